@@ -1,0 +1,19 @@
+# sterna_test(NAME SOURCES ... LINKS ... [LABELS ...]): a GoogleTest program whose cases are ctest's.
+include(GoogleTest)
+
+function(sterna_test name)
+  cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;LINKS;LABELS" ${ARGN})
+  if(NOT ARG_LABELS)
+    set(ARG_LABELS unit)
+  endif()
+  if(NOT ARG_TIMEOUT)
+    set(ARG_TIMEOUT 120)
+  endif()
+  add_executable(${name} ${ARG_SOURCES})
+  target_link_libraries(${name} PRIVATE ${ARG_LINKS} sterna_flags GTest::gtest GTest::gmock
+                                        GTest::gtest_main)
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+  gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 TEST_PREFIX "${name}." PROPERTIES
+    LABELS "${ARG_LABELS}" TIMEOUT ${ARG_TIMEOUT}
+    ENVIRONMENT "OMP_WAIT_POLICY=PASSIVE;GOMP_SPINCOUNT=0;STERNA_BINARY=${CMAKE_BINARY_DIR}/sterna;STERNA_SOURCE=${CMAKE_SOURCE_DIR}")
+endfunction()

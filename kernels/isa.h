@@ -1,0 +1,18 @@
+// Which instruction set the kernels use: picked at run time, capped by the caller (`cpu_isa`).
+#pragma once
+
+#include <string_view>
+
+#include "runtime/base/result.h"
+
+namespace sterna::kernels {
+
+enum class Isa { scalar, avx512 };
+
+std::string_view name(Isa isa);
+/// "scalar", "avx512", or "best" (= best_isa()). Asking for more than this CPU has is an error.
+Result<Isa> parse_isa(std::string_view text);
+/// The fastest instruction set that this CPU has and that the kernels know.
+Isa best_isa();
+
+}  // namespace sterna::kernels

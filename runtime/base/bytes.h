@@ -1,0 +1,71 @@
+// Byte views, and Bytes: an owning, immutable view of bytes that several holders may share.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <utility>
+
+namespace sterna {
+
+using ByteView = std::span<const std::byte>;
+using MutableBytes = std::span<std::byte>;
+
+/// Immutable bytes with a shared owner (a received frame, a parameter buffer). Copying shares.
+///
+/// Bytes that go on the wire by reference must start 8-aligned, lie in a buffer whose size is a
+/// multiple of 8, and have a zeroed tail (the tail is sent): `make_buffer` gives such buffers.
+class Bytes {
+ public:
+  Bytes() = default;
+  Bytes(std::shared_ptr<const void> owner, ByteView view) : owner_(std::move(owner)), view_(view) {}
+
+  ByteView view() const { return view_; }
+  const std::byte* data() const { return view_.data(); }
+  std::size_t size() const { return view_.size(); }
+  bool empty() const { return view_.empty(); }
+  const std::shared_ptr<const void>& owner() const { return owner_; }
+
+ private:
+  std::shared_ptr<const void> owner_;
+  ByteView view_;
+};
+
+/// A 64-byte-aligned, zero-filled, writable buffer whose capacity is rounded up to a multiple
+/// of 64.
+class Buffer {
+ public:
+  explicit Buffer(std::size_t size);
+  std::size_t size() const { return size_; }
+  std::byte* data() { return data_.get(); }
+  const std::byte* data() const { return data_.get(); }
+  MutableBytes bytes() { return {data_.get(), size_}; }
+  /// The bytes as elements of T; the size must be a multiple of sizeof(T).
+  template <class T>
+  std::span<T> as() {
+    return {reinterpret_cast<T*>(data_.get()), size_ / sizeof(T)};
+  }
+  template <class T>
+  std::span<const T> as() const {
+    return {reinterpret_cast<const T*>(data_.get()), size_ / sizeof(T)};
+  }
+
+ private:
+  struct Free {
+    void operator()(std::byte* data) const;
+  };
+  std::size_t size_;
+  std::unique_ptr<std::byte, Free> data_;
+};
+
+inline std::shared_ptr<Buffer> make_buffer(std::size_t size) {
+  return std::make_shared<Buffer>(size);
+}
+/// A shared view of the first `size` bytes of `buffer`.
+Bytes share(std::shared_ptr<const Buffer> buffer, std::size_t size);
+Bytes share(std::shared_ptr<const Buffer> buffer);
+/// A copy of `view` in a buffer of its own.
+Bytes copy_bytes(ByteView view);
+
+}  // namespace sterna

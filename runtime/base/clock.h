@@ -1,0 +1,36 @@
+// Time as a thing that is passed in, so that a test can own it.
+#pragma once
+
+#include <chrono>
+#include <compare>
+#include <cstdint>
+
+namespace sterna {
+
+using Duration = std::chrono::nanoseconds;
+
+/// A point on a monotonic clock. Meaningful only within one process (or one simulation).
+struct Time {
+  std::int64_t ns = 0;
+  friend constexpr auto operator<=>(const Time&, const Time&) = default;
+  friend constexpr Time operator+(Time t, Duration d) { return {t.ns + d.count()}; }
+  friend constexpr Duration operator-(Time a, Time b) { return Duration(a.ns - b.ns); }
+};
+
+class Clock {
+ public:
+  virtual ~Clock() = default;
+  virtual Time now() const = 0;
+};
+
+/// The machine's monotonic clock.
+class SteadyClock final : public Clock {
+ public:
+  Time now() const override {
+    return {
+        std::chrono::duration_cast<Duration>(std::chrono::steady_clock::now().time_since_epoch())
+            .count()};
+  }
+};
+
+}  // namespace sterna

@@ -1,0 +1,134 @@
+// Result<T>: a value, or an error that says what failed, where, and what to do about it.
+//
+// Used wherever a peer, a user or a machine can be at fault. Assertions are for our own mistakes.
+// Nothing here throws; reading the value of a failed Result is a programming error (asserted).
+#pragma once
+
+#include <cassert>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+
+namespace sterna {
+
+/// The kind of failure. The first five are the ways an ask can end without a result.
+enum class Errc {
+  remote,            ///< the other actor's handler answered with an error
+  deadline,          ///< no answer in time
+  cancelled,         ///< the asker, or the actor asked, gave up
+  actor_down,        ///< the actor asked is dead or cannot be reached; the message names the cause
+  overloaded,        ///< a bounded queue is full
+  invalid_argument,  ///< what the caller (often: the user) gave is wrong
+  not_found,         ///< a file, name or key does not exist
+  already_exists,    ///< a name or file is taken
+  permission,        ///< not allowed
+  io,                ///< a system call failed
+  malformed,         ///< bytes that do not decode
+  non_finite,        ///< a NaN or an infinity where a number belongs
+  unavailable,       ///< a library, device or service is missing
+  internal,          ///< an invariant of ours was broken
+};
+
+/// The name of an error kind as logs and JSON print it, e.g. "actor_down".
+std::string_view name(Errc code);
+
+/// An error: its kind and one line for a person. Context is prepended as it travels up.
+struct Error {
+  Errc code = Errc::internal;
+  std::string message;
+
+  /// The same error with "context: " before its message.
+  [[nodiscard]] Error in(std::string_view context) const&;
+  [[nodiscard]] Error in(std::string_view context) &&;
+};
+
+template <class T>
+class [[nodiscard]] Result {
+ public:
+  using Value = T;
+  Result(T value)
+      : state_(std::in_place_index<0>, std::move(value)) {}  // NOLINT(google-explicit-constructor)
+  Result(Error error)
+      : state_(std::in_place_index<1>, std::move(error)) {}  // NOLINT(google-explicit-constructor)
+
+  bool ok() const { return state_.index() == 0; }
+  explicit operator bool() const { return ok(); }
+
+  T& value() & {
+    assert(ok());
+    return *std::get_if<0>(&state_);
+  }
+  const T& value() const& {
+    assert(ok());
+    return *std::get_if<0>(&state_);
+  }
+  T&& value() && {
+    assert(ok());
+    return std::move(*std::get_if<0>(&state_));
+  }
+  T& operator*() & { return value(); }
+  const T& operator*() const& { return value(); }
+  T&& operator*() && { return std::move(*this).value(); }
+  T* operator->() { return &value(); }
+  const T* operator->() const { return &value(); }
+
+  const Error& error() const& {
+    assert(!ok());
+    return *std::get_if<1>(&state_);
+  }
+  Error&& error() && {
+    assert(!ok());
+    return std::move(*std::get_if<1>(&state_));
+  }
+
+ private:
+  std::variant<T, Error> state_;
+};
+
+template <>
+class [[nodiscard]] Result<void> {
+ public:
+  using Value = void;
+  Result() = default;
+  Result(Error error)
+      : error_(std::move(error)), ok_(false) {}  // NOLINT(google-explicit-constructor)
+
+  bool ok() const { return ok_; }
+  explicit operator bool() const { return ok_; }
+  const Error& error() const& {
+    assert(!ok_);
+    return error_;
+  }
+  Error&& error() && {
+    assert(!ok_);
+    return std::move(error_);
+  }
+
+ private:
+  Error error_;
+  bool ok_ = true;
+};
+
+/// An io error that carries the system's word for `saved_errno`.
+Error system_error(std::string_view what, int saved_errno);
+
+}  // namespace sterna
+
+/// Returns the error of `expression` (a Result) to the caller, or goes on.
+#define STERNA_TRY(expression)                                           \
+  do {                                                                   \
+    auto sterna_try_result = (expression);                               \
+    if (!sterna_try_result) return std::move(sterna_try_result).error(); \
+  } while (false)
+
+#define STERNA_CONCAT_INNER(a, b) a##b
+#define STERNA_CONCAT(a, b) STERNA_CONCAT_INNER(a, b)
+
+/// Declares `target` from the value of `expression` (a Result), or returns its error to the caller.
+#define STERNA_ASSIGN(target, expression) \
+  STERNA_ASSIGN_INNER(STERNA_CONCAT(sterna_result_, __LINE__), target, expression)
+#define STERNA_ASSIGN_INNER(temporary, target, expression) \
+  auto temporary = (expression);                           \
+  if (!temporary) return std::move(temporary).error();     \
+  target = std::move(temporary).value()
