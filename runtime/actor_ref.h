@@ -1,0 +1,73 @@
+// Interface: the list of messages an actor accepts. ActorRef: the address of an actor that accepts
+// them.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include "runtime/base/ids.h"
+#include "runtime/message.h"
+
+namespace sterna {
+
+/// An interface is a type derived from this with its messages: struct Counter : Interface<Add,
+/// Read> {};
+template <Message... Messages>
+struct Interface {
+  template <class M>
+  static constexpr bool kAccepts = (std::is_same_v<M, Messages> || ...);
+
+  /// The interface's type id: made of its messages' ids, so both sides agree without a registry.
+  static constexpr std::uint64_t type_id() {
+    std::uint64_t hash = 0xcbf29ce484222325ULL;  // FNV-1a over the ids
+    ((hash = (hash ^ type_id_of<Messages>()) * 0x100000001b3ULL), ...);
+    return hash;
+  }
+  template <template <class...> class List>
+  using Apply = List<Messages...>;
+};
+
+/// The address of an actor with interface I. A value: copy it, send it in messages. It does not
+/// keep the actor alive; asking a dead one ends as actor_down.
+template <class I>
+struct ActorRef {
+  ActorId id;
+  constexpr explicit operator bool() const { return static_cast<bool>(id); }
+  friend constexpr bool operator==(const ActorRef&, const ActorRef&) = default;
+
+  void encode(schema::ActorAddress::Builder wire) const {
+    wire.setProcess(id.process.value);
+    wire.setLocal(id.local.value);
+    wire.setInterface(I::type_id());
+  }
+  /// Fails if the address is of an actor with another interface.
+  static Result<ActorRef> decode(schema::ActorAddress::Reader wire) {
+    if (wire.getInterface() != I::type_id()) {
+      return Error{Errc::malformed, "an actor address of another interface"};
+    }
+    return ActorRef{{{wire.getProcess()}, {wire.getLocal()}}};
+  }
+};
+
+/// An address whose interface is only known at run time, as the directory stores it.
+struct AnyRef {
+  ActorId id;
+  std::uint64_t interface_id = 0;
+
+  AnyRef() = default;
+  AnyRef(ActorId actor, std::uint64_t interface_type) : id(actor), interface_id(interface_type) {}
+  template <class I>
+  AnyRef(ActorRef<I> ref)
+      : id(ref.id), interface_id(I::type_id()) {}  // NOLINT(google-explicit-constructor)
+
+  /// The typed address; fails if the interface is another one.
+  template <class I>
+  Result<ActorRef<I>> as() const {
+    if (interface_id != I::type_id()) {
+      return Error{Errc::invalid_argument, "the actor has another interface"};
+    }
+    return ActorRef<I>{id};
+  }
+};
+
+}  // namespace sterna

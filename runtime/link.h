@@ -1,0 +1,168 @@
+// Links: this process's sessions with others, over a transport that only carries frames.
+//
+// One connection (a channel per lane) is one link, opened by Hello and Welcome. A link numbers its
+// messages per lane, holds them to the byte credit the receiver granted, and sends a heartbeat from
+// the loop. A lost channel, a gap in the numbers, silence, or a fault of the peer ends it: pending
+// asks end as actor_down, and the next message opens a new session.
+#pragma once
+
+#include <array>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "runtime/actor_ref.h"
+#include "runtime/base/random.h"
+#include "runtime/loop.h"
+#include "runtime/message.h"
+#include "runtime/timers.h"
+#include "runtime/transport.h"
+
+namespace sterna {
+
+struct DownNotice;
+
+/// Bumped when frames change their meaning; another number is refused.
+constexpr std::uint32_t kProtocolVersion = 1;
+
+struct LinkOptions {
+  ProcessId self;
+  PeerIdentity identity;
+  std::uint64_t run = 0;
+  std::uint64_t schema_hash = 0;
+  std::string build_id;
+  std::string host;
+  std::uint32_t codecs = 0;
+  Duration heartbeat = std::chrono::milliseconds(500);
+  Duration silence = std::chrono::seconds(5);
+  /// Bytes a peer may have unconsumed here, per lane; also the bound of what waits for credit.
+  std::array<std::uint64_t, kLanes> window = {4U << 20, 64U << 20};
+};
+
+struct LinkCounters {
+  std::uint64_t decode_errors = 0;
+  std::uint64_t refused_hellos = 0;
+  std::uint64_t faults = 0;
+  std::array<std::uint64_t, kLanes> bytes_in = {};  ///< whole frames, envelopes included
+  std::array<std::uint64_t, kLanes> bytes_out = {};
+};
+
+/// What a heartbeat says about its sender.
+struct LinkStatistics {
+  Duration loop_lag{};
+  std::uint64_t queued_bytes = 0;
+  std::uint64_t bytes_in = 0;
+  std::uint64_t bytes_out = 0;
+  std::uint64_t actors = 0;
+};
+
+class Links final : private Transport::Events, private Timers::Target {
+ public:
+  /// The process that owns the links.
+  class Owner {
+   public:
+    virtual Expected expect(const Header& header, ProcessId from) = 0;
+    virtual void deliver(std::unique_ptr<Mail> mail) = 0;
+    /// A message that cannot reach `target` any more (only asks are worth answering).
+    virtual void failed_to_send(const Header& header, ActorId target, const Error& error) = 0;
+    virtual void watch_requested(ProcessId from, LocalId actor) = 0;
+    virtual void down_received(const DownNotice& notice) = 0;
+    virtual void introduce(ProcessId peer) = 0;
+    virtual void link_ended(const Contact& peer, const std::string& cause, bool fault) = 0;
+    virtual LinkStatistics statistics() = 0;
+
+   protected:
+    ~Owner() = default;
+  };
+
+  /// What to do with a message that is about to be sent (tests).
+  struct Fate {
+    enum class Kind { deliver, lose, delay, repeat } kind = Kind::deliver;
+    Duration delay{};
+  };
+  using Chaos = std::function<Fate(const Header& header, ProcessId to)>;
+
+  Links(Owner& owner, Transport& transport, Loop& loop, Timers& timers, Random& random,
+        std::function<void(std::string_view)> log, LinkOptions options);
+  ~Links();
+
+  /// Lets `peer` dial us.
+  void admit(const Contact& peer);
+  /// Opens a link to `peer` now.
+  void dial(const Contact& peer);
+  /// The introducer could not bring us together: what waits for `peer` fails.
+  void unreachable(ProcessId peer, const std::string& cause);
+  /// Ends the link and forgets the peer.
+  void drop(ProcessId peer, const std::string& cause);
+  /// The peer broke the rules: muted, its link ended with that cause, reported.
+  void blame(ProcessId peer, const std::string& cause);
+
+  /// Sends `mail` (kept by the caller), or queues it until there is a link or credit. An error
+  /// (overloaded) means that it was not taken.
+  Result<void> send(ProcessId to, const Header& header, const Mail& mail);
+  void send_watch(ProcessId to, LocalId actor);
+  void send_down(ProcessId to, const DownNotice& notice);
+  /// Mail from `peer` has been handled: its bytes become credit again.
+  void consumed(ProcessId peer, Lane lane, std::uint32_t charge);
+
+  bool connected(ProcessId peer) const;
+  /// The identity under which the peer authenticated; null if there is no link.
+  const PeerIdentity* identity_of(ProcessId peer) const;
+  /// The last heartbeat's words about the peer; null before the first.
+  const LinkStatistics* last_words(ProcessId peer) const;
+  /// Bytes waiting for credit or for a link, over all links.
+  std::uint64_t queued_bytes() const;
+  Duration loop_lag() const { return loop_lag_; }
+  const LinkCounters& counters() const { return counters_; }
+  const TransportCounters& transport_counters() const { return transport_.counters(); }
+  /// Peers in a tree above or below us are given `silence`, others half as much again, so that the
+  /// node, which knows most, speaks first.
+  void set_tree_peer(ProcessId peer);
+  void set_chaos(Chaos chaos) { chaos_ = std::move(chaos); }
+
+ private:
+  struct Queued;
+  struct LaneState;
+  struct Link;
+
+  void received(ChannelId channel, Lane lane, const PeerIdentity& from,
+                InMessage& message) override;
+  void closed(ChannelId channel, std::string_view cause) override;
+  void noticed(std::string_view line) override { log_(line); }
+  void timer_fired() override;
+
+  Link& link_to(ProcessId peer);
+  Link* find(ProcessId peer);
+  void hello_received(ChannelId channel, Lane lane, const PeerIdentity& from, InMessage& message);
+  void welcome_received(Link& link, Lane lane, const schema::Welcome::Reader& welcome);
+  void control_received(Link& link, Lane lane, const Header& header,
+                        capnp::AnyPointer::Reader body);
+  void refuse(ChannelId channel, Lane lane, const std::string& reason);
+  void start(Link& link, const Contact& peer);
+  void end(Link& link, const std::string& cause, bool fault);
+  void transmit(Link& link, Lane lane, Header header, const Mail* mail, ActorId target);
+  void flush(Link& link, Lane lane);
+  void heartbeat(Link& link);
+
+  Owner& owner_;
+  Transport& transport_;
+  Loop& loop_;
+  Timers& timers_;
+  Random& random_;
+  std::function<void(std::string_view)> log_;
+  LinkOptions options_;
+  EnvelopeEncoder encoder_;
+  std::unordered_map<ProcessId, std::unique_ptr<Link>> links_;
+  std::unordered_map<ChannelId, std::pair<ProcessId, Lane>> channels_;
+  std::unordered_map<std::string, Contact> admitted_;  // by name: the highest incarnation admitted
+  LinkCounters counters_;
+  Chaos chaos_;
+  Timers::Id timer_ = 0;
+  Time expected_tick_;
+  Duration loop_lag_{};
+};
+
+}  // namespace sterna
