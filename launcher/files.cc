@@ -13,22 +13,30 @@ namespace {
 
 constexpr std::size_t max_size = std::size_t{16} << 20;
 
-/// Writes, makes it durable and closes; `file` is closed in every case.
-Result<void> write_and_close(int file, const std::string& path, std::string_view content) {
-  int failed = 0;
-  while (!content.empty() && failed == 0) {
+/// Writes all of `content`; 0 or the errno.
+int write_all(int file, std::string_view content) {
+  while (!content.empty()) {
     const ssize_t wrote = write(file, content.data(), content.size());
     if (wrote >= 0) {
       content.remove_prefix(static_cast<std::size_t>(wrote));
     } else if (errno != EINTR) {
-      failed = errno;
+      return errno;
     }
   }
-  // Network file systems report a full disk only here; special files refuse fsync with EINVAL.
-  if (failed == 0 && fsync(file) != 0 && errno != EINVAL) failed = errno;
+  return 0;
+}
+
+/// Makes the file durable and closes it; 0 or the errno. Network file systems report a full disk
+/// only here; special files refuse fsync with EINVAL.
+int sync_and_close(int file) {
+  int failed = 0;
+  if (fsync(file) != 0 && errno != EINVAL) failed = errno;
   if (close(file) != 0 && failed == 0) failed = errno;
-  if (failed != 0) return system_error("cannot write " + path, failed);
-  return {};
+  return failed;
+}
+
+Error cannot_write(const std::string& path, int saved_errno) {
+  return system_error("cannot write " + path, saved_errno);
 }
 
 }  // namespace
@@ -66,15 +74,49 @@ Result<std::string> read_file(const std::string& path) {
 Result<void> write_file(const std::string& path, std::string_view content) {
   const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
   if (file < 0) return system_error("cannot create " + path, errno);
-  return write_and_close(file, path, content);
+  const int wrote = write_all(file, content);
+  const int closed = sync_and_close(file);
+  if (wrote != 0) return cannot_write(path, wrote);
+  if (closed != 0) return cannot_write(path, closed);
+  return {};
 }
 
 Result<void> replace_file(const std::string& path, std::string_view content) {
   const std::string temporary = path + ".new";
   STERNA_TRY(write_file(temporary, content));
   if (std::rename(temporary.c_str(), path.c_str()) != 0) {
-    return system_error("cannot write " + path, errno);
+    return cannot_write(path, errno);
   }
+  return {};
+}
+
+Result<LineFile> LineFile::create(const std::string& path) {
+  const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+  if (file < 0) return system_error("cannot create " + path, errno);
+  return LineFile(path, file);
+}
+
+LineFile& LineFile::operator=(LineFile&& other) noexcept {
+  std::swap(path_, other.path_);
+  std::swap(file_, other.file_);
+  return *this;
+}
+
+LineFile::~LineFile() {
+  if (file_ >= 0) ::close(file_);
+}
+
+Result<void> LineFile::append(std::string_view line) {
+  if (file_ < 0) return Error{Errc::io, "cannot write " + path_ + ": it is closed"};
+  const int failed = write_all(file_, std::string(line) + "\n");
+  if (failed != 0) return cannot_write(path_, failed);
+  return {};
+}
+
+Result<void> LineFile::close() {
+  if (file_ < 0) return {};
+  const int failed = sync_and_close(std::exchange(file_, -1));
+  if (failed != 0) return cannot_write(path_, failed);
   return {};
 }
 
