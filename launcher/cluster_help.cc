@@ -92,8 +92,10 @@ std::string keys_as_text() {
     if (!section.title.empty()) fmt::format_to(out, "\n{}  {}\n", section.title, section.help);
     for (const KeyDescription& key : section.keys) {
       fmt::format_to(out, "  {:<{}}  {}\n", key.key, widest, key.help);
-      fmt::format_to(out, "  {:<{}}  {}", "", widest, key.type);
-      if (!key.allowed.empty()) fmt::format_to(out, ", {}", key.allowed);
+      // Choices say their type themselves.
+      const bool choices = key.allowed.starts_with('"');
+      fmt::format_to(out, "  {:<{}}  {}", "", widest, choices ? key.allowed : key.type);
+      if (!choices && !key.allowed.empty()) fmt::format_to(out, ", {}", key.allowed);
       if (key.default_value != must_be_given) text += "; default: ";
       if (key.default_value == must_be_given) text += "; ";
       text += key.default_value + "\n";

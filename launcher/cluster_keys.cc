@@ -41,7 +41,7 @@ Section<ClusterSection> cluster_section() {
        key("transport", &S::transport,
            "between processes of one host; tcp is there to try the network path here")
            .one_of({"ipc", "tcp"}),
-       key("ports", &S::ports, "the tcp ports that processes may bind"),
+       key("ports", &S::ports, "the tcp ports that processes may bind, e.g. \"40000-40100\""),
        key("heartbeat", &S::heartbeat, "how often every actor says that it lives").above(0),
        key("silence", &S::silence, "an actor that said nothing for so long is dead").above(0),
        key("grace", &S::grace, "how long a process may take to stop before it is killed")

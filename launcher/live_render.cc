@@ -79,7 +79,7 @@ std::string title(const RunStatus& status, const ViewOptions& options) {
   Line line(options);
   line.add(config, Style::bold);
   const std::size_t gap = 2;
-  if (line.used() + gap + columns(directory) <= options.width) {
+  if (!directory.empty() && line.used() + gap + columns(directory) <= options.width) {
     line.add(std::string(options.width - line.used() - columns(directory), ' '));
     line.add(directory, Style::dim);
   }
@@ -279,7 +279,11 @@ std::vector<std::string> render(const RunStatus& status, const ViewOptions& opti
   const std::size_t most = options.height > 1 ? options.height - 1 : 1;
   if (lines.size() + 3 <= most && !status.actors.empty()) {
     lines.emplace_back();
-    table(status, options, most - lines.size(), lines);
+    // The latest log line (a death's cause) stays in sight, even at the table's cost.
+    const std::size_t room = most - lines.size();
+    constexpr std::size_t for_log = 2;
+    const bool keep = !status.log_lines.empty() && room >= for_log + 3;
+    table(status, options, keep ? room - for_log : room, lines);
   }
   if (!status.log_lines.empty() && lines.size() + 2 <= most) {
     lines.emplace_back();

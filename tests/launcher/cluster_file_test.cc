@@ -3,7 +3,6 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -12,6 +11,7 @@
 #include "launcher/cluster_keys.h"
 #include "launcher/duration_text.h"
 #include "launcher/nearest.h"
+#include "temporary_folder.h"
 
 namespace sterna::launcher {
 namespace {
@@ -34,16 +34,9 @@ role = "evaluator"
 net = "lenet"
 steps = 200
 )";
-constexpr int lines_of_smallest = 12;
 
 class ClusterFileTest : public testing::Test {
  protected:
-  ClusterFileTest() {
-    std::string name = testing::TempDir() + "sterna-cluster-XXXXXX";
-    folder_ = mkdtemp(name.data());
-  }
-  ~ClusterFileTest() override { std::filesystem::remove_all(folder_); }
-
   Result<ClusterFile> read(const std::string& text, std::vector<std::string> overrides = {}) {
     std::ofstream(path()) << text;
     return read_cluster_file(path(), overrides);
@@ -64,7 +57,8 @@ class ClusterFileTest : public testing::Test {
   std::string error_of_more(const std::string& more) { return error(smallest + more); }
   std::string error_of_set(const std::string& override) { return error(smallest, {override}); }
 
-  std::string folder_;
+  TemporaryFolder temporary_;
+  const std::string folder_ = temporary_.path();
 };
 
 TEST_F(ClusterFileTest, the_smallest_file_gets_every_default) {
