@@ -34,7 +34,8 @@ class ByteSource::Impl {
     close(descriptor_);
   }
 
-  Result<void> start() {
+  /// Looks whether the file is gzip, and if so, unpacks it from now on.
+  Result<void> detect_gzip() {
     STERNA_TRY(refill());
     compressed_ = left_.size() >= 2 && left_[0] == 0x1f && left_[1] == 0x8b;
     if (!compressed_) return {};
@@ -124,7 +125,7 @@ class ByteSource::Impl {
   std::span<std::uint8_t> left_;  ///< what of `window_` has not been used yet
 };
 
-Result<ByteSource> ByteSource::open(const std::filesystem::path& path) {
+Result<std::unique_ptr<ByteSource::Impl>> ByteSource::open_file(const std::filesystem::path& path) {
   // O_NONBLOCK: a named pipe must be refused, not waited on.
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (descriptor < 0) {
@@ -142,7 +143,17 @@ Result<ByteSource> ByteSource::open(const std::filesystem::path& path) {
   if (!S_ISREG(status.st_mode)) {
     return Error{Errc::invalid_argument, path.string() + " is not a regular file"};
   }
-  STERNA_TRY(impl->start());
+  return impl;
+}
+
+Result<ByteSource> ByteSource::open(const std::filesystem::path& path) {
+  STERNA_ASSIGN(std::unique_ptr<Impl> impl, open_file(path));
+  STERNA_TRY(impl->detect_gzip());
+  return ByteSource(std::move(impl));
+}
+
+Result<ByteSource> ByteSource::open_raw(const std::filesystem::path& path) {
+  STERNA_ASSIGN(std::unique_ptr<Impl> impl, open_file(path));
   return ByteSource(std::move(impl));
 }
 

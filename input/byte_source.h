@@ -17,6 +17,8 @@ class ByteSource {
  public:
   /// Fails if `path` is missing, unreadable or not a regular file.
   static Result<ByteSource> open(const std::filesystem::path& path);
+  /// The same, but a gzip file's bytes come as they are.
+  static Result<ByteSource> open_raw(const std::filesystem::path& path);
 
   /// Fills `out` and returns how many bytes it got: fewer than asked only at the end of the file.
   /// A gzip stream that is cut short or does not match its checksum is `malformed`.
@@ -34,6 +36,7 @@ class ByteSource {
 
  private:
   class Impl;
+  static Result<std::unique_ptr<Impl>> open_file(const std::filesystem::path& path);
   explicit ByteSource(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;
 };
