@@ -8,6 +8,11 @@ constexpr Duration kFarewell = std::chrono::seconds(1);
 constexpr Duration kFlushCheck = std::chrono::milliseconds(5);
 }  // namespace
 
+std::string silence_text(Duration silence) {
+  const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(silence).count();
+  return "silence: nothing was heard from it for " + std::to_string(ms) + " ms";
+}
+
 DownNotice notice_of(const ProcessDown& down) {
   return {
       {down.process, {}}, down.identity.name, down.identity.incarnation, down.full_cause()};
@@ -41,8 +46,8 @@ void ControlActor::on(Stop) {
 }
 
 Task<void> ControlActor::announcing(Contact contact, AnyRef actor) {
-  const Result<void> heard =
-      co_await ask(node_, Ready{std::move(contact), actor}, 2 * kControlDeadline);
+  Ready ready{std::move(contact), actor};
+  const Result<void> heard = co_await ask(node_, std::move(ready), 2 * kControlDeadline);
   if (!heard && !leaving_) finish_(kExitFailed, "the node did not hear us: " + heard.error().message);
 }
 
@@ -51,7 +56,8 @@ Task<void> ControlActor::leaving(std::string cause) {
   leaving_ = true;
   const Time end = now() + kFarewell;
   // Whether the node heard the words or not, the exit says the rest.
-  (void)co_await ask(node_, Leaving{cause}, kFarewell);
+  Leaving last_words{cause};
+  (void)co_await ask(node_, std::move(last_words), kFarewell);
   while (process().links()->queued_bytes() > 0 && now() < end) co_await sleep(kFlushCheck);
   finish_(cause.empty() ? 0 : kExitFailed, cause);
 }

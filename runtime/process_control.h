@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <string>
+#include <string_view>
 
 #include "runtime/cluster_messages.h"
 #include "runtime/process.h"
@@ -16,6 +17,10 @@ using Finish = std::function<void(int code, const std::string& why)>;
 /// Exit codes of the runtime's own processes.
 constexpr int kExitFailed = 1;     ///< the actor failed
 constexpr int kExitLostLease = 3;  ///< the process above is gone
+
+/// The cause with which Links end a link that was silent, and what we say about it.
+constexpr std::string_view kSilence = "silence";
+std::string silence_text(Duration silence);
 
 DownNotice notice_of(const ProcessDown& down);
 Inspection inspect(const Links& links);
