@@ -90,6 +90,7 @@ class Completion {
   bool await_ready() const noexcept { return done_; }
   void await_suspend(std::coroutine_handle<> waiter) noexcept { waiter_ = waiter; }
   void await_resume() const noexcept {}
+  void abandon() { waiter_ = nullptr; }
   void complete() {
     done_ = true;
     if (waiter_) std::exchange(waiter_, nullptr).resume();
@@ -109,6 +110,8 @@ class ActorBase {
   ActorBase& operator=(const ActorBase&) = delete;
   virtual ~ActorBase() = default;
 
+  Process& process() const { return *process_; }
+
  protected:
   /// Runs once, before the first message.
   virtual void started() {}
@@ -117,7 +120,6 @@ class ActorBase {
   /// The process is asked to stop gracefully; the default dies at once. Finish, then call stop().
   virtual void stop_requested() { stop(); }
 
-  Process& process() const { return *process_; }
   ActorId id() const;
   Time now() const;
   /// The sender of the message being handled; valid until the handler's first co_await.

@@ -12,6 +12,7 @@
 #include <memory>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "runtime/actor_ref.h"
@@ -24,6 +25,8 @@
 namespace sterna {
 
 struct DownNotice;
+struct Hello;
+struct Welcome;
 
 /// Bumped when frames change their meaning; another number is refused.
 constexpr std::uint32_t kProtocolVersion = 1;
@@ -100,13 +103,13 @@ class Links final : private Transport::Events, private Timers::Target {
   /// The peer broke the rules: muted, its link ended with that cause, reported.
   void blame(ProcessId peer, const std::string& cause);
 
-  /// Sends `mail` (kept by the caller), or queues it until there is a link or credit. An error
-  /// (overloaded) means that it was not taken.
-  Result<void> send(ProcessId to, const Header& header, const Mail& mail);
+  /// Sends `mail`, or queues it until there is a link or credit. The header's sequence is ours to
+  /// fill. An error (overloaded) means that it was not taken.
+  Result<void> send(ProcessId to, const Header& header, std::unique_ptr<Mail> mail);
   void send_watch(ProcessId to, LocalId actor);
   void send_down(ProcessId to, const DownNotice& notice);
   /// Mail from `peer` has been handled: its bytes become credit again.
-  void consumed(ProcessId peer, Lane lane, std::uint32_t charge);
+  void consumed(ProcessId peer, const Mail& mail);
 
   bool connected(ProcessId peer) const;
   /// The identity under which the peer authenticated; null if there is no link.
@@ -118,6 +121,7 @@ class Links final : private Transport::Events, private Timers::Target {
   Duration loop_lag() const { return loop_lag_; }
   const LinkCounters& counters() const { return counters_; }
   const TransportCounters& transport_counters() const { return transport_.counters(); }
+  std::size_t open_links() const;
   /// Peers in a tree above or below us are given `silence`, others half as much again, so that the
   /// node, which knows most, speaks first.
   void set_tree_peer(ProcessId peer);
@@ -127,6 +131,8 @@ class Links final : private Transport::Events, private Timers::Target {
   struct Queued;
   struct LaneState;
   struct Link;
+  struct Receiving;
+  class Delayed;
 
   void received(ChannelId channel, Lane lane, const PeerIdentity& from,
                 InMessage& message) override;
@@ -135,17 +141,21 @@ class Links final : private Transport::Events, private Timers::Target {
   void timer_fired() override;
 
   Link& link_to(ProcessId peer);
-  Link* find(ProcessId peer);
+  Link* find(ProcessId peer) const;
+  static Expected expect(void* receiving, const Header& header);
   void hello_received(ChannelId channel, Lane lane, const PeerIdentity& from, InMessage& message);
-  void welcome_received(Link& link, Lane lane, const schema::Welcome::Reader& welcome);
-  void control_received(Link& link, Lane lane, const Header& header,
-                        capnp::AnyPointer::Reader body);
-  void refuse(ChannelId channel, Lane lane, const std::string& reason);
-  void start(Link& link, const Contact& peer);
-  void end(Link& link, const std::string& cause, bool fault);
-  void transmit(Link& link, Lane lane, Header header, const Mail* mail, ActorId target);
-  void flush(Link& link, Lane lane);
+  void accept(ChannelId channel, Lane lane, const Contact& peer, const Hello& hello);
+  std::string objection(const Hello& hello, const Contact& peer) const;
+  void refuse(ChannelId channel, const std::string& reason);
+  void control_received(Link& link, Lane lane, const Mail& mail);
+  void welcomed(Link& link, Lane lane, const Welcome& welcome);
+  void end(ProcessId peer, const std::string& cause, bool fault, bool report);
+  Result<void> send_now_or_queue(ProcessId to, const Header& header, std::unique_ptr<Mail> mail);
+  /// True if it went out; false if the link ended instead.
+  bool transmit(Link& link, Lane lane, Header header, const Mail& mail);
+  void flush(ProcessId peer, Lane lane);
   void heartbeat(Link& link);
+  void tick(Link& link, Time now);
 
   Owner& owner_;
   Transport& transport_;
@@ -160,7 +170,10 @@ class Links final : private Transport::Events, private Timers::Target {
   std::unordered_map<std::string, Contact> admitted_;  // by name: the highest incarnation admitted
   LinkCounters counters_;
   Chaos chaos_;
+  std::vector<std::unique_ptr<Delayed>> delayed_;
+  std::unordered_set<ProcessId> tree_peers_;
   Timers::Id timer_ = 0;
+  Time attentive_since_;  // since when our own loop has turned without a long pause
   Time expected_tick_;
   Duration loop_lag_{};
 };

@@ -80,7 +80,8 @@ struct Mail {
   ActorId source;
   std::uint64_t correlation = 0;
   std::int64_t deadline_ns = 0;  ///< time left when sent; 0 for none
-  std::uint32_t charge = 0;      ///< credit to give back to the sending process once delivered
+  std::uint32_t charge = 0;      ///< credit to give back to the sending process once delivered,
+  std::uint32_t session = 0;     ///< if its link's session is still this one (low half)
   Kind kind = Kind::TELL;
   Lane lane;
 };
@@ -109,10 +110,11 @@ struct FailureMail final : Mail {
 
 template <Message M>
 inline const MessageType kMessageType{
-    type_id_of<M>(), [](capnp::AnyPointer::Reader body, WireReader& reader) -> Result<Mail*> {
+    type_id_of<M>(),
+    [](capnp::AnyPointer::Reader body, WireReader& reader) -> Result<std::unique_ptr<Mail>> {
       Result<M> message = M::decode(body.getAs<typename M::Wire>(), reader);
       if (!message) return std::move(message).error();
-      return static_cast<Mail*>(new MessageMail<M>(std::move(message).value()));
+      return std::unique_ptr<Mail>(std::make_unique<MessageMail<M>>(std::move(message).value()));
     }};
 
 template <Message M>

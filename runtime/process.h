@@ -183,6 +183,7 @@ class Process final : private Loop::Source, private Links::Owner {
   void bury();
   void bury_one(LocalId actor, const std::string& cause);
   void notify_watchers(ActorId actor, const DownNotice& notice);
+  void notify_watchers_of(const DownNotice& process_notice);
   std::string cause_of(LocalId actor) const;
 
   ProcessEnvironment environment_;
@@ -201,6 +202,8 @@ class Process final : private Loop::Source, private Links::Owner {
   std::vector<Ask> asks_;
   std::vector<std::uint32_t> free_asks_;
 
+  class Mourning;
+  std::vector<std::unique_ptr<Mourning>> mourning_;
   std::vector<std::pair<LocalId, std::string>> dying_;
   std::deque<std::pair<LocalId, std::string>> epitaphs_;         // recent causes of death, bounded
   std::unordered_multimap<ActorId, LocalId> local_watches_;      // watched -> local watcher

@@ -38,6 +38,8 @@ class Timers {
   /// Fires at most `budget` timers due at `now`; true if more are due.
   bool fire(Time now, int budget);
   std::size_t armed() const { return armed_; }
+  /// Entries held, cancelled ones included.
+  std::size_t heap_size() const { return heap_.size(); }
 
  private:
   struct Slot {

@@ -5,6 +5,7 @@
 #include <capnp/orphan.h>
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -58,7 +59,7 @@ class WireReader {
 struct Mail;
 struct MessageType {
   std::uint64_t type_id;
-  Result<Mail*> (*decode)(capnp::AnyPointer::Reader body, WireReader& reader);
+  Result<std::unique_ptr<Mail>> (*decode)(capnp::AnyPointer::Reader body, WireReader& reader);
 };
 
 /// Builds and sends envelopes. One per process: keeps the scratch segment that small messages fit
@@ -92,7 +93,7 @@ std::size_t charge(const InMessage& message);
 
 struct Decoded {
   Header header;
-  Mail* mail = nullptr;  ///< owned by the caller; null for kinds without a body
+  std::unique_ptr<Mail> mail;  ///< null if nobody waits for the body, and for cancellations
 };
 
 /// What the body of a message must be, decided from its header alone.

@@ -1,0 +1,93 @@
+// MemoryNetwork: a transport between simulated processes. It carries the same frames as the real
+// one and lets a test choose each message's delay, cut links, and stop a receiver from reading.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "runtime/sim/sim_loop.h"
+#include "runtime/transport.h"
+
+namespace sterna {
+
+class MemoryTransport;
+
+class MemoryNetwork {
+ public:
+  explicit MemoryNetwork(SimLoop& loop) : loop_(loop) {}
+
+  /// The one-way delay of the next message; messages of one channel never overtake each other.
+  void set_delay(std::function<Duration(const std::string& from, const std::string& to)> delay) {
+    delay_ = std::move(delay);
+  }
+  /// Breaks every connection between two processes (by name); new ones may be made.
+  void cut(const std::string& a, const std::string& b);
+  /// While paused, what arrives for `name` waits: a process that was stopped, or is stuck.
+  void set_paused(const std::string& name, bool paused);
+
+  SimLoop& loop() { return loop_; }
+
+ private:
+  friend class MemoryTransport;
+  SimLoop& loop_;
+  std::function<Duration(const std::string&, const std::string&)> delay_;
+  std::map<std::string, MemoryTransport*> endpoints_;  // by endpoint
+  std::unordered_set<std::string> paused_;
+};
+
+class MemoryTransport final : public Transport {
+ public:
+  MemoryTransport(MemoryNetwork& network, PeerIdentity self, Credentials credentials);
+  ~MemoryTransport() override;
+
+  void set_events(Events& events) override { events_ = &events; }
+  Result<void> listen(Contact& self) override;
+  void admit(const Contact& peer) override;
+  void revoke(const PeerIdentity& peer) override;
+  Result<ChannelId> dial(Lane lane, const Contact& peer) override;
+  Result<void> send(ChannelId channel, std::span<const OutFrame> frames) override;
+  void mute(ChannelId channel) override;
+  const TransportCounters& counters() const override { return counters_; }
+
+ private:
+  friend class MemoryNetwork;
+  using Message = std::vector<Bytes>;
+  /// One end of a connection.
+  struct Channel {
+    Lane lane = Lane::control;
+    MemoryTransport* peer = nullptr;  // null until the handshake has arrived
+    ChannelId peer_channel = 0;
+    PeerIdentity identity;
+    Time last_arrival{};
+    bool muted = false;
+    std::deque<Message> unsent;  // before the handshake
+  };
+
+  void transmit(ChannelId channel, Message message);
+  void arrive(ChannelId channel, Message message);
+  void deliver(ChannelId channel, Message message);
+  void connect(ChannelId channel, const std::string& endpoint);
+  void close(ChannelId channel, const std::string& cause);
+  void later(Duration delay, std::function<void()> work);
+  Time arrival(Channel& channel, const std::string& to);
+
+  MemoryNetwork& network_;
+  PeerIdentity self_;
+  Credentials credentials_;
+  Events* events_ = nullptr;
+  std::unordered_map<ChannelId, Channel> channels_;
+  std::map<std::string, Contact> admitted_;
+  std::deque<std::pair<ChannelId, Message>> held_;  // while paused
+  std::string endpoint_;
+  ChannelId next_ = 1;
+  TransportCounters counters_;
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+};
+
+}  // namespace sterna
