@@ -57,8 +57,8 @@ struct AnyRef {
   AnyRef() = default;
   AnyRef(ActorId actor, std::uint64_t interface_type) : id(actor), interface_id(interface_type) {}
   template <class I>
-  AnyRef(ActorRef<I> ref)
-      : id(ref.id), interface_id(I::type_id()) {}  // NOLINT(google-explicit-constructor)
+  // NOLINTNEXTLINE(google-explicit-constructor): an implicit conversion by design
+  AnyRef(ActorRef<I> ref) : id(ref.id), interface_id(I::type_id()) {}
 
   /// The typed address; fails if the interface is another one.
   template <class I>

@@ -139,7 +139,7 @@ class Process final : private Loop::Source, private Links::Owner {
   template <class T>
   Root run_handler(Cell& cell, detail::Ticket ticket, Task<T> task);
   template <class R>
-  void answer(const detail::Ticket& ticket, R&& value);
+  void answer(const detail::Ticket& ticket, R value);
   Cell& cell_of(LocalId actor) { return cells_[slot_of(actor)]; }
   void handler_threw(Cell& cell, const detail::Ticket& ticket, std::exception_ptr exception);
 

@@ -75,8 +75,8 @@ Process::Root Process::run_handler(Cell& cell, detail::Ticket ticket, Task<T> ta
 }
 
 template <class R>
-void Process::answer(const detail::Ticket& ticket, R&& value) {
-  using Value = std::remove_cvref_t<R>;
+void Process::answer(const detail::Ticket& ticket, R value) {
+  using Value = R;
   if constexpr (detail::kIsResult<Value>) {
     if (!value.ok()) {
       reply(ticket, std::make_unique<FailureMail>(std::move(value).error()), Kind::FAILURE);
@@ -87,7 +87,7 @@ void Process::answer(const detail::Ticket& ticket, R&& value) {
     }
   } else {
     if (ticket.correlation == 0) return;
-    reply(ticket, std::make_unique<MessageMail<Value>>(std::forward<R>(value)), Kind::REPLY);
+    reply(ticket, std::make_unique<MessageMail<Value>>(std::move(value)), Kind::REPLY);
   }
 }
 
