@@ -126,7 +126,7 @@ void HostedProcess::start_actor() {
   const std::uint64_t interface_id = made->type->interface_id;
   const ActorId actor = process().adopt(std::move(made->actor), *made->type, LocalId{});
   *main_actor = actor.local;
-  agent.announce(connected_->contact(), {actor, interface_id});
+  if (!process().doomed(actor.local)) agent.announce(connected_->contact(), {actor, interface_id});
 }
 
 }  // namespace sterna
