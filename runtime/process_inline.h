@@ -118,9 +118,6 @@ struct ClassOf<A, Interface<Messages...>> {
       HandlerEntry{&kMessageType<Messages>, &invoke_handler<A, Messages>}...};
 };
 
-template <class... Messages>
-Interface<Messages...> interface_base(const Interface<Messages...>&);
-
 }  // namespace detail
 
 template <class A>
