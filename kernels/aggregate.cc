@@ -1,0 +1,19 @@
+#include "kernels/aggregate.h"
+
+#include <algorithm>
+#include <cassert>
+
+#include "kernels/tile.h"
+
+namespace sterna::kernels {
+
+void average(std::span<const Packet> packets, std::span<float> out, Isa isa) {
+  assert(!packets.empty());
+  const TileKernels kernels = tiles(isa);
+  for (std::size_t begin = 0; begin < out.size(); begin += tile_elements) {
+    average_tile(kernels, packets, begin, std::min(tile_elements, out.size() - begin),
+                 out.data() + begin);
+  }
+}
+
+}  // namespace sterna::kernels

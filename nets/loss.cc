@@ -1,0 +1,57 @@
+#include "nets/loss.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace sterna::nets {
+
+float softmax_cross_entropy(std::span<const float> logits, std::span<const std::uint8_t> labels,
+                            std::size_t classes, std::span<float> gradient) {
+  const std::size_t batch = labels.size();
+  const double share = 1.0 / static_cast<double>(batch);
+  double loss = 0;
+  for (std::size_t row = 0; row < batch; ++row) {
+    const std::span<const float> z = logits.subspan(row * classes, classes);
+    const std::span<float> dz = gradient.subspan(row * classes, classes);
+    // Relative to the largest, so that no exponential overflows.
+    const double largest = *std::max_element(z.begin(), z.end());
+    double sum = 0;
+    for (const float value : z) sum += std::exp(value - largest);
+    for (std::size_t k = 0; k < classes; ++k)
+      dz[k] = static_cast<float>(std::exp(z[k] - largest) / sum * share);
+    dz[labels[row]] = static_cast<float>((std::exp(z[labels[row]] - largest) / sum - 1.0) * share);
+    loss += std::log(sum) - (z[labels[row]] - largest);
+  }
+  return static_cast<float>(loss * share);
+}
+
+double add_decay(std::span<const float> weights, float decay, std::span<float> gradient) {
+  // 16 lanes in fp32 per block of 4,096, blocks in fp64: vectors for the compiler, and no long
+  // fp32 sums.
+  constexpr std::size_t lanes = 16, block = 4096;
+  double total = 0;
+  for (std::size_t start = 0; start < weights.size(); start += block) {
+    const std::size_t count = std::min(block, weights.size() - start);
+    const float* w = weights.data() + start;
+    float* g = gradient.data() + start;
+    std::array<float, lanes> sums{};
+    std::size_t i = 0;
+    for (; i + lanes <= count; i += lanes) {
+      for (std::size_t lane = 0; lane < lanes; ++lane) {
+        const float value = w[i + lane];
+        g[i + lane] += decay * value;
+        sums[lane] += value * value;
+      }
+    }
+    for (std::size_t lane = 0; i + lane < count; ++lane) {
+      const float value = w[i + lane];
+      g[i + lane] += decay * value;
+      sums[lane] += value * value;
+    }
+    for (const float sum : sums) total += sum;
+  }
+  return total;
+}
+
+}  // namespace sterna::nets

@@ -1,0 +1,20 @@
+// The loss of a classifier: softmax cross-entropy, and L2 weight decay.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace sterna::nets {
+
+/// The mean over the batch of -log softmax(logits)[label], natural logarithm. `logits` and
+/// `gradient` are labels.size() × classes, row-major; labels are below `classes`. The gradient by
+/// the logits, (softmax - onehot) / batch, is written to `gradient`. NaN in gives NaN out.
+float softmax_cross_entropy(std::span<const float> logits, std::span<const std::uint8_t> labels,
+                            std::size_t classes, std::span<float> gradient);
+
+/// Adds decay·w to each gradient and returns Σ w² (not yet multiplied by decay / 2), in an order of
+/// summation that depends on nothing but the length.
+double add_decay(std::span<const float> weights, float decay, std::span<float> gradient);
+
+}  // namespace sterna::nets

@@ -1,0 +1,158 @@
+#include "nets/net.h"
+
+#include <algorithm>
+#include <cmath>
+#include <exception>
+#include <functional>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "nets/graph.h"
+#include "nets/lenet.h"
+#include "nets/loss.h"
+#include "nets/onednn_backend.h"
+
+namespace sterna::nets {
+namespace {
+
+/// A net of the zoo: how to build it, and what it takes.
+struct Entry {
+  const char* name;
+  Activation& (*build)(Graph& graph, std::size_t batch);
+};
+
+constexpr Entry zoo[] = {{"lenet", build_lenet}};
+
+/// Libraries below report their failures by throwing; nothing above hears of it.
+template <class Work>
+Result<void> guarded(Work&& work) {
+  try {
+    std::forward<Work>(work)();
+    return {};
+  } catch (const std::exception& failure) {
+    return Error{Errc::internal, fmt::format("computing failed: {}", failure.what())};
+  }
+}
+
+}  // namespace
+
+/// Completes each gradient with its weight decay, and hands it on.
+class Net::Decay final : public Completion {
+ public:
+  Decay(Graph& graph, float decay, GradientSink& sink)
+      : graph_(graph), decay_(decay), sink_(sink) {}
+  void complete(std::size_t index) override {
+    Parameter& parameter = graph_.parameter(index);
+    if (parameter.spec.decay && decay_ > 0)
+      sum_of_squares_ += add_decay(parameter.value.values(), decay_, parameter.gradient.values());
+    sink_.gradient(index, parameter.gradient.values());
+  }
+  float loss() const { return static_cast<float>(0.5 * decay_ * sum_of_squares_); }
+
+ private:
+  Graph& graph_;
+  float decay_;
+  GradientSink& sink_;
+  double sum_of_squares_ = 0;
+};
+
+Net::Net(NetOptions options, std::unique_ptr<Backend> backend, std::unique_ptr<Graph> graph,
+         Activation& input, Activation& logits)
+    : options_(std::move(options)),
+      backend_(std::move(backend)),
+      graph_(std::move(graph)),
+      input_(input),
+      logits_(logits) {
+  for (std::size_t i = 0; i < graph_->parameter_count(); ++i)
+    specs_.push_back(graph_->parameter(i).spec);
+}
+
+Net::~Net() = default;
+
+std::vector<std::size_t> Net::input_shape() const {
+  const Shape& shape = input_.value.shape();
+  return {shape.begin() + 1, shape.end()};
+}
+
+std::size_t Net::classes() const { return logits_.value.shape()[1]; }
+
+std::span<float> Net::parameter(std::size_t index) {
+  return graph_->parameter(index).value.values();
+}
+
+void Net::parameters_changed(std::size_t index) { graph_->parameter_changed(index); }
+
+std::uint64_t Net::reorders() const { return backend_->reorders(); }
+
+Result<Net::Loss> Net::train_step(std::span<const float> images,
+                                  std::span<const std::uint8_t> labels, GradientSink& sink) {
+  if (images.size() != input_.value.size() || labels.size() != options_.batch)
+    return Error{Errc::invalid_argument,
+                 fmt::format("a batch of {} values and {} labels; this net takes {} and {}",
+                             images.size(), labels.size(), input_.value.size(), options_.batch)};
+  for (std::size_t i = 0; i < labels.size(); ++i)
+    if (labels[i] >= classes())
+      return Error{Errc::invalid_argument,
+                   fmt::format("label {} of image {} of the batch is no class; there are {}",
+                               labels[i], i, classes())};
+  Loss loss;
+  STERNA_TRY(guarded([&] {
+    std::copy(images.begin(), images.end(), input_.value.data());
+    graph_->forward();
+    loss.cross_entropy =
+        softmax_cross_entropy(logits_.value.values(), labels, classes(), logits_.gradient.values());
+    Decay decay(*graph_, options_.weight_decay, sink);
+    graph_->backward(decay);
+    loss.regularization = decay.loss();
+  }));
+  return loss;
+}
+
+Result<void> Net::infer(std::span<const float> images, std::size_t count, std::span<float> logits) {
+  const std::size_t pixels = input_.value.size() / options_.batch;
+  if (count > options_.batch || images.size() != count * pixels ||
+      logits.size() != count * classes())
+    return Error{
+        Errc::invalid_argument,
+        fmt::format("{} images in {} values to {} logits; this net takes up to {} images "
+                    "of {} values and writes {} logits each",
+                    count, images.size(), logits.size(), options_.batch, pixels, classes())};
+  return guarded([&] {
+    const std::span<float> input = input_.value.values();
+    const auto rest = std::copy(images.begin(), images.end(), input.begin());
+    std::fill(rest, input.end(), 0.0F);
+    graph_->forward();
+    std::copy_n(logits_.value.data(), logits.size(), logits.begin());
+  });
+}
+
+std::vector<std::string> net_names() {
+  std::vector<std::string> names;
+  for (const Entry& entry : zoo) names.emplace_back(entry.name);
+  return names;
+}
+
+Result<std::unique_ptr<Net>> make_net(const NetOptions& options) {
+  const auto* entry = std::find_if(std::begin(zoo), std::end(zoo),
+                                   [&](const Entry& e) { return e.name == options.name; });
+  if (entry == std::end(zoo))
+    return Error{Errc::invalid_argument, fmt::format("no net is called \"{}\"; there is: {}",
+                                                     options.name, fmt::join(net_names(), ", "))};
+  if (options.batch == 0) return Error{Errc::invalid_argument, "a batch of 0 images"};
+  if (!std::isfinite(options.weight_decay) || options.weight_decay < 0)
+    return Error{Errc::invalid_argument,
+                 fmt::format("a weight decay of {}; it is 0 or more", options.weight_decay)};
+  STERNA_ASSIGN(auto backend, make_onednn_backend({.threads = options.threads}));
+  std::unique_ptr<Net> net;
+  STERNA_TRY(guarded([&] {
+    auto graph = std::make_unique<Graph>(*backend);
+    Activation& logits = entry->build(*graph, options.batch);
+    Activation& input = graph->first();
+    net.reset(new Net(options, std::move(backend), std::move(graph), input, logits));
+  }));
+  return net;
+}
+
+}  // namespace sterna::nets

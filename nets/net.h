@@ -1,0 +1,97 @@
+// A net that trains: parameters in, images and labels in, gradients out as they complete.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "nets/parameter.h"
+#include "runtime/base/result.h"
+
+namespace sterna::nets {
+
+class Backend;
+class Graph;
+struct Activation;
+
+/// Where the backward pass puts gradients.
+class GradientSink {
+ public:
+  virtual ~GradientSink() = default;
+  /// Called on the computing thread the moment the gradient of parameter `index` is complete,
+  /// weight decay included. Row-major like the parameter, where the backend wrote it: not copied,
+  /// and valid until the net's next forward or backward pass.
+  virtual void gradient(std::size_t index, std::span<const float> values) = 0;
+};
+
+struct NetOptions {
+  std::string name;        ///< a name of net_names()
+  std::size_t batch = 0;   ///< images per step, at least 1
+  float weight_decay = 0;  ///< wd of the loss term wd · Σ w² / 2 over the weights that decay
+  int threads = 1;         ///< compute threads; results' bits depend on it
+};
+
+/// Used by one thread at a time; several nets in several threads do not disturb each other.
+/// Equal inputs give equal bits in every process with the same number of threads, instruction set
+/// and oneDNN. Parameters start as zeros: see initialize().
+class Net {
+ public:
+  ~Net();
+  Net(const Net&) = delete;
+  Net& operator=(const Net&) = delete;
+
+  /// The table of parameters: layers in forward order, weights before biases.
+  const std::vector<ParameterSpec>& parameters() const { return specs_; }
+  /// Of one image: {channels, height, width}.
+  std::vector<std::size_t> input_shape() const;
+  std::size_t classes() const;
+  std::size_t batch() const { return options_.batch; }
+
+  /// The values of parameter `index`, 64-byte aligned. Write them between steps, then call
+  /// parameters_changed(index).
+  std::span<float> parameter(std::size_t index);
+  void parameters_changed(std::size_t index);
+
+  struct Loss {
+    float cross_entropy = 0;   ///< mean over the batch
+    float regularization = 0;  ///< wd · Σ w² / 2
+  };
+  /// One forward and backward pass over exactly batch() images, {batch, channels, height, width}
+  /// row-major, with a class index each. Gradients go to `sink`, the last layer's first. The loss
+  /// is returned as it is, NaN included. Errors: invalid_argument for a wrong number of images or
+  /// labels, or a label that is no class; then no gradient was handed out.
+  Result<Loss> train_step(std::span<const float> images, std::span<const std::uint8_t> labels,
+                          GradientSink& sink);
+
+  /// Writes count × classes() logits for `count` images, at most batch() (fewer are padded with
+  /// zero images). Errors: invalid_argument for sizes that do not fit.
+  Result<void> infer(std::span<const float> images, std::size_t count, std::span<float> logits);
+
+  /// Copies between memory formats since the net was made.
+  std::uint64_t reorders() const;
+
+ private:
+  friend Result<std::unique_ptr<Net>> make_net(const NetOptions& options);
+  class Decay;
+  Net(NetOptions options, std::unique_ptr<Backend> backend, std::unique_ptr<Graph> graph,
+      Activation& input, Activation& logits);
+
+  NetOptions options_;
+  std::unique_ptr<Backend> backend_;  // outlives the graph's operations
+  std::unique_ptr<Graph> graph_;
+  Activation& input_;
+  Activation& logits_;
+  std::vector<ParameterSpec> specs_;
+};
+
+/// The nets that make_net knows.
+std::vector<std::string> net_names();
+
+/// Errors: invalid_argument for an unknown name (the message lists the known ones), a batch of 0,
+/// a weight decay that is negative or not finite, and what make_onednn_backend refuses.
+Result<std::unique_ptr<Net>> make_net(const NetOptions& options);
+
+}  // namespace sterna::nets

@@ -1,0 +1,22 @@
+// The CPU backend, on oneDNN 2.6. Its API appears in onednn_backend.cc and nowhere else.
+#pragma once
+
+#include <memory>
+
+#include "nets/backend.h"
+#include "runtime/base/result.h"
+
+namespace sterna::nets {
+
+struct OneDnnOptions {
+  /// Compute threads: part of what a result's bits depend on, so never guessed from the machine.
+  int threads = 1;
+};
+
+/// Errors: invalid_argument for fewer than one thread, and for several in a process whose OpenMP
+/// threads would spin while they wait: OMP_WAIT_POLICY=PASSIVE must be in the environment before
+/// the program starts, because libgomp reads it when it is loaded. (A spinning team that shares
+/// its cores loses a scheduler tick at each barrier: 8 ms for a primitive of 0.4 ms.)
+Result<std::unique_ptr<Backend>> make_onednn_backend(const OneDnnOptions& options);
+
+}  // namespace sterna::nets

@@ -1,0 +1,36 @@
+#include "nets/parameter.h"
+
+#include <algorithm>
+
+#include "kernels/initializer.h"
+#include "nets/tensor.h"
+
+namespace sterna::nets {
+
+const char* name(Role role) {
+  switch (role) {
+    case Role::weight:
+      return "weight";
+    case Role::bias:
+      return "bias";
+    case Role::beta:
+      return "beta";
+    case Role::gamma:
+      return "gamma";
+    case Role::statistic:
+      return "statistic";
+  }
+  return "unknown";
+}
+
+std::size_t ParameterSpec::count() const { return element_count(shape); }
+
+void initialize(std::span<float> values, const ParameterSpec& spec, std::uint64_t seed,
+                std::uint32_t index) {
+  if (spec.stddev > 0)
+    kernels::truncated_normal(values, spec.stddev, seed, index);
+  else
+    std::fill(values.begin(), values.end(), spec.constant);
+}
+
+}  // namespace sterna::nets

@@ -1,0 +1,34 @@
+// What a parameter is: its name, shape, role and how it starts. The table of a net is fixed when
+// the net is made, and its order is what indices mean on the wire and on disk.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace sterna::nets {
+
+/// What a parameter does. A `statistic` (batch norm's moments) is not trained by gradients.
+enum class Role { weight, bias, beta, gamma, statistic };
+
+/// The name of a role as files and logs print it, e.g. "weight".
+const char* name(Role role);
+
+struct ParameterSpec {
+  std::string name;                ///< "conv1/weights"
+  std::vector<std::size_t> shape;  ///< row-major; convolution OIHW, inner product {out, in}
+  Role role = Role::weight;
+  bool decay = false;  ///< weight decay applies
+  float stddev = 0;    ///< weights start as a normal truncated at two of these; 0: `constant`
+  float constant = 0;  ///< what everything else starts as
+  std::size_t count() const;  ///< number of elements
+};
+
+/// Fills `values` with the start of parameter `index` of a net: the same bits for the same spec,
+/// seed and index on every machine. `values` must have spec.count() elements.
+void initialize(std::span<float> values, const ParameterSpec& spec, std::uint64_t seed,
+                std::uint32_t index);
+
+}  // namespace sterna::nets

@@ -1,0 +1,166 @@
+// The vectors of kernels/TRITS.md, read from the page itself.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <bit>
+#include <cstdio>
+#include <fstream>
+#include <numeric>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "gradients.h"
+#include "kernels/initializer.h"
+#include "kernels/philox.h"
+#include "kernels/scaler.h"
+#include "kernels/ternary.h"
+
+namespace sterna::kernels {
+namespace {
+
+struct Vector {
+  std::vector<std::string> given;
+  std::vector<std::string> expected;
+  std::uint64_t number(std::size_t i) const { return std::stoull(given[i]); }
+  std::uint64_t hex(std::size_t i) const { return std::stoull(given[i], nullptr, 16); }
+  float real(std::size_t i) const { return std::stof(given[i]); }
+};
+
+// The lines of the block that opens with ```name.
+std::vector<Vector> vectors(const std::string& name) {
+  std::ifstream page(STERNA_TRITS_PAGE);
+  std::vector<Vector> found;
+  bool inside = false;
+  for (std::string line; std::getline(page, line);) {
+    if (line.starts_with("```")) {
+      inside = line == "```" + name;
+    } else if (inside) {
+      Vector vector;
+      auto* part = &vector.given;
+      std::istringstream words(line);
+      for (std::string word; words >> word;) {
+        if (word == "->") {
+          part = &vector.expected;
+        } else {
+          part->push_back(word);
+        }
+      }
+      found.push_back(vector);
+    }
+  }
+  EXPECT_FALSE(found.empty()) << "no vectors of " << name << " on " << STERNA_TRITS_PAGE;
+  return found;
+}
+
+std::string hex(std::uint64_t value, int digits) {
+  std::array<char, 20> text{};
+  std::snprintf(text.data(), text.size(), "%0*llx", digits, static_cast<unsigned long long>(value));
+  return text.data();
+}
+
+std::string hex(std::span<const std::byte> bytes) {
+  std::string text;
+  for (const std::byte byte : bytes) text += hex(std::to_integer<std::uint64_t>(byte), 2);
+  return text;
+}
+
+// g(first), g(first + 1), ... of the page.
+std::vector<float> page_gradient(std::uint64_t first, std::size_t count) {
+  std::vector<float> g(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto mixed = static_cast<std::uint32_t>((first + i) * 2654435761U);
+    g[i] = static_cast<float>(static_cast<std::int32_t>(mixed) >> 8) * 0x1p-23F;
+  }
+  return g;
+}
+
+std::vector<std::byte> page_planes(const Vector& v, Isa isa) {
+  const auto g = page_gradient(v.number(1), v.number(0));
+  const TernaryDraw draw{v.hex(3), static_cast<std::uint32_t>(v.number(4)),
+                         static_cast<std::uint32_t>(v.number(5)),
+                         static_cast<std::uint32_t>(v.number(6))};
+  std::vector<std::byte> planes(planes_bytes(g.size()), std::byte{0xAA});
+  ternarize(g, v.real(2), draw, v.number(1), planes, isa);
+  return planes;
+}
+
+TEST(TritsPage, PhiloxGivesItsAuthorsKnownAnswers) {
+  for (const Vector& v : vectors("philox")) {
+    std::array<std::uint32_t, 4> counter{};
+    for (std::size_t i = 0; i < 4; ++i) counter[i] = static_cast<std::uint32_t>(v.hex(i));
+    const auto words = philox(counter, v.hex(4));
+    for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(hex(words[i], 8), v.expected[i]);
+  }
+}
+
+// The word shows in the trit: an element whose threshold is the word is zero, one above is nonzero.
+TEST(TritsPage, AnElementIsComparedWithItsWordOfThePage) {
+  for (const Vector& v : vectors("word")) {
+    const auto word = static_cast<std::uint32_t>(std::stoul(v.expected[0], nullptr, 16));
+    const TernaryDraw draw{v.hex(0), static_cast<std::uint32_t>(v.number(1)),
+                           static_cast<std::uint32_t>(v.number(2)),
+                           static_cast<std::uint32_t>(v.number(3))};
+    const std::uint64_t index = v.number(4);
+    const std::size_t element = index % plane_block;
+    for (const Isa isa : every_isa()) {
+      const auto nonzero = [&](float threshold) {
+        std::vector<float> g(plane_block, 0.0F);
+        g[element] = threshold;
+        std::vector<std::byte> planes(plane_block_bytes);
+        ternarize(g, 0x1p32F, draw, index - element, planes, isa);  // k = 1: t is g itself
+        return planes[element / 8] != std::byte{0};
+      };
+      // fp32 has 24 bits: the nearest thresholds on either side of the word.
+      const auto low = static_cast<float>(word & 0xFFFFFF00U);
+      EXPECT_FALSE(nonzero(low)) << v.expected[0];
+      EXPECT_TRUE(nonzero(low + 256)) << v.expected[0];
+    }
+  }
+}
+
+TEST(TritsPage, ScalersAreThePages) {
+  for (const Vector& v : vectors("scaler")) {
+    for (const Isa isa : every_isa()) {
+      const auto s = scaler(page_gradient(0, v.number(0)), v.real(1), isa);
+      ASSERT_TRUE(s.ok());
+      EXPECT_EQ(hex(std::bit_cast<std::uint32_t>(*s), 8), v.expected[0]) << name(isa);
+    }
+  }
+}
+
+TEST(TritsPage, PlanesAreThePages) {
+  for (const Vector& v : vectors("planes")) {
+    for (const Isa isa : every_isa()) {
+      const auto planes = page_planes(v, isa);
+      ASSERT_EQ(planes.size(), plane_block_bytes);
+      const std::string rest(112, '0');
+      EXPECT_EQ(hex(planes), v.expected[0] + rest + v.expected[1] + rest) << name(isa);
+    }
+  }
+}
+
+TEST(TritsPage, LongPlanesHaveThePagesHash) {
+  for (const Vector& v : vectors("hash")) {
+    for (const Isa isa : every_isa()) {
+      const auto planes = page_planes(v, isa);
+      const std::uint64_t hash =
+          std::accumulate(planes.begin(), planes.end(), std::uint64_t{0xCBF29CE484222325},
+                          [](std::uint64_t h, std::byte b) {
+                            return (h ^ std::to_integer<std::uint64_t>(b)) * 0x100000001B3;
+                          });
+      EXPECT_EQ(hex(hash, 16), v.expected[0]) << name(isa);
+    }
+  }
+}
+
+TEST(TritsPage, InitialParametersAreThePages) {
+  for (const Vector& v : vectors("truncated_normal")) {
+    std::vector<float> values(v.number(0) + 1);
+    truncated_normal(values, 0.1F, v.hex(2), static_cast<std::uint32_t>(v.number(1)));
+    EXPECT_EQ(hex(std::bit_cast<std::uint32_t>(values.back()), 8), v.expected[0]);
+  }
+}
+
+}  // namespace
+}  // namespace sterna::kernels

@@ -1,0 +1,179 @@
+#include "reference.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace sterna::nets::reference {
+namespace {
+
+/// Calls visit(input index, weight index, output index) for each product of a convolution.
+template <class Visit>
+void each_product(const Shape& in, std::size_t outputs, const Window& window, Visit visit) {
+  const std::size_t batch = in[0], channels = in[1], height = in[2], width = in[3];
+  const std::size_t rows = window.out(height), columns = window.out(width), k = window.kernel;
+  for (std::size_t n = 0; n < batch; ++n)
+    for (std::size_t o = 0; o < outputs; ++o)
+      for (std::size_t c = 0; c < channels; ++c)
+        for (std::size_t i = 0; i < k; ++i)
+          for (std::size_t j = 0; j < k; ++j)
+            for (std::size_t r = 0; r < rows; ++r) {
+              const std::size_t y = r * window.stride + i - window.before(height);
+              if (y >= height) continue;  // above the image, it wrapped round
+              for (std::size_t s = 0; s < columns; ++s) {
+                const std::size_t x = s * window.stride + j - window.before(width);
+                if (x >= width) continue;
+                visit(((n * channels + c) * height + y) * width + x,
+                      ((o * channels + c) * k + i) * k + j,
+                      ((n * outputs + o) * rows + r) * columns + s);
+              }
+            }
+}
+
+/// The input index of the first maximum of each window.
+std::vector<std::size_t> winners(const Values& x, const Shape& in, const Window& window) {
+  const std::size_t height = in[2], width = in[3];
+  const std::size_t rows = window.out(height), columns = window.out(width);
+  std::vector<std::size_t> result;
+  for (std::size_t plane = 0; plane < in[0] * in[1]; ++plane)
+    for (std::size_t r = 0; r < rows; ++r)
+      for (std::size_t s = 0; s < columns; ++s) {
+        std::size_t best = x.size();
+        for (std::size_t i = 0; i < window.kernel; ++i)
+          for (std::size_t j = 0; j < window.kernel; ++j) {
+            const std::size_t a = r * window.stride + i - window.before(height);
+            const std::size_t b = s * window.stride + j - window.before(width);
+            if (a >= height || b >= width) continue;
+            const std::size_t at = (plane * height + a) * width + b;
+            if (best == x.size() || x[at] > x[best]) best = at;
+          }
+        result.push_back(best);
+      }
+  return result;
+}
+
+}  // namespace
+
+Values convolution(const Values& x, const Shape& shape, const Values& w, const Values& b,
+                   std::size_t outputs, const Window& window) {
+  const std::size_t plane = window.out(shape[2]) * window.out(shape[3]);
+  Values y(shape[0] * outputs * plane);
+  for (std::size_t i = 0; i < y.size(); ++i) y[i] = b[i / plane % outputs];
+  each_product(shape, outputs, window, [&](std::size_t in, std::size_t weight, std::size_t out) {
+    y[out] += x[in] * w[weight];
+  });
+  return y;
+}
+
+Gradients convolution_backward(const Values& x, const Shape& shape, const Values& w,
+                               const Values& dy, std::size_t outputs, const Window& window) {
+  Gradients d{Values(x.size()), Values(w.size()), Values(outputs)};
+  const std::size_t plane = window.out(shape[2]) * window.out(shape[3]);
+  for (std::size_t i = 0; i < dy.size(); ++i) d.b[i / plane % outputs] += dy[i];
+  each_product(shape, outputs, window, [&](std::size_t in, std::size_t weight, std::size_t out) {
+    d.x[in] += dy[out] * w[weight];
+    d.w[weight] += dy[out] * x[in];
+  });
+  return d;
+}
+
+Values inner_product(const Values& x, std::size_t batch, const Values& w, const Values& b) {
+  const std::size_t in = x.size() / batch, out = b.size();
+  Values y(batch * out);
+  for (std::size_t n = 0; n < batch; ++n)
+    for (std::size_t o = 0; o < out; ++o) {
+      double sum = b[o];
+      for (std::size_t i = 0; i < in; ++i) sum += w[o * in + i] * x[n * in + i];
+      y[n * out + o] = sum;
+    }
+  return y;
+}
+
+Gradients inner_product_backward(const Values& x, std::size_t batch, const Values& w,
+                                 const Values& dy) {
+  const std::size_t in = x.size() / batch, out = dy.size() / batch;
+  Gradients d{Values(x.size()), Values(w.size()), Values(out)};
+  for (std::size_t n = 0; n < batch; ++n)
+    for (std::size_t o = 0; o < out; ++o) {
+      const double g = dy[n * out + o];
+      d.b[o] += g;
+      for (std::size_t i = 0; i < in; ++i) {
+        d.w[o * in + i] += g * x[n * in + i];
+        d.x[n * in + i] += g * w[o * in + i];
+      }
+    }
+  return d;
+}
+
+Values max_pool(const Values& x, const Shape& shape, const Window& window) {
+  Values y;
+  for (const std::size_t winner : winners(x, shape, window)) y.push_back(x[winner]);
+  return y;
+}
+
+Values max_pool_backward(const Values& x, const Shape& shape, const Values& dy,
+                         const Window& window) {
+  Values dx(x.size());
+  const auto winner = winners(x, shape, window);
+  for (std::size_t i = 0; i < winner.size(); ++i) dx[winner[i]] += dy[i];
+  return dx;
+}
+
+Values relu(const Values& x) {
+  Values y(x);
+  for (double& value : y) value = std::max(value, 0.0);
+  return y;
+}
+
+Values relu_backward(const Values& x, const Values& dy) {
+  Values dx(dy);
+  for (std::size_t i = 0; i < dx.size(); ++i)
+    if (x[i] <= 0) dx[i] = 0;
+  return dx;
+}
+
+double cross_entropy(const Values& logits, std::span<const std::uint8_t> labels, Values* gradient) {
+  const std::size_t batch = labels.size(), classes = logits.size() / batch;
+  if (gradient != nullptr) gradient->assign(logits.size(), 0);
+  double loss = 0;
+  for (std::size_t n = 0; n < batch; ++n) {
+    double sum = 0;
+    for (std::size_t k = 0; k < classes; ++k) sum += std::exp(logits[n * classes + k]);
+    loss += std::log(sum) - logits[n * classes + labels[n]];
+    if (gradient == nullptr) continue;
+    for (std::size_t k = 0; k < classes; ++k)
+      (*gradient)[n * classes + k] =
+          (std::exp(logits[n * classes + k]) / sum - (k == labels[n] ? 1 : 0)) /
+          static_cast<double>(batch);
+  }
+  return loss / static_cast<double>(batch);
+}
+
+double lenet(const std::vector<Values>& p, const Values& images,
+             std::span<const std::uint8_t> labels, std::vector<Values>* gradients) {
+  const std::size_t n = labels.size();
+  const Window five{.kernel = 5, .stride = 1, .padding = Padding::same};
+  const Window halve{.kernel = 2, .stride = 2, .padding = Padding::same};
+  const Shape s0{n, 1, 28, 28}, s1{n, 20, 28, 28}, s2{n, 20, 14, 14}, s3{n, 50, 14, 14};
+
+  // In the order of the original: each ReLU right after its convolution.
+  const Values c1 = convolution(images, s0, p[0], p[1], 20, five), r1 = relu(c1);
+  const Values m1 = max_pool(r1, s1, halve);
+  const Values c2 = convolution(m1, s2, p[2], p[3], 50, five), r2 = relu(c2);
+  const Values m2 = max_pool(r2, s3, halve);
+  const Values f3 = inner_product(m2, n, p[4], p[5]), r3 = relu(f3);
+  const Values logits = inner_product(r3, n, p[6], p[7]);
+  if (gradients == nullptr) return cross_entropy(logits, labels);
+
+  Values dlogits;
+  const double loss = cross_entropy(logits, labels, &dlogits);
+  Gradients g4 = inner_product_backward(r3, n, p[6], dlogits);
+  Gradients g3 = inner_product_backward(m2, n, p[4], relu_backward(f3, g4.x));
+  Gradients g2 = convolution_backward(
+      m1, s2, p[2], relu_backward(c2, max_pool_backward(r2, s3, g3.x, halve)), 50, five);
+  Gradients g1 = convolution_backward(
+      images, s0, p[0], relu_backward(c1, max_pool_backward(r1, s1, g2.x, halve)), 20, five);
+  *gradients = {g1.w, g1.b, g2.w, g2.b, g3.w, g3.b, g4.w, g4.b};
+  return loss;
+}
+
+}  // namespace sterna::nets::reference
