@@ -45,8 +45,8 @@ class Children {
   bool empty() const { return children_.empty(); }
   std::size_t size() const { return children_.size(); }
   /// For each child: (process id, its Bootstrap, system's pid, whether its end is wanted).
-  void for_each(const std::function<void(ProcessId, const Bootstrap&, std::int64_t, bool)>& visit)
-      const;
+  void for_each(
+      const std::function<void(ProcessId, const Bootstrap&, std::int64_t, bool)>& visit) const;
 
  private:
   struct Child;

@@ -114,8 +114,8 @@ Result<void> Cluster::start_coordinator(const Contact& launcher) {
   coordinator.admit = {launcher};
   STERNA_ASSIGN(coordinator.credentials, machine_.keys().issue());
   const auto contact = std::make_shared<std::optional<Contact>>();
-  Result<std::int64_t> pid = agent_->children().spawn(
-      coordinator, [contact](const Contact& told) { *contact = told; });
+  Result<std::int64_t> pid =
+      agent_->children().spawn(coordinator, [contact](const Contact& told) { *contact = told; });
   if (!pid) return std::move(pid).error().in("the coordinator cannot start");
   run_until([&] { return contact->has_value() || failure_ || interrupted_; },
             loop().now() + options_.start_deadline);
@@ -147,11 +147,10 @@ Result<std::vector<Started>> Cluster::start_actors(const std::vector<ActorSpec>&
   std::vector<Future<Started>> answers;
   answers.reserve(specs.size());
   for (const ActorSpec& spec : specs) {
-    answers.push_back(process().ask(
-        coordinator,
-        StartActor{spec.name, spec.type, spec.args, spec.host, spec.compute_threads,
-                   options_.start_deadline},
-        options_.start_deadline + kControlDeadline));
+    answers.push_back(process().ask(coordinator,
+                                    StartActor{spec.name, spec.type, spec.args, spec.host,
+                                               spec.compute_threads, options_.start_deadline},
+                                    options_.start_deadline + kControlDeadline));
   }
   std::vector<Started> started;
   for (std::size_t i = 0; i < specs.size(); ++i) {
@@ -166,8 +165,8 @@ Result<std::vector<Started>> Cluster::start_actors(const std::vector<ActorSpec>&
 
 Result<Inspection> Cluster::inspect(ProcessId of) {
   if (of == process().id()) return sterna::inspect(connected_->links());
-  return wait(process().ask(agent_of<Coordinator>(kCoordinatorProcess), Inspect{of},
-                            2 * kControlDeadline));
+  return wait(
+      process().ask(agent_of<Coordinator>(kCoordinatorProcess), Inspect{of}, 2 * kControlDeadline));
 }
 
 Result<Contact> Cluster::admit_extra(const std::string& name, const Contact& extra) {
@@ -184,9 +183,8 @@ StopReport Cluster::stop(Duration grace) {
   if (std::exchange(stopping_, true)) return report;
   if (agent_ != nullptr) {
     Children& children = agent_->children();
-    children.for_each([&](ProcessId child, const Bootstrap&, std::int64_t, bool) {
-      children.want_end(child);
-    });
+    children.for_each(
+        [&](ProcessId child, const Bootstrap&, std::int64_t, bool) { children.want_end(child); });
     const auto coordinator = agent_of<Coordinator>(kCoordinatorProcess);
     if (connected_->links().connected(kCoordinatorProcess)) {
       Future<Stopped> answer =

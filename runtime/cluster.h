@@ -85,9 +85,9 @@ class Cluster {
   }
   template <class I>
   Result<ActorRef<I>> find(const std::string& name, Duration patience) {
-    STERNA_ASSIGN(Found found, wait(process().ask(agent_of<Coordinator>(kCoordinatorProcess),
-                                                  Find{name, patience},
-                                                  patience + kControlDeadline)));
+    STERNA_ASSIGN(Found found,
+                  wait(process().ask(agent_of<Coordinator>(kCoordinatorProcess),
+                                     Find{name, patience}, patience + kControlDeadline)));
     return found.actor.as<I>();
   }
   /// Asks and waits. Ends early only when interrupted: who asks wants to know of whom.

@@ -83,12 +83,8 @@ void StartActor::encode(Wire::Builder wire, WireWriter& writer) const {
   wire.setDeadline(patience.count());
 }
 Result<StartActor> StartActor::decode(Wire::Reader wire, WireReader& reader) {
-  return StartActor{wire.getName(),
-                    wire.getType(),
-                    reader.bytes(wire.getArgs()),
-                    wire.getHost(),
-                    wire.getComputeThreads(),
-                    Duration(wire.getDeadline())};
+  return StartActor{wire.getName(), wire.getType(),           reader.bytes(wire.getArgs()),
+                    wire.getHost(), wire.getComputeThreads(), Duration(wire.getDeadline())};
 }
 
 void Stopped::encode(Wire::Builder wire, WireWriter&) const {
@@ -172,10 +168,14 @@ void Inspection::encode(Wire::Builder wire, WireWriter&) const {
   wire.setOpenLinks(open_links);
 }
 Result<Inspection> Inspection::decode(Wire::Reader wire, WireReader&) {
-  return Inspection{wire.getAuthenticationDenials(), wire.getHandshakeFailures(),
-                    wire.getDisconnects(),           wire.getMutedMessages(),
-                    wire.getDecodeErrors(),          wire.getRefusedHellos(),
-                    wire.getFaults(),                wire.getOpenLinks()};
+  return Inspection{wire.getAuthenticationDenials(),
+                    wire.getHandshakeFailures(),
+                    wire.getDisconnects(),
+                    wire.getMutedMessages(),
+                    wire.getDecodeErrors(),
+                    wire.getRefusedHellos(),
+                    wire.getFaults(),
+                    wire.getOpenLinks()};
 }
 
 void Inspect::encode(Wire::Builder wire, WireWriter&) const { wire.setProcess(process.value); }

@@ -10,6 +10,8 @@ namespace sterna {
 namespace {
 /// Names and causes of the dead are kept for those who ask later, but not all of them for ever.
 constexpr std::size_t kMembers = 4096;
+/// A node that is told to stop has nothing left to do.
+constexpr Duration kNodeEnds = std::chrono::seconds(1);
 /// A name becomes part of file names and of log lines.
 constexpr std::size_t kLongestName = 64;
 
@@ -275,8 +277,8 @@ Task<Result<void>> CoordinatorActor::on(Connect connect) {
   }
   // Both may ask at once: one introduction serves both.
   const bool first = from->identity.name < to->identity.name;
-  const std::pair pair = first ? std::pair(connect.from, connect.to)
-                               : std::pair(connect.to, connect.from);
+  const std::pair pair =
+      first ? std::pair(connect.from, connect.to) : std::pair(connect.to, connect.from);
   while (introducing_.contains(pair)) {
     if (now() >= deadline) co_return Error{Errc::deadline, "the introduction takes too long"};
     co_await wait_for(changed_, process().timers(), deadline);
@@ -388,6 +390,12 @@ Task<Stopped> CoordinatorActor::stop_nodes(Duration grace) {
     total.killed += stopped->killed;
   }
   for (const ProcessId node : nodes) tell(agent_of<Node>(node), Stop{});
+  // They have heard it when their links end; then we may end too.
+  const Time deadline = now() + kNodeEnds;
+  const auto gone = [this](ProcessId node) { return find_live(node) == nullptr; };
+  while (!std::all_of(nodes.begin(), nodes.end(), gone) && now() < deadline) {
+    co_await wait_for(changed_, process().timers(), deadline);
+  }
   co_return total;
 }
 

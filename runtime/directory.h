@@ -15,8 +15,7 @@ template <class I>
 Task<Result<ActorRef<I>>> find_actor(Process& process, std::string name, Duration patience) {
   const Result<ActorRef<Agent>> agent = process.agent().as<Agent>();
   if (!agent) co_return Error{Errc::unavailable, "this process is no part of a run"};
-  Future<Found> answer =
-      process.ask(*agent, Find{name, patience}, patience + kControlDeadline);
+  Future<Found> answer = process.ask(*agent, Find{name, patience}, patience + kControlDeadline);
   const Result<Found> found = co_await answer;
   if (!found) co_return found.error();
   Result<ActorRef<I>> typed = found->actor.template as<I>();

@@ -26,8 +26,7 @@ HostedProcess::HostedProcess(Machine& machine, Bootstrap bootstrap, const Regist
 HostedProcess::~HostedProcess() = default;
 
 Result<Contact> HostedProcess::start() {
-  STERNA_ASSIGN(connected_,
-                ConnectedProcess::make(machine_, bootstrap_, registry_.schema_hash()));
+  STERNA_ASSIGN(connected_, ConnectedProcess::make(machine_, bootstrap_, registry_.schema_hash()));
   switch (bootstrap_.kind) {
     case ProcessKind::COORDINATOR:
       start_coordinator();

@@ -68,7 +68,11 @@ int host(const ChildArguments& arguments, const Registry& registry) {
   }
   const ProcessKind kind = bootstrap->kind;
   const std::string sockets = bootstrap->network.directory;
-  RealMachine machine;
+  // A log file is its writer's alone; standard error is everybody's.
+  const std::string prefix =
+      bootstrap->log_directory.empty() ? bootstrap->identity.name + ": " : "";
+  const auto log = [prefix](std::string_view line) { log_to_stderr(prefix + std::string(line)); };
+  RealMachine machine(log);
   HostedProcess hosted(machine, std::move(*bootstrap), registry);
   std::optional<SignalWatch> orphaned;
   if (kind == ProcessKind::NODE) ::prctl(PR_SET_CHILD_SUBREAPER, 1);
@@ -84,13 +88,13 @@ int host(const ChildArguments& arguments, const Registry& registry) {
   }
   const Result<Contact> contact = hosted.start();
   if (!contact) {
-    log_to_stderr(contact.error().message);
+    log(contact.error().message);
     return kExitFailed;
   }
   if (kind == ProcessKind::COORDINATOR) answer(*contact);
   machine.loop().run_until([&] { return hosted.finished(); }, kNever);
   ::alarm(kEndTakes);
-  if (!hosted.why().empty()) log_to_stderr("ending: " + hosted.why());
+  if (!hosted.why().empty()) log("ending: " + hosted.why());
   if (kind == ProcessKind::COORDINATOR && hosted.exit_code() == kExitLostLease) {
     machine.remove_socket_directory(sockets);
   }
@@ -105,8 +109,8 @@ std::optional<int> host_if_child(int argc, char** argv, const Registry& registry
   return host(*child, registry);
 }
 
-int main(int argc, char** argv, const Registry& registry,
-         const std::function<int(Cluster&)>& body, const ClusterOptions& options) {
+int main(int argc, char** argv, const Registry& registry, const std::function<int(Cluster&)>& body,
+         const ClusterOptions& options) {
   if (const std::optional<int> code = host_if_child(argc, argv, registry)) return *code;
   RealMachine machine;
   Cluster cluster(machine, registry, options);

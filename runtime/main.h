@@ -23,7 +23,7 @@ std::optional<int> host_if_child(int argc, char** argv, const Registry& registry
 /// Hosts a child, or runs `body` with a run that has been started on this machine, and stops it
 /// afterwards. SIGINT and SIGTERM interrupt what the body waits for. Returns the body's answer, or
 /// 1 with a line on standard error if the run cannot start.
-int main(int argc, char** argv, const Registry& registry,
-         const std::function<int(Cluster&)>& body, const ClusterOptions& options = {});
+int main(int argc, char** argv, const Registry& registry, const std::function<int(Cluster&)>& body,
+         const ClusterOptions& options = {});
 
 }  // namespace sterna

@@ -130,9 +130,8 @@ Task<Result<Stopped>> NodeActor::on(StopAll stop) {
   stopping_ = true;
   const std::size_t all = children_.size();
   std::vector<ProcessId> asked;
-  children_.for_each([&](ProcessId child, const Bootstrap&, std::int64_t, bool) {
-    asked.push_back(child);
-  });
+  children_.for_each(
+      [&](ProcessId child, const Bootstrap&, std::int64_t, bool) { asked.push_back(child); });
   for (const ProcessId child : asked) {
     children_.want_end(child);
     if (stop.grace > Duration::zero() && process().links()->connected(child)) {

@@ -14,8 +14,7 @@ std::string silence_text(Duration silence) {
 }
 
 DownNotice notice_of(const ProcessDown& down) {
-  return {
-      {down.process, {}}, down.identity.name, down.identity.incarnation, down.full_cause()};
+  return {{down.process, {}}, down.identity.name, down.identity.incarnation, down.full_cause()};
 }
 
 Inspection inspect(const Links& links) {
@@ -48,7 +47,8 @@ void ControlActor::on(Stop) {
 Task<void> ControlActor::announcing(Contact contact, AnyRef actor) {
   Ready ready{std::move(contact), actor};
   const Result<void> heard = co_await ask(node_, std::move(ready), 2 * kControlDeadline);
-  if (!heard && !leaving_) finish_(kExitFailed, "the node did not hear us: " + heard.error().message);
+  if (!heard && !leaving_)
+    finish_(kExitFailed, "the node did not hear us: " + heard.error().message);
 }
 
 Task<void> ControlActor::leaving(std::string cause) {

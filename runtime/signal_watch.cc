@@ -15,8 +15,8 @@ SignalWatch::SignalWatch(UvLoop& loop, int signal, std::function<void()> handler
   uv_signal_init(loop.uv(), &handle_->signal);
   handle_->signal.data = handle_;
   uv_signal_start(
-      &handle_->signal, [](uv_signal_t* fired, int) { static_cast<Handle*>(fired->data)->handler(); },
-      signal);
+      &handle_->signal,
+      [](uv_signal_t* fired, int) { static_cast<Handle*>(fired->data)->handler(); }, signal);
 }
 
 SignalWatch::~SignalWatch() {

@@ -9,6 +9,7 @@
 #include <fstream>
 #include <vector>
 
+#include "runtime/cluster_messages.h"
 #include "runtime/packed_message.h"
 #include "runtime/process_names.h"
 
@@ -101,13 +102,12 @@ void UvSpawner::Child::tell() {
       const_cast<char*>(reinterpret_cast<const char*>(told.data())),  // NOLINT: libuv's signature
       static_cast<unsigned>(told.size()));
   write.data = this;
-  uv_write(&write, reinterpret_cast<uv_stream_t*>(&input), &bytes, 1,
-           [](uv_write_t* request, int) {
-             // Written or not, the end of the pipe ends the child's reading; it checks what it got.
-             auto* child = static_cast<Child*>(request->data);
-             child->told = {};
-             child->close(child->input);
-           });
+  uv_write(&write, reinterpret_cast<uv_stream_t*>(&input), &bytes, 1, [](uv_write_t* request, int) {
+    // Written or not, the end of the pipe ends the child's reading; it checks what it got.
+    auto* child = static_cast<Child*>(request->data);
+    child->told = {};
+    child->close(child->input);
+  });
 }
 
 void UvSpawner::Child::listen() {
@@ -140,9 +140,8 @@ UvSpawner::~UvSpawner() {
     waitpid(static_cast<pid_t>(pid), nullptr, 0);
   }
   if (child_signal_ != nullptr) {
-    uv_close(reinterpret_cast<uv_handle_t*>(child_signal_), [](uv_handle_t* closed) {
-      delete reinterpret_cast<uv_signal_t*>(closed);
-    });
+    uv_close(reinterpret_cast<uv_handle_t*>(child_signal_),
+             [](uv_handle_t* closed) { delete reinterpret_cast<uv_signal_t*>(closed); });
   }
 }
 
@@ -168,8 +167,7 @@ Result<std::int64_t> UvSpawner::spawn(const Bootstrap& bootstrap, Callbacks call
   if (child->callbacks.on_contact) {
     child->open_pipe(loop_.uv(), child->answer);
     stdio.emplace_back();
-    stdio[kAnswerDescriptor].flags =
-        static_cast<uv_stdio_flags>(UV_CREATE_PIPE | UV_WRITABLE_PIPE);
+    stdio[kAnswerDescriptor].flags = static_cast<uv_stdio_flags>(UV_CREATE_PIPE | UV_WRITABLE_PIPE);
     stdio[kAnswerDescriptor].data.stream = reinterpret_cast<uv_stream_t*>(&child->answer);
   }
   std::vector<std::string> arguments =

@@ -102,9 +102,7 @@ class SimWorld::Host final : public Machine, private KeyIssuer, private Spawner 
   Result<std::int64_t> spawn(const Bootstrap& bootstrap, Callbacks callbacks) override {
     return world_.spawn(pid_, bootstrap, std::move(callbacks));
   }
-  void kill(std::int64_t pid) override {
-    world_.end_soon(pid, ProcessExit{-1, SIGKILL, false});
-  }
+  void kill(std::int64_t pid) override { world_.end_soon(pid, ProcessExit{-1, SIGKILL, false}); }
   std::uint64_t resident_bytes(std::int64_t) const override { return 0; }
 
   SimWorld& world_;

@@ -197,9 +197,8 @@ TEST_F(ClusterSim, TheDeathOfTheNodeIsTheCauseAndItsActorsAreTheConsequence) {
 TEST_F(ClusterSim, ASilentNodeIsKilledAndNamed) {
   spawn("a");
   world.freeze("node-localhost");
-  ASSERT_TRUE(wait(
-      [&] { return cluster.failure().has_value() && !cluster.failure()->consequence; },
-      seconds(10)));
+  ASSERT_TRUE(wait([&] { return cluster.failure().has_value() && !cluster.failure()->consequence; },
+                   seconds(10)));
   EXPECT_EQ(cluster.failure()->identity.name, "node-localhost");
   EXPECT_THAT(cluster.failure()->cause, StartsWith("silence"));
 }
