@@ -23,6 +23,8 @@
 #include <utility>
 #include <vector>
 
+#include "nets/halving_pool.h"
+
 // Debian's oneDNN runs on libgomp. Declared here because clang has no omp.h for it.
 extern "C" {
 void omp_set_num_threads(int threads);
@@ -343,6 +345,28 @@ class OneDnnMaxPool final : public MaxPool {
   std::optional<Step> forward_, backward_;
 };
 
+/// Pooling that tiles the image, without oneDNN.
+class HalvingMaxPool final : public MaxPool {
+ public:
+  explicit HalvingMaxPool(const Shape& in)
+      : pool_{.rows = in[0] * in[2] / 2, .columns = in[3] / 2, .channels = in[1]},
+        winner_(element_count(in) / 4) {}
+  static bool fits(const MaxPoolSpec& spec) {
+    return spec.window.kernel == 2 && spec.window.stride == 2 && spec.input[2] % 2 == 0 &&
+           spec.input[3] % 2 == 0;
+  }
+  void forward(const Tensor& x, Tensor& y) override {
+    halving_pool_forward(pool_, x.data(), y.data(), winner_.as<std::uint8_t>().data());
+  }
+  void backward(const Tensor& dy, Tensor& dx) override {
+    halving_pool_backward(pool_, dy.data(), winner_.as<std::uint8_t>().data(), dx.data());
+  }
+
+ private:
+  HalvingPool pool_;
+  Buffer winner_;
+};
+
 class OneDnnRelu final : public Relu {
  public:
   OneDnnRelu(Context& context, std::size_t count) {
@@ -401,6 +425,9 @@ class OneDnnBackend final : public Backend {
     return std::make_unique<OneDnnInnerProduct>(context_, spec);
   }
   std::unique_ptr<MaxPool> max_pool(const MaxPoolSpec& spec) override {
+    // Ours runs on one thread, and is as fast as oneDNN on three.
+    if (HalvingMaxPool::fits(spec) && context_.threads <= 3)
+      return std::make_unique<HalvingMaxPool>(spec.input);
     return std::make_unique<OneDnnMaxPool>(context_, spec);
   }
   std::unique_ptr<Relu> relu(std::size_t count) override {

@@ -1,5 +1,7 @@
 #include "runtime/zmq_transport.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cassert>
 #include <cerrno>
@@ -118,7 +120,10 @@ ZmqTransport::ZmqTransport(UvLoop& loop, PeerIdentity self, Credentials credenti
   loop_.add(*this);
 }
 
-ZmqTransport::~ZmqTransport() { loop_.remove(*this); }
+ZmqTransport::~ZmqTransport() {
+  loop_.remove(*this);
+  for (const std::string& file : socket_files_) unlink(file.c_str());  // libzmq leaves them behind
+}
 
 Result<void> ZmqTransport::open() {
   // Before any socket that asks it.
@@ -176,6 +181,7 @@ Result<void> ZmqTransport::listen(Contact& self) {
     if (options_.kind == ZmqOptions::Kind::ipc) {
       STERNA_ASSIGN(endpoint, ipc_endpoint(options_.directory, self_, lane));
       STERNA_TRY(bound(lane).socket.bind(endpoint));
+      socket_files_.push_back(endpoint.substr(endpoint.find('/') + 2));
     } else {
       STERNA_TRY(bind_tcp(lane, endpoint));
     }

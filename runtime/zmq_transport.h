@@ -113,6 +113,7 @@ class ZmqTransport final : public Transport, private Loop::Source {
   Events* events_ = nullptr;
   TransportCounters counters_;
   Admissions admissions_;
+  std::vector<std::string> socket_files_;
   std::unordered_set<std::string> noticed_;  // lines said before; bounded
 
   ZmqContext context_;

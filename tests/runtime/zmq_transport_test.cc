@@ -479,6 +479,16 @@ TEST_F(Curve, ASilentListenerIsGivenUpAfterAWhile) {
   ::close(silent);
 }
 
+TEST_F(Network, LeavesNoSocketFilesBehind) {
+  make("server").reset();
+  EXPECT_TRUE(std::filesystem::is_empty(options.directory));
+  auto again = make("server");
+  Peer twin;
+  twin.contact.identity = {"server", 1};
+  open(twin, make_credentials(), false);
+  EXPECT_EQ(twin.transport->listen(twin.contact).error().code, Errc::already_exists);
+}
+
 TEST_F(Network, OneProcessHoldsMoreConnectionsThanAContextHoldsSockets) {
   constexpr std::size_t kConnections = 1100;
   rlimit limit{};
