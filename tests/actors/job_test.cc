@@ -74,7 +74,7 @@ TEST_F(JobTest, EvaluatesTheSubsetOnTheWayAndEveryExampleOnceAtTheEnd) {
   for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(record.evaluated[i].step, 10 * (i + 1));
   EXPECT_EQ(record.evaluated[0].examples, 20U);
   EXPECT_EQ(record.evaluated[2].examples, 60U);
-  EXPECT_GT(record.evaluated[2].precision_at_1, 0.8);
+  EXPECT_GT(record.evaluated[2].precision_at_1, 0.5);
   EXPECT_LT(record.evaluated[2].loss, record.evaluated[0].loss);
   const auto file = nets::read_safetensors(record.finished->weights);
   ASSERT_TRUE(file.ok());
