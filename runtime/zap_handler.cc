@@ -45,7 +45,7 @@ bool ZapHandler::answer_one() {
   Result<PeerIdentity> verdict = judge(frames[5], frames[kFixedFrames], frames[kFixedFrames + 1]);
   const std::string user = verdict ? verdict->text() : std::string();
   if (!verdict) {
-    const std::string_view claimed = frames[5] == "PLAIN" ? frames[kFixedFrames] : "";
+    const std::string claimed = frames[5] == "PLAIN" ? frames[kFixedFrames] : "";
     denied_(frames[3], claimed, verdict.error().message);
   }
   const std::array<std::string_view, kFixedFrames> reply = {
