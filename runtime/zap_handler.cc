@@ -1,5 +1,6 @@
 #include "runtime/zap_handler.h"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <vector>
@@ -45,7 +46,8 @@ bool ZapHandler::answer_one() {
   Result<PeerIdentity> verdict = judge(frames[5], frames[kFixedFrames], frames[kFixedFrames + 1]);
   const std::string user = verdict ? verdict->text() : std::string();
   if (!verdict) {
-    const std::string claimed = frames[5] == "PLAIN" ? frames[kFixedFrames] : "";
+    std::string_view claimed;
+    if (frames[5] == "PLAIN") claimed = frames[kFixedFrames];
     denied_(frames[3], claimed, verdict.error().message);
   }
   const std::array<std::string_view, kFixedFrames> reply = {
