@@ -159,7 +159,7 @@ PrimitiveDescriptor prefer_direct(PrimitiveDescriptor first, std::size_t out_cha
 
 class OneDnnConvolution final : public Convolution {
  public:
-  OneDnnConvolution(Context& context, const ConvolutionSpec& spec) : context_(context) {
+  OneDnnConvolution(Context& context, const ConvolutionSpec& spec) {
     const TeamSize team(context.threads);
     const Window& window = spec.window;
     const std::size_t in_channels = spec.input[1], height = spec.input[2], width = spec.input[3];
@@ -239,7 +239,6 @@ class OneDnnConvolution final : public Convolution {
  private:
   static float* handle(const memory& owned) { return static_cast<float*>(owned.get_data_handle()); }
 
-  Context& context_;
   bool forward_stale_ = true, backward_stale_ = true;
   memory forward_weights_, backward_weights_, weights_gradient_;
   std::optional<Reorder> to_forward_, to_backward_, from_gradient_;
