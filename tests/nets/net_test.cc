@@ -201,7 +201,7 @@ std::vector<float> descend(Net& net, const Batch& batch, int steps, float rate) 
 TEST(Net, LearnsPatternsInAFewSteps) {
   const auto net = lenet(32, 5e-4F);
   const Batch batch(32);
-  const auto losses = descend(*net, batch, 25, 0.05F);
+  const auto losses = descend(*net, batch, 40, 0.05F);
   EXPECT_GT(losses.front(), 1.5F);
   EXPECT_LT(losses.back(), 0.1F);
 
