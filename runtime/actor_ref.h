@@ -4,6 +4,8 @@
 
 #include <cstdint>
 #include <type_traits>
+#include <utility>
+#include <vector>
 
 #include "runtime/base/ids.h"
 #include "runtime/message.h"
@@ -23,9 +25,35 @@ struct Interface {
     ((hash = (hash ^ type_id_of<Messages>()) * 0x100000001b3ULL), ...);
     return hash;
   }
-  template <template <class...> class List>
-  using Apply = List<Messages...>;
 };
+
+namespace detail {
+template <class I>
+struct TypesOf;
+template <class... Messages>
+struct TypesOf<Interface<Messages...>> {
+  template <class M>
+  static void add(std::vector<const MessageType*>& types) {
+    types.push_back(&kMessageType<M>);
+    if constexpr (Askable<M>) {
+      if constexpr (!std::is_void_v<ReplyTo<M>>) types.push_back(&kMessageType<ReplyTo<M>>);
+    }
+  }
+  static std::vector<const MessageType*> get() {
+    std::vector<const MessageType*> types;
+    (add<Messages>(types), ...);
+    return types;
+  }
+};
+template <class... Messages>
+Interface<Messages...> interface_base(const Interface<Messages...>&);
+}  // namespace detail
+
+/// Every message of an interface, and every reply, for tools that must know them all (the fuzzer).
+template <class I>
+std::vector<const MessageType*> message_types() {
+  return detail::TypesOf<decltype(detail::interface_base(std::declval<I>()))>::get();
+}
 
 /// The address of an actor with interface I. A value: copy it, send it in messages. It does not
 /// keep the actor alive; asking a dead one ends as actor_down.
@@ -57,8 +85,8 @@ struct AnyRef {
   AnyRef() = default;
   AnyRef(ActorId actor, std::uint64_t interface_type) : id(actor), interface_id(interface_type) {}
   template <class I>
-  AnyRef(ActorRef<I> ref)
-      : id(ref.id), interface_id(I::type_id()) {}  // NOLINT(google-explicit-constructor)
+  // NOLINTNEXTLINE(google-explicit-constructor): an implicit conversion by design
+  AnyRef(ActorRef<I> ref) : id(ref.id), interface_id(I::type_id()) {}
 
   /// The typed address; fails if the interface is another one.
   template <class I>

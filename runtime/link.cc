@@ -552,8 +552,7 @@ void Links::heartbeat(Link& link) {
   beat.bytes_in = statistics.bytes_in;
   beat.bytes_out = statistics.bytes_out;
   beat.actors = statistics.actors;
-  transmit(link, Lane::control, control_header<Heartbeat>(),
-           MessageMail<Heartbeat>(std::move(beat)));
+  transmit(link, Lane::control, control_header<Heartbeat>(), MessageMail<Heartbeat>(beat));
 }
 
 void Links::tick(Link& link, Time now) {

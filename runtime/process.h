@@ -131,6 +131,8 @@ class Process final : private Loop::Source, private Links::Owner {
   void watch(LocalId watcher, ActorId actor);
   ActorId sender() const { return sender_; }
   bool alive(LocalId actor) const;
+  /// Dead, or to be buried at the end of this turn.
+  bool doomed(LocalId actor) const;
   ActorBase* find(LocalId actor);
   Poster poster(LocalId actor) { return {loop(), alive_token_, actor}; }
 
@@ -139,7 +141,7 @@ class Process final : private Loop::Source, private Links::Owner {
   template <class T>
   Root run_handler(Cell& cell, detail::Ticket ticket, Task<T> task);
   template <class R>
-  void answer(const detail::Ticket& ticket, R&& value);
+  void answer(const detail::Ticket& ticket, R value);
   Cell& cell_of(LocalId actor) { return cells_[slot_of(actor)]; }
   void handler_threw(Cell& cell, const detail::Ticket& ticket, std::exception_ptr exception);
 

@@ -75,8 +75,8 @@ Process::Root Process::run_handler(Cell& cell, detail::Ticket ticket, Task<T> ta
 }
 
 template <class R>
-void Process::answer(const detail::Ticket& ticket, R&& value) {
-  using Value = std::remove_cvref_t<R>;
+void Process::answer(const detail::Ticket& ticket, R value) {
+  using Value = R;
   if constexpr (detail::kIsResult<Value>) {
     if (!value.ok()) {
       reply(ticket, std::make_unique<FailureMail>(std::move(value).error()), Kind::FAILURE);
@@ -87,7 +87,7 @@ void Process::answer(const detail::Ticket& ticket, R&& value) {
     }
   } else {
     if (ticket.correlation == 0) return;
-    reply(ticket, std::make_unique<MessageMail<Value>>(std::forward<R>(value)), Kind::REPLY);
+    reply(ticket, std::make_unique<MessageMail<Value>>(std::move(value)), Kind::REPLY);
   }
 }
 
@@ -117,9 +117,6 @@ struct ClassOf<A, Interface<Messages...>> {
   static constexpr std::array<HandlerEntry, sizeof...(Messages)> kHandlers = {
       HandlerEntry{&kMessageType<Messages>, &invoke_handler<A, Messages>}...};
 };
-
-template <class... Messages>
-Interface<Messages...> interface_base(const Interface<Messages...>&);
 
 }  // namespace detail
 
@@ -177,6 +174,8 @@ template <class F>
 Task<std::invoke_result_t<F>> ActorBase::compute(F work) {
   using R = std::invoke_result_t<F>;
   auto completion = std::make_shared<detail::Completion>();
+  // By name: GCC 12 copies what `co_await *completion` refers to, and would wait for the copy.
+  detail::Completion& completed = *completion;
   // The frame may die while the job runs: then nobody resumes it, and the job's state goes last.
   struct Guard {
     std::shared_ptr<detail::Completion> completion;
@@ -184,13 +183,13 @@ Task<std::invoke_result_t<F>> ActorBase::compute(F work) {
   } guard{completion};
   if constexpr (std::is_void_v<R>) {
     process_->executor().submit(std::move(work), [completion] { completion->complete(); });
-    co_await *completion;
+    co_await completed;
   } else {
     auto result = std::make_shared<std::optional<R>>();
     process_->executor().submit(
         [work = std::move(work), result]() mutable { result->emplace(work()); },
         [completion] { completion->complete(); });
-    co_await *completion;
+    co_await completed;
     co_return std::move(**result);
   }
 }

@@ -1,6 +1,7 @@
 #include "runtime/wire.h"
 
 #include <capnp/serialize.h>
+#include <kj/array.h>
 #include <kj/exception.h>
 
 #include <algorithm>
@@ -125,8 +126,8 @@ class Segments {
       if (!aligned(frame)) copied += frame.size() / sizeof(capnp::word);
     }
     const bool fits = copied <= small_.size();
-    if (!fits) large_.resize(copied);
-    capnp::word* scratch = fits ? small_.data() : large_.data();
+    if (!fits) large_ = kj::heapArray<capnp::word>(copied);
+    capnp::word* scratch = fits ? small_.data() : large_.begin();
     for (std::size_t i = 0; i < count; ++i) {
       const ByteView frame = message.frame(i);
       const std::size_t words = frame.size() / sizeof(capnp::word);
@@ -153,7 +154,7 @@ class Segments {
   std::size_t count_ = 0;
   std::size_t words_ = 0;
   std::array<capnp::word, kScratchWords> small_;
-  std::vector<capnp::word> large_;
+  kj::Array<capnp::word> large_;
 };
 
 Result<Decoded> decode_checked(schema::Envelope::Reader envelope, InMessage& message,

@@ -42,7 +42,7 @@ void MemoryNetwork::set_paused(const std::string& name, bool paused) {
   for (const auto& [endpoint, transport] : endpoints_) {
     if (transport->self_.name != name) continue;
     auto held = std::exchange(transport->held_, {});
-    for (auto& [channel, message] : held) transport->deliver(channel, std::move(message));
+    for (auto& [channel, message] : held) transport->deliver(channel, message);
   }
 }
 
@@ -160,11 +160,11 @@ void MemoryTransport::arrive(ChannelId id, Message message) {
   if (network_.paused_.contains(self_.name)) {
     held_.emplace_back(id, std::move(message));
   } else {
-    deliver(id, std::move(message));
+    deliver(id, message);
   }
 }
 
-void MemoryTransport::deliver(ChannelId id, Message message) {
+void MemoryTransport::deliver(ChannelId id, const Message& message) {
   const auto found = channels_.find(id);
   if (found == channels_.end()) return;
   if (found->second.muted) {

@@ -71,7 +71,7 @@ class MemoryTransport final : public Transport {
 
   void transmit(ChannelId channel, Message message);
   void arrive(ChannelId channel, Message message);
-  void deliver(ChannelId channel, Message message);
+  void deliver(ChannelId channel, const Message& message);
   void connect(ChannelId channel, const std::string& endpoint);
   void close(ChannelId channel, const std::string& cause);
   void later(Duration delay, std::function<void()> work);

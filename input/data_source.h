@@ -1,0 +1,50 @@
+// Where a run finds its data: `--data DIR`, the cluster file, $STERNA_DATA, the user's cache; and
+// where there is none, digits are drawn into the cache. Nothing here goes to the network.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "input/digits.h"
+#include "runtime/base/result.h"
+
+namespace sterna::input {
+
+/// The places to look in, in this order. Each may hold the files itself, or in `mnist/` or
+/// `digits/` beneath.
+struct DataQuery {
+  std::optional<std::filesystem::path> flag = std::nullopt;  ///< `--data DIR`
+  std::optional<std::filesystem::path> file = std::nullopt;  ///< the cluster file's
+  std::optional<std::filesystem::path> env = std::nullopt;   ///< $STERNA_DATA
+  std::optional<std::filesystem::path> cache =
+      std::nullopt;  ///< ~/.cache/sterna; digits are drawn here
+
+  DigitsOptions digits = {};                       ///< what to draw where there is no data
+  std::function<void(std::string_view)> say = {};  ///< gets one line before digits are drawn
+  DigitsProgress progress = {};                    ///< of the drawing
+};
+
+/// A value of the environment, or none; passed in so that a test has its own.
+using Environment = std::function<std::optional<std::string>(const char* name)>;
+
+/// The user's cache: $XDG_CACHE_HOME/sterna (if absolute, as the XDG specification asks), else
+/// $HOME/.cache/sterna, else none.
+std::optional<std::filesystem::path> cache_directory(const Environment& environment);
+
+/// $STERNA_DATA, unless it is unset or empty.
+std::optional<std::filesystem::path> data_directory(const Environment& environment);
+
+struct DataLocation {
+  std::filesystem::path dir;  ///< what load_mnist takes
+  std::string name;           ///< "mnist" or "digits"
+  bool drawn = false;         ///< the digits were drawn just now
+};
+
+/// The first place that has all four files. A place that the user named (flag or file) and that
+/// lacks them is an error that lists what was looked for; the others are passed over.
+Result<DataLocation> find_data(const DataQuery& query);
+
+}  // namespace sterna::input

@@ -1,0 +1,16 @@
+// One person writing one digit: every choice that makes two of them differ.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "input/dataset.h"
+#include "input/digit_glyphs.h"
+
+namespace sterna::input {
+
+/// Draws image `index` of a split into `picture` (28 x 28) and returns its digit.
+std::uint8_t write_digit(const Alphabet& alphabet, std::uint64_t seed, Split split,
+                         std::uint32_t index, std::span<std::uint8_t> picture);
+
+}  // namespace sterna::input

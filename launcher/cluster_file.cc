@@ -1,0 +1,49 @@
+#include "launcher/cluster_file.h"
+
+#include <cctype>
+#include <filesystem>
+
+#include "launcher/cluster_draft.h"
+#include "launcher/files.h"
+
+namespace sterna::launcher {
+namespace {
+
+/// The file's name without its ending, as plain as cluster.name must be.
+std::string default_name(const std::string& path) {
+  std::string name = std::filesystem::path(path).stem().string().substr(0, 40);
+  for (char& c : name) {
+    if (!std::isalnum(static_cast<unsigned char>(c)) && c != '-' && c != '_' && c != '.') c = '_';
+  }
+  if (name.empty() || !std::isalnum(static_cast<unsigned char>(name.front()))) {
+    name = "run" + name.substr(0, 37);
+  }
+  return name;
+}
+
+}  // namespace
+
+std::int64_t ClusterFile::ranks() const {
+  std::int64_t sum = 0;
+  for (const ActorPlan& actor : actors) sum += actor.ranks;
+  return sum;
+}
+
+std::int64_t ClusterFile::count(std::string_view role) const {
+  std::int64_t found = 0;
+  for (const ActorPlan& actor : actors) found += actor.role == role ? 1 : 0;
+  return found;
+}
+
+Result<ClusterFile> read_cluster_file(const std::string& path,
+                                      std::span<const std::string> overrides) {
+  STERNA_ASSIGN(const std::string text, read_file(path));
+  Problems problems(path);
+  const Draft draft = read_draft(text, overrides, problems);
+  if (problems.any()) return problems.error();
+  ClusterFile file = finish(draft, default_name(path), problems);
+  if (problems.any()) return problems.error();
+  return file;
+}
+
+}  // namespace sterna::launcher

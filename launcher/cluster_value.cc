@@ -1,0 +1,173 @@
+#include "launcher/cluster_value.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+
+#include "launcher/duration_text.h"
+#include "launcher/nearest.h"
+
+namespace sterna::launcher {
+namespace {
+
+using Complaint = std::optional<std::string>;
+
+bool within(const Limits& limits, double number) {
+  const bool above = limits.low_open ? number > limits.low : number >= limits.low;
+  const bool below = limits.high_open ? number < limits.high : number <= limits.high;
+  return above && below;
+}
+
+Complaint wants(std::string_view wanted, const TomlValue& value) {
+  return fmt::format("wants {}, not {}", wanted, in_words(value));
+}
+
+Complaint check_identifier(const std::string& text) {
+  const auto letter = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+  };
+  const bool good = !text.empty() && text.size() <= 40 && letter(text.front()) &&
+                    std::all_of(text.begin(), text.end(), [&](char c) {
+                      return letter(c) || c == '_' || c == '-' || c == '.';
+                    });
+  if (good) return std::nullopt;
+  return fmt::format(
+      "must be 1 to 40 letters, digits, _, - or . and start with a letter or digit, "
+      "not {}",
+      toml_quoted(text));
+}
+
+std::optional<PortRange> parse_ports(std::string_view text) {
+  const std::size_t dash = text.find('-');
+  if (dash == std::string_view::npos) return std::nullopt;
+  PortRange ports;
+  const auto number = [](std::string_view digits, std::uint16_t& out) {
+    const char* end = digits.data() + digits.size();
+    const auto parsed = std::from_chars(digits.data(), end, out);
+    return parsed.ec == std::errc() && parsed.ptr == end;
+  };
+  if (!number(text.substr(0, dash), ports.low) || !number(text.substr(dash + 1), ports.high)) {
+    return std::nullopt;
+  }
+  if (ports.low == 0 || ports.low > ports.high) return std::nullopt;
+  return ports;
+}
+
+}  // namespace
+
+Complaint convert(const TomlValue& value, const ValueRule& rule, std::int64_t& out) {
+  const auto* integer = value.get<std::int64_t>();
+  if (!integer) return wants("an integer", value);
+  if (!within(rule.limits, static_cast<double>(*integer))) {
+    return fmt::format("must be {}, not {}", describe(rule.limits), *integer);
+  }
+  out = *integer;
+  return std::nullopt;
+}
+
+Complaint convert(const TomlValue& value, const ValueRule& rule, double& out) {
+  double number = 0;
+  if (const auto* real = value.get<double>()) {
+    number = *real;
+  } else if (const auto* integer = value.get<std::int64_t>()) {
+    number = static_cast<double>(*integer);
+  } else {
+    return wants("a number", value);
+  }
+  if (!std::isfinite(number)) return fmt::format("must be a finite number, not {}", number);
+  if (!within(rule.limits, number)) {
+    return fmt::format("must be {}, not {}", describe(rule.limits), number);
+  }
+  out = number;
+  return std::nullopt;
+}
+
+Complaint convert(const TomlValue& value, const ValueRule&, bool& out) {
+  const auto* boolean = value.get<bool>();
+  if (!boolean) return wants("true or false", value);
+  out = *boolean;
+  return std::nullopt;
+}
+
+Complaint convert(const TomlValue& value, const ValueRule& rule, std::string& out) {
+  const auto* text = value.get<std::string>();
+  if (!text) {
+    return wants(rule.choices.empty() ? "text in quotes" : describe(rule.choices), value);
+  }
+  if (!rule.choices.empty() &&
+      std::find(rule.choices.begin(), rule.choices.end(), *text) == rule.choices.end()) {
+    const std::vector<std::string> choices(rule.choices.begin(), rule.choices.end());
+    return fmt::format("must be {}, not {}{}", describe(rule.choices), toml_quoted(*text),
+                       did_you_mean(*text, choices));
+  }
+  if (rule.identifier) {
+    if (Complaint complaint = check_identifier(*text)) return complaint;
+  }
+  out = *text;
+  return std::nullopt;
+}
+
+Complaint convert(const TomlValue& value, const ValueRule& rule, Duration& out) {
+  const auto* text = value.get<std::string>();
+  const std::optional<Duration> duration = text ? parse_duration(*text) : std::nullopt;
+  if (!duration) return wants("a duration such as \"500ms\", \"5s\" or \"2m\"", value);
+  if (!within(rule.limits, std::chrono::duration<double>(*duration).count())) {
+    return fmt::format("must be {} seconds, not {}", describe(rule.limits), toml_quoted(*text));
+  }
+  out = *duration;
+  return std::nullopt;
+}
+
+Complaint convert(const TomlValue& value, const ValueRule&, std::vector<std::string>& out) {
+  const auto* array = value.get<TomlValue::Array>();
+  if (!array || array->empty()) return wants("a list of names such as [\"a\", \"b\"]", value);
+  std::vector<std::string> texts;
+  for (const TomlValue& item : *array) {
+    const auto* text = item.get<std::string>();
+    if (!text) return fmt::format("wants a list of names; {} is none", in_words(item));
+    texts.push_back(*text);
+  }
+  out = std::move(texts);
+  return std::nullopt;
+}
+
+Complaint convert(const TomlValue& value, const ValueRule&, std::optional<PortRange>& out) {
+  const auto* text = value.get<std::string>();
+  if (text && *text == "any") {
+    out.reset();
+    return std::nullopt;
+  }
+  const std::optional<PortRange> ports = text ? parse_ports(*text) : std::nullopt;
+  if (!ports) return wants("\"any\" or a range such as \"40000-40100\"", value);
+  out = ports;
+  return std::nullopt;
+}
+
+std::string toml_text(std::int64_t value) { return std::to_string(value); }
+std::string toml_text(double value) { return toml_float(value); }
+std::string toml_text(bool value) { return value ? "true" : "false"; }
+std::string toml_text(const std::string& value) { return toml_quoted(value); }
+std::string toml_text(Duration value) { return toml_quoted(duration_text(value)); }
+std::string toml_text(const std::vector<std::string>& value) {
+  std::string text = "[";
+  for (const std::string& item : value) {
+    if (text.size() > 1) text += ", ";
+    text += toml_quoted(item);
+  }
+  return text + "]";
+}
+std::string toml_text(const std::optional<PortRange>& value) {
+  return value ? fmt::format("\"{}-{}\"", value->low, value->high) : "\"any\"";
+}
+
+std::string_view type_name(std::int64_t) { return "integer"; }
+std::string_view type_name(double) { return "number"; }
+std::string_view type_name(bool) { return "true or false"; }
+std::string_view type_name(const std::string&) { return "text"; }
+std::string_view type_name(Duration) { return "duration"; }
+std::string_view type_name(const std::vector<std::string>&) { return "list of text"; }
+std::string_view type_name(const std::optional<PortRange>&) { return "port range"; }
+
+}  // namespace sterna::launcher

@@ -1,0 +1,74 @@
+// The commands of `sterna`, one function each. The command line's options come as plain structs;
+// the return value is the exit code: 0 done, 1 failed, 2 bad input, 130 Ctrl-C.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "runtime/base/result.h"
+
+namespace sterna::launcher {
+
+constexpr int exit_done = 0;
+constexpr int exit_failed = 1;
+constexpr int exit_bad_input = 2;
+constexpr int exit_interrupted = 130;
+
+/// sterna run FILE
+struct RunOptions {
+  std::string file;
+  std::vector<std::string> overrides;  ///< "key=value", in order
+  std::string data;                    ///< --data; empty: not given
+  std::string run_dir;                 ///< --run-dir; empty: a name of our own
+  bool json = false;
+};
+int run_command(const RunOptions& options);
+
+/// sterna check FILE
+struct CheckOptions {
+  std::string file;
+  std::vector<std::string> overrides;
+};
+int check_command(const CheckOptions& options);
+
+/// sterna data make digits
+struct DataMakeOptions {
+  std::string out;
+  std::uint64_t seed = 1;
+  std::int64_t train = 60000;
+  std::int64_t test = 10000;
+};
+int data_make_command(const DataMakeOptions& options);
+
+/// sterna data fetch mnist
+struct DataFetchOptions {
+  std::string dir;                   ///< empty: ~/.cache/sterna
+  std::vector<std::string> mirrors;  ///< empty: the public ones
+};
+int data_fetch_command(const DataFetchOptions& options);
+
+/// sterna bench actors|train
+struct BenchOptions {
+  std::string what;  ///< "actors" or "train"
+  bool json = false;
+};
+int bench_command(const BenchOptions& options);
+
+/// sterna test [ctest arguments]: becomes ctest; returns only when that fails.
+struct TestOptions {
+  std::vector<std::string> arguments;
+};
+int test_command(const TestOptions& options);
+
+/// sterna help keys
+struct HelpKeysOptions {
+  bool markdown = false;
+};
+int help_keys_command(const HelpKeysOptions& options);
+
+/// Prints the error on standard error, as it is, and gives the exit code of its kind: 2 where the
+/// input is at fault (invalid_argument, not_found, already_exists, malformed), else 1.
+int report(const Error& error);
+
+}  // namespace sterna::launcher

@@ -1,0 +1,64 @@
+// What a run leaves for programs to read: its result (one JSON object) and its metrics (one JSON
+// object per line). Field names are those of the cluster file and the live view.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace sterna::launcher {
+
+/// One evaluation. `seconds` counts from the first step.
+struct EvaluationResult {
+  std::int64_t step = 0;
+  double seconds = 0;
+  double precision_at_1 = 0;
+  std::int64_t examples = 0;
+};
+
+/// How a run ended. Numbers that were never measured (a run that failed early) are JSON's null.
+struct RunResult {
+  std::string run;         ///< the run directory's path
+  int exit = 0;            ///< the exit code
+  std::string cause;       ///< why it ended, where exit is not 0
+  std::int64_t steps = 0;  ///< steps done
+  std::int64_t workers = 0;
+  std::int64_t ranks = 0;
+  std::string codec;
+  std::string security;
+  std::string transport;
+  std::string isa;
+  double seconds = 0;  ///< from the first step to the end of the last evaluation
+  std::optional<double> seconds_to_first_step;  ///< from the command
+  std::vector<EvaluationResult> evaluations;
+  std::optional<double> examples_per_second;
+  std::optional<double> loss;
+  std::optional<double> precision_at_1;  ///< of the last evaluation
+  std::optional<double> bits_per_ternarized_element_up;
+  std::optional<double> bits_per_element_up;
+  std::optional<double> bits_per_element_down;
+  std::uint64_t bytes_up = 0;  ///< whole frames, envelopes included
+  std::uint64_t bytes_down = 0;
+  std::string parameters_sha256;
+};
+
+/// The training's state after a step, for metrics.jsonl.
+struct StepMetrics {
+  std::int64_t step = 0;
+  double seconds = 0;  ///< since the first step
+  double loss = 0;
+  double learning_rate = 0;
+  double examples_per_second = 0;
+  std::uint64_t bytes_up = 0;
+  std::uint64_t bytes_down = 0;
+};
+
+/// Each is one line without its end. Never throws; bytes that are not UTF-8 are replaced.
+std::string to_json(const RunResult& result);
+std::string to_json(const StepMetrics& metrics);       ///< {"kind":"step", …}
+std::string to_json(const EvaluationResult& metrics);  ///< {"kind":"evaluation", …}
+/// The first line of metrics.jsonl: {"format":1,"kind":"run","run":…}.
+std::string metrics_header(const std::string& run);
+
+}  // namespace sterna::launcher

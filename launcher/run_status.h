@@ -1,0 +1,41 @@
+// What is known of a run at one moment: what the live view and the plain log show.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace sterna::launcher {
+
+struct ActorStatus {
+  std::string name;
+  std::string role;
+  std::string state;  ///< "starting", "running", "stopping", "done" or "dead"
+  std::int64_t pid = 0;
+  std::uint64_t memory_bytes = 0;  ///< resident; 0: unknown
+  std::uint64_t queue_bytes = 0;   ///< waiting to be sent
+  double loop_lag_ms = 0;
+  std::uint64_t bytes_in = 0;
+  std::uint64_t bytes_out = 0;
+};
+
+struct RunStatus {
+  std::string config;
+  std::string run_directory;
+  std::string phase;  ///< "starting", "training", "evaluating", "stopping", "done", "failed"
+  std::int64_t step = 0;
+  std::int64_t steps = 0;
+  double elapsed_seconds = 0;
+  std::optional<double> left_seconds;  ///< estimated
+  std::optional<double> loss;
+  std::optional<double> examples_per_second;
+  std::optional<double> precision_at_1;  ///< of the last evaluation
+  std::int64_t precision_step = 0;       ///< the step of that evaluation
+  std::optional<double> bits_up;         ///< per element of the gradient
+  std::optional<double> bits_down;       ///< per parameter
+  std::vector<ActorStatus> actors;
+  std::vector<std::string> log_lines;  ///< the latest, oldest first
+};
+
+}  // namespace sterna::launcher

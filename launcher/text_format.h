@@ -1,0 +1,26 @@
+// Numbers, sizes and times as people read them, and texts cut to a terminal's columns.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace sterna::launcher {
+
+/// 1234567 → "1,234,567"
+std::string thousands(std::int64_t number);
+/// "950 B", "12.3 MB": decimal units, three digits.
+std::string bytes_text(std::uint64_t bytes);
+/// "21 s", "1:05", "2:00:07"
+std::string seconds_text(double seconds);
+
+/// Columns that UTF-8 `text` takes on a terminal (wide East Asian characters take two).
+std::size_t columns(std::string_view text);
+/// The first `width` columns of `text`; where something is cut off, the last one is `mark`.
+std::string cut(std::string_view text, std::size_t width, std::string_view mark);
+/// `text` without what could move the cursor: control characters and escape sequences become '?',
+/// tabs a blank, bytes that are not UTF-8 '?'.
+std::string printable(std::string_view text);
+
+}  // namespace sterna::launcher

@@ -1,0 +1,195 @@
+#include "input/data_source.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "input/idx.h"
+#include "scratch.h"
+
+namespace sterna::input {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class FindData : public ::testing::Test {
+ protected:
+  FindData() {
+    query_.digits = {.seed = 1, .train = 4, .test = 3};
+    query_.say = [this](std::string_view line) { said_.emplace_back(line); };
+  }
+
+  /// Makes a place that holds (empty) files of MNIST's names, and returns it.
+  fs::path place(const std::string& name, const std::string& beneath = "",
+                 const std::string& suffix = "") {
+    const fs::path dir = scratch_ / name / beneath;
+    fs::create_directories(dir);
+    for (const Split split : {Split::train, Split::test}) {
+      write_file(dir / (mnist_names(split).images + suffix), {});
+      write_file(dir / (mnist_names(split).labels + suffix), {});
+    }
+    return scratch_ / name;
+  }
+  fs::path empty_place(const std::string& name) {
+    fs::create_directories(scratch_ / name);
+    return scratch_ / name;
+  }
+  DataLocation found() {
+    Result<DataLocation> result = find_data(query_);
+    EXPECT_TRUE(result.ok()) << result.error().message;
+    return result.ok() ? *result : DataLocation{};
+  }
+  Error refused() {
+    const Result<DataLocation> result = find_data(query_);
+    EXPECT_FALSE(result.ok());
+    return result.ok() ? Error{} : result.error();
+  }
+
+  Scratch scratch_;
+  DataQuery query_;
+  std::vector<std::string> said_;
+};
+
+TEST_F(FindData, asks_the_flag_then_the_file_then_the_environment_then_the_cache) {
+  query_ = {.flag = place("flag"),
+            .file = place("file"),
+            .env = place("env"),
+            .cache = place("cache", "mnist")};
+  EXPECT_EQ(found().dir, scratch_ / "flag");
+  query_.flag.reset();
+  EXPECT_EQ(found().dir, scratch_ / "file");
+  query_.file.reset();
+  EXPECT_EQ(found().dir, scratch_ / "env");
+  query_.env.reset();
+  EXPECT_EQ(found().dir, scratch_ / "cache/mnist");
+  EXPECT_EQ(found().name, "mnist");
+  EXPECT_FALSE(found().drawn);
+}
+
+TEST_F(FindData, looks_into_mnist_and_digits_beneath_a_place_and_takes_gz_files) {
+  query_.flag = place("a", "mnist", ".gz");
+  EXPECT_EQ(found().dir, scratch_ / "a/mnist");
+  place("b", "digits");
+  write_file(scratch_ / "b/digits" / kDrawnMarker, {});
+  query_.flag = scratch_ / "b";
+  EXPECT_EQ(found().dir, scratch_ / "b/digits");
+  EXPECT_EQ(found().name, "digits");
+  place("b", "mnist");
+  EXPECT_EQ(found().name, "mnist");
+}
+
+TEST_F(FindData, a_named_place_without_data_is_an_error_that_says_what_is_missing) {
+  query_.cache = place("cache");
+  query_.flag = empty_place("flag");
+  EXPECT_THAT(refused().message, HasSubstr("--data " + (scratch_ / "flag").string()));
+  place("flag", "mnist");
+  fs::remove(scratch_ / "flag/mnist/t10k-labels-idx1-ubyte");
+  EXPECT_THAT(refused().message, HasSubstr("flag/mnist lacks t10k-labels-idx1-ubyte."));
+  query_.flag = scratch_ / "nowhere";
+  EXPECT_THAT(refused().message, HasSubstr("does not exist"));
+  query_.flag.reset();
+  query_.file = empty_place("file");
+  EXPECT_EQ(refused().code, Errc::not_found);
+  EXPECT_THAT(refused().message, HasSubstr("the cluster file's"));
+}
+
+TEST_F(FindData, the_environments_place_may_lack_data) {
+  query_.env = empty_place("env");
+  query_.cache = place("cache", "mnist");
+  EXPECT_EQ(found().dir, scratch_ / "cache/mnist");
+}
+
+TEST_F(FindData, without_any_data_digits_are_drawn_into_the_cache_once_and_one_line_says_so) {
+  query_.cache = scratch_ / "cache";
+  const DataLocation drawn = found();
+  EXPECT_EQ(drawn.dir, scratch_ / "cache/digits");
+  EXPECT_EQ(drawn.name, "digits");
+  EXPECT_TRUE(drawn.drawn);
+  ASSERT_EQ(said_.size(), 1U);
+  EXPECT_THAT(said_[0], HasSubstr("sterna data fetch mnist"));
+  EXPECT_THAT(said_[0], HasSubstr((scratch_ / "cache/digits").string()));
+  EXPECT_THAT(said_[0], Not(HasSubstr("\n")));
+  EXPECT_TRUE(load_mnist(drawn.dir, Split::train).ok());
+
+  const DataLocation again = found();
+  EXPECT_EQ(again.name, "digits");
+  EXPECT_FALSE(again.drawn);
+  EXPECT_EQ(said_.size(), 1U);
+}
+
+TEST_F(FindData, without_data_and_cache_the_error_says_what_to_give) {
+  EXPECT_THAT(refused().message, HasSubstr("--data DIR"));
+}
+
+TEST(Environment, the_cache_is_xdgs_or_below_home) {
+  std::map<std::string, std::string> values;
+  const Environment environment = [&](const char* name) -> std::optional<std::string> {
+    const auto found = values.find(name);
+    if (found == values.end()) return std::nullopt;
+    return found->second;
+  };
+  EXPECT_EQ(cache_directory(environment), std::nullopt);
+  EXPECT_EQ(data_directory(environment), std::nullopt);
+  values = {{"HOME", "/home/a"}, {"STERNA_DATA", ""}};
+  EXPECT_EQ(cache_directory(environment), fs::path("/home/a/.cache/sterna"));
+  EXPECT_EQ(data_directory(environment), std::nullopt);
+  values["XDG_CACHE_HOME"] = "relative";
+  EXPECT_EQ(cache_directory(environment), fs::path("/home/a/.cache/sterna"));
+  values["XDG_CACHE_HOME"] = "/var/cache/a";
+  values["STERNA_DATA"] = "/data";
+  EXPECT_EQ(cache_directory(environment), fs::path("/var/cache/a/sterna"));
+  EXPECT_EQ(data_directory(environment), fs::path("/data"));
+}
+
+/// A folder of this machine with the real MNIST, if there is one.
+std::optional<fs::path> real_mnist() {
+  const Environment environment = [](const char* name) -> std::optional<std::string> {
+    const char* value = std::getenv(name);
+    if (value == nullptr) return std::nullopt;
+    return value;
+  };
+  std::vector<std::optional<fs::path>> places = {data_directory(environment),
+                                                 cache_directory(environment)};
+  if (const auto source = environment("STERNA_SOURCE")) {
+    places.emplace_back(fs::path(*source) / "../shared/data");
+  }
+  for (const auto& place : places) {
+    if (!place) continue;
+    const Result<DataLocation> found = find_data({.flag = place});
+    if (found && found->name == "mnist") return found->dir;
+  }
+  return std::nullopt;
+}
+
+TEST(RealMnist, has_the_counts_and_the_labels_that_it_is_known_for) {
+  const auto dir = real_mnist();
+  if (!dir) {
+    GTEST_SKIP() << "SKIPPED: no real MNIST in $STERNA_DATA, ~/.cache/sterna or ../shared/data";
+  }
+  const Result<Dataset> train = load_mnist(*dir, Split::train);
+  const Result<Dataset> test = load_mnist(*dir, Split::test);
+  ASSERT_TRUE(train.ok()) << train.error().message;
+  ASSERT_TRUE(test.ok()) << test.error().message;
+  EXPECT_EQ(train->count, 60000U);
+  EXPECT_EQ(test->count, 10000U);
+  const auto histogram = [](const Dataset& data) {
+    std::array<int, 10> counts{};
+    for (const std::uint8_t label : data.labels) ++counts.at(label);
+    return counts;
+  };
+  EXPECT_THAT(histogram(*train),
+              ::testing::ElementsAre(5923, 6742, 5958, 6131, 5842, 5421, 5918, 6265, 5851, 5949));
+  EXPECT_THAT(histogram(*test),
+              ::testing::ElementsAre(980, 1135, 1032, 1010, 982, 892, 958, 1028, 974, 1009));
+}
+
+}  // namespace
+}  // namespace sterna::input

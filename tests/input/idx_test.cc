@@ -1,0 +1,221 @@
+#include "input/idx.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "scratch.h"
+
+namespace sterna::input {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using Bytes8 = std::vector<std::uint8_t>;
+
+Bytes8 gzip(const Bytes8& plain) {
+  z_stream stream{};
+  EXPECT_EQ(deflateInit2(&stream, 9, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY), Z_OK);
+  Bytes8 packed(plain.size() + 1024);
+  stream.next_in = const_cast<std::uint8_t*>(plain.data());
+  stream.avail_in = static_cast<uInt>(plain.size());
+  stream.next_out = packed.data();
+  stream.avail_out = static_cast<uInt>(packed.size());
+  EXPECT_EQ(deflate(&stream, Z_FINISH), Z_STREAM_END);
+  packed.resize(stream.total_out);
+  deflateEnd(&stream);
+  return packed;
+}
+
+Bytes8 labels_file(std::uint32_t count, Bytes8 labels) {
+  Bytes8 file = {0, 0, 8, 1};
+  for (const int shift : {24, 16, 8, 0}) file.push_back(static_cast<std::uint8_t>(count >> shift));
+  file.insert(file.end(), labels.begin(), labels.end());
+  return file;
+}
+
+/// A directory with a training split of three images of noise and the labels 3, 1, 4.
+class MnistFiles : public ::testing::Test {
+ protected:
+  MnistFiles()
+      : images_(scratch_ / "train-images-idx3-ubyte"),
+        labels_(scratch_ / "train-labels-idx1-ubyte"),
+        pixels_(std::size_t{3} * 28 * 28) {
+    std::iota(pixels_.begin(), pixels_.end(), std::uint8_t{0});
+    EXPECT_TRUE(write_idx_images(images_, pixels_, 28, 28).ok());
+    EXPECT_TRUE(write_idx_labels(labels_, Bytes8{3, 1, 4}).ok());
+  }
+
+  /// The error of loading, which must be one line, name `path` and hold `words`.
+  void expect_error(const std::filesystem::path& path, const std::string& words) {
+    const Result<Dataset> loaded = load_mnist(scratch_.dir(), Split::train);
+    ASSERT_FALSE(loaded.ok());
+    EXPECT_THAT(loaded.error().message, HasSubstr(path.string()));
+    EXPECT_THAT(loaded.error().message, HasSubstr(words));
+    EXPECT_EQ(loaded.error().message.find('\n'), std::string::npos);
+  }
+
+  void change_images(const std::function<void(Bytes8&)>& change) {
+    Bytes8 file = read_file(images_);
+    change(file);
+    write_file(images_, file);
+  }
+
+  Scratch scratch_;
+  std::filesystem::path images_;
+  std::filesystem::path labels_;
+  Bytes8 pixels_;
+};
+
+TEST_F(MnistFiles, what_is_written_is_read) {
+  const Result<Dataset> loaded = load_mnist(scratch_.dir(), Split::train);
+  ASSERT_TRUE(loaded.ok()) << loaded.error().message;
+  EXPECT_EQ(loaded->count, 3U);
+  EXPECT_EQ(loaded->rows, 28U);
+  EXPECT_EQ(loaded->columns, 28U);
+  EXPECT_EQ(loaded->channels, 1U);
+  EXPECT_EQ(loaded->classes, 10U);
+  EXPECT_EQ(loaded->images, pixels_);
+  EXPECT_THAT(loaded->labels, ElementsAre(3, 1, 4));
+  EXPECT_EQ(loaded->image(1)[0], pixels_[784]);
+}
+
+TEST_F(MnistFiles, the_writer_leaves_nothing_but_the_files) {
+  EXPECT_THAT(files_in(scratch_.dir()),
+              ElementsAre("train-images-idx3-ubyte", "train-labels-idx1-ubyte"));
+  EXPECT_THAT(read_file(labels_), ElementsAre(0, 0, 8, 1, 0, 0, 0, 3, 3, 1, 4));
+}
+
+TEST_F(MnistFiles, a_gz_file_is_read_where_the_plain_one_is_missing) {
+  write_file(images_.string() + ".gz", gzip(read_file(images_)));
+  std::filesystem::remove(images_);
+  const Result<Dataset> loaded = load_mnist(scratch_.dir(), Split::train);
+  ASSERT_TRUE(loaded.ok()) << loaded.error().message;
+  EXPECT_EQ(loaded->images, pixels_);
+}
+
+TEST_F(MnistFiles, the_content_decides_what_is_gzip_not_the_name) {
+  write_file(images_, gzip(read_file(images_)));
+  std::filesystem::rename(labels_, labels_.string() + ".gz");
+  const Result<Dataset> loaded = load_mnist(scratch_.dir(), Split::train);
+  ASSERT_TRUE(loaded.ok()) << loaded.error().message;
+  EXPECT_EQ(loaded->images, pixels_);
+}
+
+TEST_F(MnistFiles, a_gzip_file_of_several_members_is_one_stream) {
+  const Bytes8 plain = read_file(images_);
+  Bytes8 packed = gzip({plain.begin(), plain.begin() + 1000});
+  const Bytes8 rest = gzip({plain.begin() + 1000, plain.end()});
+  packed.insert(packed.end(), rest.begin(), rest.end());
+  write_file(images_, packed);
+  EXPECT_TRUE(load_mnist(scratch_.dir(), Split::train).ok());
+}
+
+TEST_F(MnistFiles, a_missing_file_is_named_with_the_commands_that_make_it) {
+  std::filesystem::remove(labels_);
+  expect_error(scratch_.dir(), "train-labels-idx1-ubyte");
+  expect_error(scratch_.dir(), "sterna data fetch mnist");
+}
+
+TEST_F(MnistFiles, a_truncated_file_is_refused) {
+  change_images([](Bytes8& file) { file.pop_back(); });
+  expect_error(images_, "cut short");
+  change_images([](Bytes8& file) { file.resize(10); });
+  expect_error(images_, "cut short in its header");
+  change_images([](Bytes8& file) { file.resize(3); });
+  expect_error(images_, "too short");
+  change_images([](Bytes8& file) { file.clear(); });
+  expect_error(images_, "too short");
+}
+
+TEST_F(MnistFiles, a_truncated_gzip_file_is_refused_wherever_it_is_cut) {
+  const Bytes8 whole = gzip(read_file(images_));
+  for (std::size_t size = 2; size < whole.size(); size += 7) {
+    write_file(images_, {whole.data(), size});
+    EXPECT_FALSE(load_mnist(scratch_.dir(), Split::train).ok()) << size << " bytes";
+  }
+  write_file(images_, {whole.data(), whole.size() - 1});
+  expect_error(images_, "cut short");
+}
+
+TEST_F(MnistFiles, a_damaged_gzip_file_is_refused) {
+  Bytes8 packed = gzip(read_file(images_));
+  packed[packed.size() - 6] ^= 1;  // in the checksum
+  write_file(images_, packed);
+  expect_error(images_, "fetch or copy the file again");
+}
+
+TEST_F(MnistFiles, trailing_bytes_are_refused) {
+  const Bytes8 plain = read_file(images_);
+  change_images([](Bytes8& file) { file.push_back(0); });
+  expect_error(images_, "holds more");
+  Bytes8 packed = gzip(plain);
+  packed.push_back('x');
+  write_file(images_, packed);
+  expect_error(images_, "");
+}
+
+TEST_F(MnistFiles, a_wrong_magic_number_is_refused_with_what_was_found) {
+  write_file(images_, read_file(labels_));
+  expect_error(images_, "that is a labels file");
+  change_images([](Bytes8& file) { file[2] = 0x0d; });
+  expect_error(images_, "0x00000d01");
+}
+
+TEST_F(MnistFiles, counts_that_differ_are_refused) {
+  ASSERT_TRUE(write_idx_labels(labels_, Bytes8{1, 2}).ok());
+  expect_error(labels_, "2 labels for the 3 images");
+}
+
+TEST_F(MnistFiles, a_label_out_of_range_is_refused_with_its_place) {
+  ASSERT_TRUE(write_idx_labels(labels_, Bytes8{1, 2, 10}).ok());
+  expect_error(labels_, "label 2 is 10");
+}
+
+TEST_F(MnistFiles, images_of_another_size_are_refused) {
+  ASSERT_TRUE(write_idx_images(images_, Bytes8(std::size_t{3} * 32 * 32), 32, 32).ok());
+  expect_error(images_, "32 x 32");
+}
+
+TEST_F(MnistFiles, a_header_that_declares_more_than_the_file_can_hold_allocates_nothing) {
+  const Bytes8 huge = {0, 0, 8, 3, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 7};
+  write_file(images_, huge);
+  expect_error(images_, "more than the file can hold");
+  write_file(images_, gzip(huge));
+  expect_error(images_, "more than the file can hold");
+  write_file(labels_, labels_file(0, {}));
+  EXPECT_FALSE(read_idx_labels(labels_, 10).ok());
+}
+
+TEST_F(MnistFiles, what_is_not_a_regular_file_is_refused_without_waiting) {
+  std::filesystem::remove(images_);
+  std::filesystem::create_directory(images_);
+  expect_error(images_, "not a regular file");
+  std::filesystem::remove(images_);
+  ASSERT_EQ(mkfifo(images_.c_str(), 0600), 0);
+  expect_error(images_, "not a regular file");
+}
+
+TEST_F(MnistFiles, an_unreadable_file_is_refused) {
+  if (geteuid() == 0) GTEST_SKIP() << "root reads everything";
+  std::filesystem::permissions(images_, std::filesystem::perms::none);
+  expect_error(images_, "Permission denied");
+}
+
+TEST(Idx, writing_to_a_missing_directory_is_an_error_that_names_the_file) {
+  const Result<void> written = write_idx_labels("/nonexistent-sterna/labels", Bytes8{1});
+  ASSERT_FALSE(written.ok());
+  EXPECT_THAT(written.error().message, HasSubstr("/nonexistent-sterna/labels"));
+}
+
+}  // namespace
+}  // namespace sterna::input

@@ -1,0 +1,153 @@
+// The program as a user meets it: the real binary, its output and its exit codes.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <string>
+
+#include "temporary_folder.h"
+
+namespace sterna::launcher {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+struct Outcome {
+  int exit = -1;
+  std::string out;
+  std::string err;
+};
+
+class CliTest : public testing::Test {
+ protected:
+  /// Runs `sterna ARGUMENTS` in a shell, in the test's folder.
+  Outcome sterna(const std::string& arguments) {
+    const char* binary = std::getenv("STERNA_BINARY");
+    if (!binary) {
+      ADD_FAILURE() << "STERNA_BINARY is not set";
+      return {};
+    }
+    const std::string errors = folder_.path() + "/stderr";
+    const std::string command = "cd " + folder_.path() + " && " + binary + " " + arguments +
+                                " 2> " + errors + " < /dev/null";
+    std::FILE* pipe = popen(command.c_str(), "r");
+    Outcome outcome;
+    std::array<char, 4096> chunk;
+    while (const std::size_t got = fread(chunk.data(), 1, chunk.size(), pipe)) {
+      outcome.out.append(chunk.data(), got);
+    }
+    const int status = pclose(pipe);
+    outcome.exit = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    std::ifstream file(errors);
+    outcome.err.assign(std::istreambuf_iterator<char>(file), {});
+    return outcome;
+  }
+  void write(const std::string& name, const std::string& text) {
+    std::ofstream(folder_.path() + "/" + name) << text;
+  }
+  void expect_one_line(const std::string& arguments, int exit, const std::string& line) {
+    const Outcome outcome = sterna(arguments);
+    EXPECT_EQ(outcome.exit, exit) << arguments;
+    EXPECT_EQ(outcome.out, "") << arguments;
+    EXPECT_EQ(outcome.err, line + "\n") << arguments;
+  }
+
+  TemporaryFolder folder_;
+};
+
+TEST_F(CliTest, help_shows_examples_and_commands) {
+  const Outcome outcome = sterna("--help");
+  EXPECT_EQ(outcome.exit, 0);
+  EXPECT_EQ(outcome.err, "");
+  for (const char* part : {"Examples:", "run", "check", "data", "bench", "test", "Exit codes"}) {
+    EXPECT_THAT(outcome.out, HasSubstr(part));
+  }
+  EXPECT_THAT(sterna("run --help").out, HasSubstr("--run-dir DIR"));
+  EXPECT_EQ(sterna("help data make").out, sterna("data make --help").out);
+}
+
+TEST_F(CliTest, version_names_the_build_and_the_libraries) {
+  const Outcome outcome = sterna("--version");
+  EXPECT_EQ(outcome.exit, 0);
+  EXPECT_THAT(outcome.out, StartsWith("sterna 0."));
+  for (const char* part : {"\nbuild ", "\nlibzmq 4", "\ncapnproto ", "\nlibuv ", "\noneDNN "}) {
+    EXPECT_THAT(outcome.out, HasSubstr(part));
+  }
+  EXPECT_EQ(outcome.out.find("unknown"), std::string::npos);
+}
+
+TEST_F(CliTest, unknown_words_are_one_line_with_the_nearest) {
+  expect_one_line("rnu x.toml", 2, "sterna: unknown command \"rnu\"; did you mean \"run\"?");
+  expect_one_line("x.toml", 2, "sterna: unknown command \"x.toml\"; did you mean \"run x.toml\"?");
+  expect_one_line("run x.toml --jsn", 2,
+                  "sterna run: unknown option \"--jsn\"; did you mean \"--json\"?");
+  expect_one_line("run a.toml b.toml", 2,
+                  "sterna run: unexpected argument \"b.toml\"; see sterna run --help");
+  expect_one_line("data mke digits", 2,
+                  "sterna data: unknown command \"mke\"; did you mean \"make\"?");
+  expect_one_line("help rnu", 2, "sterna: unknown command \"rnu\"; did you mean \"run\"?");
+}
+
+TEST_F(CliTest, what_is_missing_or_wrong_is_one_line) {
+  expect_one_line("run", 2, "sterna run: FILE is required; see sterna run --help");
+  expect_one_line("data", 2, "sterna data: say which: make, fetch; see sterna data --help");
+  EXPECT_THAT(sterna("data make digits --out x --train 0").err, HasSubstr("--train"));
+  EXPECT_EQ(sterna("data make digits --out x --train 0").exit, 2);
+  EXPECT_EQ(sterna("").exit, 2);
+}
+
+TEST_F(CliTest, a_missing_file_is_one_line) {
+  expect_one_line("run nope.toml", 2, "nope.toml: there is no such file");
+  expect_one_line("check nope.toml", 2, "nope.toml: there is no such file");
+}
+
+TEST_F(CliTest, a_syntax_error_is_one_line_with_its_place) {
+  write("x.toml", "format = 1\n[job\n");
+  const Outcome outcome = sterna("run x.toml");
+  EXPECT_EQ(outcome.exit, 2);
+  EXPECT_THAT(outcome.err, StartsWith("x.toml:2: not valid TOML: "));
+  EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1);
+}
+
+TEST_F(CliTest, check_reads_overrides_and_says_what_the_file_describes) {
+  const std::string file = std::string(std::getenv("STERNA_SOURCE")) + "/configs/smallest.toml";
+  const Outcome outcome = sterna("check " + file + " --set actor.worker.count=3 --set job.steps=9");
+  EXPECT_EQ(outcome.exit, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("3 workers with 3 ranks"));
+  EXPECT_THAT(outcome.out, HasSubstr("9 steps of lenet"));
+  expect_one_line("check " + file + " --set job.stps=9", 2,
+                  "--set job.stps=9: unknown key \"job.stps\"; did you mean \"job.steps\"?");
+}
+
+TEST_F(CliTest, digits_are_drawn_into_a_folder_but_not_over_files_of_others) {
+  const Outcome outcome = sterna("data make digits --out d --train 50 --test 10");
+  EXPECT_EQ(outcome.exit, 0) << outcome.err;
+  EXPECT_EQ(outcome.err, "");
+  EXPECT_THAT(outcome.out, HasSubstr("50 digits to train on and 10 to test on"));
+  write("not_a_folder", "x");
+  const Outcome refused = sterna("data make digits --out not_a_folder");
+  EXPECT_NE(refused.exit, 0);
+  EXPECT_EQ(std::count(refused.err.begin(), refused.err.end(), '\n'), 1) << refused.err;
+}
+
+TEST_F(CliTest, a_mirror_that_cannot_be_reached_is_one_line) {
+  // Port 1 of this machine: nothing listens there.
+  const Outcome outcome = sterna("data fetch mnist --dir d --mirror http://127.0.0.1:1/");
+  EXPECT_EQ(outcome.exit, 1);
+  EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
+  EXPECT_THAT(outcome.err, HasSubstr("127.0.0.1:1"));
+}
+
+TEST_F(CliTest, help_keys_lists_every_key) {
+  EXPECT_THAT(sterna("help keys").out, HasSubstr("gradient.codec"));
+  EXPECT_THAT(sterna("help keys --markdown").out, HasSubstr("| `gradient.codec` | text |"));
+}
+
+}  // namespace
+}  // namespace sterna::launcher

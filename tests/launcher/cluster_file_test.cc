@@ -1,0 +1,401 @@
+// The cluster file: what is read, and every mistake's line, word for word.
+#include "launcher/cluster_file.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "launcher/cluster_keys.h"
+#include "launcher/duration_text.h"
+#include "launcher/nearest.h"
+#include "temporary_folder.h"
+
+namespace sterna::launcher {
+namespace {
+
+using std::chrono_literals::operator""ms;
+using std::chrono_literals::operator""s;
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr const char* smallest = R"(format = 1
+[[actor]]
+role = "parameter_server"
+[[actor]]
+role = "worker"
+[[actor]]
+role = "input_reader"
+[[actor]]
+role = "evaluator"
+[job]
+net = "lenet"
+steps = 200
+)";
+
+class ClusterFileTest : public testing::Test {
+ protected:
+  Result<ClusterFile> read(const std::string& text, std::vector<std::string> overrides = {}) {
+    std::ofstream(path()) << text;
+    return read_cluster_file(path(), overrides);
+  }
+  std::string path() const { return folder_ + "/x.toml"; }
+
+  /// The error's message without the folder: "x.toml:12: …".
+  std::string error(const std::string& text, std::vector<std::string> overrides = {}) {
+    const Result<ClusterFile> result = read(text, std::move(overrides));
+    if (result.ok()) return "no error";
+    std::string message = result.error().message;
+    for (auto at = message.find(folder_ + "/"); at != std::string::npos;
+         at = message.find(folder_ + "/")) {
+      message.erase(at, folder_.size() + 1);
+    }
+    return message;
+  }
+  std::string error_of_more(const std::string& more) { return error(smallest + more); }
+  std::string error_of_set(const std::string& override) { return error(smallest, {override}); }
+
+  TemporaryFolder temporary_;
+  const std::string folder_ = temporary_.path();
+};
+
+TEST_F(ClusterFileTest, the_smallest_file_gets_every_default) {
+  const auto file = read(smallest);
+  ASSERT_TRUE(file.ok()) << file.error().message;
+  EXPECT_EQ(file->cluster.name, "x");
+  EXPECT_EQ(file->cluster.head, "localhost");
+  EXPECT_EQ(file->cluster.heartbeat, 500ms);
+  EXPECT_EQ(file->cluster.silence, 5s);
+  EXPECT_FALSE(file->cluster.ports.has_value());
+  ASSERT_EQ(file->hosts.size(), 1U);
+  EXPECT_EQ(file->hosts[0].bind, "127.0.0.1");
+  ASSERT_EQ(file->actors.size(), 4U);
+  EXPECT_EQ(file->actors[0].name, "server0");
+  EXPECT_EQ(file->actors[1].name, "worker0");
+  EXPECT_EQ(file->actors[2].name, "reader0");
+  EXPECT_EQ(file->actors[3].name, "evaluator0");
+  EXPECT_EQ(file->ranks(), 1);
+  EXPECT_EQ(file->job.steps, 200);
+}
+
+TEST_F(ClusterFileTest, counts_become_actors_with_names_hosts_and_ranks) {
+  const auto file = read(std::string(smallest) + R"([[host]]
+name = "a"
+[[host]]
+name = "b"
+address = "127.0.0.2"
+[[actor]]
+role = "worker"
+count = 2
+ranks = 3
+[[actor]]
+role = "parameter_server"
+count = 2
+name = "shard"
+hosts = ["b"]
+)");
+  ASSERT_TRUE(file.ok()) << file.error().message;
+  ASSERT_EQ(file->actors.size(), 8U);
+  EXPECT_EQ(file->actors[4], (ActorPlan{"worker1", "worker", "a", 3, 1}));
+  EXPECT_EQ(file->actors[5], (ActorPlan{"worker2", "worker", "b", 3, 4}));
+  EXPECT_EQ(file->actors[6], (ActorPlan{"shard0", "parameter_server", "b", 0, 0}));
+  EXPECT_EQ(file->actors[7], (ActorPlan{"shard1", "parameter_server", "b", 0, 0}));
+  EXPECT_EQ(file->ranks(), 7);
+  EXPECT_EQ(file->count("parameter_server"), 3);
+}
+
+TEST_F(ClusterFileTest, the_resolved_file_has_every_key_and_reads_as_the_same) {
+  const auto file = read(std::string(smallest) + R"([[host]]
+name = "here"
+[cluster]
+name = "odd"
+ports = "40000-40010"
+heartbeat = "1.5s"
+security = "none"
+[data]
+dir = "/tmp/a \"quoted\"\t\u00e9 folder"
+[optimizer]
+learning_rate = 1e-5
+weight_decay = 0
+)",
+                         {"actor.worker.count=3", "actor.worker.ranks=2"});
+  ASSERT_TRUE(file.ok()) << file.error().message;
+  const std::string text = resolved(*file);
+  const auto again = read(text);
+  ASSERT_TRUE(again.ok()) << again.error().message << text;
+  EXPECT_EQ(*again, *file) << text;
+  for (const std::string& name : key_names()) {
+    const std::string key = name.substr(name.rfind('.') + 1) + " = ";
+    EXPECT_THAT("\n" + text, HasSubstr("\n" + key)) << name;
+  }
+}
+
+TEST_F(ClusterFileTest, overrides_take_toml_values_and_bare_words) {
+  const auto file = read(
+      smallest, {"job.steps=30", "gradient.codec=none", "cluster.transport=\"tcp\"",
+                 "optimizer.learning_rate=0.5", "gradient.logits=false", "data.dir=/tmp/some where",
+                 "cluster.name=2024", "cluster.silence=9s", "actor.0.count=2",
+                 "actor.worker.ranks=2", "host.localhost.address=127.0.0.3"});
+  ASSERT_TRUE(file.ok()) << file.error().message;
+  EXPECT_EQ(file->job.steps, 30);
+  EXPECT_EQ(file->gradient.codec, "none");
+  EXPECT_EQ(file->cluster.transport, "tcp");
+  EXPECT_EQ(file->optimizer.learning_rate, 0.5);
+  EXPECT_FALSE(file->gradient.logits);
+  EXPECT_EQ(file->data.dir, "/tmp/some where");
+  EXPECT_EQ(file->cluster.name, "2024");
+  EXPECT_EQ(file->cluster.silence, 9s);
+  EXPECT_EQ(file->count("parameter_server"), 2);
+  EXPECT_EQ(file->ranks(), 2);
+  EXPECT_EQ(file->hosts[0].address, "127.0.0.3");
+}
+
+TEST_F(ClusterFileTest, an_override_can_give_a_key_that_the_file_lacks) {
+  std::string text = smallest;
+  text.erase(text.find("steps = 200"), 11);
+  EXPECT_EQ(error(text), "x.toml:10: the key \"job.steps\" is missing");
+  EXPECT_TRUE(read(text, {"job.steps=5"}).ok());
+}
+
+TEST_F(ClusterFileTest, an_unknown_key_names_its_line_and_the_nearest_key) {
+  EXPECT_EQ(error_of_more("[optimizer]\nnme = \"gd\"\n"),
+            "x.toml:14: unknown key \"optimizer.nme\"; did you mean \"optimizer.name\"?");
+  EXPECT_EQ(error("optimiser.nme = \"gd\"\n" + std::string(smallest)),
+            "x.toml:1: unknown key \"optimiser.nme\"; did you mean \"optimizer.name\"?");
+  EXPECT_EQ(error_of_more("learning_rate = 0.1\n"),
+            "x.toml:13: unknown key \"job.learning_rate\"; did you mean "
+            "\"optimizer.learning_rate\"?");
+  EXPECT_EQ(error_of_more("flavour = 1\n"),
+            "x.toml:13: unknown key \"job.flavour\"; the keys of [job] are net, steps, batch, "
+            "seed, threads, cpu_isa");
+  EXPECT_EQ(error("formt = 1\n" + std::string(smallest)),
+            "x.toml:1: unknown key \"formt\"; did you mean \"format\"?");
+  EXPECT_EQ(error_of_more("[[actor]]\nrole = \"worker\"\nrnks = 2\n"),
+            "x.toml:15: unknown key \"actor.rnks\"; did you mean \"actor.ranks\"?");
+}
+
+TEST_F(ClusterFileTest, an_unknown_table_names_the_nearest_table) {
+  EXPECT_EQ(error_of_more("\n[optimiser]\nname = \"gd\"\n"),
+            "x.toml:14: unknown table \"optimiser\"; did you mean \"optimizer\"?");
+  EXPECT_EQ(error_of_more("[[actors]]\nrole = \"worker\"\n"),
+            "x.toml:13: unknown table \"actors\"; did you mean \"actor\"?");
+  EXPECT_THAT(error_of_more("[zebra]\nx = 1\n"),
+              testing::StartsWith("x.toml:13: unknown table \"zebra\"; the tables are cluster, "));
+}
+
+TEST_F(ClusterFileTest, tables_and_lists_of_tables_are_told_apart) {
+  EXPECT_EQ(error_of_more("[host]\nname = \"a\"\n"),
+            "x.toml:13: there may be several hosts; write [[host]], not [host]");
+  EXPECT_EQ(error_of_more("[[data]]\nname = \"any\"\n"),
+            "x.toml:13: there is one [data] only; write [data], not [[data]]");
+  EXPECT_EQ(error("cluster = 5\n" + std::string(smallest)),
+            "x.toml:1: \"cluster\" is a table; set one of its keys, see sterna help keys");
+}
+
+TEST_F(ClusterFileTest, wrong_types_say_what_is_wanted) {
+  EXPECT_EQ(error_of_more("batch = \"many\"\n"),
+            "x.toml:13: \"job.batch\" wants an integer, not the text \"many\"");
+  EXPECT_EQ(error_of_more("batch = 1.5\n"),
+            "x.toml:13: \"job.batch\" wants an integer, not the number 1.5");
+  EXPECT_EQ(
+      error_of_more("cpu_isa = 2\n"),
+      "x.toml:13: \"job.cpu_isa\" wants \"best\", \"avx512\" or \"scalar\", not the integer 2");
+  EXPECT_EQ(error_of_more("[data]\ndir = true\n"),
+            "x.toml:14: \"data.dir\" wants text in quotes, not true");
+  EXPECT_EQ(error_of_more("[gradient]\nlogits = \"yes\"\n"),
+            "x.toml:14: \"gradient.logits\" wants true or false, not the text \"yes\"");
+  EXPECT_EQ(error_of_more("[optimizer]\nlearning_rate = \"fast\"\n"),
+            "x.toml:14: \"optimizer.learning_rate\" wants a number, not the text \"fast\"");
+  EXPECT_EQ(error_of_more("[cluster]\nheartbeat = 5\n"),
+            "x.toml:14: \"cluster.heartbeat\" wants a duration such as \"500ms\", \"5s\" or "
+            "\"2m\", not the integer 5");
+  EXPECT_EQ(error_of_more("[cluster]\nports = \"high-low\"\n"),
+            "x.toml:14: \"cluster.ports\" wants \"any\" or a range such as \"40000-40100\", not "
+            "the text \"high-low\"");
+  EXPECT_EQ(error_of_more("[[actor]]\nrole = \"worker\"\nhosts = \"localhost\"\n"),
+            "x.toml:15: \"actor.hosts\" wants a list of names such as [\"a\", \"b\"], not the text "
+            "\"localhost\"");
+  EXPECT_EQ(error_of_more("seed = 2020-01-01\n"),
+            "x.toml:13: \"job.seed\" wants an integer, not a date");
+}
+
+TEST_F(ClusterFileTest, numbers_out_of_range_say_the_range) {
+  EXPECT_EQ(error_of_more("batch = 0\n"),
+            "x.toml:13: \"job.batch\" must be at least 1 and at most 65536, not 0");
+  EXPECT_EQ(error_of_more("[[actor]]\nrole = \"worker\"\ncount = -2\n"),
+            "x.toml:15: \"actor.count\" must be at least 1 and at most 4096, not -2");
+  EXPECT_EQ(error_of_more("[optimizer]\nmomentum = 1\n"),
+            "x.toml:14: \"optimizer.momentum\" must be at least 0 and below 1, not 1");
+  EXPECT_EQ(error_of_more("[optimizer]\nlearning_rate = 0.0\n"),
+            "x.toml:14: \"optimizer.learning_rate\" must be above 0, not 0");
+  EXPECT_EQ(error_of_more("[optimizer]\nlearning_rate = inf\n"),
+            "x.toml:14: \"optimizer.learning_rate\" must be a finite number, not inf");
+  EXPECT_EQ(error_of_more("[cluster]\nheartbeat = \"0s\"\n"),
+            "x.toml:14: \"cluster.heartbeat\" must be above 0 seconds, not \"0s\"");
+}
+
+TEST_F(ClusterFileTest, a_wrong_choice_lists_the_choices_and_the_nearest) {
+  EXPECT_EQ(error_of_more("[gradient]\ncodec = \"ternery\"\n"),
+            "x.toml:14: \"gradient.codec\" must be \"ternary\" or \"none\", not \"ternery\"; did "
+            "you mean \"ternary\"?");
+}
+
+TEST_F(ClusterFileTest, a_syntax_error_names_its_line) {
+  EXPECT_THAT(error("format = 1\n[job\nnet = \"lenet\"\n"),
+              testing::StartsWith("x.toml:2: not valid TOML: "));
+  EXPECT_THAT(error("format = 1\n[job]\nnet = lenet\n"),
+              testing::StartsWith("x.toml:3: not valid TOML: "));
+  EXPECT_THAT(error_of_more("steps = 4\n"), testing::StartsWith("x.toml:13: not valid TOML: "));
+  EXPECT_THAT(error("format = 1\n[job\n"), Not(HasSubstr("\n")));
+}
+
+TEST_F(ClusterFileTest, a_missing_file_a_folder_and_a_missing_format_are_errors) {
+  const auto missing = read_cluster_file("no/such.toml");
+  ASSERT_FALSE(missing.ok());
+  EXPECT_EQ(missing.error().code, Errc::not_found);
+  EXPECT_EQ(missing.error().message, "no/such.toml: there is no such file");
+  EXPECT_FALSE(read_cluster_file("/").ok());
+  std::string text = smallest;
+  EXPECT_EQ(error(text.substr(11)), "x.toml: the key \"format\" is missing");
+  text[9] = '2';
+  EXPECT_EQ(error(text), "x.toml:1: \"format\" must be 1, not 2");
+}
+
+TEST_F(ClusterFileTest, two_actors_of_one_name_name_both_lines) {
+  EXPECT_EQ(error_of_more("[[actor]]\nrole = \"worker\"\nname = \"w\"\n"
+                          "[[actor]]\nrole = \"worker\"\nname = \"w\"\n"),
+            "x.toml:18: two actors are named \"w\", here and at x.toml:15; give one of them "
+            "another name");
+  EXPECT_EQ(error_of_more("[[actor]]\nrole = \"worker\"\nname = \"worker0\"\n"),
+            "x.toml:15: two actors are named \"worker0\", here and at x.toml:4; give one of them "
+            "another name");
+  EXPECT_EQ(error_of_more("[[host]]\nname = \"a\"\n[[host]]\nname = \"a\"\n"),
+            "x.toml:16: two hosts are named \"a\", here and at x.toml:14; give one of them another "
+            "name");
+}
+
+TEST_F(ClusterFileTest, names_become_files_and_sockets_and_must_be_plain) {
+  EXPECT_EQ(error_of_more("[[actor]]\nrole = \"worker\"\nname = \"../up\"\n"),
+            "x.toml:15: \"actor.name\" must be 1 to 40 letters, digits, _, - or . and start with a "
+            "letter or digit, not \"../up\"");
+  EXPECT_EQ(error_of_more("[[actor]]\nrole = \"worker\"\nname = \"node\"\n"),
+            "x.toml:15: the run itself has a process named \"node\"; give the actor another name");
+}
+
+TEST_F(ClusterFileTest, every_role_is_needed_and_the_evaluator_once) {
+  std::string text = smallest;
+  text.erase(text.find("[[actor]]\nrole = \"worker\"\n"), 26);
+  EXPECT_EQ(error(text),
+            "x.toml: no actor has the role \"worker\", which computes gradients; add [[actor]] "
+            "with role = \"worker\"");
+  EXPECT_EQ(error_of_more("[[actor]]\nrole = \"evaluator\"\n"),
+            "x.toml:13: a job has one evaluator, not 2");
+  EXPECT_EQ(error_of_more("[[actor]]\ncount = 1\n"),
+            "x.toml:13: the key \"actor.role\" is missing");
+}
+
+TEST_F(ClusterFileTest, ranks_belong_to_workers) {
+  EXPECT_EQ(error_of_more("[[actor]]\nrole = \"input_reader\"\nranks = 2\n"),
+            "x.toml:15: \"actor.ranks\" is for workers, not for the role \"input_reader\"");
+  EXPECT_EQ(error_of_set("actor.worker.ranks=4096"), "no error");
+}
+
+TEST_F(ClusterFileTest, hosts_must_be_this_machine_and_known) {
+  EXPECT_EQ(error_of_more("[[host]]\nname = \"far\"\naddress = \"192.0.2.1\"\n"),
+            "x.toml:15: \"192.0.2.1\" is not an address of this machine; other hosts come with ssh "
+            "in a later version");
+  EXPECT_EQ(error_of_more("[[actor]]\nrole = \"worker\"\nhosts = [\"localhots\"]\n"),
+            "x.toml:15: there is no host \"localhots\"; did you mean \"localhost\"?");
+  EXPECT_EQ(error_of_more("[cluster]\nhead = \"x\"\n"),
+            "x.toml:14: there is no host \"x\"; there are localhost");
+}
+
+TEST_F(ClusterFileTest, silence_must_outlast_the_heartbeat) {
+  EXPECT_EQ(error_of_more("[cluster]\nheartbeat = \"6s\"\n"),
+            "x.toml:14: \"cluster.silence\" (5s) must be longer than \"cluster.heartbeat\" (6s), "
+            "or every actor is taken for dead");
+}
+
+TEST_F(ClusterFileTest, wrong_overrides_quote_the_override) {
+  EXPECT_EQ(error_of_set("gradient.cdec=none"),
+            "--set gradient.cdec=none: unknown key \"gradient.cdec\"; did you mean "
+            "\"gradient.codec\"?");
+  EXPECT_EQ(error_of_set("gradint.codec=none"),
+            "--set gradint.codec=none: unknown key \"gradint.codec\"; did you mean "
+            "\"gradient.codec\"?");
+  EXPECT_EQ(error_of_set("job.steps=-4"),
+            "--set job.steps=-4: \"job.steps\" must be at least 1 and at most 1000000000, not -4");
+  EXPECT_EQ(error_of_set("job.steps"),
+            "--set job.steps: write it as key=value, e.g. --set job.steps=100");
+  EXPECT_EQ(error_of_set("actor.count=2"),
+            "--set actor.count=2: there may be several actors; say which: actor.NAME.count or "
+            "actor.0.count");
+  EXPECT_EQ(error_of_set("actor.wrker.count=2"),
+            "--set actor.wrker.count=2: the file has no actor \"wrker\"; it has parameter_server, "
+            "worker, input_reader, evaluator");
+  EXPECT_EQ(error_of_set("steps=4"),
+            "--set steps=4: unknown key \"steps\"; did you mean \"job.steps\"?");
+  EXPECT_EQ(error_of_set("job.steps=1\njob.net=\"x\""),
+            "--set job.steps=1 job.net=\"x\": \"job.steps\" wants an integer, not the text "
+            "\"1\\u000Ajob.net=\\\"x\\\"\"");
+}
+
+TEST_F(ClusterFileTest, several_mistakes_come_in_the_order_of_the_file) {
+  EXPECT_EQ(error_of_more("thread = 1\n[gradient]\nclip = -1\nmin_size = \"x\"\n"),
+            "x.toml:13: unknown key \"job.thread\"; did you mean \"job.threads\"?\n"
+            "x.toml:15: \"gradient.clip\" must be at least 0, not -1\n"
+            "x.toml:16: \"gradient.min_size\" wants an integer, not the text \"x\"");
+}
+
+TEST(Configs, every_file_in_configs_is_valid) {
+  const char* source = std::getenv("STERNA_SOURCE");
+  ASSERT_NE(source, nullptr);
+  int files = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(std::string(source) + "/configs")) {
+    if (entry.path().extension() != ".toml") continue;
+    const auto file = read_cluster_file(entry.path().string());
+    EXPECT_TRUE(file.ok()) << file.error().message;
+    ++files;
+  }
+  EXPECT_GE(files, 3);
+}
+
+TEST(Configs, lenet_mnist_is_the_job_that_the_readme_promises) {
+  const auto file = read_cluster_file(std::string(std::getenv("STERNA_SOURCE")) +
+                                      "/configs/lenet_mnist_10k.toml");
+  ASSERT_TRUE(file.ok());
+  EXPECT_EQ(file->ranks(), 4);
+  EXPECT_EQ(file->job.batch * file->ranks(), 64);
+}
+
+TEST(Keys, the_help_and_the_markdown_table_name_every_key) {
+  for (const std::string& key : key_names()) {
+    EXPECT_THAT(keys_as_text(), HasSubstr("  " + key + " "));
+    EXPECT_THAT(keys_as_markdown(), HasSubstr("| `" + key + "` |"));
+  }
+}
+
+TEST(Durations, text_and_duration_turn_into_each_other) {
+  EXPECT_EQ(parse_duration("500ms"), Duration(500ms));
+  EXPECT_EQ(parse_duration("1.5s"), Duration(1500ms));
+  EXPECT_EQ(parse_duration("2m"), Duration(120s));
+  for (const char* bad : {"", "s", "5", "-5s", "5 s", "1e3s", "5sec", "nan", "999999999h"}) {
+    EXPECT_FALSE(parse_duration(bad).has_value()) << bad;
+  }
+  EXPECT_EQ(duration_text(1500ms), "1500ms");
+  EXPECT_EQ(duration_text(120s), "2m");
+  EXPECT_EQ(duration_text(Duration(0)), "0s");
+}
+
+TEST(Nearest, swaps_and_slips_are_near_and_other_words_are_not) {
+  EXPECT_EQ(edit_distance("codec", "cdoec"), 1U);
+  EXPECT_EQ(edit_distance("", "abc"), 3U);
+  EXPECT_EQ(did_you_mean("comand", std::vector<std::string>{"run", "command"}),
+            "; did you mean \"command\"?");
+  EXPECT_EQ(did_you_mean("zebra", std::vector<std::string>{"run", "command"}), "");
+}
+
+}  // namespace
+}  // namespace sterna::launcher

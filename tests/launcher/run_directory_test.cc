@@ -1,0 +1,170 @@
+// What a run leaves behind: the folder, the metrics, the result.
+#include "launcher/run_directory.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "temporary_folder.h"
+
+namespace sterna::launcher {
+namespace {
+
+using testing::HasSubstr;
+using Json = nlohmann::json;
+
+std::string content(const std::string& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+class RunDirectoryTest : public testing::Test {
+ protected:
+  RunDirectoryOptions options() const {
+    RunDirectoryOptions options;
+    options.config = "lenet";
+    options.parent = folder_.path() + "/runs";
+    options.now = std::chrono::system_clock::time_point(std::chrono::seconds(1767323045));
+    options.minimum_free = 0;
+    return options;
+  }
+  TemporaryFolder folder_;
+};
+
+TEST_F(RunDirectoryTest, is_named_after_the_config_and_the_utc_time) {
+  const auto directory = RunDirectory::create(options());
+  ASSERT_TRUE(directory.ok()) << directory.error().message;
+  EXPECT_EQ(directory->path(), folder_.path() + "/runs/lenet-20260102T030405Z");
+  EXPECT_EQ(directory->log_path("worker0"), directory->path() + "/logs/worker0.log");
+  EXPECT_TRUE(std::filesystem::is_directory(directory->logs_path()));
+}
+
+TEST_F(RunDirectoryTest, a_second_run_in_the_same_second_gets_a_folder_of_its_own) {
+  const auto first = RunDirectory::create(options());
+  const auto second = RunDirectory::create(options());
+  const auto third = RunDirectory::create(options());
+  ASSERT_TRUE(first.ok() && second.ok() && third.ok());
+  EXPECT_EQ(second->path(), first->path() + "-2");
+  EXPECT_EQ(third->path(), first->path() + "-3");
+}
+
+TEST_F(RunDirectoryTest, an_explicit_one_that_exists_is_an_error) {
+  RunDirectoryOptions mine = options();
+  mine.explicit_path = folder_.path() + "/a/b/";
+  ASSERT_TRUE(RunDirectory::create(mine).ok());
+  const auto again = RunDirectory::create(mine);
+  ASSERT_FALSE(again.ok());
+  EXPECT_EQ(again.error().code, Errc::already_exists);
+  EXPECT_EQ(again.error().message, "the run directory " + folder_.path() +
+                                       "/a/b exists; give another --run-dir or remove it");
+}
+
+TEST_F(RunDirectoryTest, one_that_cannot_be_made_is_an_error) {
+  RunDirectoryOptions mine = options();
+  std::ofstream(folder_.path() + "/file") << "x";
+  mine.explicit_path = folder_.path() + "/file/run";
+  const auto directory = RunDirectory::create(mine);
+  ASSERT_FALSE(directory.ok());
+  EXPECT_THAT(directory.error().message, HasSubstr("cannot create the run directory "));
+}
+
+TEST_F(RunDirectoryTest, too_little_free_space_is_an_error_that_leaves_nothing_behind) {
+  RunDirectoryOptions mine = options();
+  mine.minimum_free = std::numeric_limits<std::uint64_t>::max() / 2;
+  mine.explicit_path = folder_.path() + "/full";
+  const auto directory = RunDirectory::create(mine);
+  ASSERT_FALSE(directory.ok());
+  EXPECT_THAT(directory.error().message, HasSubstr("MB free and a run wants "));
+  EXPECT_FALSE(std::filesystem::exists(mine.explicit_path));
+}
+
+TEST_F(RunDirectoryTest, metrics_are_json_lines_whose_first_names_the_format) {
+  auto directory = RunDirectory::create(options());
+  ASSERT_TRUE(directory.ok());
+  StepMetrics step;
+  step.step = 7;
+  step.loss = std::nan("");
+  ASSERT_TRUE(directory->append_metrics(to_json(step)).ok());
+  ASSERT_TRUE(directory->append_metrics(to_json(EvaluationResult{250, 1.5, 0.97, 2000})).ok());
+  ASSERT_TRUE(directory->close().ok());
+  std::istringstream lines(content(directory->metrics_path()));
+  std::vector<Json> parsed;
+  for (std::string line; std::getline(lines, line);) parsed.push_back(Json::parse(line));
+  ASSERT_EQ(parsed.size(), 3U);
+  EXPECT_EQ(parsed[0]["format"], 1);
+  EXPECT_EQ(parsed[1]["kind"], "step");
+  EXPECT_EQ(parsed[1]["step"], 7);
+  EXPECT_TRUE(parsed[1]["loss"].is_null());
+  EXPECT_EQ(parsed[2]["kind"], "evaluation");
+  EXPECT_EQ(parsed[2]["precision_at_1"], 0.97);
+}
+
+TEST_F(RunDirectoryTest, the_resolved_file_and_the_result_are_written_whole) {
+  auto directory = RunDirectory::create(options());
+  ASSERT_TRUE(directory.ok());
+  ASSERT_TRUE(directory->write_resolved(ClusterFile{}).ok());
+  EXPECT_THAT(content(directory->resolved_path()), HasSubstr("[job]\n"));
+  RunResult result;
+  result.run = directory->path();
+  ASSERT_TRUE(directory->write_result(result).ok());
+  ASSERT_TRUE(directory->write_result(result).ok());
+  EXPECT_EQ(content(directory->result_path()), to_json(result) + "\n");
+}
+
+TEST(LineFile, a_full_disk_is_a_one_line_error) {
+  auto lines = LineFile::create("/dev/full");
+  ASSERT_TRUE(lines.ok());
+  EXPECT_THAT(lines->append("text").error().message, HasSubstr("No space left"));
+}
+
+TEST(ResultJson, is_one_line_with_every_field) {
+  RunResult result;
+  result.run = "runs/x";
+  result.evaluations = {{250, 5.5, 0.97, 2000}, {500, 11, 0.98, 10000}};
+  result.precision_at_1 = 0.98;
+  const std::string text = to_json(result);
+  EXPECT_EQ(text.find('\n'), std::string::npos);
+  const Json json = Json::parse(text);
+  for (const char* key : {"format",
+                          "run",
+                          "exit",
+                          "steps",
+                          "workers",
+                          "ranks",
+                          "codec",
+                          "security",
+                          "isa",
+                          "seconds",
+                          "seconds_to_first_step",
+                          "evaluations",
+                          "examples_per_second",
+                          "loss",
+                          "precision_at_1",
+                          "bits_per_ternarized_element_up",
+                          "bits_per_element_up",
+                          "bits_per_element_down",
+                          "bytes_up",
+                          "bytes_down",
+                          "parameters_sha256"}) {
+    EXPECT_TRUE(json.contains(key)) << key;
+  }
+  EXPECT_FALSE(json.contains("cause"));
+  EXPECT_EQ(json["evaluations"][1]["step"], 500);
+  EXPECT_EQ(json["evaluations"][0]["precision_at_1"], 0.97);
+  EXPECT_TRUE(json["loss"].is_null());
+}
+
+TEST(ResultJson, a_failed_run_has_a_cause_even_in_bytes_that_are_not_utf8) {
+  RunResult result;
+  result.exit = 1;
+  result.cause = "worker0 said \xFF";
+  EXPECT_THAT(Json::parse(to_json(result))["cause"].get<std::string>(), HasSubstr("worker0 said"));
+}
+
+}  // namespace
+}  // namespace sterna::launcher

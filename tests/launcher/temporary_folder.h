@@ -1,0 +1,27 @@
+// A folder for one test, gone with it.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <filesystem>
+#include <string>
+
+namespace sterna::launcher {
+
+class TemporaryFolder {
+ public:
+  TemporaryFolder() {
+    path_ = testing::TempDir() + "sterna-test-XXXXXX";
+    if (!mkdtemp(path_.data())) ADD_FAILURE() << "no temporary folder";
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  ~TemporaryFolder() { std::filesystem::remove_all(path_); }
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+}  // namespace sterna::launcher

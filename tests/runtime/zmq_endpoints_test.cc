@@ -1,0 +1,60 @@
+#include "runtime/zmq_endpoints.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <set>
+
+namespace sterna {
+namespace {
+
+struct IpcEndpoint : testing::Test {
+  void SetUp() override {
+    std::string pattern = testing::TempDir() + "sterna-XXXXXX";
+    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
+    directory = pattern;
+  }
+  void TearDown() override { std::filesystem::remove_all(directory); }
+  std::string directory;
+};
+
+TEST_F(IpcEndpoint, NamesActorIncarnationAndLane) {
+  EXPECT_EQ(*ipc_endpoint(directory, {"worker/0", 3}, Lane::data),
+            "ipc://" + directory + "/worker%2F0.3.data");
+  EXPECT_NE(*ipc_endpoint(directory, {"a/b", 1}, Lane::data),
+            *ipc_endpoint(directory, {"a_b", 1}, Lane::data));
+}
+
+TEST_F(IpcEndpoint, RefusesADirectoryThatOthersCanEnter) {
+  ASSERT_EQ(chmod(directory.c_str(), 0755), 0);
+  EXPECT_EQ(ipc_endpoint(directory, {"worker", 1}, Lane::data).error().code, Errc::permission);
+  EXPECT_EQ(ipc_endpoint(directory + "/none", {"worker", 1}, Lane::data).error().code, Errc::io);
+}
+
+TEST_F(IpcEndpoint, RefusesAPathThatDoesNotFitASocketAddress) {
+  const auto endpoint = ipc_endpoint(directory, {std::string(90, 'w'), 1}, Lane::data);
+  ASSERT_FALSE(endpoint);
+  EXPECT_NE(endpoint.error().message.find("shorter"), std::string::npos);
+}
+
+TEST(Ports, AreTriedEachOnceFromTheHash) {
+  EXPECT_EQ(ports_to_try(5000, 5003, 6), (std::vector<int>{5002, 5003, 5000, 5001}));
+  EXPECT_EQ(ports_to_try(5000, 5000, ~0ULL), (std::vector<int>{5000}));
+  EXPECT_TRUE(ports_to_try(5001, 5000, 0).empty());
+}
+
+TEST(Spelling, IsAnotherEachTimeAndMeansTheSame) {
+  EXPECT_EQ(*spell("tcp://[::1]:80", 0), "tcp://[::1]:080");
+  EXPECT_EQ(*spell("ipc:///run/x/w.1.data", 1), "ipc:///run/x///w.1.data");
+  std::set<std::string> spellings;
+  for (int i = 0; i < kSpellings; ++i) spellings.insert(*spell("tcp://127.0.0.1:80", i));
+  EXPECT_EQ(spellings.size(), static_cast<std::size_t>(kSpellings));
+  for (const char* wrong : {"", "tcp://", "tcp://host", "tcp://host:", "ipc://", "udp://a:1"}) {
+    EXPECT_FALSE(spell(wrong, 0)) << wrong;
+  }
+}
+
+}  // namespace
+}  // namespace sterna
