@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "kernels/isa.h"
+
 namespace sterna::nets {
 
 /// Of the pooled image: {rows, columns, channels} per batch element; twice as many rows and columns
@@ -17,10 +19,11 @@ struct HalvingPool {
 
 /// y = the maxima of x, and for each which of its window's four pixels (in row-major order) was the
 /// first to hold it.
-void halving_pool_forward(const HalvingPool& pool, const float* x, float* y, std::uint8_t* winner);
+void halving_pool_forward(const HalvingPool& pool, kernels::Isa isa, const float* x, float* y,
+                          std::uint8_t* winner);
 
 /// dx = dy at the winners, 0 elsewhere.
-void halving_pool_backward(const HalvingPool& pool, const float* dy, const std::uint8_t* winner,
-                           float* dx);
+void halving_pool_backward(const HalvingPool& pool, kernels::Isa isa, const float* dy,
+                           const std::uint8_t* winner, float* dx);
 
 }  // namespace sterna::nets

@@ -159,7 +159,7 @@ PrimitiveDescriptor prefer_direct(PrimitiveDescriptor first, std::size_t out_cha
 
 class OneDnnConvolution final : public Convolution {
  public:
-  OneDnnConvolution(Context& context, const ConvolutionSpec& spec) : context_(context) {
+  OneDnnConvolution(Context& context, const ConvolutionSpec& spec) {
     const TeamSize team(context.threads);
     const Window& window = spec.window;
     const std::size_t in_channels = spec.input[1], height = spec.input[2], width = spec.input[3];
@@ -239,7 +239,6 @@ class OneDnnConvolution final : public Convolution {
  private:
   static float* handle(const memory& owned) { return static_cast<float*>(owned.get_data_handle()); }
 
-  Context& context_;
   bool forward_stale_ = true, backward_stale_ = true;
   memory forward_weights_, backward_weights_, weights_gradient_;
   std::optional<Reorder> to_forward_, to_backward_, from_gradient_;
@@ -356,14 +355,15 @@ class HalvingMaxPool final : public MaxPool {
            spec.input[3] % 2 == 0;
   }
   void forward(const Tensor& x, Tensor& y) override {
-    halving_pool_forward(pool_, x.data(), y.data(), winner_.as<std::uint8_t>().data());
+    halving_pool_forward(pool_, isa_, x.data(), y.data(), winner_.as<std::uint8_t>().data());
   }
   void backward(const Tensor& dy, Tensor& dx) override {
-    halving_pool_backward(pool_, dy.data(), winner_.as<std::uint8_t>().data(), dx.data());
+    halving_pool_backward(pool_, isa_, dy.data(), winner_.as<std::uint8_t>().data(), dx.data());
   }
 
  private:
   HalvingPool pool_;
+  kernels::Isa isa_ = kernels::best_isa();
   Buffer winner_;
 };
 
@@ -425,8 +425,8 @@ class OneDnnBackend final : public Backend {
     return std::make_unique<OneDnnInnerProduct>(context_, spec);
   }
   std::unique_ptr<MaxPool> max_pool(const MaxPoolSpec& spec) override {
-    // Ours runs on one thread, and is as fast as oneDNN on three.
-    if (HalvingMaxPool::fits(spec) && context_.threads <= 3)
+    // Ours runs on one thread, and is as fast as oneDNN on six.
+    if (HalvingMaxPool::fits(spec) && context_.threads <= 6)
       return std::make_unique<HalvingMaxPool>(spec.input);
     return std::make_unique<OneDnnMaxPool>(context_, spec);
   }

@@ -87,8 +87,9 @@ TEST_F(WeightsFileTest, WritesTheFormatByItsRules) {
   header.erase(header.find_last_not_of(' ') + 1);
   EXPECT_EQ(header, R"({"b/weights":{"dtype":"F32","shape":[2,3],"data_offsets":[0,24]},)"
                     R"("a/biases":{"dtype":"F32","shape":[2],"data_offsets":[24,32]}})");
-  EXPECT_EQ(std::memcmp(bytes.data() + 8 + length, first_.data(), 24), 0);
-  EXPECT_EQ(std::memcmp(bytes.data() + 8 + length + 24, second_.data(), 8), 0);
+  std::vector<float> data(8);
+  std::memcpy(data.data(), bytes.data() + 8 + length, 32);
+  EXPECT_THAT(data, ElementsAre(1, 2, 3, 4, 5, 6, -7, 0.5F));
 }
 
 TEST_F(WeightsFileTest, ReadsTensorsInTheOrderOfTheirBytes) {
