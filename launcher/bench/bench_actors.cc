@@ -20,7 +20,8 @@ struct BenchPeerActor::Driving {
 Task<void> BenchPeerActor::ask_on(std::shared_ptr<Driving> driving,
                                   ActorRef<EchoInterface> target) {
   while (now() < driving->end && driving->error.empty()) {
-    const Result<Echo> echo = co_await ask(target, Echo{driving->body}, kDeadline);
+    Future<Echo> answer = ask(target, Echo{driving->body}, kDeadline);
+    const Result<Echo> echo = co_await answer;
     if (!echo) {
       driving->error = echo.error().message;
     } else {
@@ -34,7 +35,8 @@ Task<Result<Rate>> BenchPeerActor::on(Drive drive) {
   auto driving = std::make_shared<Driving>();
   // One exchange with each first: opening the links is not what is measured.
   for (const auto target : drive.targets) {
-    const Result<Echo> echo = co_await ask(target, Echo{driving->body}, kDeadline);
+    Future<Echo> answer = ask(target, Echo{driving->body}, kDeadline);
+    const Result<Echo> echo = co_await answer;
     if (!echo) co_return echo.error();
   }
   const Time begin = now();
@@ -49,7 +51,8 @@ Task<Result<Rate>> BenchPeerActor::on(Drive drive) {
 }
 
 Task<Result<Rate>> BenchPeerActor::on(DriveRaw drive) {
-  co_return co_await compute([drive = std::move(drive)] { return drive_raw(drive); });
+  Task<Result<Rate>> rate = compute([drive = std::move(drive)] { return drive_raw(drive); });
+  co_return co_await std::move(rate);
 }
 
 Result<Serving> BenchPeerActor::on(ServeRaw serve) {

@@ -2,6 +2,7 @@
 
 #include <zmq.h>
 
+#include <algorithm>
 #include <array>
 #include <vector>
 
@@ -110,7 +111,7 @@ Result<Rate> drive_raw(const DriveRaw& drive) {
   Sockets sockets;
   STERNA_TRY(sockets.connect(drive));
   std::array<char, kEchoBytes> body{};
-  const std::size_t servers = sockets.dealers.size();
+  const std::size_t servers = std::min<std::size_t>(sockets.dealers.size(), drive.window);
   const SteadyClock clock;
   const auto exchange_end = [&](void* dealer) {
     return zmq_recv(dealer, body.data(), body.size(), 0) == static_cast<int>(kEchoBytes);
