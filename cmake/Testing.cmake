@@ -14,6 +14,15 @@ function(sterna_test name)
                                         GTest::gtest_main)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
   gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 TEST_PREFIX "${name}." PROPERTIES
-    LABELS "${ARG_LABELS}" TIMEOUT ${ARG_TIMEOUT}
-    ENVIRONMENT "OMP_WAIT_POLICY=PASSIVE;GOMP_SPINCOUNT=0;STERNA_BINARY=${CMAKE_BINARY_DIR}/sterna;STERNA_SOURCE=${CMAKE_SOURCE_DIR}")
+    LABELS "${ARG_LABELS}" TIMEOUT ${ARG_TIMEOUT})
+  # gtest_discover_tests keeps only the first element of a property that is a list, so the
+  # environment is set by a file of our own, which ctest reads after the discovered tests.
+  set(environment ${CMAKE_CURRENT_BINARY_DIR}/${name}_environment.cmake)
+  file(CONFIGURE OUTPUT ${environment} @ONLY CONTENT
+"if(@name@_TESTS)
+  set_tests_properties(\${@name@_TESTS} PROPERTIES ENVIRONMENT
+    \"OMP_WAIT_POLICY=PASSIVE;GOMP_SPINCOUNT=0;STERNA_BINARY=@CMAKE_BINARY_DIR@/sterna;STERNA_SOURCE=@CMAKE_SOURCE_DIR@\")
+endif()
+")
+  set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${environment})
 endfunction()

@@ -16,7 +16,7 @@
 namespace sterna::input {
 
 namespace {
-constexpr std::size_t kWindow = 64 * 1024;
+constexpr std::size_t kWindow = std::size_t{64} * 1024;
 // Deflate's densest code is 258 bytes from 2 bits: 1,032 to 1 (zlib's technical notes).
 constexpr std::uint64_t kDeflateRatio = 1032;
 // 15 bits of window, and 16 for "a gzip wrapper" (zlib.h, inflateInit2).

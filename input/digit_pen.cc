@@ -13,6 +13,10 @@ namespace {
 constexpr int kCanvas = 48;
 using Canvas = std::array<float, static_cast<std::size_t>(kCanvas) * kCanvas>;
 
+std::size_t at(int row, int column) {
+  return static_cast<std::size_t>(row) * kCanvas + static_cast<std::size_t>(column);
+}
+
 struct Frame {
   Point middle;     ///< of the skeleton's box
   float scale = 1;  ///< pixels per unit
@@ -58,7 +62,7 @@ void ink(Trace a, Trace b, const Pen& pen, Canvas& canvas) {
       const float distance = std::sqrt(off_x * off_x + off_y * off_y);
       const float radius = pen.radius * (a.pressure + (b.pressure - a.pressure) * along);
       const float value = std::clamp(0.5F + (radius - distance) / pen.softness, 0.0F, 1.0F);
-      float& pixel = canvas[static_cast<std::size_t>(row * kCanvas + column)];
+      float& pixel = canvas[at(row, column)];
       pixel = std::max(pixel, value);
     }
   }
@@ -71,7 +75,7 @@ std::array<int, 2> centred(const Canvas& canvas) {
   float columns = 0;
   for (int row = 0; row < kCanvas; ++row) {
     for (int column = 0; column < kCanvas; ++column) {
-      const float value = canvas[static_cast<std::size_t>(row * kCanvas + column)];
+      const float value = canvas[at(row, column)];
       mass += value;
       rows += value * static_cast<float>(row);
       columns += value * static_cast<float>(column);
@@ -88,6 +92,13 @@ std::array<int, 2> centred(const Canvas& canvas) {
 
 }  // namespace
 
+std::uint8_t to_byte(float value) {
+  // Rounded by hand: lround would do, but what it costs is a library call per pixel.
+  const float scaled = std::clamp(value, 0.0F, 1.0F) * 255.0F;
+  const float floor = std::floor(scaled);
+  return static_cast<std::uint8_t>(scaled - floor < 0.5F ? floor : floor + 1);
+}
+
 void draw(std::span<const Line> lines, const Pen& pen, std::span<std::uint8_t> picture) {
   assert(picture.size() == kDigitSide * kDigitSide);
   const Frame frame = fit(lines, pen);
@@ -102,8 +113,7 @@ void draw(std::span<const Line> lines, const Pen& pen, std::span<std::uint8_t> p
   for (std::size_t row = 0; row < kDigitSide; ++row) {
     const float* from = canvas.data() + (static_cast<std::size_t>(top) + row) * kCanvas + left;
     for (std::size_t column = 0; column < kDigitSide; ++column) {
-      picture[row * kDigitSide + column] =
-          static_cast<std::uint8_t>(from[column] * pen.darkness * 255.0F + 0.5F);
+      picture[row * kDigitSide + column] = to_byte(from[column] * pen.darkness);
     }
   }
 }

@@ -27,6 +27,9 @@ struct Trace {
 };
 using Line = std::vector<Trace>;
 
+/// A brightness in [0, 1] (clamped) as a byte, to the nearest.
+std::uint8_t to_byte(float value);
+
 /// Scales `lines` into the pen's box, draws them white on black with smooth edges, and shifts the
 /// picture by whole pixels so that its centre of mass is its middle. `picture` is kDigitSide^2.
 ///

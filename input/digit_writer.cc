@@ -173,7 +173,7 @@ void roughen(std::span<std::uint8_t> picture, float strength, Dice& dice) {
     const float value = static_cast<float>(pixel) / 255.0F;
     const float edge = 4 * value * (1 - value);
     const float noisy = value + strength * (edge + 0.05F) * (dice.uniform() - 0.5F);
-    pixel = static_cast<std::uint8_t>(std::clamp(noisy, 0.0F, 1.0F) * 255.0F + 0.5F);
+    pixel = to_byte(noisy);
   }
 }
 

@@ -90,7 +90,7 @@ Result<IdxContent> read_idx(const fs::path& path, std::uint32_t magic) {
   STERNA_ASSIGN(content.dimensions, read_header(source, path, magic));
   STERNA_ASSIGN(const std::size_t size, checked_size(content.dimensions, source.limit(), path));
   // A gzip file may still declare a thousand times what it holds: grow as the bytes come.
-  constexpr std::size_t kStep = 16 * 1024 * 1024;
+  constexpr std::size_t kStep = std::size_t{16} * 1024 * 1024;
   while (content.elements.size() < size) {
     const std::size_t had = content.elements.size();
     content.elements.resize(std::min(size, std::max(had * 2, kStep)));

@@ -40,7 +40,7 @@ std::uint64_t load64(const std::byte* p) {
 
 void ternarize_blocks(const float* gradient, std::size_t blocks, float k, BlockDraw draw,
                       std::byte* planes) {
-  std::memset(planes, 0, blocks * plane_block_bytes);
+  std::fill_n(planes, blocks * plane_block_bytes, std::byte{0});
   for (std::size_t block = 0; block < blocks; ++block) {
     const float* g = gradient + block * plane_block;
     std::byte* nonzero = planes + block * plane_block_bytes;

@@ -41,7 +41,7 @@ STERNA_AVX512 inline __attribute__((always_inline)) void four_rows(const float* 
                                                                    __m512i low, __m512i high,
                                                                    std::byte* nonzero,
                                                                    std::byte* negative) {
-  for (int row = 0; row < 4; ++row) {
+  for (std::size_t row = 0; row < 4; ++row) {
     const __m512 g0 = _mm512_loadu_ps(g + 32 * row);
     const __m512 g1 = _mm512_loadu_ps(g + 32 * row + 16);
     // Out of range, the conversion gives 2^32 - 1: the saturation of the definition.

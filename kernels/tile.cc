@@ -1,5 +1,6 @@
 #include "kernels/tile.h"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 
@@ -44,7 +45,7 @@ TileKernels scalar_tiles() {
 
 void average_tile(const TileKernels& kernels, std::span<const Packet> packets, std::size_t begin,
                   std::size_t count, float* out) {
-  std::memset(out, 0, count * sizeof(float));
+  std::fill_n(out, count, 0.0F);
   for (const Packet& packet : packets) {
     const std::byte* payload = packet.payload.data();
     if (packet.packing == Packing::planes) {

@@ -249,7 +249,7 @@ class Finisher {
 
 }  // namespace
 
-void Problems::add(const Where& where, std::string message) {
+void Problems::add(const Where& where, const std::string& message) {
   lines_.push_back({where, place(where) + ": " + message});
 }
 

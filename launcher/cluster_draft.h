@@ -22,7 +22,7 @@ class Problems {
  public:
   explicit Problems(std::string path) : path_(std::move(path)) {}
 
-  void add(const Where& where, std::string message);
+  void add(const Where& where, const std::string& message);
   bool any() const { return !lines_.empty(); }
   /// All of them, in the order of the file, overrides last.
   Error error() const;

@@ -258,6 +258,7 @@ class Reader {
     }
     if (index >= list.size()) {
       std::vector<std::string> names;
+      names.reserve(list.size());
       for (const S& item : list) names.push_back(name_of(item));
       return problems_.add(where, fmt::format("the file has no {} \"{}\"; it has {}", keys.name,
                                               which, fmt::join(names, ", ")));

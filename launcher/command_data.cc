@@ -1,14 +1,61 @@
 // sterna data make|fetch: data sets on this machine.
+#include <fmt/format.h>
+
+#include "input/data_source.h"
+#include "input/digits.h"
+#include "input/fetch.h"
 #include "launcher/commands.h"
+#include "launcher/environment.h"
+#include "launcher/progress_line.h"
+#include "launcher/text_format.h"
 
 namespace sterna::launcher {
-
 int data_make_command(const DataMakeOptions& options) {
-  return report({Errc::unavailable, options.out + ": not linked yet"});
+  const SteadyClock clock;
+  Result<void> made;
+  {
+    ProgressLine line(clock);
+    made = input::make_digits(options.out,
+                              {.seed = options.seed,
+                               .train = static_cast<std::size_t>(options.train),
+                               .test = static_cast<std::size_t>(options.test)},
+                              [&](std::size_t done, std::size_t total) {
+                                line.show(fmt::format("drawing digits: {} of {}",
+                                                      thousands(static_cast<std::int64_t>(done)),
+                                                      thousands(static_cast<std::int64_t>(total))));
+                              });
+  }
+  if (!made) return report(made.error());
+  fmt::print(
+      "{}: {} digits to train on and {} to test on; use them with sterna run FILE --data {}\n",
+      options.out, thousands(options.train), thousands(options.test), options.out);
+  return exit_done;
 }
 
 int data_fetch_command(const DataFetchOptions& options) {
-  return report({Errc::unavailable, options.dir + ": not linked yet"});
+  input::FetchOptions fetch;
+  fetch.dir = options.dir;
+  if (options.dir.empty()) {
+    const auto cache = input::cache_directory(environment);
+    if (!cache) {
+      return report({Errc::invalid_argument,
+                     "there is no $HOME to keep the data in; say where with --dir DIR"});
+    }
+    fetch.dir = *cache / "mnist";
+  }
+  if (!options.mirrors.empty()) fetch.mirrors = options.mirrors;
+  const SteadyClock clock;
+  Result<void> fetched;
+  {
+    ProgressLine line(clock);
+    fetch.progress = [&](const std::string& name, std::uint64_t done, std::uint64_t total) {
+      line.show(fmt::format("{}: {} of {}", printable(name), bytes_text(done), bytes_text(total)));
+    };
+    fetched = input::fetch_mnist(fetch);
+  }
+  if (!fetched) return report(fetched.error());
+  fmt::print("{}: MNIST is complete, its sums are right\n", fetch.dir.string());
+  return exit_done;
 }
 
 }  // namespace sterna::launcher

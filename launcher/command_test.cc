@@ -21,6 +21,7 @@ int test_command(const TestOptions& options) {
   std::vector<std::string> words = {"ctest", "--test-dir", folder, "--output-on-failure"};
   words.insert(words.end(), options.arguments.begin(), options.arguments.end());
   std::vector<char*> arguments;
+  arguments.reserve(words.size() + 1);
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
   execvp(arguments.front(), arguments.data());

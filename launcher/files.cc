@@ -6,7 +6,6 @@
 
 #include <array>
 #include <cerrno>
-#include <cstdio>
 
 namespace sterna::launcher {
 namespace {
@@ -69,25 +68,6 @@ Result<std::string> read_file(const std::string& path) {
   if (content.size() > max_size)
     return Error{Errc::invalid_argument, path + ": larger than 16 MiB"};
   return content;
-}
-
-Result<void> write_file(const std::string& path, std::string_view content) {
-  const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-  if (file < 0) return system_error("cannot create " + path, errno);
-  const int wrote = write_all(file, content);
-  const int closed = sync_and_close(file);
-  if (wrote != 0) return cannot_write(path, wrote);
-  if (closed != 0) return cannot_write(path, closed);
-  return {};
-}
-
-Result<void> replace_file(const std::string& path, std::string_view content) {
-  const std::string temporary = path + ".new";
-  STERNA_TRY(write_file(temporary, content));
-  if (std::rename(temporary.c_str(), path.c_str()) != 0) {
-    return cannot_write(path, errno);
-  }
-  return {};
 }
 
 Result<LineFile> LineFile::create(const std::string& path) {

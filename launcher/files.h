@@ -1,4 +1,5 @@
-// Whole files, read and written, with every system error as one line.
+// A file read whole and a file that grows by lines, with every system error as one line. Files that
+// are written whole are input/atomic_file.h's.
 #pragma once
 
 #include <string>
@@ -11,12 +12,6 @@ namespace sterna::launcher {
 
 /// The content of the regular file `path`, at most 16 MiB.
 Result<std::string> read_file(const std::string& path);
-
-/// Writes `content` to `path`, replacing it; a full disk shows here, not later.
-Result<void> write_file(const std::string& path, std::string_view content);
-
-/// Like write_file(), but readers see the old file or the new one, never a part.
-Result<void> replace_file(const std::string& path, std::string_view content);
 
 /// A file that grows by whole lines, each written at once.
 class LineFile {

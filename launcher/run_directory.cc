@@ -10,6 +10,8 @@
 #include <filesystem>
 #include <system_error>
 
+#include "input/atomic_file.h"
+
 namespace sterna::launcher {
 namespace {
 
@@ -69,6 +71,11 @@ Result<void> check_free_space(const std::string& path, std::uint64_t wanted) {
                                      path, free / 1'000'000, (wanted + 999'999) / 1'000'000)};
 }
 
+Result<void> write_whole(const std::string& path, const std::string& content) {
+  return input::write_atomically(
+      path, {{reinterpret_cast<const std::uint8_t*>(content.data()), content.size()}});
+}
+
 Result<LineFile> furnish(const std::string& path, std::uint64_t minimum_free) {
   STERNA_TRY(check_free_space(path, minimum_free));
   if (mkdir((path + "/logs").c_str(), 0755) != 0) return cannot_create(path + "/logs", errno);
@@ -97,13 +104,13 @@ std::string RunDirectory::log_path(std::string_view actor) const {
 }
 
 Result<void> RunDirectory::write_resolved(const ClusterFile& file) {
-  return write_file(resolved_path(), resolved(file));
+  return write_whole(resolved_path(), resolved(file));
 }
 
 Result<void> RunDirectory::append_metrics(std::string_view line) { return metrics_.append(line); }
 
 Result<void> RunDirectory::write_result(const RunResult& result) {
-  return replace_file(result_path(), to_json(result) + "\n");
+  return write_whole(result_path(), to_json(result) + "\n");
 }
 
 Result<void> RunDirectory::close() { return metrics_.close(); }

@@ -50,8 +50,8 @@ int visit_program(dl_phdr_info* info, std::size_t, void* out) {
   for (int i = 0; i < info->dlpi_phnum; ++i) {
     const ElfW(Phdr)& segment = info->dlpi_phdr[i];
     if (segment.p_type != PT_NOTE) continue;
-    const auto* start = reinterpret_cast<const char*>(
-        info->dlpi_addr + segment.p_vaddr);  // NOLINT(performance-no-int-to-ptr)
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): the loader tells addresses as integers.
+    const auto* start = reinterpret_cast<const char*>(info->dlpi_addr + segment.p_vaddr);
     id = find_build_id({start, segment.p_memsz});
     if (!id.empty()) break;
   }

@@ -87,6 +87,9 @@ struct ActorClass {
 /// Waits for a job on a compute thread; safe if the waiting frame dies first.
 class Completion {
  public:
+  Completion() = default;
+  Completion(const Completion&) = delete;
+  Completion& operator=(const Completion&) = delete;
   bool await_ready() const noexcept { return done_; }
   void await_suspend(std::coroutine_handle<> waiter) noexcept { waiter_ = waiter; }
   void await_resume() const noexcept {}

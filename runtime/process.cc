@@ -116,6 +116,8 @@ bool Process::alive(LocalId actor) const {
          cells_[slot].generation == generation_of(actor);
 }
 
+bool Process::doomed(LocalId actor) const { return !alive(actor) || cells_[slot_of(actor)].dying; }
+
 ActorBase* Process::find(LocalId actor) {
   return alive(actor) ? cells_[slot_of(actor)].actor.get() : nullptr;
 }

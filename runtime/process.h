@@ -131,6 +131,8 @@ class Process final : private Loop::Source, private Links::Owner {
   void watch(LocalId watcher, ActorId actor);
   ActorId sender() const { return sender_; }
   bool alive(LocalId actor) const;
+  /// Dead, or to be buried at the end of this turn.
+  bool doomed(LocalId actor) const;
   ActorBase* find(LocalId actor);
   Poster poster(LocalId actor) { return {loop(), alive_token_, actor}; }
 

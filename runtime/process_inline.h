@@ -174,6 +174,8 @@ template <class F>
 Task<std::invoke_result_t<F>> ActorBase::compute(F work) {
   using R = std::invoke_result_t<F>;
   auto completion = std::make_shared<detail::Completion>();
+  // By name: GCC 12 copies what `co_await *completion` refers to, and would wait for the copy.
+  detail::Completion& completed = *completion;
   // The frame may die while the job runs: then nobody resumes it, and the job's state goes last.
   struct Guard {
     std::shared_ptr<detail::Completion> completion;
@@ -181,13 +183,13 @@ Task<std::invoke_result_t<F>> ActorBase::compute(F work) {
   } guard{completion};
   if constexpr (std::is_void_v<R>) {
     process_->executor().submit(std::move(work), [completion] { completion->complete(); });
-    co_await *completion;
+    co_await completed;
   } else {
     auto result = std::make_shared<std::optional<R>>();
     process_->executor().submit(
         [work = std::move(work), result]() mutable { result->emplace(work()); },
         [completion] { completion->complete(); });
-    co_await *completion;
+    co_await completed;
     co_return std::move(**result);
   }
 }

@@ -74,8 +74,10 @@ TEST(Digits, are_white_on_black_and_centred_with_an_empty_border) {
     double columns = 0;
     for (std::size_t p = 0; p < image.size(); ++p) {
       mass += image[p];
-      rows += image[p] * static_cast<double>(p / 28);
-      columns += image[p] * static_cast<double>(p % 28);
+      const std::size_t row = p / 28;
+      const std::size_t column = p % 28;
+      rows += image[p] * static_cast<double>(row);
+      columns += image[p] * static_cast<double>(column);
     }
     EXPECT_GT(mass / 784, 8) << i;
     EXPECT_LT(mass / 784, 100) << i;

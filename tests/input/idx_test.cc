@@ -49,7 +49,7 @@ class MnistFiles : public ::testing::Test {
   MnistFiles()
       : images_(scratch_ / "train-images-idx3-ubyte"),
         labels_(scratch_ / "train-labels-idx1-ubyte"),
-        pixels_(3 * 28 * 28) {
+        pixels_(std::size_t{3} * 28 * 28) {
     std::iota(pixels_.begin(), pixels_.end(), std::uint8_t{0});
     EXPECT_TRUE(write_idx_images(images_, pixels_, 28, 28).ok());
     EXPECT_TRUE(write_idx_labels(labels_, Bytes8{3, 1, 4}).ok());
@@ -182,7 +182,7 @@ TEST_F(MnistFiles, a_label_out_of_range_is_refused_with_its_place) {
 }
 
 TEST_F(MnistFiles, images_of_another_size_are_refused) {
-  ASSERT_TRUE(write_idx_images(images_, Bytes8(3 * 32 * 32), 32, 32).ok());
+  ASSERT_TRUE(write_idx_images(images_, Bytes8(std::size_t{3} * 32 * 32), 32, 32).ok());
   expect_error(images_, "32 x 32");
 }
 

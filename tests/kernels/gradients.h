@@ -23,8 +23,7 @@ inline std::vector<Isa> every_isa() {
 
 /// Lengths around the borders of vectors, plane blocks, tiles and sigma blocks.
 inline std::vector<std::size_t> lengths() {
-  return {0,   1,    15,   16,   17,   500,  511,  512,   513,
-          800, 1023, 1024, 1025, 4095, 4096, 4097, 65536, 65553};
+  return {0, 1, 15, 16, 17, 500, 511, 512, 513, 800, 1023, 1024, 1025, 4095, 4096, 4097, 65553};
 }
 
 /// Independent draws of a normal distribution (Box and Muller).

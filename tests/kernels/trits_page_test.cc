@@ -135,7 +135,10 @@ TEST(TritsPage, PlanesAreThePages) {
       const auto planes = page_planes(v, isa);
       ASSERT_EQ(planes.size(), plane_block_bytes);
       const std::string rest(112, '0');
-      EXPECT_EQ(hex(planes), v.expected[0] + rest + v.expected[1] + rest) << name(isa);
+      const auto nonzero = std::span(planes).first(64);
+      const auto negative = std::span(planes).last(64);
+      EXPECT_EQ(hex(nonzero), std::string(v.expected[0]).append(rest)) << name(isa);
+      EXPECT_EQ(hex(negative), std::string(v.expected[1]).append(rest)) << name(isa);
     }
   }
 }

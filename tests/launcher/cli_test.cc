@@ -125,6 +125,25 @@ TEST_F(CliTest, check_reads_overrides_and_says_what_the_file_describes) {
                   "--set job.stps=9: unknown key \"job.stps\"; did you mean \"job.steps\"?");
 }
 
+TEST_F(CliTest, digits_are_drawn_into_a_folder_but_not_over_files_of_others) {
+  const Outcome outcome = sterna("data make digits --out d --train 50 --test 10");
+  EXPECT_EQ(outcome.exit, 0) << outcome.err;
+  EXPECT_EQ(outcome.err, "");
+  EXPECT_THAT(outcome.out, HasSubstr("50 digits to train on and 10 to test on"));
+  write("not_a_folder", "x");
+  const Outcome refused = sterna("data make digits --out not_a_folder");
+  EXPECT_NE(refused.exit, 0);
+  EXPECT_EQ(std::count(refused.err.begin(), refused.err.end(), '\n'), 1) << refused.err;
+}
+
+TEST_F(CliTest, a_mirror_that_cannot_be_reached_is_one_line) {
+  // Port 1 of this machine: nothing listens there.
+  const Outcome outcome = sterna("data fetch mnist --dir d --mirror http://127.0.0.1:1/");
+  EXPECT_EQ(outcome.exit, 1);
+  EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
+  EXPECT_THAT(outcome.err, HasSubstr("127.0.0.1:1"));
+}
+
 TEST_F(CliTest, help_keys_lists_every_key) {
   EXPECT_THAT(sterna("help keys").out, HasSubstr("gradient.codec"));
   EXPECT_THAT(sterna("help keys --markdown").out, HasSubstr("| `gradient.codec` | text |"));

@@ -16,8 +16,7 @@
 namespace sterna::launcher {
 namespace {
 
-using std::chrono_literals::operator""ms;
-using std::chrono_literals::operator""s;
+using namespace std::chrono_literals;
 using testing::HasSubstr;
 using testing::Not;
 

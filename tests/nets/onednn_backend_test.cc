@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <functional>
+#include <stdexcept>
 #include <vector>
 
 #include "nets/loss.h"
@@ -18,7 +19,9 @@ using reference::Values;
 using Function = std::function<Values(const Values&)>;
 
 std::unique_ptr<Backend> backend(int threads = 1) {
-  return make_onednn_backend({.threads = threads}).value();
+  auto made = make_onednn_backend({.threads = threads});
+  if (!made) throw std::runtime_error(made.error().message);
+  return std::move(made).value();
 }
 
 double dot(const Values& a, const Values& b) {
@@ -144,7 +147,7 @@ TEST(InnerProduct, AgreesWithFiniteDifferences) {
   expect_near(d.w, row_major(dw_), "reference dw");
 }
 
-void check_max_pool(const Shape& in, const Window& window) {
+void check_max_pool(const Shape& in, const Window& window, int threads = 1) {
   SeededRandom random(3);
   const Shape out{in[0], in[1], window.out(in[2]), window.out(in[3])};
   // All negative: padding that counted as 0 would win.
@@ -152,7 +155,7 @@ void check_max_pool(const Shape& in, const Window& window) {
   for (double& value : x) value -= 2;
   const Values dy = random_values(element_count(out), 1, random);
 
-  const auto engine = backend();
+  const auto engine = backend(threads);
   const auto operation = engine->max_pool({.input = in, .window = window});
   const Tensor x_ = tensor(in, Layout::channels_last, x);
   const Tensor dy_ = tensor(out, Layout::channels_last, dy);
@@ -171,6 +174,9 @@ TEST(MaxPool, AgreesWithFiniteDifferences) {
 }
 TEST(MaxPool, AgreesWithFiniteDifferencesWhereChannelsOverflowVectors) {
   check_max_pool({1, 20, 4, 4}, {.kernel = 2, .stride = 2, .padding = Padding::same});
+}
+TEST(MaxPool, AgreesWithFiniteDifferencesOnManyThreads) {
+  check_max_pool({2, 20, 4, 6}, {.kernel = 2, .stride = 2, .padding = Padding::same}, 7);
 }
 TEST(MaxPool, AgreesWithFiniteDifferencesWhereOddSizesArePadded) {
   check_max_pool({2, 2, 5, 7}, {.kernel = 2, .stride = 2, .padding = Padding::same});

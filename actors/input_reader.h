@@ -1,0 +1,35 @@
+// InputReader: answers which batch belongs to (step, rank). A function of the job's seed alone, so
+// that any reader may answer any question, again and again, and its death loses nothing.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "actors/args.h"
+#include "actors/buffer_pool.h"
+#include "actors/messages.h"
+#include "input/dataset.h"
+#include "runtime/process.h"
+
+namespace sterna::actors {
+
+class InputReader final : public Actor<InputReaderInterface> {
+ public:
+  explicit InputReader(ReaderArgs args) : args_(std::move(args)), pool_(new BufferPool) {}
+
+  Task<Result<Batch>> on(NextBatch question);
+
+ private:
+  void started() override;
+  Task<void> load();
+
+  ReaderArgs args_;
+  std::shared_ptr<const input::Dataset> dataset_;  // null until loaded
+  Condition loaded_;
+  std::shared_ptr<BufferPool> pool_;
+  std::vector<std::uint32_t> answering_;  // by rank: questions that wait for their answer
+};
+
+}  // namespace sterna::actors

@@ -1,0 +1,113 @@
+#include "actors/job.h"
+
+#include <cmath>
+#include <limits>
+
+namespace sterna::actors {
+namespace {
+
+Error wrong(const char* what) { return {Errc::invalid_argument, what}; }
+
+bool not_negative(double x) { return std::isfinite(x) && x >= 0; }
+
+}  // namespace
+
+Result<void> validate(const JobConfig& job) {
+  constexpr std::uint64_t kMaxSteps = std::numeric_limits<std::uint32_t>::max();
+  // A step is one 32-bit word, a rank 16 bits, of the random numbers' counter.
+  if (job.steps == 0 || job.steps > kMaxSteps) return wrong("steps: must be 1 to 4294967295");
+  if (job.ranks == 0 || job.ranks > 65536) return wrong("ranks: must be 1 to 65536");
+  if (job.batch == 0 || job.batch > 65536) return wrong("batch: must be 1 to 65536");
+  if (job.threads == 0 || job.threads > 1024) return wrong("threads: must be 1 to 1024");
+  if (job.evaluation.batch == 0 || job.evaluation.batch > 65536) {
+    return wrong("evaluation.batch: must be 1 to 65536");
+  }
+  if (job.evaluation.examples == 0) return wrong("evaluation.examples: must be at least 1");
+  if (!not_negative(job.optimizer.learning_rate)) {
+    return wrong("optimizer.learning_rate: must be a number, not negative");
+  }
+  if (!not_negative(job.optimizer.momentum)) {
+    return wrong("optimizer.momentum: must be a number, not negative");
+  }
+  if (!not_negative(job.optimizer.weight_decay)) {
+    return wrong("optimizer.weight_decay: must be a number, not negative");
+  }
+  if (!not_negative(job.gradient.clip)) {
+    return wrong("gradient.clip: must be a number, not negative");
+  }
+  if (job.deadlines.find <= Duration::zero() || job.deadlines.ask <= Duration::zero()) {
+    return wrong("deadlines: must be positive");
+  }
+  return {};
+}
+
+void JobConfig::encode(Wire::Builder wire, WireWriter&) const {
+  wire.setNet(net);
+  wire.setSteps(steps);
+  wire.setBatch(batch);
+  wire.setSeed(seed);
+  wire.setRanks(ranks);
+  wire.setThreads(threads);
+  wire.setIsa(isa);
+  wire.setEpoch(epoch);
+  auto o = wire.initOptimizer();
+  o.setName(optimizer.name);
+  o.setLearningRate(optimizer.learning_rate);
+  o.setMomentum(optimizer.momentum);
+  o.setWeightDecay(optimizer.weight_decay);
+  o.setDecayAt(optimizer.decay_at);
+  o.setSchedule(optimizer.schedule);
+  auto g = wire.initGradient();
+  g.setCodec(gradient.codec);
+  g.setClip(gradient.clip);
+  g.setMinSize(gradient.min_size);
+  g.setLogits(gradient.logits);
+  auto e = wire.initEvaluation();
+  e.setEvery(evaluation.every);
+  e.setExamples(evaluation.examples);
+  e.setBatch(evaluation.batch);
+  auto d = wire.initData();
+  d.setName(data.name);
+  d.setDir(data.dir);
+  auto l = wire.initDeadlines();
+  l.setFind(deadlines.find.count());
+  l.setAsk(deadlines.ask.count());
+}
+
+Result<JobConfig> JobConfig::decode(Wire::Reader wire, WireReader&) {
+  JobConfig job;
+  job.net = wire.getNet();
+  job.steps = wire.getSteps();
+  job.batch = wire.getBatch();
+  job.seed = wire.getSeed();
+  job.ranks = wire.getRanks();
+  job.threads = wire.getThreads();
+  job.isa = wire.getIsa();
+  job.epoch = wire.getEpoch();
+  const auto o = wire.getOptimizer();
+  job.optimizer = {.name = o.getName(),
+                   .learning_rate = o.getLearningRate(),
+                   .momentum = o.getMomentum(),
+                   .weight_decay = o.getWeightDecay(),
+                   .decay_at = o.getDecayAt(),
+                   .schedule = o.getSchedule()};
+  const auto g = wire.getGradient();
+  job.gradient = {.codec = g.getCodec(),
+                  .clip = g.getClip(),
+                  .min_size = g.getMinSize(),
+                  .logits = g.getLogits()};
+  const auto e = wire.getEvaluation();
+  job.evaluation = {.every = e.getEvery(), .examples = e.getExamples(), .batch = e.getBatch()};
+  const auto d = wire.getData();
+  job.data = {.name = d.getName(), .dir = d.getDir()};
+  const auto l = wire.getDeadlines();
+  job.deadlines = {.find = Duration(l.getFind()), .ask = Duration(l.getAsk())};
+  if (!known_enum(job.optimizer.decay_at, DecayAt::SERVER) ||
+      !known_enum(job.gradient.codec, Codec::TERNARY)) {
+    return Error{Errc::malformed, "a job with an unknown codec or place of weight decay"};
+  }
+  STERNA_TRY(validate(job));
+  return job;
+}
+
+}  // namespace sterna::actors

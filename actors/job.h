@@ -1,0 +1,89 @@
+// JobConfig: what the actors of one training job agree on. Every one of them is started with it.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <string>
+
+#include "actors/schema/training.capnp.h"
+#include "runtime/base/clock.h"
+#include "runtime/message.h"
+
+namespace sterna::actors {
+
+using schema::Codec;
+using schema::DecayAt;
+
+struct OptimizerConfig {
+  std::string name = "gd";  ///< "gd" or "momentum"
+  double learning_rate = 0.01;
+  double momentum = 0.9;
+  double weight_decay = 0;
+  DecayAt decay_at = DecayAt::WORKER;
+  std::string schedule = "fixed";  ///< "fixed" or "polynomial"
+  bool operator==(const OptimizerConfig&) const = default;
+};
+
+struct GradientConfig {
+  Codec codec = Codec::TERNARY;
+  double clip = 2.5;           ///< in standard deviations; 0: the scaler is the largest magnitude
+  std::uint64_t min_size = 1;  ///< tensors with fewer elements stay fp32
+  bool logits = true;          ///< the last two tensors are ternarized too
+  bool operator==(const GradientConfig&) const = default;
+};
+
+struct EvaluationConfig {
+  std::uint64_t every = 0;        ///< steps; 0: only after the last
+  std::uint64_t examples = 2000;  ///< of the fixed subset; the last evaluation takes all
+  std::uint32_t batch = 100;
+  bool operator==(const EvaluationConfig&) const = default;
+};
+
+struct DataConfig {
+  std::string name = "mnist";
+  std::string dir;
+  bool operator==(const DataConfig&) const = default;
+};
+
+struct Deadlines {
+  Duration find = std::chrono::seconds(30);  ///< until another actor's name is known
+  Duration ask = std::chrono::seconds(60);   ///< until an answer that takes up to a step is there
+  bool operator==(const Deadlines&) const = default;
+};
+
+struct JobConfig {
+  using Wire = schema::JobConfig;
+  std::string net = "lenet";
+  std::uint64_t steps = 1;  ///< updates of the parameters
+  std::uint32_t batch = 1;  ///< examples per rank and step
+  std::uint64_t seed = 1;
+  std::uint32_t ranks = 1;    ///< of the whole job
+  std::uint32_t threads = 1;  ///< compute threads per rank
+  std::string isa = "best";
+  std::uint32_t epoch = 0;  ///< membership epoch
+  OptimizerConfig optimizer;
+  GradientConfig gradient;
+  EvaluationConfig evaluation;
+  DataConfig data;
+  Deadlines deadlines;
+
+  /// The next version of the parameters (1 after the first step) to be evaluated after `version`:
+  /// the next multiple of `every`, and at last the final one. `version` < steps.
+  std::uint64_t next_evaluation(std::uint64_t version) const {
+    if (evaluation.every == 0) return steps;
+    return std::min(steps, (version / evaluation.every + 1) * evaluation.every);
+  }
+  bool evaluates(std::uint64_t version) const {
+    return version != 0 && version <= steps && next_evaluation(version - 1) == version;
+  }
+
+  void encode(Wire::Builder wire, WireWriter& writer) const;
+  static Result<JobConfig> decode(Wire::Reader wire, WireReader& reader);
+  bool operator==(const JobConfig&) const = default;
+};
+
+/// What no actor could work with; the message names the key.
+Result<void> validate(const JobConfig& job);
+
+}  // namespace sterna::actors

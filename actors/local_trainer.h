@@ -1,0 +1,41 @@
+// LocalTrainer: the same training step in one process, without actors, messages or codec. What
+// `sterna bench train` divides by.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "actors/job.h"
+#include "kernels/isa.h"
+#include "kernels/optimizer.h"
+#include "kernels/schedule.h"
+#include "nets/net.h"
+
+namespace sterna::actors {
+
+class LocalTrainer {
+ public:
+  /// The job's net, initialised as the parameter servers would, for one rank.
+  static Result<LocalTrainer> make(const JobConfig& job);
+
+  nets::Net& net() { return *net_; }
+  /// Forward, backward and update of step `step` (from 0); the loss, weight decay included.
+  /// Errors: non_finite for the loss, invalid_argument for a batch of another shape.
+  Result<double> step(std::uint64_t step, std::span<const float> images,
+                      std::span<const std::uint8_t> labels);
+
+ private:
+  class Updates;
+  LocalTrainer() = default;
+
+  std::unique_ptr<nets::Net> net_;
+  std::vector<std::vector<float>> accumulators_;
+  kernels::UpdateOptions options_;
+  float server_decay_ = 0;
+  kernels::Schedule schedule_;
+  kernels::Isa isa_ = kernels::Isa::scalar;
+};
+
+}  // namespace sterna::actors

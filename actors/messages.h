@@ -1,0 +1,114 @@
+// The data path's messages: gradients up, parameters down, batches in; and the four interfaces.
+//
+// Bulk bytes are Bytes: views of a received frame, or of the buffer that is sent in place.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "actors/observer.h"
+#include "actors/schema/training.capnp.h"
+#include "runtime/actor_ref.h"
+#include "runtime/base/bytes.h"
+
+namespace sterna::actors {
+
+using schema::Codec;
+using schema::PayloadKind;
+using schema::Verdict;
+
+/// One rank's contribution to one chunk of one tensor.
+struct Packet {
+  std::uint32_t chunk = 0;
+  Codec codec = Codec::FP32;
+  float scaler = 1;         ///< of the whole tensor
+  std::uint64_t count = 0;  ///< elements
+  Bytes payload;            ///< planes (128 bytes per 512 elements, the tail zeroed) or fp32
+};
+
+/// Packets' verdicts, in their order. An asker that waits for nothing else may ignore them.
+struct PushReply {
+  using Wire = schema::PushReply;
+  std::vector<Verdict> verdicts;
+  void encode(Wire::Builder wire, WireWriter& writer) const;
+  static Result<PushReply> decode(Wire::Reader wire, WireReader& reader);
+};
+
+/// Some chunks of one rank's gradient of one step. (epoch, rank, step, chunk) identifies each.
+struct Push {
+  using Wire = schema::Push;
+  using Reply = PushReply;
+  static constexpr Lane kLane = Lane::data;
+  std::uint32_t rank = 0;
+  std::uint64_t incarnation = 0;
+  std::uint32_t epoch = 0;
+  std::uint64_t step = 0;
+  std::uint64_t base_version = 0;  ///< of the parameters it was computed from
+  std::uint32_t examples = 0;
+  PayloadKind kind = PayloadKind::GRADIENT;
+  std::vector<Packet> packets;
+  void encode(Wire::Builder wire, WireWriter& writer) const;
+  static Result<Push> decode(Wire::Reader wire, WireReader& reader);
+};
+
+struct ParameterChunk {
+  std::uint32_t chunk = 0;
+  Codec codec = Codec::FP32;
+  Bytes payload;
+};
+
+struct Parameters {
+  using Wire = schema::Parameters;
+  static constexpr Lane kLane = Lane::data;
+  std::uint64_t version = 0;
+  PayloadKind kind = PayloadKind::PARAMETERS;
+  std::vector<ParameterChunk> chunks;
+  void encode(Wire::Builder wire, WireWriter& writer) const;
+  static Result<Parameters> decode(Wire::Reader wire, WireReader& reader);
+};
+
+/// Asks for some chunks at exactly `version`; the answer comes when the last of them has it.
+struct Pull {
+  using Wire = schema::Pull;
+  using Reply = Parameters;
+  std::uint64_t version = 0;
+  std::vector<std::uint32_t> chunks;
+  void encode(Wire::Builder wire, WireWriter& writer) const;
+  static Result<Pull> decode(Wire::Reader wire, WireReader& reader);
+};
+
+/// From the evaluator: snapshots up to `version` are no longer needed.
+struct Release {
+  using Wire = schema::Release;
+  std::uint64_t version = 0;
+  void encode(Wire::Builder wire, WireWriter& writer) const;
+  static Result<Release> decode(Wire::Reader wire, WireReader& reader);
+};
+
+struct Batch {
+  using Wire = schema::Batch;
+  static constexpr Lane kLane = Lane::data;
+  std::uint64_t step = 0;
+  std::uint32_t rank = 0;
+  Bytes images;  ///< fp32, NCHW
+  Bytes labels;  ///< one byte each
+  void encode(Wire::Builder wire, WireWriter& writer) const;
+  static Result<Batch> decode(Wire::Reader wire, WireReader& reader);
+};
+
+struct NextBatch {
+  using Wire = schema::NextBatch;
+  using Reply = Batch;
+  std::uint64_t step = 0;
+  std::uint32_t rank = 0;
+  void encode(Wire::Builder wire, WireWriter& writer) const;
+  static Result<NextBatch> decode(Wire::Reader wire, WireReader& reader);
+};
+
+struct ParameterServerInterface : Interface<Push, Pull, Release> {};
+struct InputReaderInterface : Interface<NextBatch> {};
+/// Nobody asks these two anything: they drive.
+struct WorkerInterface : Interface<> {};
+struct EvaluatorInterface : Interface<> {};
+
+}  // namespace sterna::actors

@@ -1,0 +1,94 @@
+#include "actors/observer.h"
+
+namespace sterna::actors {
+namespace {
+
+void put(schema::Traffic::Builder wire, const Traffic& traffic) {
+  wire.setBytesUp(traffic.bytes_up);
+  wire.setBytesDown(traffic.bytes_down);
+  wire.setBytesBeforeBackwardEnded(traffic.bytes_before_backward_ended);
+  wire.setGradientBytes(traffic.gradient_bytes);
+  wire.setGradientElements(traffic.gradient_elements);
+  wire.setTernarizedBytes(traffic.ternarized_bytes);
+  wire.setTernarizedElements(traffic.ternarized_elements);
+  wire.setParameterBytes(traffic.parameter_bytes);
+  wire.setParameterElements(traffic.parameter_elements);
+}
+
+Traffic get(schema::Traffic::Reader wire) {
+  return {.bytes_up = wire.getBytesUp(),
+          .bytes_down = wire.getBytesDown(),
+          .bytes_before_backward_ended = wire.getBytesBeforeBackwardEnded(),
+          .gradient_bytes = wire.getGradientBytes(),
+          .gradient_elements = wire.getGradientElements(),
+          .ternarized_bytes = wire.getTernarizedBytes(),
+          .ternarized_elements = wire.getTernarizedElements(),
+          .parameter_bytes = wire.getParameterBytes(),
+          .parameter_elements = wire.getParameterElements()};
+}
+
+}  // namespace
+
+void Progress::encode(Wire::Builder wire, WireWriter&) const {
+  wire.setWorker(worker);
+  wire.setStep(step);
+  wire.setLoss(loss);
+  wire.setExamples(examples);
+  wire.setSeconds(seconds);
+  put(wire.initTraffic(), traffic);
+}
+
+Result<Progress> Progress::decode(Wire::Reader wire, WireReader&) {
+  return Progress{.worker = wire.getWorker(),
+                  .step = wire.getStep(),
+                  .loss = wire.getLoss(),
+                  .examples = wire.getExamples(),
+                  .seconds = wire.getSeconds(),
+                  .traffic = get(wire.getTraffic())};
+}
+
+void Evaluated::encode(Wire::Builder wire, WireWriter&) const {
+  wire.setStep(step);
+  wire.setPrecisionAt1(precision_at_1);
+  wire.setLoss(loss);
+  wire.setExamples(examples);
+}
+
+Result<Evaluated> Evaluated::decode(Wire::Reader wire, WireReader&) {
+  return Evaluated{.step = wire.getStep(),
+                   .precision_at_1 = wire.getPrecisionAt1(),
+                   .loss = wire.getLoss(),
+                   .examples = wire.getExamples()};
+}
+
+void WorkerDone::encode(Wire::Builder wire, WireWriter&) const {
+  wire.setWorker(worker);
+  wire.setSteps(steps);
+  wire.setLoss(loss);
+  wire.setSeconds(seconds);
+  wire.setMedianStepSeconds(median_step_seconds);
+  put(wire.initTraffic(), traffic);
+}
+
+Result<WorkerDone> WorkerDone::decode(Wire::Reader wire, WireReader&) {
+  return WorkerDone{.worker = wire.getWorker(),
+                    .steps = wire.getSteps(),
+                    .loss = wire.getLoss(),
+                    .seconds = wire.getSeconds(),
+                    .median_step_seconds = wire.getMedianStepSeconds(),
+                    .traffic = get(wire.getTraffic())};
+}
+
+void JobFinished::encode(Wire::Builder wire, WireWriter&) const {
+  wire.setParametersSha256(parameters_sha256);
+  wire.setWeights(weights);
+  wire.setParameters(parameters);
+}
+
+Result<JobFinished> JobFinished::decode(Wire::Reader wire, WireReader&) {
+  return JobFinished{.parameters_sha256 = wire.getParametersSha256(),
+                     .weights = wire.getWeights(),
+                     .parameters = wire.getParameters()};
+}
+
+}  // namespace sterna::actors

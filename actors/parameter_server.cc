@@ -1,0 +1,134 @@
+#include "actors/parameter_server.h"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "nets/net.h"
+
+namespace sterna::actors {
+namespace {
+
+/// About as much as one answer to a pull carries, so that workers get chunks as they complete.
+constexpr std::uint64_t kElementsPerUpdate = kUnitsPerChunk * kUnitElements;
+/// An update this small is done sooner than a compute thread wakes up (about 15 µs).
+constexpr std::uint64_t kElementsOnLoop = 32768;
+
+/// The net is made only for its table.
+Result<Shard> make_shard(const ServerArgs& args) {
+  STERNA_ASSIGN(const auto net, nets::make_net({.name = args.job.net, .batch = 1}));
+  ParameterTable table(net->parameters(), args.job, args.servers);
+  return Shard::make(args.job, std::move(table), args.index, !args.evaluator.empty());
+}
+
+}  // namespace
+
+void ParameterServer::started() { run(prepare()); }
+
+Task<void> ParameterServer::prepare() {
+  auto made = compute([args = args_] { return make_shard(args); });
+  Result<Shard> shard = co_await std::move(made);
+  if (!shard) {
+    fail(shard.error().message);
+    co_return;
+  }
+  shard_ = std::move(shard).value();
+  changed_.resize(shard_->table().chunks.size());
+  prepared_.notify_all();
+}
+
+Task<void> ParameterServer::prepared() {
+  while (!shard_) co_await prepared_.wait();
+}
+
+Result<void> ParameterServer::may_speak(ActorId sender, const Push& push) const {
+  if (sender.process == process().id()) return {};  // an actor of ours
+  const PeerIdentity* peer =
+      process().links() != nullptr ? process().links()->identity_of(sender.process) : nullptr;
+  if (peer == nullptr) return Error{Errc::permission, "a push from nobody we have a link to"};
+  if (peer->incarnation != push.incarnation) {
+    return Error{Errc::permission,
+                 fmt::format("{} speaks for incarnation {}", peer->text(), push.incarnation)};
+  }
+  for (const WorkerRanks& worker : args_.workers) {
+    if (worker.name == peer->name && push.rank >= worker.first_rank &&
+        push.rank - worker.first_rank < worker.ranks) {
+      return {};
+    }
+  }
+  return Error{Errc::permission,
+               fmt::format("{} may not speak for rank {}", peer->name, push.rank)};
+}
+
+Error ParameterServer::blamed(ActorId sender, Error error) {
+  if (sender.process != process().id() && process().links() != nullptr) {
+    process().links()->blame(sender.process, error.message);
+  }
+  return error;
+}
+
+Task<Result<PushReply>> ParameterServer::on(Push push) {
+  const ActorId from = sender();
+  co_await prepared();
+  const Result<void> allowed = may_speak(from, push);
+  if (!allowed) co_return blamed(from, allowed.error());
+  Result<std::vector<Verdict>> verdicts = shard_->accept(std::move(push));
+  if (!verdicts) co_return blamed(from, verdicts.error());
+  if (!updating_) run(update());
+  co_return PushReply{std::move(verdicts).value()};
+}
+
+Task<void> ParameterServer::update() {
+  updating_ = true;
+  while (true) {
+    auto updates = std::make_shared<ChunkUpdates>(shard_->take_ready(kElementsPerUpdate));
+    if (updates->empty()) break;
+    if (updates->elements() <= kElementsOnLoop) {
+      updates->run();
+    } else {
+      auto done = compute([updates] { updates->run(); });
+      co_await std::move(done);
+    }
+    const std::vector<std::uint32_t> chunks = updates->chunks();
+    shard_->publish(std::move(*updates));
+    for (const std::uint32_t chunk : chunks) changed_[chunk].notify_all();
+  }
+  updating_ = false;
+}
+
+Task<Result<Parameters>> ParameterServer::on(Pull pull) {
+  const ActorId from = sender();
+  co_await prepared();
+  Parameters answer;
+  answer.version = pull.version;
+  answer.chunks.reserve(pull.chunks.size());
+  for (const std::uint32_t chunk : pull.chunks) {
+    while (true) {
+      const Result<bool> available = shard_->available(chunk, pull.version);
+      if (!available) co_return blamed(from, Error(available.error()).in("pull"));
+      if (*available) break;
+      co_await changed_[chunk].wait();
+    }
+    // Taken as soon as it is there: it is immutable, and by the time that the last of the chunks
+    // has this version, the first may have a later one.
+    answer.chunks.push_back({.chunk = chunk, .payload = shard_->parameters(chunk, pull.version)});
+  }
+  co_return answer;
+}
+
+void ParameterServer::on(Release release) {
+  const ActorId from = sender();
+  if (from.process != process().id()) {
+    const PeerIdentity* peer =
+        process().links() != nullptr ? process().links()->identity_of(from.process) : nullptr;
+    if (peer == nullptr || peer->name != args_.evaluator) {
+      process().blame_sender("only the evaluator releases snapshots");
+      return;
+    }
+  }
+  if (!shard_) return;
+  shard_->release(release.version);
+  if (!updating_) run(update());
+}
+
+}  // namespace sterna::actors

@@ -1,0 +1,42 @@
+// ParameterServer: a shard of the parameters as an actor. Gradients in, parameters out.
+//
+// The loop checks packets and answers; decoding and the optimizer run on a compute thread, one
+// group of chunks at a time. What a peer does wrong is answered with an error and ends its link.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <optional>
+
+#include "actors/args.h"
+#include "actors/messages.h"
+#include "actors/shard.h"
+#include "runtime/process.h"
+
+namespace sterna::actors {
+
+class ParameterServer final : public Actor<ParameterServerInterface> {
+ public:
+  explicit ParameterServer(ServerArgs args) : args_(std::move(args)) {}
+
+  Task<Result<PushReply>> on(Push push);
+  Task<Result<Parameters>> on(Pull pull);
+  void on(Release release);
+
+ private:
+  void started() override;
+  Task<void> prepare();
+  Task<void> update();
+  /// Waits until prepare() is done.
+  Task<void> prepared();
+  Result<void> may_speak(ActorId sender, const Push& push) const;
+  Error blamed(ActorId sender, Error error);
+
+  ServerArgs args_;
+  std::optional<Shard> shard_;
+  Condition prepared_;
+  std::deque<Condition> changed_;  // by chunk: it has a new version
+  bool updating_ = false;
+};
+
+}  // namespace sterna::actors

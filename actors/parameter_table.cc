@@ -1,0 +1,109 @@
+#include "actors/parameter_table.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "kernels/ternary.h"
+
+namespace sterna::actors {
+namespace {
+
+Codec codec_of(const GradientConfig& gradient, std::uint64_t count, std::size_t index,
+               std::size_t tensors) {
+  const bool logits = index + 2 >= tensors;
+  const bool ternary = gradient.codec == Codec::TERNARY && count >= gradient.min_size &&
+                       (gradient.logits || !logits);
+  return ternary ? Codec::TERNARY : Codec::FP32;
+}
+
+}  // namespace
+
+ParameterTable::ParameterTable(const std::vector<nets::ParameterSpec>& specs, const JobConfig& job,
+                               std::uint32_t servers)
+    : shards(servers) {
+  for (const nets::ParameterSpec& spec : specs) {
+    TableTensor tensor{.spec = spec, .count = spec.count()};
+    tensor.codec = codec_of(job.gradient, tensor.count, tensors.size(), specs.size());
+    elements += tensor.count;
+    tensors.push_back(std::move(tensor));
+  }
+  std::uint64_t before = 0;  // elements dealt so far
+  for (std::uint32_t t = 0; t < tensors.size(); ++t) {
+    TableTensor& tensor = tensors[t];
+    tensor.first_chunk = static_cast<std::uint32_t>(chunks.size());
+    for (std::uint64_t first = 0; first < tensor.count; first += kUnitElements) {
+      const std::uint64_t count = std::min(kUnitElements, tensor.count - first);
+      // The unit's middle decides, so that each shard is within half a unit of its fair part.
+      const auto shard = static_cast<std::uint32_t>((2 * before + count) * shards / (2 * elements));
+      TableChunk* last = chunks.size() > tensor.first_chunk ? &chunks.back() : nullptr;
+      if (last != nullptr && last->shard == shard && last->count < kUnitsPerChunk * kUnitElements) {
+        last->count += count;
+      } else {
+        chunks.push_back({.tensor = t, .first = first, .count = count, .shard = shard});
+      }
+      before += count;
+    }
+    tensor.chunks = static_cast<std::uint32_t>(chunks.size()) - tensor.first_chunk;
+  }
+}
+
+std::uint64_t ParameterTable::packet_bytes(const TableChunk& chunk) const {
+  return tensors[chunk.tensor].codec == Codec::TERNARY ? kernels::planes_bytes(chunk.count)
+                                                       : chunk.count * sizeof(float);
+}
+
+std::vector<std::uint32_t> ParameterTable::chunks_of(std::uint32_t shard) const {
+  std::vector<std::uint32_t> mine;
+  for (std::uint32_t c = 0; c < chunks.size(); ++c) {
+    if (chunks[c].shard == shard) mine.push_back(c);
+  }
+  return mine;
+}
+
+std::vector<ParameterTable::PullGroup> ParameterTable::pull_groups() const {
+  constexpr std::uint64_t kMost = kUnitsPerChunk * kUnitElements;
+  struct Open {
+    PullGroup group;
+    std::uint64_t elements = 0;
+  };
+  std::vector<PullGroup> groups;
+  std::vector<Open> open(shards);  // the small chunks gathered so far, by shard
+  const auto close = [&](Open& gathered) {
+    if (!gathered.group.chunks.empty()) groups.push_back(std::move(gathered.group));
+    gathered = {};
+  };
+  for (std::uint32_t c = static_cast<std::uint32_t>(chunks.size()); c-- > 0;) {
+    const TableChunk& chunk = chunks[c];
+    if (chunk.count >= kUnitElements) {
+      groups.push_back({.shard = chunk.shard, .chunks = {c}});
+      continue;
+    }
+    Open& gathered = open[chunk.shard];
+    if (gathered.elements + chunk.count > kMost) close(gathered);
+    gathered.group.shard = chunk.shard;
+    gathered.group.chunks.push_back(c);
+    gathered.elements += chunk.count;
+  }
+  for (Open& gathered : open) close(gathered);
+  return groups;
+}
+
+Result<void> check_answer(const Parameters& answer, std::uint64_t version,
+                          const ParameterTable& table, const ParameterTable::PullGroup& group) {
+  if (answer.version != version || answer.kind != PayloadKind::PARAMETERS ||
+      answer.chunks.size() != group.chunks.size()) {
+    return Error{Errc::malformed, "the answer is to another question"};
+  }
+  for (std::size_t i = 0; i < group.chunks.size(); ++i) {
+    const ParameterChunk& chunk = answer.chunks[i];
+    const std::uint64_t count = table.chunks[group.chunks[i]].count;
+    if (chunk.chunk != group.chunks[i] || chunk.codec != Codec::FP32 ||
+        chunk.payload.size() != count * sizeof(float)) {
+      return Error{Errc::malformed, fmt::format("chunk {} has a wrong size", group.chunks[i])};
+    }
+  }
+  return {};
+}
+
+}  // namespace sterna::actors

@@ -1,0 +1,64 @@
+// ParameterTable: which tensors a net has, how each one's gradient travels, and which server keeps
+// which part. Every actor of a job derives the same table from the same net and JobConfig.
+//
+// Tensors are cut into units of 65,536 elements. Units, in the order of the table, are dealt to the
+// servers in contiguous runs balanced by bytes; up to four neighbouring units of one tensor and one
+// shard are a chunk (at most 1 MB of fp32), which is what packets, versions and pulls speak of.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "actors/job.h"
+#include "actors/messages.h"
+#include "nets/parameter.h"
+
+namespace sterna::actors {
+
+inline constexpr std::uint64_t kUnitElements = 65536;
+inline constexpr std::uint64_t kUnitsPerChunk = 4;
+
+struct TableTensor {
+  nets::ParameterSpec spec;
+  Codec codec = Codec::FP32;  ///< of its gradient on the way up
+  std::uint64_t count = 0;
+  std::uint32_t first_chunk = 0;  ///< its chunks are neighbours
+  std::uint32_t chunks = 0;
+};
+
+struct TableChunk {
+  std::uint32_t tensor = 0;
+  std::uint64_t first = 0;  ///< its first element's index within the tensor
+  std::uint64_t count = 0;
+  std::uint32_t shard = 0;
+};
+
+struct ParameterTable {
+  std::vector<TableTensor> tensors;
+  std::vector<TableChunk> chunks;
+  std::uint32_t shards = 1;
+  std::uint64_t elements = 0;
+
+  ParameterTable() = default;
+  ParameterTable(const std::vector<nets::ParameterSpec>& specs, const JobConfig& job,
+                 std::uint32_t servers);
+
+  /// The bytes of a chunk's packet under its tensor's codec.
+  std::uint64_t packet_bytes(const TableChunk& chunk) const;
+  std::vector<std::uint32_t> chunks_of(std::uint32_t shard) const;
+
+  /// The chunks of each pull, which is of one shard and at most 1 MB of fp32: a large chunk by
+  /// itself, the last first, as the backward pass completes them; small ones together.
+  struct PullGroup {
+    std::uint32_t shard = 0;
+    std::vector<std::uint32_t> chunks;
+  };
+  std::vector<PullGroup> pull_groups() const;
+};
+
+/// Whether a server's answer holds exactly the chunks of `group`, whole. Errc::malformed otherwise.
+Result<void> check_answer(const Parameters& answer, std::uint64_t version,
+                          const ParameterTable& table, const ParameterTable::PullGroup& group);
+
+}  // namespace sterna::actors

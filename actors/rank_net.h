@@ -1,0 +1,81 @@
+// RankNet: one rank's computing. A net whose gradients become packets the moment they are complete.
+//
+// step() runs on a compute thread. Meanwhile the loop thread may already receive the next version
+// of the last layers' parameters: settled() says which tensors this step no longer reads, and those
+// may be written at once, beside the backward pass of the earlier layers.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "actors/buffer_pool.h"
+#include "actors/messages.h"
+#include "actors/parameter_table.h"
+#include "kernels/isa.h"
+#include "nets/net.h"
+
+namespace sterna::actors {
+
+class RankNet final : private nets::GradientSink {
+ public:
+  /// What happens during a step, called on the compute thread.
+  struct Events {
+    /// Packets of one shard are ready to go.
+    std::function<void(std::uint64_t step, std::uint32_t shard, std::vector<Packet> packets)>
+        packets;
+    /// settled() has changed.
+    std::function<void()> settled;
+  };
+
+  /// The job's net for `rank`. The net's table is the first thing a worker needs, so the parameter
+  /// table comes later: set_table() before the first step().
+  static Result<std::shared_ptr<RankNet>> make(const JobConfig& job, std::uint32_t rank);
+  const std::vector<nets::ParameterSpec>& parameters() const { return net_->parameters(); }
+  void set_table(std::shared_ptr<const ParameterTable> table, Events events);
+
+  /// One forward and backward pass; its gradients go to Events::packets. The loss, weight decay
+  /// included. Errors name rank and step, and the tensor where there is one: non_finite for a loss
+  /// or a gradient, invalid_argument for a batch of another shape.
+  Result<double> step(std::uint64_t step, const Batch& batch);
+
+  /// From any thread: tensors from this index on are not read again in this step.
+  std::uint32_t settled() const { return settled_.load(std::memory_order_acquire); }
+  /// From any thread: false once the backward pass of the current step has ended.
+  bool computing() const { return computing_.load(std::memory_order_acquire); }
+  /// Writes a chunk's new values; only between steps, or where the tensor is settled.
+  void write(std::uint32_t chunk, ByteView values);
+
+ private:
+  RankNet(const JobConfig& job, std::uint32_t rank, kernels::Isa isa,
+          std::unique_ptr<nets::Net> net)
+      : job_(job), rank_(rank), isa_(isa), net_(std::move(net)) {}
+  void gradient(std::size_t index, std::span<const float> values) override;
+  Result<void> pack(std::uint32_t tensor, std::span<const float> values);
+  void send(std::uint32_t shard);
+
+  struct Pending {
+    std::vector<Packet> packets;
+    std::size_t bytes = 0;
+  };
+
+  JobConfig job_;
+  std::uint32_t rank_;
+  kernels::Isa isa_;
+  std::unique_ptr<nets::Net> net_;
+  std::shared_ptr<const ParameterTable> table_;
+  Events events_;
+  BufferPool pool_;
+  std::vector<Pending> pending_;  // by shard
+  std::uint64_t step_ = 0;
+  std::uint32_t lowest_ = 0;  // the lowest tensor whose gradient is complete in this step
+  std::optional<Error> error_;
+  std::atomic<std::uint32_t> settled_{0};
+  std::atomic<bool> computing_{false};
+};
+
+}  // namespace sterna::actors

@@ -1,0 +1,17 @@
+#include "actors/register_actors.h"
+
+#include "actors/evaluator.h"
+#include "actors/input_reader.h"
+#include "actors/parameter_server.h"
+#include "actors/worker.h"
+
+namespace sterna::actors {
+
+void register_actors(Registry& registry) {
+  registry.add<ParameterServer, ServerArgs>("parameter_server");
+  registry.add<Worker, WorkerArgs>("worker");
+  registry.add<InputReader, ReaderArgs>("input_reader");
+  registry.add<Evaluator, EvaluatorArgs>("evaluator");
+}
+
+}  // namespace sterna::actors

@@ -1,0 +1,215 @@
+@0xd1c0a9e7f4b38265;
+# The messages of a training job: between parameter servers, workers, input readers, the evaluator
+# and the observer (the launcher), and the arguments the four are started with.
+
+using Cxx = import "/capnp/c++.capnp";
+$Cxx.namespace("sterna::actors::schema");
+
+# ---- the job ----
+
+enum Codec {
+  fp32 @0;      # plain little-endian fp32
+  ternary @1;   # a scaler and two bit planes (kernels/TRITS.md)
+}
+
+enum DecayAt {
+  worker @0;    # part of the gradient before it is ternarized, as in the originals
+  server @1;    # added exactly, after averaging
+}
+
+struct JobConfig {
+  net @0 :Text;
+  steps @1 :UInt64;       # global steps: updates of the parameters
+  batch @2 :UInt32;       # examples per rank and step
+  seed @3 :UInt64;
+  ranks @4 :UInt32;       # of the whole job
+  threads @5 :UInt32;     # compute threads per rank
+  isa @6 :Text;           # cap on the kernels' instruction set
+  epoch @7 :UInt32;       # membership epoch
+  optimizer @8 :Optimizer;
+  gradient @9 :GradientCodec;
+  evaluation @10 :Evaluation;
+  data @11 :Data;
+  deadlines @12 :Deadlines;
+
+  struct Optimizer {
+    name @0 :Text;
+    learningRate @1 :Float64;
+    momentum @2 :Float64;
+    weightDecay @3 :Float64;
+    decayAt @4 :DecayAt;
+    schedule @5 :Text;
+  }
+  struct GradientCodec {
+    codec @0 :Codec;
+    clip @1 :Float64;     # in standard deviations; 0: the scaler is the largest magnitude
+    minSize @2 :UInt64;   # smaller tensors stay fp32
+    logits @3 :Bool;      # the last two tensors are ternarized too
+  }
+  struct Evaluation {
+    every @0 :UInt64;     # steps; 0: only after the last
+    examples @1 :UInt64;  # the fixed subset used until the end
+    batch @2 :UInt32;
+  }
+  struct Data {
+    name @0 :Text;
+    dir @1 :Text;
+  }
+  struct Deadlines {
+    find @0 :Int64;       # nanoseconds: until another actor's name is known
+    ask @1 :Int64;        # nanoseconds: until an answer that takes up to a step is there
+  }
+}
+
+# ---- what the actors are started with ----
+
+struct WorkerRanks {
+  name @0 :Text;
+  firstRank @1 :UInt32;
+  ranks @2 :UInt32;
+}
+
+struct ServerArgs {
+  job @0 :JobConfig;
+  index @1 :UInt32;             # this server's shard
+  servers @2 :UInt32;
+  workers @3 :List(WorkerRanks);
+  evaluator @4 :Text;           # empty: none
+}
+
+struct WorkerArgs {
+  job @0 :JobConfig;
+  firstRank @1 :UInt32;
+  ranks @2 :UInt32;
+  servers @3 :List(Text);       # in the order of their shards
+  readers @4 :List(Text);
+  observer @5 :Text;
+}
+
+struct ReaderArgs {
+  job @0 :JobConfig;
+}
+
+struct EvaluatorArgs {
+  job @0 :JobConfig;
+  servers @1 :List(Text);
+  observer @2 :Text;
+  weights @3 :Text;             # path of the final weights; empty: none are written
+}
+
+# ---- gradients up, parameters down ----
+
+enum PayloadKind {
+  gradient @0;
+  difference @1;
+  parameters @2;
+}
+
+struct Packet {
+  chunk @0 :UInt32;
+  codec @1 :Codec;
+  scaler @2 :Float32;   # of the whole tensor; 1 for fp32
+  count @3 :UInt64;     # elements
+  payload @4 :Data;
+}
+
+struct Push {
+  rank @0 :UInt32;
+  incarnation @1 :UInt64;
+  epoch @2 :UInt32;
+  step @3 :UInt64;
+  baseVersion @4 :UInt64;   # of the parameters the gradient was computed from
+  examples @5 :UInt32;
+  kind @6 :PayloadKind;
+  packets @7 :List(Packet);
+}
+
+enum Verdict {
+  accepted @0;
+  duplicate @1;   # this rank's gradient of this step and chunk is already counted
+  dropped @2;     # the step is over without it
+}
+
+struct PushReply {
+  verdicts @0 :List(Verdict);   # in the order of the packets
+}
+
+struct Pull {
+  version @0 :UInt64;
+  chunks @1 :List(UInt32);
+}
+
+struct ParameterChunk {
+  chunk @0 :UInt32;
+  codec @1 :Codec;
+  payload @2 :Data;
+}
+
+struct Parameters {
+  version @0 :UInt64;
+  kind @1 :PayloadKind;
+  chunks @2 :List(ParameterChunk);
+}
+
+struct Release {
+  version @0 :UInt64;   # snapshots up to this one are no longer needed
+}
+
+# ---- batches ----
+
+struct NextBatch {
+  step @0 :UInt64;
+  rank @1 :UInt32;
+}
+
+struct Batch {
+  step @0 :UInt64;
+  rank @1 :UInt32;
+  images @2 :Data;   # fp32, one image after the other, CHW
+  labels @3 :Data;   # one byte each
+}
+
+# ---- what the observer is told ----
+
+struct Traffic {
+  bytesUp @0 :UInt64;                # whole messages as the links count them, or payloads without links
+  bytesDown @1 :UInt64;
+  bytesBeforeBackwardEnded @2 :UInt64;  # of the gradient payloads
+  gradientBytes @3 :UInt64;             # gradient payloads
+  gradientElements @4 :UInt64;
+  ternarizedBytes @5 :UInt64;           # planes and scalers
+  ternarizedElements @6 :UInt64;
+  parameterBytes @7 :UInt64;            # parameter payloads
+  parameterElements @8 :UInt64;
+}
+
+struct Progress {
+  worker @0 :Text;
+  step @1 :UInt64;      # steps done
+  loss @2 :Float64;     # mean over the worker's ranks
+  examples @3 :UInt64;  # so far
+  seconds @4 :Float64;  # since this worker's first step began
+  traffic @5 :Traffic;
+}
+
+struct Evaluated {
+  step @0 :UInt64;
+  precisionAt1 @1 :Float64;
+  loss @2 :Float64;
+  examples @3 :UInt64;
+}
+
+struct WorkerDone {
+  worker @0 :Text;
+  steps @1 :UInt64;
+  loss @2 :Float64;
+  seconds @3 :Float64;
+  medianStepSeconds @4 :Float64;
+  traffic @5 :Traffic;
+}
+
+struct JobFinished {
+  parametersSha256 @0 :Text;
+  weights @1 :Text;     # where they were written; empty if nowhere
+  parameters @2 :UInt64;
+}

@@ -1,0 +1,118 @@
+// Shard: the state of one parameter server, without actors: packets in, new versions out.
+//
+// Each chunk has a version of its own. The ranks' packets of a step are kept packed, as they were
+// received, until all are there; then one pass decodes, sums in rank order, averages and applies
+// the optimizer into a fresh buffer, which becomes the next version. A version is immutable, so
+// that pulls send it from where it lies. Nothing depends on the order of arrival.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "actors/buffer_pool.h"
+#include "actors/messages.h"
+#include "actors/parameter_table.h"
+#include "kernels/isa.h"
+#include "kernels/optimizer.h"
+#include "kernels/schedule.h"
+
+namespace sterna::actors {
+
+/// Some chunks' packets with all that is needed to turn them into the next version. Owns what it
+/// uses, so that run() may outlive the shard on a compute thread.
+class ChunkUpdates {
+ public:
+  /// Pure computing.
+  void run();
+  std::uint64_t elements() const { return elements_; }
+  bool empty() const { return updates_.empty(); }
+  std::vector<std::uint32_t> chunks() const;
+
+ private:
+  friend class Shard;
+  struct Update {
+    std::uint32_t chunk;
+    std::vector<Packet> packets;  // by rank
+    kernels::UpdateOptions options;
+    std::shared_ptr<const Buffer> current;
+    std::shared_ptr<Buffer> accumulator;  // null for gd
+    std::shared_ptr<Buffer> next;
+  };
+  std::vector<Update> updates_;
+  std::uint64_t elements_ = 0;
+  kernels::Isa isa_ = kernels::Isa::scalar;
+};
+
+class Shard {
+ public:
+  /// Snapshots wait for the evaluator; an update that would make one more waits instead.
+  static constexpr std::size_t kMaxSnapshots = 4;
+
+  /// The shard `index` of `table`, at version 0: initialised from the job's seed, which gives the
+  /// same bits however the table is cut. `snapshots`: keep the versions that the job evaluates.
+  /// Errors: invalid_argument for an unknown optimizer, schedule or instruction set.
+  static Result<Shard> make(const JobConfig& job, ParameterTable table, std::uint32_t index,
+                            bool snapshots);
+
+  const ParameterTable& table() const { return table_; }
+  bool holds(std::uint32_t chunk) const {
+    return chunk < table_.chunks.size() && table_.chunks[chunk].shard == index_;
+  }
+
+  /// Takes what is new of a push. The whole push is checked before any of it is taken; an error
+  /// means that its sender broke the rules.
+  Result<std::vector<Verdict>> accept(Push push);
+
+  /// The next updates whose packets are complete, about `most_elements` of them; empty if there are
+  /// none. Each taken must be run and published.
+  ChunkUpdates take_ready(std::uint64_t most_elements);
+  /// Makes the updates' results the current versions.
+  void publish(ChunkUpdates updates);
+
+  std::uint64_t version(std::uint32_t chunk) const { return chunks_[chunk].version; }
+  /// Whether a pull of `version` can be answered now, must wait, or never will be (an error).
+  Result<bool> available(std::uint32_t chunk, std::uint64_t version) const;
+  /// The bytes of an available version.
+  Bytes parameters(std::uint32_t chunk, std::uint64_t version) const;
+  /// Forgets snapshots up to `version`.
+  void release(std::uint64_t version);
+
+ private:
+  struct Chunk {
+    std::uint64_t version = 0;
+    std::shared_ptr<const Buffer> parameters;
+    std::shared_ptr<Buffer> accumulator;
+    std::vector<Packet> packets;  // by rank, of the step `version`
+    std::vector<bool> arrived;    // by rank
+    std::vector<bool> counted;    // by rank, in the step before
+    std::uint32_t missing = 0;
+    std::map<std::uint64_t, std::shared_ptr<const Buffer>> snapshots;
+  };
+
+  Shard(const JobConfig& job, ParameterTable table, std::uint32_t index, bool snapshots);
+  Result<void> check(const Push& push) const;
+  Result<void> check(const Packet& packet) const;
+  bool snapshots_full(const Chunk& chunk) const;
+  kernels::UpdateOptions options_for(const TableTensor& tensor, std::uint64_t step) const;
+
+  JobConfig job_;
+  ParameterTable table_;
+  std::uint32_t index_;
+  bool keep_snapshots_;
+  kernels::Isa isa_ = kernels::Isa::scalar;
+  kernels::Optimizer optimizer_ = kernels::Optimizer::gd;
+  kernels::Schedule schedule_;
+  BufferPool pool_;
+  std::vector<Chunk> chunks_;            // by the table's index; others' stay empty
+  std::deque<std::uint32_t> ready_;      // complete, in the order of completion
+  std::deque<std::uint32_t> held_back_;  // complete, but their snapshots are full
+};
+
+/// The optimizer's and schedule's names as kernels know them.
+Result<kernels::Optimizer> parse_optimizer(const OptimizerConfig& config);
+Result<kernels::Schedule> parse_schedule(const OptimizerConfig& config, std::uint64_t steps);
+
+}  // namespace sterna::actors

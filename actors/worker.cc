@@ -1,0 +1,272 @@
+#include "actors/worker.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace sterna::actors {
+namespace {
+
+/// Batches asked for ahead of the step that needs them, so that a reader's delay of up to two steps
+/// is hidden; more would only hold memory.
+constexpr std::uint64_t kBatchesAhead = 3;
+constexpr Duration kProgressInterval = std::chrono::milliseconds(100);
+constexpr std::size_t kStepTimes = 4096;
+
+}  // namespace
+
+void Worker::started() { run(train()); }
+
+void Worker::fail_at(std::uint64_t step, const std::string& with, const Error& error) {
+  fail(fmt::format("step {}, {}: {}: {}", step, with, name(error.code), error.message));
+}
+
+Task<void> Worker::train() {
+  Result<void> ready = co_await find_everyone();
+  if (ready) ready = co_await make_nets();
+  if (!ready) {
+    fail(ready.error().message);
+    co_return;
+  }
+  pull(0);
+  for (Rank& rank : ranks_) run(train_rank(rank));
+}
+
+Task<Result<void>> Worker::find_everyone() {
+  const Duration patience = args_.job.deadlines.find;
+  auto servers =
+      co_await find_peers<ParameterServerInterface>(finder_, process(), args_.servers, patience);
+  if (!servers) co_return std::move(servers).error();
+  servers_ = std::move(servers).value();
+  auto readers =
+      co_await find_peers<InputReaderInterface>(finder_, process(), args_.readers, patience);
+  if (!readers) co_return std::move(readers).error();
+  readers_ = std::move(readers).value();
+  auto observer = co_await find_peer<Observer>(finder_, process(), args_.observer, patience);
+  if (!observer) co_return std::move(observer).error();
+  observer_ = *observer;
+  co_return Result<void>{};
+}
+
+Task<Result<void>> Worker::make_nets() {
+  for (std::uint32_t i = 0; i < args_.ranks; ++i) {
+    Rank& rank = ranks_.emplace_back();
+    rank.rank = args_.first_rank + i;
+    auto made =
+        compute([job = args_.job, number = rank.rank] { return RankNet::make(job, number); });
+    auto net = co_await std::move(made);
+    if (!net) co_return std::move(net).error();
+    rank.net = std::move(net).value();
+    if (!table_) {
+      table_ = std::make_shared<const ParameterTable>(rank.net->parameters(), args_.job,
+                                                      static_cast<std::uint32_t>(servers_.size()));
+      groups_ = table_->pull_groups();
+    }
+    const Poster loop = poster();
+    rank.net->set_table(
+        table_,
+        {.packets =
+             [this, &rank, loop](std::uint64_t step, std::uint32_t shard,
+                                 std::vector<Packet> packets) {
+               loop.post([this, &rank, step, shard, packets = std::move(packets)]() mutable {
+                 push(rank, step, shard, std::move(packets));
+               });
+             },
+         .settled = [this, &rank, loop] { loop.post([this, &rank] { write_settled(rank); }); }});
+  }
+  co_return Result<void>{};
+}
+
+// ---- computing ----
+
+Task<void> Worker::train_rank(Rank& rank) {
+  for (std::uint64_t step = 0; step < args_.job.steps; ++step) {
+    ask_batches(rank, step);
+    Future<Batch> answer = std::move(rank.batches.front());
+    rank.batches.pop_front();
+    Result<Batch> batch = co_await answer;
+    Result<void> fits = batch ? check(*batch, step, rank.rank) : Result<void>(batch.error());
+    if (!fits) {
+      fail_at(step, fmt::format("batch of rank {} from an input reader", rank.rank), fits.error());
+      co_return;
+    }
+    while (rank.versions <= step) co_await rank.ready.wait();
+    if (!std::exchange(began_, true)) began_at_ = last_step_at_ = now();
+    auto computed = compute(
+        [net = rank.net, step, batch = std::move(*batch)] { return net->step(step, batch); });
+    const Result<double> loss = co_await std::move(computed);
+    if (!loss) {
+      fail(loss.error().message);
+      co_return;
+    }
+    write_settled(rank);
+    step_done(step, rank.rank, *loss);
+  }
+}
+
+void Worker::ask_batches(Rank& rank, std::uint64_t step) {
+  const std::uint64_t until = std::min(step + kBatchesAhead, args_.job.steps);
+  for (; rank.asked < until; ++rank.asked) {
+    const std::uint64_t turn = rank.asked * args_.job.ranks + rank.rank;
+    rank.batches.push_back(ask(readers_[turn % readers_.size()],
+                               NextBatch{.step = rank.asked, .rank = rank.rank},
+                               args_.job.deadlines.ask));
+  }
+}
+
+Result<void> Worker::check(const Batch& batch, std::uint64_t step, std::uint32_t rank) const {
+  if (batch.step == step && batch.rank == rank && batch.images.size() % sizeof(float) == 0) {
+    return {};  // the net checks sizes and labels
+  }
+  return Error{Errc::malformed, "the answer is to another question"};
+}
+
+// ---- parameters down ----
+
+void Worker::pull(std::uint64_t version) {
+  if (version >= args_.job.steps) return;  // the last version is for the evaluator
+  groups_missing_ = groups_.size();
+  for (std::size_t group = 0; group < groups_.size(); ++group) run(pull_group(version, group));
+}
+
+Task<void> Worker::pull_group(std::uint64_t version, std::size_t index) {
+  const ParameterTable::PullGroup& group = groups_[index];
+  Future<Parameters> answer =
+      ask(servers_[group.shard], Pull{.version = version, .chunks = group.chunks},
+          args_.job.deadlines.ask);
+  const Result<Parameters> parameters = co_await answer;
+  const Result<void> taken =
+      parameters ? take(*parameters, version, index) : Result<void>(parameters.error());
+  if (!taken) {
+    fail_at(version, fmt::format("parameters from {}", args_.servers[group.shard]), taken.error());
+    co_return;
+  }
+  // Asked a step ahead: each server answers the moment that a chunk has its next version.
+  if (--groups_missing_ == 0) pull(version + 1);
+}
+
+Result<void> Worker::take(const Parameters& parameters, std::uint64_t version, std::size_t index) {
+  STERNA_TRY(check_answer(parameters, version, *table_, groups_[index]));
+  for (const ParameterChunk& chunk : parameters.chunks) {
+    traffic_.parameter_bytes += chunk.payload.size();
+    traffic_.parameter_elements += table_->chunks[chunk.chunk].count;
+  }
+  for (Rank& rank : ranks_) {
+    for (const ParameterChunk& chunk : parameters.chunks) {
+      rank.waiting.emplace_back(chunk.chunk, chunk.payload);
+    }
+    write_settled(rank);
+  }
+  return {};
+}
+
+void Worker::write_settled(Rank& rank) {
+  const std::uint32_t settled = rank.net->settled();
+  std::erase_if(rank.waiting, [&](const std::pair<std::uint32_t, Bytes>& chunk) {
+    if (table_->chunks[chunk.first].tensor < settled) return false;
+    rank.net->write(chunk.first, chunk.second.view());
+    ++rank.written;
+    return true;
+  });
+  if (rank.written == table_->chunks.size()) {
+    rank.written = 0;
+    ++rank.versions;
+    rank.ready.notify_all();
+  }
+}
+
+// ---- gradients up ----
+
+void Worker::push(Rank& rank, std::uint64_t step, std::uint32_t shard,
+                  std::vector<Packet> packets) {
+  for (const Packet& packet : packets) {
+    const std::uint64_t bytes = packet.payload.size();
+    traffic_.gradient_bytes += bytes;
+    traffic_.gradient_elements += packet.count;
+    if (packet.codec == Codec::TERNARY) {
+      traffic_.ternarized_bytes += bytes + sizeof(packet.scaler);
+      traffic_.ternarized_elements += packet.count;
+    }
+    if (rank.net->computing()) traffic_.bytes_before_backward_ended += bytes;
+  }
+  ++unacknowledged_;
+  run(send(shard, Push{.rank = rank.rank,
+                       .incarnation = process().options().link.identity.incarnation,
+                       .epoch = args_.job.epoch,
+                       .step = step,
+                       .base_version = step,
+                       .examples = args_.job.batch,
+                       .kind = PayloadKind::GRADIENT,
+                       .packets = std::move(packets)}));
+}
+
+Task<void> Worker::send(std::uint32_t shard, Push push) {
+  const std::uint64_t step = push.step;
+  Future<PushReply> answer = ask(servers_[shard], std::move(push), args_.job.deadlines.ask);
+  const Result<PushReply> reply = co_await answer;
+  if (!reply) {
+    fail_at(step, fmt::format("gradient to {}", args_.servers[shard]), reply.error());
+    co_return;
+  }
+  --unacknowledged_;
+  finish();
+}
+
+// ---- what the observer hears ----
+
+double Worker::seconds() const { return std::chrono::duration<double>(now() - began_at_).count(); }
+
+Traffic Worker::traffic() const {
+  Traffic traffic = traffic_;
+  if (const Links* links = process().links()) {
+    for (const std::uint64_t bytes : links->counters().bytes_out) traffic.bytes_up += bytes;
+    for (const std::uint64_t bytes : links->counters().bytes_in) traffic.bytes_down += bytes;
+  }
+  return traffic;
+}
+
+void Worker::step_done(std::uint64_t step, std::uint32_t rank, double loss) {
+  const auto [entry, fresh] = losses_.try_emplace(step);
+  StepLosses& losses = entry->second;
+  if (fresh) losses = {.by_rank = std::vector<double>(args_.ranks), .missing = args_.ranks};
+  losses.by_rank[rank - args_.first_rank] = loss;
+  if (--losses.missing > 0) return;
+
+  double sum = 0;
+  for (const double one : losses.by_rank) sum += one;
+  last_loss_ = sum / args_.ranks;
+  losses_.erase(entry);
+  const Time at = now();
+  if (step_times_.size() < kStepTimes) {
+    step_times_.push_back((at - last_step_at_).count());
+  } else {
+    step_times_[steps_done_ % kStepTimes] = (at - last_step_at_).count();
+  }
+  last_step_at_ = at;
+  ++steps_done_;
+  const bool last = steps_done_ == args_.job.steps;
+  if (steps_done_ == 1 || last || at - last_progress_at_ >= kProgressInterval) {
+    last_progress_at_ = at;
+    tell(observer_, Progress{.worker = process().options().link.identity.name,
+                             .step = steps_done_,
+                             .loss = last_loss_,
+                             .examples = steps_done_ * args_.ranks * args_.job.batch,
+                             .seconds = seconds(),
+                             .traffic = traffic()});
+  }
+  finish();
+}
+
+void Worker::finish() {
+  if (steps_done_ < args_.job.steps || unacknowledged_ > 0) return;
+  const auto middle = step_times_.begin() + static_cast<std::ptrdiff_t>(step_times_.size() / 2);
+  std::nth_element(step_times_.begin(), middle, step_times_.end());
+  tell(observer_, WorkerDone{.worker = process().options().link.identity.name,
+                             .steps = steps_done_,
+                             .loss = last_loss_,
+                             .seconds = seconds(),
+                             .median_step_seconds = static_cast<double>(*middle) * 1e-9,
+                             .traffic = traffic()});
+}
+
+}  // namespace sterna::actors

@@ -1,0 +1,88 @@
+// Worker: one or several ranks. Asks for batches ahead, computes, pushes gradients while earlier
+// layers still compute, and takes the next parameters chunk by chunk as the servers make them.
+//
+// Synchronous steps: step s is computed from version s of the parameters. Any question that ends
+// without its answer ends the worker, with a cause that names the step and whom it asked.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "actors/args.h"
+#include "actors/messages.h"
+#include "actors/peers.h"
+#include "actors/rank_net.h"
+#include "runtime/process.h"
+
+namespace sterna::actors {
+
+class Worker final : public Actor<WorkerInterface> {
+ public:
+  explicit Worker(WorkerArgs args, Finder finder = directory_finder())
+      : args_(std::move(args)), finder_(std::move(finder)) {}
+
+ private:
+  struct Rank {
+    std::uint32_t rank = 0;
+    std::shared_ptr<RankNet> net;
+    std::deque<Future<Batch>> batches;  // asked ahead, in the order of steps
+    std::uint64_t asked = 0;            // steps whose batch was asked for
+    std::uint64_t versions = 0;         // versions of the parameters that were complete here
+    std::size_t written = 0;            // chunks of the next version
+    std::vector<std::pair<std::uint32_t, Bytes>> waiting;  // chunks not yet settled in the net
+    Condition ready;
+  };
+
+  void started() override;
+  Task<void> train();
+  Task<Result<void>> find_everyone();
+  Task<Result<void>> make_nets();
+  Task<void> train_rank(Rank& rank);
+  void ask_batches(Rank& rank, std::uint64_t step);
+  Result<void> check(const Batch& batch, std::uint64_t step, std::uint32_t rank) const;
+
+  void pull(std::uint64_t version);
+  Task<void> pull_group(std::uint64_t version, std::size_t group);
+  Result<void> take(const Parameters& parameters, std::uint64_t version, std::size_t group);
+  void write_settled(Rank& rank);
+
+  void push(Rank& rank, std::uint64_t step, std::uint32_t shard, std::vector<Packet> packets);
+  Task<void> send(std::uint32_t shard, Push push);
+  void step_done(std::uint64_t step, std::uint32_t rank, double loss);
+  void finish();
+  void fail_at(std::uint64_t step, const std::string& with, const Error& error);
+  Traffic traffic() const;
+  double seconds() const;
+
+  WorkerArgs args_;
+  Finder finder_;
+  std::vector<ActorRef<ParameterServerInterface>> servers_;
+  std::vector<ActorRef<InputReaderInterface>> readers_;
+  ActorRef<Observer> observer_;
+  std::shared_ptr<const ParameterTable> table_;
+  std::vector<ParameterTable::PullGroup> groups_;
+  std::deque<Rank> ranks_;  // a deque: conditions do not move
+  std::size_t groups_missing_ = 0;
+  std::size_t unacknowledged_ = 0;
+
+  struct StepLosses {
+    std::vector<double> by_rank;
+    std::uint32_t missing = 0;
+  };
+  std::map<std::uint64_t, StepLosses> losses_;  // of steps that are not done by all ranks
+  bool began_ = false;
+  Time began_at_;
+  Time last_step_at_;
+  Time last_progress_at_;
+  std::uint64_t steps_done_ = 0;
+  double last_loss_ = 0;
+  std::vector<std::int64_t> step_times_;  // of the last steps, a ring
+  Traffic traffic_;
+};
+
+}  // namespace sterna::actors

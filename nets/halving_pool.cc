@@ -1,0 +1,132 @@
+// Two versions of the same selections, so with the same bits: a plain one, and one in AVX-512 with
+// 16 channels at a time. (Left to itself the compiler makes vectors of 64 channels, as wide as the
+// bytes of `winner`, and LeNet's 20 and 50 fall into the scalar remainder and its branches.)
+// LeNet's two poolings forward and backward, batch 64, one core: oneDNN 4.2 ms, AVX-512 0.6 ms.
+#include "nets/halving_pool.h"
+
+#include "kernels/avx512.h"
+
+namespace sterna::nets {
+namespace {
+
+/// Where the two pixel pairs of the window at (row, column) start in x.
+struct Corners {
+  Corners(const HalvingPool& pool, std::size_t row, std::size_t column)
+      : top((2 * row * 2 * pool.columns + 2 * column) * pool.channels),
+        bottom(top + 2 * pool.columns * pool.channels) {}
+  std::size_t top, bottom;
+};
+
+void forward_plain(const HalvingPool& pool, const float* x, float* y, std::uint8_t* winner) {
+  const std::size_t channels = pool.channels;
+  for (std::size_t row = 0; row < pool.rows; ++row) {
+    for (std::size_t column = 0; column < pool.columns; ++column) {
+      const Corners at(pool, row, column);
+      const float* top = x + at.top;
+      const float* bottom = x + at.bottom;
+      for (std::size_t k = 0; k < channels; ++k) {
+        const float a = top[k], b = top[channels + k], c = bottom[k], d = bottom[channels + k];
+        const float upper = b > a ? b : a;
+        const float lower = d > c ? d : c;
+        y[k] = lower > upper ? lower : upper;
+        const int upper_index = b > a ? 1 : 0;
+        const int lower_index = d > c ? 3 : 2;
+        winner[k] = static_cast<std::uint8_t>(lower > upper ? lower_index : upper_index);
+      }
+      y += channels;
+      winner += channels;
+    }
+  }
+}
+
+void backward_plain(const HalvingPool& pool, const float* dy, const std::uint8_t* winner,
+                    float* dx) {
+  const std::size_t channels = pool.channels;
+  for (std::size_t row = 0; row < pool.rows; ++row) {
+    for (std::size_t column = 0; column < pool.columns; ++column) {
+      const Corners at(pool, row, column);
+      float* const pixels[] = {dx + at.top, dx + at.top + channels, dx + at.bottom,
+                               dx + at.bottom + channels};
+      for (std::uint8_t pixel = 0; pixel < 4; ++pixel)
+        for (std::size_t k = 0; k < channels; ++k)
+          pixels[pixel][k] = winner[k] == pixel ? dy[k] : 0.0F;
+      dy += channels;
+      winner += channels;
+    }
+  }
+}
+
+/// The first min(count, 16) lanes.
+STERNA_AVX512 inline __mmask16 lanes(std::size_t count) {
+  return count >= 16 ? __mmask16{0xFFFF} : static_cast<__mmask16>((1U << count) - 1U);
+}
+
+STERNA_AVX512 void forward_avx512(const HalvingPool& pool, const float* x, float* y,
+                                  std::uint8_t* winner) {
+  const std::size_t channels = pool.channels;
+  for (std::size_t row = 0; row < pool.rows; ++row) {
+    for (std::size_t column = 0; column < pool.columns; ++column) {
+      const Corners at(pool, row, column);
+      for (std::size_t k = 0; k < channels; k += 16) {
+        const __mmask16 mask = lanes(channels - k);
+        const float* top = x + at.top + k;
+        const float* bottom = x + at.bottom + k;
+        const __m512 a = _mm512_maskz_loadu_ps(mask, top);
+        const __m512 b = _mm512_maskz_loadu_ps(mask, top + channels);
+        const __m512 c = _mm512_maskz_loadu_ps(mask, bottom);
+        const __m512 d = _mm512_maskz_loadu_ps(mask, bottom + channels);
+        const __mmask16 b_wins = _mm512_cmp_ps_mask(b, a, _CMP_GT_OQ);
+        const __mmask16 d_wins = _mm512_cmp_ps_mask(d, c, _CMP_GT_OQ);
+        const __m512 upper = _mm512_mask_mov_ps(a, b_wins, b);
+        const __m512 lower = _mm512_mask_mov_ps(c, d_wins, d);
+        const __mmask16 lower_wins = _mm512_cmp_ps_mask(lower, upper, _CMP_GT_OQ);
+        _mm512_mask_storeu_ps(y + k, mask, _mm512_mask_mov_ps(upper, lower_wins, lower));
+        const __m512i upper_index = _mm512_maskz_set1_epi32(b_wins, 1);
+        const __m512i lower_index = _mm512_mask_set1_epi32(_mm512_set1_epi32(2), d_wins, 3);
+        _mm512_mask_cvtepi32_storeu_epi8(
+            winner + k, mask, _mm512_mask_mov_epi32(upper_index, lower_wins, lower_index));
+      }
+      y += channels;
+      winner += channels;
+    }
+  }
+}
+
+STERNA_AVX512 void backward_avx512(const HalvingPool& pool, const float* dy,
+                                   const std::uint8_t* winner, float* dx) {
+  const std::size_t channels = pool.channels;
+  for (std::size_t row = 0; row < pool.rows; ++row) {
+    for (std::size_t column = 0; column < pool.columns; ++column) {
+      const Corners at(pool, row, column);
+      for (std::size_t k = 0; k < channels; k += 16) {
+        const __mmask16 mask = lanes(channels - k);
+        const __m512 gradient = _mm512_maskz_loadu_ps(mask, dy + k);
+        const __m512i index = _mm512_cvtepu8_epi32(_mm_maskz_loadu_epi8(mask, winner + k));
+        float* const pixels[] = {dx + at.top + k, dx + at.top + channels + k, dx + at.bottom + k,
+                                 dx + at.bottom + channels + k};
+        for (int pixel = 0; pixel < 4; ++pixel) {
+          const __mmask16 won = _mm512_cmpeq_epi32_mask(index, _mm512_set1_epi32(pixel));
+          _mm512_mask_storeu_ps(pixels[pixel], mask, _mm512_maskz_mov_ps(won, gradient));
+        }
+      }
+      dy += channels;
+      winner += channels;
+    }
+  }
+}
+
+}  // namespace
+
+void halving_pool_forward(const HalvingPool& pool, kernels::Isa isa, const float* x, float* y,
+                          std::uint8_t* winner) {
+  const auto version = isa == kernels::Isa::avx512 ? forward_avx512 : forward_plain;
+  version(pool, x, y, winner);
+}
+
+void halving_pool_backward(const HalvingPool& pool, kernels::Isa isa, const float* dy,
+                           const std::uint8_t* winner, float* dx) {
+  const auto version = isa == kernels::Isa::avx512 ? backward_avx512 : backward_plain;
+  version(pool, dy, winner, dx);
+}
+
+}  // namespace sterna::nets

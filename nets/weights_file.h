@@ -1,0 +1,42 @@
+// Weights on disk, in the safetensors format (https://github.com/huggingface/safetensors): 8 bytes
+// of header length (little-endian), a JSON header, then the tensors' bytes, row-major,
+// little-endian. PyTorch, NumPy and others read it; reading it executes nothing.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "nets/parameter.h"
+#include "runtime/base/result.h"
+
+namespace sterna::nets {
+
+using Metadata = std::map<std::string, std::string>;
+
+struct NamedTensor {
+  std::string name;
+  std::vector<std::size_t> shape;
+  std::vector<float> values;  ///< row-major
+};
+
+struct WeightsFile {
+  std::vector<NamedTensor> tensors;  ///< in the order of their bytes in the file
+  Metadata metadata;
+};
+
+/// Writes one fp32 tensor per spec; values[i] has specs[i].count() elements. The file appears whole
+/// or not at all: it is written beside its place, as PATH.partial, and then renamed. Errors: io,
+/// with the path and the system's word (no space left, …); the partial file is removed.
+Result<void> write_safetensors(const std::string& path, std::span<const ParameterSpec> specs,
+                               std::span<const std::span<const float>> values,
+                               const Metadata& metadata);
+
+/// Reads a file that may come from anywhere: every length is checked against the file's own size
+/// before anything is allocated or read. Errors: not_found or io; malformed for anything that the
+/// format does not allow, and for element types other than F32.
+Result<WeightsFile> read_safetensors(const std::string& path);
+
+}  // namespace sterna::nets

@@ -1,0 +1,264 @@
+#include "runtime/cluster_messages.h"
+
+namespace sterna {
+
+namespace {
+
+void encode_ref(const AnyRef& ref, schema::ActorAddress::Builder wire) {
+  wire.setProcess(ref.id.process.value);
+  wire.setLocal(ref.id.local.value);
+  wire.setInterface(ref.interface_id);
+}
+
+AnyRef decode_ref(schema::ActorAddress::Reader wire) {
+  return {{{wire.getProcess()}, {wire.getLocal()}}, wire.getInterface()};
+}
+
+}  // namespace
+
+void Found::encode(Wire::Builder wire, WireWriter&) const {
+  encode_ref(actor, wire.initActor());
+  wire.setIncarnation(incarnation);
+}
+Result<Found> Found::decode(Wire::Reader wire, WireReader&) {
+  return Found{decode_ref(wire.getActor()), wire.getIncarnation()};
+}
+
+void Find::encode(Wire::Builder wire, WireWriter&) const {
+  wire.setName(name);
+  wire.setDeadline(patience.count());
+}
+Result<Find> Find::decode(Wire::Reader wire, WireReader&) {
+  return Find{wire.getName(), Duration(wire.getDeadline())};
+}
+
+void Connect::encode(Wire::Builder wire, WireWriter&) const {
+  wire.setFrom(from.value);
+  wire.setTo(to.value);
+}
+Result<Connect> Connect::decode(Wire::Reader wire, WireReader&) {
+  return Connect{{wire.getFrom()}, {wire.getTo()}};
+}
+
+void LinkReport::encode(Wire::Builder wire, WireWriter&) const {
+  wire.setFrom(from.value);
+  sterna::encode(peer, wire.initPeer());
+  wire.setCause(cause);
+  wire.setFault(fault);
+}
+Result<LinkReport> LinkReport::decode(Wire::Reader wire, WireReader&) {
+  return LinkReport{
+      {wire.getFrom()}, sterna::decode(wire.getPeer()), wire.getCause(), wire.getFault()};
+}
+
+void Ready::encode(Wire::Builder wire, WireWriter&) const {
+  sterna::encode(contact, wire.initContact());
+  encode_ref(actor, wire.initActor());
+}
+Result<Ready> Ready::decode(Wire::Reader wire, WireReader&) {
+  return Ready{sterna::decode(wire.getContact()), decode_ref(wire.getActor())};
+}
+
+void Leaving::encode(Wire::Builder wire, WireWriter&) const { wire.setCause(cause); }
+Result<Leaving> Leaving::decode(Wire::Reader wire, WireReader&) { return Leaving{wire.getCause()}; }
+
+void AddNode::encode(Wire::Builder wire, WireWriter&) const { wire.setHost(host); }
+Result<AddNode> AddNode::decode(Wire::Reader wire, WireReader&) { return AddNode{wire.getHost()}; }
+
+void Started::encode(Wire::Builder wire, WireWriter&) const {
+  wire.setProcess(process.value);
+  wire.setPid(pid);
+  encode_ref(actor, wire.initActor());
+}
+Result<Started> Started::decode(Wire::Reader wire, WireReader&) {
+  return Started{{wire.getProcess()}, wire.getPid(), decode_ref(wire.getActor())};
+}
+
+void StartActor::encode(Wire::Builder wire, WireWriter& writer) const {
+  wire.setName(name);
+  wire.setType(type);
+  wire.adoptArgs(writer.data(args));
+  wire.setHost(host);
+  wire.setComputeThreads(compute_threads);
+  wire.setDeadline(patience.count());
+}
+Result<StartActor> StartActor::decode(Wire::Reader wire, WireReader& reader) {
+  return StartActor{wire.getName(), wire.getType(),           reader.bytes(wire.getArgs()),
+                    wire.getHost(), wire.getComputeThreads(), Duration(wire.getDeadline())};
+}
+
+void Stopped::encode(Wire::Builder wire, WireWriter&) const {
+  wire.setStopped(stopped);
+  wire.setKilled(killed);
+}
+Result<Stopped> Stopped::decode(Wire::Reader wire, WireReader&) {
+  return Stopped{wire.getStopped(), wire.getKilled()};
+}
+
+void Shutdown::encode(Wire::Builder wire, WireWriter&) const { wire.setGrace(grace.count()); }
+Result<Shutdown> Shutdown::decode(Wire::Reader wire, WireReader&) {
+  return Shutdown{Duration(wire.getGrace())};
+}
+
+void PeerContact::encode(Wire::Builder wire, WireWriter&) const { sterna::encode(contact, wire); }
+Result<PeerContact> PeerContact::decode(Wire::Reader wire, WireReader&) {
+  return PeerContact{sterna::decode(wire)};
+}
+
+void Publish::encode(Wire::Builder wire, WireWriter&) const {
+  wire.setName(name);
+  encode_ref(actor, wire.initActor());
+}
+Result<Publish> Publish::decode(Wire::Reader wire, WireReader&) {
+  return Publish{wire.getName(), decode_ref(wire.getActor())};
+}
+
+void AdmitExtra::encode(Wire::Builder wire, WireWriter&) const {
+  wire.setName(name);
+  sterna::encode(extra, wire.initExtra());
+}
+Result<AdmitExtra> AdmitExtra::decode(Wire::Reader wire, WireReader&) {
+  return AdmitExtra{wire.getName(), sterna::decode(wire.getExtra())};
+}
+
+void Spawned::encode(Wire::Builder wire, WireWriter&) const { wire.setPid(pid); }
+Result<Spawned> Spawned::decode(Wire::Reader wire, WireReader&) { return Spawned{wire.getPid()}; }
+
+void StartProcess::encode(Wire::Builder wire, WireWriter& writer) const {
+  bootstrap.encode(wire.initBootstrap(), writer);
+}
+Result<StartProcess> StartProcess::decode(Wire::Reader wire, WireReader& reader) {
+  STERNA_ASSIGN(Bootstrap bootstrap, Bootstrap::decode(wire.getBootstrap(), reader));
+  return StartProcess{std::move(bootstrap)};
+}
+
+void Admit::encode(Wire::Builder wire, WireWriter&) const {
+  wire.setProcess(process.value);
+  sterna::encode(contact, wire.initContact());
+}
+Result<Admit> Admit::decode(Wire::Reader wire, WireReader&) {
+  return Admit{{wire.getProcess()}, sterna::decode(wire.getContact())};
+}
+
+void Dial::encode(Wire::Builder wire, WireWriter&) const {
+  wire.setProcess(process.value);
+  sterna::encode(contact, wire.initContact());
+}
+Result<Dial> Dial::decode(Wire::Reader wire, WireReader&) {
+  return Dial{{wire.getProcess()}, sterna::decode(wire.getContact())};
+}
+
+void EndProcess::encode(Wire::Builder wire, WireWriter&) const {
+  wire.setProcess(process.value);
+  wire.setCause(cause);
+  wire.setAtOnce(at_once);
+}
+Result<EndProcess> EndProcess::decode(Wire::Reader wire, WireReader&) {
+  return EndProcess{{wire.getProcess()}, wire.getCause(), wire.getAtOnce()};
+}
+
+void StopAll::encode(Wire::Builder wire, WireWriter&) const { wire.setGrace(grace.count()); }
+Result<StopAll> StopAll::decode(Wire::Reader wire, WireReader&) {
+  return StopAll{Duration(wire.getGrace())};
+}
+
+void Stop::encode(Wire::Builder, WireWriter&) const {}
+Result<Stop> Stop::decode(Wire::Reader, WireReader&) { return Stop{}; }
+
+void Inspection::encode(Wire::Builder wire, WireWriter&) const {
+  wire.setAuthenticationDenials(authentication_denials);
+  wire.setHandshakeFailures(handshake_failures);
+  wire.setDisconnects(disconnects);
+  wire.setMutedMessages(muted_messages);
+  wire.setDecodeErrors(decode_errors);
+  wire.setRefusedHellos(refused_hellos);
+  wire.setFaults(faults);
+  wire.setOpenLinks(open_links);
+}
+Result<Inspection> Inspection::decode(Wire::Reader wire, WireReader&) {
+  return Inspection{wire.getAuthenticationDenials(),
+                    wire.getHandshakeFailures(),
+                    wire.getDisconnects(),
+                    wire.getMutedMessages(),
+                    wire.getDecodeErrors(),
+                    wire.getRefusedHellos(),
+                    wire.getFaults(),
+                    wire.getOpenLinks()};
+}
+
+void Inspect::encode(Wire::Builder wire, WireWriter&) const { wire.setProcess(process.value); }
+Result<Inspect> Inspect::decode(Wire::Reader wire, WireReader&) {
+  return Inspect{{wire.getProcess()}};
+}
+
+std::string ProcessDown::full_cause() const {
+  std::string text = cause;
+  for (std::size_t i = 0; i < last_lines.size(); ++i) {
+    text += (i == 0 ? "; it logged last: " : " | ") + last_lines[i];
+  }
+  return text;
+}
+
+void ProcessDown::encode(Wire::Builder wire, WireWriter&) const {
+  wire.setProcess(process.value);
+  wire.setName(identity.name);
+  wire.setIncarnation(identity.incarnation);
+  wire.setExitCode(exit_code);
+  wire.setSignal(signal);
+  wire.setCause(cause);
+  auto lines = wire.initLastLines(static_cast<unsigned>(last_lines.size()));
+  for (unsigned i = 0; i < lines.size(); ++i) lines.set(i, last_lines[i]);
+  wire.setConsequence(consequence);
+  wire.setWanted(wanted);
+}
+Result<ProcessDown> ProcessDown::decode(Wire::Reader wire, WireReader&) {
+  ProcessDown down;
+  down.process = {wire.getProcess()};
+  down.identity = {wire.getName(), wire.getIncarnation()};
+  down.exit_code = wire.getExitCode();
+  down.signal = wire.getSignal();
+  down.cause = wire.getCause();
+  for (const auto& line : wire.getLastLines()) down.last_lines.emplace_back(line);
+  down.consequence = wire.getConsequence();
+  down.wanted = wire.getWanted();
+  return down;
+}
+
+void StatusReport::encode(Wire::Builder wire, WireWriter&) const {
+  auto list = wire.initProcesses(static_cast<unsigned>(processes.size()));
+  for (unsigned i = 0; i < list.size(); ++i) {
+    const ProcessStatus& status = processes[i];
+    auto entry = list[i];
+    entry.setProcess(status.process.value);
+    entry.setName(status.identity.name);
+    entry.setIncarnation(status.identity.incarnation);
+    entry.setHost(status.host);
+    entry.setPid(status.pid);
+    entry.setState(status.state);
+    entry.setResidentBytes(status.resident_bytes);
+    entry.setLoopLag(status.loop_lag.count());
+    entry.setQueuedBytes(status.queued_bytes);
+    entry.setBytesIn(status.bytes_in);
+    entry.setBytesOut(status.bytes_out);
+    entry.setActors(status.actors);
+  }
+}
+Result<StatusReport> StatusReport::decode(Wire::Reader wire, WireReader&) {
+  StatusReport report;
+  for (const auto& entry : wire.getProcesses()) {
+    report.processes.push_back({{entry.getProcess()},
+                                {entry.getName(), entry.getIncarnation()},
+                                entry.getHost(),
+                                entry.getPid(),
+                                entry.getState(),
+                                entry.getResidentBytes(),
+                                Duration(entry.getLoopLag()),
+                                entry.getQueuedBytes(),
+                                entry.getBytesIn(),
+                                entry.getBytesOut(),
+                                entry.getActors()});
+  }
+  return report;
+}
+
+}  // namespace sterna

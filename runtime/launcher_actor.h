@@ -1,0 +1,37 @@
+// LauncherActor: the agent of the launcher's process. It owns the coordinator's and the nodes'
+// processes, and hears of all others from the coordinator.
+#pragma once
+
+#include <map>
+
+#include "runtime/children.h"
+#include "runtime/machine.h"
+#include "runtime/process_control.h"
+
+namespace sterna {
+
+class LauncherActor final : public LeafAgent<LauncherControl> {
+ public:
+  struct Hooks {
+    std::function<void(const ProcessDown&)> down;
+    std::function<void(const StatusReport&)> status;
+  };
+  LauncherActor(Machine& machine, Process& process, Duration silence, Hooks hooks);
+
+  using LeafAgent::on;
+  void on(ProcessDown down);
+  void on(StatusReport report);
+
+  void link_ended(const Contact& peer, const std::string& cause, bool fault);
+  /// The coordinator and the nodes.
+  Children& children() { return children_; }
+
+ private:
+  void child_ended(const ProcessDown& down);
+
+  Duration silence_;
+  Hooks hooks_;
+  Children children_;
+};
+
+}  // namespace sterna

@@ -1,0 +1,128 @@
+#include "runtime/main.h"
+
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "runtime/hosted.h"
+#include "runtime/process_names.h"
+#include "runtime/real_machine.h"
+#include "runtime/signal_watch.h"
+
+namespace sterna {
+
+namespace {
+
+/// A process that has decided to end but cannot (a compute job, a full pipe) is ended by SIGALRM.
+constexpr unsigned kEndTakes = 4;  // seconds
+constexpr std::size_t kBootstrapLimit = 256U << 20;
+/// Like the shell's "command not found": the child never was a process of the run.
+constexpr int kExitNotStarted = 127;
+
+/// Reads standard input to its end, and leaves /dev/null in its place.
+std::vector<char> read_standard_input() {
+  std::vector<char> bytes;
+  char buffer[4096];
+  for (ssize_t size = 0; bytes.size() < kBootstrapLimit;) {
+    size = ::read(STDIN_FILENO, buffer, sizeof(buffer));
+    if (size < 0 && errno == EINTR) continue;
+    if (size <= 0) break;
+    bytes.insert(bytes.end(), buffer, buffer + size);
+  }
+  const int null = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+  if (null >= 0) {
+    ::dup2(null, STDIN_FILENO);
+    ::close(null);
+  }
+  return bytes;
+}
+
+void answer(const Contact& contact) {
+  const Bytes packed = pack(PeerContact{contact});
+  const char* at = reinterpret_cast<const char*>(packed.data());
+  for (std::size_t left = packed.size(); left > 0;) {
+    const ssize_t size = ::write(UvSpawner::kAnswerDescriptor, at, left);
+    if (size < 0 && errno == EINTR) continue;
+    if (size <= 0) break;
+    at += size;
+    left -= static_cast<std::size_t>(size);
+  }
+  ::close(UvSpawner::kAnswerDescriptor);
+}
+
+int host(const ChildArguments& arguments, const Registry& registry) {
+  // The shim: die with the parent; and if it died before we could ask for that, now.
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != arguments.parent) return kExitNotStarted;
+  const std::vector<char> told = read_standard_input();
+  Result<Bootstrap> bootstrap = unpack<Bootstrap>(std::as_bytes(std::span(told)));
+  if (!bootstrap) {
+    log_to_stderr("cannot start: " + bootstrap.error().message);
+    return kExitNotStarted;
+  }
+  const ProcessKind kind = bootstrap->kind;
+  const std::string sockets = bootstrap->network.directory;
+  // A log file is its writer's alone; standard error is everybody's.
+  const std::string prefix =
+      bootstrap->log_directory.empty() ? bootstrap->identity.name + ": " : "";
+  const auto log = [prefix](std::string_view line) { log_to_stderr(prefix + std::string(line)); };
+  RealMachine machine(log);
+  HostedProcess hosted(machine, std::move(*bootstrap), registry);
+  std::optional<SignalWatch> orphaned;
+  if (kind == ProcessKind::NODE) ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+  if (kind == ProcessKind::COORDINATOR) {
+    // It has something left to do when the launcher dies: to remove the sockets. Its nodes do not
+    // wait for that; they die at once.
+    orphaned.emplace(machine.loop(), SIGTERM, [&hosted] {
+      ::alarm(kEndTakes);
+      hosted.lease_lost("the launcher is dead");
+    });
+    ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (::getppid() != arguments.parent) return kExitLostLease;
+  }
+  const Result<Contact> contact = hosted.start();
+  if (!contact) {
+    log(contact.error().message);
+    return kExitFailed;
+  }
+  if (kind == ProcessKind::COORDINATOR) answer(*contact);
+  machine.loop().run_until([&] { return hosted.finished(); }, kNever);
+  ::alarm(kEndTakes);
+  if (!hosted.why().empty()) log("ending: " + hosted.why());
+  if (kind == ProcessKind::COORDINATOR && hosted.exit_code() == kExitLostLease) {
+    machine.remove_socket_directory(sockets);
+  }
+  return hosted.exit_code();
+}
+
+}  // namespace
+
+std::optional<int> host_if_child(int argc, char** argv, const Registry& registry) {
+  const auto child = parse_child_arguments(std::vector<std::string>(argv, argv + argc));
+  if (!child) return std::nullopt;
+  return host(*child, registry);
+}
+
+int main(int argc, char** argv, const Registry& registry, const std::function<int(Cluster&)>& body,
+         const ClusterOptions& options) {
+  if (const std::optional<int> code = host_if_child(argc, argv, registry)) return *code;
+  RealMachine machine;
+  Cluster cluster(machine, registry, options);
+  const SignalWatch interrupted(machine.loop(), SIGINT, [&] { cluster.interrupt(); });
+  const SignalWatch terminated(machine.loop(), SIGTERM, [&] { cluster.interrupt(); });
+  if (const Result<void> started = cluster.start(); !started) {
+    std::fprintf(stderr, "sterna: %s\n", started.error().message.c_str());
+    return 1;
+  }
+  const int code = body(cluster);
+  cluster.stop(options.grace);
+  return code;
+}
+
+}  // namespace sterna

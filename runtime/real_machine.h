@@ -1,0 +1,45 @@
+// RealMachine: this computer. libuv, libzmq, the system's random source, real processes.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "runtime/machine.h"
+#include "runtime/uv_loop.h"
+#include "runtime/uv_spawner.h"
+
+namespace sterna {
+
+/// To be made on the main thread, and used there only. Ignores SIGPIPE: a peer that closed its end
+/// is an error value here, not a signal.
+class RealMachine final : public Machine {
+ public:
+  /// `log` takes this process's log lines; by default they go to standard error, with the time.
+  explicit RealMachine(std::function<void(std::string_view)> log = {});
+  ~RealMachine() override;
+
+  UvLoop& loop() override { return loop_; }
+  Random& random() override { return random_; }
+  KeyIssuer& keys() override { return *keys_; }
+  UvSpawner& spawner() override { return spawner_; }
+  Result<std::unique_ptr<Transport>> make_transport(const Bootstrap& bootstrap) override;
+  std::unique_ptr<Executor> make_executor(std::uint32_t threads) override;
+  void log(std::string_view line) override { log_(line); }
+  /// Under $TMPDIR, or /tmp: short enough for a socket's path.
+  Result<std::string> make_socket_directory() override;
+  void remove_socket_directory(const std::string& path) override;
+  std::size_t sweep(std::uint64_t run) override;
+
+ private:
+  UvLoop loop_;
+  SystemRandom random_;
+  std::unique_ptr<KeyIssuer> keys_;
+  std::function<void(std::string_view)> log_;
+  UvSpawner spawner_;
+};
+
+/// "2026-11-21T02:03:04.567Z line" to standard error, in one write.
+void log_to_stderr(std::string_view line);
+
+}  // namespace sterna

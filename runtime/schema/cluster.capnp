@@ -1,0 +1,190 @@
+@0xd2c8a5f0917b3e46;
+# How a run's processes are started, introduced to each other, watched and stopped.
+
+using Cxx = import "/capnp/c++.capnp";
+using Envelope = import "envelope.capnp";
+$Cxx.namespace("sterna::schema");
+
+struct Contact {
+  process @0 :UInt64;
+  name @1 :Text;
+  incarnation @2 :UInt64;
+  controlEndpoint @3 :Text;
+  dataEndpoint @4 :Text;
+  publicKey @5 :Text;
+  tokenHash @6 :Text;
+}
+
+struct Network {
+  tcp @0 :Bool;          # else ipc
+  curve @1 :Bool;        # of tcp
+  directory @2 :Text;    # of ipc sockets
+  bindAddress @3 :Text;
+  portLow @4 :UInt16;    # 0: any port
+  portHigh @5 :UInt16;
+}
+
+enum ProcessKind {
+  launcher @0;
+  coordinator @1;
+  node @2;
+  actor @3;
+}
+
+# Everything a process is told at its start: on standard input, because it holds secrets.
+struct Bootstrap {
+  kind @0 :ProcessKind;
+  run @1 :UInt64;
+  runName @2 :Text;
+  process @3 :UInt64;
+  name @4 :Text;
+  incarnation @5 :UInt64;
+  publicKey @6 :Text;
+  secretKey @7 :Text;
+  token @8 :Text;
+  uplink @9 :Contact;          # whom to dial; none for the coordinator
+  admit @10 :List(Contact);    # who may dial from the start
+  network @11 :Network;
+  host @12 :Text;
+  heartbeat @13 :Int64;        # nanoseconds
+  silence @14 :Int64;
+  grace @15 :Int64;
+  computeThreads @16 :UInt32;
+  actorType @17 :Text;
+  args @18 :Data;              # a packed message of the type's Args
+  logDirectory @19 :Text;
+}
+
+# ---- asked of the process above ----
+
+struct Find {
+  name @0 :Text;
+  deadline @1 :Int64;  # nanoseconds to wait for the name to appear
+}
+struct Found {
+  actor @0 :Envelope.ActorAddress;
+  incarnation @1 :UInt64;
+}
+struct Connect {
+  from @0 :UInt64;
+  to @1 :UInt64;
+}
+struct LinkReport {
+  from @0 :UInt64;
+  peer @1 :Contact;
+  cause @2 :Text;
+  fault @3 :Bool;
+}
+struct Ready {
+  contact @0 :Contact;
+  actor @1 :Envelope.ActorAddress;
+}
+struct Leaving {
+  cause @0 :Text;  # empty: it stopped as it should
+}
+
+# ---- launcher to coordinator ----
+
+struct AddNode {
+  host @0 :Text;
+}
+struct StartActor {
+  name @0 :Text;
+  type @1 :Text;
+  args @2 :Data;
+  host @3 :Text;  # empty: the first
+  computeThreads @4 :UInt32;
+  deadline @5 :Int64;
+}
+struct Started {
+  process @0 :UInt64;
+  pid @1 :Int64;
+  actor @2 :Envelope.ActorAddress;
+}
+struct Shutdown {
+  grace @0 :Int64;
+}
+struct Stopped {
+  stopped @0 :UInt32;  # ended by themselves
+  killed @1 :UInt32;
+}
+struct Publish {
+  name @0 :Text;
+  actor @1 :Envelope.ActorAddress;
+}
+struct AdmitExtra {
+  name @0 :Text;  # who shall let it in
+  extra @1 :Contact;
+}
+
+# ---- coordinator to node, node to process ----
+
+struct StartProcess {
+  bootstrap @0 :Bootstrap;
+}
+struct Spawned {
+  pid @0 :Int64;
+}
+struct Admit {
+  process @0 :UInt64;  # who shall do it
+  contact @1 :Contact;
+}
+struct Dial {
+  process @0 :UInt64;
+  contact @1 :Contact;
+}
+struct EndProcess {
+  process @0 :UInt64;
+  cause @1 :Text;
+  atOnce @2 :Bool;
+}
+struct StopAll {
+  grace @0 :Int64;
+}
+struct Stop {}
+
+struct Inspect {
+  process @0 :UInt64;
+}
+struct Inspection {
+  authenticationDenials @0 :UInt64;
+  handshakeFailures @1 :UInt64;
+  disconnects @2 :UInt64;
+  mutedMessages @3 :UInt64;
+  decodeErrors @4 :UInt64;
+  refusedHellos @5 :UInt64;
+  faults @6 :UInt64;
+  openLinks @7 :UInt64;
+}
+
+# ---- what happened ----
+
+struct ProcessDown {
+  process @0 :UInt64;
+  name @1 :Text;
+  incarnation @2 :UInt64;
+  exitCode @3 :Int32;      # -1: none
+  signal @4 :Int32;        # 0: none
+  cause @5 :Text;
+  lastLines @6 :List(Text);
+  consequence @7 :Bool;    # of another death (its node's)
+  wanted @8 :Bool;         # it was asked to stop, or its actor stopped by itself
+}
+
+struct ProcessStatus {
+  process @0 :UInt64;
+  name @1 :Text;
+  incarnation @2 :UInt64;
+  host @3 :Text;
+  pid @4 :Int64;
+  state @5 :Text;
+  residentBytes @6 :UInt64;
+  loopLag @7 :Int64;
+  queuedBytes @8 :UInt64;
+  bytesIn @9 :UInt64;
+  bytesOut @10 :UInt64;
+  actors @11 :UInt64;
+}
+struct StatusReport {
+  processes @0 :List(ProcessStatus);
+}

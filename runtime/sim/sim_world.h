@@ -1,0 +1,67 @@
+// SimWorld: a machine that does not exist. Its processes are hosted in this one program, on one
+// virtual clock and an in-memory network; spawning, killing and stopping them work as on a real
+// one. A Cluster on it behaves the same every time, seed for seed.
+//
+//   SimWorld world(seed, registry);
+//   Cluster cluster(world.launcher(), registry, options);
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "runtime/machine.h"
+#include "runtime/registry.h"
+#include "runtime/sim/memory_network.h"
+#include "runtime/sim/sim_loop.h"
+
+namespace sterna {
+
+class SimWorld {
+ public:
+  SimWorld(std::uint64_t seed, const Registry& registry);
+  ~SimWorld();
+  SimWorld(const SimWorld&) = delete;
+  SimWorld& operator=(const SimWorld&) = delete;
+
+  /// What the launcher (the test) stands on.
+  Machine& launcher();
+  SimLoop& loop() { return loop_; }
+  MemoryNetwork& network() { return network_; }
+
+  /// How long a new process takes until it runs, and a job of an executor.
+  void set_spawn_time(Duration time) { spawn_time_ = time; }
+  void set_job_time(std::function<Duration()> time) { job_time_ = std::move(time); }
+  /// kill -9 and kill -STOP of a process, by name.
+  void kill(const std::string& name);
+  void freeze(const std::string& name);
+  bool lives(const std::string& name) const;
+  std::size_t processes() const { return processes_.size(); }
+  /// Every log line of every process, "name: line".
+  const std::vector<std::string>& log() const { return log_; }
+
+ private:
+  class Host;
+  struct Hosted;
+  Result<std::int64_t> spawn(std::int64_t parent, const Bootstrap& bootstrap,
+                             Spawner::Callbacks callbacks);
+  void begin(std::int64_t pid);
+  void end(std::int64_t pid, const ProcessExit& exit);
+  void end_soon(std::int64_t pid, const ProcessExit& exit);
+
+  SimLoop loop_;
+  MemoryNetwork network_;
+  const Registry& registry_;
+  std::uint64_t seed_;
+  Duration spawn_time_ = std::chrono::milliseconds(10);
+  std::function<Duration()> job_time_;
+  std::uint64_t issued_keys_ = 0;
+  std::int64_t next_pid_ = 100;
+  std::vector<std::string> log_;
+  std::unique_ptr<Host> launcher_;
+  std::map<std::int64_t, std::unique_ptr<Hosted>> processes_;
+};
+
+}  // namespace sterna

@@ -1,0 +1,174 @@
+// One job in many shapes: the same bits each time.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "actors/local_trainer.h"
+#include "input/batch.h"
+#include "input/idx.h"
+#include "input/preprocess.h"
+#include "nets/weights_file.h"
+#include "tests/actors/simulated_job.h"
+
+namespace sterna::actors {
+namespace {
+
+using JobTest = SimulatedJob;
+
+TEST_F(JobTest, TwoWorkersTrainAsOnePlainLoopWouldAndTheLossFalls) {
+  const std::string hash = hash_of({.workers = 2});
+  EXPECT_EQ(hash, sequential_oracle(job));
+  ASSERT_FALSE(record.progress.empty());
+  ASSERT_EQ(record.done.size(), 2U);
+  EXPECT_LT(record.done[0].loss, 0.5 * record.progress.front().loss);
+}
+
+TEST_F(JobTest, ServersReadersPlacementAndDelaysDoNotChangeABit) {
+  const std::string hash = hash_of({.workers = 2});
+  EXPECT_EQ(hash_of({.workers = 1, .ranks_per_worker = 2}), hash);
+  EXPECT_EQ(hash_of({.workers = 2, .one_process = true}), hash);
+  network.set_delay([this](const std::string&, const std::string&) {
+    return Duration(static_cast<std::int64_t>(random.below(20000000)));
+  });
+  EXPECT_EQ(hash_of({.servers = 2, .readers = 2, .workers = 2}), hash);
+  EXPECT_EQ(hash_of({.servers = 3, .readers = 2, .workers = 1, .ranks_per_worker = 2}), hash);
+}
+
+TEST_F(JobTest, WithoutACodecTheSameHolds) {
+  job.gradient.codec = Codec::FP32;
+  job.optimizer.name = "gd";
+  const std::string hash = hash_of({.workers = 2});
+  EXPECT_EQ(hash, sequential_oracle(job));
+  EXPECT_EQ(hash_of({.servers = 2, .readers = 2, .workers = 1, .ranks_per_worker = 2}), hash);
+}
+
+TEST_F(JobTest, OneRankWithoutACodecIsTheLocalTrainer) {
+  job.gradient.codec = Codec::FP32;
+  const std::string hash = hash_of({});
+  auto trainer = LocalTrainer::make(job);
+  ASSERT_TRUE(trainer.ok());
+  const auto dataset = input::load_mnist(job.data.dir, input::Split::train);
+  ASSERT_TRUE(dataset.ok());
+  std::vector<float> images(job.batch * dataset->image_size());
+  std::vector<std::uint8_t> labels(job.batch);
+  for (std::uint64_t step = 0; step < job.steps; ++step) {
+    input::gather(*dataset, input::batch_indices({job.seed, step, 0, 1, job.batch}, dataset->count),
+                  images, labels);
+    ASSERT_TRUE(trainer->step(step, images, labels).ok());
+  }
+  EXPECT_EQ(parameters_sha256(trainer->net()), hash);
+}
+
+TEST_F(JobTest, WeightDecayAtTheServerIsAnotherAlgorithmAndAsReproducible) {
+  const std::string at_worker = hash_of({.workers = 2});
+  job.optimizer.decay_at = DecayAt::SERVER;
+  const std::string at_server = hash_of({.workers = 2});
+  EXPECT_NE(at_server, at_worker);
+  EXPECT_EQ(hash_of({.servers = 2, .workers = 1, .ranks_per_worker = 2}), at_server);
+}
+
+TEST_F(JobTest, EvaluatesTheSubsetOnTheWayAndEveryExampleOnceAtTheEnd) {
+  weights = job.data.dir + "/final.safetensors";
+  hash_of({.workers = 2});
+  ASSERT_EQ(record.evaluated.size(), 3U);
+  for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(record.evaluated[i].step, 10 * (i + 1));
+  EXPECT_EQ(record.evaluated[0].examples, 20U);
+  EXPECT_EQ(record.evaluated[2].examples, 60U);
+  EXPECT_GT(record.evaluated[2].precision_at_1, 0.5);
+  EXPECT_LT(record.evaluated[2].loss, record.evaluated[0].loss);
+  const auto file = nets::read_safetensors(record.finished->weights);
+  ASSERT_TRUE(file.ok());
+  EXPECT_EQ(file->tensors.size(), 8U);
+  EXPECT_EQ(record.finished->parameters, 1256080U);
+}
+
+TEST_F(JobTest, CountsTwoBitsForEachTernarizedElement) {
+  hash_of({.servers = 2, .workers = 2});
+  for (const WorkerDone& done : record.done) {
+    const Traffic& t = done.traffic;
+    EXPECT_EQ(t.ternarized_elements, 30U * 1256080U);
+    EXPECT_EQ(t.gradient_elements, t.ternarized_elements);
+    EXPECT_LE(8.0 * static_cast<double>(t.ternarized_bytes), 2.05 * 30 * 1256080);
+    EXPECT_LE(8.0 * static_cast<double>(t.bytes_up), 2.25 * 30 * 1256080);
+    EXPECT_GE(t.bytes_up, t.gradient_bytes);
+    EXPECT_GE(t.bytes_down, t.parameter_bytes);
+    EXPECT_EQ(t.parameter_elements, 30U * 1256080U);
+    EXPECT_EQ(done.steps, 30U);
+  }
+}
+
+TEST_F(JobTest, ALossThatIsNotANumberEndsTheRunNamingRankAndStep) {
+  job.optimizer.learning_rate = 1e30;
+  launch({.workers = 2});
+  finish();
+  ASSERT_FALSE(deaths.empty());
+  EXPECT_NE(deaths[0].find("rank "), std::string::npos) << deaths[0];
+  EXPECT_NE(deaths[0].find("step "), std::string::npos) << deaths[0];
+  EXPECT_FALSE(record.finished);
+}
+
+TEST_F(JobTest, AServerThatDiesEndsItsWorkersNamingTheStepAndTheServer) {
+  launch({.workers = 2});
+  loop.run_until([this] { return !record.progress.empty(); }, kNever);
+  process_of("server0").process->kill(ref_of("server0").id.local, "killed by the test");
+  loop.run_until([this] { return deaths.size() >= 3; }, loop.now() + std::chrono::minutes(5));
+  ASSERT_GE(deaths.size(), 3U);
+  for (std::size_t i = 1; i < 3; ++i) {
+    EXPECT_NE(deaths[i].find("server0"), std::string::npos) << deaths[i];
+    EXPECT_NE(deaths[i].find("killed by the test"), std::string::npos) << deaths[i];
+  }
+}
+
+TEST_F(JobTest, AReaderWithoutDataEndsTheRunWithTheFile) {
+  job.data.dir += "/nowhere";
+  launch({});
+  finish();
+  ASSERT_FALSE(deaths.empty());
+  EXPECT_NE(deaths[0].find("nowhere"), std::string::npos) << deaths[0];
+}
+
+TEST_F(JobTest, AReaderAnswersTheSameQuestionAlwaysTheSameAndRefusesImpossibleOnes) {
+  launch({.readers = 2, .workers = 2});
+  test::SimProcess& peer = start("peer");
+  const auto ask = [&](const std::string& reader, NextBatch question) {
+    return peer.process->wait(peer.process->ask(*ref_of(reader).as<InputReaderInterface>(),
+                                                question, std::chrono::seconds(10)));
+  };
+  const auto first = ask("reader0", {.step = 7, .rank = 1});
+  const auto second = ask("reader1", {.step = 7, .rank = 1});
+  ASSERT_TRUE(first.ok() && second.ok());
+  EXPECT_TRUE(std::ranges::equal(first->images.view(), second->images.view()));
+  EXPECT_TRUE(std::ranges::equal(first->labels.view(), second->labels.view()));
+  EXPECT_EQ(first->labels.size(), job.batch);
+  EXPECT_FALSE(ask("reader0", {.step = 7, .rank = 2}).ok());
+  EXPECT_FALSE(ask("reader0", {.step = 30, .rank = 1}).ok());
+}
+
+TEST_F(JobTest, APeerThatSpeaksForAnothersRankLosesItsLinkAndChangesNothing) {
+  const std::string hash = hash_of({.workers = 2});
+  launch({.workers = 2});
+  test::SimProcess& peer = start("peer");
+  Push push;
+  push.rank = 1;
+  push.incarnation = 1;
+  push.examples = job.batch;
+  const auto reply = peer.process->wait(peer.process->ask(
+      *ref_of("server0").as<ParameterServerInterface>(), push, std::chrono::seconds(10)));
+  ASSERT_FALSE(reply.ok());
+  finish();
+  EXPECT_EQ(process_of("server0").process->links()->counters().faults, 1U);
+  ASSERT_TRUE(record.finished);
+  EXPECT_EQ(record.finished->parameters_sha256, hash);
+}
+
+TEST_F(JobTest, OnlyTheEvaluatorReleasesSnapshots) {
+  launch({.workers = 2});
+  test::SimProcess& peer = start("peer");
+  peer.process->tell(*ref_of("server0").as<ParameterServerInterface>(), Release{30});
+  finish();
+  EXPECT_EQ(process_of("server0").process->links()->counters().faults, 1U);
+  EXPECT_TRUE(record.finished);
+}
+
+}  // namespace
+}  // namespace sterna::actors

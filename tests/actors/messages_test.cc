@@ -1,0 +1,250 @@
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <random>
+
+#include "actors/args.h"
+#include "actors/messages.h"
+
+namespace sterna::actors {
+namespace {
+
+class Frames final : public InMessage {
+ public:
+  explicit Frames(std::span<const OutFrame> frames) {
+    for (const OutFrame& frame : frames) frames_.push_back(copy_bytes(frame.view));
+  }
+  std::size_t frames() const override { return frames_.size(); }
+  ByteView frame(std::size_t index) const override { return frames_[index].view(); }
+  Bytes keep(std::size_t index) override { return frames_[index]; }
+
+ private:
+  std::vector<Bytes> frames_;
+};
+
+/// Through the wire and back.
+template <class M>
+Result<M> round_trip(const M& message) {
+  EnvelopeEncoder encoder;
+  Header header;
+  header.kind = Kind::ASK;
+  header.type_id = type_id_of<M>();
+  Frames frames(
+      encoder.encode(header, [&](::sterna::schema::Envelope::Builder& envelope, WireWriter& writer) {
+        message.encode(envelope.initBody().initAs<typename M::Wire>(), writer);
+      }));
+  Result<Decoded> decoded = decode_envelope(
+      frames,
+      [](void*, const Header&) {
+        return Expected{&kMessageType<M>, false};
+      },
+      nullptr);
+  if (!decoded) return decoded.error();
+  return std::move(static_cast<MessageMail<M>&>(*decoded->mail).message);
+}
+
+/// Values of every kind of field, from a seed.
+class Values {
+ public:
+  explicit Values(std::uint64_t seed) : random_(seed) {}
+  std::uint64_t u64() { return random_() >> (random_() % 64); }
+  std::uint32_t u32() { return static_cast<std::uint32_t>(u64()); }
+  double real() { return static_cast<double>(u64()) / 3.0; }
+  std::string text() {
+    std::string text(random_() % 20, ' ');
+    for (char& c : text) c = static_cast<char>('a' + random_() % 26);
+    return text;
+  }
+  Bytes bytes(std::size_t most) {
+    const std::size_t size = random_() % (most + 1);
+    const auto buffer = make_buffer(size);
+    for (std::byte& b : buffer->bytes()) b = static_cast<std::byte>(random_());
+    return share(buffer);
+  }
+  std::uint64_t below(std::uint64_t bound) { return random_() % bound; }
+  std::vector<std::string> texts() {
+    std::vector<std::string> texts(1 + below(4));
+    for (std::string& one : texts) one = text();
+    return texts;
+  }
+  Traffic traffic() { return {u64(), u64(), u64(), u64(), u64(), u64(), u64(), u64(), u64()}; }
+  JobConfig job() {
+    JobConfig job;
+    job.net = text();
+    job.steps = 1 + below(1000000);
+    job.batch = 1 + static_cast<std::uint32_t>(below(1000));
+    job.seed = u64();
+    job.ranks = 1 + static_cast<std::uint32_t>(below(64));
+    job.threads = 1 + static_cast<std::uint32_t>(below(8));
+    job.isa = text();
+    job.epoch = u32();
+    job.optimizer = {text(), real(), real(), real(), DecayAt(below(2)), text()};
+    job.gradient = {Codec(below(2)), real(), u64(), below(2) == 1};
+    job.evaluation = {u64(), 1 + u64() / 2, 1 + static_cast<std::uint32_t>(below(100))};
+    job.data = {text(), text()};
+    job.deadlines = {Duration(1 + below(1000000)), Duration(1 + below(1000000))};
+    return job;
+  }
+
+ private:
+  std::mt19937_64 random_;
+};
+
+bool same(const Bytes& a, const Bytes& b) {
+  return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size()) == 0);
+}
+
+constexpr std::uint64_t kSeeds = 50;
+
+TEST(Messages, ArgumentsOfAllFourActorsSurviveTheWire) {
+  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+    Values v(seed);
+    ServerArgs server{
+        .job = v.job(), .index = 0, .servers = 3, .workers = {}, .evaluator = v.text()};
+    for (std::uint32_t r = 0; r < server.job.ranks; ++r) server.workers.push_back({v.text(), r, 1});
+    const auto server_again = round_trip(server);
+    ASSERT_TRUE(server_again.ok()) << server_again.error().message;
+    EXPECT_EQ(*server_again, server);
+
+    const WorkerArgs worker{.job = v.job(),
+                            .first_rank = 0,
+                            .ranks = 1,
+                            .servers = v.texts(),
+                            .readers = v.texts(),
+                            .observer = v.text()};
+    EXPECT_EQ(*round_trip(worker), worker);
+    const ReaderArgs reader{v.job()};
+    EXPECT_EQ(*round_trip(reader), reader);
+    const EvaluatorArgs evaluator{v.job(), v.texts(), v.text(), v.text()};
+    EXPECT_EQ(*round_trip(evaluator), evaluator);
+  }
+}
+
+TEST(Messages, WhatTheObserverHearsSurvivesTheWire) {
+  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+    Values v(seed);
+    const Progress progress{v.text(), v.u64(), v.real(), v.u64(), v.real(), v.traffic()};
+    EXPECT_EQ(*round_trip(progress), progress);
+    const Evaluated evaluated{v.u64(), v.real(), v.real(), v.u64()};
+    EXPECT_EQ(*round_trip(evaluated), evaluated);
+    const WorkerDone done{v.text(), v.u64(), v.real(), v.real(), v.real(), v.traffic()};
+    EXPECT_EQ(*round_trip(done), done);
+    const JobFinished finished{v.text(), v.text(), v.u64()};
+    EXPECT_EQ(*round_trip(finished), finished);
+  }
+}
+
+TEST(Messages, PushesAndTheirVerdictsSurviveTheWire) {
+  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+    Values v(seed);
+    Push push{v.u32(), v.u64(), v.u32(), v.u64(), v.u64(), v.u32(), PayloadKind(v.below(3)), {}};
+    for (std::uint64_t i = v.below(5); i > 0; --i) {
+      push.packets.push_back(
+          {v.u32(), Codec(v.below(2)), static_cast<float>(v.real()), v.u64(), v.bytes(100000)});
+    }
+    const auto again = round_trip(push);
+    ASSERT_TRUE(again.ok()) << again.error().message;
+    EXPECT_EQ(again->rank, push.rank);
+    EXPECT_EQ(again->incarnation, push.incarnation);
+    EXPECT_EQ(again->epoch, push.epoch);
+    EXPECT_EQ(again->step, push.step);
+    EXPECT_EQ(again->base_version, push.base_version);
+    EXPECT_EQ(again->examples, push.examples);
+    EXPECT_EQ(again->kind, push.kind);
+    ASSERT_EQ(again->packets.size(), push.packets.size());
+    for (std::size_t i = 0; i < push.packets.size(); ++i) {
+      EXPECT_EQ(again->packets[i].chunk, push.packets[i].chunk);
+      EXPECT_EQ(again->packets[i].codec, push.packets[i].codec);
+      EXPECT_EQ(again->packets[i].scaler, push.packets[i].scaler);
+      EXPECT_EQ(again->packets[i].count, push.packets[i].count);
+      EXPECT_TRUE(same(again->packets[i].payload, push.packets[i].payload));
+    }
+    PushReply reply;
+    for (std::uint64_t i = v.below(5); i > 0; --i) reply.verdicts.push_back(Verdict(v.below(3)));
+    EXPECT_EQ(round_trip(reply)->verdicts, reply.verdicts);
+  }
+}
+
+TEST(Messages, PullsParametersAndBatchesSurviveTheWire) {
+  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+    Values v(seed);
+    Pull pull{v.u64(), {}};
+    Parameters parameters{v.u64(), PayloadKind(v.below(3)), {}};
+    for (std::uint64_t i = v.below(5); i > 0; --i) {
+      pull.chunks.push_back(v.u32());
+      parameters.chunks.push_back({v.u32(), Codec(v.below(2)), v.bytes(100000)});
+    }
+    EXPECT_EQ(round_trip(pull)->chunks, pull.chunks);
+    EXPECT_EQ(round_trip(pull)->version, pull.version);
+    const auto again = round_trip(parameters);
+    ASSERT_TRUE(again.ok()) << again.error().message;
+    EXPECT_EQ(again->version, parameters.version);
+    EXPECT_EQ(again->kind, parameters.kind);
+    ASSERT_EQ(again->chunks.size(), parameters.chunks.size());
+    for (std::size_t i = 0; i < parameters.chunks.size(); ++i) {
+      EXPECT_EQ(again->chunks[i].chunk, parameters.chunks[i].chunk);
+      EXPECT_EQ(again->chunks[i].codec, parameters.chunks[i].codec);
+      EXPECT_TRUE(same(again->chunks[i].payload, parameters.chunks[i].payload));
+    }
+    const Release release{v.u64()};
+    EXPECT_EQ(round_trip(release)->version, release.version);
+    const NextBatch next{v.u64(), v.u32()};
+    EXPECT_EQ(round_trip(next)->step, next.step);
+    EXPECT_EQ(round_trip(next)->rank, next.rank);
+    const Batch batch{v.u64(), v.u32(), v.bytes(200000), v.bytes(64)};
+    const auto batch_again = round_trip(batch);
+    ASSERT_TRUE(batch_again.ok());
+    EXPECT_EQ(batch_again->step, batch.step);
+    EXPECT_EQ(batch_again->rank, batch.rank);
+    EXPECT_TRUE(same(batch_again->images, batch.images));
+    EXPECT_TRUE(same(batch_again->labels, batch.labels));
+  }
+}
+
+TEST(Messages, UnknownEnumValuesAreRefused) {
+  Push push;
+  push.kind = PayloadKind(7);
+  EXPECT_FALSE(round_trip(push).ok());
+  push.kind = PayloadKind::GRADIENT;
+  push.packets.push_back({.chunk = 0, .codec = Codec(9), .scaler = 1, .count = 1, .payload = {}});
+  EXPECT_FALSE(round_trip(push).ok());
+  EXPECT_FALSE(round_trip(PushReply{{Verdict(3)}}).ok());
+  EXPECT_FALSE(round_trip(Parameters{0, PayloadKind(3), {}}).ok());
+}
+
+TEST(Messages, AJobThatNoActorCouldRunIsRefused) {
+  JobConfig job;
+  job.optimizer.learning_rate = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_FALSE(round_trip(ReaderArgs{job}).ok());
+  job = {};
+  job.steps = 0;
+  EXPECT_FALSE(round_trip(ReaderArgs{job}).ok());
+}
+
+TEST(Messages, ServersKnowAWorkerForEachRankAndOnlyOne) {
+  ServerArgs args;
+  args.job.ranks = 2;
+  args.workers = {{"a", 0, 1}};
+  EXPECT_FALSE(round_trip(args).ok());
+  args.workers = {{"a", 0, 2}, {"b", 1, 1}};
+  EXPECT_FALSE(round_trip(args).ok());
+  args.workers = {{"a", 0, 1}, {"b", 1, 1}};
+  EXPECT_TRUE(round_trip(args).ok());
+}
+
+TEST(Job, EvaluatesEveryNthVersionAndTheLast) {
+  JobConfig job;
+  job.steps = 10;
+  job.evaluation.every = 4;
+  std::vector<std::uint64_t> versions;
+  for (std::uint64_t v = 0; v <= 12; ++v) {
+    if (job.evaluates(v)) versions.push_back(v);
+  }
+  EXPECT_EQ(versions, (std::vector<std::uint64_t>{4, 8, 10}));
+  job.evaluation.every = 0;
+  EXPECT_EQ(job.next_evaluation(0), 10U);
+  EXPECT_FALSE(job.evaluates(4));
+}
+
+}  // namespace
+}  // namespace sterna::actors

@@ -1,0 +1,261 @@
+#include "actors/shard.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "kernels/ternary.h"
+
+namespace sterna::actors {
+namespace {
+
+/// Two ranks, one ternary tensor (two chunks) and one fp32 tensor.
+class ShardTest : public ::testing::Test {
+ protected:
+  ShardTest() {
+    job.steps = 100;
+    job.batch = 4;
+    job.ranks = 2;
+    job.seed = 7;
+    job.optimizer.learning_rate = 1;
+    job.gradient.min_size = 100;
+    job.isa = "scalar";
+  }
+
+  static std::vector<nets::ParameterSpec> specs() {
+    nets::ParameterSpec large;
+    large.name = "large";
+    large.shape = {kUnitElements * kUnitsPerChunk + 1000};
+    large.stddev = 0.1F;
+    nets::ParameterSpec small;
+    small.name = "small";
+    small.shape = {10};
+    small.role = nets::Role::bias;
+    return {large, small};
+  }
+
+  Shard make(bool snapshots = false) {
+    auto shard = Shard::make(job, ParameterTable(specs(), job, 1), 0, snapshots);
+    EXPECT_TRUE(shard.ok());
+    return std::move(shard).value();
+  }
+
+  /// A gradient of `value` everywhere (ternary: all trits 1 with that scaler).
+  static Packet packet(const Shard& shard, std::uint32_t chunk, float value) {
+    const TableChunk& place = shard.table().chunks[chunk];
+    const auto buffer = make_buffer(shard.table().packet_bytes(place));
+    Packet packet{.chunk = chunk,
+                  .codec = shard.table().tensors[place.tensor].codec,
+                  .scaler = 1,
+                  .count = place.count,
+                  .payload = {}};
+    if (packet.codec == Codec::TERNARY) {
+      const std::vector<float> ones(place.count, value);
+      kernels::ternarize(ones, value, {}, place.first, buffer->bytes(), kernels::Isa::scalar);
+      packet.scaler = value;
+    } else {
+      for (float& x : buffer->as<float>()) x = value;
+    }
+    packet.payload = share(buffer);
+    return packet;
+  }
+
+  Push push(const Shard& shard, std::uint32_t rank, std::uint64_t step, float value = 0.5F) const {
+    Push push;
+    push.rank = rank;
+    push.step = step;
+    push.base_version = step;
+    push.examples = job.batch;
+    for (std::uint32_t c = 0; c < shard.table().chunks.size(); ++c) {
+      push.packets.push_back(packet(shard, c, value));
+    }
+    return push;
+  }
+
+  static void update(Shard& shard) {
+    while (true) {
+      ChunkUpdates updates = shard.take_ready(1);
+      if (updates.empty()) return;
+      updates.run();
+      shard.publish(std::move(updates));
+    }
+  }
+
+  static std::vector<float> values(const Shard& shard, std::uint32_t chunk, std::uint64_t version) {
+    const Bytes bytes = shard.parameters(chunk, version);
+    std::vector<float> values(bytes.size() / sizeof(float));
+    std::memcpy(values.data(), bytes.data(), bytes.size());
+    return values;
+  }
+
+  static std::vector<Verdict> all(Verdict verdict) { return std::vector<Verdict>(3, verdict); }
+
+  JobConfig job;
+};
+
+TEST_F(ShardTest, AVersionIsMadeWhenTheLastRankHasPushedAndAverages) {
+  Shard shard = make();
+  const std::vector<float> before = values(shard, 0, 0);
+  EXPECT_EQ(*shard.accept(push(shard, 1, 0, 0.25F)), all(Verdict::ACCEPTED));
+  update(shard);
+  EXPECT_EQ(shard.version(0), 0U);
+  EXPECT_FALSE(*shard.available(0, 1));
+  EXPECT_EQ(*shard.accept(push(shard, 0, 0, 0.75F)), all(Verdict::ACCEPTED));
+  update(shard);
+  for (std::uint32_t c = 0; c < 3; ++c) EXPECT_EQ(shard.version(c), 1U);
+  EXPECT_TRUE(*shard.available(0, 1));
+  EXPECT_EQ(values(shard, 0, 1)[5], before[5] - 0.5F);
+  EXPECT_EQ(values(shard, 2, 1)[9], -0.5F);
+}
+
+TEST_F(ShardTest, TheStartDoesNotDependOnTheNumberOfServers) {
+  const Shard one = make();
+  for (std::uint32_t index = 0; index < 3; ++index) {
+    const auto part = Shard::make(job, ParameterTable(specs(), job, 3), index, false);
+    ASSERT_TRUE(part.ok());
+    for (std::uint32_t c = 0; c < part->table().chunks.size(); ++c) {
+      if (!part->holds(c)) continue;
+      const TableChunk& place = part->table().chunks[c];
+      const std::vector<float> mine = values(*part, c, 0);
+      for (std::uint64_t i = 0; i < place.count; i += 997) {
+        const std::uint64_t at = place.first + i;
+        const std::uint64_t per = kUnitElements * kUnitsPerChunk;
+        const auto chunk = static_cast<std::uint32_t>(place.tensor == 1 ? 2 : at / per);
+        EXPECT_EQ(mine[i], values(one, chunk, 0)[place.tensor == 1 ? at : at % per]);
+      }
+      if (place.count > 2000) break;  // values() copies a chunk a time
+    }
+  }
+}
+
+TEST_F(ShardTest, TheFirstPushOfAnIdentityWinsAndLaterOnesAreDuplicates) {
+  Shard shard = make();
+  EXPECT_EQ(*shard.accept(push(shard, 0, 0, 0.5F)), all(Verdict::ACCEPTED));
+  EXPECT_EQ(*shard.accept(push(shard, 0, 0, 8.0F)), all(Verdict::DUPLICATE));
+  EXPECT_EQ(*shard.accept(push(shard, 1, 0, 0.5F)), all(Verdict::ACCEPTED));
+  // Complete, and not yet updated: still a duplicate.
+  EXPECT_EQ(*shard.accept(push(shard, 1, 0, 8.0F)), all(Verdict::DUPLICATE));
+  update(shard);
+  EXPECT_EQ(values(shard, 2, 1)[0], -0.5F);
+}
+
+TEST_F(ShardTest, APushAfterItsStepIsADuplicateIfItWasCountedAndDroppedIfNobodyRemembers) {
+  Shard shard = make();
+  for (std::uint64_t step = 0; step < 3; ++step) {
+    for (const std::uint32_t rank : {0U, 1U}) {
+      EXPECT_EQ(*shard.accept(push(shard, rank, step)), all(Verdict::ACCEPTED));
+    }
+    update(shard);
+  }
+  EXPECT_EQ(*shard.accept(push(shard, 1, 2)), all(Verdict::DUPLICATE));
+  EXPECT_EQ(*shard.accept(push(shard, 1, 0)), all(Verdict::DROPPED));
+  EXPECT_EQ(shard.version(0), 3U);
+}
+
+TEST_F(ShardTest, OneChunkTwiceInOnePushIsCountedOnce) {
+  Shard shard = make();
+  Push twice = push(shard, 0, 0);
+  twice.packets.resize(1);
+  twice.packets.push_back(packet(shard, 0, 3.0F));
+  EXPECT_EQ(*shard.accept(twice), (std::vector<Verdict>{Verdict::ACCEPTED, Verdict::DUPLICATE}));
+}
+
+TEST_F(ShardTest, ArrivalOrderDoesNotChangeABit) {
+  Shard a = make();
+  Shard b = make();
+  const Push first = push(a, 0, 0, 0.1F);
+  const Push second = push(a, 1, 0, 0.7F);
+  EXPECT_TRUE(a.accept(first).ok() && a.accept(second).ok());
+  EXPECT_TRUE(b.accept(second).ok() && b.accept(first).ok());
+  update(a);
+  update(b);
+  for (std::uint32_t c = 0; c < 3; ++c) EXPECT_EQ(values(a, c, 1), values(b, c, 1));
+}
+
+TEST_F(ShardTest, AHostilePushIsRefusedWholeAndChangesNothing) {
+  Shard shard = make();
+  const auto refused = [&](auto&& spoil) {
+    Push bad = push(shard, 0, 0);
+    spoil(bad);
+    return !shard.accept(std::move(bad)).ok();
+  };
+  EXPECT_TRUE(refused([](Push& p) { p.rank = 2; }));
+  EXPECT_TRUE(refused([](Push& p) { p.epoch = 1; }));
+  EXPECT_TRUE(refused([](Push& p) { p.step = p.base_version = 1; }));
+  EXPECT_TRUE(refused([](Push& p) { p.step = p.base_version = 100; }));
+  EXPECT_TRUE(refused([](Push& p) { p.base_version = 1; }));
+  EXPECT_TRUE(refused([](Push& p) { p.examples = 5; }));
+  EXPECT_TRUE(refused([](Push& p) { p.kind = PayloadKind::PARAMETERS; }));
+  EXPECT_TRUE(refused([](Push& p) { p.packets.back().chunk = 3; }));
+  EXPECT_TRUE(refused([](Push& p) { p.packets.back().chunk = 0xFFFFFFFF; }));
+  EXPECT_TRUE(refused([](Push& p) { p.packets.back().codec = Codec::TERNARY; }));
+  EXPECT_TRUE(refused([](Push& p) { p.packets.back().count = 11; }));
+  EXPECT_TRUE(refused([](Push& p) { p.packets.back().payload = {}; }));
+  EXPECT_TRUE(refused([](Push& p) { p.packets[0].payload = p.packets[1].payload; }));
+  for (const float scaler : {-1.0F, std::numeric_limits<float>::infinity(), std::nanf("")}) {
+    EXPECT_TRUE(refused([&](Push& p) { p.packets[1].scaler = scaler; }));
+  }
+  EXPECT_TRUE(refused([](Push& p) {  // negative where it is not nonzero
+    const auto planes = make_buffer(p.packets[1].payload.size());
+    planes->data()[64] = std::byte{1};
+    p.packets[1].payload = share(planes);
+  }));
+  EXPECT_TRUE(refused([](Push& p) {
+    const auto values = make_buffer(40);
+    values->as<float>()[3] = std::nanf("");
+    p.packets[2].payload = share(values);
+  }));
+  EXPECT_EQ(*shard.accept(push(shard, 0, 0)), all(Verdict::ACCEPTED));
+}
+
+TEST_F(ShardTest, OldVersionsAreGoneAndImpossibleOnesRefused) {
+  Shard shard = make();
+  for (const std::uint32_t rank : {0U, 1U}) EXPECT_TRUE(shard.accept(push(shard, rank, 0)).ok());
+  update(shard);
+  EXPECT_FALSE(shard.available(0, 0).ok());
+  EXPECT_FALSE(shard.available(0, 101).ok());
+  EXPECT_FALSE(shard.available(3, 1).ok());
+  EXPECT_FALSE(*shard.available(0, 100));
+}
+
+TEST_F(ShardTest, SnapshotsStayUntilTheyAreReleasedAndHoldTrainingBackBeforeTheyPileUp) {
+  job.evaluation.every = 1;
+  Shard shard = make(true);
+  for (std::uint64_t step = 0; step < Shard::kMaxSnapshots; ++step) {
+    for (const std::uint32_t rank : {0U, 1U}) {
+      EXPECT_TRUE(shard.accept(push(shard, rank, step)).ok());
+    }
+    update(shard);
+  }
+  EXPECT_TRUE(*shard.available(2, 1));
+  EXPECT_EQ(values(shard, 2, 1)[0], -0.5F);
+  EXPECT_EQ(values(shard, 2, 4)[0], -2.0F);
+  for (const std::uint32_t rank : {0U, 1U}) EXPECT_TRUE(shard.accept(push(shard, rank, 4)).ok());
+  update(shard);
+  EXPECT_EQ(shard.version(2), Shard::kMaxSnapshots);
+  shard.release(2);
+  EXPECT_FALSE(shard.available(2, 2).ok());
+  EXPECT_TRUE(*shard.available(2, 3));
+  update(shard);
+  EXPECT_EQ(shard.version(2), Shard::kMaxSnapshots + 1);
+}
+
+TEST_F(ShardTest, AnUnknownOptimizerScheduleOrInstructionSetIsAnError) {
+  const auto made = [&] {
+    return Shard::make(job, ParameterTable(specs(), job, 1), 0, false).ok();
+  };
+  EXPECT_TRUE(made());
+  job.optimizer.name = "adagrad";
+  EXPECT_FALSE(made());
+  job.optimizer.name = "momentum";
+  job.optimizer.schedule = "cosine";
+  EXPECT_FALSE(made());
+  job.optimizer.schedule = "polynomial";
+  job.isa = "mmx";
+  EXPECT_FALSE(made());
+}
+
+}  // namespace
+}  // namespace sterna::actors

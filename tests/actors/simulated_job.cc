@@ -1,0 +1,242 @@
+#include "tests/actors/simulated_job.h"
+
+#include <cstring>
+
+#include "input/batch.h"
+#include "input/idx.h"
+#include "input/preprocess.h"
+#include "kernels/scaler.h"
+#include "kernels/ternary.h"
+
+namespace sterna::actors {
+namespace {
+
+constexpr std::size_t kSide = 28;
+
+struct Split {
+  std::vector<std::uint8_t> pixels;
+  std::vector<std::uint8_t> labels;
+};
+
+/// Class c is a bright bar at row 2c + 4, with noise.
+Split draw(std::size_t count, std::uint64_t seed) {
+  SeededRandom random(seed);
+  Split split;
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto label = static_cast<std::uint8_t>(random.below(10));
+    split.labels.push_back(label);
+    for (std::size_t row = 0; row < kSide; ++row) {
+      for (std::size_t column = 0; column < kSide; ++column) {
+        const bool bright = row / 2 == label + 2U && column > 4 && column < 24;
+        split.pixels.push_back(static_cast<std::uint8_t>((bright ? 180 : 0) + random.below(60)));
+      }
+    }
+  }
+  return split;
+}
+
+}  // namespace
+
+void write_small_dataset(const std::filesystem::path& dir, std::size_t train, std::size_t test) {
+  std::filesystem::create_directories(dir);
+  const std::pair<input::Split, Split> splits[] = {{input::Split::train, draw(train, 1)},
+                                                   {input::Split::test, draw(test, 2)}};
+  for (const auto& [which, split] : splits) {
+    const input::IdxNames names = input::mnist_names(which);
+    EXPECT_TRUE(input::write_idx_images(dir / names.images, split.pixels, kSide, kSide).ok());
+    EXPECT_TRUE(input::write_idx_labels(dir / names.labels, split.labels).ok());
+  }
+}
+
+SimulatedJob::SimulatedJob() {
+  const auto* test = ::testing::UnitTest::GetInstance()->current_test_info();
+  data_ = std::filesystem::path(::testing::TempDir()) /
+          (std::string("sterna-job-") + test->name() + "-" + std::to_string(::getpid()));
+  write_small_dataset(data_, 200, 60);
+  job.steps = 30;
+  job.batch = 4;
+  job.seed = 11;
+  job.ranks = 2;
+  job.optimizer.name = "momentum";
+  job.optimizer.learning_rate = 0.005;
+  job.optimizer.weight_decay = 0.0005;
+  job.optimizer.schedule = "polynomial";
+  job.evaluation = {.every = 10, .examples = 20, .batch = 8};
+  job.data.dir = data_.string();
+}
+
+SimulatedJob::~SimulatedJob() { std::filesystem::remove_all(data_); }
+
+Finder SimulatedJob::finder() const {
+  return [this](Process&, std::string name, Duration) -> Task<Result<AnyRef>> {
+    const auto found = names_.find(name);
+    if (found == names_.end()) co_return Error{Errc::not_found, "no actor of this name"};
+    co_return found->second;
+  };
+}
+
+template <class A, class Args>
+void SimulatedJob::add(const std::string& name, Args args) {
+  test::SimProcess* home = by_name_["launcher"];
+  if (!layout_.one_process) {
+    home = &start(name);
+    home->process->set_on_death(
+        [this, name](LocalId, const std::string& cause) { deaths.push_back(name + ": " + cause); });
+  }
+  by_name_[name] = home;
+  if constexpr (std::is_constructible_v<A, Args, Finder>) {
+    names_[name] = home->process->template spawn<A>(std::move(args), finder());
+  } else {
+    names_[name] = home->process->template spawn<A>(std::move(args));
+  }
+}
+
+void SimulatedJob::launch(const JobLayout& layout) {
+  record = {};
+  deaths.clear();
+  names_.clear();
+  by_name_.clear();
+  processes.clear();
+  layout_ = layout;
+  job.ranks = layout.workers * layout.ranks_per_worker;
+  test::SimProcess& launcher = start("launcher");
+  launcher.process->set_on_death(
+      [this](LocalId, const std::string& cause) { deaths.push_back(cause); });
+  by_name_["launcher"] = &launcher;
+  names_["launcher"] = launcher.process->spawn<RecordingObserver>(record);
+
+  std::vector<WorkerRanks> workers;
+  std::vector<std::string> servers;
+  std::vector<std::string> readers;
+  const auto numbered = [](const char* what, std::uint32_t i) { return what + std::to_string(i); };
+  for (std::uint32_t i = 0; i < layout.workers; ++i) {
+    workers.push_back(
+        {numbered("worker", i), i * layout.ranks_per_worker, layout.ranks_per_worker});
+  }
+  for (std::uint32_t i = 0; i < layout.servers; ++i) {
+    servers.push_back(numbered("server", i));
+    add<ParameterServer>(servers.back(), ServerArgs{.job = job,
+                                                    .index = i,
+                                                    .servers = layout.servers,
+                                                    .workers = workers,
+                                                    .evaluator = "evaluator"});
+  }
+  for (std::uint32_t i = 0; i < layout.readers; ++i) {
+    readers.push_back(numbered("reader", i));
+    add<InputReader>(readers.back(), ReaderArgs{job});
+  }
+  for (const WorkerRanks& worker : workers) {
+    add<Worker>(worker.name, WorkerArgs{.job = job,
+                                        .first_rank = worker.first_rank,
+                                        .ranks = worker.ranks,
+                                        .servers = servers,
+                                        .readers = readers});
+  }
+  add<Evaluator>("evaluator", EvaluatorArgs{.job = job, .servers = servers, .weights = weights});
+}
+
+void SimulatedJob::finish() {
+  loop.run_until(
+      [this] {
+        return !deaths.empty() || (record.finished && record.done.size() == layout_.workers);
+      },
+      loop.now() + std::chrono::hours(1));
+}
+
+std::string SimulatedJob::hash_of(const JobLayout& layout) {
+  launch(layout);
+  finish();
+  for (const std::string& death : deaths) ADD_FAILURE() << death;
+  if (!record.finished) {
+    for (const std::string& line : log) ADD_FAILURE() << line;
+  }
+  return record.finished ? record.finished->parameters_sha256 : "";
+}
+
+namespace {
+
+/// Keeps a copy of each gradient.
+class Gradients final : public nets::GradientSink {
+ public:
+  void gradient(std::size_t index, std::span<const float> values) override {
+    by_tensor[index].assign(values.begin(), values.end());
+  }
+  std::map<std::size_t, std::vector<float>> by_tensor;
+};
+
+/// What one rank sends for one tensor.
+struct Sent {
+  std::vector<std::byte> bytes;
+  kernels::Packet packet;
+};
+
+Sent send(const JobConfig& job, std::uint64_t step, std::uint32_t rank, std::uint32_t tensor,
+          std::span<const float> gradient, kernels::Isa isa) {
+  Sent sent;
+  if (job.gradient.codec == Codec::TERNARY) {
+    const float scaler =
+        kernels::scaler(gradient, static_cast<float>(job.gradient.clip), isa).value();
+    sent.bytes.resize(kernels::planes_bytes(gradient.size()));
+    kernels::ternarize(gradient, scaler, {job.seed, static_cast<std::uint32_t>(step), rank, tensor},
+                       0, sent.bytes, isa);
+    sent.packet = {kernels::Packing::planes, scaler, {}};
+  } else {
+    const auto bytes = std::as_bytes(gradient);
+    sent.bytes.assign(bytes.begin(), bytes.end());
+    sent.packet = {kernels::Packing::fp32, 1, {}};
+  }
+  return sent;
+}
+
+}  // namespace
+
+std::string sequential_oracle(const JobConfig& job) {
+  const kernels::Isa isa = kernels::parse_isa(job.isa).value();
+  const input::Dataset dataset = input::load_mnist(job.data.dir, input::Split::train).value();
+  const auto net = nets::make_net({.name = job.net,
+                                   .batch = job.batch,
+                                   .weight_decay = static_cast<float>(job.optimizer.weight_decay)})
+                       .value();
+  const auto tensors = static_cast<std::uint32_t>(net->parameters().size());
+  std::vector<std::vector<float>> accumulators;
+  for (std::uint32_t t = 0; t < tensors; ++t) {
+    nets::initialize(net->parameter(t), net->parameters()[t], job.seed, t);
+    accumulators.emplace_back(net->parameter(t).size());
+  }
+  std::vector<float> images(job.batch * dataset.image_size());
+  std::vector<std::uint8_t> labels(job.batch);
+  const kernels::Schedule schedule = parse_schedule(job.optimizer, job.steps).value();
+  for (std::uint64_t step = 0; step < job.steps; ++step) {
+    std::vector<std::vector<Sent>> sent(tensors);  // by tensor, then rank
+    for (std::uint32_t rank = 0; rank < job.ranks; ++rank) {
+      const auto indices =
+          input::batch_indices({job.seed, step, rank, job.ranks, job.batch}, dataset.count);
+      input::gather(dataset, indices, images, labels);
+      Gradients gradients;
+      for (std::uint32_t t = 0; t < tensors; ++t) net->parameters_changed(t);
+      EXPECT_TRUE(net->train_step(images, labels, gradients).ok());
+      for (std::uint32_t t = 0; t < tensors; ++t) {
+        sent[t].push_back(send(job, step, rank, t, gradients.by_tensor[t], isa));
+      }
+    }
+    const kernels::UpdateOptions options{
+        .optimizer = parse_optimizer(job.optimizer).value(),
+        .learning_rate = static_cast<float>(kernels::learning_rate(schedule, step)),
+        .momentum = static_cast<float>(job.optimizer.momentum)};
+    for (std::uint32_t t = 0; t < tensors; ++t) {
+      std::vector<kernels::Packet> packets;
+      for (Sent& one : sent[t]) {
+        one.packet.payload = one.bytes;
+        packets.push_back(one.packet);
+      }
+      const bool momentum = options.optimizer == kernels::Optimizer::momentum;
+      std::vector<float> next(net->parameter(t).size());
+      kernels::update(packets, options, net->parameter(t),
+                      momentum ? std::span<float>(accumulators[t]) : std::span<float>{}, next, isa);
+      std::copy(next.begin(), next.end(), net->parameter(t).begin());
+    }
+  }
+  return parameters_sha256(*net);
+}
+
+}  // namespace sterna::actors

@@ -1,0 +1,86 @@
+// A whole training job in one test: each actor in a simulated process of its own, over the
+// in-memory transport, on a virtual clock; and the same training as one plain loop, as an oracle.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "actors/args.h"
+#include "actors/evaluator.h"
+#include "actors/input_reader.h"
+#include "actors/messages.h"
+#include "actors/parameter_server.h"
+#include "actors/worker.h"
+#include "tests/runtime/sim_fixture.h"
+
+namespace sterna::actors {
+
+/// A data set of `train` and `test` 28 x 28 images that lenet can learn, as IDX files in `dir`.
+void write_small_dataset(const std::filesystem::path& dir, std::size_t train, std::size_t test);
+
+/// Keeps what it is told.
+class RecordingObserver final : public Actor<Observer> {
+ public:
+  struct Record {
+    std::vector<Progress> progress;
+    std::vector<Evaluated> evaluated;
+    std::vector<WorkerDone> done;
+    std::optional<JobFinished> finished;
+  };
+  explicit RecordingObserver(Record& record) : record_(record) {}
+  void on(Progress message) { record_.progress.push_back(std::move(message)); }
+  void on(Evaluated message) { record_.evaluated.push_back(std::move(message)); }
+  void on(WorkerDone message) { record_.done.push_back(std::move(message)); }
+  void on(JobFinished message) { record_.finished = std::move(message); }
+
+ private:
+  Record& record_;
+};
+
+struct JobLayout {
+  std::uint32_t servers = 1;
+  std::uint32_t readers = 1;
+  std::uint32_t workers = 1;
+  std::uint32_t ranks_per_worker = 1;
+  bool one_process = false;  ///< all actors in one process, without links
+};
+
+class SimulatedJob : public test::SimFixture {
+ protected:
+  SimulatedJob();
+  ~SimulatedJob() override;
+
+  /// Spawns all actors. Process names: "launcher", "server0", "reader0", "worker0", "evaluator".
+  void launch(const JobLayout& layout);
+  /// Runs until the workers and the evaluator are done, an actor has died, or virtual time is up.
+  void finish();
+  /// launch() and finish(): the final hash; empty if it failed, with the causes in `deaths`.
+  std::string hash_of(const JobLayout& layout);
+
+  test::SimProcess& process_of(const std::string& name) { return *by_name_.at(name); }
+  AnyRef ref_of(const std::string& name) const { return names_.at(name); }
+
+  JobConfig job;
+  std::string weights;
+  RecordingObserver::Record record;
+  std::vector<std::string> deaths;
+
+ private:
+  template <class A, class Args>
+  void add(const std::string& name, Args args);
+  Finder finder() const;
+
+  std::filesystem::path data_;
+  JobLayout layout_;
+  std::map<std::string, AnyRef> names_;
+  std::map<std::string, test::SimProcess*> by_name_;
+};
+
+/// The same job without actors, messages or chunks: one loop over steps, ranks and whole tensors.
+std::string sequential_oracle(const JobConfig& job);
+
+}  // namespace sterna::actors

@@ -1,0 +1,254 @@
+// Runs of real processes: this program starts itself as coordinator, node and actors, asks them,
+// kills them in every way, and looks for what is left.
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <filesystem>
+
+#include "runtime/main.h"
+#include "runtime/process_names.h"
+#include "runtime/real_machine.h"
+#include "tests/runtime/cluster_test_actor.h"
+
+namespace sterna::test {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+/// Polls what nobody tells us about (/proc), until it is true or the time is up.
+bool eventually(const std::function<bool()>& done, Duration patience) {
+  const SteadyClock clock;
+  const Time deadline = clock.now() + patience;
+  while (!done()) {
+    if (clock.now() > deadline) return false;
+    ::poll(nullptr, 0, 5);
+  }
+  return true;
+}
+
+ClusterOptions quick(bool tcp) {
+  ClusterOptions options;
+  options.network.tcp = tcp;
+  options.heartbeat = milliseconds(100);
+  options.silence = milliseconds(1000);
+  options.start_deadline = seconds(30);  // a sanitizer's start on a loaded machine
+  return options;
+}
+
+class RuntimeProcesses : public testing::TestWithParam<bool> {
+ protected:
+  void SetUp() override {
+    cluster.set_events({nullptr, [this](const ProcessDown& down) { downs.push_back(down); },
+                        [this](const StatusReport& report) { status = report; }});
+    const Result<void> started = cluster.start();
+    ASSERT_TRUE(started.ok()) << started.error().message;
+    for (const std::string name : {"a", "b"}) {
+      Result<ActorRef<Peer>> peer = cluster.spawn<Peer>(name, "peer", PeerArgs{});
+      ASSERT_TRUE(peer.ok()) << peer.error().message;
+      peers.push_back(*peer);
+    }
+  }
+  void TearDown() override {
+    cluster.stop(seconds(2));
+    EXPECT_TRUE(eventually([&] { return processes_of_run(cluster.run()).empty(); }, seconds(5)));
+    EXPECT_FALSE(std::filesystem::exists(cluster.options().network.directory));
+  }
+  pid_t pid(const std::string& name) {
+    for (const FoundProcess& process : processes_of_run(cluster.run())) {
+      if (process.name == name) return static_cast<pid_t>(process.pid);
+    }
+    ADD_FAILURE() << "no process called " << name;
+    return 0;
+  }
+  bool wait(const std::function<bool()>& done, Duration patience) {
+    return cluster.run_until(done, machine.loop().now() + patience);
+  }
+  /// Kills b with a signal while a watches it; what a learnt, and how long that took.
+  std::pair<Obituary, Duration> mourn(int signal, Duration patience) {
+    Future<Obituary> obituary = cluster.process().ask(peers[0], Mourn{"b"}, seconds(60));
+    EXPECT_TRUE(cluster.ask(peers[0], Relay{"b", 1}, seconds(5)).ok());
+    const Time struck = machine.loop().now();
+    ::kill(pid("b"), signal);
+    EXPECT_TRUE(wait([&] { return obituary.ready(); }, patience));
+    if (!obituary.ready()) return {};
+    const Result<Obituary> read = obituary.take();
+    EXPECT_TRUE(read.ok()) << (read.ok() ? "" : read.error().message);
+    return {read.ok() ? *read : Obituary{}, machine.loop().now() - struck};
+  }
+
+  Registry registry = peer_registry();
+  RealMachine machine;
+  Cluster cluster{machine, registry, quick(GetParam())};
+  std::vector<ActorRef<Peer>> peers;
+  std::vector<ProcessDown> downs;
+  StatusReport status;
+};
+
+INSTANTIATE_TEST_SUITE_P(Over, RuntimeProcesses, testing::Bool(),
+                         [](const auto& over) { return over.param ? "tcp_and_curve" : "ipc"; });
+
+TEST_P(RuntimeProcesses, ActorsInProcessesOfTheirOwnAnswerTheLauncherAndEachOther) {
+  EXPECT_EQ(cluster.ask(peers[0], Deposit{2}, seconds(5))->value, 2);
+  const Result<Balance> there = cluster.ask(peers[0], Relay{"b", 3}, seconds(5));
+  ASSERT_TRUE(there.ok()) << there.error().message;
+  EXPECT_EQ(there->value, 3);
+  const Result<Balance> back = cluster.ask(peers[1], Relay{"a", 5}, seconds(5));
+  ASSERT_TRUE(back.ok()) << back.error().message;
+  EXPECT_EQ(back->value, 7);
+  const StopReport report = cluster.stop(seconds(5));
+  EXPECT_EQ(report.stopped, 2u);
+  EXPECT_EQ(report.killed, 0u);
+  EXPECT_EQ(report.survivors, 0u);
+  EXPECT_FALSE(cluster.failure().has_value());
+}
+
+TEST_P(RuntimeProcesses, StatusNamesProcessesWithTheirMemory) {
+  ASSERT_TRUE(wait([&] { return status.processes.size() == 2; }, seconds(10)));
+  EXPECT_EQ(status.processes[0].pid, pid("a"));
+  EXPECT_GT(status.processes[0].resident_bytes, 1U << 20);
+}
+
+TEST_P(RuntimeProcesses, AKilledActorIsMournedWithItsCauseWithinASecond) {
+  const auto [obituary, took] = mourn(SIGKILL, seconds(10));
+  EXPECT_EQ(obituary.name, "b");
+  EXPECT_EQ(obituary.incarnation, 1u);
+  EXPECT_THAT(obituary.cause, StartsWith("killed by SIGKILL"));
+  EXPECT_LT(took, seconds(1));
+  ASSERT_TRUE(wait([&] { return cluster.failure().has_value(); }, seconds(1)));
+  EXPECT_EQ(cluster.failure()->identity.name, "b");
+}
+
+TEST_P(RuntimeProcesses, AStoppedProcessDiesOfSilence) {
+  const auto [obituary, took] = mourn(SIGSTOP, seconds(10));
+  EXPECT_THAT(obituary.cause, StartsWith("silence"));
+  EXPECT_LT(took, seconds(3));
+}
+
+TEST_P(RuntimeProcesses, AHandlerThatBlocksItsLoopDiesOfSilence) {
+  cluster.process().tell(peers[1], Block{60'000});
+  ASSERT_TRUE(wait([&] { return cluster.failure().has_value(); }, seconds(10)));
+  EXPECT_EQ(cluster.failure()->identity.name, "b");
+  EXPECT_THAT(cluster.failure()->cause, StartsWith("silence"));
+}
+
+TEST_P(RuntimeProcesses, AFailedActorsCauseIsTheRunsCause) {
+  cluster.process().tell(peers[1], Fail{"the loss is not finite"});
+  ASSERT_TRUE(wait([&] { return cluster.failure().has_value(); }, seconds(5)));
+  EXPECT_EQ(cluster.failure()->cause, "the loss is not finite");
+  EXPECT_EQ(cluster.failure()->exit_code, 1);
+}
+
+TEST_P(RuntimeProcesses, AKilledNodeLeavesNobodyBehind) {
+  ::kill(pid("node-localhost"), SIGKILL);
+  ASSERT_TRUE(
+      wait([&] { return cluster.failure() && !cluster.failure()->consequence; }, seconds(5)));
+  EXPECT_EQ(cluster.failure()->identity.name, "node-localhost");
+  EXPECT_THAT(cluster.failure()->cause, HasSubstr("SIGKILL"));
+  EXPECT_TRUE(eventually(
+      [&] {
+        const auto left = processes_of_run(cluster.run());
+        return left.size() == 1 && left[0].name == "coordinator";
+      },
+      seconds(5)));
+}
+
+TEST_P(RuntimeProcesses, AKilledCoordinatorLeavesNobodyBehind) {
+  ::kill(pid("coordinator"), SIGKILL);
+  ASSERT_TRUE(wait([&] { return cluster.failure().has_value(); }, seconds(5)));
+  EXPECT_EQ(cluster.failure()->identity.name, "coordinator");
+  EXPECT_TRUE(wait([&] { return downs.size() >= 2 && processes_of_run(cluster.run()).empty(); },
+                   seconds(5)));
+}
+
+/// A launcher in a process of its own: this program with another argument.
+class LauncherProcess {
+ public:
+  explicit LauncherProcess(const char* mode) {
+    int ends[2];
+    if (::pipe2(ends, O_CLOEXEC) != 0) return;
+    pid_ = ::fork();
+    if (pid_ == 0) {
+      ::dup2(ends[1], STDOUT_FILENO);
+      ::execl("/proc/self/exe", "runtime_processes_test", "--launch", mode, nullptr);
+      ::_exit(126);
+    }
+    ::close(ends[1]);
+    // One line: "RUN DIRECTORY", once its actors are ready.
+    std::string line;
+    for (char c = 0; ::read(ends[0], &c, 1) == 1 && c != '\n';) line += c;
+    ::close(ends[0]);
+    const auto space = line.find(' ');
+    if (space == std::string::npos) return;
+    run = std::stoull(line.substr(0, space), nullptr, 16);
+    directory = line.substr(space + 1);
+  }
+  ~LauncherProcess() {
+    ::kill(pid_, SIGKILL);
+    ::waitpid(pid_, nullptr, 0);
+  }
+  void signal(int number) const { ::kill(pid_, number); }
+
+  std::uint64_t run = 0;
+  std::string directory;
+
+ private:
+  pid_t pid_ = 0;
+};
+
+int launch(bool tcp, int argc, char** argv, const Registry& registry) {
+  return sterna::main(
+      argc, argv, registry,
+      [](Cluster& cluster) {
+        for (const char* name : {"a", "b"}) {
+          if (!cluster.spawn<Peer>(name, "peer", PeerArgs{})) return 1;
+        }
+        std::printf("%llx %s\n", static_cast<unsigned long long>(cluster.run()),
+                    cluster.options().network.directory.c_str());
+        std::fflush(stdout);
+        cluster.run_until([&] { return cluster.interrupted(); }, kNever);
+        return 130;
+      },
+      quick(tcp));
+}
+
+TEST(RuntimeLauncher, KilledItLeavesNeitherProcessesNorSockets) {
+  const LauncherProcess launcher("ipc");
+  ASSERT_NE(launcher.run, 0u);
+  EXPECT_EQ(processes_of_run(launcher.run).size(), 4u);
+  EXPECT_TRUE(std::filesystem::exists(launcher.directory));
+  launcher.signal(SIGKILL);
+  EXPECT_TRUE(eventually([&] { return processes_of_run(launcher.run).empty(); }, seconds(5)));
+  EXPECT_FALSE(std::filesystem::exists(launcher.directory));
+}
+
+TEST(RuntimeLauncher, InterruptedItStopsItsOwnRunAndNoOther) {
+  const LauncherProcess first("ipc");
+  const LauncherProcess second("tcp");
+  ASSERT_NE(first.run, 0u);
+  ASSERT_NE(second.run, 0u);
+  first.signal(SIGINT);
+  EXPECT_TRUE(eventually([&] { return processes_of_run(first.run).empty(); }, seconds(5)));
+  EXPECT_TRUE(eventually([&] { return !std::filesystem::exists(first.directory); }, seconds(5)));
+  EXPECT_EQ(processes_of_run(second.run).size(), 4u);
+}
+
+}  // namespace
+}  // namespace sterna::test
+
+int main(int argc, char** argv) {
+  const sterna::Registry registry = sterna::test::peer_registry();
+  if (const auto code = sterna::host_if_child(argc, argv, registry)) return *code;
+  if (argc == 3 && std::string(argv[1]) == "--launch") {
+    return sterna::test::launch(std::string(argv[2]) == "tcp", argc, argv, registry);
+  }
+  testing::InitGoogleTest(&argc, argv);
+  return RUN_ALL_TESTS();
+}

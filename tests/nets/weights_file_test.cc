@@ -1,0 +1,208 @@
+#include "nets/weights_file.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdint>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <numeric>
+
+namespace sterna::nets {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+namespace fs = std::filesystem;
+
+class WeightsFileTest : public testing::Test {
+ protected:
+  WeightsFileTest() {
+    std::string name = (fs::temp_directory_path() / "sterna-weights-XXXXXX").string();
+    folder_ = ::mkdtemp(name.data());
+  }
+  ~WeightsFileTest() override { fs::remove_all(folder_); }
+
+  std::string path(const char* name = "weights.safetensors") const { return folder_ / name; }
+
+  /// Writes a file of `header` and `data` bytes of zeros.
+  std::string file(const std::string& header, std::size_t data) const {
+    const std::uint64_t length = header.size();
+    std::string bytes(sizeof length, '\0');
+    std::memcpy(bytes.data(), &length, sizeof length);
+    return raw(bytes + header + std::string(data, '\0'));
+  }
+  std::string raw(const std::string& bytes) const {
+    std::ofstream(path(), std::ios::binary) << bytes;
+    return path();
+  }
+  static std::string contents(const std::string& path) {
+    std::ifstream in(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(in), {}};
+  }
+  static void expect_malformed(const std::string& path, const char* what) {
+    const auto read = read_safetensors(path);
+    ASSERT_FALSE(read.ok()) << what;
+    EXPECT_EQ(read.error().code, Errc::malformed) << what;
+    EXPECT_THAT(read.error().message, HasSubstr(what));
+    EXPECT_THAT(read.error().message, HasSubstr(path));
+    EXPECT_THAT(read.error().message, testing::Not(HasSubstr("\n")));
+  }
+
+  const std::vector<ParameterSpec> specs_{{.name = "b/weights", .shape = {2, 3}},
+                                          {.name = "a/biases", .shape = {2}, .role = Role::bias}};
+  const std::vector<float> first_{1, 2, 3, 4, 5, 6}, second_{-7, 0.5F};
+  const std::vector<std::span<const float>> values_{first_, second_};
+  fs::path folder_;
+};
+
+TEST_F(WeightsFileTest, ReadsBackWhatItWrote) {
+  ASSERT_TRUE(write_safetensors(path(), specs_, values_, {{"net", "lenet"}}).ok());
+  const auto read = read_safetensors(path());
+  ASSERT_TRUE(read.ok()) << read.error().message;
+  ASSERT_EQ(read->tensors.size(), 2U);
+  EXPECT_EQ(read->tensors[0].name, "b/weights");
+  EXPECT_THAT(read->tensors[0].shape, ElementsAre(2, 3));
+  EXPECT_EQ(read->tensors[0].values, first_);
+  EXPECT_EQ(read->tensors[1].name, "a/biases");
+  EXPECT_EQ(read->tensors[1].values, second_);
+  EXPECT_EQ(read->metadata, (Metadata{{"net", "lenet"}}));
+  EXPECT_FALSE(fs::exists(path() + ".partial"));
+}
+
+TEST_F(WeightsFileTest, WritesTheFormatByItsRules) {
+  ASSERT_TRUE(write_safetensors(path(), specs_, values_, {}).ok());
+  const std::string bytes = contents(path());
+  std::uint64_t length = 0;
+  ASSERT_GT(bytes.size(), 8U);
+  std::memcpy(&length, bytes.data(), 8);
+  EXPECT_EQ(length % 8, 0U);
+  ASSERT_EQ(bytes.size(), 8 + length + 32);
+  std::string header = bytes.substr(8, length);
+  header.erase(header.find_last_not_of(' ') + 1);
+  EXPECT_EQ(header, R"({"b/weights":{"dtype":"F32","shape":[2,3],"data_offsets":[0,24]},)"
+                    R"("a/biases":{"dtype":"F32","shape":[2],"data_offsets":[24,32]}})");
+  std::vector<float> data(8);
+  std::memcpy(data.data(), bytes.data() + 8 + length, 32);
+  EXPECT_THAT(data, ElementsAre(1, 2, 3, 4, 5, 6, -7, 0.5F));
+}
+
+TEST_F(WeightsFileTest, ReadsTensorsInTheOrderOfTheirBytes) {
+  const auto read =
+      read_safetensors(file(R"({"late":{"dtype":"F32","shape":[1],"data_offsets":[4,8]},)"
+                            R"("empty":{"dtype":"F32","shape":[0,5],"data_offsets":[4,4]},)"
+                            R"("scalar":{"shape":[],"data_offsets":[0,4],"dtype":"F32"}}   )",
+                            8));
+  ASSERT_TRUE(read.ok()) << read.error().message;
+  ASSERT_EQ(read->tensors.size(), 3U);
+  EXPECT_EQ(read->tensors[0].name, "scalar");
+  EXPECT_EQ(read->tensors[1].name, "empty");
+  EXPECT_EQ(read->tensors[2].name, "late");
+}
+
+TEST_F(WeightsFileTest, RefusesEveryTruncation) {
+  ASSERT_TRUE(write_safetensors(path(), specs_, values_, {{"k", "v"}}).ok());
+  const std::string whole = contents(path());
+  for (std::size_t size = 0; size < whole.size(); ++size)
+    expect_malformed(raw(whole.substr(0, size)), "");
+  expect_malformed(raw(whole + '\0'), "do not end where the file does");
+}
+
+TEST_F(WeightsFileTest, SurvivesEveryFlippedByteOfTheHeader) {
+  ASSERT_TRUE(write_safetensors(path(), specs_, values_, {{"k", "v"}}).ok());
+  const std::string whole = contents(path());
+  for (std::size_t i = 0; i + 32 < whole.size(); ++i)
+    for (const int mask : {1, 128}) {
+      std::string bytes = whole;
+      bytes[i] = static_cast<char>(bytes[i] ^ mask);
+      const auto read = read_safetensors(raw(bytes));
+      if (!read.ok()) continue;
+      for (const NamedTensor& tensor : read->tensors) {
+        std::size_t count = 1;
+        for (const std::size_t extent : tensor.shape) count *= extent;
+        ASSERT_EQ(tensor.values.size(), count);
+      }
+    }
+}
+
+TEST_F(WeightsFileTest, RefusesHeadersThatLie) {
+  const auto tensor = [](const char* dtype, const char* shape, const char* offsets) {
+    return std::string(R"({"w":{"dtype":")") + dtype + R"(","shape":)" + shape +
+           R"(,"data_offsets":)" + offsets + "}}";
+  };
+  expect_malformed(file("[1]", 0), "does not start with {");
+  expect_malformed(file("{\"w\":", 0), "not a JSON object");
+  expect_malformed(file("{\"w\xff\":1}", 0), "not a JSON object");
+  expect_malformed(file(R"({"w":5})", 0), "has no dtype");
+  expect_malformed(file(tensor("F16", "[4]", "[0,8]"), 8), "not of type F32");
+  expect_malformed(file(tensor("F32", "4", "[0,16]"), 16), "no list");
+  expect_malformed(file(tensor("F32", "[1,1,1,1,1,1,1,1,1]", "[0,4]"), 4), "no list");
+  expect_malformed(file(tensor("F32", "[-4]", "[0,16]"), 16), "no natural number");
+  expect_malformed(file(tensor("F32", "[4.0]", "[0,16]"), 16), "no natural number");
+  expect_malformed(file(tensor("F32", "[4611686018427387904,4]", "[0,0]"), 0), "larger than");
+  expect_malformed(file(tensor("F32", "[4]", "[0]"), 16), "no pair");
+  expect_malformed(file(tensor("F32", "[4]", "[16,0]"), 16), "do not agree");
+  expect_malformed(file(tensor("F32", "[4]", "[0,12]"), 12), "do not agree");
+  expect_malformed(file(tensor("F32", "[4]", "[4,20]"), 20), "holes or overlap");
+  expect_malformed(file(tensor("F32", "[4]", "[0,16]"), 15), "do not end");
+  expect_malformed(file(tensor("F32", "[1099511627776]", "[0,4398046511104]"), 16), "do not end");
+  expect_malformed(file(tensor("F32", "[[4]]", "[0,16]"), 16), "");
+  expect_malformed(file(R"({"__metadata__":{"k":1}})", 0), "more than strings");
+  expect_malformed(file(R"({"__metadata__":[]})", 0), "not an object");
+  expect_malformed(file(R"({"w":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},)"
+                        R"("w":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}})",
+                        4),
+                   "one name");
+  expect_malformed(file(R"({"v":{"dtype":"F32","shape":[2],"data_offsets":[0,8]},)"
+                        R"("w":{"dtype":"F32","shape":[1],"data_offsets":[4,8]}})",
+                        8),
+                   "overlap");
+  expect_malformed(file("{\"w\":" + std::string(100'000, '['), 0), "nested too deeply");
+  expect_malformed(raw(std::string(8, '\xff') + "{}"), "longer than the file");
+  expect_malformed(file(R"({"a\nb":5})", 0), "a?b");
+}
+
+TEST_F(WeightsFileTest, TellsAMissingFileFromADamagedOne) {
+  const auto read = read_safetensors(path("nowhere"));
+  ASSERT_FALSE(read.ok());
+  EXPECT_EQ(read.error().code, Errc::not_found);
+  EXPECT_FALSE(read_safetensors(folder_).ok());
+  EXPECT_FALSE(read_safetensors("/dev/zero").ok());
+}
+
+TEST_F(WeightsFileTest, ReportsAFolderThatIsNotThere) {
+  const auto written = write_safetensors(path("no/such/folder"), specs_, values_, {});
+  ASSERT_FALSE(written.ok());
+  EXPECT_EQ(written.error().code, Errc::io);
+  EXPECT_THAT(written.error().message, HasSubstr("no/such/folder"));
+}
+
+// A limit on file sizes stands in for a full disk: both make write() fail half way.
+TEST_F(WeightsFileTest, LeavesTheOldFileWhenTheDiskIsFull) {
+  ASSERT_TRUE(write_safetensors(path(), specs_, values_, {}).ok());
+  const std::string before = contents(path());
+  const std::vector<ParameterSpec> large{{.name = "large", .shape = {100'000}}};
+  const std::vector<float> zeros(100'000);
+  const std::vector<std::span<const float>> values{zeros};
+  rlimit limit{};
+  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &limit), 0);
+  const rlimit small{8192, limit.rlim_max};
+  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
+  const auto written = write_safetensors(path(), large, values, {});
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0);
+  std::signal(SIGXFSZ, handler);
+  ASSERT_FALSE(written.ok());
+  EXPECT_EQ(written.error().code, Errc::io);
+  EXPECT_THAT(written.error().message, HasSubstr(path()));
+  EXPECT_EQ(contents(path()), before);
+  EXPECT_FALSE(fs::exists(path() + ".partial"));
+}
+
+}  // namespace
+}  // namespace sterna::nets
