@@ -112,7 +112,7 @@ Task<Result<void>> NodeActor::on(Dial dial) {
 void NodeActor::on(ProcessDown down) {
   if (!from_coordinator()) return;
   children_.for_each([&](ProcessId child, const Bootstrap&, std::int64_t, bool) {
-    if (process().links()->connected(child)) tell(agent_of<Control>(child), down);
+    if (process().links()->identity_of(child) != nullptr) tell(agent_of<Control>(child), down);
   });
 }
 
