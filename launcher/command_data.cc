@@ -1,26 +1,15 @@
 // sterna data make|fetch: data sets on this machine.
 #include <fmt/format.h>
 
-#include <cstdlib>
-
 #include "input/data_source.h"
 #include "input/digits.h"
 #include "input/fetch.h"
 #include "launcher/commands.h"
+#include "launcher/environment.h"
 #include "launcher/progress_line.h"
 #include "launcher/text_format.h"
 
 namespace sterna::launcher {
-namespace {
-
-std::optional<std::string> environment(const char* name) {
-  const char* value = std::getenv(name);
-  if (!value) return std::nullopt;
-  return std::string(value);
-}
-
-}  // namespace
-
 int data_make_command(const DataMakeOptions& options) {
   const SteadyClock clock;
   Result<void> made;

@@ -1,15 +1,127 @@
-// sterna run FILE: a whole job in the foreground.
-#include <cstdio>
+// sterna run FILE: a whole job in the foreground, with a view of it, a folder that keeps it, and an
+// exit code that tells the truth.
+#include <fmt/format.h>
 
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+
+#include "input/data_source.h"
 #include "launcher/cluster_file.h"
 #include "launcher/commands.h"
+#include "launcher/environment.h"
+#include "launcher/live_view.h"
+#include "launcher/progress_line.h"
+#include "launcher/run_directory.h"
+#include "launcher/run_job.h"
+#include "launcher/text_format.h"
 
 namespace sterna::launcher {
 
+namespace {
+
+/// The job's data; digits are drawn where there is none, with a line that says so.
+Result<input::DataLocation> find_data(const RunOptions& options, const ClusterFile& file,
+                                      const Clock& clock) {
+  input::DataQuery query;
+  if (!options.data.empty()) query.flag = options.data;
+  if (!file.data.dir.empty()) query.file = file.data.dir;
+  query.env = input::data_directory(environment);
+  query.cache = input::cache_directory(environment);
+  query.say = [](std::string_view line) { fmt::print(stderr, "{}\n", line); };
+  ProgressLine line(clock);
+  query.progress = [&](std::size_t done, std::size_t total) {
+    line.show(fmt::format("drawing digits: {} of {}", thousands(static_cast<std::int64_t>(done)),
+                          thousands(static_cast<std::int64_t>(total))));
+  };
+  return input::find_data(query);
+}
+
+/// Metrics that cannot be written any more (a full disk) are said once; the training goes on.
+class Metrics {
+ public:
+  explicit Metrics(RunDirectory& directory) : directory_(directory) {}
+  void append(const std::string& line) {
+    if (failed_) return;
+    const Result<void> written = directory_.append_metrics(line);
+    if (written) return;
+    failed_ = true;
+    fmt::print(stderr, "{}\n", written.error().message);
+  }
+
+ private:
+  RunDirectory& directory_;
+  bool failed_ = false;
+};
+
+void print_end(const RunResult& result, const StopReport& stop) {
+  if (result.exit == exit_done) {
+    fmt::print(stderr, "precision@1 {:.4f} after {} steps in {:.1f} s; everything is in {}\n",
+               result.precision_at_1.value_or(0), thousands(result.steps), result.seconds,
+               result.run);
+    return;
+  }
+  if (result.exit == exit_interrupted) {
+    fmt::print(stderr, "interrupted at step {}: {} processes stopped, {} killed; logs are in {}\n",
+               thousands(result.steps), stop.stopped, stop.killed, result.run);
+    return;
+  }
+  fmt::print(stderr, "the run failed at step {}; logs are in {}/logs\n{}\n",
+             thousands(result.steps), result.run, result.cause);
+}
+
+}  // namespace
+
 int run_command(const RunOptions& options) {
+  const SteadyClock clock;
+  const Time began = clock.now();
   const Result<ClusterFile> file = read_cluster_file(options.file, options.overrides);
   if (!file) return report(file.error());
-  return report({Errc::unavailable, "not linked yet"});
+  const Result<input::DataLocation> data = find_data(options, *file, clock);
+  if (!data) return report(data.error());
+
+  RunDirectoryOptions where;
+  where.config = file->cluster.name;
+  where.explicit_path = options.run_dir;
+  where.now = std::chrono::system_clock::now();
+  Result<RunDirectory> directory = RunDirectory::create(where);
+  if (!directory) return report(directory.error());
+  if (const Result<void> written = directory->write_resolved(*file); !written) {
+    return report(written.error());
+  }
+
+  Metrics metrics(*directory);
+  JobOptions job;
+  job.file = *file;
+  job.data = *data;
+  job.began = began;
+  job.run_directory = directory->path();
+  job.weights = directory->weights_path();
+  job.log_directory = directory->logs_path();
+  job.hooks.step = [&](const StepMetrics& step) { metrics.append(to_json(step)); };
+  job.hooks.evaluation = [&](const EvaluationResult& one) { metrics.append(to_json(one)); };
+
+  // With --json the last line of standard output is the result, so the view goes to the other one.
+  std::unique_ptr<RunView> view = make_run_view(options.json ? stderr : stdout, clock);
+  const JobOutcome outcome =
+      run_job(job, [&](const RunRecord& record) { view->update(record.status); });
+  view->finish(outcome.record.status);
+  view.reset();
+
+  RunResult result = outcome.record.result;
+  if (outcome.stop.survivors != 0) {
+    fmt::print(stderr, "{} processes had to be hunted down; please report this\n",
+               outcome.stop.survivors);
+  }
+  Result<void> kept = directory->write_result(result);
+  if (const Result<void> closed = directory->close(); kept && !closed) kept = closed;
+  if (!kept && result.exit == exit_done) {
+    result.exit = exit_failed;
+    result.cause = kept.error().message;
+  }
+  print_end(result, outcome.stop);
+  if (options.json) fmt::print("{}\n", to_json(result));
+  return result.exit;
 }
 
 }  // namespace sterna::launcher

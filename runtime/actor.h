@@ -13,6 +13,13 @@
 // Result<reply>, or a Task of these. One loop thread runs them all; a handler that awaits lets
 // others interleave. An actor's death destroys whatever it was waiting in. Nothing here is
 // thread-safe but Poster.
+//
+// Name the future of an ask whose message owns something before awaiting it,
+//
+//     Future<Total> answer = ask(counter, Rename{text}, 1s);
+//     const Result<Total> total = co_await answer;
+//
+// because GCC 12 destroys the braced temporary of `co_await ask(counter, Rename{text}, 1s)` twice.
 #pragma once
 
 #include <array>

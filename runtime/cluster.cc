@@ -163,6 +163,11 @@ Result<std::vector<Started>> Cluster::start_actors(const std::vector<ActorSpec>&
 
 // ---- looking ----
 
+Result<void> Cluster::publish(const std::string& name, const AnyRef& actor) {
+  return wait(process().ask(agent_of<Coordinator>(kCoordinatorProcess), Publish{name, actor},
+                            2 * kControlDeadline));
+}
+
 Result<Inspection> Cluster::inspect(ProcessId of) {
   if (of == process().id()) return sterna::inspect(connected_->links());
   return wait(

@@ -98,6 +98,8 @@ class Cluster {
     if (!future.ready()) return Error{Errc::cancelled, "interrupted"};
     return future.take();
   }
+  /// Gives an actor of this process a name that the run's actors can find. Before they start.
+  Result<void> publish(const std::string& name, const AnyRef& actor);
   /// What a process has counted about its peers.
   Result<Inspection> inspect(ProcessId process);
   /// Lets a peer that is no part of the run dial the named process; returns where.

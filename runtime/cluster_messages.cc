@@ -105,6 +105,14 @@ Result<PeerContact> PeerContact::decode(Wire::Reader wire, WireReader&) {
   return PeerContact{sterna::decode(wire)};
 }
 
+void Publish::encode(Wire::Builder wire, WireWriter&) const {
+  wire.setName(name);
+  encode_ref(actor, wire.initActor());
+}
+Result<Publish> Publish::decode(Wire::Reader wire, WireReader&) {
+  return Publish{wire.getName(), decode_ref(wire.getActor())};
+}
+
 void AdmitExtra::encode(Wire::Builder wire, WireWriter&) const {
   wire.setName(name);
   sterna::encode(extra, wire.initExtra());

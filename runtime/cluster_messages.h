@@ -133,6 +133,15 @@ struct PeerContact {
   void encode(Wire::Builder wire, WireWriter& writer) const;
   static Result<PeerContact> decode(Wire::Reader wire, WireReader& reader);
 };
+/// Gives an actor of the launcher's own a name in the directory.
+struct Publish {
+  using Wire = schema::Publish;
+  using Reply = void;
+  std::string name;
+  AnyRef actor;
+  void encode(Wire::Builder wire, WireWriter& writer) const;
+  static Result<Publish> decode(Wire::Reader wire, WireReader& reader);
+};
 /// Lets a peer that is no part of the run dial the named process (tests, tools); answered with
 /// where.
 struct AdmitExtra {
@@ -265,7 +274,7 @@ struct StatusReport {
 /// What any process may ask of the one above it.
 struct Agent : Interface<Find, Connect, LinkReport> {};
 struct Coordinator : Interface<Find, Connect, LinkReport, Ready, ProcessDown, StatusReport, AddNode,
-                               StartActor, Shutdown, AdmitExtra, Inspect, Stop> {};
+                               StartActor, Shutdown, Publish, AdmitExtra, Inspect, Stop> {};
 struct Node : Interface<Find, Connect, LinkReport, Ready, Leaving, ProcessDown, StartProcess, Admit,
                         Dial, EndProcess, StopAll, Inspect, Stop> {};
 struct Control : Interface<Admit, Dial, ProcessDown, Stop, Inspect> {};

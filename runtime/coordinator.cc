@@ -93,6 +93,9 @@ std::string CoordinatorActor::why_not(const std::string& name) const {
 }
 
 Task<Result<Found>> CoordinatorActor::on(Find find) {
+  if (const auto own = published_.find(find.name); own != published_.end()) {
+    co_return Found{own->second, 1};
+  }
   const Member* member = co_await ready_member(find.name, now() + find.patience);
   if (member == nullptr) co_return Error{Errc::not_found, why_not(find.name)};
   if (member->state == State::dead) co_return Error{Errc::actor_down, why_not(find.name)};
@@ -421,6 +424,14 @@ Task<void> CoordinatorActor::ending(std::string cause) {
 }
 
 // ---- tests and tools ----
+
+Result<void> CoordinatorActor::on(Publish publish) {
+  STERNA_TRY(from_launcher());
+  if (named(publish.name) != nullptr || !published_.emplace(publish.name, publish.actor).second) {
+    return Error{Errc::already_exists, "the name " + publish.name + " is taken"};
+  }
+  return {};
+}
 
 Task<Result<PeerContact>> CoordinatorActor::on(AdmitExtra admit) {
   if (Result<void> allowed = from_launcher(); !allowed) co_return allowed.error();

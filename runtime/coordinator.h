@@ -32,6 +32,7 @@ class CoordinatorActor final : public Actor<Coordinator> {
   Result<Bootstrap> on(AddNode add);
   Task<Result<Started>> on(StartActor start);
   Task<Result<Stopped>> on(Shutdown shutdown);
+  Result<void> on(Publish publish);
   Task<Result<PeerContact>> on(AdmitExtra admit);
   Task<Result<Inspection>> on(Inspect question);
   void on(Stop);
@@ -78,7 +79,8 @@ class CoordinatorActor final : public Actor<Coordinator> {
   Finish finish_;
   Contact contact_;
   std::map<ProcessId, Member> members_;
-  std::map<std::string, ProcessId> names_;  ///< the latest of each name
+  std::map<std::string, ProcessId> names_;   ///< the latest of each name
+  std::map<std::string, AnyRef> published_;  ///< actors of the launcher's own
   std::map<std::string, std::uint64_t> incarnations_;
   std::set<std::pair<ProcessId, ProcessId>> introducing_;
   std::uint64_t next_process_ = kFirstIssuedProcess;

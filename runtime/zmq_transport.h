@@ -8,6 +8,10 @@
 // libzmq tells of lost connections only through a socket monitor, by the dialled endpoint or the
 // descriptor. A channel that dialled is found by its endpoint's spelling; one that was accepted by
 // the descriptor that its first message came over.
+//
+// An acceptor hears what a peer said last before it hears of its end. On ipc a dialler may not:
+// libzmq drops a lost connection's unread messages by itself, so who must be heard waits for an
+// answer.
 #pragma once
 
 #include <array>

@@ -108,6 +108,10 @@ struct Stopped {
   stopped @0 :UInt32;  # ended by themselves
   killed @1 :UInt32;
 }
+struct Publish {
+  name @0 :Text;
+  actor @1 :Envelope.ActorAddress;
+}
 struct AdmitExtra {
   name @0 :Text;  # who shall let it in
   extra @1 :Contact;

@@ -29,8 +29,8 @@ Result<M> round_trip(const M& message) {
   Header header;
   header.kind = Kind::ASK;
   header.type_id = type_id_of<M>();
-  Frames frames(
-      encoder.encode(header, [&](::sterna::schema::Envelope::Builder& envelope, WireWriter& writer) {
+  Frames frames(encoder.encode(
+      header, [&](::sterna::schema::Envelope::Builder& envelope, WireWriter& writer) {
         message.encode(envelope.initBody().initAs<typename M::Wire>(), writer);
       }));
   Result<Decoded> decoded = decode_envelope(

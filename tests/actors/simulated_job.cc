@@ -67,72 +67,66 @@ SimulatedJob::SimulatedJob() {
 
 SimulatedJob::~SimulatedJob() { std::filesystem::remove_all(data_); }
 
-Finder SimulatedJob::finder() const {
-  return [this](Process&, std::string name, Duration) -> Task<Result<AnyRef>> {
-    const auto found = names_.find(name);
-    if (found == names_.end()) co_return Error{Errc::not_found, "no actor of this name"};
+std::shared_ptr<const Names> spawn_job(const JobConfig& job, const JobLayout& layout,
+                                       const std::string& weights,
+                                       RecordingObserver::Record& record,
+                                       const std::function<Process&(const std::string&)>& home) {
+  const auto names = std::make_shared<Names>();
+  const Finder finder = [names](Process&, std::string name, Duration) -> Task<Result<AnyRef>> {
+    const auto found = names->find(name);
+    if (found == names->end()) co_return Error{Errc::not_found, "no actor of this name"};
     co_return found->second;
   };
-}
-
-template <class A, class Args>
-void SimulatedJob::add(const std::string& name, Args args) {
-  test::SimProcess* home = by_name_["launcher"];
-  if (!layout_.one_process) {
-    home = &start(name);
-    home->process->set_on_death(
-        [this, name](LocalId, const std::string& cause) { deaths.push_back(name + ": " + cause); });
+  const auto numbered = [](const char* what, std::uint32_t i) { return what + std::to_string(i); };
+  EvaluatorArgs evaluator{.job = job, .servers = {}, .observer = "launcher", .weights = weights};
+  WorkerArgs worker{.job = job,
+                    .first_rank = 0,
+                    .ranks = layout.ranks_per_worker,
+                    .servers = {},
+                    .readers = {},
+                    .observer = "launcher"};
+  ServerArgs server{
+      .job = job, .index = 0, .servers = layout.servers, .workers = {}, .evaluator = "evaluator"};
+  for (std::uint32_t i = 0; i < layout.workers; ++i) {
+    server.workers.push_back({.name = numbered("worker", i),
+                              .first_rank = i * layout.ranks_per_worker,
+                              .ranks = layout.ranks_per_worker});
   }
-  by_name_[name] = home;
-  if constexpr (std::is_constructible_v<A, Args, Finder>) {
-    names_[name] = home->process->template spawn<A>(std::move(args), finder());
-  } else {
-    names_[name] = home->process->template spawn<A>(std::move(args));
+  (*names)["launcher"] = home("launcher").spawn<RecordingObserver>(record);
+  for (; server.index < layout.servers; ++server.index) {
+    const std::string name = numbered("server", server.index);
+    (*names)[name] = home(name).spawn<ParameterServer>(server);
+    worker.servers.push_back(name);
+    evaluator.servers.push_back(name);
   }
+  for (std::uint32_t i = 0; i < layout.readers; ++i) {
+    const std::string name = numbered("reader", i);
+    (*names)[name] = home(name).spawn<InputReader>(ReaderArgs{job});
+    worker.readers.push_back(name);
+  }
+  for (const WorkerRanks& hosted : server.workers) {
+    worker.first_rank = hosted.first_rank;
+    (*names)[hosted.name] = home(hosted.name).spawn<Worker>(worker, finder);
+  }
+  (*names)["evaluator"] = home("evaluator").spawn<Evaluator>(evaluator, finder);
+  return names;
 }
 
 void SimulatedJob::launch(const JobLayout& layout) {
   record = {};
   deaths.clear();
-  names_.clear();
   by_name_.clear();
   processes.clear();
   layout_ = layout;
   job.ranks = layout.workers * layout.ranks_per_worker;
-  test::SimProcess& launcher = start("launcher");
-  launcher.process->set_on_death(
-      [this](LocalId, const std::string& cause) { deaths.push_back(cause); });
-  by_name_["launcher"] = &launcher;
-  names_["launcher"] = launcher.process->spawn<RecordingObserver>(record);
-
-  std::vector<WorkerRanks> workers;
-  std::vector<std::string> servers;
-  std::vector<std::string> readers;
-  const auto numbered = [](const char* what, std::uint32_t i) { return what + std::to_string(i); };
-  for (std::uint32_t i = 0; i < layout.workers; ++i) {
-    workers.push_back(
-        {numbered("worker", i), i * layout.ranks_per_worker, layout.ranks_per_worker});
-  }
-  for (std::uint32_t i = 0; i < layout.servers; ++i) {
-    servers.push_back(numbered("server", i));
-    add<ParameterServer>(servers.back(), ServerArgs{.job = job,
-                                                    .index = i,
-                                                    .servers = layout.servers,
-                                                    .workers = workers,
-                                                    .evaluator = "evaluator"});
-  }
-  for (std::uint32_t i = 0; i < layout.readers; ++i) {
-    readers.push_back(numbered("reader", i));
-    add<InputReader>(readers.back(), ReaderArgs{job});
-  }
-  for (const WorkerRanks& worker : workers) {
-    add<Worker>(worker.name, WorkerArgs{.job = job,
-                                        .first_rank = worker.first_rank,
-                                        .ranks = worker.ranks,
-                                        .servers = servers,
-                                        .readers = readers});
-  }
-  add<Evaluator>("evaluator", EvaluatorArgs{.job = job, .servers = servers, .weights = weights});
+  names_ = spawn_job(job, layout, weights, record, [this](const std::string& name) -> Process& {
+    test::SimProcess*& home = by_name_[name];
+    if (layout_.one_process && name != "launcher") return *(home = by_name_["launcher"])->process;
+    home = &start(name);
+    home->process->set_on_death(
+        [this, name](LocalId, const std::string& cause) { deaths.push_back(name + ": " + cause); });
+    return *home->process;
+  });
 }
 
 void SimulatedJob::finish() {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -49,12 +50,22 @@ struct JobLayout {
   bool one_process = false;  ///< all actors in one process, without links
 };
 
+/// The addresses of a job's actors by name: what their finder looks in.
+using Names = std::map<std::string, AnyRef>;
+
+/// Spawns all actors of a job: "launcher" (the observer), "server0", "reader0", "worker0", ...,
+/// "evaluator", each in the process that `home` gives for its name.
+std::shared_ptr<const Names> spawn_job(const JobConfig& job, const JobLayout& layout,
+                                       const std::string& weights,
+                                       RecordingObserver::Record& record,
+                                       const std::function<Process&(const std::string&)>& home);
+
 class SimulatedJob : public test::SimFixture {
  protected:
   SimulatedJob();
   ~SimulatedJob() override;
 
-  /// Spawns all actors. Process names: "launcher", "server0", "reader0", "worker0", "evaluator".
+  /// Spawns all actors, each in a process of its name unless the layout says otherwise.
   void launch(const JobLayout& layout);
   /// Runs until the workers and the evaluator are done, an actor has died, or virtual time is up.
   void finish();
@@ -62,7 +73,7 @@ class SimulatedJob : public test::SimFixture {
   std::string hash_of(const JobLayout& layout);
 
   test::SimProcess& process_of(const std::string& name) { return *by_name_.at(name); }
-  AnyRef ref_of(const std::string& name) const { return names_.at(name); }
+  AnyRef ref_of(const std::string& name) const { return names_->at(name); }
 
   JobConfig job;
   std::string weights;
@@ -70,13 +81,9 @@ class SimulatedJob : public test::SimFixture {
   std::vector<std::string> deaths;
 
  private:
-  template <class A, class Args>
-  void add(const std::string& name, Args args);
-  Finder finder() const;
-
   std::filesystem::path data_;
   JobLayout layout_;
-  std::map<std::string, AnyRef> names_;
+  std::shared_ptr<const Names> names_;
   std::map<std::string, test::SimProcess*> by_name_;
 };
 

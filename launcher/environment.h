@@ -1,0 +1,16 @@
+// The process's environment, as the functions that take one want it.
+#pragma once
+
+#include <cstdlib>
+#include <optional>
+#include <string>
+
+namespace sterna::launcher {
+
+inline std::optional<std::string> environment(const char* name) {
+  const char* value = std::getenv(name);
+  if (value == nullptr) return std::nullopt;
+  return std::string(value);
+}
+
+}  // namespace sterna::launcher

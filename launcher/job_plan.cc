@@ -1,0 +1,123 @@
+#include "launcher/job_plan.h"
+
+#include "actors/args.h"
+
+namespace sterna::launcher {
+
+namespace {
+
+std::vector<std::string> names_of(const ClusterFile& file, std::string_view role) {
+  std::vector<std::string> names;
+  for (const ActorPlan& actor : file.actors) {
+    if (actor.role == role) names.push_back(actor.name);
+  }
+  return names;
+}
+
+std::vector<actors::WorkerRanks> workers_of(const ClusterFile& file) {
+  std::vector<actors::WorkerRanks> workers;
+  for (const ActorPlan& actor : file.actors) {
+    if (actor.role != "worker") continue;
+    workers.push_back({actor.name, static_cast<std::uint32_t>(actor.first_rank),
+                       static_cast<std::uint32_t>(actor.ranks)});
+  }
+  return workers;
+}
+
+}  // namespace
+
+actors::JobConfig job_of(const ClusterFile& file, const input::DataLocation& data) {
+  actors::JobConfig job;
+  job.net = file.job.net;
+  job.steps = static_cast<std::uint64_t>(file.job.steps);
+  job.batch = static_cast<std::uint32_t>(file.job.batch);
+  job.seed = static_cast<std::uint64_t>(file.job.seed);
+  job.ranks = static_cast<std::uint32_t>(file.ranks());
+  job.threads = static_cast<std::uint32_t>(file.job.threads);
+  job.isa = file.job.cpu_isa;
+  job.optimizer.name = file.optimizer.name;
+  job.optimizer.learning_rate = file.optimizer.learning_rate;
+  job.optimizer.momentum = file.optimizer.momentum;
+  job.optimizer.weight_decay = file.optimizer.weight_decay;
+  job.optimizer.decay_at =
+      file.optimizer.decay_at == "server" ? actors::DecayAt::SERVER : actors::DecayAt::WORKER;
+  job.optimizer.schedule = file.optimizer.schedule;
+  job.gradient.codec = file.gradient.codec == "none" ? actors::Codec::FP32 : actors::Codec::TERNARY;
+  job.gradient.clip = file.gradient.clip;
+  job.gradient.min_size = static_cast<std::uint64_t>(file.gradient.min_size);
+  job.gradient.logits = file.gradient.logits;
+  job.evaluation.every = static_cast<std::uint64_t>(file.evaluation.every);
+  job.evaluation.examples = static_cast<std::uint64_t>(file.evaluation.examples);
+  job.evaluation.batch = static_cast<std::uint32_t>(file.evaluation.batch);
+  job.data.name = data.name;
+  job.data.dir = data.dir.string();
+  job.deadlines.find = file.deadlines.start;
+  job.deadlines.ask = file.deadlines.step;
+  return job;
+}
+
+Result<std::vector<ActorSpec>> specs_of(const ClusterFile& file, const actors::JobConfig& job,
+                                        const std::string& weights) {
+  const std::vector<std::string> servers = names_of(file, "parameter_server");
+  const std::vector<std::string> readers = names_of(file, "input_reader");
+  const std::vector<std::string> evaluators = names_of(file, "evaluator");
+  std::vector<ActorSpec> specs;
+  std::uint32_t server = 0;
+  for (const ActorPlan& actor : file.actors) {
+    ActorSpec spec;
+    spec.name = actor.name;
+    spec.type = actor.role;
+    spec.host = actor.host;
+    if (actor.role == "parameter_server") {
+      actors::ServerArgs args{job, server++, static_cast<std::uint32_t>(servers.size()),
+                              workers_of(file), evaluators.empty() ? "" : evaluators.front()};
+      spec.args = pack(args);
+    } else if (actor.role == "worker") {
+      actors::WorkerArgs args;
+      args.job = job;
+      args.first_rank = static_cast<std::uint32_t>(actor.first_rank);
+      args.ranks = static_cast<std::uint32_t>(actor.ranks);
+      args.servers = servers;
+      args.readers = readers;
+      args.observer = kObserverName;
+      spec.args = pack(args);
+      // A compute thread per rank: their forward and backward passes run side by side.
+      spec.compute_threads = args.ranks;
+    } else if (actor.role == "input_reader") {
+      spec.args = pack(actors::ReaderArgs{job});
+    } else if (actor.role == "evaluator") {
+      actors::EvaluatorArgs args;
+      args.job = job;
+      args.servers = servers;
+      args.observer = kObserverName;
+      args.weights = weights;
+      spec.args = pack(args);
+    } else {
+      return Error{Errc::invalid_argument, "unknown role \"" + actor.role + "\""};
+    }
+    specs.push_back(std::move(spec));
+  }
+  return specs;
+}
+
+ClusterOptions cluster_options_of(const ClusterFile& file, const std::string& log_directory) {
+  ClusterOptions options;
+  options.run_name = file.cluster.name;
+  options.hosts.clear();
+  for (const HostSection& host : file.hosts) options.hosts.push_back(host.name);
+  options.network.tcp = file.cluster.transport == "tcp";
+  options.network.curve = file.cluster.security == "curve";
+  options.network.bind_address = file.hosts.front().bind;
+  if (file.cluster.ports) {
+    options.network.port_low = file.cluster.ports->low;
+    options.network.port_high = file.cluster.ports->high;
+  }
+  options.heartbeat = file.cluster.heartbeat;
+  options.silence = file.cluster.silence;
+  options.grace = file.cluster.grace;
+  options.start_deadline = file.deadlines.start;
+  options.log_directory = log_directory;
+  return options;
+}
+
+}  // namespace sterna::launcher

@@ -1,0 +1,27 @@
+// From the cluster file to what the actors are started with.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "actors/job.h"
+#include "input/data_source.h"
+#include "launcher/cluster_file.h"
+#include "runtime/cluster.h"
+
+namespace sterna::launcher {
+
+/// The name under which the actors of a job find the launcher's observer.
+inline constexpr const char* kObserverName = "observer";
+
+/// What all actors of the job agree on.
+actors::JobConfig job_of(const ClusterFile& file, const input::DataLocation& data);
+
+/// One spec per actor of the file, in its order. `weights` is where the final weights go.
+Result<std::vector<ActorSpec>> specs_of(const ClusterFile& file, const actors::JobConfig& job,
+                                        const std::string& weights);
+
+/// How the file wants its processes connected and watched.
+ClusterOptions cluster_options_of(const ClusterFile& file, const std::string& log_directory);
+
+}  // namespace sterna::launcher

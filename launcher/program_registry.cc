@@ -1,0 +1,15 @@
+#include "launcher/program_registry.h"
+
+#include "actors/register_actors.h"
+#include "launcher/bench/bench_actors.h"
+
+namespace sterna::launcher {
+
+Registry program_registry() {
+  Registry registry;
+  actors::register_actors(registry);
+  register_bench_actors(registry);
+  return registry;
+}
+
+}  // namespace sterna::launcher

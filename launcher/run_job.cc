@@ -1,0 +1,167 @@
+#include "launcher/run_job.h"
+
+#include <csignal>
+
+#include "kernels/isa.h"
+#include "launcher/commands.h"
+#include "launcher/job_plan.h"
+#include "launcher/program_registry.h"
+#include "runtime/real_machine.h"
+#include "runtime/signal_watch.h"
+
+namespace sterna::launcher {
+
+namespace {
+
+constexpr std::size_t kLogLinesShown = 5;
+
+double seconds(Duration duration) { return std::chrono::duration<double>(duration).count(); }
+
+RunRecord blank_record(const JobOptions& options) {
+  const ClusterFile& file = options.file;
+  RunRecord record;
+  RunStatus& status = record.status;
+  status.config = file.cluster.name;
+  status.run_directory = options.run_directory;
+  status.phase = "starting";
+  status.steps = file.job.steps;
+  for (const ActorPlan& actor : file.actors) {
+    status.actors.push_back({actor.name, actor.role, "starting"});
+  }
+  RunResult& result = record.result;
+  result.run = options.run_directory;
+  result.workers = file.count("worker");
+  result.ranks = file.ranks();
+  result.codec = file.gradient.codec;
+  const bool tcp = file.cluster.transport == "tcp";
+  result.security = tcp ? file.cluster.security : "token";
+  result.transport = file.cluster.transport;
+  if (const auto isa = kernels::parse_isa(file.job.cpu_isa)) result.isa = kernels::name(*isa);
+  return record;
+}
+
+/// One job while it runs.
+class Job {
+ public:
+  Job(const JobOptions& options, const std::function<void(const RunRecord&)>& show)
+      : options_(options),
+        show_(show),
+        machine_([this](std::string_view line) { logged(line); }),
+        registry_(program_registry()),
+        cluster_(machine_, registry_, cluster_options_of(options.file, options.log_directory)),
+        interrupt_(machine_.loop(), SIGINT, [this] { interrupted(); }),
+        terminate_(machine_.loop(), SIGTERM, [this] { interrupted(); }) {
+    outcome_.record = blank_record(options);
+  }
+
+  JobOutcome run() {
+    const Result<void> trained = train();
+    RunRecord& record = outcome_.record;
+    if (record.first_step_seen) {
+      record.result.seconds_to_first_step = seconds(*record.first_step_seen - options_.began);
+    }
+    outcome_.interrupted = cluster_.interrupted();
+    record.status.phase = "stopping";
+    show_(record);
+    // A job that is done has nothing to finish; one that failed may still write its last log lines.
+    outcome_.stop =
+        cluster_.stop(second_interrupt_ ? Duration::zero() : options_.file.cluster.grace);
+    finish(trained);
+    show_(record);
+    return std::move(outcome_);
+  }
+
+ private:
+  Result<void> train() {
+    Cluster::Events events;
+    events.progress = [this](std::string_view what) { logged(what); };
+    events.down = [this](const ProcessDown& down) {
+      mark_dead(outcome_.record.status, down.identity.name, down.wanted);
+      if (!down.wanted) logged(describe(down));
+      show_(outcome_.record);
+    };
+    events.status = [this](const StatusReport& report) {
+      update_actors(outcome_.record.status, report);
+      show_(outcome_.record);
+    };
+    cluster_.set_events(std::move(events));
+    show_(outcome_.record);
+
+    const actors::JobConfig job = job_of(options_.file, options_.data);
+    STERNA_ASSIGN(const std::vector<ActorSpec> specs,
+                  specs_of(options_.file, job, options_.weights));
+    STERNA_TRY(cluster_.start());
+    RunObserver::Hooks hooks = options_.hooks;
+    hooks.changed = [this] { show_(outcome_.record); };
+    const auto observer = cluster_.process().spawn<RunObserver>(
+        outcome_.record, static_cast<std::size_t>(options_.file.count("worker")), hooks);
+    STERNA_TRY(cluster_.publish(kObserverName, observer));
+    STERNA_ASSIGN(const auto started, cluster_.start_actors(specs));
+    for (std::size_t i = 0; i < started.size(); ++i) {
+      outcome_.record.status.actors[i].pid = started[i].pid;
+      outcome_.record.status.actors[i].state = "running";
+    }
+    show_(outcome_.record);
+    const bool needs_result = options_.file.count("evaluator") > 0;
+    const auto workers = static_cast<std::size_t>(options_.file.count("worker"));
+    cluster_.run_until(
+        [&] {
+          const bool done =
+              needs_result ? outcome_.record.finished : outcome_.record.workers_done == workers;
+          return done || cluster_.failure() || cluster_.interrupted();
+        },
+        kNever);
+    if (cluster_.interrupted()) return Error{Errc::cancelled, "interrupted"};
+    if (cluster_.failure()) return Error{Errc::actor_down, describe(*cluster_.failure())};
+    return {};
+  }
+
+  void finish(const Result<void>& trained) {
+    RunRecord& record = outcome_.record;
+    RunResult& result = record.result;
+    record.status.left_seconds.reset();
+    if (outcome_.interrupted) {
+      result.exit = exit_interrupted;
+      result.cause = "interrupted";
+      record.status.phase = "interrupted";
+    } else if (!trained) {
+      result.exit = exit_failed;
+      // The first death says more than the failures that follow from it.
+      result.cause = cluster_.failure() ? describe(*cluster_.failure()) : trained.error().message;
+      record.status.phase = "failed";
+    } else {
+      record.status.phase = "done";
+    }
+    if (result.exit != 0) return;
+    for (ActorStatus& actor : record.status.actors) actor.state = "done";
+  }
+
+  void interrupted() {
+    if (cluster_.interrupted()) second_interrupt_ = true;
+    cluster_.interrupt();
+  }
+
+  void logged(std::string_view line) {
+    auto& lines = outcome_.record.status.log_lines;
+    lines.emplace_back(line);
+    if (lines.size() > kLogLinesShown) lines.erase(lines.begin());
+  }
+
+  const JobOptions& options_;
+  const std::function<void(const RunRecord&)>& show_;
+  JobOutcome outcome_;
+  bool second_interrupt_ = false;
+  RealMachine machine_;
+  Registry registry_;
+  Cluster cluster_;
+  SignalWatch interrupt_;
+  SignalWatch terminate_;
+};
+
+}  // namespace
+
+JobOutcome run_job(const JobOptions& options, const std::function<void(const RunRecord&)>& show) {
+  return Job(options, show).run();
+}
+
+}  // namespace sterna::launcher

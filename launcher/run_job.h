@@ -1,0 +1,37 @@
+// A whole job from cluster file to result: what `sterna run` and `sterna bench train` have in
+// common.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "input/data_source.h"
+#include "launcher/cluster_file.h"
+#include "launcher/run_observer.h"
+#include "runtime/cluster.h"
+
+namespace sterna::launcher {
+
+struct JobOptions {
+  ClusterFile file;
+  input::DataLocation data;
+  Time began;                 ///< when the user typed the command
+  std::string run_directory;  ///< for the result; may be empty
+  std::string weights;        ///< file for the final weights; empty: none
+  std::string log_directory;  ///< one log per process; empty: standard error
+  RunObserver::Hooks hooks;   ///< `changed` is never null
+};
+
+/// How a job went: everything it said, and the exit code.
+struct JobOutcome {
+  RunRecord record;
+  StopReport stop;
+  bool interrupted = false;
+};
+
+/// Runs the job in the foreground. SIGINT and SIGTERM stop it; a second one stops it without grace.
+/// The record is there also when the job failed; `record.result.cause` says why then.
+/// `show` gets the record whenever it changed.
+JobOutcome run_job(const JobOptions& options, const std::function<void(const RunRecord&)>& show);
+
+}  // namespace sterna::launcher

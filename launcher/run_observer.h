@@ -1,0 +1,59 @@
+// RunObserver: the launcher's actor that hears from the workers and the evaluator, and keeps what
+// the screen shows and the result says.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "actors/job.h"
+#include "actors/observer.h"
+#include "launcher/cluster_file.h"
+#include "launcher/result_json.h"
+#include "launcher/run_status.h"
+#include "runtime/actor.h"
+#include "runtime/cluster_messages.h"
+
+namespace sterna::launcher {
+
+/// What a run has said so far. Outlives the actor that fills it.
+struct RunRecord {
+  RunStatus status;
+  RunResult result;
+  std::map<std::string, actors::Progress> progress;  ///< the latest of each worker
+  std::optional<Time> first_step_began;
+  std::optional<Time> first_step_seen;
+  double median_step_seconds = 0;  ///< of the slowest worker, once done
+  std::size_t workers_done = 0;
+  bool finished = false;
+};
+
+class RunObserver final : public Actor<actors::Observer> {
+ public:
+  struct Hooks {
+    std::function<void()> changed;                            ///< something to show
+    std::function<void(const StepMetrics&)> step;             ///< a line for the metrics
+    std::function<void(const EvaluationResult&)> evaluation;  ///< likewise
+  };
+  RunObserver(RunRecord& record, std::size_t workers, Hooks hooks)
+      : record_(record), workers_(workers), hooks_(std::move(hooks)) {}
+
+  void on(actors::Progress progress);
+  void on(actors::Evaluated evaluated);
+  void on(actors::WorkerDone done);
+  void on(actors::JobFinished finished);
+
+ private:
+  double since_first_step() const;
+  void total();
+  RunRecord& record_;
+  std::size_t workers_;
+  Hooks hooks_;
+};
+
+/// The line of each actor in the live view, from what the nodes report.
+void update_actors(RunStatus& status, const StatusReport& report);
+void mark_dead(RunStatus& status, const std::string& name, bool wanted);
+
+}  // namespace sterna::launcher
