@@ -112,7 +112,7 @@ Task<Result<void>> NodeActor::on(Dial dial) {
 void NodeActor::on(ProcessDown down) {
   if (!from_coordinator()) return;
   children_.for_each([&](ProcessId child, const Bootstrap&, std::int64_t, bool) {
-    if (process().links()->connected(child)) tell(agent_of<Control>(child), down);
+    if (process().links()->identity_of(child) != nullptr) tell(agent_of<Control>(child), down);
   });
 }
 
@@ -134,7 +134,8 @@ Task<Result<Stopped>> NodeActor::on(StopAll stop) {
       [&](ProcessId child, const Bootstrap&, std::int64_t, bool) { asked.push_back(child); });
   for (const ProcessId child : asked) {
     children_.want_end(child);
-    if (stop.grace > Duration::zero() && process().links()->connected(child)) {
+    // A link that is still opening takes the message too, and keeps it until it is open.
+    if (stop.grace > Duration::zero() && process().links()->identity_of(child) != nullptr) {
       tell(agent_of<Control>(child), Stop{});
     }
   }

@@ -425,7 +425,7 @@ void Process::notify_watchers(ActorId actor, const DownNotice& notice) {
     remote.push_back(at->second);
   remote_watchers_.erase(actor);
   for (const ProcessId process : remote) {
-    if (links_->connected(process)) links_->send_down(process, notice);
+    if (links_->identity_of(process) != nullptr) links_->send_down(process, notice);
   }
 }
 

@@ -138,11 +138,11 @@ TEST(Environment, the_cache_is_xdgs_or_below_home) {
   };
   EXPECT_EQ(cache_directory(environment), std::nullopt);
   EXPECT_EQ(data_directory(environment), std::nullopt);
-  values = {{"HOME", "/home/a"}, {"STERNA_DATA", ""}};
-  EXPECT_EQ(cache_directory(environment), fs::path("/home/a/.cache/sterna"));
+  values = {{"HOME", "/somewhere/a"}, {"STERNA_DATA", ""}};
+  EXPECT_EQ(cache_directory(environment), fs::path("/somewhere/a/.cache/sterna"));
   EXPECT_EQ(data_directory(environment), std::nullopt);
   values["XDG_CACHE_HOME"] = "relative";
-  EXPECT_EQ(cache_directory(environment), fs::path("/home/a/.cache/sterna"));
+  EXPECT_EQ(cache_directory(environment), fs::path("/somewhere/a/.cache/sterna"));
   values["XDG_CACHE_HOME"] = "/var/cache/a";
   values["STERNA_DATA"] = "/data";
   EXPECT_EQ(cache_directory(environment), fs::path("/var/cache/a/sterna"));
