@@ -35,7 +35,7 @@ class ClusterJob : public testing::Test {
     return launcher::read_cluster_file(folder_->path() + "/job.toml", settings).value();
   }
   static actors::JobConfig job(const Settings& settings) {
-    return launcher::job_of(read(settings), {digits(), "digits", false});
+    return launcher::job_of(read(settings), {digits(), "digits", false}).value();
   }
 
   /// Starts the job of the file, with these settings ("KEY=VALUE"), on `world`.

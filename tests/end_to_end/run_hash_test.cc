@@ -26,7 +26,8 @@ class RunHash : public RunTest {
   std::string oracle(const Settings& settings) const {
     const auto file = launcher::read_cluster_file(path("job.toml"), settings);
     if (!file.ok()) return file.error().message;
-    return actors::sequential_oracle(launcher::job_of(*file, {digits(), "digits", false}));
+    const auto job = launcher::job_of(*file, {digits(), "digits", false});
+    return job.ok() ? actors::sequential_oracle(*job) : job.error().message;
   }
 };
 

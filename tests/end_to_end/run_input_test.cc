@@ -87,9 +87,9 @@ TEST_F(RunInput, ATomlSyntaxError) {
 }
 
 TEST_F(RunInput, AMisspeltKey) {
-  expect_file_refused(
-      job_with("batch = 8", "bacth = 8"),
-      AllOf(StartsWith("bad.toml:20: "), HasSubstr("bacth"), HasSubstr("did you mean \"job.batch\"")));
+  expect_file_refused(job_with("batch = 8", "bacth = 8"),
+                      AllOf(StartsWith("bad.toml:20: "), HasSubstr("bacth"),
+                            HasSubstr("did you mean \"job.batch\"")));
 }
 
 TEST_F(RunInput, AWrongType) {
@@ -144,8 +144,7 @@ TEST_F(RunInput, ATruncatedCompressedFile) {
 
 TEST_F(RunInput, ACompressedFileThatIsWholeIsWelcome) {
   ASSERT_EQ(std::system(("gzip " + own_digits() + kTrainImages).c_str()), 0);
-  SternaProgram& program =
-      sterna({"run", "job.toml", "--data", "data", "--set", "job.steps=1"});
+  SternaProgram& program = sterna({"run", "job.toml", "--data", "data", "--set", "job.steps=1"});
   EXPECT_EQ(program.exit_code(kPatience), 0) << program.story();
 }
 

@@ -57,8 +57,8 @@ TEST_F(RunInterrupt, WhileItStartsItStopsWhatHasStarted) {
 TEST_F(RunInterrupt, WhileItEvaluatesItStopsToo) {
   SternaProgram& program = sterna({"run", "job.toml", "--data", many_test_images(), "--run-dir",
                                    "run", "--set", "job.steps=1"});
-  ASSERT_TRUE(eventually(
-      kPatience, [&] { return program.out().find("evaluating") != std::string::npos; }));
+  ASSERT_TRUE(
+      eventually(kPatience, [&] { return program.out().find("evaluating") != std::string::npos; }));
   program.interrupt();
   expect_interrupted(program);
 }

@@ -23,11 +23,26 @@ TEST_F(RunResultTest, TheLastLineIsTheResultWithEveryKeyAndResultJsonIsTheSame) 
   const nlohmann::json json = run_to_the_end();
   ASSERT_TRUE(json.is_object());
   EXPECT_EQ(json, result());
-  for (const char* key :
-       {"run", "exit", "steps", "workers", "ranks", "codec", "security", "isa", "seconds",
-        "seconds_to_first_step", "evaluations", "examples_per_second", "loss", "precision_at_1",
-        "bits_per_ternarized_element_up", "bits_per_element_up", "bits_per_element_down",
-        "bytes_up", "bytes_down", "parameters_sha256"}) {
+  for (const char* key : {"run",
+                          "exit",
+                          "steps",
+                          "workers",
+                          "ranks",
+                          "codec",
+                          "security",
+                          "isa",
+                          "seconds",
+                          "seconds_to_first_step",
+                          "evaluations",
+                          "examples_per_second",
+                          "loss",
+                          "precision_at_1",
+                          "bits_per_ternarized_element_up",
+                          "bits_per_element_up",
+                          "bits_per_element_down",
+                          "bytes_up",
+                          "bytes_down",
+                          "parameters_sha256"}) {
     EXPECT_TRUE(json.contains(key) && !json[key].is_null()) << key;
   }
   EXPECT_EQ(json["run"], "run");
