@@ -7,6 +7,7 @@
 #include <cstdlib>
 
 #include "input/data_source.h"
+#include "input/idx.h"
 #include "launcher/cluster_file.h"
 #include "launcher/commands.h"
 #include "launcher/environment.h"
@@ -35,7 +36,12 @@ Result<input::DataLocation> find_data(const RunOptions& options, const ClusterFi
     line.show(fmt::format("drawing digits: {} of {}", thousands(static_cast<std::int64_t>(done)),
                           thousands(static_cast<std::int64_t>(total))));
   };
-  return input::find_data(query);
+  STERNA_ASSIGN(input::DataLocation found, input::find_data(query));
+  // What is wrong with the files is said now, in a line, and not by an actor of a run.
+  for (const input::Split split : {input::Split::train, input::Split::test}) {
+    STERNA_TRY(input::check_mnist(found.dir, split));
+  }
+  return found;
 }
 
 /// Metrics that cannot be written any more (a full disk) are said once; the training goes on.
@@ -65,6 +71,10 @@ void print_end(const RunResult& result, const StopReport& stop) {
   if (result.exit == exit_interrupted) {
     fmt::print(stderr, "interrupted at step {}: {} processes stopped, {} killed; logs are in {}\n",
                thousands(result.steps), stop.stopped, stop.killed, result.run);
+    return;
+  }
+  if (result.steps == 0) {
+    fmt::print(stderr, "{} (logs are in {}/logs)\n", result.cause, result.run);
     return;
   }
   fmt::print(stderr, "the run failed at step {}; logs are in {}/logs\n{}\n",

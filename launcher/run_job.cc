@@ -2,6 +2,7 @@
 
 #include <csignal>
 
+#include "actors/shard.h"
 #include "kernels/isa.h"
 #include "launcher/commands.h"
 #include "launcher/job_plan.h"
@@ -92,6 +93,15 @@ class Job {
                   specs_of(options_.file, job, options_.weights));
     STERNA_TRY(cluster_.start());
     RunObserver::Hooks hooks = options_.hooks;
+    STERNA_ASSIGN(const kernels::Schedule schedule,
+                  actors::parse_schedule(job.optimizer, job.steps));
+    if (hooks.step) {
+      hooks.step = [schedule, tell = hooks.step](StepMetrics metrics) {
+        const auto step = static_cast<std::uint64_t>(metrics.step - 1);  // they count steps done
+        metrics.learning_rate = kernels::learning_rate(schedule, step);
+        tell(metrics);
+      };
+    }
     hooks.changed = [this] { show_(outcome_.record); };
     const auto observer = cluster_.process().spawn<RunObserver>(
         outcome_.record, static_cast<std::size_t>(options_.file.count("worker")), hooks);

@@ -203,6 +203,28 @@ TEST_F(ClusterSim, ASilentNodeIsKilledAndNamed) {
   EXPECT_THAT(cluster.failure()->cause, StartsWith("silence"));
 }
 
+TEST_F(ClusterSim, StoppingAtTheFirstDeathStillNamesTheNodeBehindIt) {
+  spawn("a");
+  world.freeze("node-localhost");
+  ASSERT_TRUE(wait([&] { return cluster.failure().has_value(); }, seconds(10)));
+  cluster.stop(seconds(1));
+  EXPECT_EQ(cluster.failure()->identity.name, "node-localhost");
+  EXPECT_THAT(cluster.failure()->cause, StartsWith("silence"));
+}
+
+TEST_F(ClusterSim, AnInterruptWhileItStopsEndsTheGrace) {
+  spawn("a");
+  spawn("b");
+  world.freeze("b");
+  cluster.interrupt();
+  const Time began = world.loop().now();
+  world.loop().after(milliseconds(500), [this] { cluster.interrupt(); });
+  const StopReport report = cluster.stop(seconds(3600));
+  EXPECT_LT(world.loop().now() - began, seconds(1));
+  EXPECT_EQ(report.killed, 1u);
+  EXPECT_EQ(report.survivors, 0u);
+}
+
 TEST_F(ClusterSim, TheDeathOfTheCoordinatorEndsEverything) {
   spawn("a");
   world.kill("coordinator");
