@@ -57,6 +57,8 @@ void JobConfig::encode(Wire::Builder wire, WireWriter&) const {
   o.setWeightDecay(optimizer.weight_decay);
   o.setDecayAt(optimizer.decay_at);
   o.setSchedule(optimizer.schedule);
+  o.setDecayFactor(optimizer.decay_factor);
+  o.setDecaySteps(optimizer.decay_steps);
   auto g = wire.initGradient();
   g.setCodec(gradient.codec);
   g.setClip(gradient.clip);
@@ -90,7 +92,9 @@ Result<JobConfig> JobConfig::decode(Wire::Reader wire, WireReader&) {
                    .momentum = o.getMomentum(),
                    .weight_decay = o.getWeightDecay(),
                    .decay_at = o.getDecayAt(),
-                   .schedule = o.getSchedule()};
+                   .schedule = o.getSchedule(),
+                   .decay_factor = o.getDecayFactor(),
+                   .decay_steps = o.getDecaySteps()};
   const auto g = wire.getGradient();
   job.gradient = {.codec = g.getCodec(),
                   .clip = g.getClip(),

@@ -21,7 +21,9 @@ struct OptimizerConfig {
   double momentum = 0.9;
   double weight_decay = 0;
   DecayAt decay_at = DecayAt::WORKER;
-  std::string schedule = "fixed";  ///< "fixed" or "polynomial"
+  std::string schedule = "fixed";  ///< "fixed", "exponential" or "polynomial"
+  double decay_factor = 0.1;       ///< exponential: the learning rate times this ...
+  std::uint64_t decay_steps = 1;   ///< ... every so many steps; at least 1
   bool operator==(const OptimizerConfig&) const = default;
 };
 

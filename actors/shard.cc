@@ -1,5 +1,6 @@
 #include "actors/shard.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <utility>
@@ -45,12 +46,16 @@ Result<kernels::Schedule> parse_schedule(const OptimizerConfig& config, std::uin
   kernels::Schedule schedule{.initial = config.learning_rate, .max_steps = steps};
   if (config.schedule == "fixed") {
     schedule.policy = kernels::Policy::fixed;
+  } else if (config.schedule == "exponential") {
+    schedule.policy = kernels::Policy::exponential;
+    schedule.decay_factor = config.decay_factor;
+    schedule.decay_steps = std::max<std::uint64_t>(1, config.decay_steps);
   } else if (config.schedule == "polynomial") {
     schedule.policy = kernels::Policy::polynomial;
   } else {
-    return Error{
-        Errc::invalid_argument,
-        fmt::format("optimizer.schedule: \"{}\" is none of fixed, polynomial", config.schedule)};
+    return Error{Errc::invalid_argument,
+                 fmt::format("optimizer.schedule: \"{}\" is none of fixed, exponential, polynomial",
+                             config.schedule)};
   }
   return schedule;
 }

@@ -35,21 +35,26 @@ std::vector<fs::path> candidates(const fs::path& place) {
   return {place, place / "mnist", place / "digits"};
 }
 
-std::optional<DataLocation> look_in(const fs::path& place) {
+std::optional<DataLocation> look_in(const fs::path& place, const std::string& wanted) {
   for (const fs::path& dir : candidates(place)) {
     if (!missing_files(dir).empty()) continue;
-    return DataLocation{dir, present(dir / kDrawnMarker) ? "digits" : "mnist"};
+    const char* name = present(dir / kDrawnMarker) ? "digits" : "mnist";
+    if (wanted.empty() || wanted == name) return DataLocation{dir, name};
   }
   return std::nullopt;
 }
 
 /// Why a place that the user named will not do: what is missing where most is there.
-Error nothing_in(const fs::path& place, std::string_view who) {
+Error nothing_in(const fs::path& place, std::string_view who, const std::string& wanted) {
   if (!present(place)) {
     return {Errc::not_found, fmt::format("{} {} does not exist", who, place.string())};
   }
   fs::path best = place;
   std::vector<std::string> missing = missing_files(place);
+  if (const auto other = look_in(place, {})) {
+    return {Errc::not_found, fmt::format("{} {} holds {}, but data.name asks for {}", who,
+                                         place.string(), other->name, wanted)};
+  }
   for (const fs::path& dir : candidates(place)) {
     std::vector<std::string> here = missing_files(dir);
     if (here.size() < missing.size()) {
@@ -60,7 +65,7 @@ Error nothing_in(const fs::path& place, std::string_view who) {
   return {
       Errc::not_found,
       fmt::format("{} {} holds no data: looked in it and its mnist/ and digits/ for MNIST's four "
-                  "files, plain or .gz; {} lacks {}. `sterna data fetch mnist --out DIR` and "
+                  "files, plain or .gz; {} lacks {}. `sterna data fetch mnist --dir DIR` and "
                   "`sterna data make digits --out DIR` make them",
                   who, place.string(), best.string(), fmt::join(missing, ", "))};
 }
@@ -101,12 +106,17 @@ Result<DataLocation> find_data(const DataQuery& query) {
   for (const Named& named :
        {Named{query.flag, "--data"}, Named{query.file, "the cluster file's data directory"}}) {
     if (!named.place) continue;
-    if (auto found = look_in(*named.place)) return *std::move(found);
-    return nothing_in(*named.place, named.who);
+    if (auto found = look_in(*named.place, query.name)) return *std::move(found);
+    return nothing_in(*named.place, named.who, query.name);
   }
   for (const auto& place : {query.env, query.cache}) {
     if (!place) continue;
-    if (auto found = look_in(*place)) return *std::move(found);
+    if (auto found = look_in(*place, query.name)) return *std::move(found);
+  }
+  if (query.name == "mnist") {
+    return Error{Errc::not_found,
+                 "data.name asks for mnist, and it is not in $STERNA_DATA or the cache: "
+                 "`sterna data fetch mnist` gets it"};
   }
   if (!query.cache) {
     return Error{

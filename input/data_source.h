@@ -22,6 +22,9 @@ struct DataQuery {
   std::optional<std::filesystem::path> cache =
       std::nullopt;  ///< ~/.cache/sterna; digits are drawn here
 
+  /// "mnist" or "digits": other data sets are passed over; empty: the first that is found.
+  std::string name = {};
+
   DigitsOptions digits = {};                       ///< what to draw where there is no data
   std::function<void(std::string_view)> say = {};  ///< gets one line before digits are drawn
   DigitsProgress progress = {};                    ///< of the drawing

@@ -106,7 +106,6 @@ struct EvaluationSection {
 struct DeadlinesSection {
   Duration start = std::chrono::seconds(30);
   Duration step = std::chrono::seconds(30);
-  Duration stop = std::chrono::seconds(5);
   bool operator==(const DeadlinesSection&) const = default;
 };
 

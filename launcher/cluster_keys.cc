@@ -158,8 +158,7 @@ Section<DeadlinesSection> deadlines_section() {
           false,
           "how long the parts of a run may take before it is given up",
           {key("start", &S::start, "from the command to all actors ready").above(0),
-           key("step", &S::step, "one step, or one evaluation").above(0),
-           key("stop", &S::stop, "from the last step to all processes gone").above(0)}};
+           key("step", &S::step, "one step, or one evaluation").above(0)}};
 }
 
 }  // namespace

@@ -26,6 +26,7 @@ Result<input::DataLocation> find_data(const RunOptions& options, const ClusterFi
   input::DataQuery query;
   if (!options.data.empty()) query.flag = options.data;
   if (!file.data.dir.empty()) query.file = file.data.dir;
+  if (file.data.name != "any") query.name = file.data.name;
   query.env = input::data_directory(environment);
   query.cache = input::cache_directory(environment);
   query.say = [](std::string_view line) { fmt::print(stderr, "{}\n", line); };

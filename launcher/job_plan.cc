@@ -1,6 +1,10 @@
 #include "launcher/job_plan.h"
 
+#include <algorithm>
+#include <filesystem>
+
 #include "actors/args.h"
+#include "input/idx.h"
 
 namespace sterna::launcher {
 
@@ -24,9 +28,23 @@ std::vector<actors::WorkerRanks> workers_of(const ClusterFile& file) {
   return workers;
 }
 
+/// epochs_per_decay in steps: an epoch is as many steps as the ranks need to see every example
+/// once.
+Result<std::uint64_t> decay_steps(const ClusterFile& file, const input::DataLocation& data) {
+  constexpr std::size_t kMostClasses = 256;
+  const std::filesystem::path plain = data.dir / input::mnist_names(input::Split::train).labels;
+  const std::filesystem::path packed = plain.string() + ".gz";
+  STERNA_ASSIGN(const auto labels,
+                input::read_idx_labels(exists(plain) ? plain : packed, kMostClasses));
+  const double steps_per_epoch =
+      static_cast<double>(labels.size()) / static_cast<double>(file.job.batch * file.ranks());
+  return static_cast<std::uint64_t>(
+      std::max(1.0, steps_per_epoch * file.optimizer.epochs_per_decay));
+}
+
 }  // namespace
 
-actors::JobConfig job_of(const ClusterFile& file, const input::DataLocation& data) {
+Result<actors::JobConfig> job_of(const ClusterFile& file, const input::DataLocation& data) {
   actors::JobConfig job;
   job.net = file.job.net;
   job.steps = static_cast<std::uint64_t>(file.job.steps);
@@ -42,6 +60,10 @@ actors::JobConfig job_of(const ClusterFile& file, const input::DataLocation& dat
   job.optimizer.decay_at =
       file.optimizer.decay_at == "server" ? actors::DecayAt::SERVER : actors::DecayAt::WORKER;
   job.optimizer.schedule = file.optimizer.schedule;
+  if (job.optimizer.schedule == "exponential") {
+    job.optimizer.decay_factor = file.optimizer.decay_factor;
+    STERNA_ASSIGN(job.optimizer.decay_steps, decay_steps(file, data));
+  }
   job.gradient.codec = file.gradient.codec == "none" ? actors::Codec::FP32 : actors::Codec::TERNARY;
   job.gradient.clip = file.gradient.clip;
   job.gradient.min_size = static_cast<std::uint64_t>(file.gradient.min_size);

@@ -14,8 +14,9 @@ namespace sterna::launcher {
 /// The name under which the actors of a job find the launcher's observer.
 inline constexpr const char* kObserverName = "observer";
 
-/// What all actors of the job agree on.
-actors::JobConfig job_of(const ClusterFile& file, const input::DataLocation& data);
+/// What all actors of the job agree on. Fails if the training labels cannot be read, whose number
+/// an exponential schedule needs.
+Result<actors::JobConfig> job_of(const ClusterFile& file, const input::DataLocation& data);
 
 /// One spec per actor of the file, in its order. `weights` is where the final weights go.
 Result<std::vector<ActorSpec>> specs_of(const ClusterFile& file, const actors::JobConfig& job,

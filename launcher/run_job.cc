@@ -87,7 +87,7 @@ class Job {
     cluster_.set_events(std::move(events));
     show_(outcome_.record);
 
-    const actors::JobConfig job = job_of(options_.file, options_.data);
+    STERNA_ASSIGN(const actors::JobConfig job, job_of(options_.file, options_.data));
     STERNA_ASSIGN(const std::vector<ActorSpec> specs,
                   specs_of(options_.file, job, options_.weights));
     STERNA_TRY(cluster_.start());

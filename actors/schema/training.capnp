@@ -39,6 +39,8 @@ struct JobConfig {
     weightDecay @3 :Float64;
     decayAt @4 :DecayAt;
     schedule @5 :Text;
+    decayFactor @6 :Float64;  # exponential: the learning rate times this ...
+    decaySteps @7 :UInt64;    # ... every so many steps
   }
   struct GradientCodec {
     codec @0 :Codec;

@@ -105,7 +105,8 @@ Result<Figures> bench_train(const BenchProgress& progress) {
   for (int round = 0; round < kRounds; ++round) {
     progress("round " + std::to_string(round + 1) + " of " + std::to_string(kRounds));
     const ClusterFile file = bench_file(false);
-    STERNA_ASSIGN(const double alone, local_step(job_of(file, location), data));
+    STERNA_ASSIGN(const actors::JobConfig job, job_of(file, location));
+    STERNA_ASSIGN(const double alone, local_step(job, data));
     STERNA_ASSIGN(const ActorStep over_ipc, actor_step(file, location));
     STERNA_ASSIGN(const ActorStep over_curve, actor_step(bench_file(true), location));
     local.push_back(alone);
