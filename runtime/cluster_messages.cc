@@ -14,6 +14,16 @@ AnyRef decode_ref(schema::ActorAddress::Reader wire) {
   return {{{wire.getProcess()}, {wire.getLocal()}}, wire.getInterface()};
 }
 
+/// A time to wait. Receivers add it to their clock, so one beyond reason would overflow.
+Result<Duration> decode_wait(std::int64_t nanoseconds) {
+  constexpr Duration kLongest = std::chrono::hours(24 * 365);
+  const Duration wait(nanoseconds);
+  if (wait < Duration::zero() || wait > kLongest) {
+    return Error{Errc::malformed, "a wait of " + std::to_string(nanoseconds) + " ns"};
+  }
+  return wait;
+}
+
 }  // namespace
 
 void Found::encode(Wire::Builder wire, WireWriter&) const {
@@ -29,7 +39,8 @@ void Find::encode(Wire::Builder wire, WireWriter&) const {
   wire.setDeadline(patience.count());
 }
 Result<Find> Find::decode(Wire::Reader wire, WireReader&) {
-  return Find{wire.getName(), Duration(wire.getDeadline())};
+  STERNA_ASSIGN(const Duration patience, decode_wait(wire.getDeadline()));
+  return Find{wire.getName(), patience};
 }
 
 void Connect::encode(Wire::Builder wire, WireWriter&) const {
@@ -83,8 +94,9 @@ void StartActor::encode(Wire::Builder wire, WireWriter& writer) const {
   wire.setDeadline(patience.count());
 }
 Result<StartActor> StartActor::decode(Wire::Reader wire, WireReader& reader) {
+  STERNA_ASSIGN(const Duration patience, decode_wait(wire.getDeadline()));
   return StartActor{wire.getName(), wire.getType(),           reader.bytes(wire.getArgs()),
-                    wire.getHost(), wire.getComputeThreads(), Duration(wire.getDeadline())};
+                    wire.getHost(), wire.getComputeThreads(), patience};
 }
 
 void Stopped::encode(Wire::Builder wire, WireWriter&) const {
@@ -97,7 +109,8 @@ Result<Stopped> Stopped::decode(Wire::Reader wire, WireReader&) {
 
 void Shutdown::encode(Wire::Builder wire, WireWriter&) const { wire.setGrace(grace.count()); }
 Result<Shutdown> Shutdown::decode(Wire::Reader wire, WireReader&) {
-  return Shutdown{Duration(wire.getGrace())};
+  STERNA_ASSIGN(const Duration grace, decode_wait(wire.getGrace()));
+  return Shutdown{grace};
 }
 
 void PeerContact::encode(Wire::Builder wire, WireWriter&) const { sterna::encode(contact, wire); }
@@ -159,7 +172,8 @@ Result<EndProcess> EndProcess::decode(Wire::Reader wire, WireReader&) {
 
 void StopAll::encode(Wire::Builder wire, WireWriter&) const { wire.setGrace(grace.count()); }
 Result<StopAll> StopAll::decode(Wire::Reader wire, WireReader&) {
-  return StopAll{Duration(wire.getGrace())};
+  STERNA_ASSIGN(const Duration grace, decode_wait(wire.getGrace()));
+  return StopAll{grace};
 }
 
 void Stop::encode(Wire::Builder, WireWriter&) const {}
@@ -172,6 +186,7 @@ void Inspection::encode(Wire::Builder wire, WireWriter&) const {
   wire.setMutedMessages(muted_messages);
   wire.setDecodeErrors(decode_errors);
   wire.setRefusedHellos(refused_hellos);
+  wire.setSequenceGaps(sequence_gaps);
   wire.setFaults(faults);
   wire.setOpenLinks(open_links);
 }
@@ -182,6 +197,7 @@ Result<Inspection> Inspection::decode(Wire::Reader wire, WireReader&) {
                     wire.getMutedMessages(),
                     wire.getDecodeErrors(),
                     wire.getRefusedHellos(),
+                    wire.getSequenceGaps(),
                     wire.getFaults(),
                     wire.getOpenLinks()};
 }

@@ -217,6 +217,7 @@ struct Inspection {
   std::uint64_t muted_messages = 0;
   std::uint64_t decode_errors = 0;
   std::uint64_t refused_hellos = 0;
+  std::uint64_t sequence_gaps = 0;
   std::uint64_t faults = 0;
   std::uint64_t open_links = 0;
   void encode(Wire::Builder wire, WireWriter& writer) const;

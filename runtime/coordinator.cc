@@ -268,6 +268,7 @@ Task<Result<void>> CoordinatorActor::on(Connect connect) {
   if (from == nullptr || to == nullptr || connect.from == connect.to) {
     co_return Error{Errc::not_found, "no such process"};
   }
+  if (from->condemned || to->condemned) co_return Error{Errc::actor_down, "it is being ended"};
   const Time deadline = now() + kControlDeadline;
   const std::string to_name = to->identity.name;
   to = co_await ready_member(to_name, deadline);
@@ -339,16 +340,24 @@ void CoordinatorActor::on(ProcessDown down) {
 void CoordinatorActor::on(LinkReport report) {
   const bool by_launcher = sender().process == kLauncherProcess;
   if (!by_launcher && !from_node()) return;
-  const Member* peer = find({report.peer.process});
+  Member* peer = find({report.peer.process});
   if (stopping_ || (peer != nullptr && peer->state == State::dead)) return;
   const Member* from = find(by_launcher ? kLauncherProcess : report.from);
+  // Both ends tell of a lost link: who told first is believed.
+  if (from != nullptr && from->condemned) return;
   const std::string reporter = from == nullptr ? "somebody" : from->identity.name;
-  log(reporter + " reports about " + report.peer.identity.text() + ": " + report.cause);
-  // One who is admitted but no part of the run is only shut out, which has happened already.
+  const std::string line =
+      reporter + " reports about " + report.peer.identity.text() + ": " + report.cause;
   if (peer == nullptr || peer->kind != ProcessKind::ACTOR ||
       peer->identity != report.peer.identity) {
+    // One who is admitted but no part of the run is only shut out, which has happened already. The
+    // reporter has logged a fault; other ends are told here, once for each peer.
+    const std::string who = reporter + " " + report.peer.identity.text();
+    if (!report.fault && strangers_.size() < kMembers && strangers_.insert(who).second) log(line);
     return;
   }
+  log(line);
+  peer->condemned = true;
   const std::string cause =
       report.fault ? report.cause : "its link with " + reporter + " ended: " + report.cause;
   tell(agent_of<Node>(peer->node), EndProcess{peer->process, cause, report.fault});

@@ -129,7 +129,9 @@ Links::Link& Links::link_to(ProcessId peer) {
 }
 
 void Links::admit(const Contact& peer) {
-  admitted_[peer.identity.name] = peer;
+  Contact& known = admitted_[peer.identity.name];
+  if (peer.identity.incarnation < known.identity.incarnation) return;  // fenced
+  known = peer;
   transport_.admit(peer);
 }
 
@@ -171,22 +173,37 @@ void Links::unreachable(ProcessId peer, const std::string& cause) {
 }
 
 void Links::drop(ProcessId peer, const std::string& cause) {
-  Link* link = find(peer);
-  if (link != nullptr) {
-    if (!link->contact.identity.name.empty()) transport_.revoke(link->contact.identity);
-    end(peer, cause, false, false);
+  const Link* link = find(peer);
+  if (link != nullptr && !link->contact.identity.name.empty()) {
+    transport_.revoke(link->contact.identity);
   }
-  std::erase_if(admitted_, [&](const auto& entry) { return entry.second.process == peer.value; });
+  end(peer, cause, false, false);
+  // It may have been let in without ever having dialled.
+  std::erase_if(admitted_, [&](const auto& entry) {
+    if (entry.second.process != peer.value) return false;
+    transport_.revoke(entry.second.identity);
+    return true;
+  });
 }
 
 void Links::blame(ProcessId peer, const std::string& cause) {
   const Link* link = find(peer);
-  if (link == nullptr) return;
+  if (link != nullptr && link->session != 0) mute(Contact(link->contact), cause);
+}
+
+/// What blame() does, whether there is a link yet or not.
+void Links::mute(const Contact& peer, const std::string& cause) {
   ++counters_.faults;
-  log_(link->contact.identity.text() + " is muted: " + cause);
-  transport_.revoke(link->contact.identity);
-  admitted_.erase(link->contact.identity.name);
-  end(peer, cause, true, true);
+  log_(peer.identity.text() + " is muted: " + cause);
+  transport_.revoke(peer.identity);
+  admitted_.erase(peer.identity.name);
+  const ProcessId process{peer.process};
+  const Link* link = find(process);
+  if (link != nullptr && link->session != 0) {
+    end(process, cause, true, true);
+  } else {
+    owner_.link_ended(peer, cause, true);
+  }
 }
 
 // ---- sending
@@ -214,6 +231,11 @@ Result<void> Links::send(ProcessId to, const Header& header, std::unique_ptr<Mai
 
 Result<void> Links::send_now_or_queue(ProcessId to, const Header& header,
                                       std::unique_ptr<Mail> mail) {
+  // An answer belongs to the session it was asked in: it opens no other.
+  const bool answer = header.kind == Kind::REPLY || header.kind == Kind::FAILURE;
+  if (const Link* known = find(to); known == nullptr || known->session == 0) {
+    if (answer || (header.kind == Kind::CANCEL && known == nullptr)) return {};
+  }
   Link& link = link_to(to);
   const Lane lane = mail->lane;
   LaneState& state = link.lanes[index(lane)];
@@ -319,6 +341,7 @@ void Links::received(ChannelId channel, Lane lane, const PeerIdentity& from, InM
   }
   const Header& header = decoded->header;
   if (header.sequence != state.next_in) {
+    ++counters_.sequence_gaps;
     end(peer,
         "link lost: message " + std::to_string(header.sequence) + " came where " +
             std::to_string(state.next_in) + " was due",
@@ -371,7 +394,7 @@ void Links::hello_received(ChannelId channel, Lane lane, const PeerIdentity& fro
   const auto admitted = admitted_.find(from.name);
   if (admitted == admitted_.end() || admitted->second.identity != from) {
     ++counters_.refused_hellos;
-    log_(from.text() + " is not expected here: muted");
+    if (refused_.insert(from.text()).second) log_(from.text() + " is not expected here: muted");
     transport_.mute(channel);
     return;
   }
@@ -384,17 +407,20 @@ void Links::hello_received(ChannelId channel, Lane lane, const PeerIdentity& fro
   if (!decoded || decoded->header.sequence != 0) {
     ++counters_.decode_errors;
     const std::string why = decoded ? "a first message out of order" : decoded.error().message;
-    log_(from.text() + " is muted: it did not begin with a Hello: " + why);
-    transport_.revoke(from);
-    end({peer.process}, "malformed message: " + why, true, true);
+    mute(peer, "malformed message: it did not begin with a Hello: " + why);
     return;
   }
   const auto& hello = body<Hello>(*decoded->mail);
   const std::string why_not = objection(hello, peer);
   if (!why_not.empty()) {
     ++counters_.refused_hellos;
-    log_(why_not);
+    if (refused_.insert(from.text()).second) log_(why_not);
     refuse(channel, why_not);
+    return;
+  }
+  if (const std::string lies = lie(hello, peer); !lies.empty()) {
+    ++counters_.refused_hellos;
+    mute(peer, lies);
     return;
   }
   accept(channel, lane, peer, hello);
@@ -408,10 +434,15 @@ std::string Links::objection(const Hello& hello, const Contact& peer) const {
            hello.build_id + " on " + hello.host + "): run the same build on both hosts";
   }
   if (hello.run != options_.run) return peer.identity.text() + " is of another run";
-  if (hello.process.value != peer.process || hello.incarnation != peer.identity.incarnation) {
-    return peer.identity.text() + " claims to be another process";
-  }
   return {};
+}
+
+/// What no build of ours says in a Hello.
+std::string Links::lie(const Hello& hello, const Contact& peer) {
+  if (hello.process.value != peer.process || hello.incarnation != peer.identity.incarnation) {
+    return "it claims to be another process";
+  }
+  return hello.session == 0 ? "it opened a link without a session" : "";  // 0 stands for no link
 }
 
 void Links::accept(ChannelId channel, Lane lane, const Contact& peer, const Hello& hello) {

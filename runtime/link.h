@@ -48,7 +48,8 @@ struct LinkOptions {
 struct LinkCounters {
   std::uint64_t decode_errors = 0;
   std::uint64_t refused_hellos = 0;
-  std::uint64_t faults = 0;
+  std::uint64_t sequence_gaps = 0;
+  std::uint64_t faults = 0;  ///< of every kind, decode errors among them: the peer is muted
   std::array<std::uint64_t, kLanes> bytes_in = {};  ///< whole frames, envelopes included
   std::array<std::uint64_t, kLanes> bytes_out = {};
 };
@@ -146,7 +147,9 @@ class Links final : private Transport::Events, private Timers::Target {
   void hello_received(ChannelId channel, Lane lane, const PeerIdentity& from, InMessage& message);
   void accept(ChannelId channel, Lane lane, const Contact& peer, const Hello& hello);
   std::string objection(const Hello& hello, const Contact& peer) const;
+  static std::string lie(const Hello& hello, const Contact& peer);
   void refuse(ChannelId channel, const std::string& reason);
+  void mute(const Contact& peer, const std::string& cause);
   void control_received(Link& link, Lane lane, const Mail& mail);
   void welcomed(Link& link, Lane lane, const Welcome& welcome);
   void end(ProcessId peer, const std::string& cause, bool fault, bool report);
@@ -168,6 +171,7 @@ class Links final : private Transport::Events, private Timers::Target {
   std::unordered_map<ProcessId, std::unique_ptr<Link>> links_;
   std::unordered_map<ChannelId, std::pair<ProcessId, Lane>> channels_;
   std::unordered_map<std::string, Contact> admitted_;  // by name: the highest incarnation admitted
+  std::unordered_set<std::string> refused_;            // identities; each is logged once
   LinkCounters counters_;
   Chaos chaos_;
   std::vector<std::unique_ptr<Delayed>> delayed_;

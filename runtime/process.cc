@@ -277,7 +277,9 @@ void Process::handler_threw(Cell& cell, const detail::Ticket& ticket,
 void Process::cancel_handler(const detail::Ticket& ticket) {
   if (!alive(ticket.asked)) return;
   for (RootPromise* root = cell_of(ticket.asked).roots; root != nullptr; root = root->next) {
-    if (root->ticket.correlation == ticket.correlation && root->ticket.asker == ticket.asker) {
+    // A process's asks are numbered across its actors.
+    if (root->ticket.correlation == ticket.correlation &&
+        root->ticket.asker.process == ticket.asker.process) {
       root->handle.destroy();
       return;
     }
@@ -493,11 +495,13 @@ Expected Process::expect(const Header& header, ProcessId from) {
 }
 
 void Process::deliver(std::unique_ptr<Mail> mail) {
-  // Answers to asks of another process's are none of the sender's business.
   if (mail->kind == Kind::REPLY || mail->kind == Kind::FAILURE) {
     const Ask* ask = find_ask(mail->correlation);
-    if (ask == nullptr || ask->target.process != mail->source.process) {
-      mail->correlation = 0;
+    if (ask == nullptr) {
+      mail->correlation = 0;  // it has ended meanwhile; another may take its number
+    } else if (ask->target.process != mail->source.process) {
+      links_->blame(mail->source.process, "it answered what another process was asked");
+      return;
     }
   }
   enqueue(std::move(mail));

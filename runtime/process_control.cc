@@ -26,6 +26,7 @@ Inspection inspect(const Links& links) {
           transport.muted_messages,
           link.decode_errors,
           link.refused_hellos,
+          link.sequence_gaps,
           link.faults,
           links.open_links()};
 }

@@ -38,7 +38,13 @@ std::uint64_t port_hash(const Bootstrap& bootstrap) {
 
 }  // namespace
 
-void log_to_stderr(std::string_view line) {
+void log_to_stderr(std::string_view words) {
+  // Some of the words may be a peer's: they shall neither look like lines of ours nor fill the log.
+  constexpr std::size_t kLongestLine = 2000;
+  std::string line(words.substr(0, kLongestLine));
+  std::replace_if(
+      line.begin(), line.end(),
+      [](char c) { return static_cast<unsigned char>(c) < ' ' || c == '\x7f'; }, ' ');
   const auto now = std::chrono::system_clock::now();
   const auto ms =
       std::chrono::duration_cast<std::chrono::milliseconds>(now.time_since_epoch()).count() % 1000;

@@ -113,7 +113,7 @@ class Segments {
   Result<void> take(InMessage& message) {
     const std::size_t count = message.frames();
     if (count == 0 || count > kMaxFrames) {
-      return Error{Errc::malformed, "a message of " + std::to_string(count) + " frames"};
+      return Error{Errc::malformed, "no frames, or more than " + std::to_string(kMaxFrames)};
     }
     std::size_t copied = 0;
     for (std::size_t i = 0; i < count; ++i) {

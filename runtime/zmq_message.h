@@ -37,11 +37,10 @@ class ZmqMessage final : public InMessage {
   bool all_from(std::string_view user);
   /// Who authenticated; empty where the transport knows by itself (the dialling side).
   std::string_view user();
-  /// Too many frames, or nothing in them.
-  bool absurd() const { return overflow_ || bytes_ == 0; }
   std::size_t bytes() const { return bytes_; }
 
-  std::size_t frames() const override { return count_; }
+  /// None if there were too many: such a message can be refused, not read.
+  std::size_t frames() const override { return overflow_ ? 0 : count_; }
   ByteView frame(std::size_t index) const override;
   Bytes keep(std::size_t index) override;
 

@@ -86,6 +86,7 @@ struct ZmqTransport::Port {
   std::deque<std::string> buried;
   int failed_handshakes = 0;  // whose disconnections are still to be told
   std::vector<ChannelId> closing;
+  std::vector<int> parted;  // descriptors lost before a message was read, which may lie unread
   int turns_to_drain = 0;
   // Receiving once more than there are messages costs a system call, so a turn begins with as many
   // as the last one found and doubles while there are more.
@@ -390,7 +391,7 @@ bool ZmqTransport::ready() {
     } else if (looked_at) {
       port->allowance = std::max(1, port->found);
     }
-    ready = ready || port->monitor.maybe() || !port->closing.empty();
+    ready = ready || port->monitor.maybe() || !port->closing.empty() || !port->parted.empty();
   }
   return ready;
 }
@@ -413,7 +414,7 @@ void ZmqTransport::expire_dials() {
 }
 
 void ZmqTransport::receive(Port& port) {
-  if (!port.watch.maybe() && port.closing.empty()) return;
+  if (!port.watch.maybe() && port.closing.empty() && port.parted.empty()) return;
   port.found = 0;
   std::size_t bytes = 0;
   bool drained = false;
@@ -428,6 +429,12 @@ void ZmqTransport::receive(Port& port) {
     message_.release();
   }
   if (drained) {
+    if (!port.parted.empty()) {
+      notice(self_.text() + " lost a connection before its first message on the " +
+             (port.lane == Lane::control ? "control" : "data") +
+             " lane (the peer closed it, or sent an oversized frame)");
+      port.parted.clear();
+    }
     port.watch.rest();
     port.allowance = std::max(1, port.found);
   } else if (port.found == port.allowance) {
@@ -447,8 +454,6 @@ void ZmqTransport::dispatch(Port& port) {
   }
   if (!port.dials && !message_.all_from(channel->user)) {
     blame(*channel, "frames that another peer sent");
-  } else if (message_.absurd()) {
-    blame(*channel, "an empty message or one of too many frames");
   } else {
     events_->received(channel->id, port.lane, channel->identity, message_);
   }
@@ -468,6 +473,7 @@ ZmqTransport::Channel* ZmqTransport::introduce(Port& port, const std::string& ro
   const int descriptor = message_.descriptor();
   const auto connection = port.by_descriptor.find(descriptor);
   if (connection == port.by_descriptor.end()) {
+    std::erase(port.parted, descriptor);
     close_later(channel, kLost);  // it said something and left
   } else {
     Channel* before = find(connection->second);
@@ -512,8 +518,8 @@ void ZmqTransport::bound_event(Port& port, const SocketMonitor::Event& event) {
         --port.failed_handshakes;  // counted when it failed
       } else {
         ++counters_.disconnects;
-        notice(self_.text() + " lost a connection to " + event.endpoint +
-               " before its first message (the peer closed it, or sent an oversized frame)");
+        port.parted.push_back(descriptor);
+        port.watch.touch();
       }
       break;
     }

@@ -155,6 +155,7 @@ struct Inspection {
   refusedHellos @5 :UInt64;
   faults @6 :UInt64;
   openLinks @7 :UInt64;
+  sequenceGaps @8 :UInt64;
 }
 
 # ---- what happened ----

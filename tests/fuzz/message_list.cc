@@ -1,27 +1,61 @@
 #include "tests/fuzz/message_list.h"
 
+#include <algorithm>
+
+#include "actors/args.h"
+#include "actors/messages.h"
+#include "launcher/bench/bench_messages.h"
 #include "runtime/actor_ref.h"
 #include "runtime/cluster_messages.h"
 #include "runtime/link_messages.h"
 
-namespace sterna {
+namespace sterna::fuzz {
 
 namespace {
-struct LinkMessages : Interface<Hello, Welcome, Heartbeat, Watch, Down> {};
+
+void add(std::vector<Known>& all, const Known& known) {
+  const bool there = std::any_of(all.begin(), all.end(),
+                                 [&](const Known& k) { return k.type == known.type; });
+  if (!there) all.push_back(known);
+}
+
+template <Message M>
+void add_message(std::vector<Known>& all) {
+  add(all, {&kMessageType<M>,
+            []() -> std::unique_ptr<Mail> { return std::make_unique<MessageMail<M>>(M{}); }});
+  if constexpr (Askable<M>) {
+    if constexpr (!std::is_void_v<ReplyTo<M>> && !std::is_same_v<ReplyTo<M>, M>) {
+      add_message<ReplyTo<M>>(all);
+    }
+  }
+}
+
+template <class... Messages>
+void add_interface(std::vector<Known>& all, const Interface<Messages...>&) {
+  (add_message<Messages>(all), ...);
+}
 
 template <class... Interfaces>
-std::vector<const MessageType*> all_of() {
-  std::vector<const MessageType*> all;
-  const auto add = [&all](const std::vector<const MessageType*>& types) {
-    all.insert(all.end(), types.begin(), types.end());
-  };
-  (add(message_types<Interfaces>()), ...);
+std::vector<Known> all_of() {
+  std::vector<Known> all;
+  (add_interface(all, Interfaces{}), ...);
   return all;
 }
+
+struct OfLinks : Interface<Hello, Welcome, Heartbeat, Watch, Down> {};
+/// Packed: on standard input, in StartActor.
+struct Told : Interface<Bootstrap, PeerContact, actors::ServerArgs, actors::WorkerArgs,
+                        actors::ReaderArgs, actors::EvaluatorArgs, launcher::NoArgs> {};
+
 }  // namespace
 
-std::vector<const MessageType*> every_message_type() {
-  return all_of<LinkMessages, Coordinator, Node, Control, LauncherControl>();
+const std::vector<Known>& every_message() {
+  static const std::vector<Known> all =
+      all_of<OfLinks, Told, Agent, Coordinator, Node, Control, LauncherControl,
+             actors::ParameterServerInterface, actors::InputReaderInterface,
+             actors::WorkerInterface, actors::EvaluatorInterface, actors::Observer,
+             launcher::EchoInterface, launcher::BenchPeer>();
+  return all;
 }
 
-}  // namespace sterna
+}  // namespace sterna::fuzz

@@ -1,12 +1,21 @@
-// Every message that any process of Sterna decodes from a peer.
+// Every message that any process of Sterna decodes from a peer, and every one it is started with.
 #pragma once
 
+#include <string>
+#include <type_traits>
 #include <vector>
 
 #include "runtime/message.h"
 
-namespace sterna {
+namespace sterna::fuzz {
 
-std::vector<const MessageType*> every_message_type();
+/// A message type, and how to make the plainest message of it.
+struct Known {
+  const MessageType* type;
+  std::unique_ptr<Mail> (*plain)();
+};
 
-}  // namespace sterna
+/// Each once.
+const std::vector<Known>& every_message();
+
+}  // namespace sterna::fuzz

@@ -1,46 +1,154 @@
-// Writes a corpus for envelope_fuzz: a well-formed Heartbeat and Down, so that the fuzzer starts
-// from messages that decode. Usage: envelope_seeds DIR
-
-#include <filesystem>
-#include <fstream>
-
+// The messages that the fuzzer starts from: the plainest of every type, and full ones of the types
+// that carry lists, texts, addresses or bulk bytes.
+#include "actors/args.h"
+#include "actors/messages.h"
+#include "launcher/bench/bench_messages.h"
+#include "runtime/cluster_messages.h"
 #include "runtime/link_messages.h"
+#include "tests/fuzz/decode_input.h"
+#include "tests/fuzz/message_list.h"
 
-namespace sterna {
+namespace sterna::fuzz {
+
 namespace {
 
-template <class M>
-bool write(const std::filesystem::path& path, const M& message) {
-  EnvelopeEncoder encoder;
-  Header header;
-  header.type_id = type_id_of<M>();
-  const MessageMail<M> mail{M(message)};
-  const auto frames = encoder.encode(
-      header, [&](auto& envelope, WireWriter& writer) { mail.encode_body(envelope, writer); });
-  std::ofstream out(path, std::ios::binary);
-  out.write(reinterpret_cast<const char*>(frames[0].view.data()),
-            static_cast<std::streamsize>(frames[0].view.size()));
-  // FuzzedDataProvider takes its integers from the end: misalignment and words, frames, selector.
-  const char tail[] = {0, 0, 0, 1, 0};
-  out.write(tail, sizeof tail);
-  return out.good();
+Bytes bytes(std::size_t size) {
+  const auto buffer = make_buffer(size);
+  for (std::size_t i = 0; i < size; ++i) buffer->data()[i] = static_cast<std::byte>(i);
+  return share(buffer, size);
+}
+
+class Seeds {
+ public:
+  void add(const Mail& mail, Kind kind) {
+    Header header;
+    header.target = {(1ULL << 32U) | 2};
+    header.source = {(1ULL << 32U) | 3};
+    header.correlation = 7;
+    header.kind = kind;
+    header.type_id = mail.type == nullptr ? 0 : mail.type->type_id;
+    header.sequence = 9;
+    EnvelopeEncoder encoder;
+    std::vector<std::string> frames;
+    for (const OutFrame& frame : encoder.encode(header, [&](auto& envelope, WireWriter& writer) {
+           mail.encode_body(envelope, writer);
+         })) {
+      frames.emplace_back(reinterpret_cast<const char*>(frame.view.data()), frame.view.size());
+    }
+    // Every other one misaligned.
+    inputs.push_back(input_of(frames, inputs.size() % 2 == 0 ? 0 : 4));
+  }
+  template <Message M>
+  void add(M message, Kind kind = Kind::TELL) {
+    add(MessageMail<M>(std::move(message)), kind);
+  }
+  std::vector<std::string> inputs;
+};
+
+Contact contact() {
+  return {5, {"worker-0", 2}, "ipc:///tmp/s/w.control", "ipc:///tmp/s/w.data", "key", "hash"};
+}
+
+void add_runtime(Seeds& seeds) {
+  Hello hello;
+  hello.build_id = "build";
+  hello.host = "here";
+  seeds.add(hello);
+  Welcome welcome;
+  welcome.reason = "run the same build";
+  seeds.add(welcome);
+  Down down;
+  down.notice = {{{1}, {2}}, "worker-0", 1, "killed by SIGKILL"};
+  seeds.add(down);
+  Bootstrap bootstrap;
+  bootstrap.run_name = "lenet";
+  bootstrap.identity = {"worker-0", 2};
+  bootstrap.credentials = {"public", "secret", "token"};
+  bootstrap.uplink = contact();
+  bootstrap.admit = {contact(), contact()};
+  bootstrap.network.directory = "/tmp/s";
+  bootstrap.actor_type = "worker";
+  bootstrap.args = bytes(100);
+  seeds.add(bootstrap);
+  bootstrap.args = bytes(5000);  // a frame of its own
+  seeds.add(StartProcess{bootstrap}, Kind::ASK);
+  seeds.add(StartActor{"worker-0", "worker", bytes(5000), "host", 2, std::chrono::seconds(1)},
+            Kind::ASK);
+  seeds.add(Find{"worker-0", std::chrono::seconds(1)}, Kind::ASK);
+  seeds.add(Found{{{{1}, {2}}, 3}, 1}, Kind::REPLY);
+  seeds.add(LinkReport{{1}, contact(), "silence", true});
+  seeds.add(Ready{contact(), {{{1}, {2}}, 3}}, Kind::ASK);
+  seeds.add(AdmitExtra{"worker-0", contact()}, Kind::ASK);
+  ProcessDown dead;
+  dead.identity = {"worker-0", 2};
+  dead.cause = "killed by SIGKILL";
+  dead.last_lines = {"one", "two", "three"};
+  seeds.add(dead);
+  ProcessStatus status;
+  status.identity = {"worker-0", 2};
+  status.state = "running";
+  seeds.add(StatusReport{{status, status}});
+}
+
+void add_training(Seeds& seeds) {
+  using namespace actors;
+  Push push;
+  for (std::uint32_t i = 0; i < 3; ++i) {
+    Packet packet;
+    packet.chunk = i;
+    packet.codec = i == 0 ? Codec::TERNARY : Codec::FP32;
+    packet.payload = bytes(i == 1 ? 16 : 4096 + 128 * i);  // two frames of their own
+    push.packets.push_back(packet);
+  }
+  seeds.add(push, Kind::ASK);
+  seeds.add(PushReply{{Verdict::ACCEPTED, Verdict::DUPLICATE, Verdict::DROPPED}}, Kind::REPLY);
+  seeds.add(Pull{3, {0, 1, 2}}, Kind::ASK);
+  Parameters parameters;
+  parameters.chunks = {{0, Codec::FP32, bytes(4096)}, {1, Codec::FP32, bytes(64)}};
+  seeds.add(parameters, Kind::REPLY);
+  seeds.add(Batch{1, 0, bytes(4096), bytes(64)}, Kind::REPLY);
+  JobConfig job;
+  job.ranks = 2;
+  ServerArgs server;
+  server.job = job;
+  server.workers = {{"worker-0", 0, 1}, {"worker-1", 1, 1}};
+  server.evaluator = "evaluator";
+  seeds.add(server);
+  WorkerArgs worker;
+  worker.job = job;
+  worker.servers = {"server-0", "server-1"};
+  worker.readers = {"reader"};
+  seeds.add(worker);
+  EvaluatorArgs evaluator;
+  evaluator.job = job;
+  evaluator.servers = {"server-0"};
+  seeds.add(evaluator);
+  seeds.add(Progress{.worker = "worker-0", .step = 3, .loss = 2.3});
+  seeds.add(WorkerDone{.worker = "worker-0", .steps = 3});
+  seeds.add(JobFinished{"00ff", "weights.safetensors", 431080});
+}
+
+void add_bench(Seeds& seeds) {
+  using namespace launcher;
+  seeds.add(Echo{bytes(64)}, Kind::ASK);
+  seeds.add(Drive{{{{{1}, {2}}}, {{{1}, {3}}}}, 4, std::chrono::seconds(1)}, Kind::ASK);
+  seeds.add(DriveRaw{{"ipc:///tmp/a", "ipc:///tmp/b"}, {"k", "l"}, 4, std::chrono::seconds(1)},
+            Kind::ASK);
+  seeds.add(ServeRaw{"ipc:///tmp/a", true}, Kind::ASK);
 }
 
 }  // namespace
-}  // namespace sterna
 
-int main(int argc, char** argv) {
-  if (argc != 2) return 2;
-  const std::filesystem::path directory = argv[1];
-  std::filesystem::create_directories(directory);
-  sterna::Heartbeat heartbeat;
-  heartbeat.credit = {1, 2};
-  sterna::Down down;
-  down.notice = {{{1}, {2}}, "worker0", 1, "signal 9"};
-  sterna::Hello hello;
-  hello.build_id = "build";
-  const bool written = sterna::write(directory / "heartbeat", heartbeat) &&
-                       sterna::write(directory / "down", down) &&
-                       sterna::write(directory / "hello", hello);
-  return written ? 0 : 1;
+std::vector<std::string> seeds() {
+  Seeds seeds;
+  for (const Known& known : every_message()) seeds.add(*known.plain(), Kind::TELL);
+  add_runtime(seeds);
+  add_training(seeds);
+  add_bench(seeds);
+  seeds.add(FailureMail(Error{Errc::deadline, "too late"}), Kind::FAILURE);
+  seeds.add(EmptyMail(), Kind::REPLY);
+  seeds.add(EmptyMail(), Kind::CANCEL);
+  return seeds.inputs;
 }
+
+}  // namespace sterna::fuzz
