@@ -30,7 +30,7 @@ class Seeds {
     header.sequence = 9;
     EnvelopeEncoder encoder;
     std::vector<std::string> frames;
-    for (const OutFrame& frame : encoder.encode(header, [&](auto& envelope, WireWriter& writer) {
+    for (const OutFrame& frame : encoder.encode(header, [&](auto&envelope, WireWriter&writer) {
            mail.encode_body(envelope, writer);
          })) {
       frames.emplace_back(reinterpret_cast<const char*>(frame.view.data()), frame.view.size());
@@ -123,8 +123,14 @@ void add_training(Seeds& seeds) {
   evaluator.job = job;
   evaluator.servers = {"server-0"};
   seeds.add(evaluator);
-  seeds.add(Progress{.worker = "worker-0", .step = 3, .loss = 2.3});
-  seeds.add(WorkerDone{.worker = "worker-0", .steps = 3});
+  Progress progress;
+  progress.worker = "worker-0";
+  progress.step = 3;
+  seeds.add(progress);
+  WorkerDone done;
+  done.worker = "worker-0";
+  done.steps = 3;
+  seeds.add(done);
   seeds.add(JobFinished{"00ff", "weights.safetensors", 431080});
 }
 
