@@ -52,8 +52,8 @@ class CoordinatorActor final : public Actor<Coordinator> {
     ProcessId node;  ///< of an actor
     std::string host;
     State state = State::starting;
-    Contact contact;  ///< once ready
-    AnyRef actor;     ///< once ready
+    Contact contact;         ///< once ready
+    AnyRef actor;            ///< once ready
     bool condemned = false;  ///< its node has been told to end it
     std::string cause;
   };
@@ -72,6 +72,8 @@ class CoordinatorActor final : public Actor<Coordinator> {
   Task<Result<void>> introduce(ProcessId lower, ProcessId higher);
   Task<Stopped> stop_nodes(Duration grace);
   Task<void> ending(std::string cause);
+  void condemn(Member& member, const std::string& cause, bool at_once);
+  Task<void> suspect(ProcessId reporter, ProcessId peer, std::string cause);
   void mark_dead(Member& member, ProcessDown down);
   std::string why_not(const std::string& name) const;
 
@@ -86,7 +88,7 @@ class CoordinatorActor final : public Actor<Coordinator> {
   std::set<std::pair<ProcessId, ProcessId>> introducing_;
   std::uint64_t next_process_ = kFirstIssuedProcess;
   std::set<std::string> strangers_;  ///< told of in the log: peers that are no part of the run
-  Condition changed_;  ///< somebody is ready or dead, or an introduction has ended
+  Condition changed_;                ///< somebody is ready or dead, or an introduction has ended
   bool stopping_ = false;
   bool ending_ = false;
 };

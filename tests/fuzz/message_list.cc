@@ -14,15 +14,17 @@ namespace sterna::fuzz {
 namespace {
 
 void add(std::vector<Known>& all, const Known& known) {
-  const bool there = std::any_of(all.begin(), all.end(),
-                                 [&](const Known& k) { return k.type == known.type; });
+  const bool there =
+      std::any_of(all.begin(), all.end(), [&](const Known& k) { return k.type == known.type; });
   if (!there) all.push_back(known);
 }
 
 template <Message M>
 void add_message(std::vector<Known>& all) {
-  add(all, {&kMessageType<M>,
-            []() -> std::unique_ptr<Mail> { return std::make_unique<MessageMail<M>>(M{}); }});
+  add(all, {&kMessageType<M>, []() -> std::unique_ptr<Mail> {
+              M plain;  // named: of the temporary, g++ 12 fears that it is not initialised
+              return std::make_unique<MessageMail<M>>(std::move(plain));
+            }});
   if constexpr (Askable<M>) {
     if constexpr (!std::is_void_v<ReplyTo<M>> && !std::is_same_v<ReplyTo<M>, M>) {
       add_message<ReplyTo<M>>(all);
