@@ -12,6 +12,8 @@ namespace {
 constexpr std::size_t kMembers = 4096;
 /// A node that is told to stop has nothing left to do.
 constexpr Duration kNodeEnds = std::chrono::seconds(1);
+/// How long after the loss of a link its cause may be reported, by the other end or by a node.
+constexpr Duration kBlameFollows = std::chrono::milliseconds(200);
 /// A name becomes part of file names and of log lines.
 constexpr std::size_t kLongestName = 64;
 
@@ -334,7 +336,9 @@ void CoordinatorActor::mark_dead(Member& member, ProcessDown down) {
 void CoordinatorActor::on(ProcessDown down) {
   if (!from_node()) return;
   Member* member = find(down.process);
-  if (member != nullptr && member->node == sender().process) mark_dead(*member, std::move(down));
+  if (member == nullptr || member->node != sender().process) return;
+  down.consequence = down.consequence || (member->bereft && down.signal == 0);
+  mark_dead(*member, std::move(down));
 }
 
 void CoordinatorActor::on(LinkReport report) {
@@ -342,9 +346,7 @@ void CoordinatorActor::on(LinkReport report) {
   if (!by_launcher && !from_node()) return;
   Member* peer = find({report.peer.process});
   if (stopping_ || (peer != nullptr && peer->state == State::dead)) return;
-  const Member* from = find(by_launcher ? kLauncherProcess : report.from);
-  // Both ends tell of a lost link: who told first is believed.
-  if (from != nullptr && from->condemned) return;
+  Member* from = find(by_launcher ? kLauncherProcess : report.from);
   const std::string reporter = from == nullptr ? "somebody" : from->identity.name;
   const std::string line =
       reporter + " reports about " + report.peer.identity.text() + ": " + report.cause;
@@ -356,11 +358,31 @@ void CoordinatorActor::on(LinkReport report) {
     if (!report.fault && strangers_.size() < kMembers && strangers_.insert(who).second) log(line);
     return;
   }
-  log(line);
-  peer->condemned = true;
-  const std::string cause =
-      report.fault ? report.cause : "its link with " + reporter + " ended: " + report.cause;
-  tell(agent_of<Node>(peer->node), EndProcess{peer->process, cause, report.fault});
+  if (from != nullptr) from->bereft = true;
+  if (report.fault) {
+    log(line);
+    condemn(*peer, report.cause, true);
+  } else {
+    run(suspect(from == nullptr ? ProcessId{} : from->process, peer->process, report.cause));
+  }
+}
+
+void CoordinatorActor::condemn(Member& member, const std::string& cause, bool at_once) {
+  member.condemned = true;
+  tell(agent_of<Node>(member.node), EndProcess{member.process, cause, at_once});
+}
+
+/// Both ends tell of a lost link, and one of them may be to blame: that shows within moments. If
+/// neither is, who told first is believed.
+Task<void> CoordinatorActor::suspect(ProcessId reporter, ProcessId peer, std::string cause) {
+  co_await sleep(kBlameFollows);
+  const Member* from = find(reporter);
+  Member* member = find_live(peer);
+  if (stopping_ || member == nullptr || member->condemned) co_return;
+  if (from != nullptr && (from->condemned || from->state == State::dead)) co_return;
+  const std::string who = from == nullptr ? "somebody" : from->identity.name;
+  log(who + " reports about " + member->identity.text() + ": " + cause);
+  condemn(*member, "its link with " + who + " ended: " + cause, false);
 }
 
 void CoordinatorActor::link_ended(const Contact& peer, const std::string& cause, bool) {

@@ -55,6 +55,7 @@ class CoordinatorActor final : public Actor<Coordinator> {
     Contact contact;         ///< once ready
     AnyRef actor;            ///< once ready
     bool condemned = false;  ///< its node has been told to end it
+    bool bereft = false;     ///< it told of a lost link to another: if it ends itself, that is why
     std::string cause;
   };
 
@@ -72,6 +73,8 @@ class CoordinatorActor final : public Actor<Coordinator> {
   Task<Result<void>> introduce(ProcessId lower, ProcessId higher);
   Task<Stopped> stop_nodes(Duration grace);
   Task<void> ending(std::string cause);
+  void condemn(Member& member, const std::string& cause, bool at_once);
+  Task<void> suspect(ProcessId reporter, ProcessId peer, std::string cause);
   void mark_dead(Member& member, ProcessDown down);
   std::string why_not(const std::string& name) const;
 

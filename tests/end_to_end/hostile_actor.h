@@ -114,6 +114,8 @@ class HostileActor final : public Actor<Hostile> {
     const ActorRef<Peer> victim = *found;
     const Result<Balance> open = co_await ask(victim, Deposit{0}, kPatience);
     if (!open) co_return fail(open.error().message);
+    const auto both_lanes = [&] { return process().links()->connected(victim.id.process); };
+    while (!both_lanes()) co_await sleep(std::chrono::milliseconds(5));
     misbehave(victim, order.how);
   }
 
@@ -132,6 +134,7 @@ class HostileActor final : public Actor<Hostile> {
       result.queued_bytes = std::max(result.queued_bytes, process().links()->queued_bytes());
     }
     result.resident_bytes = resident_bytes() - before;
+    log("asked, resident " + std::to_string(result.resident_bytes));
     for (Future<Taken>& answer : answers) {
       const Result<Taken> taken = co_await answer;
       if (taken) {
@@ -181,6 +184,7 @@ class HostileActor final : public Actor<Hostile> {
     } else if (how == "down") {
       links.send_down(to, {{kLauncherProcess, kAgent}, "launcher", 1, "a lie"});
     } else if (how == "credit") {
+      tell(victim, Block{300});  // so that all of it is there before any is consumed
       process().set_chaos([](const Header&, ProcessId) {
         return Links::Fate{Links::Fate::Kind::repeat, {}};  // at once, whatever the credit
       });

@@ -22,8 +22,8 @@ void add(std::vector<Known>& all, const Known& known) {
 template <Message M>
 void add_message(std::vector<Known>& all) {
   add(all, {&kMessageType<M>, []() -> std::unique_ptr<Mail> {
-              M blank;
-              return std::make_unique<MessageMail<M>>(std::move(blank));
+              M plain;  // named: of the temporary, g++ 12 fears that it is not initialised
+              return std::make_unique<MessageMail<M>>(std::move(plain));
             }});
   if constexpr (Askable<M>) {
     if constexpr (!std::is_void_v<ReplyTo<M>> && !std::is_same_v<ReplyTo<M>, M>) {

@@ -21,28 +21,35 @@ Bytes bytes(std::size_t size) {
 class Seeds {
  public:
   void add(const Mail& mail, Kind kind) {
+    add(mail.type == nullptr ? 0 : mail.type->type_id, kind,
+        [&](auto& envelope, WireWriter& writer) { mail.encode_body(envelope, writer); });
+  }
+  template <Message M>
+  void add(const M& message, Kind kind = Kind::TELL) {
+    add(type_id_of<M>(), kind, [&](auto& envelope, WireWriter& writer) {
+      message.encode(envelope.initBody().template initAs<typename M::Wire>(), writer);
+    });
+  }
+  std::vector<std::string> inputs;
+
+ private:
+  template <class Fill>
+  void add(std::uint64_t type_id, Kind kind, Fill&& fill) {
     Header header;
     header.target = {(1ULL << 32U) | 2};
     header.source = {(1ULL << 32U) | 3};
     header.correlation = 7;
     header.kind = kind;
-    header.type_id = mail.type == nullptr ? 0 : mail.type->type_id;
+    header.type_id = type_id;
     header.sequence = 9;
     EnvelopeEncoder encoder;
     std::vector<std::string> frames;
-    for (const OutFrame& frame : encoder.encode(header, [&](auto&envelope, WireWriter&writer) {
-           mail.encode_body(envelope, writer);
-         })) {
+    for (const OutFrame& frame : encoder.encode(header, fill)) {
       frames.emplace_back(reinterpret_cast<const char*>(frame.view.data()), frame.view.size());
     }
     // Every other one misaligned.
     inputs.push_back(input_of(frames, inputs.size() % 2 == 0 ? 0 : 4));
   }
-  template <Message M>
-  void add(M message, Kind kind = Kind::TELL) {
-    add(MessageMail<M>(std::move(message)), kind);
-  }
-  std::vector<std::string> inputs;
 };
 
 Contact contact() {
@@ -123,14 +130,8 @@ void add_training(Seeds& seeds) {
   evaluator.job = job;
   evaluator.servers = {"server-0"};
   seeds.add(evaluator);
-  Progress progress;
-  progress.worker = "worker-0";
-  progress.step = 3;
-  seeds.add(progress);
-  WorkerDone done;
-  done.worker = "worker-0";
-  done.steps = 3;
-  seeds.add(done);
+  seeds.add(Progress{.worker = "worker-0", .step = 3, .loss = 2.3, .traffic = {}});
+  seeds.add(WorkerDone{.worker = "worker-0", .steps = 3, .traffic = {}});
   seeds.add(JobFinished{"00ff", "weights.safetensors", 431080});
 }
 

@@ -71,6 +71,43 @@ TEST_F(ProcessTest, CancellingAnAskEndsItHereAndThere) {
   EXPECT_EQ(static_cast<CounterActor*>(b.find(counter.id.local))->held(), 0);
 }
 
+/// Asks, and dies before the answer.
+class ImpatientActor final : public Actor<Interface<>> {
+ public:
+  explicit ImpatientActor(ActorRef<Counter> counter) : counter_(counter) {}
+
+ private:
+  void started() override { run(asking()); }
+  Task<void> asking() {
+    Future<Total> total = ask(counter_, Slow{10s}, 20s);
+    co_await sleep(1s);
+    stop();
+  }
+  ActorRef<Counter> counter_;
+};
+
+TEST_F(ProcessTest, WhatAnActorAskedEndsWithIt) {
+  Process& a = *start("a").process;
+  Process& b = *start("b").process;
+  const auto counter = b.spawn<CounterActor>();
+  a.spawn<ImpatientActor>(counter);
+  pass(500ms);
+  EXPECT_EQ(static_cast<CounterActor*>(b.find(counter.id.local))->held(), 1);
+  pass(1s);
+  EXPECT_EQ(static_cast<CounterActor*>(b.find(counter.id.local))->held(), 0);
+}
+
+TEST_F(ProcessTest, AnAnswerOpensNoLink) {
+  Process& a = *start("a").process;
+  Process& b = *start("b").process;
+  auto slow = a.ask(b.spawn<CounterActor>(), Slow{1s}, 5s);
+  pass(500ms);
+  network.cut("a", "b");
+  EXPECT_EQ(a.wait(std::move(slow)).error().code, Errc::actor_down);
+  pass(1s);
+  EXPECT_EQ(b.links()->open_links(), 0U);
+}
+
 TEST_F(ProcessTest, HandlersInterleaveWhereTheyWait) {
   Process& process = *start("a").process;
   const auto counter = process.spawn<CounterActor>();
