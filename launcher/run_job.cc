@@ -15,6 +15,8 @@ namespace sterna::launcher {
 namespace {
 
 constexpr std::size_t kLogLinesShown = 5;
+// An actor that died because it lost another one is mourned first where the machine is busy.
+constexpr Duration kCauseFollows = std::chrono::seconds(1);
 
 double seconds(Duration duration) { return std::chrono::duration<double>(duration).count(); }
 
@@ -57,6 +59,7 @@ class Job {
 
   JobOutcome run() {
     const Result<void> trained = train();
+    if (cluster_.failure()) cluster_.await_cause(kCauseFollows);
     RunRecord& record = outcome_.record;
     if (record.first_step_seen) {
       record.result.seconds_to_first_step = seconds(*record.first_step_seen - options_.began);

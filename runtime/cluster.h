@@ -111,6 +111,9 @@ class Cluster {
   /// its grace goes on without.
   void interrupt() { ++interrupts_; }
   bool interrupted() const { return interrupts_ > 0; }
+  /// After a failure that follows from another one: waits, at most `patience`, for the one that
+  /// explains it. Who loses a peer may be seen to die before the peer.
+  void await_cause(Duration patience);
   /// The first death that nobody wanted, consequences of other deaths last.
   const std::optional<ProcessDown>& failure() const { return failure_; }
 
