@@ -14,7 +14,7 @@ namespace {
 
 /// Packets wait for their neighbours until this many bytes are together: a message costs some 20 µs
 /// of both ends' time, as much as 64 KB take on a local socket.
-constexpr std::size_t kPushBytes = 64 * 1024;
+constexpr std::size_t kPushBytes = std::size_t{64} << 10;
 
 /// The images as floats; received frames may be aligned to less, which x86 does not mind, but C++
 /// does: those are copied.

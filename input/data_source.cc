@@ -47,7 +47,9 @@ std::optional<DataLocation> look_in(const fs::path& place, const std::string& wa
 /// Why a place that the user named will not do: what is missing where most is there.
 Error nothing_in(const fs::path& place, std::string_view who, const std::string& wanted) {
   if (!present(place)) {
-    return {Errc::not_found, fmt::format("{} {} does not exist", who, place.string())};
+    return {Errc::not_found,
+            fmt::format("{} {} does not exist; `sterna data make digits --out {}` makes it", who,
+                        place.string(), place.string())};
   }
   fs::path best = place;
   std::vector<std::string> missing = missing_files(place);

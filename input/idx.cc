@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <fstream>
 #include <limits>
 #include <string>
 #include <system_error>
@@ -112,6 +113,47 @@ Result<IdxContent> read_idx(const fs::path& path, std::uint32_t magic) {
   return content;
 }
 
+/// RFC 1952: a gzip member ends with the size of what it holds, modulo 2^32, little-endian. (A file
+/// of several members ends with the last one's.)
+std::uint32_t gzip_trailer(const fs::path& path) {
+  std::array<char, 4> bytes{};
+  std::ifstream file(path, std::ios::binary);
+  file.seekg(-static_cast<std::streamoff>(bytes.size()), std::ios::end);
+  file.read(bytes.data(), bytes.size());
+  std::uint32_t size = 0;
+  for (std::size_t i = bytes.size(); i-- > 0;)
+    size = size << 8 | static_cast<std::uint8_t>(bytes[i]);
+  return size;
+}
+
+/// The dimensions of a file whose header and size fit each other. One where they do not is read
+/// whole, to hear what is wrong with it.
+Result<std::vector<std::size_t>> glance(const fs::path& path, std::uint32_t magic) {
+  STERNA_ASSIGN(ByteSource source, ByteSource::open(path));
+  STERNA_ASSIGN(std::vector<std::size_t> dimensions, read_header(source, path, magic));
+  STERNA_ASSIGN(const std::size_t size, checked_size(dimensions, source.limit(), path));
+  const std::uint64_t whole = 4 + 4 * dimensions.size() + size;
+  const bool fits = source.compressed() ? gzip_trailer(path) == static_cast<std::uint32_t>(whole)
+                                        : source.limit() == whole;
+  if (fits) return dimensions;
+  STERNA_ASSIGN(IdxContent content, read_idx(path, magic));
+  return std::move(content.dimensions);
+}
+
+/// Whether the two files can be a split of a data set in MNIST's form.
+Result<void> check_shapes(const fs::path& images_path, std::size_t images, std::size_t rows,
+                          std::size_t columns, const fs::path& labels_path, std::size_t labels) {
+  if (rows != kMnistSide || columns != kMnistSide) {
+    return malformed(images_path, fmt::format("its images are {} x {} pixels, not {} x {}; is it "
+                                              "of another data set?",
+                                              rows, columns, kMnistSide, kMnistSide));
+  }
+  if (images == labels) return {};
+  return malformed(labels_path, fmt::format("{} labels for the {} images of {}; the two files "
+                                            "are not of one data set: fetch both again",
+                                            labels, images, images_path.filename().string()));
+}
+
 /// `dir`/`name`, or its .gz.
 Result<fs::path> find_file(const fs::path& dir, const std::string& name) {
   std::error_code ignored;
@@ -166,18 +208,9 @@ Result<Dataset> load_mnist(const fs::path& dir, Split split) {
   STERNA_ASSIGN(const fs::path images_path, find_file(dir, names.images));
   STERNA_ASSIGN(const fs::path labels_path, find_file(dir, names.labels));
   STERNA_ASSIGN(IdxImages images, read_idx_images(images_path));
-  if (images.rows != kMnistSide || images.columns != kMnistSide) {
-    return malformed(images_path, fmt::format("its images are {} x {} pixels, not {} x {}; is it "
-                                              "of another data set?",
-                                              images.rows, images.columns, kMnistSide, kMnistSide));
-  }
   STERNA_ASSIGN(std::vector<std::uint8_t> labels, read_idx_labels(labels_path, kMnistClasses));
-  if (images.count != labels.size()) {
-    return malformed(labels_path,
-                     fmt::format("{} labels for the {} images of {}; the two files "
-                                 "are not of one data set: fetch both again",
-                                 labels.size(), images.count, images_path.filename().string()));
-  }
+  STERNA_TRY(check_shapes(images_path, images.count, images.rows, images.columns, labels_path,
+                          labels.size()));
   return Dataset{.count = images.count,
                  .rows = images.rows,
                  .columns = images.columns,
@@ -185,6 +218,15 @@ Result<Dataset> load_mnist(const fs::path& dir, Split split) {
                  .classes = kMnistClasses,
                  .images = std::move(images.pixels),
                  .labels = std::move(labels)};
+}
+
+Result<void> check_mnist(const fs::path& dir, Split split) {
+  const IdxNames names = mnist_names(split);
+  STERNA_ASSIGN(const fs::path images_path, find_file(dir, names.images));
+  STERNA_ASSIGN(const fs::path labels_path, find_file(dir, names.labels));
+  STERNA_ASSIGN(const auto images, glance(images_path, kImagesMagic));
+  STERNA_ASSIGN(const auto labels, glance(labels_path, kLabelsMagic));
+  return check_shapes(images_path, images[0], images[1], images[2], labels_path, labels[0]);
 }
 
 Result<void> write_idx_images(const fs::path& path, std::span<const std::uint8_t> pixels,

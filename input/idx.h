@@ -44,6 +44,11 @@ Result<std::vector<std::uint8_t>> read_idx_labels(const std::filesystem::path& p
 /// there, the plain one is read.
 Result<Dataset> load_mnist(const std::filesystem::path& dir, Split split);
 
+/// Whether load_mnist can be expected to read this split, at a glance: headers, declared against
+/// actual sizes, and that images and labels are as many. Only files that look wrong are read whole.
+/// Errors as load_mnist's.
+Result<void> check_mnist(const std::filesystem::path& dir, Split split);
+
 /// Writes plain IDX files, atomically. `pixels` holds count x rows x columns bytes.
 Result<void> write_idx_images(const std::filesystem::path& path,
                               std::span<const std::uint8_t> pixels, std::size_t rows,

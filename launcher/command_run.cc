@@ -7,6 +7,7 @@
 #include <cstdlib>
 
 #include "input/data_source.h"
+#include "input/idx.h"
 #include "launcher/cluster_file.h"
 #include "launcher/commands.h"
 #include "launcher/environment.h"
@@ -35,7 +36,12 @@ Result<input::DataLocation> find_data(const RunOptions& options, const ClusterFi
     line.show(fmt::format("drawing digits: {} of {}", thousands(static_cast<std::int64_t>(done)),
                           thousands(static_cast<std::int64_t>(total))));
   };
-  return input::find_data(query);
+  STERNA_ASSIGN(input::DataLocation found, input::find_data(query));
+  // What is wrong with the files is said now, in a line, and not by an actor of a run.
+  for (const input::Split split : {input::Split::train, input::Split::test}) {
+    STERNA_TRY(input::check_mnist(found.dir, split));
+  }
+  return found;
 }
 
 /// Metrics that cannot be written any more (a full disk) are said once; the training goes on.
@@ -55,6 +61,15 @@ class Metrics {
   bool failed_ = false;
 };
 
+/// A result that cannot be kept makes a failure of a run that was none.
+void keep(RunDirectory& directory, RunResult& result) {
+  Result<void> kept = directory.write_result(result);
+  if (const Result<void> closed = directory.close(); kept && !closed) kept = closed;
+  if (kept || result.exit != exit_done) return;
+  result.exit = exit_failed;
+  result.cause = kept.error().message;
+}
+
 void print_end(const RunResult& result, const StopReport& stop) {
   if (result.exit == exit_done) {
     fmt::print(stderr, "precision@1 {:.4f} after {} steps in {:.1f} s; everything is in {}\n",
@@ -65,6 +80,10 @@ void print_end(const RunResult& result, const StopReport& stop) {
   if (result.exit == exit_interrupted) {
     fmt::print(stderr, "interrupted at step {}: {} processes stopped, {} killed; logs are in {}\n",
                thousands(result.steps), stop.stopped, stop.killed, result.run);
+    return;
+  }
+  if (result.steps == 0) {
+    fmt::print(stderr, "{} (logs are in {}/logs)\n", result.cause, result.run);
     return;
   }
   fmt::print(stderr, "the run failed at step {}; logs are in {}/logs\n{}\n",
@@ -114,13 +133,14 @@ int run_command(const RunOptions& options) {
     fmt::print(stderr, "{} processes had to be hunted down; please report this\n",
                outcome.stop.survivors);
   }
-  Result<void> kept = directory->write_result(result);
-  if (const Result<void> closed = directory->close(); kept && !closed) kept = closed;
-  if (!kept && result.exit == exit_done) {
-    result.exit = exit_failed;
-    result.cause = kept.error().message;
+  if (!outcome.started && result.exit == exit_failed) {
+    // There was nobody to run yet: the cause is all that is worth keeping.
+    directory->discard();
+    fmt::print(stderr, "{}\n", result.cause);
+  } else {
+    keep(*directory, result);
+    print_end(result, outcome.stop);
   }
-  print_end(result, outcome.stop);
   if (options.json) fmt::print("{}\n", to_json(result));
   return result.exit;
 }

@@ -68,7 +68,7 @@ struct HelpKeysOptions {
 int help_keys_command(const HelpKeysOptions& options);
 
 /// Prints the error on standard error, as it is, and gives the exit code of its kind: 2 where the
-/// input is at fault (invalid_argument, not_found, already_exists, malformed), else 1.
+/// input is at fault (invalid_argument, not_found, already_exists, permission, malformed), else 1.
 int report(const Error& error);
 
 }  // namespace sterna::launcher

@@ -10,6 +10,7 @@ int report(const Error& error) {
     case Errc::invalid_argument:
     case Errc::not_found:
     case Errc::already_exists:
+    case Errc::permission:
     case Errc::malformed:
       return exit_bad_input;
     default:

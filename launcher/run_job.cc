@@ -2,6 +2,7 @@
 
 #include <csignal>
 
+#include "actors/shard.h"
 #include "kernels/isa.h"
 #include "launcher/commands.h"
 #include "launcher/job_plan.h"
@@ -91,7 +92,17 @@ class Job {
     STERNA_ASSIGN(const std::vector<ActorSpec> specs,
                   specs_of(options_.file, job, options_.weights));
     STERNA_TRY(cluster_.start());
+    outcome_.started = true;
     RunObserver::Hooks hooks = options_.hooks;
+    STERNA_ASSIGN(const kernels::Schedule schedule,
+                  actors::parse_schedule(job.optimizer, job.steps));
+    if (hooks.step) {
+      hooks.step = [schedule, tell = hooks.step](StepMetrics metrics) {
+        const auto step = static_cast<std::uint64_t>(metrics.step - 1);  // they count steps done
+        metrics.learning_rate = kernels::learning_rate(schedule, step);
+        tell(metrics);
+      };
+    }
     hooks.changed = [this] { show_(outcome_.record); };
     const auto observer = cluster_.process().spawn<RunObserver>(
         outcome_.record, static_cast<std::size_t>(options_.file.count("worker")), hooks);

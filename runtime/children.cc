@@ -105,6 +105,10 @@ void Children::condemn(ProcessId process, const std::string& cause) {
   spawner_.kill(child->pid);
 }
 
+void Children::kill(ProcessId process) {
+  if (const Child* child = find(process)) spawner_.kill(child->pid);
+}
+
 void Children::kill_all() {
   for (const auto& [process, child] : children_) spawner_.kill(child->pid);
 }

@@ -39,6 +39,8 @@ class Children {
   void suspect(ProcessId process, const std::string& cause);
   /// Kills it, with this cause.
   void condemn(ProcessId process, const std::string& cause);
+  /// Kills it; whether it should have ended is another's question.
+  void kill(ProcessId process);
   void kill_all();
 
   bool contains(ProcessId process) const { return children_.contains(process); }

@@ -1,6 +1,7 @@
 #include "runtime/cluster.h"
 
 #include <cassert>
+#include <csignal>
 
 #include "runtime/connected_process.h"
 #include "runtime/launcher_actor.h"
@@ -12,17 +13,23 @@ namespace {
 constexpr Duration kEndTakes = std::chrono::seconds(2);
 /// After SIGKILL.
 constexpr Duration kKillTakes = std::chrono::seconds(2);
+/// After a death that is another's consequence (an actor's, with its node), that other one's.
+constexpr Duration kCauseFollows = std::chrono::seconds(2);
 }  // namespace
 
 std::string describe(const ProcessDown& down) {
-  return down.identity.text() + (down.wanted ? " has ended: " : " is dead: ") + down.cause;
+  // Of a process that ended by itself and sent no word, its log says why.
+  const ProcessExit exit{down.exit_code, down.signal, false};
+  const bool wordless = down.cause == exit.text() && down.signal != SIGKILL;
+  return down.identity.text() + (down.wanted ? " has ended: " : " is dead: ") +
+         (wordless ? down.full_cause() : down.cause);
 }
 
 Cluster::Cluster(Machine& machine, const Registry& registry, ClusterOptions options)
     : machine_(machine), registry_(registry), options_(std::move(options)) {}
 
 Cluster::~Cluster() {
-  interrupted_ = false;
+  interrupts_ = 0;
   stop(Duration::zero());
 }
 
@@ -117,9 +124,9 @@ Result<void> Cluster::start_coordinator(const Contact& launcher) {
   Result<std::int64_t> pid =
       agent_->children().spawn(coordinator, [contact](const Contact& told) { *contact = told; });
   if (!pid) return std::move(pid).error().in("the coordinator cannot start");
-  run_until([&] { return contact->has_value() || failure_ || interrupted_; },
+  run_until([&] { return contact->has_value() || failure_ || interrupted(); },
             loop().now() + options_.start_deadline);
-  if (failure_ || interrupted_) return why_waiting_ended();
+  if (failure_ || interrupted()) return why_waiting_ended();
   if (!*contact) return Error{Errc::deadline, "the coordinator was not ready in time"};
   process().set_agent(AnyRef(agent_of<Agent>(kCoordinatorProcess)));
   connected_->links().set_tree_peer(kCoordinatorProcess);
@@ -185,16 +192,27 @@ Result<Contact> Cluster::admit_extra(const std::string& name, const Contact& ext
 
 StopReport Cluster::stop(Duration grace) {
   StopReport report;
-  if (std::exchange(stopping_, true)) return report;
+  if (stopping_) return report;
+  if (failure_ && failure_->consequence) {
+    run_until([&] { return !failure_->consequence || interrupted(); },
+              loop().now() + kCauseFollows);
+  }
+  stopping_ = true;
   if (agent_ != nullptr) {
     Children& children = agent_->children();
     children.for_each(
         [&](ProcessId child, const Bootstrap&, std::int64_t, bool) { children.want_end(child); });
     const auto coordinator = agent_of<Coordinator>(kCoordinatorProcess);
     if (connected_->links().connected(kCoordinatorProcess)) {
-      Future<Stopped> answer =
-          process().ask(coordinator, Shutdown{grace}, grace + 2 * kControlDeadline);
-      run_until([&] { return answer.ready() || !children.contains(kCoordinatorProcess); }, kNever);
+      const auto shutdown = [&](Duration patience) {
+        return process().ask(coordinator, Shutdown{patience}, patience + 2 * kControlDeadline);
+      };
+      const unsigned interrupts = interrupts_;
+      Future<Stopped> answer = shutdown(grace);
+      const auto over = [&] { return answer.ready() || !children.contains(kCoordinatorProcess); };
+      run_until([&] { return over() || interrupts_ > interrupts; }, kNever);
+      if (!over()) answer = shutdown(Duration::zero());
+      run_until(over, kNever);
       if (answer.ready()) {
         if (const Result<Stopped> stopped = answer.take(); stopped.ok()) {
           report.stopped = stopped->stopped;
@@ -202,6 +220,8 @@ StopReport Cluster::stop(Duration grace) {
         }
       }
       process().tell(coordinator, Stop{});
+    } else {
+      children.kill_all();  // it only starts, or is dead
     }
     run_until([&] { return children.empty(); }, loop().now() + kEndTakes);
     children.kill_all();

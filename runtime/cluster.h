@@ -94,7 +94,7 @@ class Cluster {
   template <class I, class M>
   Result<ReplyTo<M>> ask(ActorRef<I> to, M message, Duration deadline) {
     auto future = process().ask(to, std::move(message), deadline);
-    run_until([&] { return future.ready() || interrupted_; }, kNever);
+    run_until([&] { return future.ready() || interrupted(); }, kNever);
     if (!future.ready()) return Error{Errc::cancelled, "interrupted"};
     return future.take();
   }
@@ -107,9 +107,10 @@ class Cluster {
 
   /// Runs the loop; true if `done` came before the deadline.
   bool run_until(const std::function<bool()>& done, Time deadline);
-  /// From a signal watcher on the loop: what waits ends as cancelled.
-  void interrupt() { interrupted_ = true; }
-  bool interrupted() const { return interrupted_; }
+  /// From a signal watcher on the loop: what waits ends as cancelled, and a stop() that waits for
+  /// its grace goes on without.
+  void interrupt() { ++interrupts_; }
+  bool interrupted() const { return interrupts_ > 0; }
   /// The first death that nobody wanted, consequences of other deaths last.
   const std::optional<ProcessDown>& failure() const { return failure_; }
 
@@ -128,7 +129,7 @@ class Cluster {
   Result<void> start_node(const std::string& host);
   template <class T>
   Result<T> wait(Future<T> future) {
-    run_until([&] { return future.ready() || failure_ || interrupted_; }, kNever);
+    run_until([&] { return future.ready() || failure_ || interrupted(); }, kNever);
     if (future.ready()) return future.take();
     return why_waiting_ended();
   }
@@ -146,7 +147,7 @@ class Cluster {
   std::unique_ptr<ConnectedProcess> connected_;
   LauncherActor* agent_ = nullptr;  ///< owned by the process
   std::optional<ProcessDown> failure_;
-  bool interrupted_ = false;
+  unsigned interrupts_ = 0;
   bool stopping_ = false;
 };
 

@@ -137,6 +137,8 @@ Task<Result<Stopped>> NodeActor::on(StopAll stop) {
     // A link that is still opening takes the message too, and keeps it until it is open.
     if (stop.grace > Duration::zero() && process().links()->identity_of(child) != nullptr) {
       tell(agent_of<Control>(child), Stop{});
+    } else {
+      children_.kill(child);  // no grace, or not even connected: it has nothing to finish
     }
   }
   co_await all_gone(now() + stop.grace);

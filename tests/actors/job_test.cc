@@ -35,6 +35,7 @@ TEST_F(JobTest, ServersReadersPlacementAndDelaysDoNotChangeABit) {
 }
 
 TEST_F(JobTest, WithoutACodecTheSameHolds) {
+  job.steps = 8;
   job.gradient.codec = Codec::FP32;
   job.optimizer.name = "gd";
   const std::string hash = hash_of({.workers = 2});
@@ -43,6 +44,7 @@ TEST_F(JobTest, WithoutACodecTheSameHolds) {
 }
 
 TEST_F(JobTest, OneRankWithoutACodecIsTheLocalTrainer) {
+  job.steps = 8;
   job.gradient.codec = Codec::FP32;
   const std::string hash = hash_of({});
   auto trainer = LocalTrainer::make(job);
@@ -60,6 +62,7 @@ TEST_F(JobTest, OneRankWithoutACodecIsTheLocalTrainer) {
 }
 
 TEST_F(JobTest, WeightDecayAtTheServerIsAnotherAlgorithmAndAsReproducible) {
+  job.steps = 8;
   const std::string at_worker = hash_of({.workers = 2});
   job.optimizer.decay_at = DecayAt::SERVER;
   const std::string at_server = hash_of({.workers = 2});
@@ -83,17 +86,18 @@ TEST_F(JobTest, EvaluatesTheSubsetOnTheWayAndEveryExampleOnceAtTheEnd) {
 }
 
 TEST_F(JobTest, CountsTwoBitsForEachTernarizedElement) {
+  job.steps = 8;
   hash_of({.servers = 2, .workers = 2});
   for (const WorkerDone& done : record.done) {
     const Traffic& t = done.traffic;
-    EXPECT_EQ(t.ternarized_elements, 30U * 1256080U);
+    EXPECT_EQ(t.ternarized_elements, 8U * 1256080U);
     EXPECT_EQ(t.gradient_elements, t.ternarized_elements);
-    EXPECT_LE(8.0 * static_cast<double>(t.ternarized_bytes), 2.05 * 30 * 1256080);
-    EXPECT_LE(8.0 * static_cast<double>(t.bytes_up), 2.25 * 30 * 1256080);
+    EXPECT_LE(8.0 * static_cast<double>(t.ternarized_bytes), 2.05 * 8 * 1256080);
+    EXPECT_LE(8.0 * static_cast<double>(t.bytes_up), 2.25 * 8 * 1256080);
     EXPECT_GE(t.bytes_up, t.gradient_bytes);
     EXPECT_GE(t.bytes_down, t.parameter_bytes);
-    EXPECT_EQ(t.parameter_elements, 30U * 1256080U);
-    EXPECT_EQ(done.steps, 30U);
+    EXPECT_EQ(t.parameter_elements, 8U * 1256080U);
+    EXPECT_EQ(done.steps, 8U);
   }
 }
 
@@ -145,6 +149,7 @@ TEST_F(JobTest, AReaderAnswersTheSameQuestionAlwaysTheSameAndRefusesImpossibleOn
 }
 
 TEST_F(JobTest, APeerThatSpeaksForAnothersRankLosesItsLinkAndChangesNothing) {
+  job.steps = 8;
   const std::string hash = hash_of({.workers = 2});
   launch({.workers = 2});
   test::SimProcess& peer = start("peer");
@@ -162,6 +167,7 @@ TEST_F(JobTest, APeerThatSpeaksForAnothersRankLosesItsLinkAndChangesNothing) {
 }
 
 TEST_F(JobTest, OnlyTheEvaluatorReleasesSnapshots) {
+  job.steps = 8;
   launch({.workers = 2});
   test::SimProcess& peer = start("peer");
   peer.process->tell(*ref_of("server0").as<ParameterServerInterface>(), Release{30});

@@ -211,6 +211,36 @@ TEST_F(MnistFiles, an_unreadable_file_is_refused) {
   expect_error(images_, "Permission denied");
 }
 
+TEST_F(MnistFiles, a_glance_lets_whole_files_pass_in_every_form) {
+  const Bytes8 images = read_file(images_);
+  const auto half = images.begin() + static_cast<std::ptrdiff_t>(images.size() / 2);
+  Bytes8 members = gzip({images.begin(), half});
+  const Bytes8 second = gzip({half, images.end()});
+  members.insert(members.end(), second.begin(), second.end());
+  for (const Bytes8& form : {images, gzip(images), members}) {
+    write_file(images_, form);
+    EXPECT_TRUE(check_mnist(scratch_.dir(), Split::train).ok());
+  }
+}
+
+TEST_F(MnistFiles, a_glance_says_of_a_broken_file_what_reading_it_says) {
+  const Bytes8 images = read_file(images_);
+  const Bytes8 packed = gzip(images);
+  Bytes8 longer = images;
+  longer.push_back(0);
+  const Bytes8 shorter(images.begin(), images.end() - 1);
+  const Bytes8 cut(packed.begin(), packed.end() - 30);
+  const Bytes8 labels = read_file(labels_);
+  for (const Bytes8& broken : {longer, shorter, cut, labels, Bytes8{}}) {
+    write_file(images_, broken);
+    const Result<void> glanced = check_mnist(scratch_.dir(), Split::train);
+    const Result<Dataset> loaded = load_mnist(scratch_.dir(), Split::train);
+    ASSERT_FALSE(glanced.ok());
+    ASSERT_FALSE(loaded.ok());
+    EXPECT_EQ(glanced.error().message, loaded.error().message);
+  }
+}
+
 TEST(Idx, writing_to_a_missing_directory_is_an_error_that_names_the_file) {
   const Result<void> written = write_idx_labels("/nonexistent-sterna/labels", Bytes8{1});
   ASSERT_FALSE(written.ok());

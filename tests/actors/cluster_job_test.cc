@@ -1,0 +1,132 @@
+// The whole cluster in this one process: launcher, coordinator, node and the job's actors as
+// `sterna run` starts them, over the in-memory transport, on a virtual clock.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "launcher/cluster_file.h"
+#include "launcher/job_plan.h"
+#include "launcher/program_registry.h"
+#include "launcher/run_observer.h"
+#include "runtime/sim/sim_world.h"
+#include "tests/actors/simulated_job.h"
+#include "tests/actors/thirty_steps.h"
+#include "tests/launcher/temporary_folder.h"
+
+namespace sterna::test {
+namespace {
+
+using std::chrono::milliseconds;
+
+using Settings = std::vector<std::string>;
+
+class ClusterJob : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    folder_ = std::make_unique<launcher::TemporaryFolder>();
+    std::ofstream(folder_->path() + "/job.toml") << kThirtySteps;
+    ASSERT_TRUE(input::make_digits(digits(), kFewDigits).ok());
+  }
+  static void TearDownTestSuite() { folder_.reset(); }
+
+  static std::string digits() { return folder_->path() + "/digits"; }
+  static launcher::ClusterFile read(const Settings& settings) {
+    return launcher::read_cluster_file(folder_->path() + "/job.toml", settings).value();
+  }
+  static actors::JobConfig job(const Settings& settings) {
+    return launcher::job_of(read(settings), {digits(), "digits", false}).value();
+  }
+
+  /// Starts the job of the file, with these settings ("KEY=VALUE"), on `world`.
+  void start(SimWorld& world, const Settings& settings) {
+    const launcher::ClusterFile file = read(settings);
+    cluster = std::make_unique<Cluster>(world.launcher(), registry,
+                                        launcher::cluster_options_of(file, ""));
+    const Result<void> started = cluster->start();
+    ASSERT_TRUE(started.ok()) << started.error().message;
+    const auto observer = cluster->process().spawn<launcher::RunObserver>(
+        record, static_cast<std::size_t>(file.count("worker")),
+        launcher::RunObserver::Hooks{[] {}, nullptr, nullptr});
+    ASSERT_TRUE(cluster->publish(launcher::kObserverName, observer).ok());
+    const auto specs = launcher::specs_of(file, job(settings), "");
+    ASSERT_TRUE(specs.ok()) << specs.error().message;
+    const auto actors = cluster->start_actors(*specs);
+    ASSERT_TRUE(actors.ok()) << actors.error().message;
+  }
+  /// Runs it until it is done or has failed.
+  void finish() {
+    cluster->run_until([&] { return record.finished || cluster->failure(); },
+                       cluster->loop().now() + std::chrono::hours(1));
+  }
+
+  /// The hash in which the job ends, whatever the seed of the world and its delays.
+  std::string hash(const Settings& settings, std::uint64_t seed = 1, Duration slowest = {}) {
+    SimWorld world(seed, registry);
+    SeededRandom random(seed);
+    if (slowest > Duration::zero()) {
+      const auto any = [&random, slowest] {
+        return Duration(
+            static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(slowest.count()))));
+      };
+      world.network().set_delay([any](const std::string&, const std::string&) { return any(); });
+      world.set_job_time(any);
+    }
+    record = {};
+    start(world, settings);
+    if (HasFatalFailure()) return "not started";
+    finish();
+    if (cluster->failure()) ADD_FAILURE() << describe(*cluster->failure());
+    const StopReport stopped = cluster->stop(std::chrono::seconds(1));
+    EXPECT_EQ(stopped.killed, 0U);
+    EXPECT_EQ(world.processes(), 0U);
+    cluster.reset();
+    return record.result.parameters_sha256;
+  }
+
+  const Registry registry = launcher::program_registry();
+  launcher::RunRecord record;
+  std::unique_ptr<Cluster> cluster;
+
+ private:
+  static inline std::unique_ptr<launcher::TemporaryFolder> folder_;
+};
+
+TEST_F(ClusterJob, EndsInTheBitsOfThePlainLoopInEveryShapeAndWithEveryDelay) {
+  const std::string expected = actors::sequential_oracle(job({}));
+  EXPECT_EQ(hash({}), expected);
+  EXPECT_EQ(record.result.evaluations.size(), 3U);
+  EXPECT_EQ(record.result.steps, 30);
+  const Settings two = {"actor.parameter_server.count=2", "actor.input_reader.count=2"};
+  EXPECT_EQ(hash(two, 1, milliseconds(20)), expected);
+  EXPECT_EQ(hash(two, 2, milliseconds(20)), expected);
+  EXPECT_EQ(hash({"actor.worker.count=1", "actor.worker.ranks=2"}, 3, milliseconds(5)), expected);
+}
+
+TEST_F(ClusterJob, WithoutACodecTheSameHolds) {
+  EXPECT_EQ(
+      hash({"gradient.codec=none", "actor.parameter_server.count=2", "actor.input_reader.count=2"},
+           4, milliseconds(20)),
+      actors::sequential_oracle(job({"gradient.codec=none"})));
+}
+
+TEST_F(ClusterJob, AServerThatStandsStillEndsItWithTheCauseSilence) {
+  SimWorld world(1, registry);
+  start(world, {"job.steps=1000"});
+  ASSERT_FALSE(HasFatalFailure());
+  ASSERT_TRUE(cluster->run_until([&] { return record.result.steps > 3; },
+                                 world.loop().now() + std::chrono::seconds(60)));
+  const Time frozen = world.loop().now();
+  world.freeze("server0");
+  finish();
+  ASSERT_TRUE(cluster->failure().has_value());
+  EXPECT_EQ(cluster->failure()->identity.name, "server0");
+  EXPECT_THAT(cluster->failure()->cause, testing::StartsWith("silence"));
+  EXPECT_LT(world.loop().now() - frozen, std::chrono::seconds(7));
+  cluster->stop(Duration::zero());
+  EXPECT_EQ(world.processes(), 0U);
+  cluster.reset();
+}
+
+}  // namespace
+}  // namespace sterna::test

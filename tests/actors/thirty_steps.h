@@ -1,0 +1,46 @@
+// One small job, as a cluster file, that is trained in many ways which must all end in the same
+// bits: as a plain loop, on a virtual clock, and by real processes.
+#pragma once
+
+#include <string>
+
+#include "input/digits.h"
+
+namespace sterna::test {
+
+/// Two ranks, 30 steps.
+inline const std::string kThirtySteps = R"(
+format = 1
+
+[[actor]]
+role = "parameter_server"
+
+[[actor]]
+role = "worker"
+count = 2
+
+[[actor]]
+role = "input_reader"
+
+[[actor]]
+role = "evaluator"
+
+[job]
+net = "lenet"
+steps = 30
+batch = 8
+seed = 11
+
+[optimizer]
+learning_rate = 0.005
+schedule = "polynomial"
+
+[evaluation]
+every = 10
+examples = 100
+)";
+
+/// Its data: drawn digits, of which there are few, for speed.
+inline constexpr input::DigitsOptions kFewDigits{.seed = 1, .train = 2000, .test = 500};
+
+}  // namespace sterna::test

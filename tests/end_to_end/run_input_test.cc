@@ -1,0 +1,291 @@
+// Wrong input, as a newcomer would give it: one line that says what is wrong and what to do, an
+// exit code that is not 0, and nothing left behind.
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <set>
+
+#include "tests/end_to_end/run_test.h"
+
+namespace sterna::test {
+namespace {
+
+using testing::AllOf;
+using testing::EndsWith;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+constexpr const char* kTrainImages = "train-images-idx3-ubyte";
+constexpr const char* kTestLabels = "t10k-labels-idx1-ubyte";
+
+class RunInput : public RunTest {
+ protected:
+  /// Called once everything that the test needs is in its folder.
+  void expect_refused(const Arguments& arguments, int code,
+                      const testing::Matcher<std::string>& line) {
+    sterna({"--version"}).exit_code(kPatience);  // what any call leaves is there now
+    const std::set<std::string> before = files();
+    SternaProgram& program = sterna(arguments);
+    EXPECT_EQ(program.exit_code(kPatience), code) << program.story();
+    const std::vector<std::string> lines = lines_of(program.err());
+    ASSERT_EQ(lines.size(), 1U) << program.story();
+    EXPECT_THAT(lines[0], line);
+    EXPECT_EQ(files(), before);
+    EXPECT_TRUE(program.processes().empty()) << program.story();
+  }
+  /// The same for a cluster file of this content.
+  void expect_file_refused(const std::string& content, const testing::Matcher<std::string>& line) {
+    write("bad.toml", content);
+    expect_refused({"run", "bad.toml", "--data", digits()}, 2, line);
+  }
+  /// The job with one line (a key) instead of another.
+  static std::string job_with(const std::string& line, const std::string& instead) {
+    std::string job = kThirtySteps;
+    const std::size_t at = job.find(line);
+    EXPECT_NE(at, std::string::npos) << line;
+    return job.replace(at, line.size(), instead);
+  }
+  /// A copy of the digits, in the test's folder, to be damaged.
+  std::string own_digits() const {
+    std::filesystem::copy(digits(), path("data"));
+    return path("data") + "/";
+  }
+  void expect_data_refused(const testing::Matcher<std::string>& line) {
+    expect_refused({"run", "job.toml", "--data", "data"}, 2, line);
+  }
+
+ private:
+  std::set<std::string> files() const {
+    std::set<std::string> names;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(folder())) {
+      const std::string name = entry.path().lexically_relative(folder()).string();
+      if (!name.starts_with("std") && name != "runs") names.insert(name);
+    }
+    return names;
+  }
+};
+
+// ---- the cluster file ----
+
+TEST_F(RunInput, AFileThatIsNotThere) {
+  expect_refused({"run", "nowhere.toml"}, 2, StartsWith("nowhere.toml: there is no such file"));
+}
+
+TEST_F(RunInput, AFolderInPlaceOfAFile) {
+  expect_refused({"run", "."}, 2, AllOf(StartsWith(".: "), HasSubstr("directory")));
+}
+
+TEST_F(RunInput, ATomlSyntaxError) {
+  expect_file_refused(job_with("[job]", "[job"),
+                      AllOf(StartsWith("bad.toml:17: "), HasSubstr("not valid TOML")));
+}
+
+TEST_F(RunInput, AMisspeltKey) {
+  expect_file_refused(job_with("batch = 8", "bacth = 8"),
+                      AllOf(StartsWith("bad.toml:20: "), HasSubstr("bacth"),
+                            HasSubstr("did you mean \"job.batch\"")));
+}
+
+TEST_F(RunInput, AWrongType) {
+  expect_file_refused(job_with("batch = 8", "batch = \"eight\""),
+                      AllOf(StartsWith("bad.toml:20: "), HasSubstr("wants an integer")));
+}
+
+TEST_F(RunInput, ANegativeCount) {
+  expect_file_refused(job_with("count = 2", "count = -2"),
+                      AllOf(StartsWith("bad.toml:9: "), HasSubstr("at least 1")));
+}
+
+TEST_F(RunInput, TwoActorsOfOneName) {
+  expect_file_refused(kThirtySteps + "\n[[actor]]\nrole = \"input_reader\"\nname = \"server0\"\n",
+                      AllOf(HasSubstr("named \"server0\""), HasSubstr("another name")));
+}
+
+TEST_F(RunInput, AMisspeltKeyOnTheCommandLine) {
+  expect_refused({"run", "job.toml", "--data", digits(), "--set", "gradient.codek=none"}, 2,
+                 AllOf(StartsWith("--set gradient.codek=none"), HasSubstr("gradient.codec")));
+}
+
+TEST_F(RunInput, AnOptionThatThereIsNot) {
+  expect_refused({"run", "job.toml", "--jsno"}, 2, HasSubstr("did you mean \"--json\""));
+}
+
+// ---- the data ----
+
+TEST_F(RunInput, AnEmptyDataFolder) {
+  std::filesystem::create_directory(path("data"));
+  expect_data_refused(AllOf(HasSubstr(kTrainImages), HasSubstr("sterna data make digits --out"),
+                            HasSubstr("sterna data fetch mnist --dir")));
+}
+
+TEST_F(RunInput, ADataFolderThatIsNotThere) {
+  expect_data_refused(AllOf(HasSubstr("--data data does not exist"), HasSubstr("sterna data")));
+}
+
+TEST_F(RunInput, ATruncatedImagesFile) {
+  std::filesystem::resize_file(own_digits() + kTrainImages, 100'000);
+  expect_data_refused(
+      AllOf(StartsWith(std::string("data/") + kTrainImages), HasSubstr("cut short")));
+}
+
+TEST_F(RunInput, ATruncatedCompressedFile) {
+  const std::string images = own_digits() + kTrainImages;
+  ASSERT_EQ(std::system(("gzip " + images).c_str()), 0);
+  std::filesystem::resize_file(images + ".gz", 50'000);
+  expect_data_refused(
+      AllOf(StartsWith(std::string("data/") + kTrainImages + ".gz"), HasSubstr("cut short")));
+}
+
+TEST_F(RunInput, ACompressedFileThatIsWholeIsWelcome) {
+  ASSERT_EQ(std::system(("gzip " + own_digits() + kTrainImages).c_str()), 0);
+  SternaProgram& program = sterna({"run", "job.toml", "--data", "data", "--set", "job.steps=1"});
+  EXPECT_EQ(program.exit_code(kPatience), 0) << program.story();
+}
+
+TEST_F(RunInput, AFileWithAnothersMagicNumber) {
+  const std::string data = own_digits();
+  std::filesystem::copy_file(data + kTrainImages, data + kTestLabels,
+                             std::filesystem::copy_options::overwrite_existing);
+  expect_data_refused(
+      AllOf(StartsWith(std::string("data/") + kTestLabels), HasSubstr("0x00000803")));
+}
+
+TEST_F(RunInput, ImagesAndLabelsThatAreNotOfOneSet) {
+  const std::string data = own_digits();
+  std::filesystem::copy_file(data + "train-labels-idx1-ubyte", data + kTestLabels,
+                             std::filesystem::copy_options::overwrite_existing);
+  expect_data_refused(HasSubstr("2000 labels for the 500 images"));
+}
+
+TEST_F(RunInput, AnUnreadableFile) {
+  const std::string labels = own_digits() + kTestLabels;
+  if (::geteuid() == 0) {  // may read everything, but not a folder
+    std::filesystem::remove(labels);
+    std::filesystem::create_directory(labels);
+  } else {
+    std::filesystem::permissions(labels, std::filesystem::perms::none);
+  }
+  expect_data_refused(StartsWith(std::string("data/") + kTestLabels));
+}
+
+// ---- the run directory ----
+
+TEST_F(RunInput, ARunDirectoryThatExists) {
+  std::filesystem::create_directory(path("run"));
+  expect_refused({"run", "job.toml", "--data", digits(), "--run-dir", "run"}, 2,
+                 AllOf(HasSubstr("the run directory run exists"), HasSubstr("another --run-dir")));
+}
+
+TEST_F(RunInput, ARunDirectoryThatCannotBeMade) {
+  write("file", "");
+  expect_refused({"run", "job.toml", "--data", digits(), "--run-dir", "file/run"}, 1,
+                 HasSubstr("cannot create the run directory"));
+}
+
+// ---- ports ----
+
+/// Holds a port of 127.0.0.1.
+class HeldPort {
+ public:
+  HeldPort() : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof(address);
+    auto* any = reinterpret_cast<sockaddr*>(&address);
+    EXPECT_EQ(::bind(socket_, any, size), 0);
+    EXPECT_EQ(::listen(socket_, 1), 0);
+    EXPECT_EQ(::getsockname(socket_, any, &size), 0);
+    number = ntohs(address.sin_port);
+  }
+  HeldPort(const HeldPort&) = delete;
+  HeldPort& operator=(const HeldPort&) = delete;
+  ~HeldPort() { ::close(socket_); }
+  int number = 0;
+
+ private:
+  int socket_;
+};
+
+TEST_F(RunInput, APortThatIsInUse) {
+  const HeldPort port;
+  const std::string range = std::to_string(port.number) + "-" + std::to_string(port.number);
+  expect_refused({"run", "job.toml", "--data", digits(), "--set", "cluster.transport=tcp", "--set",
+                  "cluster.ports=\"" + range + "\""},
+                 1, AllOf(HasSubstr(range + " is in use"), HasSubstr("widen the range")));
+}
+
+TEST_F(RunInput, TooFewPortsForAllProcesses) {
+  // Free when we looked; the launcher takes both, and nobody else gets one.
+  const int low = HeldPort().number;
+  const std::string range = std::to_string(low) + "-" + std::to_string(low + 1);
+  SternaProgram& program = run({"--set", "cluster.transport=tcp", "--set",
+                                "cluster.ports=\"" + range + "\"", "--run-dir", "run"});
+  EXPECT_EQ(program.exit_code(kPatience), 1) << program.story();
+  const std::vector<std::string> lines = lines_of(program.err());
+  ASSERT_EQ(lines.size(), 1U) << program.story();
+  EXPECT_THAT(lines[0], AllOf(HasSubstr(range + " is in use"), HasSubstr("widen the range")));
+}
+
+// ---- the disk ----
+
+class RunDisk : public RunInput {
+ protected:
+  void SetUp() override {
+    RunInput::SetUp();
+    const uid_t user = ::geteuid();
+    if (::unshare(user == 0 ? CLONE_NEWNS : CLONE_NEWNS | CLONE_NEWUSER) != 0) return;
+    if (user != 0) {
+      const std::string map = std::to_string(user) + " " + std::to_string(user) + " 1";
+      std::ofstream("/proc/self/uid_map") << map;
+    }
+    std::filesystem::create_directory(path("disk"));
+    mounted_ = ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0;
+  }
+  void TearDown() override {
+    RunInput::TearDown();
+    ::umount2(path("disk").c_str(), MNT_DETACH);
+  }
+  /// A small disk at "disk"; false where the system lets nobody have one.
+  bool mount(const char* size) {
+    return mounted_ && ::mount("tmpfs", path("disk").c_str(), "tmpfs", 0, size) == 0;
+  }
+
+ private:
+  bool mounted_ = false;
+};
+
+TEST_F(RunDisk, ThatHasNoRoomForARun) {
+  if (!mount("size=1m")) GTEST_SKIP() << "NO SMALL DISK: mounting one is not allowed here";
+  expect_refused({"run", "job.toml", "--data", digits(), "--run-dir", "disk/run"}, 1,
+                 AllOf(StartsWith("disk/run: "), HasSubstr("make room")));
+}
+
+TEST_F(RunDisk, ThatIsFullNeedsOneLineToo) {
+  if (!mount("size=1m")) GTEST_SKIP() << "NO SMALL DISK: mounting one is not allowed here";
+  std::ofstream(path("disk/filler")) << std::string(2 << 20, 'x');
+  expect_refused({"run", "job.toml", "--data", digits(), "--run-dir", "disk/run"}, 1,
+                 HasSubstr("disk/run"));
+}
+
+TEST_F(RunDisk, ThatFillsUpWhileTrainingFailsTheRunWithThatCause) {
+  if (!mount("size=80m")) GTEST_SKIP() << "NO SMALL DISK: mounting one is not allowed here";
+  SternaProgram& program =
+      run({"--run-dir", "disk/run", "--set", "job.steps=500", "--set", "evaluation.every=0"});
+  ASSERT_TRUE(trains(program, "disk/run")) << program.story();
+  std::ofstream(path("disk/filler")) << std::string(100 << 20, 'x');
+  EXPECT_EQ(program.exit_code(kPatience), 1) << program.story();
+  const std::vector<std::string> lines = lines_of(program.err());
+  ASSERT_FALSE(lines.empty());
+  EXPECT_THAT(lines.back(), HasSubstr("No space left on device"));
+  EXPECT_FALSE(exists("disk/run/weights.safetensors"));
+}
+
+}  // namespace
+}  // namespace sterna::test

@@ -1,0 +1,122 @@
+// Ctrl-C stops this run, all of it, at any moment, and no other.
+#include <csignal>
+
+#include "input/idx.h"
+#include "tests/end_to_end/run_test.h"
+
+namespace sterna::test {
+namespace {
+
+using testing::HasSubstr;
+
+class RunInterrupt : public RunTest {
+ protected:
+  void expect_interrupted(SternaProgram& program, const std::string& run_directory = "run") {
+    EXPECT_EQ(program.exit_code(seconds(10)), 130) << program.story();
+    EXPECT_TRUE(program.processes().empty()) << program.story();
+    EXPECT_THAT(program.err(), HasSubstr("interrupted at step"));
+    const nlohmann::json written = result(run_directory);
+    ASSERT_TRUE(written.is_object());
+    EXPECT_EQ(written["exit"], 130);
+    EXPECT_EQ(written["cause"], "interrupted");
+  }
+  /// Test images of which an evaluation takes seconds.
+  std::string many_test_images() const {
+    constexpr std::size_t kImages = 60000;
+    constexpr std::size_t kSide = 28;
+    std::filesystem::copy(digits(), path("many"));
+    const input::IdxNames names = input::mnist_names(input::Split::test);
+    EXPECT_TRUE(input::write_idx_images(path("many") + "/" + names.images,
+                                        std::vector<std::uint8_t>(kImages * kSide * kSide), kSide,
+                                        kSide)
+                    .ok());
+    EXPECT_TRUE(input::write_idx_labels(path("many") + "/" + names.labels,
+                                        std::vector<std::uint8_t>(kImages))
+                    .ok());
+    return path("many");
+  }
+};
+
+TEST_F(RunInterrupt, WhileItTrainsItStopsEverything) {
+  SternaProgram& program = run_for_ever();
+  ASSERT_TRUE(trains(program)) << program.story();
+  program.interrupt();
+  expect_interrupted(program);
+}
+
+TEST_F(RunInterrupt, WhileItStartsItStopsWhatHasStarted) {
+  for (const char* until : {"coordinator", "node-localhost", "worker0", "evaluator0"}) {
+    SternaProgram& program =
+        run({"--set", "job.steps=1000000", "--run-dir", std::string("run-") + until});
+    ASSERT_TRUE(eventually(kPatience, [&] { return program.has_process(until); }));
+    program.interrupt();
+    expect_interrupted(program, std::string("run-") + until);
+  }
+}
+
+TEST_F(RunInterrupt, WhileItEvaluatesItStopsToo) {
+  SternaProgram& program = sterna({"run", "job.toml", "--data", many_test_images(), "--run-dir",
+                                   "run", "--set", "job.steps=1"});
+  ASSERT_TRUE(
+      eventually(kPatience, [&] { return program.out().find("evaluating") != std::string::npos; }));
+  program.interrupt();
+  expect_interrupted(program);
+}
+
+TEST_F(RunInterrupt, WithJsonTheLastLineStillIsTheResult) {
+  SternaProgram& program = run_for_ever({"--json"});
+  ASSERT_TRUE(trains(program)) << program.story();
+  program.interrupt();
+  expect_interrupted(program);
+  const std::vector<std::string> lines = lines_of(program.out());
+  ASSERT_EQ(lines.size(), 1U);
+  EXPECT_EQ(nlohmann::json::parse(lines.back()), result());
+}
+
+TEST_F(RunInterrupt, ASecondOneEndsTheGraceOfAProcessThatHangs) {
+  SternaProgram& program = run_for_ever(with({"cluster.grace=5m", "cluster.silence=10m"}));
+  ASSERT_TRUE(trains(program)) << program.story();
+  ::kill(program.pid_of("server0"), SIGSTOP);
+  program.interrupt();
+  // The others stop, and all wait for the one that cannot.
+  ASSERT_TRUE(eventually(kPatience, [&] { return !program.has_process("worker0"); }));
+  EXPECT_FALSE(program.exit_code(Duration::zero())) << program.story();
+  program.interrupt();
+  expect_interrupted(program);
+}
+
+TEST_F(RunInterrupt, ATerminationIsAnInterruptToo) {
+  SternaProgram& program = run_for_ever();
+  ASSERT_TRUE(trains(program)) << program.story();
+  ::kill(program.pid(), SIGTERM);
+  expect_interrupted(program);
+}
+
+TEST_F(RunInterrupt, TwoRunsOfOneFolderLiveSideBySideAndOneOutlivesTheOther) {
+  const Arguments endless = {"--set", "job.steps=1000000"};
+  SternaProgram& first = run(endless);
+  SternaProgram& second = run(endless);
+  ASSERT_TRUE(eventually(kPatience, [&] {
+    return first.out().find("loss") != std::string::npos &&
+           second.out().find("loss") != std::string::npos;
+  }));
+  std::vector<std::string> directories;
+  for (const auto& entry : std::filesystem::directory_iterator(path("runs"))) {
+    directories.push_back(entry.path().filename().string());
+  }
+  EXPECT_EQ(directories.size(), 2U);
+  first.interrupt();
+  EXPECT_EQ(first.exit_code(seconds(10)), 130) << first.story();
+  EXPECT_TRUE(first.processes().empty()) << first.story();
+
+  EXPECT_FALSE(second.exit_code(Duration::zero())) << second.story();
+  EXPECT_EQ(second.processes().size(), 7U) << second.story();
+  const std::size_t seen = second.out().size();
+  EXPECT_TRUE(eventually(kPatience, [&] { return second.out().size() > seen; }))
+      << "it does not train on";
+  second.interrupt();
+  EXPECT_EQ(second.exit_code(seconds(10)), 130) << second.story();
+}
+
+}  // namespace
+}  // namespace sterna::test

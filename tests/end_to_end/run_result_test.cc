@@ -1,0 +1,150 @@
+// What a run that went well leaves for people and programs: its last line, its folder, its weights.
+#include "actors/evaluation.h"
+#include "nets/net.h"
+#include "nets/weights_file.h"
+#include "tests/end_to_end/run_test.h"
+
+namespace sterna::test {
+namespace {
+
+class RunResultTest : public RunTest {
+ protected:
+  nlohmann::json run_to_the_end(const Arguments& more = {}) {
+    Arguments arguments = {"--json", "--run-dir", "run"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    SternaProgram& program = run(arguments);
+    EXPECT_EQ(program.exit_code(kPatience), 0) << program.story();
+    const std::vector<std::string> lines = lines_of(program.out());
+    return lines.empty() ? nlohmann::json() : nlohmann::json::parse(lines.back(), nullptr, false);
+  }
+};
+
+TEST_F(RunResultTest, TheLastLineIsTheResultWithEveryKeyAndResultJsonIsTheSame) {
+  const nlohmann::json json = run_to_the_end();
+  ASSERT_TRUE(json.is_object());
+  EXPECT_EQ(json, result());
+  for (const char* key : {"run",
+                          "exit",
+                          "steps",
+                          "workers",
+                          "ranks",
+                          "codec",
+                          "security",
+                          "isa",
+                          "seconds",
+                          "seconds_to_first_step",
+                          "evaluations",
+                          "examples_per_second",
+                          "loss",
+                          "precision_at_1",
+                          "bits_per_ternarized_element_up",
+                          "bits_per_element_up",
+                          "bits_per_element_down",
+                          "bytes_up",
+                          "bytes_down",
+                          "parameters_sha256"}) {
+    EXPECT_TRUE(json.contains(key) && !json[key].is_null()) << key;
+  }
+  EXPECT_EQ(json["run"], "run");
+  EXPECT_EQ(json["exit"], 0);
+  EXPECT_EQ(json["steps"], 30);
+  EXPECT_EQ(json["workers"], 2);
+  EXPECT_EQ(json["ranks"], 2);
+  EXPECT_EQ(json["codec"], "ternary");
+  EXPECT_LE(json["bits_per_ternarized_element_up"].get<double>(), 2.05);
+  EXPECT_LE(json["bits_per_element_up"].get<double>(), 2.25);
+  EXPECT_EQ(json["bits_per_element_down"], 32);
+  EXPECT_GT(json["loss"].get<double>(), 0);
+  EXPECT_GT(json["seconds"].get<double>(), 0);
+
+  std::vector<std::pair<int, int>> evaluations;
+  for (const auto& one : json["evaluations"]) {
+    evaluations.emplace_back(one["step"], one["examples"]);
+    EXPECT_GT(one["seconds"].get<double>(), 0);
+  }
+  const int all = kFewDigits.test;
+  EXPECT_EQ(evaluations, (std::vector<std::pair<int, int>>{{10, 100}, {20, 100}, {30, all}}));
+  EXPECT_EQ(json["precision_at_1"], json["evaluations"].back()["precision_at_1"]);
+}
+
+TEST_F(RunResultTest, OverTcpItSaysHowItWasSecured) {
+  const nlohmann::json json = run_to_the_end(with({"cluster.transport=tcp", "job.steps=2"}));
+  EXPECT_EQ(json["security"], "curve");
+  EXPECT_EQ(json["transport"], "tcp");
+}
+
+TEST_F(RunResultTest, TheFolderHasResolvedFileLogsMetricsWeightsAndResult) {
+  run_to_the_end();
+  for (const char* file :
+       {"resolved.toml", "metrics.jsonl", "result.json", "weights.safetensors",
+        "logs/coordinator.log", "logs/node-localhost.log", "logs/server0.log", "logs/reader0.log",
+        "logs/worker0.log", "logs/worker1.log", "logs/evaluator0.log"}) {
+    EXPECT_TRUE(exists(std::string("run/") + file)) << file;
+  }
+  std::size_t entries = 0;
+  for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator(path("run"))) {
+    ++entries;
+  }
+  EXPECT_EQ(entries, 5U);  // no temporary file is left
+
+  std::map<std::string, int> kinds;
+  int step = 0;
+  for (const std::string& line : lines_of(content_of(path("run/metrics.jsonl")))) {
+    const auto json = nlohmann::json::parse(line);
+    ++kinds[json["kind"]];
+    if (json["kind"] != "step") continue;
+    EXPECT_GT(json["step"], step);
+    step = json["step"];
+    EXPECT_GT(json["learning_rate"], 0);
+    EXPECT_GT(json["loss"], 0);
+  }
+  EXPECT_EQ(step, 30);
+  EXPECT_EQ(kinds["run"], 1);
+  EXPECT_EQ(kinds["evaluation"], 3);
+}
+
+TEST_F(RunResultTest, TheResolvedFileTrainsTheSameNet) {
+  const nlohmann::json json = run_to_the_end();
+  SternaProgram& again =
+      sterna({"run", "run/resolved.toml", "--data", digits(), "--run-dir", "again"});
+  EXPECT_EQ(again.exit_code(kPatience), 0) << again.story();
+  EXPECT_EQ(result("again")["parameters_sha256"], json["parameters_sha256"]);
+}
+
+TEST_F(RunResultTest, TheWeightsOnDiskAreThoseOfTheHash) {
+  const nlohmann::json json = run_to_the_end();
+  const auto weights = nets::read_safetensors(path("run/weights.safetensors"));
+  ASSERT_TRUE(weights.ok()) << weights.error().message;
+  const auto net = nets::make_net({.name = "lenet", .batch = 1});
+  ASSERT_TRUE(net.ok());
+  const auto& specs = (*net)->parameters();
+  ASSERT_EQ(weights->tensors.size(), specs.size());
+  for (std::size_t i = 0; i < specs.size(); ++i) {
+    const nets::NamedTensor& tensor = weights->tensors[i];
+    EXPECT_EQ(tensor.name, specs[i].name);
+    ASSERT_EQ(tensor.values.size(), (*net)->parameter(i).size());
+    std::copy(tensor.values.begin(), tensor.values.end(), (*net)->parameter(i).begin());
+  }
+  EXPECT_EQ(actors::parameters_sha256(**net), json["parameters_sha256"]);
+}
+
+TEST_F(RunResultTest, WithoutJsonItSaysHowItWentInWords) {
+  SternaProgram& program = run({"--run-dir", "run"});
+  EXPECT_EQ(program.exit_code(kPatience), 0) << program.story();
+  EXPECT_THAT(program.out(), testing::HasSubstr("step 30 of 30"));
+  EXPECT_THAT(program.err(), testing::HasSubstr("everything is in run"));
+}
+
+TEST_F(RunResultTest, WithoutARunDirectoryItMakesOneNamedAfterTheFile) {
+  SternaProgram& program = run({"--set", "job.steps=1"});
+  EXPECT_EQ(program.exit_code(kPatience), 0) << program.story();
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(path("runs"))) {
+    names.push_back(entry.path().filename().string());
+  }
+  ASSERT_EQ(names.size(), 1U);
+  EXPECT_THAT(names.front(), testing::MatchesRegex("job-[0-9]+T[0-9]+Z"));
+}
+
+}  // namespace
+}  // namespace sterna::test
