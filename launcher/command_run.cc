@@ -61,6 +61,15 @@ class Metrics {
   bool failed_ = false;
 };
 
+/// A result that cannot be kept makes a failure of a run that was none.
+void keep(RunDirectory& directory, RunResult& result) {
+  Result<void> kept = directory.write_result(result);
+  if (const Result<void> closed = directory.close(); kept && !closed) kept = closed;
+  if (kept || result.exit != exit_done) return;
+  result.exit = exit_failed;
+  result.cause = kept.error().message;
+}
+
 void print_end(const RunResult& result, const StopReport& stop) {
   if (result.exit == exit_done) {
     fmt::print(stderr, "precision@1 {:.4f} after {} steps in {:.1f} s; everything is in {}\n",
@@ -124,13 +133,14 @@ int run_command(const RunOptions& options) {
     fmt::print(stderr, "{} processes had to be hunted down; please report this\n",
                outcome.stop.survivors);
   }
-  Result<void> kept = directory->write_result(result);
-  if (const Result<void> closed = directory->close(); kept && !closed) kept = closed;
-  if (!kept && result.exit == exit_done) {
-    result.exit = exit_failed;
-    result.cause = kept.error().message;
+  if (!outcome.started && result.exit == exit_failed) {
+    // There was nobody to run yet: the cause is all that is worth keeping.
+    directory->discard();
+    fmt::print(stderr, "{}\n", result.cause);
+  } else {
+    keep(*directory, result);
+    print_end(result, outcome.stop);
   }
-  print_end(result, outcome.stop);
   if (options.json) fmt::print("{}\n", to_json(result));
   return result.exit;
 }

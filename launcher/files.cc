@@ -64,6 +64,7 @@ Result<std::string> read_file(const std::string& path) {
     }
   }
   close(file);
+  if (failed == EISDIR) return Error{Errc::invalid_argument, path + ": a directory, not a file"};
   if (failed != 0) return system_error(path, failed);
   if (content.size() > max_size)
     return Error{Errc::invalid_argument, path + ": larger than 16 MiB"};

@@ -113,6 +113,11 @@ Result<void> RunDirectory::write_result(const RunResult& result) {
   return write_whole(result_path(), to_json(result) + "\n");
 }
 
+void RunDirectory::discard() {
+  std::error_code ignored;
+  std::filesystem::remove_all(path_, ignored);
+}
+
 Result<void> RunDirectory::close() { return metrics_.close(); }
 
 }  // namespace sterna::launcher

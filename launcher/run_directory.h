@@ -47,6 +47,8 @@ class RunDirectory {
   Result<void> append_metrics(std::string_view line);
   /// Writes result.json whole or not at all.
   Result<void> write_result(const RunResult& result);
+  /// Removes the folder with all that is in it: of a run that never was.
+  void discard();
   /// Closes metrics.jsonl: where a network file system reports what it could not write.
   Result<void> close();
 

@@ -92,6 +92,7 @@ class Job {
     STERNA_ASSIGN(const std::vector<ActorSpec> specs,
                   specs_of(options_.file, job, options_.weights));
     STERNA_TRY(cluster_.start());
+    outcome_.started = true;
     RunObserver::Hooks hooks = options_.hooks;
     STERNA_ASSIGN(const kernels::Schedule schedule,
                   actors::parse_schedule(job.optimizer, job.steps));

@@ -26,6 +26,7 @@ struct JobOptions {
 struct JobOutcome {
   RunRecord record;
   StopReport stop;
+  bool started = false;  ///< coordinator and nodes were ready for actors
   bool interrupted = false;
 };
 

@@ -334,7 +334,9 @@ void CoordinatorActor::mark_dead(Member& member, ProcessDown down) {
 void CoordinatorActor::on(ProcessDown down) {
   if (!from_node()) return;
   Member* member = find(down.process);
-  if (member != nullptr && member->node == sender().process) mark_dead(*member, std::move(down));
+  if (member == nullptr || member->node != sender().process) return;
+  down.consequence = down.consequence || (member->bereft && down.signal == 0);
+  mark_dead(*member, std::move(down));
 }
 
 void CoordinatorActor::on(LinkReport report) {
@@ -342,7 +344,7 @@ void CoordinatorActor::on(LinkReport report) {
   if (!by_launcher && !from_node()) return;
   Member* peer = find({report.peer.process});
   if (stopping_ || (peer != nullptr && peer->state == State::dead)) return;
-  const Member* from = find(by_launcher ? kLauncherProcess : report.from);
+  Member* from = find(by_launcher ? kLauncherProcess : report.from);
   // Both ends tell of a lost link: who told first is believed.
   if (from != nullptr && from->condemned) return;
   const std::string reporter = from == nullptr ? "somebody" : from->identity.name;
@@ -358,6 +360,7 @@ void CoordinatorActor::on(LinkReport report) {
   }
   log(line);
   peer->condemned = true;
+  if (from != nullptr) from->bereft = true;
   const std::string cause =
       report.fault ? report.cause : "its link with " + reporter + " ended: " + report.cause;
   tell(agent_of<Node>(peer->node), EndProcess{peer->process, cause, report.fault});

@@ -52,9 +52,10 @@ class CoordinatorActor final : public Actor<Coordinator> {
     ProcessId node;  ///< of an actor
     std::string host;
     State state = State::starting;
-    Contact contact;  ///< once ready
-    AnyRef actor;     ///< once ready
+    Contact contact;         ///< once ready
+    AnyRef actor;            ///< once ready
     bool condemned = false;  ///< its node has been told to end it
+    bool bereft = false;     ///< it told of a lost link to another: if it ends itself, that is why
     std::string cause;
   };
 
@@ -86,7 +87,7 @@ class CoordinatorActor final : public Actor<Coordinator> {
   std::set<std::pair<ProcessId, ProcessId>> introducing_;
   std::uint64_t next_process_ = kFirstIssuedProcess;
   std::set<std::string> strangers_;  ///< told of in the log: peers that are no part of the run
-  Condition changed_;  ///< somebody is ready or dead, or an introduction has ended
+  Condition changed_;                ///< somebody is ready or dead, or an introduction has ended
   bool stopping_ = false;
   bool ending_ = false;
 };

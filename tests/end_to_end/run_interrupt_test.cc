@@ -97,8 +97,8 @@ TEST_F(RunInterrupt, TwoRunsOfOneFolderLiveSideBySideAndOneOutlivesTheOther) {
   SternaProgram& first = run(endless);
   SternaProgram& second = run(endless);
   ASSERT_TRUE(eventually(kPatience, [&] {
-    return first.out().find("step 1 of") != std::string::npos &&
-           second.out().find("step 1 of") != std::string::npos;
+    return first.out().find("loss") != std::string::npos &&
+           second.out().find("loss") != std::string::npos;
   }));
   std::vector<std::string> directories;
   for (const auto& entry : std::filesystem::directory_iterator(path("runs"))) {

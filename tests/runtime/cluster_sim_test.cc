@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "runtime/cluster.h"
 #include "runtime/sim/sim_world.h"
 #include "tests/runtime/cluster_test_actor.h"
@@ -39,6 +41,11 @@ class ClusterSim : public testing::Test {
     const Result<Balance> balance = cluster.ask(to, Deposit{amount}, seconds(5));
     EXPECT_TRUE(balance.ok()) << (balance.ok() ? "" : balance.error().message);
     return balance.ok() ? balance->value : -1;
+  }
+  bool reported(const std::string& words) const {
+    return std::any_of(world.log().begin(), world.log().end(), [&](const std::string& line) {
+      return line.find(words) != std::string::npos;
+    });
   }
   bool wait(const std::function<bool()>& done, Duration patience) {
     return cluster.run_until(done, world.loop().now() + patience);
@@ -210,6 +217,22 @@ TEST_F(ClusterSim, StoppingAtTheFirstDeathStillNamesTheNodeBehindIt) {
   cluster.stop(seconds(1));
   EXPECT_EQ(cluster.failure()->identity.name, "node-localhost");
   EXPECT_THAT(cluster.failure()->cause, StartsWith("silence"));
+}
+
+TEST_F(ClusterSim, WhoEndsForWantOfAnotherIsNotTheCause) {
+  // As of a process that the kernel still takes down: its links are lost, its end is not seen yet.
+  const ActorRef<Peer> a = spawn("a");
+  spawn("b");
+  ASSERT_TRUE(cluster.ask(a, Relay{"b", 1}, seconds(5)).ok());
+  world.freeze("b");
+  world.network().cut("a", "b");
+  ASSERT_TRUE(wait([&] { return reported("a reports about b"); }, seconds(1)));
+  cluster.process().tell(a, Fail{"b does not answer"});
+  ASSERT_TRUE(wait([&] { return cluster.failure().has_value(); }, seconds(1)));
+  EXPECT_EQ(cluster.failure()->identity.name, "a");
+  EXPECT_TRUE(cluster.failure()->consequence);
+  cluster.stop(seconds(1));
+  EXPECT_EQ(cluster.failure()->identity.name, "b");
 }
 
 TEST_F(ClusterSim, AnInterruptWhileItStopsEndsTheGrace) {
