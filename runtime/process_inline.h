@@ -22,6 +22,21 @@ struct Process::Cell {
   bool dying = false;
 };
 
+/// Those who watch a process whose link was lost, until its node has said why or time is up.
+class Process::Mourning final : public Timers::Target {
+ public:
+  Mourning(Process& process, DownNotice notice) : process_(process), notice_(std::move(notice)) {}
+  void timer_fired() override {
+    Process& process = process_;
+    process.notify_watchers_of(notice_);
+    std::erase_if(process.mourning_, [this](const auto& held) { return held.get() == this; });
+  }
+
+ private:
+  Process& process_;
+  DownNotice notice_;
+};
+
 /// The outermost coroutine of a handler or a background task. It lives in its actor's list and
 /// destroys itself at its end; the actor's death destroys it earlier.
 class Process::Root {

@@ -55,8 +55,8 @@ struct OutFrame {
   std::shared_ptr<const void> owner;
 };
 
-/// A received message. Valid during Events::received; keep() makes a frame outlive it. One with more
-/// frames than any message of ours has (64) comes without any.
+/// A received message. Valid during Events::received; keep() makes a frame outlive it. One with
+/// more frames than any message of ours has (64) comes without any.
 class InMessage {
  public:
   virtual std::size_t frames() const = 0;
