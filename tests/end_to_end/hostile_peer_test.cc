@@ -454,12 +454,9 @@ INSTANTIATE_TEST_SUITE_P(Over, HostileActorOfTheJob, testing::Bool(),
 
 TEST_P(HostileActorOfTheJob, LosesItsLinkAndEndsTheRunWithThatCause) {
   const std::vector<std::pair<std::string, std::string>> ways = {
-      {"garbage", "malformed message"},
-      {"kind", "an unknown kind of message"},
-      {"foreign", "does not accept"},
-      {"order", "only the process above gives orders"},
-      {"down", "another process's actor"},
-      {"credit", "more than its credit"},
+      {"garbage", "malformed message"},    {"kind", "an unknown kind of message"},
+      {"foreign", "does not accept"},      {"order", "only the process above gives orders"},
+      {"down", "another process's actor"}, {"credit", "more than its credit"},
   };
   std::vector<ActorSpec> specs;
   for (const auto& [how, cause] : ways) specs.push_back({how, "hostile", pack(PeerArgs{})});
@@ -483,8 +480,8 @@ TEST_P(HostileActorOfTheJob, LosesItsLinkAndEndsTheRunWithThatCause) {
   EXPECT_EQ(after.faults - before.faults, 6u);
   EXPECT_EQ(after.decode_errors - before.decode_errors, 3u);
 
-  // Nobody is at fault for a lost link, and libzmq does not say whose frame was oversized: both ends
-  // tell, and the run ends with that cause whichever is believed.
+  // Nobody is at fault for a lost link, and libzmq does not say whose frame was oversized: both
+  // ends tell, and the run ends with that cause whichever is believed.
   for (const std::string& how : kLostLinks) {
     SCOPED_TRACE(how);
     const std::size_t died = downs.size();
