@@ -15,8 +15,8 @@ namespace sterna::launcher {
 namespace {
 
 constexpr std::size_t kLogLinesShown = 5;
-// An actor that died because it lost another one is mourned first where the machine is busy.
-constexpr Duration kCauseFollows = std::chrono::seconds(1);
+// Who died because it lost another one may be mourned first: both watched the same silence.
+constexpr Duration kCauseFollows = std::chrono::seconds(2);
 
 double seconds(Duration duration) { return std::chrono::duration<double>(duration).count(); }
 

@@ -29,7 +29,10 @@ void LauncherActor::on(StatusReport report) {
   if (from_above()) hooks_.status(report);
 }
 
-void LauncherActor::child_ended(const ProcessDown& down) {
+void LauncherActor::child_ended(const ProcessDown& ended) {
+  ProcessDown down = ended;
+  // A node that lost the coordinator ends for want of it: the coordinator's own end says why.
+  down.consequence = down.consequence || down.exit_code == kExitLostLease;
   process().process_down(notice_of(down));
   hooks_.down(down);
 }

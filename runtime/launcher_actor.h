@@ -27,7 +27,7 @@ class LauncherActor final : public LeafAgent<LauncherControl> {
   Children& children() { return children_; }
 
  private:
-  void child_ended(const ProcessDown& down);
+  void child_ended(const ProcessDown& ended);
 
   Duration silence_;
   Hooks hooks_;
