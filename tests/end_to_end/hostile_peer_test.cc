@@ -222,9 +222,9 @@ class HostilePeer : public testing::TestWithParam<bool> {
   const ScratchFolder logs;
   std::vector<std::string> launcher_lines;
   RealMachine machine{[this](std::string_view line) { launcher_lines.emplace_back(line); }};
+  std::vector<ProcessDown> downs;  // outlives the cluster, whose end is told of too
   std::optional<Cluster> cluster;
   std::map<std::string, ActorId> members;
-  std::vector<ProcessDown> downs;
   std::map<std::string, std::size_t> known;  // lines of each log
   std::uint64_t next_extra = 1000;
 };
