@@ -83,7 +83,7 @@ class Bench {
       }
       answers.push_back(cluster_.process().ask(peers_[i], drive, kDeadline));
     }
-    const Result<double> rate = sum(std::move(answers));
+    Result<double> rate = sum(std::move(answers));
     for (std::size_t i = 0; i < arrangement.peers; ++i) {
       STERNA_TRY(cluster_.ask(servers_[i], StopRaw{}, kDeadline));
     }
