@@ -155,6 +155,10 @@ class CommandLine {
                                      std::pair{"train", "A step with actors over one without"}}) {
       CLI::App* which = add(bench, name, help);
       which->add_flag("--json", bench_options_.json, "Print one line of JSON at the end");
+      if (std::string_view(name) == "actors") {
+        which->add_option("--only", bench_options_.only, "Measure the parts whose name begins so")
+            ->type_name("NAME");
+      }
       which->callback([this, name = std::string(name)] {
         bench_options_.what = name;
         action_ = [this] { return bench_command(bench_options_); };

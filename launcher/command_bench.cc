@@ -11,19 +11,31 @@ namespace sterna::launcher {
 
 namespace {
 
-Result<Figures> measure(const std::string& what, const BenchProgress& progress) {
-  if (what == "train") return bench_train(progress);
-  STERNA_ASSIGN(Figures figures, bench_in_process(progress));
-  STERNA_ASSIGN(const Figures between, bench_between_processes(progress));
+void tell(std::string_view what) { fmt::print(stderr, "measuring {}\n", what); }
+
+Result<Figures> measure(const BenchOptions& options) {
+  if (options.what == "train") return bench_train(tell);
+  const BenchParts wanted = [&](std::string_view part) {
+    const bool is = part.starts_with(options.only);
+    if (is) tell(part);
+    return is;
+  };
+  STERNA_ASSIGN(Figures figures, bench_in_process(wanted));
+  STERNA_ASSIGN(const Figures between, bench_between_processes(wanted));
   figures.insert(between.begin(), between.end());
+  if (figures.empty()) {
+    return Error{Errc::invalid_argument,
+                 "no part of this benchmark begins with '" + options.only +
+                     "': in_process, light_actors, ipc.sync, ipc.async, ipc.n_n_sync, "
+                     "ipc.n_n_async, and the same with curve"};
+  }
   return figures;
 }
 
 }  // namespace
 
 int bench_command(const BenchOptions& options) {
-  const Result<Figures> figures = measure(
-      options.what, [](std::string_view what) { fmt::print(stderr, "measuring {}\n", what); });
+  const Result<Figures> figures = measure(options);
   if (!figures) return report(figures.error());
   if (options.json) {
     nlohmann::json json = {{"format", 1}, {"bench", options.what}};

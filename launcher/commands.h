@@ -52,6 +52,7 @@ int data_fetch_command(const DataFetchOptions& options);
 struct BenchOptions {
   std::string what;  ///< "actors" or "train"
   bool json = false;
+  std::string only;  ///< of "actors": the parts whose name begins so; empty: all
 };
 int bench_command(const BenchOptions& options);
 

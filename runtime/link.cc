@@ -1,5 +1,6 @@
 // Links: opening and ending them, heartbeats, and looking at them.
 #include <algorithm>
+#include <utility>
 
 #include "runtime/link_state.h"
 
@@ -165,6 +166,7 @@ void Links::heartbeat(Link& link) {
 
 void Links::tick(Link& link, Time now) {
   if (link.session == 0) return;
+  if (std::exchange(link.heard, false)) link.last_heard = now;
   const bool tree = tree_peers_.contains(link.peer);
   const Duration patience = tree ? options_.silence : options_.silence * 3 / 2;
   const Time since = std::max(link.last_heard, attentive_since_);

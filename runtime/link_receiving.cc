@@ -72,7 +72,7 @@ void Links::received(ChannelId channel, Lane lane, const PeerIdentity& from, InM
     return;
   }
   ++state.next_in;
-  link.last_heard = loop_.now();
+  link.heard = true;
   if (is_control(header)) {
     control_received(link, lane, *decoded->mail);
     return;

@@ -53,7 +53,8 @@ struct Links::Link {
   Contact contact;
   std::uint64_t session = 0;  // 0: no connection, only a queue that waits for an introduction
   Time started;
-  Time last_heard;
+  Time last_heard;     // as of the last tick:
+  bool heard = false;  // something has come since, at a time that is not worth a look at the clock
   bool heard_words = false;
   LinkStatistics words;
   std::array<LaneState, kLanes> lanes;

@@ -1,9 +1,10 @@
 // What makes a plain struct a message, and Mail: a message on its way within a process.
 //
 //   struct Add {
-//     using Wire = schema::Add;      // the Cap'n Proto struct; its 64-bit id is the message's type
-//     id using Reply = Total;           // another message, or void; leave it out for tell-only
-//     messages std::int64_t amount = 0; void encode(Wire::Builder wire, WireWriter& writer) const;
+//     using Wire = schema::Add;  // the Cap'n Proto struct; its 64-bit id is the message's type id
+//     using Reply = Total;       // another message, or void; leave it out for tell-only messages
+//     std::int64_t amount = 0;
+//     void encode(Wire::Builder wire, WireWriter& writer) const;
 //     static Result<Add> decode(Wire::Reader wire, WireReader& reader);
 //   };
 //

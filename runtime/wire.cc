@@ -125,6 +125,8 @@ class Segments {
       words_ += frame.size() / sizeof(capnp::word);
       if (!aligned(frame)) copied += frame.size() / sizeof(capnp::word);
     }
+    if (count > few_.size()) many_ = kj::heapArray<kj::ArrayPtr<const capnp::word>>(count);
+    segments_ = count > few_.size() ? many_.asPtr() : kj::arrayPtr(few_.data(), count);
     const bool fits = copied <= small_.size();
     if (!fits) large_ = kj::heapArray<capnp::word>(copied);
     capnp::word* scratch = fits ? small_.data() : large_.begin();
@@ -138,20 +140,18 @@ class Segments {
       }
       segments_[i] = kj::arrayPtr(begin, words);
     }
-    count_ = count;
     return {};
   }
-  kj::ArrayPtr<const kj::ArrayPtr<const capnp::word>> get() const {
-    return kj::arrayPtr(segments_.data(), count_);
-  }
+  kj::ArrayPtr<const kj::ArrayPtr<const capnp::word>> get() const { return segments_; }
   std::size_t words() const { return words_; }
 
  private:
   static bool aligned(ByteView frame) {
     return reinterpret_cast<std::uintptr_t>(frame.data()) % sizeof(capnp::word) == 0;
   }
-  std::array<kj::ArrayPtr<const capnp::word>, kMaxFrames> segments_;
-  std::size_t count_ = 0;
+  kj::ArrayPtr<kj::ArrayPtr<const capnp::word>> segments_;
+  std::array<kj::ArrayPtr<const capnp::word>, 4> few_;  // most messages have one or two
+  kj::Array<kj::ArrayPtr<const capnp::word>> many_;
   std::size_t words_ = 0;
   std::array<capnp::word, kScratchWords> small_;
   kj::Array<capnp::word> large_;

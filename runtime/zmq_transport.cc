@@ -65,6 +65,7 @@ struct ZmqTransport::Channel {
   std::string user;      // identity as ZAP wrote it; empty where we dialled
   std::string spelling;  // of the endpoint dialled
   std::string cause;     // why it is closing, or will be
+  BatchWriter gathered;  // sent in this turn
   bool answered = false;
   bool deaf = false;   // what still arrives is dropped
   bool muted = false;  // ... and nothing more is reported
@@ -123,6 +124,7 @@ ZmqTransport::ZmqTransport(UvLoop& loop, PeerIdentity self, Credentials credenti
 
 ZmqTransport::~ZmqTransport() {
   loop_.remove(*this);
+  send_all_gathered();
   for (const std::string& file : socket_files_) unlink(file.c_str());  // libzmq leaves them behind
 }
 
@@ -305,6 +307,12 @@ Result<void> ZmqTransport::send(ChannelId id, std::span<const OutFrame> frames) 
     return Error{Errc::actor_down, "the connection is gone"};
   }
   if (channel->closing) return Error{Errc::actor_down, channel->cause};
+  if (BatchWriter::takes(frames)) {
+    if (channel->gathered.empty()) gathered_.push_back(id);
+    channel->gathered.add(frames[0].view);
+    return channel->gathered.full() ? send_gathered(*channel) : Result<void>();
+  }
+  STERNA_TRY(send_gathered(*channel));
   Port& port = *channel->port;
   Result<void> sent = send_message(port.socket, channel->routing_id, frames);
   port.watch.touch();
@@ -312,9 +320,29 @@ Result<void> ZmqTransport::send(ChannelId id, std::span<const OutFrame> frames) 
   return sent;
 }
 
+Result<void> ZmqTransport::send_gathered(Channel& channel) {
+  if (channel.gathered.empty()) return {};
+  Port& port = *channel.port;
+  const OutFrame frame{channel.gathered.frame(), nullptr};
+  Result<void> sent = send_message(port.socket, channel.routing_id, {&frame, 1});
+  channel.gathered.clear();
+  port.watch.touch();
+  if (!sent) close_later(channel, sent.error().message);
+  return sent;
+}
+
+void ZmqTransport::send_all_gathered() {
+  for (const ChannelId id : gathered_) {
+    // A failure is told like any other end of the connection.
+    if (Channel* channel = find(id)) (void)send_gathered(*channel).ok();
+  }
+  gathered_.clear();
+}
+
 void ZmqTransport::mute(ChannelId id) {
   Channel* channel = find(id);
   if (channel == nullptr) return;
+  (void)send_gathered(*channel).ok();  // the last words; whether they arrive is not asked
   if (channel->port->dials) {
     forget(*channel);  // what we dialled we can end
   } else {
@@ -359,6 +387,7 @@ void ZmqTransport::forget(Channel& channel) {
       port.buried.pop_front();
     }
   }
+  channel.deaf = true;  // the rest of a batch may lie before us
   auto node = channels_.extract(channel.id);
   graveyard_.push_back(std::move(node.mapped()));
 }
@@ -383,6 +412,7 @@ void ZmqTransport::turn() {
 }
 
 bool ZmqTransport::ready() {
+  send_all_gathered();  // the turn is over
   bool ready = zap_.ready();
   for (const auto& port : ports_) {
     const bool looked_at = port->watch.maybe();
@@ -423,9 +453,8 @@ void ZmqTransport::receive(Port& port) {
       drained = true;
       break;
     }
-    ++port.found;
     bytes += message_.bytes();
-    dispatch(port);
+    port.found += dispatch(port);
     message_.release();
   }
   if (drained) {
@@ -437,26 +466,46 @@ void ZmqTransport::receive(Port& port) {
     }
     port.watch.rest();
     port.allowance = std::max(1, port.found);
-  } else if (port.found == port.allowance) {
+  } else if (port.found >= port.allowance) {
     port.allowance = std::min(2 * port.allowance, kMessagesPerTurn);
   }
   if (!port.closing.empty() && (drained || --port.turns_to_drain <= 0)) report_closed(port);
 }
 
-void ZmqTransport::dispatch(Port& port) {
+/// Hands over what message_ holds; how many messages that were.
+int ZmqTransport::dispatch(Port& port) {
   const std::string_view routing_id = message_.routing_id();
   const auto found = port.by_routing_id.find(routing_id);
   Channel* channel =
       found != port.by_routing_id.end() ? found->second : introduce(port, std::string(routing_id));
   if (channel == nullptr || channel->deaf || events_ == nullptr) {
     ++counters_.muted_messages;
-    return;
+    return 1;
   }
   if (!port.dials && !message_.all_from(channel->user)) {
     blame(*channel, "frames that another peer sent");
-  } else {
-    events_->received(channel->id, port.lane, channel->identity, message_);
+    return 1;
   }
+  if (message_.frames() == 1 && BatchReader::is_batch(message_.frame(0)))
+    return dispatch_batch(port, *channel);
+  events_->received(channel->id, port.lane, channel->identity, message_);
+  return 1;
+}
+
+int ZmqTransport::dispatch_batch(Port& port, Channel& channel) {
+  BatchReader batch(message_.frame(0));
+  int messages = 0;
+  // A message may end the channel; it lives on until the next turn.
+  for (ByteView frame = batch.next(); !frame.empty() && !channel.deaf; frame = batch.next()) {
+    BatchedMessage message(frame);
+    events_->received(channel.id, port.lane, channel.identity, message);
+    ++messages;
+  }
+  if (batch.malformed() && !channel.deaf) {
+    // No envelope begins like a batch, so this is refused like any other malformed message.
+    events_->received(channel.id, port.lane, channel.identity, message_);
+  }
+  return std::max(1, messages);
 }
 
 /// The first message of a connection that was accepted: from now on it is a channel.

@@ -25,6 +25,7 @@
 #include <vector>
 
 #include "runtime/admissions.h"
+#include "runtime/batch.h"
 #include "runtime/socket_monitor.h"
 #include "runtime/transport.h"
 #include "runtime/uv_loop.h"
@@ -93,8 +94,11 @@ class ZmqTransport final : public Transport, private Loop::Source {
   bool ready() override;
   Time next_deadline() override;
 
+  Result<void> send_gathered(Channel& channel);
+  void send_all_gathered();
   void receive(Port& port);
-  void dispatch(Port& port);
+  int dispatch(Port& port);
+  int dispatch_batch(Port& port, Channel& channel);
   Channel* introduce(Port& port, const std::string& routing_id);
   void blame(Channel& channel, const char* cause);
 
@@ -126,6 +130,7 @@ class ZmqTransport final : public Transport, private Loop::Source {
   std::unordered_map<ChannelId, std::unique_ptr<Channel>> channels_;
   std::vector<std::unique_ptr<Channel>> graveyard_;  // until the next turn: callbacks may use them
   std::deque<std::pair<Time, ChannelId>> dials_;     // unanswered, by deadline
+  std::vector<ChannelId> gathered_;  // with messages that leave at the end of this turn
   ChannelId next_channel_ = 1;
   std::uint64_t next_dial_ = 1;
   ZmqMessage message_;

@@ -73,14 +73,14 @@ Result<void> light_actors(Bench& bench, Figures& figures) {
 
 }  // namespace
 
-Result<Figures> bench_in_process(const BenchProgress& progress) {
+Result<Figures> bench_in_process(const BenchParts& wanted) {
   Figures figures;
   Bench bench;
-  progress("asks within a process");
-  STERNA_ASSIGN(figures["in_process.sync_asks_per_second"], asks_per_second(bench, 1));
-  STERNA_ASSIGN(figures["in_process.async_asks_per_second"], asks_per_second(bench, 1000));
-  progress("100,000 light actors");
-  STERNA_TRY(light_actors(bench, figures));
+  if (wanted("in_process")) {
+    STERNA_ASSIGN(figures["in_process.sync_asks_per_second"], asks_per_second(bench, 1));
+    STERNA_ASSIGN(figures["in_process.async_asks_per_second"], asks_per_second(bench, 1000));
+  }
+  if (wanted("light_actors")) STERNA_TRY(light_actors(bench, figures));
   return figures;
 }
 

@@ -8,6 +8,7 @@ namespace sterna {
 
 namespace {
 constexpr std::size_t kAlignment = 64;  // a cache line, and an AVX-512 register
+constexpr std::size_t kSmall = 64;
 }
 
 Buffer::Buffer(std::size_t size) : size_(size) {
@@ -33,6 +34,16 @@ Bytes share(std::shared_ptr<const Buffer> buffer) {
 }
 
 Bytes copy_bytes(ByteView view) {
+  if (view.size() <= kSmall) {
+    // One allocation instead of three: most messages' bytes are few.
+    struct Small {
+      alignas(16) std::byte bytes[kSmall];
+    };
+    auto owner = std::make_shared_for_overwrite<Small>();
+    if (!view.empty()) std::memcpy(owner->bytes, view.data(), view.size());
+    const std::byte* bytes = owner->bytes;
+    return {std::move(owner), {bytes, view.size()}};
+  }
   auto buffer = make_buffer(view.size());
   if (!view.empty()) std::memcpy(buffer->data(), view.data(), view.size());
   return share(std::move(buffer));

@@ -355,6 +355,16 @@ TEST_P(HostilePeer, MalformedFramesEndItsLinkAndNothingElse) {
                      by.open();
                      by.peer.send(garbage(3, 120));
                    }},
+                  {"a batch of more than there is", decode, "is muted: malformed message",
+                   [](Attacker& by) {
+                     by.open();
+                     by.peer.send({std::string("\3\0\0\0\377\377\377\377", 8)});
+                   }},
+                  {"a batch first", decode, "did not begin with a Hello",
+                   [](Attacker& by) {
+                     by.dial();
+                     by.peer.send({std::string("\3\0\0\0\1\0\0\0\10\0\0\0\0\0\0\0garbage!", 24)});
+                   }},
                   {"a wrong number", &Inspection::sequence_gaps, "came where 1 was due",
                    [](Attacker& by) {
                      by.open();

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <memory>
 
+#include "runtime/batch.h"
 #include "tests/fuzz/message_list.h"
 
 namespace sterna::fuzz {
@@ -82,6 +83,13 @@ Expected expect(void* context, const Header& header) {
   return {&selector.chosen, false};
 }
 
+bool decodes(InMessage& message, Selector& selector) {
+  const auto decoded = decode_envelope(message, &expect, &selector);
+  // A peer's bytes are never our mistake.
+  if (!decoded && decoded.error().code == Errc::internal) std::abort();
+  return decoded.ok();
+}
+
 }  // namespace
 
 bool decode_input(const std::uint8_t* data, std::size_t size) {
@@ -101,10 +109,16 @@ bool decode_input(const std::uint8_t* data, std::size_t size) {
   cuts.back().bytes = size;
   FuzzedMessage message;
   for (const Cut& cut : cuts) message.add(input.bytes(cut.bytes), cut.misalignment);
-  const auto decoded = decode_envelope(message, &expect, &selector);
-  // A peer's bytes are never our mistake.
-  if (!decoded && decoded.error().code == Errc::internal) std::abort();
-  return decoded.ok();
+  if (message.frames() > 1 || !BatchReader::is_batch(message.frame(0))) {
+    return decodes(message, selector);
+  }
+  BatchReader batch(message.frame(0));
+  bool all = true;
+  for (ByteView frame = batch.next(); !frame.empty(); frame = batch.next()) {
+    BatchedMessage batched(frame);
+    all = decodes(batched, selector) && all;
+  }
+  return all && !batch.malformed();
 }
 
 std::string input_of(const std::vector<std::string>& frames, std::uint8_t misalignment) {

@@ -3,6 +3,7 @@
 #include "actors/args.h"
 #include "actors/messages.h"
 #include "launcher/bench/bench_messages.h"
+#include "runtime/batch.h"
 #include "runtime/cluster_messages.h"
 #include "runtime/link_messages.h"
 #include "tests/fuzz/decode_input.h"
@@ -30,6 +31,14 @@ class Seeds {
       message.encode(envelope.initBody().template initAs<typename M::Wire>(), writer);
     });
   }
+  /// What has been added last, twice, as one batch.
+  void add_batch() {
+    BatchWriter batch;
+    for (int i = 0; i < 2; ++i) batch.add(std::as_bytes(std::span(last_)));
+    const ByteView frame = batch.frame();
+    inputs.push_back(
+        input_of({std::string(reinterpret_cast<const char*>(frame.data()), frame.size())}, 0));
+  }
   std::vector<std::string> inputs;
 
  private:
@@ -47,9 +56,11 @@ class Seeds {
     for (const OutFrame& frame : encoder.encode(header, fill)) {
       frames.emplace_back(reinterpret_cast<const char*>(frame.view.data()), frame.view.size());
     }
+    last_ = frames.front();
     // Every other one misaligned.
     inputs.push_back(input_of(frames, inputs.size() % 2 == 0 ? 0 : 4));
   }
+  std::string last_;
 };
 
 Contact contact() {
@@ -155,6 +166,7 @@ std::vector<std::string> seeds() {
   seeds.add(FailureMail(Error{Errc::deadline, "too late"}), Kind::FAILURE);
   seeds.add(EmptyMail(), Kind::REPLY);
   seeds.add(EmptyMail(), Kind::CANCEL);
+  seeds.add_batch();
   return seeds.inputs;
 }
 

@@ -163,6 +163,37 @@ TEST_P(OverBoth, AllMessagesArriveInOrderEvenThoseSentBeforeTheHandshake) {
   EXPECT_TRUE(ordered);
 }
 
+TEST_P(OverBoth, WhatIsSentInOneTurnArrivesInOrderWhateverItsSize) {
+  auto server = make("server");
+  auto worker = make("worker");
+  server->transport->admit(worker->contact);
+  const ChannelId channel = worker->dial(*server);
+  std::vector<std::string> sent;
+  for (std::size_t i = 0; i < 200; ++i) {
+    // Small ones travel together, a large one alone, and a first byte of 3 looks like a batch.
+    const std::size_t size = i % 50 == 49 ? 5000 : i + 1;
+    sent.emplace_back(size, i % 3 == 0 ? '\3' : 'm');
+    ASSERT_TRUE(worker->send(channel, sent.back()));
+  }
+  ASSERT_TRUE(until([&] { return server->messages == sent.size(); }));
+  for (std::size_t i = 0; i < sent.size(); ++i) {
+    EXPECT_THAT(server->inbox[i].frames, ElementsAre(sent[i])) << i;
+  }
+}
+
+TEST_P(OverBoth, NothingOfABatchIsHeardAfterItsChannelWasMuted) {
+  auto server = make("server");
+  auto worker = make("worker");
+  server->transport->admit(worker->contact);
+  server->on_received = [&](ChannelId channel, InMessage&) { server->transport->mute(channel); };
+  const ChannelId channel = worker->dial(*server);
+  for (int i = 0; i < 10; ++i) worker->send(channel, "again");
+  ASSERT_TRUE(until([&] { return server->messages == 1; }));
+  worker->send(channel, "the last");
+  ASSERT_TRUE(until([&] { return server->transport->counters().muted_messages > 0; }));
+  EXPECT_EQ(server->messages, 1U);
+}
+
 TEST_P(OverBoth, LargeFramesTravelInPlaceAndTheirOwnerIsLetGo) {
   auto server = make("server");
   auto worker = make("worker");
