@@ -12,8 +12,8 @@ namespace {
 constexpr std::size_t kMembers = 4096;
 /// A node that is told to stop has nothing left to do.
 constexpr Duration kNodeEnds = std::chrono::seconds(1);
-/// How long after the loss of a link its cause may be reported, by the other end or by a node.
-constexpr Duration kBlameFollows = std::chrono::milliseconds(200);
+/// How long after the loss of a link its cause may be told, by the other end or by a node.
+constexpr Duration kCauseFollows = std::chrono::milliseconds(500);
 /// A name becomes part of file names and of log lines.
 constexpr std::size_t kLongestName = 64;
 
@@ -372,10 +372,10 @@ void CoordinatorActor::condemn(Member& member, const std::string& cause, bool at
   tell(agent_of<Node>(member.node), EndProcess{member.process, cause, at_once});
 }
 
-/// Both ends tell of a lost link, and one of them may be to blame: that shows within moments. If
-/// neither is, who told first is believed.
+/// Both ends tell of a lost link. One that only lost it waits whether the other, or a node, knows
+/// more; if nobody does, who told first is believed.
 Task<void> CoordinatorActor::suspect(ProcessId reporter, ProcessId peer, std::string cause) {
-  co_await sleep(kBlameFollows);
+  if (cause.ends_with(kConnectionLost)) co_await sleep(kCauseFollows);
   const Member* from = find(reporter);
   Member* member = find_live(peer);
   if (stopping_ || member == nullptr || member->condemned) co_return;

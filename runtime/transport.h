@@ -67,6 +67,10 @@ class InMessage {
   ~InMessage() = default;
 };
 
+/// The cause of the end of a connection of which only that much is known; each end may have it.
+constexpr std::string_view kConnectionLost =
+    "connection lost (the peer closed it, or sent an oversized frame)";
+
 /// What a transport counted; each is also one log line per peer.
 struct TransportCounters {
   std::uint64_t authentication_denials = 0;  ///< no valid key or token, or another incarnation's

@@ -29,8 +29,6 @@ constexpr int kDialEvents = ZMQ_EVENT_CLOSED | ZMQ_EVENT_DISCONNECTED |
                             ZMQ_EVENT_HANDSHAKE_SUCCEEDED | ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL |
                             ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL | ZMQ_EVENT_HANDSHAKE_FAILED_AUTH;
 
-constexpr const char* kLost = "connection lost (the peer closed it, or sent an oversized frame)";
-
 struct TextHash {
   using is_transparent = void;
   std::size_t operator()(std::string_view text) const {
@@ -523,10 +521,10 @@ ZmqTransport::Channel* ZmqTransport::introduce(Port& port, const std::string& ro
   const auto connection = port.by_descriptor.find(descriptor);
   if (connection == port.by_descriptor.end()) {
     std::erase(port.parted, descriptor);
-    close_later(channel, kLost);  // it said something and left
+    close_later(channel, std::string(kConnectionLost));  // it said something and left
   } else {
     Channel* before = find(connection->second);
-    if (before != nullptr) close_later(*before, kLost);
+    if (before != nullptr) close_later(*before, std::string(kConnectionLost));
     connection->second = channel.id;
   }
   return &channel;
@@ -562,7 +560,7 @@ void ZmqTransport::bound_event(Port& port, const SocketMonitor::Event& event) {
       const ChannelId id = connection.empty() ? 0 : connection.mapped();
       if (id != 0) {
         ++counters_.disconnects;
-        if (Channel* channel = find(id)) close_later(*channel, kLost);
+        if (Channel* channel = find(id)) close_later(*channel, std::string(kConnectionLost));
       } else if (port.failed_handshakes > 0) {
         --port.failed_handshakes;  // counted when it failed
       } else {
@@ -601,7 +599,7 @@ void ZmqTransport::dial_event(Port& port, const SocketMonitor::Event& event) {
       break;
     case ZMQ_EVENT_DISCONNECTED:
       if (channel.answered) ++counters_.disconnects;
-      close_later(channel, channel.cause.empty() ? kLost : channel.cause);
+      close_later(channel, channel.cause.empty() ? std::string(kConnectionLost) : channel.cause);
       break;
     case ZMQ_EVENT_HANDSHAKE_FAILED_AUTH:
       ++counters_.handshake_failures;
