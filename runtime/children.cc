@@ -2,6 +2,7 @@
 
 #include <csignal>
 #include <cstring>
+#include <optional>
 #include <utility>
 
 #include "runtime/log_tail.h"
@@ -33,8 +34,7 @@ struct Children::Child final : Timers::Target {
   Bootstrap bootstrap;
   std::int64_t pid = 0;
   bool wanted = false;
-  bool said_farewell = false;
-  std::string last_words;
+  std::optional<Leaving> last_words;
   std::string suspicion;
   std::string verdict;  ///< why we killed it
   Timers::Id timer = 0;
@@ -80,11 +80,8 @@ Result<std::int64_t> Children::spawn(const Bootstrap& bootstrap,
   return pid;
 }
 
-void Children::leaving(ProcessId process, const std::string& cause) {
-  Child* child = find(process);
-  if (child == nullptr) return;
-  child->said_farewell = true;
-  child->last_words = cause;
+void Children::leaving(ProcessId process, const Leaving& last_words) {
+  if (Child* child = find(process)) child->last_words = last_words;
 }
 
 void Children::want_end(ProcessId process) {
@@ -133,13 +130,15 @@ void Children::ended(ProcessId process, const ProcessExit& exit) {
   down.signal = exit.signal;
   if (!child.verdict.empty()) {
     down.cause = child.verdict;
-  } else if (child.said_farewell) {
-    down.cause = child.last_words.empty() ? "it stopped" : child.last_words;
+  } else if (child.last_words) {
+    down.cause = child.last_words->cause.empty() ? "it stopped" : child.last_words->cause;
+    down.consequence = child.last_words->bereft;
   } else {
     down.cause = exit.text();
   }
-  down.wanted = child.verdict.empty() &&
-                (child.wanted || (child.said_farewell && child.last_words.empty() && exit.clean()));
+  down.wanted =
+      child.verdict.empty() &&
+      (child.wanted || (child.last_words && child.last_words->cause.empty() && exit.clean()));
   if (!down.wanted) down.last_lines = log_tail(child.bootstrap.log_file(), kLastLines);
   on_end_(down);
 }

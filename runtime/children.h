@@ -31,7 +31,7 @@ class Children {
   Result<std::int64_t> spawn(const Bootstrap& bootstrap,
                              std::function<void(const Contact&)> on_contact = {});
   /// Its last words: it is about to exit with this cause (empty: as it should).
-  void leaving(ProcessId process, const std::string& cause);
+  void leaving(ProcessId process, const Leaving& last_words);
   /// It has been asked to stop: its end is no failure.
   void want_end(ProcessId process);
   /// Its link was lost: it is probably dead, and its exit will say why. If it is still there after

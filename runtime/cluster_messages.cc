@@ -70,8 +70,13 @@ Result<Ready> Ready::decode(Wire::Reader wire, WireReader&) {
   return Ready{sterna::decode(wire.getContact()), decode_ref(wire.getActor())};
 }
 
-void Leaving::encode(Wire::Builder wire, WireWriter&) const { wire.setCause(cause); }
-Result<Leaving> Leaving::decode(Wire::Reader wire, WireReader&) { return Leaving{wire.getCause()}; }
+void Leaving::encode(Wire::Builder wire, WireWriter&) const {
+  wire.setCause(cause);
+  wire.setBereft(bereft);
+}
+Result<Leaving> Leaving::decode(Wire::Reader wire, WireReader&) {
+  return Leaving{wire.getCause(), wire.getBereft()};
+}
 
 void AddNode::encode(Wire::Builder wire, WireWriter&) const { wire.setHost(host); }
 Result<AddNode> AddNode::decode(Wire::Reader wire, WireReader&) { return AddNode{wire.getHost()}; }

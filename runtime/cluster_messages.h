@@ -76,7 +76,8 @@ struct Ready {
 struct Leaving {
   using Wire = schema::Leaving;
   using Reply = void;
-  std::string cause;  ///< empty: it stopped as it should
+  std::string cause;    ///< empty: it stopped as it should
+  bool bereft = false;  ///< it had lost the link to another, whose end is then the cause of this
   void encode(Wire::Builder wire, WireWriter& writer) const;
   static Result<Leaving> decode(Wire::Reader wire, WireReader& reader);
 };

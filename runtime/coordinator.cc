@@ -336,9 +336,7 @@ void CoordinatorActor::mark_dead(Member& member, ProcessDown down) {
 void CoordinatorActor::on(ProcessDown down) {
   if (!from_node()) return;
   Member* member = find(down.process);
-  if (member == nullptr || member->node != sender().process) return;
-  down.consequence = down.consequence || (member->bereft && down.signal == 0);
-  mark_dead(*member, std::move(down));
+  if (member != nullptr && member->node == sender().process) mark_dead(*member, std::move(down));
 }
 
 void CoordinatorActor::on(LinkReport report) {
@@ -346,7 +344,7 @@ void CoordinatorActor::on(LinkReport report) {
   if (!by_launcher && !from_node()) return;
   Member* peer = find({report.peer.process});
   if (stopping_ || (peer != nullptr && peer->state == State::dead)) return;
-  Member* from = find(by_launcher ? kLauncherProcess : report.from);
+  const Member* from = find(by_launcher ? kLauncherProcess : report.from);
   const std::string reporter = from == nullptr ? "somebody" : from->identity.name;
   const std::string line =
       reporter + " reports about " + report.peer.identity.text() + ": " + report.cause;
@@ -358,7 +356,6 @@ void CoordinatorActor::on(LinkReport report) {
     if (!report.fault && strangers_.size() < kMembers && strangers_.insert(who).second) log(line);
     return;
   }
-  if (from != nullptr) from->bereft = true;
   if (report.fault) {
     log(line);
     condemn(*peer, report.cause, true);

@@ -55,7 +55,6 @@ class CoordinatorActor final : public Actor<Coordinator> {
     Contact contact;         ///< once ready
     AnyRef actor;            ///< once ready
     bool condemned = false;  ///< its node has been told to end it
-    bool bereft = false;     ///< it told of a lost link to another: if it ends itself, that is why
     std::string cause;
   };
 

@@ -100,12 +100,18 @@ void HostedProcess::start_actor() {
   const ProcessId node{bootstrap_.uplink.process};
   auto& agent = spawn_agent<ControlActor>(process(), node, finisher());
   lease_lost_ = [this](const std::string& cause) { finish(kExitLostLease, cause); };
-  on_link_end([this, node](const Contact& peer, const std::string& cause, bool fault) {
+  const auto link_ended = [this, node](const Contact& peer, const std::string& cause, bool fault) {
     if (ProcessId{peer.process} == node) {
       lease_lost("the link to the node ended: " + cause);
     } else {
       report_link_end(process(), peer, cause, fault);
     }
+  };
+  process().set_on_link_end([&agent, node, link_ended, poster = process().poster(kAgent)](
+                                const Contact& peer, const std::string& cause, bool fault) {
+    // At once: what fails for want of this peer must not leave before it is known.
+    if (ProcessId{peer.process} != node) agent.lost_a_peer();
+    poster.post([=] { link_ended(peer, cause, fault); });
   });
   process().set_introducer([&agent, poster = process().poster(kAgent)](ProcessId peer) {
     poster.post([&agent, peer] { agent.introduce(peer); });

@@ -71,7 +71,7 @@ Task<Result<void>> NodeActor::on(Ready ready) {
 
 Result<void> NodeActor::on(Leaving leaving) {
   STERNA_TRY(from_child());
-  children_.leaving(sender().process, leaving.cause);
+  children_.leaving(sender().process, leaving);
   return {};
 }
 

@@ -57,7 +57,7 @@ Task<void> ControlActor::leaving(std::string cause) {
   leaving_ = true;
   const Time end = now() + kFarewell;
   // Whether the node heard the words or not, the exit says the rest.
-  Leaving last_words{cause};
+  Leaving last_words{cause, bereft_};
   (void)co_await ask(node_, std::move(last_words), kFarewell);
   while (process().links()->queued_bytes() > 0 && now() < end) co_await sleep(kFlushCheck);
   finish_(cause.empty() ? 0 : kExitFailed, cause);

@@ -81,6 +81,8 @@ class ControlActor final : public LeafAgent<Control> {
 
   /// Tells the node that `actor` is ready.
   void announce(Contact contact, AnyRef actor) { run(announcing(std::move(contact), actor)); }
+  /// A link to another process than the node was lost.
+  void lost_a_peer() { bereft_ = true; }
   /// The process's actor has ended with this cause: last words, then the end.
   void leave(std::string cause) { run(leaving(std::move(cause))); }
 
@@ -91,6 +93,7 @@ class ControlActor final : public LeafAgent<Control> {
   ActorRef<Node> node_;
   Finish finish_;
   bool leaving_ = false;
+  bool bereft_ = false;
 };
 
 }  // namespace sterna

@@ -143,6 +143,8 @@ void Process::link_ended(const Contact& peer, const std::string& cause, bool fau
   const ProcessId process{peer.process};
   const std::string who =
       peer.identity.name.empty() ? "process " + std::to_string(peer.process) : peer.identity.text();
+  // First of all: actors may die of what follows, and whoever hears of that should know of this.
+  if (on_link_end_) on_link_end_(peer, cause, fault);
   fail_asks_to(process, Error{Errc::actor_down, who + " is down: " + cause});
   DownNotice notice{{process, {}}, peer.identity.name, peer.identity.incarnation, cause};
   if (introducer_ && !fault) {
@@ -153,7 +155,6 @@ void Process::link_ended(const Contact& peer, const std::string& cause, bool fau
     notify_watchers_of(notice);
   }
   std::erase_if(remote_watchers_, [&](const auto& watch) { return watch.second == process; });
-  if (on_link_end_) on_link_end_(peer, cause, fault);
   if (!dying_.empty()) bury();
 }
 

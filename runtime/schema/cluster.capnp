@@ -81,6 +81,7 @@ struct Ready {
 }
 struct Leaving {
   cause @0 :Text;  # empty: it stopped as it should
+  bereft @1 :Bool;
 }
 
 # ---- launcher to coordinator ----

@@ -78,15 +78,22 @@ TEST_F(ChildrenTest, AKillThatMayBeForWantOfMemorySaysSo) {
 }
 
 TEST_F(ChildrenTest, LastWordsAreTheCause) {
-  children.leaving(kChild, "the loss is not finite");
+  children.leaving(kChild, {"the loss is not finite", false});
   spawner.exit(100, {1, 0, false});
   EXPECT_EQ(ends[0].cause, "the loss is not finite");
   EXPECT_EQ(ends[0].exit_code, 1);
   EXPECT_FALSE(ends[0].wanted);
 }
 
+TEST_F(ChildrenTest, WhoHadLostAnotherAndThenFailsIsAConsequence) {
+  children.leaving(kChild, {"no parameters from server0", true});
+  spawner.exit(100, {1, 0, false});
+  EXPECT_TRUE(ends[0].consequence);
+  EXPECT_FALSE(ends[0].wanted);
+}
+
 TEST_F(ChildrenTest, AFarewellWithoutComplaintIsNoFailure) {
-  children.leaving(kChild, "");
+  children.leaving(kChild, {});
   spawner.exit(100, {0, 0, false});
   EXPECT_TRUE(ends[0].wanted);
 }
