@@ -15,8 +15,6 @@ namespace sterna::launcher {
 namespace {
 
 constexpr std::size_t kLogLinesShown = 5;
-// Who died because it lost another one may be mourned first: both watched the same silence.
-constexpr Duration kCauseFollows = std::chrono::seconds(2);
 
 double seconds(Duration duration) { return std::chrono::duration<double>(duration).count(); }
 
@@ -59,7 +57,6 @@ class Job {
 
   JobOutcome run() {
     const Result<void> trained = train();
-    if (cluster_.failure()) cluster_.await_cause(kCauseFollows);
     RunRecord& record = outcome_.record;
     if (record.first_step_seen) {
       record.result.seconds_to_first_step = seconds(*record.first_step_seen - options_.began);

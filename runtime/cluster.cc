@@ -42,11 +42,6 @@ bool Cluster::run_until(const std::function<bool()>& done, Time deadline) {
   return machine_.loop().run_until(done, deadline);
 }
 
-void Cluster::await_cause(Duration patience) {
-  run_until([this] { return interrupted() || !failure_ || !failure_->consequence; },
-            loop().now() + patience);
-}
-
 void Cluster::progress(std::string_view what) const {
   if (events_.progress) events_.progress(what);
 }

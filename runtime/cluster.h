@@ -111,13 +111,12 @@ class Cluster {
   /// its grace goes on without.
   void interrupt() { ++interrupts_; }
   bool interrupted() const { return interrupts_ > 0; }
-  /// After a failure that follows from another one: waits, at most `patience`, for the one that
-  /// explains it. Who loses a peer may be seen to die before the peer.
-  void await_cause(Duration patience);
   /// The first death that nobody wanted, consequences of other deaths last.
   const std::optional<ProcessDown>& failure() const { return failure_; }
 
-  /// Asks every actor to stop, kills after `grace` what is left, and makes sure of it. Once.
+  /// Asks every actor to stop, kills after `grace` what is left, and makes sure of it. Once. After
+  /// a failure that follows from another one it first waits a little for that other one: who loses
+  /// a peer may be seen to die before the peer.
   StopReport stop(Duration grace);
 
   Process& process();
