@@ -1,9 +1,11 @@
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "launcher/bench/bench_actors.h"
 #include "launcher/bench/bench_actors_run.h"
+#include "launcher/bench/bench_logs.h"
 #include "launcher/bench/median.h"
 #include "launcher/program_registry.h"
 #include "runtime/cluster.h"
@@ -28,8 +30,8 @@ struct Arrangement {
 /// Two peers that ask and two echoes, each in a process of its own.
 class Bench {
  public:
-  Bench(Machine& machine, const Registry& registry, bool curve)
-      : curve_(curve), cluster_(machine, registry, options(curve)) {}
+  Bench(Machine& machine, const Registry& registry, bool curve, const std::string& logs)
+      : curve_(curve), cluster_(machine, registry, options(curve, logs)) {}
 
   Result<void> start() {
     STERNA_TRY(cluster_.start());
@@ -93,11 +95,12 @@ class Bench {
   void stop() { cluster_.stop(std::chrono::seconds(1)); }
 
  private:
-  static ClusterOptions options(bool curve) {
+  static ClusterOptions options(bool curve, const std::string& logs) {
     ClusterOptions all;
     all.run_name = "bench";
     all.network.tcp = curve;
     all.network.curve = curve;
+    all.log_directory = logs;
     return all;
   }
   std::string raw_endpoint(std::size_t index) const {
@@ -120,31 +123,44 @@ class Bench {
   std::vector<ActorRef<BenchPeer>> peers_;
 };
 
+Result<void> measure(Bench& bench, const std::string& name, const Arrangement& arrangement,
+                     Figures& figures) {
+  std::vector<double> ours;
+  std::vector<double> theirs;
+  std::vector<double> ratios;
+  for (int round = 0; round < kRounds; ++round) {
+    STERNA_ASSIGN(const double raw, bench.raw(arrangement));
+    STERNA_ASSIGN(const double asks, bench.asks(arrangement));
+    ours.push_back(asks);
+    theirs.push_back(raw);
+    ratios.push_back(asks / raw);
+  }
+  figures[name + "_asks_per_second"] = median(ours);
+  figures[name + "_zeromq_per_second"] = median(theirs);
+  figures[name + "_over_zeromq"] = median(ratios);
+  return {};
+}
+
 Result<void> bench_transport(const std::string& transport, bool curve, const Registry& registry,
                              const BenchParts& wanted, Figures& figures) {
+  STERNA_ASSIGN(const BenchLogs logs, BenchLogs::create());
   RealMachine machine([](std::string_view) {});
-  Bench bench(machine, registry, curve);
-  STERNA_TRY(bench.start());
+  std::optional<Bench> bench;  // once something of it is wanted
   for (const Arrangement& arrangement :
        {Arrangement{"sync", 1, 1}, Arrangement{"async", 1, kAsync}, Arrangement{"n_n_sync", 2, 1},
         Arrangement{"n_n_async", 2, kAsync}}) {
     const std::string name = transport + "." + arrangement.name;
     if (!wanted(name)) continue;
-    std::vector<double> ours;
-    std::vector<double> theirs;
-    std::vector<double> ratios;
-    for (int round = 0; round < kRounds; ++round) {
-      STERNA_ASSIGN(const double raw, bench.raw(arrangement));
-      STERNA_ASSIGN(const double asks, bench.asks(arrangement));
-      ours.push_back(asks);
-      theirs.push_back(raw);
-      ratios.push_back(asks / raw);
+    Result<void> measured;
+    if (!bench) {
+      bench.emplace(machine, registry, curve, logs.path());
+      measured = bench->start();
     }
-    figures[name + "_asks_per_second"] = median(ours);
-    figures[name + "_zeromq_per_second"] = median(theirs);
-    figures[name + "_over_zeromq"] = median(ratios);
+    if (measured) measured = measure(*bench, name, arrangement, figures);
+    if (!measured) return logs.explain(measured.error());
   }
-  bench.stop();
+  if (bench) bench->stop();
+  logs.discard();
   return {};
 }
 

@@ -1,6 +1,5 @@
 #include "launcher/bench/bench_train.h"
 
-#include <filesystem>
 #include <vector>
 
 #include "actors/local_trainer.h"
@@ -8,6 +7,7 @@
 #include "input/data_source.h"
 #include "input/idx.h"
 #include "input/preprocess.h"
+#include "launcher/bench/bench_logs.h"
 #include "launcher/bench/median.h"
 #include "launcher/environment.h"
 #include "launcher/job_plan.h"
@@ -67,17 +67,13 @@ Result<ActorStep> actor_step(const ClusterFile& file, const input::DataLocation&
   options.file = file;
   options.data = data;
   options.began = SteadyClock().now();
-  const std::filesystem::path logs =
-      std::filesystem::temp_directory_path() / ("sterna-bench-" + std::to_string(options.began.ns));
-  std::error_code error;
-  std::filesystem::create_directories(logs, error);
-  if (error) return Error{Errc::io, logs.string() + ": " + error.message()};
-  options.log_directory = logs;
+  STERNA_ASSIGN(const BenchLogs logs, BenchLogs::create());
+  options.log_directory = logs.path();
   const JobOutcome outcome = run_job(options, [](const RunRecord&) {});
   if (outcome.record.result.exit != 0) {
-    return Error{Errc::remote, outcome.record.result.cause + "; logs are in " + logs.string()};
+    return logs.explain({Errc::remote, outcome.record.result.cause});
   }
-  std::filesystem::remove_all(logs, error);
+  logs.discard();
   ActorStep step;
   step.seconds = outcome.record.median_step_seconds;
   const actors::Traffic& traffic = outcome.record.progress.begin()->second.traffic;
