@@ -1,3 +1,4 @@
+// ZmqTransport: its sockets, and the connections made, used and ended over them.
 #include "runtime/zmq_transport.h"
 
 #include <unistd.h>
@@ -8,13 +9,11 @@
 #include <cstring>
 
 #include "runtime/zmq_endpoints.h"
+#include "runtime/zmq_transport_state.h"
 
 namespace sterna {
 namespace {
 
-// What one socket may bring in one turn, so that timers and the other lane get theirs.
-constexpr int kMessagesPerTurn = 128;
-constexpr std::size_t kBytesPerTurn = 4U << 20;
 // A lost channel's last messages may still lie unread; they are waited for this many turns.
 constexpr int kTurnsToDrain = 64;
 constexpr std::size_t kMostNotices = 1024;
@@ -28,13 +27,6 @@ constexpr int kBoundEvents = ZMQ_EVENT_ACCEPTED | ZMQ_EVENT_DISCONNECTED |
 constexpr int kDialEvents = ZMQ_EVENT_CLOSED | ZMQ_EVENT_DISCONNECTED |
                             ZMQ_EVENT_HANDSHAKE_SUCCEEDED | ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL |
                             ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL | ZMQ_EVENT_HANDSHAKE_FAILED_AUTH;
-
-struct TextHash {
-  using is_transparent = void;
-  std::size_t operator()(std::string_view text) const {
-    return std::hash<std::string_view>{}(text);
-  }
-};
 
 int milliseconds(Duration duration) {
   return static_cast<int>(std::chrono::duration_cast<std::chrono::milliseconds>(duration).count());
@@ -54,44 +46,6 @@ std::string printable(std::string_view text) {
 }
 
 }  // namespace
-
-struct ZmqTransport::Channel {
-  ChannelId id = 0;
-  Port* port = nullptr;
-  std::string routing_id;
-  PeerIdentity identity;
-  std::string user;      // identity as ZAP wrote it; empty where we dialled
-  std::string spelling;  // of the endpoint dialled
-  std::string cause;     // why it is closing, or will be
-  BatchWriter gathered;  // sent in this turn
-  bool answered = false;
-  bool deaf = false;   // what still arrives is dropped
-  bool muted = false;  // ... and nothing more is reported
-  bool closing = false;
-};
-
-/// One ROUTER and what is known about its connections.
-struct ZmqTransport::Port {
-  Lane lane = Lane::control;
-  bool dials = false;
-  ZmqSocket socket;
-  SocketWatch watch;
-  SocketMonitor monitor;
-  std::unordered_map<std::string, Channel*, TextHash, std::equal_to<>> by_routing_id;
-  std::unordered_map<std::string, Channel*> by_spelling;  // dialling
-  std::unordered_map<int, ChannelId> by_descriptor;       // bound; 0 before the first message
-  // Connections that are over, so that a late message does not introduce them anew (bounded).
-  std::unordered_set<std::string, TextHash, std::equal_to<>> tombstones;
-  std::deque<std::string> buried;
-  int failed_handshakes = 0;  // whose disconnections are still to be told
-  std::vector<ChannelId> closing;
-  std::vector<int> parted;  // descriptors lost before a message was read, which may lie unread
-  int turns_to_drain = 0;
-  // Receiving once more than there are messages costs a system call, so a turn begins with as many
-  // as the last one found and doubles while there are more.
-  int allowance = 1;
-  int found = 0;
-};
 
 Result<std::unique_ptr<ZmqTransport>> ZmqTransport::create(UvLoop& loop, PeerIdentity self,
                                                            Credentials credentials,
@@ -395,226 +349,6 @@ void ZmqTransport::notice(const std::string& line) {
   if (!noticed_.insert(line).second) return;
   events_->noticed(noticed_.size() > kMostNotices ? "further refusals are counted, not logged"
                                                   : std::string_view(line));
-}
-
-// ---- the loop ----------------------------------------------------------------------------------
-
-void ZmqTransport::turn() {
-  graveyard_.clear();
-  zap_.turn();
-  for (const auto& port : ports_) {
-    if (port->monitor.maybe()) drain_monitor(*port);
-  }
-  expire_dials();
-  for (const auto& port : ports_) receive(*port);
-}
-
-bool ZmqTransport::ready() {
-  send_all_gathered();  // the turn is over
-  bool ready = zap_.ready();
-  for (const auto& port : ports_) {
-    const bool looked_at = port->watch.maybe();
-    if (port->watch.readable()) {
-      ready = true;
-    } else if (looked_at) {
-      port->allowance = std::max(1, port->found);
-    }
-    ready = ready || port->monitor.maybe() || !port->closing.empty() || !port->parted.empty();
-  }
-  return ready;
-}
-
-Time ZmqTransport::next_deadline() {
-  while (!dials_.empty()) {
-    const Channel* channel = find(dials_.front().second);
-    if (channel != nullptr && !channel->answered && !channel->closing) return dials_.front().first;
-    dials_.pop_front();
-  }
-  return kNever;
-}
-
-void ZmqTransport::expire_dials() {
-  while (next_deadline() <= loop_.now()) {
-    Channel& channel = *find(dials_.front().second);
-    dials_.pop_front();
-    close_later(channel, "no answer from " + channel.spelling);
-  }
-}
-
-void ZmqTransport::receive(Port& port) {
-  if (!port.watch.maybe() && port.closing.empty() && port.parted.empty()) return;
-  port.found = 0;
-  std::size_t bytes = 0;
-  bool drained = false;
-  while (port.found < port.allowance && bytes < kBytesPerTurn) {
-    if (!message_.receive(port.socket)) {
-      drained = true;
-      break;
-    }
-    bytes += message_.bytes();
-    port.found += dispatch(port);
-    message_.release();
-  }
-  if (drained) {
-    if (!port.parted.empty()) {
-      notice(self_.text() + " lost a connection before its first message on the " +
-             (port.lane == Lane::control ? "control" : "data") +
-             " lane (the peer closed it, or sent an oversized frame)");
-      port.parted.clear();
-    }
-    port.watch.rest();
-    port.allowance = std::max(1, port.found);
-  } else if (port.found >= port.allowance) {
-    port.allowance = std::min(2 * port.allowance, kMessagesPerTurn);
-  }
-  if (!port.closing.empty() && (drained || --port.turns_to_drain <= 0)) report_closed(port);
-}
-
-/// Hands over what message_ holds; how many messages that were.
-int ZmqTransport::dispatch(Port& port) {
-  const std::string_view routing_id = message_.routing_id();
-  const auto found = port.by_routing_id.find(routing_id);
-  Channel* channel =
-      found != port.by_routing_id.end() ? found->second : introduce(port, std::string(routing_id));
-  if (channel == nullptr || channel->deaf || events_ == nullptr) {
-    ++counters_.muted_messages;
-    return 1;
-  }
-  if (!port.dials && !message_.all_from(channel->user)) {
-    blame(*channel, "frames that another peer sent");
-    return 1;
-  }
-  if (message_.frames() == 1 && BatchReader::is_batch(message_.frame(0)))
-    return dispatch_batch(port, *channel);
-  events_->received(channel->id, port.lane, channel->identity, message_);
-  return 1;
-}
-
-int ZmqTransport::dispatch_batch(Port& port, Channel& channel) {
-  BatchReader batch(message_.frame(0));
-  int messages = 0;
-  // A message may end the channel; it lives on until the next turn.
-  for (ByteView frame = batch.next(); !frame.empty() && !channel.deaf; frame = batch.next()) {
-    BatchedMessage message(frame);
-    events_->received(channel.id, port.lane, channel.identity, message);
-    ++messages;
-  }
-  if (batch.malformed() && !channel.deaf) {
-    // No envelope begins like a batch, so this is refused like any other malformed message.
-    events_->received(channel.id, port.lane, channel.identity, message_);
-  }
-  return std::max(1, messages);
-}
-
-/// The first message of a connection that was accepted: from now on it is a channel.
-ZmqTransport::Channel* ZmqTransport::introduce(Port& port, const std::string& routing_id) {
-  if (port.dials || port.tombstones.contains(routing_id)) return nullptr;
-  // The descriptor may have belonged to another connection, whose end must be known first.
-  drain_monitor(port);
-  const std::string user(message_.user());
-  Result<PeerIdentity> identity = parse_identity(user);
-  if (!identity) return nullptr;
-  Channel& channel = add_channel(port, routing_id, std::move(identity).value());
-  channel.user = user;
-  if (!admissions_.admitted(channel.identity)) channel.deaf = channel.muted = true;
-  const int descriptor = message_.descriptor();
-  const auto connection = port.by_descriptor.find(descriptor);
-  if (connection == port.by_descriptor.end()) {
-    std::erase(port.parted, descriptor);
-    close_later(channel, std::string(kConnectionLost));  // it said something and left
-  } else {
-    Channel* before = find(connection->second);
-    if (before != nullptr) close_later(*before, std::string(kConnectionLost));
-    connection->second = channel.id;
-  }
-  return &channel;
-}
-
-void ZmqTransport::blame(Channel& channel, const char* cause) {
-  channel.deaf = true;
-  notice(channel.identity.text() + " is muted: it sent " + cause);
-  close_later(channel, std::string("it sent ") + cause);
-}
-
-// ---- what the monitors tell --------------------------------------------------------------------
-
-void ZmqTransport::drain_monitor(Port& port) {
-  SocketMonitor::Event event;
-  while (port.monitor.next(event)) {
-    if (port.dials) {
-      dial_event(port, event);
-    } else {
-      bound_event(port, event);
-    }
-  }
-}
-
-void ZmqTransport::bound_event(Port& port, const SocketMonitor::Event& event) {
-  const int descriptor = static_cast<int>(event.value);
-  switch (event.kind) {
-    case ZMQ_EVENT_ACCEPTED:
-      port.by_descriptor[descriptor] = 0;
-      break;
-    case ZMQ_EVENT_DISCONNECTED: {
-      const auto connection = port.by_descriptor.extract(descriptor);
-      const ChannelId id = connection.empty() ? 0 : connection.mapped();
-      if (id != 0) {
-        ++counters_.disconnects;
-        if (Channel* channel = find(id)) close_later(*channel, std::string(kConnectionLost));
-      } else if (port.failed_handshakes > 0) {
-        --port.failed_handshakes;  // counted when it failed
-      } else {
-        ++counters_.disconnects;
-        port.parted.push_back(descriptor);
-        port.watch.touch();
-      }
-      break;
-    }
-    case ZMQ_EVENT_HANDSHAKE_FAILED_AUTH:  // the ZAP handler has counted and told it
-      ++port.failed_handshakes;
-      break;
-    case ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL:
-    case ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL:
-      ++port.failed_handshakes;
-      ++counters_.handshake_failures;
-      notice("a handshake failed at " + event.endpoint + " of " + self_.text() +
-             ": a peer without valid credentials, or not one of ours");
-      break;
-    default:
-      break;
-  }
-}
-
-void ZmqTransport::dial_event(Port& port, const SocketMonitor::Event& event) {
-  const auto found = port.by_spelling.find(event.endpoint);
-  if (found == port.by_spelling.end()) return;  // of a channel that is forgotten
-  Channel& channel = *found->second;
-  const std::string& peer = channel.identity.text();
-  switch (event.kind) {
-    case ZMQ_EVENT_HANDSHAKE_SUCCEEDED:
-      channel.answered = true;
-      break;
-    case ZMQ_EVENT_CLOSED:
-      close_later(channel, "nobody answers at " + event.endpoint);
-      break;
-    case ZMQ_EVENT_DISCONNECTED:
-      if (channel.answered) ++counters_.disconnects;
-      close_later(channel, channel.cause.empty() ? std::string(kConnectionLost) : channel.cause);
-      break;
-    case ZMQ_EVENT_HANDSHAKE_FAILED_AUTH:
-      ++counters_.handshake_failures;
-      channel.cause = peer + " does not admit " + self_.text();
-      notice(channel.cause);
-      break;
-    case ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL:
-    case ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL:
-      ++counters_.handshake_failures;
-      channel.cause = "the handshake with " + peer + " failed (is its key another?)";
-      notice(channel.cause);
-      break;
-    default:
-      break;
-  }
 }
 
 }  // namespace sterna
