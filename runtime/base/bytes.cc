@@ -9,7 +9,7 @@ namespace sterna {
 namespace {
 constexpr std::size_t kAlignment = 64;  // a cache line, and an AVX-512 register
 constexpr std::size_t kSmall = 64;
-}
+}  // namespace
 
 Buffer::Buffer(std::size_t size) : size_(size) {
   const std::size_t capacity = (size + kAlignment - 1) / kAlignment * kAlignment;
