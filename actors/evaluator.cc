@@ -17,7 +17,8 @@ Result<std::shared_ptr<Evaluator::Bench>> Evaluator::make_bench(const JobConfig&
   auto bench = std::make_shared<Bench>();
   STERNA_ASSIGN(bench->net, nets::make_net({.name = job.net,
                                             .batch = job.evaluation.batch,
-                                            .threads = static_cast<int>(job.threads)}));
+                                            .threads = static_cast<int>(job.threads),
+                                            .isa = job.isa}));
   STERNA_ASSIGN(bench->dataset, input::load_mnist(job.data.dir, input::Split::test));
   return bench;
 }

@@ -35,7 +35,8 @@ Result<LocalTrainer> LocalTrainer::make(const JobConfig& job) {
   STERNA_ASSIGN(trainer.net_, nets::make_net({.name = job.net,
                                               .batch = job.batch,
                                               .weight_decay = server_decays ? 0.0F : decay,
-                                              .threads = static_cast<int>(job.threads)}));
+                                              .threads = static_cast<int>(job.threads),
+                                              .isa = job.isa}));
   trainer.options_.momentum = static_cast<float>(job.optimizer.momentum);
   trainer.server_decay_ = server_decays ? decay : 0.0F;
   const auto& specs = trainer.net_->parameters();

@@ -144,7 +144,8 @@ Result<std::unique_ptr<Net>> make_net(const NetOptions& options) {
   if (!std::isfinite(options.weight_decay) || options.weight_decay < 0)
     return Error{Errc::invalid_argument,
                  fmt::format("a weight decay of {}; it is 0 or more", options.weight_decay)};
-  STERNA_ASSIGN(auto backend, make_onednn_backend({.threads = options.threads}));
+  STERNA_ASSIGN(auto backend,
+                make_onednn_backend({.threads = options.threads, .isa = options.isa}));
   std::unique_ptr<Net> net;
   STERNA_TRY(guarded([&] {
     auto graph = std::make_unique<Graph>(*backend);

@@ -28,10 +28,11 @@ class GradientSink {
 };
 
 struct NetOptions {
-  std::string name;        ///< a name of net_names()
-  std::size_t batch = 0;   ///< images per step, at least 1
-  float weight_decay = 0;  ///< wd of the loss term wd · Σ w² / 2 over the weights that decay
-  int threads = 1;         ///< compute threads; results' bits depend on it
+  std::string name;          ///< a name of net_names()
+  std::size_t batch = 0;     ///< images per step, at least 1
+  float weight_decay = 0;    ///< wd of the loss term wd · Σ w² / 2 over the weights that decay
+  int threads = 1;           ///< compute threads; results' bits depend on it
+  std::string isa = "best";  ///< the highest instruction set; see OneDnnOptions
 };
 
 /// Used by one thread at a time; several nets in several threads do not disturb each other.

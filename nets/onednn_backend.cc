@@ -451,6 +451,19 @@ bool waits_passively() {
          (spins != nullptr && std::string_view(spins) == "0");
 }
 
+/// oneDNN takes a cap only before it first computes, and for the whole process.
+Result<void> cap_isa(const std::string& isa) {
+  if (isa == "best") return {};
+  if (isa != "avx512" && isa != "scalar")
+    return Error{Errc::invalid_argument, "no instruction set is called \"" + isa + "\""};
+  const auto cap = isa == "avx512" ? dnnl::cpu_isa::avx512_core : dnnl::cpu_isa::sse41;
+  if (dnnl::set_max_cpu_isa(cap) == dnnl::status::success) return {};
+  // Each set's number has the bits of those that it includes.
+  const auto used = static_cast<unsigned>(dnnl::get_effective_cpu_isa());
+  if ((used & ~static_cast<unsigned>(cap)) == 0) return {};
+  return Error{Errc::unavailable, "this process computes with more than " + isa + " already"};
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Backend>> make_onednn_backend(const OneDnnOptions& options) {
@@ -461,6 +474,7 @@ Result<std::unique_ptr<Backend>> make_onednn_backend(const OneDnnOptions& option
     return Error{Errc::invalid_argument,
                  "several compute threads need OMP_WAIT_POLICY=PASSIVE in the environment that the "
                  "program is started with; without it they spin while they wait"};
+  STERNA_TRY(cap_isa(options.isa));
   try {
     return std::unique_ptr<Backend>(std::make_unique<OneDnnBackend>(options.threads));
   } catch (const std::exception& failure) {

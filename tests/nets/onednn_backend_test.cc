@@ -4,10 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdlib>
 #include <functional>
 #include <stdexcept>
 #include <vector>
 
+#include "kernels/isa.h"
 #include "nets/loss.h"
 #include "random_values.h"
 #include "reference.h"
@@ -94,6 +96,37 @@ void check_convolution(const Shape& in, std::size_t outputs, const Window& windo
   expect_near(d.x, row_major(dx_), "reference dx");
   expect_near(d.w, row_major(dw_), "reference dw");
   expect_near(d.b, row_major(db_), "reference db");
+}
+
+// oneDNN chooses once per process, so these look on from a process of their own.
+class OneDnnInstructionSetDeathTest : public testing::Test {
+ protected:
+  void SetUp() override { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
+};
+
+TEST_F(OneDnnInstructionSetDeathTest, IsCapped) {
+  const auto capped = [] {
+    const auto first = make_onednn_backend({.isa = "scalar"});
+    const bool made = first.ok() && (*first)->inner_product({.batch = 1, .in = 4, .out = 4});
+    // What it uses is below this cap too.
+    std::exit(made && make_onednn_backend({.isa = "avx512"}).ok() ? 0 : 1);
+  };
+  EXPECT_EXIT(capped(), testing::ExitedWithCode(0), "");
+}
+
+TEST_F(OneDnnInstructionSetDeathTest, IsNotCappedTooLate) {
+  const auto late = [] {
+    const auto first = make_onednn_backend({});
+    const bool made = first.ok() && (*first)->inner_product({.batch = 1, .in = 4, .out = 4});
+    const auto second = make_onednn_backend({.isa = "scalar"});
+    std::exit(made && !second && second.error().code == Errc::unavailable ? 0 : 1);
+  };
+  if (kernels::best_isa() != kernels::Isa::avx512) GTEST_SKIP() << "no AVX-512 here";
+  EXPECT_EXIT(late(), testing::ExitedWithCode(0), "");
+}
+
+TEST(OneDnnBackend, RefusesAnInstructionSetItDoesNotKnow) {
+  EXPECT_EQ(make_onednn_backend({.isa = "mmx"}).error().code, Errc::invalid_argument);
 }
 
 TEST(Convolution, AgreesWithFiniteDifferences) {
