@@ -32,18 +32,37 @@ Result<void> check_ranks(const ServerArgs& args) {
   return {};
 }
 
-}  // namespace
-
-void ServerArgs::encode(Wire::Builder wire, WireWriter& writer) const {
-  job.encode(wire.initJob(), writer);
-  wire.setIndex(index);
-  wire.setServers(servers);
-  auto list = wire.initWorkers(static_cast<unsigned>(workers.size()));
+void put_workers(capnp::List<schema::WorkerRanks>::Builder list,
+                 const std::vector<WorkerRanks>& workers) {
   for (std::uint32_t i = 0; i < workers.size(); ++i) {
     list[i].setName(workers[i].name);
     list[i].setFirstRank(workers[i].first_rank);
     list[i].setRanks(workers[i].ranks);
   }
+}
+
+std::vector<WorkerRanks> get_workers(capnp::List<schema::WorkerRanks>::Reader list) {
+  std::vector<WorkerRanks> workers;
+  for (const auto worker : list) {
+    workers.push_back({worker.getName(), worker.getFirstRank(), worker.getRanks()});
+  }
+  return workers;
+}
+
+}  // namespace
+
+bool hosts(const std::vector<WorkerRanks>& workers, std::string_view name, std::uint32_t rank) {
+  return std::any_of(workers.begin(), workers.end(), [&](const WorkerRanks& worker) {
+    return worker.name == name && rank >= worker.first_rank &&
+           rank - worker.first_rank < worker.ranks;
+  });
+}
+
+void ServerArgs::encode(Wire::Builder wire, WireWriter& writer) const {
+  job.encode(wire.initJob(), writer);
+  wire.setIndex(index);
+  wire.setServers(servers);
+  put_workers(wire.initWorkers(static_cast<unsigned>(workers.size())), workers);
   wire.setEvaluator(evaluator);
 }
 
@@ -52,9 +71,7 @@ Result<ServerArgs> ServerArgs::decode(Wire::Reader wire, WireReader& reader) {
   STERNA_ASSIGN(args.job, JobConfig::decode(wire.getJob(), reader));
   args.index = wire.getIndex();
   args.servers = wire.getServers();
-  for (const auto worker : wire.getWorkers()) {
-    args.workers.push_back({worker.getName(), worker.getFirstRank(), worker.getRanks()});
-  }
+  args.workers = get_workers(wire.getWorkers());
   args.evaluator = wire.getEvaluator();
   if (args.index >= args.servers) {
     return Error{Errc::invalid_argument, "a server's index is not below the number of servers"};
@@ -91,11 +108,13 @@ Result<WorkerArgs> WorkerArgs::decode(Wire::Reader wire, WireReader& reader) {
 
 void ReaderArgs::encode(Wire::Builder wire, WireWriter& writer) const {
   job.encode(wire.initJob(), writer);
+  put_workers(wire.initWorkers(static_cast<unsigned>(workers.size())), workers);
 }
 
 Result<ReaderArgs> ReaderArgs::decode(Wire::Reader wire, WireReader& reader) {
   ReaderArgs args;
   STERNA_ASSIGN(args.job, JobConfig::decode(wire.getJob(), reader));
+  args.workers = get_workers(wire.getWorkers());
   return args;
 }
 

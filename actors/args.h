@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "actors/job.h"
@@ -16,6 +17,9 @@ struct WorkerRanks {
   std::uint32_t ranks = 1;
   bool operator==(const WorkerRanks&) const = default;
 };
+
+/// Whether a worker of this name hosts `rank`.
+bool hosts(const std::vector<WorkerRanks>& workers, std::string_view name, std::uint32_t rank);
 
 struct ServerArgs {
   using Wire = schema::ServerArgs;
@@ -45,6 +49,7 @@ struct WorkerArgs {
 struct ReaderArgs {
   using Wire = schema::ReaderArgs;
   JobConfig job;
+  std::vector<WorkerRanks> workers;  ///< who may ask for whose batches
   void encode(Wire::Builder wire, WireWriter& writer) const;
   static Result<ReaderArgs> decode(Wire::Reader wire, WireReader& reader);
   bool operator==(const ReaderArgs&) const = default;

@@ -57,6 +57,12 @@ Task<Result<Batch>> InputReader::on(NextBatch question) {
                     fmt::format("no batch for rank {} of {} at step {} of {}", question.rank,
                                 job.ranks, question.step, job.steps)};
   }
+  const PeerIdentity* peer = process().identity_of(sender().process);
+  const bool ours = sender().process == process().id();
+  if (!ours && (peer == nullptr || !hosts(args_.workers, peer->name, question.rank))) {
+    process().blame_sender(fmt::format("it asked for the batch of rank {}", question.rank));
+    co_return Error{Errc::permission, "a worker gets the batches of its own ranks"};
+  }
   std::uint32_t& answering = answering_[question.rank];
   if (answering >= kMostAhead) {
     co_return Error{Errc::overloaded,

@@ -1,5 +1,6 @@
 #include "actors/parameter_server.h"
 
+#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
@@ -43,21 +44,30 @@ Task<void> ParameterServer::prepared() {
 
 Result<void> ParameterServer::may_speak(ActorId sender, const Push& push) const {
   if (sender.process == process().id()) return {};  // an actor of ours
-  const PeerIdentity* peer =
-      process().links() != nullptr ? process().links()->identity_of(sender.process) : nullptr;
+  const PeerIdentity* peer = process().identity_of(sender.process);
   if (peer == nullptr) return Error{Errc::permission, "a push from nobody we have a link to"};
   if (peer->incarnation != push.incarnation) {
     return Error{Errc::permission,
                  fmt::format("{} speaks for incarnation {}", peer->text(), push.incarnation)};
   }
-  for (const WorkerRanks& worker : args_.workers) {
-    if (worker.name == peer->name && push.rank >= worker.first_rank &&
-        push.rank - worker.first_rank < worker.ranks) {
-      return {};
-    }
-  }
+  if (hosts(args_.workers, peer->name, push.rank)) return {};
   return Error{Errc::permission,
                fmt::format("{} may not speak for rank {}", peer->name, push.rank)};
+}
+
+/// Workers and the evaluator pull, each chunk once.
+Result<void> ParameterServer::may_pull(ActorId sender, const Pull& pull) const {
+  if (pull.chunks.size() > shard_->table_chunks()) {
+    return Error{Errc::invalid_argument, "a pull of more chunks than there are"};
+  }
+  if (sender.process == process().id()) return {};  // an actor of ours
+  const PeerIdentity* peer = process().identity_of(sender.process);
+  const bool known = peer != nullptr &&
+                     (peer->name == args_.evaluator ||
+                      std::any_of(args_.workers.begin(), args_.workers.end(),
+                                  [&](const auto& worker) { return worker.name == peer->name; }));
+  if (known) return {};
+  return Error{Errc::permission, "only workers and the evaluator pull"};
 }
 
 Error ParameterServer::blamed(ActorId sender, Error error) {
@@ -99,6 +109,8 @@ Task<void> ParameterServer::update() {
 Task<Result<Parameters>> ParameterServer::on(Pull pull) {
   const ActorId from = sender();
   co_await prepared();
+  const Result<void> allowed = may_pull(from, pull);
+  if (!allowed) co_return blamed(from, allowed.error());
   Parameters answer;
   answer.version = pull.version;
   answer.chunks.reserve(pull.chunks.size());
@@ -119,8 +131,7 @@ Task<Result<Parameters>> ParameterServer::on(Pull pull) {
 void ParameterServer::on(Release release) {
   const ActorId from = sender();
   if (from.process != process().id()) {
-    const PeerIdentity* peer =
-        process().links() != nullptr ? process().links()->identity_of(from.process) : nullptr;
+    const PeerIdentity* peer = process().identity_of(from.process);
     if (peer == nullptr || peer->name != args_.evaluator) {
       process().blame_sender("only the evaluator releases snapshots");
       return;

@@ -29,6 +29,7 @@ class ParameterServer final : public Actor<ParameterServerInterface> {
   Task<void> update();
   /// Waits until prepare() is done.
   Task<void> prepared();
+  Result<void> may_pull(ActorId sender, const Pull& pull) const;
   Result<void> may_speak(ActorId sender, const Push& push) const;
   Error blamed(ActorId sender, Error error);
 

@@ -63,6 +63,7 @@ std::vector<std::uint32_t> ParameterTable::chunks_of(std::uint32_t shard) const 
 
 std::vector<ParameterTable::PullGroup> ParameterTable::pull_groups() const {
   constexpr std::uint64_t kMost = kUnitsPerChunk * kUnitElements;
+  constexpr std::size_t kMostChunks = 48;  // each may be a frame, and a message has at most 64
   struct Open {
     PullGroup group;
     std::uint64_t elements = 0;
@@ -80,7 +81,8 @@ std::vector<ParameterTable::PullGroup> ParameterTable::pull_groups() const {
       continue;
     }
     Open& gathered = open[chunk.shard];
-    if (gathered.elements + chunk.count > kMost) close(gathered);
+    if (gathered.elements + chunk.count > kMost || gathered.group.chunks.size() >= kMostChunks)
+      close(gathered);
     gathered.group.shard = chunk.shard;
     gathered.group.chunks.push_back(c);
     gathered.elements += chunk.count;

@@ -72,6 +72,8 @@ class Shard {
   /// Makes the updates' results the current versions.
   void publish(ChunkUpdates updates);
 
+  /// Of the whole table.
+  std::size_t table_chunks() const { return chunks_.size(); }
   std::uint64_t version(std::uint32_t chunk) const { return chunks_[chunk].version; }
   /// Whether a pull of `version` can be answered now, must wait, or never will be (an error).
   Result<bool> available(std::uint32_t chunk, std::uint64_t version) const;

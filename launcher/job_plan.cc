@@ -106,7 +106,7 @@ Result<std::vector<ActorSpec>> specs_of(const ClusterFile& file, const actors::J
       // A compute thread per rank: their forward and backward passes run side by side.
       spec.compute_threads = args.ranks;
     } else if (actor.role == "input_reader") {
-      spec.args = pack(actors::ReaderArgs{job});
+      spec.args = pack(actors::ReaderArgs{job, workers_of(file)});
     } else if (actor.role == "evaluator") {
       actors::EvaluatorArgs args;
       args.job = job;

@@ -104,8 +104,8 @@ class Job {
       };
     }
     hooks.changed = [this] { show_(outcome_.record); };
-    const auto observer = cluster_.process().spawn<RunObserver>(
-        outcome_.record, static_cast<std::size_t>(options_.file.count("worker")), hooks);
+    const auto observer =
+        cluster_.process().spawn<RunObserver>(outcome_.record, options_.file, hooks);
     STERNA_TRY(cluster_.publish(kObserverName, observer));
     STERNA_ASSIGN(const auto started, cluster_.start_actors(specs));
     for (std::size_t i = 0; i < started.size(); ++i) {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "runtime/process.h"
+
 namespace sterna::launcher {
 
 namespace {
@@ -16,6 +18,28 @@ std::optional<double> bits(std::uint64_t bytes, std::uint64_t elements) {
 double seconds(Duration duration) { return std::chrono::duration<double>(duration).count(); }
 
 }  // namespace
+
+RunObserver::RunObserver(RunRecord& record, const ClusterFile& file, Hooks hooks)
+    : record_(record), hooks_(std::move(hooks)) {
+  for (const ActorPlan& actor : file.actors) {
+    if (actor.role == "worker") workers_.insert(actor.name);
+    if (actor.role == "evaluator") evaluator_ = actor.name;
+  }
+}
+
+bool RunObserver::from_worker(const std::string& name) {
+  const PeerIdentity* peer = process().identity_of(sender().process);
+  if (peer != nullptr && peer->name == name && workers_.contains(name)) return true;
+  process().blame_sender("only a worker speaks of its progress");
+  return false;
+}
+
+bool RunObserver::from_evaluator() {
+  const PeerIdentity* peer = process().identity_of(sender().process);
+  if (peer != nullptr && peer->name == evaluator_) return true;
+  process().blame_sender("only the evaluator tells results");
+  return false;
+}
 
 double RunObserver::since_first_step() const {
   return record_.first_step_began ? seconds(now() - *record_.first_step_began) : 0;
@@ -40,7 +64,7 @@ void RunObserver::total() {
     loss += progress.loss;
     step = std::min(step, progress.step);
   }
-  if (record_.progress.size() < workers_) step = 0;
+  if (record_.progress.size() < workers_.size()) step = 0;
   RunStatus& status = record_.status;
   RunResult& result = record_.result;
   status.step = static_cast<std::int64_t>(step);
@@ -64,6 +88,7 @@ void RunObserver::total() {
 }
 
 void RunObserver::on(actors::Progress progress) {
+  if (!from_worker(progress.worker)) return;
   if (!record_.first_step_began) {
     record_.first_step_began = now() + Duration(-static_cast<std::int64_t>(progress.seconds * 1e9));
     record_.first_step_seen = now();
@@ -87,6 +112,7 @@ void RunObserver::on(actors::Progress progress) {
 }
 
 void RunObserver::on(actors::Evaluated evaluated) {
+  if (!from_evaluator()) return;
   EvaluationResult result;
   result.step = static_cast<std::int64_t>(evaluated.step);
   result.seconds = since_first_step();
@@ -102,6 +128,7 @@ void RunObserver::on(actors::Evaluated evaluated) {
 }
 
 void RunObserver::on(actors::WorkerDone done) {
+  if (!from_worker(done.worker)) return;
   actors::Progress& last = record_.progress[done.worker];
   last.worker = done.worker;
   last.step = done.steps;
@@ -110,7 +137,7 @@ void RunObserver::on(actors::WorkerDone done) {
   last.traffic = done.traffic;
   record_.median_step_seconds = std::max(record_.median_step_seconds, done.median_step_seconds);
   total();
-  if (++record_.workers_done == workers_) {
+  if (++record_.workers_done == workers_.size()) {
     // The rate of the training itself; what follows is the last evaluation.
     record_.result.examples_per_second = record_.status.examples_per_second;
     record_.status.phase = "evaluating";
@@ -120,6 +147,7 @@ void RunObserver::on(actors::WorkerDone done) {
 }
 
 void RunObserver::on(actors::JobFinished finished) {
+  if (!from_evaluator()) return;
   record_.result.parameters_sha256 = finished.parameters_sha256;
   record_.result.seconds = since_first_step();
   record_.status.elapsed_seconds = since_first_step();

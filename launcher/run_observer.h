@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "actors/job.h"
@@ -36,8 +37,8 @@ class RunObserver final : public Actor<actors::Observer> {
     std::function<void(const StepMetrics&)> step;             ///< a line for the metrics
     std::function<void(const EvaluationResult&)> evaluation;  ///< likewise
   };
-  RunObserver(RunRecord& record, std::size_t workers, Hooks hooks)
-      : record_(record), workers_(workers), hooks_(std::move(hooks)) {}
+  /// `file` says who the workers and the evaluator are: nobody else is believed.
+  RunObserver(RunRecord& record, const ClusterFile& file, Hooks hooks);
 
   void on(actors::Progress progress);
   void on(actors::Evaluated evaluated);
@@ -47,8 +48,11 @@ class RunObserver final : public Actor<actors::Observer> {
  private:
   double since_first_step() const;
   void total();
+  bool from_worker(const std::string& name);
+  bool from_evaluator();
   RunRecord& record_;
-  std::size_t workers_;
+  std::set<std::string> workers_;
+  std::string evaluator_;  ///< empty: none
   Hooks hooks_;
 };
 

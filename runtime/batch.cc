@@ -8,6 +8,8 @@ namespace {
 
 constexpr std::uint32_t kTag = 3;
 constexpr std::size_t kWord = 8;
+// The last message to be gathered finds the batch not yet full.
+constexpr std::size_t kLargestBatch = kFullBatch + kWord + kLargestBatched;
 
 std::size_t padded(std::size_t bytes) { return (bytes + kWord - 1) / kWord * kWord; }
 
@@ -27,7 +29,7 @@ Pair pair_at(ByteView bytes) {
 
 bool BatchWriter::takes(std::span<const OutFrame> frames) {
   if (frames.size() != 1 || frames[0].view.empty()) return false;
-  return frames[0].view.size() <= kLargestBytes || BatchReader::is_batch(frames[0].view);
+  return frames[0].view.size() <= kLargestBatched;
 }
 
 void BatchWriter::add(ByteView frame) {
@@ -60,7 +62,7 @@ bool BatchReader::is_batch(ByteView frame) {
 
 BatchReader::BatchReader(ByteView batch) {
   const Pair head = pair_at(batch);
-  malformed_ = head.first != kTag || head.second == 0;
+  malformed_ = head.first != kTag || head.second == 0 || batch.size() > kLargestBatch;
   left_ = head.second;
   rest_ = batch.subspan(sizeof(Pair));
 }
@@ -76,7 +78,8 @@ ByteView BatchReader::next() {
   const Pair size = pair_at(rest_);
   rest_ = rest_.subspan(sizeof(Pair));
   const std::size_t bytes = size.first;
-  if (size.second != 0 || bytes == 0 || padded(bytes) > rest_.size()) return {};
+  if (size.second != 0 || bytes == 0 || bytes > kLargestBatched || padded(bytes) > rest_.size())
+    return {};
   const ByteView frame = rest_.first(bytes);
   rest_ = rest_.subspan(padded(bytes));
   --left_;

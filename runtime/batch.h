@@ -9,8 +9,8 @@
 //   word
 //
 // All little-endian. A Cap'n Proto segment begins with its root pointer, a struct or a far pointer,
-// whose lowest two bits are never 3: so an envelope is never taken for a batch. Any other frame
-// that could be is sent as a batch of one.
+// whose lowest two bits are never 3: so an envelope is never taken for a batch. Any other small
+// frame that could be is sent as a batch of one.
 #pragma once
 
 #include <cstdint>
@@ -20,6 +20,11 @@
 
 namespace sterna {
 
+/// A larger message is worth frames of its own.
+constexpr std::size_t kLargestBatched = 1024;
+/// A batch of so many bytes leaves at once.
+constexpr std::size_t kFullBatch = 16 << 10;
+
 /// Gathers messages for one connection.
 class BatchWriter {
  public:
@@ -27,15 +32,12 @@ class BatchWriter {
   static bool takes(std::span<const OutFrame> frames);
   void add(ByteView frame);
   bool empty() const { return count_ == 0; }
-  bool full() const { return bytes_.size() >= kFullBytes; }
+  bool full() const { return bytes_.size() >= kFullBatch; }
   /// What to send: the only message as it is, several as a batch. Valid until clear().
   ByteView frame();
   void clear();
 
  private:
-  static constexpr std::size_t kLargestBytes = 1024;  // a larger message is worth its own frames
-  static constexpr std::size_t kFullBytes = 16 << 10;
-
   std::vector<std::byte> bytes_;
   std::uint32_t count_ = 0;
 };
@@ -46,7 +48,8 @@ class BatchReader {
   /// Whether a received message's only frame is a batch, well-formed or not.
   static bool is_batch(ByteView frame);
 
-  explicit BatchReader(ByteView batch);  ///< of which is_batch is true
+  /// `batch`: of which is_batch is true. One larger than any that we write is malformed.
+  explicit BatchReader(ByteView batch);
   /// The next message's frame; empty at the end, and where the batch is malformed.
   ByteView next();
   bool malformed() const { return malformed_; }
@@ -63,10 +66,14 @@ class BatchedMessage final : public InMessage {
   explicit BatchedMessage(ByteView frame) : frame_(frame) {}
   std::size_t frames() const override { return 1; }
   ByteView frame(std::size_t) const override { return frame_; }
-  Bytes keep(std::size_t) override { return copy_bytes(frame_); }
+  Bytes keep(std::size_t) override {
+    if (kept_.empty()) kept_ = copy_bytes(frame_);
+    return kept_;
+  }
 
  private:
   ByteView frame_;
+  Bytes kept_;
 };
 
 }  // namespace sterna

@@ -11,6 +11,8 @@ namespace sterna {
 namespace {
 /// Names and causes of the dead are kept for those who ask later, but not all of them for ever.
 constexpr std::size_t kMembers = 4096;
+/// How often one who waits for another's introduction looks whether that one has been given up.
+constexpr Duration kLookAgain = std::chrono::milliseconds(200);
 /// A name becomes part of file names and of log lines.
 constexpr std::size_t kLongestName = 64;
 
@@ -270,11 +272,12 @@ Task<Result<void>> CoordinatorActor::on(Connect connect) {
   if (from->condemned || to->condemned) co_return Error{Errc::actor_down, "it is being ended"};
   const Time deadline = now() + kControlDeadline;
   const std::string to_name = to->identity.name;
+  const std::string from_name = from->identity.name;
   to = co_await ready_member(to_name, deadline);
   if (to == nullptr || to->process != connect.to || to->state != State::ready) {
     co_return Error{Errc::actor_down, why_not(to_name)};
   }
-  from = co_await ready_member(find(connect.from)->identity.name, deadline);
+  from = co_await ready_member(from_name, deadline);
   if (from == nullptr || from->process != connect.from || from->state != State::ready) {
     co_return Error{Errc::actor_down, "the asker is not ready"};
   }
@@ -284,7 +287,9 @@ Task<Result<void>> CoordinatorActor::on(Connect connect) {
       first ? std::pair(connect.from, connect.to) : std::pair(connect.to, connect.from);
   while (introducing_.contains(pair)) {
     if (now() >= deadline) co_return Error{Errc::deadline, "the introduction takes too long"};
-    co_await wait_for(changed_, process().timers(), deadline);
+    // One whose asker has gone ends without a word.
+    const Time look = std::min(deadline, now() + kLookAgain);
+    co_await wait_for(changed_, process().timers(), look);
   }
   introducing_.insert(pair);
   struct Done {

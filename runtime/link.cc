@@ -161,7 +161,8 @@ void Links::heartbeat(Link& link) {
   beat.bytes_in = statistics.bytes_in;
   beat.bytes_out = statistics.bytes_out;
   beat.actors = statistics.actors;
-  transmit(link, Lane::control, control_header<Heartbeat>(), MessageMail<Heartbeat>(beat));
+  (void)transmit(link, Lane::control, control_header<Heartbeat>(), MessageMail<Heartbeat>(beat))
+      .ok();
 }
 
 void Links::tick(Link& link, Time now) {

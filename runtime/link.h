@@ -155,7 +155,8 @@ class Links final : private Transport::Events, private Timers::Target {
   void end(ProcessId peer, const std::string& cause, bool fault, bool report);
   Result<void> send_now_or_queue(ProcessId to, const Header& header, std::unique_ptr<Mail> mail);
   /// True if it went out; false if the link ended instead.
-  bool transmit(Link& link, Lane lane, Header header, const Mail& mail);
+  std::uint64_t within_reason(const LaneState& state, Lane lane, std::uint64_t credit) const;
+  Result<void> transmit(Link& link, Lane lane, Header header, const Mail& mail);
   void flush(ProcessId peer, Lane lane);
   void heartbeat(Link& link);
   void tick(Link& link, Time now);

@@ -185,7 +185,7 @@ void Links::accept(ChannelId channel, Lane lane, const Contact& peer, const Hell
   LaneState& state = link->lanes[index(lane)];
   state.channel = channel;
   state.next_in = 1;  // the Hello was 0
-  state.granted = hello.credit;
+  state.granted = within_reason(state, lane, hello.credit);
   state.announced = options_.window[index(lane)];
   channels_[channel] = {id, lane};
   Welcome welcome;
@@ -221,6 +221,12 @@ void Links::refuse(ChannelId channel, const std::string& reason) {
   transport_.mute(channel);
 }
 
+/// A peer of another window may grant more than we would, but not without a bound.
+std::uint64_t Links::within_reason(const LaneState& state, Lane lane, std::uint64_t credit) const {
+  constexpr std::uint64_t kMostWindows = 4;
+  return std::min(credit, state.sent + kMostWindows * options_.window[index(lane)]);
+}
+
 void Links::control_received(Link& link, Lane lane, const Mail& mail) {
   if (mail.type == &kMessageType<Heartbeat>) {
     const auto& beat = body<Heartbeat>(mail);
@@ -229,7 +235,7 @@ void Links::control_received(Link& link, Lane lane, const Mail& mail) {
     link.words = {beat.loop_lag, beat.queued_bytes, beat.bytes_in, beat.bytes_out, beat.actors};
     for (const Lane each : kEveryLane) {
       LaneState& state = link.lanes[index(each)];
-      state.granted = std::max(state.granted, beat.credit[index(each)]);
+      state.granted = std::max(state.granted, within_reason(state, each, beat.credit[index(each)]));
     }
     for (const Lane each : kEveryLane) flush(peer, each);
   } else if (mail.type == &kMessageType<Welcome>) {
@@ -258,7 +264,7 @@ void Links::welcomed(Link& link, Lane lane, const Welcome& welcome) {
     return;
   }
   state.open = true;
-  state.granted = welcome.credit;
+  state.granted = within_reason(state, lane, welcome.credit);
   flush(link.peer, lane);
 }
 

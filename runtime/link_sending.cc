@@ -20,7 +20,8 @@ Result<void> Links::send(ProcessId to, const Header& header, std::unique_ptr<Mai
       return {};
     case Fate::Kind::repeat: {
       Link* link = find(to);
-      if (link != nullptr && link->open()) transmit(*link, mail->lane, header, *mail);
+      // The message itself says whether it could be sent.
+      if (link != nullptr && link->open()) (void)transmit(*link, mail->lane, header, *mail).ok();
       break;
     }
     case Fate::Kind::deliver:
@@ -43,8 +44,7 @@ Result<void> Links::send_now_or_queue(ProcessId to, const Header& header,
     if (is_control(header) || state.sent < state.granted) {
       // The charge is only known once encoded; a message may overdraw what is left of the window
       // (the receiver allows for one), so that any message can be sent at all.
-      transmit(link, lane, header, *mail);
-      return {};
+      return transmit(link, lane, header, *mail);
     }
   }
   const std::uint64_t bytes = charge(encoder_.encode(
@@ -63,22 +63,22 @@ Result<void> Links::send_now_or_queue(ProcessId to, const Header& header,
   return {};
 }
 
-bool Links::transmit(Link& link, Lane lane, Header header, const Mail& mail) {
+/// An error is about this message only. If the connection is gone, the transport says so in its
+/// next turn, and the link ends then with everything that waits for it: not now, while the sender's
+/// handler is running.
+Result<void> Links::transmit(Link& link, Lane lane, Header header, const Mail& mail) {
   LaneState& state = link.lanes[index(lane)];
   header.sequence = state.next_out;
   const auto frames = encoder_.encode(
       header, [&](auto& envelope, WireWriter& writer) { mail.encode_body(envelope, writer); });
   const std::uint64_t bytes = charge(frames);
-  const ProcessId peer = link.peer;
-  const Result<void> sent = transport_.send(state.channel, frames);
-  if (!sent) {
-    end(peer, "link lost: " + sent.error().message, false, true);
-    return false;
+  if (Result<void> sent = transport_.send(state.channel, frames); !sent) {
+    return sent.error().code == Errc::invalid_argument ? sent : Result<void>();
   }
   ++state.next_out;
   if (!is_control(header)) state.sent += bytes;
   for (const OutFrame& frame : frames) counters_.bytes_out[index(lane)] += frame.view.size();
-  return true;
+  return {};
 }
 
 void Links::flush(ProcessId peer, Lane lane) {
@@ -91,9 +91,8 @@ void Links::flush(ProcessId peer, Lane lane) {
     Queued next = std::move(state.queue.front());
     state.queue.pop_front();
     state.queued_bytes -= next.charge;
-    if (!transmit(*link, lane, next.header, *next.mail)) {
-      return;
-    }
+    const Result<void> sent = transmit(*link, lane, next.header, *next.mail);
+    if (!sent) owner_.failed_to_send(next.header, {peer, next.header.target}, sent.error());
   }
 }
 

@@ -18,7 +18,8 @@ class Loop : public Clock {
     virtual ~Source() = default;
     /// Does a bounded amount of work. Called once per turn of the loop.
     virtual void turn() = 0;
-    /// True if turn() should be called again without waiting.
+    /// True if turn() should be called again without waiting. Called for every source after each
+    /// turn, and before the loop sleeps.
     virtual bool ready() = 0;
     /// When turn() must be called at the latest even if nothing else happens.
     virtual Time next_deadline() = 0;

@@ -41,7 +41,10 @@ Process::Process(const ProcessEnvironment& environment, ProcessOptions options)
 }
 
 Process::~Process() {
+  // Who is buried now may still lose links, and those who listened are being buried too.
   on_death_ = nullptr;
+  on_link_end_ = nullptr;
+  introducer_ = nullptr;
   for (std::uint32_t slot = 1; slot < cells_.size(); ++slot) {
     if (cells_[slot].actor) {
       bury_one({(static_cast<std::uint64_t>(cells_[slot].generation) << 32) | slot},
@@ -253,6 +256,17 @@ void Process::cancel_handler(const detail::Ticket& ticket) {
       root->handle.destroy();
       return;
     }
+  }
+}
+
+void Process::cancel_handlers_for(Cell& cell, ProcessId asker) {
+  for (RootPromise* root = cell.roots; root != nullptr;) {
+    RootPromise* next = root->next;
+    if (root->ticket.correlation != 0 && root->ticket.asker.process == asker) {
+      root->handle.destroy();
+      next = cell.roots;  // what it held may have ended others
+    }
+    root = next;
   }
 }
 

@@ -95,6 +95,8 @@ class Process final : private Loop::Source, private Links::Owner {
   }
   /// The node says that a process is dead: ends its link, its asks and those who watch it.
   void process_down(const DownNotice& notice);
+  /// Who a process has proved to be: this one, or one at the other end of a link; null for others.
+  const PeerIdentity* identity_of(ProcessId process) const;
   /// The sender of the message being handled broke the rules of its role: its link ends.
   void blame_sender(const std::string& cause);
 
@@ -181,7 +183,10 @@ class Process final : private Loop::Source, private Links::Owner {
   void cancel_handler(const detail::Ticket& ticket);
   Ask* find_ask(std::uint64_t correlation);
   detail::PendingAsk* end_ask(std::uint64_t correlation);
-  void fail_asks_to(ProcessId process, const Error& error);
+  std::vector<std::uint64_t> asks_to(ProcessId process) const;
+  static void cancel_handlers_for(Cell& cell, ProcessId asker);
+  void part_from(ProcessId process, const Error& error);
+  void after_this(std::function<void()> work);
   void bury();
   void bury_one(LocalId actor, const std::string& cause);
   void notify_watchers(ActorId actor, const DownNotice& notice);

@@ -59,17 +59,15 @@ void Process::withdraw_ask(std::uint64_t correlation) {
   post_mail(std::make_unique<EmptyMail>(), Kind::CANCEL, {}, target, correlation, 0);
 }
 
-void Process::fail_asks_to(ProcessId process, const Error& error) {
-  std::vector<std::uint64_t> ending;
+std::vector<std::uint64_t> Process::asks_to(ProcessId process) const {
+  std::vector<std::uint64_t> all;
   for (std::uint32_t slot = 1; slot < asks_.size(); ++slot) {
     const Ask& entry = asks_[slot];
-    if (entry.ask != nullptr && entry.target.process == process)
-      ending.push_back(entry.ask->correlation_);
+    if (entry.ask != nullptr && entry.target.process == process) {
+      all.push_back(entry.ask->correlation_);
+    }
   }
-  for (const std::uint64_t correlation : ending) {
-    if (detail::PendingAsk* ask = end_ask(correlation)) ask->fail(error);
-  }
-  if (!dying_.empty()) bury();
+  return all;
 }
 
 void Process::post_mail(std::unique_ptr<Mail> mail, Kind kind, LocalId source, ActorId target,

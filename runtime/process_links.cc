@@ -76,12 +76,35 @@ void Process::notify_watchers_of(const DownNotice& process_notice) {
 void Process::process_down(const DownNotice& notice) {
   const ProcessId process = notice.actor.process;
   if (links_) links_->drop(process, notice.cause);
-  fail_asks_to(process,
-               Error{Errc::actor_down, notice.name + "#" + std::to_string(notice.incarnation) +
-                                           " is down: " + notice.cause});
-  notify_watchers_of(notice);
+  const std::string who = notice.name + "#" + std::to_string(notice.incarnation);
+  part_from(process, Error{Errc::actor_down, who + " is down: " + notice.cause});
+  after_this([this, notice] { notify_watchers_of(notice); });
+}
+
+/// Ends what goes on with a process that is gone. Nobody's handler may be interrupted by that, so
+/// it happens once the present one is through.
+void Process::part_from(ProcessId process, const Error& error) {
   std::erase_if(remote_watchers_, [&](const auto& watch) { return watch.second == process; });
-  if (!dying_.empty()) bury();
+  after_this([this, process, error, asks = asks_to(process)] {
+    for (const std::uint64_t correlation : asks) {
+      if (detail::PendingAsk* ask = end_ask(correlation)) ask->fail(error);
+    }
+    // Nobody waits any more for the answers to what it asked.
+    for (Cell& cell : cells_) cancel_handlers_for(cell, process);
+  });
+}
+
+void Process::after_this(std::function<void()> work) {
+  loop().post([this, work = std::move(work), alive = std::weak_ptr<Process*>(alive_token_)] {
+    if (alive.expired()) return;
+    work();
+    if (!dying_.empty()) bury();
+  });
+}
+
+const PeerIdentity* Process::identity_of(ProcessId process) const {
+  if (process == id()) return &options_.link.identity;
+  return links_ ? links_->identity_of(process) : nullptr;
 }
 
 void Process::blame_sender(const std::string& cause) {
@@ -124,7 +147,7 @@ void Process::failed_to_send(const Header& header, ActorId target, const Error& 
     mail->correlation = header.correlation;
     mail->source = target;
     enqueue(std::move(mail));
-  } else if (header.kind == Kind::TELL && error.code == Errc::overloaded) {
+  } else if (error.code == Errc::overloaded || error.code == Errc::invalid_argument) {
     log("a message is dropped: " + error.message);
   }
 }
@@ -145,17 +168,15 @@ void Process::link_ended(const Contact& peer, const std::string& cause, bool fau
       peer.identity.name.empty() ? "process " + std::to_string(peer.process) : peer.identity.text();
   // First of all: actors may die of what follows, and whoever hears of that should know of this.
   if (on_link_end_) on_link_end_(peer, cause, fault);
-  fail_asks_to(process, Error{Errc::actor_down, who + " is down: " + cause});
+  part_from(process, Error{Errc::actor_down, who + " is down: " + cause});
   DownNotice notice{{process, {}}, peer.identity.name, peer.identity.incarnation, cause};
   if (introducer_ && !fault) {
     // The node knows better why (an exit code, a signal), and speaks within moments.
     mourning_.push_back(std::make_unique<Mourning>(*this, std::move(notice)));
     timers_.arm(loop().now() + kNodeSpeaksWithin, *mourning_.back());
   } else {
-    notify_watchers_of(notice);
+    after_this([this, notice = std::move(notice)] { notify_watchers_of(notice); });
   }
-  std::erase_if(remote_watchers_, [&](const auto& watch) { return watch.second == process; });
-  if (!dying_.empty()) bury();
 }
 
 LinkStatistics Process::statistics() {

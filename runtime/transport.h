@@ -107,7 +107,9 @@ class Transport {
   virtual void revoke(const PeerIdentity& peer) = 0;
   /// Starts a connection; messages sent on it wait for the handshake. Failure shows as closed().
   virtual Result<ChannelId> dial(Lane lane, const Contact& peer) = 0;
-  /// Sends one message whole, or nothing. Never blocks. An error means the channel is unusable.
+  /// Sends one message whole, or nothing. Never blocks. invalid_argument: no channel takes such a
+  /// message; any other error: this channel takes none any more, and closed() follows if it has not
+  /// been called.
   virtual Result<void> send(ChannelId channel, std::span<const OutFrame> frames) = 0;
   /// Drops what still arrives on the channel (a ROUTER cannot disconnect one peer) and forgets it.
   virtual void mute(ChannelId channel) = 0;

@@ -134,8 +134,8 @@ void UvLoop::arm(Time due) {
 void UvLoop::check() {
   for (int round = 0; round < kRounds; ++round) {
     turn_all();
-    if (done_ != nullptr && (*done_)()) return;
-    if (!any_ready()) return;
+    const bool more = any_ready();
+    if (!more || (done_ != nullptr && (*done_)())) return;
   }
 }
 
@@ -151,7 +151,9 @@ void UvLoop::turn_all() {
 }
 
 bool UvLoop::any_ready() {
-  return std::any_of(sources_.begin(), sources_.end(), [](Source* s) { return s->ready(); });
+  bool any = false;
+  for (Source* source : sources_) any = source->ready() || any;  // every one is asked
+  return any;
 }
 
 Time UvLoop::next_deadline() {

@@ -49,7 +49,7 @@ struct ZmqOptions {
   /// Longest frame per lane; a longer one costs the sender its connection.
   std::array<std::int64_t, kLanes> max_frame_bytes = {4LL << 20, 64LL << 20};
   /// Messages queued per connection and direction. Only a backstop: credits bound the bytes.
-  int high_water_mark = 1 << 20;
+  int high_water_mark = 1 << 16;
   Duration connect_timeout = std::chrono::seconds(5);
   Duration handshake_timeout = std::chrono::seconds(5);
   /// libzmq's own heartbeat finds dead hosts. Its I/O thread answers even if the loop is stuck, so

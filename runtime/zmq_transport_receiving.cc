@@ -30,7 +30,7 @@ bool ZmqTransport::ready() {
     if (port->watch.readable()) {
       ready = true;
     } else if (looked_at) {
-      port->allowance = std::max(1, port->found);
+      port->allowance = std::clamp(port->found, 1, kMessagesPerTurn);
     }
     ready = ready || port->monitor.maybe() || !port->closing.empty() || !port->parted.empty();
   }
@@ -76,7 +76,7 @@ void ZmqTransport::receive(Port& port) {
       port.parted.clear();
     }
     port.watch.rest();
-    port.allowance = std::max(1, port.found);
+    port.allowance = std::clamp(port.found, 1, kMessagesPerTurn);
   } else if (port.found >= port.allowance) {
     port.allowance = std::min(2 * port.allowance, kMessagesPerTurn);
   }

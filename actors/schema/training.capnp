@@ -90,6 +90,7 @@ struct WorkerArgs {
 
 struct ReaderArgs {
   job @0 :JobConfig;
+  workers @1 :List(WorkerRanks);
 }
 
 struct EvaluatorArgs {

@@ -133,10 +133,10 @@ TEST_F(JobTest, AReaderWithoutDataEndsTheRunWithTheFile) {
 
 TEST_F(JobTest, AReaderAnswersTheSameQuestionAlwaysTheSameAndRefusesImpossibleOnes) {
   launch({.readers = 2, .workers = 2});
-  test::SimProcess& peer = start("peer");
+  test::SimProcess& worker = process_of("worker1");
   const auto ask = [&](const std::string& reader, NextBatch question) {
-    return peer.process->wait(peer.process->ask(*ref_of(reader).as<InputReaderInterface>(),
-                                                question, std::chrono::seconds(10)));
+    return worker.process->wait(worker.process->ask(*ref_of(reader).as<InputReaderInterface>(),
+                                                    question, std::chrono::seconds(10)));
   };
   const auto first = ask("reader0", {.step = 7, .rank = 1});
   const auto second = ask("reader1", {.step = 7, .rank = 1});
@@ -146,6 +146,25 @@ TEST_F(JobTest, AReaderAnswersTheSameQuestionAlwaysTheSameAndRefusesImpossibleOn
   EXPECT_EQ(first->labels.size(), job.batch);
   EXPECT_FALSE(ask("reader0", {.step = 7, .rank = 2}).ok());
   EXPECT_FALSE(ask("reader0", {.step = 30, .rank = 1}).ok());
+}
+
+TEST_F(JobTest, WhoHasNoPartInItGetsNeitherBatchesNorParametersAndChangesNothing) {
+  job.steps = 8;
+  const std::string hash = hash_of({.workers = 2});
+  launch({.workers = 2});
+  const auto ask = [&](const std::string& from, const auto& target, const auto& question) {
+    Process& process = *start(from).process;
+    return process.wait(process.ask(target, question, std::chrono::seconds(10)));
+  };
+  const auto server = *ref_of("server0").as<ParameterServerInterface>();
+  const auto reader = *ref_of("reader0").as<InputReaderInterface>();
+  EXPECT_FALSE(ask("curious", server, Pull{.version = 0, .chunks = {0}}).ok());
+  EXPECT_FALSE(ask("greedy", reader, NextBatch{.step = 0, .rank = 0}).ok());
+  finish();
+  EXPECT_EQ(process_of("server0").process->links()->counters().faults, 1U);
+  EXPECT_EQ(process_of("reader0").process->links()->counters().faults, 1U);
+  ASSERT_TRUE(record.finished);
+  EXPECT_EQ(record.finished->parameters_sha256, hash);
 }
 
 TEST_F(JobTest, APeerThatSpeaksForAnothersRankLosesItsLinkAndChangesNothing) {

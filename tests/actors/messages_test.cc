@@ -113,7 +113,7 @@ TEST(Messages, ArgumentsOfAllFourActorsSurviveTheWire) {
                             .readers = v.texts(),
                             .observer = v.text()};
     EXPECT_EQ(*round_trip(worker), worker);
-    const ReaderArgs reader{v.job()};
+    const ReaderArgs reader{v.job(), {{v.text(), 1, 2}}};
     EXPECT_EQ(*round_trip(reader), reader);
     const EvaluatorArgs evaluator{v.job(), v.texts(), v.text(), v.text()};
     EXPECT_EQ(*round_trip(evaluator), evaluator);
@@ -215,10 +215,10 @@ TEST(Messages, UnknownEnumValuesAreRefused) {
 TEST(Messages, AJobThatNoActorCouldRunIsRefused) {
   JobConfig job;
   job.optimizer.learning_rate = std::numeric_limits<double>::quiet_NaN();
-  EXPECT_FALSE(round_trip(ReaderArgs{job}).ok());
+  EXPECT_FALSE(round_trip(ReaderArgs{job, {}}).ok());
   job = {};
   job.steps = 0;
-  EXPECT_FALSE(round_trip(ReaderArgs{job}).ok());
+  EXPECT_FALSE(round_trip(ReaderArgs{job, {}}).ok());
 }
 
 TEST(Messages, ServersKnowAWorkerForEachRankAndOnlyOne) {

@@ -101,7 +101,7 @@ std::shared_ptr<const Names> spawn_job(const JobConfig& job, const JobLayout& la
   }
   for (std::uint32_t i = 0; i < layout.readers; ++i) {
     const std::string name = numbered("reader", i);
-    (*names)[name] = home(name).spawn<InputReader>(ReaderArgs{job});
+    (*names)[name] = home(name).spawn<InputReader>(ReaderArgs{job, server.workers});
     worker.readers.push_back(name);
   }
   for (const WorkerRanks& hosted : server.workers) {
