@@ -214,6 +214,59 @@ TEST_F(ProcessTest, ALostLinkEndsItsAsksAndTheNextMessageOpensANewSession) {
   EXPECT_EQ(a.wait(a.ask(counter, Add{1}, 1s))->value, 1);
 }
 
+/// Dies if its long ask fails, while another of its tasks is in the middle of something.
+class DependentActor final : public Actor<Interface<>> {
+ public:
+  DependentActor(ActorRef<Counter> counter, std::function<void()> cut, std::string& said)
+      : counter_(counter), cut_(std::move(cut)), said_(said) {}
+
+ private:
+  void started() override {
+    run(depending());
+    run(talking());
+  }
+  Task<void> depending() {
+    Future<Total> total = ask(counter_, Slow{10s}, 20s);
+    const Result<Total> answer = co_await total;
+    if (!answer) fail("it depended on that");
+  }
+  Task<void> talking() {
+    std::string words(100, 'w');  // lies in this frame
+    co_await sleep(1s);
+    cut_();
+    tell(counter_, Add{1});
+    said_ = words;
+  }
+  ActorRef<Counter> counter_;
+  std::function<void()> cut_;
+  std::string& said_;
+};
+
+TEST_F(ProcessTest, ALinkLostInTheMiddleOfAHandlerEndsNothingBeforeTheHandlerIsThrough) {
+  Process& a = *start("a").process;
+  const auto counter = start("b").process->spawn<CounterActor>();
+  std::string said;
+  std::string cause;
+  a.set_on_death([&](LocalId, const std::string& why) { cause = why; });
+  a.spawn<DependentActor>(
+      counter, [this] { network.cut("a", "b"); }, said);
+  pass(2s);
+  EXPECT_EQ(said, std::string(100, 'w'));
+  EXPECT_EQ(cause, "it depended on that");
+}
+
+TEST_F(ProcessTest, AHandlerIsDestroyedWhenItsAskerIsGone) {
+  Process& a = *start("a").process;
+  Process& b = *start("b").process;
+  const auto counter = b.spawn<CounterActor>();
+  const auto slow = a.ask(counter, Slow{10s}, 20s);
+  pass(1s);
+  EXPECT_EQ(static_cast<CounterActor*>(b.find(counter.id.local))->held(), 1);
+  network.cut("a", "b");
+  pass(1s);
+  EXPECT_EQ(static_cast<CounterActor*>(b.find(counter.id.local))->held(), 0);
+}
+
 TEST_F(ProcessTest, AStoppedPeerIsDownBySilence) {
   Process& a = *start("a").process;
   Process& b = *start("b").process;
