@@ -20,9 +20,9 @@ Result<void> validate(const JobConfig& job) {
   if (job.batch == 0 || job.batch > 65536) return wrong("batch: must be 1 to 65536");
   if (job.threads == 0 || job.threads > 1024) return wrong("threads: must be 1 to 1024");
   if (job.evaluation.batch == 0 || job.evaluation.batch > 65536) {
-    return wrong("evaluation.batch: must be 1 to 65536");
+    return wrong("evaluator.batch: must be 1 to 65536");
   }
-  if (job.evaluation.examples == 0) return wrong("evaluation.examples: must be at least 1");
+  if (job.evaluation.examples == 0) return wrong("evaluator.examples: must be at least 1");
   if (!not_negative(job.optimizer.learning_rate)) {
     return wrong("optimizer.learning_rate: must be a number, not negative");
   }

@@ -94,7 +94,7 @@ struct GradientSection {
   bool operator==(const GradientSection&) const = default;
 };
 
-/// [evaluation]
+/// [evaluator]
 struct EvaluationSection {
   std::int64_t every = 250;      ///< steps between evaluations; 0: only at the end
   std::int64_t examples = 2000;  ///< size of the subset while training goes on

@@ -144,7 +144,7 @@ Section<GradientSection> gradient_section() {
 
 Section<EvaluationSection> evaluation_section() {
   using S = EvaluationSection;
-  return {"evaluation",
+  return {"evaluator",
           false,
           "precision@1 while training goes on; the end is always evaluated, on all test examples",
           {key("every", &S::every, "steps between evaluations; 0: only at the end").at_least(0),

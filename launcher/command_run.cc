@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 
 #include "input/data_source.h"
 #include "input/idx.h"
@@ -30,7 +31,7 @@ Result<input::DataLocation> find_data(const RunOptions& options, const ClusterFi
   if (file.data.name != "any") query.name = file.data.name;
   query.env = input::data_directory(environment);
   query.cache = input::cache_directory(environment);
-  query.say = [](std::string_view line) { fmt::print(stderr, "{}\n", line); };
+  query.say = say;
   ProgressLine line(clock);
   query.progress = [&](std::size_t done, std::size_t total) {
     line.show(fmt::format("drawing digits: {} of {}", thousands(static_cast<std::int64_t>(done)),
@@ -53,7 +54,7 @@ class Metrics {
     const Result<void> written = directory_.append_metrics(line);
     if (written) return;
     failed_ = true;
-    fmt::print(stderr, "{}\n", written.error().message);
+    say(written.error().message);
   }
 
  private:
@@ -70,24 +71,26 @@ void keep(RunDirectory& directory, RunResult& result) {
   result.cause = kept.error().message;
 }
 
-void print_end(const RunResult& result, const StopReport& stop) {
+/// The last lines. Of a run that is done they are its result, and follow the view.
+std::string ending(const RunResult& result, const StopReport& stop) {
   if (result.exit == exit_done) {
-    fmt::print(stderr, "precision@1 {:.4f} after {} steps in {:.1f} s; everything is in {}\n",
-               result.precision_at_1.value_or(0), thousands(result.steps), result.seconds,
-               result.run);
-    return;
+    return fmt::format("precision@1 {:.4f} on {} after {} steps in {:.1f} s; everything is in {}",
+                       result.precision_at_1.value_or(0), result.data, thousands(result.steps),
+                       result.seconds, result.run);
   }
   if (result.exit == exit_interrupted) {
-    fmt::print(stderr, "interrupted at step {}: {} processes stopped, {} killed; logs are in {}\n",
-               thousands(result.steps), stop.stopped, stop.killed, result.run);
-    return;
+    return fmt::format("interrupted at step {}: {} processes stopped, {} killed; logs are in {}",
+                       thousands(result.steps), stop.stopped, stop.killed, result.run);
   }
-  if (result.steps == 0) {
-    fmt::print(stderr, "{} (logs are in {}/logs)\n", result.cause, result.run);
-    return;
-  }
-  fmt::print(stderr, "the run failed at step {}; logs are in {}/logs\n{}\n",
-             thousands(result.steps), result.run, result.cause);
+  if (result.steps == 0) return fmt::format("{} (logs are in {}/logs)", result.cause, result.run);
+  return fmt::format("the run failed at step {}; logs are in {}/logs\n{}", thousands(result.steps),
+                     result.run, result.cause);
+}
+
+/// Whatever stops a run before it begins is to be put right first.
+int before_the_run(const Error& error) {
+  report(error);
+  return exit_bad_input;
 }
 
 }  // namespace
@@ -105,9 +108,13 @@ int run_command(const RunOptions& options) {
   where.explicit_path = options.run_dir;
   where.now = std::chrono::system_clock::now();
   Result<RunDirectory> directory = RunDirectory::create(where);
-  if (!directory) return report(directory.error());
-  if (const Result<void> written = directory->write_resolved(*file); !written) {
-    return report(written.error());
+  if (!directory) return before_the_run(directory.error());
+  // The run again, from this file alone: with the data that it is given now.
+  ClusterFile resolved = *file;
+  resolved.data.name = data->name;
+  resolved.data.dir = std::filesystem::absolute(data->dir).string();
+  if (const Result<void> written = directory->write_resolved(resolved); !written) {
+    return before_the_run(written.error());
   }
 
   Metrics metrics(*directory);
@@ -130,18 +137,25 @@ int run_command(const RunOptions& options) {
 
   RunResult result = outcome.record.result;
   if (outcome.stop.survivors != 0) {
-    fmt::print(stderr, "{} processes had to be hunted down; please report this\n",
-               outcome.stop.survivors);
+    say(fmt::format("killed {} of the run's processes that its node had left behind",
+                    outcome.stop.survivors));
   }
   if (!outcome.started && result.exit == exit_failed) {
     // There was nobody to run yet: the cause is all that is worth keeping.
     directory->discard();
-    fmt::print(stderr, "{}\n", result.cause);
+    say(result.cause);
   } else {
     keep(*directory, result);
-    print_end(result, outcome.stop);
+    const std::string last = ending(result, outcome.stop);
+    if (result.exit == exit_done && !options.json) {
+      if (!print_result(last + "\n")) return exit_failed;
+    } else {
+      say(last);
+    }
   }
-  if (options.json) fmt::print("{}\n", to_json(result));
+  if (options.json && !print_result(to_json(result) + "\n") && result.exit == exit_done) {
+    return exit_failed;
+  }
   return result.exit;
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "runtime/base/result.h"
@@ -14,6 +15,11 @@ constexpr int exit_done = 0;
 constexpr int exit_failed = 1;
 constexpr int exit_bad_input = 2;
 constexpr int exit_interrupted = 130;
+
+/// One line on standard error. That it cannot be written there changes nothing.
+void say(std::string_view line);
+/// What was asked for, on standard output. False, after saying so, if it cannot be written there.
+bool print_result(std::string_view lines);
 
 /// sterna run FILE
 struct RunOptions {

@@ -1,11 +1,24 @@
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 
 #include "launcher/commands.h"
 
 namespace sterna::launcher {
 
+void say(std::string_view line) {
+  std::fprintf(stderr, "%.*s\n", static_cast<int>(line.size()), line.data());
+}
+
+bool print_result(std::string_view lines) {
+  const bool written = std::fwrite(lines.data(), 1, lines.size(), stdout) == lines.size();
+  if (written && std::fflush(stdout) == 0) return true;
+  say(std::string("cannot write to standard output: ") + std::strerror(errno));
+  return false;
+}
+
 int report(const Error& error) {
-  std::fprintf(stderr, "%s\n", error.message.c_str());
+  say(error.message);
   switch (error.code) {
     case Errc::invalid_argument:
     case Errc::not_found:

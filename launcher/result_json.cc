@@ -37,6 +37,8 @@ std::string to_json(const RunResult& result) {
   json["steps"] = result.steps;
   json["workers"] = result.workers;
   json["ranks"] = result.ranks;
+  json["data"] = result.data;
+  json["data_dir"] = result.data_dir;
   json["codec"] = result.codec;
   json["security"] = result.security;
   json["transport"] = result.transport;

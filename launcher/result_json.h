@@ -25,11 +25,13 @@ struct RunResult {
   std::int64_t steps = 0;  ///< steps done
   std::int64_t workers = 0;
   std::int64_t ranks = 0;
+  std::string data;      ///< "mnist" or "digits"
+  std::string data_dir;  ///< where its files are
   std::string codec;
   std::string security;
   std::string transport;
   std::string isa;
-  double seconds = 0;  ///< from the first step to the end of the last evaluation
+  double seconds = 0;  ///< from the first step to the end of the last evaluation, or to failure
   std::optional<double> seconds_to_first_step;  ///< from the command
   std::vector<EvaluationResult> evaluations;
   std::optional<double> examples_per_second;

@@ -1,6 +1,7 @@
 #include "launcher/run_job.h"
 
 #include <csignal>
+#include <optional>
 
 #include "actors/shard.h"
 #include "kernels/isa.h"
@@ -33,6 +34,8 @@ RunRecord blank_record(const JobOptions& options) {
   result.run = options.run_directory;
   result.workers = file.count("worker");
   result.ranks = file.ranks();
+  result.data = options.data.name;
+  result.data_dir = options.data.dir.string();
   result.codec = file.gradient.codec;
   const bool tcp = file.cluster.transport == "tcp";
   result.security = tcp ? file.cluster.security : "token";
@@ -52,6 +55,12 @@ class Job {
         cluster_(machine_, registry_, cluster_options_of(options.file, options.log_directory)),
         interrupt_(machine_.loop(), SIGINT, [this] { interrupted(); }),
         terminate_(machine_.loop(), SIGTERM, [this] { interrupted(); }) {
+    // The terminal was closed; under nohup that is nothing to us.
+    if (std::signal(SIGHUP, SIG_DFL) == SIG_IGN) {
+      std::signal(SIGHUP, SIG_IGN);
+    } else {
+      hang_up_.emplace(machine_.loop(), SIGHUP, [this] { interrupted(); });
+    }
     outcome_.record = blank_record(options);
   }
 
@@ -143,7 +152,12 @@ class Job {
     } else {
       record.status.phase = "done";
     }
-    if (result.exit != 0) return;
+    if (result.exit != 0) {
+      if (record.first_step_began) {
+        result.seconds = seconds(machine_.loop().now() - *record.first_step_began);
+      }
+      return;
+    }
     for (ActorStatus& actor : record.status.actors) actor.state = "done";
   }
 
@@ -167,6 +181,7 @@ class Job {
   Cluster cluster_;
   SignalWatch interrupt_;
   SignalWatch terminate_;
+  std::optional<SignalWatch> hang_up_;
 };
 
 }  // namespace

@@ -105,7 +105,8 @@ void CoordinatorActor::link_ended(const Contact& peer, const std::string& cause,
   Member* member = find({peer.process});
   if (member == nullptr) return;
   ProcessDown down;
-  down.cause = cause == kSilence ? silence_text(self_.silence) : cause;
+  down.wanted = stopping_;
+  down.cause = stopping_ ? "it stopped" : cause == kSilence ? silence_text(self_.silence) : cause;
   mark_dead(*member, down);
 }
 

@@ -35,7 +35,7 @@ seed = 11
 learning_rate = 0.005
 schedule = "polynomial"
 
-[evaluation]
+[evaluator]
 every = 10
 examples = 100
 )";

@@ -184,7 +184,7 @@ TEST_F(RunInput, ARunDirectoryThatExists) {
 
 TEST_F(RunInput, ARunDirectoryThatCannotBeMade) {
   write("file", "");
-  expect_refused({"run", "job.toml", "--data", digits(), "--run-dir", "file/run"}, 1,
+  expect_refused({"run", "job.toml", "--data", digits(), "--run-dir", "file/run"}, 2,
                  HasSubstr("cannot create the run directory"));
 }
 
@@ -263,21 +263,21 @@ class RunDisk : public RunInput {
 
 TEST_F(RunDisk, ThatHasNoRoomForARun) {
   if (!mount("size=1m")) GTEST_SKIP() << "NO SMALL DISK: mounting one is not allowed here";
-  expect_refused({"run", "job.toml", "--data", digits(), "--run-dir", "disk/run"}, 1,
+  expect_refused({"run", "job.toml", "--data", digits(), "--run-dir", "disk/run"}, 2,
                  AllOf(StartsWith("disk/run: "), HasSubstr("make room")));
 }
 
 TEST_F(RunDisk, ThatIsFullNeedsOneLineToo) {
   if (!mount("size=1m")) GTEST_SKIP() << "NO SMALL DISK: mounting one is not allowed here";
   std::ofstream(path("disk/filler")) << std::string(2 << 20, 'x');
-  expect_refused({"run", "job.toml", "--data", digits(), "--run-dir", "disk/run"}, 1,
+  expect_refused({"run", "job.toml", "--data", digits(), "--run-dir", "disk/run"}, 2,
                  HasSubstr("disk/run"));
 }
 
 TEST_F(RunDisk, ThatFillsUpWhileTrainingFailsTheRunWithThatCause) {
   if (!mount("size=80m")) GTEST_SKIP() << "NO SMALL DISK: mounting one is not allowed here";
   SternaProgram& program =
-      run({"--run-dir", "disk/run", "--set", "job.steps=500", "--set", "evaluation.every=0"});
+      run({"--run-dir", "disk/run", "--set", "job.steps=500", "--set", "evaluator.every=0"});
   ASSERT_TRUE(trains(program, "disk/run")) << program.story();
   std::ofstream(path("disk/filler")) << std::string(100 << 20, 'x');
   EXPECT_EQ(program.exit_code(kPatience), 1) << program.story();

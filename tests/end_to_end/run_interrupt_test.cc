@@ -92,6 +92,13 @@ TEST_F(RunInterrupt, ATerminationIsAnInterruptToo) {
   expect_interrupted(program);
 }
 
+TEST_F(RunInterrupt, SoIsAClosedTerminal) {
+  SternaProgram& program = run_for_ever();
+  ASSERT_TRUE(trains(program)) << program.story();
+  ::kill(program.pid(), SIGHUP);
+  expect_interrupted(program);
+}
+
 TEST_F(RunInterrupt, TwoRunsOfOneFolderLiveSideBySideAndOneOutlivesTheOther) {
   const Arguments endless = {"--set", "job.steps=1000000"};
   SternaProgram& first = run(endless);

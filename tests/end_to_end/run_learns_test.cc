@@ -17,7 +17,7 @@ class RunLearns : public RunTest {
     const std::string file =
         std::string(std::getenv("STERNA_SOURCE")) + "/configs/lenet_mnist.toml";
     Arguments arguments = {"run", file, "--data", data, "--run-dir", "run"};
-    const Arguments shorter = with({"job.steps=300", "evaluation.every=150"});
+    const Arguments shorter = with({"job.steps=300", "evaluator.every=150"});
     arguments.insert(arguments.end(), shorter.begin(), shorter.end());
     SternaProgram& program = sterna(arguments);
     EXPECT_EQ(program.exit_code(3 * kPatience), 0) << program.story();

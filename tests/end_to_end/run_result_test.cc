@@ -28,6 +28,8 @@ TEST_F(RunResultTest, TheLastLineIsTheResultWithEveryKeyAndResultJsonIsTheSame) 
                           "steps",
                           "workers",
                           "ranks",
+                          "data",
+                          "data_dir",
                           "codec",
                           "security",
                           "isa",
@@ -132,7 +134,8 @@ TEST_F(RunResultTest, WithoutJsonItSaysHowItWentInWords) {
   SternaProgram& program = run({"--run-dir", "run"});
   EXPECT_EQ(program.exit_code(kPatience), 0) << program.story();
   EXPECT_THAT(program.out(), testing::HasSubstr("step 30 of 30"));
-  EXPECT_THAT(program.err(), testing::HasSubstr("everything is in run"));
+  EXPECT_THAT(program.out(), testing::HasSubstr(" on digits after 30 steps"));
+  EXPECT_THAT(program.out(), testing::HasSubstr("everything is in run"));
 }
 
 TEST_F(RunResultTest, WithoutARunDirectoryItMakesOneNamedAfterTheFile) {

@@ -136,6 +136,8 @@ TEST(ResultJson, is_one_line_with_every_field) {
                           "steps",
                           "workers",
                           "ranks",
+                          "data",
+                          "data_dir",
                           "codec",
                           "security",
                           "isa",
