@@ -172,7 +172,9 @@ void Links::tick(Link& link, Time now) {
   const Duration patience = tree ? options_.silence : options_.silence * 3 / 2;
   const Time since = std::max(link.last_heard, attentive_since_);
   if (now - since > patience) {
-    end(link.peer, link.open() ? "silence" : "no answer to our connection", false, true);
+    // One lane may have opened before the peer fell silent.
+    const bool spoke = link.lanes[0].open || link.lanes[1].open;
+    end(link.peer, spoke ? "silence" : "no answer to our connection", false, true);
     return;
   }
   if (link.open()) heartbeat(link);
