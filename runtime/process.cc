@@ -13,13 +13,15 @@ constexpr int kTimerBudget = 128;
 constexpr std::size_t kEpitaphs = 1024;
 }  // namespace
 
-RootPromise::RootPromise(Process::Cell& cell, const detail::Ticket& asked_by)
-    : ticket(asked_by), next(cell.roots), cell_(cell) {
+RootPromise::RootPromise(Process::Cell& cell, const detail::Ticket& asked_by, std::size_t* waiting)
+    : ticket(asked_by), next(cell.roots), cell_(cell), waiting_(waiting) {
+  if (waiting_ != nullptr) ++*waiting_;
   if (next != nullptr) next->previous_ = this;
   cell.roots = this;
 }
 
 RootPromise::~RootPromise() {
+  if (waiting_ != nullptr) --*waiting_;
   if (next != nullptr) next->previous_ = previous_;
   (previous_ != nullptr ? previous_->next : cell_.roots) = next;
 }
@@ -223,6 +225,13 @@ void Process::dispatch_to_actor(Mail& mail) {
     reply(ticket,
           std::make_unique<FailureMail>(
               Error{Errc::remote, "the actor does not accept this message"}),
+          Kind::FAILURE);
+    return;
+  }
+  if (const std::size_t* waiting = waiting_for(ticket);
+      waiting != nullptr && *waiting >= options_.max_waiting_handlers) {
+    reply(ticket,
+          std::make_unique<FailureMail>(Error{Errc::overloaded, "too many asks wait for answers"}),
           Kind::FAILURE);
     return;
   }

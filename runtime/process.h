@@ -31,6 +31,8 @@ struct ProcessOptions {
   LinkOptions link;                 ///< identity, run, heartbeat, credits
   std::size_t max_mail = 1U << 20;  ///< messages queued between local actors
   std::size_t max_asks = 1U << 20;  ///< asks in flight
+  /// Handlers that one other process may keep waiting here; further asks of its end as overloaded.
+  std::size_t max_waiting_handlers = 1U << 14;
 };
 
 class Process final : private Loop::Source, private Links::Owner {
@@ -125,6 +127,11 @@ class Process final : private Loop::Source, private Links::Owner {
     start_ask(future, std::move(mail), source, to.id, deadline);
     return future;
   }
+  /// The count of handlers that this ticket's asker keeps waiting; null for an actor of ours.
+  std::size_t* waiting_for(const detail::Ticket& ticket) {
+    const bool counts = ticket.correlation != 0 && ticket.asker.process != id();
+    return counts ? &waiting_handlers_[ticket.asker.process] : nullptr;
+  }
   void reply(const detail::Ticket& ticket, std::unique_ptr<Mail> answer, Kind kind);
   void move_ask(std::uint64_t correlation, detail::PendingAsk& ask, Timers::Id timer,
                 Timers::Target& target);
@@ -215,6 +222,8 @@ class Process final : private Loop::Source, private Links::Owner {
   std::deque<std::pair<LocalId, std::string>> epitaphs_;         // recent causes of death, bounded
   std::unordered_multimap<ActorId, LocalId> local_watches_;      // watched -> local watcher
   std::unordered_multimap<ActorId, ProcessId> remote_watchers_;  // watched here -> watching process
+
+  std::unordered_map<ProcessId, std::size_t> waiting_handlers_;  // by the process that asked
 
   ActorId sender_;
   AnyRef agent_;

@@ -47,7 +47,7 @@ class Process::Root {
 /// The list node of a Root, whatever its coroutine's parameters are.
 class RootPromise {
  public:
-  RootPromise(Process::Cell& cell, const detail::Ticket& ticket);
+  RootPromise(Process::Cell& cell, const detail::Ticket& ticket, std::size_t* waiting);
   ~RootPromise();
   RootPromise(const RootPromise&) = delete;
   RootPromise& operator=(const RootPromise&) = delete;
@@ -59,12 +59,13 @@ class RootPromise {
  private:
   RootPromise* previous_ = nullptr;
   Process::Cell& cell_;
+  std::size_t* waiting_;  ///< how many handlers the asker keeps waiting; may be null
 };
 
 struct Process::Root::promise_type : RootPromise {
   template <class... Rest>
-  promise_type(Process&, Process::Cell& cell, const detail::Ticket& asked_by, Rest&&...)
-      : RootPromise(cell, asked_by) {
+  promise_type(Process& process, Process::Cell& cell, const detail::Ticket& asked_by, Rest&&...)
+      : RootPromise(cell, asked_by, process.waiting_for(asked_by)) {
     handle = std::coroutine_handle<promise_type>::from_promise(*this);
   }
   Root get_return_object() { return {}; }

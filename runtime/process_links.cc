@@ -91,6 +91,7 @@ void Process::part_from(ProcessId process, const Error& error) {
     }
     // Nobody waits any more for the answers to what it asked.
     for (Cell& cell : cells_) cancel_handlers_for(cell, process);
+    std::erase_if(waiting_handlers_, [](const auto& entry) { return entry.second == 0; });
   });
 }
 

@@ -255,6 +255,25 @@ TEST_F(ProcessTest, ALinkLostInTheMiddleOfAHandlerEndsNothingBeforeTheHandlerIsT
   EXPECT_EQ(cause, "it depended on that");
 }
 
+TEST_F(ProcessTest, APeerKeepsOnlySoManyHandlersWaiting) {
+  Process& a = *start("a").process;
+  Process& b = *start("b").process;
+  const auto counter = b.spawn<CounterActor>();
+  const std::size_t most = b.options().max_waiting_handlers;
+  std::vector<Future<Total>> slow;
+  for (std::size_t i = 0; i <= most; ++i) {
+    slow.push_back(a.ask(counter, Slow{100s}, 200s));
+    if (i % 1000 == 0) pass(10ms);  // within the credit
+  }
+  loop.run_until([&] { return slow.back().ready(); }, loop.now() + 50s);
+  ASSERT_TRUE(slow.back().ready());
+  EXPECT_EQ(slow.back().take().error().code, Errc::overloaded);
+  EXPECT_EQ(static_cast<CounterActor*>(b.find(counter.id.local))->held(), most);
+  while (!slow.empty()) slow.pop_back();
+  pass(1s);
+  EXPECT_EQ(a.wait(a.ask(counter, Slow{1s}, 5s))->value, 0);
+}
+
 TEST_F(ProcessTest, AHandlerIsDestroyedWhenItsAskerIsGone) {
   Process& a = *start("a").process;
   Process& b = *start("b").process;
