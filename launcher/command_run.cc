@@ -66,7 +66,11 @@ class Metrics {
 void keep(RunDirectory& directory, RunResult& result) {
   Result<void> kept = directory.write_result(result);
   if (const Result<void> closed = directory.close(); kept && !closed) kept = closed;
-  if (kept || result.exit != exit_done) return;
+  if (kept) return;
+  if (result.exit != exit_done) {
+    say(kept.error().message);
+    return;
+  }
   result.exit = exit_failed;
   result.cause = kept.error().message;
 }

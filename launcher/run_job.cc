@@ -1,11 +1,14 @@
 #include "launcher/run_job.h"
 
+#include <fmt/format.h>
+
 #include <csignal>
 #include <optional>
 
 #include "actors/shard.h"
 #include "kernels/isa.h"
 #include "launcher/commands.h"
+#include "launcher/duration_text.h"
 #include "launcher/job_plan.h"
 #include "launcher/program_registry.h"
 #include "runtime/real_machine.h"
@@ -126,6 +129,7 @@ class Job {
     const auto workers = static_cast<std::size_t>(options_.file.count("worker"));
     cluster_.run_until(
         [&] {
+          notice_a_stop();
           const bool done =
               needs_result ? outcome_.record.finished : outcome_.record.workers_done == workers;
           return done || cluster_.failure() || cluster_.interrupted();
@@ -148,6 +152,12 @@ class Job {
       result.exit = exit_failed;
       // The first death says more than the failures that follow from it.
       result.cause = cluster_.failure() ? describe(*cluster_.failure()) : trained.error().message;
+      if (stopped_for_ > Duration::zero()) {
+        result.cause = fmt::format(
+            "sterna itself was stopped for {:.1f} s, longer than cluster.silence ({}), so its "
+            "processes gave it up: {}",
+            seconds(stopped_for_), duration_text(options_.file.cluster.silence), result.cause);
+      }
       record.status.phase = "failed";
     } else {
       record.status.phase = "done";
@@ -159,6 +169,15 @@ class Job {
       return;
     }
     for (ActorStatus& actor : record.status.actors) actor.state = "done";
+  }
+
+  /// The loop turns at every heartbeat, unless this process was stopped (Ctrl-Z).
+  void notice_a_stop() {
+    const Time now = machine_.loop().now();
+    if (last_turn_ && now - *last_turn_ > options_.file.cluster.silence) {
+      stopped_for_ = now - *last_turn_;
+    }
+    last_turn_ = now;
   }
 
   void interrupted() {
@@ -176,6 +195,8 @@ class Job {
   const std::function<void(const RunRecord&)>& show_;
   JobOutcome outcome_;
   bool second_interrupt_ = false;
+  std::optional<Time> last_turn_;
+  Duration stopped_for_{};
   RealMachine machine_;
   Registry registry_;
   Cluster cluster_;

@@ -68,6 +68,15 @@ TEST_F(RunDeath, AStoppedWorkerEndsTheRunWithinTenSecondsUnlessTheFileSaysOtherw
   expect_failure(program, seconds(10), AllOf(StartsWith("worker0"), HasSubstr("silence")));
 }
 
+TEST_F(RunDeath, AStoppedLauncherSaysThatItWasStopped) {
+  SternaProgram& program = run_for_ever(with({"cluster.silence=1s"}));
+  ASSERT_TRUE(trains(program)) << program.story();
+  ::kill(program.pid(), SIGSTOP);
+  EXPECT_TRUE(eventually(kPatience, [&] { return !program.has_process("worker0"); }));
+  ::kill(program.pid(), SIGCONT);
+  expect_failure(program, seconds(5), HasSubstr("longer than cluster.silence (1s)"));
+}
+
 TEST_F(RunDeath, OverTcpAKilledServerIsNamedToo) {
   SternaProgram& program = run_for_ever(with({"cluster.transport=tcp"}));
   ASSERT_TRUE(trains(program)) << program.story();
