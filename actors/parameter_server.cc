@@ -55,7 +55,7 @@ Result<void> ParameterServer::may_speak(ActorId sender, const Push& push) const 
                fmt::format("{} may not speak for rank {}", peer->name, push.rank)};
 }
 
-/// Workers and the evaluator pull, each chunk once.
+/// Workers and the evaluator pull, and no more chunks than there are.
 Result<void> ParameterServer::may_pull(ActorId sender, const Pull& pull) const {
   if (pull.chunks.size() > shard_->table_chunks()) {
     return Error{Errc::invalid_argument, "a pull of more chunks than there are"};
