@@ -125,8 +125,8 @@ Result<std::vector<ActorSpec>> specs_of(const ClusterFile& file, const actors::J
 ClusterOptions cluster_options_of(const ClusterFile& file, const std::string& log_directory) {
   ClusterOptions options;
   options.run_name = file.cluster.name;
-  options.hosts.clear();
-  for (const HostSection& host : file.hosts) options.hosts.push_back(host.name);
+
+  if (file.hosts.size() == 1) options.head = file.hosts.front().name;
   options.network.tcp = file.cluster.transport == "tcp";
   options.network.curve = file.cluster.security == "curve";
   options.network.bind_address = file.hosts.front().bind;

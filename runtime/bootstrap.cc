@@ -20,6 +20,21 @@ Contact decode(schema::Contact::Reader wire) {
           wire.getPublicKey(),       wire.getTokenHash()};
 }
 
+void encode(const NetworkOptions& network, schema::Network::Builder wire) {
+  wire.setTcp(network.tcp);
+  wire.setCurve(network.curve);
+  wire.setDirectory(network.directory);
+  wire.setBindAddress(network.bind_address);
+  wire.setAddress(network.address);
+  wire.setPortLow(network.port_low);
+  wire.setPortHigh(network.port_high);
+}
+
+NetworkOptions decode(schema::Network::Reader wire) {
+  return {wire.getTcp(),     wire.getCurve(),   wire.getDirectory(), wire.getBindAddress(),
+          wire.getAddress(), wire.getPortLow(), wire.getPortHigh()};
+}
+
 std::string Bootstrap::log_file() const {
   return log_directory.empty() ? "" : log_directory + "/" + identity.name + ".log";
 }
@@ -46,13 +61,7 @@ void Bootstrap::encode(Wire::Builder wire, WireWriter& writer) const {
   sterna::encode(uplink, wire.initUplink());
   auto admitted = wire.initAdmit(static_cast<unsigned>(admit.size()));
   for (unsigned i = 0; i < admitted.size(); ++i) sterna::encode(admit[i], admitted[i]);
-  auto net = wire.initNetwork();
-  net.setTcp(network.tcp);
-  net.setCurve(network.curve);
-  net.setDirectory(network.directory);
-  net.setBindAddress(network.bind_address);
-  net.setPortLow(network.port_low);
-  net.setPortHigh(network.port_high);
+  sterna::encode(network, wire.initNetwork());
   wire.setHost(host);
   wire.setHeartbeat(heartbeat.count());
   wire.setSilence(silence.count());
@@ -61,6 +70,12 @@ void Bootstrap::encode(Wire::Builder wire, WireWriter& writer) const {
   wire.setActorType(actor_type);
   wire.adoptArgs(writer.data(args));
   wire.setLogDirectory(log_directory);
+  wire.setLease(lease.count());
+  auto variables = wire.initEnvironment(static_cast<unsigned>(environment.size()));
+  for (unsigned i = 0; i < variables.size(); ++i) variables.set(i, environment[i]);
+  wire.setMemoryLimit(memory_limit);
+  auto visitors = wire.initOperators(static_cast<unsigned>(operators.size()));
+  for (unsigned i = 0; i < visitors.size(); ++i) sterna::encode(operators[i], visitors[i]);
 }
 
 Result<Bootstrap> Bootstrap::decode(Wire::Reader wire, WireReader& reader) {
@@ -76,9 +91,7 @@ Result<Bootstrap> Bootstrap::decode(Wire::Reader wire, WireReader& reader) {
   b.credentials = {wire.getPublicKey(), wire.getSecretKey(), wire.getToken()};
   b.uplink = sterna::decode(wire.getUplink());
   for (const auto& contact : wire.getAdmit()) b.admit.push_back(sterna::decode(contact));
-  const auto net = wire.getNetwork();
-  b.network = {net.getTcp(),         net.getCurve(),   net.getDirectory(),
-               net.getBindAddress(), net.getPortLow(), net.getPortHigh()};
+  b.network = sterna::decode(wire.getNetwork());
   b.host = wire.getHost();
   b.heartbeat = Duration(wire.getHeartbeat());
   b.silence = Duration(wire.getSilence());
@@ -90,6 +103,13 @@ Result<Bootstrap> Bootstrap::decode(Wire::Reader wire, WireReader& reader) {
   b.actor_type = wire.getActorType();
   b.args = reader.bytes(wire.getArgs());
   b.log_directory = wire.getLogDirectory();
+  b.lease = Duration(wire.getLease());
+  if (b.lease <= Duration::zero()) return Error{Errc::malformed, "a lease of no time"};
+  for (const auto& variable : wire.getEnvironment()) b.environment.emplace_back(variable);
+  b.memory_limit = wire.getMemoryLimit();
+  for (const auto& contact : wire.getOperators()) {
+    b.operators.push_back(sterna::decode(contact));
+  }
   return b;
 }
 

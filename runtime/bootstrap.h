@@ -22,9 +22,13 @@ struct NetworkOptions {
   bool curve = true;      ///< of tcp: encrypted and authenticated; ipc always uses tokens
   std::string directory;  ///< of ipc sockets: private (0700), short enough for a socket's path
   std::string bind_address = "127.0.0.1";  ///< of tcp; never "*"
+  std::string address = {};                ///< where others reach it; empty: bind_address
   std::uint16_t port_low = 0;              ///< 0: any free port
   std::uint16_t port_high = 0;
 };
+
+void encode(const NetworkOptions& network, schema::Network::Builder wire);
+NetworkOptions decode(schema::Network::Reader wire);
 
 using schema::ProcessKind;
 
@@ -46,7 +50,12 @@ struct Bootstrap {
   std::uint32_t compute_threads = 1;
   std::string actor_type;     ///< of an actor's process: its type in the Registry
   Bytes args;                 ///< pack()ed
-  std::string log_directory;  ///< empty: standard error
+  std::string log_directory;  ///< empty: standard error; "~/" is the home of who is told
+  /// Of a node: without a word from the coordinator for so long, it ends with all its processes.
+  Duration lease = std::chrono::seconds(10);
+  std::vector<std::string> environment;  ///< "NAME=value", for actors' processes
+  std::uint64_t memory_limit = 0;        ///< resident bytes of an actor's process; 0: none
+  std::vector<Contact> operators;        ///< of the coordinator: who may look at the run and end it
 
   /// "<log_directory>/<name>.log", or empty.
   std::string log_file() const;

@@ -18,6 +18,7 @@ constexpr std::size_t kLastLines = 3;
 }  // namespace
 
 std::string ProcessExit::text() const {
+  if (!words.empty()) return words;
   if (signal != 0) {
     const char* abbreviation = sigabbrev_np(signal);
     std::string text = "killed by ";

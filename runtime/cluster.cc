@@ -25,8 +25,12 @@ std::string describe(const ProcessDown& down) {
          (wordless ? down.full_cause() : down.cause);
 }
 
-Cluster::Cluster(Machine& machine, const Registry& registry, ClusterOptions options)
-    : machine_(machine), registry_(registry), options_(std::move(options)) {}
+Cluster::Cluster(Machine& machine, const Registry& registry, ClusterOptions options,
+                 Spawner* placer)
+    : machine_(machine),
+      registry_(registry),
+      placer_(placer == nullptr ? machine.spawner() : *placer),
+      options_(std::move(options)) {}
 
 Cluster::~Cluster() {
   interrupts_ = 0;
@@ -66,7 +70,8 @@ Bootstrap Cluster::blank() const {
   b.run = run_;
   b.run_name = options_.run_name;
   b.network = options_.network;
-  b.host = options_.hosts.empty() ? "localhost" : options_.hosts.front();
+  b.host = options_.head;
+  b.lease = options_.lease;
   b.heartbeat = options_.heartbeat;
   b.silence = options_.silence;
   b.grace = options_.grace;
@@ -80,6 +85,13 @@ Result<Bootstrap> Cluster::bootstrap_of_launcher() {
     STERNA_ASSIGN(options_.network.directory, machine_.make_socket_directory());
     made_directory_ = true;
   }
+  if (options_.hosts.empty()) options_.hosts.push_back({options_.head});
+  for (HostOptions& host : options_.hosts) {
+    // Who says nothing of its network is this host.
+    if (host.network.tcp || !host.network.directory.empty()) continue;
+    host.network = options_.network;
+    if (host.log_directory.empty()) host.log_directory = options_.log_directory;
+  }
   Bootstrap self = blank();
   self.kind = ProcessKind::LAUNCHER;
   self.process = kLauncherProcess;
@@ -89,15 +101,17 @@ Result<Bootstrap> Cluster::bootstrap_of_launcher() {
 }
 
 Result<void> Cluster::start() {
-  if (options_.hosts.empty()) return Error{Errc::invalid_argument, "a run needs a host"};
   STERNA_ASSIGN(const Bootstrap self, bootstrap_of_launcher());
   STERNA_ASSIGN(connected_, ConnectedProcess::make(machine_, self, registry_.schema_hash()));
   LauncherActor::Hooks hooks{[this](const ProcessDown& down) { is_down(down); },
                              [this](const StatusReport& report) {
                                if (events_.status) events_.status(report);
+                             },
+                             [this](const std::string& cause) {
+                               if (events_.end_wanted) events_.end_wanted(cause);
                              }};
-  const auto agent =
-      process().spawn<LauncherActor>(machine_, process(), options_.silence, std::move(hooks));
+  const auto agent = process().spawn<LauncherActor>(machine_, process(), placer_, options_.silence,
+                                                    std::move(hooks));
   assert(agent.id.local == kAgent);
   agent_ = static_cast<LauncherActor*>(process().find(agent.id.local));
   process().set_on_link_end([this, poster = process().poster(kAgent)](
@@ -109,8 +123,7 @@ Result<void> Cluster::start() {
   });
 
   STERNA_TRY(start_coordinator(connected_->contact()));
-  for (const std::string& host : options_.hosts) STERNA_TRY(start_node(host));
-  return {};
+  return start_nodes();
 }
 
 Result<void> Cluster::start_coordinator(const Contact& launcher) {
@@ -119,6 +132,7 @@ Result<void> Cluster::start_coordinator(const Contact& launcher) {
   coordinator.process = kCoordinatorProcess;
   coordinator.identity = {"coordinator", 1};
   coordinator.admit = {launcher};
+  coordinator.operators = options_.operators;
   STERNA_ASSIGN(coordinator.credentials, machine_.keys().issue());
   const auto contact = std::make_shared<std::optional<Contact>>();
   Result<std::int64_t> pid =
@@ -131,21 +145,35 @@ Result<void> Cluster::start_coordinator(const Contact& launcher) {
   process().set_agent(AnyRef(agent_of<Agent>(kCoordinatorProcess)));
   connected_->links().set_tree_peer(kCoordinatorProcess);
   connected_->links().dial(**contact);
+  coordinator_ = **contact;
   progress("coordinator is ready");
   return {};
 }
 
-Result<void> Cluster::start_node(const std::string& host) {
+/// All side by side; the first that cannot is the answer.
+Result<void> Cluster::start_nodes() {
   const auto coordinator = agent_of<Coordinator>(kCoordinatorProcess);
-  STERNA_ASSIGN(const Bootstrap node,
-                wait(process().ask(coordinator, AddNode{host}, options_.start_deadline)));
-  Result<std::int64_t> pid = agent_->children().spawn(node);
-  if (!pid) return std::move(pid).error().in(node.identity.name + " cannot start");
-  Result<Found> found =
-      wait(process().ask(coordinator, Find{node.identity.name, options_.start_deadline},
-                         options_.start_deadline + kControlDeadline));
-  if (!found) return std::move(found).error();
-  progress(node.identity.name + " is ready");
+  std::vector<Future<Bootstrap>> issued;
+  for (const HostOptions& host : options_.hosts) {
+    issued.push_back(process().ask(
+        coordinator, AddNode{host.name, host.network, host.log_directory, host.environment},
+        options_.start_deadline));
+  }
+  std::vector<std::string> names;
+  std::vector<Future<Found>> answers;
+  for (Future<Bootstrap>& each : issued) {
+    STERNA_ASSIGN(const Bootstrap node, wait(std::move(each)));
+    Result<std::int64_t> pid = agent_->children().spawn(node);
+    if (!pid) return std::move(pid).error().in(node.identity.name + " cannot start");
+    names.push_back(node.identity.name);
+    answers.push_back(process().ask(coordinator, Find{node.identity.name, options_.start_deadline},
+                                    options_.start_deadline + kControlDeadline));
+  }
+  for (std::size_t i = 0; i < answers.size(); ++i) {
+    Result<Found> found = wait(std::move(answers[i]));
+    if (!found) return std::move(found).error();
+    progress(names[i] + " is ready");
+  }
   return {};
 }
 
@@ -154,10 +182,11 @@ Result<std::vector<Started>> Cluster::start_actors(const std::vector<ActorSpec>&
   std::vector<Future<Started>> answers;
   answers.reserve(specs.size());
   for (const ActorSpec& spec : specs) {
-    answers.push_back(process().ask(coordinator,
-                                    StartActor{spec.name, spec.type, spec.args, spec.host,
-                                               spec.compute_threads, options_.start_deadline},
-                                    options_.start_deadline + kControlDeadline));
+    answers.push_back(
+        process().ask(coordinator,
+                      StartActor{spec.name, spec.type, spec.args, spec.host, spec.compute_threads,
+                                 options_.start_deadline, spec.environment, spec.memory_limit},
+                      options_.start_deadline + kControlDeadline));
   }
   std::vector<Started> started;
   for (std::size_t i = 0; i < specs.size(); ++i) {
@@ -173,6 +202,15 @@ Result<std::vector<Started>> Cluster::start_actors(const std::vector<ActorSpec>&
 Result<void> Cluster::publish(const std::string& name, const AnyRef& actor) {
   return wait(process().ask(agent_of<Coordinator>(kCoordinatorProcess), Publish{name, actor},
                             2 * kControlDeadline));
+}
+
+void Cluster::report(Bytes text) {
+  if (connected_ == nullptr || !connected_->links().connected(kCoordinatorProcess)) return;
+  process().tell(agent_of<Coordinator>(kCoordinatorProcess), Report{std::move(text)});
+}
+
+Result<FilePiece> Cluster::read_file(const ReadFile& question) {
+  return ask(agent_of<Coordinator>(kCoordinatorProcess), question, 2 * kControlDeadline);
 }
 
 Result<Inspection> Cluster::inspect(ProcessId of) {

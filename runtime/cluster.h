@@ -29,10 +29,24 @@ namespace sterna {
 class ConnectedProcess;
 class LauncherActor;
 
+/// A host of the run, and how its processes live there.
+struct HostOptions {
+  std::string name = "localhost";
+  NetworkOptions network = {};
+  std::string log_directory = {};             ///< on that host; "~/" is the home there
+  std::vector<std::string> environment = {};  ///< "NAME=value", for its actors
+};
+
 struct ClusterOptions {
   std::string run_name = "run";
-  std::vector<std::string> hosts = {"localhost"};
-  NetworkOptions network;  ///< an empty directory: one is made, and removed at the end
+  /// Empty: this one, with the network and the logs of the launcher and the coordinator.
+  std::vector<HostOptions> hosts = {};
+  std::string head = "localhost";  ///< where the launcher and the coordinator run
+  NetworkOptions network;          ///< an empty directory: one is made, and removed at the end
+  Duration lease = std::chrono::seconds(10);
+  /// How long a host may take from the command to its node's word; less than start_deadline.
+  Duration host_deadline = std::chrono::seconds(10);
+  std::vector<Contact> operators = {};  ///< who may look at the run and end it
   Duration heartbeat = std::chrono::milliseconds(500);
   Duration silence = std::chrono::seconds(5);
   Duration grace = std::chrono::seconds(5);
@@ -47,6 +61,8 @@ struct ActorSpec {
   Bytes args;                         ///< pack()ed
   std::string host = {};              ///< empty: the first
   std::uint32_t compute_threads = 1;  ///< of its executor
+  std::vector<std::string> environment = {};
+  std::uint64_t memory_limit = 0;  ///< resident bytes; 0: none
 };
 
 /// How a run ended.
@@ -59,7 +75,9 @@ struct StopReport {
 class Cluster {
  public:
   /// `machine` and `registry` must outlive it.
-  Cluster(Machine& machine, const Registry& registry, ClusterOptions options);
+  /// `placer` starts the nodes and the coordinator; null: all on this machine.
+  Cluster(Machine& machine, const Registry& registry, ClusterOptions options,
+          Spawner* placer = nullptr);
   /// Stops without grace what still runs.
   ~Cluster();
   Cluster(const Cluster&) = delete;
@@ -67,9 +85,10 @@ class Cluster {
 
   /// What happened, as it happens, on the loop thread.
   struct Events {
-    std::function<void(std::string_view what)> progress;  ///< "coordinator ready", ...
-    std::function<void(const ProcessDown&)> down;
-    std::function<void(const StatusReport&)> status;  ///< once a second and node
+    std::function<void(std::string_view what)> progress = {};  ///< "coordinator ready", ...
+    std::function<void(const ProcessDown&)> down = {};
+    std::function<void(const StatusReport&)> status = {};           ///< once a second and node
+    std::function<void(const std::string& cause)> end_wanted = {};  ///< by an operator
   };
   void set_events(Events events) { events_ = std::move(events); }
 
@@ -100,6 +119,12 @@ class Cluster {
   }
   /// Gives an actor of this process a name that the run's actors can find. Before they start.
   Result<void> publish(const std::string& name, const AnyRef& actor);
+  /// Where an operator dials; after start().
+  const Contact& coordinator() const { return coordinator_; }
+  /// What those who look at the run are shown of it.
+  void report(Bytes text);
+  /// A piece of a file of the run's folder on the host of a process.
+  Result<FilePiece> read_file(const ReadFile& question);
   /// What a process has counted about its peers.
   Result<Inspection> inspect(ProcessId process);
   /// Lets a peer that is no part of the run dial the named process; returns where.
@@ -128,7 +153,7 @@ class Cluster {
   friend class LauncherActor;
   Result<Bootstrap> bootstrap_of_launcher();
   Result<void> start_coordinator(const Contact& launcher);
-  Result<void> start_node(const std::string& host);
+  Result<void> start_nodes();
   template <class T>
   Result<T> wait(Future<T> future) {
     run_until([&] { return future.ready() || failure_ || interrupted(); }, kNever);
@@ -142,10 +167,12 @@ class Cluster {
 
   Machine& machine_;
   const Registry& registry_;
+  Spawner& placer_;
   ClusterOptions options_;
   Events events_;
   std::uint64_t run_ = 0;
   bool made_directory_ = false;
+  Contact coordinator_;
   std::unique_ptr<ConnectedProcess> connected_;
   LauncherActor* agent_ = nullptr;  ///< owned by the process
   std::optional<ProcessDown> failure_;

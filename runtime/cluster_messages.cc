@@ -78,8 +78,18 @@ Result<Leaving> Leaving::decode(Wire::Reader wire, WireReader&) {
   return Leaving{wire.getCause(), wire.getBereft()};
 }
 
-void AddNode::encode(Wire::Builder wire, WireWriter&) const { wire.setHost(host); }
-Result<AddNode> AddNode::decode(Wire::Reader wire, WireReader&) { return AddNode{wire.getHost()}; }
+void AddNode::encode(Wire::Builder wire, WireWriter&) const {
+  wire.setHost(host);
+  sterna::encode(network, wire.initNetwork());
+  wire.setLogDirectory(log_directory);
+  auto variables = wire.initEnvironment(static_cast<unsigned>(environment.size()));
+  for (unsigned i = 0; i < variables.size(); ++i) variables.set(i, environment[i]);
+}
+Result<AddNode> AddNode::decode(Wire::Reader wire, WireReader&) {
+  AddNode add{wire.getHost(), sterna::decode(wire.getNetwork()), wire.getLogDirectory(), {}};
+  for (const auto& variable : wire.getEnvironment()) add.environment.emplace_back(variable);
+  return add;
+}
 
 void Started::encode(Wire::Builder wire, WireWriter&) const {
   wire.setProcess(process.value);
@@ -97,11 +107,22 @@ void StartActor::encode(Wire::Builder wire, WireWriter& writer) const {
   wire.setHost(host);
   wire.setComputeThreads(compute_threads);
   wire.setDeadline(patience.count());
+  auto variables = wire.initEnvironment(static_cast<unsigned>(environment.size()));
+  for (unsigned i = 0; i < variables.size(); ++i) variables.set(i, environment[i]);
+  wire.setMemoryLimit(memory_limit);
 }
 Result<StartActor> StartActor::decode(Wire::Reader wire, WireReader& reader) {
   STERNA_ASSIGN(const Duration patience, decode_wait(wire.getDeadline()));
-  return StartActor{wire.getName(), wire.getType(),           reader.bytes(wire.getArgs()),
-                    wire.getHost(), wire.getComputeThreads(), patience};
+  StartActor start{wire.getName(),
+                   wire.getType(),
+                   reader.bytes(wire.getArgs()),
+                   wire.getHost(),
+                   wire.getComputeThreads(),
+                   patience,
+                   {},
+                   wire.getMemoryLimit()};
+  for (const auto& variable : wire.getEnvironment()) start.environment.emplace_back(variable);
+  return start;
 }
 
 void Stopped::encode(Wire::Builder wire, WireWriter&) const {
@@ -184,6 +205,27 @@ Result<StopAll> StopAll::decode(Wire::Reader wire, WireReader&) {
 void Stop::encode(Wire::Builder, WireWriter&) const {}
 Result<Stop> Stop::decode(Wire::Reader, WireReader&) { return Stop{}; }
 
+void Renew::encode(Wire::Builder, WireWriter&) const {}
+Result<Renew> Renew::decode(Wire::Reader, WireReader&) { return Renew{}; }
+
+void FilePiece::encode(Wire::Builder wire, WireWriter& writer) const {
+  wire.setSize(size);
+  wire.adoptBytes(writer.data(bytes));
+}
+Result<FilePiece> FilePiece::decode(Wire::Reader wire, WireReader& reader) {
+  return FilePiece{wire.getSize(), reader.bytes(wire.getBytes())};
+}
+
+void ReadFile::encode(Wire::Builder wire, WireWriter&) const {
+  wire.setProcess(process.value);
+  wire.setName(name);
+  wire.setOffset(offset);
+  wire.setLimit(limit);
+}
+Result<ReadFile> ReadFile::decode(Wire::Reader wire, WireReader&) {
+  return ReadFile{{wire.getProcess()}, wire.getName(), wire.getOffset(), wire.getLimit()};
+}
+
 void Inspection::encode(Wire::Builder wire, WireWriter&) const {
   wire.setAuthenticationDenials(authentication_denials);
   wire.setHandshakeFailures(handshake_failures);
@@ -245,41 +287,78 @@ Result<ProcessDown> ProcessDown::decode(Wire::Reader wire, WireReader&) {
   return down;
 }
 
+namespace {
+
+void encode_status(const ProcessStatus& status, schema::ProcessStatus::Builder entry) {
+  entry.setProcess(status.process.value);
+  entry.setName(status.identity.name);
+  entry.setIncarnation(status.identity.incarnation);
+  entry.setHost(status.host);
+  entry.setPid(status.pid);
+  entry.setState(status.state);
+  entry.setResidentBytes(status.resident_bytes);
+  entry.setLoopLag(status.loop_lag.count());
+  entry.setQueuedBytes(status.queued_bytes);
+  entry.setBytesIn(status.bytes_in);
+  entry.setBytesOut(status.bytes_out);
+  entry.setActors(status.actors);
+}
+
+ProcessStatus decode_status(schema::ProcessStatus::Reader entry) {
+  return {{entry.getProcess()},
+          {entry.getName(), entry.getIncarnation()},
+          entry.getHost(),
+          entry.getPid(),
+          entry.getState(),
+          entry.getResidentBytes(),
+          Duration(entry.getLoopLag()),
+          entry.getQueuedBytes(),
+          entry.getBytesIn(),
+          entry.getBytesOut(),
+          entry.getActors()};
+}
+
+}  // namespace
+
 void StatusReport::encode(Wire::Builder wire, WireWriter&) const {
   auto list = wire.initProcesses(static_cast<unsigned>(processes.size()));
-  for (unsigned i = 0; i < list.size(); ++i) {
-    const ProcessStatus& status = processes[i];
-    auto entry = list[i];
-    entry.setProcess(status.process.value);
-    entry.setName(status.identity.name);
-    entry.setIncarnation(status.identity.incarnation);
-    entry.setHost(status.host);
-    entry.setPid(status.pid);
-    entry.setState(status.state);
-    entry.setResidentBytes(status.resident_bytes);
-    entry.setLoopLag(status.loop_lag.count());
-    entry.setQueuedBytes(status.queued_bytes);
-    entry.setBytesIn(status.bytes_in);
-    entry.setBytesOut(status.bytes_out);
-    entry.setActors(status.actors);
-  }
+  for (unsigned i = 0; i < list.size(); ++i) encode_status(processes[i], list[i]);
 }
 Result<StatusReport> StatusReport::decode(Wire::Reader wire, WireReader&) {
   StatusReport report;
-  for (const auto& entry : wire.getProcesses()) {
-    report.processes.push_back({{entry.getProcess()},
-                                {entry.getName(), entry.getIncarnation()},
-                                entry.getHost(),
-                                entry.getPid(),
-                                entry.getState(),
-                                entry.getResidentBytes(),
-                                Duration(entry.getLoopLag()),
-                                entry.getQueuedBytes(),
-                                entry.getBytesIn(),
-                                entry.getBytesOut(),
-                                entry.getActors()});
-  }
+  for (const auto& entry : wire.getProcesses()) report.processes.push_back(decode_status(entry));
   return report;
+}
+
+void Overview::encode(Wire::Builder wire, WireWriter& writer) const {
+  wire.setRun(run);
+  wire.setName(name);
+  wire.setStopping(stopping);
+  auto list = wire.initMembers(static_cast<unsigned>(members.size()));
+  for (unsigned i = 0; i < list.size(); ++i) encode_status(members[i], list[i]);
+  wire.adoptReport(writer.data(report));
+}
+Result<Overview> Overview::decode(Wire::Reader wire, WireReader& reader) {
+  Overview overview{wire.getRun(), wire.getName(), wire.getStopping(), {}, {}};
+  for (const auto& entry : wire.getMembers()) overview.members.push_back(decode_status(entry));
+  overview.report = reader.bytes(wire.getReport());
+  return overview;
+}
+
+void Look::encode(Wire::Builder, WireWriter&) const {}
+Result<Look> Look::decode(Wire::Reader, WireReader&) { return Look{}; }
+
+void EndRun::encode(Wire::Builder wire, WireWriter&) const { wire.setCause(cause); }
+Result<EndRun> EndRun::decode(Wire::Reader wire, WireReader&) { return EndRun{wire.getCause()}; }
+
+void RunEnds::encode(Wire::Builder wire, WireWriter&) const { wire.setCause(cause); }
+Result<RunEnds> RunEnds::decode(Wire::Reader wire, WireReader&) { return RunEnds{wire.getCause()}; }
+
+void Report::encode(Wire::Builder wire, WireWriter& writer) const {
+  wire.adoptText(writer.data(text));
+}
+Result<Report> Report::decode(Wire::Reader wire, WireReader& reader) {
+  return Report{reader.bytes(wire.getText())};
 }
 
 }  // namespace sterna

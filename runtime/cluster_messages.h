@@ -2,6 +2,7 @@
 // interfaces of the four kinds of process:
 //
 //   launcher ──▶ coordinator ◀── node ◀── actor      (who dials whom; the tree)
+//   operator ──▶                                     (looks at a run from outside, and ends it)
 //
 // In every process the first actor, kAgent, is the one that speaks for it.
 #pragma once
@@ -20,7 +21,10 @@ constexpr LocalId kAgent{(1ULL << 32) | 1};
 /// Two processes of every run exist before there is anyone to issue ids.
 constexpr ProcessId kCoordinatorProcess{1};
 constexpr ProcessId kLauncherProcess{2};
-constexpr std::uint64_t kFirstIssuedProcess = 3;
+/// Who looks at the run from outside: so many at once.
+constexpr ProcessId kFirstOperator{8};
+constexpr std::size_t kOperators = 8;
+constexpr std::uint64_t kFirstIssuedProcess = 16;
 
 /// How long a question between the runtime's own actors may take beyond what it waits for: they
 /// never block, so who is late for so long is about to be declared silent.
@@ -89,6 +93,9 @@ struct AddNode {
   using Wire = schema::AddNode;
   using Reply = Bootstrap;
   std::string host;
+  NetworkOptions network;     ///< of the host's processes
+  std::string log_directory;  ///< on that host
+  std::vector<std::string> environment;
   void encode(Wire::Builder wire, WireWriter& writer) const;
   static Result<AddNode> decode(Wire::Reader wire, WireReader& reader);
 };
@@ -110,6 +117,8 @@ struct StartActor {
   std::string host;  ///< empty: the first host
   std::uint32_t compute_threads = 1;
   Duration patience{};
+  std::vector<std::string> environment;  ///< "NAME=value", after the host's
+  std::uint64_t memory_limit = 0;        ///< resident bytes; 0: none
   void encode(Wire::Builder wire, WireWriter& writer) const;
   static Result<StartActor> decode(Wire::Reader wire, WireReader& reader);
 };
@@ -209,6 +218,31 @@ struct Stop {
   void encode(Wire::Builder wire, WireWriter& writer) const;
   static Result<Stop> decode(Wire::Reader wire, WireReader& reader);
 };
+/// From the coordinator: the node's lease begins anew.
+struct Renew {
+  using Wire = schema::Renew;
+  void encode(Wire::Builder wire, WireWriter& writer) const;
+  static Result<Renew> decode(Wire::Reader wire, WireReader& reader);
+};
+struct FilePiece {
+  using Wire = schema::FilePiece;
+  std::uint64_t size = 0;  ///< of the whole file, now
+  Bytes bytes;
+  void encode(Wire::Builder wire, WireWriter& writer) const;
+  static Result<FilePiece> decode(Wire::Reader wire, WireReader& reader);
+};
+/// A piece of a file of the run's folder on the host of `process`: "NAME.log" for its log.
+struct ReadFile {
+  using Wire = schema::ReadFile;
+  using Reply = FilePiece;
+  static constexpr std::uint32_t kMost = 1U << 20;
+  ProcessId process;
+  std::string name;
+  std::uint64_t offset = 0;
+  std::uint32_t limit = kMost;  ///< bytes
+  void encode(Wire::Builder wire, WireWriter& writer) const;
+  static Result<ReadFile> decode(Wire::Reader wire, WireReader& reader);
+};
 /// What a process has counted about its peers.
 struct Inspection {
   using Wire = schema::Inspection;
@@ -271,16 +305,61 @@ struct StatusReport {
   static Result<StatusReport> decode(Wire::Reader wire, WireReader& reader);
 };
 
+// ---- who looks at a run from outside ----
+
+struct Overview {
+  using Wire = schema::Overview;
+  std::uint64_t run = 0;
+  std::string name;
+  bool stopping = false;
+  std::vector<ProcessStatus> members;
+  Bytes report;  ///< what the launcher last said of the run
+  void encode(Wire::Builder wire, WireWriter& writer) const;
+  static Result<Overview> decode(Wire::Reader wire, WireReader& reader);
+};
+struct Look {
+  using Wire = schema::Look;
+  using Reply = Overview;
+  void encode(Wire::Builder wire, WireWriter& writer) const;
+  static Result<Look> decode(Wire::Reader wire, WireReader& reader);
+};
+/// The launcher is asked to end the run, and does so in its own way; answered when all actors have
+/// stopped.
+struct EndRun {
+  using Wire = schema::EndRun;
+  using Reply = Stopped;
+  std::string cause;
+  void encode(Wire::Builder wire, WireWriter& writer) const;
+  static Result<EndRun> decode(Wire::Reader wire, WireReader& reader);
+};
+/// What the launcher has to say of the run, for those who look.
+struct Report {
+  using Wire = schema::Report;
+  Bytes text;
+  void encode(Wire::Builder wire, WireWriter& writer) const;
+  static Result<Report> decode(Wire::Reader wire, WireReader& reader);
+};
+/// The coordinator's order to the launcher, on an operator's word.
+struct RunEnds {
+  using Wire = schema::RunEnds;
+  std::string cause;
+  void encode(Wire::Builder wire, WireWriter& writer) const;
+  static Result<RunEnds> decode(Wire::Reader wire, WireReader& reader);
+};
+
 // ---- who accepts what ----
 
 /// What any process may ask of the one above it.
 struct Agent : Interface<Find, Connect, LinkReport> {};
-struct Coordinator : Interface<Find, Connect, LinkReport, Ready, ProcessDown, StatusReport, AddNode,
-                               StartActor, Shutdown, Publish, AdmitExtra, Inspect, Stop> {};
+struct Coordinator
+    : Interface<Find, Connect, LinkReport, Ready, ProcessDown, StatusReport, AddNode, StartActor,
+                Shutdown, Publish, AdmitExtra, Inspect, Stop, Report, Look, EndRun, ReadFile> {};
 struct Node : Interface<Find, Connect, LinkReport, Ready, Leaving, ProcessDown, StartProcess, Admit,
-                        Dial, EndProcess, StopAll, Inspect, Stop> {};
+                        Dial, EndProcess, StopAll, Inspect, Stop, Renew, ReadFile> {};
 struct Control : Interface<Admit, Dial, ProcessDown, Stop, Inspect> {};
-struct LauncherControl : Interface<Admit, Dial, ProcessDown, StatusReport, Inspect> {};
+struct LauncherControl : Interface<Admit, Dial, ProcessDown, StatusReport, Inspect, RunEnds> {};
+/// Of one who only looks.
+struct OperatorControl : Interface<Inspect> {};
 
 /// The agent of a process, as one that accepts I.
 template <class I>

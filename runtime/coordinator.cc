@@ -145,6 +145,7 @@ Result<Bootstrap> CoordinatorActor::issue(ProcessKind kind, const std::string& n
   issued.identity = {name, incarnations_[name] + 1};
   STERNA_ASSIGN(issued.credentials, machine_.keys().issue());
   issued.admit.clear();
+  issued.operators.clear();
   issued.host = host;
   ++next_process_;
   ++incarnations_[name];
@@ -172,6 +173,13 @@ Result<Bootstrap> CoordinatorActor::on(AddNode add) {
   STERNA_TRY(from_launcher());
   STERNA_ASSIGN(Bootstrap node, issue(ProcessKind::NODE, "node-" + add.host, add.host));
   node.uplink = contact_;
+  node.network = add.network;
+  node.log_directory = add.log_directory;
+  node.environment = add.environment;
+  Member& member = *find(node.process);
+  member.network = std::move(add.network);
+  member.log_directory = std::move(add.log_directory);
+  member.environment = std::move(add.environment);
   process().links()->set_tree_peer(node.process);
   process().links()->admit(node.contact(machine_.keys().hash(node.credentials.token)));
   return node;
@@ -205,6 +213,12 @@ Task<Result<Started>> CoordinatorActor::on(StartActor start) {
   issued->actor_type = start.type;
   issued->args = start.args;
   issued->compute_threads = start.compute_threads;
+  issued->network = node->network;
+  issued->log_directory = node->log_directory;
+  issued->environment = node->environment;
+  issued->environment.insert(issued->environment.end(), start.environment.begin(),
+                             start.environment.end());
+  issued->memory_limit = start.memory_limit;
   find(process_id)->node = node->process;
   const ActorRef<Node> agent = agent_of<Node>(node->process);
   StartProcess order{std::move(*issued)};

@@ -5,9 +5,11 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "runtime/machine.h"
 #include "runtime/process_control.h"
@@ -36,6 +38,12 @@ class CoordinatorActor final : public Actor<Coordinator> {
   Task<Result<PeerContact>> on(AdmitExtra admit);
   Task<Result<Inspection>> on(Inspect question);
   void on(Stop);
+  Result<void> on(Report report);
+
+  // From who looks at the run from outside, and from the launcher.
+  Result<Overview> on(Look look);
+  Task<Result<Stopped>> on(EndRun end);
+  Task<Result<FilePiece>> on(ReadFile question);
 
   /// Its own endpoints are known: nodes are told them.
   void set_contact(const Contact& contact) { contact_ = contact; }
@@ -51,15 +59,24 @@ class CoordinatorActor final : public Actor<Coordinator> {
     PeerIdentity identity;
     ProcessId node;  ///< of an actor
     std::string host;
+    /// Of a node: how the processes of its host live.
+    NetworkOptions network;
+    std::string log_directory;
+    std::vector<std::string> environment;
     State state = State::starting;
     Contact contact;         ///< once ready
     AnyRef actor;            ///< once ready
     bool condemned = false;  ///< its node has been told to end it
     std::string cause;
+    ProcessStatus status;  ///< the last that its node told
   };
 
+  void started() override;
   void stop_requested() override {}
   Result<void> from_launcher() const;
+  Result<void> from_visitor() const;
+  Task<void> renewing();
+  ProcessStatus status_of(const Member& member) const;
   Result<void> from_node() const;
   Member* find(ProcessId process);
   Member* find_live(ProcessId process);
@@ -89,6 +106,8 @@ class CoordinatorActor final : public Actor<Coordinator> {
   std::uint64_t next_process_ = kFirstIssuedProcess;
   std::set<std::string> strangers_;  ///< told of in the log: peers that are no part of the run
   Condition changed_;                ///< somebody is ready or dead, or an introduction has ended
+  Bytes report_;                     ///< the launcher's
+  std::optional<Stopped> stopped_;   ///< all actors have
   bool stopping_ = false;
   bool ending_ = false;
 };

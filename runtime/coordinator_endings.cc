@@ -112,6 +112,12 @@ void CoordinatorActor::link_ended(const Contact& peer, const std::string& cause,
 
 void CoordinatorActor::on(StatusReport report) {
   if (!from_node()) return;
+  for (const ProcessStatus& status : report.processes) {
+    Member* member = find_live(status.process);
+    const bool its_own = member != nullptr &&
+                         (member->process == sender().process || member->node == sender().process);
+    if (its_own) member->status = status;
+  }
   if (process().links()->connected(kLauncherProcess)) {
     tell(agent_of<LauncherControl>(kLauncherProcess), std::move(report));
   }
@@ -136,6 +142,8 @@ Task<Stopped> CoordinatorActor::stop_nodes(Duration grace) {
     total.stopped += stopped->stopped;
     total.killed += stopped->killed;
   }
+  stopped_ = total;
+  changed_.notify_all();
   for (const ProcessId node : nodes) tell(agent_of<Node>(node), Stop{});
   // They have heard it when their links end; then we may end too.
   const Time deadline = now() + kNodeEnds;

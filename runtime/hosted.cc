@@ -80,6 +80,7 @@ void HostedProcess::start_coordinator() {
   for (const Contact& launcher : bootstrap_.admit) {
     connected_->links().set_tree_peer({launcher.process});
   }
+  for (const Contact& visitor : bootstrap_.operators) connected_->links().admit(visitor);
   on_link_end([&agent](const Contact& peer, const std::string& cause, bool fault) {
     agent.link_ended(peer, cause, fault);
   });

@@ -2,11 +2,12 @@
 
 namespace sterna {
 
-LauncherActor::LauncherActor(Machine& machine, Process& process, Duration silence, Hooks hooks)
+LauncherActor::LauncherActor(Machine& machine, Process& process, Spawner& placer, Duration silence,
+                             Hooks hooks)
     : LeafAgent(kCoordinatorProcess),
       silence_(silence),
       hooks_(std::move(hooks)),
-      children_(machine.spawner(), machine.loop(), process.timers(),
+      children_(placer, machine.loop(), process.timers(),
                 [this](const ProcessDown& down) { child_ended(down); }) {}
 
 void LauncherActor::on(ProcessDown down) {
@@ -27,6 +28,10 @@ void LauncherActor::on(ProcessDown down) {
 
 void LauncherActor::on(StatusReport report) {
   if (from_above()) hooks_.status(report);
+}
+
+void LauncherActor::on(RunEnds order) {
+  if (from_above()) hooks_.end_wanted(order.cause);
 }
 
 void LauncherActor::child_ended(const ProcessDown& ended) {

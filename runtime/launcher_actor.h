@@ -15,12 +15,14 @@ class LauncherActor final : public LeafAgent<LauncherControl> {
   struct Hooks {
     std::function<void(const ProcessDown&)> down;
     std::function<void(const StatusReport&)> status;
+    std::function<void(const std::string& cause)> end_wanted;
   };
-  LauncherActor(Machine& machine, Process& process, Duration silence, Hooks hooks);
+  LauncherActor(Machine& machine, Process& process, Spawner& placer, Duration silence, Hooks hooks);
 
   using LeafAgent::on;
   void on(ProcessDown down);
   void on(StatusReport report);
+  void on(RunEnds order);
 
   void link_ended(const Contact& peer, const std::string& cause, bool fault);
   /// The coordinator and the nodes.

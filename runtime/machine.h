@@ -29,12 +29,16 @@ class Machine {
  public:
   virtual ~Machine() = default;
   virtual Loop& loop() = 0;
+  /// A clock that goes on while the machine sleeps; its times are not the loop's.
+  virtual const Clock& boot_clock() = 0;
   virtual Random& random() = 0;
   virtual KeyIssuer& keys() = 0;
   virtual Spawner& spawner() = 0;
   /// The transport of the process that `bootstrap` describes.
   virtual Result<std::unique_ptr<Transport>> make_transport(const Bootstrap& bootstrap) = 0;
   virtual std::unique_ptr<Executor> make_executor(std::uint32_t threads) = 0;
+  /// Of this process, as its host numbers it.
+  virtual std::int64_t pid() const = 0;
   /// One line (without newline) for this process's log.
   virtual void log(std::string_view line) = 0;
   /// A new directory (0700, short path) for a run's ipc sockets, and its removal.

@@ -2,17 +2,21 @@
 
 #include <fcntl.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <string>
 #include <vector>
 
 #include "runtime/hosted.h"
+#include "runtime/lifeline.h"
 #include "runtime/process_names.h"
 #include "runtime/real_machine.h"
+#include "runtime/run_files.h"
 #include "runtime/signal_watch.h"
 
 namespace sterna {
@@ -43,6 +47,42 @@ std::vector<char> read_standard_input() {
   return bytes;
 }
 
+/// Reads what a remote launcher sends first: its length, and so many bytes. Standard input stays
+/// open: as long as it does, the launcher is there.
+std::vector<char> read_framed_input() {
+  const auto read_exactly = [](char* to, std::size_t size) {
+    while (size > 0) {
+      const ssize_t got = ::read(STDIN_FILENO, to, size);
+      if (got < 0 && errno == EINTR) continue;
+      if (got <= 0) return false;
+      to += got;
+      size -= static_cast<std::size_t>(got);
+    }
+    return true;
+  };
+  std::uint64_t size = 0;
+  if (!read_exactly(reinterpret_cast<char*>(&size), sizeof(size)) || size > kBootstrapLimit) {
+    return {};
+  }
+  std::vector<char> bytes(size);
+  if (!read_exactly(bytes.data(), bytes.size())) return {};
+  return bytes;
+}
+
+/// On a host that the launcher knows only from afar: finds its folder, and works there.
+Result<void> settle_here(Bootstrap& bootstrap) {
+  bootstrap.log_directory = expand_home(bootstrap.log_directory);
+  const std::string& folder = bootstrap.log_directory;
+  if (folder.empty()) return {};
+  std::error_code failed;
+  std::filesystem::create_directories(folder, failed);
+  if (failed) return system_error(folder, failed.value());
+  if (::chmod(folder.c_str(), S_IRWXU) != 0 || ::chdir(folder.c_str()) != 0) {
+    return system_error(folder, errno);
+  }
+  return {};
+}
+
 void answer(const Contact& contact) {
   const Bytes packed = pack(PeerContact{contact});
   const char* at = reinterpret_cast<const char*>(packed.data());
@@ -57,17 +97,24 @@ void answer(const Contact& contact) {
 }
 
 int host(const ChildArguments& arguments, const Registry& registry) {
-  // The shim: die with the parent; and if it died before we could ask for that, now.
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != arguments.parent) return kExitNotStarted;
-  const std::vector<char> told = read_standard_input();
+  const bool from_afar = arguments.parent == 0;
+  if (!from_afar) {
+    // The shim: die with the parent; and if it died before we could ask for that, now.
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (::getppid() != arguments.parent) return kExitNotStarted;
+  }
+  const std::vector<char> told = from_afar ? read_framed_input() : read_standard_input();
   Result<Bootstrap> bootstrap = unpack<Bootstrap>(std::as_bytes(std::span(told)));
+  if (bootstrap && from_afar) {
+    if (Result<void> settled = settle_here(*bootstrap); !settled) bootstrap = settled.error();
+  }
   if (!bootstrap) {
     log_to_stderr("cannot start: " + bootstrap.error().message);
     return kExitNotStarted;
   }
   const ProcessKind kind = bootstrap->kind;
   const std::string sockets = bootstrap->network.directory;
+  const std::string log_file = bootstrap->log_file();
   // A log file is its writer's alone; standard error is everybody's.
   const std::string prefix =
       bootstrap->log_directory.empty() ? bootstrap->identity.name + ": " : "";
@@ -75,6 +122,7 @@ int host(const ChildArguments& arguments, const Registry& registry) {
   RealMachine machine(log);
   HostedProcess hosted(machine, std::move(*bootstrap), registry);
   std::optional<SignalWatch> orphaned;
+  std::optional<Lifeline> lifeline;
   if (kind == ProcessKind::NODE) ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   if (kind == ProcessKind::COORDINATOR) {
     // It has something left to do when the launcher dies: to remove the sockets. Its nodes do not
@@ -92,9 +140,19 @@ int host(const ChildArguments& arguments, const Registry& registry) {
     return kExitFailed;
   }
   if (kind == ProcessKind::COORDINATOR) answer(*contact);
+  if (from_afar) {
+    lifeline.emplace(machine.loop(), log_file,
+                     [&hosted](const std::string& why) { hosted.lease_lost(why); });
+  }
   machine.loop().run_until([&] { return hosted.finished(); }, kNever);
   ::alarm(kEndTakes);
-  if (!hosted.why().empty()) log("ending: " + hosted.why());
+  if (!hosted.why().empty()) {
+    log("ending: " + hosted.why());
+    if (from_afar) {
+      std::printf("STERNA ending: %s\n", hosted.why().c_str());
+      std::fflush(stdout);
+    }
+  }
   if (kind == ProcessKind::COORDINATOR && hosted.exit_code() == kExitLostLease) {
     machine.remove_socket_directory(sockets);
   }

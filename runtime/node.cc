@@ -1,5 +1,8 @@
 #include "runtime/node.h"
 
+#include <fmt/format.h>
+
+#include "runtime/run_files.h"
 #include "runtime/wait_for.h"
 
 namespace sterna {
@@ -8,6 +11,9 @@ namespace {
 constexpr Duration kStatusInterval = std::chrono::seconds(1);
 /// After SIGKILL a process is gone as soon as the kernel has taken it down.
 constexpr Duration kKillTakes = std::chrono::seconds(3);
+/// A process that fills its memory fast is seen a little late.
+constexpr Duration kMemoryInterval = std::chrono::milliseconds(200);
+constexpr double kMegabyte = 1e6;
 }  // namespace
 
 NodeActor::NodeActor(const Bootstrap& self, Machine& machine, Process& process, Finish finish)
@@ -16,9 +22,33 @@ NodeActor::NodeActor(const Bootstrap& self, Machine& machine, Process& process, 
       finish_(std::move(finish)),
       coordinator_(agent_of<Coordinator>({self.uplink.process})),
       children_(machine.spawner(), machine.loop(), process.timers(),
-                [this](const ProcessDown& down) { child_ended(down); }) {}
+                [this](const ProcessDown& down) { child_ended(down); }),
+      lease_(machine.loop(), machine.boot_clock(), self.lease, [this] {
+        lease_lost(fmt::format("no word from the coordinator for the {} s of the lease",
+                               std::chrono::duration<double>(self_.lease).count()));
+      }) {}
 
-void NodeActor::started() { run(reporting()); }
+void NodeActor::started() {
+  run(reporting());
+  run(watching_memory());
+}
+
+Task<void> NodeActor::watching_memory() {
+  while (true) {
+    co_await sleep(kMemoryInterval);
+    std::vector<std::pair<ProcessId, std::string>> verdicts;
+    children_.for_each([&](ProcessId child, const Bootstrap& told, std::int64_t pid, bool) {
+      if (told.memory_limit == 0) return;
+      const std::uint64_t resident = machine_.spawner().resident_bytes(pid);
+      if (resident <= told.memory_limit) return;
+      verdicts.emplace_back(
+          child, fmt::format("it uses {:.0f} MB of memory, more than its limit of {:.0f} MB",
+                             static_cast<double>(resident) / kMegabyte,
+                             static_cast<double>(told.memory_limit) / kMegabyte));
+    });
+    for (const auto& [child, verdict] : verdicts) children_.condemn(child, verdict);
+  }
+}
 
 void NodeActor::announce(Contact contact) { run(announcing(std::move(contact))); }
 
@@ -80,7 +110,10 @@ Result<void> NodeActor::on(Leaving leaving) {
 Result<Spawned> NodeActor::on(StartProcess start) {
   STERNA_TRY(from_coordinator());
   if (stopping_) return Error{Errc::unavailable, self_.identity.name + " is stopping"};
-  const Bootstrap& child = start.bootstrap;
+  Bootstrap& child = start.bootstrap;
+  // Where things are on this host is this node's to know.
+  child.network.directory = self_.network.directory;
+  child.log_directory = self_.log_directory;
   Links& links = *process().links();
   links.set_tree_peer(child.process);
   links.admit(child.contact(machine_.keys().hash(child.credentials.token)));
@@ -127,25 +160,32 @@ void NodeActor::on(EndProcess end) {
 
 Task<Result<Stopped>> NodeActor::on(StopAll stop) {
   if (Result<void> allowed = from_coordinator(); !allowed) co_return allowed.error();
-  stopping_ = true;
   const std::size_t all = children_.size();
+  auto ended = end_all(stop.grace);
+  const std::size_t killed = co_await std::move(ended);
+  co_return Stopped{static_cast<std::uint32_t>(all - killed), static_cast<std::uint32_t>(killed)};
+}
+
+/// Politely, and who is left after the grace by SIGKILL; returns how many those were.
+Task<std::size_t> NodeActor::end_all(Duration grace) {
+  stopping_ = true;
   std::vector<ProcessId> asked;
   children_.for_each(
       [&](ProcessId child, const Bootstrap&, std::int64_t, bool) { asked.push_back(child); });
   for (const ProcessId child : asked) {
     children_.want_end(child);
     // A link that is still opening takes the message too, and keeps it until it is open.
-    if (stop.grace > Duration::zero() && process().links()->identity_of(child) != nullptr) {
+    if (grace > Duration::zero() && process().links()->identity_of(child) != nullptr) {
       tell(agent_of<Control>(child), Stop{});
     } else {
       children_.kill(child);  // no grace, or not even connected: it has nothing to finish
     }
   }
-  co_await all_gone(now() + stop.grace);
+  co_await all_gone(now() + grace);
   const std::size_t left = children_.size();
   children_.kill_all();
   co_await all_gone(now() + kKillTakes);
-  co_return Stopped{static_cast<std::uint32_t>(all - left), static_cast<std::uint32_t>(left)};
+  co_return left;
 }
 
 Task<void> NodeActor::all_gone(Time deadline) {
@@ -162,6 +202,15 @@ Task<Result<Inspection>> NodeActor::on(Inspect question) {
 
 void NodeActor::on(Stop) {
   if (from_coordinator()) finish_(0, "");
+}
+
+void NodeActor::on(Renew) {
+  if (from_coordinator()) lease_.renew();
+}
+
+Result<FilePiece> NodeActor::on(ReadFile question) {
+  STERNA_TRY(from_coordinator());
+  return read_piece(self_.log_directory, question);
 }
 
 // ---- what happens to its processes ----
@@ -188,14 +237,14 @@ void NodeActor::link_ended(const Contact& peer, const std::string& cause, bool f
 }
 
 void NodeActor::lease_lost(const std::string& cause) {
-  stopping_ = true;
+  if (std::exchange(ending_, true)) return;
   run(ending(cause));
 }
 
 Task<void> NodeActor::ending(std::string cause) {
   log("ending with all processes of this host: " + cause);
-  children_.kill_all();
-  co_await all_gone(now() + kKillTakes);
+  auto ended = end_all(self_.grace);
+  co_await std::move(ended);
   finish_(kExitLostLease, cause);
 }
 
@@ -211,6 +260,11 @@ Task<void> NodeActor::reporting() {
 StatusReport NodeActor::status() const {
   StatusReport report;
   const Links& links = *process().links();
+  const LinkStatistics own = process().statistics();
+  report.processes.push_back({process().id(), self_.identity, self_.host, machine_.pid(),
+                              stopping_ ? "stopping" : "running",
+                              machine_.spawner().resident_bytes(machine_.pid()), own.loop_lag,
+                              own.queued_bytes, own.bytes_in, own.bytes_out, own.actors});
   children_.for_each([&](ProcessId child, const Bootstrap& told, std::int64_t pid, bool stopping) {
     ProcessStatus status;
     status.process = child;

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "runtime/children.h"
+#include "runtime/lease.h"
 #include "runtime/machine.h"
 #include "runtime/process_control.h"
 
@@ -33,6 +34,8 @@ class NodeActor final : public Actor<Node> {
   Task<Result<Stopped>> on(StopAll stop);
   Task<Result<Inspection>> on(Inspect inspect);
   void on(Stop);
+  void on(Renew);
+  Result<FilePiece> on(ReadFile question);
 
   /// Its process listens: says so to the coordinator.
   void announce(Contact contact);
@@ -47,6 +50,8 @@ class NodeActor final : public Actor<Node> {
   Result<void> from_child() const;
   Task<void> announcing(Contact contact);
   Task<void> reporting();
+  Task<void> watching_memory();
+  Task<std::size_t> end_all(Duration grace);
   Task<void> ending(std::string cause);
   Task<void> all_gone(Time deadline);
   void child_ended(const ProcessDown& down);
@@ -57,8 +62,10 @@ class NodeActor final : public Actor<Node> {
   Finish finish_;
   ActorRef<Coordinator> coordinator_;
   Children children_;
+  Lease lease_;
   Condition changed_;  ///< a child has ended
   bool stopping_ = false;
+  bool ending_ = false;
 };
 
 }  // namespace sterna

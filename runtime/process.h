@@ -154,6 +154,9 @@ class Process final : private Loop::Source, private Links::Owner {
   Cell& cell_of(LocalId actor) { return cells_[slot_of(actor)]; }
   void handler_threw(Cell& cell, const detail::Ticket& ticket, std::exception_ptr exception);
 
+  /// What this process says of itself in its heartbeats.
+  LinkStatistics statistics() override;
+
  private:
   struct Ask {
     detail::PendingAsk* ask = nullptr;
@@ -178,7 +181,6 @@ class Process final : private Loop::Source, private Links::Owner {
   void down_received(const DownNotice& notice) override;
   void introduce(ProcessId peer) override;
   void link_ended(const Contact& peer, const std::string& cause, bool fault) override;
-  LinkStatistics statistics() override;
 
   void start_ask(detail::PendingAsk& ask, std::unique_ptr<Mail> mail, LocalId source,
                  ActorId target, Duration deadline);

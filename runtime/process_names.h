@@ -4,7 +4,7 @@
 //
 // NAME and RUN are there for people (ps) and for the last check that nothing of a run is left;
 // PARENT is the pid of the parent, so that a child whose parent died before it could ask to die
-// with it knows. Secrets never are on the command line.
+// with it knows; 0 where a remote shell started it. Secrets never are on the command line.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ namespace sterna {
 struct ChildArguments {
   std::string name;
   std::uint64_t run = 0;
-  std::int64_t parent = 0;
+  std::int64_t parent = 0;  ///< 0: started on this host from another one
 };
 
 std::vector<std::string> child_arguments(const std::string& name, std::uint64_t run,

@@ -64,6 +64,8 @@ RealMachine::RealMachine(std::function<void(std::string_view)> log)
 
 RealMachine::~RealMachine() = default;
 
+std::int64_t RealMachine::pid() const { return ::getpid(); }
+
 Result<std::unique_ptr<Transport>> RealMachine::make_transport(const Bootstrap& bootstrap) {
   const NetworkOptions& network = bootstrap.network;
   ZmqOptions options;
@@ -71,6 +73,7 @@ Result<std::unique_ptr<Transport>> RealMachine::make_transport(const Bootstrap& 
   options.curve = network.curve;
   options.directory = network.directory;
   options.bind_address = network.bind_address;
+  options.address = network.address;
   options.port_low = network.port_low;
   options.port_high = network.port_high;
   options.port_hash = port_hash(bootstrap);

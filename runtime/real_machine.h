@@ -20,11 +20,13 @@ class RealMachine final : public Machine {
   ~RealMachine() override;
 
   UvLoop& loop() override { return loop_; }
+  const Clock& boot_clock() override { return boot_clock_; }
   Random& random() override { return random_; }
   KeyIssuer& keys() override { return *keys_; }
   UvSpawner& spawner() override { return spawner_; }
   Result<std::unique_ptr<Transport>> make_transport(const Bootstrap& bootstrap) override;
   std::unique_ptr<Executor> make_executor(std::uint32_t threads) override;
+  std::int64_t pid() const override;
   void log(std::string_view line) override { log_(line); }
   /// Under $TMPDIR, or /tmp: short enough for a socket's path.
   Result<std::string> make_socket_directory() override;
@@ -33,6 +35,7 @@ class RealMachine final : public Machine {
 
  private:
   UvLoop loop_;
+  BootClock boot_clock_;
   SystemRandom random_;
   std::unique_ptr<KeyIssuer> keys_;
   std::function<void(std::string_view)> log_;

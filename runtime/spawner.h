@@ -15,6 +15,8 @@ struct ProcessExit {
   int signal = 0;  ///< 0: no signal
   /// The kernel killed something for want of memory while it ran; a guess, and said as one.
   bool likely_out_of_memory = false;
+  /// What whoever started it from afar has to say, instead of all the rest; may be empty.
+  std::string words = {};
 
   bool clean() const { return code == 0 && signal == 0; }
   /// "exited with code 3", "killed by SIGSEGV", "killed by SIGKILL (likely out of memory)".

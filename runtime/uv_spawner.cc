@@ -30,19 +30,24 @@ std::uint64_t oom_kills() {
   return 0;
 }
 
-/// This process's environment, in which OpenMP's threads sleep while they wait: there may be more
-/// of them than cores.
-std::vector<std::string> child_environment() {
-  std::vector<std::string> variables;
-  for (char** entry = environ; *entry != nullptr; ++entry) {
-    const std::string_view variable(*entry);
-    if (!variable.starts_with("OMP_WAIT_POLICY=") && !variable.starts_with("GOMP_SPINCOUNT=")) {
-      variables.emplace_back(variable);
+/// This process's environment with the child's own variables. OpenMP's threads sleep while they
+/// wait: there may be more of them than cores.
+std::vector<std::string> child_environment(const std::vector<std::string>& own) {
+  std::map<std::string, std::string> variables;
+  const auto set = [&](std::string_view variable) {
+    const std::size_t name = variable.find('=');
+    if (name != std::string_view::npos) {
+      variables[std::string(variable.substr(0, name))] = variable.substr(name + 1);
     }
-  }
-  variables.emplace_back("OMP_WAIT_POLICY=PASSIVE");
-  variables.emplace_back("GOMP_SPINCOUNT=0");
-  return variables;
+  };
+  for (char** entry = environ; *entry != nullptr; ++entry) set(*entry);
+  set("OMP_WAIT_POLICY=PASSIVE");
+  set("GOMP_SPINCOUNT=0");
+  for (const std::string& variable : own) set(variable);
+  std::vector<std::string> environment;
+  environment.reserve(variables.size());
+  for (const auto& [name, value] : variables) environment.push_back(name + "=" + value);
+  return environment;
 }
 
 std::vector<char*> pointers(std::vector<std::string>& strings) {
@@ -173,7 +178,7 @@ Result<std::int64_t> UvSpawner::spawn(const Bootstrap& bootstrap, Callbacks call
   }
   std::vector<std::string> arguments =
       child_arguments(bootstrap.identity.name, bootstrap.run, ::getpid());
-  std::vector<std::string> environment = child_environment();
+  std::vector<std::string> environment = child_environment(bootstrap.environment);
   std::vector<char*> argv = pointers(arguments);
   std::vector<char*> env = pointers(environment);
   uv_process_options_t options{};

@@ -159,6 +159,10 @@ Result<void> ZmqTransport::bind_tcp(Lane lane, std::string& endpoint) {
     const Result<void> bound = socket.bind(tcp_endpoint(address, port));
     if (bound) {
       endpoint = socket.last_endpoint();
+      if (!options_.address.empty() && options_.address != address) {
+        const std::string found = endpoint.substr(endpoint.rfind(':') + 1);
+        endpoint = tcp_endpoint(options_.address, std::stoi(found));
+      }
       return {};
     }
     if (bound.error().code != Errc::already_exists) return bound.error();

@@ -43,6 +43,7 @@ struct ZmqOptions {
   bool curve = true;
   std::string directory;                   ///< ipc: where the sockets lie; ours alone, mode 0700
   std::string bind_address = "127.0.0.1";  ///< tcp: the host's address; never "*"
+  std::string address = {};                ///< tcp: where others reach it; empty: the same
   int port_low = 0;                        ///< tcp: 0 for any free port
   int port_high = 0;
   std::uint64_t port_hash = 0;  ///< of run and actor: where in the range to begin
@@ -51,7 +52,8 @@ struct ZmqOptions {
   /// Messages queued per connection and direction. Only a backstop: credits bound the bytes.
   int high_water_mark = 1 << 16;
   Duration connect_timeout = std::chrono::seconds(5);
-  Duration handshake_timeout = std::chrono::seconds(5);
+  /// Half-open connections hold a descriptor each for so long.
+  Duration handshake_timeout = std::chrono::seconds(2);
   /// libzmq's own heartbeat finds dead hosts. Its I/O thread answers even if the loop is stuck, so
   /// it is more patient than the links' heartbeats, which know the cause.
   Duration heartbeat = std::chrono::seconds(1);

@@ -33,4 +33,10 @@ class SteadyClock final : public Clock {
   }
 };
 
+/// The machine's clock since it was started, sleep included (CLOCK_BOOTTIME).
+class BootClock final : public Clock {
+ public:
+  Time now() const override;
+};
+
 }  // namespace sterna

@@ -22,6 +22,7 @@ struct Network {
   bindAddress @3 :Text;
   portLow @4 :UInt16;    # 0: any port
   portHigh @5 :UInt16;
+  address @6 :Text;      # under which others reach bindAddress; empty: the same
 }
 
 enum ProcessKind {
@@ -53,6 +54,10 @@ struct Bootstrap {
   actorType @17 :Text;
   args @18 :Data;              # a packed message of the type's Args
   logDirectory @19 :Text;
+  lease @20 :Int64;            # of a node: nanoseconds without a word from the coordinator
+  environment @21 :List(Text); # "NAME=value" for the actors' processes
+  memoryLimit @22 :UInt64;     # resident bytes of an actor's process; 0: none
+  operators @23 :List(Contact);# of the coordinator: who may look at the run and end it
 }
 
 # ---- asked of the process above ----
@@ -88,6 +93,9 @@ struct Leaving {
 
 struct AddNode {
   host @0 :Text;
+  network @1 :Network;
+  logDirectory @2 :Text;
+  environment @3 :List(Text);
 }
 struct StartActor {
   name @0 :Text;
@@ -96,6 +104,8 @@ struct StartActor {
   host @3 :Text;  # empty: the first
   computeThreads @4 :UInt32;
   deadline @5 :Int64;
+  environment @6 :List(Text);
+  memoryLimit @7 :UInt64;
 }
 struct Started {
   process @0 :UInt64;
@@ -143,6 +153,37 @@ struct StopAll {
   grace @0 :Int64;
 }
 struct Stop {}
+struct Renew {}  # the lease
+struct ReadFile {
+  process @0 :UInt64;  # whose file
+  name @1 :Text;
+  offset @2 :UInt64;
+  limit @3 :UInt32;
+}
+struct FilePiece {
+  size @0 :UInt64;     # of the whole file, now
+  bytes @1 :Data;
+}
+
+# ---- who looks at a run from outside ----
+
+struct Look {}
+struct Overview {
+  run @0 :UInt64;
+  name @1 :Text;
+  stopping @2 :Bool;
+  members @3 :List(ProcessStatus);
+  report @4 :Data;     # what the launcher last said of the run
+}
+struct EndRun {
+  cause @0 :Text;
+}
+struct Report {
+  text @0 :Data;
+}
+struct RunEnds {
+  cause @0 :Text;
+}
 
 struct Inspect {
   process @0 :UInt64;

@@ -67,6 +67,7 @@ class SimWorld::Host final : public Machine, private KeyIssuer, private Spawner 
         random_(world.seed_ + static_cast<std::uint64_t>(pid)) {}
 
   Loop& loop() override { return own_loop; }
+  const Clock& boot_clock() override { return own_loop; }
   Random& random() override { return random_; }
   KeyIssuer& keys() override { return *this; }
   Spawner& spawner() override { return *this; }
@@ -77,6 +78,7 @@ class SimWorld::Host final : public Machine, private KeyIssuer, private Spawner 
   std::unique_ptr<Executor> make_executor(std::uint32_t) override {
     return std::make_unique<SimExecutor>(world_.loop_, world_.job_time_);
   }
+  std::int64_t pid() const override { return pid_; }
   void log(std::string_view line) override {
     world_.log_.push_back(name_ + ": " + std::string(line));
   }
