@@ -17,6 +17,7 @@
 #include "runtime/process_names.h"
 #include "runtime/real_machine.h"
 #include "runtime/run_files.h"
+#include "runtime/self_description.h"
 #include "runtime/signal_watch.h"
 
 namespace sterna {
@@ -163,7 +164,7 @@ int host(const ChildArguments& arguments, const Registry& registry) {
 
 std::optional<int> host_if_child(int argc, char** argv, const Registry& registry) {
   const auto child = parse_child_arguments(std::vector<std::string>(argv, argv + argc));
-  if (!child) return std::nullopt;
+  if (!child) return answer_about_itself(argc, argv, registry);
   return host(*child, registry);
 }
 

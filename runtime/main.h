@@ -16,8 +16,9 @@
 
 namespace sterna {
 
-/// If this program was started as a process of a run, hosts it and returns its exit code. To be
-/// called first thing in main(), before any thread exists.
+/// If this program was started as a process of a run, hosts it and returns its exit code; likewise
+/// if it was asked about itself (self_description.h). To be called first thing in main(), before
+/// any thread exists.
 std::optional<int> host_if_child(int argc, char** argv, const Registry& registry);
 
 /// Hosts a child, or runs `body` with a run that has been started on this machine, and stops it

@@ -272,9 +272,10 @@ TEST_F(ClusterSim, ALinkThatIsLostBetweenTwoActorsEndsTheOneThatIsReported) {
 
 TEST_F(ClusterSim, StatusArrivesEverySecond) {
   spawn("a");
-  ASSERT_TRUE(wait([&] { return status.processes.size() == 1; }, seconds(3)));
-  EXPECT_EQ(status.processes[0].identity.name, "a");
-  EXPECT_EQ(status.processes[0].state, "running");
+  ASSERT_TRUE(wait([&] { return status.processes.size() == 2; }, seconds(3)));
+  EXPECT_EQ(status.processes[0].identity.name, "node-localhost");
+  EXPECT_EQ(status.processes[1].identity.name, "a");
+  EXPECT_EQ(status.processes[1].state, "running");
 }
 
 TEST_F(ClusterSim, AnExtraPeerIsLetInAndItsFaultsLeaveTheRunAsItWas) {
