@@ -1,19 +1,15 @@
 // From a Draft to a ClusterFile: defaults that depend on other keys, one plan per actor, and the
 // checks that compare keys with each other.
-#include <arpa/inet.h>
 #include <fmt/format.h>
-#include <ifaddrs.h>
-#include <netinet/in.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <set>
 
 #include "launcher/cluster_draft.h"
 #include "launcher/duration_text.h"
 #include "launcher/nearest.h"
+#include "launcher/placement.h"
 
 namespace sterna::launcher {
 namespace {
@@ -23,52 +19,12 @@ constexpr std::int64_t max_ranks = 65536;
 
 struct Role {
   std::string_view name;
-  std::string_view base;  ///< of default names: base0, base1, …
   std::string_view does;
 };
-constexpr std::array<Role, 4> roles = {{{"parameter_server", "server", "keeps the parameters"},
-                                        {"worker", "worker", "computes gradients"},
-                                        {"input_reader", "reader", "reads the examples"},
-                                        {"evaluator", "evaluator", "measures precision@1"}}};
-
-const Role& role_named(std::string_view name) {
-  for (const Role& role : roles) {
-    if (role.name == name) return role;
-  }
-  return roles.front();
-}
-
-/// The bytes of an IPv4 or IPv6 address, or "" for anything else.
-std::string address_bytes(const std::string& address) {
-  std::array<char, 16> bytes{};
-  if (inet_pton(AF_INET, address.c_str(), bytes.data()) == 1) return {bytes.data(), 4};
-  if (inet_pton(AF_INET6, address.c_str(), bytes.data()) == 1) return {bytes.data(), 16};
-  return "";
-}
-
-bool is_this_machine(const std::string& address) {
-  if (address == "localhost") return true;
-  std::array<char, 256> name{};
-  if (gethostname(name.data(), name.size() - 1) == 0 && address == name.data()) return true;
-  const std::string wanted = address_bytes(address);
-  if (wanted.empty()) return false;
-  if (wanted.size() == 4 && wanted[0] == 127) return true;
-  ifaddrs* list = nullptr;
-  if (getifaddrs(&list) != 0) return false;
-  bool found = false;
-  for (const ifaddrs* entry = list; entry && !found; entry = entry->ifa_next) {
-    if (!entry->ifa_addr) continue;
-    if (entry->ifa_addr->sa_family == AF_INET && wanted.size() == 4) {
-      const auto* ip = reinterpret_cast<const sockaddr_in*>(entry->ifa_addr);
-      found = std::memcmp(&ip->sin_addr, wanted.data(), 4) == 0;
-    } else if (entry->ifa_addr->sa_family == AF_INET6 && wanted.size() == 16) {
-      const auto* ip = reinterpret_cast<const sockaddr_in6*>(entry->ifa_addr);
-      found = std::memcmp(&ip->sin6_addr, wanted.data(), 16) == 0;
-    }
-  }
-  freeifaddrs(list);
-  return found;
-}
+constexpr std::array<Role, 4> roles = {{{"parameter_server", "keeps the parameters"},
+                                        {"worker", "computes gradients"},
+                                        {"input_reader", "reads the examples"},
+                                        {"evaluator", "measures precision@1"}}};
 
 class Finisher {
  public:
@@ -77,6 +33,8 @@ class Finisher {
   ClusterFile finish(const std::string& default_name) {
     file_.format = draft_.root.format;
     file_.cluster = draft_.cluster;
+    file_.program = draft_.program;
+    file_.tables = draft_.actors;
     file_.job = draft_.job;
     file_.data = draft_.data;
     file_.optimizer = draft_.optimizer;
@@ -85,113 +43,184 @@ class Finisher {
     file_.deadlines = draft_.deadlines;
     if (file_.cluster.name.empty()) file_.cluster.name = default_name;
     check_required();
-    plan_hosts();
+    file_.hosts = plan_hosts(draft_, problems_);
+    plan_head();
+    plan_net();
     check_life();
+    for (std::size_t i = 0; i < file_.tables.size(); ++i) check_table(i);
     if (problems_.any()) return file_;  // a mistake above would only echo below
     plan_actors();
-    check_roles();
+    if (trains()) check_roles();
+    if (!problems_.any()) check_ports(draft_, file_, problems_);
     return file_;
   }
 
  private:
+  /// Whether some actor has a training role, or none a type of its own: then [job] counts.
+  bool trains() const {
+    const auto& tables = draft_.actors;
+    return tables.empty() ||
+           std::any_of(tables.begin(), tables.end(), [](const ActorSection& table) {
+             return !table.role.empty() || table.type.empty();
+           });
+  }
+
   void check_required() {
     const ClusterKeys keys = cluster_keys();
     keys.for_each([&](const auto& section) {
-      std::vector<std::string> tables;
-      if (!section.list) {
-        tables.emplace_back(section.name);
-      } else if (section.name == keys.actor.name) {
-        for (std::size_t i = 0; i < draft_.actors.size(); ++i) {
-          tables.push_back(fmt::format("actor.{}", i));
-        }
-      }
+      if (section.name == keys.job.name && !trains()) return;
+      if (section.list) return;  // no key of theirs must be given
       for (const auto& key : section.keys) {
-        if (!key.required) continue;
         const std::string shown = section.name.empty()
                                       ? std::string(key.name)
                                       : fmt::format("{}.{}", section.name, key.name);
-        for (const std::string& table : tables) {
-          const std::string path =
-              table.empty() ? std::string(key.name) : fmt::format("{}.{}", table, key.name);
-          if (draft_.has(path)) continue;
-          problems_.add(draft_.where(table), fmt::format("the key \"{}\" is missing", shown));
-        }
+        if (!key.required || draft_.has(shown)) continue;
+        problems_.add(draft_.where(section.name), fmt::format("the key \"{}\" is missing", shown));
       }
     });
+    if (trains()) return;
+    for (const std::string_view section : {keys.job.name, keys.data.name, keys.optimizer.name,
+                                           keys.gradient.name, keys.evaluation.name}) {
+      if (!draft_.has(section)) continue;
+      problems_.add(
+          draft_.where(section),
+          fmt::format("[{}] is for the training roles, and no actor has one; remove it", section));
+    }
   }
 
-  void plan_hosts() {
-    std::vector<std::string> names;
-    for (std::size_t i = 0; i < draft_.hosts.size(); ++i) {
-      HostSection host = draft_.hosts[i];
-      const std::string path = fmt::format("host.{}", i);
-      if (host.bind.empty()) host.bind = host.address;
-      const auto twin = std::find(names.begin(), names.end(), host.name);
-      if (twin != names.end()) {
-        two_of_one_name("hosts", host.name, fmt::format("host.{}", twin - names.begin()), path);
-      }
-      names.push_back(host.name);
-      for (const auto& [key, address] : {std::pair{"address", host.address}, {"bind", host.bind}}) {
-        if (is_this_machine(address)) continue;
-        problems_.add(draft_.where(fmt::format("{}.{}", path, key)),
-                      fmt::format("\"{}\" is not an address of this machine; other hosts come "
-                                  "with ssh in a later version",
-                                  address));
-        break;
-      }
-      file_.hosts.push_back(std::move(host));
+  void plan_head() {
+    ClusterSection& cluster = file_.cluster;
+    if (cluster.placer == "slurm") {
+      if (cluster.head.empty()) return;
+      return problems_.add(
+          draft_.where("cluster.head"),
+          "with placer = \"slurm\" the head is the allocation's first host; remove "
+          "the key");
     }
-    if (file_.cluster.head.empty()) file_.cluster.head = names.front();
-    check_host("cluster.head", file_.cluster.head, names);
+    const bool own_ssh = cluster.placer == "ssh";
+    if (cluster.head.empty()) {
+      for (const HostSection& host : file_.hosts) {
+        if (own_ssh && !host.ssh.empty()) continue;
+        cluster.head = host.name;
+        return;
+      }
+      return;
+    }
+    check_host("cluster.head", cluster.head);
+  }
+
+  void plan_net() {
+    if (file_.job.net == "mlp") {
+      if (!draft_.has("job.hidden")) file_.job.hidden = {300, 100};
+    } else if (!file_.job.hidden.empty()) {
+      problems_.add(
+          draft_.where("job.hidden"),
+          fmt::format("\"job.hidden\" is for the net \"mlp\", not for \"{}\"", file_.job.net));
+    }
   }
 
   void check_life() {
     const ClusterSection& cluster = file_.cluster;
-    if (cluster.silence > cluster.heartbeat) return;
-    const char* key = draft_.has("cluster.silence") ? "cluster.silence" : "cluster.heartbeat";
-    problems_.add(draft_.where(key),
-                  fmt::format("\"cluster.silence\" ({}) must be longer than \"cluster.heartbeat\" "
-                              "({}), or every actor is taken for dead",
-                              duration_text(cluster.silence), duration_text(cluster.heartbeat)));
+    const auto outlasts_heartbeat = [&](std::string_view name, Duration value,
+                                        std::string_view or_else) {
+      if (value > cluster.heartbeat) return;
+      const std::string key = fmt::format("cluster.{}", name);
+      problems_.add(
+          draft_.where(draft_.has(key) ? key : "cluster.heartbeat"),
+          fmt::format("\"{}\" ({}) must be longer than \"cluster.heartbeat\" ({}), or {}", key,
+                      duration_text(value), duration_text(cluster.heartbeat), or_else));
+    };
+    outlasts_heartbeat("silence", cluster.silence, "every actor is taken for dead");
+    outlasts_heartbeat("lease", cluster.lease, "every host stops its actors");
+  }
+
+  /// What the keys of one [[actor]] say together.
+  void check_table(std::size_t index) {
+    const ActorSection& table = file_.tables[index];
+    const std::string path = fmt::format("actor.{}", index);
+    const auto complain = [&](std::string_view key, const std::string& message) {
+      problems_.add(draft_.where(fmt::format("{}.{}", path, key)), message);
+    };
+    if (table.role.empty() && table.type.empty()) {
+      return complain("",
+                      "the key \"actor.role\" is missing (or \"actor.type\", for a program's own "
+                      "actors)");
+    }
+    if (!table.role.empty() && !table.type.empty()) {
+      complain("type",
+               "an actor has a role in training or a type of the program, not both; remove one");
+    } else if (!table.type.empty() && trains()) {
+      complain("type",
+               "actors with a type and training roles do not go together yet; write a file for "
+               "each");
+    }
+    if (table.role != "worker" && draft_.has(path + ".ranks")) {
+      complain("ranks", table.role.empty()
+                            ? "\"actor.ranks\" is for workers, not for types of the program"
+                            : fmt::format("\"actor.ranks\" is for workers, not for the role \"{}\"",
+                                          table.role));
+    }
+    if (!table.role.empty() && draft_.has(path + ".args")) {
+      complain("args",
+               fmt::format("\"actor.args\" is for types of the program; the role \"{}\" takes "
+                           "what it needs from [job] and the tables after it",
+                           table.role));
+    }
+    check_place(table, path, complain);
+  }
+
+  template <class Complain>
+  void check_place(const ActorSection& table, const std::string& path, Complain complain) {
+    if (!table.hosts.empty()) {
+      for (const auto& [key, asked] : {std::pair{"cpus", table.cpus > 0},
+                                       {"gpus", table.gpus > 0},
+                                       {"labels", !table.labels.empty()},
+                                       {"policy", table.policy != "spread"}}) {
+        if (!asked) continue;
+        complain(key,
+                 fmt::format("\"actor.{}\" chooses among hosts, and \"actor.hosts\" has chosen; "
+                             "remove one of them",
+                             key));
+      }
+      if (file_.cluster.placer == "slurm") {
+        return complain("hosts",
+                        "with placer = \"slurm\" nobody knows the hosts yet; ask for cpus, gpus "
+                        "or memory instead");
+      }
+      for (const std::string& host : table.hosts) check_host(path + ".hosts", host);
+    } else if (table.policy != "spread" && !table.asks_for_resources()) {
+      complain("policy",
+               "\"actor.policy\" chooses among hosts that have what is asked for; ask for cpus, "
+               "gpus, memory or labels too");
+    }
+    if (table.gpus > 0 && !table.devices.empty() &&
+        static_cast<std::size_t>(table.gpus) > table.devices.size()) {
+      complain("devices", fmt::format("{} devices are too few for {} gpus per actor",
+                                      table.devices.size(), table.gpus));
+    }
   }
 
   void plan_actors() {
-    std::vector<std::string> hosts;
-    for (const HostSection& host : file_.hosts) hosts.push_back(host.name);
-    std::map<std::string, std::int64_t> unnamed;  // how many of a role so far
-    std::map<std::string, std::string> path_of;   // by actor's name
-    std::int64_t first_rank = 0;
-    for (std::size_t i = 0; i < draft_.actors.size(); ++i) {
-      const ActorSection& entry = draft_.actors[i];
-      const std::string path = fmt::format("actor.{}", i);
-      const std::vector<std::string>& on = entry.hosts.empty() ? hosts : entry.hosts;
-      for (const std::string& host : on) check_host(path + ".hosts", host, hosts);
-      if (entry.role != "worker" && draft_.has(path + ".ranks")) {
-        problems_.add(
-            draft_.where(path + ".ranks"),
-            fmt::format("\"actor.ranks\" is for workers, not for the role \"{}\"", entry.role));
-      }
-      for (std::int64_t n = 0; n < entry.count; ++n) {
-        ActorPlan actor;
-        actor.role = entry.role;
-        actor.name = entry.name.empty()
-                         ? fmt::format("{}{}", role_named(entry.role).base, unnamed[entry.role]++)
-                     : entry.count > 1 ? fmt::format("{}{}", entry.name, n)
-                                       : entry.name;
-        actor.host = on[static_cast<std::size_t>(n) % on.size()];
-        if (entry.role == "worker") {
-          actor.ranks = entry.ranks;
-          actor.first_rank = first_rank;
-          first_rank += entry.ranks;
-        }
-        check_name(actor.name, path, path_of);
-        file_.actors.push_back(std::move(actor));
+    file_.actors = expand(file_.tables);
+    if (file_.ranks() > max_ranks) {
+      return problems_.add(
+          draft_.where("actor.0"),
+          fmt::format("{} ranks are too many; at most {} fit", file_.ranks(), max_ranks));
+    }
+    std::map<std::string, std::string> path_of;  // by actor's name
+    std::size_t actor = 0;
+    for (std::size_t i = 0; i < file_.tables.size(); ++i) {
+      for (std::int64_t n = 0; n < file_.tables[i].count; ++n, ++actor) {
+        check_name(file_.actors[actor].name, fmt::format("actor.{}", i), path_of);
       }
     }
-    if (first_rank > max_ranks) {
-      problems_.add(draft_.where("actor.0"),
-                    fmt::format("{} ranks are too many; at most {} fit", first_rank, max_ranks));
+    if (file_.hosts.empty()) return;  // they come with Slurm's allocation
+    Placement placement = place(file_.hosts, file_.tables);
+    for (const PlacementProblem& problem : placement.problems) {
+      const std::string path = fmt::format("actor.{}", problem.table);
+      problems_.add(draft_.where(fmt::format("{}.{}", path, problem.key)), problem.message);
     }
+    file_.actors = std::move(placement.actors);
   }
 
   void check_name(const std::string& name, const std::string& path,
@@ -204,7 +233,7 @@ class Finisher {
                                 name));
     }
     const auto [twin, fresh] = path_of.emplace(name, path);
-    if (!fresh) two_of_one_name("actors", name, twin->second, path);
+    if (!fresh) two_of_one_name(name, twin->second, path);
   }
 
   void check_roles() {
@@ -223,22 +252,24 @@ class Finisher {
     }
   }
 
-  void check_host(const std::string& path, const std::string& host,
-                  const std::vector<std::string>& hosts) {
+  void check_host(const std::string& path, const std::string& host) {
+    std::vector<std::string> hosts;
+    for (const HostSection& known : file_.hosts) hosts.push_back(known.name);
     if (std::find(hosts.begin(), hosts.end(), host) != hosts.end()) return;
     std::string advice = did_you_mean(host, hosts);
     if (advice.empty()) advice = fmt::format("; there are {}", fmt::join(hosts, ", "));
     problems_.add(draft_.where(path), fmt::format("there is no host \"{}\"{}", host, advice));
   }
 
-  void two_of_one_name(std::string_view what, const std::string& name, const std::string& first,
+  void two_of_one_name(const std::string& name, const std::string& first,
                        const std::string& second) {
     const Where there = draft_.where(first + ".name");
     if (!reported_twins_.insert(first + second).second) return;
-    problems_.add(draft_.where(second + ".name"),
-                  fmt::format("two {} are named \"{}\", here and at {}; give one of them another "
-                              "name",
-                              what, name, problems_.place(there)));
+    problems_.add(
+        draft_.where(second + ".name"),
+        fmt::format("two actors are named \"{}\", here and at {}; give one of them another "
+                    "name",
+                    name, problems_.place(there)));
   }
 
   const Draft& draft_;
@@ -248,46 +279,6 @@ class Finisher {
 };
 
 }  // namespace
-
-void Problems::add(const Where& where, const std::string& message) {
-  lines_.push_back({where, place(where) + ": " + message});
-}
-
-std::string Problems::place(const Where& where) const {
-  if (!where.override_text.empty()) {
-    std::string text = "--set " + where.override_text;
-    std::replace_if(
-        text.begin(), text.end(), [](unsigned char c) { return c < 0x20; }, ' ');
-    return text;
-  }
-  return where.line > 0 ? fmt::format("{}:{}", path_, where.line) : path_;
-}
-
-Error Problems::error() const {
-  std::vector<Line> sorted = lines_;
-  std::stable_sort(sorted.begin(), sorted.end(), [](const Line& a, const Line& b) {
-    const auto order = [](const Line& line) {
-      return std::pair{!line.where.override_text.empty(), line.where.line};
-    };
-    return order(a) < order(b);
-  });
-  std::string text;
-  for (const Line& line : sorted) {
-    text += text.empty() ? "" : "\n";
-    text += line.text;
-  }
-  return {Errc::invalid_argument, text};
-}
-
-Where Draft::where(std::string_view path) const {
-  while (true) {
-    const auto found = given.find(path);
-    if (found != given.end()) return found->second;
-    const std::size_t dot = path.rfind('.');
-    if (dot == std::string_view::npos) return {};
-    path = path.substr(0, dot);
-  }
-}
 
 ClusterFile finish(const Draft& draft, const std::string& default_name, Problems& problems) {
   return Finisher(draft, problems).finish(default_name);

@@ -44,6 +44,7 @@ struct Draft {
   std::vector<HostSection> hosts;
   std::vector<ActorSection> actors;
   ClusterSection cluster;
+  ProgramSection program;
   JobSection job;
   DataSection data;
   OptimizerSection optimizer;
@@ -59,6 +60,11 @@ struct Draft {
 
 /// Reads TOML `text` and applies `overrides`; mistakes go to `problems`.
 Draft read_draft(std::string_view text, std::span<const std::string> overrides, Problems& problems);
+
+/// The hosts with their addresses filled in, and what is wrong with them.
+std::vector<HostSection> plan_hosts(const Draft& draft, Problems& problems);
+/// Every process of a placed file binds ports of [cluster] ports: complains where they are too few.
+void check_ports(const Draft& draft, const ClusterFile& file, Problems& problems);
 
 /// Fills in what depends on other keys, expands lists and checks what belongs together.
 /// `default_name` is the cluster's name where the file gives none.

@@ -1,5 +1,6 @@
 #include "launcher/cluster_file.h"
 
+#include <algorithm>
 #include <cctype>
 #include <filesystem>
 
@@ -23,6 +24,21 @@ std::string default_name(const std::string& path) {
 
 }  // namespace
 
+bool ClusterFile::trains() const {
+  return std::none_of(actors.begin(), actors.end(),
+                      [](const ActorPlan& actor) { return !actor.type.empty(); });
+}
+
+bool ClusterFile::placed() const {
+  return std::none_of(actors.begin(), actors.end(),
+                      [](const ActorPlan& actor) { return actor.host.empty(); });
+}
+
+bool ClusterFile::manages_gpus() const {
+  return std::any_of(hosts.begin(), hosts.end(),
+                     [](const HostSection& host) { return host.gpus > 0; });
+}
+
 std::int64_t ClusterFile::ranks() const {
   std::int64_t sum = 0;
   for (const ActorPlan& actor : actors) sum += actor.ranks;
@@ -33,6 +49,12 @@ std::int64_t ClusterFile::count(std::string_view role) const {
   std::int64_t found = 0;
   for (const ActorPlan& actor : actors) found += actor.role == role ? 1 : 0;
   return found;
+}
+
+std::int64_t processes_on(const ClusterFile& file, const HostSection& host) {
+  std::int64_t processes = 1;
+  for (const ActorPlan& actor : file.actors) processes += actor.host == host.name ? 1 : 0;
+  return host.name == file.cluster.head ? processes + 2 : processes;
 }
 
 Result<ClusterFile> read_cluster_file(const std::string& path,

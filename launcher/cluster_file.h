@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -23,40 +24,101 @@ struct PortRange {
   bool operator==(const PortRange&) const = default;
 };
 
+/// A number of bytes; 0: no limit.
+struct ByteCount {
+  std::uint64_t count = 0;
+  bool operator==(const ByteCount&) const = default;
+};
+
+/// A JSON object as text, its keys in alphabetical order.
+struct JsonObject {
+  std::string text = "{}";
+  bool operator==(const JsonObject&) const = default;
+};
+
 /// [cluster]: the processes' life and how they reach each other.
 struct ClusterSection {
-  std::string name;                ///< default: the file's name without ".toml"
-  std::string head;                ///< the host of the coordinator; default: the first host
+  std::string name;  ///< default: the file's name without ".toml"
+  /// The host of the coordinator. Empty: the machine that the command runs on, which is no host of
+  /// the file (every one has an `ssh`), or with Slurm the first host of the allocation to come.
+  std::string head;
+  std::string placer = "ssh";      ///< "ssh", "local", "slurm" or "join"
   std::string security = "curve";  ///< "curve" or "none", for tcp
-  std::string transport = "ipc";   ///< "ipc" or "tcp" between processes of one host
+  std::string transport = "ipc";   ///< "ipc" or "tcp", where the whole run is on one host
   std::optional<PortRange> ports;  ///< none: any free port
   Duration heartbeat = std::chrono::milliseconds(500);
   Duration silence = std::chrono::seconds(5);
-  Duration grace = std::chrono::seconds(2);
+  Duration lease = std::chrono::seconds(10);
+  Duration grace = std::chrono::seconds(3);
   bool operator==(const ClusterSection&) const = default;
 };
 
 /// One [[host]].
 struct HostSection {
   std::string name = "localhost";
-  std::string address = "127.0.0.1";
-  std::string bind;  ///< after reading never empty: default is the address
+  std::string address;    ///< after reading never empty: `ssh`'s host, else 127.0.0.1
+  std::string bind = {};  ///< after reading never empty: default is the address
+  std::string ssh = {};   ///< what `ssh` is told to connect to; empty: this machine
+  std::int64_t cpus = 0;  ///< 0: unknown, any number can be asked for
+  std::int64_t gpus = 0;  ///< its GPUs are 0 … gpus - 1
+  ByteCount memory = {};  ///< for actors that ask for some
+  std::vector<std::string> labels = {};
+  std::string data = {};  ///< the data set's folder there; empty: [data] dir
+  std::string work = "~/.cache/sterna";
+  std::map<std::string, std::string> env = {};
   bool operator==(const HostSection&) const = default;
 };
 
-/// One actor of the job: [[actor]] tables with a count come out as that many of these, in order.
+/// [program]: what is shipped and becomes node agent, coordinator and actors.
+struct ProgramSection {
+  std::string path;  ///< empty: sterna itself
+  bool operator==(const ProgramSection&) const = default;
+};
+
+/// One [[actor]] table as written: `count` actors, and where they want to be. They ask either for
+/// hosts by name, or for resources, or for nothing; then all hosts are used in turn.
+struct ActorSection {
+  std::string role;  ///< of the training roles; empty where `type` is given
+  std::string type;  ///< of the program's actor types; empty where `role` is given
+  std::int64_t count = 1;
+  std::string name;
+  JsonObject args;  ///< for `type`
+  std::vector<std::string> hosts;
+  double cpus = 0;
+  std::int64_t gpus = 0;
+  ByteCount memory;
+  std::vector<std::string> labels;
+  std::string policy = "spread";  ///< "pack" or "spread"
+  std::vector<std::int64_t> devices;
+  std::int64_t ranks = 1;
+
+  bool asks_for_resources() const {
+    return hosts.empty() && (cpus > 0 || gpus > 0 || memory.count > 0 || !labels.empty());
+  }
+  bool operator==(const ActorSection&) const = default;
+};
+
+/// One actor of the run: [[actor]] tables with a count come out as that many of these, in order.
 struct ActorPlan {
-  std::string name;             ///< unique in the run
-  std::string role;             ///< "parameter_server", "worker", "input_reader" or "evaluator"
-  std::string host;             ///< a HostSection's name
-  std::int64_t ranks = 0;       ///< of a worker: how many ranks it hosts; 0 for other roles
+  std::string name;        ///< unique in the run
+  std::string role;        ///< "parameter_server", "worker", "input_reader", "evaluator", or empty
+  std::string host;        ///< a HostSection's name; empty until hosts are known
+  std::int64_t ranks = 0;  ///< of a worker: how many ranks it hosts; 0 for other roles
   std::int64_t first_rank = 0;  ///< of a worker: it hosts [first_rank, first_rank + ranks)
+  std::string type = {};        ///< a type of the program; empty where there is a role
+  std::string args_json = {};   ///< a JSON object, where there is a type
+  double cpus = 0;              ///< asked for; 0: nothing
+  /// The GPUs of its host that it may use, by index; empty: none of them. Where no host declares
+  /// GPUs, nobody's view of them is restricted.
+  std::vector<std::int64_t> devices = {};
+  std::uint64_t memory = 0;  ///< bytes; a process that takes more is ended; 0: no limit
   bool operator==(const ActorPlan&) const = default;
 };
 
 /// [job]: what is trained.
 struct JobSection {
   std::string net;
+  std::vector<std::int64_t> hidden;  ///< of the mlp: its hidden layers' widths
   std::int64_t steps = 0;
   std::int64_t batch = 32;  ///< examples per rank and step
   std::int64_t seed = 1;
@@ -104,6 +166,7 @@ struct EvaluationSection {
 
 /// [deadlines]
 struct DeadlinesSection {
+  Duration host = std::chrono::seconds(30);  ///< one host: from the command to its node agent
   Duration start = std::chrono::seconds(30);
   Duration step = std::chrono::seconds(30);
   bool operator==(const DeadlinesSection&) const = default;
@@ -113,7 +176,9 @@ struct DeadlinesSection {
 struct ClusterFile {
   std::int64_t format = 1;
   ClusterSection cluster;
-  std::vector<HostSection> hosts;
+  ProgramSection program;
+  std::vector<HostSection> hosts;    ///< none with Slurm, until its allocation is there
+  std::vector<ActorSection> tables;  ///< [[actor]] as written; `actors` is made from them
   std::vector<ActorPlan> actors;
   JobSection job;
   DataSection data;
@@ -122,6 +187,12 @@ struct ClusterFile {
   EvaluationSection evaluation;
   DeadlinesSection deadlines;
 
+  /// Whether its actors train ([job] and what belongs to it count), or are a program's own types.
+  bool trains() const;
+  /// Whether every actor has its host; else launcher/placement.h does that when hosts are known.
+  bool placed() const;
+  /// Whether some host declares GPUs: then every process sees its own `devices` and no others.
+  bool manages_gpus() const;
   /// Ranks of all workers together.
   std::int64_t ranks() const;
   /// How many actors have this role.
@@ -129,9 +200,13 @@ struct ClusterFile {
   bool operator==(const ClusterFile&) const = default;
 };
 
+/// The processes that this host has to run: its actors, its node agent, and on the head the
+/// coordinator and the launcher's own.
+std::int64_t processes_on(const ClusterFile& file, const HostSection& host);
+
 /// Reads and checks `path`, then applies `overrides` ("gradient.codec=none",
 /// "actor.worker.count=4", "host.0.address=127.0.0.1"; the value in TOML syntax, a bare word taken
-/// as text).
+/// as text). No host is contacted.
 ///
 /// An error's message has one line per mistake, in the order of the file, each
 /// "PATH:LINE: what is wrong; what to do". Code invalid_argument, not_found, permission or io.

@@ -34,18 +34,39 @@ Section<ClusterSection> cluster_section() {
       {key("name", &S::name, "what the run directory is called after")
            .defaults_to("the file's name")
            .is_identifier(),
-       key("head", &S::head, "the host where the coordinator runs").defaults_to("the first host"),
+       key("head", &S::head, "the host where the coordinator runs")
+           .defaults_to("the first host without ssh; this machine if there is none"),
+       key("placer", &S::placer,
+           "who starts the node agents: ssh (a host without ssh is this machine), local (all hosts "
+           "are "
+           "emulated here), slurm (the hosts are its allocation's), join (whoever runs sterna join "
+           "there)")
+           .one_of({"ssh", "local", "slurm", "join"}),
        key("security", &S::security,
            "encryption of tcp connections; ipc has its own tokens and needs none")
            .one_of({"curve", "none"}),
        key("transport", &S::transport,
-           "between processes of one host; tcp is there to try the network path here")
+           "between processes where the whole run is on one host; several hosts always talk tcp")
            .one_of({"ipc", "tcp"}),
-       key("ports", &S::ports, "the tcp ports that processes may bind, e.g. \"40000-40100\""),
+       key("ports", &S::ports,
+           "the tcp ports that processes may bind, two for each, e.g. \"40000-40100\""),
        key("heartbeat", &S::heartbeat, "how often every actor says that it lives").above(0),
        key("silence", &S::silence, "an actor that said nothing for so long is dead").above(0),
+       key("lease", &S::lease,
+           "a host that heard nothing of the coordinator for so long stops its actors")
+           .above(0),
        key("grace", &S::grace, "how long a process may take to stop before it is killed")
            .at_least(0)}};
+}
+
+Section<ProgramSection> program_section() {
+  using S = ProgramSection;
+  return {
+      "program",
+      false,
+      "what runs on the hosts",
+      {key("path", &S::path, "a program whose main is sterna::main, for actors of its own types")
+           .defaults_to("sterna itself")}};
 }
 
 Section<HostSection> host_section() {
@@ -55,34 +76,77 @@ Section<HostSection> host_section() {
       true,
       "the machines; without any: this one, as \"localhost\"",
       {key("name", &S::name, "how the other tables call it").is_identifier(),
-       key("address", &S::address, "where others reach it; today an address of this machine"),
-       key("bind", &S::bind, "the address that its processes bind").defaults_to("the address")}};
+       key("address", &S::address, "where the other hosts reach it")
+           .defaults_to("the host that ssh names, else 127.0.0.1"),
+       key("bind", &S::bind, "the address that its processes bind, never all of them")
+           .defaults_to("the address"),
+       key("ssh", &S::ssh,
+           "what ssh connects to, e.g. \"user@host\" or a name of ~/.ssh/config; empty: this "
+           "machine"),
+       key("cpus", &S::cpus, "its cores, for actors that ask for some; 0: unknown, never too few")
+           .at_least(0)
+           .at_most(65536),
+       key("gpus", &S::gpus, "how many GPUs it has").at_least(0).at_most(1024),
+       key("memory", &S::memory,
+           "for actors that ask for some, e.g. \"64GB\"; empty: unknown, never too little"),
+       key("labels", &S::labels, "what actors may ask for, e.g. [\"fast\", \"ssd\"]")
+           .is_identifier(),
+       key("data", &S::data, "the data set's folder on this host").defaults_to("data.dir"),
+       key("work", &S::work, "its folder for programs and logs of runs"),
+       key("env", &S::env,
+           "environment of its processes, e.g. { NAME = \"value\" }; no place for "
+           "secrets")}};
 }
 
 Section<ActorSection> actor_section() {
   using S = ActorSection;
-  return {"actor",
-          true,
-          "the actors: at least one of each role, exactly one evaluator",
-          {key("role", &S::role, "what it does")
-               .one_of({"parameter_server", "worker", "input_reader", "evaluator"})
-               .must_be_given(),
-           key("count", &S::count, "how many of them").at_least(1).at_most(4096),
-           key("name", &S::name, "its name; with a count above 1 a number is appended")
-               .defaults_to("server0, worker0, reader0, ...")
-               .is_identifier(),
-           key("hosts", &S::hosts, "the hosts' names, used in turn").defaults_to("all hosts"),
-           key("ranks", &S::ranks, "virtual workers per worker (workers only)")
-               .at_least(1)
-               .at_most(4096)}};
+  return {
+      "actor",
+      true,
+      "the actors: of training at least one of each role, exactly one evaluator; or all of a "
+      "program's own types",
+      {key("role", &S::role, "what it does in training")
+           .one_of({"parameter_server", "worker", "input_reader", "evaluator"})
+           .defaults_to("none; role or type must be given"),
+       key("type", &S::type, "instead of a role: an actor type of the program")
+           .defaults_to("none")
+           .is_identifier(),
+       key("count", &S::count, "how many of them").at_least(1).at_most(4096),
+       key("name", &S::name, "its name; with a count above 1 a number is appended")
+           .defaults_to("server0, worker0, reader0, ...")
+           .is_identifier(),
+       key("args", &S::args, "what an actor with a type is started with, e.g. { limit = 10 }"),
+       key("hosts", &S::hosts, "the hosts' names, used in turn")
+           .defaults_to("all hosts, or one with the resources asked for"),
+       key("cpus", &S::cpus, "cores that each needs on its host").at_least(0).at_most(65536),
+       key("gpus", &S::gpus, "GPUs that each needs for itself").at_least(0).at_most(1024),
+       key("memory", &S::memory,
+           "what each may take, e.g. \"4GB\": its process is ended at more; empty: no limit"),
+       key("labels", &S::labels, "its host must have all of them").is_identifier(),
+       key("policy", &S::policy,
+           "with cpus, gpus, memory or labels: the first host that fits (pack), or the one with "
+           "most left (spread)")
+           .one_of({"pack", "spread"}),
+       key("devices", &S::devices,
+           "GPUs by index, used in turn: each sees one, or as many as gpus says")
+           .defaults_to("free ones, if gpus are asked for")
+           .at_least(0)
+           .at_most(1023),
+       key("ranks", &S::ranks, "virtual workers per worker (workers only)")
+           .at_least(1)
+           .at_most(4096)}};
 }
 
 Section<JobSection> job_section() {
   using S = JobSection;
   return {"job",
           false,
-          "what is trained",
-          {key("net", &S::net, "the net").one_of({"lenet"}).must_be_given(),
+          "what is trained; needed where an actor has a role",
+          {key("net", &S::net, "the net").one_of({"lenet", "mlp"}).must_be_given(),
+           key("hidden", &S::hidden, "widths of the mlp's hidden layers, e.g. [4096, 512]")
+               .defaults_to("[300, 100] for the mlp")
+               .at_least(1)
+               .at_most(65536),
            key("steps", &S::steps, "updates of the parameters")
                .at_least(1)
                .at_most(1e9)
@@ -157,16 +221,17 @@ Section<DeadlinesSection> deadlines_section() {
   return {"deadlines",
           false,
           "how long the parts of a run may take before it is given up",
-          {key("start", &S::start, "from the command to all actors ready").above(0),
+          {key("host", &S::host, "one host: from the command to its node agent there").above(0),
+           key("start", &S::start, "from the command to all actors ready").above(0),
            key("step", &S::step, "one step, or one evaluation").above(0)}};
 }
 
 }  // namespace
 
 ClusterKeys cluster_keys() {
-  return {root_keys(),          cluster_section(),  host_section(),      actor_section(),
-          job_section(),        data_section(),     optimizer_section(), gradient_section(),
-          evaluation_section(), deadlines_section()};
+  return {root_keys(),        cluster_section(),    program_section(),  host_section(),
+          actor_section(),    job_section(),        data_section(),     optimizer_section(),
+          gradient_section(), evaluation_section(), deadlines_section()};
 }
 
 }  // namespace sterna::launcher

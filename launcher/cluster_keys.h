@@ -5,6 +5,7 @@
 
 #include <initializer_list>
 #include <limits>
+#include <map>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -19,21 +20,15 @@ struct RootSection {
   std::int64_t format = 0;
 };
 
-/// One [[actor]] as it is written; the reader expands it to ActorPlans.
-struct ActorSection {
-  std::string role;
-  std::int64_t count = 1;
-  std::string name;
-  std::vector<std::string> hosts;
-  std::int64_t ranks = 1;
-};
-
 template <class S>
 using Field =
     std::variant<std::int64_t S::*, double S::*, bool S::*, std::string S::*, Duration S::*,
-                 std::vector<std::string> S::*, std::optional<PortRange> S::*>;
+                 std::vector<std::string> S::*, std::optional<PortRange> S::*, ByteCount S::*,
+                 std::vector<std::int64_t> S::*, std::map<std::string, std::string> S::*,
+                 JsonObject S::*>;
 
-/// The limits of a number (durations in seconds); `open` excludes the limit itself.
+/// The limits of a number, or of each in a list (durations in seconds); `open` excludes the limit
+/// itself.
 struct Limits {
   double low = -std::numeric_limits<double>::infinity();
   double high = std::numeric_limits<double>::infinity();
@@ -51,7 +46,8 @@ struct Key {
   std::vector<std::string_view> choices;
   Limits limits;
   bool required = false;
-  bool identifier = false;  ///< becomes part of file and socket names: letters, digits, _ - .
+  bool identifier = false;  ///< part of file and socket names: letters, digits, _ - . (each, if
+                            ///< it is a list)
 
   Key&& one_of(std::initializer_list<std::string_view> values) && {
     choices = values;
@@ -102,6 +98,7 @@ struct Section {
 struct ClusterKeys {
   Section<RootSection> root;
   Section<ClusterSection> cluster;
+  Section<ProgramSection> program;
   Section<HostSection> host;
   Section<ActorSection> actor;
   Section<JobSection> job;
@@ -115,6 +112,7 @@ struct ClusterKeys {
   void for_each(Visitor&& visit) const {
     visit(root);
     visit(cluster);
+    visit(program);
     visit(host);
     visit(actor);
     visit(job);

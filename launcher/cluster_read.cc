@@ -71,6 +71,21 @@ class Reader {
     }
   }
 
+  /// Without any [[host]] there is this machine, which overrides can then change; with Slurm,
+  /// whose allocation brings the hosts, there is none. An override may name the placer, too.
+  void add_default_host(std::span<const std::string> overrides) {
+    if (!draft_.hosts.empty()) return;
+    std::string placer = draft_.cluster.placer;
+    for (const std::string& text : overrides) {
+      const std::size_t equals = text.find('=');
+      if (equals == std::string::npos || trimmed(text.substr(0, equals)) != "cluster.placer")
+        continue;
+      const std::optional<TomlValue> value = override_value(trimmed(text.substr(equals + 1)));
+      if (value && value->get<std::string>()) placer = *value->get<std::string>();
+    }
+    if (placer != "slurm") draft_.hosts.emplace_back();
+  }
+
   /// One "path=value".
   void apply(const std::string& text) {
     const Where where{0, text};
@@ -91,9 +106,11 @@ class Reader {
                               [](const HostSection& host) { return host.name; });
     }
     if (section == "actor") {
-      return override_in_list(
-          keys_.actor, draft_.actors, entry, where,
-          [](const ActorSection& actor) { return actor.name.empty() ? actor.role : actor.name; });
+      return override_in_list(keys_.actor, draft_.actors, entry, where,
+                              [](const ActorSection& actor) {
+                                if (!actor.name.empty()) return actor.name;
+                                return actor.role.empty() ? actor.type : actor.role;
+                              });
     }
     const bool known = with_section(section, [&](const auto& keys, auto& target) {
       assign_key(section, keys, entry, where, target);
@@ -133,10 +150,10 @@ class Reader {
       visit(keys, target);
       return true;
     };
-    return on(keys_.cluster, draft_.cluster) || on(keys_.job, draft_.job) ||
-           on(keys_.data, draft_.data) || on(keys_.optimizer, draft_.optimizer) ||
-           on(keys_.gradient, draft_.gradient) || on(keys_.evaluation, draft_.evaluation) ||
-           on(keys_.deadlines, draft_.deadlines);
+    return on(keys_.cluster, draft_.cluster) || on(keys_.program, draft_.program) ||
+           on(keys_.job, draft_.job) || on(keys_.data, draft_.data) ||
+           on(keys_.optimizer, draft_.optimizer) || on(keys_.gradient, draft_.gradient) ||
+           on(keys_.evaluation, draft_.evaluation) || on(keys_.deadlines, draft_.deadlines);
   }
 
   void read_table(const TomlEntry& entry) {
@@ -284,7 +301,7 @@ Draft read_draft(std::string_view text, std::span<const std::string> overrides,
   }
   Reader reader(draft, problems);
   reader.read(std::get<TomlValue::Table>(document));
-  if (draft.hosts.empty()) draft.hosts.emplace_back();
+  reader.add_default_host(overrides);
   for (const std::string& text_of_override : overrides) reader.apply(text_of_override);
   return draft;
 }

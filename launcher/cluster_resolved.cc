@@ -1,20 +1,32 @@
-// A ClusterFile as TOML again, every key explicit.
+// A ClusterFile as TOML again, every key explicit. Actors are written as they were asked for: the
+// same placement follows from the same hosts.
+#include <algorithm>
+
 #include "launcher/cluster_keys.h"
 #include "launcher/cluster_value.h"
 
 namespace sterna::launcher {
 namespace {
 
+using Names = std::vector<std::string_view>;
+
+/// A text that is empty although nobody could write it so: the key does not apply.
+template <class S>
+bool does_not_apply(const Key<S>& key, const S& values) {
+  return (key.identifier || !key.choices.empty()) && toml_text(key, values) == "\"\"";
+}
+
 template <class S>
 void append(std::string& out, const Section<S>& section, const S& values,
-            std::string_view left_out = "") {
+            const Names& left_out = {}) {
   if (!section.name.empty()) {
     out += section.list ? "\n[[" : "\n[";
     out += section.name;
     out += section.list ? "]]\n" : "]\n";
   }
   for (const Key<S>& key : section.keys) {
-    if (key.name == left_out) continue;
+    const bool skipped = std::find(left_out.begin(), left_out.end(), key.name) != left_out.end();
+    if (skipped || does_not_apply(key, values)) continue;
     out += key.name;
     out += " = ";
     out += toml_text(key, values);
@@ -28,21 +40,25 @@ std::string resolved(const ClusterFile& file) {
   const ClusterKeys keys = cluster_keys();
   std::string out;
   append(out, keys.root, RootSection{file.format});
-  append(out, keys.cluster, file.cluster);
-  for (const HostSection& host : file.hosts) append(out, keys.host, host);
-  for (const ActorPlan& actor : file.actors) {
-    ActorSection entry;
-    entry.role = actor.role;
-    entry.name = actor.name;
-    entry.hosts = {actor.host};
-    entry.ranks = actor.ranks;
-    append(out, keys.actor, entry, actor.role == "worker" ? "" : "ranks");
+  const bool slurm = file.cluster.placer == "slurm";  // which says what the hosts are
+  append(out, keys.cluster, file.cluster, slurm ? Names{"head"} : Names{});
+  append(out, keys.program, file.program);
+  if (!slurm) {
+    for (const HostSection& host : file.hosts) append(out, keys.host, host);
   }
-  append(out, keys.job, file.job);
-  append(out, keys.data, file.data);
-  append(out, keys.optimizer, file.optimizer);
-  append(out, keys.gradient, file.gradient);
-  append(out, keys.evaluation, file.evaluation);
+  for (const ActorSection& actor : file.tables) {
+    Names left_out;
+    if (actor.role != "worker") left_out.push_back("ranks");
+    if (!actor.role.empty()) left_out.push_back("args");
+    append(out, keys.actor, actor, left_out);
+  }
+  if (file.trains()) {
+    append(out, keys.job, file.job);
+    append(out, keys.data, file.data);
+    append(out, keys.optimizer, file.optimizer);
+    append(out, keys.gradient, file.gradient);
+    append(out, keys.evaluation, file.evaluation);
+  }
   append(out, keys.deadlines, file.deadlines);
   return out;
 }

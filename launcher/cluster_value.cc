@@ -6,6 +6,7 @@
 #include <charconv>
 #include <limits>
 
+#include "launcher/byte_size.h"
 #include "launcher/duration_text.h"
 #include "launcher/nearest.h"
 
@@ -53,6 +54,60 @@ std::optional<PortRange> parse_ports(std::string_view text) {
   }
   if (ports.low == 0 || ports.low > ports.high) return std::nullopt;
   return ports;
+}
+
+bool is_variable_name(std::string_view text) {
+  const auto letter = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+  };
+  return !text.empty() && letter(text.front()) &&
+         std::all_of(text.begin(), text.end(),
+                     [&](char c) { return letter(c) || (c >= '0' && c <= '9'); });
+}
+
+/// Appends `value` as JSON. Quoted text and numbers are spelled alike in both languages.
+Complaint append_json(const TomlValue& value, std::string& json) {
+  if (const auto* table = value.get<TomlValue::Table>()) {
+    std::map<std::string_view, const TomlValue*> sorted;
+    for (const TomlEntry& entry : *table) sorted[entry.key] = &entry.value;
+    json += '{';
+    for (const auto& [key, item] : sorted) {
+      if (json.back() != '{') json += ',';
+      json += toml_quoted(key) + ':';
+      if (Complaint complaint = append_json(*item, json)) return complaint;
+    }
+    json += '}';
+  } else if (const auto* array = value.get<TomlValue::Array>()) {
+    json += '[';
+    for (const TomlValue& item : *array) {
+      if (json.back() != '[') json += ',';
+      if (Complaint complaint = append_json(item, json)) return complaint;
+    }
+    json += ']';
+  } else if (const auto* text = value.get<std::string>()) {
+    json += toml_quoted(*text);
+  } else if (const auto* integer = value.get<std::int64_t>()) {
+    json += toml_text(*integer);
+  } else if (const auto* number = value.get<double>()) {
+    if (!std::isfinite(*number)) return fmt::format("must have finite numbers, not {}", *number);
+    json += toml_text(*number);
+  } else if (const auto* boolean = value.get<bool>()) {
+    json += toml_text(*boolean);
+  } else {
+    return fmt::format("cannot have {}; write it as text in quotes", in_words(value));
+  }
+  return std::nullopt;
+}
+
+/// A list in TOML, of items that each have a toml_text().
+template <class Item>
+std::string list_text(const std::vector<Item>& items) {
+  std::string text = "[";
+  for (const Item& item : items) {
+    if (text.size() > 1) text += ", ";
+    text += toml_text(item);
+  }
+  return text + "]";
 }
 
 }  // namespace
@@ -120,16 +175,81 @@ Complaint convert(const TomlValue& value, const ValueRule& rule, Duration& out) 
   return std::nullopt;
 }
 
-Complaint convert(const TomlValue& value, const ValueRule&, std::vector<std::string>& out) {
+Complaint convert(const TomlValue& value, const ValueRule& rule, std::vector<std::string>& out) {
   const auto* array = value.get<TomlValue::Array>();
-  if (!array || array->empty()) return wants("a list of names such as [\"a\", \"b\"]", value);
+  if (!array) return wants("a list of names such as [\"a\", \"b\"]", value);
   std::vector<std::string> texts;
   for (const TomlValue& item : *array) {
     const auto* text = item.get<std::string>();
     if (!text) return fmt::format("wants a list of names; {} is none", in_words(item));
+    if (rule.identifier) {
+      if (Complaint complaint = check_identifier(*text)) return "wants names; each " + *complaint;
+    }
     texts.push_back(*text);
   }
   out = std::move(texts);
+  return std::nullopt;
+}
+
+Complaint convert(const TomlValue& value, const ValueRule& rule, std::vector<std::int64_t>& out) {
+  const auto* array = value.get<TomlValue::Array>();
+  if (!array) return wants("a list of integers such as [0, 1]", value);
+  std::vector<std::int64_t> numbers;
+  for (const TomlValue& item : *array) {
+    if (!item.get<std::int64_t>()) {
+      return fmt::format("wants a list of integers; {} is none", in_words(item));
+    }
+    std::int64_t number = 0;
+    if (Complaint complaint = convert(item, rule, number))
+      return "wants integers; each " + *complaint;
+    numbers.push_back(number);
+  }
+  out = std::move(numbers);
+  return std::nullopt;
+}
+
+Complaint convert(const TomlValue& value, const ValueRule&,
+                  std::map<std::string, std::string>& out) {
+  const auto* table = value.get<TomlValue::Table>();
+  if (!table) return wants("a table such as { NAME = \"value\" }", value);
+  std::map<std::string, std::string> texts;
+  for (const TomlEntry& entry : *table) {
+    if (!is_variable_name(entry.key)) {
+      return fmt::format(
+          "has {}, which cannot be a variable's name: letters, digits and _, and no "
+          "digit first",
+          toml_quoted(entry.key));
+    }
+    const auto* text = entry.value.get<std::string>();
+    if (!text) {
+      return fmt::format("wants text for {}, not {}", entry.key, in_words(entry.value));
+    }
+    if (text->find('\0') != std::string::npos) {
+      return fmt::format("has a zero byte in {}, where its value would end", entry.key);
+    }
+    texts[entry.key] = *text;
+  }
+  out = std::move(texts);
+  return std::nullopt;
+}
+
+Complaint convert(const TomlValue& value, const ValueRule&, JsonObject& out) {
+  if (!value.get<TomlValue::Table>()) return wants("a table such as { limit = 10 }", value);
+  std::string json;
+  if (Complaint complaint = append_json(value, json)) return complaint;
+  out.text = std::move(json);
+  return std::nullopt;
+}
+
+Complaint convert(const TomlValue& value, const ValueRule&, ByteCount& out) {
+  const auto* text = value.get<std::string>();
+  if (text && text->empty()) {
+    out.count = 0;
+    return std::nullopt;
+  }
+  const std::optional<std::uint64_t> bytes = text ? parse_byte_size(*text) : std::nullopt;
+  if (!bytes) return wants("a size such as \"64GB\" or \"512MB\"", value);
+  out.count = *bytes;
   return std::nullopt;
 }
 
@@ -150,13 +270,37 @@ std::string toml_text(double value) { return toml_float(value); }
 std::string toml_text(bool value) { return value ? "true" : "false"; }
 std::string toml_text(const std::string& value) { return toml_quoted(value); }
 std::string toml_text(Duration value) { return toml_quoted(duration_text(value)); }
-std::string toml_text(const std::vector<std::string>& value) {
-  std::string text = "[";
-  for (const std::string& item : value) {
-    if (text.size() > 1) text += ", ";
-    text += toml_quoted(item);
+std::string toml_text(const std::vector<std::string>& value) { return list_text(value); }
+std::string toml_text(const std::vector<std::int64_t>& value) { return list_text(value); }
+std::string toml_text(const ByteCount& value) {
+  return toml_quoted(value.count == 0 ? "" : byte_size_text(value.count));
+}
+std::string toml_text(const std::map<std::string, std::string>& value) {
+  std::string text = "{";
+  for (const auto& [name, item] : value) {
+    text += fmt::format("{} {} = {}", text.size() > 1 ? "," : "", name, toml_quoted(item));
   }
-  return text + "]";
+  return text + (value.empty() ? "}" : " }");
+}
+std::string toml_text(const JsonObject& value) {
+  std::string text;
+  bool quoted = false;
+  for (std::size_t i = 0; i < value.text.size(); ++i) {
+    const char c = value.text[i];
+    if (quoted && c == '\\') {
+      text += value.text.substr(i++, 2);
+      continue;
+    }
+    if (c == '"') quoted = !quoted;
+    if (!quoted && c == ':') {
+      text += " = ";
+    } else if (!quoted && c == ',') {
+      text += ", ";
+    } else {
+      text += c;
+    }
+  }
+  return text;
 }
 std::string toml_text(const std::optional<PortRange>& value) {
   return value ? fmt::format("\"{}-{}\"", value->low, value->high) : "\"any\"";
@@ -169,5 +313,9 @@ std::string_view type_name(const std::string&) { return "text"; }
 std::string_view type_name(Duration) { return "duration"; }
 std::string_view type_name(const std::vector<std::string>&) { return "list of text"; }
 std::string_view type_name(const std::optional<PortRange>&) { return "port range"; }
+std::string_view type_name(const ByteCount&) { return "size"; }
+std::string_view type_name(const std::vector<std::int64_t>&) { return "list of integers"; }
+std::string_view type_name(const std::map<std::string, std::string>&) { return "table of text"; }
+std::string_view type_name(const JsonObject&) { return "table"; }
 
 }  // namespace sterna::launcher

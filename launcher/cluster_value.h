@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cmath>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -30,6 +31,12 @@ std::optional<std::string> convert(const TomlValue& value, const ValueRule& rule
                                    std::vector<std::string>& out);
 std::optional<std::string> convert(const TomlValue& value, const ValueRule& rule,
                                    std::optional<PortRange>& out);
+std::optional<std::string> convert(const TomlValue& value, const ValueRule& rule, ByteCount& out);
+std::optional<std::string> convert(const TomlValue& value, const ValueRule& rule,
+                                   std::vector<std::int64_t>& out);
+std::optional<std::string> convert(const TomlValue& value, const ValueRule& rule,
+                                   std::map<std::string, std::string>& out);
+std::optional<std::string> convert(const TomlValue& value, const ValueRule& rule, JsonObject& out);
 
 /// The inverse: each value as TOML text that converts back to it.
 std::string toml_text(std::int64_t value);
@@ -39,6 +46,10 @@ std::string toml_text(const std::string& value);
 std::string toml_text(Duration value);
 std::string toml_text(const std::vector<std::string>& value);
 std::string toml_text(const std::optional<PortRange>& value);
+std::string toml_text(const ByteCount& value);
+std::string toml_text(const std::vector<std::int64_t>& value);
+std::string toml_text(const std::map<std::string, std::string>& value);
+std::string toml_text(const JsonObject& value);
 
 /// What a field of this type is called in the help.
 std::string_view type_name(std::int64_t);
@@ -48,6 +59,10 @@ std::string_view type_name(const std::string&);
 std::string_view type_name(Duration);
 std::string_view type_name(const std::vector<std::string>&);
 std::string_view type_name(const std::optional<PortRange>&);
+std::string_view type_name(const ByteCount&);
+std::string_view type_name(const std::vector<std::int64_t>&);
+std::string_view type_name(const std::map<std::string, std::string>&);
+std::string_view type_name(const JsonObject&);
 
 template <class S>
 std::optional<std::string> assign(const TomlValue& value, const Key<S>& key, S& section) {
