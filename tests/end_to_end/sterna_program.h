@@ -1,46 +1,38 @@
-// The program as a user starts it: in a folder, with arguments, a keyboard to interrupt it, and
-// /proc to look for what it leaves behind.
+// The sterna program as a user starts it: in a folder, with arguments, a keyboard to interrupt it,
+// and /proc to look for what it leaves behind.
 #pragma once
 
 #include <sys/types.h>
 
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "runtime/base/clock.h"
 #include "runtime/process_names.h"
+#include "tests/end_to_end/program.h"
 
 namespace sterna::test {
-
-/// Looks again and again until the condition holds; false if it does not within `patience`. For
-/// what nobody tells us about: files of another process, and /proc.
-bool eventually(Duration patience, const std::function<bool()>& condition);
-
-/// All of a file; "" where there is none.
-std::string content_of(const std::string& path);
-/// Without their ends; a last line that has none counts too.
-std::vector<std::string> lines_of(const std::string& text);
 
 /// One call of the program. Its working directory, home, and temporary files are in `folder`.
 class SternaProgram {
  public:
-  SternaProgram(const std::string& folder, std::vector<std::string> arguments);
+  /// `variables` win over what it has of this process's environment.
+  SternaProgram(const std::string& folder, std::vector<std::string> arguments,
+                const Environment& variables = {});
   SternaProgram(const SternaProgram&) = delete;
   SternaProgram& operator=(const SternaProgram&) = delete;
   /// Kills it, and all processes of its run, if they are still there.
   ~SternaProgram();
 
-  pid_t pid() const { return pid_; }
+  pid_t pid() const { return program_.pid(); }
   /// As a terminal does: to its whole process group.
-  void interrupt() const;
-  void kill() const;
+  void interrupt() const { program_.interrupt(); }
+  void kill() const { program_.kill(); }
   /// As the shell shows it: 128 + the signal that killed it. Nothing: it did not end in time.
   std::optional<int> exit_code(Duration patience);
 
-  std::string out() const { return content_of(out_); }
-  std::string err() const { return content_of(err_); }
+  std::string out() const { return program_.out(); }
+  std::string err() const { return program_.err(); }
 
   /// The live processes of its run, without itself; zombies do not count.
   std::vector<FoundProcess> processes();
@@ -51,10 +43,8 @@ class SternaProgram {
   std::string story();
 
  private:
-  std::string out_;
-  std::string err_;
-  pid_t pid_ = 0;
-  std::optional<int> code_;
+  Program program_;
+  bool ended_ = false;
   std::uint64_t run_ = 0;  ///< 0: not known yet
 };
 
