@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "actors/data_folder.h"
 #include "input/idx.h"
 #include "nets/weights_file.h"
 
@@ -19,7 +20,8 @@ Result<std::shared_ptr<Evaluator::Bench>> Evaluator::make_bench(const JobConfig&
                                             .batch = job.evaluation.batch,
                                             .threads = static_cast<int>(job.threads),
                                             .isa = job.isa}));
-  STERNA_ASSIGN(bench->dataset, input::load_mnist(job.data.dir, input::Split::test));
+  STERNA_ASSIGN(const std::string folder, data_folder(job.data));
+  STERNA_ASSIGN(bench->dataset, input::load_mnist(folder, input::Split::test));
   return bench;
 }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "actors/data_folder.h"
 #include "input/batch.h"
 #include "input/idx.h"
 #include "input/preprocess.h"
@@ -15,8 +16,9 @@ constexpr std::uint32_t kMostAhead = 16;
 using Loaded = Result<std::shared_ptr<const input::Dataset>>;
 
 Loaded load_training_set(const DataConfig& data) {
-  STERNA_ASSIGN(input::Dataset dataset, input::load_mnist(data.dir, input::Split::train));
-  if (dataset.count == 0) return Error{Errc::malformed, data.dir + ": no training examples"};
+  STERNA_ASSIGN(const std::string folder, data_folder(data));
+  STERNA_ASSIGN(input::Dataset dataset, input::load_mnist(folder, input::Split::train));
+  if (dataset.count == 0) return Error{Errc::malformed, folder + ": no training examples"};
   return Loaded(std::make_shared<const input::Dataset>(std::move(dataset)));
 }
 

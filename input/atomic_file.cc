@@ -55,7 +55,8 @@ bool write_all(int descriptor, std::span<const std::uint8_t> bytes) {
 }  // namespace
 
 Result<void> write_atomically(const fs::path& path,
-                              std::initializer_list<std::span<const std::uint8_t>> parts) {
+                              std::initializer_list<std::span<const std::uint8_t>> parts,
+                              mode_t mode) {
   TemporaryFile file(path);
   if (file.descriptor() < 0) return system_error("cannot create " + path.string(), errno);
   for (const auto part : parts) {
@@ -64,7 +65,7 @@ Result<void> write_atomically(const fs::path& path,
     }
   }
   // mkostemp makes files for their owner alone; data sets are meant to be shared.
-  if (fchmod(file.descriptor(), 0644) != 0 || fsync(file.descriptor()) != 0) {
+  if (fchmod(file.descriptor(), mode) != 0 || fsync(file.descriptor()) != 0) {
     return system_error("cannot write " + path.string(), errno);
   }
   return file.put(path);

@@ -1,10 +1,14 @@
 #include "launcher/job_plan.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <filesystem>
 
 #include "actors/args.h"
 #include "input/idx.h"
+#include "launcher/host_plan.h"
 
 namespace sterna::launcher {
 
@@ -78,8 +82,33 @@ Result<actors::JobConfig> job_of(const ClusterFile& file, const input::DataLocat
   return job;
 }
 
-Result<std::vector<ActorSpec>> specs_of(const ClusterFile& file, const actors::JobConfig& job,
+namespace {
+
+/// Where an actor's host has the data: its own folder, or the job's, which of another machine may
+/// be none: then the actor looks for it there.
+actors::JobConfig job_at(const HostSection& host, bool elsewhere, const ClusterFile& file,
+                         const actors::JobConfig& job) {
+  actors::JobConfig own = job;
+  if (!host.data.empty()) {
+    own.data.dir = host.data;
+  } else if (elsewhere) {
+    own.data.dir = file.data.dir;
+  }
+  return own;
+}
+
+std::vector<std::string> environment_of(const ActorPlan& actor, bool devices_given) {
+  if (!devices_given) return {};
+  return {fmt::format("CUDA_VISIBLE_DEVICES={}", fmt::join(actor.devices, ","))};
+}
+
+}  // namespace
+
+Result<std::vector<ActorSpec>> specs_of(const ClusterFile& file, const actors::JobConfig& common,
                                         const std::string& weights) {
+  const HostSection* head = head_of(file);
+  const bool devices_given = std::any_of(file.hosts.begin(), file.hosts.end(),
+                                         [](const HostSection& host) { return host.gpus > 0; });
   const std::vector<std::string> servers = names_of(file, "parameter_server");
   const std::vector<std::string> readers = names_of(file, "input_reader");
   const std::vector<std::string> evaluators = names_of(file, "evaluator");
@@ -90,6 +119,21 @@ Result<std::vector<ActorSpec>> specs_of(const ClusterFile& file, const actors::J
     spec.name = actor.name;
     spec.type = actor.role;
     spec.host = actor.host;
+    spec.memory_limit = actor.memory;
+    spec.environment = environment_of(actor, devices_given);
+    if (!actor.type.empty()) {
+      spec.type = actor.type;
+      specs.push_back(std::move(spec));
+      continue;
+    }
+    const auto host =
+        std::find_if(file.hosts.begin(), file.hosts.end(),
+                     [&](const HostSection& each) { return each.name == actor.host; });
+    if (host == file.hosts.end()) {
+      return Error{Errc::invalid_argument, actor.name + " has no host"};
+    }
+    const bool elsewhere = is_remote(file, *host) && &*host != head;
+    const actors::JobConfig job = job_at(*host, elsewhere, file, common);
     if (actor.role == "parameter_server") {
       actors::ServerArgs args{job, server++, static_cast<std::uint32_t>(servers.size()),
                               workers_of(file), evaluators.empty() ? "" : evaluators.front()};
@@ -112,7 +156,8 @@ Result<std::vector<ActorSpec>> specs_of(const ClusterFile& file, const actors::J
       args.job = job;
       args.servers = servers;
       args.observer = kObserverName;
-      args.weights = weights;
+      // Elsewhere it lies in the run's folder, from where the launcher fetches it.
+      args.weights = elsewhere && !weights.empty() ? kRemoteWeights : weights;
       spec.args = pack(args);
     } else {
       return Error{Errc::invalid_argument, "unknown role \"" + actor.role + "\""};
@@ -120,26 +165,6 @@ Result<std::vector<ActorSpec>> specs_of(const ClusterFile& file, const actors::J
     specs.push_back(std::move(spec));
   }
   return specs;
-}
-
-ClusterOptions cluster_options_of(const ClusterFile& file, const std::string& log_directory) {
-  ClusterOptions options;
-  options.run_name = file.cluster.name;
-
-  if (file.hosts.size() == 1) options.head = file.hosts.front().name;
-  options.network.tcp = file.cluster.transport == "tcp";
-  options.network.curve = file.cluster.security == "curve";
-  options.network.bind_address = file.hosts.front().bind;
-  if (file.cluster.ports) {
-    options.network.port_low = file.cluster.ports->low;
-    options.network.port_high = file.cluster.ports->high;
-  }
-  options.heartbeat = file.cluster.heartbeat;
-  options.silence = file.cluster.silence;
-  options.grace = file.cluster.grace;
-  options.start_deadline = file.deadlines.start;
-  options.log_directory = log_directory;
-  return options;
 }
 
 }  // namespace sterna::launcher

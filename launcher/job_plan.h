@@ -13,6 +13,8 @@ namespace sterna::launcher {
 
 /// The name under which the actors of a job find the launcher's observer.
 inline constexpr const char* kObserverName = "observer";
+/// The final weights in the run's folder on an evaluator's host that is not the head.
+inline constexpr const char* kRemoteWeights = "weights.safetensors";
 
 /// What all actors of the job agree on. Fails if the training labels cannot be read, whose number
 /// an exponential schedule needs.
@@ -21,8 +23,5 @@ Result<actors::JobConfig> job_of(const ClusterFile& file, const input::DataLocat
 /// One spec per actor of the file, in its order. `weights` is where the final weights go.
 Result<std::vector<ActorSpec>> specs_of(const ClusterFile& file, const actors::JobConfig& job,
                                         const std::string& weights);
-
-/// How the file wants its processes connected and watched.
-ClusterOptions cluster_options_of(const ClusterFile& file, const std::string& log_directory);
 
 }  // namespace sterna::launcher

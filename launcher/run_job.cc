@@ -3,14 +3,18 @@
 #include <fmt/format.h>
 
 #include <csignal>
+#include <memory>
 #include <optional>
+#include <utility>
 
 #include "actors/shard.h"
 #include "kernels/isa.h"
 #include "launcher/commands.h"
 #include "launcher/duration_text.h"
+#include "launcher/host_plan.h"
 #include "launcher/job_plan.h"
 #include "launcher/program_registry.h"
+#include "launcher/run_files_back.h"
 #include "runtime/real_machine.h"
 #include "runtime/signal_watch.h"
 
@@ -40,9 +44,9 @@ RunRecord blank_record(const JobOptions& options) {
   result.data = options.data.name;
   result.data_dir = options.data.dir.string();
   result.codec = file.gradient.codec;
-  const bool tcp = file.cluster.transport == "tcp";
+  const bool tcp = has_remote_hosts(file) || file.cluster.transport == "tcp";
   result.security = tcp ? file.cluster.security : "token";
-  result.transport = file.cluster.transport;
+  result.transport = tcp ? "tcp" : "ipc";
   if (const auto isa = kernels::parse_isa(file.job.cpu_isa)) result.isa = kernels::name(*isa);
   return record;
 }
@@ -55,7 +59,6 @@ class Job {
         show_(show),
         machine_([this](std::string_view line) { logged(line); }),
         registry_(program_registry()),
-        cluster_(machine_, registry_, cluster_options_of(options.file, options.log_directory)),
         interrupt_(machine_.loop(), SIGINT, [this] { interrupted(); }),
         terminate_(machine_.loop(), SIGTERM, [this] { interrupted(); }) {
     // The terminal was closed; under nohup that is nothing to us.
@@ -73,12 +76,15 @@ class Job {
     if (record.first_step_seen) {
       record.result.seconds_to_first_step = seconds(*record.first_step_seen - options_.began);
     }
-    outcome_.interrupted = cluster_.interrupted();
+    outcome_.interrupted = interrupted_;
     record.status.phase = "stopping";
     show_(record);
-    // A job that is done has nothing to finish; one that failed may still write its last log lines.
-    outcome_.stop =
-        cluster_.stop(second_interrupt_ ? Duration::zero() : options_.file.cluster.grace);
+    if (cluster_) {
+      if (outcome_.started && !interrupted_) fetch_files(*cluster_, options_, record.status);
+      // A job that is done has nothing to finish; one that failed may still write its last words.
+      outcome_.stop =
+          cluster_->stop(second_interrupt_ ? Duration::zero() : options_.file.cluster.grace);
+    }
     finish(trained);
     show_(record);
     return std::move(outcome_);
@@ -97,14 +103,28 @@ class Job {
       update_actors(outcome_.record.status, report);
       show_(outcome_.record);
     };
-    cluster_.set_events(std::move(events));
+    events.end_wanted = [this](const std::string& cause) {
+      ended_by_ = cause;
+      interrupted();
+    };
     show_(outcome_.record);
 
     STERNA_ASSIGN(const actors::JobConfig job, job_of(options_.file, options_.data));
     STERNA_ASSIGN(const std::vector<ActorSpec> specs,
                   specs_of(options_.file, job, options_.weights));
-    STERNA_TRY(cluster_.start());
+    STERNA_ASSIGN(ClusterOptions how,
+                  cluster_options_of(options_.file, options_.log_directory, options_.id));
+    how.run = options_.run;
+    how.operators = options_.operators;
+    if (options_.make_placer) {
+      STERNA_ASSIGN(
+          placer_, options_.make_placer(machine_, [this](std::string_view line) { logged(line); }));
+    }
+    cluster_.emplace(machine_, registry_, std::move(how), placer_.get());
+    cluster_->set_events(std::move(events));
+    STERNA_TRY(cluster_->start());
     outcome_.started = true;
+    if (options_.started) options_.started(*cluster_);
     RunObserver::Hooks hooks = options_.hooks;
     STERNA_ASSIGN(const kernels::Schedule schedule,
                   actors::parse_schedule(job.optimizer, job.steps));
@@ -117,26 +137,27 @@ class Job {
     }
     hooks.changed = [this] { show_(outcome_.record); };
     const auto observer =
-        cluster_.process().spawn<RunObserver>(outcome_.record, options_.file, hooks);
-    STERNA_TRY(cluster_.publish(kObserverName, observer));
-    STERNA_ASSIGN(const auto started, cluster_.start_actors(specs));
+        cluster_->process().spawn<RunObserver>(outcome_.record, options_.file, hooks);
+    STERNA_TRY(cluster_->publish(kObserverName, observer));
+    STERNA_ASSIGN(const auto started, cluster_->start_actors(specs));
     for (std::size_t i = 0; i < started.size(); ++i) {
       outcome_.record.status.actors[i].pid = started[i].pid;
       outcome_.record.status.actors[i].state = "running";
     }
     show_(outcome_.record);
+    if (options_.running) options_.running();
     const bool needs_result = options_.file.count("evaluator") > 0;
     const auto workers = static_cast<std::size_t>(options_.file.count("worker"));
-    cluster_.run_until(
+    cluster_->run_until(
         [&] {
           notice_a_stop();
           const bool done =
               needs_result ? outcome_.record.finished : outcome_.record.workers_done == workers;
-          return done || cluster_.failure() || cluster_.interrupted();
+          return done || cluster_->failure() || cluster_->interrupted();
         },
         kNever);
-    if (cluster_.interrupted()) return Error{Errc::cancelled, "interrupted"};
-    if (cluster_.failure()) return Error{Errc::actor_down, describe(*cluster_.failure())};
+    if (cluster_->interrupted()) return Error{Errc::cancelled, "interrupted"};
+    if (cluster_->failure()) return Error{Errc::actor_down, describe(*cluster_->failure())};
     return {};
   }
 
@@ -146,12 +167,13 @@ class Job {
     record.status.left_seconds.reset();
     if (outcome_.interrupted) {
       result.exit = exit_interrupted;
-      result.cause = "interrupted";
+      result.cause = ended_by_.empty() ? "interrupted" : ended_by_;
       record.status.phase = "interrupted";
     } else if (!trained) {
       result.exit = exit_failed;
       // The first death says more than the failures that follow from it.
-      result.cause = cluster_.failure() ? describe(*cluster_.failure()) : trained.error().message;
+      result.cause = cluster_ && cluster_->failure() ? describe(*cluster_->failure())
+                                                     : trained.error().message;
       if (stopped_for_ > Duration::zero()) {
         result.cause = fmt::format(
             "sterna itself was stopped for {:.1f} s, longer than cluster.silence ({}), so its "
@@ -181,25 +203,29 @@ class Job {
   }
 
   void interrupted() {
-    if (cluster_.interrupted()) second_interrupt_ = true;
-    cluster_.interrupt();
+    if (std::exchange(interrupted_, true)) second_interrupt_ = true;
+    if (cluster_) cluster_->interrupt();
   }
 
   void logged(std::string_view line) {
     auto& lines = outcome_.record.status.log_lines;
     lines.emplace_back(line);
     if (lines.size() > kLogLinesShown) lines.erase(lines.begin());
+    show_(outcome_.record);
   }
 
   const JobOptions& options_;
   const std::function<void(const RunRecord&)>& show_;
   JobOutcome outcome_;
+  bool interrupted_ = false;
   bool second_interrupt_ = false;
+  std::string ended_by_;  ///< an operator's words
   std::optional<Time> last_turn_;
   Duration stopped_for_{};
   RealMachine machine_;
   Registry registry_;
-  Cluster cluster_;
+  std::unique_ptr<Spawner> placer_;  ///< outlives the cluster
+  std::optional<Cluster> cluster_;
   SignalWatch interrupt_;
   SignalWatch terminate_;
   std::optional<SignalWatch> hang_up_;

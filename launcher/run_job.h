@@ -3,12 +3,16 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "input/data_source.h"
 #include "launcher/cluster_file.h"
 #include "launcher/run_observer.h"
 #include "runtime/cluster.h"
+#include "runtime/real_machine.h"
 
 namespace sterna::launcher {
 
@@ -19,7 +23,20 @@ struct JobOptions {
   std::string run_directory;  ///< for the result; may be empty
   std::string weights;        ///< file for the final weights; empty: none
   std::string log_directory;  ///< one log per process; empty: standard error
-  RunObserver::Hooks hooks;   ///< `changed` is never null
+  /// The run directory's name and more: what it is called on other hosts, where such a name is not
+  /// to be in anybody's way.
+  std::string id;
+  std::uint64_t run = 0;  ///< 0: one is drawn
+  /// Starts the nodes; null: all on this machine. Called once, before anything starts.
+  std::function<Result<std::unique_ptr<Spawner>>(RealMachine&,
+                                                 std::function<void(std::string_view)> progress)>
+      make_placer;
+  std::vector<Contact> operators;  ///< who may look at the run and end it
+  /// The coordinator can be dialled.
+  std::function<void(Cluster&)> started;
+  /// Every actor runs.
+  std::function<void()> running;
+  RunObserver::Hooks hooks;  ///< `changed` is never null
 };
 
 /// How a job went: everything it said, and the exit code.

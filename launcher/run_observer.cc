@@ -83,6 +83,11 @@ void RunObserver::total() {
   result.bits_per_element_down = bits(sum.parameter_bytes, sum.parameter_elements);
   result.steps = status.step;
   result.loss = status.loss;
+  constexpr std::uint64_t kFloat = 4;
+  status.raw_bytes_up = sum.gradient_elements * kFloat;
+  status.coded_bytes_up = sum.gradient_bytes;
+  status.raw_bytes_down = sum.parameter_elements * kFloat;
+  status.coded_bytes_down = sum.parameter_bytes;
   status.bits_up = result.bits_per_element_up;
   status.bits_down = result.bits_per_element_down;
 }
@@ -161,6 +166,8 @@ void update_actors(RunStatus& status, const StatusReport& report) {
       if (actor.name != process.identity.name || actor.state == "dead") continue;
       actor.state = process.state;
       actor.pid = process.pid;
+      actor.host = process.host;
+      actor.incarnation = process.identity.incarnation;
       actor.memory_bytes = process.resident_bytes;
       actor.queue_bytes = process.queued_bytes;
       actor.loop_lag_ms = std::chrono::duration<double, std::milli>(process.loop_lag).count();

@@ -16,8 +16,10 @@ struct ActorStatus {
   std::uint64_t memory_bytes = 0;  ///< resident; 0: unknown
   std::uint64_t queue_bytes = 0;   ///< waiting to be sent
   double loop_lag_ms = 0;
-  std::uint64_t bytes_in = 0;
+  std::uint64_t bytes_in = 0;  ///< whole messages, as they travelled
   std::uint64_t bytes_out = 0;
+  std::string host = {};
+  std::uint64_t incarnation = 0;
 };
 
 struct RunStatus {
@@ -34,6 +36,11 @@ struct RunStatus {
   std::int64_t precision_step = 0;       ///< the step of that evaluation
   std::optional<double> bits_up;         ///< per element of the gradient
   std::optional<double> bits_down;       ///< per parameter
+  /// Of all workers: gradients and parameters as fp32, and as the codec sent them.
+  std::uint64_t raw_bytes_up = 0;
+  std::uint64_t coded_bytes_up = 0;
+  std::uint64_t raw_bytes_down = 0;
+  std::uint64_t coded_bytes_down = 0;
   std::vector<ActorStatus> actors;
   std::vector<std::string> log_lines;  ///< the latest, oldest first
 };

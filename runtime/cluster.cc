@@ -80,7 +80,7 @@ Bootstrap Cluster::blank() const {
 }
 
 Result<Bootstrap> Cluster::bootstrap_of_launcher() {
-  run_ = machine_.random().next() | 1;
+  run_ = options_.run != 0 ? options_.run : machine_.random().next() | 1;
   if (!options_.network.tcp && options_.network.directory.empty()) {
     STERNA_ASSIGN(options_.network.directory, machine_.make_socket_directory());
     made_directory_ = true;
@@ -166,6 +166,7 @@ Result<void> Cluster::start_nodes() {
     Result<std::int64_t> pid = agent_->children().spawn(node);
     if (!pid) return std::move(pid).error().in(node.identity.name + " cannot start");
     names.push_back(node.identity.name);
+    nodes_[node.identity.name] = node.process;
     answers.push_back(process().ask(coordinator, Find{node.identity.name, options_.start_deadline},
                                     options_.start_deadline + kControlDeadline));
   }
@@ -207,6 +208,12 @@ Result<void> Cluster::publish(const std::string& name, const AnyRef& actor) {
 void Cluster::report(Bytes text) {
   if (connected_ == nullptr || !connected_->links().connected(kCoordinatorProcess)) return;
   process().tell(agent_of<Coordinator>(kCoordinatorProcess), Report{std::move(text)});
+}
+
+std::optional<ProcessId> Cluster::process_of(const std::string& node) const {
+  const auto found = nodes_.find(node);
+  if (found == nodes_.end()) return std::nullopt;
+  return found->second;
 }
 
 Result<FilePiece> Cluster::read_file(const ReadFile& question) {

@@ -12,6 +12,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -39,6 +40,7 @@ struct HostOptions {
 
 struct ClusterOptions {
   std::string run_name = "run";
+  std::uint64_t run = 0;  ///< the run's id; 0: one is drawn
   /// Empty: this one, with the network and the logs of the launcher and the coordinator.
   std::vector<HostOptions> hosts = {};
   std::string head = "localhost";  ///< where the launcher and the coordinator run
@@ -123,6 +125,8 @@ class Cluster {
   const Contact& coordinator() const { return coordinator_; }
   /// What those who look at the run are shown of it.
   void report(Bytes text);
+  /// The process id of a node, "node-HOST"; none before start().
+  std::optional<ProcessId> process_of(const std::string& node) const;
   /// A piece of a file of the run's folder on the host of a process.
   Result<FilePiece> read_file(const ReadFile& question);
   /// What a process has counted about its peers.
@@ -147,6 +151,7 @@ class Cluster {
   Process& process();
   Loop& loop() { return machine_.loop(); }
   std::uint64_t run() const { return run_; }
+  const Registry& registry() const { return registry_; }
   const ClusterOptions& options() const { return options_; }
 
  private:
@@ -173,6 +178,7 @@ class Cluster {
   std::uint64_t run_ = 0;
   bool made_directory_ = false;
   Contact coordinator_;
+  std::map<std::string, ProcessId> nodes_;
   std::unique_ptr<ConnectedProcess> connected_;
   LauncherActor* agent_ = nullptr;  ///< owned by the process
   std::optional<ProcessDown> failure_;

@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "launcher/cluster_file.h"
+#include "launcher/host_plan.h"
 #include "launcher/job_plan.h"
 #include "launcher/program_registry.h"
 #include "launcher/run_observer.h"
@@ -42,7 +43,7 @@ class ClusterJob : public testing::Test {
   void start(SimWorld& world, const Settings& settings) {
     const launcher::ClusterFile file = read(settings);
     cluster = std::make_unique<Cluster>(world.launcher(), registry,
-                                        launcher::cluster_options_of(file, ""));
+                                        launcher::cluster_options_of(file, "", "test").value());
     const Result<void> started = cluster->start();
     ASSERT_TRUE(started.ok()) << started.error().message;
     const auto observer = cluster->process().spawn<launcher::RunObserver>(

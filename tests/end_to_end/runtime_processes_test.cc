@@ -111,9 +111,10 @@ TEST_P(RuntimeProcesses, ActorsInProcessesOfTheirOwnAnswerTheLauncherAndEachOthe
 }
 
 TEST_P(RuntimeProcesses, StatusNamesProcessesWithTheirMemory) {
-  ASSERT_TRUE(wait([&] { return status.processes.size() == 2; }, seconds(10)));
-  EXPECT_EQ(status.processes[0].pid, pid("a"));
-  EXPECT_GT(status.processes[0].resident_bytes, 1U << 20);
+  ASSERT_TRUE(wait([&] { return status.processes.size() == 3; }, seconds(10)));
+  EXPECT_EQ(status.processes[0].identity.name, "node-localhost");
+  EXPECT_EQ(status.processes[1].pid, pid("a"));
+  EXPECT_GT(status.processes[1].resident_bytes, 1U << 20);
 }
 
 TEST_P(RuntimeProcesses, AKilledActorIsMournedWithItsCauseWithinASecond) {

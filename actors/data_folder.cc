@@ -1,0 +1,26 @@
+#include "actors/data_folder.h"
+
+#include <cstdlib>
+#include <optional>
+
+#include "input/data_source.h"
+#include "runtime/run_files.h"
+
+namespace sterna::actors {
+
+Result<std::string> data_folder(const DataConfig& data) {
+  const input::Environment environment = [](const char* name) -> std::optional<std::string> {
+    const char* value = std::getenv(name);
+    if (value == nullptr) return std::nullopt;
+    return std::string(value);
+  };
+  input::DataQuery query;
+  if (!data.dir.empty()) query.file = expand_home(data.dir);
+  query.name = data.name;
+  query.env = input::data_directory(environment);
+  query.cache = input::cache_directory(environment);
+  STERNA_ASSIGN(const input::DataLocation found, input::find_data(query));
+  return found.dir.string();
+}
+
+}  // namespace sterna::actors

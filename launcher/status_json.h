@@ -1,0 +1,21 @@
+// A run's status as JSON: what those who look at a run are told, and what `sterna status --json`
+// prints.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "launcher/run_status.h"
+#include "runtime/base/bytes.h"
+#include "runtime/base/result.h"
+
+namespace sterna::launcher {
+
+std::string status_json(const RunStatus& status);
+/// Fails (malformed) on anything that status_json() did not write.
+Result<RunStatus> parse_status(std::string_view json);
+
+Bytes shared_bytes(std::string_view text);
+std::string_view text_of(const Bytes& bytes);
+
+}  // namespace sterna::launcher
