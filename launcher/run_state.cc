@@ -68,33 +68,6 @@ OperatorKeys keys_of(const Json& json) {
           {json.at("public_key"), json.at("secret_key"), json.at("token")}};
 }
 
-std::string text_of(const RunState& state) {
-  Json json;
-  json["format"] = format;
-  json["id"] = state.id;
-  json["name"] = state.name;
-  json["run"] = hex(state.run);
-  json["file"] = state.file;
-  json["run_directory"] = state.run_directory;
-  json["head"] = state.head;
-  json["placer"] = state.placer;
-  json["slurm_job"] = state.slurm_job;
-  json["detached"] = state.detached;
-  json["began"] = state.began;
-  json["schema_hash"] = hex(state.schema_hash);
-  json["network"] = json_of(state.network);
-  json["coordinator"] = json_of(state.coordinator);
-  json["operators"] = Json::array();
-  for (const OperatorKeys& keys : state.operators) json["operators"].push_back(json_of(keys));
-  json["hosts"] = Json::array();
-  for (const StateHost& host : state.hosts) {
-    json["hosts"].push_back({{"name", host.name}, {"ssh", host.ssh}, {"work", host.work}});
-  }
-  json["ended"] = state.ended;
-  json["exit"] = state.exit;
-  return json.dump(1) + "\n";
-}
-
 RunState state_of(const Json& json) {
   RunState state;
   state.id = json.at("id");
@@ -127,6 +100,45 @@ std::string listed(const std::vector<RunState>& states) {
 
 }  // namespace
 
+std::string state_text(const RunState& state) {
+  Json json;
+  json["format"] = format;
+  json["id"] = state.id;
+  json["name"] = state.name;
+  json["run"] = hex(state.run);
+  json["file"] = state.file;
+  json["run_directory"] = state.run_directory;
+  json["head"] = state.head;
+  json["placer"] = state.placer;
+  json["slurm_job"] = state.slurm_job;
+  json["detached"] = state.detached;
+  json["began"] = state.began;
+  json["schema_hash"] = hex(state.schema_hash);
+  json["network"] = json_of(state.network);
+  json["coordinator"] = json_of(state.coordinator);
+  json["operators"] = Json::array();
+  for (const OperatorKeys& keys : state.operators) json["operators"].push_back(json_of(keys));
+  json["hosts"] = Json::array();
+  for (const StateHost& host : state.hosts) {
+    json["hosts"].push_back({{"name", host.name}, {"ssh", host.ssh}, {"work", host.work}});
+  }
+  json["ended"] = state.ended;
+  json["exit"] = state.exit;
+  return json.dump(1) + "\n";
+}
+
+Result<RunState> parse_state(std::string_view text) {
+  const Json json = Json::parse(text, nullptr, false);
+  if (json.is_discarded() || !json.is_object() || json.value("format", 0) != format) {
+    return Error{Errc::malformed, "no state of a run"};
+  }
+  try {
+    return state_of(json);
+  } catch (const std::exception& error) {
+    return Error{Errc::malformed, error.what()};
+  }
+}
+
 Result<RunStates> RunStates::of_user() {
   const auto state_home = environment("XDG_STATE_HOME");
   if (state_home && state_home->starts_with('/')) return RunStates(*state_home + "/sterna/runs");
@@ -142,7 +154,7 @@ Result<void> RunStates::write(const RunState& state) const {
   fs::create_directories(folder_, failed);
   if (failed) return system_error(folder_, failed.value());
   if (::chmod(folder_.c_str(), S_IRWXU) != 0) return system_error(folder_, errno);
-  const std::string text = text_of(state);
+  const std::string text = state_text(state);
   return input::write_atomically(
       folder_ + "/" + state.id, {{reinterpret_cast<const std::uint8_t*>(text.data()), text.size()}},
       S_IRUSR | S_IWUSR);
@@ -151,6 +163,13 @@ Result<void> RunStates::write(const RunState& state) const {
 void RunStates::remove(const std::string& id) const {
   std::error_code ignored;
   fs::remove(folder_ + "/" + id, ignored);
+  for (std::size_t i = 0; i < kOperators; ++i) {
+    fs::remove(lock_path(id, fmt::format("operator{}", i)), ignored);
+  }
+}
+
+std::string RunStates::lock_path(const std::string& id, const std::string& identity) const {
+  return fmt::format("{}/{}.{}.lock", folder_, id, identity);
 }
 
 std::vector<RunState> RunStates::all() const {
@@ -158,15 +177,11 @@ std::vector<RunState> RunStates::all() const {
   std::error_code failed;
   for (fs::directory_iterator entry(folder_, failed), end; !failed && entry != end;
        entry.increment(failed)) {
+    if (entry->path().extension() == ".lock") continue;
     const Result<std::string> text = read_file(entry->path().string());
     if (!text) continue;
-    const Json json = Json::parse(*text, nullptr, false);
-    if (json.is_discarded() || json.value("format", 0) != format) continue;
-    try {
-      states.push_back(state_of(json));
-    } catch (const std::exception&) {
-      continue;  // nothing that we wrote
-    }
+    Result<RunState> state = parse_state(*text);
+    if (state) states.push_back(std::move(state).value());
   }
   std::sort(states.begin(), states.end(), [](const RunState& a, const RunState& b) {
     return std::pair(a.began, a.id) < std::pair(b.began, b.id);

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "launcher/cluster_file.h"
@@ -49,6 +50,10 @@ struct RunState {
   int exit = 0;       ///< ... and its exit code
 };
 
+/// As it is written, secrets included.
+std::string state_text(const RunState& state);
+Result<RunState> parse_state(std::string_view text);
+
 class RunStates {
  public:
   /// `folder` is .../sterna/runs; it is made when something is written.
@@ -58,6 +63,8 @@ class RunStates {
 
   Result<void> write(const RunState& state) const;
   void remove(const std::string& id) const;
+  /// Of one operator's identity: who uses it holds the lock.
+  std::string lock_path(const std::string& id, const std::string& identity) const;
   /// All that can be read, oldest first.
   std::vector<RunState> all() const;
   /// The one run that is meant: by its id, by its name where only one has it, by the beginning of
