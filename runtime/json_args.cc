@@ -96,7 +96,7 @@ class Filler {
     if (depth_ == kDeepest) return wrong(fmt::format("'{}' is too deep", path));
     ++depth_;
     for (const auto& [key, value] : from.items()) {
-      const std::string here = path.empty() ? key : path + "." + key;
+      const std::string here = path.empty() ? key : fmt::format("{}.{}", path, key);
       KJ_IF_MAYBE (field, out.getSchema().findFieldByName(key.c_str())) {
         STERNA_TRY(fill_field(here, value, *field, out));
       } else {
