@@ -2,10 +2,13 @@
 // compiled in; what travels is the name and the arguments, never code.
 #pragma once
 
+#include <capnp/schema.h>
+
 #include <functional>
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "runtime/packed_message.h"
 #include "runtime/process.h"
@@ -25,21 +28,39 @@ class Registry {
     mix(type);
     mix_schema<typename Args::Wire>();
     mix_interface(std::type_identity<typename A::InterfaceType>{});
-    types_[type] = [](ByteView packed) -> Result<Made> {
-      STERNA_ASSIGN(Args args, unpack<Args>(packed));
-      return Made{std::make_unique<A>(std::move(args)), &Process::class_of<A>()};
-    };
+    types_[type] =
+        Type{capnp::Schema::from<typename Args::Wire>(),
+             [](ByteView packed) -> Result<void> {
+               STERNA_TRY(unpack<Args>(packed));
+               return {};
+             },
+             [](ByteView packed) -> Result<Made> {
+               STERNA_ASSIGN(Args args, unpack<Args>(packed));
+               return Made{std::make_unique<A>(std::move(args)), &Process::class_of<A>()};
+             }};
   }
 
   /// Fails if the type is unknown or the arguments are not its.
   Result<Made> make(const std::string& type, ByteView packed_args) const;
+  /// The arguments of an actor of that type, packed, from an object of keys and values
+  /// (json_args.h). Fails (invalid_argument) as make() would, or if a key or value is not its.
+  Result<Bytes> args_from_json(const std::string& type, std::string_view json) const;
   bool knows(const std::string& type) const { return types_.contains(type); }
 
   /// Stands for the wire format of all types added: two programs with different ones refuse each
   /// other's links instead of misreading each other.
   std::uint64_t schema_hash() const { return schema_hash_; }
 
+  struct Type {
+    capnp::StructSchema args;
+    std::function<Result<void>(ByteView)> check;  ///< whether make() would take the arguments
+    std::function<Result<Made>(ByteView)> make;
+  };
+  /// All types, by name.
+  const std::map<std::string, Type>& types() const { return types_; }
+
  private:
+  Result<const Type*> find(const std::string& type) const;
   void mix(std::string_view bytes);
   void mix_words(const capnp::word* begin, std::size_t words);
   template <class Wire>
@@ -63,7 +84,7 @@ class Registry {
     }
   }
 
-  std::map<std::string, std::function<Result<Made>(ByteView)>> types_;
+  std::map<std::string, Type> types_;
   std::uint64_t schema_hash_ = 0xcbf29ce484222325ULL;
 };
 

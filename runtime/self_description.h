@@ -1,6 +1,13 @@
 // What a program tells about itself when it is asked on the command line, before it is anything
 // else:
 //
+//   PROGRAM --describe --json   its actor types and their arguments, one line:
+//     {"format": 1, "program": its file name, "protocol": of its links,
+//      "schema_hash": of its messages, "build_id": ..., "actors": [{"type": ..., "args":
+//      [ARG...]}]}
+//     ARG: {"key": ..., "type": as in the schema, e.g. "Int64" or "List(Text)"}; and where that is
+//     an enum, a struct or a list of one: "values": its names, "fields": [ARG...] (but a struct
+//     within itself is not told again)
 //   PROGRAM __bundle-hash       the hash of the bundle that it lies in (bundle.h)
 #pragma once
 

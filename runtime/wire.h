@@ -104,7 +104,7 @@ struct Expected {
 using TypeResolver = Expected (*)(void* context, const Header& header);
 
 /// Decodes a whole message before anything is touched. Whatever the bytes are, the answer is a
-/// value or Errc::malformed; this is the one place where Cap'n Proto's exceptions end.
+/// value or Errc::malformed; Cap'n Proto's exceptions end here.
 Result<Decoded> decode_envelope(InMessage& message, TypeResolver resolve, void* context);
 
 }  // namespace sterna
