@@ -42,6 +42,8 @@ class CommandLine {
     app_.set_help_flag("-h,--help", "Print this help, or a command's");
     app_.allow_extras();
     add_run();
+    add_up();
+    add_visits();
     add_check();
     add_data();
     add_bench();
@@ -109,6 +111,57 @@ class CommandLine {
         "  sterna run my.toml --set job.steps=500 --set actor.worker.count=4 --data ~/mnist\n"
         "  sterna run my.toml --json | tail -n 1 > result.json");
     run->callback([this] { action_ = [this] { return run_command(run_options_); }; });
+  }
+
+  void add_up() {
+    CLI::App* up = add(&app_, "up", "Start a run on its hosts and leave it to itself");
+    up->add_option("FILE", run_options_.file, "The cluster file")->required();
+    add_overrides(up, run_options_.overrides);
+    up->add_option("--data", run_options_.data, "The folder of the data set")->type_name("DIR");
+    up->add_option("--run-dir", run_options_.run_dir,
+                   "Where logs, metrics and weights go, on the head; must not exist")
+        ->type_name("DIR");
+    up->add_flag("--json", run_options_.json, "Print the run as one line of JSON");
+    up->callback([this] { action_ = [this] { return up_command(run_options_); }; });
+  }
+
+  void add_visits() {
+    struct Visit {
+      const char* name;
+      const char* help;
+      int (*command)(const VisitOptions&);
+    };
+    for (const auto& [name, help, command] :
+         {Visit{"status", "What runs where, once", status_command},
+          Visit{"watch", "The same, live, with the accuracy", watch_command},
+          Visit{"down", "End a run, and make sure that nothing of it is left", down_command},
+          Visit{"list", "The runs that this user started here", list_command}}) {
+      CLI::App* visit = add(&app_, name, help);
+      const std::string_view which(name);
+      if (which != "list") {
+        visit->add_option("RUN", visit_options_.run, "Its id or name; default: the only one");
+      }
+      if (which == "down") {
+        visit->add_flag("--all", visit_options_.all, "Every run known here");
+        visit->add_option("--file", visit_options_.file, "Whatever runs on the hosts of this file")
+            ->type_name("FILE");
+      }
+      visit->add_option("--via", visit_options_.via, "Ask on that host, over ssh")
+          ->type_name("HOST");
+      visit->add_flag("--json", visit_options_.json, "Print JSON, a line each");
+      visit->callback([this, command = command] {
+        action_ = [this, command] { return command(visit_options_); };
+      });
+    }
+    CLI::App* logs = add(&app_, "logs", "What the processes of a run say");
+    logs->add_option("RUN", logs_options_.run, "Its id or name; default: the only one");
+    logs->add_option("ACTOR", logs_options_.actor, "One process; default: all");
+    logs->add_flag("-f,--follow", logs_options_.follow, "Go on until the run ends");
+    logs->add_option("--since", logs_options_.since, "Only what is younger, e.g. 10m")
+        ->type_name("TIME");
+    logs->add_option("--via", logs_options_.via, "Ask on that host, over ssh")->type_name("HOST");
+    logs->add_flag("--json", logs_options_.json, "Print JSON, a line each");
+    logs->callback([this] { action_ = [this] { return logs_command(logs_options_); }; });
   }
 
   void add_check() {
@@ -256,6 +309,8 @@ class CommandLine {
   std::function<int()> action_;
   RunOptions run_options_;
   CheckOptions check_options_;
+  VisitOptions visit_options_;
+  LogsOptions logs_options_;
   DataMakeOptions make_options_;
   DataFetchOptions fetch_options_;
   BenchOptions bench_options_;

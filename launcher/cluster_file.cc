@@ -60,6 +60,11 @@ std::int64_t processes_on(const ClusterFile& file, const HostSection& host) {
 Result<ClusterFile> read_cluster_file(const std::string& path,
                                       std::span<const std::string> overrides) {
   STERNA_ASSIGN(const std::string text, read_file(path));
+  return parse_cluster_file(text, path, overrides);
+}
+
+Result<ClusterFile> parse_cluster_file(const std::string& text, const std::string& path,
+                                       std::span<const std::string> overrides) {
   Problems problems(path);
   const Draft draft = read_draft(text, overrides, problems);
   if (problems.any()) return problems.error();

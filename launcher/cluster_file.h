@@ -213,6 +213,10 @@ std::int64_t processes_on(const ClusterFile& file, const HostSection& host);
 Result<ClusterFile> read_cluster_file(const std::string& path,
                                       std::span<const std::string> overrides = {});
 
+/// The same of a file's text; `path` is what messages call it.
+Result<ClusterFile> parse_cluster_file(const std::string& text, const std::string& path,
+                                       std::span<const std::string> overrides = {});
+
 /// TOML text of `file` with every key explicit; reading it gives an equal ClusterFile.
 std::string resolved(const ClusterFile& file);
 

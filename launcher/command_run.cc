@@ -1,12 +1,17 @@
-// sterna run FILE: a whole job in the foreground, with a view of it, a folder that keeps it, and an
-// exit code that tells the truth.
+// sterna run FILE and sterna up FILE: the same job, in the foreground or left to itself.
+#include <fmt/format.h>
+
 #include <cstdio>
+#include <filesystem>
 
 #include "launcher/bundle_archive.h"
 #include "launcher/cluster_file.h"
 #include "launcher/commands.h"
 #include "launcher/host_plan.h"
+#include "launcher/owner_client.h"
+#include "launcher/run_visitor.h"
 #include "launcher/whole_run.h"
+#include "runtime/base/random.h"
 
 namespace sterna::launcher {
 
@@ -18,6 +23,86 @@ int before_the_run(const Error& error) {
   return exit_bad_input;
 }
 
+/// What is shipped to the hosts; nothing where all is on this machine.
+struct Bundles {
+  RemoteBundle nodes;
+  RemoteBundle own;
+};
+
+Result<Bundles> bundles_for(const ClusterFile& file) {
+  Bundles bundles;
+  if (!has_remote_hosts(file)) return bundles;
+  STERNA_ASSIGN(bundles.nodes, archived_bundle(file.program.path));
+  bundles.own = bundles.nodes;
+  if (head_is_remote(file) && !file.program.path.empty()) {
+    STERNA_ASSIGN(bundles.own, archived_bundle(""));
+  }
+  return bundles;
+}
+
+OwnerClientOptions owner_options(const RunOptions& options, const ClusterFile& file,
+                                 const Bundles& bundles, RunView& view) {
+  OwnerClientOptions client;
+  client.file = file;
+  client.nodes = bundles.nodes;
+  client.own = bundles.own;
+  client.order.file_path = std::filesystem::absolute(options.file).lexically_normal().string();
+  client.order.data = options.data;
+  client.order.run_dir = options.run_dir;
+  const bool elsewhere = head_is_remote(file);
+  client.order.run_parent = elsewhere ? head_of(file)->work + "/runs" : "runs";
+  client.order.run = SystemRandom().next() | 1;
+  client.progress = [](std::string_view line) { say(line); };
+  client.status = [&view](const RunStatus& status) { view.update(status); };
+  return client;
+}
+
+int print_end(const RunOptions& options, int exit, const std::string& last_words,
+              const std::string& json) {
+  if (exit == exit_done && !options.json) {
+    if (!print_result(last_words + "\n")) return exit_failed;
+  } else {
+    say(last_words);
+  }
+  if (options.json && !json.empty() && !print_result(json + "\n") && exit == exit_done) {
+    return exit_failed;
+  }
+  return exit;
+}
+
+/// The run of a head that is another machine.
+int run_elsewhere(const RunOptions& options, const ClusterFile& file, const Bundles& bundles) {
+  const SteadyClock clock;
+  RealMachine machine;
+  std::unique_ptr<RunView> view = make_run_view(options.json ? stderr : stdout, clock);
+  OwnerClient client(machine, owner_options(options, file, bundles, *view));
+  const Result<RunState> started = client.start();
+  if (!started && !client.over()) return before_the_run(started.error());
+  const OwnerClient::Over over = client.wait();
+  view.reset();
+  return print_end(options, over.exit, over.last_words, over.result_json);
+}
+
+/// The run of this file that goes on already.
+std::optional<RunState> already_up(RealMachine& machine, const std::string& file) {
+  const Result<RunStates> states = RunStates::of_user();
+  if (!states) return std::nullopt;
+  const std::string path = std::filesystem::absolute(file).lexically_normal().string();
+  for (const RunState& state : states->all()) {
+    if (state.file != path || !state.ended.empty() || !state.detached) continue;
+    constexpr Duration kPatience = std::chrono::seconds(2);
+    if (RunVisitor::visit(machine, state, kPatience)) return state;
+  }
+  return std::nullopt;
+}
+
+/// What a user of a detached run on this machine should know.
+std::string sleep_warning(const ClusterFile& file) {
+  if (head_is_remote(file)) return "";
+  return "it is kept by this machine and ends if it sleeps; with cluster.head on another host it "
+         "would not";
+}
+
 }  // namespace
 
 int run_command(const RunOptions& options) {
@@ -26,16 +111,16 @@ int run_command(const RunOptions& options) {
   whole.began = clock.now();
   const Result<ClusterFile> file = read_cluster_file(options.file, options.overrides);
   if (!file) return report(file.error());
-  RemoteBundle bundle;
+  const Result<Bundles> bundles = bundles_for(*file);
+  if (!bundles) return before_the_run(bundles.error());
+  if (head_is_remote(*file)) return run_elsewhere(options, *file, *bundles);
+  RealMachine machine;
   if (has_remote_hosts(*file)) {
-    Result<RemoteBundle> archived = archived_bundle(file->program.path);
-    if (!archived) return before_the_run(archived.error());
-    bundle = std::move(archived).value();
     whole.make_placer =
-        [&](RealMachine& machine,
-            std::function<void(std::string_view)> progress) -> Result<std::unique_ptr<Spawner>> {
+        [&](std::function<void(std::string_view)> progress) -> Result<std::unique_ptr<Spawner>> {
       auto placer = std::make_unique<RemotePlacer>(
-          machine.loop(), machine.spawner(), placer_options_of(*file, bundle, std::move(progress)));
+          machine.loop(), machine.spawner(),
+          placer_options_of(*file, bundles->nodes, std::move(progress)));
       placer->prepare();
       return std::unique_ptr<Spawner>(std::move(placer));
     };
@@ -46,19 +131,51 @@ int run_command(const RunOptions& options) {
   whole.run_dir = options.run_dir;
   // With --json the last line of standard output is the result, so the view goes to the other one.
   whole.make_view = [&] { return make_run_view(options.json ? stderr : stdout, clock); };
-  const Result<WholeRunEnd> end = whole_run(whole);
+  const Result<WholeRunEnd> end = whole_run(machine, whole);
   if (!end) return before_the_run(end.error());
+  return print_end(options, end->result.exit, end->last_words, to_json(end->result));
+}
 
-  const RunResult& result = end->result;
-  if (result.exit == exit_done && !options.json) {
-    if (!print_result(end->last_words + "\n")) return exit_failed;
-  } else {
-    say(end->last_words);
+int up_command(const RunOptions& options) {
+  const SteadyClock clock;
+  const Result<ClusterFile> file = read_cluster_file(options.file, options.overrides);
+  if (!file) return report(file.error());
+  RealMachine machine;
+  if (const auto state = already_up(machine, options.file)) {
+    say(fmt::format("{} is already up; `sterna watch {}` shows it, `sterna down {}` ends it",
+                    state->id, state->id, state->id));
+    return !options.json || print_result(state_json_line(*state) + "\n") ? exit_done : exit_failed;
   }
-  if (options.json && !print_result(to_json(result) + "\n") && result.exit == exit_done) {
-    return exit_failed;
+  const Result<Bundles> bundles = bundles_for(*file);
+  if (!bundles) return before_the_run(bundles.error());
+
+  std::unique_ptr<RunView> view = make_run_view(stderr, clock);
+  OwnerClientOptions how = owner_options(options, *file, *bundles, *view);
+  how.order.detached = true;
+  OwnerClient client(machine, std::move(how));
+  Result<RunState> state = client.start();
+  if (state) {
+    if (Result<void> left = client.detach(); !left) state = left.error();
   }
-  return result.exit;
+  view.reset();
+  if (!state) {
+    say(state.error().message);
+    return client.over() && client.over()->exit != 0 ? client.over()->exit : exit_failed;
+  }
+  if (head_is_remote(*file)) {
+    // The head has a copy of its own; each of the two uses identities that the other does not.
+    state->operators.resize(state->operators.size() / 2);
+    const Result<RunStates> states = RunStates::of_user();
+    const Result<void> kept = states ? states->write(*state) : Result<void>(states.error());
+    if (!kept) say(kept.error().message);
+  }
+  say(
+      fmt::format("{} is up: {} actors on {} host{}; `sterna watch {}` shows it, `sterna down {}` "
+                  "ends it",
+                  state->id, file->actors.size(), file->hosts.size(),
+                  file->hosts.size() == 1 ? "" : "s", state->id, state->id));
+  if (const std::string warning = sleep_warning(*file); !warning.empty()) say(warning);
+  return !options.json || print_result(state_json_line(*state) + "\n") ? exit_done : exit_failed;
 }
 
 }  // namespace sterna::launcher

@@ -30,6 +30,32 @@ struct RunOptions {
   bool json = false;
 };
 int run_command(const RunOptions& options);
+/// sterna up FILE: the same, detached.
+int up_command(const RunOptions& options);
+
+/// sterna status|watch|down [RUN], sterna list
+struct VisitOptions {
+  std::string run;   ///< an id, a name, the beginning of either; empty: the only one
+  std::string via;   ///< --via HOST: ask there, over ssh
+  std::string file;  ///< down --file FILE: on every host of that file
+  bool all = false;  ///< down --all
+  bool json = false;
+};
+int status_command(const VisitOptions& options);
+int watch_command(const VisitOptions& options);
+int list_command(const VisitOptions& options);
+int down_command(const VisitOptions& options);
+
+/// sterna logs [RUN] [ACTOR]
+struct LogsOptions {
+  std::string run;
+  std::string actor;  ///< empty: all
+  std::string via;
+  std::string since;  ///< a duration before now, "10m"; empty: from the beginning
+  bool follow = false;
+  bool json = false;
+};
+int logs_command(const LogsOptions& options);
 
 /// sterna check FILE
 struct CheckOptions {

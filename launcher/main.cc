@@ -4,6 +4,7 @@
 #include <fcntl.h>
 
 #include "launcher/cli.h"
+#include "launcher/owner.h"
 #include "launcher/program_registry.h"
 
 namespace {
@@ -22,5 +23,6 @@ int main(int argc, char** argv) {
   open_standard_streams();
   const sterna::Registry registry = sterna::launcher::program_registry();
   if (const auto exit_code = sterna::host_if_child(argc, argv, registry)) return *exit_code;
+  if (const auto exit_code = sterna::launcher::own_if_asked(argc, argv)) return *exit_code;
   return sterna::launcher::command_line(argc, argv);
 }

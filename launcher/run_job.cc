@@ -54,10 +54,11 @@ RunRecord blank_record(const JobOptions& options) {
 /// One job while it runs.
 class Job {
  public:
-  Job(const JobOptions& options, const std::function<void(const RunRecord&)>& show)
+  Job(RealMachine& machine, const JobOptions& options,
+      const std::function<void(const RunRecord&)>& show)
       : options_(options),
         show_(show),
-        machine_([this](std::string_view line) { logged(line); }),
+        machine_(machine),
         registry_(program_registry()),
         interrupt_(machine_.loop(), SIGINT, [this] { interrupted(); }),
         terminate_(machine_.loop(), SIGTERM, [this] { interrupted(); }) {
@@ -67,8 +68,12 @@ class Job {
     } else {
       hang_up_.emplace(machine_.loop(), SIGHUP, [this] { interrupted(); });
     }
+    machine_.set_log([this](std::string_view line) { logged(line); });
     outcome_.record = blank_record(options);
   }
+  ~Job() { machine_.set_log(log_to_stderr); }
+  Job(const Job&) = delete;
+  Job& operator=(const Job&) = delete;
 
   JobOutcome run() {
     const Result<void> trained = train();
@@ -117,8 +122,7 @@ class Job {
     how.run = options_.run;
     how.operators = options_.operators;
     if (options_.make_placer) {
-      STERNA_ASSIGN(
-          placer_, options_.make_placer(machine_, [this](std::string_view line) { logged(line); }));
+      STERNA_ASSIGN(placer_, options_.make_placer([this](std::string_view line) { logged(line); }));
     }
     cluster_.emplace(machine_, registry_, std::move(how), placer_.get());
     cluster_->set_events(std::move(events));
@@ -222,7 +226,7 @@ class Job {
   std::string ended_by_;  ///< an operator's words
   std::optional<Time> last_turn_;
   Duration stopped_for_{};
-  RealMachine machine_;
+  RealMachine& machine_;
   Registry registry_;
   std::unique_ptr<Spawner> placer_;  ///< outlives the cluster
   std::optional<Cluster> cluster_;
@@ -233,8 +237,9 @@ class Job {
 
 }  // namespace
 
-JobOutcome run_job(const JobOptions& options, const std::function<void(const RunRecord&)>& show) {
-  return Job(options, show).run();
+JobOutcome run_job(RealMachine& machine, const JobOptions& options,
+                   const std::function<void(const RunRecord&)>& show) {
+  return Job(machine, options, show).run();
 }
 
 }  // namespace sterna::launcher

@@ -28,8 +28,7 @@ struct JobOptions {
   std::string id;
   std::uint64_t run = 0;  ///< 0: one is drawn
   /// Starts the nodes; null: all on this machine. Called once, before anything starts.
-  std::function<Result<std::unique_ptr<Spawner>>(RealMachine&,
-                                                 std::function<void(std::string_view)> progress)>
+  std::function<Result<std::unique_ptr<Spawner>>(std::function<void(std::string_view)> progress)>
       make_placer;
   std::vector<Contact> operators;  ///< who may look at the run and end it
   /// The coordinator can be dialled.
@@ -49,7 +48,8 @@ struct JobOutcome {
 
 /// Runs the job in the foreground. SIGINT and SIGTERM stop it; a second one stops it without grace.
 /// The record is there also when the job failed; `record.result.cause` says why then.
-/// `show` gets the record whenever it changed.
-JobOutcome run_job(const JobOptions& options, const std::function<void(const RunRecord&)>& show);
+/// `show` gets the record whenever it changed. The machine's log lines are the record's meanwhile.
+JobOutcome run_job(RealMachine& machine, const JobOptions& options,
+                   const std::function<void(const RunRecord&)>& show);
 
 }  // namespace sterna::launcher

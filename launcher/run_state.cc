@@ -127,6 +127,22 @@ std::string state_text(const RunState& state) {
   return json.dump(1) + "\n";
 }
 
+std::string state_json_line(const RunState& state) {
+  Json json;
+  json["format"] = format;
+  json["id"] = state.id;
+  json["name"] = state.name;
+  json["file"] = state.file;
+  json["run_directory"] = state.run_directory;
+  json["head"] = state.head;
+  json["began"] = state.began;
+  json["detached"] = state.detached;
+  json["hosts"] = Json::array();
+  for (const StateHost& host : state.hosts) json["hosts"].push_back(host.name);
+  json["ended"] = state.ended.empty() ? Json() : Json(state.ended);
+  return json.dump();
+}
+
 Result<RunState> parse_state(std::string_view text) {
   const Json json = Json::parse(text, nullptr, false);
   if (json.is_discarded() || !json.is_object() || json.value("format", 0) != format) {

@@ -54,6 +54,9 @@ struct RunState {
 std::string state_text(const RunState& state);
 Result<RunState> parse_state(std::string_view text);
 
+/// What of it is no secret, on one line.
+std::string state_json_line(const RunState& state);
+
 class RunStates {
  public:
   /// `folder` is .../sterna/runs; it is made when something is written.

@@ -124,6 +124,7 @@ RunState state_of(const WholeRunOptions& options, const Cluster& cluster,
   state.network = cluster.options().network;
   state.coordinator = cluster.coordinator();
   state.operators = std::move(operators);
+  // (Of a head that is another machine the launcher's copy has the first half of them.)
   for (const HostSection& host : options.file.hosts) {
     state.hosts.push_back({host.name, is_remote(options.file, host) ? host.ssh : "", host.work});
   }
@@ -180,7 +181,7 @@ class Reports {
 
 }  // namespace
 
-Result<WholeRunEnd> whole_run(const WholeRunOptions& options) {
+Result<WholeRunEnd> whole_run(RealMachine& machine, const WholeRunOptions& options) {
   const SteadyClock clock;
   const ClusterFile& file = options.file;
   Result<input::DataLocation> data = needs_data_here(file)
@@ -227,7 +228,7 @@ Result<WholeRunEnd> whole_run(const WholeRunOptions& options) {
   job.hooks.evaluation = [&](const EvaluationResult& one) { metrics.append(to_json(one)); };
 
   std::unique_ptr<RunView> view = options.make_view();
-  const JobOutcome outcome = run_job(job, [&](const RunRecord& record) {
+  const JobOutcome outcome = run_job(machine, job, [&](const RunRecord& record) {
     view->update(record.status);
     reports.update(record.status);
   });

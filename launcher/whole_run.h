@@ -38,6 +38,6 @@ struct WholeRunEnd {
 };
 
 /// Fails only before anything was started or written.
-Result<WholeRunEnd> whole_run(const WholeRunOptions& options);
+Result<WholeRunEnd> whole_run(RealMachine& machine, const WholeRunOptions& options);
 
 }  // namespace sterna::launcher

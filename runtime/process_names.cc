@@ -13,6 +13,7 @@ namespace sterna {
 namespace {
 
 constexpr const char* kMark = "__process";
+constexpr const char* kOwnerMark = "__own";
 constexpr std::size_t kArguments = 5;
 
 template <class Number>
@@ -36,14 +37,31 @@ std::vector<std::string> child_arguments(const std::string& name, std::uint64_t 
   return {"sterna", kMark, name, fmt::format("{:016x}", run), std::to_string(parent)};
 }
 
-std::optional<ChildArguments> parse_child_arguments(const std::vector<std::string>& arguments) {
-  if (arguments.size() != kArguments || arguments[1] != kMark) return std::nullopt;
+namespace {
+
+std::optional<ChildArguments> parse_marked(const std::vector<std::string>& arguments,
+                                           const char* mark) {
+  if (arguments.size() != kArguments || arguments[1] != mark) return std::nullopt;
   ChildArguments child;
   child.name = arguments[2];
   if (!parse(arguments[3], 16, child.run) || !parse(arguments[4], 10, child.parent)) {
     return std::nullopt;
   }
   return child;
+}
+
+}  // namespace
+
+std::optional<ChildArguments> parse_child_arguments(const std::vector<std::string>& arguments) {
+  return parse_marked(arguments, kMark);
+}
+
+std::vector<std::string> owner_arguments(const std::string& name, std::uint64_t run) {
+  return {"sterna", kOwnerMark, name, fmt::format("{:016x}", run), "0"};
+}
+
+std::optional<ChildArguments> parse_owner_arguments(const std::vector<std::string>& arguments) {
+  return parse_marked(arguments, kOwnerMark);
 }
 
 std::vector<FoundProcess> processes_of_run(std::uint64_t run) {

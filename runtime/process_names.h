@@ -25,6 +25,10 @@ std::vector<std::string> child_arguments(const std::string& name, std::uint64_t 
 /// Null if the program was not started as a child.
 std::optional<ChildArguments> parse_child_arguments(const std::vector<std::string>& arguments);
 
+/// Of the process that keeps a run for its launcher: `sterna __own NAME RUN PARENT`.
+std::vector<std::string> owner_arguments(const std::string& name, std::uint64_t run);
+std::optional<ChildArguments> parse_owner_arguments(const std::vector<std::string>& arguments);
+
 struct FoundProcess {
   std::int64_t pid = 0;
   std::string name;

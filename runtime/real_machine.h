@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "runtime/machine.h"
 #include "runtime/uv_loop.h"
@@ -28,6 +29,8 @@ class RealMachine final : public Machine {
   std::unique_ptr<Executor> make_executor(std::uint32_t threads) override;
   std::int64_t pid() const override;
   void log(std::string_view line) override { log_(line); }
+  /// Where the lines go from here on.
+  void set_log(std::function<void(std::string_view)> log) { log_ = std::move(log); }
   /// Under $TMPDIR, or /tmp: short enough for a socket's path.
   Result<std::string> make_socket_directory() override;
   void remove_socket_directory(const std::string& path) override;

@@ -69,7 +69,8 @@ Result<ActorStep> actor_step(const ClusterFile& file, const input::DataLocation&
   options.began = SteadyClock().now();
   STERNA_ASSIGN(const BenchLogs logs, BenchLogs::create());
   options.log_directory = logs.path();
-  const JobOutcome outcome = run_job(options, [](const RunRecord&) {});
+  RealMachine machine;
+  const JobOutcome outcome = run_job(machine, options, [](const RunRecord&) {});
   if (outcome.record.result.exit != 0) {
     return logs.explain({Errc::remote, outcome.record.result.cause});
   }

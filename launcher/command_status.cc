@@ -1,0 +1,155 @@
+// sterna status, sterna watch and sterna list: looking at runs that go on.
+#include <fmt/format.h>
+
+#include <csignal>
+#include <cstdio>
+
+#include "launcher/commands.h"
+#include "launcher/live_view.h"
+#include "launcher/overview.h"
+#include "launcher/run_visitor.h"
+#include "launcher/status_json.h"
+#include "launcher/via.h"
+#include "runtime/signal_watch.h"
+
+namespace sterna::launcher {
+namespace {
+
+constexpr Duration kPatience = std::chrono::seconds(5);
+constexpr Duration kWatchInterval = std::chrono::milliseconds(500);
+
+std::vector<std::string> words_for(const char* command, const VisitOptions& options) {
+  std::vector<std::string> words = {command};
+  if (options.json) words.emplace_back("--json");
+  if (!options.run.empty()) words.push_back(options.run);
+  return words;
+}
+
+/// How to reach the head of a run over ssh; empty: it is this machine.
+std::string head_of(const RunState& state) {
+  for (const StateHost& host : state.hosts) {
+    if (host.name == state.head) return host.ssh;
+  }
+  return "";
+}
+
+/// Over: says so; elsewhere: asks the head, which may know more.
+int without_answer(const RunState& state, const char* command, const VisitOptions& options,
+                   const Error& error) {
+  if (!state.ended.empty()) {
+    if (options.json) return print_result(state_json_line(state) + "\n") ? exit_done : exit_failed;
+    say(fmt::format("{} has ended: {}", state.id, state.ended));
+    return state.exit;
+  }
+  if (const std::string head = head_of(state); !head.empty()) {
+    VisitOptions there = options;
+    there.run = state.id;
+    return run_via(head, words_for(command, there));
+  }
+  say(fmt::format("{}; `sterna down {}` makes sure that nothing of it is left", error.message,
+                  state.id));
+  return exit_failed;
+}
+
+}  // namespace
+
+int status_command(const VisitOptions& options) {
+  if (!options.via.empty()) return run_via(options.via, words_for("status", options));
+  const Result<RunStates> states = RunStates::of_user();
+  if (!states) return report(states.error());
+  const Result<RunState> state = states->find(options.run);
+  if (!state) return report(state.error());
+  RealMachine machine;
+  const Result<std::unique_ptr<RunVisitor>> visitor =
+      state->ended.empty() ? RunVisitor::visit(machine, *state, kPatience)
+                           : Result<std::unique_ptr<RunVisitor>>(Error{Errc::unavailable, "ended"});
+  if (!visitor) return without_answer(*state, "status", options, visitor.error());
+  const Result<Overview> overview = (*visitor)->look();
+  if (!overview) return report(overview.error());
+  if (options.json) {
+    return print_result(overview_json(*state, *overview) + "\n") ? exit_done : exit_failed;
+  }
+  RunStatus status = status_of(*state, *overview);
+  status.actors.clear();  // the table below knows all processes
+  constexpr std::size_t kWidth = 100;
+  constexpr std::size_t kHeight = 24;
+  std::string text;
+  for (const std::string& line : render(status, {kWidth, kHeight, false, true}))
+    text += line + "\n";
+  text += "\n";
+  for (const std::string& line : member_table(*overview)) text += line + "\n";
+  return print_result(text) ? exit_done : exit_failed;
+}
+
+int watch_command(const VisitOptions& options) {
+  if (!options.via.empty()) return run_via(options.via, words_for("watch", options));
+  const Result<RunStates> states = RunStates::of_user();
+  if (!states) return report(states.error());
+  const Result<RunState> state = states->find(options.run);
+  if (!state) return report(state.error());
+  RealMachine machine;
+  Result<std::unique_ptr<RunVisitor>> visitor =
+      state->ended.empty() ? RunVisitor::visit(machine, *state, kPatience)
+                           : Result<std::unique_ptr<RunVisitor>>(Error{Errc::unavailable, "ended"});
+  if (!visitor) return without_answer(*state, "watch", options, visitor.error());
+  const SignalWatch interrupt(machine.loop(), SIGINT, [&] { (*visitor)->interrupt(); });
+  const SteadyClock clock;
+  std::unique_ptr<RunView> view = options.json ? nullptr : make_run_view(stdout, clock);
+  RunStatus last;
+  while (true) {
+    const Result<Overview> overview = (*visitor)->look();
+    if (!overview) break;
+    last = status_of(*state, *overview);
+    if (view) {
+      view->update(last);
+    } else if (!print_result(overview_json(*state, *overview) + "\n")) {
+      return exit_failed;
+    }
+    if (!(*visitor)->pause(kWatchInterval) || (*visitor)->interrupted()) break;
+  }
+  if (view) view->finish(last);
+  view.reset();
+  if ((*visitor)->interrupted()) return exit_done;  // the run goes on
+  // It has ended; its owner leaves word of how.
+  const Result<RunState> after = states->find(state->id);
+  if (after && after->ended.empty()) return without_answer(*after, "status", options, {});
+  if (!after || after->ended.empty()) {
+    say(fmt::format("{} has ended; its directory is {}", state->id, state->run_directory));
+    return exit_done;
+  }
+  say(after->ended);
+  return after->exit;
+}
+
+int list_command(const VisitOptions& options) {
+  if (!options.via.empty()) return run_via(options.via, words_for("list", options));
+  const Result<RunStates> states = RunStates::of_user();
+  if (!states) return report(states.error());
+  std::string text;
+  RealMachine machine;
+  for (const RunState& state : states->all()) {
+    std::string word = state.ended.empty() ? "" : "ended: " + state.ended;
+    if (word.empty()) {
+      constexpr Duration kShort = std::chrono::seconds(2);
+      const auto visitor = RunVisitor::visit(machine, state, kShort);
+      const Result<Overview> overview =
+          visitor ? (*visitor)->look() : Result<Overview>(visitor.error());
+      if (overview) {
+        const RunStatus status = status_of(state, *overview);
+        word = fmt::format("{}, step {} of {}", status.phase, status.step, status.steps);
+      } else {
+        word = "does not answer";
+      }
+    }
+    if (options.json) {
+      text += state_json_line(state) + "\n";
+    } else {
+      text += fmt::format("{}  {} host{}  {}\n", state.id, state.hosts.size(),
+                          state.hosts.size() == 1 ? " " : "s", word);
+    }
+  }
+  if (text.empty() && !options.json) say("no run is known here");
+  return print_result(text) ? exit_done : exit_failed;
+}
+
+}  // namespace sterna::launcher
