@@ -39,6 +39,8 @@ bool ClusterFile::manages_gpus() const {
                      [](const HostSection& host) { return host.gpus > 0; });
 }
 
+bool ClusterFile::talks_tcp() const { return hosts.size() > 1 || cluster.transport == "tcp"; }
+
 std::int64_t ClusterFile::ranks() const {
   std::int64_t sum = 0;
   for (const ActorPlan& actor : actors) sum += actor.ranks;

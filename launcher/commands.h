@@ -35,6 +35,7 @@ int run_command(const RunOptions& options);
 struct CheckOptions {
   std::string file;
   std::vector<std::string> overrides;
+  bool json = false;
 };
 int check_command(const CheckOptions& options);
 
