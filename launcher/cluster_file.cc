@@ -39,7 +39,13 @@ bool ClusterFile::manages_gpus() const {
                      [](const HostSection& host) { return host.gpus > 0; });
 }
 
-bool ClusterFile::talks_tcp() const { return hosts.size() > 1 || cluster.transport == "tcp"; }
+bool ClusterFile::talks_tcp() const {
+  if (cluster.transport == "tcp" || cluster.placer == "slurm" || cluster.placer == "join") {
+    return true;
+  }
+  return cluster.placer == "ssh" && std::any_of(hosts.begin(), hosts.end(),
+                                                [](const auto& host) { return !host.ssh.empty(); });
+}
 
 std::int64_t ClusterFile::ranks() const {
   std::int64_t sum = 0;

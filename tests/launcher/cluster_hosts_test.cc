@@ -181,9 +181,9 @@ TEST_F(ClusterHostsTest, a_range_of_ports_has_two_for_each_process) {
   EXPECT_EQ(error_of_more(hosts + "[cluster]\nports = \"40000-40009\"\n"), "no error");
   EXPECT_EQ(error_of_more(hosts + "[cluster]\nports = \"40000-40008\"\n"),
             "x.toml:20: 9 ports are too few for the 5 processes on \"a\"; they need 10");
-  EXPECT_EQ(error_of_more("[[host]]\nname = \"a\"\n[[host]]\nname = \"b\"\n[cluster]\nports = "
-                          "\"40000-40014\"\n"),
-            "x.toml:18: 15 ports are too few for the 8 processes on \"a\", \"b\"; they need 16");
+  EXPECT_EQ(error_of_more("[[host]]\nname = \"a\"\n[[host]]\nname = \"b\"\n[cluster]\ntransport = "
+                          "\"tcp\"\nports = \"40000-40014\"\n"),
+            "x.toml:19: 15 ports are too few for the 8 processes on \"a\", \"b\"; they need 16");
 }
 
 TEST_F(ClusterHostsTest, with_slurm_the_hosts_come_later) {

@@ -191,6 +191,7 @@ TEST(Placement, names_and_ranks_follow_the_file_and_not_the_hosts) {
 TEST(PlacementView, lists_what_each_host_carries) {
   ClusterFile file;
   file.cluster.head = "h1";
+  file.cluster.transport = "tcp";
   file.cluster.ports = PortRange{100, 199};
   file.tables = {workers(2), workers(1)};
   file.tables[0].gpus = 1;
