@@ -17,6 +17,7 @@ void Evaluator::started() { run(evaluate_job()); }
 Result<std::shared_ptr<Evaluator::Bench>> Evaluator::make_bench(const JobConfig& job) {
   auto bench = std::make_shared<Bench>();
   STERNA_ASSIGN(bench->net, nets::make_net({.name = job.net,
+                                            .hidden = job.hidden,
                                             .batch = job.evaluation.batch,
                                             .threads = static_cast<int>(job.threads),
                                             .isa = job.isa}));

@@ -14,6 +14,10 @@ bool not_negative(double x) { return std::isfinite(x) && x >= 0; }
 
 Result<void> validate(const JobConfig& job) {
   constexpr std::uint64_t kMaxSteps = std::numeric_limits<std::uint32_t>::max();
+  if (job.hidden.size() > kMostHiddenLayers) return wrong("hidden: at most 64 layers");
+  for (const std::uint32_t width : job.hidden) {
+    if (width == 0 || width > kWidestLayer) return wrong("hidden: each must be 1 to 65536");
+  }
   // A step is one 32-bit word, a rank 16 bits, of the random numbers' counter.
   if (job.steps == 0 || job.steps > kMaxSteps) return wrong("steps: must be 1 to 4294967295");
   if (job.ranks == 0 || job.ranks > 65536) return wrong("ranks: must be 1 to 65536");
@@ -43,6 +47,8 @@ Result<void> validate(const JobConfig& job) {
 
 void JobConfig::encode(Wire::Builder wire, WireWriter&) const {
   wire.setNet(net);
+  auto widths = wire.initHidden(static_cast<unsigned>(hidden.size()));
+  for (unsigned i = 0; i < widths.size(); ++i) widths.set(i, hidden[i]);
   wire.setSteps(steps);
   wire.setBatch(batch);
   wire.setSeed(seed);
@@ -79,6 +85,7 @@ void JobConfig::encode(Wire::Builder wire, WireWriter&) const {
 Result<JobConfig> JobConfig::decode(Wire::Reader wire, WireReader&) {
   JobConfig job;
   job.net = wire.getNet();
+  for (const std::uint32_t width : wire.getHidden()) job.hidden.push_back(width);
   job.steps = wire.getSteps();
   job.batch = wire.getBatch();
   job.seed = wire.getSeed();

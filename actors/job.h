@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "actors/schema/training.capnp.h"
 #include "runtime/base/clock.h"
@@ -57,8 +58,9 @@ struct Deadlines {
 struct JobConfig {
   using Wire = schema::JobConfig;
   std::string net = "lenet";
-  std::uint64_t steps = 1;  ///< updates of the parameters
-  std::uint32_t batch = 1;  ///< examples per rank and step
+  std::vector<std::uint32_t> hidden;  ///< of the mlp: its hidden layers' widths
+  std::uint64_t steps = 1;            ///< updates of the parameters
+  std::uint32_t batch = 1;            ///< examples per rank and step
   std::uint64_t seed = 1;
   std::uint32_t ranks = 1;    ///< of the whole job
   std::uint32_t threads = 1;  ///< compute threads per rank
@@ -84,6 +86,9 @@ struct JobConfig {
   static Result<JobConfig> decode(Wire::Reader wire, WireReader& reader);
   bool operator==(const JobConfig&) const = default;
 };
+
+constexpr std::size_t kMostHiddenLayers = 64;
+constexpr std::uint32_t kWidestLayer = 65536;
 
 /// What no actor could work with; the message names the key.
 Result<void> validate(const JobConfig& job);

@@ -33,6 +33,7 @@ Result<LocalTrainer> LocalTrainer::make(const JobConfig& job) {
   STERNA_ASSIGN(trainer.options_.optimizer, parse_optimizer(job.optimizer));
   STERNA_ASSIGN(trainer.schedule_, parse_schedule(job.optimizer, job.steps));
   STERNA_ASSIGN(trainer.net_, nets::make_net({.name = job.net,
+                                              .hidden = job.hidden,
                                               .batch = job.batch,
                                               .weight_decay = server_decays ? 0.0F : decay,
                                               .threads = static_cast<int>(job.threads),

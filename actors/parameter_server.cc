@@ -17,7 +17,8 @@ constexpr std::uint64_t kElementsOnLoop = 32768;
 
 /// The net is made only for its table.
 Result<Shard> make_shard(const ServerArgs& args) {
-  STERNA_ASSIGN(const auto net, nets::make_net({.name = args.job.net, .batch = 1}));
+  STERNA_ASSIGN(const auto net,
+                nets::make_net({.name = args.job.net, .hidden = args.job.hidden, .batch = 1}));
   ParameterTable table(net->parameters(), args.job, args.servers);
   return Shard::make(args.job, std::move(table), args.index, !args.evaluator.empty());
 }

@@ -36,6 +36,7 @@ Result<std::shared_ptr<RankNet>> RankNet::make(const JobConfig& job, std::uint32
   STERNA_ASSIGN(auto net,
                 nets::make_net(
                     {.name = job.net,
+                     .hidden = job.hidden,
                      .batch = job.batch,
                      .weight_decay = decays ? static_cast<float>(job.optimizer.weight_decay) : 0.0F,
                      .threads = static_cast<int>(job.threads),

@@ -23,7 +23,7 @@ constexpr const char* examples =
     "Examples:\n"
     "  sterna run configs/lenet_mnist.toml                train LeNet, watch its accuracy\n"
     "  sterna run configs/lenet_mnist.toml --set gradient.codec=none --set job.steps=500\n"
-    "  sterna check my.toml                               is this file right?\n"
+    "  sterna check my.toml                               is this file right, who runs where?\n"
     "  sterna help keys                                   everything such a file can say\n"
     "  sterna data fetch mnist                            real MNIST instead of drawn digits\n"
     "\n"
@@ -165,9 +165,11 @@ class CommandLine {
   }
 
   void add_check() {
-    CLI::App* check = add(&app_, "check", "Check a cluster file; start nothing");
+    CLI::App* check =
+        add(&app_, "check", "Check a cluster file and show who runs where; start nothing");
     check->add_option("FILE", check_options_.file, "The cluster file")->required();
     add_overrides(check, check_options_.overrides);
+    check->add_flag("--json", check_options_.json, "Print the placement as one line of JSON");
     check->callback([this] { action_ = [this] { return check_command(check_options_); }; });
   }
 

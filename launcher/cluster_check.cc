@@ -6,6 +6,7 @@
 #include <array>
 #include <set>
 
+#include "actors/job.h"
 #include "launcher/cluster_draft.h"
 #include "launcher/duration_text.h"
 #include "launcher/nearest.h"
@@ -112,6 +113,11 @@ class Finisher {
   void plan_net() {
     if (file_.job.net == "mlp") {
       if (!draft_.has("job.hidden")) file_.job.hidden = {300, 100};
+      if (file_.job.hidden.size() > actors::kMostHiddenLayers) {
+        problems_.add(draft_.where("job.hidden"),
+                      fmt::format("{} hidden layers are too many; at most {} fit",
+                                  file_.job.hidden.size(), actors::kMostHiddenLayers));
+      }
     } else if (!file_.job.hidden.empty()) {
       problems_.add(
           draft_.where("job.hidden"),

@@ -39,6 +39,14 @@ bool ClusterFile::manages_gpus() const {
                      [](const HostSection& host) { return host.gpus > 0; });
 }
 
+bool ClusterFile::talks_tcp() const {
+  if (cluster.transport == "tcp" || cluster.placer == "slurm" || cluster.placer == "join") {
+    return true;
+  }
+  return cluster.placer == "ssh" && std::any_of(hosts.begin(), hosts.end(),
+                                                [](const auto& host) { return !host.ssh.empty(); });
+}
+
 std::int64_t ClusterFile::ranks() const {
   std::int64_t sum = 0;
   for (const ActorPlan& actor : actors) sum += actor.ranks;

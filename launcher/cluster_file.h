@@ -44,7 +44,7 @@ struct ClusterSection {
   std::string head;
   std::string placer = "ssh";      ///< "ssh", "local", "slurm" or "join"
   std::string security = "curve";  ///< "curve" or "none", for tcp
-  std::string transport = "ipc";   ///< "ipc" or "tcp", where the whole run is on one host
+  std::string transport = "ipc";   ///< "ipc" or "tcp", where every host is this machine
   std::optional<PortRange> ports;  ///< none: any free port
   Duration heartbeat = std::chrono::milliseconds(500);
   Duration silence = std::chrono::seconds(5);
@@ -193,12 +193,18 @@ struct ClusterFile {
   bool placed() const;
   /// Whether some host declares GPUs: then every process sees its own `devices` and no others.
   bool manages_gpus() const;
+  /// Whether its processes talk tcp: always where a host is another machine, else where it is told
+  /// to.
+  bool talks_tcp() const;
   /// Ranks of all workers together.
   std::int64_t ranks() const;
   /// How many actors have this role.
   std::int64_t count(std::string_view role) const;
   bool operator==(const ClusterFile&) const = default;
 };
+
+/// For each process one port of its control lane and one of its data lane.
+constexpr std::int64_t ports_per_process = 2;
 
 /// The processes that this host has to run: its actors, its node agent, and on the head the
 /// coordinator and the launcher's own.

@@ -15,9 +15,6 @@
 namespace sterna::launcher {
 namespace {
 
-/// For each process one port of its control lane and one of its data lane.
-constexpr std::int64_t ports_per_process = 2;
-
 /// The bytes of an IPv4 or IPv6 address, or "" for anything else.
 std::string address_bytes(const std::string& address) {
   std::array<char, 16> bytes{};
@@ -87,19 +84,23 @@ class HostPlanner {
     }
     for (std::size_t i = 0; i < draft_.hosts.size(); ++i) {
       HostSection host = draft_.hosts[i];
-      if (host.address.empty()) host.address = over_ssh(host) ? host_of(host.ssh) : "127.0.0.1";
+      if (host.address.empty())
+        host.address = names_another(host) ? host_of(host.ssh) : "127.0.0.1";
       if (host.bind.empty()) host.bind = host.address;
       check_twins(i, host);
       check_ssh(i, host);
       check_addresses(i, host);
+      check_folders(i, host);
       hosts_.push_back(std::move(host));
     }
     return std::move(hosts_);
   }
 
  private:
-  /// Whether ssh has a say in where this host is.
-  bool over_ssh(const HostSection& host) const { return placer_ == "ssh" && !host.ssh.empty(); }
+  /// Whether `ssh` says where this host is, be it used or not.
+  bool names_another(const HostSection& host) const {
+    return placer_ != "local" && !host.ssh.empty();
+  }
 
   void check_twins(std::size_t index, const HostSection& host) {
     for (std::size_t i = 0; i < hosts_.size(); ++i) {
@@ -122,11 +123,11 @@ class HostPlanner {
   }
 
   void check_ssh(std::size_t index, const HostSection& host) {
-    if (!over_ssh(host)) return;
+    if (!names_another(host)) return;
     if (host.ssh.starts_with("-") || has_blank(host.ssh) || host_of(host.ssh).empty()) {
-      complain(
-          index, "ssh",
-          "wants one destination of ssh, such as \"user@host\"; options belong into ~/.ssh/config");
+      complain(index, "ssh",
+               "\"host.ssh\" wants one destination of ssh, such as \"user@host\"; options belong "
+               "into ~/.ssh/config");
     }
   }
 
@@ -153,6 +154,17 @@ class HostPlanner {
     }
   }
 
+  /// Nobody knows from which folder a relative path would be meant on another machine.
+  void check_folders(std::size_t index, const HostSection& host) {
+    for (const auto& [key, folder] : {std::pair{"data", host.data}, {"work", host.work}}) {
+      const bool good = folder.starts_with('/') || folder == "~" || folder.starts_with("~/");
+      if (good || (folder.empty() && key == std::string_view("data"))) continue;
+      complain(index, key,
+               fmt::format("\"host.{}\" wants a path that begins with / or ~/, not \"{}\"", key,
+                           folder));
+    }
+  }
+
   void complain(std::size_t index, std::string_view key, const std::string& message) {
     problems_.add(draft_.where(fmt::format("host.{}.{}", index, key)), message);
   }
@@ -171,8 +183,7 @@ std::vector<HostSection> plan_hosts(const Draft& draft, Problems& problems) {
 
 void check_ports(const Draft& draft, const ClusterFile& file, Problems& problems) {
   const std::optional<PortRange>& ports = file.cluster.ports;
-  const bool tcp = file.hosts.size() > 1 || file.cluster.transport == "tcp";
-  if (!ports || !tcp || !file.placed()) return;
+  if (!ports || !file.talks_tcp() || !file.placed()) return;
   struct Group {
     std::string hosts;
     std::int64_t processes = 0;

@@ -46,7 +46,7 @@ Section<ClusterSection> cluster_section() {
            "encryption of tcp connections; ipc has its own tokens and needs none")
            .one_of({"curve", "none"}),
        key("transport", &S::transport,
-           "between processes where the whole run is on one host; several hosts always talk tcp")
+           "between processes where every host is this machine; others always talk tcp")
            .one_of({"ipc", "tcp"}),
        key("ports", &S::ports,
            "the tcp ports that processes may bind, two for each, e.g. \"40000-40100\""),

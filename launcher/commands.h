@@ -61,6 +61,7 @@ int logs_command(const LogsOptions& options);
 struct CheckOptions {
   std::string file;
   std::vector<std::string> overrides;
+  bool json = false;
 };
 int check_command(const CheckOptions& options);
 

@@ -51,6 +51,7 @@ Result<std::uint64_t> decay_steps(const ClusterFile& file, const input::DataLoca
 Result<actors::JobConfig> job_of(const ClusterFile& file, const input::DataLocation& data) {
   actors::JobConfig job;
   job.net = file.job.net;
+  job.hidden.assign(file.job.hidden.begin(), file.job.hidden.end());
   job.steps = static_cast<std::uint64_t>(file.job.steps);
   job.batch = static_cast<std::uint32_t>(file.job.batch);
   job.seed = static_cast<std::uint64_t>(file.job.seed);

@@ -155,7 +155,7 @@ Activation& Graph::convolution(Activation& x, const AffineSpec& spec, const Wind
 }
 
 Activation& Graph::inner_product(Activation& x, const AffineSpec& spec) {
-  const std::size_t batch = x.value.shape()[0], in = x.value.shape()[1];
+  const std::size_t batch = x.value.shape()[0], in = x.value.size() / batch;
   const std::size_t index = parameters_.size();
   Parameter& w = weights(spec, {spec.outputs, in});
   const Affine affine{w, biases(spec), index};

@@ -36,6 +36,7 @@ class Graph {
   /// {N, C, H, W} channels last to row-major {N, C·H·W}: a unit's weights lie in the order channel,
   /// row, column, whatever the layout of activations.
   Activation& flatten(Activation& x);
+  /// Of {N, …} row-major: whatever follows N is one row of inputs.
   Activation& inner_product(Activation& x, const AffineSpec& spec);
 
   /// The net's input.

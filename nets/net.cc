@@ -12,6 +12,7 @@
 #include "nets/graph.h"
 #include "nets/lenet.h"
 #include "nets/loss.h"
+#include "nets/mlp.h"
 #include "nets/onednn_backend.h"
 
 namespace sterna::nets {
@@ -20,10 +21,17 @@ namespace {
 /// A net of the zoo: how to build it, and what it takes.
 struct Entry {
   const char* name;
-  Activation& (*build)(Graph& graph, std::size_t batch);
+  bool takes_hidden;
+  Activation& (*build)(Graph& graph, const NetOptions& options);
 };
 
-constexpr Entry zoo[] = {{"lenet", build_lenet}};
+constexpr Entry zoo[] = {{"lenet", false,
+                          [](Graph& graph, const NetOptions& options) -> Activation& {
+                            return build_lenet(graph, options.batch);
+                          }},
+                         {"mlp", true, [](Graph& graph, const NetOptions& options) -> Activation& {
+                            return build_mlp(graph, options.batch, options.hidden);
+                          }}};
 
 /// Libraries below report their failures by throwing; nothing above hears of it.
 template <class Work>
@@ -138,9 +146,15 @@ Result<std::unique_ptr<Net>> make_net(const NetOptions& options) {
   const auto* entry = std::find_if(std::begin(zoo), std::end(zoo),
                                    [&](const Entry& e) { return e.name == options.name; });
   if (entry == std::end(zoo))
-    return Error{Errc::invalid_argument, fmt::format("no net is called \"{}\"; there is: {}",
+    return Error{Errc::invalid_argument, fmt::format("no net is called \"{}\"; there are: {}",
                                                      options.name, fmt::join(net_names(), ", "))};
   if (options.batch == 0) return Error{Errc::invalid_argument, "a batch of 0 images"};
+  if (!entry->takes_hidden && !options.hidden.empty())
+    return Error{
+        Errc::invalid_argument,
+        fmt::format("the widths of hidden layers for {}, which has its own", options.name)};
+  if (std::find(options.hidden.begin(), options.hidden.end(), 0U) != options.hidden.end())
+    return Error{Errc::invalid_argument, "a hidden layer of 0 units"};
   if (!std::isfinite(options.weight_decay) || options.weight_decay < 0)
     return Error{Errc::invalid_argument,
                  fmt::format("a weight decay of {}; it is 0 or more", options.weight_decay)};
@@ -149,7 +163,7 @@ Result<std::unique_ptr<Net>> make_net(const NetOptions& options) {
   std::unique_ptr<Net> net;
   STERNA_TRY(guarded([&] {
     auto graph = std::make_unique<Graph>(*backend);
-    Activation& logits = entry->build(*graph, options.batch);
+    Activation& logits = entry->build(*graph, options);
     Activation& input = graph->first();
     net.reset(new Net(options, std::move(backend), std::move(graph), input, logits));
   }));

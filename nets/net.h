@@ -28,8 +28,9 @@ class GradientSink {
 };
 
 struct NetOptions {
-  std::string name;          ///< a name of net_names()
-  std::size_t batch = 0;     ///< images per step, at least 1
+  std::string name;                        ///< a name of net_names()
+  std::vector<std::uint32_t> hidden = {};  ///< of the mlp: its hidden layers' widths
+  std::size_t batch = 0;                   ///< images per step, at least 1
   float weight_decay = 0;    ///< wd of the loss term wd · Σ w² / 2 over the weights that decay
   int threads = 1;           ///< compute threads; results' bits depend on it
   std::string isa = "best";  ///< the highest instruction set; see OneDnnOptions
@@ -92,7 +93,8 @@ class Net {
 std::vector<std::string> net_names();
 
 /// Errors: invalid_argument for an unknown name (the message lists the known ones), a batch of 0,
-/// a weight decay that is negative or not finite, and what make_onednn_backend refuses.
+/// a hidden layer without units or in a net that has none, a weight decay that is negative or not
+/// finite, and what make_onednn_backend refuses.
 Result<std::unique_ptr<Net>> make_net(const NetOptions& options);
 
 }  // namespace sterna::nets

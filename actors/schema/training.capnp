@@ -31,6 +31,7 @@ struct JobConfig {
   evaluation @10 :Evaluation;
   data @11 :Data;
   deadlines @12 :Deadlines;
+  hidden @13 :List(UInt32);  # of the mlp: its hidden layers' widths
 
   struct Optimizer {
     name @0 :Text;

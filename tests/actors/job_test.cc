@@ -43,6 +43,15 @@ TEST_F(JobTest, WithoutACodecTheSameHolds) {
   EXPECT_EQ(hash_of({.servers = 2, .readers = 2, .workers = 1, .ranks_per_worker = 2}), hash);
 }
 
+TEST_F(JobTest, AnotherNetTrainsTheSameWay) {
+  job.steps = 8;
+  job.net = "mlp";
+  job.hidden = {64, 32};
+  const std::string hash = hash_of({.workers = 2});
+  EXPECT_EQ(hash, sequential_oracle(job));
+  EXPECT_EQ(hash_of({.servers = 3, .readers = 2, .workers = 1, .ranks_per_worker = 2}), hash);
+}
+
 TEST_F(JobTest, OneRankWithoutACodecIsTheLocalTrainer) {
   job.steps = 8;
   job.gradient.codec = Codec::FP32;

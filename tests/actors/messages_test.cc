@@ -71,6 +71,9 @@ class Values {
   JobConfig job() {
     JobConfig job;
     job.net = text();
+    for (std::uint64_t layer = below(4); layer > 0; --layer) {
+      job.hidden.push_back(1 + static_cast<std::uint32_t>(below(5000)));
+    }
     job.steps = 1 + below(1000000);
     job.batch = 1 + static_cast<std::uint32_t>(below(1000));
     job.seed = u64();

@@ -188,6 +188,7 @@ std::string sequential_oracle(const JobConfig& job) {
   const kernels::Isa isa = kernels::parse_isa(job.isa).value();
   const input::Dataset dataset = input::load_mnist(job.data.dir, input::Split::train).value();
   const auto net = nets::make_net({.name = job.net,
+                                   .hidden = job.hidden,
                                    .batch = job.batch,
                                    .weight_decay = static_cast<float>(job.optimizer.weight_decay)})
                        .value();

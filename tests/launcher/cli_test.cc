@@ -121,6 +121,10 @@ TEST_F(CliTest, check_reads_overrides_and_says_what_the_file_describes) {
   EXPECT_EQ(outcome.exit, 0) << outcome.err;
   EXPECT_THAT(outcome.out, HasSubstr("3 workers with 3 ranks"));
   EXPECT_THAT(outcome.out, HasSubstr("9 steps of lenet"));
+  EXPECT_THAT(outcome.out, HasSubstr("worker2 (rank 2)"));
+  const Outcome json = sterna("check " + file + " --json");
+  EXPECT_THAT(json.out, StartsWith("{\"format\":1,"));
+  EXPECT_EQ(std::count(json.out.begin(), json.out.end(), '\n'), 1);
   expect_one_line("check " + file + " --set job.stps=9", 2,
                   "--set job.stps=9: unknown key \"job.stps\"; did you mean \"job.steps\"?");
 }

@@ -6,12 +6,12 @@
 
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
+#include <set>
 
+#include "cluster_file_fixture.h"
 #include "launcher/cluster_keys.h"
 #include "launcher/duration_text.h"
 #include "launcher/nearest.h"
-#include "temporary_folder.h"
 
 namespace sterna::launcher {
 namespace {
@@ -19,46 +19,6 @@ namespace {
 using namespace std::chrono_literals;
 using testing::HasSubstr;
 using testing::Not;
-
-constexpr const char* smallest = R"(format = 1
-[[actor]]
-role = "parameter_server"
-[[actor]]
-role = "worker"
-[[actor]]
-role = "input_reader"
-[[actor]]
-role = "evaluator"
-[job]
-net = "lenet"
-steps = 200
-)";
-
-class ClusterFileTest : public testing::Test {
- protected:
-  Result<ClusterFile> read(const std::string& text, std::vector<std::string> overrides = {}) {
-    std::ofstream(path()) << text;
-    return read_cluster_file(path(), overrides);
-  }
-  std::string path() const { return folder_ + "/x.toml"; }
-
-  /// The error's message without the folder: "x.toml:12: …".
-  std::string error(const std::string& text, std::vector<std::string> overrides = {}) {
-    const Result<ClusterFile> result = read(text, std::move(overrides));
-    if (result.ok()) return "no error";
-    std::string message = result.error().message;
-    for (auto at = message.find(folder_ + "/"); at != std::string::npos;
-         at = message.find(folder_ + "/")) {
-      message.erase(at, folder_.size() + 1);
-    }
-    return message;
-  }
-  std::string error_of_more(const std::string& more) { return error(smallest + more); }
-  std::string error_of_set(const std::string& override) { return error(smallest, {override}); }
-
-  TemporaryFolder temporary_;
-  const std::string folder_ = temporary_.path();
-};
 
 TEST_F(ClusterFileTest, the_smallest_file_gets_every_default) {
   const auto file = read(smallest);
@@ -314,7 +274,10 @@ TEST_F(ClusterFileTest, hosts_must_be_this_machine_and_known) {
             "x.toml:14: there is no host \"x\"; there are localhost");
 }
 
-TEST_F(ClusterFileTest, silence_must_outlast_the_heartbeat) {
+TEST_F(ClusterFileTest, silence_and_lease_must_outlast_the_heartbeat) {
+  EXPECT_EQ(error_of_more("[cluster]\nheartbeat = \"4s\"\nlease = \"3s\"\n"),
+            "x.toml:15: \"cluster.lease\" (3s) must be longer than \"cluster.heartbeat\" (4s), or "
+            "every host stops its actors");
   EXPECT_EQ(error_of_more("[cluster]\nheartbeat = \"6s\"\n"),
             "x.toml:14: \"cluster.silence\" (5s) must be longer than \"cluster.heartbeat\" (6s), "
             "or every actor is taken for dead");
@@ -361,15 +324,40 @@ TEST(Configs, every_file_in_configs_is_valid) {
     EXPECT_TRUE(file.ok()) << file.error().message;
     ++files;
   }
-  EXPECT_GE(files, 3);
+  EXPECT_GE(files, 5);
+}
+
+ClusterFile config(const std::string& name) {
+  return read_cluster_file(std::string(std::getenv("STERNA_SOURCE")) + "/configs/" + name).value();
+}
+
+TEST(Configs, cluster_4_hosts_spreads_the_actors_that_it_promises) {
+  const ClusterFile file = config("cluster_4_hosts.toml");
+  ASSERT_EQ(file.hosts.size(), 4U);
+  EXPECT_EQ(file.count("parameter_server"), 2);
+  EXPECT_EQ(file.count("input_reader"), 2);
+  EXPECT_EQ(file.ranks(), 4);
+  EXPECT_EQ(file.job.batch * file.ranks(), 64);
+  std::set<std::string> workers_hosts;
+  for (const ActorPlan& actor : file.actors) {
+    if (actor.role == "worker") workers_hosts.insert(actor.host);
+  }
+  EXPECT_EQ(workers_hosts.size(), 4U);
+  for (const HostSection& host : file.hosts) EXPECT_FALSE(host.ssh.empty());
+}
+
+TEST(Configs, local_toy_is_one_server_and_two_workers_over_tcp) {
+  const ClusterFile file = config("local_toy.toml");
+  EXPECT_EQ(file.count("parameter_server"), 1);
+  EXPECT_EQ(file.count("worker"), 2);
+  EXPECT_EQ(file.hosts.size(), 1U);
+  EXPECT_TRUE(file.talks_tcp());
 }
 
 TEST(Configs, lenet_mnist_is_the_job_that_the_readme_promises) {
-  const auto file = read_cluster_file(std::string(std::getenv("STERNA_SOURCE")) +
-                                      "/configs/lenet_mnist_10k.toml");
-  ASSERT_TRUE(file.ok());
-  EXPECT_EQ(file->ranks(), 4);
-  EXPECT_EQ(file->job.batch * file->ranks(), 64);
+  const ClusterFile file = config("lenet_mnist_10k.toml");
+  EXPECT_EQ(file.ranks(), 4);
+  EXPECT_EQ(file.job.batch * file.ranks(), 64);
 }
 
 TEST(Keys, the_help_and_the_markdown_table_name_every_key) {

@@ -8,11 +8,11 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
-#include <stdexcept>
+#include <memory>
 #include <thread>
 #include <vector>
 
-#include "random_values.h"
+#include "net_fixture.h"
 #include "reference.h"
 
 namespace sterna::nets {
@@ -20,51 +20,11 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
-using Gradients = std::vector<std::vector<float>>;
-
-/// Keeps a copy of each gradient, and the order in which they came.
-class Recorder final : public GradientSink {
- public:
-  void gradient(std::size_t index, std::span<const float> values) override {
-    order.push_back(index);
-    if (gradients.size() <= index) gradients.resize(index + 1);
-    gradients[index].assign(values.begin(), values.end());
-  }
-  std::vector<std::size_t> order;
-  Gradients gradients;
-};
 
 std::unique_ptr<Net> lenet(std::size_t batch, float weight_decay = 0, int threads = 1) {
-  auto made =
-      make_net({.name = "lenet", .batch = batch, .weight_decay = weight_decay, .threads = threads});
-  if (!made) throw std::runtime_error(made.error().message);
-  auto net = std::move(made).value();
-  for (std::uint32_t i = 0; i < net->parameters().size(); ++i) {
-    initialize(net->parameter(i), net->parameters()[i], 123, i);
-    // A layer whose biases are all zero would hide a bias that is read wrongly.
-    if (net->parameters()[i].role == Role::bias)
-      for (std::size_t j = 0; j < net->parameter(i).size(); ++j)
-        net->parameter(i)[j] = 0.01F * static_cast<float>(j % 7);
-    net->parameters_changed(i);
-  }
-  return net;
+  return initialized(
+      {.name = "lenet", .batch = batch, .weight_decay = weight_decay, .threads = threads});
 }
-
-/// Images of noise around one of ten patterns, which is the label.
-struct Batch {
-  explicit Batch(std::size_t count, std::uint64_t seed = 7) {
-    SeededRandom noise(seed);
-    for (std::size_t i = 0; i < count; ++i) {
-      labels.push_back(static_cast<std::uint8_t>(noise.below(10)));
-      SeededRandom pattern(1000 + labels.back());
-      const auto shape = random_values(784, 1, pattern), rest = random_values(784, 0.3, noise);
-      for (std::size_t p = 0; p < 784; ++p)
-        images.push_back(static_cast<float>(shape[p] + rest[p]));
-    }
-  }
-  std::vector<float> images;
-  std::vector<std::uint8_t> labels;
-};
 
 TEST(Lenet, HasTheParametersOfTheOriginal) {
   const auto net = make_net({.name = "lenet", .batch = 1}).value();
@@ -96,64 +56,16 @@ TEST(Lenet, HasTheParametersOfTheOriginal) {
   EXPECT_EQ(net->classes(), 10U);
 }
 
-void expect_reference_gradients(Net& net, const Batch& batch, float decay) {
-  std::vector<reference::Values> parameters, expected;
-  for (std::size_t i = 0; i < net.parameters().size(); ++i)
-    parameters.emplace_back(net.parameter(i).begin(), net.parameter(i).end());
-  const reference::Values images(batch.images.begin(), batch.images.end());
-  const double loss = reference::lenet(parameters, images, batch.labels, &expected);
-  double regularization = 0;
-  for (std::size_t i = 0; i < parameters.size(); i += 2)
-    for (std::size_t j = 0; j < parameters[i].size(); ++j) {
-      regularization += 0.5 * decay * parameters[i][j] * parameters[i][j];
-      expected[i][j] += decay * parameters[i][j];
-    }
-
-  Recorder recorder;
-  const auto result = net.train_step(batch.images, batch.labels, recorder);
-  ASSERT_TRUE(result.ok()) << result.error().message;
-  EXPECT_NEAR(result->cross_entropy, loss, 1e-5);
-  EXPECT_NEAR(result->regularization, regularization, 1e-5 * regularization);
-  for (std::size_t i = 0; i < expected.size(); ++i) {
-    double error = 0, size = 0;
-    for (std::size_t j = 0; j < expected[i].size(); ++j) {
-      error = std::max(error, std::abs(expected[i][j] - recorder.gradients[i][j]));
-      size = std::max(size, std::abs(expected[i][j]));
-    }
-    EXPECT_LT(error, 2e-5 * size) << net.parameters()[i].name;
-    EXPECT_GT(size, 0) << net.parameters()[i].name;
-  }
+TEST(Lenet, HasTheGradientsOfTheReference) {
+  expect_reference_gradients(*lenet(3), reference::lenet, Batch(3), 0);
 }
-
-TEST(Lenet, HasTheGradientsOfTheReference) { expect_reference_gradients(*lenet(3), Batch(3), 0); }
 TEST(Lenet, AddsWeightDecayToTheWeightsGradientsAndToTheLoss) {
-  expect_reference_gradients(*lenet(2, 0.01F), Batch(2), 0.01F);
+  expect_reference_gradients(*lenet(2, 0.01F), reference::lenet, Batch(2), 0.01F);
 }
-
 TEST(Lenet, HasTheGradientsOfFiniteDifferences) {
-  const auto net = lenet(1);
-  const Batch batch(1);
-  std::vector<reference::Values> parameters;
-  for (std::size_t i = 0; i < 8; ++i)
-    parameters.emplace_back(net->parameter(i).begin(), net->parameter(i).end());
-  const reference::Values images(batch.images.begin(), batch.images.end());
-  Recorder recorder;
-  ASSERT_TRUE(net->train_step(batch.images, batch.labels, recorder).ok());
-  SeededRandom random(5);
-  for (std::size_t i = 0; i < 8; ++i) {
-    for (int sample = 0; sample < 2; ++sample) {
-      const std::size_t j = random.below(parameters[i].size());
-      const double value = parameters[i][j], h = 1e-6;
-      parameters[i][j] = value + h;
-      const double above = reference::lenet(parameters, images, batch.labels);
-      parameters[i][j] = value - h;
-      const double below = reference::lenet(parameters, images, batch.labels);
-      parameters[i][j] = value;
-      EXPECT_NEAR(recorder.gradients[i][j], (above - below) / (2 * h), 1e-6)
-          << net->parameters()[i].name << " at " << j;
-    }
-  }
+  expect_finite_differences(*lenet(1), reference::lenet, Batch(1));
 }
+TEST(Lenet, LearnsPatternsInAFewSteps) { expect_to_learn_patterns(*lenet(32, 5e-4F), 40); }
 
 TEST(Lenet, HandsOutGradientsLastLayerFirst) {
   const auto net = lenet(2);
@@ -180,40 +92,6 @@ TEST(Net, HandsOutGradientsWhereTheyLieAndKeepsThemUntilTheNextPass) {
     EXPECT_EQ(reinterpret_cast<std::uintptr_t>(sink.views[i].data()) % 64, 0U);
     EXPECT_EQ(reinterpret_cast<std::uintptr_t>(net->parameter(i).data()) % 64, 0U);
   }
-}
-
-/// Runs plain gradient descent and returns the losses.
-std::vector<float> descend(Net& net, const Batch& batch, int steps, float rate) {
-  std::vector<float> losses;
-  for (int step = 0; step < steps; ++step) {
-    Recorder recorder;
-    const auto loss = net.train_step(batch.images, batch.labels, recorder);
-    losses.push_back(loss.value().cross_entropy);
-    for (std::size_t i = 0; i < 8; ++i) {
-      const std::span<float> values = net.parameter(i);
-      for (std::size_t j = 0; j < values.size(); ++j) values[j] -= rate * recorder.gradients[i][j];
-      net.parameters_changed(i);
-    }
-  }
-  return losses;
-}
-
-TEST(Net, LearnsPatternsInAFewSteps) {
-  const auto net = lenet(32, 5e-4F);
-  const Batch batch(32);
-  const auto losses = descend(*net, batch, 40, 0.05F);
-  EXPECT_GT(losses.front(), 1.5F);
-  EXPECT_LT(losses.back(), 0.1F);
-
-  std::vector<float> logits(320);
-  const Batch fresh(32, 99);
-  ASSERT_TRUE(net->infer(fresh.images, 32, logits).ok());
-  int right = 0;
-  for (std::size_t i = 0; i < 32; ++i) {
-    const auto* row = logits.data() + i * 10;
-    right += std::max_element(row, row + 10) - row == fresh.labels[i] ? 1 : 0;
-  }
-  EXPECT_GE(right, 30) << "of 32 unseen images";
 }
 
 TEST(Net, GivesTheSameBitsTwice) {

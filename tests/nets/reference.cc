@@ -176,4 +176,26 @@ double lenet(const std::vector<Values>& p, const Values& images,
   return loss;
 }
 
+double mlp(const std::vector<Values>& p, const Values& images, std::span<const std::uint8_t> labels,
+           std::vector<Values>* gradients) {
+  const std::size_t n = labels.size(), layers = p.size() / 2;
+  std::vector<Values> inputs = {images}, outputs;  // by layer; outputs before their ReLU
+  for (std::size_t i = 0; i < layers; ++i) {
+    outputs.push_back(inner_product(inputs[i], n, p[2 * i], p[2 * i + 1]));
+    inputs.push_back(relu(outputs[i]));
+  }
+  if (gradients == nullptr) return cross_entropy(outputs.back(), labels);
+
+  Values dy;
+  const double loss = cross_entropy(outputs.back(), labels, &dy);
+  gradients->resize(p.size());
+  for (std::size_t i = layers; i-- > 0;) {
+    Gradients g = inner_product_backward(inputs[i], n, p[2 * i], dy);
+    (*gradients)[2 * i] = g.w;
+    (*gradients)[2 * i + 1] = g.b;
+    if (i > 0) dy = relu_backward(outputs[i - 1], g.x);
+  }
+  return loss;
+}
+
 }  // namespace sterna::nets::reference

@@ -42,4 +42,8 @@ double cross_entropy(const Values& logits, std::span<const std::uint8_t> labels,
 double lenet(const std::vector<Values>& parameters, const Values& images,
              std::span<const std::uint8_t> labels, std::vector<Values>* gradients = nullptr);
 
+/// The same of the multilayer perceptron with as many layers as `parameters` has weights.
+double mlp(const std::vector<Values>& parameters, const Values& images,
+           std::span<const std::uint8_t> labels, std::vector<Values>* gradients = nullptr);
+
 }  // namespace sterna::nets::reference

@@ -1,0 +1,222 @@
+// Which host each actor gets, and which GPUs.
+#include "launcher/placement.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fmt/format.h>
+
+#include "launcher/placement_view.h"
+#include "launcher/text_table.h"
+
+namespace sterna::launcher {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+struct Resources {
+  std::int64_t cpus = 0;
+  std::int64_t gpus = 0;
+  std::uint64_t memory = 0;
+  std::vector<std::string> labels = {};
+};
+
+/// Hosts h0, h1, …
+std::vector<HostSection> hosts(const std::vector<Resources>& all) {
+  std::vector<HostSection> result;
+  for (const Resources& one : all) {
+    HostSection host;
+    host.name = fmt::format("h{}", result.size());
+    host.address = host.bind = "127.0.0.1";
+    host.cpus = one.cpus;
+    host.gpus = one.gpus;
+    host.memory.count = one.memory;
+    host.labels = one.labels;
+    result.push_back(std::move(host));
+  }
+  return result;
+}
+
+ActorSection workers(std::int64_t count) {
+  ActorSection table;
+  table.role = "worker";
+  table.count = count;
+  return table;
+}
+
+std::vector<std::string> where(const Placement& placement) {
+  std::vector<std::string> result;
+  for (const ActorPlan& actor : placement.actors) result.push_back(actor.host);
+  return result;
+}
+
+std::vector<std::vector<std::int64_t>> devices(const Placement& placement) {
+  std::vector<std::vector<std::int64_t>> result;
+  for (const ActorPlan& actor : placement.actors) result.push_back(actor.devices);
+  return result;
+}
+
+std::vector<std::string> messages(const Placement& placement) {
+  std::vector<std::string> result;
+  for (const PlacementProblem& problem : placement.problems) result.push_back(problem.message);
+  return result;
+}
+
+TEST(Placement, without_wishes_all_hosts_are_used_in_turn_anew_for_each_table) {
+  const std::vector tables = {workers(3), workers(1)};
+  EXPECT_THAT(where(place(hosts({{}, {}}), tables)), ElementsAre("h0", "h1", "h0", "h0"));
+}
+
+TEST(Placement, named_hosts_are_used_in_turn) {
+  std::vector tables = {workers(4)};
+  tables[0].hosts = {"h1", "h1", "h0"};
+  EXPECT_THAT(where(place(hosts({{}, {}}), tables)), ElementsAre("h1", "h1", "h0", "h1"));
+}
+
+TEST(Placement, pack_fills_the_first_host_that_fits) {
+  std::vector tables = {workers(4)};
+  tables[0].cpus = 1.5;
+  tables[0].policy = "pack";
+  EXPECT_THAT(where(place(hosts({{.cpus = 1}, {.cpus = 3}, {.cpus = 8}}), tables)),
+              ElementsAre("h1", "h1", "h2", "h2"));
+}
+
+TEST(Placement, spread_takes_the_host_with_the_largest_share_left) {
+  std::vector tables = {workers(4)};
+  tables[0].cpus = 2;
+  EXPECT_THAT(where(place(hosts({{.cpus = 4}, {.cpus = 8}}), tables)),
+              ElementsAre("h1", "h0", "h1", "h1"));
+  EXPECT_THAT(where(place(hosts({{.cpus = 4}, {.cpus = 4}}), tables)),
+              ElementsAre("h0", "h1", "h0", "h1"));
+}
+
+TEST(Placement, spread_by_labels_alone_counts_actors) {
+  std::vector tables = {workers(3)};
+  tables[0].labels = {"x"};
+  EXPECT_THAT(where(place(hosts({{.labels = {"x"}}, {}, {.labels = {"y", "x"}}}), tables)),
+              ElementsAre("h0", "h2", "h0"));
+}
+
+TEST(Placement, the_resource_that_is_scarcest_decides) {
+  std::vector tables = {workers(2)};
+  tables[0].cpus = 1;
+  tables[0].memory.count = 4;
+  EXPECT_THAT(where(place(hosts({{.cpus = 64, .memory = 6}, {.cpus = 8, .memory = 16}}), tables)),
+              ElementsAre("h1", "h1"));
+}
+
+TEST(Placement, ten_tenths_of_a_core_fit_on_one) {
+  std::vector tables = {workers(10)};
+  tables[0].cpus = 0.1;
+  EXPECT_THAT(place(hosts({{.cpus = 1}}), tables).problems, IsEmpty());
+}
+
+TEST(Placement, gpus_that_are_asked_for_are_nobody_elses) {
+  std::vector tables = {workers(3), workers(1)};
+  tables[0].gpus = 1;
+  tables[0].policy = "pack";
+  const Placement placement = place(hosts({{.gpus = 2}, {.gpus = 2}}), tables);
+  EXPECT_THAT(where(placement), ElementsAre("h0", "h0", "h1", "h0"));
+  EXPECT_THAT(devices(placement),
+              ElementsAre(ElementsAre(0), ElementsAre(1), ElementsAre(0), IsEmpty()));
+}
+
+TEST(Placement, named_devices_come_in_turn_and_are_not_given_to_others) {
+  std::vector tables = {workers(1), workers(4)};
+  tables[0].gpus = 1;
+  tables[1].hosts = {"h0", "h0", "h1", "h1"};
+  tables[1].devices = {0, 1};
+  const Placement placement = place(hosts({{.gpus = 2}, {.gpus = 3}}), tables);
+  EXPECT_THAT(where(placement), ElementsAre("h1", "h0", "h0", "h1", "h1"));
+  EXPECT_THAT(devices(placement), ElementsAre(ElementsAre(2), ElementsAre(0), ElementsAre(1),
+                                              ElementsAre(0), ElementsAre(1)));
+}
+
+TEST(Placement, named_devices_may_be_shared_and_come_in_groups) {
+  std::vector tables = {workers(3)};
+  tables[0].devices = {0};
+  EXPECT_THAT(devices(place(hosts({{.gpus = 1}}), tables)),
+              ElementsAre(ElementsAre(0), ElementsAre(0), ElementsAre(0)));
+  tables[0].count = 2;
+  tables[0].gpus = 2;
+  tables[0].devices = {0, 1, 2, 3};
+  EXPECT_THAT(devices(place(hosts({{.gpus = 4}}), tables)),
+              ElementsAre(ElementsAre(0, 1), ElementsAre(2, 3)));
+}
+
+TEST(Placement, who_finds_no_place_says_what_was_asked_for_and_what_there_is) {
+  std::vector tables = {workers(3)};
+  tables[0].cpus = 4;
+  tables[0].gpus = 1;
+  tables[0].memory.count = 2'000'000'000;
+  tables[0].labels = {"fast"};
+  const auto all = hosts({{.cpus = 8, .gpus = 4, .memory = 8'000'000'000},
+                          {.cpus = 10, .gpus = 2, .labels = {"fast"}}});
+  const Placement placement = place(all, tables);
+  EXPECT_THAT(
+      messages(placement),
+      ElementsAre("\"worker2\" asks for 4 cpus, 1 gpu, 2GB of memory, the label \"fast\", and "
+                  "no host has that free; the best, \"h1\" has 2 of 10 cpus, 0 of 2 gpus, any "
+                  "amount of memory free; ask for less, or add a host"));
+  EXPECT_EQ(placement.actors[2].host, "");
+  EXPECT_EQ(placement.problems[0].table, 0U);
+}
+
+TEST(Placement, memory_is_a_limit_that_must_exist_on_named_hosts_too) {
+  std::vector tables = {workers(2)};
+  tables[0].hosts = {"h0"};
+  tables[0].memory.count = 3'000'000'000;
+  EXPECT_THAT(messages(place(hosts({{.memory = 4'000'000'000}}), tables)),
+              ElementsAre("\"worker1\" may take 3GB, but \"h0\" has 1GB of 4GB of memory free"));
+  EXPECT_EQ(place(hosts({{}}), tables).actors[1].memory, 3'000'000'000U);
+}
+
+TEST(Placement, names_and_ranks_follow_the_file_and_not_the_hosts) {
+  std::vector tables = {workers(2), workers(2)};
+  tables[0].ranks = 3;
+  tables[0].cpus = 2;
+  tables[1].name = "extra";
+  for (const auto& all : {hosts({{.cpus = 4}}), hosts({{.cpus = 1}, {.cpus = 2}, {.cpus = 2}})}) {
+    const Placement placement = place(all, tables);
+    ASSERT_THAT(placement.problems, IsEmpty());
+    std::vector<std::pair<std::string, std::int64_t>> ranks;
+    for (const ActorPlan& actor : placement.actors)
+      ranks.emplace_back(actor.name, actor.first_rank);
+    EXPECT_THAT(ranks, ElementsAre(std::pair("worker0", 0), std::pair("worker1", 3),
+                                   std::pair("extra0", 6), std::pair("extra1", 7)));
+  }
+}
+
+TEST(PlacementView, lists_what_each_host_carries) {
+  ClusterFile file;
+  file.cluster.head = "h1";
+  file.cluster.transport = "tcp";
+  file.cluster.ports = PortRange{100, 199};
+  file.tables = {workers(2), workers(1)};
+  file.tables[0].gpus = 1;
+  file.tables[0].ranks = 2;
+  file.tables[1].cpus = 0.5;
+  file = place(file, hosts({{.cpus = 4, .gpus = 2}, {.cpus = 4}})).value();
+  EXPECT_THAT(
+      placement_lines(file),
+      ElementsAre("host       address        cpus    gpus  processes  ports         actors",
+                  "h0         127.0.0.1    0 of 4  2 of 2          3  6 of 100-199  worker0 "
+                  "(ranks 0-1; gpu 0), worker1 (ranks 2-3; gpu 1)",
+                  "h1 (head)  127.0.0.1  0.5 of 4       -          4  8 of 100-199  worker2 "
+                  "(rank 4)"));
+  const std::string json = placement_json(file);
+  EXPECT_THAT(json, testing::HasSubstr(R"("name":"h0")"));
+  EXPECT_THAT(json, testing::HasSubstr(R"("devices":[1])"));
+  EXPECT_THAT(json, testing::Not(testing::HasSubstr("\n")));
+}
+
+TEST(TextTable, leaves_out_empty_columns_and_breaks_long_lists) {
+  EXPECT_THAT(
+      text_table({{"a"}, {"n", true}, {"none"}, {"list", false, 8}},
+                 {{"x", "10", "-", "one, two, three"}, {"yy", "5", "", "a\tb\033"}}),
+      ElementsAre("a    n  list", "x   10  one,", "        two,", "        three", "yy   5  a b?"));
+}
+
+}  // namespace
+}  // namespace sterna::launcher
