@@ -22,6 +22,9 @@ class Victim {
       : context_(::zmq_ctx_new()), socket_(::zmq_socket(context_, ZMQ_ROUTER)) {
     set(ZMQ_LINGER, 0);
     set(ZMQ_HANDSHAKE_IVL, kHandshake);
+    // Without a bound, noise makes ZeroMQ ask for as much memory as it happens to name.
+    constexpr std::int64_t kMessage = 1 << 20;
+    ::zmq_setsockopt(socket_, ZMQ_MAXMSGSIZE, &kMessage, sizeof kMessage);
     if (security == Security::curve) {
       std::array<char, 41> public_key;
       std::array<char, 41> secret_key;
