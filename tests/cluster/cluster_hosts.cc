@@ -40,10 +40,14 @@ std::string Said::story() const {
 }
 
 ClusterHosts::ClusterHosts(int count, const std::vector<std::string>& options)
-    : script_(source_folder() + "/tests/cluster/hosts"), folder_(new_folder()) {
+    : ClusterHosts("hosts", count, options) {}
+
+ClusterHosts::ClusterHosts(const std::string& maker, int count,
+                           const std::vector<std::string>& options)
+    : folder_(new_folder()) {
   std::vector<std::string> arguments = {std::to_string(count), "--for", std::to_string(::getpid())};
   arguments.insert(arguments.end(), options.begin(), options.end());
-  const Said made = call("up", arguments);
+  const Said made = call_script(maker, "up", arguments);
   if (made.code == kCannot) missing_ = without_line_end(made.err);
   if (made.code == kCannot) return;
   EXPECT_TRUE(made.ok()) << made.story();
@@ -93,7 +97,12 @@ Said ClusterHosts::finish(const std::vector<std::string>& command,
 
 Said ClusterHosts::call(const std::string& command,
                         const std::vector<std::string>& arguments) const {
-  std::vector<std::string> all = {script_, command, folder_};
+  return call_script("hosts", command, arguments);
+}
+
+Said ClusterHosts::call_script(const std::string& script, const std::string& command,
+                               const std::vector<std::string>& arguments) const {
+  std::vector<std::string> all = {source_folder() + "/tests/cluster/" + script, command, folder_};
   all.insert(all.end(), arguments.begin(), arguments.end());
   return finish(all, own_environment());
 }
@@ -147,6 +156,19 @@ NetworkBytes ClusterHosts::network_bytes(const std::string& host) const {
     if (counter == "tx_bytes") bytes.sent = value;
   }
   return bytes;
+}
+
+SlurmHosts::SlurmHosts(int count, const std::string& proctrack,
+                       const std::vector<std::string>& options)
+    : ClusterHosts("slurm", count, [&] {
+        std::vector<std::string> all = {"--proctrack", proctrack};
+        all.insert(all.end(), options.begin(), options.end());
+        return all;
+      }()) {}
+
+Said SlurmHosts::slurm(std::vector<std::string> command) const {
+  command[0] = folder() + "/bin/" + command[0];
+  return finish(command, with_variables(own_environment(), launcher_environment()));
 }
 
 }  // namespace sterna::test

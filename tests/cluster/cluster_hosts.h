@@ -83,15 +83,30 @@ class ClusterHosts {
     must("shape", {host, rate});
   }
 
- private:
-  std::vector<std::string> ssh_command(const std::string& host, const std::string& command) const;
+ protected:
+  /// `maker`: the script that makes them, beside `hosts`.
+  ClusterHosts(const std::string& maker, int count, const std::vector<std::string>& options);
   Said finish(const std::vector<std::string>& command, const Environment& environment) const;
 
-  std::string script_;
+ private:
+  std::vector<std::string> ssh_command(const std::string& host, const std::string& command) const;
+
+  Said call_script(const std::string& script, const std::string& command,
+                   const std::vector<std::string>& arguments) const;
+
   std::string folder_;
   std::string missing_;
   std::vector<std::string> names_;
   std::vector<std::string> addresses_;
+};
+
+/// Hosts that are the nodes of a Slurm, its controller on the first: `tests/cluster/slurm`.
+class SlurmHosts : public ClusterHosts {
+ public:
+  /// `proctrack`: how it knows a job's processes, "pgid" or "linuxproc".
+  SlurmHosts(int count, const std::string& proctrack, const std::vector<std::string>& options = {});
+  /// One of Slurm's commands, on the launching machine: {"sbatch", …}.
+  Said slurm(std::vector<std::string> command) const;
 };
 
 /// Skips the test, with the reason, where this machine cannot have them.

@@ -15,13 +15,9 @@ shape() { # RATE, or none
   done
 }
 
-mend() { # the kernel lets a link carry again some time after it is up
-  local deadline=$((SECONDS + 10))
+mend() {
   ip link set "$cable" up
-  until [[ $(ip -br link show "$cable") == *' UP '* && $(ip -n "$cable" -br link show eth0) == *' UP '* ]]; do
-    ((SECONDS < deadline)) || die "the link of $name stays down"
-    sleep 0.02
-  done
+  await_link
 }
 
 # A path inside the host, as it is reached from outside.
