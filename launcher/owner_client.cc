@@ -97,6 +97,7 @@ Result<void> OwnerClient::detach() {
                                 machine_.loop().now() + kDetachTakes);
   if (over_) return Error{Errc::unavailable, over_->last_words};
   if (!done) return Error{Errc::deadline, "the run does not let go of this launcher"};
+  if (local_owner_) local_owner_->release();
   return {};
 }
 

@@ -81,8 +81,8 @@ Result<T> RunVisitor::wait(Future<T> future) {
 }
 
 Result<Overview> RunVisitor::look() {
-  return wait(connected_->process().ask(agent_of<Coordinator>(kCoordinatorProcess), Look{},
-                                        kAnswerTakes));
+  return wait(
+      connected_->process().ask(agent_of<Coordinator>(kCoordinatorProcess), Look{}, kAnswerTakes));
 }
 
 Result<FilePiece> RunVisitor::read_file(const ReadFile& question) {

@@ -18,6 +18,7 @@ struct PipedProcess::Handles {
   int streams_open = 2;  ///< output and errors
   int open = 0;          ///< handles that libuv has not closed yet
   bool owned = true;
+  bool released = false;
 
   template <class Handle>
   void close(Handle& handle) {
@@ -123,8 +124,9 @@ Result<std::unique_ptr<PipedProcess>> PipedProcess::start(UvLoop& loop,
 }
 
 PipedProcess::~PipedProcess() {
-  signal(SIGKILL);
-  if (!handles_->ended) ::waitpid(static_cast<pid_t>(pid()), nullptr, 0);  // a matter of moments
+  if (!handles_->released) signal(SIGKILL);
+  if (!handles_->released && !handles_->ended)
+    ::waitpid(static_cast<pid_t>(pid()), nullptr, 0);  // a matter of moments
   handles_->events = {};
   handles_->owned = false;
   if (handles_->open == 0) {
@@ -171,6 +173,8 @@ void PipedProcess::signal(int number) {
   if (handles_->ended) return;
   ::kill(static_cast<pid_t>(-pid()), number);
 }
+
+void PipedProcess::release() { handles_->released = true; }
 
 std::int64_t PipedProcess::pid() const { return handles_->process.pid; }
 

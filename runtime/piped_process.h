@@ -43,6 +43,8 @@ class PipedProcess {
   /// To its process group. Harmless once it has ended.
   void signal(int number);
   std::int64_t pid() const;
+  /// It outlives this object: the destructor lets it be.
+  void release();
 
  private:
   struct Handles;

@@ -90,8 +90,9 @@ void add_runtime(Seeds& seeds) {
   seeds.add(bootstrap);
   bootstrap.args = bytes(5000);  // a frame of its own
   seeds.add(StartProcess{bootstrap}, Kind::ASK);
-  seeds.add(StartActor{"worker-0", "worker", bytes(5000), "host", 2, std::chrono::seconds(1), {"A=b"}, 1},
-            Kind::ASK);
+  seeds.add(
+      StartActor{"worker-0", "worker", bytes(5000), "host", 2, std::chrono::seconds(1), {"A=b"}, 1},
+      Kind::ASK);
   seeds.add(Find{"worker-0", std::chrono::seconds(1)}, Kind::ASK);
   seeds.add(Found{{{{1}, {2}}, 3}, 1}, Kind::REPLY);
   seeds.add(LinkReport{{1}, contact(), "silence", true});
