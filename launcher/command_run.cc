@@ -41,7 +41,7 @@ Result<Bundles> bundles_for(const ClusterFile& file) {
 }
 
 OwnerClientOptions owner_options(const RunOptions& options, const ClusterFile& file,
-                                 const Bundles& bundles, RunView& view) {
+                                 const Program& program, const Bundles& bundles, RunView& view) {
   OwnerClientOptions client;
   client.file = file;
   client.nodes = bundles.nodes;
@@ -52,6 +52,13 @@ OwnerClientOptions owner_options(const RunOptions& options, const ClusterFile& f
   const bool elsewhere = head_is_remote(file);
   client.order.run_parent = elsewhere ? head_of(file)->work + "/runs" : "runs";
   client.order.run = SystemRandom().next() | 1;
+  client.order.schema_hash = program.schema_hash;
+  // On a head that is another machine it lies in the bundle that was shipped there.
+  client.order.program = program.path;
+  if (elsewhere && !program.path.empty()) {
+    client.order.program = fmt::format("{}/bundles/{}/bin/{}", head_of(file)->work,
+                                       bundles.nodes.hash, bundles.nodes.program);
+  }
   client.progress = [](std::string_view line) { say(line); };
   client.status = [&view](const RunStatus& status) { view.update(status); };
   return client;
@@ -71,11 +78,11 @@ int print_end(const RunOptions& options, int exit, const std::string& last_words
 }
 
 /// The run of a head that is another machine.
-int run_elsewhere(const RunOptions& options, const ClusterFile& file, const Bundles& bundles) {
+int run_elsewhere(RealMachine& machine, const RunOptions& options, const ClusterFile& file,
+                  const Program& program, const Bundles& bundles) {
   const SteadyClock clock;
-  RealMachine machine;
   std::unique_ptr<RunView> view = make_run_view(options.json ? stderr : stdout, clock);
-  OwnerClient client(machine, owner_options(options, file, bundles, *view));
+  OwnerClient client(machine, owner_options(options, file, program, bundles, *view));
   const Result<RunState> started = client.start();
   if (!started && !client.over()) return before_the_run(started.error());
   const OwnerClient::Over over = client.wait();
@@ -111,10 +118,13 @@ int run_command(const RunOptions& options) {
   whole.began = clock.now();
   const Result<ClusterFile> file = read_cluster_file(options.file, options.overrides);
   if (!file) return report(file.error());
+  RealMachine machine;
+  Result<Program> program = check_program(machine, *file);
+  if (!program) return before_the_run(program.error());
   const Result<Bundles> bundles = bundles_for(*file);
   if (!bundles) return before_the_run(bundles.error());
-  if (head_is_remote(*file)) return run_elsewhere(options, *file, *bundles);
-  RealMachine machine;
+  if (head_is_remote(*file)) return run_elsewhere(machine, options, *file, *program, *bundles);
+  whole.program = std::move(program).value();
   if (has_remote_hosts(*file)) {
     whole.make_placer =
         [&](std::function<void(std::string_view)> progress) -> Result<std::unique_ptr<Spawner>> {
@@ -146,11 +156,13 @@ int up_command(const RunOptions& options) {
                     state->id, state->id, state->id));
     return !options.json || print_result(state_json_line(*state) + "\n") ? exit_done : exit_failed;
   }
+  const Result<Program> program = check_program(machine, *file);
+  if (!program) return before_the_run(program.error());
   const Result<Bundles> bundles = bundles_for(*file);
   if (!bundles) return before_the_run(bundles.error());
 
   std::unique_ptr<RunView> view = make_run_view(stderr, clock);
-  OwnerClientOptions how = owner_options(options, *file, *bundles, *view);
+  OwnerClientOptions how = owner_options(options, *file, *program, *bundles, *view);
   how.order.detached = true;
   OwnerClient client(machine, std::move(how));
   Result<RunState> state = client.start();

@@ -9,6 +9,7 @@
 #include "actors/args.h"
 #include "input/idx.h"
 #include "launcher/host_plan.h"
+#include "launcher/status_json.h"
 
 namespace sterna::launcher {
 
@@ -124,6 +125,8 @@ Result<std::vector<ActorSpec>> specs_of(const ClusterFile& file, const actors::J
     spec.environment = environment_of(actor, devices_given);
     if (!actor.type.empty()) {
       spec.type = actor.type;
+      spec.args = shared_bytes(actor.args_json.empty() ? "{}" : actor.args_json);
+      spec.args_are_json = true;
       specs.push_back(std::move(spec));
       continue;
     }

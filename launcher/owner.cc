@@ -73,6 +73,7 @@ class Owner {
     whole.run_dir = order_.run_dir;
     whole.run_parent = expand_home(order_.run_parent);
     whole.run = order_.run;
+    whole.program = {expand_home(order_.program), order_.schema_hash};
     whole.detached = order_.detached;
     whole.began = clock_.now();
     whole.make_placer = [this](const auto&) { return make_placer(); };
@@ -149,8 +150,10 @@ int own() {
 }  // namespace
 
 std::string order_json(const OwnerOrder& order) {
-  return Json{{"file_path", order.file_path},   {"data", order.data}, {"run_dir", order.run_dir},
-              {"run_parent", order.run_parent}, {"run", order.run},   {"detached", order.detached}}
+  return Json{
+      {"file_path", order.file_path},     {"data", order.data},        {"run_dir", order.run_dir},
+      {"run_parent", order.run_parent},   {"run", order.run},          {"program", order.program},
+      {"schema_hash", order.schema_hash}, {"detached", order.detached}}
       .dump();
 }
 
@@ -164,6 +167,8 @@ Result<OwnerOrder> parse_order(std::string_view text) {
     order.run_dir = json.at("run_dir");
     order.run_parent = json.at("run_parent");
     order.run = json.at("run");
+    order.program = json.at("program");
+    order.schema_hash = json.at("schema_hash");
     order.detached = json.at("detached");
     return order;
   } catch (const Json::exception& error) {

@@ -23,6 +23,8 @@ struct OwnerOrder {
   std::string run_dir;     ///< --run-dir
   std::string run_parent;  ///< where run directories are; "~/" is the home there
   std::uint64_t run = 0;
+  std::string program;  ///< what the run's processes are, on the head; empty: this one
+  std::uint64_t schema_hash = 0;
   bool detached = false;  ///< the launcher is going to leave
 };
 

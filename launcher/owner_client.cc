@@ -61,6 +61,7 @@ Result<void> OwnerClient::start_owner() {
   session.work = head.work;
   session.bundle = options_.own;
   session.patience = options_.file.deadlines.host;
+  if (options_.nodes.hash != options_.own.hash) STERNA_TRY(ship_to_head(session));
   RemoteSession::Events events;
   arguments.erase(arguments.begin());
   events.ready = [this, arguments](const RemoteFacts&) { remote_owner_->run(arguments); };
@@ -68,6 +69,21 @@ Result<void> OwnerClient::start_owner() {
   events.ended = ended;
   STERNA_ASSIGN(remote_owner_,
                 RemoteSession::open(machine_.loop(), std::move(session), std::move(events)));
+  return {};
+}
+
+/// The program of the nodes, for the one that is the owner's child.
+Result<void> OwnerClient::ship_to_head(RemoteSession::Options session) {
+  session.bundle = options_.nodes;
+  bool there = false;
+  std::optional<ProcessExit> ended;
+  RemoteSession::Events events;
+  events.ready = [&](const RemoteFacts&) { there = true; };
+  events.ended = [&](const ProcessExit& exit) { ended = exit; };
+  STERNA_ASSIGN(const auto shipping,
+                RemoteSession::open(machine_.loop(), std::move(session), std::move(events)));
+  machine_.loop().run_until([&] { return there || ended || over_; }, kNever);
+  if (!there) return Error{Errc::unavailable, ended ? ended->words : "interrupted"};
   return {};
 }
 
@@ -106,7 +122,13 @@ OwnerClient::Over OwnerClient::wait() {
   return *over_;
 }
 
-void OwnerClient::interrupted() { send({"end"}); }
+void OwnerClient::interrupted() {
+  if (local_owner_ || (remote_owner_ && remote_owner_->running())) {
+    send({"end"});
+  } else {
+    over_ = Over{exit_interrupted, "interrupted", ""};  // there is nothing to end yet
+  }
+}
 
 // ---- what the owner says ----
 

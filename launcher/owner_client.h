@@ -52,6 +52,7 @@ class OwnerClient {
 
  private:
   Result<void> start_owner();
+  Result<void> ship_to_head(RemoteSession::Options session);
   void send(const OwnerWord& word);
   void told(const OwnerWord& word);
   void place(const OwnerWord& word);

@@ -5,6 +5,7 @@
 #include <csignal>
 #include <memory>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "actors/shard.h"
@@ -100,6 +101,7 @@ class Job {
     Cluster::Events events;
     events.progress = [this](std::string_view what) { logged(what); };
     events.down = [this](const ProcessDown& down) {
+      if (down.wanted) ended_.insert(down.identity.name);
       mark_dead(outcome_.record.status, down.identity.name, down.wanted);
       if (!down.wanted) logged(describe(down));
       show_(outcome_.record);
@@ -114,13 +116,18 @@ class Job {
     };
     show_(outcome_.record);
 
-    STERNA_ASSIGN(const actors::JobConfig job, job_of(options_.file, options_.data));
+    actors::JobConfig job;
+    if (options_.file.trains()) {
+      STERNA_ASSIGN(job, job_of(options_.file, options_.data));
+    }
     STERNA_ASSIGN(const std::vector<ActorSpec> specs,
                   specs_of(options_.file, job, options_.weights));
     STERNA_ASSIGN(ClusterOptions how,
                   cluster_options_of(options_.file, options_.log_directory, options_.id));
     how.run = options_.run;
     how.operators = options_.operators;
+    how.schema_hash = options_.program.schema_hash;
+    if (!options_.program.path.empty()) machine_.spawner().set_program(options_.program.path);
     if (options_.make_placer) {
       STERNA_ASSIGN(placer_, options_.make_placer([this](std::string_view line) { logged(line); }));
     }
@@ -129,6 +136,27 @@ class Job {
     STERNA_TRY(cluster_->start());
     outcome_.started = true;
     if (options_.started) options_.started(*cluster_);
+    if (options_.file.trains()) STERNA_TRY(observe(job));
+    STERNA_ASSIGN(const auto started, cluster_->start_actors(specs));
+    for (std::size_t i = 0; i < started.size(); ++i) {
+      outcome_.record.status.actors[i].pid = started[i].pid;
+      outcome_.record.status.actors[i].state = "running";
+    }
+    show_(outcome_.record);
+    if (options_.running) options_.running();
+    cluster_->run_until(
+        [&] {
+          notice_a_stop();
+          return done() || cluster_->failure() || cluster_->interrupted();
+        },
+        kNever);
+    if (cluster_->interrupted()) return Error{Errc::cancelled, "interrupted"};
+    if (cluster_->failure()) return Error{Errc::actor_down, describe(*cluster_->failure())};
+    return {};
+  }
+
+  /// Hears from the workers and the evaluator.
+  Result<void> observe(const actors::JobConfig& job) {
     RunObserver::Hooks hooks = options_.hooks;
     STERNA_ASSIGN(const kernels::Schedule schedule,
                   actors::parse_schedule(job.optimizer, job.steps));
@@ -143,26 +171,15 @@ class Job {
     const auto observer =
         cluster_->process().spawn<RunObserver>(outcome_.record, options_.file, hooks);
     STERNA_TRY(cluster_->publish(kObserverName, observer));
-    STERNA_ASSIGN(const auto started, cluster_->start_actors(specs));
-    for (std::size_t i = 0; i < started.size(); ++i) {
-      outcome_.record.status.actors[i].pid = started[i].pid;
-      outcome_.record.status.actors[i].state = "running";
-    }
-    show_(outcome_.record);
-    if (options_.running) options_.running();
-    const bool needs_result = options_.file.count("evaluator") > 0;
-    const auto workers = static_cast<std::size_t>(options_.file.count("worker"));
-    cluster_->run_until(
-        [&] {
-          notice_a_stop();
-          const bool done =
-              needs_result ? outcome_.record.finished : outcome_.record.workers_done == workers;
-          return done || cluster_->failure() || cluster_->interrupted();
-        },
-        kNever);
-    if (cluster_->interrupted()) return Error{Errc::cancelled, "interrupted"};
-    if (cluster_->failure()) return Error{Errc::actor_down, describe(*cluster_->failure())};
     return {};
+  }
+
+  /// A training job is done with its last evaluation; any other when all its actors have stopped.
+  bool done() const {
+    const ClusterFile& file = options_.file;
+    if (!file.trains()) return ended_.size() >= file.actors.size();
+    if (file.count("evaluator") > 0) return outcome_.record.finished;
+    return outcome_.record.workers_done == static_cast<std::size_t>(file.count("worker"));
   }
 
   void finish(const Result<void>& trained) {
@@ -223,7 +240,8 @@ class Job {
   JobOutcome outcome_;
   bool interrupted_ = false;
   bool second_interrupt_ = false;
-  std::string ended_by_;  ///< an operator's words
+  std::set<std::string> ended_;  ///< actors that have stopped by themselves
+  std::string ended_by_;         ///< an operator's words
   std::optional<Time> last_turn_;
   Duration stopped_for_{};
   RealMachine& machine_;

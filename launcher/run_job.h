@@ -10,6 +10,7 @@
 
 #include "input/data_source.h"
 #include "launcher/cluster_file.h"
+#include "launcher/program.h"
 #include "launcher/run_observer.h"
 #include "runtime/cluster.h"
 #include "runtime/real_machine.h"
@@ -27,6 +28,7 @@ struct JobOptions {
   /// to be in anybody's way.
   std::string id;
   std::uint64_t run = 0;  ///< 0: one is drawn
+  Program program;        ///< what the run's processes are
   /// Starts the nodes; null: all on this machine. Called once, before anything starts.
   std::function<Result<std::unique_ptr<Spawner>>(std::function<void(std::string_view)> progress)>
       make_placer;

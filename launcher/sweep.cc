@@ -21,9 +21,10 @@ constexpr Duration kAnswerTakes = std::chrono::seconds(20);
 
 /// Says one line "STERNA process PID COMMAND-LINE" for each process of any run.
 constexpr std::string_view kList =
-    R"sh(l() { for p in /proc/[0-9]*; do c=$(tr "\0" " " 2>/dev/null < $p/cmdline); )sh"
-    R"sh(case $c in *" __process "*|*" __own "*) [ -O $p ] && echo "STERNA process ${p#/proc/} $c";; )sh"
-    R"sh(esac; done 2>/dev/null; }; )sh";
+    R"sh(l() { grep -l -e __process -e __own /proc/[0-9]*/cmdline | while read -r f; do )sh"
+    R"sh(p=${f#/proc/}; p=${p%/cmdline}; [ -O /proc/$p ] || continue; c=$(tr "\0" " " < $f); )sh"
+    R"sh(case $c in *" __process "*|*" __own "*) echo "STERNA process $p $c";; esac; )sh"
+    R"sh(done; } 2>/dev/null; )sh";
 
 /// Waits `w` fifths of a second for the processes of run `r` to end, then kills them with their
 /// process groups.

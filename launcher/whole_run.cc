@@ -93,7 +93,11 @@ void keep(RunDirectory& directory, RunResult& result) {
 }
 
 /// The last lines. Of a run that is done they are its result, and follow the view.
-std::string ending(const RunResult& result, const StopReport& stop) {
+std::string ending(const ClusterFile& file, const RunResult& result, const StopReport& stop) {
+  if (result.exit == exit_done && !file.trains()) {
+    return fmt::format("all {} actors have stopped; everything is in {}", file.actors.size(),
+                       result.run);
+  }
   if (result.exit == exit_done) {
     return fmt::format("precision@1 {:.4f} on {} after {} steps in {:.1f} s; everything is in {}",
                        result.precision_at_1.value_or(0), result.data, thousands(result.steps),
@@ -120,7 +124,7 @@ RunState state_of(const WholeRunOptions& options, const Cluster& cluster,
   state.placer = options.file.cluster.placer;
   state.detached = options.detached;
   state.began = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
-  state.schema_hash = cluster.registry().schema_hash();
+  state.schema_hash = cluster.schema_hash();
   state.network = cluster.options().network;
   state.coordinator = cluster.coordinator();
   state.operators = std::move(operators);
@@ -210,6 +214,7 @@ Result<WholeRunEnd> whole_run(RealMachine& machine, const WholeRunOptions& optio
   job.data = *data;
   job.began = options.began;
   job.run = options.run;
+  job.program = options.program;
   job.run_directory = directory.path();
   job.weights = std::filesystem::absolute(directory.weights_path()).string();
   job.log_directory = std::filesystem::absolute(directory.logs_path()).string();
@@ -248,7 +253,7 @@ Result<WholeRunEnd> whole_run(RealMachine& machine, const WholeRunOptions& optio
     end.last_words = end.result.cause;
   } else {
     keep(directory, end.result);
-    end.last_words = ending(end.result, outcome.stop);
+    end.last_words = ending(file, end.result, outcome.stop);
     remembered.ended(end);
   }
   return end;

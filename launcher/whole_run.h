@@ -22,6 +22,7 @@ struct WholeRunOptions {
   std::string run_dir;    ///< --run-dir; empty: a name of our own
   std::string run_parent = "runs";
   std::uint64_t run = 0;  ///< 0: one is drawn
+  Program program;
   bool detached = false;
   Time began;  ///< when the user typed the command
   decltype(JobOptions::make_placer) make_placer;

@@ -69,6 +69,7 @@ void Bootstrap::encode(Wire::Builder wire, WireWriter& writer) const {
   wire.setComputeThreads(compute_threads);
   wire.setActorType(actor_type);
   wire.adoptArgs(writer.data(args));
+  wire.setArgsAreJson(args_are_json);
   wire.setLogDirectory(log_directory);
   wire.setLease(lease.count());
   auto variables = wire.initEnvironment(static_cast<unsigned>(environment.size()));
@@ -102,6 +103,7 @@ Result<Bootstrap> Bootstrap::decode(Wire::Reader wire, WireReader& reader) {
   b.compute_threads = wire.getComputeThreads();
   b.actor_type = wire.getActorType();
   b.args = reader.bytes(wire.getArgs());
+  b.args_are_json = wire.getArgsAreJson();
   b.log_directory = wire.getLogDirectory();
   b.lease = Duration(wire.getLease());
   if (b.lease <= Duration::zero()) return Error{Errc::malformed, "a lease of no time"};

@@ -48,8 +48,9 @@ struct Bootstrap {
   Duration silence = std::chrono::seconds(5);
   Duration grace = std::chrono::seconds(5);
   std::uint32_t compute_threads = 1;
-  std::string actor_type;     ///< of an actor's process: its type in the Registry
-  Bytes args;                 ///< pack()ed
+  std::string actor_type;  ///< of an actor's process: its type in the Registry
+  Bytes args;              ///< pack()ed, or an object of keys and values as JSON
+  bool args_are_json = false;
   std::string log_directory;  ///< empty: standard error; "~/" is the home of who is told
   /// Of a node: without a word from the coordinator for so long, it ends with all its processes.
   Duration lease = std::chrono::seconds(10);

@@ -102,7 +102,7 @@ Result<Bootstrap> Cluster::bootstrap_of_launcher() {
 
 Result<void> Cluster::start() {
   STERNA_ASSIGN(const Bootstrap self, bootstrap_of_launcher());
-  STERNA_ASSIGN(connected_, ConnectedProcess::make(machine_, self, registry_.schema_hash()));
+  STERNA_ASSIGN(connected_, ConnectedProcess::make(machine_, self, schema_hash()));
   LauncherActor::Hooks hooks{[this](const ProcessDown& down) { is_down(down); },
                              [this](const StatusReport& report) {
                                if (events_.status) events_.status(report);
@@ -186,7 +186,8 @@ Result<std::vector<Started>> Cluster::start_actors(const std::vector<ActorSpec>&
     answers.push_back(
         process().ask(coordinator,
                       StartActor{spec.name, spec.type, spec.args, spec.host, spec.compute_threads,
-                                 options_.start_deadline, spec.environment, spec.memory_limit},
+                                 options_.start_deadline, spec.environment, spec.memory_limit,
+                                 spec.args_are_json},
                       options_.start_deadline + kControlDeadline));
   }
   std::vector<Started> started;

@@ -48,6 +48,8 @@ struct ClusterOptions {
   Duration lease = std::chrono::seconds(10);
   /// How long a host may take from the command to its node's word; less than start_deadline.
   Duration host_deadline = std::chrono::seconds(10);
+  /// Of the program that the other processes are, if it is another one; 0: this one's registry's.
+  std::uint64_t schema_hash = 0;
   std::vector<Contact> operators = {};  ///< who may look at the run and end it
   Duration heartbeat = std::chrono::milliseconds(500);
   Duration silence = std::chrono::seconds(5);
@@ -65,6 +67,7 @@ struct ActorSpec {
   std::uint32_t compute_threads = 1;  ///< of its executor
   std::vector<std::string> environment = {};
   std::uint64_t memory_limit = 0;  ///< resident bytes; 0: none
+  bool args_are_json = false;      ///< args is an object of keys and values
 };
 
 /// How a run ended.
@@ -151,7 +154,10 @@ class Cluster {
   Process& process();
   Loop& loop() { return machine_.loop(); }
   std::uint64_t run() const { return run_; }
-  const Registry& registry() const { return registry_; }
+  /// What the run's processes must agree on.
+  std::uint64_t schema_hash() const {
+    return options_.schema_hash != 0 ? options_.schema_hash : registry_.schema_hash();
+  }
   const ClusterOptions& options() const { return options_; }
 
  private:

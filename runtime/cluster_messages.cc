@@ -110,17 +110,19 @@ void StartActor::encode(Wire::Builder wire, WireWriter& writer) const {
   auto variables = wire.initEnvironment(static_cast<unsigned>(environment.size()));
   for (unsigned i = 0; i < variables.size(); ++i) variables.set(i, environment[i]);
   wire.setMemoryLimit(memory_limit);
+  wire.setArgsAreJson(args_are_json);
 }
 Result<StartActor> StartActor::decode(Wire::Reader wire, WireReader& reader) {
   STERNA_ASSIGN(const Duration patience, decode_wait(wire.getDeadline()));
-  StartActor start{wire.getName(),
-                   wire.getType(),
-                   reader.bytes(wire.getArgs()),
-                   wire.getHost(),
-                   wire.getComputeThreads(),
-                   patience,
-                   {},
-                   wire.getMemoryLimit()};
+  StartActor start;
+  start.name = wire.getName();
+  start.type = wire.getType();
+  start.args = reader.bytes(wire.getArgs());
+  start.host = wire.getHost();
+  start.compute_threads = wire.getComputeThreads();
+  start.patience = patience;
+  start.memory_limit = wire.getMemoryLimit();
+  start.args_are_json = wire.getArgsAreJson();
   for (const auto& variable : wire.getEnvironment()) start.environment.emplace_back(variable);
   return start;
 }

@@ -119,6 +119,7 @@ struct StartActor {
   Duration patience{};
   std::vector<std::string> environment;  ///< "NAME=value", after the host's
   std::uint64_t memory_limit = 0;        ///< resident bytes; 0: none
+  bool args_are_json = false;            ///< args is an object of keys and values
   void encode(Wire::Builder wire, WireWriter& writer) const;
   static Result<StartActor> decode(Wire::Reader wire, WireReader& reader);
 };

@@ -212,6 +212,7 @@ Task<Result<Started>> CoordinatorActor::on(StartActor start) {
   issued->uplink = node->contact;
   issued->actor_type = start.type;
   issued->args = start.args;
+  issued->args_are_json = start.args_are_json;
   issued->compute_threads = start.compute_threads;
   issued->network = node->network;
   issued->log_directory = node->log_directory;

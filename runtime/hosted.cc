@@ -119,7 +119,14 @@ void HostedProcess::start_actor() {
   });
   dial_above();
 
-  Result<Registry::Made> made = registry_.make(bootstrap_.actor_type, bootstrap_.args.view());
+  Result<Bytes> args = bootstrap_.args;
+  if (bootstrap_.args_are_json) {
+    const ByteView text = bootstrap_.args.view();
+    args = registry_.args_from_json(bootstrap_.actor_type,
+                                    {reinterpret_cast<const char*>(text.data()), text.size()});
+  }
+  Result<Registry::Made> made = args ? registry_.make(bootstrap_.actor_type, args->view())
+                                     : Result<Registry::Made>(args.error());
   if (!made) {
     agent.leave(made.error().message);
     return;

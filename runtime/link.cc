@@ -10,6 +10,11 @@ using detail::control_header;
 using detail::index;
 using detail::kEveryLane;
 
+namespace {
+/// A connection that is gone takes the link's other one with it, sooner or later.
+constexpr Duration kOtherLaneFollows = std::chrono::milliseconds(200);
+}  // namespace
+
 Links::Links(Owner& owner, Transport& transport, Loop& loop, Timers& timers, Random& random,
              std::function<void(std::string_view)> log, LinkOptions options)
     : owner_(owner),
@@ -122,9 +127,17 @@ void Links::mute(const Contact& peer, const std::string& cause) {
 
 void Links::closed(ChannelId channel, std::string_view cause) {
   const auto known = channels_.find(channel);
-  if (known != channels_.end()) {
-    end(known->second.first, "link lost: " + std::string(cause), false, true);
+  if (known == channels_.end()) return;
+  const auto [peer, lane] = known->second;
+  Link& link = *find(peer);
+  link.lanes[index(lane)].lost = true;
+  if (link.lost_cause.empty()) {
+    link.lost_cause = "link lost: " + std::string(cause);
+    link.lost_at = loop_.now();
   }
+  // Each lane has an I/O thread of its own: what a peer said last on the other one may come after.
+  const LaneState& other = link.lanes[1 - index(lane)];
+  if (other.channel == 0 || other.lost) end(peer, std::string(link.lost_cause), false, true);
 }
 
 void Links::end(ProcessId peer, const std::string& cause, bool fault, bool report) {
@@ -168,6 +181,10 @@ void Links::heartbeat(Link& link) {
 void Links::tick(Link& link, Time now) {
   if (link.session == 0) return;
   if (std::exchange(link.heard, false)) link.last_heard = now;
+  if (!link.lost_cause.empty() && now - link.lost_at >= kOtherLaneFollows) {
+    end(link.peer, std::string(link.lost_cause), false, true);
+    return;
+  }
   const bool tree = tree_peers_.contains(link.peer);
   const Duration patience = tree ? options_.silence : options_.silence * 3 / 2;
   const Time since = std::max(link.last_heard, attentive_since_);

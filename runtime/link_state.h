@@ -37,6 +37,7 @@ struct Links::Queued {
 struct Links::LaneState {
   ChannelId channel = 0;
   bool open = false;
+  bool lost = false;  // its connection is gone; the other lane's may still have something to say
   std::uint64_t next_out = 0;
   std::uint64_t next_in = 0;
   std::uint64_t sent = 0;       // charged bytes sent this session
@@ -55,6 +56,8 @@ struct Links::Link {
   Time started;
   Time last_heard;     // as of the last tick:
   bool heard = false;  // something has come since, at a time that is not worth a look at the clock
+  std::string lost_cause;  // of the first lane that was lost
+  Time lost_at;
   bool heard_words = false;
   LinkStatistics words;
   std::array<LaneState, kLanes> lanes;

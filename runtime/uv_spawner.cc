@@ -182,7 +182,7 @@ Result<std::int64_t> UvSpawner::spawn(const Bootstrap& bootstrap, Callbacks call
   std::vector<char*> argv = pointers(arguments);
   std::vector<char*> env = pointers(environment);
   uv_process_options_t options{};
-  options.file = "/proc/self/exe";  // this very program, even if its file was replaced
+  options.file = program_.c_str();
   options.args = argv.data();
   options.env = env.data();
   options.flags = UV_PROCESS_DETACHED;  // a session, and so a process group, of its own

@@ -10,6 +10,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "runtime/spawner.h"
 #include "runtime/uv_loop.h"
@@ -29,6 +30,9 @@ class UvSpawner final : public Spawner {
   void kill(std::int64_t pid) override;
   std::uint64_t resident_bytes(std::int64_t pid) const override;
 
+  /// Another program than this one from here on; its main is sterna::main.
+  void set_program(std::string path) { program_ = std::move(path); }
+
   /// Where a child finds the pipe on which it says how it can be reached.
   static constexpr int kAnswerDescriptor = 3;
 
@@ -38,6 +42,7 @@ class UvSpawner final : public Spawner {
   void reap_groups();
   void watch_orphans();
 
+  std::string program_ = "/proc/self/exe";  ///< this very one, even if its file was replaced
   UvLoop& loop_;
   std::map<std::int64_t, Child*> children_;  ///< by pid; freed when libuv has closed their handles
   std::set<std::int64_t> ended_groups_;      ///< groups whose leader is gone, until they are empty

@@ -58,6 +58,7 @@ struct Bootstrap {
   environment @21 :List(Text); # "NAME=value" for the actors' processes
   memoryLimit @22 :UInt64;     # resident bytes of an actor's process; 0: none
   operators @23 :List(Contact);# of the coordinator: who may look at the run and end it
+  argsAreJson @24 :Bool;       # args is an object of keys and values
 }
 
 # ---- asked of the process above ----
@@ -106,6 +107,7 @@ struct StartActor {
   deadline @5 :Int64;
   environment @6 :List(Text);
   memoryLimit @7 :UInt64;
+  argsAreJson @8 :Bool;
 }
 struct Started {
   process @0 :UInt64;

@@ -214,12 +214,14 @@ class HeldPort {
 };
 
 TEST_F(RunInput, APortThatIsInUse) {
-  const HeldPort port;
   // As many as the job's processes need, but one of them is taken.
+  const HeldPort port;
   const std::string range = std::to_string(port.number) + "-" + std::to_string(port.number + 15);
-  expect_refused({"run", "job.toml", "--data", digits(), "--set", "cluster.transport=tcp", "--set",
-                  "cluster.ports=\"" + range + "\""},
-                 1, AllOf(HasSubstr(range + " is in use"), HasSubstr("widen the range")));
+  SternaProgram& program = run({"--set", "cluster.transport=tcp", "--set",
+                                "cluster.ports=\"" + range + "\"", "--run-dir", "run"});
+  EXPECT_EQ(program.exit_code(kPatience), 1) << program.story();
+  EXPECT_THAT(program.err(), AllOf(HasSubstr(range + " is in use"), HasSubstr("widen the range")));
+  EXPECT_TRUE(program.processes().empty()) << program.story();
 }
 
 TEST_F(RunInput, TooFewPortsForAllProcesses) {
