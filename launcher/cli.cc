@@ -41,6 +41,7 @@ class CommandLine {
     app_.get_option("--help")->description("Print this help, or a command's");
     app_.set_help_flag("-h,--help", "Print this help, or a command's");
     app_.allow_extras();
+    app_.require_subcommand(0, 1);  // a run may be called "run"
     add_run();
     add_up();
     add_visits();

@@ -58,6 +58,7 @@ void RunObserver::total() {
     sum.gradient_elements += traffic.gradient_elements;
     sum.ternarized_bytes += traffic.ternarized_bytes;
     sum.ternarized_elements += traffic.ternarized_elements;
+    sum.gradient_bytes += traffic.gradient_bytes;
     sum.parameter_bytes += traffic.parameter_bytes;
     sum.parameter_elements += traffic.parameter_elements;
     examples += progress.examples;

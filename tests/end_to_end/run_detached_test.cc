@@ -1,0 +1,108 @@
+// sterna up, and what can be done with a run that nobody watches.
+#include <csignal>
+
+#include "tests/end_to_end/run_test.h"
+
+namespace sterna::test {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+class RunDetached : public RunTest {
+ protected:
+  /// sterna up job.toml, longer than any test.
+  void up() {
+    SternaProgram& program = sterna(
+        {"up", "job.toml", "--data", digits(), "--run-dir", "run", "--set", "job.steps=1000000"});
+    ASSERT_EQ(program.exit_code(kPatience), 0) << program.story();
+    ASSERT_TRUE(eventually(kPatience, [&] {
+      return content_of(path("run/metrics.jsonl")).find("\"step\"") != std::string::npos;
+    }));
+  }
+  /// Whatever command, its output, once it has exited with this code.
+  std::string output(const Arguments& arguments, int code = 0) {
+    SternaProgram& program = sterna(arguments);
+    EXPECT_EQ(program.exit_code(kPatience), code) << program.story();
+    return program.out();
+  }
+  nlohmann::json status() {
+    return nlohmann::json::parse(output({"status", "--json"}), nullptr, false);
+  }
+  /// The process that keeps the run.
+  static pid_t owner_of(const std::string& run) {
+    for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+      const std::string words = content_of(entry.path() / "cmdline");
+      const bool owns = words.find(std::string("__own") + '\0') != std::string::npos;
+      if (owns && words.find(run) != std::string::npos) return std::stoi(entry.path().filename());
+    }
+    return 0;
+  }
+  void TearDown() override {
+    output({"down", "--all"});
+    RunTest::TearDown();
+  }
+};
+
+TEST_F(RunDetached, ItGoesOnIsSeenAndIsEnded) {
+  up();
+  const nlohmann::json before = status();
+  ASSERT_TRUE(before.is_object());
+  EXPECT_EQ(before["members"].size(), 7U);  // coordinator, node and five actors
+  const std::int64_t step = before["status"]["step"];
+  EXPECT_TRUE(eventually(kPatience, [&] { return status()["status"]["step"] > step; }));
+  EXPECT_THAT(output({"status"}), AllOf(HasSubstr("worker0#1"), HasSubstr("node-localhost#1")));
+  EXPECT_THAT(output({"list"}), AllOf(HasSubstr("run"), HasSubstr("training, step")));
+  EXPECT_THAT(output({"logs", "run", "node-localhost"}), HasSubstr("started worker0#1"));
+  EXPECT_THAT(output({"down"}), AllOf(HasSubstr("5 actors stopped"), HasSubstr("nothing is left")));
+  EXPECT_EQ(result()["exit"], 130);
+  EXPECT_EQ(result()["cause"], "ended by sterna down");
+  EXPECT_THAT(output({"list"}), HasSubstr("ended: "));
+  EXPECT_THAT(sterna({"down", "run"}).exit_code(kPatience), 0);
+}
+
+TEST_F(RunDetached, TheSameFileIsNotStartedTwice) {
+  up();
+  SternaProgram& again = sterna({"up", "job.toml", "--data", digits()});
+  EXPECT_EQ(again.exit_code(kPatience), 0) << again.story();
+  EXPECT_THAT(again.err(), HasSubstr("run is already up"));
+}
+
+TEST_F(RunDetached, ItEndsByItselfAndLeavesItsResult) {
+  SternaProgram& program = sterna({"up", "job.toml", "--data", digits(), "--run-dir", "run"});
+  ASSERT_EQ(program.exit_code(kPatience), 0) << program.story();
+  ASSERT_TRUE(eventually(kPatience, [&] { return result().is_object(); }));
+  EXPECT_EQ(result()["exit"], 0);
+  EXPECT_TRUE(eventually(
+      kPatience, [&] { return output({"list"}).find("ended: precision@1") != std::string::npos; }));
+  EXPECT_THAT(output({"logs", "run", "node-localhost"}), HasSubstr("started worker0#1"));
+}
+
+TEST_F(RunDetached, WhoKillsItsOwnerEndsItAll) {
+  up();
+  const auto state = nlohmann::json::parse(content_of(path("home/.local/state/sterna/runs/run")));
+  const pid_t pid = owner_of(state["run"]);
+  ASSERT_GT(pid, 0);
+  ::kill(pid, SIGKILL);
+  const std::string said = output({"down", "run"});
+  EXPECT_THAT(said, HasSubstr("nothing is left"));
+}
+
+TEST_F(RunDetached, AWrongFileStartsNothing) {
+  SternaProgram& program = sterna({"up", "job.toml", "--set", "job.steps=0"});
+  EXPECT_EQ(program.exit_code(kPatience), 2) << program.story();
+  EXPECT_THAT(program.err(), HasSubstr("job.steps"));
+  EXPECT_FALSE(exists("runs"));
+}
+
+TEST_F(RunDetached, AnActorThatTakesTooMuchMemoryIsEndedWithThatCause) {
+  SternaProgram& program = run({"--run-dir", "run", "--set", "job.steps=1000000", "--set",
+                                "actor.evaluator.memory=\"8MB\""});
+  EXPECT_EQ(program.exit_code(kPatience), 1) << program.story();
+  EXPECT_THAT(program.err(),
+              AllOf(HasSubstr("evaluator0#1 is dead"), HasSubstr("of memory, more "
+                                                                 "than its limit of 8 MB")));
+}
+
+}  // namespace
+}  // namespace sterna::test

@@ -1,0 +1,111 @@
+#include "launcher/run_state.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <fstream>
+
+#include "launcher/owner_words.h"
+#include "temporary_folder.h"
+
+namespace sterna::launcher {
+namespace {
+
+using testing::HasSubstr;
+
+RunState state_named(const std::string& id, const std::string& name) {
+  RunState state;
+  state.id = id;
+  state.name = name;
+  state.run = 0xfedcba9876543210;
+  state.schema_hash = 0xffffffffffffffff;
+  state.began = id;
+  state.network.tcp = true;
+  state.coordinator.process = 1;
+  state.coordinator.identity = {"coordinator", 1};
+  state.coordinator.control_endpoint = "tcp://10.0.0.1:4000";
+  state.operators = issue_operators();
+  state.hosts = {{"a", "me@a", "~/work"}, {"b", "", ""}};
+  return state;
+}
+
+class RunStatesTest : public testing::Test {
+ protected:
+  TemporaryFolder folder;
+  RunStates states{folder.path() + "/state/sterna/runs"};
+};
+
+TEST_F(RunStatesTest, WhatIsWrittenIsReadAgain) {
+  const RunState state = state_named("mnist-1", "mnist");
+  ASSERT_TRUE(states.write(state).ok());
+  const Result<RunState> found = states.find("mnist-1");
+  ASSERT_TRUE(found.ok()) << found.error().message;
+  EXPECT_EQ(state_text(*found), state_text(state));
+}
+
+TEST_F(RunStatesTest, ItsSecretsAreItsOwnersAlone) {
+  ASSERT_TRUE(states.write(state_named("mnist-1", "mnist")).ok());
+  struct stat status {};
+  ASSERT_EQ(::stat((folder.path() + "/state/sterna/runs/mnist-1").c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0777U, 0600U);
+  ASSERT_EQ(::stat((folder.path() + "/state/sterna/runs").c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0777U, 0700U);
+  EXPECT_THAT(state_json_line(*states.find("")),
+              testing::Not(HasSubstr(states.find("")->operators[0].credentials.secret_key)));
+}
+
+TEST_F(RunStatesTest, ARunIsFoundByItsIdItsNameOrTheirBeginning) {
+  ASSERT_TRUE(states.write(state_named("mnist-1", "mnist")).ok());
+  ASSERT_TRUE(states.write(state_named("mnist-2", "mnist")).ok());
+  ASSERT_TRUE(states.write(state_named("other-1", "other")).ok());
+  EXPECT_EQ(states.find("mnist-2")->id, "mnist-2");
+  EXPECT_EQ(states.find("other")->id, "other-1");
+  EXPECT_EQ(states.find("o")->id, "other-1");
+  EXPECT_THAT(states.find("mnist").error().message, HasSubstr("say which run: mnist-1, mnist-2"));
+  EXPECT_THAT(states.find("").error().message, HasSubstr("say which run"));
+  EXPECT_EQ(states.find("none").error().code, Errc::not_found);
+}
+
+TEST_F(RunStatesTest, TheOnlyOneThatGoesOnNeedsNoName) {
+  RunState ended = state_named("mnist-1", "mnist");
+  ended.ended = "precision@1 0.99";
+  ASSERT_TRUE(states.write(ended).ok());
+  ASSERT_TRUE(states.write(state_named("mnist-2", "mnist")).ok());
+  EXPECT_EQ(states.find("")->id, "mnist-2");
+  states.remove("mnist-2");
+  EXPECT_EQ(states.find("")->id, "mnist-1");
+}
+
+TEST_F(RunStatesTest, AFileThatIsNoneIsPassedOver) {
+  ASSERT_TRUE(states.write(state_named("mnist-1", "mnist")).ok());
+  std::ofstream(folder.path() + "/state/sterna/runs/broken") << "{\"format\":1,\"id\":7}";
+  std::ofstream(folder.path() + "/state/sterna/runs/empty");
+  EXPECT_EQ(states.all().size(), 1U);
+}
+
+TEST(OwnerWords, ArriveWholeHoweverTheStreamIsCut) {
+  const Bytes first = framed_word({"place", "b", {}, 7});
+  const Bytes second = framed_word({"over", std::string(5000, 'x'), {}, -1});
+  std::string stream(reinterpret_cast<const char*>(first.data()), first.size());
+  stream.append(reinterpret_cast<const char*>(second.data()), second.size());
+  for (const std::size_t step : {std::size_t{1}, std::size_t{7}, stream.size()}) {
+    std::vector<OwnerWord> words;
+    WordReader reader([&](OwnerWord word) { words.push_back(std::move(word)); });
+    for (std::size_t at = 0; at < stream.size(); at += step) {
+      EXPECT_TRUE(reader.take(std::string_view(stream).substr(at, step)));
+    }
+    ASSERT_EQ(words.size(), 2U);
+    EXPECT_EQ(words[0].kind, "place");
+    EXPECT_EQ(words[0].number, 7);
+    EXPECT_EQ(words[1].text.size(), 5000U);
+  }
+}
+
+TEST(OwnerWords, NonsenseIsRefused) {
+  WordReader reader([](const OwnerWord&) { FAIL(); });
+  EXPECT_FALSE(reader.take("no words at all, only text that is long enough"));
+}
+
+}  // namespace
+}  // namespace sterna::launcher

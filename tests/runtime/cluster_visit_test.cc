@@ -1,0 +1,145 @@
+// Those who look at a run from outside, and the lease of its nodes: a whole run in one program.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "runtime/cluster.h"
+#include "runtime/connected_process.h"
+#include "runtime/sim/sim_world.h"
+#include "tests/runtime/cluster_test_actor.h"
+
+namespace sterna::test {
+namespace {
+
+using std::chrono::seconds;
+using testing::Contains;
+using testing::HasSubstr;
+
+class ClusterVisit : public testing::Test {
+ protected:
+  void start(ClusterOptions options) {
+    keys.public_key = "public-operator";
+    keys.token = "token-operator";
+    Contact contact;
+    contact.process = kFirstOperator.value;
+    contact.identity = {"operator0", 1};
+    contact.public_key = keys.public_key;
+    contact.token_hash = "hash of " + keys.token;
+    options.operators = {contact};
+    cluster.emplace(world.launcher(), registry, std::move(options));
+    Cluster::Events events;
+    events.end_wanted = [this](const std::string& cause) { wish = cause; };
+    cluster->set_events(std::move(events));
+    const Result<void> started = cluster->start();
+    ASSERT_TRUE(started.ok()) << started.error().message;
+    ASSERT_TRUE(cluster->spawn<Peer>("a", "peer", PeerArgs{0, ""}).ok());
+  }
+  /// Dials the coordinator as the operator.
+  void visit() {
+    Bootstrap self;
+    self.process = kFirstOperator;
+    self.identity = {"operator0", 1};
+    self.run = cluster->run();
+    self.credentials = keys;
+    auto made = ConnectedProcess::make(world.launcher(), self, registry.schema_hash());
+    ASSERT_TRUE(made.ok()) << made.error().message;
+    visitor = std::move(made).value();
+    visitor->links().set_tree_peer(kCoordinatorProcess);
+    visitor->links().dial(cluster->coordinator());
+    ASSERT_TRUE(wait([this] { return visitor->links().connected(kCoordinatorProcess); }));
+  }
+  template <class M>
+  auto ask(M message) {
+    auto answer = visitor->process().ask(agent_of<Coordinator>(kCoordinatorProcess),
+                                         std::move(message), seconds(10));
+    EXPECT_TRUE(wait([&] { return answer.ready(); }));
+    return answer.take();
+  }
+  bool wait(const std::function<bool()>& done, Duration patience = seconds(20)) {
+    return world.loop().run_until(done, world.loop().now() + patience);
+  }
+  bool logged(const std::string& words) const {
+    return std::any_of(world.log().begin(), world.log().end(), [&](const std::string& line) {
+      return line.find(words) != std::string::npos;
+    });
+  }
+  void TearDown() override {
+    visitor.reset();
+    cluster.reset();
+  }
+
+  Registry registry = peer_registry();
+  SimWorld world{1, registry};
+  Credentials keys;
+  std::optional<Cluster> cluster;
+  std::unique_ptr<ConnectedProcess> visitor;
+  std::string wish;
+};
+
+TEST_F(ClusterVisit, AnOperatorSeesEveryProcessAndTheLaunchersReport) {
+  start({});
+  const auto report = std::make_shared<Buffer>(4);
+  std::copy_n("fine", 4, reinterpret_cast<char*>(report->data()));
+  cluster->report({report, report->bytes()});
+  visit();
+  const Result<Overview> overview = ask(Look{});
+  ASSERT_TRUE(overview.ok()) << overview.error().message;
+  EXPECT_EQ(overview->run, cluster->run());
+  std::vector<std::string> names;
+  for (const ProcessStatus& member : overview->members) names.push_back(member.identity.name);
+  EXPECT_THAT(names, testing::ElementsAre("coordinator", "node-localhost", "a"));
+  EXPECT_EQ(overview->report.size(), 4U);
+}
+
+TEST_F(ClusterVisit, AnOperatorsWordEndsTheRunWhenTheLauncherHasEndedIt) {
+  start({});
+  visit();
+  auto answer = visitor->process().ask(agent_of<Coordinator>(kCoordinatorProcess), EndRun{"enough"},
+                                       seconds(30));
+  ASSERT_TRUE(wait([this] { return !wish.empty(); }));
+  EXPECT_EQ(wish, "enough");
+  EXPECT_FALSE(answer.ready());
+  cluster->stop(seconds(1));
+  ASSERT_TRUE(wait([&] { return answer.ready(); }));
+  const Result<Stopped> stopped = answer.take();
+  ASSERT_TRUE(stopped.ok()) << stopped.error().message;
+  EXPECT_EQ(stopped->stopped, 1U);
+}
+
+TEST_F(ClusterVisit, AnOperatorMayComeBackAsTheSame) {
+  start({});
+  for (int i = 0; i < 3; ++i) {
+    visit();
+    EXPECT_TRUE(ask(Look{}).ok());
+    visitor.reset();
+    wait([] { return false; }, seconds(1));
+  }
+}
+
+TEST_F(ClusterVisit, AnOperatorMayNotDoWhatIsTheLaunchers) {
+  start({});
+  visit();
+  AddNode add;
+  add.host = "elsewhere";
+  const Result<Bootstrap> node = ask(std::move(add));
+  ASSERT_FALSE(node.ok());
+  EXPECT_TRUE(logged("operator0#1 is muted: only the launcher may ask for this"));
+}
+
+TEST_F(ClusterVisit, ANodeWithoutAWordFromTheCoordinatorEndsOnItsLease) {
+  ClusterOptions options;
+  options.silence = seconds(600);  // nothing else would notice
+  options.lease = seconds(3);
+  options.grace = seconds(3);
+  start(std::move(options));
+  wait([] { return false; }, seconds(30));
+  EXPECT_TRUE(world.lives("a"));  // renewed all the time
+  world.freeze("coordinator");
+  EXPECT_TRUE(wait([this] { return !world.lives("node-localhost"); }, seconds(8)));
+  EXPECT_FALSE(world.lives("a"));
+  EXPECT_TRUE(logged("no word from the coordinator for the 3 s of the lease"));
+}
+
+}  // namespace
+}  // namespace sterna::test
