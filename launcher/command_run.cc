@@ -127,11 +127,12 @@ int run_command(const RunOptions& options) {
   whole.program = std::move(program).value();
   if (has_remote_hosts(*file)) {
     whole.make_placer =
-        [&](std::function<void(std::string_view)> progress) -> Result<std::unique_ptr<Spawner>> {
+        [&](std::function<void(std::string_view)> progress,
+            const std::function<bool()>& interrupted) -> Result<std::unique_ptr<Spawner>> {
       auto placer = std::make_unique<RemotePlacer>(
           machine.loop(), machine.spawner(),
           placer_options_of(*file, bundles->nodes, std::move(progress)));
-      placer->prepare();
+      STERNA_TRY(placer->prepare(interrupted));
       return std::unique_ptr<Spawner>(std::move(placer));
     };
   }

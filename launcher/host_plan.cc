@@ -93,7 +93,6 @@ Result<ClusterOptions> cluster_options_of(const ClusterFile& file, const std::st
   options.grace = file.cluster.grace;
   options.lease = file.cluster.lease;
   options.start_deadline = file.deadlines.start;
-  options.host_deadline = file.deadlines.host;
   options.log_directory = log_directory;
 
   const HostSection* head = head_of(file);

@@ -76,7 +76,7 @@ class Owner {
     whole.program = {expand_home(order_.program), order_.schema_hash};
     whole.detached = order_.detached;
     whole.began = clock_.now();
-    whole.make_placer = [this](const auto&) { return make_placer(); };
+    whole.make_placer = [this](const auto&, const auto&) { return make_placer(); };
     whole.make_view = [this] {
       return std::make_unique<RelayView>(
           clock_, [this](const OwnerWord& word) { channel_.send_if_heard(word); });

@@ -93,7 +93,7 @@ void OwnerClient::send(const OwnerWord& word) {
 }
 
 Result<RunState> OwnerClient::start() {
-  placer_.prepare();
+  STERNA_TRY(placer_.prepare([this] { return over_.has_value(); }));
   STERNA_TRY(start_owner());
   const auto ready = [this] { return local_owner_ || remote_owner_->running() || over_; };
   machine_.loop().run_until(ready, kNever);

@@ -129,7 +129,8 @@ class Job {
     how.schema_hash = options_.program.schema_hash;
     if (!options_.program.path.empty()) machine_.spawner().set_program(options_.program.path);
     if (options_.make_placer) {
-      STERNA_ASSIGN(placer_, options_.make_placer([this](std::string_view line) { logged(line); }));
+      STERNA_ASSIGN(placer_, options_.make_placer([this](std::string_view line) { logged(line); },
+                                                  [this] { return interrupted_; }));
     }
     cluster_.emplace(machine_, registry_, std::move(how), placer_.get());
     cluster_->set_events(std::move(events));

@@ -29,8 +29,10 @@ struct JobOptions {
   std::string id;
   std::uint64_t run = 0;  ///< 0: one is drawn
   Program program;        ///< what the run's processes are
-  /// Starts the nodes; null: all on this machine. Called once, before anything starts.
-  std::function<Result<std::unique_ptr<Spawner>>(std::function<void(std::string_view)> progress)>
+  /// Starts the nodes; null: all on this machine. Called once, before anything starts; may take as
+  /// long as shipping a program does, and then looks whether the user has had enough.
+  std::function<Result<std::unique_ptr<Spawner>>(std::function<void(std::string_view)> progress,
+                                                 const std::function<bool()>& interrupted)>
       make_placer;
   std::vector<Contact> operators;  ///< who may look at the run and end it
   /// The coordinator can be dialled.

@@ -46,8 +46,6 @@ struct ClusterOptions {
   std::string head = "localhost";  ///< where the launcher and the coordinator run
   NetworkOptions network;          ///< an empty directory: one is made, and removed at the end
   Duration lease = std::chrono::seconds(10);
-  /// How long a host may take from the command to its node's word; less than start_deadline.
-  Duration host_deadline = std::chrono::seconds(10);
   /// Of the program that the other processes are, if it is another one; 0: this one's registry's.
   std::uint64_t schema_hash = 0;
   std::vector<Contact> operators = {};  ///< who may look at the run and end it

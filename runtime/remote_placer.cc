@@ -41,8 +41,20 @@ RemotePlacer::RemotePlacer(UvLoop& loop, Spawner& local, RemotePlacerOptions opt
 
 RemotePlacer::~RemotePlacer() = default;
 
-void RemotePlacer::prepare() {
+Result<void> RemotePlacer::prepare(const std::function<bool()>& interrupted) {
   for (const auto& [name, host] : options_.hosts) placed(name);
+  const auto failed = [this] {
+    return std::find_if(placed_.begin(), placed_.end(),
+                        [](const auto& entry) { return entry.second->over; });
+  };
+  const auto done = [this] {
+    return std::all_of(placed_.begin(), placed_.end(),
+                       [](const auto& entry) { return entry.second->ready; });
+  };
+  loop_.run_until([&] { return failed() != placed_.end() || done() || interrupted(); }, kNever);
+  if (failed() != placed_.end()) return Error{Errc::unavailable, failed()->second->exit.words};
+  if (!done()) return Error{Errc::cancelled, "interrupted"};
+  return {};
 }
 
 RemotePlacer::Placed& RemotePlacer::placed(const std::string& host) {

@@ -3,7 +3,7 @@
 // one.
 //
 // It is a Spawner, so whoever starts a node need not know where that is. All sessions open at once,
-// as soon as prepare() is called, and each waits with its bundle in place for what it is to start.
+// in prepare(), and each waits with its bundle in place for what it is to start.
 #pragma once
 
 #include <functional>
@@ -40,8 +40,10 @@ class RemotePlacer final : public Spawner {
   RemotePlacer(const RemotePlacer&) = delete;
   RemotePlacer& operator=(const RemotePlacer&) = delete;
 
-  /// Opens all sessions.
-  void prepare();
+  /// Opens all sessions and has the bundle put in place on every host. Runs the loop until that is
+  /// done, `interrupted` says so, or one host cannot: that is the error. However slow the network:
+  /// only who makes no progress is given up.
+  Result<void> prepare(const std::function<bool()>& interrupted);
   Result<std::int64_t> spawn(const Bootstrap& bootstrap, Callbacks callbacks) override;
   void kill(std::int64_t pid) override;
   std::uint64_t resident_bytes(std::int64_t pid) const override;

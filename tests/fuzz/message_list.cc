@@ -5,6 +5,7 @@
 #include "actors/args.h"
 #include "actors/messages.h"
 #include "launcher/bench/bench_messages.h"
+#include "launcher/owner_words.h"
 #include "runtime/actor_ref.h"
 #include "runtime/cluster_messages.h"
 #include "runtime/link_messages.h"
@@ -46,8 +47,9 @@ std::vector<Known> all_of() {
 
 struct OfLinks : Interface<Hello, Welcome, Heartbeat, Watch, Down> {};
 /// Packed: on standard input, in StartActor.
-struct Told : Interface<Bootstrap, PeerContact, actors::ServerArgs, actors::WorkerArgs,
-                        actors::ReaderArgs, actors::EvaluatorArgs, launcher::NoArgs> {};
+struct Told
+    : Interface<Bootstrap, PeerContact, actors::ServerArgs, actors::WorkerArgs, actors::ReaderArgs,
+                actors::EvaluatorArgs, launcher::NoArgs, launcher::OwnerWord> {};
 
 }  // namespace
 

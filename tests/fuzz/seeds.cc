@@ -3,6 +3,7 @@
 #include "actors/args.h"
 #include "actors/messages.h"
 #include "launcher/bench/bench_messages.h"
+#include "launcher/owner_words.h"
 #include "runtime/batch.h"
 #include "runtime/cluster_messages.h"
 #include "runtime/link_messages.h"
@@ -107,6 +108,22 @@ void add_runtime(Seeds& seeds) {
   status.identity = {"worker-0", 2};
   status.state = "running";
   seeds.add(StatusReport{{status, status}});
+  bootstrap.operators = {contact()};
+  bootstrap.environment = {"A=b"};
+  seeds.add(bootstrap);
+  Overview overview;
+  overview.name = "lenet";
+  overview.members = {status, status};
+  overview.report = bytes(100);
+  seeds.add(overview, Kind::REPLY);
+  seeds.add(EndRun{"enough"}, Kind::ASK);
+  seeds.add(ReadFile{{3}, "worker-0.log", 7}, Kind::ASK);
+  seeds.add(FilePiece{5000, bytes(5000)}, Kind::REPLY);
+  AddNode add;
+  add.host = "b";
+  add.environment = {"A=b"};
+  seeds.add(add, Kind::ASK);
+  seeds.add(launcher::OwnerWord{"place", "b", bytes(100), 7});
 }
 
 void add_training(Seeds& seeds) {
