@@ -102,9 +102,14 @@ int tell(const Down& down, bool json) {
       text += "nobody answered";
     }
     if (down.killed > 0) text += fmt::format("; {} processes killed that were left", down.killed);
-    const std::string_view hosts = down.hosts == 1 ? "host" : "hosts";
-    text += clean ? fmt::format("; nothing is left on {} {}", down.hosts, hosts)
-                  : fmt::format("; {} processes are left", down.left);
+    if (clean) {
+      text +=
+          fmt::format("; nothing is left on {} {}", down.hosts, down.hosts == 1 ? "host" : "hosts");
+    } else if (down.left > 0) {
+      text += fmt::format("; {} processes are left", down.left);
+    } else {
+      text += "; not every host could be asked whether something is left";
+    }
     if (!print_result(text + "\n")) return exit_failed;
   }
   for (const std::string& error : down.errors) say(error);
@@ -128,8 +133,10 @@ int down_by_file(const VisitOptions& options) {
   RealMachine machine;
   Down all;
   std::map<std::string, std::set<std::string>> runs;  // hosts by run
-  for (const HostProcess& process : processes_on(machine, hosts, all.errors)) {
-    runs[process.run].insert(process.host);
+  // Of this file's are those that have one of its nodes.
+  const std::vector<HostProcess> found = processes_on(machine, hosts, all.errors);
+  for (const HostProcess& process : found) {
+    if (process.name == "node-" + process.host) runs[process.run].insert(process.host);
   }
   for (const std::string& error : all.errors) say(error);
   int worst = all.errors.empty() ? exit_done : exit_failed;

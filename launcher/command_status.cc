@@ -9,6 +9,7 @@
 #include "launcher/overview.h"
 #include "launcher/run_visitor.h"
 #include "launcher/status_json.h"
+#include "launcher/text_format.h"
 #include "launcher/via.h"
 #include "runtime/signal_watch.h"
 
@@ -53,6 +54,18 @@ int without_answer(const RunState& state, const char* command, const VisitOption
 
 }  // namespace
 
+namespace {
+
+/// What the codec saved: all workers' gradients and parameters as floats, and as they were sent.
+std::string codec_line(const RunStatus& status) {
+  if (status.coded_bytes_up == 0 || status.coded_bytes_down == 0) return "";
+  return fmt::format("gradients {} as {} up, parameters {} as {} down\n",
+                     bytes_text(status.raw_bytes_up), bytes_text(status.coded_bytes_up),
+                     bytes_text(status.raw_bytes_down), bytes_text(status.coded_bytes_down));
+}
+
+}  // namespace
+
 int status_command(const VisitOptions& options) {
   if (!options.via.empty()) return run_via(options.via, words_for("status", options));
   const Result<RunStates> states = RunStates::of_user();
@@ -76,7 +89,7 @@ int status_command(const VisitOptions& options) {
   std::string text;
   for (const std::string& line : render(status, {kWidth, kHeight, false, true}))
     text += line + "\n";
-  text += "\n";
+  text += codec_line(status) + "\n";
   for (const std::string& line : member_table(*overview)) text += line + "\n";
   return print_result(text) ? exit_done : exit_failed;
 }

@@ -63,7 +63,7 @@ class Owner {
       : file_(std::move(file)),
         order_(order),
         channel_(machine_.loop(),
-                 {[this](const OwnerWord& word) { told(word); }, [] { ::raise(SIGINT); }}) {}
+                 {[this](const OwnerWord& word) { told(word); }, [this] { left_alone(); }}) {}
 
   int run() {
     WholeRunOptions whole;
@@ -118,8 +118,15 @@ class Owner {
       ::raise(SIGINT);
     } else if (word.kind == "detach") {
       channel_.close({"detached"});
+      if (placer_ != nullptr) placer_->release_all();
       log_to(log_);
     }
+  }
+
+  /// The launcher is gone before it let the run go.
+  void left_alone() {
+    if (placer_ != nullptr) placer_->release_all();
+    ::raise(SIGINT);
   }
 
   ClusterFile file_;

@@ -29,4 +29,10 @@ void RelayPlacer::ended(std::int64_t id, const std::string& why) {
   if (node.mapped().on_exit) node.mapped().on_exit(exit);
 }
 
+void RelayPlacer::release_all() {
+  for (const auto& [id, callbacks] : std::exchange(placed_, {})) {
+    if (callbacks.on_release) callbacks.on_release();
+  }
+}
+
 }  // namespace sterna::launcher

@@ -26,6 +26,8 @@ class RelayPlacer final : public Spawner {
 
   /// The launcher's word that a node's connection has ended.
   void ended(std::int64_t id, const std::string& why);
+  /// The launcher has left: the nodes are the coordinator's alone from here on.
+  void release_all();
 
  private:
   Spawner& local_;

@@ -21,6 +21,8 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 constexpr int format = 1;
+/// Of runs that are over, so many are remembered.
+constexpr std::size_t kEndedKept = 20;
 
 std::string hex(std::uint64_t number) { return fmt::format("{:016x}", number); }
 std::uint64_t number(const Json& json) { return std::stoull(json.get<std::string>(), nullptr, 16); }
@@ -171,9 +173,16 @@ Result<void> RunStates::write(const RunState& state) const {
   if (failed) return system_error(folder_, failed.value());
   if (::chmod(folder_.c_str(), S_IRWXU) != 0) return system_error(folder_, errno);
   const std::string text = state_text(state);
+  if (!state.ended.empty()) forget_oldest();
   return input::write_atomically(
       folder_ + "/" + state.id, {{reinterpret_cast<const std::uint8_t*>(text.data()), text.size()}},
       S_IRUSR | S_IWUSR);
+}
+
+void RunStates::forget_oldest() const {
+  std::vector<RunState> over = all();
+  std::erase_if(over, [](const RunState& state) { return state.ended.empty(); });
+  for (std::size_t i = 0; i + kEndedKept <= over.size(); ++i) remove(over[i].id);
 }
 
 void RunStates::remove(const std::string& id) const {
@@ -220,6 +229,10 @@ Result<RunState> RunStates::find(const std::string& word) const {
     const bool any_live = std::any_of(meant.begin(), meant.end(),
                                       [](const RunState& state) { return state.ended.empty(); });
     if (any_live) std::erase_if(meant, [](const RunState& state) { return !state.ended.empty(); });
+    if (!any_live && meant.size() > 1) {
+      return Error{Errc::not_found,
+                   fmt::format("no run goes on; these have ended: {}", listed(meant))};
+    }
   }
   if (meant.size() == 1) return meant.front();
   if (meant.empty()) {

@@ -75,6 +75,7 @@ class RunStates {
   Result<RunState> find(const std::string& word) const;
 
  private:
+  void forget_oldest() const;
   std::string folder_;
 };
 

@@ -35,6 +35,8 @@ constexpr std::string_view kSweep =
     R"sh(i=0; while [ -n "$o" ] && [ $i -lt 10 ]; do sleep 0.2; i=$((i+1)); o=$(m); done; )sh"
     R"sh(echo "STERNA swept $((f)) $(($(echo $o | wc -w)))")sh";
 
+constexpr std::size_t kRunDigits = 16;  // hexadecimal
+
 struct Answer {
   std::string output;
   std::string errors;
@@ -122,7 +124,8 @@ std::vector<HostProcess> processes_on(RealMachine& machine, const std::vector<St
       HostProcess one;
       one.host = hosts[i].name;
       if (words >> sterna >> process >> one.pid >> program >> mark >> one.name >> one.run &&
-          sterna == "STERNA" && process == "process") {
+          sterna == "STERNA" && process == "process" && one.run.size() == kRunDigits &&
+          (mark == "__process" || mark == "__own")) {
         found.push_back(std::move(one));
       }
     }

@@ -128,7 +128,6 @@ RunState state_of(const WholeRunOptions& options, const Cluster& cluster,
   state.network = cluster.options().network;
   state.coordinator = cluster.coordinator();
   state.operators = std::move(operators);
-  // (Of a head that is another machine the launcher's copy has the first half of them.)
   for (const HostSection& host : options.file.hosts) {
     state.hosts.push_back({host.name, is_remote(options.file, host) ? host.ssh : "", host.work});
   }
@@ -149,7 +148,12 @@ class Remembered {
     state_.exit = end.result.exit;
     if (states_->write(state_)) states_.reset();
   }
-  void write(const RunState& state) {
+  /// `head` is this machine's name among the run's hosts.
+  void write(RunState state, const std::string& head) {
+    for (StateHost& host : state.hosts) {
+      if (host.name == head) host.ssh.clear();
+    }
+    state.head.clear();
     const Result<RunStates> states = RunStates::of_user();
     Result<void> written = states ? states->write(state) : Result<void>(states.error());
     if (!written) {
@@ -225,7 +229,7 @@ Result<WholeRunEnd> whole_run(RealMachine& machine, const WholeRunOptions& optio
   job.started = [&](Cluster& cluster) {
     reports.set_cluster(cluster);
     const RunState state = state_of(options, cluster, directory, operators);
-    remembered.write(state);
+    remembered.write(state, file.cluster.head);
     if (options.started) options.started(state);
   };
   job.running = options.running;

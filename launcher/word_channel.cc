@@ -61,7 +61,7 @@ struct WordChannel::Pipes {
   WordReader reader;
   uv_pipe_t input{};
   uv_pipe_t output{};
-  std::vector<char> buffer = std::vector<char>(64 * 1024);
+  std::vector<char> buffer = std::vector<char>(std::size_t{64} << 10);
   int open = 2;
 
   void ended() {

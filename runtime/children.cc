@@ -75,6 +75,9 @@ Result<std::int64_t> Children::spawn(const Bootstrap& bootstrap,
   callbacks.on_exit = [alive = std::weak_ptr<Children*>(alive_), process](const ProcessExit& exit) {
     if (const auto children = alive.lock()) (*children)->ended(process, exit);
   };
+  callbacks.on_release = [alive = std::weak_ptr<Children*>(alive_), process] {
+    if (const auto children = alive.lock()) (*children)->children_.erase(process);
+  };
   STERNA_ASSIGN(child->pid, spawner_.spawn(bootstrap, std::move(callbacks)));
   const std::int64_t pid = child->pid;
   children_[process] = std::move(child);

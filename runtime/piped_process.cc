@@ -12,7 +12,7 @@ struct PipedProcess::Handles {
   Events events;
   uv_process_t process{};
   std::array<uv_pipe_t, 3> pipes{};
-  std::vector<char> buffer = std::vector<char>(64 * 1024);
+  std::vector<char> buffer = std::vector<char>(std::size_t{64} << 10);
   ProcessExit exit;
   bool ended = false;    ///< the process
   int streams_open = 2;  ///< output and errors

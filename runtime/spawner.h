@@ -31,6 +31,8 @@ class Spawner {
     std::function<void(const Contact&)> on_contact;
     /// Once, on the loop thread, never from within spawn().
     std::function<void(const ProcessExit&)> on_exit;
+    /// It lives on without whoever could have told of its end: on_exit will not be called.
+    std::function<void()> on_release = {};
   };
 
   virtual ~Spawner() = default;
