@@ -5,6 +5,7 @@
 #include <sys/utsname.h>
 
 #include <algorithm>
+#include <array>
 #include <csignal>
 #include <filesystem>
 
@@ -14,6 +15,7 @@
 #include "launcher/doctor_checks.h"
 #include "launcher/doctor_report.h"
 #include "launcher/host_plan.h"
+#include "launcher/host_probe.h"
 #include "launcher/host_shell.h"
 #include "runtime/numeric_address.h"
 #include "runtime/signal_watch.h"
@@ -29,8 +31,8 @@ class Doctor {
   Doctor(const DoctorOptions& options, ClusterFile file)
       : options_(options),
         file_(std::move(file)),
-        interrupt_(machine_.loop(), SIGINT, [this] { interrupted_ = true; }),
-        terminate_(machine_.loop(), SIGTERM, [this] { interrupted_ = true; }) {
+        interrupt_(machine_.loop(), SIGINT, [this] { interrupt(); }),
+        terminate_(machine_.loop(), SIGTERM, [this] { interrupt(); }) {
     report_.file = options.file;
     for (const HostSection& host : file_.hosts) report_.hosts.push_back(host.name);
   }
@@ -39,6 +41,7 @@ class Doctor {
     look_here();
     look_at_hosts();
     report_.probed = "the hosts did not probe each other";
+    if (!interrupted_ && !options_.no_ship) let_them_probe();
     report_.interrupted = interrupted_;
     return std::move(report_);
   }
@@ -55,6 +58,7 @@ class Doctor {
     Result<RemoteBundle> bundle = archived_bundle(file_.program.path);
     if (!bundle) {
       report_.findings.push_back(finding_of(kHere, "program", bundle.error().message));
+      cannot_ship_ = true;
       return;
     }
     bundle_ = std::move(bundle).value();
@@ -94,10 +98,51 @@ class Doctor {
     }
   }
 
+  /// With those hosts on which the program can be expected to start.
+  void let_them_probe() {
+    if (!file_.talks_tcp()) {
+      report_.probed = "nothing goes over a network";
+      return;
+    }
+    HostProbeOptions how;
+    how.file = file_;
+    how.bandwidth = options_.bandwidth;
+    std::erase_if(how.file.hosts, [this](const HostSection& host) { return cannot_start(host); });
+    if (how.file.hosts.empty() || cannot_ship_) return;
+    if (has_remote_hosts(file_)) {
+      // Another program has no actors of ours.
+      Result<RemoteBundle> bundle = file_.program.path.empty() ? bundle_ : archived_bundle("");
+      if (!bundle) {
+        report_.findings.push_back(finding_of(kHere, "program", bundle.error().message));
+        return;
+      }
+      how.bundle = std::move(bundle).value();
+    }
+    HostProbe probe(machine_, std::move(how), report_);
+    probe_ = &probe;
+    probe.run();
+    probe_ = nullptr;
+  }
+
+  bool cannot_start(const HostSection& host) const {
+    return std::any_of(report_.findings.begin(), report_.findings.end(), [&](const Finding& found) {
+      constexpr std::array kFatal = {"ssh", "arch", "libc", "work", "disk", "bind"};
+      return found.host == host.name &&
+             std::find(kFatal.begin(), kFatal.end(), found.check) != kFatal.end();
+    });
+  }
+
+  void interrupt() {
+    interrupted_ = true;
+    if (probe_ != nullptr) probe_->interrupt();
+  }
+
   const DoctorOptions& options_;
   const ClusterFile file_;
   RealMachine machine_;
   bool interrupted_ = false;
+  bool cannot_ship_ = false;
+  HostProbe* probe_ = nullptr;  ///< while it runs
   SignalWatch interrupt_;
   SignalWatch terminate_;
   ShippedProgram program_;
