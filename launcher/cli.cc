@@ -46,6 +46,7 @@ class CommandLine {
     add_up();
     add_visits();
     add_check();
+    add_doctor();
     add_data();
     add_bench();
     add_test();
@@ -172,6 +173,18 @@ class CommandLine {
     add_overrides(check, check_options_.overrides);
     check->add_flag("--json", check_options_.json, "Print the placement as one line of JSON");
     check->callback([this] { action_ = [this] { return check_command(check_options_); }; });
+  }
+
+  void add_doctor() {
+    CLI::App* doctor = add(&app_, "doctor", "Look for what would go wrong on a file's hosts");
+    doctor->add_option("FILE", doctor_options_.file, "The cluster file")->required();
+    add_overrides(doctor, doctor_options_.overrides);
+    doctor->add_flag("--no-ship", doctor_options_.no_ship,
+                     "Only what a shell can tell: put nothing on the hosts, start nothing there");
+    doctor->add_flag("--bandwidth", doctor_options_.bandwidth,
+                     "Measure how fast the hosts send to each other, too");
+    doctor->add_flag("--json", doctor_options_.json, "Print what was found as one line of JSON");
+    doctor->callback([this] { action_ = [this] { return doctor_command(doctor_options_); }; });
   }
 
   void add_data() {
@@ -312,6 +325,7 @@ class CommandLine {
   std::function<int()> action_;
   RunOptions run_options_;
   CheckOptions check_options_;
+  DoctorOptions doctor_options_;
   VisitOptions visit_options_;
   LogsOptions logs_options_;
   DataMakeOptions make_options_;

@@ -65,6 +65,16 @@ struct CheckOptions {
 };
 int check_command(const CheckOptions& options);
 
+/// sterna doctor FILE
+struct DoctorOptions {
+  std::string file;
+  std::vector<std::string> overrides;
+  bool no_ship = false;    ///< only what a shell tells
+  bool bandwidth = false;  ///< between the hosts, too
+  bool json = false;
+};
+int doctor_command(const DoctorOptions& options);
+
 /// sterna data make digits
 struct DataMakeOptions {
   std::string out;

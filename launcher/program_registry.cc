@@ -2,6 +2,7 @@
 
 #include "actors/register_actors.h"
 #include "launcher/bench/bench_actors.h"
+#include "launcher/prober.h"
 
 namespace sterna::launcher {
 
@@ -9,6 +10,7 @@ Registry program_registry() {
   Registry registry;
   actors::register_actors(registry);
   register_bench_actors(registry);
+  register_prober(registry);
   return registry;
 }
 

@@ -2,16 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <charconv>
-#include <memory>
-#include <set>
 #include <sstream>
 
-#include "runtime/piped_process.h"
-#include "runtime/process_names.h"
-#include "runtime/remote_placer.h"
-#include "runtime/remote_session.h"
+#include "launcher/host_shell.h"
 
 namespace sterna::launcher {
 namespace {
@@ -37,51 +30,11 @@ constexpr std::string_view kSweep =
 
 constexpr std::size_t kRunDigits = 16;  // hexadecimal
 
-struct Answer {
-  std::string output;
-  std::string errors;
-  std::optional<ProcessExit> exit;
-  std::unique_ptr<PipedProcess> process;
-};
-
-/// The script's answer on each host, in their order.
-std::vector<Answer> ask_all(RealMachine& machine, const std::vector<StateHost>& hosts,
-                            const std::string& script, Duration patience) {
-  std::vector<Answer> answers(hosts.size());
-  for (std::size_t i = 0; i < hosts.size(); ++i) {
-    Answer& answer = answers[i];
-    std::vector<std::string> command = {"/bin/sh", "-c", script};
-    if (!hosts[i].ssh.empty()) {
-      command = ssh_command(hosts[i].ssh, kAnswerTakes);
-      command.push_back(as_ssh_command(script));
-    }
-    PipedProcess::Events events;
-    events.output = [&answer](std::string_view bytes) {
-      answer.output += bytes.substr(0, 1 << 20);
-    };
-    events.errors = [&answer](std::string_view bytes) { answer.errors += bytes.substr(0, 4096); };
-    events.exited = [&answer](const ProcessExit& exit) { answer.exit = exit; };
-    auto started = PipedProcess::start(machine.loop(), command, std::move(events));
-    if (started) {
-      answer.process = std::move(started).value();
-      answer.process->close_input();
-    } else {
-      answer.errors = started.error().message;
-      answer.exit = ProcessExit{1};
-    }
-  }
-  machine.loop().run_until(
-      [&] {
-        return std::all_of(answers.begin(), answers.end(),
-                           [](const Answer& answer) { return answer.exit.has_value(); });
-      },
-      machine.loop().now() + patience + kAnswerTakes);
-  return answers;
-}
-
-std::string trouble(const StateHost& host, const Answer& answer) {
-  if (!answer.exit) return host.name + ": it did not answer in time";
-  return explain_connection(host.name, {"ssh", host.ssh}, answer.errors, *answer.exit);
+std::vector<ShellQuestion> questions_of(const std::vector<StateHost>& hosts,
+                                        const std::string& script) {
+  std::vector<ShellQuestion> questions;
+  for (const StateHost& host : hosts) questions.push_back({host.name, host.ssh, script});
+  return questions;
 }
 
 }  // namespace
@@ -91,14 +44,15 @@ std::vector<HostSweep> sweep(RealMachine& machine, const std::vector<StateHost>&
   constexpr Duration kLook = std::chrono::milliseconds(200);
   const std::string script =
       fmt::format("r={:016x}; w={}; {}{}", run, patience / kLook, kList, kSweep);
-  const std::vector<Answer> answers = ask_all(machine, hosts, script, patience);
+  const std::vector<ShellQuestion> questions = questions_of(hosts, script);
+  const std::vector<ShellAnswer> answers = ask_shells(machine, questions, patience + kAnswerTakes);
   std::vector<HostSweep> swept;
   for (std::size_t i = 0; i < hosts.size(); ++i) {
     HostSweep& one = swept.emplace_back();
     one.host = hosts[i].name;
     const std::size_t at = answers[i].output.find("STERNA swept ");
     if (at == std::string::npos) {
-      one.error = trouble(hosts[i], answers[i]);
+      one.error = shell_trouble(questions[i], answers[i]);
       continue;
     }
     std::istringstream line(answers[i].output.substr(at + 13));
@@ -110,11 +64,12 @@ std::vector<HostSweep> sweep(RealMachine& machine, const std::vector<StateHost>&
 std::vector<HostProcess> processes_on(RealMachine& machine, const std::vector<StateHost>& hosts,
                                       std::vector<std::string>& errors) {
   const std::string script = std::string(kList) + "l; echo STERNA listed";
-  const std::vector<Answer> answers = ask_all(machine, hosts, script, Duration::zero());
+  const std::vector<ShellQuestion> questions = questions_of(hosts, script);
+  const std::vector<ShellAnswer> answers = ask_shells(machine, questions, kAnswerTakes);
   std::vector<HostProcess> found;
   for (std::size_t i = 0; i < hosts.size(); ++i) {
     if (answers[i].output.find("STERNA listed") == std::string::npos) {
-      errors.push_back(trouble(hosts[i], answers[i]));
+      errors.push_back(shell_trouble(questions[i], answers[i]));
       continue;
     }
     std::istringstream lines(answers[i].output);

@@ -255,7 +255,7 @@ std::string explain_connection(const std::string& host, const std::vector<std::s
   last = last.substr(last.rfind('\n') + 1);
   if (says("REMOTE HOST IDENTIFICATION HAS CHANGED")) {
     return fmt::format(
-        "{}: its host key has changed: somebody may be listening in. If the machine was set up "
+        "{}: its host key has changed: somebody may be listening in; if the machine was set up "
         "anew: ssh-keygen -R {} and then ssh {} once",
         host, destination, destination);
   }

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "runtime/numeric_address.h"
 #include "runtime/zmq_endpoints.h"
 #include "runtime/zmq_transport_state.h"
 
@@ -114,7 +115,6 @@ Result<void> ZmqTransport::open_port(Port& port) {
   STERNA_TRY(socket.set(ZMQ_BACKLOG, kBacklog));
   STERNA_TRY(socket.set(ZMQ_ZAP_DOMAIN, std::string_view(ZapHandler::kDomain)));
   if (!port.dials) {
-    STERNA_TRY(socket.set(ZMQ_IPV6, is_v6(options_.bind_address)));
     if (options_.kind == ZmqOptions::Kind::tcp && options_.curve) {
       STERNA_TRY(socket.set(ZMQ_CURVE_SERVER, 1));
       STERNA_TRY(socket.set(ZMQ_CURVE_SECRETKEY, std::string_view(credentials_.secret_key)));
@@ -145,12 +145,15 @@ Result<void> ZmqTransport::listen(Contact& self) {
 }
 
 Result<void> ZmqTransport::bind_tcp(Lane lane, std::string& endpoint) {
-  const std::string& address = options_.bind_address;
-  if (address.empty() || address == "*" || address == "0.0.0.0" || address == "::") {
+  const std::string& told = options_.bind_address;
+  if (told.empty() || told == "*" || told == "0.0.0.0" || told == "::") {
     return Error{Errc::invalid_argument,
-                 "the address to listen at is '" + address + "': name one of this host's own"};
+                 "the address to listen at is '" + told + "': name one of this host's own"};
   }
+  // libzmq binds addresses and network cards, but not names.
+  STERNA_ASSIGN(const std::string address, numeric_address(told));
   ZmqSocket& socket = bound(lane).socket;
+  STERNA_TRY(socket.set(ZMQ_IPV6, is_v6(address)));
   std::vector<int> ports = {0};
   if (options_.port_low != 0) {
     ports = ports_to_try(options_.port_low, options_.port_high, options_.port_hash);

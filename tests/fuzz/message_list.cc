@@ -6,6 +6,7 @@
 #include "actors/messages.h"
 #include "launcher/bench/bench_messages.h"
 #include "launcher/owner_words.h"
+#include "launcher/probe_messages.h"
 #include "runtime/actor_ref.h"
 #include "runtime/cluster_messages.h"
 #include "runtime/link_messages.h"
@@ -47,9 +48,9 @@ std::vector<Known> all_of() {
 
 struct OfLinks : Interface<Hello, Welcome, Heartbeat, Watch, Down> {};
 /// Packed: on standard input, in StartActor.
-struct Told
-    : Interface<Bootstrap, PeerContact, actors::ServerArgs, actors::WorkerArgs, actors::ReaderArgs,
-                actors::EvaluatorArgs, launcher::NoArgs, launcher::OwnerWord> {};
+struct Told : Interface<Bootstrap, PeerContact, actors::ServerArgs, actors::WorkerArgs,
+                        actors::ReaderArgs, actors::EvaluatorArgs, launcher::NoArgs,
+                        launcher::OwnerWord, launcher::ProberArgs> {};
 
 }  // namespace
 
@@ -58,7 +59,7 @@ const std::vector<Known>& every_message() {
       all_of<OfLinks, Told, Agent, Coordinator, Node, Control, LauncherControl,
              actors::ParameterServerInterface, actors::InputReaderInterface,
              actors::WorkerInterface, actors::EvaluatorInterface, actors::Observer,
-             launcher::EchoInterface, launcher::BenchPeer>();
+             launcher::EchoInterface, launcher::BenchPeer, launcher::ProberInterface>();
   return all;
 }
 

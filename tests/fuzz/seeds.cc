@@ -166,6 +166,8 @@ void add_training(Seeds& seeds) {
 
 void add_bench(Seeds& seeds) {
   using namespace launcher;
+  seeds.add(ProbePeer{"waits-b-1", 20, 16, 4096, std::chrono::seconds(1)}, Kind::ASK);
+  seeds.add(CountPorts{"127.0.0.1", 40000, 40099}, Kind::ASK);
   seeds.add(Echo{bytes(64)}, Kind::ASK);
   seeds.add(Drive{{{{{1}, {2}}}, {{{1}, {3}}}}, 4, std::chrono::seconds(1)}, Kind::ASK);
   seeds.add(DriveRaw{{"ipc:///tmp/a", "ipc:///tmp/b"}, {"k", "l"}, 4, std::chrono::seconds(1)},

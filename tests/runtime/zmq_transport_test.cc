@@ -485,6 +485,27 @@ TEST_F(Curve, NeverListensEverywhere) {
   EXPECT_EQ(peer.transport->listen(peer.contact).error().code, Errc::invalid_argument);
 }
 
+TEST_F(Curve, ListensAtAnAddressGivenByName) {
+  options.bind_address = "localhost";
+  auto server = make("server");
+  EXPECT_THAT(server->contact.control_endpoint, HasSubstr("tcp://127.0.0.1:"));
+  options.bind_address = "127.0.0.1";
+  auto worker = make("worker");
+  server->transport->admit(worker->contact);
+  worker->send(worker->transport->dial(Lane::control, server->contact).value(), "hello");
+  EXPECT_TRUE(until([&] { return server->messages == 1; }));
+}
+
+TEST_F(Curve, ANameThatNobodyKnowsIsAnErrorThatSaysSo) {
+  options.bind_address = "nobody.invalid";
+  Peer peer;
+  peer.contact.identity = {"peer", 1};
+  open(peer, make_credentials(), false);
+  const auto listening = peer.transport->listen(peer.contact);
+  ASSERT_FALSE(listening);
+  EXPECT_THAT(listening.error().message, HasSubstr("nobody.invalid"));
+}
+
 TEST_F(Curve, ASilentListenerIsGivenUpAfterAWhile) {
   options.handshake_timeout = 50ms;
   options.connect_timeout = 50ms;

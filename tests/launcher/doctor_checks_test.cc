@@ -1,0 +1,237 @@
+// What `sterna doctor` makes of what hosts say of themselves to a shell.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "launcher/doctor_checks.h"
+#include "launcher/doctor_facts.h"
+#include "launcher/doctor_report.h"
+
+namespace sterna::launcher {
+
+void PrintTo(const Finding& finding, std::ostream* out) {
+  *out << finding.host << " | " << finding.check << " | " << finding.wrong << " | " << finding.fix;
+}
+
+namespace {
+
+using std::chrono::system_clock;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+TEST(Socket, OfVersionFourIsItsAddressAndPort) {
+  EXPECT_EQ(parse_socket("0100007F:1F90"), (Listening{"127.0.0.1", 8080}));
+  EXPECT_EQ(parse_socket("00000000:0016"), (Listening{"0.0.0.0", 22}));
+}
+
+TEST(Socket, OfVersionSixIsItsAddressAndPort) {
+  EXPECT_EQ(parse_socket("00000000000000000000000001000000:0050"), (Listening{"::1", 80}));
+  EXPECT_EQ(parse_socket("000080FE00000000FF00020201000000:FFFF")->port, 65535);
+}
+
+TEST(Socket, OfAnotherShapeIsNone) {
+  for (const char* text : {"", "0100007F", "0100007F:", "100007F:1F90", "0100007F:1F90F",
+                           "0100007G:1F90", "local_address", ":1F90"}) {
+    EXPECT_FALSE(parse_socket(text)) << text;
+  }
+}
+
+TEST(Inet6, IsAnAddress) {
+  EXPECT_EQ(parse_inet6("fe800000000000000000000000000001"), "fe80::1");
+  EXPECT_FALSE(parse_inet6("fe80"));
+  EXPECT_FALSE(parse_inet6("xx800000000000000000000000000001"));
+}
+
+TEST(Clock, HasAFractionWhereDateKnowsIt) {
+  bool fraction = false;
+  EXPECT_NEAR(*parse_clock("1700000000.500000000", fraction), 1700000000.5, 1e-6);
+  EXPECT_TRUE(fraction);
+  for (const char* text : {"1700000000.", "1700000000.N", "1700000000.%N", "1700000000"}) {
+    EXPECT_EQ(parse_clock(text, fraction), 1700000000.0) << text;
+    EXPECT_FALSE(fraction);
+  }
+  EXPECT_FALSE(parse_clock("noon", fraction));
+}
+
+TEST(Libc, IsOlderByItsNumbers) {
+  EXPECT_TRUE(older_libc("glibc 2.9", "glibc 2.36"));
+  EXPECT_FALSE(older_libc("glibc 2.36", "glibc 2.36"));
+  EXPECT_FALSE(older_libc("glibc 3.0", "glibc 2.36"));
+  EXPECT_FALSE(older_libc("", "glibc 2.36"));
+}
+
+TEST(HostFacts, NoiseIsWhatComesBeforeOurFirstWord) {
+  EXPECT_EQ(parse_host_facts("Hello\nWorld\nSTERNA ready\nSTERNA done\n").noise, "Hello");
+  EXPECT_EQ(parse_host_facts("Hello STERNA ready\nSTERNA done\n").noise, "Hello");
+  const HostFacts quiet = parse_host_facts("STERNA ready\nlater\nSTERNA done\n");
+  EXPECT_EQ(quiet.noise, "");
+  EXPECT_TRUE(quiet.complete);
+  EXPECT_FALSE(parse_host_facts("STERNA ready\n").complete);
+}
+
+TEST(HostFacts, ANameThatNobodyKnowsIsThereWithoutAddress) {
+  const HostFacts facts = parse_host_facts(
+      "STERNA name b\nSTERNA name c\nSTERNA name c 10.0.0.3\nSTERNA name c 10.0.0.3\n");
+  EXPECT_THAT(facts.names.at("b"), IsEmpty());
+  EXPECT_THAT(facts.names.at("c"), ElementsAre("10.0.0.3"));
+}
+
+TEST(Finding, IsWhatIsWrongAndWhatFixesIt) {
+  EXPECT_EQ(finding_of("b", "ssh", "b: no; neither; do this"),
+            (Finding{"b", "ssh", "no; neither", "do this"}));
+  EXPECT_EQ(finding_of("b", "ssh", "c: no"), (Finding{"b", "ssh", "c: no", ""}));
+}
+
+/// A host b where all is well, and what it says.
+class HostCheck : public testing::Test {
+ protected:
+  HostCheck() {
+    HostSection a;
+    a.name = "a";
+    a.ssh = "a";
+    a.address = a.bind = "10.0.0.1";
+    HostSection b = a;
+    b.name = b.ssh = "b";
+    b.address = b.bind = "10.0.0.2";
+    file.hosts = {a, b};
+    file.cluster.ports = PortRange{40000, 40009};
+    file.data.name = "mnist";
+    program = {"x86_64", "glibc 2.36", "abc", "sterna", 1000};
+  }
+
+  /// Each line in place of those of its word.
+  std::vector<Finding> check(const std::string& replaced = "", const std::string& line = "") {
+    const std::vector<std::pair<std::string, std::string>> all = {
+        {"ready", ""},           {"clock", "1000.000000000"},
+        {"arch", "x86_64"},      {"libc", "glibc 2.36"},
+        {"memory", "8000000"},   {"work", ""},
+        {"disk", "9000000"},     {"address", "127.0.0.1"},
+        {"address", "10.0.0.2"}, {"listens", "0200000A:0016"}};
+    ShellAnswer answer;
+    for (const auto& [word, value] : all) {
+      if (word != replaced) answer.output += "STERNA " + word + " " + value + "\n";
+    }
+    answer.output += line + "\nSTERNA done\n";
+    answer.exit = ProcessExit{0};
+    answer.asked = system_clock::time_point(std::chrono::seconds(999));
+    answer.answered = system_clock::time_point(std::chrono::seconds(1001));
+    return check_host(file, file.hosts[1], program, {"b", "b", ""}, answer);
+  }
+  /// The only finding.
+  Finding only(const std::string& replaced, const std::string& line) {
+    const std::vector<Finding> found = check(replaced, line);
+    EXPECT_THAT(found, SizeIs(1));
+    return found.empty() ? Finding{} : found.front();
+  }
+
+  ClusterFile file;
+  ShippedProgram program;
+};
+
+TEST_F(HostCheck, FindsNothingWhereAllIsWell) { EXPECT_THAT(check(), IsEmpty()); }
+
+TEST_F(HostCheck, ANoisyLoginShell) {
+  ShellAnswer answer;
+  answer.output = "Welcome\nSTERNA ready\nSTERNA arch x86_64\nSTERNA work\nSTERNA done\n";
+  const auto found = check_host(file, file.hosts[1], program, {"b", "b", ""}, answer);
+  ASSERT_THAT(found, SizeIs(1));
+  EXPECT_EQ(found[0].check, "shell");
+  EXPECT_THAT(found[0].wrong, HasSubstr("\"Welcome\""));
+}
+
+TEST_F(HostCheck, AClockIsOffByWhatTheTwoMomentsLeaveNoDoubtAbout) {
+  EXPECT_THAT(check("clock", "STERNA clock 1001.900000000"), IsEmpty());
+  EXPECT_THAT(only("clock", "STERNA clock 1011.000000000").wrong, HasSubstr("10.0 s ahead of"));
+  EXPECT_THAT(only("clock", "STERNA clock 899.000000000").wrong, HasSubstr("100.0 s behind"));
+  EXPECT_THAT(check("clock", "STERNA clock 997"), IsEmpty());
+}
+
+TEST_F(HostCheck, AnotherProcessorOrAnOlderLibrary) {
+  EXPECT_EQ(only("arch", "STERNA arch aarch64").check, "arch");
+  EXPECT_EQ(only("libc", "STERNA libc glibc 2.31").check, "libc");
+  EXPECT_EQ(only("libc", "STERNA libc musl libc (x86_64)").check, "libc");
+}
+
+TEST_F(HostCheck, TooLittleMemoryOrDisk) {
+  EXPECT_EQ(only("memory", "STERNA memory 1000").check, "memory");
+  EXPECT_EQ(only("disk", "STERNA disk 64").check, "disk");
+  EXPECT_EQ(only("work", "STERNA unwritable mkdir: no").check, "work");
+}
+
+TEST_F(HostCheck, AnAddressToBindThatIsNotItsOwn) {
+  file.hosts[1].bind = "10.0.0.9";
+  const Finding finding = only("", "");
+  EXPECT_EQ(finding.check, "bind");
+  EXPECT_THAT(finding.fix, HasSubstr("10.0.0.2"));
+}
+
+TEST_F(HostCheck, ANameToBindThatIsTheHostsOwnLoop) {
+  file.hosts[1].bind = "b";
+  const Finding finding = only("", "STERNA name b 127.0.1.1");
+  EXPECT_EQ(finding.check, "bind");
+  EXPECT_THAT(finding.wrong, HasSubstr("127.0.1.1"));
+}
+
+TEST_F(HostCheck, TooFewFreePorts) {
+  std::string lines;
+  for (const char* port :
+       {"9C40", "9C41", "9C42", "9C43", "9C44", "9C45", "9C46", "9C47", "9C48"}) {
+    lines += std::string("STERNA listens 00000000:") + port + "\n";
+  }
+  const Finding finding = only("listens", lines);
+  EXPECT_EQ(finding.check, "ports");
+  EXPECT_THAT(finding.wrong, HasSubstr("40000-40009 1 are free"));
+}
+
+TEST_F(HostCheck, DataThatAReaderWouldMiss) {
+  ActorPlan reader;
+  reader.role = "input_reader";
+  reader.host = "b";
+  file.actors = {reader};
+  EXPECT_THAT(check("", "STERNA data /data"), IsEmpty());
+  EXPECT_THAT(only("", "STERNA lacks /data: t10k-images").wrong, HasSubstr("/data: t10k-images"));
+  EXPECT_THAT(only("", "STERNA drawn\nSTERNA data /data").wrong, HasSubstr("drawn digits"));
+}
+
+TEST_F(HostCheck, FewerGpusThanDeclared) {
+  file.hosts[1].gpus = 2;
+  EXPECT_THAT(check("", "STERNA gpus 2"), IsEmpty());
+  EXPECT_EQ(only("", "STERNA gpus 1").check, "gpus");
+}
+
+TEST_F(HostCheck, ALogoutThatEndsProcesses) {
+  EXPECT_EQ(only("", "STERNA kills b true\nSTERNA Linger=no").check, "linger");
+  EXPECT_THAT(check("", "STERNA kills b true\nSTERNA Linger=yes"), IsEmpty());
+  EXPECT_THAT(check("", "STERNA kills b false\nSTERNA Linger=no"), IsEmpty());
+}
+
+TEST_F(HostCheck, AHostThatDoesNotAnswerHasOneFinding) {
+  ShellAnswer answer;
+  answer.errors = "root@b: Permission denied (password).\n";
+  answer.exit = ProcessExit{255};
+  const auto found = check_host(file, file.hosts[1], program, {"b", "b", ""}, answer);
+  ASSERT_THAT(found, SizeIs(1));
+  EXPECT_EQ(found[0].check, "ssh");
+  EXPECT_EQ(found[0].fix, "let a key in: ssh-copy-id b");
+  answer.exit.reset();
+  EXPECT_THAT(check_host(file, file.hosts[1], program, {"b", "b", ""}, answer)[0].wrong,
+              HasSubstr("within 30s"));
+}
+
+TEST(DoctorReport, SaysInOneLineThatAllIsWell) {
+  DoctorReport report{"x.toml", {"a", "b"}, {}, {}, "probed", false};
+  EXPECT_EQ(doctor_text(report), "x.toml: all is well on 2 hosts; probed\n");
+}
+
+TEST(DoctorReport, HasATableOfRoundTripsFromRowToColumn) {
+  DoctorReport report{"x.toml", {"a", "b"}, {}, {{"a", "b", 250, 11.0}}, "probed", false};
+  EXPECT_EQ(doctor_text(report),
+            "round trip             to b\n"
+            "from a      0.25 ms 11 MB/s\n"
+            "from b\n\n"
+            "x.toml: all is well on 2 hosts; probed\n");
+}
+
+}  // namespace
+}  // namespace sterna::launcher
