@@ -123,7 +123,7 @@ void HostProbe::start_on_whoever_can() {
   while (!options_.file.hosts.empty() && !interrupted_) {
     const std::optional<Error> error = start();
     if (!error || interrupted_) return;
-    cluster_->stop(Duration::zero());
+    if (cluster_) cluster_->stop(Duration::zero());
     if (!give_up_hosts(*error)) {
       report_.findings.push_back(finding_of("(here)", "start", error->message));
       options_.file.hosts.clear();
@@ -145,7 +145,15 @@ std::optional<Error> HostProbe::start() {
   auto placer = std::make_unique<RemotePlacer>(
       machine_.loop(), machine_.spawner(),
       placer_options_of(options_.file, options_.bundle, [](std::string_view line) { say(line); }));
-  placer->prepare();
+  if (Result<void> ready = placer->prepare([this] { return interrupted_; }); !ready) {
+    for (const HostSection& host : options_.file.hosts) {
+      const std::string& why = ready.error().message;
+      if (why.starts_with(host.name + ":") || why.starts_with(host.name + " ")) {
+        lost_.emplace(host.name, why);
+      }
+    }
+    return ready.error();
+  }
   placer_ = std::move(placer);
   cluster_.emplace(machine_, registry_, std::move(how).value(), placer_.get());
   Cluster::Events events;
