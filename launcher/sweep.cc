@@ -19,11 +19,12 @@ namespace {
 /// How long a host may take to answer beyond what it is told to wait.
 constexpr Duration kAnswerTakes = std::chrono::seconds(20);
 
-/// Says one line "STERNA process PID COMMAND-LINE" for each process of any run.
+/// Says one line "STERNA process PID COMMAND-LINE" for each process of any run. The shell that says
+/// so has the words in its own command line, but not as the first argument.
 constexpr std::string_view kList =
-    R"sh(l() { for p in /proc/[0-9]*; do c=$(tr "\0" " " 2>/dev/null < $p/cmdline); )sh"
-    R"sh(case $c in *" __process "*|*" __own "*) [ -O $p ] && echo "STERNA process ${p#/proc/} $c";; )sh"
-    R"sh(esac; done 2>/dev/null; }; )sh";
+    R"sh(l() { for f in $(grep -ls -e __process -e __own /proc/[0-9]*/cmdline); do p=${f%/cmdline}; )sh"
+    R"sh([ -O $p ] && tr "\0" " " < $f | { read -r a b c; case $b in __process|__own) )sh"
+    R"sh(echo "STERNA process ${p#/proc/} $a $b $c";; esac; }; done 2>/dev/null; }; )sh";
 
 /// Waits `w` fifths of a second for the processes of run `r` to end, then kills them with their
 /// process groups.
