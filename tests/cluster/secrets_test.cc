@@ -22,10 +22,9 @@ const User kBob{"bob"};
 
 class Users : public testing::Test {
  protected:
-  void SetUp() override {
-    runs_ = std::make_unique<ClusterRuns>(4);
-    STERNA_NEEDS_HOSTS(runs_->hosts());
-  }
+  static void SetUpTestSuite() { runs_ = std::make_unique<ClusterRuns>(4); }
+  static void TearDownTestSuite() { runs_.reset(); }
+  void SetUp() override { STERNA_NEEDS_HOSTS(runs_->hosts()); }
   ClusterRuns& runs() { return *runs_; }
   const ClusterHosts& hosts() { return runs_->hosts(); }
 
@@ -43,7 +42,7 @@ class Users : public testing::Test {
   }
 
  private:
-  std::unique_ptr<ClusterRuns> runs_;
+  static inline std::unique_ptr<ClusterRuns> runs_;
 };
 
 /// All secret keys and tokens in a state file.
@@ -78,7 +77,7 @@ bool looks_secret(const std::string& word) {
 
 /// The command lines and environments of all processes, a string a line.
 constexpr const char* kAllStrings =
-    "for p in /proc/[0-9]*; do cat $p/cmdline $p/environ 2>/dev/null; done | tr '\\0' '\\n'";
+    "cat /proc/[0-9]*/cmdline /proc/[0-9]*/environ 2>/dev/null | tr '\\0' '\\n'";
 
 TEST_F(Users, FindNothingSecretInCommandLinesAndEnvironments) {
   for (const char* head : {"", "a"}) {
