@@ -53,9 +53,9 @@ class Call {
 struct ClusterText {
   std::string name;
   std::vector<std::string> hosts;
-  std::string head;  ///< "": the launching machine
+  std::string head = {};  ///< "": the launching machine
   std::string user = "root";
-  std::string more;  ///< of [cluster]
+  std::string more = {};  ///< of [cluster], and further tables
 };
 
 class ClusterRuns {
