@@ -77,6 +77,14 @@ int print_end(const RunOptions& options, int exit, const std::string& last_words
   return exit;
 }
 
+/// The head has a copy of its own; each of the two uses identities that the other does not.
+void keep_here(RunState state) {
+  state.operators.resize(state.operators.size() / 2);
+  const Result<RunStates> states = RunStates::of_user();
+  const Result<void> kept = states ? states->write(state) : Result<void>(states.error());
+  if (!kept) say(kept.error().message);
+}
+
 /// The run of a head that is another machine.
 int run_elsewhere(RealMachine& machine, const RunOptions& options, const ClusterFile& file,
                   const Program& program, const Bundles& bundles) {
@@ -85,7 +93,11 @@ int run_elsewhere(RealMachine& machine, const RunOptions& options, const Cluster
   OwnerClient client(machine, owner_options(options, file, program, bundles, *view));
   const Result<RunState> started = client.start();
   if (!started && !client.over()) return before_the_run(started.error());
+  if (started) keep_here(*started);
   const OwnerClient::Over over = client.wait();
+  if (const Result<RunStates> states = RunStates::of_user(); started && states) {
+    states->remove(started->id);
+  }
   view.reset();
   return print_end(options, over.exit, over.last_words, over.result_json);
 }
@@ -175,13 +187,7 @@ int up_command(const RunOptions& options) {
     say(state.error().message);
     return client.over() && client.over()->exit != 0 ? client.over()->exit : exit_failed;
   }
-  if (head_is_remote(*file)) {
-    // The head has a copy of its own; each of the two uses identities that the other does not.
-    state->operators.resize(state->operators.size() / 2);
-    const Result<RunStates> states = RunStates::of_user();
-    const Result<void> kept = states ? states->write(*state) : Result<void>(states.error());
-    if (!kept) say(kept.error().message);
-  }
+  if (head_is_remote(*file)) keep_here(*state);
   say(
       fmt::format("{} is up: {} actors on {} host{}; `sterna watch {}` shows it, `sterna down {}` "
                   "ends it",

@@ -12,17 +12,17 @@ namespace {
 /// How long a host may take to answer beyond what it is told to wait.
 constexpr Duration kAnswerTakes = std::chrono::seconds(20);
 
-/// Says one line "STERNA process PID COMMAND-LINE" for each process of any run.
+/// `l WORD` says one line "STERNA process PID COMMAND-LINE" for each process of any run whose
+/// command line holds the word. The shell that says so holds it too, but not as its first argument.
 constexpr std::string_view kList =
-    R"sh(l() { grep -l -e __process -e __own /proc/[0-9]*/cmdline | while read -r f; do )sh"
-    R"sh(p=${f#/proc/}; p=${p%/cmdline}; [ -O /proc/$p ] || continue; c=$(tr "\0" " " < $f); )sh"
-    R"sh(case $c in *" __process "*|*" __own "*) echo "STERNA process $p $c";; esac; )sh"
-    R"sh(done; } 2>/dev/null; )sh";
+    R"sh(l() { for f in $(grep -ls -e "$1" /proc/[0-9]*/cmdline); do p=${f%/cmdline}; )sh"
+    R"sh([ -O $p ] && tr "\0" " " < $f | { read -r a b c; case $b in __process|__own) )sh"
+    R"sh(echo "STERNA process ${p#/proc/} $a $b $c";; esac; }; done 2>/dev/null; }; )sh";
 
 /// Waits `w` fifths of a second for the processes of run `r` to end, then kills them with their
 /// process groups.
 constexpr std::string_view kSweep =
-    R"sh(m() { l | while read -r a b p c; do case $c in *" $r "*) echo $p;; esac; done; }; )sh"
+    R"sh(m() { l $r | while read -r a b p c; do case $c in *" $r "*) echo $p;; esac; done; }; )sh"
     R"sh(i=0; o=$(m); while [ -n "$o" ] && [ $i -lt $w ]; do sleep 0.2; i=$((i+1)); o=$(m); done; )sh"
     R"sh(f=$(echo $o | wc -w); for p in $o; do kill -KILL -$p 2>/dev/null; kill -KILL $p 2>/dev/null; done; )sh"
     R"sh(i=0; while [ -n "$o" ] && [ $i -lt 10 ]; do sleep 0.2; i=$((i+1)); o=$(m); done; )sh"
@@ -63,7 +63,7 @@ std::vector<HostSweep> sweep(RealMachine& machine, const std::vector<StateHost>&
 
 std::vector<HostProcess> processes_on(RealMachine& machine, const std::vector<StateHost>& hosts,
                                       std::vector<std::string>& errors) {
-  const std::string script = std::string(kList) + "l; echo STERNA listed";
+  const std::string script = std::string(kList) + "l __; echo STERNA listed";
   const std::vector<ShellQuestion> questions = questions_of(hosts, script);
   const std::vector<ShellAnswer> answers = ask_shells(machine, questions, kAnswerTakes);
   std::vector<HostProcess> found;

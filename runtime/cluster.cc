@@ -218,6 +218,9 @@ std::optional<ProcessId> Cluster::process_of(const std::string& node) const {
 }
 
 Result<FilePiece> Cluster::read_file(const ReadFile& question) {
+  if (!connected_->links().connected(kCoordinatorProcess)) {
+    return Error{Errc::unavailable, "the coordinator is gone"};  // an ask would wait for it
+  }
   return ask(agent_of<Coordinator>(kCoordinatorProcess), question, 2 * kControlDeadline);
 }
 
