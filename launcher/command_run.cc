@@ -1,6 +1,7 @@
 // sterna run FILE and sterna up FILE: the same job, in the foreground or left to itself.
 #include <fmt/format.h>
 
+#include <csignal>
 #include <cstdio>
 #include <filesystem>
 
@@ -10,6 +11,8 @@
 #include "launcher/host_plan.h"
 #include "launcher/owner_client.h"
 #include "launcher/run_visitor.h"
+#include "launcher/slurm_commands.h"
+#include "launcher/slurm_step.h"
 #include "launcher/whole_run.h"
 #include "runtime/base/random.h"
 
@@ -116,9 +119,15 @@ int run_command(const RunOptions& options) {
   const SteadyClock clock;
   WholeRunOptions whole;
   whole.began = clock.now();
-  const Result<ClusterFile> file = read_cluster_file(options.file, options.overrides);
+  Result<ClusterFile> file = read_cluster_file(options.file, options.overrides);
   if (!file) return report(file.error());
   RealMachine machine;
+  std::optional<SlurmStep> step;
+  if (file->cluster.placer == "slurm") {
+    file = on_allocation(machine, std::move(file).value());
+    if (!file) return before_the_run(file.error());
+    step.emplace(machine.loop(), [] { ::raise(SIGTERM); });
+  }
   Result<Program> program = check_program(machine, *file);
   if (!program) return before_the_run(program.error());
   const Result<Bundles> bundles = bundles_for(*file);

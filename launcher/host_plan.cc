@@ -11,6 +11,8 @@
 #include <cerrno>
 #include <memory>
 
+#include "launcher/slurm.h"
+
 namespace sterna::launcher {
 namespace {
 
@@ -53,6 +55,7 @@ std::vector<std::string> environment_of(const HostSection& host) {
 }  // namespace
 
 bool is_remote(const ClusterFile& file, const HostSection& host) {
+  if (file.cluster.placer == "slurm") return host.name != file.cluster.head;
   return file.cluster.placer == "ssh" && !host.ssh.empty();
 }
 
@@ -125,7 +128,11 @@ RemotePlacerOptions placer_options_of(const ClusterFile& file, RemoteBundle bund
   options.progress = std::move(progress);
   for (const HostSection& host : file.hosts) {
     if (!is_remote(file, host)) continue;
-    options.hosts[host.name] = {ssh_command(host.ssh, file.deadlines.host), true, host.work};
+    if (file.cluster.placer == "slurm") {
+      options.hosts[host.name] = {srun_command(host.name), false, host.work};
+    } else {
+      options.hosts[host.name] = {ssh_command(host.ssh, file.deadlines.host), true, host.work};
+    }
   }
   return options;
 }

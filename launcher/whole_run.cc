@@ -122,6 +122,7 @@ RunState state_of(const WholeRunOptions& options, const Cluster& cluster,
   state.run_directory = std::filesystem::absolute(directory.path()).lexically_normal().string();
   state.head = head_is_remote(options.file) ? options.file.cluster.head : "";
   state.placer = options.file.cluster.placer;
+  if (state.placer == "slurm") state.slurm_job = environment("SLURM_JOB_ID").value_or("");
   state.detached = options.detached;
   state.began = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
   state.schema_hash = cluster.schema_hash();

@@ -124,6 +124,7 @@ int host(const ChildArguments& arguments, const Registry& registry) {
   HostedProcess hosted(machine, std::move(*bootstrap), registry);
   std::optional<SignalWatch> orphaned;
   std::optional<Lifeline> lifeline;
+  std::optional<SignalWatch> terminated;
   if (kind == ProcessKind::NODE) ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   if (kind == ProcessKind::COORDINATOR) {
     // It has something left to do when the launcher dies: to remove the sockets. Its nodes do not
@@ -142,6 +143,9 @@ int host(const ChildArguments& arguments, const Registry& registry) {
   }
   if (kind == ProcessKind::COORDINATOR) answer(*contact);
   if (from_afar) {
+    // A batch system or a supervisor says this before it kills.
+    terminated.emplace(machine.loop(), SIGTERM,
+                       [&hosted] { hosted.lease_lost("it was told to end (SIGTERM)"); });
     lifeline.emplace(machine.loop(), log_file,
                      [&hosted](const std::string& why) { hosted.lease_lost(why); });
   }
