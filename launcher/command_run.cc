@@ -8,10 +8,12 @@
 #include "launcher/bundle_archive.h"
 #include "launcher/cluster_file.h"
 #include "launcher/commands.h"
+#include "launcher/environment.h"
 #include "launcher/host_plan.h"
 #include "launcher/owner_client.h"
 #include "launcher/run_visitor.h"
 #include "launcher/slurm_commands.h"
+#include "launcher/slurm_run.h"
 #include "launcher/slurm_step.h"
 #include "launcher/whole_run.h"
 #include "runtime/base/random.h"
@@ -102,6 +104,19 @@ std::optional<RunState> already_up(RealMachine& machine, const std::string& file
     if (state.file != path || !state.ended.empty() || !state.detached) continue;
     constexpr Duration kPatience = std::chrono::seconds(2);
     if (RunVisitor::visit(machine, state, kPatience)) return state;
+    if (state.slurm_job.empty()) continue;
+    if (const auto job = slurm_job(machine, state.slurm_job); job && !job->over()) return state;
+  }
+  return std::nullopt;
+}
+
+/// What is remembered of the submission of the batch script that this is, where the home is shared.
+std::optional<RunState> submitted_run(const ClusterFile& file) {
+  const std::string job = environment("SLURM_JOB_ID").value_or("");
+  const Result<RunStates> states = RunStates::of_user();
+  if (file.cluster.placer != "slurm" || job.empty() || !states) return std::nullopt;
+  for (const RunState& state : states->all()) {
+    if (state.slurm_job == job && state.detached && state.ended.empty()) return state;
   }
   return std::nullopt;
 }
@@ -147,6 +162,10 @@ int run_command(const RunOptions& options) {
   }
   whole.file = *file;
   whole.file_path = options.file;
+  if (const auto submitted = submitted_run(*file)) {
+    whole.file_path = submitted->file;
+    whole.detached = true;
+  }
   whole.data = options.data;
   whole.run_dir = options.run_dir;
   // With --json the last line of standard output is the result, so the view goes to the other one.
@@ -168,6 +187,7 @@ int up_command(const RunOptions& options) {
   }
   const Result<Program> program = check_program(machine, *file);
   if (!program) return before_the_run(program.error());
+  if (file->cluster.placer == "slurm") return submit_to_slurm(machine, options, *file);
   const Result<Bundles> bundles = bundles_for(*file);
   if (!bundles) return before_the_run(bundles.error());
 

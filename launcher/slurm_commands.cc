@@ -68,6 +68,27 @@ Result<std::string> output_of(RealMachine& machine, const std::vector<std::strin
   return output;
 }
 
+bool SlurmJob::over() const {
+  constexpr std::array<std::string_view, 10> over = {
+      "",       "BOOT_FAIL", "CANCELLED",     "COMPLETED", "DEADLINE",
+      "FAILED", "NODE_FAIL", "OUT_OF_MEMORY", "PREEMPTED", "TIMEOUT"};
+  return std::find(over.begin(), over.end(), state) != over.end();
+}
+
+Result<SlurmJob> slurm_job(RealMachine& machine, const std::string& job) {
+  Result<std::string> line = output_of(
+      machine, {"squeue", "--noheader", "--states=all", "--jobs=" + job, "--format=%T|%r|%M|%N"});
+  if (!line) {
+    // Some minutes after its end.
+    if (line.error().message.find("Invalid job id") != std::string::npos) return SlurmJob{};
+    return std::move(line).error();
+  }
+  std::array<std::string, 4> words;
+  std::istringstream text(*line);
+  for (std::string& word : words) std::getline(text, word, '|');
+  return SlurmJob{words[0], words[1], words[2], words[3]};
+}
+
 Result<ClusterFile> on_allocation(RealMachine& machine, ClusterFile file) {
   const std::optional<SlurmAllocation> allocation = slurm_allocation(environment);
   if (!allocation) {

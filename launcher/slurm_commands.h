@@ -18,4 +18,16 @@ Result<std::string> output_of(RealMachine& machine, const std::vector<std::strin
 /// the head is this node. Outside an allocation invalid_argument, which says what to do.
 Result<ClusterFile> on_allocation(RealMachine& machine, ClusterFile file);
 
+/// A job as squeue shows it.
+struct SlurmJob {
+  std::string state;    ///< "PENDING", "RUNNING", …; empty: Slurm has forgotten it
+  std::string reason;   ///< why it waits
+  std::string elapsed;  ///< "1:02"
+  std::string nodes;    ///< folded
+  /// Nothing of it runs any more.
+  bool over() const;
+};
+/// Fails where Slurm does not answer.
+Result<SlurmJob> slurm_job(RealMachine& machine, const std::string& job);
+
 }  // namespace sterna::launcher
