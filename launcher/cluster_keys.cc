@@ -60,9 +60,7 @@ Section<ClusterSection> cluster_section() {
        key("nodes", &S::nodes, "slurm: how many nodes `up` asks for").at_least(1).at_most(65536),
        key("time", &S::time, "slurm: how long they are asked for; 0s: the partition's limit")
            .at_least(0),
-       key("partition", &S::partition, "slurm: the partition")
-           .defaults_to("Slurm's own default")
-           .is_identifier()}};
+       key("partition", &S::partition, "slurm: the partition; empty: Slurm's default")}};
 }
 
 Section<ProgramSection> program_section() {

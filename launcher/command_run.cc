@@ -36,7 +36,7 @@ struct Bundles {
 
 Result<Bundles> bundles_for(const ClusterFile& file) {
   Bundles bundles;
-  if (!has_remote_hosts(file)) return bundles;
+  if (!has_remote_hosts(file) || file.cluster.placer == "join") return bundles;
   STERNA_ASSIGN(bundles.nodes, archived_bundle(file.program.path));
   bundles.own = bundles.nodes;
   if (head_is_remote(file) && !file.program.path.empty()) {

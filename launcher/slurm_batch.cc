@@ -112,7 +112,7 @@ std::string slurm_script(const ClusterFile& file, const SlurmRequest& request,
     const auto minutes = std::chrono::ceil<std::chrono::minutes>(file.cluster.time);
     option(fmt::format("--time={}", minutes.count()));
   }
-  if (!file.cluster.partition.empty()) option("--partition=" + file.cluster.partition);
+  if (!file.cluster.partition.empty()) option("--partition=" + quoted(file.cluster.partition));
   option("--chdir=" + quoted(script.folder));
   option("--output=" + quoted(script.folder + "/runs/" + script.id + ".out"));
   text += "p=\n";

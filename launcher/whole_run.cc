@@ -17,6 +17,7 @@
 #include "launcher/run_directory.h"
 #include "launcher/status_json.h"
 #include "launcher/text_format.h"
+#include "runtime/join_placer.h"
 
 namespace sterna::launcher {
 
@@ -131,6 +132,9 @@ RunState state_of(const WholeRunOptions& options, const Cluster& cluster,
   state.operators = std::move(operators);
   // (Of a head that is another machine the launcher's copy has the first half of them.)
   for (const HostSection& host : options.file.hosts) {
+    // Nobody here knows the way to a host that joined by itself.
+    const bool joined = state.placer == "join" && is_remote(options.file, host);
+    if (joined && host.ssh.empty()) continue;
     state.hosts.push_back({host.name, is_remote(options.file, host) ? host.ssh : "", host.work});
   }
   return state;
@@ -184,6 +188,23 @@ class Reports {
   std::optional<Time> last_;
 };
 
+/// Its files are in the run's folder, and go when the job does.
+Result<std::unique_ptr<Spawner>> make_join_placer(RealMachine& machine, const ClusterFile& file,
+                                                  const RunDirectory& directory) {
+  JoinPlacerOptions options;
+  options.folder =
+      std::filesystem::absolute(directory.path()).lexically_normal().string() + "/join";
+  for (const HostSection& host : file.hosts) {
+    if (is_remote(file, host)) options.hosts.insert(host.name);
+  }
+  options.written = [](const std::string& host, const std::string& path) {
+    say(fmt::format("waiting for {}: bring it the file {} and run there: sterna join FILE", host,
+                    path));
+  };
+  return std::unique_ptr<Spawner>(
+      std::make_unique<JoinPlacer>(machine.loop(), machine.spawner(), std::move(options)));
+}
+
 }  // namespace
 
 Result<WholeRunEnd> whole_run(RealMachine& machine, const WholeRunOptions& options) {
@@ -222,6 +243,9 @@ Result<WholeRunEnd> whole_run(RealMachine& machine, const WholeRunOptions& optio
   const std::string name = std::filesystem::path(directory.path()).filename().string();
   job.id = fmt::format("{}-{:08x}", name, static_cast<std::uint32_t>(clock.now().ns));
   job.make_placer = options.make_placer;
+  if (file.cluster.placer == "join") {
+    job.make_placer = [&](const auto&) { return make_join_placer(machine, file, directory); };
+  }
   job.operators = contacts_of(operators);
   job.started = [&](Cluster& cluster) {
     reports.set_cluster(cluster);

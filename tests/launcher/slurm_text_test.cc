@@ -150,7 +150,7 @@ TEST(SlurmScript, AsksForWhatTheActorsNeedAndHoldsTheFile) {
   for (const char* line :
        {"#SBATCH --nodes=2\n", "#SBATCH --ntasks-per-node=1\n", "#SBATCH --cpus-per-task=5\n",
         "#SBATCH --gres=gpu:2\n", "#SBATCH --mem=300M\n", "#SBATCH --time=2\n",
-        "#SBATCH --partition=gpu\n", "|| p='/opt/sterna'\n", "|| p=~/'.cache/sterna'\n",
+        "#SBATCH --partition='gpu'\n", "|| p='/opt/sterna'\n", "|| p=~/'.cache/sterna'\n",
         "run /dev/stdin --run-dir '/runs/job-1'", "placer = \"slurm\"\n"}) {
     EXPECT_THAT(text, testing::HasSubstr(line));
   }
