@@ -45,6 +45,7 @@ class CommandLine {
     add_run();
     add_up();
     add_visits();
+    add_join();
     add_check();
     add_doctor();
     add_data();
@@ -125,6 +126,18 @@ class CommandLine {
         ->type_name("DIR");
     up->add_flag("--json", run_options_.json, "Print the run as one line of JSON");
     up->callback([this] { action_ = [this] { return up_command(run_options_); }; });
+  }
+
+  void add_join() {
+    CLI::App* join = add(&app_, "join", "Be a host's node agent, under a supervisor of your own");
+    join->add_option("FILE", join_options_.file, "The run's file for this host, RUN_DIR/join/HOST")
+        ->required();
+    join->footer(
+        "\nWith placer = \"join\" `sterna run` and `sterna up` write a file for each host and "
+        "wait.\n"
+        "It holds secrets: bring it there unread by others (mode 0600). SIGTERM ends the node\n"
+        "politely; without a word from the run for cluster.lease it ends with exit code 3.");
+    join->callback([this] { action_ = [this] { return join_command(join_options_); }; });
   }
 
   void add_visits() {
@@ -323,6 +336,7 @@ class CommandLine {
   CLI::App* help_ = nullptr;
   CLI::App* help_keys_ = nullptr;
   std::function<int()> action_;
+  JoinOptions join_options_;
   RunOptions run_options_;
   CheckOptions check_options_;
   DoctorOptions doctor_options_;

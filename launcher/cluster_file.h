@@ -50,6 +50,9 @@ struct ClusterSection {
   Duration silence = std::chrono::seconds(5);
   Duration lease = std::chrono::seconds(10);
   Duration grace = std::chrono::seconds(3);
+  std::int64_t nodes = 1;  ///< of the allocation that `up` asks Slurm for
+  Duration time{};         ///< ... and how long it may run; 0: as long as the partition lets it
+  std::string partition;   ///< ... and where; empty: Slurm's default
   bool operator==(const ClusterSection&) const = default;
 };
 

@@ -56,7 +56,11 @@ Section<ClusterSection> cluster_section() {
            "a host that heard nothing of the coordinator for so long stops its actors")
            .above(0),
        key("grace", &S::grace, "how long a process may take to stop before it is killed")
-           .at_least(0)}};
+           .at_least(0),
+       key("nodes", &S::nodes, "slurm: how many nodes `up` asks for").at_least(1).at_most(65536),
+       key("time", &S::time, "slurm: how long they are asked for; 0s: the partition's limit")
+           .at_least(0),
+       key("partition", &S::partition, "slurm: the partition; empty: Slurm's default")}};
 }
 
 Section<ProgramSection> program_section() {

@@ -12,6 +12,7 @@
 #include "launcher/commands.h"
 #include "launcher/host_plan.h"
 #include "launcher/run_visitor.h"
+#include "launcher/slurm_run.h"
 #include "launcher/sweep.h"
 #include "launcher/via.h"
 #include "runtime/signal_watch.h"
@@ -30,6 +31,7 @@ struct Down {
   std::uint32_t killed = 0;        ///< by force, on the hosts
   std::uint32_t left = 0;
   std::size_t hosts = 0;
+  std::string job;  ///< of a run that Slurm kept
   std::vector<std::string> errors;
 };
 
@@ -65,7 +67,14 @@ Down end(RealMachine& machine, const RunStates& states, RunState state) {
       down.errors.push_back(stopped.error().message);
     }
   }
-  verify(machine, hosts_of(state), state.run, down.stopped ? kVanishing : Duration::zero(), down);
+  if (!state.slurm_job.empty()) {
+    // Its nodes are Slurm's to look at.
+    const Result<void> gone = end_slurm_job(machine, state.slurm_job);
+    if (!gone) down.errors.push_back(gone.error().message);
+    down.job = state.slurm_job;
+  } else {
+    verify(machine, hosts_of(state), state.run, down.stopped ? kVanishing : Duration::zero(), down);
+  }
   // Who kept the run has said how it ended, if it could.
   if (const Result<RunState> after = states.find(state.id)) state = *after;
   if (state.ended.empty()) {
@@ -98,11 +107,15 @@ int tell(const Down& down, bool json) {
     if (down.stopped) {
       text +=
           fmt::format("{} actors stopped, {} killed", down.stopped->stopped, down.stopped->killed);
-    } else {
+    } else if (down.job.empty()) {
       text += "nobody answered";
+    } else {
+      text += "cancelled";
     }
     if (down.killed > 0) text += fmt::format("; {} processes killed that were left", down.killed);
-    if (clean) {
+    if (!down.job.empty()) {
+      if (clean) text += fmt::format("; Slurm has nothing of job {} any more", down.job);
+    } else if (clean) {
       text +=
           fmt::format("; nothing is left on {} {}", down.hosts, down.hosts == 1 ? "host" : "hosts");
     } else if (down.left > 0) {

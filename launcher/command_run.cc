@@ -1,15 +1,20 @@
 // sterna run FILE and sterna up FILE: the same job, in the foreground or left to itself.
 #include <fmt/format.h>
 
+#include <csignal>
 #include <cstdio>
 #include <filesystem>
 
 #include "launcher/bundle_archive.h"
 #include "launcher/cluster_file.h"
 #include "launcher/commands.h"
+#include "launcher/environment.h"
 #include "launcher/host_plan.h"
 #include "launcher/owner_client.h"
 #include "launcher/run_visitor.h"
+#include "launcher/slurm_commands.h"
+#include "launcher/slurm_run.h"
+#include "launcher/slurm_step.h"
 #include "launcher/whole_run.h"
 #include "runtime/base/random.h"
 
@@ -31,7 +36,7 @@ struct Bundles {
 
 Result<Bundles> bundles_for(const ClusterFile& file) {
   Bundles bundles;
-  if (!has_remote_hosts(file)) return bundles;
+  if (!has_remote_hosts(file) || file.cluster.placer == "join") return bundles;
   STERNA_ASSIGN(bundles.nodes, archived_bundle(file.program.path));
   bundles.own = bundles.nodes;
   if (head_is_remote(file) && !file.program.path.empty()) {
@@ -111,6 +116,19 @@ std::optional<RunState> already_up(RealMachine& machine, const std::string& file
     if (state.file != path || !state.ended.empty() || !state.detached) continue;
     constexpr Duration kPatience = std::chrono::seconds(2);
     if (RunVisitor::visit(machine, state, kPatience)) return state;
+    if (state.slurm_job.empty()) continue;
+    if (const auto job = slurm_job(machine, state.slurm_job); job && !job->over()) return state;
+  }
+  return std::nullopt;
+}
+
+/// What is remembered of the submission of the batch script that this is, where the home is shared.
+std::optional<RunState> submitted_run(const ClusterFile& file) {
+  const std::string job = environment("SLURM_JOB_ID").value_or("");
+  const Result<RunStates> states = RunStates::of_user();
+  if (file.cluster.placer != "slurm" || job.empty() || !states) return std::nullopt;
+  for (const RunState& state : states->all()) {
+    if (state.slurm_job == job && state.detached && state.ended.empty()) return state;
   }
   return std::nullopt;
 }
@@ -128,9 +146,15 @@ int run_command(const RunOptions& options) {
   const SteadyClock clock;
   WholeRunOptions whole;
   whole.began = clock.now();
-  const Result<ClusterFile> file = read_cluster_file(options.file, options.overrides);
+  Result<ClusterFile> file = read_cluster_file(options.file, options.overrides);
   if (!file) return report(file.error());
   RealMachine machine;
+  std::optional<SlurmStep> step;
+  if (file->cluster.placer == "slurm") {
+    file = on_allocation(machine, std::move(file).value());
+    if (!file) return before_the_run(file.error());
+    step.emplace(machine.loop(), [] { ::raise(SIGTERM); });
+  }
   Result<Program> program = check_program(machine, *file);
   if (!program) return before_the_run(program.error());
   const Result<Bundles> bundles = bundles_for(*file);
@@ -150,6 +174,10 @@ int run_command(const RunOptions& options) {
   }
   whole.file = *file;
   whole.file_path = options.file;
+  if (const auto submitted = submitted_run(*file)) {
+    whole.file_path = submitted->file;
+    whole.detached = true;
+  }
   whole.data = options.data;
   whole.run_dir = options.run_dir;
   // With --json the last line of standard output is the result, so the view goes to the other one.
@@ -171,6 +199,7 @@ int up_command(const RunOptions& options) {
   }
   const Result<Program> program = check_program(machine, *file);
   if (!program) return before_the_run(program.error());
+  if (file->cluster.placer == "slurm") return submit_to_slurm(machine, options, *file);
   const Result<Bundles> bundles = bundles_for(*file);
   if (!bundles) return before_the_run(bundles.error());
 

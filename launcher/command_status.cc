@@ -8,6 +8,7 @@
 #include "launcher/live_view.h"
 #include "launcher/overview.h"
 #include "launcher/run_visitor.h"
+#include "launcher/slurm_run.h"
 #include "launcher/status_json.h"
 #include "launcher/text_format.h"
 #include "launcher/via.h"
@@ -35,13 +36,15 @@ std::string head_of(const RunState& state) {
 }
 
 /// Over: says so; elsewhere: asks the head, which may know more.
-int without_answer(const RunState& state, const char* command, const VisitOptions& options,
-                   const Error& error) {
+int without_answer(RealMachine& machine, const RunStates& states, const RunState& remembered,
+                   const char* command, const VisitOptions& options, const Error& error) {
+  const RunState state = with_slurms_end(machine, states, remembered);
   if (!state.ended.empty()) {
     if (options.json) return print_result(state_json_line(state) + "\n") ? exit_done : exit_failed;
     say(fmt::format("{} has ended: {}", state.id, state.ended));
     return state.exit;
   }
+  if (!state.slurm_job.empty()) return slurm_status(machine, state, options.json);
   if (const std::string head = head_of(state); !head.empty()) {
     VisitOptions there = options;
     there.run = state.id;
@@ -76,7 +79,7 @@ int status_command(const VisitOptions& options) {
   const Result<std::unique_ptr<RunVisitor>> visitor =
       state->ended.empty() ? RunVisitor::visit(machine, *state, kPatience)
                            : Result<std::unique_ptr<RunVisitor>>(Error{Errc::unavailable, "ended"});
-  if (!visitor) return without_answer(*state, "status", options, visitor.error());
+  if (!visitor) return without_answer(machine, *states, *state, "status", options, visitor.error());
   const Result<Overview> overview = (*visitor)->look();
   if (!overview) return report(overview.error());
   if (options.json) {
@@ -104,7 +107,7 @@ int watch_command(const VisitOptions& options) {
   Result<std::unique_ptr<RunVisitor>> visitor =
       state->ended.empty() ? RunVisitor::visit(machine, *state, kPatience)
                            : Result<std::unique_ptr<RunVisitor>>(Error{Errc::unavailable, "ended"});
-  if (!visitor) return without_answer(*state, "watch", options, visitor.error());
+  if (!visitor) return without_answer(machine, *states, *state, "watch", options, visitor.error());
   const SignalWatch interrupt(machine.loop(), SIGINT, [&] { (*visitor)->interrupt(); });
   const SteadyClock clock;
   std::unique_ptr<RunView> view = options.json ? nullptr : make_run_view(stdout, clock);
@@ -125,7 +128,8 @@ int watch_command(const VisitOptions& options) {
   if ((*visitor)->interrupted()) return exit_done;  // the run goes on
   // It has ended; its owner leaves word of how.
   const Result<RunState> after = states->find(state->id);
-  if (after && after->ended.empty()) return without_answer(*after, "status", options, {});
+  if (after && after->ended.empty())
+    return without_answer(machine, *states, *after, "status", options, {});
   if (!after || after->ended.empty()) {
     say(fmt::format("{} has ended; its directory is {}", state->id, state->run_directory));
     return exit_done;
@@ -140,7 +144,8 @@ int list_command(const VisitOptions& options) {
   if (!states) return report(states.error());
   std::string text;
   RealMachine machine;
-  for (const RunState& state : states->all()) {
+  for (const RunState& remembered : states->all()) {
+    const RunState state = with_slurms_end(machine, *states, remembered);
     std::string word = state.ended.empty() ? "" : "ended: " + state.ended;
     if (word.empty()) {
       constexpr Duration kShort = std::chrono::seconds(2);
@@ -150,6 +155,8 @@ int list_command(const VisitOptions& options) {
       if (overview) {
         const RunStatus status = status_of(state, *overview);
         word = fmt::format("{}, step {} of {}", status.phase, status.step, status.steps);
+      } else if (!state.slurm_job.empty()) {
+        word = slurm_words(state, slurm_job(machine, state.slurm_job));
       } else {
         word = "does not answer";
       }
@@ -157,8 +164,11 @@ int list_command(const VisitOptions& options) {
     if (options.json) {
       text += state_json_line(state) + "\n";
     } else {
-      text += fmt::format("{}  {} host{}  {}\n", state.id, state.hosts.size(),
-                          state.hosts.size() == 1 ? " " : "s", word);
+      const std::string where =
+          state.hosts.empty()
+              ? "slurm  "
+              : fmt::format("{} host{}", state.hosts.size(), state.hosts.size() == 1 ? " " : "s");
+      text += fmt::format("{}  {}  {}\n", state.id, where, word);
     }
   }
   if (text.empty() && !options.json) say("no run is known here");

@@ -57,6 +57,12 @@ struct LogsOptions {
 };
 int logs_command(const LogsOptions& options);
 
+/// sterna join FILE: becomes the node agent; returns only when it cannot.
+struct JoinOptions {
+  std::string file;  ///< RUN_DIR/join/HOST of a run whose placer is "join"
+};
+int join_command(const JoinOptions& options);
+
 /// sterna check FILE
 struct CheckOptions {
   std::string file;

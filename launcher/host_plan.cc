@@ -11,6 +11,8 @@
 #include <cerrno>
 #include <memory>
 
+#include "launcher/slurm.h"
+
 namespace sterna::launcher {
 namespace {
 
@@ -53,7 +55,9 @@ std::vector<std::string> environment_of(const HostSection& host) {
 }  // namespace
 
 bool is_remote(const ClusterFile& file, const HostSection& host) {
-  return file.cluster.placer == "ssh" && !host.ssh.empty();
+  const std::string& placer = file.cluster.placer;
+  if (placer == "slurm" || placer == "join") return host.name != file.cluster.head;
+  return placer == "ssh" && !host.ssh.empty();
 }
 
 bool has_remote_hosts(const ClusterFile& file) {
@@ -123,9 +127,14 @@ RemotePlacerOptions placer_options_of(const ClusterFile& file, RemoteBundle bund
   options.bundle = std::move(bundle);
   options.patience = file.deadlines.host;
   options.progress = std::move(progress);
+  if (file.cluster.placer == "join") return options;  // whoever is there starts them
   for (const HostSection& host : file.hosts) {
     if (!is_remote(file, host)) continue;
-    options.hosts[host.name] = {ssh_command(host.ssh, file.deadlines.host), true, host.work};
+    if (file.cluster.placer == "slurm") {
+      options.hosts[host.name] = {srun_command(host.name), false, host.work};
+    } else {
+      options.hosts[host.name] = {ssh_command(host.ssh, file.deadlines.host), true, host.work};
+    }
   }
   return options;
 }

@@ -17,6 +17,7 @@
 #include "launcher/run_directory.h"
 #include "launcher/status_json.h"
 #include "launcher/text_format.h"
+#include "runtime/join_placer.h"
 
 namespace sterna::launcher {
 
@@ -122,6 +123,7 @@ RunState state_of(const WholeRunOptions& options, const Cluster& cluster,
   state.run_directory = std::filesystem::absolute(directory.path()).lexically_normal().string();
   state.head = head_is_remote(options.file) ? options.file.cluster.head : "";
   state.placer = options.file.cluster.placer;
+  if (state.placer == "slurm") state.slurm_job = environment("SLURM_JOB_ID").value_or("");
   state.detached = options.detached;
   state.began = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
   state.schema_hash = cluster.schema_hash();
@@ -129,6 +131,9 @@ RunState state_of(const WholeRunOptions& options, const Cluster& cluster,
   state.coordinator = cluster.coordinator();
   state.operators = std::move(operators);
   for (const HostSection& host : options.file.hosts) {
+    // Nobody here knows the way to a host that joined by itself.
+    const bool joined = state.placer == "join" && is_remote(options.file, host);
+    if (joined && host.ssh.empty()) continue;
     state.hosts.push_back({host.name, is_remote(options.file, host) ? host.ssh : "", host.work});
   }
   return state;
@@ -187,6 +192,23 @@ class Reports {
   std::optional<Time> last_;
 };
 
+/// Its files are in the run's folder, and go when the job does.
+Result<std::unique_ptr<Spawner>> make_join_placer(RealMachine& machine, const ClusterFile& file,
+                                                  const RunDirectory& directory) {
+  JoinPlacerOptions options;
+  options.folder =
+      std::filesystem::absolute(directory.path()).lexically_normal().string() + "/join";
+  for (const HostSection& host : file.hosts) {
+    if (is_remote(file, host)) options.hosts.insert(host.name);
+  }
+  options.written = [](const std::string& host, const std::string& path) {
+    say(fmt::format("waiting for {}: bring it the file {} and run there: sterna join FILE", host,
+                    path));
+  };
+  return std::unique_ptr<Spawner>(
+      std::make_unique<JoinPlacer>(machine.loop(), machine.spawner(), std::move(options)));
+}
+
 }  // namespace
 
 Result<WholeRunEnd> whole_run(RealMachine& machine, const WholeRunOptions& options) {
@@ -225,6 +247,9 @@ Result<WholeRunEnd> whole_run(RealMachine& machine, const WholeRunOptions& optio
   const std::string name = std::filesystem::path(directory.path()).filename().string();
   job.id = fmt::format("{}-{:08x}", name, static_cast<std::uint32_t>(clock.now().ns));
   job.make_placer = options.make_placer;
+  if (file.cluster.placer == "join") {
+    job.make_placer = [&](const auto&) { return make_join_placer(machine, file, directory); };
+  }
   job.operators = contacts_of(operators);
   job.started = [&](Cluster& cluster) {
     reports.set_cluster(cluster);

@@ -30,6 +30,13 @@ constexpr std::size_t kBootstrapLimit = 256U << 20;
 /// Like the shell's "command not found": the child never was a process of the run.
 constexpr int kExitNotStarted = 127;
 
+void leave_no_input() {
+  const int null = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+  if (null < 0) return;
+  ::dup2(null, STDIN_FILENO);
+  ::close(null);
+}
+
 /// Reads standard input to its end, and leaves /dev/null in its place.
 std::vector<char> read_standard_input() {
   std::vector<char> bytes;
@@ -40,12 +47,15 @@ std::vector<char> read_standard_input() {
     if (size <= 0) break;
     bytes.insert(bytes.end(), buffer, buffer + size);
   }
-  const int null = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
-  if (null >= 0) {
-    ::dup2(null, STDIN_FILENO);
-    ::close(null);
-  }
+  leave_no_input();
   return bytes;
+}
+
+/// Nobody is at the other end of a file: it was given to `sterna join`, and what was started is
+/// somebody else's to watch.
+bool input_is_a_file() {
+  struct stat status {};
+  return ::fstat(STDIN_FILENO, &status) == 0 && S_ISREG(status.st_mode);
 }
 
 /// Reads what a remote launcher sends first: its length, and so many bytes. Standard input stays
@@ -99,12 +109,14 @@ void answer(const Contact& contact) {
 
 int host(const ChildArguments& arguments, const Registry& registry) {
   const bool from_afar = arguments.parent == 0;
+  const bool joined = from_afar && input_is_a_file();
   if (!from_afar) {
     // The shim: die with the parent; and if it died before we could ask for that, now.
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (::getppid() != arguments.parent) return kExitNotStarted;
   }
   const std::vector<char> told = from_afar ? read_framed_input() : read_standard_input();
+  if (joined) leave_no_input();
   Result<Bootstrap> bootstrap = unpack<Bootstrap>(std::as_bytes(std::span(told)));
   if (bootstrap && from_afar) {
     if (Result<void> settled = settle_here(*bootstrap); !settled) bootstrap = settled.error();
@@ -124,6 +136,9 @@ int host(const ChildArguments& arguments, const Registry& registry) {
   HostedProcess hosted(machine, std::move(*bootstrap), registry);
   std::optional<SignalWatch> orphaned;
   std::optional<Lifeline> lifeline;
+  std::optional<SignalWatch> terminated;
+  std::optional<SignalWatch> interrupted;
+  bool told_to_end = false;
   if (kind == ProcessKind::NODE) ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   if (kind == ProcessKind::COORDINATOR) {
     // It has something left to do when the launcher dies: to remove the sockets. Its nodes do not
@@ -142,6 +157,15 @@ int host(const ChildArguments& arguments, const Registry& registry) {
   }
   if (kind == ProcessKind::COORDINATOR) answer(*contact);
   if (from_afar) {
+    // A batch system or a supervisor says this before it kills.
+    const auto end = [&] {
+      told_to_end = true;
+      hosted.lease_lost("it was told to end by a signal");
+    };
+    terminated.emplace(machine.loop(), SIGTERM, end);
+    interrupted.emplace(machine.loop(), SIGINT, end);
+  }
+  if (from_afar && !joined) {
     lifeline.emplace(machine.loop(), log_file,
                      [&hosted](const std::string& why) { hosted.lease_lost(why); });
   }
@@ -149,7 +173,7 @@ int host(const ChildArguments& arguments, const Registry& registry) {
   ::alarm(kEndTakes);
   if (!hosted.why().empty()) {
     log("ending: " + hosted.why());
-    if (from_afar) {
+    if (from_afar && !joined) {
       std::printf("STERNA ending: %s\n", hosted.why().c_str());
       std::fflush(stdout);
     }
@@ -157,7 +181,7 @@ int host(const ChildArguments& arguments, const Registry& registry) {
   if (kind == ProcessKind::COORDINATOR && hosted.exit_code() == kExitLostLease) {
     machine.remove_socket_directory(sockets);
   }
-  return hosted.exit_code();
+  return told_to_end ? 0 : hosted.exit_code();
 }
 
 }  // namespace

@@ -243,6 +243,26 @@ void RemoteSession::process_ended(const ProcessExit& exit) {
   if (events_.ended) events_.ended(told);
 }
 
+namespace {
+
+/// What srun's words mean. Of several lines the first error is the cause of the others.
+std::string explain_step(const std::string& host, std::string_view errors,
+                         const ProcessExit& exit) {
+  constexpr std::string_view kError = "error: ";
+  if (const std::size_t at = errors.find(kError); at != std::string_view::npos) {
+    const std::string_view line = errors.substr(at + kError.size());
+    return fmt::format(
+        "{}: Slurm could not keep a step there: {}; `scontrol show node {}` says "
+        "how the node is",
+        host, line.substr(0, line.find('\n')), host);
+  }
+  ProcessExit plain = exit;
+  plain.words.clear();
+  return fmt::format("{}: its step of the Slurm job has ended: srun {}", host, plain.text());
+}
+
+}  // namespace
+
 std::string explain_connection(const std::string& host, const std::vector<std::string>& command,
                                std::string_view errors, const ProcessExit& exit) {
   const std::string& destination = command.empty() ? host : command.back();
@@ -253,6 +273,7 @@ std::string explain_connection(const std::string& host, const std::vector<std::s
   std::string_view last = errors;
   while (!last.empty() && (last.back() == '\n' || last.back() == '\r')) last.remove_suffix(1);
   last = last.substr(last.rfind('\n') + 1);
+  if (!command.empty() && command.front() == "srun") return explain_step(host, errors, exit);
   if (says("REMOTE HOST IDENTIFICATION HAS CHANGED")) {
     return fmt::format(
         "{}: its host key has changed: somebody may be listening in; if the machine was set up "

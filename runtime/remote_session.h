@@ -99,7 +99,8 @@ class RemoteSession final : private Loop::Source {
   Time deadline_ = kNever;
 };
 
-/// What ssh's words mean and what to do about it, in one line; `errors` is its standard error.
+/// What ssh's or srun's words mean and what to do about it, in one line; `errors` is its standard
+/// error.
 std::string explain_connection(const std::string& host, const std::vector<std::string>& command,
                                std::string_view errors, const ProcessExit& exit);
 
