@@ -248,7 +248,9 @@ Result<WholeRunEnd> whole_run(RealMachine& machine, const WholeRunOptions& optio
   job.id = fmt::format("{}-{:08x}", name, static_cast<std::uint32_t>(clock.now().ns));
   job.make_placer = options.make_placer;
   if (file.cluster.placer == "join") {
-    job.make_placer = [&](const auto&) { return make_join_placer(machine, file, directory); };
+    job.make_placer = [&](const auto&, const auto&) {
+      return make_join_placer(machine, file, directory);
+    };
   }
   job.operators = contacts_of(operators);
   job.started = [&](Cluster& cluster) {

@@ -4,6 +4,7 @@
 #include "actors/messages.h"
 #include "launcher/bench/bench_messages.h"
 #include "launcher/owner_words.h"
+#include "launcher/probe_messages.h"
 #include "runtime/batch.h"
 #include "runtime/cluster_messages.h"
 #include "runtime/link_messages.h"
