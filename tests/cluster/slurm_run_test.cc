@@ -79,8 +79,8 @@ class SlurmUp : public SlurmJobTest {
     disk_ = hosts().folder() + "/hosts/a/disk/var_tmp";
     EXPECT_TRUE(hosts().exec("a", {"mkdir", "-p", hosts().folder() + "/hosts/a/disk"}).ok());
     EXPECT_TRUE(hosts().exec("a", {"ln", "-s", "/var/tmp", disk_}).ok());
-    std::filesystem::create_directories(disk_ + "/home");
-    std::ofstream(disk_ + "/home/job.toml")
+    std::filesystem::create_directories(disk_ + "/user");
+    std::ofstream(disk_ + "/user/job.toml")
         << job_by_resources(1000000, "placer = \"slurm\"\nnodes = 3\ntime = \"10m\"\n");
   }
   Said sterna(const std::vector<std::string>& arguments) {
@@ -91,8 +91,8 @@ class SlurmUp : public SlurmJobTest {
     Program program(hosts().launcher_folder(), command,
                     with_variables(own_environment(),
                                    with_variables(hosts().launcher_environment(),
-                                                  {"HOME=" + disk_ + "/home",
-                                                   "XDG_STATE_HOME=" + disk_ + "/home/state"})));
+                                                  {"HOME=" + disk_ + "/user",
+                                                   "XDG_STATE_HOME=" + disk_ + "/user/state"})));
     const auto code = program.exit_code(seconds(60));
     return {code.value_or(-1), program.out(), program.err()};
   }
