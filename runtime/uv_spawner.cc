@@ -46,7 +46,10 @@ std::vector<std::string> child_environment(const std::vector<std::string>& own) 
   for (const std::string& variable : own) set(variable);
   std::vector<std::string> environment;
   environment.reserve(variables.size());
-  for (const auto& [name, value] : variables) environment.push_back(name + "=" + value);
+  for (const auto& [name, value] : variables) {
+    environment.push_back(name);
+    environment.back().append("=").append(value);
+  }
   return environment;
 }
 

@@ -14,6 +14,8 @@
 namespace sterna::test {
 namespace {
 
+constexpr const char* kHomes = "/home";  // on every host
+
 using std::chrono::seconds;
 
 constexpr Duration kPatience = seconds(60);
@@ -118,14 +120,20 @@ TEST_F(Users, KeepTheirFilesForThemselves) {
   }
   for (const std::string& host : hosts().names()) {
     // Whatever of ada's others could open: neither by itself nor by a folder above it.
-    const Said said = hosts().exec(
-        host, {"find",   "/home/ada", "/tmp",  "/dev/shm", "-mindepth", "1",     "-user",
-               "ada",    "(",         "-type", "d",        "-not",      "-perm", "/077",
-               "-prune", "-o",        "-perm", "/077",     "-print",    ")"});
+    const Said said = hosts().exec(host, {"find",      std::string(kHomes) + "/ada",
+                                          "/tmp",      "/dev/shm",
+                                          "-mindepth", "1",
+                                          "-user",     "ada",
+                                          "(",         "-type",
+                                          "d",         "-not",
+                                          "-perm",     "/077",
+                                          "-prune",    "-o",
+                                          "-perm",     "/077",
+                                          "-print",    ")"});
     EXPECT_EQ(said.out, "") << host;
   }
-  const Said state =
-      hosts().exec("a", {"find", "/home/ada/.local/state/sterna", "-name", id, "-perm", "0600"});
+  const Said state = hosts().exec("a", {"find", std::string(kHomes) + "/ada/.local/state/sterna",
+                                        "-name", id, "-perm", "0600"});
   EXPECT_NE(state.out, "") << "the head has no state file, or one that others may read";
   EXPECT_EQ(runs().ask({"down", id}, kAda).value("left", -1), 0);
 }
