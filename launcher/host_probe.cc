@@ -179,7 +179,7 @@ bool HostProbe::give_up_hosts(const Error& error) {
     const auto lost = lost_.find(host.name);
     if (lost == lost_.end()) continue;
     const std::string& why = lost->second;
-    if (why.find("coordinator") == std::string::npos) {
+    if (!cluster_ || why.find("coordinator") == std::string::npos) {
       report_.findings.push_back(finding_of(host.name, "start", why));
     } else if (head_elsewhere_) {
       too_far_.push_back(host.name);
@@ -242,7 +242,9 @@ void HostProbe::start_probers(const std::vector<Prober*>& probers) {
                                                   std::move(start), patience + kControlDeadline));
   }
   for (auto& [prober, answer] : starting) {
-    cluster_->run_until([&] { return answer.ready() || interrupted_; }, kNever);
+    // clang 14 captures no structured bindings.
+    cluster_->run_until([this, &waited = answer] { return waited.ready() || interrupted_; },
+                        kNever);
     if (interrupted_) return;
     const Result<Started> started = answer.take();
     const auto actor = started ? started->actor.as<ProberInterface>()
@@ -306,7 +308,9 @@ void HostProbe::probe_pairs(const std::vector<Pair>& pairs) {
     asked.emplace_back(pair, cluster_->process().ask(*from.actor, std::move(probe), patience));
   }
   for (auto& [pair, answer] : asked) {
-    cluster_->run_until([&] { return answer.ready() || interrupted_; }, kNever);
+    // clang 14 captures no structured bindings.
+    cluster_->run_until([this, &waited = answer] { return waited.ready() || interrupted_; },
+                        kNever);
     if (interrupted_) return;
     const HostSection& from = options_.file.hosts[pair.from];
     const HostSection& to = options_.file.hosts[pair.to];
