@@ -195,6 +195,7 @@ nlohmann::json ClusterRuns::ask(std::vector<std::string> arguments, const User& 
   const auto call = sterna(arguments, user);
   EXPECT_TRUE(call->exit_code(std::chrono::minutes(2))) << call->story();
   const std::vector<std::string> lines = lines_of(call->out());
+  if (lines.empty()) std::printf("%s: %s", arguments[0].c_str(), call->story().c_str());
   return lines.empty() ? nlohmann::json() : nlohmann::json::parse(lines.back(), nullptr, false);
 }
 
