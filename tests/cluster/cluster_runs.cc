@@ -73,7 +73,9 @@ std::optional<RunProcess> run_process(const std::vector<std::string>& words) {
 }
 
 bool is_alive(const std::string& folder) {
-  const std::string stat = content_of(folder + "/stat");
+  std::string stat;  // getline takes a process that ends meanwhile for the end of its file
+  std::ifstream file(folder + "/stat");
+  std::getline(file, stat);
   const std::size_t end = stat.rfind(") ");
   return end != std::string::npos && stat.at(end + 2) != 'Z' && stat.at(end + 2) != 'X';
 }

@@ -175,7 +175,6 @@ class Endings : public testing::TestWithParam<Ending> {
 void Endings::end_once(const Ending& ending) {
   const SteadyClock clock;
   const ClusterHosts& hosts = runs_->hosts();
-  const std::int64_t other_before = runs_->step_of(other_, other_user());
   const bool head_away = random_() % 2 == 0;
   SCOPED_TRACE(fmt::format("{}, head {}", ending.name, head_away ? "a" : "here"));
   const std::string file = hosts.launcher_folder() + (head_away ? "/away.toml" : "/here.toml");
@@ -249,6 +248,8 @@ void Endings::end_once(const Ending& ending) {
 
   // A launcher that was killed could not forget the run: `down` does, on all hosts, for good.
   down_all();
+  const std::int64_t other_before = runs_->step_of(other_, other_user());
+  EXPECT_GE(other_before, 0) << "the second run does not answer";
   const std::vector<std::string> temporary = call->temporary_files();
   EXPECT_TRUE(ending.what == "launcher" || temporary.empty()) << temporary.at(0);
   EXPECT_TRUE(eventually(seconds(10), [&] {
