@@ -102,7 +102,8 @@ TEST_F(Users, FindNothingSecretInCommandLinesAndEnvironments) {
       std::size_t begin = 0;
       for (std::size_t end = 0; end != std::string::npos; begin = end + 1) {
         end = string.find_first_of(" ='\",;", begin);
-        EXPECT_FALSE(looks_secret(string.substr(begin, end - begin))) << string;
+        const std::string word = string.substr(begin, end - begin);
+        EXPECT_TRUE(!looks_secret(word) || std::filesystem::exists(word)) << string;
       }
     }
     EXPECT_EQ(runs().ask({"down", id}, kAda).value("left", -1), 0);

@@ -41,8 +41,10 @@ bool eventually(Duration patience, const std::function<bool()>& condition) {
 }
 
 std::string content_of(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
+  // Of a process that ends meanwhile /proc gives an error, which a stream swallows.
+  std::ostringstream content;
+  content << std::ifstream(path, std::ios::binary).rdbuf();
+  return content.str();
 }
 
 std::vector<std::string> lines_of(const std::string& text) {
