@@ -16,7 +16,7 @@ TEST_P(SlurmTimeLimit, EndsARunPolitelyAndLeavesNothing) {
   EXPECT_EQ(exit_of_run(), 130) << story();
 }
 
-INSTANTIATE_TEST_SUITE_P(Tracked, SlurmTimeLimit, testing::Values("pgid", "linuxproc"),
+INSTANTIATE_TEST_SUITE_P(Tracked, SlurmTimeLimit, testing::Values("linuxproc"),
                          [](const auto& info) { return std::string(info.param); });
 
 }  // namespace
