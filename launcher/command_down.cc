@@ -129,6 +129,13 @@ int tell(const Down& down, bool json) {
   return clean ? exit_done : exit_failed;
 }
 
+bool known_here(const RunStates& states, const std::string& run) {
+  const std::vector<RunState> known = states.all();
+  return std::any_of(known.begin(), known.end(), [&](const RunState& state) {
+    return fmt::format("{:016x}", state.run) == run;
+  });
+}
+
 /// --file FILE: what runs on its hosts, whether it is known here or not.
 int down_by_file(const VisitOptions& options) {
   const Result<ClusterFile> file = read_cluster_file(options.file);
@@ -160,13 +167,17 @@ int down_by_file(const VisitOptions& options) {
   }
   if (!options.run.empty()) {
     std::erase_if(runs, [&](const auto& entry) { return !entry.first.starts_with(options.run); });
-  } else if (runs.size() > 1) {
+  } else if (runs.size() > 1 || std::any_of(runs.begin(), runs.end(), [&](const auto& entry) {
+               return !known_here(*states, entry.first);
+             })) {
+    // Whose run it is cannot be told from the outside: it is named, not guessed.
     std::string found;
     for (const auto& [run, on] : runs) {
       found += fmt::format("{}{} (on {})", found.empty() ? "" : ", ", run, fmt::join(on, " "));
     }
-    say(fmt::format("several runs are on these hosts: {}; say which: sterna down RUN --file {}",
-                    found, options.file));
+    say(fmt::format(
+        "on these hosts there is {}; to end one whatever it is: sterna down RUN --file {}", found,
+        options.file));
     return exit_bad_input;
   }
   if (runs.empty()) {

@@ -32,9 +32,10 @@ class Lines {
   void take(std::string_view bytes, std::vector<std::string>& out, const LogsOptions& options,
             const std::string& since) {
     pending_ += bytes;
-    for (std::size_t end = 0; (end = pending_.find('\n')) != std::string::npos;) {
-      const std::string line = pending_.substr(0, end);
-      pending_.erase(0, end + 1);
+    std::size_t begin = 0;
+    for (std::size_t end = 0; (end = pending_.find('\n', begin)) != std::string::npos;
+         begin = end + 1) {
+      const std::string line = pending_.substr(begin, end - begin);
       // Our lines begin with the time; others belong to the one before.
       constexpr std::size_t kStamp = 20;
       if (line.size() > kStamp && line[4] == '-' && line[10] == 'T') {
@@ -50,6 +51,7 @@ class Lines {
         out.push_back(printable(line));
       }
     }
+    pending_.erase(0, begin);
   }
 
  private:
@@ -137,7 +139,8 @@ int follow(RunVisitor& visitor, const LogsOptions& options, const std::string& s
 
 }  // namespace
 
-int logs_command(const LogsOptions& options) {
+int logs_command(const LogsOptions& given) {
+  LogsOptions options = given;
   if (!options.via.empty()) {
     std::vector<std::string> words = {"logs"};
     if (options.follow) words.emplace_back("-f");
@@ -151,7 +154,14 @@ int logs_command(const LogsOptions& options) {
   if (!since) return report(since.error());
   const Result<RunStates> states = RunStates::of_user();
   if (!states) return report(states.error());
-  const Result<RunState> state = states->find(options.run);
+  Result<RunState> state = states->find(options.run);
+  if (!state && options.actor.empty()) {
+    // Of the only run there is, a process may be named alone.
+    if (const Result<RunState> only = states->find("")) {
+      options.actor = std::exchange(options.run, "");
+      state = only;
+    }
+  }
   if (!state) return report(state.error());
   if (!state->ended.empty()) return from_directory(*state, options, *since);
   RealMachine machine;

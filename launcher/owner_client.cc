@@ -49,7 +49,7 @@ Result<void> OwnerClient::start_owner() {
     if (failed) return system_error("/proc/self/exe", failed.value());
     PipedProcess::Events events;
     events.output = hear;
-    events.errors = [this](std::string_view bytes) { owner_errors_ += bytes.substr(0, 4096); };
+    events.errors = [this](std::string_view bytes) { owner_said(bytes); };
     events.exited = ended;
     STERNA_ASSIGN(local_owner_, PipedProcess::start(machine_.loop(), arguments, std::move(events)));
     return {};
@@ -122,8 +122,20 @@ OwnerClient::Over OwnerClient::wait() {
   return *over_;
 }
 
+/// What it says for people, before it is on its own.
+void OwnerClient::owner_said(std::string_view bytes) {
+  constexpr std::size_t kMost = 4096;
+  owner_errors_ = (owner_errors_ + std::string(bytes)).substr(0, kMost);
+  while (!bytes.empty() && bytes.back() == '\n') bytes.remove_suffix(1);
+  if (running_ || state_) options_.progress(bytes);
+}
+
 void OwnerClient::interrupted() {
-  if (local_owner_ || (remote_owner_ && remote_owner_->running())) {
+  if (std::exchange(interrupted_, true)) {
+    // It does not hear: without us it ends, and its nodes with it.
+    over_ =
+        Over{exit_interrupted, "interrupted; `sterna down` makes sure that nothing is left", ""};
+  } else if (local_owner_ || (remote_owner_ && remote_owner_->running())) {
     send({"end"});
   } else {
     over_ = Over{exit_interrupted, "interrupted", ""};  // there is nothing to end yet

@@ -58,6 +58,7 @@ class OwnerClient {
   void place(const OwnerWord& word);
   void owner_ended(const ProcessExit& exit);
   void interrupted();
+  void owner_said(std::string_view bytes);
 
   RealMachine& machine_;
   OwnerClientOptions options_;
@@ -70,6 +71,7 @@ class OwnerClient {
   std::optional<Over> over_;
   bool running_ = false;
   bool detached_ = false;
+  bool interrupted_ = false;
   std::string owner_errors_;
   SignalWatch interrupt_;
   SignalWatch terminate_;

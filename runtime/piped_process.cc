@@ -4,6 +4,7 @@
 
 #include <array>
 #include <csignal>
+#include <memory>
 #include <utility>
 
 namespace sterna {
@@ -18,6 +19,7 @@ struct PipedProcess::Handles {
   int streams_open = 2;  ///< output and errors
   int open = 0;          ///< handles that libuv has not closed yet
   bool owned = true;
+  std::shared_ptr<bool> listening = std::make_shared<bool>(true);
   bool released = false;
 
   template <class Handle>
@@ -48,6 +50,8 @@ struct Write {
   uv_write_t request{};
   Bytes bytes;
   std::function<void()> written;
+  /// Whether whoever wants to know still exists.
+  std::shared_ptr<const bool> listening;
 };
 
 }  // namespace
@@ -124,6 +128,7 @@ Result<std::unique_ptr<PipedProcess>> PipedProcess::start(UvLoop& loop,
 }
 
 PipedProcess::~PipedProcess() {
+  *handles_->listening = false;
   if (!handles_->released) signal(SIGKILL);
   if (!handles_->released && !handles_->ended)
     ::waitpid(static_cast<pid_t>(pid()), nullptr, 0);  // a matter of moments
@@ -137,14 +142,14 @@ PipedProcess::~PipedProcess() {
 }
 
 void PipedProcess::write(Bytes bytes, std::function<void()> written) {
-  auto* write = new Write{{}, std::move(bytes), std::move(written)};
+  auto* write = new Write{{}, std::move(bytes), std::move(written), handles_->listening};
   write->request.data = write;
   uv_buf_t buffer = uv_buf_init(
       const_cast<char*>(reinterpret_cast<const char*>(write->bytes.data())),  // NOLINT: libuv's
       static_cast<unsigned>(write->bytes.size()));
-  const auto done = [](uv_write_t* request, int) {
+  const auto done = [](uv_write_t* request, int status) {
     const std::unique_ptr<Write> finished(static_cast<Write*>(request->data));
-    if (finished->written) finished->written();
+    if (status == 0 && *finished->listening && finished->written) finished->written();
   };
   auto* input = reinterpret_cast<uv_stream_t*>(handles_->pipes.data());
   if (uv_is_closing(reinterpret_cast<uv_handle_t*>(input)) != 0 ||
@@ -170,7 +175,7 @@ void PipedProcess::close_input() {
 }
 
 void PipedProcess::signal(int number) {
-  if (handles_->ended) return;
+  if (handles_->ended || pid() <= 0) return;
   ::kill(static_cast<pid_t>(-pid()), number);
 }
 

@@ -36,7 +36,8 @@ class PipedProcess {
   PipedProcess(const PipedProcess&) = delete;
   PipedProcess& operator=(const PipedProcess&) = delete;
 
-  /// `written` is called when the bytes are on their way (or never will be).
+  /// `written` is called when the bytes are on their way; not if they never will be, and not after
+  /// this object.
   void write(Bytes bytes, std::function<void()> written = {});
   /// Ends its standard input once all has been written.
   void close_input();

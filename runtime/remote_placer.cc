@@ -170,13 +170,15 @@ void RemotePlacer::detach() {
 }
 
 bool RemotePlacer::detached() const {
-  return std::all_of(placed_.begin(), placed_.end(),
-                     [](const auto& entry) { return entry.second->over; });
+  return std::all_of(placed_.begin(), placed_.end(), [](const auto& entry) {
+    return entry.second->over && entry.second->session->detached();
+  });
 }
 
 std::vector<std::string> ssh_command(const std::string& destination, Duration patience) {
-  const auto seconds =
-      std::max<std::int64_t>(1, std::chrono::duration_cast<std::chrono::seconds>(patience).count());
+  // Before we give up ourselves: ssh knows better why.
+  const auto seconds = std::max<std::int64_t>(
+      1, std::chrono::duration_cast<std::chrono::seconds>(patience * 2 / 3).count());
   return {"ssh", "-T",
           "-o",  "BatchMode=yes",
           "-o",  fmt::format("ConnectTimeout={}", seconds),

@@ -11,25 +11,30 @@ namespace sterna {
 namespace {
 
 // $w: the work folder, $h: the bundle's hash, $p: the program. An installed program of the same
-// build is used as it is. The archive grows in $d.part; what is unpacked and verified takes its
-// final name in one step, so that two launchers at once do no harm.
+// build is used as it is. The archive grows in $f; what is unpacked and verified takes its final
+// name in one step. $d.lock says whose $d.part is, so that two launchers at once do no harm.
 constexpr std::string_view kScript =
     R"sh(umask 077; LC_ALL=C; export LC_ALL; case $w in "~/"*) w=$HOME/${w#??};; esac; )sh"
     R"sh(d=$w/bundles/$h; mkdir -p "$w/bundles" || { echo "STERNA broken cannot write $w"; exit 4; }; )sh"
     R"sh(b=$d/bin/$p; have=no; [ -x "$b" ] && have=yes; )sh"
     R"sh(if [ $have = no ] && s=$(command -v "$p" 2>/dev/null) && )sh"
     R"sh([ "$("$s" __bundle-hash 2>/dev/null)" = "$h" ]; then b=$s; have=yes; fi; )sh"
-    R"sh(n=0; [ -f "$d.part" ] && n=$(($(wc -c < "$d.part"))); )sh"
+    // One at a time goes on with what has arrived before; who comes meanwhile begins anew.
+    R"sh(f=$d.part; u=$(uname -n); mkdir "$d.lock" 2>/dev/null || { q=; g=; )sh"
+    R"sh(read -r q g 2>/dev/null < "$d.lock/owner"; )sh"
+    R"sh([ "$g" = "$u" ] && ! kill -0 "$q" 2>/dev/null || f=$d.part.$u.$$; }; )sh"
+    R"sh([ "$f" = "$d.part" ] && echo "$$ $u" > "$d.lock/owner"; )sh"
+    R"sh(n=0; [ -f "$f" ] && n=$(($(wc -c < "$f"))); )sh"
     R"sh(set -- $(df -Pk "$w" 2>/dev/null | tail -n 1); )sh"
     R"sh(echo "STERNA host have=$have part=$n free=${4:-0} arch=$(uname -m) )sh"
     R"sh(libc=$(getconf GNU_LIBC_VERSION 2>/dev/null | tr " " _) home=$HOME"; )sh"
     R"sh(while read -r verb rest; do case $verb in )sh"
-    R"sh(ship) head -c "$rest" >> "$d.part" || { echo "STERNA broken the disk of $w is full"; exit 4; };; )sh"
-    R"sh(restart) rm -f "$d.part";; )sh"
+    R"sh(ship) head -c "$rest" >> "$f" || { echo "STERNA broken the disk of $w is full"; exit 4; };; )sh"
+    R"sh(restart) rm -f "$f";; )sh"
     R"sh(unpack) t=$d.new$$; rm -rf "$t"; mkdir "$t"; )sh"
-    R"sh(if gzip -dc < "$d.part" | tar -xf - -C "$t" && [ "$("$t/bin/$p" __bundle-hash)" = "$h" ]; )sh"
-    R"sh(then [ -e "$d" ] || mv "$t" "$d"; rm -rf "$t" "$d.part"; echo "STERNA unpacked"; )sh"
-    R"sh(else rm -rf "$t" "$d.part"; echo "STERNA broken the bundle arrived damaged or does not run here"; exit 4; fi;; )sh"
+    R"sh(if gzip -dc < "$f" | tar -xf - -C "$t" && [ "$("$t/bin/$p" __bundle-hash)" = "$h" ]; )sh"
+    R"sh(then [ -e "$d" ] || mv "$t" "$d"; rm -rf "$t" "$f"; [ "$f" = "$d.part" ] && rm -rf "$d.lock"; echo "STERNA unpacked"; )sh"
+    R"sh(else rm -rf "$t" "$f"; echo "STERNA broken the bundle arrived damaged or does not run here"; exit 4; fi;; )sh"
     R"sh(run) set -- $rest; exec "$b" "$@";; esac; done; exit 5)sh";
 
 template <class Number>

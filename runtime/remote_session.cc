@@ -75,6 +75,7 @@ Result<std::unique_ptr<RemoteSession>> RemoteSession::open(UvLoop& loop, Options
 
 RemoteSession::~RemoteSession() {
   loop_.remove(*this);
+  process_.reset();
   if (archive_ >= 0) ::close(archive_);
 }
 
