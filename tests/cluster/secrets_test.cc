@@ -77,6 +77,11 @@ bool looks_secret(const std::string& word) {
          any([](unsigned char c) { return std::isdigit(c); });
 }
 
+/// Of this test or of one beside it: a path may be as long as a key.
+bool is_folder_of_tests(const std::string& word) {
+  return word.starts_with(std::filesystem::temp_directory_path().string() + "/sterna-");
+}
+
 /// The command lines and environments of all processes, a string a line.
 constexpr const char* kAllStrings =
     "cat /proc/[0-9]*/cmdline /proc/[0-9]*/environ 2>/dev/null | tr '\\0' '\\n'";
@@ -103,7 +108,7 @@ TEST_F(Users, FindNothingSecretInCommandLinesAndEnvironments) {
       for (std::size_t end = 0; end != std::string::npos; begin = end + 1) {
         end = string.find_first_of(" ='\",;", begin);
         const std::string word = string.substr(begin, end - begin);
-        EXPECT_TRUE(!looks_secret(word) || std::filesystem::exists(word)) << string;
+        EXPECT_TRUE(!looks_secret(word) || is_folder_of_tests(word)) << string;
       }
     }
     EXPECT_EQ(runs().ask({"down", id}, kAda).value("left", -1), 0);
