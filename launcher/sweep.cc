@@ -33,6 +33,7 @@ constexpr std::size_t kRunDigits = 16;  // hexadecimal
 std::vector<ShellQuestion> questions_of(const std::vector<StateHost>& hosts,
                                         const std::string& script) {
   std::vector<ShellQuestion> questions;
+  questions.reserve(hosts.size());
   for (const StateHost& host : hosts) questions.push_back({host.name, host.ssh, script});
   return questions;
 }
