@@ -12,6 +12,8 @@ function(sterna_test name)
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE ${ARG_LINKS} sterna_flags GTest::gtest GTest::gmock
                                         GTest::gtest_main)
+  sterna_include_root(tests_root tests)
+  target_include_directories(${name} PRIVATE ${tests_root})
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
   gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 TEST_PREFIX "${name}." PROPERTIES
     LABELS "${ARG_LABELS}" TIMEOUT ${ARG_TIMEOUT})

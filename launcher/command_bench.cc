@@ -1,11 +1,10 @@
 // sterna bench actors|train: what the runtime and a training step cost, as figures of one run.
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
 #include "launcher/bench/bench_actors_run.h"
 #include "launcher/bench/bench_train.h"
 #include "launcher/commands.h"
+#include "launcher/json_line.h"
 
 namespace sterna::launcher {
 
@@ -40,7 +39,7 @@ int bench_command(const BenchOptions& options) {
   if (options.json) {
     nlohmann::json json = {{"format", 1}, {"bench", options.what}};
     for (const auto& [name, value] : *figures) json[name] = value;
-    fmt::print("{}\n", json.dump());
+    fmt::print("{}\n", json_line(json));
     return exit_done;
   }
   for (const auto& [name, value] : *figures) {

@@ -5,12 +5,12 @@
 #include <charconv>
 #include <csignal>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "launcher/cluster_file.h"
 #include "launcher/commands.h"
 #include "launcher/host_plan.h"
+#include "launcher/json_line.h"
 #include "launcher/run_visitor.h"
 #include "launcher/slurm_run.h"
 #include "launcher/sweep.h"
@@ -54,6 +54,21 @@ std::vector<StateHost> hosts_of(const RunState& state) {
   return hosts;
 }
 
+/// How a run that another host keeps has ended, if that host still knows.
+void ask_head_for_end(RealMachine& machine, RunState& state) {
+  const std::optional<Elsewhere> head = head_elsewhere(state);
+  if (!head) return;
+  const Result<std::string> told =
+      ask_via(machine, *head, {"status", "--json", state.id}, kPatience);
+  const Json there = told ? Json::parse(*told, nullptr, false) : Json();
+  const auto ended = there.find("ended");
+  const auto exit = there.find("exit");
+  if (ended == there.end() || !ended->is_string() || exit == there.end()) return;
+  if (!exit->is_number_integer()) return;
+  state.ended = *ended;
+  state.exit = *exit;
+}
+
 Down end(RealMachine& machine, const RunStates& states, RunState state) {
   Down down;
   down.id = state.id;
@@ -81,6 +96,7 @@ Down end(RealMachine& machine, const RunStates& states, RunState state) {
     if (state.detached && down.errors.empty() && down.left == 0) {
       state.ended = "ended by sterna down";
       state.exit = exit_interrupted;
+      ask_head_for_end(machine, state);
       state.operators.clear();
       if (const Result<void> written = states.write(state); !written) say(written.error().message);
     } else if (down.errors.empty() && down.left == 0) {
@@ -93,15 +109,14 @@ Down end(RealMachine& machine, const RunStates& states, RunState state) {
 int tell(const Down& down, bool json) {
   const bool clean = down.left == 0 && down.errors.empty();
   if (json) {
-    const nlohmann::ordered_json line = {
-        {"format", 1},
-        {"id", down.id},
-        {"stopped", down.stopped ? down.stopped->stopped : 0},
-        {"killed", (down.stopped ? down.stopped->killed : 0) + down.killed},
-        {"left", down.left},
-        {"hosts", down.hosts},
-        {"errors", down.errors}};
-    if (!print_result(line.dump() + "\n")) return exit_failed;
+    const Json line = {{"format", 1},
+                       {"id", down.id},
+                       {"stopped", down.stopped ? down.stopped->stopped : 0},
+                       {"killed", (down.stopped ? down.stopped->killed : 0) + down.killed},
+                       {"left", down.left},
+                       {"hosts", down.hosts},
+                       {"errors", down.errors}};
+    if (!print_result(json_line(line) + "\n")) return exit_failed;
   } else {
     std::string text = down.id + ": ";
     if (down.stopped) {
@@ -210,7 +225,7 @@ int down_command(const VisitOptions& options) {
     if (options.json) words.emplace_back("--json");
     if (options.all) words.emplace_back("--all");
     if (!options.run.empty()) words.push_back(options.run);
-    return run_via(options.via, words);
+    return run_via({options.via}, words);
   }
   if (!options.file.empty()) return down_by_file(options);
   const Result<RunStates> states = RunStates::of_user();

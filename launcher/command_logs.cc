@@ -8,10 +8,10 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
-#include <nlohmann/json.hpp>
 
 #include "launcher/commands.h"
 #include "launcher/duration_text.h"
+#include "launcher/json_line.h"
 #include "launcher/run_visitor.h"
 #include "launcher/text_format.h"
 #include "launcher/via.h"
@@ -43,8 +43,7 @@ class Lines {
       }
       if (!wanted_) continue;
       if (options.json) {
-        out.push_back(nlohmann::ordered_json{{"process", name_}, {"line", line}}.dump(
-            -1, ' ', false, nlohmann::json::error_handler_t::replace));
+        out.push_back(json_line({{"process", name_}, {"line", line}}));
       } else if (options.actor.empty()) {
         out.push_back(fmt::format("{:<12} {}", name_, printable(line)));
       } else {
@@ -137,19 +136,29 @@ int follow(RunVisitor& visitor, const LogsOptions& options, const std::string& s
   }
 }
 
+std::vector<std::string> words_for(const LogsOptions& options) {
+  std::vector<std::string> words = {"logs"};
+  if (options.follow) words.emplace_back("-f");
+  if (options.json) words.emplace_back("--json");
+  if (!options.since.empty()) words.insert(words.end(), {"--since", options.since});
+  if (!options.run.empty()) words.push_back(options.run);
+  if (!options.actor.empty()) words.push_back(options.actor);
+  return words;
+}
+
+/// Of a run that is over, or does not answer: what its directory holds, on the head.
+int from_head(const RunState& state, LogsOptions options, const std::string& since) {
+  const std::optional<Elsewhere> head = head_elsewhere(state);
+  if (!head) return from_directory(state, options, since);
+  options.run = state.id;
+  return run_via(*head, words_for(options));
+}
+
 }  // namespace
 
 int logs_command(const LogsOptions& given) {
   LogsOptions options = given;
-  if (!options.via.empty()) {
-    std::vector<std::string> words = {"logs"};
-    if (options.follow) words.emplace_back("-f");
-    if (options.json) words.emplace_back("--json");
-    if (!options.since.empty()) words.insert(words.end(), {"--since", options.since});
-    if (!options.run.empty()) words.push_back(options.run);
-    if (!options.actor.empty()) words.push_back(options.actor);
-    return run_via(options.via, words);
-  }
+  if (!options.via.empty()) return run_via({options.via}, words_for(options));
   const Result<std::string> since = stamp_of(options.since);
   if (!since) return report(since.error());
   const Result<RunStates> states = RunStates::of_user();
@@ -163,13 +172,10 @@ int logs_command(const LogsOptions& given) {
     }
   }
   if (!state) return report(state.error());
-  if (!state->ended.empty()) return from_directory(*state, options, *since);
+  if (!state->ended.empty()) return from_head(*state, options, *since);
   RealMachine machine;
   Result<std::unique_ptr<RunVisitor>> visitor = RunVisitor::visit(machine, *state, kPatience);
-  if (!visitor) {
-    if (state->head.empty()) return from_directory(*state, options, *since);
-    return report(visitor.error());
-  }
+  if (!visitor) return from_head(*state, options, *since);
   const SignalWatch interrupt(machine.loop(), SIGINT, [&] { (*visitor)->interrupt(); });
   return follow(**visitor, options, *since);
 }

@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "launcher/commands.h"
+#include "launcher/json_line.h"
 #include "launcher/live_view.h"
 #include "launcher/overview.h"
 #include "launcher/run_visitor.h"
@@ -27,14 +28,6 @@ std::vector<std::string> words_for(const char* command, const VisitOptions& opti
   return words;
 }
 
-/// How to reach the head of a run over ssh; empty: it is this machine.
-std::string head_of(const RunState& state) {
-  for (const StateHost& host : state.hosts) {
-    if (host.name == state.head) return host.ssh;
-  }
-  return "";
-}
-
 /// Over: says so; elsewhere: asks the head, which may know more.
 int without_answer(RealMachine& machine, const RunStates& states, const RunState& remembered,
                    const char* command, const VisitOptions& options, const Error& error) {
@@ -45,10 +38,10 @@ int without_answer(RealMachine& machine, const RunStates& states, const RunState
     return state.exit;
   }
   if (!state.slurm_job.empty()) return slurm_status(machine, state, options.json);
-  if (const std::string head = head_of(state); !head.empty()) {
+  if (const std::optional<Elsewhere> head = head_elsewhere(state)) {
     VisitOptions there = options;
     there.run = state.id;
-    return run_via(head, words_for(command, there));
+    return run_via(*head, words_for(command, there));
   }
   say(fmt::format("{}; `sterna down {}` makes sure that nothing of it is left", error.message,
                   state.id));
@@ -70,7 +63,7 @@ std::string codec_line(const RunStatus& status) {
 }  // namespace
 
 int status_command(const VisitOptions& options) {
-  if (!options.via.empty()) return run_via(options.via, words_for("status", options));
+  if (!options.via.empty()) return run_via({options.via}, words_for("status", options));
   const Result<RunStates> states = RunStates::of_user();
   if (!states) return report(states.error());
   const Result<RunState> state = states->find(options.run);
@@ -98,7 +91,7 @@ int status_command(const VisitOptions& options) {
 }
 
 int watch_command(const VisitOptions& options) {
-  if (!options.via.empty()) return run_via(options.via, words_for("watch", options));
+  if (!options.via.empty()) return run_via({options.via}, words_for("watch", options));
   const Result<RunStates> states = RunStates::of_user();
   if (!states) return report(states.error());
   const Result<RunState> state = states->find(options.run);
@@ -139,7 +132,7 @@ int watch_command(const VisitOptions& options) {
 }
 
 int list_command(const VisitOptions& options) {
-  if (!options.via.empty()) return run_via(options.via, words_for("list", options));
+  if (!options.via.empty()) return run_via({options.via}, words_for("list", options));
   const Result<RunStates> states = RunStates::of_user();
   if (!states) return report(states.error());
   std::string text;
@@ -147,6 +140,7 @@ int list_command(const VisitOptions& options) {
   for (const RunState& remembered : states->all()) {
     const RunState state = with_slurms_end(machine, *states, remembered);
     std::string word = state.ended.empty() ? "" : "ended: " + state.ended;
+    Json told = {{"phase", state.ended.empty() ? "does not answer" : "ended"}};
     if (word.empty()) {
       constexpr Duration kShort = std::chrono::seconds(2);
       const auto visitor = RunVisitor::visit(machine, state, kShort);
@@ -154,7 +148,9 @@ int list_command(const VisitOptions& options) {
           visitor ? (*visitor)->look() : Result<Overview>(visitor.error());
       if (overview) {
         const RunStatus status = status_of(state, *overview);
-        word = fmt::format("{}, step {} of {}", status.phase, status.step, status.steps);
+        word = status.phase;
+        if (status.steps > 0) word += fmt::format(", step {} of {}", status.step, status.steps);
+        told = {{"phase", status.phase}, {"step", status.step}, {"steps", status.steps}};
       } else if (!state.slurm_job.empty()) {
         word = slurm_words(state, slurm_job(machine, state.slurm_job));
       } else {
@@ -162,7 +158,9 @@ int list_command(const VisitOptions& options) {
       }
     }
     if (options.json) {
-      text += state_json_line(state) + "\n";
+      Json line = Json::parse(state_json_line(state));
+      line.update(told);
+      text += json_line(line) + "\n";
     } else {
       const std::string where =
           state.hosts.empty()

@@ -3,14 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
+#include "launcher/json_line.h"
 #include "launcher/text_table.h"
 
 namespace sterna::launcher {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr int kFormat = 1;
 constexpr double kMicrosecondsPerMillisecond = 1000;
@@ -97,7 +95,7 @@ std::string doctor_json(const DoctorReport& report) {
     if (trip.megabytes_per_second) one["megabytes_per_second"] = *trip.megabytes_per_second;
     json["round_trips"].push_back(std::move(one));
   }
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return json_line(json);
 }
 
 }  // namespace sterna::launcher

@@ -17,12 +17,6 @@ constexpr std::size_t kErrorsKept = 16U << 10;
 /// ssh's own patience to connect ends first, and it knows more.
 constexpr Duration kBeyondConnecting = std::chrono::seconds(2);
 
-Bytes bytes_of(std::string_view text) {
-  const auto buffer = std::make_shared<Buffer>(text.size());
-  std::copy(text.begin(), text.end(), reinterpret_cast<char*>(buffer->data()));
-  return {buffer, buffer->bytes()};
-}
-
 /// One shell while it runs.
 struct Asking {
   ShellAnswer answer;
@@ -36,7 +30,7 @@ struct Asking {
       return;
     }
     answer.asked = now;
-    process->write(bytes_of("go\n"));
+    process->write(copy_bytes("go\n"));
     process->close_input();
   }
 };
@@ -63,7 +57,7 @@ void start(RealMachine& machine, const ShellQuestion& question, Duration patienc
   }
   asking.process = std::move(started).value();
   // In braces, so that the shell has read all of it before the script reads its line.
-  asking.process->write(bytes_of("{ " + question.script + "\nexit; }\n"));
+  asking.process->write(copy_bytes("{ " + question.script + "\nexit; }\n"));
   if (question.script.find(kShellReady) == std::string::npos) asking.process->close_input();
 }
 

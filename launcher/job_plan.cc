@@ -125,7 +125,7 @@ Result<std::vector<ActorSpec>> specs_of(const ClusterFile& file, const actors::J
     spec.environment = environment_of(actor, devices_given);
     if (!actor.type.empty()) {
       spec.type = actor.type;
-      spec.args = shared_bytes(actor.args_json.empty() ? "{}" : actor.args_json);
+      spec.args = copy_bytes(actor.args_json.empty() ? "{}" : actor.args_json);
       spec.args_are_json = true;
       specs.push_back(std::move(spec));
       continue;

@@ -88,10 +88,7 @@ std::string title(const RunStatus& status, const ViewOptions& options) {
 
 std::string progress_bar(const RunStatus& status, const ViewOptions& options) {
   const double part =
-      status.steps > 0
-          ? std::clamp(static_cast<double>(status.step) / static_cast<double>(status.steps), 0.0,
-                       1.0)
-          : 0.0;
+      std::clamp(static_cast<double>(status.step) / static_cast<double>(status.steps), 0.0, 1.0);
   // Rounded down: 100 % means that the last step is done.
   std::string label =
       fmt::format(" {:3} %  step {} of {}", static_cast<int>(std::floor(part * 100)),
@@ -274,7 +271,7 @@ void table(const RunStatus& status, const ViewOptions& options, std::size_t room
 std::vector<std::string> render(const RunStatus& status, const ViewOptions& options) {
   std::vector<std::string> lines;
   lines.push_back(title(status, options));
-  lines.push_back(progress_bar(status, options));
+  if (status.steps > 0) lines.push_back(progress_bar(status, options));
   flow(facts(status), options, lines);
   const std::size_t most = options.height > 1 ? options.height - 1 : 1;
   if (lines.size() + 3 <= most && !status.actors.empty()) {
@@ -299,8 +296,13 @@ std::vector<std::string> render(const RunStatus& status, const ViewOptions& opti
 }
 
 std::string plain_line(const RunStatus& status) {
-  std::string line = fmt::format("step {} of {}", thousands(status.step), thousands(status.steps));
-  for (const Fact& fact : facts(status)) line += ", " + fact.text;
+  std::string line;
+  const auto add = [&line](const std::string& part) { line += (line.empty() ? "" : ", ") + part; };
+  // Actors that do not train have no steps.
+  if (status.steps > 0) {
+    add(fmt::format("step {} of {}", thousands(status.step), thousands(status.steps)));
+  }
+  for (const Fact& fact : facts(status)) add(fact.text);
   return line;
 }
 

@@ -4,15 +4,14 @@
 
 #include <algorithm>
 #include <array>
-#include <nlohmann/json.hpp>
 
+#include "launcher/json_line.h"
 #include "launcher/status_json.h"
 #include "launcher/text_format.h"
 
 namespace sterna::launcher {
 namespace {
 
-using Json = nlohmann::ordered_json;
 constexpr int format = 1;
 
 double milliseconds(Duration duration) {
@@ -23,7 +22,7 @@ double milliseconds(Duration duration) {
 
 RunStatus status_of(const RunState& state, const Overview& overview) {
   RunStatus status;
-  if (Result<RunStatus> told = parse_status(text_of(overview.report))) {
+  if (Result<RunStatus> told = parse_status(text_of(overview.report.view()))) {
     status = std::move(told).value();
   } else {
     status.config = state.name;
@@ -71,9 +70,9 @@ std::string overview_json(const RunState& state, const Overview& overview) {
                                {"bytes_in", member.bytes_in},
                                {"bytes_out", member.bytes_out}});
   }
-  json["status"] = Json::parse(text_of(overview.report), nullptr, false);
+  json["status"] = Json::parse(text_of(overview.report.view()), nullptr, false);
   if (json["status"].is_discarded()) json["status"] = nullptr;
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return json_line(json);
 }
 
 std::vector<std::string> member_table(const Overview& overview) {

@@ -7,10 +7,10 @@
 #include <csignal>
 #include <filesystem>
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include "launcher/commands.h"
 #include "launcher/host_plan.h"
+#include "launcher/json_line.h"
 #include "launcher/relay_placer.h"
 #include "launcher/result_json.h"
 #include "launcher/status_json.h"
@@ -21,8 +21,6 @@
 
 namespace sterna::launcher {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 /// Shows the launcher what the run is doing, a few times a second.
 class RelayView final : public RunView {
@@ -91,7 +89,7 @@ class Owner {
       channel_.close({"over", end.error().message, {}, exit_bad_input});
       return exit_bad_input;
     }
-    channel_.close({"over", end->last_words, shared_bytes(to_json(end->result)), end->result.exit});
+    channel_.close({"over", end->last_words, copy_bytes(to_json(end->result)), end->result.exit});
     return end->result.exit;
   }
 
@@ -144,7 +142,7 @@ int own() {
     say(first.error().message);
     return exit_bad_input;
   }
-  Result<OwnerOrder> order = parse_order(text_of(first->data));
+  Result<OwnerOrder> order = parse_order(text_of(first->data.view()));
   Result<ClusterFile> file = order ? parse_cluster_file(first->text, order->file_path)
                                    : Result<ClusterFile>(order.error());
   if (!file) {
@@ -157,11 +155,14 @@ int own() {
 }  // namespace
 
 std::string order_json(const OwnerOrder& order) {
-  return Json{
-      {"file_path", order.file_path},     {"data", order.data},        {"run_dir", order.run_dir},
-      {"run_parent", order.run_parent},   {"run", order.run},          {"program", order.program},
-      {"schema_hash", order.schema_hash}, {"detached", order.detached}}
-      .dump();
+  return json_line({{"file_path", order.file_path},
+                    {"data", order.data},
+                    {"run_dir", order.run_dir},
+                    {"run_parent", order.run_parent},
+                    {"run", order.run},
+                    {"program", order.program},
+                    {"schema_hash", order.schema_hash},
+                    {"detached", order.detached}});
 }
 
 Result<OwnerOrder> parse_order(std::string_view text) {

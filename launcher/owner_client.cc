@@ -88,8 +88,8 @@ Result<void> OwnerClient::ship_to_head(RemoteSession::Options session) {
 }
 
 void OwnerClient::send(const OwnerWord& word) {
-  if (local_owner_) local_owner_->write(framed_word(word));
-  if (remote_owner_) remote_owner_->write(framed_word(word));
+  if (local_owner_) local_owner_->write(as_written(word));
+  if (remote_owner_) remote_owner_->write(as_written(word));
 }
 
 Result<RunState> OwnerClient::start() {
@@ -98,7 +98,7 @@ Result<RunState> OwnerClient::start() {
   const auto ready = [this] { return local_owner_ || remote_owner_->running() || over_; };
   machine_.loop().run_until(ready, kNever);
   if (!over_) {
-    send({"order", resolved(options_.file), shared_bytes(order_json(options_.order))});
+    send({"order", resolved(options_.file), copy_bytes(order_json(options_.order))});
     machine_.loop().run_until([this] { return running_ || over_; }, kNever);
   }
   if (over_) return Error{Errc::unavailable, over_->last_words};
@@ -162,7 +162,7 @@ void OwnerClient::told(const OwnerWord& word) {
   } else if (word.kind == "detached") {
     detached_ = true;
   } else if (word.kind == "over") {
-    over_ = Over{static_cast<int>(word.number), word.text, std::string(text_of(word.data))};
+    over_ = Over{static_cast<int>(word.number), word.text, std::string(text_of(word.data.view()))};
   }
 }
 

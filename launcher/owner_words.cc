@@ -20,14 +20,7 @@ Result<OwnerWord> OwnerWord::decode(Wire::Reader wire, WireReader& reader) {
   return OwnerWord{wire.getKind(), wire.getText(), reader.bytes(wire.getData()), wire.getNumber()};
 }
 
-Bytes framed_word(const OwnerWord& word) {
-  const Bytes packed = pack(word);
-  const std::uint64_t size = packed.size();
-  const auto buffer = std::make_shared<Buffer>(sizeof(size) + packed.size());
-  std::memcpy(buffer->data(), &size, sizeof(size));
-  std::memcpy(buffer->data() + sizeof(size), packed.data(), packed.size());
-  return {buffer, buffer->bytes()};
-}
+Bytes as_written(const OwnerWord& word) { return with_size(pack(word)); }
 
 bool WordReader::take(std::string_view bytes) {
   pending_ += bytes;

@@ -35,8 +35,8 @@ struct OwnerWord {
   static Result<OwnerWord> decode(Wire::Reader wire, WireReader& reader);
 };
 
-/// With its length before it.
-Bytes framed_word(const OwnerWord& word);
+/// The word as its stream has it: behind its size.
+Bytes as_written(const OwnerWord& word);
 
 /// Puts words together from the bytes of a stream.
 class WordReader {

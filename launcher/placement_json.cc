@@ -1,12 +1,10 @@
 // The placement of a cluster file as one line of JSON.
-#include <nlohmann/json.hpp>
 
+#include "launcher/json_line.h"
 #include "launcher/placement_view.h"
 
 namespace sterna::launcher {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr int format = 1;
 
@@ -62,7 +60,7 @@ std::string placement_json(const ClusterFile& file) {
     json["actors"] = Json::array();
     for (const ActorPlan& actor : file.actors) json["actors"].push_back(to_json(actor));
   }
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return json_line(json);
 }
 
 }  // namespace sterna::launcher

@@ -117,6 +117,7 @@ std::string summary(const ClusterFile& file) {
     }
   }
   std::vector<std::string> parts;
+  parts.reserve(types.size());
   for (const auto& [type, count] : types) parts.push_back(fmt::format("{} {}", count, type));
   return fmt::format(
       "{} of {}: {}", counted(static_cast<std::int64_t>(file.actors.size()), "actor"),

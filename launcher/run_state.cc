@@ -7,11 +7,11 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 
 #include "input/atomic_file.h"
 #include "launcher/environment.h"
 #include "launcher/files.h"
+#include "launcher/json_line.h"
 #include "runtime/cluster_messages.h"
 #include "runtime/keys.h"
 
@@ -19,7 +19,6 @@ namespace sterna::launcher {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
 constexpr int format = 1;
 /// Of runs that are over, so many are remembered.
 constexpr std::size_t kEndedKept = 20;
@@ -126,7 +125,7 @@ std::string state_text(const RunState& state) {
   }
   json["ended"] = state.ended;
   json["exit"] = state.exit;
-  return json.dump(1) + "\n";
+  return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 std::string state_json_line(const RunState& state) {
@@ -142,7 +141,8 @@ std::string state_json_line(const RunState& state) {
   json["hosts"] = Json::array();
   for (const StateHost& host : state.hosts) json["hosts"].push_back(host.name);
   json["ended"] = state.ended.empty() ? Json() : Json(state.ended);
-  return json.dump();
+  if (!state.ended.empty()) json["exit"] = state.exit;
+  return json_line(json);
 }
 
 Result<RunState> parse_state(std::string_view text) {

@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <ctime>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 
 #include "input/atomic_file.h"
+#include "launcher/json_line.h"
 #include "launcher/slurm_batch.h"
 #include "runtime/bundle.h"
 #include "runtime/real_machine.h"
@@ -128,11 +128,11 @@ std::string slurm_words(const RunState& state, const Result<SlurmJob>& job) {
 int slurm_status(RealMachine& machine, const RunState& state, bool json) {
   const Result<SlurmJob> job = slurm_job(machine, state.slurm_job);
   if (json) {
-    auto line = nlohmann::ordered_json::parse(state_json_line(state));
+    auto line = Json::parse(state_json_line(state));
     line["slurm_job"] = state.slurm_job;
-    line["slurm_state"] = job ? nlohmann::ordered_json(job->state) : nullptr;
-    line["slurm_nodes"] = job ? nlohmann::ordered_json(job->nodes) : nullptr;
-    if (!print_result(line.dump() + "\n")) return exit_failed;
+    line["slurm_state"] = job ? Json(job->state) : nullptr;
+    line["slurm_nodes"] = job ? Json(job->nodes) : nullptr;
+    if (!print_result(json_line(line) + "\n")) return exit_failed;
   } else if (!print_result(fmt::format("{}: {}\n", state.id, slurm_words(state, job)))) {
     return exit_failed;
   }

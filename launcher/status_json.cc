@@ -1,21 +1,15 @@
 #include "launcher/status_json.h"
 
 #include <algorithm>
-#include <cmath>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
+
+#include "launcher/json_line.h"
 
 namespace sterna::launcher {
 namespace {
 
-using Json = nlohmann::ordered_json;
 constexpr int format = 1;
-
-Json number(std::optional<double> value) {
-  if (!value || !std::isfinite(*value)) return nullptr;
-  return *value;
-}
 
 std::optional<double> number_at(const Json& json, const char* key) {
   const Json& value = json.at(key);
@@ -63,14 +57,14 @@ std::string status_json(const RunStatus& status) {
   json["phase"] = status.phase;
   json["step"] = status.step;
   json["steps"] = status.steps;
-  json["elapsed_seconds"] = number(status.elapsed_seconds);
-  json["left_seconds"] = number(status.left_seconds);
-  json["loss"] = number(status.loss);
-  json["examples_per_second"] = number(status.examples_per_second);
-  json["precision_at_1"] = number(status.precision_at_1);
+  json["elapsed_seconds"] = json_number(status.elapsed_seconds);
+  json["left_seconds"] = json_number(status.left_seconds);
+  json["loss"] = json_number(status.loss);
+  json["examples_per_second"] = json_number(status.examples_per_second);
+  json["precision_at_1"] = json_number(status.precision_at_1);
   json["precision_step"] = status.precision_step;
-  json["bits_up"] = number(status.bits_up);
-  json["bits_down"] = number(status.bits_down);
+  json["bits_up"] = json_number(status.bits_up);
+  json["bits_down"] = json_number(status.bits_down);
   json["raw_bytes_up"] = status.raw_bytes_up;
   json["coded_bytes_up"] = status.coded_bytes_up;
   json["raw_bytes_down"] = status.raw_bytes_down;
@@ -78,7 +72,7 @@ std::string status_json(const RunStatus& status) {
   json["actors"] = Json::array();
   for (const ActorStatus& actor : status.actors) json["actors"].push_back(actor_json(actor));
   json["log_lines"] = status.log_lines;
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return json_line(json);
 }
 
 Result<RunStatus> parse_status(std::string_view text) {
@@ -109,16 +103,6 @@ Result<RunStatus> parse_status(std::string_view text) {
   } catch (const Json::exception& error) {
     return Error{Errc::malformed, std::string("the run's report: ") + error.what()};
   }
-}
-
-Bytes shared_bytes(std::string_view text) {
-  const auto buffer = std::make_shared<Buffer>(text.size());
-  std::copy(text.begin(), text.end(), reinterpret_cast<char*>(buffer->data()));
-  return {buffer, buffer->bytes()};
-}
-
-std::string_view text_of(const Bytes& bytes) {
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
 }  // namespace sterna::launcher

@@ -6,7 +6,6 @@
 #include <string_view>
 
 #include "launcher/run_status.h"
-#include "runtime/base/bytes.h"
 #include "runtime/base/result.h"
 
 namespace sterna::launcher {
@@ -14,8 +13,5 @@ namespace sterna::launcher {
 std::string status_json(const RunStatus& status);
 /// Fails (malformed) on anything that status_json() did not write.
 Result<RunStatus> parse_status(std::string_view json);
-
-Bytes shared_bytes(std::string_view text);
-std::string_view text_of(const Bytes& bytes);
 
 }  // namespace sterna::launcher

@@ -1,36 +1,69 @@
 #include "launcher/via.h"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <utility>
 
 #include "launcher/commands.h"
+#include "launcher/host_shell.h"
 #include "runtime/remote_placer.h"
 #include "runtime/remote_script.h"
 
 namespace sterna::launcher {
+namespace {
 
-int run_via(const std::string& destination, const std::vector<std::string>& arguments) {
-  std::string script =
-      "b=$(command -v sterna || ls -t ~/.cache/sterna/bundles/*/bin/sterna 2>/dev/null | head -n "
-      "1);"
-      " [ -n \"$b\" ] || { echo \"sterna: there is no sterna here\" >&2; exit 1; };"
-      " exec \"$b\"";
+Result<std::string> script_for(const Elsewhere& there, const std::vector<std::string>& arguments) {
+  // "~" must not be read by the shell: the script does that itself.
+  std::string script = fmt::format(
+      R"(w="{}"; case $w in "~/"*) w=$HOME/${{w#??}};; esac; )"
+      R"(b=$(ls -t "$w"/bundles/*/bin/sterna 2>/dev/null | head -n 1); [ -n "$b" ] || )"
+      R"(b=$(command -v sterna) || {{ echo "sterna: there is no sterna here" >&2; exit 1; }}; )"
+      R"(exec "$b")",
+      there.work);
   for (const std::string& argument : arguments) {
     if (!plain_for_shell(argument)) {
-      return report({Errc::invalid_argument, "\"" + argument + "\" cannot be sent by --via"});
+      return Error{Errc::invalid_argument, "\"" + argument + "\" cannot be sent by --via"};
     }
     script += " " + argument;
   }
+  return script;
+}
+
+}  // namespace
+
+std::optional<Elsewhere> head_elsewhere(const RunState& state) {
+  for (const StateHost& host : state.hosts) {
+    if (host.name == state.head && !host.ssh.empty()) return Elsewhere{host.ssh, host.work};
+  }
+  return std::nullopt;
+}
+
+int run_via(const Elsewhere& there, const std::vector<std::string>& arguments) {
+  const Result<std::string> script = script_for(there, arguments);
+  if (!script) return report(script.error());
   constexpr Duration kPatience = std::chrono::seconds(10);
-  std::vector<std::string> words = ssh_command(destination, kPatience);
-  words.push_back(as_ssh_command(script));
+  std::vector<std::string> words = ssh_command(there.ssh, kPatience);
+  words.push_back(as_ssh_command(*script));
   std::vector<char*> argv;
   argv.reserve(words.size() + 1);
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
   ::execvp(argv.front(), argv.data());
   return report(system_error("cannot start ssh", errno));
+}
+
+Result<std::string> ask_via(RealMachine& machine, const Elsewhere& there,
+                            const std::vector<std::string>& arguments, Duration patience) {
+  STERNA_ASSIGN(std::string script, script_for(there, arguments));
+  const ShellQuestion question{there.ssh, there.ssh, std::move(script)};
+  const std::vector<ShellAnswer> answers = ask_shells(machine, {question}, patience);
+  const ShellAnswer& answer = answers.front();
+  if (!answer.exit || answer.output.empty()) {
+    return Error{Errc::unavailable, shell_trouble(question, answer)};
+  }
+  return answer.output;
 }
 
 }  // namespace sterna::launcher

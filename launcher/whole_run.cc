@@ -93,24 +93,34 @@ void keep(RunDirectory& directory, RunResult& result) {
   result.cause = kept.error().message;
 }
 
+/// Where the run's files are, for who reads it on another machine, or later from another folder.
+std::string place_of(const WholeRunOptions& options, const std::string& directory) {
+  if (head_is_remote(options.file)) return options.file.cluster.head + ":" + directory;
+  return options.detached ? std::filesystem::absolute(directory).lexically_normal().string()
+                          : directory;
+}
+
 /// The last lines. Of a run that is done they are its result, and follow the view.
-std::string ending(const ClusterFile& file, const RunResult& result, const StopReport& stop) {
+std::string ending(const WholeRunOptions& options, const RunResult& result,
+                   const StopReport& stop) {
+  const ClusterFile& file = options.file;
+  const std::string place = place_of(options, result.run);
   if (result.exit == exit_done && !file.trains()) {
     return fmt::format("all {} actors have stopped; everything is in {}", file.actors.size(),
-                       result.run);
+                       place);
   }
   if (result.exit == exit_done) {
     return fmt::format("precision@1 {:.4f} on {} after {} steps in {:.1f} s; everything is in {}",
                        result.precision_at_1.value_or(0), result.data, thousands(result.steps),
-                       result.seconds, result.run);
+                       result.seconds, place);
   }
   if (result.exit == exit_interrupted) {
     return fmt::format("interrupted at step {}: {} processes stopped, {} killed; logs are in {}",
-                       thousands(result.steps), stop.stopped, stop.killed, result.run);
+                       thousands(result.steps), stop.stopped, stop.killed, place);
   }
-  if (result.steps == 0) return fmt::format("{} (logs are in {}/logs)", result.cause, result.run);
+  if (result.steps == 0) return fmt::format("{} (logs are in {}/logs)", result.cause, place);
   return fmt::format("the run failed at step {}; logs are in {}/logs\n{}", thousands(result.steps),
-                     result.run, result.cause);
+                     place, result.cause);
 }
 
 RunState state_of(const WholeRunOptions& options, const Cluster& cluster,
@@ -183,7 +193,7 @@ class Reports {
     const Time now = cluster_->loop().now();
     if (last_ && now - *last_ < kInterval) return;
     last_ = now;
-    cluster_->report(shared_bytes(status_json(status)));
+    cluster_->report(copy_bytes(status_json(status)));
   }
 
  private:
@@ -284,7 +294,7 @@ Result<WholeRunEnd> whole_run(RealMachine& machine, const WholeRunOptions& optio
     end.last_words = end.result.cause;
   } else {
     keep(directory, end.result);
-    end.last_words = ending(file, end.result, outcome.stop);
+    end.last_words = ending(options, end.result, outcome.stop);
     remembered.ended(end);
   }
   return end;

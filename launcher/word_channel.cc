@@ -111,7 +111,7 @@ WordChannel::~WordChannel() {
 
 void WordChannel::send(const OwnerWord& word) {
   if (pipes_ == nullptr) return;
-  auto* write = new Write{{}, framed_word(word)};
+  auto* write = new Write{{}, as_written(word)};
   write->request.data = write;
   uv_buf_t buffer = uv_buf_init(
       const_cast<char*>(reinterpret_cast<const char*>(write->bytes.data())),  // NOLINT: libuv's
@@ -129,7 +129,7 @@ void WordChannel::send_if_heard(const OwnerWord& word) {
 
 void WordChannel::close(const OwnerWord& last) {
   if (pipes_ == nullptr) return;
-  const Bytes bytes = framed_word(last);
+  const Bytes bytes = as_written(last);
   auto* output = reinterpret_cast<uv_stream_t*>(&pipes_->output);
   uv_stream_set_blocking(output, 1);
   send(last);

@@ -6,7 +6,7 @@
 namespace sterna::nets {
 namespace {
 
-constexpr std::size_t pixels = 28 * 28;
+constexpr std::size_t pixels = std::size_t{28} * 28;
 constexpr std::size_t classes = 10;
 
 AffineSpec dense(std::string name, std::size_t inputs, std::size_t outputs) {

@@ -56,7 +56,7 @@ Result<std::int64_t> JoinPlacer::spawn(const Bootstrap& bootstrap, Callbacks cal
   if (!joins) return local_.spawn(bootstrap, std::move(callbacks));
   STERNA_TRY(make_private(options_.folder));
   const std::string path = options_.folder + "/" + bootstrap.host;
-  STERNA_TRY(write_secret(path, framed(bootstrap)));
+  STERNA_TRY(write_secret(path, with_size(pack(bootstrap))));
   const std::int64_t id = next_id_++;
   (*nodes_)[id] = {path, std::move(callbacks.on_exit)};
   if (options_.written) options_.written(bootstrap.host, path);

@@ -2,7 +2,17 @@
 
 #include <cstring>
 
-namespace sterna::detail {
+namespace sterna {
+
+Bytes with_size(const Bytes& packed) {
+  const std::uint64_t size = packed.size();
+  const auto sized = make_buffer(sizeof(size) + packed.size());
+  std::memcpy(sized->data(), &size, sizeof(size));
+  std::memcpy(sized->data() + sizeof(size), packed.data(), packed.size());
+  return share(sized);
+}
+
+namespace detail {
 
 namespace {
 
@@ -77,4 +87,5 @@ Result<std::unique_ptr<Mail>> unpack_mail(ByteView packed, const MessageType& ty
   return std::move(decoded.mail);
 }
 
-}  // namespace sterna::detail
+}  // namespace detail
+}  // namespace sterna

@@ -19,6 +19,9 @@ Bytes pack_frames(std::span<const OutFrame> frames);
 Result<std::unique_ptr<Mail>> unpack_mail(ByteView packed, const MessageType& type);
 }  // namespace detail
 
+/// `packed` behind its size as a u64: how a stream of bytes tells where one ends.
+Bytes with_size(const Bytes& packed);
+
 template <Message M>
 Bytes pack(const M& message) {
   EnvelopeEncoder encoder;

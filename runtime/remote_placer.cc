@@ -114,7 +114,7 @@ void RemotePlacer::start(Placed& one) {
   std::vector<std::string> arguments = child_arguments(one.told->identity.name, one.told->run, 0);
   arguments.erase(arguments.begin());  // the program's own name
   one.session->run(arguments);
-  one.session->write(framed(*one.told));
+  one.session->write(with_size(pack(*one.told)));
   one.told.reset();
 }
 
@@ -187,15 +187,6 @@ std::vector<std::string> ssh_command(const std::string& destination, Duration pa
           "-o",  "ControlMaster=no",
           "-o",  "ControlPersist=no",
           "--",  destination};
-}
-
-Bytes framed(const Bootstrap& bootstrap) {
-  const Bytes packed = pack(bootstrap);
-  const std::uint64_t size = packed.size();
-  const auto buffer = std::make_shared<Buffer>(sizeof(size) + packed.size());
-  std::memcpy(buffer->data(), &size, sizeof(size));
-  std::memcpy(buffer->data() + sizeof(size), packed.data(), packed.size());
-  return {buffer, buffer->bytes()};
 }
 
 }  // namespace sterna

@@ -74,7 +74,4 @@ class RemotePlacer final : public Spawner {
 /// us.
 std::vector<std::string> ssh_command(const std::string& destination, Duration patience);
 
-/// Writes `bootstrap` as a process that is started from afar reads it.
-Bytes framed(const Bootstrap& bootstrap);
-
 }  // namespace sterna

@@ -25,12 +25,6 @@ constexpr std::size_t kErrorsKept = 4096;
 constexpr std::size_t kNoiseShown = 80;
 constexpr std::string_view kMark = "STERNA ";
 
-Bytes bytes_of(std::string_view text) {
-  const auto buffer = std::make_shared<Buffer>(text.size());
-  std::copy(text.begin(), text.end(), reinterpret_cast<char*>(buffer->data()));
-  return {buffer, buffer->bytes()};
-}
-
 }  // namespace
 
 RemoteSession::RemoteSession(UvLoop& loop, Options options, Events events)
@@ -150,11 +144,11 @@ void RemoteSession::start_shipping(std::uint64_t from) {
   }
   // What is there is the beginning of the same archive: the hash is in its name.
   if (from > archive_size_) {
-    write(bytes_of("restart\n"));
+    write(copy_bytes("restart\n"));
     from = 0;
   }
   shipped_ = from;
-  write(bytes_of(fmt::format("ship {}\n", archive_size_ - from)));
+  write(copy_bytes(fmt::format("ship {}\n", archive_size_ - from)));
   ship_more();
 }
 
@@ -170,7 +164,7 @@ void RemoteSession::ship_more() {
     }
     if (size == 0) {
       stage_ = Stage::unpacking;
-      write(bytes_of("unpack\n"));
+      write(copy_bytes("unpack\n"));
       return;
     }
     const auto sent = static_cast<std::uint64_t>(size);
@@ -192,7 +186,7 @@ void RemoteSession::run(const std::vector<std::string>& arguments) {
   deadline_ = kNever;
   std::string line = "run";
   for (const std::string& argument : arguments) line += " " + argument;
-  write(bytes_of(line + "\n"));
+  write(copy_bytes(line + "\n"));
 }
 
 void RemoteSession::write(Bytes bytes) { process_->write(std::move(bytes)); }

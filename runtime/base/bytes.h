@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string_view>
 #include <utility>
 
 namespace sterna {
@@ -67,5 +68,12 @@ Bytes share(std::shared_ptr<const Buffer> buffer, std::size_t size);
 Bytes share(std::shared_ptr<const Buffer> buffer);
 /// A copy of `view` in a buffer of its own.
 Bytes copy_bytes(ByteView view);
+inline Bytes copy_bytes(std::string_view text) {
+  return copy_bytes(std::as_bytes(std::span(text)));
+}
+/// The bytes as text, which lives as long as they do.
+inline std::string_view text_of(ByteView bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
 
 }  // namespace sterna

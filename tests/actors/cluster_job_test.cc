@@ -13,7 +13,7 @@
 #include "runtime/sim/sim_world.h"
 #include "tests/actors/simulated_job.h"
 #include "tests/actors/thirty_steps.h"
-#include "tests/launcher/temporary_folder.h"
+#include "tests/temporary_folder.h"
 
 namespace sterna::test {
 namespace {
@@ -25,7 +25,7 @@ using Settings = std::vector<std::string>;
 class ClusterJob : public testing::Test {
  protected:
   static void SetUpTestSuite() {
-    folder_ = std::make_unique<launcher::TemporaryFolder>();
+    folder_ = std::make_unique<TemporaryFolder>();
     std::ofstream(folder_->path() + "/job.toml") << kThirtySteps;
     ASSERT_TRUE(input::make_digits(digits(), kFewDigits).ok());
   }
@@ -89,7 +89,7 @@ class ClusterJob : public testing::Test {
   std::unique_ptr<Cluster> cluster;
 
  private:
-  static inline std::unique_ptr<launcher::TemporaryFolder> folder_;
+  static inline std::unique_ptr<TemporaryFolder> folder_;
 };
 
 TEST_F(ClusterJob, EndsInTheBitsOfThePlainLoopInEveryShapeAndWithEveryDelay) {

@@ -21,12 +21,6 @@ std::string source_folder() {
   return path == nullptr ? "" : path;
 }
 
-std::string new_folder() {
-  std::string path = testing::TempDir() + "sterna-hosts-XXXXXX";
-  if (::mkdtemp(path.data()) == nullptr) ADD_FAILURE() << "no temporary folder";
-  return path;
-}
-
 std::string without_line_end(std::string text) {
   while (!text.empty() && text.back() == '\n') text.pop_back();
   return text;
@@ -43,8 +37,7 @@ ClusterHosts::ClusterHosts(int count, const std::vector<std::string>& options)
     : ClusterHosts("hosts", count, options) {}
 
 ClusterHosts::ClusterHosts(const std::string& maker, int count,
-                           const std::vector<std::string>& options)
-    : folder_(new_folder()) {
+                           const std::vector<std::string>& options) {
   std::vector<std::string> arguments = {std::to_string(count), "--for", std::to_string(::getpid())};
   arguments.insert(arguments.end(), options.begin(), options.end());
   const Said made = call_script(maker, "up", arguments);
@@ -57,10 +50,7 @@ ClusterHosts::ClusterHosts(const std::string& maker, int count,
   }
 }
 
-ClusterHosts::~ClusterHosts() {
-  must("down", {});
-  std::filesystem::remove_all(folder_);
-}
+ClusterHosts::~ClusterHosts() { must("down", {}); }
 
 std::string ClusterHosts::address(const std::string& host) const {
   const auto found = std::find(names_.begin(), names_.end(), host);
@@ -76,22 +66,18 @@ std::string ClusterHosts::launcher_address() const {
 
 Environment ClusterHosts::launcher_environment() const {
   const char* path = std::getenv("PATH");
-  return {"PATH=" + folder_ + "/bin:" + (path == nullptr ? "" : path), "HOME=" + launcher_folder(),
+  return {"PATH=" + folder() + "/bin:" + (path == nullptr ? "" : path), "HOME=" + launcher_folder(),
           "XDG_STATE_HOME=" + launcher_folder() + "/state"};
 }
 
 Said ClusterHosts::finish(const std::vector<std::string>& command,
                           const Environment& environment) const {
   // The output may not lie in `folder_`: `down` removes it while it speaks.
-  const std::string folder = new_folder();
-  Said said;
-  {
-    Program program(folder, command, environment);
-    const auto code = program.exit_code(std::chrono::minutes(1));
-    said = {code.value_or(-1), program.out(), program.err()};
-    EXPECT_TRUE(code) << "it does not end: " << command.at(1) << "\n" << said.story();
-  }
-  std::filesystem::remove_all(folder);
+  const TemporaryFolder folder;
+  Program program(folder.path(), command, environment);
+  const auto code = program.exit_code(std::chrono::minutes(1));
+  Said said = {code.value_or(-1), program.out(), program.err()};
+  EXPECT_TRUE(code) << "it does not end: " << command.at(1) << "\n" << said.story();
   return said;
 }
 
@@ -102,7 +88,7 @@ Said ClusterHosts::call(const std::string& command,
 
 Said ClusterHosts::call_script(const std::string& script, const std::string& command,
                                const std::vector<std::string>& arguments) const {
-  std::vector<std::string> all = {source_folder() + "/tests/cluster/" + script, command, folder_};
+  std::vector<std::string> all = {source_folder() + "/tests/cluster/" + script, command, folder()};
   all.insert(all.end(), arguments.begin(), arguments.end());
   return finish(all, own_environment());
 }
@@ -122,7 +108,7 @@ Said ClusterHosts::exec(const std::string& host, const std::vector<std::string>&
 
 std::vector<std::string> ClusterHosts::ssh_command(const std::string& host,
                                                    const std::string& command) const {
-  return {folder_ + "/bin/ssh", "-oBatchMode=yes", "-oConnectTimeout=2", host, command};
+  return {folder() + "/bin/ssh", "-oBatchMode=yes", "-oConnectTimeout=2", host, command};
 }
 
 Said ClusterHosts::ssh(const std::string& host, const std::string& command) const {

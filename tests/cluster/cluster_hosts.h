@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tests/end_to_end/program.h"
+#include "tests/temporary_folder.h"
 
 namespace sterna::test {
 
@@ -52,9 +53,9 @@ class ClusterHosts {
   /// Of the machine that launches, as the hosts reach it.
   std::string launcher_address() const;
   /// What belongs to these hosts on the launching machine; gone with them.
-  const std::string& folder() const { return folder_; }
+  const std::string& folder() const { return folder_.path(); }
   /// For the launcher's own files.
-  std::string launcher_folder() const { return folder_ + "/home"; }
+  std::string launcher_folder() const { return folder() + "/home"; }
   /// With this a launcher finds the hosts by name, and writes only into its folder.
   Environment launcher_environment() const;
 
@@ -94,7 +95,7 @@ class ClusterHosts {
   Said call_script(const std::string& script, const std::string& command,
                    const std::vector<std::string>& arguments) const;
 
-  std::string folder_;
+  TemporaryFolder folder_;
   std::string missing_;
   std::vector<std::string> names_;
   std::vector<std::string> addresses_;

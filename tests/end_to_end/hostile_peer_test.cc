@@ -18,6 +18,7 @@
 #include "runtime/real_machine.h"
 #include "tests/end_to_end/hostile_actor.h"
 #include "tests/end_to_end/raw_peer.h"
+#include "tests/temporary_folder.h"
 
 namespace sterna::test {
 namespace {
@@ -44,15 +45,6 @@ actors::ServerArgs server_args() {
   args.workers = {{"worker-0", 0, 1}};
   return args;
 }
-
-struct ScratchFolder {
-  ScratchFolder() {
-    std::string pattern = testing::TempDir() + "hostile-XXXXXX";
-    path = ::mkdtemp(pattern.data());
-  }
-  ~ScratchFolder() { std::filesystem::remove_all(path); }
-  std::string path;
-};
 
 /// An extra peer, as the attacks see it.
 struct Attacker {
@@ -101,7 +93,7 @@ class HostilePeer : public testing::TestWithParam<bool> {
     options.heartbeat = milliseconds(100);
     options.silence = seconds(10);  // nothing here is about silence
     options.start_deadline = seconds(30);
-    options.log_directory = logs.path;
+    options.log_directory = logs.path();
     cluster.emplace(machine, registry, options);
     cluster->set_events({nullptr, [this](const ProcessDown& down) { downs.push_back(down); }, {}});
     const Result<void> begun = cluster->start();
@@ -138,7 +130,7 @@ class HostilePeer : public testing::TestWithParam<bool> {
   }
   std::map<std::string, std::vector<std::string>> read_logs() {
     std::map<std::string, std::vector<std::string>> all = {{"launcher", launcher_lines}};
-    for (const auto& file : std::filesystem::directory_iterator(logs.path)) {
+    for (const auto& file : std::filesystem::directory_iterator(logs.path())) {
       std::ifstream in(file.path());
       const std::string name = file.path().stem().string();
       for (std::string line; std::getline(in, line);) all[name].push_back(name + ": " + line);
@@ -220,7 +212,7 @@ class HostilePeer : public testing::TestWithParam<bool> {
   }
 
   const Registry registry = test_registry();
-  const ScratchFolder logs;
+  const TemporaryFolder logs;
   std::vector<std::string> launcher_lines;
   RealMachine machine{[this](std::string_view line) { launcher_lines.emplace_back(line); }};
   std::vector<ProcessDown> downs;  // outlives the cluster, whose end is told of too

@@ -14,7 +14,7 @@
 
 #include "tests/actors/thirty_steps.h"
 #include "tests/end_to_end/sterna_program.h"
-#include "tests/launcher/temporary_folder.h"
+#include "tests/temporary_folder.h"
 
 namespace sterna::test {
 
@@ -38,7 +38,7 @@ inline Arguments with(const std::vector<std::string>& settings) {
 class RunTest : public testing::Test {
  protected:
   static void SetUpTestSuite() {
-    drawn_ = std::make_unique<launcher::TemporaryFolder>();
+    drawn_ = std::make_unique<TemporaryFolder>();
     SternaProgram draw(drawn_->path(), {"data", "make", "digits", "--out", "digits", "--train",
                                         std::to_string(kFewDigits.train), "--test",
                                         std::to_string(kFewDigits.test)});
@@ -106,8 +106,8 @@ class RunTest : public testing::Test {
     return std::distance(begin(folders), end(folders));
   }
 
-  static inline std::unique_ptr<launcher::TemporaryFolder> drawn_;
-  launcher::TemporaryFolder folder_;
+  static inline std::unique_ptr<TemporaryFolder> drawn_;
+  TemporaryFolder folder_;
   bool may_leave_socket_folders_ = false;
   std::vector<std::unique_ptr<SternaProgram>> programs_;
 };

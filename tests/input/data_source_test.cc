@@ -53,7 +53,7 @@ class FindData : public ::testing::Test {
     return result.ok() ? Error{} : result.error();
   }
 
-  Scratch scratch_;
+  TemporaryFolder scratch_;
   DataQuery query_;
   std::vector<std::string> said_;
 };

@@ -88,7 +88,7 @@ TEST(Digits, are_white_on_black_and_centred_with_an_empty_border) {
 }
 
 TEST(Digits, are_written_as_idx_files_that_load_as_mnist_does) {
-  const Scratch scratch;
+  const TemporaryFolder scratch;
   std::vector<std::size_t> progress;
   const Result<void> made = make_digits(scratch / "digits", {.seed = 3, .train = 30, .test = 20},
                                         [&](std::size_t done, std::size_t total) {
@@ -108,7 +108,7 @@ TEST(Digits, are_written_as_idx_files_that_load_as_mnist_does) {
 }
 
 TEST(Digits, replace_drawn_digits_but_never_somebodys_mnist) {
-  const Scratch scratch;
+  const TemporaryFolder scratch;
   ASSERT_TRUE(make_digits(scratch / "digits", {.seed = 3, .train = 3, .test = 2}).ok());
   EXPECT_TRUE(make_digits(scratch / "digits", {.seed = 4, .train = 3, .test = 2}).ok());
   std::filesystem::remove(scratch / "digits/DRAWN.txt");

@@ -69,7 +69,7 @@ class Fetch : public ::testing::Test {
                {reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()});
   }
 
-  Scratch scratch_;
+  TemporaryFolder scratch_;
   std::string content_ = noise(300'000);
   FetchOptions options_;
 };

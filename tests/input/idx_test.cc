@@ -57,7 +57,7 @@ class MnistFiles : public ::testing::Test {
 
   /// The error of loading, which must be one line, name `path` and hold `words`.
   void expect_error(const std::filesystem::path& path, const std::string& words) {
-    const Result<Dataset> loaded = load_mnist(scratch_.dir(), Split::train);
+    const Result<Dataset> loaded = load_mnist(scratch_.path(), Split::train);
     ASSERT_FALSE(loaded.ok());
     EXPECT_THAT(loaded.error().message, HasSubstr(path.string()));
     EXPECT_THAT(loaded.error().message, HasSubstr(words));
@@ -70,14 +70,14 @@ class MnistFiles : public ::testing::Test {
     write_file(images_, file);
   }
 
-  Scratch scratch_;
+  TemporaryFolder scratch_;
   std::filesystem::path images_;
   std::filesystem::path labels_;
   Bytes8 pixels_;
 };
 
 TEST_F(MnistFiles, what_is_written_is_read) {
-  const Result<Dataset> loaded = load_mnist(scratch_.dir(), Split::train);
+  const Result<Dataset> loaded = load_mnist(scratch_.path(), Split::train);
   ASSERT_TRUE(loaded.ok()) << loaded.error().message;
   EXPECT_EQ(loaded->count, 3U);
   EXPECT_EQ(loaded->rows, 28U);
@@ -90,7 +90,7 @@ TEST_F(MnistFiles, what_is_written_is_read) {
 }
 
 TEST_F(MnistFiles, the_writer_leaves_nothing_but_the_files) {
-  EXPECT_THAT(files_in(scratch_.dir()),
+  EXPECT_THAT(files_in(scratch_.path()),
               ElementsAre("train-images-idx3-ubyte", "train-labels-idx1-ubyte"));
   EXPECT_THAT(read_file(labels_), ElementsAre(0, 0, 8, 1, 0, 0, 0, 3, 3, 1, 4));
 }
@@ -98,7 +98,7 @@ TEST_F(MnistFiles, the_writer_leaves_nothing_but_the_files) {
 TEST_F(MnistFiles, a_gz_file_is_read_where_the_plain_one_is_missing) {
   write_file(images_.string() + ".gz", gzip(read_file(images_)));
   std::filesystem::remove(images_);
-  const Result<Dataset> loaded = load_mnist(scratch_.dir(), Split::train);
+  const Result<Dataset> loaded = load_mnist(scratch_.path(), Split::train);
   ASSERT_TRUE(loaded.ok()) << loaded.error().message;
   EXPECT_EQ(loaded->images, pixels_);
 }
@@ -106,7 +106,7 @@ TEST_F(MnistFiles, a_gz_file_is_read_where_the_plain_one_is_missing) {
 TEST_F(MnistFiles, the_content_decides_what_is_gzip_not_the_name) {
   write_file(images_, gzip(read_file(images_)));
   std::filesystem::rename(labels_, labels_.string() + ".gz");
-  const Result<Dataset> loaded = load_mnist(scratch_.dir(), Split::train);
+  const Result<Dataset> loaded = load_mnist(scratch_.path(), Split::train);
   ASSERT_TRUE(loaded.ok()) << loaded.error().message;
   EXPECT_EQ(loaded->images, pixels_);
 }
@@ -117,13 +117,13 @@ TEST_F(MnistFiles, a_gzip_file_of_several_members_is_one_stream) {
   const Bytes8 rest = gzip({plain.begin() + 1000, plain.end()});
   packed.insert(packed.end(), rest.begin(), rest.end());
   write_file(images_, packed);
-  EXPECT_TRUE(load_mnist(scratch_.dir(), Split::train).ok());
+  EXPECT_TRUE(load_mnist(scratch_.path(), Split::train).ok());
 }
 
 TEST_F(MnistFiles, a_missing_file_is_named_with_the_commands_that_make_it) {
   std::filesystem::remove(labels_);
-  expect_error(scratch_.dir(), "train-labels-idx1-ubyte");
-  expect_error(scratch_.dir(), "sterna data fetch mnist");
+  expect_error(scratch_.path(), "train-labels-idx1-ubyte");
+  expect_error(scratch_.path(), "sterna data fetch mnist");
 }
 
 TEST_F(MnistFiles, a_truncated_file_is_refused) {
@@ -141,7 +141,7 @@ TEST_F(MnistFiles, a_truncated_gzip_file_is_refused_wherever_it_is_cut) {
   const Bytes8 whole = gzip(read_file(images_));
   for (std::size_t size = 2; size < whole.size(); size += 7) {
     write_file(images_, {whole.data(), size});
-    EXPECT_FALSE(load_mnist(scratch_.dir(), Split::train).ok()) << size << " bytes";
+    EXPECT_FALSE(load_mnist(scratch_.path(), Split::train).ok()) << size << " bytes";
   }
   write_file(images_, {whole.data(), whole.size() - 1});
   expect_error(images_, "cut short");
@@ -219,7 +219,7 @@ TEST_F(MnistFiles, a_glance_lets_whole_files_pass_in_every_form) {
   members.insert(members.end(), second.begin(), second.end());
   for (const Bytes8& form : {images, gzip(images), members}) {
     write_file(images_, form);
-    EXPECT_TRUE(check_mnist(scratch_.dir(), Split::train).ok());
+    EXPECT_TRUE(check_mnist(scratch_.path(), Split::train).ok());
   }
 }
 
@@ -233,8 +233,8 @@ TEST_F(MnistFiles, a_glance_says_of_a_broken_file_what_reading_it_says) {
   const Bytes8 labels = read_file(labels_);
   for (const Bytes8& broken : {longer, shorter, cut, labels, Bytes8{}}) {
     write_file(images_, broken);
-    const Result<void> glanced = check_mnist(scratch_.dir(), Split::train);
-    const Result<Dataset> loaded = load_mnist(scratch_.dir(), Split::train);
+    const Result<void> glanced = check_mnist(scratch_.path(), Split::train);
+    const Result<Dataset> loaded = load_mnist(scratch_.path(), Split::train);
     ASSERT_FALSE(glanced.ok());
     ASSERT_FALSE(loaded.ok());
     EXPECT_EQ(glanced.error().message, loaded.error().message);

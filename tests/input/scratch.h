@@ -1,8 +1,5 @@
-// A directory of a test's own, gone when the test is.
+// Files of a test's own folder, written and read whole.
 #pragma once
-
-#include <gtest/gtest.h>
-#include <stdlib.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -13,25 +10,9 @@
 #include <string>
 #include <vector>
 
+#include "tests/temporary_folder.h"
+
 namespace sterna::input {
-
-class Scratch {
- public:
-  Scratch() {
-    std::string name = (std::filesystem::temp_directory_path() / "sterna-input-XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr) ADD_FAILURE() << "no temporary directory";
-    dir_ = name;
-  }
-  Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
-  ~Scratch() { std::filesystem::remove_all(dir_); }
-
-  const std::filesystem::path& dir() const { return dir_; }
-  std::filesystem::path operator/(const std::string& name) const { return dir_ / name; }
-
- private:
-  std::filesystem::path dir_;
-};
 
 inline void write_file(const std::filesystem::path& path, std::span<const std::uint8_t> bytes) {
   std::ofstream(path, std::ios::binary)

@@ -10,7 +10,7 @@
 #include <fstream>
 #include <string>
 
-#include "temporary_folder.h"
+#include "tests/temporary_folder.h"
 
 namespace sterna::launcher {
 namespace {

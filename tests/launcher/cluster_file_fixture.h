@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "launcher/cluster_file.h"
-#include "temporary_folder.h"
+#include "tests/temporary_folder.h"
 
 namespace sterna::launcher {
 

@@ -10,7 +10,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "temporary_folder.h"
+#include "tests/temporary_folder.h"
 
 namespace sterna::launcher {
 namespace {

@@ -7,7 +7,7 @@
 #include <fstream>
 
 #include "launcher/owner_words.h"
-#include "temporary_folder.h"
+#include "tests/temporary_folder.h"
 
 namespace sterna::launcher {
 namespace {
@@ -85,8 +85,8 @@ TEST_F(RunStatesTest, AFileThatIsNoneIsPassedOver) {
 }
 
 TEST(OwnerWords, ArriveWholeHoweverTheStreamIsCut) {
-  const Bytes first = framed_word({"place", "b", {}, 7});
-  const Bytes second = framed_word({"over", std::string(5000, 'x'), {}, -1});
+  const Bytes first = as_written({"place", "b", {}, 7});
+  const Bytes second = as_written({"over", std::string(5000, 'x'), {}, -1});
   std::string stream(reinterpret_cast<const char*>(first.data()), first.size());
   stream.append(reinterpret_cast<const char*>(second.data()), second.size());
   for (const std::size_t step : {std::size_t{1}, std::size_t{7}, stream.size()}) {

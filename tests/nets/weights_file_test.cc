@@ -1,4 +1,5 @@
 #include "nets/weights_file.h"
+#include "tests/temporary_folder.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -22,12 +23,6 @@ namespace fs = std::filesystem;
 
 class WeightsFileTest : public testing::Test {
  protected:
-  WeightsFileTest() {
-    std::string name = (fs::temp_directory_path() / "sterna-weights-XXXXXX").string();
-    folder_ = ::mkdtemp(name.data());
-  }
-  ~WeightsFileTest() override { fs::remove_all(folder_); }
-
   std::string path(const char* name = "weights.safetensors") const { return folder_ / name; }
 
   /// Writes a file of `header` and `data` bytes of zeros.
@@ -58,7 +53,8 @@ class WeightsFileTest : public testing::Test {
                                           {.name = "a/biases", .shape = {2}, .role = Role::bias}};
   const std::vector<float> first_{1, 2, 3, 4, 5, 6}, second_{-7, 0.5F};
   const std::vector<std::span<const float>> values_{first_, second_};
-  fs::path folder_;
+  TemporaryFolder temporary_;
+  fs::path folder_ = temporary_.path();
 };
 
 TEST_F(WeightsFileTest, ReadsBackWhatItWrote) {

@@ -8,9 +8,6 @@ namespace sterna {
 namespace {
 
 ByteView bytes_of(std::string_view text) { return std::as_bytes(std::span(text)); }
-std::string text_of(ByteView bytes) {
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
 bool takes(std::string_view frame) {
   const OutFrame out{bytes_of(frame), nullptr};
   return BatchWriter::takes({&out, 1});
@@ -24,7 +21,7 @@ Taken take_apart(std::string_view batch) {
   BatchReader reader(bytes_of(batch));
   Taken taken;
   for (ByteView frame = reader.next(); !frame.empty(); frame = reader.next()) {
-    taken.messages.push_back(text_of(frame));
+    taken.messages.emplace_back(text_of(frame));
   }
   taken.malformed = reader.malformed();
   return taken;
@@ -32,7 +29,7 @@ Taken take_apart(std::string_view batch) {
 std::string batch_of(const std::vector<std::string>& messages) {
   BatchWriter writer;
   for (const std::string& message : messages) writer.add(bytes_of(message));
-  return text_of(writer.frame());
+  return std::string(text_of(writer.frame()));
 }
 
 TEST(Batch, SeveralMessagesComeOutAsTheyWentIn) {

@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "runtime/build_id.h"
+#include "tests/temporary_folder.h"
 
 namespace sterna {
 namespace {
@@ -19,16 +20,11 @@ using testing::HasSubstr;
 class BundleTest : public testing::Test {
  protected:
   BundleTest() {
-    std::string name = testing::TempDir() + "sterna-bundle-XXXXXX";
-    if (mkdtemp(name.data()) == nullptr) ADD_FAILURE() << "no temporary folder";
-    folder_ = fs::canonical(name);
     write("sterna-bundle", "format 1\nprogram greeter\n");
     write("bin/greeter", "a program");
     write("lib/libzmq.so.5", "a library");
     set_executable("bin/greeter");
   }
-  ~BundleTest() override { fs::remove_all(folder_); }
-
   void write(const std::string& path, const std::string& content) {
     fs::create_directories((folder_ / path).parent_path());
     std::ofstream(folder_ / path, std::ios::binary) << content;
@@ -42,7 +38,8 @@ class BundleTest : public testing::Test {
     return bundle ? bundle->hash : "";
   }
 
-  fs::path folder_;
+  TemporaryFolder temporary_;
+  fs::path folder_ = fs::canonical(temporary_.path());
 };
 
 std::vector<std::string> paths(const Bundle& bundle) {

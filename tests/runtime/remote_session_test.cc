@@ -11,6 +11,7 @@
 #include <optional>
 
 #include "runtime/bundle.h"
+#include "tests/temporary_folder.h"
 
 namespace sterna::test {
 namespace {
@@ -29,9 +30,6 @@ constexpr const char* kProgram =
 class RemoteSessionTest : public testing::Test {
  protected:
   void SetUp() override {
-    std::string name = (fs::temp_directory_path() / "sterna-session-XXXXXX").string();
-    ASSERT_NE(::mkdtemp(name.data()), nullptr);
-    folder = name;
     fs::create_directories(folder / "bundle/bin");
     std::ofstream(folder / "bundle/bin/prog") << kProgram;
     fs::permissions(folder / "bundle/bin/prog", fs::perms::owner_all);
@@ -44,10 +42,7 @@ class RemoteSessionTest : public testing::Test {
     options.bundle = {"HASH", "prog", archive().string()};
     options.patience = seconds(20);
   }
-  void TearDown() override {
-    session.reset();
-    fs::remove_all(folder);
-  }
+  void TearDown() override { session.reset(); }
   fs::path archive() const { return folder / "archive.tar.gz"; }
   fs::path part() const { return folder / "work/bundles/HASH.part"; }
 
@@ -82,7 +77,8 @@ class RemoteSessionTest : public testing::Test {
     EXPECT_THAT(lines, testing::ElementsAre("ran one two three"));
   }
 
-  fs::path folder;
+  TemporaryFolder temporary;
+  fs::path folder = temporary.path();
   UvLoop loop;
   RemoteSession::Options options;
   std::unique_ptr<RemoteSession> session;

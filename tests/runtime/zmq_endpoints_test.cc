@@ -1,4 +1,5 @@
 #include "runtime/zmq_endpoints.h"
+#include "tests/temporary_folder.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -11,13 +12,8 @@ namespace sterna {
 namespace {
 
 struct IpcEndpoint : testing::Test {
-  void SetUp() override {
-    std::string pattern = testing::TempDir() + "sterna-XXXXXX";
-    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
-    directory = pattern;
-  }
-  void TearDown() override { std::filesystem::remove_all(directory); }
-  std::string directory;
+  TemporaryFolder folder;
+  const std::string& directory = folder.path();
 };
 
 TEST_F(IpcEndpoint, NamesActorIncarnationAndLane) {

@@ -15,6 +15,7 @@
 #include <numeric>
 
 #include "runtime/keys.h"
+#include "tests/temporary_folder.h"
 
 namespace sterna {
 namespace {
@@ -24,9 +25,6 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 
 ByteView bytes_of(std::string_view text) { return std::as_bytes(std::span(text)); }
-std::string text_of(ByteView bytes) {
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
 
 /// A process's end of the network: its transport, and what it was told.
 struct Peer final : Transport::Events {
@@ -46,7 +44,7 @@ struct Peer final : Transport::Events {
     }
     Received entry{channel, lane, from.text(), {}};
     for (std::size_t i = 0; i < message.frames(); ++i) {
-      entry.frames.push_back(text_of(message.frame(i)));
+      entry.frames.emplace_back(text_of(message.frame(i)));
     }
     inbox.push_back(std::move(entry));
   }
@@ -76,12 +74,9 @@ struct Peer final : Transport::Events {
 class Network : public testing::Test {
  protected:
   Network() {
-    std::string pattern = testing::TempDir() + "st-XXXXXX";
-    options.directory = mkdtemp(pattern.data());
+    options.directory = folder.path();
     options.linger = 100ms;
   }
-  ~Network() override { std::filesystem::remove_all(options.directory); }
-
   std::unique_ptr<Peer> make(const std::string& name, std::uint64_t incarnation = 1,
                              bool listen = true) {
     auto peer = std::make_unique<Peer>();
@@ -107,6 +102,7 @@ class Network : public testing::Test {
   }
 
   UvLoop loop;
+  TemporaryFolder folder;
   ZmqOptions options;
 };
 
@@ -416,7 +412,7 @@ TEST_P(OverBoth, ACallbackMayMuteItsOwnChannelAndDialAndSend) {
     server->send(server->dial(*worker), "my turn");
   };
   worker->on_received = [&](ChannelId channel, InMessage& message) {
-    worker->notices.push_back(text_of(message.frame(0)));
+    worker->notices.emplace_back(text_of(message.frame(0)));
     worker->transport->mute(channel);
   };
   worker->send(worker->dial(*server), "hello");

@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <string>
 
-namespace sterna::launcher {
+namespace sterna {
 
 class TemporaryFolder {
  public:
@@ -19,9 +19,12 @@ class TemporaryFolder {
   TemporaryFolder& operator=(const TemporaryFolder&) = delete;
   ~TemporaryFolder() { std::filesystem::remove_all(path_); }
   const std::string& path() const { return path_; }
+  std::filesystem::path operator/(const std::string& name) const {
+    return std::filesystem::path(path_) / name;
+  }
 
  private:
   std::string path_;
 };
 
-}  // namespace sterna::launcher
+}  // namespace sterna

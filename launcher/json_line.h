@@ -1,0 +1,24 @@
+// JSON as we print it. For .cc files: the header of the library is heavy.
+#pragma once
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+
+namespace sterna::launcher {
+
+using Json = nlohmann::ordered_json;
+
+/// On one line; what is no UTF-8 in it (a path may be anything) is replaced.
+inline std::string json_line(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+/// JSON knows no NaN and no infinity: null.
+inline Json json_number(std::optional<double> value) {
+  if (!value || !std::isfinite(*value)) return nullptr;
+  return *value;
+}
+
+}  // namespace sterna::launcher
