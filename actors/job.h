@@ -15,6 +15,8 @@ namespace sterna::actors {
 
 using schema::Codec;
 using schema::DecayAt;
+using schema::Down;
+using schema::ScalerRule;
 
 struct OptimizerConfig {
   std::string name = "gd";  ///< "gd" or "momentum"
@@ -33,6 +35,10 @@ struct GradientConfig {
   double clip = 2.5;           ///< in standard deviations; 0: the scaler is the largest magnitude
   std::uint64_t min_size = 1;  ///< tensors with fewer elements stay fp32
   bool logits = true;          ///< the last two tensors are ternarized too
+  ScalerRule scaler = ScalerRule::OWN;
+  bool buckets = false;  ///< a scaler for each unit of 65,536 elements, not for each tensor
+  Down down = Down::PARAMETERS;
+  std::uint64_t check_every = 100;  ///< versions; Down::AVERAGE: how often all compare hashes
   bool operator==(const GradientConfig&) const = default;
 };
 

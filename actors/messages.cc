@@ -65,6 +65,43 @@ Result<PushReply> PushReply::decode(Wire::Reader wire, WireReader&) {
   return reply;
 }
 
+void Offer::encode(Wire::Builder wire, WireWriter&) const {
+  wire.setRank(rank);
+  wire.setIncarnation(incarnation);
+  wire.setEpoch(epoch);
+  wire.setStep(step);
+  auto list = wire.initScalers(static_cast<unsigned>(scalers.size()));
+  for (std::uint32_t i = 0; i < scalers.size(); ++i) {
+    list[i].setIndex(scalers[i].index);
+    list[i].setValue(scalers[i].value);
+  }
+}
+
+Result<Offer> Offer::decode(Wire::Reader wire, WireReader&) {
+  Offer offer;
+  offer.rank = wire.getRank();
+  offer.incarnation = wire.getIncarnation();
+  offer.epoch = wire.getEpoch();
+  offer.step = wire.getStep();
+  const auto list = wire.getScalers();
+  offer.scalers.reserve(list.size());
+  for (const auto scaler : list) offer.scalers.push_back({scaler.getIndex(), scaler.getValue()});
+  return offer;
+}
+
+void Agreed::encode(Wire::Builder wire, WireWriter&) const {
+  auto list = wire.initValues(static_cast<unsigned>(values.size()));
+  for (std::uint32_t i = 0; i < values.size(); ++i) list.set(i, values[i]);
+}
+
+Result<Agreed> Agreed::decode(Wire::Reader wire, WireReader&) {
+  Agreed agreed;
+  const auto list = wire.getValues();
+  agreed.values.reserve(list.size());
+  for (const float value : list) agreed.values.push_back(value);
+  return agreed;
+}
+
 void Pull::encode(Wire::Builder wire, WireWriter&) const {
   wire.setVersion(version);
   auto list = wire.initChunks(static_cast<unsigned>(chunks.size()));

@@ -51,6 +51,32 @@ struct Push {
   static Result<Push> decode(Wire::Reader wire, WireReader& reader);
 };
 
+/// The largest scaler that any rank has offered, of each in the order of the question.
+struct Agreed {
+  using Wire = schema::Agreed;
+  std::vector<float> values;
+  void encode(Wire::Builder wire, WireWriter& writer) const;
+  static Result<Agreed> decode(Wire::Reader wire, WireReader& reader);
+};
+
+/// What one rank's gradients of a step would be scaled by. The answer comes when all ranks have
+/// offered theirs.
+struct Offer {
+  using Wire = schema::Offer;
+  using Reply = Agreed;
+  struct OwnScaler {
+    std::uint32_t index = 0;  ///< its place among the table's scalers
+    float value = 0;
+  };
+  std::uint32_t rank = 0;
+  std::uint64_t incarnation = 0;
+  std::uint32_t epoch = 0;
+  std::uint64_t step = 0;
+  std::vector<OwnScaler> scalers;
+  void encode(Wire::Builder wire, WireWriter& writer) const;
+  static Result<Offer> decode(Wire::Reader wire, WireReader& reader);
+};
+
 struct ParameterChunk {
   std::uint32_t chunk = 0;
   Codec codec = Codec::FP32;
@@ -105,7 +131,7 @@ struct NextBatch {
   static Result<NextBatch> decode(Wire::Reader wire, WireReader& reader);
 };
 
-struct ParameterServerInterface : Interface<Push, Pull, Release> {};
+struct ParameterServerInterface : Interface<Push, Pull, Release, Offer> {};
 struct InputReaderInterface : Interface<NextBatch> {};
 /// Nobody asks these two anything: they drive.
 struct WorkerInterface : Interface<> {};

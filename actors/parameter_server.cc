@@ -35,6 +35,7 @@ Task<void> ParameterServer::prepare() {
     co_return;
   }
   shard_ = std::move(shard).value();
+  scalers_.emplace(shard_->table(), args_.index, args_.job.ranks);
   changed_.resize(shard_->table().chunks.size());
   prepared_.notify_all();
 }
@@ -43,17 +44,17 @@ Task<void> ParameterServer::prepared() {
   while (!shard_) co_await prepared_.wait();
 }
 
-Result<void> ParameterServer::may_speak(ActorId sender, const Push& push) const {
+Result<void> ParameterServer::may_speak(ActorId sender, std::uint32_t rank,
+                                        std::uint64_t incarnation) const {
   if (sender.process == process().id()) return {};  // an actor of ours
   const PeerIdentity* peer = process().identity_of(sender.process);
-  if (peer == nullptr) return Error{Errc::permission, "a push from nobody we have a link to"};
-  if (peer->incarnation != push.incarnation) {
+  if (peer == nullptr) return Error{Errc::permission, "a gradient from nobody we have a link to"};
+  if (peer->incarnation != incarnation) {
     return Error{Errc::permission,
-                 fmt::format("{} speaks for incarnation {}", peer->text(), push.incarnation)};
+                 fmt::format("{} speaks for incarnation {}", peer->text(), incarnation)};
   }
-  if (hosts(args_.workers, peer->name, push.rank)) return {};
-  return Error{Errc::permission,
-               fmt::format("{} may not speak for rank {}", peer->name, push.rank)};
+  if (hosts(args_.workers, peer->name, rank)) return {};
+  return Error{Errc::permission, fmt::format("{} may not speak for rank {}", peer->name, rank)};
 }
 
 /// Workers and the evaluator pull, and no more chunks than there are.
@@ -81,7 +82,7 @@ Error ParameterServer::blamed(ActorId sender, Error error) {
 Task<Result<PushReply>> ParameterServer::on(Push push) {
   const ActorId from = sender();
   co_await prepared();
-  const Result<void> allowed = may_speak(from, push);
+  const Result<void> allowed = may_speak(from, push.rank, push.incarnation);
   if (!allowed) co_return blamed(from, allowed.error());
   Result<std::vector<Verdict>> verdicts = shard_->accept(std::move(push));
   if (!verdicts) co_return blamed(from, verdicts.error());
@@ -125,6 +126,29 @@ Task<Result<Parameters>> ParameterServer::on(Pull pull) {
     // Taken as soon as it is there: it is immutable, and by the time that the last of the chunks
     // has this version, the first may have a later one.
     answer.chunks.push_back({.chunk = chunk, .payload = shard_->parameters(chunk, pull.version)});
+  }
+  co_return answer;
+}
+
+Task<Result<Agreed>> ParameterServer::on(Offer offer) {
+  const ActorId from = sender();
+  co_await prepared();
+  const Result<void> allowed = may_speak(from, offer.rank, offer.incarnation);
+  if (!allowed) co_return blamed(from, allowed.error());
+  const Result<bool> complete = scalers_->offer(offer);
+  if (!complete) co_return blamed(from, complete.error());
+  if (*complete) agreed_.notify_all();
+  Agreed answer;
+  answer.values.reserve(offer.scalers.size());
+  for (const Offer::OwnScaler& scaler : offer.scalers) {
+    while (true) {
+      const std::optional<float> value = scalers_->agreed(offer.step, scaler.index);
+      if (value) {
+        answer.values.push_back(*value);
+        break;
+      }
+      co_await agreed_.wait();
+    }
   }
   co_return answer;
 }

@@ -10,6 +10,7 @@
 
 #include "actors/args.h"
 #include "actors/messages.h"
+#include "actors/scaler_board.h"
 #include "actors/shard.h"
 #include "runtime/process.h"
 
@@ -21,6 +22,7 @@ class ParameterServer final : public Actor<ParameterServerInterface> {
 
   Task<Result<PushReply>> on(Push push);
   Task<Result<Parameters>> on(Pull pull);
+  Task<Result<Agreed>> on(Offer offer);
   void on(Release release);
 
  private:
@@ -30,11 +32,13 @@ class ParameterServer final : public Actor<ParameterServerInterface> {
   /// Waits until prepare() is done.
   Task<void> prepared();
   Result<void> may_pull(ActorId sender, const Pull& pull) const;
-  Result<void> may_speak(ActorId sender, const Push& push) const;
+  Result<void> may_speak(ActorId sender, std::uint32_t rank, std::uint64_t incarnation) const;
   Error blamed(ActorId sender, Error error);
 
   ServerArgs args_;
   std::optional<Shard> shard_;
+  std::optional<ScalerBoard> scalers_;
+  Condition agreed_;
   Condition prepared_;
   std::deque<Condition> changed_;  // by chunk: it has a new version
   bool updating_ = false;

@@ -28,6 +28,7 @@ ParameterTable::ParameterTable(const std::vector<nets::ParameterSpec>& specs, co
     elements += tensor.count;
     tensors.push_back(std::move(tensor));
   }
+  const std::uint64_t most = (job.gradient.buckets ? 1 : kUnitsPerChunk) * kUnitElements;
   std::uint64_t before = 0;  // elements dealt so far
   for (std::uint32_t t = 0; t < tensors.size(); ++t) {
     TableTensor& tensor = tensors[t];
@@ -37,7 +38,7 @@ ParameterTable::ParameterTable(const std::vector<nets::ParameterSpec>& specs, co
       // The unit's middle decides, so that each shard is within half a unit of its fair part.
       const auto shard = static_cast<std::uint32_t>((2 * before + count) * shards / (2 * elements));
       TableChunk* last = chunks.size() > tensor.first_chunk ? &chunks.back() : nullptr;
-      if (last != nullptr && last->shard == shard && last->count < kUnitsPerChunk * kUnitElements) {
+      if (last != nullptr && last->shard == shard && last->count < most) {
         last->count += count;
       } else {
         chunks.push_back({.tensor = t, .first = first, .count = count, .shard = shard});
@@ -45,6 +46,15 @@ ParameterTable::ParameterTable(const std::vector<nets::ParameterSpec>& specs, co
       before += count;
     }
     tensor.chunks = static_cast<std::uint32_t>(chunks.size()) - tensor.first_chunk;
+    if (tensor.codec != Codec::TERNARY) continue;
+    for (std::uint32_t c = tensor.first_chunk; c < chunks.size(); ++c) {
+      if (job.gradient.buckets || c == tensor.first_chunk) {
+        const std::uint64_t count = job.gradient.buckets ? chunks[c].count : tensor.count;
+        scalers.push_back(
+            {.tensor = t, .first = chunks[c].first, .count = count, .shard = chunks[c].shard});
+      }
+      chunks[c].scaler = static_cast<std::uint32_t>(scalers.size()) - 1;
+    }
   }
 }
 

@@ -4,6 +4,7 @@
 // Tensors are cut into units of 65,536 elements. Units, in the order of the table, are dealt to the
 // servers in contiguous runs balanced by bytes; up to four neighbouring units of one tensor and one
 // shard are a chunk (at most 1 MB of fp32), which is what packets, versions and pulls speak of.
+// Where each unit has a scaler of its own (a bucket), it is a chunk too.
 #pragma once
 
 #include <cstdint>
@@ -32,11 +33,21 @@ struct TableChunk {
   std::uint64_t first = 0;  ///< its first element's index within the tensor
   std::uint64_t count = 0;
   std::uint32_t shard = 0;
+  std::uint32_t scaler = 0;  ///< of a ternarized tensor: its place in the table's scalers
+};
+
+/// What one scaler is of: a whole ternarized tensor, or a bucket of it.
+struct TableScaler {
+  std::uint32_t tensor = 0;
+  std::uint64_t first = 0;
+  std::uint64_t count = 0;
+  std::uint32_t shard = 0;  ///< whose server the ranks agree at, if they do
 };
 
 struct ParameterTable {
   std::vector<TableTensor> tensors;
   std::vector<TableChunk> chunks;
+  std::vector<TableScaler> scalers;  ///< in the order of the tensors
   std::uint32_t shards = 1;
   std::uint64_t elements = 0;
 

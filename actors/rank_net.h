@@ -1,4 +1,4 @@
-// RankNet: one rank's computing. A net whose gradients become packets the moment they are complete.
+// RankNet: one rank's computing. A net whose gradients are encoded the moment they are complete.
 //
 // step() runs on a compute thread. Meanwhile the loop thread may already receive the next version
 // of the last layers' parameters: settled() says which tensors this step no longer reads, and those
@@ -13,7 +13,7 @@
 #include <span>
 #include <vector>
 
-#include "actors/buffer_pool.h"
+#include "actors/gradient_encoder.h"
 #include "actors/messages.h"
 #include "actors/parameter_table.h"
 #include "kernels/isa.h"
@@ -25,9 +25,7 @@ class RankNet final : private nets::GradientSink {
  public:
   /// What happens during a step, called on the compute thread.
   struct Events {
-    /// Packets of one shard are ready to go.
-    std::function<void(std::uint64_t step, std::uint32_t shard, std::vector<Packet> packets)>
-        packets;
+    GradientEncoder::Events encoder;
     /// settled() has changed.
     std::function<void()> settled;
   };
@@ -38,10 +36,22 @@ class RankNet final : private nets::GradientSink {
   const std::vector<nets::ParameterSpec>& parameters() const { return net_->parameters(); }
   void set_table(std::shared_ptr<const ParameterTable> table, Events events);
 
-  /// One forward and backward pass; its gradients go to Events::packets. The loss, weight decay
+  /// One forward and backward pass; its gradients go to Events::encoder, those that wait for shared
+  /// scalers by encode_held(). The loss, weight decay
   /// included. Errors name rank and step, and the tensor where there is one: non_finite for a loss
   /// or a gradient, invalid_argument for a batch of another shape.
   Result<double> step(std::uint64_t step, const Batch& batch);
+
+  /// On a compute thread, after step(): encodes what has its scalers now.
+  void encode_held();
+  /// Between the two: whether some gradient waits for its scalers.
+  bool holds() const { return encoder_->holds(); }
+  /// The scalers that all ranks share; from any thread.
+  void agree(std::uint64_t step, std::uint32_t index, float value) {
+    encoder_->agree(step, index, value);
+  }
+  /// Whether all scalers are there that step(step) begins with; from any thread.
+  bool may_begin(std::uint64_t step) const { return encoder_->may_begin(step); }
 
   /// From any thread: tensors from this index on are not read again in this step.
   std::uint32_t settled() const { return settled_.load(std::memory_order_acquire); }
@@ -55,23 +65,14 @@ class RankNet final : private nets::GradientSink {
           std::unique_ptr<nets::Net> net)
       : job_(job), rank_(rank), isa_(isa), net_(std::move(net)) {}
   void gradient(std::size_t index, std::span<const float> values) override;
-  Result<void> pack(std::uint32_t tensor, std::span<const float> values);
-  void send(std::uint32_t shard);
-
-  struct Pending {
-    std::vector<Packet> packets;
-    std::size_t bytes = 0;
-  };
 
   JobConfig job_;
   std::uint32_t rank_;
   kernels::Isa isa_;
   std::unique_ptr<nets::Net> net_;
   std::shared_ptr<const ParameterTable> table_;
-  Events events_;
-  BufferPool pool_;
-  std::vector<Pending> pending_;  // by shard
-  std::uint64_t step_ = 0;
+  std::function<void()> on_settled_;
+  std::optional<GradientEncoder> encoder_;
   std::uint32_t lowest_ = 0;  // the lowest tensor whose gradient is complete in this step
   std::optional<Error> error_;
   std::atomic<std::uint32_t> settled_{0};

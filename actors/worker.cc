@@ -63,16 +63,21 @@ Task<Result<void>> Worker::make_nets() {
       groups_ = table_->pull_groups();
     }
     const Poster loop = poster();
-    rank.net->set_table(
-        table_,
-        {.packets =
-             [this, &rank, loop](std::uint64_t step, std::uint32_t shard,
-                                 std::vector<Packet> packets) {
-               loop.post([this, &rank, step, shard, packets = std::move(packets)]() mutable {
-                 push(rank, step, shard, std::move(packets));
-               });
-             },
-         .settled = [this, &rank, loop] { loop.post([this, &rank] { write_settled(rank); }); }});
+    RankNet::Events events;
+    events.encoder.packets = [this, &rank, loop](std::uint64_t step, std::uint32_t shard,
+                                                 std::vector<Packet> packets) {
+      loop.post([this, &rank, step, shard, packets = std::move(packets)]() mutable {
+        push(rank, step, shard, std::move(packets));
+      });
+    };
+    events.encoder.offers = [this, &rank, loop](std::uint64_t step, std::uint32_t shard,
+                                                std::vector<Offer::OwnScaler> scalers) {
+      loop.post([this, &rank, step, shard, scalers = std::move(scalers)]() mutable {
+        run(agree(rank, step, shard, std::move(scalers)));
+      });
+    };
+    events.settled = [this, &rank, loop] { loop.post([this, &rank] { write_settled(rank); }); };
+    rank.net->set_table(table_, std::move(events));
   }
   co_return Result<void>{};
 }
@@ -91,6 +96,7 @@ Task<void> Worker::train_rank(Rank& rank) {
       co_return;
     }
     while (rank.versions <= step) co_await rank.ready.wait();
+    while (!rank.net->may_begin(step)) co_await rank.agreed.wait();
     if (!std::exchange(began_, true)) began_at_ = last_step_at_ = now();
     auto computed = compute(
         [net = rank.net, step, batch = std::move(*batch)] { return net->step(step, batch); });
@@ -100,6 +106,12 @@ Task<void> Worker::train_rank(Rank& rank) {
       co_return;
     }
     write_settled(rank);
+    while (rank.net->holds()) {
+      const std::uint64_t before = rank.agreements;
+      auto encoded = compute([net = rank.net] { net->encode_held(); });
+      co_await std::move(encoded);
+      if (rank.net->holds() && rank.agreements == before) co_await rank.agreed.wait();
+    }
     step_done(step, rank.rank, *loss);
   }
 }
@@ -176,6 +188,29 @@ void Worker::write_settled(Rank& rank) {
 }
 
 // ---- gradients up ----
+
+Task<void> Worker::agree(Rank& rank, std::uint64_t step, std::uint32_t shard,
+                         std::vector<Offer::OwnScaler> scalers) {
+  Offer offer{.rank = rank.rank,
+              .incarnation = process().options().link.identity.incarnation,
+              .epoch = args_.job.epoch,
+              .step = step,
+              .scalers = scalers};
+  Future<Agreed> answer = ask(servers_[shard], std::move(offer), args_.job.deadlines.ask);
+  const Result<Agreed> agreed = co_await answer;
+  const Result<void> taken = agreed && agreed->values.size() != scalers.size()
+                                 ? Error{Errc::malformed, "the answer is to another question"}
+                                 : Result<void>(agreed ? Result<void>{} : agreed.error());
+  if (!taken) {
+    fail_at(step, fmt::format("scalers from {}", args_.servers[shard]), taken.error());
+    co_return;
+  }
+  for (std::size_t i = 0; i < scalers.size(); ++i) {
+    rank.net->agree(step, scalers[i].index, agreed->values[i]);
+  }
+  ++rank.agreements;
+  rank.agreed.notify_all();
+}
 
 void Worker::push(Rank& rank, std::uint64_t step, std::uint32_t shard,
                   std::vector<Packet> packets) {

@@ -35,7 +35,9 @@ class Worker final : public Actor<WorkerInterface> {
     std::uint64_t versions = 0;         // versions of the parameters that were complete here
     std::size_t written = 0;            // chunks of the next version
     std::vector<std::pair<std::uint32_t, Bytes>> waiting;  // chunks not yet settled in the net
-    Condition ready;
+    Condition ready;                                       // a version is complete
+    Condition agreed;                                      // shared scalers have come
+    std::uint64_t agreements = 0;                          // how often
   };
 
   void started() override;
@@ -51,6 +53,8 @@ class Worker final : public Actor<WorkerInterface> {
   Result<void> take(const Parameters& parameters, std::uint64_t version, std::size_t group);
   void write_settled(Rank& rank);
 
+  Task<void> agree(Rank& rank, std::uint64_t step, std::uint32_t shard,
+                   std::vector<Offer::OwnScaler> scalers);
   void push(Rank& rank, std::uint64_t step, std::uint32_t shard, std::vector<Packet> packets);
   Task<void> send(std::uint32_t shard, Push push);
   void step_done(std::uint64_t step, std::uint32_t rank, double loss);

@@ -156,6 +156,10 @@ struct GradientSection {
   double clip = 2.5;          ///< scaler = clip·σ; 0: the largest magnitude
   std::int64_t min_size = 1;  ///< smaller tensors stay fp32
   bool logits = true;         ///< whether the last layer is ternarized too
+  std::string scaler = "own";
+  bool buckets = false;
+  std::string down = "parameters";
+  std::int64_t check_every = 100;
   bool operator==(const GradientSection&) const = default;
 };
 

@@ -47,6 +47,11 @@ Result<std::uint64_t> decay_steps(const ClusterFile& file, const input::DataLoca
       std::max(1.0, steps_per_epoch * file.optimizer.epochs_per_decay));
 }
 
+actors::ScalerRule scaler_rule(const std::string& name) {
+  if (name == "shared") return actors::ScalerRule::SHARED;
+  return name == "last_step" ? actors::ScalerRule::LAST_STEP : actors::ScalerRule::OWN;
+}
+
 }  // namespace
 
 Result<actors::JobConfig> job_of(const ClusterFile& file, const input::DataLocation& data) {
@@ -74,6 +79,11 @@ Result<actors::JobConfig> job_of(const ClusterFile& file, const input::DataLocat
   job.gradient.clip = file.gradient.clip;
   job.gradient.min_size = static_cast<std::uint64_t>(file.gradient.min_size);
   job.gradient.logits = file.gradient.logits;
+  job.gradient.scaler = scaler_rule(file.gradient.scaler);
+  job.gradient.buckets = file.gradient.buckets;
+  job.gradient.down =
+      file.gradient.down == "average" ? actors::Down::AVERAGE : actors::Down::PARAMETERS;
+  job.gradient.check_every = static_cast<std::uint64_t>(file.gradient.check_every);
   job.evaluation.every = static_cast<std::uint64_t>(file.evaluation.every);
   job.evaluation.examples = static_cast<std::uint64_t>(file.evaluation.examples);
   job.evaluation.batch = static_cast<std::uint32_t>(file.evaluation.batch);

@@ -10,6 +10,18 @@ $Cxx.namespace("sterna::actors::schema");
 enum Codec {
   fp32 @0;      # plain little-endian fp32
   ternary @1;   # a scaler and two bit planes (kernels/TRITS.md)
+  sums @2;      # the trits of several ranks with one scaler, summed: more planes (the same page)
+}
+
+enum ScalerRule {
+  own @0;       # each rank's own
+  shared @1;    # the largest of all ranks', agreed at each step
+  lastStep @2;  # the largest of all ranks' at the step before
+}
+
+enum Down {
+  parameters @0;  # the next parameters
+  average @1;     # the exact average of the step's gradients; workers apply the optimizer too
 }
 
 enum DecayAt {
@@ -48,6 +60,10 @@ struct JobConfig {
     clip @1 :Float64;     # in standard deviations; 0: the scaler is the largest magnitude
     minSize @2 :UInt64;   # smaller tensors stay fp32
     logits @3 :Bool;      # the last two tensors are ternarized too
+    scaler @4 :ScalerRule;
+    buckets @5 :Bool;     # a scaler for each unit of 65,536 elements, not for each tensor
+    down @6 :Down;
+    checkEvery @7 :UInt64;  # versions; where workers keep parameters: how often all compare hashes
   }
   struct Evaluation {
     every @0 :UInt64;     # steps; 0: only after the last
@@ -136,6 +152,23 @@ enum Verdict {
 
 struct PushReply {
   verdicts @0 :List(Verdict);   # in the order of the packets
+}
+
+struct Offer {
+  rank @0 :UInt32;
+  incarnation @1 :UInt64;
+  epoch @2 :UInt32;
+  step @3 :UInt64;
+  scalers @4 :List(OwnScaler);
+
+  struct OwnScaler {
+    index @0 :UInt32;     # its place among the table's scalers
+    value @1 :Float32;
+  }
+}
+
+struct Agreed {
+  values @0 :List(Float32);   # the largest that any rank offered, in the order of the question
 }
 
 struct Pull {

@@ -43,6 +43,36 @@ TEST_F(JobTest, WithoutACodecTheSameHolds) {
   EXPECT_EQ(hash_of({.servers = 2, .readers = 2, .workers = 1, .ranks_per_worker = 2}), hash);
 }
 
+TEST_F(JobTest, RanksShareTheLargestOfTheirScalers) {
+  job.steps = 8;
+  job.gradient.scaler = ScalerRule::SHARED;
+  const std::string hash = hash_of({.workers = 2});
+  EXPECT_EQ(hash, sequential_oracle(job));
+  EXPECT_EQ(hash_of({.servers = 3, .readers = 2, .workers = 1, .ranks_per_worker = 2}), hash);
+}
+
+TEST_F(JobTest, OrTheLargestOfTheStepBefore) {
+  job.steps = 8;
+  job.gradient.scaler = ScalerRule::LAST_STEP;
+  const std::string hash = hash_of({.workers = 2});
+  EXPECT_EQ(hash, sequential_oracle(job));
+  network.set_delay([this](const std::string&, const std::string&) {
+    return Duration(static_cast<std::int64_t>(random.below(20000000)));
+  });
+  EXPECT_EQ(hash_of({.servers = 3, .readers = 2, .workers = 2}), hash);
+}
+
+TEST_F(JobTest, ABucketHasAScalerOfItsOwn) {
+  job.steps = 4;
+  job.gradient.buckets = true;
+  for (const ScalerRule rule : {ScalerRule::OWN, ScalerRule::SHARED}) {
+    job.gradient.scaler = rule;
+    const std::string hash = hash_of({.workers = 2});
+    EXPECT_EQ(hash, sequential_oracle(job));
+    EXPECT_EQ(hash_of({.servers = 3, .workers = 1, .ranks_per_worker = 2}), hash);
+  }
+}
+
 TEST_F(JobTest, AnotherNetTrainsTheSameWay) {
   job.steps = 8;
   job.net = "mlp";

@@ -82,7 +82,9 @@ class Values {
     job.isa = text();
     job.epoch = u32();
     job.optimizer = {text(), real(), real(), real(), DecayAt(below(2)), text()};
-    job.gradient = {Codec(below(2)), real(), u64(), below(2) == 1};
+    job.gradient = {
+        Codec(below(2)), real(),           u64(),          below(2) == 1, ScalerRule(below(3)),
+        below(2) == 1,   Down::PARAMETERS, 1 + below(1000)};
     job.evaluation = {u64(), 1 + u64() / 2, 1 + static_cast<std::uint32_t>(below(100))};
     job.data = {text(), text()};
     job.deadlines = {Duration(1 + below(1000000)), Duration(1 + below(1000000))};
@@ -201,6 +203,30 @@ TEST(Messages, PullsParametersAndBatchesSurviveTheWire) {
     EXPECT_EQ(batch_again->rank, batch.rank);
     EXPECT_TRUE(same(batch_again->images, batch.images));
     EXPECT_TRUE(same(batch_again->labels, batch.labels));
+  }
+}
+
+TEST(Messages, ScalersSurviveTheWire) {
+  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+    Values v(seed);
+    Offer offer{v.u32(), v.u64(), v.u32(), v.u64(), {}};
+    Agreed agreed;
+    for (std::uint64_t i = v.below(5); i > 0; --i) {
+      offer.scalers.push_back({v.u32(), static_cast<float>(v.real())});
+      agreed.values.push_back(static_cast<float>(v.real()));
+    }
+    const auto again = round_trip(offer);
+    ASSERT_TRUE(again.ok()) << again.error().message;
+    EXPECT_EQ(again->rank, offer.rank);
+    EXPECT_EQ(again->incarnation, offer.incarnation);
+    EXPECT_EQ(again->epoch, offer.epoch);
+    EXPECT_EQ(again->step, offer.step);
+    ASSERT_EQ(again->scalers.size(), offer.scalers.size());
+    for (std::size_t i = 0; i < offer.scalers.size(); ++i) {
+      EXPECT_EQ(again->scalers[i].index, offer.scalers[i].index);
+      EXPECT_EQ(again->scalers[i].value, offer.scalers[i].value);
+    }
+    EXPECT_EQ(round_trip(agreed)->values, agreed.values);
   }
 }
 

@@ -158,28 +158,60 @@ class Gradients final : public nets::GradientSink {
   std::map<std::size_t, std::vector<float>> by_tensor;
 };
 
-/// What one rank sends for one tensor.
+using Scalers = std::vector<float>;
+
+/// The part of a tensor that its scaler `index` is of.
+std::span<const float> part_of(const JobConfig& job, std::span<const float> gradient,
+                               std::size_t index) {
+  if (!job.gradient.buckets) return gradient;
+  const std::size_t first = index * kUnitElements;
+  return gradient.subspan(first, std::min<std::size_t>(kUnitElements, gradient.size() - first));
+}
+
+Scalers own_scalers(const JobConfig& job, std::span<const float> gradient, kernels::Isa isa) {
+  const std::size_t units = (gradient.size() + kUnitElements - 1) / kUnitElements;
+  Scalers scalers;
+  for (std::size_t i = 0; i < (job.gradient.buckets ? units : 1); ++i) {
+    const auto clip = static_cast<float>(job.gradient.clip);
+    scalers.push_back(kernels::scaler(part_of(job, gradient, i), clip, isa).value());
+  }
+  return scalers;
+}
+
+/// What one rank sends for one tensor: a packet for each scaler.
 struct Sent {
-  std::vector<std::byte> bytes;
-  kernels::Packet packet;
+  std::vector<std::vector<std::byte>> bytes;
+  std::vector<kernels::Packet> packets;
 };
 
 Sent send(const JobConfig& job, std::uint64_t step, std::uint32_t rank, std::uint32_t tensor,
-          std::span<const float> gradient, kernels::Isa isa) {
+          std::span<const float> gradient, const Scalers& scalers, kernels::Isa isa) {
   Sent sent;
-  if (job.gradient.codec == Codec::TERNARY) {
-    const float scaler =
-        kernels::scaler(gradient, static_cast<float>(job.gradient.clip), isa).value();
-    sent.bytes.resize(kernels::planes_bytes(gradient.size()));
-    kernels::ternarize(gradient, scaler, {job.seed, static_cast<std::uint32_t>(step), rank, tensor},
-                       0, sent.bytes, isa);
-    sent.packet = {kernels::Packing::planes, scaler, {}};
-  } else {
-    const auto bytes = std::as_bytes(gradient);
-    sent.bytes.assign(bytes.begin(), bytes.end());
-    sent.packet = {kernels::Packing::fp32, 1, {}};
+  for (std::size_t i = 0; i < scalers.size(); ++i) {
+    const std::span<const float> part = part_of(job, gradient, i);
+    if (job.gradient.codec == Codec::TERNARY) {
+      auto& bytes = sent.bytes.emplace_back(kernels::planes_bytes(part.size()));
+      kernels::ternarize(part, scalers[i],
+                         {job.seed, static_cast<std::uint32_t>(step), rank, tensor},
+                         i * kUnitElements, bytes, isa);
+      sent.packets.push_back({kernels::Packing::planes, scalers[i], bytes});
+    } else {
+      const auto bytes = std::as_bytes(part);
+      sent.packets.push_back(
+          {kernels::Packing::fp32, 1, sent.bytes.emplace_back(bytes.begin(), bytes.end())});
+    }
   }
   return sent;
+}
+
+Scalers largest(const std::vector<Scalers>& of_ranks) {
+  Scalers largest = of_ranks.front();
+  for (const Scalers& scalers : of_ranks) {
+    for (std::size_t i = 0; i < largest.size(); ++i) {
+      largest[i] = std::max(largest[i], scalers[i]);
+    }
+  }
+  return largest;
 }
 
 }  // namespace
@@ -201,34 +233,47 @@ std::string sequential_oracle(const JobConfig& job) {
   std::vector<float> images(job.batch * dataset.image_size());
   std::vector<std::uint8_t> labels(job.batch);
   const kernels::Schedule schedule = parse_schedule(job.optimizer, job.steps).value();
+  std::vector<Scalers> last(tensors);  // shared, of the step before
   for (std::uint64_t step = 0; step < job.steps; ++step) {
-    std::vector<std::vector<Sent>> sent(tensors);  // by tensor, then rank
+    std::vector<Gradients> gradients(job.ranks);
     for (std::uint32_t rank = 0; rank < job.ranks; ++rank) {
       const auto indices =
           input::batch_indices({job.seed, step, rank, job.ranks, job.batch}, dataset.count);
       input::gather(dataset, indices, images, labels);
-      Gradients gradients;
       for (std::uint32_t t = 0; t < tensors; ++t) net->parameters_changed(t);
-      EXPECT_TRUE(net->train_step(images, labels, gradients).ok());
-      for (std::uint32_t t = 0; t < tensors; ++t) {
-        sent[t].push_back(send(job, step, rank, t, gradients.by_tensor[t], isa));
-      }
+      EXPECT_TRUE(net->train_step(images, labels, gradients[rank]).ok());
     }
     const kernels::UpdateOptions options{
         .optimizer = parse_optimizer(job.optimizer).value(),
         .learning_rate = static_cast<float>(kernels::learning_rate(schedule, step)),
         .momentum = static_cast<float>(job.optimizer.momentum)};
     for (std::uint32_t t = 0; t < tensors; ++t) {
-      std::vector<kernels::Packet> packets;
-      for (Sent& one : sent[t]) {
-        one.packet.payload = one.bytes;
-        packets.push_back(one.packet);
+      std::vector<Scalers> own;
+      for (Gradients& one : gradients) own.push_back(own_scalers(job, one.by_tensor[t], isa));
+      const Scalers shared = largest(own);
+      const bool late = job.gradient.scaler == ScalerRule::LAST_STEP && step > 0;
+      std::vector<Sent> sent;
+      for (std::uint32_t rank = 0; rank < job.ranks; ++rank) {
+        const Scalers& used = job.gradient.scaler == ScalerRule::OWN ? own[rank]
+                              : late                                 ? last[t]
+                                                                     : shared;
+        sent.push_back(send(job, step, rank, t, gradients[rank].by_tensor[t], used, isa));
       }
+      last[t] = shared;
       const bool momentum = options.optimizer == kernels::Optimizer::momentum;
-      std::vector<float> next(net->parameter(t).size());
-      kernels::update(packets, options, net->parameter(t),
-                      momentum ? std::span<float>(accumulators[t]) : std::span<float>{}, next, isa);
-      std::copy(next.begin(), next.end(), net->parameter(t).begin());
+      const std::span<float> w = net->parameter(t);
+      std::vector<float> next(w.size());
+      for (std::size_t part = 0, first = 0; part < shared.size(); ++part) {
+        const std::size_t count = part_of(job, w, part).size();
+        std::vector<kernels::Packet> packets;
+        for (const Sent& one : sent) packets.push_back(one.packets[part]);
+        kernels::update(
+            packets, options, w.subspan(first, count),
+            momentum ? std::span(accumulators[t]).subspan(first, count) : std::span<float>{},
+            std::span(next).subspan(first, count), isa);
+        first += count;
+      }
+      std::copy(next.begin(), next.end(), w.begin());
     }
   }
   return parameters_sha256(*net);

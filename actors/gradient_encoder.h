@@ -1,0 +1,99 @@
+// GradientEncoder: one rank's gradients become packets, under its own scalers or under those that
+// all ranks share.
+//
+// With shared scalers a tensor is held, where the net has left it, until its scalers are agreed;
+// those that come while the backward pass still runs are used with the next gradient. With the last
+// step's scalers nothing is held but at step 0.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "actors/buffer_pool.h"
+#include "actors/messages.h"
+#include "actors/parameter_table.h"
+#include "kernels/isa.h"
+
+namespace sterna::actors {
+
+class GradientEncoder {
+ public:
+  /// Called on the thread that encodes.
+  struct Events {
+    /// Packets of one shard are ready to go.
+    std::function<void(std::uint64_t step, std::uint32_t shard, std::vector<Packet> packets)>
+        packets;
+    /// All ranks' scalers are to be agreed at one shard.
+    std::function<void(std::uint64_t step, std::uint32_t shard,
+                       std::vector<Offer::OwnScaler> scalers)>
+        offers;
+  };
+
+  GradientEncoder(const JobConfig& job, std::uint32_t rank, kernels::Isa isa,
+                  std::shared_ptr<const ParameterTable> table, Events events);
+
+  /// The gradients of `step` follow.
+  void begin(std::uint64_t step);
+  /// A tensor's gradient is complete; `values` stay as they are until the next begin(). Errors:
+  /// non_finite.
+  Result<void> add(std::uint32_t tensor, std::span<const float> values);
+  /// Encodes what was held and has its scalers now.
+  void encode_held();
+  bool holds() const { return !held_.empty(); }
+  /// Sends what was gathered.
+  void flush();
+
+  /// The scalers that all ranks share; from any thread.
+  void agree(std::uint64_t step, std::uint32_t index, float value);
+  /// Whether begin(step) needs no scalers that are not there yet; from any thread.
+  bool may_begin(std::uint64_t step) const;
+
+ private:
+  struct Held {
+    std::uint32_t tensor = 0;
+    std::span<const float> values;
+  };
+  struct Shared {
+    bool known = false;
+    std::uint64_t step = 0;
+    float value = 0;
+  };
+  struct Pending {
+    std::vector<Packet> packets;
+    std::size_t bytes = 0;
+  };
+  /// The scalers of a tensor, [first, last) of the table's.
+  struct Range {
+    std::uint32_t first = 0;
+    std::uint32_t last = 0;
+  };
+
+  std::uint64_t step_of_scalers(std::uint64_t step) const;
+  /// Empty where one of them is not agreed yet.
+  std::vector<float> agreed(Range range) const;
+  Result<std::vector<float>> own_scalers(std::uint32_t tensor, std::span<const float> values) const;
+  void offer(Range range, const std::vector<float>& scalers);
+  void encode(std::uint32_t tensor, std::span<const float> values,
+              const std::vector<float>& scalers);
+  void gather(Packet packet, std::uint32_t shard);
+  void send(std::uint32_t shard);
+
+  JobConfig job_;
+  std::uint32_t rank_;
+  kernels::Isa isa_;
+  std::shared_ptr<const ParameterTable> table_;
+  Events events_;
+  BufferPool pool_;
+  std::vector<Range> scalers_;    // by tensor
+  std::vector<Pending> pending_;  // by shard
+  std::vector<Held> held_;
+  std::uint64_t step_ = 0;
+  mutable std::mutex mutex_;
+  std::vector<Shared> shared_;  // by the table's index; guarded by mutex_
+};
+
+}  // namespace sterna::actors

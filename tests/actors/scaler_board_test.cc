@@ -1,0 +1,63 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "actors/scaler_board.h"
+
+namespace sterna::actors {
+namespace {
+
+using testing::HasSubstr;
+using testing::Optional;
+
+constexpr std::uint32_t kRanks = 3;
+
+/// Two scalers; the second is agreed at another shard.
+ScalerBoard board() {
+  ParameterTable table;
+  table.scalers = {{.tensor = 0, .count = 8, .shard = 0}, {.tensor = 1, .count = 8, .shard = 1}};
+  return {table, 0, kRanks};
+}
+
+Offer offer(std::uint32_t rank, std::uint64_t step, float value, std::uint32_t index = 0) {
+  return {.rank = rank, .step = step, .scalers = {{index, value}}};
+}
+
+TEST(ScalerBoard, AgreesOnTheLargestOnceAllRanksHaveOffered) {
+  ScalerBoard board = sterna::actors::board();
+  EXPECT_FALSE(*board.offer(offer(1, 0, 0.5F)));
+  EXPECT_FALSE(*board.offer(offer(0, 0, 2.0F)));
+  EXPECT_EQ(board.agreed(0, 0), std::nullopt);
+  EXPECT_TRUE(*board.offer(offer(2, 0, 1.0F)));
+  EXPECT_THAT(board.agreed(0, 0), Optional(2.0F));
+}
+
+TEST(ScalerBoard, KeepsAStepWhileTheNextIsOffered) {
+  ScalerBoard board = sterna::actors::board();
+  for (std::uint32_t rank = 0; rank < kRanks; ++rank) ASSERT_TRUE(board.offer(offer(rank, 0, 3)));
+  EXPECT_TRUE(board.offer(offer(0, 1, 1)));
+  EXPECT_TRUE(board.offer(offer(1, 0, 3)));  // said again
+  EXPECT_THAT(board.agreed(0, 0), Optional(3.0F));
+  EXPECT_TRUE(board.offer(offer(1, 1, 1)));
+  EXPECT_TRUE(*board.offer(offer(2, 1, 0)));
+  EXPECT_THAT(board.agreed(1, 0), Optional(1.0F));
+  EXPECT_EQ(board.agreed(0, 0), std::nullopt);
+}
+
+TEST(ScalerBoard, RefusesWhatBreaksTheRulesAndTakesNothingOfIt) {
+  ScalerBoard board = sterna::actors::board();
+  const auto refused = [&](const Offer& offer) { return board.offer(offer).error().message; };
+  EXPECT_THAT(refused(offer(3, 0, 1)), HasSubstr("rank 3 of 3"));
+  EXPECT_THAT(refused(offer(0, 1, 1)), HasSubstr("scaler 0 of step 1, at step 0"));
+  EXPECT_THAT(refused(offer(0, 0, -1)), HasSubstr("scaler 0 of -1"));
+  EXPECT_THAT(refused(offer(0, 0, std::numeric_limits<float>::quiet_NaN())), HasSubstr("nan"));
+  EXPECT_THAT(refused(offer(0, 0, 1, 1)), HasSubstr("not agreed here"));
+  EXPECT_THAT(refused(offer(0, 0, 1, 2)), HasSubstr("not agreed here"));
+  Offer half = offer(0, 0, 1);
+  half.scalers.push_back({7, 1});
+  EXPECT_THAT(refused(half), HasSubstr("scaler 7"));
+  ASSERT_TRUE(board.offer(offer(0, 0, 2)));
+  EXPECT_THAT(refused(offer(0, 0, 1)), HasSubstr("twice"));
+}
+
+}  // namespace
+}  // namespace sterna::actors
