@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -35,17 +36,63 @@ std::vector<fs::path> candidates(const fs::path& place) {
   return {place, place / "mnist", place / "digits"};
 }
 
-std::optional<DataLocation> look_in(const fs::path& place, const std::string& wanted) {
+/// The folders of shards in `dir`, in the order of their names.
+std::vector<fs::path> shard_folders(const fs::path& dir) {
+  std::vector<fs::path> folders;
+  std::error_code error;
+  for (fs::directory_iterator entry(dir, error); !error && entry != fs::directory_iterator();
+       entry.increment(error)) {
+    if (present(entry->path() / kShardFile)) folders.push_back(entry->path());
+  }
+  std::sort(folders.begin(), folders.end());
+  return folders;
+}
+
+/// Whether all files are in `dir`, and those that are asked for.
+std::optional<DataLocation> accept(const fs::path& dir, const std::string& wanted) {
+  if (!missing_files(dir).empty()) return std::nullopt;
+  const char* name = present(dir / kDrawnMarker) ? "digits" : "mnist";
+  if (!wanted.empty() && wanted != name) return std::nullopt;
+  return DataLocation{dir, name};
+}
+
+std::optional<DataLocation> look_in(const fs::path& place, const DataQuery& query) {
+  const auto beside_others = [&](const fs::path& dir, const fs::path& shard) {
+    std::optional<DataLocation> found = accept(shard, query.name);
+    if (found) found->shards_in = dir;
+    return found;
+  };
   for (const fs::path& dir : candidates(place)) {
-    if (!missing_files(dir).empty()) continue;
-    const char* name = present(dir / kDrawnMarker) ? "digits" : "mnist";
-    if (wanted.empty() || wanted == name) return DataLocation{dir, name};
+    if (query.shard) {
+      if (auto found = beside_others(dir, dir / folder_name(*query.shard))) return found;
+    }
+    if (auto found = accept(dir, query.name)) return found;
+    if (!query.any_shard) continue;
+    for (const fs::path& shard : shard_folders(dir)) {
+      if (auto found = beside_others(dir, shard)) return found;
+    }
   }
   return std::nullopt;
 }
 
+/// Of a place that holds shards, but none that will do.
+std::optional<Error> other_shards_in(const fs::path& place, std::string_view who,
+                                     const DataQuery& query) {
+  std::vector<std::string> others;
+  for (const fs::path& dir : candidates(place)) {
+    for (const fs::path& shard : shard_folders(dir)) others.push_back(shard.filename().string());
+  }
+  if (others.empty()) return std::nullopt;
+  return Error{Errc::not_found,
+               fmt::format("{} {} holds no whole data set{}, only {}; `sterna data split` makes "
+                           "shards of as many as there are readers",
+                           who, place.string(),
+                           query.shard ? " and no complete " + folder_name(*query.shard) : "",
+                           fmt::join(others, ", "))};
+}
+
 /// Why a place that the user named will not do: what is missing where most is there.
-Error nothing_in(const fs::path& place, std::string_view who, const std::string& wanted) {
+Error nothing_in(const fs::path& place, std::string_view who, const DataQuery& query) {
   if (!present(place)) {
     return {Errc::not_found,
             fmt::format("{} {} does not exist; `sterna data make digits --out {}` makes it", who,
@@ -53,10 +100,13 @@ Error nothing_in(const fs::path& place, std::string_view who, const std::string&
   }
   fs::path best = place;
   std::vector<std::string> missing = missing_files(place);
-  if (const auto other = look_in(place, {})) {
+  DataQuery of_any_name = query;
+  of_any_name.name.clear();
+  if (const auto other = look_in(place, of_any_name)) {
     return {Errc::not_found, fmt::format("{} {} holds {}, but data.name asks for {}", who,
-                                         place.string(), other->name, wanted)};
+                                         place.string(), other->name, query.name)};
   }
+  if (auto others = other_shards_in(place, who, query)) return *std::move(others);
   for (const fs::path& dir : candidates(place)) {
     std::vector<std::string> here = missing_files(dir);
     if (here.size() < missing.size()) {
@@ -108,12 +158,12 @@ Result<DataLocation> find_data(const DataQuery& query) {
   for (const Named& named :
        {Named{query.flag, "--data"}, Named{query.file, "the cluster file's data directory"}}) {
     if (!named.place) continue;
-    if (auto found = look_in(*named.place, query.name)) return *std::move(found);
-    return nothing_in(*named.place, named.who, query.name);
+    if (auto found = look_in(*named.place, query)) return *std::move(found);
+    return nothing_in(*named.place, named.who, query);
   }
   for (const auto& place : {query.env, query.cache}) {
     if (!place) continue;
-    if (auto found = look_in(*place, query.name)) return *std::move(found);
+    if (auto found = look_in(*place, query)) return *std::move(found);
   }
   if (query.name == "mnist") {
     return Error{Errc::not_found,

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "input/data_shard.h"
 #include "input/digits.h"
 #include "runtime/base/result.h"
 
@@ -25,6 +26,13 @@ struct DataQuery {
   /// "mnist" or "digits": other data sets are passed over; empty: the first that is found.
   std::string name = {};
 
+  /// Where a place holds this shard beside others ("shard-0-of-4/"), that will do, too, and goes
+  /// before a whole data set.
+  std::optional<ShardId> shard = std::nullopt;
+  /// Whatever shard a place holds will do where it holds no whole data set: for who needs no more
+  /// than the test examples, which are in each.
+  bool any_shard = false;
+
   DigitsOptions digits = {};                       ///< what to draw where there is no data
   std::function<void(std::string_view)> say = {};  ///< gets one line before digits are drawn
   DigitsProgress progress = {};                    ///< of the drawing
@@ -41,9 +49,13 @@ std::optional<std::filesystem::path> cache_directory(const Environment& environm
 std::optional<std::filesystem::path> data_directory(const Environment& environment);
 
 struct DataLocation {
-  std::filesystem::path dir;  ///< what load_mnist takes
-  std::string name;           ///< "mnist" or "digits"
-  bool drawn = false;         ///< the digits were drawn just now
+  std::filesystem::path dir;             ///< what load_mnist takes
+  std::string name;                      ///< "mnist" or "digits"
+  bool drawn = false;                    ///< the digits were drawn just now
+  std::filesystem::path shards_in = {};  ///< the folder of shards that `dir` is one of, or empty
+
+  /// What to name to others, who may need another shard of it.
+  const std::filesystem::path& folder() const { return shards_in.empty() ? dir : shards_in; }
 };
 
 /// The first place that has all four files. A place that the user named (flag or file) and that

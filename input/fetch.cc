@@ -5,7 +5,6 @@
 #include <sodium.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <optional>
 #include <system_error>
@@ -15,6 +14,7 @@
 #include "input/byte_source.h"
 #include "input/digits.h"
 #include "input/download.h"
+#include "input/sha256.h"
 
 namespace sterna::input {
 
@@ -25,19 +25,14 @@ namespace {
 /// The SHA-256 of the file's bytes as they are (a .gz stays packed), in hexadecimal.
 Result<std::string> sha256_of(const fs::path& path) {
   STERNA_ASSIGN(ByteSource source, ByteSource::open_raw(path));
-  crypto_hash_sha256_state state;
-  crypto_hash_sha256_init(&state);
+  Sha256 sum;
   std::vector<std::uint8_t> window(std::size_t{64} * 1024);
   std::size_t got = 0;
   do {
     STERNA_ASSIGN(got, source.read(window));
-    crypto_hash_sha256_update(&state, window.data(), got);
+    sum.update(std::span(window).first(got));
   } while (got == window.size());
-  std::array<unsigned char, crypto_hash_sha256_BYTES> hash{};
-  crypto_hash_sha256_final(&state, hash.data());
-  std::string text;
-  for (const unsigned char byte : hash) text += fmt::format("{:02x}", byte);
-  return text;
+  return sum.hex();
 }
 
 /// What one mirror had to say about one file.

@@ -101,6 +101,31 @@ TEST_F(FindData, a_named_place_without_data_is_an_error_that_says_what_is_missin
   EXPECT_THAT(refused().message, HasSubstr("the cluster file's"));
 }
 
+TEST_F(FindData, a_shard_beside_others_goes_before_the_whole_set_for_its_reader_alone) {
+  const auto shard = [&](const std::string& name) {
+    place("parts", name);
+    write_file(scratch_ / "parts" / name / kShardFile, {});
+  };
+  shard("shard-0-of-2");
+  shard("shard-1-of-2");
+  query_.file = scratch_ / "parts";
+  query_.shard = ShardId{1, 2};
+  EXPECT_EQ(found().dir, scratch_ / "parts/shard-1-of-2");
+  EXPECT_EQ(found().folder(), scratch_ / "parts");
+  query_.shard = ShardId{1, 3};
+  EXPECT_THAT(refused().message, HasSubstr("no complete shard-1-of-3, only shard-0-of-2, shard-1"));
+  query_.shard.reset();
+  EXPECT_THAT(refused().message, HasSubstr("holds no whole data set, only shard-0-of-2, shard-1"));
+  query_.any_shard = true;
+  EXPECT_EQ(found().dir, scratch_ / "parts/shard-0-of-2");
+  EXPECT_EQ(found().folder(), scratch_ / "parts");
+  place("parts");
+  EXPECT_EQ(found().dir, scratch_ / "parts");
+  EXPECT_EQ(found().folder(), scratch_ / "parts");
+  query_.shard = ShardId{1, 2};
+  EXPECT_EQ(found().dir, scratch_ / "parts/shard-1-of-2");
+}
+
 TEST_F(FindData, the_environments_place_may_lack_data) {
   query_.env = empty_place("env");
   query_.cache = place("cache", "mnist");

@@ -1,0 +1,243 @@
+#include "input/data_shard.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <fstream>
+#include <iterator>
+#include <span>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "input/atomic_file.h"
+#include "input/digits.h"
+#include "input/idx.h"
+#include "input/sha256.h"
+
+namespace sterna::input {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr int kFormat = 1;
+constexpr std::size_t kShaDigits = 64;
+/// A label is five short lines; more is none, and is not read.
+constexpr std::size_t kLongestLabel = 1000;
+
+std::span<const std::uint8_t> bytes_of(std::string_view text) {
+  return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
+}
+
+std::string name_of(const ShardId& shard) {
+  return fmt::format("shard {} of {}", shard.index, shard.shards);
+}
+
+std::string text_of(const ShardLabel& label) {
+  return fmt::format("format {}\nindex {}\nshards {}\nexamples {}\nsha256 {}\n", kFormat,
+                     label.shard.index, label.shard.shards, label.examples, label.sha256);
+}
+
+/// Takes "KEY VALUE\n" from the beginning of `text`; empty: it begins otherwise.
+std::string_view take_value(std::string_view& text, std::string_view key) {
+  const std::size_t end = text.find('\n');
+  if (end == std::string_view::npos || end <= key.size()) return {};
+  const std::string_view line = text.substr(0, end);
+  if (!line.starts_with(key) || line[key.size()] != ' ') return {};
+  text.remove_prefix(end + 1);
+  return line.substr(key.size() + 1);
+}
+
+template <class Number>
+bool take_number(std::string_view& text, std::string_view key, Number& number) {
+  const std::string_view value = take_value(text, key);
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
+  return !value.empty() && error == std::errc{} && end == value.data() + value.size();
+}
+
+std::optional<ShardLabel> parse_label(std::string_view text) {
+  ShardLabel label;
+  int format = 0;
+  if (!take_number(text, "format", format) || format != kFormat) return std::nullopt;
+  if (!take_number(text, "index", label.shard.index)) return std::nullopt;
+  if (!take_number(text, "shards", label.shard.shards)) return std::nullopt;
+  if (!take_number(text, "examples", label.examples)) return std::nullopt;
+  label.sha256 = take_value(text, "sha256");
+  const bool possible = label.shard.shards <= kMostShards &&
+                        label.shard.index < label.shard.shards &&
+                        label.examples >= label.shard.shards && label.examples <= kMostExamples &&
+                        label.sha256.size() == kShaDigits;
+  if (!possible || !text.empty()) return std::nullopt;
+  return label;
+}
+
+std::string sha256_of(const Dataset& dataset) {
+  Sha256 sum;
+  sum.update(dataset.images);
+  sum.update(dataset.labels);
+  return sum.hex();
+}
+
+template <class T>
+std::span<const T> part(const std::vector<T>& all, const ExampleRange& range, std::size_t each) {
+  return std::span(all).subspan(range.first * each, range.count() * each);
+}
+
+template <class T>
+std::vector<T> copy_of(std::span<const T> span) {
+  return {span.begin(), span.end()};
+}
+
+/// `wanted` in words.
+std::string wish(const std::optional<ShardId>& wanted) {
+  return wanted ? name_of(*wanted) : "the whole training set";
+}
+
+Result<void> check_label(const fs::path& dir, const std::optional<ShardLabel>& label,
+                         const std::optional<ShardId>& wanted) {
+  if (!label || label->shard == wanted) return {};
+  return Error{Errc::invalid_argument,
+               fmt::format("{} holds {}, but {} is wanted; put that there, or name another folder "
+                           "(host.data, data.dir or --data)",
+                           dir.string(), name_of(label->shard), wish(wanted))};
+}
+
+/// A folder that is not this shard of this data set would be lost.
+Result<void> refuse_other_data(const fs::path& dir, const ShardLabel& label) {
+  std::error_code ignored;
+  if (!fs::exists(dir, ignored) || fs::is_empty(dir, ignored)) return {};
+  STERNA_ASSIGN(const std::optional<ShardLabel> there, read_shard_label(dir));
+  if (there == label) return {};
+  return Error{Errc::already_exists,
+               fmt::format("{} is there and is not {} of this data set; choose another folder",
+                           dir.string(), name_of(label.shard))};
+}
+
+Result<void> write_shard(const fs::path& dir, const ShardLabel& label, const Dataset& train,
+                         const Dataset& test, const std::optional<std::string>& drawn) {
+  const ExampleRange range = range_of(label.shard, label.examples);
+  STERNA_TRY(make_directory(dir));
+  // First, so that a split that is cut short leaves nothing that looks like a whole data set.
+  STERNA_TRY(write_atomically(dir / kShardFile, {bytes_of(text_of(label))}));
+  if (drawn) STERNA_TRY(write_atomically(dir / kDrawnMarker, {bytes_of(*drawn)}));
+  const IdxNames names = mnist_names(Split::train);
+  STERNA_TRY(write_idx_images(dir / names.images, part(train.images, range, train.image_size()),
+                              train.rows, train.columns));
+  STERNA_TRY(write_idx_labels(dir / names.labels, part(train.labels, range, 1)));
+  const IdxNames test_names = mnist_names(Split::test);
+  STERNA_TRY(write_idx_images(dir / test_names.images, test.images, test.rows, test.columns));
+  return write_idx_labels(dir / test_names.labels, test.labels);
+}
+
+/// All of a small file; none where there is no such file.
+std::optional<std::string> small_file(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return std::nullopt;
+  std::string text(kLongestLabel + 1, '\0');
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(file.gcount()));
+  return text;
+}
+
+}  // namespace
+
+ExampleRange range_of(const ShardId& shard, std::uint64_t examples) {
+  return {examples * shard.index / shard.shards, examples * (shard.index + 1) / shard.shards};
+}
+
+std::uint32_t shard_of(std::uint64_t example, std::uint32_t shards, std::uint64_t examples) {
+  // The largest k with N·k/S < example + 1, which is the largest with ⌊N·k/S⌋ <= example.
+  return static_cast<std::uint32_t>(((example + 1) * shards - 1) / examples);
+}
+
+std::string folder_name(const ShardId& shard) {
+  return fmt::format("shard-{}-of-{}", shard.index, shard.shards);
+}
+
+Result<std::optional<ShardLabel>> read_shard_label(const fs::path& dir) {
+  const fs::path path = dir / kShardFile;
+  std::error_code error;
+  if (!fs::exists(path, error)) return std::optional<ShardLabel>();
+  const std::optional<std::string> text = small_file(path);
+  const std::optional<ShardLabel> label = text ? parse_label(*text) : std::nullopt;
+  if (!label) {
+    return Error{
+        Errc::malformed,
+        fmt::format("{} does not say which shard this is; `sterna data split` makes shards",
+                    path.string())};
+  }
+  return label;
+}
+
+Result<std::uint64_t> training_examples(const fs::path& dir) {
+  STERNA_ASSIGN(const std::optional<ShardLabel> label, read_shard_label(dir));
+  if (label) return label->examples;
+  constexpr std::size_t kAnyClasses = 256;
+  fs::path path = dir / mnist_names(Split::train).labels;
+  std::error_code ignored;
+  if (!fs::exists(path, ignored)) path += ".gz";
+  STERNA_ASSIGN(const auto labels, read_idx_labels(path, kAnyClasses));
+  return std::uint64_t{labels.size()};
+}
+
+Result<void> check_shard(const fs::path& dir, const std::optional<ShardId>& wanted) {
+  STERNA_ASSIGN(const std::optional<ShardLabel> label, read_shard_label(dir));
+  return check_label(dir, label, wanted);
+}
+
+Result<TrainingPart> load_training_part(const fs::path& dir, const std::optional<ShardId>& wanted) {
+  STERNA_ASSIGN(const std::optional<ShardLabel> label, read_shard_label(dir));
+  STERNA_TRY(check_label(dir, label, wanted));
+  TrainingPart loaded;
+  STERNA_ASSIGN(loaded.dataset, load_mnist(dir, Split::train));
+  Dataset& dataset = loaded.dataset;
+  loaded.examples = label ? label->examples : dataset.count;
+  loaded.range = wanted ? range_of(*wanted, loaded.examples) : ExampleRange{0, loaded.examples};
+  if (label) {
+    if (dataset.count != loaded.range.count()) {
+      return Error{Errc::malformed,
+                   fmt::format("{} holds {} training examples, but {} of {} has {}; split the data "
+                               "set again",
+                               dir.string(), dataset.count, name_of(label->shard), label->examples,
+                               loaded.range.count())};
+    }
+    loaded.sha256 = label->sha256;
+    return loaded;
+  }
+  if (loaded.range.count() == 0) {
+    return Error{Errc::malformed, fmt::format("{}: {} has none of its {} training examples",
+                                              dir.string(), wish(wanted), loaded.examples)};
+  }
+  if (wanted) {
+    loaded.sha256 = sha256_of(dataset);
+    dataset.images = copy_of(part(dataset.images, loaded.range, dataset.image_size()));
+    dataset.labels = copy_of(part(dataset.labels, loaded.range, 1));
+    dataset.count = loaded.range.count();
+  }
+  return loaded;
+}
+
+Result<void> split_data(const fs::path& from, std::uint32_t shards, const fs::path& into) {
+  STERNA_TRY(check_shard(from, std::nullopt));
+  STERNA_ASSIGN(const Dataset train, load_mnist(from, Split::train));
+  STERNA_ASSIGN(const Dataset test, load_mnist(from, Split::test));
+  if (shards == 0 || shards > kMostShards || shards > train.count) {
+    return Error{
+        Errc::invalid_argument,
+        fmt::format("{} has {} training examples; they make 1 to {} shards, not {}", from.string(),
+                    train.count, std::min<std::uint64_t>(train.count, kMostShards), shards)};
+  }
+  const std::optional<std::string> drawn = small_file(from / kDrawnMarker);
+  ShardLabel label{{0, shards}, train.count, sha256_of(train)};
+  for (; label.shard.index < shards; ++label.shard.index) {
+    STERNA_TRY(refuse_other_data(into / folder_name(label.shard), label));
+  }
+  for (label.shard.index = 0; label.shard.index < shards; ++label.shard.index) {
+    STERNA_TRY(write_shard(into / folder_name(label.shard), label, train, test, drawn));
+  }
+  return {};
+}
+
+}  // namespace sterna::input

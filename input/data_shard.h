@@ -1,0 +1,85 @@
+// A training set in parts: each input reader holds one shard, a contiguous range of its examples.
+//
+// On disk a shard is a folder in the form of the whole data set, with fewer training examples, all
+// test examples, and SHARD.txt, which says what it is a part of. Batches are defined over the whole
+// set (BATCHES.md) and do not change; a shard is only where an example lies.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "input/dataset.h"
+#include "runtime/base/result.h"
+
+namespace sterna::input {
+
+inline constexpr const char* kShardFile = "SHARD.txt";
+inline constexpr std::uint32_t kMostShards = 4096;
+/// So that their product with a number of shards fits 64 bits.
+inline constexpr std::uint64_t kMostExamples = std::uint64_t{1} << 48;
+
+/// Shard `index` of `shards`; index < shards.
+struct ShardId {
+  std::uint32_t index = 0;
+  std::uint32_t shards = 1;
+  bool operator==(const ShardId&) const = default;
+};
+
+/// Examples [first, end).
+struct ExampleRange {
+  std::uint64_t first = 0;
+  std::uint64_t end = 0;
+  std::uint64_t count() const { return end - first; }
+  bool contains(std::uint64_t example) const { return example >= first && example < end; }
+  bool operator==(const ExampleRange&) const = default;
+};
+
+/// [N·index/shards, N·(index + 1)/shards) of N `examples`, rounded down.
+ExampleRange range_of(const ShardId& shard, std::uint64_t examples);
+/// The index of the shard that holds `example` (< `examples`).
+std::uint32_t shard_of(std::uint64_t example, std::uint32_t shards, std::uint64_t examples);
+
+/// "shard-0-of-4", the folder of a shard beside the others.
+std::string folder_name(const ShardId& shard);
+
+/// What SHARD.txt says.
+struct ShardLabel {
+  ShardId shard;
+  std::uint64_t examples = 0;  ///< of the whole training set
+  std::string sha256;          ///< of its pixels, then its labels, without the files' headers
+  bool operator==(const ShardLabel&) const = default;
+};
+
+/// None in the folder of a whole data set; `malformed` where SHARD.txt makes no sense.
+Result<std::optional<ShardLabel>> read_shard_label(const std::filesystem::path& dir);
+
+/// How many training examples the data set has that `dir` holds all or a shard of.
+Result<std::uint64_t> training_examples(const std::filesystem::path& dir);
+
+/// Whether `dir` can give `wanted` (none: the whole training set): it holds that shard, or all. The
+/// error says in one line what it is instead.
+Result<void> check_shard(const std::filesystem::path& dir, const std::optional<ShardId>& wanted);
+
+/// The training examples that somebody holds, and what they are part of.
+struct TrainingPart {
+  Dataset dataset;
+  ExampleRange range;          ///< of the whole set's examples
+  std::uint64_t examples = 0;  ///< of the whole set
+  std::string sha256 = {};  ///< of the whole set, as ShardLabel's; empty where no shard is wanted
+};
+
+/// The training examples of `dir`, or those of the `wanted` shard: all of that shard's folder, or a
+/// whole set's part, of which the rest is read and dropped. Errors as load_mnist's and
+/// check_shard's.
+Result<TrainingPart> load_training_part(const std::filesystem::path& dir,
+                                        const std::optional<ShardId>& wanted);
+
+/// Writes the whole data set in `from` to `into`/shard-0-of-N, ..., each as plain files; the same
+/// again over an earlier split of the same set. A folder of such a name that holds anything else is
+/// `already_exists`.
+Result<void> split_data(const std::filesystem::path& from, std::uint32_t shards,
+                        const std::filesystem::path& into);
+
+}  // namespace sterna::input
