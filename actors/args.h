@@ -39,7 +39,7 @@ struct WorkerArgs {
   std::uint32_t first_rank = 0;
   std::uint32_t ranks = 1;
   std::vector<std::string> servers;  ///< in the order of their shards
-  std::vector<std::string> readers;
+  std::vector<std::string> readers;  ///< where there are shards: in their order
   std::string observer = "launcher";
   void encode(Wire::Builder wire, WireWriter& writer) const;
   static Result<WorkerArgs> decode(Wire::Reader wire, WireReader& reader);
@@ -50,6 +50,7 @@ struct ReaderArgs {
   using Wire = schema::ReaderArgs;
   JobConfig job;
   std::vector<WorkerRanks> workers;  ///< who may ask for whose batches
+  std::uint32_t shard = 0;           ///< of job.data.shards, where there are any
   void encode(Wire::Builder wire, WireWriter& writer) const;
   static Result<ReaderArgs> decode(Wire::Reader wire, WireReader& reader);
   bool operator==(const ReaderArgs&) const = default;

@@ -21,7 +21,7 @@ Result<std::shared_ptr<Evaluator::Bench>> Evaluator::make_bench(const JobConfig&
                                             .batch = job.evaluation.batch,
                                             .threads = static_cast<int>(job.threads),
                                             .isa = job.isa}));
-  STERNA_ASSIGN(const std::string folder, data_folder(job.data));
+  STERNA_ASSIGN(const std::string folder, test_folder(job.data));
   STERNA_ASSIGN(bench->dataset, input::load_mnist(folder, input::Split::test));
   return bench;
 }

@@ -2,10 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <optional>
+
+#include "actors/batch_parts.h"
 #include "actors/data_folder.h"
 #include "input/batch.h"
-#include "input/idx.h"
-#include "input/preprocess.h"
 
 namespace sterna::actors {
 namespace {
@@ -13,25 +14,20 @@ namespace {
 /// A rank asks a few steps ahead; more at once is no worker of ours, and would fill the memory.
 constexpr std::uint32_t kMostAhead = 16;
 
-using Loaded = Result<std::shared_ptr<const input::Dataset>>;
+static_assert(kMostShards == input::kMostShards);
 
-Loaded load_training_set(const DataConfig& data) {
-  STERNA_ASSIGN(const std::string folder, data_folder(data));
-  STERNA_ASSIGN(input::Dataset dataset, input::load_mnist(folder, input::Split::train));
-  if (dataset.count == 0) return Error{Errc::malformed, folder + ": no training examples"};
-  return Loaded(std::make_shared<const input::Dataset>(std::move(dataset)));
+using Loaded = Result<std::shared_ptr<const input::TrainingPart>>;
+
+std::optional<input::ShardId> shard_of(const ReaderArgs& args) {
+  const std::uint32_t shards = args.job.data.shards;
+  if (shards == 0) return std::nullopt;
+  return input::ShardId{args.shard, shards};
 }
 
-Batch make_batch(const input::Dataset& dataset, const input::BatchQuestion& question,
-                 BufferPool& pool) {
-  const std::vector<std::uint64_t> indices = input::batch_indices(question, dataset.count);
-  const auto images = pool.take(indices.size() * dataset.image_size() * sizeof(float));
-  const auto labels = pool.take(indices.size());
-  input::gather(dataset, indices, images->as<float>(), labels->as<std::uint8_t>());
-  return {.step = question.step,
-          .rank = question.rank,
-          .images = share(images),
-          .labels = share(labels)};
+Loaded load_examples(const DataConfig& data, const std::optional<input::ShardId>& shard) {
+  STERNA_ASSIGN(const std::string folder, training_folder(data, shard));
+  STERNA_ASSIGN(input::TrainingPart part, input::load_training_part(folder, shard));
+  return Loaded(std::make_shared<const input::TrainingPart>(std::move(part)));
 }
 
 }  // namespace
@@ -42,13 +38,14 @@ void InputReader::started() {
 }
 
 Task<void> InputReader::load() {
-  auto read = compute([data = args_.job.data] { return load_training_set(data); });
-  Loaded dataset = co_await std::move(read);
-  if (!dataset) {
-    fail(dataset.error().message);
+  auto read = compute(
+      [data = args_.job.data, shard = shard_of(args_)] { return load_examples(data, shard); });
+  Loaded part = co_await std::move(read);
+  if (!part) {
+    fail(part.error().message);
     co_return;
   }
-  dataset_ = std::move(dataset).value();
+  part_ = std::move(part).value();
   loaded_.notify_all();
 }
 
@@ -78,14 +75,13 @@ Task<Result<Batch>> InputReader::on(NextBatch question) {
     Answering& operator=(const Answering&) = delete;
     ~Answering() { --count; }
   } const counted(answering);
-  while (!dataset_) co_await loaded_.wait();
+  while (!part_) co_await loaded_.wait();
   const input::BatchQuestion which{.seed = job.seed,
                                    .step = question.step,
                                    .rank = question.rank,
                                    .ranks = job.ranks,
                                    .batch = job.batch};
-  auto made = compute(
-      [dataset = dataset_, pool = pool_, which] { return make_batch(*dataset, which, *pool); });
+  auto made = compute([part = part_, pool = pool_, which] { return rows_of(which, *part, *pool); });
   co_return co_await std::move(made);
 }
 

@@ -1,5 +1,6 @@
 // InputReader: answers which batch belongs to (step, rank). A function of the job's seed alone, so
-// that any reader may answer any question, again and again, and its death loses nothing.
+// that any reader may answer any question, again and again, and its death loses nothing. One with
+// a shard answers the rows that lie in it.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +11,7 @@
 #include "actors/args.h"
 #include "actors/buffer_pool.h"
 #include "actors/messages.h"
-#include "input/dataset.h"
+#include "input/data_shard.h"
 #include "runtime/process.h"
 
 namespace sterna::actors {
@@ -26,7 +27,7 @@ class InputReader final : public Actor<InputReaderInterface> {
   Task<void> load();
 
   ReaderArgs args_;
-  std::shared_ptr<const input::Dataset> dataset_;  // null until loaded
+  std::shared_ptr<const input::TrainingPart> part_;  // null until loaded
   Condition loaded_;
   std::shared_ptr<BufferPool> pool_;
   std::vector<std::uint32_t> answering_;  // by rank: questions that wait for their answer

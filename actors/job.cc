@@ -27,6 +27,7 @@ Result<void> validate(const JobConfig& job) {
     return wrong("evaluator.batch: must be 1 to 65536");
   }
   if (job.evaluation.examples == 0) return wrong("evaluator.examples: must be at least 1");
+  if (job.data.shards > kMostShards) return wrong("shards: at most 4096");
   if (!not_negative(job.optimizer.learning_rate)) {
     return wrong("optimizer.learning_rate: must be a number, not negative");
   }
@@ -89,6 +90,7 @@ void JobConfig::encode(Wire::Builder wire, WireWriter&) const {
   auto d = wire.initData();
   d.setName(data.name);
   d.setDir(data.dir);
+  d.setShards(data.shards);
   auto l = wire.initDeadlines();
   l.setFind(deadlines.find.count());
   l.setAsk(deadlines.ask.count());
@@ -126,7 +128,7 @@ Result<JobConfig> JobConfig::decode(Wire::Reader wire, WireReader&) {
   const auto e = wire.getEvaluation();
   job.evaluation = {.every = e.getEvery(), .examples = e.getExamples(), .batch = e.getBatch()};
   const auto d = wire.getData();
-  job.data = {.name = d.getName(), .dir = d.getDir()};
+  job.data = {.name = d.getName(), .dir = d.getDir(), .shards = d.getShards()};
   const auto l = wire.getDeadlines();
   job.deadlines = {.find = Duration(l.getFind()), .ask = Duration(l.getAsk())};
   if (!known_enum(job.optimizer.decay_at, DecayAt::SERVER) ||

@@ -52,6 +52,7 @@ struct EvaluationConfig {
 struct DataConfig {
   std::string name = "mnist";
   std::string dir;
+  std::uint32_t shards = 0;  ///< each input reader holds one of so many parts; 0: each holds all
   bool operator==(const DataConfig&) const = default;
 };
 
@@ -95,6 +96,7 @@ struct JobConfig {
 
 constexpr std::size_t kMostHiddenLayers = 64;
 constexpr std::uint32_t kWidestLayer = 65536;
+constexpr std::uint32_t kMostShards = 4096;
 
 /// What no actor could work with; the message names the key.
 Result<void> validate(const JobConfig& job);

@@ -165,6 +165,10 @@ void Batch::encode(Wire::Builder wire, WireWriter& writer) const {
   wire.setRank(rank);
   wire.adoptImages(writer.data(images));
   wire.adoptLabels(writer.data(labels));
+  auto list = wire.initRows(static_cast<unsigned>(rows.size()));
+  for (unsigned i = 0; i < rows.size(); ++i) list.set(i, rows[i]);
+  wire.setExamples(of.examples);
+  wire.setDataset(of.dataset);
 }
 
 Result<Batch> Batch::decode(Wire::Reader wire, WireReader& reader) {
@@ -173,6 +177,8 @@ Result<Batch> Batch::decode(Wire::Reader wire, WireReader& reader) {
   batch.rank = wire.getRank();
   batch.images = reader.bytes(wire.getImages());
   batch.labels = reader.bytes(wire.getLabels());
+  for (const std::uint32_t row : wire.getRows()) batch.rows.push_back(row);
+  batch.of = {wire.getExamples(), wire.getDataset()};
   return batch;
 }
 

@@ -111,13 +111,23 @@ struct Release {
   static Result<Release> decode(Wire::Reader wire, WireReader& reader);
 };
 
+/// What an answer says of the shard that it is from; all zero where a reader holds all examples.
+struct ShardOf {
+  std::uint64_t examples = 0;  ///< of the whole training set
+  std::uint64_t dataset = 0;   ///< tells training sets apart: the first 8 bytes of its SHA-256
+  bool operator==(const ShardOf&) const = default;
+};
+
+/// All rows of one rank's batch; from a reader with a shard those that lie in it (maybe none).
 struct Batch {
   using Wire = schema::Batch;
   static constexpr Lane kLane = Lane::data;
   std::uint64_t step = 0;
   std::uint32_t rank = 0;
-  Bytes images;  ///< fp32, NCHW
-  Bytes labels;  ///< one byte each
+  Bytes images;                          ///< fp32, NCHW
+  Bytes labels;                          ///< one byte each
+  std::vector<std::uint32_t> rows = {};  ///< from a shard: which of the batch these are, ascending
+  ShardOf of = {};
   void encode(Wire::Builder wire, WireWriter& writer) const;
   static Result<Batch> decode(Wire::Reader wire, WireReader& reader);
 };

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "actors/batch_parts.h"
+
 namespace sterna::actors {
 namespace {
 
@@ -87,12 +89,10 @@ Task<Result<void>> Worker::make_nets() {
 Task<void> Worker::train_rank(Rank& rank) {
   for (std::uint64_t step = 0; step < args_.job.steps; ++step) {
     ask_batches(rank, step);
-    Future<Batch> answer = std::move(rank.batches.front());
-    rank.batches.pop_front();
-    Result<Batch> batch = co_await answer;
-    Result<void> fits = batch ? check(*batch, step, rank.rank) : Result<void>(batch.error());
-    if (!fits) {
-      fail_at(step, fmt::format("batch of rank {} from an input reader", rank.rank), fits.error());
+    Task<Result<Batch>> next = next_batch(rank, step);
+    Result<Batch> batch = co_await std::move(next);
+    if (!batch) {
+      fail_at(step, fmt::format("batch of rank {}", rank.rank), batch.error());
       co_return;
     }
     while (rank.versions <= step) co_await rank.ready.wait();
@@ -119,18 +119,50 @@ Task<void> Worker::train_rank(Rank& rank) {
 void Worker::ask_batches(Rank& rank, std::uint64_t step) {
   const std::uint64_t until = std::min(step + kBatchesAhead, args_.job.steps);
   for (; rank.asked < until; ++rank.asked) {
-    const std::uint64_t turn = rank.asked * args_.job.ranks + rank.rank;
-    rank.batches.push_back(ask(readers_[turn % readers_.size()],
-                               NextBatch{.step = rank.asked, .rank = rank.rank},
-                               args_.job.deadlines.ask));
+    std::vector<Asked>& asked = rank.batches.emplace_back();
+    const auto ask_one = [&](std::size_t reader) {
+      asked.push_back(
+          {reader, ask(readers_[reader], NextBatch{.step = rank.asked, .rank = rank.rank},
+                       args_.job.deadlines.ask)});
+    };
+    if (args_.job.data.shards > 0) {
+      for (std::size_t reader = 0; reader < readers_.size(); ++reader) ask_one(reader);
+    } else {
+      ask_one((rank.asked * args_.job.ranks + rank.rank) % readers_.size());
+    }
   }
 }
 
-Result<void> Worker::check(const Batch& batch, std::uint64_t step, std::uint32_t rank) const {
-  if (batch.step == step && batch.rank == rank && batch.images.size() % sizeof(float) == 0) {
-    return {};  // the net checks sizes and labels
+Task<Result<Batch>> Worker::next_batch(Rank& rank, std::uint64_t step) {
+  std::vector<Asked> asked = std::move(rank.batches.front());
+  rank.batches.pop_front();
+  std::vector<Batch> parts;
+  for (Asked& one : asked) {
+    Result<Batch> part = co_await one.answer;
+    const Result<void> fits = part ? check(*part, step, rank.rank) : Result<void>(part.error());
+    if (!fits) co_return Error(fits.error()).in(args_.readers[one.reader]);
+    parts.push_back(std::move(*part));
   }
-  return Error{Errc::malformed, "the answer is to another question"};
+  if (args_.job.data.shards == 0) co_return std::move(parts.front());
+  const input::BatchQuestion question{.seed = args_.job.seed,
+                                      .step = step,
+                                      .rank = rank.rank,
+                                      .ranks = args_.job.ranks,
+                                      .batch = args_.job.batch};
+  auto whole = compute([question, parts = std::move(parts), readers = args_.readers, pool = pool_] {
+    return put_together(question, parts, readers, *pool);
+  });
+  co_return co_await std::move(whole);
+}
+
+Result<void> Worker::check(const Batch& batch, std::uint64_t step, std::uint32_t rank) const {
+  if (batch.step != step || batch.rank != rank || batch.images.size() % sizeof(float) != 0) {
+    return Error{Errc::malformed, "the answer is to another question"};
+  }
+  if (args_.job.data.shards == 0 && (!batch.rows.empty() || batch.of != ShardOf{})) {
+    return Error{Errc::malformed, "the answer is a shard's, and readers hold all examples"};
+  }
+  return {};  // the net checks sizes and labels
 }
 
 // ---- parameters down ----

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "actors/args.h"
+#include "actors/buffer_pool.h"
 #include "actors/messages.h"
 #include "actors/peers.h"
 #include "actors/rank_net.h"
@@ -27,13 +28,19 @@ class Worker final : public Actor<WorkerInterface> {
       : args_(std::move(args)), finder_(std::move(finder)) {}
 
  private:
+  /// A question to a reader.
+  struct Asked {
+    std::size_t reader = 0;
+    Future<Batch> answer;
+  };
   struct Rank {
     std::uint32_t rank = 0;
     std::shared_ptr<RankNet> net;
-    std::deque<Future<Batch>> batches;  // asked ahead, in the order of steps
-    std::uint64_t asked = 0;            // steps whose batch was asked for
-    std::uint64_t versions = 0;         // versions of the parameters that were complete here
-    std::size_t written = 0;            // chunks of the next version
+    /// Asked ahead, in the order of steps: one reader, or each reader for its shard's rows.
+    std::deque<std::vector<Asked>> batches;
+    std::uint64_t asked = 0;     // steps whose batch was asked for
+    std::uint64_t versions = 0;  // versions of the parameters that were complete here
+    std::size_t written = 0;     // chunks of the next version
     std::vector<std::pair<std::uint32_t, Bytes>> waiting;  // chunks not yet settled in the net
     Condition ready;                                       // a version is complete
     Condition agreed;                                      // shared scalers have come
@@ -46,6 +53,7 @@ class Worker final : public Actor<WorkerInterface> {
   Task<Result<void>> make_nets();
   Task<void> train_rank(Rank& rank);
   void ask_batches(Rank& rank, std::uint64_t step);
+  Task<Result<Batch>> next_batch(Rank& rank, std::uint64_t step);
   Result<void> check(const Batch& batch, std::uint64_t step, std::uint32_t rank) const;
 
   void pull(std::uint64_t version);
@@ -70,6 +78,7 @@ class Worker final : public Actor<WorkerInterface> {
   ActorRef<Observer> observer_;
   std::shared_ptr<const ParameterTable> table_;
   std::vector<ParameterTable::PullGroup> groups_;
+  std::shared_ptr<BufferPool> pool_ = std::make_shared<BufferPool>();
   std::deque<Rank> ranks_;  // a deque: conditions do not move
   std::size_t groups_missing_ = 0;
   std::size_t unacknowledged_ = 0;

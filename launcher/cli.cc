@@ -8,6 +8,7 @@
 #include <exception>
 #include <functional>
 
+#include "input/data_shard.h"
 #include "launcher/commands.h"
 #include "launcher/nearest.h"
 #include "launcher/version.h"
@@ -201,7 +202,7 @@ class CommandLine {
   }
 
   void add_data() {
-    CLI::App* data = add(&app_, "data", "Make or fetch a data set");
+    CLI::App* data = add(&app_, "data", "Make, fetch or split a data set");
     CLI::App* make = add(data, "make", "Make a data set on this machine");
     CLI::App* digits = add(make, "digits", "Draw handwritten-looking digits, in MNIST's format");
     digits->add_option("--out", make_options_.out, "The folder to write")
@@ -229,6 +230,19 @@ class CommandLine {
         ->type_name("URL")
         ->allow_extra_args(false);
     mnist->callback([this] { action_ = [this] { return data_fetch_command(fetch_options_); }; });
+
+    CLI::App* split = add(data, "split", "Cut a data set into shards, one for each input reader");
+    split->add_option("folder", split_options_.from, "The folder of the whole data set")
+        ->required()
+        ->type_name("FOLDER");
+    split->add_option("--shards", split_options_.shards, "How many: the input readers' count")
+        ->required()
+        ->check(CLI::Range(std::int64_t{1}, std::int64_t{input::kMostShards}).description(""))
+        ->type_name("N");
+    split->add_option("--into", split_options_.into, "Where shard-0-of-N, ... are written")
+        ->required()
+        ->type_name("DIR");
+    split->callback([this] { action_ = [this] { return data_split_command(split_options_); }; });
   }
 
   void add_bench() {
@@ -344,6 +358,7 @@ class CommandLine {
   LogsOptions logs_options_;
   DataMakeOptions make_options_;
   DataFetchOptions fetch_options_;
+  DataSplitOptions split_options_;
   BenchOptions bench_options_;
   TestOptions test_options_;
   HelpKeysOptions help_keys_options_;

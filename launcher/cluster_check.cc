@@ -160,12 +160,16 @@ class Finisher {
                "actors with a type and training roles do not go together yet; write a file for "
                "each");
     }
-    if (table.role != "worker" && draft_.has(path + ".ranks")) {
-      complain("ranks", table.role.empty()
-                            ? "\"actor.ranks\" is for workers, not for types of the program"
-                            : fmt::format("\"actor.ranks\" is for workers, not for the role \"{}\"",
-                                          table.role));
-    }
+    const auto belongs_to = [&](std::string_view key, std::string_view role,
+                                std::string_view whom) {
+      if (table.role == role || !draft_.has(fmt::format("{}.{}", path, key))) return;
+      complain(key, fmt::format("\"actor.{}\" is for {}, not for {}", key, whom,
+                                table.role.empty() ? "types of the program"
+                                                   : fmt::format("the role \"{}\"", table.role)));
+    };
+    belongs_to("ranks", "worker", "workers");
+    belongs_to("shards", "input_reader", "input readers");
+    check_shards(table, complain);
     if (!table.role.empty() && draft_.has(path + ".args")) {
       complain("args",
                fmt::format("\"actor.args\" is for types of the program; the role \"{}\" takes "
@@ -173,6 +177,24 @@ class Finisher {
                            table.role));
     }
     check_place(table, path, complain);
+  }
+
+  /// Each shard has one reader, and every reader one shard.
+  template <class Complain>
+  void check_shards(const ActorSection& table, Complain complain) {
+    if (table.role != "input_reader" || table.shards == 0) return;
+    if (table.shards != table.count) {
+      complain("shards", fmt::format("{} shards need as many input readers; \"actor.count\" is {}",
+                                     table.shards, table.count));
+    }
+    const auto tables =
+        std::count_if(file_.tables.begin(), file_.tables.end(),
+                      [](const ActorSection& other) { return other.role == "input_reader"; });
+    if (tables > 1) {
+      complain("shards",
+               "with shards all input readers are of one [[actor]]; \"actor.hosts\" can name a "
+               "host for each");
+    }
   }
 
   template <class Complain>

@@ -53,6 +53,13 @@ std::int64_t ClusterFile::ranks() const {
   return sum;
 }
 
+std::int64_t ClusterFile::shards() const {
+  for (const ActorPlan& actor : actors) {
+    if (actor.shards > 0) return actor.shards;
+  }
+  return 0;
+}
+
 std::int64_t ClusterFile::count(std::string_view role) const {
   std::int64_t found = 0;
   for (const ActorPlan& actor : actors) found += actor.role == role ? 1 : 0;

@@ -94,6 +94,7 @@ struct ActorSection {
   std::string policy = "spread";  ///< "pack" or "spread"
   std::vector<std::int64_t> devices;
   std::int64_t ranks = 1;
+  std::int64_t shards = 0;  ///< of input readers: each holds one of so many parts; 0: all
 
   bool asks_for_resources() const {
     return hosts.empty() && (cpus > 0 || gpus > 0 || memory.count > 0 || !labels.empty());
@@ -115,6 +116,9 @@ struct ActorPlan {
   /// GPUs, nobody's view of them is restricted.
   std::vector<std::int64_t> devices = {};
   std::uint64_t memory = 0;  ///< bytes; a process that takes more is ended; 0: no limit
+  /// Of an input reader: it holds part `shard` of so many of the training examples; 0: all of them.
+  std::int64_t shards = 0;
+  std::int64_t shard = 0;
   bool operator==(const ActorPlan&) const = default;
 };
 
@@ -205,6 +209,8 @@ struct ClusterFile {
   bool talks_tcp() const;
   /// Ranks of all workers together.
   std::int64_t ranks() const;
+  /// In how many shards the input readers hold the training examples; 0: each holds all.
+  std::int64_t shards() const;
   /// How many actors have this role.
   std::int64_t count(std::string_view role) const;
   bool operator==(const ClusterFile&) const = default;

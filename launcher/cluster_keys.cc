@@ -138,6 +138,11 @@ Section<ActorSection> actor_section() {
            .at_most(1023),
        key("ranks", &S::ranks, "virtual workers per worker (workers only)")
            .at_least(1)
+           .at_most(4096),
+       key("shards", &S::shards,
+           "of input readers, as many as count says: each holds one part of the training "
+           "examples, its host's data may be only that (sterna data split); 0: each holds all")
+           .at_least(0)
            .at_most(4096)}};
 }
 

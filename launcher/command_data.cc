@@ -1,6 +1,7 @@
-// sterna data make|fetch: data sets on this machine.
+// sterna data make|fetch|split: data sets on this machine.
 #include <fmt/format.h>
 
+#include "input/data_shard.h"
 #include "input/data_source.h"
 #include "input/digits.h"
 #include "input/fetch.h"
@@ -55,6 +56,16 @@ int data_fetch_command(const DataFetchOptions& options) {
   }
   if (!fetched) return report(fetched.error());
   fmt::print("{}: MNIST is complete, its sums are right\n", fetch.dir.string());
+  return exit_done;
+}
+
+int data_split_command(const DataSplitOptions& options) {
+  const auto shards = static_cast<std::uint32_t>(options.shards);
+  const Result<void> split = input::split_data(options.from, shards, options.into);
+  if (!split) return report(split.error());
+  fmt::print(
+      "{}: {} shards of {}; reader k reads shard-k-of-{} there, or in its host's `data` folder\n",
+      options.into, shards, options.from, shards);
   return exit_done;
 }
 

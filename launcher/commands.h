@@ -97,6 +97,14 @@ struct DataFetchOptions {
 };
 int data_fetch_command(const DataFetchOptions& options);
 
+/// sterna data split
+struct DataSplitOptions {
+  std::string from;
+  std::int64_t shards = 0;
+  std::string into;
+};
+int data_split_command(const DataSplitOptions& options);
+
 /// sterna bench actors|train
 struct BenchOptions {
   std::string what;  ///< "actors" or "train"

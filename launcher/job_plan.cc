@@ -4,10 +4,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <filesystem>
 
 #include "actors/args.h"
-#include "input/idx.h"
+#include "input/data_shard.h"
 #include "launcher/host_plan.h"
 #include "launcher/status_json.h"
 
@@ -36,13 +35,9 @@ std::vector<actors::WorkerRanks> workers_of(const ClusterFile& file) {
 /// epochs_per_decay in steps: an epoch is as many steps as the ranks need to see every example
 /// once.
 Result<std::uint64_t> decay_steps(const ClusterFile& file, const input::DataLocation& data) {
-  constexpr std::size_t kMostClasses = 256;
-  const std::filesystem::path plain = data.dir / input::mnist_names(input::Split::train).labels;
-  const std::filesystem::path packed = plain.string() + ".gz";
-  STERNA_ASSIGN(const auto labels,
-                input::read_idx_labels(exists(plain) ? plain : packed, kMostClasses));
+  STERNA_ASSIGN(const std::uint64_t examples, input::training_examples(data.dir));
   const double steps_per_epoch =
-      static_cast<double>(labels.size()) / static_cast<double>(file.job.batch * file.ranks());
+      static_cast<double>(examples) / static_cast<double>(file.job.batch * file.ranks());
   return static_cast<std::uint64_t>(
       std::max(1.0, steps_per_epoch * file.optimizer.epochs_per_decay));
 }
@@ -88,7 +83,8 @@ Result<actors::JobConfig> job_of(const ClusterFile& file, const input::DataLocat
   job.evaluation.examples = static_cast<std::uint64_t>(file.evaluation.examples);
   job.evaluation.batch = static_cast<std::uint32_t>(file.evaluation.batch);
   job.data.name = data.name;
-  job.data.dir = data.dir.string();
+  job.data.dir = data.folder().string();
+  job.data.shards = static_cast<std::uint32_t>(file.shards());
   job.deadlines.find = file.deadlines.start;
   job.deadlines.ask = file.deadlines.step;
   return job;
@@ -164,7 +160,8 @@ Result<std::vector<ActorSpec>> specs_of(const ClusterFile& file, const actors::J
       // A compute thread per rank: their forward and backward passes run side by side.
       spec.compute_threads = args.ranks;
     } else if (actor.role == "input_reader") {
-      spec.args = pack(actors::ReaderArgs{job, workers_of(file)});
+      spec.args =
+          pack(actors::ReaderArgs{job, workers_of(file), static_cast<std::uint32_t>(actor.shard)});
     } else if (actor.role == "evaluator") {
       actors::EvaluatorArgs args;
       args.job = job;

@@ -303,6 +303,10 @@ std::vector<ActorPlan> expand(std::span<const ActorSection> tables) {
         actor.first_rank = first_rank;
         first_rank += table.ranks;
       }
+      if (table.shards > 0) {
+        actor.shards = table.shards;
+        actor.shard = n;
+      }
       actors.push_back(std::move(actor));
     }
   }

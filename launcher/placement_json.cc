@@ -20,6 +20,10 @@ Json to_json(const ActorPlan& actor) {
     json["first_rank"] = actor.first_rank;
     json["ranks"] = actor.ranks;
   }
+  if (actor.shards > 0) {
+    json["shard"] = actor.shard;
+    json["shards"] = actor.shards;
+  }
   json["cpus"] = actor.cpus;
   json["devices"] = actor.devices;
   json["memory"] = actor.memory;

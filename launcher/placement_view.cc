@@ -27,6 +27,7 @@ std::string actor_text(const ActorPlan& actor) {
     notes.push_back(
         fmt::format("ranks {}-{}", actor.first_rank, actor.first_rank + actor.ranks - 1));
   }
+  if (actor.shards > 0) notes.push_back(fmt::format("shard {} of {}", actor.shard, actor.shards));
   if (!actor.devices.empty()) {
     notes.push_back(fmt::format("gpu{} {}", actor.devices.size() == 1 ? "" : "s",
                                 fmt::join(actor.devices, "+")));
@@ -99,10 +100,12 @@ std::vector<HostUse> host_uses(const ClusterFile& file) {
 
 std::string summary(const ClusterFile& file) {
   if (file.trains()) {
-    return fmt::format("{}, {} with {}, {}, {}; {} of {}",
+    const std::int64_t shards = file.shards();
+    return fmt::format("{}, {} with {}, {}{}, {}; {} of {}",
                        counted(file.count("parameter_server"), "parameter server"),
                        counted(file.count("worker"), "worker"), counted(file.ranks(), "rank"),
                        counted(file.count("input_reader"), "input reader"),
+                       shards > 0 ? " with " + counted(shards, "shard") : "",
                        counted(file.count("evaluator"), "evaluator"),
                        counted(file.job.steps, "step"), file.job.net);
   }

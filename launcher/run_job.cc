@@ -43,7 +43,7 @@ RunRecord blank_record(const JobOptions& options) {
   result.workers = file.count("worker");
   result.ranks = file.ranks();
   result.data = options.data.name;
-  result.data_dir = options.data.dir.string();
+  result.data_dir = options.data.folder().string();
   result.codec = file.gradient.codec;
   const bool tcp = has_remote_hosts(file) || file.cluster.transport == "tcp";
   result.security = tcp ? file.cluster.security : "token";

@@ -18,17 +18,46 @@
 #include "launcher/status_json.h"
 #include "launcher/text_format.h"
 #include "runtime/join_placer.h"
+#include "runtime/run_files.h"
 
 namespace sterna::launcher {
 
 namespace {
+
+/// The hosts that are this machine and have an actor that reads data.
+std::vector<const HostSection*> readers_here(const ClusterFile& file) {
+  std::vector<const HostSection*> here;
+  const HostSection* head = head_of(file);
+  for (const HostSection& host : file.hosts) {
+    if (is_remote(file, host) && &host != head) continue;
+    const bool reads =
+        std::any_of(file.actors.begin(), file.actors.end(), [&](const ActorPlan& actor) {
+          return actor.host == host.name &&
+                 (actor.role == "input_reader" || actor.role == "evaluator");
+        });
+    if (reads) here.push_back(&host);
+  }
+  return here;
+}
+
+/// The folder that the file names for this machine; empty: none, or not for all of its hosts here.
+std::string named_folder(const ClusterFile& file) {
+  if (!file.data.dir.empty()) return file.data.dir;
+  const std::vector<const HostSection*> here = readers_here(file);
+  const bool all = std::all_of(here.begin(), here.end(),
+                               [](const HostSection* host) { return !host->data.empty(); });
+  return all && !here.empty() ? here.front()->data : "";
+}
 
 /// The job's data; digits are drawn where there is none, with a line that says so.
 Result<input::DataLocation> find_data(const std::string& flag, const ClusterFile& file,
                                       const Clock& clock) {
   input::DataQuery query;
   if (!flag.empty()) query.flag = flag;
-  if (!file.data.dir.empty()) query.file = file.data.dir;
+  if (const std::string named = named_folder(file); !named.empty()) {
+    query.file = expand_home(named);
+  }
+  query.any_shard = file.shards() > 0;
   if (file.data.name != "any") query.name = file.data.name;
   query.env = input::data_directory(environment);
   query.cache = input::cache_directory(environment);
@@ -39,6 +68,7 @@ Result<input::DataLocation> find_data(const std::string& flag, const ClusterFile
                           thousands(static_cast<std::int64_t>(total))));
   };
   STERNA_ASSIGN(input::DataLocation found, input::find_data(query));
+  if (file.shards() == 0) STERNA_TRY(input::check_shard(found.dir, std::nullopt));
   // What is wrong with the files is said now, in a line, and not by an actor of a run.
   for (const input::Split split : {input::Split::train, input::Split::test}) {
     STERNA_TRY(input::check_mnist(found.dir, split));
@@ -49,13 +79,7 @@ Result<input::DataLocation> find_data(const std::string& flag, const ClusterFile
 /// Whether an actor on this machine reads the data, or its number of examples is needed.
 bool needs_data_here(const ClusterFile& file) {
   if (file.optimizer.schedule == "exponential") return true;
-  const HostSection* head = head_of(file);
-  return std::any_of(file.actors.begin(), file.actors.end(), [&](const ActorPlan& actor) {
-    if (actor.role != "input_reader" && actor.role != "evaluator") return false;
-    const auto host = std::find_if(file.hosts.begin(), file.hosts.end(),
-                                   [&](const auto& each) { return each.name == actor.host; });
-    return host == file.hosts.end() || !is_remote(file, *host) || &*host == head;
-  });
+  return (file.trains() && !file.placed()) || !readers_here(file).empty();
 }
 
 /// Hosts that look for "any" data by themselves might find different ones.
@@ -238,7 +262,7 @@ Result<WholeRunEnd> whole_run(RealMachine& machine, const WholeRunOptions& optio
   // The run again, from this file alone: with the data that it is given now.
   ClusterFile resolved = file;
   resolved.data.name = data->name;
-  if (!data->dir.empty()) resolved.data.dir = std::filesystem::absolute(data->dir).string();
+  if (!data->dir.empty()) resolved.data.dir = std::filesystem::absolute(data->folder()).string();
   STERNA_TRY(directory.write_resolved(resolved));
 
   const std::vector<OperatorKeys> operators = issue_operators();

@@ -73,6 +73,7 @@ struct JobConfig {
   struct Data {
     name @0 :Text;
     dir @1 :Text;
+    shards @2 :UInt32;    # each input reader holds one of so many parts; 0: each holds all
   }
   struct Deadlines {
     find @0 :Int64;       # nanoseconds: until another actor's name is known
@@ -101,13 +102,14 @@ struct WorkerArgs {
   firstRank @1 :UInt32;
   ranks @2 :UInt32;
   servers @3 :List(Text);       # in the order of their shards
-  readers @4 :List(Text);
+  readers @4 :List(Text);       # where there are shards: in their order
   observer @5 :Text;
 }
 
 struct ReaderArgs {
   job @0 :JobConfig;
   workers @1 :List(WorkerRanks);
+  shard @2 :UInt32;             # the part it holds, where there are shards
 }
 
 struct EvaluatorArgs {
@@ -204,6 +206,11 @@ struct Batch {
   rank @1 :UInt32;
   images @2 :Data;   # fp32, one image after the other, CHW
   labels @3 :Data;   # one byte each
+  # Of a reader with a shard: the rows of the batch that lie in it, ascending, and what it is a part
+  # of. Else empty and 0: it is the whole batch.
+  rows @4 :List(UInt32);
+  examples @5 :UInt64;   # of the whole training set
+  dataset @6 :UInt64;    # the first 8 bytes of its SHA-256
 }
 
 # ---- what the observer is told ----

@@ -34,6 +34,43 @@ TEST_F(JobTest, ServersReadersPlacementAndDelaysDoNotChangeABit) {
   EXPECT_EQ(hash_of({.servers = 3, .readers = 2, .workers = 1, .ranks_per_worker = 2}), hash);
 }
 
+TEST_F(JobTest, HowManyReadersShareTheExamplesDoesNotChangeABit) {
+  const std::string hash = hash_of({.workers = 2});
+  for (const std::uint32_t shards : {1U, 2U, 7U}) {
+    job.data.shards = shards;
+    EXPECT_EQ(hash_of({.readers = shards, .workers = 2}), hash) << shards;
+  }
+  network.set_delay([this](const std::string&, const std::string&) {
+    return Duration(static_cast<std::int64_t>(random.below(20000000)));
+  });
+  EXPECT_EQ(hash_of({.servers = 2, .readers = 7, .workers = 1, .ranks_per_worker = 2}), hash);
+}
+
+TEST_F(JobTest, AReaderThatDiesEndsItsWorkersNamingTheStepAndTheReader) {
+  job.data.shards = 2;
+  launch({.readers = 2, .workers = 2});
+  loop.run_until([this] { return !record.progress.empty(); }, kNever);
+  process_of("reader1").process->kill(ref_of("reader1").id.local, "killed by the test");
+  loop.run_until([this] { return deaths.size() >= 3; }, loop.now() + std::chrono::minutes(5));
+  ASSERT_GE(deaths.size(), 3U);
+  for (std::size_t i = 1; i < 3; ++i) {
+    EXPECT_NE(deaths[i].find("step "), std::string::npos) << deaths[i];
+    EXPECT_NE(deaths[i].find("batch of rank "), std::string::npos) << deaths[i];
+    EXPECT_NE(deaths[i].find("reader1"), std::string::npos) << deaths[i];
+    EXPECT_NE(deaths[i].find("killed by the test"), std::string::npos) << deaths[i];
+  }
+}
+
+TEST_F(JobTest, AReaderThatAnswersForAnothersShardEndsTheRunNamingStepRankAndReader) {
+  job.data.shards = 2;
+  launch({.readers = 2, .workers = 1, .readers_reversed = true});
+  finish();
+  ASSERT_FALSE(deaths.empty());
+  EXPECT_NE(deaths[0].find("step 0, batch of rank 0"), std::string::npos) << deaths[0];
+  EXPECT_NE(deaths[0].find("reader0: it answers row"), std::string::npos) << deaths[0];
+  EXPECT_NE(deaths[0].find("lies in the shard of reader1"), std::string::npos) << deaths[0];
+}
+
 TEST_F(JobTest, WithoutACodecTheSameHolds) {
   job.steps = 8;
   job.gradient.codec = Codec::FP32;

@@ -86,7 +86,7 @@ class Values {
         Codec(below(2)), real(),           u64(),          below(2) == 1, ScalerRule(below(3)),
         below(2) == 1,   Down::PARAMETERS, 1 + below(1000)};
     job.evaluation = {u64(), 1 + u64() / 2, 1 + static_cast<std::uint32_t>(below(100))};
-    job.data = {text(), text()};
+    job.data = {text(), text(), 0};
     job.deadlines = {Duration(1 + below(1000000)), Duration(1 + below(1000000))};
     return job;
   }
@@ -118,7 +118,7 @@ TEST(Messages, ArgumentsOfAllFourActorsSurviveTheWire) {
                             .readers = v.texts(),
                             .observer = v.text()};
     EXPECT_EQ(*round_trip(worker), worker);
-    const ReaderArgs reader{v.job(), {{v.text(), 1, 2}}};
+    const ReaderArgs reader{v.job(), {{v.text(), 1, 2}}, 0};
     EXPECT_EQ(*round_trip(reader), reader);
     const EvaluatorArgs evaluator{v.job(), v.texts(), v.text(), v.text()};
     EXPECT_EQ(*round_trip(evaluator), evaluator);
@@ -196,13 +196,16 @@ TEST(Messages, PullsParametersAndBatchesSurviveTheWire) {
     const NextBatch next{v.u64(), v.u32()};
     EXPECT_EQ(round_trip(next)->step, next.step);
     EXPECT_EQ(round_trip(next)->rank, next.rank);
-    const Batch batch{v.u64(), v.u32(), v.bytes(200000), v.bytes(64)};
+    const Batch batch{v.u64(),           v.u32(), v.bytes(200000), v.bytes(64), {v.u32(), v.u32()},
+                      {v.u64(), v.u64()}};
     const auto batch_again = round_trip(batch);
     ASSERT_TRUE(batch_again.ok());
     EXPECT_EQ(batch_again->step, batch.step);
     EXPECT_EQ(batch_again->rank, batch.rank);
     EXPECT_TRUE(same(batch_again->images, batch.images));
     EXPECT_TRUE(same(batch_again->labels, batch.labels));
+    EXPECT_EQ(batch_again->rows, batch.rows);
+    EXPECT_EQ(batch_again->of, batch.of);
   }
 }
 
@@ -248,6 +251,20 @@ TEST(Messages, AJobThatNoActorCouldRunIsRefused) {
   job = {};
   job.steps = 0;
   EXPECT_FALSE(round_trip(ReaderArgs{job, {}}).ok());
+}
+
+TEST(Messages, EachShardHasItsReader) {
+  JobConfig job;
+  job.data.shards = 2;
+  const ReaderArgs reader{job, {}, 1};
+  EXPECT_EQ(*round_trip(reader), reader);
+  EXPECT_FALSE(round_trip(ReaderArgs{job, {}, 2}).ok());
+  WorkerArgs worker{.job = job, .servers = {"server0"}, .readers = {"reader0", "reader1"}};
+  EXPECT_EQ(*round_trip(worker), worker);
+  worker.readers.pop_back();
+  EXPECT_FALSE(round_trip(worker).ok());
+  job.data.shards = kMostShards + 1;
+  EXPECT_FALSE(round_trip(ReaderArgs{job, {}, 0}).ok());
 }
 
 TEST(Messages, ServersKnowAWorkerForEachRankAndOnlyOne) {

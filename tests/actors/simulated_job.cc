@@ -101,7 +101,9 @@ std::shared_ptr<const Names> spawn_job(const JobConfig& job, const JobLayout& la
   }
   for (std::uint32_t i = 0; i < layout.readers; ++i) {
     const std::string name = numbered("reader", i);
-    (*names)[name] = home(name).spawn<InputReader>(ReaderArgs{job, server.workers});
+    ReaderArgs reader{job, server.workers, 0};
+    if (job.data.shards > 0) reader.shard = layout.readers_reversed ? layout.readers - 1 - i : i;
+    (*names)[name] = home(name).spawn<InputReader>(reader);
     worker.readers.push_back(name);
   }
   for (const WorkerRanks& hosted : server.workers) {

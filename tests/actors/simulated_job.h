@@ -47,6 +47,8 @@ struct JobLayout {
   std::uint32_t readers = 1;
   std::uint32_t workers = 1;
   std::uint32_t ranks_per_worker = 1;
+  /// With shards: each reader answers for another one's, which its workers were not told.
+  bool readers_reversed = false;
   bool one_process = false;  ///< all actors in one process, without links
 };
 

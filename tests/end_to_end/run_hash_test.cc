@@ -16,12 +16,20 @@ class RunHash : public RunTest {
   std::string hash(const Settings& settings) {
     Arguments arguments = with(settings);
     arguments.emplace_back("--json");
-    SternaProgram& program = run(arguments);
+    return hash_of(run(arguments));
+  }
+  std::string hash_of(SternaProgram& program) {
     EXPECT_EQ(program.exit_code(kPatience), 0) << program.story();
     const std::vector<std::string> lines = lines_of(program.out());
     if (lines.empty()) return "no result";
     const auto json = nlohmann::json::parse(lines.back(), nullptr, false);
     return json.value("parameters_sha256", "no hash");
+  }
+  /// The digits in two shards, in the test's folder.
+  void split() {
+    SternaProgram& program =
+        sterna({"data", "split", digits(), "--shards", "2", "--into", "parts"});
+    ASSERT_EQ(program.exit_code(kPatience), 0) << program.story();
   }
   std::string oracle(const Settings& settings) const {
     const auto file = launcher::read_cluster_file(path("job.toml"), settings);
@@ -43,6 +51,52 @@ TEST_F(RunHash, OverTcpInTheClearItIsTheSame) {
 
 TEST_F(RunHash, WithTwoServersAndTwoReadersItIsTheSame) {
   EXPECT_EQ(hash({"actor.parameter_server.count=2", "actor.input_reader.count=2"}), oracle({}));
+}
+
+const Settings kTwoShards = {"actor.input_reader.count=2", "actor.input_reader.shards=2"};
+
+TEST_F(RunHash, WithAShardOfTheDataForEachReaderItIsTheSame) {
+  EXPECT_EQ(hash(kTwoShards), oracle({}));
+}
+
+TEST_F(RunHash, FromFoldersOfOneShardEachItIsTheSame) {
+  split();
+  const std::string two_hosts = R"(
+[cluster]
+placer = "local"
+
+[[host]]
+name = "a"
+data = "FOLDER/a"
+
+[[host]]
+name = "b"
+data = "FOLDER/b/shard-1-of-2"
+)";
+  std::string text = kThirtySteps + two_hosts;
+  for (auto at = text.find("FOLDER"); at != std::string::npos; at = text.find("FOLDER")) {
+    text.replace(at, std::string("FOLDER").size(), folder());
+  }
+  write("job.toml", text);
+  // Each host has nothing but its own shard.
+  for (const std::string shard : {"a/shard-0-of-2", "b/shard-1-of-2"}) {
+    std::filesystem::create_directories(std::filesystem::path(path(shard)).parent_path());
+    std::filesystem::rename(path("parts" + shard.substr(1)), path(shard));
+  }
+  Arguments arguments = {"run", "job.toml", "--json"};
+  const Arguments shards = with(kTwoShards);
+  arguments.insert(arguments.end(), shards.begin(), shards.end());
+  EXPECT_EQ(hash_of(sterna(arguments)), oracle({}));
+}
+
+TEST_F(RunHash, AReaderThatFindsAnothersShardSaysWhichAndEndsTheRun) {
+  split();
+  Arguments arguments = {"run", "job.toml", "--data", "parts/shard-0-of-2"};
+  const Arguments shards = with(kTwoShards);
+  arguments.insert(arguments.end(), shards.begin(), shards.end());
+  SternaProgram& program = sterna(arguments);
+  EXPECT_EQ(program.exit_code(kPatience), 1) << program.story();
+  EXPECT_THAT(program.err(), testing::HasSubstr("holds shard 0 of 2, but shard 1 of 2 is wanted"));
 }
 
 TEST_F(RunHash, WithBothRanksInOneWorkerItIsTheSame) {

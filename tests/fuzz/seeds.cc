@@ -146,6 +146,7 @@ void add_training(Seeds& seeds) {
   parameters.chunks = {{0, Codec::FP32, bytes(4096)}, {1, Codec::FP32, bytes(64)}};
   seeds.add(parameters, Kind::REPLY);
   seeds.add(Batch{1, 0, bytes(4096), bytes(64)}, Kind::REPLY);
+  seeds.add(Batch{1, 0, bytes(64), bytes(2), {3, 5}, {100, 7}}, Kind::REPLY);
   JobConfig job;
   job.ranks = 2;
   ServerArgs server;

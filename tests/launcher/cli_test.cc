@@ -96,7 +96,7 @@ TEST_F(CliTest, unknown_words_are_one_line_with_the_nearest) {
 
 TEST_F(CliTest, what_is_missing_or_wrong_is_one_line) {
   expect_one_line("run", 2, "sterna run: FILE is required; see sterna run --help");
-  expect_one_line("data", 2, "sterna data: say which: make, fetch; see sterna data --help");
+  expect_one_line("data", 2, "sterna data: say which: make, fetch, split; see sterna data --help");
   EXPECT_THAT(sterna("data make digits --out x --train 0").err, HasSubstr("--train"));
   EXPECT_EQ(sterna("data make digits --out x --train 0").exit, 2);
   EXPECT_EQ(sterna("").exit, 2);
@@ -138,6 +138,18 @@ TEST_F(CliTest, digits_are_drawn_into_a_folder_but_not_over_files_of_others) {
   const Outcome refused = sterna("data make digits --out not_a_folder");
   EXPECT_NE(refused.exit, 0);
   EXPECT_EQ(std::count(refused.err.begin(), refused.err.end(), '\n'), 1) << refused.err;
+}
+
+TEST_F(CliTest, a_data_set_is_split_into_shards_that_can_be_used) {
+  ASSERT_EQ(sterna("data make digits --out d --train 50 --test 10").exit, 0);
+  const Outcome outcome = sterna("data split d --shards 3 --into parts");
+  EXPECT_EQ(outcome.exit, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, StartsWith("parts: 3 shards of d; "));
+  EXPECT_EQ(sterna("data split d --into parts").exit, 2);
+  expect_one_line(
+      "data split parts/shard-1-of-3 --shards 2 --into x", 2,
+      "parts/shard-1-of-3 holds shard 1 of 3, but the whole training set is wanted; put "
+      "that there, or name another folder (host.data, data.dir or --data)");
 }
 
 TEST_F(CliTest, a_mirror_that_cannot_be_reached_is_one_line) {

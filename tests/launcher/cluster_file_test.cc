@@ -263,6 +263,25 @@ TEST_F(ClusterFileTest, ranks_belong_to_workers) {
   EXPECT_EQ(error_of_set("actor.worker.ranks=4096"), "no error");
 }
 
+TEST_F(ClusterFileTest, each_shard_belongs_to_one_input_reader) {
+  const auto file = read(smallest, {"actor.input_reader.count=3", "actor.input_reader.shards=3"});
+  ASSERT_TRUE(file.ok()) << file.error().message;
+  EXPECT_EQ(file->shards(), 3);
+  EXPECT_EQ(file->actors[4].shard, 2);
+  const auto again = parse_cluster_file(resolved(*file), path());
+  ASSERT_TRUE(again.ok()) << again.error().message;
+  EXPECT_EQ(*again, *file);
+  EXPECT_EQ(error_of_set("actor.input_reader.shards=3"),
+            "--set actor.input_reader.shards=3: 3 shards need as many input readers; "
+            "\"actor.count\" is 1");
+  EXPECT_EQ(error_of_set("actor.worker.shards=1"),
+            "--set actor.worker.shards=1: \"actor.shards\" is for input readers, not for the role "
+            "\"worker\"");
+  EXPECT_THAT(error(std::string(smallest) + "[[actor]]\nrole = \"input_reader\"\nname = \"more\"\n",
+                    {"actor.input_reader.shards=1"}),
+              HasSubstr("with shards all input readers are of one [[actor]]"));
+}
+
 TEST_F(ClusterFileTest, hosts_must_be_this_machine_and_known) {
   EXPECT_EQ(
       error_of_more("[[host]]\nname = \"far\"\naddress = \"192.0.2.1\"\n"),

@@ -211,6 +211,18 @@ TEST(PlacementView, lists_what_each_host_carries) {
   EXPECT_THAT(json, testing::Not(testing::HasSubstr("\n")));
 }
 
+TEST(PlacementView, names_the_shard_of_each_reader) {
+  ClusterFile file;
+  ActorSection readers;
+  readers.role = "input_reader";
+  readers.count = readers.shards = 2;
+  file.tables = {readers};
+  file = place(file, hosts({{}, {}})).value();
+  EXPECT_THAT(placement_lines(file).at(1), testing::EndsWith("reader0 (shard 0 of 2)"));
+  EXPECT_THAT(placement_lines(file).at(2), testing::EndsWith("reader1 (shard 1 of 2)"));
+  EXPECT_THAT(placement_json(file), testing::HasSubstr(R"("shard":1,"shards":2)"));
+}
+
 TEST(TextTable, leaves_out_empty_columns_and_breaks_long_lists) {
   EXPECT_THAT(
       text_table({{"a"}, {"n", true}, {"none"}, {"list", false, 8}},
