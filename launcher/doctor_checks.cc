@@ -2,6 +2,7 @@
 
 #include <arpa/inet.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -9,6 +10,7 @@
 #include <cstdio>
 #include <set>
 
+#include "input/data_shard.h"
 #include "launcher/duration_text.h"
 #include "launcher/host_plan.h"
 #include "launcher/text_format.h"
@@ -47,6 +49,17 @@ std::string data_wanted(const ClusterFile& file, const HostSection& host) {
   if (named) return file.data.name;
   if (!is_remote(file, host) || file.data.name == "digits") return "";
   return "mnist";  // "any" is that, elsewhere
+}
+
+/// The shards that its readers hold, by their folders' names.
+std::vector<std::string> shards_on(const ClusterFile& file, const HostSection& host) {
+  std::vector<std::string> shards;
+  for (const ActorPlan& actor : file.actors) {
+    if (actor.host != host.name || actor.shards == 0) continue;
+    shards.push_back(input::folder_name(
+        {static_cast<std::uint32_t>(actor.shard), static_cast<std::uint32_t>(actor.shards)}));
+  }
+  return shards;
 }
 
 std::uint64_t memory_asked(const ClusterFile& file, const HostSection& host) {
@@ -234,13 +247,29 @@ class HostCheck {
                                                     "sterna data fetch mnist && scp -r "
                                                     "~/.cache/sterna/mnist {}:{}",
                                                     host_.ssh, at);
+    const std::vector<std::string> shards = shards_on(file_, host_);
     if (facts_.data_found.empty()) {
-      find("data", fmt::format("its data are not in {}", facts_.data_missing), put);
+      find("data",
+           fmt::format("its data are not in {}{}", facts_.data_missing,
+                       shards.empty() ? "" : fmt::format("; nor is {}", fmt::join(shards, ", "))),
+           put);
+    } else if (is_another_shard(shards)) {
+      find("data",
+           fmt::format("{} is {}, and its readers want {}", facts_.data_found, facts_.data_shard,
+                       shards.empty() ? "the whole training set"
+                                      : fmt::format("{}", fmt::join(shards, ", "))),
+           shards.empty() ? put : "put these there, from what `sterna data split` writes");
     } else if (wanted == "mnist" && facts_.data_is_drawn) {
       find("data",
            fmt::format("{} holds drawn digits, and data.name asks for mnist", facts_.data_found),
            put);
     }
+  }
+
+  /// Whether what was found is one shard's folder, and not all that its readers want.
+  bool is_another_shard(const std::vector<std::string>& wanted) const {
+    if (facts_.data_shard.empty() || !runs_role(file_, host_, "input_reader")) return false;
+    return wanted != std::vector<std::string>{facts_.data_shard};
   }
 
   void check_linger() {
@@ -283,6 +312,8 @@ FactsQuestion facts_question(const ClusterFile& file, const HostSection& host,
   question.gpus = host.gpus > 0;
   question.data = !data_wanted(file, host).empty();
   question.data_folder = !host.data.empty() ? host.data : file.data.dir;
+  question.shards = shards_on(file, host);
+  question.any_shard = !runs_role(file, host, "input_reader");
   if (!file.talks_tcp()) return question;
   std::set<std::string> names;
   for (const HostSection& other : file.hosts) {

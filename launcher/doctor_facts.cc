@@ -2,6 +2,7 @@
 
 #include <arpa/inet.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -9,6 +10,7 @@
 #include <cstring>
 #include <system_error>
 
+#include "input/data_shard.h"
 #include "input/digits.h"
 #include "input/idx.h"
 #include "launcher/host_shell.h"
@@ -51,20 +53,31 @@ n=$(nvidia-smi -L 2>/dev/null | grep -c "^GPU")
 echo "STERNA gpus $((n))"
 )sh";
 
-// $f: the files, $x: the folder that the file names, $m: marks digits that were drawn.
+// $f: the files, $x: the folder that the file names, $m: marks digits that were drawn, $l: marks a
+// shard, $s: the shards that will do if all are there, $any: whether any one will.
 constexpr std::string_view kData = R"sh(
 case $x in "~/"*) x=$HOME/${x#??};; esac
 if [ -n "$x" ]; then set -- "$x"
 else c=${XDG_CACHE_HOME:-$HOME/.cache}/sterna; set -- "${STERNA_DATA:-$c}" "$c"; fi
-best=; for place; do for at in "$place" "$place/mnist" "$place/digits"; do
+look() {
   lacks=; for file in $f; do
-    [ -r "$at/$file" ] || [ -r "$at/$file.gz" ] || lacks="$lacks $file"
+    [ -r "$1/$file" ] || [ -r "$1/$file.gz" ] || lacks="$lacks $file"
   done
-  if [ -z "$lacks" ]; then
-    [ -e "$at/$m" ] && echo "STERNA drawn"
-    echo "STERNA data $at"; break 2
+}
+found() { [ -e "$1/$m" ] && echo "STERNA drawn"; echo "STERNA data $1"; }
+best=; for place; do for at in "$place" "$place/mnist" "$place/digits"; do
+  all=$s; for shard in $s; do look "$at/$shard"; [ -z "$lacks" ] || all=; done
+  if [ -n "$all" ]; then found "$at/$shard"; break 2; fi
+  look "$at"; missing=$lacks
+  if [ -z "$missing" ]; then
+    [ -r "$at/$l" ] && echo "STERNA shard $(sed -n "s/^index //p" "$at/$l")" \
+      "$(sed -n "s/^shards //p" "$at/$l")"
+    found "$at"; break 2
   fi
-  [ -n "$best" ] && [ ${#lacks} -ge ${#best} ] || { best=$lacks; folder=$at; }
+  if [ -n "$any" ]; then for shard in "$at"/shard-*; do
+    look "$shard"; if [ -z "$lacks" ]; then found "$shard"; break 3; fi
+  done; fi
+  [ -n "$best" ] && [ ${#missing} -ge ${#best} ] || { best=$missing; folder=$at; }
 done; done
 [ -d "$1" ] || { folder=$1; best=" there is no such folder"; }
 echo "STERNA lacks $folder:$best"
@@ -139,6 +152,10 @@ void take(HostFacts& facts, std::string_view word, std::string_view value) {
     facts.gpus = number<std::int64_t>(value);
   } else if (word == "data") {
     facts.data_found = value;
+  } else if (word == "shard") {
+    const auto index = number<std::uint32_t>(first_word(value));
+    const auto shards = number<std::uint32_t>(value);
+    if (index && shards) facts.data_shard = input::folder_name({*index, *shards});
   } else if (word == "drawn") {
     facts.data_is_drawn = true;
   } else if (word == "lacks") {
@@ -176,8 +193,9 @@ std::string facts_script(const FactsQuestion& question) {
       const input::IdxNames names = input::mnist_names(split);
       files += fmt::format("{} {} ", names.images, names.labels);
     }
-    script += fmt::format("f='{}'; m={}; x={}", files, input::kDrawnMarker,
-                          shell_word(question.data_folder));
+    script += fmt::format("f='{}'; m={}; l={}; s='{}'; any={}; x={}", files, input::kDrawnMarker,
+                          input::kShardFile, fmt::join(question.shards, " "),
+                          question.any_shard ? "yes" : "", shell_word(question.data_folder));
     script += kData;
   }
   return script + "\necho \"STERNA done\"";

@@ -20,6 +20,9 @@ struct FactsQuestion {
   bool gpus = false;               ///< count them
   bool data = false;               ///< look for MNIST's files
   std::string data_folder;         ///< empty: $STERNA_DATA, then the user's cache
+  /// Folders of shards that will do instead of the whole set, if all are there.
+  std::vector<std::string> shards = {};
+  bool any_shard = false;  ///< whichever shard is there will do: only test examples are read
 };
 
 /// A socket that listens; the address in the kernel's own spelling of it.
@@ -49,6 +52,7 @@ struct HostFacts {
   std::optional<bool> lingers;   ///< ... but not this user's
   std::string data_found;        ///< the folder with all files
   bool data_is_drawn = false;    ///< by `sterna data make digits`
+  std::string data_shard;        ///< the folder is this shard's: "shard-0-of-4"; empty: no shard's
   std::string data_missing;      ///< what the likeliest folder lacks
 };
 

@@ -2,9 +2,16 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
+#include <cstdio>
+#include <fstream>
+
+#include "input/data_shard.h"
+#include "input/digits.h"
 #include "launcher/doctor_checks.h"
 #include "launcher/doctor_facts.h"
 #include "launcher/doctor_report.h"
+#include "tests/temporary_folder.h"
 
 namespace sterna::launcher {
 
@@ -192,6 +199,70 @@ TEST_F(HostCheck, DataThatAReaderWouldMiss) {
   EXPECT_THAT(check("", "STERNA data /data"), IsEmpty());
   EXPECT_THAT(only("", "STERNA lacks /data: t10k-images").wrong, HasSubstr("/data: t10k-images"));
   EXPECT_THAT(only("", "STERNA drawn\nSTERNA data /data").wrong, HasSubstr("drawn digits"));
+}
+
+TEST_F(HostCheck, AShardThatIsNotItsReaders) {
+  ActorPlan reader;
+  reader.role = "input_reader";
+  reader.host = "b";
+  file.actors = {reader};
+  const std::string shard_0 = "STERNA shard 0 2\nSTERNA data /data";
+  EXPECT_THAT(only("", shard_0).wrong,
+              HasSubstr("/data is shard-0-of-2, and its readers want the whole training set"));
+  file.actors[0].shards = 2;
+  EXPECT_THAT(check("", shard_0), IsEmpty());
+  EXPECT_THAT(check("", "STERNA data /data"), IsEmpty());
+  file.actors[0].shard = 1;
+  EXPECT_THAT(only("", shard_0).wrong, HasSubstr("its readers want shard-1-of-2"));
+  EXPECT_THAT(only("", "STERNA lacks /data: t10k").wrong, HasSubstr("t10k; nor is shard-1-of-2"));
+  file.actors[0].role = "evaluator";
+  file.actors[0].shards = 0;
+  EXPECT_THAT(check("", shard_0), IsEmpty());
+}
+
+/// What this machine's shell says of a folder.
+class DataOfAHost : public testing::Test {
+ protected:
+  DataOfAHost() {
+    EXPECT_TRUE(input::make_digits(path("whole"), {.seed = 1, .train = 8, .test = 2}).ok());
+    EXPECT_TRUE(input::split_data(path("whole"), 2, path("parts")).ok());
+    question.work = path("work");
+    question.program = "sterna";
+    question.data = true;
+  }
+  HostFacts ask(const std::string& in, std::vector<std::string> shards, bool any = false) {
+    question.data_folder = path(in);
+    question.shards = std::move(shards);
+    question.any_shard = any;
+    std::ofstream(path("script")) << facts_script(question);
+    std::FILE* pipe = popen(("echo | { . " + path("script") + "; }").c_str(), "r");
+    std::string output;
+    std::array<char, 4096> chunk;
+    while (const std::size_t got = fread(chunk.data(), 1, chunk.size(), pipe)) {
+      output.append(chunk.data(), got);
+    }
+    pclose(pipe);
+    return parse_host_facts(output);
+  }
+  std::string path(const std::string& name) const { return folder.path() + "/" + name; }
+
+  TemporaryFolder folder;
+  FactsQuestion question;
+};
+
+TEST_F(DataOfAHost, IsAWholeSetOrTheShardsOfItsReaders) {
+  EXPECT_EQ(ask("whole", {}).data_found, path("whole"));
+  EXPECT_EQ(ask("whole", {"shard-1-of-2"}).data_found, path("whole"));
+  EXPECT_EQ(ask("parts", {"shard-1-of-2"}).data_found, path("parts/shard-1-of-2"));
+  EXPECT_NE(ask("parts", {"shard-0-of-2", "shard-1-of-2"}).data_found, "");
+  EXPECT_EQ(ask("parts", {"shard-0-of-2", "shard-2-of-3"}).data_found, "");
+  EXPECT_EQ(ask("parts", {}).data_found, "");
+  EXPECT_THAT(ask("parts", {}).data_missing, HasSubstr("parts: train-images-idx3-ubyte"));
+  EXPECT_EQ(ask("parts", {}, true).data_found, path("parts/shard-0-of-2"));
+  const HostFacts shard = ask("parts/shard-1-of-2", {"shard-0-of-2"});
+  EXPECT_EQ(shard.data_found, path("parts/shard-1-of-2"));
+  EXPECT_EQ(shard.data_shard, "shard-1-of-2");
+  EXPECT_TRUE(shard.data_is_drawn);
 }
 
 TEST_F(HostCheck, FewerGpusThanDeclared) {
