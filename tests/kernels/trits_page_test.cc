@@ -14,6 +14,7 @@
 #include "kernels/initializer.h"
 #include "kernels/philox.h"
 #include "kernels/scaler.h"
+#include "kernels/sums.h"
 #include "kernels/ternary.h"
 
 namespace sterna::kernels {
@@ -85,6 +86,13 @@ std::vector<std::byte> page_planes(const Vector& v, Isa isa) {
   return planes;
 }
 
+std::uint64_t fnv1a(std::span<const std::byte> bytes) {
+  return std::accumulate(bytes.begin(), bytes.end(), std::uint64_t{0xCBF29CE484222325},
+                         [](std::uint64_t h, std::byte b) {
+                           return (h ^ std::to_integer<std::uint64_t>(b)) * 0x100000001B3;
+                         });
+}
+
 TEST(TritsPage, PhiloxGivesItsAuthorsKnownAnswers) {
   for (const Vector& v : vectors("philox")) {
     std::array<std::uint32_t, 4> counter{};
@@ -146,13 +154,48 @@ TEST(TritsPage, PlanesAreThePages) {
 TEST(TritsPage, LongPlanesHaveThePagesHash) {
   for (const Vector& v : vectors("hash")) {
     for (const Isa isa : every_isa()) {
-      const auto planes = page_planes(v, isa);
-      const std::uint64_t hash =
-          std::accumulate(planes.begin(), planes.end(), std::uint64_t{0xCBF29CE484222325},
-                          [](std::uint64_t h, std::byte b) {
-                            return (h ^ std::to_integer<std::uint64_t>(b)) * 0x100000001B3;
-                          });
-      EXPECT_EQ(hex(hash, 16), v.expected[0]) << name(isa);
+      EXPECT_EQ(hex(fnv1a(page_planes(v, isa)), 16), v.expected[0]) << name(isa);
+    }
+  }
+}
+
+TEST(TritsPage, SumsAreThePages) {
+  for (Vector v : vectors("sums")) {
+    const auto ranks = static_cast<std::uint32_t>(v.number(5));
+    const std::size_t count = v.number(0);
+    for (const Isa isa : every_isa()) {
+      std::vector<std::vector<std::byte>> planes;
+      std::vector<Packet> packets;
+      for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+        v.given[5] = std::to_string(rank);
+        planes.push_back(page_planes(v, isa));
+      }
+      for (const auto& payload : planes) packets.push_back({Packing::planes, v.real(2), payload});
+      std::vector<std::byte> sums(sum_bytes(count, ranks));
+      sum_trits(packets, sums, isa);
+      const std::size_t shown = v.expected.size() - 1;
+      ASSERT_EQ(shown, sum_planes(ranks));
+      for (std::size_t plane = 0; plane < shown; ++plane) {
+        EXPECT_EQ(hex(std::span(sums).subspan(plane * 64, 8)), v.expected[plane]) << name(isa);
+      }
+      EXPECT_EQ(hex(fnv1a(sums), 16), v.expected[shown]) << name(isa);
+      EXPECT_TRUE(check_sums(sums, count, ranks).ok());
+    }
+  }
+}
+
+TEST(TritsPage, AveragesOfSumsAreThePages) {
+  for (const Vector& v : vectors("average")) {
+    const auto ranks = static_cast<std::uint32_t>(v.number(0));
+    const auto sum = static_cast<std::uint32_t>(std::stoi(v.given[2]));
+    std::vector<std::byte> sums(sum_bytes(1, ranks));
+    for (std::size_t plane = 0; plane < sum_planes(ranks); ++plane) {
+      sums[plane * 64] = static_cast<std::byte>(sum >> plane & 1U);
+    }
+    for (const Isa isa : every_isa()) {
+      float value = 0;
+      decode_sums({ranks, v.real(1), sums}, std::span(&value, 1), isa);
+      EXPECT_EQ(hex(std::bit_cast<std::uint32_t>(value), 8), v.expected[0]) << name(isa);
     }
   }
 }
