@@ -3,10 +3,6 @@
 
 #include <array>
 #include <bit>
-#include <cstdio>
-#include <fstream>
-#include <numeric>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -16,65 +12,12 @@
 #include "kernels/scaler.h"
 #include "kernels/sums.h"
 #include "kernels/ternary.h"
+#include "page.h"
 
 namespace sterna::kernels {
 namespace {
 
-struct Vector {
-  std::vector<std::string> given;
-  std::vector<std::string> expected;
-  std::uint64_t number(std::size_t i) const { return std::stoull(given[i]); }
-  std::uint64_t hex(std::size_t i) const { return std::stoull(given[i], nullptr, 16); }
-  float real(std::size_t i) const { return std::stof(given[i]); }
-};
-
-// The lines of the block that opens with ```name.
-std::vector<Vector> vectors(const std::string& name) {
-  std::ifstream page(STERNA_TRITS_PAGE);
-  std::vector<Vector> found;
-  bool inside = false;
-  for (std::string line; std::getline(page, line);) {
-    if (line.starts_with("```")) {
-      inside = line == "```" + name;
-    } else if (inside) {
-      Vector vector;
-      auto* part = &vector.given;
-      std::istringstream words(line);
-      for (std::string word; words >> word;) {
-        if (word == "->") {
-          part = &vector.expected;
-        } else {
-          part->push_back(word);
-        }
-      }
-      found.push_back(vector);
-    }
-  }
-  EXPECT_FALSE(found.empty()) << "no vectors of " << name << " on " << STERNA_TRITS_PAGE;
-  return found;
-}
-
-std::string hex(std::uint64_t value, int digits) {
-  std::array<char, 20> text{};
-  std::snprintf(text.data(), text.size(), "%0*llx", digits, static_cast<unsigned long long>(value));
-  return text.data();
-}
-
-std::string hex(std::span<const std::byte> bytes) {
-  std::string text;
-  for (const std::byte byte : bytes) text += hex(std::to_integer<std::uint64_t>(byte), 2);
-  return text;
-}
-
-// g(first), g(first + 1), ... of the page.
-std::vector<float> page_gradient(std::uint64_t first, std::size_t count) {
-  std::vector<float> g(count);
-  for (std::size_t i = 0; i < count; ++i) {
-    const auto mixed = static_cast<std::uint32_t>((first + i) * 2654435761U);
-    g[i] = static_cast<float>(static_cast<std::int32_t>(mixed) >> 8) * 0x1p-23F;
-  }
-  return g;
-}
+std::vector<Vector> vectors(const std::string& name) { return vectors_of(STERNA_TRITS_PAGE, name); }
 
 std::vector<std::byte> page_planes(const Vector& v, Isa isa) {
   const auto g = page_gradient(v.number(1), v.number(0));
@@ -84,13 +27,6 @@ std::vector<std::byte> page_planes(const Vector& v, Isa isa) {
   std::vector<std::byte> planes(planes_bytes(g.size()), std::byte{0xAA});
   ternarize(g, v.real(2), draw, v.number(1), planes, isa);
   return planes;
-}
-
-std::uint64_t fnv1a(std::span<const std::byte> bytes) {
-  return std::accumulate(bytes.begin(), bytes.end(), std::uint64_t{0xCBF29CE484222325},
-                         [](std::uint64_t h, std::byte b) {
-                           return (h ^ std::to_integer<std::uint64_t>(b)) * 0x100000001B3;
-                         });
 }
 
 TEST(TritsPage, PhiloxGivesItsAuthorsKnownAnswers) {
