@@ -31,6 +31,9 @@ Result<std::size_t> parse_elements(std::string_view text);
 /// The full encode and its passes, on one thread and on two.
 Result<Figures> bench_codec_encode(const CodecBenchSetup& setup);
 
+/// Planes to entropy-coded bytes and back, on one thread, and the bytes over their limit.
+Result<Figures> bench_codec_entropy(const CodecBenchSetup& setup);
+
 /// Draws of a normal distribution: what the trits of a gradient are measured on.
 void fill_gaussian(std::span<float> values, std::uint64_t seed);
 
