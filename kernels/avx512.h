@@ -6,7 +6,7 @@
 
 #include <immintrin.h>
 
-#define STERNA_AVX512 __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq")))
+#define STERNA_AVX512 __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,bmi2,popcnt")))
 
 // GCC 12 takes its own intrinsics' undefined sources for uninitialised reads (GCC bug 105593).
 #if defined(__GNUC__) && !defined(__clang__)

@@ -8,7 +8,8 @@ std::string_view name(Isa isa) { return isa == Isa::avx512 ? "avx512" : "scalar"
 
 Isa best_isa() {
   const bool avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-                      __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq");
+                      __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") &&
+                      __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt");
   return avx512 ? Isa::avx512 : Isa::scalar;
 }
 

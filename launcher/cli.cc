@@ -248,12 +248,18 @@ class CommandLine {
   void add_bench() {
     CLI::App* bench = add(&app_, "bench", "Measure this machine");
     for (const auto& [name, help] : {std::pair{"actors", "Asks per second, beside raw ZeroMQ"},
+                                     std::pair{"codec", "Ternary codec, beside reading memory"},
                                      std::pair{"train", "A step with actors over one without"}}) {
       CLI::App* which = add(bench, name, help);
       which->add_flag("--json", bench_options_.json, "Print one line of JSON at the end");
-      if (std::string_view(name) == "actors") {
+      if (std::string_view(name) != "train") {
         which->add_option("--only", bench_options_.only, "Measure the parts whose name begins so")
             ->type_name("NAME");
+      }
+      if (std::string_view(name) == "codec") {
+        which->add_option("--elements", bench_options_.elements, "Of the gradient tensor")
+            ->type_name("N")
+            ->capture_default_str();
       }
       which->callback([this, name = std::string(name)] {
         bench_options_.what = name;

@@ -1,7 +1,9 @@
-// sterna bench actors|train: what the runtime and a training step cost, as figures of one run.
+// sterna bench actors|codec|train: what the runtime, the codec and a training step cost, as figures
+// of one run.
 #include <fmt/format.h>
 
 #include "launcher/bench/bench_actors_run.h"
+#include "launcher/bench/bench_codec.h"
 #include "launcher/bench/bench_train.h"
 #include "launcher/commands.h"
 #include "launcher/json_line.h"
@@ -14,6 +16,11 @@ void tell(std::string_view what) { fmt::print(stderr, "measuring {}\n", what); }
 
 Result<Figures> measure(const BenchOptions& options) {
   if (options.what == "train") return bench_train(tell);
+  if (options.what == "codec") {
+    CodecBenchSetup setup;
+    STERNA_ASSIGN(setup.elements, parse_elements(options.elements));
+    return bench_codec(setup, options.only, tell);
+  }
   const BenchParts wanted = [&](std::string_view part) {
     const bool is = part.starts_with(options.only);
     if (is) tell(part);

@@ -105,11 +105,12 @@ struct DataSplitOptions {
 };
 int data_split_command(const DataSplitOptions& options);
 
-/// sterna bench actors|train
+/// sterna bench actors|codec|train
 struct BenchOptions {
-  std::string what;  ///< "actors" or "train"
+  std::string what;  ///< "actors", "codec" or "train"
   bool json = false;
-  std::string only;  ///< of "actors": the parts whose name begins so; empty: all
+  std::string only;                ///< not of "train": the parts whose name begins so; empty: all
+  std::string elements = "25.6M";  ///< of "codec"
 };
 int bench_command(const BenchOptions& options);
 

@@ -3,10 +3,6 @@
 
 #include <array>
 #include <bit>
-#include <cstdio>
-#include <fstream>
-#include <numeric>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -14,66 +10,14 @@
 #include "kernels/initializer.h"
 #include "kernels/philox.h"
 #include "kernels/scaler.h"
+#include "kernels/sums.h"
 #include "kernels/ternary.h"
+#include "page.h"
 
 namespace sterna::kernels {
 namespace {
 
-struct Vector {
-  std::vector<std::string> given;
-  std::vector<std::string> expected;
-  std::uint64_t number(std::size_t i) const { return std::stoull(given[i]); }
-  std::uint64_t hex(std::size_t i) const { return std::stoull(given[i], nullptr, 16); }
-  float real(std::size_t i) const { return std::stof(given[i]); }
-};
-
-// The lines of the block that opens with ```name.
-std::vector<Vector> vectors(const std::string& name) {
-  std::ifstream page(STERNA_TRITS_PAGE);
-  std::vector<Vector> found;
-  bool inside = false;
-  for (std::string line; std::getline(page, line);) {
-    if (line.starts_with("```")) {
-      inside = line == "```" + name;
-    } else if (inside) {
-      Vector vector;
-      auto* part = &vector.given;
-      std::istringstream words(line);
-      for (std::string word; words >> word;) {
-        if (word == "->") {
-          part = &vector.expected;
-        } else {
-          part->push_back(word);
-        }
-      }
-      found.push_back(vector);
-    }
-  }
-  EXPECT_FALSE(found.empty()) << "no vectors of " << name << " on " << STERNA_TRITS_PAGE;
-  return found;
-}
-
-std::string hex(std::uint64_t value, int digits) {
-  std::array<char, 20> text{};
-  std::snprintf(text.data(), text.size(), "%0*llx", digits, static_cast<unsigned long long>(value));
-  return text.data();
-}
-
-std::string hex(std::span<const std::byte> bytes) {
-  std::string text;
-  for (const std::byte byte : bytes) text += hex(std::to_integer<std::uint64_t>(byte), 2);
-  return text;
-}
-
-// g(first), g(first + 1), ... of the page.
-std::vector<float> page_gradient(std::uint64_t first, std::size_t count) {
-  std::vector<float> g(count);
-  for (std::size_t i = 0; i < count; ++i) {
-    const auto mixed = static_cast<std::uint32_t>((first + i) * 2654435761U);
-    g[i] = static_cast<float>(static_cast<std::int32_t>(mixed) >> 8) * 0x1p-23F;
-  }
-  return g;
-}
+std::vector<Vector> vectors(const std::string& name) { return vectors_of(STERNA_TRITS_PAGE, name); }
 
 std::vector<std::byte> page_planes(const Vector& v, Isa isa) {
   const auto g = page_gradient(v.number(1), v.number(0));
@@ -146,13 +90,48 @@ TEST(TritsPage, PlanesAreThePages) {
 TEST(TritsPage, LongPlanesHaveThePagesHash) {
   for (const Vector& v : vectors("hash")) {
     for (const Isa isa : every_isa()) {
-      const auto planes = page_planes(v, isa);
-      const std::uint64_t hash =
-          std::accumulate(planes.begin(), planes.end(), std::uint64_t{0xCBF29CE484222325},
-                          [](std::uint64_t h, std::byte b) {
-                            return (h ^ std::to_integer<std::uint64_t>(b)) * 0x100000001B3;
-                          });
-      EXPECT_EQ(hex(hash, 16), v.expected[0]) << name(isa);
+      EXPECT_EQ(hex(fnv1a(page_planes(v, isa)), 16), v.expected[0]) << name(isa);
+    }
+  }
+}
+
+TEST(TritsPage, SumsAreThePages) {
+  for (Vector v : vectors("sums")) {
+    const auto ranks = static_cast<std::uint32_t>(v.number(5));
+    const std::size_t count = v.number(0);
+    for (const Isa isa : every_isa()) {
+      std::vector<std::vector<std::byte>> planes;
+      std::vector<Packet> packets;
+      for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+        v.given[5] = std::to_string(rank);
+        planes.push_back(page_planes(v, isa));
+      }
+      for (const auto& payload : planes) packets.push_back({Packing::planes, v.real(2), payload});
+      std::vector<std::byte> sums(sum_bytes(count, ranks));
+      sum_trits(packets, sums, isa);
+      const std::size_t shown = v.expected.size() - 1;
+      ASSERT_EQ(shown, sum_planes(ranks));
+      for (std::size_t plane = 0; plane < shown; ++plane) {
+        EXPECT_EQ(hex(std::span(sums).subspan(plane * 64, 8)), v.expected[plane]) << name(isa);
+      }
+      EXPECT_EQ(hex(fnv1a(sums), 16), v.expected[shown]) << name(isa);
+      EXPECT_TRUE(check_sums(sums, count, ranks).ok());
+    }
+  }
+}
+
+TEST(TritsPage, AveragesOfSumsAreThePages) {
+  for (const Vector& v : vectors("average")) {
+    const auto ranks = static_cast<std::uint32_t>(v.number(0));
+    const auto sum = static_cast<std::uint32_t>(std::stoi(v.given[2]));
+    std::vector<std::byte> sums(sum_bytes(1, ranks));
+    for (std::size_t plane = 0; plane < sum_planes(ranks); ++plane) {
+      sums[plane * 64] = static_cast<std::byte>(sum >> plane & 1U);
+    }
+    for (const Isa isa : every_isa()) {
+      float value = 0;
+      decode_sums({ranks, v.real(1), sums}, std::span(&value, 1), isa);
+      EXPECT_EQ(hex(std::bit_cast<std::uint32_t>(value), 8), v.expected[0]) << name(isa);
     }
   }
 }

@@ -1,0 +1,95 @@
+#include "launcher/bench/bench_codec.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <cstring>
+#include <numbers>
+#include <string_view>
+#include <system_error>
+
+#include "launcher/bench/huge_buffer.h"
+#include "launcher/bench/memory_speed.h"
+#include "launcher/bench/rounds.h"
+#include "runtime/base/random.h"
+
+namespace sterna::launcher {
+
+namespace {
+
+struct Part {
+  std::string_view name;
+  Result<Figures> (*measure)(const CodecBenchSetup&);
+};
+
+Result<Figures> bench_memory(const CodecBenchSetup& setup) {
+  STERNA_ASSIGN(const HugeBuffer from, HugeBuffer::allocate(setup.elements * sizeof(float)));
+  STERNA_ASSIGN(const HugeBuffer to, HugeBuffer::allocate(setup.elements * sizeof(float)));
+  const auto bytes = static_cast<double>(from.bytes().size());
+  const RoundTimes times = RoundTimes::measure(
+      {{"read", [&] { keep(read_all(from.floats(), setup.isa)); }},
+       {"memcpy", [&] { std::memcpy(to.bytes().data(), from.bytes().data(), to.bytes().size()); }}},
+      setup.rounds);
+  return Figures{{"read_gbps", bytes / times.seconds("read") / 1e9},
+                 {"memcpy_gbps", bytes / times.seconds("memcpy") / 1e9}};
+}
+
+constexpr double kFewest = 65'536;
+
+constexpr std::array kParts{
+    Part{"encode", bench_codec_encode},
+    Part{"entropy", bench_codec_entropy},
+};
+
+}  // namespace
+
+void fill_gaussian(std::span<float> values, std::uint64_t seed) {
+  SeededRandom random(seed);
+  for (float& value : values) {
+    const double u = (static_cast<double>(random.next() >> 11) + 0.5) * 0x1p-53;
+    const double v = static_cast<double>(random.next() >> 11) * 0x1p-53;
+    value =
+        static_cast<float>(0.01 * std::sqrt(-2 * std::log(u)) * std::cos(2 * std::numbers::pi * v));
+  }
+}
+
+Result<std::size_t> parse_elements(std::string_view text) {
+  double number = 0;
+  const char* end = text.data() + text.size();
+  const auto [unit, error] = std::from_chars(text.data(), end, number);
+  const std::string_view rest(unit, static_cast<std::size_t>(end - unit));
+  number *= rest == "k" ? 1e3 : rest == "M" ? 1e6 : rest == "G" ? 1e9 : 1;
+  const bool known = rest.empty() || rest == "k" || rest == "M" || rest == "G";
+  // Fewer measure the caches, and more than 2^36 no tensor has.
+  if (error != std::errc{} || !known || !(number >= kFewest && number < 0x1p36)) {
+    return Error{Errc::invalid_argument,
+                 fmt::format("'{}' is no number of elements from 65536, e.g. 25.6M", text)};
+  }
+  return static_cast<std::size_t>(number);
+}
+
+Result<Figures> bench_codec(const CodecBenchSetup& setup, const std::string& only,
+                            const BenchProgress& progress) {
+  std::string names;
+  progress("memory");
+  STERNA_ASSIGN(Figures figures, bench_memory(setup));
+  bool found = false;
+  for (const Part& part : kParts) {
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", part.name);
+    if (!part.name.starts_with(only)) continue;
+    found = true;
+    progress(part.name);
+    STERNA_ASSIGN(const Figures measured, part.measure(setup));
+    figures.insert(measured.begin(), measured.end());
+  }
+  if (!found) {
+    return Error{Errc::invalid_argument,
+                 fmt::format("no part of this benchmark begins with '{}': {}", only, names)};
+  }
+  figures["elements"] = static_cast<double>(setup.elements);
+  return figures;
+}
+
+}  // namespace sterna::launcher

@@ -1,0 +1,38 @@
+#include "launcher/bench/memory_speed.h"
+
+#include <bit>
+#include <cstddef>
+
+#include "kernels/avx512.h"
+
+namespace sterna::launcher {
+
+namespace {
+
+std::uint32_t read_plain(const float* x, std::size_t count) {
+  std::uint32_t mixed = 0;
+  for (std::size_t i = 0; i < count; ++i) mixed ^= std::bit_cast<std::uint32_t>(x[i]);
+  return mixed;
+}
+
+STERNA_AVX512 std::uint32_t read_avx512(const float* x, std::size_t count) {
+  __m512i a = _mm512_setzero_si512();
+  __m512i b = _mm512_setzero_si512();
+  for (std::size_t i = 0; i < count; i += 64) {
+    a = _mm512_xor_si512(a, _mm512_loadu_si512(x + i));
+    b = _mm512_xor_si512(b, _mm512_loadu_si512(x + i + 16));
+    a = _mm512_xor_si512(a, _mm512_loadu_si512(x + i + 32));
+    b = _mm512_xor_si512(b, _mm512_loadu_si512(x + i + 48));
+  }
+  return static_cast<std::uint32_t>(_mm512_reduce_add_epi32(_mm512_xor_si512(a, b)));
+}
+
+}  // namespace
+
+std::uint32_t read_all(std::span<const float> values, kernels::Isa isa) {
+  const std::size_t whole = isa == kernels::Isa::avx512 ? values.size() / 64 * 64 : 0;
+  std::uint32_t mixed = whole > 0 ? read_avx512(values.data(), whole) : 0;
+  return mixed ^ read_plain(values.data() + whole, values.size() - whole);
+}
+
+}  // namespace sterna::launcher
