@@ -15,7 +15,6 @@ namespace sterna::actors {
 
 using schema::Codec;
 using schema::DecayAt;
-using schema::Down;
 using schema::ScalerRule;
 
 struct OptimizerConfig {
@@ -37,8 +36,6 @@ struct GradientConfig {
   bool logits = true;          ///< the last two tensors are ternarized too
   ScalerRule scaler = ScalerRule::OWN;
   bool buckets = false;  ///< a scaler for each unit of 65,536 elements, not for each tensor
-  Down down = Down::PARAMETERS;
-  std::uint64_t check_every = 100;  ///< versions; Down::AVERAGE: how often all compare hashes
   bool operator==(const GradientConfig&) const = default;
 };
 

@@ -10,18 +10,12 @@ $Cxx.namespace("sterna::actors::schema");
 enum Codec {
   fp32 @0;      # plain little-endian fp32
   ternary @1;   # a scaler and two bit planes (kernels/TRITS.md)
-  sums @2;      # the trits of several ranks with one scaler, summed: more planes (the same page)
 }
 
 enum ScalerRule {
   own @0;       # each rank's own
   shared @1;    # the largest of all ranks', agreed at each step
   lastStep @2;  # the largest of all ranks' at the step before
-}
-
-enum Down {
-  parameters @0;  # the next parameters
-  average @1;     # the exact average of the step's gradients; workers apply the optimizer too
 }
 
 enum DecayAt {
@@ -62,8 +56,6 @@ struct JobConfig {
     logits @3 :Bool;      # the last two tensors are ternarized too
     scaler @4 :ScalerRule;
     buckets @5 :Bool;     # a scaler for each unit of 65,536 elements, not for each tensor
-    down @6 :Down;
-    checkEvery @7 :UInt64;  # versions; where workers keep parameters: how often all compare hashes
   }
   struct Evaluation {
     every @0 :UInt64;     # steps; 0: only after the last

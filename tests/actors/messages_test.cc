@@ -82,9 +82,8 @@ class Values {
     job.isa = text();
     job.epoch = u32();
     job.optimizer = {text(), real(), real(), real(), DecayAt(below(2)), text()};
-    job.gradient = {
-        Codec(below(2)), real(),           u64(),          below(2) == 1, ScalerRule(below(3)),
-        below(2) == 1,   Down::PARAMETERS, 1 + below(1000)};
+    job.gradient = {Codec(below(2)),      real(),       u64(), below(2) == 1,
+                    ScalerRule(below(3)), below(2) == 1};
     job.evaluation = {u64(), 1 + u64() / 2, 1 + static_cast<std::uint32_t>(below(100))};
     job.data = {text(), text(), 0};
     job.deadlines = {Duration(1 + below(1000000)), Duration(1 + below(1000000))};
