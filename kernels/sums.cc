@@ -17,7 +17,7 @@ constexpr std::size_t plane_words = plane_bytes / sizeof(std::uint64_t);
 constexpr std::size_t tile_blocks = 16;
 /// From here on the sums and the planes that they are made of outgrow a core's cache, and to write
 /// past it saves reading the old bytes: 3.0 ms instead of 3.9 for 8 ranks of 25.6 M elements.
-constexpr std::size_t past_cache_bytes = 256 * 1024;
+constexpr std::size_t past_cache_bytes = std::size_t{256} << 10;
 
 std::uint64_t load64(const std::byte* p) {
   std::uint64_t v = 0;

@@ -39,8 +39,10 @@ STERNA_AVX512 inline __attribute__((always_inline)) void store(std::byte* p, __m
 // The address may be behind the end: a prefetch does not fault, and an integer may point anywhere.
 STERNA_AVX512 inline __attribute__((always_inline)) void fetch(const std::byte* block) {
   const std::uintptr_t ahead = reinterpret_cast<std::uintptr_t>(block) + fetch_ahead;
+  // NOLINTBEGIN(performance-no-int-to-ptr)
   _mm_prefetch(reinterpret_cast<const char*>(ahead), _MM_HINT_T0);
   _mm_prefetch(reinterpret_cast<const char*>(ahead + 64), _MM_HINT_T0);
+  // NOLINTEND(performance-no-int-to-ptr)
 }
 
 // Adds b and c to a; the carry of twice the weight.

@@ -52,6 +52,7 @@ double RoundTimes::ratio_of_ratios(const std::string& a, const std::string& b, c
 double repeated_seconds(const std::function<void()>& run, int repeats, int rounds) {
   run();
   std::vector<double> times;
+  times.reserve(static_cast<std::size_t>(rounds));
   for (int round = 0; round < rounds; ++round) {
     times.push_back(seconds_of([&] {
                       for (int i = 0; i < repeats; ++i) run();
