@@ -6,6 +6,9 @@
 namespace sterna::actors {
 namespace {
 
+/// An fp32 far from its denormals: 0 / (0 + epsilon) must stay 0.
+constexpr double kSmallestEpsilon = 1e-30;
+
 Error wrong(const char* what) { return {Errc::invalid_argument, what}; }
 
 bool not_negative(double x) { return std::isfinite(x) && x >= 0; }
@@ -34,6 +37,17 @@ Result<void> validate(const JobConfig& job) {
   if (!not_negative(job.optimizer.momentum)) {
     return wrong("optimizer.momentum: must be a number, not negative");
   }
+  for (const double beta : {job.optimizer.beta1, job.optimizer.beta2}) {
+    if (!(beta >= 0 && beta < 1)) {
+      return wrong("optimizer.beta1, optimizer.beta2: must be at least 0 and below 1");
+    }
+  }
+  if (!std::isfinite(job.optimizer.epsilon) || job.optimizer.epsilon < kSmallestEpsilon) {
+    return wrong("optimizer.epsilon: must be a number of at least 1e-30");
+  }
+  if (job.optimizer.name == "adam" && job.optimizer.schedule != "fixed") {
+    return wrong("optimizer.schedule: adam adapts its own rate; it must be \"fixed\"");
+  }
   if (!not_negative(job.optimizer.weight_decay)) {
     return wrong("optimizer.weight_decay: must be a number, not negative");
   }
@@ -61,6 +75,9 @@ void JobConfig::encode(Wire::Builder wire, WireWriter&) const {
   o.setName(optimizer.name);
   o.setLearningRate(optimizer.learning_rate);
   o.setMomentum(optimizer.momentum);
+  o.setBeta1(optimizer.beta1);
+  o.setBeta2(optimizer.beta2);
+  o.setEpsilon(optimizer.epsilon);
   o.setWeightDecay(optimizer.weight_decay);
   o.setDecayAt(optimizer.decay_at);
   o.setSchedule(optimizer.schedule);
@@ -101,6 +118,9 @@ Result<JobConfig> JobConfig::decode(Wire::Reader wire, WireReader&) {
   job.optimizer = {.name = o.getName(),
                    .learning_rate = o.getLearningRate(),
                    .momentum = o.getMomentum(),
+                   .beta1 = o.getBeta1(),
+                   .beta2 = o.getBeta2(),
+                   .epsilon = o.getEpsilon(),
                    .weight_decay = o.getWeightDecay(),
                    .decay_at = o.getDecayAt(),
                    .schedule = o.getSchedule(),

@@ -18,9 +18,12 @@ using schema::DecayAt;
 using schema::ScalerRule;
 
 struct OptimizerConfig {
-  std::string name = "gd";  ///< "gd" or "momentum"
+  std::string name = "gd";  ///< "gd", "momentum" or "adam"
   double learning_rate = 0.01;
   double momentum = 0.9;
+  double beta1 = 0.9;     ///< adam
+  double beta2 = 0.999;   ///< adam
+  double epsilon = 1e-8;  ///< adam
   double weight_decay = 0;
   DecayAt decay_at = DecayAt::WORKER;
   std::string schedule = "fixed";  ///< "fixed", "exponential" or "polynomial"

@@ -38,15 +38,14 @@ Result<LocalTrainer> LocalTrainer::make(const JobConfig& job) {
                                               .weight_decay = server_decays ? 0.0F : decay,
                                               .threads = static_cast<int>(job.threads),
                                               .isa = job.isa}));
-  trainer.options_.momentum = static_cast<float>(job.optimizer.momentum);
+  trainer.settings_ = optimizer_settings(job.optimizer);
   trainer.server_decay_ = server_decays ? decay : 0.0F;
   const auto& specs = trainer.net_->parameters();
-  trainer.accumulators_.resize(specs.size());
+  trainer.slots_.resize(specs.size());
   for (std::uint32_t i = 0; i < specs.size(); ++i) {
     nets::initialize(trainer.net_->parameter(i), specs[i], job.seed, i);
-    if (trainer.options_.optimizer == kernels::Optimizer::momentum) {
-      trainer.accumulators_[i].resize(specs[i].count());
-    }
+    trainer.slots_[i].assign(trainer.options_.optimizer.slots,
+                             std::vector<float>(specs[i].count()));
   }
   return trainer;
 }
@@ -61,20 +60,25 @@ Result<double> LocalTrainer::step(std::uint64_t step, std::span<const float> ima
   if (!std::isfinite(total)) {
     return Error{Errc::non_finite, fmt::format("step {}: the loss is {}", step, total)};
   }
-  options_.learning_rate = static_cast<float>(kernels::learning_rate(schedule_, step));
+  options_.constants =
+      options_.optimizer.constants(settings_, kernels::learning_rate(schedule_, step), step);
   alignas(64) float next[kTile];
+  std::vector<std::span<float>> slots(options_.optimizer.slots);
   for (std::size_t i = 0; i < specs.size(); ++i) {
     options_.weight_decay = specs[i].decay ? server_decay_ : 0.0F;
     const std::span<float> values = net_->parameter(i);
-    const std::span<float> accumulator(accumulators_[i]);
     for (std::size_t at = 0; at < values.size(); at += kTile) {
       const std::size_t count = std::min(kTile, values.size() - at);
       const kernels::Packet packet{
           .packing = kernels::Packing::fp32,
           .payload = std::as_bytes(updates.gradients[i].subspan(at, count))};
-      kernels::update(std::span(&packet, 1), options_, values.subspan(at, count),
-                      accumulator.empty() ? accumulator : accumulator.subspan(at, count),
-                      std::span(next, count), isa_);
+      for (std::size_t j = 0; j < slots.size(); ++j) {
+        slots[j] = std::span(slots_[i][j]).subspan(at, count);
+      }
+      kernels::update(
+          std::span(&packet, 1), options_,
+          {.current = values.subspan(at, count), .slots = slots, .next = std::span(next, count)},
+          isa_);
       std::copy_n(next, count, values.begin() + static_cast<std::ptrdiff_t>(at));
     }
   }

@@ -31,8 +31,9 @@ class LocalTrainer {
   LocalTrainer() = default;
 
   std::unique_ptr<nets::Net> net_;
-  std::vector<std::vector<float>> accumulators_;
+  std::vector<std::vector<std::vector<float>>> slots_;  // by tensor: those of the optimizer
   kernels::UpdateOptions options_;
+  kernels::OptimizerSettings settings_;
   float server_decay_ = 0;
   kernels::Schedule schedule_;
   kernels::Isa isa_ = kernels::Isa::scalar;

@@ -36,10 +36,16 @@ bool all_finite(ByteView payload) {
 }  // namespace
 
 Result<kernels::Optimizer> parse_optimizer(const OptimizerConfig& config) {
-  if (config.name == "gd") return kernels::Optimizer::gd;
-  if (config.name == "momentum") return kernels::Optimizer::momentum;
-  return Error{Errc::invalid_argument,
-               fmt::format("optimizer.name: \"{}\" is none of gd, momentum", config.name)};
+  Result<kernels::Optimizer> optimizer = kernels::find_optimizer(config.name);
+  if (!optimizer) return Error(optimizer.error()).in("optimizer.name");
+  return optimizer;
+}
+
+kernels::OptimizerSettings optimizer_settings(const OptimizerConfig& config) {
+  return {.momentum = config.momentum,
+          .beta1 = config.beta1,
+          .beta2 = config.beta2,
+          .epsilon = config.epsilon};
 }
 
 Result<kernels::Schedule> parse_schedule(const OptimizerConfig& config, std::uint64_t steps) {
@@ -62,17 +68,21 @@ Result<kernels::Schedule> parse_schedule(const OptimizerConfig& config, std::uin
 
 void ChunkUpdates::run() {
   std::vector<kernels::Packet> packets;
+  std::vector<std::span<float>> slots;
   for (Update& update : updates_) {
     packets.clear();
+    slots.clear();
+    for (const auto& slot : update.slots) slots.push_back(slot->as<float>());
     for (const Packet& packet : update.packets) {
       packets.push_back({.packing = packet.codec == Codec::TERNARY ? kernels::Packing::planes
                                                                    : kernels::Packing::fp32,
                          .scaler = packet.scaler,
                          .payload = packet.payload.view()});
     }
-    kernels::update(packets, update.options, update.current->as<float>(),
-                    update.accumulator ? update.accumulator->as<float>() : std::span<float>{},
-                    update.next->as<float>(), isa_);
+    kernels::update(
+        packets, update.options,
+        {.current = update.current->as<float>(), .slots = slots, .next = update.next->as<float>()},
+        isa_);
   }
 }
 
@@ -104,7 +114,9 @@ Result<Shard> Shard::make(const JobConfig& job, ParameterTable table, std::uint3
     const std::shared_ptr<Buffer> values = shard.pool_.take(bytes);
     std::memcpy(values->data(), start.data() + place.first, bytes);
     chunk.parameters = values;
-    if (shard.optimizer_ == kernels::Optimizer::momentum) chunk.accumulator = make_buffer(bytes);
+    for (std::size_t i = 0; i < shard.optimizer_.slots; ++i) {
+      chunk.slots.push_back(make_buffer(bytes));
+    }
     chunk.packets.resize(job.ranks);
     chunk.arrived.resize(job.ranks);
     chunk.counted.resize(job.ranks);
@@ -195,8 +207,8 @@ bool Shard::snapshots_full(const Chunk& chunk) const {
 kernels::UpdateOptions Shard::options_for(const TableTensor& tensor, std::uint64_t step) const {
   const bool decays = job_.optimizer.decay_at == DecayAt::SERVER && tensor.spec.decay;
   return {.optimizer = optimizer_,
-          .learning_rate = static_cast<float>(kernels::learning_rate(schedule_, step)),
-          .momentum = static_cast<float>(job_.optimizer.momentum),
+          .constants = optimizer_.constants(optimizer_settings(job_.optimizer),
+                                            kernels::learning_rate(schedule_, step), step),
           .weight_decay = decays ? static_cast<float>(job_.optimizer.weight_decay) : 0.0F};
 }
 
@@ -218,7 +230,7 @@ ChunkUpdates Shard::take_ready(std::uint64_t most_elements) {
                                 .packets = std::exchange(chunk.packets, {}),
                                 .options = options_for(table_.tensors[place.tensor], chunk.version),
                                 .current = chunk.parameters,
-                                .accumulator = chunk.accumulator,
+                                .slots = chunk.slots,
                                 .next = pool_.take(place.count * sizeof(float))});
     updates.elements_ += place.count;
   }

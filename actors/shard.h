@@ -38,7 +38,7 @@ class ChunkUpdates {
     std::vector<Packet> packets;  // by rank
     kernels::UpdateOptions options;
     std::shared_ptr<const Buffer> current;
-    std::shared_ptr<Buffer> accumulator;  // null for gd
+    std::vector<std::shared_ptr<Buffer>> slots;  // of the optimizer
     std::shared_ptr<Buffer> next;
   };
   std::vector<Update> updates_;
@@ -86,10 +86,10 @@ class Shard {
   struct Chunk {
     std::uint64_t version = 0;
     std::shared_ptr<const Buffer> parameters;
-    std::shared_ptr<Buffer> accumulator;
-    std::vector<Packet> packets;  // by rank, of the step `version`
-    std::vector<bool> arrived;    // by rank
-    std::vector<bool> counted;    // by rank, in the step before
+    std::vector<std::shared_ptr<Buffer>> slots;  // of the optimizer
+    std::vector<Packet> packets;                 // by rank, of the step `version`
+    std::vector<bool> arrived;                   // by rank
+    std::vector<bool> counted;                   // by rank, in the step before
     std::uint32_t missing = 0;
     std::map<std::uint64_t, std::shared_ptr<const Buffer>> snapshots;
   };
@@ -105,7 +105,7 @@ class Shard {
   std::uint32_t index_;
   bool keep_snapshots_;
   kernels::Isa isa_ = kernels::Isa::scalar;
-  kernels::Optimizer optimizer_ = kernels::Optimizer::gd;
+  kernels::Optimizer optimizer_;
   kernels::Schedule schedule_;
   BufferPool pool_;
   std::vector<Chunk> chunks_;            // by the table's index; others' stay empty
@@ -113,8 +113,9 @@ class Shard {
   std::deque<std::uint32_t> held_back_;  // complete, but their snapshots are full
 };
 
-/// The optimizer's and schedule's names as kernels know them.
+/// The optimizer and the schedule that the job names, as kernels know them.
 Result<kernels::Optimizer> parse_optimizer(const OptimizerConfig& config);
+kernels::OptimizerSettings optimizer_settings(const OptimizerConfig& config);
 Result<kernels::Schedule> parse_schedule(const OptimizerConfig& config, std::uint64_t steps);
 
 }  // namespace sterna::actors

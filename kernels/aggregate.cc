@@ -10,9 +10,9 @@ namespace sterna::kernels {
 void average(std::span<const Packet> packets, std::span<float> out, Isa isa) {
   assert(!packets.empty());
   const TileKernels kernels = tiles(isa);
-  for (std::size_t begin = 0; begin < out.size(); begin += tile_elements) {
-    average_tile(kernels, packets, begin, std::min(tile_elements, out.size() - begin),
-                 out.data() + begin);
+  for (std::size_t begin = 0; begin < out.size(); begin += kernels.elements) {
+    kernels.average(packets.data(), packets.size(), begin,
+                    std::min(kernels.elements, out.size() - begin), out.data() + begin);
   }
 }
 

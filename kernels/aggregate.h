@@ -12,10 +12,11 @@ namespace sterna::kernels {
 enum class Packing {
   planes,  ///< trits as bit-planes (kernels/ternary.h)
   fp32,    ///< little-endian fp32, one per element
+  bf16,    ///< little-endian bf16, one per element (kernels/bf16.h)
 };
 
-/// One rank's gradient of n elements as it came: planes_bytes(n) or 4 n bytes, at any alignment.
-/// The payload is borrowed, and was checked (check_planes, size) when it was received.
+/// One rank's gradient of n elements as it came: planes_bytes(n), 4 n or 2 n bytes, at any
+/// alignment. The payload is borrowed, and was checked (check_planes, size) when it was received.
 struct Packet {
   Packing packing = Packing::planes;
   float scaler = 0;  ///< of planes

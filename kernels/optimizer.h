@@ -2,34 +2,82 @@
 // on a shard once a step's packets are there.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <span>
+#include <string_view>
 
 #include "kernels/aggregate.h"
 #include "kernels/isa.h"
+#include "kernels/sums.h"
+#include "runtime/base/result.h"
 
 namespace sterna::kernels {
 
-enum class Optimizer {
-  gd,        ///< w' = w - lr g
-  momentum,  ///< a' = m a + g; w' = w - lr a' (TensorFlow's, without Nesterov)
+/// What the optimizers are tuned by; each takes what it knows.
+struct OptimizerSettings {
+  double momentum = 0.9;
+  double beta1 = 0.9;
+  double beta2 = 0.999;
+  double epsilon = 1e-8;
 };
 
+/// The fp32 constants of one step, in the order that their optimizer says.
+struct StepConstants {
+  float value[4] = {};
+};
+
+/// Some parameters on their way through a step.
+struct StepTile {
+  const float* current;   ///< w
+  const float* gradient;  ///< g
+  std::size_t count;
+  float* const* slots;  ///< updated in place
+  float* next;          ///< w'
+  bool past_cache;      ///< `next` is too long to stay in the cache; 64-byte aligned then
+};
+using StepFunction = void (*)(const StepConstants& constants, const StepTile& tile);
+
+/// A rule by which a gradient changes parameters: one file of its own (optimizer_adam.cc, ...),
+/// which has the formula, and a line in optimizer.cc.
+struct Optimizer {
+  std::string_view name;
+  std::size_t slots = 0;  ///< numbers kept per parameter, all 0 before the first step
+  /// Of step `step`, the first is 0, with that step's learning rate. In fp64, rounded once.
+  StepConstants (*constants)(const OptimizerSettings& settings, double learning_rate,
+                             std::uint64_t step) = nullptr;
+  StepFunction scalar = nullptr;
+  StepFunction avx512 = nullptr;
+};
+
+inline constexpr std::size_t most_slots = 2;
+
+/// "gd", "momentum" or "adam"; invalid_argument for any other name.
+Result<Optimizer> find_optimizer(std::string_view name);
+
 struct UpdateOptions {
-  Optimizer optimizer = Optimizer::gd;
-  float learning_rate = 0;
-  float momentum = 0;
+  Optimizer optimizer;
+  StepConstants constants{};
   /// Where > 0, g = average + weight_decay * w (decay_at = "server"), else g = average.
   float weight_decay = 0;
 };
 
-/// next = one optimizer step from `current` with the average of `packets` as the gradient.
-///
-/// All spans have one length, except that `accumulator` (the momentum slot a, updated in place) is
-/// empty for gd. `next` must not overlap `current`, which stays as it was for those who still send
-/// it. Each operation written above is one fp32 operation with its own rounding (no FMA): the bits
-/// are the same on every instruction set.
+/// Where a step's parameters lie, all of one length. `next` must not overlap `current`, which stays
+/// as it was for those who still send it.
+struct Parameters {
+  std::span<const float> current;
+  std::span<const std::span<float>> slots;  ///< as many as the optimizer has
+  std::span<float> next;
+};
+
+/// next = one optimizer step from `current` with the average of `packets` as the gradient. Each
+/// operation of the formulas is one fp32 operation with its own rounding (no FMA): the bits are the
+/// same on every instruction set.
 void update(std::span<const Packet> packets, const UpdateOptions& options,
-            std::span<const float> current, std::span<float> accumulator, std::span<float> next,
+            const Parameters& parameters, Isa isa);
+
+/// The same with the average that decode_sums makes of `sums`.
+void update(const SumPacket& sums, const UpdateOptions& options, const Parameters& parameters,
             Isa isa);
 
 }  // namespace sterna::kernels

@@ -1,11 +1,10 @@
-// The steps of `average` and `update` on one tile, per instruction set. Internal.
+// The average of one tile of elements, per instruction set. Internal.
 //
-// A tile is short enough for its sum to stay in the L1 cache through all steps, so that main memory
-// sees each operand once; each step is then a plain loop. A tile starts on a block of planes.
+// A tile is short enough for its average to stay in the L1 cache until the optimizer's step has
+// used it, so that main memory sees each operand once. A tile starts on a block of planes.
 #pragma once
 
 #include <cstddef>
-#include <span>
 
 #include "kernels/aggregate.h"
 #include "kernels/isa.h"
@@ -13,30 +12,21 @@
 
 namespace sterna::kernels {
 
-inline constexpr std::size_t tile_elements = 2 * plane_block;
+inline constexpr std::size_t most_tile_elements = plane_block;
 
-/// Every function works on `count` <= tile_elements elements.
 struct TileKernels {
-  /// sum += scaler * trit
-  void (*add_planes)(const std::byte* planes, float scaler, std::size_t count, float* sum);
-  /// sum += value; `values` at any alignment
-  void (*add_fp32)(const std::byte* values, std::size_t count, float* sum);
-  /// x = x / divisor
-  void (*divide)(float divisor, std::size_t count, float* x);
+  /// Of a tile, at most most_tile_elements; all begin at a multiple of it.
+  std::size_t elements;
+  /// out = the average (kernels/aggregate.h) of elements [begin, begin + count) of the `ranks`
+  /// packets; count <= elements.
+  void (*average)(const Packet* packets, std::size_t ranks, std::size_t begin, std::size_t count,
+                  float* out);
   /// g += decay * w
   void (*add_decay)(float decay, const float* w, std::size_t count, float* g);
-  /// next = w - lr * g
-  void (*descend)(float lr, const float* w, const float* g, std::size_t count, float* next);
-  /// a = m * a + g
-  void (*accumulate)(float m, const float* g, std::size_t count, float* a);
 };
 
 TileKernels scalar_tiles();
 TileKernels avx512_tiles();
 inline TileKernels tiles(Isa isa) { return isa == Isa::avx512 ? avx512_tiles() : scalar_tiles(); }
-
-/// The average of elements [begin, begin + count) of `packets`; `begin` is a multiple of a block.
-void average_tile(const TileKernels& kernels, std::span<const Packet> packets, std::size_t begin,
-                  std::size_t count, float* out);
 
 }  // namespace sterna::kernels

@@ -47,6 +47,7 @@ class Finisher {
     file_.hosts = plan_hosts(draft_, problems_);
     plan_head();
     plan_net();
+    check_optimizer();
     check_life();
     for (std::size_t i = 0; i < file_.tables.size(); ++i) check_table(i);
     if (problems_.any()) return file_;  // a mistake above would only echo below
@@ -123,6 +124,29 @@ class Finisher {
           draft_.where("job.hidden"),
           fmt::format("\"job.hidden\" is for the net \"mlp\", not for \"{}\"", file_.job.net));
     }
+  }
+
+  /// A key of another optimizer may stand there, as in a resolved file, but not with a value that
+  /// somebody has thought about.
+  void check_optimizer() {
+    const OptimizerSection& chosen = file_.optimizer;
+    const OptimizerSection defaults;
+    const std::string& name = chosen.name;
+    const auto belongs = [&](std::string_view key, std::string_view owner, bool changed) {
+      if (name == owner || !changed) return;
+      const std::string path = fmt::format("optimizer.{}", key);
+      problems_.add(draft_.where(path),
+                    fmt::format("\"{}\" is for the optimizer \"{}\", not for \"{}\"; remove it",
+                                path, owner, name));
+    };
+    belongs("momentum", "momentum", chosen.momentum != defaults.momentum);
+    belongs("beta1", "adam", chosen.beta1 != defaults.beta1);
+    belongs("beta2", "adam", chosen.beta2 != defaults.beta2);
+    belongs("epsilon", "adam", chosen.epsilon != defaults.epsilon);
+    if (name != "adam" || file_.optimizer.schedule == "fixed") return;
+    problems_.add(draft_.where("optimizer.schedule"),
+                  "with the optimizer \"adam\", which adapts its own rate, \"optimizer.schedule\" "
+                  "must be \"fixed\"");
   }
 
   void check_life() {

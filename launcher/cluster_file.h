@@ -146,6 +146,9 @@ struct OptimizerSection {
   std::string name = "momentum";
   double learning_rate = 0.01;
   double momentum = 0.9;
+  double beta1 = 0.9;
+  double beta2 = 0.999;
+  double epsilon = 1e-8;
   double weight_decay = 0.0005;
   std::string schedule = "fixed";
   std::string decay_at = "worker";

@@ -181,24 +181,31 @@ Section<DataSection> data_section() {
 
 Section<OptimizerSection> optimizer_section() {
   using S = OptimizerSection;
-  return {"optimizer",
-          false,
-          "how the averaged gradient changes the parameters",
-          {key("name", &S::name, "the rule").one_of({"gd", "momentum"}),
-           key("learning_rate", &S::learning_rate, "at step 0").above(0),
-           key("momentum", &S::momentum, "for momentum").at_least(0).below(1),
-           key("weight_decay", &S::weight_decay, "of weights, never of biases").at_least(0),
-           key("schedule", &S::schedule,
-               "of the learning rate; polynomial: (1 - step/steps)^0.5, down to 0")
-               .one_of({"fixed", "exponential", "polynomial"}),
-           key("decay_at", &S::decay_at,
-               "weight decay before ternarizing (worker) or after averaging (server)")
-               .one_of({"worker", "server"}),
-           key("decay_factor", &S::decay_factor, "exponential: the factor of each drop")
-               .above(0)
-               .at_most(1),
-           key("epochs_per_decay", &S::epochs_per_decay, "exponential: epochs between drops")
-               .above(0)}};
+  return {
+      "optimizer",
+      false,
+      "how the averaged gradient changes the parameters",
+      {key("name", &S::name, "the rule").one_of({"gd", "momentum", "adam"}),
+       key("learning_rate", &S::learning_rate, "at step 0").above(0),
+       key("momentum", &S::momentum, "for momentum").at_least(0).below(1),
+       key("beta1", &S::beta1, "for adam: how much of the mean gradient stays")
+           .at_least(0)
+           .below(1),
+       key("beta2", &S::beta2, "for adam: how much of the mean square stays").at_least(0).below(1),
+       key("epsilon", &S::epsilon, "for adam: added to the root of the mean square")
+           .at_least(1e-30),
+       key("weight_decay", &S::weight_decay, "of weights, never of biases").at_least(0),
+       key("schedule", &S::schedule,
+           "of the learning rate; polynomial: (1 - step/steps)^0.5, down to 0")
+           .one_of({"fixed", "exponential", "polynomial"}),
+       key("decay_at", &S::decay_at,
+           "weight decay before ternarizing (worker) or after averaging (server)")
+           .one_of({"worker", "server"}),
+       key("decay_factor", &S::decay_factor, "exponential: the factor of each drop")
+           .above(0)
+           .at_most(1),
+       key("epochs_per_decay", &S::epochs_per_decay, "exponential: epochs between drops")
+           .above(0)}};
 }
 
 Section<GradientSection> gradient_section() {

@@ -62,6 +62,9 @@ Result<actors::JobConfig> job_of(const ClusterFile& file, const input::DataLocat
   job.optimizer.name = file.optimizer.name;
   job.optimizer.learning_rate = file.optimizer.learning_rate;
   job.optimizer.momentum = file.optimizer.momentum;
+  job.optimizer.beta1 = file.optimizer.beta1;
+  job.optimizer.beta2 = file.optimizer.beta2;
+  job.optimizer.epsilon = file.optimizer.epsilon;
   job.optimizer.weight_decay = file.optimizer.weight_decay;
   job.optimizer.decay_at =
       file.optimizer.decay_at == "server" ? actors::DecayAt::SERVER : actors::DecayAt::WORKER;

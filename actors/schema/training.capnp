@@ -48,6 +48,9 @@ struct JobConfig {
     schedule @5 :Text;
     decayFactor @6 :Float64;  # exponential: the learning rate times this ...
     decaySteps @7 :UInt64;    # ... every so many steps
+    beta1 @8 :Float64;        # adam
+    beta2 @9 :Float64;        # adam
+    epsilon @10 :Float64;     # adam
   }
   struct GradientCodec {
     codec @0 :Codec;

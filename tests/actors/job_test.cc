@@ -110,6 +110,15 @@ TEST_F(JobTest, ABucketHasAScalerOfItsOwn) {
   }
 }
 
+TEST_F(JobTest, AdamTrainsTheSameWay) {
+  job.optimizer.name = "adam";
+  job.optimizer.learning_rate = 1e-3;
+  const std::string hash = hash_of({.workers = 2});
+  EXPECT_EQ(hash, sequential_oracle(job));
+  EXPECT_GT(record.evaluated.back().precision_at_1, 0.5);
+  EXPECT_EQ(hash_of({.servers = 2, .workers = 1, .ranks_per_worker = 2}), hash);
+}
+
 TEST_F(JobTest, AnotherNetTrainsTheSameWay) {
   job.steps = 8;
   job.net = "mlp";

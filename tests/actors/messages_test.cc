@@ -49,6 +49,7 @@ class Values {
   explicit Values(std::uint64_t seed) : random_(seed) {}
   std::uint64_t u64() { return random_() >> (random_() % 64); }
   std::uint32_t u32() { return static_cast<std::uint32_t>(u64()); }
+  double fraction() { return static_cast<double>(below(1000)) / 1000; }
   double real() { return static_cast<double>(u64()) / 3.0; }
   std::string text() {
     std::string text(random_() % 20, ' ');
@@ -81,7 +82,17 @@ class Values {
     job.threads = 1 + static_cast<std::uint32_t>(below(8));
     job.isa = text();
     job.epoch = u32();
-    job.optimizer = {text(), real(), real(), real(), DecayAt(below(2)), text()};
+    job.optimizer = {.name = text(),
+                     .learning_rate = real(),
+                     .momentum = real(),
+                     .beta1 = fraction(),
+                     .beta2 = fraction(),
+                     .epsilon = 1e-8 + real(),
+                     .weight_decay = real(),
+                     .decay_at = DecayAt(below(2)),
+                     .schedule = text(),
+                     .decay_factor = real(),
+                     .decay_steps = u64()};
     job.gradient = {Codec(below(2)),      real(),       u64(), below(2) == 1,
                     ScalerRule(below(3)), below(2) == 1};
     job.evaluation = {u64(), 1 + u64() / 2, 1 + static_cast<std::uint32_t>(below(100))};

@@ -242,6 +242,28 @@ TEST_F(ShardTest, SnapshotsStayUntilTheyAreReleasedAndHoldTrainingBackBeforeThey
   EXPECT_EQ(shard.version(2), Shard::kMaxSnapshots + 1);
 }
 
+TEST_F(ShardTest, AdamKeepsItsSlotsAndCorrectsTheirBiasFromStepToStep) {
+  job.optimizer.name = "adam";
+  job.optimizer.learning_rate = 0.125;
+  job.steps = 10;
+  Shard shard = make();
+  double w = values(shard, 2, 0)[9];
+  double m = 0;
+  double v = 0;
+  for (std::uint64_t step = 0; step < 5; ++step) {
+    const double g = step % 2 == 0 ? 0.5 : 0.25;
+    for (const std::uint32_t rank : {0U, 1U}) {
+      EXPECT_TRUE(shard.accept(push(shard, rank, step, static_cast<float>(g))).ok());
+    }
+    update(shard);
+    m = 0.9 * m + 0.1 * g;
+    v = 0.999 * v + 0.001 * g * g;
+    const auto t = static_cast<double>(step + 1);
+    w -= 0.125 * (m / (1 - std::pow(0.9, t))) / std::sqrt(v / (1 - std::pow(0.999, t)));
+    EXPECT_NEAR(values(shard, 2, step + 1)[9], w, 1e-4) << step;
+  }
+}
+
 TEST_F(ShardTest, AnUnknownOptimizerScheduleOrInstructionSetIsAnError) {
   const auto made = [&] {
     return Shard::make(job, ParameterTable(specs(), job, 1), 0, false).ok();

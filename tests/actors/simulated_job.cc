@@ -227,10 +227,11 @@ std::string sequential_oracle(const JobConfig& job) {
                                    .weight_decay = static_cast<float>(job.optimizer.weight_decay)})
                        .value();
   const auto tensors = static_cast<std::uint32_t>(net->parameters().size());
-  std::vector<std::vector<float>> accumulators;
+  const kernels::Optimizer optimizer = parse_optimizer(job.optimizer).value();
+  std::vector<std::vector<std::vector<float>>> slots;  // by tensor
   for (std::uint32_t t = 0; t < tensors; ++t) {
     nets::initialize(net->parameter(t), net->parameters()[t], job.seed, t);
-    accumulators.emplace_back(net->parameter(t).size());
+    slots.emplace_back(optimizer.slots, std::vector<float>(net->parameter(t).size()));
   }
   std::vector<float> images(job.batch * dataset.image_size());
   std::vector<std::uint8_t> labels(job.batch);
@@ -246,9 +247,9 @@ std::string sequential_oracle(const JobConfig& job) {
       EXPECT_TRUE(net->train_step(images, labels, gradients[rank]).ok());
     }
     const kernels::UpdateOptions options{
-        .optimizer = parse_optimizer(job.optimizer).value(),
-        .learning_rate = static_cast<float>(kernels::learning_rate(schedule, step)),
-        .momentum = static_cast<float>(job.optimizer.momentum)};
+        .optimizer = optimizer,
+        .constants = optimizer.constants(optimizer_settings(job.optimizer),
+                                         kernels::learning_rate(schedule, step), step)};
     for (std::uint32_t t = 0; t < tensors; ++t) {
       std::vector<Scalers> own;
       for (Gradients& one : gradients) own.push_back(own_scalers(job, one.by_tensor[t], isa));
@@ -262,17 +263,19 @@ std::string sequential_oracle(const JobConfig& job) {
         sent.push_back(send(job, step, rank, t, gradients[rank].by_tensor[t], used, isa));
       }
       last[t] = shared;
-      const bool momentum = options.optimizer == kernels::Optimizer::momentum;
       const std::span<float> w = net->parameter(t);
       std::vector<float> next(w.size());
       for (std::size_t part = 0, first = 0; part < shared.size(); ++part) {
         const std::size_t count = part_of(job, w, part).size();
         std::vector<kernels::Packet> packets;
         for (const Sent& one : sent) packets.push_back(one.packets[part]);
-        kernels::update(
-            packets, options, w.subspan(first, count),
-            momentum ? std::span(accumulators[t]).subspan(first, count) : std::span<float>{},
-            std::span(next).subspan(first, count), isa);
+        std::vector<std::span<float>> places;
+        for (auto& slot : slots[t]) places.push_back(std::span(slot).subspan(first, count));
+        kernels::update(packets, options,
+                        {.current = w.subspan(first, count),
+                         .slots = places,
+                         .next = std::span(next).subspan(first, count)},
+                        isa);
         first += count;
       }
       std::copy(next.begin(), next.end(), w.begin());

@@ -6,11 +6,12 @@
 
 #include "gradients.h"
 #include "kernels/aggregate.h"
+#include "kernels/bf16.h"
 #include "kernels/ternary.h"
 
 namespace sterna::kernels {
 
-/// Packets of `count` elements: rank r is sent as planes, or as fp32 where `packings` says so.
+/// Packets of `count` elements: rank r is sent as planes, fp32 or bf16 as `packings` says.
 class RankPackets {
  public:
   RankPackets(std::size_t count, const std::vector<Packing>& packings) {
@@ -18,12 +19,17 @@ class RankPackets {
       const auto g = gaussian(count, 0.1F, 100 + rank);
       const float s = 0.2F + 0.03F * static_cast<float>(rank);
       const bool planes = packings[rank] == Packing::planes;
-      std::vector<std::byte> payload(planes ? planes_bytes(count) : count * sizeof(float));
+      const bool half = packings[rank] == Packing::bf16;
+      std::vector<std::byte> payload(planes ? planes_bytes(count)
+                                            : count * (half ? 2 : sizeof(float)));
       values_.emplace_back(g);
       if (planes) {
         ternarize(g, s, {.seed = 5, .step = 1, .rank = static_cast<std::uint32_t>(rank)}, 0,
                   payload, Isa::scalar);
         decode(payload, s, values_.back(), Isa::scalar);
+      } else if (half) {
+        encode_bf16(g, payload, Isa::scalar);
+        decode_bf16(payload, values_.back(), Isa::scalar);
       } else if (count != 0) {
         std::memcpy(payload.data(), g.data(), payload.size());
       }
@@ -48,7 +54,9 @@ inline std::vector<std::vector<Packing>> packings() {
   return {{planes},
           {fp32},
           {planes, planes},
+          {bf16},
           {fp32, planes, fp32},
+          {planes, bf16, fp32},
           {planes, fp32, planes, planes, planes, planes, planes}};
 }
 

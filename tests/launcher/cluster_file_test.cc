@@ -196,6 +196,19 @@ TEST_F(ClusterFileTest, numbers_out_of_range_say_the_range) {
             "x.toml:14: \"cluster.heartbeat\" must be above 0 seconds, not \"0s\"");
 }
 
+TEST_F(ClusterFileTest, keys_of_another_optimizer_are_refused) {
+  EXPECT_EQ(
+      error_of_more("[optimizer]\nname = \"adam\"\nmomentum = 0.5\n"),
+      "x.toml:15: \"optimizer.momentum\" is for the optimizer \"momentum\", not for \"adam\"; "
+      "remove it");
+  EXPECT_EQ(error_of_more("[optimizer]\nbeta1 = 0.8\n"),
+            "x.toml:14: \"optimizer.beta1\" is for the optimizer \"adam\", not for \"momentum\"; "
+            "remove it");
+  EXPECT_EQ(error_of_more("[optimizer]\nname = \"adam\"\nschedule = \"polynomial\"\n"),
+            "x.toml:15: with the optimizer \"adam\", which adapts its own rate, "
+            "\"optimizer.schedule\" must be \"fixed\"");
+}
+
 TEST_F(ClusterFileTest, a_wrong_choice_lists_the_choices_and_the_nearest) {
   EXPECT_EQ(error_of_more("[gradient]\ncodec = \"ternery\"\n"),
             "x.toml:14: \"gradient.codec\" must be \"ternary\" or \"none\", not \"ternery\"; did "

@@ -1,0 +1,14 @@
+// fp32 to bf16 and back, per instruction set. Internal.
+#pragma once
+
+#include <cstddef>
+
+namespace sterna::kernels {
+
+void encode_bf16_values(const float* values, std::size_t count, std::byte* out);
+void encode_bf16_values_avx512(const float* values, std::size_t count, std::byte* out);
+
+void decode_bf16_values(const std::byte* payload, std::size_t count, float* out);
+void decode_bf16_values_avx512(const std::byte* payload, std::size_t count, float* out);
+
+}  // namespace sterna::kernels
