@@ -77,9 +77,11 @@ Task<Result<void>> Evaluator::evaluate_version(std::uint64_t version) {
 
 Task<Result<void>> Evaluator::take_version(std::uint64_t version) {
   const auto groups = table_.pull_groups();
+  const auto question = [&](const ParameterTable::PullGroup& group) {
+    return Pull{.version = version, .chunks = group.chunks};
+  };
   const auto pull = [&](const ParameterTable::PullGroup& group) {
-    return ask(servers_[group.shard], Pull{.version = version, .chunks = group.chunks},
-               args_.job.deadlines.ask);
+    return ask(servers_[group.shard], question(group), args_.job.deadlines.ask);
   };
   std::deque<Future<Parameters>> answers;
   for (const auto& group : groups) answers.push_back(pull(group));
@@ -93,16 +95,15 @@ Task<Result<void>> Evaluator::take_version(std::uint64_t version) {
       parameters = co_await answer;
     }
     Result<void> written =
-        parameters ? write(*parameters, version, groups[i]) : Result<void>(parameters.error());
+        parameters ? write(*parameters, question(groups[i])) : Result<void>(parameters.error());
     if (!written) co_return Error(written.error()).in(args_.servers[groups[i].shard]);
   }
   for (std::size_t t = 0; t < table_.tensors.size(); ++t) bench_->net->parameters_changed(t);
   co_return Result<void>{};
 }
 
-Result<void> Evaluator::write(const Parameters& parameters, std::uint64_t version,
-                              const ParameterTable::PullGroup& group) {
-  STERNA_TRY(check_answer(parameters, version, table_, group));
+Result<void> Evaluator::write(const Parameters& parameters, const Pull& question) {
+  STERNA_TRY(check_answer(parameters, question, table_, args_.job));
   for (const ParameterChunk& chunk : parameters.chunks) {
     const TableChunk& place = table_.chunks[chunk.chunk];
     std::memcpy(bench_->net->parameter(place.tensor).data() + place.first, chunk.payload.data(),

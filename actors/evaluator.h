@@ -39,8 +39,7 @@ class Evaluator final : public Actor<EvaluatorInterface> {
   Task<Result<void>> evaluate_version(std::uint64_t version);
   /// Brings the net to `version`, whenever the servers have it.
   Task<Result<void>> take_version(std::uint64_t version);
-  Result<void> write(const Parameters& parameters, std::uint64_t version,
-                     const ParameterTable::PullGroup& group);
+  Result<void> write(const Parameters& parameters, const Pull& question);
   Task<Result<void>> finish();
 
   EvaluatorArgs args_;

@@ -54,6 +54,14 @@ Result<void> validate(const JobConfig& job) {
   if (!not_negative(job.gradient.clip)) {
     return wrong("gradient.clip: must be a number, not negative");
   }
+  if (job.gradient.codec == Codec::SUMS) return wrong("gradient.codec: sums only travel down");
+  if (job.gradient.down == Down::AVERAGE &&
+      (job.gradient.codec != Codec::TERNARY || job.gradient.scaler == ScalerRule::OWN)) {
+    return wrong(
+        "gradient.down = \"average\" sends exact sums of trits: it needs a ternary codec and "
+        "scaler = \"shared\" or \"last_step\"");
+  }
+  if (job.gradient.check_every == 0) return wrong("gradient.check_every: must be at least 1");
   if (job.deadlines.find <= Duration::zero() || job.deadlines.ask <= Duration::zero()) {
     return wrong("deadlines: must be positive");
   }
@@ -90,6 +98,8 @@ void JobConfig::encode(Wire::Builder wire, WireWriter&) const {
   g.setLogits(gradient.logits);
   g.setScaler(gradient.scaler);
   g.setBuckets(gradient.buckets);
+  g.setDown(gradient.down);
+  g.setCheckEvery(gradient.check_every);
   auto e = wire.initEvaluation();
   e.setEvery(evaluation.every);
   e.setExamples(evaluation.examples);
@@ -132,7 +142,9 @@ Result<JobConfig> JobConfig::decode(Wire::Reader wire, WireReader&) {
                   .min_size = g.getMinSize(),
                   .logits = g.getLogits(),
                   .scaler = g.getScaler(),
-                  .buckets = g.getBuckets()};
+                  .buckets = g.getBuckets(),
+                  .down = g.getDown(),
+                  .check_every = g.getCheckEvery()};
   const auto e = wire.getEvaluation();
   job.evaluation = {.every = e.getEvery(), .examples = e.getExamples(), .batch = e.getBatch()};
   const auto d = wire.getData();
@@ -140,8 +152,9 @@ Result<JobConfig> JobConfig::decode(Wire::Reader wire, WireReader&) {
   const auto l = wire.getDeadlines();
   job.deadlines = {.find = Duration(l.getFind()), .ask = Duration(l.getAsk())};
   if (!known_enum(job.optimizer.decay_at, DecayAt::SERVER) ||
-      !known_enum(job.gradient.codec, Codec::TERNARY) ||
-      !known_enum(job.gradient.scaler, ScalerRule::LAST_STEP)) {
+      !known_enum(job.gradient.codec, Codec::SUMS) ||
+      !known_enum(job.gradient.scaler, ScalerRule::LAST_STEP) ||
+      !known_enum(job.gradient.down, Down::AVERAGE)) {
     return Error{Errc::malformed, "a job with an unknown codec, scaler or place of weight decay"};
   }
   STERNA_TRY(validate(job));

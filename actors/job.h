@@ -15,6 +15,7 @@ namespace sterna::actors {
 
 using schema::Codec;
 using schema::DecayAt;
+using schema::Down;
 using schema::ScalerRule;
 
 struct OptimizerConfig {
@@ -39,6 +40,8 @@ struct GradientConfig {
   bool logits = true;          ///< the last two tensors are ternarized too
   ScalerRule scaler = ScalerRule::OWN;
   bool buckets = false;  ///< a scaler for each unit of 65,536 elements, not for each tensor
+  Down down = Down::PARAMETERS;
+  std::uint64_t check_every = 100;  ///< versions; Down::AVERAGE: how often all compare hashes
   bool operator==(const GradientConfig&) const = default;
 };
 
@@ -87,6 +90,15 @@ struct JobConfig {
   }
   bool evaluates(std::uint64_t version) const {
     return version != 0 && version <= steps && next_evaluation(version - 1) == version;
+  }
+
+  /// Whether the ranks' trits of a step stand for the same number, so that they can be summed.
+  bool shares_scalers() const { return gradient.scaler != ScalerRule::OWN; }
+  /// Whether all who keep the parameters compare hashes of this version. Nobody but the servers
+  /// makes the last one.
+  bool compares(std::uint64_t version) const {
+    return gradient.down != Down::PARAMETERS && version != 0 && version < steps &&
+           version % gradient.check_every == 0;
   }
 
   void encode(Wire::Builder wire, WireWriter& writer) const;

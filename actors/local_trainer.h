@@ -8,9 +8,8 @@
 #include <vector>
 
 #include "actors/job.h"
+#include "actors/update_rule.h"
 #include "kernels/isa.h"
-#include "kernels/optimizer.h"
-#include "kernels/schedule.h"
 #include "nets/net.h"
 
 namespace sterna::actors {
@@ -32,10 +31,7 @@ class LocalTrainer {
 
   std::unique_ptr<nets::Net> net_;
   std::vector<std::vector<std::vector<float>>> slots_;  // by tensor: those of the optimizer
-  kernels::UpdateOptions options_;
-  kernels::OptimizerSettings settings_;
-  float server_decay_ = 0;
-  kernels::Schedule schedule_;
+  UpdateRule rule_;
   kernels::Isa isa_ = kernels::Isa::scalar;
 };
 

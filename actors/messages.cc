@@ -1,5 +1,7 @@
 #include "actors/messages.h"
 
+#include <cstring>
+
 namespace sterna::actors {
 namespace {
 
@@ -106,6 +108,7 @@ void Pull::encode(Wire::Builder wire, WireWriter&) const {
   wire.setVersion(version);
   auto list = wire.initChunks(static_cast<unsigned>(chunks.size()));
   for (std::uint32_t i = 0; i < chunks.size(); ++i) list.set(i, chunks[i]);
+  wire.setKind(kind);
 }
 
 Result<Pull> Pull::decode(Wire::Reader wire, WireReader&) {
@@ -114,6 +117,8 @@ Result<Pull> Pull::decode(Wire::Reader wire, WireReader&) {
   const auto list = wire.getChunks();
   pull.chunks.reserve(list.size());
   for (const std::uint32_t chunk : list) pull.chunks.push_back(chunk);
+  pull.kind = wire.getKind();
+  if (!known_enum(pull.kind, PayloadKind::PARAMETERS)) return malformed("a pull of unknown kind");
   return pull;
 }
 
@@ -125,7 +130,11 @@ void Parameters::encode(Wire::Builder wire, WireWriter& writer) const {
     list[i].setChunk(chunks[i].chunk);
     list[i].setCodec(chunks[i].codec);
     list[i].adoptPayload(writer.data(chunks[i].payload));
+    list[i].setScaler(chunks[i].scaler);
   }
+  wire.setRanks(ranks);
+  auto numbers = wire.initConstants(static_cast<unsigned>(constants.size()));
+  for (std::uint32_t i = 0; i < constants.size(); ++i) numbers.set(i, constants[i]);
 }
 
 Result<Parameters> Parameters::decode(Wire::Reader wire, WireReader& reader) {
@@ -138,11 +147,35 @@ Result<Parameters> Parameters::decode(Wire::Reader wire, WireReader& reader) {
   const auto list = wire.getChunks();
   parameters.chunks.reserve(list.size());
   for (const auto chunk : list) {
-    if (!known_enum(chunk.getCodec(), Codec::TERNARY)) return malformed("an unknown codec");
+    if (!known_enum(chunk.getCodec(), Codec::SUMS)) return malformed("an unknown codec");
     parameters.chunks.push_back(
-        {chunk.getChunk(), chunk.getCodec(), reader.bytes(chunk.getPayload())});
+        {chunk.getChunk(), chunk.getCodec(), reader.bytes(chunk.getPayload()), chunk.getScaler()});
   }
+  parameters.ranks = wire.getRanks();
+  for (const float constant : wire.getConstants()) parameters.constants.push_back(constant);
   return parameters;
+}
+
+void Compare::encode(Wire::Builder wire, WireWriter&) const {
+  wire.setVersion(version);
+  auto list = wire.initChunks(static_cast<unsigned>(chunks.size()));
+  for (std::uint32_t i = 0; i < chunks.size(); ++i) {
+    list[i].setChunk(chunks[i].chunk);
+    auto hash = list[i].initHash(static_cast<unsigned>(chunks[i].hash.size()));
+    std::memcpy(hash.begin(), chunks[i].hash.data(), hash.size());
+  }
+}
+
+Result<Compare> Compare::decode(Wire::Reader wire, WireReader&) {
+  Compare compare;
+  compare.version = wire.getVersion();
+  for (const auto chunk : wire.getChunks()) {
+    Fingerprint& one = compare.chunks.emplace_back(Fingerprint{chunk.getChunk(), {}});
+    const auto hash = chunk.getHash();
+    if (hash.size() != one.hash.size()) return malformed("a hash of another size");
+    std::memcpy(one.hash.data(), hash.begin(), one.hash.size());
+  }
+  return compare;
 }
 
 void Release::encode(Wire::Builder wire, WireWriter&) const { wire.setVersion(version); }

@@ -3,6 +3,7 @@
 // Bulk bytes are Bytes: views of a received frame, or of the buffer that is sent in place.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -16,6 +17,9 @@ namespace sterna::actors {
 using schema::Codec;
 using schema::PayloadKind;
 using schema::Verdict;
+
+/// BLAKE2b (RFC 7693) of some parameters, 16 bytes.
+using Hash = std::array<std::byte, 16>;
 
 /// One rank's contribution to one chunk of one tensor.
 struct Packet {
@@ -81,6 +85,7 @@ struct ParameterChunk {
   std::uint32_t chunk = 0;
   Codec codec = Codec::FP32;
   Bytes payload;
+  float scaler = 1;  ///< of sums
 };
 
 struct Parameters {
@@ -89,18 +94,37 @@ struct Parameters {
   std::uint64_t version = 0;
   PayloadKind kind = PayloadKind::PARAMETERS;
   std::vector<ParameterChunk> chunks;
+  std::uint32_t ranks = 0;       ///< gradients: of how many they are the average
+  std::vector<float> constants;  ///< gradients: the optimizer's in this step
   void encode(Wire::Builder wire, WireWriter& writer) const;
   static Result<Parameters> decode(Wire::Reader wire, WireReader& reader);
 };
 
-/// Asks for some chunks at exactly `version`; the answer comes when the last of them has it.
+/// Asks for some chunks at exactly `version`, or for the average gradients that led to it from the
+/// version before; the answer comes when the last of them is there.
 struct Pull {
   using Wire = schema::Pull;
   using Reply = Parameters;
   std::uint64_t version = 0;
   std::vector<std::uint32_t> chunks;
+  PayloadKind kind = PayloadKind::PARAMETERS;
   void encode(Wire::Builder wire, WireWriter& writer) const;
   static Result<Pull> decode(Wire::Reader wire, WireReader& reader);
+};
+
+/// What a worker that keeps parameters has come to. The answer is an error that names the tensor
+/// where the server has come to something else.
+struct Compare {
+  using Wire = schema::Compare;
+  using Reply = void;
+  struct Fingerprint {
+    std::uint32_t chunk = 0;
+    Hash hash{};
+  };
+  std::uint64_t version = 0;
+  std::vector<Fingerprint> chunks;
+  void encode(Wire::Builder wire, WireWriter& writer) const;
+  static Result<Compare> decode(Wire::Reader wire, WireReader& reader);
 };
 
 /// From the evaluator: snapshots up to `version` are no longer needed.
@@ -141,7 +165,7 @@ struct NextBatch {
   static Result<NextBatch> decode(Wire::Reader wire, WireReader& reader);
 };
 
-struct ParameterServerInterface : Interface<Push, Pull, Release, Offer> {};
+struct ParameterServerInterface : Interface<Push, Pull, Release, Offer, Compare> {};
 struct InputReaderInterface : Interface<NextBatch> {};
 /// Nobody asks these two anything: they drive.
 struct WorkerInterface : Interface<> {};

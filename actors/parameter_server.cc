@@ -1,6 +1,7 @@
 #include "actors/parameter_server.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include <fmt/format.h>
@@ -58,8 +59,8 @@ Result<void> ParameterServer::may_speak(ActorId sender, std::uint32_t rank,
 }
 
 /// Workers and the evaluator pull, and no more chunks than there are.
-Result<void> ParameterServer::may_pull(ActorId sender, const Pull& pull) const {
-  if (pull.chunks.size() > shard_->table_chunks()) {
+Result<void> ParameterServer::may_pull(ActorId sender, std::size_t chunks) const {
+  if (chunks > shard_->table_chunks()) {
     return Error{Errc::invalid_argument, "a pull of more chunks than there are"};
   }
   if (sender.process == process().id()) return {};  // an actor of ours
@@ -111,23 +112,55 @@ Task<void> ParameterServer::update() {
 Task<Result<Parameters>> ParameterServer::on(Pull pull) {
   const ActorId from = sender();
   co_await prepared();
-  const Result<void> allowed = may_pull(from, pull);
+  const Result<void> allowed = may_pull(from, pull.chunks.size());
   if (!allowed) co_return blamed(from, allowed.error());
+  const bool average = pull.kind == PayloadKind::GRADIENT;
   Parameters answer;
   answer.version = pull.version;
+  answer.kind = pull.kind;
   answer.chunks.reserve(pull.chunks.size());
   for (const std::uint32_t chunk : pull.chunks) {
     while (true) {
-      const Result<bool> available = shard_->available(chunk, pull.version);
+      const Result<bool> available = shard_->available(chunk, pull.version, pull.kind);
       if (!available) co_return blamed(from, Error(available.error()).in("pull"));
       if (*available) break;
       co_await changed_[chunk].wait();
     }
     // Taken as soon as it is there: it is immutable, and by the time that the last of the chunks
     // has this version, the first may have a later one.
-    answer.chunks.push_back({.chunk = chunk, .payload = shard_->parameters(chunk, pull.version)});
+    if (average) {
+      answer.chunks.push_back(shard_->average(chunk));
+    } else {
+      answer.chunks.push_back({.chunk = chunk, .payload = shard_->parameters(chunk, pull.version)});
+    }
+  }
+  if (average) {
+    answer.ranks = args_.job.ranks;
+    const kernels::StepConstants constants = shard_->constants(pull.version);
+    answer.constants.assign(std::begin(constants.value), std::end(constants.value));
   }
   co_return answer;
+}
+
+Task<Result<void>> ParameterServer::on(Compare compare) {
+  const ActorId from = sender();
+  co_await prepared();
+  const Result<void> allowed = may_pull(from, compare.chunks.size());
+  if (!allowed) co_return blamed(from, allowed.error());
+  Result<std::vector<std::shared_ptr<HashedOnce>>> ours = shard_->compared(compare);
+  if (!ours) co_return blamed(from, Error(ours.error()).in("compare"));
+  auto different = compute([ours = std::move(*ours), theirs = compare.chunks] {
+    for (std::size_t i = 0; i < ours.size(); ++i) {
+      if (ours[i]->get() != theirs[i].hash) return std::optional(theirs[i].chunk);
+    }
+    return std::optional<std::uint32_t>();
+  });
+  const std::optional<std::uint32_t> chunk = co_await std::move(different);
+  if (!chunk) co_return Result<void>{};
+  const TableChunk& place = shard_->table().chunks[*chunk];
+  co_return Error{Errc::internal, fmt::format("{} differs from the server's, elements {} to {}",
+                                              shard_->table().tensors[place.tensor].spec.name,
+                                              place.first, place.first + place.count - 1)};
 }
 
 Task<Result<Agreed>> ParameterServer::on(Offer offer) {

@@ -23,6 +23,7 @@ class ParameterServer final : public Actor<ParameterServerInterface> {
   Task<Result<PushReply>> on(Push push);
   Task<Result<Parameters>> on(Pull pull);
   Task<Result<Agreed>> on(Offer offer);
+  Task<Result<void>> on(Compare compare);
   void on(Release release);
 
  private:
@@ -31,7 +32,7 @@ class ParameterServer final : public Actor<ParameterServerInterface> {
   Task<void> update();
   /// Waits until prepare() is done.
   Task<void> prepared();
-  Result<void> may_pull(ActorId sender, const Pull& pull) const;
+  Result<void> may_pull(ActorId sender, std::size_t chunks) const;
   Result<void> may_speak(ActorId sender, std::uint32_t rank, std::uint64_t incarnation) const;
   Error blamed(ActorId sender, Error error);
 

@@ -1,9 +1,12 @@
 #include "actors/parameter_table.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
+#include "kernels/optimizer.h"
+#include "kernels/sums.h"
 #include "kernels/ternary.h"
 
 namespace sterna::actors {
@@ -15,6 +18,11 @@ Codec codec_of(const GradientConfig& gradient, std::uint64_t count, std::size_t 
   const bool ternary = gradient.codec == Codec::TERNARY && count >= gradient.min_size &&
                        (gradient.logits || !logits);
   return ternary ? Codec::TERNARY : Codec::FP32;
+}
+
+bool usable(const std::vector<float>& constants) {
+  return constants.size() == std::size(kernels::StepConstants{}.value) &&
+         std::all_of(constants.begin(), constants.end(), [](float c) { return std::isfinite(c); });
 }
 
 }  // namespace
@@ -101,19 +109,33 @@ std::vector<ParameterTable::PullGroup> ParameterTable::pull_groups() const {
   return groups;
 }
 
-Result<void> check_answer(const Parameters& answer, std::uint64_t version,
-                          const ParameterTable& table, const ParameterTable::PullGroup& group) {
-  if (answer.version != version || answer.kind != PayloadKind::PARAMETERS ||
-      answer.chunks.size() != group.chunks.size()) {
+Result<void> check_answer(const Parameters& answer, const Pull& question,
+                          const ParameterTable& table, const JobConfig& job) {
+  if (answer.version != question.version || answer.kind != question.kind ||
+      answer.chunks.size() != question.chunks.size()) {
     return Error{Errc::malformed, "the answer is to another question"};
   }
-  for (std::size_t i = 0; i < group.chunks.size(); ++i) {
+  const bool average = answer.kind == PayloadKind::GRADIENT;
+  if (average && (answer.ranks != job.ranks || !usable(answer.constants))) {
+    return Error{Errc::malformed, "an average that no step can be made with"};
+  }
+  for (std::size_t i = 0; i < question.chunks.size(); ++i) {
     const ParameterChunk& chunk = answer.chunks[i];
-    const std::uint64_t count = table.chunks[group.chunks[i]].count;
-    if (chunk.chunk != group.chunks[i] || chunk.codec != Codec::FP32 ||
-        chunk.payload.size() != count * sizeof(float)) {
-      return Error{Errc::malformed, fmt::format("chunk {} has a wrong size", group.chunks[i])};
+    const TableChunk& place = table.chunks[question.chunks[i]];
+    const bool sums = average && table.tensors[place.tensor].codec == Codec::TERNARY;
+    const std::size_t size =
+        sums ? kernels::sum_bytes(place.count, job.ranks) : place.count * sizeof(float);
+    if (chunk.chunk != question.chunks[i] || chunk.codec != (sums ? Codec::SUMS : Codec::FP32) ||
+        chunk.payload.size() != size) {
+      return Error{Errc::malformed, fmt::format("chunk {} has a wrong size", question.chunks[i])};
     }
+    if (!sums) continue;
+    if (!std::isfinite(chunk.scaler) || chunk.scaler < 0) {
+      return Error{Errc::malformed,
+                   fmt::format("chunk {}: a scaler of {}", chunk.chunk, chunk.scaler)};
+    }
+    const Result<void> checked = kernels::check_sums(chunk.payload.view(), place.count, job.ranks);
+    if (!checked) return Error(checked.error()).in(fmt::format("chunk {}", chunk.chunk));
   }
   return {};
 }

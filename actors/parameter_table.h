@@ -68,8 +68,9 @@ struct ParameterTable {
   std::vector<PullGroup> pull_groups() const;
 };
 
-/// Whether a server's answer holds exactly the chunks of `group`, whole. Errc::malformed otherwise.
-Result<void> check_answer(const Parameters& answer, std::uint64_t version,
-                          const ParameterTable& table, const ParameterTable::PullGroup& group);
+/// Whether a server's answer is to this question: exactly the chunks of `group`, whole, and numbers
+/// that a step can be made with. Errc::malformed otherwise.
+Result<void> check_answer(const Parameters& answer, const Pull& question,
+                          const ParameterTable& table, const JobConfig& job);
 
 }  // namespace sterna::actors

@@ -1,10 +1,13 @@
 #include "actors/rank_net.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <utility>
 
 #include <fmt/format.h>
+
+#include "actors/parameter_hash.h"
 
 namespace sterna::actors {
 namespace {
@@ -25,6 +28,7 @@ std::span<const float> floats(const Bytes& bytes, std::vector<float>& scratch) {
 
 Result<std::shared_ptr<RankNet>> RankNet::make(const JobConfig& job, std::uint32_t rank) {
   STERNA_ASSIGN(const kernels::Isa isa, kernels::parse_isa(job.isa));
+  STERNA_ASSIGN(const UpdateRule rule, UpdateRule::make(job));
   const bool decays = job.optimizer.decay_at == DecayAt::WORKER;
   STERNA_ASSIGN(auto net,
                 nets::make_net(
@@ -34,13 +38,20 @@ Result<std::shared_ptr<RankNet>> RankNet::make(const JobConfig& job, std::uint32
                      .weight_decay = decays ? static_cast<float>(job.optimizer.weight_decay) : 0.0F,
                      .threads = static_cast<int>(job.threads),
                      .isa = job.isa}));
-  return std::shared_ptr<RankNet>(new RankNet(job, rank, isa, std::move(net)));
+  return std::shared_ptr<RankNet>(new RankNet(job, rank, isa, rule, std::move(net)));
 }
 
 void RankNet::set_table(std::shared_ptr<const ParameterTable> table, Events events) {
   table_ = std::move(table);
   on_settled_ = std::move(events.settled);
   encoder_.emplace(job_, rank_, isa_, table_, std::move(events.encoder));
+  if (job_.gradient.down == Down::PARAMETERS) return;
+  slots_.resize(table_->chunks.size());
+  for (std::size_t c = 0; c < slots_.size(); ++c) {
+    for (std::size_t i = 0; i < rule_.slots(); ++i) {
+      slots_[c].push_back(make_buffer(table_->chunks[c].count * sizeof(float)));
+    }
+  }
 }
 
 Result<double> RankNet::step(std::uint64_t step, const Batch& batch) {
@@ -87,9 +98,42 @@ void RankNet::encode_held() {
   encoder_->flush();
 }
 
-void RankNet::write(std::uint32_t index, ByteView values) {
-  const TableChunk& chunk = table_->chunks[index];
-  std::memcpy(net_->parameter(chunk.tensor).data() + chunk.first, values.data(), values.size());
+std::span<float> RankNet::values_of(const TableChunk& chunk) {
+  return net_->parameter(chunk.tensor).subspan(chunk.first, chunk.count);
+}
+
+void RankNet::take(const Parameters& answer, std::size_t index) {
+  const ParameterChunk& taken = answer.chunks[index];
+  const TableChunk& place = table_->chunks[taken.chunk];
+  const std::span<float> values = values_of(place);
+  if (answer.kind == PayloadKind::PARAMETERS) {
+    std::memcpy(values.data(), taken.payload.data(), values.size_bytes());
+    return;
+  }
+  kernels::StepConstants constants;
+  std::copy(answer.constants.begin(), answer.constants.end(), constants.value);
+  const kernels::UpdateOptions options =
+      rule_.options(table_->tensors[place.tensor].spec, constants);
+  std::vector<std::span<float>> slots;
+  for (const auto& slot : slots_[taken.chunk]) slots.push_back(slot->as<float>());
+  const kernels::Parameters parameters{.current = values, .slots = slots, .next = values};
+  if (taken.codec == Codec::SUMS) {
+    const kernels::SumPacket sums{
+        .ranks = answer.ranks, .scaler = taken.scaler, .payload = taken.payload.view()};
+    kernels::update(sums, options, parameters, isa_);
+  } else {
+    const kernels::Packet average{.packing = kernels::Packing::fp32,
+                                  .payload = taken.payload.view()};
+    kernels::update(std::span(&average, 1), options, parameters, isa_);
+  }
+}
+
+std::vector<Hash> RankNet::hashes() {
+  std::vector<Hash> hashes;
+  for (const TableChunk& chunk : table_->chunks) {
+    hashes.push_back(hash_of(std::as_bytes(values_of(chunk))));
+  }
+  return hashes;
 }
 
 }  // namespace sterna::actors

@@ -2,7 +2,9 @@
 //
 // step() runs on a compute thread. Meanwhile the loop thread may already receive the next version
 // of the last layers' parameters: settled() says which tensors this step no longer reads, and those
-// may be written at once, beside the backward pass of the earlier layers.
+// may be written at once, beside the backward pass of the earlier layers. Where averages come in
+// place of parameters, the optimizer steps here, as at the servers (TernGrad's "parameter
+// localization", Wen et al. 2017, section 3.1).
 #pragma once
 
 #include <atomic>
@@ -16,6 +18,7 @@
 #include "actors/gradient_encoder.h"
 #include "actors/messages.h"
 #include "actors/parameter_table.h"
+#include "actors/update_rule.h"
 #include "kernels/isa.h"
 #include "nets/net.h"
 
@@ -57,19 +60,25 @@ class RankNet final : private nets::GradientSink {
   std::uint32_t settled() const { return settled_.load(std::memory_order_acquire); }
   /// From any thread: false once the backward pass of the current step has ended.
   bool computing() const { return computing_.load(std::memory_order_acquire); }
-  /// Writes a chunk's new values; only between steps, or where the tensor is settled.
-  void write(std::uint32_t chunk, ByteView values);
+  /// Makes the next version of one chunk of an answer that check_answer() let pass; only between
+  /// steps, or where the tensor is settled.
+  void take(const Parameters& answer, std::size_t index);
+  /// Of all chunks' parameters; between steps.
+  std::vector<Hash> hashes();
 
  private:
-  RankNet(const JobConfig& job, std::uint32_t rank, kernels::Isa isa,
+  RankNet(const JobConfig& job, std::uint32_t rank, kernels::Isa isa, UpdateRule rule,
           std::unique_ptr<nets::Net> net)
-      : job_(job), rank_(rank), isa_(isa), net_(std::move(net)) {}
+      : job_(job), rank_(rank), isa_(isa), net_(std::move(net)), rule_(rule) {}
   void gradient(std::size_t index, std::span<const float> values) override;
+  std::span<float> values_of(const TableChunk& chunk);
 
   JobConfig job_;
   std::uint32_t rank_;
   kernels::Isa isa_;
   std::unique_ptr<nets::Net> net_;
+  UpdateRule rule_;
+  std::vector<std::vector<std::shared_ptr<Buffer>>> slots_;  // of the optimizer, by chunk, if here
   std::shared_ptr<const ParameterTable> table_;
   std::function<void()> on_settled_;
   std::optional<GradientEncoder> encoder_;

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "kernels/sums.h"
 #include "kernels/ternary.h"
 
 namespace sterna::actors {
@@ -35,55 +36,37 @@ bool all_finite(ByteView payload) {
 
 }  // namespace
 
-Result<kernels::Optimizer> parse_optimizer(const OptimizerConfig& config) {
-  Result<kernels::Optimizer> optimizer = kernels::find_optimizer(config.name);
-  if (!optimizer) return Error(optimizer.error()).in("optimizer.name");
-  return optimizer;
-}
-
-kernels::OptimizerSettings optimizer_settings(const OptimizerConfig& config) {
-  return {.momentum = config.momentum,
-          .beta1 = config.beta1,
-          .beta2 = config.beta2,
-          .epsilon = config.epsilon};
-}
-
-Result<kernels::Schedule> parse_schedule(const OptimizerConfig& config, std::uint64_t steps) {
-  kernels::Schedule schedule{.initial = config.learning_rate, .max_steps = steps};
-  if (config.schedule == "fixed") {
-    schedule.policy = kernels::Policy::fixed;
-  } else if (config.schedule == "exponential") {
-    schedule.policy = kernels::Policy::exponential;
-    schedule.decay_factor = config.decay_factor;
-    schedule.decay_steps = std::max<std::uint64_t>(1, config.decay_steps);
-  } else if (config.schedule == "polynomial") {
-    schedule.policy = kernels::Policy::polynomial;
-  } else {
-    return Error{Errc::invalid_argument,
-                 fmt::format("optimizer.schedule: \"{}\" is none of fixed, exponential, polynomial",
-                             config.schedule)};
-  }
-  return schedule;
-}
-
 void ChunkUpdates::run() {
+  for (Update& update : updates_) run(update);
+}
+
+void ChunkUpdates::run(Update& update) const {
   std::vector<kernels::Packet> packets;
-  std::vector<std::span<float>> slots;
-  for (Update& update : updates_) {
-    packets.clear();
-    slots.clear();
-    for (const auto& slot : update.slots) slots.push_back(slot->as<float>());
-    for (const Packet& packet : update.packets) {
-      packets.push_back({.packing = packet.codec == Codec::TERNARY ? kernels::Packing::planes
-                                                                   : kernels::Packing::fp32,
-                         .scaler = packet.scaler,
-                         .payload = packet.payload.view()});
-    }
-    kernels::update(
-        packets, update.options,
-        {.current = update.current->as<float>(), .slots = slots, .next = update.next->as<float>()},
-        isa_);
+  for (const Packet& packet : update.packets) {
+    packets.push_back({.packing = packet.codec == Codec::TERNARY ? kernels::Packing::planes
+                                                                 : kernels::Packing::fp32,
+                       .scaler = packet.scaler,
+                       .payload = packet.payload.view()});
   }
+  std::vector<std::span<float>> slots;
+  for (const auto& slot : update.slots) slots.push_back(slot->as<float>());
+  const kernels::Parameters parameters{
+      .current = update.current->as<float>(), .slots = slots, .next = update.next->as<float>()};
+  if (update.sums) {
+    kernels::sum_trits(packets, update.sums->bytes(), isa_);
+    const kernels::SumPacket sums{.ranks = static_cast<std::uint32_t>(packets.size()),
+                                  .scaler = packets.front().scaler,
+                                  .payload = update.sums->bytes()};
+    kernels::update(sums, update.options, parameters, isa_);
+    return;
+  }
+  if (update.average) {
+    kernels::average(packets, update.average->as<float>(), isa_);
+    const kernels::Packet average{.packing = kernels::Packing::fp32,
+                                  .payload = update.average->bytes()};
+    packets.assign(1, average);
+  }
+  kernels::update(packets, update.options, parameters, isa_);
 }
 
 std::vector<std::uint32_t> ChunkUpdates::chunks() const {
@@ -99,8 +82,7 @@ Result<Shard> Shard::make(const JobConfig& job, ParameterTable table, std::uint3
                           bool snapshots) {
   Shard shard(job, std::move(table), index, snapshots);
   STERNA_ASSIGN(shard.isa_, kernels::parse_isa(job.isa));
-  STERNA_ASSIGN(shard.optimizer_, parse_optimizer(job.optimizer));
-  STERNA_ASSIGN(shard.schedule_, parse_schedule(job.optimizer, job.steps));
+  STERNA_ASSIGN(shard.rule_, UpdateRule::make(job));
   shard.chunks_.resize(shard.table_.chunks.size());
   std::vector<float> start;
   for (std::uint32_t c = 0; c < shard.chunks_.size(); ++c) {
@@ -114,7 +96,7 @@ Result<Shard> Shard::make(const JobConfig& job, ParameterTable table, std::uint3
     const std::shared_ptr<Buffer> values = shard.pool_.take(bytes);
     std::memcpy(values->data(), start.data() + place.first, bytes);
     chunk.parameters = values;
-    for (std::size_t i = 0; i < shard.optimizer_.slots; ++i) {
+    for (std::size_t i = 0; i < shard.rule_.slots(); ++i) {
       chunk.slots.push_back(make_buffer(bytes));
     }
     chunk.packets.resize(job.ranks);
@@ -170,6 +152,11 @@ Result<void> Shard::check(const Push& push) const {
       return broken(fmt::format("step {} of chunk {}, which is at version {}", push.step,
                                 packet.chunk, chunks_[packet.chunk].version));
     }
+    const Chunk& chunk = chunks_[packet.chunk];
+    if (push.step == chunk.version && chunk.scaler && *chunk.scaler != packet.scaler) {
+      return broken(fmt::format("chunk {}: a scaler of {}, and another rank's is {}", packet.chunk,
+                                packet.scaler, *chunk.scaler));
+    }
   }
   return {};
 }
@@ -191,6 +178,7 @@ Result<std::vector<Verdict>> Shard::accept(Push push) {
       verdicts.push_back(Verdict::DUPLICATE);
     } else {
       chunk.arrived[push.rank] = true;
+      if (sums(table_.chunks[index])) chunk.scaler = packet.scaler;
       chunk.packets[push.rank] = std::move(packet);
       if (--chunk.missing == 0) ready_.push_back(index);
       verdicts.push_back(Verdict::ACCEPTED);
@@ -204,12 +192,9 @@ bool Shard::snapshots_full(const Chunk& chunk) const {
          chunk.snapshots.size() >= kMaxSnapshots;
 }
 
-kernels::UpdateOptions Shard::options_for(const TableTensor& tensor, std::uint64_t step) const {
-  const bool decays = job_.optimizer.decay_at == DecayAt::SERVER && tensor.spec.decay;
-  return {.optimizer = optimizer_,
-          .constants = optimizer_.constants(optimizer_settings(job_.optimizer),
-                                            kernels::learning_rate(schedule_, step), step),
-          .weight_decay = decays ? static_cast<float>(job_.optimizer.weight_decay) : 0.0F};
+/// Whether the packets of such a chunk are summed as integers.
+bool Shard::sums(const TableChunk& place) const {
+  return table_.tensors[place.tensor].codec == Codec::TERNARY && job_.shares_scalers();
 }
 
 ChunkUpdates Shard::take_ready(std::uint64_t most_elements) {
@@ -226,12 +211,22 @@ ChunkUpdates Shard::take_ready(std::uint64_t most_elements) {
     }
     if (!updates.empty() && updates.elements_ + place.count > most_elements) break;
     ready_.pop_front();
-    updates.updates_.push_back({.chunk = index,
-                                .packets = std::exchange(chunk.packets, {}),
-                                .options = options_for(table_.tensors[place.tensor], chunk.version),
-                                .current = chunk.parameters,
-                                .slots = chunk.slots,
-                                .next = pool_.take(place.count * sizeof(float))});
+    const std::size_t bytes = place.count * sizeof(float);
+    ChunkUpdates::Update& update = updates.updates_.emplace_back();
+    update = {
+        .chunk = index,
+        .packets = std::exchange(chunk.packets, {}),
+        .options = rule_.options(table_.tensors[place.tensor].spec, rule_.constants(chunk.version)),
+        .current = chunk.parameters,
+        .slots = chunk.slots,
+        .next = pool_.take(bytes),
+        .sums = nullptr,
+        .average = nullptr};
+    if (sums(place)) {
+      update.sums = pool_.take(kernels::sum_bytes(place.count, job_.ranks));
+    } else if (job_.gradient.down == Down::AVERAGE) {
+      update.average = pool_.take(bytes);
+    }
     updates.elements_ += place.count;
   }
   return updates;
@@ -247,20 +242,36 @@ void Shard::publish(ChunkUpdates updates) {
     std::swap(chunk.counted, chunk.arrived);
     chunk.arrived.assign(job_.ranks, false);
     chunk.missing = job_.ranks;
+    chunk.scaler.reset();
+    if (job_.gradient.down == Down::AVERAGE) {
+      chunk.average = {.chunk = update.chunk,
+                       .codec = update.sums ? Codec::SUMS : Codec::FP32,
+                       .payload = share(update.sums ? update.sums : update.average),
+                       .scaler = chunk.packets.front().scaler};
+    }
+    if (job_.compares(chunk.version)) {
+      if (chunk.compared.size() == kMostCompared) chunk.compared.erase(chunk.compared.begin());
+      chunk.compared[chunk.version] = std::make_shared<HashedOnce>(share(chunk.parameters));
+    }
     if (keep_snapshots_ && job_.evaluates(chunk.version)) {
       chunk.snapshots.emplace(chunk.version, chunk.parameters);
     }
   }
 }
 
-Result<bool> Shard::available(std::uint32_t index, std::uint64_t version) const {
+Result<bool> Shard::available(std::uint32_t index, std::uint64_t version, PayloadKind kind) const {
   if (!holds(index)) return broken(fmt::format("chunk {} is not in shard {}", index, index_));
   if (version > job_.steps) {
     return broken(fmt::format("version {} of a job of {} steps", version, job_.steps));
   }
+  const bool average = kind == PayloadKind::GRADIENT;
+  if (kind == PayloadKind::DIFFERENCE ||
+      (average && (job_.gradient.down != Down::AVERAGE || version == 0))) {
+    return broken("of what this job's servers do not send");
+  }
   const Chunk& chunk = chunks_[index];
   if (version > chunk.version) return false;
-  if (version == chunk.version || chunk.snapshots.contains(version)) return true;
+  if (version == chunk.version || (!average && chunk.snapshots.contains(version))) return true;
   return broken(
       fmt::format("version {} of chunk {} is gone; it is at {}", version, index, chunk.version));
 }
@@ -268,6 +279,22 @@ Result<bool> Shard::available(std::uint32_t index, std::uint64_t version) const 
 Bytes Shard::parameters(std::uint32_t index, std::uint64_t version) const {
   const Chunk& chunk = chunks_[index];
   return share(version == chunk.version ? chunk.parameters : chunk.snapshots.at(version));
+}
+
+Result<std::vector<std::shared_ptr<HashedOnce>>> Shard::compared(const Compare& compare) const {
+  std::vector<std::shared_ptr<HashedOnce>> compared;
+  for (const Compare::Fingerprint& one : compare.chunks) {
+    if (!holds(one.chunk))
+      return broken(fmt::format("chunk {} is not in shard {}", one.chunk, index_));
+    const Chunk& chunk = chunks_[one.chunk];
+    const auto kept = chunk.compared.find(compare.version);
+    if (kept == chunk.compared.end()) {
+      return broken(fmt::format("version {} of chunk {} is not compared now; it is at {}",
+                                compare.version, one.chunk, chunk.version));
+    }
+    compared.push_back(kept->second);
+  }
+  return compared;
 }
 
 void Shard::release(std::uint64_t version) {

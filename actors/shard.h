@@ -4,20 +4,24 @@
 // received, until all are there; then one pass decodes, sums in rank order, averages and applies
 // the optimizer into a fresh buffer, which becomes the next version. A version is immutable, so
 // that pulls send it from where it lies. Nothing depends on the order of arrival.
+//
+// Where the ranks share scalers, their trits are summed as integers; the sums may travel down in
+// place of the parameters, to workers that step from them as this shard does.
 #pragma once
 
 #include <cstdint>
 #include <deque>
 #include <map>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "actors/buffer_pool.h"
 #include "actors/messages.h"
+#include "actors/parameter_hash.h"
 #include "actors/parameter_table.h"
+#include "actors/update_rule.h"
 #include "kernels/isa.h"
-#include "kernels/optimizer.h"
-#include "kernels/schedule.h"
 
 namespace sterna::actors {
 
@@ -40,7 +44,10 @@ class ChunkUpdates {
     std::shared_ptr<const Buffer> current;
     std::vector<std::shared_ptr<Buffer>> slots;  // of the optimizer
     std::shared_ptr<Buffer> next;
+    std::shared_ptr<Buffer> sums;     // of the packets' trits; null where they are not summed
+    std::shared_ptr<Buffer> average;  // of other packets, in fp32; null where nobody asks for it
   };
+  void run(Update& update) const;
   std::vector<Update> updates_;
   std::uint64_t elements_ = 0;
   kernels::Isa isa_ = kernels::Isa::scalar;
@@ -50,6 +57,8 @@ class Shard {
  public:
   /// Snapshots wait for the evaluator; an update that would make one more waits instead.
   static constexpr std::size_t kMaxSnapshots = 4;
+  /// Versions kept to be compared: a worker asks before it pushes what the next is made of.
+  static constexpr std::size_t kMostCompared = 2;
 
   /// The shard `index` of `table`, at version 0: initialised from the job's seed, which gives the
   /// same bits however the table is cut. `snapshots`: keep the versions that the job evaluates.
@@ -75,10 +84,20 @@ class Shard {
   /// Of the whole table.
   std::size_t table_chunks() const { return chunks_.size(); }
   std::uint64_t version(std::uint32_t chunk) const { return chunks_[chunk].version; }
-  /// Whether a pull of `version` can be answered now, must wait, or never will be (an error).
-  Result<bool> available(std::uint32_t chunk, std::uint64_t version) const;
+  /// Whether a pull of this can be answered now, must wait, or never will be (an error).
+  Result<bool> available(std::uint32_t chunk, std::uint64_t version,
+                         PayloadKind kind = PayloadKind::PARAMETERS) const;
   /// The bytes of an available version.
   Bytes parameters(std::uint32_t chunk, std::uint64_t version) const;
+  /// The average of the gradients that led to the version that it has now.
+  ParameterChunk average(std::uint32_t chunk) const { return chunks_[chunk].average; }
+  /// The optimizer's constants in the step that led to a version.
+  kernels::StepConstants constants(std::uint64_t version) const {
+    return rule_.constants(version - 1);
+  }
+  /// The chunks that a worker compares, in the order of its question. An error means that its
+  /// sender broke the rules.
+  Result<std::vector<std::shared_ptr<HashedOnce>>> compared(const Compare& compare) const;
   /// Forgets snapshots up to `version`.
   void release(std::uint64_t version);
 
@@ -92,30 +111,27 @@ class Shard {
     std::vector<bool> counted;                   // by rank, in the step before
     std::uint32_t missing = 0;
     std::map<std::uint64_t, std::shared_ptr<const Buffer>> snapshots;
+    std::optional<float> scaler;  // of the packets that have come, where they share one
+    ParameterChunk average;       // that led to `version`
+    std::map<std::uint64_t, std::shared_ptr<HashedOnce>> compared;
   };
 
   Shard(const JobConfig& job, ParameterTable table, std::uint32_t index, bool snapshots);
   Result<void> check(const Push& push) const;
   Result<void> check(const Packet& packet) const;
+  bool sums(const TableChunk& place) const;
   bool snapshots_full(const Chunk& chunk) const;
-  kernels::UpdateOptions options_for(const TableTensor& tensor, std::uint64_t step) const;
 
   JobConfig job_;
   ParameterTable table_;
   std::uint32_t index_;
   bool keep_snapshots_;
   kernels::Isa isa_ = kernels::Isa::scalar;
-  kernels::Optimizer optimizer_;
-  kernels::Schedule schedule_;
+  UpdateRule rule_;
   BufferPool pool_;
   std::vector<Chunk> chunks_;            // by the table's index; others' stay empty
   std::deque<std::uint32_t> ready_;      // complete, in the order of completion
   std::deque<std::uint32_t> held_back_;  // complete, but their snapshots are full
 };
-
-/// The optimizer and the schedule that the job names, as kernels know them.
-Result<kernels::Optimizer> parse_optimizer(const OptimizerConfig& config);
-kernels::OptimizerSettings optimizer_settings(const OptimizerConfig& config);
-Result<kernels::Schedule> parse_schedule(const OptimizerConfig& config, std::uint64_t steps);
 
 }  // namespace sterna::actors

@@ -97,6 +97,11 @@ Task<void> Worker::train_rank(Rank& rank) {
     }
     while (rank.versions <= step) co_await rank.ready.wait();
     while (!rank.net->may_begin(step)) co_await rank.agreed.wait();
+    if (args_.job.compares(step)) {
+      auto hashed = compute([net = rank.net] { return net->hashes(); });
+      const std::vector<Hash> hashes = co_await std::move(hashed);
+      compare(rank, step, hashes);
+    }
     if (!std::exchange(began_, true)) began_at_ = last_step_at_ = now();
     auto computed = compute(
         [net = rank.net, step, batch = std::move(*batch)] { return net->step(step, batch); });
@@ -175,12 +180,14 @@ void Worker::pull(std::uint64_t version) {
 
 Task<void> Worker::pull_group(std::uint64_t version, std::size_t index) {
   const ParameterTable::PullGroup& group = groups_[index];
-  Future<Parameters> answer =
-      ask(servers_[group.shard], Pull{.version = version, .chunks = group.chunks},
-          args_.job.deadlines.ask);
-  const Result<Parameters> parameters = co_await answer;
+  const bool averages = version > 0 && args_.job.gradient.down == Down::AVERAGE;
+  const Pull question{.version = version,
+                      .chunks = group.chunks,
+                      .kind = averages ? PayloadKind::GRADIENT : PayloadKind::PARAMETERS};
+  Future<Parameters> answer = ask(servers_[group.shard], question, args_.job.deadlines.ask);
+  Result<Parameters> parameters = co_await answer;
   const Result<void> taken =
-      parameters ? take(*parameters, version, index) : Result<void>(parameters.error());
+      parameters ? take(std::move(*parameters), question) : Result<void>(parameters.error());
   if (!taken) {
     fail_at(version, fmt::format("parameters from {}", args_.servers[group.shard]), taken.error());
     co_return;
@@ -189,16 +196,15 @@ Task<void> Worker::pull_group(std::uint64_t version, std::size_t index) {
   if (--groups_missing_ == 0) pull(version + 1);
 }
 
-Result<void> Worker::take(const Parameters& parameters, std::uint64_t version, std::size_t index) {
-  STERNA_TRY(check_answer(parameters, version, *table_, groups_[index]));
+Result<void> Worker::take(Parameters parameters, const Pull& question) {
+  STERNA_TRY(check_answer(parameters, question, *table_, args_.job));
   for (const ParameterChunk& chunk : parameters.chunks) {
     traffic_.parameter_bytes += chunk.payload.size();
     traffic_.parameter_elements += table_->chunks[chunk.chunk].count;
   }
+  const auto answer = std::make_shared<const Parameters>(std::move(parameters));
   for (Rank& rank : ranks_) {
-    for (const ParameterChunk& chunk : parameters.chunks) {
-      rank.waiting.emplace_back(chunk.chunk, chunk.payload);
-    }
+    for (std::size_t i = 0; i < answer->chunks.size(); ++i) rank.waiting.push_back({answer, i});
     write_settled(rank);
   }
   return {};
@@ -206,9 +212,10 @@ Result<void> Worker::take(const Parameters& parameters, std::uint64_t version, s
 
 void Worker::write_settled(Rank& rank) {
   const std::uint32_t settled = rank.net->settled();
-  std::erase_if(rank.waiting, [&](const std::pair<std::uint32_t, Bytes>& chunk) {
-    if (table_->chunks[chunk.first].tensor < settled) return false;
-    rank.net->write(chunk.first, chunk.second.view());
+  std::erase_if(rank.waiting, [&](const Waiting& waiting) {
+    const std::uint32_t chunk = waiting.answer->chunks[waiting.index].chunk;
+    if (table_->chunks[chunk].tensor < settled) return false;
+    rank.net->take(*waiting.answer, waiting.index);
     ++rank.written;
     return true;
   });
@@ -217,6 +224,33 @@ void Worker::write_settled(Rank& rank) {
     ++rank.versions;
     rank.ready.notify_all();
   }
+}
+
+/// Asks each server whether the rank's parameters are still what its own are.
+void Worker::compare(const Rank& rank, std::uint64_t version, const std::vector<Hash>& hashes) {
+  std::vector<Compare> by_shard(table_->shards, Compare{.version = version, .chunks = {}});
+  for (std::uint32_t c = 0; c < hashes.size(); ++c) {
+    by_shard[table_->chunks[c].shard].chunks.push_back({.chunk = c, .hash = hashes[c]});
+  }
+  for (std::uint32_t shard = 0; shard < by_shard.size(); ++shard) {
+    if (by_shard[shard].chunks.empty()) continue;
+    ++unacknowledged_;
+    run(compare_at(shard, rank.rank, std::move(by_shard[shard])));
+  }
+}
+
+Task<void> Worker::compare_at(std::uint32_t shard, std::uint32_t rank, Compare compare) {
+  const std::uint64_t version = compare.version;
+  Future<void> answer = ask(servers_[shard], std::move(compare), args_.job.deadlines.ask);
+  const Result<void> same = co_await answer;
+  if (!same) {
+    fail_at(version,
+            fmt::format("parameters of rank {} compared with {}", rank, args_.servers[shard]),
+            same.error());
+    co_return;
+  }
+  --unacknowledged_;
+  finish();
 }
 
 // ---- gradients up ----

@@ -10,7 +10,6 @@
 #include <map>
 #include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "actors/args.h"
@@ -33,18 +32,23 @@ class Worker final : public Actor<WorkerInterface> {
     std::size_t reader = 0;
     Future<Batch> answer;
   };
+  /// A chunk of an answer.
+  struct Waiting {
+    std::shared_ptr<const Parameters> answer;
+    std::size_t index = 0;
+  };
   struct Rank {
     std::uint32_t rank = 0;
     std::shared_ptr<RankNet> net;
     /// Asked ahead, in the order of steps: one reader, or each reader for its shard's rows.
     std::deque<std::vector<Asked>> batches;
-    std::uint64_t asked = 0;     // steps whose batch was asked for
-    std::uint64_t versions = 0;  // versions of the parameters that were complete here
-    std::size_t written = 0;     // chunks of the next version
-    std::vector<std::pair<std::uint32_t, Bytes>> waiting;  // chunks not yet settled in the net
-    Condition ready;                                       // a version is complete
-    Condition agreed;                                      // shared scalers have come
-    std::uint64_t agreements = 0;                          // how often
+    std::uint64_t asked = 0;       // steps whose batch was asked for
+    std::uint64_t versions = 0;    // versions of the parameters that were complete here
+    std::size_t written = 0;       // chunks of the next version
+    std::vector<Waiting> waiting;  // for their tensors to settle in the net
+    Condition ready;               // a version is complete
+    Condition agreed;              // shared scalers have come
+    std::uint64_t agreements = 0;  // how often
   };
 
   void started() override;
@@ -58,8 +62,10 @@ class Worker final : public Actor<WorkerInterface> {
 
   void pull(std::uint64_t version);
   Task<void> pull_group(std::uint64_t version, std::size_t group);
-  Result<void> take(const Parameters& parameters, std::uint64_t version, std::size_t group);
+  Result<void> take(Parameters parameters, const Pull& question);
   void write_settled(Rank& rank);
+  void compare(const Rank& rank, std::uint64_t version, const std::vector<Hash>& hashes);
+  Task<void> compare_at(std::uint32_t shard, std::uint32_t rank, Compare compare);
 
   Task<void> agree(Rank& rank, std::uint64_t step, std::uint32_t shard,
                    std::vector<Offer::OwnScaler> scalers);

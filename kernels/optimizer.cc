@@ -39,6 +39,7 @@ class Stepper {
         step_(isa == Isa::avx512 ? options.optimizer.avx512 : options.optimizer.scalar),
         add_decay_(tiles(isa).add_decay),
         past_cache_(parameters.next.size_bytes() >= past_cache_bytes &&
+                    parameters.next.data() != parameters.current.data() &&
                     reinterpret_cast<std::uintptr_t>(parameters.next.data()) % 64 == 0) {
     assert(parameters.next.size() == parameters.current.size());
     assert(parameters.slots.size() == options.optimizer.slots);

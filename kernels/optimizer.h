@@ -62,8 +62,8 @@ struct UpdateOptions {
   float weight_decay = 0;
 };
 
-/// Where a step's parameters lie, all of one length. `next` must not overlap `current`, which stays
-/// as it was for those who still send it.
+/// Where a step's parameters lie, all of one length. `next` is `current` itself, or apart from it:
+/// then `current` stays as it was, for those who still send it.
 struct Parameters {
   std::span<const float> current;
   std::span<const std::span<float>> slots;  ///< as many as the optimizer has

@@ -48,6 +48,7 @@ class Finisher {
     plan_head();
     plan_net();
     check_optimizer();
+    check_gradient();
     check_life();
     for (std::size_t i = 0; i < file_.tables.size(); ++i) check_table(i);
     if (problems_.any()) return file_;  // a mistake above would only echo below
@@ -147,6 +148,20 @@ class Finisher {
     problems_.add(draft_.where("optimizer.schedule"),
                   "with the optimizer \"adam\", which adapts its own rate, \"optimizer.schedule\" "
                   "must be \"fixed\"");
+  }
+
+  /// Averages go down as sums of trits: there must be trits, and one number that all stand for.
+  void check_gradient() {
+    const GradientSection& gradient = file_.gradient;
+    if (gradient.down != "average") return;
+    const auto needs = [&](std::string_view key, std::string_view value) {
+      problems_.add(
+          draft_.where("gradient.down"),
+          fmt::format("\"gradient.down\" = \"average\" sends sums of trits: {} must be {}", key,
+                      value));
+    };
+    if (gradient.codec == "none") needs("\"gradient.codec\"", "\"ternary\"");
+    if (gradient.scaler == "own") needs("\"gradient.scaler\"", "\"shared\" or \"last_step\"");
   }
 
   void check_life() {

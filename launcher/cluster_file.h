@@ -165,6 +165,8 @@ struct GradientSection {
   bool logits = true;         ///< whether the last layer is ternarized too
   std::string scaler = "own";
   bool buckets = false;
+  std::string down = "parameters";
+  std::int64_t check_every = 100;
   bool operator==(const GradientSection&) const = default;
 };
 

@@ -210,21 +210,29 @@ Section<OptimizerSection> optimizer_section() {
 
 Section<GradientSection> gradient_section() {
   using S = GradientSection;
-  return {"gradient",
-          false,
-          "what travels from workers to servers",
-          {key("codec", &S::codec, "ternary: 2 bits per element; none: fp32")
-               .one_of({"ternary", "none"}),
-           key("clip", &S::clip,
-               "clip at so many standard deviations; 0: never, the scaler is the largest magnitude")
-               .at_least(0),
-           key("min_size", &S::min_size, "tensors of fewer elements stay fp32").at_least(1),
-           key("logits", &S::logits, "whether the last layer is ternarized too"),
-           key("scaler", &S::scaler,
-               "own: each rank's; shared: the largest of all ranks'; last_step: the largest of all "
-               "ranks' a step before, for which nobody waits")
-               .one_of({"own", "shared", "last_step"}),
-           key("buckets", &S::buckets, "a scaler for each 65,536 elements, not for each tensor")}};
+  return {
+      "gradient",
+      false,
+      "what travels from workers to servers",
+      {key("codec", &S::codec, "ternary: 2 bits per element; none: fp32")
+           .one_of({"ternary", "none"}),
+       key("clip", &S::clip,
+           "clip at so many standard deviations; 0: never, the scaler is the largest magnitude")
+           .at_least(0),
+       key("min_size", &S::min_size, "tensors of fewer elements stay fp32").at_least(1),
+       key("logits", &S::logits, "whether the last layer is ternarized too"),
+       key("scaler", &S::scaler,
+           "own: each rank's; shared: the largest of all ranks'; last_step: the largest of all "
+           "ranks' a step before, for which nobody waits")
+           .one_of({"own", "shared", "last_step"}),
+       key("buckets", &S::buckets, "a scaler for each 65,536 elements, not for each tensor"),
+       key("down", &S::down,
+           "what workers get: the parameters, or the gradients' exact average, which they apply "
+           "themselves; needs a shared scaler")
+           .one_of({"parameters", "average"}),
+       key("check_every", &S::check_every,
+           "down = average: steps after which all compare the hashes of their parameters")
+           .at_least(1)}};
 }
 
 Section<EvaluationSection> evaluation_section() {

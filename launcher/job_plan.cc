@@ -79,6 +79,9 @@ Result<actors::JobConfig> job_of(const ClusterFile& file, const input::DataLocat
   job.gradient.logits = file.gradient.logits;
   job.gradient.scaler = scaler_rule(file.gradient.scaler);
   job.gradient.buckets = file.gradient.buckets;
+  job.gradient.down =
+      file.gradient.down == "average" ? actors::Down::AVERAGE : actors::Down::PARAMETERS;
+  job.gradient.check_every = static_cast<std::uint64_t>(file.gradient.check_every);
   job.evaluation.every = static_cast<std::uint64_t>(file.evaluation.every);
   job.evaluation.examples = static_cast<std::uint64_t>(file.evaluation.examples);
   job.evaluation.batch = static_cast<std::uint32_t>(file.evaluation.batch);

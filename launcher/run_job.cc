@@ -8,7 +8,7 @@
 #include <set>
 #include <utility>
 
-#include "actors/shard.h"
+#include "actors/update_rule.h"
 #include "kernels/isa.h"
 #include "launcher/commands.h"
 #include "launcher/duration_text.h"

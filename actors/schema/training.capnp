@@ -10,12 +10,18 @@ $Cxx.namespace("sterna::actors::schema");
 enum Codec {
   fp32 @0;      # plain little-endian fp32
   ternary @1;   # a scaler and two bit planes (kernels/TRITS.md)
+  sums @2;      # the trits of several ranks with one scaler, summed: more planes (the same page)
 }
 
 enum ScalerRule {
   own @0;       # each rank's own
   shared @1;    # the largest of all ranks', agreed at each step
   lastStep @2;  # the largest of all ranks' at the step before
+}
+
+enum Down {
+  parameters @0;  # the next parameters
+  average @1;     # the exact average of the step's gradients; workers apply the optimizer too
 }
 
 enum DecayAt {
@@ -59,6 +65,8 @@ struct JobConfig {
     logits @3 :Bool;      # the last two tensors are ternarized too
     scaler @4 :ScalerRule;
     buckets @5 :Bool;     # a scaler for each unit of 65,536 elements, not for each tensor
+    down @6 :Down;
+    checkEvery @7 :UInt64;  # versions; where workers keep parameters: how often all compare hashes
   }
   struct Evaluation {
     every @0 :UInt64;     # steps; 0: only after the last
@@ -171,18 +179,32 @@ struct Agreed {
 struct Pull {
   version @0 :UInt64;
   chunks @1 :List(UInt32);
+  kind @2 :PayloadKind;     # gradient: what led to that version
 }
 
 struct ParameterChunk {
   chunk @0 :UInt32;
   codec @1 :Codec;
   payload @2 :Data;
+  scaler @3 :Float32;   # of sums
 }
 
 struct Parameters {
   version @0 :UInt64;
   kind @1 :PayloadKind;
   chunks @2 :List(ParameterChunk);
+  ranks @3 :UInt32;               # gradients: of how many they are the average
+  constants @4 :List(Float32);    # gradients: the optimizer's in this step (kernels/optimizer.h)
+}
+
+struct Compare {
+  version @0 :UInt64;
+  chunks @1 :List(Fingerprint);
+
+  struct Fingerprint {
+    chunk @0 :UInt32;
+    hash @1 :Data;      # BLAKE2b, 16 bytes, of the parameters
+  }
 }
 
 struct Release {

@@ -110,6 +110,61 @@ TEST_F(JobTest, ABucketHasAScalerOfItsOwn) {
   }
 }
 
+TEST_F(JobTest, AveragesDownGiveTheSameParametersToTheBit) {
+  job.steps = 8;
+  job.gradient.min_size = 100;  // some tensors come back as fp32
+  job.gradient.check_every = 3;
+  for (const ScalerRule rule : {ScalerRule::SHARED, ScalerRule::LAST_STEP}) {
+    for (const char* optimizer : {"momentum", "adam"}) {
+      job.gradient.scaler = rule;
+      job.optimizer.name = optimizer;
+      job.optimizer.schedule = "fixed";
+      job.gradient.down = Down::PARAMETERS;
+      const std::string hash = hash_of({.servers = 2, .workers = 2});
+      job.gradient.down = Down::AVERAGE;
+      EXPECT_EQ(hash_of({.servers = 2, .workers = 2}), hash);
+      EXPECT_EQ(hash_of({.servers = 3, .workers = 1, .ranks_per_worker = 2}), hash);
+    }
+  }
+}
+
+TEST_F(JobTest, AveragesOfBucketsAndWeightDecayAtTheServerDoToo) {
+  job.steps = 8;
+  job.gradient.scaler = ScalerRule::SHARED;
+  job.gradient.buckets = true;
+  job.optimizer.decay_at = DecayAt::SERVER;
+  const std::string hash = hash_of({.workers = 2});
+  job.gradient.down = Down::AVERAGE;
+  job.gradient.check_every = 1;
+  EXPECT_EQ(hash_of({.servers = 2, .workers = 2}), hash);
+}
+
+TEST_F(JobTest, AverageDownTakesAsManyPlanesAsTheSumsNeed) {
+  job.steps = 8;
+  job.gradient.scaler = ScalerRule::SHARED;
+  job.gradient.down = Down::AVERAGE;
+  hash_of({.workers = 4});  // sums of -4 to 4: four planes
+  ASSERT_FALSE(record.done.empty());
+  const Traffic& traffic = record.done[0].traffic;
+  // The first version comes as parameters: 32 bits.
+  const double down = 8.0 * static_cast<double>(traffic.parameter_bytes) /
+                      static_cast<double>(traffic.parameter_elements);
+  EXPECT_NEAR(down, (32 + 7 * 4.0) / 8, 0.01 * down);
+}
+
+TEST_F(JobTest, OneFlippedBitStopsTheRunNamingRankStepAndTensor) {
+  job.gradient.scaler = ScalerRule::SHARED;
+  job.gradient.down = Down::AVERAGE;
+  job.gradient.check_every = 5;
+  launch({.workers = 2, .flip_at_version = 7});
+  finish();
+  ASSERT_FALSE(deaths.empty());
+  EXPECT_NE(deaths[0].find("step 10, parameters of rank "), std::string::npos) << deaths[0];
+  EXPECT_NE(deaths[0].find("fc3/weights differs from the server's, elements "), std::string::npos)
+      << deaths[0];
+  EXPECT_FALSE(record.finished);
+}
+
 TEST_F(JobTest, AdamTrainsTheSameWay) {
   job.optimizer.name = "adam";
   job.optimizer.learning_rate = 1e-3;

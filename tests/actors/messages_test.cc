@@ -93,8 +93,9 @@ class Values {
                      .schedule = text(),
                      .decay_factor = real(),
                      .decay_steps = u64()};
-    job.gradient = {Codec(below(2)),      real(),       u64(), below(2) == 1,
-                    ScalerRule(below(3)), below(2) == 1};
+    job.gradient = {
+        Codec(below(2)), real(),           u64(),          below(2) == 1, ScalerRule(below(3)),
+        below(2) == 1,   Down::PARAMETERS, 1 + below(1000)};
     job.evaluation = {u64(), 1 + u64() / 2, 1 + static_cast<std::uint32_t>(below(100))};
     job.data = {text(), text(), 0};
     job.deadlines = {Duration(1 + below(1000000)), Duration(1 + below(1000000))};
@@ -183,22 +184,28 @@ TEST(Messages, PushesAndTheirVerdictsSurviveTheWire) {
 TEST(Messages, PullsParametersAndBatchesSurviveTheWire) {
   for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
     Values v(seed);
-    Pull pull{v.u64(), {}};
-    Parameters parameters{v.u64(), PayloadKind(v.below(3)), {}};
+    Pull pull{v.u64(), {}, PayloadKind(v.below(3))};
+    Parameters parameters{v.u64(), PayloadKind(v.below(3)), {}, v.u32(), {}};
     for (std::uint64_t i = v.below(5); i > 0; --i) {
       pull.chunks.push_back(v.u32());
-      parameters.chunks.push_back({v.u32(), Codec(v.below(2)), v.bytes(100000)});
+      parameters.chunks.push_back(
+          {v.u32(), Codec(v.below(3)), v.bytes(100000), static_cast<float>(v.real())});
+      parameters.constants.push_back(static_cast<float>(v.real()));
     }
+    EXPECT_EQ(round_trip(pull)->kind, pull.kind);
     EXPECT_EQ(round_trip(pull)->chunks, pull.chunks);
     EXPECT_EQ(round_trip(pull)->version, pull.version);
     const auto again = round_trip(parameters);
     ASSERT_TRUE(again.ok()) << again.error().message;
     EXPECT_EQ(again->version, parameters.version);
     EXPECT_EQ(again->kind, parameters.kind);
+    EXPECT_EQ(again->ranks, parameters.ranks);
+    EXPECT_EQ(again->constants, parameters.constants);
     ASSERT_EQ(again->chunks.size(), parameters.chunks.size());
     for (std::size_t i = 0; i < parameters.chunks.size(); ++i) {
       EXPECT_EQ(again->chunks[i].chunk, parameters.chunks[i].chunk);
       EXPECT_EQ(again->chunks[i].codec, parameters.chunks[i].codec);
+      EXPECT_EQ(again->chunks[i].scaler, parameters.chunks[i].scaler);
       EXPECT_TRUE(same(again->chunks[i].payload, parameters.chunks[i].payload));
     }
     const Release release{v.u64()};
@@ -243,6 +250,26 @@ TEST(Messages, ScalersSurviveTheWire) {
   }
 }
 
+TEST(Messages, FingerprintsSurviveTheWire) {
+  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+    Values v(seed);
+    Compare compare{v.u64(), {}};
+    for (std::uint64_t i = v.below(5); i > 0; --i) {
+      Compare::Fingerprint& one = compare.chunks.emplace_back();
+      one.chunk = v.u32();
+      for (std::byte& b : one.hash) b = static_cast<std::byte>(v.u32());
+    }
+    const auto again = round_trip(compare);
+    ASSERT_TRUE(again.ok()) << again.error().message;
+    EXPECT_EQ(again->version, compare.version);
+    ASSERT_EQ(again->chunks.size(), compare.chunks.size());
+    for (std::size_t i = 0; i < compare.chunks.size(); ++i) {
+      EXPECT_EQ(again->chunks[i].chunk, compare.chunks[i].chunk);
+      EXPECT_EQ(again->chunks[i].hash, compare.chunks[i].hash);
+    }
+  }
+}
+
 TEST(Messages, UnknownEnumValuesAreRefused) {
   Push push;
   push.kind = PayloadKind(7);
@@ -251,7 +278,7 @@ TEST(Messages, UnknownEnumValuesAreRefused) {
   push.packets.push_back({.chunk = 0, .codec = Codec(9), .scaler = 1, .count = 1, .payload = {}});
   EXPECT_FALSE(round_trip(push).ok());
   EXPECT_FALSE(round_trip(PushReply{{Verdict(3)}}).ok());
-  EXPECT_FALSE(round_trip(Parameters{0, PayloadKind(3), {}}).ok());
+  EXPECT_FALSE(round_trip(Parameters{.kind = PayloadKind(3), .chunks = {}, .constants = {}}).ok());
 }
 
 TEST(Messages, AJobThatNoActorCouldRunIsRefused) {

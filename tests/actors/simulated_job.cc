@@ -1,10 +1,12 @@
 #include "tests/actors/simulated_job.h"
 
+#include <bit>
 #include <cstring>
 
 #include "input/batch.h"
 #include "input/idx.h"
 #include "input/preprocess.h"
+#include "kernels/aggregate.h"
 #include "kernels/scaler.h"
 #include "kernels/ternary.h"
 
@@ -34,6 +36,44 @@ Split draw(std::size_t count, std::uint64_t seed) {
   }
   return split;
 }
+
+}  // namespace
+
+namespace {
+
+/// Hands everything on to a server of its process, but flips one bit of one answer.
+class BitFlipper final : public Actor<ParameterServerInterface> {
+ public:
+  BitFlipper(ActorRef<ParameterServerInterface> server, std::uint64_t version)
+      : server_(server), version_(version) {}
+
+  Task<Result<PushReply>> on(Push push) { return handed_on(std::move(push)); }
+  Task<Result<Agreed>> on(Offer offer) { return handed_on(std::move(offer)); }
+  void on(Release release) { tell(server_, release); }
+  Task<Result<void>> on(Compare compare) { return handed_on(std::move(compare)); }
+  Task<Result<Parameters>> on(Pull pull) {
+    const bool hit = pull.kind == PayloadKind::GRADIENT && pull.version == version_;
+    const bool flips = hit && !std::exchange(flipped_, true);
+    Task<Result<Parameters>> task = handed_on(std::move(pull));
+    Result<Parameters> answer = co_await std::move(task);
+    if (answer && flips) {
+      float& scaler = answer->chunks.front().scaler;
+      scaler = std::bit_cast<float>(std::bit_cast<std::uint32_t>(scaler) ^ 1U);
+    }
+    co_return answer;
+  }
+
+ private:
+  template <class Message>
+  Task<Result<typename Message::Reply>> handed_on(Message message) {
+    auto answer = ask(server_, std::move(message), std::chrono::minutes(1));
+    co_return co_await answer;
+  }
+
+  ActorRef<ParameterServerInterface> server_;
+  std::uint64_t version_;
+  bool flipped_ = false;
+};
 
 }  // namespace
 
@@ -95,7 +135,12 @@ std::shared_ptr<const Names> spawn_job(const JobConfig& job, const JobLayout& la
   (*names)["launcher"] = home("launcher").spawn<RecordingObserver>(record);
   for (; server.index < layout.servers; ++server.index) {
     const std::string name = numbered("server", server.index);
-    (*names)[name] = home(name).spawn<ParameterServer>(server);
+    Process& process = home(name);
+    const auto spawned = process.spawn<ParameterServer>(server);
+    (*names)[name] = spawned;
+    if (server.index == 0 && layout.flip_at_version > 0) {
+      (*names)[name] = process.spawn<BitFlipper>(spawned, layout.flip_at_version);
+    }
     worker.servers.push_back(name);
     evaluator.servers.push_back(name);
   }
@@ -206,6 +251,27 @@ Sent send(const JobConfig& job, std::uint64_t step, std::uint32_t rank, std::uin
   return sent;
 }
 
+/// The average of what the ranks sent for one part of a tensor.
+std::vector<float> average(const JobConfig& job, const std::vector<Sent>& sent, std::size_t part,
+                           std::size_t count, kernels::Isa isa) {
+  std::vector<kernels::Packet> packets;
+  for (const Sent& one : sent) packets.push_back(one.packets[part]);
+  std::vector<float> average(count);
+  if (job.gradient.codec != Codec::TERNARY || job.gradient.scaler == ScalerRule::OWN) {
+    kernels::average(packets, average, isa);
+    return average;
+  }
+  // With one scaler for all, in integers.
+  std::vector<float> trits(count);
+  for (const kernels::Packet& packet : packets) {
+    kernels::decode(packet.payload, 1.0F, trits, isa);
+    for (std::size_t i = 0; i < count; ++i) average[i] += trits[i];
+  }
+  const float each = packets.front().scaler / static_cast<float>(packets.size());
+  for (float& x : average) x *= each;
+  return average;
+}
+
 Scalers largest(const std::vector<Scalers>& of_ranks) {
   Scalers largest = of_ranks.front();
   for (const Scalers& scalers : of_ranks) {
@@ -227,15 +293,14 @@ std::string sequential_oracle(const JobConfig& job) {
                                    .weight_decay = static_cast<float>(job.optimizer.weight_decay)})
                        .value();
   const auto tensors = static_cast<std::uint32_t>(net->parameters().size());
-  const kernels::Optimizer optimizer = parse_optimizer(job.optimizer).value();
+  const UpdateRule rule = UpdateRule::make(job).value();
   std::vector<std::vector<std::vector<float>>> slots;  // by tensor
   for (std::uint32_t t = 0; t < tensors; ++t) {
     nets::initialize(net->parameter(t), net->parameters()[t], job.seed, t);
-    slots.emplace_back(optimizer.slots, std::vector<float>(net->parameter(t).size()));
+    slots.emplace_back(rule.slots(), std::vector<float>(net->parameter(t).size()));
   }
   std::vector<float> images(job.batch * dataset.image_size());
   std::vector<std::uint8_t> labels(job.batch);
-  const kernels::Schedule schedule = parse_schedule(job.optimizer, job.steps).value();
   std::vector<Scalers> last(tensors);  // shared, of the step before
   for (std::uint64_t step = 0; step < job.steps; ++step) {
     std::vector<Gradients> gradients(job.ranks);
@@ -246,10 +311,6 @@ std::string sequential_oracle(const JobConfig& job) {
       for (std::uint32_t t = 0; t < tensors; ++t) net->parameters_changed(t);
       EXPECT_TRUE(net->train_step(images, labels, gradients[rank]).ok());
     }
-    const kernels::UpdateOptions options{
-        .optimizer = optimizer,
-        .constants = optimizer.constants(optimizer_settings(job.optimizer),
-                                         kernels::learning_rate(schedule, step), step)};
     for (std::uint32_t t = 0; t < tensors; ++t) {
       std::vector<Scalers> own;
       for (Gradients& one : gradients) own.push_back(own_scalers(job, one.by_tensor[t], isa));
@@ -264,21 +325,19 @@ std::string sequential_oracle(const JobConfig& job) {
       }
       last[t] = shared;
       const std::span<float> w = net->parameter(t);
-      std::vector<float> next(w.size());
+      const kernels::UpdateOptions options =
+          rule.options(net->parameters()[t], rule.constants(step));
       for (std::size_t part = 0, first = 0; part < shared.size(); ++part) {
         const std::size_t count = part_of(job, w, part).size();
-        std::vector<kernels::Packet> packets;
-        for (const Sent& one : sent) packets.push_back(one.packets[part]);
+        const std::vector<float> gradient = average(job, sent, part, count, isa);
+        const kernels::Packet packet{kernels::Packing::fp32, 1, std::as_bytes(std::span(gradient))};
         std::vector<std::span<float>> places;
         for (auto& slot : slots[t]) places.push_back(std::span(slot).subspan(first, count));
-        kernels::update(packets, options,
-                        {.current = w.subspan(first, count),
-                         .slots = places,
-                         .next = std::span(next).subspan(first, count)},
-                        isa);
+        const std::span<float> values = w.subspan(first, count);
+        kernels::update(std::span(&packet, 1), options,
+                        {.current = values, .slots = places, .next = values}, isa);
         first += count;
       }
-      std::copy(next.begin(), next.end(), w.begin());
     }
   }
   return parameters_sha256(*net);

@@ -49,6 +49,8 @@ struct JobLayout {
   std::uint32_t ranks_per_worker = 1;
   /// With shards: each reader answers for another one's, which its workers were not told.
   bool readers_reversed = false;
+  /// The average that led to this version arrives from server0 with one bit flipped; 0: none does.
+  std::uint64_t flip_at_version = 0;
   bool one_process = false;  ///< all actors in one process, without links
 };
 

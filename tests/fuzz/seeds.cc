@@ -141,6 +141,7 @@ void add_training(Seeds& seeds) {
   seeds.add(PushReply{{Verdict::ACCEPTED, Verdict::DUPLICATE, Verdict::DROPPED}}, Kind::REPLY);
   seeds.add(Pull{3, {0, 1, 2}}, Kind::ASK);
   seeds.add(Offer{1, 1, 0, 7, {{0, 0.5F}, {3, 0.25F}}}, Kind::ASK);
+  seeds.add(Compare{100, {{0, {}}, {1, {}}}}, Kind::ASK);
   seeds.add(Agreed{{0.5F, 0.25F}}, Kind::REPLY);
   Parameters parameters;
   parameters.chunks = {{0, Codec::FP32, bytes(4096)}, {1, Codec::FP32, bytes(64)}};

@@ -241,6 +241,23 @@ TEST(Update, OfManyParametersHasTheSameBitsOnEveryInstructionSet) {
   }
 }
 
+TEST(Update, InPlaceHasTheSameBits) {
+  for (const std::size_t n : {std::size_t{3000}, std::size_t{300'003}}) {
+    const RankPackets ranks(n, {Packing::planes, Packing::fp32});
+    const auto current = gaussian(n, 0.1F, 44);
+    for (const UpdateOptions& options : every_option()) {
+      for (const Isa isa : every_isa()) {
+        const State expected = updated(ranks.packets(), options, current, isa);
+        State state = state_of(options.optimizer, n);
+        state.next = current;
+        const auto slots = spans(state.slots);
+        update(ranks.packets(), options, {state.next, slots, state.next}, isa);
+        ASSERT_EQ(all_bits(state), all_bits(expected)) << n;
+      }
+    }
+  }
+}
+
 TEST(Update, LeavesTheCurrentParametersAlone) {
   const RankPackets ranks(1000, {Packing::planes, Packing::fp32});
   const auto current = gaussian(1000, 0.1F, 44);

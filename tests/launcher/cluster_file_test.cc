@@ -209,6 +209,17 @@ TEST_F(ClusterFileTest, keys_of_another_optimizer_are_refused) {
             "\"optimizer.schedule\" must be \"fixed\"");
 }
 
+TEST_F(ClusterFileTest, averages_down_need_trits_and_one_scaler) {
+  EXPECT_EQ(
+      error_of_more("[gradient]\ndown = \"average\"\n"),
+      "x.toml:14: \"gradient.down\" = \"average\" sends sums of trits: \"gradient.scaler\" must "
+      "be \"shared\" or \"last_step\"");
+  EXPECT_EQ(
+      error_of_more("[gradient]\nscaler = \"shared\"\ncodec = \"none\"\ndown = \"average\"\n"),
+      "x.toml:16: \"gradient.down\" = \"average\" sends sums of trits: \"gradient.codec\" must be "
+      "\"ternary\"");
+}
+
 TEST_F(ClusterFileTest, a_wrong_choice_lists_the_choices_and_the_nearest) {
   EXPECT_EQ(error_of_more("[gradient]\ncodec = \"ternery\"\n"),
             "x.toml:14: \"gradient.codec\" must be \"ternary\" or \"none\", not \"ternery\"; did "
