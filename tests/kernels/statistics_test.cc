@@ -1,0 +1,169 @@
+#include "kernels/statistics.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "gradients.h"
+#include "kernels/encode.h"
+#include "kernels/scaler.h"
+#include "kernels/ternary.h"
+
+namespace sterna::kernels {
+namespace {
+
+constexpr TernaryDraw draw{.seed = 0x0123456789ABCDEF, .step = 17, .rank = 1, .tensor = 6};
+
+struct Encoded {
+  std::vector<std::byte> planes;
+  GradientStatistics statistics;
+};
+
+Encoded encoded(std::span<const float> g, float s, float clip, Isa isa) {
+  Encoded result;
+  result.planes.resize(planes_bytes(g.size()), std::byte{0xAA});
+  result.statistics = encode_with_scaler(g, s, clip, draw, result.planes, isa);
+  return result;
+}
+
+std::vector<std::byte> planes_of(std::span<const float> g, float s, Isa isa) {
+  std::vector<std::byte> planes(planes_bytes(g.size()), std::byte{0xAA});
+  ternarize(g, s, draw, 0, planes, isa);
+  return planes;
+}
+
+std::vector<std::size_t> long_lengths() {
+  auto all = lengths();
+  all.insert(all.end(), {65'535, 65'536, 131'072, 200'001});
+  return all;
+}
+
+TEST(EncodeWithScaler, GivesTheTritsOfTernarizeAndTheScalerOfScaler) {
+  for (const std::size_t n : long_lengths()) {
+    const auto g = gaussian(n, 0.01F, n);
+    for (const Isa isa : every_isa()) {
+      for (const float clip : {0.0F, 2.5F}) {
+        const Encoded both = encoded(g, 0.02F, clip, isa);
+        EXPECT_EQ(both.planes, planes_of(g, 0.02F, Isa::scalar)) << n << name(isa);
+        EXPECT_EQ(bits({{*both.statistics.scaler(clip, g)}}),
+                  bits({{*scaler(g, clip, Isa::scalar)}}))
+            << n << name(isa);
+        EXPECT_EQ(both.statistics.elements(), n);
+      }
+    }
+  }
+}
+
+TEST(EncodeWithScaler, CountsSaturatedElementsAndNonzeroTrits) {
+  auto g = gaussian(70'000, 0.01F, 3);
+  g[5] = 0.02F;  // the scaler itself is not saturated
+  g[6] = -0.03F;
+  const auto saturated = static_cast<std::uint64_t>(
+      std::count_if(g.begin(), g.end(), [](float x) { return std::fabs(x) > 0.02F; }));
+  std::vector<float> trits(g.size());
+  decode(planes_of(g, 0.02F, Isa::scalar), 1.0F, trits, Isa::scalar);
+  const auto nonzero = static_cast<std::uint64_t>(
+      std::count_if(trits.begin(), trits.end(), [](float x) { return x != 0; }));
+  for (const Isa isa : every_isa()) {
+    for (const float clip : {0.0F, 2.5F}) {
+      const GradientStatistics found = encoded(g, 0.02F, clip, isa).statistics;
+      EXPECT_EQ(found.saturated(), saturated) << name(isa);
+      EXPECT_EQ(found.nonzero(), nonzero) << name(isa);
+    }
+  }
+}
+
+TEST(EncodeWithScaler, OfZeroGivesZerosAndStillMeasures) {
+  const auto g = gaussian(5000, 1.0F, 8);
+  for (const Isa isa : every_isa()) {
+    const Encoded both = encoded(g, 0.0F, 2.5F, isa);
+    EXPECT_EQ(both.planes, std::vector<std::byte>(planes_bytes(5000)));
+    EXPECT_EQ(*both.statistics.scaler(2.5F, g), *scaler(g, 2.5F, isa));
+    EXPECT_EQ(both.statistics.saturated(), 5000U);
+    EXPECT_EQ(both.statistics.nonzero(), 0U);
+  }
+}
+
+TEST(EncodeWithScaler, FindsWhatIsNotFiniteAndNamesTheElement) {
+  for (const float bad :
+       {std::numeric_limits<float>::infinity(), -std::numeric_limits<float>::infinity(),
+        std::numeric_limits<float>::quiet_NaN()}) {
+    for (const std::size_t place : {0U, 4096U, 65'535U, 65'536U, 70'002U}) {
+      auto g = gaussian(70'003, 1.0F, 3);
+      g[place] = bad;
+      std::vector<std::byte> oracle;
+      for (const Isa isa : every_isa()) {
+        for (const float clip : {0.0F, 2.5F}) {
+          const Encoded both = encoded(g, 2.5F, clip, isa);
+          const auto s = both.statistics.scaler(clip, g);
+          ASSERT_FALSE(s.ok());
+          EXPECT_EQ(s.error().code, Errc::non_finite);
+          EXPECT_NE(s.error().message.find("element " + std::to_string(place)), std::string::npos);
+          if (oracle.empty()) oracle = both.planes;
+          EXPECT_EQ(both.planes, oracle) << "meaningless, but the same on " << name(isa);
+        }
+      }
+    }
+  }
+}
+
+// Two threads that take every other chunk give what one gives: the fold is in the tensor's order.
+TEST(GradientStatistics, FoldChunksThatWereMeasuredInAnyOrder) {
+  const auto g = gaussian(400'000, 0.3F, 5);
+  for (const Isa isa : every_isa()) {
+    std::vector<ChunkStatistics> found(buckets(g.size(), chunk_elements));
+    for (const std::size_t first : {1U, 0U}) {
+      for (std::size_t chunk = first; chunk < found.size(); chunk += 2) {
+        const std::size_t begin = chunk * chunk_elements;
+        found[chunk] = measure_chunk(
+            std::span(g).subspan(begin, std::min(chunk_elements, g.size() - begin)), 2.5F, isa);
+      }
+    }
+    GradientStatistics statistics;
+    for (const ChunkStatistics& chunk : found) statistics.fold(chunk);
+    EXPECT_EQ(*statistics.scaler(2.5F, g), *scaler(g, 2.5F, Isa::scalar)) << name(isa);
+  }
+}
+
+TEST(EncodeBuckets, GivesEachBucketTheScalerAndTheTritsThatItHasAlone) {
+  const auto g = gaussian(200'001, 0.01F, 9);
+  for (const std::size_t bucket : {512U, 8192U, 65'536U}) {
+    std::vector<float> expected(buckets(g.size(), bucket));
+    std::vector<std::byte> planes(planes_bytes(g.size()));
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+      const std::size_t begin = i * bucket;
+      const auto part = std::span(g).subspan(begin, std::min(bucket, g.size() - begin));
+      expected[i] = *scaler(part, 2.5F, Isa::scalar);
+      ternarize(part, expected[i], draw, begin,
+                std::span(planes).subspan(planes_bytes(begin), planes_bytes(part.size())),
+                Isa::scalar);
+    }
+    for (const Isa isa : every_isa()) {
+      std::vector<float> scalers(expected.size());
+      std::vector<std::byte> got(planes.size(), std::byte{0xAA});
+      ASSERT_TRUE(encode_buckets(g, bucket, 2.5F, draw, 0, scalers, got, isa).ok());
+      EXPECT_EQ(bits(scalers), bits(expected)) << bucket << name(isa);
+      EXPECT_EQ(got, planes) << bucket << name(isa);
+    }
+  }
+}
+
+TEST(EncodeBuckets, NamesTheElementOfTheTensorThatIsNotFinite) {
+  auto g = gaussian(3000, 0.01F, 9);
+  g[2222] = std::numeric_limits<float>::infinity();
+  std::vector<float> scalers(6);
+  std::vector<std::byte> planes(planes_bytes(3000));
+  const auto done = encode_buckets(g, 512, 2.5F, draw, 0, scalers, planes, best_isa());
+  ASSERT_FALSE(done.ok());
+  EXPECT_EQ(done.error().code, Errc::non_finite);
+  EXPECT_NE(done.error().message.find("element 2222 "), std::string::npos);
+}
+
+TEST(SharedScaler, IsTheLargestOfTheRanks) {
+  EXPECT_EQ(shared_scaler(std::vector<float>{0.5F, 2.0F, 1.0F}), 2.0F);
+  EXPECT_EQ(shared_scaler({}), 0.0F);
+}
+
+}  // namespace
+}  // namespace sterna::kernels
