@@ -1,4 +1,4 @@
-// A whole tensor's gradient to trits, on the calling thread: the three ways to its scaler.
+// A tensor's gradient to trits, on the calling thread: the three ways to its scaler.
 //
 // A fresh scaler needs the whole tensor before the first trit: kernels/scaler.h, then `ternarize`.
 // Those here read main memory once: a scaler per bucket, while the bucket is in the L2 cache, and
@@ -6,7 +6,6 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <span>
 
 #include "kernels/isa.h"
@@ -16,24 +15,28 @@
 
 namespace sterna::kernels {
 
-/// Buckets of `bucket` elements, the last one shorter.
-constexpr std::size_t buckets(std::size_t count, std::size_t bucket) {
-  return count / bucket + (count % bucket != 0);
-}
+/// What of a tensor is encoded. What lies behind it in the tensor is fetched meanwhile.
+struct TensorPart {
+  std::span<const float> tensor;
+  std::size_t first = 0;
+  std::size_t count = 0;
+};
 
-/// Each bucket with a fresh scaler of its own, into `scalers` (one per bucket).
+/// A bucket with a fresh scaler of its own, which is the result.
 ///
-/// `bucket` is a multiple of 512, at most chunk_elements. `first_index` as for `ternarize`, and a
-/// multiple of `bucket`. Errc::non_finite as `scaler` says; the element is counted from
-/// gradient[0].
-Result<void> encode_buckets(std::span<const float> gradient, std::size_t bucket, float clip,
-                            const TernaryDraw& draw, std::uint64_t first_index,
-                            std::span<float> scalers, std::span<std::byte> planes, Isa isa);
+/// `bucket.first` is a multiple of 512 and `bucket.count` at most chunk_elements. Exactly
+/// planes_bytes(bucket.count) bytes of `planes`. Errc::non_finite as `scaler` says; the element is
+/// counted from the tensor's first.
+Result<float> encode_bucket(const TensorPart& bucket, float clip, const TernaryDraw& draw,
+                            std::span<std::byte> planes, Isa isa);
 
-/// With a given scaler, in one pass that takes the statistics of the gradient too, from which
-/// GradientStatistics::scaler makes the next step's, or the error if an element is not finite.
-GradientStatistics encode_with_scaler(std::span<const float> gradient, float scaler, float clip,
-                                      const TernaryDraw& draw, std::span<std::byte> planes,
-                                      Isa isa);
+/// A part with a given scaler, in one pass that folds its statistics too, from which
+/// GradientStatistics::scaler makes the next step's.
+///
+/// `part.first` is a multiple of chunk_elements. The parts that share a scaler come in the order of
+/// the tensor. A part need not be finite: then its planes mean nothing, and statistics.finite()
+/// says so.
+void encode_with_scaler(const TensorPart& part, float scaler, float clip, const TernaryDraw& draw,
+                        std::span<std::byte> planes, GradientStatistics& statistics, Isa isa);
 
 }  // namespace sterna::kernels

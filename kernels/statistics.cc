@@ -69,15 +69,16 @@ void GradientStatistics::fold(const ChunkStatistics& next) {
   nonzero_ += next.nonzero;
 }
 
+bool GradientStatistics::finite() const {
+  // Any NaN or infinity in the gradient is still there in the sum of squares.
+  return largest_bits_ < infinity_bits && std::isfinite(squares_) && std::isfinite(sum_);
+}
+
 Result<float> GradientStatistics::scaler(float clip, std::span<const float> gradient) const {
   assert(gradient.size() == elements_);
   if (elements_ == 0) return 0.0F;
-  if (!clips(clip)) {
-    if (largest_bits_ >= infinity_bits) return non_finite(gradient);
-    return std::bit_cast<float>(largest_bits_);
-  }
-  // Any NaN or infinity in the gradient is still there in the sum of squares.
-  if (!std::isfinite(squares_) || !std::isfinite(sum_)) return non_finite(gradient);
+  if (!finite()) return non_finite(gradient);
+  if (!clips(clip)) return std::bit_cast<float>(largest_bits_);
   const auto n = static_cast<double>(elements_);
   const double mean = sum_ / n;
   const auto sigma = static_cast<float>(std::sqrt(std::max(0.0, squares_ / n - mean * mean)));

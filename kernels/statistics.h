@@ -49,6 +49,9 @@ class GradientStatistics {
   /// name the element that is not finite.
   Result<float> scaler(float clip, std::span<const float> gradient) const;
 
+  /// Whether all that was folded is finite, and its sum of squares where there is one.
+  bool finite() const;
+
   std::uint64_t elements() const { return elements_; }
   std::uint64_t saturated() const { return saturated_; }
   std::uint64_t nonzero() const { return nonzero_; }

@@ -158,13 +158,6 @@ void ternarize(std::span<const float> gradient, float scaler, const TernaryDraw&
 
 ChunkStatistics ternarize_and_measure(std::span<const float> chunk, float scaler, float clip,
                                       const TernaryDraw& draw, std::uint64_t first_index,
-                                      std::span<std::byte> planes, Isa isa) {
-  return ternarize_and_measure(chunk, scaler, clip, draw, first_index, planes,
-                               a_little_ahead(chunk, 0), isa);
-}
-
-ChunkStatistics ternarize_and_measure(std::span<const float> chunk, float scaler, float clip,
-                                      const TernaryDraw& draw, std::uint64_t first_index,
                                       std::span<std::byte> planes, std::span<const float> ahead,
                                       Isa isa) {
   assert(chunk.size() <= chunk_elements);

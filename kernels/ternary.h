@@ -10,7 +10,6 @@
 #include <span>
 
 #include "kernels/isa.h"
-#include "kernels/statistics.h"
 #include "runtime/base/result.h"
 
 namespace sterna::kernels {
@@ -40,15 +39,6 @@ struct TernaryDraw {
 /// (`scaler` has checked it).
 void ternarize(std::span<const float> gradient, float scaler, const TernaryDraw& draw,
                std::uint64_t first_index, std::span<std::byte> planes, Isa isa);
-
-/// The same for one chunk, of which it takes the statistics that `clip` needs in the same pass:
-/// those of measure_chunk, to the bit, with saturated elements and nonzero trits counted besides.
-/// What makes the next step's scaler while this step's is the last step's. `first_index` is a
-/// multiple of chunk_elements. The chunk need not be finite: then its planes mean nothing, and the
-/// statistics' scaler is the error.
-ChunkStatistics ternarize_and_measure(std::span<const float> chunk, float scaler, float clip,
-                                      const TernaryDraw& draw, std::uint64_t first_index,
-                                      std::span<std::byte> planes, Isa isa);
 
 /// Overwrites `out` with scaler * trit; `planes` has exactly planes_bytes(out.size()) bytes, which
 /// need no alignment.

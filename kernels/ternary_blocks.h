@@ -8,6 +8,7 @@
 
 #include "kernels/isa.h"
 #include "kernels/scaler_blocks.h"
+#include "kernels/statistics.h"
 #include "kernels/ternary.h"
 
 namespace sterna::kernels {
@@ -51,10 +52,16 @@ struct TernaryKernels {
   void (*decode)(const std::byte* planes, float scaler, float* out, std::size_t count);
 };
 
-/// `ternarize`, and the same with statistics, for a caller that knows what it reads next.
+/// `ternarize` for a caller that knows what it reads next.
 void ternarize(std::span<const float> gradient, float scaler, const TernaryDraw& draw,
                std::uint64_t first_index, std::span<std::byte> planes, std::span<const float> ahead,
                Isa isa);
+
+/// The same for one chunk, of which it takes the statistics that `clip` needs in the same pass:
+/// those of measure_chunk, to the bit, with saturated elements and nonzero trits counted besides.
+/// What makes the next step's scaler while this step's is the last step's. `first_index` is a
+/// multiple of chunk_elements. The chunk need not be finite: then its planes mean nothing, and the
+/// statistics' scaler is the error.
 ChunkStatistics ternarize_and_measure(std::span<const float> chunk, float scaler, float clip,
                                       const TernaryDraw& draw, std::uint64_t first_index,
                                       std::span<std::byte> planes, std::span<const float> ahead,

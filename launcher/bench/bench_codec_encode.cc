@@ -27,25 +27,34 @@ constexpr kernels::TernaryDraw kDraw{.seed = 1, .step = 1, .rank = 0, .tensor = 
 struct Work {
   std::span<const float> gradient;
   std::span<std::byte> planes;
-  std::span<float> scalers;  ///< of its buckets
   std::uint64_t first = 0;
   kernels::Isa isa;
 
-  std::size_t chunks() const { return kernels::buckets(gradient.size(), kChunk); }
+  std::size_t chunks() const { return (gradient.size() + kChunk - 1) / kChunk; }
+  std::size_t chunk_size(std::size_t begin) const {
+    return std::min(kChunk, gradient.size() - begin);
+  }
+  std::span<std::byte> planes_of(std::size_t begin, std::size_t count) const {
+    return planes.subspan(kernels::planes_bytes(begin), kernels::planes_bytes(count));
+  }
   Work part(std::size_t begin, std::size_t count) const {
-    return {gradient.subspan(begin, count),
-            planes.subspan(kernels::planes_bytes(begin), kernels::planes_bytes(count)),
-            scalers.subspan(begin / kChunk, kernels::buckets(count, kChunk)), first + begin, isa};
+    return {gradient.subspan(begin, count), planes_of(begin, count), first + begin, isa};
   }
 
   void read() const { keep(read_all(gradient, isa)); }
   void quantize(float s) const { kernels::ternarize(gradient, s, kDraw, first, planes, isa); }
   void encode_tensor() const { quantize(*kernels::scaler(gradient, kClip, isa)); }
   void encode_buckets() const {
-    keep(kernels::encode_buckets(gradient, kChunk, kClip, kDraw, first, scalers, planes, isa).ok());
+    for (std::size_t begin = 0; begin < gradient.size(); begin += kChunk) {
+      const std::size_t count = chunk_size(begin);
+      keep(*kernels::encode_bucket({gradient, begin, count}, kClip, kDraw, planes_of(begin, count),
+                                   isa));
+    }
   }
   void encode_last_step(float s) const {
-    const auto statistics = kernels::encode_with_scaler(gradient, s, kClip, kDraw, planes, isa);
+    kernels::GradientStatistics statistics;
+    kernels::encode_with_scaler({gradient, 0, gradient.size()}, s, kClip, kDraw, planes, statistics,
+                                isa);
     keep(*statistics.scaler(kClip, gradient));
   }
 };
@@ -73,9 +82,8 @@ class TwoThreads {
  private:
   void measure(const Work& half) {
     for (std::size_t begin = 0; begin < half.gradient.size(); begin += kChunk) {
-      const std::size_t count = std::min(kChunk, half.gradient.size() - begin);
-      found_[(half.first + begin) / kChunk] =
-          kernels::measure_chunk(half.gradient.subspan(begin, count), kClip, half.isa);
+      found_[(half.first + begin) / kChunk] = kernels::measure_chunk(
+          half.gradient.subspan(begin, half.chunk_size(begin)), kClip, half.isa);
     }
   }
 
@@ -92,8 +100,7 @@ Result<Figures> bench_codec_encode(const CodecBenchSetup& setup) {
   STERNA_ASSIGN(const HugeBuffer planes,
                 HugeBuffer::allocate(kernels::planes_bytes(setup.elements)));
   fill_gaussian(gradient.floats(), 1);
-  std::vector<float> scalers(kernels::buckets(setup.elements, kChunk));
-  const Work whole{gradient.floats(), planes.bytes(), scalers, 0, setup.isa};
+  const Work whole{gradient.floats(), planes.bytes(), 0, setup.isa};
   const float s = *kernels::scaler(whole.gradient, kClip, setup.isa);
 
   const RoundTimes one =
