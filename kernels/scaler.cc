@@ -53,10 +53,4 @@ Result<float> scaler(std::span<const float> gradient, float clip, Isa isa) {
   return statistics.scaler(clip, gradient);
 }
 
-float shared_scaler(std::span<const float> of_ranks) {
-  float largest = 0;
-  for (const float s : of_ranks) largest = std::max(largest, s);
-  return largest;
-}
-
 }  // namespace sterna::kernels

@@ -17,8 +17,4 @@ namespace sterna::kernels {
 /// caller adds rank, step and tensor.
 Result<float> scaler(std::span<const float> gradient, float clip, Isa isa);
 
-/// The scaler that ranks share: the largest of theirs (scaler sharing, Wen et al. 2017,
-/// section 3.2).
-float shared_scaler(std::span<const float> of_ranks);
-
 }  // namespace sterna::kernels

@@ -4,9 +4,12 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
+#include <optional>
 
 #include "gradients.h"
 #include "kernels/ternary.h"
+#include "kernels/ternary_blocks.h"
 
 namespace sterna::kernels {
 namespace {
@@ -19,15 +22,39 @@ std::vector<std::byte> planes_of(std::span<const float> g, float s, const Ternar
   return room;
 }
 
+// So they are with statistics in the same pass, which are the same on every instruction set too.
+void expect_the_same_with_statistics(std::span<const float> g, float s, const TernaryDraw& draw,
+                                     std::uint64_t first, std::span<const std::byte> expected) {
+  for (const float clip : {0.0F, 2.5F}) {
+    std::optional<ChunkStatistics> oracle;
+    for (const Isa isa : every_isa()) {
+      std::vector<std::byte> planes(expected.size(), std::byte{0xAA});
+      const ChunkStatistics found =
+          ternarize_and_measure(g, s, clip, draw, first, planes, a_little_ahead(g, 0), isa);
+      ASSERT_TRUE(std::ranges::equal(planes, expected)) << g.size() << name(isa);
+      if (!oracle) oracle = found;
+      ASSERT_EQ(found.saturated, oracle->saturated) << g.size() << name(isa);
+      ASSERT_EQ(found.nonzero, oracle->nonzero) << g.size() << name(isa);
+      ASSERT_EQ(found.largest_bits, oracle->largest_bits) << g.size() << name(isa);
+      for (std::size_t i = 0; i < found.blocks.size(); ++i) {
+        ASSERT_EQ(found.blocks[i].sum, oracle->blocks[i].sum) << g.size() << name(isa);
+        ASSERT_EQ(found.blocks[i].squares, oracle->blocks[i].squares) << g.size() << name(isa);
+      }
+    }
+  }
+}
+
 TEST(Codes, AreTheSameForEveryLength) {
   const auto g = gaussian(4100, 0.01F, 1);
   for (std::size_t n = 0; n <= 4100; ++n) {
     const TernaryDraw draw{n, 3, 1, 2};
+    const std::uint64_t first = chunk_elements * n;
     const auto part = std::span(g).last(n);  // so the start's alignment differs too
-    const auto expected = planes_of(part, 0.025F, draw, 512 * n, Isa::scalar);
+    const auto expected = planes_of(part, 0.025F, draw, first, Isa::scalar);
     for (const Isa isa : every_isa()) {
-      ASSERT_EQ(planes_of(part, 0.025F, draw, 512 * n, isa), expected) << n << name(isa);
+      ASSERT_EQ(planes_of(part, 0.025F, draw, first, isa), expected) << n << name(isa);
     }
+    expect_the_same_with_statistics(part, 0.025F, draw, first, expected);
   }
 }
 
@@ -52,23 +79,42 @@ TEST(Codes, AreTheSameForAThousandSeeds) {
     const TernaryDraw draw{random.next(), static_cast<std::uint32_t>(random.next()),
                            static_cast<std::uint32_t>(random.below(65'536)),
                            static_cast<std::uint32_t>(random.below(65'536))};
-    const std::uint64_t first = random.below(std::uint64_t{1} << 27) * plane_block;
-    const auto g = any_finite(600, random.next());
+    const std::uint64_t first = random.below(std::uint64_t{1} << 20) * chunk_elements;
+    const auto g = gaussian(600, 1.0F, random.next());
+    const auto wild = any_finite(600, random.next());
     const auto s = static_cast<float>(std::ldexp(1.0, static_cast<int>(random.below(200)) - 100));
-    const auto expected = planes_of(g, s, draw, first, Isa::scalar);
+    const auto expected = planes_of(g, 2.5F, draw, first, Isa::scalar);
+    const auto expected_wild = planes_of(wild, s, draw, first + plane_block, Isa::scalar);
     for (const Isa isa : every_isa()) {
-      ASSERT_EQ(planes_of(g, s, draw, first, isa), expected) << i << name(isa);
+      ASSERT_EQ(planes_of(g, 2.5F, draw, first, isa), expected) << i << name(isa);
+      ASSERT_EQ(planes_of(wild, s, draw, first + plane_block, isa), expected_wild)
+          << i << name(isa);
     }
+    expect_the_same_with_statistics(g, 2.5F, draw, first, expected);
   }
 }
 
+// What is not finite gives trits that mean nothing, but no others elsewhere.
 TEST(Codes, AreTheSameForEverySpecialValue) {
   constexpr float largest = 0x1.FFFFFEp127F;
-  std::vector<float> g{0.0F,           0x1p-149F, 0x1.FFFFFCp-127F, 0x1p-126F, 0x1p-95F,
-                       0x1p-33F,       0x1p-32F,  0x1.FFFFFEp-2F,   0.5F,      0x1.000002p-1F,
-                       0x1.FFFFFEp-1F, 1.0F,      0x1.000002p0F,    largest};
+  std::vector<float> g{0.0F,
+                       0x1p-149F,
+                       0x1.FFFFFCp-127F,
+                       0x1p-126F,
+                       0x1p-95F,
+                       0x1p-33F,
+                       0x1p-32F,
+                       0x1.FFFFFEp-2F,
+                       0.5F,
+                       0x1.000002p-1F,
+                       0x1.FFFFFEp-1F,
+                       1.0F,
+                       0x1.000002p0F,
+                       largest,
+                       std::numeric_limits<float>::infinity(),
+                       std::numeric_limits<float>::quiet_NaN()};
   for (std::size_t i = g.size(); i-- > 0;) g.push_back(-g[i]);
-  while (g.size() < 2048) g.push_back(g[g.size() - 28]);
+  while (g.size() < 2048) g.push_back(g[g.size() - 32]);
   for (const float s : {0x1p-149F, 0x1p-96F, 0x1p-95F, 0.5F, 1.0F, 0x1.000002p0F, 3.0F, largest}) {
     for (std::uint32_t step = 0; step < 50; ++step) {
       const auto expected = planes_of(g, s, {9, step, 0, 0}, 0, Isa::scalar);
@@ -152,6 +198,58 @@ TEST(Codes, HaveTheProbabilitiesAndTheCorrelationsOfThePage) {
     EXPECT_LT(std::fabs(counts.nonzero - counts.elements * p) / std::sqrt(words * variance), 4)
         << g;
   }
+}
+
+// A billion draws where they take a fraction of a second: of a gradient of both signs whose tails
+// are clipped. The steps are independent of each other, so their sums' own spread is the measure.
+TEST(Codes, StandOnAverageForTheClippedGradient) {
+  const std::uint32_t steps = best_isa() == Isa::avx512 ? 16'384 : 512;
+  constexpr float s = 1.0F;
+  const auto g = gaussian(65'536, 0.5F, 12);
+  double magnitudes = 0;  // expected of one step: the nonzero trits, and of these the negative ones
+  double negatives = 0;
+  std::vector<std::byte> minus(planes_bytes(g.size()));
+  for (std::size_t i = 0; i < g.size(); ++i) {
+    const double p = std::min(1.0, std::fabs(double{g[i]}) / s);
+    magnitudes += p;
+    if (!std::signbit(g[i])) continue;
+    negatives += p;
+    minus[i / plane_block * plane_block_bytes + i % plane_block / 8] |= std::byte{1} << (i % 8);
+  }
+  struct Sums {
+    double sum = 0;
+    double squares = 0;
+    void add(double x) {
+      sum += x;
+      squares += x * x;
+    }
+    double z(double n) const { return sum / std::sqrt(squares - sum * sum / n); }
+  };
+  Sums of_magnitudes;
+  Sums of_trits;
+  std::vector<std::byte> planes(planes_bytes(g.size()));
+  std::uint64_t wrong_signs = 0;
+  for (std::uint32_t step = 0; step < steps; ++step) {
+    ternarize(g, s, {13, step, 0, 0}, 0, planes, best_isa());
+    std::uint64_t nonzero = 0;
+    std::uint64_t negative = 0;
+    for (std::size_t at = 0; at < planes.size(); at += at % 128 == 56 ? 72 : 8) {
+      std::array<std::uint64_t, 3> bits{};
+      std::memcpy(&bits[0], planes.data() + at, sizeof bits[0]);
+      std::memcpy(&bits[1], planes.data() + at + 64, sizeof bits[1]);
+      std::memcpy(&bits[2], minus.data() + at, sizeof bits[2]);
+      wrong_signs |= bits[1] ^ (bits[0] & bits[2]);
+      nonzero += static_cast<unsigned>(std::popcount(bits[0]));
+      negative += static_cast<unsigned>(std::popcount(bits[1]));
+    }
+    const auto found = static_cast<double>(nonzero);
+    const auto found_negative = static_cast<double>(negative);
+    of_magnitudes.add(found - magnitudes);
+    of_trits.add(found - 2 * found_negative - (magnitudes - 2 * negatives));
+  }
+  EXPECT_EQ(wrong_signs, 0U);
+  EXPECT_LT(std::fabs(of_magnitudes.z(steps)), 4);
+  EXPECT_LT(std::fabs(of_trits.z(steps)), 4);
 }
 
 }  // namespace

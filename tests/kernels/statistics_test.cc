@@ -164,10 +164,5 @@ TEST(EncodeBucket, NamesTheElementOfTheTensorThatIsNotFinite) {
   EXPECT_NE(done.error().message.find("element 2222 "), std::string::npos);
 }
 
-TEST(SharedScaler, IsTheLargestOfTheRanks) {
-  EXPECT_EQ(shared_scaler(std::vector<float>{0.5F, 2.0F, 1.0F}), 2.0F);
-  EXPECT_EQ(shared_scaler({}), 0.0F);
-}
-
 }  // namespace
 }  // namespace sterna::kernels
