@@ -73,9 +73,9 @@ Result<std::vector<float>> GradientEncoder::own_scalers(std::uint32_t tensor,
   std::vector<float> scalers;
   for (std::uint32_t i = range.first; i < range.last; ++i) {
     const TableScaler& of = table_->scalers[i];
-    STERNA_ASSIGN(const float scaler,
-                  kernels::scaler(values.subspan(of.first, of.count), clip(), isa_));
-    scalers.push_back(scaler);
+    const Result<float> scaler = kernels::scaler(values.subspan(of.first, of.count), clip(), isa_);
+    if (!scaler) return kernels::non_finite(values);
+    scalers.push_back(*scaler);
   }
   return scalers;
 }
