@@ -4,8 +4,8 @@
 #include <cstring>
 #include <utility>
 
+#include "kernels/encode.h"
 #include "kernels/scaler.h"
-#include "kernels/ternary.h"
 
 namespace sterna::actors {
 namespace {
@@ -13,6 +13,8 @@ namespace {
 /// Packets wait for their neighbours until this many bytes are together: a message costs some 20 µs
 /// of both ends' time, as much as 64 KB take on a local socket.
 constexpr std::size_t kPushBytes = std::size_t{64} << 10;
+
+static_assert(kUnitElements == kernels::chunk_elements);  // chunks begin at its multiples
 
 }  // namespace
 
@@ -71,10 +73,9 @@ Result<std::vector<float>> GradientEncoder::own_scalers(std::uint32_t tensor,
   std::vector<float> scalers;
   for (std::uint32_t i = range.first; i < range.last; ++i) {
     const TableScaler& of = table_->scalers[i];
-    STERNA_ASSIGN(const float scaler,
-                  kernels::scaler(values.subspan(of.first, of.count),
-                                  static_cast<float>(job_.gradient.clip), isa_));
-    scalers.push_back(scaler);
+    const Result<float> scaler = kernels::scaler(values.subspan(of.first, of.count), clip(), isa_);
+    if (!scaler) return kernels::non_finite(values);
+    scalers.push_back(*scaler);
   }
   return scalers;
 }
@@ -92,21 +93,20 @@ void GradientEncoder::offer(Range range, const std::vector<float>& scalers) {
 // ---- packets ----
 
 Result<void> GradientEncoder::add(std::uint32_t tensor, std::span<const float> values) {
-  if (table_->tensors[tensor].codec != Codec::TERNARY) {
-    // Without a clip factor this only looks for what is not finite.
-    STERNA_TRY(kernels::scaler(values, 0, isa_));
-    encode(tensor, values, {});
-    return {};
-  }
-  STERNA_ASSIGN(const std::vector<float> own, own_scalers(tensor, values));
+  if (table_->tensors[tensor].codec != Codec::TERNARY) return copy(tensor, values);
   if (job_.gradient.scaler == ScalerRule::OWN) {
+    if (job_.gradient.buckets) return encode_buckets(tensor, values);
+    STERNA_ASSIGN(const std::vector<float> own, own_scalers(tensor, values));
     encode(tensor, values, own);
     return {};
   }
-  offer(scalers_[tensor], own);
-  if (const std::vector<float> shared = agreed(scalers_[tensor]); !shared.empty()) {
-    encode(tensor, values, shared);
+  const Range range = scalers_[tensor];
+  if (const std::vector<float> shared = agreed(range); !shared.empty()) {
+    STERNA_ASSIGN(const std::vector<float> own, encode_and_measure(tensor, values, shared));
+    offer(range, own);
   } else {
+    STERNA_ASSIGN(const std::vector<float> own, own_scalers(tensor, values));
+    offer(range, own);
     held_.push_back({tensor, values});
   }
   encode_held();
@@ -122,37 +122,82 @@ void GradientEncoder::encode_held() {
   });
 }
 
-void GradientEncoder::encode(std::uint32_t index, std::span<const float> values,
-                             const std::vector<float>& scalers) {
+Result<void> GradientEncoder::pack(std::uint32_t index, const Fill& fill) {
   const TableTensor& tensor = table_->tensors[index];
-  const bool ternary = tensor.codec == Codec::TERNARY;
-  const std::size_t bytes = ternary ? kernels::planes_bytes(values.size()) : values.size_bytes();
+  const std::span chunks = std::span(table_->chunks).subspan(tensor.first_chunk, tensor.chunks);
+  std::size_t bytes = 0;
+  for (const TableChunk& chunk : chunks) bytes += table_->packet_bytes(chunk);
   const std::shared_ptr<Buffer> buffer = pool_.take(bytes);
   std::size_t at = 0;
-  for (std::uint32_t c = tensor.first_chunk; c < tensor.first_chunk + tensor.chunks; ++c) {
-    const TableChunk& chunk = table_->chunks[c];
-    const std::size_t size = table_->packet_bytes(chunk);
-    const std::span<const float> part = values.subspan(chunk.first, chunk.count);
+  for (std::uint32_t i = 0; i < tensor.chunks; ++i) {
+    const std::size_t size = table_->packet_bytes(chunks[i]);
     const MutableBytes payload = buffer->bytes().subspan(at, size);
-    const float scaler = ternary ? scalers[chunk.scaler - scalers_[index].first] : 1.0F;
-    if (ternary) {
-      kernels::ternarize(part, scaler,
-                         {.seed = job_.seed,
-                          .step = static_cast<std::uint32_t>(step_),
-                          .rank = rank_,
-                          .tensor = index},
-                         chunk.first, payload, isa_);
-    } else {
-      std::memcpy(payload.data(), part.data(), size);
-    }
-    gather({.chunk = c,
+    STERNA_ASSIGN(const float scaler, fill(chunks[i], payload));
+    gather({.chunk = tensor.first_chunk + i,
             .codec = tensor.codec,
             .scaler = scaler,
-            .count = chunk.count,
+            .count = chunks[i].count,
             .payload = Bytes(buffer, payload)},
-           chunk.shard);
+           chunks[i].shard);
     at += size;
   }
+  return {};
+}
+
+kernels::TernaryDraw GradientEncoder::draw(std::uint32_t tensor) const {
+  return {.seed = job_.seed,
+          .step = static_cast<std::uint32_t>(step_),
+          .rank = rank_,
+          .tensor = tensor};
+}
+
+Result<void> GradientEncoder::copy(std::uint32_t tensor, std::span<const float> values) {
+  // Without a clip factor this only looks for what is not finite.
+  STERNA_TRY(kernels::scaler(values, 0, isa_));
+  return pack(tensor, [&](const TableChunk& chunk, MutableBytes payload) -> Result<float> {
+    std::memcpy(payload.data(), values.data() + chunk.first, payload.size());
+    return 1.0F;
+  });
+}
+
+void GradientEncoder::encode(std::uint32_t tensor, std::span<const float> values,
+                             const std::vector<float>& scalers) {
+  const auto fill = [&](const TableChunk& chunk, MutableBytes payload) -> Result<float> {
+    const float scaler = scalers[chunk.scaler - scalers_[tensor].first];
+    kernels::ternarize(values.subspan(chunk.first, chunk.count), scaler, draw(tensor), chunk.first,
+                       payload, isa_);
+    return scaler;
+  };
+  static_cast<void>(pack(tensor, fill));  // the gradient was measured before: nothing can fail
+}
+
+Result<void> GradientEncoder::encode_buckets(std::uint32_t tensor, std::span<const float> values) {
+  return pack(tensor, [&](const TableChunk& chunk, MutableBytes payload) {
+    return kernels::encode_bucket({values, chunk.first, chunk.count}, clip(), draw(tensor), payload,
+                                  isa_);
+  });
+}
+
+Result<std::vector<float>> GradientEncoder::encode_and_measure(std::uint32_t tensor,
+                                                               std::span<const float> values,
+                                                               const std::vector<float>& scalers) {
+  const std::uint32_t first = scalers_[tensor].first;
+  std::vector<kernels::GradientStatistics> found(scalers.size());
+  STERNA_TRY(pack(tensor, [&](const TableChunk& chunk, MutableBytes payload) -> Result<float> {
+    const float scaler = scalers[chunk.scaler - first];
+    kernels::GradientStatistics& statistics = found[chunk.scaler - first];
+    kernels::encode_with_scaler({values, chunk.first, chunk.count}, scaler, clip(), draw(tensor),
+                                payload, statistics, isa_);
+    if (!statistics.finite()) return kernels::non_finite(values);
+    return scaler;
+  }));
+  std::vector<float> own;
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    const TableScaler& of = table_->scalers[first + i];
+    STERNA_ASSIGN(const float scaler, found[i].scaler(clip(), values.subspan(of.first, of.count)));
+    own.push_back(scaler);
+  }
+  return own;
 }
 
 void GradientEncoder::gather(Packet packet, std::uint32_t shard) {

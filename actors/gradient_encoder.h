@@ -3,7 +3,9 @@
 //
 // With shared scalers a tensor is held, where the net has left it, until its scalers are agreed;
 // those that come while the backward pass still runs are used with the next gradient. With the last
-// step's scalers nothing is held but at step 0.
+// step's scalers nothing is held but at step 0: then one pass over a gradient makes its packets and
+// what this rank offers for the next step. A bucket's own scaler is found and used while the bucket
+// is in the cache.
 #pragma once
 
 #include <cstdint>
@@ -17,6 +19,7 @@
 #include "actors/messages.h"
 #include "actors/parameter_table.h"
 #include "kernels/isa.h"
+#include "kernels/ternary.h"
 
 namespace sterna::actors {
 
@@ -77,8 +80,19 @@ class GradientEncoder {
   std::vector<float> agreed(Range range) const;
   Result<std::vector<float>> own_scalers(std::uint32_t tensor, std::span<const float> values) const;
   void offer(Range range, const std::vector<float>& scalers);
+  /// Fills a chunk's payload; the result is its packet's scaler.
+  using Fill = std::function<Result<float>(const TableChunk& chunk, MutableBytes payload)>;
+  /// Packets of a tensor's chunks, in their order, each on its way before the next is filled.
+  Result<void> pack(std::uint32_t tensor, const Fill& fill);
+  Result<void> copy(std::uint32_t tensor, std::span<const float> values);
   void encode(std::uint32_t tensor, std::span<const float> values,
               const std::vector<float>& scalers);
+  Result<void> encode_buckets(std::uint32_t tensor, std::span<const float> values);
+  /// With the last step's scalers; the result is this rank's own of this step.
+  Result<std::vector<float>> encode_and_measure(std::uint32_t tensor, std::span<const float> values,
+                                                const std::vector<float>& scalers);
+  kernels::TernaryDraw draw(std::uint32_t tensor) const;
+  float clip() const { return static_cast<float>(job_.gradient.clip); }
   void gather(Packet packet, std::uint32_t shard);
   void send(std::uint32_t shard);
 

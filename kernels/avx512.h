@@ -7,6 +7,8 @@
 #include <immintrin.h>
 
 #define STERNA_AVX512 __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,bmi2,popcnt")))
+/// For what only such functions call: inlined, or vectors would travel through memory.
+#define STERNA_AVX512_INLINE STERNA_AVX512 inline __attribute__((always_inline))
 
 // GCC 12 takes its own intrinsics' undefined sources for uninitialised reads (GCC bug 105593).
 #if defined(__GNUC__) && !defined(__clang__)

@@ -7,10 +7,12 @@
 
 namespace sterna::kernels {
 
-enum class Isa { scalar, avx512 };
+/// In the order of speed: a CPU that has one has all those before it.
+enum class Isa { scalar, avx2, avx512 };
 
 std::string_view name(Isa isa);
-/// "scalar", "avx512", or "best" (= best_isa()). Asking for more than this CPU has is an error.
+/// "scalar", "avx2", "avx512", or "best" (= best_isa()). Asking for more than this CPU has is an
+/// error.
 Result<Isa> parse_isa(std::string_view text);
 /// The fastest instruction set that this CPU has and that the kernels know.
 Isa best_isa();

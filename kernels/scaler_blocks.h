@@ -1,8 +1,10 @@
-// The two passes over a gradient that `scaler` is made of, per instruction set. Internal.
+// The passes over a gradient that its statistics are made of, per instruction set. Internal.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+
+#include "kernels/isa.h"
 
 namespace sterna::kernels {
 
@@ -15,13 +17,17 @@ struct LaneSums {
   alignas(64) float squares[sigma_lanes];
 };
 
-/// The sums over `count` <= sigma_block elements.
-void sum_block(const float* x, std::size_t count, LaneSums& sums);
-void sum_block_avx512(const float* x, std::size_t count, LaneSums& sums);
+struct ScalerKernels {
+  /// Adds `count` elements to `sums`, one for each sigma_block of them; x[0] starts a block.
+  void (*add_blocks)(const float* x, std::size_t count, LaneSums* sums);
+  /// The bits of max |x|. As integers, the magnitudes of finite numbers < infinity < NaNs, so that
+  /// one integer maximum finds both the largest element and anything that is not finite.
+  std::uint32_t (*max_magnitude)(const float* x, std::size_t count);
+};
 
-/// The bits of max |x|. As integers, the magnitudes of finite numbers < infinity < NaNs, so that
-/// one integer maximum finds both the largest element and anything that is not finite.
-std::uint32_t max_magnitude(const float* x, std::size_t count);
-std::uint32_t max_magnitude_avx512(const float* x, std::size_t count);
+ScalerKernels scaler_kernels(Isa isa);
+ScalerKernels scalar_scaler();
+ScalerKernels avx2_scaler();
+ScalerKernels avx512_scaler();
 
 }  // namespace sterna::kernels

@@ -166,7 +166,7 @@ Section<JobSection> job_section() {
                .at_least(1)
                .at_most(1024),
            key("cpu_isa", &S::cpu_isa, "the highest instruction set to use")
-               .one_of({"best", "avx512", "scalar"})}};
+               .one_of({"best", "avx512", "avx2", "scalar"})}};
 }
 
 Section<DataSection> data_section() {

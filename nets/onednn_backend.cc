@@ -454,9 +454,11 @@ bool waits_passively() {
 /// oneDNN takes a cap only before it first computes, and for the whole process.
 Result<void> cap_isa(const std::string& isa) {
   if (isa == "best") return {};
-  if (isa != "avx512" && isa != "scalar")
+  if (isa != "avx512" && isa != "avx2" && isa != "scalar")
     return Error{Errc::invalid_argument, "no instruction set is called \"" + isa + "\""};
-  const auto cap = isa == "avx512" ? dnnl::cpu_isa::avx512_core : dnnl::cpu_isa::sse41;
+  const auto cap = isa == "avx512" ? dnnl::cpu_isa::avx512_core
+                   : isa == "avx2" ? dnnl::cpu_isa::avx2
+                                   : dnnl::cpu_isa::sse41;
   if (dnnl::set_max_cpu_isa(cap) == dnnl::status::success) return {};
   // Each set's number has the bits of those that it includes.
   const auto used = static_cast<unsigned>(dnnl::get_effective_cpu_isa());

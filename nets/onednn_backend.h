@@ -13,7 +13,7 @@ struct OneDnnOptions {
   /// Compute threads: part of what a result's bits depend on, so never guessed from the machine.
   int threads = 1;
   /// The highest instruction set that oneDNN may use, which its results' bits depend on too:
-  /// "best" (what the CPU has), "avx512", or "scalar" (SSE4.1: less it cannot).
+  /// "best" (what the CPU has), "avx512", "avx2", or "scalar" (SSE4.1: less it cannot).
   std::string isa = "best";
 };
 

@@ -102,7 +102,7 @@ TEST_F(JobTest, OrTheLargestOfTheStepBefore) {
 TEST_F(JobTest, ABucketHasAScalerOfItsOwn) {
   job.steps = 4;
   job.gradient.buckets = true;
-  for (const ScalerRule rule : {ScalerRule::OWN, ScalerRule::SHARED}) {
+  for (const ScalerRule rule : {ScalerRule::OWN, ScalerRule::SHARED, ScalerRule::LAST_STEP}) {
     job.gradient.scaler = rule;
     const std::string hash = hash_of({.workers = 2});
     EXPECT_EQ(hash, sequential_oracle(job));

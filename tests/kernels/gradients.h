@@ -17,8 +17,11 @@ namespace sterna::kernels {
 
 /// The instruction sets of this CPU, the oracle first.
 inline std::vector<Isa> every_isa() {
-  if (best_isa() == Isa::avx512) return {Isa::scalar, Isa::avx512};
-  return {Isa::scalar};
+  std::vector<Isa> all{Isa::scalar};
+  for (const Isa isa : {Isa::avx2, Isa::avx512}) {
+    if (isa <= best_isa()) all.push_back(isa);
+  }
+  return all;
 }
 
 /// Lengths around the borders of vectors, plane blocks, tiles and sigma blocks.

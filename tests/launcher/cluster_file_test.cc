@@ -159,9 +159,9 @@ TEST_F(ClusterFileTest, wrong_types_say_what_is_wanted) {
             "x.toml:13: \"job.batch\" wants an integer, not the text \"many\"");
   EXPECT_EQ(error_of_more("batch = 1.5\n"),
             "x.toml:13: \"job.batch\" wants an integer, not the number 1.5");
-  EXPECT_EQ(
-      error_of_more("cpu_isa = 2\n"),
-      "x.toml:13: \"job.cpu_isa\" wants \"best\", \"avx512\" or \"scalar\", not the integer 2");
+  EXPECT_EQ(error_of_more("cpu_isa = 2\n"),
+            "x.toml:13: \"job.cpu_isa\" wants \"best\", \"avx512\", \"avx2\" or \"scalar\", not "
+            "the integer 2");
   EXPECT_EQ(error_of_more("[data]\ndir = true\n"),
             "x.toml:14: \"data.dir\" wants text in quotes, not true");
   EXPECT_EQ(error_of_more("[gradient]\nlogits = \"yes\"\n"),
