@@ -103,8 +103,10 @@ Task<Result<void>> Evaluator::take_version(std::uint64_t version) {
 }
 
 Result<void> Evaluator::write(const Parameters& parameters, const Pull& question) {
-  STERNA_TRY(check_answer(parameters, question, table_, args_.job));
-  for (const ParameterChunk& chunk : parameters.chunks) {
+  BufferPool pool;  // fp32 needs none
+  STERNA_ASSIGN(const Parameters opened,
+                open_answer(parameters, question, table_, args_.job, pool, kernels::Isa::scalar));
+  for (const ParameterChunk& chunk : opened.chunks) {
     const TableChunk& place = table_.chunks[chunk.chunk];
     std::memcpy(bench_->net->parameter(place.tensor).data() + place.first, chunk.payload.data(),
                 chunk.payload.size());

@@ -1,7 +1,6 @@
 #include "actors/gradient_encoder.h"
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 #include "kernels/encode.h"
@@ -23,6 +22,7 @@ GradientEncoder::GradientEncoder(const JobConfig& job, std::uint32_t rank, kerne
     : job_(job), rank_(rank), isa_(isa), table_(std::move(table)), events_(std::move(events)) {
   scalers_.resize(table_->tensors.size());
   pending_.resize(table_->shards);
+  residuals_.resize(table_->tensors.size());
   shared_.resize(table_->scalers.size());
   for (std::uint32_t i = 0; i < table_->scalers.size(); ++i) {
     Range& range = scalers_[table_->scalers[i].tensor];
@@ -50,7 +50,8 @@ void GradientEncoder::agree(std::uint64_t step, std::uint32_t index, float value
 
 bool GradientEncoder::may_begin(std::uint64_t step) const {
   const std::uint64_t wanted = step_of_scalers(step);
-  if (job_.gradient.scaler == ScalerRule::OWN || wanted == step) return true;
+  const bool waits = job_.shares_scalers() && wanted != step && !job_.floats(step);
+  if (!waits) return true;
   const std::lock_guard lock(mutex_);
   return std::all_of(shared_.begin(), shared_.end(),
                      [&](const Shared& one) { return one.known && one.step == wanted; });
@@ -93,7 +94,16 @@ void GradientEncoder::offer(Range range, const std::vector<float>& scalers) {
 // ---- packets ----
 
 Result<void> GradientEncoder::add(std::uint32_t tensor, std::span<const float> values) {
-  if (table_->tensors[tensor].codec != Codec::TERNARY) return copy(tensor, values);
+  const GradientCodec codec = codec_of(table_->codec_at(tensor, job_, step_));
+  if (job_.gradient.error_feedback) values = with_residual(tensor, values);
+  if (!codec.ternary()) {
+    if (table_->tensors[tensor].ternary && job_.shares_scalers()) {
+      // Ranks agree at each step, also where they send floats.
+      STERNA_ASSIGN(const std::vector<float> own, own_scalers(tensor, values));
+      offer(scalers_[tensor], own);
+    }
+    return copy(tensor, values);
+  }
   if (job_.gradient.scaler == ScalerRule::OWN) {
     if (job_.gradient.buckets) return encode_buckets(tensor, values);
     STERNA_ASSIGN(const std::vector<float> own, own_scalers(tensor, values));
@@ -124,24 +134,60 @@ void GradientEncoder::encode_held() {
 
 Result<void> GradientEncoder::pack(std::uint32_t index, const Fill& fill) {
   const TableTensor& tensor = table_->tensors[index];
+  const GradientCodec codec = codec_of(table_->codec_at(index, job_, step_));
   const std::span chunks = std::span(table_->chunks).subspan(tensor.first_chunk, tensor.chunks);
-  std::size_t bytes = 0;
-  for (const TableChunk& chunk : chunks) bytes += table_->packet_bytes(chunk);
-  const std::shared_ptr<Buffer> buffer = pool_.take(bytes);
+  std::size_t room = 0;
+  for (const TableChunk& chunk : chunks) room += codec.room({.count = chunk.count});
+  const std::shared_ptr<Buffer> buffer = pool_.take(room);
   std::size_t at = 0;
   for (std::uint32_t i = 0; i < tensor.chunks; ++i) {
-    const std::size_t size = table_->packet_bytes(chunks[i]);
-    const MutableBytes payload = buffer->bytes().subspan(at, size);
-    STERNA_ASSIGN(const float scaler, fill(chunks[i], payload));
+    const MutableBytes free = buffer->bytes().subspan(at);
+    STERNA_ASSIGN(const Filled filled, fill(codec, chunks[i], free));
+    const MutableBytes payload = free.first(filled.bytes);
+    const ByteView opened = codec.seal == nullptr ? ByteView(payload) : ByteView(planes_);
+    if (codec.ternary()) nonzero_ += kernels::nonzero_trits(opened);
+    if (job_.gradient.error_feedback) {
+      keep_residual(chunks[i], {codec.packing, filled.scaler, opened});
+    }
     gather({.chunk = tensor.first_chunk + i,
-            .codec = tensor.codec,
-            .scaler = scaler,
+            .codec = codec.wire,
+            .scaler = filled.scaler,
             .count = chunks[i].count,
             .payload = Bytes(buffer, payload)},
            chunks[i].shard);
-    at += size;
+    at += filled.bytes;
   }
   return {};
+}
+
+/// Makes planes where they can travel from, or where they are sealed from.
+Result<GradientEncoder::Filled> GradientEncoder::fill_planes(const GradientCodec& codec,
+                                                             std::size_t count, MutableBytes out,
+                                                             const MakePlanes& make) {
+  const std::size_t bytes = kernels::planes_bytes(count);
+  if (codec.seal == nullptr) {
+    STERNA_ASSIGN(const float scaler, make(out.first(bytes)));
+    return Filled{scaler, bytes};
+  }
+  planes_.resize(bytes);
+  STERNA_ASSIGN(const float scaler, make(planes_));
+  return Filled{scaler, codec.seal(planes_, {.count = count}, out, isa_)};
+}
+
+std::span<const float> GradientEncoder::with_residual(std::uint32_t tensor,
+                                                      std::span<const float> values) {
+  std::vector<float>& residual = residuals_[tensor];
+  residual.resize(values.size());
+  for (std::size_t i = 0; i < values.size(); ++i) residual[i] += values[i];
+  return residual;
+}
+
+/// What is left of a chunk, of which this packet is on its way.
+void GradientEncoder::keep_residual(const TableChunk& chunk, const kernels::Packet& packet) {
+  decoded_.resize(chunk.count);
+  kernels::average(std::span(&packet, 1), decoded_, isa_);
+  float* residual = residuals_[chunk.tensor].data() + chunk.first;
+  for (std::size_t i = 0; i < chunk.count; ++i) residual[i] -= decoded_[i];
 }
 
 kernels::TernaryDraw GradientEncoder::draw(std::uint32_t tensor) const {
@@ -154,27 +200,33 @@ kernels::TernaryDraw GradientEncoder::draw(std::uint32_t tensor) const {
 Result<void> GradientEncoder::copy(std::uint32_t tensor, std::span<const float> values) {
   // Without a clip factor this only looks for what is not finite.
   STERNA_TRY(kernels::scaler(values, 0, isa_));
-  return pack(tensor, [&](const TableChunk& chunk, MutableBytes payload) -> Result<float> {
-    std::memcpy(payload.data(), values.data() + chunk.first, payload.size());
-    return 1.0F;
-  });
+  return pack(
+      tensor,
+      [&](const GradientCodec& codec, const TableChunk& chunk, MutableBytes out) -> Result<Filled> {
+        const auto part = values.subspan(chunk.first, chunk.count);
+        return Filled{1.0F, codec.pack(part, out, isa_)};
+      });
 }
 
 void GradientEncoder::encode(std::uint32_t tensor, std::span<const float> values,
                              const std::vector<float>& scalers) {
-  const auto fill = [&](const TableChunk& chunk, MutableBytes payload) -> Result<float> {
+  const auto fill = [&](const GradientCodec& codec, const TableChunk& chunk, MutableBytes out) {
     const float scaler = scalers[chunk.scaler - scalers_[tensor].first];
-    kernels::ternarize(values.subspan(chunk.first, chunk.count), scaler, draw(tensor), chunk.first,
-                       payload, isa_);
-    return scaler;
+    return fill_planes(codec, chunk.count, out, [&](MutableBytes planes) -> Result<float> {
+      kernels::ternarize(values.subspan(chunk.first, chunk.count), scaler, draw(tensor),
+                         chunk.first, planes, isa_);
+      return scaler;
+    });
   };
   static_cast<void>(pack(tensor, fill));  // the gradient was measured before: nothing can fail
 }
 
 Result<void> GradientEncoder::encode_buckets(std::uint32_t tensor, std::span<const float> values) {
-  return pack(tensor, [&](const TableChunk& chunk, MutableBytes payload) {
-    return kernels::encode_bucket({values, chunk.first, chunk.count}, clip(), draw(tensor), payload,
-                                  isa_);
+  return pack(tensor, [&](const GradientCodec& codec, const TableChunk& chunk, MutableBytes out) {
+    return fill_planes(codec, chunk.count, out, [&](MutableBytes planes) {
+      return kernels::encode_bucket({values, chunk.first, chunk.count}, clip(), draw(tensor),
+                                    planes, isa_);
+    });
   });
 }
 
@@ -183,19 +235,24 @@ Result<std::vector<float>> GradientEncoder::encode_and_measure(std::uint32_t ten
                                                                const std::vector<float>& scalers) {
   const std::uint32_t first = scalers_[tensor].first;
   std::vector<kernels::GradientStatistics> found(scalers.size());
-  STERNA_TRY(pack(tensor, [&](const TableChunk& chunk, MutableBytes payload) -> Result<float> {
+  const auto fill = [&](const GradientCodec& codec, const TableChunk& chunk, MutableBytes out) {
     const float scaler = scalers[chunk.scaler - first];
     kernels::GradientStatistics& statistics = found[chunk.scaler - first];
-    kernels::encode_with_scaler({values, chunk.first, chunk.count}, scaler, clip(), draw(tensor),
-                                payload, statistics, isa_);
-    if (!statistics.finite()) return kernels::non_finite(values);
-    return scaler;
-  }));
+    return fill_planes(codec, chunk.count, out, [&](MutableBytes planes) -> Result<float> {
+      kernels::encode_with_scaler({values, chunk.first, chunk.count}, scaler, clip(), draw(tensor),
+                                  planes, statistics, isa_);
+      if (!statistics.finite()) return kernels::non_finite(values);
+      return scaler;
+    });
+  };
+  STERNA_TRY(pack(tensor, fill));
   std::vector<float> own;
   for (std::size_t i = 0; i < found.size(); ++i) {
     const TableScaler& of = table_->scalers[first + i];
     STERNA_ASSIGN(const float scaler, found[i].scaler(clip(), values.subspan(of.first, of.count)));
     own.push_back(scaler);
+    saturated_ += found[i].saturated();
+    measured_ += found[i].elements();
   }
   return own;
 }

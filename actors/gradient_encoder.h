@@ -6,8 +6,12 @@
 // step's scalers nothing is held but at step 0: then one pass over a gradient makes its packets and
 // what this rank offers for the next step. A bucket's own scaler is found and used while the bucket
 // is in the cache.
+//
+// With error feedback, what a lossy codec leaves of a gradient stays here and is added to the next
+// one (Seide et al. 2014).
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -16,6 +20,7 @@
 #include <vector>
 
 #include "actors/buffer_pool.h"
+#include "actors/codec.h"
 #include "actors/messages.h"
 #include "actors/parameter_table.h"
 #include "kernels/isa.h"
@@ -50,6 +55,15 @@ class GradientEncoder {
   /// Sends what was gathered.
   void flush();
 
+  /// Trits that are not 0, and elements beyond their scaler among as many as
+  /// were compared with one of the last step; from any thread.
+  struct Counts {
+    std::uint64_t nonzero = 0;
+    std::uint64_t saturated = 0;
+    std::uint64_t measured = 0;
+  };
+  Counts counts() const { return {nonzero_, saturated_, measured_}; }
+
   /// The scalers that all ranks share; from any thread.
   void agree(std::uint64_t step, std::uint32_t index, float value);
   /// Whether begin(step) needs no scalers that are not there yet; from any thread.
@@ -80,8 +94,19 @@ class GradientEncoder {
   std::vector<float> agreed(Range range) const;
   Result<std::vector<float>> own_scalers(std::uint32_t tensor, std::span<const float> values) const;
   void offer(Range range, const std::vector<float>& scalers);
-  /// Fills a chunk's payload; the result is its packet's scaler.
-  using Fill = std::function<Result<float>(const TableChunk& chunk, MutableBytes payload)>;
+  struct Filled {
+    float scaler = 1;
+    std::size_t bytes = 0;
+  };
+  /// Fills the front of `out` with a chunk's payload.
+  using Fill = std::function<Result<Filled>(const GradientCodec& codec, const TableChunk& chunk,
+                                            MutableBytes out)>;
+  /// Makes a chunk's planes; the result is their scaler.
+  using MakePlanes = std::function<Result<float>(MutableBytes planes)>;
+  Result<Filled> fill_planes(const GradientCodec& codec, std::size_t count, MutableBytes out,
+                             const MakePlanes& make);
+  std::span<const float> with_residual(std::uint32_t tensor, std::span<const float> values);
+  void keep_residual(const TableChunk& chunk, const kernels::Packet& packet);
   /// Packets of a tensor's chunks, in their order, each on its way before the next is filled.
   Result<void> pack(std::uint32_t tensor, const Fill& fill);
   Result<void> copy(std::uint32_t tensor, std::span<const float> values);
@@ -106,6 +131,12 @@ class GradientEncoder {
   std::vector<Pending> pending_;  // by shard
   std::vector<Held> held_;
   std::uint64_t step_ = 0;
+  std::vector<std::byte> planes_;              // of one chunk, before they are sealed
+  std::vector<std::vector<float>> residuals_;  // by tensor, with error feedback
+  std::vector<float> decoded_;                 // of one chunk
+  std::atomic<std::uint64_t> nonzero_{0};
+  std::atomic<std::uint64_t> saturated_{0};
+  std::atomic<std::uint64_t> measured_{0};
   mutable std::mutex mutex_;
   std::vector<Shared> shared_;  // by the table's index; guarded by mutex_
 };

@@ -54,14 +54,20 @@ Result<void> validate(const JobConfig& job) {
   if (!not_negative(job.gradient.clip)) {
     return wrong("gradient.clip: must be a number, not negative");
   }
-  if (job.gradient.codec == Codec::SUMS) return wrong("gradient.codec: sums only travel down");
-  if (job.gradient.down == Down::AVERAGE &&
-      (job.gradient.codec != Codec::TERNARY || job.gradient.scaler == ScalerRule::OWN)) {
-    return wrong(
-        "gradient.down = \"average\" sends exact sums of trits: it needs a ternary codec and "
-        "scaler = \"shared\" or \"last_step\"");
+  if (job.gradient.down == Down::AVERAGE && !job.shares_scalers()) {
+    return wrong("gradient.down = \"average\" needs scaler = \"shared\" or \"last_step\"");
+  }
+  if (job.gradient.down == Down::TERNARY && job.ranks == 65536) {
+    return wrong("ranks: with gradient.down = \"ternary\" at most 65535");
+  }
+  if (job.gradient.tensors.size() > kMostTensorCodecs) {
+    return wrong("gradient.tensors: at most 65536");
   }
   if (job.gradient.check_every == 0) return wrong("gradient.check_every: must be at least 1");
+  if (!not_negative(job.gradient.clip_norm)) {
+    return wrong("gradient.clip_norm: must be a number, not negative");
+  }
+  if (job.gradient.epoch_examples == 0) return wrong("an epoch without examples");
   if (job.deadlines.find <= Duration::zero() || job.deadlines.ask <= Duration::zero()) {
     return wrong("deadlines: must be positive");
   }
@@ -100,6 +106,15 @@ void JobConfig::encode(Wire::Builder wire, WireWriter&) const {
   g.setBuckets(gradient.buckets);
   g.setDown(gradient.down);
   g.setCheckEvery(gradient.check_every);
+  auto tensors = g.initTensors(static_cast<unsigned>(gradient.tensors.size()));
+  for (unsigned i = 0; i < tensors.size(); ++i) {
+    tensors[i].setTensor(gradient.tensors[i].tensor);
+    tensors[i].setCodec(gradient.tensors[i].codec);
+  }
+  g.setErrorFeedback(gradient.error_feedback);
+  g.setClipNorm(gradient.clip_norm);
+  g.setFloatingEpoch(gradient.floating_epoch);
+  g.setEpochExamples(gradient.epoch_examples);
   auto e = wire.initEvaluation();
   e.setEvery(evaluation.every);
   e.setExamples(evaluation.examples);
@@ -136,6 +151,8 @@ Result<JobConfig> JobConfig::decode(Wire::Reader wire, WireReader&) {
                    .schedule = o.getSchedule(),
                    .decay_factor = o.getDecayFactor(),
                    .decay_steps = o.getDecaySteps()};
+  const Error unknown{Errc::malformed,
+                      "a job with an unknown codec, scaler or place of weight decay"};
   const auto g = wire.getGradient();
   job.gradient = {.codec = g.getCodec(),
                   .clip = g.getClip(),
@@ -144,7 +161,16 @@ Result<JobConfig> JobConfig::decode(Wire::Reader wire, WireReader&) {
                   .scaler = g.getScaler(),
                   .buckets = g.getBuckets(),
                   .down = g.getDown(),
-                  .check_every = g.getCheckEvery()};
+                  .check_every = g.getCheckEvery(),
+                  .tensors = {},
+                  .error_feedback = g.getErrorFeedback(),
+                  .clip_norm = g.getClipNorm(),
+                  .floating_epoch = g.getFloatingEpoch(),
+                  .epoch_examples = g.getEpochExamples()};
+  for (const auto one : g.getTensors()) {
+    if (!known_enum(one.getCodec(), Codec::TERNARY_ENTROPY)) return unknown;
+    job.gradient.tensors.push_back({one.getTensor(), one.getCodec()});
+  }
   const auto e = wire.getEvaluation();
   job.evaluation = {.every = e.getEvery(), .examples = e.getExamples(), .batch = e.getBatch()};
   const auto d = wire.getData();
@@ -152,10 +178,10 @@ Result<JobConfig> JobConfig::decode(Wire::Reader wire, WireReader&) {
   const auto l = wire.getDeadlines();
   job.deadlines = {.find = Duration(l.getFind()), .ask = Duration(l.getAsk())};
   if (!known_enum(job.optimizer.decay_at, DecayAt::SERVER) ||
-      !known_enum(job.gradient.codec, Codec::SUMS) ||
+      !known_enum(job.gradient.codec, Codec::TERNARY_ENTROPY) ||
       !known_enum(job.gradient.scaler, ScalerRule::LAST_STEP) ||
-      !known_enum(job.gradient.down, Down::AVERAGE)) {
-    return Error{Errc::malformed, "a job with an unknown codec, scaler or place of weight decay"};
+      !known_enum(job.gradient.down, Down::TERNARY)) {
+    return unknown;
   }
   STERNA_TRY(validate(job));
   return job;

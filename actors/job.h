@@ -33,6 +33,13 @@ struct OptimizerConfig {
   bool operator==(const OptimizerConfig&) const = default;
 };
 
+/// The codec of one tensor, whatever the job's other keys say.
+struct TensorCodec {
+  std::string tensor;
+  Codec codec = Codec::FP32;
+  bool operator==(const TensorCodec&) const = default;
+};
+
 struct GradientConfig {
   Codec codec = Codec::TERNARY;
   double clip = 2.5;           ///< in standard deviations; 0: the scaler is the largest magnitude
@@ -41,7 +48,13 @@ struct GradientConfig {
   ScalerRule scaler = ScalerRule::OWN;
   bool buckets = false;  ///< a scaler for each unit of 65,536 elements, not for each tensor
   Down down = Down::PARAMETERS;
-  std::uint64_t check_every = 100;  ///< versions; Down::AVERAGE: how often all compare hashes
+  std::uint64_t check_every = 100;  ///< versions; how often all who keep parameters compare hashes
+  std::vector<TensorCodec> tensors = {};
+  bool error_feedback = false;  ///< what a lossy codec leaves of a gradient is added to the next
+  double clip_norm = 0;         ///< a rank's whole gradient is scaled down to this norm; 0: never
+  /// Every so manyth epoch gradients travel as fp32; 0: never.
+  std::uint64_t floating_epoch = 0;
+  std::uint64_t epoch_examples = 1;  ///< of the training set, where there are such epochs
   bool operator==(const GradientConfig&) const = default;
 };
 
@@ -94,11 +107,22 @@ struct JobConfig {
 
   /// Whether the ranks' trits of a step stand for the same number, so that they can be summed.
   bool shares_scalers() const { return gradient.scaler != ScalerRule::OWN; }
+  /// Whether the gradients of this step travel as fp32, whatever their codec.
+  bool floats(std::uint64_t step) const {
+    if (gradient.floating_epoch == 0) return false;
+    const std::uint64_t epoch = step * batch * ranks / gradient.epoch_examples;
+    return epoch % gradient.floating_epoch == gradient.floating_epoch - 1;
+  }
+  /// Whether gradients travel down, from which workers step as the servers do.
+  bool workers_step() const {
+    return gradient.down == Down::AVERAGE || gradient.down == Down::TERNARY;
+  }
+  /// Of how many ranks the sums are that travel down.
+  std::uint32_t ranks_down() const { return gradient.down == Down::TERNARY ? 1 : ranks; }
   /// Whether all who keep the parameters compare hashes of this version. Nobody but the servers
   /// makes the last one.
   bool compares(std::uint64_t version) const {
-    return gradient.down != Down::PARAMETERS && version != 0 && version < steps &&
-           version % gradient.check_every == 0;
+    return workers_step() && version != 0 && version < steps && version % gradient.check_every == 0;
   }
 
   void encode(Wire::Builder wire, WireWriter& writer) const;
@@ -109,6 +133,7 @@ struct JobConfig {
 constexpr std::size_t kMostHiddenLayers = 64;
 constexpr std::uint32_t kWidestLayer = 65536;
 constexpr std::uint32_t kMostShards = 4096;
+constexpr std::size_t kMostTensorCodecs = 65536;
 
 /// What no actor could work with; the message names the key.
 Result<void> validate(const JobConfig& job);

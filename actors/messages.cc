@@ -41,7 +41,8 @@ Result<Push> Push::decode(Wire::Reader wire, WireReader& reader) {
   const auto list = wire.getPackets();
   push.packets.reserve(list.size());
   for (const auto packet : list) {
-    if (!known_enum(packet.getCodec(), Codec::TERNARY)) return malformed("an unknown codec");
+    if (!known_enum(packet.getCodec(), Codec::TERNARY_ENTROPY))
+      return malformed("an unknown codec");
     push.packets.push_back({.chunk = packet.getChunk(),
                             .codec = packet.getCodec(),
                             .scaler = packet.getScaler(),
@@ -109,6 +110,7 @@ void Pull::encode(Wire::Builder wire, WireWriter&) const {
   auto list = wire.initChunks(static_cast<unsigned>(chunks.size()));
   for (std::uint32_t i = 0; i < chunks.size(); ++i) list.set(i, chunks[i]);
   wire.setKind(kind);
+  wire.setCodec(codec);
 }
 
 Result<Pull> Pull::decode(Wire::Reader wire, WireReader&) {
@@ -118,7 +120,9 @@ Result<Pull> Pull::decode(Wire::Reader wire, WireReader&) {
   pull.chunks.reserve(list.size());
   for (const std::uint32_t chunk : list) pull.chunks.push_back(chunk);
   pull.kind = wire.getKind();
+  pull.codec = wire.getCodec();
   if (!known_enum(pull.kind, PayloadKind::PARAMETERS)) return malformed("a pull of unknown kind");
+  if (!known_enum(pull.codec, Codec::TERNARY_ENTROPY)) return malformed("an unknown codec");
   return pull;
 }
 
@@ -147,7 +151,7 @@ Result<Parameters> Parameters::decode(Wire::Reader wire, WireReader& reader) {
   const auto list = wire.getChunks();
   parameters.chunks.reserve(list.size());
   for (const auto chunk : list) {
-    if (!known_enum(chunk.getCodec(), Codec::SUMS)) return malformed("an unknown codec");
+    if (!known_enum(chunk.getCodec(), Codec::TERNARY_ENTROPY)) return malformed("an unknown codec");
     parameters.chunks.push_back(
         {chunk.getChunk(), chunk.getCodec(), reader.bytes(chunk.getPayload()), chunk.getScaler()});
   }

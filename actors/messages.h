@@ -27,7 +27,7 @@ struct Packet {
   Codec codec = Codec::FP32;
   float scaler = 1;         ///< of the whole tensor
   std::uint64_t count = 0;  ///< elements
-  Bytes payload;            ///< planes (128 bytes per 512 elements, the tail zeroed) or fp32
+  Bytes payload;            ///< as the codec says (actors/codec.h)
 };
 
 /// Packets' verdicts, in their order. An asker that waits for nothing else may ignore them.
@@ -85,7 +85,7 @@ struct ParameterChunk {
   std::uint32_t chunk = 0;
   Codec codec = Codec::FP32;
   Bytes payload;
-  float scaler = 1;  ///< of sums
+  float scaler = 1;  ///< of trits or their sums
 };
 
 struct Parameters {
@@ -94,7 +94,7 @@ struct Parameters {
   std::uint64_t version = 0;
   PayloadKind kind = PayloadKind::PARAMETERS;
   std::vector<ParameterChunk> chunks;
-  std::uint32_t ranks = 0;       ///< gradients: of how many they are the average
+  std::uint32_t ranks = 0;       ///< gradients: of how many ranks the trits are sums
   std::vector<float> constants;  ///< gradients: the optimizer's in this step
   void encode(Wire::Builder wire, WireWriter& writer) const;
   static Result<Parameters> decode(Wire::Reader wire, WireReader& reader);
@@ -108,6 +108,7 @@ struct Pull {
   std::uint64_t version = 0;
   std::vector<std::uint32_t> chunks;
   PayloadKind kind = PayloadKind::PARAMETERS;
+  Codec codec = Codec::FP32;  ///< of parameters: fp32 or bf16
   void encode(Wire::Builder wire, WireWriter& writer) const;
   static Result<Pull> decode(Wire::Reader wire, WireReader& reader);
 };

@@ -131,11 +131,11 @@ Task<Result<Parameters>> ParameterServer::on(Pull pull) {
     if (average) {
       answer.chunks.push_back(shard_->average(chunk));
     } else {
-      answer.chunks.push_back({.chunk = chunk, .payload = shard_->parameters(chunk, pull.version)});
+      answer.chunks.push_back(shard_->parameters(chunk, pull.version, pull.codec));
     }
   }
   if (average) {
-    answer.ranks = args_.job.ranks;
+    answer.ranks = args_.job.ranks_down();
     const kernels::StepConstants constants = shard_->constants(pull.version);
     answer.constants.assign(std::begin(constants.value), std::end(constants.value));
   }

@@ -5,19 +5,20 @@
 
 #include <fmt/format.h>
 
+#include "actors/codec.h"
 #include "kernels/optimizer.h"
-#include "kernels/sums.h"
-#include "kernels/ternary.h"
 
 namespace sterna::actors {
 namespace {
 
-Codec codec_of(const GradientConfig& gradient, std::uint64_t count, std::size_t index,
-               std::size_t tensors) {
+Codec codec_for(const GradientConfig& gradient, const nets::ParameterSpec& spec, std::size_t index,
+                std::size_t tensors) {
+  for (const TensorCodec& chosen : gradient.tensors) {
+    if (chosen.tensor == spec.name) return chosen.codec;
+  }
   const bool logits = index + 2 >= tensors;
-  const bool ternary = gradient.codec == Codec::TERNARY && count >= gradient.min_size &&
-                       (gradient.logits || !logits);
-  return ternary ? Codec::TERNARY : Codec::FP32;
+  const bool packed = spec.count() >= gradient.min_size && (gradient.logits || !logits);
+  return packed ? gradient.codec : Codec::FP32;
 }
 
 bool usable(const std::vector<float>& constants) {
@@ -32,7 +33,8 @@ ParameterTable::ParameterTable(const std::vector<nets::ParameterSpec>& specs, co
     : shards(servers) {
   for (const nets::ParameterSpec& spec : specs) {
     TableTensor tensor{.spec = spec, .count = spec.count()};
-    tensor.codec = codec_of(job.gradient, tensor.count, tensors.size(), specs.size());
+    tensor.codec = codec_for(job.gradient, spec, tensors.size(), specs.size());
+    tensor.ternary = codec_of(tensor.codec).ternary();
     elements += tensor.count;
     tensors.push_back(std::move(tensor));
   }
@@ -54,7 +56,7 @@ ParameterTable::ParameterTable(const std::vector<nets::ParameterSpec>& specs, co
       before += count;
     }
     tensor.chunks = static_cast<std::uint32_t>(chunks.size()) - tensor.first_chunk;
-    if (tensor.codec != Codec::TERNARY) continue;
+    if (!tensor.ternary) continue;
     for (std::uint32_t c = tensor.first_chunk; c < chunks.size(); ++c) {
       if (job.gradient.buckets || c == tensor.first_chunk) {
         const std::uint64_t count = job.gradient.buckets ? chunks[c].count : tensor.count;
@@ -66,9 +68,10 @@ ParameterTable::ParameterTable(const std::vector<nets::ParameterSpec>& specs, co
   }
 }
 
-std::uint64_t ParameterTable::packet_bytes(const TableChunk& chunk) const {
-  return tensors[chunk.tensor].codec == Codec::TERNARY ? kernels::planes_bytes(chunk.count)
-                                                       : chunk.count * sizeof(float);
+Codec ParameterTable::codec_down(std::uint32_t tensor, const JobConfig& job,
+                                 std::uint64_t version) const {
+  const Codec up = codec_at(tensor, job, version - 1);
+  return codec_of(up).ternary() ? up : Codec::FP32;
 }
 
 std::vector<std::uint32_t> ParameterTable::chunks_of(std::uint32_t shard) const {
@@ -109,35 +112,39 @@ std::vector<ParameterTable::PullGroup> ParameterTable::pull_groups() const {
   return groups;
 }
 
-Result<void> check_answer(const Parameters& answer, const Pull& question,
-                          const ParameterTable& table, const JobConfig& job) {
+Result<Parameters> open_answer(Parameters answer, const Pull& question, const ParameterTable& table,
+                               const JobConfig& job, BufferPool& pool, kernels::Isa isa) {
   if (answer.version != question.version || answer.kind != question.kind ||
       answer.chunks.size() != question.chunks.size()) {
     return Error{Errc::malformed, "the answer is to another question"};
   }
-  const bool average = answer.kind == PayloadKind::GRADIENT;
-  if (average && (answer.ranks != job.ranks || !usable(answer.constants))) {
-    return Error{Errc::malformed, "an average that no step can be made with"};
+  const bool gradients = answer.kind == PayloadKind::GRADIENT;
+  if (gradients && (answer.ranks != job.ranks_down() || !usable(answer.constants))) {
+    return Error{Errc::malformed, "gradients that no step can be made with"};
   }
   for (std::size_t i = 0; i < question.chunks.size(); ++i) {
-    const ParameterChunk& chunk = answer.chunks[i];
+    ParameterChunk& chunk = answer.chunks[i];
     const TableChunk& place = table.chunks[question.chunks[i]];
-    const bool sums = average && table.tensors[place.tensor].codec == Codec::TERNARY;
-    const std::size_t size =
-        sums ? kernels::sum_bytes(place.count, job.ranks) : place.count * sizeof(float);
-    if (chunk.chunk != question.chunks[i] || chunk.codec != (sums ? Codec::SUMS : Codec::FP32) ||
-        chunk.payload.size() != size) {
-      return Error{Errc::malformed, fmt::format("chunk {} has a wrong size", question.chunks[i])};
+    const Codec expected =
+        gradients ? table.codec_down(place.tensor, job, answer.version) : question.codec;
+    const auto where = [&] { return fmt::format("chunk {}", question.chunks[i]); };
+    if (chunk.chunk != question.chunks[i] || chunk.codec != expected) {
+      return Error{Errc::malformed, "another chunk or codec than asked for"}.in(where());
     }
-    if (!sums) continue;
     if (!std::isfinite(chunk.scaler) || chunk.scaler < 0) {
-      return Error{Errc::malformed,
-                   fmt::format("chunk {}: a scaler of {}", chunk.chunk, chunk.scaler)};
+      return Error{Errc::malformed, fmt::format("a scaler of {}", chunk.scaler)}.in(where());
     }
-    const Result<void> checked = kernels::check_sums(chunk.payload.view(), place.count, job.ranks);
-    if (!checked) return Error(checked.error()).in(fmt::format("chunk {}", chunk.chunk));
+    // Parameters are only counted: one that is not finite shows in the loss, and names its step.
+    if (chunk.codec == Codec::FP32 && !gradients) {
+      if (chunk.payload.size() == place.count * sizeof(float)) continue;
+      return Error{Errc::malformed, "a wrong size"}.in(where());
+    }
+    const Packed what{.count = place.count, .ranks = gradients ? answer.ranks : 1};
+    Result<Bytes> opened = codec_of(chunk.codec).open(chunk.payload, what, pool, isa);
+    if (!opened) return Error(opened.error()).in(where());
+    chunk.payload = std::move(*opened);
   }
-  return {};
+  return answer;
 }
 
 }  // namespace sterna::actors

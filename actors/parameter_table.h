@@ -11,8 +11,10 @@
 #include <string>
 #include <vector>
 
+#include "actors/buffer_pool.h"
 #include "actors/job.h"
 #include "actors/messages.h"
+#include "kernels/isa.h"
 #include "nets/parameter.h"
 
 namespace sterna::actors {
@@ -22,7 +24,8 @@ inline constexpr std::uint64_t kUnitsPerChunk = 4;
 
 struct TableTensor {
   nets::ParameterSpec spec;
-  Codec codec = Codec::FP32;  ///< of its gradient on the way up
+  Codec codec = Codec::FP32;  ///< of its gradient
+  bool ternary = false;       ///< whether that makes trits
   std::uint64_t count = 0;
   std::uint32_t first_chunk = 0;  ///< its chunks are neighbours
   std::uint32_t chunks = 0;
@@ -55,8 +58,12 @@ struct ParameterTable {
   ParameterTable(const std::vector<nets::ParameterSpec>& specs, const JobConfig& job,
                  std::uint32_t servers);
 
-  /// The bytes of a chunk's packet under its tensor's codec.
-  std::uint64_t packet_bytes(const TableChunk& chunk) const;
+  /// The codec of a tensor's gradient of one step.
+  Codec codec_at(std::uint32_t tensor, const JobConfig& job, std::uint64_t step) const {
+    return job.floats(step) ? Codec::FP32 : tensors[tensor].codec;
+  }
+  /// And of the average that leads to `version`, above 0.
+  Codec codec_down(std::uint32_t tensor, const JobConfig& job, std::uint64_t version) const;
   std::vector<std::uint32_t> chunks_of(std::uint32_t shard) const;
 
   /// The chunks of each pull, which is of one shard and at most 1 MB of fp32: a large chunk by
@@ -68,9 +75,9 @@ struct ParameterTable {
   std::vector<PullGroup> pull_groups() const;
 };
 
-/// Whether a server's answer is to this question: exactly the chunks of `group`, whole, and numbers
-/// that a step can be made with. Errc::malformed otherwise.
-Result<void> check_answer(const Parameters& answer, const Pull& question,
-                          const ParameterTable& table, const JobConfig& job);
+/// A server's answer to a question, if it is one: exactly the chunks asked for, whole, and numbers
+/// that a step can be made with. The payloads are opened. Errors: malformed, non_finite.
+Result<Parameters> open_answer(Parameters answer, const Pull& question, const ParameterTable& table,
+                               const JobConfig& job, BufferPool& pool, kernels::Isa isa);
 
 }  // namespace sterna::actors

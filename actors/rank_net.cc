@@ -7,7 +7,9 @@
 
 #include <fmt/format.h>
 
+#include "actors/codec.h"
 #include "actors/parameter_hash.h"
+#include "kernels/bf16.h"
 
 namespace sterna::actors {
 namespace {
@@ -45,7 +47,9 @@ void RankNet::set_table(std::shared_ptr<const ParameterTable> table, Events even
   table_ = std::move(table);
   on_settled_ = std::move(events.settled);
   encoder_.emplace(job_, rank_, isa_, table_, std::move(events.encoder));
-  if (job_.gradient.down == Down::PARAMETERS) return;
+  unclipped_.resize(table_->tensors.size());
+  clipped_.resize(table_->tensors.size());
+  if (!job_.workers_step()) return;
   slots_.resize(table_->chunks.size());
   for (std::size_t c = 0; c < slots_.size(); ++c) {
     for (std::size_t i = 0; i < rule_.slots(); ++i) {
@@ -74,6 +78,7 @@ Result<double> RankNet::step(std::uint64_t step, const Batch& batch) {
   if (!std::isfinite(total)) {
     return Error{Errc::non_finite, fmt::format("{}: the loss is {}", where(), total)};
   }
+  if (job_.gradient.clip_norm > 0) encode_clipped();
   if (error_) return Error(*error_).in(where());
   encode_held();
   return total;
@@ -88,9 +93,39 @@ void RankNet::gradient(std::size_t index, std::span<const float> values) {
     lowest_ = tensor;
     if (moved) on_settled_();
   }
+  if (job_.gradient.clip_norm > 0) {
+    unclipped_[tensor] = values;
+  } else {
+    encode(tensor, values);
+  }
+}
+
+void RankNet::encode(std::uint32_t tensor, std::span<const float> values) {
   if (error_) return;
   const Result<void> added = encoder_->add(tensor, values);
   if (!added) error_ = Error(added.error()).in(table_->tensors[tensor].spec.name);
+}
+
+/// All gradients times clip_norm / max(norm, clip_norm), the norm being that of all together.
+void RankNet::encode_clipped() {
+  double squares = 0;
+  for (const std::span<const float> values : unclipped_) {
+    for (const float value : values) squares += double{value} * double{value};
+  }
+  const double norm = std::sqrt(squares);
+  const bool clips = std::isfinite(norm) && norm > job_.gradient.clip_norm;
+  const auto factor = static_cast<float>(job_.gradient.clip_norm / norm);
+  for (auto tensor = static_cast<std::uint32_t>(unclipped_.size()); tensor-- > 0;) {
+    std::span<const float> values = unclipped_[tensor];
+    if (clips) {
+      std::vector<float>& clipped = clipped_[tensor];
+      clipped.resize(values.size());
+      std::transform(values.begin(), values.end(), clipped.begin(),
+                     [factor](float value) { return value * factor; });
+      values = clipped;
+    }
+    encode(tensor, values);
+  }
 }
 
 void RankNet::encode_held() {
@@ -107,7 +142,11 @@ void RankNet::take(const Parameters& answer, std::size_t index) {
   const TableChunk& place = table_->chunks[taken.chunk];
   const std::span<float> values = values_of(place);
   if (answer.kind == PayloadKind::PARAMETERS) {
-    std::memcpy(values.data(), taken.payload.data(), values.size_bytes());
+    if (taken.codec == Codec::BF16) {
+      kernels::decode_bf16(taken.payload.view(), values, isa_);
+    } else {
+      std::memcpy(values.data(), taken.payload.data(), values.size_bytes());
+    }
     return;
   }
   kernels::StepConstants constants;
@@ -117,7 +156,7 @@ void RankNet::take(const Parameters& answer, std::size_t index) {
   std::vector<std::span<float>> slots;
   for (const auto& slot : slots_[taken.chunk]) slots.push_back(slot->as<float>());
   const kernels::Parameters parameters{.current = values, .slots = slots, .next = values};
-  if (taken.codec == Codec::SUMS) {
+  if (codec_of(taken.codec).ternary()) {
     const kernels::SumPacket sums{
         .ranks = answer.ranks, .scaler = taken.scaler, .payload = taken.payload.view()};
     kernels::update(sums, options, parameters, isa_);

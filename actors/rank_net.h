@@ -36,6 +36,7 @@ class RankNet final : private nets::GradientSink {
   /// The job's net for `rank`. The net's table is the first thing a worker needs, so the parameter
   /// table comes later: set_table() before the first step().
   static Result<std::shared_ptr<RankNet>> make(const JobConfig& job, std::uint32_t rank);
+  kernels::Isa isa() const { return isa_; }
   const std::vector<nets::ParameterSpec>& parameters() const { return net_->parameters(); }
   void set_table(std::shared_ptr<const ParameterTable> table, Events events);
 
@@ -47,6 +48,7 @@ class RankNet final : private nets::GradientSink {
 
   /// On a compute thread, after step(): encodes what has its scalers now.
   void encode_held();
+  GradientEncoder::Counts counts() const { return encoder_->counts(); }
   /// Between the two: whether some gradient waits for its scalers.
   bool holds() const { return encoder_->holds(); }
   /// The scalers that all ranks share; from any thread.
@@ -60,7 +62,7 @@ class RankNet final : private nets::GradientSink {
   std::uint32_t settled() const { return settled_.load(std::memory_order_acquire); }
   /// From any thread: false once the backward pass of the current step has ended.
   bool computing() const { return computing_.load(std::memory_order_acquire); }
-  /// Makes the next version of one chunk of an answer that check_answer() let pass; only between
+  /// Makes the next version of one chunk of an opened answer; only between
   /// steps, or where the tensor is settled.
   void take(const Parameters& answer, std::size_t index);
   /// Of all chunks' parameters; between steps.
@@ -72,6 +74,8 @@ class RankNet final : private nets::GradientSink {
       : job_(job), rank_(rank), isa_(isa), net_(std::move(net)), rule_(rule) {}
   void gradient(std::size_t index, std::span<const float> values) override;
   std::span<float> values_of(const TableChunk& chunk);
+  void encode(std::uint32_t tensor, std::span<const float> values);
+  void encode_clipped();
 
   JobConfig job_;
   std::uint32_t rank_;
@@ -82,6 +86,9 @@ class RankNet final : private nets::GradientSink {
   std::shared_ptr<const ParameterTable> table_;
   std::function<void()> on_settled_;
   std::optional<GradientEncoder> encoder_;
+  /// Gradients that wait for the norm of all, by tensor, and the same once scaled down.
+  std::vector<std::span<const float>> unclipped_;
+  std::vector<std::vector<float>> clipped_;
   std::uint32_t lowest_ = 0;  // the lowest tensor whose gradient is complete in this step
   std::optional<Error> error_;
   std::atomic<std::uint32_t> settled_{0};

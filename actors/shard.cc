@@ -7,8 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "kernels/sums.h"
-#include "kernels/ternary.h"
+#include "actors/codec.h"
 
 namespace sterna::actors {
 namespace {
@@ -22,58 +21,7 @@ std::vector<float> start_of(const ParameterTable& table, std::uint32_t tensor, s
   return values;
 }
 
-/// All exponent bits set: NaN or infinity. The payload may lie at any alignment.
-bool all_finite(ByteView payload) {
-  constexpr std::uint32_t kExponent = 0x7F800000;
-  std::uint32_t bad = 0;
-  for (std::size_t i = 0; i + sizeof(float) <= payload.size(); i += sizeof(float)) {
-    std::uint32_t bits = 0;
-    std::memcpy(&bits, payload.data() + i, sizeof(bits));
-    bad |= static_cast<std::uint32_t>((bits & kExponent) == kExponent);
-  }
-  return bad == 0;
-}
-
 }  // namespace
-
-void ChunkUpdates::run() {
-  for (Update& update : updates_) run(update);
-}
-
-void ChunkUpdates::run(Update& update) const {
-  std::vector<kernels::Packet> packets;
-  for (const Packet& packet : update.packets) {
-    packets.push_back({.packing = packet.codec == Codec::TERNARY ? kernels::Packing::planes
-                                                                 : kernels::Packing::fp32,
-                       .scaler = packet.scaler,
-                       .payload = packet.payload.view()});
-  }
-  std::vector<std::span<float>> slots;
-  for (const auto& slot : update.slots) slots.push_back(slot->as<float>());
-  const kernels::Parameters parameters{
-      .current = update.current->as<float>(), .slots = slots, .next = update.next->as<float>()};
-  if (update.sums) {
-    kernels::sum_trits(packets, update.sums->bytes(), isa_);
-    const kernels::SumPacket sums{.ranks = static_cast<std::uint32_t>(packets.size()),
-                                  .scaler = packets.front().scaler,
-                                  .payload = update.sums->bytes()};
-    kernels::update(sums, update.options, parameters, isa_);
-    return;
-  }
-  if (update.average) {
-    kernels::average(packets, update.average->as<float>(), isa_);
-    const kernels::Packet average{.packing = kernels::Packing::fp32,
-                                  .payload = update.average->bytes()};
-    packets.assign(1, average);
-  }
-  kernels::update(packets, update.options, parameters, isa_);
-}
-
-std::vector<std::uint32_t> ChunkUpdates::chunks() const {
-  std::vector<std::uint32_t> chunks;
-  for (const Update& update : updates_) chunks.push_back(update.chunk);
-  return chunks;
-}
 
 Shard::Shard(const JobConfig& job, ParameterTable table, std::uint32_t index, bool snapshots)
     : job_(job), table_(std::move(table)), index_(index), keep_snapshots_(snapshots) {}
@@ -99,6 +47,7 @@ Result<Shard> Shard::make(const JobConfig& job, ParameterTable table, std::uint3
     for (std::size_t i = 0; i < shard.rule_.slots(); ++i) {
       chunk.slots.push_back(make_buffer(bytes));
     }
+    if (job.gradient.down == Down::TERNARY) chunk.residual = make_buffer(bytes);
     chunk.packets.resize(job.ranks);
     chunk.arrived.resize(job.ranks);
     chunk.counted.resize(job.ranks);
@@ -107,33 +56,29 @@ Result<Shard> Shard::make(const JobConfig& job, ParameterTable table, std::uint3
   return shard;
 }
 
-Result<void> Shard::check(const Packet& packet) const {
+Result<void> Shard::open(Packet& packet, std::uint64_t step) {
   if (!holds(packet.chunk)) {
     return broken(fmt::format("chunk {} is not in shard {}", packet.chunk, index_));
   }
   const TableChunk& place = table_.chunks[packet.chunk];
-  const TableTensor& tensor = table_.tensors[place.tensor];
-  if (packet.codec != tensor.codec) {
+  if (packet.codec != table_.codec_at(place.tensor, job_, step)) {
     return broken(fmt::format("chunk {} with another codec than the job's", packet.chunk));
   }
-  if (packet.count != place.count || packet.payload.size() != table_.packet_bytes(place)) {
-    return broken(fmt::format("chunk {}: {} elements in {} bytes; expected {} in {}", packet.chunk,
-                              packet.count, packet.payload.size(), place.count,
-                              table_.packet_bytes(place)));
+  if (packet.count != place.count) {
+    return broken(
+        fmt::format("chunk {}: {} elements; expected {}", packet.chunk, packet.count, place.count));
   }
   if (!std::isfinite(packet.scaler) || packet.scaler < 0) {
     return broken(fmt::format("chunk {}: a scaler of {}", packet.chunk, packet.scaler));
   }
-  if (packet.codec == Codec::TERNARY) {
-    const Result<void> planes = kernels::check_planes(packet.payload.view(), place.count);
-    if (!planes) return Error(planes.error()).in(fmt::format("chunk {}", packet.chunk));
-  } else if (!all_finite(packet.payload.view())) {
-    return broken(fmt::format("chunk {}: a gradient that is not finite", packet.chunk));
-  }
+  Result<Bytes> opened =
+      codec_of(packet.codec).open(packet.payload, {.count = packet.count}, pool_, isa_);
+  if (!opened) return Error(opened.error()).in(fmt::format("chunk {}", packet.chunk));
+  packet.payload = std::move(*opened);
   return {};
 }
 
-Result<void> Shard::check(const Push& push) const {
+Result<void> Shard::open(Push& push) {
   if (push.epoch != job_.epoch) return broken(fmt::format("membership epoch {}", push.epoch));
   if (push.rank >= job_.ranks) return broken(fmt::format("rank {} of {}", push.rank, job_.ranks));
   if (push.step >= job_.steps) return broken(fmt::format("step {} of {}", push.step, job_.steps));
@@ -145,8 +90,8 @@ Result<void> Shard::check(const Push& push) const {
   if (push.base_version != push.step) {
     return broken(fmt::format("step {} computed from version {}", push.step, push.base_version));
   }
-  for (const Packet& packet : push.packets) {
-    STERNA_TRY(check(packet));
+  for (Packet& packet : push.packets) {
+    STERNA_TRY(open(packet, push.step));
     // Nobody has the parameters that a later step is computed from.
     if (push.step > chunks_[packet.chunk].version) {
       return broken(fmt::format("step {} of chunk {}, which is at version {}", push.step,
@@ -162,9 +107,9 @@ Result<void> Shard::check(const Push& push) const {
 }
 
 Result<std::vector<Verdict>> Shard::accept(Push push) {
-  const Result<void> checked = check(push);
-  if (!checked) {
-    return Error(checked.error()).in(fmt::format("push of rank {}, step {}", push.rank, push.step));
+  const Result<void> opened = open(push);
+  if (!opened) {
+    return Error(opened.error()).in(fmt::format("push of rank {}, step {}", push.rank, push.step));
   }
   std::vector<Verdict> verdicts;
   verdicts.reserve(push.packets.size());
@@ -178,7 +123,7 @@ Result<std::vector<Verdict>> Shard::accept(Push push) {
       verdicts.push_back(Verdict::DUPLICATE);
     } else {
       chunk.arrived[push.rank] = true;
-      if (sums(table_.chunks[index])) chunk.scaler = packet.scaler;
+      if (combine(table_.chunks[index], push.step) == Combine::sums) chunk.scaler = packet.scaler;
       chunk.packets[push.rank] = std::move(packet);
       if (--chunk.missing == 0) ready_.push_back(index);
       verdicts.push_back(Verdict::ACCEPTED);
@@ -192,14 +137,15 @@ bool Shard::snapshots_full(const Chunk& chunk) const {
          chunk.snapshots.size() >= kMaxSnapshots;
 }
 
-/// Whether the packets of such a chunk are summed as integers.
-bool Shard::sums(const TableChunk& place) const {
-  return table_.tensors[place.tensor].codec == Codec::TERNARY && job_.shares_scalers();
+Combine Shard::combine(const TableChunk& place, std::uint64_t step) const {
+  const bool ternary = codec_of(table_.codec_at(place.tensor, job_, step)).ternary();
+  if (ternary && job_.gradient.down == Down::TERNARY) return Combine::ternary;
+  if (ternary && job_.shares_scalers()) return Combine::sums;
+  return job_.workers_step() ? Combine::average : Combine::parameters;
 }
 
 ChunkUpdates Shard::take_ready(std::uint64_t most_elements) {
-  ChunkUpdates updates;
-  updates.isa_ = isa_;
+  ChunkUpdates updates(isa_, pool_);
   while (!ready_.empty()) {
     const std::uint32_t index = ready_.front();
     const TableChunk& place = table_.chunks[index];
@@ -209,31 +155,34 @@ ChunkUpdates Shard::take_ready(std::uint64_t most_elements) {
       ready_.pop_front();
       continue;
     }
-    if (!updates.empty() && updates.elements_ + place.count > most_elements) break;
+    if (!updates.empty() && updates.elements() + place.count > most_elements) break;
     ready_.pop_front();
-    const std::size_t bytes = place.count * sizeof(float);
-    ChunkUpdates::Update& update = updates.updates_.emplace_back();
-    update = {
-        .chunk = index,
-        .packets = std::exchange(chunk.packets, {}),
-        .options = rule_.options(table_.tensors[place.tensor].spec, rule_.constants(chunk.version)),
-        .current = chunk.parameters,
-        .slots = chunk.slots,
-        .next = pool_.take(bytes),
-        .sums = nullptr,
-        .average = nullptr};
-    if (sums(place)) {
-      update.sums = pool_.take(kernels::sum_bytes(place.count, job_.ranks));
-    } else if (job_.gradient.down == Down::AVERAGE) {
-      update.average = pool_.take(bytes);
-    }
-    updates.elements_ += place.count;
+    const TableTensor& tensor = table_.tensors[place.tensor];
+    updates.add({.chunk = index,
+                 .first = place.first,
+                 .packets = std::exchange(chunk.packets, {}),
+                 .options = rule_.options(tensor.spec, rule_.constants(chunk.version)),
+                 .current = chunk.parameters,
+                 .slots = chunk.slots,
+                 .next = pool_.take(place.count * sizeof(float)),
+                 .codec = tensor.codec,
+                 .combine = combine(place, chunk.version),
+                 .sends = job_.workers_step(),
+                 .rounds = job_.gradient.down == Down::PARAMETERS_BF16,
+                 // As if a rank more than there are had drawn it.
+                 .draw = {.seed = job_.seed,
+                          .step = static_cast<std::uint32_t>(chunk.version),
+                          .rank = job_.ranks,
+                          .tensor = place.tensor},
+                 .clip = static_cast<float>(job_.gradient.clip),
+                 .residual = chunk.residual,
+                 .down = {}});
   }
   return updates;
 }
 
 void Shard::publish(ChunkUpdates updates) {
-  for (ChunkUpdates::Update& update : updates.updates_) {
+  for (ChunkUpdate& update : updates.take()) {
     Chunk& chunk = chunks_[update.chunk];
     chunk.parameters = std::move(update.next);
     ++chunk.version;
@@ -243,12 +192,7 @@ void Shard::publish(ChunkUpdates updates) {
     chunk.arrived.assign(job_.ranks, false);
     chunk.missing = job_.ranks;
     chunk.scaler.reset();
-    if (job_.gradient.down == Down::AVERAGE) {
-      chunk.average = {.chunk = update.chunk,
-                       .codec = update.sums ? Codec::SUMS : Codec::FP32,
-                       .payload = share(update.sums ? update.sums : update.average),
-                       .scaler = chunk.packets.front().scaler};
-    }
+    chunk.down = std::move(update.down);
     if (job_.compares(chunk.version)) {
       if (chunk.compared.size() == kMostCompared) chunk.compared.erase(chunk.compared.begin());
       chunk.compared[chunk.version] = std::make_shared<HashedOnce>(share(chunk.parameters));
@@ -265,8 +209,7 @@ Result<bool> Shard::available(std::uint32_t index, std::uint64_t version, Payloa
     return broken(fmt::format("version {} of a job of {} steps", version, job_.steps));
   }
   const bool average = kind == PayloadKind::GRADIENT;
-  if (kind == PayloadKind::DIFFERENCE ||
-      (average && (job_.gradient.down != Down::AVERAGE || version == 0))) {
+  if (kind == PayloadKind::DIFFERENCE || (average && (!job_.workers_step() || version == 0))) {
     return broken("of what this job's servers do not send");
   }
   const Chunk& chunk = chunks_[index];
@@ -276,9 +219,13 @@ Result<bool> Shard::available(std::uint32_t index, std::uint64_t version, Payloa
       fmt::format("version {} of chunk {} is gone; it is at {}", version, index, chunk.version));
 }
 
-Bytes Shard::parameters(std::uint32_t index, std::uint64_t version) const {
+ParameterChunk Shard::parameters(std::uint32_t index, std::uint64_t version, Codec codec) const {
   const Chunk& chunk = chunks_[index];
-  return share(version == chunk.version ? chunk.parameters : chunk.snapshots.at(version));
+  const bool current = version == chunk.version;
+  if (codec == Codec::BF16 && current && chunk.down.codec == codec) return chunk.down;
+  return {.chunk = index,
+          .codec = Codec::FP32,
+          .payload = share(current ? chunk.parameters : chunk.snapshots.at(version))};
 }
 
 Result<std::vector<std::shared_ptr<HashedOnce>>> Shard::compared(const Compare& compare) const {

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "actors/buffer_pool.h"
+#include "actors/chunk_updates.h"
 #include "actors/messages.h"
 #include "actors/parameter_hash.h"
 #include "actors/parameter_table.h"
@@ -24,34 +25,6 @@
 #include "kernels/isa.h"
 
 namespace sterna::actors {
-
-/// Some chunks' packets with all that is needed to turn them into the next version. Owns what it
-/// uses, so that run() may outlive the shard on a compute thread.
-class ChunkUpdates {
- public:
-  /// Pure computing.
-  void run();
-  std::uint64_t elements() const { return elements_; }
-  bool empty() const { return updates_.empty(); }
-  std::vector<std::uint32_t> chunks() const;
-
- private:
-  friend class Shard;
-  struct Update {
-    std::uint32_t chunk;
-    std::vector<Packet> packets;  // by rank
-    kernels::UpdateOptions options;
-    std::shared_ptr<const Buffer> current;
-    std::vector<std::shared_ptr<Buffer>> slots;  // of the optimizer
-    std::shared_ptr<Buffer> next;
-    std::shared_ptr<Buffer> sums;     // of the packets' trits; null where they are not summed
-    std::shared_ptr<Buffer> average;  // of other packets, in fp32; null where nobody asks for it
-  };
-  void run(Update& update) const;
-  std::vector<Update> updates_;
-  std::uint64_t elements_ = 0;
-  kernels::Isa isa_ = kernels::Isa::scalar;
-};
 
 class Shard {
  public:
@@ -87,10 +60,11 @@ class Shard {
   /// Whether a pull of this can be answered now, must wait, or never will be (an error).
   Result<bool> available(std::uint32_t chunk, std::uint64_t version,
                          PayloadKind kind = PayloadKind::PARAMETERS) const;
-  /// The bytes of an available version.
-  Bytes parameters(std::uint32_t chunk, std::uint64_t version) const;
+  /// An available version, as fp32 or bf16.
+  ParameterChunk parameters(std::uint32_t chunk, std::uint64_t version,
+                            Codec codec = Codec::FP32) const;
   /// The average of the gradients that led to the version that it has now.
-  ParameterChunk average(std::uint32_t chunk) const { return chunks_[chunk].average; }
+  ParameterChunk average(std::uint32_t chunk) const { return chunks_[chunk].down; }
   /// The optimizer's constants in the step that led to a version.
   kernels::StepConstants constants(std::uint64_t version) const {
     return rule_.constants(version - 1);
@@ -111,15 +85,16 @@ class Shard {
     std::vector<bool> counted;                   // by rank, in the step before
     std::uint32_t missing = 0;
     std::map<std::uint64_t, std::shared_ptr<const Buffer>> snapshots;
-    std::optional<float> scaler;  // of the packets that have come, where they share one
-    ParameterChunk average;       // that led to `version`
+    std::optional<float> scaler;       // of the packets that have come, where they share one
+    std::shared_ptr<Buffer> residual;  // of the averages that were ternarized
+    ParameterChunk down;               // what the workers get of `version`, if not parameters
     std::map<std::uint64_t, std::shared_ptr<HashedOnce>> compared;
   };
 
   Shard(const JobConfig& job, ParameterTable table, std::uint32_t index, bool snapshots);
-  Result<void> check(const Push& push) const;
-  Result<void> check(const Packet& packet) const;
-  bool sums(const TableChunk& place) const;
+  Result<void> open(Push& push);
+  Result<void> open(Packet& packet, std::uint64_t step);
+  Combine combine(const TableChunk& place, std::uint64_t step) const;
   bool snapshots_full(const Chunk& chunk) const;
 
   JobConfig job_;

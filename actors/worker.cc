@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "actors/batch_parts.h"
+#include "actors/codec.h"
 
 namespace sterna::actors {
 namespace {
@@ -180,10 +181,12 @@ void Worker::pull(std::uint64_t version) {
 
 Task<void> Worker::pull_group(std::uint64_t version, std::size_t index) {
   const ParameterTable::PullGroup& group = groups_[index];
-  const bool averages = version > 0 && args_.job.gradient.down == Down::AVERAGE;
+  const bool steps = version > 0 && args_.job.workers_step();
+  const bool rounded = version > 0 && args_.job.gradient.down == Down::PARAMETERS_BF16;
   const Pull question{.version = version,
                       .chunks = group.chunks,
-                      .kind = averages ? PayloadKind::GRADIENT : PayloadKind::PARAMETERS};
+                      .kind = steps ? PayloadKind::GRADIENT : PayloadKind::PARAMETERS,
+                      .codec = rounded ? Codec::BF16 : Codec::FP32};
   Future<Parameters> answer = ask(servers_[group.shard], question, args_.job.deadlines.ask);
   Result<Parameters> parameters = co_await answer;
   const Result<void> taken =
@@ -197,12 +200,16 @@ Task<void> Worker::pull_group(std::uint64_t version, std::size_t index) {
 }
 
 Result<void> Worker::take(Parameters parameters, const Pull& question) {
-  STERNA_TRY(check_answer(parameters, question, *table_, args_.job));
-  for (const ParameterChunk& chunk : parameters.chunks) {
-    traffic_.parameter_bytes += chunk.payload.size();
+  std::uint64_t bytes = 0;
+  for (const ParameterChunk& chunk : parameters.chunks) bytes += chunk.payload.size();
+  Result<Parameters> opened = open_answer(std::move(parameters), question, *table_, args_.job,
+                                          *pool_, ranks_.front().net->isa());
+  if (!opened) return std::move(opened).error();
+  const auto answer = std::make_shared<const Parameters>(std::move(*opened));
+  traffic_.parameter_bytes += bytes;
+  for (const ParameterChunk& chunk : answer->chunks) {
     traffic_.parameter_elements += table_->chunks[chunk.chunk].count;
   }
-  const auto answer = std::make_shared<const Parameters>(std::move(parameters));
   for (Rank& rank : ranks_) {
     for (std::size_t i = 0; i < answer->chunks.size(); ++i) rank.waiting.push_back({answer, i});
     write_settled(rank);
@@ -284,7 +291,7 @@ void Worker::push(Rank& rank, std::uint64_t step, std::uint32_t shard,
     const std::uint64_t bytes = packet.payload.size();
     traffic_.gradient_bytes += bytes;
     traffic_.gradient_elements += packet.count;
-    if (packet.codec == Codec::TERNARY) {
+    if (codec_of(packet.codec).ternary()) {
       traffic_.ternarized_bytes += bytes + sizeof(packet.scaler);
       traffic_.ternarized_elements += packet.count;
     }

@@ -205,4 +205,16 @@ Result<void> check_planes(std::span<const std::byte> planes, std::size_t count) 
   return {};
 }
 
+std::size_t nonzero_trits(std::span<const std::byte> planes) {
+  std::size_t count = 0;
+  for (std::size_t block = 0; block < planes.size(); block += plane_block_bytes) {
+    for (std::size_t at = 0; at < plane_block_bytes / 2; at += sizeof(std::uint64_t)) {
+      std::uint64_t word = 0;
+      std::memcpy(&word, planes.data() + block + at, sizeof word);
+      count += static_cast<std::size_t>(std::popcount(word));
+    }
+  }
+  return count;
+}
+
 }  // namespace sterna::kernels

@@ -40,6 +40,9 @@ struct TernaryDraw {
 void ternarize(std::span<const float> gradient, float scaler, const TernaryDraw& draw,
                std::uint64_t first_index, std::span<std::byte> planes, Isa isa);
 
+/// Trits that are not 0, in whole blocks of planes.
+std::size_t nonzero_trits(std::span<const std::byte> planes);
+
 /// Overwrites `out` with scaler * trit; `planes` has exactly planes_bytes(out.size()) bytes, which
 /// need no alignment.
 void decode(std::span<const std::byte> planes, float scaler, std::span<float> out, Isa isa);

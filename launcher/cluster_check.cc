@@ -6,11 +6,13 @@
 #include <array>
 #include <set>
 
+#include "actors/codec.h"
 #include "actors/job.h"
 #include "launcher/cluster_draft.h"
 #include "launcher/duration_text.h"
 #include "launcher/nearest.h"
 #include "launcher/placement.h"
+#include "nets/net.h"
 
 namespace sterna::launcher {
 namespace {
@@ -153,6 +155,7 @@ class Finisher {
   /// Averages go down as sums of trits: there must be trits, and one number that all stand for.
   void check_gradient() {
     const GradientSection& gradient = file_.gradient;
+    if (!gradient.tensors.empty()) check_tensors();
     if (gradient.down != "average") return;
     const auto needs = [&](std::string_view key, std::string_view value) {
       problems_.add(
@@ -160,8 +163,34 @@ class Finisher {
           fmt::format("\"gradient.down\" = \"average\" sends sums of trits: {} must be {}", key,
                       value));
     };
-    if (gradient.codec == "none") needs("\"gradient.codec\"", "\"ternary\"");
+    if (gradient.codec == "none" || gradient.codec == "bf16") {
+      needs("\"gradient.codec\"", "\"ternary\" or \"ternary_entropy\"");
+    }
     if (gradient.scaler == "own") needs("\"gradient.scaler\"", "\"shared\" or \"last_step\"");
+  }
+
+  void check_tensors() {
+    std::vector<std::uint32_t> hidden(file_.job.hidden.begin(), file_.job.hidden.end());
+    const auto net =
+        nets::make_net({.name = file_.job.net, .hidden = std::move(hidden), .batch = 1});
+    if (!net) return;  // what is wrong with it is said elsewhere
+    std::vector<std::string> tensors;
+    for (const nets::ParameterSpec& spec : (*net)->parameters()) tensors.push_back(spec.name);
+    const auto named = actors::codec_names();
+    const std::vector<std::string> codecs(named.begin(), named.end());
+    const auto wrong = [&](std::string_view what) {
+      problems_.add(draft_.where("gradient.tensors"),
+                    fmt::format("\"gradient.tensors\": {}", what));
+    };
+    for (const auto& [tensor, codec] : file_.gradient.tensors) {
+      if (std::find(tensors.begin(), tensors.end(), tensor) == tensors.end()) {
+        wrong(fmt::format("{} has no tensor \"{}\"{}", file_.job.net, tensor,
+                          did_you_mean(tensor, tensors)));
+      }
+      if (!actors::find_codec(codec)) {
+        wrong(fmt::format("there is no codec \"{}\"{}", codec, did_you_mean(codec, codecs)));
+      }
+    }
   }
 
   void check_life() {

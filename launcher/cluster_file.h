@@ -167,6 +167,10 @@ struct GradientSection {
   bool buckets = false;
   std::string down = "parameters";
   std::int64_t check_every = 100;
+  std::map<std::string, std::string> tensors = {};  ///< the codec of a tensor, by its name
+  bool error_feedback = false;
+  double clip_norm = 0;
+  std::int64_t floating_grad_epoch = 0;
   bool operator==(const GradientSection&) const = default;
 };
 

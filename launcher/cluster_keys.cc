@@ -3,6 +3,8 @@
 #include <cmath>
 #include <utility>
 
+#include "actors/codec.h"
+
 namespace sterna::launcher {
 namespace {
 
@@ -99,7 +101,8 @@ Section<HostSection> host_section() {
        key("work", &S::work, "its folder for programs and logs of runs"),
        key("env", &S::env,
            "environment of its processes, e.g. { NAME = \"value\" }; no place for "
-           "secrets")}};
+           "secrets")
+           .is_identifier()}};
 }
 
 Section<ActorSection> actor_section() {
@@ -214,8 +217,12 @@ Section<GradientSection> gradient_section() {
       "gradient",
       false,
       "what travels from workers to servers",
-      {key("codec", &S::codec, "ternary: 2 bits per element; none: fp32")
-           .one_of({"ternary", "none"}),
+      {key("codec", &S::codec,
+           "none: fp32; ternary: 2 bits per element; ternary_entropy: the same coded in fewer; "
+           "bf16")
+           .one_of(actors::codec_names()),
+       key("tensors", &S::tensors,
+           "another codec for some tensors, e.g. { \"fc3/weights\" = \"none\" }"),
        key("clip", &S::clip,
            "clip at so many standard deviations; 0: never, the scaler is the largest magnitude")
            .at_least(0),
@@ -226,12 +233,20 @@ Section<GradientSection> gradient_section() {
            "ranks' a step before, for which nobody waits")
            .one_of({"own", "shared", "last_step"}),
        key("buckets", &S::buckets, "a scaler for each 65,536 elements, not for each tensor"),
+       key("error_feedback", &S::error_feedback,
+           "whether what a codec leaves of a gradient is added to the rank's next one"),
+       key("clip_norm", &S::clip_norm,
+           "a rank's whole gradient is scaled down to this norm before it is packed; 0: never")
+           .at_least(0),
+       key("floating_grad_epoch", &S::floating_grad_epoch,
+           "every so manyth epoch gradients travel as fp32; 0: never")
+           .at_least(0),
        key("down", &S::down,
-           "what workers get: the parameters, or the gradients' exact average, which they apply "
-           "themselves; needs a shared scaler")
-           .one_of({"parameters", "average"}),
+           "what workers get: parameters; average: the gradients' exact average, which they apply "
+           "themselves (needs a shared scaler); ternary: that average ternarized again")
+           .one_of({"parameters", "parameters_bf16", "average", "ternary"}),
        key("check_every", &S::check_every,
-           "down = average: steps after which all compare the hashes of their parameters")
+           "down = average or ternary: steps after which all compare hashes of their parameters")
            .at_least(1)}};
 }
 

@@ -47,10 +47,10 @@ struct Key {
   Limits limits;
   bool required = false;
   bool identifier = false;  ///< part of file and socket names: letters, digits, _ - . (each, if
-                            ///< it is a list)
+                            ///< it is a list; of a table, the names are variables')
 
-  Key&& one_of(std::initializer_list<std::string_view> values) && {
-    choices = values;
+  Key&& one_of(std::vector<std::string_view> values) && {
+    choices = std::move(values);
     return std::move(*this);
   }
   Key&& at_least(double low) && {

@@ -208,13 +208,13 @@ Complaint convert(const TomlValue& value, const ValueRule& rule, std::vector<std
   return std::nullopt;
 }
 
-Complaint convert(const TomlValue& value, const ValueRule&,
+Complaint convert(const TomlValue& value, const ValueRule& rule,
                   std::map<std::string, std::string>& out) {
   const auto* table = value.get<TomlValue::Table>();
   if (!table) return wants("a table such as { NAME = \"value\" }", value);
   std::map<std::string, std::string> texts;
   for (const TomlEntry& entry : *table) {
-    if (!is_variable_name(entry.key)) {
+    if (rule.identifier && !is_variable_name(entry.key)) {
       return fmt::format(
           "has {}, which cannot be a variable's name: letters, digits and _, and no "
           "digit first",
@@ -278,7 +278,8 @@ std::string toml_text(const ByteCount& value) {
 std::string toml_text(const std::map<std::string, std::string>& value) {
   std::string text = "{";
   for (const auto& [name, item] : value) {
-    text += fmt::format("{} {} = {}", text.size() > 1 ? "," : "", name, toml_quoted(item));
+    const std::string key = is_variable_name(name) ? name : toml_quoted(name);
+    text += fmt::format("{} {} = {}", text.size() > 1 ? "," : "", key, toml_quoted(item));
   }
   return text + (value.empty() ? "}" : " }");
 }

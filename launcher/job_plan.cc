@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "actors/args.h"
+#include "actors/codec.h"
 #include "input/data_shard.h"
 #include "launcher/host_plan.h"
 #include "launcher/status_json.h"
@@ -42,6 +43,17 @@ Result<std::uint64_t> decay_steps(const ClusterFile& file, const input::DataLoca
       std::max(1.0, steps_per_epoch * file.optimizer.epochs_per_decay));
 }
 
+actors::Codec codec_named(const std::string& name) {
+  const auto codec = actors::find_codec(name);
+  return codec ? codec->wire : actors::Codec::FP32;
+}
+
+actors::Down down_named(const std::string& name) {
+  if (name == "parameters_bf16") return actors::Down::PARAMETERS_BF16;
+  if (name == "average") return actors::Down::AVERAGE;
+  return name == "ternary" ? actors::Down::TERNARY : actors::Down::PARAMETERS;
+}
+
 actors::ScalerRule scaler_rule(const std::string& name) {
   if (name == "shared") return actors::ScalerRule::SHARED;
   return name == "last_step" ? actors::ScalerRule::LAST_STEP : actors::ScalerRule::OWN;
@@ -73,14 +85,22 @@ Result<actors::JobConfig> job_of(const ClusterFile& file, const input::DataLocat
     job.optimizer.decay_factor = file.optimizer.decay_factor;
     STERNA_ASSIGN(job.optimizer.decay_steps, decay_steps(file, data));
   }
-  job.gradient.codec = file.gradient.codec == "none" ? actors::Codec::FP32 : actors::Codec::TERNARY;
+  job.gradient.codec = codec_named(file.gradient.codec);
+  for (const auto& [tensor, codec] : file.gradient.tensors) {
+    job.gradient.tensors.push_back({tensor, codec_named(codec)});
+  }
+  job.gradient.error_feedback = file.gradient.error_feedback;
+  job.gradient.clip_norm = file.gradient.clip_norm;
+  if (file.gradient.floating_grad_epoch > 0) {
+    job.gradient.floating_epoch = static_cast<std::uint64_t>(file.gradient.floating_grad_epoch);
+    STERNA_ASSIGN(job.gradient.epoch_examples, input::training_examples(data.dir));
+  }
   job.gradient.clip = file.gradient.clip;
   job.gradient.min_size = static_cast<std::uint64_t>(file.gradient.min_size);
   job.gradient.logits = file.gradient.logits;
   job.gradient.scaler = scaler_rule(file.gradient.scaler);
   job.gradient.buckets = file.gradient.buckets;
-  job.gradient.down =
-      file.gradient.down == "average" ? actors::Down::AVERAGE : actors::Down::PARAMETERS;
+  job.gradient.down = down_named(file.gradient.down);
   job.gradient.check_every = static_cast<std::uint64_t>(file.gradient.check_every);
   job.evaluation.every = static_cast<std::uint64_t>(file.evaluation.every);
   job.evaluation.examples = static_cast<std::uint64_t>(file.evaluation.examples);

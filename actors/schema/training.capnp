@@ -8,9 +8,10 @@ $Cxx.namespace("sterna::actors::schema");
 # ---- the job ----
 
 enum Codec {
-  fp32 @0;      # plain little-endian fp32
-  ternary @1;   # a scaler and two bit planes (kernels/TRITS.md)
-  sums @2;      # the trits of several ranks with one scaler, summed: more planes (the same page)
+  fp32 @0;            # plain little-endian fp32
+  ternary @1;         # a scaler and bit-planes of trits or of their sums (kernels/TRITS.md)
+  bf16 @2;            # the upper halves of fp32
+  ternaryEntropy @3;  # as ternary, the planes entropy-coded (kernels/ENTROPY.md)
 }
 
 enum ScalerRule {
@@ -20,8 +21,10 @@ enum ScalerRule {
 }
 
 enum Down {
-  parameters @0;  # the next parameters
-  average @1;     # the exact average of the step's gradients; workers apply the optimizer too
+  parameters @0;      # the next parameters
+  parametersBf16 @1;  # rounded to bf16 for the workers; the servers keep fp32
+  average @2;         # the exact average of the step's gradients; workers apply the optimizer too
+  ternary @3;         # the average ternarized, with error feedback; all apply what was sent
 }
 
 enum DecayAt {
@@ -67,6 +70,16 @@ struct JobConfig {
     buckets @5 :Bool;     # a scaler for each unit of 65,536 elements, not for each tensor
     down @6 :Down;
     checkEvery @7 :UInt64;  # versions; where workers keep parameters: how often all compare hashes
+    tensors @8 :List(TensorCodec);
+    errorFeedback @9 :Bool; # what a lossy codec leaves of a gradient is added to the next one
+    clipNorm @10 :Float64;  # of a rank's whole gradient; 0: no limit
+    floatingEpoch @11 :UInt64;  # every so manyth epoch gradients travel as fp32; 0: never
+    epochExamples @12 :UInt64;  # in an epoch
+
+    struct TensorCodec {
+      tensor @0 :Text;
+      codec @1 :Codec;      # of this tensor, whatever the other keys say
+    }
   }
   struct Evaluation {
     every @0 :UInt64;     # steps; 0: only after the last
@@ -180,20 +193,21 @@ struct Pull {
   version @0 :UInt64;
   chunks @1 :List(UInt32);
   kind @2 :PayloadKind;     # gradient: what led to that version
+  codec @3 :Codec;          # of parameters: fp32 or bf16
 }
 
 struct ParameterChunk {
   chunk @0 :UInt32;
   codec @1 :Codec;
   payload @2 :Data;
-  scaler @3 :Float32;   # of sums
+  scaler @3 :Float32;   # of trits or their sums
 }
 
 struct Parameters {
   version @0 :UInt64;
   kind @1 :PayloadKind;
   chunks @2 :List(ParameterChunk);
-  ranks @3 :UInt32;               # gradients: of how many they are the average
+  ranks @3 :UInt32;               # gradients: of how many ranks the trits are sums
   constants @4 :List(Float32);    # gradients: the optimizer's in this step (kernels/optimizer.h)
 }
 

@@ -165,6 +165,105 @@ TEST_F(JobTest, OneFlippedBitStopsTheRunNamingRankStepAndTensor) {
   EXPECT_FALSE(record.finished);
 }
 
+TEST_F(JobTest, EntropyCodingLosesNothingUpNorDown) {
+  job.steps = 8;
+  job.optimizer.name = "gd";
+  const std::string own = hash_of({.workers = 2});
+  job.gradient.codec = Codec::TERNARY_ENTROPY;
+  EXPECT_EQ(hash_of({.servers = 2, .workers = 2}), own);
+  job.gradient.scaler = ScalerRule::LAST_STEP;
+  job.gradient.codec = Codec::TERNARY;
+  job.gradient.down = Down::AVERAGE;
+  job.gradient.check_every = 3;
+  const std::string average = hash_of({.workers = 2});
+  const std::uint64_t planes = record.done[0].traffic.gradient_bytes;
+  job.gradient.codec = Codec::TERNARY_ENTROPY;
+  EXPECT_EQ(hash_of({.servers = 2, .workers = 2}), average);
+  EXPECT_LT(record.done[0].traffic.gradient_bytes, 0.95 * static_cast<double>(planes));
+}
+
+TEST_F(JobTest, TernaryDownIsTheSameForAllWhoStepFromIt) {
+  job.gradient.down = Down::TERNARY;
+  job.gradient.check_every = 3;
+  const std::string hash = hash_of({.workers = 2});
+  EXPECT_LT(record.done[0].loss, 0.7 * record.progress.front().loss);
+  job.gradient.codec = Codec::TERNARY_ENTROPY;
+  EXPECT_EQ(hash_of({.workers = 1, .ranks_per_worker = 2}), hash);
+  job.gradient.codec = Codec::TERNARY;
+  job.gradient.scaler = ScalerRule::SHARED;
+  EXPECT_NE(hash_of({.servers = 2, .workers = 2}), hash);
+}
+
+TEST_F(JobTest, TensorsMayHaveCodecsOfTheirOwnAndParametersComeRounded) {
+  job.steps = 8;
+  job.gradient.tensors = {{"conv1/weights", Codec::FP32}, {"fc3/weights", Codec::BF16}};
+  const std::string hash = hash_of({.workers = 2});
+  EXPECT_EQ(hash_of({.servers = 3, .workers = 1, .ranks_per_worker = 2}), hash);
+  job.gradient.tensors.clear();
+  job.gradient.down = Down::PARAMETERS_BF16;
+  const std::string rounded = hash_of({.workers = 2});
+  EXPECT_NE(rounded, hash);
+  EXPECT_EQ(hash_of({.servers = 3, .workers = 1, .ranks_per_worker = 2}), rounded);
+  const Traffic& traffic = record.done[0].traffic;
+  const double down = 8.0 * static_cast<double>(traffic.parameter_bytes) /
+                      static_cast<double>(traffic.parameter_elements);
+  EXPECT_NEAR(down, (32 + 7 * 16.0) / 8, 1e-3);  // the first version comes as it is
+}
+
+// Without it, a gradient's small elements are lost where the scaler is large.
+TEST_F(JobTest, ErrorFeedbackKeepsWhatACodecLeaves) {
+  job.optimizer.name = "gd";
+  const std::string without = hash_of({.workers = 2});
+  job.gradient.error_feedback = true;
+  for (const Codec codec : {Codec::TERNARY, Codec::BF16}) {
+    job.gradient.codec = codec;
+    const std::string with = hash_of({.workers = 2});
+    EXPECT_NE(with, without);
+    EXPECT_EQ(hash_of({.servers = 2, .workers = 1, .ranks_per_worker = 2}), with);
+  }
+  job.gradient.codec = Codec::FP32;  // leaves nothing
+  const std::string nothing = hash_of({.workers = 2});
+  job.gradient.error_feedback = false;
+  EXPECT_EQ(hash_of({.workers = 2}), nothing);
+}
+
+TEST_F(JobTest, SomeEpochsTravelAsFp32) {
+  job.steps = 12;
+  job.gradient.scaler = ScalerRule::LAST_STEP;
+  job.gradient.down = Down::AVERAGE;
+  job.gradient.check_every = 1;
+  job.gradient.floating_epoch = 1;   // all of them
+  job.gradient.epoch_examples = 16;  // two steps
+  const std::string all = hash_of({.workers = 2});
+  const std::uint64_t bytes = record.done[0].traffic.gradient_bytes;
+  job.gradient.floating_epoch = 3;
+  const std::string some = hash_of({.servers = 2, .workers = 2});
+  EXPECT_NE(some, all);
+  EXPECT_NEAR(
+      static_cast<double>(record.done[0].traffic.gradient_bytes) / static_cast<double>(bytes),
+      1.0 / 3 + 2.0 / 3 / 16, 0.01);
+  EXPECT_EQ(hash_of({.servers = 3, .workers = 1, .ranks_per_worker = 2}), some);
+}
+
+TEST_F(JobTest, ALimitedNormIsOfTheWholeGradient) {
+  job.steps = 3;
+  job.gradient.codec = Codec::FP32;
+  job.optimizer.name = "gd";
+  job.optimizer.schedule = "fixed";
+  job.optimizer.learning_rate = 1;
+  job.optimizer.weight_decay = 0;
+  const std::string free = hash_of({.workers = 1});
+  job.gradient.clip_norm = 1e6;
+  EXPECT_EQ(hash_of({.workers = 1}), free);
+  // Three steps of norm 1e-3 each cannot move the parameters, so the loss stays about what it was.
+  job.gradient.clip_norm = 1e-3;
+  EXPECT_NE(hash_of({.workers = 1}), free);
+  EXPECT_NEAR(record.done[0].loss, record.progress.front().loss, 0.5);
+  job.gradient.codec = Codec::TERNARY;
+  const std::string clipped = hash_of({.workers = 2});
+  EXPECT_EQ(hash_of({.servers = 2, .workers = 1, .ranks_per_worker = 2}), clipped);
+}
+
 TEST_F(JobTest, AdamTrainsTheSameWay) {
   job.optimizer.name = "adam";
   job.optimizer.learning_rate = 1e-3;

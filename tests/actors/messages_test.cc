@@ -96,6 +96,13 @@ class Values {
     job.gradient = {
         Codec(below(2)), real(),           u64(),          below(2) == 1, ScalerRule(below(3)),
         below(2) == 1,   Down::PARAMETERS, 1 + below(1000)};
+    for (std::uint64_t i = below(3); i > 0; --i) {
+      job.gradient.tensors.push_back({text(), Codec(below(4))});
+    }
+    job.gradient.error_feedback = below(2) == 1;
+    job.gradient.clip_norm = real();
+    job.gradient.floating_epoch = u64();
+    job.gradient.epoch_examples = 1 + below(1000);
     job.evaluation = {u64(), 1 + u64() / 2, 1 + static_cast<std::uint32_t>(below(100))};
     job.data = {text(), text(), 0};
     job.deadlines = {Duration(1 + below(1000000)), Duration(1 + below(1000000))};
@@ -184,15 +191,16 @@ TEST(Messages, PushesAndTheirVerdictsSurviveTheWire) {
 TEST(Messages, PullsParametersAndBatchesSurviveTheWire) {
   for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
     Values v(seed);
-    Pull pull{v.u64(), {}, PayloadKind(v.below(3))};
+    Pull pull{v.u64(), {}, PayloadKind(v.below(3)), Codec(v.below(4))};
     Parameters parameters{v.u64(), PayloadKind(v.below(3)), {}, v.u32(), {}};
     for (std::uint64_t i = v.below(5); i > 0; --i) {
       pull.chunks.push_back(v.u32());
       parameters.chunks.push_back(
-          {v.u32(), Codec(v.below(3)), v.bytes(100000), static_cast<float>(v.real())});
+          {v.u32(), Codec(v.below(4)), v.bytes(100000), static_cast<float>(v.real())});
       parameters.constants.push_back(static_cast<float>(v.real()));
     }
     EXPECT_EQ(round_trip(pull)->kind, pull.kind);
+    EXPECT_EQ(round_trip(pull)->codec, pull.codec);
     EXPECT_EQ(round_trip(pull)->chunks, pull.chunks);
     EXPECT_EQ(round_trip(pull)->version, pull.version);
     const auto again = round_trip(parameters);

@@ -1,4 +1,5 @@
 #include "actors/parameter_table.h"
+#include "actors/codec.h"
 
 #include <gtest/gtest.h>
 
@@ -69,12 +70,19 @@ TEST(ParameterTable, TernarizesWhatTheKeysSay) {
             "f");
   EXPECT_EQ(codecs({.codec = Codec::TERNARY, .min_size = 1, .logits = false}), "ttttttff");
   EXPECT_EQ(codecs({.codec = Codec::FP32, .min_size = 1, .logits = true}), "ffffffff");
+  EXPECT_EQ(codecs({.codec = Codec::FP32,
+                    .min_size = 1,
+                    .logits = true,
+                    .tensors = {{"4", Codec::TERNARY}}}),
+            "fffftfff");
 }
 
 TEST(ParameterTable, PacketsOfAllOfLenetTakeHardlyMoreThanTwoBitsAnElement) {
   const ParameterTable table(specs(kLenet), JobConfig{}, 1);
   std::uint64_t bytes = 0;
-  for (const TableChunk& chunk : table.chunks) bytes += table.packet_bytes(chunk);
+  for (const TableChunk& chunk : table.chunks) {
+    bytes += codec_of(table.tensors[chunk.tensor].codec).room({.count = chunk.count});
+  }
   EXPECT_LT(8.0 * static_cast<double>(bytes) / static_cast<double>(table.elements), 2.01);
 }
 

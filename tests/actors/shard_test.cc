@@ -6,6 +6,7 @@
 #include <cstring>
 #include <limits>
 
+#include "actors/codec.h"
 #include "kernels/ternary.h"
 
 namespace sterna::actors {
@@ -45,12 +46,10 @@ class ShardTest : public ::testing::Test {
   /// A gradient of `value` everywhere (ternary: all trits 1 with that scaler).
   static Packet packet(const Shard& shard, std::uint32_t chunk, float value) {
     const TableChunk& place = shard.table().chunks[chunk];
-    const auto buffer = make_buffer(shard.table().packet_bytes(place));
-    Packet packet{.chunk = chunk,
-                  .codec = shard.table().tensors[place.tensor].codec,
-                  .scaler = 1,
-                  .count = place.count,
-                  .payload = {}};
+    const TableTensor& tensor = shard.table().tensors[place.tensor];
+    const auto buffer = make_buffer(codec_of(tensor.codec).room({.count = place.count}));
+    Packet packet{
+        .chunk = chunk, .codec = tensor.codec, .scaler = 1, .count = place.count, .payload = {}};
     if (packet.codec == Codec::TERNARY) {
       const std::vector<float> ones(place.count, value);
       kernels::ternarize(ones, value, {}, place.first, buffer->bytes(), kernels::Isa::scalar);
@@ -84,7 +83,7 @@ class ShardTest : public ::testing::Test {
   }
 
   static std::vector<float> values(const Shard& shard, std::uint32_t chunk, std::uint64_t version) {
-    const Bytes bytes = shard.parameters(chunk, version);
+    const Bytes bytes = shard.parameters(chunk, version).payload;
     std::vector<float> values(bytes.size() / sizeof(float));
     std::memcpy(values.data(), bytes.data(), bytes.size());
     return values;

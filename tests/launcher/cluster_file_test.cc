@@ -217,13 +217,22 @@ TEST_F(ClusterFileTest, averages_down_need_trits_and_one_scaler) {
   EXPECT_EQ(
       error_of_more("[gradient]\nscaler = \"shared\"\ncodec = \"none\"\ndown = \"average\"\n"),
       "x.toml:16: \"gradient.down\" = \"average\" sends sums of trits: \"gradient.codec\" must be "
-      "\"ternary\"");
+      "\"ternary\" or \"ternary_entropy\"");
+}
+
+TEST_F(ClusterFileTest, codecs_of_tensors_need_both_to_exist) {
+  const std::string lenet = "[gradient.tensors]\n";
+  EXPECT_EQ(error_of_more(lenet + "\"fc3/weihgts\" = \"none\"\n"),
+            "x.toml:13: \"gradient.tensors\": lenet has no tensor \"fc3/weihgts\"; did you mean "
+            "\"fc3/weights\"?");
+  EXPECT_EQ(error_of_more(lenet + "\"fc3/weights\" = \"bf61\"\n"),
+            "x.toml:13: \"gradient.tensors\": there is no codec \"bf61\"; did you mean \"bf16\"?");
 }
 
 TEST_F(ClusterFileTest, a_wrong_choice_lists_the_choices_and_the_nearest) {
   EXPECT_EQ(error_of_more("[gradient]\ncodec = \"ternery\"\n"),
-            "x.toml:14: \"gradient.codec\" must be \"ternary\" or \"none\", not \"ternery\"; did "
-            "you mean \"ternary\"?");
+            "x.toml:14: \"gradient.codec\" must be \"none\", \"ternary\", \"ternary_entropy\" or "
+            "\"bf16\", not \"ternery\"; did you mean \"ternary\"?");
 }
 
 TEST_F(ClusterFileTest, a_syntax_error_names_its_line) {

@@ -1,0 +1,111 @@
+#include "actors/chunk_updates.h"
+
+#include <utility>
+
+#include "actors/codec.h"
+#include "kernels/bf16.h"
+#include "kernels/scaler.h"
+#include "kernels/sums.h"
+
+namespace sterna::actors {
+
+void ChunkUpdates::add(ChunkUpdate update) {
+  elements_ += update.current->size() / sizeof(float);
+  updates_.push_back(std::move(update));
+}
+
+std::vector<std::uint32_t> ChunkUpdates::chunks() const {
+  std::vector<std::uint32_t> chunks;
+  for (const ChunkUpdate& update : updates_) chunks.push_back(update.chunk);
+  return chunks;
+}
+
+void ChunkUpdates::run() {
+  for (ChunkUpdate& update : updates_) run(update);
+}
+
+void ChunkUpdates::run(ChunkUpdate& update) {
+  std::vector<kernels::Packet> packets;
+  for (const Packet& packet : update.packets) {
+    packets.push_back({.packing = codec_of(packet.codec).packing,
+                       .scaler = packet.scaler,
+                       .payload = packet.payload.view()});
+  }
+  std::vector<std::span<float>> slots;
+  for (const auto& slot : update.slots) slots.push_back(slot->as<float>());
+  const kernels::Parameters parameters{
+      .current = update.current->as<float>(), .slots = slots, .next = update.next->as<float>()};
+  update.down = {.chunk = update.chunk, .codec = update.codec, .payload = {}};
+  switch (update.combine) {
+    case Combine::parameters:
+      kernels::update(packets, update.options, parameters, isa_);
+      break;
+    case Combine::sums:
+      step_from_sums(update, packets, parameters);
+      break;
+    case Combine::average:
+      step_from_average(update, packets, parameters);
+      break;
+    case Combine::ternary:
+      step_from_trits(update, packets, parameters);
+      break;
+  }
+  if (!update.rounds) return;
+  const std::shared_ptr<Buffer> rounded = pool_.take(parameters.next.size() * 2);
+  kernels::encode_bf16(parameters.next, rounded->bytes(), isa_);
+  update.down = {.chunk = update.chunk, .codec = Codec::BF16, .payload = share(rounded)};
+}
+
+void ChunkUpdates::step_from_sums(ChunkUpdate& update, std::span<const kernels::Packet> packets,
+                                  const kernels::Parameters& parameters) {
+  const auto ranks = static_cast<std::uint32_t>(packets.size());
+  const auto sums = pool_.take(kernels::sum_bytes(parameters.current.size(), ranks));
+  kernels::sum_trits(packets, sums->bytes(), isa_);
+  update.down.scaler = packets.front().scaler;
+  const kernels::SumPacket packet{ranks, update.down.scaler, sums->bytes()};
+  kernels::update(packet, update.options, parameters, isa_);
+  if (update.sends) update.down.payload = seal(update, sums, ranks);
+}
+
+void ChunkUpdates::step_from_average(ChunkUpdate& update, std::span<const kernels::Packet> packets,
+                                     const kernels::Parameters& parameters) {
+  const auto average = pool_.take(parameters.current.size_bytes());
+  kernels::average(packets, average->as<float>(), isa_);
+  const kernels::Packet packet{.packing = kernels::Packing::fp32, .payload = average->bytes()};
+  kernels::update(std::span(&packet, 1), update.options, parameters, isa_);
+  update.down = {.chunk = update.chunk, .codec = Codec::FP32, .payload = share(average)};
+}
+
+/// The average and what ternarizing left of those before are ternarized, and stepped from as the
+/// workers will (error feedback at the server: DoubleSqueeze, Tang et al. 2019).
+void ChunkUpdates::step_from_trits(ChunkUpdate& update, std::span<const kernels::Packet> packets,
+                                   const kernels::Parameters& parameters) {
+  const std::span<float> residual = update.residual->as<float>();
+  const auto scratch = pool_.take(parameters.current.size_bytes());
+  const std::span<float> values = scratch->as<float>();
+  kernels::average(packets, values, isa_);
+  for (std::size_t i = 0; i < values.size(); ++i) residual[i] += values[i];
+  // Packets are finite. Sums of them that are not make the parameters, then the loss not finite.
+  const Result<float> scaler = kernels::scaler(residual, update.clip, isa_);
+  update.down.scaler = scaler ? *scaler : 0.0F;
+  const auto trits = pool_.take(kernels::planes_bytes(values.size()));
+  kernels::ternarize(residual, update.down.scaler, update.draw, update.first, trits->bytes(), isa_);
+  const kernels::SumPacket packet{1, update.down.scaler, trits->bytes()};
+  kernels::decode_sums(packet, values, isa_);
+  for (std::size_t i = 0; i < values.size(); ++i) residual[i] -= values[i];
+  kernels::update(packet, update.options, parameters, isa_);
+  update.down.payload = seal(update, trits, 1);
+}
+
+/// What travels of these planes.
+Bytes ChunkUpdates::seal(const ChunkUpdate& update, const std::shared_ptr<Buffer>& planes,
+                         std::uint32_t ranks) {
+  const GradientCodec codec = codec_of(update.codec);
+  if (codec.seal == nullptr) return share(planes);
+  const Packed what{.count = update.current->size() / sizeof(float), .ranks = ranks};
+  const std::shared_ptr<Buffer> sealed = pool_.take(codec.room(what));
+  const std::size_t bytes = codec.seal(planes->bytes(), what, sealed->bytes(), isa_);
+  return share(sealed, bytes);
+}
+
+}  // namespace sterna::actors

@@ -1,0 +1,28 @@
+// ternary: trits, or their sums, as bit-planes (kernels/TRITS.md).
+#include "actors/codecs.h"
+#include "kernels/sums.h"
+#include "kernels/ternary.h"
+
+namespace sterna::actors {
+namespace {
+
+std::size_t room(Packed what) { return kernels::sum_bytes(what.count, what.ranks); }
+
+Result<Bytes> open(const Bytes& payload, Packed what, BufferPool&, kernels::Isa) {
+  STERNA_TRY(what.ranks == 1 ? kernels::check_planes(payload.view(), what.count)
+                             : kernels::check_sums(payload.view(), what.count, what.ranks));
+  return payload;
+}
+
+}  // namespace
+
+GradientCodec ternary_codec() {
+  return {.name = "ternary",
+          .wire = Codec::TERNARY,
+          .packing = kernels::Packing::planes,
+          .lossy = true,
+          .room = room,
+          .open = open};
+}
+
+}  // namespace sterna::actors
