@@ -130,8 +130,8 @@ STERNA_AVX512_INLINE ColumnWords last_round(const ColumnLanes& even, const Colum
 /// them.
 STERNA_AVX512_INLINE BlockLanes begin_block(std::uint32_t base, const ColumnPlan& plan) {
   constexpr long long m = Philox::multiplier0;
-  const __m512i start =
-      _mm512_set1_epi64(static_cast<long long>(std::uint64_t{Philox::multiplier0} * base));
+  const std::uint64_t product = std::uint64_t{Philox::multiplier0} * base;
+  const __m512i start = _mm512_set1_epi64(static_cast<long long>(product));
   const __m512i columns = _mm512_setr_epi64(0, 2 * m, 4 * m, 6 * m, 8 * m, 10 * m, 12 * m, 14 * m);
   const __m512i first = _mm512_add_epi64(start, columns);
   return {two_rounds(first, plan), two_rounds(_mm512_add_epi64(first, _mm512_set1_epi64(m)), plan),

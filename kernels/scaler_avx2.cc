@@ -17,14 +17,14 @@ STERNA_AVX2_INLINE Halves load(const LaneSums& sums) {
 }
 
 STERNA_AVX2_INLINE void store(const Halves& halves, LaneSums& sums) {
-  for (int half = 0; half < 2; ++half) {
+  for (std::size_t half = 0; half < 2; ++half) {
     _mm256_store_ps(sums.sum + 8 * half, halves.sum[half]);
     _mm256_store_ps(sums.squares + 8 * half, halves.squares[half]);
   }
 }
 
 STERNA_AVX2_INLINE void add_vectors(const float* x, Halves& to) {
-  for (int half = 0; half < 2; ++half) {
+  for (std::size_t half = 0; half < 2; ++half) {
     const __m256 v = _mm256_loadu_ps(x + 8 * half);
     to.sum[half] = _mm256_add_ps(to.sum[half], v);
     to.squares[half] = _mm256_fmadd_ps(v, v, to.squares[half]);

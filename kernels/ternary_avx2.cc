@@ -80,7 +80,7 @@ STERNA_AVX2_INLINE __m256i signed_threshold(__m256 t) {
 
 // Eight elements, and their bits of either plane.
 STERNA_AVX2_INLINE void eight(const float* g, __m256 k, __m256i word, std::byte* nonzero, Also also,
-                              __m256 scaler, Seen& seen, int half) {
+                              __m256 scaler, Seen& seen, std::size_t half) {
   const __m256 x = _mm256_loadu_ps(g);
   const __m256 magnitude = _mm256_andnot_ps(_mm256_castsi256_ps(top_bit()), x);
   const __m256i t = signed_threshold(_mm256_mul_ps(magnitude, k));
@@ -116,7 +116,7 @@ STERNA_AVX2_INLINE void one_block(const float* g, BlockDraw draw, __m256 k, std:
     for (std::size_t group = 0; group < 4; ++group) {
       __m256i& word = words[row / 4][group];
       eight(g + 32 * row + 8 * group, k, word, nonzero + 4 * row + group, also, scaler, seen,
-            static_cast<int>(group % 2));
+            group % 2);
       word = _mm256_shuffle_epi8(word, rotate);
     }
   }
@@ -134,13 +134,13 @@ STERNA_AVX2_INLINE void run_blocks(const BlockRun& run, Also also, PassTotals& t
   for (std::size_t block = 0; block < run.blocks; ++block) {
     LaneSums* sums =
         also == Also::sum ? totals.sums + (run.first + block) / blocks_per_sum : nullptr;
-    for (int half = 0; also == Also::sum && half < 2; ++half) {
+    for (std::size_t half = 0; also == Also::sum && half < 2; ++half) {
       seen.sum[half] = _mm256_load_ps(sums->sum + 8 * half);
       seen.squares[half] = _mm256_load_ps(sums->squares + 8 * half);
     }
     one_block(run.gradient + block * plane_block, draw, k, run.planes + block * plane_block_bytes,
               also, scaler, seen);
-    for (int half = 0; also == Also::sum && half < 2; ++half) {
+    for (std::size_t half = 0; also == Also::sum && half < 2; ++half) {
       _mm256_store_ps(sums->sum + 8 * half, seen.sum[half]);
       _mm256_store_ps(sums->squares + 8 * half, seen.squares[half]);
     }

@@ -45,8 +45,9 @@ STERNA_AVX512_INLINE void half_row(const float* g, const float* ahead, __m512 k,
 
 // Vectors `begin` to `end` - 1 of the 32 of a block. Their sums are chains of additions that would
 // fill the scheduler if they stood close together, so each round of Philox takes some.
-STERNA_AVX512_INLINE void add_vectors(const float* g, int begin, int end, Seen& seen) {
-  for (int i = begin; i < end; ++i) {
+STERNA_AVX512_INLINE void add_vectors(const float* g, std::size_t begin, std::size_t end,
+                                      Seen& seen) {
+  for (std::size_t i = begin; i < end; ++i) {
     __m512 x = _mm512_loadu_ps(g + 16 * i);
     asm("" : "+v"(x));  // one load, as in scaler_avx512.cc
     seen.sum = _mm512_add_ps(seen.sum, x);
@@ -61,7 +62,10 @@ STERNA_AVX512_INLINE void one_block(const float* g, const float* ahead, std::uin
 #pragma GCC unroll 7
   for (int round = 2; round <= 8; ++round) {
     next_round(lanes, plan, round);
-    if (also == Also::sum) add_vectors(g, 32 * (round - 2) / 7, 32 * (round - 1) / 7, seen);
+    if (also == Also::sum) {
+      const auto done = static_cast<std::size_t>(round - 2);
+      add_vectors(g, 32 * done / 7, 32 * (done + 1) / 7, seen);
+    }
   }
   const BlockWords words = end_block(lanes, plan);
 #pragma GCC unroll 4
