@@ -108,6 +108,16 @@ class FlattenLayer final : public Layer {
   Activation& y_;
 };
 
+class FixedGradientLayer final : public Layer {
+ public:
+  explicit FixedGradientLayer(std::size_t index) : index_(index) {}
+  void forward() override {}
+  void backward(Completion& completion) override { completion.complete(index_); }
+
+ private:
+  std::size_t index_;
+};
+
 }  // namespace
 
 Activation& Graph::input(Shape shape, Layout layout) {
@@ -165,6 +175,16 @@ Activation& Graph::inner_product(Activation& x, const AffineSpec& spec) {
   layers_.push_back(std::make_unique<InnerProductLayer>(std::move(operation), affine, x, y));
   owners_.resize(parameters_.size(), layers_.back().get());
   return y;
+}
+
+void Graph::fixed_gradient(const ParameterSpec& spec, float stddev) {
+  const auto index = static_cast<std::uint32_t>(parameters_.size());
+  Parameter& parameter = parameters_.emplace_back(spec);
+  ParameterSpec drawn = spec;
+  drawn.stddev = stddev;
+  initialize(parameter.gradient.values(), drawn, 0, index);
+  layers_.push_back(std::make_unique<FixedGradientLayer>(index));
+  owners_.resize(parameters_.size(), layers_.back().get());
 }
 
 Activation& Graph::max_pool(Activation& x, const Window& window) {

@@ -38,6 +38,9 @@ class Graph {
   Activation& flatten(Activation& x);
   /// Of {N, …} row-major: whatever follows N is one row of inputs.
   Activation& inner_product(Activation& x, const AffineSpec& spec);
+  /// A parameter that nothing depends on, with the same gradient in every step: numbers from a
+  /// normal distribution truncated at two standard deviations.
+  void fixed_gradient(const ParameterSpec& spec, float stddev);
 
   /// The net's input.
   Activation& first() { return activations_.front(); }
