@@ -179,10 +179,14 @@ Activation& Graph::inner_product(Activation& x, const AffineSpec& spec) {
 
 void Graph::fixed_gradient(const ParameterSpec& spec, float stddev) {
   const auto index = static_cast<std::uint32_t>(parameters_.size());
-  Parameter& parameter = parameters_.emplace_back(spec);
-  ParameterSpec drawn = spec;
-  drawn.stddev = stddev;
-  initialize(parameter.gradient.values(), drawn, 0, index);
+  const std::span<float> gradient = parameters_.emplace_back(spec).gradient.values();
+  // Drawing all of them would take longer than many an exchange.
+  constexpr std::size_t kDrawn = 65536;
+  const std::span<float> drawn = gradient.first(std::min(kDrawn, gradient.size()));
+  ParameterSpec from = spec;
+  from.stddev = stddev;
+  initialize(drawn, from, 0, index);
+  for (std::size_t i = drawn.size(); i < gradient.size(); ++i) gradient[i] = gradient[i - kDrawn];
   layers_.push_back(std::make_unique<FixedGradientLayer>(index));
   owners_.resize(parameters_.size(), layers_.back().get());
 }

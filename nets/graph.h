@@ -38,8 +38,8 @@ class Graph {
   Activation& flatten(Activation& x);
   /// Of {N, …} row-major: whatever follows N is one row of inputs.
   Activation& inner_product(Activation& x, const AffineSpec& spec);
-  /// A parameter that nothing depends on, with the same gradient in every step: numbers from a
-  /// normal distribution truncated at two standard deviations.
+  /// A parameter that nothing depends on, with the same gradient in every step: 65,536
+  /// numbers from a normal distribution truncated at two standard deviations, again and again.
   void fixed_gradient(const ParameterSpec& spec, float stddev);
 
   /// The net's input.

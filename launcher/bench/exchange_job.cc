@@ -124,7 +124,7 @@ Result<ClusterFile> exchange_file(const ExchangeShape& shape, const ExchangeLink
       "transport = \"{}\"\nsecurity = \"{}\"\n"
       "{}{}"
       "[job]\nnet = \"exchange\"\nhidden = [{}]\nsteps = {}\nbatch = 1\n"
-      "[optimizer]\nname = \"momentum\"\nweight_decay = 0.0\n"
+      "[optimizer]\nname = \"momentum\"\nlearning_rate = 1e-6\nweight_decay = 0.0\n"
       "[deadlines]\nstart = \"2m\"\nstep = \"10m\"\n",
       link.hosts != nullptr ? "join" : "local", head, link.transport, link.security, hosts, actors,
       fmt::join(exchange_tensors(shape.elements), ", "), shape.steps);
