@@ -1,5 +1,6 @@
 #include "nets/graph.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace sterna::nets {

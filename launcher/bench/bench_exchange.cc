@@ -33,8 +33,9 @@ struct Contender {
 std::vector<Contender> contenders() {
   return {
       {kFp32, {"gradient.codec=none"}},
-      {"fresh", {"gradient.codec=ternary", "gradient.scaler=shared"}},
-      {"last_step", {"gradient.codec=ternary", "gradient.scaler=last_step"}},
+      {"fresh", {"gradient.codec=ternary", "gradient.scaler=shared", "gradient.down=average"}},
+      {"last_step",
+       {"gradient.codec=ternary", "gradient.scaler=last_step", "gradient.down=average"}},
   };
 }
 

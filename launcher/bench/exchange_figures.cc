@@ -54,6 +54,7 @@ Figures figures_of(const std::vector<ExchangeRound>& rounds) {
       if (name == kPlanes && last.bits_up_ternarized) {
         figures["bits_up_ternarized"] = *last.bits_up_ternarized;
       }
+      if (name == kPlanes && last.bits_down) figures["bits_down_average"] = *last.bits_down;
       if (link != kShaped) continue;
       figures["card_bytes." + name] =
           median_of(rounds, [&](const auto& round) { return step(round).card_bytes; });

@@ -24,11 +24,17 @@ std::string host_table(const std::string& name, const std::string& address) {
   return fmt::format("[[host]]\nname = \"{}\"\naddress = \"{}\"\n", name, address);
 }
 
-/// Steps done, and when: by each worker's own clock.
+/// Steps done, when by the worker's own clock, and what had travelled until then.
 struct Reached {
   std::uint64_t step = 0;
   double seconds = 0;
+  actors::Traffic traffic;
 };
+
+std::optional<double> bits(std::uint64_t bytes, std::uint64_t elements) {
+  if (elements == 0) return std::nullopt;
+  return 8 * static_cast<double>(bytes) / static_cast<double>(elements);
+}
 
 /// Watches the workers' reports for where the measured steps begin and end.
 class Watch {
@@ -40,7 +46,7 @@ class Watch {
     for (const auto& [worker, progress] : record.progress) {
       Span& span = spans_[worker];
       if (progress.step == span.last.step) continue;
-      span.last = {progress.step, progress.seconds};
+      span.last = {progress.step, progress.seconds, progress.traffic};
       const bool begins = span.first.step < kDroppedSteps && progress.step < steps_;
       if (begins) span.first = span.last;
       // All are in the same step, give or take what is under way.
@@ -59,6 +65,7 @@ class Watch {
       mean.seconds =
           std::max(mean.seconds, (span.last.seconds - span.first.seconds) / span.steps());
     }
+    count_bits(mean);
     if (hosts_ == nullptr) return mean;
     if (!cards_first_) return cards_first_.error();
     if (!cards_last_) return cards_last_.error();
@@ -78,6 +85,18 @@ class Watch {
     Reached last;
     double steps() const { return static_cast<double>(last.step - first.step); }
   };
+  /// Of one worker, which is like the others: without the parameters that each begins with.
+  void count_bits(ExchangeStep& mean) const {
+    const actors::Traffic& before = spans_.begin()->second.first.traffic;
+    const actors::Traffic& after = spans_.begin()->second.last.traffic;
+    mean.bits_up_ternarized = bits(after.ternarized_bytes - before.ternarized_bytes,
+                                   after.ternarized_elements - before.ternarized_elements);
+    mean.bits_up =
+        bits(after.bytes_up - before.bytes_up, after.gradient_elements - before.gradient_elements);
+    mean.bits_down = bits(after.parameter_bytes - before.parameter_bytes,
+                          after.parameter_elements - before.parameter_elements);
+  }
+
   using Cards = Result<std::vector<CardBytes>>;
 
   std::uint64_t steps_;
@@ -161,11 +180,7 @@ Result<ExchangeStep> run_exchange(const ClusterFile& file, const ExchangeLink& l
   }
   if (result.exit != 0) return logs.explain({Errc::remote, result.cause});
   logs.discard();
-  STERNA_ASSIGN(ExchangeStep step, watch.step());
-  step.bits_up_ternarized = result.bits_per_ternarized_element_up;
-  step.bits_up = result.bits_per_element_up;
-  step.bits_down = result.bits_per_element_down;
-  return step;
+  return watch.step();
 }
 
 }  // namespace sterna::launcher
