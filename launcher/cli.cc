@@ -254,7 +254,7 @@ class CommandLine {
       CLI::App* which = add(bench, name, help);
       which->add_flag("--json", bench_options_.json, "Print one line of JSON at the end");
       const std::string_view what(name);
-      if (what == "actors" || what == "codec") {
+      if (what != "train") {
         which->add_option("--only", bench_options_.only, "Measure the parts whose name begins so")
             ->type_name("NAME");
       }

@@ -57,6 +57,7 @@ Result<ExchangeReport> measure_exchange(const BenchOptions& options) {
   setup.shape.steps = options.steps;
   setup.security = options.security;
   setup.rounds = static_cast<int>(options.rounds);
+  setup.only = options.only;
   setup.gloo = options.gloo;
   const SteadyClock clock;
   ProgressLine line(clock);

@@ -109,7 +109,7 @@ int data_split_command(const DataSplitOptions& options);
 struct BenchOptions {
   std::string what;  ///< "actors", "codec", "exchange" or "train"
   bool json = false;
-  std::string only;  ///< of "actors" and "codec": the parts whose name begins so; empty: all
+  std::string only;                ///< not of "train": the parts whose name begins so; empty: all
   std::string elements = "25.6M";  ///< of "codec" and "exchange"
   // The rest is of "exchange".
   std::string link;          ///< "1gbit" between emulated hosts; empty: all on this machine

@@ -30,13 +30,15 @@ struct Contender {
   std::vector<std::string> keys;
 };
 
-std::vector<Contender> contenders() {
-  return {
+std::vector<Contender> contenders(const std::string& only) {
+  std::vector<Contender> all = {
       {kFp32, {"gradient.codec=none"}},
       {"fresh", {"gradient.codec=ternary", "gradient.scaler=shared", "gradient.down=average"}},
       {"last_step",
        {"gradient.codec=ternary", "gradient.scaler=last_step", "gradient.down=average"}},
   };
+  std::erase_if(all, [&](const Contender& one) { return !one.name.starts_with(only); });
+  return all;
 }
 
 std::vector<ExchangeLink> links(const ExchangeBenchSetup& setup, const EmulatedHosts* hosts) {
@@ -105,7 +107,7 @@ class Bench {
     show("raw sockets");
     STERNA_ASSIGN(measured.raw, measure_raw_link(hosts_));
     for (const ExchangeLink& link : links(setup_, hosts_)) {
-      for (const auto& [name, keys] : contenders()) {
+      for (const auto& [name, keys] : contenders(setup_.only)) {
         show(fmt::format("{} over {}", name, link.name));
         STERNA_ASSIGN(const ClusterFile file, exchange_file(setup_.shape, link, keys));
         STERNA_ASSIGN(const ExchangeStep step, run_exchange(file, link, data_));
@@ -135,6 +137,10 @@ class Bench {
 
 Result<ExchangeReport> bench_exchange(const ExchangeBenchSetup& setup,
                                       const BenchProgress& progress) {
+  if (contenders(setup.only).empty()) {
+    return Error{Errc::invalid_argument,
+                 fmt::format("no codec's name here begins with '{}'", setup.only)};
+  }
   // Before any thread is started: those would stay outside.
   std::optional<EmulatedHosts> hosts;
   if (setup.link > 0) {

@@ -33,6 +33,7 @@ std::string number(const Figures& figures, const std::string& name, const char* 
 Figures figures_of(const std::vector<ExchangeRound>& rounds) {
   Figures figures;
   for (const auto& [link, entries] : rounds.front().steps) {
+    const bool compared = entries.front().contender == kFp32;
     for (std::size_t i = 0; i < entries.size(); ++i) {
       const auto step = [&link = link, i](const ExchangeRound& round) -> const ExchangeStep& {
         return round.steps.at(link)[i].step;
@@ -44,7 +45,7 @@ Figures figures_of(const std::vector<ExchangeRound>& rounds) {
       const std::string& name = entries[i].contender;
       const std::string where = fmt::format("{}.{}", link, name);
       figures["step_seconds." + where] = median_of(rounds, seconds);
-      if (name == kPlanes && link != kShaped) {
+      if (compared && name == kPlanes && link != kShaped) {
         figures["ternary_over_fp32_time." + link] = median_of(
             rounds, [&](const auto& round) { return seconds(round) / fp32_seconds(round); });
       }
@@ -61,9 +62,10 @@ Figures figures_of(const std::vector<ExchangeRound>& rounds) {
       figures["wall_over_wire." + name] = median_of(rounds, [&](const auto& round) {
         return seconds(round) / (step(round).card_bytes / round.raw.card_rate);
       });
-      if (name == kFp32) continue;
-      figures["speedup_over_fp32." + name] = median_of(
-          rounds, [&](const auto& round) { return fp32_seconds(round) / seconds(round); });
+      if (compared && name != kFp32) {
+        figures["speedup_over_fp32." + name] = median_of(
+            rounds, [&](const auto& round) { return fp32_seconds(round) / seconds(round); });
+      }
       // With the scaler that no earlier step knows: what a user has to compare with gloo.
       if (name == "fresh" && rounds.front().gloo_seconds > 0) {
         figures["gloo_seconds"] =
@@ -82,12 +84,14 @@ std::vector<std::string> lines_of(const std::vector<ExchangeRound>& rounds,
   std::vector<std::string> lines;
   for (const auto& [link, entries] : rounds.front().steps) {
     std::vector<std::vector<std::string>> rows;
-    const double fp32 = figures.at(fmt::format("step_seconds.{}.{}", link, kFp32));
+    const auto fp32 = figures.find(fmt::format("step_seconds.{}.{}", link, kFp32));
+    const auto times_faster = [&](double seconds) {
+      return fp32 == figures.end() ? "-" : fmt::format("{:.2f}", fp32->second / seconds);
+    };
     for (const auto& [name, step] : entries) {
       const std::string where = fmt::format("{}.{}", link, name);
       const double seconds = figures.at("step_seconds." + where);
-      rows.push_back({name, fmt::format("{:.2f}", seconds * 1e3),
-                      fmt::format("{:.2f}", fp32 / seconds),
+      rows.push_back({name, fmt::format("{:.2f}", seconds * 1e3), times_faster(seconds),
                       number(figures, "bits_up." + where, "{:.3f}"),
                       number(figures, "bits_down." + where, "{:.3f}"),
                       link == kShaped ? number(figures, "card_bytes." + name, "{:.2f}", 1e-6) : "-",
@@ -95,8 +99,8 @@ std::vector<std::string> lines_of(const std::vector<ExchangeRound>& rounds,
     }
     if (link == kShaped && figures.contains("gloo_seconds")) {
       const double seconds = figures.at("gloo_seconds");
-      rows.push_back({"gloo", fmt::format("{:.2f}", seconds * 1e3),
-                      fmt::format("{:.2f}", fp32 / seconds), "-", "-", "-", "-"});
+      rows.push_back({"gloo", fmt::format("{:.2f}", seconds * 1e3), times_faster(seconds), "-", "-",
+                      "-", "-"});
     }
     const std::vector<std::string> table = text_table({{link},
                                                        {"ms a step", true},

@@ -26,7 +26,7 @@ struct ExchangeRound {
   std::map<std::string, std::vector<Entry>> steps;  ///< by link
 };
 
-/// `rounds` is not empty, and all have the same contenders.
+/// `rounds` is not empty, and all have the same contenders; fp32 is the first, or not among them.
 Figures figures_of(const std::vector<ExchangeRound>& rounds);
 
 /// A table for each link, and what stands beside it. `figures` hold figures_of(rounds), read_gbps,

@@ -50,6 +50,14 @@ TEST(ExchangeFigures, compare_within_the_machine_by_time) {
   EXPECT_FALSE(figures.contains("wall_over_wire.fresh"));
 }
 
+TEST(ExchangeFigures, compare_with_nothing_where_fp32_was_not_run) {
+  ExchangeRound alone = round("link", 1, 0.1, 0.05);
+  alone.steps["link"].erase(alone.steps["link"].begin());
+  const Figures figures = figures_of({alone});
+  EXPECT_FALSE(figures.contains("speedup_over_fp32.last_step"));
+  EXPECT_DOUBLE_EQ(figures.at("wall_over_wire.last_step"), 1);
+}
+
 TEST(ExchangeFigures, are_a_table_for_people) {
   const std::vector<ExchangeRound> rounds = {round("link", 1, 0.1, 0.05)};
   Figures figures = figures_of(rounds);
