@@ -25,7 +25,7 @@ namespace {
 constexpr const char* kOwnNamespace = "/proc/thread-self/ns/net";
 /// A card sends this much at once: a few packets of the largest size, and on fast links what passes
 /// in a millisecond, since the kernel does not look more often.
-constexpr std::uint64_t kLeastBurst = 128 * 1024;
+constexpr std::uint64_t kLeastBurst = 131'072;
 constexpr std::uint64_t kBurstsPerSecond = 1000;
 constexpr const char* kLongestQueue = "50ms";
 
@@ -129,8 +129,9 @@ Result<EmulatedHosts> EmulatedHosts::make(std::size_t count, std::uint64_t bits_
 }
 
 Result<void> EmulatedHosts::build(std::size_t count, std::uint64_t bits_per_second) {
-  STERNA_ASSIGN(outside_, Namespace::current());
+  STERNA_ASSIGN(auto outside, Namespace::current());
   STERNA_ASSIGN(bridge_, Namespace::make());
+  outside_ = std::move(outside);  // from here on there is a way back
   for (std::size_t i = 0; i < count; ++i) {
     STERNA_ASSIGN(hosts_.emplace_back(), Namespace::make());
   }
