@@ -114,7 +114,7 @@ class Finisher {
 
   void plan_net() {
     const bool mlp = file_.job.net == "mlp";
-    if (mlp || file_.job.net == "exchange") {
+    if (mlp || file_.job.net.starts_with("exchange")) {
       if (!draft_.has("job.hidden")) {
         file_.job.hidden =
             mlp ? std::vector<std::int64_t>{300, 100} : std::vector<std::int64_t>{25000};

@@ -151,7 +151,9 @@ Section<JobSection> job_section() {
   return {"job",
           false,
           "what is trained; needed where an actor has a role",
-          {key("net", &S::net, "the net").one_of({"lenet", "mlp", "exchange"}).must_be_given(),
+          {key("net", &S::net, "the net")
+               .one_of({"lenet", "mlp", "exchange", "exchange_paced"})
+               .must_be_given(),
            key("hidden", &S::hidden,
                "widths of the mlp's hidden layers, e.g. [4096, 512]; of exchange its tensors, in "
                "units of 1024 elements")

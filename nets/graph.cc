@@ -1,6 +1,7 @@
 #include "nets/graph.h"
 
 #include <algorithm>
+#include <thread>
 #include <utility>
 
 namespace sterna::nets {
@@ -111,12 +112,20 @@ class FlattenLayer final : public Layer {
 
 class FixedGradientLayer final : public Layer {
  public:
-  explicit FixedGradientLayer(std::size_t index) : index_(index) {}
-  void forward() override {}
-  void backward(Completion& completion) override { completion.complete(index_); }
+  FixedGradientLayer(std::size_t index, const Pace& pace) : index_(index), pace_(pace) {}
+  void forward() override { pass(pace_.forward); }
+  void backward(Completion& completion) override {
+    pass(pace_.backward);
+    completion.complete(index_);
+  }
 
  private:
+  static void pass(std::chrono::nanoseconds time) {
+    if (time.count() > 0) std::this_thread::sleep_for(time);
+  }
+
   std::size_t index_;
+  Pace pace_;
 };
 
 }  // namespace
@@ -178,7 +187,7 @@ Activation& Graph::inner_product(Activation& x, const AffineSpec& spec) {
   return y;
 }
 
-void Graph::fixed_gradient(const ParameterSpec& spec, float stddev) {
+void Graph::fixed_gradient(const ParameterSpec& spec, float stddev, const Pace& pace) {
   const auto index = static_cast<std::uint32_t>(parameters_.size());
   const std::span<float> gradient = parameters_.emplace_back(spec).gradient.values();
   // Drawing all of them would take longer than many an exchange.
@@ -188,7 +197,7 @@ void Graph::fixed_gradient(const ParameterSpec& spec, float stddev) {
   from.stddev = stddev;
   initialize(drawn, from, 0, index);
   for (std::size_t i = drawn.size(); i < gradient.size(); ++i) gradient[i] = gradient[i - kDrawn];
-  layers_.push_back(std::make_unique<FixedGradientLayer>(index));
+  layers_.push_back(std::make_unique<FixedGradientLayer>(index, pace));
   owners_.resize(parameters_.size(), layers_.back().get());
 }
 

@@ -35,8 +35,12 @@ constexpr Entry zoo[] = {
      [](Graph& graph, const NetOptions& options) -> Activation& {
        return build_mlp(graph, options.batch, options.hidden);
      }},
-    {"exchange", true, [](Graph& graph, const NetOptions& options) -> Activation& {
+    {"exchange", true,
+     [](Graph& graph, const NetOptions& options) -> Activation& {
        return build_exchange(graph, options.batch, options.hidden);
+     }},
+    {"exchange_paced", true, [](Graph& graph, const NetOptions& options) -> Activation& {
+       return build_paced_exchange(graph, options.batch, options.hidden);
      }}};
 
 /// Libraries below report their failures by throwing; nothing above hears of it.

@@ -14,6 +14,7 @@
 #include "launcher/bench/gloo_run.h"
 #include "launcher/bench/median.h"
 #include "launcher/bench/memory_speed.h"
+#include "nets/exchange.h"
 #include "nets/net.h"
 
 namespace sterna::launcher {
@@ -59,7 +60,7 @@ Result<double> own_step_seconds(const ExchangeShape& shape) {
   struct Nobody final : nets::GradientSink {
     void gradient(std::size_t, std::span<const float>) override {}
   } nobody;
-  const std::vector<std::int64_t> tensors = exchange_tensors(shape.elements);
+  const std::vector<std::int64_t> tensors = exchange_tensors(shape);
   STERNA_ASSIGN(
       const auto net,
       nets::make_net({.name = "exchange", .hidden = {tensors.begin(), tensors.end()}, .batch = 1}));
@@ -75,6 +76,31 @@ Result<double> own_step_seconds(const ExchangeShape& shape) {
     times.push_back(std::chrono::duration<double>(clock.now() - begin).count());
   }
   return median(times);
+}
+
+/// How much of the exchange hides behind the passes of a net on four hosts: the time of its passes
+/// over a step's, the median of the rounds.
+Result<double> weak_scaling(const ExchangeBenchSetup& setup, const BenchProgress& progress,
+                            const input::DataLocation& data) {
+  constexpr std::int64_t kHosts = 4;
+  constexpr std::size_t kTensors = 16;
+  STERNA_ASSIGN(const EmulatedHosts hosts, EmulatedHosts::make(kHosts, setup.link));
+  ExchangeShape shape = setup.shape;
+  shape.ranks = kHosts;
+  shape.servers = kHosts;
+  shape.tensors = kTensors;
+  shape.net = "exchange_paced";
+  const ExchangeLink link = links(setup, &hosts).front();
+  STERNA_ASSIGN(const ClusterFile file,
+                exchange_file(shape, link, contenders(kPlanes).front().keys));
+  const std::chrono::duration<double> passes = nets::kPacedForward + nets::kPacedBackward;
+  std::vector<double> ratios;
+  for (int round = 0; round < setup.rounds; ++round) {
+    progress(fmt::format("round {} of {}: {}", round + 1, setup.rounds, kWeakScaling));
+    STERNA_ASSIGN(const ExchangeStep step, run_exchange(file, link, data));
+    ratios.push_back(passes.count() / step.seconds);
+  }
+  return median(ratios);
 }
 
 /// The rounds, with what they have measured so far.
@@ -133,28 +159,44 @@ class Bench {
   std::string no_gloo_;
 };
 
+/// On its own hosts, if any.
+Result<ExchangeReport> compare(const ExchangeBenchSetup& setup, const BenchProgress& progress,
+                               const input::DataLocation& data) {
+  std::optional<EmulatedHosts> hosts;
+  if (setup.link > 0) {
+    const auto ranks = static_cast<std::size_t>(setup.shape.ranks);
+    STERNA_ASSIGN(EmulatedHosts made, EmulatedHosts::make(ranks, setup.link));
+    hosts.emplace(std::move(made));
+  }
+  return Bench(setup, progress, hosts ? &*hosts : nullptr, data).measure();
+}
+
+Result<ExchangeReport> measure(const ExchangeBenchSetup& setup, const BenchProgress& progress,
+                               const input::DataLocation& data) {
+  ExchangeReport report;
+  if (!contenders(setup.only).empty()) {
+    STERNA_ASSIGN(report, compare(setup, progress, data));
+  }
+  if (setup.link > 0 && std::string_view(kWeakScaling).starts_with(setup.only)) {
+    STERNA_ASSIGN(const double scaling, weak_scaling(setup, progress, data));
+    report.figures[kWeakScaling] = scaling;
+    report.lines.push_back(
+        fmt::format("four hosts   {:.2f} of a step are the net's passes, 200 ms", scaling));
+  }
+  if (!report.figures.empty()) return report;
+  return Error{Errc::invalid_argument,
+               fmt::format("no codec's name here begins with '{}'", setup.only)};
+}
+
 }  // namespace
 
 Result<ExchangeReport> bench_exchange(const ExchangeBenchSetup& setup,
                                       const BenchProgress& progress) {
-  if (contenders(setup.only).empty()) {
-    return Error{Errc::invalid_argument,
-                 fmt::format("no codec's name here begins with '{}'", setup.only)};
-  }
-  // Before any thread is started: those would stay outside.
-  std::optional<EmulatedHosts> hosts;
-  if (setup.link > 0) {
-    Result<EmulatedHosts> made =
-        EmulatedHosts::make(static_cast<std::size_t>(setup.shape.ranks), setup.link);
-    if (!made) return made.error();
-    hosts.emplace(std::move(made).value());
-  }
   STERNA_ASSIGN(const BenchLogs folder, BenchLogs::create());
   const std::filesystem::path digits = std::filesystem::path(folder.path()) / "digits";
   const Result<void> drawn = input::make_digits(digits, kFewDigits);
-  const input::DataLocation data{.dir = digits, .name = "digits"};
-  Bench bench(setup, progress, hosts ? &*hosts : nullptr, data);
-  Result<ExchangeReport> report = drawn ? bench.measure() : drawn.error();
+  Result<ExchangeReport> report =
+      drawn ? measure(setup, progress, {.dir = digits, .name = "digits"}) : drawn.error();
   folder.discard();
   return report;
 }

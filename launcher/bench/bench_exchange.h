@@ -16,7 +16,7 @@ struct ExchangeBenchSetup {
   std::uint64_t link = 0;  ///< bits per second between emulated hosts; 0: all on this machine
   std::string security;    ///< "none" or "curve" alone; empty: what is worth comparing
   int rounds = 3;          ///< contenders in turn, ratios within a round, medians over them
-  std::string only;        ///< the contenders whose name begins so; empty: all
+  std::string only;        ///< what has a name that begins so; empty: all
   std::string gloo;        ///< the script that runs gloo's all-reduce beside them; empty: none
 };
 
@@ -25,7 +25,7 @@ struct ExchangeReport {
   std::vector<std::string> lines;  ///< the same for people
 };
 
-/// invalid_argument where no contender's name begins with `only`, cancelled where the user
+/// invalid_argument where nothing's name begins with `only`, cancelled where the user
 /// interrupted it.
 Result<ExchangeReport> bench_exchange(const ExchangeBenchSetup& setup,
                                       const BenchProgress& progress);

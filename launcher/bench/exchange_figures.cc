@@ -11,9 +11,6 @@ namespace sterna::launcher {
 
 namespace {
 
-/// Planes both ways: of the contenders the one whose bytes are known beforehand.
-constexpr const char* kPlanes = "last_step";
-
 double median_of(const std::vector<ExchangeRound>& rounds,
                  const std::function<double(const ExchangeRound&)>& value) {
   std::vector<double> values;

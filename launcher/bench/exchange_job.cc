@@ -108,9 +108,10 @@ class Watch {
 
 }  // namespace
 
-std::vector<std::int64_t> exchange_tensors(std::size_t elements) {
-  const std::size_t units = std::max<std::size_t>(1, elements / kElementsPerUnit);
-  const std::size_t tensors = (units + actors::kWidestLayer - 1) / actors::kWidestLayer;
+std::vector<std::int64_t> exchange_tensors(const ExchangeShape& shape) {
+  const std::size_t units = std::max<std::size_t>(1, shape.elements / kElementsPerUnit);
+  const std::size_t fewest = (units + actors::kWidestLayer - 1) / actors::kWidestLayer;
+  const std::size_t tensors = std::max(fewest, std::min(shape.tensors, units));
   std::vector<std::int64_t> sizes(tensors, static_cast<std::int64_t>(units / tensors));
   for (std::size_t i = 0; i < units % tensors; ++i) ++sizes[i];
   return sizes;
@@ -142,11 +143,11 @@ Result<ClusterFile> exchange_file(const ExchangeShape& shape, const ExchangeLink
       "[cluster]\nname = \"bench_exchange\"\nplacer = \"{}\"\nhead = \"{}\"\n"
       "transport = \"{}\"\nsecurity = \"{}\"\n"
       "{}{}"
-      "[job]\nnet = \"exchange\"\nhidden = [{}]\nsteps = {}\nbatch = 1\n"
+      "[job]\nnet = \"{}\"\nhidden = [{}]\nsteps = {}\nbatch = 1\n"
       "[optimizer]\nname = \"momentum\"\nlearning_rate = 1e-6\nweight_decay = 0.0\n"
       "[deadlines]\nstart = \"2m\"\nstep = \"10m\"\n",
       link.hosts != nullptr ? "join" : "local", head, link.transport, link.security, hosts, actors,
-      fmt::join(exchange_tensors(shape.elements), ", "), shape.steps);
+      shape.net, fmt::join(exchange_tensors(shape), ", "), shape.steps);
   STERNA_ASSIGN(ClusterFile file, parse_cluster_file(text, "the benchmark's cluster file", keys));
   // They were started by somebody else, but share this machine's files.
   file.cluster.placer = "local";

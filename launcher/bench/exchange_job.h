@@ -19,6 +19,8 @@ struct ExchangeShape {
   std::int64_t ranks = 2;
   std::int64_t servers = 2;  ///< server i is on the host of rank i mod ranks
   std::int64_t steps = 24;
+  std::size_t tensors = 0;  ///< equal ones; 0: as few as can be
+  std::string net = "exchange";
 };
 
 /// What the processes talk over.
@@ -39,8 +41,8 @@ struct ExchangeStep {
   std::optional<double> bits_down;
 };
 
-/// The sizes of the net's tensors in its units: one tensor where one may be so large.
-std::vector<std::int64_t> exchange_tensors(std::size_t elements);
+/// The sizes of the net's tensors in its units.
+std::vector<std::int64_t> exchange_tensors(const ExchangeShape& shape);
 
 /// The run's cluster file, with `keys` ("gradient.codec=none") set.
 Result<ClusterFile> exchange_file(const ExchangeShape& shape, const ExchangeLink& link,

@@ -68,9 +68,10 @@ TEST(ExchangeFigures, are_a_table_for_people) {
 }
 
 TEST(ExchangeJob, is_one_tensor_where_one_may_be_so_large) {
-  EXPECT_THAT(exchange_tensors(25'600'000), ElementsAre(25000));
-  EXPECT_THAT(exchange_tensors(1), ElementsAre(1));
-  EXPECT_THAT(exchange_tensors(std::size_t{65537} * 1024), ElementsAre(32769, 32768));
+  EXPECT_THAT(exchange_tensors({.elements = 25'600'000}), ElementsAre(25000));
+  EXPECT_THAT(exchange_tensors({.elements = 1}), ElementsAre(1));
+  EXPECT_THAT(exchange_tensors({.elements = std::size_t{65537} * 1024}), ElementsAre(32769, 32768));
+  EXPECT_THAT(exchange_tensors({.elements = 10240, .tensors = 4}), ElementsAre(3, 3, 2, 2));
 }
 
 TEST(ExchangeJob, has_servers_beside_the_ranks) {

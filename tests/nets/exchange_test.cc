@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cmath>
 
 #include "net_fixture.h"
@@ -60,6 +61,15 @@ TEST(Exchange, DrawsGradientsThatAreNormalAndDiffer) {
   const double deviation = std::sqrt(squares / 65536);
   EXPECT_NEAR(deviation, 0.88e-3, 0.02e-3) << "truncated at two of 1e-3";
   EXPECT_NE(recorder.gradients[2][0], recorder.gradients[3][0]);
+}
+
+TEST(Exchange, TakesTimeWhereItIsPaced) {
+  const auto net = initialized({.name = "exchange_paced", .hidden = {1, 1}, .batch = 2});
+  const Batch batch(2);
+  Recorder recorder;
+  const auto begin = std::chrono::steady_clock::now();
+  ASSERT_TRUE(net->train_step(batch.images, batch.labels, recorder).ok());
+  EXPECT_GE(std::chrono::steady_clock::now() - begin, kPacedForward + kPacedBackward);
 }
 
 }  // namespace
