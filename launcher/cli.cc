@@ -249,23 +249,55 @@ class CommandLine {
     CLI::App* bench = add(&app_, "bench", "Measure this machine");
     for (const auto& [name, help] : {std::pair{"actors", "Asks per second, beside raw ZeroMQ"},
                                      std::pair{"codec", "Ternary codec, beside reading memory"},
+                                     std::pair{"exchange", "Steps that only move gradients"},
                                      std::pair{"train", "A step with actors over one without"}}) {
       CLI::App* which = add(bench, name, help);
       which->add_flag("--json", bench_options_.json, "Print one line of JSON at the end");
-      if (std::string_view(name) != "train") {
+      const std::string_view what(name);
+      if (what != "train") {
         which->add_option("--only", bench_options_.only, "Measure the parts whose name begins so")
             ->type_name("NAME");
       }
-      if (std::string_view(name) == "codec") {
+      if (what == "codec" || what == "exchange") {
         which->add_option("--elements", bench_options_.elements, "Of the gradient tensor")
             ->type_name("N")
             ->capture_default_str();
       }
+      if (what == "exchange") add_exchange_options(which);
       which->callback([this, name = std::string(name)] {
         bench_options_.what = name;
         action_ = [this] { return bench_command(bench_options_); };
       });
     }
+  }
+
+  void add_exchange_options(CLI::App* exchange) {
+    const auto number = [&](const char* name, std::int64_t& value, const char* help,
+                            std::int64_t least, std::int64_t most) {
+      return exchange->add_option(name, value, help)
+          ->check(CLI::Range(least, most).description(""))
+          ->type_name("N");
+    };
+    exchange
+        ->add_option("--link", bench_options_.link,
+                     "Between a host for each rank, emulated and shaped in both directions, e.g. "
+                     "1gbit; needs root. Default: all on this machine, over ipc and tcp")
+        ->type_name("RATE");
+    number("--ranks", bench_options_.ranks, "Workers with a rank each", 2, 64)
+        ->capture_default_str();
+    number("--servers", bench_options_.servers, "Beside the ranks; default: as many", 1, 64);
+    exchange->add_option("--security", bench_options_.security, "Only over tcp that is so")
+        ->check(CLI::IsMember({"none", "curve"}).description(""))
+        ->type_name("none|curve");
+    number("--steps", bench_options_.steps, "Of each run; the first four are not measured", 2,
+           100000)
+        ->capture_default_str();
+    number("--rounds", bench_options_.rounds, "Of all contenders in turn", 1, 1000)
+        ->capture_default_str();
+    exchange
+        ->add_option("--gloo", bench_options_.gloo,
+                     "tests/bench/gloo_allreduce.py: gloo's all-reduce beside them")
+        ->type_name("SCRIPT");
   }
 
   void add_test() {

@@ -115,8 +115,12 @@ class Finisher {
   }
 
   void plan_net() {
-    if (file_.job.net == "mlp") {
-      if (!draft_.has("job.hidden")) file_.job.hidden = {300, 100};
+    const bool mlp = file_.job.net == "mlp";
+    if (mlp || file_.job.net.starts_with("exchange")) {
+      if (!draft_.has("job.hidden")) {
+        file_.job.hidden =
+            mlp ? std::vector<std::int64_t>{300, 100} : std::vector<std::int64_t>{25000};
+      }
       if (file_.job.hidden.size() > actors::kMostHiddenLayers) {
         problems_.add(draft_.where("job.hidden"),
                       fmt::format("{} hidden layers are too many; at most {} fit",
@@ -125,7 +129,8 @@ class Finisher {
     } else if (!file_.job.hidden.empty()) {
       problems_.add(
           draft_.where("job.hidden"),
-          fmt::format("\"job.hidden\" is for the net \"mlp\", not for \"{}\"", file_.job.net));
+          fmt::format("\"job.hidden\" is for the nets \"mlp\" and \"exchange\", not for \"{}\"",
+                      file_.job.net));
     }
   }
 

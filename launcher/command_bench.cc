@@ -1,12 +1,14 @@
-// sterna bench actors|codec|train: what the runtime, the codec and a training step cost, as figures
-// of one run.
+// sterna bench actors|codec|exchange|train: what the runtime, the codec, the exchange of gradients
+// and a training step cost, as figures of one run.
 #include <fmt/format.h>
 
 #include "launcher/bench/bench_actors_run.h"
 #include "launcher/bench/bench_codec.h"
+#include "launcher/bench/bench_exchange.h"
 #include "launcher/bench/bench_train.h"
 #include "launcher/commands.h"
 #include "launcher/json_line.h"
+#include "launcher/progress_line.h"
 
 namespace sterna::launcher {
 
@@ -38,17 +40,49 @@ Result<Figures> measure(const BenchOptions& options) {
   return figures;
 }
 
+int print_json(const BenchOptions& options, const Figures& figures) {
+  nlohmann::json json = {{"format", 1}, {"bench", options.what}};
+  for (const auto& [name, value] : figures) json[name] = value;
+  return print_result(json_line(json) + "\n") ? exit_done : exit_failed;
+}
+
+Result<ExchangeReport> measure_exchange(const BenchOptions& options) {
+  ExchangeBenchSetup setup;
+  STERNA_ASSIGN(setup.shape.elements, parse_elements(options.elements));
+  if (!options.link.empty()) {
+    STERNA_ASSIGN(setup.link, parse_link_rate(options.link));
+  }
+  setup.shape.ranks = options.ranks;
+  setup.shape.servers = options.servers > 0 ? options.servers : options.ranks;
+  setup.shape.steps = options.steps;
+  setup.security = options.security;
+  setup.rounds = static_cast<int>(options.rounds);
+  setup.only = options.only;
+  setup.gloo = options.gloo;
+  const SteadyClock clock;
+  ProgressLine line(clock);
+  return bench_exchange(setup, [&](std::string_view what) { line.show(what); });
+}
+
+int exchange_command(const BenchOptions& options) {
+  const Result<ExchangeReport> measured = measure_exchange(options);
+  if (!measured) {
+    const int exit = report(measured.error());
+    return measured.error().code == Errc::cancelled ? exit_interrupted : exit;
+  }
+  if (options.json) return print_json(options, measured->figures);
+  std::string text;
+  for (const std::string& line : measured->lines) text += line + "\n";
+  return print_result(text) ? exit_done : exit_failed;
+}
+
 }  // namespace
 
 int bench_command(const BenchOptions& options) {
+  if (options.what == "exchange") return exchange_command(options);
   const Result<Figures> figures = measure(options);
   if (!figures) return report(figures.error());
-  if (options.json) {
-    nlohmann::json json = {{"format", 1}, {"bench", options.what}};
-    for (const auto& [name, value] : *figures) json[name] = value;
-    fmt::print("{}\n", json_line(json));
-    return exit_done;
-  }
+  if (options.json) return print_json(options, *figures);
   for (const auto& [name, value] : *figures) {
     fmt::print("{:<44} {:>14}\n", name,
                value >= 1000 ? fmt::format("{:.0f}", value) : fmt::format("{:.4g}", value));

@@ -105,12 +105,20 @@ struct DataSplitOptions {
 };
 int data_split_command(const DataSplitOptions& options);
 
-/// sterna bench actors|codec|train
+/// sterna bench actors|codec|exchange|train
 struct BenchOptions {
-  std::string what;  ///< "actors", "codec" or "train"
+  std::string what;  ///< "actors", "codec", "exchange" or "train"
   bool json = false;
   std::string only;                ///< not of "train": the parts whose name begins so; empty: all
-  std::string elements = "25.6M";  ///< of "codec"
+  std::string elements = "25.6M";  ///< of "codec" and "exchange"
+  // The rest is of "exchange".
+  std::string link;          ///< "1gbit" between emulated hosts; empty: all on this machine
+  std::int64_t ranks = 2;    ///< ... one host for each
+  std::int64_t servers = 0;  ///< 0: as many as ranks
+  std::string security;      ///< "none" or "curve"; empty: what is worth comparing
+  std::int64_t steps = 24;
+  std::int64_t rounds = 3;
+  std::string gloo;  ///< a script that measures gloo beside it; empty: none
 };
 int bench_command(const BenchOptions& options);
 

@@ -1,5 +1,7 @@
 #include "nets/graph.h"
 
+#include <algorithm>
+#include <thread>
 #include <utility>
 
 namespace sterna::nets {
@@ -108,6 +110,24 @@ class FlattenLayer final : public Layer {
   Activation& y_;
 };
 
+class FixedGradientLayer final : public Layer {
+ public:
+  FixedGradientLayer(std::size_t index, const Pace& pace) : index_(index), pace_(pace) {}
+  void forward() override { pass(pace_.forward); }
+  void backward(Completion& completion) override {
+    pass(pace_.backward);
+    completion.complete(index_);
+  }
+
+ private:
+  static void pass(std::chrono::nanoseconds time) {
+    if (time.count() > 0) std::this_thread::sleep_for(time);
+  }
+
+  std::size_t index_;
+  Pace pace_;
+};
+
 }  // namespace
 
 Activation& Graph::input(Shape shape, Layout layout) {
@@ -165,6 +185,20 @@ Activation& Graph::inner_product(Activation& x, const AffineSpec& spec) {
   layers_.push_back(std::make_unique<InnerProductLayer>(std::move(operation), affine, x, y));
   owners_.resize(parameters_.size(), layers_.back().get());
   return y;
+}
+
+void Graph::fixed_gradient(const ParameterSpec& spec, float stddev, const Pace& pace) {
+  const auto index = static_cast<std::uint32_t>(parameters_.size());
+  const std::span<float> gradient = parameters_.emplace_back(spec).gradient.values();
+  // Drawing all of them would take longer than many an exchange.
+  constexpr std::size_t kDrawn = 65536;
+  const std::span<float> drawn = gradient.first(std::min(kDrawn, gradient.size()));
+  ParameterSpec from = spec;
+  from.stddev = stddev;
+  initialize(drawn, from, 0, index);
+  for (std::size_t i = drawn.size(); i < gradient.size(); ++i) gradient[i] = gradient[i - kDrawn];
+  layers_.push_back(std::make_unique<FixedGradientLayer>(index, pace));
+  owners_.resize(parameters_.size(), layers_.back().get());
 }
 
 Activation& Graph::max_pool(Activation& x, const Window& window) {

@@ -1,6 +1,7 @@
 // A net as a list of layers in the order they run, built by naming each layer's input.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <deque>
 #include <memory>
@@ -22,6 +23,12 @@ struct AffineSpec {
   bool decay = true;        ///< weight decay on the weights
 };
 
+/// How long a layer's passes take at least.
+struct Pace {
+  std::chrono::nanoseconds forward{};
+  std::chrono::nanoseconds backward{};
+};
+
 /// Owns activations, parameters and layers; the backend must outlive it. Building functions
 /// return the layer's output, a reference that stays valid as long as the graph.
 class Graph {
@@ -38,6 +45,10 @@ class Graph {
   Activation& flatten(Activation& x);
   /// Of {N, …} row-major: whatever follows N is one row of inputs.
   Activation& inner_product(Activation& x, const AffineSpec& spec);
+  /// A parameter that nothing depends on, with the same gradient in every step: 65,536
+  /// numbers from a normal distribution truncated at two standard deviations, again and again.
+  /// Its layer takes the time of `pace`, but no core.
+  void fixed_gradient(const ParameterSpec& spec, float stddev, const Pace& pace);
 
   /// The net's input.
   Activation& first() { return activations_.front(); }

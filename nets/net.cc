@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "nets/exchange.h"
 #include "nets/graph.h"
 #include "nets/lenet.h"
 #include "nets/loss.h"
@@ -25,13 +26,22 @@ struct Entry {
   Activation& (*build)(Graph& graph, const NetOptions& options);
 };
 
-constexpr Entry zoo[] = {{"lenet", false,
-                          [](Graph& graph, const NetOptions& options) -> Activation& {
-                            return build_lenet(graph, options.batch);
-                          }},
-                         {"mlp", true, [](Graph& graph, const NetOptions& options) -> Activation& {
-                            return build_mlp(graph, options.batch, options.hidden);
-                          }}};
+constexpr Entry zoo[] = {
+    {"lenet", false,
+     [](Graph& graph, const NetOptions& options) -> Activation& {
+       return build_lenet(graph, options.batch);
+     }},
+    {"mlp", true,
+     [](Graph& graph, const NetOptions& options) -> Activation& {
+       return build_mlp(graph, options.batch, options.hidden);
+     }},
+    {"exchange", true,
+     [](Graph& graph, const NetOptions& options) -> Activation& {
+       return build_exchange(graph, options.batch, options.hidden);
+     }},
+    {"exchange_paced", true, [](Graph& graph, const NetOptions& options) -> Activation& {
+       return build_paced_exchange(graph, options.batch, options.hidden);
+     }}};
 
 /// Libraries below report their failures by throwing; nothing above hears of it.
 template <class Work>

@@ -5,14 +5,11 @@
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <cstring>
 #include <numbers>
 #include <string_view>
 #include <system_error>
 
-#include "launcher/bench/huge_buffer.h"
 #include "launcher/bench/memory_speed.h"
-#include "launcher/bench/rounds.h"
 #include "runtime/base/random.h"
 
 namespace sterna::launcher {
@@ -23,18 +20,6 @@ struct Part {
   std::string_view name;
   Result<Figures> (*measure)(const CodecBenchSetup&);
 };
-
-Result<Figures> bench_memory(const CodecBenchSetup& setup) {
-  STERNA_ASSIGN(const HugeBuffer from, HugeBuffer::allocate(setup.elements * sizeof(float)));
-  STERNA_ASSIGN(const HugeBuffer to, HugeBuffer::allocate(setup.elements * sizeof(float)));
-  const auto bytes = static_cast<double>(from.bytes().size());
-  const RoundTimes times = RoundTimes::measure(
-      {{"read", [&] { keep(read_all(from.floats(), setup.isa)); }},
-       {"memcpy", [&] { std::memcpy(to.bytes().data(), from.bytes().data(), to.bytes().size()); }}},
-      setup.rounds);
-  return Figures{{"read_gbps", bytes / times.seconds("read") / 1e9},
-                 {"memcpy_gbps", bytes / times.seconds("memcpy") / 1e9}};
-}
 
 constexpr double kFewest = 65'536;
 
@@ -74,7 +59,7 @@ Result<Figures> bench_codec(const CodecBenchSetup& setup, const std::string& onl
                             const BenchProgress& progress) {
   std::string names;
   progress("memory");
-  STERNA_ASSIGN(Figures figures, bench_memory(setup));
+  STERNA_ASSIGN(Figures figures, measure_memory(setup.elements, setup.isa, setup.rounds));
   bool found = false;
   for (const Part& part : kParts) {
     names += fmt::format("{}{}", names.empty() ? "" : ", ", part.name);

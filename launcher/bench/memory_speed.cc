@@ -1,9 +1,11 @@
 #include "launcher/bench/memory_speed.h"
 
 #include <bit>
-#include <cstddef>
+#include <cstring>
 
 #include "kernels/avx512.h"
+#include "launcher/bench/huge_buffer.h"
+#include "launcher/bench/rounds.h"
 
 namespace sterna::launcher {
 
@@ -33,6 +35,18 @@ std::uint32_t read_all(std::span<const float> values, kernels::Isa isa) {
   const std::size_t whole = isa == kernels::Isa::avx512 ? values.size() / 64 * 64 : 0;
   std::uint32_t mixed = whole > 0 ? read_avx512(values.data(), whole) : 0;
   return mixed ^ read_plain(values.data() + whole, values.size() - whole);
+}
+
+Result<Figures> measure_memory(std::size_t floats, kernels::Isa isa, int rounds) {
+  STERNA_ASSIGN(const HugeBuffer from, HugeBuffer::allocate(floats * sizeof(float)));
+  STERNA_ASSIGN(const HugeBuffer to, HugeBuffer::allocate(floats * sizeof(float)));
+  const auto bytes = static_cast<double>(from.bytes().size());
+  const RoundTimes times = RoundTimes::measure(
+      {{"read", [&] { keep(read_all(from.floats(), isa)); }},
+       {"memcpy", [&] { std::memcpy(to.bytes().data(), from.bytes().data(), to.bytes().size()); }}},
+      rounds);
+  return Figures{{"read_gbps", bytes / times.seconds("read") / 1e9},
+                 {"memcpy_gbps", bytes / times.seconds("memcpy") / 1e9}};
 }
 
 }  // namespace sterna::launcher

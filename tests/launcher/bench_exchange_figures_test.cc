@@ -1,0 +1,98 @@
+// What `sterna bench exchange` makes of its measurements, and the runs that it asks for.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "launcher/bench/emulated_hosts.h"
+#include "launcher/bench/exchange_figures.h"
+#include "launcher/bench/exchange_job.h"
+
+namespace sterna::launcher {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+ExchangeRound round(const std::string& link, double fp32, double fresh, double last_step) {
+  ExchangeRound round;
+  round.raw = {100e6, 110e6};
+  for (const auto& [name, seconds] :
+       {std::pair{"fp32", fp32}, std::pair{"fresh", fresh}, std::pair{"last_step", last_step}}) {
+    ExchangeStep step;
+    step.seconds = seconds;
+    step.card_bytes = 5.5e6;
+    step.bits_up_ternarized = 2.01;
+    round.steps[link].push_back({name, step});
+  }
+  return round;
+}
+
+TEST(ExchangeFigures, are_the_medians_of_ratios_within_a_round) {
+  const Figures figures = figures_of(
+      {round("link", 1, 0.1, 0.05), round("link", 4, 0.2, 0.2), round("link", 1.5, 0.1, 0.1)});
+  EXPECT_DOUBLE_EQ(figures.at("speedup_over_fp32.fresh"), 15);
+  EXPECT_DOUBLE_EQ(figures.at("speedup_over_fp32.last_step"), 20);
+  EXPECT_DOUBLE_EQ(figures.at("step_seconds.link.fp32"), 1.5);
+  EXPECT_DOUBLE_EQ(figures.at("bits_up_ternarized"), 2.01);
+  EXPECT_FALSE(figures.contains("speedup_over_gloo"));
+}
+
+TEST(ExchangeFigures, hold_a_step_against_what_raw_sockets_need_for_its_bytes) {
+  const Figures figures = figures_of({round("link", 1, 0.1, 0.06)});
+  EXPECT_NEAR(figures.at("wall_over_wire.last_step"), 1.2, 1e-12);
+  EXPECT_NEAR(figures.at("wall_over_wire.fresh"), 2, 1e-12);
+  EXPECT_DOUBLE_EQ(figures.at("raw_goodput"), 100e6);
+}
+
+TEST(ExchangeFigures, compare_within_the_machine_by_time) {
+  const Figures figures = figures_of({round("ipc", 0.2, 0.3, 0.15)});
+  EXPECT_DOUBLE_EQ(figures.at("ternary_over_fp32_time.ipc"), 0.75);
+  EXPECT_FALSE(figures.contains("wall_over_wire.fresh"));
+}
+
+TEST(ExchangeFigures, compare_with_nothing_where_fp32_was_not_run) {
+  ExchangeRound alone = round("link", 1, 0.1, 0.05);
+  alone.steps["link"].erase(alone.steps["link"].begin());
+  const Figures figures = figures_of({alone});
+  EXPECT_FALSE(figures.contains("speedup_over_fp32.last_step"));
+  EXPECT_DOUBLE_EQ(figures.at("wall_over_wire.last_step"), 1);
+}
+
+TEST(ExchangeFigures, are_a_table_for_people) {
+  const std::vector<ExchangeRound> rounds = {round("link", 1, 0.1, 0.05)};
+  Figures figures = figures_of(rounds);
+  figures.insert({{"read_gbps", 10}, {"memcpy_gbps", 8}, {"net_step_seconds", 1e-4}});
+  const std::vector<std::string> lines = lines_of(rounds, figures);
+  EXPECT_THAT(lines, Contains(HasSubstr("time over wire's")));
+  EXPECT_THAT(lines, Contains(testing::ContainsRegex("last_step +50.00 +20.00")));
+}
+
+TEST(ExchangeJob, is_one_tensor_where_one_may_be_so_large) {
+  EXPECT_THAT(exchange_tensors({.elements = 25'600'000}), ElementsAre(25000));
+  EXPECT_THAT(exchange_tensors({.elements = 1}), ElementsAre(1));
+  EXPECT_THAT(exchange_tensors({.elements = std::size_t{65537} * 1024}), ElementsAre(32769, 32768));
+  EXPECT_THAT(exchange_tensors({.elements = 10240, .tensors = 4}), ElementsAre(3, 3, 2, 2));
+}
+
+TEST(ExchangeJob, has_servers_beside_the_ranks) {
+  const auto file = exchange_file({.elements = 65536, .ranks = 3, .servers = 2, .steps = 5},
+                                  {.name = "tcp"}, {"gradient.codec=none"});
+  ASSERT_TRUE(file) << file.error().message;
+  EXPECT_EQ(file->count("parameter_server"), 2);
+  EXPECT_EQ(file->ranks(), 3);
+  EXPECT_EQ(file->count("input_reader"), 3);
+  EXPECT_EQ(file->gradient.codec, "none");
+  EXPECT_TRUE(file->placed());
+}
+
+TEST(LinkRates, are_read_as_tc_writes_them) {
+  EXPECT_EQ(parse_link_rate("1gbit").value(), 1'000'000'000U);
+  EXPECT_EQ(parse_link_rate("2.5gbit").value(), 2'500'000'000U);
+  EXPECT_EQ(parse_link_rate("100mbit").value(), 100'000'000U);
+  for (const char* wrong : {"", "1", "gbit", "0gbit", "-1gbit", "1gbyte", "nan", "1e9gbit"}) {
+    EXPECT_FALSE(parse_link_rate(wrong)) << wrong;
+  }
+}
+
+}  // namespace
+}  // namespace sterna::launcher
