@@ -18,11 +18,18 @@ static_assert(kUnitElements == kernels::chunk_elements);  // chunks begin at its
 }  // namespace
 
 GradientEncoder::GradientEncoder(const JobConfig& job, std::uint32_t rank, kernels::Isa isa,
-                                 std::shared_ptr<const ParameterTable> table, Events events)
-    : job_(job), rank_(rank), isa_(isa), table_(std::move(table)), events_(std::move(events)) {
+                                 std::shared_ptr<const ParameterTable> table, const Clock& clock,
+                                 Events events)
+    : job_(job),
+      rank_(rank),
+      isa_(isa),
+      table_(std::move(table)),
+      clock_(clock),
+      events_(std::move(events)) {
   scalers_.resize(table_->tensors.size());
   pending_.resize(table_->shards);
   residuals_.resize(table_->tensors.size());
+  counts_.resize(table_->tensors.size());
   shared_.resize(table_->scalers.size());
   for (std::uint32_t i = 0; i < table_->scalers.size(); ++i) {
     Range& range = scalers_[table_->scalers[i].tensor];
@@ -94,6 +101,14 @@ void GradientEncoder::offer(Range range, const std::vector<float>& scalers) {
 // ---- packets ----
 
 Result<void> GradientEncoder::add(std::uint32_t tensor, std::span<const float> values) {
+  const Time began = clock_.now();
+  STERNA_TRY(encode_or_hold(tensor, values));
+  counts_[tensor].encoding += clock_.now() - began;
+  encode_held();
+  return {};
+}
+
+Result<void> GradientEncoder::encode_or_hold(std::uint32_t tensor, std::span<const float> values) {
   const GradientCodec codec = codec_of(table_->codec_at(tensor, job_, step_));
   if (job_.gradient.error_feedback) values = with_residual(tensor, values);
   if (!codec.ternary()) {
@@ -119,7 +134,6 @@ Result<void> GradientEncoder::add(std::uint32_t tensor, std::span<const float> v
     offer(range, own);
     held_.push_back({tensor, values});
   }
-  encode_held();
   return {};
 }
 
@@ -127,7 +141,9 @@ void GradientEncoder::encode_held() {
   std::erase_if(held_, [this](const Held& held) {
     const std::vector<float> shared = agreed(scalers_[held.tensor]);
     if (shared.empty()) return false;
+    const Time began = clock_.now();
     encode(held.tensor, held.values, shared);
+    counts_[held.tensor].encoding += clock_.now() - began;
     return true;
   });
 }
@@ -145,7 +161,8 @@ Result<void> GradientEncoder::pack(std::uint32_t index, const Fill& fill) {
     STERNA_ASSIGN(const Filled filled, fill(codec, chunks[i], free));
     const MutableBytes payload = free.first(filled.bytes);
     const ByteView opened = codec.seal == nullptr ? ByteView(payload) : ByteView(planes_);
-    if (codec.ternary()) nonzero_ += kernels::nonzero_trits(opened);
+    counts_[index].bytes += filled.bytes;
+    if (codec.ternary()) counts_[index].nonzero += kernels::nonzero_trits(opened, isa_);
     if (job_.gradient.error_feedback) {
       keep_residual(chunks[i], {codec.packing, filled.scaler, opened});
     }
@@ -251,8 +268,8 @@ Result<std::vector<float>> GradientEncoder::encode_and_measure(std::uint32_t ten
     const TableScaler& of = table_->scalers[first + i];
     STERNA_ASSIGN(const float scaler, found[i].scaler(clip(), values.subspan(of.first, of.count)));
     own.push_back(scaler);
-    saturated_ += found[i].saturated();
-    measured_ += found[i].elements();
+    counts_[tensor].saturated += found[i].saturated();
+    counts_[tensor].measured += found[i].elements();
   }
   return own;
 }

@@ -11,7 +11,6 @@
 // one (Seide et al. 2014).
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -25,6 +24,7 @@
 #include "actors/parameter_table.h"
 #include "kernels/isa.h"
 #include "kernels/ternary.h"
+#include "runtime/base/clock.h"
 
 namespace sterna::actors {
 
@@ -42,7 +42,7 @@ class GradientEncoder {
   };
 
   GradientEncoder(const JobConfig& job, std::uint32_t rank, kernels::Isa isa,
-                  std::shared_ptr<const ParameterTable> table, Events events);
+                  std::shared_ptr<const ParameterTable> table, const Clock& clock, Events events);
 
   /// The gradients of `step` follow.
   void begin(std::uint64_t step);
@@ -55,14 +55,15 @@ class GradientEncoder {
   /// Sends what was gathered.
   void flush();
 
-  /// Trits that are not 0, and elements beyond their scaler among as many as
-  /// were compared with one of the last step; from any thread.
+  /// What a tensor's gradients came to so far. Not while this encodes.
   struct Counts {
+    std::uint64_t bytes = 0;
     std::uint64_t nonzero = 0;
-    std::uint64_t saturated = 0;
-    std::uint64_t measured = 0;
+    std::uint64_t measured = 0;   ///< elements under a scaler of the last step, of which ...
+    std::uint64_t saturated = 0;  ///< ... so many are larger than it
+    Duration encoding{};
   };
-  Counts counts() const { return {nonzero_, saturated_, measured_}; }
+  const Counts& counts(std::uint32_t tensor) const { return counts_[tensor]; }
 
   /// The scalers that all ranks share; from any thread.
   void agree(std::uint64_t step, std::uint32_t index, float value);
@@ -89,6 +90,7 @@ class GradientEncoder {
     std::uint32_t last = 0;
   };
 
+  Result<void> encode_or_hold(std::uint32_t tensor, std::span<const float> values);
   std::uint64_t step_of_scalers(std::uint64_t step) const;
   /// Empty where one of them is not agreed yet.
   std::vector<float> agreed(Range range) const;
@@ -125,6 +127,7 @@ class GradientEncoder {
   std::uint32_t rank_;
   kernels::Isa isa_;
   std::shared_ptr<const ParameterTable> table_;
+  const Clock& clock_;
   Events events_;
   BufferPool pool_;
   std::vector<Range> scalers_;    // by tensor
@@ -134,9 +137,7 @@ class GradientEncoder {
   std::vector<std::byte> planes_;              // of one chunk, before they are sealed
   std::vector<std::vector<float>> residuals_;  // by tensor, with error feedback
   std::vector<float> decoded_;                 // of one chunk
-  std::atomic<std::uint64_t> nonzero_{0};
-  std::atomic<std::uint64_t> saturated_{0};
-  std::atomic<std::uint64_t> measured_{0};
+  std::vector<Counts> counts_;                 // by tensor
   mutable std::mutex mutex_;
   std::vector<Shared> shared_;  // by the table's index; guarded by mutex_
 };

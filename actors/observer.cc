@@ -13,6 +13,9 @@ void put(schema::Traffic::Builder wire, const Traffic& traffic) {
   wire.setTernarizedElements(traffic.ternarized_elements);
   wire.setParameterBytes(traffic.parameter_bytes);
   wire.setParameterElements(traffic.parameter_elements);
+  wire.setNonzeroElements(traffic.nonzero_elements);
+  wire.setMeasuredElements(traffic.measured_elements);
+  wire.setSaturatedElements(traffic.saturated_elements);
 }
 
 Traffic get(schema::Traffic::Reader wire) {
@@ -24,10 +27,56 @@ Traffic get(schema::Traffic::Reader wire) {
           .ternarized_bytes = wire.getTernarizedBytes(),
           .ternarized_elements = wire.getTernarizedElements(),
           .parameter_bytes = wire.getParameterBytes(),
-          .parameter_elements = wire.getParameterElements()};
+          .parameter_elements = wire.getParameterElements(),
+          .nonzero_elements = wire.getNonzeroElements(),
+          .measured_elements = wire.getMeasuredElements(),
+          .saturated_elements = wire.getSaturatedElements()};
+}
+
+void put(schema::TensorTotals::Builder wire, const TensorTotals& totals) {
+  wire.setTensor(totals.tensor);
+  wire.setCodec(totals.codec);
+  wire.setSteps(totals.steps);
+  wire.setElements(totals.elements);
+  wire.setBytesUp(totals.bytes_up);
+  wire.setBytesDown(totals.bytes_down);
+  wire.setNonzero(totals.nonzero);
+  wire.setMeasured(totals.measured);
+  wire.setSaturated(totals.saturated);
+  wire.setEncodeSeconds(totals.encode_seconds);
+  wire.setDecodeSeconds(totals.decode_seconds);
+  wire.setExchangeSeconds(totals.exchange_seconds);
+}
+
+TensorTotals get(schema::TensorTotals::Reader wire) {
+  return {.tensor = wire.getTensor(),
+          .codec = wire.getCodec(),
+          .steps = wire.getSteps(),
+          .elements = wire.getElements(),
+          .bytes_up = wire.getBytesUp(),
+          .bytes_down = wire.getBytesDown(),
+          .nonzero = wire.getNonzero(),
+          .measured = wire.getMeasured(),
+          .saturated = wire.getSaturated(),
+          .encode_seconds = wire.getEncodeSeconds(),
+          .decode_seconds = wire.getDecodeSeconds(),
+          .exchange_seconds = wire.getExchangeSeconds()};
 }
 
 }  // namespace
+
+TensorTotals& TensorTotals::operator+=(const TensorTotals& other) {
+  steps += other.steps;
+  bytes_up += other.bytes_up;
+  bytes_down += other.bytes_down;
+  nonzero += other.nonzero;
+  measured += other.measured;
+  saturated += other.saturated;
+  encode_seconds += other.encode_seconds;
+  decode_seconds += other.decode_seconds;
+  exchange_seconds += other.exchange_seconds;
+  return *this;
+}
 
 void Progress::encode(Wire::Builder wire, WireWriter&) const {
   wire.setWorker(worker);
@@ -68,15 +117,24 @@ void WorkerDone::encode(Wire::Builder wire, WireWriter&) const {
   wire.setSeconds(seconds);
   wire.setMedianStepSeconds(median_step_seconds);
   put(wire.initTraffic(), traffic);
+  auto list = wire.initTensors(static_cast<unsigned>(tensors.size()));
+  for (unsigned i = 0; i < list.size(); ++i) put(list[i], tensors[i]);
 }
 
 Result<WorkerDone> WorkerDone::decode(Wire::Reader wire, WireReader&) {
-  return WorkerDone{.worker = wire.getWorker(),
-                    .steps = wire.getSteps(),
-                    .loss = wire.getLoss(),
-                    .seconds = wire.getSeconds(),
-                    .median_step_seconds = wire.getMedianStepSeconds(),
-                    .traffic = get(wire.getTraffic())};
+  WorkerDone done{.worker = wire.getWorker(),
+                  .steps = wire.getSteps(),
+                  .loss = wire.getLoss(),
+                  .seconds = wire.getSeconds(),
+                  .median_step_seconds = wire.getMedianStepSeconds(),
+                  .traffic = get(wire.getTraffic())};
+  for (const auto tensor : wire.getTensors()) {
+    if (!known_enum(tensor.getCodec(), schema::Codec::TERNARY_ENTROPY)) {
+      return Error{Errc::malformed, "an unknown codec"};
+    }
+    done.tensors.push_back(get(tensor));
+  }
+  return done;
 }
 
 void JobFinished::encode(Wire::Builder wire, WireWriter&) const {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "actors/schema/training.capnp.h"
 #include "runtime/actor_ref.h"
@@ -22,7 +23,30 @@ struct Traffic {
   std::uint64_t ternarized_elements = 0;
   std::uint64_t parameter_bytes = 0;
   std::uint64_t parameter_elements = 0;
+  std::uint64_t nonzero_elements = 0;    ///< of the ternarized
+  std::uint64_t measured_elements = 0;   ///< ternarized under the last step's scaler, of which ...
+  std::uint64_t saturated_elements = 0;  ///< ... so many are larger than it
   bool operator==(const Traffic&) const = default;
+};
+
+/// What one tensor's gradients came to at one worker, over all its ranks and steps.
+struct TensorTotals {
+  std::string tensor;
+  schema::Codec codec = schema::Codec::FP32;
+  std::uint64_t steps = 0;     ///< times ranks
+  std::uint64_t elements = 0;  ///< of the tensor
+  std::uint64_t bytes_up = 0;  ///< payloads
+  std::uint64_t bytes_down = 0;
+  std::uint64_t nonzero = 0;    ///< trits
+  std::uint64_t measured = 0;   ///< elements ternarized under the last step's scaler, of which ...
+  std::uint64_t saturated = 0;  ///< ... so many are larger than it
+  double encode_seconds = 0;    ///< from gradient to packets
+  double decode_seconds = 0;    ///< from what came down to parameters
+  double exchange_seconds =
+      0;  ///< from the gradient's end to the next parameters, encoding included
+  /// The same tensor's, of other ranks.
+  TensorTotals& operator+=(const TensorTotals& other);
+  bool operator==(const TensorTotals&) const = default;
 };
 
 /// At most ten a second from each worker, and always for its first and last step.
@@ -59,6 +83,7 @@ struct WorkerDone {
   double seconds = 0;
   double median_step_seconds = 0;
   Traffic traffic;
+  std::vector<TensorTotals> tensors = {};
   void encode(Wire::Builder wire, WireWriter& writer) const;
   static Result<WorkerDone> decode(Wire::Reader wire, WireReader& reader);
   bool operator==(const WorkerDone&) const = default;

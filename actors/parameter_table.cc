@@ -39,21 +39,26 @@ ParameterTable::ParameterTable(const std::vector<nets::ParameterSpec>& specs, co
     tensors.push_back(std::move(tensor));
   }
   const std::uint64_t most = (job.gradient.buckets ? 1 : kUnitsPerChunk) * kUnitElements;
-  std::uint64_t before = 0;  // elements dealt so far
+  std::vector<std::uint64_t> dealt(shards);  // elements, by shard
+  std::uint64_t left = elements;
   for (std::uint32_t t = 0; t < tensors.size(); ++t) {
     TableTensor& tensor = tensors[t];
     tensor.first_chunk = static_cast<std::uint32_t>(chunks.size());
-    for (std::uint64_t first = 0; first < tensor.count; first += kUnitElements) {
-      const std::uint64_t count = std::min(kUnitElements, tensor.count - first);
-      // The unit's middle decides, so that each shard is within half a unit of its fair part.
-      const auto shard = static_cast<std::uint32_t>((2 * before + count) * shards / (2 * elements));
+    for (std::uint64_t first = 0; first < tensor.count;) {
+      // The last ones are dealt by the unit, so that no shard has a unit more than its fair part.
+      const std::uint64_t size = left > shards * most ? most : kUnitElements;
+      const std::uint64_t count = std::min(size, tensor.count - first);
+      const auto least = std::min_element(dealt.begin(), dealt.end());
+      const auto shard = static_cast<std::uint32_t>(least - dealt.begin());
       TableChunk* last = chunks.size() > tensor.first_chunk ? &chunks.back() : nullptr;
-      if (last != nullptr && last->shard == shard && last->count < most) {
+      if (last != nullptr && last->shard == shard && last->count + count <= most) {
         last->count += count;
       } else {
         chunks.push_back({.tensor = t, .first = first, .count = count, .shard = shard});
       }
-      before += count;
+      first += count;
+      left -= count;
+      *least += count;
     }
     tensor.chunks = static_cast<std::uint32_t>(chunks.size()) - tensor.first_chunk;
     if (!tensor.ternary) continue;

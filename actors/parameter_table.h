@@ -1,9 +1,10 @@
 // ParameterTable: which tensors a net has, how each one's gradient travels, and which server keeps
 // which part. Every actor of a job derives the same table from the same net and JobConfig.
 //
-// Tensors are cut into units of 65,536 elements. Units, in the order of the table, are dealt to the
-// servers in contiguous runs balanced by bytes; up to four neighbouring units of one tensor and one
-// shard are a chunk (at most 1 MB of fp32), which is what packets, versions and pulls speak of.
+// Tensors are cut into units of 65,536 elements. Up to four neighbouring units of one tensor are a
+// chunk (at most 1 MB of fp32), which is what packets, versions and pulls speak of. Chunks, in the
+// order of the table, are dealt to the servers in turn, balanced by bytes: a rank has something for
+// each of them at any time, so that no link waits for another.
 // Where each unit has a scaler of its own (a bucket), it is a chunk too.
 #pragma once
 

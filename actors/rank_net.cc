@@ -43,10 +43,13 @@ Result<std::shared_ptr<RankNet>> RankNet::make(const JobConfig& job, std::uint32
   return std::shared_ptr<RankNet>(new RankNet(job, rank, isa, rule, std::move(net)));
 }
 
-void RankNet::set_table(std::shared_ptr<const ParameterTable> table, Events events) {
+void RankNet::set_table(std::shared_ptr<const ParameterTable> table, const Clock& clock,
+                        Events events) {
   table_ = std::move(table);
+  clock_ = &clock;
+  down_.resize(table_->tensors.size());
   on_settled_ = std::move(events.settled);
-  encoder_.emplace(job_, rank_, isa_, table_, std::move(events.encoder));
+  encoder_.emplace(job_, rank_, isa_, table_, clock, std::move(events.encoder));
   unclipped_.resize(table_->tensors.size());
   clipped_.resize(table_->tensors.size());
   if (!job_.workers_step()) return;
@@ -93,6 +96,8 @@ void RankNet::gradient(std::size_t index, std::span<const float> values) {
     lowest_ = tensor;
     if (moved) on_settled_();
   }
+  down_[tensor].completed = clock_->now();
+  down_[tensor].missing = table_->tensors[tensor].chunks;
   if (job_.gradient.clip_norm > 0) {
     unclipped_[tensor] = values;
   } else {
@@ -138,6 +143,57 @@ std::span<float> RankNet::values_of(const TableChunk& chunk) {
 }
 
 void RankNet::take(const Parameters& answer, std::size_t index) {
+  Down& down = down_[table_->chunks[answer.chunks[index].chunk].tensor];
+  const Time began = clock_->now();
+  apply(answer, index);
+  if (down.missing == 0) return;  // the first version, which no gradient led to
+  const Time ended = clock_->now();
+  down.decoding += ended - began;
+  if (--down.missing > 0) return;
+  down.exchanging += ended - down.completed;
+  ++down.exchanges;
+}
+
+void RankNet::count_down(std::uint32_t chunk, std::uint64_t bytes) {
+  down_[table_->chunks[chunk].tensor].bytes += bytes;
+}
+
+GradientEncoder::Counts RankNet::counts() const {
+  GradientEncoder::Counts sum;
+  for (std::uint32_t t = 0; t < down_.size(); ++t) {
+    const GradientEncoder::Counts& one = encoder_->counts(t);
+    sum.nonzero += one.nonzero;
+    sum.measured += one.measured;
+    sum.saturated += one.saturated;
+  }
+  return sum;
+}
+
+std::vector<TensorTotals> RankNet::totals() const {
+  const auto seconds = [](Duration duration) {
+    return std::chrono::duration<double>(duration).count();
+  };
+  std::vector<TensorTotals> totals;
+  for (std::uint32_t t = 0; t < down_.size(); ++t) {
+    const GradientEncoder::Counts& up = encoder_->counts(t);
+    const Down& down = down_[t];
+    totals.push_back({.tensor = table_->tensors[t].spec.name,
+                      .codec = table_->tensors[t].codec,
+                      .steps = down.exchanges,
+                      .elements = table_->tensors[t].count,
+                      .bytes_up = up.bytes,
+                      .bytes_down = down.bytes,
+                      .nonzero = up.nonzero,
+                      .measured = up.measured,
+                      .saturated = up.saturated,
+                      .encode_seconds = seconds(up.encoding),
+                      .decode_seconds = seconds(down.decoding),
+                      .exchange_seconds = seconds(down.exchanging)});
+  }
+  return totals;
+}
+
+void RankNet::apply(const Parameters& answer, std::size_t index) {
   const ParameterChunk& taken = answer.chunks[index];
   const TableChunk& place = table_->chunks[taken.chunk];
   const std::span<float> values = values_of(place);

@@ -21,6 +21,7 @@
 #include "actors/update_rule.h"
 #include "kernels/isa.h"
 #include "nets/net.h"
+#include "runtime/base/clock.h"
 
 namespace sterna::actors {
 
@@ -38,7 +39,7 @@ class RankNet final : private nets::GradientSink {
   static Result<std::shared_ptr<RankNet>> make(const JobConfig& job, std::uint32_t rank);
   kernels::Isa isa() const { return isa_; }
   const std::vector<nets::ParameterSpec>& parameters() const { return net_->parameters(); }
-  void set_table(std::shared_ptr<const ParameterTable> table, Events events);
+  void set_table(std::shared_ptr<const ParameterTable> table, const Clock& clock, Events events);
 
   /// One forward and backward pass; its gradients go to Events::encoder, those that wait for shared
   /// scalers by encode_held(). The loss, weight decay
@@ -48,7 +49,10 @@ class RankNet final : private nets::GradientSink {
 
   /// On a compute thread, after step(): encodes what has its scalers now.
   void encode_held();
-  GradientEncoder::Counts counts() const { return encoder_->counts(); }
+  /// Of all tensors together; between steps.
+  GradientEncoder::Counts counts() const;
+  /// What each tensor's gradients came to so far; between steps.
+  std::vector<TensorTotals> totals() const;
   /// Between the two: whether some gradient waits for its scalers.
   bool holds() const { return encoder_->holds(); }
   /// The scalers that all ranks share; from any thread.
@@ -65,6 +69,8 @@ class RankNet final : private nets::GradientSink {
   /// Makes the next version of one chunk of an opened answer; only between
   /// steps, or where the tensor is settled.
   void take(const Parameters& answer, std::size_t index);
+  /// Counts what came down of a chunk, before it was opened.
+  void count_down(std::uint32_t chunk, std::uint64_t bytes);
   /// Of all chunks' parameters; between steps.
   std::vector<Hash> hashes();
 
@@ -76,6 +82,7 @@ class RankNet final : private nets::GradientSink {
   std::span<float> values_of(const TableChunk& chunk);
   void encode(std::uint32_t tensor, std::span<const float> values);
   void encode_clipped();
+  void apply(const Parameters& answer, std::size_t index);
 
   JobConfig job_;
   std::uint32_t rank_;
@@ -86,6 +93,17 @@ class RankNet final : private nets::GradientSink {
   std::shared_ptr<const ParameterTable> table_;
   std::function<void()> on_settled_;
   std::optional<GradientEncoder> encoder_;
+  /// Of one tensor. `completed` is the encoding thread's until the step's packets have left it.
+  struct Down {
+    Time completed;             // its gradient of the last step
+    std::uint32_t missing = 0;  // chunks of its next version
+    std::uint64_t exchanges = 0;
+    std::uint64_t bytes = 0;
+    Duration decoding{};
+    Duration exchanging{};
+  };
+  const Clock* clock_ = nullptr;
+  std::vector<Down> down_;
   /// Gradients that wait for the norm of all, by tensor, and the same once scaled down.
   std::vector<std::span<const float>> unclipped_;
   std::vector<std::vector<float>> clipped_;

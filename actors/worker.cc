@@ -80,7 +80,7 @@ Task<Result<void>> Worker::make_nets() {
       });
     };
     events.settled = [this, &rank, loop] { loop.post([this, &rank] { write_settled(rank); }); };
-    rank.net->set_table(table_, std::move(events));
+    rank.net->set_table(table_, process().loop(), std::move(events));
   }
   co_return Result<void>{};
 }
@@ -118,6 +118,7 @@ Task<void> Worker::train_rank(Rank& rank) {
       co_await std::move(encoded);
       if (rank.net->holds() && rank.agreements == before) co_await rank.agreed.wait();
     }
+    rank.counts = rank.net->counts();
     step_done(step, rank.rank, *loss);
   }
 }
@@ -200,15 +201,17 @@ Task<void> Worker::pull_group(std::uint64_t version, std::size_t index) {
 }
 
 Result<void> Worker::take(Parameters parameters, const Pull& question) {
-  std::uint64_t bytes = 0;
-  for (const ParameterChunk& chunk : parameters.chunks) bytes += chunk.payload.size();
+  std::vector<std::uint64_t> sizes;
+  for (const ParameterChunk& chunk : parameters.chunks) sizes.push_back(chunk.payload.size());
   Result<Parameters> opened = open_answer(std::move(parameters), question, *table_, args_.job,
                                           *pool_, ranks_.front().net->isa());
   if (!opened) return std::move(opened).error();
   const auto answer = std::make_shared<const Parameters>(std::move(*opened));
-  traffic_.parameter_bytes += bytes;
-  for (const ParameterChunk& chunk : answer->chunks) {
-    traffic_.parameter_elements += table_->chunks[chunk.chunk].count;
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    const std::uint32_t chunk = answer->chunks[i].chunk;
+    traffic_.parameter_bytes += sizes[i];
+    traffic_.parameter_elements += table_->chunks[chunk].count;
+    ranks_.front().net->count_down(chunk, sizes[i]);  // they come once for all ranks
   }
   for (Rank& rank : ranks_) {
     for (std::size_t i = 0; i < answer->chunks.size(); ++i) rank.waiting.push_back({answer, i});
@@ -330,7 +333,26 @@ Traffic Worker::traffic() const {
     for (const std::uint64_t bytes : links->counters().bytes_out) traffic.bytes_up += bytes;
     for (const std::uint64_t bytes : links->counters().bytes_in) traffic.bytes_down += bytes;
   }
+  for (const Rank& rank : ranks_) {
+    traffic.nonzero_elements += rank.counts.nonzero;
+    traffic.measured_elements += rank.counts.measured;
+    traffic.saturated_elements += rank.counts.saturated;
+  }
   return traffic;
+}
+
+/// Sums over the ranks.
+std::vector<TensorTotals> Worker::totals() const {
+  std::vector<TensorTotals> sums;
+  for (const Rank& rank : ranks_) {
+    const std::vector<TensorTotals> own = rank.net->totals();
+    if (sums.empty()) {
+      sums = own;
+      continue;
+    }
+    for (std::size_t t = 0; t < sums.size(); ++t) sums[t] += own[t];
+  }
+  return sums;
 }
 
 void Worker::step_done(std::uint64_t step, std::uint32_t rank, double loss) {
@@ -374,7 +396,8 @@ void Worker::finish() {
                              .loss = last_loss_,
                              .seconds = seconds(),
                              .median_step_seconds = static_cast<double>(*middle) * 1e-9,
-                             .traffic = traffic()});
+                             .traffic = traffic(),
+                             .tensors = totals()});
 }
 
 }  // namespace sterna::actors

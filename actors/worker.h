@@ -42,13 +42,14 @@ class Worker final : public Actor<WorkerInterface> {
     std::shared_ptr<RankNet> net;
     /// Asked ahead, in the order of steps: one reader, or each reader for its shard's rows.
     std::deque<std::vector<Asked>> batches;
-    std::uint64_t asked = 0;       // steps whose batch was asked for
-    std::uint64_t versions = 0;    // versions of the parameters that were complete here
-    std::size_t written = 0;       // chunks of the next version
-    std::vector<Waiting> waiting;  // for their tensors to settle in the net
-    Condition ready;               // a version is complete
-    Condition agreed;              // shared scalers have come
-    std::uint64_t agreements = 0;  // how often
+    std::uint64_t asked = 0;         // steps whose batch was asked for
+    std::uint64_t versions = 0;      // versions of the parameters that were complete here
+    std::size_t written = 0;         // chunks of the next version
+    std::vector<Waiting> waiting;    // for their tensors to settle in the net
+    Condition ready;                 // a version is complete
+    Condition agreed;                // shared scalers have come
+    std::uint64_t agreements = 0;    // how often
+    GradientEncoder::Counts counts;  // of the steps that are done
   };
 
   void started() override;
@@ -75,6 +76,7 @@ class Worker final : public Actor<WorkerInterface> {
   void finish();
   void fail_at(std::uint64_t step, const std::string& with, const Error& error);
   Traffic traffic() const;
+  std::vector<TensorTotals> totals() const;
   double seconds() const;
 
   WorkerArgs args_;

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <string>
 
+#include "kernels/entropy_symbols.h"
 #include "kernels/philox.h"
 #include "kernels/statistics_fold.h"
 #include "kernels/stream.h"
@@ -205,16 +206,9 @@ Result<void> check_planes(std::span<const std::byte> planes, std::size_t count) 
   return {};
 }
 
-std::size_t nonzero_trits(std::span<const std::byte> planes) {
-  std::size_t count = 0;
-  for (std::size_t block = 0; block < planes.size(); block += plane_block_bytes) {
-    for (std::size_t at = 0; at < plane_block_bytes / 2; at += sizeof(std::uint64_t)) {
-      std::uint64_t word = 0;
-      std::memcpy(&word, planes.data() + block + at, sizeof word);
-      count += static_cast<std::size_t>(std::popcount(word));
-    }
-  }
-  return count;
+std::size_t nonzero_trits(std::span<const std::byte> planes, Isa isa) {
+  const auto count = isa == Isa::avx512 ? count_nonzero_avx512 : count_nonzero;
+  return count(planes.data(), planes.size() / plane_block_bytes);
 }
 
 }  // namespace sterna::kernels

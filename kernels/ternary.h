@@ -41,7 +41,7 @@ void ternarize(std::span<const float> gradient, float scaler, const TernaryDraw&
                std::uint64_t first_index, std::span<std::byte> planes, Isa isa);
 
 /// Trits that are not 0, in whole blocks of planes.
-std::size_t nonzero_trits(std::span<const std::byte> planes);
+std::size_t nonzero_trits(std::span<const std::byte> planes, Isa isa);
 
 /// Overwrites `out` with scaler * trit; `planes` has exactly planes_bytes(out.size()) bytes, which
 /// need no alignment.

@@ -134,6 +134,11 @@ std::vector<Fact> facts(const RunStatus& status) {
     if (status.bits_down) text += fmt::format(", {:.2f} down", *status.bits_down);
     all.push_back({std::move(text)});
   }
+  if (status.nonzero) {
+    std::string text = fmt::format("{:.1f} % of trits not 0", 100 * *status.nonzero);
+    if (status.saturated) text += fmt::format(", {:.2f} % saturated", 100 * *status.saturated);
+    all.push_back({std::move(text)});
+  }
   std::string time = seconds_text(status.elapsed_seconds) + " elapsed";
   if (status.left_seconds) time += ", " + seconds_text(*status.left_seconds) + " left";
   all.push_back({std::move(time)});

@@ -57,7 +57,24 @@ std::string to_json(const StepMetrics& metrics) {
                     {"learning_rate", json_number(metrics.learning_rate)},
                     {"examples_per_second", json_number(metrics.examples_per_second)},
                     {"bytes_up", metrics.bytes_up},
-                    {"bytes_down", metrics.bytes_down}});
+                    {"bytes_down", metrics.bytes_down},
+                    {"nonzero", json_number(metrics.nonzero)},
+                    {"saturated", json_number(metrics.saturated)}});
+}
+
+std::string to_json(const TensorMetrics& metrics) {
+  return json_line({{"kind", "tensor"},
+                    {"tensor", metrics.tensor},
+                    {"codec", metrics.codec},
+                    {"elements", metrics.elements},
+                    {"bits_up", json_number(metrics.bits_up)},
+                    {"bits_down", json_number(metrics.bits_down)},
+                    {"ratio", json_number(metrics.ratio)},
+                    {"nonzero", json_number(metrics.nonzero)},
+                    {"saturated", json_number(metrics.saturated)},
+                    {"encode_seconds", json_number(metrics.encode_seconds)},
+                    {"decode_seconds", json_number(metrics.decode_seconds)},
+                    {"exchange_seconds", json_number(metrics.exchange_seconds)}});
 }
 
 std::string to_json(const EvaluationResult& metrics) {

@@ -54,12 +54,31 @@ struct StepMetrics {
   double examples_per_second = 0;
   std::uint64_t bytes_up = 0;
   std::uint64_t bytes_down = 0;
+  std::optional<double> nonzero;    ///< fraction of the trits so far
+  std::optional<double> saturated;  ///< fraction larger than the last step's scaler
+};
+
+/// What the gradients of one tensor came to over the whole run, for metrics.jsonl. Times are means
+/// of a step and rank.
+struct TensorMetrics {
+  std::string tensor;
+  std::string codec;
+  std::int64_t elements = 0;
+  std::optional<double> bits_up;  ///< per element
+  std::optional<double> bits_down;
+  std::optional<double> ratio;      ///< of the bytes of fp32 both ways to those that travelled
+  std::optional<double> nonzero;    ///< fraction of its trits
+  std::optional<double> saturated;  ///< fraction larger than the last step's scaler
+  std::optional<double> encode_seconds;
+  std::optional<double> decode_seconds;
+  std::optional<double> exchange_seconds;
 };
 
 /// Each is one line without its end. Never throws; bytes that are not UTF-8 are replaced.
 std::string to_json(const RunResult& result);
 std::string to_json(const StepMetrics& metrics);       ///< {"kind":"step", …}
 std::string to_json(const EvaluationResult& metrics);  ///< {"kind":"evaluation", …}
+std::string to_json(const TensorMetrics& metrics);     ///< {"kind":"tensor", …}
 /// The first line of metrics.jsonl: {"format":1,"kind":"run","run":…}.
 std::string metrics_header(const std::string& run);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "actors/codec.h"
 #include "runtime/process.h"
 
 namespace sterna::launcher {
@@ -15,6 +16,35 @@ std::optional<double> bits(std::uint64_t bytes, std::uint64_t elements) {
   return kBitsPerByte * static_cast<double>(bytes) / static_cast<double>(elements);
 }
 
+std::optional<double> fraction(double part, double whole) {
+  if (whole == 0) return std::nullopt;
+  return part / whole;
+}
+
+/// One tensor's, of all workers.
+TensorMetrics metrics_of(const actors::TensorTotals& totals, double ranks) {
+  constexpr double kFloatBytes = 4;
+  const auto elements = static_cast<double>(totals.elements);
+  const auto steps = static_cast<double>(totals.steps);
+  const auto up = static_cast<double>(totals.bytes_up);
+  const auto down = static_cast<double>(totals.bytes_down);
+  // A gradient more went up than versions that all wait for came down, but for the first version.
+  const double sent = elements * (steps + ranks);
+  return {.tensor = totals.tensor,
+          .codec = std::string(actors::codec_of(totals.codec).name),
+          .elements = static_cast<std::int64_t>(totals.elements),
+          .bits_up = fraction(kBitsPerByte * up, sent),
+          .bits_down = fraction(kBitsPerByte * down, sent),
+          .ratio = fraction(2 * kFloatBytes * sent, up + down),
+          .nonzero = fraction(static_cast<double>(totals.nonzero),
+                              actors::codec_of(totals.codec).ternary() ? sent : 0),
+          .saturated =
+              fraction(static_cast<double>(totals.saturated), static_cast<double>(totals.measured)),
+          .encode_seconds = fraction(totals.encode_seconds, steps + ranks),
+          .decode_seconds = fraction(totals.decode_seconds, steps),
+          .exchange_seconds = fraction(totals.exchange_seconds, steps)};
+}
+
 double seconds(Duration duration) { return std::chrono::duration<double>(duration).count(); }
 
 }  // namespace
@@ -23,6 +53,7 @@ RunObserver::RunObserver(RunRecord& record, const ClusterFile& file, Hooks hooks
     : record_(record), hooks_(std::move(hooks)) {
   for (const ActorPlan& actor : file.actors) {
     if (actor.role == "worker") workers_.insert(actor.name);
+    if (actor.role == "worker") ranks_ += static_cast<double>(actor.ranks);
     if (actor.role == "evaluator") evaluator_ = actor.name;
   }
 }
@@ -61,6 +92,9 @@ void RunObserver::total() {
     sum.gradient_bytes += traffic.gradient_bytes;
     sum.parameter_bytes += traffic.parameter_bytes;
     sum.parameter_elements += traffic.parameter_elements;
+    sum.nonzero_elements += traffic.nonzero_elements;
+    sum.measured_elements += traffic.measured_elements;
+    sum.saturated_elements += traffic.saturated_elements;
     examples += progress.examples;
     loss += progress.loss;
     step = std::min(step, progress.step);
@@ -89,6 +123,8 @@ void RunObserver::total() {
   status.coded_bytes_up = sum.gradient_bytes;
   status.raw_bytes_down = sum.parameter_elements * kFloat;
   status.coded_bytes_down = sum.parameter_bytes;
+  status.nonzero = fraction(sum.nonzero_elements, sum.ternarized_elements);
+  status.saturated = fraction(sum.saturated_elements, sum.measured_elements);
   status.bits_up = result.bits_per_element_up;
   status.bits_down = result.bits_per_element_down;
 }
@@ -112,6 +148,8 @@ void RunObserver::on(actors::Progress progress) {
     metrics.examples_per_second = record_.status.examples_per_second.value_or(0);
     metrics.bytes_up = record_.result.bytes_up;
     metrics.bytes_down = record_.result.bytes_down;
+    metrics.nonzero = record_.status.nonzero;
+    metrics.saturated = record_.status.saturated;
     hooks_.step(metrics);
   }
   hooks_.changed();
@@ -143,11 +181,20 @@ void RunObserver::on(actors::WorkerDone done) {
   last.traffic = done.traffic;
   record_.median_step_seconds = std::max(record_.median_step_seconds, done.median_step_seconds);
   total();
+  std::vector<actors::TensorTotals>& tensors = record_.tensors;
+  if (tensors.empty()) {
+    tensors = std::move(done.tensors);
+  } else if (tensors.size() == done.tensors.size()) {
+    for (std::size_t t = 0; t < tensors.size(); ++t) tensors[t] += done.tensors[t];
+  }
   if (++record_.workers_done == workers_.size()) {
     // The rate of the training itself; what follows is the last evaluation.
     record_.result.examples_per_second = record_.status.examples_per_second;
     record_.status.phase = "evaluating";
     record_.status.left_seconds.reset();
+    for (const actors::TensorTotals& totals : tensors) {
+      if (hooks_.tensor) hooks_.tensor(metrics_of(totals, ranks_));
+    }
   }
   hooks_.changed();
 }

@@ -27,6 +27,7 @@ struct RunRecord {
   std::optional<Time> first_step_seen;
   double median_step_seconds = 0;  ///< of the slowest worker, once done
   std::size_t workers_done = 0;
+  std::vector<actors::TensorTotals> tensors;  ///< of the workers that are done
   bool finished = false;
 };
 
@@ -36,6 +37,7 @@ class RunObserver final : public Actor<actors::Observer> {
     std::function<void()> changed;                            ///< something to show
     std::function<void(const StepMetrics&)> step;             ///< a line for the metrics
     std::function<void(const EvaluationResult&)> evaluation;  ///< likewise
+    std::function<void(const TensorMetrics&)> tensor;  ///< likewise, once for each at the end
   };
   /// `file` says who the workers and the evaluator are: nobody else is believed.
   RunObserver(RunRecord& record, const ClusterFile& file, Hooks hooks);
@@ -52,6 +54,7 @@ class RunObserver final : public Actor<actors::Observer> {
   bool from_evaluator();
   RunRecord& record_;
   std::set<std::string> workers_;
+  double ranks_ = 0;
   std::string evaluator_;  ///< empty: none
   Hooks hooks_;
 };

@@ -36,6 +36,8 @@ struct RunStatus {
   std::int64_t precision_step = 0;       ///< the step of that evaluation
   std::optional<double> bits_up;         ///< per element of the gradient
   std::optional<double> bits_down;       ///< per parameter
+  std::optional<double> nonzero;         ///< fraction of the trits so far
+  std::optional<double> saturated;       ///< fraction larger than the last step's scaler
   /// Of all workers: gradients and parameters as fp32, and as the codec sent them.
   std::uint64_t raw_bytes_up = 0;
   std::uint64_t coded_bytes_up = 0;

@@ -65,6 +65,8 @@ std::string status_json(const RunStatus& status) {
   json["precision_step"] = status.precision_step;
   json["bits_up"] = json_number(status.bits_up);
   json["bits_down"] = json_number(status.bits_down);
+  json["nonzero"] = json_number(status.nonzero);
+  json["saturated"] = json_number(status.saturated);
   json["raw_bytes_up"] = status.raw_bytes_up;
   json["coded_bytes_up"] = status.coded_bytes_up;
   json["raw_bytes_down"] = status.raw_bytes_down;
@@ -93,6 +95,8 @@ Result<RunStatus> parse_status(std::string_view text) {
     status.precision_step = json.at("precision_step");
     status.bits_up = number_at(json, "bits_up");
     status.bits_down = number_at(json, "bits_down");
+    status.nonzero = number_at(json, "nonzero");
+    status.saturated = number_at(json, "saturated");
     status.raw_bytes_up = json.at("raw_bytes_up");
     status.coded_bytes_up = json.at("coded_bytes_up");
     status.raw_bytes_down = json.at("raw_bytes_down");

@@ -295,6 +295,7 @@ Result<WholeRunEnd> whole_run(RealMachine& machine, const WholeRunOptions& optio
   };
   job.running = options.running;
   job.hooks.step = [&](const StepMetrics& step) { metrics.append(to_json(step)); };
+  job.hooks.tensor = [&](const TensorMetrics& one) { metrics.append(to_json(one)); };
   job.hooks.evaluation = [&](const EvaluationResult& one) { metrics.append(to_json(one)); };
 
   std::unique_ptr<RunView> view = options.make_view();

@@ -256,6 +256,24 @@ struct Traffic {
   ternarizedElements @6 :UInt64;
   parameterBytes @7 :UInt64;            # parameter payloads
   parameterElements @8 :UInt64;
+  nonzeroElements @9 :UInt64;           # of the ternarized
+  measuredElements @10 :UInt64;         # ternarized under the last step's scaler, of which ...
+  saturatedElements @11 :UInt64;        # ... so many are larger than it
+}
+
+struct TensorTotals {
+  tensor @0 :Text;
+  codec @1 :Codec;
+  steps @2 :UInt64;
+  elements @3 :UInt64;
+  bytesUp @4 :UInt64;
+  bytesDown @5 :UInt64;
+  nonzero @6 :UInt64;
+  measured @7 :UInt64;
+  saturated @8 :UInt64;
+  encodeSeconds @9 :Float64;
+  decodeSeconds @10 :Float64;
+  exchangeSeconds @11 :Float64;
 }
 
 struct Progress {
@@ -281,6 +299,7 @@ struct WorkerDone {
   seconds @3 :Float64;
   medianStepSeconds @4 :Float64;
   traffic @5 :Traffic;
+  tensors @6 :List(TensorTotals);
 }
 
 struct JobFinished {

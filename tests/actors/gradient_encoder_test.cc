@@ -38,7 +38,7 @@ class GradientEncoderTest : public testing::Test {
     table = std::make_shared<const ParameterTable>(std::vector{spec}, job, 2);
     packets.clear();
     offers.clear();
-    encoder.emplace(job, kRank, kernels::best_isa(), table,
+    encoder.emplace(job, kRank, kernels::best_isa(), table, clock,
                     GradientEncoder::Events{
                         [this](std::uint64_t, std::uint32_t shard, std::vector<Packet> ready) {
                           for (Packet& packet : ready) {
@@ -85,6 +85,7 @@ class GradientEncoderTest : public testing::Test {
   }
 
   JobConfig job;
+  SteadyClock clock;
   std::shared_ptr<const ParameterTable> table;
   std::optional<GradientEncoder> encoder;
   std::map<std::uint32_t, Packet> packets;  // by chunk

@@ -337,7 +337,32 @@ TEST_F(JobTest, CountsTwoBitsForEachTernarizedElement) {
     EXPECT_GE(t.bytes_down, t.parameter_bytes);
     EXPECT_EQ(t.parameter_elements, 8U * 1256080U);
     EXPECT_EQ(done.steps, 8U);
+    EXPECT_GT(t.nonzero_elements, 0.1 * static_cast<double>(t.ternarized_elements));
+    EXPECT_LT(t.nonzero_elements, 0.5 * static_cast<double>(t.ternarized_elements));
+    std::uint64_t bytes_up = 0;
+    std::uint64_t bytes_down = 0;
+    std::uint64_t nonzero = 0;
+    ASSERT_EQ(done.tensors.size(), 8U);
+    for (const TensorTotals& tensor : done.tensors) {
+      EXPECT_EQ(tensor.steps, 7U) << tensor.tensor;  // nobody waits for the last version
+      bytes_up += tensor.bytes_up;
+      bytes_down += tensor.bytes_down;
+      nonzero += tensor.nonzero;
+    }
+    EXPECT_EQ(bytes_up, t.gradient_bytes);
+    EXPECT_EQ(bytes_down, t.parameter_bytes);
+    EXPECT_EQ(nonzero, t.nonzero_elements);
   }
+}
+
+TEST_F(JobTest, CountsWhatIsLargerThanTheLastStepsScaler) {
+  job.steps = 8;
+  job.gradient.scaler = ScalerRule::LAST_STEP;
+  hash_of({.workers = 2});
+  const Traffic& t = record.done.front().traffic;
+  EXPECT_EQ(t.measured_elements, 7U * 1256080U);
+  EXPECT_GT(t.saturated_elements, 0U);
+  EXPECT_LT(t.saturated_elements, 0.1 * static_cast<double>(t.measured_elements));
 }
 
 TEST_F(JobTest, ALossThatIsNotANumberEndsTheRunNamingRankAndStep) {

@@ -68,7 +68,17 @@ class Values {
     for (std::string& one : texts) one = text();
     return texts;
   }
-  Traffic traffic() { return {u64(), u64(), u64(), u64(), u64(), u64(), u64(), u64(), u64()}; }
+  Traffic traffic() {
+    return {u64(), u64(), u64(), u64(), u64(), u64(), u64(), u64(), u64(), u64(), u64(), u64()};
+  }
+  std::vector<TensorTotals> tensors() {
+    std::vector<TensorTotals> tensors;
+    for (std::uint64_t i = below(4); i > 0; --i) {
+      tensors.push_back({text(), Codec(below(4)), u64(), u64(), u64(), u64(), u64(), u64(), u64(),
+                         real(), real(), real()});
+    }
+    return tensors;
+  }
   JobConfig job() {
     JobConfig job;
     job.net = text();
@@ -150,7 +160,8 @@ TEST(Messages, WhatTheObserverHearsSurvivesTheWire) {
     EXPECT_EQ(*round_trip(progress), progress);
     const Evaluated evaluated{v.u64(), v.real(), v.real(), v.u64()};
     EXPECT_EQ(*round_trip(evaluated), evaluated);
-    const WorkerDone done{v.text(), v.u64(), v.real(), v.real(), v.real(), v.traffic()};
+    const WorkerDone done{v.text(), v.u64(),     v.real(),   v.real(),
+                          v.real(), v.traffic(), v.tensors()};
     EXPECT_EQ(*round_trip(done), done);
     const JobFinished finished{v.text(), v.text(), v.u64()};
     EXPECT_EQ(*round_trip(finished), finished);

@@ -165,7 +165,8 @@ void add_training(Seeds& seeds) {
   evaluator.servers = {"server-0"};
   seeds.add(evaluator);
   seeds.add(Progress{.worker = "worker-0", .step = 3, .loss = 2.3, .traffic = {}});
-  seeds.add(WorkerDone{.worker = "worker-0", .steps = 3, .traffic = {}});
+  seeds.add(WorkerDone{
+      .worker = "worker-0", .steps = 3, .traffic = {}, .tensors = {{.tensor = "logits"}}});
   seeds.add(JobFinished{"00ff", "weights.safetensors", 431080});
 }
 

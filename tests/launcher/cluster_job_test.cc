@@ -47,7 +47,7 @@ class ClusterJob : public testing::Test {
     const Result<void> started = cluster->start();
     ASSERT_TRUE(started.ok()) << started.error().message;
     const auto observer = cluster->process().spawn<launcher::RunObserver>(
-        record, file, launcher::RunObserver::Hooks{[] {}, nullptr, nullptr});
+        record, file, launcher::RunObserver::Hooks{[] {}, nullptr, nullptr, nullptr});
     ASSERT_TRUE(cluster->publish(launcher::kObserverName, observer).ok());
     const auto specs = launcher::specs_of(file, job(settings), "");
     ASSERT_TRUE(specs.ok()) << specs.error().message;
