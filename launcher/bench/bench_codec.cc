@@ -26,6 +26,7 @@ constexpr double kFewest = 65'536;
 constexpr std::array kParts{
     Part{"encode", bench_codec_encode},
     Part{"entropy", bench_codec_entropy},
+    Part{"sums", bench_codec_sums},
 };
 
 }  // namespace

@@ -34,6 +34,9 @@ Result<Figures> bench_codec_encode(const CodecBenchSetup& setup);
 /// Planes to entropy-coded bytes and back, on one thread, and the bytes over their limit.
 Result<Figures> bench_codec_entropy(const CodecBenchSetup& setup);
 
+/// Eight ranks' trits to their sum, and to an optimizer's step, beside the same from fp32.
+Result<Figures> bench_codec_sums(const CodecBenchSetup& setup);
+
 /// Draws of a normal distribution: what the trits of a gradient are measured on.
 void fill_gaussian(std::span<float> values, std::uint64_t seed);
 
