@@ -61,28 +61,43 @@ void RankNet::set_table(std::shared_ptr<const ParameterTable> table, const Clock
   }
 }
 
-Result<double> RankNet::step(std::uint64_t step, const Batch& batch) {
+std::string RankNet::where(std::uint64_t step) const {
+  return fmt::format("rank {}, step {}", rank_, step);
+}
+
+Result<bool> RankNet::forward(std::uint64_t step, const Batch& batch, std::uint32_t readable) {
+  if (begun_ != step) {
+    std::vector<float> scratch;
+    const auto labels =
+        std::span(reinterpret_cast<const std::uint8_t*>(batch.labels.data()), batch.labels.size());
+    const Result<void> begun = net_->begin_step(floats(batch.images, scratch), labels);
+    if (!begun) return Error(begun.error()).in(where(step));
+    begun_ = step;
+    readable_ = 0;
+  }
+  for (; readable_ < readable; ++readable_) net_->parameters_changed(readable_);
+  const Result<bool> complete = net_->forward(readable);
+  if (!complete) return Error(complete.error()).in(where(step));
+  return complete;
+}
+
+Result<double> RankNet::backward(std::uint64_t step) {
   const auto tensors = static_cast<std::uint32_t>(table_->tensors.size());
   encoder_->begin(step);
   lowest_ = tensors;
   error_.reset();
   settled_.store(tensors, std::memory_order_release);
   computing_.store(true, std::memory_order_release);
-  for (std::uint32_t t = 0; t < tensors; ++t) net_->parameters_changed(t);
-  std::vector<float> scratch;
-  const auto labels =
-      std::span(reinterpret_cast<const std::uint8_t*>(batch.labels.data()), batch.labels.size());
-  const auto loss = net_->train_step(floats(batch.images, scratch), labels, *this);
+  const auto loss = net_->finish_step(*this);
   computing_.store(false, std::memory_order_release);
   settled_.store(0, std::memory_order_release);
-  const auto where = [&] { return fmt::format("rank {}, step {}", rank_, step); };
-  if (!loss) return Error(loss.error()).in(where());
+  if (!loss) return Error(loss.error()).in(where(step));
   const double total = double{loss->cross_entropy} + double{loss->regularization};
   if (!std::isfinite(total)) {
-    return Error{Errc::non_finite, fmt::format("{}: the loss is {}", where(), total)};
+    return Error{Errc::non_finite, fmt::format("{}: the loss is {}", where(step), total)};
   }
   if (job_.gradient.clip_norm > 0) encode_clipped();
-  if (error_) return Error(*error_).in(where());
+  if (error_) return Error(*error_).in(where(step));
   encode_held();
   return total;
 }

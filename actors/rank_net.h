@@ -1,10 +1,11 @@
 // RankNet: one rank's computing. A net whose gradients are encoded the moment they are complete.
 //
-// step() runs on a compute thread. Meanwhile the loop thread may already receive the next version
-// of the last layers' parameters: settled() says which tensors this step no longer reads, and those
-// may be written at once, beside the backward pass of the earlier layers. Where averages come in
-// place of parameters, the optimizer steps here, as at the servers (TernGrad's "parameter
-// localization", Wen et al. 2017, section 3.1).
+// The passes run on a compute thread. The forward pass begins with the first tensors that have
+// come. In the backward pass the loop thread may already receive the next version of the last
+// layers' parameters: settled() says which tensors this step no longer reads, and those may be
+// written at once, beside the backward pass of the earlier layers. Where averages come in place of
+// parameters, the optimizer steps here, as at the servers (TernGrad's "parameter localization", Wen
+// et al. 2017, section 3.1).
 #pragma once
 
 #include <atomic>
@@ -13,6 +14,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "actors/gradient_encoder.h"
@@ -41,13 +43,17 @@ class RankNet final : private nets::GradientSink {
   const std::vector<nets::ParameterSpec>& parameters() const { return net_->parameters(); }
   void set_table(std::shared_ptr<const ParameterTable> table, const Clock& clock, Events events);
 
-  /// One forward and backward pass; its gradients go to Events::encoder, those that wait for shared
-  /// scalers by encode_held(). The loss, weight decay
-  /// included. Errors name rank and step, and the tensor where there is one: non_finite for a loss
-  /// or a gradient, invalid_argument for a batch of another shape.
-  Result<double> step(std::uint64_t step, const Batch& batch);
+  /// The forward pass of a step, as far as the first `readable` tensors take it: they have the
+  /// step's version, others may be written meanwhile. The batch is read in the first call. Returns
+  /// whether the pass is complete. Errors name rank and step: invalid_argument for a batch of
+  /// another shape.
+  Result<bool> forward(std::uint64_t step, const Batch& batch, std::uint32_t readable);
+  /// The backward pass, once forward() is complete; its gradients go to Events::encoder, those that
+  /// wait for shared scalers by encode_held(). The loss, weight decay included. Errors name rank
+  /// and step, and the tensor where there is one: non_finite for a loss or a gradient.
+  Result<double> backward(std::uint64_t step);
 
-  /// On a compute thread, after step(): encodes what has its scalers now.
+  /// On a compute thread, after backward(): encodes what has its scalers now.
   void encode_held();
   /// Of all tensors together; between steps.
   GradientEncoder::Counts counts() const;
@@ -59,7 +65,7 @@ class RankNet final : private nets::GradientSink {
   void agree(std::uint64_t step, std::uint32_t index, float value) {
     encoder_->agree(step, index, value);
   }
-  /// Whether all scalers are there that step(step) begins with; from any thread.
+  /// Whether all scalers are there that backward(step) begins with; from any thread.
   bool may_begin(std::uint64_t step) const { return encoder_->may_begin(step); }
 
   /// From any thread: tensors from this index on are not read again in this step.
@@ -79,6 +85,7 @@ class RankNet final : private nets::GradientSink {
           std::unique_ptr<nets::Net> net)
       : job_(job), rank_(rank), isa_(isa), net_(std::move(net)), rule_(rule) {}
   void gradient(std::size_t index, std::span<const float> values) override;
+  std::string where(std::uint64_t step) const;
   std::span<float> values_of(const TableChunk& chunk);
   void encode(std::uint32_t tensor, std::span<const float> values);
   void encode_clipped();
@@ -107,7 +114,9 @@ class RankNet final : private nets::GradientSink {
   /// Gradients that wait for the norm of all, by tensor, and the same once scaled down.
   std::vector<std::span<const float>> unclipped_;
   std::vector<std::vector<float>> clipped_;
-  std::uint32_t lowest_ = 0;  // the lowest tensor whose gradient is complete in this step
+  std::optional<std::uint64_t> begun_;  // the step whose forward pass has begun last
+  std::uint32_t readable_ = 0;          // tensors of its version that the net knows of
+  std::uint32_t lowest_ = 0;            // the lowest tensor whose gradient is complete in this step
   std::optional<Error> error_;
   std::atomic<std::uint32_t> settled_{0};
   std::atomic<bool> computing_{false};

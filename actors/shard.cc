@@ -125,7 +125,7 @@ Result<std::vector<Verdict>> Shard::accept(Push push) {
       chunk.arrived[push.rank] = true;
       if (combine(table_.chunks[index], push.step) == Combine::sums) chunk.scaler = packet.scaler;
       chunk.packets[push.rank] = std::move(packet);
-      if (--chunk.missing == 0) ready_.push_back(index);
+      if (--chunk.missing == 0) ready_.insert(index);
       verdicts.push_back(Verdict::ACCEPTED);
     }
   }
@@ -147,16 +147,16 @@ Combine Shard::combine(const TableChunk& place, std::uint64_t step) const {
 ChunkUpdates Shard::take_ready(std::uint64_t most_elements) {
   ChunkUpdates updates(isa_, pool_);
   while (!ready_.empty()) {
-    const std::uint32_t index = ready_.front();
+    const std::uint32_t index = *ready_.begin();
     const TableChunk& place = table_.chunks[index];
     Chunk& chunk = chunks_[index];
     if (snapshots_full(chunk)) {
-      held_back_.push_back(index);
-      ready_.pop_front();
+      held_back_.insert(index);
+      ready_.erase(ready_.begin());
       continue;
     }
     if (!updates.empty() && updates.elements() + place.count > most_elements) break;
-    ready_.pop_front();
+    ready_.erase(ready_.begin());
     const TableTensor& tensor = table_.tensors[place.tensor];
     updates.add({.chunk = index,
                  .first = place.first,
@@ -248,8 +248,7 @@ void Shard::release(std::uint64_t version) {
   for (Chunk& chunk : chunks_) {
     chunk.snapshots.erase(chunk.snapshots.begin(), chunk.snapshots.upper_bound(version));
   }
-  ready_.insert(ready_.end(), held_back_.begin(), held_back_.end());
-  held_back_.clear();
+  ready_.merge(held_back_);
 }
 
 }  // namespace sterna::actors

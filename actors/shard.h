@@ -10,10 +10,10 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "actors/buffer_pool.h"
@@ -104,9 +104,10 @@ class Shard {
   kernels::Isa isa_ = kernels::Isa::scalar;
   UpdateRule rule_;
   BufferPool pool_;
-  std::vector<Chunk> chunks_;            // by the table's index; others' stay empty
-  std::deque<std::uint32_t> ready_;      // complete, in the order of completion
-  std::deque<std::uint32_t> held_back_;  // complete, but their snapshots are full
+  std::vector<Chunk> chunks_;  // by the table's index; others' stay empty
+  // Complete chunks: the front of the table first, which the next forward pass begins with.
+  std::set<std::uint32_t> ready_;
+  std::set<std::uint32_t> held_back_;  // complete, but their snapshots are full
 };
 
 }  // namespace sterna::actors

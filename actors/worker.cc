@@ -31,6 +31,7 @@ Task<void> Worker::train() {
     fail(ready.error().message);
     co_return;
   }
+  for (Rank& rank : ranks_) rank.expect_version(*table_);
   pull(0);
   for (Rank& rank : ranks_) run(train_rank(rank));
 }
@@ -96,16 +97,20 @@ Task<void> Worker::train_rank(Rank& rank) {
       fail_at(step, fmt::format("batch of rank {}", rank.rank), batch.error());
       co_return;
     }
-    while (rank.versions <= step) co_await rank.ready.wait();
+    Task<Result<void>> pass = forward(rank, step, std::make_shared<const Batch>(std::move(*batch)));
+    const Result<void> passed = co_await std::move(pass);
+    if (!passed) {
+      fail(passed.error().message);
+      co_return;
+    }
     while (!rank.net->may_begin(step)) co_await rank.agreed.wait();
     if (args_.job.compares(step)) {
       auto hashed = compute([net = rank.net] { return net->hashes(); });
       const std::vector<Hash> hashes = co_await std::move(hashed);
       compare(rank, step, hashes);
     }
-    if (!std::exchange(began_, true)) began_at_ = last_step_at_ = now();
-    auto computed = compute(
-        [net = rank.net, step, batch = std::move(*batch)] { return net->step(step, batch); });
+    rank.expect_version(*table_);
+    auto computed = compute([net = rank.net, step] { return net->backward(step); });
     const Result<double> loss = co_await std::move(computed);
     if (!loss) {
       fail(loss.error().message);
@@ -121,6 +126,29 @@ Task<void> Worker::train_rank(Rank& rank) {
     rank.counts = rank.net->counts();
     step_done(step, rank.rank, *loss);
   }
+}
+
+Task<Result<void>> Worker::forward(Rank& rank, std::uint64_t step,
+                                   std::shared_ptr<const Batch> batch) {
+  std::uint32_t readable = 0;
+  bool complete = false;
+  while (!complete) {
+    while (rank.readable == readable) co_await rank.ready.wait();
+    readable = rank.readable;
+    if (!std::exchange(began_, true)) began_at_ = last_step_at_ = now();
+    auto passed = compute(
+        [net = rank.net, step, batch, readable] { return net->forward(step, *batch, readable); });
+    const Result<bool> result = co_await std::move(passed);
+    if (!result) co_return result.error();
+    complete = *result;
+  }
+  co_return Result<void>{};
+}
+
+void Worker::Rank::expect_version(const ParameterTable& table) {
+  missing.clear();
+  for (const TableTensor& tensor : table.tensors) missing.push_back(tensor.chunks);
+  readable = 0;
 }
 
 void Worker::ask_batches(Rank& rank, std::uint64_t step) {
@@ -226,14 +254,12 @@ void Worker::write_settled(Rank& rank) {
     const std::uint32_t chunk = waiting.answer->chunks[waiting.index].chunk;
     if (table_->chunks[chunk].tensor < settled) return false;
     rank.net->take(*waiting.answer, waiting.index);
-    ++rank.written;
+    --rank.missing[table_->chunks[chunk].tensor];
     return true;
   });
-  if (rank.written == table_->chunks.size()) {
-    rank.written = 0;
-    ++rank.versions;
-    rank.ready.notify_all();
-  }
+  const std::uint32_t before = rank.readable;
+  while (rank.readable < rank.missing.size() && rank.missing[rank.readable] == 0) ++rank.readable;
+  if (rank.readable > before) rank.ready.notify_all();
 }
 
 /// Asks each server whether the rank's parameters are still what its own are.

@@ -1,5 +1,6 @@
 // Worker: one or several ranks. Asks for batches ahead, computes, pushes gradients while earlier
-// layers still compute, and takes the next parameters chunk by chunk as the servers make them.
+// layers still compute, and takes the next parameters chunk by chunk as the servers make them: the
+// next forward pass begins with the first layers that have theirs.
 //
 // Synchronous steps: step s is computed from version s of the parameters. Any question that ends
 // without its answer ends the worker, with a cause that names the step and whom it asked.
@@ -42,14 +43,19 @@ class Worker final : public Actor<WorkerInterface> {
     std::shared_ptr<RankNet> net;
     /// Asked ahead, in the order of steps: one reader, or each reader for its shard's rows.
     std::deque<std::vector<Asked>> batches;
-    std::uint64_t asked = 0;         // steps whose batch was asked for
-    std::uint64_t versions = 0;      // versions of the parameters that were complete here
-    std::size_t written = 0;         // chunks of the next version
+    std::uint64_t asked = 0;  // steps whose batch was asked for
+    /// Of the version that is on its way or came last: chunks not yet written, by tensor, and how
+    /// many tensors at the front of the table have it whole.
+    std::vector<std::uint32_t> missing;
+    std::uint32_t readable = 0;
     std::vector<Waiting> waiting;    // for their tensors to settle in the net
-    Condition ready;                 // a version is complete
+    Condition ready;                 // `readable` has grown
     Condition agreed;                // shared scalers have come
     std::uint64_t agreements = 0;    // how often
     GradientEncoder::Counts counts;  // of the steps that are done
+
+    /// Another version is on its way.
+    void expect_version(const ParameterTable& table);
   };
 
   void started() override;
@@ -57,6 +63,8 @@ class Worker final : public Actor<WorkerInterface> {
   Task<Result<void>> find_everyone();
   Task<Result<void>> make_nets();
   Task<void> train_rank(Rank& rank);
+  /// The forward pass, begun with the first tensors that have come.
+  Task<Result<void>> forward(Rank& rank, std::uint64_t step, std::shared_ptr<const Batch> batch);
   void ask_batches(Rank& rank, std::uint64_t step);
   Task<Result<Batch>> next_batch(Rank& rank, std::uint64_t step);
   Result<void> check(const Batch& batch, std::uint64_t step, std::uint32_t rank) const;

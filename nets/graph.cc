@@ -169,8 +169,7 @@ Activation& Graph::convolution(Activation& x, const AffineSpec& spec, const Wind
                                          .out_channels = spec.outputs,
                                          .window = window,
                                          .input_gradient = !is_input(x)});
-  layers_.push_back(std::make_unique<ConvolutionLayer>(std::move(operation), affine, x, y));
-  owners_.resize(parameters_.size(), layers_.back().get());
+  add(std::make_unique<ConvolutionLayer>(std::move(operation), affine, x, y));
   return y;
 }
 
@@ -182,8 +181,7 @@ Activation& Graph::inner_product(Activation& x, const AffineSpec& spec) {
   Activation& y = activation({batch, spec.outputs}, Layout::row_major);
   auto operation = backend_.inner_product(
       {.batch = batch, .in = in, .out = spec.outputs, .input_gradient = !is_input(x)});
-  layers_.push_back(std::make_unique<InnerProductLayer>(std::move(operation), affine, x, y));
-  owners_.resize(parameters_.size(), layers_.back().get());
+  add(std::make_unique<InnerProductLayer>(std::move(operation), affine, x, y));
   return y;
 }
 
@@ -197,38 +195,45 @@ void Graph::fixed_gradient(const ParameterSpec& spec, float stddev, const Pace& 
   from.stddev = stddev;
   initialize(drawn, from, 0, index);
   for (std::size_t i = drawn.size(); i < gradient.size(); ++i) gradient[i] = gradient[i - kDrawn];
-  layers_.push_back(std::make_unique<FixedGradientLayer>(index, pace));
-  owners_.resize(parameters_.size(), layers_.back().get());
+  add(std::make_unique<FixedGradientLayer>(index, pace));
 }
 
 Activation& Graph::max_pool(Activation& x, const Window& window) {
   const Shape in = x.value.shape();
   Activation& y =
       activation({in[0], in[1], window.out(in[2]), window.out(in[3])}, Layout::channels_last);
-  layers_.push_back(
-      std::make_unique<MaxPoolLayer>(backend_.max_pool({.input = in, .window = window}), x, y));
+  add(std::make_unique<MaxPoolLayer>(backend_.max_pool({.input = in, .window = window}), x, y));
   return y;
 }
 
 Activation& Graph::relu(Activation& x) {
-  layers_.push_back(std::make_unique<ReluLayer>(backend_.relu(x.value.size()), x));
+  add(std::make_unique<ReluLayer>(backend_.relu(x.value.size()), x));
   return x;
 }
 
 Activation& Graph::flatten(Activation& x) {
   const Shape in = x.value.shape();
   Activation& y = activation({in[0], in[1] * in[2] * in[3]}, Layout::row_major);
-  layers_.push_back(std::make_unique<FlattenLayer>(backend_.relayout(in), x, y));
+  add(std::make_unique<FlattenLayer>(backend_.relayout(in), x, y));
   return y;
 }
 
-void Graph::forward() {
-  for (const auto& layer : layers_) layer->forward();
+/// A layer, after its parameters.
+void Graph::add(std::unique_ptr<Layer> layer) {
+  owners_.resize(parameters_.size(), layer.get());
+  layers_.push_back({std::move(layer), parameters_.size()});
+}
+
+bool Graph::forward(std::size_t readable) {
+  while (next_ < layers_.size() && layers_[next_].parameters <= readable) {
+    layers_[next_++].layer->forward();
+  }
+  return next_ == layers_.size();
 }
 
 void Graph::backward(Completion& completion) {
-  for (auto layer = layers_.rbegin(); layer != layers_.rend(); ++layer)
-    (*layer)->backward(completion);
+  for (auto placed = layers_.rbegin(); placed != layers_.rend(); ++placed)
+    placed->layer->backward(completion);
 }
 
 }  // namespace sterna::nets

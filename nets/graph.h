@@ -56,7 +56,11 @@ class Graph {
   Parameter& parameter(std::size_t index) { return parameters_[index]; }
   void parameter_changed(std::size_t index) { owners_[index]->parameter_changed(); }
 
-  void forward();
+  /// Begins a forward pass.
+  void restart() { next_ = 0; }
+  /// Runs the layers, from where the last call stopped, whose parameters and those of all layers
+  /// before are among the first `readable` ones. Returns whether all layers have run.
+  bool forward(std::size_t readable);
   /// Needs the gradient of the last activation; runs the layers in reverse.
   void backward(Completion& completion);
 
@@ -66,10 +70,17 @@ class Graph {
   Parameter& biases(const AffineSpec& spec);
   bool is_input(const Activation& x) const { return &x == &activations_.front(); }
 
+  void add(std::unique_ptr<Layer> layer);
+
+  struct Placed {
+    std::unique_ptr<Layer> layer;
+    std::size_t parameters = 0;  // of it and all layers before
+  };
   Backend& backend_;
   std::deque<Activation> activations_;  // deques: growing moves no element
   std::deque<Parameter> parameters_;
-  std::vector<std::unique_ptr<Layer>> layers_;
+  std::vector<Placed> layers_;
+  std::size_t next_ = 0;        // of the forward pass
   std::vector<Layer*> owners_;  // by parameter
 };
 

@@ -106,6 +106,12 @@ std::uint64_t Net::reorders() const { return backend_->reorders(); }
 
 Result<Net::Loss> Net::train_step(std::span<const float> images,
                                   std::span<const std::uint8_t> labels, GradientSink& sink) {
+  STERNA_TRY(begin_step(images, labels));
+  STERNA_TRY(forward(specs_.size()));
+  return finish_step(sink);
+}
+
+Result<void> Net::begin_step(std::span<const float> images, std::span<const std::uint8_t> labels) {
   if (images.size() != input_.value.size() || labels.size() != options_.batch)
     return Error{Errc::invalid_argument,
                  fmt::format("a batch of {} values and {} labels; this net takes {} and {}",
@@ -115,12 +121,23 @@ Result<Net::Loss> Net::train_step(std::span<const float> images,
       return Error{Errc::invalid_argument,
                    fmt::format("label {} of image {} of the batch is no class; there are {}",
                                labels[i], i, classes())};
+  std::copy(images.begin(), images.end(), input_.value.data());
+  labels_.assign(labels.begin(), labels.end());
+  graph_->restart();
+  return {};
+}
+
+Result<bool> Net::forward(std::size_t readable) {
+  bool complete = false;
+  STERNA_TRY(guarded([&] { complete = graph_->forward(readable); }));
+  return complete;
+}
+
+Result<Net::Loss> Net::finish_step(GradientSink& sink) {
   Loss loss;
   STERNA_TRY(guarded([&] {
-    std::copy(images.begin(), images.end(), input_.value.data());
-    graph_->forward();
-    loss.cross_entropy =
-        softmax_cross_entropy(logits_.value.values(), labels, classes(), logits_.gradient.values());
+    loss.cross_entropy = softmax_cross_entropy(logits_.value.values(), labels_, classes(),
+                                               logits_.gradient.values());
     Decay decay(*graph_, options_.weight_decay, sink);
     graph_->backward(decay);
     loss.regularization = decay.loss();
@@ -141,7 +158,8 @@ Result<void> Net::infer(std::span<const float> images, std::size_t count, std::s
     const std::span<float> input = input_.value.values();
     const auto rest = std::copy(images.begin(), images.end(), input.begin());
     std::fill(rest, input.end(), 0.0F);
-    graph_->forward();
+    graph_->restart();
+    graph_->forward(specs_.size());
     std::copy_n(logits_.value.data(), logits.size(), logits.begin());
   });
 }

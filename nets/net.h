@@ -68,6 +68,14 @@ class Net {
   Result<Loss> train_step(std::span<const float> images, std::span<const std::uint8_t> labels,
                           GradientSink& sink);
 
+  /// The same step in parts, for parameters that are still on their way: begin_step(), forward()
+  /// until it returns true, finish_step().
+  Result<void> begin_step(std::span<const float> images, std::span<const std::uint8_t> labels);
+  /// Runs the layers, from where the last call stopped, that need none but the first `readable`
+  /// parameters, which parameters_changed() was called for. Returns whether all layers have run.
+  Result<bool> forward(std::size_t readable);
+  Result<Loss> finish_step(GradientSink& sink);
+
   /// Writes count × classes() logits for `count` images, at most batch() (fewer are padded with
   /// zero images). Errors: invalid_argument for sizes that do not fit.
   Result<void> infer(std::span<const float> images, std::size_t count, std::span<float> logits);
@@ -86,6 +94,7 @@ class Net {
   std::unique_ptr<Graph> graph_;
   Activation& input_;
   Activation& logits_;
+  std::vector<std::uint8_t> labels_;  // of the step that has begun
   std::vector<ParameterSpec> specs_;
 };
 
