@@ -8,9 +8,9 @@ namespace {
 
 std::size_t room(Packed what) { return kernels::sum_bytes(what.count, what.ranks); }
 
-Result<Bytes> open(const Bytes& payload, Packed what, BufferPool&, kernels::Isa) {
+Result<Bytes> open(const Bytes& payload, Packed what, BufferPool&, kernels::Isa isa) {
   STERNA_TRY(what.ranks == 1 ? kernels::check_planes(payload.view(), what.count)
-                             : kernels::check_sums(payload.view(), what.count, what.ranks));
+                             : kernels::check_sums(payload.view(), what.count, what.ranks, isa));
   return payload;
 }
 

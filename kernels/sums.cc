@@ -27,9 +27,9 @@ std::uint64_t load64(const std::byte* p) {
 
 using Plane = std::array<std::uint64_t, plane_words>;
 
-// Whether any of a block's sums is outside [-ranks, ranks], bit by bit from the top. With its top
-// plane inverted, a two's complement number is its distance from the least one.
-bool out_of_range(const std::byte* sums, std::size_t planes, std::uint32_t ranks) {
+// Bit by bit from the top. With its top plane inverted, a two's complement number is its distance
+// from the least one.
+bool block_out_of_range(const std::byte* sums, std::size_t planes, std::uint32_t ranks) {
   const std::uint32_t zero = 1U << (planes - 1);
   const std::uint32_t least = zero - ranks;
   const std::uint32_t most = zero + ranks;
@@ -65,6 +65,15 @@ void fill_block(std::uint32_t value, std::size_t planes, std::byte* block) {
 }
 
 }  // namespace
+
+bool out_of_range(const std::byte* sums, std::size_t blocks, std::size_t planes,
+                  std::uint32_t ranks) {
+  bool any = false;
+  for (std::size_t block = 0; block < blocks; ++block) {
+    any |= block_out_of_range(sums + block * planes * plane_bytes, planes, ranks);
+  }
+  return any;
+}
 
 void add_trits(const TritAddition& a) {
   for (std::size_t block = 0; block < a.blocks; ++block) {
@@ -140,7 +149,8 @@ void sum_trits(std::span<const Packet> packets, std::span<std::byte> sums, Isa i
   }
 }
 
-Result<void> check_sums(std::span<const std::byte> sums, std::size_t count, std::uint32_t ranks) {
+Result<void> check_sums(std::span<const std::byte> sums, std::size_t count, std::uint32_t ranks,
+                        Isa isa) {
   if (ranks == 0 || ranks > most_summed_ranks) {
     return Error{Errc::malformed, "sums over " + std::to_string(ranks) + " ranks"};
   }
@@ -151,11 +161,10 @@ Result<void> check_sums(std::span<const std::byte> sums, std::size_t count, std:
                                       std::to_string(sums.size())};
   }
   const std::size_t planes = sum_planes(ranks);
-  for (std::size_t begin = 0; begin < sums.size(); begin += planes * plane_bytes) {
-    if (out_of_range(sums.data() + begin, planes, ranks)) {
-      return Error{Errc::malformed,
-                   "a sum of trits is larger than the " + std::to_string(ranks) + " ranks"};
-    }
+  const auto beyond = isa == Isa::avx512 ? out_of_range_avx512 : out_of_range;
+  if (beyond(sums.data(), sums.size() / (planes * plane_bytes), planes, ranks)) {
+    return Error{Errc::malformed,
+                 "a sum of trits is larger than the " + std::to_string(ranks) + " ranks"};
   }
   if (count % plane_block != 0) {
     const std::byte* block = sums.data() + sums.size() - planes * plane_bytes;

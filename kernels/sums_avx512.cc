@@ -150,4 +150,34 @@ STERNA_AVX512 void decode_sum_blocks_avx512(const std::byte* sums, std::size_t p
   }
 }
 
+STERNA_AVX512 bool out_of_range_avx512(const std::byte* sums, std::size_t blocks,
+                                       std::size_t planes, std::uint32_t ranks) {
+  const std::uint32_t zero = 1U << (planes - 1);
+  const std::uint32_t least = zero - ranks;
+  const std::uint32_t most = zero + ranks;
+  const __m512i all = _mm512_set1_epi64(-1);
+  __m512i stray = _mm512_setzero_si512();
+  for (std::size_t block = 0; block < blocks; ++block, sums += planes * plane_bytes) {
+    __m512i like_least = all;
+    __m512i like_most = all;
+    for (std::size_t plane = planes; plane-- > 0;) {
+      __m512i bits = load(sums + plane * plane_bytes);
+      if (plane + 1 == planes) bits = _mm512_xor_si512(bits, all);
+      if ((least >> plane & 1U) != 0) {
+        stray = _mm512_or_si512(stray, _mm512_andnot_si512(bits, like_least));
+        like_least = _mm512_and_si512(like_least, bits);
+      } else {
+        like_least = _mm512_andnot_si512(bits, like_least);
+      }
+      if ((most >> plane & 1U) != 0) {
+        like_most = _mm512_and_si512(like_most, bits);
+      } else {
+        stray = _mm512_or_si512(stray, _mm512_and_si512(like_most, bits));
+        like_most = _mm512_andnot_si512(bits, like_most);
+      }
+    }
+  }
+  return _mm512_test_epi64_mask(stray, stray) != 0;
+}
+
 }  // namespace sterna::kernels

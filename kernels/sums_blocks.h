@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include "kernels/sums.h"
 
@@ -32,5 +33,11 @@ void decode_sum_blocks(const std::byte* sums, std::size_t planes, float factor, 
                        float* out);
 void decode_sum_blocks_avx512(const std::byte* sums, std::size_t planes, float factor,
                               std::size_t count, float* out);
+
+/// Whether any of the sums in `blocks` blocks is outside [-ranks, ranks].
+bool out_of_range(const std::byte* sums, std::size_t blocks, std::size_t planes,
+                  std::uint32_t ranks);
+bool out_of_range_avx512(const std::byte* sums, std::size_t blocks, std::size_t planes,
+                         std::uint32_t ranks);
 
 }  // namespace sterna::kernels
