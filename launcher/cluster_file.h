@@ -161,7 +161,7 @@ struct OptimizerSection {
 struct GradientSection {
   std::string codec = "ternary";
   double clip = 2.5;          ///< scaler = clip·σ; 0: the largest magnitude
-  std::int64_t min_size = 1;  ///< smaller tensors stay fp32
+  std::int64_t min_size = 512;  ///< a block of planes: in fewer elements padding takes what trits save
   bool logits = true;         ///< whether the last layer is ternarized too
   std::string scaler = "own";
   bool buckets = false;

@@ -35,6 +35,9 @@ seed = 11
 learning_rate = 0.005
 schedule = "polynomial"
 
+[gradient]
+min_size = 1
+
 [evaluator]
 every = 10
 examples = 100
