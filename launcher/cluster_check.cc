@@ -48,6 +48,7 @@ class Finisher {
     check_required();
     file_.hosts = plan_hosts(draft_, problems_);
     plan_head();
+    plan_transport();
     plan_net();
     check_optimizer();
     check_gradient();
@@ -112,6 +113,12 @@ class Finisher {
       return;
     }
     check_host("cluster.head", cluster.head);
+  }
+
+  /// Whether said or not: what is meant where some host is another machine.
+  void plan_transport() {
+    std::string& transport = file_.cluster.transport;
+    if (transport == "ipc" && file_.talks_tcp()) transport = "mixed";
   }
 
   void plan_net() {

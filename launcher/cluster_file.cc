@@ -40,7 +40,7 @@ bool ClusterFile::manages_gpus() const {
 }
 
 bool ClusterFile::talks_tcp() const {
-  if (cluster.transport == "tcp" || cluster.placer == "slurm" || cluster.placer == "join") {
+  if (cluster.transport != "ipc" || cluster.placer == "slurm" || cluster.placer == "join") {
     return true;
   }
   return cluster.placer == "ssh" && std::any_of(hosts.begin(), hosts.end(),

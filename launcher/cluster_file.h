@@ -44,7 +44,7 @@ struct ClusterSection {
   std::string head;
   std::string placer = "ssh";      ///< "ssh", "local", "slurm" or "join"
   std::string security = "curve";  ///< "curve" or "none", for tcp
-  std::string transport = "ipc";   ///< "ipc" or "tcp", where every host is this machine
+  std::string transport = "ipc";   ///< "ipc", "tcp", or "mixed": ipc within a host, else tcp
   std::optional<PortRange> ports;  ///< none: any free port
   Duration heartbeat = std::chrono::milliseconds(500);
   Duration silence = std::chrono::seconds(5);

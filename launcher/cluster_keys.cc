@@ -48,8 +48,11 @@ Section<ClusterSection> cluster_section() {
            "encryption of tcp connections; ipc has its own tokens and needs none")
            .one_of({"curve", "none"}),
        key("transport", &S::transport,
-           "between processes where every host is this machine; others always talk tcp")
-           .one_of({"ipc", "tcp"}),
+           "what processes talk over: mixed is ipc within a host and tcp between hosts; ipc alone "
+           "is "
+           "for hosts that all are this machine, and elsewhere means mixed")
+           .defaults_to("\"mixed\" if there are other machines, else \"ipc\"")
+           .one_of({"ipc", "tcp", "mixed"}),
        key("ports", &S::ports,
            "the tcp ports that processes may bind, two for each, e.g. \"40000-40100\""),
        key("heartbeat", &S::heartbeat, "how often every actor says that it lives").above(0),

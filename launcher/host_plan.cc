@@ -86,7 +86,8 @@ Result<ClusterOptions> cluster_options_of(const ClusterFile& file, const std::st
                                           const std::string& run_id) {
   ClusterOptions options;
   options.run_name = file.cluster.name;
-  options.network.tcp = has_remote_hosts(file) || file.cluster.transport == "tcp";
+  options.network.tcp = has_remote_hosts(file) || file.cluster.transport != "ipc";
+  options.network.near = file.cluster.transport != "tcp";
   options.network.curve = file.cluster.security == "curve";
   if (file.cluster.ports) {
     options.network.port_low = file.cluster.ports->low;

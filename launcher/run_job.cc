@@ -45,9 +45,8 @@ RunRecord blank_record(const JobOptions& options) {
   result.data = options.data.name;
   result.data_dir = options.data.folder().string();
   result.codec = file.gradient.codec;
-  const bool tcp = has_remote_hosts(file) || file.cluster.transport == "tcp";
-  result.security = tcp ? file.cluster.security : "token";
-  result.transport = tcp ? "tcp" : "ipc";
+  result.transport = file.cluster.transport;
+  result.security = result.transport == "ipc" ? "token" : file.cluster.security;
   if (const auto isa = kernels::parse_isa(file.job.cpu_isa)) result.isa = kernels::name(*isa);
   return record;
 }

@@ -20,12 +20,13 @@ constexpr std::string_view kList =
     R"sh(echo "STERNA process ${p#/proc/} $a $b $c";; esac; }; done 2>/dev/null; }; )sh";
 
 /// Waits `w` fifths of a second for the processes of run `r` to end, then kills them with their
-/// process groups.
+/// process groups, and removes the sockets of killed nodes.
 constexpr std::string_view kSweep =
     R"sh(m() { l $r | while read -r a b p c; do case $c in *" $r "*) echo $p;; esac; done; }; )sh"
     R"sh(i=0; o=$(m); while [ -n "$o" ] && [ $i -lt $w ]; do sleep 0.2; i=$((i+1)); o=$(m); done; )sh"
     R"sh(f=$(echo $o | wc -w); for p in $o; do kill -KILL -$p 2>/dev/null; kill -KILL $p 2>/dev/null; done; )sh"
     R"sh(i=0; while [ -n "$o" ] && [ $i -lt 10 ]; do sleep 0.2; i=$((i+1)); o=$(m); done; )sh"
+    R"sh(rm -rf /tmp/sterna-$r-?????? "${TMPDIR:-/tmp}"/sterna-$r-??????; )sh"
     R"sh(echo "STERNA swept $((f)) $(($(echo $o | wc -w)))")sh";
 
 constexpr std::size_t kRunDigits = 16;  // hexadecimal

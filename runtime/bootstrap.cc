@@ -12,12 +12,14 @@ void encode(const Contact& contact, schema::Contact::Builder wire) {
   wire.setDataEndpoint(contact.data_endpoint);
   wire.setPublicKey(contact.public_key);
   wire.setTokenHash(contact.token_hash);
+  wire.setNeighbourhood(contact.neighbourhood);
 }
 
 Contact decode(schema::Contact::Reader wire) {
   return {wire.getProcess(),         {wire.getName(), wire.getIncarnation()},
           wire.getControlEndpoint(), wire.getDataEndpoint(),
-          wire.getPublicKey(),       wire.getTokenHash()};
+          wire.getPublicKey(),       wire.getTokenHash(),
+          wire.getNeighbourhood()};
 }
 
 void encode(const NetworkOptions& network, schema::Network::Builder wire) {
@@ -28,11 +30,14 @@ void encode(const NetworkOptions& network, schema::Network::Builder wire) {
   wire.setAddress(network.address);
   wire.setPortLow(network.port_low);
   wire.setPortHigh(network.port_high);
+  wire.setNear(network.near);
+  wire.setNeighbourhood(network.neighbourhood);
 }
 
 NetworkOptions decode(schema::Network::Reader wire) {
-  return {wire.getTcp(),     wire.getCurve(),   wire.getDirectory(), wire.getBindAddress(),
-          wire.getAddress(), wire.getPortLow(), wire.getPortHigh()};
+  return {wire.getTcp(),         wire.getCurve(),   wire.getDirectory(),
+          wire.getBindAddress(), wire.getAddress(), wire.getPortLow(),
+          wire.getPortHigh(),    wire.getNear(),    wire.getNeighbourhood()};
 }
 
 std::string Bootstrap::log_file() const {
@@ -45,6 +50,7 @@ Contact Bootstrap::contact(std::string token_hash) const {
   self.identity = identity;
   self.public_key = credentials.public_key;
   self.token_hash = std::move(token_hash);
+  self.neighbourhood = network.neighbourhood;
   return self;
 }
 

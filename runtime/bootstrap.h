@@ -25,6 +25,8 @@ struct NetworkOptions {
   std::string address = {};                ///< where others reach it; empty: bind_address
   std::uint16_t port_low = 0;              ///< 0: any free port
   std::uint16_t port_high = 0;
+  bool near = false;                ///< with tcp: the processes of one host talk over ipc
+  std::uint64_t neighbourhood = 0;  ///< of those who share `directory`; drawn by their node
 };
 
 void encode(const NetworkOptions& network, schema::Network::Builder wire);

@@ -26,6 +26,8 @@ HostedProcess::HostedProcess(Machine& machine, Bootstrap bootstrap, const Regist
 HostedProcess::~HostedProcess() = default;
 
 Result<Contact> HostedProcess::start() {
+  const NetworkOptions& network = bootstrap_.network;
+  if (bootstrap_.kind == ProcessKind::NODE && network.tcp && network.near) open_neighbourhood();
   STERNA_ASSIGN(connected_, ConnectedProcess::make(machine_, bootstrap_, registry_.schema_hash()));
   switch (bootstrap_.kind) {
     case ProcessKind::COORDINATOR:
@@ -41,6 +43,18 @@ Result<Contact> HostedProcess::start() {
       return Error{Errc::invalid_argument, "a launcher is not hosted"};
   }
   return connected_->contact();
+}
+
+/// All processes of this host will be this one's children, so it alone can say who belongs here.
+void HostedProcess::open_neighbourhood() {
+  Result<std::string> directory = machine_.make_near_directory(bootstrap_.run);
+  if (!directory) {
+    machine_.log("the processes of this host talk tcp among themselves: " +
+                 directory.error().message);
+    return;
+  }
+  bootstrap_.network.directory = std::move(directory).value();
+  bootstrap_.network.neighbourhood = machine_.random().next() | 1;  // 0 stands for none
 }
 
 void HostedProcess::finish(int code, const std::string& why) {

@@ -39,6 +39,7 @@ class HostedProcess {
   Finish finisher();
   void start_coordinator();
   void start_node();
+  void open_neighbourhood();
   void start_actor();
   void on_link_end(std::function<void(const Contact&, const std::string&, bool)> hook);
   void dial_above();

@@ -137,6 +137,7 @@ int host(const ChildArguments& arguments, const Registry& registry) {
     return kExitNotStarted;
   }
   const ProcessKind kind = bootstrap->kind;
+  const std::uint64_t run = bootstrap->run;
   const std::string sockets = bootstrap->network.directory;
   const std::string log_file = bootstrap->log_file();
   // A log file is its writer's alone; standard error is everybody's.
@@ -191,6 +192,7 @@ int host(const ChildArguments& arguments, const Registry& registry) {
   }
   if (kind == ProcessKind::COORDINATOR && hosted.exit_code() == kExitLostLease) {
     machine.remove_socket_directory(sockets);
+    machine.remove_near_directories(run);
   }
   return told_to_end ? 0 : hosted.exit_code();
 }

@@ -96,6 +96,11 @@ Task<Result<void>> NodeActor::on(Ready ready) {
     process().blame_sender("it speaks for another process");
     co_return Error{Errc::permission, "a process speaks for itself only"};
   }
+  const std::uint64_t neighbourhood = ready.contact.neighbourhood;
+  if (neighbourhood != 0 && neighbourhood != self_.network.neighbourhood) {
+    process().blame_sender("it claims to live on another host");
+    co_return Error{Errc::permission, "a process lives where its node does"};
+  }
   co_return co_await ask(coordinator_, std::move(ready), kControlDeadline);
 }
 
@@ -113,6 +118,7 @@ Result<Spawned> NodeActor::on(StartProcess start) {
   Bootstrap& child = start.bootstrap;
   // Where things are on this host is this node's to know.
   child.network.directory = self_.network.directory;
+  child.network.neighbourhood = self_.network.neighbourhood;
   child.log_directory = self_.log_directory;
   Links& links = *process().links();
   links.set_tree_peer(child.process);

@@ -72,6 +72,7 @@ Result<std::unique_ptr<Transport>> RealMachine::make_transport(const Bootstrap& 
   options.kind = network.tcp ? ZmqOptions::Kind::tcp : ZmqOptions::Kind::ipc;
   options.curve = network.curve;
   options.directory = network.directory;
+  options.neighbourhood = network.neighbourhood;
   options.bind_address = network.bind_address;
   options.address = network.address;
   options.port_low = network.port_low;
@@ -98,6 +99,13 @@ Result<std::string> RealMachine::make_socket_directory() {
   return path;
 }
 
+Result<std::string> RealMachine::make_near_directory(std::uint64_t run) {
+  STERNA_ASSIGN(near_, NearDirectory::make(run));
+  return near_->path();
+}
+
+void RealMachine::remove_near_directories(std::uint64_t run) { NearDirectory::remove_of(run); }
+
 void RealMachine::remove_socket_directory(const std::string& path) {
   // Only what make_socket_directory() can have made: the path has been through a Bootstrap.
   if (std::filesystem::path(path).filename().string().starts_with("sterna-")) {
@@ -112,6 +120,7 @@ std::size_t RealMachine::sweep(std::uint64_t run) {
     log_(fmt::format("{} (pid {}) is still there: killed", process.name, process.pid));
     ::kill(static_cast<pid_t>(process.pid), SIGKILL);
   }
+  NearDirectory::remove_of(run);
   return left.size();
 }
 

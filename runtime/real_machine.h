@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "runtime/machine.h"
+#include "runtime/near_directory.h"
 #include "runtime/uv_loop.h"
 #include "runtime/uv_spawner.h"
 
@@ -34,6 +35,8 @@ class RealMachine final : public Machine {
   /// Under $TMPDIR, or /tmp: short enough for a socket's path.
   Result<std::string> make_socket_directory() override;
   void remove_socket_directory(const std::string& path) override;
+  Result<std::string> make_near_directory(std::uint64_t run) override;
+  void remove_near_directories(std::uint64_t run) override;
   std::size_t sweep(std::uint64_t run) override;
 
  private:
@@ -41,6 +44,7 @@ class RealMachine final : public Machine {
   BootClock boot_clock_;
   SystemRandom random_;
   std::unique_ptr<KeyIssuer> keys_;
+  std::unique_ptr<NearDirectory> near_;
   std::function<void(std::string_view)> log_;
   UvSpawner spawner_;
 };

@@ -40,6 +40,8 @@ struct Contact {
   std::string data_endpoint;
   std::string public_key;  ///< CURVE, Z85 (40 characters); empty without CURVE
   std::string token_hash;  ///< hex of the hash of its ipc token; what an acceptor checks
+  /// Drawn by the node whose processes also reach each other over ipc; 0: it does not listen there.
+  std::uint64_t neighbourhood = 0;
 };
 
 /// A process's own secrets: issued per task and incarnation, never on argv or in the environment.

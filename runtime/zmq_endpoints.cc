@@ -35,8 +35,13 @@ std::string escape(const std::string& name) {
 
 bool is_tcp(const std::string& endpoint) { return endpoint.starts_with(kTcp); }
 
-Result<std::string> ipc_endpoint(const std::string& directory, const PeerIdentity& self,
-                                 Lane lane) {
+std::string ipc_endpoint(const std::string& directory, const PeerIdentity& peer, Lane lane) {
+  return std::string(kIpc) + directory + "/" + escape(peer.name) + "." +
+         std::to_string(peer.incarnation) + (lane == Lane::control ? ".control" : ".data");
+}
+
+Result<std::string> free_ipc_endpoint(const std::string& directory, const PeerIdentity& self,
+                                      Lane lane) {
   struct stat status {};
   if (lstat(directory.c_str(), &status) != 0) {
     return system_error("the directory for sockets, " + directory, errno);
@@ -47,8 +52,8 @@ Result<std::string> ipc_endpoint(const std::string& directory, const PeerIdentit
                                        " must be a directory of ours with mode 0700: who "
                                        "can enter it could talk to our actors"};
   }
-  std::string path = directory + "/" + escape(self.name) + "." + std::to_string(self.incarnation) +
-                     (lane == Lane::control ? ".control" : ".data");
+  std::string endpoint = ipc_endpoint(directory, self, lane);
+  const std::string path = endpoint.substr(kIpc.size());
   if (path.size() + kSpellings > kLongestPath) {
     return Error{Errc::invalid_argument,
                  "the socket's path " + path + " has " + std::to_string(path.size()) +
@@ -58,7 +63,7 @@ Result<std::string> ipc_endpoint(const std::string& directory, const PeerIdentit
   if (access(path.c_str(), F_OK) == 0) {
     return Error{Errc::already_exists, path + " exists: is this actor running twice?"};
   }
-  return std::string(kIpc) + path;
+  return endpoint;
 }
 
 std::vector<int> ports_to_try(int low, int high, std::uint64_t hash) {

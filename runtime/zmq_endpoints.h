@@ -15,9 +15,13 @@ namespace sterna {
 /// is told to end it. This many before they come again.
 constexpr int kSpellings = 8;
 
-/// "ipc://DIRECTORY/NAME.INCARNATION.LANE", after checking that the directory is ours alone (0700)
-/// and that every spelling of the path fits the 107 bytes of a socket's address.
-Result<std::string> ipc_endpoint(const std::string& directory, const PeerIdentity& self, Lane lane);
+/// "ipc://DIRECTORY/NAME.INCARNATION.LANE": where this process listens, or would.
+std::string ipc_endpoint(const std::string& directory, const PeerIdentity& peer, Lane lane);
+
+/// The same for who wants to listen, after checking that the directory is ours alone (0700), that
+/// every spelling of the path fits the 107 bytes of a socket's address and that nobody is there.
+Result<std::string> free_ipc_endpoint(const std::string& directory, const PeerIdentity& self,
+                                      Lane lane);
 
 /// The ports low..high, each once, starting at the hash: so that actors rarely try each other's.
 std::vector<int> ports_to_try(int low, int high, std::uint64_t hash);

@@ -134,14 +134,39 @@ Result<void> ZmqTransport::listen(Contact& self) {
   for (const Lane lane : {Lane::control, Lane::data}) {
     std::string& endpoint = lane == Lane::control ? self.control_endpoint : self.data_endpoint;
     if (options_.kind == ZmqOptions::Kind::ipc) {
-      STERNA_ASSIGN(endpoint, ipc_endpoint(options_.directory, self_, lane));
-      STERNA_TRY(bound(lane).socket.bind(endpoint));
-      socket_files_.push_back(endpoint.substr(endpoint.find('/') + 2));
+      STERNA_TRY(bind_ipc(lane, endpoint));
     } else {
       STERNA_TRY(bind_tcp(lane, endpoint));
     }
   }
+  if (options_.neighbourhood == 0) return {};
+  if (const Result<void> near = listen_to_neighbours(); !near) {
+    options_.neighbourhood = 0;
+    notice(self_.text() + " talks tcp with its neighbours too: " + near.error().message);
+  }
+  self.neighbourhood = options_.neighbourhood;
   return {};
+}
+
+Result<void> ZmqTransport::bind_ipc(Lane lane, std::string& endpoint) {
+  STERNA_ASSIGN(endpoint, free_ipc_endpoint(options_.directory, self_, lane));
+  STERNA_TRY(bound(lane).socket.bind(endpoint));
+  socket_files_.push_back(endpoint.substr(endpoint.find('/') + 2));
+  return {};
+}
+
+/// A listener keeps what its socket was told when it was bound: the one on tcp stays with CURVE.
+Result<void> ZmqTransport::listen_to_neighbours() {
+  for (const Lane lane : {Lane::control, Lane::data}) {
+    STERNA_TRY(bound(lane).socket.set(ZMQ_PLAIN_SERVER, 1));
+    std::string endpoint;
+    STERNA_TRY(bind_ipc(lane, endpoint));
+  }
+  return {};
+}
+
+bool ZmqTransport::is_neighbour(const Contact& peer) const {
+  return options_.neighbourhood != 0 && peer.neighbourhood == options_.neighbourhood;
 }
 
 Result<void> ZmqTransport::bind_tcp(Lane lane, std::string& endpoint) {
@@ -177,7 +202,12 @@ Result<void> ZmqTransport::bind_tcp(Lane lane, std::string& endpoint) {
 }
 
 void ZmqTransport::admit(const Contact& peer) {
-  if (!admissions_.admit(peer)) return;
+  Contact known = peer;
+  // Where strangers have keys, a token opens the door to neighbours only.
+  if (options_.neighbourhood != 0 && options_.curve && !is_neighbour(peer)) {
+    known.token_hash.clear();
+  }
+  if (!admissions_.admit(known)) return;
   for (auto& [id, channel] : channels_) {
     if (channel->identity.name == peer.identity.name &&
         channel->identity.incarnation < peer.identity.incarnation) {
@@ -217,7 +247,9 @@ ZmqTransport::Channel* ZmqTransport::find(ChannelId id) {
 Result<ChannelId> ZmqTransport::dial(Lane lane, const Contact& peer) {
   Port& port = dialling(lane);
   ZmqSocket& socket = port.socket;
-  const std::string& endpoint = lane == Lane::control ? peer.control_endpoint : peer.data_endpoint;
+  std::string endpoint = lane == Lane::control ? peer.control_endpoint : peer.data_endpoint;
+  // Its name leads to a neighbour, not its word: one of ours cannot stand in for another.
+  if (is_neighbour(peer)) endpoint = ipc_endpoint(options_.directory, peer.identity, lane);
   if (endpoint.empty()) {
     return Error{Errc::invalid_argument, peer.identity.text() + " does not listen"};
   }

@@ -1,4 +1,6 @@
-// ZmqTransport: frames between real processes, over libzmq on ipc or tcp.
+// ZmqTransport: frames between real processes, over libzmq on ipc or tcp, or on tcp and, between
+// the processes of one node, on ipc: a ROUTER listens at both, and a contact says who is a
+// neighbour.
 //
 // Per lane a bound ROUTER, where peers arrive, and a dialling ROUTER, which serves any number of
 // outgoing connections (a DEALER each would end at 1,023 sockets). Each lane has an I/O thread of
@@ -41,7 +43,9 @@ struct ZmqOptions {
   /// tcp: encrypt and authenticate with CURVE. Off (`security = "none"`), tokens are still checked
   /// but travel unencrypted.
   bool curve = true;
-  std::string directory;                   ///< ipc: where the sockets lie; ours alone, mode 0700
+  std::string directory;  ///< ipc: where the sockets lie; ours alone, mode 0700
+  /// tcp: who bears this number too shares `directory`, and is reached there; 0: nobody does.
+  std::uint64_t neighbourhood = 0;
   std::string bind_address = "127.0.0.1";  ///< tcp: the host's address; never "*"
   std::string address = {};                ///< tcp: where others reach it; empty: the same
   int port_low = 0;                        ///< tcp: 0 for any free port
@@ -88,6 +92,9 @@ class ZmqTransport final : public Transport, private Loop::Source {
   Result<void> open();
   Result<void> open_port(Port& port);
   Result<void> bind_tcp(Lane lane, std::string& endpoint);
+  Result<void> bind_ipc(Lane lane, std::string& endpoint);
+  Result<void> listen_to_neighbours();
+  bool is_neighbour(const Contact& peer) const;
   Port& bound(Lane lane) { return *ports_[2 * static_cast<std::size_t>(lane)]; }
   Port& dialling(Lane lane) { return *ports_[2 * static_cast<std::size_t>(lane) + 1]; }
 

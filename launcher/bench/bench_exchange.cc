@@ -44,7 +44,7 @@ std::vector<Contender> contenders(const std::string& only) {
 
 std::vector<ExchangeLink> links(const ExchangeBenchSetup& setup, const EmulatedHosts* hosts) {
   if (hosts != nullptr) {
-    return {{kShaped, "tcp", setup.security.empty() ? "curve" : setup.security, hosts}};
+    return {{kShaped, "mixed", setup.security.empty() ? "curve" : setup.security, hosts}};
   }
   std::vector<ExchangeLink> links = {{"tcp", "tcp", "none", nullptr},
                                      {"ipc", "ipc", "none", nullptr},

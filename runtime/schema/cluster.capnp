@@ -13,6 +13,7 @@ struct Contact {
   dataEndpoint @4 :Text;
   publicKey @5 :Text;
   tokenHash @6 :Text;
+  neighbourhood @7 :UInt64;  # whose processes also reach it over ipc; 0: nobody's
 }
 
 struct Network {
@@ -23,6 +24,8 @@ struct Network {
   portLow @4 :UInt16;    # 0: any port
   portHigh @5 :UInt16;
   address @6 :Text;      # under which others reach bindAddress; empty: the same
+  near @7 :Bool;         # with tcp: ipc between the processes of a host
+  neighbourhood @8 :UInt64;  # of those who share the directory; 0 until a node has drawn it
 }
 
 enum ProcessKind {

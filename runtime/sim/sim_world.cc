@@ -84,6 +84,8 @@ class SimWorld::Host final : public Machine, private KeyIssuer, private Spawner 
   }
   Result<std::string> make_socket_directory() override { return std::string("memory"); }
   void remove_socket_directory(const std::string&) override {}
+  Result<std::string> make_near_directory(std::uint64_t) override { return std::string("memory"); }
+  void remove_near_directories(std::uint64_t) override {}
   std::size_t sweep(std::uint64_t) override {
     const std::size_t left = world_.processes_.size();
     while (!world_.processes_.empty()) {

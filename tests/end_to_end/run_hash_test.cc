@@ -45,6 +45,10 @@ TEST_F(RunHash, OverTcpWithCurveItIsTheSame) {
   EXPECT_EQ(hash({"cluster.transport=tcp", "cluster.security=curve"}), oracle({}));
 }
 
+TEST_F(RunHash, OverIpcWithinHostsItIsTheSame) {
+  EXPECT_EQ(hash({"cluster.transport=mixed"}), oracle({}));
+}
+
 TEST_F(RunHash, OverTcpInTheClearItIsTheSame) {
   EXPECT_EQ(hash({"cluster.transport=tcp", "cluster.security=none"}), oracle({}));
 }

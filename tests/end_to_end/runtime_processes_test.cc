@@ -21,6 +21,8 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
 using testing::StartsWith;
 
 /// Polls what nobody tells us about (/proc), until it is true or the time is up.
@@ -34,16 +36,28 @@ bool eventually(const std::function<bool()>& done, Duration patience) {
   return true;
 }
 
-ClusterOptions quick(bool tcp) {
+ClusterOptions quick(const std::string& transport) {
   ClusterOptions options;
-  options.network.tcp = tcp;
+  options.network.tcp = transport != "ipc";
+  options.network.near = transport == "mixed";
   options.heartbeat = milliseconds(100);
   options.silence = milliseconds(1000);
   options.start_deadline = seconds(30);  // a sanitizer's start on a loaded machine
   return options;
 }
 
-class RuntimeProcesses : public testing::TestWithParam<bool> {
+/// Where the nodes of a run that talks ipc within its hosts keep their sockets.
+std::vector<std::filesystem::path> near_directories(std::uint64_t run) {
+  char prefix[32];
+  std::snprintf(prefix, sizeof prefix, "sterna-%016llx-", static_cast<unsigned long long>(run));
+  std::vector<std::filesystem::path> found;
+  for (const auto& entry : std::filesystem::directory_iterator("/tmp")) {
+    if (entry.path().filename().string().starts_with(prefix)) found.push_back(entry.path());
+  }
+  return found;
+}
+
+class RuntimeProcesses : public testing::TestWithParam<std::string> {
  protected:
   void SetUp() override {
     cluster.set_events({nullptr, [this](const ProcessDown& down) { downs.push_back(down); },
@@ -60,6 +74,7 @@ class RuntimeProcesses : public testing::TestWithParam<bool> {
     cluster.stop(seconds(2));
     EXPECT_TRUE(eventually([&] { return processes_of_run(cluster.run()).empty(); }, seconds(5)));
     EXPECT_FALSE(std::filesystem::exists(cluster.options().network.directory));
+    EXPECT_THAT(near_directories(cluster.run()), IsEmpty());
   }
   pid_t pid(const std::string& name) {
     for (const FoundProcess& process : processes_of_run(cluster.run())) {
@@ -92,8 +107,8 @@ class RuntimeProcesses : public testing::TestWithParam<bool> {
   StatusReport status;
 };
 
-INSTANTIATE_TEST_SUITE_P(Over, RuntimeProcesses, testing::Bool(),
-                         [](const auto& over) { return over.param ? "tcp_and_curve" : "ipc"; });
+INSTANTIATE_TEST_SUITE_P(Over, RuntimeProcesses, testing::Values("ipc", "tcp_and_curve", "mixed"),
+                         [](const auto& over) { return over.param; });
 
 TEST_P(RuntimeProcesses, ActorsInProcessesOfTheirOwnAnswerTheLauncherAndEachOther) {
   EXPECT_EQ(cluster.ask(peers[0], Deposit{2}, seconds(5))->value, 2);
@@ -205,7 +220,7 @@ class LauncherProcess {
   pid_t pid_ = 0;
 };
 
-int launch(bool tcp, int argc, char** argv, const Registry& registry) {
+int launch(const std::string& transport, int argc, char** argv, const Registry& registry) {
   return sterna::main(
       argc, argv, registry,
       [](Cluster& cluster) {
@@ -218,7 +233,7 @@ int launch(bool tcp, int argc, char** argv, const Registry& registry) {
         cluster.run_until([&] { return cluster.interrupted(); }, kNever);
         return 130;
       },
-      quick(tcp));
+      quick(transport));
 }
 
 TEST(RuntimeLauncher, KilledItLeavesNeitherProcessesNorSockets) {
@@ -229,6 +244,55 @@ TEST(RuntimeLauncher, KilledItLeavesNeitherProcessesNorSockets) {
   launcher.signal(SIGKILL);
   EXPECT_TRUE(eventually([&] { return processes_of_run(launcher.run).empty(); }, seconds(5)));
   EXPECT_FALSE(std::filesystem::exists(launcher.directory));
+}
+
+TEST(RuntimeLauncher, KilledItLeavesNoSocketsOfItsNodes) {
+  const LauncherProcess launcher("mixed");
+  ASSERT_NE(launcher.run, 0u);
+  EXPECT_THAT(near_directories(launcher.run), SizeIs(1));
+  launcher.signal(SIGKILL);
+  EXPECT_TRUE(eventually([&] { return processes_of_run(launcher.run).empty(); }, seconds(5)));
+  EXPECT_THAT(near_directories(launcher.run), IsEmpty());
+}
+
+/// Two hosts, as far as anybody in the run can tell.
+TEST(RuntimeHosts, TheProcessesOfEachHaveSocketsOfTheirOwnAndReachTheOthers) {
+  const Registry registry = peer_registry();
+  RealMachine machine;
+  ClusterOptions options = quick("mixed");
+  options.hosts = {{"x", options.network}, {"y", options.network}};
+  Cluster cluster(machine, registry, options);
+  ASSERT_TRUE(cluster.start());
+  std::vector<ActorSpec> specs;
+  for (const auto& [name, host] : {std::pair{"a", "x"}, {"b", "x"}, {"c", "y"}}) {
+    specs.push_back({name, "peer", pack(PeerArgs{}), host});
+  }
+  const Result<std::vector<Started>> peers = cluster.start_actors(specs);
+  ASSERT_TRUE(peers) << peers.error().message;
+  const auto directories = near_directories(cluster.run());
+  ASSERT_THAT(directories, SizeIs(2));
+  const auto has = [&](const char* socket, std::size_t host) {
+    return std::filesystem::exists(directories[host] / socket);
+  };
+  EXPECT_NE(has("c.1.data", 0), has("c.1.data", 1));
+  for (const std::size_t host : {0U, 1U}) {
+    EXPECT_EQ(has("a.1.data", host), has("b.1.data", host));
+    EXPECT_NE(has("a.1.data", host), has("c.1.data", host));
+  }
+  int total = 0;
+  for (const Started& from : *peers) {
+    for (const char* to : {"a", "b", "c"}) {
+      if (&from - peers->data() == to[0] - 'a') continue;
+      const Result<ActorRef<Peer>> peer = from.actor.as<Peer>();
+      ASSERT_TRUE(peer);
+      const Result<Balance> there = cluster.ask(*peer, Relay{to, 1}, seconds(5));
+      ASSERT_TRUE(there) << there.error().message;
+      total += static_cast<int>(there->value);
+    }
+  }
+  EXPECT_EQ(total, 9);  // 1 and 2 of each
+  cluster.stop(seconds(5));
+  EXPECT_THAT(near_directories(cluster.run()), IsEmpty());
 }
 
 TEST(RuntimeLauncher, InterruptedItStopsItsOwnRunAndNoOther) {
@@ -249,7 +313,7 @@ int main(int argc, char** argv) {
   const sterna::Registry registry = sterna::test::peer_registry();
   if (const auto code = sterna::host_if_child(argc, argv, registry)) return *code;
   if (argc == 3 && std::string(argv[1]) == "--launch") {
-    return sterna::test::launch(std::string(argv[2]) == "tcp", argc, argv, registry);
+    return sterna::test::launch(argv[2], argc, argv, registry);
   }
   testing::InitGoogleTest(&argc, argv);
   return RUN_ALL_TESTS();

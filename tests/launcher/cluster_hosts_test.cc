@@ -64,6 +64,18 @@ TEST_F(ClusterHostsTest, a_host_has_an_address_by_its_ssh_and_keeps_what_it_says
   EXPECT_TRUE(file.talks_tcp());
 }
 
+TEST_F(ClusterHostsTest, hosts_talk_tcp_and_who_shares_one_ipc_unless_told_otherwise) {
+  const std::string several = std::string(smallest) + two_hosts;
+  EXPECT_EQ(round_trip(several).cluster.transport, "mixed");
+  EXPECT_EQ(round_trip(several, {"cluster.transport=ipc"}).cluster.transport, "mixed");
+  EXPECT_EQ(round_trip(several, {"cluster.transport=tcp"}).cluster.transport, "tcp");
+  EXPECT_EQ(round_trip(smallest, {"cluster.placer=slurm"}).cluster.transport, "mixed");
+  const ClusterFile one = round_trip(smallest, {"cluster.transport=mixed"});
+  EXPECT_EQ(one.cluster.transport, "mixed");
+  EXPECT_TRUE(one.talks_tcp());
+  EXPECT_EQ(round_trip(smallest).cluster.transport, "ipc");
+}
+
 TEST_F(ClusterHostsTest, the_head_is_the_first_host_that_is_this_machine) {
   EXPECT_EQ(round_trip(std::string(smallest) + two_hosts).cluster.head, "");
   EXPECT_EQ(round_trip(std::string(smallest) + two_hosts + "[[host]]\nname = \"c\"\n").cluster.head,

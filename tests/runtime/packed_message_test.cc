@@ -20,6 +20,8 @@ Bootstrap example() {
   b.network.tcp = true;
   b.network.port_low = 4000;
   b.network.port_high = 4100;
+  b.network.near = true;
+  b.network.neighbourhood = 5;
   b.args = copy_bytes(std::as_bytes(std::span("arguments")));
   b.log_directory = "/logs";
   return b;
@@ -38,6 +40,9 @@ TEST(PackedMessage, ABootstrapComesBackAsItWas) {
   ASSERT_EQ(read->admit.size(), 1u);
   EXPECT_EQ(read->admit[0].identity, sent.admit[0].identity);
   EXPECT_EQ(read->network.port_high, 4100);
+  EXPECT_TRUE(read->network.near);
+  EXPECT_EQ(read->network.neighbourhood, 5u);
+  EXPECT_EQ(read->contact("").neighbourhood, 5u);
   EXPECT_EQ(read->args.size(), sent.args.size());
   EXPECT_EQ(read->log_file(), "/logs/node-localhost.log");
 }

@@ -17,20 +17,21 @@ struct IpcEndpoint : testing::Test {
 };
 
 TEST_F(IpcEndpoint, NamesActorIncarnationAndLane) {
-  EXPECT_EQ(*ipc_endpoint(directory, {"worker/0", 3}, Lane::data),
+  EXPECT_EQ(*free_ipc_endpoint(directory, {"worker/0", 3}, Lane::data),
             "ipc://" + directory + "/worker%2F0.3.data");
-  EXPECT_NE(*ipc_endpoint(directory, {"a/b", 1}, Lane::data),
-            *ipc_endpoint(directory, {"a_b", 1}, Lane::data));
+  EXPECT_NE(*free_ipc_endpoint(directory, {"a/b", 1}, Lane::data),
+            *free_ipc_endpoint(directory, {"a_b", 1}, Lane::data));
 }
 
 TEST_F(IpcEndpoint, RefusesADirectoryThatOthersCanEnter) {
   ASSERT_EQ(chmod(directory.c_str(), 0755), 0);
-  EXPECT_EQ(ipc_endpoint(directory, {"worker", 1}, Lane::data).error().code, Errc::permission);
-  EXPECT_EQ(ipc_endpoint(directory + "/none", {"worker", 1}, Lane::data).error().code, Errc::io);
+  EXPECT_EQ(free_ipc_endpoint(directory, {"worker", 1}, Lane::data).error().code, Errc::permission);
+  EXPECT_EQ(free_ipc_endpoint(directory + "/none", {"worker", 1}, Lane::data).error().code,
+            Errc::io);
 }
 
 TEST_F(IpcEndpoint, RefusesAPathThatDoesNotFitASocketAddress) {
-  const auto endpoint = ipc_endpoint(directory, {std::string(90, 'w'), 1}, Lane::data);
+  const auto endpoint = free_ipc_endpoint(directory, {std::string(90, 'w'), 1}, Lane::data);
   ASSERT_FALSE(endpoint);
   EXPECT_NE(endpoint.error().message.find("shorter"), std::string::npos);
 }

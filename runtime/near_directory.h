@@ -1,0 +1,36 @@
+// NearDirectory: where the sockets of a node and its processes lie, in a run whose hosts talk tcp
+// with each other. Its name tells the run, so that who ends the run can remove what a killed node
+// left; a lock that dies with its owner tells later nodes on this host the same.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "runtime/base/result.h"
+
+namespace sterna {
+
+class NearDirectory {
+ public:
+  /// Makes one (0700) under $TMPDIR, or /tmp where that is too long for a socket's path, and
+  /// removes those whose owners are dead.
+  static Result<std::unique_ptr<NearDirectory>> make(std::uint64_t run);
+  /// Removes it with all that lies in it.
+  ~NearDirectory();
+  NearDirectory(const NearDirectory&) = delete;
+  NearDirectory& operator=(const NearDirectory&) = delete;
+
+  const std::string& path() const { return path_; }
+  /// Removes all of the run on this host, once its nodes have ended.
+  static void remove_of(std::uint64_t run);
+
+ private:
+  explicit NearDirectory(std::string path) : path_(std::move(path)) {}
+  Result<void> take();
+
+  std::string path_;
+  int lock_ = -1;
+};
+
+}  // namespace sterna
