@@ -27,6 +27,7 @@ std::optional<GradientCodec> find_codec(std::string_view name) {
 
 std::vector<std::string_view> codec_names() {
   std::vector<std::string_view> names;
+  names.reserve(makers.size());
   for (const auto& make : makers) names.push_back(make().name);
   return names;
 }

@@ -76,7 +76,7 @@ Result<bool> RankNet::forward(std::uint64_t step, const Batch& batch, std::uint3
     readable_ = 0;
   }
   for (; readable_ < readable; ++readable_) net_->parameters_changed(readable_);
-  const Result<bool> complete = net_->forward(readable);
+  Result<bool> complete = net_->forward(readable);
   if (!complete) return Error(complete.error()).in(where(step));
   return complete;
 }

@@ -26,7 +26,8 @@ constexpr std::size_t fetch_ahead = 4096;
 void fetch(const float* base, std::size_t begin, std::size_t count) {
   const std::uintptr_t from = reinterpret_cast<std::uintptr_t>(base + begin) + fetch_ahead;
   for (std::size_t at = 0; at < count * sizeof(float); at += 64) {
-    __builtin_prefetch(reinterpret_cast<const void*>(from + at));
+    __builtin_prefetch(
+        reinterpret_cast<const void*>(from + at));  // NOLINT(performance-no-int-to-ptr)
   }
 }
 

@@ -47,8 +47,10 @@ STERNA_AVX512 inline __attribute__((always_inline)) void fetch(const std::byte* 
                                                                std::size_t element) {
   const std::uintptr_t block =
       reinterpret_cast<std::uintptr_t>(planes) + element / plane_block * plane_block_bytes;
+  // NOLINTBEGIN(performance-no-int-to-ptr)
   _mm_prefetch(reinterpret_cast<const char*>(block + fetch_ahead), _MM_HINT_T0);
   _mm_prefetch(reinterpret_cast<const char*>(block + fetch_ahead + 64), _MM_HINT_T0);
+  // NOLINTEND(performance-no-int-to-ptr)
 }
 
 STERNA_AVX512 __m512 sum_sixteen(const Packet* packets, std::size_t ranks, std::size_t at,
