@@ -37,6 +37,8 @@ std::vector<Contender> contenders(const std::string& only) {
       {"fresh", {"gradient.codec=ternary", "gradient.scaler=shared", "gradient.down=average"}},
       {"last_step",
        {"gradient.codec=ternary", "gradient.scaler=last_step", "gradient.down=average"}},
+      {"entropy",
+       {"gradient.codec=ternary_entropy", "gradient.scaler=last_step", "gradient.down=average"}},
   };
   std::erase_if(all, [&](const Contender& one) { return !one.name.starts_with(only); });
   return all;
