@@ -9,6 +9,7 @@
 #include "actors/codec.h"
 #include "actors/job.h"
 #include "launcher/cluster_draft.h"
+#include "launcher/codec_choice.h"
 #include "launcher/duration_text.h"
 #include "launcher/nearest.h"
 #include "launcher/placement.h"
@@ -168,6 +169,7 @@ class Finisher {
   void check_gradient() {
     const GradientSection& gradient = file_.gradient;
     if (!gradient.tensors.empty()) check_tensors();
+    if (draft_.has("gradient.allow") || gradient.codec == kAutoCodec) check_allowed();
     if (gradient.down != "average") return;
     const auto needs = [&](std::string_view key, std::string_view value) {
       problems_.add(
@@ -179,6 +181,34 @@ class Finisher {
       needs("\"gradient.codec\"", "\"ternary\" or \"ternary_entropy\"");
     }
     if (gradient.scaler == "own") needs("\"gradient.scaler\"", "\"shared\" or \"last_step\"");
+  }
+
+  /// What "auto" chooses among: it must be able to leave a tensor as it is, and where sums of trits
+  /// travel down, some tensor must have trits.
+  void check_allowed() {
+    const GradientSection& gradient = file_.gradient;
+    const std::vector<std::string>& allow = gradient.allow;
+    const auto wrong = [&](const std::string& what) {
+      problems_.add(draft_.where("gradient.allow"), fmt::format("\"gradient.allow\": {}", what));
+    };
+    const auto named = actors::codec_names();
+    const std::vector<std::string> codecs(named.begin(), named.end());
+    for (const std::string& codec : allow) {
+      if (actors::find_codec(codec)) continue;
+      wrong(fmt::format("there is no codec \"{}\"{}", codec, did_you_mean(codec, codecs)));
+    }
+    if (std::find(allow.begin(), allow.end(), "none") == allow.end()) {
+      wrong("\"none\" must be among them, for tensors that no codec makes faster");
+    }
+    const bool trits = std::any_of(allow.begin(), allow.end(), [](const std::string& name) {
+      const auto codec = actors::find_codec(name);
+      return codec && codec->ternary();
+    });
+    if (gradient.codec == kAutoCodec && gradient.down == "average" && !trits) {
+      wrong(
+          "with \"gradient.down\" = \"average\", which sends sums of trits, it needs "
+          "\"ternary\" or \"ternary_entropy\"");
+    }
   }
 
   void check_tensors() {

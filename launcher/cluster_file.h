@@ -159,10 +159,12 @@ struct OptimizerSection {
 
 /// [gradient]: what travels up.
 struct GradientSection {
-  std::string codec = "ternary";
-  double clip = 2.5;          ///< scaler = clip·σ; 0: the largest magnitude
-  std::int64_t min_size = 512;  ///< a block of planes: in fewer elements padding takes what trits save
-  bool logits = true;         ///< whether the last layer is ternarized too
+  std::string codec = "ternary";  ///< "auto": each tensor's is chosen when the run starts ...
+  std::vector<std::string> allow = {"none", "ternary", "ternary_entropy"};  ///< ... among these
+  double clip = 2.5;  ///< scaler = clip·σ; 0: the largest magnitude
+  std::int64_t min_size =
+      512;             ///< a block of planes: in fewer elements padding takes what trits save
+  bool logits = true;  ///< whether the last layer is ternarized too
   std::string scaler = "own";
   bool buckets = false;
   std::string down = "parameters";

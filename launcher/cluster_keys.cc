@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "actors/codec.h"
+#include "launcher/codec_choice.h"
 
 namespace sterna::launcher {
 namespace {
@@ -218,6 +219,12 @@ Section<OptimizerSection> optimizer_section() {
            .above(0)}};
 }
 
+std::vector<std::string_view> codecs_and_auto() {
+  std::vector<std::string_view> names = actors::codec_names();
+  names.push_back(kAutoCodec);
+  return names;
+}
+
 Section<GradientSection> gradient_section() {
   using S = GradientSection;
   return {
@@ -226,8 +233,11 @@ Section<GradientSection> gradient_section() {
       "what travels from workers to servers",
       {key("codec", &S::codec,
            "none: fp32; ternary: 2 bits per element; ternary_entropy: the same coded in fewer; "
-           "bf16")
-           .one_of(actors::codec_names()),
+           "bf16; auto: for each tensor the fastest, measured when the run starts")
+           .one_of(codecs_and_auto()),
+       key("allow", &S::allow,
+           "what auto chooses among, none included: where no other is faster than fp32 it takes "
+           "that"),
        key("tensors", &S::tensors,
            "another codec for some tensors, e.g. { \"fc3/weights\" = \"none\" }"),
        key("clip", &S::clip,

@@ -113,6 +113,10 @@ PlainLog::PlainLog(std::FILE* out, const Clock& clock, Duration interval)
     : out_(out), clock_(clock), interval_(interval) {}
 
 void PlainLog::update(const RunStatus& status) {
+  if (status.codecs != codecs_) {
+    codecs_ = status.codecs;
+    write_now(out_, fmt::format("codec auto: {}\n", codecs_));
+  }
   const bool evaluated = status.precision_at_1 && status.precision_step != precision_step_;
   const bool due = !printed_at_ || clock_.now() - *printed_at_ >= interval_;
   if (evaluated || due || status.phase != phase_) print(status);

@@ -60,7 +60,8 @@ class LiveView final : public RunView {
   std::vector<std::size_t> drawn_columns_;  ///< of each line on the screen
 };
 
-/// One line when the phase changes, at every evaluation, and else every `interval`.
+/// A line for the codecs chosen, if they were; one when the phase changes, at every evaluation, and
+/// else every `interval`.
 class PlainLog final : public RunView {
  public:
   PlainLog(std::FILE* out, const Clock& clock, Duration interval = std::chrono::seconds(5));
@@ -74,6 +75,7 @@ class PlainLog final : public RunView {
   Duration interval_;
   std::optional<Time> printed_at_;
   std::string phase_;
+  std::string codecs_;
   std::int64_t precision_step_ = -1;
   std::string last_line_;
 };

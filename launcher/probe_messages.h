@@ -1,9 +1,12 @@
-// The messages of the actors with which `sterna doctor` lets the hosts probe each other.
+// The messages of the actors with which `sterna doctor`, or a run that has codecs to choose, lets
+// the hosts probe each other.
 #pragma once
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
+#include "launcher/codec_choice.h"
 #include "launcher/schema/probe.capnp.h"
 #include "runtime/actor_ref.h"
 #include "runtime/base/clock.h"
@@ -25,12 +28,20 @@ struct Ping {
   static Result<Ping> decode(Wire::Reader, WireReader&) { return Ping{}; }
 };
 
-/// Answered when all of it is there.
-struct Load {
-  using Wire = schema::Load;
-  using Reply = void;
+struct Loaded {
+  using Wire = schema::Loaded;
   static constexpr Lane kLane = Lane::data;
   Bytes body;
+  void encode(Wire::Builder wire, WireWriter& writer) const;
+  static Result<Loaded> decode(Wire::Reader wire, WireReader& reader);
+};
+/// Answered with so many bytes when all of it is there.
+struct Load {
+  using Wire = schema::Load;
+  using Reply = Loaded;
+  static constexpr Lane kLane = Lane::data;
+  Bytes body;
+  std::uint32_t answer_bytes = 0;
   void encode(Wire::Builder wire, WireWriter& writer) const;
   static Result<Load> decode(Wire::Reader wire, WireReader& reader);
 };
@@ -73,6 +84,51 @@ struct CountPorts {
   static Result<CountPorts> decode(Wire::Reader wire, WireReader& reader);
 };
 
-struct ProberInterface : Interface<Ping, Load, ProbePeer, CountPorts> {};
+struct LinkProbed {
+  using Wire = schema::LinkProbed;
+  Duration round_trip{};  ///< the median of the slowest peer's
+  double seconds = 0;     ///< for one exchange with all peers, while others follow it
+  void encode(Wire::Builder wire, WireWriter& writer) const;
+  static Result<LinkProbed> decode(Wire::Reader wire, WireReader& reader);
+};
+/// Finds the named probers, pings them, and exchanges loads with all of them for so long, again and
+/// again, with some under way.
+struct ProbeLink {
+  using Wire = schema::ProbeLink;
+  using Reply = LinkProbed;
+  std::vector<std::string> peers;
+  std::uint32_t up_bytes = 0;    ///< to each
+  std::uint32_t down_bytes = 0;  ///< from each in return
+  Duration span{};
+  Duration patience{};  ///< for each step: the connection, a ping, a load
+  void encode(Wire::Builder wire, WireWriter& writer) const;
+  static Result<ProbeLink> decode(Wire::Reader wire, WireReader& reader);
+};
+
+struct CodecsProbed {
+  using Wire = schema::CodecsProbed;
+  std::vector<CodecCost> costs;
+  void encode(Wire::Builder wire, WireWriter& writer) const;
+  static Result<CodecsProbed> decode(Wire::Reader wire, WireReader& reader);
+};
+/// What the codecs cost on the prober's host (launcher/codec_speed.h).
+struct ProbeCodecs {
+  using Wire = schema::ProbeCodecs;
+  using Reply = CodecsProbed;
+  Bytes job;  ///< pack()ed: the actors' JobConfig
+  std::vector<std::string> codecs;
+  void encode(Wire::Builder wire, WireWriter& writer) const;
+  static Result<ProbeCodecs> decode(Wire::Reader wire, WireReader& reader);
+};
+
+/// The prober ends.
+struct Finish {
+  using Wire = schema::Finish;
+  void encode(Wire::Builder, WireWriter&) const {}
+  static Result<Finish> decode(Wire::Reader, WireReader&) { return Finish{}; }
+};
+
+struct ProberInterface
+    : Interface<Ping, Load, ProbePeer, CountPorts, ProbeLink, ProbeCodecs, Finish> {};
 
 }  // namespace sterna::launcher

@@ -10,6 +10,8 @@
 
 #include "actors/update_rule.h"
 #include "kernels/isa.h"
+#include "launcher/codec_choice.h"
+#include "launcher/codec_probe.h"
 #include "launcher/commands.h"
 #include "launcher/duration_text.h"
 #include "launcher/host_plan.h"
@@ -119,8 +121,7 @@ class Job {
     if (options_.file.trains()) {
       STERNA_ASSIGN(job, job_of(options_.file, options_.data));
     }
-    STERNA_ASSIGN(const std::vector<ActorSpec> specs,
-                  specs_of(options_.file, job, options_.weights));
+    STERNA_ASSIGN(std::vector<ActorSpec> specs, specs_of(options_.file, job, options_.weights));
     STERNA_ASSIGN(ClusterOptions how,
                   cluster_options_of(options_.file, options_.log_directory, options_.id));
     how.run = options_.run;
@@ -136,6 +137,10 @@ class Job {
     STERNA_TRY(cluster_->start());
     outcome_.started = true;
     if (options_.started) options_.started(*cluster_);
+    if (options_.file.trains() && options_.file.gradient.codec == kAutoCodec) {
+      STERNA_ASSIGN(job, with_codecs_chosen(job));
+      STERNA_ASSIGN(specs, specs_of(options_.file, job, options_.weights));
+    }
     if (options_.file.trains()) STERNA_TRY(observe(job));
     STERNA_ASSIGN(const auto started, cluster_->start_actors(specs));
     for (std::size_t i = 0; i < started.size(); ++i) {
@@ -153,6 +158,21 @@ class Job {
     if (cluster_->interrupted()) return Error{Errc::cancelled, "interrupted"};
     if (cluster_->failure()) return Error{Errc::actor_down, describe(*cluster_->failure())};
     return {};
+  }
+
+  /// The job with the codecs that suit the links and the processors that it has.
+  Result<actors::JobConfig> with_codecs_chosen(const actors::JobConfig& job) {
+    logged("measuring the links and the codecs");
+    STERNA_ASSIGN(const std::vector<ChoosableTensor> tensors, choosable_tensors(options_.file));
+    Result<ExchangeCosts> costs = probe_exchange(*cluster_, options_.file, job, ended_);
+    if (!costs) return std::move(costs).error().in("codec auto");
+    const auto chosen = choose_codecs(tensors, *costs);
+    outcome_.record.status.codecs = choice_line(chosen, costs->link);
+    logged("codec auto: " + outcome_.record.status.codecs);
+    ClusterFile file = options_.file;
+    file.gradient = with_choice(file.gradient, chosen);
+    if (options_.codecs_chosen) options_.codecs_chosen(file.gradient);
+    return job_of(file, options_.data);
   }
 
   /// Hears from the workers and the evaluator.

@@ -37,6 +37,8 @@ struct JobOptions {
   std::vector<Contact> operators;  ///< who may look at the run and end it
   /// The coordinator can be dialled.
   std::function<void(Cluster&)> started;
+  /// Where the file leaves it to the run: the codecs that it takes, before an actor starts.
+  std::function<void(const GradientSection&)> codecs_chosen;
   /// Every actor runs.
   std::function<void()> running;
   RunObserver::Hooks hooks;  ///< `changed` is never null

@@ -25,7 +25,8 @@ struct ActorStatus {
 struct RunStatus {
   std::string config;
   std::string run_directory;
-  std::string phase;  ///< "starting", "training", "evaluating", "stopping", "done", "failed"
+  std::string phase;   ///< "starting", "training", "evaluating", "stopping", "done", "failed"
+  std::string codecs;  ///< what gradient.codec = "auto" has chosen; empty: nothing
   std::int64_t step = 0;
   std::int64_t steps = 0;
   double elapsed_seconds = 0;

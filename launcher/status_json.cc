@@ -73,6 +73,7 @@ std::string status_json(const RunStatus& status) {
   json["coded_bytes_down"] = status.coded_bytes_down;
   json["actors"] = Json::array();
   for (const ActorStatus& actor : status.actors) json["actors"].push_back(actor_json(actor));
+  json["codecs"] = status.codecs;
   json["log_lines"] = status.log_lines;
   return json_line(json);
 }
@@ -102,6 +103,7 @@ Result<RunStatus> parse_status(std::string_view text) {
     status.raw_bytes_down = json.at("raw_bytes_down");
     status.coded_bytes_down = json.at("coded_bytes_down");
     for (const Json& actor : json.at("actors")) status.actors.push_back(actor_of(actor));
+    status.codecs = json.at("codecs");
     status.log_lines = json.at("log_lines").get<std::vector<std::string>>();
     return status;
   } catch (const Json::exception& error) {

@@ -293,6 +293,11 @@ Result<WholeRunEnd> whole_run(RealMachine& machine, const WholeRunOptions& optio
     remembered.write(state, file.cluster.head);
     if (options.started) options.started(state);
   };
+  job.codecs_chosen = [&](const GradientSection& gradient) {
+    resolved.gradient = gradient;
+    const Result<void> written = directory.write_resolved(resolved);
+    if (!written) say(written.error().message);
+  };
   job.running = options.running;
   job.hooks.step = [&](const StepMetrics& step) { metrics.append(to_json(step)); };
   job.hooks.tensor = [&](const TensorMetrics& one) { metrics.append(to_json(one)); };

@@ -39,6 +39,7 @@ std::vector<Contender> contenders(const std::string& only) {
        {"gradient.codec=ternary", "gradient.scaler=last_step", "gradient.down=average"}},
       {"entropy",
        {"gradient.codec=ternary_entropy", "gradient.scaler=last_step", "gradient.down=average"}},
+      {kAuto, {"gradient.codec=auto", "gradient.scaler=last_step", "gradient.down=average"}},
   };
   std::erase_if(all, [&](const Contender& one) { return !one.name.starts_with(only); });
   return all;

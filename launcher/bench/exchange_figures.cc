@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <functional>
+#include <limits>
 
 #include "launcher/bench/median.h"
 #include "launcher/text_table.h"
@@ -17,6 +19,20 @@ double median_of(const std::vector<ExchangeRound>& rounds,
   values.reserve(rounds.size());
   for (const ExchangeRound& round : rounds) values.push_back(value(round));
   return median(values);
+}
+
+/// The time with "auto" over the shortest that another contender took in the same round.
+double auto_over_best(const std::vector<ExchangeRound::Entry>& entries) {
+  double own = 0;
+  double best = std::numeric_limits<double>::infinity();
+  for (const auto& [name, step] : entries) {
+    if (name == kAuto) {
+      own = step.seconds;
+    } else {
+      best = std::min(best, step.seconds);
+    }
+  }
+  return own / best;
 }
 
 std::string number(const Figures& figures, const std::string& name, const char* format,
@@ -45,6 +61,13 @@ Figures figures_of(const std::vector<ExchangeRound>& rounds) {
       if (compared && name == kPlanes && link != kShaped) {
         figures["ternary_over_fp32_time." + link] = median_of(
             rounds, [&](const auto& round) { return seconds(round) / fp32_seconds(round); });
+      }
+      if (name == kAuto && entries.size() > 1) {
+        const double ratio = median_of(rounds, [&link = link](const auto& round) {
+          return auto_over_best(round.steps.at(link));
+        });
+        figures["auto_over_best." + link] = ratio;
+        figures["auto_over_best"] = std::max(figures["auto_over_best"], ratio);
       }
       const ExchangeStep& last = step(rounds.back());
       if (last.bits_up) figures["bits_up." + where] = *last.bits_up;

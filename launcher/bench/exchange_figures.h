@@ -15,6 +15,8 @@ namespace sterna::launcher {
 inline constexpr const char* kFp32 = "fp32";  ///< the contender that all are compared with
 /// Planes both ways: of the contenders the one whose bytes are known beforehand.
 inline constexpr const char* kPlanes = "last_step";
+/// Compared with the fastest of all others.
+inline constexpr const char* kAuto = "auto";
 inline constexpr const char* kWeakScaling = "weak_scaling4";
 /// The link between emulated hosts; all others are this machine's own.
 inline constexpr const char* kShaped = "link";

@@ -30,7 +30,7 @@ TEST_F(BenchExchange, ComparesCodecsWithinThisMachine) {
   expect_keys(
       json, {"read_gbps", "memcpy_gbps", "raw_goodput", "net_step_seconds", "step_seconds.tcp.fp32",
              "step_seconds.ipc.fresh", "ternary_over_fp32_time.tcp", "ternary_over_fp32_time.ipc",
-             "bits_up_ternarized", "bits_down_average"});
+             "bits_up_ternarized", "bits_down_average", "auto_over_best", "auto_over_best.ipc"});
   EXPECT_LT(json["bits_down_average"].get<double>(), 3.1) << "sums of two ranks have five values";
   EXPECT_LT(json["bits_up_ternarized"].get<double>(), 2.1) << "the small tensors' ends are padded";
   EXPECT_FALSE(json.contains("ternary_over_fp32_time.tcp_curve"));
@@ -46,9 +46,10 @@ TEST_F(BenchExchange, ComparesCodecsOverALinkThatIsShaped) {
   ASSERT_EQ(exit, 0) << program.story();
   const auto json = nlohmann::json::parse(program.out(), nullptr, false);
   ASSERT_TRUE(json.is_object()) << program.story();
-  expect_keys(json, {"speedup_over_fp32.fresh", "speedup_over_fp32.last_step",
-                     "wall_over_wire.fresh", "wall_over_wire.last_step", "step_seconds.link.fp32",
-                     "weak_scaling4", "card_bytes.fp32", "bits_up_ternarized", "raw_goodput"});
+  expect_keys(json,
+              {"speedup_over_fp32.fresh", "speedup_over_fp32.last_step", "wall_over_wire.fresh",
+               "wall_over_wire.last_step", "step_seconds.link.fp32", "weak_scaling4",
+               "auto_over_best", "card_bytes.fp32", "bits_up_ternarized", "raw_goodput"});
   EXPECT_LT(json["raw_goodput"].get<double>(), 125e6);
 }
 

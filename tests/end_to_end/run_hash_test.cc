@@ -118,5 +118,20 @@ TEST_F(RunHash, WithoutACodecAllShapesAgreeAmongThemselves) {
   EXPECT_EQ(hash({codec, "actor.worker.count=1", "actor.worker.ranks=2"}), expected);
 }
 
+TEST_F(RunHash, WhatAutoHasChosenCanBeRunAgain) {
+  const Settings automatic = {"gradient.codec=auto", "gradient.scaler=last_step",
+                              "gradient.down=average"};
+  Arguments arguments = with(automatic);
+  arguments.insert(arguments.end(), {"--json", "--run-dir", "first"});
+  SternaProgram& first = run(arguments);
+  const std::string expected = hash_of(first);
+  EXPECT_THAT(first.err(), testing::ContainsRegex("codec auto: .* for [0-9]+ tensor"));
+  const auto resolved = launcher::read_cluster_file(path("first/resolved.toml"));
+  ASSERT_TRUE(resolved.ok()) << resolved.error().message;
+  EXPECT_NE(resolved->gradient.codec, "auto");
+  EXPECT_EQ(resolved->gradient.tensors.size(), 8U);
+  EXPECT_EQ(hash_of(sterna({"run", "first/resolved.toml", "--json"})), expected);
+}
+
 }  // namespace
 }  // namespace sterna::test

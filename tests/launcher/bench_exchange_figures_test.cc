@@ -58,6 +58,22 @@ TEST(ExchangeFigures, compare_with_nothing_where_fp32_was_not_run) {
   EXPECT_DOUBLE_EQ(figures.at("wall_over_wire.last_step"), 1);
 }
 
+TEST(ExchangeFigures, hold_auto_against_the_fastest_of_each_round) {
+  const auto with_auto = [](ExchangeRound one, double seconds) {
+    ExchangeStep step;
+    step.seconds = seconds;
+    one.steps.begin()->second.push_back({"auto", step});
+    return one;
+  };
+  ExchangeRound both = with_auto(round("ipc", 2, 3, 4), 2.1);
+  both.steps["tcp"] = with_auto(round("tcp", 1, 0.5, 0.4), 0.6).steps["tcp"];
+  const Figures figures = figures_of({both});
+  EXPECT_DOUBLE_EQ(figures.at("auto_over_best.ipc"), 1.05);
+  EXPECT_DOUBLE_EQ(figures.at("auto_over_best.tcp"), 1.5);
+  EXPECT_DOUBLE_EQ(figures.at("auto_over_best"), 1.5) << "the worst of its links";
+  EXPECT_FALSE(figures_of({round("ipc", 2, 3, 4)}).contains("auto_over_best"));
+}
+
 TEST(ExchangeFigures, are_a_table_for_people) {
   const std::vector<ExchangeRound> rounds = {round("link", 1, 0.1, 0.05)};
   Figures figures = figures_of(rounds);

@@ -229,10 +229,22 @@ TEST_F(ClusterFileTest, codecs_of_tensors_need_both_to_exist) {
             "x.toml:13: \"gradient.tensors\": there is no codec \"bf61\"; did you mean \"bf16\"?");
 }
 
+TEST_F(ClusterFileTest, auto_chooses_among_codecs_that_leave_it_a_choice) {
+  EXPECT_THAT(error_of_more("[gradient]\ncodec = \"auto\"\nallow = [\"none\", \"bf61\"]\n"),
+              testing::HasSubstr("\"gradient.allow\": there is no codec \"bf61\"; did you mean"));
+  EXPECT_THAT(error_of_more("[gradient]\ncodec = \"auto\"\nallow = [\"ternary\"]\n"),
+              testing::HasSubstr("\"none\" must be among them"));
+  EXPECT_THAT(error_of_more("[gradient]\ncodec = \"auto\"\nscaler = \"shared\"\n"
+                            "down = \"average\"\nallow = [\"none\", \"bf16\"]\n"),
+              testing::HasSubstr("it needs \"ternary\" or \"ternary_entropy\""));
+  EXPECT_THAT(error_of_more("[gradient]\ncodec = \"auto\"\ndown = \"average\"\n"),
+              testing::HasSubstr("\"gradient.scaler\" must be"));
+}
+
 TEST_F(ClusterFileTest, a_wrong_choice_lists_the_choices_and_the_nearest) {
   EXPECT_EQ(error_of_more("[gradient]\ncodec = \"ternery\"\n"),
-            "x.toml:14: \"gradient.codec\" must be \"none\", \"ternary\", \"ternary_entropy\" or "
-            "\"bf16\", not \"ternery\"; did you mean \"ternary\"?");
+            "x.toml:14: \"gradient.codec\" must be \"none\", \"ternary\", \"ternary_entropy\", "
+            "\"bf16\" or \"auto\", not \"ternery\"; did you mean \"ternary\"?");
 }
 
 TEST_F(ClusterFileTest, a_syntax_error_names_its_line) {
