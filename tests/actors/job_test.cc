@@ -111,7 +111,7 @@ TEST_F(JobTest, ABucketHasAScalerOfItsOwn) {
 }
 
 TEST_F(JobTest, AveragesDownGiveTheSameParametersToTheBit) {
-  job.steps = 8;
+  job.steps = 5;
   job.gradient.min_size = 100;  // some tensors come back as fp32
   job.gradient.check_every = 3;
   for (const ScalerRule rule : {ScalerRule::SHARED, ScalerRule::LAST_STEP}) {
@@ -183,6 +183,7 @@ TEST_F(JobTest, EntropyCodingLosesNothingUpNorDown) {
 }
 
 TEST_F(JobTest, TernaryDownIsTheSameForAllWhoStepFromIt) {
+  job.steps = 16;
   job.gradient.down = Down::TERNARY;
   job.gradient.check_every = 3;
   const std::string hash = hash_of({.workers = 2});
@@ -212,6 +213,7 @@ TEST_F(JobTest, TensorsMayHaveCodecsOfTheirOwnAndParametersComeRounded) {
 
 // Without it, a gradient's small elements are lost where the scaler is large.
 TEST_F(JobTest, ErrorFeedbackKeepsWhatACodecLeaves) {
+  job.steps = 6;
   job.optimizer.name = "gd";
   const std::string without = hash_of({.workers = 2});
   job.gradient.error_feedback = true;

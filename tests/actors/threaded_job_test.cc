@@ -11,16 +11,20 @@
 namespace sterna::actors {
 namespace {
 
-TEST(ThreadedJob, ComputeThreadsDoNotChangeABit) {
-  const auto data = std::filesystem::path(::testing::TempDir()) /
-                    ("sterna-threaded-" + std::to_string(::getpid()));
-  write_small_dataset(data, 100, 20);
+JobConfig small_job() {
   JobConfig job;
   job.steps = 12;
   job.batch = 4;
   job.ranks = 4;
   job.optimizer.name = "momentum";
   job.evaluation = {.every = 4, .examples = 10, .batch = 10};
+  return job;
+}
+
+void expect_the_bits_of_the_plain_loop(JobConfig job) {
+  const auto data = std::filesystem::path(::testing::TempDir()) /
+                    ("sterna-threaded-" + std::to_string(::getpid()));
+  write_small_dataset(data, 100, 20);
   job.data.dir = data.string();
 
   UvLoop loop;
@@ -43,6 +47,16 @@ TEST(ThreadedJob, ComputeThreadsDoNotChangeABit) {
   ASSERT_TRUE(record.finished);
   EXPECT_EQ(record.finished->parameters_sha256, sequential_oracle(job));
   std::filesystem::remove_all(data);
+}
+
+TEST(ThreadedJob, ComputeThreadsDoNotChangeABit) { expect_the_bits_of_the_plain_loop(small_job()); }
+
+TEST(ThreadedJob, NorWhereWorkersStepFromAverages) {
+  JobConfig job = small_job();
+  job.gradient.scaler = ScalerRule::LAST_STEP;
+  job.gradient.down = Down::AVERAGE;
+  job.gradient.check_every = 3;
+  expect_the_bits_of_the_plain_loop(job);
 }
 
 }  // namespace
