@@ -123,8 +123,10 @@ void RunObserver::total() {
   status.coded_bytes_up = sum.gradient_bytes;
   status.raw_bytes_down = sum.parameter_elements * kFloat;
   status.coded_bytes_down = sum.parameter_bytes;
-  status.nonzero = fraction(sum.nonzero_elements, sum.ternarized_elements);
-  status.saturated = fraction(sum.saturated_elements, sum.measured_elements);
+  status.nonzero = fraction(static_cast<double>(sum.nonzero_elements),
+                            static_cast<double>(sum.ternarized_elements));
+  status.saturated = fraction(static_cast<double>(sum.saturated_elements),
+                              static_cast<double>(sum.measured_elements));
   status.bits_up = result.bits_per_element_up;
   status.bits_down = result.bits_per_element_down;
 }

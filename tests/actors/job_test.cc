@@ -183,7 +183,6 @@ TEST_F(JobTest, EntropyCodingLosesNothingUpNorDown) {
 }
 
 TEST_F(JobTest, TernaryDownIsTheSameForAllWhoStepFromIt) {
-  job.steps = 16;
   job.gradient.down = Down::TERNARY;
   job.gradient.check_every = 3;
   const std::string hash = hash_of({.workers = 2});
