@@ -110,7 +110,7 @@ Result<void> GradientEncoder::add(std::uint32_t tensor, std::span<const float> v
 
 Result<void> GradientEncoder::encode_or_hold(std::uint32_t tensor, std::span<const float> values) {
   const GradientCodec codec = codec_of(table_->codec_at(tensor, job_, step_));
-  if (job_.gradient.error_feedback) values = with_residual(tensor, values);
+  if (feeds_back(tensor)) values = with_residual(tensor, values);
   if (!codec.ternary()) {
     if (table_->tensors[tensor].ternary && job_.shares_scalers()) {
       // Ranks agree at each step, also where they send floats.
@@ -163,7 +163,7 @@ Result<void> GradientEncoder::pack(std::uint32_t index, const Fill& fill) {
     const ByteView opened = codec.seal == nullptr ? ByteView(payload) : ByteView(planes_);
     counts_[index].bytes += filled.bytes;
     if (codec.ternary()) counts_[index].nonzero += kernels::nonzero_trits(opened, isa_);
-    if (job_.gradient.error_feedback) {
+    if (feeds_back(index)) {
       keep_residual(chunks[i], {codec.packing, filled.scaler, opened});
     }
     gather({.chunk = tensor.first_chunk + i,
@@ -189,6 +189,11 @@ Result<GradientEncoder::Filled> GradientEncoder::fill_planes(const GradientCodec
   planes_.resize(bytes);
   STERNA_ASSIGN(const float scaler, make(planes_));
   return Filled{scaler, codec.seal(planes_, {.count = count}, out, isa_)};
+}
+
+/// Also in a step that travels as fp32: what is left of those before goes with it.
+bool GradientEncoder::feeds_back(std::uint32_t tensor) const {
+  return job_.gradient.error_feedback && codec_of(table_->tensors[tensor].codec).lossy;
 }
 
 std::span<const float> GradientEncoder::with_residual(std::uint32_t tensor,

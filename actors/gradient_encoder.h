@@ -107,6 +107,7 @@ class GradientEncoder {
   using MakePlanes = std::function<Result<float>(MutableBytes planes)>;
   Result<Filled> fill_planes(const GradientCodec& codec, std::size_t count, MutableBytes out,
                              const MakePlanes& make);
+  bool feeds_back(std::uint32_t tensor) const;
   std::span<const float> with_residual(std::uint32_t tensor, std::span<const float> values);
   void keep_residual(const TableChunk& chunk, const kernels::Packet& packet);
   /// Packets of a tensor's chunks, in their order, each on its way before the next is filled.

@@ -33,11 +33,13 @@ Result<Shard> Shard::make(const JobConfig& job, ParameterTable table, std::uint3
   STERNA_ASSIGN(shard.rule_, UpdateRule::make(job));
   shard.chunks_.resize(shard.table_.chunks.size());
   std::vector<float> start;
+  std::optional<std::uint32_t> started;  // the tensor whose start that is
   for (std::uint32_t c = 0; c < shard.chunks_.size(); ++c) {
     const TableChunk& place = shard.table_.chunks[c];
     if (place.shard != index) continue;
-    if (start.empty() || place.first == 0 || !shard.holds(c - 1)) {
+    if (started != place.tensor) {
       start = start_of(shard.table_, place.tensor, job.seed);
+      started = place.tensor;
     }
     Chunk& chunk = shard.chunks_[c];
     const std::size_t bytes = place.count * sizeof(float);

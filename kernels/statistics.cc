@@ -66,7 +66,6 @@ void GradientStatistics::fold(const ChunkStatistics& next) {
   largest_bits_ = std::max(largest_bits_, next.largest_bits);
   elements_ += next.elements;
   saturated_ += next.saturated;
-  nonzero_ += next.nonzero;
 }
 
 bool GradientStatistics::finite() const {

@@ -26,7 +26,6 @@ struct ChunkStatistics {
   std::uint32_t largest_bits = 0;                       ///< without clipping: of max |g|
   std::uint64_t elements = 0;
   std::uint64_t saturated = 0;  ///< |g| > s, where it was ternarized too
-  std::uint64_t nonzero = 0;    ///< trits, where it was ternarized too
 };
 
 /// Whether this clip limits gradients to clip * sigma; else their scaler is max |g|.
@@ -54,7 +53,6 @@ class GradientStatistics {
 
   std::uint64_t elements() const { return elements_; }
   std::uint64_t saturated() const { return saturated_; }
-  std::uint64_t nonzero() const { return nonzero_; }
 
  private:
   double sum_ = 0;
@@ -62,7 +60,6 @@ class GradientStatistics {
   std::uint32_t largest_bits_ = 0;
   std::uint64_t elements_ = 0;
   std::uint64_t saturated_ = 0;
-  std::uint64_t nonzero_ = 0;
 };
 
 }  // namespace sterna::kernels

@@ -64,7 +64,6 @@ void ternarize_and_count(const BlockRun& run, PassTotals& totals) {
   ternarize_blocks(run);
   for (std::size_t i = 0; i < run.blocks * plane_block; ++i) {
     if (std::fabs(run.gradient[i]) > run.scaler) ++totals.saturated;
-    if (bit(run.planes + i / plane_block * plane_block_bytes, i % plane_block)) ++totals.nonzero;
   }
 }
 
@@ -174,7 +173,6 @@ ChunkStatistics ternarize_and_measure(std::span<const float> chunk, float scaler
   if (clips(clip)) add_lanes(lanes.data(), found);
   found.largest_bits = totals.largest;
   found.saturated = totals.saturated;
-  found.nonzero = totals.nonzero;
   return found;
 }
 

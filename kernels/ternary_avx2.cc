@@ -16,7 +16,7 @@ enum class Also { nothing, sum, max };
 struct Seen {
   __m256 sum[2], squares[2];
   __m256i largest;
-  std::uint64_t saturated, nonzero;
+  std::uint64_t saturated;
 };
 
 // The four counter words of four columns, in the lower halves of 64-bit lanes.
@@ -93,7 +93,6 @@ STERNA_AVX2_INLINE void eight(const float* g, __m256 k, __m256i word, std::byte*
   const auto saturated =
       static_cast<unsigned>(_mm256_movemask_ps(_mm256_cmp_ps(magnitude, scaler, _CMP_GT_OQ)));
   seen.saturated += static_cast<unsigned>(__builtin_popcount(saturated));
-  seen.nonzero += static_cast<unsigned>(__builtin_popcount(set));
   if (also == Also::sum) {
     seen.sum[half] = _mm256_add_ps(seen.sum[half], x);
     seen.squares[half] = _mm256_fmadd_ps(x, x, seen.squares[half]);
@@ -129,7 +128,6 @@ STERNA_AVX2_INLINE void run_blocks(const BlockRun& run, Also also, PassTotals& t
   Seen seen{{_mm256_setzero_ps(), _mm256_setzero_ps()},
             {_mm256_setzero_ps(), _mm256_setzero_ps()},
             _mm256_setzero_si256(),
-            0,
             0};
   for (std::size_t block = 0; block < run.blocks; ++block) {
     LaneSums* sums =
@@ -147,7 +145,6 @@ STERNA_AVX2_INLINE void run_blocks(const BlockRun& run, Also also, PassTotals& t
     draw.counter0 += draws_per_block;
   }
   totals.saturated += seen.saturated;
-  totals.nonzero += seen.nonzero;
   if (also != Also::max) return;
   std::uint32_t lanes[8];
   __builtin_memcpy(lanes, &seen.largest, sizeof lanes);

@@ -120,7 +120,6 @@ STERNA_AVX512_INLINE void run_blocks(const BlockRun& run, Also also, PassTotals&
       base += draws_per_block;
       // One block late, when the masks have reached the cache.
       if (also != Also::nothing && block > 0) {
-        totals.nonzero += ones(planes - plane_block_bytes);
         totals.saturated += ones(saturated + (block - 1) % 2 * plane);
       }
     }
@@ -130,7 +129,6 @@ STERNA_AVX512_INLINE void run_blocks(const BlockRun& run, Also also, PassTotals&
     }
   }
   if (also == Also::nothing || run.blocks == 0) return;
-  totals.nonzero += ones(run.planes + (run.blocks - 1) * plane_block_bytes);
   totals.saturated += ones(seen.saturated);
   const std::uint32_t largest = _mm512_reduce_max_epu32(seen.largest);
   if (largest > totals.largest) totals.largest = largest;

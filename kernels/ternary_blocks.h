@@ -29,7 +29,6 @@ struct PassTotals {
   LaneSums* sums = nullptr;   ///< of clipping; added to, one per sigma_block from the chunk's start
   std::uint32_t largest = 0;  ///< without clipping: bits of max |g|
   std::uint64_t saturated = 0;
-  std::uint64_t nonzero = 0;
 };
 
 /// A run of whole blocks: which they are, and how they become trits.
@@ -58,7 +57,7 @@ void ternarize(std::span<const float> gradient, float scaler, const TernaryDraw&
                Isa isa);
 
 /// The same for one chunk, of which it takes the statistics that `clip` needs in the same pass:
-/// those of measure_chunk, to the bit, with saturated elements and nonzero trits counted besides.
+/// those of measure_chunk, to the bit, with saturated elements counted besides.
 /// What makes the next step's scaler while this step's is the last step's. `first_index` is a
 /// multiple of chunk_elements. The chunk need not be finite: then its planes mean nothing, and the
 /// statistics' scaler is the error.

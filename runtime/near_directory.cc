@@ -7,40 +7,33 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdlib>
 #include <filesystem>
 #include <functional>
 #include <string_view>
 
+#include "runtime/socket_directory.h"
+
 namespace sterna {
 namespace {
 
-constexpr std::string_view kPrefix = "sterna-";
-constexpr std::string_view kUnique = "-XXXXXX";
-constexpr std::size_t kRunDigits = 16;  // hexadecimal
+constexpr std::size_t kRunDigits = 16;     // hexadecimal
+constexpr std::size_t kUniqueLetters = 7;  // with the hyphen before them
 constexpr const char* kLock = "owner";
-/// Leaves room for names of some 30 letters in the 107 bytes of a socket's path.
-constexpr std::size_t kLongestBase = 24;
 
-std::string base_directory() {
-  const char* told = std::getenv("TMPDIR");
-  const std::string base = told == nullptr ? "" : told;
-  return base.empty() || base.size() > kLongestBase ? "/tmp" : base;
-}
-
-std::string prefix_of(std::uint64_t run) { return fmt::format("{}{:016x}", kPrefix, run); }
+std::string label_of(std::uint64_t run) { return fmt::format("{:016x}-", run); }
 
 bool is_name_of_ours(std::string_view name) {
-  return name.size() == kPrefix.size() + kRunDigits + kUnique.size() && name.starts_with(kPrefix) &&
-         name.substr(kPrefix.size()).find_first_not_of("0123456789abcdef") == kRunDigits &&
-         name[kPrefix.size() + kRunDigits] == '-';
+  if (!name.starts_with(kSocketDirectoryPrefix)) return false;
+  name.remove_prefix(kSocketDirectoryPrefix.size());
+  return name.size() == kRunDigits + kUniqueLetters &&
+         name.find_first_not_of("0123456789abcdef") == kRunDigits && name[kRunDigits] == '-';
 }
 
 /// Removes the directories of this kind and this user's that `doomed` names.
 void remove_those(const std::function<bool(const std::filesystem::path&)>& doomed) {
   std::error_code ignored;  // others come and go while we look
-  for (std::filesystem::directory_iterator entry(base_directory(), ignored), end; entry != end;
-       entry.increment(ignored)) {
+  for (std::filesystem::directory_iterator entry(socket_directory_base(), ignored), end;
+       entry != end; entry.increment(ignored)) {
     if (!is_name_of_ours(entry->path().filename().string())) continue;
     struct stat status {};
     const bool own = ::lstat(entry->path().c_str(), &status) == 0 && S_ISDIR(status.st_mode) &&
@@ -62,10 +55,7 @@ bool owner_is_dead(const std::filesystem::path& directory) {
 
 Result<std::unique_ptr<NearDirectory>> NearDirectory::make(std::uint64_t run) {
   remove_those(owner_is_dead);
-  std::string path = fmt::format("{}/{}{}", base_directory(), prefix_of(run), kUnique);
-  if (::mkdtemp(path.data()) == nullptr) {  // mode 0700
-    return system_error("cannot make a directory for sockets, " + path, errno);
-  }
+  STERNA_ASSIGN(std::string path, make_socket_directory(label_of(run)));
   std::unique_ptr<NearDirectory> made(new NearDirectory(std::move(path)));
   STERNA_TRY(made->take());
   return made;
@@ -90,7 +80,7 @@ NearDirectory::~NearDirectory() {
 }
 
 void NearDirectory::remove_of(std::uint64_t run) {
-  const std::string prefix = prefix_of(run);
+  const std::string prefix = std::string(kSocketDirectoryPrefix) + label_of(run);
   remove_those([&](const std::filesystem::path& directory) {
     return directory.filename().string().starts_with(prefix);
   });

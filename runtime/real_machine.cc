@@ -8,12 +8,12 @@
 #include <algorithm>
 #include <chrono>
 #include <csignal>
-#include <cstdlib>
 #include <filesystem>
 #include <string>
 
 #include "runtime/keys.h"
 #include "runtime/process_names.h"
+#include "runtime/socket_directory.h"
 #include "runtime/thread_executor.h"
 #include "runtime/zmq_transport.h"
 
@@ -90,13 +90,7 @@ std::unique_ptr<Executor> RealMachine::make_executor(std::uint32_t threads) {
 }
 
 Result<std::string> RealMachine::make_socket_directory() {
-  const char* base = std::getenv("TMPDIR");
-  std::string path = (base == nullptr || *base == '\0' ? "/tmp" : std::string(base));
-  path += "/sterna-XXXXXX";
-  if (::mkdtemp(path.data()) == nullptr) {  // mode 0700
-    return system_error("cannot make a directory for sockets, " + path, errno);
-  }
-  return path;
+  return sterna::make_socket_directory("");
 }
 
 Result<std::string> RealMachine::make_near_directory(std::uint64_t run) {
@@ -108,7 +102,7 @@ void RealMachine::remove_near_directories(std::uint64_t run) { NearDirectory::re
 
 void RealMachine::remove_socket_directory(const std::string& path) {
   // Only what make_socket_directory() can have made: the path has been through a Bootstrap.
-  if (std::filesystem::path(path).filename().string().starts_with("sterna-")) {
+  if (std::filesystem::path(path).filename().string().starts_with(kSocketDirectoryPrefix)) {
     std::error_code ignored;  // somebody else was faster
     std::filesystem::remove_all(path, ignored);
   }

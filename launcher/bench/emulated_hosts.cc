@@ -92,7 +92,7 @@ class EmulatedHosts::Namespace {
     if (::unshare(CLONE_NEWNET) != 0) {
       if (errno != EPERM) return system_error("cannot make a network namespace", errno);
       return Error{Errc::permission,
-                   "--link makes network namespaces, which needs root on this machine"};
+                   "--link needs root on this machine, to make network namespaces"};
     }
     return current();
   }
