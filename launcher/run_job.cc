@@ -79,6 +79,7 @@ class Job {
 
   JobOutcome run() {
     const Result<void> trained = train();
+    if (!trained && options_.file.cluster.placer == "slurm") hear_whether_all_were_told_to_end();
     RunRecord& record = outcome_.record;
     if (record.first_step_seen) {
       record.result.seconds_to_first_step = seconds(*record.first_step_seen - options_.began);
@@ -232,6 +233,13 @@ class Job {
       return;
     }
     for (ActorStatus& actor : record.status.actors) actor.state = "done";
+  }
+
+  /// Slurm signals the processes of a job one after the other: ends of others may come first.
+  void hear_whether_all_were_told_to_end() {
+    constexpr Duration kSignalsTake = std::chrono::seconds(2);
+    machine_.loop().run_until([this] { return interrupted_; },
+                              machine_.loop().now() + kSignalsTake);
   }
 
   /// The loop turns at every heartbeat, unless this process was stopped (Ctrl-Z).

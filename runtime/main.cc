@@ -155,7 +155,8 @@ int host(const ChildArguments& arguments, const Registry& registry) {
   if (kind == ProcessKind::COORDINATOR) {
     // It has something left to do when the launcher dies: to remove the sockets. Its nodes do not
     // wait for that; they die at once.
-    orphaned.emplace(machine.loop(), SIGTERM, [&hosted] {
+    orphaned.emplace(machine.loop(), SIGTERM, [&hosted, parent = arguments.parent] {
+      if (::getppid() == parent) return;  // a batch system told the launcher too
       ::alarm(kEndTakes);
       hosted.lease_lost("the launcher is dead");
     });
@@ -176,6 +177,11 @@ int host(const ChildArguments& arguments, const Registry& registry) {
     };
     terminated.emplace(machine.loop(), SIGTERM, end);
     interrupted.emplace(machine.loop(), SIGINT, end);
+  } else {
+    // A batch system tells every process of its job. Who owns the run was told as well, and ends
+    // it politely.
+    if (!orphaned) terminated.emplace(machine.loop(), SIGTERM, [] {});
+    interrupted.emplace(machine.loop(), SIGINT, [] {});
   }
   if (from_afar && !joined) {
     lifeline.emplace(machine.loop(), log_file,

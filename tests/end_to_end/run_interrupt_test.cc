@@ -92,6 +92,21 @@ TEST_F(RunInterrupt, ATerminationIsAnInterruptToo) {
   expect_interrupted(program);
 }
 
+TEST_F(RunInterrupt, ATerminationOfEveryProcessIsAnInterruptWhoeverHearsOfItFirst) {
+  SternaProgram& program = run_for_ever();
+  ASSERT_TRUE(trains(program)) << program.story();
+  for (const FoundProcess& process : program.processes()) {
+    ::kill(static_cast<pid_t>(process.pid), SIGTERM);
+  }
+  const std::string metrics = path("run/metrics.jsonl");
+  const std::size_t written = content_of(metrics).size();
+  ASSERT_TRUE(eventually(kPatience, [&] { return content_of(metrics).size() > 2 * written; }))
+      << program.story();  // it trains on
+  EXPECT_EQ(program.processes().size(), 7U) << program.story();
+  ::kill(program.pid(), SIGTERM);
+  expect_interrupted(program);
+}
+
 TEST_F(RunInterrupt, SoIsAClosedTerminal) {
   SternaProgram& program = run_for_ever();
   ASSERT_TRUE(trains(program)) << program.story();
