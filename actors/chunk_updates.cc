@@ -33,16 +33,17 @@ void ChunkUpdates::run(ChunkUpdate& update) {
   }
   std::vector<std::span<float>> slots;
   for (const auto& slot : update.slots) slots.push_back(slot->as<float>());
+  update.down = {.chunk = update.chunk, .codec = update.codec, .payload = {}};
+  if (update.combine == Combine::sums) sum(update, packets);
+  if (update.settles && !update.unsettled.empty()) settle(update, slots);
   const kernels::Parameters parameters{
       .current = update.current->as<float>(), .slots = slots, .next = update.next->as<float>()};
-  update.down = {.chunk = update.chunk, .codec = update.codec, .payload = {}};
   switch (update.combine) {
     case Combine::parameters:
       kernels::update(packets, update.options, parameters, isa_);
       break;
     case Combine::sums:
-      step_from_sums(update, packets, parameters);
-      break;
+      break;  // settled, or left for later
     case Combine::average:
       step_from_average(update, packets, parameters);
       break;
@@ -56,15 +57,25 @@ void ChunkUpdates::run(ChunkUpdate& update) {
   update.down = {.chunk = update.chunk, .codec = Codec::BF16, .payload = share(rounded)};
 }
 
-void ChunkUpdates::step_from_sums(ChunkUpdate& update, std::span<const kernels::Packet> packets,
-                                  const kernels::Parameters& parameters) {
+/// Makes the steps that are due; `current` is then what they led to.
+void ChunkUpdates::settle(ChunkUpdate& update, std::span<const std::span<float>> slots) {
+  std::vector<kernels::SumStep> steps;
+  for (const SummedStep& step : update.unsettled) {
+    steps.push_back({{step.ranks, step.scaler, step.sums.view()}, step.options});
+  }
+  kernels::update(steps, {update.current->as<float>(), slots, update.next->as<float>()}, isa_);
+  update.unsettled.clear();
+  update.current = update.next;
+}
+
+void ChunkUpdates::sum(ChunkUpdate& update, std::span<const kernels::Packet> packets) {
   const auto ranks = static_cast<std::uint32_t>(packets.size());
-  const auto sums = pool_.take(kernels::sum_bytes(parameters.current.size(), ranks));
+  const std::size_t count = update.current->size() / sizeof(float);
+  const auto sums = pool_.take(kernels::sum_bytes(count, ranks));
   kernels::sum_trits(packets, sums->bytes(), isa_);
   update.down.scaler = packets.front().scaler;
-  const kernels::SumPacket packet{ranks, update.down.scaler, sums->bytes()};
-  kernels::update(packet, update.options, parameters, isa_);
   if (update.sends) update.down.payload = seal(update, sums, ranks);
+  update.unsettled.push_back({share(sums), ranks, update.down.scaler, update.options});
 }
 
 void ChunkUpdates::step_from_average(ChunkUpdate& update, std::span<const kernels::Packet> packets,
@@ -90,10 +101,10 @@ void ChunkUpdates::step_from_trits(ChunkUpdate& update, std::span<const kernels:
   update.down.scaler = scaler ? *scaler : 0.0F;
   const auto trits = pool_.take(kernels::planes_bytes(values.size()));
   kernels::ternarize(residual, update.down.scaler, update.draw, update.first, trits->bytes(), isa_);
-  const kernels::SumPacket packet{1, update.down.scaler, trits->bytes()};
-  kernels::decode_sums(packet, values, isa_);
+  const kernels::SumStep step{{1, update.down.scaler, trits->bytes()}, update.options};
+  kernels::decode_sums(step.sums, values, isa_);
   for (std::size_t i = 0; i < values.size(); ++i) residual[i] -= values[i];
-  kernels::update(packet, update.options, parameters, isa_);
+  kernels::update(std::span(&step, 1), parameters, isa_);
   update.down.payload = seal(update, trits, 1);
 }
 

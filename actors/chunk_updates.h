@@ -24,16 +24,26 @@ enum class Combine {
   ternary,     ///< the average ternarized again, which travels down
 };
 
+/// A step that its workers have made already, and the server has not: its average is kept packed.
+struct SummedStep {
+  Bytes sums;
+  std::uint32_t ranks = 1;
+  float scaler = 0;
+  kernels::UpdateOptions options;
+};
+
 /// One chunk's. The packets are opened.
 struct ChunkUpdate {
   std::uint32_t chunk = 0;
   std::uint64_t first = 0;      ///< of the chunk within its tensor
   std::vector<Packet> packets;  ///< by rank
   kernels::UpdateOptions options;
-  std::shared_ptr<const Buffer> current;
+  std::shared_ptr<Buffer> current;
   std::vector<std::shared_ptr<Buffer>> slots;  ///< of the optimizer
-  std::shared_ptr<Buffer> next;
-  Codec codec = Codec::FP32;  ///< of the tensor
+  std::shared_ptr<Buffer> next;                ///< `current` itself where nobody else has that
+  std::vector<SummedStep> unsettled;           ///< to be made from `current` first
+  bool settles = true;                         ///< else this step joins them; only with sums
+  Codec codec = Codec::FP32;                   ///< of the tensor
   Combine combine = Combine::parameters;
   bool sends = false;                ///< `down` is for workers that step
   bool rounds = false;               ///< `down` gets the next parameters as bf16
@@ -59,8 +69,8 @@ class ChunkUpdates {
 
  private:
   void run(ChunkUpdate& update);
-  void step_from_sums(ChunkUpdate& update, std::span<const kernels::Packet> packets,
-                      const kernels::Parameters& parameters);
+  void settle(ChunkUpdate& update, std::span<const std::span<float>> slots);
+  void sum(ChunkUpdate& update, std::span<const kernels::Packet> packets);
   void step_from_average(ChunkUpdate& update, std::span<const kernels::Packet> packets,
                          const kernels::Parameters& parameters);
   void step_from_trits(ChunkUpdate& update, std::span<const kernels::Packet> packets,

@@ -228,9 +228,8 @@ void RankNet::apply(const Parameters& answer, std::size_t index) {
   for (const auto& slot : slots_[taken.chunk]) slots.push_back(slot->as<float>());
   const kernels::Parameters parameters{.current = values, .slots = slots, .next = values};
   if (codec_of(taken.codec).ternary()) {
-    const kernels::SumPacket sums{
-        .ranks = answer.ranks, .scaler = taken.scaler, .payload = taken.payload.view()};
-    kernels::update(sums, options, parameters, isa_);
+    const kernels::SumStep step{{answer.ranks, taken.scaler, taken.payload.view()}, options};
+    kernels::update(std::span(&step, 1), parameters, isa_);
   } else {
     const kernels::Packet average{.packing = kernels::Packing::fp32,
                                   .payload = taken.payload.view()};

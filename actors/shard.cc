@@ -146,6 +146,13 @@ Combine Shard::combine(const TableChunk& place, std::uint64_t step) const {
   return job_.workers_step() ? Combine::average : Combine::parameters;
 }
 
+/// Whether the parameters of that version are wanted, or it is this chunk's turn: each step a part
+/// of the chunks.
+bool Shard::settles(std::uint32_t chunk, std::uint64_t version) const {
+  return !job_.workers_step() || version == job_.steps || job_.compares(version) ||
+         (keep_snapshots_ && job_.evaluates(version)) || (version + chunk) % kMostUnsettled == 0;
+}
+
 ChunkUpdates Shard::take_ready(std::uint64_t most_elements) {
   ChunkUpdates updates(isa_, pool_);
   while (!ready_.empty()) {
@@ -160,15 +167,22 @@ ChunkUpdates Shard::take_ready(std::uint64_t most_elements) {
     if (!updates.empty() && updates.elements() + place.count > most_elements) break;
     ready_.erase(ready_.begin());
     const TableTensor& tensor = table_.tensors[place.tensor];
+    const Combine how = combine(place, chunk.version);
+    // Workers that step by themselves pull no parameters: these change where they lie.
+    const bool in_place = job_.workers_step() && !chunk.lent;
+    const std::shared_ptr<Buffer> current =
+        job_.workers_step() ? std::exchange(chunk.parameters, nullptr) : chunk.parameters;
     updates.add({.chunk = index,
                  .first = place.first,
                  .packets = std::exchange(chunk.packets, {}),
                  .options = rule_.options(tensor.spec, rule_.constants(chunk.version)),
-                 .current = chunk.parameters,
+                 .current = current,
                  .slots = chunk.slots,
-                 .next = pool_.take(place.count * sizeof(float)),
+                 .next = in_place ? current : pool_.take(place.count * sizeof(float)),
+                 .unsettled = std::exchange(chunk.unsettled, {}),
+                 .settles = how != Combine::sums || settles(index, chunk.version + 1),
                  .codec = tensor.codec,
-                 .combine = combine(place, chunk.version),
+                 .combine = how,
                  .sends = job_.workers_step(),
                  .rounds = job_.gradient.down == Down::PARAMETERS_BF16,
                  // As if a rank more than there are had drawn it.
@@ -186,7 +200,9 @@ ChunkUpdates Shard::take_ready(std::uint64_t most_elements) {
 void Shard::publish(ChunkUpdates updates) {
   for (ChunkUpdate& update : updates.take()) {
     Chunk& chunk = chunks_[update.chunk];
-    chunk.parameters = std::move(update.next);
+    chunk.parameters = std::move(update.settles ? update.next : update.current);
+    chunk.unsettled = std::move(update.unsettled);
+    if (update.settles) chunk.lent = false;
     ++chunk.version;
     chunk.packets = std::move(update.packets);
     for (Packet& packet : chunk.packets) packet.payload = {};  // gives the frames back
@@ -198,9 +214,11 @@ void Shard::publish(ChunkUpdates updates) {
     if (job_.compares(chunk.version)) {
       if (chunk.compared.size() == kMostCompared) chunk.compared.erase(chunk.compared.begin());
       chunk.compared[chunk.version] = std::make_shared<HashedOnce>(share(chunk.parameters));
+      chunk.lent = true;
     }
     if (keep_snapshots_ && job_.evaluates(chunk.version)) {
       chunk.snapshots.emplace(chunk.version, chunk.parameters);
+      chunk.lent = true;
     }
   }
 }
@@ -216,15 +234,18 @@ Result<bool> Shard::available(std::uint32_t index, std::uint64_t version, Payloa
   }
   const Chunk& chunk = chunks_[index];
   if (version > chunk.version) return false;
-  if (version == chunk.version || (!average && chunk.snapshots.contains(version))) return true;
+  const bool kept = average || (chunk.parameters != nullptr && chunk.unsettled.empty());
+  if (version == chunk.version && kept) return true;
+  if (!average && chunk.snapshots.contains(version)) return true;
   return broken(
       fmt::format("version {} of chunk {} is gone; it is at {}", version, index, chunk.version));
 }
 
-ParameterChunk Shard::parameters(std::uint32_t index, std::uint64_t version, Codec codec) const {
-  const Chunk& chunk = chunks_[index];
+ParameterChunk Shard::parameters(std::uint32_t index, std::uint64_t version, Codec codec) {
+  Chunk& chunk = chunks_[index];
   const bool current = version == chunk.version;
   if (codec == Codec::BF16 && current && chunk.down.codec == codec) return chunk.down;
+  if (current) chunk.lent = true;
   return {.chunk = index,
           .codec = Codec::FP32,
           .payload = share(current ? chunk.parameters : chunk.snapshots.at(version))};

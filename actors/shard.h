@@ -6,7 +6,9 @@
 // that pulls send it from where it lies. Nothing depends on the order of arrival.
 //
 // Where the ranks share scalers, their trits are summed as integers; the sums may travel down in
-// place of the parameters, to workers that step from them as this shard does.
+// place of the parameters, to workers that step from them as this shard does. It does so later: the
+// sums of a few steps are kept, and the parameters come from memory and go back to it once for all
+// of them, except where a version is evaluated, compared or the last.
 #pragma once
 
 #include <cstdint>
@@ -32,6 +34,9 @@ class Shard {
   static constexpr std::size_t kMaxSnapshots = 4;
   /// Versions kept to be compared: a worker asks before it pushes what the next is made of.
   static constexpr std::size_t kMostCompared = 2;
+  /// Steps of which a chunk keeps the sums, at 2 to 5 bits per element and step with up to 15
+  /// ranks.
+  static constexpr std::uint64_t kMostUnsettled = 4;
 
   /// The shard `index` of `table`, at version 0: initialised from the job's seed, which gives the
   /// same bits however the table is cut. `snapshots`: keep the versions that the job evaluates.
@@ -61,8 +66,7 @@ class Shard {
   Result<bool> available(std::uint32_t chunk, std::uint64_t version,
                          PayloadKind kind = PayloadKind::PARAMETERS) const;
   /// An available version, as fp32 or bf16.
-  ParameterChunk parameters(std::uint32_t chunk, std::uint64_t version,
-                            Codec codec = Codec::FP32) const;
+  ParameterChunk parameters(std::uint32_t chunk, std::uint64_t version, Codec codec = Codec::FP32);
   /// The average of the gradients that led to the version that it has now.
   ParameterChunk average(std::uint32_t chunk) const { return chunks_[chunk].down; }
   /// The optimizer's constants in the step that led to a version.
@@ -78,7 +82,10 @@ class Shard {
  private:
   struct Chunk {
     std::uint64_t version = 0;
-    std::shared_ptr<const Buffer> parameters;
+    std::shared_ptr<Buffer> parameters;  // `version` lacks the unsettled steps; null while
+                                         // an update that may change them is under way
+    bool lent = false;                   // somebody may read them for as long as he likes
+    std::vector<SummedStep> unsettled;
     std::vector<std::shared_ptr<Buffer>> slots;  // of the optimizer
     std::vector<Packet> packets;                 // by rank, of the step `version`
     std::vector<bool> arrived;                   // by rank
@@ -96,6 +103,7 @@ class Shard {
   Result<void> open(Packet& packet, std::uint64_t step);
   Combine combine(const TableChunk& place, std::uint64_t step) const;
   bool snapshots_full(const Chunk& chunk) const;
+  bool settles(std::uint32_t chunk, std::uint64_t version) const;
 
   JobConfig job_;
   ParameterTable table_;

@@ -4,6 +4,7 @@
 #include <array>
 #include <cassert>
 #include <cstdint>
+#include <deque>
 #include <string>
 #include <utility>
 
@@ -34,12 +35,13 @@ void fetch(const float* base, std::size_t begin, std::size_t count) {
 /// Steps from one tile's average after the other, while it is in the cache.
 class Stepper {
  public:
-  Stepper(const UpdateOptions& options, const Parameters& parameters, Isa isa)
+  /// `last`: no step from what this one makes follows at once.
+  Stepper(const UpdateOptions& options, const Parameters& parameters, bool last, Isa isa)
       : options_(options),
         parameters_(parameters),
         step_(isa == Isa::avx512 ? options.optimizer.avx512 : options.optimizer.scalar),
         add_decay_(tiles(isa).add_decay),
-        past_cache_(parameters.next.size_bytes() >= past_cache_bytes &&
+        past_cache_(last && parameters.next.size_bytes() >= past_cache_bytes &&
                     parameters.next.data() != parameters.current.data() &&
                     reinterpret_cast<std::uintptr_t>(parameters.next.data()) % 64 == 0) {
     assert(parameters.next.size() == parameters.current.size());
@@ -101,7 +103,7 @@ Result<Optimizer> find_optimizer(std::string_view name) {
 void update(std::span<const Packet> packets, const UpdateOptions& options,
             const Parameters& parameters, Isa isa) {
   assert(!packets.empty());
-  const Stepper stepper(options, parameters, isa);
+  const Stepper stepper(options, parameters, true, isa);
   const TileKernels kernels = tiles(isa);
   alignas(64) std::array<float, most_tile_elements> gradient;
   const std::size_t size = parameters.current.size();
@@ -113,18 +115,27 @@ void update(std::span<const Packet> packets, const UpdateOptions& options,
   }
 }
 
-void update(const SumPacket& sums, const UpdateOptions& options, const Parameters& parameters,
-            Isa isa) {
-  const Stepper stepper(options, parameters, isa);
+void update(std::span<const SumStep> steps, const Parameters& parameters, Isa isa) {
+  assert(!steps.empty());
+  const Parameters again{parameters.next, parameters.slots, parameters.next};
+  std::deque<Stepper> steppers;
+  for (const SumStep& step : steps) {
+    const bool first = &step == steps.data();
+    steppers.emplace_back(step.options, first ? parameters : again, steps.size() == 1, isa);
+  }
   alignas(64) std::array<float, plane_block> gradient;
   const std::size_t size = parameters.current.size();
   for (std::size_t begin = 0; begin < size; begin += plane_block) {
     const std::size_t count = std::min(plane_block, size - begin);
-    stepper.fetch_ahead_of(begin, count);
-    decode_sums({sums.ranks, sums.scaler,
-                 sums.payload.subspan(sum_bytes(begin, sums.ranks), sum_bytes(count, sums.ranks))},
-                {gradient.data(), count}, isa);
-    stepper.step(begin, count, gradient.data());
+    steppers.front().fetch_ahead_of(begin, count);
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+      const SumPacket& sums = steps[i].sums;
+      decode_sums(
+          {sums.ranks, sums.scaler,
+           sums.payload.subspan(sum_bytes(begin, sums.ranks), sum_bytes(count, sums.ranks))},
+          {gradient.data(), count}, isa);
+      steppers[i].step(begin, count, gradient.data());
+    }
   }
 }
 

@@ -76,8 +76,14 @@ struct Parameters {
 void update(std::span<const Packet> packets, const UpdateOptions& options,
             const Parameters& parameters, Isa isa);
 
-/// The same with the average that decode_sums makes of `sums`.
-void update(const SumPacket& sums, const UpdateOptions& options, const Parameters& parameters,
-            Isa isa);
+/// A step whose gradient is the average that decode_sums makes of `sums`.
+struct SumStep {
+  SumPacket sums;
+  UpdateOptions options;
+};
+
+/// next = these steps from `current`, one after the other, at least one: the bits of as many single
+/// updates, but the parameters and slots come from memory and go back to it only once.
+void update(std::span<const SumStep> steps, const Parameters& parameters, Isa isa);
 
 }  // namespace sterna::kernels

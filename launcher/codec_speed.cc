@@ -96,7 +96,7 @@ Result<void> update(actors::Shard& shard, std::vector<Rank>& ranks, const actors
 
 /// A worker takes the version that the shard has now; the result is the bytes that it came as. The
 /// optimizer's step is left out: it is the same whatever the codec.
-Result<double> take(const actors::Shard& shard, const actors::JobConfig& job, std::uint64_t version,
+Result<double> take(actors::Shard& shard, const actors::JobConfig& job, std::uint64_t version,
                     std::span<float> values, actors::BufferPool& pool, kernels::Isa isa) {
   const actors::ParameterTable& table = shard.table();
   const bool rounded = job.gradient.down == actors::Down::PARAMETERS_BF16;
@@ -123,41 +123,66 @@ Result<double> take(const actors::Shard& shard, const actors::JobConfig& job, st
   return bytes;
 }
 
-Result<CodecCost> measure_codec(const actors::JobConfig& job, std::span<const float> drawn) {
-  const SteadyClock clock;
-  STERNA_ASSIGN(const kernels::Isa isa, kernels::parse_isa(job.isa));
-  const nets::ParameterSpec spec{.name = "tensor", .shape = {kElements}};
-  const auto table = std::make_shared<const actors::ParameterTable>(std::vector{spec}, job, 1U);
-  STERNA_ASSIGN(actors::Shard shard, actors::Shard::make(job, *table, 0, false));
-  std::vector<Rank> ranks = make_ranks(job, isa, table, clock);
-  std::vector<float> values(kElements);
-  actors::BufferPool pool;
-  CodecCost cost;
-  std::vector<double> worker;
-  std::vector<double> server;
-  for (std::uint64_t step = 0; step < kSteps; ++step) {
-    const Time begin = clock.now();
-    STERNA_TRY(encode(ranks, step, drawn));
-    const Time encoded = clock.now();
+/// One codec's shard and ranks, which exchange a step whenever it is its turn.
+class Trial {
+ public:
+  static Result<std::unique_ptr<Trial>> make(const actors::JobConfig& job, const Clock& clock) {
+    STERNA_ASSIGN(const kernels::Isa isa, kernels::parse_isa(job.isa));
+    const nets::ParameterSpec spec{.name = "tensor", .shape = {kElements}};
+    const auto table = std::make_shared<const actors::ParameterTable>(std::vector{spec}, job, 1U);
+    STERNA_ASSIGN(actors::Shard shard, actors::Shard::make(job, *table, 0, false));
+    return std::unique_ptr<Trial>(new Trial(job, clock, isa, std::move(shard), table));
+  }
+
+  Result<void> exchange(std::uint64_t step, std::span<const float> drawn) {
+    const Time begin = clock_.now();
+    STERNA_TRY(encode(ranks_, step, drawn));
+    const Time encoded = clock_.now();
     double up = 0;
-    for (const actors::Packet& packet : ranks.front().packets) {
+    for (const actors::Packet& packet : ranks_.front().packets) {
       up += static_cast<double>(packet.payload.size());
     }
-    STERNA_TRY(update(shard, ranks, job, step));
-    const Time updated = clock.now();
-    STERNA_ASSIGN(const double down, take(shard, job, step + 1, values, pool, isa));
-    if (step == 0) continue;
-    constexpr auto kAll = static_cast<double>(kElements);
-    cost.bytes_up = up / kAll;
-    cost.bytes_down = down / kAll;
-    worker.push_back((seconds(encoded - begin) / job.ranks + seconds(clock.now() - updated)) /
-                     kAll);
-    server.push_back(seconds(updated - encoded) / kAll);
+    STERNA_TRY(update(shard_, ranks_, job_, step));
+    const Time updated = clock_.now();
+    STERNA_ASSIGN(const double down, take(shard_, job_, step + 1, values_, pool_, isa_));
+    if (step == 0) return {};
+    bytes_up_ = up / kAll;
+    bytes_down_ = down / kAll;
+    worker_.push_back((seconds(encoded - begin) / job_.ranks + seconds(clock_.now() - updated)) /
+                      kAll);
+    server_.push_back(seconds(updated - encoded) / kAll);
+    return {};
   }
-  cost.worker_seconds = median(worker);
-  cost.server_seconds = median(server);
-  return cost;
-}
+
+  /// Of one element.
+  CodecCost cost(const std::string& codec) const {
+    return {codec, bytes_up_, bytes_down_, median(worker_), median(server_)};
+  }
+
+ private:
+  static constexpr auto kAll = static_cast<double>(kElements);
+
+  Trial(const actors::JobConfig& job, const Clock& clock, kernels::Isa isa, actors::Shard shard,
+        const std::shared_ptr<const actors::ParameterTable>& table)
+      : job_(job),
+        clock_(clock),
+        isa_(isa),
+        shard_(std::move(shard)),
+        ranks_(make_ranks(job_, isa, table, clock)),
+        values_(kElements) {}
+
+  actors::JobConfig job_;
+  const Clock& clock_;
+  kernels::Isa isa_;
+  actors::Shard shard_;
+  std::vector<Rank> ranks_;
+  std::vector<float> values_;  ///< a worker's
+  actors::BufferPool pool_;
+  double bytes_up_ = 0;
+  double bytes_down_ = 0;
+  std::vector<double> worker_;  ///< seconds an element, step by step
+  std::vector<double> server_;
+};
 
 }  // namespace
 
@@ -174,15 +199,24 @@ Result<std::vector<CodecCost>> measure_codecs(const actors::JobConfig& job,
   std::vector<float> drawn(kElements + kMostRanks * kApart);
   fill_gaussian(std::span(drawn).first(kDrawn), 1);
   for (std::size_t i = kDrawn; i < drawn.size(); ++i) drawn[i] = drawn[i - kDrawn];
-  std::vector<CodecCost> costs;
+  const SteadyClock clock;
+  std::vector<std::unique_ptr<Trial>> trials;
   for (const std::string& name : codecs) {
     const auto codec = actors::find_codec(name);
     if (!codec) return Error{Errc::invalid_argument, fmt::format("there is no codec \"{}\"", name)};
     one.gradient.codec = codec->wire;
-    STERNA_ASSIGN(CodecCost cost, measure_codec(one, drawn));
-    cost.codec = name;
+    STERNA_ASSIGN(auto trial, Trial::make(one, clock));
+    trials.push_back(std::move(trial));
+  }
+  // In turns: what else this machine does meanwhile is then borne by all alike.
+  for (std::uint64_t step = 0; step < kSteps; ++step) {
+    for (const auto& trial : trials) STERNA_TRY(trial->exchange(step, drawn));
+  }
+  std::vector<CodecCost> costs;
+  for (std::size_t i = 0; i < codecs.size(); ++i) {
+    CodecCost cost = trials[i]->cost(codecs[i]);
     cost.server_seconds *= static_cast<double>(job.ranks) / one.ranks;
-    if (job.workers_step() && codec->ternary()) {
+    if (job.workers_step() && actors::find_codec(codecs[i])->ternary()) {
       cost.bytes_down *= static_cast<double>(kernels::sum_planes(job.ranks_down())) /
                          static_cast<double>(kernels::sum_planes(one.ranks_down()));
     }

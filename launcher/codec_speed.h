@@ -9,8 +9,8 @@
 
 namespace sterna::launcher {
 
-/// One step's exchange of a tensor larger than the caches, normally distributed, by each codec in
-/// turn; of the job count what its ranks, scalers, optimizer and `down` make of it. Takes some
+/// A few steps' exchanges of a tensor larger than the caches, normally distributed, by the codecs
+/// in turns; of the job count what its ranks, scalers, optimizer and `down` make of it. Takes some
 /// 10 ms of one thread per codec and rank. Errors: invalid_argument for an unknown codec,
 /// instruction set or optimizer.
 Result<std::vector<CodecCost>> measure_codecs(const actors::JobConfig& job,

@@ -21,6 +21,7 @@ namespace sterna::launcher {
 namespace {
 
 constexpr std::size_t kRanks = 8;
+constexpr std::size_t kStepsAtOnce = 4;
 constexpr std::size_t kLanes = 16;  // floats of a vector
 
 /// out += x, for whole vectors.
@@ -115,7 +116,7 @@ Result<Figures> bench_aggregate(const Ranks& ranks, std::size_t elements,
 
 /// Row 5: one momentum step from eight packets with scalers of their own over the same step from
 /// one fp32 gradient. `step_sums8_over_momentum`: from the sums of all eight, as a worker steps
-/// that gets the average.
+/// that gets the average; `settle4_over_momentum`: the same of four steps at once, each.
 Result<Figures> bench_fused(const Ranks& ranks, std::size_t elements,
                             const CodecBenchSetup& setup) {
   STERNA_ASSIGN(const HugeBuffer current, HugeBuffer::allocate(elements * sizeof(float)));
@@ -130,17 +131,20 @@ Result<Figures> bench_fused(const Ranks& ranks, std::size_t elements,
                                        .constants = momentum.constants({}, 0.01, 0)};
   const auto packets = ranks.packets();
   kernels::sum_trits(packets, sums.bytes(), setup.isa);
-  const kernels::SumPacket sum{kRanks, ranks.scalers.front(), sums.bytes()};
+  const kernels::SumStep step{{kRanks, ranks.scalers.front(), sums.bytes()}, options};
+  const std::vector<kernels::SumStep> several(kStepsAtOnce, step);
   const std::array one{kernels::Packet{kernels::Packing::fp32, 0, ranks.gradients.front().bytes()}};
   const RoundTimes times = RoundTimes::measure(
       {{"fp32", [&] { kernels::update(one, options, parameters, setup.isa); }},
        {"trits", [&] { kernels::update(packets, options, parameters, setup.isa); }},
-       {"sums", [&] { kernels::update(sum, options, parameters, setup.isa); }}},
+       {"sums", [&] { kernels::update(std::span(&step, 1), parameters, setup.isa); }},
+       {"several", [&] { kernels::update(several, parameters, setup.isa); }}},
       setup.rounds);
   return Figures{{"fused8_over_momentum", times.ratio("trits", "fp32")},
                  {"fused8_ms", times.seconds("trits") * 1e3},
                  {"momentum_ms", times.seconds("fp32") * 1e3},
-                 {"step_sums8_over_momentum", times.ratio("sums", "fp32")}};
+                 {"step_sums8_over_momentum", times.ratio("sums", "fp32")},
+                 {"settle4_over_momentum", times.ratio("several", "fp32") / kStepsAtOnce}};
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -82,7 +83,7 @@ class ShardTest : public ::testing::Test {
     }
   }
 
-  static std::vector<float> values(const Shard& shard, std::uint32_t chunk, std::uint64_t version) {
+  static std::vector<float> values(Shard& shard, std::uint32_t chunk, std::uint64_t version) {
     const Bytes bytes = shard.parameters(chunk, version).payload;
     std::vector<float> values(bytes.size() / sizeof(float));
     std::memcpy(values.data(), bytes.data(), bytes.size());
@@ -110,9 +111,9 @@ TEST_F(ShardTest, AVersionIsMadeWhenTheLastRankHasPushedAndAverages) {
 }
 
 TEST_F(ShardTest, TheStartDoesNotDependOnTheNumberOfServers) {
-  const Shard one = make();
+  Shard one = make();
   for (std::uint32_t index = 0; index < 3; ++index) {
-    const auto part = Shard::make(job, ParameterTable(specs(), job, 3), index, false);
+    auto part = Shard::make(job, ParameterTable(specs(), job, 3), index, false);
     ASSERT_TRUE(part.ok());
     for (std::uint32_t c = 0; c < part->table().chunks.size(); ++c) {
       if (!part->holds(c)) continue;
@@ -239,6 +240,54 @@ TEST_F(ShardTest, SnapshotsStayUntilTheyAreReleasedAndHoldTrainingBackBeforeThey
   EXPECT_TRUE(*shard.available(2, 3));
   update(shard);
   EXPECT_EQ(shard.version(2), Shard::kMaxSnapshots + 1);
+}
+
+/// A job whose workers step from sums.
+class AveragingShardTest : public ShardTest {
+ protected:
+  AveragingShardTest() {
+    job.gradient.scaler = ScalerRule::SHARED;
+    job.gradient.down = Down::AVERAGE;
+    job.gradient.check_every = 7;
+  }
+  void step(Shard& shard, std::uint64_t step, float value = 0.5F) const {
+    for (const std::uint32_t rank : {0U, 1U}) {
+      EXPECT_EQ(*shard.accept(push(shard, rank, step, value)), all(Verdict::ACCEPTED));
+    }
+    update(shard);
+  }
+};
+
+TEST_F(AveragingShardTest, SettlesItsStepsWhereAVersionIsWantedAndIsThenWhereParametersDownAre) {
+  job.evaluation.every = 5;
+  Shard averages = make(true);
+  job.gradient.down = Down::PARAMETERS;
+  Shard parameters = make(true);
+  for (std::uint64_t s = 0; s < 30; ++s) {
+    const float value = 0.25F * static_cast<float>(1 + s % 3);
+    step(averages, s, value);
+    step(parameters, s, value);
+    averages.release(s - s % 5);
+    parameters.release(s - s % 5);
+    for (std::uint32_t c = 0; c < 3; ++c) {
+      ASSERT_TRUE(*averages.available(c, s + 1, PayloadKind::GRADIENT));
+      // The last is as fp32, which leaves nothing to settle.
+      const bool settled = (s + 1) % 5 == 0 || (s + 1) % 7 == 0 || c == 2 ||
+                           (s + 1 + c) % Shard::kMostUnsettled == 0;
+      ASSERT_EQ(averages.available(c, s + 1).ok(), settled) << s << " " << c;
+      if (settled) {
+        ASSERT_EQ(values(averages, c, s + 1), values(parameters, c, s + 1)) << s;
+      }
+    }
+  }
+}
+
+TEST_F(AveragingShardTest, WhatWasLentStaysAsItWas) {
+  Shard shard = make();
+  const ParameterChunk lent = shard.parameters(0, 0);
+  const std::vector<std::byte> before(lent.payload.view().begin(), lent.payload.view().end());
+  for (std::uint64_t s = 0; s < 9; ++s) step(shard, s);
+  EXPECT_TRUE(std::ranges::equal(lent.payload.view(), before));
 }
 
 TEST_F(ShardTest, AdamKeepsItsSlotsAndCorrectsTheirBiasFromStepToStep) {

@@ -50,6 +50,15 @@ State updated(const Gradient& gradient, const UpdateOptions& options,
   return state;
 }
 
+State updated(const SumPacket& sums, const UpdateOptions& options,
+              const std::vector<float>& current, Isa isa) {
+  State state = state_of(options.optimizer, current.size());
+  const auto slots = spans(state.slots);
+  const SumStep step{sums, options};
+  update(std::span(&step, 1), {current, slots, state.next}, isa);
+  return state;
+}
+
 std::vector<std::vector<std::uint32_t>> all_bits(const State& state) {
   std::vector<std::vector<std::uint32_t>> all{bits(state.next)};
   for (const auto& slot : state.slots) all.push_back(bits(slot));
@@ -212,6 +221,34 @@ TEST(Update, FromSumsIsTheStepFromWhatTheyDecodeTo) {
           all_bits(updated(std::span(&decoded, 1), options, current, Isa::scalar));
       for (const Isa isa : every_isa()) {
         ASSERT_EQ(all_bits(updated(packet, options, current, isa)), expected) << n;
+      }
+    }
+  }
+}
+
+TEST(Update, BySeveralSumsAtOnceIsOneStepAfterTheOther) {
+  for (const std::size_t n : {std::size_t{700}, std::size_t{300'003}}) {
+    const RankPackets ranks(n, std::vector<Packing>(5, Packing::planes));
+    std::vector<std::byte> sums(sum_bytes(n, 5));
+    sum_trits(ranks.packets(), sums, Isa::scalar);
+    const auto current = gaussian(n, 0.1F, 44);
+    for (const std::string_view name : every_optimizer()) {
+      std::vector<SumStep> steps;
+      for (std::uint64_t i = 0; i < 3; ++i) {
+        steps.push_back(
+            {{5, 0.3F + static_cast<float>(i), sums}, options_of(name, 0.01, 5e-4F, i)});
+      }
+      State expected = state_of(steps[0].options.optimizer, n);
+      expected.next = current;
+      const auto places = spans(expected.slots);
+      for (const SumStep& step : steps) {
+        update(std::span(&step, 1), {expected.next, places, expected.next}, Isa::scalar);
+      }
+      for (const Isa isa : every_isa()) {
+        State state = state_of(steps[0].options.optimizer, n);
+        const auto slots = spans(state.slots);
+        update(steps, {current, slots, state.next}, isa);
+        ASSERT_EQ(all_bits(state), all_bits(expected)) << name << n;
       }
     }
   }
