@@ -14,8 +14,10 @@
 #include "kernels/entropy.h"
 #include "kernels/scaler.h"
 #include "launcher/bench/bench_codec.h"
+#include "launcher/bench/captured_gradients.h"
 #include "launcher/bench/huge_buffer.h"
 #include "launcher/bench/rounds.h"
+#include "launcher/cluster_file.h"
 
 namespace sterna::launcher {
 
@@ -137,6 +139,37 @@ Result<void> add_sums(const CodecBenchSetup& setup, std::span<float> gradient, F
   return {};
 }
 
+/// What training makes: few trits are nonzero, and not equally many everywhere. Of the tensors that
+/// are ternarized by default.
+Result<void> add_captured(const CodecBenchSetup& setup, Figures& figures) {
+  constexpr std::uint64_t kStepsBefore = 100;
+  STERNA_ASSIGN(const auto tensors, capture_lenet_gradients(kStepsBefore, [](const auto&) {}));
+  double bytes = 0;
+  double least = 0;
+  double elements = 0;
+  double nonzero = 0;
+  for (std::uint32_t t = 0; t < tensors.size(); ++t) {
+    const std::vector<float>& gradient = tensors[t];
+    if (gradient.size() < static_cast<std::size_t>(GradientSection{}.min_size)) continue;
+    CodecBenchSetup one = setup;
+    one.elements = gradient.size();
+    STERNA_ASSIGN(const Buffers buffers, Buffers::allocate(one.elements, 1));
+    STERNA_ASSIGN(const float scaler, kernels::scaler(gradient, 2.5F, setup.isa));
+    kernels::ternarize(gradient, scaler, {.seed = 1, .tensor = t}, 0, buffers.planes.bytes(),
+                       setup.isa);
+    STERNA_ASSIGN(const Coding coding, measure(buffers, 1, one));
+    const auto counts = count_values(buffers.planes.bytes(), 1, one);
+    bytes += coding.bytes;
+    least += least_bytes(counts);
+    elements += static_cast<double>(gradient.size());
+    nonzero += static_cast<double>(counts.front() + counts.back());
+  }
+  figures["entropy_over_limit_lenet"] = bytes / least;
+  figures["entropy_bits_lenet"] = 8 * bytes / elements;
+  figures["lenet_nonzero_fraction"] = nonzero / elements;
+  return {};
+}
+
 }  // namespace
 
 Result<Figures> bench_codec_entropy(const CodecBenchSetup& setup) {
@@ -144,6 +177,7 @@ Result<Figures> bench_codec_entropy(const CodecBenchSetup& setup) {
   Figures figures;
   STERNA_TRY(add_trits(setup, gradient.floats(), figures));
   STERNA_TRY(add_sums(setup, gradient.floats(), figures));
+  STERNA_TRY(add_captured(setup, figures));
   return figures;
 }
 
