@@ -4,12 +4,10 @@
 
 #include "actors/local_trainer.h"
 #include "input/batch.h"
-#include "input/data_source.h"
-#include "input/idx.h"
 #include "input/preprocess.h"
+#include "launcher/bench/bench_data.h"
 #include "launcher/bench/bench_logs.h"
 #include "launcher/bench/median.h"
-#include "launcher/environment.h"
 #include "launcher/job_plan.h"
 #include "launcher/run_job.h"
 
@@ -86,12 +84,8 @@ Result<ActorStep> actor_step(const ClusterFile& file, const input::DataLocation&
 }  // namespace
 
 Result<Figures> bench_train(const BenchProgress& progress) {
-  input::DataQuery query;
-  query.env = input::data_directory(environment);
-  query.cache = input::cache_directory(environment);
-  query.say = progress;
-  STERNA_ASSIGN(const input::DataLocation location, input::find_data(query));
-  STERNA_ASSIGN(const input::Dataset data, input::load_mnist(location.dir, input::Split::train));
+  STERNA_ASSIGN(const BenchData found, find_bench_data(progress));
+  const auto& [location, data] = found;
 
   std::vector<double> local;
   std::vector<double> ipc;

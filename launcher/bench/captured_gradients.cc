@@ -2,10 +2,8 @@
 
 #include "actors/local_trainer.h"
 #include "input/batch.h"
-#include "input/data_source.h"
-#include "input/idx.h"
 #include "input/preprocess.h"
-#include "launcher/environment.h"
+#include "launcher/bench/bench_data.h"
 
 namespace sterna::launcher {
 
@@ -25,12 +23,8 @@ struct Captured final : nets::GradientSink {
 
 Result<std::vector<std::vector<float>>> capture_lenet_gradients(std::uint64_t steps,
                                                                 const BenchProgress& progress) {
-  input::DataQuery query;
-  query.env = input::data_directory(environment);
-  query.cache = input::cache_directory(environment);
-  query.say = progress;
-  STERNA_ASSIGN(const input::DataLocation location, input::find_data(query));
-  STERNA_ASSIGN(const input::Dataset data, input::load_mnist(location.dir, input::Split::train));
+  STERNA_ASSIGN(const BenchData found, find_bench_data(progress));
+  const input::Dataset& data = found.train;
   actors::JobConfig job;
   job.steps = steps + 1;
   job.batch = kBatch;

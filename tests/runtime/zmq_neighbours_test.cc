@@ -38,6 +38,13 @@ class Neighbours : public Network {
     EXPECT_TRUE(until([&] { return listener.messages > before || from.ends.contains(channel); }));
     return listener.messages > before;
   }
+  /// Whether somebody on this host gets through who says to be `who`.
+  bool is_heard_as(const Peer& who, const Credentials& secrets, Peer& server) {
+    Peer intruder;
+    intruder.contact.identity = who.contact.identity;
+    open(intruder, secrets, false);
+    return greets(intruder, server.contact, server);
+  }
 
   TemporaryFolder here;
   TemporaryFolder there;
@@ -102,10 +109,7 @@ TEST_F(Neighbours, AWrongTokenIsDenied) {
   auto server = make("server");
   auto neighbour = make("neighbour");
   server->transport->admit(neighbour->contact);
-  Peer intruder;
-  intruder.contact.identity = neighbour->contact.identity;
-  open(intruder, make_credentials(), false);
-  EXPECT_FALSE(greets(intruder, server->contact, *server));
+  EXPECT_FALSE(is_heard_as(*neighbour, make_credentials(), *server));
   EXPECT_EQ(server->transport->counters().authentication_denials, 1U);
 }
 
@@ -113,10 +117,8 @@ TEST_F(Neighbours, ATokenOfAnotherHostOpensNothing) {
   auto server = make("server");
   auto stranger = make_stranger("stranger");
   server->transport->admit(stranger->contact);
-  Peer intruder;
-  intruder.contact.identity = stranger->contact.identity;
-  open(intruder, stranger->credentials, false);  // all of its secrets, on this host
-  EXPECT_FALSE(greets(intruder, server->contact, *server));
+  // All of its secrets, on this host.
+  EXPECT_FALSE(is_heard_as(*stranger, stranger->credentials, *server));
   EXPECT_EQ(server->transport->counters().authentication_denials, 1U);
 }
 
@@ -126,10 +128,7 @@ TEST_F(Neighbours, ATokenOpensNothingOverTcp) {
   server->transport->admit(neighbour->contact);
   options.neighbourhood = 0;
   options.curve = false;
-  Peer intruder;
-  intruder.contact.identity = neighbour->contact.identity;
-  open(intruder, neighbour->credentials, false);
-  EXPECT_FALSE(greets(intruder, server->contact, *server));
+  EXPECT_FALSE(is_heard_as(*neighbour, neighbour->credentials, *server));
   EXPECT_EQ(server->messages, 0U);
 }
 
