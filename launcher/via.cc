@@ -1,9 +1,12 @@
 #include "launcher/via.h"
 
 #include <fmt/format.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <utility>
 
 #include "launcher/commands.h"
@@ -13,6 +16,9 @@
 
 namespace sterna::launcher {
 namespace {
+
+constexpr int kSshFailed = 255;  // as ssh(1) has it; of sterna itself no exit code is that high
+constexpr int kNoSsh = 127;
 
 Result<std::string> script_for(const Elsewhere& there, const std::vector<std::string>& arguments) {
   // "~" must not be read by the shell: the script does that itself.
@@ -50,8 +56,22 @@ int run_via(const Elsewhere& there, const std::vector<std::string>& arguments) {
   argv.reserve(words.size() + 1);
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
-  ::execvp(argv.front(), argv.data());
-  return report(system_error("cannot start ssh", errno));
+  const pid_t ssh = ::fork();
+  if (ssh < 0) return report(system_error("cannot start ssh", errno));
+  if (ssh == 0) {
+    ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+    ::execvp(argv.front(), argv.data());
+    ::_exit(kNoSsh);
+  }
+  // Ctrl-C reaches ssh as well, whose end is then ours.
+  std::signal(SIGINT, SIG_IGN);
+  int status = 0;
+  while (::waitpid(ssh, &status, 0) < 0 && errno == EINTR) continue;
+  if (!WIFEXITED(status)) return exit_interrupted;
+  const int code = WEXITSTATUS(status);
+  if (code == kNoSsh) return report({Errc::unavailable, "cannot start ssh; is it installed?"});
+  if (code != kSshFailed) return code;
+  return report({Errc::unavailable, "no word from " + there.ssh + "; ssh says why above"});
 }
 
 Result<std::string> ask_via(RealMachine& machine, const Elsewhere& there,

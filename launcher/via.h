@@ -20,8 +20,8 @@ struct Elsewhere {
 /// The head of a run that another host keeps.
 std::optional<Elsewhere> head_elsewhere(const RunState& state);
 
-/// Becomes ssh, which runs the newest sterna there with these arguments; returns only when that
-/// fails, with the exit code. (One that cannot reach the host ends as ssh does, with 255.)
+/// Lets the newest sterna there do this, whose words and exit code are ours. A host that ssh cannot
+/// reach is an error like any other, after ssh's own words.
 int run_via(const Elsewhere& there, const std::vector<std::string>& arguments);
 /// What it says there, instead.
 Result<std::string> ask_via(RealMachine& machine, const Elsewhere& there,

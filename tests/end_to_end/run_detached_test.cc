@@ -88,6 +88,21 @@ TEST_F(RunDetached, WhoKillsItsOwnerEndsItAll) {
   EXPECT_THAT(said, HasSubstr("nothing is left"));
 }
 
+TEST_F(RunDetached, AHostThatSshCannotReachIsAnErrorAndElseTheExitCodeIsItsOwn) {
+  write("ssh", "#!/bin/sh\necho ssh: no such host >&2\nexit ${SSH_ENDS:-255}\n");
+  std::filesystem::permissions(path("ssh"), std::filesystem::perms::owner_all);
+  SternaProgram& unreached = sterna({"list", "--via", "far"}, {"PATH=" + folder()});
+  EXPECT_EQ(unreached.exit_code(kPatience), 1) << unreached.story();
+  EXPECT_THAT(unreached.err(),
+              AllOf(HasSubstr("no such host"), HasSubstr("no word from far; ssh says why")));
+  SternaProgram& reached = sterna({"list", "--via", "far"}, {"PATH=" + folder(), "SSH_ENDS=2"});
+  EXPECT_EQ(reached.exit_code(kPatience), 2) << reached.story();
+  std::filesystem::remove(path("ssh"));
+  SternaProgram& without = sterna({"list", "--via", "far"}, {"PATH=" + folder()});
+  EXPECT_EQ(without.exit_code(kPatience), 1) << without.story();
+  EXPECT_THAT(without.err(), HasSubstr("is it installed?"));
+}
+
 TEST_F(RunDetached, AWrongFileStartsNothing) {
   SternaProgram& program = sterna({"up", "job.toml", "--set", "job.steps=0"});
   EXPECT_EQ(program.exit_code(kPatience), 2) << program.story();

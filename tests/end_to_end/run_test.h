@@ -61,8 +61,8 @@ class RunTest : public testing::Test {
   void may_leave_socket_folders() { may_leave_socket_folders_ = true; }
 
   /// sterna ARGUMENTS, in the test's folder.
-  SternaProgram& sterna(Arguments arguments) {
-    programs_.push_back(std::make_unique<SternaProgram>(folder(), std::move(arguments)));
+  SternaProgram& sterna(Arguments arguments, const Environment& variables = {}) {
+    programs_.push_back(std::make_unique<SternaProgram>(folder(), std::move(arguments), variables));
     return *programs_.back();
   }
   /// sterna run job.toml --data DIGITS MORE
