@@ -10,13 +10,15 @@ namespace sterna {
 
 namespace {
 
-// $w: the work folder, $h: the bundle's hash, $p: the program. An installed program of the same
-// build is used as it is. The archive grows in $f; what is unpacked and verified takes its final
-// name in one step. $d.lock says whose $d.part is, so that two launchers at once do no harm.
+// $w: the work folder, $h: the bundle's hash, $p: the program, $k: how many bundles stay. An
+// installed program of the same build is used as it is. The archive grows in $f; what is unpacked
+// and verified takes its final name in one step. $d.lock says whose $d.part is, so that two
+// launchers at once do no harm. A new bundle makes those go that nobody has used for longest and
+// that no process here runs from.
 constexpr std::string_view kScript =
     R"sh(umask 077; LC_ALL=C; export LC_ALL; case $w in "~/"*) w=$HOME/${w#??};; esac; )sh"
     R"sh(d=$w/bundles/$h; mkdir -p "$w/bundles" || { echo "STERNA broken cannot write $w"; exit 4; }; )sh"
-    R"sh(b=$d/bin/$p; have=no; [ -x "$b" ] && have=yes; )sh"
+    R"sh(b=$d/bin/$p; have=no; [ -x "$b" ] && have=yes && touch "$d"; )sh"
     R"sh(if [ $have = no ] && s=$(command -v "$p" 2>/dev/null) && )sh"
     R"sh([ "$("$s" __bundle-hash 2>/dev/null)" = "$h" ]; then b=$s; have=yes; fi; )sh"
     // One at a time goes on with what has arrived before; who comes meanwhile begins anew.
@@ -33,7 +35,12 @@ constexpr std::string_view kScript =
     R"sh(restart) rm -f "$f";; )sh"
     R"sh(unpack) t=$d.new$$; rm -rf "$t"; mkdir "$t"; )sh"
     R"sh(if gzip -dc < "$f" | tar -xf - -C "$t" && [ "$("$t/bin/$p" __bundle-hash)" = "$h" ]; )sh"
-    R"sh(then [ -e "$d" ] || mv "$t" "$d"; rm -rf "$t" "$f"; [ "$f" = "$d.part" ] && rm -rf "$d.lock"; echo "STERNA unpacked"; )sh"
+    R"sh(then [ -e "$d" ] || mv "$t" "$d"; touch "$d"; rm -rf "$t" "$f"; )sh"
+    R"sh([ "$f" = "$d.part" ] && rm -rf "$d.lock"; )sh"
+    R"sh(i=0; ls -t "$w/bundles" | while read -r o; do case $o in *.*) continue;; esac; )sh"
+    R"sh(i=$((i+1)); [ $i -gt $k ] || continue; for e in /proc/[0-9]*/exe; do )sh"
+    R"sh(case $(readlink "$e" 2>/dev/null) in "$w/bundles/$o"/*) continue 2;; esac; done; )sh"
+    R"sh(rm -rf "$w/bundles/$o"; done; echo "STERNA unpacked"; )sh"
     R"sh(else rm -rf "$t" "$f"; echo "STERNA broken the bundle arrived damaged or does not run here"; exit 4; fi;; )sh"
     R"sh(run) set -- $rest; exec "$b" "$@";; esac; done; exit 5)sh";
 
@@ -57,7 +64,7 @@ std::string_view value_of(std::string_view line, std::string_view key) {
 std::string remote_script(const std::string& work, const std::string& hash,
                           const std::string& program) {
   // "~" must not be read by the shell: the script does that itself.
-  return fmt::format("w=\"{}\"; h={}; p={}; {}", work, hash, program, kScript);
+  return fmt::format("w=\"{}\"; h={}; p={}; k={}; {}", work, hash, program, kBundlesKept, kScript);
 }
 
 std::string as_ssh_command(const std::string& script) {

@@ -17,6 +17,9 @@
 
 namespace sterna {
 
+/// A host's work folder holds so many bundles, and those that its processes run from.
+inline constexpr int kBundlesKept = 5;
+
 struct RemoteFacts {
   bool has_bundle = false;
   std::uint64_t part_bytes = 0;  ///< of the archive, from an earlier attempt

@@ -3,14 +3,19 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <spawn.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <optional>
+#include <set>
 
 #include "runtime/bundle.h"
+#include "runtime/remote_script.h"
 #include "tests/temporary_folder.h"
 
 namespace sterna::test {
@@ -133,6 +138,32 @@ TEST_F(RemoteSessionTest, ADamagedBeginningIsFoundOutAndThrownAway) {
   end.reset();
   open();
   expect_run();
+}
+
+TEST_F(RemoteSessionTest, ANewBundleMakesTheOldestGoButNotOneThatRuns) {
+  const fs::path bundles = folder / "work/bundles";
+  const auto now = fs::file_time_type::clock::now();
+  for (int age = 1; age <= kBundlesKept + 2; ++age) {
+    const fs::path bundle = bundles / ("old" + std::to_string(age));
+    fs::create_directories(bundle / "bin");
+    fs::last_write_time(bundle, now - std::chrono::hours(age));
+  }
+  const std::string oldest = "old" + std::to_string(kBundlesKept + 2);
+  const std::string sleeper = (bundles / oldest / "bin/sleep").string();
+  fs::copy_file(fs::canonical("/bin/sleep"), sleeper);
+  fs::last_write_time(bundles / oldest, now - std::chrono::hours(kBundlesKept + 2));
+  pid_t pid = 0;
+  char* argv[] = {const_cast<char*>(sleeper.c_str()), const_cast<char*>("60"), nullptr};
+  ASSERT_EQ(::posix_spawn(&pid, sleeper.c_str(), nullptr, nullptr, argv, environ), 0);
+  open();
+  expect_run();
+  ::kill(pid, SIGKILL);
+  ::waitpid(pid, nullptr, 0);
+  std::set<std::string> left;
+  for (const auto& entry : fs::directory_iterator(bundles)) left.insert(entry.path().filename());
+  std::set<std::string> expected = {"HASH", oldest};
+  for (int age = 1; age < kBundlesKept; ++age) expected.insert("old" + std::to_string(age));
+  EXPECT_EQ(left, expected);
 }
 
 TEST_F(RemoteSessionTest, AProgramThatSaysAnotherHashIsNotRun) {
