@@ -5,6 +5,7 @@
 // transport's thread, hence the mutex.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <memory>
 #include <mutex>
@@ -14,6 +15,15 @@
 #include "runtime/base/bytes.h"
 
 namespace sterna::actors {
+
+/// Where the next payload may begin behind one of `size` bytes at the front of `room`: payloads are
+/// sent from where they lie as whole words, the last one filled up with zeros.
+inline std::size_t aligned(MutableBytes room, std::size_t size) {
+  const std::size_t end = std::min(room.size(), (size + 7) / 8 * 8);
+  std::fill(room.begin() + static_cast<std::ptrdiff_t>(size),
+            room.begin() + static_cast<std::ptrdiff_t>(end), std::byte{});
+  return end;
+}
 
 /// From any thread. Keeps as many buffers as were ever in use at once; buffers may outlive it.
 class BufferPool {

@@ -1,5 +1,6 @@
 #include "actors/chunk_updates.h"
 
+#include <limits>
 #include <utility>
 
 #include "actors/codec.h"
@@ -33,7 +34,7 @@ void ChunkUpdates::run(ChunkUpdate& update) {
   }
   std::vector<std::span<float>> slots;
   for (const auto& slot : update.slots) slots.push_back(slot->as<float>());
-  update.down = {.chunk = update.chunk, .codec = update.codec, .payload = {}};
+  update.down = {.chunk = update.chunk, .payload = {}};
   if (update.combine == Combine::sums) sum(update, packets);
   if (update.settles && !update.unsettled.empty()) settle(update, slots);
   const kernels::Parameters parameters{
@@ -73,6 +74,7 @@ void ChunkUpdates::sum(ChunkUpdate& update, std::span<const kernels::Packet> pac
   const std::size_t count = update.current->size() / sizeof(float);
   const auto sums = pool_.take(kernels::sum_bytes(count, ranks));
   kernels::sum_trits(packets, sums->bytes(), isa_);
+  update.down.codec = update.codec;
   update.down.scaler = packets.front().scaler;
   if (update.sends) update.down.payload = seal(update, sums, ranks);
   update.unsettled.push_back({share(sums), ranks, update.down.scaler, update.options});
@@ -96,9 +98,10 @@ void ChunkUpdates::step_from_trits(ChunkUpdate& update, std::span<const kernels:
   const std::span<float> values = scratch->as<float>();
   kernels::average(packets, values, isa_);
   for (std::size_t i = 0; i < values.size(); ++i) residual[i] += values[i];
-  // Packets are finite. Sums of them that are not make the parameters, then the loss not finite.
   const Result<float> scaler = kernels::scaler(residual, update.clip, isa_);
-  update.down.scaler = scaler ? *scaler : 0.0F;
+  update.down.codec = update.codec;
+  // Packets are finite, but their sums or squares need not be: workers refuse such a scaler.
+  update.down.scaler = scaler ? *scaler : std::numeric_limits<float>::infinity();
   const auto trits = pool_.take(kernels::planes_bytes(values.size()));
   kernels::ternarize(residual, update.down.scaler, update.draw, update.first, trits->bytes(), isa_);
   const kernels::SumStep step{{1, update.down.scaler, trits->bytes()}, update.options};
@@ -116,6 +119,7 @@ Bytes ChunkUpdates::seal(const ChunkUpdate& update, const std::shared_ptr<Buffer
   const Packed what{.count = update.current->size() / sizeof(float), .ranks = ranks};
   const std::shared_ptr<Buffer> sealed = pool_.take(codec.room(what));
   const std::size_t bytes = codec.seal(planes->bytes(), what, sealed->bytes(), isa_);
+  aligned(sealed->bytes(), bytes);
   return share(sealed, bytes);
 }
 

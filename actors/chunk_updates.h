@@ -24,7 +24,7 @@ enum class Combine {
   ternary,     ///< the average ternarized again, which travels down
 };
 
-/// A step that its workers have made already, and the server has not: its average is kept packed.
+/// A step that the server has yet to make: its average is kept packed.
 struct SummedStep {
   Bytes sums;
   std::uint32_t ranks = 1;

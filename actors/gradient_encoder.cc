@@ -56,12 +56,12 @@ void GradientEncoder::agree(std::uint64_t step, std::uint32_t index, float value
 }
 
 bool GradientEncoder::may_begin(std::uint64_t step) const {
-  const std::uint64_t wanted = step_of_scalers(step);
-  const bool waits = job_.shares_scalers() && wanted != step && !job_.floats(step);
-  if (!waits) return true;
+  // What the last step's scalers are needed for, and no rank may be offering those of a step that
+  // others have not reached.
+  if (!job_.shares_scalers() || step == 0) return true;
   const std::lock_guard lock(mutex_);
   return std::all_of(shared_.begin(), shared_.end(),
-                     [&](const Shared& one) { return one.known && one.step == wanted; });
+                     [&](const Shared& one) { return one.known && one.step == step - 1; });
 }
 
 std::vector<float> GradientEncoder::agreed(Range range) const {
@@ -172,7 +172,7 @@ Result<void> GradientEncoder::pack(std::uint32_t index, const Fill& fill) {
             .count = chunks[i].count,
             .payload = Bytes(buffer, payload)},
            chunks[i].shard);
-    at += filled.bytes;
+    at += aligned(buffer->bytes().subspan(at), filled.bytes);
   }
   return {};
 }

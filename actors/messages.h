@@ -118,6 +118,7 @@ struct Pull {
 struct Compare {
   using Wire = schema::Compare;
   using Reply = void;
+  static constexpr Lane kLane = Lane::data;  ///< that of pushes, so that it comes before the next
   struct Fingerprint {
     std::uint32_t chunk = 0;
     Hash hash{};

@@ -18,7 +18,10 @@ class HashedOnce {
   explicit HashedOnce(Bytes parameters) : parameters_(std::move(parameters)) {}
 
   const Hash& get() {
-    std::call_once(once_, [this] { hash_ = hash_of(parameters_.view()); });
+    std::call_once(once_, [this] {
+      hash_ = hash_of(parameters_.view());
+      parameters_ = {};
+    });
     return hash_;
   }
 

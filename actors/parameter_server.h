@@ -1,7 +1,8 @@
 // ParameterServer: a shard of the parameters as an actor. Gradients in, parameters out.
 //
-// The loop checks packets and answers; decoding and the optimizer run on a compute thread, one
-// group of chunks at a time. What a peer does wrong is answered with an error and ends its link.
+// The loop checks packets, undoes their entropy code and answers; sums, averages and the optimizer
+// run on a compute thread, one group of chunks at a time. What a peer does wrong is answered with
+// an error and ends its link.
 #pragma once
 
 #include <deque>

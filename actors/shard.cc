@@ -49,7 +49,9 @@ Result<Shard> Shard::make(const JobConfig& job, ParameterTable table, std::uint3
     for (std::size_t i = 0; i < shard.rule_.slots(); ++i) {
       chunk.slots.push_back(make_buffer(bytes));
     }
-    if (job.gradient.down == Down::TERNARY) chunk.residual = make_buffer(bytes);
+    if (job.gradient.down == Down::TERNARY && shard.table_.tensors[place.tensor].ternary) {
+      chunk.residual = make_buffer(bytes);
+    }
     chunk.packets.resize(job.ranks);
     chunk.arrived.resize(job.ranks);
     chunk.counted.resize(job.ranks);
@@ -58,7 +60,7 @@ Result<Shard> Shard::make(const JobConfig& job, ParameterTable table, std::uint3
   return shard;
 }
 
-Result<void> Shard::open(Packet& packet, std::uint64_t step) {
+Result<void> Shard::check(const Packet& packet, std::uint64_t step) const {
   if (!holds(packet.chunk)) {
     return broken(fmt::format("chunk {} is not in shard {}", packet.chunk, index_));
   }
@@ -73,6 +75,10 @@ Result<void> Shard::open(Packet& packet, std::uint64_t step) {
   if (!std::isfinite(packet.scaler) || packet.scaler < 0) {
     return broken(fmt::format("chunk {}: a scaler of {}", packet.chunk, packet.scaler));
   }
+  return {};
+}
+
+Result<void> Shard::open(Packet& packet) {
   Result<Bytes> opened =
       codec_of(packet.codec).open(packet.payload, {.count = packet.count}, pool_, isa_);
   if (!opened) return Error(opened.error()).in(fmt::format("chunk {}", packet.chunk));
@@ -92,8 +98,12 @@ Result<void> Shard::open(Push& push) {
   if (push.base_version != push.step) {
     return broken(fmt::format("step {} computed from version {}", push.step, push.base_version));
   }
+  std::set<std::uint32_t> chunks;
   for (Packet& packet : push.packets) {
-    STERNA_TRY(open(packet, push.step));
+    STERNA_TRY(check(packet, push.step));
+    if (!chunks.insert(packet.chunk).second) {
+      return broken(fmt::format("chunk {} twice", packet.chunk));
+    }
     // Nobody has the parameters that a later step is computed from.
     if (push.step > chunks_[packet.chunk].version) {
       return broken(fmt::format("step {} of chunk {}, which is at version {}", push.step,
@@ -104,6 +114,7 @@ Result<void> Shard::open(Push& push) {
       return broken(fmt::format("chunk {}: a scaler of {}, and another rank's is {}", packet.chunk,
                                 packet.scaler, *chunk.scaler));
     }
+    if (push.step == chunk.version && !chunk.arrived[push.rank]) STERNA_TRY(open(packet));
   }
   return {};
 }
@@ -169,7 +180,8 @@ ChunkUpdates Shard::take_ready(std::uint64_t most_elements) {
     const TableTensor& tensor = table_.tensors[place.tensor];
     const Combine how = combine(place, chunk.version);
     // Workers that step by themselves pull no parameters: these change where they lie.
-    const bool in_place = job_.workers_step() && !chunk.lent;
+    const bool settle = how != Combine::sums || settles(index, chunk.version + 1);
+    const bool in_place = job_.workers_step() && (!chunk.lent || !settle);
     const std::shared_ptr<Buffer> current =
         job_.workers_step() ? std::exchange(chunk.parameters, nullptr) : chunk.parameters;
     updates.add({.chunk = index,
@@ -180,7 +192,7 @@ ChunkUpdates Shard::take_ready(std::uint64_t most_elements) {
                  .slots = chunk.slots,
                  .next = in_place ? current : pool_.take(place.count * sizeof(float)),
                  .unsettled = std::exchange(chunk.unsettled, {}),
-                 .settles = how != Combine::sums || settles(index, chunk.version + 1),
+                 .settles = settle,
                  .codec = tensor.codec,
                  .combine = how,
                  .sends = job_.workers_step(),
@@ -245,10 +257,13 @@ ParameterChunk Shard::parameters(std::uint32_t index, std::uint64_t version, Cod
   Chunk& chunk = chunks_[index];
   const bool current = version == chunk.version;
   if (codec == Codec::BF16 && current && chunk.down.codec == codec) return chunk.down;
-  if (current) chunk.lent = true;
+  // A snapshot even of the current one: its successor may be under way.
+  const auto snapshot = chunk.snapshots.find(version);
+  const bool kept = snapshot != chunk.snapshots.end();
+  if (!kept) chunk.lent = true;
   return {.chunk = index,
           .codec = Codec::FP32,
-          .payload = share(current ? chunk.parameters : chunk.snapshots.at(version))};
+          .payload = share(kept ? snapshot->second : chunk.parameters)};
 }
 
 Result<std::vector<std::shared_ptr<HashedOnce>>> Shard::compared(const Compare& compare) const {

@@ -2,8 +2,8 @@
 //
 // Each chunk has a version of its own. The ranks' packets of a step are kept packed, as they were
 // received, until all are there; then one pass decodes, sums in rank order, averages and applies
-// the optimizer into a fresh buffer, which becomes the next version. A version is immutable, so
-// that pulls send it from where it lies. Nothing depends on the order of arrival.
+// the optimizer into a fresh buffer, which becomes the next version. A version that somebody pulls
+// is immutable, so that it is sent from where it lies. Nothing depends on the order of arrival.
 //
 // Where the ranks share scalers, their trits are summed as integers; the sums may travel down in
 // place of the parameters, to workers that step from them as this shard does. It does so later: the
@@ -100,7 +100,8 @@ class Shard {
 
   Shard(const JobConfig& job, ParameterTable table, std::uint32_t index, bool snapshots);
   Result<void> open(Push& push);
-  Result<void> open(Packet& packet, std::uint64_t step);
+  Result<void> check(const Packet& packet, std::uint64_t step) const;
+  Result<void> open(Packet& packet);
   Combine combine(const TableChunk& place, std::uint64_t step) const;
   bool snapshots_full(const Chunk& chunk) const;
   bool settles(std::uint32_t chunk, std::uint64_t version) const;

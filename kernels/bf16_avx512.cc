@@ -6,7 +6,7 @@
 namespace sterna::kernels {
 namespace {
 
-STERNA_AVX512 inline __attribute__((always_inline)) __m256i rounded(__m512 value) {
+STERNA_AVX512_INLINE __m256i rounded(__m512 value) {
   const __m512i bits = _mm512_castps_si512(value);
   const __m512i upper = _mm512_srli_epi32(bits, 16);
   const __m512i odd = _mm512_and_si512(upper, _mm512_set1_epi32(1));

@@ -17,8 +17,9 @@ std::size_t segment_bytes(const SegmentHeader& header, std::size_t planes) {
   return header.kind == SegmentKind::copied ? 1 + planes : header.segment_bytes();
 }
 
-Result<void> check(std::span<const std::byte> planes, std::size_t count, std::uint32_t ranks) {
-  return ranks == 1 ? check_planes(planes, count) : check_sums(planes, count, ranks);
+Result<void> check(std::span<const std::byte> planes, std::size_t count, std::uint32_t ranks,
+                   Isa isa) {
+  return ranks == 1 ? check_planes(planes, count) : check_sums(planes, count, ranks, isa);
 }
 
 class Encoder {
@@ -46,7 +47,8 @@ class Encoder {
 
 class Decoder {
  public:
-  Decoder(std::uint32_t ranks, Isa isa) : ranks_(ranks), kernels_(entropy_kernels(isa)) {}
+  Decoder(std::uint32_t ranks, Isa isa)
+      : ranks_(ranks), isa_(isa), kernels_(entropy_kernels(isa)) {}
 
   /// Decodes the segment at the front of `bytes` and returns what it takes of them.
   Result<std::size_t> decode(std::span<const std::byte> bytes, std::size_t count,
@@ -62,7 +64,7 @@ class Decoder {
       checked = planes.last(block_bytes(ranks_));  // the others cannot be wrong
       count = (count - 1) % plane_block + 1;
     }
-    auto right = check(checked, count, ranks_);
+    auto right = check(checked, count, ranks_, isa_);
     if (!right) return right.error();
     return segment_bytes(*header, planes.size());
   }
@@ -78,6 +80,7 @@ class Decoder {
   }
 
   std::uint32_t ranks_;
+  Isa isa_;
   EntropyKernels kernels_;
   TritTables<RansDecodeTable> tables_;
 };

@@ -9,17 +9,17 @@ namespace {
 constexpr std::size_t plane_bytes = plane_block_bytes / 2;
 constexpr std::size_t word_bytes = sizeof(std::uint64_t);
 
-STERNA_AVX512 inline __attribute__((always_inline)) std::uint64_t load(const std::byte* p) {
+STERNA_AVX512_INLINE std::uint64_t load(const std::byte* p) {
   std::uint64_t v = 0;
   __builtin_memcpy(&v, p, sizeof v);
   return v;
 }
 
-STERNA_AVX512 inline __attribute__((always_inline)) void store(std::byte* p, std::uint64_t v) {
+STERNA_AVX512_INLINE void store(std::byte* p, std::uint64_t v) {
   __builtin_memcpy(p, &v, sizeof v);
 }
 
-STERNA_AVX512 inline __attribute__((always_inline)) unsigned popcount(std::uint64_t v) {
+STERNA_AVX512_INLINE unsigned popcount(std::uint64_t v) {
   return static_cast<unsigned>(__builtin_popcountll(v));
 }
 

@@ -11,34 +11,32 @@ struct TwoVectors {
   __m512i low, high;
 };
 
-STERNA_AVX512 inline __attribute__((always_inline)) TwoVectors load(const RansStates& states) {
+STERNA_AVX512_INLINE TwoVectors load(const RansStates& states) {
   return {_mm512_loadu_si512(states.lane), _mm512_loadu_si512(states.lane + 16)};
 }
 
-STERNA_AVX512 inline __attribute__((always_inline)) void store(const TwoVectors& x,
-                                                               RansStates& states) {
+STERNA_AVX512_INLINE void store(const TwoVectors& x, RansStates& states) {
   _mm512_storeu_si512(states.lane, x.low);
   _mm512_storeu_si512(states.lane + 16, x.high);
 }
 
-STERNA_AVX512 inline __attribute__((always_inline)) __m512i field(__m512i entries, unsigned at) {
+STERNA_AVX512_INLINE __m512i field(__m512i entries, unsigned at) {
   return _mm512_and_si512(_mm512_srli_epi32(entries, at), _mm512_set1_epi32(rans_slots - 1));
 }
 
-STERNA_AVX512 inline __attribute__((always_inline)) __m512i bytes_at(const std::byte* p) {
+STERNA_AVX512_INLINE __m512i bytes_at(const std::byte* p) {
   return _mm512_cvtepu8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
 }
 
 // The upper halves of the 64-bit products.
-STERNA_AVX512 inline __attribute__((always_inline)) __m512i multiply_high(__m512i a, __m512i b) {
+STERNA_AVX512_INLINE __m512i multiply_high(__m512i a, __m512i b) {
   const __m512i even = _mm512_srli_epi64(_mm512_mul_epu32(a, b), 32);
   const __m512i odd = _mm512_mul_epu32(_mm512_srli_epi64(a, 32), _mm512_srli_epi64(b, 32));
   return _mm512_mask_blend_epi32(0xAAAA, even, odd);
 }
 
-STERNA_AVX512 inline __attribute__((always_inline)) __m512i encode16(const RansEncodeTable& table,
-                                                                     __m512i symbols, __m512i x,
-                                                                     std::byte*& words) {
+STERNA_AVX512_INLINE __m512i encode16(const RansEncodeTable& table, __m512i symbols, __m512i x,
+                                      std::byte*& words) {
   const __m512i entry = _mm512_i32gather_epi32(symbols, table.entry, 4);
   const __m512i reciprocal = _mm512_i32gather_epi32(symbols, table.reciprocal, 4);
   const __m512i f = field(entry, RansEncodeTable::frequency_at);
@@ -59,10 +57,8 @@ STERNA_AVX512 inline __attribute__((always_inline)) __m512i encode16(const RansE
   return _mm512_add_epi32(grown, field(entry, 0));
 }
 
-STERNA_AVX512 inline __attribute__((always_inline)) __m512i decode16(const RansDecodeTable& table,
-                                                                     __m512i x,
-                                                                     const std::byte*& words,
-                                                                     std::byte* symbols) {
+STERNA_AVX512_INLINE __m512i decode16(const RansDecodeTable& table, __m512i x,
+                                      const std::byte*& words, std::byte* symbols) {
   const __m512i slot = _mm512_and_si512(x, _mm512_set1_epi32(rans_slots - 1));
   const __m512i entry = _mm512_i32gather_epi32(slot, table.entry, 4);
   _mm_storeu_si128(reinterpret_cast<__m128i*>(symbols),

@@ -1,17 +1,13 @@
 // One vector is the 16 lanes: lane l of the registers below is lane l of the definition. A lane's
 // sum is a chain of additions, so four blocks advance side by side (twice as fast as one by one).
 #include "kernels/avx512.h"
+#include "kernels/lanes_avx512.h"
 #include "kernels/scaler_blocks.h"
 
 namespace sterna::kernels {
 namespace {
 
 constexpr std::size_t abreast = 4;
-
-// The first `count` lanes, count < 16.
-STERNA_AVX512_INLINE __mmask16 first_lanes(std::size_t count) {
-  return static_cast<__mmask16>((1U << count) - 1U);
-}
 
 STERNA_AVX512_INLINE void add_abreast(const float* x, LaneSums* sums) {
   __m512 sum[abreast];
@@ -47,7 +43,7 @@ STERNA_AVX512_INLINE void add_one(const float* x, std::size_t count, LaneSums& s
     squares = _mm512_fmadd_ps(v, v, squares);
   }
   if (i < count) {
-    const __m512 v = _mm512_maskz_loadu_ps(first_lanes(count - i), x + i);
+    const __m512 v = _mm512_maskz_loadu_ps(lanes(i, count), x + i);
     sum = _mm512_add_ps(sum, v);
     squares = _mm512_fmadd_ps(v, v, squares);
   }
@@ -74,7 +70,7 @@ STERNA_AVX512 std::uint32_t max_magnitude(const float* x, std::size_t count) {
     largest = _mm512_max_epu32(largest, _mm512_and_si512(_mm512_loadu_si512(x + i), magnitude));
   }
   if (i < count) {
-    const __m512i v = _mm512_maskz_loadu_epi32(first_lanes(count - i), x + i);
+    const __m512i v = _mm512_maskz_loadu_epi32(lanes(i, count), x + i);
     largest = _mm512_max_epu32(largest, _mm512_and_si512(v, magnitude));
   }
   return _mm512_reduce_max_epu32(largest);

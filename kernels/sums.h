@@ -34,7 +34,7 @@ void sum_trits(std::span<const Packet> packets, std::span<std::byte> sums, Isa i
 /// Whether a peer's bytes are the sums of `count` elements over `ranks` ranks: the exact size, each
 /// sum within [-ranks, ranks], and 0 behind the last element. Errc::malformed otherwise.
 Result<void> check_sums(std::span<const std::byte> sums, std::size_t count, std::uint32_t ranks,
-                        Isa isa = Isa::scalar);
+                        Isa isa);
 
 /// The sums of a step's packets, and what makes an average of them. The payload is borrowed, may
 /// lie at any alignment, and was checked when it was received.

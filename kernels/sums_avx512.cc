@@ -23,12 +23,9 @@ struct alignas(64) AbsentBlock {
 };
 constexpr AbsentBlock absent;
 
-STERNA_AVX512 inline __attribute__((always_inline)) __m512i load(const void* p) {
-  return _mm512_loadu_si512(p);
-}
+STERNA_AVX512_INLINE __m512i load(const void* p) { return _mm512_loadu_si512(p); }
 
-STERNA_AVX512 inline __attribute__((always_inline)) void store(std::byte* p, __m512i v,
-                                                               bool past_cache) {
+STERNA_AVX512_INLINE void store(std::byte* p, __m512i v, bool past_cache) {
   if (past_cache) {
     _mm512_stream_si512(reinterpret_cast<__m512i*>(p), v);
   } else {
@@ -37,7 +34,7 @@ STERNA_AVX512 inline __attribute__((always_inline)) void store(std::byte* p, __m
 }
 
 // The address may be behind the end: a prefetch does not fault, and an integer may point anywhere.
-STERNA_AVX512 inline __attribute__((always_inline)) void fetch(const std::byte* block) {
+STERNA_AVX512_INLINE void fetch(const std::byte* block) {
   const std::uintptr_t ahead = reinterpret_cast<std::uintptr_t>(block) + fetch_ahead;
   // NOLINTBEGIN(performance-no-int-to-ptr)
   _mm_prefetch(reinterpret_cast<const char*>(ahead), _MM_HINT_T0);
@@ -46,13 +43,13 @@ STERNA_AVX512 inline __attribute__((always_inline)) void fetch(const std::byte* 
 }
 
 // Adds b and c to a; the carry of twice the weight.
-STERNA_AVX512 inline __attribute__((always_inline)) __m512i add(__m512i& a, __m512i b, __m512i c) {
+STERNA_AVX512_INLINE __m512i add(__m512i& a, __m512i b, __m512i c) {
   const __m512i carry = _mm512_ternarylogic_epi64(a, b, c, majority);
   a = _mm512_ternarylogic_epi64(a, b, c, xor3);
   return carry;
 }
 
-STERNA_AVX512 inline __attribute__((always_inline)) __m512i add(__m512i& a, __m512i b) {
+STERNA_AVX512_INLINE __m512i add(__m512i& a, __m512i b) {
   const __m512i carry = _mm512_and_si512(a, b);
   a = _mm512_xor_si512(a, b);
   return carry;
@@ -63,8 +60,7 @@ struct Fours {
   __m512i a, b, c;
 };
 
-STERNA_AVX512 inline __attribute__((always_inline)) Fours add_four(const std::byte* const* trits,
-                                                                   __m512i& ones, __m512i& twos) {
+STERNA_AVX512_INLINE Fours add_four(const std::byte* const* trits, __m512i& ones, __m512i& twos) {
   const __m512i all = _mm512_set1_epi64(-1);
   const __m512i low = add(ones, load(trits[0]), load(trits[1]));
   const __m512i high = add(ones, load(trits[2]), load(trits[3]));

@@ -12,28 +12,25 @@ constexpr std::size_t fetch_ahead = 8 * plane_block_bytes;
 
 const std::byte* bytes_of(const Packet& packet) { return packet.payload.data(); }
 
-STERNA_AVX512 inline __attribute__((always_inline)) __mmask16 load_mask(const std::byte* p) {
+STERNA_AVX512_INLINE __mmask16 load_mask(const std::byte* p) {
   __mmask16 mask = 0;
   __builtin_memcpy(&mask, p, sizeof mask);
   return mask;
 }
 
 // A zero trit leaves the sum's bits alone: the sum started at +0, so it is never -0.
-STERNA_AVX512 inline __attribute__((always_inline)) __m512 add_trits(__m512 sum, __m512 scaler,
-                                                                     const std::byte* nonzero) {
+STERNA_AVX512_INLINE __m512 add_trits(__m512 sum, __m512 scaler, const std::byte* nonzero) {
   const __mmask16 set = load_mask(nonzero);
   const __mmask16 negative = load_mask(nonzero + plane_block_bytes / 2);
   const __m512 trit = _mm512_mask_xor_ps(scaler, negative, scaler, _mm512_set1_ps(-0.0F));
   return _mm512_mask_add_ps(sum, set, sum, trit);
 }
 
-STERNA_AVX512 inline __attribute__((always_inline)) __m512 add_fp32(__m512 sum, __mmask16 live,
-                                                                    const std::byte* values) {
+STERNA_AVX512_INLINE __m512 add_fp32(__m512 sum, __mmask16 live, const std::byte* values) {
   return _mm512_add_ps(sum, _mm512_maskz_loadu_ps(live, values));
 }
 
-STERNA_AVX512 inline __attribute__((always_inline)) __m512 add_bf16(__m512 sum, __mmask16 live,
-                                                                    const std::byte* values) {
+STERNA_AVX512_INLINE __m512 add_bf16(__m512 sum, __mmask16 live, const std::byte* values) {
   const __m512i bits = _mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(live, values));
   return _mm512_add_ps(sum, _mm512_castsi512_ps(_mm512_slli_epi32(bits, 16)));
 }
@@ -43,8 +40,7 @@ const std::byte* nonzero_at(const std::byte* planes, std::size_t element) {
 }
 
 // The address may be behind the end: a prefetch does not fault, and an integer may point anywhere.
-STERNA_AVX512 inline __attribute__((always_inline)) void fetch(const std::byte* planes,
-                                                               std::size_t element) {
+STERNA_AVX512_INLINE void fetch(const std::byte* planes, std::size_t element) {
   const std::uintptr_t block =
       reinterpret_cast<std::uintptr_t>(planes) + element / plane_block * plane_block_bytes;
   // NOLINTBEGIN(performance-no-int-to-ptr)
@@ -79,8 +75,7 @@ struct Divisor {
   __m512 by;
 };
 
-STERNA_AVX512 inline __attribute__((always_inline)) __m512 divide(__m512 sum,
-                                                                  const Divisor& divisor) {
+STERNA_AVX512_INLINE __m512 divide(__m512 sum, const Divisor& divisor) {
   return divisor.exact_inverse ? _mm512_mul_ps(sum, divisor.by) : _mm512_div_ps(sum, divisor.by);
 }
 

@@ -154,12 +154,12 @@ TEST_F(ShardTest, APushAfterItsStepIsADuplicateIfItWasCountedAndDroppedIfNobodyR
   EXPECT_EQ(shard.version(0), 3U);
 }
 
-TEST_F(ShardTest, OneChunkTwiceInOnePushIsCountedOnce) {
+TEST_F(ShardTest, OneChunkTwiceInOnePushIsRefused) {
   Shard shard = make();
   Push twice = push(shard, 0, 0);
-  twice.packets.resize(1);
   twice.packets.push_back(packet(shard, 0, 3.0F));
-  EXPECT_EQ(*shard.accept(twice), (std::vector<Verdict>{Verdict::ACCEPTED, Verdict::DUPLICATE}));
+  EXPECT_FALSE(shard.accept(twice).ok());
+  EXPECT_EQ(*shard.accept(push(shard, 0, 0)), all(Verdict::ACCEPTED));
 }
 
 TEST_F(ShardTest, ArrivalOrderDoesNotChangeABit) {
@@ -280,6 +280,29 @@ TEST_F(AveragingShardTest, SettlesItsStepsWhereAVersionIsWantedAndIsThenWherePar
       }
     }
   }
+}
+
+TEST_F(AveragingShardTest, AnEvaluatedVersionIsThereWhileTheNextIsBeingMade) {
+  job.evaluation.every = 2;
+  Shard shard = make(true);
+  for (std::uint64_t s = 0; s < 2; ++s) step(shard, s);
+  const std::vector<float> before = values(shard, 0, 2);
+  for (const std::uint32_t rank : {0U, 1U}) EXPECT_TRUE(shard.accept(push(shard, rank, 2)).ok());
+  ChunkUpdates updates = shard.take_ready(1U << 30);
+  ASSERT_EQ(updates.chunks().size(), 3U);
+  EXPECT_TRUE(*shard.available(0, 2));
+  EXPECT_EQ(values(shard, 0, 2), before);
+  updates.run();
+  EXPECT_EQ(values(shard, 0, 2), before);
+  shard.publish(std::move(updates));
+  EXPECT_EQ(values(shard, 0, 2), before);
+}
+
+TEST_F(AveragingShardTest, AVersionThatNobodyKeepsIsAnErrorWhileTheNextIsBeingMade) {
+  Shard shard = make();
+  for (const std::uint32_t rank : {0U, 1U}) EXPECT_TRUE(shard.accept(push(shard, rank, 0)).ok());
+  const ChunkUpdates updates = shard.take_ready(1U << 30);
+  EXPECT_FALSE(shard.available(0, 0).ok());
 }
 
 TEST_F(AveragingShardTest, WhatWasLentStaysAsItWas) {

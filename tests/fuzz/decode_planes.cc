@@ -55,7 +55,7 @@ bool decode_planes(const std::uint8_t* data, std::size_t size) {
   const std::vector<std::byte> coded(bytes + kFront, bytes + size);
   Planes planes(kernels::sum_bytes(count, ranks));
   const bool ok = kernels::entropy_decode(coded, count, ranks, planes, kernels::Isa::scalar).ok();
-  if (ok && !kernels::check_sums(planes, count, ranks)) std::abort();
+  if (ok && !kernels::check_sums(planes, count, ranks, kernels::Isa::scalar)) std::abort();
   Planes again(planes.size());
   const auto other = kernels::entropy_decode(coded, count, ranks, again, kernels::best_isa());
   if (other.ok() != ok || (ok && again != planes)) std::abort();

@@ -82,7 +82,7 @@ TEST(Sums, AreTheIntegersForEveryLength) {
       for (const Isa isa : every_isa()) {
         EXPECT_EQ(summed(given.packets(), count, isa), expected) << count;
       }
-      EXPECT_TRUE(check_sums(expected, count, static_cast<std::uint32_t>(ranks)).ok());
+      EXPECT_TRUE(check_sums(expected, count, static_cast<std::uint32_t>(ranks), Isa::scalar).ok());
     }
   }
 }
@@ -91,7 +91,7 @@ TEST(Sums, OfNothingAreNothing) {
   for (const Isa isa : every_isa()) {
     EXPECT_TRUE(summed(RankPackets(0, {Packing::planes}).packets(), 0, isa).empty());
   }
-  EXPECT_TRUE(check_sums({}, 0, 3).ok());
+  EXPECT_TRUE(check_sums({}, 0, 3, Isa::scalar).ok());
 }
 
 TEST(Sums, OfOneRankAreItsTrits) {
@@ -174,21 +174,21 @@ TEST(Sums, OfAPeerAreCheckedNumberByNumber) {
 
 TEST(Sums, OfAnotherSizeOrOverAnotherNumberOfRanksAreRefused) {
   const std::vector<std::byte> sums(sum_bytes(600, 8));
-  EXPECT_TRUE(check_sums(sums, 600, 8).ok());
-  EXPECT_FALSE(check_sums(std::span(sums).first(sums.size() - 1), 600, 8).ok());
-  EXPECT_FALSE(check_sums(sums, 1025, 8).ok());
-  EXPECT_FALSE(check_sums(sums, 600, 7).ok());
-  EXPECT_FALSE(check_sums(sums, 600, 0).ok());
-  EXPECT_FALSE(check_sums(sums, 600, 65537).ok());
-  EXPECT_FALSE(check_sums(sums, 600, 0xFFFFFFFF).ok());
+  EXPECT_TRUE(check_sums(sums, 600, 8, Isa::scalar).ok());
+  EXPECT_FALSE(check_sums(std::span(sums).first(sums.size() - 1), 600, 8, Isa::scalar).ok());
+  EXPECT_FALSE(check_sums(sums, 1025, 8, Isa::scalar).ok());
+  EXPECT_FALSE(check_sums(sums, 600, 7, Isa::scalar).ok());
+  EXPECT_FALSE(check_sums(sums, 600, 0, Isa::scalar).ok());
+  EXPECT_FALSE(check_sums(sums, 600, 65537, Isa::scalar).ok());
+  EXPECT_FALSE(check_sums(sums, 600, 0xFFFFFFFF, Isa::scalar).ok());
 }
 
 TEST(Sums, BehindTheLastElementMustBeZero) {
   for (const std::size_t stray : {600, 601, 1000, 1023}) {
     std::vector<int> numbers(1024, 0);
     numbers[stray] = 1;
-    EXPECT_FALSE(check_sums(planes_of(numbers, 8), 600, 8).ok()) << stray;
-    EXPECT_TRUE(check_sums(planes_of(numbers, 8), 1024, 8).ok()) << stray;
+    EXPECT_FALSE(check_sums(planes_of(numbers, 8), 600, 8, Isa::scalar).ok()) << stray;
+    EXPECT_TRUE(check_sums(planes_of(numbers, 8), 1024, 8, Isa::scalar).ok()) << stray;
   }
 }
 

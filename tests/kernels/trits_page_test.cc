@@ -115,7 +115,7 @@ TEST(TritsPage, SumsAreThePages) {
         EXPECT_EQ(hex(std::span(sums).subspan(plane * 64, 8)), v.expected[plane]) << name(isa);
       }
       EXPECT_EQ(hex(fnv1a(sums), 16), v.expected[shown]) << name(isa);
-      EXPECT_TRUE(check_sums(sums, count, ranks).ok());
+      EXPECT_TRUE(check_sums(sums, count, ranks, Isa::scalar).ok());
     }
   }
 }
