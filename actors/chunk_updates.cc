@@ -104,6 +104,7 @@ void ChunkUpdates::step_from_trits(ChunkUpdate& update, std::span<const kernels:
   update.down.scaler = scaler ? *scaler : std::numeric_limits<float>::infinity();
   const auto trits = pool_.take(kernels::planes_bytes(values.size()));
   kernels::ternarize(residual, update.down.scaler, update.draw, update.first, trits->bytes(), isa_);
+  update.down.scaler = kernels::fed_back_scaler(update.down.scaler, update.clip);
   const kernels::SumStep step{{1, update.down.scaler, trits->bytes()}, update.options};
   kernels::decode_sums(step.sums, values, isa_);
   for (std::size_t i = 0; i < values.size(); ++i) residual[i] -= values[i];

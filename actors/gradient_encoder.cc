@@ -158,12 +158,13 @@ Result<void> GradientEncoder::pack(std::uint32_t index, const Fill& fill) {
   std::size_t at = 0;
   for (std::uint32_t i = 0; i < tensor.chunks; ++i) {
     const MutableBytes free = buffer->bytes().subspan(at);
-    STERNA_ASSIGN(const Filled filled, fill(codec, chunks[i], free));
+    STERNA_ASSIGN(Filled filled, fill(codec, chunks[i], free));
     const MutableBytes payload = free.first(filled.bytes);
     const ByteView opened = codec.seal == nullptr ? ByteView(payload) : ByteView(planes_);
     counts_[index].bytes += filled.bytes;
     if (codec.ternary()) counts_[index].nonzero += kernels::nonzero_trits(opened, isa_);
     if (feeds_back(index)) {
+      if (codec.ternary()) filled.scaler = kernels::fed_back_scaler(filled.scaler, clip());
       keep_residual(chunks[i], {codec.packing, filled.scaler, opened});
     }
     gather({.chunk = tensor.first_chunk + i,

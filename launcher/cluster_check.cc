@@ -170,6 +170,13 @@ class Finisher {
     const GradientSection& gradient = file_.gradient;
     if (!gradient.tensors.empty()) check_tensors();
     if (draft_.has("gradient.allow") || gradient.codec == kAutoCodec) check_allowed();
+    const bool trits = gradient.codec != "none" && gradient.codec != "bf16";
+    if (trits && gradient.clip == 0 && (gradient.error_feedback || gradient.down == "ternary")) {
+      problems_.add(draft_.where("gradient.clip"),
+                    "\"gradient.clip\" = 0 lets a residual of trits grow without end; with "
+                    "\"gradient.error_feedback\" or \"gradient.down\" = \"ternary\" it must be "
+                    "more, e.g. 2.5");
+    }
     if (gradient.down != "average") return;
     const auto needs = [&](std::string_view key, std::string_view value) {
       problems_.add(

@@ -251,7 +251,8 @@ Section<GradientSection> gradient_section() {
            .one_of({"own", "shared", "last_step"}),
        key("buckets", &S::buckets, "a scaler for each 65,536 elements, not for each tensor"),
        key("error_feedback", &S::error_feedback,
-           "whether what a codec leaves of a gradient is added to the rank's next one"),
+           "whether what a codec leaves of a gradient is added to the rank's next one; trits then "
+           "stand for 1/clip as much"),
        key("clip_norm", &S::clip_norm,
            "a rank's whole gradient is scaled down to this norm before it is packed; 0: never")
            .at_least(0),

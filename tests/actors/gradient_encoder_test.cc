@@ -3,8 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <limits>
 #include <map>
+#include <numeric>
 
 #include "kernels/scaler.h"
 #include "runtime/base/random.h"
@@ -101,6 +103,39 @@ TEST_F(GradientEncoderTest, OwnScalersNeedNobody) {
     encoder->flush();
     expect_packets(values, 4);
     EXPECT_TRUE(offers.empty());
+  }
+}
+
+/// What arrives of the same gradient, step after step, must add up to it: what is left of all steps
+/// is no longer than what one of them left may be.
+TEST_F(GradientEncoderTest, WhatErrorFeedbackKeepsStaysBounded) {
+  const std::vector<float> values = gradient(1);
+  const auto norm = [](const std::vector<double>& x) {
+    return std::sqrt(std::inner_product(x.begin(), x.end(), x.begin(), 0.0));
+  };
+  const double length = norm({values.begin(), values.end()});
+  job.gradient.error_feedback = true;
+  for (const ScalerRule rule : {ScalerRule::OWN, ScalerRule::SHARED}) {
+    start(rule, false);
+    std::vector<double> left(kElements);
+    for (std::uint64_t step = 0; step < 40; ++step) {
+      packets.clear();
+      offers.clear();
+      encoder->begin(step);
+      ASSERT_TRUE(encoder->add(0, values).ok());
+      for (const auto& [index, value] : offers) encoder->agree(step, index, value);
+      encoder->encode_held();
+      encoder->flush();
+      for (std::size_t i = 0; i < kElements; ++i) left[i] += values[i];
+      for (const auto& [index, packet] : packets) {
+        const TableChunk& chunk = table->chunks[index];
+        std::vector<float> arrived(chunk.count);
+        const kernels::Packet one{.scaler = packet.scaler, .payload = packet.payload.view()};
+        kernels::average(std::span(&one, 1), arrived, kernels::Isa::scalar);
+        for (std::size_t i = 0; i < chunk.count; ++i) left[chunk.first + i] -= arrived[i];
+      }
+      ASSERT_LT(norm(left), 4 * length) << step;
+    }
   }
 }
 
