@@ -152,6 +152,7 @@ Result<void> GradientEncoder::pack(std::uint32_t index, const Fill& fill) {
   const TableTensor& tensor = table_->tensors[index];
   const GradientCodec codec = codec_of(table_->codec_at(index, job_, step_));
   const std::span chunks = std::span(table_->chunks).subspan(tensor.first_chunk, tensor.chunks);
+  ++counts_[index].steps;
   std::size_t room = 0;
   for (const TableChunk& chunk : chunks) room += codec.room({.count = chunk.count});
   const std::shared_ptr<Buffer> buffer = pool_.take(room);
@@ -162,7 +163,10 @@ Result<void> GradientEncoder::pack(std::uint32_t index, const Fill& fill) {
     const MutableBytes payload = free.first(filled.bytes);
     const ByteView opened = codec.seal == nullptr ? ByteView(payload) : ByteView(planes_);
     counts_[index].bytes += filled.bytes;
-    if (codec.ternary()) counts_[index].nonzero += kernels::nonzero_trits(opened, isa_);
+    if (codec.ternary()) {
+      counts_[index].ternarized += chunks[i].count;
+      counts_[index].nonzero += kernels::nonzero_trits(opened, isa_);
+    }
     if (feeds_back(index)) {
       if (codec.ternary()) filled.scaler = kernels::fed_back_scaler(filled.scaler, clip());
       keep_residual(chunks[i], {codec.packing, filled.scaler, opened});

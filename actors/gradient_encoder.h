@@ -57,10 +57,12 @@ class GradientEncoder {
 
   /// What a tensor's gradients came to so far. Not while this encodes.
   struct Counts {
+    std::uint64_t steps = 0;
     std::uint64_t bytes = 0;
-    std::uint64_t nonzero = 0;
-    std::uint64_t measured = 0;   ///< elements under a scaler of the last step, of which ...
-    std::uint64_t saturated = 0;  ///< ... so many are larger than it
+    std::uint64_t ternarized = 0;  ///< elements, of which ...
+    std::uint64_t nonzero = 0;     ///< ... so many trits are not 0
+    std::uint64_t measured = 0;    ///< elements under a scaler of the last step, of which ...
+    std::uint64_t saturated = 0;   ///< ... so many are larger than it
     Duration encoding{};
   };
   const Counts& counts(std::uint32_t tensor) const { return counts_[tensor]; }

@@ -37,9 +37,11 @@ void put(schema::TensorTotals::Builder wire, const TensorTotals& totals) {
   wire.setTensor(totals.tensor);
   wire.setCodec(totals.codec);
   wire.setSteps(totals.steps);
+  wire.setPushes(totals.pushes);
   wire.setElements(totals.elements);
   wire.setBytesUp(totals.bytes_up);
   wire.setBytesDown(totals.bytes_down);
+  wire.setTernarized(totals.ternarized);
   wire.setNonzero(totals.nonzero);
   wire.setMeasured(totals.measured);
   wire.setSaturated(totals.saturated);
@@ -52,9 +54,11 @@ TensorTotals get(schema::TensorTotals::Reader wire) {
   return {.tensor = wire.getTensor(),
           .codec = wire.getCodec(),
           .steps = wire.getSteps(),
+          .pushes = wire.getPushes(),
           .elements = wire.getElements(),
           .bytes_up = wire.getBytesUp(),
           .bytes_down = wire.getBytesDown(),
+          .ternarized = wire.getTernarized(),
           .nonzero = wire.getNonzero(),
           .measured = wire.getMeasured(),
           .saturated = wire.getSaturated(),
@@ -67,8 +71,10 @@ TensorTotals get(schema::TensorTotals::Reader wire) {
 
 TensorTotals& TensorTotals::operator+=(const TensorTotals& other) {
   steps += other.steps;
+  pushes += other.pushes;
   bytes_up += other.bytes_up;
   bytes_down += other.bytes_down;
+  ternarized += other.ternarized;
   nonzero += other.nonzero;
   measured += other.measured;
   saturated += other.saturated;

@@ -33,15 +33,17 @@ struct Traffic {
 struct TensorTotals {
   std::string tensor;
   schema::Codec codec = schema::Codec::FP32;
-  std::uint64_t steps = 0;     ///< times ranks
+  std::uint64_t steps = 0;     ///< whose next parameters have come, times ranks
+  std::uint64_t pushes = 0;    ///< steps whose gradient has left, times ranks
   std::uint64_t elements = 0;  ///< of the tensor
   std::uint64_t bytes_up = 0;  ///< payloads
   std::uint64_t bytes_down = 0;
-  std::uint64_t nonzero = 0;    ///< trits
-  std::uint64_t measured = 0;   ///< elements ternarized under the last step's scaler, of which ...
-  std::uint64_t saturated = 0;  ///< ... so many are larger than it
-  double encode_seconds = 0;    ///< from gradient to packets
-  double decode_seconds = 0;    ///< from what came down to parameters
+  std::uint64_t ternarized = 0;  ///< elements, of which ...
+  std::uint64_t nonzero = 0;     ///< ... so many trits are not 0
+  std::uint64_t measured = 0;    ///< elements ternarized under the last step's scaler, of which ...
+  std::uint64_t saturated = 0;   ///< ... so many are larger than it
+  double encode_seconds = 0;     ///< from gradient to packets
+  double decode_seconds = 0;     ///< from what came down to parameters
   double exchange_seconds =
       0;  ///< from the gradient's end to the next parameters, encoding included
   /// The same tensor's, of other ranks.

@@ -204,6 +204,9 @@ class Finisher {
       if (actors::find_codec(codec)) continue;
       wrong(fmt::format("there is no codec \"{}\"{}", codec, did_you_mean(codec, codecs)));
     }
+    if (std::set<std::string>(allow.begin(), allow.end()).size() < allow.size()) {
+      wrong("a codec is there twice");
+    }
     if (std::find(allow.begin(), allow.end(), "none") == allow.end()) {
       wrong("\"none\" must be among them, for tensors that no codec makes faster");
     }

@@ -23,8 +23,6 @@ constexpr Duration kStepTakes = std::chrono::seconds(30);
 constexpr Duration kProbeTakes = std::chrono::minutes(2);
 constexpr Duration kEndTakes = std::chrono::seconds(5);
 
-double seconds(Duration duration) { return std::chrono::duration<double>(duration).count(); }
-
 /// The hosts of so many of the role's actors, evenly spread over all of them.
 std::vector<std::string> sample(const ClusterFile& file, std::string_view role) {
   std::vector<std::string> hosts;
@@ -73,7 +71,7 @@ class StandIns {
       STERNA_ASSIGN(const std::vector<LinkProbed> probed, ask(workers, probe));
       for (const LinkProbed& one : probed) {
         *figure = std::max(*figure, one.seconds / bytes);
-        cost.round_trip = std::max(cost.round_trip, seconds(one.round_trip));
+        cost.round_trip = std::max(cost.round_trip, in_seconds(one.round_trip));
       }
     }
     return cost;
@@ -97,7 +95,8 @@ class StandIns {
     return costs;
   }
 
-  /// Their ports and processors are free again when this returns.
+  /// Their ports and processors are free again when this returns, unless one takes longer to end
+  /// than kEndTakes.
   void end(const std::set<std::string>& ended) {
     for (const auto& actor : actors_) cluster_.process().tell(actor, Finish{});
     const auto gone = [&](const ActorSpec& spec) { return ended.contains(spec.name); };

@@ -12,9 +12,10 @@
 
 namespace sterna::launcher {
 
-/// Takes a second or two. All of them are as busy at once as the job's exchange will make them; of
-/// many workers or servers some stand for all. `ended` has the names of the run's actors that have
-/// ended, kept up to date by who watches the cluster: when this returns, the stand-ins are gone.
+/// Takes a second or two, and on slow links the time of a few round trips of 512 KB for each
+/// worker. All of them are as busy at once as the job's exchange will make them; of many workers or
+/// servers some stand for all. `ended` has the names of the run's actors that have ended, kept up
+/// to date by who watches the cluster: when this returns, the stand-ins are gone.
 Result<ExchangeCosts> probe_exchange(Cluster& cluster, const ClusterFile& file,
                                      const actors::JobConfig& job,
                                      const std::set<std::string>& ended);

@@ -28,8 +28,6 @@ constexpr std::uint32_t kMostRanks = 8;
 /// The first finds no buffers in place.
 constexpr std::uint64_t kSteps = 8;
 
-double seconds(Duration duration) { return std::chrono::duration<double>(duration).count(); }
-
 /// One rank's encoder, and what it has said in this step.
 struct Rank {
   std::unique_ptr<actors::GradientEncoder> encoder;
@@ -148,9 +146,9 @@ class Trial {
     if (step == 0) return {};
     bytes_up_ = up / kAll;
     bytes_down_ = down / kAll;
-    worker_.push_back((seconds(encoded - begin) / job_.ranks + seconds(clock_.now() - updated)) /
-                      kAll);
-    server_.push_back(seconds(updated - encoded) / kAll);
+    worker_.push_back(
+        (in_seconds(encoded - begin) / job_.ranks + in_seconds(clock_.now() - updated)) / kAll);
+    server_.push_back(in_seconds(updated - encoded) / kAll);
     return {};
   }
 

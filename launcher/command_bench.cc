@@ -59,6 +59,10 @@ Result<ExchangeReport> measure_exchange(const BenchOptions& options) {
   setup.rounds = static_cast<int>(options.rounds);
   setup.only = options.only;
   setup.gloo = options.gloo;
+  if (!setup.gloo.empty() && setup.link == 0) {
+    return Error{Errc::invalid_argument,
+                 "--gloo is measured between hosts: add --link, e.g. 1gbit"};
+  }
   const SteadyClock clock;
   ProgressLine line(clock);
   return bench_exchange(setup, [&](std::string_view what) { line.show(what); });

@@ -7,6 +7,7 @@ namespace {
 
 // What a message asks for is done: neither for ever nor with more memory than our own orders.
 constexpr std::uint32_t kMostTimes = 1000;
+constexpr std::uint32_t kMostCodecs = 16;  // some 50 MB each
 constexpr std::uint32_t kMostBytes = 16U << 20;
 constexpr Duration kMostPatience = std::chrono::hours(1);
 
@@ -161,6 +162,7 @@ void ProbeCodecs::encode(Wire::Builder wire, WireWriter& writer) const {
 
 Result<ProbeCodecs> ProbeCodecs::decode(Wire::Reader wire, WireReader& reader) {
   ProbeCodecs probe{reader.bytes(wire.getJob()), {}};
+  if (wire.getCodecs().size() > kMostCodecs) return takes_too_much();
   STERNA_ASSIGN(probe.codecs, texts(wire.getCodecs()));
   return probe;
 }

@@ -22,6 +22,8 @@ namespace {
 constexpr std::uint32_t kPings = 10;
 /// Rounds whose answers are not there yet.
 constexpr std::uint32_t kUnderWay = 4;
+/// Times the span of a probe: rounds that take longer are measured one by one.
+constexpr int kLongRound = 2;
 
 /// Whether a socket of ours can listen there.
 bool is_free(const std::string& address, int port) {
@@ -95,7 +97,7 @@ Task<Result<double>> ProberActor::load(ActorRef<ProberInterface> peer, ProbePeer
     const Result<Loaded> done = co_await answer;
     if (!done) co_return done.error();
   }
-  const double seconds = std::chrono::duration<double>(now() - began).count();
+  const double seconds = in_seconds(now() - began);
   co_return static_cast<double>(probe.loads) * probe.load_bytes / std::max(seconds, 1e-9);
 }
 
@@ -131,8 +133,9 @@ Task<Result<LinkProbed>> ProberActor::on(ProbeLink probe) {
   co_return probed;
 }
 
-/// Seconds a round. The first rounds, whose bytes find empty queues, do not count; what is under
-/// way at the end is not waited for by the clock: by then others may be done.
+/// Seconds a round. The first rounds, whose bytes find empty queues, do not count, unless the link
+/// is so slow that a round takes long; what is under way at the end is not waited for by the clock:
+/// by then others may be done.
 Task<Result<double>> ProberActor::exchange(std::vector<ActorRef<ProberInterface>> peers,
                                            ProbeLink probe) {
   const Bytes body = share(make_buffer(probe.up_bytes));
@@ -141,7 +144,7 @@ Task<Result<double>> ProberActor::exchange(std::vector<ActorRef<ProberInterface>
   Time counted_from = began;
   double seconds = 0;
   for (std::uint32_t done = 0; done == 0 || !under_way.empty(); ++done) {
-    while (seconds == 0 && under_way.size() < kUnderWay) {
+    while (seconds == 0 && under_way.size() < (done == 0 ? 1 : kUnderWay)) {
       std::vector<Future<Loaded>>& round = under_way.emplace_back();
       for (const auto& peer : peers) {
         round.push_back(ask(peer, Load{body, probe.down_bytes}, probe.patience));
@@ -153,9 +156,13 @@ Task<Result<double>> ProberActor::exchange(std::vector<ActorRef<ProberInterface>
     }
     under_way.pop_front();
     const std::uint32_t rounds = done + 1;
+    const Duration taken = now() - began;
     if (rounds == kUnderWay) counted_from = now();
-    if (seconds == 0 && rounds >= 2 * kUnderWay && now() - began >= probe.span) {
-      seconds = std::chrono::duration<double>(now() - counted_from).count() / (rounds - kUnderWay);
+    if (seconds == 0 && rounds >= 2 * kUnderWay && taken >= probe.span) {
+      seconds = in_seconds(now() - counted_from) / (rounds - kUnderWay);
+    }
+    if (seconds == 0 && taken >= kLongRound * rounds * probe.span) {
+      seconds = in_seconds(taken) / rounds;
     }
   }
   co_return seconds;

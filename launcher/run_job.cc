@@ -27,8 +27,6 @@ namespace {
 
 constexpr std::size_t kLogLinesShown = 5;
 
-double seconds(Duration duration) { return std::chrono::duration<double>(duration).count(); }
-
 RunRecord blank_record(const JobOptions& options) {
   const ClusterFile& file = options.file;
   RunRecord record;
@@ -82,7 +80,7 @@ class Job {
     if (!trained && options_.file.cluster.placer == "slurm") hear_whether_all_were_told_to_end();
     RunRecord& record = outcome_.record;
     if (record.first_step_seen) {
-      record.result.seconds_to_first_step = seconds(*record.first_step_seen - options_.began);
+      record.result.seconds_to_first_step = in_seconds(*record.first_step_seen - options_.began);
     }
     outcome_.interrupted = interrupted_;
     record.status.phase = "stopping";
@@ -163,8 +161,12 @@ class Job {
 
   /// The job with the codecs that suit the links and the processors that it has.
   Result<actors::JobConfig> with_codecs_chosen(const actors::JobConfig& job) {
-    logged("measuring the links and the codecs");
     STERNA_ASSIGN(const std::vector<ChoosableTensor> tensors, choosable_tensors(options_.file));
+    if (tensors.empty()) {
+      logged("codec auto: other keys choose for every tensor");
+      return job;
+    }
+    logged("measuring the links and the codecs");
     Result<ExchangeCosts> costs = probe_exchange(*cluster_, options_.file, job, ended_);
     if (!costs) return std::move(costs).error().in("codec auto");
     const auto chosen = choose_codecs(tensors, *costs);
@@ -220,7 +222,7 @@ class Job {
         result.cause = fmt::format(
             "sterna itself was stopped for {:.1f} s, longer than cluster.silence ({}), so its "
             "processes gave it up: {}",
-            seconds(stopped_for_), duration_text(options_.file.cluster.silence), result.cause);
+            in_seconds(stopped_for_), duration_text(options_.file.cluster.silence), result.cause);
       }
       record.status.phase = "failed";
     } else {
@@ -228,7 +230,7 @@ class Job {
     }
     if (result.exit != 0) {
       if (record.first_step_began) {
-        result.seconds = seconds(machine_.loop().now() - *record.first_step_began);
+        result.seconds = in_seconds(machine_.loop().now() - *record.first_step_began);
       }
       return;
     }

@@ -22,30 +22,29 @@ std::optional<double> fraction(double part, double whole) {
 }
 
 /// One tensor's, of all workers.
-TensorMetrics metrics_of(const actors::TensorTotals& totals, double ranks) {
+TensorMetrics metrics_of(const actors::TensorTotals& totals) {
   constexpr double kFloatBytes = 4;
   const auto elements = static_cast<double>(totals.elements);
   const auto steps = static_cast<double>(totals.steps);
   const auto up = static_cast<double>(totals.bytes_up);
   const auto down = static_cast<double>(totals.bytes_down);
-  // A gradient more went up than versions that all wait for came down, but for the first version.
-  const double sent = elements * (steps + ranks);
+  const auto pushes = static_cast<double>(totals.pushes);
+  // As many versions as gradients: the first one came before the first gradient.
+  const double sent = elements * pushes;
   return {.tensor = totals.tensor,
           .codec = std::string(actors::codec_of(totals.codec).name),
           .elements = static_cast<std::int64_t>(totals.elements),
           .bits_up = fraction(kBitsPerByte * up, sent),
           .bits_down = fraction(kBitsPerByte * down, sent),
           .ratio = fraction(2 * kFloatBytes * sent, up + down),
-          .nonzero = fraction(static_cast<double>(totals.nonzero),
-                              actors::codec_of(totals.codec).ternary() ? sent : 0),
+          .nonzero =
+              fraction(static_cast<double>(totals.nonzero), static_cast<double>(totals.ternarized)),
           .saturated =
               fraction(static_cast<double>(totals.saturated), static_cast<double>(totals.measured)),
-          .encode_seconds = fraction(totals.encode_seconds, steps + ranks),
+          .encode_seconds = fraction(totals.encode_seconds, pushes),
           .decode_seconds = fraction(totals.decode_seconds, steps),
           .exchange_seconds = fraction(totals.exchange_seconds, steps)};
 }
-
-double seconds(Duration duration) { return std::chrono::duration<double>(duration).count(); }
 
 }  // namespace
 
@@ -53,7 +52,6 @@ RunObserver::RunObserver(RunRecord& record, const ClusterFile& file, Hooks hooks
     : record_(record), hooks_(std::move(hooks)) {
   for (const ActorPlan& actor : file.actors) {
     if (actor.role == "worker") workers_.insert(actor.name);
-    if (actor.role == "worker") ranks_ += static_cast<double>(actor.ranks);
     if (actor.role == "evaluator") evaluator_ = actor.name;
   }
 }
@@ -73,7 +71,7 @@ bool RunObserver::from_evaluator() {
 }
 
 double RunObserver::since_first_step() const {
-  return record_.first_step_began ? seconds(now() - *record_.first_step_began) : 0;
+  return record_.first_step_began ? in_seconds(now() - *record_.first_step_began) : 0;
 }
 
 /// Sums over the workers: what they sent and received, how far all of them are.
@@ -195,7 +193,7 @@ void RunObserver::on(actors::WorkerDone done) {
     record_.status.phase = "evaluating";
     record_.status.left_seconds.reset();
     for (const actors::TensorTotals& totals : tensors) {
-      if (hooks_.tensor) hooks_.tensor(metrics_of(totals, ranks_));
+      if (hooks_.tensor) hooks_.tensor(metrics_of(totals));
     }
   }
   hooks_.changed();

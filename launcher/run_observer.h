@@ -54,7 +54,6 @@ class RunObserver final : public Actor<actors::Observer> {
   bool from_evaluator();
   RunRecord& record_;
   std::set<std::string> workers_;
-  double ranks_ = 0;
   std::string evaluator_;  ///< empty: none
   Hooks hooks_;
 };

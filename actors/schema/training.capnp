@@ -274,6 +274,8 @@ struct TensorTotals {
   encodeSeconds @9 :Float64;
   decodeSeconds @10 :Float64;
   exchangeSeconds @11 :Float64;
+  pushes @12 :UInt64;
+  ternarized @13 :UInt64;
 }
 
 struct Progress {

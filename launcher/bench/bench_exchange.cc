@@ -150,6 +150,7 @@ class Bench {
       measured.gloo_seconds = *seconds;
     } else {
       no_gloo_ = seconds.error().message;
+      show("no gloo beside them: " + no_gloo_);
     }
     return {};
   }

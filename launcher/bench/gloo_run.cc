@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -15,6 +16,8 @@ namespace sterna::launcher {
 namespace {
 
 constexpr int kNoTorch = 77;
+/// Long enough for 25.6 M elements at 50 Mbit/s.
+constexpr std::chrono::seconds kMost{900};
 
 /// Whole, however odd: for a shell.
 std::string quoted(const std::string& word) {
@@ -50,8 +53,8 @@ Result<double> run_gloo(const std::string& script, const ExchangeShape& shape,
     std::optional<EmulatedHosts::Visit> there;
     if (hosts != nullptr) there.emplace(*hosts, static_cast<std::size_t>(rank));
     const std::string command = fmt::format(
-        "exec python3 {} --rank {} --ranks {} --elements {} --address {} --interface {}",
-        quoted(script), rank, shape.ranks, shape.elements, address, interface);
+        "exec timeout {} python3 {} --rank {} --ranks {} --elements {} --address {} --interface {}",
+        kMost.count(), quoted(script), rank, shape.ranks, shape.elements, address, interface);
     std::FILE* pipe = ::popen(command.c_str(), "re");
     if (pipe == nullptr) return system_error("python3", errno);
     ranks.push_back(pipe);

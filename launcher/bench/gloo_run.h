@@ -9,7 +9,7 @@
 
 namespace sterna::launcher {
 
-/// Seconds of one all-reduce. unavailable, with the script's words, where Python has no torch.
+/// Seconds of one all-reduce. unavailable where Python has no torch.
 Result<double> run_gloo(const std::string& script, const ExchangeShape& shape,
                         const EmulatedHosts* hosts);
 

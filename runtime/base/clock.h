@@ -9,6 +9,10 @@ namespace sterna {
 
 using Duration = std::chrono::nanoseconds;
 
+constexpr double in_seconds(Duration duration) {
+  return std::chrono::duration<double>(duration).count();
+}
+
 /// A point on a monotonic clock. Meaningful only within one process (or one simulation).
 struct Time {
   std::int64_t ns = 0;

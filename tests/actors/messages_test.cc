@@ -75,7 +75,7 @@ class Values {
     std::vector<TensorTotals> tensors;
     for (std::uint64_t i = below(4); i > 0; --i) {
       tensors.push_back({text(), Codec(below(4)), u64(), u64(), u64(), u64(), u64(), u64(), u64(),
-                         real(), real(), real()});
+                         u64(), u64(), real(), real(), real()});
     }
     return tensors;
   }

@@ -13,6 +13,7 @@
 #include "runtime/main.h"
 #include "runtime/process_names.h"
 #include "runtime/real_machine.h"
+#include "runtime/socket_directory.h"
 #include "tests/runtime/cluster_test_actor.h"
 
 namespace sterna::test {
@@ -51,7 +52,7 @@ std::vector<std::filesystem::path> near_directories(std::uint64_t run) {
   char prefix[32];
   std::snprintf(prefix, sizeof prefix, "sterna-%016llx-", static_cast<unsigned long long>(run));
   std::vector<std::filesystem::path> found;
-  for (const auto& entry : std::filesystem::directory_iterator("/tmp")) {
+  for (const auto& entry : std::filesystem::directory_iterator(socket_directory_base())) {
     if (entry.path().filename().string().starts_with(prefix)) found.push_back(entry.path());
   }
   return found;

@@ -173,6 +173,13 @@ void add_training(Seeds& seeds) {
 void add_bench(Seeds& seeds) {
   using namespace launcher;
   seeds.add(ProbePeer{"waits-b-1", 20, 16, 4096, std::chrono::seconds(1)}, Kind::ASK);
+  seeds.add(
+      ProbeLink{{"a-1", "b-1"}, 65536, 4096, std::chrono::seconds(1), std::chrono::seconds(2)},
+      Kind::ASK);
+  seeds.add(LinkProbed{std::chrono::milliseconds(1), 0.5}, Kind::REPLY);
+  seeds.add(ProbeCodecs{bytes(64), {"none", "ternary"}}, Kind::ASK);
+  seeds.add(CodecsProbed{{{"none", 4, 4, 1e-9, 2e-9}, {"ternary", 0.25, 0.375, 1e-9, 3e-9}}},
+            Kind::REPLY);
   seeds.add(CountPorts{"127.0.0.1", 40000, 40099}, Kind::ASK);
   seeds.add(Echo{bytes(64)}, Kind::ASK);
   seeds.add(Drive{{{{{1}, {2}}}, {{{1}, {3}}}}, 4, std::chrono::seconds(1)}, Kind::ASK);
