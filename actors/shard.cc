@@ -98,12 +98,11 @@ Result<void> Shard::open(Push& push) {
   if (push.base_version != push.step) {
     return broken(fmt::format("step {} computed from version {}", push.step, push.base_version));
   }
+  if (push.packets.size() > chunks_.size()) return broken("more packets than chunks");
   std::set<std::uint32_t> chunks;
   for (Packet& packet : push.packets) {
     STERNA_TRY(check(packet, push.step));
-    if (!chunks.insert(packet.chunk).second) {
-      return broken(fmt::format("chunk {} twice", packet.chunk));
-    }
+    const bool first = chunks.insert(packet.chunk).second;
     // Nobody has the parameters that a later step is computed from.
     if (push.step > chunks_[packet.chunk].version) {
       return broken(fmt::format("step {} of chunk {}, which is at version {}", push.step,
@@ -114,7 +113,9 @@ Result<void> Shard::open(Push& push) {
       return broken(fmt::format("chunk {}: a scaler of {}, and another rank's is {}", packet.chunk,
                                 packet.scaler, *chunk.scaler));
     }
-    if (push.step == chunk.version && !chunk.arrived[push.rank]) STERNA_TRY(open(packet));
+    // What is dropped or a duplicate is not looked into.
+    const bool counts = first && push.step == chunk.version && !chunk.arrived[push.rank];
+    if (counts) STERNA_TRY(open(packet));
   }
   return {};
 }

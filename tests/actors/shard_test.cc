@@ -154,12 +154,17 @@ TEST_F(ShardTest, APushAfterItsStepIsADuplicateIfItWasCountedAndDroppedIfNobodyR
   EXPECT_EQ(shard.version(0), 3U);
 }
 
-TEST_F(ShardTest, OneChunkTwiceInOnePushIsRefused) {
+TEST_F(ShardTest, OneChunkTwiceInOnePushIsCountedOnce) {
   Shard shard = make();
   Push twice = push(shard, 0, 0);
   twice.packets.push_back(packet(shard, 0, 3.0F));
-  EXPECT_FALSE(shard.accept(twice).ok());
-  EXPECT_EQ(*shard.accept(push(shard, 0, 0)), all(Verdict::ACCEPTED));
+  EXPECT_FALSE(shard.accept(twice).ok());  // more packets than there are chunks
+  twice.packets.erase(twice.packets.begin());
+  EXPECT_EQ(*shard.accept(twice), all(Verdict::ACCEPTED));
+  twice = push(shard, 1, 0);
+  twice.packets[2] = packet(shard, 0, 3.0F);
+  EXPECT_EQ(*shard.accept(twice),
+            (std::vector<Verdict>{Verdict::ACCEPTED, Verdict::ACCEPTED, Verdict::DUPLICATE}));
 }
 
 TEST_F(ShardTest, ArrivalOrderDoesNotChangeABit) {
