@@ -108,6 +108,7 @@ std::string choice_line(const std::map<std::string, std::string>& chosen, const 
   std::map<std::string, int> tensors;
   for (const auto& [tensor, codec] : chosen) ++tensors[codec];
   std::vector<std::string> parts;
+  parts.reserve(tensors.size());
   for (const auto& [codec, count] : tensors) {
     parts.push_back(fmt::format("{} for {} tensor{}", codec, count, count == 1 ? "" : "s"));
   }
