@@ -70,6 +70,7 @@ class StandIns {
       const std::span workers = std::span(actors_).first(workers_.size());
       STERNA_ASSIGN(const std::vector<LinkProbed> probed, ask(workers, probe));
       for (const LinkProbed& one : probed) {
+        if (one.seconds <= 0) return Error{Errc::malformed, "a link that takes no time"};
         *figure = std::max(*figure, one.seconds / bytes);
         cost.round_trip = std::max(cost.round_trip, in_seconds(one.round_trip));
       }

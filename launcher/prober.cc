@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "actors/job.h"
@@ -142,9 +143,9 @@ Task<Result<double>> ProberActor::exchange(std::vector<ActorRef<ProberInterface>
   std::deque<std::vector<Future<Loaded>>> under_way;
   const Time began = now();
   Time counted_from = began;
-  double seconds = 0;
-  for (std::uint32_t done = 0; done == 0 || !under_way.empty(); ++done) {
-    while (seconds == 0 && under_way.size() < (done == 0 ? 1 : kUnderWay)) {
+  std::optional<double> seconds;
+  for (std::uint32_t done = 0; !seconds || !under_way.empty(); ++done) {
+    while (!seconds && under_way.size() < (done == 0 ? 1 : kUnderWay)) {
       std::vector<Future<Loaded>>& round = under_way.emplace_back();
       for (const auto& peer : peers) {
         round.push_back(ask(peer, Load{body, probe.down_bytes}, probe.patience));
@@ -158,14 +159,14 @@ Task<Result<double>> ProberActor::exchange(std::vector<ActorRef<ProberInterface>
     const std::uint32_t rounds = done + 1;
     const Duration taken = now() - began;
     if (rounds == kUnderWay) counted_from = now();
-    if (seconds == 0 && rounds >= 2 * kUnderWay && taken >= probe.span) {
+    if (!seconds && rounds >= 2 * kUnderWay && taken >= probe.span) {
       seconds = in_seconds(now() - counted_from) / (rounds - kUnderWay);
     }
-    if (seconds == 0 && taken >= kLongRound * rounds * probe.span) {
+    if (!seconds && taken >= kLongRound * rounds * probe.span) {
       seconds = in_seconds(taken) / rounds;
     }
   }
-  co_return seconds;
+  co_return *seconds;
 }
 
 Task<Result<CodecsProbed>> ProberActor::on(ProbeCodecs probe) {
