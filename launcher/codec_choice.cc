@@ -45,10 +45,12 @@ double exchange_seconds(const CodecCost& codec, std::uint64_t elements,
   const auto chunks =
       static_cast<double>(std::max<std::uint64_t>(1, rounded_up(elements, kChunk) / kChunk));
   const double servers = std::min(chunks, static_cast<double>(costs.servers));
-  const double compute = std::max(n * codec.worker_seconds, n * codec.server_seconds / servers);
+  const double worker = n * codec.worker_seconds;
+  const double server = n * codec.server_seconds / servers;
+  const double compute = costs.one_host ? worker + server : std::max(worker, server);
   const double round_trips = ternary && costs.agrees ? 2 : 1;
-  return round_trips * costs.link.round_trip + std::max(wire, compute) +
-         std::min(wire, compute) / chunks;
+  const double hidden = costs.one_host ? 0 : std::min(wire, compute) * (1 - 1 / chunks);
+  return round_trips * costs.link.round_trip + wire + compute - hidden;
 }
 
 std::map<std::string, std::string> choose_codecs(const std::vector<ChoosableTensor>& tensors,

@@ -9,7 +9,8 @@
 //   exchange = round trip + max(wire, compute) + min(wire, compute) / chunks
 //
 // Chunks of 262,144 elements follow each other through wire and processors, so that of the shorter
-// of the two only one chunk's part shows. A codec whose trits wait for a scaler that the ranks
+// of the two only one chunk's part shows. Where all are on one host, its processors are the wire
+// and the servers too: everything adds up. A codec whose trits wait for a scaler that the ranks
 // agree on takes one round trip more.
 #pragma once
 
@@ -48,7 +49,8 @@ struct ExchangeCosts {
   LinkCost link;
   std::int64_t ranks_per_worker = 1;  ///< the most; what they send shares the worker's way
   std::int64_t servers = 1;
-  bool agrees = false;  ///< trits wait until the ranks agree on this step's scaler
+  bool one_host = false;  ///< has them all
+  bool agrees = false;    ///< trits wait until the ranks agree on this step's scaler
 };
 
 struct ChoosableTensor {

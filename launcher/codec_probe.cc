@@ -146,6 +146,9 @@ Result<ExchangeCosts> probe_exchange(Cluster& cluster, const ClusterFile& file,
   ExchangeCosts costs;
   costs.servers = file.count("parameter_server");
   costs.agrees = file.gradient.scaler == "shared";
+  costs.one_host = std::all_of(file.actors.begin(), file.actors.end(), [&](const ActorPlan& actor) {
+    return actor.host == file.actors.front().host;
+  });
   for (const ActorPlan& actor : file.actors) {
     costs.ranks_per_worker = std::max(costs.ranks_per_worker, actor.ranks);
   }
