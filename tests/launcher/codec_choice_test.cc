@@ -97,11 +97,12 @@ TEST(ExchangeSeconds, add_up_where_one_host_does_all) {
   one.link = {.up = 1e-9, .down = 1e-9, .both = 2e-9, .round_trip = 1e-3};
   one.servers = 2;
   const CodecCost codec{"none", 4, 4, 1e-9, 3e-9};
-  const double n = 4 * 262'144;
+  const std::uint64_t elements = 1'048'576;  // four chunks
+  const auto n = static_cast<double>(elements);
   const double wire = n * 4 * 2e-9;
-  EXPECT_NEAR(exchange_seconds(codec, 4 * 262'144, one), 1e-3 + wire + n * 1.5e-9 / 4, 1e-9);
+  EXPECT_NEAR(exchange_seconds(codec, elements, one), 1e-3 + wire + n * 1.5e-9 / 4, 1e-9);
   one.one_host = true;
-  EXPECT_NEAR(exchange_seconds(codec, 4 * 262'144, one), 1e-3 + wire + n * (1 + 1.5) * 1e-9, 1e-9);
+  EXPECT_NEAR(exchange_seconds(codec, elements, one), 1e-3 + wire + n * (1 + 1.5) * 1e-9, 1e-9);
 }
 
 GradientSection section(const std::string& down) {
