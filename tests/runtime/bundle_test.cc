@@ -39,7 +39,7 @@ class BundleTest : public testing::Test {
   }
 
   TemporaryFolder temporary_;
-  fs::path folder_ = fs::canonical(temporary_.path());
+  fs::path folder_ = fs::canonical(temporary_.path()) / "bundle";
 };
 
 std::vector<std::string> paths(const Bundle& bundle) {
@@ -61,7 +61,7 @@ TEST_F(BundleTest, lists_its_files_in_order) {
 
 TEST_F(BundleTest, a_copy_elsewhere_has_the_same_hash) {
   const std::string before = hash();
-  const fs::path moved = folder_.string() + "-moved";
+  const fs::path moved = folder_.parent_path() / "moved";
   fs::rename(folder_, moved);
   folder_ = moved;
   EXPECT_EQ(hash(), before);
