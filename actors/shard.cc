@@ -180,8 +180,8 @@ ChunkUpdates Shard::take_ready(std::uint64_t most_elements) {
     ready_.erase(ready_.begin());
     const TableTensor& tensor = table_.tensors[place.tensor];
     const Combine how = combine(place, chunk.version);
-    // Workers that step by themselves pull no parameters: these change where they lie.
     const bool settle = how != Combine::sums || settles(index, chunk.version + 1);
+    // Workers that step by themselves pull no parameters: these change where they lie.
     const bool in_place = job_.workers_step() && (!chunk.lent || !settle);
     const std::shared_ptr<Buffer> current =
         job_.workers_step() ? std::exchange(chunk.parameters, nullptr) : chunk.parameters;

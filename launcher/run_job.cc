@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <csignal>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -162,16 +163,17 @@ class Job {
   /// The job with the codecs that suit the links and the processors that it has.
   Result<actors::JobConfig> with_codecs_chosen(const actors::JobConfig& job) {
     STERNA_ASSIGN(const std::vector<ChoosableTensor> tensors, choosable_tensors(options_.file));
+    std::map<std::string, std::string> chosen;
     if (tensors.empty()) {
       logged("codec auto: other keys choose for every tensor");
-      return job;
+    } else {
+      logged("measuring the links and the codecs");
+      Result<ExchangeCosts> costs = probe_exchange(*cluster_, options_.file, job, ended_);
+      if (!costs) return std::move(costs).error().in("codec auto");
+      chosen = choose_codecs(tensors, *costs);
+      outcome_.record.status.codecs = choice_line(chosen, costs->link);
+      logged("codec auto: " + outcome_.record.status.codecs);
     }
-    logged("measuring the links and the codecs");
-    Result<ExchangeCosts> costs = probe_exchange(*cluster_, options_.file, job, ended_);
-    if (!costs) return std::move(costs).error().in("codec auto");
-    const auto chosen = choose_codecs(tensors, *costs);
-    outcome_.record.status.codecs = choice_line(chosen, costs->link);
-    logged("codec auto: " + outcome_.record.status.codecs);
     ClusterFile file = options_.file;
     file.gradient = with_choice(file.gradient, chosen);
     if (options_.codecs_chosen) options_.codecs_chosen(file.gradient);
