@@ -31,6 +31,7 @@
 #include <utility>
 
 #include "runtime/actor_ref.h"
+#include "runtime/down_notice.h"
 #include "runtime/executor.h"
 #include "runtime/future.h"
 #include "runtime/loop.h"
@@ -40,14 +41,6 @@ namespace sterna {
 
 class Process;
 class ActorBase;
-
-/// The death of an actor or of its whole process, as those who watch it learn of it.
-struct DownNotice {
-  ActorId actor;  ///< local id 0: the whole process
-  std::string name;
-  std::uint64_t incarnation = 0;
-  std::string cause;
-};
 
 /// Lets a compute thread hand something to an actor's loop: runs only if the actor still lives.
 class Poster {

@@ -4,7 +4,8 @@
 #include <array>
 #include <string>
 
-#include "runtime/actor.h"
+#include "runtime/base/clock.h"
+#include "runtime/down_notice.h"
 #include "runtime/message.h"
 
 namespace sterna {
