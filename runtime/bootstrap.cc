@@ -22,6 +22,11 @@ Contact decode(schema::Contact::Reader wire) {
           wire.getNeighbourhood()};
 }
 
+void PeerContact::encode(Wire::Builder wire, WireWriter&) const { sterna::encode(contact, wire); }
+Result<PeerContact> PeerContact::decode(Wire::Reader wire, WireReader&) {
+  return PeerContact{sterna::decode(wire)};
+}
+
 void encode(const NetworkOptions& network, schema::Network::Builder wire) {
   wire.setTcp(network.tcp);
   wire.setCurve(network.curve);

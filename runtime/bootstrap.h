@@ -8,13 +8,21 @@
 
 #include "runtime/base/clock.h"
 #include "runtime/message.h"
-#include "runtime/schema/cluster.capnp.h"
+#include "runtime/schema/bootstrap.capnp.h"
 #include "runtime/transport.h"
 
 namespace sterna {
 
 void encode(const Contact& contact, schema::Contact::Builder wire);
 Contact decode(schema::Contact::Reader wire);
+
+/// A Contact as a message: what a process answers on its start.
+struct PeerContact {
+  using Wire = schema::Contact;
+  Contact contact;
+  void encode(Wire::Builder wire, WireWriter& writer) const;
+  static Result<PeerContact> decode(Wire::Reader wire, WireReader& reader);
+};
 
 /// How the processes of a run reach each other.
 struct NetworkOptions {

@@ -141,11 +141,6 @@ Result<Shutdown> Shutdown::decode(Wire::Reader wire, WireReader&) {
   return Shutdown{grace};
 }
 
-void PeerContact::encode(Wire::Builder wire, WireWriter&) const { sterna::encode(contact, wire); }
-Result<PeerContact> PeerContact::decode(Wire::Reader wire, WireReader&) {
-  return PeerContact{sterna::decode(wire)};
-}
-
 void Publish::encode(Wire::Builder wire, WireWriter&) const {
   wire.setName(name);
   encode_ref(actor, wire.initActor());

@@ -13,6 +13,7 @@
 #include "runtime/actor_ref.h"
 #include "runtime/base/clock.h"
 #include "runtime/bootstrap.h"
+#include "runtime/schema/cluster.capnp.h"
 
 namespace sterna {
 
@@ -137,12 +138,6 @@ struct Shutdown {
   Duration grace{};
   void encode(Wire::Builder wire, WireWriter& writer) const;
   static Result<Shutdown> decode(Wire::Reader wire, WireReader& reader);
-};
-struct PeerContact {
-  using Wire = schema::Contact;
-  Contact contact;
-  void encode(Wire::Builder wire, WireWriter& writer) const;
-  static Result<PeerContact> decode(Wire::Reader wire, WireReader& reader);
 };
 /// Gives an actor of the launcher's own a name in the directory.
 struct Publish {

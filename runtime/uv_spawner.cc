@@ -9,7 +9,6 @@
 #include <fstream>
 #include <vector>
 
-#include "runtime/cluster_messages.h"
 #include "runtime/packed_message.h"
 #include "runtime/process_names.h"
 
