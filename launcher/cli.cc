@@ -10,6 +10,7 @@
 
 #include "input/data_shard.h"
 #include "launcher/commands.h"
+#include "launcher/console.h"
 #include "launcher/nearest.h"
 #include "launcher/version.h"
 

@@ -7,6 +7,7 @@
 #include "launcher/bench/bench_exchange.h"
 #include "launcher/bench/bench_train.h"
 #include "launcher/commands.h"
+#include "launcher/console.h"
 #include "launcher/json_line.h"
 #include "launcher/progress_line.h"
 

@@ -4,6 +4,7 @@
 
 #include "launcher/cluster_file.h"
 #include "launcher/commands.h"
+#include "launcher/console.h"
 #include "launcher/placement_view.h"
 
 namespace sterna::launcher {

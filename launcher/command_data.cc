@@ -6,6 +6,7 @@
 #include "input/digits.h"
 #include "input/fetch.h"
 #include "launcher/commands.h"
+#include "launcher/console.h"
 #include "launcher/environment.h"
 #include "launcher/progress_line.h"
 #include "launcher/text_format.h"

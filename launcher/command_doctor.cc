@@ -12,6 +12,7 @@
 #include "launcher/bundle_archive.h"
 #include "launcher/cluster_file.h"
 #include "launcher/commands.h"
+#include "launcher/console.h"
 #include "launcher/doctor_checks.h"
 #include "launcher/doctor_report.h"
 #include "launcher/host_plan.h"

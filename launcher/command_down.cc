@@ -9,6 +9,7 @@
 
 #include "launcher/cluster_file.h"
 #include "launcher/commands.h"
+#include "launcher/console.h"
 #include "launcher/host_plan.h"
 #include "launcher/json_line.h"
 #include "launcher/run_visitor.h"

@@ -3,6 +3,7 @@
 
 #include "launcher/cluster_keys.h"
 #include "launcher/commands.h"
+#include "launcher/console.h"
 
 namespace sterna::launcher {
 

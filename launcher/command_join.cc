@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "launcher/commands.h"
+#include "launcher/console.h"
 #include "runtime/join_placer.h"
 #include "runtime/process_names.h"
 

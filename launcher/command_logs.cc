@@ -10,6 +10,7 @@
 #include <map>
 
 #include "launcher/commands.h"
+#include "launcher/console.h"
 #include "launcher/duration_text.h"
 #include "launcher/json_line.h"
 #include "launcher/run_visitor.h"

@@ -8,6 +8,7 @@
 #include "launcher/bundle_archive.h"
 #include "launcher/cluster_file.h"
 #include "launcher/commands.h"
+#include "launcher/console.h"
 #include "launcher/environment.h"
 #include "launcher/host_plan.h"
 #include "launcher/owner_client.h"

@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "launcher/commands.h"
+#include "launcher/console.h"
 #include "launcher/json_line.h"
 #include "launcher/live_view.h"
 #include "launcher/overview.h"

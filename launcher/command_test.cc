@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "launcher/commands.h"
+#include "launcher/console.h"
 
 namespace sterna::launcher {
 

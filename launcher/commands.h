@@ -1,25 +1,12 @@
 // The commands of `sterna`, one function each. The command line's options come as plain structs;
-// the return value is the exit code: 0 done, 1 failed, 2 bad input, 130 Ctrl-C.
+// the return value is the exit code (launcher/console.h).
 #pragma once
 
 #include <cstdint>
 #include <string>
-#include <string_view>
 #include <vector>
 
-#include "runtime/base/result.h"
-
 namespace sterna::launcher {
-
-constexpr int exit_done = 0;
-constexpr int exit_failed = 1;
-constexpr int exit_bad_input = 2;
-constexpr int exit_interrupted = 130;
-
-/// One line on standard error. That it cannot be written there changes nothing.
-void say(std::string_view line);
-/// What was asked for, on standard output. False, after saying so, if it cannot be written there.
-bool print_result(std::string_view lines);
 
 /// sterna run FILE
 struct RunOptions {
@@ -133,9 +120,5 @@ struct HelpKeysOptions {
   bool markdown = false;
 };
 int help_keys_command(const HelpKeysOptions& options);
-
-/// Prints the error on standard error, as it is, and gives the exit code of its kind: 2 where the
-/// input is at fault (invalid_argument, not_found, already_exists, permission, malformed), else 1.
-int report(const Error& error);
 
 }  // namespace sterna::launcher

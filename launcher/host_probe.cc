@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <utility>
 
-#include "launcher/commands.h"
+#include "launcher/console.h"
 #include "launcher/doctor_checks.h"
 #include "launcher/host_plan.h"
 #include "launcher/probe_messages.h"

@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <memory>
 
-#include "launcher/commands.h"
+#include "launcher/console.h"
 #include "launcher/host_plan.h"
 #include "launcher/json_line.h"
 #include "launcher/relay_placer.h"

@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <utility>
 
-#include "launcher/commands.h"
+#include "launcher/console.h"
 #include "launcher/host_plan.h"
 #include "launcher/status_json.h"
 #include "runtime/process_names.h"

@@ -13,7 +13,7 @@
 #include "kernels/isa.h"
 #include "launcher/codec_choice.h"
 #include "launcher/codec_probe.h"
-#include "launcher/commands.h"
+#include "launcher/console.h"
 #include "launcher/duration_text.h"
 #include "launcher/host_plan.h"
 #include "launcher/job_plan.h"

@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "input/atomic_file.h"
+#include "launcher/console.h"
 #include "launcher/json_line.h"
 #include "launcher/slurm_batch.h"
 #include "runtime/bundle.h"

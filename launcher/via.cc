@@ -9,7 +9,7 @@
 #include <csignal>
 #include <utility>
 
-#include "launcher/commands.h"
+#include "launcher/console.h"
 #include "launcher/host_shell.h"
 #include "runtime/remote_placer.h"
 #include "runtime/remote_script.h"

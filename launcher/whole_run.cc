@@ -10,7 +10,7 @@
 
 #include "input/data_source.h"
 #include "input/idx.h"
-#include "launcher/commands.h"
+#include "launcher/console.h"
 #include "launcher/environment.h"
 #include "launcher/host_plan.h"
 #include "launcher/progress_line.h"

@@ -1,8 +1,9 @@
+#include "launcher/console.h"
+
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-
-#include "launcher/commands.h"
+#include <string>
 
 namespace sterna::launcher {
 
