@@ -9,7 +9,6 @@
 #include "actors/codec.h"
 #include "actors/job.h"
 #include "launcher/cluster_draft.h"
-#include "launcher/codec_choice.h"
 #include "launcher/duration_text.h"
 #include "launcher/nearest.h"
 #include "launcher/placement.h"

@@ -157,6 +157,9 @@ struct OptimizerSection {
   bool operator==(const OptimizerSection&) const = default;
 };
 
+/// The codec that the run chooses itself, as files call it.
+inline constexpr const char* kAutoCodec = "auto";
+
 /// [gradient]: what travels up.
 struct GradientSection {
   std::string codec = "ternary";  ///< "auto": each tensor's is chosen when the run starts ...

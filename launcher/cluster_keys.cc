@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "actors/codec.h"
-#include "launcher/codec_choice.h"
 
 namespace sterna::launcher {
 namespace {

@@ -23,9 +23,6 @@
 
 namespace sterna::launcher {
 
-/// As files call it.
-inline constexpr const char* kAutoCodec = "auto";
-
 /// What one element costs, as measured where the job will run.
 struct CodecCost {
   std::string codec;

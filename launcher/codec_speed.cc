@@ -11,8 +11,8 @@
 #include "actors/gradient_encoder.h"
 #include "actors/shard.h"
 #include "kernels/sums.h"
-#include "launcher/bench/bench_codec.h"
-#include "launcher/bench/median.h"
+#include "launcher/gaussian.h"
+#include "launcher/median.h"
 
 namespace sterna::launcher {
 namespace {

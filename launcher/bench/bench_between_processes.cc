@@ -6,7 +6,7 @@
 #include "launcher/bench/bench_actors.h"
 #include "launcher/bench/bench_actors_run.h"
 #include "launcher/bench/bench_logs.h"
-#include "launcher/bench/median.h"
+#include "launcher/median.h"
 #include "launcher/program_registry.h"
 #include "runtime/cluster.h"
 #include "runtime/real_machine.h"

@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <string>
 #include <string_view>
 
@@ -36,8 +35,5 @@ Result<Figures> bench_codec_entropy(const CodecBenchSetup& setup);
 
 /// Eight ranks' trits to their sum, and to an optimizer's step, beside the same from fp32.
 Result<Figures> bench_codec_sums(const CodecBenchSetup& setup);
-
-/// Draws of a normal distribution: what the trits of a gradient are measured on.
-void fill_gaussian(std::span<float> values, std::uint64_t seed);
 
 }  // namespace sterna::launcher

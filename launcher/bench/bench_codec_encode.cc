@@ -14,6 +14,7 @@
 #include "launcher/bench/memory_speed.h"
 #include "launcher/bench/pinned_pair.h"
 #include "launcher/bench/rounds.h"
+#include "launcher/gaussian.h"
 
 namespace sterna::launcher {
 

@@ -18,6 +18,7 @@
 #include "launcher/bench/huge_buffer.h"
 #include "launcher/bench/rounds.h"
 #include "launcher/cluster_file.h"
+#include "launcher/gaussian.h"
 
 namespace sterna::launcher {
 

@@ -15,6 +15,7 @@
 #include "launcher/bench/bench_codec.h"
 #include "launcher/bench/huge_buffer.h"
 #include "launcher/bench/rounds.h"
+#include "launcher/gaussian.h"
 
 namespace sterna::launcher {
 

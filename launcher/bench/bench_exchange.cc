@@ -12,8 +12,8 @@
 #include "launcher/bench/bench_logs.h"
 #include "launcher/bench/exchange_figures.h"
 #include "launcher/bench/gloo_run.h"
-#include "launcher/bench/median.h"
 #include "launcher/bench/memory_speed.h"
+#include "launcher/median.h"
 #include "nets/exchange.h"
 #include "nets/net.h"
 

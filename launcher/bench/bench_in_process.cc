@@ -6,7 +6,7 @@
 
 #include "launcher/bench/bench_actors.h"
 #include "launcher/bench/bench_actors_run.h"
-#include "launcher/bench/median.h"
+#include "launcher/median.h"
 #include "runtime/thread_executor.h"
 #include "runtime/uv_loop.h"
 

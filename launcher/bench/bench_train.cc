@@ -7,8 +7,8 @@
 #include "input/preprocess.h"
 #include "launcher/bench/bench_data.h"
 #include "launcher/bench/bench_logs.h"
-#include "launcher/bench/median.h"
 #include "launcher/job_plan.h"
+#include "launcher/median.h"
 #include "launcher/run_job.h"
 
 namespace sterna::launcher {

@@ -6,7 +6,7 @@
 #include <functional>
 #include <limits>
 
-#include "launcher/bench/median.h"
+#include "launcher/median.h"
 #include "launcher/text_table.h"
 
 namespace sterna::launcher {

@@ -2,7 +2,7 @@
 
 #include <cstddef>
 
-#include "launcher/bench/median.h"
+#include "launcher/median.h"
 #include "runtime/base/clock.h"
 
 namespace sterna::launcher {
