@@ -4,9 +4,9 @@
 #include <utility>
 
 #include "actors/codec.h"
-#include "kernels/bf16.h"
-#include "kernels/scaler.h"
-#include "kernels/sums.h"
+#include "kernels/sums/bf16.h"
+#include "kernels/sums/sums.h"
+#include "kernels/trits/scaler.h"
 
 namespace sterna::actors {
 

@@ -9,10 +9,10 @@
 
 #include "actors/buffer_pool.h"
 #include "actors/messages.h"
-#include "kernels/aggregate.h"
-#include "kernels/isa.h"
-#include "kernels/optimizer.h"
-#include "kernels/ternary.h"
+#include "kernels/isa/isa.h"
+#include "kernels/optimizer/optimizer.h"
+#include "kernels/sums/aggregate.h"
+#include "kernels/trits/ternary.h"
 
 namespace sterna::actors {
 

@@ -11,14 +11,14 @@
 
 #include "actors/buffer_pool.h"
 #include "actors/job.h"
-#include "kernels/aggregate.h"
-#include "kernels/isa.h"
+#include "kernels/isa/isa.h"
+#include "kernels/sums/aggregate.h"
 #include "runtime/base/bytes.h"
 
 namespace sterna::actors {
 
 /// What of a gradient is packed: `count` elements. Trits may be sums over several ranks on their
-/// way down (kernels/sums.h).
+/// way down (kernels/sums/sums.h).
 struct Packed {
   std::size_t count = 0;
   std::uint32_t ranks = 1;
@@ -33,7 +33,7 @@ struct GradientCodec {
   /// The most bytes that seal() or pack() write; what they overwrite behind their result included.
   std::size_t (*room)(Packed what);
   /// Packs numbers; returns how many bytes. Null where the packing is planes: those are made under
-  /// a scaler (kernels/encode.h), then sealed.
+  /// a scaler (kernels/trits/encode.h), then sealed.
   std::size_t (*pack)(std::span<const float> values, MutableBytes out, kernels::Isa isa) = nullptr;
   /// Makes planes into what travels; returns how many bytes. Null where planes travel as they are.
   std::size_t (*seal)(ByteView planes, Packed what, MutableBytes out, kernels::Isa isa) = nullptr;

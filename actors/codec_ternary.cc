@@ -1,7 +1,7 @@
-// ternary: trits, or their sums, as bit-planes (kernels/TRITS.md).
+// ternary: trits, or their sums, as bit-planes (kernels/trits/TRITS.md).
 #include "actors/codecs.h"
-#include "kernels/sums.h"
-#include "kernels/ternary.h"
+#include "kernels/sums/sums.h"
+#include "kernels/trits/ternary.h"
 
 namespace sterna::actors {
 namespace {

@@ -1,6 +1,6 @@
-// ternary_entropy: the same planes, coded near their entropy (kernels/ENTROPY.md).
+// ternary_entropy: the same planes, coded near their entropy (kernels/entropy/ENTROPY.md).
 #include "actors/codecs.h"
-#include "kernels/entropy.h"
+#include "kernels/entropy/entropy.h"
 
 namespace sterna::actors {
 namespace {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "kernels/encode.h"
-#include "kernels/scaler.h"
+#include "kernels/trits/encode.h"
+#include "kernels/trits/scaler.h"
 
 namespace sterna::actors {
 namespace {

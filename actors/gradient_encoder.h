@@ -22,8 +22,8 @@
 #include "actors/codec.h"
 #include "actors/messages.h"
 #include "actors/parameter_table.h"
-#include "kernels/isa.h"
-#include "kernels/ternary.h"
+#include "kernels/isa/isa.h"
+#include "kernels/trits/ternary.h"
 #include "runtime/base/clock.h"
 
 namespace sterna::actors {

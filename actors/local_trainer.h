@@ -9,7 +9,7 @@
 
 #include "actors/job.h"
 #include "actors/update_rule.h"
-#include "kernels/isa.h"
+#include "kernels/isa/isa.h"
 #include "nets/net.h"
 
 namespace sterna::actors {

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "actors/codec.h"
-#include "kernels/optimizer.h"
+#include "kernels/optimizer/optimizer.h"
 
 namespace sterna::actors {
 namespace {

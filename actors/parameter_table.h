@@ -15,7 +15,7 @@
 #include "actors/buffer_pool.h"
 #include "actors/job.h"
 #include "actors/messages.h"
-#include "kernels/isa.h"
+#include "kernels/isa/isa.h"
 #include "nets/parameter.h"
 
 namespace sterna::actors {

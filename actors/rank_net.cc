@@ -9,7 +9,7 @@
 
 #include "actors/codec.h"
 #include "actors/parameter_hash.h"
-#include "kernels/bf16.h"
+#include "kernels/sums/bf16.h"
 
 namespace sterna::actors {
 namespace {

@@ -21,7 +21,7 @@
 #include "actors/messages.h"
 #include "actors/parameter_table.h"
 #include "actors/update_rule.h"
-#include "kernels/isa.h"
+#include "kernels/isa/isa.h"
 #include "nets/net.h"
 #include "runtime/base/clock.h"
 

@@ -24,7 +24,7 @@
 #include "actors/parameter_hash.h"
 #include "actors/parameter_table.h"
 #include "actors/update_rule.h"
-#include "kernels/isa.h"
+#include "kernels/isa/isa.h"
 
 namespace sterna::actors {
 

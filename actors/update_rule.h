@@ -6,8 +6,8 @@
 #include <cstdint>
 
 #include "actors/job.h"
-#include "kernels/optimizer.h"
-#include "kernels/schedule.h"
+#include "kernels/optimizer/optimizer.h"
+#include "kernels/optimizer/schedule.h"
 #include "nets/parameter.h"
 
 namespace sterna::actors {

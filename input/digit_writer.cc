@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "input/digit_pen.h"
-#include "kernels/philox.h"
-#include "kernels/stream.h"
+#include "kernels/random/philox.h"
+#include "kernels/random/stream.h"
 
 namespace sterna::input {
 

@@ -3,8 +3,8 @@
 #include <bit>
 #include <cassert>
 
-#include "kernels/philox.h"
-#include "kernels/stream.h"
+#include "kernels/random/philox.h"
+#include "kernels/random/stream.h"
 
 namespace sterna::input {
 

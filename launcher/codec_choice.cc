@@ -7,7 +7,7 @@
 
 #include "actors/codec.h"
 #include "actors/parameter_table.h"
-#include "kernels/ternary.h"
+#include "kernels/trits/ternary.h"
 #include "nets/net.h"
 
 namespace sterna::launcher {

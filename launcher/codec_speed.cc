@@ -10,7 +10,7 @@
 #include "actors/codec.h"
 #include "actors/gradient_encoder.h"
 #include "actors/shard.h"
-#include "kernels/sums.h"
+#include "kernels/sums/sums.h"
 #include "launcher/gaussian.h"
 #include "launcher/median.h"
 

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "actors/update_rule.h"
-#include "kernels/isa.h"
+#include "kernels/isa/isa.h"
 #include "launcher/codec_choice.h"
 #include "launcher/codec_probe.h"
 #include "launcher/console.h"

@@ -14,7 +14,7 @@
 #include <nlohmann/detail/macro_scope.hpp>
 #include <string_view>
 
-#include "kernels/isa.h"
+#include "kernels/isa/isa.h"
 #include "runtime/build_id.h"
 
 namespace sterna::launcher {

@@ -4,7 +4,7 @@
 // LeNet's two poolings forward and backward, batch 64, one core: oneDNN 4.2 ms, AVX-512 0.6 ms.
 #include "nets/halving_pool.h"
 
-#include "kernels/avx512.h"
+#include "kernels/isa/avx512.h"
 
 namespace sterna::nets {
 namespace {

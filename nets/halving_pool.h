@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "kernels/isa.h"
+#include "kernels/isa/isa.h"
 
 namespace sterna::nets {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "kernels/initializer.h"
+#include "kernels/random/initializer.h"
 #include "nets/tensor.h"
 
 namespace sterna::nets {

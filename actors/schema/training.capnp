@@ -9,9 +9,9 @@ $Cxx.namespace("sterna::actors::schema");
 
 enum Codec {
   fp32 @0;            # plain little-endian fp32
-  ternary @1;         # a scaler and bit-planes of trits or of their sums (kernels/TRITS.md)
+  ternary @1;         # a scaler and bit-planes of trits or of their sums (kernels/trits/TRITS.md)
   bf16 @2;            # the upper halves of fp32
-  ternaryEntropy @3;  # as ternary, the planes entropy-coded (kernels/ENTROPY.md)
+  ternaryEntropy @3;  # as ternary, the planes entropy-coded (kernels/entropy/ENTROPY.md)
 }
 
 enum ScalerRule {
@@ -208,7 +208,7 @@ struct Parameters {
   kind @1 :PayloadKind;
   chunks @2 :List(ParameterChunk);
   ranks @3 :UInt32;               # gradients: of how many ranks the trits are sums
-  constants @4 :List(Float32);    # gradients: the optimizer's in this step (kernels/optimizer.h)
+  constants @4 :List(Float32);    # gradients: the optimizer's in this step (kernels/optimizer/optimizer.h)
 }
 
 struct Compare {

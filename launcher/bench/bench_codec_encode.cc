@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "kernels/encode.h"
-#include "kernels/scaler.h"
-#include "kernels/ternary.h"
+#include "kernels/trits/encode.h"
+#include "kernels/trits/scaler.h"
+#include "kernels/trits/ternary.h"
 #include "launcher/bench/bench_codec.h"
 #include "launcher/bench/huge_buffer.h"
 #include "launcher/bench/memory_speed.h"

@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "kernels/entropy.h"
-#include "kernels/scaler.h"
+#include "kernels/entropy/entropy.h"
+#include "kernels/trits/scaler.h"
 #include "launcher/bench/bench_codec.h"
 #include "launcher/bench/captured_gradients.h"
 #include "launcher/bench/huge_buffer.h"

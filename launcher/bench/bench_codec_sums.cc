@@ -7,11 +7,11 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/avx512.h"
-#include "kernels/optimizer.h"
-#include "kernels/scaler.h"
-#include "kernels/sums.h"
-#include "kernels/ternary.h"
+#include "kernels/isa/avx512.h"
+#include "kernels/optimizer/optimizer.h"
+#include "kernels/sums/sums.h"
+#include "kernels/trits/scaler.h"
+#include "kernels/trits/ternary.h"
 #include "launcher/bench/bench_codec.h"
 #include "launcher/bench/huge_buffer.h"
 #include "launcher/bench/rounds.h"

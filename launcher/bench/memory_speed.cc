@@ -3,7 +3,7 @@
 #include <bit>
 #include <cstring>
 
-#include "kernels/avx512.h"
+#include "kernels/isa/avx512.h"
 #include "launcher/bench/huge_buffer.h"
 #include "launcher/bench/rounds.h"
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <span>
 
-#include "kernels/isa.h"
+#include "kernels/isa/isa.h"
 #include "launcher/bench/bench_actors_run.h"
 
 namespace sterna::launcher {

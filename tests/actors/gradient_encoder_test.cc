@@ -8,7 +8,7 @@
 #include <map>
 #include <numeric>
 
-#include "kernels/scaler.h"
+#include "kernels/trits/scaler.h"
 #include "runtime/base/random.h"
 
 namespace sterna::actors {

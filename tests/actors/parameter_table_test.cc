@@ -5,7 +5,7 @@
 
 #include <set>
 
-#include "kernels/ternary.h"
+#include "kernels/trits/ternary.h"
 
 namespace sterna::actors {
 namespace {

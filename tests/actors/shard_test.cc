@@ -8,7 +8,7 @@
 #include <limits>
 
 #include "actors/codec.h"
-#include "kernels/ternary.h"
+#include "kernels/trits/ternary.h"
 
 namespace sterna::actors {
 namespace {

@@ -6,9 +6,9 @@
 #include "input/batch.h"
 #include "input/idx.h"
 #include "input/preprocess.h"
-#include "kernels/aggregate.h"
-#include "kernels/scaler.h"
-#include "kernels/ternary.h"
+#include "kernels/sums/aggregate.h"
+#include "kernels/trits/scaler.h"
+#include "kernels/trits/ternary.h"
 
 namespace sterna::actors {
 namespace {

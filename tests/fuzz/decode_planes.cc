@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <span>
 
-#include "kernels/entropy.h"
+#include "kernels/entropy/entropy.h"
 #include "runtime/base/random.h"
 
 namespace sterna::fuzz {

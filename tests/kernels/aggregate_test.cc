@@ -1,4 +1,4 @@
-#include "kernels/aggregate.h"
+#include "kernels/sums/aggregate.h"
 
 #include <gtest/gtest.h>
 

@@ -1,9 +1,9 @@
-// The vectors of kernels/ENTROPY.md, read from the page itself.
+// The vectors of kernels/entropy/ENTROPY.md, read from the page itself.
 #include <gtest/gtest.h>
 
 #include "gradients.h"
-#include "kernels/entropy.h"
-#include "kernels/entropy_model.h"
+#include "kernels/entropy/entropy.h"
+#include "kernels/entropy/entropy_model.h"
 #include "page.h"
 
 namespace sterna::kernels {

@@ -1,4 +1,4 @@
-#include "kernels/entropy.h"
+#include "kernels/entropy/entropy.h"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "gradients.h"
-#include "kernels/entropy_model.h"
+#include "kernels/entropy/entropy_model.h"
 
 namespace sterna::kernels {
 namespace {

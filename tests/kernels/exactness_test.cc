@@ -8,8 +8,8 @@
 #include <optional>
 
 #include "gradients.h"
-#include "kernels/ternary.h"
-#include "kernels/ternary_blocks.h"
+#include "kernels/trits/ternary.h"
+#include "kernels/trits/ternary_blocks.h"
 
 namespace sterna::kernels {
 namespace {

@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-#include "kernels/isa.h"
+#include "kernels/isa/isa.h"
 #include "runtime/base/random.h"
 
 namespace sterna::kernels {

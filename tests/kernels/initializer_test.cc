@@ -1,4 +1,4 @@
-#include "kernels/initializer.h"
+#include "kernels/random/initializer.h"
 
 #include <gtest/gtest.h>
 

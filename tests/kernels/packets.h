@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "gradients.h"
-#include "kernels/aggregate.h"
-#include "kernels/bf16.h"
-#include "kernels/ternary.h"
+#include "kernels/sums/aggregate.h"
+#include "kernels/sums/bf16.h"
+#include "kernels/trits/ternary.h"
 
 namespace sterna::kernels {
 

@@ -1,4 +1,4 @@
-#include "kernels/scaler.h"
+#include "kernels/trits/scaler.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "kernels/schedule.h"
+#include "kernels/optimizer/schedule.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "kernels/statistics.h"
+#include "kernels/trits/statistics.h"
 
 #include <gtest/gtest.h>
 
@@ -6,9 +6,9 @@
 #include <limits>
 
 #include "gradients.h"
-#include "kernels/encode.h"
-#include "kernels/scaler.h"
-#include "kernels/ternary.h"
+#include "kernels/trits/encode.h"
+#include "kernels/trits/scaler.h"
+#include "kernels/trits/ternary.h"
 
 namespace sterna::kernels {
 namespace {

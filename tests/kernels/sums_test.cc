@@ -1,4 +1,4 @@
-#include "kernels/sums.h"
+#include "kernels/sums/sums.h"
 
 #include <gtest/gtest.h>
 

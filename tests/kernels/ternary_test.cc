@@ -1,4 +1,4 @@
-#include "kernels/ternary.h"
+#include "kernels/trits/ternary.h"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "gradients.h"
-#include "kernels/scaler.h"
+#include "kernels/trits/scaler.h"
 
 namespace sterna::kernels {
 namespace {

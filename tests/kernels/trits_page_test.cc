@@ -1,4 +1,4 @@
-// The vectors of kernels/TRITS.md, read from the page itself.
+// The vectors of kernels/trits/TRITS.md, read from the page itself.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "gradients.h"
-#include "kernels/initializer.h"
-#include "kernels/philox.h"
-#include "kernels/scaler.h"
-#include "kernels/sums.h"
-#include "kernels/ternary.h"
+#include "kernels/random/initializer.h"
+#include "kernels/random/philox.h"
+#include "kernels/sums/sums.h"
+#include "kernels/trits/scaler.h"
+#include "kernels/trits/ternary.h"
 #include "page.h"
 
 namespace sterna::kernels {

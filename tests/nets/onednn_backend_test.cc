@@ -9,7 +9,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "kernels/isa.h"
+#include "kernels/isa/isa.h"
 #include "nets/loss.h"
 #include "random_values.h"
 #include "reference.h"

@@ -1,0 +1,60 @@
+#include "kernels/entropy/entropy_segment.h"
+
+#include <algorithm>
+
+namespace sterna::kernels {
+namespace {
+
+constexpr std::size_t chunk_symbols = 1024;  // between planes and words, in the L1 cache
+
+}  // namespace
+
+EntropyKernels entropy_kernels(Isa isa) {
+  if (isa == Isa::avx512) {
+    return {count_nonzero_avx512, pack_signs_avx512,  unpack_signs_avx512, read_symbols_avx512,
+            write_symbols_avx512, rans_encode_avx512, rans_decode_avx512};
+  }
+  return {count_nonzero, pack_signs,  unpack_signs, read_symbols,
+          write_symbols, rans_encode, rans_decode};
+}
+
+std::byte* encode_words(const EntropyKernels& kernels, const RansEncodeTable& table,
+                        const SymbolLayout& layout, std::span<const std::byte> planes,
+                        RansStates& states, std::byte* least, std::byte* end) {
+  constexpr std::ptrdiff_t most_chunk_bytes = 2 * chunk_symbols;
+  const std::size_t chunk_bytes = chunk_symbols / layout.per_block() * layout.block_bytes();
+  std::array<std::byte, chunk_symbols> chunk;
+  for (std::size_t until = planes.size(); until > 0;) {
+    const std::size_t begin = (until - 1) / chunk_bytes * chunk_bytes;
+    if (end - least < most_chunk_bytes) return nullptr;
+    const std::size_t blocks = (until - begin) / layout.block_bytes();
+    kernels.read(layout, planes.data() + begin, blocks, chunk.data());
+    end = kernels.encode(table, chunk.data(), blocks * layout.per_block(), states, end);
+    until = begin;
+  }
+  return end;
+}
+
+Result<void> decode_words(const EntropyKernels& kernels, const RansDecodeTable& table,
+                          const SymbolLayout& layout, std::span<const std::byte> words,
+                          RansStates& states, std::span<std::byte> planes) {
+  const std::size_t chunk_bytes = chunk_symbols / layout.per_block() * layout.block_bytes();
+  RansWords source(words);
+  std::array<std::byte, chunk_symbols> chunk;
+  for (std::size_t begin = 0; begin < planes.size(); begin += chunk_bytes) {
+    const std::size_t blocks = std::min(chunk_bytes, planes.size() - begin) / layout.block_bytes();
+    if (!kernels.decode(table, source, states, chunk.data(), blocks * layout.per_block())) {
+      return malformed_segment("a segment has too few words");
+    }
+    kernels.write(layout, chunk.data(), blocks, planes.data() + begin);
+  }
+  if (source.next != source.end) return malformed_segment("a segment has words left");
+  for (const std::uint32_t state : states.lane) {
+    if (state >> 16 != 1) {
+      return malformed_segment("a segment does not end where its encoder began");
+    }
+  }
+  return {};
+}
+
+}  // namespace sterna::kernels

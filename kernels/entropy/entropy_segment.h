@@ -1,0 +1,82 @@
+// Coding one segment of trits or of sums. Internal; kernels/entropy/ENTROPY.md.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "kernels/entropy/entropy_format.h"
+#include "kernels/entropy/entropy_model.h"
+#include "kernels/entropy/entropy_symbols.h"
+#include "kernels/entropy/rans.h"
+
+namespace sterna::kernels {
+
+struct EntropyKernels {
+  decltype(&count_nonzero) count;
+  decltype(&pack_signs) pack;
+  decltype(&unpack_signs) unpack;
+  decltype(&read_symbols) read;
+  decltype(&write_symbols) write;
+  decltype(&rans_encode) encode;
+  decltype(&rans_decode) decode;
+};
+
+EntropyKernels entropy_kernels(Isa isa);
+
+/// The tables of the last models of trits: neighbouring segments tend to have the same model, or
+/// two that are neighbours.
+template <class Table>
+class TritTables {
+ public:
+  const Table& of(TritModel model) {
+    Kept& kept = kept_[model % kept_.size()];
+    if (!kept.table || kept.model != model) {
+      kept.model = model;
+      kept.table.emplace(frequencies_of(model));
+    }
+    return *kept.table;
+  }
+
+ private:
+  struct Kept {
+    TritModel model = 0;
+    std::optional<Table> table;
+  };
+  std::array<Kept, 2> kept_;
+};
+
+/// The bytes from out to the end of the room that a segment is coded in.
+constexpr std::size_t segment_room(std::size_t planes) { return 1 + planes + 4096; }
+
+/// Codes a segment at `out`, which has segment_room(planes.size()). None where it would not be
+/// shorter than the planes; `out` is overwritten even then.
+std::optional<SegmentHeader> encode_trit_segment(const EntropyKernels& kernels,
+                                                 TritTables<RansEncodeTable>& tables,
+                                                 std::span<const std::byte> planes, std::byte* out);
+std::optional<SegmentHeader> encode_sum_segment(const EntropyKernels& kernels, std::uint32_t ranks,
+                                                std::span<const std::byte> planes, std::byte* out);
+
+/// Decodes what stands behind `header`, which was read at the front of `coded`. What stands behind
+/// the last element is for the caller to check; all else is.
+Result<void> decode_trit_segment(const EntropyKernels& kernels, TritTables<RansDecodeTable>& tables,
+                                 const SegmentHeader& header, std::span<const std::byte> coded,
+                                 std::span<std::byte> planes);
+Result<void> decode_sum_segment(const EntropyKernels& kernels, std::uint32_t ranks,
+                                const SegmentHeader& header, std::span<const std::byte> coded,
+                                std::span<std::byte> planes);
+
+/// Codes the symbols of `planes` into words, from the last to the first, downwards from `end` and
+/// not below `least`. Returns where they begin, or null where they do not fit.
+std::byte* encode_words(const EntropyKernels& kernels, const RansEncodeTable& table,
+                        const SymbolLayout& layout, std::span<const std::byte> planes,
+                        RansStates& states, std::byte* least, std::byte* end);
+
+/// Decodes words, exactly all of them, to planes. The states end as the encoder began with them.
+Result<void> decode_words(const EntropyKernels& kernels, const RansDecodeTable& table,
+                          const SymbolLayout& layout, std::span<const std::byte> words,
+                          RansStates& states, std::span<std::byte> planes);
+
+}  // namespace sterna::kernels

@@ -1,0 +1,90 @@
+// Range variant of asymmetric numeral systems (rANS, Duda 2013, arXiv:1311.2540) with a static
+// table and 32 interleaved states, per instruction set. Internal; the format is in
+// kernels/entropy/ENTROPY.md.
+//
+// A state x in [2^16, 2^32) is a number that holds what has been coded. Coding a symbol of
+// frequency f of 4096 that starts at slot b makes it floor(x / f) * 4096 + b + x mod f; before that
+// its lower 16 bits move to the words if it would grow too large. Decoding runs backwards through
+// the same steps, so the encoder takes the symbols from the last to the first and the decoder gives
+// them in order. Symbol i belongs to state i mod 32, which lets a vector do 16 at once.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "kernels/isa/isa.h"
+
+namespace sterna::kernels {
+
+inline constexpr int rans_slot_bits = 12;
+inline constexpr std::uint32_t rans_slots = 1U << rans_slot_bits;
+inline constexpr std::uint32_t rans_lowest_state = 1U << 16;
+inline constexpr std::size_t rans_lanes = 32;
+
+struct RansStates {
+  std::uint32_t lane[rans_lanes];
+};
+
+/// Slots of each symbol; they sum up to rans_slots, and none has all of them.
+using RansFrequencies = std::array<std::uint16_t, 256>;
+
+/// Shares the slots among symbols in proportion to their weights, exactly as ENTROPY.md says: at
+/// least one for a weight above 0, none for 0. At least two weights are above 0, and their sum is
+/// below 2^50.
+RansFrequencies rans_frequencies(std::span<const std::uint64_t> weights);
+
+/// By symbol. The reciprocal divides by multiplication: x / f = ((x + carry) * reciprocal) >> 32 >>
+/// shift for every x < f * 2^20, the states that are left after words were written.
+struct RansEncodeTable {
+  static constexpr int frequency_at = 12, shift_at = 24, carry_at = 28;
+  std::uint32_t entry[256];  ///< first slot | frequency << 12 | shift << 24 | carry << 28
+  std::uint32_t reciprocal[256];
+  explicit RansEncodeTable(const RansFrequencies& frequencies);
+};
+
+/// By slot.
+struct RansDecodeTable {
+  static constexpr int frequency_at = 12, symbol_at = 24;
+  /// slot - the symbol's first slot | frequency << 12 | symbol << 24
+  alignas(64) std::uint32_t entry[rans_slots];
+  explicit RansDecodeTable(const RansFrequencies& frequencies);
+};
+
+/// 16-bit little-endian words that are read from the front, at any alignment. Close to the end they
+/// are read from a copy, behind which a vector may read too far.
+class RansWords {
+ public:
+  explicit RansWords(std::span<const std::byte> bytes)
+      : next(bytes.data()), end(bytes.data() + bytes.size()) {}
+  RansWords(const RansWords&) = delete;
+  RansWords& operator=(const RansWords&) = delete;
+  /// From here, the words of one step (a word per lane) can be read, though perhaps behind `end`.
+  void prepare_step() {
+    if (static_cast<std::size_t>(end - next) < step_bytes) move_to_tail();
+  }
+  const std::byte* next;
+  const std::byte* end;
+
+ private:
+  static constexpr std::size_t step_bytes = 2 * rans_lanes;
+  void move_to_tail();
+  bool in_tail_ = false;
+  std::array<std::byte, 2 * step_bytes> tail_{};
+};
+
+/// Codes `count` symbols, a multiple of 32, that have frequencies above 0: from the last to the
+/// first, writing words downwards from `words`, at most one per symbol. Returns where they begin.
+std::byte* rans_encode(const RansEncodeTable& table, const std::byte* symbols, std::size_t count,
+                       RansStates& states, std::byte* words);
+std::byte* rans_encode_avx512(const RansEncodeTable& table, const std::byte* symbols,
+                              std::size_t count, RansStates& states, std::byte* words);
+
+/// Decodes the next `count` symbols, a multiple of 32. False if there are not enough words.
+bool rans_decode(const RansDecodeTable& table, RansWords& words, RansStates& states,
+                 std::byte* symbols, std::size_t count);
+bool rans_decode_avx512(const RansDecodeTable& table, RansWords& words, RansStates& states,
+                        std::byte* symbols, std::size_t count);
+
+}  // namespace sterna::kernels

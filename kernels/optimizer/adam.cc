@@ -1,0 +1,72 @@
+// Adam (Kingma and Ba 2015) in TensorFlow's form, with epsilon outside of the correction:
+// m' = m + (1 - b1) (g - m); v' = v + (1 - b2) (g g - v); w' = w - lr_t m' / (sqrt(v') + epsilon),
+// where lr_t = lr sqrt(1 - b2^t) / (1 - b1^t) corrects the bias of m and v, which start at 0, and t
+// counts the steps from 1.
+#include <cmath>
+
+#include "kernels/isa/avx512.h"
+#include "kernels/isa/lanes_avx512.h"
+#include "kernels/optimizer/optimizers.h"
+
+namespace sterna::kernels {
+namespace {
+
+// By squaring: unlike a library's pow, the same bits on every machine.
+double power(double base, std::uint64_t exponent) {
+  double result = 1;
+  for (; exponent != 0; exponent >>= 1) {
+    if ((exponent & 1) != 0) result *= base;
+    base *= base;
+  }
+  return result;
+}
+
+// lr_t, 1 - b1, 1 - b2, epsilon
+StepConstants constants(const OptimizerSettings& settings, double learning_rate,
+                        std::uint64_t step) {
+  const double unbiased_m = 1 - power(settings.beta1, step + 1);
+  const double unbiased_v = 1 - power(settings.beta2, step + 1);
+  return {{static_cast<float>(learning_rate * std::sqrt(unbiased_v) / unbiased_m),
+           static_cast<float>(1 - settings.beta1), static_cast<float>(1 - settings.beta2),
+           static_cast<float>(settings.epsilon)}};
+}
+
+void step(const StepConstants& c, const StepTile& t) {
+  const auto [lr, new_m, new_v, epsilon] = c.value;
+  float* m = t.slots[0];
+  float* v = t.slots[1];
+  for (std::size_t i = 0; i < t.count; ++i) {
+    const float g = t.gradient[i];
+    m[i] += new_m * (g - m[i]);
+    v[i] += new_v * (g * g - v[i]);
+    t.next[i] = t.current[i] - lr * m[i] / (std::sqrt(v[i]) + epsilon);
+  }
+}
+
+STERNA_AVX512 void step_avx512(const StepConstants& c, const StepTile& t) {
+  const __m512 lr = _mm512_set1_ps(c.value[0]);
+  const __m512 new_m = _mm512_set1_ps(c.value[1]);
+  const __m512 new_v = _mm512_set1_ps(c.value[2]);
+  const __m512 epsilon = _mm512_set1_ps(c.value[3]);
+  for (std::size_t i = 0; i < t.count; i += 16) {
+    const __mmask16 live = lanes(i, t.count);
+    const __m512 g = _mm512_maskz_loadu_ps(live, t.gradient + i);
+    const __m512 m0 = _mm512_maskz_loadu_ps(live, t.slots[0] + i);
+    const __m512 v0 = _mm512_maskz_loadu_ps(live, t.slots[1] + i);
+    const __m512 w = _mm512_maskz_loadu_ps(live, t.current + i);
+    const __m512 m = _mm512_add_ps(m0, _mm512_mul_ps(new_m, _mm512_sub_ps(g, m0)));
+    const __m512 squared = _mm512_mul_ps(g, g);
+    const __m512 v = _mm512_add_ps(v0, _mm512_mul_ps(new_v, _mm512_sub_ps(squared, v0)));
+    const __m512 root = _mm512_add_ps(_mm512_sqrt_ps(v), epsilon);
+    const __m512 change = _mm512_div_ps(_mm512_mul_ps(lr, m), root);
+    _mm512_mask_storeu_ps(t.slots[0] + i, live, m);
+    _mm512_mask_storeu_ps(t.slots[1] + i, live, v);
+    store(t.next + i, live, _mm512_sub_ps(w, change), t.past_cache);
+  }
+}
+
+}  // namespace
+
+Optimizer adam_optimizer() { return {"adam", 2, constants, step, step_avx512}; }
+
+}  // namespace sterna::kernels

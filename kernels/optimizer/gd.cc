@@ -1,0 +1,33 @@
+// Gradient descent: w' = w - lr g.
+#include "kernels/isa/avx512.h"
+#include "kernels/isa/lanes_avx512.h"
+#include "kernels/optimizer/optimizers.h"
+
+namespace sterna::kernels {
+namespace {
+
+// lr
+StepConstants constants(const OptimizerSettings&, double learning_rate, std::uint64_t) {
+  return {{static_cast<float>(learning_rate)}};
+}
+
+void step(const StepConstants& c, const StepTile& t) {
+  const float lr = c.value[0];
+  for (std::size_t i = 0; i < t.count; ++i) t.next[i] = t.current[i] - lr * t.gradient[i];
+}
+
+STERNA_AVX512 void step_avx512(const StepConstants& c, const StepTile& t) {
+  const __m512 lr = _mm512_set1_ps(c.value[0]);
+  for (std::size_t i = 0; i < t.count; i += 16) {
+    const __mmask16 live = lanes(i, t.count);
+    const __m512 g = _mm512_maskz_loadu_ps(live, t.gradient + i);
+    const __m512 w = _mm512_maskz_loadu_ps(live, t.current + i);
+    store(t.next + i, live, _mm512_sub_ps(w, _mm512_mul_ps(lr, g)), t.past_cache);
+  }
+}
+
+}  // namespace
+
+Optimizer gd_optimizer() { return {"gd", 0, constants, step, step_avx512}; }
+
+}  // namespace sterna::kernels

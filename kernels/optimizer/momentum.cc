@@ -1,0 +1,43 @@
+// Momentum, as TensorFlow's without Nesterov: a' = m a + g; w' = w - lr a'.
+#include "kernels/isa/avx512.h"
+#include "kernels/isa/lanes_avx512.h"
+#include "kernels/optimizer/optimizers.h"
+
+namespace sterna::kernels {
+namespace {
+
+// lr, m
+StepConstants constants(const OptimizerSettings& settings, double learning_rate, std::uint64_t) {
+  return {{static_cast<float>(learning_rate), static_cast<float>(settings.momentum)}};
+}
+
+void step(const StepConstants& c, const StepTile& t) {
+  const float lr = c.value[0];
+  const float m = c.value[1];
+  float* a = t.slots[0];
+  for (std::size_t i = 0; i < t.count; ++i) {
+    a[i] = m * a[i] + t.gradient[i];
+    t.next[i] = t.current[i] - lr * a[i];
+  }
+}
+
+STERNA_AVX512 void step_avx512(const StepConstants& c, const StepTile& t) {
+  const __m512 lr = _mm512_set1_ps(c.value[0]);
+  const __m512 m = _mm512_set1_ps(c.value[1]);
+  float* slot = t.slots[0];
+  for (std::size_t i = 0; i < t.count; i += 16) {
+    const __mmask16 live = lanes(i, t.count);
+    const __m512 g = _mm512_maskz_loadu_ps(live, t.gradient + i);
+    const __m512 kept = _mm512_mul_ps(m, _mm512_maskz_loadu_ps(live, slot + i));
+    const __m512 a = _mm512_add_ps(kept, g);
+    const __m512 w = _mm512_maskz_loadu_ps(live, t.current + i);
+    _mm512_mask_storeu_ps(slot + i, live, a);
+    store(t.next + i, live, _mm512_sub_ps(w, _mm512_mul_ps(lr, a)), t.past_cache);
+  }
+}
+
+}  // namespace
+
+Optimizer momentum_optimizer() { return {"momentum", 1, constants, step, step_avx512}; }
+
+}  // namespace sterna::kernels

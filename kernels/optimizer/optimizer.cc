@@ -1,0 +1,142 @@
+#include "kernels/optimizer/optimizer.h"
+
+#include <algorithm>
+#include <array>
+#include <cassert>
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <utility>
+
+#include "kernels/isa/avx512.h"
+#include "kernels/optimizer/optimizers.h"
+#include "kernels/sums/tile.h"
+
+namespace sterna::kernels {
+namespace {
+
+constexpr std::array makers = {gd_optimizer, momentum_optimizer, adam_optimizer};
+
+/// From here on a step's operands outgrow a core's cache, and to write the next parameters past it
+/// saves reading their old bytes: 0.88 ns per element instead of 1.25 for 8 ranks and momentum.
+constexpr std::size_t past_cache_bytes = std::size_t{1} << 20;
+/// How far ahead of its use each operand is fetched, while the packets are decoded.
+constexpr std::size_t fetch_ahead = 4096;
+
+// The address may be behind the end: a prefetch does not fault, and an integer may point anywhere.
+void fetch(const float* base, std::size_t begin, std::size_t count) {
+  const std::uintptr_t from = reinterpret_cast<std::uintptr_t>(base + begin) + fetch_ahead;
+  for (std::size_t at = 0; at < count * sizeof(float); at += 64) {
+    __builtin_prefetch(
+        reinterpret_cast<const void*>(from + at));  // NOLINT(performance-no-int-to-ptr)
+  }
+}
+
+/// Steps from one tile's average after the other, while it is in the cache.
+class Stepper {
+ public:
+  /// `last`: no step from what this one makes follows at once.
+  Stepper(const UpdateOptions& options, const Parameters& parameters, bool last, Isa isa)
+      : options_(options),
+        parameters_(parameters),
+        step_(isa == Isa::avx512 ? options.optimizer.avx512 : options.optimizer.scalar),
+        add_decay_(tiles(isa).add_decay),
+        past_cache_(last && parameters.next.size_bytes() >= past_cache_bytes &&
+                    parameters.next.data() != parameters.current.data() &&
+                    reinterpret_cast<std::uintptr_t>(parameters.next.data()) % 64 == 0) {
+    assert(parameters.next.size() == parameters.current.size());
+    assert(parameters.slots.size() == options.optimizer.slots);
+    assert(std::ranges::all_of(parameters.slots, [&](std::span<const float> slot) {
+      return slot.size() == parameters.current.size();
+    }));
+  }
+  ~Stepper() {
+    if (past_cache_) _mm_sfence();
+  }
+  Stepper(const Stepper&) = delete;
+  Stepper& operator=(const Stepper&) = delete;
+
+  void fetch_ahead_of(std::size_t begin, std::size_t count) const {
+    fetch(parameters_.current.data(), begin, count);
+    for (const auto& slot : parameters_.slots) fetch(slot.data(), begin, count);
+    if (!past_cache_) fetch(parameters_.next.data(), begin, count);
+  }
+
+  /// The gradient is changed.
+  void step(std::size_t begin, std::size_t count, float* gradient) const {
+    const float* w = parameters_.current.data() + begin;
+    if (options_.weight_decay > 0) add_decay_(options_.weight_decay, w, count, gradient);
+    std::array<float*, most_slots> slots{};
+    for (std::size_t i = 0; i < parameters_.slots.size(); ++i) {
+      slots[i] = parameters_.slots[i].data() + begin;
+    }
+    step_(options_.constants, {.current = w,
+                               .gradient = gradient,
+                               .count = count,
+                               .slots = slots.data(),
+                               .next = parameters_.next.data() + begin,
+                               .past_cache = past_cache_});
+  }
+
+ private:
+  const UpdateOptions& options_;
+  const Parameters& parameters_;
+  StepFunction step_;
+  void (*add_decay_)(float, const float*, std::size_t, float*);
+  bool past_cache_;
+};
+
+}  // namespace
+
+Result<Optimizer> find_optimizer(std::string_view name) {
+  std::string known;
+  for (const auto make : makers) {
+    const Optimizer optimizer = make();
+    if (optimizer.name == name) return optimizer;
+    known.append(known.empty() ? "" : ", ").append(optimizer.name);
+  }
+  std::string message = "\"";
+  message.append(name).append("\" is none of ").append(known);
+  return Error{Errc::invalid_argument, std::move(message)};
+}
+
+void update(std::span<const Packet> packets, const UpdateOptions& options,
+            const Parameters& parameters, Isa isa) {
+  assert(!packets.empty());
+  const Stepper stepper(options, parameters, true, isa);
+  const TileKernels kernels = tiles(isa);
+  alignas(64) std::array<float, most_tile_elements> gradient;
+  const std::size_t size = parameters.current.size();
+  for (std::size_t begin = 0; begin < size; begin += kernels.elements) {
+    const std::size_t count = std::min(kernels.elements, size - begin);
+    stepper.fetch_ahead_of(begin, count);
+    kernels.average(packets.data(), packets.size(), begin, count, gradient.data());
+    stepper.step(begin, count, gradient.data());
+  }
+}
+
+void update(std::span<const SumStep> steps, const Parameters& parameters, Isa isa) {
+  assert(!steps.empty());
+  const Parameters again{parameters.next, parameters.slots, parameters.next};
+  std::deque<Stepper> steppers;
+  for (const SumStep& step : steps) {
+    const bool first = &step == steps.data();
+    steppers.emplace_back(step.options, first ? parameters : again, steps.size() == 1, isa);
+  }
+  alignas(64) std::array<float, plane_block> gradient;
+  const std::size_t size = parameters.current.size();
+  for (std::size_t begin = 0; begin < size; begin += plane_block) {
+    const std::size_t count = std::min(plane_block, size - begin);
+    steppers.front().fetch_ahead_of(begin, count);
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+      const SumPacket& sums = steps[i].sums;
+      decode_sums(
+          {sums.ranks, sums.scaler,
+           sums.payload.subspan(sum_bytes(begin, sums.ranks), sum_bytes(count, sums.ranks))},
+          {gradient.data(), count}, isa);
+      steppers[i].step(begin, count, gradient.data());
+    }
+  }
+}
+
+}  // namespace sterna::kernels

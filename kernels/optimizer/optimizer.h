@@ -1,0 +1,89 @@
+// Decode, sum, average and optimizer step in one pass over memory: a parameter server's whole work
+// on a shard once a step's packets are there.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "kernels/isa/isa.h"
+#include "kernels/sums/aggregate.h"
+#include "kernels/sums/sums.h"
+#include "runtime/base/result.h"
+
+namespace sterna::kernels {
+
+/// What the optimizers are tuned by; each takes what it knows.
+struct OptimizerSettings {
+  double momentum = 0.9;
+  double beta1 = 0.9;
+  double beta2 = 0.999;
+  double epsilon = 1e-8;
+};
+
+/// The fp32 constants of one step, in the order that their optimizer says.
+struct StepConstants {
+  float value[4] = {};
+};
+
+/// Some parameters on their way through a step.
+struct StepTile {
+  const float* current;   ///< w
+  const float* gradient;  ///< g
+  std::size_t count;
+  float* const* slots;  ///< updated in place
+  float* next;          ///< w'
+  bool past_cache;      ///< `next` is too long to stay in the cache; 64-byte aligned then
+};
+using StepFunction = void (*)(const StepConstants& constants, const StepTile& tile);
+
+/// A rule by which a gradient changes parameters: one file of its own (optimizer_adam.cc, ...),
+/// which has the formula, and a line in optimizer.cc.
+struct Optimizer {
+  std::string_view name;
+  std::size_t slots = 0;  ///< numbers kept per parameter, all 0 before the first step
+  /// Of step `step`, the first is 0, with that step's learning rate. In fp64, rounded once.
+  StepConstants (*constants)(const OptimizerSettings& settings, double learning_rate,
+                             std::uint64_t step) = nullptr;
+  StepFunction scalar = nullptr;
+  StepFunction avx512 = nullptr;
+};
+
+inline constexpr std::size_t most_slots = 2;
+
+/// "gd", "momentum" or "adam"; invalid_argument for any other name.
+Result<Optimizer> find_optimizer(std::string_view name);
+
+struct UpdateOptions {
+  Optimizer optimizer;
+  StepConstants constants{};
+  /// Where > 0, g = average + weight_decay * w (decay_at = "server"), else g = average.
+  float weight_decay = 0;
+};
+
+/// Where a step's parameters lie, all of one length. `next` is `current` itself, or apart from it:
+/// then `current` stays as it was, for those who still send it.
+struct Parameters {
+  std::span<const float> current;
+  std::span<const std::span<float>> slots;  ///< as many as the optimizer has
+  std::span<float> next;
+};
+
+/// next = one optimizer step from `current` with the average of `packets` as the gradient. Each
+/// operation of the formulas is one fp32 operation with its own rounding (no FMA): the bits are the
+/// same on every instruction set.
+void update(std::span<const Packet> packets, const UpdateOptions& options,
+            const Parameters& parameters, Isa isa);
+
+/// A step whose gradient is the average that decode_sums makes of `sums`.
+struct SumStep {
+  SumPacket sums;
+  UpdateOptions options;
+};
+
+/// next = these steps from `current`, one after the other, at least one: the bits of as many single
+/// updates, but the parameters and slots come from memory and go back to it only once.
+void update(std::span<const SumStep> steps, const Parameters& parameters, Isa isa);
+
+}  // namespace sterna::kernels

@@ -1,0 +1,32 @@
+// The average of one tile of elements, per instruction set. Internal.
+//
+// A tile is short enough for its average to stay in the L1 cache until the optimizer's step has
+// used it, so that main memory sees each operand once. A tile starts on a block of planes.
+#pragma once
+
+#include <cstddef>
+
+#include "kernels/isa/isa.h"
+#include "kernels/sums/aggregate.h"
+#include "kernels/trits/ternary.h"
+
+namespace sterna::kernels {
+
+inline constexpr std::size_t most_tile_elements = plane_block;
+
+struct TileKernels {
+  /// Of a tile, at most most_tile_elements; all begin at a multiple of it.
+  std::size_t elements;
+  /// out = the average (kernels/sums/aggregate.h) of elements [begin, begin + count) of the `ranks`
+  /// packets; count <= elements.
+  void (*average)(const Packet* packets, std::size_t ranks, std::size_t begin, std::size_t count,
+                  float* out);
+  /// g += decay * w
+  void (*add_decay)(float decay, const float* w, std::size_t count, float* g);
+};
+
+TileKernels scalar_tiles();
+TileKernels avx512_tiles();
+inline TileKernels tiles(Isa isa) { return isa == Isa::avx512 ? avx512_tiles() : scalar_tiles(); }
+
+}  // namespace sterna::kernels

@@ -1,0 +1,195 @@
+// As ternary_avx512.cc, eight columns at a time: one byte of each of the 16 rows.
+#include "kernels/isa/avx2.h"
+#include "kernels/random/philox.h"
+#include "kernels/random/stream.h"
+#include "kernels/trits/ternary_blocks.h"
+
+namespace sterna::kernels {
+namespace {
+
+constexpr std::size_t plane = plane_block_bytes / 2;
+constexpr std::size_t blocks_per_sum = sigma_block / plane_block;
+
+enum class Also { nothing, sum, max };
+
+// What a pass sees: the sums of columns 0 to 7 and 8 to 15, modulo 16.
+struct Seen {
+  __m256 sum[2], squares[2];
+  __m256i largest;
+  std::uint64_t saturated;
+};
+
+// The four counter words of four columns, in the lower halves of 64-bit lanes.
+struct Lanes {
+  __m256i w0, w1, w2, w3;
+};
+
+// Word w of eight columns.
+struct ColumnWords {
+  __m256i word[4];
+};
+
+STERNA_AVX2_INLINE __m256i each64(std::uint64_t x) {
+  return _mm256_set1_epi64x(static_cast<long long>(x));
+}
+
+STERNA_AVX2_INLINE Lanes philox_round(const Lanes& c, __m256i key0, __m256i key1) {
+  const __m256i product0 = _mm256_mul_epu32(c.w0, each64(Philox::multiplier0));
+  const __m256i product1 = _mm256_mul_epu32(c.w2, each64(Philox::multiplier1));
+  return {_mm256_xor_si256(_mm256_srli_epi64(product1, 32), _mm256_xor_si256(c.w1, key0)), product1,
+          _mm256_xor_si256(_mm256_srli_epi64(product0, 32), _mm256_xor_si256(c.w3, key1)),
+          product0};
+}
+
+// 32-bit lanes from the lower halves: even columns from `even`, odd ones from `odd`.
+STERNA_AVX2_INLINE __m256i join(__m256i even, __m256i odd) {
+  return _mm256_blend_epi32(even, _mm256_slli_epi64(odd, 32), 0xAA);
+}
+
+// The words of the eight columns from counter word 0 = `first`.
+STERNA_AVX2_INLINE ColumnWords column_words(std::uint32_t first, const BlockDraw& draw) {
+  const __m256i step = each64(draw.step);
+  const __m256i rank_tensor = each64(draw.rank_tensor);
+  const __m256i stream = each64(static_cast<std::uint32_t>(Stream::ternary));
+  const __m256i start = _mm256_add_epi64(each64(first), _mm256_setr_epi64x(0, 2, 4, 6));
+  Lanes even{start, step, rank_tensor, stream};
+  Lanes odd{_mm256_add_epi64(start, each64(1)), step, rank_tensor, stream};
+  __m256i key0 = each64(static_cast<std::uint32_t>(draw.key));
+  __m256i key1 = each64(static_cast<std::uint32_t>(draw.key >> 32));
+  for (int round = 0; round < Philox::rounds; ++round) {
+    even = philox_round(even, key0, key1);
+    odd = philox_round(odd, key0, key1);
+    key0 = _mm256_add_epi32(key0, each64(Philox::weyl0));
+    key1 = _mm256_add_epi32(key1, each64(Philox::weyl1));
+  }
+  return {
+      {join(even.w0, odd.w0), join(even.w1, odd.w1), join(even.w2, odd.w2), join(even.w3, odd.w3)}};
+}
+
+STERNA_AVX2_INLINE __m256i top_bit() { return _mm256_set1_epi32(-0x7FFFFFFF - 1); }
+
+// The threshold minus 2^31, as a signed number: AVX2 knows signed conversions and compares only.
+STERNA_AVX2_INLINE __m256i signed_threshold(__m256 t) {
+  const __m256 two_to_31 = _mm256_set1_ps(0x1p31F);
+  const __m256 upper = _mm256_cmp_ps(t, two_to_31, _CMP_NLT_UQ);
+  const __m256i whole = _mm256_cvttps_epi32(_mm256_sub_ps(t, _mm256_and_ps(upper, two_to_31)));
+  // Out of range the conversion gives -2^31, and one less is 2^31 - 1: the saturation.
+  const __m256i saturated = _mm256_add_epi32(whole, _mm256_srai_epi32(whole, 31));
+  return _mm256_xor_si256(saturated, _mm256_andnot_si256(_mm256_castps_si256(upper), top_bit()));
+}
+
+// Eight elements, and their bits of either plane.
+STERNA_AVX2_INLINE void eight(const float* g, __m256 k, __m256i word, std::byte* nonzero, Also also,
+                              __m256 scaler, Seen& seen, std::size_t half) {
+  const __m256 x = _mm256_loadu_ps(g);
+  const __m256 magnitude = _mm256_andnot_ps(_mm256_castsi256_ps(top_bit()), x);
+  const __m256i t = signed_threshold(_mm256_mul_ps(magnitude, k));
+  const __m256i below = _mm256_cmpgt_epi32(t, _mm256_xor_si256(word, top_bit()));
+  const auto set = static_cast<unsigned>(_mm256_movemask_ps(_mm256_castsi256_ps(below)));
+  const unsigned minus = static_cast<unsigned>(_mm256_movemask_ps(x)) & set;
+  *nonzero = static_cast<std::byte>(set);
+  *(nonzero + plane) = static_cast<std::byte>(minus);
+  if (also == Also::nothing) return;
+  const auto saturated =
+      static_cast<unsigned>(_mm256_movemask_ps(_mm256_cmp_ps(magnitude, scaler, _CMP_GT_OQ)));
+  seen.saturated += static_cast<unsigned>(__builtin_popcount(saturated));
+  if (also == Also::sum) {
+    seen.sum[half] = _mm256_add_ps(seen.sum[half], x);
+    seen.squares[half] = _mm256_fmadd_ps(x, x, seen.squares[half]);
+  } else {
+    seen.largest = _mm256_max_epu32(seen.largest, _mm256_castps_si256(magnitude));
+  }
+}
+
+STERNA_AVX2_INLINE void one_block(const float* g, BlockDraw draw, __m256 k, std::byte* nonzero,
+                                  Also also, __m256 scaler, Seen& seen) {
+  const __m256i rotate = _mm256_setr_epi8(3, 0, 1, 2, 7, 4, 5, 6, 11, 8, 9, 10, 15, 12, 13, 14, 3,
+                                          0, 1, 2, 7, 4, 5, 6, 11, 8, 9, 10, 15, 12, 13, 14);
+  alignas(32) __m256i words[4][4];
+  for (unsigned group = 0; group < 4; ++group) {
+    const ColumnWords columns = column_words(draw.counter0 + 8 * group, draw);
+    for (std::size_t word = 0; word < 4; ++word) words[word][group] = columns.word[word];
+  }
+  for (std::size_t row = 0; row < 16; ++row) {
+#pragma GCC unroll 4
+    for (std::size_t group = 0; group < 4; ++group) {
+      __m256i& word = words[row / 4][group];
+      eight(g + 32 * row + 8 * group, k, word, nonzero + 4 * row + group, also, scaler, seen,
+            group % 2);
+      word = _mm256_shuffle_epi8(word, rotate);
+    }
+  }
+}
+
+STERNA_AVX2_INLINE void run_blocks(const BlockRun& run, Also also, PassTotals& totals) {
+  const __m256 k = _mm256_set1_ps(run.k);
+  const __m256 scaler = _mm256_set1_ps(run.scaler);
+  BlockDraw draw = run.draw;
+  Seen seen{{_mm256_setzero_ps(), _mm256_setzero_ps()},
+            {_mm256_setzero_ps(), _mm256_setzero_ps()},
+            _mm256_setzero_si256(),
+            0};
+  for (std::size_t block = 0; block < run.blocks; ++block) {
+    LaneSums* sums =
+        also == Also::sum ? totals.sums + (run.first + block) / blocks_per_sum : nullptr;
+    for (std::size_t half = 0; also == Also::sum && half < 2; ++half) {
+      seen.sum[half] = _mm256_load_ps(sums->sum + 8 * half);
+      seen.squares[half] = _mm256_load_ps(sums->squares + 8 * half);
+    }
+    one_block(run.gradient + block * plane_block, draw, k, run.planes + block * plane_block_bytes,
+              also, scaler, seen);
+    for (std::size_t half = 0; also == Also::sum && half < 2; ++half) {
+      _mm256_store_ps(sums->sum + 8 * half, seen.sum[half]);
+      _mm256_store_ps(sums->squares + 8 * half, seen.squares[half]);
+    }
+    draw.counter0 += draws_per_block;
+  }
+  totals.saturated += seen.saturated;
+  if (also != Also::max) return;
+  std::uint32_t lanes[8];
+  __builtin_memcpy(lanes, &seen.largest, sizeof lanes);
+  for (const std::uint32_t lane : lanes) {
+    if (lane > totals.largest) totals.largest = lane;
+  }
+}
+
+STERNA_AVX2 void ternarize(const BlockRun& run) {
+  PassTotals none;
+  run_blocks(run, Also::nothing, none);
+}
+
+STERNA_AVX2 void ternarize_and_sum(const BlockRun& run, PassTotals& totals) {
+  run_blocks(run, Also::sum, totals);
+}
+
+STERNA_AVX2 void ternarize_and_max(const BlockRun& run, PassTotals& totals) {
+  run_blocks(run, Also::max, totals);
+}
+
+// All ones in lane l where bit l of `bits` is set.
+STERNA_AVX2_INLINE __m256 lanes_of(std::byte bits) {
+  const __m256i bit = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
+  const __m256i all = _mm256_set1_epi32(static_cast<int>(bits));
+  return _mm256_castsi256_ps(_mm256_cmpeq_epi32(_mm256_and_si256(all, bit), bit));
+}
+
+STERNA_AVX2 void decode(const std::byte* planes, float scaler, float* out, std::size_t count) {
+  const __m256 plus = _mm256_set1_ps(scaler);
+  const __m256 minus = _mm256_set1_ps(-scaler);
+  for (std::size_t i = 0; i < count; i += 8) {
+    const std::byte* nonzero = planes + i / plane_block * plane_block_bytes + i % plane_block / 8;
+    const __m256 value = _mm256_blendv_ps(plus, minus, lanes_of(*(nonzero + plane)));
+    const __m256 v = _mm256_and_ps(lanes_of(*nonzero), value);
+    if (i + 8 <= count) {
+      _mm256_storeu_ps(out + i, v);
+    } else {
+      __builtin_memcpy(out + i, &v, (count - i) * sizeof(float));
+    }
+  }
+}
+
+}  // namespace
+
+TernaryKernels avx2_ternary() { return {ternarize, ternarize_and_sum, ternarize_and_max, decode}; }
+
+}  // namespace sterna::kernels
