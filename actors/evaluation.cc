@@ -10,7 +10,7 @@
 #include <sodium/crypto_hash_sha256.h>
 
 #include "input/preprocess.h"
-#include "nets/loss.h"
+#include "nets/tensor/loss.h"
 
 namespace sterna::actors {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "actors/data_folder.h"
 #include "input/idx.h"
-#include "nets/weights_file.h"
+#include "nets/weights/weights_file.h"
 
 namespace sterna::actors {
 

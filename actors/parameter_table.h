@@ -16,7 +16,7 @@
 #include "actors/job.h"
 #include "actors/messages.h"
 #include "kernels/isa/isa.h"
-#include "nets/parameter.h"
+#include "nets/tensor/parameter.h"
 
 namespace sterna::actors {
 

@@ -8,7 +8,7 @@
 #include "actors/job.h"
 #include "kernels/optimizer/optimizer.h"
 #include "kernels/optimizer/schedule.h"
-#include "nets/parameter.h"
+#include "nets/tensor/parameter.h"
 
 namespace sterna::actors {
 

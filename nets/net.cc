@@ -9,12 +9,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "nets/exchange.h"
-#include "nets/graph.h"
-#include "nets/lenet.h"
-#include "nets/loss.h"
-#include "nets/mlp.h"
-#include "nets/onednn_backend.h"
+#include "nets/graph/graph.h"
+#include "nets/onednn/onednn_backend.h"
+#include "nets/tensor/loss.h"
+#include "nets/zoo/fixed_gradients.h"
+#include "nets/zoo/lenet.h"
+#include "nets/zoo/mlp.h"
 
 namespace sterna::nets {
 namespace {

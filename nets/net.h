@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "nets/parameter.h"
+#include "nets/tensor/parameter.h"
 #include "runtime/base/result.h"
 
 namespace sterna::nets {

@@ -14,8 +14,8 @@
 #include "launcher/bench/gloo_run.h"
 #include "launcher/bench/memory_speed.h"
 #include "launcher/median.h"
-#include "nets/exchange.h"
 #include "nets/net.h"
+#include "nets/zoo/fixed_gradients.h"
 
 namespace sterna::launcher {
 

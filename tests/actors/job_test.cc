@@ -7,7 +7,7 @@
 #include "input/batch.h"
 #include "input/idx.h"
 #include "input/preprocess.h"
-#include "nets/weights_file.h"
+#include "nets/weights/weights_file.h"
 #include "tests/actors/simulated_job.h"
 
 namespace sterna::actors {

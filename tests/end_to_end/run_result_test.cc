@@ -1,7 +1,7 @@
 // What a run that went well leaves for people and programs: its last line, its folder, its weights.
 #include "actors/evaluation.h"
 #include "nets/net.h"
-#include "nets/weights_file.h"
+#include "nets/weights/weights_file.h"
 #include "tests/end_to_end/run_test.h"
 
 namespace sterna::test {

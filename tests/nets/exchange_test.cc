@@ -1,5 +1,5 @@
 // The net that only moves gradients: its tensors, and that a step leaves them as they are.
-#include "nets/exchange.h"
+#include "nets/zoo/fixed_gradients.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

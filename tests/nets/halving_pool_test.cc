@@ -1,4 +1,4 @@
-#include "nets/halving_pool.h"
+#include "nets/onednn/halving_pool.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // The multilayer perceptron, against the double-precision reference and its own promises.
-#include "nets/mlp.h"
+#include "nets/zoo/mlp.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // Each operation against double-precision finite differences of its definition.
-#include "nets/onednn_backend.h"
+#include "nets/onednn/onednn_backend.h"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "kernels/isa/isa.h"
-#include "nets/loss.h"
+#include "nets/tensor/loss.h"
 #include "random_values.h"
 #include "reference.h"
 

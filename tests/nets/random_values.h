@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "nets/tensor.h"
+#include "nets/tensor/tensor.h"
 #include "runtime/base/random.h"
 
 namespace sterna::nets {

@@ -6,8 +6,8 @@
 #include <span>
 #include <vector>
 
-#include "nets/tensor.h"
-#include "nets/window.h"
+#include "nets/tensor/tensor.h"
+#include "nets/tensor/window.h"
 
 namespace sterna::nets::reference {
 

@@ -1,4 +1,4 @@
-#include "nets/weights_file.h"
+#include "nets/weights/weights_file.h"
 #include "tests/temporary_folder.h"
 
 #include <gmock/gmock.h>

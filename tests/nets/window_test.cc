@@ -1,4 +1,4 @@
-#include "nets/window.h"
+#include "nets/tensor/window.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "nets/exchange.h"
+#include "nets/zoo/fixed_gradients.h"
 
 #include <fmt/format.h>
 

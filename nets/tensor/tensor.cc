@@ -1,4 +1,4 @@
-#include "nets/tensor.h"
+#include "nets/tensor/tensor.h"
 
 #include <utility>
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "nets/parameter.h"
+#include "nets/tensor/parameter.h"
 #include "runtime/base/result.h"
 
 namespace sterna::nets {

@@ -4,8 +4,8 @@
 #include <cstddef>
 #include <utility>
 
-#include "nets/parameter.h"
-#include "nets/tensor.h"
+#include "nets/tensor/parameter.h"
+#include "nets/tensor/tensor.h"
 
 namespace sterna::nets {
 

@@ -2,7 +2,7 @@
 // 16 channels at a time. (Left to itself the compiler makes vectors of 64 channels, as wide as the
 // bytes of `winner`, and LeNet's 20 and 50 fall into the scalar remainder and its branches.)
 // LeNet's two poolings forward and backward, batch 64, one core: oneDNN 4.2 ms, AVX-512 0.6 ms.
-#include "nets/halving_pool.h"
+#include "nets/onednn/halving_pool.h"
 
 #include "kernels/isa/avx512.h"
 

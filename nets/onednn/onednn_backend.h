@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "nets/backend.h"
+#include "nets/backend/backend.h"
 #include "runtime/base/result.h"
 
 namespace sterna::nets {

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "nets/backend.h"
-#include "nets/layer.h"
+#include "nets/backend/backend.h"
+#include "nets/graph/layer.h"
 
 namespace sterna::nets {
 

@@ -4,7 +4,7 @@
 
 #include <cstddef>
 
-#include "nets/graph.h"
+#include "nets/graph/graph.h"
 
 namespace sterna::nets {
 

@@ -1,4 +1,4 @@
-#include "nets/mlp.h"
+#include "nets/zoo/mlp.h"
 
 #include <cmath>
 #include <string>

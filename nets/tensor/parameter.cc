@@ -1,9 +1,9 @@
-#include "nets/parameter.h"
+#include "nets/tensor/parameter.h"
 
 #include <algorithm>
 
 #include "kernels/random/initializer.h"
-#include "nets/tensor.h"
+#include "nets/tensor/tensor.h"
 
 namespace sterna::nets {
 

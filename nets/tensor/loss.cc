@@ -1,4 +1,4 @@
-#include "nets/loss.h"
+#include "nets/tensor/loss.h"
 
 #include <algorithm>
 #include <array>

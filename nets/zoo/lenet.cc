@@ -1,4 +1,4 @@
-#include "nets/lenet.h"
+#include "nets/zoo/lenet.h"
 
 namespace sterna::nets {
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <span>
 
-#include "nets/graph.h"
+#include "nets/graph/graph.h"
 
 namespace sterna::nets {
 

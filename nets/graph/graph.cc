@@ -1,4 +1,4 @@
-#include "nets/graph.h"
+#include "nets/graph/graph.h"
 
 #include <algorithm>
 #include <thread>

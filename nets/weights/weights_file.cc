@@ -1,4 +1,4 @@
-#include "nets/weights_file.h"
+#include "nets/weights/weights_file.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>

@@ -9,7 +9,7 @@
 // Convolution weights are blocked by oneDNN (small tensors: 10 µs to reorder). Inner product
 // weights stay row-major: forward costs 1.3 ms instead of 1.0, the gradients nothing, and the 4.9
 // MB of fc3 are never copied, neither on their way in nor the gradient's on its way out.
-#include "nets/onednn_backend.h"
+#include "nets/onednn/onednn_backend.h"
 
 #include <strings.h>
 
@@ -23,7 +23,7 @@
 #include <utility>
 #include <vector>
 
-#include "nets/halving_pool.h"
+#include "nets/onednn/halving_pool.h"
 
 // Debian's oneDNN runs on libgomp. Declared here because clang has no omp.h for it.
 extern "C" {

@@ -14,8 +14,8 @@
 #include <cstdint>
 #include <memory>
 
-#include "nets/tensor.h"
-#include "nets/window.h"
+#include "nets/tensor/tensor.h"
+#include "nets/tensor/window.h"
 
 namespace sterna::nets {
 
