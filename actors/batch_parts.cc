@@ -7,7 +7,7 @@
 #include <cstring>
 #include <vector>
 
-#include "input/preprocess.h"
+#include "input/batches/preprocess.h"
 
 namespace sterna::actors {
 namespace {

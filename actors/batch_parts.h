@@ -7,8 +7,8 @@
 
 #include "actors/buffer_pool.h"
 #include "actors/messages.h"
-#include "input/batch.h"
-#include "input/data_shard.h"
+#include "input/batches/batch.h"
+#include "input/place/data_shard.h"
 
 namespace sterna::actors {
 

@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <optional>
 
-#include "input/data_source.h"
+#include "input/place/data_source.h"
 #include "runtime/run_files.h"
 
 namespace sterna::actors {

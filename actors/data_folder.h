@@ -5,7 +5,7 @@
 #include <string>
 
 #include "actors/job.h"
-#include "input/data_shard.h"
+#include "input/place/data_shard.h"
 #include "runtime/base/result.h"
 
 namespace sterna::actors {

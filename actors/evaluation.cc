@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 #include <sodium/crypto_hash_sha256.h>
 
-#include "input/preprocess.h"
+#include "input/batches/preprocess.h"
 #include "nets/tensor/loss.h"
 
 namespace sterna::actors {

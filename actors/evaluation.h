@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "input/dataset.h"
+#include "input/formats/dataset.h"
 #include "nets/net.h"
 #include "runtime/base/result.h"
 

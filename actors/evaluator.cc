@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "actors/data_folder.h"
-#include "input/idx.h"
+#include "input/formats/idx.h"
 #include "nets/weights/weights_file.h"
 
 namespace sterna::actors {

@@ -14,7 +14,7 @@
 #include "actors/messages.h"
 #include "actors/parameter_table.h"
 #include "actors/peers.h"
-#include "input/dataset.h"
+#include "input/formats/dataset.h"
 #include "nets/net.h"
 #include "runtime/process.h"
 

@@ -6,7 +6,7 @@
 
 #include "actors/batch_parts.h"
 #include "actors/data_folder.h"
-#include "input/batch.h"
+#include "input/batches/batch.h"
 
 namespace sterna::actors {
 namespace {

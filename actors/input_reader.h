@@ -11,7 +11,7 @@
 #include "actors/args.h"
 #include "actors/buffer_pool.h"
 #include "actors/messages.h"
-#include "input/data_shard.h"
+#include "input/place/data_shard.h"
 #include "runtime/process.h"
 
 namespace sterna::actors {

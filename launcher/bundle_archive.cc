@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <vector>
 
-#include "input/data_source.h"
+#include "input/place/data_source.h"
 #include "launcher/environment.h"
 #include "runtime/bundle.h"
 

@@ -8,7 +8,7 @@
 #include <exception>
 #include <functional>
 
-#include "input/data_shard.h"
+#include "input/place/data_shard.h"
 #include "launcher/commands.h"
 #include "launcher/console.h"
 #include "launcher/nearest.h"

@@ -1,10 +1,10 @@
 // sterna data make|fetch|split: data sets on this machine.
 #include <fmt/format.h>
 
-#include "input/data_shard.h"
-#include "input/data_source.h"
-#include "input/digits.h"
-#include "input/fetch.h"
+#include "input/digits/digits.h"
+#include "input/fetch/fetch.h"
+#include "input/place/data_shard.h"
+#include "input/place/data_source.h"
 #include "launcher/commands.h"
 #include "launcher/console.h"
 #include "launcher/environment.h"

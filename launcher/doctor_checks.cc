@@ -10,7 +10,7 @@
 #include <cstdio>
 #include <set>
 
-#include "input/data_shard.h"
+#include "input/place/data_shard.h"
 #include "launcher/duration_text.h"
 #include "launcher/host_plan.h"
 #include "launcher/text_format.h"

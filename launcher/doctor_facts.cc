@@ -10,9 +10,9 @@
 #include <cstring>
 #include <system_error>
 
-#include "input/data_shard.h"
-#include "input/digits.h"
-#include "input/idx.h"
+#include "input/digits/digits.h"
+#include "input/formats/idx.h"
+#include "input/place/data_shard.h"
 #include "launcher/host_shell.h"
 
 namespace sterna::launcher {

@@ -1,5 +1,5 @@
 // A file read whole and a file that grows by lines, with every system error as one line. Files that
-// are written whole are input/atomic_file.h's.
+// are written whole are input/files/atomic_file.h's.
 #pragma once
 
 #include <string>

@@ -7,7 +7,7 @@
 
 #include "actors/args.h"
 #include "actors/codec.h"
-#include "input/data_shard.h"
+#include "input/place/data_shard.h"
 #include "launcher/host_plan.h"
 #include "launcher/status_json.h"
 

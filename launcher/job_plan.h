@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "actors/job.h"
-#include "input/data_source.h"
+#include "input/place/data_source.h"
 #include "launcher/cluster_file.h"
 #include "runtime/cluster.h"
 

@@ -10,7 +10,7 @@
 #include <filesystem>
 #include <system_error>
 
-#include "input/atomic_file.h"
+#include "input/files/atomic_file.h"
 
 namespace sterna::launcher {
 namespace {

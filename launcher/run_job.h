@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "input/data_source.h"
+#include "input/place/data_source.h"
 #include "launcher/cluster_file.h"
 #include "launcher/program.h"
 #include "launcher/run_observer.h"

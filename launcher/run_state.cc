@@ -8,7 +8,7 @@
 #include <cstring>
 #include <filesystem>
 
-#include "input/atomic_file.h"
+#include "input/files/atomic_file.h"
 #include "launcher/environment.h"
 #include "launcher/files.h"
 #include "launcher/json_line.h"

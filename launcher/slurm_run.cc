@@ -7,7 +7,7 @@
 #include <ctime>
 #include <filesystem>
 
-#include "input/atomic_file.h"
+#include "input/files/atomic_file.h"
 #include "launcher/console.h"
 #include "launcher/json_line.h"
 #include "launcher/slurm_batch.h"

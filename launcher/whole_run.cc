@@ -8,8 +8,8 @@
 #include <ctime>
 #include <filesystem>
 
-#include "input/data_source.h"
-#include "input/idx.h"
+#include "input/formats/idx.h"
+#include "input/place/data_source.h"
 #include "launcher/console.h"
 #include "launcher/environment.h"
 #include "launcher/host_plan.h"

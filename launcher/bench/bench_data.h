@@ -1,8 +1,8 @@
 // The training images that benchmarks train on.
 #pragma once
 
-#include "input/data_source.h"
-#include "input/idx.h"
+#include "input/formats/idx.h"
+#include "input/place/data_source.h"
 #include "launcher/bench/bench_actors_run.h"
 
 namespace sterna::launcher {

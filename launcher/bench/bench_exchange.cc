@@ -8,7 +8,7 @@
 #include <optional>
 #include <utility>
 
-#include "input/digits.h"
+#include "input/digits/digits.h"
 #include "launcher/bench/bench_logs.h"
 #include "launcher/bench/exchange_figures.h"
 #include "launcher/bench/gloo_run.h"

@@ -3,8 +3,8 @@
 #include <vector>
 
 #include "actors/local_trainer.h"
-#include "input/batch.h"
-#include "input/preprocess.h"
+#include "input/batches/batch.h"
+#include "input/batches/preprocess.h"
 #include "launcher/bench/bench_data.h"
 #include "launcher/bench/bench_logs.h"
 #include "launcher/job_plan.h"

@@ -1,8 +1,8 @@
 #include "launcher/bench/captured_gradients.h"
 
 #include "actors/local_trainer.h"
-#include "input/batch.h"
-#include "input/preprocess.h"
+#include "input/batches/batch.h"
+#include "input/batches/preprocess.h"
 #include "launcher/bench/bench_data.h"
 
 namespace sterna::launcher {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "input/data_source.h"
+#include "input/place/data_source.h"
 #include "launcher/bench/emulated_hosts.h"
 #include "launcher/cluster_file.h"
 #include "runtime/base/result.h"

@@ -4,9 +4,9 @@
 #include <cmath>
 
 #include "actors/local_trainer.h"
-#include "input/batch.h"
-#include "input/idx.h"
-#include "input/preprocess.h"
+#include "input/batches/batch.h"
+#include "input/batches/preprocess.h"
+#include "input/formats/idx.h"
 #include "nets/weights/weights_file.h"
 #include "tests/actors/simulated_job.h"
 

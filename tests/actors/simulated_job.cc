@@ -3,9 +3,9 @@
 #include <bit>
 #include <cstring>
 
-#include "input/batch.h"
-#include "input/idx.h"
-#include "input/preprocess.h"
+#include "input/batches/batch.h"
+#include "input/batches/preprocess.h"
+#include "input/formats/idx.h"
 #include "kernels/sums/aggregate.h"
 #include "kernels/trits/scaler.h"
 #include "kernels/trits/ternary.h"

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "input/digits.h"
+#include "input/digits/digits.h"
 
 namespace sterna::test {
 

@@ -1,7 +1,7 @@
 // Ctrl-C stops this run, all of it, at any moment, and no other.
 #include <csignal>
 
-#include "input/idx.h"
+#include "input/formats/idx.h"
 #include "tests/end_to_end/run_test.h"
 
 namespace sterna::test {

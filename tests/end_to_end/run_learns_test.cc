@@ -2,7 +2,7 @@
 // the real MNIST where somebody has it.
 #include <cstdlib>
 
-#include "input/data_source.h"
+#include "input/place/data_source.h"
 #include "tests/end_to_end/run_test.h"
 
 namespace sterna::test {

@@ -1,4 +1,4 @@
-#include "input/batch.h"
+#include "input/batches/batch.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "input/permutation.h"
-#include "input/preprocess.h"
+#include "input/batches/permutation.h"
+#include "input/batches/preprocess.h"
 
 namespace sterna::input {
 namespace {
@@ -23,10 +23,10 @@ std::vector<std::uint64_t> first_images(const Permutation& order, std::uint64_t 
   return images;
 }
 
-/// The vectors of input/BATCHES.md: each line in its ```vectors block.
+/// The vectors of input/batches/BATCHES.md: each line in its ```vectors block.
 std::vector<std::string> documented_vectors() {
   const char* source = std::getenv("STERNA_SOURCE");
-  std::ifstream page(std::string(source == nullptr ? "." : source) + "/input/BATCHES.md");
+  std::ifstream page(std::string(source == nullptr ? "." : source) + "/input/batches/BATCHES.md");
   EXPECT_TRUE(page.good()) << "run through ctest, or set STERNA_SOURCE";
   std::vector<std::string> lines;
   bool inside = false;

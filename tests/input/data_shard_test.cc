@@ -1,4 +1,4 @@
-#include "input/data_shard.h"
+#include "input/place/data_shard.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "input/digits.h"
-#include "input/idx.h"
+#include "input/digits/digits.h"
+#include "input/formats/idx.h"
 #include "scratch.h"
 
 namespace sterna::input {

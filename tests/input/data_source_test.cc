@@ -1,4 +1,4 @@
-#include "input/data_source.h"
+#include "input/place/data_source.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "input/idx.h"
+#include "input/formats/idx.h"
 #include "scratch.h"
 
 namespace sterna::input {

@@ -1,4 +1,4 @@
-#include "input/digits.h"
+#include "input/digits/digits.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,8 +10,8 @@
 #include <numeric>
 #include <vector>
 
-#include "input/digit_glyphs.h"
-#include "input/idx.h"
+#include "input/digits/digit_glyphs.h"
+#include "input/formats/idx.h"
 #include "scratch.h"
 
 namespace sterna::input {

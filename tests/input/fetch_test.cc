@@ -1,4 +1,4 @@
-#include "input/fetch.h"
+#include "input/fetch/fetch.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "input/digits.h"
+#include "input/digits/digits.h"
 #include "loopback_server.h"
 #include "runtime/base/random.h"
 #include "scratch.h"

@@ -1,4 +1,4 @@
-#include "input/idx.h"
+#include "input/formats/idx.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -6,8 +6,8 @@
 #include <cstdio>
 #include <fstream>
 
-#include "input/data_shard.h"
-#include "input/digits.h"
+#include "input/digits/digits.h"
+#include "input/place/data_shard.h"
 #include "launcher/doctor_checks.h"
 #include "launcher/doctor_facts.h"
 #include "launcher/doctor_report.h"

@@ -1,4 +1,4 @@
-#include "input/preprocess.h"
+#include "input/batches/preprocess.h"
 
 #include <cassert>
 #include <cstddef>

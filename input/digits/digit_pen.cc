@@ -1,4 +1,4 @@
-#include "input/digit_pen.h"
+#include "input/digits/digit_pen.h"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "input/permutation.h"
+#include "input/batches/permutation.h"
 
 #include <bit>
 #include <cassert>

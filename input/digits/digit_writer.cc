@@ -1,4 +1,4 @@
-#include "input/digit_writer.h"
+#include "input/digits/digit_writer.h"
 
 #include <algorithm>
 #include <array>
@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "input/digit_pen.h"
+#include "input/digits/digit_pen.h"
 #include "kernels/random/philox.h"
 #include "kernels/random/stream.h"
 

@@ -1,8 +1,8 @@
-#include "input/batch.h"
+#include "input/batches/batch.h"
 
 #include <cassert>
 
-#include "input/permutation.h"
+#include "input/batches/permutation.h"
 
 namespace sterna::input {
 

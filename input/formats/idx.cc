@@ -1,4 +1,4 @@
-#include "input/idx.h"
+#include "input/formats/idx.h"
 
 #include <fmt/format.h>
 
@@ -10,8 +10,8 @@
 #include <system_error>
 #include <utility>
 
-#include "input/atomic_file.h"
-#include "input/byte_source.h"
+#include "input/files/atomic_file.h"
+#include "input/files/byte_source.h"
 
 namespace sterna::input {
 

@@ -8,8 +8,8 @@
 #include <string>
 #include <string_view>
 
-#include "input/data_shard.h"
-#include "input/digits.h"
+#include "input/digits/digits.h"
+#include "input/place/data_shard.h"
 #include "runtime/base/result.h"
 
 namespace sterna::input {

@@ -1,4 +1,4 @@
-#include "input/atomic_file.h"
+#include "input/files/atomic_file.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>

@@ -1,4 +1,4 @@
-#include "input/digits.h"
+#include "input/digits/digits.h"
 
 #include <fmt/format.h>
 
@@ -6,11 +6,11 @@
 #include <string>
 #include <system_error>
 
-#include "input/atomic_file.h"
-#include "input/digit_glyphs.h"
-#include "input/digit_pen.h"
-#include "input/digit_writer.h"
-#include "input/idx.h"
+#include "input/digits/digit_glyphs.h"
+#include "input/digits/digit_pen.h"
+#include "input/digits/digit_writer.h"
+#include "input/files/atomic_file.h"
+#include "input/formats/idx.h"
 
 namespace sterna::input {
 

@@ -1,4 +1,4 @@
-#include "input/download.h"
+#include "input/fetch/download.h"
 
 #include <curl/curl.h>
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-#include "input/fetch.h"
+#include "input/fetch/fetch.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -10,11 +10,11 @@
 #include <system_error>
 #include <utility>
 
-#include "input/atomic_file.h"
-#include "input/byte_source.h"
-#include "input/digits.h"
-#include "input/download.h"
-#include "input/sha256.h"
+#include "input/digits/digits.h"
+#include "input/fetch/download.h"
+#include "input/files/atomic_file.h"
+#include "input/files/byte_source.h"
+#include "input/files/sha256.h"
 
 namespace sterna::input {
 

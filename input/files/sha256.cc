@@ -1,4 +1,4 @@
-#include "input/sha256.h"
+#include "input/files/sha256.h"
 
 #include <fmt/format.h>
 #include <sodium/crypto_hash_sha256.h>

@@ -1,4 +1,4 @@
-#include "input/data_source.h"
+#include "input/place/data_source.h"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "input/idx.h"
+#include "input/formats/idx.h"
 
 namespace sterna::input {
 

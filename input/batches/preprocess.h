@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <span>
 
-#include "input/dataset.h"
+#include "input/formats/dataset.h"
 
 namespace sterna::input {
 

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <span>
 
-#include "input/dataset.h"
-#include "input/digit_glyphs.h"
+#include "input/digits/digit_glyphs.h"
+#include "input/formats/dataset.h"
 
 namespace sterna::input {
 

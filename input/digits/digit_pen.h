@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "input/digit_glyphs.h"
+#include "input/digits/digit_glyphs.h"
 
 namespace sterna::input {
 

@@ -10,7 +10,7 @@
 #include <filesystem>
 #include <functional>
 
-#include "input/dataset.h"
+#include "input/formats/dataset.h"
 #include "runtime/base/result.h"
 
 namespace sterna::input {

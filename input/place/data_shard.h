@@ -10,7 +10,7 @@
 #include <optional>
 #include <string>
 
-#include "input/dataset.h"
+#include "input/formats/dataset.h"
 #include "runtime/base/result.h"
 
 namespace sterna::input {

@@ -12,7 +12,7 @@
 #include <span>
 #include <vector>
 
-#include "input/dataset.h"
+#include "input/formats/dataset.h"
 #include "runtime/base/result.h"
 
 namespace sterna::input {

@@ -1,4 +1,4 @@
-#include "input/byte_source.h"
+#include "input/files/byte_source.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>

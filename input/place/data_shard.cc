@@ -1,4 +1,4 @@
-#include "input/data_shard.h"
+#include "input/place/data_shard.h"
 
 #include <fmt/format.h>
 
@@ -11,10 +11,10 @@
 #include <system_error>
 #include <utility>
 
-#include "input/atomic_file.h"
-#include "input/digits.h"
-#include "input/idx.h"
-#include "input/sha256.h"
+#include "input/digits/digits.h"
+#include "input/files/atomic_file.h"
+#include "input/files/sha256.h"
+#include "input/formats/idx.h"
 
 namespace sterna::input {
 

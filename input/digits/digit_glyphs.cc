@@ -1,4 +1,4 @@
-#include "input/digit_glyphs.h"
+#include "input/digits/digit_glyphs.h"
 
 namespace sterna::input {
 
