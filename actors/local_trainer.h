@@ -7,8 +7,8 @@
 #include <span>
 #include <vector>
 
-#include "actors/job.h"
-#include "actors/update_rule.h"
+#include "actors/job/job.h"
+#include "actors/parameters/update_rule.h"
 #include "kernels/isa/isa.h"
 #include "nets/net.h"
 

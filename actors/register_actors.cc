@@ -1,9 +1,9 @@
 #include "actors/register_actors.h"
 
-#include "actors/evaluator.h"
-#include "actors/input_reader.h"
-#include "actors/parameter_server.h"
-#include "actors/worker.h"
+#include "actors/evaluator/evaluator.h"
+#include "actors/reader/input_reader.h"
+#include "actors/server/parameter_server.h"
+#include "actors/worker/worker.h"
 
 namespace sterna::actors {
 

@@ -6,8 +6,8 @@
 #include <array>
 #include <set>
 
-#include "actors/codec.h"
-#include "actors/job.h"
+#include "actors/codecs/codec.h"
+#include "actors/job/job.h"
 #include "launcher/cluster_draft.h"
 #include "launcher/duration_text.h"
 #include "launcher/nearest.h"

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <utility>
 
-#include "actors/codec.h"
+#include "actors/codecs/codec.h"
 
 namespace sterna::launcher {
 namespace {

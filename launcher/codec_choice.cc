@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-#include "actors/codec.h"
-#include "actors/parameter_table.h"
+#include "actors/codecs/codec.h"
+#include "actors/parameters/parameter_table.h"
 #include "kernels/trits/ternary.h"
 #include "nets/net.h"
 

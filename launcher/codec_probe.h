@@ -6,7 +6,7 @@
 #include <set>
 #include <string>
 
-#include "actors/job.h"
+#include "actors/job/job.h"
 #include "launcher/codec_choice.h"
 #include "runtime/cluster.h"
 

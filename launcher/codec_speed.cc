@@ -7,9 +7,9 @@
 #include <memory>
 #include <utility>
 
-#include "actors/codec.h"
-#include "actors/gradient_encoder.h"
-#include "actors/shard.h"
+#include "actors/codecs/codec.h"
+#include "actors/server/shard.h"
+#include "actors/worker/gradient_encoder.h"
 #include "kernels/sums/sums.h"
 #include "launcher/gaussian.h"
 #include "launcher/median.h"

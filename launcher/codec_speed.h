@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "actors/job.h"
+#include "actors/job/job.h"
 #include "launcher/codec_choice.h"
 
 namespace sterna::launcher {

@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-#include "actors/args.h"
-#include "actors/codec.h"
+#include "actors/codecs/codec.h"
+#include "actors/job/args.h"
 #include "input/place/data_shard.h"
 #include "launcher/host_plan.h"
 #include "launcher/status_json.h"

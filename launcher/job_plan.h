@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "actors/job.h"
+#include "actors/job/job.h"
 #include "input/place/data_source.h"
 #include "launcher/cluster_file.h"
 #include "runtime/cluster.h"

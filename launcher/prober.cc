@@ -10,7 +10,7 @@
 #include <optional>
 #include <vector>
 
-#include "actors/job.h"
+#include "actors/job/job.h"
 #include "launcher/codec_speed.h"
 #include "runtime/directory.h"
 #include "runtime/numeric_address.h"

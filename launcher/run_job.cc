@@ -9,7 +9,7 @@
 #include <set>
 #include <utility>
 
-#include "actors/update_rule.h"
+#include "actors/parameters/update_rule.h"
 #include "kernels/isa/isa.h"
 #include "launcher/codec_choice.h"
 #include "launcher/codec_probe.h"

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "actors/codec.h"
+#include "actors/codecs/codec.h"
 #include "runtime/process.h"
 
 namespace sterna::launcher {

@@ -8,8 +8,8 @@
 #include <set>
 #include <string>
 
-#include "actors/job.h"
-#include "actors/observer.h"
+#include "actors/job/job.h"
+#include "actors/job/observer.h"
 #include "launcher/cluster_file.h"
 #include "launcher/result_json.h"
 #include "launcher/run_status.h"

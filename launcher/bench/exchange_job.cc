@@ -7,7 +7,7 @@
 #include <map>
 #include <memory>
 
-#include "actors/job.h"
+#include "actors/job/job.h"
 #include "launcher/bench/bench_logs.h"
 #include "launcher/run_job.h"
 

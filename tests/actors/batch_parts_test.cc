@@ -1,5 +1,5 @@
 // A batch put together from shards, and every way in which a reader can lie about its part.
-#include "actors/batch_parts.h"
+#include "actors/reader/batch_parts.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

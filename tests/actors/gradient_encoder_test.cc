@@ -1,5 +1,5 @@
 // One rank's encoder by itself: what leaves it is what the kernels' plain passes make.
-#include "actors/gradient_encoder.h"
+#include "actors/worker/gradient_encoder.h"
 
 #include <gtest/gtest.h>
 

@@ -3,8 +3,8 @@
 #include <cstring>
 #include <random>
 
-#include "actors/args.h"
-#include "actors/messages.h"
+#include "actors/job/args.h"
+#include "actors/job/messages.h"
 
 namespace sterna::actors {
 namespace {

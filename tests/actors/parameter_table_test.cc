@@ -1,5 +1,5 @@
-#include "actors/parameter_table.h"
-#include "actors/codec.h"
+#include "actors/parameters/parameter_table.h"
+#include "actors/codecs/codec.h"
 
 #include <gtest/gtest.h>
 

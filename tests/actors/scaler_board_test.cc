@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "actors/scaler_board.h"
+#include "actors/server/scaler_board.h"
 
 namespace sterna::actors {
 namespace {

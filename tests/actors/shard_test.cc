@@ -1,4 +1,4 @@
-#include "actors/shard.h"
+#include "actors/server/shard.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <cstring>
 #include <limits>
 
-#include "actors/codec.h"
+#include "actors/codecs/codec.h"
 #include "kernels/trits/ternary.h"
 
 namespace sterna::actors {

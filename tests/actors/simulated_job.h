@@ -10,12 +10,12 @@
 #include <string>
 #include <vector>
 
-#include "actors/args.h"
-#include "actors/evaluator.h"
-#include "actors/input_reader.h"
-#include "actors/messages.h"
-#include "actors/parameter_server.h"
-#include "actors/worker.h"
+#include "actors/evaluator/evaluator.h"
+#include "actors/job/args.h"
+#include "actors/job/messages.h"
+#include "actors/reader/input_reader.h"
+#include "actors/server/parameter_server.h"
+#include "actors/worker/worker.h"
 #include "tests/runtime/sim_fixture.h"
 
 namespace sterna::actors {

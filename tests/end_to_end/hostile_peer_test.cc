@@ -9,8 +9,8 @@
 #include <fstream>
 #include <map>
 
-#include "actors/args.h"
-#include "actors/messages.h"
+#include "actors/job/args.h"
+#include "actors/job/messages.h"
 #include "actors/register_actors.h"
 #include "runtime/keys.h"
 #include "runtime/link_messages.h"

@@ -1,5 +1,5 @@
 // What a run that went well leaves for people and programs: its last line, its folder, its weights.
-#include "actors/evaluation.h"
+#include "actors/evaluator/evaluation.h"
 #include "nets/net.h"
 #include "nets/weights/weights_file.h"
 #include "tests/end_to_end/run_test.h"

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "actors/args.h"
-#include "actors/messages.h"
+#include "actors/job/args.h"
+#include "actors/job/messages.h"
 #include "launcher/bench/bench_messages.h"
 #include "launcher/owner_words.h"
 #include "launcher/probe_messages.h"

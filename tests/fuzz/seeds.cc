@@ -1,7 +1,7 @@
 // The messages that the fuzzer starts from: the plainest of every type, and full ones of the types
 // that carry lists, texts, addresses or bulk bytes.
-#include "actors/args.h"
-#include "actors/messages.h"
+#include "actors/job/args.h"
+#include "actors/job/messages.h"
 #include "launcher/bench/bench_messages.h"
 #include "launcher/owner_words.h"
 #include "launcher/probe_messages.h"

@@ -1,0 +1,53 @@
+// Codecs: how gradients travel. Each is one file (codec_*.cc), which has its format and what it
+// trusts of a peer's bytes, and one line in codec.cc.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "actors/codecs/buffer_pool.h"
+#include "actors/job/job.h"
+#include "kernels/isa/isa.h"
+#include "kernels/sums/aggregate.h"
+#include "runtime/base/bytes.h"
+
+namespace sterna::actors {
+
+/// What of a gradient is packed: `count` elements. Trits may be sums over several ranks on their
+/// way down (kernels/sums/sums.h).
+struct Packed {
+  std::size_t count = 0;
+  std::uint32_t ranks = 1;
+};
+
+struct GradientCodec {
+  std::string_view name;                              ///< in the cluster file
+  Codec wire = Codec::FP32;                           ///< on the wire
+  kernels::Packing packing = kernels::Packing::fp32;  ///< what open() gives to the kernels
+  bool lossy = false;
+
+  /// The most bytes that seal() or pack() write; what they overwrite behind their result included.
+  std::size_t (*room)(Packed what);
+  /// Packs numbers; returns how many bytes. Null where the packing is planes: those are made under
+  /// a scaler (kernels/trits/encode.h), then sealed.
+  std::size_t (*pack)(std::span<const float> values, MutableBytes out, kernels::Isa isa) = nullptr;
+  /// Makes planes into what travels; returns how many bytes. Null where planes travel as they are.
+  std::size_t (*seal)(ByteView planes, Packed what, MutableBytes out, kernels::Isa isa) = nullptr;
+  /// Checks a peer's payload and undoes seal(). Any bytes give a value that the kernels can take,
+  /// or Errc::malformed or Errc::non_finite, in memory bounded by what.count and what.ranks.
+  Result<Bytes> (*open)(const Bytes& payload, Packed what, BufferPool& pool,
+                        kernels::Isa isa) = nullptr;
+
+  bool ternary() const { return packing == kernels::Packing::planes; }
+};
+
+/// The codec of that byte on the wire, which known_enum has let pass.
+GradientCodec codec_of(Codec wire);
+std::optional<GradientCodec> find_codec(std::string_view name);
+std::vector<std::string_view> codec_names();
+
+}  // namespace sterna::actors

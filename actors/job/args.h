@@ -1,0 +1,70 @@
+// What each of the four actors is started with. Names are those of the directory.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "actors/job/job.h"
+
+namespace sterna::actors {
+
+/// Which ranks a worker hosts: [first_rank, first_rank + ranks).
+struct WorkerRanks {
+  std::string name;
+  std::uint32_t first_rank = 0;
+  std::uint32_t ranks = 1;
+  bool operator==(const WorkerRanks&) const = default;
+};
+
+/// Whether a worker of this name hosts `rank`.
+bool hosts(const std::vector<WorkerRanks>& workers, std::string_view name, std::uint32_t rank);
+
+struct ServerArgs {
+  using Wire = schema::ServerArgs;
+  JobConfig job;
+  std::uint32_t index = 0;    ///< the shard
+  std::uint32_t servers = 1;  ///< of the whole job
+  std::vector<WorkerRanks> workers;
+  std::string evaluator;  ///< empty: none, and then no snapshots are kept
+  void encode(Wire::Builder wire, WireWriter& writer) const;
+  static Result<ServerArgs> decode(Wire::Reader wire, WireReader& reader);
+  bool operator==(const ServerArgs&) const = default;
+};
+
+struct WorkerArgs {
+  using Wire = schema::WorkerArgs;
+  JobConfig job;
+  std::uint32_t first_rank = 0;
+  std::uint32_t ranks = 1;
+  std::vector<std::string> servers;  ///< in the order of their shards
+  std::vector<std::string> readers;  ///< where there are shards: in their order
+  std::string observer = "launcher";
+  void encode(Wire::Builder wire, WireWriter& writer) const;
+  static Result<WorkerArgs> decode(Wire::Reader wire, WireReader& reader);
+  bool operator==(const WorkerArgs&) const = default;
+};
+
+struct ReaderArgs {
+  using Wire = schema::ReaderArgs;
+  JobConfig job;
+  std::vector<WorkerRanks> workers;  ///< who may ask for whose batches
+  std::uint32_t shard = 0;           ///< of job.data.shards, where there are any
+  void encode(Wire::Builder wire, WireWriter& writer) const;
+  static Result<ReaderArgs> decode(Wire::Reader wire, WireReader& reader);
+  bool operator==(const ReaderArgs&) const = default;
+};
+
+struct EvaluatorArgs {
+  using Wire = schema::EvaluatorArgs;
+  JobConfig job;
+  std::vector<std::string> servers;  ///< in the order of their shards
+  std::string observer = "launcher";
+  std::string weights;  ///< where the final weights go (safetensors); empty: nowhere
+  void encode(Wire::Builder wire, WireWriter& writer) const;
+  static Result<EvaluatorArgs> decode(Wire::Reader wire, WireReader& reader);
+  bool operator==(const EvaluatorArgs&) const = default;
+};
+
+}  // namespace sterna::actors

@@ -1,0 +1,176 @@
+// The data path's messages: gradients up, parameters down, batches in; and the four interfaces.
+//
+// Bulk bytes are Bytes: views of a received frame, or of the buffer that is sent in place.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "actors/job/observer.h"
+#include "actors/job/training.capnp.h"
+#include "runtime/actor_ref.h"
+#include "runtime/base/bytes.h"
+
+namespace sterna::actors {
+
+using schema::Codec;
+using schema::PayloadKind;
+using schema::Verdict;
+
+/// BLAKE2b (RFC 7693) of some parameters, 16 bytes.
+using Hash = std::array<std::byte, 16>;
+
+/// One rank's contribution to one chunk of one tensor.
+struct Packet {
+  std::uint32_t chunk = 0;
+  Codec codec = Codec::FP32;
+  float scaler = 1;         ///< of the whole tensor
+  std::uint64_t count = 0;  ///< elements
+  Bytes payload;            ///< as the codec says (actors/codecs/codec.h)
+};
+
+/// Packets' verdicts, in their order. An asker that waits for nothing else may ignore them.
+struct PushReply {
+  using Wire = schema::PushReply;
+  std::vector<Verdict> verdicts;
+  void encode(Wire::Builder wire, WireWriter& writer) const;
+  static Result<PushReply> decode(Wire::Reader wire, WireReader& reader);
+};
+
+/// Some chunks of one rank's gradient of one step. (epoch, rank, step, chunk) identifies each.
+struct Push {
+  using Wire = schema::Push;
+  using Reply = PushReply;
+  static constexpr Lane kLane = Lane::data;
+  std::uint32_t rank = 0;
+  std::uint64_t incarnation = 0;
+  std::uint32_t epoch = 0;
+  std::uint64_t step = 0;
+  std::uint64_t base_version = 0;  ///< of the parameters it was computed from
+  std::uint32_t examples = 0;
+  PayloadKind kind = PayloadKind::GRADIENT;
+  std::vector<Packet> packets;
+  void encode(Wire::Builder wire, WireWriter& writer) const;
+  static Result<Push> decode(Wire::Reader wire, WireReader& reader);
+};
+
+/// The largest scaler that any rank has offered, of each in the order of the question.
+struct Agreed {
+  using Wire = schema::Agreed;
+  std::vector<float> values;
+  void encode(Wire::Builder wire, WireWriter& writer) const;
+  static Result<Agreed> decode(Wire::Reader wire, WireReader& reader);
+};
+
+/// What one rank's gradients of a step would be scaled by. The answer comes when all ranks have
+/// offered theirs.
+struct Offer {
+  using Wire = schema::Offer;
+  using Reply = Agreed;
+  struct OwnScaler {
+    std::uint32_t index = 0;  ///< its place among the table's scalers
+    float value = 0;
+  };
+  std::uint32_t rank = 0;
+  std::uint64_t incarnation = 0;
+  std::uint32_t epoch = 0;
+  std::uint64_t step = 0;
+  std::vector<OwnScaler> scalers;
+  void encode(Wire::Builder wire, WireWriter& writer) const;
+  static Result<Offer> decode(Wire::Reader wire, WireReader& reader);
+};
+
+struct ParameterChunk {
+  std::uint32_t chunk = 0;
+  Codec codec = Codec::FP32;
+  Bytes payload;
+  float scaler = 1;  ///< of trits or their sums
+};
+
+struct Parameters {
+  using Wire = schema::Parameters;
+  static constexpr Lane kLane = Lane::data;
+  std::uint64_t version = 0;
+  PayloadKind kind = PayloadKind::PARAMETERS;
+  std::vector<ParameterChunk> chunks;
+  std::uint32_t ranks = 0;       ///< gradients: of how many ranks the trits are sums
+  std::vector<float> constants;  ///< gradients: the optimizer's in this step
+  void encode(Wire::Builder wire, WireWriter& writer) const;
+  static Result<Parameters> decode(Wire::Reader wire, WireReader& reader);
+};
+
+/// Asks for some chunks at exactly `version`, or for the average gradients that led to it from the
+/// version before; the answer comes when the last of them is there.
+struct Pull {
+  using Wire = schema::Pull;
+  using Reply = Parameters;
+  std::uint64_t version = 0;
+  std::vector<std::uint32_t> chunks;
+  PayloadKind kind = PayloadKind::PARAMETERS;
+  Codec codec = Codec::FP32;  ///< of parameters: fp32 or bf16
+  void encode(Wire::Builder wire, WireWriter& writer) const;
+  static Result<Pull> decode(Wire::Reader wire, WireReader& reader);
+};
+
+/// What a worker that keeps parameters has come to. The answer is an error that names the tensor
+/// where the server has come to something else.
+struct Compare {
+  using Wire = schema::Compare;
+  using Reply = void;
+  static constexpr Lane kLane = Lane::data;  ///< that of pushes, so that it comes before the next
+  struct Fingerprint {
+    std::uint32_t chunk = 0;
+    Hash hash{};
+  };
+  std::uint64_t version = 0;
+  std::vector<Fingerprint> chunks;
+  void encode(Wire::Builder wire, WireWriter& writer) const;
+  static Result<Compare> decode(Wire::Reader wire, WireReader& reader);
+};
+
+/// From the evaluator: snapshots up to `version` are no longer needed.
+struct Release {
+  using Wire = schema::Release;
+  std::uint64_t version = 0;
+  void encode(Wire::Builder wire, WireWriter& writer) const;
+  static Result<Release> decode(Wire::Reader wire, WireReader& reader);
+};
+
+/// What an answer says of the shard that it is from; all zero where a reader holds all examples.
+struct ShardOf {
+  std::uint64_t examples = 0;  ///< of the whole training set
+  std::uint64_t dataset = 0;   ///< tells training sets apart: the first 8 bytes of its SHA-256
+  bool operator==(const ShardOf&) const = default;
+};
+
+/// All rows of one rank's batch; from a reader with a shard those that lie in it (maybe none).
+struct Batch {
+  using Wire = schema::Batch;
+  static constexpr Lane kLane = Lane::data;
+  std::uint64_t step = 0;
+  std::uint32_t rank = 0;
+  Bytes images;                          ///< fp32, NCHW
+  Bytes labels;                          ///< one byte each
+  std::vector<std::uint32_t> rows = {};  ///< from a shard: which of the batch these are, ascending
+  ShardOf of = {};
+  void encode(Wire::Builder wire, WireWriter& writer) const;
+  static Result<Batch> decode(Wire::Reader wire, WireReader& reader);
+};
+
+struct NextBatch {
+  using Wire = schema::NextBatch;
+  using Reply = Batch;
+  std::uint64_t step = 0;
+  std::uint32_t rank = 0;
+  void encode(Wire::Builder wire, WireWriter& writer) const;
+  static Result<NextBatch> decode(Wire::Reader wire, WireReader& reader);
+};
+
+struct ParameterServerInterface : Interface<Push, Pull, Release, Offer, Compare> {};
+struct InputReaderInterface : Interface<NextBatch> {};
+/// Nobody asks these two anything: they drive.
+struct WorkerInterface : Interface<> {};
+struct EvaluatorInterface : Interface<> {};
+
+}  // namespace sterna::actors

@@ -1,0 +1,108 @@
+// What the actors of a job tell its observer (the launcher), which they find by name.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "actors/job/training.capnp.h"
+#include "runtime/actor_ref.h"
+
+namespace sterna::actors {
+
+/// A worker's totals since it started.
+struct Traffic {
+  /// Whole messages, envelopes included, as the worker's links count them; 0 without links.
+  std::uint64_t bytes_up = 0;
+  std::uint64_t bytes_down = 0;
+  /// Of the gradient payloads: handed to the network before the backward pass they belong to ended.
+  std::uint64_t bytes_before_backward_ended = 0;
+  std::uint64_t gradient_bytes = 0;
+  std::uint64_t gradient_elements = 0;
+  std::uint64_t ternarized_bytes = 0;  ///< planes, and four bytes a scaler
+  std::uint64_t ternarized_elements = 0;
+  std::uint64_t parameter_bytes = 0;
+  std::uint64_t parameter_elements = 0;
+  std::uint64_t nonzero_elements = 0;    ///< of the ternarized
+  std::uint64_t measured_elements = 0;   ///< ternarized under the last step's scaler, of which ...
+  std::uint64_t saturated_elements = 0;  ///< ... so many are larger than it
+  bool operator==(const Traffic&) const = default;
+};
+
+/// What one tensor's gradients came to at one worker, over all its ranks and steps.
+struct TensorTotals {
+  std::string tensor;
+  schema::Codec codec = schema::Codec::FP32;
+  std::uint64_t steps = 0;     ///< whose next parameters have come, times ranks
+  std::uint64_t pushes = 0;    ///< steps whose gradient has left, times ranks
+  std::uint64_t elements = 0;  ///< of the tensor
+  std::uint64_t bytes_up = 0;  ///< payloads
+  std::uint64_t bytes_down = 0;
+  std::uint64_t ternarized = 0;  ///< elements, of which ...
+  std::uint64_t nonzero = 0;     ///< ... so many trits are not 0
+  std::uint64_t measured = 0;    ///< elements ternarized under the last step's scaler, of which ...
+  std::uint64_t saturated = 0;   ///< ... so many are larger than it
+  double encode_seconds = 0;     ///< from gradient to packets
+  double decode_seconds = 0;     ///< from what came down to parameters
+  double exchange_seconds =
+      0;  ///< from the gradient's end to the next parameters, encoding included
+  /// The same tensor's, of other ranks.
+  TensorTotals& operator+=(const TensorTotals& other);
+  bool operator==(const TensorTotals&) const = default;
+};
+
+/// At most ten a second from each worker, and always for its first and last step.
+struct Progress {
+  using Wire = schema::Progress;
+  std::string worker;
+  std::uint64_t step = 0;  ///< steps done
+  double loss = 0;         ///< of that step, mean over the worker's ranks
+  std::uint64_t examples = 0;
+  double seconds = 0;  ///< since this worker's first step began
+  Traffic traffic;
+  void encode(Wire::Builder wire, WireWriter& writer) const;
+  static Result<Progress> decode(Wire::Reader wire, WireReader& reader);
+  bool operator==(const Progress&) const = default;
+};
+
+struct Evaluated {
+  using Wire = schema::Evaluated;
+  std::uint64_t step = 0;
+  double precision_at_1 = 0;
+  double loss = 0;  ///< mean cross-entropy, without weight decay
+  std::uint64_t examples = 0;
+  void encode(Wire::Builder wire, WireWriter& writer) const;
+  static Result<Evaluated> decode(Wire::Reader wire, WireReader& reader);
+  bool operator==(const Evaluated&) const = default;
+};
+
+/// A worker has done its last step, and every gradient of it was acknowledged.
+struct WorkerDone {
+  using Wire = schema::WorkerDone;
+  std::string worker;
+  std::uint64_t steps = 0;
+  double loss = 0;
+  double seconds = 0;
+  double median_step_seconds = 0;
+  Traffic traffic;
+  std::vector<TensorTotals> tensors = {};
+  void encode(Wire::Builder wire, WireWriter& writer) const;
+  static Result<WorkerDone> decode(Wire::Reader wire, WireReader& reader);
+  bool operator==(const WorkerDone&) const = default;
+};
+
+/// From the evaluator, after the last evaluation: the run's result.
+struct JobFinished {
+  using Wire = schema::JobFinished;
+  /// Over all parameters in the order of the table, plain row-major little-endian fp32, in hex.
+  std::string parameters_sha256;
+  std::string weights;  ///< the file written; empty if none was asked for
+  std::uint64_t parameters = 0;
+  void encode(Wire::Builder wire, WireWriter& writer) const;
+  static Result<JobFinished> decode(Wire::Reader wire, WireReader& reader);
+  bool operator==(const JobFinished&) const = default;
+};
+
+struct Observer : Interface<Progress, Evaluated, WorkerDone, JobFinished> {};
+
+}  // namespace sterna::actors

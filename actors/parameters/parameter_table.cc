@@ -1,0 +1,155 @@
+#include "actors/parameters/parameter_table.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "actors/codecs/codec.h"
+#include "kernels/optimizer/optimizer.h"
+
+namespace sterna::actors {
+namespace {
+
+Codec codec_for(const GradientConfig& gradient, const nets::ParameterSpec& spec, std::size_t index,
+                std::size_t tensors) {
+  for (const TensorCodec& chosen : gradient.tensors) {
+    if (chosen.tensor == spec.name) return chosen.codec;
+  }
+  const bool logits = index + 2 >= tensors;
+  const bool packed = spec.count() >= gradient.min_size && (gradient.logits || !logits);
+  return packed ? gradient.codec : Codec::FP32;
+}
+
+bool usable(const std::vector<float>& constants) {
+  return constants.size() == std::size(kernels::StepConstants{}.value) &&
+         std::all_of(constants.begin(), constants.end(), [](float c) { return std::isfinite(c); });
+}
+
+}  // namespace
+
+ParameterTable::ParameterTable(const std::vector<nets::ParameterSpec>& specs, const JobConfig& job,
+                               std::uint32_t servers)
+    : shards(servers) {
+  for (const nets::ParameterSpec& spec : specs) {
+    TableTensor tensor{.spec = spec, .count = spec.count()};
+    tensor.codec = codec_for(job.gradient, spec, tensors.size(), specs.size());
+    tensor.ternary = codec_of(tensor.codec).ternary();
+    elements += tensor.count;
+    tensors.push_back(std::move(tensor));
+  }
+  const std::uint64_t most = (job.gradient.buckets ? 1 : kUnitsPerChunk) * kUnitElements;
+  std::vector<std::uint64_t> dealt(shards);  // elements, by shard
+  std::uint64_t left = elements;
+  for (std::uint32_t t = 0; t < tensors.size(); ++t) {
+    TableTensor& tensor = tensors[t];
+    tensor.first_chunk = static_cast<std::uint32_t>(chunks.size());
+    for (std::uint64_t first = 0; first < tensor.count;) {
+      // The last ones are dealt by the unit, so that no shard has a unit more than its fair part.
+      const std::uint64_t size = left > shards * most ? most : kUnitElements;
+      const std::uint64_t count = std::min(size, tensor.count - first);
+      const auto least = std::min_element(dealt.begin(), dealt.end());
+      const auto shard = static_cast<std::uint32_t>(least - dealt.begin());
+      TableChunk* last = chunks.size() > tensor.first_chunk ? &chunks.back() : nullptr;
+      if (last != nullptr && last->shard == shard && last->count + count <= most) {
+        last->count += count;
+      } else {
+        chunks.push_back({.tensor = t, .first = first, .count = count, .shard = shard});
+      }
+      first += count;
+      left -= count;
+      *least += count;
+    }
+    tensor.chunks = static_cast<std::uint32_t>(chunks.size()) - tensor.first_chunk;
+    if (!tensor.ternary) continue;
+    for (std::uint32_t c = tensor.first_chunk; c < chunks.size(); ++c) {
+      if (job.gradient.buckets || c == tensor.first_chunk) {
+        const std::uint64_t count = job.gradient.buckets ? chunks[c].count : tensor.count;
+        scalers.push_back(
+            {.tensor = t, .first = chunks[c].first, .count = count, .shard = chunks[c].shard});
+      }
+      chunks[c].scaler = static_cast<std::uint32_t>(scalers.size()) - 1;
+    }
+  }
+}
+
+Codec ParameterTable::codec_down(std::uint32_t tensor, const JobConfig& job,
+                                 std::uint64_t version) const {
+  const Codec up = codec_at(tensor, job, version - 1);
+  return codec_of(up).ternary() ? up : Codec::FP32;
+}
+
+std::vector<std::uint32_t> ParameterTable::chunks_of(std::uint32_t shard) const {
+  std::vector<std::uint32_t> mine;
+  for (std::uint32_t c = 0; c < chunks.size(); ++c) {
+    if (chunks[c].shard == shard) mine.push_back(c);
+  }
+  return mine;
+}
+
+std::vector<ParameterTable::PullGroup> ParameterTable::pull_groups() const {
+  constexpr std::uint64_t kMost = kUnitsPerChunk * kUnitElements;
+  constexpr std::size_t kMostChunks = 48;  // each may be a frame, and a message has at most 64
+  struct Open {
+    PullGroup group;
+    std::uint64_t elements = 0;
+  };
+  std::vector<PullGroup> groups;
+  std::vector<Open> open(shards);  // the small chunks gathered so far, by shard
+  const auto close = [&](Open& gathered) {
+    if (!gathered.group.chunks.empty()) groups.push_back(std::move(gathered.group));
+    gathered = {};
+  };
+  for (std::uint32_t c = static_cast<std::uint32_t>(chunks.size()); c-- > 0;) {
+    const TableChunk& chunk = chunks[c];
+    if (chunk.count >= kUnitElements) {
+      groups.push_back({.shard = chunk.shard, .chunks = {c}});
+      continue;
+    }
+    Open& gathered = open[chunk.shard];
+    if (gathered.elements + chunk.count > kMost || gathered.group.chunks.size() >= kMostChunks)
+      close(gathered);
+    gathered.group.shard = chunk.shard;
+    gathered.group.chunks.push_back(c);
+    gathered.elements += chunk.count;
+  }
+  for (Open& gathered : open) close(gathered);
+  return groups;
+}
+
+Result<Parameters> open_answer(Parameters answer, const Pull& question, const ParameterTable& table,
+                               const JobConfig& job, BufferPool& pool, kernels::Isa isa) {
+  if (answer.version != question.version || answer.kind != question.kind ||
+      answer.chunks.size() != question.chunks.size()) {
+    return Error{Errc::malformed, "the answer is to another question"};
+  }
+  const bool gradients = answer.kind == PayloadKind::GRADIENT;
+  if (gradients && (answer.ranks != job.ranks_down() || !usable(answer.constants))) {
+    return Error{Errc::malformed, "gradients that no step can be made with"};
+  }
+  for (std::size_t i = 0; i < question.chunks.size(); ++i) {
+    ParameterChunk& chunk = answer.chunks[i];
+    const TableChunk& place = table.chunks[question.chunks[i]];
+    const Codec expected =
+        gradients ? table.codec_down(place.tensor, job, answer.version) : question.codec;
+    const auto where = [&] { return fmt::format("chunk {}", question.chunks[i]); };
+    if (chunk.chunk != question.chunks[i] || chunk.codec != expected) {
+      return Error{Errc::malformed, "another chunk or codec than asked for"}.in(where());
+    }
+    if (!std::isfinite(chunk.scaler) || chunk.scaler < 0) {
+      return Error{Errc::malformed, fmt::format("a scaler of {}", chunk.scaler)}.in(where());
+    }
+    // Parameters are only counted: one that is not finite shows in the loss, and names its step.
+    if (chunk.codec == Codec::FP32 && !gradients) {
+      if (chunk.payload.size() == place.count * sizeof(float)) continue;
+      return Error{Errc::malformed, "a wrong size"}.in(where());
+    }
+    const Packed what{.count = place.count, .ranks = gradients ? answer.ranks : 1};
+    Result<Bytes> opened = codec_of(chunk.codec).open(chunk.payload, what, pool, isa);
+    if (!opened) return Error(opened.error()).in(where());
+    chunk.payload = std::move(*opened);
+  }
+  return answer;
+}
+
+}  // namespace sterna::actors

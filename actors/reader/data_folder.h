@@ -1,0 +1,23 @@
+// Where the data set lies on the host that an actor runs on.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "actors/job/job.h"
+#include "input/place/data_shard.h"
+#include "runtime/base/result.h"
+
+namespace sterna::actors {
+
+/// The folder of the training examples, or of `shard`: in the one that the job names ("~/" is this
+/// host's home), or without one where a run on this host would look. A reader k of N takes
+/// "shard-k-of-N/" there, and else a whole data set. Digits that are asked for by name are drawn
+/// where they are missing. May take seconds: not on the loop thread.
+Result<std::string> training_folder(const DataConfig& data,
+                                    const std::optional<input::ShardId>& shard);
+
+/// The folder of the test examples, which are in every shard, too; found as the others.
+Result<std::string> test_folder(const DataConfig& data);
+
+}  // namespace sterna::actors

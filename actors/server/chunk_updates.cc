@@ -1,0 +1,127 @@
+#include "actors/server/chunk_updates.h"
+
+#include <limits>
+#include <utility>
+
+#include "actors/codecs/codec.h"
+#include "kernels/sums/bf16.h"
+#include "kernels/sums/sums.h"
+#include "kernels/trits/scaler.h"
+
+namespace sterna::actors {
+
+void ChunkUpdates::add(ChunkUpdate update) {
+  elements_ += update.current->size() / sizeof(float);
+  updates_.push_back(std::move(update));
+}
+
+std::vector<std::uint32_t> ChunkUpdates::chunks() const {
+  std::vector<std::uint32_t> chunks;
+  for (const ChunkUpdate& update : updates_) chunks.push_back(update.chunk);
+  return chunks;
+}
+
+void ChunkUpdates::run() {
+  for (ChunkUpdate& update : updates_) run(update);
+}
+
+void ChunkUpdates::run(ChunkUpdate& update) {
+  std::vector<kernels::Packet> packets;
+  for (const Packet& packet : update.packets) {
+    packets.push_back({.packing = codec_of(packet.codec).packing,
+                       .scaler = packet.scaler,
+                       .payload = packet.payload.view()});
+  }
+  std::vector<std::span<float>> slots;
+  for (const auto& slot : update.slots) slots.push_back(slot->as<float>());
+  update.down = {.chunk = update.chunk, .payload = {}};
+  if (update.combine == Combine::sums) sum(update, packets);
+  if (update.settles && !update.unsettled.empty()) settle(update, slots);
+  const kernels::Parameters parameters{
+      .current = update.current->as<float>(), .slots = slots, .next = update.next->as<float>()};
+  switch (update.combine) {
+    case Combine::parameters:
+      kernels::update(packets, update.options, parameters, isa_);
+      break;
+    case Combine::sums:
+      break;  // settled, or left for later
+    case Combine::average:
+      step_from_average(update, packets, parameters);
+      break;
+    case Combine::ternary:
+      step_from_trits(update, packets, parameters);
+      break;
+  }
+  if (!update.rounds) return;
+  const std::shared_ptr<Buffer> rounded = pool_.take(parameters.next.size() * 2);
+  kernels::encode_bf16(parameters.next, rounded->bytes(), isa_);
+  update.down = {.chunk = update.chunk, .codec = Codec::BF16, .payload = share(rounded)};
+}
+
+/// Makes the steps that are due; `current` is then what they led to.
+void ChunkUpdates::settle(ChunkUpdate& update, std::span<const std::span<float>> slots) {
+  std::vector<kernels::SumStep> steps;
+  for (const SummedStep& step : update.unsettled) {
+    steps.push_back({{step.ranks, step.scaler, step.sums.view()}, step.options});
+  }
+  kernels::update(steps, {update.current->as<float>(), slots, update.next->as<float>()}, isa_);
+  update.unsettled.clear();
+  update.current = update.next;
+}
+
+void ChunkUpdates::sum(ChunkUpdate& update, std::span<const kernels::Packet> packets) {
+  const auto ranks = static_cast<std::uint32_t>(packets.size());
+  const std::size_t count = update.current->size() / sizeof(float);
+  const auto sums = pool_.take(kernels::sum_bytes(count, ranks));
+  kernels::sum_trits(packets, sums->bytes(), isa_);
+  update.down.codec = update.codec;
+  update.down.scaler = packets.front().scaler;
+  if (update.sends) update.down.payload = seal(update, sums, ranks);
+  update.unsettled.push_back({share(sums), ranks, update.down.scaler, update.options});
+}
+
+void ChunkUpdates::step_from_average(ChunkUpdate& update, std::span<const kernels::Packet> packets,
+                                     const kernels::Parameters& parameters) {
+  const auto average = pool_.take(parameters.current.size_bytes());
+  kernels::average(packets, average->as<float>(), isa_);
+  const kernels::Packet packet{.packing = kernels::Packing::fp32, .payload = average->bytes()};
+  kernels::update(std::span(&packet, 1), update.options, parameters, isa_);
+  update.down = {.chunk = update.chunk, .codec = Codec::FP32, .payload = share(average)};
+}
+
+/// The average and what ternarizing left of those before are ternarized, and stepped from as the
+/// workers will (error feedback at the server: DoubleSqueeze, Tang et al. 2019).
+void ChunkUpdates::step_from_trits(ChunkUpdate& update, std::span<const kernels::Packet> packets,
+                                   const kernels::Parameters& parameters) {
+  const std::span<float> residual = update.residual->as<float>();
+  const auto scratch = pool_.take(parameters.current.size_bytes());
+  const std::span<float> values = scratch->as<float>();
+  kernels::average(packets, values, isa_);
+  for (std::size_t i = 0; i < values.size(); ++i) residual[i] += values[i];
+  const Result<float> scaler = kernels::scaler(residual, update.clip, isa_);
+  update.down.codec = update.codec;
+  // Packets are finite, but their sums or squares need not be: workers refuse such a scaler.
+  update.down.scaler = scaler ? *scaler : std::numeric_limits<float>::infinity();
+  const auto trits = pool_.take(kernels::planes_bytes(values.size()));
+  kernels::ternarize(residual, update.down.scaler, update.draw, update.first, trits->bytes(), isa_);
+  update.down.scaler = kernels::fed_back_scaler(update.down.scaler, update.clip);
+  const kernels::SumStep step{{1, update.down.scaler, trits->bytes()}, update.options};
+  kernels::decode_sums(step.sums, values, isa_);
+  for (std::size_t i = 0; i < values.size(); ++i) residual[i] -= values[i];
+  kernels::update(std::span(&step, 1), parameters, isa_);
+  update.down.payload = seal(update, trits, 1);
+}
+
+/// What travels of these planes.
+Bytes ChunkUpdates::seal(const ChunkUpdate& update, const std::shared_ptr<Buffer>& planes,
+                         std::uint32_t ranks) {
+  const GradientCodec codec = codec_of(update.codec);
+  if (codec.seal == nullptr) return share(planes);
+  const Packed what{.count = update.current->size() / sizeof(float), .ranks = ranks};
+  const std::shared_ptr<Buffer> sealed = pool_.take(codec.room(what));
+  const std::size_t bytes = codec.seal(planes->bytes(), what, sealed->bytes(), isa_);
+  aligned(sealed->bytes(), bytes);
+  return share(sealed, bytes);
+}
+
+}  // namespace sterna::actors

@@ -1,0 +1,86 @@
+// ChunkUpdates: a server's arithmetic. Some chunks' packets with all that is needed to turn them
+// into the next version, and into what travels down.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "actors/codecs/buffer_pool.h"
+#include "actors/job/messages.h"
+#include "kernels/isa/isa.h"
+#include "kernels/optimizer/optimizer.h"
+#include "kernels/sums/aggregate.h"
+#include "kernels/trits/ternary.h"
+
+namespace sterna::actors {
+
+/// How packets become what the optimizer steps from.
+enum class Combine {
+  parameters,  ///< one pass from the packets to the next parameters
+  sums,        ///< trits summed as integers
+  average,     ///< the average in fp32, which travels down
+  ternary,     ///< the average ternarized again, which travels down
+};
+
+/// A step that the server has yet to make: its average is kept packed.
+struct SummedStep {
+  Bytes sums;
+  std::uint32_t ranks = 1;
+  float scaler = 0;
+  kernels::UpdateOptions options;
+};
+
+/// One chunk's. The packets are opened.
+struct ChunkUpdate {
+  std::uint32_t chunk = 0;
+  std::uint64_t first = 0;      ///< of the chunk within its tensor
+  std::vector<Packet> packets;  ///< by rank
+  kernels::UpdateOptions options;
+  std::shared_ptr<Buffer> current;
+  std::vector<std::shared_ptr<Buffer>> slots;  ///< of the optimizer
+  std::shared_ptr<Buffer> next;                ///< `current` itself where nobody else has that
+  std::vector<SummedStep> unsettled;           ///< to be made from `current` first
+  bool settles = true;                         ///< else this step joins them; only with sums
+  Codec codec = Codec::FP32;                   ///< of the tensor
+  Combine combine = Combine::parameters;
+  bool sends = false;                ///< `down` is for workers that step
+  bool rounds = false;               ///< `down` gets the next parameters as bf16
+  kernels::TernaryDraw draw;         ///< of the average, where it is ternarized
+  float clip = 0;                    ///< of its scaler
+  std::shared_ptr<Buffer> residual;  ///< what ternarizing left of the averages before
+  ParameterChunk down;               ///< what workers get, if not the next parameters
+};
+
+/// Owns what it uses, so that run() may outlive the shard on a compute thread.
+class ChunkUpdates {
+ public:
+  ChunkUpdates(kernels::Isa isa, BufferPool pool) : isa_(isa), pool_(std::move(pool)) {}
+
+  void add(ChunkUpdate update);
+  /// Pure computing.
+  void run();
+
+  std::uint64_t elements() const { return elements_; }
+  bool empty() const { return updates_.empty(); }
+  std::vector<std::uint32_t> chunks() const;
+  std::vector<ChunkUpdate> take() { return std::move(updates_); }
+
+ private:
+  void run(ChunkUpdate& update);
+  void settle(ChunkUpdate& update, std::span<const std::span<float>> slots);
+  void sum(ChunkUpdate& update, std::span<const kernels::Packet> packets);
+  void step_from_average(ChunkUpdate& update, std::span<const kernels::Packet> packets,
+                         const kernels::Parameters& parameters);
+  void step_from_trits(ChunkUpdate& update, std::span<const kernels::Packet> packets,
+                       const kernels::Parameters& parameters);
+  Bytes seal(const ChunkUpdate& update, const std::shared_ptr<Buffer>& planes, std::uint32_t ranks);
+
+  std::vector<ChunkUpdate> updates_;
+  std::uint64_t elements_ = 0;
+  kernels::Isa isa_;
+  BufferPool pool_;
+};
+
+}  // namespace sterna::actors

@@ -1,0 +1,203 @@
+#include "actors/server/parameter_server.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "nets/net.h"
+
+namespace sterna::actors {
+namespace {
+
+/// About as much as one answer to a pull carries, so that workers get chunks as they complete.
+constexpr std::uint64_t kElementsPerUpdate = kUnitsPerChunk * kUnitElements;
+/// An update this small is done sooner than a compute thread wakes up (about 15 µs).
+constexpr std::uint64_t kElementsOnLoop = 32768;
+
+/// The net is made only for its table.
+Result<Shard> make_shard(const ServerArgs& args) {
+  STERNA_ASSIGN(const auto net,
+                nets::make_net({.name = args.job.net, .hidden = args.job.hidden, .batch = 1}));
+  ParameterTable table(net->parameters(), args.job, args.servers);
+  return Shard::make(args.job, std::move(table), args.index, !args.evaluator.empty());
+}
+
+}  // namespace
+
+void ParameterServer::started() { run(prepare()); }
+
+Task<void> ParameterServer::prepare() {
+  auto made = compute([args = args_] { return make_shard(args); });
+  Result<Shard> shard = co_await std::move(made);
+  if (!shard) {
+    fail(shard.error().message);
+    co_return;
+  }
+  shard_ = std::move(shard).value();
+  scalers_.emplace(shard_->table(), args_.index, args_.job.ranks);
+  changed_.resize(shard_->table().chunks.size());
+  prepared_.notify_all();
+}
+
+Task<void> ParameterServer::prepared() {
+  while (!shard_) co_await prepared_.wait();
+}
+
+Result<void> ParameterServer::may_speak(ActorId sender, std::uint32_t rank,
+                                        std::uint64_t incarnation) const {
+  if (sender.process == process().id()) return {};  // an actor of ours
+  const PeerIdentity* peer = process().identity_of(sender.process);
+  if (peer == nullptr) return Error{Errc::permission, "a gradient from nobody we have a link to"};
+  if (peer->incarnation != incarnation) {
+    return Error{Errc::permission,
+                 fmt::format("{} speaks for incarnation {}", peer->text(), incarnation)};
+  }
+  if (hosts(args_.workers, peer->name, rank)) return {};
+  return Error{Errc::permission, fmt::format("{} may not speak for rank {}", peer->name, rank)};
+}
+
+/// Workers and the evaluator pull, and no more chunks than there are.
+Result<void> ParameterServer::may_pull(ActorId sender, std::size_t chunks) const {
+  if (chunks > shard_->table_chunks()) {
+    return Error{Errc::invalid_argument, "a pull of more chunks than there are"};
+  }
+  if (sender.process == process().id()) return {};  // an actor of ours
+  const PeerIdentity* peer = process().identity_of(sender.process);
+  const bool known = peer != nullptr &&
+                     (peer->name == args_.evaluator ||
+                      std::any_of(args_.workers.begin(), args_.workers.end(),
+                                  [&](const auto& worker) { return worker.name == peer->name; }));
+  if (known) return {};
+  return Error{Errc::permission, "only workers and the evaluator pull"};
+}
+
+Error ParameterServer::blamed(ActorId sender, Error error) {
+  if (sender.process != process().id() && process().links() != nullptr) {
+    process().links()->blame(sender.process, error.message);
+  }
+  return error;
+}
+
+Task<Result<PushReply>> ParameterServer::on(Push push) {
+  const ActorId from = sender();
+  co_await prepared();
+  const Result<void> allowed = may_speak(from, push.rank, push.incarnation);
+  if (!allowed) co_return blamed(from, allowed.error());
+  Result<std::vector<Verdict>> verdicts = shard_->accept(std::move(push));
+  if (!verdicts) co_return blamed(from, verdicts.error());
+  if (!updating_) run(update());
+  co_return PushReply{std::move(verdicts).value()};
+}
+
+Task<void> ParameterServer::update() {
+  updating_ = true;
+  while (true) {
+    auto updates = std::make_shared<ChunkUpdates>(shard_->take_ready(kElementsPerUpdate));
+    if (updates->empty()) break;
+    if (updates->elements() <= kElementsOnLoop) {
+      updates->run();
+    } else {
+      auto done = compute([updates] { updates->run(); });
+      co_await std::move(done);
+    }
+    const std::vector<std::uint32_t> chunks = updates->chunks();
+    shard_->publish(std::move(*updates));
+    for (const std::uint32_t chunk : chunks) changed_[chunk].notify_all();
+  }
+  updating_ = false;
+}
+
+Task<Result<Parameters>> ParameterServer::on(Pull pull) {
+  const ActorId from = sender();
+  co_await prepared();
+  const Result<void> allowed = may_pull(from, pull.chunks.size());
+  if (!allowed) co_return blamed(from, allowed.error());
+  const bool average = pull.kind == PayloadKind::GRADIENT;
+  Parameters answer;
+  answer.version = pull.version;
+  answer.kind = pull.kind;
+  answer.chunks.reserve(pull.chunks.size());
+  for (const std::uint32_t chunk : pull.chunks) {
+    while (true) {
+      const Result<bool> available = shard_->available(chunk, pull.version, pull.kind);
+      if (!available) co_return blamed(from, Error(available.error()).in("pull"));
+      if (*available) break;
+      co_await changed_[chunk].wait();
+    }
+    // Taken as soon as it is there: it is immutable, and by the time that the last of the chunks
+    // has this version, the first may have a later one.
+    if (average) {
+      answer.chunks.push_back(shard_->average(chunk));
+    } else {
+      answer.chunks.push_back(shard_->parameters(chunk, pull.version, pull.codec));
+    }
+  }
+  if (average) {
+    answer.ranks = args_.job.ranks_down();
+    const kernels::StepConstants constants = shard_->constants(pull.version);
+    answer.constants.assign(std::begin(constants.value), std::end(constants.value));
+  }
+  co_return answer;
+}
+
+Task<Result<void>> ParameterServer::on(Compare compare) {
+  const ActorId from = sender();
+  co_await prepared();
+  const Result<void> allowed = may_pull(from, compare.chunks.size());
+  if (!allowed) co_return blamed(from, allowed.error());
+  Result<std::vector<std::shared_ptr<HashedOnce>>> ours = shard_->compared(compare);
+  if (!ours) co_return blamed(from, Error(ours.error()).in("compare"));
+  auto different = compute([ours = std::move(*ours), theirs = compare.chunks] {
+    for (std::size_t i = 0; i < ours.size(); ++i) {
+      if (ours[i]->get() != theirs[i].hash) return std::optional(theirs[i].chunk);
+    }
+    return std::optional<std::uint32_t>();
+  });
+  const std::optional<std::uint32_t> chunk = co_await std::move(different);
+  if (!chunk) co_return Result<void>{};
+  const TableChunk& place = shard_->table().chunks[*chunk];
+  co_return Error{Errc::internal, fmt::format("{} differs from the server's, elements {} to {}",
+                                              shard_->table().tensors[place.tensor].spec.name,
+                                              place.first, place.first + place.count - 1)};
+}
+
+Task<Result<Agreed>> ParameterServer::on(Offer offer) {
+  const ActorId from = sender();
+  co_await prepared();
+  const Result<void> allowed = may_speak(from, offer.rank, offer.incarnation);
+  if (!allowed) co_return blamed(from, allowed.error());
+  const Result<bool> complete = scalers_->offer(offer);
+  if (!complete) co_return blamed(from, complete.error());
+  if (*complete) agreed_.notify_all();
+  Agreed answer;
+  answer.values.reserve(offer.scalers.size());
+  for (const Offer::OwnScaler& scaler : offer.scalers) {
+    while (true) {
+      const std::optional<float> value = scalers_->agreed(offer.step, scaler.index);
+      if (value) {
+        answer.values.push_back(*value);
+        break;
+      }
+      co_await agreed_.wait();
+    }
+  }
+  co_return answer;
+}
+
+void ParameterServer::on(Release release) {
+  const ActorId from = sender();
+  if (from.process != process().id()) {
+    const PeerIdentity* peer = process().identity_of(from.process);
+    if (peer == nullptr || peer->name != args_.evaluator) {
+      process().blame_sender("only the evaluator releases snapshots");
+      return;
+    }
+  }
+  if (!shard_) return;
+  shard_->release(release.version);
+  if (!updating_) run(update());
+}
+
+}  // namespace sterna::actors

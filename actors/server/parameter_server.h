@@ -1,0 +1,49 @@
+// ParameterServer: a shard of the parameters as an actor. Gradients in, parameters out.
+//
+// The loop checks packets, undoes their entropy code and answers; sums, averages and the optimizer
+// run on a compute thread, one group of chunks at a time. What a peer does wrong is answered with
+// an error and ends its link.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <optional>
+
+#include "actors/job/args.h"
+#include "actors/job/messages.h"
+#include "actors/server/scaler_board.h"
+#include "actors/server/shard.h"
+#include "runtime/process.h"
+
+namespace sterna::actors {
+
+class ParameterServer final : public Actor<ParameterServerInterface> {
+ public:
+  explicit ParameterServer(ServerArgs args) : args_(std::move(args)) {}
+
+  Task<Result<PushReply>> on(Push push);
+  Task<Result<Parameters>> on(Pull pull);
+  Task<Result<Agreed>> on(Offer offer);
+  Task<Result<void>> on(Compare compare);
+  void on(Release release);
+
+ private:
+  void started() override;
+  Task<void> prepare();
+  Task<void> update();
+  /// Waits until prepare() is done.
+  Task<void> prepared();
+  Result<void> may_pull(ActorId sender, std::size_t chunks) const;
+  Result<void> may_speak(ActorId sender, std::uint32_t rank, std::uint64_t incarnation) const;
+  Error blamed(ActorId sender, Error error);
+
+  ServerArgs args_;
+  std::optional<Shard> shard_;
+  std::optional<ScalerBoard> scalers_;
+  Condition agreed_;
+  Condition prepared_;
+  std::deque<Condition> changed_;  // by chunk: it has a new version
+  bool updating_ = false;
+};
+
+}  // namespace sterna::actors

@@ -1,0 +1,75 @@
+#include "actors/server/scaler_board.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+namespace sterna::actors {
+namespace {
+
+Error broken(std::string message) { return {Errc::invalid_argument, std::move(message)}; }
+
+}  // namespace
+
+ScalerBoard::ScalerBoard(const ParameterTable& table, std::uint32_t shard, std::uint32_t ranks)
+    : ranks_(ranks) {
+  entries_.resize(table.scalers.size());
+  for (std::size_t i = 0; i < entries_.size(); ++i) {
+    if (table.scalers[i].shard != shard) continue;
+    entries_[i].here = true;
+    entries_[i].missing = ranks;
+    entries_[i].offered.resize(ranks);
+  }
+}
+
+Result<void> ScalerBoard::check(const Offer& offer) const {
+  for (const Offer::OwnScaler& scaler : offer.scalers) {
+    if (scaler.index >= entries_.size() || !entries_[scaler.index].here) {
+      return broken(fmt::format("scaler {} is not agreed here", scaler.index));
+    }
+    if (!std::isfinite(scaler.value) || scaler.value < 0) {
+      return broken(fmt::format("scaler {} of {}", scaler.index, scaler.value));
+    }
+    const Entry& entry = entries_[scaler.index];
+    const std::optional<float>& before = entry.offered[offer.rank];
+    if (offer.step + 1 == entry.step) continue;  // said again
+    if (offer.step != entry.step) {
+      return broken(
+          fmt::format("scaler {} of step {}, at step {}", scaler.index, offer.step, entry.step));
+    }
+    if (before && *before != scaler.value) {
+      return broken(fmt::format("scaler {} of step {}, twice", scaler.index, offer.step));
+    }
+  }
+  return {};
+}
+
+Result<bool> ScalerBoard::offer(const Offer& offer) {
+  if (offer.rank >= ranks_) return broken(fmt::format("rank {} of {}", offer.rank, ranks_));
+  STERNA_TRY(check(offer));
+  bool complete = false;
+  for (const Offer::OwnScaler& scaler : offer.scalers) {
+    Entry& entry = entries_[scaler.index];
+    if (offer.step != entry.step || entry.offered[offer.rank]) continue;
+    entry.offered[offer.rank] = scaler.value;
+    if (--entry.missing > 0) continue;
+    entry.last = 0;
+    for (std::optional<float>& one : entry.offered) {
+      entry.last = std::max(entry.last, *one);
+      one.reset();
+    }
+    entry.missing = ranks_;
+    ++entry.step;
+    complete = true;
+  }
+  return complete;
+}
+
+std::optional<float> ScalerBoard::agreed(std::uint64_t step, std::uint32_t index) const {
+  const Entry& entry = entries_[index];
+  if (step + 1 != entry.step) return std::nullopt;
+  return entry.last;
+}
+
+}  // namespace sterna::actors

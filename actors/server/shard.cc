@@ -1,0 +1,293 @@
+#include "actors/server/shard.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "actors/codecs/codec.h"
+
+namespace sterna::actors {
+namespace {
+
+Error broken(std::string message) { return {Errc::invalid_argument, std::move(message)}; }
+
+/// The whole tensor's start, computed once per tensor that this shard has a part of.
+std::vector<float> start_of(const ParameterTable& table, std::uint32_t tensor, std::uint64_t seed) {
+  std::vector<float> values(table.tensors[tensor].count);
+  nets::initialize(values, table.tensors[tensor].spec, seed, tensor);
+  return values;
+}
+
+}  // namespace
+
+Shard::Shard(const JobConfig& job, ParameterTable table, std::uint32_t index, bool snapshots)
+    : job_(job), table_(std::move(table)), index_(index), keep_snapshots_(snapshots) {}
+
+Result<Shard> Shard::make(const JobConfig& job, ParameterTable table, std::uint32_t index,
+                          bool snapshots) {
+  Shard shard(job, std::move(table), index, snapshots);
+  STERNA_ASSIGN(shard.isa_, kernels::parse_isa(job.isa));
+  STERNA_ASSIGN(shard.rule_, UpdateRule::make(job));
+  shard.chunks_.resize(shard.table_.chunks.size());
+  std::vector<float> start;
+  std::optional<std::uint32_t> started;  // the tensor whose start that is
+  for (std::uint32_t c = 0; c < shard.chunks_.size(); ++c) {
+    const TableChunk& place = shard.table_.chunks[c];
+    if (place.shard != index) continue;
+    if (started != place.tensor) {
+      start = start_of(shard.table_, place.tensor, job.seed);
+      started = place.tensor;
+    }
+    Chunk& chunk = shard.chunks_[c];
+    const std::size_t bytes = place.count * sizeof(float);
+    const std::shared_ptr<Buffer> values = shard.pool_.take(bytes);
+    std::memcpy(values->data(), start.data() + place.first, bytes);
+    chunk.parameters = values;
+    for (std::size_t i = 0; i < shard.rule_.slots(); ++i) {
+      chunk.slots.push_back(make_buffer(bytes));
+    }
+    if (job.gradient.down == Down::TERNARY && shard.table_.tensors[place.tensor].ternary) {
+      chunk.residual = make_buffer(bytes);
+    }
+    chunk.packets.resize(job.ranks);
+    chunk.arrived.resize(job.ranks);
+    chunk.counted.resize(job.ranks);
+    chunk.missing = job.ranks;
+  }
+  return shard;
+}
+
+Result<void> Shard::check(const Packet& packet, std::uint64_t step) const {
+  if (!holds(packet.chunk)) {
+    return broken(fmt::format("chunk {} is not in shard {}", packet.chunk, index_));
+  }
+  const TableChunk& place = table_.chunks[packet.chunk];
+  if (packet.codec != table_.codec_at(place.tensor, job_, step)) {
+    return broken(fmt::format("chunk {} with another codec than the job's", packet.chunk));
+  }
+  if (packet.count != place.count) {
+    return broken(
+        fmt::format("chunk {}: {} elements; expected {}", packet.chunk, packet.count, place.count));
+  }
+  if (!std::isfinite(packet.scaler) || packet.scaler < 0) {
+    return broken(fmt::format("chunk {}: a scaler of {}", packet.chunk, packet.scaler));
+  }
+  return {};
+}
+
+Result<void> Shard::open(Packet& packet) {
+  Result<Bytes> opened =
+      codec_of(packet.codec).open(packet.payload, {.count = packet.count}, pool_, isa_);
+  if (!opened) return Error(opened.error()).in(fmt::format("chunk {}", packet.chunk));
+  packet.payload = std::move(*opened);
+  return {};
+}
+
+Result<void> Shard::open(Push& push) {
+  if (push.epoch != job_.epoch) return broken(fmt::format("membership epoch {}", push.epoch));
+  if (push.rank >= job_.ranks) return broken(fmt::format("rank {} of {}", push.rank, job_.ranks));
+  if (push.step >= job_.steps) return broken(fmt::format("step {} of {}", push.step, job_.steps));
+  if (push.kind != PayloadKind::GRADIENT) return broken("a push that is no gradient");
+  if (push.examples != job_.batch) {
+    return broken(fmt::format("{} examples in a batch of {}", push.examples, job_.batch));
+  }
+  // Synchronous steps: a gradient of step s is computed from version s.
+  if (push.base_version != push.step) {
+    return broken(fmt::format("step {} computed from version {}", push.step, push.base_version));
+  }
+  if (push.packets.size() > chunks_.size()) return broken("more packets than chunks");
+  std::set<std::uint32_t> chunks;
+  for (Packet& packet : push.packets) {
+    STERNA_TRY(check(packet, push.step));
+    const bool first = chunks.insert(packet.chunk).second;
+    // Nobody has the parameters that a later step is computed from.
+    if (push.step > chunks_[packet.chunk].version) {
+      return broken(fmt::format("step {} of chunk {}, which is at version {}", push.step,
+                                packet.chunk, chunks_[packet.chunk].version));
+    }
+    const Chunk& chunk = chunks_[packet.chunk];
+    if (push.step == chunk.version && chunk.scaler && *chunk.scaler != packet.scaler) {
+      return broken(fmt::format("chunk {}: a scaler of {}, and another rank's is {}", packet.chunk,
+                                packet.scaler, *chunk.scaler));
+    }
+    // What is dropped or a duplicate is not looked into.
+    const bool counts = first && push.step == chunk.version && !chunk.arrived[push.rank];
+    if (counts) STERNA_TRY(open(packet));
+  }
+  return {};
+}
+
+Result<std::vector<Verdict>> Shard::accept(Push push) {
+  const Result<void> opened = open(push);
+  if (!opened) {
+    return Error(opened.error()).in(fmt::format("push of rank {}, step {}", push.rank, push.step));
+  }
+  std::vector<Verdict> verdicts;
+  verdicts.reserve(push.packets.size());
+  for (Packet& packet : push.packets) {
+    const std::uint32_t index = packet.chunk;
+    Chunk& chunk = chunks_[index];
+    if (push.step < chunk.version) {
+      const bool counted = push.step + 1 == chunk.version && chunk.counted[push.rank];
+      verdicts.push_back(counted ? Verdict::DUPLICATE : Verdict::DROPPED);
+    } else if (chunk.arrived[push.rank]) {
+      verdicts.push_back(Verdict::DUPLICATE);
+    } else {
+      chunk.arrived[push.rank] = true;
+      if (combine(table_.chunks[index], push.step) == Combine::sums) chunk.scaler = packet.scaler;
+      chunk.packets[push.rank] = std::move(packet);
+      if (--chunk.missing == 0) ready_.insert(index);
+      verdicts.push_back(Verdict::ACCEPTED);
+    }
+  }
+  return verdicts;
+}
+
+bool Shard::snapshots_full(const Chunk& chunk) const {
+  return keep_snapshots_ && job_.evaluates(chunk.version + 1) &&
+         chunk.snapshots.size() >= kMaxSnapshots;
+}
+
+Combine Shard::combine(const TableChunk& place, std::uint64_t step) const {
+  const bool ternary = codec_of(table_.codec_at(place.tensor, job_, step)).ternary();
+  if (ternary && job_.gradient.down == Down::TERNARY) return Combine::ternary;
+  if (ternary && job_.shares_scalers()) return Combine::sums;
+  return job_.workers_step() ? Combine::average : Combine::parameters;
+}
+
+/// Whether the parameters of that version are wanted, or it is this chunk's turn: each step a part
+/// of the chunks.
+bool Shard::settles(std::uint32_t chunk, std::uint64_t version) const {
+  return !job_.workers_step() || version == job_.steps || job_.compares(version) ||
+         (keep_snapshots_ && job_.evaluates(version)) || (version + chunk) % kMostUnsettled == 0;
+}
+
+ChunkUpdates Shard::take_ready(std::uint64_t most_elements) {
+  ChunkUpdates updates(isa_, pool_);
+  while (!ready_.empty()) {
+    const std::uint32_t index = *ready_.begin();
+    const TableChunk& place = table_.chunks[index];
+    Chunk& chunk = chunks_[index];
+    if (snapshots_full(chunk)) {
+      held_back_.insert(index);
+      ready_.erase(ready_.begin());
+      continue;
+    }
+    if (!updates.empty() && updates.elements() + place.count > most_elements) break;
+    ready_.erase(ready_.begin());
+    const TableTensor& tensor = table_.tensors[place.tensor];
+    const Combine how = combine(place, chunk.version);
+    const bool settle = how != Combine::sums || settles(index, chunk.version + 1);
+    // Workers that step by themselves pull no parameters: these change where they lie.
+    const bool in_place = job_.workers_step() && (!chunk.lent || !settle);
+    const std::shared_ptr<Buffer> current =
+        job_.workers_step() ? std::exchange(chunk.parameters, nullptr) : chunk.parameters;
+    updates.add({.chunk = index,
+                 .first = place.first,
+                 .packets = std::exchange(chunk.packets, {}),
+                 .options = rule_.options(tensor.spec, rule_.constants(chunk.version)),
+                 .current = current,
+                 .slots = chunk.slots,
+                 .next = in_place ? current : pool_.take(place.count * sizeof(float)),
+                 .unsettled = std::exchange(chunk.unsettled, {}),
+                 .settles = settle,
+                 .codec = tensor.codec,
+                 .combine = how,
+                 .sends = job_.workers_step(),
+                 .rounds = job_.gradient.down == Down::PARAMETERS_BF16,
+                 // As if a rank more than there are had drawn it.
+                 .draw = {.seed = job_.seed,
+                          .step = static_cast<std::uint32_t>(chunk.version),
+                          .rank = job_.ranks,
+                          .tensor = place.tensor},
+                 .clip = static_cast<float>(job_.gradient.clip),
+                 .residual = chunk.residual,
+                 .down = {}});
+  }
+  return updates;
+}
+
+void Shard::publish(ChunkUpdates updates) {
+  for (ChunkUpdate& update : updates.take()) {
+    Chunk& chunk = chunks_[update.chunk];
+    chunk.parameters = std::move(update.settles ? update.next : update.current);
+    chunk.unsettled = std::move(update.unsettled);
+    if (update.settles) chunk.lent = false;
+    ++chunk.version;
+    chunk.packets = std::move(update.packets);
+    for (Packet& packet : chunk.packets) packet.payload = {};  // gives the frames back
+    std::swap(chunk.counted, chunk.arrived);
+    chunk.arrived.assign(job_.ranks, false);
+    chunk.missing = job_.ranks;
+    chunk.scaler.reset();
+    chunk.down = std::move(update.down);
+    if (job_.compares(chunk.version)) {
+      if (chunk.compared.size() == kMostCompared) chunk.compared.erase(chunk.compared.begin());
+      chunk.compared[chunk.version] = std::make_shared<HashedOnce>(share(chunk.parameters));
+      chunk.lent = true;
+    }
+    if (keep_snapshots_ && job_.evaluates(chunk.version)) {
+      chunk.snapshots.emplace(chunk.version, chunk.parameters);
+      chunk.lent = true;
+    }
+  }
+}
+
+Result<bool> Shard::available(std::uint32_t index, std::uint64_t version, PayloadKind kind) const {
+  if (!holds(index)) return broken(fmt::format("chunk {} is not in shard {}", index, index_));
+  if (version > job_.steps) {
+    return broken(fmt::format("version {} of a job of {} steps", version, job_.steps));
+  }
+  const bool average = kind == PayloadKind::GRADIENT;
+  if (kind == PayloadKind::DIFFERENCE || (average && (!job_.workers_step() || version == 0))) {
+    return broken("of what this job's servers do not send");
+  }
+  const Chunk& chunk = chunks_[index];
+  if (version > chunk.version) return false;
+  const bool kept = average || (chunk.parameters != nullptr && chunk.unsettled.empty());
+  if (version == chunk.version && kept) return true;
+  if (!average && chunk.snapshots.contains(version)) return true;
+  return broken(
+      fmt::format("version {} of chunk {} is gone; it is at {}", version, index, chunk.version));
+}
+
+ParameterChunk Shard::parameters(std::uint32_t index, std::uint64_t version, Codec codec) {
+  Chunk& chunk = chunks_[index];
+  const bool current = version == chunk.version;
+  if (codec == Codec::BF16 && current && chunk.down.codec == codec) return chunk.down;
+  // A snapshot even of the current one: its successor may be under way.
+  const auto snapshot = chunk.snapshots.find(version);
+  const bool kept = snapshot != chunk.snapshots.end();
+  if (!kept) chunk.lent = true;
+  return {.chunk = index,
+          .codec = Codec::FP32,
+          .payload = share(kept ? snapshot->second : chunk.parameters)};
+}
+
+Result<std::vector<std::shared_ptr<HashedOnce>>> Shard::compared(const Compare& compare) const {
+  std::vector<std::shared_ptr<HashedOnce>> compared;
+  for (const Compare::Fingerprint& one : compare.chunks) {
+    if (!holds(one.chunk))
+      return broken(fmt::format("chunk {} is not in shard {}", one.chunk, index_));
+    const Chunk& chunk = chunks_[one.chunk];
+    const auto kept = chunk.compared.find(compare.version);
+    if (kept == chunk.compared.end()) {
+      return broken(fmt::format("version {} of chunk {} is not compared now; it is at {}",
+                                compare.version, one.chunk, chunk.version));
+    }
+    compared.push_back(kept->second);
+  }
+  return compared;
+}
+
+void Shard::release(std::uint64_t version) {
+  for (Chunk& chunk : chunks_) {
+    chunk.snapshots.erase(chunk.snapshots.begin(), chunk.snapshots.upper_bound(version));
+  }
+  ready_.merge(held_back_);
+}
+
+}  // namespace sterna::actors

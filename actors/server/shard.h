@@ -1,0 +1,122 @@
+// Shard: the state of one parameter server, without actors: packets in, new versions out.
+//
+// Each chunk has a version of its own. The ranks' packets of a step are kept packed, as they were
+// received, until all are there; then one pass decodes, sums in rank order, averages and applies
+// the optimizer into a fresh buffer, which becomes the next version. A version that somebody pulls
+// is immutable, so that it is sent from where it lies. Nothing depends on the order of arrival.
+//
+// Where the ranks share scalers, their trits are summed as integers; the sums may travel down in
+// place of the parameters, to workers that step from them as this shard does. It does so later: the
+// sums of a few steps are kept, and the parameters come from memory and go back to it once for all
+// of them, except where a version is evaluated, compared or the last.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "actors/codecs/buffer_pool.h"
+#include "actors/job/messages.h"
+#include "actors/parameters/parameter_hash.h"
+#include "actors/parameters/parameter_table.h"
+#include "actors/parameters/update_rule.h"
+#include "actors/server/chunk_updates.h"
+#include "kernels/isa/isa.h"
+
+namespace sterna::actors {
+
+class Shard {
+ public:
+  /// Snapshots wait for the evaluator; an update that would make one more waits instead.
+  static constexpr std::size_t kMaxSnapshots = 4;
+  /// Versions kept to be compared: a worker asks before it pushes what the next is made of.
+  static constexpr std::size_t kMostCompared = 2;
+  /// Steps of which a chunk keeps the sums, at 2 to 5 bits per element and step with up to 15
+  /// ranks.
+  static constexpr std::uint64_t kMostUnsettled = 4;
+
+  /// The shard `index` of `table`, at version 0: initialised from the job's seed, which gives the
+  /// same bits however the table is cut. `snapshots`: keep the versions that the job evaluates.
+  /// Errors: invalid_argument for an unknown optimizer, schedule or instruction set.
+  static Result<Shard> make(const JobConfig& job, ParameterTable table, std::uint32_t index,
+                            bool snapshots);
+
+  const ParameterTable& table() const { return table_; }
+  bool holds(std::uint32_t chunk) const {
+    return chunk < table_.chunks.size() && table_.chunks[chunk].shard == index_;
+  }
+
+  /// Takes what is new of a push. The whole push is checked before any of it is taken; an error
+  /// means that its sender broke the rules.
+  Result<std::vector<Verdict>> accept(Push push);
+
+  /// The next updates whose packets are complete, about `most_elements` of them; empty if there are
+  /// none. Each taken must be run and published.
+  ChunkUpdates take_ready(std::uint64_t most_elements);
+  /// Makes the updates' results the current versions.
+  void publish(ChunkUpdates updates);
+
+  /// Of the whole table.
+  std::size_t table_chunks() const { return chunks_.size(); }
+  std::uint64_t version(std::uint32_t chunk) const { return chunks_[chunk].version; }
+  /// Whether a pull of this can be answered now, must wait, or never will be (an error).
+  Result<bool> available(std::uint32_t chunk, std::uint64_t version,
+                         PayloadKind kind = PayloadKind::PARAMETERS) const;
+  /// An available version, as fp32 or bf16.
+  ParameterChunk parameters(std::uint32_t chunk, std::uint64_t version, Codec codec = Codec::FP32);
+  /// The average of the gradients that led to the version that it has now.
+  ParameterChunk average(std::uint32_t chunk) const { return chunks_[chunk].down; }
+  /// The optimizer's constants in the step that led to a version.
+  kernels::StepConstants constants(std::uint64_t version) const {
+    return rule_.constants(version - 1);
+  }
+  /// The chunks that a worker compares, in the order of its question. An error means that its
+  /// sender broke the rules.
+  Result<std::vector<std::shared_ptr<HashedOnce>>> compared(const Compare& compare) const;
+  /// Forgets snapshots up to `version`.
+  void release(std::uint64_t version);
+
+ private:
+  struct Chunk {
+    std::uint64_t version = 0;
+    std::shared_ptr<Buffer> parameters;  // `version` lacks the unsettled steps; null while
+                                         // an update that may change them is under way
+    bool lent = false;                   // somebody may read them for as long as he likes
+    std::vector<SummedStep> unsettled;
+    std::vector<std::shared_ptr<Buffer>> slots;  // of the optimizer
+    std::vector<Packet> packets;                 // by rank, of the step `version`
+    std::vector<bool> arrived;                   // by rank
+    std::vector<bool> counted;                   // by rank, in the step before
+    std::uint32_t missing = 0;
+    std::map<std::uint64_t, std::shared_ptr<const Buffer>> snapshots;
+    std::optional<float> scaler;       // of the packets that have come, where they share one
+    std::shared_ptr<Buffer> residual;  // of the averages that were ternarized
+    ParameterChunk down;               // what the workers get of `version`, if not parameters
+    std::map<std::uint64_t, std::shared_ptr<HashedOnce>> compared;
+  };
+
+  Shard(const JobConfig& job, ParameterTable table, std::uint32_t index, bool snapshots);
+  Result<void> open(Push& push);
+  Result<void> check(const Packet& packet, std::uint64_t step) const;
+  Result<void> open(Packet& packet);
+  Combine combine(const TableChunk& place, std::uint64_t step) const;
+  bool snapshots_full(const Chunk& chunk) const;
+  bool settles(std::uint32_t chunk, std::uint64_t version) const;
+
+  JobConfig job_;
+  ParameterTable table_;
+  std::uint32_t index_;
+  bool keep_snapshots_;
+  kernels::Isa isa_ = kernels::Isa::scalar;
+  UpdateRule rule_;
+  BufferPool pool_;
+  std::vector<Chunk> chunks_;  // by the table's index; others' stay empty
+  // Complete chunks: the front of the table first, which the next forward pass begins with.
+  std::set<std::uint32_t> ready_;
+  std::set<std::uint32_t> held_back_;  // complete, but their snapshots are full
+};
+
+}  // namespace sterna::actors

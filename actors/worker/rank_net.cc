@@ -1,0 +1,250 @@
+#include "actors/worker/rank_net.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "actors/codecs/codec.h"
+#include "actors/parameters/parameter_hash.h"
+#include "kernels/sums/bf16.h"
+
+namespace sterna::actors {
+namespace {
+
+/// The images as floats; received frames may be aligned to less, which x86 does not mind, but C++
+/// does: those are copied.
+std::span<const float> floats(const Bytes& bytes, std::vector<float>& scratch) {
+  const std::size_t count = bytes.size() / sizeof(float);
+  if (reinterpret_cast<std::uintptr_t>(bytes.data()) % alignof(float) == 0) {
+    return {reinterpret_cast<const float*>(bytes.data()), count};
+  }
+  scratch.resize(count);
+  std::memcpy(scratch.data(), bytes.data(), count * sizeof(float));
+  return scratch;
+}
+
+}  // namespace
+
+Result<std::shared_ptr<RankNet>> RankNet::make(const JobConfig& job, std::uint32_t rank) {
+  STERNA_ASSIGN(const kernels::Isa isa, kernels::parse_isa(job.isa));
+  STERNA_ASSIGN(const UpdateRule rule, UpdateRule::make(job));
+  const bool decays = job.optimizer.decay_at == DecayAt::WORKER;
+  STERNA_ASSIGN(auto net,
+                nets::make_net(
+                    {.name = job.net,
+                     .hidden = job.hidden,
+                     .batch = job.batch,
+                     .weight_decay = decays ? static_cast<float>(job.optimizer.weight_decay) : 0.0F,
+                     .threads = static_cast<int>(job.threads),
+                     .isa = job.isa}));
+  return std::shared_ptr<RankNet>(new RankNet(job, rank, isa, rule, std::move(net)));
+}
+
+void RankNet::set_table(std::shared_ptr<const ParameterTable> table, const Clock& clock,
+                        Events events) {
+  table_ = std::move(table);
+  clock_ = &clock;
+  down_.resize(table_->tensors.size());
+  on_settled_ = std::move(events.settled);
+  encoder_.emplace(job_, rank_, isa_, table_, clock, std::move(events.encoder));
+  unclipped_.resize(table_->tensors.size());
+  clipped_.resize(table_->tensors.size());
+  if (!job_.workers_step()) return;
+  slots_.resize(table_->chunks.size());
+  for (std::size_t c = 0; c < slots_.size(); ++c) {
+    for (std::size_t i = 0; i < rule_.slots(); ++i) {
+      slots_[c].push_back(make_buffer(table_->chunks[c].count * sizeof(float)));
+    }
+  }
+}
+
+std::string RankNet::where(std::uint64_t step) const {
+  return fmt::format("rank {}, step {}", rank_, step);
+}
+
+Result<bool> RankNet::forward(std::uint64_t step, const Batch& batch, std::uint32_t readable) {
+  if (begun_ != step) {
+    std::vector<float> scratch;
+    const auto labels =
+        std::span(reinterpret_cast<const std::uint8_t*>(batch.labels.data()), batch.labels.size());
+    const Result<void> begun = net_->begin_step(floats(batch.images, scratch), labels);
+    if (!begun) return Error(begun.error()).in(where(step));
+    begun_ = step;
+    readable_ = 0;
+  }
+  for (; readable_ < readable; ++readable_) net_->parameters_changed(readable_);
+  Result<bool> complete = net_->forward(readable);
+  if (!complete) return Error(complete.error()).in(where(step));
+  return complete;
+}
+
+Result<double> RankNet::backward(std::uint64_t step) {
+  const auto tensors = static_cast<std::uint32_t>(table_->tensors.size());
+  encoder_->begin(step);
+  lowest_ = tensors;
+  error_.reset();
+  settled_.store(tensors, std::memory_order_release);
+  computing_.store(true, std::memory_order_release);
+  const auto loss = net_->finish_step(*this);
+  computing_.store(false, std::memory_order_release);
+  settled_.store(0, std::memory_order_release);
+  if (!loss) return Error(loss.error()).in(where(step));
+  const double total = double{loss->cross_entropy} + double{loss->regularization};
+  if (!std::isfinite(total)) {
+    return Error{Errc::non_finite, fmt::format("{}: the loss is {}", where(step), total)};
+  }
+  if (job_.gradient.clip_norm > 0) encode_clipped();
+  if (error_) return Error(*error_).in(where(step));
+  encode_held();
+  return total;
+}
+
+void RankNet::gradient(std::size_t index, std::span<const float> values) {
+  const auto tensor = static_cast<std::uint32_t>(index);
+  // A layer's gradients are complete before it passes on to the layer below, so that a report from
+  // below says that all layers above are done with their parameters.
+  if (tensor < lowest_) {
+    const bool moved = settled_.exchange(lowest_, std::memory_order_acq_rel) != lowest_;
+    lowest_ = tensor;
+    if (moved) on_settled_();
+  }
+  down_[tensor].completed = clock_->now();
+  down_[tensor].missing = table_->tensors[tensor].chunks;
+  if (job_.gradient.clip_norm > 0) {
+    unclipped_[tensor] = values;
+  } else {
+    encode(tensor, values);
+  }
+}
+
+void RankNet::encode(std::uint32_t tensor, std::span<const float> values) {
+  if (error_) return;
+  const Result<void> added = encoder_->add(tensor, values);
+  if (!added) error_ = Error(added.error()).in(table_->tensors[tensor].spec.name);
+}
+
+/// All gradients times clip_norm / max(norm, clip_norm), the norm being that of all together.
+void RankNet::encode_clipped() {
+  double squares = 0;
+  for (const std::span<const float> values : unclipped_) {
+    for (const float value : values) squares += double{value} * double{value};
+  }
+  const double norm = std::sqrt(squares);
+  const bool clips = std::isfinite(norm) && norm > job_.gradient.clip_norm;
+  const auto factor = static_cast<float>(job_.gradient.clip_norm / norm);
+  for (auto tensor = static_cast<std::uint32_t>(unclipped_.size()); tensor-- > 0;) {
+    std::span<const float> values = unclipped_[tensor];
+    if (clips) {
+      std::vector<float>& clipped = clipped_[tensor];
+      clipped.resize(values.size());
+      std::transform(values.begin(), values.end(), clipped.begin(),
+                     [factor](float value) { return value * factor; });
+      values = clipped;
+    }
+    encode(tensor, values);
+  }
+}
+
+void RankNet::encode_held() {
+  encoder_->encode_held();
+  encoder_->flush();
+}
+
+std::span<float> RankNet::values_of(const TableChunk& chunk) {
+  return net_->parameter(chunk.tensor).subspan(chunk.first, chunk.count);
+}
+
+void RankNet::take(const Parameters& answer, std::size_t index) {
+  Down& down = down_[table_->chunks[answer.chunks[index].chunk].tensor];
+  const Time began = clock_->now();
+  apply(answer, index);
+  if (down.missing == 0) return;  // the first version, which no gradient led to
+  const Time ended = clock_->now();
+  down.decoding += ended - began;
+  if (--down.missing > 0) return;
+  down.exchanging += ended - down.completed;
+  ++down.exchanges;
+}
+
+void RankNet::count_down(std::uint32_t chunk, std::uint64_t bytes) {
+  down_[table_->chunks[chunk].tensor].bytes += bytes;
+}
+
+GradientEncoder::Counts RankNet::counts() const {
+  GradientEncoder::Counts sum;
+  for (std::uint32_t t = 0; t < down_.size(); ++t) {
+    const GradientEncoder::Counts& one = encoder_->counts(t);
+    sum.nonzero += one.nonzero;
+    sum.measured += one.measured;
+    sum.saturated += one.saturated;
+  }
+  return sum;
+}
+
+std::vector<TensorTotals> RankNet::totals() const {
+  const auto seconds = [](Duration duration) {
+    return std::chrono::duration<double>(duration).count();
+  };
+  std::vector<TensorTotals> totals;
+  for (std::uint32_t t = 0; t < down_.size(); ++t) {
+    const GradientEncoder::Counts& up = encoder_->counts(t);
+    const Down& down = down_[t];
+    totals.push_back({.tensor = table_->tensors[t].spec.name,
+                      .codec = table_->tensors[t].codec,
+                      .steps = down.exchanges,
+                      .pushes = up.steps,
+                      .elements = table_->tensors[t].count,
+                      .bytes_up = up.bytes,
+                      .bytes_down = down.bytes,
+                      .ternarized = up.ternarized,
+                      .nonzero = up.nonzero,
+                      .measured = up.measured,
+                      .saturated = up.saturated,
+                      .encode_seconds = seconds(up.encoding),
+                      .decode_seconds = seconds(down.decoding),
+                      .exchange_seconds = seconds(down.exchanging)});
+  }
+  return totals;
+}
+
+void RankNet::apply(const Parameters& answer, std::size_t index) {
+  const ParameterChunk& taken = answer.chunks[index];
+  const TableChunk& place = table_->chunks[taken.chunk];
+  const std::span<float> values = values_of(place);
+  if (answer.kind == PayloadKind::PARAMETERS) {
+    if (taken.codec == Codec::BF16) {
+      kernels::decode_bf16(taken.payload.view(), values, isa_);
+    } else {
+      std::memcpy(values.data(), taken.payload.data(), values.size_bytes());
+    }
+    return;
+  }
+  kernels::StepConstants constants;
+  std::copy(answer.constants.begin(), answer.constants.end(), constants.value);
+  const kernels::UpdateOptions options =
+      rule_.options(table_->tensors[place.tensor].spec, constants);
+  std::vector<std::span<float>> slots;
+  for (const auto& slot : slots_[taken.chunk]) slots.push_back(slot->as<float>());
+  const kernels::Parameters parameters{.current = values, .slots = slots, .next = values};
+  if (codec_of(taken.codec).ternary()) {
+    const kernels::SumStep step{{answer.ranks, taken.scaler, taken.payload.view()}, options};
+    kernels::update(std::span(&step, 1), parameters, isa_);
+  } else {
+    const kernels::Packet average{.packing = kernels::Packing::fp32,
+                                  .payload = taken.payload.view()};
+    kernels::update(std::span(&average, 1), options, parameters, isa_);
+  }
+}
+
+std::vector<Hash> RankNet::hashes() {
+  std::vector<Hash> hashes;
+  for (const TableChunk& chunk : table_->chunks) {
+    hashes.push_back(hash_of(std::as_bytes(values_of(chunk))));
+  }
+  return hashes;
+}
+
+}  // namespace sterna::actors
