@@ -3,8 +3,8 @@
 
 #include <fcntl.h>
 
-#include "launcher/cli.h"
-#include "launcher/owner.h"
+#include "launcher/commands/cli.h"
+#include "launcher/owner/owner.h"
 #include "launcher/program_registry.h"
 
 namespace {

@@ -1,8 +1,8 @@
 #include "launcher/program_registry.h"
 
 #include "actors/register_actors.h"
-#include "launcher/bench/bench_actors.h"
-#include "launcher/prober.h"
+#include "launcher/bench/actors/actors.h"
+#include "launcher/probe/prober.h"
 
 namespace sterna::launcher {
 

@@ -7,7 +7,7 @@
 #include <span>
 
 #include "kernels/isa/isa.h"
-#include "launcher/bench/bench_actors_run.h"
+#include "launcher/bench/figures.h"
 
 namespace sterna::launcher {
 

@@ -2,7 +2,7 @@
 
 #include <cstddef>
 
-#include "launcher/median.h"
+#include "launcher/probe/median.h"
 #include "runtime/base/clock.h"
 
 namespace sterna::launcher {

@@ -4,9 +4,9 @@
 
 #include "actors/job/args.h"
 #include "actors/job/messages.h"
-#include "launcher/bench/bench_messages.h"
-#include "launcher/owner_words.h"
-#include "launcher/probe_messages.h"
+#include "launcher/bench/actors/messages.h"
+#include "launcher/owner/owner_words.h"
+#include "launcher/probe/probe_messages.h"
 #include "runtime/actor_ref.h"
 #include "runtime/cluster_messages.h"
 #include "runtime/link_messages.h"

@@ -2,9 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "launcher/bench/emulated_hosts.h"
-#include "launcher/bench/exchange_figures.h"
-#include "launcher/bench/exchange_job.h"
+#include "launcher/bench/exchange/emulated_hosts.h"
+#include "launcher/bench/exchange/exchange_figures.h"
+#include "launcher/bench/exchange/exchange_job.h"
 
 namespace sterna::launcher {
 namespace {

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "launcher/cluster_file.h"
+#include "launcher/cluster_file/cluster_file.h"
 #include "tests/temporary_folder.h"
 
 namespace sterna::launcher {

@@ -1,5 +1,5 @@
 // The cluster file: what is read, and every mistake's line, word for word.
-#include "launcher/cluster_file.h"
+#include "launcher/cluster_file/cluster_file.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,9 +9,9 @@
 #include <set>
 
 #include "cluster_file_fixture.h"
-#include "launcher/cluster_keys.h"
-#include "launcher/duration_text.h"
-#include "launcher/nearest.h"
+#include "launcher/cluster_file/keys.h"
+#include "launcher/text/duration_text.h"
+#include "launcher/text/nearest.h"
 
 namespace sterna::launcher {
 namespace {

@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "cluster_file_fixture.h"
-#include "launcher/byte_size.h"
-#include "launcher/placement.h"
+#include "launcher/cluster_file/placement.h"
+#include "launcher/text/byte_size.h"
 
 namespace sterna::launcher {
 namespace {

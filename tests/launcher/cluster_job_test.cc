@@ -5,11 +5,11 @@
 
 #include <fstream>
 
-#include "launcher/cluster_file.h"
-#include "launcher/host_plan.h"
-#include "launcher/job_plan.h"
+#include "launcher/cluster_file/cluster_file.h"
+#include "launcher/hosts/host_plan.h"
 #include "launcher/program_registry.h"
-#include "launcher/run_observer.h"
+#include "launcher/run/job_plan.h"
+#include "launcher/run/run_observer.h"
 #include "runtime/sim/sim_world.h"
 #include "tests/actors/simulated_job.h"
 #include "tests/actors/thirty_steps.h"

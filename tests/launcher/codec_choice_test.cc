@@ -1,10 +1,10 @@
 // What `gradient.codec = "auto"` makes of invented machines.
-#include "launcher/codec_choice.h"
+#include "launcher/probe/codec_choice.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "launcher/cluster_file.h"
+#include "launcher/cluster_file/cluster_file.h"
 
 namespace sterna::launcher {
 namespace {

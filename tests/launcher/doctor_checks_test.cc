@@ -8,9 +8,9 @@
 
 #include "input/digits/digits.h"
 #include "input/place/data_shard.h"
-#include "launcher/doctor_checks.h"
-#include "launcher/doctor_facts.h"
-#include "launcher/doctor_report.h"
+#include "launcher/doctor/checks.h"
+#include "launcher/doctor/facts.h"
+#include "launcher/doctor/report.h"
 #include "tests/temporary_folder.h"
 
 namespace sterna::launcher {

@@ -1,12 +1,12 @@
 // The live view, line by line at three widths, and how it behaves on a terminal and in a pipe.
-#include "launcher/live_view.h"
+#include "launcher/view/live_view.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstdio>
 
-#include "launcher/text_format.h"
+#include "launcher/text/text_format.h"
 
 namespace sterna::launcher {
 namespace {

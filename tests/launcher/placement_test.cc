@@ -1,13 +1,13 @@
 // Which host each actor gets, and which GPUs.
-#include "launcher/placement.h"
+#include "launcher/cluster_file/placement.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <fmt/format.h>
 
-#include "launcher/placement_view.h"
-#include "launcher/text_table.h"
+#include "launcher/cluster_file/placement_view.h"
+#include "launcher/text/text_table.h"
 
 namespace sterna::launcher {
 namespace {

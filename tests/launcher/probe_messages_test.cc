@@ -1,5 +1,5 @@
 // What stand-ins are asked and answer, over the wire: as it was, or refused.
-#include "launcher/probe_messages.h"
+#include "launcher/probe/probe_messages.h"
 
 #include <gtest/gtest.h>
 

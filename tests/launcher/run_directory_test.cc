@@ -1,5 +1,5 @@
 // What a run leaves behind: the folder, the metrics, the result.
-#include "launcher/run_directory.h"
+#include "launcher/run/run_directory.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

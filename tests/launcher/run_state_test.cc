@@ -1,4 +1,4 @@
-#include "launcher/run_state.h"
+#include "launcher/past/run_state.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,7 +6,7 @@
 
 #include <fstream>
 
-#include "launcher/owner_words.h"
+#include "launcher/owner/owner_words.h"
 #include "tests/temporary_folder.h"
 
 namespace sterna::launcher {

@@ -1,12 +1,12 @@
 // What Slurm says, read: allocations, folded counts, nodes. What it is asked for, derived.
-#include "launcher/slurm.h"
+#include "launcher/hosts/slurm.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <map>
 
-#include "launcher/slurm_batch.h"
+#include "launcher/hosts/slurm_batch.h"
 
 namespace sterna::launcher {
 namespace {

@@ -1,0 +1,120 @@
+#include "launcher/bench/train.h"
+
+#include <vector>
+
+#include "actors/local_trainer.h"
+#include "input/batches/batch.h"
+#include "input/batches/preprocess.h"
+#include "launcher/bench/data.h"
+#include "launcher/bench/logs.h"
+#include "launcher/probe/median.h"
+#include "launcher/run/job_plan.h"
+#include "launcher/run/run_job.h"
+
+namespace sterna::launcher {
+
+namespace {
+
+constexpr int kRounds = 5;
+constexpr std::int64_t kSteps = 120;
+constexpr std::int64_t kBatch = 64;
+
+/// One server, one worker with one rank, one reader, no evaluations but the last one's.
+ClusterFile bench_file(bool tcp) {
+  ClusterFile file;
+  file.cluster.name = "bench_train";
+  file.cluster.head = "localhost";
+  file.cluster.transport = tcp ? "tcp" : "ipc";
+  file.hosts = {HostSection{"localhost", "127.0.0.1", "127.0.0.1"}};
+  file.actors = {{"server0", "parameter_server", "localhost", 0, 0},
+                 {"worker0", "worker", "localhost", 1, 0},
+                 {"reader0", "input_reader", "localhost", 0, 0}};
+  file.job.net = "lenet";
+  file.job.steps = kSteps;
+  file.job.batch = kBatch;
+  return file;
+}
+
+/// The median step of the same job without actors, in seconds.
+Result<double> local_step(const actors::JobConfig& job, const input::Dataset& data) {
+  STERNA_ASSIGN(actors::LocalTrainer trainer, actors::LocalTrainer::make(job));
+  std::vector<double> times;
+  std::vector<float> images(kBatch * data.image_size());
+  std::vector<std::uint8_t> labels(kBatch);
+  const SteadyClock clock;
+  Time last = clock.now();
+  for (std::uint64_t step = 0; step < job.steps; ++step) {
+    input::gather(data, input::batch_indices({job.seed, step, 0, 1, job.batch}, data.count), images,
+                  labels);
+    const Time begin = clock.now();
+    STERNA_ASSIGN(const double loss, trainer.step(step, images, labels));
+    static_cast<void>(loss);
+    last = clock.now();
+    times.push_back(std::chrono::duration<double>(last - begin).count());
+  }
+  return median(times);
+}
+
+struct ActorStep {
+  double seconds = 0;
+  double pushed_before_backward_ends = 0;
+};
+
+Result<ActorStep> actor_step(const ClusterFile& file, const input::DataLocation& data) {
+  JobOptions options;
+  options.file = file;
+  options.data = data;
+  options.began = SteadyClock().now();
+  STERNA_ASSIGN(const BenchLogs logs, BenchLogs::create());
+  options.log_directory = logs.path();
+  RealMachine machine;
+  const JobOutcome outcome = run_job(machine, options, [](const RunRecord&) {});
+  if (outcome.record.result.exit != 0) {
+    return logs.explain({Errc::remote, outcome.record.result.cause});
+  }
+  logs.discard();
+  ActorStep step;
+  step.seconds = outcome.record.median_step_seconds;
+  const actors::Traffic& traffic = outcome.record.progress.begin()->second.traffic;
+  step.pushed_before_backward_ends = static_cast<double>(traffic.bytes_before_backward_ended) /
+                                     static_cast<double>(traffic.gradient_bytes);
+  return step;
+}
+
+}  // namespace
+
+Result<Figures> bench_train(const BenchProgress& progress) {
+  STERNA_ASSIGN(const BenchData found, find_bench_data(progress));
+  const auto& [location, data] = found;
+
+  std::vector<double> local;
+  std::vector<double> ipc;
+  std::vector<double> curve;
+  std::vector<double> over_local;
+  std::vector<double> over_local_curve;
+  std::vector<double> early;
+  for (int round = 0; round < kRounds; ++round) {
+    progress("round " + std::to_string(round + 1) + " of " + std::to_string(kRounds));
+    const ClusterFile file = bench_file(false);
+    STERNA_ASSIGN(const actors::JobConfig job, job_of(file, location));
+    STERNA_ASSIGN(const double alone, local_step(job, data));
+    STERNA_ASSIGN(const ActorStep over_ipc, actor_step(file, location));
+    STERNA_ASSIGN(const ActorStep over_curve, actor_step(bench_file(true), location));
+    local.push_back(alone);
+    ipc.push_back(over_ipc.seconds);
+    curve.push_back(over_curve.seconds);
+    over_local.push_back(over_ipc.seconds / alone);
+    over_local_curve.push_back(over_curve.seconds / alone);
+    early.push_back(over_ipc.pushed_before_backward_ends);
+  }
+  Figures figures;
+  figures["local_step_seconds"] = median(local);
+  figures["ps_step_seconds"] = median(ipc);
+  figures["ps_step_seconds_tcp_curve"] = median(curve);
+  figures["ps_over_local"] = median(over_local);
+  figures["ps_over_local_tcp_curve"] = median(over_local_curve);
+  figures["pushed_before_backward_ends"] = median(early);
+  return figures;
+}
+
+}  // namespace sterna::launcher

@@ -1,0 +1,434 @@
+// From a Draft to a ClusterFile: defaults that depend on other keys, one plan per actor, and the
+// checks that compare keys with each other.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include "actors/codecs/codec.h"
+#include "actors/job/job.h"
+#include "launcher/cluster_file/draft.h"
+#include "launcher/cluster_file/placement.h"
+#include "launcher/text/duration_text.h"
+#include "launcher/text/nearest.h"
+#include "nets/net.h"
+
+namespace sterna::launcher {
+namespace {
+
+/// Ranks are 16 bits in the counter words of the ternary codec's random numbers.
+constexpr std::int64_t max_ranks = 65536;
+
+struct Role {
+  std::string_view name;
+  std::string_view does;
+};
+constexpr std::array<Role, 4> roles = {{{"parameter_server", "keeps the parameters"},
+                                        {"worker", "computes gradients"},
+                                        {"input_reader", "reads the examples"},
+                                        {"evaluator", "measures precision@1"}}};
+
+class Finisher {
+ public:
+  Finisher(const Draft& draft, Problems& problems) : draft_(draft), problems_(problems) {}
+
+  ClusterFile finish(const std::string& default_name) {
+    file_.format = draft_.root.format;
+    file_.cluster = draft_.cluster;
+    file_.program = draft_.program;
+    file_.tables = draft_.actors;
+    file_.job = draft_.job;
+    file_.data = draft_.data;
+    file_.optimizer = draft_.optimizer;
+    file_.gradient = draft_.gradient;
+    file_.evaluation = draft_.evaluation;
+    file_.deadlines = draft_.deadlines;
+    if (file_.cluster.name.empty()) file_.cluster.name = default_name;
+    check_required();
+    file_.hosts = plan_hosts(draft_, problems_);
+    plan_head();
+    plan_transport();
+    plan_net();
+    check_optimizer();
+    check_gradient();
+    check_life();
+    for (std::size_t i = 0; i < file_.tables.size(); ++i) check_table(i);
+    if (problems_.any()) return file_;  // a mistake above would only echo below
+    plan_actors();
+    if (trains()) check_roles();
+    if (!problems_.any()) check_ports(draft_, file_, problems_);
+    return file_;
+  }
+
+ private:
+  /// Whether some actor has a training role, or none a type of its own: then [job] counts.
+  bool trains() const {
+    const auto& tables = draft_.actors;
+    return tables.empty() ||
+           std::any_of(tables.begin(), tables.end(), [](const ActorSection& table) {
+             return !table.role.empty() || table.type.empty();
+           });
+  }
+
+  void check_required() {
+    const ClusterKeys keys = cluster_keys();
+    keys.for_each([&](const auto& section) {
+      if (section.name == keys.job.name && !trains()) return;
+      if (section.list) return;  // no key of theirs must be given
+      for (const auto& key : section.keys) {
+        const std::string shown = section.name.empty()
+                                      ? std::string(key.name)
+                                      : fmt::format("{}.{}", section.name, key.name);
+        if (!key.required || draft_.has(shown)) continue;
+        problems_.add(draft_.where(section.name), fmt::format("the key \"{}\" is missing", shown));
+      }
+    });
+    if (trains()) return;
+    for (const std::string_view section : {keys.job.name, keys.data.name, keys.optimizer.name,
+                                           keys.gradient.name, keys.evaluation.name}) {
+      if (!draft_.has(section)) continue;
+      problems_.add(
+          draft_.where(section),
+          fmt::format("[{}] is for the training roles, and no actor has one; remove it", section));
+    }
+  }
+
+  void plan_head() {
+    ClusterSection& cluster = file_.cluster;
+    if (cluster.placer == "slurm") {
+      if (cluster.head.empty()) return;
+      return problems_.add(
+          draft_.where("cluster.head"),
+          "with placer = \"slurm\" the head is the allocation's first host; remove "
+          "the key");
+    }
+    const bool own_ssh = cluster.placer == "ssh";
+    if (cluster.head.empty()) {
+      for (const HostSection& host : file_.hosts) {
+        if (own_ssh && !host.ssh.empty()) continue;
+        cluster.head = host.name;
+        return;
+      }
+      return;
+    }
+    check_host("cluster.head", cluster.head);
+  }
+
+  /// Whether said or not: what is meant where some host is another machine.
+  void plan_transport() {
+    std::string& transport = file_.cluster.transport;
+    if (transport == "ipc" && file_.talks_tcp()) transport = "mixed";
+  }
+
+  void plan_net() {
+    const bool mlp = file_.job.net == "mlp";
+    if (mlp || file_.job.net.starts_with("exchange")) {
+      if (!draft_.has("job.hidden")) {
+        file_.job.hidden =
+            mlp ? std::vector<std::int64_t>{300, 100} : std::vector<std::int64_t>{25000};
+      }
+      if (file_.job.hidden.size() > actors::kMostHiddenLayers) {
+        problems_.add(draft_.where("job.hidden"),
+                      fmt::format("{} hidden layers are too many; at most {} fit",
+                                  file_.job.hidden.size(), actors::kMostHiddenLayers));
+      }
+    } else if (!file_.job.hidden.empty()) {
+      problems_.add(
+          draft_.where("job.hidden"),
+          fmt::format("\"job.hidden\" is for the nets \"mlp\" and \"exchange\", not for \"{}\"",
+                      file_.job.net));
+    }
+  }
+
+  /// A key of another optimizer may stand there, as in a resolved file, but not with a value that
+  /// somebody has thought about.
+  void check_optimizer() {
+    const OptimizerSection& chosen = file_.optimizer;
+    const OptimizerSection defaults;
+    const std::string& name = chosen.name;
+    const auto belongs = [&](std::string_view key, std::string_view owner, bool changed) {
+      if (name == owner || !changed) return;
+      const std::string path = fmt::format("optimizer.{}", key);
+      problems_.add(draft_.where(path),
+                    fmt::format("\"{}\" is for the optimizer \"{}\", not for \"{}\"; remove it",
+                                path, owner, name));
+    };
+    belongs("momentum", "momentum", chosen.momentum != defaults.momentum);
+    belongs("beta1", "adam", chosen.beta1 != defaults.beta1);
+    belongs("beta2", "adam", chosen.beta2 != defaults.beta2);
+    belongs("epsilon", "adam", chosen.epsilon != defaults.epsilon);
+    if (name != "adam" || file_.optimizer.schedule == "fixed") return;
+    problems_.add(draft_.where("optimizer.schedule"),
+                  "with the optimizer \"adam\", which adapts its own rate, \"optimizer.schedule\" "
+                  "must be \"fixed\"");
+  }
+
+  /// Averages go down as sums of trits: there must be trits, and one number that all stand for.
+  void check_gradient() {
+    const GradientSection& gradient = file_.gradient;
+    if (!gradient.tensors.empty()) check_tensors();
+    if (draft_.has("gradient.allow") || gradient.codec == kAutoCodec) check_allowed();
+    const bool trits = gradient.codec != "none" && gradient.codec != "bf16";
+    if (trits && gradient.clip == 0 && (gradient.error_feedback || gradient.down == "ternary")) {
+      problems_.add(draft_.where("gradient.clip"),
+                    "\"gradient.clip\" = 0 lets a residual of trits grow without end; with "
+                    "\"gradient.error_feedback\" or \"gradient.down\" = \"ternary\" it must be "
+                    "more, e.g. 2.5");
+    }
+    if (gradient.down != "average") return;
+    const auto needs = [&](std::string_view key, std::string_view value) {
+      problems_.add(
+          draft_.where("gradient.down"),
+          fmt::format("\"gradient.down\" = \"average\" sends sums of trits: {} must be {}", key,
+                      value));
+    };
+    if (gradient.codec == "none" || gradient.codec == "bf16") {
+      needs("\"gradient.codec\"", "\"ternary\" or \"ternary_entropy\"");
+    }
+    if (gradient.scaler == "own") needs("\"gradient.scaler\"", "\"shared\" or \"last_step\"");
+  }
+
+  /// What "auto" chooses among: it must be able to leave a tensor as it is, and where sums of trits
+  /// travel down, some tensor must have trits.
+  void check_allowed() {
+    const GradientSection& gradient = file_.gradient;
+    const std::vector<std::string>& allow = gradient.allow;
+    const auto wrong = [&](const std::string& what) {
+      problems_.add(draft_.where("gradient.allow"), fmt::format("\"gradient.allow\": {}", what));
+    };
+    const auto named = actors::codec_names();
+    const std::vector<std::string> codecs(named.begin(), named.end());
+    for (const std::string& codec : allow) {
+      if (actors::find_codec(codec)) continue;
+      wrong(fmt::format("there is no codec \"{}\"{}", codec, did_you_mean(codec, codecs)));
+    }
+    if (std::set<std::string>(allow.begin(), allow.end()).size() < allow.size()) {
+      wrong("a codec is there twice");
+    }
+    if (std::find(allow.begin(), allow.end(), "none") == allow.end()) {
+      wrong("\"none\" must be among them, for tensors that no codec makes faster");
+    }
+    const bool trits = std::any_of(allow.begin(), allow.end(), [](const std::string& name) {
+      const auto codec = actors::find_codec(name);
+      return codec && codec->ternary();
+    });
+    if (gradient.codec == kAutoCodec && gradient.down == "average" && !trits) {
+      wrong(
+          "with \"gradient.down\" = \"average\", which sends sums of trits, it needs "
+          "\"ternary\" or \"ternary_entropy\"");
+    }
+  }
+
+  void check_tensors() {
+    std::vector<std::uint32_t> hidden(file_.job.hidden.begin(), file_.job.hidden.end());
+    const auto net =
+        nets::make_net({.name = file_.job.net, .hidden = std::move(hidden), .batch = 1});
+    if (!net) return;  // what is wrong with it is said elsewhere
+    std::vector<std::string> tensors;
+    for (const nets::ParameterSpec& spec : (*net)->parameters()) tensors.push_back(spec.name);
+    const auto named = actors::codec_names();
+    const std::vector<std::string> codecs(named.begin(), named.end());
+    const auto wrong = [&](std::string_view what) {
+      problems_.add(draft_.where("gradient.tensors"),
+                    fmt::format("\"gradient.tensors\": {}", what));
+    };
+    for (const auto& [tensor, codec] : file_.gradient.tensors) {
+      if (std::find(tensors.begin(), tensors.end(), tensor) == tensors.end()) {
+        wrong(fmt::format("{} has no tensor \"{}\"{}", file_.job.net, tensor,
+                          did_you_mean(tensor, tensors)));
+      }
+      if (!actors::find_codec(codec)) {
+        wrong(fmt::format("there is no codec \"{}\"{}", codec, did_you_mean(codec, codecs)));
+      }
+    }
+  }
+
+  void check_life() {
+    const ClusterSection& cluster = file_.cluster;
+    const auto outlasts_heartbeat = [&](std::string_view name, Duration value,
+                                        std::string_view or_else) {
+      if (value > cluster.heartbeat) return;
+      const std::string key = fmt::format("cluster.{}", name);
+      problems_.add(
+          draft_.where(draft_.has(key) ? key : "cluster.heartbeat"),
+          fmt::format("\"{}\" ({}) must be longer than \"cluster.heartbeat\" ({}), or {}", key,
+                      duration_text(value), duration_text(cluster.heartbeat), or_else));
+    };
+    outlasts_heartbeat("silence", cluster.silence, "every actor is taken for dead");
+    outlasts_heartbeat("lease", cluster.lease, "every host stops its actors");
+  }
+
+  /// What the keys of one [[actor]] say together.
+  void check_table(std::size_t index) {
+    const ActorSection& table = file_.tables[index];
+    const std::string path = fmt::format("actor.{}", index);
+    const auto complain = [&](std::string_view key, const std::string& message) {
+      problems_.add(draft_.where(fmt::format("{}.{}", path, key)), message);
+    };
+    if (table.role.empty() && table.type.empty()) {
+      return complain("",
+                      "the key \"actor.role\" is missing (or \"actor.type\", for a program's own "
+                      "actors)");
+    }
+    if (!table.role.empty() && !table.type.empty()) {
+      complain("type",
+               "an actor has a role in training or a type of the program, not both; remove one");
+    } else if (!table.type.empty() && trains()) {
+      complain("type",
+               "actors with a type and training roles do not go together yet; write a file for "
+               "each");
+    }
+    const auto belongs_to = [&](std::string_view key, std::string_view role,
+                                std::string_view whom) {
+      if (table.role == role || !draft_.has(fmt::format("{}.{}", path, key))) return;
+      complain(key, fmt::format("\"actor.{}\" is for {}, not for {}", key, whom,
+                                table.role.empty() ? "types of the program"
+                                                   : fmt::format("the role \"{}\"", table.role)));
+    };
+    belongs_to("ranks", "worker", "workers");
+    belongs_to("shards", "input_reader", "input readers");
+    check_shards(table, complain);
+    if (!table.role.empty() && draft_.has(path + ".args")) {
+      complain("args",
+               fmt::format("\"actor.args\" is for types of the program; the role \"{}\" takes "
+                           "what it needs from [job] and the tables after it",
+                           table.role));
+    }
+    check_place(table, path, complain);
+  }
+
+  /// Each shard has one reader, and every reader one shard.
+  template <class Complain>
+  void check_shards(const ActorSection& table, Complain complain) {
+    if (table.role != "input_reader" || table.shards == 0) return;
+    if (table.shards != table.count) {
+      complain("shards", fmt::format("{} shards need as many input readers; \"actor.count\" is {}",
+                                     table.shards, table.count));
+    }
+    const auto tables =
+        std::count_if(file_.tables.begin(), file_.tables.end(),
+                      [](const ActorSection& other) { return other.role == "input_reader"; });
+    if (tables > 1) {
+      complain("shards",
+               "with shards all input readers are of one [[actor]]; \"actor.hosts\" can name a "
+               "host for each");
+    }
+  }
+
+  template <class Complain>
+  void check_place(const ActorSection& table, const std::string& path, Complain complain) {
+    if (!table.hosts.empty()) {
+      for (const auto& [key, asked] : {std::pair{"cpus", table.cpus > 0},
+                                       {"gpus", table.gpus > 0},
+                                       {"labels", !table.labels.empty()},
+                                       {"policy", table.policy != "spread"}}) {
+        if (!asked) continue;
+        complain(key,
+                 fmt::format("\"actor.{}\" chooses among hosts, and \"actor.hosts\" has chosen; "
+                             "remove one of them",
+                             key));
+      }
+      if (file_.cluster.placer == "slurm") {
+        return complain("hosts",
+                        "with placer = \"slurm\" nobody knows the hosts yet; ask for cpus, gpus "
+                        "or memory instead");
+      }
+      for (const std::string& host : table.hosts) check_host(path + ".hosts", host);
+    } else if (table.policy != "spread" && !table.asks_for_resources()) {
+      complain("policy",
+               "\"actor.policy\" chooses among hosts that have what is asked for; ask for cpus, "
+               "gpus, memory or labels too");
+    }
+    if (table.gpus > 0 && !table.devices.empty() &&
+        static_cast<std::size_t>(table.gpus) > table.devices.size()) {
+      complain("devices", fmt::format("{} devices are too few for {} gpus per actor",
+                                      table.devices.size(), table.gpus));
+    }
+  }
+
+  void plan_actors() {
+    file_.actors = expand(file_.tables);
+    if (file_.ranks() > max_ranks) {
+      return problems_.add(
+          draft_.where("actor.0"),
+          fmt::format("{} ranks are too many; at most {} fit", file_.ranks(), max_ranks));
+    }
+    std::map<std::string, std::string> path_of;  // by actor's name
+    std::size_t actor = 0;
+    for (std::size_t i = 0; i < file_.tables.size(); ++i) {
+      for (std::int64_t n = 0; n < file_.tables[i].count; ++n, ++actor) {
+        check_name(file_.actors[actor].name, fmt::format("actor.{}", i), path_of);
+      }
+    }
+    if (file_.hosts.empty()) return;  // they come with Slurm's allocation
+    Placement placement = place(file_.hosts, file_.tables);
+    for (const PlacementProblem& problem : placement.problems) {
+      const std::string path = fmt::format("actor.{}", problem.table);
+      problems_.add(draft_.where(fmt::format("{}.{}", path, problem.key)), problem.message);
+    }
+    file_.actors = std::move(placement.actors);
+  }
+
+  void check_name(const std::string& name, const std::string& path,
+                  std::map<std::string, std::string>& path_of) {
+    for (const char* taken : {"coordinator", "launcher", "node"}) {
+      if (name != taken) continue;
+      problems_.add(draft_.where(path + ".name"),
+                    fmt::format("the run itself has a process named \"{}\"; give the actor another "
+                                "name",
+                                name));
+    }
+    const auto [twin, fresh] = path_of.emplace(name, path);
+    if (!fresh) two_of_one_name(name, twin->second, path);
+  }
+
+  void check_roles() {
+    for (const Role& role : roles) {
+      if (file_.count(role.name) > 0) continue;
+      problems_.add({}, fmt::format("no actor has the role \"{0}\", which {1}; add [[actor]] with "
+                                    "role = \"{0}\"",
+                                    role.name, role.does));
+    }
+    if (file_.count("evaluator") <= 1) return;
+    for (std::size_t i = draft_.actors.size(); i-- > 0;) {
+      if (draft_.actors[i].role != "evaluator") continue;
+      return problems_.add(
+          draft_.where(fmt::format("actor.{}", i)),
+          fmt::format("a job has one evaluator, not {}", file_.count("evaluator")));
+    }
+  }
+
+  void check_host(const std::string& path, const std::string& host) {
+    std::vector<std::string> hosts;
+    for (const HostSection& known : file_.hosts) hosts.push_back(known.name);
+    if (std::find(hosts.begin(), hosts.end(), host) != hosts.end()) return;
+    std::string advice = did_you_mean(host, hosts);
+    if (advice.empty()) advice = fmt::format("; there are {}", fmt::join(hosts, ", "));
+    problems_.add(draft_.where(path), fmt::format("there is no host \"{}\"{}", host, advice));
+  }
+
+  void two_of_one_name(const std::string& name, const std::string& first,
+                       const std::string& second) {
+    const Where there = draft_.where(first + ".name");
+    if (!reported_twins_.insert(first + second).second) return;
+    problems_.add(
+        draft_.where(second + ".name"),
+        fmt::format("two actors are named \"{}\", here and at {}; give one of them another "
+                    "name",
+                    name, problems_.place(there)));
+  }
+
+  const Draft& draft_;
+  Problems& problems_;
+  ClusterFile file_;
+  std::set<std::string> reported_twins_;
+};
+
+}  // namespace
+
+ClusterFile finish(const Draft& draft, const std::string& default_name, Problems& problems) {
+  return Finisher(draft, problems).finish(default_name);
+}
+
+}  // namespace sterna::launcher

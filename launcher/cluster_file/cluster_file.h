@@ -1,0 +1,255 @@
+// The cluster file: a TOML file that says which actors run where and what they train.
+//
+// Reading ends in plain structs with every default filled in; no TOML type leaves the .cc files.
+// The keys, their ranges and their documentation are the table in launcher/cluster_file/keys.cc.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "runtime/base/clock.h"
+#include "runtime/base/result.h"
+
+namespace sterna::launcher {
+
+/// Ports that processes may bind, both ends included.
+struct PortRange {
+  std::uint16_t low = 0;
+  std::uint16_t high = 0;
+  bool operator==(const PortRange&) const = default;
+};
+
+/// A number of bytes; 0: no limit.
+struct ByteCount {
+  std::uint64_t count = 0;
+  bool operator==(const ByteCount&) const = default;
+};
+
+/// A JSON object as text, its keys in alphabetical order.
+struct JsonObject {
+  std::string text = "{}";
+  bool operator==(const JsonObject&) const = default;
+};
+
+/// [cluster]: the processes' life and how they reach each other.
+struct ClusterSection {
+  std::string name;  ///< default: the file's name without ".toml"
+  /// The host of the coordinator. Empty: the machine that the command runs on, which is no host of
+  /// the file (every one has an `ssh`), or with Slurm the first host of the allocation to come.
+  std::string head;
+  std::string placer = "ssh";      ///< "ssh", "local", "slurm" or "join"
+  std::string security = "curve";  ///< "curve" or "none", for tcp
+  std::string transport = "ipc";   ///< "ipc", "tcp", or "mixed": ipc within a host, else tcp
+  std::optional<PortRange> ports;  ///< none: any free port
+  Duration heartbeat = std::chrono::milliseconds(500);
+  Duration silence = std::chrono::seconds(5);
+  Duration lease = std::chrono::seconds(10);
+  Duration grace = std::chrono::seconds(3);
+  std::int64_t nodes = 1;  ///< of the allocation that `up` asks Slurm for
+  Duration time{};         ///< ... and how long it may run; 0: as long as the partition lets it
+  std::string partition;   ///< ... and where; empty: Slurm's default
+  bool operator==(const ClusterSection&) const = default;
+};
+
+/// One [[host]].
+struct HostSection {
+  std::string name = "localhost";
+  std::string address;    ///< after reading never empty: `ssh`'s host, else 127.0.0.1
+  std::string bind = {};  ///< after reading never empty: default is the address
+  std::string ssh = {};   ///< what `ssh` is told to connect to; empty: this machine
+  std::int64_t cpus = 0;  ///< 0: unknown, any number can be asked for
+  std::int64_t gpus = 0;  ///< its GPUs are 0 … gpus - 1
+  ByteCount memory = {};  ///< for actors that ask for some
+  std::vector<std::string> labels = {};
+  std::string data = {};  ///< the data set's folder there; empty: [data] dir
+  std::string work = "~/.cache/sterna";
+  std::map<std::string, std::string> env = {};
+  bool operator==(const HostSection&) const = default;
+};
+
+/// [program]: what is shipped and becomes node agent, coordinator and actors.
+struct ProgramSection {
+  std::string path;  ///< empty: sterna itself
+  bool operator==(const ProgramSection&) const = default;
+};
+
+/// One [[actor]] table as written: `count` actors, and where they want to be. They ask either for
+/// hosts by name, or for resources, or for nothing; then all hosts are used in turn.
+struct ActorSection {
+  std::string role;  ///< of the training roles; empty where `type` is given
+  std::string type;  ///< of the program's actor types; empty where `role` is given
+  std::int64_t count = 1;
+  std::string name;
+  JsonObject args;  ///< for `type`
+  std::vector<std::string> hosts;
+  double cpus = 0;
+  std::int64_t gpus = 0;
+  ByteCount memory;
+  std::vector<std::string> labels;
+  std::string policy = "spread";  ///< "pack" or "spread"
+  std::vector<std::int64_t> devices;
+  std::int64_t ranks = 1;
+  std::int64_t shards = 0;  ///< of input readers: each holds one of so many parts; 0: all
+
+  bool asks_for_resources() const {
+    return hosts.empty() && (cpus > 0 || gpus > 0 || memory.count > 0 || !labels.empty());
+  }
+  bool operator==(const ActorSection&) const = default;
+};
+
+/// One actor of the run: [[actor]] tables with a count come out as that many of these, in order.
+struct ActorPlan {
+  std::string name;        ///< unique in the run
+  std::string role;        ///< "parameter_server", "worker", "input_reader", "evaluator", or empty
+  std::string host;        ///< a HostSection's name; empty until hosts are known
+  std::int64_t ranks = 0;  ///< of a worker: how many ranks it hosts; 0 for other roles
+  std::int64_t first_rank = 0;  ///< of a worker: it hosts [first_rank, first_rank + ranks)
+  std::string type = {};        ///< a type of the program; empty where there is a role
+  std::string args_json = {};   ///< a JSON object, where there is a type
+  double cpus = 0;              ///< asked for; 0: nothing
+  /// The GPUs of its host that it may use, by index; empty: none of them. Where no host declares
+  /// GPUs, nobody's view of them is restricted.
+  std::vector<std::int64_t> devices = {};
+  std::uint64_t memory = 0;  ///< bytes; a process that takes more is ended; 0: no limit
+  /// Of an input reader: it holds part `shard` of so many of the training examples; 0: all of them.
+  std::int64_t shards = 0;
+  std::int64_t shard = 0;
+  bool operator==(const ActorPlan&) const = default;
+};
+
+/// [job]: what is trained.
+struct JobSection {
+  std::string net;
+  std::vector<std::int64_t> hidden;  ///< of the mlp: its hidden layers' widths
+  std::int64_t steps = 0;
+  std::int64_t batch = 32;  ///< examples per rank and step
+  std::int64_t seed = 1;
+  std::int64_t threads = 1;  ///< compute threads per rank
+  std::string cpu_isa = "best";
+  bool operator==(const JobSection&) const = default;
+};
+
+/// [data]: where the examples come from.
+struct DataSection {
+  std::string name = "any";  ///< "any": the first data set found
+  std::string dir;           ///< empty: $STERNA_DATA, then ~/.cache/sterna
+  bool operator==(const DataSection&) const = default;
+};
+
+/// [optimizer]
+struct OptimizerSection {
+  std::string name = "momentum";
+  double learning_rate = 0.01;
+  double momentum = 0.9;
+  double beta1 = 0.9;
+  double beta2 = 0.999;
+  double epsilon = 1e-8;
+  double weight_decay = 0.0005;
+  std::string schedule = "fixed";
+  std::string decay_at = "worker";
+  double decay_factor = 0.1;
+  double epochs_per_decay = 20;
+  bool operator==(const OptimizerSection&) const = default;
+};
+
+/// The codec that the run chooses itself, as files call it.
+inline constexpr const char* kAutoCodec = "auto";
+
+/// [gradient]: what travels up.
+struct GradientSection {
+  std::string codec = "ternary";  ///< "auto": each tensor's is chosen when the run starts ...
+  std::vector<std::string> allow = {"none", "ternary", "ternary_entropy"};  ///< ... among these
+  double clip = 2.5;  ///< scaler = clip·σ; 0: the largest magnitude
+  std::int64_t min_size =
+      512;             ///< a block of planes: in fewer elements padding takes what trits save
+  bool logits = true;  ///< whether the last layer is ternarized too
+  std::string scaler = "own";
+  bool buckets = false;
+  std::string down = "parameters";
+  std::int64_t check_every = 100;
+  std::map<std::string, std::string> tensors = {};  ///< the codec of a tensor, by its name
+  bool error_feedback = false;
+  double clip_norm = 0;
+  std::int64_t floating_grad_epoch = 0;
+  bool operator==(const GradientSection&) const = default;
+};
+
+/// [evaluator]
+struct EvaluationSection {
+  std::int64_t every = 250;      ///< steps between evaluations; 0: only at the end
+  std::int64_t examples = 2000;  ///< size of the subset while training goes on
+  std::int64_t batch = 100;
+  bool operator==(const EvaluationSection&) const = default;
+};
+
+/// [deadlines]
+struct DeadlinesSection {
+  Duration host = std::chrono::seconds(30);  ///< one host: from the command to its node agent
+  Duration start = std::chrono::seconds(30);
+  Duration step = std::chrono::seconds(30);
+  bool operator==(const DeadlinesSection&) const = default;
+};
+
+/// A whole cluster file, valid and complete.
+struct ClusterFile {
+  std::int64_t format = 1;
+  ClusterSection cluster;
+  ProgramSection program;
+  std::vector<HostSection> hosts;    ///< none with Slurm, until its allocation is there
+  std::vector<ActorSection> tables;  ///< [[actor]] as written; `actors` is made from them
+  std::vector<ActorPlan> actors;
+  JobSection job;
+  DataSection data;
+  OptimizerSection optimizer;
+  GradientSection gradient;
+  EvaluationSection evaluation;
+  DeadlinesSection deadlines;
+
+  /// Whether its actors train ([job] and what belongs to it count), or are a program's own types.
+  bool trains() const;
+  /// Whether every actor has its host; else launcher/cluster_file/placement.h does that when hosts
+  /// are known.
+  bool placed() const;
+  /// Whether some host declares GPUs: then every process sees its own `devices` and no others.
+  bool manages_gpus() const;
+  /// Whether its processes talk tcp: always where a host is another machine, else where it is told
+  /// to.
+  bool talks_tcp() const;
+  /// Ranks of all workers together.
+  std::int64_t ranks() const;
+  /// In how many shards the input readers hold the training examples; 0: each holds all.
+  std::int64_t shards() const;
+  /// How many actors have this role.
+  std::int64_t count(std::string_view role) const;
+  bool operator==(const ClusterFile&) const = default;
+};
+
+/// For each process one port of its control lane and one of its data lane.
+constexpr std::int64_t ports_per_process = 2;
+
+/// The processes that this host has to run: its actors, its node agent, and on the head the
+/// coordinator and the launcher's own.
+std::int64_t processes_on(const ClusterFile& file, const HostSection& host);
+
+/// Reads and checks `path`, then applies `overrides` ("gradient.codec=none",
+/// "actor.worker.count=4", "host.0.address=127.0.0.1"; the value in TOML syntax, a bare word taken
+/// as text). No host is contacted.
+///
+/// An error's message has one line per mistake, in the order of the file, each
+/// "PATH:LINE: what is wrong; what to do". Code invalid_argument, not_found, permission or io.
+Result<ClusterFile> read_cluster_file(const std::string& path,
+                                      std::span<const std::string> overrides = {});
+
+/// The same of a file's text; `path` is what messages call it.
+Result<ClusterFile> parse_cluster_file(const std::string& text, const std::string& path,
+                                       std::span<const std::string> overrides = {});
+
+/// TOML text of `file` with every key explicit; reading it gives an equal ClusterFile.
+std::string resolved(const ClusterFile& file);
+
+}  // namespace sterna::launcher

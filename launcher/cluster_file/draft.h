@@ -1,0 +1,73 @@
+// A cluster file half read: every key is known, well typed and in range, but nothing was compared
+// with anything else yet. Reading fills a Draft; finish() turns it into a ClusterFile.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "launcher/cluster_file/keys.h"
+
+namespace sterna::launcher {
+
+/// Where something was written: a line of the file, or an override; neither: nowhere.
+struct Where {
+  int line = 0;
+  std::string override_text;
+};
+
+/// The mistakes found so far, one line each.
+class Problems {
+ public:
+  explicit Problems(std::string path) : path_(std::move(path)) {}
+
+  void add(const Where& where, const std::string& message);
+  bool any() const { return !lines_.empty(); }
+  /// All of them, in the order of the file, overrides last.
+  Error error() const;
+  /// "PATH:12", "PATH", or "--set a.b=c".
+  std::string place(const Where& where) const;
+
+ private:
+  struct Line {
+    Where where;
+    std::string text;
+  };
+  std::string path_;
+  std::vector<Line> lines_;
+};
+
+/// The keys of a cluster file as written, lists unexpanded.
+struct Draft {
+  RootSection root;
+  std::vector<HostSection> hosts;
+  std::vector<ActorSection> actors;
+  ClusterSection cluster;
+  ProgramSection program;
+  JobSection job;
+  DataSection data;
+  OptimizerSection optimizer;
+  GradientSection gradient;
+  EvaluationSection evaluation;
+  DeadlinesSection deadlines;
+  std::map<std::string, Where, std::less<>> given;  ///< by path: "job.steps", "actor.0.count"
+
+  /// Where the key, or else the table, with this path was written.
+  Where where(std::string_view path) const;
+  bool has(std::string_view path) const { return given.find(path) != given.end(); }
+};
+
+/// Reads TOML `text` and applies `overrides`; mistakes go to `problems`.
+Draft read_draft(std::string_view text, std::span<const std::string> overrides, Problems& problems);
+
+/// The hosts with their addresses filled in, and what is wrong with them.
+std::vector<HostSection> plan_hosts(const Draft& draft, Problems& problems);
+/// Every process of a placed file binds ports of [cluster] ports: complains where they are too few.
+void check_ports(const Draft& draft, const ClusterFile& file, Problems& problems);
+
+/// Fills in what depends on other keys, expands lists and checks what belongs together.
+/// `default_name` is the cluster's name where the file gives none.
+ClusterFile finish(const Draft& draft, const std::string& default_name, Problems& problems);
+
+}  // namespace sterna::launcher

@@ -1,0 +1,119 @@
+// The table of keys in words: for `sterna help keys`, the README and error messages.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+
+#include "launcher/cluster_file/keys.h"
+#include "launcher/cluster_file/value.h"
+
+namespace sterna::launcher {
+namespace {
+
+constexpr std::string_view must_be_given = "must be given";
+
+template <class S>
+KeyDescription describe_key(const Section<S>& section, const Key<S>& key) {
+  const S defaults;
+  KeyDescription result;
+  result.key =
+      section.name.empty() ? std::string(key.name) : fmt::format("{}.{}", section.name, key.name);
+  result.type =
+      std::visit([&](auto field) { return std::string(type_name(defaults.*field)); }, key.field);
+  if (key.required) {
+    result.default_value = must_be_given;
+  } else {
+    result.default_value =
+        key.default_note.empty() ? toml_text(key, defaults) : std::string(key.default_note);
+  }
+  result.allowed = key.choices.empty() ? describe(key.limits) : describe(key.choices);
+  const bool duration = std::holds_alternative<Duration S::*>(key.field);
+  if (duration && !result.allowed.empty()) result.allowed += "s";
+  result.help = key.help;
+  return result;
+}
+
+}  // namespace
+
+std::string describe(const Limits& limits) {
+  const bool low = std::isfinite(limits.low);
+  const bool high = std::isfinite(limits.high);
+  if (low && limits.low == limits.high) return fmt::format("{}", limits.low);
+  std::string text;
+  if (low) text = fmt::format("{} {}", limits.low_open ? "above" : "at least", limits.low);
+  if (low && high) text += " and ";
+  if (high) text += fmt::format("{} {}", limits.high_open ? "below" : "at most", limits.high);
+  return text;
+}
+
+std::string describe(const std::vector<std::string_view>& choices) {
+  std::string text;
+  for (std::size_t i = 0; i < choices.size(); ++i) {
+    if (i > 0) text += i + 1 == choices.size() ? " or " : ", ";
+    text += fmt::format("\"{}\"", choices[i]);
+  }
+  return text;
+}
+
+std::vector<SectionDescription> describe_keys() {
+  std::vector<SectionDescription> sections;
+  cluster_keys().for_each([&](const auto& section) {
+    SectionDescription described;
+    if (!section.name.empty()) {
+      described.title =
+          section.list ? fmt::format("[[{}]]", section.name) : fmt::format("[{}]", section.name);
+    }
+    described.help = section.help;
+    for (const auto& key : section.keys) described.keys.push_back(describe_key(section, key));
+    sections.push_back(std::move(described));
+  });
+  return sections;
+}
+
+std::vector<std::string> key_names() {
+  std::vector<std::string> names;
+  for (const SectionDescription& section : describe_keys()) {
+    for (const KeyDescription& key : section.keys) names.push_back(key.key);
+  }
+  return names;
+}
+
+std::string keys_as_text() {
+  std::string text =
+      "The keys of a cluster file (TOML); --set KEY=VALUE changes one for one run.\n\n";
+  const auto sections = describe_keys();
+  std::size_t widest = 0;
+  for (const SectionDescription& section : sections) {
+    for (const KeyDescription& key : section.keys) widest = std::max(widest, key.key.size());
+  }
+  auto out = std::back_inserter(text);
+  for (const SectionDescription& section : sections) {
+    if (!section.title.empty()) fmt::format_to(out, "\n{}  {}\n", section.title, section.help);
+    for (const KeyDescription& key : section.keys) {
+      fmt::format_to(out, "  {:<{}}  {}\n", key.key, widest, key.help);
+      // Choices say their type themselves.
+      const bool choices = key.allowed.starts_with('"');
+      fmt::format_to(out, "  {:<{}}  {}", "", widest, choices ? key.allowed : key.type);
+      if (!choices && !key.allowed.empty()) fmt::format_to(out, ", {}", key.allowed);
+      if (key.default_value != must_be_given) text += "; default: ";
+      if (key.default_value == must_be_given) text += "; ";
+      text += key.default_value + "\n";
+    }
+  }
+  return text;
+}
+
+std::string keys_as_markdown() {
+  std::string text =
+      "| key | type | default | allowed | meaning |\n| --- | --- | --- | --- | --- |\n";
+  for (const SectionDescription& section : describe_keys()) {
+    for (const KeyDescription& key : section.keys) {
+      fmt::format_to(std::back_inserter(text), "| `{}` | {} | {} | {} | {} |\n", key.key, key.type,
+                     key.default_value, key.allowed, key.help);
+    }
+  }
+  return text;
+}
+
+}  // namespace sterna::launcher

@@ -1,0 +1,67 @@
+// A ClusterFile as TOML again, every key explicit. Actors are written as they were asked for: the
+// same placement follows from the same hosts.
+#include <algorithm>
+
+#include "launcher/cluster_file/keys.h"
+#include "launcher/cluster_file/value.h"
+
+namespace sterna::launcher {
+namespace {
+
+using Names = std::vector<std::string_view>;
+
+/// A text that is empty although nobody could write it so: the key does not apply.
+template <class S>
+bool does_not_apply(const Key<S>& key, const S& values) {
+  return (key.identifier || !key.choices.empty()) && toml_text(key, values) == "\"\"";
+}
+
+template <class S>
+void append(std::string& out, const Section<S>& section, const S& values,
+            const Names& left_out = {}) {
+  if (!section.name.empty()) {
+    out += section.list ? "\n[[" : "\n[";
+    out += section.name;
+    out += section.list ? "]]\n" : "]\n";
+  }
+  for (const Key<S>& key : section.keys) {
+    const bool skipped = std::find(left_out.begin(), left_out.end(), key.name) != left_out.end();
+    if (skipped || does_not_apply(key, values)) continue;
+    out += key.name;
+    out += " = ";
+    out += toml_text(key, values);
+    out += '\n';
+  }
+}
+
+}  // namespace
+
+std::string resolved(const ClusterFile& file) {
+  const ClusterKeys keys = cluster_keys();
+  std::string out;
+  append(out, keys.root, RootSection{file.format});
+  const bool slurm = file.cluster.placer == "slurm";  // which says what the hosts are
+  append(out, keys.cluster, file.cluster, slurm ? Names{"head"} : Names{});
+  append(out, keys.program, file.program);
+  if (!slurm) {
+    for (const HostSection& host : file.hosts) append(out, keys.host, host);
+  }
+  for (const ActorSection& actor : file.tables) {
+    Names left_out;
+    if (actor.role != "worker") left_out.push_back("ranks");
+    if (actor.role != "input_reader") left_out.push_back("shards");
+    if (!actor.role.empty()) left_out.push_back("args");
+    append(out, keys.actor, actor, left_out);
+  }
+  if (file.trains()) {
+    append(out, keys.job, file.job);
+    append(out, keys.data, file.data);
+    append(out, keys.optimizer, file.optimizer);
+    append(out, keys.gradient, file.gradient);
+    append(out, keys.evaluation, file.evaluation);
+  }
+  append(out, keys.deadlines, file.deadlines);
+  return out;
+}
+
+}  // namespace sterna::launcher

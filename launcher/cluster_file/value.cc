@@ -1,0 +1,322 @@
+#include "launcher/cluster_file/value.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+
+#include "launcher/text/byte_size.h"
+#include "launcher/text/duration_text.h"
+#include "launcher/text/nearest.h"
+
+namespace sterna::launcher {
+namespace {
+
+using Complaint = std::optional<std::string>;
+
+bool within(const Limits& limits, double number) {
+  const bool above = limits.low_open ? number > limits.low : number >= limits.low;
+  const bool below = limits.high_open ? number < limits.high : number <= limits.high;
+  return above && below;
+}
+
+Complaint wants(std::string_view wanted, const TomlValue& value) {
+  return fmt::format("wants {}, not {}", wanted, in_words(value));
+}
+
+Complaint check_identifier(const std::string& text) {
+  const auto letter = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+  };
+  const bool good = !text.empty() && text.size() <= 40 && letter(text.front()) &&
+                    std::all_of(text.begin(), text.end(), [&](char c) {
+                      return letter(c) || c == '_' || c == '-' || c == '.';
+                    });
+  if (good) return std::nullopt;
+  return fmt::format(
+      "must be 1 to 40 letters, digits, _, - or . and start with a letter or digit, "
+      "not {}",
+      toml_quoted(text));
+}
+
+std::optional<PortRange> parse_ports(std::string_view text) {
+  const std::size_t dash = text.find('-');
+  if (dash == std::string_view::npos) return std::nullopt;
+  PortRange ports;
+  const auto number = [](std::string_view digits, std::uint16_t& out) {
+    const char* end = digits.data() + digits.size();
+    const auto parsed = std::from_chars(digits.data(), end, out);
+    return parsed.ec == std::errc() && parsed.ptr == end;
+  };
+  if (!number(text.substr(0, dash), ports.low) || !number(text.substr(dash + 1), ports.high)) {
+    return std::nullopt;
+  }
+  if (ports.low == 0 || ports.low > ports.high) return std::nullopt;
+  return ports;
+}
+
+bool is_variable_name(std::string_view text) {
+  const auto letter = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+  };
+  return !text.empty() && letter(text.front()) &&
+         std::all_of(text.begin(), text.end(),
+                     [&](char c) { return letter(c) || (c >= '0' && c <= '9'); });
+}
+
+/// Appends `value` as JSON. Quoted text and numbers are spelled alike in both languages.
+Complaint append_json(const TomlValue& value, std::string& json) {
+  if (const auto* table = value.get<TomlValue::Table>()) {
+    std::map<std::string_view, const TomlValue*> sorted;
+    for (const TomlEntry& entry : *table) sorted[entry.key] = &entry.value;
+    json += '{';
+    for (const auto& [key, item] : sorted) {
+      if (json.back() != '{') json += ',';
+      json += toml_quoted(key) + ':';
+      if (Complaint complaint = append_json(*item, json)) return complaint;
+    }
+    json += '}';
+  } else if (const auto* array = value.get<TomlValue::Array>()) {
+    json += '[';
+    for (const TomlValue& item : *array) {
+      if (json.back() != '[') json += ',';
+      if (Complaint complaint = append_json(item, json)) return complaint;
+    }
+    json += ']';
+  } else if (const auto* text = value.get<std::string>()) {
+    json += toml_quoted(*text);
+  } else if (const auto* integer = value.get<std::int64_t>()) {
+    json += toml_text(*integer);
+  } else if (const auto* number = value.get<double>()) {
+    if (!std::isfinite(*number)) return fmt::format("must have finite numbers, not {}", *number);
+    json += toml_text(*number);
+  } else if (const auto* boolean = value.get<bool>()) {
+    json += toml_text(*boolean);
+  } else {
+    return fmt::format("cannot have {}; write it as text in quotes", in_words(value));
+  }
+  return std::nullopt;
+}
+
+/// A list in TOML, of items that each have a toml_text().
+template <class Item>
+std::string list_text(const std::vector<Item>& items) {
+  std::string text = "[";
+  for (const Item& item : items) {
+    if (text.size() > 1) text += ", ";
+    text += toml_text(item);
+  }
+  return text + "]";
+}
+
+}  // namespace
+
+Complaint convert(const TomlValue& value, const ValueRule& rule, std::int64_t& out) {
+  const auto* integer = value.get<std::int64_t>();
+  if (!integer) return wants("an integer", value);
+  if (!within(rule.limits, static_cast<double>(*integer))) {
+    return fmt::format("must be {}, not {}", describe(rule.limits), *integer);
+  }
+  out = *integer;
+  return std::nullopt;
+}
+
+Complaint convert(const TomlValue& value, const ValueRule& rule, double& out) {
+  double number = 0;
+  if (const auto* real = value.get<double>()) {
+    number = *real;
+  } else if (const auto* integer = value.get<std::int64_t>()) {
+    number = static_cast<double>(*integer);
+  } else {
+    return wants("a number", value);
+  }
+  if (!std::isfinite(number)) return fmt::format("must be a finite number, not {}", number);
+  if (!within(rule.limits, number)) {
+    return fmt::format("must be {}, not {}", describe(rule.limits), number);
+  }
+  out = number;
+  return std::nullopt;
+}
+
+Complaint convert(const TomlValue& value, const ValueRule&, bool& out) {
+  const auto* boolean = value.get<bool>();
+  if (!boolean) return wants("true or false", value);
+  out = *boolean;
+  return std::nullopt;
+}
+
+Complaint convert(const TomlValue& value, const ValueRule& rule, std::string& out) {
+  const auto* text = value.get<std::string>();
+  if (!text) {
+    return wants(rule.choices.empty() ? "text in quotes" : describe(rule.choices), value);
+  }
+  if (!rule.choices.empty() &&
+      std::find(rule.choices.begin(), rule.choices.end(), *text) == rule.choices.end()) {
+    const std::vector<std::string> choices(rule.choices.begin(), rule.choices.end());
+    return fmt::format("must be {}, not {}{}", describe(rule.choices), toml_quoted(*text),
+                       did_you_mean(*text, choices));
+  }
+  if (rule.identifier) {
+    if (Complaint complaint = check_identifier(*text)) return complaint;
+  }
+  out = *text;
+  return std::nullopt;
+}
+
+Complaint convert(const TomlValue& value, const ValueRule& rule, Duration& out) {
+  const auto* text = value.get<std::string>();
+  const std::optional<Duration> duration = text ? parse_duration(*text) : std::nullopt;
+  if (!duration) return wants("a duration such as \"500ms\", \"5s\" or \"2m\"", value);
+  if (!within(rule.limits, std::chrono::duration<double>(*duration).count())) {
+    return fmt::format("must be {} seconds, not {}", describe(rule.limits), toml_quoted(*text));
+  }
+  out = *duration;
+  return std::nullopt;
+}
+
+Complaint convert(const TomlValue& value, const ValueRule& rule, std::vector<std::string>& out) {
+  const auto* array = value.get<TomlValue::Array>();
+  if (!array) return wants("a list of names such as [\"a\", \"b\"]", value);
+  std::vector<std::string> texts;
+  for (const TomlValue& item : *array) {
+    const auto* text = item.get<std::string>();
+    if (!text) return fmt::format("wants a list of names; {} is none", in_words(item));
+    if (rule.identifier) {
+      if (Complaint complaint = check_identifier(*text)) return "wants names; each " + *complaint;
+    }
+    texts.push_back(*text);
+  }
+  out = std::move(texts);
+  return std::nullopt;
+}
+
+Complaint convert(const TomlValue& value, const ValueRule& rule, std::vector<std::int64_t>& out) {
+  const auto* array = value.get<TomlValue::Array>();
+  if (!array) return wants("a list of integers such as [0, 1]", value);
+  std::vector<std::int64_t> numbers;
+  for (const TomlValue& item : *array) {
+    if (!item.get<std::int64_t>()) {
+      return fmt::format("wants a list of integers; {} is none", in_words(item));
+    }
+    std::int64_t number = 0;
+    if (Complaint complaint = convert(item, rule, number))
+      return "wants integers; each " + *complaint;
+    numbers.push_back(number);
+  }
+  out = std::move(numbers);
+  return std::nullopt;
+}
+
+Complaint convert(const TomlValue& value, const ValueRule& rule,
+                  std::map<std::string, std::string>& out) {
+  const auto* table = value.get<TomlValue::Table>();
+  if (!table) return wants("a table such as { NAME = \"value\" }", value);
+  std::map<std::string, std::string> texts;
+  for (const TomlEntry& entry : *table) {
+    if (rule.identifier && !is_variable_name(entry.key)) {
+      return fmt::format(
+          "has {}, which cannot be a variable's name: letters, digits and _, and no "
+          "digit first",
+          toml_quoted(entry.key));
+    }
+    const auto* text = entry.value.get<std::string>();
+    if (!text) {
+      return fmt::format("wants text for {}, not {}", entry.key, in_words(entry.value));
+    }
+    if (text->find('\0') != std::string::npos) {
+      return fmt::format("has a zero byte in {}, where its value would end", entry.key);
+    }
+    texts[entry.key] = *text;
+  }
+  out = std::move(texts);
+  return std::nullopt;
+}
+
+Complaint convert(const TomlValue& value, const ValueRule&, JsonObject& out) {
+  if (!value.get<TomlValue::Table>()) return wants("a table such as { limit = 10 }", value);
+  std::string json;
+  if (Complaint complaint = append_json(value, json)) return complaint;
+  out.text = std::move(json);
+  return std::nullopt;
+}
+
+Complaint convert(const TomlValue& value, const ValueRule&, ByteCount& out) {
+  const auto* text = value.get<std::string>();
+  if (text && text->empty()) {
+    out.count = 0;
+    return std::nullopt;
+  }
+  const std::optional<std::uint64_t> bytes = text ? parse_byte_size(*text) : std::nullopt;
+  if (!bytes) return wants("a size such as \"64GB\" or \"512MB\"", value);
+  out.count = *bytes;
+  return std::nullopt;
+}
+
+Complaint convert(const TomlValue& value, const ValueRule&, std::optional<PortRange>& out) {
+  const auto* text = value.get<std::string>();
+  if (text && *text == "any") {
+    out.reset();
+    return std::nullopt;
+  }
+  const std::optional<PortRange> ports = text ? parse_ports(*text) : std::nullopt;
+  if (!ports) return wants("\"any\" or a range such as \"40000-40100\"", value);
+  out = ports;
+  return std::nullopt;
+}
+
+std::string toml_text(std::int64_t value) { return std::to_string(value); }
+std::string toml_text(double value) { return toml_float(value); }
+std::string toml_text(bool value) { return value ? "true" : "false"; }
+std::string toml_text(const std::string& value) { return toml_quoted(value); }
+std::string toml_text(Duration value) { return toml_quoted(duration_text(value)); }
+std::string toml_text(const std::vector<std::string>& value) { return list_text(value); }
+std::string toml_text(const std::vector<std::int64_t>& value) { return list_text(value); }
+std::string toml_text(const ByteCount& value) {
+  return toml_quoted(value.count == 0 ? "" : byte_size_text(value.count));
+}
+std::string toml_text(const std::map<std::string, std::string>& value) {
+  std::string text = "{";
+  for (const auto& [name, item] : value) {
+    const std::string key = is_variable_name(name) ? name : toml_quoted(name);
+    text += fmt::format("{} {} = {}", text.size() > 1 ? "," : "", key, toml_quoted(item));
+  }
+  return text + (value.empty() ? "}" : " }");
+}
+std::string toml_text(const JsonObject& value) {
+  std::string text;
+  bool quoted = false;
+  for (std::size_t i = 0; i < value.text.size(); ++i) {
+    const char c = value.text[i];
+    if (quoted && c == '\\') {
+      text += value.text.substr(i++, 2);
+      continue;
+    }
+    if (c == '"') quoted = !quoted;
+    if (!quoted && c == ':') {
+      text += " = ";
+    } else if (!quoted && c == ',') {
+      text += ", ";
+    } else {
+      text += c;
+    }
+  }
+  return text;
+}
+std::string toml_text(const std::optional<PortRange>& value) {
+  return value ? fmt::format("\"{}-{}\"", value->low, value->high) : "\"any\"";
+}
+
+std::string_view type_name(std::int64_t) { return "integer"; }
+std::string_view type_name(double) { return "number"; }
+std::string_view type_name(bool) { return "true or false"; }
+std::string_view type_name(const std::string&) { return "text"; }
+std::string_view type_name(Duration) { return "duration"; }
+std::string_view type_name(const std::vector<std::string>&) { return "list of text"; }
+std::string_view type_name(const std::optional<PortRange>&) { return "port range"; }
+std::string_view type_name(const ByteCount&) { return "size"; }
+std::string_view type_name(const std::vector<std::int64_t>&) { return "list of integers"; }
+std::string_view type_name(const std::map<std::string, std::string>&) { return "table of text"; }
+std::string_view type_name(const JsonObject&) { return "table"; }
+
+}  // namespace sterna::launcher

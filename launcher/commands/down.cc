@@ -1,0 +1,262 @@
+// sterna down: ends a run, politely, and makes sure on every host that nothing of it is left.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <csignal>
+#include <map>
+#include <set>
+
+#include "launcher/cluster_file/cluster_file.h"
+#include "launcher/commands/commands.h"
+#include "launcher/commands/slurm_run.h"
+#include "launcher/hosts/host_plan.h"
+#include "launcher/past/elsewhere.h"
+#include "launcher/past/leftovers.h"
+#include "launcher/past/run_visitor.h"
+#include "launcher/text/console.h"
+#include "launcher/text/json_line.h"
+#include "runtime/signal_watch.h"
+
+namespace sterna::launcher {
+namespace {
+
+constexpr Duration kPatience = std::chrono::seconds(5);
+/// The coordinator's answer comes when all actors have stopped; then nodes and owner end.
+constexpr Duration kEndingTakes = std::chrono::seconds(60);
+constexpr Duration kVanishing = std::chrono::seconds(5);
+
+struct Down {
+  std::string id;
+  std::optional<Stopped> stopped;  ///< none: nobody was there to ask
+  std::uint32_t killed = 0;        ///< by force, on the hosts
+  std::uint32_t left = 0;
+  std::size_t hosts = 0;
+  std::string job;  ///< of a run that Slurm kept
+  std::vector<std::string> errors;
+};
+
+void verify(RealMachine& machine, const std::vector<StateHost>& hosts, std::uint64_t run,
+            Duration patience, Down& down) {
+  down.hosts = hosts.size();
+  for (const HostSweep& one : sweep(machine, hosts, run, patience)) {
+    down.killed += one.found;
+    down.left += one.left;
+    if (!one.error.empty()) down.errors.push_back(one.error);
+  }
+}
+
+/// The hosts of a run and its head, each once.
+std::vector<StateHost> hosts_of(const RunState& state) {
+  std::vector<StateHost> hosts = state.hosts;
+  const bool here = std::any_of(hosts.begin(), hosts.end(),
+                                [](const StateHost& host) { return host.ssh.empty(); });
+  if (state.head.empty() && !here) hosts.push_back({"localhost", "", ""});
+  return hosts;
+}
+
+/// How a run that another host keeps has ended, if that host still knows.
+void ask_head_for_end(RealMachine& machine, RunState& state) {
+  const std::optional<Elsewhere> head = head_elsewhere(state);
+  if (!head) return;
+  const Result<std::string> told =
+      ask_via(machine, *head, {"status", "--json", state.id}, kPatience);
+  const Json there = told ? Json::parse(*told, nullptr, false) : Json();
+  const auto ended = there.find("ended");
+  const auto exit = there.find("exit");
+  if (ended == there.end() || !ended->is_string() || exit == there.end()) return;
+  if (!exit->is_number_integer()) return;
+  state.ended = *ended;
+  state.exit = *exit;
+}
+
+Down end(RealMachine& machine, const RunStates& states, RunState state) {
+  Down down;
+  down.id = state.id;
+  if (auto visitor = RunVisitor::visit(machine, state, kPatience)) {
+    const SignalWatch interrupt(machine.loop(), SIGINT, [&] { (*visitor)->interrupt(); });
+    const Result<Stopped> stopped = (*visitor)->end_run("ended by sterna down", kEndingTakes);
+    if (stopped) {
+      down.stopped = *stopped;
+      (*visitor)->wait_for_end(kVanishing);
+    } else {
+      down.errors.push_back(stopped.error().message);
+    }
+  }
+  if (!state.slurm_job.empty()) {
+    // Its nodes are Slurm's to look at.
+    const Result<void> gone = end_slurm_job(machine, state.slurm_job);
+    if (!gone) down.errors.push_back(gone.error().message);
+    down.job = state.slurm_job;
+  } else {
+    verify(machine, hosts_of(state), state.run, down.stopped ? kVanishing : Duration::zero(), down);
+  }
+  // Who kept the run has said how it ended, if it could.
+  if (const Result<RunState> after = states.find(state.id)) state = *after;
+  if (state.ended.empty()) {
+    if (state.detached && down.errors.empty() && down.left == 0) {
+      state.ended = "ended by sterna down";
+      state.exit = exit_interrupted;
+      ask_head_for_end(machine, state);
+      state.operators.clear();
+      if (const Result<void> written = states.write(state); !written) say(written.error().message);
+    } else if (down.errors.empty() && down.left == 0) {
+      states.remove(state.id);
+    }
+  }
+  return down;
+}
+
+int tell(const Down& down, bool json) {
+  const bool clean = down.left == 0 && down.errors.empty();
+  if (json) {
+    const Json line = {{"format", 1},
+                       {"id", down.id},
+                       {"stopped", down.stopped ? down.stopped->stopped : 0},
+                       {"killed", (down.stopped ? down.stopped->killed : 0) + down.killed},
+                       {"left", down.left},
+                       {"hosts", down.hosts},
+                       {"errors", down.errors}};
+    if (!print_result(json_line(line) + "\n")) return exit_failed;
+  } else {
+    std::string text = down.id + ": ";
+    if (down.stopped) {
+      text +=
+          fmt::format("{} actors stopped, {} killed", down.stopped->stopped, down.stopped->killed);
+    } else if (down.job.empty()) {
+      text += "nobody answered";
+    } else {
+      text += "cancelled";
+    }
+    if (down.killed > 0) text += fmt::format("; {} processes killed that were left", down.killed);
+    if (!down.job.empty()) {
+      if (clean) text += fmt::format("; Slurm has nothing of job {} any more", down.job);
+    } else if (clean) {
+      text +=
+          fmt::format("; nothing is left on {} {}", down.hosts, down.hosts == 1 ? "host" : "hosts");
+    } else if (down.left > 0) {
+      text += fmt::format("; {} processes are left", down.left);
+    } else {
+      text += "; not every host could be asked whether something is left";
+    }
+    if (!print_result(text + "\n")) return exit_failed;
+  }
+  for (const std::string& error : down.errors) say(error);
+  return clean ? exit_done : exit_failed;
+}
+
+bool known_here(const RunStates& states, const std::string& run) {
+  const std::vector<RunState> known = states.all();
+  return std::any_of(known.begin(), known.end(), [&](const RunState& state) {
+    return fmt::format("{:016x}", state.run) == run;
+  });
+}
+
+/// --file FILE: what runs on its hosts, whether it is known here or not.
+int down_by_file(const VisitOptions& options) {
+  const Result<ClusterFile> file = read_cluster_file(options.file);
+  if (!file) return report(file.error());
+  const Result<RunStates> states = RunStates::of_user();
+  if (!states) return report(states.error());
+  std::vector<StateHost> hosts;
+  bool here = false;
+  for (const HostSection& host : file->hosts) {
+    const std::string ssh = is_remote(*file, host) ? host.ssh : "";
+    if (ssh.empty() && std::exchange(here, true)) continue;
+    hosts.push_back({host.name, ssh, host.work});
+  }
+  if (!here) hosts.push_back({"localhost", "", ""});
+  RealMachine machine;
+  Down all;
+  std::map<std::string, std::set<std::string>> runs;  // hosts by run
+  // Of this file's are those that have one of its nodes.
+  const std::vector<HostProcess> found = processes_on(machine, hosts, all.errors);
+  for (const HostProcess& process : found) {
+    if (process.name == "node-" + process.host) runs[process.run].insert(process.host);
+  }
+  for (const std::string& error : all.errors) say(error);
+  int worst = all.errors.empty() ? exit_done : exit_failed;
+  // Runs of other files are none of this one's business.
+  for (const RunState& state : states->all()) {
+    const std::string path = std::filesystem::absolute(options.file).lexically_normal().string();
+    if (state.file != path) runs.erase(fmt::format("{:016x}", state.run));
+  }
+  if (!options.run.empty()) {
+    std::erase_if(runs, [&](const auto& entry) { return !entry.first.starts_with(options.run); });
+  } else if (runs.size() > 1 || std::any_of(runs.begin(), runs.end(), [&](const auto& entry) {
+               return !known_here(*states, entry.first);
+             })) {
+    // Whose run it is cannot be told from the outside: it is named, not guessed.
+    std::string found;
+    for (const auto& [run, on] : runs) {
+      found += fmt::format("{}{} (on {})", found.empty() ? "" : ", ", run, fmt::join(on, " "));
+    }
+    say(fmt::format(
+        "on these hosts there is {}; to end one whatever it is: sterna down RUN --file {}", found,
+        options.file));
+    return exit_bad_input;
+  }
+  if (runs.empty()) {
+    say(fmt::format("nothing runs on the hosts of {}", options.file));
+    return worst;
+  }
+  for (const auto& [hex, on] : runs) {
+    std::uint64_t run = 0;
+    std::from_chars(hex.data(), hex.data() + hex.size(), run, 16);
+    const std::vector<RunState> known = states->all();
+    const auto state = std::find_if(known.begin(), known.end(),
+                                    [&](const RunState& each) { return each.run == run; });
+    Down down;
+    if (state != known.end()) {
+      down = end(machine, *states, *state);
+    } else {
+      down.id = hex;
+      verify(machine, hosts, run, Duration::zero(), down);
+    }
+    worst = std::max(worst, tell(down, options.json));
+  }
+  return worst;
+}
+
+}  // namespace
+
+int down_command(const VisitOptions& options) {
+  if (!options.via.empty()) {
+    std::vector<std::string> words = {"down"};
+    if (options.json) words.emplace_back("--json");
+    if (options.all) words.emplace_back("--all");
+    if (!options.run.empty()) words.push_back(options.run);
+    return run_via({options.via}, words);
+  }
+  if (!options.file.empty()) return down_by_file(options);
+  const Result<RunStates> states = RunStates::of_user();
+  if (!states) return report(states.error());
+  std::vector<RunState> wanted;
+  if (options.all) {
+    wanted = states->all();
+    std::erase_if(wanted, [](const RunState& state) { return !state.ended.empty(); });
+    if (wanted.empty()) say("no run goes on");
+  } else {
+    const Result<RunState> state = states->find(options.run);
+    if (!state) {
+      if (options.run.empty() && state.error().code == Errc::not_found) {
+        say("no run goes on");
+        return exit_done;
+      }
+      return report(state.error());
+    }
+    if (!state->ended.empty()) {
+      say(fmt::format("{} has ended already: {}", state->id, state->ended));
+      return exit_done;
+    }
+    wanted.push_back(*state);
+  }
+  RealMachine machine;
+  int worst = exit_done;
+  for (RunState& state : wanted) {
+    worst = std::max(worst, tell(end(machine, *states, std::move(state)), options.json));
+  }
+  return worst;
+}
+
+}  // namespace sterna::launcher

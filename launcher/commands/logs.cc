@@ -1,0 +1,184 @@
+// sterna logs: what the processes of a run say, wherever they are.
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <csignal>
+#include <ctime>
+#include <filesystem>
+#include <fstream>
+#include <map>
+
+#include "launcher/commands/commands.h"
+#include "launcher/past/elsewhere.h"
+#include "launcher/past/run_visitor.h"
+#include "launcher/text/console.h"
+#include "launcher/text/duration_text.h"
+#include "launcher/text/json_line.h"
+#include "launcher/text/text_format.h"
+#include "runtime/signal_watch.h"
+
+namespace sterna::launcher {
+namespace {
+
+constexpr Duration kPatience = std::chrono::seconds(5);
+constexpr Duration kFollowInterval = std::chrono::milliseconds(500);
+
+/// The lines of one process's log, as they come.
+class Lines {
+ public:
+  explicit Lines(std::string name) : name_(std::move(name)) {}
+  std::uint64_t offset = 0;
+
+  void take(std::string_view bytes, std::vector<std::string>& out, const LogsOptions& options,
+            const std::string& since) {
+    pending_ += bytes;
+    std::size_t begin = 0;
+    for (std::size_t end = 0; (end = pending_.find('\n', begin)) != std::string::npos;
+         begin = end + 1) {
+      const std::string line = pending_.substr(begin, end - begin);
+      // Our lines begin with the time; others belong to the one before.
+      constexpr std::size_t kStamp = 20;
+      if (line.size() > kStamp && line[4] == '-' && line[10] == 'T') {
+        wanted_ = since.empty() || line.substr(0, since.size()) >= since;
+      }
+      if (!wanted_) continue;
+      if (options.json) {
+        out.push_back(json_line({{"process", name_}, {"line", line}}));
+      } else if (options.actor.empty()) {
+        out.push_back(fmt::format("{:<12} {}", name_, printable(line)));
+      } else {
+        out.push_back(printable(line));
+      }
+    }
+    pending_.erase(0, begin);
+  }
+
+ private:
+  std::string name_;
+  std::string pending_;
+  bool wanted_ = true;
+};
+
+/// "2026-11-21T08:00:00" of so long ago.
+Result<std::string> stamp_of(const std::string& since) {
+  if (since.empty()) return std::string();
+  const std::optional<Duration> ago = parse_duration(since);
+  if (!ago) {
+    return Error{Errc::invalid_argument,
+                 fmt::format("--since {}: say how long ago, as in 30s, 10m or 2h", since)};
+  }
+  const std::time_t then =
+      std::time(nullptr) - std::chrono::duration_cast<std::chrono::seconds>(*ago).count();
+  return fmt::format("{:%Y-%m-%dT%H:%M:%S}", fmt::gmtime(then));
+}
+
+bool print(const std::vector<std::string>& lines) {
+  std::string text;
+  for (const std::string& line : lines) text += line + "\n";
+  return text.empty() || print_result(text);
+}
+
+/// Of a run that is over: what its directory holds.
+int from_directory(const RunState& state, const LogsOptions& options, const std::string& since) {
+  std::vector<std::string> lines;
+  std::error_code failed;
+  bool any = false;
+  std::vector<std::filesystem::path> files;
+  for (const auto& entry :
+       std::filesystem::directory_iterator(state.run_directory + "/logs", failed)) {
+    files.push_back(entry.path());
+  }
+  std::sort(files.begin(), files.end());
+  for (const std::filesystem::path& path : files) {
+    const std::string name = path.stem().string();
+    if (!options.actor.empty() && name != options.actor) continue;
+    any = true;
+    std::ifstream file(path, std::ios::binary);
+    const std::string text((std::istreambuf_iterator<char>(file)), {});
+    Lines(name).take(text, lines, options, since);
+  }
+  if (!any) {
+    return report({Errc::not_found, fmt::format("{}/logs has no log of {}", state.run_directory,
+                                                options.actor.empty() ? "anyone" : options.actor)});
+  }
+  return print(lines) ? exit_done : exit_failed;
+}
+
+int follow(RunVisitor& visitor, const LogsOptions& options, const std::string& since) {
+  std::map<std::string, Lines> logs;
+  while (true) {
+    const Result<Overview> overview = visitor.look();
+    if (!overview)
+      return visitor.interrupted() || options.follow ? exit_done : report(overview.error());
+    bool known = options.actor.empty();
+    std::vector<std::string> lines;
+    for (const ProcessStatus& member : overview->members) {
+      const std::string& name = member.identity.name;
+      if (!options.actor.empty() && name != options.actor) continue;
+      known = true;
+      Lines& log = logs.try_emplace(name, name).first->second;
+      while (true) {
+        const Result<FilePiece> piece =
+            visitor.read_file({member.process, name + ".log", log.offset});
+        if (!piece || piece->bytes.empty()) break;
+        log.offset += piece->bytes.size();
+        log.take({reinterpret_cast<const char*>(piece->bytes.data()), piece->bytes.size()}, lines,
+                 options, since);
+      }
+    }
+    if (!known) {
+      return report({Errc::not_found, fmt::format("the run has no process \"{}\"", options.actor)});
+    }
+    if (!print(lines)) return exit_failed;
+    if (!options.follow || !visitor.pause(kFollowInterval) || visitor.interrupted()) {
+      return exit_done;
+    }
+  }
+}
+
+std::vector<std::string> words_for(const LogsOptions& options) {
+  std::vector<std::string> words = {"logs"};
+  if (options.follow) words.emplace_back("-f");
+  if (options.json) words.emplace_back("--json");
+  if (!options.since.empty()) words.insert(words.end(), {"--since", options.since});
+  if (!options.run.empty()) words.push_back(options.run);
+  if (!options.actor.empty()) words.push_back(options.actor);
+  return words;
+}
+
+/// Of a run that is over, or does not answer: what its directory holds, on the head.
+int from_head(const RunState& state, LogsOptions options, const std::string& since) {
+  const std::optional<Elsewhere> head = head_elsewhere(state);
+  if (!head) return from_directory(state, options, since);
+  options.run = state.id;
+  return run_via(*head, words_for(options));
+}
+
+}  // namespace
+
+int logs_command(const LogsOptions& given) {
+  LogsOptions options = given;
+  if (!options.via.empty()) return run_via({options.via}, words_for(options));
+  const Result<std::string> since = stamp_of(options.since);
+  if (!since) return report(since.error());
+  const Result<RunStates> states = RunStates::of_user();
+  if (!states) return report(states.error());
+  Result<RunState> state = states->find(options.run);
+  if (!state && options.actor.empty()) {
+    // Of the only run there is, a process may be named alone.
+    if (const Result<RunState> only = states->find("")) {
+      options.actor = std::exchange(options.run, "");
+      state = only;
+    }
+  }
+  if (!state) return report(state.error());
+  if (!state->ended.empty()) return from_head(*state, options, *since);
+  RealMachine machine;
+  Result<std::unique_ptr<RunVisitor>> visitor = RunVisitor::visit(machine, *state, kPatience);
+  if (!visitor) return from_head(*state, options, *since);
+  const SignalWatch interrupt(machine.loop(), SIGINT, [&] { (*visitor)->interrupt(); });
+  return follow(**visitor, options, *since);
+}
+
+}  // namespace sterna::launcher

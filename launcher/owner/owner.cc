@@ -1,0 +1,192 @@
+#include "launcher/owner/owner.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <filesystem>
+#include <memory>
+
+#include "launcher/hosts/host_plan.h"
+#include "launcher/owner/relay_placer.h"
+#include "launcher/owner/word_channel.h"
+#include "launcher/run/whole_run.h"
+#include "launcher/text/console.h"
+#include "launcher/text/json_line.h"
+#include "launcher/view/result_json.h"
+#include "launcher/view/status_json.h"
+#include "runtime/process_names.h"
+#include "runtime/run_files.h"
+
+namespace sterna::launcher {
+namespace {
+
+/// Shows the launcher what the run is doing, a few times a second.
+class RelayView final : public RunView {
+ public:
+  RelayView(const Clock& clock, std::function<void(const OwnerWord&)> say)
+      : clock_(clock), say_(std::move(say)) {}
+  void update(const RunStatus& status) override {
+    const Time now = clock_.now();
+    if (told_ && now - *told_ < kInterval && status.phase == phase_) return;
+    told_ = now;
+    finish(status);
+  }
+  void finish(const RunStatus& status) override {
+    phase_ = status.phase;
+    say_({"status", status_json(status)});
+  }
+
+ private:
+  static constexpr Duration kInterval = std::chrono::milliseconds(200);
+  const Clock& clock_;
+  std::function<void(const OwnerWord&)> say_;
+  std::optional<Time> told_;
+  std::string phase_;
+};
+
+/// From here on what it says for people goes into the run's folder.
+void log_to(const std::string& path) {
+  constexpr mode_t kMode = 0644;
+  const int file = ::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, kMode);
+  if (file < 0) return;
+  ::dup2(file, STDERR_FILENO);
+  ::close(file);
+}
+
+class Owner {
+ public:
+  Owner(ClusterFile file, const OwnerOrder& order)
+      : file_(std::move(file)),
+        order_(order),
+        channel_(machine_.loop(),
+                 {[this](const OwnerWord& word) { told(word); }, [this] { left_alone(); }}) {}
+
+  int run() {
+    WholeRunOptions whole;
+    whole.file = file_;
+    whole.file_path = order_.file_path;
+    whole.data = order_.data;
+    whole.run_dir = order_.run_dir;
+    whole.run_parent = expand_home(order_.run_parent);
+    whole.run = order_.run;
+    whole.program = {expand_home(order_.program), order_.schema_hash};
+    whole.detached = order_.detached;
+    whole.began = clock_.now();
+    whole.make_placer = [this](const auto&, const auto&) { return make_placer(); };
+    whole.make_view = [this] {
+      return std::make_unique<RelayView>(
+          clock_, [this](const OwnerWord& word) { channel_.send_if_heard(word); });
+    };
+    whole.started = [this](const RunState& state) {
+      log_ = state.run_directory + "/logs/launcher.log";
+      channel_.send({"started", state_text(state)});
+    };
+    whole.running = [this] { channel_.send({"running"}); };
+    const Result<WholeRunEnd> end = whole_run(machine_, whole);
+    if (!end) {
+      channel_.close({"over", end.error().message, {}, exit_bad_input});
+      return exit_bad_input;
+    }
+    channel_.close({"over", end->last_words, copy_bytes(to_json(end->result)), end->result.exit});
+    return end->result.exit;
+  }
+
+ private:
+  Result<std::unique_ptr<Spawner>> make_placer() {
+    std::set<std::string> elsewhere;
+    const HostSection* head = head_of(file_);
+    for (const HostSection& host : file_.hosts) {
+      if (is_remote(file_, host) && !(head_is_remote(file_) && &host == head)) {
+        elsewhere.insert(host.name);
+      }
+    }
+    auto placer =
+        std::make_unique<RelayPlacer>(machine_.spawner(), std::move(elsewhere),
+                                      [this](const OwnerWord& word) { channel_.send(word); });
+    placer_ = placer.get();
+    return std::unique_ptr<Spawner>(std::move(placer));
+  }
+
+  void told(const OwnerWord& word) {
+    if (word.kind == "ended") {
+      if (placer_ != nullptr) placer_->ended(word.number, word.text);
+    } else if (word.kind == "end") {
+      ::raise(SIGINT);
+    } else if (word.kind == "detach") {
+      channel_.close({"detached"});
+      if (placer_ != nullptr) placer_->release_all();
+      log_to(log_);
+    }
+  }
+
+  /// The launcher is gone before it let the run go.
+  void left_alone() {
+    if (placer_ != nullptr) placer_->release_all();
+    ::raise(SIGINT);
+  }
+
+  ClusterFile file_;
+  const OwnerOrder& order_;
+  SteadyClock clock_;
+  std::string log_;
+  RealMachine machine_;
+  WordChannel channel_;
+  RelayPlacer* placer_ = nullptr;  ///< the job's
+};
+
+int own() {
+  Result<OwnerWord> first = read_first_word();
+  if (!first) {
+    say(first.error().message);
+    return exit_bad_input;
+  }
+  Result<OwnerOrder> order = parse_order(text_of(first->data.view()));
+  Result<ClusterFile> file = order ? parse_cluster_file(first->text, order->file_path)
+                                   : Result<ClusterFile>(order.error());
+  if (!file) {
+    say(file.error().message);
+    return exit_bad_input;
+  }
+  return Owner(std::move(file).value(), *order).run();
+}
+
+}  // namespace
+
+std::string order_json(const OwnerOrder& order) {
+  return json_line({{"file_path", order.file_path},
+                    {"data", order.data},
+                    {"run_dir", order.run_dir},
+                    {"run_parent", order.run_parent},
+                    {"run", order.run},
+                    {"program", order.program},
+                    {"schema_hash", order.schema_hash},
+                    {"detached", order.detached}});
+}
+
+Result<OwnerOrder> parse_order(std::string_view text) {
+  const Json json = Json::parse(text, nullptr, false);
+  if (json.is_discarded()) return Error{Errc::malformed, "the order is not JSON"};
+  try {
+    OwnerOrder order;
+    order.file_path = json.at("file_path");
+    order.data = json.at("data");
+    order.run_dir = json.at("run_dir");
+    order.run_parent = json.at("run_parent");
+    order.run = json.at("run");
+    order.program = json.at("program");
+    order.schema_hash = json.at("schema_hash");
+    order.detached = json.at("detached");
+    return order;
+  } catch (const Json::exception& error) {
+    return Error{Errc::malformed, error.what()};
+  }
+}
+
+std::optional<int> own_if_asked(int argc, char** argv) {
+  if (!parse_owner_arguments(std::vector<std::string>(argv, argv + argc))) return std::nullopt;
+  return own();
+}
+
+}  // namespace sterna::launcher

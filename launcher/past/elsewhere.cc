@@ -1,0 +1,89 @@
+#include "launcher/past/elsewhere.h"
+
+#include <fmt/format.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <utility>
+
+#include "launcher/hosts/host_shell.h"
+#include "launcher/text/console.h"
+#include "runtime/remote_placer.h"
+#include "runtime/remote_script.h"
+
+namespace sterna::launcher {
+namespace {
+
+constexpr int kSshFailed = 255;  // as ssh(1) has it; of sterna itself no exit code is that high
+constexpr int kNoSsh = 127;
+
+Result<std::string> script_for(const Elsewhere& there, const std::vector<std::string>& arguments) {
+  // "~" must not be read by the shell: the script does that itself.
+  std::string script = fmt::format(
+      R"(w="{}"; case $w in "~/"*) w=$HOME/${{w#??}};; esac; )"
+      R"(b=$(ls -t "$w"/bundles/*/bin/sterna 2>/dev/null | head -n 1); [ -n "$b" ] || )"
+      R"(b=$(command -v sterna) || {{ echo "sterna: there is no sterna here" >&2; exit 1; }}; )"
+      R"(exec "$b")",
+      there.work);
+  for (const std::string& argument : arguments) {
+    if (!plain_for_shell(argument)) {
+      return Error{Errc::invalid_argument, "\"" + argument + "\" cannot be sent by --via"};
+    }
+    script += " " + argument;
+  }
+  return script;
+}
+
+}  // namespace
+
+std::optional<Elsewhere> head_elsewhere(const RunState& state) {
+  for (const StateHost& host : state.hosts) {
+    if (host.name == state.head && !host.ssh.empty()) return Elsewhere{host.ssh, host.work};
+  }
+  return std::nullopt;
+}
+
+int run_via(const Elsewhere& there, const std::vector<std::string>& arguments) {
+  const Result<std::string> script = script_for(there, arguments);
+  if (!script) return report(script.error());
+  constexpr Duration kPatience = std::chrono::seconds(10);
+  std::vector<std::string> words = ssh_command(there.ssh, kPatience);
+  words.push_back(as_ssh_command(*script));
+  std::vector<char*> argv;
+  argv.reserve(words.size() + 1);
+  for (std::string& word : words) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  const pid_t ssh = ::fork();
+  if (ssh < 0) return report(system_error("cannot start ssh", errno));
+  if (ssh == 0) {
+    ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+    ::execvp(argv.front(), argv.data());
+    ::_exit(kNoSsh);
+  }
+  // Ctrl-C reaches ssh as well, whose end is then ours.
+  std::signal(SIGINT, SIG_IGN);
+  int status = 0;
+  while (::waitpid(ssh, &status, 0) < 0 && errno == EINTR) continue;
+  if (!WIFEXITED(status)) return exit_interrupted;
+  const int code = WEXITSTATUS(status);
+  if (code == kNoSsh) return report({Errc::unavailable, "cannot start ssh; is it installed?"});
+  if (code != kSshFailed) return code;
+  return report({Errc::unavailable, "no word from " + there.ssh + "; ssh says why above"});
+}
+
+Result<std::string> ask_via(RealMachine& machine, const Elsewhere& there,
+                            const std::vector<std::string>& arguments, Duration patience) {
+  STERNA_ASSIGN(std::string script, script_for(there, arguments));
+  const ShellQuestion question{there.ssh, there.ssh, std::move(script)};
+  const std::vector<ShellAnswer> answers = ask_shells(machine, {question}, patience);
+  const ShellAnswer& answer = answers.front();
+  if (!answer.exit || answer.output.empty()) {
+    return Error{Errc::unavailable, shell_trouble(question, answer)};
+  }
+  return answer.output;
+}
+
+}  // namespace sterna::launcher

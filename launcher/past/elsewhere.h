@@ -1,0 +1,30 @@
+// The same command on another host, over ssh: for runs whose keys are kept there.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "launcher/past/run_state.h"
+#include "runtime/base/clock.h"
+#include "runtime/real_machine.h"
+
+namespace sterna::launcher {
+
+/// Where the commands of a run are understood.
+struct Elsewhere {
+  std::string ssh;  ///< destination
+  std::string work = "~/.cache/sterna";
+};
+
+/// The head of a run that another host keeps.
+std::optional<Elsewhere> head_elsewhere(const RunState& state);
+
+/// Lets the newest sterna there do this, whose words and exit code are ours. A host that ssh cannot
+/// reach is an error like any other, after ssh's own words.
+int run_via(const Elsewhere& there, const std::vector<std::string>& arguments);
+/// What it says there, instead.
+Result<std::string> ask_via(RealMachine& machine, const Elsewhere& there,
+                            const std::vector<std::string>& arguments, Duration patience);
+
+}  // namespace sterna::launcher

@@ -1,0 +1,107 @@
+#include "launcher/past/overview.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "launcher/text/json_line.h"
+#include "launcher/text/text_format.h"
+#include "launcher/view/status_json.h"
+
+namespace sterna::launcher {
+namespace {
+
+constexpr int format = 1;
+
+double milliseconds(Duration duration) {
+  return std::chrono::duration<double, std::milli>(duration).count();
+}
+
+}  // namespace
+
+RunStatus status_of(const RunState& state, const Overview& overview) {
+  RunStatus status;
+  if (Result<RunStatus> told = parse_status(text_of(overview.report.view()))) {
+    status = std::move(told).value();
+  } else {
+    status.config = state.name;
+    status.phase = "starting";
+  }
+  status.run_directory = state.id;
+  for (ActorStatus& actor : status.actors) {
+    for (const ProcessStatus& member : overview.members) {
+      if (member.identity.name != actor.name) continue;
+      actor.state = member.state;
+      actor.host = member.host;
+      actor.incarnation = member.identity.incarnation;
+      actor.pid = member.pid;
+      actor.memory_bytes = member.resident_bytes;
+      actor.queue_bytes = member.queued_bytes;
+      actor.loop_lag_ms = milliseconds(member.loop_lag);
+      actor.bytes_in = member.bytes_in;
+      actor.bytes_out = member.bytes_out;
+    }
+  }
+  return status;
+}
+
+std::string overview_json(const RunState& state, const Overview& overview) {
+  Json json;
+  json["format"] = format;
+  json["id"] = state.id;
+  json["head"] = state.head;
+  json["run_directory"] = state.run_directory;
+  json["stopping"] = overview.stopping;
+  json["hosts"] = Json::array();
+  for (const StateHost& host : state.hosts) {
+    json["hosts"].push_back({{"name", host.name}, {"ssh", host.ssh}});
+  }
+  json["members"] = Json::array();
+  for (const ProcessStatus& member : overview.members) {
+    json["members"].push_back({{"name", member.identity.name},
+                               {"incarnation", member.identity.incarnation},
+                               {"host", member.host},
+                               {"pid", member.pid},
+                               {"state", member.state},
+                               {"memory_bytes", member.resident_bytes},
+                               {"queue_bytes", member.queued_bytes},
+                               {"loop_lag_ms", milliseconds(member.loop_lag)},
+                               {"bytes_in", member.bytes_in},
+                               {"bytes_out", member.bytes_out}});
+  }
+  json["status"] = Json::parse(text_of(overview.report.view()), nullptr, false);
+  if (json["status"].is_discarded()) json["status"] = nullptr;
+  return json_line(json);
+}
+
+std::vector<std::string> member_table(const Overview& overview) {
+  using Row = std::array<std::string, 9>;
+  std::vector<Row> rows = {
+      {"process", "host", "state", "pid", "memory", "queued", "lag", "in", "out"}};
+  for (const ProcessStatus& member : overview.members) {
+    rows.push_back({printable(member.identity.text()), printable(member.host),
+                    printable(member.state), std::to_string(member.pid),
+                    bytes_text(member.resident_bytes), bytes_text(member.queued_bytes),
+                    fmt::format("{:.1f} ms", milliseconds(member.loop_lag)),
+                    bytes_text(member.bytes_in), bytes_text(member.bytes_out)});
+  }
+  std::array<std::size_t, 9> widths{};
+  for (const Row& row : rows) {
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], columns(row[i]));
+  }
+  constexpr std::size_t kTexts = 3;  // the rest are numbers
+  std::vector<std::string> lines;
+  for (const Row& row : rows) {
+    std::string line;
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      const std::string gap(widths[i] - columns(row[i]), ' ');
+      line += i == 0 ? "" : "  ";
+      line += i < kTexts ? row[i] + gap : gap + row[i];
+    }
+    lines.push_back(std::move(line));
+  }
+  return lines;
+}
+
+}  // namespace sterna::launcher

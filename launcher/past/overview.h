@@ -1,0 +1,21 @@
+// What a visitor sees of a run, as one status: the launcher's report with the coordinator's own
+// knowledge of the processes.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "launcher/past/run_state.h"
+#include "launcher/view/run_status.h"
+#include "runtime/cluster_messages.h"
+
+namespace sterna::launcher {
+
+/// Of a run that reports nothing yet, the members alone.
+RunStatus status_of(const RunState& state, const Overview& overview);
+/// The whole as one line of JSON: the run, its hosts, its members and its status.
+std::string overview_json(const RunState& state, const Overview& overview);
+/// The members as a table for people, a line each.
+std::vector<std::string> member_table(const Overview& overview);
+
+}  // namespace sterna::launcher

@@ -1,0 +1,268 @@
+#include "launcher/past/run_state.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+
+#include "input/files/atomic_file.h"
+#include "launcher/text/environment.h"
+#include "launcher/text/files.h"
+#include "launcher/text/json_line.h"
+#include "runtime/cluster_messages.h"
+#include "runtime/keys.h"
+
+namespace sterna::launcher {
+namespace {
+
+namespace fs = std::filesystem;
+constexpr int format = 1;
+/// Of runs that are over, so many are remembered.
+constexpr std::size_t kEndedKept = 20;
+
+std::string hex(std::uint64_t number) { return fmt::format("{:016x}", number); }
+std::uint64_t number(const Json& json) { return std::stoull(json.get<std::string>(), nullptr, 16); }
+
+Json json_of(const Contact& contact) {
+  return {{"process", contact.process},
+          {"name", contact.identity.name},
+          {"incarnation", contact.identity.incarnation},
+          {"control_endpoint", contact.control_endpoint},
+          {"data_endpoint", contact.data_endpoint},
+          {"public_key", contact.public_key},
+          {"token_hash", contact.token_hash}};
+}
+
+Contact contact_of(const Json& json) {
+  return {json.at("process"),          {json.at("name"), json.at("incarnation")},
+          json.at("control_endpoint"), json.at("data_endpoint"),
+          json.at("public_key"),       json.at("token_hash")};
+}
+
+Json json_of(const NetworkOptions& network) {
+  return {{"tcp", network.tcp}, {"curve", network.curve}, {"directory", network.directory}};
+}
+
+NetworkOptions network_of(const Json& json) {
+  NetworkOptions network;
+  network.tcp = json.at("tcp");
+  network.curve = json.at("curve");
+  network.directory = json.at("directory");
+  return network;
+}
+
+Json json_of(const OperatorKeys& keys) {
+  return {{"process", keys.process},
+          {"name", keys.identity.name},
+          {"incarnation", keys.identity.incarnation},
+          {"public_key", keys.credentials.public_key},
+          {"secret_key", keys.credentials.secret_key},
+          {"token", keys.credentials.token}};
+}
+
+OperatorKeys keys_of(const Json& json) {
+  return {json.at("process"),
+          {json.at("name"), json.at("incarnation")},
+          {json.at("public_key"), json.at("secret_key"), json.at("token")}};
+}
+
+RunState state_of(const Json& json) {
+  RunState state;
+  state.id = json.at("id");
+  state.name = json.at("name");
+  state.run = number(json.at("run"));
+  state.file = json.at("file");
+  state.run_directory = json.at("run_directory");
+  state.head = json.at("head");
+  state.placer = json.at("placer");
+  state.slurm_job = json.at("slurm_job");
+  state.detached = json.at("detached");
+  state.began = json.at("began");
+  state.schema_hash = number(json.at("schema_hash"));
+  state.network = network_of(json.at("network"));
+  state.coordinator = contact_of(json.at("coordinator"));
+  for (const Json& keys : json.at("operators")) state.operators.push_back(keys_of(keys));
+  for (const Json& host : json.at("hosts")) {
+    state.hosts.push_back({host.at("name"), host.at("ssh"), host.at("work")});
+  }
+  state.ended = json.at("ended");
+  state.exit = json.at("exit");
+  return state;
+}
+
+std::string listed(const std::vector<RunState>& states) {
+  std::string text;
+  for (const RunState& state : states) text += (text.empty() ? "" : ", ") + state.id;
+  return text;
+}
+
+}  // namespace
+
+std::string state_text(const RunState& state) {
+  Json json;
+  json["format"] = format;
+  json["id"] = state.id;
+  json["name"] = state.name;
+  json["run"] = hex(state.run);
+  json["file"] = state.file;
+  json["run_directory"] = state.run_directory;
+  json["head"] = state.head;
+  json["placer"] = state.placer;
+  json["slurm_job"] = state.slurm_job;
+  json["detached"] = state.detached;
+  json["began"] = state.began;
+  json["schema_hash"] = hex(state.schema_hash);
+  json["network"] = json_of(state.network);
+  json["coordinator"] = json_of(state.coordinator);
+  json["operators"] = Json::array();
+  for (const OperatorKeys& keys : state.operators) json["operators"].push_back(json_of(keys));
+  json["hosts"] = Json::array();
+  for (const StateHost& host : state.hosts) {
+    json["hosts"].push_back({{"name", host.name}, {"ssh", host.ssh}, {"work", host.work}});
+  }
+  json["ended"] = state.ended;
+  json["exit"] = state.exit;
+  return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+std::string state_json_line(const RunState& state) {
+  Json json;
+  json["format"] = format;
+  json["id"] = state.id;
+  json["name"] = state.name;
+  json["file"] = state.file;
+  json["run_directory"] = state.run_directory;
+  json["head"] = state.head;
+  json["began"] = state.began;
+  json["detached"] = state.detached;
+  json["hosts"] = Json::array();
+  for (const StateHost& host : state.hosts) json["hosts"].push_back(host.name);
+  json["ended"] = state.ended.empty() ? Json() : Json(state.ended);
+  if (!state.ended.empty()) json["exit"] = state.exit;
+  return json_line(json);
+}
+
+Result<RunState> parse_state(std::string_view text) {
+  const Json json = Json::parse(text, nullptr, false);
+  if (json.is_discarded() || !json.is_object() || json.value("format", 0) != format) {
+    return Error{Errc::malformed, "no state of a run"};
+  }
+  try {
+    return state_of(json);
+  } catch (const std::exception& error) {
+    return Error{Errc::malformed, error.what()};
+  }
+}
+
+Result<RunStates> RunStates::of_user() {
+  const auto state_home = environment("XDG_STATE_HOME");
+  if (state_home && state_home->starts_with('/')) return RunStates(*state_home + "/sterna/runs");
+  const auto home = environment("HOME");
+  if (!home || home->empty()) {
+    return Error{Errc::not_found, "neither XDG_STATE_HOME nor HOME is set: runs are kept there"};
+  }
+  return RunStates(*home + "/.local/state/sterna/runs");
+}
+
+Result<void> RunStates::write(const RunState& state) const {
+  std::error_code failed;
+  fs::create_directories(folder_, failed);
+  if (failed) return system_error(folder_, failed.value());
+  if (::chmod(folder_.c_str(), S_IRWXU) != 0) return system_error(folder_, errno);
+  const std::string text = state_text(state);
+  if (!state.ended.empty()) forget_oldest();
+  return input::write_atomically(
+      folder_ + "/" + state.id, {{reinterpret_cast<const std::uint8_t*>(text.data()), text.size()}},
+      S_IRUSR | S_IWUSR);
+}
+
+void RunStates::forget_oldest() const {
+  std::vector<RunState> over = all();
+  std::erase_if(over, [](const RunState& state) { return state.ended.empty(); });
+  for (std::size_t i = 0; i + kEndedKept <= over.size(); ++i) remove(over[i].id);
+}
+
+void RunStates::remove(const std::string& id) const {
+  std::error_code ignored;
+  fs::remove(folder_ + "/" + id, ignored);
+  for (std::size_t i = 0; i < kOperators; ++i) {
+    fs::remove(lock_path(id, fmt::format("operator{}", i)), ignored);
+  }
+}
+
+std::string RunStates::lock_path(const std::string& id, const std::string& identity) const {
+  return fmt::format("{}/{}.{}.lock", folder_, id, identity);
+}
+
+std::vector<RunState> RunStates::all() const {
+  std::vector<RunState> states;
+  std::error_code failed;
+  for (fs::directory_iterator entry(folder_, failed), end; !failed && entry != end;
+       entry.increment(failed)) {
+    if (entry->path().extension() == ".lock") continue;
+    const Result<std::string> text = read_file(entry->path().string());
+    if (!text) continue;
+    Result<RunState> state = parse_state(*text);
+    if (state) states.push_back(std::move(state).value());
+  }
+  std::sort(states.begin(), states.end(), [](const RunState& a, const RunState& b) {
+    return std::pair(a.began, a.id) < std::pair(b.began, b.id);
+  });
+  return states;
+}
+
+Result<RunState> RunStates::find(const std::string& word) const {
+  const std::vector<RunState> states = all();
+  if (states.empty()) {
+    return Error{Errc::not_found, "no run is known here; `sterna up FILE` starts one"};
+  }
+  std::vector<RunState> meant;
+  for (const RunState& state : states) {
+    if (state.id == word) return state;
+    if (word.empty() || state.name == word || state.id.starts_with(word)) meant.push_back(state);
+  }
+  if (word.empty()) {
+    // Those that are over are asked for by name.
+    const bool any_live = std::any_of(meant.begin(), meant.end(),
+                                      [](const RunState& state) { return state.ended.empty(); });
+    if (any_live) std::erase_if(meant, [](const RunState& state) { return !state.ended.empty(); });
+    if (!any_live && meant.size() > 1) {
+      return Error{Errc::not_found,
+                   fmt::format("no run goes on; these have ended: {}", listed(meant))};
+    }
+  }
+  if (meant.size() == 1) return meant.front();
+  if (meant.empty()) {
+    return Error{Errc::not_found,
+                 fmt::format("no run is called \"{}\"; there are {}", word, listed(states))};
+  }
+  return Error{Errc::invalid_argument, fmt::format("say which run: {}", listed(meant))};
+}
+
+std::vector<OperatorKeys> issue_operators() {
+  std::vector<OperatorKeys> operators;
+  for (std::size_t i = 0; i < kOperators; ++i) {
+    OperatorKeys& keys = operators.emplace_back();
+    keys.process = kFirstOperator.value + i;
+    keys.identity = {fmt::format("operator{}", i), 1};
+    keys.credentials = make_credentials();
+  }
+  return operators;
+}
+
+std::vector<Contact> contacts_of(const std::vector<OperatorKeys>& operators) {
+  std::vector<Contact> contacts;
+  for (const OperatorKeys& keys : operators) {
+    Contact& contact = contacts.emplace_back();
+    contact.process = keys.process;
+    contact.identity = keys.identity;
+    contact.public_key = keys.credentials.public_key;
+    contact.token_hash = token_hash(keys.credentials.token);
+  }
+  return contacts;
+}
+
+}  // namespace sterna::launcher

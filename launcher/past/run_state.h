@@ -1,0 +1,86 @@
+// What this user's machine remembers of a run, so that a later command finds it: where its
+// coordinator listens, the keys of those who may look at it and end it, and the hosts to ask when
+// it does not answer.
+//
+// One file per run, $XDG_STATE_HOME/sterna/runs/ID (else ~/.local/state/...), mode 0600 in a 0700
+// folder: it holds secrets.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "launcher/cluster_file/cluster_file.h"
+#include "runtime/base/result.h"
+#include "runtime/bootstrap.h"
+
+namespace sterna::launcher {
+
+/// One who looks at the run; each of several at once needs an identity of its own.
+struct OperatorKeys {
+  std::uint64_t process = 0;
+  PeerIdentity identity;
+  Credentials credentials;
+};
+
+struct StateHost {
+  std::string name;
+  std::string ssh;  ///< empty: this machine
+  std::string work;
+};
+
+struct RunState {
+  std::string id;    ///< the run directory's name
+  std::string name;  ///< cluster.name
+  std::uint64_t run = 0;
+  std::string file;           ///< the cluster file's absolute path
+  std::string run_directory;  ///< on the head
+  std::string head;           ///< a host's name, or empty: this machine
+  std::string placer;
+  std::string slurm_job;  ///< of a run that Slurm keeps; else empty
+  bool detached = false;
+  std::string began;  ///< UTC
+  std::uint64_t schema_hash = 0;
+  NetworkOptions network;  ///< the coordinator's
+  Contact coordinator;
+  std::vector<OperatorKeys> operators;
+  std::vector<StateHost> hosts;
+  std::string ended;  ///< of a detached run that is over: its last words
+  int exit = 0;       ///< ... and its exit code
+};
+
+/// As it is written, secrets included.
+std::string state_text(const RunState& state);
+Result<RunState> parse_state(std::string_view text);
+
+/// What of it is no secret, on one line.
+std::string state_json_line(const RunState& state);
+
+class RunStates {
+ public:
+  /// `folder` is .../sterna/runs; it is made when something is written.
+  explicit RunStates(std::string folder) : folder_(std::move(folder)) {}
+  /// $XDG_STATE_HOME/sterna/runs; not_found where neither it nor HOME is set.
+  static Result<RunStates> of_user();
+
+  Result<void> write(const RunState& state) const;
+  void remove(const std::string& id) const;
+  /// Of one operator's identity: who uses it holds the lock.
+  std::string lock_path(const std::string& id, const std::string& identity) const;
+  /// All that can be read, oldest first.
+  std::vector<RunState> all() const;
+  /// The one run that is meant: by its id, by its name where only one has it, by the beginning of
+  /// either; with an empty word the only one there is. Else an error that lists them.
+  Result<RunState> find(const std::string& word) const;
+
+ private:
+  void forget_oldest() const;
+  std::string folder_;
+};
+
+/// So many identities, each with keys of its own.
+std::vector<OperatorKeys> issue_operators();
+std::vector<Contact> contacts_of(const std::vector<OperatorKeys>& operators);
+
+}  // namespace sterna::launcher

@@ -1,0 +1,50 @@
+// RunVisitor: this program as an operator of a run that is going on: it dials the coordinator with
+// the keys that were kept for it, looks, reads files, and may end the run.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "launcher/past/run_state.h"
+#include "runtime/cluster_messages.h"
+#include "runtime/connected_process.h"
+#include "runtime/real_machine.h"
+
+namespace sterna::launcher {
+
+class RunVisitor {
+ public:
+  /// Fails (unavailable) if the coordinator does not answer within `patience`: the run is over, or
+  /// there is no way to it. `machine` must outlive it.
+  static Result<std::unique_ptr<RunVisitor>> visit(RealMachine& machine, const RunState& state,
+                                                   Duration patience);
+  ~RunVisitor();
+  RunVisitor(const RunVisitor&) = delete;
+  RunVisitor& operator=(const RunVisitor&) = delete;
+
+  Result<Overview> look();
+  Result<FilePiece> read_file(const ReadFile& question);
+  /// Waits until all actors have stopped.
+  Result<Stopped> end_run(const std::string& cause, Duration patience);
+  /// Until the coordinator is gone; false if it is still there at the deadline.
+  bool wait_for_end(Duration patience);
+  /// What waits is given up (Ctrl-C).
+  void interrupt() { interrupted_ = true; }
+  bool interrupted() const { return interrupted_; }
+  /// Runs the loop for so long, or until interrupted or the run's end; false if it has ended.
+  bool pause(Duration duration);
+
+ private:
+  RunVisitor(RealMachine& machine, int lock) : machine_(machine), lock_(lock) {}
+  template <class T>
+  Result<T> wait(Future<T> future);
+
+  RealMachine& machine_;
+  int lock_;  ///< of the operator's identity: each has one user at a time
+  std::string sockets_;
+  std::unique_ptr<ConnectedProcess> connected_;
+  bool ended_ = false;
+  bool interrupted_ = false;
+};
+
+}  // namespace sterna::launcher

@@ -1,0 +1,123 @@
+#include "launcher/probe/codec_choice.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "actors/codecs/codec.h"
+#include "actors/parameters/parameter_table.h"
+#include "kernels/trits/ternary.h"
+#include "nets/net.h"
+
+namespace sterna::launcher {
+namespace {
+
+constexpr std::string_view kNone = "none";
+constexpr double kWorthIt = 0.97;
+constexpr std::uint64_t kChunk = actors::kUnitElements * actors::kUnitsPerChunk;
+
+bool is_ternary(const std::string& name) {
+  const auto codec = actors::find_codec(name);
+  return codec && codec->ternary();
+}
+
+std::uint64_t rounded_up(std::uint64_t count, std::uint64_t unit) {
+  return (count + unit - 1) / unit * unit;
+}
+
+double wire_seconds(double up, double down, const LinkCost& link) {
+  const double one_way = up > down ? link.up * (up - down) : link.down * (down - up);
+  return link.both * std::min(up, down) + one_way;
+}
+
+}  // namespace
+
+double exchange_seconds(const CodecCost& codec, std::uint64_t elements,
+                        const ExchangeCosts& costs) {
+  const bool ternary = is_ternary(codec.codec);
+  const auto n = static_cast<double>(elements);
+  // Planes are whole blocks.
+  const auto sent = ternary ? static_cast<double>(rounded_up(elements, kernels::plane_block)) : n;
+  const double wire =
+      wire_seconds(sent * codec.bytes_up * static_cast<double>(costs.ranks_per_worker),
+                   sent * codec.bytes_down, costs.link);
+  const auto chunks =
+      static_cast<double>(std::max<std::uint64_t>(1, rounded_up(elements, kChunk) / kChunk));
+  const double servers = std::min(chunks, static_cast<double>(costs.servers));
+  const double worker = n * codec.worker_seconds;
+  const double server = n * codec.server_seconds / servers;
+  const double compute = costs.one_host ? worker + server : std::max(worker, server);
+  const double round_trips = ternary && costs.agrees ? 2 : 1;
+  const double hidden = costs.one_host ? 0 : std::min(wire, compute) * (1 - 1 / chunks);
+  return round_trips * costs.link.round_trip + wire + compute - hidden;
+}
+
+std::map<std::string, std::string> choose_codecs(const std::vector<ChoosableTensor>& tensors,
+                                                 const ExchangeCosts& costs) {
+  std::map<std::string, std::string> chosen;
+  for (const ChoosableTensor& tensor : tensors) {
+    const auto seconds = [&](const CodecCost& codec) {
+      return exchange_seconds(codec, tensor.elements, costs);
+    };
+    const auto floats = std::find_if(costs.codecs.begin(), costs.codecs.end(),
+                                     [](const CodecCost& one) { return one.codec == kNone; });
+    const auto best = std::min_element(
+        costs.codecs.begin(), costs.codecs.end(),
+        [&](const CodecCost& a, const CodecCost& b) { return seconds(a) < seconds(b); });
+    const bool worth_it =
+        floats == costs.codecs.end() || seconds(*best) < kWorthIt * seconds(*floats);
+    chosen[tensor.name] = worth_it ? best->codec : kNone;
+  }
+  return chosen;
+}
+
+Result<std::vector<ChoosableTensor>> choosable_tensors(const ClusterFile& file) {
+  const GradientSection& gradient = file.gradient;
+  std::vector<std::uint32_t> hidden(file.job.hidden.begin(), file.job.hidden.end());
+  STERNA_ASSIGN(const auto net,
+                nets::make_net({.name = file.job.net, .hidden = std::move(hidden), .batch = 1}));
+  const std::vector<nets::ParameterSpec>& specs = net->parameters();
+  std::vector<ChoosableTensor> tensors;
+  for (std::size_t i = 0; i < specs.size(); ++i) {
+    const bool logits = i + 2 >= specs.size();
+    const bool too_small = specs[i].count() < static_cast<std::uint64_t>(gradient.min_size);
+    if (gradient.tensors.contains(specs[i].name) || too_small || (logits && !gradient.logits)) {
+      continue;
+    }
+    tensors.push_back({specs[i].name, specs[i].count()});
+  }
+  return tensors;
+}
+
+GradientSection with_choice(const GradientSection& gradient,
+                            const std::map<std::string, std::string>& chosen) {
+  GradientSection section = gradient;
+  section.tensors.insert(chosen.begin(), chosen.end());
+  // It is no tensor's any more: each is named, or stays fp32 by another key. But a file whose
+  // averages travel as sums of trits must name a codec that makes some.
+  const auto packed = std::find_if(chosen.begin(), chosen.end(),
+                                   [](const auto& one) { return one.second != kNone; });
+  section.codec = packed == chosen.end() ? kNone : std::string_view(packed->second);
+  if (gradient.down == "average" && !is_ternary(section.codec)) {
+    const auto trits = std::find_if(gradient.allow.begin(), gradient.allow.end(), is_ternary);
+    if (trits != gradient.allow.end()) section.codec = *trits;
+  }
+  return section;
+}
+
+std::string choice_line(const std::map<std::string, std::string>& chosen, const LinkCost& link) {
+  std::map<std::string, int> tensors;
+  for (const auto& [tensor, codec] : chosen) ++tensors[codec];
+  std::vector<std::string> parts;
+  parts.reserve(tensors.size());
+  for (const auto& [codec, count] : tensors) {
+    parts.push_back(fmt::format("{} for {} tensor{}", codec, count, count == 1 ? "" : "s"));
+  }
+  constexpr double kGigabits = 8e-9;
+  return fmt::format("{}: {:.3g} Gbit/s up, {:.3g} Gbit/s down, {:.2g} ms round trip",
+                     fmt::join(parts, ", "), kGigabits / link.up, kGigabits / link.down,
+                     link.round_trip * 1e3);
+}
+
+}  // namespace sterna::launcher

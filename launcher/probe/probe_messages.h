@@ -1,0 +1,134 @@
+// The messages of the actors with which `sterna doctor`, or a run that has codecs to choose, lets
+// the hosts probe each other.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "launcher/probe/codec_choice.h"
+#include "launcher/probe/probe.capnp.h"
+#include "runtime/actor_ref.h"
+#include "runtime/base/clock.h"
+#include "runtime/message.h"
+
+namespace sterna::launcher {
+
+struct ProberArgs {
+  using Wire = schema::ProberArgs;
+  void encode(Wire::Builder, WireWriter&) const {}
+  static Result<ProberArgs> decode(Wire::Reader, WireReader&) { return ProberArgs{}; }
+};
+
+/// Answered at once.
+struct Ping {
+  using Wire = schema::Ping;
+  using Reply = void;
+  void encode(Wire::Builder, WireWriter&) const {}
+  static Result<Ping> decode(Wire::Reader, WireReader&) { return Ping{}; }
+};
+
+struct Loaded {
+  using Wire = schema::Loaded;
+  static constexpr Lane kLane = Lane::data;
+  Bytes body;
+  void encode(Wire::Builder wire, WireWriter& writer) const;
+  static Result<Loaded> decode(Wire::Reader wire, WireReader& reader);
+};
+/// Answered with so many bytes when all of it is there.
+struct Load {
+  using Wire = schema::Load;
+  using Reply = Loaded;
+  static constexpr Lane kLane = Lane::data;
+  Bytes body;
+  std::uint32_t answer_bytes = 0;
+  void encode(Wire::Builder wire, WireWriter& writer) const;
+  static Result<Load> decode(Wire::Reader wire, WireReader& reader);
+};
+
+struct PeerProbed {
+  using Wire = schema::PeerProbed;
+  Duration round_trip{};        ///< the median
+  double bytes_per_second = 0;  ///< 0: it was not measured
+  void encode(Wire::Builder wire, WireWriter& writer) const;
+  static Result<PeerProbed> decode(Wire::Reader wire, WireReader& reader);
+};
+/// Finds the named prober, pings it so often, and sends it so many loads at once. An error says
+/// that the two do not reach each other.
+struct ProbePeer {
+  using Wire = schema::ProbePeer;
+  using Reply = PeerProbed;
+  std::string peer;
+  std::uint32_t pings = 1;
+  std::uint32_t loads = 0;
+  std::uint32_t load_bytes = 0;
+  Duration patience{};  ///< for each step: the connection, a ping, a load
+  void encode(Wire::Builder wire, WireWriter& writer) const;
+  static Result<ProbePeer> decode(Wire::Reader wire, WireReader& reader);
+};
+
+struct PortsCounted {
+  using Wire = schema::PortsCounted;
+  std::uint32_t free = 0;
+  void encode(Wire::Builder wire, WireWriter& writer) const;
+  static Result<PortsCounted> decode(Wire::Reader wire, WireReader& reader);
+};
+/// How many ports of low..high can be bound at this address of the prober's host.
+struct CountPorts {
+  using Wire = schema::CountPorts;
+  using Reply = PortsCounted;
+  std::string address;
+  std::uint16_t low = 0;
+  std::uint16_t high = 0;
+  void encode(Wire::Builder wire, WireWriter& writer) const;
+  static Result<CountPorts> decode(Wire::Reader wire, WireReader& reader);
+};
+
+struct LinkProbed {
+  using Wire = schema::LinkProbed;
+  Duration round_trip{};  ///< the median of the slowest peer's
+  double seconds = 0;     ///< for one exchange with all peers, while others follow it
+  void encode(Wire::Builder wire, WireWriter& writer) const;
+  static Result<LinkProbed> decode(Wire::Reader wire, WireReader& reader);
+};
+/// Finds the named probers, pings them, and exchanges loads with all of them for so long, again and
+/// again, with some under way.
+struct ProbeLink {
+  using Wire = schema::ProbeLink;
+  using Reply = LinkProbed;
+  std::vector<std::string> peers;
+  std::uint32_t up_bytes = 0;    ///< to each
+  std::uint32_t down_bytes = 0;  ///< from each in return
+  Duration span{};
+  Duration patience{};  ///< for each step: the connection, a ping, a load
+  void encode(Wire::Builder wire, WireWriter& writer) const;
+  static Result<ProbeLink> decode(Wire::Reader wire, WireReader& reader);
+};
+
+struct CodecsProbed {
+  using Wire = schema::CodecsProbed;
+  std::vector<CodecCost> costs;
+  void encode(Wire::Builder wire, WireWriter& writer) const;
+  static Result<CodecsProbed> decode(Wire::Reader wire, WireReader& reader);
+};
+/// What the codecs cost on the prober's host (launcher/probe/codec_speed.h).
+struct ProbeCodecs {
+  using Wire = schema::ProbeCodecs;
+  using Reply = CodecsProbed;
+  Bytes job;  ///< pack()ed: the actors' JobConfig
+  std::vector<std::string> codecs;
+  void encode(Wire::Builder wire, WireWriter& writer) const;
+  static Result<ProbeCodecs> decode(Wire::Reader wire, WireReader& reader);
+};
+
+/// The prober ends.
+struct Finish {
+  using Wire = schema::Finish;
+  void encode(Wire::Builder, WireWriter&) const {}
+  static Result<Finish> decode(Wire::Reader, WireReader&) { return Finish{}; }
+};
+
+struct ProberInterface
+    : Interface<Ping, Load, ProbePeer, CountPorts, ProbeLink, ProbeCodecs, Finish> {};
+
+}  // namespace sterna::launcher

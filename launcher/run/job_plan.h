@@ -1,0 +1,27 @@
+// From the cluster file to what the actors are started with.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "actors/job/job.h"
+#include "input/place/data_source.h"
+#include "launcher/cluster_file/cluster_file.h"
+#include "runtime/cluster.h"
+
+namespace sterna::launcher {
+
+/// The name under which the actors of a job find the launcher's observer.
+inline constexpr const char* kObserverName = "observer";
+/// The final weights in the run's folder on an evaluator's host that is not the head.
+inline constexpr const char* kRemoteWeights = "weights.safetensors";
+
+/// What all actors of the job agree on. Fails if the training labels cannot be read, whose number
+/// an exponential schedule needs.
+Result<actors::JobConfig> job_of(const ClusterFile& file, const input::DataLocation& data);
+
+/// One spec per actor of the file, in its order. `weights` is where the final weights go.
+Result<std::vector<ActorSpec>> specs_of(const ClusterFile& file, const actors::JobConfig& job,
+                                        const std::string& weights);
+
+}  // namespace sterna::launcher

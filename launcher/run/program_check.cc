@@ -1,0 +1,118 @@
+#include "launcher/run/program_check.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <vector>
+
+#include "launcher/program_registry.h"
+#include "launcher/text/nearest.h"
+#include "runtime/link.h"
+#include "runtime/piped_process.h"
+
+namespace sterna::launcher {
+namespace {
+
+using Json = nlohmann::json;
+constexpr Duration kDescribing = std::chrono::seconds(10);
+constexpr std::size_t kLongestDescription = 16U << 20;
+
+Result<std::string> ask(RealMachine& machine, const std::string& path) {
+  std::string output;
+  std::optional<ProcessExit> exit;
+  PipedProcess::Events events;
+  events.output = [&](std::string_view bytes) {
+    if (output.size() < kLongestDescription) output += bytes;
+  };
+  events.exited = [&](const ProcessExit& how) { exit = how; };
+  STERNA_ASSIGN(
+      const auto process,
+      PipedProcess::start(machine.loop(), {path, "--describe", "--json"}, std::move(events)));
+  process->close_input();
+  machine.loop().run_until([&] { return exit.has_value(); }, machine.loop().now() + kDescribing);
+  if (exit && exit->clean()) return output;
+  return Error{
+      Errc::invalid_argument,
+      fmt::format("program.path {} does not answer to --describe --json ({}): its main must "
+                  "be sterna::main",
+                  path, exit ? exit->text() : "it takes too long")};
+}
+
+/// Every actor type with the names of its arguments.
+using Types = std::map<std::string, std::vector<std::string>>;
+
+Result<void> check_actors(const ClusterFile& file, const Types& types) {
+  std::vector<std::string> names;
+  for (const auto& [name, keys] : types) names.push_back(name);
+  for (const ActorPlan& actor : file.actors) {
+    if (actor.type.empty()) continue;
+    const auto type = types.find(actor.type);
+    if (type == types.end()) {
+      std::string advice = did_you_mean(actor.type, names);
+      if (advice.empty()) advice = fmt::format("; there are {}", fmt::join(names, ", "));
+      return Error{Errc::invalid_argument, fmt::format("{}: the program has no actor type \"{}\"{}",
+                                                       actor.name, actor.type, advice)};
+    }
+    const Json args = Json::parse(actor.args_json.empty() ? "{}" : actor.args_json, nullptr, false);
+    if (!args.is_object()) continue;
+    for (const auto& [key, value] : args.items()) {
+      const auto& keys = type->second;
+      if (std::find(keys.begin(), keys.end(), key) != keys.end()) continue;
+      std::string advice = did_you_mean(key, keys);
+      if (advice.empty()) advice = fmt::format("; it has {}", fmt::join(keys, ", "));
+      return Error{Errc::invalid_argument,
+                   fmt::format("{}: the type \"{}\" has no argument \"{}\"{}", actor.name,
+                               actor.type, key, advice)};
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<Program> check_program(RealMachine& machine, const ClusterFile& file) {
+  Program program;
+  const Registry own = program_registry();
+  if (file.program.path.empty()) {
+    program.schema_hash = own.schema_hash();
+    for (const ActorPlan& actor : file.actors) {
+      if (actor.type.empty()) continue;
+      Result<Bytes> args =
+          own.args_from_json(actor.type, actor.args_json.empty() ? "{}" : actor.args_json);
+      if (!args) return std::move(args).error().in(actor.name);
+    }
+    return program;
+  }
+  std::error_code failed;
+  program.path = std::filesystem::canonical(file.program.path, failed).string();
+  if (failed) return system_error("program.path " + file.program.path, failed.value());
+  STERNA_ASSIGN(const std::string text, ask(machine, program.path));
+  const Json json = Json::parse(text, nullptr, false);
+  Types types;
+  try {
+    program.schema_hash = std::stoull(json.at("schema_hash").get<std::string>(), nullptr, 16);
+    if (json.at("protocol") != kProtocolVersion) {
+      return Error{Errc::invalid_argument,
+                   fmt::format("program.path {} speaks another protocol than this sterna: build it "
+                               "against this one",
+                               program.path)};
+    }
+    for (const Json& actor : json.at("actors")) {
+      std::vector<std::string>& keys = types[actor.at("type")];
+      for (const Json& argument : actor.at("args")) keys.push_back(argument.at("key"));
+    }
+  } catch (const std::exception& error) {
+    return Error{Errc::invalid_argument,
+                 fmt::format("program.path {}: its description: {}", program.path, error.what())};
+  }
+  STERNA_TRY(check_actors(file, types));
+  return program;
+}
+
+}  // namespace sterna::launcher

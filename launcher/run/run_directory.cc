@@ -1,0 +1,123 @@
+#include "launcher/run/run_directory.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+
+#include <array>
+#include <cerrno>
+#include <ctime>
+#include <filesystem>
+#include <system_error>
+
+#include "input/files/atomic_file.h"
+
+namespace sterna::launcher {
+namespace {
+
+/// 20260102T030405Z: sorts by time and is a plain file name.
+std::string utc(std::chrono::system_clock::time_point now) {
+  const std::time_t seconds = std::chrono::system_clock::to_time_t(now);
+  std::tm parts{};
+  gmtime_r(&seconds, &parts);
+  std::array<char, 32> text{};
+  std::strftime(text.data(), text.size(), "%Y%m%dT%H%M%SZ", &parts);
+  return text.data();
+}
+
+Error cannot_create(const std::string& path, int saved_errno) {
+  return system_error("cannot create the run directory " + path, saved_errno);
+}
+
+Result<void> make_parents(const std::string& path) {
+  std::error_code failed;
+  std::filesystem::create_directories(path, failed);
+  if (failed) return cannot_create(path, failed.value());
+  return {};
+}
+
+/// mkdir that must make the folder itself: two runs that start together get two folders.
+Result<std::string> make_own_folder(const RunDirectoryOptions& options) {
+  STERNA_TRY(make_parents(options.parent));
+  const std::string base =
+      fmt::format("{}/{}-{}", options.parent, options.config, utc(options.now));
+  constexpr int most_in_one_second = 1000;
+  for (int n = 1; n <= most_in_one_second; ++n) {
+    std::string path = n == 1 ? base : fmt::format("{}-{}", base, n);
+    if (mkdir(path.c_str(), 0755) == 0) return path;
+    if (errno != EEXIST) return cannot_create(path, errno);
+  }
+  return Error{Errc::already_exists, base + " and its successors exist; wait a second"};
+}
+
+Result<std::string> make_explicit_folder(std::string path) {
+  while (path.size() > 1 && path.back() == '/') path.pop_back();
+  const std::string parent = std::filesystem::path(path).parent_path().string();
+  if (!parent.empty()) STERNA_TRY(make_parents(parent));
+  if (mkdir(path.c_str(), 0755) == 0) return path;
+  if (errno != EEXIST) return cannot_create(path, errno);
+  return Error{
+      Errc::already_exists,
+      fmt::format("the run directory {} exists; give another --run-dir or remove it", path)};
+}
+
+Result<void> check_free_space(const std::string& path, std::uint64_t wanted) {
+  struct statvfs disk {};
+  if (statvfs(path.c_str(), &disk) != 0) return system_error(path, errno);
+  const std::uint64_t free = std::uint64_t{disk.f_bavail} * disk.f_frsize;
+  if (free >= wanted) return {};
+  return Error{Errc::io, fmt::format("{}: the disk has {} MB free and a run wants {} MB; make room "
+                                     "or give another --run-dir",
+                                     path, free / 1'000'000, (wanted + 999'999) / 1'000'000)};
+}
+
+Result<void> write_whole(const std::string& path, const std::string& content) {
+  return input::write_atomically(
+      path, {{reinterpret_cast<const std::uint8_t*>(content.data()), content.size()}});
+}
+
+Result<LineFile> furnish(const std::string& path, std::uint64_t minimum_free) {
+  STERNA_TRY(check_free_space(path, minimum_free));
+  if (mkdir((path + "/logs").c_str(), 0755) != 0) return cannot_create(path + "/logs", errno);
+  STERNA_ASSIGN(LineFile metrics, LineFile::create(path + "/metrics.jsonl"));
+  STERNA_TRY(metrics.append(metrics_header(path)));
+  return metrics;
+}
+
+}  // namespace
+
+Result<RunDirectory> RunDirectory::create(const RunDirectoryOptions& options) {
+  STERNA_ASSIGN(std::string path, options.explicit_path.empty()
+                                      ? make_own_folder(options)
+                                      : make_explicit_folder(options.explicit_path));
+  Result<LineFile> metrics = furnish(path, options.minimum_free);
+  if (!metrics) {
+    std::error_code ignored;
+    std::filesystem::remove_all(path, ignored);
+    return std::move(metrics).error();
+  }
+  return RunDirectory(std::move(path), std::move(metrics).value());
+}
+
+std::string RunDirectory::log_path(std::string_view actor) const {
+  return fmt::format("{}/logs/{}.log", path_, actor);
+}
+
+Result<void> RunDirectory::write_resolved(const ClusterFile& file) {
+  return write_whole(resolved_path(), resolved(file));
+}
+
+Result<void> RunDirectory::append_metrics(std::string_view line) { return metrics_.append(line); }
+
+Result<void> RunDirectory::write_result(const RunResult& result) {
+  return write_whole(result_path(), to_json(result) + "\n");
+}
+
+void RunDirectory::discard() {
+  std::error_code ignored;
+  std::filesystem::remove_all(path_, ignored);
+}
+
+Result<void> RunDirectory::close() { return metrics_.close(); }
+
+}  // namespace sterna::launcher

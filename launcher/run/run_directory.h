@@ -1,0 +1,63 @@
+// The folder that keeps what a run leaves behind:
+//
+//   resolved.toml        the cluster file with every key explicit
+//   metrics.jsonl        one JSON object per line, while the run goes on
+//   logs/<actor>.log     each actor's standard output and error
+//   weights.safetensors  the final parameters
+//   result.json          how it ended
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "launcher/cluster_file/cluster_file.h"
+#include "launcher/text/files.h"
+#include "launcher/view/result_json.h"
+#include "runtime/base/result.h"
+
+namespace sterna::launcher {
+
+struct RunDirectoryOptions {
+  std::string config;         ///< what the run is called after: cluster.name
+  std::string explicit_path;  ///< --run-dir; empty: <parent>/<config>-<UTC time>
+  std::string parent = "runs";
+  std::chrono::system_clock::time_point now;
+  std::uint64_t minimum_free = std::uint64_t{64} << 20;  ///< bytes that must be free at the start
+};
+
+class RunDirectory {
+ public:
+  /// Makes the folder, checks the disk's free space, and writes the first line of metrics.jsonl.
+  /// An explicit path that exists is already_exists; a name of our own gets "-2", "-3", … instead.
+  /// Nothing is left behind on an error.
+  static Result<RunDirectory> create(const RunDirectoryOptions& options);
+
+  const std::string& path() const { return path_; }
+  std::string resolved_path() const { return path_ + "/resolved.toml"; }
+  std::string metrics_path() const { return path_ + "/metrics.jsonl"; }
+  std::string weights_path() const { return path_ + "/weights.safetensors"; }
+  std::string result_path() const { return path_ + "/result.json"; }
+  std::string logs_path() const { return path_ + "/logs"; }
+  std::string log_path(std::string_view actor) const;
+
+  Result<void> write_resolved(const ClusterFile& file);
+  /// Appends one line (given without its end); it is in the file when this returns.
+  Result<void> append_metrics(std::string_view line);
+  /// Writes result.json whole or not at all.
+  Result<void> write_result(const RunResult& result);
+  /// Removes the folder with all that is in it: of a run that never was.
+  void discard();
+  /// Closes metrics.jsonl: where a network file system reports what it could not write.
+  Result<void> close();
+
+ private:
+  RunDirectory(std::string path, LineFile metrics)
+      : path_(std::move(path)), metrics_(std::move(metrics)) {}
+
+  std::string path_;
+  LineFile metrics_;
+};
+
+}  // namespace sterna::launcher

@@ -1,0 +1,295 @@
+#include "launcher/run/run_job.h"
+
+#include <fmt/format.h>
+
+#include <csignal>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "actors/parameters/update_rule.h"
+#include "kernels/isa/isa.h"
+#include "launcher/hosts/host_plan.h"
+#include "launcher/probe/codec_choice.h"
+#include "launcher/probe/codec_probe.h"
+#include "launcher/program_registry.h"
+#include "launcher/run/job_plan.h"
+#include "launcher/run/run_files_back.h"
+#include "launcher/text/console.h"
+#include "launcher/text/duration_text.h"
+#include "runtime/real_machine.h"
+#include "runtime/signal_watch.h"
+
+namespace sterna::launcher {
+
+namespace {
+
+constexpr std::size_t kLogLinesShown = 5;
+
+RunRecord blank_record(const JobOptions& options) {
+  const ClusterFile& file = options.file;
+  RunRecord record;
+  RunStatus& status = record.status;
+  status.config = file.cluster.name;
+  status.run_directory = options.run_directory;
+  status.phase = "starting";
+  status.steps = file.job.steps;
+  for (const ActorPlan& actor : file.actors) {
+    status.actors.push_back({actor.name, actor.role, "starting"});
+  }
+  RunResult& result = record.result;
+  result.run = options.run_directory;
+  result.workers = file.count("worker");
+  result.ranks = file.ranks();
+  result.data = options.data.name;
+  result.data_dir = options.data.folder().string();
+  result.codec = file.gradient.codec;
+  result.transport = file.cluster.transport;
+  result.security = result.transport == "ipc" ? "token" : file.cluster.security;
+  if (const auto isa = kernels::parse_isa(file.job.cpu_isa)) result.isa = kernels::name(*isa);
+  return record;
+}
+
+/// One job while it runs.
+class Job {
+ public:
+  Job(RealMachine& machine, const JobOptions& options,
+      const std::function<void(const RunRecord&)>& show)
+      : options_(options),
+        show_(show),
+        machine_(machine),
+        registry_(program_registry()),
+        interrupt_(machine_.loop(), SIGINT, [this] { interrupted(); }),
+        terminate_(machine_.loop(), SIGTERM, [this] { interrupted(); }) {
+    // The terminal was closed; under nohup that is nothing to us.
+    if (std::signal(SIGHUP, SIG_DFL) == SIG_IGN) {
+      std::signal(SIGHUP, SIG_IGN);
+    } else {
+      hang_up_.emplace(machine_.loop(), SIGHUP, [this] { interrupted(); });
+    }
+    machine_.set_log([this](std::string_view line) { logged(line); });
+    outcome_.record = blank_record(options);
+  }
+  ~Job() { machine_.set_log(log_to_stderr); }
+  Job(const Job&) = delete;
+  Job& operator=(const Job&) = delete;
+
+  JobOutcome run() {
+    const Result<void> trained = train();
+    if (!trained && options_.file.cluster.placer == "slurm") hear_whether_all_were_told_to_end();
+    RunRecord& record = outcome_.record;
+    if (record.first_step_seen) {
+      record.result.seconds_to_first_step = in_seconds(*record.first_step_seen - options_.began);
+    }
+    outcome_.interrupted = interrupted_;
+    record.status.phase = "stopping";
+    show_(record);
+    if (cluster_) {
+      if (outcome_.started && !interrupted_) fetch_files(*cluster_, options_, record.status);
+      // A job that is done has nothing to finish; one that failed may still write its last words.
+      outcome_.stop =
+          cluster_->stop(second_interrupt_ ? Duration::zero() : options_.file.cluster.grace);
+    }
+    finish(trained);
+    show_(record);
+    return std::move(outcome_);
+  }
+
+ private:
+  Result<void> train() {
+    Cluster::Events events;
+    events.progress = [this](std::string_view what) { logged(what); };
+    events.down = [this](const ProcessDown& down) {
+      if (down.wanted) ended_.insert(down.identity.name);
+      mark_dead(outcome_.record.status, down.identity.name, down.wanted);
+      if (!down.wanted) logged(describe(down));
+      show_(outcome_.record);
+    };
+    events.status = [this](const StatusReport& report) {
+      update_actors(outcome_.record.status, report);
+      show_(outcome_.record);
+    };
+    events.end_wanted = [this](const std::string& cause) {
+      ended_by_ = cause;
+      interrupted();
+    };
+    show_(outcome_.record);
+
+    actors::JobConfig job;
+    if (options_.file.trains()) {
+      STERNA_ASSIGN(job, job_of(options_.file, options_.data));
+    }
+    STERNA_ASSIGN(std::vector<ActorSpec> specs, specs_of(options_.file, job, options_.weights));
+    STERNA_ASSIGN(ClusterOptions how,
+                  cluster_options_of(options_.file, options_.log_directory, options_.id));
+    how.run = options_.run;
+    how.operators = options_.operators;
+    how.schema_hash = options_.program.schema_hash;
+    if (!options_.program.path.empty()) machine_.spawner().set_program(options_.program.path);
+    if (options_.make_placer) {
+      STERNA_ASSIGN(placer_, options_.make_placer([this](std::string_view line) { logged(line); },
+                                                  [this] { return interrupted_; }));
+    }
+    cluster_.emplace(machine_, registry_, std::move(how), placer_.get());
+    cluster_->set_events(std::move(events));
+    STERNA_TRY(cluster_->start());
+    outcome_.started = true;
+    if (options_.started) options_.started(*cluster_);
+    if (options_.file.trains() && options_.file.gradient.codec == kAutoCodec) {
+      STERNA_ASSIGN(job, with_codecs_chosen(job));
+      STERNA_ASSIGN(specs, specs_of(options_.file, job, options_.weights));
+    }
+    if (options_.file.trains()) STERNA_TRY(observe(job));
+    STERNA_ASSIGN(const auto started, cluster_->start_actors(specs));
+    for (std::size_t i = 0; i < started.size(); ++i) {
+      outcome_.record.status.actors[i].pid = started[i].pid;
+      outcome_.record.status.actors[i].state = "running";
+    }
+    show_(outcome_.record);
+    if (options_.running) options_.running();
+    cluster_->run_until(
+        [&] {
+          notice_a_stop();
+          return done() || cluster_->failure() || cluster_->interrupted();
+        },
+        kNever);
+    if (cluster_->interrupted()) return Error{Errc::cancelled, "interrupted"};
+    if (cluster_->failure()) return Error{Errc::actor_down, describe(*cluster_->failure())};
+    return {};
+  }
+
+  /// The job with the codecs that suit the links and the processors that it has.
+  Result<actors::JobConfig> with_codecs_chosen(const actors::JobConfig& job) {
+    STERNA_ASSIGN(const std::vector<ChoosableTensor> tensors, choosable_tensors(options_.file));
+    std::map<std::string, std::string> chosen;
+    if (tensors.empty()) {
+      logged("codec auto: other keys choose for every tensor");
+    } else {
+      logged("measuring the links and the codecs");
+      Result<ExchangeCosts> costs = probe_exchange(*cluster_, options_.file, job, ended_);
+      if (!costs) return std::move(costs).error().in("codec auto");
+      chosen = choose_codecs(tensors, *costs);
+      outcome_.record.status.codecs = choice_line(chosen, costs->link);
+      logged("codec auto: " + outcome_.record.status.codecs);
+    }
+    ClusterFile file = options_.file;
+    file.gradient = with_choice(file.gradient, chosen);
+    if (options_.codecs_chosen) options_.codecs_chosen(file.gradient);
+    return job_of(file, options_.data);
+  }
+
+  /// Hears from the workers and the evaluator.
+  Result<void> observe(const actors::JobConfig& job) {
+    RunObserver::Hooks hooks = options_.hooks;
+    STERNA_ASSIGN(const kernels::Schedule schedule,
+                  actors::parse_schedule(job.optimizer, job.steps));
+    if (hooks.step) {
+      hooks.step = [schedule, tell = hooks.step](StepMetrics metrics) {
+        const auto step = static_cast<std::uint64_t>(metrics.step - 1);  // they count steps done
+        metrics.learning_rate = kernels::learning_rate(schedule, step);
+        tell(metrics);
+      };
+    }
+    hooks.changed = [this] { show_(outcome_.record); };
+    const auto observer =
+        cluster_->process().spawn<RunObserver>(outcome_.record, options_.file, hooks);
+    STERNA_TRY(cluster_->publish(kObserverName, observer));
+    return {};
+  }
+
+  /// A training job is done with its last evaluation; any other when all its actors have stopped.
+  bool done() const {
+    const ClusterFile& file = options_.file;
+    if (!file.trains()) return ended_.size() >= file.actors.size();
+    if (file.count("evaluator") > 0) return outcome_.record.finished;
+    return outcome_.record.workers_done == static_cast<std::size_t>(file.count("worker"));
+  }
+
+  void finish(const Result<void>& trained) {
+    RunRecord& record = outcome_.record;
+    RunResult& result = record.result;
+    record.status.left_seconds.reset();
+    if (outcome_.interrupted) {
+      result.exit = exit_interrupted;
+      result.cause = ended_by_.empty() ? "interrupted" : ended_by_;
+      record.status.phase = "interrupted";
+    } else if (!trained) {
+      result.exit = exit_failed;
+      // The first death says more than the failures that follow from it.
+      result.cause = cluster_ && cluster_->failure() ? describe(*cluster_->failure())
+                                                     : trained.error().message;
+      if (stopped_for_ > Duration::zero()) {
+        result.cause = fmt::format(
+            "sterna itself was stopped for {:.1f} s, longer than cluster.silence ({}), so its "
+            "processes gave it up: {}",
+            in_seconds(stopped_for_), duration_text(options_.file.cluster.silence), result.cause);
+      }
+      record.status.phase = "failed";
+    } else {
+      record.status.phase = "done";
+    }
+    if (result.exit != 0) {
+      if (record.first_step_began) {
+        result.seconds = in_seconds(machine_.loop().now() - *record.first_step_began);
+      }
+      return;
+    }
+    for (ActorStatus& actor : record.status.actors) actor.state = "done";
+  }
+
+  /// Slurm signals the processes of a job one after the other: ends of others may come first.
+  void hear_whether_all_were_told_to_end() {
+    constexpr Duration kSignalsTake = std::chrono::seconds(2);
+    machine_.loop().run_until([this] { return interrupted_; },
+                              machine_.loop().now() + kSignalsTake);
+  }
+
+  /// The loop turns at every heartbeat, unless this process was stopped (Ctrl-Z).
+  void notice_a_stop() {
+    const Time now = machine_.loop().now();
+    if (last_turn_ && now - *last_turn_ > options_.file.cluster.silence) {
+      stopped_for_ = now - *last_turn_;
+    }
+    last_turn_ = now;
+  }
+
+  void interrupted() {
+    if (std::exchange(interrupted_, true)) second_interrupt_ = true;
+    if (cluster_) cluster_->interrupt();
+  }
+
+  void logged(std::string_view line) {
+    auto& lines = outcome_.record.status.log_lines;
+    lines.emplace_back(line);
+    if (lines.size() > kLogLinesShown) lines.erase(lines.begin());
+    show_(outcome_.record);
+  }
+
+  const JobOptions& options_;
+  const std::function<void(const RunRecord&)>& show_;
+  JobOutcome outcome_;
+  bool interrupted_ = false;
+  bool second_interrupt_ = false;
+  std::set<std::string> ended_;  ///< actors that have stopped by themselves
+  std::string ended_by_;         ///< an operator's words
+  std::optional<Time> last_turn_;
+  Duration stopped_for_{};
+  RealMachine& machine_;
+  Registry registry_;
+  std::unique_ptr<Spawner> placer_;  ///< outlives the cluster
+  std::optional<Cluster> cluster_;
+  SignalWatch interrupt_;
+  SignalWatch terminate_;
+  std::optional<SignalWatch> hang_up_;
+};
+
+}  // namespace
+
+JobOutcome run_job(RealMachine& machine, const JobOptions& options,
+                   const std::function<void(const RunRecord&)>& show) {
+  return Job(machine, options, show).run();
+}
+
+}  // namespace sterna::launcher

@@ -1,0 +1,61 @@
+// A whole job from cluster file to result: what `sterna run` and `sterna bench train` have in
+// common.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "input/place/data_source.h"
+#include "launcher/cluster_file/cluster_file.h"
+#include "launcher/run/program_check.h"
+#include "launcher/run/run_observer.h"
+#include "runtime/cluster.h"
+#include "runtime/real_machine.h"
+
+namespace sterna::launcher {
+
+struct JobOptions {
+  ClusterFile file;
+  input::DataLocation data;
+  Time began;                 ///< when the user typed the command
+  std::string run_directory;  ///< for the result; may be empty
+  std::string weights;        ///< file for the final weights; empty: none
+  std::string log_directory;  ///< one log per process; empty: standard error
+  /// The run directory's name and more: what it is called on other hosts, where such a name is not
+  /// to be in anybody's way.
+  std::string id;
+  std::uint64_t run = 0;  ///< 0: one is drawn
+  Program program;        ///< what the run's processes are
+  /// Starts the nodes; null: all on this machine. Called once, before anything starts; may take as
+  /// long as shipping a program does, and then looks whether the user has had enough.
+  std::function<Result<std::unique_ptr<Spawner>>(std::function<void(std::string_view)> progress,
+                                                 const std::function<bool()>& interrupted)>
+      make_placer;
+  std::vector<Contact> operators;  ///< who may look at the run and end it
+  /// The coordinator can be dialled.
+  std::function<void(Cluster&)> started;
+  /// Where the file leaves it to the run: the codecs that it takes, before an actor starts.
+  std::function<void(const GradientSection&)> codecs_chosen;
+  /// Every actor runs.
+  std::function<void()> running;
+  RunObserver::Hooks hooks;  ///< `changed` is never null
+};
+
+/// How a job went: everything it said, and the exit code.
+struct JobOutcome {
+  RunRecord record;
+  StopReport stop;
+  bool started = false;  ///< coordinator and nodes were ready for actors
+  bool interrupted = false;
+};
+
+/// Runs the job in the foreground. SIGINT and SIGTERM stop it; a second one stops it without grace.
+/// The record is there also when the job failed; `record.result.cause` says why then.
+/// `show` gets the record whenever it changed. The machine's log lines are the record's meanwhile.
+JobOutcome run_job(RealMachine& machine, const JobOptions& options,
+                   const std::function<void(const RunRecord&)>& show);
+
+}  // namespace sterna::launcher

@@ -1,0 +1,234 @@
+#include "launcher/run/run_observer.h"
+
+#include <algorithm>
+
+#include "actors/codecs/codec.h"
+#include "runtime/process.h"
+
+namespace sterna::launcher {
+
+namespace {
+
+constexpr double kBitsPerByte = 8;
+
+std::optional<double> bits(std::uint64_t bytes, std::uint64_t elements) {
+  if (elements == 0) return std::nullopt;
+  return kBitsPerByte * static_cast<double>(bytes) / static_cast<double>(elements);
+}
+
+std::optional<double> fraction(double part, double whole) {
+  if (whole == 0) return std::nullopt;
+  return part / whole;
+}
+
+/// One tensor's, of all workers.
+TensorMetrics metrics_of(const actors::TensorTotals& totals) {
+  constexpr double kFloatBytes = 4;
+  const auto elements = static_cast<double>(totals.elements);
+  const auto steps = static_cast<double>(totals.steps);
+  const auto up = static_cast<double>(totals.bytes_up);
+  const auto down = static_cast<double>(totals.bytes_down);
+  const auto pushes = static_cast<double>(totals.pushes);
+  // As many versions as gradients: the first one came before the first gradient.
+  const double sent = elements * pushes;
+  return {.tensor = totals.tensor,
+          .codec = std::string(actors::codec_of(totals.codec).name),
+          .elements = static_cast<std::int64_t>(totals.elements),
+          .bits_up = fraction(kBitsPerByte * up, sent),
+          .bits_down = fraction(kBitsPerByte * down, sent),
+          .ratio = fraction(2 * kFloatBytes * sent, up + down),
+          .nonzero =
+              fraction(static_cast<double>(totals.nonzero), static_cast<double>(totals.ternarized)),
+          .saturated =
+              fraction(static_cast<double>(totals.saturated), static_cast<double>(totals.measured)),
+          .encode_seconds = fraction(totals.encode_seconds, pushes),
+          .decode_seconds = fraction(totals.decode_seconds, steps),
+          .exchange_seconds = fraction(totals.exchange_seconds, steps)};
+}
+
+}  // namespace
+
+RunObserver::RunObserver(RunRecord& record, const ClusterFile& file, Hooks hooks)
+    : record_(record), hooks_(std::move(hooks)) {
+  for (const ActorPlan& actor : file.actors) {
+    if (actor.role == "worker") workers_.insert(actor.name);
+    if (actor.role == "evaluator") evaluator_ = actor.name;
+  }
+}
+
+bool RunObserver::from_worker(const std::string& name) {
+  const PeerIdentity* peer = process().identity_of(sender().process);
+  if (peer != nullptr && peer->name == name && workers_.contains(name)) return true;
+  process().blame_sender("only a worker speaks of its progress");
+  return false;
+}
+
+bool RunObserver::from_evaluator() {
+  const PeerIdentity* peer = process().identity_of(sender().process);
+  if (peer != nullptr && peer->name == evaluator_) return true;
+  process().blame_sender("only the evaluator tells results");
+  return false;
+}
+
+double RunObserver::since_first_step() const {
+  return record_.first_step_began ? in_seconds(now() - *record_.first_step_began) : 0;
+}
+
+/// Sums over the workers: what they sent and received, how far all of them are.
+void RunObserver::total() {
+  actors::Traffic sum;
+  std::uint64_t examples = 0;
+  double loss = 0;
+  std::uint64_t step = UINT64_MAX;
+  for (const auto& [name, progress] : record_.progress) {
+    const actors::Traffic& traffic = progress.traffic;
+    sum.bytes_up += traffic.bytes_up;
+    sum.bytes_down += traffic.bytes_down;
+    sum.gradient_elements += traffic.gradient_elements;
+    sum.ternarized_bytes += traffic.ternarized_bytes;
+    sum.ternarized_elements += traffic.ternarized_elements;
+    sum.gradient_bytes += traffic.gradient_bytes;
+    sum.parameter_bytes += traffic.parameter_bytes;
+    sum.parameter_elements += traffic.parameter_elements;
+    sum.nonzero_elements += traffic.nonzero_elements;
+    sum.measured_elements += traffic.measured_elements;
+    sum.saturated_elements += traffic.saturated_elements;
+    examples += progress.examples;
+    loss += progress.loss;
+    step = std::min(step, progress.step);
+  }
+  if (record_.progress.size() < workers_.size()) step = 0;
+  RunStatus& status = record_.status;
+  RunResult& result = record_.result;
+  status.step = static_cast<std::int64_t>(step);
+  status.loss = loss / static_cast<double>(record_.progress.size());
+  status.elapsed_seconds = since_first_step();
+  if (status.elapsed_seconds > 0 && step > 0) {
+    status.examples_per_second = static_cast<double>(examples) / status.elapsed_seconds;
+    status.left_seconds = status.elapsed_seconds / static_cast<double>(step) *
+                          static_cast<double>(status.steps - status.step);
+  }
+  result.bytes_up = sum.bytes_up;
+  result.bytes_down = sum.bytes_down;
+  result.bits_per_ternarized_element_up = bits(sum.ternarized_bytes, sum.ternarized_elements);
+  // Whole frames, questions to the reader and heartbeats included: what the network really carries.
+  result.bits_per_element_up = bits(sum.bytes_up, sum.gradient_elements);
+  result.bits_per_element_down = bits(sum.parameter_bytes, sum.parameter_elements);
+  result.steps = status.step;
+  result.loss = status.loss;
+  constexpr std::uint64_t kFloat = 4;
+  status.raw_bytes_up = sum.gradient_elements * kFloat;
+  status.coded_bytes_up = sum.gradient_bytes;
+  status.raw_bytes_down = sum.parameter_elements * kFloat;
+  status.coded_bytes_down = sum.parameter_bytes;
+  status.nonzero = fraction(static_cast<double>(sum.nonzero_elements),
+                            static_cast<double>(sum.ternarized_elements));
+  status.saturated = fraction(static_cast<double>(sum.saturated_elements),
+                              static_cast<double>(sum.measured_elements));
+  status.bits_up = result.bits_per_element_up;
+  status.bits_down = result.bits_per_element_down;
+}
+
+void RunObserver::on(actors::Progress progress) {
+  if (!from_worker(progress.worker)) return;
+  if (!record_.first_step_began) {
+    record_.first_step_began = now() + Duration(-static_cast<std::int64_t>(progress.seconds * 1e9));
+    record_.first_step_seen = now();
+    record_.status.phase = "training";
+  }
+  const std::string worker = progress.worker;
+  record_.progress[worker] = std::move(progress);
+  const std::int64_t before = record_.status.step;
+  total();
+  if (record_.status.step != before && hooks_.step) {
+    StepMetrics metrics;
+    metrics.step = record_.status.step;
+    metrics.seconds = since_first_step();
+    metrics.loss = record_.status.loss.value_or(0);
+    metrics.examples_per_second = record_.status.examples_per_second.value_or(0);
+    metrics.bytes_up = record_.result.bytes_up;
+    metrics.bytes_down = record_.result.bytes_down;
+    metrics.nonzero = record_.status.nonzero;
+    metrics.saturated = record_.status.saturated;
+    hooks_.step(metrics);
+  }
+  hooks_.changed();
+}
+
+void RunObserver::on(actors::Evaluated evaluated) {
+  if (!from_evaluator()) return;
+  EvaluationResult result;
+  result.step = static_cast<std::int64_t>(evaluated.step);
+  result.seconds = since_first_step();
+  result.precision_at_1 = evaluated.precision_at_1;
+  result.examples = static_cast<std::int64_t>(evaluated.examples);
+  record_.result.evaluations.push_back(result);
+  record_.result.precision_at_1 = result.precision_at_1;
+  record_.result.seconds = result.seconds;
+  record_.status.precision_at_1 = result.precision_at_1;
+  record_.status.precision_step = result.step;
+  if (hooks_.evaluation) hooks_.evaluation(result);
+  hooks_.changed();
+}
+
+void RunObserver::on(actors::WorkerDone done) {
+  if (!from_worker(done.worker)) return;
+  actors::Progress& last = record_.progress[done.worker];
+  last.worker = done.worker;
+  last.step = done.steps;
+  last.loss = done.loss;
+  last.seconds = done.seconds;
+  last.traffic = done.traffic;
+  record_.median_step_seconds = std::max(record_.median_step_seconds, done.median_step_seconds);
+  total();
+  std::vector<actors::TensorTotals>& tensors = record_.tensors;
+  if (tensors.empty()) {
+    tensors = std::move(done.tensors);
+  } else if (tensors.size() == done.tensors.size()) {
+    for (std::size_t t = 0; t < tensors.size(); ++t) tensors[t] += done.tensors[t];
+  }
+  if (++record_.workers_done == workers_.size()) {
+    // The rate of the training itself; what follows is the last evaluation.
+    record_.result.examples_per_second = record_.status.examples_per_second;
+    record_.status.phase = "evaluating";
+    record_.status.left_seconds.reset();
+    for (const actors::TensorTotals& totals : tensors) {
+      if (hooks_.tensor) hooks_.tensor(metrics_of(totals));
+    }
+  }
+  hooks_.changed();
+}
+
+void RunObserver::on(actors::JobFinished finished) {
+  if (!from_evaluator()) return;
+  record_.result.parameters_sha256 = finished.parameters_sha256;
+  record_.result.seconds = since_first_step();
+  record_.status.elapsed_seconds = since_first_step();
+  record_.finished = true;
+  hooks_.changed();
+}
+
+void update_actors(RunStatus& status, const StatusReport& report) {
+  for (const ProcessStatus& process : report.processes) {
+    for (ActorStatus& actor : status.actors) {
+      if (actor.name != process.identity.name || actor.state == "dead") continue;
+      actor.state = process.state;
+      actor.pid = process.pid;
+      actor.host = process.host;
+      actor.incarnation = process.identity.incarnation;
+      actor.memory_bytes = process.resident_bytes;
+      actor.queue_bytes = process.queued_bytes;
+      actor.loop_lag_ms = std::chrono::duration<double, std::milli>(process.loop_lag).count();
+      actor.bytes_in = process.bytes_in;
+      actor.bytes_out = process.bytes_out;
+    }
+  }
+}
+
+void mark_dead(RunStatus& status, const std::string& name, bool wanted) {
+  for (ActorStatus& actor : status.actors) {
+    if (actor.name == name) actor.state = wanted ? "done" : "dead";
+  }
+}
+
+}  // namespace sterna::launcher

@@ -1,0 +1,65 @@
+// RunObserver: the launcher's actor that hears from the workers and the evaluator, and keeps what
+// the screen shows and the result says.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "actors/job/job.h"
+#include "actors/job/observer.h"
+#include "launcher/cluster_file/cluster_file.h"
+#include "launcher/view/result_json.h"
+#include "launcher/view/run_status.h"
+#include "runtime/actor.h"
+#include "runtime/cluster_messages.h"
+
+namespace sterna::launcher {
+
+/// What a run has said so far. Outlives the actor that fills it.
+struct RunRecord {
+  RunStatus status;
+  RunResult result;
+  std::map<std::string, actors::Progress> progress;  ///< the latest of each worker
+  std::optional<Time> first_step_began;
+  std::optional<Time> first_step_seen;
+  double median_step_seconds = 0;  ///< of the slowest worker, once done
+  std::size_t workers_done = 0;
+  std::vector<actors::TensorTotals> tensors;  ///< of the workers that are done
+  bool finished = false;
+};
+
+class RunObserver final : public Actor<actors::Observer> {
+ public:
+  struct Hooks {
+    std::function<void()> changed;                            ///< something to show
+    std::function<void(const StepMetrics&)> step;             ///< a line for the metrics
+    std::function<void(const EvaluationResult&)> evaluation;  ///< likewise
+    std::function<void(const TensorMetrics&)> tensor;  ///< likewise, once for each at the end
+  };
+  /// `file` says who the workers and the evaluator are: nobody else is believed.
+  RunObserver(RunRecord& record, const ClusterFile& file, Hooks hooks);
+
+  void on(actors::Progress progress);
+  void on(actors::Evaluated evaluated);
+  void on(actors::WorkerDone done);
+  void on(actors::JobFinished finished);
+
+ private:
+  double since_first_step() const;
+  void total();
+  bool from_worker(const std::string& name);
+  bool from_evaluator();
+  RunRecord& record_;
+  std::set<std::string> workers_;
+  std::string evaluator_;  ///< empty: none
+  Hooks hooks_;
+};
+
+/// The line of each actor in the live view, from what the nodes report.
+void update_actors(RunStatus& status, const StatusReport& report);
+void mark_dead(RunStatus& status, const std::string& name, bool wanted);
+
+}  // namespace sterna::launcher

@@ -1,0 +1,334 @@
+#include "launcher/run/whole_run.h"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <ctime>
+#include <filesystem>
+
+#include "input/formats/idx.h"
+#include "input/place/data_source.h"
+#include "launcher/hosts/host_plan.h"
+#include "launcher/run/run_directory.h"
+#include "launcher/text/console.h"
+#include "launcher/text/environment.h"
+#include "launcher/text/progress_line.h"
+#include "launcher/text/text_format.h"
+#include "launcher/view/status_json.h"
+#include "runtime/join_placer.h"
+#include "runtime/run_files.h"
+
+namespace sterna::launcher {
+
+namespace {
+
+/// The hosts that are this machine and have an actor that reads data.
+std::vector<const HostSection*> readers_here(const ClusterFile& file) {
+  std::vector<const HostSection*> here;
+  const HostSection* head = head_of(file);
+  for (const HostSection& host : file.hosts) {
+    if (is_remote(file, host) && &host != head) continue;
+    const bool reads =
+        std::any_of(file.actors.begin(), file.actors.end(), [&](const ActorPlan& actor) {
+          return actor.host == host.name &&
+                 (actor.role == "input_reader" || actor.role == "evaluator");
+        });
+    if (reads) here.push_back(&host);
+  }
+  return here;
+}
+
+/// The folder that the file names for this machine; empty: none, or not for all of its hosts here.
+std::string named_folder(const ClusterFile& file) {
+  if (!file.data.dir.empty()) return file.data.dir;
+  const std::vector<const HostSection*> here = readers_here(file);
+  const bool all = std::all_of(here.begin(), here.end(),
+                               [](const HostSection* host) { return !host->data.empty(); });
+  return all && !here.empty() ? here.front()->data : "";
+}
+
+/// The job's data; digits are drawn where there is none, with a line that says so.
+Result<input::DataLocation> find_data(const std::string& flag, const ClusterFile& file,
+                                      const Clock& clock) {
+  input::DataQuery query;
+  if (!flag.empty()) query.flag = flag;
+  if (const std::string named = named_folder(file); !named.empty()) {
+    query.file = expand_home(named);
+  }
+  query.any_shard = file.shards() > 0;
+  if (file.data.name != "any") query.name = file.data.name;
+  query.env = input::data_directory(environment);
+  query.cache = input::cache_directory(environment);
+  query.say = say;
+  ProgressLine line(clock);
+  query.progress = [&](std::size_t done, std::size_t total) {
+    line.show(fmt::format("drawing digits: {} of {}", thousands(static_cast<std::int64_t>(done)),
+                          thousands(static_cast<std::int64_t>(total))));
+  };
+  STERNA_ASSIGN(input::DataLocation found, input::find_data(query));
+  if (file.shards() == 0) STERNA_TRY(input::check_shard(found.dir, std::nullopt));
+  // What is wrong with the files is said now, in a line, and not by an actor of a run.
+  for (const input::Split split : {input::Split::train, input::Split::test}) {
+    STERNA_TRY(input::check_mnist(found.dir, split));
+  }
+  return found;
+}
+
+/// Whether an actor on this machine reads the data, or its number of examples is needed.
+bool needs_data_here(const ClusterFile& file) {
+  if (file.optimizer.schedule == "exponential" || file.gradient.floating_grad_epoch > 0)
+    return true;
+  return (file.trains() && !file.placed()) || !readers_here(file).empty();
+}
+
+/// Hosts that look for "any" data by themselves might find different ones.
+input::DataLocation data_elsewhere(const ClusterFile& file) {
+  return {file.data.dir, file.data.name == "any" ? "mnist" : file.data.name, false};
+}
+
+/// Metrics that cannot be written any more (a full disk) are said once; the training goes on.
+class Metrics {
+ public:
+  explicit Metrics(RunDirectory& directory) : directory_(directory) {}
+  void append(const std::string& line) {
+    if (failed_) return;
+    const Result<void> written = directory_.append_metrics(line);
+    if (written) return;
+    failed_ = true;
+    say(written.error().message);
+  }
+
+ private:
+  RunDirectory& directory_;
+  bool failed_ = false;
+};
+
+/// A result that cannot be kept makes a failure of a run that was none.
+void keep(RunDirectory& directory, RunResult& result) {
+  Result<void> kept = directory.write_result(result);
+  if (const Result<void> closed = directory.close(); kept && !closed) kept = closed;
+  if (kept) return;
+  if (result.exit != exit_done) {
+    say(kept.error().message);
+    return;
+  }
+  result.exit = exit_failed;
+  result.cause = kept.error().message;
+}
+
+/// Where the run's files are, for who reads it on another machine, or later from another folder.
+std::string place_of(const WholeRunOptions& options, const std::string& directory) {
+  if (head_is_remote(options.file)) return options.file.cluster.head + ":" + directory;
+  return options.detached ? std::filesystem::absolute(directory).lexically_normal().string()
+                          : directory;
+}
+
+/// The last lines. Of a run that is done they are its result, and follow the view.
+std::string ending(const WholeRunOptions& options, const RunResult& result,
+                   const StopReport& stop) {
+  const ClusterFile& file = options.file;
+  const std::string place = place_of(options, result.run);
+  if (result.exit == exit_done && !file.trains()) {
+    return fmt::format("all {} actors have stopped; everything is in {}", file.actors.size(),
+                       place);
+  }
+  if (result.exit == exit_done) {
+    return fmt::format("precision@1 {:.4f} on {} after {} steps in {:.1f} s; everything is in {}",
+                       result.precision_at_1.value_or(0), result.data, thousands(result.steps),
+                       result.seconds, place);
+  }
+  if (result.exit == exit_interrupted) {
+    return fmt::format("interrupted at step {}: {} processes stopped, {} killed; logs are in {}",
+                       thousands(result.steps), stop.stopped, stop.killed, place);
+  }
+  if (result.steps == 0) return fmt::format("{} (logs are in {}/logs)", result.cause, place);
+  return fmt::format("the run failed at step {}; logs are in {}/logs\n{}", thousands(result.steps),
+                     place, result.cause);
+}
+
+RunState state_of(const WholeRunOptions& options, const Cluster& cluster,
+                  const RunDirectory& directory, std::vector<OperatorKeys> operators) {
+  RunState state;
+  state.id = std::filesystem::path(directory.path()).filename().string();
+  state.name = options.file.cluster.name;
+  state.run = cluster.run();
+  state.file = std::filesystem::absolute(options.file_path).lexically_normal().string();
+  state.run_directory = std::filesystem::absolute(directory.path()).lexically_normal().string();
+  state.head = head_is_remote(options.file) ? options.file.cluster.head : "";
+  state.placer = options.file.cluster.placer;
+  if (state.placer == "slurm") state.slurm_job = environment("SLURM_JOB_ID").value_or("");
+  state.detached = options.detached;
+  state.began = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
+  state.schema_hash = cluster.schema_hash();
+  state.network = cluster.options().network;
+  state.coordinator = cluster.coordinator();
+  state.operators = std::move(operators);
+  for (const HostSection& host : options.file.hosts) {
+    // Nobody here knows the way to a host that joined by itself.
+    const bool joined = state.placer == "join" && is_remote(options.file, host);
+    if (joined && host.ssh.empty()) continue;
+    state.hosts.push_back({host.name, is_remote(options.file, host) ? host.ssh : "", host.work});
+  }
+  return state;
+}
+
+/// What this machine remembers of the run while it goes on.
+class Remembered {
+ public:
+  ~Remembered() {
+    if (states_) states_->remove(state_.id);
+  }
+  /// A run that nobody watched leaves word of how it ended.
+  void ended(const WholeRunEnd& end) {
+    if (!states_ || !state_.detached) return;
+    state_.operators.clear();
+    state_.ended = end.last_words;
+    state_.exit = end.result.exit;
+    if (states_->write(state_)) states_.reset();
+  }
+  /// `head` is this machine's name among the run's hosts.
+  void write(RunState state, const std::string& head) {
+    for (StateHost& host : state.hosts) {
+      if (host.name == head) host.ssh.clear();
+    }
+    state.head.clear();
+    const Result<RunStates> states = RunStates::of_user();
+    Result<void> written = states ? states->write(state) : Result<void>(states.error());
+    if (!written) {
+      say(written.error().message + "; `sterna status` will not find this run");
+      return;
+    }
+    states_ = *states;
+    state_ = state;
+  }
+
+ private:
+  std::optional<RunStates> states_;
+  RunState state_;
+};
+
+/// Says to those who look at the run what the screen shows, twice a second at most.
+class Reports {
+ public:
+  void set_cluster(Cluster& cluster) { cluster_ = &cluster; }
+  void update(const RunStatus& status) {
+    if (cluster_ == nullptr) return;
+    const Time now = cluster_->loop().now();
+    if (last_ && now - *last_ < kInterval) return;
+    last_ = now;
+    cluster_->report(copy_bytes(status_json(status)));
+  }
+
+ private:
+  static constexpr Duration kInterval = std::chrono::milliseconds(500);
+  Cluster* cluster_ = nullptr;
+  std::optional<Time> last_;
+};
+
+/// Its files are in the run's folder, and go when the job does.
+Result<std::unique_ptr<Spawner>> make_join_placer(RealMachine& machine, const ClusterFile& file,
+                                                  const RunDirectory& directory) {
+  JoinPlacerOptions options;
+  options.folder =
+      std::filesystem::absolute(directory.path()).lexically_normal().string() + "/join";
+  for (const HostSection& host : file.hosts) {
+    if (is_remote(file, host)) options.hosts.insert(host.name);
+  }
+  options.written = [](const std::string& host, const std::string& path) {
+    say(fmt::format("waiting for {}: bring it the file {} and run there: sterna join FILE", host,
+                    path));
+  };
+  return std::unique_ptr<Spawner>(
+      std::make_unique<JoinPlacer>(machine.loop(), machine.spawner(), std::move(options)));
+}
+
+}  // namespace
+
+Result<WholeRunEnd> whole_run(RealMachine& machine, const WholeRunOptions& options) {
+  const SteadyClock clock;
+  const ClusterFile& file = options.file;
+  Result<input::DataLocation> data = needs_data_here(file)
+                                         ? find_data(options.data, file, clock)
+                                         : Result<input::DataLocation>(data_elsewhere(file));
+  if (!data) return std::move(data).error();
+
+  RunDirectoryOptions where;
+  where.config = file.cluster.name;
+  where.explicit_path = options.run_dir;
+  where.parent = options.run_parent;
+  where.now = std::chrono::system_clock::now();
+  STERNA_ASSIGN(RunDirectory directory, RunDirectory::create(where));
+  // The run again, from this file alone: with the data that it is given now.
+  ClusterFile resolved = file;
+  resolved.data.name = data->name;
+  if (!data->dir.empty()) resolved.data.dir = std::filesystem::absolute(data->folder()).string();
+  STERNA_TRY(directory.write_resolved(resolved));
+
+  const std::vector<OperatorKeys> operators = issue_operators();
+  Remembered remembered;
+  Reports reports;
+  Metrics metrics(directory);
+  JobOptions job;
+  job.file = file;
+  job.data = *data;
+  job.began = options.began;
+  job.run = options.run;
+  job.program = options.program;
+  job.run_directory = directory.path();
+  job.weights = std::filesystem::absolute(directory.weights_path()).string();
+  job.log_directory = std::filesystem::absolute(directory.logs_path()).string();
+  const std::string name = std::filesystem::path(directory.path()).filename().string();
+  job.id = fmt::format("{}-{:08x}", name, static_cast<std::uint32_t>(clock.now().ns));
+  job.make_placer = options.make_placer;
+  if (file.cluster.placer == "join") {
+    job.make_placer = [&](const auto&, const auto&) {
+      return make_join_placer(machine, file, directory);
+    };
+  }
+  job.operators = contacts_of(operators);
+  job.started = [&](Cluster& cluster) {
+    reports.set_cluster(cluster);
+    const RunState state = state_of(options, cluster, directory, operators);
+    remembered.write(state, file.cluster.head);
+    if (options.started) options.started(state);
+  };
+  job.codecs_chosen = [&](const GradientSection& gradient) {
+    resolved.gradient = gradient;
+    const Result<void> written = directory.write_resolved(resolved);
+    if (!written) say(written.error().message);
+  };
+  job.running = options.running;
+  job.hooks.step = [&](const StepMetrics& step) { metrics.append(to_json(step)); };
+  job.hooks.tensor = [&](const TensorMetrics& one) { metrics.append(to_json(one)); };
+  job.hooks.evaluation = [&](const EvaluationResult& one) { metrics.append(to_json(one)); };
+
+  std::unique_ptr<RunView> view = options.make_view();
+  const JobOutcome outcome = run_job(machine, job, [&](const RunRecord& record) {
+    view->update(record.status);
+    reports.update(record.status);
+  });
+  view->finish(outcome.record.status);
+  view.reset();
+
+  WholeRunEnd end;
+  end.result = outcome.record.result;
+  end.stop = outcome.stop;
+  if (outcome.stop.survivors != 0) {
+    say(fmt::format("killed {} of the run's processes that its node had left behind",
+                    outcome.stop.survivors));
+  }
+  if (!outcome.started && end.result.exit == exit_failed) {
+    // There was nobody to run yet: the cause is all that is worth keeping.
+    directory.discard();
+    end.last_words = end.result.cause;
+  } else {
+    keep(directory, end.result);
+    end.last_words = ending(options, end.result, outcome.stop);
+    remembered.ended(end);
+  }
+  return end;
+}
+
+}  // namespace sterna::launcher

@@ -1,0 +1,44 @@
+// A whole run on the head: its data, its folder, what is remembered of it while it goes on, the job
+// itself, and what it leaves. `sterna run` does it in the foreground; `sterna up` in a process that
+// stays behind.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "launcher/cluster_file/cluster_file.h"
+#include "launcher/past/run_state.h"
+#include "launcher/run/run_job.h"
+#include "launcher/view/live_view.h"
+
+namespace sterna::launcher {
+
+struct WholeRunOptions {
+  ClusterFile file;
+  std::string file_path;  ///< as the user gave it
+  std::string data;       ///< --data; empty: not given
+  std::string run_dir;    ///< --run-dir; empty: a name of our own
+  std::string run_parent = "runs";
+  std::uint64_t run = 0;  ///< 0: one is drawn
+  Program program;
+  bool detached = false;
+  Time began;  ///< when the user typed the command
+  decltype(JobOptions::make_placer) make_placer;
+  std::function<std::unique_ptr<RunView>()> make_view;
+  std::function<void(const RunState&)> started = {};  ///< the coordinator can be dialled
+  std::function<void()> running = {};                 ///< every actor runs
+};
+
+struct WholeRunEnd {
+  RunResult result;
+  StopReport stop;
+  /// For people: of a run that is done its result, else what went wrong.
+  std::string last_words;
+};
+
+/// Fails only before anything was started or written.
+Result<WholeRunEnd> whole_run(RealMachine& machine, const WholeRunOptions& options);
+
+}  // namespace sterna::launcher

@@ -1,0 +1,53 @@
+#include "launcher/text/duration_text.h"
+
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+
+namespace sterna::launcher {
+namespace {
+
+struct Unit {
+  std::string_view name;
+  std::int64_t nanoseconds;
+};
+
+constexpr std::array<Unit, 6> units = {{{"h", 3'600'000'000'000},
+                                        {"m", 60'000'000'000},
+                                        {"s", 1'000'000'000},
+                                        {"ms", 1'000'000},
+                                        {"us", 1'000},
+                                        {"ns", 1}}};
+constexpr double longest = 366.0 * 24 * 3600 * 1e9;
+
+}  // namespace
+
+std::optional<Duration> parse_duration(std::string_view text) {
+  if (text.empty() || text.front() < '0' || text.front() > '9') return std::nullopt;
+  double number = 0;
+  const char* end = text.data() + text.size();
+  const auto parsed = std::from_chars(text.data(), end, number, std::chars_format::fixed);
+  if (parsed.ec != std::errc()) return std::nullopt;
+  const std::string_view unit(parsed.ptr, static_cast<std::size_t>(end - parsed.ptr));
+  for (const Unit& known : units) {
+    if (unit != known.name) continue;
+    const double nanoseconds = number * static_cast<double>(known.nanoseconds);
+    if (nanoseconds > longest) return std::nullopt;
+    return Duration(std::llround(nanoseconds));
+  }
+  return std::nullopt;
+}
+
+std::string duration_text(Duration duration) {
+  const std::int64_t count = duration.count();
+  if (count == 0) return "0s";
+  for (const Unit& unit : units) {
+    if (count % unit.nanoseconds == 0) {
+      return std::to_string(count / unit.nanoseconds).append(unit.name);
+    }
+  }
+  return std::to_string(count) + "ns";
+}
+
+}  // namespace sterna::launcher

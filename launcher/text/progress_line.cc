@@ -1,0 +1,23 @@
+#include "launcher/text/progress_line.h"
+
+#include <unistd.h>
+
+#include <cstdio>
+
+namespace sterna::launcher {
+
+ProgressLine::ProgressLine(const Clock& clock)
+    : clock_(clock), terminal_(isatty(STDERR_FILENO) == 1) {}
+
+ProgressLine::~ProgressLine() {
+  if (shown_at_) std::fputs("\r\x1b[K", stderr);
+}
+
+void ProgressLine::show(std::string_view text) {
+  constexpr Duration frame_time = std::chrono::milliseconds(100);
+  if (!terminal_ || (shown_at_ && clock_.now() - *shown_at_ < frame_time)) return;
+  std::fprintf(stderr, "\r%.*s\x1b[K", static_cast<int>(text.size()), text.data());
+  shown_at_ = clock_.now();
+}
+
+}  // namespace sterna::launcher

@@ -1,0 +1,135 @@
+#include "launcher/text/text_format.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace sterna::launcher {
+namespace {
+
+/// The length in bytes of the valid UTF-8 sequence at the start of `text`, 0 if there is none.
+std::size_t sequence_length(std::string_view text) {
+  const auto lead = static_cast<unsigned char>(text.front());
+  const std::size_t length = lead < 0x80                    ? 1
+                             : lead >= 0xC2 && lead <= 0xDF ? 2
+                             : lead >= 0xE0 && lead <= 0xEF ? 3
+                             : lead >= 0xF0 && lead <= 0xF4 ? 4
+                                                            : 0;
+  if (length == 0 || length > text.size()) return 0;
+  for (std::size_t i = 1; i < length; ++i) {
+    if ((static_cast<unsigned char>(text[i]) & 0xC0) != 0x80) return 0;
+  }
+  return length;
+}
+
+char32_t code_point(std::string_view sequence) {
+  constexpr std::array<unsigned, 5> lead_bits = {0, 0x7F, 0x1F, 0x0F, 0x07};
+  char32_t code = static_cast<unsigned char>(sequence[0]) & lead_bits[sequence.size()];
+  for (std::size_t i = 1; i < sequence.size(); ++i) {
+    code = (code << 6) | (static_cast<unsigned char>(sequence[i]) & 0x3F);
+  }
+  return code;
+}
+
+/// Wide by the blocks of East Asian scripts and emoji. Combining marks count as one column, so a
+/// line may come out shorter than the terminal, never longer.
+std::size_t width_of(char32_t code) {
+  const bool wide = (code >= 0x1100 && code <= 0x115F) || (code >= 0x2E80 && code <= 0xA4CF) ||
+                    (code >= 0xAC00 && code <= 0xD7A3) || (code >= 0xF900 && code <= 0xFAFF) ||
+                    (code >= 0xFE30 && code <= 0xFE6F) || (code >= 0xFF00 && code <= 0xFF60) ||
+                    (code >= 0xFFE0 && code <= 0xFFE6) || (code >= 0x1F000 && code <= 0x3FFFD);
+  return wide ? 2 : 1;
+}
+
+/// Calls visit(sequence, columns) for every character until it returns false.
+template <class Visitor>
+void for_each_character(std::string_view text, Visitor visit) {
+  while (!text.empty()) {
+    const std::size_t length = std::max<std::size_t>(1, sequence_length(text));
+    const std::string_view sequence = text.substr(0, length);
+    if (!visit(sequence, length == 1 ? 1 : width_of(code_point(sequence)))) return;
+    text.remove_prefix(length);
+  }
+}
+
+}  // namespace
+
+std::string thousands(std::int64_t number) {
+  const std::string digits = std::to_string(number);
+  const std::size_t first = number < 0 ? 1 : 0;
+  std::string text;
+  for (std::size_t i = 0; i < digits.size(); ++i) {
+    if (i > first && (digits.size() - i) % 3 == 0) text += ',';
+    text += digits[i];
+  }
+  return text;
+}
+
+std::string bytes_text(std::uint64_t bytes) {
+  constexpr std::array<std::string_view, 5> units = {"kB", "MB", "GB", "TB", "PB"};
+  if (bytes < 1000) return fmt::format("{} B", bytes);
+  double number = static_cast<double>(bytes) / 1000;
+  std::size_t unit = 0;
+  // 999.95 would be rounded to four digits.
+  while (number >= 999.5 && unit + 1 < units.size()) {
+    number /= 1000;
+    ++unit;
+  }
+  const int decimals = number < 9.995 ? 2 : number < 99.95 ? 1 : 0;
+  return fmt::format("{:.{}f} {}", number, decimals, units[unit]);
+}
+
+std::string seconds_text(double seconds) {
+  if (!std::isfinite(seconds) || seconds < 0 || seconds > 1e9) return "?";
+  const auto whole = static_cast<std::int64_t>(std::llround(seconds));
+  if (whole < 60) return fmt::format("{} s", whole);
+  if (whole < 3600) return fmt::format("{}:{:02}", whole / 60, whole % 60);
+  return fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
+}
+
+std::size_t columns(std::string_view text) {
+  std::size_t sum = 0;
+  for_each_character(text, [&](std::string_view, std::size_t width) {
+    sum += width;
+    return true;
+  });
+  return sum;
+}
+
+std::string cut(std::string_view text, std::size_t width, std::string_view mark) {
+  if (columns(text) <= width) return std::string(text);
+  const std::size_t mark_width = columns(mark);
+  const std::size_t room = width > mark_width ? width - mark_width : 0;
+  std::string result;
+  std::size_t used = 0;
+  for_each_character(text, [&](std::string_view sequence, std::size_t character_width) {
+    if (used + character_width > room) return false;
+    result += sequence;
+    used += character_width;
+    return true;
+  });
+  if (mark_width <= width) result += mark;
+  return result;
+}
+
+std::string printable(std::string_view text) {
+  std::string result;
+  for_each_character(text, [&](std::string_view sequence, std::size_t) {
+    const auto first = static_cast<unsigned char>(sequence.front());
+    const bool control = sequence.size() == 1 ? first < 0x20 || first >= 0x7F
+                                              : code_point(sequence) < 0xA0;  // C1 controls
+    if (sequence == "\t") {
+      result += ' ';
+    } else if (control) {
+      result += '?';
+    } else {
+      result += sequence;
+    }
+    return true;
+  });
+  return result;
+}
+
+}  // namespace sterna::launcher

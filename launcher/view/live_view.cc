@@ -1,0 +1,147 @@
+#include "launcher/view/live_view.h"
+
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cstdlib>
+#include <string_view>
+
+#include "launcher/text/text_format.h"
+
+namespace sterna::launcher {
+namespace {
+
+constexpr Duration frame_time = std::chrono::milliseconds(100);
+// Without wrapping, a line that is too long after all cannot push the view apart.
+constexpr std::string_view hide_cursor = "\x1b[?25l\x1b[?7l";
+constexpr std::string_view show_cursor = "\x1b[?7h\x1b[?25h";
+constexpr std::string_view erase_line_end = "\x1b[K";
+constexpr std::string_view erase_below = "\x1b[J";
+
+std::string_view environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value ? value : "";
+}
+
+/// The character set is named in the first of these that is set.
+bool locale_is_utf8() {
+  for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
+    std::string value(environment(name));
+    if (value.empty()) continue;
+    std::transform(value.begin(), value.end(), value.begin(),
+                   [](unsigned char c) { return std::tolower(c); });
+    return value.find("utf-8") != std::string::npos || value.find("utf8") != std::string::npos;
+  }
+  return false;
+}
+
+ViewOptions terminal_options(int terminal) {
+  ViewOptions options;
+  winsize size{};
+  if (ioctl(terminal, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 && size.ws_row > 0) {
+    options.width = size.ws_col;
+    options.height = size.ws_row;
+  }
+  options.color = environment("NO_COLOR").empty();
+  options.utf8 = locale_is_utf8();
+  return options;
+}
+
+/// Columns of a line with ANSI colours.
+std::size_t columns_on_screen(std::string_view line) {
+  std::string visible;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    if (line[i] == '\x1b') {
+      while (i < line.size() && line[i] != 'm') ++i;
+    } else {
+      visible += line[i];
+    }
+  }
+  return columns(visible);
+}
+
+void write_now(std::FILE* out, std::string_view text) {
+  // The view is not the run's result: where the terminal is gone, there is nobody to tell.
+  std::fwrite(text.data(), 1, text.size(), out);
+  std::fflush(out);
+}
+
+}  // namespace
+
+LiveView::LiveView(std::FILE* out, const Clock& clock, std::function<ViewOptions()> options)
+    : out_(out), clock_(clock), options_(std::move(options)) {}
+
+LiveView::~LiveView() {
+  if (drawn_at_) write_now(out_, show_cursor);
+}
+
+void LiveView::update(const RunStatus& status) {
+  if (drawn_at_ && clock_.now() - *drawn_at_ < frame_time) return;
+  draw(status);
+}
+
+void LiveView::finish(const RunStatus& status) { draw(status); }
+
+void LiveView::draw(const RunStatus& status) {
+  const ViewOptions options = options_();
+  const std::vector<std::string> lines = render(status, options);
+  std::string frame(drawn_at_ ? "" : hide_cursor);
+  // A terminal that became narrower has broken the old lines into several rows each.
+  std::size_t rows = 0;
+  for (const std::size_t width : drawn_columns_) {
+    rows += options.width > 0 && width > 0 ? (width + options.width - 1) / options.width : 1;
+  }
+  if (rows > 0) frame += fmt::format("\x1b[{}A", rows);
+  drawn_columns_.clear();
+  for (const std::string& line : lines) {
+    frame += '\r';
+    frame += line;
+    drawn_columns_.push_back(columns_on_screen(line));
+    // After a full line the cursor stands on its last character, which must stay.
+    if (drawn_columns_.back() < options.width) frame += erase_line_end;
+    frame += '\n';
+  }
+  frame += erase_below;
+  write_now(out_, frame);
+  drawn_at_ = clock_.now();
+}
+
+PlainLog::PlainLog(std::FILE* out, const Clock& clock, Duration interval)
+    : out_(out), clock_(clock), interval_(interval) {}
+
+void PlainLog::update(const RunStatus& status) {
+  if (status.codecs != codecs_) {
+    codecs_ = status.codecs;
+    write_now(out_, fmt::format("codec auto: {}\n", codecs_));
+  }
+  const bool evaluated = status.precision_at_1 && status.precision_step != precision_step_;
+  const bool due = !printed_at_ || clock_.now() - *printed_at_ >= interval_;
+  if (evaluated || due || status.phase != phase_) print(status);
+}
+
+void PlainLog::finish(const RunStatus& status) {
+  if (plain_line(status) != last_line_) print(status);
+}
+
+void PlainLog::print(const RunStatus& status) {
+  printed_at_ = clock_.now();
+  phase_ = status.phase;
+  if (status.precision_at_1) precision_step_ = status.precision_step;
+  last_line_ = plain_line(status);
+  write_now(out_, last_line_ + "\n");
+}
+
+std::unique_ptr<RunView> make_run_view(std::FILE* out, const Clock& clock) {
+  const int descriptor = fileno(out);
+  const std::string_view term = environment("TERM");
+  if (isatty(descriptor) == 1 && !term.empty() && term != "dumb") {
+    return std::make_unique<LiveView>(out, clock,
+                                      [descriptor] { return terminal_options(descriptor); });
+  }
+  return std::make_unique<PlainLog>(out, clock);
+}
+
+}  // namespace sterna::launcher

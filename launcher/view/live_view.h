@@ -1,0 +1,87 @@
+// A run on a screen: a pure renderer, a view that redraws in place on a terminal, and a plain log
+// for everything that is not a terminal.
+#pragma once
+
+#include <cstddef>
+#include <cstdio>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "launcher/view/run_status.h"
+#include "runtime/base/clock.h"
+
+namespace sterna::launcher {
+
+struct ViewOptions {
+  std::size_t width = 80;   ///< columns; no line is longer
+  std::size_t height = 24;  ///< rows; there are fewer lines than that
+  bool color = false;       ///< ANSI colours; they take no columns
+  bool utf8 = true;         ///< else only ASCII
+};
+
+/// The view of `status`, a line each, without line ends. Pure.
+std::vector<std::string> render(const RunStatus& status, const ViewOptions& options);
+
+/// `status` on one line, for a log.
+std::string plain_line(const RunStatus& status);
+
+/// Where a run's progress goes. Nobody else may write to the same terminal while it lives.
+class RunView {
+ public:
+  virtual ~RunView() = default;
+  /// As often as anything changes; the view limits its own rate.
+  virtual void update(const RunStatus& status) = 0;
+  /// The last state, always shown.
+  virtual void finish(const RunStatus& status) = 0;
+};
+
+/// Redraws in place, at most ten times a second. The cursor is hidden meanwhile and comes back
+/// below the view when this is destroyed.
+class LiveView final : public RunView {
+ public:
+  /// `options` is asked before each drawing: terminals change their size. `out` and `clock` must
+  /// outlive this.
+  LiveView(std::FILE* out, const Clock& clock, std::function<ViewOptions()> options);
+  LiveView(const LiveView&) = delete;
+  LiveView& operator=(const LiveView&) = delete;
+  ~LiveView() override;
+  void update(const RunStatus& status) override;
+  void finish(const RunStatus& status) override;
+
+ private:
+  void draw(const RunStatus& status);
+  std::FILE* out_;
+  const Clock& clock_;
+  std::function<ViewOptions()> options_;
+  std::optional<Time> drawn_at_;
+  std::vector<std::size_t> drawn_columns_;  ///< of each line on the screen
+};
+
+/// A line for the codecs chosen, if they were; one when the phase changes, at every evaluation, and
+/// else every `interval`.
+class PlainLog final : public RunView {
+ public:
+  PlainLog(std::FILE* out, const Clock& clock, Duration interval = std::chrono::seconds(5));
+  void update(const RunStatus& status) override;
+  void finish(const RunStatus& status) override;
+
+ private:
+  void print(const RunStatus& status);
+  std::FILE* out_;
+  const Clock& clock_;
+  Duration interval_;
+  std::optional<Time> printed_at_;
+  std::string phase_;
+  std::string codecs_;
+  std::int64_t precision_step_ = -1;
+  std::string last_line_;
+};
+
+/// A LiveView where `out` is a terminal (its size, $TERM, $NO_COLOR and the locale's character set
+/// respected), else a PlainLog.
+std::unique_ptr<RunView> make_run_view(std::FILE* out, const Clock& clock);
+
+}  // namespace sterna::launcher
