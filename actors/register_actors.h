@@ -1,7 +1,7 @@
 // The actor types of a training job, by the names that a cluster file calls roles.
 #pragma once
 
-#include "runtime/registry.h"
+#include "runtime/actor/registry.h"
 
 namespace sterna::actors {
 

@@ -1,7 +1,7 @@
 // Every actor type that `sterna` can start in a process of its own.
 #pragma once
 
-#include "runtime/registry.h"
+#include "runtime/actor/registry.h"
 
 namespace sterna::launcher {
 

@@ -13,13 +13,13 @@
 #include <string>
 #include <vector>
 
-#include "runtime/hosted.h"
-#include "runtime/lifeline.h"
-#include "runtime/process_names.h"
-#include "runtime/real_machine.h"
-#include "runtime/run_files.h"
+#include "runtime/cluster/hosted_process.h"
+#include "runtime/cluster/run_files.h"
+#include "runtime/host/lifeline.h"
+#include "runtime/host/process_names.h"
+#include "runtime/host/real_machine.h"
+#include "runtime/loop/signal_watch.h"
 #include "runtime/self_description.h"
-#include "runtime/signal_watch.h"
 
 namespace sterna {
 

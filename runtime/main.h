@@ -12,7 +12,7 @@
 #include <functional>
 #include <optional>
 
-#include "runtime/cluster.h"
+#include "runtime/cluster/cluster.h"
 
 namespace sterna {
 

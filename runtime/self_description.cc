@@ -9,10 +9,10 @@
 #include <string_view>
 #include <vector>
 
-#include "runtime/build_id.h"
-#include "runtime/bundle.h"
-#include "runtime/json_args.h"
-#include "runtime/link.h"
+#include "runtime/link/link.h"
+#include "runtime/message/json_args.h"
+#include "runtime/remote/build_id.h"
+#include "runtime/remote/bundle.h"
 
 namespace sterna {
 

@@ -13,7 +13,7 @@
 
 #include <optional>
 
-#include "runtime/registry.h"
+#include "runtime/actor/registry.h"
 
 namespace sterna {
 

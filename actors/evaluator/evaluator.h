@@ -16,7 +16,7 @@
 #include "actors/parameters/parameter_table.h"
 #include "input/formats/dataset.h"
 #include "nets/net.h"
-#include "runtime/process.h"
+#include "runtime/actor/process.h"
 
 namespace sterna::actors {
 

@@ -9,7 +9,7 @@
 
 #include "actors/job/training.capnp.h"
 #include "runtime/base/clock.h"
-#include "runtime/message.h"
+#include "runtime/message/message.h"
 
 namespace sterna::actors {
 

@@ -9,8 +9,8 @@
 
 #include "actors/job/observer.h"
 #include "actors/job/training.capnp.h"
-#include "runtime/actor_ref.h"
 #include "runtime/base/bytes.h"
+#include "runtime/message/actor_ref.h"
 
 namespace sterna::actors {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "actors/job/training.capnp.h"
-#include "runtime/actor_ref.h"
+#include "runtime/message/actor_ref.h"
 
 namespace sterna::actors {
 

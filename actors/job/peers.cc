@@ -1,6 +1,6 @@
 #include "actors/job/peers.h"
 
-#include "runtime/directory.h"
+#include "runtime/cluster/find_actor.h"
 
 namespace sterna::actors {
 

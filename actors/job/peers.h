@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/process.h"
+#include "runtime/actor/process.h"
 
 namespace sterna::actors {
 

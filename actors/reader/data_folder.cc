@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "input/place/data_source.h"
-#include "runtime/run_files.h"
+#include "runtime/cluster/run_files.h"
 
 namespace sterna::actors {
 namespace {

@@ -12,7 +12,7 @@
 #include "actors/job/args.h"
 #include "actors/job/messages.h"
 #include "input/place/data_shard.h"
-#include "runtime/process.h"
+#include "runtime/actor/process.h"
 
 namespace sterna::actors {
 

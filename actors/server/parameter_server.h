@@ -13,7 +13,7 @@
 #include "actors/job/messages.h"
 #include "actors/server/scaler_board.h"
 #include "actors/server/shard.h"
-#include "runtime/process.h"
+#include "runtime/actor/process.h"
 
 namespace sterna::actors {
 

@@ -18,7 +18,7 @@
 #include "actors/job/messages.h"
 #include "actors/job/peers.h"
 #include "actors/worker/rank_net.h"
-#include "runtime/process.h"
+#include "runtime/actor/process.h"
 
 namespace sterna::actors {
 

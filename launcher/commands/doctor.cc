@@ -18,8 +18,8 @@
 #include "launcher/hosts/host_plan.h"
 #include "launcher/hosts/host_shell.h"
 #include "launcher/text/console.h"
-#include "runtime/numeric_address.h"
-#include "runtime/signal_watch.h"
+#include "runtime/loop/signal_watch.h"
+#include "runtime/transport/numeric_address.h"
 
 namespace sterna::launcher {
 namespace {

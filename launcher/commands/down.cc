@@ -16,7 +16,7 @@
 #include "launcher/past/run_visitor.h"
 #include "launcher/text/console.h"
 #include "launcher/text/json_line.h"
-#include "runtime/signal_watch.h"
+#include "runtime/loop/signal_watch.h"
 
 namespace sterna::launcher {
 namespace {

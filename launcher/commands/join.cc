@@ -7,8 +7,8 @@
 
 #include "launcher/commands/commands.h"
 #include "launcher/text/console.h"
-#include "runtime/join_placer.h"
-#include "runtime/process_names.h"
+#include "runtime/host/process_names.h"
+#include "runtime/remote/join_placer.h"
 
 namespace sterna::launcher {
 

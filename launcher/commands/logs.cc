@@ -16,7 +16,7 @@
 #include "launcher/text/duration_text.h"
 #include "launcher/text/json_line.h"
 #include "launcher/text/text_format.h"
-#include "runtime/signal_watch.h"
+#include "runtime/loop/signal_watch.h"
 
 namespace sterna::launcher {
 namespace {

@@ -11,8 +11,8 @@
 #include "launcher/hosts/slurm_batch.h"
 #include "launcher/text/console.h"
 #include "launcher/text/json_line.h"
-#include "runtime/bundle.h"
-#include "runtime/real_machine.h"
+#include "runtime/host/real_machine.h"
+#include "runtime/remote/bundle.h"
 
 namespace sterna::launcher {
 namespace {

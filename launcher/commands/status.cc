@@ -14,7 +14,7 @@
 #include "launcher/text/text_format.h"
 #include "launcher/view/live_view.h"
 #include "launcher/view/status_json.h"
-#include "runtime/signal_watch.h"
+#include "runtime/loop/signal_watch.h"
 
 namespace sterna::launcher {
 namespace {

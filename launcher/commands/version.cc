@@ -15,7 +15,7 @@
 #include <string_view>
 
 #include "kernels/isa/isa.h"
-#include "runtime/build_id.h"
+#include "runtime/remote/build_id.h"
 
 namespace sterna::launcher {
 namespace {

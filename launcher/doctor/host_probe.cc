@@ -13,8 +13,8 @@
 #include "launcher/probe/prober.h"
 #include "launcher/program_registry.h"
 #include "launcher/text/console.h"
-#include "runtime/packed_message.h"
-#include "runtime/remote_placer.h"
+#include "runtime/message/packed_message.h"
+#include "runtime/remote/remote_placer.h"
 
 namespace sterna::launcher {
 namespace {

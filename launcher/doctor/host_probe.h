@@ -11,10 +11,10 @@
 
 #include "launcher/cluster_file/cluster_file.h"
 #include "launcher/doctor/report.h"
-#include "runtime/cluster.h"
-#include "runtime/real_machine.h"
-#include "runtime/registry.h"
-#include "runtime/remote_session.h"
+#include "runtime/actor/registry.h"
+#include "runtime/cluster/cluster.h"
+#include "runtime/host/real_machine.h"
+#include "runtime/remote/remote_session.h"
 
 namespace sterna::launcher {
 

@@ -10,7 +10,7 @@
 
 #include "input/place/data_source.h"
 #include "launcher/text/environment.h"
-#include "runtime/bundle.h"
+#include "runtime/remote/bundle.h"
 
 namespace sterna::launcher {
 namespace {

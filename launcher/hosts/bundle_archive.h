@@ -5,7 +5,7 @@
 #include <string>
 
 #include "runtime/base/result.h"
-#include "runtime/remote_session.h"
+#include "runtime/remote/remote_session.h"
 
 namespace sterna::launcher {
 

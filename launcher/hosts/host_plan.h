@@ -7,8 +7,8 @@
 #include <string_view>
 
 #include "launcher/cluster_file/cluster_file.h"
-#include "runtime/cluster.h"
-#include "runtime/remote_placer.h"
+#include "runtime/cluster/cluster.h"
+#include "runtime/remote/remote_placer.h"
 
 namespace sterna::launcher {
 

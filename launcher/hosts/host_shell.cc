@@ -5,9 +5,9 @@
 #include <string_view>
 #include <utility>
 
-#include "runtime/piped_process.h"
-#include "runtime/remote_placer.h"
-#include "runtime/remote_session.h"
+#include "runtime/host/piped_process.h"
+#include "runtime/remote/remote_placer.h"
+#include "runtime/remote/remote_session.h"
 
 namespace sterna::launcher {
 namespace {

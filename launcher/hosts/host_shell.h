@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "runtime/real_machine.h"
-#include "runtime/spawner.h"
+#include "runtime/host/real_machine.h"
+#include "runtime/host/spawner.h"
 
 namespace sterna::launcher {
 

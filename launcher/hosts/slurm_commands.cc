@@ -13,7 +13,7 @@
 #include "launcher/cluster_file/placement.h"
 #include "launcher/hosts/slurm.h"
 #include "launcher/text/environment.h"
-#include "runtime/piped_process.h"
+#include "runtime/host/piped_process.h"
 
 namespace sterna::launcher {
 namespace {

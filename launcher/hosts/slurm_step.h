@@ -6,7 +6,7 @@
 
 #include <functional>
 
-#include "runtime/uv_loop.h"
+#include "runtime/loop/uv_loop.h"
 
 namespace sterna::launcher {
 

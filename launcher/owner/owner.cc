@@ -16,8 +16,8 @@
 #include "launcher/text/json_line.h"
 #include "launcher/view/result_json.h"
 #include "launcher/view/status_json.h"
-#include "runtime/process_names.h"
-#include "runtime/run_files.h"
+#include "runtime/cluster/run_files.h"
+#include "runtime/host/process_names.h"
 
 namespace sterna::launcher {
 namespace {

@@ -9,7 +9,7 @@
 #include "launcher/hosts/host_plan.h"
 #include "launcher/text/console.h"
 #include "launcher/view/status_json.h"
-#include "runtime/process_names.h"
+#include "runtime/host/process_names.h"
 
 namespace sterna::launcher {
 namespace {

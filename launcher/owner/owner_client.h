@@ -12,10 +12,10 @@
 #include "launcher/owner/owner_words.h"
 #include "launcher/past/run_state.h"
 #include "launcher/view/run_status.h"
-#include "runtime/piped_process.h"
-#include "runtime/real_machine.h"
-#include "runtime/remote_placer.h"
-#include "runtime/signal_watch.h"
+#include "runtime/host/piped_process.h"
+#include "runtime/host/real_machine.h"
+#include "runtime/loop/signal_watch.h"
+#include "runtime/remote/remote_placer.h"
 
 namespace sterna::launcher {
 

@@ -21,7 +21,7 @@
 #include <string_view>
 
 #include "launcher/owner/owner.capnp.h"
-#include "runtime/packed_message.h"
+#include "runtime/message/packed_message.h"
 
 namespace sterna::launcher {
 

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "launcher/owner/owner_words.h"
-#include "runtime/spawner.h"
+#include "runtime/host/spawner.h"
 
 namespace sterna::launcher {
 

@@ -4,7 +4,7 @@
 #include <functional>
 
 #include "launcher/owner/owner_words.h"
-#include "runtime/uv_loop.h"
+#include "runtime/loop/uv_loop.h"
 
 namespace sterna::launcher {
 

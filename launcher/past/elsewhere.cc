@@ -11,8 +11,8 @@
 
 #include "launcher/hosts/host_shell.h"
 #include "launcher/text/console.h"
-#include "runtime/remote_placer.h"
-#include "runtime/remote_script.h"
+#include "runtime/remote/remote_placer.h"
+#include "runtime/remote/remote_script.h"
 
 namespace sterna::launcher {
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "launcher/past/run_state.h"
-#include "runtime/real_machine.h"
+#include "runtime/host/real_machine.h"
 
 namespace sterna::launcher {
 

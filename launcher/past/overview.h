@@ -7,7 +7,7 @@
 
 #include "launcher/past/run_state.h"
 #include "launcher/view/run_status.h"
-#include "runtime/cluster_messages.h"
+#include "runtime/cluster/cluster_messages.h"
 
 namespace sterna::launcher {
 

@@ -12,8 +12,8 @@
 #include "launcher/text/environment.h"
 #include "launcher/text/files.h"
 #include "launcher/text/json_line.h"
-#include "runtime/cluster_messages.h"
-#include "runtime/keys.h"
+#include "runtime/cluster/cluster_messages.h"
+#include "runtime/zmq/curve_keys.h"
 
 namespace sterna::launcher {
 namespace {

@@ -13,7 +13,7 @@
 
 #include "launcher/cluster_file/cluster_file.h"
 #include "runtime/base/result.h"
-#include "runtime/bootstrap.h"
+#include "runtime/host/bootstrap.h"
 
 namespace sterna::launcher {
 

@@ -6,9 +6,9 @@
 #include <string>
 
 #include "launcher/past/run_state.h"
-#include "runtime/cluster_messages.h"
-#include "runtime/connected_process.h"
-#include "runtime/real_machine.h"
+#include "runtime/cluster/cluster_messages.h"
+#include "runtime/cluster/connected_process.h"
+#include "runtime/host/real_machine.h"
 
 namespace sterna::launcher {
 

@@ -8,7 +8,7 @@
 
 #include "launcher/probe/probe_messages.h"
 #include "launcher/probe/prober.h"
-#include "runtime/packed_message.h"
+#include "runtime/message/packed_message.h"
 
 namespace sterna::launcher {
 namespace {

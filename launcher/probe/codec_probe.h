@@ -8,7 +8,7 @@
 
 #include "actors/job/job.h"
 #include "launcher/probe/codec_choice.h"
-#include "runtime/cluster.h"
+#include "runtime/cluster/cluster.h"
 
 namespace sterna::launcher {
 

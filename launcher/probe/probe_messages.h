@@ -8,9 +8,9 @@
 
 #include "launcher/probe/codec_choice.h"
 #include "launcher/probe/probe.capnp.h"
-#include "runtime/actor_ref.h"
 #include "runtime/base/clock.h"
-#include "runtime/message.h"
+#include "runtime/message/actor_ref.h"
+#include "runtime/message/message.h"
 
 namespace sterna::launcher {
 

@@ -12,9 +12,9 @@
 
 #include "actors/job/job.h"
 #include "launcher/probe/codec_speed.h"
-#include "runtime/directory.h"
-#include "runtime/numeric_address.h"
-#include "runtime/packed_message.h"
+#include "runtime/cluster/find_actor.h"
+#include "runtime/message/packed_message.h"
+#include "runtime/transport/numeric_address.h"
 
 namespace sterna::launcher {
 namespace {

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "launcher/probe/probe_messages.h"
-#include "runtime/process.h"
-#include "runtime/registry.h"
+#include "runtime/actor/process.h"
+#include "runtime/actor/registry.h"
 
 namespace sterna::launcher {
 

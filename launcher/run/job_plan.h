@@ -7,7 +7,7 @@
 #include "actors/job/job.h"
 #include "input/place/data_source.h"
 #include "launcher/cluster_file/cluster_file.h"
-#include "runtime/cluster.h"
+#include "runtime/cluster/cluster.h"
 
 namespace sterna::launcher {
 

@@ -13,8 +13,8 @@
 
 #include "launcher/program_registry.h"
 #include "launcher/text/nearest.h"
-#include "runtime/link.h"
-#include "runtime/piped_process.h"
+#include "runtime/host/piped_process.h"
+#include "runtime/link/link.h"
 
 namespace sterna::launcher {
 namespace {

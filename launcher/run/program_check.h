@@ -6,7 +6,7 @@
 #include <string>
 
 #include "launcher/cluster_file/cluster_file.h"
-#include "runtime/real_machine.h"
+#include "runtime/host/real_machine.h"
 
 namespace sterna::launcher {
 

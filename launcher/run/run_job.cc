@@ -19,8 +19,8 @@
 #include "launcher/run/run_files_back.h"
 #include "launcher/text/console.h"
 #include "launcher/text/duration_text.h"
-#include "runtime/real_machine.h"
-#include "runtime/signal_watch.h"
+#include "runtime/host/real_machine.h"
+#include "runtime/loop/signal_watch.h"
 
 namespace sterna::launcher {
 

@@ -12,8 +12,8 @@
 #include "launcher/cluster_file/cluster_file.h"
 #include "launcher/run/program_check.h"
 #include "launcher/run/run_observer.h"
-#include "runtime/cluster.h"
-#include "runtime/real_machine.h"
+#include "runtime/cluster/cluster.h"
+#include "runtime/host/real_machine.h"
 
 namespace sterna::launcher {
 

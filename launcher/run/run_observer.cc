@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "actors/codecs/codec.h"
-#include "runtime/process.h"
+#include "runtime/actor/process.h"
 
 namespace sterna::launcher {
 

@@ -13,8 +13,8 @@
 #include "launcher/cluster_file/cluster_file.h"
 #include "launcher/view/result_json.h"
 #include "launcher/view/run_status.h"
-#include "runtime/actor.h"
-#include "runtime/cluster_messages.h"
+#include "runtime/actor/actor.h"
+#include "runtime/cluster/cluster_messages.h"
 
 namespace sterna::launcher {
 

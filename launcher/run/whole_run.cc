@@ -17,8 +17,8 @@
 #include "launcher/text/progress_line.h"
 #include "launcher/text/text_format.h"
 #include "launcher/view/status_json.h"
-#include "runtime/join_placer.h"
-#include "runtime/run_files.h"
+#include "runtime/cluster/run_files.h"
+#include "runtime/remote/join_placer.h"
 
 namespace sterna::launcher {
 

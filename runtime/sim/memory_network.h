@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "runtime/sim/sim_loop.h"
-#include "runtime/transport.h"
+#include "runtime/transport/transport.h"
 
 namespace sterna {
 

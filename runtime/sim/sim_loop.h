@@ -9,8 +9,8 @@
 #include <queue>
 #include <vector>
 
-#include "runtime/executor.h"
-#include "runtime/loop.h"
+#include "runtime/loop/executor.h"
+#include "runtime/loop/loop.h"
 
 namespace sterna {
 

@@ -4,7 +4,7 @@
 #include <csignal>
 #include <utility>
 
-#include "runtime/hosted.h"
+#include "runtime/cluster/hosted_process.h"
 
 namespace sterna {
 

@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "runtime/machine.h"
-#include "runtime/registry.h"
+#include "runtime/actor/registry.h"
+#include "runtime/host/machine.h"
 #include "runtime/sim/memory_network.h"
 #include "runtime/sim/sim_loop.h"
 

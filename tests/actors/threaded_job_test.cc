@@ -4,8 +4,8 @@
 
 #include <filesystem>
 
-#include "runtime/thread_executor.h"
-#include "runtime/uv_loop.h"
+#include "runtime/loop/thread_executor.h"
+#include "runtime/loop/uv_loop.h"
 #include "tests/actors/simulated_job.h"
 
 namespace sterna::actors {

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/cluster_messages.h"
+#include "runtime/cluster/cluster_messages.h"
 #include "tests/end_to_end/hostile.capnp.h"
 #include "tests/runtime/cluster_test_actor.h"
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "runtime/message.h"
-#include "runtime/transport.h"
+#include "runtime/message/message.h"
+#include "runtime/transport/transport.h"
 
 namespace sterna::test {
 

@@ -10,10 +10,10 @@
 #include <csignal>
 #include <filesystem>
 
+#include "runtime/host/process_names.h"
+#include "runtime/host/real_machine.h"
 #include "runtime/main.h"
-#include "runtime/process_names.h"
-#include "runtime/real_machine.h"
-#include "runtime/socket_directory.h"
+#include "runtime/zmq/socket_directory.h"
 #include "tests/runtime/cluster_test_actor.h"
 
 namespace sterna::test {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/process_names.h"
+#include "runtime/host/process_names.h"
 #include "tests/end_to_end/program.h"
 
 namespace sterna::test {

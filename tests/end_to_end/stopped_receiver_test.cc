@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
+#include "runtime/host/real_machine.h"
 #include "runtime/main.h"
-#include "runtime/real_machine.h"
 #include "tests/end_to_end/hostile_actor.h"
 
 namespace sterna::test {

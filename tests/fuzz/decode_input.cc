@@ -5,7 +5,7 @@
 #include <cstring>
 #include <memory>
 
-#include "runtime/batch.h"
+#include "runtime/transport/frame_batch.h"
 #include "tests/fuzz/message_list.h"
 
 namespace sterna::fuzz {

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/message.h"
+#include "runtime/message/message.h"
 
 namespace sterna::fuzz {
 

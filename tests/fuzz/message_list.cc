@@ -7,9 +7,9 @@
 #include "launcher/bench/actors/messages.h"
 #include "launcher/owner/owner_words.h"
 #include "launcher/probe/probe_messages.h"
-#include "runtime/actor_ref.h"
-#include "runtime/cluster_messages.h"
-#include "runtime/link_messages.h"
+#include "runtime/cluster/cluster_messages.h"
+#include "runtime/link/link_messages.h"
+#include "runtime/message/actor_ref.h"
 
 namespace sterna::fuzz {
 

@@ -5,7 +5,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "runtime/message.h"
+#include "runtime/message/message.h"
 
 namespace sterna::fuzz {
 

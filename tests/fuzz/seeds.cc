@@ -5,9 +5,9 @@
 #include "launcher/bench/actors/messages.h"
 #include "launcher/owner/owner_words.h"
 #include "launcher/probe/probe_messages.h"
-#include "runtime/batch.h"
-#include "runtime/cluster_messages.h"
-#include "runtime/link_messages.h"
+#include "runtime/cluster/cluster_messages.h"
+#include "runtime/link/link_messages.h"
+#include "runtime/transport/frame_batch.h"
 #include "tests/fuzz/decode_input.h"
 #include "tests/fuzz/message_list.h"
 

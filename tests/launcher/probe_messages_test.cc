@@ -5,7 +5,7 @@
 
 #include <limits>
 
-#include "runtime/packed_message.h"
+#include "runtime/message/packed_message.h"
 
 namespace sterna::launcher {
 namespace {

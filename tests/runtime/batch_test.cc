@@ -1,4 +1,4 @@
-#include "runtime/batch.h"
+#include "runtime/transport/frame_batch.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Bundles: what their hash stands for, and where a program's own bundle is looked for.
-#include "runtime/bundle.h"
+#include "runtime/remote/bundle.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 
 #include <fstream>
 
-#include "runtime/build_id.h"
+#include "runtime/remote/build_id.h"
 #include "tests/temporary_folder.h"
 
 namespace sterna {

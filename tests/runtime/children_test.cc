@@ -1,4 +1,4 @@
-#include "runtime/children.h"
+#include "runtime/cluster/children.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "runtime/cluster.h"
+#include "runtime/cluster/cluster.h"
 #include "runtime/sim/sim_world.h"
 #include "tests/runtime/cluster_test_actor.h"
 

@@ -9,9 +9,9 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/directory.h"
-#include "runtime/process.h"
-#include "runtime/registry.h"
+#include "runtime/actor/process.h"
+#include "runtime/actor/registry.h"
+#include "runtime/cluster/find_actor.h"
 #include "tests/runtime/cluster_test.capnp.h"
 
 namespace sterna::test {

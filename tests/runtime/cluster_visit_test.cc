@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "runtime/cluster.h"
-#include "runtime/connected_process.h"
+#include "runtime/cluster/cluster.h"
+#include "runtime/cluster/connected_process.h"
 #include "runtime/sim/sim_world.h"
 #include "tests/runtime/cluster_test_actor.h"
 

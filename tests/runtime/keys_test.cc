@@ -1,8 +1,8 @@
-#include "runtime/keys.h"
+#include "runtime/zmq/curve_keys.h"
 
 #include <gtest/gtest.h>
 
-#include "runtime/admissions.h"
+#include "runtime/zmq/admissions.h"
 
 namespace sterna {
 namespace {

@@ -1,4 +1,4 @@
-#include "runtime/lease.h"
+#include "runtime/cluster/lease.h"
 
 #include <gtest/gtest.h>
 

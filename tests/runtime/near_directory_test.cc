@@ -1,4 +1,4 @@
-#include "runtime/near_directory.h"
+#include "runtime/zmq/neighbourhood.h"
 
 #include <gtest/gtest.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
-#include "runtime/packed_message.h"
+#include "runtime/message/packed_message.h"
 
 #include <gtest/gtest.h>
 
-#include "runtime/cluster_messages.h"
+#include "runtime/cluster/cluster_messages.h"
 
 namespace sterna {
 namespace {

@@ -1,4 +1,4 @@
-#include "runtime/process_names.h"
+#include "runtime/host/process_names.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // The registry: actors made by the name of their type, from arguments that are packed or JSON.
-#include "runtime/registry.h"
+#include "runtime/actor/registry.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // The conversation with a host, with this host's own shell at the other end instead of ssh's.
-#include "runtime/remote_session.h"
+#include "runtime/remote/remote_session.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -14,8 +14,8 @@
 #include <optional>
 #include <set>
 
-#include "runtime/bundle.h"
-#include "runtime/remote_script.h"
+#include "runtime/remote/bundle.h"
+#include "runtime/remote/remote_script.h"
 #include "tests/temporary_folder.h"
 
 namespace sterna::test {

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "runtime/actor/process.h"
 #include "runtime/base/random.h"
-#include "runtime/process.h"
 #include "runtime/sim/memory_network.h"
 #include "runtime/sim/sim_loop.h"
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/process.h"
+#include "runtime/actor/process.h"
 #include "tests/runtime/test_messages.capnp.h"
 
 namespace sterna::test {

@@ -1,4 +1,4 @@
-#include "runtime/thread_executor.h"
+#include "runtime/loop/thread_executor.h"
 
 #include <gtest/gtest.h>
 #include <pthread.h>
@@ -8,7 +8,7 @@
 #include <optional>
 #include <thread>
 
-#include "runtime/uv_loop.h"
+#include "runtime/loop/uv_loop.h"
 
 namespace sterna {
 namespace {

@@ -1,4 +1,4 @@
-#include "runtime/timers.h"
+#include "runtime/loop/timers.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "runtime/uv_loop.h"
+#include "runtime/loop/uv_loop.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "runtime/zmq_endpoints.h"
+#include "runtime/zmq/zmq_endpoints.h"
 #include "tests/temporary_folder.h"
 
 #include <gtest/gtest.h>

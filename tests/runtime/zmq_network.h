@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "runtime/keys.h"
-#include "runtime/zmq_transport.h"
+#include "runtime/zmq/curve_keys.h"
+#include "runtime/zmq/zmq_transport.h"
 #include "tests/temporary_folder.h"
 
 namespace sterna::zmq_test {

@@ -1,4 +1,4 @@
-#include "runtime/zmq_transport.h"
+#include "runtime/zmq/zmq_transport.h"
 
 #include <arpa/inet.h>
 #include <gmock/gmock.h>

@@ -5,9 +5,9 @@
 
 #include "launcher/bench/actors/messages.h"
 #include "launcher/bench/actors/raw_zmq.h"
-#include "runtime/actor.h"
-#include "runtime/process.h"
-#include "runtime/registry.h"
+#include "runtime/actor/actor.h"
+#include "runtime/actor/process.h"
+#include "runtime/actor/registry.h"
 
 namespace sterna::launcher {
 

@@ -2,7 +2,7 @@
 # What `sterna bench actors` speaks.
 using Cxx = import "/capnp/c++.capnp";
 $Cxx.namespace("sterna::schema::bench");
-using Envelope = import "/runtime/schema/envelope.capnp";
+using Envelope = import "/runtime/message/envelope.capnp";
 
 struct Echo { body @0 :Data; }
 

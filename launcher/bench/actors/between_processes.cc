@@ -8,8 +8,8 @@
 #include "launcher/bench/logs.h"
 #include "launcher/probe/median.h"
 #include "launcher/program_registry.h"
-#include "runtime/cluster.h"
-#include "runtime/real_machine.h"
+#include "runtime/cluster/cluster.h"
+#include "runtime/host/real_machine.h"
 
 namespace sterna::launcher {
 

@@ -7,8 +7,8 @@
 #include "launcher/bench/actors/actors.h"
 #include "launcher/bench/figures.h"
 #include "launcher/probe/median.h"
-#include "runtime/thread_executor.h"
-#include "runtime/uv_loop.h"
+#include "runtime/loop/thread_executor.h"
+#include "runtime/loop/uv_loop.h"
 
 namespace sterna::launcher {
 

@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "launcher/bench/actors/bench.capnp.h"
-#include "runtime/actor_ref.h"
 #include "runtime/base/clock.h"
-#include "runtime/message.h"
+#include "runtime/message/actor_ref.h"
+#include "runtime/message/message.h"
 
 namespace sterna::launcher {
 

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "runtime/base/result.h"
-#include "runtime/spawner.h"
+#include "runtime/host/spawner.h"
 
 namespace sterna::launcher {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "greeting.capnp.h"
-#include "runtime/directory.h"
+#include "runtime/cluster/find_actor.h"
 #include "runtime/main.h"
 
 namespace {

@@ -1,0 +1,27 @@
+// What actors call, and how a compute thread reaches one.
+#include "runtime/actor/actor.h"
+
+#include "runtime/actor/process.h"
+
+namespace sterna {
+
+void Poster::post(std::function<void()> work) const {
+  if (loop_ == nullptr) return;
+  loop_->post([process = process_, actor = actor_, work = std::move(work)] {
+    const auto alive = process.lock();
+    if (alive && (*alive)->alive(actor)) work();
+  });
+}
+
+ActorId ActorBase::id() const { return {process_->id(), local_}; }
+Time ActorBase::now() const { return process_->loop().now(); }
+ActorId ActorBase::sender() const { return process_->sender(); }
+Sleep ActorBase::sleep(Duration duration) { return {process_->timers(), now() + duration}; }
+void ActorBase::run(Task<void> task) { process_->run_task(local_, std::move(task)); }
+Poster ActorBase::poster() const { return process_->poster(local_); }
+void ActorBase::watch(ActorId actor) { process_->watch(local_, actor); }
+void ActorBase::stop() { process_->kill(local_, ""); }
+void ActorBase::fail(const std::string& cause) { process_->kill(local_, cause); }
+void ActorBase::log(std::string_view line) const { process_->log(line); }
+
+}  // namespace sterna

@@ -1,0 +1,163 @@
+// Future<T>: the answer to an ask, awaited in a task. Also Condition and Sleep, the other
+// awaitables.
+//
+// A future ends with exactly one of: the reply, remote, deadline, cancelled, actor_down (with
+// actor, incarnation and cause), overloaded. Destroying or cancelling one before that withdraws the
+// ask, and tells the other side. Awaiting is for the actor's own loop thread.
+#pragma once
+
+#include <coroutine>
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+#include "runtime/base/result.h"
+#include "runtime/loop/timers.h"
+#include "runtime/message/message.h"
+
+namespace sterna {
+
+class Process;
+
+namespace detail {
+
+/// The part of a future that the process's table of pending asks points at.
+class PendingAsk : private Timers::Target {
+ public:
+  /// Called once; takes the answer out of the mail.
+  virtual void answer(Mail& mail) = 0;
+  virtual void fail(Error error) = 0;
+  /// What a reply from the wire must decode to; null for an empty reply.
+  virtual const MessageType* reply_type() const = 0;
+
+ protected:
+  PendingAsk() = default;
+  PendingAsk(PendingAsk&& other) noexcept;
+  PendingAsk& operator=(PendingAsk&& other) noexcept;
+  ~PendingAsk() { withdraw(); }
+  /// Forgets the ask and tells the other side; harmless once answered.
+  void withdraw();
+  void resume() {
+    if (waiter_) std::exchange(waiter_, nullptr).resume();
+  }
+
+  void timer_fired() final;  // the deadline
+
+  Process* process_ = nullptr;
+  std::uint64_t correlation_ = 0;  ///< 0 once it has ended
+  Timers::Id timer_ = 0;
+  std::coroutine_handle<> waiter_;
+  friend class sterna::Process;
+};
+
+}  // namespace detail
+
+template <class T>
+class [[nodiscard]] Future final : public detail::PendingAsk {
+ public:
+  using Value = T;
+  Future() = default;
+  /// An ask that has already ended.
+  explicit Future(Error error) : result_(std::move(error)) {}
+  Future(Future&&) noexcept = default;
+  Future& operator=(Future&&) noexcept = default;
+
+  bool ready() const { return result_.has_value(); }
+  /// The result, once ready; a future gives it once.
+  Result<T> take() { return std::move(*result_); }
+  /// Ends the ask as cancelled, here and at the actor asked.
+  void cancel() {
+    if (ready()) return;
+    withdraw();
+    fail(Error{Errc::cancelled, "the asker cancelled"});
+  }
+
+  bool await_ready() const noexcept { return ready(); }
+  void await_suspend(std::coroutine_handle<> waiter) noexcept { waiter_ = waiter; }
+  Result<T> await_resume() { return take(); }
+
+  void answer(Mail& mail) override {
+    if constexpr (std::is_void_v<T>) {
+      result_.emplace();
+    } else {
+      result_.emplace(std::move(static_cast<MessageMail<T>&>(mail).message));
+    }
+    resume();
+  }
+  void fail(Error error) override {
+    result_.emplace(std::move(error));
+    resume();
+  }
+  const MessageType* reply_type() const override {
+    if constexpr (std::is_void_v<T>) {
+      return nullptr;
+    } else {
+      return &kMessageType<T>;
+    }
+  }
+
+ private:
+  std::optional<Result<T>> result_;
+};
+
+/// Lets tasks of one loop wait until something is true: co_await condition.wait() in a while loop.
+class Condition {
+ public:
+  class Wait {
+   public:
+    explicit Wait(Condition& condition) : condition_(&condition) {}
+    Wait(const Wait&) = delete;
+    Wait& operator=(const Wait&) = delete;
+    ~Wait() { unlink(); }
+    bool await_ready() const noexcept { return false; }
+    void await_suspend(std::coroutine_handle<> waiter) noexcept;
+    void await_resume() const noexcept {}
+
+   private:
+    friend class Condition;
+    void unlink();
+    Condition* condition_;
+    std::coroutine_handle<> waiter_;
+    Wait* previous_ = nullptr;
+    Wait* next_ = nullptr;
+    std::uint64_t round_ = 0;
+    bool linked_ = false;
+  };
+
+  Condition() = default;
+  Condition(const Condition&) = delete;
+  Condition& operator=(const Condition&) = delete;
+  ~Condition();
+  Wait wait() { return Wait(*this); }
+  /// Resumes everyone who waits now, in the order of waiting, before it returns.
+  void notify_all();
+
+ private:
+  Wait* first_ = nullptr;
+  Wait* last_ = nullptr;
+  std::uint64_t round_ = 0;  ///< counts notifications, so that waiting again waits for the next
+};
+
+/// Awaits a time; destroyed early, it is disarmed.
+class Sleep final : private Timers::Target {
+ public:
+  Sleep(Timers& timers, Time until) : timers_(timers), until_(until) {}
+  Sleep(const Sleep&) = delete;
+  Sleep& operator=(const Sleep&) = delete;
+  ~Sleep() { timers_.cancel(timer_); }
+  bool await_ready() const noexcept { return false; }
+  void await_suspend(std::coroutine_handle<> waiter) {
+    waiter_ = waiter;
+    timer_ = timers_.arm(until_, *this);
+  }
+  void await_resume() const noexcept {}
+
+ private:
+  void timer_fired() override { waiter_.resume(); }
+  Timers& timers_;
+  Time until_;
+  Timers::Id timer_ = 0;
+  std::coroutine_handle<> waiter_;
+};
+
+}  // namespace sterna

@@ -1,0 +1,286 @@
+#include "runtime/actor/process.h"
+
+#include <algorithm>
+#include <cassert>
+
+namespace sterna {
+
+namespace {
+// Per turn of the loop, so that neither mail nor timers starve the sockets.
+constexpr int kMailBudget = 512;
+constexpr int kTimerBudget = 128;
+// How many causes of death are remembered for those who ask later.
+constexpr std::size_t kEpitaphs = 1024;
+}  // namespace
+
+RootPromise::RootPromise(Process::Cell& cell, const detail::Ticket& asked_by, std::size_t* waiting)
+    : ticket(asked_by), next(cell.roots), cell_(cell), waiting_(waiting) {
+  if (waiting_ != nullptr) ++*waiting_;
+  if (next != nullptr) next->previous_ = this;
+  cell.roots = this;
+}
+
+RootPromise::~RootPromise() {
+  if (waiting_ != nullptr) --*waiting_;
+  if (next != nullptr) next->previous_ = previous_;
+  (previous_ != nullptr ? previous_->next : cell_.roots) = next;
+}
+
+// ---- life of the process
+
+Process::Process(const ProcessEnvironment& environment, ProcessOptions options)
+    : environment_(environment),
+      options_(std::move(options)),
+      alive_token_(std::make_shared<Process*>(this)) {
+  cells_.emplace_back();  // slot 0 stands for "outside any actor"
+  asks_.emplace_back();
+  if (environment_.transport != nullptr) {
+    Links::Owner& owner = *this;
+    links_ = std::make_unique<Links>(owner, *environment_.transport, environment_.loop, timers_,
+                                     environment_.random, environment_.log, options_.link);
+  }
+  environment_.loop.add(*this);
+}
+
+Process::~Process() {
+  // Who is buried now may still lose links, and those who listened are being buried too.
+  on_death_ = nullptr;
+  on_link_end_ = nullptr;
+  introducer_ = nullptr;
+  for (std::uint32_t slot = 1; slot < cells_.size(); ++slot) {
+    if (cells_[slot].actor) {
+      bury_one({(static_cast<std::uint64_t>(cells_[slot].generation) << 32) | slot},
+               "the process ends");
+    }
+  }
+  alive_token_.reset();
+  environment_.loop.remove(*this);
+  while (queue_head_ != nullptr) delete std::exchange(queue_head_, queue_head_->next);
+}
+
+ActorId Process::adopt(std::unique_ptr<ActorBase> actor, const detail::ActorClass& type,
+                       LocalId owner) {
+  std::uint32_t slot = 0;
+  if (free_cells_.empty()) {
+    slot = static_cast<std::uint32_t>(cells_.size());
+    cells_.emplace_back();
+  } else {
+    slot = free_cells_.back();
+    free_cells_.pop_back();
+  }
+  Cell& cell = cells_[slot];
+  const LocalId local{(static_cast<std::uint64_t>(cell.generation) << 32) | slot};
+  cell.actor = std::move(actor);
+  cell.type = &type;
+  cell.owner = owner;
+  cell.dying = false;
+  cell.actor->process_ = this;
+  cell.actor->local_ = local;
+  ++live_;
+  if (owner && alive(owner)) {
+    auto& children = cell_of(owner).children;
+    if (!children) children = std::make_unique<std::vector<LocalId>>();
+    children->push_back(local);
+  }
+  cell.actor->started();
+  return {id(), local};
+}
+
+bool Process::alive(LocalId actor) const {
+  const std::uint32_t slot = slot_of(actor);
+  return slot != 0 && slot < cells_.size() && cells_[slot].actor != nullptr &&
+         cells_[slot].generation == generation_of(actor);
+}
+
+bool Process::doomed(LocalId actor) const { return !alive(actor) || cells_[slot_of(actor)].dying; }
+
+ActorBase* Process::find(LocalId actor) {
+  return alive(actor) ? cells_[slot_of(actor)].actor.get() : nullptr;
+}
+
+void Process::kill(LocalId actor, const std::string& cause) {
+  if (!alive(actor) || cell_of(actor).dying) return;
+  cell_of(actor).dying = true;
+  dying_.emplace_back(actor, cause);
+}
+
+void Process::request_stop() {
+  std::vector<ActorBase*> top;
+  for (Cell& cell : cells_) {
+    if (cell.actor && !cell.owner) top.push_back(cell.actor.get());
+  }
+  for (ActorBase* actor : top) actor->stop_requested();
+}
+
+void Process::bury() {
+  while (!dying_.empty()) {
+    const auto [actor, cause] = std::move(dying_.back());
+    dying_.pop_back();
+    bury_one(actor, cause);
+  }
+}
+
+void Process::bury_one(LocalId actor, const std::string& cause) {
+  if (!alive(actor)) return;
+  Cell& cell = cell_of(actor);
+  // Those who wait for its answers learn first; then everything it waited in goes.
+  const Error down{Errc::actor_down, "the actor died: " + (cause.empty() ? "it stopped" : cause)};
+  while (cell.roots != nullptr) {
+    RootPromise* root = cell.roots;
+    const detail::Ticket ticket = root->ticket;
+    root->handle.destroy();
+    reply(ticket, std::make_unique<FailureMail>(down), Kind::FAILURE);
+  }
+  const auto children = std::move(cell.children);
+  std::unique_ptr<ActorBase> remains = std::move(cell.actor);
+  cell.type = nullptr;
+  if (++cell.generation != 0) free_cells_.push_back(slot_of(actor));  // a worn-out slot retires
+  --live_;
+  std::erase_if(local_watches_, [&](const auto& watch) { return watch.second == actor; });
+  if (!cause.empty()) {
+    epitaphs_.emplace_back(actor, cause);
+    if (epitaphs_.size() > kEpitaphs) epitaphs_.pop_front();
+  }
+  remains.reset();
+  if (children) {
+    for (const LocalId child : *children) bury_one(child, "its owner died");
+  }
+  const PeerIdentity& self = options_.link.identity;
+  notify_watchers(
+      {id(), actor},
+      {{id(), actor}, self.name, self.incarnation, cause.empty() ? "it stopped" : cause});
+  if (on_death_) on_death_(actor, cause);
+}
+
+std::string Process::cause_of(LocalId actor) const {
+  for (const auto& [dead, cause] : epitaphs_) {
+    if (dead == actor) return cause;
+  }
+  return "it stopped, or never was";
+}
+
+// ---- turning
+
+bool Process::ready() {
+  return queue_head_ != nullptr || !dying_.empty() || timers_.next() <= loop().now();
+}
+
+void Process::turn() {
+  timers_.fire(loop().now(), kTimerBudget);
+  if (!dying_.empty()) bury();
+  for (int budget = kMailBudget; budget > 0 && queue_head_ != nullptr; --budget) {
+    const std::unique_ptr<Mail> mail(std::exchange(queue_head_, queue_head_->next));
+    if (queue_head_ == nullptr) queue_tail_ = nullptr;
+    --queued_;
+    dispatch(*mail);
+    if (!dying_.empty()) bury();
+  }
+}
+
+void Process::enqueue(std::unique_ptr<Mail> mail) {
+  Mail* last = mail.release();
+  (queue_tail_ != nullptr ? queue_tail_->next : queue_head_) = last;
+  queue_tail_ = last;
+  ++queued_;
+}
+
+void Process::dispatch(Mail& mail) {
+  sender_ = mail.source;
+  switch (mail.kind) {
+    case Kind::TELL:
+    case Kind::ASK:
+      dispatch_to_actor(mail);
+      break;
+    case Kind::REPLY:
+      if (detail::PendingAsk* ask = end_ask(mail.correlation)) ask->answer(mail);
+      break;
+    case Kind::FAILURE:
+      if (detail::PendingAsk* ask = end_ask(mail.correlation)) {
+        ask->fail(std::move(static_cast<FailureMail&>(mail).error));
+      }
+      break;
+    case Kind::CANCEL:
+      cancel_handler({mail.source, mail.correlation, mail.target});
+      break;
+  }
+  sender_ = {};
+  if (mail.charge != 0) links_->consumed(mail.source.process, mail);
+}
+
+void Process::dispatch_to_actor(Mail& mail) {
+  const detail::Ticket ticket{mail.source, mail.kind == Kind::ASK ? mail.correlation : 0,
+                              mail.target};
+  if (!alive(mail.target)) {
+    reply(ticket,
+          std::make_unique<FailureMail>(
+              Error{Errc::actor_down, "the actor is dead: " + cause_of(mail.target)}),
+          Kind::FAILURE);
+    return;
+  }
+  Cell& cell = cell_of(mail.target);
+  const detail::HandlerEntry* handler =
+      mail.type == nullptr ? nullptr : cell.type->find(mail.type->type_id);
+  if (handler == nullptr) {
+    // An address of the wrong interface, made by hand; the typed API cannot send this.
+    reply(ticket,
+          std::make_unique<FailureMail>(
+              Error{Errc::remote, "the actor does not accept this message"}),
+          Kind::FAILURE);
+    return;
+  }
+  if (const std::size_t* waiting = waiting_for(ticket);
+      waiting != nullptr && *waiting >= options_.max_waiting_handlers) {
+    reply(ticket,
+          std::make_unique<FailureMail>(Error{Errc::overloaded, "too many asks wait for answers"}),
+          Kind::FAILURE);
+    return;
+  }
+  try {
+    handler->invoke(*cell.actor, mail, ticket);
+  } catch (...) {
+    handler_threw(cell, ticket, std::current_exception());
+  }
+}
+
+void Process::handler_threw(Cell& cell, const detail::Ticket& ticket,
+                            std::exception_ptr exception) {
+  std::string what = "unknown exception";
+  try {
+    std::rethrow_exception(std::move(exception));
+  } catch (const std::exception& error) {
+    what = error.what();
+  } catch (...) {  // NOLINT(bugprone-empty-catch): the text above stands
+  }
+  reply(ticket, std::make_unique<FailureMail>(Error{Errc::remote, "its handler threw: " + what}),
+        Kind::FAILURE);
+  kill(cell.actor->local_, "a handler threw: " + what);
+}
+
+void Process::cancel_handler(const detail::Ticket& ticket) {
+  if (!alive(ticket.asked)) return;
+  for (RootPromise* root = cell_of(ticket.asked).roots; root != nullptr; root = root->next) {
+    // A process's asks are numbered across its actors.
+    if (root->ticket.correlation == ticket.correlation &&
+        root->ticket.asker.process == ticket.asker.process) {
+      root->handle.destroy();
+      return;
+    }
+  }
+}
+
+void Process::cancel_handlers_for(Cell& cell, ProcessId asker) {
+  for (RootPromise* root = cell.roots; root != nullptr;) {
+    RootPromise* next = root->next;
+    if (root->ticket.correlation != 0 && root->ticket.asker.process == asker) {
+      root->handle.destroy();
+      next = cell.roots;  // what it held may have ended others
+    }
+    root = next;
+  }
+}
+
+void Process::run_task(LocalId actor, Task<void> task) {
+  if (alive(actor)) run_handler(cell_of(actor), detail::Ticket{{}, 0, actor}, std::move(task));
+}
+
+}  // namespace sterna

@@ -1,0 +1,241 @@
+// Process: the actors of one process, their mail, their asks, and its links to other processes.
+//
+// Not a singleton: a test runs a whole cluster of these in one program. Everything it needs is
+// passed in and must outlive it. Loop thread only, except Poster.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "runtime/actor/actor.h"
+#include "runtime/base/random.h"
+#include "runtime/link/link.h"
+
+namespace sterna {
+
+/// Everything a process stands on. `transport` may be null: then there are only local actors.
+struct ProcessEnvironment {
+  Loop& loop;
+  Random& random;
+  Executor& executor;
+  Transport* transport = nullptr;
+  /// Takes log lines (without newline). Never null.
+  std::function<void(std::string_view line)> log;
+};
+
+struct ProcessOptions {
+  LinkOptions link;                 ///< identity, run, heartbeat, credits
+  std::size_t max_mail = 1U << 20;  ///< messages queued between local actors
+  std::size_t max_asks = 1U << 20;  ///< asks in flight
+  /// Handlers that one other process may keep waiting here; further asks of its end as overloaded.
+  std::size_t max_waiting_handlers = 1U << 14;
+};
+
+class Process final : private Loop::Source, private Links::Owner {
+ public:
+  Process(const ProcessEnvironment& environment, ProcessOptions options);
+  ~Process() override;
+  Process(const Process&) = delete;
+  Process& operator=(const Process&) = delete;
+
+  ProcessId id() const { return options_.link.self; }
+  const ProcessOptions& options() const { return options_; }
+  Loop& loop() const { return environment_.loop; }
+  Random& random() const { return environment_.random; }
+  Executor& executor() const { return environment_.executor; }
+  Timers& timers() { return timers_; }
+  /// Null without a transport.
+  Links* links() { return links_.get(); }
+  std::size_t actors() const { return live_; }
+  void log(std::string_view line) const { environment_.log(line); }
+
+  /// A top-level actor of this process.
+  template <class A, class... Args>
+  ActorRef<typename A::InterfaceType> spawn(Args&&... args) {
+    return {adopt(std::make_unique<A>(std::forward<Args>(args)...), class_of<A>(), {})};
+  }
+  /// As spawn(), for an actor made elsewhere (a registry's factory).
+  ActorId adopt(std::unique_ptr<ActorBase> actor, const detail::ActorClass& type, LocalId owner);
+  template <class A>
+  static const detail::ActorClass& class_of();
+
+  /// For plain code outside any actor, between turns of the loop: ask, then wait().
+  template <class I, class M>
+  Future<ReplyTo<M>> ask(ActorRef<I> to, M message, Duration deadline) {
+    return send_ask(LocalId{}, to, std::move(message), deadline);
+  }
+  template <class I, class M>
+  void tell(ActorRef<I> to, M message) {
+    send_tell(LocalId{}, to, std::move(message));
+  }
+  /// Runs the loop until the future has ended.
+  template <class T>
+  Result<T> wait(Future<T> future) {
+    loop().run_until([&] { return future.ready(); }, kNever);
+    return future.take();
+  }
+
+  void kill(LocalId actor, const std::string& cause);
+  /// Asks every top-level actor to stop.
+  void request_stop();
+  /// Called after an actor has died, with its cause ("" for a plain stop()).
+  void set_on_death(std::function<void(LocalId, const std::string& cause)> hook) {
+    on_death_ = std::move(hook);
+  }
+  /// Asked to open a link to a process nobody has introduced; answers through links().
+  void set_introducer(std::function<void(ProcessId)> introducer) {
+    introducer_ = std::move(introducer);
+  }
+  /// A link has ended; `fault` if the peer sent what it must not (it is muted then).
+  void set_on_link_end(
+      std::function<void(const Contact& peer, const std::string& cause, bool fault)> hook) {
+    on_link_end_ = std::move(hook);
+  }
+  /// The node says that a process is dead: ends its link, its asks and those who watch it.
+  void process_down(const DownNotice& notice);
+  /// Who a process has proved to be: this one, or one at the other end of a link; null for others.
+  const PeerIdentity* identity_of(ProcessId process) const;
+  /// The sender of the message being handled broke the rules of its role: its link ends.
+  void blame_sender(const std::string& cause);
+
+  /// Who answers questions about the rest of the run (runtime/cluster/find_actor.h); none in a lone
+  /// process.
+  const AnyRef& agent() const { return agent_; }
+  void set_agent(const AnyRef& agent) { agent_ = agent; }
+
+  /// Loses, delays or repeats chosen messages to other processes (tests).
+  void set_chaos(Links::Chaos chaos) { links_->set_chaos(std::move(chaos)); }
+
+  // ---- for Actor, Future and handlers ----
+  template <class I, class M>
+  void send_tell(LocalId source, ActorRef<I> to, M message) {
+    static_assert(I::template kAccepts<M>, "the actor's interface does not list this message");
+    static_assert(Message<M>, "a message is a struct with Wire, encode and decode");
+    post_mail(std::make_unique<MessageMail<M>>(std::move(message)), Kind::TELL, source, to.id, 0,
+              0);
+  }
+  template <class I, class M>
+  Future<ReplyTo<M>> send_ask(LocalId source, ActorRef<I> to, M message, Duration deadline) {
+    static_assert(I::template kAccepts<M>, "the actor's interface does not list this message");
+    static_assert(Askable<M>,
+                  "a message that is asked says with what it is answered: using Reply = ...");
+    Future<ReplyTo<M>> future;
+    auto mail = std::make_unique<MessageMail<M>>(std::move(message));
+    start_ask(future, std::move(mail), source, to.id, deadline);
+    return future;
+  }
+  /// The count of handlers that this ticket's asker keeps waiting; null for an actor of ours.
+  std::size_t* waiting_for(const detail::Ticket& ticket) {
+    const bool counts = ticket.correlation != 0 && ticket.asker.process != id();
+    return counts ? &waiting_handlers_[ticket.asker.process] : nullptr;
+  }
+  void reply(const detail::Ticket& ticket, std::unique_ptr<Mail> answer, Kind kind);
+  void move_ask(std::uint64_t correlation, detail::PendingAsk& ask, Timers::Id timer,
+                Timers::Target& target);
+  void withdraw_ask(std::uint64_t correlation);
+  void run_task(LocalId actor, Task<void> task);
+  void watch(LocalId watcher, ActorId actor);
+  ActorId sender() const { return sender_; }
+  bool alive(LocalId actor) const;
+  /// Dead, or to be buried at the end of this turn.
+  bool doomed(LocalId actor) const;
+  ActorBase* find(LocalId actor);
+  Poster poster(LocalId actor) { return {loop(), alive_token_, actor}; }
+
+  struct Cell;
+  class Root;
+  template <class T>
+  Root run_handler(Cell& cell, detail::Ticket ticket, Task<T> task);
+  template <class R>
+  void answer(const detail::Ticket& ticket, R value);
+  Cell& cell_of(LocalId actor) { return cells_[slot_of(actor)]; }
+  void handler_threw(Cell& cell, const detail::Ticket& ticket, std::exception_ptr exception);
+
+  /// What this process says of itself in its heartbeats.
+  LinkStatistics statistics() override;
+
+ private:
+  struct Ask {
+    detail::PendingAsk* ask = nullptr;
+    std::uint32_t generation = 1;
+    ActorId target;
+  };
+  static std::uint32_t slot_of(LocalId id) { return static_cast<std::uint32_t>(id.value); }
+  static std::uint32_t generation_of(LocalId id) {
+    return static_cast<std::uint32_t>(id.value >> 32);
+  }
+
+  // Loop::Source
+  void turn() override;
+  bool ready() override;
+  Time next_deadline() override { return timers_.next(); }
+
+  // Links::Owner
+  Expected expect(const Header& header, ProcessId from) override;
+  void deliver(std::unique_ptr<Mail> mail) override;
+  void failed_to_send(const Header& header, ActorId target, const Error& error) override;
+  void watch_requested(ProcessId from, LocalId actor) override;
+  void down_received(const DownNotice& notice) override;
+  void introduce(ProcessId peer) override;
+  void link_ended(const Contact& peer, const std::string& cause, bool fault) override;
+
+  void start_ask(detail::PendingAsk& ask, std::unique_ptr<Mail> mail, LocalId source,
+                 ActorId target, Duration deadline);
+  void post_mail(std::unique_ptr<Mail> mail, Kind kind, LocalId source, ActorId target,
+                 std::uint64_t correlation, std::int64_t deadline_ns);
+  void enqueue(std::unique_ptr<Mail> mail);
+  void dispatch(Mail& mail);
+  void dispatch_to_actor(Mail& mail);
+  void cancel_handler(const detail::Ticket& ticket);
+  Ask* find_ask(std::uint64_t correlation);
+  detail::PendingAsk* end_ask(std::uint64_t correlation);
+  std::vector<std::uint64_t> asks_to(ProcessId process) const;
+  static void cancel_handlers_for(Cell& cell, ProcessId asker);
+  void part_from(ProcessId process, const Error& error);
+  void after_this(std::function<void()> work);
+  void bury();
+  void bury_one(LocalId actor, const std::string& cause);
+  void notify_watchers(ActorId actor, const DownNotice& notice);
+  void notify_watchers_of(const DownNotice& process_notice);
+  std::string cause_of(LocalId actor) const;
+
+  ProcessEnvironment environment_;
+  ProcessOptions options_;
+  Timers timers_;
+  std::unique_ptr<Links> links_;
+
+  std::deque<Cell> cells_;  // slot 0 is never used; a deque so that cells stay where they are
+  std::vector<std::uint32_t> free_cells_;
+  std::size_t live_ = 0;
+
+  Mail* queue_head_ = nullptr;
+  Mail* queue_tail_ = nullptr;
+  std::size_t queued_ = 0;
+
+  std::vector<Ask> asks_;
+  std::vector<std::uint32_t> free_asks_;
+
+  class Mourning;
+  std::vector<std::unique_ptr<Mourning>> mourning_;
+  std::vector<std::pair<LocalId, std::string>> dying_;
+  std::deque<std::pair<LocalId, std::string>> epitaphs_;         // recent causes of death, bounded
+  std::unordered_multimap<ActorId, LocalId> local_watches_;      // watched -> local watcher
+  std::unordered_multimap<ActorId, ProcessId> remote_watchers_;  // watched here -> watching process
+
+  std::unordered_map<ProcessId, std::size_t> waiting_handlers_;  // by the process that asked
+
+  ActorId sender_;
+  AnyRef agent_;
+  std::shared_ptr<Process*> alive_token_;
+  std::function<void(LocalId, const std::string&)> on_death_;
+  std::function<void(ProcessId)> introducer_;
+  std::function<void(const Contact&, const std::string&, bool)> on_link_end_;
+};
+
+}  // namespace sterna
+
+#include "runtime/actor/process_inline.h"  // IWYU pragma: export

@@ -1,0 +1,110 @@
+// Process: its table of pending asks, and where mail goes: to its own queue, or to a link.
+#include "runtime/actor/process.h"
+
+namespace sterna {
+
+void Process::start_ask(detail::PendingAsk& ask, std::unique_ptr<Mail> mail, LocalId source,
+                        ActorId target, Duration deadline) {
+  if (asks_.size() - free_asks_.size() > options_.max_asks) {
+    ask.fail(Error{Errc::overloaded, "too many asks in flight"});
+    return;
+  }
+  std::uint32_t slot = 0;
+  if (free_asks_.empty()) {
+    slot = static_cast<std::uint32_t>(asks_.size());
+    asks_.emplace_back();
+  } else {
+    slot = free_asks_.back();
+    free_asks_.pop_back();
+  }
+  Ask& entry = asks_[slot];
+  entry.ask = &ask;
+  entry.target = target;
+  ask.process_ = this;
+  ask.correlation_ = (static_cast<std::uint64_t>(entry.generation) << 32) | slot;
+  ask.timer_ = timers_.arm(loop().now() + deadline, ask);
+  post_mail(std::move(mail), Kind::ASK, source, target, ask.correlation_, deadline.count());
+}
+
+Process::Ask* Process::find_ask(std::uint64_t correlation) {
+  const auto slot = static_cast<std::uint32_t>(correlation);
+  if (slot == 0 || slot >= asks_.size()) return nullptr;
+  Ask& entry = asks_[slot];
+  return entry.ask != nullptr && entry.generation == correlation >> 32 ? &entry : nullptr;
+}
+
+/// Takes the ask out of the table, disarmed; null if it has ended.
+detail::PendingAsk* Process::end_ask(std::uint64_t correlation) {
+  Ask* entry = find_ask(correlation);
+  if (entry == nullptr) return nullptr;
+  detail::PendingAsk* ask = std::exchange(entry->ask, nullptr);
+  if (++entry->generation == 0) entry->generation = 1;
+  free_asks_.push_back(static_cast<std::uint32_t>(correlation));
+  timers_.cancel(std::exchange(ask->timer_, 0));
+  ask->correlation_ = 0;
+  return ask;
+}
+
+void Process::move_ask(std::uint64_t correlation, detail::PendingAsk& ask, Timers::Id timer,
+                       Timers::Target& target) {
+  if (Ask* entry = find_ask(correlation)) entry->ask = &ask;
+  timers_.retarget(timer, target);
+}
+
+void Process::withdraw_ask(std::uint64_t correlation) {
+  const Ask* entry = find_ask(correlation);
+  if (entry == nullptr) return;
+  const ActorId target = entry->target;
+  end_ask(correlation);
+  post_mail(std::make_unique<EmptyMail>(), Kind::CANCEL, {}, target, correlation, 0);
+}
+
+std::vector<std::uint64_t> Process::asks_to(ProcessId process) const {
+  std::vector<std::uint64_t> all;
+  for (std::uint32_t slot = 1; slot < asks_.size(); ++slot) {
+    const Ask& entry = asks_[slot];
+    if (entry.ask != nullptr && entry.target.process == process) {
+      all.push_back(entry.ask->correlation_);
+    }
+  }
+  return all;
+}
+
+void Process::post_mail(std::unique_ptr<Mail> mail, Kind kind, LocalId source, ActorId target,
+                        std::uint64_t correlation, std::int64_t deadline_ns) {
+  mail->kind = kind;
+  mail->correlation = correlation;
+  mail->deadline_ns = deadline_ns;
+  mail->target = target.local;
+  mail->source = {id(), source};
+  if (target.process == id()) {
+    if (queued_ >= options_.max_mail && kind != Kind::REPLY && kind != Kind::FAILURE) {
+      failed_to_send({{}, {}, correlation, kind}, target,
+                     Error{Errc::overloaded, "the process's queue is full"});
+      return;
+    }
+    enqueue(std::move(mail));
+    return;
+  }
+  Header header;
+  header.target = target.local;
+  header.source = source;
+  header.correlation = correlation;
+  header.kind = kind;
+  header.type_id = mail->type == nullptr ? 0 : mail->type->type_id;
+  header.deadline_ns = deadline_ns;
+  if (!links_) {
+    failed_to_send(header, target, Error{Errc::actor_down, "this process has no links to others"});
+    return;
+  }
+  const Result<void> sent = links_->send(target.process, header, std::move(mail));
+  if (!sent) failed_to_send(header, target, sent.error());
+}
+
+void Process::reply(const detail::Ticket& ticket, std::unique_ptr<Mail> answer, Kind kind) {
+  if (ticket.correlation == 0) return;
+  post_mail(std::move(answer), kind, ticket.asked, {ticket.asker.process, {}}, ticket.correlation,
+            0);
+}
+
+}  // namespace sterna

@@ -1,0 +1,180 @@
+@0xd2c8a5f0917b3e46;
+# How a run's processes are introduced to each other, watched and stopped.
+
+using Cxx = import "/capnp/c++.capnp";
+using Bootstrap = import "/runtime/host/bootstrap.capnp";
+using Envelope = import "/runtime/message/envelope.capnp";
+$Cxx.namespace("sterna::schema");
+
+# ---- asked of the process above ----
+
+struct Find {
+  name @0 :Text;
+  deadline @1 :Int64;  # nanoseconds to wait for the name to appear
+}
+struct Found {
+  actor @0 :Envelope.ActorAddress;
+  incarnation @1 :UInt64;
+}
+struct Connect {
+  from @0 :UInt64;
+  to @1 :UInt64;
+}
+struct LinkReport {
+  from @0 :UInt64;
+  peer @1 :Bootstrap.Contact;
+  cause @2 :Text;
+  fault @3 :Bool;
+}
+struct Ready {
+  contact @0 :Bootstrap.Contact;
+  actor @1 :Envelope.ActorAddress;
+}
+struct Leaving {
+  cause @0 :Text;  # empty: it stopped as it should
+  bereft @1 :Bool;
+}
+
+# ---- launcher to coordinator ----
+
+struct AddNode {
+  host @0 :Text;
+  network @1 :Bootstrap.Network;
+  logDirectory @2 :Text;
+  environment @3 :List(Text);
+}
+struct StartActor {
+  name @0 :Text;
+  type @1 :Text;
+  args @2 :Data;
+  host @3 :Text;  # empty: the first
+  computeThreads @4 :UInt32;
+  deadline @5 :Int64;
+  environment @6 :List(Text);
+  memoryLimit @7 :UInt64;
+  argsAreJson @8 :Bool;
+}
+struct Started {
+  process @0 :UInt64;
+  pid @1 :Int64;
+  actor @2 :Envelope.ActorAddress;
+}
+struct Shutdown {
+  grace @0 :Int64;
+}
+struct Stopped {
+  stopped @0 :UInt32;  # ended by themselves
+  killed @1 :UInt32;
+}
+struct Publish {
+  name @0 :Text;
+  actor @1 :Envelope.ActorAddress;
+}
+struct AdmitExtra {
+  name @0 :Text;  # who shall let it in
+  extra @1 :Bootstrap.Contact;
+}
+
+# ---- coordinator to node, node to process ----
+
+struct StartProcess {
+  bootstrap @0 :Bootstrap.Bootstrap;
+}
+struct Spawned {
+  pid @0 :Int64;
+}
+struct Admit {
+  process @0 :UInt64;  # who shall do it
+  contact @1 :Bootstrap.Contact;
+}
+struct Dial {
+  process @0 :UInt64;
+  contact @1 :Bootstrap.Contact;
+}
+struct EndProcess {
+  process @0 :UInt64;
+  cause @1 :Text;
+  atOnce @2 :Bool;
+}
+struct StopAll {
+  grace @0 :Int64;
+}
+struct Stop {}
+struct Renew {}  # the lease
+struct ReadFile {
+  process @0 :UInt64;  # whose file
+  name @1 :Text;
+  offset @2 :UInt64;
+  limit @3 :UInt32;
+}
+struct FilePiece {
+  size @0 :UInt64;     # of the whole file, now
+  bytes @1 :Data;
+}
+
+# ---- who looks at a run from outside ----
+
+struct Look {}
+struct Overview {
+  run @0 :UInt64;
+  name @1 :Text;
+  stopping @2 :Bool;
+  members @3 :List(ProcessStatus);
+  report @4 :Data;     # what the launcher last said of the run
+}
+struct EndRun {
+  cause @0 :Text;
+}
+struct Report {
+  text @0 :Data;
+}
+struct RunEnds {
+  cause @0 :Text;
+}
+
+struct Inspect {
+  process @0 :UInt64;
+}
+struct Inspection {
+  authenticationDenials @0 :UInt64;
+  handshakeFailures @1 :UInt64;
+  disconnects @2 :UInt64;
+  mutedMessages @3 :UInt64;
+  decodeErrors @4 :UInt64;
+  refusedHellos @5 :UInt64;
+  faults @6 :UInt64;
+  openLinks @7 :UInt64;
+  sequenceGaps @8 :UInt64;
+}
+
+# ---- what happened ----
+
+struct ProcessDown {
+  process @0 :UInt64;
+  name @1 :Text;
+  incarnation @2 :UInt64;
+  exitCode @3 :Int32;      # -1: none
+  signal @4 :Int32;        # 0: none
+  cause @5 :Text;
+  lastLines @6 :List(Text);
+  consequence @7 :Bool;    # of another death (its node's)
+  wanted @8 :Bool;         # it was asked to stop, or its actor stopped by itself
+}
+
+struct ProcessStatus {
+  process @0 :UInt64;
+  name @1 :Text;
+  incarnation @2 :UInt64;
+  host @3 :Text;
+  pid @4 :Int64;
+  state @5 :Text;
+  residentBytes @6 :UInt64;
+  loopLag @7 :Int64;
+  queuedBytes @8 :UInt64;
+  bytesIn @9 :UInt64;
+  bytesOut @10 :UInt64;
+  actors @11 :UInt64;
+}
+struct StatusReport {
+  processes @0 :List(ProcessStatus);
+}

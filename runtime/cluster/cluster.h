@@ -1,0 +1,196 @@
+// Cluster: a run, as the program that starts it sees it. Starts the coordinator, a node per host
+// and actors in processes of their own; finds, asks and watches them; stops them all and leaves
+// nothing behind, whichever way it ends.
+//
+//   Cluster cluster(machine, registry, {});
+//   if (auto started = cluster.start(); !started) ...
+//   auto counter = cluster.spawn<Counter>("counter-0", "counter", CounterArgs{40});
+//   auto total = cluster.ask(*counter, Add{2}, 1s);
+//
+// Plain code between turns of the loop: its calls run the loop until they are answered. Every one
+// has a deadline, and ends early when the run has failed or was interrupted.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "runtime/actor/process.h"
+#include "runtime/actor/registry.h"
+#include "runtime/cluster/cluster_messages.h"
+#include "runtime/host/machine.h"
+#include "runtime/message/packed_message.h"
+
+namespace sterna {
+
+class ConnectedProcess;
+class LauncherActor;
+
+/// A host of the run, and how its processes live there.
+struct HostOptions {
+  std::string name = "localhost";
+  NetworkOptions network = {};
+  std::string log_directory = {};             ///< on that host; "~/" is the home there
+  std::vector<std::string> environment = {};  ///< "NAME=value", for its actors
+};
+
+struct ClusterOptions {
+  std::string run_name = "run";
+  std::uint64_t run = 0;  ///< the run's id; 0: one is drawn
+  /// Empty: this one, with the network and the logs of the launcher and the coordinator.
+  std::vector<HostOptions> hosts = {};
+  std::string head = "localhost";  ///< where the launcher and the coordinator run
+  NetworkOptions network;          ///< an empty directory: one is made, and removed at the end
+  Duration lease = std::chrono::seconds(10);
+  /// Of the program that the other processes are, if it is another one; 0: this one's registry's.
+  std::uint64_t schema_hash = 0;
+  std::vector<Contact> operators = {};  ///< who may look at the run and end it
+  Duration heartbeat = std::chrono::milliseconds(500);
+  Duration silence = std::chrono::seconds(5);
+  Duration grace = std::chrono::seconds(5);
+  /// How long the coordinator, a node or an actor may take until it is ready.
+  Duration start_deadline = std::chrono::seconds(10);
+  std::string log_directory;  ///< one "<name>.log" per process; empty: all to standard error
+};
+
+struct ActorSpec {
+  std::string name;
+  std::string type;
+  Bytes args;                         ///< pack()ed
+  std::string host = {};              ///< empty: the first
+  std::uint32_t compute_threads = 1;  ///< of its executor
+  std::vector<std::string> environment = {};
+  std::uint64_t memory_limit = 0;  ///< resident bytes; 0: none
+  bool args_are_json = false;      ///< args is an object of keys and values
+};
+
+/// How a run ended.
+struct StopReport {
+  std::uint32_t stopped = 0;    ///< actors' processes that ended by themselves
+  std::uint32_t killed = 0;     ///< ... that had to be killed after the grace
+  std::uint32_t survivors = 0;  ///< processes still found afterwards, and killed then: a defect
+};
+
+class Cluster {
+ public:
+  /// `machine` and `registry` must outlive it.
+  /// `placer` starts the nodes and the coordinator; null: all on this machine.
+  Cluster(Machine& machine, const Registry& registry, ClusterOptions options,
+          Spawner* placer = nullptr);
+  /// Stops without grace what still runs.
+  ~Cluster();
+  Cluster(const Cluster&) = delete;
+  Cluster& operator=(const Cluster&) = delete;
+
+  /// What happened, as it happens, on the loop thread.
+  struct Events {
+    std::function<void(std::string_view what)> progress = {};  ///< "coordinator ready", ...
+    std::function<void(const ProcessDown&)> down = {};
+    std::function<void(const StatusReport&)> status = {};           ///< once a second and node
+    std::function<void(const std::string& cause)> end_wanted = {};  ///< by an operator
+  };
+  void set_events(Events events) { events_ = std::move(events); }
+
+  /// Starts the coordinator and the nodes. After an error: stop(), or destroy it.
+  Result<void> start();
+  /// Starts actors at once and waits until all are ready. The first failure is the answer.
+  Result<std::vector<Started>> start_actors(const std::vector<ActorSpec>& specs);
+  /// One actor of a type in the registry, with an interface of I.
+  template <class I, Message Args>
+  Result<ActorRef<I>> spawn(const std::string& name, const std::string& type, const Args& args) {
+    STERNA_ASSIGN(std::vector<Started> started, start_actors({{name, type, pack(args)}}));
+    return started.front().actor.as<I>();
+  }
+  template <class I>
+  Result<ActorRef<I>> find(const std::string& name, Duration patience) {
+    STERNA_ASSIGN(Found found,
+                  wait(process().ask(agent_of<Coordinator>(kCoordinatorProcess),
+                                     Find{name, patience}, patience + kControlDeadline)));
+    return found.actor.as<I>();
+  }
+  /// Asks and waits. Ends early only when interrupted: who asks wants to know of whom.
+  template <class I, class M>
+  Result<ReplyTo<M>> ask(ActorRef<I> to, M message, Duration deadline) {
+    auto future = process().ask(to, std::move(message), deadline);
+    run_until([&] { return future.ready() || interrupted(); }, kNever);
+    if (!future.ready()) return Error{Errc::cancelled, "interrupted"};
+    return future.take();
+  }
+  /// Gives an actor of this process a name that the run's actors can find. Before they start.
+  Result<void> publish(const std::string& name, const AnyRef& actor);
+  /// Where an operator dials; after start().
+  const Contact& coordinator() const { return coordinator_; }
+  /// What those who look at the run are shown of it.
+  void report(Bytes text);
+  /// The process id of a node, "node-HOST"; none before start().
+  std::optional<ProcessId> process_of(const std::string& node) const;
+  /// A piece of a file of the run's folder on the host of a process.
+  Result<FilePiece> read_file(const ReadFile& question);
+  /// What a process has counted about its peers.
+  Result<Inspection> inspect(ProcessId process);
+  /// Lets a peer that is no part of the run dial the named process; returns where.
+  Result<Contact> admit_extra(const std::string& name, const Contact& extra);
+
+  /// Runs the loop; true if `done` came before the deadline.
+  bool run_until(const std::function<bool()>& done, Time deadline);
+  /// From a signal watcher on the loop: what waits ends as cancelled, and a stop() that waits for
+  /// its grace goes on without.
+  void interrupt() { ++interrupts_; }
+  bool interrupted() const { return interrupts_ > 0; }
+  /// The first death that nobody wanted, consequences of other deaths last.
+  const std::optional<ProcessDown>& failure() const { return failure_; }
+
+  /// Asks every actor to stop, kills after `grace` what is left, and makes sure of it. Once. After
+  /// a failure that follows from another one it first waits a little for that other one: who loses
+  /// a peer may be seen to die before the peer.
+  StopReport stop(Duration grace);
+
+  Process& process();
+  Loop& loop() { return machine_.loop(); }
+  std::uint64_t run() const { return run_; }
+  /// What the run's processes must agree on.
+  std::uint64_t schema_hash() const {
+    return options_.schema_hash != 0 ? options_.schema_hash : registry_.schema_hash();
+  }
+  const ClusterOptions& options() const { return options_; }
+
+ private:
+  friend class LauncherActor;
+  Result<Bootstrap> bootstrap_of_launcher();
+  Result<void> start_coordinator(const Contact& launcher);
+  Result<void> start_nodes();
+  template <class T>
+  Result<T> wait(Future<T> future) {
+    run_until([&] { return future.ready() || failure_ || interrupted(); }, kNever);
+    if (future.ready()) return future.take();
+    return why_waiting_ended();
+  }
+  Error why_waiting_ended() const;
+  Bootstrap blank() const;
+  void progress(std::string_view what) const;
+  void is_down(const ProcessDown& down);
+
+  Machine& machine_;
+  const Registry& registry_;
+  Spawner& placer_;
+  ClusterOptions options_;
+  Events events_;
+  std::uint64_t run_ = 0;
+  bool made_directory_ = false;
+  Contact coordinator_;
+  std::map<std::string, ProcessId> nodes_;
+  std::unique_ptr<ConnectedProcess> connected_;
+  LauncherActor* agent_ = nullptr;  ///< owned by the process
+  std::optional<ProcessDown> failure_;
+  unsigned interrupts_ = 0;
+  bool stopping_ = false;
+};
+
+/// One line for a person: "worker-0#1 is dead: killed by SIGKILL".
+std::string describe(const ProcessDown& down);
+
+}  // namespace sterna

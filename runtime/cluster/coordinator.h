@@ -1,0 +1,115 @@
+// CoordinatorActor: the agent of the coordinator's process. It issues process ids, incarnations and
+// keys, knows who is in the run (the directory), brings processes together, and tells everyone who
+// died. The launcher holds its lease: when the launcher is gone, it ends the run.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "runtime/cluster/process_control.h"
+#include "runtime/host/machine.h"
+
+namespace sterna {
+
+class CoordinatorActor final : public Actor<Coordinator> {
+ public:
+  CoordinatorActor(const Bootstrap& self, Machine& machine, Finish finish);
+
+  // From nodes (for themselves or for their processes) and from the launcher.
+  Task<Result<Found>> on(Find find);
+  Task<Result<void>> on(Connect connect);
+  void on(LinkReport report);
+
+  // From nodes.
+  Result<void> on(Ready ready);
+  void on(ProcessDown down);
+  void on(StatusReport report);
+
+  // From the launcher.
+  Result<Bootstrap> on(AddNode add);
+  Task<Result<Started>> on(StartActor start);
+  Task<Result<Stopped>> on(Shutdown shutdown);
+  Result<void> on(Publish publish);
+  Task<Result<PeerContact>> on(AdmitExtra admit);
+  Task<Result<Inspection>> on(Inspect question);
+  void on(Stop);
+  Result<void> on(Report report);
+
+  // From who looks at the run from outside, and from the launcher.
+  Result<Overview> on(Look look);
+  Task<Result<Stopped>> on(EndRun end);
+  Task<Result<FilePiece>> on(ReadFile question);
+
+  /// Its own endpoints are known: nodes are told them.
+  void set_contact(const Contact& contact) { contact_ = contact; }
+  void link_ended(const Contact& peer, const std::string& cause, bool fault);
+  /// The launcher is gone, so everything goes.
+  void lease_lost(const std::string& cause);
+
+ private:
+  enum class State { starting, ready, dead };
+  struct Member {
+    ProcessKind kind = ProcessKind::ACTOR;
+    ProcessId process;
+    PeerIdentity identity;
+    ProcessId node;  ///< of an actor
+    std::string host;
+    /// Of a node: how the processes of its host live.
+    NetworkOptions network;
+    std::string log_directory;
+    std::vector<std::string> environment;
+    State state = State::starting;
+    Contact contact;         ///< once ready
+    AnyRef actor;            ///< once ready
+    bool condemned = false;  ///< its node has been told to end it
+    std::string cause;
+    ProcessStatus status;  ///< the last that its node told
+  };
+
+  void started() override;
+  void stop_requested() override {}
+  Result<void> from_launcher() const;
+  Result<void> from_visitor() const;
+  Task<void> renewing();
+  ProcessStatus status_of(const Member& member) const;
+  Result<void> from_node() const;
+  Member* find(ProcessId process);
+  Member* find_live(ProcessId process);
+  Member* named(const std::string& name);
+  Result<Bootstrap> issue(ProcessKind kind, const std::string& name, const std::string& host);
+  void forget_oldest_dead();
+  Task<Member*> ready_member(std::string name, Time deadline);
+  Task<Result<void>> order_admit(ProcessId who, Contact contact);
+  Task<Result<void>> order_dial(ProcessId who, Contact contact);
+  Task<Result<void>> introduce(ProcessId lower, ProcessId higher);
+  Task<Stopped> stop_nodes(Duration grace);
+  Task<void> ending(std::string cause);
+  void condemn(Member& member, const std::string& cause, bool at_once);
+  Task<void> suspect(ProcessId reporter, ProcessId peer, std::string cause);
+  void mark_dead(Member& member, ProcessDown down);
+  std::string why_not(const std::string& name) const;
+
+  Bootstrap self_;
+  Machine& machine_;
+  Finish finish_;
+  Contact contact_;
+  std::map<ProcessId, Member> members_;
+  std::map<std::string, ProcessId> names_;   ///< the latest of each name
+  std::map<std::string, AnyRef> published_;  ///< actors of the launcher's own
+  std::map<std::string, std::uint64_t> incarnations_;
+  std::set<std::pair<ProcessId, ProcessId>> introducing_;
+  std::uint64_t next_process_ = kFirstIssuedProcess;
+  std::set<std::string> strangers_;  ///< told of in the log: peers that are no part of the run
+  Condition changed_;                ///< somebody is ready or dead, or an introduction has ended
+  Bytes report_;                     ///< the launcher's
+  std::optional<Stopped> stopped_;   ///< all actors have
+  bool stopping_ = false;
+  bool ending_ = false;
+};
+
+}  // namespace sterna

@@ -1,0 +1,178 @@
+// CoordinatorActor: who has died and why, and the end of the run.
+#include <algorithm>
+#include <vector>
+
+#include "runtime/actor/wait_for.h"
+#include "runtime/cluster/coordinator.h"
+
+namespace sterna {
+
+namespace {
+
+/// Peers that are no part of the run are each told of once in the log; so many at most.
+constexpr std::size_t kMostStrangers = 1024;
+/// A node that is told to stop has nothing left to do.
+constexpr Duration kNodeEnds = std::chrono::seconds(1);
+/// How long after the loss of a link its cause may be told, by the other end or by a node.
+constexpr Duration kCauseFollows = std::chrono::milliseconds(500);
+
+}  // namespace
+
+// ---- deaths ----
+
+void CoordinatorActor::mark_dead(Member& member, ProcessDown down) {
+  if (member.state == State::dead) return;
+  down.process = member.process;
+  down.identity = member.identity;
+  down.wanted = down.wanted || stopping_;
+  member.state = State::dead;
+  member.cause = down.full_cause();
+  log(member.identity.text() + (down.wanted ? " has ended: " : " is dead: ") + down.cause);
+  for (const auto& [id, other] : members_) {
+    if (other.kind == ProcessKind::NODE && other.state == State::ready) {
+      tell(agent_of<Node>(id), down);
+    } else if (other.kind == ProcessKind::LAUNCHER && other.state == State::ready) {
+      tell(agent_of<LauncherControl>(id), down);
+    }
+  }
+  if (member.kind == ProcessKind::NODE) {
+    process().process_down(notice_of(down));
+    ProcessDown consequence;
+    consequence.cause = member.identity.name + " is gone: " + down.cause;
+    consequence.consequence = true;
+    for (auto& [id, other] : members_) {
+      if (other.node == member.process) mark_dead(other, consequence);
+    }
+  }
+  changed_.notify_all();
+}
+
+void CoordinatorActor::on(ProcessDown down) {
+  if (!from_node()) return;
+  Member* member = find(down.process);
+  if (member != nullptr && member->node == sender().process) mark_dead(*member, std::move(down));
+}
+
+void CoordinatorActor::on(LinkReport report) {
+  const bool by_launcher = sender().process == kLauncherProcess;
+  if (!by_launcher && !from_node()) return;
+  Member* peer = find({report.peer.process});
+  if (stopping_ || (peer != nullptr && peer->state == State::dead)) return;
+  const Member* from = find(by_launcher ? kLauncherProcess : report.from);
+  const std::string reporter = from == nullptr ? "somebody" : from->identity.name;
+  const std::string line =
+      reporter + " reports about " + report.peer.identity.text() + ": " + report.cause;
+  if (peer == nullptr || peer->kind != ProcessKind::ACTOR ||
+      peer->identity != report.peer.identity) {
+    // One who is admitted but no part of the run is only shut out, which has happened already. The
+    // reporter has logged a fault; other ends are told here, once for each peer.
+    const std::string who = reporter + " " + report.peer.identity.text();
+    if (!report.fault && strangers_.size() < kMostStrangers && strangers_.insert(who).second)
+      log(line);
+    return;
+  }
+  if (report.fault) {
+    log(line);
+    condemn(*peer, report.cause, true);
+  } else {
+    run(suspect(from == nullptr ? ProcessId{} : from->process, peer->process, report.cause));
+  }
+}
+
+void CoordinatorActor::condemn(Member& member, const std::string& cause, bool at_once) {
+  member.condemned = true;
+  tell(agent_of<Node>(member.node), EndProcess{member.process, cause, at_once});
+}
+
+/// Both ends tell of a lost link. One that only lost it waits whether the other, or a node, knows
+/// more; if nobody does, who told first is believed.
+Task<void> CoordinatorActor::suspect(ProcessId reporter, ProcessId peer, std::string cause) {
+  if (cause.ends_with(kConnectionLost)) co_await sleep(kCauseFollows);
+  const Member* from = find(reporter);
+  Member* member = find_live(peer);
+  if (stopping_ || member == nullptr || member->condemned) co_return;
+  if (from != nullptr && (from->condemned || from->state == State::dead)) co_return;
+  const std::string who = from == nullptr ? "somebody" : from->identity.name;
+  log(who + " reports about " + member->identity.text() + ": " + cause);
+  condemn(*member, "its link with " + who + " ended: " + cause, false);
+}
+
+void CoordinatorActor::link_ended(const Contact& peer, const std::string& cause, bool) {
+  if (peer.process == kLauncherProcess.value) {
+    lease_lost("the link to the launcher ended: " + cause);
+    return;
+  }
+  Member* member = find({peer.process});
+  if (member == nullptr) return;
+  ProcessDown down;
+  down.wanted = stopping_;
+  down.cause = stopping_ ? "it stopped" : cause == kSilence ? silence_text(self_.silence) : cause;
+  mark_dead(*member, down);
+}
+
+void CoordinatorActor::on(StatusReport report) {
+  if (!from_node()) return;
+  for (const ProcessStatus& status : report.processes) {
+    Member* member = find_live(status.process);
+    const bool its_own = member != nullptr &&
+                         (member->process == sender().process || member->node == sender().process);
+    if (its_own) member->status = status;
+  }
+  if (process().links()->connected(kLauncherProcess)) {
+    tell(agent_of<LauncherControl>(kLauncherProcess), std::move(report));
+  }
+}
+
+// ---- the end ----
+
+Task<Stopped> CoordinatorActor::stop_nodes(Duration grace) {
+  stopping_ = true;
+  changed_.notify_all();
+  std::vector<ProcessId> nodes;
+  std::vector<Future<Stopped>> answers;
+  for (const auto& [id, member] : members_) {
+    if (member.kind != ProcessKind::NODE || member.state != State::ready) continue;
+    nodes.push_back(id);
+    answers.push_back(ask(agent_of<Node>(id), StopAll{grace}, grace + kControlDeadline));
+  }
+  Stopped total;
+  for (Future<Stopped>& answer : answers) {
+    const Result<Stopped> stopped = co_await answer;
+    if (!stopped) continue;
+    total.stopped += stopped->stopped;
+    total.killed += stopped->killed;
+  }
+  stopped_ = total;
+  changed_.notify_all();
+  for (const ProcessId node : nodes) tell(agent_of<Node>(node), Stop{});
+  // They have heard it when their links end; then we may end too.
+  const Time deadline = now() + kNodeEnds;
+  const auto gone = [this](ProcessId node) { return find_live(node) == nullptr; };
+  while (!std::all_of(nodes.begin(), nodes.end(), gone) && now() < deadline) {
+    co_await wait_for(changed_, process().timers(), deadline);
+  }
+  co_return total;
+}
+
+Task<Result<Stopped>> CoordinatorActor::on(Shutdown shutdown) {
+  if (Result<void> allowed = from_launcher(); !allowed) co_return allowed.error();
+  co_return co_await stop_nodes(shutdown.grace);
+}
+
+void CoordinatorActor::on(Stop) {
+  if (from_launcher()) finish_(0, "");
+}
+
+void CoordinatorActor::lease_lost(const std::string& cause) {
+  if (std::exchange(ending_, true)) return;
+  run(ending(cause));
+}
+
+Task<void> CoordinatorActor::ending(std::string cause) {
+  log("ending the run: " + cause);
+  (void)co_await stop_nodes(Duration::zero());
+  // Our end ends the nodes' leases too, should a Stop not have reached them.
+  finish_(kExitLostLease, cause);
+}
+
+}  // namespace sterna

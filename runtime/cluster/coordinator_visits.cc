@@ -1,0 +1,119 @@
+// CoordinatorActor: what it keeps doing for the living (leases), and those who look at the run from
+// outside.
+#include <algorithm>
+
+#include "runtime/actor/wait_for.h"
+#include "runtime/cluster/coordinator.h"
+#include "runtime/cluster/run_files.h"
+
+namespace sterna {
+
+namespace {
+/// So many renewals may be lost or late before a lease runs out.
+constexpr int kRenewalsPerLease = 4;
+/// What the launcher says of a run is shown, not stored: more is no report.
+constexpr std::size_t kLongestReport = 4U << 20;
+/// An operator's order to end the run is carried out by the launcher, which may wait for causes.
+constexpr Duration kEndingTakes = std::chrono::minutes(2);
+}  // namespace
+
+void CoordinatorActor::started() { run(renewing()); }
+
+Task<void> CoordinatorActor::renewing() {
+  while (true) {
+    co_await sleep(self_.lease / kRenewalsPerLease);
+    for (const auto& [id, member] : members_) {
+      const bool node = member.kind == ProcessKind::NODE && member.state != State::dead;
+      if (node && process().links()->connected(id)) tell(agent_of<Node>(id), Renew{});
+    }
+  }
+}
+
+Result<void> CoordinatorActor::from_visitor() const {
+  const ProcessId asker = sender().process;
+  const bool expected =
+      std::any_of(self_.operators.begin(), self_.operators.end(),
+                  [&](const Contact& visitor) { return visitor.process == asker.value; });
+  if (expected) return {};
+  return from_launcher();
+}
+
+ProcessStatus CoordinatorActor::status_of(const Member& member) const {
+  ProcessStatus status = member.status;
+  status.process = member.process;
+  status.identity = member.identity;
+  status.host = member.host;
+  if (member.state == State::dead) {
+    status.state = "dead";
+  } else if (member.state == State::starting) {
+    status.state = "starting";
+  } else if (status.state.empty()) {
+    status.state = "running";
+  }
+  return status;
+}
+
+Result<Overview> CoordinatorActor::on(Look) {
+  STERNA_TRY(from_visitor());
+  Overview overview;
+  overview.run = self_.run;
+  overview.name = self_.run_name;
+  overview.stopping = stopping_;
+  overview.report = report_;
+  ProcessStatus own;
+  own.process = process().id();
+  own.identity = self_.identity;
+  own.host = self_.host;
+  own.pid = machine_.pid();
+  own.state = "running";
+  const LinkStatistics statistics = process().statistics();
+  own.queued_bytes = statistics.queued_bytes;
+  own.bytes_in = statistics.bytes_in;
+  own.bytes_out = statistics.bytes_out;
+  own.actors = statistics.actors;
+  overview.members.push_back(own);
+  for (const auto& [id, member] : members_) {
+    if (member.kind != ProcessKind::LAUNCHER) overview.members.push_back(status_of(member));
+  }
+  return overview;
+}
+
+Result<void> CoordinatorActor::on(Report report) {
+  STERNA_TRY(from_launcher());
+  if (report.text.size() > kLongestReport) {
+    return Error{Errc::invalid_argument, "a report of so many bytes is not kept"};
+  }
+  report_ = std::move(report.text);
+  return {};
+}
+
+Task<Result<Stopped>> CoordinatorActor::on(EndRun end) {
+  if (Result<void> allowed = from_visitor(); !allowed) co_return allowed.error();
+  log("the run shall end: " + end.cause);
+  RunEnds order{std::move(end.cause)};
+  tell(agent_of<LauncherControl>(kLauncherProcess), std::move(order));
+  const Time deadline = now() + kEndingTakes;
+  while (!stopped_ && now() < deadline) {
+    co_await wait_for(changed_, process().timers(), deadline);
+  }
+  if (!stopped_) co_return Error{Errc::deadline, "the run does not end"};
+  co_return *stopped_;
+}
+
+Task<Result<FilePiece>> CoordinatorActor::on(ReadFile question) {
+  if (Result<void> allowed = from_visitor(); !allowed) co_return allowed.error();
+  if (question.process == process().id()) {
+    co_return read_piece(self_.log_directory, question);
+  }
+  const Member* member = find(question.process);
+  if (member == nullptr) co_return Error{Errc::not_found, "no such process"};
+  const ProcessId via = member->kind == ProcessKind::NODE ? member->process : member->node;
+  const Member* node = find_live(via);
+  if (node == nullptr) {
+    co_return Error{Errc::unavailable, "the node of " + member->identity.name + " is gone"};
+  }
+  const ActorRef<Node> agent = agent_of<Node>(via);
+  co_return co_await ask(agent, std::move(question), kControlDeadline);
+}
+
+}  // namespace sterna

@@ -1,0 +1,159 @@
+#include "runtime/cluster/hosted_process.h"
+
+#include <cassert>
+#include <utility>
+
+#include "runtime/cluster/coordinator.h"
+#include "runtime/cluster/node.h"
+
+namespace sterna {
+
+namespace {
+
+/// Spawns the process's first actor, which is its agent.
+template <class A, class... Args>
+A& spawn_agent(Process& process, Args&&... args) {
+  const auto ref = process.spawn<A>(std::forward<Args>(args)...);
+  assert(ref.id.local == kAgent);
+  return static_cast<A&>(*process.find(ref.id.local));
+}
+
+}  // namespace
+
+HostedProcess::HostedProcess(Machine& machine, Bootstrap bootstrap, const Registry& registry)
+    : machine_(machine), bootstrap_(std::move(bootstrap)), registry_(registry) {}
+
+HostedProcess::~HostedProcess() = default;
+
+Result<Contact> HostedProcess::start() {
+  const NetworkOptions& network = bootstrap_.network;
+  if (bootstrap_.kind == ProcessKind::NODE && network.tcp && network.near) open_neighbourhood();
+  STERNA_ASSIGN(connected_, ConnectedProcess::make(machine_, bootstrap_, registry_.schema_hash()));
+  switch (bootstrap_.kind) {
+    case ProcessKind::COORDINATOR:
+      start_coordinator();
+      break;
+    case ProcessKind::NODE:
+      start_node();
+      break;
+    case ProcessKind::ACTOR:
+      start_actor();
+      break;
+    case ProcessKind::LAUNCHER:
+      return Error{Errc::invalid_argument, "a launcher is not hosted"};
+  }
+  return connected_->contact();
+}
+
+/// All processes of this host will be this one's children, so it alone can say who belongs here.
+void HostedProcess::open_neighbourhood() {
+  Result<std::string> directory = machine_.make_near_directory(bootstrap_.run);
+  if (!directory) {
+    machine_.log("the processes of this host talk tcp among themselves: " +
+                 directory.error().message);
+    return;
+  }
+  bootstrap_.network.directory = std::move(directory).value();
+  bootstrap_.network.neighbourhood = machine_.random().next() | 1;  // 0 stands for none
+}
+
+void HostedProcess::finish(int code, const std::string& why) {
+  if (exit_code_) return;
+  exit_code_ = code;
+  why_ = why;
+  if (on_finish_) on_finish_();
+}
+
+Finish HostedProcess::finisher() {
+  return [this](int code, const std::string& why) { finish(code, why); };
+}
+
+void HostedProcess::lease_lost(const std::string& cause) {
+  if (lease_lost_) lease_lost_(cause);
+}
+
+/// Links tell of their ends in the middle of their own work; the agent hears of it in a later turn.
+void HostedProcess::on_link_end(
+    std::function<void(const Contact&, const std::string&, bool)> hook) {
+  process().set_on_link_end([poster = process().poster(kAgent), hook = std::move(hook)](
+                                const Contact& peer, const std::string& cause, bool fault) {
+    poster.post([=] { hook(peer, cause, fault); });
+  });
+}
+
+void HostedProcess::dial_above() {
+  const ProcessId above{bootstrap_.uplink.process};
+  process().set_agent(AnyRef(agent_of<Agent>(above)));
+  connected_->links().set_tree_peer(above);
+  connected_->links().dial(bootstrap_.uplink);
+}
+
+void HostedProcess::start_coordinator() {
+  auto& agent = spawn_agent<CoordinatorActor>(process(), bootstrap_, machine_, finisher());
+  agent.set_contact(connected_->contact());
+  for (const Contact& launcher : bootstrap_.admit) {
+    connected_->links().set_tree_peer({launcher.process});
+  }
+  for (const Contact& visitor : bootstrap_.operators) connected_->links().admit(visitor);
+  on_link_end([&agent](const Contact& peer, const std::string& cause, bool fault) {
+    agent.link_ended(peer, cause, fault);
+  });
+  lease_lost_ = [&agent](const std::string& cause) { agent.lease_lost(cause); };
+}
+
+void HostedProcess::start_node() {
+  auto& agent = spawn_agent<NodeActor>(process(), bootstrap_, machine_, process(), finisher());
+  on_link_end([&agent](const Contact& peer, const std::string& cause, bool fault) {
+    agent.link_ended(peer, cause, fault);
+  });
+  lease_lost_ = [&agent](const std::string& cause) { agent.lease_lost(cause); };
+  dial_above();
+  agent.announce(connected_->contact());
+}
+
+void HostedProcess::start_actor() {
+  const ProcessId node{bootstrap_.uplink.process};
+  auto& agent = spawn_agent<ControlActor>(process(), node, finisher());
+  lease_lost_ = [this](const std::string& cause) { finish(kExitLostLease, cause); };
+  const auto link_ended = [this, node](const Contact& peer, const std::string& cause, bool fault) {
+    if (ProcessId{peer.process} == node) {
+      lease_lost("the link to the node ended: " + cause);
+    } else {
+      report_link_end(process(), peer, cause, fault);
+    }
+  };
+  process().set_on_link_end([&agent, node, link_ended, poster = process().poster(kAgent)](
+                                const Contact& peer, const std::string& cause, bool fault) {
+    // At once: what fails for want of this peer must not leave before it is known.
+    if (ProcessId{peer.process} != node) agent.lost_a_peer();
+    poster.post([=] { link_ended(peer, cause, fault); });
+  });
+  process().set_introducer([&agent, poster = process().poster(kAgent)](ProcessId peer) {
+    poster.post([&agent, peer] { agent.introduce(peer); });
+  });
+  dial_above();
+
+  Result<Bytes> args = bootstrap_.args;
+  if (bootstrap_.args_are_json) {
+    const ByteView text = bootstrap_.args.view();
+    args = registry_.args_from_json(bootstrap_.actor_type,
+                                    {reinterpret_cast<const char*>(text.data()), text.size()});
+  }
+  Result<Registry::Made> made = args ? registry_.make(bootstrap_.actor_type, args->view())
+                                     : Result<Registry::Made>(args.error());
+  if (!made) {
+    agent.leave(made.error().message);
+    return;
+  }
+  // It may die before its id is known here: in started().
+  auto main_actor = std::make_shared<LocalId>();
+  process().set_on_death([main_actor, &agent](LocalId dead, const std::string& cause) {
+    if (dead == *main_actor) agent.leave(cause);
+  });
+  const std::uint64_t interface_id = made->type->interface_id;
+  const ActorId actor = process().adopt(std::move(made->actor), *made->type, LocalId{});
+  *main_actor = actor.local;
+  if (!process().doomed(actor.local)) agent.announce(connected_->contact(), {actor, interface_id});
+}
+
+}  // namespace sterna

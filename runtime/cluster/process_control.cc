@@ -1,0 +1,66 @@
+#include "runtime/cluster/process_control.h"
+
+namespace sterna {
+
+namespace {
+/// How long a process that ends waits for its last words, and for what others still await from it.
+constexpr Duration kFarewell = std::chrono::seconds(1);
+constexpr Duration kFlushCheck = std::chrono::milliseconds(5);
+}  // namespace
+
+std::string silence_text(Duration silence) {
+  const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(silence).count();
+  return "silence: nothing was heard from it for " + std::to_string(ms) + " ms";
+}
+
+DownNotice notice_of(const ProcessDown& down) {
+  return {{down.process, {}}, down.identity.name, down.identity.incarnation, down.full_cause()};
+}
+
+Inspection inspect(const Links& links) {
+  const TransportCounters& transport = links.transport_counters();
+  const LinkCounters& link = links.counters();
+  return {transport.authentication_denials,
+          transport.handshake_failures,
+          transport.disconnects,
+          transport.muted_messages,
+          link.decode_errors,
+          link.refused_hellos,
+          link.sequence_gaps,
+          link.faults,
+          links.open_links()};
+}
+
+void report_link_end(Process& process, const Contact& peer, const std::string& cause, bool fault) {
+  if (peer.identity.name.empty()) return;
+  const Result<ActorRef<Agent>> above = process.agent().as<Agent>();
+  if (above) process.tell(*above, LinkReport{process.id(), peer, cause, fault});
+}
+
+void ControlActor::on(ProcessDown down) {
+  if (from_above()) process().process_down(notice_of(down));
+}
+
+void ControlActor::on(Stop) {
+  if (from_above()) process().request_stop();
+}
+
+Task<void> ControlActor::announcing(Contact contact, AnyRef actor) {
+  Ready ready{std::move(contact), actor};
+  const Result<void> heard = co_await ask(node_, std::move(ready), 2 * kControlDeadline);
+  if (!heard && !leaving_)
+    finish_(kExitFailed, "the node did not hear us: " + heard.error().message);
+}
+
+Task<void> ControlActor::leaving(std::string cause) {
+  if (leaving_) co_return;
+  leaving_ = true;
+  const Time end = now() + kFarewell;
+  // Whether the node heard the words or not, the exit says the rest.
+  Leaving last_words{cause, bereft_};
+  (void)co_await ask(node_, std::move(last_words), kFarewell);
+  while (process().links()->queued_bytes() > 0 && now() < end) co_await sleep(kFlushCheck);
+  finish_(cause.empty() ? 0 : kExitFailed, cause);
+}
+
+}  // namespace sterna

@@ -1,0 +1,99 @@
+// The agent of a process that starts no others: it lets in and dials whom the process above says,
+// and speaks for its process to those above.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "runtime/actor/process.h"
+#include "runtime/cluster/cluster_messages.h"
+
+namespace sterna {
+
+/// Ends the hosting program's process: its exit code, and why (empty: as it should).
+using Finish = std::function<void(int code, const std::string& why)>;
+
+/// Exit codes of the runtime's own processes.
+constexpr int kExitFailed = 1;     ///< the actor failed
+constexpr int kExitLostLease = 3;  ///< the process above is gone
+
+/// The cause with which Links end a link that was silent, and what we say about it.
+constexpr std::string_view kSilence = "silence";
+std::string silence_text(Duration silence);
+
+DownNotice notice_of(const ProcessDown& down);
+Inspection inspect(const Links& links);
+/// Says to the process above, whose agent is `above`, that a link has ended; not if it never was.
+void report_link_end(Process& process, const Contact& peer, const std::string& cause, bool fault);
+
+/// What every agent without children does. I lists Admit, Dial and Inspect.
+template <class I>
+class LeafAgent : public Actor<I> {
+ public:
+  explicit LeafAgent(ProcessId above) : above_(above) {}
+
+  Result<void> on(Admit admit) {
+    STERNA_TRY(from_above());
+    this->process().links()->admit(admit.contact);
+    return {};
+  }
+  Result<void> on(Dial dial) {
+    STERNA_TRY(from_above());
+    this->process().links()->dial(dial.contact);
+    return {};
+  }
+  Result<Inspection> on(Inspect) {
+    STERNA_TRY(from_above());
+    return inspect(*this->process().links());
+  }
+
+  /// Has `peer` and this process brought together (Process::set_introducer).
+  void introduce(ProcessId peer) { this->run(introduction(peer)); }
+
+ protected:
+  void stop_requested() override {}  // it goes with its process
+  Result<void> from_above() const {
+    if (this->sender().process == above_) return {};
+    this->process().blame_sender("only the process above gives orders");
+    return Error{Errc::permission, "only the process above gives orders"};
+  }
+
+ private:
+  Task<void> introduction(ProcessId peer) {
+    const Result<void> done = co_await this->ask(
+        agent_of<Agent>(above_), Connect{this->process().id(), peer}, kControlDeadline);
+    if (!done) this->process().links()->unreachable(peer, done.error().message);
+  }
+
+  ProcessId above_;
+};
+
+/// In an actor's process; above it is its node.
+class ControlActor final : public LeafAgent<Control> {
+ public:
+  ControlActor(ProcessId node, Finish finish)
+      : LeafAgent(node), node_(agent_of<Node>(node)), finish_(std::move(finish)) {}
+
+  using LeafAgent::on;
+  void on(ProcessDown down);
+  void on(Stop);
+
+  /// Tells the node that `actor` is ready.
+  void announce(Contact contact, AnyRef actor) { run(announcing(std::move(contact), actor)); }
+  /// A link to another process than the node was lost.
+  void lost_a_peer() { bereft_ = true; }
+  /// The process's actor has ended with this cause: last words, then the end.
+  void leave(std::string cause) { run(leaving(std::move(cause))); }
+
+ private:
+  Task<void> announcing(Contact contact, AnyRef actor);
+  Task<void> leaving(std::string cause);
+
+  ActorRef<Node> node_;
+  Finish finish_;
+  bool leaving_ = false;
+  bool bereft_ = false;
+};
+
+}  // namespace sterna

@@ -1,0 +1,80 @@
+// Bootstrap: everything a process is told at its start. It holds secrets, so it travels over
+// standard input (or over an encrypted link to the node that spawns), never argv or environment.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "runtime/base/clock.h"
+#include "runtime/host/bootstrap.capnp.h"
+#include "runtime/message/message.h"
+#include "runtime/transport/transport.h"
+
+namespace sterna {
+
+void encode(const Contact& contact, schema::Contact::Builder wire);
+Contact decode(schema::Contact::Reader wire);
+
+/// A Contact as a message: what a process answers on its start.
+struct PeerContact {
+  using Wire = schema::Contact;
+  Contact contact;
+  void encode(Wire::Builder wire, WireWriter& writer) const;
+  static Result<PeerContact> decode(Wire::Reader wire, WireReader& reader);
+};
+
+/// How the processes of a run reach each other.
+struct NetworkOptions {
+  bool tcp = false;       ///< else ipc
+  bool curve = true;      ///< of tcp: encrypted and authenticated; ipc always uses tokens
+  std::string directory;  ///< of ipc sockets: private (0700), short enough for a socket's path
+  std::string bind_address = "127.0.0.1";  ///< of tcp; never "*"
+  std::string address = {};                ///< where others reach it; empty: bind_address
+  std::uint16_t port_low = 0;              ///< 0: any free port
+  std::uint16_t port_high = 0;
+  bool near = false;                ///< with tcp: the processes of one host talk over ipc
+  std::uint64_t neighbourhood = 0;  ///< of those who share `directory`; drawn by their node
+};
+
+void encode(const NetworkOptions& network, schema::Network::Builder wire);
+NetworkOptions decode(schema::Network::Reader wire);
+
+using schema::ProcessKind;
+
+struct Bootstrap {
+  using Wire = schema::Bootstrap;
+  ProcessKind kind = ProcessKind::ACTOR;
+  std::uint64_t run = 0;
+  std::string run_name;
+  ProcessId process;
+  PeerIdentity identity;
+  Credentials credentials;
+  Contact uplink;              ///< whom to dial: an actor its node, a node the coordinator
+  std::vector<Contact> admit;  ///< who may dial from the start
+  NetworkOptions network;
+  std::string host;
+  Duration heartbeat = std::chrono::milliseconds(500);
+  Duration silence = std::chrono::seconds(5);
+  Duration grace = std::chrono::seconds(5);
+  std::uint32_t compute_threads = 1;
+  std::string actor_type;  ///< of an actor's process: its type in the Registry
+  Bytes args;              ///< pack()ed, or an object of keys and values as JSON
+  bool args_are_json = false;
+  std::string log_directory;  ///< empty: standard error; "~/" is the home of who is told
+  /// Of a node: without a word from the coordinator for so long, it ends with all its processes.
+  Duration lease = std::chrono::seconds(10);
+  std::vector<std::string> environment;  ///< "NAME=value", for actors' processes
+  std::uint64_t memory_limit = 0;        ///< resident bytes of an actor's process; 0: none
+  std::vector<Contact> operators;        ///< of the coordinator: who may look at the run and end it
+
+  /// "<log_directory>/<name>.log", or empty.
+  std::string log_file() const;
+  /// Itself as others know it, still without endpoints. `token_hash` is of its own token.
+  Contact contact(std::string token_hash) const;
+
+  void encode(Wire::Builder wire, WireWriter& writer) const;
+  static Result<Bootstrap> decode(Wire::Reader wire, WireReader& reader);
+};
+
+}  // namespace sterna

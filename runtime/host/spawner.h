@@ -1,0 +1,48 @@
+// Spawner: starts processes on this host and sees them end. Real (UvSpawner) or simulated.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "runtime/host/bootstrap.h"
+
+namespace sterna {
+
+/// How a process ended, as its parent saw it.
+struct ProcessExit {
+  int code = -1;   ///< -1: it did not exit by itself
+  int signal = 0;  ///< 0: no signal
+  /// The kernel killed something for want of memory while it ran; a guess, and said as one.
+  bool likely_out_of_memory = false;
+  /// What whoever started it from afar has to say, instead of all the rest; may be empty.
+  std::string words = {};
+
+  bool clean() const { return code == 0 && signal == 0; }
+  /// "exited with code 3", "killed by SIGSEGV", "killed by SIGKILL (likely out of memory)".
+  std::string text() const;
+};
+
+class Spawner {
+ public:
+  struct Callbacks {
+    /// The child said under which endpoints it listens. Only asked for by who has no link to it
+    /// yet.
+    std::function<void(const Contact&)> on_contact;
+    /// Once, on the loop thread, never from within spawn().
+    std::function<void(const ProcessExit&)> on_exit;
+    /// It lives on without whoever could have told of its end: on_exit will not be called.
+    std::function<void()> on_release = {};
+  };
+
+  virtual ~Spawner() = default;
+  /// Loop thread only, and this must be the process's main thread: the parent-death signal fires
+  /// when the spawning *thread* ends. Returns the process id of the system.
+  virtual Result<std::int64_t> spawn(const Bootstrap& bootstrap, Callbacks callbacks) = 0;
+  /// SIGKILL to its whole process group. Harmless once it has ended.
+  virtual void kill(std::int64_t pid) = 0;
+  /// 0 if unknown.
+  virtual std::uint64_t resident_bytes(std::int64_t pid) const = 0;
+};
+
+}  // namespace sterna

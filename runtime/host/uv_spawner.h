@@ -1,0 +1,53 @@
+// UvSpawner: real processes, as children of this one, each in a session and process group of its
+// own.
+//
+// A child is this same program again: `sterna __process NAME RUN PARENT`, its Bootstrap on standard
+// input, its output in its log. It asks the kernel to die with its parent (runtime/main.h).
+#pragma once
+
+#include <uv.h>
+
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "runtime/host/spawner.h"
+#include "runtime/loop/uv_loop.h"
+
+namespace sterna {
+
+class UvSpawner final : public Spawner {
+ public:
+  /// `loop` must outlive it, and run on the process's main thread.
+  explicit UvSpawner(UvLoop& loop);
+  /// Kills and reaps who is left.
+  ~UvSpawner() override;
+  UvSpawner(const UvSpawner&) = delete;
+  UvSpawner& operator=(const UvSpawner&) = delete;
+
+  Result<std::int64_t> spawn(const Bootstrap& bootstrap, Callbacks callbacks) override;
+  void kill(std::int64_t pid) override;
+  std::uint64_t resident_bytes(std::int64_t pid) const override;
+
+  /// Another program than this one from here on; its main is sterna::main.
+  void set_program(std::string path) { program_ = std::move(path); }
+
+  /// Where a child finds the pipe on which it says how it can be reached.
+  static constexpr int kAnswerDescriptor = 3;
+
+ private:
+  struct Child;
+  void exited(Child& child, std::int64_t status, int signal);
+  void reap_groups();
+  void watch_orphans();
+
+  std::string program_ = "/proc/self/exe";  ///< this very one, even if its file was replaced
+  UvLoop& loop_;
+  std::map<std::int64_t, Child*> children_;  ///< by pid; freed when libuv has closed their handles
+  std::set<std::int64_t> ended_groups_;      ///< groups whose leader is gone, until they are empty
+  uv_signal_t* child_signal_ = nullptr;
+  std::uint64_t oom_kills_ = 0;
+};
+
+}  // namespace sterna

@@ -1,0 +1,186 @@
+// Links: this process's sessions with others, over a transport that only carries frames.
+//
+// One connection (a channel per lane) is one link, opened by Hello and Welcome. A link numbers its
+// messages per lane, holds them to the byte credit the receiver granted, and sends a heartbeat from
+// the loop. A lost channel, a gap in the numbers, silence, or a fault of the peer ends it: pending
+// asks end as actor_down, and the next message opens a new session.
+#pragma once
+
+#include <array>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "runtime/base/random.h"
+#include "runtime/loop/loop.h"
+#include "runtime/loop/timers.h"
+#include "runtime/message/actor_ref.h"
+#include "runtime/message/message.h"
+#include "runtime/transport/transport.h"
+
+namespace sterna {
+
+struct DownNotice;
+struct Hello;
+struct Welcome;
+
+/// Bumped when frames change their meaning; another number is refused.
+constexpr std::uint32_t kProtocolVersion = 1;
+
+struct LinkOptions {
+  ProcessId self;
+  PeerIdentity identity;
+  std::uint64_t run = 0;
+  std::uint64_t schema_hash = 0;
+  std::string build_id;
+  std::string host;
+  std::uint32_t codecs = 0;
+  Duration heartbeat = std::chrono::milliseconds(500);
+  Duration silence = std::chrono::seconds(5);
+  /// Bytes a peer may have unconsumed here, per lane; also the bound of what waits for credit.
+  std::array<std::uint64_t, kLanes> window = {4U << 20, 64U << 20};
+};
+
+struct LinkCounters {
+  std::uint64_t decode_errors = 0;
+  std::uint64_t refused_hellos = 0;
+  std::uint64_t sequence_gaps = 0;
+  std::uint64_t faults = 0;  ///< of every kind, decode errors among them: the peer is muted
+  std::array<std::uint64_t, kLanes> bytes_in = {};  ///< whole frames, envelopes included
+  std::array<std::uint64_t, kLanes> bytes_out = {};
+};
+
+/// What a heartbeat says about its sender.
+struct LinkStatistics {
+  Duration loop_lag{};
+  std::uint64_t queued_bytes = 0;
+  std::uint64_t bytes_in = 0;
+  std::uint64_t bytes_out = 0;
+  std::uint64_t actors = 0;
+};
+
+class Links final : private Transport::Events, private Timers::Target {
+ public:
+  /// The process that owns the links.
+  class Owner {
+   public:
+    virtual Expected expect(const Header& header, ProcessId from) = 0;
+    virtual void deliver(std::unique_ptr<Mail> mail) = 0;
+    /// A message that cannot reach `target` any more (only asks are worth answering).
+    virtual void failed_to_send(const Header& header, ActorId target, const Error& error) = 0;
+    virtual void watch_requested(ProcessId from, LocalId actor) = 0;
+    virtual void down_received(const DownNotice& notice) = 0;
+    virtual void introduce(ProcessId peer) = 0;
+    virtual void link_ended(const Contact& peer, const std::string& cause, bool fault) = 0;
+    virtual LinkStatistics statistics() = 0;
+
+   protected:
+    ~Owner() = default;
+  };
+
+  /// What to do with a message that is about to be sent (tests).
+  struct Fate {
+    enum class Kind { deliver, lose, delay, repeat } kind = Kind::deliver;
+    Duration delay{};
+  };
+  using Chaos = std::function<Fate(const Header& header, ProcessId to)>;
+
+  Links(Owner& owner, Transport& transport, Loop& loop, Timers& timers, Random& random,
+        std::function<void(std::string_view)> log, LinkOptions options);
+  ~Links();
+
+  /// Lets `peer` dial us.
+  void admit(const Contact& peer);
+  /// Opens a link to `peer` now.
+  void dial(const Contact& peer);
+  /// The introducer could not bring us together: what waits for `peer` fails.
+  void unreachable(ProcessId peer, const std::string& cause);
+  /// Ends the link and forgets the peer.
+  void drop(ProcessId peer, const std::string& cause);
+  /// The peer broke the rules: muted, its link ended with that cause, reported.
+  void blame(ProcessId peer, const std::string& cause);
+
+  /// Sends `mail`, or queues it until there is a link or credit. The header's sequence is ours to
+  /// fill. An error (overloaded) means that it was not taken.
+  Result<void> send(ProcessId to, const Header& header, std::unique_ptr<Mail> mail);
+  void send_watch(ProcessId to, LocalId actor);
+  void send_down(ProcessId to, const DownNotice& notice);
+  /// Mail from `peer` has been handled: its bytes become credit again.
+  void consumed(ProcessId peer, const Mail& mail);
+
+  bool connected(ProcessId peer) const;
+  /// The identity under which the peer authenticated; null if there is no link.
+  const PeerIdentity* identity_of(ProcessId peer) const;
+  /// The last heartbeat's words about the peer; null before the first.
+  const LinkStatistics* last_words(ProcessId peer) const;
+  /// Bytes waiting for credit or for a link, over all links.
+  std::uint64_t queued_bytes() const;
+  Duration loop_lag() const { return loop_lag_; }
+  const LinkCounters& counters() const { return counters_; }
+  const TransportCounters& transport_counters() const { return transport_.counters(); }
+  std::size_t open_links() const;
+  /// Peers in a tree above or below us are given `silence`, others half as much again, so that the
+  /// node, which knows most, speaks first.
+  void set_tree_peer(ProcessId peer);
+  void set_chaos(Chaos chaos) { chaos_ = std::move(chaos); }
+
+ private:
+  struct Queued;
+  struct LaneState;
+  struct Link;
+  struct Receiving;
+  class Delayed;
+
+  void received(ChannelId channel, Lane lane, const PeerIdentity& from,
+                InMessage& message) override;
+  void closed(ChannelId channel, std::string_view cause) override;
+  void noticed(std::string_view line) override { log_(line); }
+  void timer_fired() override;
+
+  Link& link_to(ProcessId peer);
+  Link* find(ProcessId peer) const;
+  static Expected expect(void* receiving, const Header& header);
+  void hello_received(ChannelId channel, Lane lane, const PeerIdentity& from, InMessage& message);
+  void accept(ChannelId channel, Lane lane, const Contact& peer, const Hello& hello);
+  std::string objection(const Hello& hello, const Contact& peer) const;
+  static std::string lie(const Hello& hello, const Contact& peer);
+  void refuse(ChannelId channel, const std::string& reason);
+  void mute(const Contact& peer, const std::string& cause);
+  void control_received(Link& link, Lane lane, const Mail& mail);
+  void welcomed(Link& link, Lane lane, const Welcome& welcome);
+  void end(ProcessId peer, const std::string& cause, bool fault, bool report);
+  Result<void> send_now_or_queue(ProcessId to, const Header& header, std::unique_ptr<Mail> mail);
+  /// True if it went out; false if the link ended instead.
+  std::uint64_t within_reason(const LaneState& state, Lane lane, std::uint64_t credit) const;
+  Result<void> transmit(Link& link, Lane lane, Header header, const Mail& mail);
+  void flush(ProcessId peer, Lane lane);
+  void heartbeat(Link& link);
+  void tick(Link& link, Time now);
+
+  Owner& owner_;
+  Transport& transport_;
+  Loop& loop_;
+  Timers& timers_;
+  Random& random_;
+  std::function<void(std::string_view)> log_;
+  LinkOptions options_;
+  EnvelopeEncoder encoder_;
+  std::unordered_map<ProcessId, std::unique_ptr<Link>> links_;
+  std::unordered_map<ChannelId, std::pair<ProcessId, Lane>> channels_;
+  std::unordered_map<std::string, Contact> admitted_;  // by name: the highest incarnation admitted
+  std::unordered_set<std::string> refused_;            // identities; each is logged once
+  LinkCounters counters_;
+  Chaos chaos_;
+  std::vector<std::unique_ptr<Delayed>> delayed_;
+  std::unordered_set<ProcessId> tree_peers_;
+  Timers::Id timer_ = 0;
+  Time attentive_since_;  // since when our own loop has turned without a long pause
+  Time expected_tick_;
+  Duration loop_lag_{};
+};
+
+}  // namespace sterna

@@ -1,0 +1,74 @@
+// The messages that links speak among themselves (target 0): opening, heartbeats, watching.
+#pragma once
+
+#include <array>
+#include <string>
+
+#include "runtime/base/clock.h"
+#include "runtime/message/down_notice.h"
+#include "runtime/message/message.h"
+
+namespace sterna {
+
+/// The first message on each lane, from the side that dialled.
+struct Hello {
+  using Wire = schema::Hello;
+  std::uint32_t protocol = 0;
+  std::uint64_t schema_hash = 0;
+  std::string build_id;
+  std::string host;
+  std::uint64_t run = 0;
+  std::uint64_t session = 0;
+  ProcessId process;
+  std::uint64_t incarnation = 0;
+  std::uint32_t codecs = 0;
+  std::uint64_t credit = 0;
+  void encode(Wire::Builder wire, WireWriter& writer) const;
+  static Result<Hello> decode(Wire::Reader wire, WireReader& reader);
+};
+
+/// The answer to a Hello.
+struct Welcome {
+  using Wire = schema::Welcome;
+  bool accepted = false;
+  std::string reason;
+  std::uint32_t protocol = 0;
+  std::uint64_t schema_hash = 0;
+  std::string build_id;
+  std::string host;
+  std::uint64_t session = 0;
+  ProcessId process;
+  std::uint64_t incarnation = 0;
+  std::uint32_t codecs = 0;
+  std::uint64_t credit = 0;
+  void encode(Wire::Builder wire, WireWriter& writer) const;
+  static Result<Welcome> decode(Wire::Reader wire, WireReader& reader);
+};
+
+struct Heartbeat {
+  using Wire = schema::Heartbeat;
+  std::array<std::uint64_t, kLanes> credit = {};
+  Duration loop_lag{};
+  std::uint64_t queued_bytes = 0;
+  std::uint64_t bytes_in = 0;
+  std::uint64_t bytes_out = 0;
+  std::uint64_t actors = 0;
+  void encode(Wire::Builder wire, WireWriter& writer) const;
+  static Result<Heartbeat> decode(Wire::Reader wire, WireReader& reader);
+};
+
+struct Watch {
+  using Wire = schema::Watch;
+  LocalId actor;
+  void encode(Wire::Builder wire, WireWriter& writer) const;
+  static Result<Watch> decode(Wire::Reader wire, WireReader& reader);
+};
+
+struct Down {
+  using Wire = schema::Down;
+  DownNotice notice;
+  void encode(Wire::Builder wire, WireWriter& writer) const;
+  static Result<Down> decode(Wire::Reader wire, WireReader& reader);
+};
+
+}  // namespace sterna

@@ -1,0 +1,271 @@
+// Links: what arrives, from the Hello that opens a link to the credit that mail gives back.
+#include <algorithm>
+
+#include "runtime/link/link_state.h"
+
+namespace sterna {
+
+using detail::body;
+using detail::control_header;
+using detail::index;
+using detail::is_control;
+using detail::kEveryLane;
+
+namespace {
+
+// Credit is announced anew when a quarter of the window has been consumed: a sender never starves,
+// and small messages cost no announcement each.
+constexpr std::uint64_t kAnnounceAt = 4;
+
+const MessageType* control_type(std::uint64_t type_id) {
+  static constexpr const MessageType* kTypes[] = {&kMessageType<Heartbeat>, &kMessageType<Welcome>,
+                                                  &kMessageType<Watch>, &kMessageType<Down>};
+  for (const MessageType* type : kTypes) {
+    if (type->type_id == type_id) return type;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+/// What the type resolver needs to know about the message being decoded.
+struct Links::Receiving {
+  Links& links;
+  ProcessId from;
+};
+
+Expected Links::expect(void* receiving, const Header& header) {
+  const auto& context = *static_cast<Receiving*>(receiving);
+  if (is_control(header)) {
+    const MessageType* type = control_type(header.type_id);
+    return {type, type == nullptr};
+  }
+  return context.links.owner_.expect(header, context.from);
+}
+
+void Links::received(ChannelId channel, Lane lane, const PeerIdentity& from, InMessage& message) {
+  const auto known = channels_.find(channel);
+  if (known == channels_.end()) {
+    hello_received(channel, lane, from, message);
+    return;
+  }
+  const ProcessId peer = known->second.first;
+  Link& link = *find(peer);
+  LaneState& state = link.lanes[index(lane)];
+  for (std::size_t i = 0; i < message.frames(); ++i) {
+    counters_.bytes_in[index(lane)] += message.frame(i).size();
+  }
+  Receiving receiving{*this, peer};
+  Result<Decoded> decoded = decode_envelope(message, &Links::expect, &receiving);
+  if (!decoded) {
+    ++counters_.decode_errors;
+    blame(peer, "malformed message: " + decoded.error().message);
+    return;
+  }
+  const Header& header = decoded->header;
+  if (header.sequence != state.next_in) {
+    ++counters_.sequence_gaps;
+    end(peer,
+        "link lost: message " + std::to_string(header.sequence) + " came where " +
+            std::to_string(state.next_in) + " was due",
+        false, true);
+    return;
+  }
+  ++state.next_in;
+  link.heard = true;
+  if (is_control(header)) {
+    control_received(link, lane, *decoded->mail);
+    return;
+  }
+  if (!state.open) {
+    blame(peer, "a message before the link was open");
+    return;
+  }
+  const std::size_t bytes = charge(message);
+  // One message may begin within the window and end beyond it.
+  if (state.received > state.announced) {
+    blame(peer, "it sent more than its credit");
+    return;
+  }
+  state.received += bytes;
+  std::unique_ptr<Mail> mail =
+      decoded->mail ? std::move(decoded->mail) : std::make_unique<EmptyMail>();
+  mail->target = header.target;
+  mail->source = {peer, header.source};
+  mail->correlation = header.correlation;
+  mail->kind = header.kind;
+  mail->deadline_ns = header.deadline_ns;
+  mail->lane = lane;
+  mail->charge = static_cast<std::uint32_t>(std::min<std::size_t>(bytes, UINT32_MAX));
+  mail->session = static_cast<std::uint32_t>(link.session);
+  owner_.deliver(std::move(mail));
+}
+
+void Links::consumed(ProcessId peer, const Mail& mail) {
+  Link* link = find(peer);
+  if (link == nullptr || static_cast<std::uint32_t>(link->session) != mail.session) return;
+  LaneState& state = link->lanes[index(mail.lane)];
+  state.consumed += mail.charge;
+  const std::uint64_t window = options_.window[index(mail.lane)];
+  if (link->open() && state.consumed + window - state.announced >= window / kAnnounceAt) {
+    heartbeat(*link);
+  }
+}
+
+void Links::hello_received(ChannelId channel, Lane lane, const PeerIdentity& from,
+                           InMessage& message) {
+  const auto admitted = admitted_.find(from.name);
+  if (admitted == admitted_.end() || admitted->second.identity != from) {
+    ++counters_.refused_hellos;
+    if (refused_.insert(from.text()).second) log_(from.text() + " is not expected here: muted");
+    transport_.mute(channel);
+    return;
+  }
+  const Contact peer = admitted->second;
+  const auto only_hello = [](void*, const Header& header) {
+    const bool hello = is_control(header) && header.type_id == type_id_of<Hello>();
+    return Expected{hello ? &kMessageType<Hello> : nullptr, !hello};
+  };
+  Result<Decoded> decoded = decode_envelope(message, only_hello, nullptr);
+  if (!decoded || decoded->header.sequence != 0) {
+    ++counters_.decode_errors;
+    const std::string why = decoded ? "a first message out of order" : decoded.error().message;
+    mute(peer, "malformed message: it did not begin with a Hello: " + why);
+    return;
+  }
+  const auto& hello = body<Hello>(*decoded->mail);
+  const std::string why_not = objection(hello, peer);
+  if (!why_not.empty()) {
+    ++counters_.refused_hellos;
+    if (refused_.insert(from.text()).second) log_(why_not);
+    refuse(channel, why_not);
+    return;
+  }
+  if (const std::string lies = lie(hello, peer); !lies.empty()) {
+    ++counters_.refused_hellos;
+    mute(peer, lies);
+    return;
+  }
+  accept(channel, lane, peer, hello);
+}
+
+std::string Links::objection(const Hello& hello, const Contact& peer) const {
+  if (hello.protocol != kProtocolVersion || hello.schema_hash != options_.schema_hash) {
+    return options_.identity.text() + " (protocol " + std::to_string(kProtocolVersion) +
+           ", build " + options_.build_id + " on " + options_.host + ") refuses " +
+           peer.identity.text() + " (protocol " + std::to_string(hello.protocol) + ", build " +
+           hello.build_id + " on " + hello.host + "): run the same build on both hosts";
+  }
+  if (hello.run != options_.run) return peer.identity.text() + " is of another run";
+  return {};
+}
+
+/// What no build of ours says in a Hello.
+std::string Links::lie(const Hello& hello, const Contact& peer) {
+  if (hello.process.value != peer.process || hello.incarnation != peer.identity.incarnation) {
+    return "it claims to be another process";
+  }
+  return hello.session == 0 ? "it opened a link without a session" : "";  // 0 stands for no link
+}
+
+void Links::accept(ChannelId channel, Lane lane, const Contact& peer, const Hello& hello) {
+  const ProcessId id{peer.process};
+  Link* link = &link_to(id);
+  if (link->session != 0 &&
+      (link->session != hello.session || link->lanes[index(lane)].channel != 0)) {
+    end(id, "link lost: the peer opened a new session", false, true);
+    link = &link_to(id);
+  }
+  if (link->session == 0) {
+    link->session = hello.session;
+    link->contact = peer;
+    link->started = loop_.now();
+  }
+  link->last_heard = loop_.now();
+  LaneState& state = link->lanes[index(lane)];
+  state.channel = channel;
+  state.next_in = 1;  // the Hello was 0
+  state.granted = within_reason(state, lane, hello.credit);
+  state.announced = options_.window[index(lane)];
+  channels_[channel] = {id, lane};
+  Welcome welcome;
+  welcome.accepted = true;
+  welcome.protocol = kProtocolVersion;
+  welcome.schema_hash = options_.schema_hash;
+  welcome.build_id = options_.build_id;
+  welcome.host = options_.host;
+  welcome.session = hello.session;
+  welcome.process = options_.self;
+  welcome.incarnation = options_.identity.incarnation;
+  welcome.codecs = options_.codecs;
+  welcome.credit = state.announced;
+  if (!transmit(*link, lane, control_header<Welcome>(), MessageMail<Welcome>(std::move(welcome)))) {
+    return;
+  }
+  state.open = true;
+  flush(id, lane);
+}
+
+void Links::refuse(ChannelId channel, const std::string& reason) {
+  Welcome welcome;
+  welcome.accepted = false;
+  welcome.reason = reason;
+  const MessageMail<Welcome> mail(std::move(welcome));
+  // Whether the refusal arrives is the peer's concern: it has a deadline of its own.
+  (void)transport_
+      .send(channel, encoder_.encode(control_header<Welcome>(),
+                                     [&](auto& envelope, WireWriter& writer) {
+                                       mail.encode_body(envelope, writer);
+                                     }))
+      .ok();
+  transport_.mute(channel);
+}
+
+/// A peer of another window may grant more than we would, but not without a bound.
+std::uint64_t Links::within_reason(const LaneState& state, Lane lane, std::uint64_t credit) const {
+  constexpr std::uint64_t kMostWindows = 4;
+  return std::min(credit, state.sent + kMostWindows * options_.window[index(lane)]);
+}
+
+void Links::control_received(Link& link, Lane lane, const Mail& mail) {
+  if (mail.type == &kMessageType<Heartbeat>) {
+    const auto& beat = body<Heartbeat>(mail);
+    const ProcessId peer = link.peer;
+    link.heard_words = true;
+    link.words = {beat.loop_lag, beat.queued_bytes, beat.bytes_in, beat.bytes_out, beat.actors};
+    for (const Lane each : kEveryLane) {
+      LaneState& state = link.lanes[index(each)];
+      state.granted = std::max(state.granted, within_reason(state, each, beat.credit[index(each)]));
+    }
+    for (const Lane each : kEveryLane) flush(peer, each);
+  } else if (mail.type == &kMessageType<Welcome>) {
+    welcomed(link, lane, body<Welcome>(mail));
+  } else if (mail.type == &kMessageType<Watch>) {
+    owner_.watch_requested(link.peer, body<Watch>(mail).actor);
+  } else if (mail.type == &kMessageType<Down>) {
+    DownNotice notice = body<Down>(mail).notice;
+    // A process speaks for its own actors only.
+    if (notice.actor.process != link.peer) {
+      blame(link.peer, "it reported the death of another process's actor");
+      return;
+    }
+    owner_.down_received(notice);
+  }
+}
+
+void Links::welcomed(Link& link, Lane lane, const Welcome& welcome) {
+  LaneState& state = link.lanes[index(lane)];
+  if (!welcome.accepted) {
+    end(link.peer, "refused: " + welcome.reason, false, true);
+    return;
+  }
+  if (state.open || welcome.session != link.session || welcome.process != link.peer) {
+    blame(link.peer, "an unexpected Welcome");
+    return;
+  }
+  state.open = true;
+  state.granted = within_reason(state, lane, welcome.credit);
+  flush(link.peer, lane);
+}
+
+}  // namespace sterna

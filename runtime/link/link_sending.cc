@@ -1,0 +1,110 @@
+// Links: sending within the credit that the peer has granted, and queueing beyond it.
+#include <algorithm>
+
+#include "runtime/link/link_state.h"
+
+namespace sterna {
+
+using detail::control_header;
+using detail::index;
+using detail::is_control;
+
+Result<void> Links::send(ProcessId to, const Header& header, std::unique_ptr<Mail> mail) {
+  const Fate fate = chaos_ ? chaos_(header, to) : Fate{};
+  switch (fate.kind) {
+    case Fate::Kind::lose:
+      return {};
+    case Fate::Kind::delay:
+      delayed_.push_back(std::make_unique<Delayed>(*this, to, header, std::move(mail)));
+      timers_.arm(loop_.now() + fate.delay, *delayed_.back());
+      return {};
+    case Fate::Kind::repeat: {
+      Link* link = find(to);
+      // The message itself says whether it could be sent.
+      if (link != nullptr && link->open()) (void)transmit(*link, mail->lane, header, *mail).ok();
+      break;
+    }
+    case Fate::Kind::deliver:
+      break;
+  }
+  return send_now_or_queue(to, header, std::move(mail));
+}
+
+Result<void> Links::send_now_or_queue(ProcessId to, const Header& header,
+                                      std::unique_ptr<Mail> mail) {
+  // An answer belongs to the session it was asked in: it opens no other.
+  const bool answer = header.kind == Kind::REPLY || header.kind == Kind::FAILURE;
+  if (const Link* known = find(to); known == nullptr || known->session == 0) {
+    if (answer || (header.kind == Kind::CANCEL && known == nullptr)) return {};
+  }
+  Link& link = link_to(to);
+  const Lane lane = mail->lane;
+  LaneState& state = link.lanes[index(lane)];
+  if (state.open && state.queue.empty()) {
+    if (is_control(header) || state.sent < state.granted) {
+      // The charge is only known once encoded; a message may overdraw what is left of the window
+      // (the receiver allows for one), so that any message can be sent at all.
+      return transmit(link, lane, header, *mail);
+    }
+  }
+  const std::uint64_t bytes = charge(encoder_.encode(
+      header, [&](auto& envelope, WireWriter& writer) { mail->encode_body(envelope, writer); }));
+  if (!is_control(header) && state.queued_bytes > options_.window[index(lane)]) {
+    return Error{Errc::overloaded,
+                 std::to_string(state.queued_bytes) + " bytes already wait for " +
+                     (link.contact.identity.name.empty() ? "process " + std::to_string(to.value)
+                                                         : link.contact.identity.name)};
+  }
+  const bool introduce =
+      link.session == 0 && link.lanes[0].queue.empty() && link.lanes[1].queue.empty();
+  state.queued_bytes += bytes;
+  state.queue.push_back({header, std::move(mail), bytes});
+  if (introduce) owner_.introduce(to);
+  return {};
+}
+
+/// An error is about this message only. If the connection is gone, the transport says so in its
+/// next turn, and the link ends then with everything that waits for it: not now, while the sender's
+/// handler is running.
+Result<void> Links::transmit(Link& link, Lane lane, Header header, const Mail& mail) {
+  LaneState& state = link.lanes[index(lane)];
+  header.sequence = state.next_out;
+  const auto frames = encoder_.encode(
+      header, [&](auto& envelope, WireWriter& writer) { mail.encode_body(envelope, writer); });
+  const std::uint64_t bytes = charge(frames);
+  if (Result<void> sent = transport_.send(state.channel, frames); !sent) {
+    return sent.error().code == Errc::invalid_argument ? sent : Result<void>();
+  }
+  ++state.next_out;
+  if (!is_control(header)) state.sent += bytes;
+  for (const OutFrame& frame : frames) counters_.bytes_out[index(lane)] += frame.view.size();
+  return {};
+}
+
+void Links::flush(ProcessId peer, Lane lane) {
+  while (true) {
+    Link* link = find(peer);
+    if (link == nullptr) return;
+    LaneState& state = link->lanes[index(lane)];
+    if (!state.open || state.queue.empty()) return;
+    if (!is_control(state.queue.front().header) && state.sent >= state.granted) return;
+    Queued next = std::move(state.queue.front());
+    state.queue.pop_front();
+    state.queued_bytes -= next.charge;
+    const Result<void> sent = transmit(*link, lane, next.header, *next.mail);
+    if (!sent) owner_.failed_to_send(next.header, {peer, next.header.target}, sent.error());
+  }
+}
+
+void Links::send_watch(ProcessId to, LocalId actor) {
+  auto mail = std::make_unique<MessageMail<Watch>>(Watch{actor});
+  // Control messages are never refused.
+  (void)send_now_or_queue(to, control_header<Watch>(), std::move(mail)).ok();
+}
+
+void Links::send_down(ProcessId to, const DownNotice& notice) {
+  auto mail = std::make_unique<MessageMail<Down>>(Down{notice});
+  (void)send_now_or_queue(to, control_header<Down>(), std::move(mail)).ok();
+}
+
+}  // namespace sterna

@@ -1,0 +1,87 @@
+// The state of a link and of each of its lanes; for runtime/link*.cc only.
+#pragma once
+
+#include "runtime/link/link.h"
+#include "runtime/link/link_messages.h"
+
+namespace sterna {
+
+namespace detail {
+
+inline std::size_t index(Lane lane) { return static_cast<std::size_t>(lane); }
+inline constexpr std::array<Lane, kLanes> kEveryLane = {Lane::control, Lane::data};
+
+/// What a link says itself goes to local id 0 and needs no credit.
+inline bool is_control(const Header& header) { return !header.target && header.kind == Kind::TELL; }
+
+template <class M>
+const M& body(const Mail& mail) {
+  return static_cast<const MessageMail<M>&>(mail).message;
+}
+
+template <class M>
+Header control_header() {
+  Header header;
+  header.type_id = type_id_of<M>();
+  return header;
+}
+
+}  // namespace detail
+
+struct Links::Queued {
+  Header header;
+  std::unique_ptr<Mail> mail;
+  std::uint64_t charge;
+};
+
+struct Links::LaneState {
+  ChannelId channel = 0;
+  bool open = false;
+  bool lost = false;  // its connection is gone; the other lane's may still have something to say
+  std::uint64_t next_out = 0;
+  std::uint64_t next_in = 0;
+  std::uint64_t sent = 0;       // charged bytes sent this session
+  std::uint64_t granted = 0;    // ... that the peer has allowed
+  std::uint64_t received = 0;   // charged bytes received this session
+  std::uint64_t consumed = 0;   // ... and handled
+  std::uint64_t announced = 0;  // ... and allowed to the peer
+  std::deque<Queued> queue;
+  std::uint64_t queued_bytes = 0;
+};
+
+struct Links::Link {
+  ProcessId peer;
+  Contact contact;
+  std::uint64_t session = 0;  // 0: no connection, only a queue that waits for an introduction
+  Time started;
+  Time last_heard;     // as of the last tick:
+  bool heard = false;  // something has come since, at a time that is not worth a look at the clock
+  std::string lost_cause;  // of the first lane that was lost
+  Time lost_at;
+  bool heard_words = false;
+  LinkStatistics words;
+  std::array<LaneState, kLanes> lanes;
+
+  bool open() const { return lanes[0].open && lanes[1].open; }
+};
+
+/// A message held back by the tests' chaos.
+class Links::Delayed final : public Timers::Target {
+ public:
+  Delayed(Links& links, ProcessId to, const Header& header, std::unique_ptr<Mail> mail)
+      : links_(links), to_(to), header_(header), mail_(std::move(mail)) {}
+  void timer_fired() override {
+    // A message that cannot be queued now is lost, which is what chaos is for.
+    if (!links_.send_now_or_queue(to_, header_, std::move(mail_)))
+      links_.log_("a delayed message was lost");
+    std::erase_if(links_.delayed_, [this](const auto& held) { return held.get() == this; });
+  }
+
+ private:
+  Links& links_;
+  ProcessId to_;
+  Header header_;
+  std::unique_ptr<Mail> mail_;
+};
+
+}  // namespace sterna

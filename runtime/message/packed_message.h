@@ -1,0 +1,43 @@
+// A message as one string of bytes, for what does not travel on a link: a Bootstrap on standard
+// input, an actor's arguments. It is an envelope like any other (the same checks, the same single
+// place where Cap'n Proto's exceptions end), its frames written one after the other:
+//
+//   u32 frames, u32 size of each (little-endian), the frames
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "runtime/message/message.h"
+
+namespace sterna {
+
+namespace detail {
+Bytes pack_frames(std::span<const OutFrame> frames);
+Result<std::unique_ptr<Mail>> unpack_mail(ByteView packed, const MessageType& type);
+}  // namespace detail
+
+/// `packed` behind its size as a u64: how a stream of bytes tells where one ends.
+Bytes with_size(const Bytes& packed);
+
+template <Message M>
+Bytes pack(const M& message) {
+  EnvelopeEncoder encoder;
+  Header header;
+  header.type_id = type_id_of<M>();
+  return detail::pack_frames(encoder.encode(header, [&](auto& envelope, WireWriter& writer) {
+    message.encode(envelope.initBody().template initAs<typename M::Wire>(), writer);
+  }));
+}
+
+/// Fails (malformed) unless `packed` is exactly one M.
+template <Message M>
+Result<M> unpack(ByteView packed) {
+  Result<std::unique_ptr<Mail>> mail = detail::unpack_mail(packed, kMessageType<M>);
+  if (!mail) return std::move(mail).error();
+  return std::move(static_cast<MessageMail<M>&>(**mail).message);
+}
+
+}  // namespace sterna

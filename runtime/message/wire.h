@@ -1,0 +1,110 @@
+// Wire: an Envelope as frames. Encoding references bulk bytes, decoding views them; both check.
+#pragma once
+
+#include <capnp/message.h>
+#include <capnp/orphan.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runtime/base/ids.h"
+#include "runtime/base/result.h"
+#include "runtime/message/envelope.capnp.h"
+#include "runtime/transport/transport.h"
+
+namespace sterna {
+
+using schema::Kind;
+
+/// The envelope without its body.
+struct Header {
+  LocalId target;
+  LocalId source;
+  std::uint64_t correlation = 0;
+  Kind kind = Kind::TELL;
+  std::uint64_t type_id = 0;
+  std::uint32_t epoch = 0;
+  std::int64_t deadline_ns = 0;
+  std::uint64_t sequence = 0;
+};
+
+/// Handed to a message's `encode`: attaches bulk bytes without copying them.
+class WireWriter {
+ public:
+  explicit WireWriter(capnp::Orphanage orphanage) : orphanage_(orphanage) {}
+  /// A Data field's content. Large bytes become a frame of their own, sent from where they lie
+  /// (8-aligned, capacity a multiple of 8; see Buffer); small ones are copied.
+  capnp::Orphan<capnp::Data> data(const Bytes& bytes);
+  const std::vector<Bytes>& referenced() const { return referenced_; }
+
+ private:
+  capnp::Orphanage orphanage_;
+  std::vector<Bytes> referenced_;
+};
+
+/// Handed to a message's `decode`: turns Data fields into owning views of the received frame.
+class WireReader {
+ public:
+  explicit WireReader(InMessage& message) : message_(message) {}
+  Bytes bytes(capnp::Data::Reader data);
+
+ private:
+  InMessage& message_;
+};
+
+/// A message as the receiver's code knows it: its id, and how to make it from the wire.
+struct Mail;
+struct MessageType {
+  std::uint64_t type_id;
+  Result<std::unique_ptr<Mail>> (*decode)(capnp::AnyPointer::Reader body, WireReader& reader);
+};
+
+/// Builds and sends envelopes. One per process: keeps the scratch segment that small messages fit
+/// in.
+class EnvelopeEncoder {
+ public:
+  EnvelopeEncoder();
+  /// `fill` writes the body. Returns the frames, valid until the next call.
+  template <class Fill>
+  std::span<const OutFrame> encode(const Header& header, Fill&& fill) {
+    begin();
+    auto envelope = start(header);
+    WireWriter writer(capnp::Orphanage(builder_->getOrphanage()));
+    fill(envelope, writer);
+    return finish(writer);
+  }
+
+ private:
+  void begin();
+  schema::Envelope::Builder start(const Header& header);
+  std::span<const OutFrame> finish(const WireWriter& writer);
+
+  std::vector<capnp::word> scratch_;
+  std::optional<capnp::MallocMessageBuilder> builder_;
+  std::vector<OutFrame> frames_;
+};
+
+/// The bytes of a message as credits count them: its frames plus a fixed cost per message.
+std::size_t charge(std::span<const OutFrame> frames);
+std::size_t charge(const InMessage& message);
+
+struct Decoded {
+  Header header;
+  std::unique_ptr<Mail> mail;  ///< null if nobody waits for the body, and for cancellations
+};
+
+/// What the body of a message must be, decided from its header alone.
+struct Expected {
+  const MessageType* type = nullptr;  ///< null: leave the body alone (nobody waits for it any more)
+  bool refuse = false;                ///< the receiver does not accept this at all
+};
+using TypeResolver = Expected (*)(void* context, const Header& header);
+
+/// Decodes a whole message before anything is touched. Whatever the bytes are, the answer is a
+/// value or Errc::malformed; Cap'n Proto's exceptions end here.
+Result<Decoded> decode_envelope(InMessage& message, TypeResolver resolve, void* context);
+
+}  // namespace sterna
