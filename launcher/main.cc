@@ -23,6 +23,7 @@ int main(int argc, char** argv) {
   open_standard_streams();
   const sterna::Registry registry = sterna::launcher::program_registry();
   if (const auto exit_code = sterna::host_if_child(argc, argv, registry)) return *exit_code;
-  if (const auto exit_code = sterna::launcher::own_if_asked(argc, argv)) return *exit_code;
-  return sterna::launcher::command_line(argc, argv);
+  if (const auto exit_code = sterna::launcher::own_if_asked(argc, argv, registry))
+    return *exit_code;
+  return sterna::launcher::command_line(argc, argv, registry);
 }

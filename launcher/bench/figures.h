@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "runtime/actor/registry.h"
 #include "runtime/base/result.h"
 
 namespace sterna::launcher {
@@ -22,6 +23,6 @@ Result<Figures> bench_in_process(const BenchParts& wanted);
 
 /// Between processes, over ipc or over tcp with CURVE, one to one and two to two, each interleaved
 /// with raw ZeroMQ; medians.
-Result<Figures> bench_between_processes(const BenchParts& wanted);
+Result<Figures> bench_between_processes(const Registry& registry, const BenchParts& wanted);
 
 }  // namespace sterna::launcher

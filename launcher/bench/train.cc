@@ -60,7 +60,8 @@ struct ActorStep {
   double pushed_before_backward_ends = 0;
 };
 
-Result<ActorStep> actor_step(const ClusterFile& file, const input::DataLocation& data) {
+Result<ActorStep> actor_step(const Registry& registry, const ClusterFile& file,
+                             const input::DataLocation& data) {
   JobOptions options;
   options.file = file;
   options.data = data;
@@ -68,7 +69,7 @@ Result<ActorStep> actor_step(const ClusterFile& file, const input::DataLocation&
   STERNA_ASSIGN(const BenchLogs logs, BenchLogs::create());
   options.log_directory = logs.path();
   RealMachine machine;
-  const JobOutcome outcome = run_job(machine, options, [](const RunRecord&) {});
+  const JobOutcome outcome = run_job(machine, registry, options, [](const RunRecord&) {});
   if (outcome.record.result.exit != 0) {
     return logs.explain({Errc::remote, outcome.record.result.cause});
   }
@@ -83,7 +84,7 @@ Result<ActorStep> actor_step(const ClusterFile& file, const input::DataLocation&
 
 }  // namespace
 
-Result<Figures> bench_train(const BenchProgress& progress) {
+Result<Figures> bench_train(const Registry& registry, const BenchProgress& progress) {
   STERNA_ASSIGN(const BenchData found, find_bench_data(progress));
   const auto& [location, data] = found;
 
@@ -98,8 +99,8 @@ Result<Figures> bench_train(const BenchProgress& progress) {
     const ClusterFile file = bench_file(false);
     STERNA_ASSIGN(const actors::JobConfig job, job_of(file, location));
     STERNA_ASSIGN(const double alone, local_step(job, data));
-    STERNA_ASSIGN(const ActorStep over_ipc, actor_step(file, location));
-    STERNA_ASSIGN(const ActorStep over_curve, actor_step(bench_file(true), location));
+    STERNA_ASSIGN(const ActorStep over_ipc, actor_step(registry, file, location));
+    STERNA_ASSIGN(const ActorStep over_curve, actor_step(registry, bench_file(true), location));
     local.push_back(alone);
     ipc.push_back(over_ipc.seconds);
     curve.push_back(over_curve.seconds);

@@ -2,11 +2,12 @@
 #pragma once
 
 #include "launcher/bench/figures.h"
+#include "runtime/actor/registry.h"
 
 namespace sterna::launcher {
 
 /// One server and one rank, LeNet at batch 64, one compute thread. The local step and the step
 /// through actors are measured in turn, so that a busy moment meets both; medians of ratios.
-Result<Figures> bench_train(const BenchProgress& progress);
+Result<Figures> bench_train(const Registry& registry, const BenchProgress& progress);
 
 }  // namespace sterna::launcher

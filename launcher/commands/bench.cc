@@ -17,8 +17,8 @@ namespace {
 
 void tell(std::string_view what) { fmt::print(stderr, "measuring {}\n", what); }
 
-Result<Figures> measure(const BenchOptions& options) {
-  if (options.what == "train") return bench_train(tell);
+Result<Figures> measure(const BenchOptions& options, const Registry& registry) {
+  if (options.what == "train") return bench_train(registry, tell);
   if (options.what == "codec") {
     CodecBenchSetup setup;
     STERNA_ASSIGN(setup.elements, parse_elements(options.elements));
@@ -30,7 +30,7 @@ Result<Figures> measure(const BenchOptions& options) {
     return is;
   };
   STERNA_ASSIGN(Figures figures, bench_in_process(wanted));
-  STERNA_ASSIGN(const Figures between, bench_between_processes(wanted));
+  STERNA_ASSIGN(const Figures between, bench_between_processes(registry, wanted));
   figures.insert(between.begin(), between.end());
   if (figures.empty()) {
     return Error{Errc::invalid_argument,
@@ -47,7 +47,7 @@ int print_json(const BenchOptions& options, const Figures& figures) {
   return print_result(json_line(json) + "\n") ? exit_done : exit_failed;
 }
 
-Result<ExchangeReport> measure_exchange(const BenchOptions& options) {
+Result<ExchangeReport> measure_exchange(const BenchOptions& options, const Registry& registry) {
   ExchangeBenchSetup setup;
   STERNA_ASSIGN(setup.shape.elements, parse_elements(options.elements));
   if (!options.link.empty()) {
@@ -66,11 +66,11 @@ Result<ExchangeReport> measure_exchange(const BenchOptions& options) {
   }
   const SteadyClock clock;
   ProgressLine line(clock);
-  return bench_exchange(setup, [&](std::string_view what) { line.show(what); });
+  return bench_exchange(registry, setup, [&](std::string_view what) { line.show(what); });
 }
 
-int exchange_command(const BenchOptions& options) {
-  const Result<ExchangeReport> measured = measure_exchange(options);
+int exchange_command(const BenchOptions& options, const Registry& registry) {
+  const Result<ExchangeReport> measured = measure_exchange(options, registry);
   if (!measured) {
     const int exit = report(measured.error());
     return measured.error().code == Errc::cancelled ? exit_interrupted : exit;
@@ -83,9 +83,9 @@ int exchange_command(const BenchOptions& options) {
 
 }  // namespace
 
-int bench_command(const BenchOptions& options) {
-  if (options.what == "exchange") return exchange_command(options);
-  const Result<Figures> figures = measure(options);
+int bench_command(const BenchOptions& options, const Registry& registry) {
+  if (options.what == "exchange") return exchange_command(options, registry);
+  const Result<Figures> figures = measure(options, registry);
   if (!figures) return report(figures.error());
   if (options.json) return print_json(options, *figures);
   for (const auto& [name, value] : *figures) {

@@ -36,7 +36,8 @@ constexpr std::int64_t most_examples = 10'000'000;
 /// The parser and the options that it fills. `action` is set by the command that was given.
 class CommandLine {
  public:
-  CommandLine() : app_(description, "sterna") {
+  explicit CommandLine(const Registry& registry)
+      : registry_(registry), app_(description, "sterna") {
     app_.footer(examples);
     app_.set_version_flag(
         "--version", [] { return version_text(); }, "Print version, build id and libraries");
@@ -115,7 +116,7 @@ class CommandLine {
         "  sterna run configs/lenet_mnist.toml\n"
         "  sterna run my.toml --set job.steps=500 --set actor.worker.count=4 --data ~/mnist\n"
         "  sterna run my.toml --json | tail -n 1 > result.json");
-    run->callback([this] { action_ = [this] { return run_command(run_options_); }; });
+    run->callback([this] { action_ = [this] { return run_command(run_options_, registry_); }; });
   }
 
   void add_up() {
@@ -127,7 +128,7 @@ class CommandLine {
                    "Where logs, metrics and weights go, on the head; must not exist")
         ->type_name("DIR");
     up->add_flag("--json", run_options_.json, "Print the run as one line of JSON");
-    up->callback([this] { action_ = [this] { return up_command(run_options_); }; });
+    up->callback([this] { action_ = [this] { return up_command(run_options_, registry_); }; });
   }
 
   void add_join() {
@@ -199,7 +200,8 @@ class CommandLine {
     doctor->add_flag("--bandwidth", doctor_options_.bandwidth,
                      "Measure how fast the hosts send to each other, too");
     doctor->add_flag("--json", doctor_options_.json, "Print what was found as one line of JSON");
-    doctor->callback([this] { action_ = [this] { return doctor_command(doctor_options_); }; });
+    doctor->callback(
+        [this] { action_ = [this] { return doctor_command(doctor_options_, registry_); }; });
   }
 
   void add_data() {
@@ -267,7 +269,7 @@ class CommandLine {
       if (what == "exchange") add_exchange_options(which);
       which->callback([this, name = std::string(name)] {
         bench_options_.what = name;
-        action_ = [this] { return bench_command(bench_options_); };
+        action_ = [this] { return bench_command(bench_options_, registry_); };
       });
     }
   }
@@ -384,6 +386,7 @@ class CommandLine {
     return exit_bad_input;
   }
 
+  const Registry& registry_;
   CLI::App app_;
   CLI::App* test_ = nullptr;
   CLI::App* help_ = nullptr;
@@ -405,9 +408,9 @@ class CommandLine {
 
 }  // namespace
 
-int command_line(int argc, const char* const* argv) {
+int command_line(int argc, const char* const* argv, const Registry& registry) {
   try {
-    return CommandLine().parse_and_run(argc, argv);
+    return CommandLine(registry).parse_and_run(argc, argv);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "sterna: internal error: %s\n", error.what());
     return exit_failed;

@@ -1,10 +1,12 @@
 // The commands of `sterna`, one function each. The command line's options come as plain structs;
-// the return value is the exit code (launcher/text/console.h).
+// `registry` is this program's; the return value is the exit code (launcher/text/console.h).
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <vector>
+
+#include "runtime/actor/registry.h"
 
 namespace sterna::launcher {
 
@@ -16,9 +18,9 @@ struct RunOptions {
   std::string run_dir;                 ///< --run-dir; empty: a name of our own
   bool json = false;
 };
-int run_command(const RunOptions& options);
+int run_command(const RunOptions& options, const Registry& registry);
 /// sterna up FILE: the same, detached.
-int up_command(const RunOptions& options);
+int up_command(const RunOptions& options, const Registry& registry);
 
 /// sterna status|watch|down [RUN], sterna list
 struct VisitOptions {
@@ -66,7 +68,7 @@ struct DoctorOptions {
   bool bandwidth = false;  ///< between the hosts, too
   bool json = false;
 };
-int doctor_command(const DoctorOptions& options);
+int doctor_command(const DoctorOptions& options, const Registry& registry);
 
 /// sterna data make digits
 struct DataMakeOptions {
@@ -107,7 +109,7 @@ struct BenchOptions {
   std::int64_t rounds = 3;
   std::string gloo;  ///< a script that measures gloo beside it; empty: none
 };
-int bench_command(const BenchOptions& options);
+int bench_command(const BenchOptions& options, const Registry& registry);
 
 /// sterna test [ctest arguments]: becomes ctest; returns only when that fails.
 struct TestOptions {

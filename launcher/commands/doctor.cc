@@ -29,8 +29,9 @@ constexpr const char* kHere = "(here)";
 
 class Doctor {
  public:
-  Doctor(const DoctorOptions& options, ClusterFile file)
+  Doctor(const DoctorOptions& options, const Registry& registry, ClusterFile file)
       : options_(options),
+        registry_(registry),
         file_(std::move(file)),
         interrupt_(machine_.loop(), SIGINT, [this] { interrupt(); }),
         terminate_(machine_.loop(), SIGTERM, [this] { interrupt(); }) {
@@ -119,7 +120,7 @@ class Doctor {
       }
       how.bundle = std::move(bundle).value();
     }
-    HostProbe probe(machine_, std::move(how), report_);
+    HostProbe probe(machine_, registry_, std::move(how), report_);
     probe_ = &probe;
     probe.run();
     probe_ = nullptr;
@@ -139,6 +140,7 @@ class Doctor {
   }
 
   const DoctorOptions& options_;
+  const Registry& registry_;
   const ClusterFile file_;
   RealMachine machine_;
   bool interrupted_ = false;
@@ -153,7 +155,7 @@ class Doctor {
 
 }  // namespace
 
-int doctor_command(const DoctorOptions& options) {
+int doctor_command(const DoctorOptions& options, const Registry& registry) {
   Result<ClusterFile> file = read_cluster_file(options.file, options.overrides);
   if (!file) return report(file.error());
   if (!file->placed()) {
@@ -163,7 +165,7 @@ int doctor_command(const DoctorOptions& options) {
                     options.file));
     return exit_bad_input;
   }
-  const DoctorReport found = Doctor(options, std::move(file).value()).run();
+  const DoctorReport found = Doctor(options, registry, std::move(file).value()).run();
   const std::string text = options.json ? doctor_json(found) + "\n" : doctor_text(found);
   if (!print_result(text)) return exit_failed;
   if (found.interrupted) return exit_interrupted;

@@ -143,7 +143,7 @@ std::string sleep_warning(const ClusterFile& file) {
 
 }  // namespace
 
-int run_command(const RunOptions& options) {
+int run_command(const RunOptions& options, const Registry& registry) {
   const SteadyClock clock;
   WholeRunOptions whole;
   whole.began = clock.now();
@@ -156,7 +156,7 @@ int run_command(const RunOptions& options) {
     if (!file) return before_the_run(file.error());
     step.emplace(machine.loop(), [] { ::raise(SIGTERM); });
   }
-  Result<Program> program = check_program(machine, *file);
+  Result<Program> program = check_program(machine, registry, *file);
   if (!program) return before_the_run(program.error());
   const Result<Bundles> bundles = bundles_for(*file);
   if (!bundles) return before_the_run(bundles.error());
@@ -183,12 +183,12 @@ int run_command(const RunOptions& options) {
   whole.run_dir = options.run_dir;
   // With --json the last line of standard output is the result, so the view goes to the other one.
   whole.make_view = [&] { return make_run_view(options.json ? stderr : stdout, clock); };
-  const Result<WholeRunEnd> end = whole_run(machine, whole);
+  const Result<WholeRunEnd> end = whole_run(machine, registry, whole);
   if (!end) return before_the_run(end.error());
   return print_end(options, end->result.exit, end->last_words, to_json(end->result));
 }
 
-int up_command(const RunOptions& options) {
+int up_command(const RunOptions& options, const Registry& registry) {
   const SteadyClock clock;
   const Result<ClusterFile> file = read_cluster_file(options.file, options.overrides);
   if (!file) return report(file.error());
@@ -198,7 +198,7 @@ int up_command(const RunOptions& options) {
                     state->id, state->id, state->id));
     return !options.json || print_result(state_json_line(*state) + "\n") ? exit_done : exit_failed;
   }
-  const Result<Program> program = check_program(machine, *file);
+  const Result<Program> program = check_program(machine, registry, *file);
   if (!program) return before_the_run(program.error());
   if (file->cluster.placer == "slurm") return submit_to_slurm(machine, options, *file);
   const Result<Bundles> bundles = bundles_for(*file);

@@ -11,7 +11,6 @@
 #include "launcher/hosts/host_plan.h"
 #include "launcher/probe/probe_messages.h"
 #include "launcher/probe/prober.h"
-#include "launcher/program_registry.h"
 #include "launcher/text/console.h"
 #include "runtime/message/packed_message.h"
 #include "runtime/remote/remote_placer.h"
@@ -50,12 +49,13 @@ struct HostProbe::Prober {
   std::string name() const { return fmt::format("{}-{}-{}", prefix, host, attempts); }
 };
 
-HostProbe::HostProbe(RealMachine& machine, HostProbeOptions options, DoctorReport& report)
+HostProbe::HostProbe(RealMachine& machine, const Registry& registry, HostProbeOptions options,
+                     DoctorReport& report)
     : machine_(machine),
       options_(std::move(options)),
       report_(report),
       logs_(new_folder()),
-      registry_(program_registry()) {
+      registry_(registry) {
   machine_.set_log([](std::string_view) {});
   head_elsewhere_ = head_is_remote(options_.file);
   if (head_elsewhere_) options_.file.cluster.head.clear();

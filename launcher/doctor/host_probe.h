@@ -26,7 +26,9 @@ struct HostProbeOptions {
 
 class HostProbe {
  public:
-  HostProbe(RealMachine& machine, HostProbeOptions options, DoctorReport& report);
+  /// `registry` is of sterna itself; all three must outlive it.
+  HostProbe(RealMachine& machine, const Registry& registry, HostProbeOptions options,
+            DoctorReport& report);
   ~HostProbe();
   HostProbe(const HostProbe&) = delete;
   HostProbe& operator=(const HostProbe&) = delete;
@@ -62,7 +64,7 @@ class HostProbe {
   std::string logs_;  ///< of the processes on this machine
   bool head_elsewhere_ = false;
   bool interrupted_ = false;
-  const Registry registry_;
+  const Registry& registry_;
   std::map<std::string, std::string> lost_;  ///< nodes that died, and why
   std::vector<std::string> too_far_;         ///< hosts that a coordinator here cannot have
   std::unique_ptr<Spawner> placer_;          ///< outlives the cluster

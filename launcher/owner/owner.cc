@@ -63,7 +63,7 @@ class Owner {
         channel_(machine_.loop(),
                  {[this](const OwnerWord& word) { told(word); }, [this] { left_alone(); }}) {}
 
-  int run() {
+  int run(const Registry& registry) {
     WholeRunOptions whole;
     whole.file = file_;
     whole.file_path = order_.file_path;
@@ -84,7 +84,7 @@ class Owner {
       channel_.send({"started", state_text(state)});
     };
     whole.running = [this] { channel_.send({"running"}); };
-    const Result<WholeRunEnd> end = whole_run(machine_, whole);
+    const Result<WholeRunEnd> end = whole_run(machine_, registry, whole);
     if (!end) {
       channel_.close({"over", end.error().message, {}, exit_bad_input});
       return exit_bad_input;
@@ -136,7 +136,7 @@ class Owner {
   RelayPlacer* placer_ = nullptr;  ///< the job's
 };
 
-int own() {
+int own(const Registry& registry) {
   Result<OwnerWord> first = read_first_word();
   if (!first) {
     say(first.error().message);
@@ -149,7 +149,7 @@ int own() {
     say(file.error().message);
     return exit_bad_input;
   }
-  return Owner(std::move(file).value(), *order).run();
+  return Owner(std::move(file).value(), *order).run(registry);
 }
 
 }  // namespace
@@ -184,9 +184,9 @@ Result<OwnerOrder> parse_order(std::string_view text) {
   }
 }
 
-std::optional<int> own_if_asked(int argc, char** argv) {
+std::optional<int> own_if_asked(int argc, char** argv, const Registry& registry) {
   if (!parse_owner_arguments(std::vector<std::string>(argv, argv + argc))) return std::nullopt;
-  return own();
+  return own(registry);
 }
 
 }  // namespace sterna::launcher

@@ -12,6 +12,7 @@
 #include <string>
 
 #include "launcher/cluster_file/cluster_file.h"
+#include "runtime/actor/registry.h"
 #include "runtime/base/result.h"
 
 namespace sterna::launcher {
@@ -32,6 +33,6 @@ std::string order_json(const OwnerOrder& order);
 Result<OwnerOrder> parse_order(std::string_view json);
 
 /// The exit code, or null if the program was not started as an owner.
-std::optional<int> own_if_asked(int argc, char** argv);
+std::optional<int> own_if_asked(int argc, char** argv, const Registry& registry);
 
 }  // namespace sterna::launcher

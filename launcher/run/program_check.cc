@@ -11,7 +11,6 @@
 #include <optional>
 #include <vector>
 
-#include "launcher/program_registry.h"
 #include "launcher/text/nearest.h"
 #include "runtime/host/piped_process.h"
 #include "runtime/link/link.h"
@@ -76,9 +75,8 @@ Result<void> check_actors(const ClusterFile& file, const Types& types) {
 
 }  // namespace
 
-Result<Program> check_program(RealMachine& machine, const ClusterFile& file) {
+Result<Program> check_program(RealMachine& machine, const Registry& own, const ClusterFile& file) {
   Program program;
-  const Registry own = program_registry();
   if (file.program.path.empty()) {
     program.schema_hash = own.schema_hash();
     for (const ActorPlan& actor : file.actors) {

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "launcher/cluster_file/cluster_file.h"
+#include "runtime/actor/registry.h"
 #include "runtime/host/real_machine.h"
 
 namespace sterna::launcher {
@@ -16,7 +17,8 @@ struct Program {
 };
 
 /// Asks the file's program (`PATH --describe --json`) and checks the actors' types and the names of
-/// their arguments against its answer. Errors name the actor and what there is instead.
-Result<Program> check_program(RealMachine& machine, const ClusterFile& file);
+/// their arguments against its answer. `own` is sterna's own, for a file without a program. Errors
+/// name the actor and what there is instead.
+Result<Program> check_program(RealMachine& machine, const Registry& own, const ClusterFile& file);
 
 }  // namespace sterna::launcher

@@ -14,7 +14,6 @@
 #include "launcher/hosts/host_plan.h"
 #include "launcher/probe/codec_choice.h"
 #include "launcher/probe/codec_probe.h"
-#include "launcher/program_registry.h"
 #include "launcher/run/job_plan.h"
 #include "launcher/run/run_files_back.h"
 #include "launcher/text/console.h"
@@ -55,12 +54,12 @@ RunRecord blank_record(const JobOptions& options) {
 /// One job while it runs.
 class Job {
  public:
-  Job(RealMachine& machine, const JobOptions& options,
+  Job(RealMachine& machine, const Registry& registry, const JobOptions& options,
       const std::function<void(const RunRecord&)>& show)
       : options_(options),
         show_(show),
         machine_(machine),
-        registry_(program_registry()),
+        registry_(registry),
         interrupt_(machine_.loop(), SIGINT, [this] { interrupted(); }),
         terminate_(machine_.loop(), SIGTERM, [this] { interrupted(); }) {
     // The terminal was closed; under nohup that is nothing to us.
@@ -277,7 +276,7 @@ class Job {
   std::optional<Time> last_turn_;
   Duration stopped_for_{};
   RealMachine& machine_;
-  Registry registry_;
+  const Registry& registry_;
   std::unique_ptr<Spawner> placer_;  ///< outlives the cluster
   std::optional<Cluster> cluster_;
   SignalWatch interrupt_;
@@ -287,9 +286,9 @@ class Job {
 
 }  // namespace
 
-JobOutcome run_job(RealMachine& machine, const JobOptions& options,
+JobOutcome run_job(RealMachine& machine, const Registry& registry, const JobOptions& options,
                    const std::function<void(const RunRecord&)>& show) {
-  return Job(machine, options, show).run();
+  return Job(machine, registry, options, show).run();
 }
 
 }  // namespace sterna::launcher

@@ -52,10 +52,11 @@ struct JobOutcome {
   bool interrupted = false;
 };
 
-/// Runs the job in the foreground. SIGINT and SIGTERM stop it; a second one stops it without grace.
-/// The record is there also when the job failed; `record.result.cause` says why then.
-/// `show` gets the record whenever it changed. The machine's log lines are the record's meanwhile.
-JobOutcome run_job(RealMachine& machine, const JobOptions& options,
+/// Runs the job in the foreground. `registry` is this program's. SIGINT and SIGTERM stop it; a
+/// second one stops it without grace. The record is there also when the job failed;
+/// `record.result.cause` says why then. `show` gets the record whenever it changed. The machine's
+/// log lines are the record's meanwhile.
+JobOutcome run_job(RealMachine& machine, const Registry& registry, const JobOptions& options,
                    const std::function<void(const RunRecord&)>& show);
 
 }  // namespace sterna::launcher

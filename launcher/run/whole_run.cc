@@ -246,7 +246,8 @@ Result<std::unique_ptr<Spawner>> make_join_placer(RealMachine& machine, const Cl
 
 }  // namespace
 
-Result<WholeRunEnd> whole_run(RealMachine& machine, const WholeRunOptions& options) {
+Result<WholeRunEnd> whole_run(RealMachine& machine, const Registry& registry,
+                              const WholeRunOptions& options) {
   const SteadyClock clock;
   const ClusterFile& file = options.file;
   Result<input::DataLocation> data = needs_data_here(file)
@@ -305,7 +306,7 @@ Result<WholeRunEnd> whole_run(RealMachine& machine, const WholeRunOptions& optio
   job.hooks.evaluation = [&](const EvaluationResult& one) { metrics.append(to_json(one)); };
 
   std::unique_ptr<RunView> view = options.make_view();
-  const JobOutcome outcome = run_job(machine, job, [&](const RunRecord& record) {
+  const JobOutcome outcome = run_job(machine, registry, job, [&](const RunRecord& record) {
     view->update(record.status);
     reports.update(record.status);
   });

@@ -39,6 +39,7 @@ struct WholeRunEnd {
 };
 
 /// Fails only before anything was started or written.
-Result<WholeRunEnd> whole_run(RealMachine& machine, const WholeRunOptions& options);
+Result<WholeRunEnd> whole_run(RealMachine& machine, const Registry& registry,
+                              const WholeRunOptions& options);
 
 }  // namespace sterna::launcher

@@ -10,7 +10,6 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/cluster/cluster_messages.h"
 #include "runtime/message/packed_message.h"
 #include "runtime/remote/remote_placer.h"
 

@@ -7,7 +7,6 @@
 #include "launcher/bench/figures.h"
 #include "launcher/bench/logs.h"
 #include "launcher/probe/median.h"
-#include "launcher/program_registry.h"
 #include "runtime/cluster/cluster.h"
 #include "runtime/host/real_machine.h"
 
@@ -166,9 +165,8 @@ Result<void> bench_transport(const std::string& transport, bool curve, const Reg
 
 }  // namespace
 
-Result<Figures> bench_between_processes(const BenchParts& wanted) {
+Result<Figures> bench_between_processes(const Registry& registry, const BenchParts& wanted) {
   Figures figures;
-  const Registry registry = program_registry();
   STERNA_TRY(bench_transport("ipc", false, registry, wanted, figures));
   STERNA_TRY(bench_transport("curve", true, registry, wanted, figures));
   // Under the names that Ray publishes (release/perf_metrics), over ipc as Ray on one host.

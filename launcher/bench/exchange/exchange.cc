@@ -83,8 +83,8 @@ Result<double> own_step_seconds(const ExchangeShape& shape) {
 
 /// How much of the exchange hides behind the passes of a net on four hosts: the time of its passes
 /// over a step's, the median of the rounds.
-Result<double> weak_scaling(const ExchangeBenchSetup& setup, const BenchProgress& progress,
-                            const input::DataLocation& data) {
+Result<double> weak_scaling(const Registry& registry, const ExchangeBenchSetup& setup,
+                            const BenchProgress& progress, const input::DataLocation& data) {
   constexpr std::int64_t kHosts = 4;
   constexpr std::size_t kTensors = 16;
   STERNA_ASSIGN(const EmulatedHosts hosts, EmulatedHosts::make(kHosts, setup.link));
@@ -100,7 +100,7 @@ Result<double> weak_scaling(const ExchangeBenchSetup& setup, const BenchProgress
   std::vector<double> ratios;
   for (int round = 0; round < setup.rounds; ++round) {
     progress(fmt::format("round {} of {}: {}", round + 1, setup.rounds, kWeakScaling));
-    STERNA_ASSIGN(const ExchangeStep step, run_exchange(file, link, data));
+    STERNA_ASSIGN(const ExchangeStep step, run_exchange(registry, file, link, data));
     ratios.push_back(passes.count() / step.seconds);
   }
   return median(ratios);
@@ -109,9 +109,9 @@ Result<double> weak_scaling(const ExchangeBenchSetup& setup, const BenchProgress
 /// The rounds, with what they have measured so far.
 class Bench {
  public:
-  Bench(const ExchangeBenchSetup& setup, const BenchProgress& progress, const EmulatedHosts* hosts,
-        const input::DataLocation& data)
-      : setup_(setup), progress_(progress), hosts_(hosts), data_(data) {}
+  Bench(const Registry& registry, const ExchangeBenchSetup& setup, const BenchProgress& progress,
+        const EmulatedHosts* hosts, const input::DataLocation& data)
+      : registry_(registry), setup_(setup), progress_(progress), hosts_(hosts), data_(data) {}
 
   Result<ExchangeReport> measure() {
     progress_("memory");
@@ -139,7 +139,7 @@ class Bench {
       for (const auto& [name, keys] : contenders(setup_.only)) {
         show(fmt::format("{} over {}", name, link.name));
         STERNA_ASSIGN(const ClusterFile file, exchange_file(setup_.shape, link, keys));
-        STERNA_ASSIGN(const ExchangeStep step, run_exchange(file, link, data_));
+        STERNA_ASSIGN(const ExchangeStep step, run_exchange(registry_, file, link, data_));
         measured.steps[link.name].push_back({name, step});
       }
     }
@@ -155,6 +155,7 @@ class Bench {
     return {};
   }
 
+  const Registry& registry_;
   const ExchangeBenchSetup& setup_;
   const BenchProgress& progress_;
   const EmulatedHosts* hosts_;
@@ -164,25 +165,25 @@ class Bench {
 };
 
 /// On its own hosts, if any.
-Result<ExchangeReport> compare(const ExchangeBenchSetup& setup, const BenchProgress& progress,
-                               const input::DataLocation& data) {
+Result<ExchangeReport> compare(const Registry& registry, const ExchangeBenchSetup& setup,
+                               const BenchProgress& progress, const input::DataLocation& data) {
   std::optional<EmulatedHosts> hosts;
   if (setup.link > 0) {
     const auto ranks = static_cast<std::size_t>(setup.shape.ranks);
     STERNA_ASSIGN(EmulatedHosts made, EmulatedHosts::make(ranks, setup.link));
     hosts.emplace(std::move(made));
   }
-  return Bench(setup, progress, hosts ? &*hosts : nullptr, data).measure();
+  return Bench(registry, setup, progress, hosts ? &*hosts : nullptr, data).measure();
 }
 
-Result<ExchangeReport> measure(const ExchangeBenchSetup& setup, const BenchProgress& progress,
-                               const input::DataLocation& data) {
+Result<ExchangeReport> measure(const Registry& registry, const ExchangeBenchSetup& setup,
+                               const BenchProgress& progress, const input::DataLocation& data) {
   ExchangeReport report;
   if (!contenders(setup.only).empty()) {
-    STERNA_ASSIGN(report, compare(setup, progress, data));
+    STERNA_ASSIGN(report, compare(registry, setup, progress, data));
   }
   if (setup.link > 0 && std::string_view(kWeakScaling).starts_with(setup.only)) {
-    STERNA_ASSIGN(const double scaling, weak_scaling(setup, progress, data));
+    STERNA_ASSIGN(const double scaling, weak_scaling(registry, setup, progress, data));
     report.figures[kWeakScaling] = scaling;
     report.lines.push_back(
         fmt::format("four hosts   {:.2f} of a step are the net's passes, 200 ms", scaling));
@@ -194,13 +195,13 @@ Result<ExchangeReport> measure(const ExchangeBenchSetup& setup, const BenchProgr
 
 }  // namespace
 
-Result<ExchangeReport> bench_exchange(const ExchangeBenchSetup& setup,
+Result<ExchangeReport> bench_exchange(const Registry& registry, const ExchangeBenchSetup& setup,
                                       const BenchProgress& progress) {
   STERNA_ASSIGN(const BenchLogs folder, BenchLogs::create());
   const std::filesystem::path digits = std::filesystem::path(folder.path()) / "digits";
   const Result<void> drawn = input::make_digits(digits, kFewDigits);
   Result<ExchangeReport> report =
-      drawn ? measure(setup, progress, {.dir = digits, .name = "digits"}) : drawn.error();
+      drawn ? measure(registry, setup, progress, {.dir = digits, .name = "digits"}) : drawn.error();
   folder.discard();
   return report;
 }

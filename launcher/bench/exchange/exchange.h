@@ -27,7 +27,7 @@ struct ExchangeReport {
 
 /// invalid_argument where nothing's name begins with `only`, cancelled where the user
 /// interrupted it.
-Result<ExchangeReport> bench_exchange(const ExchangeBenchSetup& setup,
+Result<ExchangeReport> bench_exchange(const Registry& registry, const ExchangeBenchSetup& setup,
                                       const BenchProgress& progress);
 
 }  // namespace sterna::launcher

@@ -156,8 +156,8 @@ Result<ClusterFile> exchange_file(const ExchangeShape& shape, const ExchangeLink
   return file;
 }
 
-Result<ExchangeStep> run_exchange(const ClusterFile& file, const ExchangeLink& link,
-                                  const input::DataLocation& data) {
+Result<ExchangeStep> run_exchange(const Registry& registry, const ClusterFile& file,
+                                  const ExchangeLink& link, const input::DataLocation& data) {
   STERNA_ASSIGN(const BenchLogs logs, BenchLogs::create());
   JobOptions options;
   options.file = file;
@@ -173,7 +173,7 @@ Result<ExchangeStep> run_exchange(const ClusterFile& file, const ExchangeLink& l
   }
   Watch watch(file, link.hosts);
   const JobOutcome outcome =
-      run_job(machine, options, [&](const RunRecord& record) { watch.look(record); });
+      run_job(machine, registry, options, [&](const RunRecord& record) { watch.look(record); });
   const RunResult& result = outcome.record.result;
   if (outcome.interrupted) {
     logs.discard();

@@ -9,6 +9,7 @@
 #include "input/place/data_source.h"
 #include "launcher/bench/exchange/emulated_hosts.h"
 #include "launcher/cluster_file/cluster_file.h"
+#include "runtime/actor/registry.h"
 #include "runtime/base/result.h"
 
 namespace sterna::launcher {
@@ -49,7 +50,7 @@ Result<ClusterFile> exchange_file(const ExchangeShape& shape, const ExchangeLink
                                   const std::vector<std::string>& keys);
 
 /// Errc::cancelled where the user interrupted it.
-Result<ExchangeStep> run_exchange(const ClusterFile& file, const ExchangeLink& link,
-                                  const input::DataLocation& data);
+Result<ExchangeStep> run_exchange(const Registry& registry, const ClusterFile& file,
+                                  const ExchangeLink& link, const input::DataLocation& data);
 
 }  // namespace sterna::launcher
