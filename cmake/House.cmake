@@ -1,4 +1,4 @@
-# How a folder of the house becomes a target: sterna_folder(NAME SOURCES ... LINKS ... PRIVATE_LINKS ...).
+# How a folder of the house becomes a target: sterna_folder(NAME LINKS ... PRIVATE_LINKS ...).
 #
 # Each folder's headers are reached as "folder/header.h" through an include directory of the build
 # tree that holds a link to that folder and nothing else, so the link line is the list of folders
@@ -36,7 +36,7 @@ function(sterna_include_root out folder)
   set(${out} ${root} PARENT_SCOPE)
 endfunction()
 
-# Generates C++ from .capnp files of `folder` for `target`; included as "folder/schema/x.capnp.h".
+# Generates C++ from .capnp files of `folder` for `target`; included as "folder/room/x.capnp.h".
 function(sterna_schemas target folder)
   set(CAPNPC_SRC_PREFIX ${CMAKE_SOURCE_DIR})
   set(CAPNPC_OUTPUT_DIR ${CMAKE_BINARY_DIR}/gen/${folder})
@@ -48,20 +48,43 @@ function(sterna_schemas target folder)
   target_include_directories(${target} SYSTEM PUBLIC $<BUILD_INTERFACE:${CAPNPC_OUTPUT_DIR}>)
 endfunction()
 
+# sterna_folder(NAME [FOLDER folder] [ROOMS room...] [FILES file...] [WITHOUT regex]
+#               [LINKS target...] [PRIVATE_LINKS target...])
+#
+# The sources and schemas are all .cc and .capnp files of the folder (by default NAME), so that a
+# new file needs no line here: those of these ROOMS only, or FILES, or all that do not match
+# WITHOUT (their paths within the folder).
 function(sterna_folder name)
-  cmake_parse_arguments(ARG "" "FOLDER" "SOURCES;LINKS;PRIVATE_LINKS;SCHEMAS" ${ARGN})
+  cmake_parse_arguments(ARG "" "FOLDER;WITHOUT" "ROOMS;FILES;LINKS;PRIVATE_LINKS" ${ARGN})
   if(NOT ARG_FOLDER)
     set(ARG_FOLDER ${name})
   endif()
   set(target sterna_${name})
-  add_library(${target} STATIC ${ARG_SOURCES})
+  set(here ${CMAKE_SOURCE_DIR}/${ARG_FOLDER})
+  set(files ${ARG_FILES})
+  if(NOT ARG_ROOMS AND NOT ARG_FILES)
+    set(ARG_ROOMS .)
+  endif()
+  foreach(room IN LISTS ARG_ROOMS)
+    file(GLOB_RECURSE found RELATIVE ${here} CONFIGURE_DEPENDS ${here}/${room}/*.cc
+         ${here}/${room}/*.capnp)
+    list(APPEND files ${found})
+  endforeach()
+  if(ARG_WITHOUT)
+    list(FILTER files EXCLUDE REGEX ${ARG_WITHOUT})
+  endif()
+  list(TRANSFORM files PREPEND ${here}/)
+  set(schemas ${files})
+  list(FILTER files INCLUDE REGEX "[.]cc$")
+  list(FILTER schemas INCLUDE REGEX "[.]capnp$")
+
+  add_library(${target} STATIC ${files})
   sterna_include_root(root ${ARG_FOLDER})
   target_include_directories(${target} PUBLIC $<BUILD_INTERFACE:${root}>)
   target_compile_features(${target} PUBLIC cxx_std_20)
   target_link_libraries(${target} PUBLIC ${ARG_LINKS} PRIVATE ${ARG_PRIVATE_LINKS}
                         $<BUILD_INTERFACE:sterna_flags>)
-  if(ARG_SCHEMAS)
-    list(TRANSFORM ARG_SCHEMAS PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
-    sterna_schemas(${target} ${ARG_FOLDER} ${ARG_SCHEMAS})
+  if(schemas)
+    sterna_schemas(${target} ${ARG_FOLDER} ${schemas})
   endif()
 endfunction()
