@@ -16,7 +16,7 @@
 #include "actors/reader/input_reader.h"
 #include "actors/server/parameter_server.h"
 #include "actors/worker/worker.h"
-#include "tests/runtime/sim_fixture.h"
+#include "tests/runtime/sim/sim_fixture.h"
 
 namespace sterna::actors {
 

@@ -12,7 +12,7 @@
 
 #include "runtime/cluster/cluster_messages.h"
 #include "tests/end_to_end/hostile.capnp.h"
-#include "tests/runtime/cluster_test_actor.h"
+#include "tests/runtime/cluster/cluster_test_actor.h"
 
 namespace sterna::test {
 

@@ -14,7 +14,7 @@
 #include "runtime/host/real_machine.h"
 #include "runtime/main.h"
 #include "runtime/zmq/socket_directory.h"
-#include "tests/runtime/cluster_test_actor.h"
+#include "tests/runtime/cluster/cluster_test_actor.h"
 
 namespace sterna::test {
 namespace {

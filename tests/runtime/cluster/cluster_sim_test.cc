@@ -6,7 +6,7 @@
 
 #include "runtime/cluster/cluster.h"
 #include "runtime/sim/sim_world.h"
-#include "tests/runtime/cluster_test_actor.h"
+#include "tests/runtime/cluster/cluster_test_actor.h"
 
 namespace sterna::test {
 namespace {

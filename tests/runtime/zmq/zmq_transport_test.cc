@@ -13,7 +13,7 @@
 #include <filesystem>
 #include <numeric>
 
-#include "tests/runtime/zmq_network.h"
+#include "tests/runtime/zmq/zmq_network.h"
 
 namespace sterna {
 namespace {

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/runtime/registry_test.capnp.h"
+#include "tests/runtime/actor/registry_test.capnp.h"
 
 namespace sterna {
 namespace {

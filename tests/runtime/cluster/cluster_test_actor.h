@@ -12,7 +12,7 @@
 #include "runtime/actor/process.h"
 #include "runtime/actor/registry.h"
 #include "runtime/cluster/find_actor.h"
-#include "tests/runtime/cluster_test.capnp.h"
+#include "tests/runtime/cluster/cluster_test.capnp.h"
 
 namespace sterna::test {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "runtime/actor/process.h"
-#include "tests/runtime/test_messages.capnp.h"
+#include "tests/runtime/actor/test_messages.capnp.h"
 
 namespace sterna::test {
 

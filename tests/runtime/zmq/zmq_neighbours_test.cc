@@ -4,7 +4,7 @@
 
 #include <filesystem>
 
-#include "tests/runtime/zmq_network.h"
+#include "tests/runtime/zmq/zmq_network.h"
 
 namespace sterna {
 namespace {

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
-#include "tests/runtime/sim_fixture.h"
-#include "tests/runtime/test_messages.h"
+#include "tests/runtime/actor/test_messages.h"
+#include "tests/runtime/sim/sim_fixture.h"
 
 namespace sterna::test {
 namespace {
