@@ -11,6 +11,7 @@
 #include "kernels/entropy/entropy_model.h"
 #include "kernels/entropy/entropy_symbols.h"
 #include "kernels/entropy/rans.h"
+#include "kernels/trits/ternary_blocks.h"
 
 namespace sterna::kernels {
 

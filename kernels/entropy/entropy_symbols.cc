@@ -106,16 +106,6 @@ void write_singles(const std::byte* symbols, std::size_t planes, std::byte* bloc
 
 }  // namespace
 
-std::size_t count_nonzero(const std::byte* planes, std::size_t blocks) {
-  std::size_t count = 0;
-  for (; blocks > 0; --blocks, planes += plane_block_bytes) {
-    for (std::size_t i = 0; i < plane_bytes; i += word_bytes) {
-      count += static_cast<std::size_t>(std::popcount(load(planes + i)));
-    }
-  }
-  return count;
-}
-
 std::size_t pack_signs(const std::byte* planes, std::size_t blocks, std::byte* signs) {
   std::size_t count = 0;
   std::uint64_t word = 0;

@@ -40,10 +40,6 @@ struct SymbolLayout {
   }
 };
 
-/// The elements of `blocks` blocks of trits that are not zero.
-std::size_t count_nonzero(const std::byte* planes, std::size_t blocks);
-std::size_t count_nonzero_avx512(const std::byte* planes, std::size_t blocks);
-
 /// Writes one bit per nonzero trit, in order: whether it is negative. May write zeros up to 16
 /// bytes behind them. Returns how many bits there are.
 std::size_t pack_signs(const std::byte* planes, std::size_t blocks, std::byte* signs);

@@ -25,14 +25,6 @@ STERNA_AVX512_INLINE unsigned popcount(std::uint64_t v) {
 
 }  // namespace
 
-STERNA_AVX512 std::size_t count_nonzero_avx512(const std::byte* planes, std::size_t blocks) {
-  std::size_t count = 0;
-  for (; blocks > 0; --blocks, planes += plane_block_bytes) {
-    for (std::size_t i = 0; i < plane_bytes; i += word_bytes) count += popcount(load(planes + i));
-  }
-  return count;
-}
-
 STERNA_AVX512 std::size_t pack_signs_avx512(const std::byte* planes, std::size_t blocks,
                                             std::byte* signs) {
   std::size_t count = 0;

@@ -36,4 +36,16 @@ constexpr std::array<std::uint32_t, 4> philox(std::array<std::uint32_t, 4> count
   return counter;
 }
 
+/// The Philox counter and key of a run of blocks of 512 elements. Draw i of the first block is at
+/// counter word 0 + i.
+struct BlockDraw {
+  std::uint32_t counter0;     ///< word 0 for element 0 of the first block
+  std::uint32_t step;         ///< word 1
+  std::uint32_t rank_tensor;  ///< word 2
+  std::uint64_t key;
+};
+
+/// Counter words that a block uses: each serves 16 of its elements.
+inline constexpr std::uint32_t draws_per_block = 32;
+
 }  // namespace sterna::kernels

@@ -17,7 +17,6 @@
 #include "kernels/isa/avx512.h"
 #include "kernels/random/philox.h"
 #include "kernels/random/stream.h"
-#include "kernels/trits/ternary_blocks.h"
 
 namespace sterna::kernels {
 

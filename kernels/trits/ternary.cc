@@ -8,7 +8,6 @@
 #include <cstring>
 #include <string>
 
-#include "kernels/entropy/entropy_symbols.h"
 #include "kernels/random/philox.h"
 #include "kernels/random/stream.h"
 #include "kernels/trits/statistics_fold.h"
@@ -202,6 +201,16 @@ Result<void> check_planes(std::span<const std::byte> planes, std::size_t count) 
     }
   }
   return {};
+}
+
+std::size_t count_nonzero(const std::byte* planes, std::size_t blocks) {
+  std::size_t count = 0;
+  for (; blocks > 0; --blocks, planes += plane_block_bytes) {
+    for (std::size_t i = 0; i < plane_bytes; i += sizeof(std::uint64_t)) {
+      count += static_cast<std::size_t>(std::popcount(load64(planes + i)));
+    }
+  }
+  return count;
 }
 
 std::size_t nonzero_trits(std::span<const std::byte> planes, Isa isa) {

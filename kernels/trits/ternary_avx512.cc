@@ -167,6 +167,12 @@ STERNA_AVX512 void decode(const std::byte* planes, float scaler, float* out, std
 
 }  // namespace
 
+STERNA_AVX512 std::size_t count_nonzero_avx512(const std::byte* planes, std::size_t blocks) {
+  std::size_t count = 0;
+  for (; blocks > 0; --blocks, planes += plane_block_bytes) count += ones(planes);
+  return count;
+}
+
 TernaryKernels avx512_ternary() {
   return {ternarize, ternarize_and_sum, ternarize_and_max, decode};
 }

@@ -7,22 +7,12 @@
 #include <span>
 
 #include "kernels/isa/isa.h"
+#include "kernels/random/philox.h"
 #include "kernels/trits/scaler_blocks.h"
 #include "kernels/trits/statistics.h"
 #include "kernels/trits/ternary.h"
 
 namespace sterna::kernels {
-
-/// The Philox counter and key of a run of blocks. Draw i of the block is at counter word 0 + i.
-struct BlockDraw {
-  std::uint32_t counter0;     ///< word 0 for element 0 of the first block
-  std::uint32_t step;         ///< word 1
-  std::uint32_t rank_tensor;  ///< word 2
-  std::uint64_t key;
-};
-
-/// Counter words that a block uses: each serves 16 of its elements.
-inline constexpr std::uint32_t draws_per_block = 32;
 
 /// What a pass that ternarizes sees besides.
 struct PassTotals {
@@ -56,11 +46,10 @@ void ternarize(std::span<const float> gradient, float scaler, const TernaryDraw&
                std::uint64_t first_index, std::span<std::byte> planes, std::span<const float> ahead,
                Isa isa);
 
-/// The same for one chunk, of which it takes the statistics that `clip` needs in the same pass:
-/// those of measure_chunk, to the bit, with saturated elements counted besides.
-/// What makes the next step's scaler while this step's is the last step's. `first_index` is a
-/// multiple of chunk_elements. The chunk need not be finite: then its planes mean nothing, and the
-/// statistics' scaler is the error.
+/// Ternarizes one chunk under a given scaler and, in the same pass over memory, measures it; equals
+/// measure_chunk(chunk, clip, isa) bit for bit, with the elements above the scaler counted besides.
+/// `first_index` is a multiple of chunk_elements. The chunk need not be finite: then its planes
+/// mean nothing, and the statistics' scaler is the error.
 ChunkStatistics ternarize_and_measure(std::span<const float> chunk, float scaler, float clip,
                                       const TernaryDraw& draw, std::uint64_t first_index,
                                       std::span<std::byte> planes, std::span<const float> ahead,
@@ -73,6 +62,10 @@ inline std::span<const float> a_little_ahead(std::span<const float> gradient, st
   constexpr std::size_t distance = 8192;
   return gradient.subspan(std::min(gradient.size(), from + distance));
 }
+
+/// The elements of `blocks` blocks of trits that are not zero.
+std::size_t count_nonzero(const std::byte* planes, std::size_t blocks);
+std::size_t count_nonzero_avx512(const std::byte* planes, std::size_t blocks);
 
 TernaryKernels ternary_kernels(Isa isa);
 TernaryKernels scalar_ternary();

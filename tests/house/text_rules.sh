@@ -1,18 +1,11 @@
 #!/usr/bin/env bash
 # The house rules about text: one function each, named as the rule; it prints every offence.
-# usage: text_rules.sh RULE
+# usage: text_rules.sh RULE [TREE]
 set -euo pipefail
-cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+house=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+. "$house/files.sh"
+cd "${2-$house/../..}"
 one_screen=60 # lines
-
-# Tracked files, or where this is no clone (a release's archive) all that is not built.
-files() {
-  if git rev-parse --is-inside-work-tree >/dev/null 2>&1; then
-    git ls-files -z
-  else
-    find . \( -path ./build -o -path ./runs -o -path ./.git \) -prune -o -type f -printf '%P\0'
-  fi
-}
 
 no_include_climbs_out_of_its_folder() {
   files | xargs -0 grep -InHE '^[[:space:]]*#[[:space:]]*include[[:space:]]+[<"]\.\.?/' || true
@@ -25,6 +18,12 @@ every_folder_has_a_readme_of_one_screen() {
     lines=$(wc -l <"$folder/README.md")
     ((lines <= one_screen)) || echo "$folder/README.md: $lines lines, one screen is $one_screen"
   done
+}
+
+no_room_includes_one_above_it() { survey | sed -nE 's/^(back|nowhere) //p'; }
+
+no_room_is_crowded() {
+  survey | awk -v most="$most_files" '$1 == "files" && $3 > most { print $2 ": " $3 " files, at most " most }'
 }
 
 # Home and working folders of some machine, and the place of this very checkout.

@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# A made-up tree: each include that runs the wrong way is named with its line, and no other is.
+set -euo pipefail
+house=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+tree=$(mktemp -d)
+trap 'rm -r "$tree"' EXIT
+cd "$tree"
+mkdir -p tests/house barn/ground barn/loft barn/shed mill/wheel
+echo 'barn: ground loft' >tests/house/rooms.txt
+printf '%s\n' '#pragma once' '#include "barn/loft/hay.h"' >barn/ground/floor.h # runs up
+printf '%s\n' '#include "barn/roof.h"' >barn/loft/hay.cc                       # to the roof
+printf '%s\n' '#include "barn/ground/floor.h"' '#include "barn/loft/hay.h"' '#include "mill/wheel/axle.h"' \
+  '#include <barn/roof.h>' >barn/loft/hay.h # down, within, elsewhere, no file of ours
+printf '%s\n' 'using Roof = import "/barn/roof.capnp";' >barn/ground/floor.capnp # a schema's, too
+printf '%s\n' '#include "barn/ground/floor.h"' '#include "barn/loft/hay.h"' >barn/roof.h
+touch barn/shed/tool.h             # a room that nobody wrote down
+echo '#include "mill/a.h"' >mill/wheel/axle.h # a folder without rooms
+
+expected='barn/ground/floor.capnp:1: includes barn/roof.capnp, but no room includes its folder'"'"'s root
+barn/ground/floor.h:2: includes barn/loft/hay.h, but loft stands above ground (tests/house/rooms.txt)
+barn/loft/hay.cc:1: includes barn/roof.h, but no room includes its folder'"'"'s root
+barn/shed/tool.h: rooms.txt knows no room shed of barn'
+said=$(bash "$house/text_rules.sh" no_room_includes_one_above_it "$tree") && status=0 || status=$?
+diff <(echo "$expected") <(tail -n +2 <<<"$said")
+((status != 0))
+
+crowd() { for ((i = 0; i < $1; ++i)); do touch "mill/$i.cc"; done; }
+crowd 30
+bash "$house/text_rules.sh" no_room_is_crowded "$tree"
+crowd 31
+said=$(bash "$house/text_rules.sh" no_room_is_crowded "$tree") && exit 1
+[[ ${said##*$'\n'} == 'mill: 31 files, at most 30' ]]
+"$house/figures" "$tree" | grep -x 'edges between rooms: 6 (6 includes); that run back: 3' >/dev/null
