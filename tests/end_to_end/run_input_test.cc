@@ -73,68 +73,68 @@ class RunInput : public RunTest {
 
 // ---- the cluster file ----
 
-TEST_F(RunInput, AFileThatIsNotThere) {
+TEST_F(RunInput, RefusesAFileThatIsNotThere) {
   expect_refused({"run", "nowhere.toml"}, 2, StartsWith("nowhere.toml: there is no such file"));
 }
 
-TEST_F(RunInput, AFolderInPlaceOfAFile) {
+TEST_F(RunInput, RefusesAFolderInPlaceOfAFile) {
   expect_refused({"run", "."}, 2, AllOf(StartsWith(".: "), HasSubstr("directory")));
 }
 
-TEST_F(RunInput, ATomlSyntaxError) {
+TEST_F(RunInput, RefusesATomlSyntaxError) {
   expect_file_refused(job_with("[job]", "[job"),
                       AllOf(StartsWith("bad.toml:17: "), HasSubstr("not valid TOML")));
 }
 
-TEST_F(RunInput, AMisspeltKey) {
+TEST_F(RunInput, RefusesAMisspeltKey) {
   expect_file_refused(job_with("batch = 8", "bacth = 8"),
                       AllOf(StartsWith("bad.toml:20: "), HasSubstr("bacth"),
                             HasSubstr("did you mean \"job.batch\"")));
 }
 
-TEST_F(RunInput, AWrongType) {
+TEST_F(RunInput, RefusesAWrongType) {
   expect_file_refused(job_with("batch = 8", "batch = \"eight\""),
                       AllOf(StartsWith("bad.toml:20: "), HasSubstr("wants an integer")));
 }
 
-TEST_F(RunInput, ANegativeCount) {
+TEST_F(RunInput, RefusesANegativeCount) {
   expect_file_refused(job_with("count = 2", "count = -2"),
                       AllOf(StartsWith("bad.toml:9: "), HasSubstr("at least 1")));
 }
 
-TEST_F(RunInput, TwoActorsOfOneName) {
+TEST_F(RunInput, RefusesTwoActorsOfOneName) {
   expect_file_refused(kThirtySteps + "\n[[actor]]\nrole = \"input_reader\"\nname = \"server0\"\n",
                       AllOf(HasSubstr("named \"server0\""), HasSubstr("another name")));
 }
 
-TEST_F(RunInput, AMisspeltKeyOnTheCommandLine) {
+TEST_F(RunInput, RefusesAMisspeltKeyOnTheCommandLine) {
   expect_refused({"run", "job.toml", "--data", digits(), "--set", "gradient.codek=none"}, 2,
                  AllOf(StartsWith("--set gradient.codek=none"), HasSubstr("gradient.codec")));
 }
 
-TEST_F(RunInput, AnOptionThatThereIsNot) {
+TEST_F(RunInput, RefusesAnOptionThatThereIsNot) {
   expect_refused({"run", "job.toml", "--jsno"}, 2, HasSubstr("did you mean \"--json\""));
 }
 
 // ---- the data ----
 
-TEST_F(RunInput, AnEmptyDataFolder) {
+TEST_F(RunInput, RefusesAnEmptyDataFolder) {
   std::filesystem::create_directory(path("data"));
   expect_data_refused(AllOf(HasSubstr(kTrainImages), HasSubstr("sterna data make digits --out"),
                             HasSubstr("sterna data fetch mnist --dir")));
 }
 
-TEST_F(RunInput, ADataFolderThatIsNotThere) {
+TEST_F(RunInput, RefusesADataFolderThatIsNotThere) {
   expect_data_refused(AllOf(HasSubstr("--data data does not exist"), HasSubstr("sterna data")));
 }
 
-TEST_F(RunInput, ATruncatedImagesFile) {
+TEST_F(RunInput, RefusesATruncatedImagesFile) {
   std::filesystem::resize_file(own_digits() + kTrainImages, 100'000);
   expect_data_refused(
       AllOf(StartsWith(std::string("data/") + kTrainImages), HasSubstr("cut short")));
 }
 
-TEST_F(RunInput, ATruncatedCompressedFile) {
+TEST_F(RunInput, RefusesATruncatedCompressedFile) {
   const std::string images = own_digits() + kTrainImages;
   ASSERT_EQ(std::system(("gzip " + images).c_str()), 0);
   std::filesystem::resize_file(images + ".gz", 50'000);
@@ -148,7 +148,7 @@ TEST_F(RunInput, ACompressedFileThatIsWholeIsWelcome) {
   EXPECT_EQ(program.exit_code(kPatience), 0) << program.story();
 }
 
-TEST_F(RunInput, AFileWithAnothersMagicNumber) {
+TEST_F(RunInput, RefusesAFileWithAnothersMagicNumber) {
   const std::string data = own_digits();
   std::filesystem::copy_file(data + kTrainImages, data + kTestLabels,
                              std::filesystem::copy_options::overwrite_existing);
@@ -156,14 +156,14 @@ TEST_F(RunInput, AFileWithAnothersMagicNumber) {
       AllOf(StartsWith(std::string("data/") + kTestLabels), HasSubstr("0x00000803")));
 }
 
-TEST_F(RunInput, ImagesAndLabelsThatAreNotOfOneSet) {
+TEST_F(RunInput, RefusesImagesAndLabelsThatAreNotOfOneSet) {
   const std::string data = own_digits();
   std::filesystem::copy_file(data + "train-labels-idx1-ubyte", data + kTestLabels,
                              std::filesystem::copy_options::overwrite_existing);
   expect_data_refused(HasSubstr("2000 labels for the 500 images"));
 }
 
-TEST_F(RunInput, AnUnreadableFile) {
+TEST_F(RunInput, RefusesAnUnreadableFile) {
   const std::string labels = own_digits() + kTestLabels;
   if (::geteuid() == 0) {  // may read everything, but not a folder
     std::filesystem::remove(labels);
@@ -176,13 +176,13 @@ TEST_F(RunInput, AnUnreadableFile) {
 
 // ---- the run directory ----
 
-TEST_F(RunInput, ARunDirectoryThatExists) {
+TEST_F(RunInput, RefusesARunDirectoryThatExists) {
   std::filesystem::create_directory(path("run"));
   expect_refused({"run", "job.toml", "--data", digits(), "--run-dir", "run"}, 2,
                  AllOf(HasSubstr("the run directory run exists"), HasSubstr("another --run-dir")));
 }
 
-TEST_F(RunInput, ARunDirectoryThatCannotBeMade) {
+TEST_F(RunInput, RefusesARunDirectoryThatCannotBeMade) {
   write("file", "");
   expect_refused({"run", "job.toml", "--data", digits(), "--run-dir", "file/run"}, 2,
                  HasSubstr("cannot create the run directory"));
@@ -213,7 +213,7 @@ class HeldPort {
   int socket_;
 };
 
-TEST_F(RunInput, APortThatIsInUse) {
+TEST_F(RunInput, RefusesAPortThatIsInUse) {
   // As many as the job's processes need, but one of them is taken.
   const HeldPort port;
   const std::string range = std::to_string(port.number) + "-" + std::to_string(port.number + 15);
@@ -224,7 +224,7 @@ TEST_F(RunInput, APortThatIsInUse) {
   EXPECT_TRUE(program.processes().empty()) << program.story();
 }
 
-TEST_F(RunInput, TooFewPortsForAllProcesses) {
+TEST_F(RunInput, RefusesTooFewPortsForAllProcesses) {
   const int low = HeldPort().number;
   const std::string range = std::to_string(low) + "-" + std::to_string(low + 1);
   expect_refused({"run", "job.toml", "--data", digits(), "--set", "cluster.transport=tcp", "--set",
@@ -260,7 +260,7 @@ class RunDisk : public RunInput {
   bool mounted_ = false;
 };
 
-TEST_F(RunDisk, ThatHasNoRoomForARun) {
+TEST_F(RunDisk, ThatHasNoRoomIsFoundBeforeARun) {
   if (!mount("size=1m")) GTEST_SKIP() << "NO SMALL DISK: mounting one is not allowed here";
   expect_refused({"run", "job.toml", "--data", digits(), "--run-dir", "disk/run"}, 2,
                  AllOf(StartsWith("disk/run: "), HasSubstr("make room")));

@@ -25,14 +25,14 @@ class RunLearns : public RunTest {
   }
 };
 
-TEST_F(RunLearns, DrawnDigits) {
+TEST_F(RunLearns, FromDrawnDigits) {
   SternaProgram& draw =
       sterna({"data", "make", "digits", "--out", "many", "--train", "20000", "--test", "2000"});
   ASSERT_EQ(draw.exit_code(kPatience), 0) << draw.story();
   EXPECT_GE(precision_after_300_steps(path("many")), kLearned);
 }
 
-TEST_F(RunLearns, RealMnist) {
+TEST_F(RunLearns, FromRealMnist) {
   const auto environment = [](const char* name) -> std::optional<std::string> {
     const char* value = std::getenv(name);
     return value == nullptr ? std::nullopt : std::optional<std::string>(value);

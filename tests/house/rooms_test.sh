@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# A made-up tree: each include that runs the wrong way is named with its line, and no other is.
+# A made-up tree breaks the rules on rooms and on the names of tests: each offence is named with its
+# line, and nothing else is.
 set -euo pipefail
 house=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 tree=$(mktemp -d)
@@ -31,3 +32,10 @@ crowd 31
 said=$(bash "$house/text_rules.sh" no_room_is_crowded "$tree") && exit 1
 [[ ${said##*$'\n'} == 'mill: 31 files, at most 30' ]]
 "$house/figures" "$tree" | grep -x 'edges between rooms: 6 (6 includes); that run back: 3' >/dev/null
+
+printf '%s\n' 'TEST(Hay, is_dry)' 'TEST_F(Hay,' '       IsStored) {' 'TEST(Hay, Dry) {' >tests/hay_test.cc
+said=$(bash "$house/text_rules.sh" every_test_is_named_as_a_sentence "$tree") && exit 1
+diff <(tail -n +2 <<<"$said") - <<'END'
+tests/hay_test.cc:1: is_dry is no SentenceInCamelCase
+tests/hay_test.cc:4: Dry is no SentenceInCamelCase
+END

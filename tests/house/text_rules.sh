@@ -26,6 +26,23 @@ no_room_is_crowded() {
   survey | awk -v most="$most_files" '$1 == "files" && $3 > most { print $2 ": " $3 " files, at most " most }'
 }
 
+# As far as a machine can tell a sentence: words in CamelCase, two at the least.
+every_test_is_named_as_a_sentence() {
+  files tests | { grep -zE '\.(cc|h)$' || true; } | xargs -0 -r awk '
+    !/^(TYPED_)?TEST(_F|_P)?\(/ { next }
+    {
+      file = FILENAME ":" FNR
+      declared = $0
+      while (declared !~ /\)/ && (getline line) > 0) declared = declared line
+      name = declared
+      sub(/^[^,]*,[ \t]*/, "", name)
+      sub(/\).*/, "", name)
+      words = name
+      if (name !~ /^[A-Z][A-Za-z0-9]*$/ || gsub(/[A-Z]/, "", words) < 2)
+        print file ": " name " is no SentenceInCamelCase"
+    }'
+}
+
 # Home and working folders of some machine, and the place of this very checkout.
 no_text_names_a_path_of_one_machine() {
   files | xargs -0 grep -InHE '(^|[^[:alnum:]_.$})-])/(home|root|Users|work|mnt|media)/[[:alnum:]]' || true

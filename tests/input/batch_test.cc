@@ -40,7 +40,7 @@ std::vector<std::string> documented_vectors() {
   return lines;
 }
 
-TEST(Permutation, is_a_bijection_for_sizes_around_powers_of_four_and_others) {
+TEST(Permutation, IsABijectionForSizesAroundPowersOfFourAndOthers) {
   for (const std::uint64_t n : {1, 2, 3, 4, 5, 10, 15, 16, 17, 63, 64, 65, 1000, 10000, 60000}) {
     const Permutation order(7, n, 3);
     std::vector<bool> seen(n);
@@ -53,14 +53,14 @@ TEST(Permutation, is_a_bijection_for_sizes_around_powers_of_four_and_others) {
   }
 }
 
-TEST(Permutation, stays_below_n_for_sizes_beyond_32_bits) {
+TEST(Permutation, StaysBelowNForSizesBeyond32Bits) {
   for (const std::uint64_t n : {(1ULL << 32) - 1, (1ULL << 32) + 1, 1ULL << 40, ~0ULL}) {
     const Permutation order(7, n, 0);
     for (const std::uint64_t i : {std::uint64_t{0}, n / 2, n - 1}) EXPECT_LT(order(i), n);
   }
 }
 
-TEST(Permutation, differs_by_seed_and_by_all_64_bits_of_the_epoch) {
+TEST(Permutation, DiffersBySeedAndByAll64BitsOfTheEpoch) {
   const auto base = first_images(Permutation(1, 60000, 0), 32);
   EXPECT_NE(base, first_images(Permutation(2, 60000, 0), 32));
   EXPECT_NE(base, first_images(Permutation(1ULL << 40, 60000, 0), 32));
@@ -68,7 +68,7 @@ TEST(Permutation, differs_by_seed_and_by_all_64_bits_of_the_epoch) {
   EXPECT_NE(base, first_images(Permutation(1, 60000, 1ULL << 33), 32));
 }
 
-TEST(Permutation, spreads_neighbours_evenly) {
+TEST(Permutation, SpreadsNeighboursEvenly) {
   // The first tenth of an epoch hits each tenth of the data about equally: 600 times, deviation 22.
   std::vector<int> hits(10);
   const Permutation order(11, 60000, 2);
@@ -76,7 +76,7 @@ TEST(Permutation, spreads_neighbours_evenly) {
   for (const int count : hits) EXPECT_NEAR(count, 600, 110);
 }
 
-TEST(Batch, agrees_with_the_test_vectors_of_the_page) {
+TEST(Batch, AgreesWithTheTestVectorsOfThePage) {
   const std::vector<std::string> lines = documented_vectors();
   ASSERT_GE(lines.size(), 6U);
   for (const std::string& line : lines) {
@@ -93,7 +93,7 @@ TEST(Batch, agrees_with_the_test_vectors_of_the_page) {
   }
 }
 
-TEST(Batch, the_batches_of_an_epoch_cover_each_example_once) {
+TEST(Batch, TheBatchesOfAnEpochCoverEachExampleOnce) {
   std::set<std::uint64_t> seen;
   for (std::uint64_t step = 0; step < 25; ++step) {
     for (std::uint32_t rank = 0; rank < 4; ++rank) {
@@ -106,7 +106,7 @@ TEST(Batch, the_batches_of_an_epoch_cover_each_example_once) {
   EXPECT_EQ(seen.size(), 1000U);
 }
 
-TEST(Batch, one_that_straddles_an_epochs_border_is_full_and_takes_from_both) {
+TEST(Batch, OneThatStraddlesAnEpochsBorderIsFullAndTakesFromBoth) {
   const auto indices = batch_indices({9, 3, 0, 1, 8}, 27);  // positions 24 .. 31
   const Permutation first(9, 27, 0);
   const Permutation second(9, 27, 1);
@@ -114,7 +114,7 @@ TEST(Batch, one_that_straddles_an_epochs_border_is_full_and_takes_from_both) {
                                               second(2), second(3), second(4)));
 }
 
-TEST(Batch, one_larger_than_the_data_set_takes_several_epochs) {
+TEST(Batch, OneLargerThanTheDataSetTakesSeveralEpochs) {
   const auto indices = batch_indices({9, 0, 0, 1, 12}, 4);
   ASSERT_EQ(indices.size(), 12U);
   for (std::size_t epoch = 0; epoch < 3; ++epoch) {
@@ -124,7 +124,7 @@ TEST(Batch, one_larger_than_the_data_set_takes_several_epochs) {
   }
 }
 
-TEST(Batch, ranks_split_a_step_as_one_rank_of_the_whole_batch_would_see_it) {
+TEST(Batch, RanksSplitAStepAsOneRankOfTheWholeBatchWouldSeeIt) {
   const auto whole = batch_indices({5, 6, 0, 1, 64}, 60000);
   auto halves = batch_indices({5, 6, 0, 2, 32}, 60000);
   const auto second = batch_indices({5, 6, 1, 2, 32}, 60000);
@@ -132,14 +132,14 @@ TEST(Batch, ranks_split_a_step_as_one_rank_of_the_whole_batch_would_see_it) {
   EXPECT_EQ(whole, halves);
 }
 
-TEST(Preprocess, maps_black_to_minus_one_and_white_to_one) {
+TEST(Preprocess, MapsBlackToMinusOneAndWhiteToOne) {
   const std::vector<std::uint8_t> image = {0, 51, 255};
   std::vector<float> out(3);
   preprocess_mnist(image, out);
   EXPECT_THAT(out, ::testing::ElementsAre(-1.0F, ::testing::FloatEq(-0.6F), 1.0F));
 }
 
-TEST(Preprocess, gather_follows_the_order_of_the_indices) {
+TEST(Preprocess, GatherFollowsTheOrderOfTheIndices) {
   const Dataset dataset{.count = 3,
                         .rows = 1,
                         .columns = 2,

@@ -19,7 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 using ::testing::HasSubstr;
 
-TEST(Shards, every_example_lies_in_the_one_shard_whose_range_contains_it) {
+TEST(Shards, EveryExampleLiesInTheOneShardWhoseRangeContainsIt) {
   for (const std::uint64_t examples : {1U, 2U, 7U, 10U, 60000U}) {
     for (std::uint32_t shards = 1; shards <= std::min<std::uint64_t>(examples, 12); ++shards) {
       std::uint64_t next = 0;
@@ -66,7 +66,7 @@ class SplitData : public ::testing::Test {
   TemporaryFolder scratch_;
 };
 
-TEST_F(SplitData, the_shards_in_their_order_are_the_whole_set_and_each_has_all_test_examples) {
+TEST_F(SplitData, TheShardsInTheirOrderAreTheWholeSetAndEachHasAllTestExamples) {
   split(3);
   const Dataset whole = load_mnist(scratch_ / "whole", Split::train).value();
   const Dataset test = load_mnist(scratch_ / "whole", Split::test).value();
@@ -86,7 +86,7 @@ TEST_F(SplitData, the_shards_in_their_order_are_the_whole_set_and_each_has_all_t
   EXPECT_EQ(labels, whole.labels);
 }
 
-TEST_F(SplitData, a_whole_set_gives_the_same_part_as_the_shards_folder) {
+TEST_F(SplitData, AWholeSetGivesTheSamePartAsTheShardsFolder) {
   split(3);
   const TrainingPart cut = load(shard(1, 3), ShardId{1, 3});
   const TrainingPart taken = load(scratch_ / "whole", ShardId{1, 3});
@@ -99,7 +99,7 @@ TEST_F(SplitData, a_whole_set_gives_the_same_part_as_the_shards_folder) {
   EXPECT_EQ(training_examples(scratch_ / "whole").value(), 11U);
 }
 
-TEST_F(SplitData, a_shard_is_not_taken_for_another_nor_for_the_whole_set) {
+TEST_F(SplitData, AShardIsNotTakenForAnotherNorForTheWholeSet) {
   split(3);
   EXPECT_THAT(refusal(load_training_part(shard(1, 3), ShardId{0, 3})),
               HasSubstr("holds shard 1 of 3, but shard 0 of 3 is wanted"));
@@ -110,7 +110,7 @@ TEST_F(SplitData, a_shard_is_not_taken_for_another_nor_for_the_whole_set) {
   EXPECT_FALSE(split_data(shard(1, 3), 2, scratch_ / "more").ok());
 }
 
-TEST_F(SplitData, a_shard_whose_files_are_not_its_own_says_so) {
+TEST_F(SplitData, AShardWhoseFilesAreNotItsOwnSaysSo) {
   split(3);
   for (const char* name : {"train-images-idx3-ubyte", "train-labels-idx1-ubyte"}) {
     fs::copy_file(scratch_ / "whole" / name, shard(1, 3) / name,
@@ -120,7 +120,7 @@ TEST_F(SplitData, a_shard_whose_files_are_not_its_own_says_so) {
               HasSubstr("holds 11 training examples, but shard 1 of 3 of 11 has 4"));
 }
 
-TEST_F(SplitData, a_label_that_makes_no_sense_is_refused) {
+TEST_F(SplitData, ALabelThatMakesNoSenseIsRefused) {
   split(3);
   const std::string sum(64, 'a');
   for (const std::string& text : std::vector<std::string>{
@@ -138,7 +138,7 @@ TEST_F(SplitData, a_label_that_makes_no_sense_is_refused) {
   }
 }
 
-TEST_F(SplitData, goes_over_an_earlier_split_of_the_same_set_and_over_nothing_else) {
+TEST_F(SplitData, GoesOverAnEarlierSplitOfTheSameSetAndOverNothingElse) {
   split(2);
   split(2);
   draw("other", 2);
@@ -151,7 +151,7 @@ TEST_F(SplitData, goes_over_an_earlier_split_of_the_same_set_and_over_nothing_el
   EXPECT_FALSE(fs::exists(scratch_ / "mine/shard-0-of-2"));
 }
 
-TEST_F(SplitData, no_shard_is_empty) {
+TEST_F(SplitData, NoShardIsEmpty) {
   EXPECT_FALSE(split_data(scratch_ / "whole", 0, scratch_ / "parts").ok());
   EXPECT_FALSE(split_data(scratch_ / "whole", 12, scratch_ / "parts").ok());
   EXPECT_THAT(refusal(load_training_part(scratch_ / "whole", ShardId{0, 12})),

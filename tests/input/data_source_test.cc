@@ -58,7 +58,7 @@ class FindData : public ::testing::Test {
   std::vector<std::string> said_;
 };
 
-TEST_F(FindData, asks_the_flag_then_the_file_then_the_environment_then_the_cache) {
+TEST_F(FindData, AsksTheFlagThenTheFileThenTheEnvironmentThenTheCache) {
   query_ = {.flag = place("flag"),
             .file = place("file"),
             .env = place("env"),
@@ -74,7 +74,7 @@ TEST_F(FindData, asks_the_flag_then_the_file_then_the_environment_then_the_cache
   EXPECT_FALSE(found().drawn);
 }
 
-TEST_F(FindData, looks_into_mnist_and_digits_beneath_a_place_and_takes_gz_files) {
+TEST_F(FindData, LooksIntoMnistAndDigitsBeneathAPlaceAndTakesGzFiles) {
   query_.flag = place("a", "mnist", ".gz");
   EXPECT_EQ(found().dir, scratch_ / "a/mnist");
   place("b", "digits");
@@ -86,7 +86,7 @@ TEST_F(FindData, looks_into_mnist_and_digits_beneath_a_place_and_takes_gz_files)
   EXPECT_EQ(found().name, "mnist");
 }
 
-TEST_F(FindData, a_named_place_without_data_is_an_error_that_says_what_is_missing) {
+TEST_F(FindData, ANamedPlaceWithoutDataIsAnErrorThatSaysWhatIsMissing) {
   query_.cache = place("cache");
   query_.flag = empty_place("flag");
   EXPECT_THAT(refused().message, HasSubstr("--data " + (scratch_ / "flag").string()));
@@ -101,7 +101,7 @@ TEST_F(FindData, a_named_place_without_data_is_an_error_that_says_what_is_missin
   EXPECT_THAT(refused().message, HasSubstr("the cluster file's"));
 }
 
-TEST_F(FindData, a_shard_beside_others_goes_before_the_whole_set_for_its_reader_alone) {
+TEST_F(FindData, AShardBesideOthersGoesBeforeTheWholeSetForItsReaderAlone) {
   const auto shard = [&](const std::string& name) {
     place("parts", name);
     write_file(scratch_ / "parts" / name / kShardFile, {});
@@ -126,13 +126,13 @@ TEST_F(FindData, a_shard_beside_others_goes_before_the_whole_set_for_its_reader_
   EXPECT_EQ(found().dir, scratch_ / "parts/shard-1-of-2");
 }
 
-TEST_F(FindData, the_environments_place_may_lack_data) {
+TEST_F(FindData, TheEnvironmentsPlaceMayLackData) {
   query_.env = empty_place("env");
   query_.cache = place("cache", "mnist");
   EXPECT_EQ(found().dir, scratch_ / "cache/mnist");
 }
 
-TEST_F(FindData, without_any_data_digits_are_drawn_into_the_cache_once_and_one_line_says_so) {
+TEST_F(FindData, WithoutAnyDataDigitsAreDrawnIntoTheCacheOnceAndOneLineSaysSo) {
   query_.cache = scratch_ / "cache";
   const DataLocation drawn = found();
   EXPECT_EQ(drawn.dir, scratch_ / "cache/digits");
@@ -150,11 +150,11 @@ TEST_F(FindData, without_any_data_digits_are_drawn_into_the_cache_once_and_one_l
   EXPECT_EQ(said_.size(), 1U);
 }
 
-TEST_F(FindData, without_data_and_cache_the_error_says_what_to_give) {
+TEST_F(FindData, WithoutDataAndCacheTheErrorSaysWhatToGive) {
   EXPECT_THAT(refused().message, HasSubstr("--data DIR"));
 }
 
-TEST(Environment, the_cache_is_xdgs_or_below_home) {
+TEST(Environment, TheCacheIsXdgsOrBelowHome) {
   std::map<std::string, std::string> values;
   const Environment environment = [&](const char* name) -> std::optional<std::string> {
     const auto found = values.find(name);
@@ -194,7 +194,7 @@ std::optional<fs::path> real_mnist() {
   return std::nullopt;
 }
 
-TEST(RealMnist, has_the_counts_and_the_labels_that_it_is_known_for) {
+TEST(RealMnist, HasTheCountsAndTheLabelsThatItIsKnownFor) {
   const auto dir = real_mnist();
   if (!dir) {
     GTEST_SKIP() << "SKIPPED: no real MNIST in $STERNA_DATA, ~/.cache/sterna or ../shared/data";

@@ -26,7 +26,7 @@ std::uint64_t fnv1a(const std::vector<std::uint8_t>& bytes) {
   return hash;
 }
 
-TEST(Alphabet, the_skeletons_of_a_family_can_be_mixed) {
+TEST(Alphabet, TheSkeletonsOfAFamilyCanBeMixed) {
   for (const auto& families : handwritten_digits()) {
     ASSERT_FALSE(families.empty());
     for (const Family& family : families) {
@@ -42,7 +42,7 @@ TEST(Alphabet, the_skeletons_of_a_family_can_be_mixed) {
   }
 }
 
-TEST(Digits, are_a_function_of_seed_split_and_index) {
+TEST(Digits, AreAFunctionOfSeedSplitAndIndex) {
   const Dataset once = draw_digits(1, Split::train, 50);
   EXPECT_EQ(once.images, draw_digits(1, Split::train, 50).images);
   const Dataset more = draw_digits(1, Split::train, 60);
@@ -51,21 +51,21 @@ TEST(Digits, are_a_function_of_seed_split_and_index) {
   EXPECT_NE(once.images, draw_digits(1, Split::test, 50).images);
 }
 
-TEST(Digits, are_the_same_on_every_machine_and_compiler) {
+TEST(Digits, AreTheSameOnEveryMachineAndCompiler) {
   // Only IEEE arithmetic without contraction is used, so the bytes are pinned.
   const Dataset digits = draw_digits(1, Split::train, 200);
   EXPECT_EQ(fnv1a(digits.images), 0x72752c8860b9dea7ULL);
   EXPECT_EQ(fnv1a(digits.labels), 0x57d1ccb9aa40b985ULL);
 }
 
-TEST(Digits, have_all_ten_classes_about_equally_often) {
+TEST(Digits, HaveAllTenClassesAboutEquallyOften) {
   const Dataset digits = draw_digits(1, Split::test, 2000);
   std::array<int, 10> histogram{};
   for (const std::uint8_t label : digits.labels) ++histogram.at(label);
   for (const int count : histogram) EXPECT_NEAR(count, 200, 60);
 }
 
-TEST(Digits, are_white_on_black_and_centred_with_an_empty_border) {
+TEST(Digits, AreWhiteOnBlackAndCentredWithAnEmptyBorder) {
   const Dataset digits = draw_digits(1, Split::test, 300);
   for (std::size_t i = 0; i < digits.count; ++i) {
     const auto image = digits.image(i);
@@ -87,7 +87,7 @@ TEST(Digits, are_white_on_black_and_centred_with_an_empty_border) {
   }
 }
 
-TEST(Digits, are_written_as_idx_files_that_load_as_mnist_does) {
+TEST(Digits, AreWrittenAsIdxFilesThatLoadAsMnistDoes) {
   const TemporaryFolder scratch;
   std::vector<std::size_t> progress;
   const Result<void> made = make_digits(scratch / "digits", {.seed = 3, .train = 30, .test = 20},
@@ -107,7 +107,7 @@ TEST(Digits, are_written_as_idx_files_that_load_as_mnist_does) {
   EXPECT_EQ(test->labels, draw_digits(3, Split::test, 20).labels);
 }
 
-TEST(Digits, replace_drawn_digits_but_never_somebodys_mnist) {
+TEST(Digits, ReplaceDrawnDigitsButNeverSomebodysMnist) {
   const TemporaryFolder scratch;
   ASSERT_TRUE(make_digits(scratch / "digits", {.seed = 3, .train = 3, .test = 2}).ok());
   EXPECT_TRUE(make_digits(scratch / "digits", {.seed = 4, .train = 3, .test = 2}).ok());

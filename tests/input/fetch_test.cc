@@ -74,7 +74,7 @@ class Fetch : public ::testing::Test {
   FetchOptions options_;
 };
 
-TEST_F(Fetch, a_good_server_gives_the_file_its_name_and_the_progress_ends_at_its_size) {
+TEST_F(Fetch, AGoodServerGivesTheFileItsNameAndTheProgressEndsAtItsSize) {
   LoopbackServer server([&](const HttpRequest& request) { return honest(request, content_); });
   std::uint64_t last = 0;
   options_.progress = [&](const std::string&, std::uint64_t done, std::uint64_t) { last = done; };
@@ -85,14 +85,14 @@ TEST_F(Fetch, a_good_server_gives_the_file_its_name_and_the_progress_ends_at_its
   EXPECT_EQ(server.requests().at(0).path, "/file.gz");
 }
 
-TEST_F(Fetch, a_file_that_is_there_already_is_not_asked_for_again) {
+TEST_F(Fetch, AFileThatIsThereAlreadyIsNotAskedForAgain) {
   LoopbackServer server([&](const HttpRequest& request) { return honest(request, content_); });
   ASSERT_TRUE(fetch({server.url()}).ok());
   ASSERT_TRUE(fetch({server.url()}).ok());
   EXPECT_EQ(server.requests().size(), 1U);
 }
 
-TEST_F(Fetch, an_interrupted_download_goes_on_where_it_stopped) {
+TEST_F(Fetch, AnInterruptedDownloadGoesOnWhereItStopped) {
   LoopbackServer server([&](const HttpRequest& request) {
     if (request.range) return honest(request, content_);
     return HttpReply{.body = content_.substr(0, 100'000), .declared = content_.size()};
@@ -105,7 +105,7 @@ TEST_F(Fetch, an_interrupted_download_goes_on_where_it_stopped) {
   EXPECT_EQ(requests[1].range, 100'000U);
 }
 
-TEST_F(Fetch, a_later_call_goes_on_where_an_earlier_one_gave_up) {
+TEST_F(Fetch, ALaterCallGoesOnWhereAnEarlierOneGaveUp) {
   {
     LoopbackServer broken([&](const HttpRequest& request) {
       HttpReply reply = honest(request, content_);
@@ -125,7 +125,7 @@ TEST_F(Fetch, a_later_call_goes_on_where_an_earlier_one_gave_up) {
   EXPECT_EQ(server.requests().at(0).range, 3000U);
 }
 
-TEST_F(Fetch, a_server_without_ranges_sends_all_and_the_part_is_replaced) {
+TEST_F(Fetch, AServerWithoutRangesSendsAllAndThePartIsReplaced) {
   leave_part(content_.substr(0, 5000));
   LoopbackServer server([&](const HttpRequest&) { return HttpReply{.body = content_}; });
   ASSERT_TRUE(fetch({server.url()}).ok());
@@ -133,7 +133,7 @@ TEST_F(Fetch, a_server_without_ranges_sends_all_and_the_part_is_replaced) {
   EXPECT_EQ(server.requests().size(), 1U);
 }
 
-TEST_F(Fetch, a_wrong_part_is_found_by_the_sum_and_fetched_anew) {
+TEST_F(Fetch, AWrongPartIsFoundByTheSumAndFetchedAnew) {
   leave_part("not the beginning of that file");
   LoopbackServer server([&](const HttpRequest& request) { return honest(request, content_); });
   const Result<void> result = fetch({server.url()});
@@ -142,14 +142,14 @@ TEST_F(Fetch, a_wrong_part_is_found_by_the_sum_and_fetched_anew) {
   EXPECT_EQ(server.requests().size(), 2U);
 }
 
-TEST_F(Fetch, a_part_as_large_as_the_file_is_not_trusted) {
+TEST_F(Fetch, APartAsLargeAsTheFileIsNotTrusted) {
   leave_part(noise(400'000));
   LoopbackServer server([&](const HttpRequest& request) { return honest(request, content_); });
   ASSERT_TRUE(fetch({server.url()}).ok());
   expect_fetched();
 }
 
-TEST_F(Fetch, a_wrong_sum_is_an_error_that_names_file_and_mirror_and_leaves_nothing) {
+TEST_F(Fetch, AWrongSumIsAnErrorThatNamesFileAndMirrorAndLeavesNothing) {
   std::string wrong = content_;
   wrong[7] = static_cast<char>(wrong[7] ^ 1);
   LoopbackServer server([&](const HttpRequest& request) { return honest(request, wrong); });
@@ -164,7 +164,7 @@ TEST_F(Fetch, a_wrong_sum_is_an_error_that_names_file_and_mirror_and_leaves_noth
   EXPECT_THAT(other.requests(), IsEmpty());
 }
 
-TEST_F(Fetch, a_mirror_without_the_file_is_followed_by_the_next) {
+TEST_F(Fetch, AMirrorWithoutTheFileIsFollowedByTheNext) {
   LoopbackServer empty([](const HttpRequest&) { return HttpReply{.status = 404, .body = "no"}; });
   LoopbackServer server([&](const HttpRequest& request) { return honest(request, content_); });
   const Result<void> result = fetch({empty.url(), server.url()});
@@ -173,7 +173,7 @@ TEST_F(Fetch, a_mirror_without_the_file_is_followed_by_the_next) {
   EXPECT_EQ(empty.requests().size(), 1U);
 }
 
-TEST_F(Fetch, where_no_mirror_has_it_the_error_says_what_each_answered) {
+TEST_F(Fetch, WhereNoMirrorHasItTheErrorSaysWhatEachAnswered) {
   LoopbackServer empty([](const HttpRequest&) { return HttpReply{.status = 404}; });
   LoopbackServer ill([](const HttpRequest&) { return HttpReply{.status = 503}; });
   const Result<void> result = fetch({empty.url(), ill.url()});
@@ -184,7 +184,7 @@ TEST_F(Fetch, where_no_mirror_has_it_the_error_says_what_each_answered) {
   EXPECT_FALSE(std::filesystem::exists(options_.dir / "file.gz"));
 }
 
-TEST_F(Fetch, an_address_where_nobody_listens_is_followed_by_the_next) {
+TEST_F(Fetch, AnAddressWhereNobodyListensIsFollowedByTheNext) {
   std::string gone;
   {
     LoopbackServer closed([](const HttpRequest&) { return HttpReply{}; });
@@ -195,7 +195,7 @@ TEST_F(Fetch, an_address_where_nobody_listens_is_followed_by_the_next) {
   expect_fetched();
 }
 
-TEST_F(Fetch, a_server_that_stalls_is_given_up_and_the_next_goes_on_from_there) {
+TEST_F(Fetch, AServerThatStallsIsGivenUpAndTheNextGoesOnFromThere) {
   options_.attempts = 1;
   LoopbackServer lazy([&](const HttpRequest&) {
     return HttpReply{.body = content_.substr(0, 500), .declared = content_.size(), .stall = true};
@@ -207,7 +207,7 @@ TEST_F(Fetch, a_server_that_stalls_is_given_up_and_the_next_goes_on_from_there) 
   EXPECT_EQ(server.requests().at(0).range, 500U);
 }
 
-TEST_F(Fetch, a_server_that_sends_more_than_the_file_has_is_not_stored) {
+TEST_F(Fetch, AServerThatSendsMoreThanTheFileHasIsNotStored) {
   const std::string larger = content_ + "more";
   LoopbackServer open([&](const HttpRequest&) { return HttpReply{.body = larger}; });
   const Result<void> result = fetch({open.url()});
@@ -217,7 +217,7 @@ TEST_F(Fetch, a_server_that_sends_more_than_the_file_has_is_not_stored) {
   EXPECT_EQ(std::filesystem::file_size(options_.dir / "file.gz.part"), 0U);
 }
 
-TEST_F(Fetch, a_server_that_declares_less_than_it_should_is_not_believed) {
+TEST_F(Fetch, AServerThatDeclaresLessThanItShouldIsNotBelieved) {
   LoopbackServer server([&](const HttpRequest&) { return HttpReply{.body = "short"}; });
   const Result<void> result = fetch({server.url()});
   ASSERT_FALSE(result.ok());
@@ -225,20 +225,20 @@ TEST_F(Fetch, a_server_that_declares_less_than_it_should_is_not_believed) {
   EXPECT_FALSE(std::filesystem::exists(options_.dir / "file.gz"));
 }
 
-TEST_F(Fetch, an_address_that_is_not_http_is_refused) {
+TEST_F(Fetch, AnAddressThatIsNotHttpIsRefused) {
   const Result<void> result = fetch({"file:///etc/"});
   ASSERT_FALSE(result.ok());
   EXPECT_FALSE(std::filesystem::exists(options_.dir / "file.gz"));
 }
 
-TEST_F(Fetch, drawn_digits_are_not_mixed_with_mnist) {
+TEST_F(Fetch, DrawnDigitsAreNotMixedWithMnist) {
   ASSERT_TRUE(make_digits(options_.dir, {.seed = 1, .train = 2, .test = 2}).ok());
   const Result<void> result = fetch_mnist(options_);
   ASSERT_FALSE(result.ok());
   EXPECT_EQ(result.error().code, Errc::already_exists);
 }
 
-TEST_F(Fetch, a_directory_that_cannot_be_made_is_an_error_that_names_it) {
+TEST_F(Fetch, ADirectoryThatCannotBeMadeIsAnErrorThatNamesIt) {
   write_file(scratch_ / "plain", {});
   options_.dir = scratch_ / "plain/mnist";
   const Result<void> result = fetch({"http://127.0.0.1:1/"});

@@ -76,7 +76,7 @@ class MnistFiles : public ::testing::Test {
   Bytes8 pixels_;
 };
 
-TEST_F(MnistFiles, what_is_written_is_read) {
+TEST_F(MnistFiles, WhatIsWrittenIsRead) {
   const Result<Dataset> loaded = load_mnist(scratch_.path(), Split::train);
   ASSERT_TRUE(loaded.ok()) << loaded.error().message;
   EXPECT_EQ(loaded->count, 3U);
@@ -89,13 +89,13 @@ TEST_F(MnistFiles, what_is_written_is_read) {
   EXPECT_EQ(loaded->image(1)[0], pixels_[784]);
 }
 
-TEST_F(MnistFiles, the_writer_leaves_nothing_but_the_files) {
+TEST_F(MnistFiles, TheWriterLeavesNothingButTheFiles) {
   EXPECT_THAT(files_in(scratch_.path()),
               ElementsAre("train-images-idx3-ubyte", "train-labels-idx1-ubyte"));
   EXPECT_THAT(read_file(labels_), ElementsAre(0, 0, 8, 1, 0, 0, 0, 3, 3, 1, 4));
 }
 
-TEST_F(MnistFiles, a_gz_file_is_read_where_the_plain_one_is_missing) {
+TEST_F(MnistFiles, AGzFileIsReadWhereThePlainOneIsMissing) {
   write_file(images_.string() + ".gz", gzip(read_file(images_)));
   std::filesystem::remove(images_);
   const Result<Dataset> loaded = load_mnist(scratch_.path(), Split::train);
@@ -103,7 +103,7 @@ TEST_F(MnistFiles, a_gz_file_is_read_where_the_plain_one_is_missing) {
   EXPECT_EQ(loaded->images, pixels_);
 }
 
-TEST_F(MnistFiles, the_content_decides_what_is_gzip_not_the_name) {
+TEST_F(MnistFiles, TheContentDecidesWhatIsGzipNotTheName) {
   write_file(images_, gzip(read_file(images_)));
   std::filesystem::rename(labels_, labels_.string() + ".gz");
   const Result<Dataset> loaded = load_mnist(scratch_.path(), Split::train);
@@ -111,7 +111,7 @@ TEST_F(MnistFiles, the_content_decides_what_is_gzip_not_the_name) {
   EXPECT_EQ(loaded->images, pixels_);
 }
 
-TEST_F(MnistFiles, a_gzip_file_of_several_members_is_one_stream) {
+TEST_F(MnistFiles, AGzipFileOfSeveralMembersIsOneStream) {
   const Bytes8 plain = read_file(images_);
   Bytes8 packed = gzip({plain.begin(), plain.begin() + 1000});
   const Bytes8 rest = gzip({plain.begin() + 1000, plain.end()});
@@ -120,13 +120,13 @@ TEST_F(MnistFiles, a_gzip_file_of_several_members_is_one_stream) {
   EXPECT_TRUE(load_mnist(scratch_.path(), Split::train).ok());
 }
 
-TEST_F(MnistFiles, a_missing_file_is_named_with_the_commands_that_make_it) {
+TEST_F(MnistFiles, AMissingFileIsNamedWithTheCommandsThatMakeIt) {
   std::filesystem::remove(labels_);
   expect_error(scratch_.path(), "train-labels-idx1-ubyte");
   expect_error(scratch_.path(), "sterna data fetch mnist");
 }
 
-TEST_F(MnistFiles, a_truncated_file_is_refused) {
+TEST_F(MnistFiles, ATruncatedFileIsRefused) {
   change_images([](Bytes8& file) { file.pop_back(); });
   expect_error(images_, "cut short");
   change_images([](Bytes8& file) { file.resize(10); });
@@ -137,7 +137,7 @@ TEST_F(MnistFiles, a_truncated_file_is_refused) {
   expect_error(images_, "too short");
 }
 
-TEST_F(MnistFiles, a_truncated_gzip_file_is_refused_wherever_it_is_cut) {
+TEST_F(MnistFiles, ATruncatedGzipFileIsRefusedWhereverItIsCut) {
   const Bytes8 whole = gzip(read_file(images_));
   for (std::size_t size = 2; size < whole.size(); size += 7) {
     write_file(images_, {whole.data(), size});
@@ -147,14 +147,14 @@ TEST_F(MnistFiles, a_truncated_gzip_file_is_refused_wherever_it_is_cut) {
   expect_error(images_, "cut short");
 }
 
-TEST_F(MnistFiles, a_damaged_gzip_file_is_refused) {
+TEST_F(MnistFiles, ADamagedGzipFileIsRefused) {
   Bytes8 packed = gzip(read_file(images_));
   packed[packed.size() - 6] ^= 1;  // in the checksum
   write_file(images_, packed);
   expect_error(images_, "fetch or copy the file again");
 }
 
-TEST_F(MnistFiles, trailing_bytes_are_refused) {
+TEST_F(MnistFiles, TrailingBytesAreRefused) {
   const Bytes8 plain = read_file(images_);
   change_images([](Bytes8& file) { file.push_back(0); });
   expect_error(images_, "holds more");
@@ -164,29 +164,29 @@ TEST_F(MnistFiles, trailing_bytes_are_refused) {
   expect_error(images_, "");
 }
 
-TEST_F(MnistFiles, a_wrong_magic_number_is_refused_with_what_was_found) {
+TEST_F(MnistFiles, AWrongMagicNumberIsRefusedWithWhatWasFound) {
   write_file(images_, read_file(labels_));
   expect_error(images_, "that is a labels file");
   change_images([](Bytes8& file) { file[2] = 0x0d; });
   expect_error(images_, "0x00000d01");
 }
 
-TEST_F(MnistFiles, counts_that_differ_are_refused) {
+TEST_F(MnistFiles, CountsThatDifferAreRefused) {
   ASSERT_TRUE(write_idx_labels(labels_, Bytes8{1, 2}).ok());
   expect_error(labels_, "2 labels for the 3 images");
 }
 
-TEST_F(MnistFiles, a_label_out_of_range_is_refused_with_its_place) {
+TEST_F(MnistFiles, ALabelOutOfRangeIsRefusedWithItsPlace) {
   ASSERT_TRUE(write_idx_labels(labels_, Bytes8{1, 2, 10}).ok());
   expect_error(labels_, "label 2 is 10");
 }
 
-TEST_F(MnistFiles, images_of_another_size_are_refused) {
+TEST_F(MnistFiles, ImagesOfAnotherSizeAreRefused) {
   ASSERT_TRUE(write_idx_images(images_, Bytes8(std::size_t{3} * 32 * 32), 32, 32).ok());
   expect_error(images_, "32 x 32");
 }
 
-TEST_F(MnistFiles, a_header_that_declares_more_than_the_file_can_hold_allocates_nothing) {
+TEST_F(MnistFiles, AHeaderThatDeclaresMoreThanTheFileCanHoldAllocatesNothing) {
   const Bytes8 huge = {0, 0, 8, 3, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 7};
   write_file(images_, huge);
   expect_error(images_, "more than the file can hold");
@@ -196,7 +196,7 @@ TEST_F(MnistFiles, a_header_that_declares_more_than_the_file_can_hold_allocates_
   EXPECT_FALSE(read_idx_labels(labels_, 10).ok());
 }
 
-TEST_F(MnistFiles, what_is_not_a_regular_file_is_refused_without_waiting) {
+TEST_F(MnistFiles, WhatIsNotARegularFileIsRefusedWithoutWaiting) {
   std::filesystem::remove(images_);
   std::filesystem::create_directory(images_);
   expect_error(images_, "not a regular file");
@@ -205,13 +205,13 @@ TEST_F(MnistFiles, what_is_not_a_regular_file_is_refused_without_waiting) {
   expect_error(images_, "not a regular file");
 }
 
-TEST_F(MnistFiles, an_unreadable_file_is_refused) {
+TEST_F(MnistFiles, AnUnreadableFileIsRefused) {
   if (geteuid() == 0) GTEST_SKIP() << "root reads everything";
   std::filesystem::permissions(images_, std::filesystem::perms::none);
   expect_error(images_, "Permission denied");
 }
 
-TEST_F(MnistFiles, a_glance_lets_whole_files_pass_in_every_form) {
+TEST_F(MnistFiles, AGlanceLetsWholeFilesPassInEveryForm) {
   const Bytes8 images = read_file(images_);
   const auto half = images.begin() + static_cast<std::ptrdiff_t>(images.size() / 2);
   Bytes8 members = gzip({images.begin(), half});
@@ -223,7 +223,7 @@ TEST_F(MnistFiles, a_glance_lets_whole_files_pass_in_every_form) {
   }
 }
 
-TEST_F(MnistFiles, a_glance_says_of_a_broken_file_what_reading_it_says) {
+TEST_F(MnistFiles, AGlanceSaysOfABrokenFileWhatReadingItSays) {
   const Bytes8 images = read_file(images_);
   const Bytes8 packed = gzip(images);
   Bytes8 longer = images;
@@ -241,7 +241,7 @@ TEST_F(MnistFiles, a_glance_says_of_a_broken_file_what_reading_it_says) {
   }
 }
 
-TEST(Idx, writing_to_a_missing_directory_is_an_error_that_names_the_file) {
+TEST(Idx, WritingToAMissingDirectoryIsAnErrorThatNamesTheFile) {
   const Result<void> written = write_idx_labels("/nonexistent-sterna/labels", Bytes8{1});
   ASSERT_FALSE(written.ok());
   EXPECT_THAT(written.error().message, HasSubstr("/nonexistent-sterna/labels"));

@@ -27,7 +27,7 @@ ExchangeRound round(const std::string& link, double fp32, double fresh, double l
   return round;
 }
 
-TEST(ExchangeFigures, are_the_medians_of_ratios_within_a_round) {
+TEST(ExchangeFigures, AreTheMediansOfRatiosWithinARound) {
   const Figures figures = figures_of(
       {round("link", 1, 0.1, 0.05), round("link", 4, 0.2, 0.2), round("link", 1.5, 0.1, 0.1)});
   EXPECT_DOUBLE_EQ(figures.at("speedup_over_fp32.fresh"), 15);
@@ -37,20 +37,20 @@ TEST(ExchangeFigures, are_the_medians_of_ratios_within_a_round) {
   EXPECT_FALSE(figures.contains("speedup_over_gloo"));
 }
 
-TEST(ExchangeFigures, hold_a_step_against_what_raw_sockets_need_for_its_bytes) {
+TEST(ExchangeFigures, HoldAStepAgainstWhatRawSocketsNeedForItsBytes) {
   const Figures figures = figures_of({round("link", 1, 0.1, 0.06)});
   EXPECT_NEAR(figures.at("wall_over_wire.last_step"), 1.2, 1e-12);
   EXPECT_NEAR(figures.at("wall_over_wire.fresh"), 2, 1e-12);
   EXPECT_DOUBLE_EQ(figures.at("raw_goodput"), 100e6);
 }
 
-TEST(ExchangeFigures, compare_within_the_machine_by_time) {
+TEST(ExchangeFigures, CompareWithinTheMachineByTime) {
   const Figures figures = figures_of({round("ipc", 0.2, 0.3, 0.15)});
   EXPECT_DOUBLE_EQ(figures.at("ternary_over_fp32_time.ipc"), 0.75);
   EXPECT_FALSE(figures.contains("wall_over_wire.fresh"));
 }
 
-TEST(ExchangeFigures, compare_with_nothing_where_fp32_was_not_run) {
+TEST(ExchangeFigures, CompareWithNothingWhereFp32WasNotRun) {
   ExchangeRound alone = round("link", 1, 0.1, 0.05);
   alone.steps["link"].erase(alone.steps["link"].begin());
   const Figures figures = figures_of({alone});
@@ -58,7 +58,7 @@ TEST(ExchangeFigures, compare_with_nothing_where_fp32_was_not_run) {
   EXPECT_DOUBLE_EQ(figures.at("wall_over_wire.last_step"), 1);
 }
 
-TEST(ExchangeFigures, hold_auto_against_the_fastest_of_each_round) {
+TEST(ExchangeFigures, HoldAutoAgainstTheFastestOfEachRound) {
   const auto with_auto = [](ExchangeRound one, double seconds) {
     ExchangeStep step;
     step.seconds = seconds;
@@ -74,7 +74,7 @@ TEST(ExchangeFigures, hold_auto_against_the_fastest_of_each_round) {
   EXPECT_FALSE(figures_of({round("ipc", 2, 3, 4)}).contains("auto_over_best"));
 }
 
-TEST(ExchangeFigures, are_a_table_for_people) {
+TEST(ExchangeFigures, AreATableForPeople) {
   const std::vector<ExchangeRound> rounds = {round("link", 1, 0.1, 0.05)};
   Figures figures = figures_of(rounds);
   figures.insert({{"read_gbps", 10}, {"memcpy_gbps", 8}, {"net_step_seconds", 1e-4}});
@@ -83,14 +83,14 @@ TEST(ExchangeFigures, are_a_table_for_people) {
   EXPECT_THAT(lines, Contains(testing::ContainsRegex("last_step +50.00 +20.00")));
 }
 
-TEST(ExchangeJob, is_one_tensor_where_one_may_be_so_large) {
+TEST(ExchangeJob, IsOneTensorWhereOneMayBeSoLarge) {
   EXPECT_THAT(exchange_tensors({.elements = 25'600'000}), ElementsAre(25000));
   EXPECT_THAT(exchange_tensors({.elements = 1}), ElementsAre(1));
   EXPECT_THAT(exchange_tensors({.elements = std::size_t{65537} * 1024}), ElementsAre(32769, 32768));
   EXPECT_THAT(exchange_tensors({.elements = 10240, .tensors = 4}), ElementsAre(3, 3, 2, 2));
 }
 
-TEST(ExchangeJob, has_servers_beside_the_ranks) {
+TEST(ExchangeJob, HasServersBesideTheRanks) {
   const auto file = exchange_file({.elements = 65536, .ranks = 3, .servers = 2, .steps = 5},
                                   {.name = "tcp"}, {"gradient.codec=none"});
   ASSERT_TRUE(file) << file.error().message;
@@ -101,7 +101,7 @@ TEST(ExchangeJob, has_servers_beside_the_ranks) {
   EXPECT_TRUE(file->placed());
 }
 
-TEST(LinkRates, are_read_as_tc_writes_them) {
+TEST(LinkRates, AreReadAsTcWritesThem) {
   EXPECT_EQ(parse_link_rate("1gbit").value(), 1'000'000'000U);
   EXPECT_EQ(parse_link_rate("2.5gbit").value(), 2'500'000'000U);
   EXPECT_EQ(parse_link_rate("100mbit").value(), 100'000'000U);

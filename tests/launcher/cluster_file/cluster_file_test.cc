@@ -20,7 +20,7 @@ using namespace std::chrono_literals;
 using testing::HasSubstr;
 using testing::Not;
 
-TEST_F(ClusterFileTest, the_smallest_file_gets_every_default) {
+TEST_F(ClusterFileTest, TheSmallestFileGetsEveryDefault) {
   const auto file = read(smallest);
   ASSERT_TRUE(file.ok()) << file.error().message;
   EXPECT_EQ(file->cluster.name, "x");
@@ -39,7 +39,7 @@ TEST_F(ClusterFileTest, the_smallest_file_gets_every_default) {
   EXPECT_EQ(file->job.steps, 200);
 }
 
-TEST_F(ClusterFileTest, counts_become_actors_with_names_hosts_and_ranks) {
+TEST_F(ClusterFileTest, CountsBecomeActorsWithNamesHostsAndRanks) {
   const auto file = read(std::string(smallest) + R"([[host]]
 name = "a"
 [[host]]
@@ -65,7 +65,7 @@ hosts = ["b"]
   EXPECT_EQ(file->count("parameter_server"), 3);
 }
 
-TEST_F(ClusterFileTest, the_resolved_file_has_every_key_and_reads_as_the_same) {
+TEST_F(ClusterFileTest, TheResolvedFileHasEveryKeyAndReadsAsTheSame) {
   const auto file = read(std::string(smallest) + R"([[host]]
 name = "here"
 [cluster]
@@ -92,7 +92,7 @@ weight_decay = 0
   }
 }
 
-TEST_F(ClusterFileTest, overrides_take_toml_values_and_bare_words) {
+TEST_F(ClusterFileTest, OverridesTakeTomlValuesAndBareWords) {
   const auto file = read(
       smallest, {"job.steps=30", "gradient.codec=none", "cluster.transport=\"tcp\"",
                  "optimizer.learning_rate=0.5", "gradient.logits=false", "data.dir=/tmp/some where",
@@ -112,14 +112,14 @@ TEST_F(ClusterFileTest, overrides_take_toml_values_and_bare_words) {
   EXPECT_EQ(file->hosts[0].address, "127.0.0.3");
 }
 
-TEST_F(ClusterFileTest, an_override_can_give_a_key_that_the_file_lacks) {
+TEST_F(ClusterFileTest, AnOverrideCanGiveAKeyThatTheFileLacks) {
   std::string text = smallest;
   text.erase(text.find("steps = 200"), 11);
   EXPECT_EQ(error(text), "x.toml:10: the key \"job.steps\" is missing");
   EXPECT_TRUE(read(text, {"job.steps=5"}).ok());
 }
 
-TEST_F(ClusterFileTest, an_unknown_key_names_its_line_and_the_nearest_key) {
+TEST_F(ClusterFileTest, AnUnknownKeyNamesItsLineAndTheNearestKey) {
   EXPECT_EQ(error_of_more("[optimizer]\nnme = \"gd\"\n"),
             "x.toml:14: unknown key \"optimizer.nme\"; did you mean \"optimizer.name\"?");
   EXPECT_EQ(error("optimiser.nme = \"gd\"\n" + std::string(smallest)),
@@ -136,7 +136,7 @@ TEST_F(ClusterFileTest, an_unknown_key_names_its_line_and_the_nearest_key) {
             "x.toml:15: unknown key \"actor.rnks\"; did you mean \"actor.ranks\"?");
 }
 
-TEST_F(ClusterFileTest, an_unknown_table_names_the_nearest_table) {
+TEST_F(ClusterFileTest, AnUnknownTableNamesTheNearestTable) {
   EXPECT_EQ(error_of_more("\n[optimiser]\nname = \"gd\"\n"),
             "x.toml:14: unknown table \"optimiser\"; did you mean \"optimizer\"?");
   EXPECT_EQ(error_of_more("[[actors]]\nrole = \"worker\"\n"),
@@ -145,7 +145,7 @@ TEST_F(ClusterFileTest, an_unknown_table_names_the_nearest_table) {
               testing::StartsWith("x.toml:13: unknown table \"zebra\"; the tables are cluster, "));
 }
 
-TEST_F(ClusterFileTest, tables_and_lists_of_tables_are_told_apart) {
+TEST_F(ClusterFileTest, TablesAndListsOfTablesAreToldApart) {
   EXPECT_EQ(error_of_more("[host]\nname = \"a\"\n"),
             "x.toml:13: there may be several hosts; write [[host]], not [host]");
   EXPECT_EQ(error_of_more("[[data]]\nname = \"any\"\n"),
@@ -154,7 +154,7 @@ TEST_F(ClusterFileTest, tables_and_lists_of_tables_are_told_apart) {
             "x.toml:1: \"cluster\" is a table; set one of its keys, see sterna help keys");
 }
 
-TEST_F(ClusterFileTest, wrong_types_say_what_is_wanted) {
+TEST_F(ClusterFileTest, WrongTypesSayWhatIsWanted) {
   EXPECT_EQ(error_of_more("batch = \"many\"\n"),
             "x.toml:13: \"job.batch\" wants an integer, not the text \"many\"");
   EXPECT_EQ(error_of_more("batch = 1.5\n"),
@@ -181,7 +181,7 @@ TEST_F(ClusterFileTest, wrong_types_say_what_is_wanted) {
             "x.toml:13: \"job.seed\" wants an integer, not a date");
 }
 
-TEST_F(ClusterFileTest, numbers_out_of_range_say_the_range) {
+TEST_F(ClusterFileTest, NumbersOutOfRangeSayTheRange) {
   EXPECT_EQ(error_of_more("batch = 0\n"),
             "x.toml:13: \"job.batch\" must be at least 1 and at most 65536, not 0");
   EXPECT_EQ(error_of_more("[[actor]]\nrole = \"worker\"\ncount = -2\n"),
@@ -196,7 +196,7 @@ TEST_F(ClusterFileTest, numbers_out_of_range_say_the_range) {
             "x.toml:14: \"cluster.heartbeat\" must be above 0 seconds, not \"0s\"");
 }
 
-TEST_F(ClusterFileTest, keys_of_another_optimizer_are_refused) {
+TEST_F(ClusterFileTest, KeysOfAnotherOptimizerAreRefused) {
   EXPECT_EQ(
       error_of_more("[optimizer]\nname = \"adam\"\nmomentum = 0.5\n"),
       "x.toml:15: \"optimizer.momentum\" is for the optimizer \"momentum\", not for \"adam\"; "
@@ -209,7 +209,7 @@ TEST_F(ClusterFileTest, keys_of_another_optimizer_are_refused) {
             "\"optimizer.schedule\" must be \"fixed\"");
 }
 
-TEST_F(ClusterFileTest, averages_down_need_trits_and_one_scaler) {
+TEST_F(ClusterFileTest, AveragesDownNeedTritsAndOneScaler) {
   EXPECT_EQ(
       error_of_more("[gradient]\ndown = \"average\"\n"),
       "x.toml:14: \"gradient.down\" = \"average\" sends sums of trits: \"gradient.scaler\" must "
@@ -220,7 +220,7 @@ TEST_F(ClusterFileTest, averages_down_need_trits_and_one_scaler) {
       "\"ternary\" or \"ternary_entropy\"");
 }
 
-TEST_F(ClusterFileTest, codecs_of_tensors_need_both_to_exist) {
+TEST_F(ClusterFileTest, CodecsOfTensorsNeedBothToExist) {
   const std::string lenet = "[gradient.tensors]\n";
   EXPECT_EQ(error_of_more(lenet + "\"fc3/weihgts\" = \"none\"\n"),
             "x.toml:13: \"gradient.tensors\": lenet has no tensor \"fc3/weihgts\"; did you mean "
@@ -229,7 +229,7 @@ TEST_F(ClusterFileTest, codecs_of_tensors_need_both_to_exist) {
             "x.toml:13: \"gradient.tensors\": there is no codec \"bf61\"; did you mean \"bf16\"?");
 }
 
-TEST_F(ClusterFileTest, auto_chooses_among_codecs_that_leave_it_a_choice) {
+TEST_F(ClusterFileTest, AutoChoosesAmongCodecsThatLeaveItAChoice) {
   EXPECT_THAT(error_of_more("[gradient]\ncodec = \"auto\"\nallow = [\"none\", \"bf61\"]\n"),
               testing::HasSubstr("\"gradient.allow\": there is no codec \"bf61\"; did you mean"));
   EXPECT_THAT(error_of_more("[gradient]\ncodec = \"auto\"\nallow = [\"ternary\"]\n"),
@@ -241,13 +241,13 @@ TEST_F(ClusterFileTest, auto_chooses_among_codecs_that_leave_it_a_choice) {
               testing::HasSubstr("\"gradient.scaler\" must be"));
 }
 
-TEST_F(ClusterFileTest, a_wrong_choice_lists_the_choices_and_the_nearest) {
+TEST_F(ClusterFileTest, AWrongChoiceListsTheChoicesAndTheNearest) {
   EXPECT_EQ(error_of_more("[gradient]\ncodec = \"ternery\"\n"),
             "x.toml:14: \"gradient.codec\" must be \"none\", \"ternary\", \"ternary_entropy\", "
             "\"bf16\" or \"auto\", not \"ternery\"; did you mean \"ternary\"?");
 }
 
-TEST_F(ClusterFileTest, a_syntax_error_names_its_line) {
+TEST_F(ClusterFileTest, ASyntaxErrorNamesItsLine) {
   EXPECT_THAT(error("format = 1\n[job\nnet = \"lenet\"\n"),
               testing::StartsWith("x.toml:2: not valid TOML: "));
   EXPECT_THAT(error("format = 1\n[job]\nnet = lenet\n"),
@@ -256,7 +256,7 @@ TEST_F(ClusterFileTest, a_syntax_error_names_its_line) {
   EXPECT_THAT(error("format = 1\n[job\n"), Not(HasSubstr("\n")));
 }
 
-TEST_F(ClusterFileTest, a_missing_file_a_folder_and_a_missing_format_are_errors) {
+TEST_F(ClusterFileTest, AMissingFileAFolderAndAMissingFormatAreErrors) {
   const auto missing = read_cluster_file("no/such.toml");
   ASSERT_FALSE(missing.ok());
   EXPECT_EQ(missing.error().code, Errc::not_found);
@@ -268,7 +268,7 @@ TEST_F(ClusterFileTest, a_missing_file_a_folder_and_a_missing_format_are_errors)
   EXPECT_EQ(error(text), "x.toml:1: \"format\" must be 1, not 2");
 }
 
-TEST_F(ClusterFileTest, two_actors_of_one_name_name_both_lines) {
+TEST_F(ClusterFileTest, TwoActorsOfOneNameNameBothLines) {
   EXPECT_EQ(error_of_more("[[actor]]\nrole = \"worker\"\nname = \"w\"\n"
                           "[[actor]]\nrole = \"worker\"\nname = \"w\"\n"),
             "x.toml:18: two actors are named \"w\", here and at x.toml:15; give one of them "
@@ -281,7 +281,7 @@ TEST_F(ClusterFileTest, two_actors_of_one_name_name_both_lines) {
             "name");
 }
 
-TEST_F(ClusterFileTest, names_become_files_and_sockets_and_must_be_plain) {
+TEST_F(ClusterFileTest, NamesBecomeFilesAndSocketsAndMustBePlain) {
   EXPECT_EQ(error_of_more("[[actor]]\nrole = \"worker\"\nname = \"../up\"\n"),
             "x.toml:15: \"actor.name\" must be 1 to 40 letters, digits, _, - or . and start with a "
             "letter or digit, not \"../up\"");
@@ -289,7 +289,7 @@ TEST_F(ClusterFileTest, names_become_files_and_sockets_and_must_be_plain) {
             "x.toml:15: the run itself has a process named \"node\"; give the actor another name");
 }
 
-TEST_F(ClusterFileTest, every_role_is_needed_and_the_evaluator_once) {
+TEST_F(ClusterFileTest, EveryRoleIsNeededAndTheEvaluatorOnce) {
   std::string text = smallest;
   text.erase(text.find("[[actor]]\nrole = \"worker\"\n"), 26);
   EXPECT_EQ(error(text),
@@ -302,13 +302,13 @@ TEST_F(ClusterFileTest, every_role_is_needed_and_the_evaluator_once) {
             "actors)");
 }
 
-TEST_F(ClusterFileTest, ranks_belong_to_workers) {
+TEST_F(ClusterFileTest, RanksBelongToWorkers) {
   EXPECT_EQ(error_of_more("[[actor]]\nrole = \"input_reader\"\nranks = 2\n"),
             "x.toml:15: \"actor.ranks\" is for workers, not for the role \"input_reader\"");
   EXPECT_EQ(error_of_set("actor.worker.ranks=4096"), "no error");
 }
 
-TEST_F(ClusterFileTest, each_shard_belongs_to_one_input_reader) {
+TEST_F(ClusterFileTest, EachShardBelongsToOneInputReader) {
   const auto file = read(smallest, {"actor.input_reader.count=3", "actor.input_reader.shards=3"});
   ASSERT_TRUE(file.ok()) << file.error().message;
   EXPECT_EQ(file->shards(), 3);
@@ -327,7 +327,7 @@ TEST_F(ClusterFileTest, each_shard_belongs_to_one_input_reader) {
               HasSubstr("with shards all input readers are of one [[actor]]"));
 }
 
-TEST_F(ClusterFileTest, hosts_must_be_this_machine_and_known) {
+TEST_F(ClusterFileTest, HostsMustBeThisMachineAndKnown) {
   EXPECT_EQ(
       error_of_more("[[host]]\nname = \"far\"\naddress = \"192.0.2.1\"\n"),
       "x.toml:15: \"192.0.2.1\" is not an address of this machine; give the host its ssh, e.g. "
@@ -338,7 +338,7 @@ TEST_F(ClusterFileTest, hosts_must_be_this_machine_and_known) {
             "x.toml:14: there is no host \"x\"; there are localhost");
 }
 
-TEST_F(ClusterFileTest, silence_and_lease_must_outlast_the_heartbeat) {
+TEST_F(ClusterFileTest, SilenceAndLeaseMustOutlastTheHeartbeat) {
   EXPECT_EQ(error_of_more("[cluster]\nheartbeat = \"4s\"\nlease = \"3s\"\n"),
             "x.toml:15: \"cluster.lease\" (3s) must be longer than \"cluster.heartbeat\" (4s), or "
             "every host stops its actors");
@@ -347,7 +347,7 @@ TEST_F(ClusterFileTest, silence_and_lease_must_outlast_the_heartbeat) {
             "or every actor is taken for dead");
 }
 
-TEST_F(ClusterFileTest, wrong_overrides_quote_the_override) {
+TEST_F(ClusterFileTest, WrongOverridesQuoteTheOverride) {
   EXPECT_EQ(error_of_set("gradient.cdec=none"),
             "--set gradient.cdec=none: unknown key \"gradient.cdec\"; did you mean "
             "\"gradient.codec\"?");
@@ -371,14 +371,14 @@ TEST_F(ClusterFileTest, wrong_overrides_quote_the_override) {
             "\"1\\u000Ajob.net=\\\"x\\\"\"");
 }
 
-TEST_F(ClusterFileTest, several_mistakes_come_in_the_order_of_the_file) {
+TEST_F(ClusterFileTest, SeveralMistakesComeInTheOrderOfTheFile) {
   EXPECT_EQ(error_of_more("thread = 1\n[gradient]\nclip = -1\nmin_size = \"x\"\n"),
             "x.toml:13: unknown key \"job.thread\"; did you mean \"job.threads\"?\n"
             "x.toml:15: \"gradient.clip\" must be at least 0, not -1\n"
             "x.toml:16: \"gradient.min_size\" wants an integer, not the text \"x\"");
 }
 
-TEST(Configs, every_file_in_configs_is_valid) {
+TEST(Configs, EveryFileInConfigsIsValid) {
   const char* source = std::getenv("STERNA_SOURCE");
   ASSERT_NE(source, nullptr);
   int files = 0;
@@ -395,7 +395,7 @@ ClusterFile config(const std::string& name) {
   return read_cluster_file(std::string(std::getenv("STERNA_SOURCE")) + "/configs/" + name).value();
 }
 
-TEST(Configs, cluster_4_hosts_spreads_the_actors_that_it_promises) {
+TEST(Configs, Cluster4HostsSpreadsTheActorsThatItPromises) {
   const ClusterFile file = config("cluster_4_hosts.toml");
   ASSERT_EQ(file.hosts.size(), 4U);
   EXPECT_EQ(file.count("parameter_server"), 2);
@@ -410,7 +410,7 @@ TEST(Configs, cluster_4_hosts_spreads_the_actors_that_it_promises) {
   for (const HostSection& host : file.hosts) EXPECT_FALSE(host.ssh.empty());
 }
 
-TEST(Configs, local_toy_is_one_server_and_two_workers_over_tcp) {
+TEST(Configs, LocalToyIsOneServerAndTwoWorkersOverTcp) {
   const ClusterFile file = config("local_toy.toml");
   EXPECT_EQ(file.count("parameter_server"), 1);
   EXPECT_EQ(file.count("worker"), 2);
@@ -418,20 +418,20 @@ TEST(Configs, local_toy_is_one_server_and_two_workers_over_tcp) {
   EXPECT_TRUE(file.talks_tcp());
 }
 
-TEST(Configs, lenet_mnist_is_the_job_that_the_readme_promises) {
+TEST(Configs, LenetMnistIsTheJobThatTheReadmePromises) {
   const ClusterFile file = config("lenet_mnist_10k.toml");
   EXPECT_EQ(file.ranks(), 4);
   EXPECT_EQ(file.job.batch * file.ranks(), 64);
 }
 
-TEST(Keys, the_help_and_the_markdown_table_name_every_key) {
+TEST(Keys, TheHelpAndTheMarkdownTableNameEveryKey) {
   for (const std::string& key : key_names()) {
     EXPECT_THAT(keys_as_text(), HasSubstr("  " + key + " "));
     EXPECT_THAT(keys_as_markdown(), HasSubstr("| `" + key + "` |"));
   }
 }
 
-TEST(Durations, text_and_duration_turn_into_each_other) {
+TEST(Durations, TextAndDurationTurnIntoEachOther) {
   EXPECT_EQ(parse_duration("500ms"), Duration(500ms));
   EXPECT_EQ(parse_duration("1.5s"), Duration(1500ms));
   EXPECT_EQ(parse_duration("2m"), Duration(120s));
@@ -443,7 +443,7 @@ TEST(Durations, text_and_duration_turn_into_each_other) {
   EXPECT_EQ(duration_text(Duration(0)), "0s");
 }
 
-TEST(Nearest, swaps_and_slips_are_near_and_other_words_are_not) {
+TEST(Nearest, SwapsAndSlipsAreNearAndOtherWordsAreNot) {
   EXPECT_EQ(edit_distance("codec", "cdoec"), 1U);
   EXPECT_EQ(edit_distance("", "abc"), 3U);
   EXPECT_EQ(did_you_mean("comand", std::vector<std::string>{"run", "command"}),

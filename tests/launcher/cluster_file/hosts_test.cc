@@ -47,7 +47,7 @@ work = "/scratch/me"
 env = { PATH_OF = "a \"b\"", N = "1" }
 )";
 
-TEST_F(ClusterHostsTest, a_host_has_an_address_by_its_ssh_and_keeps_what_it_says) {
+TEST_F(ClusterHostsTest, AHostHasAnAddressByItsSshAndKeepsWhatItSays) {
   const ClusterFile file = round_trip(std::string(smallest) + two_hosts);
   ASSERT_EQ(file.hosts.size(), 2U);
   EXPECT_EQ(file.hosts[0].address, "node1");
@@ -64,7 +64,7 @@ TEST_F(ClusterHostsTest, a_host_has_an_address_by_its_ssh_and_keeps_what_it_says
   EXPECT_TRUE(file.talks_tcp());
 }
 
-TEST_F(ClusterHostsTest, hosts_talk_tcp_and_who_shares_one_ipc_unless_told_otherwise) {
+TEST_F(ClusterHostsTest, HostsTalkTcpAndWhoSharesOneIpcUnlessToldOtherwise) {
   const std::string several = std::string(smallest) + two_hosts;
   EXPECT_EQ(round_trip(several).cluster.transport, "mixed");
   EXPECT_EQ(round_trip(several, {"cluster.transport=ipc"}).cluster.transport, "mixed");
@@ -76,7 +76,7 @@ TEST_F(ClusterHostsTest, hosts_talk_tcp_and_who_shares_one_ipc_unless_told_other
   EXPECT_EQ(round_trip(smallest).cluster.transport, "ipc");
 }
 
-TEST_F(ClusterHostsTest, the_head_is_the_first_host_that_is_this_machine) {
+TEST_F(ClusterHostsTest, TheHeadIsTheFirstHostThatIsThisMachine) {
   EXPECT_EQ(round_trip(std::string(smallest) + two_hosts).cluster.head, "");
   EXPECT_EQ(round_trip(std::string(smallest) + two_hosts + "[[host]]\nname = \"c\"\n").cluster.head,
             "c");
@@ -85,14 +85,14 @@ TEST_F(ClusterHostsTest, the_head_is_the_first_host_that_is_this_machine) {
             "a");
 }
 
-TEST_F(ClusterHostsTest, with_the_local_placer_ssh_counts_for_nothing) {
+TEST_F(ClusterHostsTest, WithTheLocalPlacerSshCountsForNothing) {
   const ClusterFile file = round_trip(
       std::string(smallest) + "[[host]]\nname = \"a\"\nssh = \"far\"\n", {"cluster.placer=local"});
   EXPECT_EQ(file.hosts[0].address, "127.0.0.1");
   EXPECT_EQ(file.cluster.head, "a");
 }
 
-TEST_F(ClusterHostsTest, an_address_must_be_one_and_without_ssh_of_this_machine) {
+TEST_F(ClusterHostsTest, AnAddressMustBeOneAndWithoutSshOfThisMachine) {
   EXPECT_EQ(
       error_of_more("[[host]]\nname = \"far\"\naddress = \"192.0.2.1\"\n"),
       "x.toml:15: \"192.0.2.1\" is not an address of this machine; give the host its ssh, e.g. "
@@ -111,7 +111,7 @@ TEST_F(ClusterHostsTest, an_address_must_be_one_and_without_ssh_of_this_machine)
   EXPECT_THAT(error_of_more("[[host]]\nssh = \"a -p 22\"\n"), HasSubstr("one destination"));
 }
 
-TEST_F(ClusterHostsTest, two_machines_cannot_have_one_address) {
+TEST_F(ClusterHostsTest, TwoMachinesCannotHaveOneAddress) {
   EXPECT_EQ(
       error_of_more("[[host]]\nname = \"a\"\nssh = \"n1\"\naddress = \"192.0.2.1\"\n"
                     "[[host]]\nname = \"b\"\nssh = \"n2\"\naddress = \"192.0.2.1\"\n"),
@@ -119,14 +119,14 @@ TEST_F(ClusterHostsTest, two_machines_cannot_have_one_address) {
       "which the others reach it");
 }
 
-TEST_F(ClusterHostsTest, folders_of_a_host_are_absolute_or_in_its_home) {
+TEST_F(ClusterHostsTest, FoldersOfAHostAreAbsoluteOrInItsHome) {
   EXPECT_EQ(error_of_more("[[host]]\ndata = \"mnist\"\n"),
             "x.toml:14: \"host.data\" wants a path that begins with / or ~/, not \"mnist\"");
   EXPECT_EQ(error_of_more("[[host]]\nwork = \"\"\n"),
             "x.toml:14: \"host.work\" wants a path that begins with / or ~/, not \"\"");
 }
 
-TEST_F(ClusterHostsTest, sizes_labels_and_variables_say_what_is_wanted) {
+TEST_F(ClusterHostsTest, SizesLabelsAndVariablesSayWhatIsWanted) {
   EXPECT_EQ(error_of_more("[[host]]\nmemory = \"64 gigs\"\n"),
             "x.toml:14: \"host.memory\" wants a size such as \"64GB\" or \"512MB\", not the text "
             "\"64 gigs\"");
@@ -152,7 +152,7 @@ TEST_F(ClusterHostsTest, sizes_labels_and_variables_say_what_is_wanted) {
             "x.toml:15: \"actor.devices\" wants a list of integers; a list is none");
 }
 
-TEST_F(ClusterHostsTest, an_actor_asks_for_hosts_or_for_resources) {
+TEST_F(ClusterHostsTest, AnActorAsksForHostsOrForResources) {
   const std::string worker = "[[host]]\nname = \"h\"\ncpus = 4\n[[actor]]\nrole = \"worker\"\n";
   EXPECT_EQ(error_of_more(worker + "hosts = [\"h\"]\ncpus = 1\n"),
             "x.toml:19: \"actor.cpus\" chooses among hosts, and \"actor.hosts\" has chosen; remove "
@@ -167,7 +167,7 @@ TEST_F(ClusterHostsTest, an_actor_asks_for_hosts_or_for_resources) {
   EXPECT_EQ(error_of_more(worker + "hosts = [\"h\"]\nmemory = \"4GB\"\n"), "no error");
 }
 
-TEST_F(ClusterHostsTest, what_nobody_has_is_a_mistake_of_its_line) {
+TEST_F(ClusterHostsTest, WhatNobodyHasIsAMistakeOfItsLine) {
   EXPECT_EQ(error_of_more("[[host]]\nname = \"h\"\nlabels = [\"fast\"]\n[[actor]]\nrole = "
                           "\"worker\"\nlabels = [\"fats\"]\n"),
             "x.toml:18: \"worker1\" asks for the label \"fats\", which no host has; did you mean "
@@ -183,7 +183,7 @@ TEST_F(ClusterHostsTest, what_nobody_has_is_a_mistake_of_its_line) {
       "gpus");
 }
 
-TEST_F(ClusterHostsTest, a_range_of_ports_has_two_for_each_process) {
+TEST_F(ClusterHostsTest, ARangeOfPortsHasTwoForEachProcess) {
   EXPECT_EQ(error_of_more("[cluster]\ntransport = \"tcp\"\nports = \"40000-40012\"\n"),
             "x.toml:15: 13 ports are too few for the 7 processes on \"localhost\"; they need 14");
   EXPECT_EQ(error_of_more("[cluster]\ntransport = \"tcp\"\nports = \"40000-40013\"\n"), "no error");
@@ -198,7 +198,7 @@ TEST_F(ClusterHostsTest, a_range_of_ports_has_two_for_each_process) {
             "x.toml:19: 15 ports are too few for the 8 processes on \"a\", \"b\"; they need 16");
 }
 
-TEST_F(ClusterHostsTest, with_slurm_the_hosts_come_later) {
+TEST_F(ClusterHostsTest, WithSlurmTheHostsComeLater) {
   const ClusterFile file = round_trip(
       std::string(smallest) + "[[actor]]\nrole = \"worker\"\ncpus = 2\n", {"cluster.placer=slurm"});
   EXPECT_TRUE(file.hosts.empty());
@@ -245,7 +245,7 @@ args = { limit = 10, "a key" = { x = [1, 2.5, "t:,{\"}\u0001", true], b = [] } }
 type = "sink"
 )";
 
-TEST_F(ClusterHostsTest, a_program_has_actors_of_its_own_types_and_no_job) {
+TEST_F(ClusterHostsTest, AProgramHasActorsOfItsOwnTypesAndNoJob) {
   const ClusterFile file = round_trip(program);
   ASSERT_EQ(file.actors.size(), 3U);
   EXPECT_FALSE(file.trains());
@@ -260,7 +260,7 @@ TEST_F(ClusterHostsTest, a_program_has_actors_of_its_own_types_and_no_job) {
   EXPECT_EQ(file.actors[2].args_json, "{}");
 }
 
-TEST_F(ClusterHostsTest, roles_and_types_do_not_mix_yet) {
+TEST_F(ClusterHostsTest, RolesAndTypesDoNotMixYet) {
   EXPECT_EQ(error(std::string(program) +
                   "[[actor]]\nrole = \"worker\"\n[job]\nnet = \"lenet\"\nsteps = 1\n"),
             "x.toml:5: actors with a type and training roles do not go together yet; write a file "
@@ -284,7 +284,7 @@ TEST_F(ClusterHostsTest, roles_and_types_do_not_mix_yet) {
             "x.toml:10: \"actor.args\" cannot have a date; write it as text in quotes");
 }
 
-TEST_F(ClusterHostsTest, hidden_layers_are_the_mlps_and_tensors_the_exchanges) {
+TEST_F(ClusterHostsTest, HiddenLayersAreTheMlpsAndTensorsTheExchanges) {
   const std::string mlp =
       std::string(smallest).replace(std::string(smallest).find("lenet"), 5, "mlp");
   EXPECT_THAT(round_trip(mlp).job.hidden, ElementsAre(300, 100));
@@ -300,7 +300,7 @@ TEST_F(ClusterHostsTest, hidden_layers_are_the_mlps_and_tensors_the_exchanges) {
             "not 0");
 }
 
-TEST(ByteSizes, text_and_number_turn_into_each_other) {
+TEST(ByteSizes, TextAndNumberTurnIntoEachOther) {
   EXPECT_EQ(parse_byte_size("64GB"), 64'000'000'000U);
   EXPECT_EQ(parse_byte_size("1.5 GiB"), 1536U << 20);
   EXPECT_EQ(parse_byte_size("7B"), 7U);

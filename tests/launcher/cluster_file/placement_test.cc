@@ -63,18 +63,18 @@ std::vector<std::string> messages(const Placement& placement) {
   return result;
 }
 
-TEST(Placement, without_wishes_all_hosts_are_used_in_turn_anew_for_each_table) {
+TEST(Placement, WithoutWishesAllHostsAreUsedInTurnAnewForEachTable) {
   const std::vector tables = {workers(3), workers(1)};
   EXPECT_THAT(where(place(hosts({{}, {}}), tables)), ElementsAre("h0", "h1", "h0", "h0"));
 }
 
-TEST(Placement, named_hosts_are_used_in_turn) {
+TEST(Placement, NamedHostsAreUsedInTurn) {
   std::vector tables = {workers(4)};
   tables[0].hosts = {"h1", "h1", "h0"};
   EXPECT_THAT(where(place(hosts({{}, {}}), tables)), ElementsAre("h1", "h1", "h0", "h1"));
 }
 
-TEST(Placement, pack_fills_the_first_host_that_fits) {
+TEST(Placement, PackFillsTheFirstHostThatFits) {
   std::vector tables = {workers(4)};
   tables[0].cpus = 1.5;
   tables[0].policy = "pack";
@@ -82,7 +82,7 @@ TEST(Placement, pack_fills_the_first_host_that_fits) {
               ElementsAre("h1", "h1", "h2", "h2"));
 }
 
-TEST(Placement, spread_takes_the_host_with_the_largest_share_left) {
+TEST(Placement, SpreadTakesTheHostWithTheLargestShareLeft) {
   std::vector tables = {workers(4)};
   tables[0].cpus = 2;
   EXPECT_THAT(where(place(hosts({{.cpus = 4}, {.cpus = 8}}), tables)),
@@ -91,14 +91,14 @@ TEST(Placement, spread_takes_the_host_with_the_largest_share_left) {
               ElementsAre("h0", "h1", "h0", "h1"));
 }
 
-TEST(Placement, spread_by_labels_alone_counts_actors) {
+TEST(Placement, SpreadByLabelsAloneCountsActors) {
   std::vector tables = {workers(3)};
   tables[0].labels = {"x"};
   EXPECT_THAT(where(place(hosts({{.labels = {"x"}}, {}, {.labels = {"y", "x"}}}), tables)),
               ElementsAre("h0", "h2", "h0"));
 }
 
-TEST(Placement, the_resource_that_is_scarcest_decides) {
+TEST(Placement, TheResourceThatIsScarcestDecides) {
   std::vector tables = {workers(2)};
   tables[0].cpus = 1;
   tables[0].memory.count = 4;
@@ -106,13 +106,13 @@ TEST(Placement, the_resource_that_is_scarcest_decides) {
               ElementsAre("h1", "h1"));
 }
 
-TEST(Placement, ten_tenths_of_a_core_fit_on_one) {
+TEST(Placement, TenTenthsOfACoreFitOnOne) {
   std::vector tables = {workers(10)};
   tables[0].cpus = 0.1;
   EXPECT_THAT(place(hosts({{.cpus = 1}}), tables).problems, IsEmpty());
 }
 
-TEST(Placement, gpus_that_are_asked_for_are_nobody_elses) {
+TEST(Placement, GpusThatAreAskedForAreNobodyElses) {
   std::vector tables = {workers(3), workers(1)};
   tables[0].gpus = 1;
   tables[0].policy = "pack";
@@ -122,7 +122,7 @@ TEST(Placement, gpus_that_are_asked_for_are_nobody_elses) {
               ElementsAre(ElementsAre(0), ElementsAre(1), ElementsAre(0), IsEmpty()));
 }
 
-TEST(Placement, named_devices_come_in_turn_and_are_not_given_to_others) {
+TEST(Placement, NamedDevicesComeInTurnAndAreNotGivenToOthers) {
   std::vector tables = {workers(1), workers(4)};
   tables[0].gpus = 1;
   tables[1].hosts = {"h0", "h0", "h1", "h1"};
@@ -133,7 +133,7 @@ TEST(Placement, named_devices_come_in_turn_and_are_not_given_to_others) {
                                               ElementsAre(0), ElementsAre(1)));
 }
 
-TEST(Placement, named_devices_may_be_shared_and_come_in_groups) {
+TEST(Placement, NamedDevicesMayBeSharedAndComeInGroups) {
   std::vector tables = {workers(3)};
   tables[0].devices = {0};
   EXPECT_THAT(devices(place(hosts({{.gpus = 1}}), tables)),
@@ -145,7 +145,7 @@ TEST(Placement, named_devices_may_be_shared_and_come_in_groups) {
               ElementsAre(ElementsAre(0, 1), ElementsAre(2, 3)));
 }
 
-TEST(Placement, who_finds_no_place_says_what_was_asked_for_and_what_there_is) {
+TEST(Placement, WhoFindsNoPlaceSaysWhatWasAskedForAndWhatThereIs) {
   std::vector tables = {workers(3)};
   tables[0].cpus = 4;
   tables[0].gpus = 1;
@@ -163,7 +163,7 @@ TEST(Placement, who_finds_no_place_says_what_was_asked_for_and_what_there_is) {
   EXPECT_EQ(placement.problems[0].table, 0U);
 }
 
-TEST(Placement, memory_is_a_limit_that_must_exist_on_named_hosts_too) {
+TEST(Placement, MemoryIsALimitThatMustExistOnNamedHostsToo) {
   std::vector tables = {workers(2)};
   tables[0].hosts = {"h0"};
   tables[0].memory.count = 3'000'000'000;
@@ -172,7 +172,7 @@ TEST(Placement, memory_is_a_limit_that_must_exist_on_named_hosts_too) {
   EXPECT_EQ(place(hosts({{}}), tables).actors[1].memory, 3'000'000'000U);
 }
 
-TEST(Placement, names_and_ranks_follow_the_file_and_not_the_hosts) {
+TEST(Placement, NamesAndRanksFollowTheFileAndNotTheHosts) {
   std::vector tables = {workers(2), workers(2)};
   tables[0].ranks = 3;
   tables[0].cpus = 2;
@@ -188,7 +188,7 @@ TEST(Placement, names_and_ranks_follow_the_file_and_not_the_hosts) {
   }
 }
 
-TEST(PlacementView, lists_what_each_host_carries) {
+TEST(PlacementView, ListsWhatEachHostCarries) {
   ClusterFile file;
   file.cluster.head = "h1";
   file.cluster.transport = "tcp";
@@ -211,7 +211,7 @@ TEST(PlacementView, lists_what_each_host_carries) {
   EXPECT_THAT(json, testing::Not(testing::HasSubstr("\n")));
 }
 
-TEST(PlacementView, names_the_shard_of_each_reader) {
+TEST(PlacementView, NamesTheShardOfEachReader) {
   ClusterFile file;
   ActorSection readers;
   readers.role = "input_reader";
@@ -223,7 +223,7 @@ TEST(PlacementView, names_the_shard_of_each_reader) {
   EXPECT_THAT(placement_json(file), testing::HasSubstr(R"("shard":1,"shards":2)"));
 }
 
-TEST(TextTable, leaves_out_empty_columns_and_breaks_long_lists) {
+TEST(TextTable, LeavesOutEmptyColumnsAndBreaksLongLists) {
   EXPECT_THAT(
       text_table({{"a"}, {"n", true}, {"none"}, {"list", false, 8}},
                  {{"x", "10", "-", "one, two, three"}, {"yy", "5", "", "a\tb\033"}}),

@@ -61,7 +61,7 @@ class CliTest : public testing::Test {
   TemporaryFolder folder_;
 };
 
-TEST_F(CliTest, help_shows_examples_and_commands) {
+TEST_F(CliTest, HelpShowsExamplesAndCommands) {
   const Outcome outcome = sterna("--help");
   EXPECT_EQ(outcome.exit, 0);
   EXPECT_EQ(outcome.err, "");
@@ -72,7 +72,7 @@ TEST_F(CliTest, help_shows_examples_and_commands) {
   EXPECT_EQ(sterna("help data make").out, sterna("data make --help").out);
 }
 
-TEST_F(CliTest, version_names_the_build_and_the_libraries) {
+TEST_F(CliTest, VersionNamesTheBuildAndTheLibraries) {
   const Outcome outcome = sterna("--version");
   EXPECT_EQ(outcome.exit, 0);
   EXPECT_THAT(outcome.out, StartsWith("sterna 0."));
@@ -82,7 +82,7 @@ TEST_F(CliTest, version_names_the_build_and_the_libraries) {
   EXPECT_EQ(outcome.out.find("unknown"), std::string::npos);
 }
 
-TEST_F(CliTest, unknown_words_are_one_line_with_the_nearest) {
+TEST_F(CliTest, UnknownWordsAreOneLineWithTheNearest) {
   expect_one_line("rnu x.toml", 2, "sterna: unknown command \"rnu\"; did you mean \"run\"?");
   expect_one_line("x.toml", 2, "sterna: unknown command \"x.toml\"; did you mean \"run x.toml\"?");
   expect_one_line("run x.toml --jsn", 2,
@@ -94,7 +94,7 @@ TEST_F(CliTest, unknown_words_are_one_line_with_the_nearest) {
   expect_one_line("help rnu", 2, "sterna: unknown command \"rnu\"; did you mean \"run\"?");
 }
 
-TEST_F(CliTest, what_is_missing_or_wrong_is_one_line) {
+TEST_F(CliTest, WhatIsMissingOrWrongIsOneLine) {
   expect_one_line("run", 2, "sterna run: FILE is required; see sterna run --help");
   expect_one_line("data", 2, "sterna data: say which: make, fetch, split; see sterna data --help");
   EXPECT_THAT(sterna("data make digits --out x --train 0").err, HasSubstr("--train"));
@@ -102,12 +102,12 @@ TEST_F(CliTest, what_is_missing_or_wrong_is_one_line) {
   EXPECT_EQ(sterna("").exit, 2);
 }
 
-TEST_F(CliTest, a_missing_file_is_one_line) {
+TEST_F(CliTest, AMissingFileIsOneLine) {
   expect_one_line("run nope.toml", 2, "nope.toml: there is no such file");
   expect_one_line("check nope.toml", 2, "nope.toml: there is no such file");
 }
 
-TEST_F(CliTest, a_syntax_error_is_one_line_with_its_place) {
+TEST_F(CliTest, ASyntaxErrorIsOneLineWithItsPlace) {
   write("x.toml", "format = 1\n[job\n");
   const Outcome outcome = sterna("run x.toml");
   EXPECT_EQ(outcome.exit, 2);
@@ -115,7 +115,7 @@ TEST_F(CliTest, a_syntax_error_is_one_line_with_its_place) {
   EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1);
 }
 
-TEST_F(CliTest, check_reads_overrides_and_says_what_the_file_describes) {
+TEST_F(CliTest, CheckReadsOverridesAndSaysWhatTheFileDescribes) {
   const std::string file = std::string(std::getenv("STERNA_SOURCE")) + "/configs/smallest.toml";
   const Outcome outcome = sterna("check " + file + " --set actor.worker.count=3 --set job.steps=9");
   EXPECT_EQ(outcome.exit, 0) << outcome.err;
@@ -129,7 +129,7 @@ TEST_F(CliTest, check_reads_overrides_and_says_what_the_file_describes) {
                   "--set job.stps=9: unknown key \"job.stps\"; did you mean \"job.steps\"?");
 }
 
-TEST_F(CliTest, digits_are_drawn_into_a_folder_but_not_over_files_of_others) {
+TEST_F(CliTest, DigitsAreDrawnIntoAFolderButNotOverFilesOfOthers) {
   const Outcome outcome = sterna("data make digits --out d --train 50 --test 10");
   EXPECT_EQ(outcome.exit, 0) << outcome.err;
   EXPECT_EQ(outcome.err, "");
@@ -140,7 +140,7 @@ TEST_F(CliTest, digits_are_drawn_into_a_folder_but_not_over_files_of_others) {
   EXPECT_EQ(std::count(refused.err.begin(), refused.err.end(), '\n'), 1) << refused.err;
 }
 
-TEST_F(CliTest, a_data_set_is_split_into_shards_that_can_be_used) {
+TEST_F(CliTest, ADataSetIsSplitIntoShardsThatCanBeUsed) {
   ASSERT_EQ(sterna("data make digits --out d --train 50 --test 10").exit, 0);
   const Outcome outcome = sterna("data split d --shards 3 --into parts");
   EXPECT_EQ(outcome.exit, 0) << outcome.err;
@@ -152,7 +152,7 @@ TEST_F(CliTest, a_data_set_is_split_into_shards_that_can_be_used) {
       "that there, or name another folder (host.data, data.dir or --data)");
 }
 
-TEST_F(CliTest, a_mirror_that_cannot_be_reached_is_one_line) {
+TEST_F(CliTest, AMirrorThatCannotBeReachedIsOneLine) {
   // Port 1 of this machine: nothing listens there.
   const Outcome outcome = sterna("data fetch mnist --dir d --mirror http://127.0.0.1:1/");
   EXPECT_EQ(outcome.exit, 1);
@@ -160,7 +160,7 @@ TEST_F(CliTest, a_mirror_that_cannot_be_reached_is_one_line) {
   EXPECT_THAT(outcome.err, HasSubstr("127.0.0.1:1"));
 }
 
-TEST_F(CliTest, help_keys_lists_every_key) {
+TEST_F(CliTest, HelpKeysListsEveryKey) {
   EXPECT_THAT(sterna("help keys").out, HasSubstr("gradient.codec"));
   EXPECT_THAT(sterna("help keys --markdown").out, HasSubstr("| `gradient.codec` | text |"));
 }

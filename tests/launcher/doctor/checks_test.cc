@@ -138,7 +138,7 @@ class HostCheck : public testing::Test {
 
 TEST_F(HostCheck, FindsNothingWhereAllIsWell) { EXPECT_THAT(check(), IsEmpty()); }
 
-TEST_F(HostCheck, ANoisyLoginShell) {
+TEST_F(HostCheck, NamesANoisyLoginShell) {
   ShellAnswer answer;
   answer.output = "Welcome\nSTERNA ready\nSTERNA arch x86_64\nSTERNA work\nSTERNA done\n";
   const auto found = check_host(file, file.hosts[1], program, {"b", "b", ""}, answer);
@@ -154,33 +154,33 @@ TEST_F(HostCheck, AClockIsOffByWhatTheTwoMomentsLeaveNoDoubtAbout) {
   EXPECT_THAT(check("clock", "STERNA clock 997"), IsEmpty());
 }
 
-TEST_F(HostCheck, AnotherProcessorOrAnOlderLibrary) {
+TEST_F(HostCheck, NamesAnotherProcessorOrAnOlderLibrary) {
   EXPECT_EQ(only("arch", "STERNA arch aarch64").check, "arch");
   EXPECT_EQ(only("libc", "STERNA libc glibc 2.31").check, "libc");
   EXPECT_EQ(only("libc", "STERNA libc musl libc (x86_64)").check, "libc");
 }
 
-TEST_F(HostCheck, TooLittleMemoryOrDisk) {
+TEST_F(HostCheck, NamesTooLittleMemoryOrDisk) {
   EXPECT_EQ(only("memory", "STERNA memory 1000").check, "memory");
   EXPECT_EQ(only("disk", "STERNA disk 64").check, "disk");
   EXPECT_EQ(only("work", "STERNA unwritable mkdir: no").check, "work");
 }
 
-TEST_F(HostCheck, AnAddressToBindThatIsNotItsOwn) {
+TEST_F(HostCheck, NamesAnAddressToBindThatIsNotItsOwn) {
   file.hosts[1].bind = "10.0.0.9";
   const Finding finding = only("", "");
   EXPECT_EQ(finding.check, "bind");
   EXPECT_THAT(finding.fix, HasSubstr("10.0.0.2"));
 }
 
-TEST_F(HostCheck, ANameToBindThatIsTheHostsOwnLoop) {
+TEST_F(HostCheck, NamesANameToBindThatIsTheHostsOwnLoop) {
   file.hosts[1].bind = "b";
   const Finding finding = only("", "STERNA name b 127.0.1.1");
   EXPECT_EQ(finding.check, "bind");
   EXPECT_THAT(finding.wrong, HasSubstr("127.0.1.1"));
 }
 
-TEST_F(HostCheck, TooFewFreePorts) {
+TEST_F(HostCheck, NamesTooFewFreePorts) {
   std::string lines;
   for (const char* port :
        {"9C40", "9C41", "9C42", "9C43", "9C44", "9C45", "9C46", "9C47", "9C48"}) {
@@ -191,7 +191,7 @@ TEST_F(HostCheck, TooFewFreePorts) {
   EXPECT_THAT(finding.wrong, HasSubstr("40000-40009 1 are free"));
 }
 
-TEST_F(HostCheck, DataThatAReaderWouldMiss) {
+TEST_F(HostCheck, NamesDataThatAReaderWouldMiss) {
   ActorPlan reader;
   reader.role = "input_reader";
   reader.host = "b";
@@ -201,7 +201,7 @@ TEST_F(HostCheck, DataThatAReaderWouldMiss) {
   EXPECT_THAT(only("", "STERNA drawn\nSTERNA data /data").wrong, HasSubstr("drawn digits"));
 }
 
-TEST_F(HostCheck, AShardThatIsNotItsReaders) {
+TEST_F(HostCheck, NamesAShardThatIsNotItsReaders) {
   ActorPlan reader;
   reader.role = "input_reader";
   reader.host = "b";
@@ -265,13 +265,13 @@ TEST_F(DataOfAHost, IsAWholeSetOrTheShardsOfItsReaders) {
   EXPECT_TRUE(shard.data_is_drawn);
 }
 
-TEST_F(HostCheck, FewerGpusThanDeclared) {
+TEST_F(HostCheck, NamesFewerGpusThanDeclared) {
   file.hosts[1].gpus = 2;
   EXPECT_THAT(check("", "STERNA gpus 2"), IsEmpty());
   EXPECT_EQ(only("", "STERNA gpus 1").check, "gpus");
 }
 
-TEST_F(HostCheck, ALogoutThatEndsProcesses) {
+TEST_F(HostCheck, NamesALogoutThatEndsProcesses) {
   EXPECT_EQ(only("", "STERNA kills b true\nSTERNA Linger=no").check, "linger");
   EXPECT_THAT(check("", "STERNA kills b true\nSTERNA Linger=yes"), IsEmpty());
   EXPECT_THAT(check("", "STERNA kills b false\nSTERNA Linger=no"), IsEmpty());

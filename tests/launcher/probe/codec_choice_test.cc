@@ -36,16 +36,16 @@ std::string choice(const ExchangeCosts& costs, std::uint64_t elements = kLarge) 
   return choose_codecs({{"t", elements}}, costs).at("t");
 }
 
-TEST(CodecChoice, is_the_fewest_bytes_where_the_link_is_slow) {
+TEST(CodecChoice, IsTheFewestBytesWhereTheLinkIsSlow) {
   EXPECT_EQ(choice(costs(link(100e6))), "ternary_entropy");
   EXPECT_EQ(choice(costs(link(1e9))), "ternary_entropy");
 }
 
-TEST(CodecChoice, is_plain_trits_where_coding_them_takes_longer_than_sending_them) {
+TEST(CodecChoice, IsPlainTritsWhereCodingThemTakesLongerThanSendingThem) {
   EXPECT_EQ(choice(costs(link(10e9))), "ternary");
 }
 
-TEST(CodecChoice, is_none_in_shared_memory_where_packing_takes_longer_than_a_copy) {
+TEST(CodecChoice, IsNoneInSharedMemoryWherePackingTakesLongerThanACopy) {
   ExchangeCosts shared =
       costs({.up = 0.05e-9, .down = 0.05e-9, .both = 0.1e-9, .round_trip = 5e-5});
   EXPECT_EQ(choice(shared), "none");
@@ -54,13 +54,13 @@ TEST(CodecChoice, is_none_in_shared_memory_where_packing_takes_longer_than_a_cop
   EXPECT_EQ(choice(shared), "ternary");
 }
 
-TEST(CodecChoice, is_none_for_a_tensor_that_is_mostly_a_round_trip) {
+TEST(CodecChoice, IsNoneForATensorThatIsMostlyARoundTrip) {
   EXPECT_EQ(choice(costs(link(1e9)), 10), "none");
   EXPECT_EQ(choice(costs(link(10e9)), 500), "none");
   EXPECT_EQ(choice(costs(link(100e6)), 50'000), "ternary_entropy");
 }
 
-TEST(CodecChoice, is_none_unless_another_is_faster_by_three_percent) {
+TEST(CodecChoice, IsNoneUnlessAnotherIsFasterByThreePercent) {
   ExchangeCosts even = costs(link(1e9));
   even.codecs = {{"none", 4, 4, 0, 0}, {"ternary", 3.9, 3.9, 0, 0}};
   EXPECT_EQ(choice(even), "none");
@@ -68,13 +68,13 @@ TEST(CodecChoice, is_none_unless_another_is_faster_by_three_percent) {
   EXPECT_EQ(choice(even), "ternary");
 }
 
-TEST(CodecChoice, is_only_among_what_was_measured) {
+TEST(CodecChoice, IsOnlyAmongWhatWasMeasured) {
   ExchangeCosts two = costs(link(100e6));
   two.codecs.pop_back();
   EXPECT_EQ(choice(two), "ternary");
 }
 
-TEST(CodecChoice, counts_the_round_trip_in_which_ranks_agree_on_a_scaler) {
+TEST(CodecChoice, CountsTheRoundTripInWhichRanksAgreeOnAScaler) {
   ExchangeCosts far = costs(link(1e9));
   far.link.round_trip = 50e-3;
   EXPECT_EQ(choice(far, 500'000), "ternary_entropy");
@@ -82,7 +82,7 @@ TEST(CodecChoice, counts_the_round_trip_in_which_ranks_agree_on_a_scaler) {
   EXPECT_EQ(choice(far, 500'000), "none");
 }
 
-TEST(CodecChoice, model_lets_the_shorter_of_wire_and_compute_hide_but_for_a_chunk) {
+TEST(CodecChoice, ModelLetsTheShorterOfWireAndComputeHideButForAChunk) {
   ExchangeCosts one;
   one.link = {.up = 1e-9, .down = 2e-9, .both = 2.5e-9, .round_trip = 1e-3};
   const CodecCost codec{"none", 4, 2, 1e-9, 0};
@@ -92,7 +92,7 @@ TEST(CodecChoice, model_lets_the_shorter_of_wire_and_compute_hide_but_for_a_chun
   EXPECT_NEAR(exchange_seconds(codec, 4 * chunk, one), 1e-3 + chunk * (4 * wire + 1e-9), 1e-12);
 }
 
-TEST(ExchangeSeconds, add_up_where_one_host_does_all) {
+TEST(ExchangeSeconds, AddUpWhereOneHostDoesAll) {
   ExchangeCosts one;
   one.link = {.up = 1e-9, .down = 1e-9, .both = 2e-9, .round_trip = 1e-3};
   one.servers = 2;
@@ -114,7 +114,7 @@ GradientSection section(const std::string& down) {
   return gradient;
 }
 
-TEST(CodecChoice, is_written_out_beside_what_the_file_had_chosen) {
+TEST(CodecChoice, IsWrittenOutBesideWhatTheFileHadChosen) {
   const GradientSection chosen =
       with_choice(section("parameters"), {{"a", "none"}, {"b", "ternary_entropy"}});
   EXPECT_EQ(chosen.codec, "ternary_entropy");
@@ -122,19 +122,19 @@ TEST(CodecChoice, is_written_out_beside_what_the_file_had_chosen) {
               ElementsAre(Pair("a", "none"), Pair("b", "ternary_entropy"), Pair("c", "bf16")));
 }
 
-TEST(CodecChoice, of_no_trits_at_all_is_still_a_file_that_can_be_read) {
+TEST(CodecChoice, OfNoTritsAtAllIsStillAFileThatCanBeRead) {
   EXPECT_EQ(with_choice(section("parameters"), {{"a", "none"}}).codec, "none");
   EXPECT_EQ(with_choice(section("average"), {{"a", "none"}}).codec, "ternary");
 }
 
-TEST(CodecChoice, is_shown_in_a_line) {
+TEST(CodecChoice, IsShownInALine) {
   EXPECT_EQ(choice_line({{"a", "ternary"}, {"b", "none"}, {"c", "none"}},
                         {.up = 8e-9, .down = 16e-9, .both = 20e-9, .round_trip = 210e-6}),
             "none for 2 tensors, ternary for 1 tensor: 1 Gbit/s up, 0.5 Gbit/s down, 0.21 ms round "
             "trip");
 }
 
-TEST(CodecChoice, leaves_out_tensors_that_other_keys_decide_on) {
+TEST(CodecChoice, LeavesOutTensorsThatOtherKeysDecideOn) {
   ClusterFile file;
   file.job.net = "lenet";
   file.gradient.min_size = 1;

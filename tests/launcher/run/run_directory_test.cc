@@ -36,7 +36,7 @@ class RunDirectoryTest : public testing::Test {
   TemporaryFolder folder_;
 };
 
-TEST_F(RunDirectoryTest, is_named_after_the_config_and_the_utc_time) {
+TEST_F(RunDirectoryTest, IsNamedAfterTheConfigAndTheUtcTime) {
   const auto directory = RunDirectory::create(options());
   ASSERT_TRUE(directory.ok()) << directory.error().message;
   EXPECT_EQ(directory->path(), folder_.path() + "/runs/lenet-20260102T030405Z");
@@ -44,7 +44,7 @@ TEST_F(RunDirectoryTest, is_named_after_the_config_and_the_utc_time) {
   EXPECT_TRUE(std::filesystem::is_directory(directory->logs_path()));
 }
 
-TEST_F(RunDirectoryTest, a_second_run_in_the_same_second_gets_a_folder_of_its_own) {
+TEST_F(RunDirectoryTest, ASecondRunInTheSameSecondGetsAFolderOfItsOwn) {
   const auto first = RunDirectory::create(options());
   const auto second = RunDirectory::create(options());
   const auto third = RunDirectory::create(options());
@@ -53,7 +53,7 @@ TEST_F(RunDirectoryTest, a_second_run_in_the_same_second_gets_a_folder_of_its_ow
   EXPECT_EQ(third->path(), first->path() + "-3");
 }
 
-TEST_F(RunDirectoryTest, an_explicit_one_that_exists_is_an_error) {
+TEST_F(RunDirectoryTest, AnExplicitOneThatExistsIsAnError) {
   RunDirectoryOptions mine = options();
   mine.explicit_path = folder_.path() + "/a/b/";
   ASSERT_TRUE(RunDirectory::create(mine).ok());
@@ -64,7 +64,7 @@ TEST_F(RunDirectoryTest, an_explicit_one_that_exists_is_an_error) {
                                        "/a/b exists; give another --run-dir or remove it");
 }
 
-TEST_F(RunDirectoryTest, one_that_cannot_be_made_is_an_error) {
+TEST_F(RunDirectoryTest, OneThatCannotBeMadeIsAnError) {
   RunDirectoryOptions mine = options();
   std::ofstream(folder_.path() + "/file") << "x";
   mine.explicit_path = folder_.path() + "/file/run";
@@ -73,7 +73,7 @@ TEST_F(RunDirectoryTest, one_that_cannot_be_made_is_an_error) {
   EXPECT_THAT(directory.error().message, HasSubstr("cannot create the run directory "));
 }
 
-TEST_F(RunDirectoryTest, too_little_free_space_is_an_error_that_leaves_nothing_behind) {
+TEST_F(RunDirectoryTest, TooLittleFreeSpaceIsAnErrorThatLeavesNothingBehind) {
   RunDirectoryOptions mine = options();
   mine.minimum_free = std::numeric_limits<std::uint64_t>::max() / 2;
   mine.explicit_path = folder_.path() + "/full";
@@ -83,7 +83,7 @@ TEST_F(RunDirectoryTest, too_little_free_space_is_an_error_that_leaves_nothing_b
   EXPECT_FALSE(std::filesystem::exists(mine.explicit_path));
 }
 
-TEST_F(RunDirectoryTest, metrics_are_json_lines_whose_first_names_the_format) {
+TEST_F(RunDirectoryTest, MetricsAreJsonLinesWhoseFirstNamesTheFormat) {
   auto directory = RunDirectory::create(options());
   ASSERT_TRUE(directory.ok());
   StepMetrics step;
@@ -104,7 +104,7 @@ TEST_F(RunDirectoryTest, metrics_are_json_lines_whose_first_names_the_format) {
   EXPECT_EQ(parsed[2]["precision_at_1"], 0.97);
 }
 
-TEST_F(RunDirectoryTest, the_resolved_file_and_the_result_are_written_whole) {
+TEST_F(RunDirectoryTest, TheResolvedFileAndTheResultAreWrittenWhole) {
   auto directory = RunDirectory::create(options());
   ASSERT_TRUE(directory.ok());
   ASSERT_TRUE(directory->write_resolved(ClusterFile{}).ok());
@@ -116,13 +116,13 @@ TEST_F(RunDirectoryTest, the_resolved_file_and_the_result_are_written_whole) {
   EXPECT_EQ(content(directory->result_path()), to_json(result) + "\n");
 }
 
-TEST(LineFile, a_full_disk_is_a_one_line_error) {
+TEST(LineFile, AFullDiskIsAOneLineError) {
   auto lines = LineFile::create("/dev/full");
   ASSERT_TRUE(lines.ok());
   EXPECT_THAT(lines->append("text").error().message, HasSubstr("No space left"));
 }
 
-TEST(ResultJson, is_one_line_with_every_field) {
+TEST(ResultJson, IsOneLineWithEveryField) {
   RunResult result;
   result.run = "runs/x";
   result.evaluations = {{250, 5.5, 0.97, 2000}, {500, 11, 0.98, 10000}};
@@ -161,7 +161,7 @@ TEST(ResultJson, is_one_line_with_every_field) {
   EXPECT_TRUE(json["loss"].is_null());
 }
 
-TEST(ResultJson, a_failed_run_has_a_cause_even_in_bytes_that_are_not_utf8) {
+TEST(ResultJson, AFailedRunHasACauseEvenInBytesThatAreNotUtf8) {
   RunResult result;
   result.exit = 1;
   result.cause = "worker0 said \xFF";

@@ -42,7 +42,7 @@ std::vector<std::string> at(std::size_t width, std::size_t height = 24) {
   return render(status(), {width, height, false, true});
 }
 
-TEST(Render, at_80_columns) {
+TEST(Render, Fills80Columns) {
   EXPECT_THAT(
       at(80),
       ElementsAre(
@@ -56,7 +56,7 @@ TEST(Render, at_80_columns) {
           "worker0: killed by signal 9"));
 }
 
-TEST(Render, at_120_columns) {
+TEST(Render, Fills120Columns) {
   EXPECT_THAT(at(120), ElementsAre("lenet_mnist                                                    "
                                    "                        runs/lenet_mnist-20260102T030405Z",
                                    "━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━─────"
@@ -73,7 +73,7 @@ TEST(Render, at_120_columns) {
                                    "", "worker0: killed by signal 9"));
 }
 
-TEST(Render, at_40_columns) {
+TEST(Render, Fits40Columns) {
   EXPECT_THAT(
       at(40),
       ElementsAre("lenet_mnist", "━━━━━━━━─────  62 %  step 1,250 of 2,000", "loss 0.0833",
@@ -83,7 +83,7 @@ TEST(Render, at_40_columns) {
                   "worker0  dead     3.14 GB   201 MB", "", "worker0: killed by signal 9"));
 }
 
-TEST(Render, no_line_is_longer_and_no_view_higher_than_the_terminal) {
+TEST(Render, NoLineIsLongerAndNoViewHigherThanTheTerminal) {
   RunStatus s = status();
   s.config = "a name that is long enough to be cut off, with ümläüts and 日本語の文字 in it";
   s.log_lines = {std::string(500, 'x'), "日本語の文字日本語の文字日本語の文字日本語の文字"};
@@ -99,7 +99,7 @@ TEST(Render, no_line_is_longer_and_no_view_higher_than_the_terminal) {
   }
 }
 
-TEST(Render, where_not_all_actors_fit_the_dead_come_first) {
+TEST(Render, WhereNotAllActorsFitTheDeadComeFirst) {
   RunStatus s = status();
   for (int i = 0; i < 20; ++i) s.actors.insert(s.actors.begin(), s.actors.back());
   for (std::size_t i = 0; i + 1 < s.actors.size(); ++i) s.actors[i].state = "running";
@@ -110,7 +110,7 @@ TEST(Render, where_not_all_actors_fit_the_dead_come_first) {
   EXPECT_EQ(lines.back(), "worker0: killed by signal 9");
 }
 
-TEST(Render, colours_take_no_columns_and_can_be_left_out) {
+TEST(Render, ColoursTakeNoColumnsAndCanBeLeftOut) {
   const auto plain = render(status(), {80, 24, false, true});
   const auto colored = render(status(), {80, 24, true, true});
   ASSERT_EQ(plain.size(), colored.size());
@@ -129,13 +129,13 @@ TEST(Render, colours_take_no_columns_and_can_be_left_out) {
   EXPECT_THAT(colored[7], HasSubstr("\x1b[1;31mdead\x1b[0m"));
 }
 
-TEST(Render, without_utf8_every_byte_is_ascii) {
+TEST(Render, WithoutUtf8EveryByteIsAscii) {
   for (const std::string& line : render(status(), {60, 24, false, false})) {
     for (const char c : line) EXPECT_TRUE(c >= ' ' && c <= '~') << line;
   }
 }
 
-TEST(Render, a_log_line_cannot_move_the_cursor) {
+TEST(Render, ALogLineCannotMoveTheCursor) {
   RunStatus s = status();
   s.log_lines = {
       "\x1b[2Jboo\r\n\xC2\x9B"
@@ -143,7 +143,7 @@ TEST(Render, a_log_line_cannot_move_the_cursor) {
   EXPECT_EQ(render(s, {80, 24, false, true}).back(), "?[2Jboo???1A?");
 }
 
-TEST(Render, before_the_first_step_nothing_is_made_up) {
+TEST(Render, BeforeTheFirstStepNothingIsMadeUp) {
   RunStatus s;
   s.config = "x";
   s.phase = "starting";
@@ -176,7 +176,7 @@ class ViewTest : public testing::Test {
   TestClock clock_;
 };
 
-TEST_F(ViewTest, the_live_view_redraws_in_place_ten_times_a_second_and_gives_the_cursor_back) {
+TEST_F(ViewTest, TheLiveViewRedrawsInPlaceTenTimesASecondAndGivesTheCursorBack) {
   ViewOptions options{80, 24, false, true};
   {
     LiveView view(out_, clock_, [&] { return options; });
@@ -198,14 +198,14 @@ TEST_F(ViewTest, the_live_view_redraws_in_place_ten_times_a_second_and_gives_the
   EXPECT_THAT(written(), HasSubstr("\x1b[?25h"));
 }
 
-TEST_F(ViewTest, a_live_view_that_never_drew_leaves_the_terminal_alone) {
+TEST_F(ViewTest, ALiveViewThatNeverDrewLeavesTheTerminalAlone) {
   {
     LiveView view(out_, clock_, [] { return ViewOptions{}; });
   }
   EXPECT_EQ(written(), "");
 }
 
-TEST_F(ViewTest, the_plain_log_prints_on_time_on_evaluations_and_on_new_phases) {
+TEST_F(ViewTest, ThePlainLogPrintsOnTimeOnEvaluationsAndOnNewPhases) {
   PlainLog log(out_, clock_);
   RunStatus s = status();
   log.update(s);
@@ -231,12 +231,12 @@ TEST_F(ViewTest, the_plain_log_prints_on_time_on_evaluations_and_on_new_phases) 
   EXPECT_THAT(written(), HasSubstr("done"));
 }
 
-TEST_F(ViewTest, a_file_gets_the_plain_log) {
+TEST_F(ViewTest, AFileGetsThePlainLog) {
   make_run_view(out_, clock_)->update(status());
   EXPECT_THAT(written(), StartsWith("step 1,250"));
 }
 
-TEST(TextFormat, numbers_sizes_and_times_read_well) {
+TEST(TextFormat, NumbersSizesAndTimesReadWell) {
   EXPECT_EQ(thousands(999), "999");
   EXPECT_EQ(thousands(-1234567), "-1,234,567");
   EXPECT_EQ(bytes_text(999), "999 B");

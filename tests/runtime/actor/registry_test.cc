@@ -84,7 +84,7 @@ class RegistryTest : public testing::Test {
   Registry registry_;
 };
 
-TEST_F(RegistryTest, makes_an_actor_from_packed_arguments) {
+TEST_F(RegistryTest, MakesAnActorFromPackedArguments) {
   PainterArgs ada;
   ada.name = "Ada";
   const auto made = registry_.make("painter", pack(ada).view());
@@ -92,13 +92,13 @@ TEST_F(RegistryTest, makes_an_actor_from_packed_arguments) {
   EXPECT_EQ(static_cast<PainterActor&>(*made->actor).args.name, "Ada");
 }
 
-TEST_F(RegistryTest, an_unknown_type_is_answered_with_the_known_ones) {
+TEST_F(RegistryTest, AnUnknownTypeIsAnsweredWithTheKnownOnes) {
   const Result<Bytes> packed = registry_.args_from_json("printer", "{}");
   EXPECT_EQ(packed.error().code, Errc::not_found);
   EXPECT_THAT(packed.error().message, AllOf(HasSubstr("'printer'"), HasSubstr("painter")));
 }
 
-TEST_F(RegistryTest, packs_what_the_json_says) {
+TEST_F(RegistryTest, PacksWhatTheJsonSays) {
   const PainterArgs said = args(
       R"({"name": "Ada", "count": 7, "color": "green", "origin": {"x": -2, "label": "\u00e9\n"}})");
   EXPECT_EQ(said.name, "Ada");
@@ -108,7 +108,7 @@ TEST_F(RegistryTest, packs_what_the_json_says) {
   EXPECT_EQ(said.label, "é\n");
 }
 
-TEST_F(RegistryTest, keys_left_out_have_the_schemas_defaults) {
+TEST_F(RegistryTest, KeysLeftOutHaveTheSchemasDefaults) {
   const PainterArgs defaults = args("{}");
   EXPECT_EQ(defaults.name, "nobody");
   EXPECT_EQ(defaults.count, 3U);
@@ -116,7 +116,7 @@ TEST_F(RegistryTest, keys_left_out_have_the_schemas_defaults) {
   EXPECT_TRUE(defaults.names.empty());
 }
 
-TEST_F(RegistryTest, lists_hold_texts_structs_and_lists) {
+TEST_F(RegistryTest, ListsHoldTextsStructsAndLists) {
   const PainterArgs lists =
       args(R"({"names": ["a", "b"], "path": [{"x": 1}, {}], "table": [[1, 2], []]})");
   EXPECT_THAT(lists.names, ElementsAre("a", "b"));
@@ -124,14 +124,14 @@ TEST_F(RegistryTest, lists_hold_texts_structs_and_lists) {
   EXPECT_THAT(lists.table, ElementsAre(ElementsAre(1, 2), ElementsAre()));
 }
 
-TEST_F(RegistryTest, an_unknown_key_is_named_beside_the_known_ones) {
+TEST_F(RegistryTest, AnUnknownKeyIsNamedBesideTheKnownOnes) {
   EXPECT_THAT(problem(R"({"colour": "green"})"),
               AllOf(HasSubstr("no 'colour'"), HasSubstr("name, count, seed")));
   EXPECT_THAT(problem(R"({"path": [{}, {"z": 1}]})"),
               AllOf(HasSubstr("'path[1].z'"), HasSubstr("x, label")));
 }
 
-TEST_F(RegistryTest, a_value_of_another_type_is_named_with_the_type_it_should_have) {
+TEST_F(RegistryTest, AValueOfAnotherTypeIsNamedWithTheTypeItShouldHave) {
   EXPECT_THAT(problem(R"({"name": 7})"), HasSubstr("'name' must be a value of type Text"));
   EXPECT_THAT(problem(R"({"count": "many"})"), HasSubstr("'count' must be a value of type UInt32"));
   EXPECT_THAT(problem(R"({"count": true})"), HasSubstr("'count' must be"));
@@ -148,23 +148,23 @@ TEST_F(RegistryTest, a_value_of_another_type_is_named_with_the_type_it_should_ha
   EXPECT_THAT(problem(R"([1])"), HasSubstr("must be an object"));
 }
 
-TEST_F(RegistryTest, a_number_that_its_type_cannot_hold_is_refused) {
+TEST_F(RegistryTest, ANumberThatItsTypeCannotHoldIsRefused) {
   EXPECT_THAT(problem(R"({"level": 128})"), HasSubstr("'level' must be a value of type Int8"));
   EXPECT_THAT(problem(R"({"count": -1})"), HasSubstr("'count'"));
   EXPECT_THAT(problem(R"({"count": 1.5})"), HasSubstr("'count'"));
   EXPECT_THAT(problem(R"({"count": 4294967296})"), HasSubstr("'count'"));
 }
 
-TEST_F(RegistryTest, integers_are_exact) {
+TEST_F(RegistryTest, IntegersAreExact) {
   EXPECT_EQ(args(R"({"seed": 9223372036854775807})").seed, 9223372036854775807);
   EXPECT_EQ(args(R"({"seed": -9007199254740993})").seed, -9007199254740993);
 }
 
-TEST_F(RegistryTest, what_the_actor_would_refuse_is_refused) {
+TEST_F(RegistryTest, WhatTheActorWouldRefuseIsRefused) {
   EXPECT_THAT(problem(R"({"count": 1001})"), HasSubstr("count is above 1000"));
 }
 
-TEST_F(RegistryTest, what_is_no_json_is_refused) {
+TEST_F(RegistryTest, WhatIsNoJsonIsRefused) {
   for (const char* json : {"", "{", "{\"name\": }", "{} {}", "{\"name\": \"\\ud800", "nonsense"}) {
     EXPECT_THAT(problem(json), HasSubstr("no JSON")) << json;
   }

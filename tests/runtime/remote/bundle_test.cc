@@ -48,7 +48,7 @@ std::vector<std::string> paths(const Bundle& bundle) {
   return result;
 }
 
-TEST_F(BundleTest, lists_its_files_in_order) {
+TEST_F(BundleTest, ListsItsFilesInOrder) {
   const Result<Bundle> bundle = read_bundle(folder_);
   ASSERT_TRUE(bundle) << bundle.error().message;
   EXPECT_EQ(bundle->program, "greeter");
@@ -59,7 +59,7 @@ TEST_F(BundleTest, lists_its_files_in_order) {
   EXPECT_EQ(bundle->hash.size(), 32U);
 }
 
-TEST_F(BundleTest, a_copy_elsewhere_has_the_same_hash) {
+TEST_F(BundleTest, ACopyElsewhereHasTheSameHash) {
   const std::string before = hash();
   const fs::path moved = folder_.parent_path() / "moved";
   fs::rename(folder_, moved);
@@ -67,7 +67,7 @@ TEST_F(BundleTest, a_copy_elsewhere_has_the_same_hash) {
   EXPECT_EQ(hash(), before);
 }
 
-TEST_F(BundleTest, whatever_differs_the_hash_does) {
+TEST_F(BundleTest, WhateverDiffersTheHashDoes) {
   std::vector<std::string> hashes = {hash()};
   const auto differs = [&] {
     hashes.push_back(hash());
@@ -83,23 +83,23 @@ TEST_F(BundleTest, whatever_differs_the_hash_does) {
   EXPECT_TRUE(differs()) << "one more";
 }
 
-TEST_F(BundleTest, a_folder_without_the_mark_is_no_bundle) {
+TEST_F(BundleTest, AFolderWithoutTheMarkIsNoBundle) {
   fs::remove(folder_ / "sterna-bundle");
   EXPECT_EQ(read_bundle(folder_).error().code, Errc::not_found);
 }
 
-TEST_F(BundleTest, a_link_in_it_is_refused) {
+TEST_F(BundleTest, ALinkInItIsRefused) {
   fs::create_symlink("/etc/passwd", folder_ / "lib/link");
   EXPECT_THAT(read_bundle(folder_).error().message, HasSubstr("lib/link is not a plain file"));
 }
 
-TEST_F(BundleTest, a_program_within_a_bundle_is_that_bundles) {
+TEST_F(BundleTest, AProgramWithinABundleIsThatBundles) {
   const Result<fs::path> own = own_bundle(folder_ / "bin/greeter");
   ASSERT_TRUE(own) << own.error().message;
   EXPECT_EQ(*own, folder_);
 }
 
-TEST_F(BundleTest, a_program_has_the_bundle_that_was_made_beside_it) {
+TEST_F(BundleTest, AProgramHasTheBundleThatWasMadeBesideIt) {
   fs::copy_file("/proc/self/exe", folder_ / "greeter");
   write("bundle/sterna-bundle", "format 1\nprogram greeter\n");
   write("bundle/bin/greeter", "");
@@ -110,7 +110,7 @@ TEST_F(BundleTest, a_program_has_the_bundle_that_was_made_beside_it) {
   EXPECT_EQ(*own, folder_ / "bundle");
 }
 
-TEST_F(BundleTest, the_bundle_of_another_build_is_not_its) {
+TEST_F(BundleTest, TheBundleOfAnotherBuildIsNotIts) {
   fs::copy_file("/proc/self/exe", folder_ / "greeter");
   write("bundle/sterna-bundle", "format 1\nprogram greeter\n");
   write("bundle/bin/greeter", "");
@@ -119,19 +119,19 @@ TEST_F(BundleTest, the_bundle_of_another_build_is_not_its) {
               HasSubstr("is not of this build of greeter"));
 }
 
-TEST_F(BundleTest, a_program_without_a_bundle_is_told_how_to_make_one) {
+TEST_F(BundleTest, AProgramWithoutABundleIsToldHowToMakeOne) {
   fs::copy_file("/proc/self/exe", folder_ / "greeter");
   EXPECT_THAT(own_bundle(folder_ / "greeter").error().message, HasSubstr("cmake --build"));
 }
 
-TEST(BuildIdTest, is_that_of_the_running_program) {
+TEST(BuildIdTest, IsThatOfTheRunningProgram) {
   EXPECT_EQ(own_build_id().size(), 40U);
   const Result<std::string> same = build_id_of("/proc/self/exe");
   ASSERT_TRUE(same);
   EXPECT_EQ(*same, own_build_id());
 }
 
-TEST(BuildIdTest, what_is_no_program_has_none) {
+TEST(BuildIdTest, WhatIsNoProgramHasNone) {
   EXPECT_EQ(build_id_of("/proc/self/environ").error().code, Errc::malformed);
   EXPECT_EQ(build_id_of("/nowhere").error().code, Errc::io);
 }
