@@ -12,17 +12,17 @@ struct Unit {
   std::uint64_t bytes;
 };
 
-constexpr std::array<Unit, 10> units = {{{"TiB", 1ULL << 40},
-                                         {"TB", 1'000'000'000'000},
-                                         {"GiB", 1ULL << 30},
-                                         {"GB", 1'000'000'000},
-                                         {"MiB", 1ULL << 20},
-                                         {"MB", 1'000'000},
-                                         {"KiB", 1ULL << 10},
-                                         {"kB", 1'000},
-                                         {"KB", 1'000},
-                                         {"B", 1}}};
-constexpr double most = 4611686018427387904.0;  // 2⁶²
+constexpr std::array<Unit, 10> kUnits = {{{"TiB", 1ULL << 40},
+                                          {"TB", 1'000'000'000'000},
+                                          {"GiB", 1ULL << 30},
+                                          {"GB", 1'000'000'000},
+                                          {"MiB", 1ULL << 20},
+                                          {"MB", 1'000'000},
+                                          {"KiB", 1ULL << 10},
+                                          {"kB", 1'000},
+                                          {"KB", 1'000},
+                                          {"B", 1}}};
+constexpr double kMost = 4611686018427387904.0;  // 2⁶²
 
 }  // namespace
 
@@ -34,10 +34,10 @@ std::optional<std::uint64_t> parse_byte_size(std::string_view text) {
   if (parsed.ec != std::errc()) return std::nullopt;
   std::string_view unit(parsed.ptr, static_cast<std::size_t>(end - parsed.ptr));
   if (unit.starts_with(' ')) unit.remove_prefix(1);
-  for (const Unit& known : units) {
+  for (const Unit& known : kUnits) {
     if (unit != known.name) continue;
     const double bytes = std::round(number * static_cast<double>(known.bytes));
-    if (bytes < 1 || bytes > most) return std::nullopt;
+    if (bytes < 1 || bytes > kMost) return std::nullopt;
     return static_cast<std::uint64_t>(bytes);
   }
   return std::nullopt;
@@ -45,7 +45,7 @@ std::optional<std::uint64_t> parse_byte_size(std::string_view text) {
 
 std::string byte_size_text(std::uint64_t bytes) {
   std::string shortest;
-  for (const Unit& unit : units) {
+  for (const Unit& unit : kUnits) {
     if (bytes % unit.bytes != 0) continue;
     std::string text = std::to_string(bytes / unit.bytes).append(unit.name);
     if (shortest.empty() || text.size() < shortest.size()) shortest = std::move(text);

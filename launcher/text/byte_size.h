@@ -12,7 +12,8 @@ namespace sterna::launcher {
 /// them or not; nothing for anything else, for less than a byte or for more than 2⁶² bytes.
 std::optional<std::uint64_t> parse_byte_size(std::string_view text);
 
-/// The shortest exact text: "64GB", "1536MiB". parse_byte_size() gives the same number again.
+/// The shortest exact text: "64GB", "1536MiB". parse_byte_size() gives the same number again, up to
+/// 2⁵³ bytes (and beyond, where a double holds the number of units).
 std::string byte_size_text(std::uint64_t bytes);
 
 }  // namespace sterna::launcher

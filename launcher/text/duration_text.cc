@@ -13,13 +13,13 @@ struct Unit {
   std::int64_t nanoseconds;
 };
 
-constexpr std::array<Unit, 6> units = {{{"h", 3'600'000'000'000},
-                                        {"m", 60'000'000'000},
-                                        {"s", 1'000'000'000},
-                                        {"ms", 1'000'000},
-                                        {"us", 1'000},
-                                        {"ns", 1}}};
-constexpr double longest = 366.0 * 24 * 3600 * 1e9;
+constexpr std::array<Unit, 6> kUnits = {{{"h", 3'600'000'000'000},
+                                         {"m", 60'000'000'000},
+                                         {"s", 1'000'000'000},
+                                         {"ms", 1'000'000},
+                                         {"us", 1'000},
+                                         {"ns", 1}}};
+constexpr double kLongest = 366.0 * 24 * 3600 * 1e9;
 
 }  // namespace
 
@@ -30,10 +30,10 @@ std::optional<Duration> parse_duration(std::string_view text) {
   const auto parsed = std::from_chars(text.data(), end, number, std::chars_format::fixed);
   if (parsed.ec != std::errc()) return std::nullopt;
   const std::string_view unit(parsed.ptr, static_cast<std::size_t>(end - parsed.ptr));
-  for (const Unit& known : units) {
+  for (const Unit& known : kUnits) {
     if (unit != known.name) continue;
     const double nanoseconds = number * static_cast<double>(known.nanoseconds);
-    if (nanoseconds > longest) return std::nullopt;
+    if (nanoseconds > kLongest) return std::nullopt;
     return Duration(std::llround(nanoseconds));
   }
   return std::nullopt;
@@ -42,7 +42,7 @@ std::optional<Duration> parse_duration(std::string_view text) {
 std::string duration_text(Duration duration) {
   const std::int64_t count = duration.count();
   if (count == 0) return "0s";
-  for (const Unit& unit : units) {
+  for (const Unit& unit : kUnits) {
     if (count % unit.nanoseconds == 0) {
       return std::to_string(count / unit.nanoseconds).append(unit.name);
     }

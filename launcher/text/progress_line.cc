@@ -14,8 +14,8 @@ ProgressLine::~ProgressLine() {
 }
 
 void ProgressLine::show(std::string_view text) {
-  constexpr Duration frame_time = std::chrono::milliseconds(100);
-  if (!terminal_ || (shown_at_ && clock_.now() - *shown_at_ < frame_time)) return;
+  constexpr Duration kFrameTime = std::chrono::milliseconds(100);
+  if (!terminal_ || (shown_at_ && clock_.now() - *shown_at_ < kFrameTime)) return;
   std::fprintf(stderr, "\r%.*s\x1b[K", static_cast<int>(text.size()), text.data());
   shown_at_ = clock_.now();
 }

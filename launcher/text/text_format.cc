@@ -9,8 +9,20 @@
 namespace sterna::launcher {
 namespace {
 
-/// The length in bytes of the valid UTF-8 sequence at the start of `text`, 0 if there is none.
+/// The code point of a lead byte and so many bytes that follow it.
+char32_t code_point(std::string_view sequence) {
+  constexpr std::array<unsigned, 5> kLeadBits = {0, 0x7F, 0x1F, 0x0F, 0x07};
+  char32_t code = static_cast<unsigned char>(sequence[0]) & kLeadBits[sequence.size()];
+  for (std::size_t i = 1; i < sequence.size(); ++i) {
+    code = (code << 6) | (static_cast<unsigned char>(sequence[i]) & 0x3F);
+  }
+  return code;
+}
+
+/// The length in bytes of the valid UTF-8 sequence at the start of `text`, 0 if there is none:
+/// overlong ones, halves of surrogate pairs and what lies beyond U+10FFFF are not valid.
 std::size_t sequence_length(std::string_view text) {
+  constexpr std::array<char32_t, 5> kLeast = {0, 0, 0x80, 0x800, 0x10000};
   const auto lead = static_cast<unsigned char>(text.front());
   const std::size_t length = lead < 0x80                    ? 1
                              : lead >= 0xC2 && lead <= 0xDF ? 2
@@ -21,16 +33,9 @@ std::size_t sequence_length(std::string_view text) {
   for (std::size_t i = 1; i < length; ++i) {
     if ((static_cast<unsigned char>(text[i]) & 0xC0) != 0x80) return 0;
   }
-  return length;
-}
-
-char32_t code_point(std::string_view sequence) {
-  constexpr std::array<unsigned, 5> lead_bits = {0, 0x7F, 0x1F, 0x0F, 0x07};
-  char32_t code = static_cast<unsigned char>(sequence[0]) & lead_bits[sequence.size()];
-  for (std::size_t i = 1; i < sequence.size(); ++i) {
-    code = (code << 6) | (static_cast<unsigned char>(sequence[i]) & 0x3F);
-  }
-  return code;
+  const char32_t code = code_point(text.substr(0, length));
+  const bool surrogate = code >= 0xD800 && code <= 0xDFFF;
+  return code < kLeast[length] || surrogate || code > 0x10FFFF ? 0 : length;
 }
 
 /// Wide by the blocks of East Asian scripts and emoji. Combining marks count as one column, so a
@@ -68,17 +73,17 @@ std::string thousands(std::int64_t number) {
 }
 
 std::string bytes_text(std::uint64_t bytes) {
-  constexpr std::array<std::string_view, 5> units = {"kB", "MB", "GB", "TB", "PB"};
+  constexpr std::array<std::string_view, 5> kUnits = {"kB", "MB", "GB", "TB", "PB"};
   if (bytes < 1000) return fmt::format("{} B", bytes);
   double number = static_cast<double>(bytes) / 1000;
   std::size_t unit = 0;
-  // 999.95 would be rounded to four digits.
-  while (number >= 999.5 && unit + 1 < units.size()) {
+  // 999.5 would be rounded to four digits.
+  while (number >= 999.5 && unit + 1 < kUnits.size()) {
     number /= 1000;
     ++unit;
   }
   const int decimals = number < 9.995 ? 2 : number < 99.95 ? 1 : 0;
-  return fmt::format("{:.{}f} {}", number, decimals, units[unit]);
+  return fmt::format("{:.{}f} {}", number, decimals, kUnits[unit]);
 }
 
 std::string seconds_text(double seconds) {

@@ -1,0 +1,45 @@
+#include "launcher/text/nearest.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace sterna::launcher {
+namespace {
+
+const std::vector<std::string> kWords = {"run", "command", "commend"};
+
+TEST(EditDistance, CountsWhatIsInsertedDeletedAndReplaced) {
+  EXPECT_EQ(edit_distance("", "abc"), 3U);
+  EXPECT_EQ(edit_distance("abc", ""), 3U);
+  EXPECT_EQ(edit_distance("kitten", "sitting"), 3U);
+}
+
+TEST(EditDistance, OfTwoSwappedNeighboursIsOne) { EXPECT_EQ(edit_distance("codec", "cdoec"), 1U); }
+
+TEST(Nearest, IsAWordOfWhichAtMostAThirdIsWrong) {
+  EXPECT_TRUE(is_near("abcdef", "abcdxy"));
+  EXPECT_FALSE(is_near("abcdef", "abcxyz"));
+}
+
+TEST(Nearest, MayDifferInOneLetterHoweverShort) {
+  EXPECT_TRUE(is_near("up", "us"));
+  EXPECT_FALSE(is_near("up", "in"));
+}
+
+TEST(Nearest, IsTheFirstOfThoseThatAreEquallyNear) {
+  EXPECT_EQ(nearest("commnd", kWords), "command");
+  EXPECT_EQ(nearest("commmnd", kWords), "command");
+}
+
+TEST(Nearest, IsOfferedAsAQuestion) {
+  EXPECT_EQ(did_you_mean("comand", kWords), "; did you mean \"command\"?");
+}
+
+TEST(Nearest, IsNothingWhereNoWordIsNear) {
+  EXPECT_EQ(nearest("zebra", kWords), std::nullopt);
+  EXPECT_EQ(did_you_mean("zebra", kWords), "");
+}
+
+}  // namespace
+}  // namespace sterna::launcher
