@@ -42,6 +42,17 @@ Glyphs glyphs(bool utf8) {
   return {"#", "-", " | ", "~"};
 }
 
+/// A '?' for every character that is none of ASCII's.
+std::string ascii(std::string_view text) {
+  std::string result;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    const bool follows = (byte & 0xC0) == 0x80;  // a lead byte
+    if (!follows) result += byte < 0x80 ? c : '?';
+  }
+  return result;
+}
+
 /// A line in the making: pieces of text, each in a style, never more than the width.
 class Line {
  public:
@@ -49,7 +60,8 @@ class Line {
 
   Line& add(std::string_view text, Style style = Style::plain) {
     const std::size_t room = options_->width - std::min(options_->width, used_);
-    const std::string piece = cut(text, room, glyphs(options_->utf8).mark);
+    const std::string shown = options_->utf8 ? std::string(text) : ascii(text);
+    const std::string piece = cut(shown, room, glyphs(options_->utf8).mark);
     used_ += columns(piece);
     if (piece.empty()) return *this;
     const std::string_view code = options_->color ? code_of(style) : "";
@@ -93,8 +105,8 @@ std::string progress_bar(const RunStatus& status, const ViewOptions& options) {
   std::string label =
       fmt::format(" {:3} %  step {} of {}", static_cast<int>(std::floor(part * 100)),
                   thousands(status.step), thousands(status.steps));
-  constexpr std::size_t shortest_bar = 8;
-  if (columns(label) + shortest_bar > options.width) {
+  constexpr std::size_t kShortestBar = 8;
+  if (columns(label) + kShortestBar > options.width) {
     label = fmt::format(" {:3} %", static_cast<int>(std::floor(part * 100)));
   }
   const Glyphs glyph = glyphs(options.utf8);
@@ -175,8 +187,8 @@ struct Column {
 
 std::string or_dash(bool known, std::string text) { return known ? std::move(text) : "-"; }
 
-constexpr std::size_t state_column = 1;
-constexpr std::array<Column, 9> all_columns = {{
+constexpr std::size_t kStateColumn = 1;
+constexpr std::array<Column, 9> kAllColumns = {{
     {"actor", 0, true, [](const ActorStatus& a) { return printable(a.name); }},
     {"state", 0, true, [](const ActorStatus& a) { return printable(a.state); }},
     {"role", 6, true, [](const ActorStatus& a) { return printable(a.role); }},
@@ -200,21 +212,21 @@ std::size_t width_of(const Column& column, const std::vector<ActorStatus>& actor
 /// that the table does not jump while they grow).
 struct Layout {
   std::vector<std::size_t> shown;
-  std::array<std::size_t, all_columns.size()> widths{};
+  std::array<std::size_t, kAllColumns.size()> widths{};
 };
 
 Layout lay_out(const std::vector<ActorStatus>& actors, std::size_t width) {
-  constexpr std::size_t size_width = 7;  // "1.23 MB"
+  constexpr std::size_t kSizeWidth = 7;  // "1.23 MB"
   Layout layout;
-  for (std::size_t i = 0; i < all_columns.size(); ++i) {
-    layout.widths[i] = width_of(all_columns[i], actors);
-    if (!all_columns[i].left) layout.widths[i] = std::max(layout.widths[i], size_width);
+  for (std::size_t i = 0; i < kAllColumns.size(); ++i) {
+    layout.widths[i] = width_of(kAllColumns[i], actors);
+    if (!kAllColumns[i].left) layout.widths[i] = std::max(layout.widths[i], kSizeWidth);
   }
   for (int most = 6; most >= 0; --most) {
     layout.shown.clear();
     std::size_t sum = 0;
-    for (std::size_t i = 0; i < all_columns.size(); ++i) {
-      if (all_columns[i].priority > most) continue;
+    for (std::size_t i = 0; i < kAllColumns.size(); ++i) {
+      if (kAllColumns[i].priority > most) continue;
       sum += layout.widths[i] + (layout.shown.empty() ? 0 : 2);
       layout.shown.push_back(i);
     }
@@ -233,9 +245,9 @@ std::string row(const Layout& layout, const ViewOptions& options, CellOf cell_of
     const std::size_t taken = columns(cell);
     const std::string pad(layout.widths[i] > taken ? layout.widths[i] - taken : 0, ' ');
     const bool last = i == layout.shown.back();
-    if (!all_columns[i].left) line.add(pad);
+    if (!kAllColumns[i].left) line.add(pad);
     line.add(cell, style_of(i));
-    if (all_columns[i].left && !last) line.add(pad);
+    if (kAllColumns[i].left && !last) line.add(pad);
   }
   return std::move(line).text();
 }
@@ -254,14 +266,14 @@ void table(const RunStatus& status, const ViewOptions& options, std::size_t room
   const std::size_t shown = all_fit ? order.size() : room - 2;
   const Layout layout = lay_out(status.actors, options.width);
   lines.push_back(row(
-      layout, options, [](std::size_t i) { return std::string(all_columns[i].title); },
+      layout, options, [](std::size_t i) { return std::string(kAllColumns[i].title); },
       [](std::size_t) { return Style::dim; }));
   for (std::size_t n = 0; n < shown; ++n) {
     const ActorStatus& actor = *order[n];
     lines.push_back(row(
-        layout, options, [&](std::size_t i) { return all_columns[i].cell(actor); },
+        layout, options, [&](std::size_t i) { return kAllColumns[i].cell(actor); },
         [&](std::size_t i) {
-          return i == state_column ? style_of_state(actor.state) : Style::plain;
+          return i == kStateColumn ? style_of_state(actor.state) : Style::plain;
         }));
   }
   if (!all_fit) {
@@ -283,9 +295,9 @@ std::vector<std::string> render(const RunStatus& status, const ViewOptions& opti
     lines.emplace_back();
     // The latest log line (a death's cause) stays in sight, even at the table's cost.
     const std::size_t room = most - lines.size();
-    constexpr std::size_t for_log = 2;
-    const bool keep = !status.log_lines.empty() && room >= for_log + 3;
-    table(status, options, keep ? room - for_log : room, lines);
+    constexpr std::size_t kForLog = 2;
+    const bool keep = !status.log_lines.empty() && room >= kForLog + 3;
+    table(status, options, keep ? room - kForLog : room, lines);
   }
   if (!status.log_lines.empty() && lines.size() + 2 <= most) {
     lines.emplace_back();

@@ -6,30 +6,25 @@
 
 #include <algorithm>
 #include <cctype>
-#include <cstdlib>
 #include <string_view>
 
+#include "launcher/text/environment.h"
 #include "launcher/text/text_format.h"
 
 namespace sterna::launcher {
 namespace {
 
-constexpr Duration frame_time = std::chrono::milliseconds(100);
+constexpr Duration kFrameTime = std::chrono::milliseconds(100);
 // Without wrapping, a line that is too long after all cannot push the view apart.
-constexpr std::string_view hide_cursor = "\x1b[?25l\x1b[?7l";
-constexpr std::string_view show_cursor = "\x1b[?7h\x1b[?25h";
-constexpr std::string_view erase_line_end = "\x1b[K";
-constexpr std::string_view erase_below = "\x1b[J";
-
-std::string_view environment(const char* name) {
-  const char* value = std::getenv(name);
-  return value ? value : "";
-}
+constexpr std::string_view kHideCursor = "\x1b[?25l\x1b[?7l";
+constexpr std::string_view kShowCursor = "\x1b[?7h\x1b[?25h";
+constexpr std::string_view kEraseLineEnd = "\x1b[K";
+constexpr std::string_view kEraseBelow = "\x1b[J";
 
 /// The character set is named in the first of these that is set.
 bool locale_is_utf8() {
   for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
-    std::string value(environment(name));
+    std::string value = environment(name).value_or("");
     if (value.empty()) continue;
     std::transform(value.begin(), value.end(), value.begin(),
                    [](unsigned char c) { return std::tolower(c); });
@@ -45,7 +40,7 @@ ViewOptions terminal_options(int terminal) {
     options.width = size.ws_col;
     options.height = size.ws_row;
   }
-  options.color = environment("NO_COLOR").empty();
+  options.color = environment("NO_COLOR").value_or("").empty();
   options.utf8 = locale_is_utf8();
   return options;
 }
@@ -75,11 +70,11 @@ LiveView::LiveView(std::FILE* out, const Clock& clock, std::function<ViewOptions
     : out_(out), clock_(clock), options_(std::move(options)) {}
 
 LiveView::~LiveView() {
-  if (drawn_at_) write_now(out_, show_cursor);
+  if (drawn_at_) write_now(out_, kShowCursor);
 }
 
 void LiveView::update(const RunStatus& status) {
-  if (drawn_at_ && clock_.now() - *drawn_at_ < frame_time) return;
+  if (drawn_at_ && clock_.now() - *drawn_at_ < kFrameTime) return;
   draw(status);
 }
 
@@ -88,7 +83,7 @@ void LiveView::finish(const RunStatus& status) { draw(status); }
 void LiveView::draw(const RunStatus& status) {
   const ViewOptions options = options_();
   const std::vector<std::string> lines = render(status, options);
-  std::string frame(drawn_at_ ? "" : hide_cursor);
+  std::string frame(drawn_at_ ? "" : kHideCursor);
   // A terminal that became narrower has broken the old lines into several rows each.
   std::size_t rows = 0;
   for (const std::size_t width : drawn_columns_) {
@@ -101,10 +96,10 @@ void LiveView::draw(const RunStatus& status) {
     frame += line;
     drawn_columns_.push_back(columns_on_screen(line));
     // After a full line the cursor stands on its last character, which must stay.
-    if (drawn_columns_.back() < options.width) frame += erase_line_end;
+    if (drawn_columns_.back() < options.width) frame += kEraseLineEnd;
     frame += '\n';
   }
-  frame += erase_below;
+  frame += kEraseBelow;
   write_now(out_, frame);
   drawn_at_ = clock_.now();
 }
@@ -136,7 +131,7 @@ void PlainLog::print(const RunStatus& status) {
 
 std::unique_ptr<RunView> make_run_view(std::FILE* out, const Clock& clock) {
   const int descriptor = fileno(out);
-  const std::string_view term = environment("TERM");
+  const std::string term = environment("TERM").value_or("dumb");
   if (isatty(descriptor) == 1 && !term.empty() && term != "dumb") {
     return std::make_unique<LiveView>(out, clock,
                                       [descriptor] { return terminal_options(descriptor); });

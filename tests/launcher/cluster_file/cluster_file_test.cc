@@ -10,8 +10,6 @@
 
 #include "cluster_file_fixture.h"
 #include "launcher/cluster_file/keys.h"
-#include "launcher/text/duration_text.h"
-#include "launcher/text/nearest.h"
 
 namespace sterna::launcher {
 namespace {
@@ -429,26 +427,6 @@ TEST(Keys, TheHelpAndTheMarkdownTableNameEveryKey) {
     EXPECT_THAT(keys_as_text(), HasSubstr("  " + key + " "));
     EXPECT_THAT(keys_as_markdown(), HasSubstr("| `" + key + "` |"));
   }
-}
-
-TEST(Durations, TextAndDurationTurnIntoEachOther) {
-  EXPECT_EQ(parse_duration("500ms"), Duration(500ms));
-  EXPECT_EQ(parse_duration("1.5s"), Duration(1500ms));
-  EXPECT_EQ(parse_duration("2m"), Duration(120s));
-  for (const char* bad : {"", "s", "5", "-5s", "5 s", "1e3s", "5sec", "nan", "999999999h"}) {
-    EXPECT_FALSE(parse_duration(bad).has_value()) << bad;
-  }
-  EXPECT_EQ(duration_text(1500ms), "1500ms");
-  EXPECT_EQ(duration_text(120s), "2m");
-  EXPECT_EQ(duration_text(Duration(0)), "0s");
-}
-
-TEST(Nearest, SwapsAndSlipsAreNearAndOtherWordsAreNot) {
-  EXPECT_EQ(edit_distance("codec", "cdoec"), 1U);
-  EXPECT_EQ(edit_distance("", "abc"), 3U);
-  EXPECT_EQ(did_you_mean("comand", std::vector<std::string>{"run", "command"}),
-            "; did you mean \"command\"?");
-  EXPECT_EQ(did_you_mean("zebra", std::vector<std::string>{"run", "command"}), "");
 }
 
 }  // namespace

@@ -4,7 +4,6 @@
 
 #include "cluster_file_fixture.h"
 #include "launcher/cluster_file/placement.h"
-#include "launcher/text/byte_size.h"
 
 namespace sterna::launcher {
 namespace {
@@ -298,20 +297,6 @@ TEST_F(ClusterHostsTest, HiddenLayersAreTheMlpsAndTensorsTheExchanges) {
   EXPECT_EQ(error(mlp + "hidden = [0]\n"),
             "x.toml:13: \"job.hidden\" wants integers; each must be at least 1 and at most 65536, "
             "not 0");
-}
-
-TEST(ByteSizes, TextAndNumberTurnIntoEachOther) {
-  EXPECT_EQ(parse_byte_size("64GB"), 64'000'000'000U);
-  EXPECT_EQ(parse_byte_size("1.5 GiB"), 1536U << 20);
-  EXPECT_EQ(parse_byte_size("7B"), 7U);
-  for (const char* bad : {"", "GB", "5", "-5GB", "0GB", "1e3MB", "5 gb", "99999999TB", "5  GB"}) {
-    EXPECT_FALSE(parse_byte_size(bad).has_value()) << bad;
-  }
-  for (const std::uint64_t bytes :
-       {1ULL, 1000ULL, 1024ULL, 1536ULL << 20, 123456789ULL, 1ULL << 62}) {
-    EXPECT_EQ(parse_byte_size(byte_size_text(bytes)), bytes);
-  }
-  EXPECT_EQ(byte_size_text(64'000'000'000U), "64GB");
 }
 
 }  // namespace

@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include "launcher/cluster_file/placement_view.h"
-#include "launcher/text/text_table.h"
 
 namespace sterna::launcher {
 namespace {
@@ -221,13 +220,6 @@ TEST(PlacementView, NamesTheShardOfEachReader) {
   EXPECT_THAT(placement_lines(file).at(1), testing::EndsWith("reader0 (shard 0 of 2)"));
   EXPECT_THAT(placement_lines(file).at(2), testing::EndsWith("reader1 (shard 1 of 2)"));
   EXPECT_THAT(placement_json(file), testing::HasSubstr(R"("shard":1,"shards":2)"));
-}
-
-TEST(TextTable, LeavesOutEmptyColumnsAndBreaksLongLists) {
-  EXPECT_THAT(
-      text_table({{"a"}, {"n", true}, {"none"}, {"list", false, 8}},
-                 {{"x", "10", "-", "one, two, three"}, {"yy", "5", "", "a\tb\033"}}),
-      ElementsAre("a    n  list", "x   10  one,", "        two,", "        three", "yy   5  a b?"));
 }
 
 }  // namespace

@@ -122,51 +122,5 @@ TEST(LineFile, AFullDiskIsAOneLineError) {
   EXPECT_THAT(lines->append("text").error().message, HasSubstr("No space left"));
 }
 
-TEST(ResultJson, IsOneLineWithEveryField) {
-  RunResult result;
-  result.run = "runs/x";
-  result.evaluations = {{250, 5.5, 0.97, 2000}, {500, 11, 0.98, 10000}};
-  result.precision_at_1 = 0.98;
-  const std::string text = to_json(result);
-  EXPECT_EQ(text.find('\n'), std::string::npos);
-  const Json json = Json::parse(text);
-  for (const char* key : {"format",
-                          "run",
-                          "exit",
-                          "steps",
-                          "workers",
-                          "ranks",
-                          "data",
-                          "data_dir",
-                          "codec",
-                          "security",
-                          "isa",
-                          "seconds",
-                          "seconds_to_first_step",
-                          "evaluations",
-                          "examples_per_second",
-                          "loss",
-                          "precision_at_1",
-                          "bits_per_ternarized_element_up",
-                          "bits_per_element_up",
-                          "bits_per_element_down",
-                          "bytes_up",
-                          "bytes_down",
-                          "parameters_sha256"}) {
-    EXPECT_TRUE(json.contains(key)) << key;
-  }
-  EXPECT_FALSE(json.contains("cause"));
-  EXPECT_EQ(json["evaluations"][1]["step"], 500);
-  EXPECT_EQ(json["evaluations"][0]["precision_at_1"], 0.97);
-  EXPECT_TRUE(json["loss"].is_null());
-}
-
-TEST(ResultJson, AFailedRunHasACauseEvenInBytesThatAreNotUtf8) {
-  RunResult result;
-  result.exit = 1;
-  result.cause = "worker0 said \xFF";
-  EXPECT_THAT(Json::parse(to_json(result))["cause"].get<std::string>(), HasSubstr("worker0 said"));
-}
-
 }  // namespace
 }  // namespace sterna::launcher

@@ -1,14 +1,13 @@
-// A progress line on a terminal of its own: the slave of a pseudo terminal in place of standard
-// error.
+// A progress line on a terminal of its own in place of standard error.
 #include "launcher/text/progress_line.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include <array>
 
+#include "tests/launcher/pseudo_terminal.h"
 #include "tests/launcher/test_clock.h"
 
 namespace sterna::launcher {
@@ -18,71 +17,58 @@ using namespace std::chrono_literals;
 
 class ProgressLineTest : public testing::Test {
  protected:
-  ProgressLineTest() : own_errors_(::dup(STDERR_FILENO)), terminal_(::posix_openpt(O_RDWR)) {
-    ::grantpt(terminal_);
-    ::unlockpt(terminal_);
-    const int slave = ::open(::ptsname(terminal_), O_RDWR | O_NOCTTY);
-    ::fcntl(terminal_, F_SETFL, O_NONBLOCK);
-    ::dup2(slave, STDERR_FILENO);
-    ::close(slave);
-  }
+  ProgressLineTest() : own_errors_(::dup(STDERR_FILENO)) { use(terminal_.descriptor()); }
   ~ProgressLineTest() override {
-    give_back_standard_error();
+    use(own_errors_);
     ::close(own_errors_);
-    ::close(terminal_);
   }
-  void give_back_standard_error() const { ::dup2(own_errors_, STDERR_FILENO); }
+  /// As standard error.
+  static void use(int descriptor) { ::dup2(descriptor, STDERR_FILENO); }
 
-  /// On the terminal since the last call.
-  std::string shown() const {
-    std::array<char, 256> bytes;
-    const ssize_t got = ::read(terminal_, bytes.data(), bytes.size());
-    return got > 0 ? std::string(bytes.data(), static_cast<std::size_t>(got)) : "";
-  }
-
+  PseudoTerminal terminal_;
   TestClock clock_;
 
  private:
   int own_errors_;
-  int terminal_;
 };
 
 TEST_F(ProgressLineTest, ShowsEachTextInPlaceOfTheLast) {
   ProgressLine line(clock_);
   line.show("one");
-  EXPECT_EQ(shown(), "\rone\x1b[K");
+  EXPECT_EQ(terminal_.shown(), "\rone\x1b[K");
   clock_.time = clock_.time + 100ms;
   line.show("two");
-  EXPECT_EQ(shown(), "\rtwo\x1b[K");
+  EXPECT_EQ(terminal_.shown(), "\rtwo\x1b[K");
 }
 
 TEST_F(ProgressLineTest, ShowsAtMostTenTextsASecond) {
   ProgressLine line(clock_);
   line.show("one");
-  shown();
+  terminal_.shown();
   clock_.time = clock_.time + 99ms;
   line.show("two");
-  EXPECT_EQ(shown(), "");
+  EXPECT_EQ(terminal_.shown(), "");
 }
 
 TEST_F(ProgressLineTest, IsErasedAtItsEnd) {
   { ProgressLine(clock_).show("one"); }
-  EXPECT_EQ(shown(), "\rone\x1b[K\r\x1b[K");
+  EXPECT_EQ(terminal_.shown(), "\rone\x1b[K\r\x1b[K");
 }
 
 TEST_F(ProgressLineTest, ErasesNothingWhereNothingWasShown) {
   { const ProgressLine line(clock_); }
-  EXPECT_EQ(shown(), "");
+  EXPECT_EQ(terminal_.shown(), "");
 }
 
 TEST_F(ProgressLineTest, IsNothingWhereThatIsNoTerminal) {
-  give_back_standard_error();
-  const int null = ::open("/dev/null", O_WRONLY);
-  ::dup2(null, STDERR_FILENO);
-  ::close(null);
-  testing::internal::CaptureStderr();
+  std::array<int, 2> pipe{};
+  ASSERT_EQ(::pipe2(pipe.data(), O_NONBLOCK | O_CLOEXEC), 0);
+  use(pipe[1]);
   { ProgressLine(clock_).show("one"); }
-  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+  char byte = 0;
+  EXPECT_EQ(::read(pipe[0], &byte, 1), -1) << "something was written";
+  ::close(pipe[0]);
+  ::close(pipe[1]);
 }
 
 }  // namespace

@@ -1,0 +1,152 @@
+// The live view, line by line at three widths.
+#include "launcher/view/live_view.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "launcher/text/text_format.h"
+#include "view_fixture.h"
+
+namespace sterna::launcher {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+
+std::vector<std::string> at(std::size_t width, std::size_t height = 24) {
+  return render(status_in_training(), {width, height, false, true});
+}
+
+TEST(LiveRender, Has80Columns) {
+  EXPECT_THAT(
+      at(80),
+      ElementsAre(
+          "lenet_mnist                                    runs/lenet_mnist-20260102T030405Z",
+          "━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━────────────────────  62 %  step 1,250 of 2,000",
+          "loss 0.0833 · precision@1 0.9812 at step 1,000 · 3,912 examples/s",
+          "bits/element 2.03 up, 32.00 down · 21 s elapsed, 13 s left", "",
+          "actor    state        pid   memory   queued      lag       in      out",
+          "server0  running      811  55.7 MB      0 B   0.1 ms   402 MB  6.28 GB",
+          "worker0  dead         812        -  1.31 MB  11.5 ms  3.14 GB   201 MB", "",
+          "worker0: killed by signal 9"));
+}
+
+TEST(LiveRender, Has120Columns) {
+  EXPECT_THAT(at(120), ElementsAre("lenet_mnist                                                    "
+                                   "                        runs/lenet_mnist-20260102T030405Z",
+                                   "━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━─────"
+                                   "──────────────────────────────  62 %  step 1,250 of 2,000",
+                                   "loss 0.0833 · precision@1 0.9812 at step 1,000 · 3,912 "
+                                   "examples/s · bits/element 2.03 up, 32.00 down",
+                                   "21 s elapsed, 13 s left", "",
+                                   "actor    state    role                  pid   memory   queued  "
+                                   "    lag       in      out",
+                                   "server0  running  parameter_server      811  55.7 MB      0 B  "
+                                   " 0.1 ms   402 MB  6.28 GB",
+                                   "worker0  dead     worker                812        -  1.31 MB  "
+                                   "11.5 ms  3.14 GB   201 MB",
+                                   "", "worker0: killed by signal 9"));
+}
+
+TEST(LiveRender, Has40Columns) {
+  EXPECT_THAT(
+      at(40),
+      ElementsAre("lenet_mnist", "━━━━━━━━─────  62 %  step 1,250 of 2,000", "loss 0.0833",
+                  "precision@1 0.9812 at step 1,000", "3,912 examples/s",
+                  "bits/element 2.03 up, 32.00 down", "21 s elapsed, 13 s left", "",
+                  "actor    state         in      out", "server0  running   402 MB  6.28 GB",
+                  "worker0  dead     3.14 GB   201 MB", "", "worker0: killed by signal 9"));
+}
+
+TEST(LiveRender, NoLineIsLongerAndNoViewHigherThanTheTerminal) {
+  RunStatus s = status_in_training();
+  s.config = "a name that is long enough to be cut off, with ümläüts and 日本語の文字 in it";
+  s.log_lines = {std::string(500, 'x'), "日本語の文字日本語の文字日本語の文字日本語の文字"};
+  for (int i = 0; i < 40; ++i) s.actors.push_back(s.actors[static_cast<std::size_t>(i) % 2]);
+  for (const bool utf8 : {true, false}) {
+    for (std::size_t width = 1; width < 200; ++width) {
+      for (const std::size_t height : {1U, 2U, 5U, 8U, 12U, 24U, 100U}) {
+        const auto lines = render(s, {width, height, false, utf8});
+        EXPECT_LE(lines.size(), std::max<std::size_t>(1, height - 1));
+        for (const std::string& line : lines) EXPECT_LE(columns(line), width) << line;
+      }
+    }
+  }
+}
+
+TEST(LiveRender, WhereNotAllActorsFitTheDeadComeFirst) {
+  RunStatus s = status_in_training();
+  for (int i = 0; i < 20; ++i) s.actors.insert(s.actors.begin(), s.actors.back());
+  for (std::size_t i = 0; i + 1 < s.actors.size(); ++i) s.actors[i].state = "running";
+  s.actors.back().name = "the_dead_one";
+  const auto lines = render(s, {80, 16, false, true});
+  EXPECT_THAT(lines[6], StartsWith("the_dead_one"));
+  EXPECT_THAT(lines, testing::Contains(StartsWith("and ")));
+  EXPECT_EQ(lines.back(), "worker0: killed by signal 9");
+}
+
+TEST(LiveRender, ColoursTakeNoColumnsAndCanBeLeftOut) {
+  const auto plain = render(status_in_training(), {80, 24, false, true});
+  const auto colored = render(status_in_training(), {80, 24, true, true});
+  ASSERT_EQ(plain.size(), colored.size());
+  for (std::size_t i = 0; i < plain.size(); ++i) {
+    EXPECT_THAT(plain[i], Not(HasSubstr("\x1b")));
+    std::string stripped;
+    for (std::size_t at = 0; at < colored[i].size(); ++at) {
+      if (colored[i][at] == '\x1b') {
+        at = colored[i].find('m', at);
+      } else {
+        stripped += colored[i][at];
+      }
+    }
+    EXPECT_EQ(stripped, plain[i]);
+  }
+  EXPECT_THAT(colored[7], HasSubstr("\x1b[1;31mdead\x1b[0m"));
+}
+
+TEST(LiveRender, WithoutUtf8EveryByteIsAscii) {
+  for (const std::string& line : render(status_in_training(), {60, 24, false, false})) {
+    for (const char c : line) EXPECT_TRUE(c >= ' ' && c <= '~') << line;
+  }
+}
+
+TEST(LiveRender, WithoutUtf8WordsInOtherScriptsAreQuestionMarks) {
+  RunStatus s = status_in_training();
+  s.log_lines = {"ü日"};
+  EXPECT_EQ(render(s, {80, 24, false, false}).back(), "??");
+}
+
+TEST(LiveRender, ALogLineCannotMoveTheCursor) {
+  RunStatus s = status_in_training();
+  s.log_lines = {
+      "\x1b[2Jboo\r\n\xC2\x9B"
+      "1A\xFF"};
+  EXPECT_EQ(render(s, {80, 24, false, true}).back(), "?[2Jboo???1A?");
+}
+
+TEST(LiveRender, BeforeTheFirstStepNothingIsMadeUp) {
+  RunStatus s;
+  s.config = "x";
+  s.phase = "starting";
+  s.steps = 10;
+  const auto lines = render(s, {40, 24, false, true});
+  EXPECT_THAT(lines, ElementsAre("x", "────────────────────   0 %  step 0 of 10",
+                                 "starting · 0 s elapsed"));
+}
+
+TEST(LiveRender, SaysWhatThePhaseIsWhereItIsNotTraining) {
+  RunStatus s = status_in_training();
+  s.phase = "failed";
+  EXPECT_THAT(render(s, {80, 24, true, true})[2], StartsWith("\x1b[1;31mfailed\x1b[0m"));
+}
+
+TEST(PlainLine, OfActorsThatDoNotTrainHasNoSteps) {
+  RunStatus s;
+  s.phase = "starting";
+  EXPECT_EQ(plain_line(s), "starting, 0 s elapsed");
+}
+
+}  // namespace
+}  // namespace sterna::launcher

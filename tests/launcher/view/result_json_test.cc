@@ -1,0 +1,90 @@
+#include "launcher/view/result_json.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+namespace sterna::launcher {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using Json = nlohmann::ordered_json;
+
+std::vector<std::string> keys(const Json& json) {
+  std::vector<std::string> names;
+  for (const auto& [key, value] : json.items()) names.push_back(key);
+  return names;
+}
+
+TEST(ResultJson, IsOneLineWithEveryKeyInItsOrder) {
+  const std::string text = to_json(RunResult{});
+  EXPECT_EQ(text.find('\n'), std::string::npos);
+  EXPECT_THAT(keys(Json::parse(text)),
+              ElementsAre("format", "run", "exit", "steps", "workers", "ranks", "data", "data_dir",
+                          "codec", "security", "transport", "isa", "seconds",
+                          "seconds_to_first_step", "evaluations", "examples_per_second", "loss",
+                          "precision_at_1", "bits_per_ternarized_element_up", "bits_per_element_up",
+                          "bits_per_element_down", "bytes_up", "bytes_down", "parameters_sha256"));
+}
+
+TEST(ResultJson, HasTheEvaluationsInTheirOrder) {
+  RunResult result;
+  result.evaluations = {{250, 5.5, 0.97, 2000}, {500, 11, 0.98, 10000}};
+  EXPECT_EQ(Json::parse(to_json(result))["evaluations"].dump(),
+            R"([{"step":250,"seconds":5.5,"precision_at_1":0.97,"examples":2000},)"
+            R"({"step":500,"seconds":11.0,"precision_at_1":0.98,"examples":10000}])");
+}
+
+TEST(ResultJson, IsNullWhereNothingWasMeasured) {
+  RunResult result;
+  result.seconds = std::nan("");
+  const Json json = Json::parse(to_json(result));
+  EXPECT_TRUE(json["loss"].is_null());
+  EXPECT_TRUE(json["seconds"].is_null());
+}
+
+TEST(ResultJson, OfAFailedRunHasACauseEvenInBytesThatAreNotUtf8) {
+  RunResult result;
+  result.exit = 1;
+  result.cause = "worker0 said \xFF";
+  EXPECT_THAT(Json::parse(to_json(result))["cause"].get<std::string>(), HasSubstr("worker0 said"));
+}
+
+TEST(Metrics, BeginWithTheFormatAndTheRun) {
+  EXPECT_EQ(metrics_header("runs/x"), R"({"format":1,"kind":"run","run":"runs/x"})");
+}
+
+TEST(Metrics, OfAStepAreALineOfTheirKind) {
+  StepMetrics step;
+  step.step = 3;
+  step.loss = 0.5;
+  step.nonzero = 0.25;
+  EXPECT_EQ(to_json(step),
+            R"({"kind":"step","step":3,"seconds":0.0,"loss":0.5,"learning_rate":0.0,)"
+            R"("examples_per_second":0.0,"bytes_up":0,"bytes_down":0,"nonzero":0.25,)"
+            R"("saturated":null})");
+}
+
+TEST(Metrics, OfAnEvaluationAreALineOfTheirKind) {
+  EXPECT_EQ(to_json(EvaluationResult{250, 5.5, 0.97, 2000}),
+            R"({"kind":"evaluation","step":250,"seconds":5.5,"precision_at_1":0.97,)"
+            R"("examples":2000})");
+}
+
+TEST(Metrics, OfATensorAreALineOfTheirKind) {
+  TensorMetrics tensor;
+  tensor.tensor = "fc.weight";
+  tensor.codec = "ternary";
+  tensor.elements = 512;
+  tensor.bits_up = 2;
+  EXPECT_EQ(to_json(tensor),
+            R"({"kind":"tensor","tensor":"fc.weight","codec":"ternary","elements":512,)"
+            R"("bits_up":2.0,"bits_down":null,"ratio":null,"nonzero":null,"saturated":null,)"
+            R"("encode_seconds":null,"decode_seconds":null,"exchange_seconds":null})");
+}
+
+}  // namespace
+}  // namespace sterna::launcher
