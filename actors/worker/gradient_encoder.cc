@@ -13,7 +13,7 @@ namespace {
 /// of both ends' time, as much as 64 KB take on a local socket.
 constexpr std::size_t kPushBytes = std::size_t{64} << 10;
 
-static_assert(kUnitElements == kernels::chunk_elements);  // chunks begin at its multiples
+static_assert(kUnitElements == kernels::kChunkElements);  // chunks begin at its multiples
 
 }  // namespace
 

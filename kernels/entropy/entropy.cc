@@ -9,7 +9,7 @@
 namespace sterna::kernels {
 namespace {
 
-constexpr std::uint32_t most_coded_ranks = 127;  // a value is a symbol: 8 planes
+constexpr std::uint32_t kMostCodedRanks = 127;  // a value is a symbol: 8 planes
 
 std::size_t block_bytes(std::uint32_t ranks) { return sum_bytes(1, ranks); }
 
@@ -35,7 +35,7 @@ class Encoder {
 
  private:
   std::optional<SegmentHeader> coded(std::span<const std::byte> planes, std::byte* out) {
-    if (planes.size() <= segment_fixed_bytes || ranks_ > most_coded_ranks) return std::nullopt;
+    if (planes.size() <= kSegmentFixedBytes || ranks_ > kMostCodedRanks) return std::nullopt;
     if (ranks_ == 1) return encode_trit_segment(kernels_, tables_, planes, out);
     return encode_sum_segment(kernels_, ranks_, planes, out);
   }
@@ -62,7 +62,7 @@ class Decoder {
       auto done = coded(*header, bytes.first(header->segment_bytes()), planes);
       if (!done) return done.error();
       checked = planes.last(block_bytes(ranks_));  // the others cannot be wrong
-      count = (count - 1) % plane_block + 1;
+      count = (count - 1) % kPlaneBlock + 1;
     }
     auto right = check(checked, count, ranks_, isa_);
     if (!right) return right.error();
@@ -72,7 +72,7 @@ class Decoder {
  private:
   Result<void> coded(const SegmentHeader& header, std::span<const std::byte> bytes,
                      std::span<std::byte> planes) {
-    if ((header.kind == SegmentKind::sums) != (ranks_ != 1) || ranks_ > most_coded_ranks) {
+    if ((header.kind == SegmentKind::sums) != (ranks_ != 1) || ranks_ > kMostCodedRanks) {
       return malformed_segment("a segment is of another kind");
     }
     if (ranks_ == 1) return decode_trit_segment(kernels_, tables_, header, bytes, planes);
@@ -92,8 +92,8 @@ std::size_t entropy_encode(std::span<const std::byte> planes, std::size_t count,
   assert(planes.size() == sum_bytes(count, ranks) && out.size() >= entropy_room(count, ranks));
   Encoder encoder(ranks, isa);
   std::size_t size = 0;
-  for (std::size_t begin = 0; begin < count; begin += entropy_segment) {
-    const std::size_t elements = std::min(entropy_segment, count - begin);
+  for (std::size_t begin = 0; begin < count; begin += kEntropySegment) {
+    const std::size_t elements = std::min(kEntropySegment, count - begin);
     const auto segment = planes.subspan(sum_bytes(begin, ranks), sum_bytes(elements, ranks));
     size += encoder.encode(segment, out.data() + size);
   }
@@ -104,8 +104,8 @@ Result<void> entropy_decode(std::span<const std::byte> coded, std::size_t count,
                             std::uint32_t ranks, std::span<std::byte> planes, Isa isa) {
   assert(planes.size() == sum_bytes(count, ranks));
   Decoder decoder(ranks, isa);
-  for (std::size_t begin = 0; begin < count; begin += entropy_segment) {
-    const std::size_t elements = std::min(entropy_segment, count - begin);
+  for (std::size_t begin = 0; begin < count; begin += kEntropySegment) {
+    const std::size_t elements = std::min(kEntropySegment, count - begin);
     const auto segment = planes.subspan(sum_bytes(begin, ranks), sum_bytes(elements, ranks));
     const auto taken = decoder.decode(coded, elements, segment);
     if (!taken) return taken.error();
@@ -118,8 +118,8 @@ Result<void> entropy_decode(std::span<const std::byte> coded, std::size_t count,
 Result<std::size_t> entropy_prefix(std::span<const std::byte> coded, std::size_t count,
                                    std::uint32_t ranks) {
   std::size_t size = 0;
-  for (std::size_t begin = 0; begin < count; begin += entropy_segment) {
-    const std::size_t planes = sum_bytes(std::min(entropy_segment, count - begin), ranks);
+  for (std::size_t begin = 0; begin < count; begin += kEntropySegment) {
+    const std::size_t planes = sum_bytes(std::min(kEntropySegment, count - begin), ranks);
     const auto header = read_segment_header(coded.subspan(size), planes);
     if (!header) return header.error();
     size += segment_bytes(*header, planes);

@@ -2,7 +2,7 @@
 // `ternary_entropy`, and their sums (kernels/sums/sums.h). Trits are the sums over one rank here,
 // as in their layout. Format and test vectors: kernels/entropy/ENTROPY.md.
 //
-// The elements are cut into segments of entropy_segment, each coded with the table that fits its
+// The elements are cut into segments of kEntropySegment, each coded with the table that fits its
 // values, or copied where that is not longer. Segments do not depend on each other: several threads
 // may each code a run of whole segments, and their bytes in order are those of one call.
 #pragma once
@@ -18,11 +18,11 @@
 namespace sterna::kernels {
 
 /// Elements of every segment but the last.
-inline constexpr std::size_t entropy_segment = 131'072;
+inline constexpr std::size_t kEntropySegment = 131'072;
 
 /// The most bytes that `count` elements can take once coded: one per segment more than as planes.
 constexpr std::size_t most_entropy_bytes(std::size_t count, std::uint32_t ranks) {
-  return sum_bytes(count, ranks) + (count + entropy_segment - 1) / entropy_segment;
+  return sum_bytes(count, ranks) + (count + kEntropySegment - 1) / kEntropySegment;
 }
 
 /// The room that entropy_encode needs to work in, a little more than most_entropy_bytes.
@@ -44,7 +44,7 @@ Result<void> entropy_decode(std::span<const std::byte> coded, std::size_t count,
                             std::uint32_t ranks, std::span<std::byte> planes, Isa isa);
 
 /// The bytes that the first `count` elements take of a peer's bytes, so that threads can share the
-/// decoding: `count` is a multiple of entropy_segment, or all elements. Errc::malformed if there
+/// decoding: `count` is a multiple of kEntropySegment, or all elements. Errc::malformed if there
 /// are not so many.
 Result<std::size_t> entropy_prefix(std::span<const std::byte> coded, std::size_t count,
                                    std::uint32_t ranks);

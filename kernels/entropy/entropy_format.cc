@@ -16,16 +16,16 @@ void store_little(std::byte* to, std::size_t bytes, std::uint64_t value) {
 
 RansStates load_states(const std::byte* coded) {
   RansStates states{};
-  for (std::size_t i = 0; i < rans_lanes; ++i) {
+  for (std::size_t i = 0; i < kRansLanes; ++i) {
     states.lane[i] =
-        static_cast<std::uint32_t>(load_little(coded + segment_header_bytes + 4 * i, 4));
+        static_cast<std::uint32_t>(load_little(coded + kSegmentHeaderBytes + 4 * i, 4));
   }
   return states;
 }
 
 void store_states(const RansStates& states, std::byte* out) {
-  for (std::size_t i = 0; i < rans_lanes; ++i) {
-    store_little(out + segment_header_bytes + 4 * i, 4, states.lane[i]);
+  for (std::size_t i = 0; i < kRansLanes; ++i) {
+    store_little(out + kSegmentHeaderBytes + 4 * i, 4, states.lane[i]);
   }
 }
 
@@ -48,7 +48,7 @@ Result<SegmentHeader> read_segment_header(std::span<const std::byte> coded, std:
     return malformed_segment("unknown kind of segment " +
                              std::to_string(static_cast<int>(header.kind)));
   }
-  if (coded.size() < segment_fixed_bytes) return malformed_segment("a segment is cut short");
+  if (coded.size() < kSegmentFixedBytes) return malformed_segment("a segment is cut short");
   header.model = std::to_integer<std::uint8_t>(coded[1]);
   header.side_bytes = load_little(coded.data() + 2, 2);
   header.word_bytes = 2 * load_little(coded.data() + 4, 4);

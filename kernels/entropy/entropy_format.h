@@ -21,10 +21,10 @@ enum class SegmentKind : std::uint8_t {
   sums = 3,    ///< sums by the symbols of their values
 };
 
-inline constexpr std::size_t segment_header_bytes = 8;
-inline constexpr std::size_t segment_states_bytes = 4 * rans_lanes;
-/// Before the side of a coded segment.
-inline constexpr std::size_t segment_fixed_bytes = segment_header_bytes + segment_states_bytes;
+inline constexpr std::size_t kSegmentHeaderBytes = 8;
+inline constexpr std::size_t kSegmentStatesBytes = 4 * kRansLanes;
+/// What every coded segment begins with; its side (SegmentHeader) follows.
+inline constexpr std::size_t kSegmentFixedBytes = kSegmentHeaderBytes + kSegmentStatesBytes;
 
 /// What stands before a coded segment's states; behind them come the side (signs of trits, weights
 /// of sums) and the words.
@@ -33,7 +33,7 @@ struct SegmentHeader {
   std::uint8_t model = 0;
   std::size_t side_bytes = 0;
   std::size_t word_bytes = 0;
-  std::size_t segment_bytes() const { return segment_fixed_bytes + side_bytes + word_bytes; }
+  std::size_t segment_bytes() const { return kSegmentFixedBytes + side_bytes + word_bytes; }
 };
 
 void write_segment_header(const SegmentHeader& header, std::byte* out);

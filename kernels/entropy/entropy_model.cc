@@ -9,32 +9,32 @@
 namespace sterna::kernels {
 namespace {
 
-constexpr std::uint64_t one = 1U << 16;  // probabilities are in 2^-16ths
-constexpr std::uint64_t unit_weight = std::uint64_t{1} << 40;
-constexpr unsigned most_exponent = most_trit_model >> 4;
+constexpr std::uint64_t kOne = 1U << 16;  // probabilities are in 2^-16ths
+constexpr std::uint64_t kUnitWeight = std::uint64_t{1} << 40;
+constexpr unsigned kMostExponent = kMostTritModel >> 4;
 
 std::uint64_t probability(TritModel model) {
-  return (std::uint64_t{16} + (model & 15U)) << (most_exponent - (model >> 4));
+  return (std::uint64_t{16} + (model & 15U)) << (kMostExponent - (model >> 4));
 }
 
 }  // namespace
 
 TritModel trit_model(std::size_t set, std::size_t count) {
   assert(count > 0 && 2 * set <= count);
-  const std::uint64_t p = (set * one + count / 2) / count;
-  if (p < 16) return most_exponent << 4;
+  const std::uint64_t p = (set * kOne + count / 2) / count;
+  if (p < 16) return kMostExponent << 4;
   auto shift = static_cast<unsigned>(std::bit_width(p)) - 5;
   std::uint64_t mantissa = (p + (std::uint64_t{1} << shift >> 1)) >> shift;
   if (mantissa == 32) {
     mantissa = 16;
     ++shift;
   }
-  if (shift > most_exponent) return 15;
-  return static_cast<TritModel>((most_exponent - shift) << 4 | (mantissa - 16));
+  if (shift > kMostExponent) return 15;
+  return static_cast<TritModel>((kMostExponent - shift) << 4 | (mantissa - 16));
 }
 
 Symbols symbols_of(TritModel model) {
-  return probability(model) >= one / 8 ? Symbols::bytes : Symbols::nibbles;
+  return probability(model) >= kOne / 8 ? Symbols::bytes : Symbols::nibbles;
 }
 
 RansFrequencies frequencies_of(TritModel model) {
@@ -43,8 +43,8 @@ RansFrequencies frequencies_of(TritModel model) {
   std::array<std::uint64_t, 256> weights{};
   for (unsigned s = 0; s < 1U << width; ++s) {
     const auto set = static_cast<unsigned>(std::popcount(s));
-    std::uint64_t weight = unit_weight;
-    for (unsigned i = 0; i < width; ++i) weight = weight * (i < set ? p : one - p) >> 16;
+    std::uint64_t weight = kUnitWeight;
+    for (unsigned i = 0; i < width; ++i) weight = weight * (i < set ? p : kOne - p) >> 16;
     weights[s] = std::max<std::uint64_t>(1, weight);
   }
   return rans_frequencies(std::span(weights).first(std::size_t{1} << width));

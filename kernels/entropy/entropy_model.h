@@ -14,15 +14,16 @@ namespace sterna::kernels {
 /// bits).
 using TritModel = std::uint8_t;
 
-inline constexpr TritModel most_trit_model = 0xAF;
+inline constexpr TritModel kMostTritModel = 0xAF;
 
 /// The nearest model for `set` elements of `count` > 0; `set` is at most half of them.
 TritModel trit_model(std::size_t set, std::size_t count);
 
-/// Bytes where they are coded well, which is twice as fast; nibbles where many bytes would be rarer
-/// than a slot.
+/// How a model's trits become symbols: as bytes, which is twice as fast, or as nibbles where many
+/// bytes would be rarer than one of the table's slots.
 Symbols symbols_of(TritModel model);
 
+/// The table of a model, as ENTROPY.md defines it.
 RansFrequencies frequencies_of(TritModel model);
 
 }  // namespace sterna::kernels

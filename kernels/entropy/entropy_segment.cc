@@ -5,7 +5,7 @@
 namespace sterna::kernels {
 namespace {
 
-constexpr std::size_t chunk_symbols = 1024;  // between planes and words, in the L1 cache
+constexpr std::size_t kChunkSymbols = 1024;  // between planes and words, in the L1 cache
 
 }  // namespace
 
@@ -21,12 +21,12 @@ EntropyKernels entropy_kernels(Isa isa) {
 std::byte* encode_words(const EntropyKernels& kernels, const RansEncodeTable& table,
                         const SymbolLayout& layout, std::span<const std::byte> planes,
                         RansStates& states, std::byte* least, std::byte* end) {
-  constexpr std::ptrdiff_t most_chunk_bytes = 2 * chunk_symbols;
-  const std::size_t chunk_bytes = chunk_symbols / layout.per_block() * layout.block_bytes();
-  std::array<std::byte, chunk_symbols> chunk;
+  constexpr std::ptrdiff_t kMostChunkBytes = 2 * kChunkSymbols;
+  const std::size_t chunk_bytes = kChunkSymbols / layout.per_block() * layout.block_bytes();
+  std::array<std::byte, kChunkSymbols> chunk;
   for (std::size_t until = planes.size(); until > 0;) {
     const std::size_t begin = (until - 1) / chunk_bytes * chunk_bytes;
-    if (end - least < most_chunk_bytes) return nullptr;
+    if (end - least < kMostChunkBytes) return nullptr;
     const std::size_t blocks = (until - begin) / layout.block_bytes();
     kernels.read(layout, planes.data() + begin, blocks, chunk.data());
     end = kernels.encode(table, chunk.data(), blocks * layout.per_block(), states, end);
@@ -38,9 +38,9 @@ std::byte* encode_words(const EntropyKernels& kernels, const RansEncodeTable& ta
 Result<void> decode_words(const EntropyKernels& kernels, const RansDecodeTable& table,
                           const SymbolLayout& layout, std::span<const std::byte> words,
                           RansStates& states, std::span<std::byte> planes) {
-  const std::size_t chunk_bytes = chunk_symbols / layout.per_block() * layout.block_bytes();
+  const std::size_t chunk_bytes = kChunkSymbols / layout.per_block() * layout.block_bytes();
   RansWords source(words);
-  std::array<std::byte, chunk_symbols> chunk;
+  std::array<std::byte, kChunkSymbols> chunk;
   for (std::size_t begin = 0; begin < planes.size(); begin += chunk_bytes) {
     const std::size_t blocks = std::min(chunk_bytes, planes.size() - begin) / layout.block_bytes();
     if (!kernels.decode(table, source, states, chunk.data(), blocks * layout.per_block())) {

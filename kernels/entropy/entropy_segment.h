@@ -15,6 +15,7 @@
 
 namespace sterna::kernels {
 
+/// What coding is made of, for one instruction set.
 struct EntropyKernels {
   decltype(&count_nonzero) count;
   decltype(&pack_signs) pack;
@@ -27,8 +28,8 @@ struct EntropyKernels {
 
 EntropyKernels entropy_kernels(Isa isa);
 
-/// The tables of the last models of trits: neighbouring segments tend to have the same model, or
-/// two that are neighbours.
+/// Keeps the tables of the last two models of trits: segments that follow each other tend to have
+/// one model, or two neighbouring ones.
 template <class Table>
 class TritTables {
  public:
@@ -49,7 +50,7 @@ class TritTables {
   std::array<Kept, 2> kept_;
 };
 
-/// The bytes from out to the end of the room that a segment is coded in.
+/// The bytes that coding a segment of `planes` bytes of planes works in.
 constexpr std::size_t segment_room(std::size_t planes) { return 1 + planes + 4096; }
 
 /// Codes a segment at `out`, which has segment_room(planes.size()). None where it would not be
@@ -60,8 +61,8 @@ std::optional<SegmentHeader> encode_trit_segment(const EntropyKernels& kernels,
 std::optional<SegmentHeader> encode_sum_segment(const EntropyKernels& kernels, std::uint32_t ranks,
                                                 std::span<const std::byte> planes, std::byte* out);
 
-/// Decodes what stands behind `header`, which was read at the front of `coded`. What stands behind
-/// the last element is for the caller to check; all else is.
+/// Decodes the segment whose `header` was read at the front of `coded`. All of it is checked, but
+/// for bits behind the last element, which the caller checks.
 Result<void> decode_trit_segment(const EntropyKernels& kernels, TritTables<RansDecodeTable>& tables,
                                  const SegmentHeader& header, std::span<const std::byte> coded,
                                  std::span<std::byte> planes);

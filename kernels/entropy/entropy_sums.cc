@@ -10,16 +10,16 @@
 namespace sterna::kernels {
 namespace {
 
-constexpr std::size_t weight_bytes = 2;
-constexpr std::size_t most_planes_of_pairs = 4;
-constexpr std::size_t counted_blocks = 32;
+constexpr std::size_t kWeightBytes = 2;
+constexpr std::size_t kMostPlanesOfPairs = 4;
+constexpr std::size_t kCountedBlocks = 32;
 
 /// By the planes' bits of a value; 0 for what is no sum.
 using Weights = std::array<std::uint16_t, 256>;
 
 SymbolLayout layout_of(std::uint32_t ranks) {
   const std::size_t planes = sum_planes(ranks);
-  return {planes <= most_planes_of_pairs ? Symbols::pairs : Symbols::singles, planes, 0};
+  return {planes <= kMostPlanesOfPairs ? Symbols::pairs : Symbols::singles, planes, 0};
 }
 
 std::size_t values_of(std::uint32_t ranks) { return 2 * std::size_t{ranks} + 1; }
@@ -47,10 +47,10 @@ Weights count_values(const EntropyKernels& kernels, std::uint32_t ranks,
                      std::span<const std::byte> planes) {
   const SymbolLayout layout = layout_of(ranks);
   const std::size_t stride =
-      std::max<std::size_t>(1, planes.size() / layout.block_bytes() / counted_blocks);
+      std::max<std::size_t>(1, planes.size() / layout.block_bytes() / kCountedBlocks);
   Weights weights{};
   for (std::size_t i = 0; i < values_of(ranks); ++i) weights[pattern(i, ranks)] = 1;
-  std::array<std::byte, plane_block> symbols;
+  std::array<std::byte, kPlaneBlock> symbols;
   const std::size_t mask = (std::size_t{1} << layout.planes) - 1;
   for (std::size_t at = 0; at < planes.size(); at += stride * layout.block_bytes()) {
     kernels.read(layout, planes.data() + at, 1, symbols.data());
@@ -71,15 +71,15 @@ std::optional<SegmentHeader> encode_sum_segment(const EntropyKernels& kernels, s
   const Weights weights = count_values(kernels, ranks, planes);
   SegmentHeader header;
   header.kind = SegmentKind::sums;
-  header.side_bytes = values_of(ranks) * weight_bytes;
+  header.side_bytes = values_of(ranks) * kWeightBytes;
   for (std::size_t i = 0; i < values_of(ranks); ++i) {
-    store_little(out + segment_fixed_bytes + weight_bytes * i, weight_bytes,
+    store_little(out + kSegmentFixedBytes + kWeightBytes * i, kWeightBytes,
                  weights[pattern(i, ranks)]);
   }
   RansStates states{};
-  std::fill_n(states.lane, rans_lanes, rans_lowest_state);
+  std::fill_n(states.lane, kRansLanes, kRansLowestState);
   const RansEncodeTable table(frequencies_of(weights, layout));
-  std::byte* const words = out + segment_fixed_bytes + header.side_bytes;
+  std::byte* const words = out + kSegmentFixedBytes + header.side_bytes;
   std::byte* const end = out + segment_room(planes.size());
   const std::byte* begin = encode_words(kernels, table, layout, planes, states, words, end);
   if (begin == nullptr) return std::nullopt;
@@ -95,24 +95,24 @@ Result<void> decode_sum_segment(const EntropyKernels& kernels, std::uint32_t ran
                                 const SegmentHeader& header, std::span<const std::byte> coded,
                                 std::span<std::byte> planes) {
   if (header.model != 0) return malformed_segment("unknown model");
-  if (header.side_bytes != values_of(ranks) * weight_bytes) {
+  if (header.side_bytes != values_of(ranks) * kWeightBytes) {
     return malformed_segment("not a weight for every value");
   }
   Weights weights{};
   for (std::size_t i = 0; i < values_of(ranks); ++i) {
     const std::uint64_t weight =
-        load_little(coded.data() + segment_fixed_bytes + weight_bytes * i, weight_bytes);
+        load_little(coded.data() + kSegmentFixedBytes + kWeightBytes * i, kWeightBytes);
     if (weight == 0) return malformed_segment("a value without a weight");
     weights[pattern(i, ranks)] = static_cast<std::uint16_t>(weight);
   }
   const SymbolLayout layout = layout_of(ranks);
   const RansDecodeTable table(frequencies_of(weights, layout));
-  const auto words = coded.subspan(segment_fixed_bytes + header.side_bytes, header.word_bytes);
+  const auto words = coded.subspan(kSegmentFixedBytes + header.side_bytes, header.word_bytes);
   RansStates states = load_states(coded.data());
   auto done = decode_words(kernels, table, layout, words, states, planes);
   if (!done) return done;
   for (const std::uint32_t state : states.lane) {
-    if (state != rans_lowest_state) {
+    if (state != kRansLowestState) {
       return malformed_segment("a segment does not end where its encoder began");
     }
   }

@@ -24,19 +24,19 @@ struct SymbolLayout {
       2;  ///< of a block: 2 with bytes and nibbles, up to 4 with pairs, 8 with singles
   std::uint8_t flip = 0;  ///< with bytes and nibbles: all ones for those of the complement
 
-  std::size_t block_bytes() const { return planes * plane_block_bytes / 2; }
+  std::size_t block_bytes() const { return planes * kPlaneBlockBytes / 2; }
   std::size_t per_block() const {
     switch (kind) {
       case Symbols::bytes:
-        return plane_block / 8;
+        return kPlaneBlock / 8;
       case Symbols::nibbles:
-        return plane_block / 4;
+        return kPlaneBlock / 4;
       case Symbols::pairs:
-        return plane_block / 2;
+        return kPlaneBlock / 2;
       case Symbols::singles:
         break;
     }
-    return plane_block;
+    return kPlaneBlock;
   }
 };
 

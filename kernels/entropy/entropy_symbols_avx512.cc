@@ -6,8 +6,8 @@
 namespace sterna::kernels {
 namespace {
 
-constexpr std::size_t plane_bytes = plane_block_bytes / 2;
-constexpr std::size_t word_bytes = sizeof(std::uint64_t);
+constexpr std::size_t kPlaneBytes = kPlaneBlockBytes / 2;
+constexpr std::size_t kWordBytes = sizeof(std::uint64_t);
 
 STERNA_AVX512_INLINE std::uint64_t load(const std::byte* p) {
   std::uint64_t v = 0;
@@ -29,33 +29,33 @@ STERNA_AVX512 std::size_t pack_signs_avx512(const std::byte* planes, std::size_t
                                             std::byte* signs) {
   std::size_t count = 0;
   std::uint64_t word = 0;
-  for (; blocks > 0; --blocks, planes += plane_block_bytes) {
-    for (std::size_t i = 0; i < plane_bytes; i += word_bytes) {
+  for (; blocks > 0; --blocks, planes += kPlaneBlockBytes) {
+    for (std::size_t i = 0; i < kPlaneBytes; i += kWordBytes) {
       const std::uint64_t nonzero = load(planes + i);
-      const std::uint64_t bits = _pext_u64(load(planes + plane_bytes + i), nonzero);
+      const std::uint64_t bits = _pext_u64(load(planes + kPlaneBytes + i), nonzero);
       const unsigned used = count % 64;
       const std::uint64_t filled = word | bits << used;
       const std::uint64_t spilled = bits >> 1 >> (63 - used);
-      store(signs + count / 64 * word_bytes, filled);
+      store(signs + count / 64 * kWordBytes, filled);
       const std::size_t before = count;
       count += popcount(nonzero);
       word = count / 64 == before / 64 ? filled : spilled;
     }
   }
-  store(signs + count / 64 * word_bytes, word);
+  store(signs + count / 64 * kWordBytes, word);
   return count;
 }
 
 STERNA_AVX512 void unpack_signs_avx512(const std::byte* signs, std::size_t blocks,
                                        std::byte* planes) {
   std::size_t at = 0;
-  for (; blocks > 0; --blocks, planes += plane_block_bytes) {
-    for (std::size_t i = 0; i < plane_bytes; i += word_bytes) {
+  for (; blocks > 0; --blocks, planes += kPlaneBlockBytes) {
+    for (std::size_t i = 0; i < kPlaneBytes; i += kWordBytes) {
       const std::uint64_t nonzero = load(planes + i);
-      const std::byte* from = signs + at / 64 * word_bytes;
+      const std::byte* from = signs + at / 64 * kWordBytes;
       const unsigned used = at % 64;
-      const std::uint64_t bits = load(from) >> used | load(from + word_bytes) << 1 << (63 - used);
-      store(planes + plane_bytes + i, _pdep_u64(bits, nonzero));
+      const std::uint64_t bits = load(from) >> used | load(from + kWordBytes) << 1 << (63 - used);
+      store(planes + kPlaneBytes + i, _pdep_u64(bits, nonzero));
       at += popcount(nonzero);
     }
   }
@@ -67,12 +67,12 @@ STERNA_AVX512 void read_symbols_avx512(const SymbolLayout& layout, const std::by
     return read_symbols(layout, planes, blocks, symbols);
   }
   const __m128i upper = _mm_cvtsi64_si128(static_cast<long long>(layout.planes));
-  const std::size_t block_bytes = layout.planes * plane_bytes;
+  const std::size_t block_bytes = layout.planes * kPlaneBytes;
   for (; blocks > 0; --blocks, planes += block_bytes) {
-    for (std::size_t i = 0; i < plane_bytes; i += word_bytes) {
+    for (std::size_t i = 0; i < kPlaneBytes; i += kWordBytes) {
       __m512i elements = _mm512_setzero_si512();
       for (std::size_t plane = 0; plane < layout.planes; ++plane) {
-        const __m512i bit = _mm512_maskz_set1_epi8(load(planes + plane * plane_bytes + i),
+        const __m512i bit = _mm512_maskz_set1_epi8(load(planes + plane * kPlaneBytes + i),
                                                    static_cast<char>(1U << plane));
         elements = _mm512_or_si512(elements, bit);
       }
@@ -96,9 +96,9 @@ STERNA_AVX512 void write_symbols_avx512(const SymbolLayout& layout, const std::b
     return write_symbols(layout, symbols, blocks, planes);
   }
   const __m128i upper = _mm_cvtsi64_si128(static_cast<long long>(layout.planes));
-  const std::size_t block_bytes = layout.planes * plane_bytes;
+  const std::size_t block_bytes = layout.planes * kPlaneBytes;
   for (; blocks > 0; --blocks, planes += block_bytes) {
-    for (std::size_t i = 0; i < plane_bytes; i += word_bytes) {
+    for (std::size_t i = 0; i < kPlaneBytes; i += kWordBytes) {
       __m512i elements;
       if (layout.kind == Symbols::singles) {
         elements = _mm512_loadu_si512(symbols);
@@ -112,7 +112,7 @@ STERNA_AVX512 void write_symbols_avx512(const SymbolLayout& layout, const std::b
       }
       for (std::size_t plane = 0; plane < layout.planes; ++plane) {
         const __m512i bit = _mm512_set1_epi8(static_cast<char>(1U << plane));
-        store(planes + plane * plane_bytes + i, _mm512_test_epi8_mask(elements, bit));
+        store(planes + plane * kPlaneBytes + i, _mm512_test_epi8_mask(elements, bit));
       }
     }
   }

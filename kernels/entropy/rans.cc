@@ -33,7 +33,7 @@ Reciprocal reciprocal_of(std::uint32_t f) {
 RansFrequencies rans_frequencies(std::span<const std::uint64_t> weights) {
   assert(weights.size() <= 256);
   const std::uint64_t sum = std::accumulate(weights.begin(), weights.end(), std::uint64_t{0});
-  const auto light = [&](std::uint64_t weight) { return weight * rans_slots < sum; };
+  const auto light = [&](std::uint64_t weight) { return weight * kRansSlots < sum; };
   RansFrequencies frequencies{};
   std::uint64_t heavy_sum = 0;
   std::uint32_t taken = 0;
@@ -46,7 +46,7 @@ RansFrequencies rans_frequencies(std::span<const std::uint64_t> weights) {
       heavy_sum += weights[s];
     }
   }
-  const std::uint64_t left = rans_slots - taken;
+  const std::uint64_t left = kRansSlots - taken;
   std::uint64_t weight_so_far = 0;
   std::uint64_t slots_so_far = 0;
   for (std::size_t s = 0; s < weights.size(); ++s) {
@@ -57,7 +57,7 @@ RansFrequencies rans_frequencies(std::span<const std::uint64_t> weights) {
     slots_so_far = until;
     taken += frequencies[s];
   }
-  for (; taken > rans_slots; --taken) --*std::max_element(frequencies.begin(), frequencies.end());
+  for (; taken > kRansSlots; --taken) --*std::max_element(frequencies.begin(), frequencies.end());
   return frequencies;
 }
 
@@ -67,7 +67,7 @@ RansEncodeTable::RansEncodeTable(const RansFrequencies& frequencies) : entry{}, 
     const std::uint32_t f = frequencies[s];
     if (f == 0) continue;
     const Reciprocal r = reciprocal_of(f);
-    entry[s] = begin | f << frequency_at | r.shift << shift_at | r.carry << carry_at;
+    entry[s] = begin | f << kFrequencyAt | r.shift << kShiftAt | r.carry << kCarryAt;
     reciprocal[s] = r.factor;
     begin += f;
   }
@@ -77,10 +77,10 @@ RansDecodeTable::RansDecodeTable(const RansFrequencies& frequencies) {
   std::uint32_t* out = entry;
   for (std::uint32_t s = 0; s < frequencies.size(); ++s) {
     const std::uint32_t f = frequencies[s];
-    const std::uint32_t first = f << frequency_at | s << symbol_at;
+    const std::uint32_t first = f << kFrequencyAt | s << kSymbolAt;
     for (std::uint32_t i = 0; i < f; ++i) *out++ = first | i;
   }
-  assert(out == entry + rans_slots);
+  assert(out == entry + kRansSlots);
 }
 
 void RansWords::move_to_tail() {
@@ -95,16 +95,16 @@ void RansWords::move_to_tail() {
 std::byte* rans_encode(const RansEncodeTable& table, const std::byte* symbols, std::size_t count,
                        RansStates& states, std::byte* words) {
   for (std::size_t i = count; i-- > 0;) {
-    std::uint32_t& x = states.lane[i % rans_lanes];
+    std::uint32_t& x = states.lane[i % kRansLanes];
     const std::uint32_t entry = table.entry[std::to_integer<std::size_t>(symbols[i])];
-    const std::uint32_t f = entry >> RansEncodeTable::frequency_at & (rans_slots - 1);
-    const std::uint32_t begin = entry & (rans_slots - 1);
-    if (x >> (32 - rans_slot_bits) >= f) {
+    const std::uint32_t f = entry >> RansEncodeTable::kFrequencyAt & (kRansSlots - 1);
+    const std::uint32_t begin = entry & (kRansSlots - 1);
+    if (x >> (32 - kRansSlotBits) >= f) {
       *--words = static_cast<std::byte>(x >> 8);
       *--words = static_cast<std::byte>(x);
       x >>= 16;
     }
-    x = (x / f << rans_slot_bits) + x % f + begin;
+    x = (x / f << kRansSlotBits) + x % f + begin;
   }
   return words;
 }
@@ -112,12 +112,12 @@ std::byte* rans_encode(const RansEncodeTable& table, const std::byte* symbols, s
 bool rans_decode(const RansDecodeTable& table, RansWords& words, RansStates& states,
                  std::byte* symbols, std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) {
-    std::uint32_t& x = states.lane[i % rans_lanes];
-    const std::uint32_t entry = table.entry[x & (rans_slots - 1)];
-    symbols[i] = static_cast<std::byte>(entry >> RansDecodeTable::symbol_at);
-    x = (entry >> RansDecodeTable::frequency_at & (rans_slots - 1)) * (x >> rans_slot_bits) +
-        (entry & (rans_slots - 1));
-    if (x >= rans_lowest_state) continue;
+    std::uint32_t& x = states.lane[i % kRansLanes];
+    const std::uint32_t entry = table.entry[x & (kRansSlots - 1)];
+    symbols[i] = static_cast<std::byte>(entry >> RansDecodeTable::kSymbolAt);
+    x = (entry >> RansDecodeTable::kFrequencyAt & (kRansSlots - 1)) * (x >> kRansSlotBits) +
+        (entry & (kRansSlots - 1));
+    if (x >= kRansLowestState) continue;
     if (words.end - words.next < 2) return false;
     x = x << 16 | std::to_integer<std::uint32_t>(words.next[1]) << 8 |
         std::to_integer<std::uint32_t>(words.next[0]);

@@ -18,16 +18,16 @@
 
 namespace sterna::kernels {
 
-inline constexpr int rans_slot_bits = 12;
-inline constexpr std::uint32_t rans_slots = 1U << rans_slot_bits;
-inline constexpr std::uint32_t rans_lowest_state = 1U << 16;
-inline constexpr std::size_t rans_lanes = 32;
+inline constexpr int kRansSlotBits = 12;
+inline constexpr std::uint32_t kRansSlots = 1U << kRansSlotBits;
+inline constexpr std::uint32_t kRansLowestState = 1U << 16;
+inline constexpr std::size_t kRansLanes = 32;
 
 struct RansStates {
-  std::uint32_t lane[rans_lanes];
+  std::uint32_t lane[kRansLanes];
 };
 
-/// Slots of each symbol; they sum up to rans_slots, and none has all of them.
+/// Slots of each symbol; they sum up to kRansSlots, and none has all of them.
 using RansFrequencies = std::array<std::uint16_t, 256>;
 
 /// Shares the slots among symbols in proportion to their weights, exactly as ENTROPY.md says: at
@@ -35,20 +35,21 @@ using RansFrequencies = std::array<std::uint16_t, 256>;
 /// below 2^50.
 RansFrequencies rans_frequencies(std::span<const std::uint64_t> weights);
 
-/// By symbol. The reciprocal divides by multiplication: x / f = ((x + carry) * reciprocal) >> 32 >>
-/// shift for every x < f * 2^20, the states that are left after words were written.
+/// What coding a symbol needs, by symbol. The reciprocal divides by multiplication: x / f = ((x +
+/// carry) * reciprocal) >> 32 >> shift for every x < f * 2^20, the states that are left after words
+/// were written.
 struct RansEncodeTable {
-  static constexpr int frequency_at = 12, shift_at = 24, carry_at = 28;
+  static constexpr int kFrequencyAt = 12, kShiftAt = 24, kCarryAt = 28;
   std::uint32_t entry[256];  ///< first slot | frequency << 12 | shift << 24 | carry << 28
   std::uint32_t reciprocal[256];
   explicit RansEncodeTable(const RansFrequencies& frequencies);
 };
 
-/// By slot.
+/// What decoding needs, by slot.
 struct RansDecodeTable {
-  static constexpr int frequency_at = 12, symbol_at = 24;
+  static constexpr int kFrequencyAt = 12, kSymbolAt = 24;
   /// slot - the symbol's first slot | frequency << 12 | symbol << 24
-  alignas(64) std::uint32_t entry[rans_slots];
+  alignas(64) std::uint32_t entry[kRansSlots];
   explicit RansDecodeTable(const RansFrequencies& frequencies);
 };
 
@@ -62,16 +63,16 @@ class RansWords {
   RansWords& operator=(const RansWords&) = delete;
   /// From here, the words of one step (a word per lane) can be read, though perhaps behind `end`.
   void prepare_step() {
-    if (static_cast<std::size_t>(end - next) < step_bytes) move_to_tail();
+    if (static_cast<std::size_t>(end - next) < kStepBytes) move_to_tail();
   }
   const std::byte* next;
   const std::byte* end;
 
  private:
-  static constexpr std::size_t step_bytes = 2 * rans_lanes;
+  static constexpr std::size_t kStepBytes = 2 * kRansLanes;
   void move_to_tail();
   bool in_tail_ = false;
-  std::array<std::byte, 2 * step_bytes> tail_{};
+  std::array<std::byte, 2 * kStepBytes> tail_{};
 };
 
 /// Codes `count` symbols, a multiple of 32, that have frequencies above 0: from the last to the

@@ -21,7 +21,7 @@ STERNA_AVX512_INLINE void store(const TwoVectors& x, RansStates& states) {
 }
 
 STERNA_AVX512_INLINE __m512i field(__m512i entries, unsigned at) {
-  return _mm512_and_si512(_mm512_srli_epi32(entries, at), _mm512_set1_epi32(rans_slots - 1));
+  return _mm512_and_si512(_mm512_srli_epi32(entries, at), _mm512_set1_epi32(kRansSlots - 1));
 }
 
 STERNA_AVX512_INLINE __m512i bytes_at(const std::byte* p) {
@@ -39,34 +39,34 @@ STERNA_AVX512_INLINE __m512i encode16(const RansEncodeTable& table, __m512i symb
                                       std::byte*& words) {
   const __m512i entry = _mm512_i32gather_epi32(symbols, table.entry, 4);
   const __m512i reciprocal = _mm512_i32gather_epi32(symbols, table.reciprocal, 4);
-  const __m512i f = field(entry, RansEncodeTable::frequency_at);
-  const __mmask16 full = _mm512_cmpge_epu32_mask(_mm512_srli_epi32(x, 32 - rans_slot_bits), f);
+  const __m512i f = field(entry, RansEncodeTable::kFrequencyAt);
+  const __mmask16 full = _mm512_cmpge_epu32_mask(_mm512_srli_epi32(x, 32 - kRansSlotBits), f);
   const auto written = static_cast<std::size_t>(__builtin_popcount(full));
   words -= 2 * written;
   _mm256_mask_storeu_epi16(words, static_cast<__mmask16>((1U << written) - 1U),
                            _mm512_cvtepi32_epi16(_mm512_maskz_compress_epi32(full, x)));
   x = _mm512_mask_srli_epi32(x, full, x, 16);
-  const __m512i carry = _mm512_srli_epi32(entry, RansEncodeTable::carry_at);
+  const __m512i carry = _mm512_srli_epi32(entry, RansEncodeTable::kCarryAt);
   const __m512i shift =
-      _mm512_and_si512(_mm512_srli_epi32(entry, RansEncodeTable::shift_at), _mm512_set1_epi32(15));
+      _mm512_and_si512(_mm512_srli_epi32(entry, RansEncodeTable::kShiftAt), _mm512_set1_epi32(15));
   const __m512i quotient =
       _mm512_srlv_epi32(multiply_high(_mm512_add_epi32(x, carry), reciprocal), shift);
   // floor(x / f) * 4096 + x mod f = x + floor(x / f) * (4096 - f)
   const __m512i grown = _mm512_add_epi32(
-      x, _mm512_mullo_epi32(quotient, _mm512_sub_epi32(_mm512_set1_epi32(rans_slots), f)));
+      x, _mm512_mullo_epi32(quotient, _mm512_sub_epi32(_mm512_set1_epi32(kRansSlots), f)));
   return _mm512_add_epi32(grown, field(entry, 0));
 }
 
 STERNA_AVX512_INLINE __m512i decode16(const RansDecodeTable& table, __m512i x,
                                       const std::byte*& words, std::byte* symbols) {
-  const __m512i slot = _mm512_and_si512(x, _mm512_set1_epi32(rans_slots - 1));
+  const __m512i slot = _mm512_and_si512(x, _mm512_set1_epi32(kRansSlots - 1));
   const __m512i entry = _mm512_i32gather_epi32(slot, table.entry, 4);
   _mm_storeu_si128(reinterpret_cast<__m128i*>(symbols),
-                   _mm512_cvtepi32_epi8(_mm512_srli_epi32(entry, RansDecodeTable::symbol_at)));
-  x = _mm512_add_epi32(_mm512_mullo_epi32(field(entry, RansDecodeTable::frequency_at),
-                                          _mm512_srli_epi32(x, rans_slot_bits)),
+                   _mm512_cvtepi32_epi8(_mm512_srli_epi32(entry, RansDecodeTable::kSymbolAt)));
+  x = _mm512_add_epi32(_mm512_mullo_epi32(field(entry, RansDecodeTable::kFrequencyAt),
+                                          _mm512_srli_epi32(x, kRansSlotBits)),
                        field(entry, 0));
-  const __mmask16 small = _mm512_cmplt_epu32_mask(x, _mm512_set1_epi32(rans_lowest_state));
+  const __mmask16 small = _mm512_cmplt_epu32_mask(x, _mm512_set1_epi32(kRansLowestState));
   const __m512i next =
       _mm512_cvtepu16_epi32(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(words)));
   words += 2 * static_cast<std::size_t>(__builtin_popcount(small));
@@ -81,7 +81,7 @@ STERNA_AVX512 std::byte* rans_encode_avx512(const RansEncodeTable& table, const 
                                             std::byte* words) {
   TwoVectors x = load(states);
   for (std::size_t i = count; i > 0;) {
-    i -= rans_lanes;
+    i -= kRansLanes;
     x.high = encode16(table, bytes_at(symbols + i + 16), x.high, words);
     x.low = encode16(table, bytes_at(symbols + i), x.low, words);
   }
@@ -92,7 +92,7 @@ STERNA_AVX512 std::byte* rans_encode_avx512(const RansEncodeTable& table, const 
 STERNA_AVX512 bool rans_decode_avx512(const RansDecodeTable& table, RansWords& words,
                                       RansStates& states, std::byte* symbols, std::size_t count) {
   TwoVectors x = load(states);
-  for (std::size_t i = 0; i < count; i += rans_lanes) {
+  for (std::size_t i = 0; i < count; i += kRansLanes) {
     words.prepare_step();
     const std::byte* next = words.next;
     x.low = decode16(table, x.low, next, symbols + i);

@@ -1,5 +1,5 @@
-// How the AVX2 versions are compiled: as those of avx512.h, and for the same reasons. For .cc files
-// only.
+// How the AVX2 versions are compiled: by a target attribute on each function, for the reasons that
+// kernels/isa/avx512.h gives. For .cc files only.
 #pragma once
 
 #include <immintrin.h>

@@ -8,13 +8,14 @@
 
 namespace sterna::kernels {
 
-/// The lanes of elements i to i + 15 that are there, of `count` > i.
+/// A mask of those of the elements i to i + 15 that are below `count`, which is above i.
 STERNA_AVX512_INLINE __mmask16 lanes(std::size_t i, std::size_t count) {
   return i + 16 <= count ? __mmask16{0xFFFF} : static_cast<__mmask16>((1U << (count - i)) - 1U);
 }
 
-/// Past the cache, the old bytes need not be read first. Not ordered with other stores: a fence
-/// follows.
+/// Stores the live lanes. `past_cache`: by a store that leaves the cache alone and reads no old
+/// bytes first (a full and 64-byte aligned vector only); such stores are not ordered with others,
+/// so the caller's fence follows.
 STERNA_AVX512_INLINE void store(float* p, __mmask16 live, __m512 v, bool past_cache) {
   if (past_cache && live == 0xFFFF) {
     _mm512_stream_ps(p, v);

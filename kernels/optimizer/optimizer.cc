@@ -105,7 +105,7 @@ void update(std::span<const Packet> packets, const UpdateOptions& options,
   assert(!packets.empty());
   const Stepper stepper(options, parameters, true, isa);
   const TileKernels kernels = tiles(isa);
-  alignas(64) std::array<float, most_tile_elements> gradient;
+  alignas(64) std::array<float, kMostTileElements> gradient;
   const std::size_t size = parameters.current.size();
   for (std::size_t begin = 0; begin < size; begin += kernels.elements) {
     const std::size_t count = std::min(kernels.elements, size - begin);
@@ -123,10 +123,10 @@ void update(std::span<const SumStep> steps, const Parameters& parameters, Isa is
     const bool first = &step == steps.data();
     steppers.emplace_back(step.options, first ? parameters : again, steps.size() == 1, isa);
   }
-  alignas(64) std::array<float, plane_block> gradient;
+  alignas(64) std::array<float, kPlaneBlock> gradient;
   const std::size_t size = parameters.current.size();
-  for (std::size_t begin = 0; begin < size; begin += plane_block) {
-    const std::size_t count = std::min(plane_block, size - begin);
+  for (std::size_t begin = 0; begin < size; begin += kPlaneBlock) {
+    const std::size_t count = std::min(kPlaneBlock, size - begin);
     steppers.front().fetch_ahead_of(begin, count);
     for (std::size_t i = 0; i < steps.size(); ++i) {
       const SumPacket& sums = steps[i].sums;

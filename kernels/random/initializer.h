@@ -1,4 +1,4 @@
-// First values of parameters.
+// The first values of parameters, drawn from the job's seed.
 #pragma once
 
 #include <cstdint>

@@ -11,11 +11,11 @@
 namespace sterna::kernels {
 
 struct Philox {
-  static constexpr int rounds = 10;
-  static constexpr std::uint32_t multiplier0 = 0xD2511F53;  ///< of counter word 0
-  static constexpr std::uint32_t multiplier1 = 0xCD9E8D57;  ///< of counter word 2
-  static constexpr std::uint32_t weyl0 = 0x9E3779B9;  ///< added to key word 0 after each round
-  static constexpr std::uint32_t weyl1 = 0xBB67AE85;  ///< added to key word 1 after each round
+  static constexpr int kRounds = 10;
+  static constexpr std::uint32_t kMultiplier0 = 0xD2511F53;  ///< of counter word 0
+  static constexpr std::uint32_t kMultiplier1 = 0xCD9E8D57;  ///< of counter word 2
+  static constexpr std::uint32_t kWeyl0 = 0x9E3779B9;  ///< added to key word 0 after each round
+  static constexpr std::uint32_t kWeyl1 = 0xBB67AE85;  ///< added to key word 1 after each round
 };
 
 /// Four words, each uniform over 32 bits. The key's low half is key word 0.
@@ -23,15 +23,15 @@ constexpr std::array<std::uint32_t, 4> philox(std::array<std::uint32_t, 4> count
                                               std::uint64_t key) {
   auto key0 = static_cast<std::uint32_t>(key);
   auto key1 = static_cast<std::uint32_t>(key >> 32);
-  for (int round = 0; round < Philox::rounds; ++round) {
-    const std::uint64_t product0 = std::uint64_t{Philox::multiplier0} * counter[0];
-    const std::uint64_t product1 = std::uint64_t{Philox::multiplier1} * counter[2];
+  for (int round = 0; round < Philox::kRounds; ++round) {
+    const std::uint64_t product0 = std::uint64_t{Philox::kMultiplier0} * counter[0];
+    const std::uint64_t product1 = std::uint64_t{Philox::kMultiplier1} * counter[2];
     counter = {static_cast<std::uint32_t>(product1 >> 32) ^ counter[1] ^ key0,
                static_cast<std::uint32_t>(product1),
                static_cast<std::uint32_t>(product0 >> 32) ^ counter[3] ^ key1,
                static_cast<std::uint32_t>(product0)};
-    key0 += Philox::weyl0;
-    key1 += Philox::weyl1;
+    key0 += Philox::kWeyl0;
+    key1 += Philox::kWeyl1;
   }
   return counter;
 }
@@ -46,6 +46,6 @@ struct BlockDraw {
 };
 
 /// Counter words that a block uses: each serves 16 of its elements.
-inline constexpr std::uint32_t draws_per_block = 32;
+inline constexpr std::uint32_t kDrawsPerBlock = 32;
 
 }  // namespace sterna::kernels

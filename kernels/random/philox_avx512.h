@@ -23,7 +23,7 @@ namespace sterna::kernels {
 /// What the columns of all blocks share.
 struct ColumnPlan {
   /// Round r adds keys[r][0] to word 0 and keys[r][1] to word 2, with what else is constant there.
-  std::uint64_t keys[Philox::rounds][2];
+  std::uint64_t keys[Philox::kRounds][2];
 };
 
 /// The four words of 16 columns.
@@ -53,12 +53,12 @@ inline ColumnPlan plan_columns(const BlockDraw& draw) {
   for (auto& key : plan.keys) {
     key[0] = key0;
     key[1] = key1;
-    key0 += Philox::weyl0;
-    key1 += Philox::weyl1;
+    key0 += Philox::kWeyl0;
+    key1 += Philox::kWeyl1;
   }
-  const std::uint64_t product1 = std::uint64_t{Philox::multiplier1} * draw.rank_tensor;
+  const std::uint64_t product1 = std::uint64_t{Philox::kMultiplier1} * draw.rank_tensor;
   const std::uint64_t word0 = (product1 >> 32) ^ draw.step ^ plan.keys[0][0];
-  const std::uint64_t product0 = Philox::multiplier0 * word0;
+  const std::uint64_t product0 = Philox::kMultiplier0 * word0;
   plan.keys[0][1] ^= static_cast<std::uint32_t>(Stream::ternary);
   plan.keys[1][0] ^= static_cast<std::uint32_t>(product1);
   plan.keys[1][1] ^= product0 >> 32;
@@ -77,11 +77,11 @@ STERNA_AVX512_INLINE __m512i xor3(__m512i a, __m512i b, __m512i c) {
 }
 
 STERNA_AVX512_INLINE __m512i times0(__m512i x) {
-  return _mm512_mul_epu32(x, _mm512_set1_epi64(Philox::multiplier0));
+  return _mm512_mul_epu32(x, _mm512_set1_epi64(Philox::kMultiplier0));
 }
 
 STERNA_AVX512_INLINE __m512i times1(__m512i x) {
-  return _mm512_mul_epu32(x, _mm512_set1_epi64(Philox::multiplier1));
+  return _mm512_mul_epu32(x, _mm512_set1_epi64(Philox::kMultiplier1));
 }
 
 /// 32-bit lanes from the lower halves: even columns from `even`, odd ones from `odd`.
@@ -112,9 +112,9 @@ STERNA_AVX512_INLINE ColumnLanes one_round(const ColumnLanes& c, const ColumnPla
 
 STERNA_AVX512_INLINE ColumnWords last_round(const ColumnLanes& even, const ColumnLanes& odd,
                                             const ColumnPlan& plan) {
-  constexpr int last = Philox::rounds - 1;
-  const auto key0 = static_cast<int>(plan.keys[last][0]);
-  const auto key1 = static_cast<int>(plan.keys[last][1]);
+  constexpr int kLast = Philox::kRounds - 1;
+  const auto key0 = static_cast<int>(plan.keys[kLast][0]);
+  const auto key1 = static_cast<int>(plan.keys[kLast][1]);
   const __m512i even0 = times0(even.w0);
   const __m512i even1 = times1(even.w2);
   const __m512i odd0 = times0(odd.w0);
@@ -128,14 +128,15 @@ STERNA_AVX512_INLINE ColumnWords last_round(const ColumnLanes& even, const Colum
 /// All columns of a block on their way from counters to words: the first two rounds are behind
 /// them.
 STERNA_AVX512_INLINE BlockLanes begin_block(std::uint32_t base, const ColumnPlan& plan) {
-  constexpr long long m = Philox::multiplier0;
-  const std::uint64_t product = std::uint64_t{Philox::multiplier0} * base;
+  constexpr long long kM = Philox::kMultiplier0;
+  const std::uint64_t product = std::uint64_t{Philox::kMultiplier0} * base;
   const __m512i start = _mm512_set1_epi64(static_cast<long long>(product));
-  const __m512i columns = _mm512_setr_epi64(0, 2 * m, 4 * m, 6 * m, 8 * m, 10 * m, 12 * m, 14 * m);
+  const __m512i columns =
+      _mm512_setr_epi64(0, 2 * kM, 4 * kM, 6 * kM, 8 * kM, 10 * kM, 12 * kM, 14 * kM);
   const __m512i first = _mm512_add_epi64(start, columns);
-  return {two_rounds(first, plan), two_rounds(_mm512_add_epi64(first, _mm512_set1_epi64(m)), plan),
-          two_rounds(_mm512_add_epi64(first, _mm512_set1_epi64(16 * m)), plan),
-          two_rounds(_mm512_add_epi64(first, _mm512_set1_epi64(17 * m)), plan)};
+  return {two_rounds(first, plan), two_rounds(_mm512_add_epi64(first, _mm512_set1_epi64(kM)), plan),
+          two_rounds(_mm512_add_epi64(first, _mm512_set1_epi64(16 * kM)), plan),
+          two_rounds(_mm512_add_epi64(first, _mm512_set1_epi64(17 * kM)), plan)};
 }
 
 /// Rounds 2 to 8, one after the other.

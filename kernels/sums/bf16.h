@@ -19,15 +19,16 @@ constexpr std::uint16_t to_bf16(float value) {
   return static_cast<std::uint16_t>((bits + 0x7FFFU + (bits >> 16 & 1U)) >> 16);
 }
 
-/// Exact.
+/// The fp32 of the same value: every bf16 is one.
 constexpr float from_bf16(std::uint16_t bits) {
   return std::bit_cast<float>(std::uint32_t{bits} << 16);
 }
 
-/// Fills `out`, exactly 2 bytes per value, little-endian, at any alignment.
+/// Fills `out` (exactly 2 bytes per value, at any alignment) with the values' nearest bf16s,
+/// little-endian.
 void encode_bf16(std::span<const float> values, std::span<std::byte> out, Isa isa);
 
-/// Fills `out` from exactly 2 bytes per element, at any alignment.
+/// Fills `out` from bf16s: exactly 2 bytes per element, little-endian, at any alignment.
 void decode_bf16(std::span<const std::byte> payload, std::span<float> out, Isa isa);
 
 /// Whether a peer's bytes are `count` finite numbers: Errc::malformed for another size,

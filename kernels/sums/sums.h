@@ -14,7 +14,7 @@
 
 namespace sterna::kernels {
 
-inline constexpr std::uint32_t most_summed_ranks = 65536;
+inline constexpr std::uint32_t kMostSummedRanks = 65536;
 
 /// B = ceil(log2(2K + 1)): the planes of a two's complement integer from -K to K, K >= 1. One
 /// rank's two planes are its trits.
@@ -28,7 +28,7 @@ constexpr std::size_t sum_bytes(std::size_t count, std::uint32_t ranks) {
 }
 
 /// Fills `sums` (exactly sum_bytes(n, number of packets) bytes) with the sums of the packets'
-/// trits: all of them planes of n elements, at least one and at most most_summed_ranks.
+/// trits: all of them planes of n elements, at least one and at most kMostSummedRanks.
 void sum_trits(std::span<const Packet> packets, std::span<std::byte> sums, Isa isa);
 
 /// Whether a peer's bytes are the sums of `count` elements over `ranks` ranks: the exact size, each

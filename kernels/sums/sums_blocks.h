@@ -8,12 +8,13 @@
 
 namespace sterna::kernels {
 
-inline constexpr std::size_t sum_group = 8;
-inline constexpr std::size_t most_sum_planes = sum_planes(most_summed_ranks);
+/// Ranks that one pass over the sums adds at most.
+inline constexpr std::size_t kSumGroup = 8;
+inline constexpr std::size_t kMostSumPlanes = sum_planes(kMostSummedRanks);
 
-/// One addition of `ranks` <= sum_group ranks to `blocks` blocks: sums = before + trit + 2 per
-/// rank. nonzero + 2 (1 - negative) is never negative, so adders without signs will do; carries out
-/// of the last plane are dropped.
+/// The addition of `ranks` <= kSumGroup ranks' trits to `blocks` blocks: sums = before + trit + 2
+/// per rank. A trit + 2, nonzero + 2 (1 - negative), is never negative, so adders without signs
+/// will do; carries out of the last plane are dropped.
 struct TritAddition {
   const std::byte* const* trits;  ///< each rank's first block
   std::size_t ranks;

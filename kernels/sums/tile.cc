@@ -25,7 +25,7 @@ void decode_tile(const Packet& packet, std::size_t begin, std::span<float> out) 
 
 void average(const Packet* packets, std::size_t ranks, std::size_t begin, std::size_t count,
              float* out) {
-  std::array<float, most_tile_elements> values;
+  std::array<float, kMostTileElements> values;
   std::fill_n(out, count, 0.0F);
   for (std::size_t rank = 0; rank < ranks; ++rank) {
     decode_tile(packets[rank], begin, {values.data(), count});
@@ -40,6 +40,6 @@ void add_decay(float decay, const float* w, std::size_t count, float* g) {
 
 }  // namespace
 
-TileKernels scalar_tiles() { return {plane_block, average, add_decay}; }
+TileKernels scalar_tiles() { return {kPlaneBlock, average, add_decay}; }
 
 }  // namespace sterna::kernels

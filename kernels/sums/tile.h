@@ -12,16 +12,16 @@
 
 namespace sterna::kernels {
 
-inline constexpr std::size_t most_tile_elements = plane_block;
+inline constexpr std::size_t kMostTileElements = kPlaneBlock;
 
 struct TileKernels {
-  /// Of a tile, at most most_tile_elements; all begin at a multiple of it.
+  /// The length of a tile, at most kMostTileElements; every tile begins at a multiple of it.
   std::size_t elements;
   /// out = the average (kernels/sums/aggregate.h) of elements [begin, begin + count) of the `ranks`
   /// packets; count <= elements.
   void (*average)(const Packet* packets, std::size_t ranks, std::size_t begin, std::size_t count,
                   float* out);
-  /// g += decay * w
+  /// g += decay * w, element by element.
   void (*add_decay)(float decay, const float* w, std::size_t count, float* g);
 };
 

@@ -8,7 +8,7 @@
 namespace sterna::kernels {
 namespace {
 
-constexpr std::size_t fetch_ahead = 8 * plane_block_bytes;
+constexpr std::size_t kFetchAhead = 8 * kPlaneBlockBytes;
 
 const std::byte* bytes_of(const Packet& packet) { return packet.payload.data(); }
 
@@ -21,7 +21,7 @@ STERNA_AVX512_INLINE __mmask16 load_mask(const std::byte* p) {
 // A zero trit leaves the sum's bits alone: the sum started at +0, so it is never -0.
 STERNA_AVX512_INLINE __m512 add_trits(__m512 sum, __m512 scaler, const std::byte* nonzero) {
   const __mmask16 set = load_mask(nonzero);
-  const __mmask16 negative = load_mask(nonzero + plane_block_bytes / 2);
+  const __mmask16 negative = load_mask(nonzero + kPlaneBlockBytes / 2);
   const __m512 trit = _mm512_mask_xor_ps(scaler, negative, scaler, _mm512_set1_ps(-0.0F));
   return _mm512_mask_add_ps(sum, set, sum, trit);
 }
@@ -36,16 +36,16 @@ STERNA_AVX512_INLINE __m512 add_bf16(__m512 sum, __mmask16 live, const std::byte
 }
 
 const std::byte* nonzero_at(const std::byte* planes, std::size_t element) {
-  return planes + element / plane_block * plane_block_bytes + element % plane_block / 8;
+  return planes + element / kPlaneBlock * kPlaneBlockBytes + element % kPlaneBlock / 8;
 }
 
 // The address may be behind the end: a prefetch does not fault, and an integer may point anywhere.
 STERNA_AVX512_INLINE void fetch(const std::byte* planes, std::size_t element) {
   const std::uintptr_t block =
-      reinterpret_cast<std::uintptr_t>(planes) + element / plane_block * plane_block_bytes;
+      reinterpret_cast<std::uintptr_t>(planes) + element / kPlaneBlock * kPlaneBlockBytes;
   // NOLINTBEGIN(performance-no-int-to-ptr)
-  _mm_prefetch(reinterpret_cast<const char*>(block + fetch_ahead), _MM_HINT_T0);
-  _mm_prefetch(reinterpret_cast<const char*>(block + fetch_ahead + 64), _MM_HINT_T0);
+  _mm_prefetch(reinterpret_cast<const char*>(block + kFetchAhead), _MM_HINT_T0);
+  _mm_prefetch(reinterpret_cast<const char*>(block + kFetchAhead + 64), _MM_HINT_T0);
   // NOLINTEND(performance-no-int-to-ptr)
 }
 
@@ -84,7 +84,7 @@ STERNA_AVX512 void average(const Packet* packets, std::size_t ranks, std::size_t
   const bool exact = (ranks & (ranks - 1)) == 0;
   const auto k = static_cast<float>(ranks);
   const Divisor divisor{exact, _mm512_set1_ps(exact ? 1.0F / k : k)};
-  constexpr __mmask16 all = 0xFFFF;
+  constexpr __mmask16 kAll = 0xFFFF;
   std::size_t i = 0;
   for (; i + 64 <= count; i += 64) {
     const std::size_t at = begin + i;
@@ -105,16 +105,16 @@ STERNA_AVX512 void average(const Packet* packets, std::size_t ranks, std::size_t
         sum3 = add_trits(sum3, scaler, nonzero + 6);
       } else if (packets[rank].packing == Packing::fp32) {
         const std::byte* values = payload + at * sizeof(float);
-        sum0 = add_fp32(sum0, all, values);
-        sum1 = add_fp32(sum1, all, values + 64);
-        sum2 = add_fp32(sum2, all, values + 128);
-        sum3 = add_fp32(sum3, all, values + 192);
+        sum0 = add_fp32(sum0, kAll, values);
+        sum1 = add_fp32(sum1, kAll, values + 64);
+        sum2 = add_fp32(sum2, kAll, values + 128);
+        sum3 = add_fp32(sum3, kAll, values + 192);
       } else {
         const std::byte* values = payload + 2 * at;
-        sum0 = add_bf16(sum0, all, values);
-        sum1 = add_bf16(sum1, all, values + 32);
-        sum2 = add_bf16(sum2, all, values + 64);
-        sum3 = add_bf16(sum3, all, values + 96);
+        sum0 = add_bf16(sum0, kAll, values);
+        sum1 = add_bf16(sum1, kAll, values + 32);
+        sum2 = add_bf16(sum2, kAll, values + 64);
+        sum3 = add_bf16(sum3, kAll, values + 96);
       }
     }
     _mm512_storeu_ps(out + i, divide(sum0, divisor));

@@ -22,9 +22,9 @@ Result<float> encode_bucket(const TensorPart& bucket, float clip, const TernaryD
 void encode_with_scaler(const TensorPart& part, float scaler, float clip, const TernaryDraw& draw,
                         std::span<std::byte> planes, GradientStatistics& statistics, Isa isa) {
   assert(planes.size() == planes_bytes(part.count));
-  for (std::size_t done = 0; done < part.count; done += chunk_elements) {
+  for (std::size_t done = 0; done < part.count; done += kChunkElements) {
     const std::size_t begin = part.first + done;
-    const std::size_t count = std::min(chunk_elements, part.count - done);
+    const std::size_t count = std::min(kChunkElements, part.count - done);
     statistics.fold(ternarize_and_measure(part.tensor.subspan(begin, count), scaler, clip, draw,
                                           begin,
                                           planes.subspan(planes_bytes(done), planes_bytes(count)),

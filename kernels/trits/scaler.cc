@@ -13,8 +13,8 @@ namespace {
 
 void add_blocks(const float* x, std::size_t count, LaneSums* sums) {
   for (std::size_t i = 0; i < count; ++i) {
-    LaneSums& block = sums[i / sigma_block];
-    const std::size_t lane = i % sigma_lanes;
+    LaneSums& block = sums[i / kSigmaBlock];
+    const std::size_t lane = i % kSigmaLanes;
     block.sum[lane] += x[i];
     block.squares[lane] = std::fma(x[i], x[i], block.squares[lane]);
   }
@@ -46,8 +46,8 @@ ScalerKernels scaler_kernels(Isa isa) {
 
 Result<float> scaler(std::span<const float> gradient, float clip, Isa isa) {
   GradientStatistics statistics;
-  for (std::size_t begin = 0; begin < gradient.size(); begin += chunk_elements) {
-    const std::size_t count = std::min(chunk_elements, gradient.size() - begin);
+  for (std::size_t begin = 0; begin < gradient.size(); begin += kChunkElements) {
+    const std::size_t count = std::min(kChunkElements, gradient.size() - begin);
     statistics.fold(measure_chunk(gradient.subspan(begin, count), clip, isa));
   }
   return statistics.scaler(clip, gradient);

@@ -17,11 +17,13 @@ namespace sterna::kernels {
 /// index; the caller adds rank, step and tensor.
 Result<float> scaler(std::span<const float> gradient, float clip, Isa isa);
 
-/// What a trit stands for where its error is fed back: s / clip, for clip > 1. Trits are drawn so
-/// that s times them is x on average, at the price of an error that may be as long as x, and a
-/// residual of such errors grows without end. Scaled down by clip, which bounds what the draws add
-/// (s sum |x| <= clip sum x^2 under a rank's own s), about 1 - 1/clip of the squares is left each
-/// time: a contraction, as error feedback needs (Beznosikov et al. 2020, arXiv 2002.12410).
+/// What a trit of 1 stands for under error feedback: s / clip for clip > 1, else s.
+///
+/// Trits are drawn so that s times them is x on average, at the price of an error that may be as
+/// long as x, and a residual of such errors grows without end. Scaled down by clip, which bounds
+/// what the draws add (s sum |x| <= clip sum x^2 under a rank's own s), each step leaves about
+/// 1 - 1/clip of the squares: a contraction, as error feedback needs (Beznosikov et al. 2020,
+/// arXiv 2002.12410).
 inline float fed_back_scaler(float scaler, float clip) { return clip > 1 ? scaler / clip : scaler; }
 
 }  // namespace sterna::kernels

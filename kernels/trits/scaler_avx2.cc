@@ -5,7 +5,7 @@
 namespace sterna::kernels {
 namespace {
 
-// The sums of one block.
+// A LaneSums in registers.
 struct Halves {
   __m256 sum[2];
   __m256 squares[2];
@@ -32,26 +32,26 @@ STERNA_AVX2_INLINE void add_vectors(const float* x, Halves& to) {
 }
 
 STERNA_AVX2 void add_blocks(const float* x, std::size_t count, LaneSums* sums) {
-  while (count >= 2 * sigma_block) {
+  while (count >= 2 * kSigmaBlock) {
     Halves first = load(sums[0]);
     Halves second = load(sums[1]);
-    for (std::size_t i = 0; i < sigma_block; i += sigma_lanes) {
+    for (std::size_t i = 0; i < kSigmaBlock; i += kSigmaLanes) {
       add_vectors(x + i, first);
-      add_vectors(x + sigma_block + i, second);
+      add_vectors(x + kSigmaBlock + i, second);
     }
     store(first, sums[0]);
     store(second, sums[1]);
-    x += 2 * sigma_block;
-    count -= 2 * sigma_block;
+    x += 2 * kSigmaBlock;
+    count -= 2 * kSigmaBlock;
     sums += 2;
   }
   while (count > 0) {
-    const std::size_t here = count < sigma_block ? count : sigma_block;
+    const std::size_t here = count < kSigmaBlock ? count : kSigmaBlock;
     Halves halves = load(*sums);
     std::size_t i = 0;
-    for (; i + sigma_lanes <= here; i += sigma_lanes) add_vectors(x + i, halves);
+    for (; i + kSigmaLanes <= here; i += kSigmaLanes) add_vectors(x + i, halves);
     if (i < here) {
-      alignas(32) float rest[sigma_lanes] = {};  // a zero changes no lane's bits
+      alignas(32) float rest[kSigmaLanes] = {};  // a zero changes no lane's bits
       __builtin_memcpy(rest, x + i, (here - i) * sizeof(float));
       add_vectors(rest, halves);
     }

@@ -7,27 +7,27 @@
 namespace sterna::kernels {
 namespace {
 
-constexpr std::size_t abreast = 4;
+constexpr std::size_t kAbreast = 4;
 
 STERNA_AVX512_INLINE void add_abreast(const float* x, LaneSums* sums) {
-  __m512 sum[abreast];
-  __m512 squares[abreast];
+  __m512 sum[kAbreast];
+  __m512 squares[kAbreast];
 #pragma GCC unroll 4
-  for (std::size_t b = 0; b < abreast; ++b) {
+  for (std::size_t b = 0; b < kAbreast; ++b) {
     sum[b] = _mm512_load_ps(sums[b].sum);
     squares[b] = _mm512_load_ps(sums[b].squares);
   }
-  for (std::size_t i = 0; i < sigma_block; i += sigma_lanes) {
+  for (std::size_t i = 0; i < kSigmaBlock; i += kSigmaLanes) {
 #pragma GCC unroll 4
-    for (std::size_t b = 0; b < abreast; ++b) {
-      __m512 v = _mm512_loadu_ps(x + b * sigma_block + i);
+    for (std::size_t b = 0; b < kAbreast; ++b) {
+      __m512 v = _mm512_loadu_ps(x + b * kSigmaBlock + i);
       asm("" : "+v"(v));  // one load: GCC would rather read memory for either use
       sum[b] = _mm512_add_ps(sum[b], v);
       squares[b] = _mm512_fmadd_ps(v, v, squares[b]);
     }
   }
 #pragma GCC unroll 4
-  for (std::size_t b = 0; b < abreast; ++b) {
+  for (std::size_t b = 0; b < kAbreast; ++b) {
     _mm512_store_ps(sums[b].sum, sum[b]);
     _mm512_store_ps(sums[b].squares, squares[b]);
   }
@@ -37,7 +37,7 @@ STERNA_AVX512_INLINE void add_one(const float* x, std::size_t count, LaneSums& s
   __m512 sum = _mm512_load_ps(sums.sum);
   __m512 squares = _mm512_load_ps(sums.squares);
   std::size_t i = 0;
-  for (; i + sigma_lanes <= count; i += sigma_lanes) {
+  for (; i + kSigmaLanes <= count; i += kSigmaLanes) {
     const __m512 v = _mm512_loadu_ps(x + i);
     sum = _mm512_add_ps(sum, v);
     squares = _mm512_fmadd_ps(v, v, squares);
@@ -53,12 +53,12 @@ STERNA_AVX512_INLINE void add_one(const float* x, std::size_t count, LaneSums& s
 
 STERNA_AVX512 void add_blocks(const float* x, std::size_t count, LaneSums* sums) {
   std::size_t i = 0;
-  for (; i + abreast * sigma_block <= count; i += abreast * sigma_block) {
-    add_abreast(x + i, sums + i / sigma_block);
+  for (; i + kAbreast * kSigmaBlock <= count; i += kAbreast * kSigmaBlock) {
+    add_abreast(x + i, sums + i / kSigmaBlock);
   }
-  for (; i < count; i += sigma_block) {
+  for (; i < count; i += kSigmaBlock) {
     const std::size_t rest = count - i;
-    add_one(x + i, rest < sigma_block ? rest : sigma_block, sums[i / sigma_block]);
+    add_one(x + i, rest < kSigmaBlock ? rest : kSigmaBlock, sums[i / kSigmaBlock]);
   }
 }
 

@@ -8,17 +8,19 @@
 
 namespace sterna::kernels {
 
-inline constexpr std::size_t sigma_lanes = 16;
-inline constexpr std::size_t sigma_block = 4096;
+/// Partial sums that run side by side, and the elements after which they are added up (TRITS.md):
+/// part of the definition of sigma's bits.
+inline constexpr std::size_t kSigmaLanes = 16;
+inline constexpr std::size_t kSigmaBlock = 4096;
 
-/// What lane l has summed over elements l, l + 16, ... of one block, in fp32.
+/// fp32 sums over one block: lane l has those of elements l, l + 16, ...
 struct LaneSums {
-  alignas(64) float sum[sigma_lanes];
-  alignas(64) float squares[sigma_lanes];
+  alignas(64) float sum[kSigmaLanes];
+  alignas(64) float squares[kSigmaLanes];
 };
 
 struct ScalerKernels {
-  /// Adds `count` elements to `sums`, one for each sigma_block of them; x[0] starts a block.
+  /// Adds `count` elements to `sums`, which has one LaneSums a block; x[0] starts a block.
   void (*add_blocks)(const float* x, std::size_t count, LaneSums* sums);
   /// The bits of max |x|. As integers, the magnitudes of finite numbers < infinity < NaNs, so that
   /// one integer maximum finds both the largest element and anything that is not finite.

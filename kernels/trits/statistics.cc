@@ -11,7 +11,7 @@
 namespace sterna::kernels {
 namespace {
 
-constexpr std::uint32_t infinity_bits = 0x7F800000;
+constexpr std::uint32_t kInfinityBits = 0x7F800000;
 
 }  // namespace
 
@@ -30,11 +30,11 @@ Error non_finite(std::span<const float> gradient) {
 }
 
 void add_lanes(const LaneSums* lanes, ChunkStatistics& to) {
-  const std::size_t blocks = (to.elements + sigma_block - 1) / sigma_block;
+  const std::size_t blocks = (to.elements + kSigmaBlock - 1) / kSigmaBlock;
   for (std::size_t block = 0; block < blocks; ++block) {
     double sum = 0;
     double squares = 0;
-    for (std::size_t lane = 0; lane < sigma_lanes; ++lane) {
+    for (std::size_t lane = 0; lane < kSigmaLanes; ++lane) {
       sum += double{lanes[block].sum[lane]};
       squares += double{lanes[block].squares[lane]};
     }
@@ -43,12 +43,12 @@ void add_lanes(const LaneSums* lanes, ChunkStatistics& to) {
 }
 
 ChunkStatistics measure_chunk(std::span<const float> chunk, float clip, Isa isa) {
-  assert(chunk.size() <= chunk_elements);
+  assert(chunk.size() <= kChunkElements);
   const ScalerKernels kernels = scaler_kernels(isa);
   ChunkStatistics found;
   found.elements = chunk.size();
   if (clips(clip)) {
-    std::array<LaneSums, chunk_elements / sigma_block> lanes{};
+    std::array<LaneSums, kChunkElements / kSigmaBlock> lanes{};
     kernels.add_blocks(chunk.data(), chunk.size(), lanes.data());
     add_lanes(lanes.data(), found);
   } else {
@@ -70,7 +70,7 @@ void GradientStatistics::fold(const ChunkStatistics& next) {
 
 bool GradientStatistics::finite() const {
   // Any NaN or infinity in the gradient is still there in the sum of squares.
-  return largest_bits_ < infinity_bits && std::isfinite(squares_) && std::isfinite(sum_);
+  return largest_bits_ < kInfinityBits && std::isfinite(squares_) && std::isfinite(sum_);
 }
 
 Result<float> GradientStatistics::scaler(float clip, std::span<const float> gradient) const {

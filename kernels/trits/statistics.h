@@ -1,5 +1,6 @@
-// What a gradient's scaler is made of, taken chunk by chunk and folded in the order of the tensor,
-// so that any number of threads, and any pass over the data, gives the same bits.
+// A gradient's statistics (sum, sum of squares, max |g|), measured chunk by chunk and folded in the
+// order of the tensor, so that any number of threads, and any pass over the data, gives the scaler
+// the same bits.
 #pragma once
 
 #include <array>
@@ -12,43 +13,44 @@
 
 namespace sterna::kernels {
 
-/// Elements that one call measures at most: what stays in a core's L2 cache. Chunks of a tensor
-/// begin at its multiples.
-inline constexpr std::size_t chunk_elements = 65'536;
+/// Elements of a chunk, 256 KiB of fp32, which stay in a core's L2 cache. Only a tensor's last
+/// chunk is shorter.
+inline constexpr std::size_t kChunkElements = 65'536;
 
-/// Of one chunk.
+/// The statistics of one chunk, before they are added up over the tensor.
 struct ChunkStatistics {
   struct BlockSums {
     double sum = 0;
     double squares = 0;
   };
-  std::array<BlockSums, chunk_elements / 4096> blocks;  ///< with clipping: TRITS.md's block sums
-  std::uint32_t largest_bits = 0;                       ///< without clipping: of max |g|
-  std::uint64_t elements = 0;
-  std::uint64_t saturated = 0;  ///< |g| > s, where it was ternarized too
+  std::array<BlockSums, kChunkElements / 4096> blocks;  ///< with clipping: TRITS.md's block sums
+  std::uint32_t largest_bits = 0;  ///< without clipping: the bits of max |g| as fp32
+  std::uint64_t elements = 0;      ///< how many the chunk holds
+  std::uint64_t saturated = 0;     ///< elements with |g| > s, counted only where trits were made
 };
 
-/// Whether this clip limits gradients to clip * sigma; else their scaler is max |g|.
+/// Whether a scaler under `clip` is clip * sigma; it is max |g| otherwise.
 constexpr bool clips(float clip) { return clip > 1e-5F; }
 
-/// The statistics that `clip` needs, of up to chunk_elements elements.
+/// Measures at most kChunkElements elements: their block sums if clips(clip), else their max |g|.
 ChunkStatistics measure_chunk(std::span<const float> chunk, float clip, Isa isa);
 
-/// The Errc::non_finite that names the first such element of `gradient`, or says that its squares
-/// overflow.
+/// An Errc::non_finite that names the first NaN or infinity of `gradient`, or where it has none,
+/// says that its squares overflow fp32.
 Error non_finite(std::span<const float> gradient);
 
-/// Of a tensor, or of a bucket that has a scaler of its own.
+/// The statistics of all that shares one scaler: a tensor, or a bucket of it.
 class GradientStatistics {
  public:
-  /// The chunks in the order of the tensor, all measured with one clip.
+  /// Adds a chunk. The order of the calls is the order of the tensor, as it decides the bits; all
+  /// chunks are measured with one clip.
   void fold(const ChunkStatistics& next);
 
-  /// s = clip * sigma, or max |g| (kernels/trits/scaler.h). `gradient` is what was measured, read
-  /// only to name the element that is not finite.
+  /// The scaler: clip * sigma, or max |g| (kernels/trits/scaler.h). `gradient` is all that was
+  /// folded, read only to name an element that is not finite.
   Result<float> scaler(float clip, std::span<const float> gradient) const;
 
-  /// Whether all that was folded is finite, and its sum of squares where there is one.
+  /// Whether every folded element is finite, and with clipping the sum of their squares too.
   bool finite() const;
 
   std::uint64_t elements() const { return elements_; }

@@ -6,7 +6,8 @@
 
 namespace sterna::kernels {
 
-/// Adds the 16 lanes of each of the chunk's blocks, in order. `to.elements` is set already.
+/// Sets `to.blocks` from `lanes`, one for each of the chunk's blocks: lanes 0 to 15 are added in
+/// that order, in fp64. `to.elements` says how many blocks there are.
 void add_lanes(const LaneSums* lanes, ChunkStatistics& to);
 
 }  // namespace sterna::kernels

@@ -16,12 +16,12 @@
 namespace sterna::kernels {
 
 /// Elements of a block of planes, and its bytes: 64 `nonzero`, then 64 `negative`.
-inline constexpr std::size_t plane_block = 512;
-inline constexpr std::size_t plane_block_bytes = 128;
+inline constexpr std::size_t kPlaneBlock = 512;
+inline constexpr std::size_t kPlaneBlockBytes = 128;
 
 /// The bytes that the planes of `count` elements take: whole blocks.
 constexpr std::size_t planes_bytes(std::size_t count) {
-  return (count / plane_block + (count % plane_block != 0)) * plane_block_bytes;
+  return (count / kPlaneBlock + (count % kPlaneBlock != 0)) * kPlaneBlockBytes;
 }
 
 /// What the draws of a tensor are a function of, besides the index of the element.

@@ -1,4 +1,5 @@
-// As ternary_avx512.cc, eight columns at a time: one byte of each of the 16 rows.
+// A block of 512 elements is 16 rows of 32 columns, a Philox call per column (ternary_avx512.cc);
+// here eight columns go side by side, one byte of each row.
 #include "kernels/isa/avx2.h"
 #include "kernels/random/philox.h"
 #include "kernels/random/stream.h"
@@ -7,12 +8,12 @@
 namespace sterna::kernels {
 namespace {
 
-constexpr std::size_t plane = plane_block_bytes / 2;
-constexpr std::size_t blocks_per_sum = sigma_block / plane_block;
+constexpr std::size_t kPlane = kPlaneBlockBytes / 2;
+constexpr std::size_t kBlocksPerSum = kSigmaBlock / kPlaneBlock;
 
 enum class Also { nothing, sum, max };
 
-// What a pass sees: the sums of columns 0 to 7 and 8 to 15, modulo 16.
+// The statistics of a pass: sum[0] and squares[0] of the columns 0 to 7 modulo 16, [1] of 8 to 15.
 struct Seen {
   __m256 sum[2], squares[2];
   __m256i largest;
@@ -34,8 +35,8 @@ STERNA_AVX2_INLINE __m256i each64(std::uint64_t x) {
 }
 
 STERNA_AVX2_INLINE Lanes philox_round(const Lanes& c, __m256i key0, __m256i key1) {
-  const __m256i product0 = _mm256_mul_epu32(c.w0, each64(Philox::multiplier0));
-  const __m256i product1 = _mm256_mul_epu32(c.w2, each64(Philox::multiplier1));
+  const __m256i product0 = _mm256_mul_epu32(c.w0, each64(Philox::kMultiplier0));
+  const __m256i product1 = _mm256_mul_epu32(c.w2, each64(Philox::kMultiplier1));
   return {_mm256_xor_si256(_mm256_srli_epi64(product1, 32), _mm256_xor_si256(c.w1, key0)), product1,
           _mm256_xor_si256(_mm256_srli_epi64(product0, 32), _mm256_xor_si256(c.w3, key1)),
           product0};
@@ -56,11 +57,11 @@ STERNA_AVX2_INLINE ColumnWords column_words(std::uint32_t first, const BlockDraw
   Lanes odd{_mm256_add_epi64(start, each64(1)), step, rank_tensor, stream};
   __m256i key0 = each64(static_cast<std::uint32_t>(draw.key));
   __m256i key1 = each64(static_cast<std::uint32_t>(draw.key >> 32));
-  for (int round = 0; round < Philox::rounds; ++round) {
+  for (int round = 0; round < Philox::kRounds; ++round) {
     even = philox_round(even, key0, key1);
     odd = philox_round(odd, key0, key1);
-    key0 = _mm256_add_epi32(key0, each64(Philox::weyl0));
-    key1 = _mm256_add_epi32(key1, each64(Philox::weyl1));
+    key0 = _mm256_add_epi32(key0, each64(Philox::kWeyl0));
+    key1 = _mm256_add_epi32(key1, each64(Philox::kWeyl1));
   }
   return {
       {join(even.w0, odd.w0), join(even.w1, odd.w1), join(even.w2, odd.w2), join(even.w3, odd.w3)}};
@@ -88,7 +89,7 @@ STERNA_AVX2_INLINE void eight(const float* g, __m256 k, __m256i word, std::byte*
   const auto set = static_cast<unsigned>(_mm256_movemask_ps(_mm256_castsi256_ps(below)));
   const unsigned minus = static_cast<unsigned>(_mm256_movemask_ps(x)) & set;
   *nonzero = static_cast<std::byte>(set);
-  *(nonzero + plane) = static_cast<std::byte>(minus);
+  *(nonzero + kPlane) = static_cast<std::byte>(minus);
   if (also == Also::nothing) return;
   const auto saturated =
       static_cast<unsigned>(_mm256_movemask_ps(_mm256_cmp_ps(magnitude, scaler, _CMP_GT_OQ)));
@@ -131,18 +132,18 @@ STERNA_AVX2_INLINE void run_blocks(const BlockRun& run, Also also, PassTotals& t
             0};
   for (std::size_t block = 0; block < run.blocks; ++block) {
     LaneSums* sums =
-        also == Also::sum ? totals.sums + (run.first + block) / blocks_per_sum : nullptr;
+        also == Also::sum ? totals.sums + (run.first + block) / kBlocksPerSum : nullptr;
     for (std::size_t half = 0; also == Also::sum && half < 2; ++half) {
       seen.sum[half] = _mm256_load_ps(sums->sum + 8 * half);
       seen.squares[half] = _mm256_load_ps(sums->squares + 8 * half);
     }
-    one_block(run.gradient + block * plane_block, draw, k, run.planes + block * plane_block_bytes,
+    one_block(run.gradient + block * kPlaneBlock, draw, k, run.planes + block * kPlaneBlockBytes,
               also, scaler, seen);
     for (std::size_t half = 0; also == Also::sum && half < 2; ++half) {
       _mm256_store_ps(sums->sum + 8 * half, seen.sum[half]);
       _mm256_store_ps(sums->squares + 8 * half, seen.squares[half]);
     }
-    draw.counter0 += draws_per_block;
+    draw.counter0 += kDrawsPerBlock;
   }
   totals.saturated += seen.saturated;
   if (also != Also::max) return;
@@ -177,8 +178,8 @@ STERNA_AVX2 void decode(const std::byte* planes, float scaler, float* out, std::
   const __m256 plus = _mm256_set1_ps(scaler);
   const __m256 minus = _mm256_set1_ps(-scaler);
   for (std::size_t i = 0; i < count; i += 8) {
-    const std::byte* nonzero = planes + i / plane_block * plane_block_bytes + i % plane_block / 8;
-    const __m256 value = _mm256_blendv_ps(plus, minus, lanes_of(*(nonzero + plane)));
+    const std::byte* nonzero = planes + i / kPlaneBlock * kPlaneBlockBytes + i % kPlaneBlock / 8;
+    const __m256 value = _mm256_blendv_ps(plus, minus, lanes_of(*(nonzero + kPlane)));
     const __m256 v = _mm256_and_ps(lanes_of(*nonzero), value);
     if (i + 8 <= count) {
       _mm256_storeu_ps(out + i, v);

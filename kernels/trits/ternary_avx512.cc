@@ -7,14 +7,14 @@
 namespace sterna::kernels {
 namespace {
 
-constexpr std::size_t plane = plane_block_bytes / 2;
-constexpr std::size_t blocks_per_sum = sigma_block / plane_block;
+constexpr std::size_t kPlane = kPlaneBlockBytes / 2;
+constexpr std::size_t kBlocksPerSum = kSigmaBlock / kPlaneBlock;
 
-// What a pass does besides, known where it is inlined.
+// Which statistics a pass takes beside its trits; a constant wherever the pass is inlined.
 enum class Also { nothing, sum, max };
 
-// What a pass sees, in registers; and which elements of a block were saturated, a bit for each,
-// which are counted from memory as the planes are (6% faster than a vector of counts).
+// The statistics of a pass: sums and maximum in registers, and in memory a bit for each saturated
+// element of a block, counted there (6% faster than a vector of counts).
 struct Seen {
   __m512 sum, squares;
   __m512i largest;
@@ -34,7 +34,7 @@ STERNA_AVX512_INLINE void half_row(const float* g, const float* ahead, __m512 k,
   const __mmask16 minus =
       _mm512_mask_cmplt_epi32_mask(set, _mm512_castps_si512(x), _mm512_setzero_si512());
   __builtin_memcpy(nonzero + at, &set, sizeof set);
-  __builtin_memcpy(nonzero + plane + at, &minus, sizeof minus);
+  __builtin_memcpy(nonzero + kPlane + at, &minus, sizeof minus);
   if (also == Also::nothing) return;
   const __mmask16 saturated = _mm512_cmp_ps_mask(magnitude, scaler, _CMP_GT_OQ);
   __builtin_memcpy(seen.saturated + at, &saturated, sizeof saturated);
@@ -86,7 +86,7 @@ STERNA_AVX512_INLINE void one_block(const float* g, const float* ahead, std::uin
 STERNA_AVX512_INLINE std::uint64_t ones(const std::byte* bits) {
   std::uint64_t count = 0;
 #pragma GCC unroll 8
-  for (std::size_t i = 0; i < plane; i += 8) {
+  for (std::size_t i = 0; i < kPlane; i += 8) {
     std::uint64_t word = 0;
     __builtin_memcpy(&word, bits + i, sizeof word);
     count += static_cast<std::uint64_t>(__builtin_popcountll(word));
@@ -100,32 +100,32 @@ STERNA_AVX512_INLINE void run_blocks(const BlockRun& run, Also also, PassTotals&
   const ColumnPlan plan = plan_columns(run.draw);
   std::uint32_t base = run.draw.counter0;
   // Of this block and of the one before.
-  alignas(64) std::byte saturated[2 * plane];
+  alignas(64) std::byte saturated[2 * kPlane];
   Seen seen{_mm512_setzero_ps(), _mm512_setzero_ps(), _mm512_setzero_si512(), saturated};
   for (std::size_t block = 0; block < run.blocks;) {
     // As many as share a LaneSums.
     const std::size_t place = run.first + block;
-    std::size_t group = blocks_per_sum - place % blocks_per_sum;
+    std::size_t group = kBlocksPerSum - place % kBlocksPerSum;
     if (group > run.blocks - block) group = run.blocks - block;
     if (also == Also::sum) {
-      seen.sum = _mm512_load_ps(totals.sums[place / blocks_per_sum].sum);
-      seen.squares = _mm512_load_ps(totals.sums[place / blocks_per_sum].squares);
+      seen.sum = _mm512_load_ps(totals.sums[place / kBlocksPerSum].sum);
+      seen.squares = _mm512_load_ps(totals.sums[place / kBlocksPerSum].squares);
     }
     for (std::size_t end = block + group; block < end; ++block) {
-      std::byte* planes = run.planes + block * plane_block_bytes;
-      const float* g = run.gradient + block * plane_block;
-      const float* ahead = run.ahead + block * plane_block;
-      seen.saturated = saturated + block % 2 * plane;
+      std::byte* planes = run.planes + block * kPlaneBlockBytes;
+      const float* g = run.gradient + block * kPlaneBlock;
+      const float* ahead = run.ahead + block * kPlaneBlock;
+      seen.saturated = saturated + block % 2 * kPlane;
       one_block(g, ahead, base, plan, k, planes, also, scaler, seen);
-      base += draws_per_block;
+      base += kDrawsPerBlock;
       // One block late, when the masks have reached the cache.
       if (also != Also::nothing && block > 0) {
-        totals.saturated += ones(saturated + (block - 1) % 2 * plane);
+        totals.saturated += ones(saturated + (block - 1) % 2 * kPlane);
       }
     }
     if (also == Also::sum) {
-      _mm512_store_ps(totals.sums[place / blocks_per_sum].sum, seen.sum);
-      _mm512_store_ps(totals.sums[place / blocks_per_sum].squares, seen.squares);
+      _mm512_store_ps(totals.sums[place / kBlocksPerSum].sum, seen.sum);
+      _mm512_store_ps(totals.sums[place / kBlocksPerSum].squares, seen.squares);
     }
   }
   if (also == Also::nothing || run.blocks == 0) return;
@@ -151,11 +151,11 @@ STERNA_AVX512 void decode(const std::byte* planes, float scaler, float* out, std
   const __m512 plus = _mm512_set1_ps(scaler);
   const __m512 minus = _mm512_set1_ps(-scaler);
   for (std::size_t i = 0; i < count; i += 16) {
-    const std::byte* nonzero = planes + i / plane_block * plane_block_bytes + i % plane_block / 8;
+    const std::byte* nonzero = planes + i / kPlaneBlock * kPlaneBlockBytes + i % kPlaneBlock / 8;
     __mmask16 set = 0;
     __mmask16 negative = 0;
     __builtin_memcpy(&set, nonzero, sizeof set);
-    __builtin_memcpy(&negative, nonzero + plane, sizeof negative);
+    __builtin_memcpy(&negative, nonzero + kPlane, sizeof negative);
     const __m512 v = _mm512_maskz_mov_ps(set, _mm512_mask_blend_ps(negative, plus, minus));
     if (i + 16 <= count) {
       _mm512_storeu_ps(out + i, v);
@@ -169,7 +169,7 @@ STERNA_AVX512 void decode(const std::byte* planes, float scaler, float* out, std
 
 STERNA_AVX512 std::size_t count_nonzero_avx512(const std::byte* planes, std::size_t blocks) {
   std::size_t count = 0;
-  for (; blocks > 0; --blocks, planes += plane_block_bytes) count += ones(planes);
+  for (; blocks > 0; --blocks, planes += kPlaneBlockBytes) count += ones(planes);
   return count;
 }
 

@@ -38,7 +38,7 @@ double exchange_seconds(const CodecCost& codec, std::uint64_t elements,
   const bool ternary = is_ternary(codec.codec);
   const auto n = static_cast<double>(elements);
   // Planes are whole blocks.
-  const auto sent = ternary ? static_cast<double>(rounded_up(elements, kernels::plane_block)) : n;
+  const auto sent = ternary ? static_cast<double>(rounded_up(elements, kernels::kPlaneBlock)) : n;
   const double wire =
       wire_seconds(sent * codec.bytes_up * static_cast<double>(costs.ranks_per_worker),
                    sent * codec.bytes_down, costs.link);

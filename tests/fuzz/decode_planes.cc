@@ -25,8 +25,8 @@ Planes planes_of(std::size_t count, std::uint32_t ranks, std::size_t rarity) {
     const std::uint64_t value = random.below(2 * ranks + 1) - ranks;
     for (std::size_t plane = 0; plane < kernels::sum_planes(ranks); ++plane) {
       if ((value >> plane & 1U) == 0) continue;
-      planes[i / kernels::plane_block * block_bytes + plane * kernels::plane_block / 8 +
-             i % kernels::plane_block / 8] |= std::byte{1} << (i % 8);
+      planes[i / kernels::kPlaneBlock * block_bytes + plane * kernels::kPlaneBlock / 8 +
+             i % kernels::kPlaneBlock / 8] |= std::byte{1} << (i % 8);
     }
   }
   return planes;

@@ -20,10 +20,10 @@ Bytes trits(std::size_t count, double p, std::uint64_t seed) {
   for (std::size_t i = 0; i < count; ++i) {
     const std::uint64_t draw = random.next();
     if (static_cast<double>(draw >> 11) * 0x1p-53 >= p) continue;
-    std::byte* nonzero = planes.data() + i / plane_block * plane_block_bytes + i % plane_block / 8;
+    std::byte* nonzero = planes.data() + i / kPlaneBlock * kPlaneBlockBytes + i % kPlaneBlock / 8;
     const auto bit = std::byte{1} << (i % 8);
     *nonzero |= bit;
-    if (draw % 2 != 0) nonzero[plane_block_bytes / 2] |= bit;
+    if (draw % 2 != 0) nonzero[kPlaneBlockBytes / 2] |= bit;
   }
   return planes;
 }
@@ -44,7 +44,7 @@ Bytes sums(std::size_t count, double p, std::uint32_t ranks, std::uint64_t seed)
 
 // The elements of planes of whole blocks.
 std::size_t elements(const Bytes& planes, std::uint32_t ranks) {
-  return planes.size() / sum_bytes(1, ranks) * plane_block;
+  return planes.size() / sum_bytes(1, ranks) * kPlaneBlock;
 }
 
 Bytes coded(const Bytes& planes, std::uint32_t ranks = 1, Isa isa = best_isa()) {
@@ -97,7 +97,7 @@ TEST(Entropy, HasTheSameBytesOnEveryInstructionSet) {
 }
 
 TEST(Entropy, TakesHardlyMoreThanTheEntropy) {
-  constexpr std::size_t n = 2 * entropy_segment;
+  constexpr std::size_t n = 2 * kEntropySegment;
   const auto over_limit = [](double p) {
     const Bytes planes = trits(n, p, 3);
     return 8.0 * static_cast<double>(coded(planes).size()) / (n * entropy_bits(p));
@@ -110,16 +110,16 @@ TEST(Entropy, TakesHardlyMoreThanTheEntropy) {
 }
 
 TEST(Entropy, AdaptsToEachSegment) {
-  const Bytes sparse = trits(entropy_segment, 0.01, 4);
-  const Bytes dense = trits(entropy_segment, 0.4, 5);
+  const Bytes sparse = trits(kEntropySegment, 0.01, 4);
+  const Bytes dense = trits(kEntropySegment, 0.4, 5);
   Bytes both = sparse;
   both.insert(both.end(), dense.begin(), dense.end());
   EXPECT_EQ(coded(both).size(), coded(sparse).size() + coded(dense).size());
 }
 
 TEST(Entropy, OfRunsOfSegmentsJoinedIsThatOfTheWhole) {
-  constexpr std::size_t n = 3 * entropy_segment + 777;
-  constexpr std::size_t head = 2 * entropy_segment;
+  constexpr std::size_t n = 3 * kEntropySegment + 777;
+  constexpr std::size_t head = 2 * kEntropySegment;
   const Bytes planes = trits(n, 0.3, 6);
   const Bytes whole = coded(planes);
   const auto cut = planes.begin() + planes_bytes(head);
@@ -180,7 +180,7 @@ TEST(Entropy, OfSumsGivesThemBackForEveryLengthAndNumberOfRanks) {
 }
 
 TEST(Entropy, OfTheSumsOfTwoRanksIsBelowTheirPlanesAsCounted) {
-  constexpr std::size_t n = entropy_segment + 5000;
+  constexpr std::size_t n = kEntropySegment + 5000;
   const Bytes bytes = coded(sums(n, 0.3175, 2, 1), 2);
   EXPECT_LT(8.0 * static_cast<double>(bytes.size()) / n, 1.75);  // H = 1.72, planes: 3
 }
@@ -246,19 +246,19 @@ TEST(RansFrequencies, ShareAllSlotsAndGiveEveryPossibleSymbolOne) {
       sum += frequencies[s];
       EXPECT_EQ(frequencies[s] > 0, s < weights.size() && weights[s] > 0);
     }
-    EXPECT_EQ(sum, rans_slots);
+    EXPECT_EQ(sum, kRansSlots);
   }
 }
 
 TEST(RansEncodeTable, DividesEveryStateThatTheEncoderMayDivide) {
   SeededRandom random(12);
-  for (std::uint32_t f = 1; f < rans_slots; ++f) {
+  for (std::uint32_t f = 1; f < kRansSlots; ++f) {
     RansFrequencies frequencies{};
     frequencies[0] = static_cast<std::uint16_t>(f);
-    frequencies[1] = static_cast<std::uint16_t>(rans_slots - f);
+    frequencies[1] = static_cast<std::uint16_t>(kRansSlots - f);
     const RansEncodeTable table(frequencies);
-    const std::uint32_t shift = table.entry[0] >> RansEncodeTable::shift_at & 15;
-    const std::uint32_t carry = table.entry[0] >> RansEncodeTable::carry_at;
+    const std::uint32_t shift = table.entry[0] >> RansEncodeTable::kShiftAt & 15;
+    const std::uint32_t carry = table.entry[0] >> RansEncodeTable::kCarryAt;
     const auto divides = [&](std::uint64_t x) {
       return (x + carry) * table.reciprocal[0] >> 32 >> shift == x / f;
     };

@@ -47,7 +47,7 @@ TEST(Codes, AreTheSameForEveryLength) {
   const auto g = gaussian(4100, 0.01F, 1);
   for (std::size_t n = 0; n <= 4100; ++n) {
     const TernaryDraw draw{n, 3, 1, 2};
-    const std::uint64_t first = chunk_elements * n;
+    const std::uint64_t first = kChunkElements * n;
     const auto part = std::span(g).last(n);  // so the start's alignment differs too
     const auto expected = planes_of(part, 0.025F, draw, first, Isa::scalar);
     for (const Isa isa : every_isa()) {
@@ -78,15 +78,15 @@ TEST(Codes, AreTheSameForAThousandSeeds) {
     const TernaryDraw draw{random.next(), static_cast<std::uint32_t>(random.next()),
                            static_cast<std::uint32_t>(random.below(65'536)),
                            static_cast<std::uint32_t>(random.below(65'536))};
-    const std::uint64_t first = random.below(std::uint64_t{1} << 20) * chunk_elements;
+    const std::uint64_t first = random.below(std::uint64_t{1} << 20) * kChunkElements;
     const auto g = gaussian(600, 1.0F, random.next());
     const auto wild = any_finite(600, random.next());
     const auto s = static_cast<float>(std::ldexp(1.0, static_cast<int>(random.below(200)) - 100));
     const auto expected = planes_of(g, 2.5F, draw, first, Isa::scalar);
-    const auto expected_wild = planes_of(wild, s, draw, first + plane_block, Isa::scalar);
+    const auto expected_wild = planes_of(wild, s, draw, first + kPlaneBlock, Isa::scalar);
     for (const Isa isa : every_isa()) {
       ASSERT_EQ(planes_of(g, 2.5F, draw, first, isa), expected) << i << name(isa);
-      ASSERT_EQ(planes_of(wild, s, draw, first + plane_block, isa), expected_wild)
+      ASSERT_EQ(planes_of(wild, s, draw, first + kPlaneBlock, isa), expected_wild)
           << i << name(isa);
     }
     expect_the_same_with_statistics(g, 2.5F, draw, first, expected);
@@ -213,7 +213,7 @@ TEST(Codes, StandOnAverageForTheClippedGradient) {
     magnitudes += p;
     if (!std::signbit(g[i])) continue;
     negatives += p;
-    minus[i / plane_block * plane_block_bytes + i % plane_block / 8] |= std::byte{1} << (i % 8);
+    minus[i / kPlaneBlock * kPlaneBlockBytes + i % kPlaneBlock / 8] |= std::byte{1} << (i % 8);
   }
   struct Sums {
     double sum = 0;

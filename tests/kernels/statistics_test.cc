@@ -24,7 +24,7 @@ Encoded encoded(std::span<const float> g, float s, float clip, Isa isa) {
   Encoded result;
   result.planes.resize(planes_bytes(g.size()), std::byte{0xAA});
   // In two calls, as for a tensor of two packets.
-  const std::size_t cut = std::min<std::size_t>(g.size(), 2 * chunk_elements);
+  const std::size_t cut = std::min<std::size_t>(g.size(), 2 * kChunkElements);
   const auto planes = std::span(result.planes);
   encode_with_scaler({g, 0, cut}, s, clip, draw, planes.first(planes_bytes(cut)), result.statistics,
                      isa);
@@ -127,9 +127,9 @@ TEST(GradientStatistics, FoldChunksThatWereMeasuredInAnyOrder) {
     std::vector<ChunkStatistics> found(7);
     for (const std::size_t first : {1U, 0U}) {
       for (std::size_t chunk = first; chunk < found.size(); chunk += 2) {
-        const std::size_t begin = chunk * chunk_elements;
+        const std::size_t begin = chunk * kChunkElements;
         found[chunk] = measure_chunk(
-            std::span(g).subspan(begin, std::min(chunk_elements, g.size() - begin)), 2.5F, isa);
+            std::span(g).subspan(begin, std::min(kChunkElements, g.size() - begin)), 2.5F, isa);
       }
     }
     GradientStatistics statistics;

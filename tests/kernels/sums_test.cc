@@ -44,8 +44,8 @@ std::vector<std::byte> planes_of(std::span<const int> numbers, std::uint32_t ran
   for (std::size_t i = 0; i < numbers.size(); ++i) {
     for (std::size_t plane = 0; plane < planes; ++plane) {
       if ((static_cast<std::uint32_t>(numbers[i]) >> plane & 1U) == 0) continue;
-      const std::size_t block = i / plane_block * planes * 64;
-      bytes[block + plane * 64 + i % plane_block / 8] |= std::byte{1} << (i % 8);
+      const std::size_t block = i / kPlaneBlock * planes * 64;
+      bytes[block + plane * 64 + i % kPlaneBlock / 8] |= std::byte{1} << (i % 8);
     }
   }
   return bytes;
@@ -146,13 +146,13 @@ TEST(Sums, OfManyElementsHaveTheSameBitsOnEveryInstructionSet) {
 TEST(Sums, ReachTheirLargestAndSmallestNumber) {
   for (const std::size_t ranks : {1, 2, 3, 7, 8, 9, 16, 127, 128, 255}) {
     for (const auto sign : {std::byte{0}, std::byte{0xFF}}) {
-      std::vector<std::byte> trits(plane_block_bytes, std::byte{0xFF});
+      std::vector<std::byte> trits(kPlaneBlockBytes, std::byte{0xFF});
       std::fill(trits.begin() + 64, trits.end(), sign);
       const std::vector<Packet> packets(ranks, Packet{Packing::planes, 1, trits});
       const int each = sign == std::byte{0} ? static_cast<int>(ranks) : -static_cast<int>(ranks);
       const auto expected =
-          planes_of(std::vector<int>(plane_block, each), static_cast<std::uint32_t>(ranks));
-      for (const Isa isa : every_isa()) EXPECT_EQ(summed(packets, plane_block, isa), expected);
+          planes_of(std::vector<int>(kPlaneBlock, each), static_cast<std::uint32_t>(ranks));
+      for (const Isa isa : every_isa()) EXPECT_EQ(summed(packets, kPlaneBlock, isa), expected);
     }
   }
 }

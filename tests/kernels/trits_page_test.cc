@@ -46,12 +46,12 @@ TEST(TritsPage, AnElementIsComparedWithItsWordOfThePage) {
                            static_cast<std::uint32_t>(v.number(2)),
                            static_cast<std::uint32_t>(v.number(3))};
     const std::uint64_t index = v.number(4);
-    const std::size_t element = index % plane_block;
+    const std::size_t element = index % kPlaneBlock;
     for (const Isa isa : every_isa()) {
       const auto nonzero = [&](float threshold) {
-        std::vector<float> g(plane_block, 0.0F);
+        std::vector<float> g(kPlaneBlock, 0.0F);
         g[element] = threshold;
-        std::vector<std::byte> planes(plane_block_bytes);
+        std::vector<std::byte> planes(kPlaneBlockBytes);
         ternarize(g, 0x1p32F, draw, index - element, planes, isa);  // k = 1: t is g itself
         return planes[element / 8] != std::byte{0};
       };
@@ -77,7 +77,7 @@ TEST(TritsPage, PlanesAreThePages) {
   for (const Vector& v : vectors("planes")) {
     for (const Isa isa : every_isa()) {
       const auto planes = page_planes(v, isa);
-      ASSERT_EQ(planes.size(), plane_block_bytes);
+      ASSERT_EQ(planes.size(), kPlaneBlockBytes);
       const std::string rest(112, '0');
       const auto nonzero = std::span(planes).first(64);
       const auto negative = std::span(planes).last(64);

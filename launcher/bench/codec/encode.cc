@@ -21,7 +21,7 @@ namespace sterna::launcher {
 namespace {
 
 constexpr float kClip = 2.5F;
-constexpr std::size_t kChunk = kernels::chunk_elements;  // and the buckets' size
+constexpr std::size_t kChunk = kernels::kChunkElements;  // and the buckets' size
 constexpr kernels::TernaryDraw kDraw{.seed = 1, .step = 1, .rank = 0, .tensor = 0};
 
 /// A part of a tensor that begins at `first`, and where its planes go.

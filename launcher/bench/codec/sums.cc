@@ -151,7 +151,7 @@ Result<Figures> bench_fused(const Ranks& ranks, std::size_t elements,
 }  // namespace
 
 Result<Figures> bench_codec_sums(const CodecBenchSetup& setup) {
-  const std::size_t elements = setup.elements / kernels::plane_block * kernels::plane_block;
+  const std::size_t elements = setup.elements / kernels::kPlaneBlock * kernels::kPlaneBlock;
   STERNA_ASSIGN(const Ranks ranks, Ranks::draw(setup, elements));
   STERNA_ASSIGN(Figures figures, bench_aggregate(ranks, elements, setup));
   STERNA_ASSIGN(const Figures fused, bench_fused(ranks, elements, setup));
