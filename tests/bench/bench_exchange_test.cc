@@ -37,8 +37,9 @@ TEST_F(BenchExchange, ComparesCodecsWithinThisMachine) {
 }
 
 TEST_F(BenchExchange, ComparesCodecsOverALinkThatIsShaped) {
-  // Long enough that a second report of the workers follows the first.
-  SternaProgram& program = bench({"--json", "--link", "1gbit", "--steps", "40"});
+  // Long enough that a second report of the workers follows the first while they still send, even
+  // where the launcher has to wait for a processor.
+  SternaProgram& program = bench({"--json", "--link", "1gbit", "--steps", "300"});
   const std::optional<int> exit = program.exit_code(2 * kPatience);
   if (exit == 2 && program.err().find("--link needs") != std::string::npos) {
     GTEST_SKIP() << program.err();
