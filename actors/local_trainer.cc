@@ -38,7 +38,7 @@ Result<LocalTrainer> LocalTrainer::make(const JobConfig& job) {
 }
 
 Result<double> LocalTrainer::step(std::uint64_t step, std::span<const float> images,
-                                  std::span<const std::uint8_t> labels) {
+                                  std::span<const std::uint16_t> labels) {
   const auto& specs = net_->parameters();
   for (std::size_t i = 0; i < specs.size(); ++i) net_->parameters_changed(i);
   Updates updates(specs.size());

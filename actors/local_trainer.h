@@ -23,7 +23,7 @@ class LocalTrainer {
   /// Forward, backward and update of step `step` (from 0); the loss, weight decay included.
   /// Errors: non_finite for the loss, invalid_argument for a batch of another shape.
   Result<double> step(std::uint64_t step, std::span<const float> images,
-                      std::span<const std::uint8_t> labels);
+                      std::span<const std::uint16_t> labels);
 
  private:
   class Updates;

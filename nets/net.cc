@@ -105,13 +105,13 @@ void Net::parameters_changed(std::size_t index) { graph_->parameter_changed(inde
 std::uint64_t Net::reorders() const { return backend_->reorders(); }
 
 Result<Net::Loss> Net::train_step(std::span<const float> images,
-                                  std::span<const std::uint8_t> labels, GradientSink& sink) {
+                                  std::span<const std::uint16_t> labels, GradientSink& sink) {
   STERNA_TRY(begin_step(images, labels));
   STERNA_TRY(forward(specs_.size()));
   return finish_step(sink);
 }
 
-Result<void> Net::begin_step(std::span<const float> images, std::span<const std::uint8_t> labels) {
+Result<void> Net::begin_step(std::span<const float> images, std::span<const std::uint16_t> labels) {
   if (images.size() != input_.value.size() || labels.size() != options_.batch)
     return Error{Errc::invalid_argument,
                  fmt::format("a batch of {} values and {} labels; this net takes {} and {}",

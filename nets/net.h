@@ -65,12 +65,12 @@ class Net {
   /// row-major, with a class index each. Gradients go to `sink`, the last layer's first. The loss
   /// is returned as it is, NaN included. Errors: invalid_argument for a wrong number of images or
   /// labels, or a label that is no class; then no gradient was handed out.
-  Result<Loss> train_step(std::span<const float> images, std::span<const std::uint8_t> labels,
+  Result<Loss> train_step(std::span<const float> images, std::span<const std::uint16_t> labels,
                           GradientSink& sink);
 
   /// The same step in parts, for parameters that are still on their way: begin_step(), forward()
   /// until it returns true, finish_step().
-  Result<void> begin_step(std::span<const float> images, std::span<const std::uint8_t> labels);
+  Result<void> begin_step(std::span<const float> images, std::span<const std::uint16_t> labels);
   /// Runs the layers, from where the last call stopped, that need none but the first `readable`
   /// parameters, which parameters_changed() was called for. Returns whether all layers have run.
   Result<bool> forward(std::size_t readable);
@@ -94,7 +94,7 @@ class Net {
   std::unique_ptr<Graph> graph_;
   Activation& input_;
   Activation& logits_;
-  std::vector<std::uint8_t> labels_;  // of the step that has begun
+  std::vector<std::uint16_t> labels_;  // of the step that has begun
   std::vector<ParameterSpec> specs_;
 };
 

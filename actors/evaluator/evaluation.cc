@@ -15,7 +15,7 @@
 namespace sterna::actors {
 namespace {
 
-bool right(std::span<const float> logits, std::uint8_t label) {
+bool right(std::span<const float> logits, std::uint16_t label) {
   for (std::size_t c = 0; c < logits.size(); ++c) {
     if (!std::isfinite(logits[c])) return false;
     // A tie with another class is no answer.
@@ -32,7 +32,7 @@ Result<Evaluation> evaluate(nets::Net& net, const input::Dataset& dataset, std::
   const std::uint64_t stride = dataset.count / wanted;
   std::vector<std::uint64_t> indices;
   std::vector<float> images;
-  std::vector<std::uint8_t> labels;
+  std::vector<std::uint16_t> labels;
   std::vector<float> logits;
   std::vector<float> scratch;
   std::uint64_t correct = 0;

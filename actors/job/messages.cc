@@ -216,7 +216,16 @@ Result<Batch> Batch::decode(Wire::Reader wire, WireReader& reader) {
   batch.labels = reader.bytes(wire.getLabels());
   for (const std::uint32_t row : wire.getRows()) batch.rows.push_back(row);
   batch.of = {wire.getExamples(), wire.getDataset()};
+  if (batch.labels.size() % sizeof(std::uint16_t) != 0) {
+    return Error{Errc::malformed, "half a label"};
+  }
   return batch;
+}
+
+std::vector<std::uint16_t> labels_of(const Batch& batch) {
+  std::vector<std::uint16_t> labels(batch.labels.size() / sizeof(std::uint16_t));
+  std::memcpy(labels.data(), batch.labels.data(), labels.size() * sizeof(std::uint16_t));
+  return labels;
 }
 
 }  // namespace sterna::actors

@@ -151,12 +151,15 @@ struct Batch {
   std::uint64_t step = 0;
   std::uint32_t rank = 0;
   Bytes images;                          ///< fp32, NCHW
-  Bytes labels;                          ///< one byte each
+  Bytes labels;                          ///< see labels_of
   std::vector<std::uint32_t> rows = {};  ///< from a shard: which of the batch these are, ascending
   ShardOf of = {};
   void encode(Wire::Builder wire, WireWriter& writer) const;
   static Result<Batch> decode(Wire::Reader wire, WireReader& reader);
 };
+
+/// The labels of a batch, on the wire 16 bits each, the lower byte first.
+std::vector<std::uint16_t> labels_of(const Batch& batch);
 
 struct NextBatch {
   using Wire = schema::NextBatch;

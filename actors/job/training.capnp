@@ -236,7 +236,7 @@ struct Batch {
   step @0 :UInt64;
   rank @1 :UInt32;
   images @2 :Data;   # fp32, one image after the other, CHW
-  labels @3 :Data;   # one byte each
+  labels @3 :Data;   # 16 bits each, the lower byte first
   # Of a reader with a shard: the rows of the batch that lie in it, ascending, and what it is a part
   # of. Else empty and 0: it is the whole batch.
   rows @4 :List(UInt32);

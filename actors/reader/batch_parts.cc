@@ -12,6 +12,8 @@
 namespace sterna::actors {
 namespace {
 
+constexpr std::size_t kLabelSize = sizeof(std::uint16_t);
+
 /// Of a SHA-256 in hexadecimal.
 std::uint64_t first_8_bytes(const std::string& sha256) {
   std::uint64_t value = 0;
@@ -72,10 +74,10 @@ std::string mistake_in(const Batch& part, const Batch& first, const std::string&
         "{:016x})",
         part.of.examples, part.of.dataset, first_reader, first.of.examples, first.of.dataset);
   }
-  if (part.labels.size() != part.rows.size() ||
+  if (part.labels.size() != part.rows.size() * kLabelSize ||
       part.images.size() != image_size(part) * part.rows.size()) {
     return fmt::format("it answers {} rows with {} labels and {} bytes of images", part.rows.size(),
-                       part.labels.size(), part.images.size());
+                       part.labels.size() / kLabelSize, part.images.size());
   }
   return "";
 }
@@ -98,8 +100,8 @@ Batch rows_of(const input::BatchQuestion& question, const input::TrainingPart& p
     batch.of = {part.examples, first_8_bytes(part.sha256)};
   }
   const auto images = pool.take(indices.size() * part.dataset.image_size() * sizeof(float));
-  const auto labels = pool.take(indices.size());
-  input::gather(part.dataset, indices, images->as<float>(), labels->as<std::uint8_t>());
+  const auto labels = pool.take(indices.size() * kLabelSize);
+  input::gather(part.dataset, indices, images->as<float>(), labels->as<std::uint16_t>());
   batch.images = share(images);
   batch.labels = share(labels);
   return batch;
@@ -130,11 +132,12 @@ Result<Batch> put_together(const input::BatchQuestion& question, std::span<const
     if (!mistake.empty()) return malformed(shard, mistake);
   }
   const auto images = pool.take(question.batch * size);
-  const auto labels = pool.take(question.batch);
+  const auto labels = pool.take(question.batch * kLabelSize);
   for (const Batch& part : parts) {
     for (std::size_t i = 0; i < part.rows.size(); ++i) {
       std::memcpy(images->data() + part.rows[i] * size, part.images.data() + i * size, size);
-      labels->data()[part.rows[i]] = part.labels.data()[i];
+      std::memcpy(labels->data() + part.rows[i] * kLabelSize, part.labels.data() + i * kLabelSize,
+                  kLabelSize);
     }
   }
   return Batch{.step = question.step,

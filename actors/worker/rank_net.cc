@@ -68,9 +68,7 @@ std::string RankNet::where(std::uint64_t step) const {
 Result<bool> RankNet::forward(std::uint64_t step, const Batch& batch, std::uint32_t readable) {
   if (begun_ != step) {
     std::vector<float> scratch;
-    const auto labels =
-        std::span(reinterpret_cast<const std::uint8_t*>(batch.labels.data()), batch.labels.size());
-    const Result<void> begun = net_->begin_step(floats(batch.images, scratch), labels);
+    const Result<void> begun = net_->begin_step(floats(batch.images, scratch), labels_of(batch));
     if (!begun) return Error(begun.error()).in(where(step));
     begun_ = step;
     readable_ = 0;

@@ -13,7 +13,7 @@ void preprocess_mnist(std::span<const std::uint8_t> image, std::span<float> out)
 }
 
 void gather(const Dataset& dataset, std::span<const std::uint64_t> indices, std::span<float> images,
-            std::span<std::uint8_t> labels) {
+            std::span<std::uint16_t> labels) {
   const std::size_t size = dataset.image_size();
   assert(images.size() == indices.size() * size && labels.size() == indices.size());
   for (std::size_t i = 0; i < indices.size(); ++i) {

@@ -16,6 +16,6 @@ void preprocess_mnist(std::span<const std::uint8_t> image, std::span<float> out)
 /// The preprocessed images and the labels of `indices`, in their order: `images` holds
 /// indices.size() x image_size() floats (NCHW, as MNIST has one channel), `labels` one a index.
 void gather(const Dataset& dataset, std::span<const std::uint64_t> indices, std::span<float> images,
-            std::span<std::uint8_t> labels);
+            std::span<std::uint16_t> labels);
 
 }  // namespace sterna::input

@@ -56,7 +56,7 @@ Dataset draw_digits(std::uint64_t seed, Split split, std::size_t count,
                  .channels = 1,
                  .classes = alphabet.size(),
                  .images = std::vector<std::uint8_t>(count * kPixels),
-                 .labels = std::vector<std::uint8_t>(count)};
+                 .labels = std::vector<std::uint16_t>(count)};
   for (std::size_t i = 0; i < count; ++i) {
     digits.labels[i] = write_digit(alphabet, seed, split, static_cast<std::uint32_t>(i),
                                    std::span(digits.images).subspan(i * kPixels, kPixels));

@@ -1,4 +1,5 @@
-// A data set in memory: images and labels as bytes, in the order of the file they came from.
+// A data set in memory: images as bytes, labels as numbers, in the order of the file they came
+// from.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +18,7 @@ struct Dataset {
   std::size_t channels = 1;
   std::size_t classes = 0;
   std::vector<std::uint8_t> images;
-  std::vector<std::uint8_t> labels;
+  std::vector<std::uint16_t> labels;
 
   std::size_t image_size() const { return rows * columns * channels; }
   /// The bytes of image `index` (index < count).

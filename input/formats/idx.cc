@@ -190,7 +190,7 @@ Result<IdxImages> read_idx_images(const fs::path& path) {
                    std::move(content.elements)};
 }
 
-Result<std::vector<std::uint8_t>> read_idx_labels(const fs::path& path, std::size_t classes) {
+Result<std::vector<std::uint16_t>> read_idx_labels(const fs::path& path, std::size_t classes) {
   STERNA_ASSIGN(IdxContent content, read_idx(path, kLabelsMagic));
   const auto& labels = content.elements;
   const auto bad = std::find_if(labels.begin(), labels.end(),
@@ -200,7 +200,7 @@ Result<std::vector<std::uint8_t>> read_idx_labels(const fs::path& path, std::siz
                                        "the file is damaged or of another data set",
                                        bad - labels.begin(), *bad, classes, classes - 1));
   }
-  return std::move(content.elements);
+  return std::vector<std::uint16_t>(labels.begin(), labels.end());
 }
 
 Result<Dataset> load_mnist(const fs::path& dir, Split split) {
@@ -208,7 +208,7 @@ Result<Dataset> load_mnist(const fs::path& dir, Split split) {
   STERNA_ASSIGN(const fs::path images_path, find_file(dir, names.images));
   STERNA_ASSIGN(const fs::path labels_path, find_file(dir, names.labels));
   STERNA_ASSIGN(IdxImages images, read_idx_images(images_path));
-  STERNA_ASSIGN(std::vector<std::uint8_t> labels, read_idx_labels(labels_path, kMnistClasses));
+  STERNA_ASSIGN(std::vector<std::uint16_t> labels, read_idx_labels(labels_path, kMnistClasses));
   STERNA_TRY(check_shapes(images_path, images.count, images.rows, images.columns, labels_path,
                           labels.size()));
   return Dataset{.count = images.count,
@@ -235,8 +235,12 @@ Result<void> write_idx_images(const fs::path& path, std::span<const std::uint8_t
   return write_idx(path, kImagesMagic, {pixels.size() / (rows * columns), rows, columns}, pixels);
 }
 
-Result<void> write_idx_labels(const fs::path& path, std::span<const std::uint8_t> labels) {
-  return write_idx(path, kLabelsMagic, {labels.size()}, labels);
+Result<void> write_idx_labels(const fs::path& path, std::span<const std::uint16_t> labels) {
+  const std::vector<std::uint8_t> bytes(labels.begin(), labels.end());
+  if (!std::equal(labels.begin(), labels.end(), bytes.begin()))
+    return Error{Errc::invalid_argument,
+                 fmt::format("{}: labels above 255 do not fit an IDX file's bytes", path.string())};
+  return write_idx(path, kLabelsMagic, {labels.size()}, bytes);
 }
 
 }  // namespace sterna::input

@@ -36,8 +36,8 @@ IdxNames mnist_names(Split split);
 Result<IdxImages> read_idx_images(const std::filesystem::path& path);
 
 /// Reads a labels file (one dimension of unsigned bytes); each label must be below `classes`.
-Result<std::vector<std::uint8_t>> read_idx_labels(const std::filesystem::path& path,
-                                                  std::size_t classes);
+Result<std::vector<std::uint16_t>> read_idx_labels(const std::filesystem::path& path,
+                                                   std::size_t classes);
 
 /// One split of MNIST, or of any data set in its form (28 x 28 pixels, 10 classes), from the files
 /// [train|t10k]-{images-idx3,labels-idx1}-ubyte[.gz] of `dir`. Where both forms of a file are
@@ -49,11 +49,12 @@ Result<Dataset> load_mnist(const std::filesystem::path& dir, Split split);
 /// Errors as load_mnist's.
 Result<void> check_mnist(const std::filesystem::path& dir, Split split);
 
-/// Writes plain IDX files, atomically. `pixels` holds count x rows x columns bytes.
+/// Writes plain IDX files, atomically. `pixels` holds count x rows x columns bytes. A label above
+/// 255 is `invalid_argument`: the format's have one byte.
 Result<void> write_idx_images(const std::filesystem::path& path,
                               std::span<const std::uint8_t> pixels, std::size_t rows,
                               std::size_t columns);
 Result<void> write_idx_labels(const std::filesystem::path& path,
-                              std::span<const std::uint8_t> labels);
+                              std::span<const std::uint16_t> labels);
 
 }  // namespace sterna::input

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <fstream>
 #include <iterator>
@@ -76,7 +77,12 @@ std::optional<ShardLabel> parse_label(std::string_view text) {
 std::string sha256_of(const Dataset& dataset) {
   Sha256 sum;
   sum.update(dataset.images);
-  sum.update(dataset.labels);
+  // Shards that were written when labels were bytes keep their sum.
+  for (const std::uint16_t label : dataset.labels) {
+    const std::array<std::uint8_t, 2> bytes{static_cast<std::uint8_t>(label),
+                                            static_cast<std::uint8_t>(label >> 8)};
+    sum.update(std::span(bytes).first(dataset.classes <= 256 ? 1 : 2));
+  }
   return sum.hex();
 }
 

@@ -48,7 +48,8 @@ std::string folder_name(const ShardId& shard);
 struct ShardLabel {
   ShardId shard;
   std::uint64_t examples = 0;  ///< of the whole training set
-  std::string sha256;          ///< of its pixels, then its labels, without the files' headers
+  std::string sha256;          ///< of its pixels, then its labels (a byte each up to 256 classes,
+                               ///< else two, the lower first), without the files' headers
   bool operator==(const ShardLabel&) const = default;
 };
 

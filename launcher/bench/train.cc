@@ -40,7 +40,7 @@ Result<double> local_step(const actors::JobConfig& job, const input::Dataset& da
   STERNA_ASSIGN(actors::LocalTrainer trainer, actors::LocalTrainer::make(job));
   std::vector<double> times;
   std::vector<float> images(kBatch * data.image_size());
-  std::vector<std::uint8_t> labels(kBatch);
+  std::vector<std::uint16_t> labels(kBatch);
   const SteadyClock clock;
   Time last = clock.now();
   for (std::uint64_t step = 0; step < job.steps; ++step) {

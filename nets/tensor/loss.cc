@@ -6,7 +6,7 @@
 
 namespace sterna::nets {
 
-float softmax_cross_entropy(std::span<const float> logits, std::span<const std::uint8_t> labels,
+float softmax_cross_entropy(std::span<const float> logits, std::span<const std::uint16_t> labels,
                             std::size_t classes, std::span<float> gradient) {
   const std::size_t batch = labels.size();
   const double share = 1.0 / static_cast<double>(batch);

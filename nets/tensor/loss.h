@@ -10,7 +10,7 @@ namespace sterna::nets {
 /// The mean over the batch of -log softmax(logits)[label], natural logarithm. `logits` and
 /// `gradient` are labels.size() × classes, row-major; labels are below `classes`. The gradient by
 /// the logits, (softmax - onehot) / batch, is written to `gradient`. NaN in gives NaN out.
-float softmax_cross_entropy(std::span<const float> logits, std::span<const std::uint8_t> labels,
+float softmax_cross_entropy(std::span<const float> logits, std::span<const std::uint16_t> labels,
                             std::size_t classes, std::span<float> gradient);
 
 /// Adds decay·w to each gradient and returns Σ w² (not yet multiplied by decay / 2), in an order of

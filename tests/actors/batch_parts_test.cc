@@ -26,7 +26,8 @@ class BatchParts : public testing::Test {
     }
   }
 
-  /// Example i has the label i mod 10, and pixels that tell it from others.
+  /// Example i has the label 950 + i mod 51, which takes two bytes, and pixels that tell it
+  /// from others.
   static input::TrainingPart part(const input::ExampleRange& range, const std::string& sha256) {
     input::TrainingPart part;
     part.range = range;
@@ -34,9 +35,9 @@ class BatchParts : public testing::Test {
     part.sha256 = sha256;
     part.dataset.count = range.count();
     part.dataset.rows = part.dataset.columns = 2;
-    part.dataset.classes = 10;
+    part.dataset.classes = 1001;
     for (std::uint64_t i = range.first; i < range.end; ++i) {
-      part.dataset.labels.push_back(static_cast<std::uint8_t>(i % 10));
+      part.dataset.labels.push_back(static_cast<std::uint16_t>(950 + i % 51));
       for (std::size_t pixel = 0; pixel < kPixels; ++pixel) {
         part.dataset.images.push_back(static_cast<std::uint8_t>(i * 2 + pixel));
       }
@@ -64,6 +65,9 @@ TEST_F(BatchParts, MakeTheBatchOfAReaderThatHoldsAll) {
   ASSERT_TRUE(batch.ok()) << batch.error().message;
   EXPECT_TRUE(std::ranges::equal(batch->images.view(), all.images.view()));
   EXPECT_TRUE(std::ranges::equal(batch->labels.view(), all.labels.view()));
+  const auto indices = input::batch_indices(question, kExamples);
+  for (std::size_t row = 0; row < indices.size(); ++row)
+    EXPECT_EQ(labels_of(*batch)[row], 950 + indices[row] % 51) << row;
   EXPECT_EQ(batch->step, question.step);
   EXPECT_EQ(batch->rank, question.rank);
 }
@@ -77,14 +81,14 @@ TEST_F(BatchParts, MayBeEmpty) {
   }
   const Result<Batch> batch = put_together(small, parts, readers, pool);
   ASSERT_TRUE(batch.ok()) << batch.error().message;
-  EXPECT_EQ(batch->labels.size(), 1U);
+  EXPECT_EQ(labels_of(*batch).size(), 1U);
 }
 
 TEST_F(BatchParts, ARowThatIsMissingIsItsReaders) {
   parts[1].rows.pop_back();
   EXPECT_THAT(complaint(), HasSubstr("reader1: it answers "));
   const std::size_t rows = parts[1].rows.size();
-  parts[1].labels = share(make_buffer(rows));
+  parts[1].labels = share(make_buffer(2 * rows));
   parts[1].images = share(make_buffer(rows * kPixels * sizeof(float)));
   EXPECT_THAT(complaint(), HasSubstr("reader1: it leaves out row "));
 }
@@ -107,9 +111,9 @@ TEST_F(BatchParts, ARowBeyondTheBatchIsRefused) {
 }
 
 TEST_F(BatchParts, LabelsAndImagesAreAsManyAsRows) {
-  parts[0].labels = share(make_buffer(parts[0].rows.size() + 1));
+  parts[0].labels = share(make_buffer(2 * parts[0].rows.size() + 2));
   EXPECT_THAT(complaint(), HasSubstr("reader0: it answers"));
-  parts[0].labels = share(make_buffer(parts[0].rows.size()));
+  parts[0].labels = share(make_buffer(2 * parts[0].rows.size()));
   parts[0].images = share(make_buffer(parts[0].images.size() + 1));
   EXPECT_THAT(complaint(), HasSubstr("reader0: it answers"));
   parts[0].images = share(make_buffer(parts[0].rows.size() * 8));

@@ -290,7 +290,7 @@ TEST_F(JobTest, OneRankWithoutACodecIsTheLocalTrainer) {
   const auto dataset = input::load_mnist(job.data.dir, input::Split::train);
   ASSERT_TRUE(dataset.ok());
   std::vector<float> images(job.batch * dataset->image_size());
-  std::vector<std::uint8_t> labels(job.batch);
+  std::vector<std::uint16_t> labels(job.batch);
   for (std::uint64_t step = 0; step < job.steps; ++step) {
     input::gather(*dataset, input::batch_indices({job.seed, step, 0, 1, job.batch}, dataset->count),
                   images, labels);
@@ -406,7 +406,7 @@ TEST_F(JobTest, AReaderAnswersTheSameQuestionAlwaysTheSameAndRefusesImpossibleOn
   ASSERT_TRUE(first.ok() && second.ok());
   EXPECT_TRUE(std::ranges::equal(first->images.view(), second->images.view()));
   EXPECT_TRUE(std::ranges::equal(first->labels.view(), second->labels.view()));
-  EXPECT_EQ(first->labels.size(), job.batch);
+  EXPECT_EQ(labels_of(*first).size(), job.batch);
   EXPECT_FALSE(ask("reader0", {.step = 7, .rank = 2}).ok());
   EXPECT_FALSE(ask("reader0", {.step = 30, .rank = 1}).ok());
 }

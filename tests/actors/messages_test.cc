@@ -56,8 +56,9 @@ class Values {
     for (char& c : text) c = static_cast<char>('a' + random_() % 26);
     return text;
   }
-  Bytes bytes(std::size_t most) {
-    const std::size_t size = random_() % (most + 1);
+  /// A multiple of `unit`.
+  Bytes bytes(std::size_t most, std::size_t unit = 1) {
+    const std::size_t size = random_() % (most / unit + 1) * unit;
     const auto buffer = make_buffer(size);
     for (std::byte& b : buffer->bytes()) b = static_cast<std::byte>(random_());
     return share(buffer);
@@ -232,8 +233,8 @@ TEST(Messages, PullsParametersAndBatchesSurviveTheWire) {
     const NextBatch next{v.u64(), v.u32()};
     EXPECT_EQ(round_trip(next)->step, next.step);
     EXPECT_EQ(round_trip(next)->rank, next.rank);
-    const Batch batch{v.u64(),           v.u32(), v.bytes(200000), v.bytes(64), {v.u32(), v.u32()},
-                      {v.u64(), v.u64()}};
+    const Batch batch{
+        v.u64(), v.u32(), v.bytes(200000), v.bytes(64, 2), {v.u32(), v.u32()}, {v.u64(), v.u64()}};
     const auto batch_again = round_trip(batch);
     ASSERT_TRUE(batch_again.ok());
     EXPECT_EQ(batch_again->step, batch.step);
@@ -243,6 +244,12 @@ TEST(Messages, PullsParametersAndBatchesSurviveTheWire) {
     EXPECT_EQ(batch_again->rows, batch.rows);
     EXPECT_EQ(batch_again->of, batch.of);
   }
+}
+
+TEST(Messages, HalfALabelIsMalformed) {
+  Values v(0);
+  Batch batch{.images = v.bytes(8), .labels = share(make_buffer(3))};
+  EXPECT_EQ(round_trip(batch).error().code, Errc::malformed);
 }
 
 TEST(Messages, ScalersSurviveTheWire) {

@@ -17,7 +17,7 @@ constexpr std::size_t kSide = 28;
 
 struct Split {
   std::vector<std::uint8_t> pixels;
-  std::vector<std::uint8_t> labels;
+  std::vector<std::uint16_t> labels;
 };
 
 /// Class c is a bright bar at row 2c + 4, with noise.
@@ -25,7 +25,7 @@ Split draw(std::size_t count, std::uint64_t seed) {
   SeededRandom random(seed);
   Split split;
   for (std::size_t i = 0; i < count; ++i) {
-    const auto label = static_cast<std::uint8_t>(random.below(10));
+    const auto label = static_cast<std::uint16_t>(random.below(10));
     split.labels.push_back(label);
     for (std::size_t row = 0; row < kSide; ++row) {
       for (std::size_t column = 0; column < kSide; ++column) {
@@ -300,7 +300,7 @@ std::string sequential_oracle(const JobConfig& job) {
     slots.emplace_back(rule.slots(), std::vector<float>(net->parameter(t).size()));
   }
   std::vector<float> images(job.batch * dataset.image_size());
-  std::vector<std::uint8_t> labels(job.batch);
+  std::vector<std::uint16_t> labels(job.batch);
   std::vector<Scalers> last(tensors);  // shared, of the step before
   for (std::uint64_t step = 0; step < job.steps; ++step) {
     std::vector<Gradients> gradients(job.ranks);

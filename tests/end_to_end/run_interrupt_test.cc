@@ -31,7 +31,7 @@ class RunInterrupt : public RunTest {
                                         kSide)
                     .ok());
     EXPECT_TRUE(input::write_idx_labels(path("many") + "/" + names.labels,
-                                        std::vector<std::uint8_t>(kImages))
+                                        std::vector<std::uint16_t>(kImages))
                     .ok());
     return path("many");
   }

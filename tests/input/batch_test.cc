@@ -144,15 +144,15 @@ TEST(Preprocess, GatherFollowsTheOrderOfTheIndices) {
                         .rows = 1,
                         .columns = 2,
                         .channels = 1,
-                        .classes = 10,
+                        .classes = 1001,
                         .images = {0, 0, 255, 0, 0, 255},
-                        .labels = {7, 8, 9}};
+                        .labels = {7, 8, 1000}};
   std::vector<float> images(4);
-  std::vector<std::uint8_t> labels(2);
+  std::vector<std::uint16_t> labels(2);
   const std::vector<std::uint64_t> indices = {2, 1};
   gather(dataset, indices, images, labels);
   EXPECT_THAT(images, ::testing::ElementsAre(-1, 1, 1, -1));
-  EXPECT_THAT(labels, ::testing::ElementsAre(9, 8));
+  EXPECT_THAT(labels, ::testing::ElementsAre(1000, 8));
 }
 
 }  // namespace

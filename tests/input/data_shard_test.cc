@@ -71,7 +71,7 @@ TEST_F(SplitData, TheShardsInTheirOrderAreTheWholeSetAndEachHasAllTestExamples) 
   const Dataset whole = load_mnist(scratch_ / "whole", Split::train).value();
   const Dataset test = load_mnist(scratch_ / "whole", Split::test).value();
   std::vector<std::uint8_t> images;
-  std::vector<std::uint8_t> labels;
+  std::vector<std::uint16_t> labels;
   for (std::uint32_t index = 0; index < 3; ++index) {
     const TrainingPart part = load(shard(index, 3), ShardId{index, 3});
     EXPECT_EQ(part.examples, 11U);

@@ -207,7 +207,7 @@ TEST(RealMnist, HasTheCountsAndTheLabelsThatItIsKnownFor) {
   EXPECT_EQ(test->count, 10000U);
   const auto histogram = [](const Dataset& data) {
     std::array<int, 10> counts{};
-    for (const std::uint8_t label : data.labels) ++counts.at(label);
+    for (const std::uint16_t label : data.labels) ++counts.at(label);
     return counts;
   };
   EXPECT_THAT(histogram(*train),

@@ -43,6 +43,8 @@ Bytes8 labels_file(std::uint32_t count, Bytes8 labels) {
   return file;
 }
 
+using Labels = std::vector<std::uint16_t>;
+
 /// A directory with a training split of three images of noise and the labels 3, 1, 4.
 class MnistFiles : public ::testing::Test {
  protected:
@@ -52,7 +54,7 @@ class MnistFiles : public ::testing::Test {
         pixels_(std::size_t{3} * 28 * 28) {
     std::iota(pixels_.begin(), pixels_.end(), std::uint8_t{0});
     EXPECT_TRUE(write_idx_images(images_, pixels_, 28, 28).ok());
-    EXPECT_TRUE(write_idx_labels(labels_, Bytes8{3, 1, 4}).ok());
+    EXPECT_TRUE(write_idx_labels(labels_, Labels{3, 1, 4}).ok());
   }
 
   /// The error of loading, which must be one line, name `path` and hold `words`.
@@ -172,12 +174,12 @@ TEST_F(MnistFiles, AWrongMagicNumberIsRefusedWithWhatWasFound) {
 }
 
 TEST_F(MnistFiles, CountsThatDifferAreRefused) {
-  ASSERT_TRUE(write_idx_labels(labels_, Bytes8{1, 2}).ok());
+  ASSERT_TRUE(write_idx_labels(labels_, Labels{1, 2}).ok());
   expect_error(labels_, "2 labels for the 3 images");
 }
 
 TEST_F(MnistFiles, ALabelOutOfRangeIsRefusedWithItsPlace) {
-  ASSERT_TRUE(write_idx_labels(labels_, Bytes8{1, 2, 10}).ok());
+  ASSERT_TRUE(write_idx_labels(labels_, Labels{1, 2, 10}).ok());
   expect_error(labels_, "label 2 is 10");
 }
 
@@ -241,8 +243,15 @@ TEST_F(MnistFiles, AGlanceSaysOfABrokenFileWhatReadingItSays) {
   }
 }
 
+TEST_F(MnistFiles, ALabelThatDoesNotFitAByteIsNotWritten) {
+  const Result<void> written = write_idx_labels(labels_, Labels{1, 256});
+  ASSERT_FALSE(written.ok());
+  EXPECT_THAT(written.error().message, HasSubstr(labels_.string()));
+  EXPECT_EQ(read_idx_labels(labels_, 10).value(), (Labels{3, 1, 4}));
+}
+
 TEST(Idx, WritingToAMissingDirectoryIsAnErrorThatNamesTheFile) {
-  const Result<void> written = write_idx_labels("/nonexistent-sterna/labels", Bytes8{1});
+  const Result<void> written = write_idx_labels("/nonexistent-sterna/labels", Labels{1});
   ASSERT_FALSE(written.ok());
   EXPECT_THAT(written.error().message, HasSubstr("/nonexistent-sterna/labels"));
 }

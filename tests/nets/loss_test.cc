@@ -18,7 +18,7 @@ std::vector<float> narrow(const std::vector<double>& values) {
 
 TEST(SoftmaxCrossEntropy, AgreesWithFiniteDifferences) {
   SeededRandom random(1);
-  const std::vector<std::uint8_t> labels{0, 6, 3};
+  const std::vector<std::uint16_t> labels{0, 6, 3};
   reference::Values logits = random_values(21, 4, random);
   std::vector<float> gradient(21);
   const float loss = softmax_cross_entropy(narrow(logits), labels, 7, gradient);
@@ -37,14 +37,15 @@ TEST(SoftmaxCrossEntropy, AgreesWithFiniteDifferences) {
 TEST(SoftmaxCrossEntropy, DoesNotOverflow) {
   const std::vector<float> logits{1e30F, -1e30F};
   std::vector<float> gradient(2);
-  EXPECT_EQ(softmax_cross_entropy(logits, std::vector<std::uint8_t>{0}, 2, gradient), 0.0F);
+  EXPECT_EQ(softmax_cross_entropy(logits, std::vector<std::uint16_t>{0}, 2, gradient), 0.0F);
   EXPECT_EQ(gradient, (std::vector<float>{0, 0}));
 }
 
 TEST(SoftmaxCrossEntropy, PassesNanOn) {
   const std::vector<float> logits{std::numeric_limits<float>::quiet_NaN(), 0};
   std::vector<float> gradient(2);
-  EXPECT_TRUE(std::isnan(softmax_cross_entropy(logits, std::vector<std::uint8_t>{1}, 2, gradient)));
+  EXPECT_TRUE(
+      std::isnan(softmax_cross_entropy(logits, std::vector<std::uint16_t>{1}, 2, gradient)));
 }
 
 TEST(AddDecay, AddsTheDerivativeOfItsLossTerm) {

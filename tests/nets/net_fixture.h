@@ -53,7 +53,7 @@ struct Batch {
   explicit Batch(std::size_t count, std::uint64_t seed = 7) {
     SeededRandom noise(seed);
     for (std::size_t i = 0; i < count; ++i) {
-      labels.push_back(static_cast<std::uint8_t>(noise.below(10)));
+      labels.push_back(static_cast<std::uint16_t>(noise.below(10)));
       SeededRandom pattern(1000 + labels.back());
       const auto shape = random_values(784, 1, pattern), rest = random_values(784, 0.3, noise);
       for (std::size_t p = 0; p < 784; ++p)
@@ -61,13 +61,13 @@ struct Batch {
     }
   }
   std::vector<float> images;
-  std::vector<std::uint8_t> labels;
+  std::vector<std::uint16_t> labels;
 };
 
 /// A net's loss without decay, and its gradients in the order of the parameter table where wanted.
 using ReferenceNet = std::function<double(
     const std::vector<reference::Values>& parameters, const reference::Values& images,
-    std::span<const std::uint8_t> labels, std::vector<reference::Values>* gradients)>;
+    std::span<const std::uint16_t> labels, std::vector<reference::Values>* gradients)>;
 
 /// Gradients and loss against the reference's.
 inline void expect_reference_gradients(Net& net, const ReferenceNet& reference, const Batch& batch,

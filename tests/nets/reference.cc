@@ -131,7 +131,8 @@ Values relu_backward(const Values& x, const Values& dy) {
   return dx;
 }
 
-double cross_entropy(const Values& logits, std::span<const std::uint8_t> labels, Values* gradient) {
+double cross_entropy(const Values& logits, std::span<const std::uint16_t> labels,
+                     Values* gradient) {
   const std::size_t batch = labels.size(), classes = logits.size() / batch;
   if (gradient != nullptr) gradient->assign(logits.size(), 0);
   double loss = 0;
@@ -149,7 +150,7 @@ double cross_entropy(const Values& logits, std::span<const std::uint8_t> labels,
 }
 
 double lenet(const std::vector<Values>& p, const Values& images,
-             std::span<const std::uint8_t> labels, std::vector<Values>* gradients) {
+             std::span<const std::uint16_t> labels, std::vector<Values>* gradients) {
   const std::size_t n = labels.size();
   const Window five{.kernel = 5, .stride = 1, .padding = Padding::same};
   const Window halve{.kernel = 2, .stride = 2, .padding = Padding::same};
@@ -176,8 +177,8 @@ double lenet(const std::vector<Values>& p, const Values& images,
   return loss;
 }
 
-double mlp(const std::vector<Values>& p, const Values& images, std::span<const std::uint8_t> labels,
-           std::vector<Values>* gradients) {
+double mlp(const std::vector<Values>& p, const Values& images,
+           std::span<const std::uint16_t> labels, std::vector<Values>* gradients) {
   const std::size_t n = labels.size(), layers = p.size() / 2;
   std::vector<Values> inputs = {images}, outputs;  // by layer; outputs before their ReLU
   for (std::size_t i = 0; i < layers; ++i) {

@@ -35,15 +35,15 @@ Values relu(const Values& x);
 Values relu_backward(const Values& x, const Values& dy);
 
 /// Mean cross-entropy; `gradient` (if wanted) is by the logits.
-double cross_entropy(const Values& logits, std::span<const std::uint8_t> labels,
+double cross_entropy(const Values& logits, std::span<const std::uint16_t> labels,
                      Values* gradient = nullptr);
 
 /// LeNet's loss without decay, and its gradients in the order of the parameter table.
 double lenet(const std::vector<Values>& parameters, const Values& images,
-             std::span<const std::uint8_t> labels, std::vector<Values>* gradients = nullptr);
+             std::span<const std::uint16_t> labels, std::vector<Values>* gradients = nullptr);
 
 /// The same of the multilayer perceptron with as many layers as `parameters` has weights.
 double mlp(const std::vector<Values>& parameters, const Values& images,
-           std::span<const std::uint8_t> labels, std::vector<Values>* gradients = nullptr);
+           std::span<const std::uint16_t> labels, std::vector<Values>* gradients = nullptr);
 
 }  // namespace sterna::nets::reference

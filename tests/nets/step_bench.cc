@@ -52,8 +52,8 @@ int main(int argc, char** argv) {
   std::vector<float> images;
   for (const double value : random_values(batch * 784, 1, random))
     images.push_back(static_cast<float>(value));
-  std::vector<std::uint8_t> labels(batch);
-  for (auto& label : labels) label = static_cast<std::uint8_t>(random.below(10));
+  std::vector<std::uint16_t> labels(batch);
+  for (auto& label : labels) label = static_cast<std::uint16_t>(random.below(10));
 
   Ignore sink;
   std::vector<double> times;

@@ -31,7 +31,7 @@ Result<std::vector<std::vector<float>>> capture_lenet_gradients(std::uint64_t st
   job.ranks = 1;
   STERNA_ASSIGN(actors::LocalTrainer trainer, actors::LocalTrainer::make(job));
   std::vector<float> images(kBatch * data.image_size());
-  std::vector<std::uint8_t> labels(kBatch);
+  std::vector<std::uint16_t> labels(kBatch);
   const auto show = [&](std::uint64_t step) {
     input::gather(data, input::batch_indices({job.seed, step, 0, 1, job.batch}, data.count), images,
                   labels);

@@ -70,7 +70,7 @@ Result<double> own_step_seconds(const ExchangeShape& shape) {
   std::size_t pixels = 1;
   for (const std::size_t side : net->input_shape()) pixels *= side;
   const std::vector<float> image(pixels);
-  const std::array<std::uint8_t, 1> label{};
+  const std::array<std::uint16_t, 1> label{};
   const SteadyClock clock;
   std::vector<double> times;
   for (int step = 0; step < kOwnSteps; ++step) {
