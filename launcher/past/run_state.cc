@@ -147,7 +147,7 @@ std::string state_json_line(const RunState& state) {
 
 Result<RunState> parse_state(std::string_view text) {
   const Json json = Json::parse(text, nullptr, false);
-  if (json.is_discarded() || !json.is_object() || json.value("format", 0) != format) {
+  if (json.is_discarded() || !json.is_object() || json.value("format", Json()) != format) {
     return Error{Errc::malformed, "no state of a run"};
   }
   try {

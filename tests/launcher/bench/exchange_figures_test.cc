@@ -1,10 +1,8 @@
-// What `sterna bench exchange` makes of its measurements, and the runs that it asks for.
+// What `sterna bench exchange` makes of its measurements.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "launcher/bench/exchange/emulated_hosts.h"
 #include "launcher/bench/exchange/exchange_figures.h"
-#include "launcher/bench/exchange/exchange_job.h"
 
 namespace sterna::launcher {
 namespace {
@@ -81,33 +79,6 @@ TEST(ExchangeFigures, AreATableForPeople) {
   const std::vector<std::string> lines = lines_of(rounds, figures);
   EXPECT_THAT(lines, Contains(HasSubstr("time over wire's")));
   EXPECT_THAT(lines, Contains(testing::ContainsRegex("last_step +50.00 +20.00")));
-}
-
-TEST(ExchangeJob, IsOneTensorWhereOneMayBeSoLarge) {
-  EXPECT_THAT(exchange_tensors({.elements = 25'600'000}), ElementsAre(25000));
-  EXPECT_THAT(exchange_tensors({.elements = 1}), ElementsAre(1));
-  EXPECT_THAT(exchange_tensors({.elements = std::size_t{65537} * 1024}), ElementsAre(32769, 32768));
-  EXPECT_THAT(exchange_tensors({.elements = 10240, .tensors = 4}), ElementsAre(3, 3, 2, 2));
-}
-
-TEST(ExchangeJob, HasServersBesideTheRanks) {
-  const auto file = exchange_file({.elements = 65536, .ranks = 3, .servers = 2, .steps = 5},
-                                  {.name = "tcp"}, {"gradient.codec=none"});
-  ASSERT_TRUE(file) << file.error().message;
-  EXPECT_EQ(file->count("parameter_server"), 2);
-  EXPECT_EQ(file->ranks(), 3);
-  EXPECT_EQ(file->count("input_reader"), 3);
-  EXPECT_EQ(file->gradient.codec, "none");
-  EXPECT_TRUE(file->placed());
-}
-
-TEST(LinkRates, AreReadAsTcWritesThem) {
-  EXPECT_EQ(parse_link_rate("1gbit").value(), 1'000'000'000U);
-  EXPECT_EQ(parse_link_rate("2.5gbit").value(), 2'500'000'000U);
-  EXPECT_EQ(parse_link_rate("100mbit").value(), 100'000'000U);
-  for (const char* wrong : {"", "1", "gbit", "0gbit", "-1gbit", "1gbyte", "nan", "1e9gbit"}) {
-    EXPECT_FALSE(parse_link_rate(wrong)) << wrong;
-  }
 }
 
 }  // namespace

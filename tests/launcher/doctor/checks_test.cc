@@ -27,61 +27,11 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-TEST(Socket, OfVersionFourIsItsAddressAndPort) {
-  EXPECT_EQ(parse_socket("0100007F:1F90"), (Listening{"127.0.0.1", 8080}));
-  EXPECT_EQ(parse_socket("00000000:0016"), (Listening{"0.0.0.0", 22}));
-}
-
-TEST(Socket, OfVersionSixIsItsAddressAndPort) {
-  EXPECT_EQ(parse_socket("00000000000000000000000001000000:0050"), (Listening{"::1", 80}));
-  EXPECT_EQ(parse_socket("000080FE00000000FF00020201000000:FFFF")->port, 65535);
-}
-
-TEST(Socket, OfAnotherShapeIsNone) {
-  for (const char* text : {"", "0100007F", "0100007F:", "100007F:1F90", "0100007F:1F90F",
-                           "0100007G:1F90", "local_address", ":1F90"}) {
-    EXPECT_FALSE(parse_socket(text)) << text;
-  }
-}
-
-TEST(Inet6, IsAnAddress) {
-  EXPECT_EQ(parse_inet6("fe800000000000000000000000000001"), "fe80::1");
-  EXPECT_FALSE(parse_inet6("fe80"));
-  EXPECT_FALSE(parse_inet6("xx800000000000000000000000000001"));
-}
-
-TEST(Clock, HasAFractionWhereDateKnowsIt) {
-  bool fraction = false;
-  EXPECT_NEAR(*parse_clock("1700000000.500000000", fraction), 1700000000.5, 1e-6);
-  EXPECT_TRUE(fraction);
-  for (const char* text : {"1700000000.", "1700000000.N", "1700000000.%N", "1700000000"}) {
-    EXPECT_EQ(parse_clock(text, fraction), 1700000000.0) << text;
-    EXPECT_FALSE(fraction);
-  }
-  EXPECT_FALSE(parse_clock("noon", fraction));
-}
-
 TEST(Libc, IsOlderByItsNumbers) {
   EXPECT_TRUE(older_libc("glibc 2.9", "glibc 2.36"));
   EXPECT_FALSE(older_libc("glibc 2.36", "glibc 2.36"));
   EXPECT_FALSE(older_libc("glibc 3.0", "glibc 2.36"));
   EXPECT_FALSE(older_libc("", "glibc 2.36"));
-}
-
-TEST(HostFacts, NoiseIsWhatComesBeforeOurFirstWord) {
-  EXPECT_EQ(parse_host_facts("Hello\nWorld\nSTERNA ready\nSTERNA done\n").noise, "Hello");
-  EXPECT_EQ(parse_host_facts("Hello STERNA ready\nSTERNA done\n").noise, "Hello");
-  const HostFacts quiet = parse_host_facts("STERNA ready\nlater\nSTERNA done\n");
-  EXPECT_EQ(quiet.noise, "");
-  EXPECT_TRUE(quiet.complete);
-  EXPECT_FALSE(parse_host_facts("STERNA ready\n").complete);
-}
-
-TEST(HostFacts, ANameThatNobodyKnowsIsThereWithoutAddress) {
-  const HostFacts facts = parse_host_facts(
-      "STERNA name b\nSTERNA name c\nSTERNA name c 10.0.0.3\nSTERNA name c 10.0.0.3\n");
-  EXPECT_THAT(facts.names.at("b"), IsEmpty());
-  EXPECT_THAT(facts.names.at("c"), ElementsAre("10.0.0.3"));
 }
 
 TEST(Finding, IsWhatIsWrongAndWhatFixesIt) {
@@ -288,20 +238,6 @@ TEST_F(HostCheck, AHostThatDoesNotAnswerHasOneFinding) {
   answer.exit.reset();
   EXPECT_THAT(check_host(file, file.hosts[1], program, {"b", "b", ""}, answer)[0].wrong,
               HasSubstr("within 30s"));
-}
-
-TEST(DoctorReport, SaysInOneLineThatAllIsWell) {
-  DoctorReport report{"x.toml", {"a", "b"}, {}, {}, "probed", false};
-  EXPECT_EQ(doctor_text(report), "x.toml: all is well on 2 hosts; probed\n");
-}
-
-TEST(DoctorReport, HasATableOfRoundTripsFromRowToColumn) {
-  DoctorReport report{"x.toml", {"a", "b"}, {}, {{"a", "b", 250, 11.0}}, "probed", false};
-  EXPECT_EQ(doctor_text(report),
-            "round trip             to b\n"
-            "from a      0.25 ms 11 MB/s\n"
-            "from b\n\n"
-            "x.toml: all is well on 2 hosts; probed\n");
 }
 
 }  // namespace

@@ -6,7 +6,6 @@
 
 #include <fstream>
 
-#include "launcher/owner/owner_words.h"
 #include "tests/temporary_folder.h"
 
 namespace sterna::launcher {
@@ -79,32 +78,10 @@ TEST_F(RunStatesTest, TheOnlyOneThatGoesOnNeedsNoName) {
 
 TEST_F(RunStatesTest, AFileThatIsNoneIsPassedOver) {
   ASSERT_TRUE(states.write(state_named("mnist-1", "mnist")).ok());
+  std::ofstream(folder.path() + "/state/sterna/runs/other") << "{\"format\":\"one\"}";
   std::ofstream(folder.path() + "/state/sterna/runs/broken") << "{\"format\":1,\"id\":7}";
   std::ofstream(folder.path() + "/state/sterna/runs/empty");
   EXPECT_EQ(states.all().size(), 1U);
-}
-
-TEST(OwnerWords, ArriveWholeHoweverTheStreamIsCut) {
-  const Bytes first = as_written({"place", "b", {}, 7});
-  const Bytes second = as_written({"over", std::string(5000, 'x'), {}, -1});
-  std::string stream(reinterpret_cast<const char*>(first.data()), first.size());
-  stream.append(reinterpret_cast<const char*>(second.data()), second.size());
-  for (const std::size_t step : {std::size_t{1}, std::size_t{7}, stream.size()}) {
-    std::vector<OwnerWord> words;
-    WordReader reader([&](OwnerWord word) { words.push_back(std::move(word)); });
-    for (std::size_t at = 0; at < stream.size(); at += step) {
-      EXPECT_TRUE(reader.take(std::string_view(stream).substr(at, step)));
-    }
-    ASSERT_EQ(words.size(), 2U);
-    EXPECT_EQ(words[0].kind, "place");
-    EXPECT_EQ(words[0].number, 7);
-    EXPECT_EQ(words[1].text.size(), 5000U);
-  }
-}
-
-TEST(OwnerWords, NonsenseIsRefused) {
-  WordReader reader([](const OwnerWord&) { FAIL(); });
-  EXPECT_FALSE(reader.take("no words at all, only text that is long enough"));
 }
 
 }  // namespace

@@ -1,0 +1,74 @@
+#include "launcher/cluster_file/toml_tree.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+namespace sterna::launcher {
+namespace {
+
+TomlValue::Table parsed(std::string_view text) {
+  auto result = parse_toml(text);
+  const auto* table = std::get_if<TomlValue::Table>(&result);
+  EXPECT_NE(table, nullptr) << text;
+  return table == nullptr ? TomlValue::Table{} : *table;
+}
+
+TEST(TomlTree, HasItsKeysInTheOrderOfTheFileWithTheirLines) {
+  const auto table = parsed("z = 1\n\na = 'text'\n");
+  ASSERT_EQ(table.size(), 2U);
+  EXPECT_EQ(table[0].key, "z");
+  EXPECT_EQ(table[0].line, 1);
+  EXPECT_EQ(table[1].key, "a");
+  EXPECT_EQ(table[1].line, 3);
+}
+
+TEST(TomlTree, HasEveryKindOfValue) {
+  const auto table = parsed("i = 3\nf = 0.5\nb = true\nt = 'x'\nl = [1, 2]\nd = 2026-01-01\n");
+  EXPECT_EQ(*table[0].value.get<std::int64_t>(), 3);
+  EXPECT_EQ(*table[1].value.get<double>(), 0.5);
+  EXPECT_EQ(*table[2].value.get<bool>(), true);
+  EXPECT_EQ(*table[3].value.get<std::string>(), "x");
+  EXPECT_EQ(table[4].value.get<TomlValue::Array>()->size(), 2U);
+  EXPECT_EQ(in_words(table[5].value), "a date");
+}
+
+TEST(TomlTree, KnowsWhichTablesHaveAHeader) {
+  const auto table = parsed("a.b = 1\nc = {d = 1}\n[e]\nf = 1\n[[g]]\nh = 1\n");
+  EXPECT_FALSE(table[0].value.header);
+  EXPECT_FALSE(table[1].value.header);
+  EXPECT_TRUE(table[2].value.header);
+  EXPECT_TRUE(table[3].value.get<TomlValue::Array>()->front().header);
+}
+
+TEST(TomlTree, OfWhatIsNoTomlIsTheLineAndOneLineOfWhy) {
+  const auto result = parse_toml("a = 1\nb = = 2\n");
+  const auto* error = std::get_if<TomlError>(&result);
+  ASSERT_NE(error, nullptr);
+  EXPECT_EQ(error->line, 2);
+  EXPECT_NE(error->message, "");
+  EXPECT_EQ(error->message.find('\n'), std::string::npos);
+}
+
+TEST(InWords, IsWhatAMessageCallsAValue) {
+  const auto table = parsed("i = 3\nf = 0.5\nb = true\nt = 'x'\nl = []\nm = {}\n");
+  const std::vector<std::string> words = {"the integer 3",  "the number 0.5", "true",
+                                          "the text \"x\"", "a list",         "a table"};
+  for (std::size_t i = 0; i < words.size(); ++i) EXPECT_EQ(in_words(table[i].value), words[i]);
+}
+
+TEST(TomlQuoted, IsReadAsTheText) {
+  for (const std::string text : {"plain", "a \"b\" \\ c", "tab\tline\nend", "\x01\x7F", "ü 日"}) {
+    EXPECT_EQ(*parsed("k = " + toml_quoted(text)).front().value.get<std::string>(), text);
+  }
+}
+
+TEST(TomlFloat, IsReadAsTheSameBits) {
+  for (const double number : {0.1, 1.0, -3.0, 1e300, 5e-324, 1.0 / 3, 123456789.0}) {
+    EXPECT_EQ(*parsed("k = " + toml_float(number)).front().value.get<double>(), number);
+  }
+}
+
+}  // namespace
+}  // namespace sterna::launcher

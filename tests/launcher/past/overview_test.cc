@@ -1,0 +1,97 @@
+#include "launcher/past/overview.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "launcher/view/status_json.h"
+
+namespace sterna::launcher {
+namespace {
+
+using testing::ElementsAre;
+using Json = nlohmann::json;
+
+RunState state() {
+  RunState state;
+  state.id = "mnist-1";
+  state.name = "mnist";
+  state.run_directory = "runs/mnist-1";
+  state.head = "a";
+  state.hosts = {{"a", "", ""}, {"b", "me@b", "~/work"}};
+  return state;
+}
+
+/// What the launcher reports lags behind what the coordinator knows of worker0.
+Overview overview() {
+  RunStatus told;
+  told.config = "mnist";
+  told.phase = "training";
+  told.step = 7;
+  told.actors.resize(2);
+  told.actors[0].name = "worker0";
+  told.actors[0].state = std::string("starting");
+  told.actors[1].name = "reader0";
+  told.actors[1].state = std::string("done");
+  Overview overview;
+  overview.report = copy_bytes(status_json(told));
+  ProcessStatus& member = overview.members.emplace_back();
+  member.identity = {"worker0", 2};
+  member.host = "b";
+  member.state = "running";
+  member.pid = 811;
+  member.resident_bytes = 55'700'000;
+  member.queued_bytes = 10;
+  member.loop_lag = std::chrono::microseconds(1500);
+  member.bytes_in = 1000;
+  member.bytes_out = 402'000'000;
+  return overview;
+}
+
+TEST(StatusOfARun, IsWhatTheLauncherReportsWithTheCoordinatorsKnowledgeOfTheProcesses) {
+  const RunStatus status = status_of(state(), overview());
+  EXPECT_EQ(status.step, 7);
+  EXPECT_EQ(status.run_directory, "mnist-1");
+  ASSERT_EQ(status.actors.size(), 2U);
+  EXPECT_EQ(status.actors[0].state, "running");
+  EXPECT_EQ(status.actors[0].host, "b");
+  EXPECT_EQ(status.actors[0].incarnation, 2U);
+  EXPECT_EQ(status.actors[0].memory_bytes, 55'700'000U);
+  EXPECT_EQ(status.actors[0].loop_lag_ms, 1.5);
+  EXPECT_EQ(status.actors[1].state, "done");
+}
+
+TEST(StatusOfARun, ThatReportsNothingYetIsThatItStarts) {
+  Overview silent = overview();
+  silent.report = {};
+  const RunStatus status = status_of(state(), silent);
+  EXPECT_EQ(status.config, "mnist");
+  EXPECT_EQ(status.phase, "starting");
+}
+
+TEST(OverviewJson, HasTheRunItsHostsItsMembersAndItsStatus) {
+  const Json json = Json::parse(overview_json(state(), overview()));
+  EXPECT_EQ(json["format"], 1);
+  EXPECT_EQ(json["id"], "mnist-1");
+  EXPECT_EQ(json["hosts"][1]["ssh"], "me@b");
+  EXPECT_EQ(json["members"][0]["name"], "worker0");
+  EXPECT_EQ(json["members"][0]["loop_lag_ms"], 1.5);
+  EXPECT_EQ(json["status"]["step"], 7);
+}
+
+TEST(OverviewJson, HasNoStatusWhereNothingWasReported) {
+  Overview silent = overview();
+  silent.report = {};
+  EXPECT_TRUE(Json::parse(overview_json(state(), silent))["status"].is_null());
+}
+
+TEST(MemberTable, HasALineForEachProcess) {
+  EXPECT_THAT(
+      member_table(overview()),
+      ElementsAre("process    host  state    pid   memory  queued     lag       in     out",
+                  "worker0#2  b     running  811  55.7 MB    10 B  1.5 ms  1.00 kB  402 MB"));
+}
+
+}  // namespace
+}  // namespace sterna::launcher
