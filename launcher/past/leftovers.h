@@ -22,8 +22,8 @@ struct HostProcess {
 struct HostSweep {
   std::string host;
   std::uint32_t found = 0;  ///< processes that were still there after the patience, and were killed
-  std::uint32_t left = 0;   ///< ... and are there even so
-  std::string error;        ///< the host could not be asked
+  std::uint32_t left = 0;   ///< of those, still there after SIGKILL
+  std::string error;        ///< why the host could not be asked; empty: it was
 };
 
 /// All hosts side by side.

@@ -11,7 +11,8 @@
 
 namespace sterna::launcher {
 
-/// Of a run that reports nothing yet, the members alone.
+/// What the launcher last reported, with the coordinator's knowledge of each actor's process; of a
+/// run that reports nothing yet, that it is starting.
 RunStatus status_of(const RunState& state, const Overview& overview);
 /// The whole as one line of JSON: the run, its hosts, its members and its status.
 std::string overview_json(const RunState& state, const Overview& overview);

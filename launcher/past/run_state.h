@@ -47,7 +47,7 @@ struct RunState {
   std::vector<OperatorKeys> operators;
   std::vector<StateHost> hosts;
   std::string ended;  ///< of a detached run that is over: its last words
-  int exit = 0;       ///< ... and its exit code
+  int exit = 0;       ///< of a detached run that is over: its exit code
 };
 
 /// As it is written, secrets included.
@@ -79,7 +79,7 @@ class RunStates {
   std::string folder_;
 };
 
-/// So many identities, each with keys of its own.
+/// kOperators identities, each with keys of its own.
 std::vector<OperatorKeys> issue_operators();
 std::vector<Contact> contacts_of(const std::vector<OperatorKeys>& operators);
 

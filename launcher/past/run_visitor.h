@@ -26,9 +26,9 @@ class RunVisitor {
   Result<FilePiece> read_file(const ReadFile& question);
   /// Waits until all actors have stopped.
   Result<Stopped> end_run(const std::string& cause, Duration patience);
-  /// Until the coordinator is gone; false if it is still there at the deadline.
+  /// Waits until the coordinator is gone; false if it is still there at the deadline.
   bool wait_for_end(Duration patience);
-  /// What waits is given up (Ctrl-C).
+  /// Ctrl-C: the other functions stop waiting, and fail (cancelled) or return false.
   void interrupt() { interrupted_ = true; }
   bool interrupted() const { return interrupted_; }
   /// Runs the loop for so long, or until interrupted or the run's end; false if it has ended.

@@ -6,7 +6,7 @@
 
 namespace sterna::launcher {
 
-/// Mean 0, standard deviation 0.01.
+/// Of mean 0 and standard deviation 0.01, a function of the seed.
 void fill_gaussian(std::span<float> values, std::uint64_t seed);
 
 }  // namespace sterna::launcher

@@ -35,7 +35,7 @@ struct Loaded {
   void encode(Wire::Builder wire, WireWriter& writer) const;
   static Result<Loaded> decode(Wire::Reader wire, WireReader& reader);
 };
-/// Answered with so many bytes when all of it is there.
+/// Bytes that take the way to a prober, which answers with `answer_bytes` others once it has all.
 struct Load {
   using Wire = schema::Load;
   using Reply = Loaded;
@@ -53,8 +53,8 @@ struct PeerProbed {
   void encode(Wire::Builder wire, WireWriter& writer) const;
   static Result<PeerProbed> decode(Wire::Reader wire, WireReader& reader);
 };
-/// Finds the named prober, pings it so often, and sends it so many loads at once. An error says
-/// that the two do not reach each other.
+/// Has a prober find the one named `peer`, ping it `pings` times and send it `loads` Loads at once.
+/// An error says that the two do not reach each other.
 struct ProbePeer {
   using Wire = schema::ProbePeer;
   using Reply = PeerProbed;
@@ -73,7 +73,7 @@ struct PortsCounted {
   void encode(Wire::Builder wire, WireWriter& writer) const;
   static Result<PortsCounted> decode(Wire::Reader wire, WireReader& reader);
 };
-/// How many ports of low..high can be bound at this address of the prober's host.
+/// Asks how many of the ports low..high can be bound at this address of the prober's host.
 struct CountPorts {
   using Wire = schema::CountPorts;
   using Reply = PortsCounted;
@@ -91,8 +91,8 @@ struct LinkProbed {
   void encode(Wire::Builder wire, WireWriter& writer) const;
   static Result<LinkProbed> decode(Wire::Reader wire, WireReader& reader);
 };
-/// Finds the named probers, pings them, and exchanges loads with all of them for so long, again and
-/// again, with some under way.
+/// Has a prober find the ones named `peers`, ping them, and exchange Loads with all of them, again
+/// and again for `span`, several rounds under way at a time.
 struct ProbeLink {
   using Wire = schema::ProbeLink;
   using Reply = LinkProbed;
@@ -111,7 +111,7 @@ struct CodecsProbed {
   void encode(Wire::Builder wire, WireWriter& writer) const;
   static Result<CodecsProbed> decode(Wire::Reader wire, WireReader& reader);
 };
-/// What the codecs cost on the prober's host (launcher/probe/codec_speed.h).
+/// Asks what the codecs cost on the prober's host (launcher/probe/codec_speed.h).
 struct ProbeCodecs {
   using Wire = schema::ProbeCodecs;
   using Reply = CodecsProbed;

@@ -1,4 +1,5 @@
-// The process's environment, as the functions that take one want it.
+// One variable of the process's environment: nothing where it is not set, which is not the same as
+// empty.
 #pragma once
 
 #include <cstdlib>

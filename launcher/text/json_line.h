@@ -15,7 +15,7 @@ inline std::string json_line(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-/// JSON knows no NaN and no infinity: null.
+/// `value`, or null where there is none or where JSON cannot write it: NaN, infinity.
 inline Json json_number(std::optional<double> value) {
   if (!value || !std::isfinite(*value)) return nullptr;
   return *value;

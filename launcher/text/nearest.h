@@ -13,8 +13,8 @@ namespace sterna::launcher {
 /// alignment distance).
 std::size_t edit_distance(std::string_view a, std::string_view b);
 
-/// Whether `word` could be a slip of the finger for `candidate`: at most a third of its letters
-/// differ (at least one may).
+/// Whether `word` could be a slip of the finger for `candidate`: their edit distance is at most a
+/// third of the longer one's letters, or 1.
 bool is_near(std::string_view word, std::string_view candidate);
 
 /// The candidate nearest to `word`, the first of several; nothing when none is near.

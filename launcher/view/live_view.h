@@ -60,8 +60,8 @@ class LiveView final : public RunView {
   std::vector<std::size_t> drawn_columns_;  ///< of each line on the screen
 };
 
-/// A line for the codecs chosen, if they were; one when the phase changes, at every evaluation, and
-/// else every `interval`.
+/// Prints plain_line() when the phase changes, at every evaluation, and else every `interval`; and
+/// once, before it, which codecs gradient.codec = "auto" has chosen.
 class PlainLog final : public RunView {
  public:
   PlainLog(std::FILE* out, const Clock& clock, Duration interval = std::chrono::seconds(5));

@@ -74,7 +74,8 @@ struct TensorMetrics {
   std::optional<double> exchange_seconds;
 };
 
-/// Each is one line without its end. Never throws; bytes that are not UTF-8 are replaced.
+/// One JSON object on one line, without the line's end. Never throws; bytes that are not UTF-8 are
+/// replaced.
 std::string to_json(const RunResult& result);
 std::string to_json(const StepMetrics& metrics);       ///< {"kind":"step", …}
 std::string to_json(const EvaluationResult& metrics);  ///< {"kind":"evaluation", …}
