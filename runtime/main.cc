@@ -13,8 +13,8 @@
 #include <string>
 #include <vector>
 
+#include "runtime/base/file.h"
 #include "runtime/cluster/hosted_process.h"
-#include "runtime/cluster/run_files.h"
 #include "runtime/host/lifeline.h"
 #include "runtime/host/process_names.h"
 #include "runtime/host/real_machine.h"
@@ -86,9 +86,7 @@ Result<void> settle_here(Bootstrap& bootstrap) {
   bootstrap.log_directory = expand_home(bootstrap.log_directory);
   const std::string& folder = bootstrap.log_directory;
   if (folder.empty()) return {};
-  std::error_code failed;
-  std::filesystem::create_directories(folder, failed);
-  if (failed) return system_error(folder, failed.value());
+  STERNA_TRY(make_directory(folder));
   if (::chmod(folder.c_str(), S_IRWXU) != 0 || ::chdir(folder.c_str()) != 0) {
     return system_error(folder, errno);
   }

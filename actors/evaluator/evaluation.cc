@@ -1,15 +1,12 @@
 #include "actors/evaluator/evaluation.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <span>
 #include <vector>
 
-#include <fmt/format.h>
-#include <sodium/crypto_hash_sha256.h>
-
 #include "input/batches/preprocess.h"
+#include "input/files/sha256.h"
 #include "nets/tensor/loss.h"
 
 namespace sterna::actors {
@@ -59,18 +56,11 @@ Result<Evaluation> evaluate(nets::Net& net, const input::Dataset& dataset, std::
 }
 
 std::string parameters_sha256(nets::Net& net) {
-  crypto_hash_sha256_state state;
-  crypto_hash_sha256_init(&state);
+  input::Sha256 sum;
   for (std::size_t i = 0; i < net.parameters().size(); ++i) {
-    const auto bytes = std::as_bytes(net.parameter(i));
-    crypto_hash_sha256_update(&state, reinterpret_cast<const unsigned char*>(bytes.data()),
-                              bytes.size());
+    sum.update(std::as_bytes(net.parameter(i)));
   }
-  std::array<unsigned char, crypto_hash_sha256_BYTES> digest{};
-  crypto_hash_sha256_final(&state, digest.data());
-  std::string hex;
-  for (const unsigned char byte : digest) hex += fmt::format("{:02x}", byte);
-  return hex;
+  return sum.hex();
 }
 
 }  // namespace sterna::actors

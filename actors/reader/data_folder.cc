@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "input/place/data_source.h"
-#include "runtime/cluster/run_files.h"
+#include "runtime/base/file.h"
 
 namespace sterna::actors {
 namespace {

@@ -9,8 +9,8 @@
 #include "input/digits/digit_glyphs.h"
 #include "input/digits/digit_pen.h"
 #include "input/digits/digit_writer.h"
-#include "input/files/atomic_file.h"
 #include "input/formats/idx.h"
+#include "runtime/base/file.h"
 
 namespace sterna::input {
 
@@ -75,8 +75,7 @@ Result<void> make_digits(const fs::path& dir, const DigitsOptions& options,
   const std::string marker = fmt::format(
       "Digits drawn by `sterna data make digits`, seed {}, {} + {} images. Not MNIST.\n",
       options.seed, options.train, options.test);
-  STERNA_TRY(write_atomically(
-      dir / kDrawnMarker, {{reinterpret_cast<const std::uint8_t*>(marker.data()), marker.size()}}));
+  STERNA_TRY(write_atomically(dir / kDrawnMarker, marker));
   const std::size_t total = options.train + options.test;
   const auto report = [&](std::size_t before) -> DigitsProgress {
     if (!progress) return {};

@@ -12,9 +12,9 @@
 
 #include "input/digits/digits.h"
 #include "input/fetch/download.h"
-#include "input/files/atomic_file.h"
 #include "input/files/byte_source.h"
 #include "input/files/sha256.h"
+#include "runtime/base/file.h"
 
 namespace sterna::input {
 
@@ -30,7 +30,7 @@ Result<std::string> sha256_of(const fs::path& path) {
   std::size_t got = 0;
   do {
     STERNA_ASSIGN(got, source.read(window));
-    sum.update(std::span(window).first(got));
+    sum.update(std::as_bytes(std::span(window).first(got)));
   } while (got == window.size());
   return sum.hex();
 }

@@ -1,10 +1,10 @@
 // SHA-256 of bytes that come piece by piece, as text.
 #pragma once
 
-#include <cstdint>
 #include <memory>
-#include <span>
 #include <string>
+
+#include "runtime/base/bytes.h"
 
 namespace sterna::input {
 
@@ -12,7 +12,7 @@ class Sha256 {
  public:
   Sha256();
   ~Sha256();
-  void update(std::span<const std::uint8_t> bytes);
+  void update(ByteView bytes);
   /// Of all bytes, in lower-case hexadecimal; the last call.
   std::string hex();
 

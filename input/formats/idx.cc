@@ -10,8 +10,8 @@
 #include <system_error>
 #include <utility>
 
-#include "input/files/atomic_file.h"
 #include "input/files/byte_source.h"
+#include "runtime/base/file.h"
 
 namespace sterna::input {
 
@@ -174,7 +174,8 @@ Result<void> write_idx(const fs::path& path, std::uint32_t magic,
   std::vector<std::uint8_t> header;
   put_big_endian(magic, header);
   for (const std::size_t dimension : dimensions) put_big_endian(dimension, header);
-  return write_atomically(path, {header, elements});
+  const std::array parts{std::as_bytes(std::span(header)), std::as_bytes(elements)};
+  return write_atomically(path, parts);
 }
 
 }  // namespace

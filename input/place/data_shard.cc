@@ -5,17 +5,15 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <fstream>
-#include <iterator>
 #include <span>
 #include <string_view>
 #include <system_error>
 #include <utility>
 
 #include "input/digits/digits.h"
-#include "input/files/atomic_file.h"
 #include "input/files/sha256.h"
 #include "input/formats/idx.h"
+#include "runtime/base/file.h"
 
 namespace sterna::input {
 
@@ -27,10 +25,6 @@ constexpr int kFormat = 1;
 constexpr std::size_t kShaDigits = 64;
 /// A label is five short lines; more is none, and is not read.
 constexpr std::size_t kLongestLabel = 1000;
-
-std::span<const std::uint8_t> bytes_of(std::string_view text) {
-  return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
-}
 
 std::string name_of(const ShardId& shard) {
   return fmt::format("shard {} of {}", shard.index, shard.shards);
@@ -76,12 +70,12 @@ std::optional<ShardLabel> parse_label(std::string_view text) {
 
 std::string sha256_of(const Dataset& dataset) {
   Sha256 sum;
-  sum.update(dataset.images);
+  sum.update(std::as_bytes(std::span(dataset.images)));
   // Shards that were written when labels were bytes keep their sum.
   for (const std::uint16_t label : dataset.labels) {
     const std::array<std::uint8_t, 2> bytes{static_cast<std::uint8_t>(label),
                                             static_cast<std::uint8_t>(label >> 8)};
-    sum.update(std::span(bytes).first(dataset.classes <= 256 ? 1 : 2));
+    sum.update(std::as_bytes(std::span(bytes)).first(dataset.classes <= 256 ? 1 : 2));
   }
   return sum.hex();
 }
@@ -122,12 +116,12 @@ Result<void> refuse_other_data(const fs::path& dir, const ShardLabel& label) {
 }
 
 Result<void> write_shard(const fs::path& dir, const ShardLabel& label, const Dataset& train,
-                         const Dataset& test, const std::optional<std::string>& drawn) {
+                         const Dataset& test, const Result<std::string>& drawn) {
   const ExampleRange range = range_of(label.shard, label.examples);
   STERNA_TRY(make_directory(dir));
   // First, so that a split that is cut short leaves nothing that looks like a whole data set.
-  STERNA_TRY(write_atomically(dir / kShardFile, {bytes_of(text_of(label))}));
-  if (drawn) STERNA_TRY(write_atomically(dir / kDrawnMarker, {bytes_of(*drawn)}));
+  STERNA_TRY(write_atomically(dir / kShardFile, text_of(label)));
+  if (drawn) STERNA_TRY(write_atomically(dir / kDrawnMarker, *drawn));
   const IdxNames names = mnist_names(Split::train);
   STERNA_TRY(write_idx_images(dir / names.images, part(train.images, range, train.image_size()),
                               train.rows, train.columns));
@@ -135,16 +129,6 @@ Result<void> write_shard(const fs::path& dir, const ShardLabel& label, const Dat
   const IdxNames test_names = mnist_names(Split::test);
   STERNA_TRY(write_idx_images(dir / test_names.images, test.images, test.rows, test.columns));
   return write_idx_labels(dir / test_names.labels, test.labels);
-}
-
-/// All of a small file; none where there is no such file.
-std::optional<std::string> small_file(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return std::nullopt;
-  std::string text(kLongestLabel + 1, '\0');
-  file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  text.resize(static_cast<std::size_t>(file.gcount()));
-  return text;
 }
 
 }  // namespace
@@ -166,7 +150,7 @@ Result<std::optional<ShardLabel>> read_shard_label(const fs::path& dir) {
   const fs::path path = dir / kShardFile;
   std::error_code error;
   if (!fs::exists(path, error)) return std::optional<ShardLabel>();
-  const std::optional<std::string> text = small_file(path);
+  const Result<std::string> text = read_file(path, kLongestLabel);
   const std::optional<ShardLabel> label = text ? parse_label(*text) : std::nullopt;
   if (!label) {
     return Error{
@@ -235,7 +219,7 @@ Result<void> split_data(const fs::path& from, std::uint32_t shards, const fs::pa
         fmt::format("{} has {} training examples; they make 1 to {} shards, not {}", from.string(),
                     train.count, std::min<std::uint64_t>(train.count, kMostShards), shards)};
   }
-  const std::optional<std::string> drawn = small_file(from / kDrawnMarker);
+  const Result<std::string> drawn = read_file(from / kDrawnMarker, kLongestLabel);
   ShardLabel label{{0, shards}, train.count, sha256_of(train)};
   for (; label.shard.index < shards; ++label.shard.index) {
     STERNA_TRY(refuse_other_data(into / folder_name(label.shard), label));

@@ -5,7 +5,7 @@
 #include <filesystem>
 
 #include "launcher/cluster_file/draft.h"
-#include "launcher/text/files.h"
+#include "runtime/base/file.h"
 
 namespace sterna::launcher {
 namespace {

@@ -7,10 +7,10 @@
 #include <ctime>
 #include <filesystem>
 
-#include "input/files/atomic_file.h"
 #include "launcher/hosts/slurm_batch.h"
 #include "launcher/text/console.h"
 #include "launcher/text/json_line.h"
+#include "runtime/base/file.h"
 #include "runtime/host/real_machine.h"
 #include "runtime/remote/bundle.h"
 
@@ -37,12 +37,9 @@ std::vector<std::string> own_programs() {
 }
 
 Result<std::string> write_script(const std::string& id, const std::string& text) {
-  std::error_code failed;
-  fs::create_directories("runs", failed);
-  if (failed) return system_error("runs", failed.value());
+  STERNA_TRY(make_directory("runs"));
   const std::string path = "runs/" + id + ".sbatch";
-  STERNA_TRY(input::write_atomically(
-      path, {{reinterpret_cast<const std::uint8_t*>(text.data()), text.size()}}));
+  STERNA_TRY(write_atomically(path, text));
   return path;
 }
 

@@ -10,6 +10,7 @@
 
 #include "input/place/data_source.h"
 #include "launcher/text/environment.h"
+#include "runtime/base/file.h"
 #include "runtime/remote/bundle.h"
 
 namespace sterna::launcher {
@@ -48,21 +49,19 @@ Result<RemoteBundle> archived_bundle(const std::string& program) {
   STERNA_ASSIGN(const Bundle bundle, read_bundle(folder));
   const auto cache = input::cache_directory(environment);
   if (!cache) return Error{Errc::not_found, "neither XDG_CACHE_HOME nor HOME is set"};
-  std::error_code failed;
-  fs::create_directories(*cache / "archives", failed);
-  if (failed) return system_error((*cache / "archives").string(), failed.value());
+  STERNA_TRY(make_directory(*cache / "archives"));
   RemoteBundle remote;
   remote.hash = bundle.hash;
   remote.program = bundle.program;
   remote.archive = (*cache / "archives" / (bundle.hash + ".tar.gz")).string();
+  std::error_code failed;
   if (fs::exists(remote.archive, failed)) return remote;
   const std::string fresh = fmt::format("{}.{}", remote.archive, ::getpid());
   if (Result<void> packed = pack_folder(folder, fresh); !packed) {
     fs::remove(fresh, failed);
     return std::move(packed).error();
   }
-  fs::rename(fresh, remote.archive, failed);
-  if (failed) return system_error(remote.archive, failed.value());
+  STERNA_TRY(rename_into_place(fresh, remote.archive));
   return remote;
 }
 

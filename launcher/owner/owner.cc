@@ -16,7 +16,7 @@
 #include "launcher/text/json_line.h"
 #include "launcher/view/result_json.h"
 #include "launcher/view/status_json.h"
-#include "runtime/cluster/run_files.h"
+#include "runtime/base/file.h"
 #include "runtime/host/process_names.h"
 
 namespace sterna::launcher {

@@ -8,10 +8,9 @@
 #include <cstring>
 #include <filesystem>
 
-#include "input/files/atomic_file.h"
 #include "launcher/text/environment.h"
-#include "launcher/text/files.h"
 #include "launcher/text/json_line.h"
+#include "runtime/base/file.h"
 #include "runtime/cluster/cluster_messages.h"
 #include "runtime/zmq/curve_keys.h"
 
@@ -168,15 +167,10 @@ Result<RunStates> RunStates::of_user() {
 }
 
 Result<void> RunStates::write(const RunState& state) const {
-  std::error_code failed;
-  fs::create_directories(folder_, failed);
-  if (failed) return system_error(folder_, failed.value());
+  STERNA_TRY(make_directory(folder_));
   if (::chmod(folder_.c_str(), S_IRWXU) != 0) return system_error(folder_, errno);
-  const std::string text = state_text(state);
   if (!state.ended.empty()) forget_oldest();
-  return input::write_atomically(
-      folder_ + "/" + state.id, {{reinterpret_cast<const std::uint8_t*>(text.data()), text.size()}},
-      S_IRUSR | S_IWUSR);
+  return write_atomically(folder_ + "/" + state.id, state_text(state), S_IRUSR | S_IWUSR);
 }
 
 void RunStates::forget_oldest() const {

@@ -10,7 +10,7 @@
 #include <filesystem>
 #include <system_error>
 
-#include "input/files/atomic_file.h"
+#include "runtime/base/file.h"
 
 namespace sterna::launcher {
 namespace {
@@ -71,11 +71,6 @@ Result<void> check_free_space(const std::string& path, std::uint64_t wanted) {
                                      path, free / 1'000'000, (wanted + 999'999) / 1'000'000)};
 }
 
-Result<void> write_whole(const std::string& path, const std::string& content) {
-  return input::write_atomically(
-      path, {{reinterpret_cast<const std::uint8_t*>(content.data()), content.size()}});
-}
-
 Result<LineFile> furnish(const std::string& path, std::uint64_t minimum_free) {
   STERNA_TRY(check_free_space(path, minimum_free));
   if (mkdir((path + "/logs").c_str(), 0755) != 0) return cannot_create(path + "/logs", errno);
@@ -104,13 +99,13 @@ std::string RunDirectory::log_path(std::string_view actor) const {
 }
 
 Result<void> RunDirectory::write_resolved(const ClusterFile& file) {
-  return write_whole(resolved_path(), resolved(file));
+  return write_atomically(resolved_path(), resolved(file));
 }
 
 Result<void> RunDirectory::append_metrics(std::string_view line) { return metrics_.append(line); }
 
 Result<void> RunDirectory::write_result(const RunResult& result) {
-  return write_whole(result_path(), to_json(result) + "\n");
+  return write_atomically(result_path(), to_json(result) + "\n");
 }
 
 void RunDirectory::discard() {

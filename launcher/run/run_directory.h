@@ -13,8 +13,8 @@
 #include <string_view>
 
 #include "launcher/cluster_file/cluster_file.h"
-#include "launcher/text/files.h"
 #include "launcher/view/result_json.h"
+#include "runtime/base/file.h"
 #include "runtime/base/result.h"
 
 namespace sterna::launcher {

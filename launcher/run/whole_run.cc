@@ -17,7 +17,7 @@
 #include "launcher/text/progress_line.h"
 #include "launcher/text/text_format.h"
 #include "launcher/view/status_json.h"
-#include "runtime/cluster/run_files.h"
+#include "runtime/base/file.h"
 #include "runtime/remote/join_placer.h"
 
 namespace sterna::launcher {

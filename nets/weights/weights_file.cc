@@ -17,6 +17,8 @@
 #include <set>
 #include <utility>
 
+#include "runtime/base/file.h"
+
 namespace sterna::nets {
 namespace {
 
@@ -43,25 +45,10 @@ class File {
 
   bool open() const { return descriptor_ >= 0; }
   int get() const { return descriptor_; }
-  /// Closes and tells: some file systems report a full disk only here.
-  bool close() { return ::close(std::exchange(descriptor_, -1)) == 0; }
 
  private:
   int descriptor_;
 };
-
-Result<void> write_all(const File& file, const void* data, std::size_t size,
-                       const std::string& what) {
-  const char* at = static_cast<const char*>(data);
-  while (size > 0) {
-    const ssize_t written = ::write(file.get(), at, size);
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return system_error(what, errno);
-    at += written;
-    size -= static_cast<std::size_t>(written);
-  }
-  return {};
-}
 
 Result<void> read_all(const File& file, void* data, std::size_t size, const std::string& path) {
   char* at = static_cast<char*>(data);
@@ -89,24 +76,6 @@ std::string make_header(std::span<const ParameterSpec> specs, const Metadata& me
   // Spaces after the header keep the data aligned for whoever maps the file.
   text.resize((text.size() + 7) / 8 * 8, ' ');
   return text;
-}
-
-Result<void> write_contents(const std::string& partial, const std::string& path,
-                            std::span<const ParameterSpec> specs,
-                            std::span<const std::span<const float>> values,
-                            const Metadata& metadata) {
-  const std::string what = "writing " + path;
-  File file(::open(partial.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
-  if (!file.open()) return system_error(what, errno);
-  const std::string header = make_header(specs, metadata);
-  const std::uint64_t length = header.size();
-  STERNA_TRY(write_all(file, &length, sizeof length, what));
-  STERNA_TRY(write_all(file, header.data(), header.size(), what));
-  for (const std::span<const float> tensor : values)
-    STERNA_TRY(write_all(file, tensor.data(), tensor.size_bytes(), what));
-  if (::fsync(file.get()) != 0 || !file.close()) return system_error(what, errno);
-  if (::rename(partial.c_str(), path.c_str()) != 0) return system_error(what, errno);
-  return {};
 }
 
 /// Where a tensor lies in the data, as the header says, checked.
@@ -239,10 +208,12 @@ Result<void> write_safetensors(const std::string& path, std::span<const Paramete
     if (values[i].size() != specs[i].count())
       return Error{Errc::internal, fmt::format("{}: {} values for {} of {}", path, values[i].size(),
                                                specs[i].name, specs[i].count())};
-  const std::string partial = path + ".partial";
-  auto written = write_contents(partial, path, specs, values, metadata);
-  if (!written) ::unlink(partial.c_str());
-  return written;
+  const std::string header = make_header(specs, metadata);
+  const std::uint64_t length = header.size();
+  std::vector<ByteView> parts{std::as_bytes(std::span(&length, 1)),
+                              std::as_bytes(std::span(header))};
+  for (const std::span<const float> tensor : values) parts.push_back(std::as_bytes(tensor));
+  return write_atomically(path, parts);
 }
 
 Result<WeightsFile> read_safetensors(const std::string& path) {

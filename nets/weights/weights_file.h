@@ -28,8 +28,8 @@ struct WeightsFile {
 };
 
 /// Writes one fp32 tensor per spec; values[i] has specs[i].count() elements. The file appears whole
-/// or not at all: it is written beside its place, as PATH.partial, and then renamed. Errors: io,
-/// with the path and the system's word (no space left, …); the partial file is removed.
+/// or not at all (runtime/base/file.h). Errors: io, with the path and the system's word (no space
+/// left, …).
 Result<void> write_safetensors(const std::string& path, std::span<const ParameterSpec> specs,
                                std::span<const std::span<const float>> values,
                                const Metadata& metadata);

@@ -6,16 +6,9 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdlib>
 #include <memory>
 
 namespace sterna {
-
-std::string expand_home(const std::string& path) {
-  const char* home = std::getenv("HOME");
-  const bool tilde = path == "~" || path.starts_with("~/");
-  return tilde && home != nullptr ? home + path.substr(1) : path;
-}
 
 Result<FilePiece> read_piece(const std::string& directory, const ReadFile& question) {
   const std::string& name = question.name;

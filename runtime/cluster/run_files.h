@@ -8,9 +8,6 @@
 
 namespace sterna {
 
-/// "~" and "~/..." with $HOME in place of the tilde; anything else as it is.
-std::string expand_home(const std::string& path);
-
 /// The piece that `question` asks for of a plain file in `directory`. Fails on names that lead
 /// elsewhere (invalid_argument) and on files that are not there (not_found).
 Result<FilePiece> read_piece(const std::string& directory, const ReadFile& question);

@@ -1,7 +1,6 @@
 #include "runtime/remote/build_id.h"
 
 #include <elf.h>
-#include <fmt/format.h>
 #include <link.h>
 
 #include <cerrno>
@@ -9,6 +8,8 @@
 #include <fstream>
 #include <string_view>
 #include <vector>
+
+#include "runtime/base/hex.h"
 
 namespace sterna {
 
@@ -36,11 +37,7 @@ std::string find_build_id(std::string_view notes) {
     const std::size_t end = content + aligned(header.n_descsz);
     if (end > notes.size()) break;
     if (header.n_type == NT_GNU_BUILD_ID && notes.substr(name, 3) == "GNU") {
-      std::string hex;
-      for (const char c : notes.substr(content, header.n_descsz)) {
-        hex += fmt::format("{:02x}", static_cast<unsigned char>(c));
-      }
-      return hex;
+      return to_hex(std::as_bytes(std::span(notes.substr(content, header.n_descsz))));
     }
     notes.remove_prefix(end);
   }

@@ -8,10 +8,11 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <fstream>
 #include <string_view>
 #include <utility>
 
+#include "runtime/base/file.h"
+#include "runtime/base/hex.h"
 #include "runtime/remote/build_id.h"
 
 namespace sterna {
@@ -31,14 +32,12 @@ Error file_error(std::string_view what, const fs::path& path, const std::error_c
 
 /// The program's name, from the mark.
 Result<std::string> read_mark(const fs::path& folder) {
-  std::ifstream file(folder / kMark, std::ios::binary);
-  if (!file) return Error{Errc::not_found, folder.string() + " is no bundle"};
-  std::string text(std::istreambuf_iterator<char>(file), {});
-  const bool known = text.starts_with(kMarkBegins) && text.ends_with('\n');
-  if (!known) {
+  const Result<std::string> text = read_file(folder / kMark);
+  if (!text) return Error{Errc::not_found, folder.string() + " is no bundle"};
+  if (!text->starts_with(kMarkBegins) || !text->ends_with('\n')) {
     return Error{Errc::malformed, folder.string() + " is a bundle of an unknown format"};
   }
-  return text.substr(kMarkBegins.size(), text.size() - kMarkBegins.size() - 1);
+  return text->substr(kMarkBegins.size(), text->size() - kMarkBegins.size() - 1);
 }
 
 Result<std::vector<BundledFile>> list_files(const fs::path& folder) {
@@ -94,9 +93,7 @@ class FolderHash {
   std::string hex() {
     std::array<unsigned char, kHashBytes> hash;
     crypto_generichash_final(&state_, hash.data(), hash.size());
-    std::array<char, 2 * kHashBytes + 1> text;
-    sodium_bin2hex(text.data(), text.size(), hash.data(), hash.size());
-    return text.data();
+    return to_hex(std::as_bytes(std::span(hash)));
   }
 
  private:

@@ -1,6 +1,5 @@
 #include "runtime/remote/join_placer.h"
 
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -10,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/base/file.h"
 #include "runtime/message/packed_message.h"
 #include "runtime/remote/remote_placer.h"
 
@@ -20,18 +20,6 @@ namespace {
 /// Beyond any pid of this host.
 constexpr std::int64_t kFirstId = std::int64_t{1} << 40;
 constexpr mode_t kOthers = S_IRWXG | S_IRWXO;
-
-Result<void> write_secret(const std::string& path, const Bytes& bytes) {
-  const int file =
-      ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, S_IRUSR | S_IWUSR);
-  if (file < 0) return system_error("cannot write " + path, errno);
-  const ssize_t wrote = ::write(file, bytes.data(), bytes.size());
-  const int error = errno;
-  const bool closed = ::close(file) == 0;
-  if (wrote == static_cast<ssize_t>(bytes.size()) && closed) return {};
-  ::unlink(path.c_str());
-  return system_error("cannot write " + path, wrote < 0 ? error : ENOSPC);
-}
 
 Result<void> make_private(const std::string& folder) {
   if (::mkdir(folder.c_str(), S_IRWXU) == 0) return {};
@@ -55,7 +43,8 @@ Result<std::int64_t> JoinPlacer::spawn(const Bootstrap& bootstrap, Callbacks cal
   if (!joins) return local_.spawn(bootstrap, std::move(callbacks));
   STERNA_TRY(make_private(options_.folder));
   const std::string path = options_.folder + "/" + bootstrap.host;
-  STERNA_TRY(write_secret(path, with_size(pack(bootstrap))));
+  const Bytes secret = with_size(pack(bootstrap));
+  STERNA_TRY(write_atomically(path, text_of(secret.view()), S_IRUSR | S_IWUSR));
   const std::int64_t id = next_id_++;
   (*nodes_)[id] = {path, std::move(callbacks.on_exit)};
   if (options_.written) options_.written(bootstrap.host, path);

@@ -116,11 +116,5 @@ TEST_F(RunDirectoryTest, TheResolvedFileAndTheResultAreWrittenWhole) {
   EXPECT_EQ(content(directory->result_path()), to_json(result) + "\n");
 }
 
-TEST(LineFile, AFullDiskIsAOneLineError) {
-  auto lines = LineFile::create("/dev/full");
-  ASSERT_TRUE(lines.ok());
-  EXPECT_THAT(lines->append("text").error().message, HasSubstr("No space left"));
-}
-
 }  // namespace
 }  // namespace sterna::launcher

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "runtime/base/bytes.h"
+#include "runtime/base/hex.h"
 #include "runtime/base/random.h"
 #include "runtime/base/result.h"
 
@@ -22,6 +23,11 @@ Result<int> quarter(int n) {
 TEST(Result, PassesErrorsUp) {
   EXPECT_EQ(*quarter(8), 2);
   EXPECT_EQ(quarter(6).error().in("six").message, "six: odd");
+}
+
+TEST(ToHex, WritesTwoLowerCaseDigitsAByte) {
+  const std::string bytes("\x00\x7f\xe4", 3);
+  EXPECT_EQ(to_hex(std::as_bytes(std::span(bytes))), "007fe4");
 }
 
 TEST(Buffer, IsAlignedZeroedAndShared) {

@@ -1,0 +1,63 @@
+// Files as wholes: read in one piece, put into place complete or not at all, or grown line by line;
+// folders; and "~". Every error is one line that names the path.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstddef>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "runtime/base/bytes.h"
+#include "runtime/base/result.h"
+
+namespace sterna {
+
+inline constexpr std::size_t kMostFileBytes = std::size_t{16} << 20;
+
+/// The content of the file `path`, at most `most` bytes. A named pipe is not waited on. Errors:
+/// not_found, permission, invalid_argument (a directory, or larger), io.
+Result<std::string> read_file(const std::filesystem::path& path, std::size_t most = kMostFileBytes);
+
+/// Writes `parts`, one after the other, to a temporary name beside `path`, syncs, and renames it to
+/// `path`; on an error (a full disk, no permission) nothing is left behind. `mode` less the umask
+/// are its permissions, from the first byte on.
+Result<void> write_atomically(const std::filesystem::path& path, std::span<const ByteView> parts,
+                              mode_t mode = 0644);
+Result<void> write_atomically(const std::filesystem::path& path, std::string_view text,
+                              mode_t mode = 0644);
+
+/// Renames `from` to `to`, replacing it. `from` must have been synced.
+Result<void> rename_into_place(const std::filesystem::path& from, const std::filesystem::path& to);
+
+/// Makes `dir` and its parents, where they are not there.
+Result<void> make_directory(const std::filesystem::path& dir);
+
+/// "~" and "~/..." with $HOME in place of the tilde; anything else as it is.
+std::string expand_home(const std::string& path);
+
+/// A file that grows by whole lines, each written at once.
+class LineFile {
+ public:
+  /// Creates `path`, or goes on behind what it holds.
+  static Result<LineFile> create(const std::string& path);
+  LineFile(LineFile&& other) noexcept
+      : path_(std::move(other.path_)), file_(std::exchange(other.file_, -1)) {}
+  LineFile& operator=(LineFile&& other) noexcept;
+  ~LineFile();
+
+  /// Appends `line` and its end. After an error the file may end in a part of the line.
+  Result<void> append(std::string_view line);
+  /// Closes the file; a full disk may show only here. A second call does nothing.
+  Result<void> close();
+
+ private:
+  LineFile(std::string path, int file) : path_(std::move(path)), file_(file) {}
+  std::string path_;
+  int file_ = -1;
+};
+
+}  // namespace sterna

@@ -1,0 +1,122 @@
+#include "runtime/base/file.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include <array>
+#include <csignal>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+
+#include "tests/temporary_folder.h"
+
+namespace sterna {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+namespace fs = std::filesystem;
+
+class FileTest : public testing::Test {
+ protected:
+  std::string path() const { return folder_ / "file"; }
+  auto entries() const { return std::distance(fs::directory_iterator(folder_.path()), {}); }
+  TemporaryFolder folder_;
+};
+
+TEST_F(FileTest, WhatIsWrittenIsReadAndNothingElseIsLeft) {
+  ASSERT_TRUE(write_atomically(path(), "first").ok());
+  const std::array parts{std::as_bytes(std::span("one ", 4)), std::as_bytes(std::span("two", 3))};
+  ASSERT_TRUE(write_atomically(path(), parts).ok());
+  EXPECT_EQ(*read_file(path()), "one two");
+  EXPECT_EQ(entries(), 1);
+}
+
+TEST_F(FileTest, WhatCannotBeWrittenWholeLeavesWhatWasThere) {
+  ASSERT_TRUE(write_atomically(path(), "before").ok());
+  rlimit limit{};
+  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &limit), 0);
+  const rlimit small{4096, limit.rlim_max};
+  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
+  const Result<void> written = write_atomically(path(), std::string(10'000, 'x'));
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0);
+  std::signal(SIGXFSZ, handler);
+  ASSERT_FALSE(written.ok());
+  EXPECT_EQ(written.error().code, Errc::io);
+  EXPECT_THAT(written.error().message, StartsWith("cannot write " + path() + ": "));
+  EXPECT_EQ(*read_file(path()), "before");
+  EXPECT_EQ(entries(), 1);
+}
+
+TEST_F(FileTest, AFolderInTheWayIsAnErrorThatLeavesNothing) {
+  fs::create_directory(path());
+  EXPECT_THAT(write_atomically(path(), "text").error().message, StartsWith("cannot write "));
+  EXPECT_EQ(entries(), 1);
+  EXPECT_EQ(write_atomically(folder_ / "none/file", "text").error().code, Errc::io);
+}
+
+TEST_F(FileTest, PermissionsAreThoseAskedForLessTheUmask) {
+  const mode_t umask_before = ::umask(S_IRWXO);
+  EXPECT_TRUE(write_atomically(path(), "secret", S_IRUSR | S_IWUSR).ok());
+  EXPECT_TRUE(write_atomically(folder_ / "shared", "text").ok());
+  ::umask(umask_before);
+  EXPECT_EQ(fs::status(path()).permissions(), fs::perms(0600));
+  EXPECT_EQ(fs::status(folder_ / "shared").permissions(), fs::perms(0640));
+}
+
+TEST_F(FileTest, ReadingIsBounded) {
+  std::ofstream(path()) << "12345";
+  EXPECT_EQ(*read_file(path(), 5), "12345");
+  EXPECT_EQ(read_file(path(), 4).error().message, path() + ": larger than 4 bytes");
+  fs::resize_file(path(), kMostFileBytes + 1);
+  EXPECT_EQ(read_file(path()).error().message, path() + ": larger than 16 MiB");
+}
+
+TEST_F(FileTest, WhatCannotBeReadSaysWhy) {
+  EXPECT_EQ(read_file(path()).error().code, Errc::not_found);
+  EXPECT_EQ(read_file(path()).error().message, path() + ": there is no such file");
+  EXPECT_EQ(read_file(folder_.path()).error().message,
+            folder_.path() + ": a directory, not a file");
+}
+
+TEST_F(FileTest, FoldersAreMadeWithTheirParents) {
+  const fs::path deep = folder_ / "a/b";
+  EXPECT_TRUE(make_directory(deep).ok());
+  EXPECT_TRUE(make_directory(deep).ok());
+  EXPECT_TRUE(fs::is_directory(deep));
+  std::ofstream(path()) << "in the way";
+  EXPECT_THAT(make_directory(folder_ / "file/a").error().message,
+              StartsWith("cannot make the directory " + path() + "/a: "));
+}
+
+TEST(ExpandHome, ReplacesALeadingTildeOnly) {
+  const char* home = std::getenv("HOME");
+  ASSERT_NE(home, nullptr);
+  EXPECT_EQ(expand_home("~"), home);
+  EXPECT_EQ(expand_home("~/runs"), std::string(home) + "/runs");
+  for (const char* same : {"", "/~", "~other/runs", "a/~"}) EXPECT_EQ(expand_home(same), same);
+}
+
+TEST_F(FileTest, LinesComeOneBehindTheOther) {
+  Result<LineFile> lines = LineFile::create(path());
+  ASSERT_TRUE(lines.ok());
+  EXPECT_TRUE(lines->append("one").ok());
+  EXPECT_TRUE(lines->append("two").ok());
+  EXPECT_EQ(*read_file(path()), "one\ntwo\n");
+  EXPECT_TRUE(lines->close().ok());
+  EXPECT_TRUE(lines->close().ok());
+  EXPECT_THAT(lines->append("three").error().message, HasSubstr("it is closed"));
+}
+
+TEST(LineFile, AFullDiskIsAOneLineError) {
+  Result<LineFile> lines = LineFile::create("/dev/full");
+  ASSERT_TRUE(lines.ok());
+  EXPECT_THAT(lines->append("text").error().message, HasSubstr("No space left"));
+}
+
+}  // namespace
+}  // namespace sterna
