@@ -11,6 +11,8 @@
 #include <optional>
 #include <vector>
 
+#include "launcher/hosts/host_shell.h"
+
 namespace sterna::launcher {
 
 namespace {
@@ -18,13 +20,6 @@ namespace {
 constexpr int kNoTorch = 77;
 /// Long enough for 25.6 M elements at 50 Mbit/s.
 constexpr std::chrono::seconds kMost{900};
-
-/// Whole, however odd: for a shell.
-std::string quoted(const std::string& word) {
-  std::string text = "'";
-  for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return text + "'";
-}
 
 struct Ended {
   int exit = -1;
@@ -54,7 +49,7 @@ Result<double> run_gloo(const std::string& script, const ExchangeShape& shape,
     if (hosts != nullptr) there.emplace(*hosts, static_cast<std::size_t>(rank));
     const std::string command = fmt::format(
         "exec timeout {} python3 {} --rank {} --ranks {} --elements {} --address {} --interface {}",
-        kMost.count(), quoted(script), rank, shape.ranks, shape.elements, address, interface);
+        kMost.count(), shell_word(script), rank, shape.ranks, shape.elements, address, interface);
     std::FILE* pipe = ::popen(command.c_str(), "re");
     if (pipe == nullptr) return system_error("python3", errno);
     ranks.push_back(pipe);

@@ -1,12 +1,10 @@
-// What Slurm says, read: allocations, folded counts, nodes. What it is asked for, derived.
+// What Slurm says, read: allocations, folded counts, nodes.
 #include "launcher/hosts/slurm.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <map>
-
-#include "launcher/hosts/slurm_batch.h"
 
 namespace sterna::launcher {
 namespace {
@@ -96,65 +94,6 @@ TEST(SlurmHosts, NeedAnAddressEach) {
   const auto hosts = slurm_hosts(allocation, {"n1", "n9"}, parse_slurm_nodes(kNodes));
   ASSERT_FALSE(hosts);
   EXPECT_THAT(hosts.error().message, testing::HasSubstr("n9"));
-}
-
-ClusterFile by_resources(std::int64_t nodes) {
-  const std::string text = R"(format = 1
-[cluster]
-name = "job"
-placer = "slurm"
-nodes = )" + std::to_string(nodes) +
-                           R"(
-[[actor]]
-role = "parameter_server"
-count = 2
-cpus = 1
-memory = "300MiB"
-[[actor]]
-role = "worker"
-count = 4
-cpus = 2
-gpus = 1
-[[actor]]
-role = "input_reader"
-[[actor]]
-role = "evaluator"
-[job]
-net = "lenet"
-steps = 1
-)";
-  const auto file = parse_cluster_file(text, "job.toml");
-  EXPECT_TRUE(file) << file.error().message;
-  return *file;
-}
-
-TEST(SlurmRequest, IsTheLeastThatHoldsAllActors) {
-  const auto one = slurm_request(by_resources(1));
-  ASSERT_TRUE(one) << one.error().message;
-  EXPECT_EQ(one->cpus, 10);
-  EXPECT_EQ(one->gpus, 4);
-  EXPECT_EQ(one->megabytes, 600U);
-  const auto two = slurm_request(by_resources(2));
-  EXPECT_EQ(two->cpus, 5);
-  EXPECT_EQ(two->gpus, 2);
-  EXPECT_EQ(two->megabytes, 300U);
-}
-
-TEST(SlurmScript, AsksForWhatTheActorsNeedAndHoldsTheFile) {
-  ClusterFile file = by_resources(2);
-  file.cluster.time = std::chrono::seconds(90);
-  file.cluster.partition = "gpu";
-  const std::string text = slurm_script(
-      file, {2, 5, 2, 300},
-      {"job-1", "/data/o'hara", {"/opt/sterna", "~/.cache/sterna"}, "", "/runs/job-1"});
-  for (const char* line :
-       {"#SBATCH --nodes=2\n", "#SBATCH --ntasks-per-node=1\n", "#SBATCH --cpus-per-task=5\n",
-        "#SBATCH --gres=gpu:2\n", "#SBATCH --mem=300M\n", "#SBATCH --time=2\n",
-        "#SBATCH --partition='gpu'\n", "|| p='/opt/sterna'\n", "|| p=~/'.cache/sterna'\n",
-        "run /dev/stdin --run-dir '/runs/job-1'", "placer = \"slurm\"\n"}) {
-    EXPECT_THAT(text, testing::HasSubstr(line));
-  }
-  EXPECT_THAT(text, testing::HasSubstr(R"(--chdir='/data/o'\''hara')"));
 }
 
 }  // namespace

@@ -1,0 +1,214 @@
+// What the launcher makes of what workers and the evaluator tell it, on a virtual clock.
+#include "launcher/run/run_observer.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/runtime/sim/sim_fixture.h"
+
+namespace sterna::launcher {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+constexpr const char* kTwoWorkers = R"(format = 1
+[[actor]]
+role = "parameter_server"
+[[actor]]
+role = "worker"
+count = 2
+[[actor]]
+role = "input_reader"
+[[actor]]
+role = "evaluator"
+[job]
+net = "lenet"
+steps = 10
+)";
+
+class RunObserverTest : public test::SimFixture {
+ protected:
+  RunObserverTest() {
+    record_.status.steps = 10;
+    for (const char* name : {"worker0", "worker1", "evaluator0", "reader0"}) {
+      speakers_[name] = start(name).process.get();
+    }
+    const Result<ClusterFile> file = parse_cluster_file(kTwoWorkers, "x.toml");
+    EXPECT_TRUE(file.ok()) << file.error().message;
+    RunObserver::Hooks hooks;
+    hooks.changed = [this] { ++changes_; };
+    hooks.step = [this](const StepMetrics& metrics) { steps_.push_back(metrics.step); };
+    hooks.evaluation = [this](const EvaluationResult& result) {
+      evaluations_.push_back(result.step);
+    };
+    hooks.tensor = [this](const TensorMetrics& metrics) { tensors_.push_back(metrics); };
+    observer_ = start("launcher").process->spawn<RunObserver>(record_, *file, hooks);
+  }
+  /// From the actor of that name.
+  template <class M>
+  void say(const std::string& name, const M& message) {
+    speakers_.at(name)->tell(observer_, message);
+    pass(100ms);
+  }
+  void progress(const std::string& worker, std::uint64_t step, double loss) {
+    actors::Progress progress;
+    progress.worker = worker;
+    progress.step = step;
+    progress.loss = loss;
+    progress.examples = step * 64;
+    progress.seconds = 0.5;
+    progress.traffic.gradient_elements = 100;
+    progress.traffic.gradient_bytes = 50;
+    progress.traffic.bytes_up = 100;
+    say(worker, progress);
+  }
+  void done(const std::string& worker) {
+    actors::WorkerDone done;
+    done.worker = worker;
+    done.steps = 10;
+    done.seconds = 1;
+    done.tensors = {{.tensor = "fc.weight",
+                     .codec = actors::Codec::TERNARY,
+                     .steps = 10,
+                     .pushes = 10,
+                     .elements = 100,
+                     .bytes_up = 250,
+                     .bytes_down = 4000,
+                     .ternarized = 1000,
+                     .nonzero = 500}};
+    say(worker, done);
+  }
+
+  RunRecord record_;
+  int changes_ = 0;
+  std::vector<std::int64_t> steps_;
+  std::vector<std::int64_t> evaluations_;
+  std::vector<TensorMetrics> tensors_;
+  std::map<std::string, Process*> speakers_;
+  ActorRef<actors::Observer> observer_;
+};
+
+TEST_F(RunObserverTest, IsAsFarAsTheSlowestWorker) {
+  progress("worker0", 3, 1);
+  EXPECT_EQ(record_.status.step, 0) << "nobody has heard of worker1";
+  progress("worker1", 2, 3);
+  EXPECT_EQ(record_.status.step, 2);
+  EXPECT_EQ(record_.status.loss, 2);
+  EXPECT_EQ(record_.status.phase, "training");
+  EXPECT_THAT(steps_, ElementsAre(2));
+}
+
+TEST_F(RunObserverTest, AddsUpWhatTheWorkersSent) {
+  progress("worker0", 1, 1);
+  progress("worker1", 1, 1);
+  EXPECT_EQ(record_.result.bytes_up, 200U);
+  EXPECT_EQ(record_.result.bits_per_element_up, 8);
+  EXPECT_EQ(record_.status.raw_bytes_up, 800U);
+  EXPECT_EQ(record_.status.coded_bytes_up, 100U);
+}
+
+TEST_F(RunObserverTest, KnowsNoBitsOfWhatDidNotTravel) {
+  progress("worker0", 1, 1);
+  EXPECT_EQ(record_.result.bits_per_element_down, std::nullopt);
+  EXPECT_EQ(record_.status.nonzero, std::nullopt);
+}
+
+TEST_F(RunObserverTest, EstimatesWhatIsLeftByWhatIsDone) {
+  progress("worker0", 5, 1);
+  progress("worker1", 5, 1);
+  EXPECT_GE(record_.status.elapsed_seconds, 0.5);
+  EXPECT_NEAR(*record_.status.left_seconds, record_.status.elapsed_seconds, 1e-9);
+}
+
+TEST_F(RunObserverTest, BelievesOfAWorkerOnlyThatWorker) {
+  actors::Progress progress;
+  progress.worker = "worker1";
+  progress.step = 9;
+  say("worker0", progress);
+  say("reader0", progress);
+  EXPECT_THAT(record_.progress, IsEmpty());
+  EXPECT_EQ(changes_, 0);
+}
+
+TEST_F(RunObserverTest, BelievesOfResultsOnlyTheEvaluator) {
+  say("worker0", actors::Evaluated{.step = 5, .precision_at_1 = 1});
+  say("worker0", actors::JobFinished{"forged", "", 0});
+  EXPECT_THAT(record_.result.evaluations, IsEmpty());
+  EXPECT_FALSE(record_.finished);
+}
+
+TEST_F(RunObserverTest, KeepsEveryEvaluationAndShowsTheLast) {
+  say("evaluator0", actors::Evaluated{.step = 5, .precision_at_1 = 0.5, .examples = 100});
+  say("evaluator0", actors::Evaluated{.step = 10, .precision_at_1 = 0.75, .examples = 100});
+  EXPECT_THAT(evaluations_, ElementsAre(5, 10));
+  EXPECT_EQ(record_.result.evaluations.size(), 2U);
+  EXPECT_EQ(record_.result.precision_at_1, 0.75);
+  EXPECT_EQ(record_.status.precision_step, 10);
+}
+
+TEST_F(RunObserverTest, GivesTheTensorsOfAllWorkersWhenAllAreDone) {
+  done("worker0");
+  EXPECT_THAT(tensors_, IsEmpty());
+  done("worker1");
+  EXPECT_EQ(record_.status.phase, "evaluating");
+  ASSERT_EQ(tensors_.size(), 1U);
+  EXPECT_EQ(tensors_[0].codec, "ternary");
+  EXPECT_EQ(tensors_[0].bits_up, 2);
+  EXPECT_EQ(tensors_[0].bits_down, 32);
+  EXPECT_EQ(tensors_[0].nonzero, 0.5);
+  EXPECT_EQ(tensors_[0].saturated, std::nullopt);
+}
+
+TEST_F(RunObserverTest, EndsWithTheHashOfTheParameters) {
+  say("evaluator0", actors::JobFinished{"abc", "", 0});
+  EXPECT_TRUE(record_.finished);
+  EXPECT_EQ(record_.result.parameters_sha256, "abc");
+}
+
+RunStatus with_worker0(const std::string& state) {
+  RunStatus status;
+  status.actors.resize(1);
+  status.actors[0].name = "worker0";
+  status.actors[0].state = state;
+  return status;
+}
+
+TEST(UpdateActors, TakesTheNodesReportOfAProcess) {
+  RunStatus status = with_worker0("starting");
+  StatusReport report;
+  report.processes.resize(1);
+  report.processes[0].identity = {"worker0", 2};
+  report.processes[0].state = std::string("running");
+  report.processes[0].pid = 7;
+  report.processes[0].loop_lag = 1500us;
+  update_actors(status, report);
+  EXPECT_EQ(status.actors[0].state, "running");
+  EXPECT_EQ(status.actors[0].incarnation, 2U);
+  EXPECT_EQ(status.actors[0].pid, 7);
+  EXPECT_EQ(status.actors[0].loop_lag_ms, 1.5);
+}
+
+TEST(UpdateActors, DoesNotBringTheDeadBack) {
+  RunStatus status = with_worker0("dead");
+  StatusReport report;
+  report.processes.resize(1);
+  report.processes[0].identity = {"worker0", 1};
+  report.processes[0].state = std::string("running");
+  update_actors(status, report);
+  EXPECT_EQ(status.actors[0].state, "dead");
+}
+
+TEST(MarkDead, IsDoneWhereItsEndWasWanted) {
+  RunStatus status = with_worker0("running");
+  mark_dead(status, "worker1", false);
+  EXPECT_EQ(status.actors[0].state, "running");
+  mark_dead(status, "worker0", true);
+  EXPECT_EQ(status.actors[0].state, "done");
+  mark_dead(status, "worker0", false);
+  EXPECT_EQ(status.actors[0].state, "dead");
+}
+
+}  // namespace
+}  // namespace sterna::launcher
