@@ -43,7 +43,7 @@ template <class T>
 struct TaskPromise : TaskPromiseBase {
   std::optional<T> value;
   Task<T> get_return_object();
-  template <class U>
+  template <class U = T>  // also for `co_return {}`
   void return_value(U&& u) {
     value.emplace(std::forward<U>(u));
   }

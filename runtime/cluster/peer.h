@@ -6,6 +6,7 @@
 
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "runtime/cluster/find_actor.h"
 
@@ -71,5 +72,18 @@ class Peer {
   ActorRef<I> actor_;
   bool lost_ = false;  ///< that actor, or the link to it
 };
+
+/// One for each name, once all are there.
+template <class I, class Asker>
+Task<Result<std::vector<Peer<I>>>> find_peers(const Actor<Asker>& asker,
+                                              std::vector<std::string> names, Duration patience,
+                                              Finder finder = find_any) {
+  std::vector<Peer<I>> peers;
+  for (std::string& name : names) {
+    peers.emplace_back(asker, std::move(name), patience, finder);
+    STERNA_CO_TRY(peers.back().find());
+  }
+  co_return peers;
+}
 
 }  // namespace sterna
