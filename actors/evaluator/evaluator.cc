@@ -26,53 +26,43 @@ Result<std::shared_ptr<Evaluator::Bench>> Evaluator::make_bench(const JobConfig&
   return bench;
 }
 
-Task<void> Evaluator::evaluate_job() {
+Task<Result<void>> Evaluator::evaluate_job() {
   const JobConfig& job = args_.job;
-  Result<void> outcome = co_await prepare();
-  for (std::uint64_t version = job.next_evaluation(0); outcome;
-       version = job.next_evaluation(version)) {
-    outcome = co_await evaluate_version(version);
-    if (!outcome) outcome = Error(outcome.error()).in(fmt::format("evaluating step {}", version));
-    if (version == job.steps) break;
+  STERNA_CO_TRY(prepare());
+  std::uint64_t version = job.first_step;
+  while (version < job.steps) {
+    version = job.next_evaluation(version);
+    Result<void> evaluated = co_await evaluate_version(version);
+    STERNA_CO_TRY(std::move(evaluated).in(fmt::format("evaluating step {}", version)));
   }
-  if (outcome) outcome = co_await finish();
-  if (!outcome) fail(outcome.error().message);
+  co_return co_await finish();
 }
 
 Task<Result<void>> Evaluator::prepare() {
   const Duration patience = args_.job.deadlines.find;
-  auto servers =
-      co_await find_peers<ParameterServerInterface>(finder_, process(), args_.servers, patience);
-  if (!servers) co_return std::move(servers).error();
-  servers_ = std::move(servers).value();
-  auto observer = co_await find_peer<Observer>(finder_, process(), args_.observer, patience);
-  if (!observer) co_return std::move(observer).error();
-  observer_ = *observer;
-  auto made = compute([job = args_.job] { return make_bench(job); });
-  auto bench = co_await std::move(made);
-  if (!bench) co_return std::move(bench).error();
-  bench_ = std::move(bench).value();
+  STERNA_CO_ASSIGN(servers_,
+                   find_peers<ParameterServerInterface>(*this, args_.servers, patience, finder_));
+  STERNA_CO_TRY(observer_.emplace(*this, args_.observer, patience, finder_).find());
+  STERNA_CO_ASSIGN(bench_, compute([job = args_.job] { return make_bench(job); }));
   table_ = ParameterTable(bench_->net->parameters(), args_.job,
                           static_cast<std::uint32_t>(servers_.size()));
-  co_return Result<void>{};
+  co_return {};
 }
 
 Task<Result<void>> Evaluator::evaluate_version(std::uint64_t version) {
-  Result<void> taken = co_await take_version(version);
-  if (!taken) co_return taken;
-  for (const auto& server : servers_) tell(server, Release{version});
+  STERNA_CO_TRY(take_version(version));
+  for (auto& server : servers_) server.tell(Release{version});
   const std::uint64_t examples = version == args_.job.steps
                                      ? std::numeric_limits<std::uint64_t>::max()
                                      : args_.job.evaluation.examples;
-  auto evaluated = compute(
-      [bench = bench_, examples] { return evaluate(*bench->net, bench->dataset, examples); });
-  const Result<Evaluation> evaluation = co_await std::move(evaluated);
-  if (!evaluation) co_return evaluation.error();
-  tell(observer_, Evaluated{.step = version,
-                            .precision_at_1 = evaluation->precision_at_1,
-                            .loss = evaluation->loss,
-                            .examples = evaluation->examples});
-  co_return Result<void>{};
+  STERNA_CO_ASSIGN(const Evaluation evaluation, compute([bench = bench_, examples] {
+                     return evaluate(*bench->net, bench->dataset, examples);
+                   }));
+  observer_->tell(Evaluated{.step = version,
+                            .precision_at_1 = evaluation.precision_at_1,
+                            .loss = evaluation.loss,
+                            .examples = evaluation.examples});
+  co_return {};
 }
 
 Task<Result<void>> Evaluator::take_version(std::uint64_t version) {
@@ -81,25 +71,24 @@ Task<Result<void>> Evaluator::take_version(std::uint64_t version) {
     return Pull{.version = version, .chunks = group.chunks};
   };
   const auto pull = [&](const ParameterTable::PullGroup& group) {
-    return ask(servers_[group.shard], question(group), args_.job.deadlines.ask);
+    return servers_[group.shard].ask(question(group), args_.job.deadlines.ask);
   };
-  std::deque<Future<Parameters>> answers;
+  std::deque<Task<Result<Parameters>>> answers;
   for (const auto& group : groups) answers.push_back(pull(group));
   for (std::size_t i = 0; i < groups.size(); ++i) {
-    Future<Parameters>& answer = answers[i];
-    Result<Parameters> parameters = co_await answer;
+    Result<Parameters> parameters = co_await std::move(answers[i]);
     // The version lies in the future, perhaps by minutes: not yet is no failure. Whether training
     // still goes on is for the workers' deadlines, and a server's death ends the ask.
     while (!parameters && parameters.error().code == Errc::deadline) {
-      answer = pull(groups[i]);
-      parameters = co_await answer;
+      Task<Result<Parameters>> again = pull(groups[i]);
+      parameters = co_await std::move(again);
     }
     Result<void> written =
         parameters ? write(*parameters, question(groups[i])) : Result<void>(parameters.error());
-    if (!written) co_return Error(written.error()).in(args_.servers[groups[i].shard]);
+    STERNA_CO_TRY(std::move(written).in(servers_[groups[i].shard].name()));
   }
   for (std::size_t t = 0; t < table_.tensors.size(); ++t) bench_->net->parameters_changed(t);
-  co_return Result<void>{};
+  co_return {};
 }
 
 Result<void> Evaluator::write(const Parameters& parameters, const Pull& question) {
@@ -128,12 +117,11 @@ Task<Result<void>> Evaluator::finish() {
         }
         return parameters_sha256(*bench->net);
       });
-  const Result<std::string> hash = co_await std::move(hashed);
-  if (!hash) co_return Error(hash.error()).in("writing the final weights");
-  tell(observer_,
-       JobFinished{
-           .parameters_sha256 = *hash, .weights = args_.weights, .parameters = table_.elements});
-  co_return Result<void>{};
+  Result<std::string> hash = co_await std::move(hashed);
+  STERNA_CO_ASSIGN(const std::string sha256, std::move(hash).in("writing the final weights"));
+  observer_->tell(JobFinished{
+      .parameters_sha256 = sha256, .weights = args_.weights, .parameters = table_.elements});
+  co_return {};
 }
 
 }  // namespace sterna::actors

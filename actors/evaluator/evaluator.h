@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,17 +13,17 @@
 #include "actors/evaluator/evaluation.h"
 #include "actors/job/args.h"
 #include "actors/job/messages.h"
-#include "actors/job/peers.h"
 #include "actors/parameters/parameter_table.h"
 #include "input/formats/dataset.h"
 #include "nets/net.h"
 #include "runtime/actor/process.h"
+#include "runtime/cluster/peer.h"
 
 namespace sterna::actors {
 
 class Evaluator final : public Actor<EvaluatorInterface> {
  public:
-  explicit Evaluator(EvaluatorArgs args, Finder finder = directory_finder())
+  explicit Evaluator(EvaluatorArgs args, Finder finder = find_any)
       : args_(std::move(args)), finder_(std::move(finder)) {}
 
  private:
@@ -34,7 +35,7 @@ class Evaluator final : public Actor<EvaluatorInterface> {
   static Result<std::shared_ptr<Bench>> make_bench(const JobConfig& job);
 
   void started() override;
-  Task<void> evaluate_job();
+  Task<Result<void>> evaluate_job();
   Task<Result<void>> prepare();
   Task<Result<void>> evaluate_version(std::uint64_t version);
   /// Brings the net to `version`, whenever the servers have it.
@@ -44,8 +45,8 @@ class Evaluator final : public Actor<EvaluatorInterface> {
 
   EvaluatorArgs args_;
   Finder finder_;
-  std::vector<ActorRef<ParameterServerInterface>> servers_;
-  ActorRef<Observer> observer_;
+  std::vector<Peer<ParameterServerInterface>> servers_;
+  std::optional<Peer<Observer>> observer_;
   std::shared_ptr<Bench> bench_;
   ParameterTable table_;
 };

@@ -23,6 +23,7 @@ Result<void> validate(const JobConfig& job) {
   }
   // A step is one 32-bit word, a rank 16 bits, of the random numbers' counter.
   if (job.steps == 0 || job.steps > kMaxSteps) return wrong("steps: must be 1 to 4294967295");
+  if (job.first_step >= job.steps) return wrong("steps: must be above the first step");
   if (job.ranks == 0 || job.ranks > 65536) return wrong("ranks: must be 1 to 65536");
   if (job.batch == 0 || job.batch > 65536) return wrong("batch: must be 1 to 65536");
   if (job.threads == 0 || job.threads > 1024) return wrong("threads: must be 1 to 1024");
@@ -78,13 +79,13 @@ void JobConfig::encode(Wire::Builder wire, WireWriter&) const {
   wire.setNet(net);
   auto widths = wire.initHidden(static_cast<unsigned>(hidden.size()));
   for (unsigned i = 0; i < widths.size(); ++i) widths.set(i, hidden[i]);
+  wire.setFirstStep(first_step);
   wire.setSteps(steps);
   wire.setBatch(batch);
   wire.setSeed(seed);
   wire.setRanks(ranks);
   wire.setThreads(threads);
   wire.setIsa(isa);
-  wire.setEpoch(epoch);
   auto o = wire.initOptimizer();
   o.setName(optimizer.name);
   o.setLearningRate(optimizer.learning_rate);
@@ -132,13 +133,13 @@ Result<JobConfig> JobConfig::decode(Wire::Reader wire, WireReader&) {
   JobConfig job;
   job.net = wire.getNet();
   for (const std::uint32_t width : wire.getHidden()) job.hidden.push_back(width);
+  job.first_step = wire.getFirstStep();
   job.steps = wire.getSteps();
   job.batch = wire.getBatch();
   job.seed = wire.getSeed();
   job.ranks = wire.getRanks();
   job.threads = wire.getThreads();
   job.isa = wire.getIsa();
-  job.epoch = wire.getEpoch();
   const auto o = wire.getOptimizer();
   job.optimizer = {.name = o.getName(),
                    .learning_rate = o.getLearningRate(),

@@ -82,27 +82,27 @@ struct JobConfig {
   using Wire = schema::JobConfig;
   std::string net = "lenet";
   std::vector<std::uint32_t> hidden;  ///< of the mlp: its hidden layers' widths
-  std::uint64_t steps = 1;            ///< updates of the parameters
+  std::uint64_t first_step = 0;       ///< and the version that the parameters start at
+  std::uint64_t steps = 1;            ///< the version that they end at: one update leads to each
   std::uint32_t batch = 1;            ///< examples per rank and step
   std::uint64_t seed = 1;
   std::uint32_t ranks = 1;    ///< of the whole job
   std::uint32_t threads = 1;  ///< compute threads per rank
   std::string isa = "best";
-  std::uint32_t epoch = 0;  ///< membership epoch
   OptimizerConfig optimizer;
   GradientConfig gradient;
   EvaluationConfig evaluation;
   DataConfig data;
   Deadlines deadlines;
 
-  /// The next version of the parameters (1 after the first step) to be evaluated after `version`:
+  /// The next version of the parameters to be evaluated after `version`:
   /// the next multiple of `every`, and at last the final one. `version` < steps.
   std::uint64_t next_evaluation(std::uint64_t version) const {
     if (evaluation.every == 0) return steps;
     return std::min(steps, (version / evaluation.every + 1) * evaluation.every);
   }
   bool evaluates(std::uint64_t version) const {
-    return version != 0 && version <= steps && next_evaluation(version - 1) == version;
+    return version > first_step && version <= steps && next_evaluation(version - 1) == version;
   }
 
   /// Whether the ranks' trits of a step stand for the same number, so that they can be summed.
@@ -113,17 +113,8 @@ struct JobConfig {
     const std::uint64_t epoch = step * batch * ranks / gradient.epoch_examples;
     return epoch % gradient.floating_epoch == gradient.floating_epoch - 1;
   }
-  /// Whether gradients travel down, from which workers step as the servers do.
-  bool workers_step() const {
-    return gradient.down == Down::AVERAGE || gradient.down == Down::TERNARY;
-  }
   /// Of how many ranks the sums are that travel down.
   std::uint32_t ranks_down() const { return gradient.down == Down::TERNARY ? 1 : ranks; }
-  /// Whether all who keep the parameters compare hashes of this version. Nobody but the servers
-  /// makes the last one.
-  bool compares(std::uint64_t version) const {
-    return workers_step() && version != 0 && version < steps && version % gradient.check_every == 0;
-  }
 
   void encode(Wire::Builder wire, WireWriter& writer) const;
   static Result<JobConfig> decode(Wire::Reader wire, WireReader& reader);

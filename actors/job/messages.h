@@ -18,6 +18,9 @@ using schema::Codec;
 using schema::PayloadKind;
 using schema::Verdict;
 
+/// Of the membership, which does not change yet.
+inline constexpr std::uint32_t kEpoch = 0;
+
 /// BLAKE2b (RFC 7693) of some parameters, 16 bytes.
 using Hash = std::array<std::byte, 16>;
 
@@ -45,7 +48,7 @@ struct Push {
   static constexpr Lane kLane = Lane::data;
   std::uint32_t rank = 0;
   std::uint64_t incarnation = 0;
-  std::uint32_t epoch = 0;
+  std::uint32_t epoch = kEpoch;
   std::uint64_t step = 0;
   std::uint64_t base_version = 0;  ///< of the parameters it was computed from
   std::uint32_t examples = 0;
@@ -74,7 +77,7 @@ struct Offer {
   };
   std::uint32_t rank = 0;
   std::uint64_t incarnation = 0;
-  std::uint32_t epoch = 0;
+  std::uint32_t epoch = kEpoch;
   std::uint64_t step = 0;
   std::vector<OwnScaler> scalers;
   void encode(Wire::Builder wire, WireWriter& writer) const;

@@ -40,7 +40,7 @@ struct JobConfig {
   ranks @4 :UInt32;       # of the whole job
   threads @5 :UInt32;     # compute threads per rank
   isa @6 :Text;           # cap on the kernels' instruction set
-  epoch @7 :UInt32;       # membership epoch
+  firstStep @7 :UInt64;   # and the version that the parameters start at
   optimizer @8 :Optimizer;
   gradient @9 :GradientCodec;
   evaluation @10 :Evaluation;

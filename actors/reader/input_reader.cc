@@ -37,21 +37,17 @@ void InputReader::started() {
   run(load());
 }
 
-Task<void> InputReader::load() {
-  auto read = compute(
-      [data = args_.job.data, shard = shard_of(args_)] { return load_examples(data, shard); });
-  Loaded part = co_await std::move(read);
-  if (!part) {
-    fail(part.error().message);
-    co_return;
-  }
-  part_ = std::move(part).value();
+Task<Result<void>> InputReader::load() {
+  STERNA_CO_ASSIGN(part_, compute([data = args_.job.data, shard = shard_of(args_)] {
+                     return load_examples(data, shard);
+                   }));
   loaded_.notify_all();
+  co_return {};
 }
 
 Task<Result<Batch>> InputReader::on(NextBatch question) {
   const JobConfig& job = args_.job;
-  if (question.rank >= job.ranks || question.step >= job.steps) {
+  if (question.rank >= job.ranks || question.step < job.first_step || question.step >= job.steps) {
     co_return Error{Errc::invalid_argument,
                     fmt::format("no batch for rank {} of {} at step {} of {}", question.rank,
                                 job.ranks, question.step, job.steps)};

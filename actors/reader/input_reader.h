@@ -24,7 +24,7 @@ class InputReader final : public Actor<InputReaderInterface> {
 
  private:
   void started() override;
-  Task<void> load();
+  Task<Result<void>> load();
 
   ReaderArgs args_;
   std::shared_ptr<const input::TrainingPart> part_;  // null until loaded

@@ -9,20 +9,13 @@
 
 #include "actors/codecs/buffer_pool.h"
 #include "actors/job/messages.h"
+#include "actors/schemes/scheme.h"
 #include "kernels/isa/isa.h"
 #include "kernels/optimizer/optimizer.h"
 #include "kernels/sums/aggregate.h"
 #include "kernels/trits/ternary.h"
 
 namespace sterna::actors {
-
-/// How packets become what the optimizer steps from.
-enum class Combine {
-  parameters,  ///< one pass from the packets to the next parameters
-  sums,        ///< trits summed as integers
-  average,     ///< the average in fp32, which travels down
-  ternary,     ///< the average ternarized again, which travels down
-};
 
 /// A step that the server has yet to make: its average is kept packed.
 struct SummedStep {

@@ -28,17 +28,12 @@ Result<Shard> make_shard(const ServerArgs& args) {
 
 void ParameterServer::started() { run(prepare()); }
 
-Task<void> ParameterServer::prepare() {
-  auto made = compute([args = args_] { return make_shard(args); });
-  Result<Shard> shard = co_await std::move(made);
-  if (!shard) {
-    fail(shard.error().message);
-    co_return;
-  }
-  shard_ = std::move(shard).value();
-  scalers_.emplace(shard_->table(), args_.index, args_.job.ranks);
+Task<Result<void>> ParameterServer::prepare() {
+  STERNA_CO_ASSIGN(shard_, compute([args = args_] { return make_shard(args); }));
+  scalers_.emplace(shard_->table(), args_.index, args_.job.ranks, args_.job.first_step);
   changed_.resize(shard_->table().chunks.size());
   prepared_.notify_all();
+  co_return {};
 }
 
 Task<void> ParameterServer::prepared() {
@@ -73,22 +68,21 @@ Result<void> ParameterServer::may_pull(ActorId sender, std::size_t chunks) const
   return Error{Errc::permission, "only workers and the evaluator pull"};
 }
 
-Error ParameterServer::blamed(ActorId sender, Error error) {
-  if (sender.process != process().id() && process().links() != nullptr) {
-    process().links()->blame(sender.process, error.message);
+template <class T>
+Result<T> ParameterServer::blamed(ActorId sender, Result<T> result) {
+  if (!result && sender.process != process().id() && process().links() != nullptr) {
+    process().links()->blame(sender.process, result.error().message);
   }
-  return error;
+  return result;
 }
 
 Task<Result<PushReply>> ParameterServer::on(Push push) {
   const ActorId from = sender();
   co_await prepared();
-  const Result<void> allowed = may_speak(from, push.rank, push.incarnation);
-  if (!allowed) co_return blamed(from, allowed.error());
-  Result<std::vector<Verdict>> verdicts = shard_->accept(std::move(push));
-  if (!verdicts) co_return blamed(from, verdicts.error());
+  STERNA_CO_TRY(blamed(from, may_speak(from, push.rank, push.incarnation)));
+  STERNA_CO_ASSIGN(std::vector<Verdict> verdicts, blamed(from, shard_->accept(std::move(push))));
   if (!updating_) run(update());
-  co_return PushReply{std::move(verdicts).value()};
+  co_return PushReply{std::move(verdicts)};
 }
 
 Task<void> ParameterServer::update() {
@@ -112,8 +106,7 @@ Task<void> ParameterServer::update() {
 Task<Result<Parameters>> ParameterServer::on(Pull pull) {
   const ActorId from = sender();
   co_await prepared();
-  const Result<void> allowed = may_pull(from, pull.chunks.size());
-  if (!allowed) co_return blamed(from, allowed.error());
+  STERNA_CO_TRY(blamed(from, may_pull(from, pull.chunks.size())));
   const bool average = pull.kind == PayloadKind::GRADIENT;
   Parameters answer;
   answer.version = pull.version;
@@ -121,9 +114,9 @@ Task<Result<Parameters>> ParameterServer::on(Pull pull) {
   answer.chunks.reserve(pull.chunks.size());
   for (const std::uint32_t chunk : pull.chunks) {
     while (true) {
-      const Result<bool> available = shard_->available(chunk, pull.version, pull.kind);
-      if (!available) co_return blamed(from, Error(available.error()).in("pull"));
-      if (*available) break;
+      Result<bool> asked = shard_->available(chunk, pull.version, pull.kind);
+      STERNA_CO_ASSIGN(const bool available, blamed(from, std::move(asked).in("pull")));
+      if (available) break;
       co_await changed_[chunk].wait();
     }
     // Taken as soon as it is there: it is immutable, and by the time that the last of the chunks
@@ -145,18 +138,16 @@ Task<Result<Parameters>> ParameterServer::on(Pull pull) {
 Task<Result<void>> ParameterServer::on(Compare compare) {
   const ActorId from = sender();
   co_await prepared();
-  const Result<void> allowed = may_pull(from, compare.chunks.size());
-  if (!allowed) co_return blamed(from, allowed.error());
-  Result<std::vector<std::shared_ptr<HashedOnce>>> ours = shard_->compared(compare);
-  if (!ours) co_return blamed(from, Error(ours.error()).in("compare"));
-  auto different = compute([ours = std::move(*ours), theirs = compare.chunks] {
+  STERNA_CO_TRY(blamed(from, may_pull(from, compare.chunks.size())));
+  STERNA_CO_ASSIGN(auto ours, blamed(from, shard_->compared(compare).in("compare")));
+  auto different = compute([ours = std::move(ours), theirs = compare.chunks] {
     for (std::size_t i = 0; i < ours.size(); ++i) {
       if (ours[i]->get() != theirs[i].hash) return std::optional(theirs[i].chunk);
     }
     return std::optional<std::uint32_t>();
   });
   const std::optional<std::uint32_t> chunk = co_await std::move(different);
-  if (!chunk) co_return Result<void>{};
+  if (!chunk) co_return {};
   const TableChunk& place = shard_->table().chunks[*chunk];
   co_return Error{Errc::internal, fmt::format("{} differs from the server's, elements {} to {}",
                                               shard_->table().tensors[place.tensor].spec.name,
@@ -166,11 +157,9 @@ Task<Result<void>> ParameterServer::on(Compare compare) {
 Task<Result<Agreed>> ParameterServer::on(Offer offer) {
   const ActorId from = sender();
   co_await prepared();
-  const Result<void> allowed = may_speak(from, offer.rank, offer.incarnation);
-  if (!allowed) co_return blamed(from, allowed.error());
-  const Result<bool> complete = scalers_->offer(offer);
-  if (!complete) co_return blamed(from, complete.error());
-  if (*complete) agreed_.notify_all();
+  STERNA_CO_TRY(blamed(from, may_speak(from, offer.rank, offer.incarnation)));
+  STERNA_CO_ASSIGN(const bool complete, blamed(from, scalers_->offer(offer)));
+  if (complete) agreed_.notify_all();
   Agreed answer;
   answer.values.reserve(offer.scalers.size());
   for (const Offer::OwnScaler& scaler : offer.scalers) {

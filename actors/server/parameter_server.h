@@ -29,13 +29,15 @@ class ParameterServer final : public Actor<ParameterServerInterface> {
 
  private:
   void started() override;
-  Task<void> prepare();
+  Task<Result<void>> prepare();
   Task<void> update();
   /// Waits until prepare() is done.
   Task<void> prepared();
   Result<void> may_pull(ActorId sender, std::size_t chunks) const;
   Result<void> may_speak(ActorId sender, std::uint32_t rank, std::uint64_t incarnation) const;
-  Error blamed(ActorId sender, Error error);
+  /// The same; for an error its sender is to blame.
+  template <class T>
+  Result<T> blamed(ActorId sender, Result<T> result);
 
   ServerArgs args_;
   std::optional<Shard> shard_;

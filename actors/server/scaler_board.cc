@@ -12,12 +12,14 @@ Error broken(std::string message) { return {Errc::invalid_argument, std::move(me
 
 }  // namespace
 
-ScalerBoard::ScalerBoard(const ParameterTable& table, std::uint32_t shard, std::uint32_t ranks)
-    : ranks_(ranks) {
+ScalerBoard::ScalerBoard(const ParameterTable& table, std::uint32_t shard, std::uint32_t ranks,
+                         std::uint64_t first_step)
+    : ranks_(ranks), first_step_(first_step) {
   entries_.resize(table.scalers.size());
   for (std::size_t i = 0; i < entries_.size(); ++i) {
     if (table.scalers[i].shard != shard) continue;
     entries_[i].here = true;
+    entries_[i].step = first_step;
     entries_[i].missing = ranks;
     entries_[i].offered.resize(ranks);
   }
@@ -33,7 +35,7 @@ Result<void> ScalerBoard::check(const Offer& offer) const {
     }
     const Entry& entry = entries_[scaler.index];
     const std::optional<float>& before = entry.offered[offer.rank];
-    if (offer.step + 1 == entry.step) continue;  // said again
+    if (offer.step + 1 == entry.step && offer.step >= first_step_) continue;  // said again
     if (offer.step != entry.step) {
       return broken(
           fmt::format("scaler {} of step {}, at step {}", scaler.index, offer.step, entry.step));

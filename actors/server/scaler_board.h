@@ -17,8 +17,9 @@ namespace sterna::actors {
 
 class ScalerBoard {
  public:
-  /// For the scalers of `table` that are agreed at `shard`.
-  ScalerBoard(const ParameterTable& table, std::uint32_t shard, std::uint32_t ranks);
+  /// For the scalers of `table` that are agreed at `shard`, from `first_step` on.
+  ScalerBoard(const ParameterTable& table, std::uint32_t shard, std::uint32_t ranks,
+              std::uint64_t first_step);
 
   /// Takes one rank's scalers, all or none of them. Errors (invalid_argument: its sender broke the
   /// rules): a scaler of another shard, one that is negative or not finite, a step that is not the
@@ -38,6 +39,7 @@ class ScalerBoard {
   Result<void> check(const Offer& offer) const;
 
   std::uint32_t ranks_;
+  std::uint64_t first_step_;
   std::vector<Entry> entries_;
 };
 

@@ -23,12 +23,14 @@ std::vector<float> start_of(const ParameterTable& table, std::uint32_t tensor, s
 
 }  // namespace
 
-Shard::Shard(const JobConfig& job, ParameterTable table, std::uint32_t index, bool snapshots)
-    : job_(job), table_(std::move(table)), index_(index), keep_snapshots_(snapshots) {}
+Shard::Shard(const JobConfig& job, ParameterTable table, std::uint32_t index)
+    : job_(job), table_(std::move(table)), index_(index) {}
 
 Result<Shard> Shard::make(const JobConfig& job, ParameterTable table, std::uint32_t index,
-                          bool snapshots) {
-  Shard shard(job, std::move(table), index, snapshots);
+                          bool evaluated) {
+  Shard shard(job, std::move(table), index);
+  STERNA_ASSIGN(const Scheme scheme, find_scheme(kScheme));
+  shard.policy_ = scheme.server(job, evaluated);
   STERNA_ASSIGN(shard.isa_, kernels::parse_isa(job.isa));
   STERNA_ASSIGN(shard.rule_, UpdateRule::make(job));
   shard.chunks_.resize(shard.table_.chunks.size());
@@ -52,10 +54,9 @@ Result<Shard> Shard::make(const JobConfig& job, ParameterTable table, std::uint3
     if (job.gradient.down == Down::TERNARY && shard.table_.tensors[place.tensor].ternary) {
       chunk.residual = make_buffer(bytes);
     }
+    chunk.version = job.first_step;
     chunk.packets.resize(job.ranks);
-    chunk.arrived.resize(job.ranks);
-    chunk.counted.resize(job.ranks);
-    chunk.missing = job.ranks;
+    chunk.taken.resize(job.ranks);
   }
   return shard;
 }
@@ -87,35 +88,23 @@ Result<void> Shard::open(Packet& packet) {
 }
 
 Result<void> Shard::open(Push& push) {
-  if (push.epoch != job_.epoch) return broken(fmt::format("membership epoch {}", push.epoch));
+  if (push.epoch != kEpoch) return broken(fmt::format("membership epoch {}", push.epoch));
   if (push.rank >= job_.ranks) return broken(fmt::format("rank {} of {}", push.rank, job_.ranks));
-  if (push.step >= job_.steps) return broken(fmt::format("step {} of {}", push.step, job_.steps));
-  if (push.kind != PayloadKind::GRADIENT) return broken("a push that is no gradient");
-  if (push.examples != job_.batch) {
-    return broken(fmt::format("{} examples in a batch of {}", push.examples, job_.batch));
-  }
-  // Synchronous steps: a gradient of step s is computed from version s.
-  if (push.base_version != push.step) {
-    return broken(fmt::format("step {} computed from version {}", push.step, push.base_version));
-  }
+  STERNA_TRY(policy_->check(push));
   if (push.packets.size() > chunks_.size()) return broken("more packets than chunks");
   std::set<std::uint32_t> chunks;
   for (Packet& packet : push.packets) {
     STERNA_TRY(check(packet, push.step));
     const bool first = chunks.insert(packet.chunk).second;
-    // Nobody has the parameters that a later step is computed from.
-    if (push.step > chunks_[packet.chunk].version) {
-      return broken(fmt::format("step {} of chunk {}, which is at version {}", push.step,
-                                packet.chunk, chunks_[packet.chunk].version));
-    }
     const Chunk& chunk = chunks_[packet.chunk];
-    if (push.step == chunk.version && chunk.scaler && *chunk.scaler != packet.scaler) {
+    STERNA_ASSIGN(const Verdict verdict, policy_->judge(push, packet.chunk, chunk.version));
+    const bool accepted = verdict == Verdict::ACCEPTED;
+    if (accepted && chunk.scaler && *chunk.scaler != packet.scaler) {
       return broken(fmt::format("chunk {}: a scaler of {}, and another rank's is {}", packet.chunk,
                                 packet.scaler, *chunk.scaler));
     }
     // What is dropped or a duplicate is not looked into.
-    const bool counts = first && push.step == chunk.version && !chunk.arrived[push.rank];
-    if (counts) STERNA_TRY(open(packet));
+    if (first && accepted && !remembers(chunk, push)) STERNA_TRY(open(packet));
   }
   return {};
 }
@@ -130,43 +119,35 @@ Result<std::vector<Verdict>> Shard::accept(Push push) {
   for (Packet& packet : push.packets) {
     const std::uint32_t index = packet.chunk;
     Chunk& chunk = chunks_[index];
-    if (push.step < chunk.version) {
-      const bool counted = push.step + 1 == chunk.version && chunk.counted[push.rank];
-      verdicts.push_back(counted ? Verdict::DUPLICATE : Verdict::DROPPED);
-    } else if (chunk.arrived[push.rank]) {
-      verdicts.push_back(Verdict::DUPLICATE);
-    } else {
-      chunk.arrived[push.rank] = true;
-      if (combine(table_.chunks[index], push.step) == Combine::sums) chunk.scaler = packet.scaler;
-      chunk.packets[push.rank] = std::move(packet);
-      if (--chunk.missing == 0) ready_.insert(index);
-      verdicts.push_back(Verdict::ACCEPTED);
-    }
+    STERNA_ASSIGN(Verdict verdict, policy_->judge(push, index, chunk.version));
+    if (remembers(chunk, push)) verdict = Verdict::DUPLICATE;
+    verdicts.push_back(verdict);
+    if (verdict != Verdict::ACCEPTED) continue;
+    std::array<std::uint64_t, 2>& taken = chunk.taken[push.rank];
+    taken = {push.step + 1, taken[0]};
+    if (combine(table_.chunks[index], push.step) == Combine::sums) chunk.scaler = packet.scaler;
+    chunk.packets[push.rank] = std::move(packet);
+    if (policy_->complete(++chunk.arrived)) ready_.insert(index);
   }
   return verdicts;
 }
 
+/// Whether this rank's packet of this step and chunk has counted, as far back as is known.
+bool Shard::remembers(const Chunk& chunk, const Push& push) {
+  return std::ranges::count(chunk.taken[push.rank], push.step + 1) > 0;
+}
+
 bool Shard::snapshots_full(const Chunk& chunk) const {
-  return keep_snapshots_ && job_.evaluates(chunk.version + 1) &&
-         chunk.snapshots.size() >= kMaxSnapshots;
+  return policy_->evaluates(chunk.version + 1) && chunk.snapshots.size() >= kMaxSnapshots;
 }
 
 Combine Shard::combine(const TableChunk& place, std::uint64_t step) const {
-  const bool ternary = codec_of(table_.codec_at(place.tensor, job_, step)).ternary();
-  if (ternary && job_.gradient.down == Down::TERNARY) return Combine::ternary;
-  if (ternary && job_.shares_scalers()) return Combine::sums;
-  return job_.workers_step() ? Combine::average : Combine::parameters;
-}
-
-/// Whether the parameters of that version are wanted, or it is this chunk's turn: each step a part
-/// of the chunks.
-bool Shard::settles(std::uint32_t chunk, std::uint64_t version) const {
-  return !job_.workers_step() || version == job_.steps || job_.compares(version) ||
-         (keep_snapshots_ && job_.evaluates(version)) || (version + chunk) % kMostUnsettled == 0;
+  return policy_->combine(codec_of(table_.codec_at(place.tensor, job_, step)).ternary());
 }
 
 ChunkUpdates Shard::take_ready(std::uint64_t most_elements) {
   ChunkUpdates updates(isa_, pool_);
+  const bool averages = policy_->sends() == PayloadKind::GRADIENT;
   while (!ready_.empty()) {
     const std::uint32_t index = *ready_.begin();
     const TableChunk& place = table_.chunks[index];
@@ -180,11 +161,15 @@ ChunkUpdates Shard::take_ready(std::uint64_t most_elements) {
     ready_.erase(ready_.begin());
     const TableTensor& tensor = table_.tensors[place.tensor];
     const Combine how = combine(place, chunk.version);
-    const bool settle = how != Combine::sums || settles(index, chunk.version + 1);
+    const std::uint64_t next = chunk.version + 1;
+    // Of what nobody wants, each step a part of the chunks is made all the same: the sums of the
+    // others wait.
+    const bool settle =
+        how != Combine::sums || policy_->settles(next) || (next + index) % kMostUnsettled == 0;
     // Workers that step by themselves pull no parameters: these change where they lie.
-    const bool in_place = job_.workers_step() && (!chunk.lent || !settle);
+    const bool in_place = averages && (!chunk.lent || !settle);
     const std::shared_ptr<Buffer> current =
-        job_.workers_step() ? std::exchange(chunk.parameters, nullptr) : chunk.parameters;
+        averages ? std::exchange(chunk.parameters, nullptr) : chunk.parameters;
     updates.add({.chunk = index,
                  .first = place.first,
                  .packets = std::exchange(chunk.packets, {}),
@@ -196,7 +181,7 @@ ChunkUpdates Shard::take_ready(std::uint64_t most_elements) {
                  .settles = settle,
                  .codec = tensor.codec,
                  .combine = how,
-                 .sends = job_.workers_step(),
+                 .sends = averages,
                  .rounds = job_.gradient.down == Down::PARAMETERS_BF16,
                  // As if a rank more than there are had drawn it.
                  .draw = {.seed = job_.seed,
@@ -219,17 +204,15 @@ void Shard::publish(ChunkUpdates updates) {
     ++chunk.version;
     chunk.packets = std::move(update.packets);
     for (Packet& packet : chunk.packets) packet.payload = {};  // gives the frames back
-    std::swap(chunk.counted, chunk.arrived);
-    chunk.arrived.assign(job_.ranks, false);
-    chunk.missing = job_.ranks;
+    chunk.arrived = 0;
     chunk.scaler.reset();
     chunk.down = std::move(update.down);
-    if (job_.compares(chunk.version)) {
+    if (policy_->compares(chunk.version)) {
       if (chunk.compared.size() == kMostCompared) chunk.compared.erase(chunk.compared.begin());
       chunk.compared[chunk.version] = std::make_shared<HashedOnce>(share(chunk.parameters));
       chunk.lent = true;
     }
-    if (keep_snapshots_ && job_.evaluates(chunk.version)) {
+    if (policy_->evaluates(chunk.version)) {
       chunk.snapshots.emplace(chunk.version, chunk.parameters);
       chunk.lent = true;
     }
@@ -238,15 +221,10 @@ void Shard::publish(ChunkUpdates updates) {
 
 Result<bool> Shard::available(std::uint32_t index, std::uint64_t version, PayloadKind kind) const {
   if (!holds(index)) return broken(fmt::format("chunk {} is not in shard {}", index, index_));
-  if (version > job_.steps) {
-    return broken(fmt::format("version {} of a job of {} steps", version, job_.steps));
-  }
-  const bool average = kind == PayloadKind::GRADIENT;
-  if (kind == PayloadKind::DIFFERENCE || (average && (!job_.workers_step() || version == 0))) {
-    return broken("of what this job's servers do not send");
-  }
   const Chunk& chunk = chunks_[index];
-  if (version > chunk.version) return false;
+  STERNA_ASSIGN(const bool answers, policy_->answers(version, kind, chunk.version));
+  if (!answers) return false;
+  const bool average = kind == PayloadKind::GRADIENT;
   const bool kept = average || (chunk.parameters != nullptr && chunk.unsettled.empty());
   if (version == chunk.version && kept) return true;
   if (!average && chunk.snapshots.contains(version)) return true;

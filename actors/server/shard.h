@@ -1,16 +1,18 @@
 // Shard: the state of one parameter server, without actors: packets in, new versions out.
 //
-// Each chunk has a version of its own. The ranks' packets of a step are kept packed, as they were
-// received, until all are there; then one pass decodes, sums in rank order, averages and applies
-// the optimizer into a fresh buffer, which becomes the next version. A version that somebody pulls
-// is immutable, so that it is sent from where it lies. Nothing depends on the order of arrival.
+// Each chunk has a version of its own. The ranks' packets are kept packed, as they were received,
+// until the scheme says that they make the next version; then one pass decodes, sums in rank order,
+// averages and applies the optimizer into a fresh buffer, which becomes that version. A version
+// that somebody pulls is immutable, so that it is sent from where it lies. Nothing depends on the
+// order of arrival.
 //
 // Where the ranks share scalers, their trits are summed as integers; the sums may travel down in
 // place of the parameters, to workers that step from them as this shard does. It does so later: the
 // sums of a few steps are kept, and the parameters come from memory and go back to it once for all
-// of them, except where a version is evaluated, compared or the last.
+// of them, except where the scheme says that somebody wants a version's parameters.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -23,6 +25,7 @@
 #include "actors/parameters/parameter_hash.h"
 #include "actors/parameters/parameter_table.h"
 #include "actors/parameters/update_rule.h"
+#include "actors/schemes/scheme.h"
 #include "actors/server/chunk_updates.h"
 #include "kernels/isa/isa.h"
 
@@ -38,11 +41,11 @@ class Shard {
   /// ranks.
   static constexpr std::uint64_t kMostUnsettled = 4;
 
-  /// The shard `index` of `table`, at version 0: initialised from the job's seed, which gives the
-  /// same bits however the table is cut. `snapshots`: keep the versions that the job evaluates.
+  /// The shard `index` of `table`, at the job's first version: initialised from its seed, which
+  /// gives the same bits however the table is cut. `evaluated`: an evaluator takes versions.
   /// Errors: invalid_argument for an unknown optimizer, schedule or instruction set.
   static Result<Shard> make(const JobConfig& job, ParameterTable table, std::uint32_t index,
-                            bool snapshots);
+                            bool evaluated);
 
   const ParameterTable& table() const { return table_; }
   bool holds(std::uint32_t chunk) const {
@@ -87,10 +90,10 @@ class Shard {
     bool lent = false;                   // somebody may read them for as long as he likes
     std::vector<SummedStep> unsettled;
     std::vector<std::shared_ptr<Buffer>> slots;  // of the optimizer
-    std::vector<Packet> packets;                 // by rank, of the step `version`
-    std::vector<bool> arrived;                   // by rank
-    std::vector<bool> counted;                   // by rank, in the step before
-    std::uint32_t missing = 0;
+    std::vector<Packet> packets;                 // by rank, towards the next version
+    std::uint32_t arrived = 0;                   // of them
+    std::vector<std::array<std::uint64_t, 2>>
+        taken;  // by rank: 1 + its last two steps that counted
     std::map<std::uint64_t, std::shared_ptr<const Buffer>> snapshots;
     std::optional<float> scaler;       // of the packets that have come, where they share one
     std::shared_ptr<Buffer> residual;  // of the averages that were ternarized
@@ -98,18 +101,18 @@ class Shard {
     std::map<std::uint64_t, std::shared_ptr<HashedOnce>> compared;
   };
 
-  Shard(const JobConfig& job, ParameterTable table, std::uint32_t index, bool snapshots);
+  Shard(const JobConfig& job, ParameterTable table, std::uint32_t index);
   Result<void> open(Push& push);
   Result<void> check(const Packet& packet, std::uint64_t step) const;
   Result<void> open(Packet& packet);
   Combine combine(const TableChunk& place, std::uint64_t step) const;
+  static bool remembers(const Chunk& chunk, const Push& push);
   bool snapshots_full(const Chunk& chunk) const;
-  bool settles(std::uint32_t chunk, std::uint64_t version) const;
 
   JobConfig job_;
   ParameterTable table_;
   std::uint32_t index_;
-  bool keep_snapshots_;
+  std::unique_ptr<ServerPolicy> policy_;
   kernels::Isa isa_ = kernels::Isa::scalar;
   UpdateRule rule_;
   BufferPool pool_;

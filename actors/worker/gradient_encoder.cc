@@ -47,7 +47,7 @@ void GradientEncoder::begin(std::uint64_t step) {
 
 /// Of which step the scalers are that a step's trits stand for.
 std::uint64_t GradientEncoder::step_of_scalers(std::uint64_t step) const {
-  return job_.gradient.scaler == ScalerRule::LAST_STEP && step > 0 ? step - 1 : step;
+  return job_.gradient.scaler == ScalerRule::LAST_STEP && step > job_.first_step ? step - 1 : step;
 }
 
 void GradientEncoder::agree(std::uint64_t step, std::uint32_t index, float value) {
@@ -58,7 +58,7 @@ void GradientEncoder::agree(std::uint64_t step, std::uint32_t index, float value
 bool GradientEncoder::may_begin(std::uint64_t step) const {
   // What the last step's scalers are needed for, and no rank may be offering those of a step that
   // others have not reached.
-  if (!job_.shares_scalers() || step == 0) return true;
+  if (!job_.shares_scalers() || step == job_.first_step) return true;
   const std::lock_guard lock(mutex_);
   return std::all_of(shared_.begin(), shared_.end(),
                      [&](const Shared& one) { return one.known && one.step == step - 1; });

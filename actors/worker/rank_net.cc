@@ -52,13 +52,7 @@ void RankNet::set_table(std::shared_ptr<const ParameterTable> table, const Clock
   encoder_.emplace(job_, rank_, isa_, table_, clock, std::move(events.encoder));
   unclipped_.resize(table_->tensors.size());
   clipped_.resize(table_->tensors.size());
-  if (!job_.workers_step()) return;
   slots_.resize(table_->chunks.size());
-  for (std::size_t c = 0; c < slots_.size(); ++c) {
-    for (std::size_t i = 0; i < rule_.slots(); ++i) {
-      slots_[c].push_back(make_buffer(table_->chunks[c].count * sizeof(float)));
-    }
-  }
 }
 
 std::string RankNet::where(std::uint64_t step) const {
@@ -224,8 +218,10 @@ void RankNet::apply(const Parameters& answer, std::size_t index) {
   std::copy(answer.constants.begin(), answer.constants.end(), constants.value);
   const kernels::UpdateOptions options =
       rule_.options(table_->tensors[place.tensor].spec, constants);
+  auto& buffers = slots_[taken.chunk];
+  while (buffers.size() < rule_.slots()) buffers.push_back(make_buffer(values.size_bytes()));
   std::vector<std::span<float>> slots;
-  for (const auto& slot : slots_[taken.chunk]) slots.push_back(slot->as<float>());
+  for (const auto& slot : buffers) slots.push_back(slot->as<float>());
   const kernels::Parameters parameters{.current = values, .slots = slots, .next = values};
   if (codec_of(taken.codec).ternary()) {
     const kernels::SumStep step{{answer.ranks, taken.scaler, taken.payload.view()}, options};

@@ -96,7 +96,8 @@ class RankNet final : private nets::GradientSink {
   kernels::Isa isa_;
   std::unique_ptr<nets::Net> net_;
   UpdateRule rule_;
-  std::vector<std::vector<std::shared_ptr<Buffer>>> slots_;  // of the optimizer, by chunk, if here
+  /// Of the optimizer, by chunk, from the first average on.
+  std::vector<std::vector<std::shared_ptr<Buffer>>> slots_;
   std::shared_ptr<const ParameterTable> table_;
   std::function<void()> on_settled_;
   std::optional<GradientEncoder> encoder_;

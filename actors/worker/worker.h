@@ -1,37 +1,44 @@
 // Worker: one or several ranks. Asks for batches ahead, computes, pushes gradients while earlier
 // layers still compute, and takes the next parameters chunk by chunk as the servers make them: the
-// next forward pass begins with the first layers that have theirs.
+// next forward pass begins with the first layers that have theirs. What a step needs and what is
+// pushed of it are the scheme's.
 //
-// Synchronous steps: step s is computed from version s of the parameters. Any question that ends
-// without its answer ends the worker, with a cause that names the step and whom it asked.
+// Any question that ends without its answer ends the worker, with a cause that names the step and
+// whom it asked.
 #pragma once
 
 #include <cstdint>
 #include <deque>
-#include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "actors/codecs/buffer_pool.h"
 #include "actors/job/args.h"
 #include "actors/job/messages.h"
-#include "actors/job/peers.h"
+#include "actors/schemes/scheme.h"
+#include "actors/worker/progress_meter.h"
 #include "actors/worker/rank_net.h"
 #include "runtime/actor/process.h"
+#include "runtime/cluster/peer.h"
 
 namespace sterna::actors {
 
 class Worker final : public Actor<WorkerInterface> {
  public:
-  explicit Worker(WorkerArgs args, Finder finder = directory_finder())
-      : args_(std::move(args)), finder_(std::move(finder)) {}
+  explicit Worker(WorkerArgs args, Finder finder = find_any)
+      : args_(std::move(args)), finder_(std::move(finder)), meter_(args_) {}
 
  private:
-  /// A question to a reader.
-  struct Asked {
-    std::size_t reader = 0;
-    Future<Batch> answer;
+  /// A question that is under way: to one reader, or to each reader for its shard's rows.
+  struct AskedBatch {
+    struct Part {
+      const std::string& reader;
+      Task<Result<Batch>> answer;
+    };
+    NextBatch question;
+    std::vector<Part> parts;
   };
   /// A chunk of an answer.
   struct Waiting {
@@ -41,9 +48,8 @@ class Worker final : public Actor<WorkerInterface> {
   struct Rank {
     std::uint32_t rank = 0;
     std::shared_ptr<RankNet> net;
-    /// Asked ahead, in the order of steps: one reader, or each reader for its shard's rows.
-    std::deque<std::vector<Asked>> batches;
-    std::uint64_t asked = 0;  // steps whose batch was asked for
+    std::deque<AskedBatch> batches;  // ahead, in the order of steps
+    std::uint64_t asked = 0;         // the next step whose batch will be asked for
     /// Of the version that is on its way or came last: chunks not yet written, by tensor, and how
     /// many tensors at the front of the table have it whole.
     std::vector<std::uint32_t> missing;
@@ -59,58 +65,51 @@ class Worker final : public Actor<WorkerInterface> {
   };
 
   void started() override;
-  Task<void> train();
+  Task<Result<void>> train();
   Task<Result<void>> find_everyone();
   Task<Result<void>> make_nets();
-  Task<void> train_rank(Rank& rank);
-  /// The forward pass, begun with the first tensors that have come.
-  Task<Result<void>> forward(Rank& rank, std::uint64_t step, std::shared_ptr<const Batch> batch);
+  Task<Result<void>> train_rank(Rank& rank);
   void ask_batches(Rank& rank, std::uint64_t step);
   Task<Result<Batch>> next_batch(Rank& rank, std::uint64_t step);
-  Result<void> check(const Batch& batch, std::uint64_t step, std::uint32_t rank) const;
+  Task<Result<Batch>> whole(AskedBatch asked);
+  Result<void> check(const Batch& batch, const NextBatch& question) const;
+  /// The forward pass, begun with the first tensors that have come.
+  Task<Result<void>> forward(Rank& rank, std::uint64_t step, Batch batch);
+  /// The backward pass, until the last of its packets is on its way. The loss.
+  Task<Result<double>> backward(Rank& rank, std::uint64_t step);
 
-  void pull(std::uint64_t version);
-  Task<void> pull_group(std::uint64_t version, std::size_t group);
+  void pull(std::uint64_t step);
+  Task<Result<void>> pull_group(std::uint64_t step, const ParameterTable::PullGroup& group);
   Result<void> take(Parameters parameters, const Pull& question);
   void write_settled(Rank& rank);
-  void compare(const Rank& rank, std::uint64_t version, const std::vector<Hash>& hashes);
-  Task<void> compare_at(std::uint32_t shard, std::uint32_t rank, Compare compare);
+  /// Asks each server whether the rank's parameters are what its own are, where the scheme says so.
+  Task<void> compare(const Rank& rank, std::uint64_t step);
+  Task<Result<void>> compare_at(std::uint32_t shard, std::uint32_t rank, Compare compare);
 
-  Task<void> agree(Rank& rank, std::uint64_t step, std::uint32_t shard,
-                   std::vector<Offer::OwnScaler> scalers);
+  Task<Result<void>> agree(Rank& rank, std::uint64_t step, std::uint32_t shard,
+                           std::vector<Offer::OwnScaler> scalers);
   void push(Rank& rank, std::uint64_t step, std::uint32_t shard, std::vector<Packet> packets);
-  Task<void> send(std::uint32_t shard, Push push);
-  void step_done(std::uint64_t step, std::uint32_t rank, double loss);
+  Task<Result<void>> send(std::uint32_t shard, Push push);
+  void step_done(std::uint64_t step, Rank& rank, double loss);
+  /// Says that this worker is done, if it is: nothing it has sent waits for its answer.
   void finish();
-  void fail_at(std::uint64_t step, const std::string& with, const Error& error);
+  const PeerIdentity& identity() const { return process().options().link.identity; }
   Traffic traffic() const;
   std::vector<TensorTotals> totals() const;
-  double seconds() const;
 
   WorkerArgs args_;
   Finder finder_;
-  std::vector<ActorRef<ParameterServerInterface>> servers_;
-  std::vector<ActorRef<InputReaderInterface>> readers_;
-  ActorRef<Observer> observer_;
+  std::unique_ptr<WorkerPolicy> policy_;
+  std::vector<Peer<ParameterServerInterface>> servers_;
+  std::vector<Peer<InputReaderInterface>> readers_;
+  std::optional<Peer<Observer>> observer_;
   std::shared_ptr<const ParameterTable> table_;
   std::vector<ParameterTable::PullGroup> groups_;
   std::shared_ptr<BufferPool> pool_ = std::make_shared<BufferPool>();
   std::deque<Rank> ranks_;  // a deque: conditions do not move
   std::size_t groups_missing_ = 0;
   std::size_t unacknowledged_ = 0;
-
-  struct StepLosses {
-    std::vector<double> by_rank;
-    std::uint32_t missing = 0;
-  };
-  std::map<std::uint64_t, StepLosses> losses_;  // of steps that are not done by all ranks
-  bool began_ = false;
-  Time began_at_;
-  Time last_step_at_;
-  Time last_progress_at_;
-  std::uint64_t steps_done_ = 0;
-  double last_loss_ = 0;
-  std::vector<std::int64_t> step_times_;  // of the last steps, a ring
+  ProgressMeter meter_;
   Traffic traffic_;
 };
 

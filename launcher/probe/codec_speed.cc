@@ -72,15 +72,16 @@ Result<void> encode(std::vector<Rank>& ranks, std::uint64_t step, std::span<cons
 }
 
 /// The server's part of a step.
-Result<void> update(actors::Shard& shard, std::vector<Rank>& ranks, const actors::JobConfig& job,
-                    std::uint64_t step) {
+Result<void> update(actors::Shard& shard, std::vector<Rank>& ranks,
+                    const actors::WorkerPolicy& policy, std::uint64_t step) {
+  const actors::Contribution made = policy.contribution(step);
   for (std::uint32_t i = 0; i < ranks.size(); ++i) {
     actors::Push push;
     push.rank = i;
-    push.epoch = job.epoch;
     push.step = step;
-    push.base_version = step;
-    push.examples = job.batch;
+    push.base_version = made.base_version;
+    push.examples = made.examples;
+    push.kind = made.kind;
     push.packets = std::move(ranks[i].packets);
     STERNA_TRY(shard.accept(std::move(push)));
   }
@@ -94,21 +95,19 @@ Result<void> update(actors::Shard& shard, std::vector<Rank>& ranks, const actors
 
 /// A worker takes the version that the shard has now; the result is the bytes that it came as. The
 /// optimizer's step is left out: it is the same whatever the codec.
-Result<double> take(actors::Shard& shard, const actors::JobConfig& job, std::uint64_t version,
+Result<double> take(actors::Shard& shard, const actors::JobConfig& job, const actors::Need& need,
                     std::span<float> values, actors::BufferPool& pool, kernels::Isa isa) {
   const actors::ParameterTable& table = shard.table();
-  const bool rounded = job.gradient.down == actors::Down::PARAMETERS_BF16;
+  const bool averages = need.kind == actors::PayloadKind::GRADIENT;
   double bytes = 0;
   for (std::uint32_t c = 0; c < table.chunks.size(); ++c) {
     const actors::ParameterChunk chunk =
-        job.workers_step()
-            ? shard.average(c)
-            : shard.parameters(c, version, rounded ? actors::Codec::BF16 : actors::Codec::FP32);
+        averages ? shard.average(c) : shard.parameters(c, need.version, need.codec);
     bytes += static_cast<double>(chunk.payload.size());
     const actors::TableChunk& place = table.chunks[c];
     const std::span<float> out = values.subspan(place.first, place.count);
     const actors::GradientCodec codec = actors::codec_of(chunk.codec);
-    const std::uint32_t ranks = job.workers_step() ? job.ranks_down() : 1;
+    const std::uint32_t ranks = averages ? job.ranks_down() : 1;
     STERNA_ASSIGN(const Bytes opened,
                   codec.open(chunk.payload, {.count = place.count, .ranks = ranks}, pool, isa));
     if (codec.ternary()) {
@@ -132,7 +131,8 @@ class Trial {
     return std::unique_ptr<Trial>(new Trial(job, clock, isa, std::move(shard), table));
   }
 
-  Result<void> exchange(std::uint64_t step, std::span<const float> drawn) {
+  Result<void> exchange(std::uint64_t step, const actors::WorkerPolicy& policy,
+                        std::span<const float> drawn) {
     const Time begin = clock_.now();
     STERNA_TRY(encode(ranks_, step, drawn));
     const Time encoded = clock_.now();
@@ -140,9 +140,10 @@ class Trial {
     for (const actors::Packet& packet : ranks_.front().packets) {
       up += static_cast<double>(packet.payload.size());
     }
-    STERNA_TRY(update(shard_, ranks_, job_, step));
+    STERNA_TRY(update(shard_, ranks_, policy, step));
     const Time updated = clock_.now();
-    STERNA_ASSIGN(const double down, take(shard_, job_, step + 1, values_, pool_, isa_));
+    STERNA_ASSIGN(const double down,
+                  take(shard_, job_, policy.need(step + 1), values_, pool_, isa_));
     if (step == 0) return {};
     bytes_up_ = up / kAll;
     bytes_down_ = down / kAll;
@@ -188,6 +189,7 @@ Result<std::vector<CodecCost>> measure_codecs(const actors::JobConfig& job,
                                               const std::vector<std::string>& codecs) {
   actors::JobConfig one = job;
   one.ranks = std::min(job.ranks, kMostRanks);
+  one.first_step = 0;
   one.steps = kSteps;
   one.evaluation.every = 0;
   one.gradient.tensors.clear();
@@ -197,6 +199,8 @@ Result<std::vector<CodecCost>> measure_codecs(const actors::JobConfig& job,
   std::vector<float> drawn(kElements + kMostRanks * kApart);
   fill_gaussian(std::span(drawn).first(kDrawn), 1);
   for (std::size_t i = kDrawn; i < drawn.size(); ++i) drawn[i] = drawn[i - kDrawn];
+  STERNA_ASSIGN(const actors::Scheme scheme, actors::find_scheme(actors::kScheme));
+  const std::unique_ptr<actors::WorkerPolicy> policy = scheme.worker(one);
   const SteadyClock clock;
   std::vector<std::unique_ptr<Trial>> trials;
   for (const std::string& name : codecs) {
@@ -208,13 +212,14 @@ Result<std::vector<CodecCost>> measure_codecs(const actors::JobConfig& job,
   }
   // In turns: what else this machine does meanwhile is then borne by all alike.
   for (std::uint64_t step = 0; step < kSteps; ++step) {
-    for (const auto& trial : trials) STERNA_TRY(trial->exchange(step, drawn));
+    for (const auto& trial : trials) STERNA_TRY(trial->exchange(step, *policy, drawn));
   }
+  const bool averages = policy->need(kSteps).kind == actors::PayloadKind::GRADIENT;
   std::vector<CodecCost> costs;
   for (std::size_t i = 0; i < codecs.size(); ++i) {
     CodecCost cost = trials[i]->cost(codecs[i]);
     cost.server_seconds *= static_cast<double>(job.ranks) / one.ranks;
-    if (job.workers_step() && actors::find_codec(codecs[i])->ternary()) {
+    if (averages && actors::find_codec(codecs[i])->ternary()) {
       cost.bytes_down *= static_cast<double>(kernels::sum_planes(job.ranks_down())) /
                          static_cast<double>(kernels::sum_planes(one.ranks_down()));
     }

@@ -54,18 +54,12 @@ Loaded ProberActor::on(Load load) {
 }
 
 Task<Result<PeerProbed>> ProberActor::on(ProbePeer probe) {
-  auto finding = find_actor<ProberInterface>(process(), probe.peer, probe.patience);
-  const Result<ActorRef<ProberInterface>> peer = co_await std::move(finding);
-  if (!peer) co_return peer.error();
-  auto pinging = round_trip(*peer, probe.pings, probe.patience);
-  const Result<Duration> taken = co_await std::move(pinging);
-  if (!taken) co_return taken.error();
-  PeerProbed probed{*taken, 0};
+  STERNA_CO_ASSIGN(const auto peer,
+                   find_actor<ProberInterface>(process(), probe.peer, probe.patience));
+  PeerProbed probed;
+  STERNA_CO_ASSIGN(probed.round_trip, round_trip(peer, probe.pings, probe.patience));
   if (probe.loads > 0) {
-    auto loading = load(*peer, probe);
-    const Result<double> rate = co_await std::move(loading);
-    if (!rate) co_return rate.error();
-    probed.bytes_per_second = *rate;
+    STERNA_CO_ASSIGN(probed.bytes_per_second, load(peer, probe));
   }
   co_return probed;
 }
@@ -77,9 +71,7 @@ Task<Result<Duration>> ProberActor::round_trip(ActorRef<ProberInterface> peer, s
   // The first opens the connection and is not measured.
   for (std::uint32_t i = 0; i <= pings; ++i) {
     const Time began = now();
-    Future<void> answer = ask(peer, Ping{}, patience);
-    const Result<void> pong = co_await answer;
-    if (!pong) co_return pong.error();
+    STERNA_CO_TRY(ask(peer, Ping{}, patience));
     if (i > 0 || pings == 0) taken.push_back(now() - began);
   }
   std::nth_element(taken.begin(), taken.begin() + static_cast<std::ptrdiff_t>(taken.size() / 2),
@@ -94,10 +86,7 @@ Task<Result<double>> ProberActor::load(ActorRef<ProberInterface> peer, ProbePeer
   for (std::uint32_t i = 0; i < probe.loads; ++i) {
     answers.push_back(ask(peer, Load{body, 0}, probe.patience * probe.loads));
   }
-  for (Future<Loaded>& answer : answers) {
-    const Result<Loaded> done = co_await answer;
-    if (!done) co_return done.error();
-  }
+  for (Future<Loaded>& answer : answers) STERNA_CO_TRY(std::move(answer));
   const double seconds = in_seconds(now() - began);
   co_return static_cast<double>(probe.loads) * probe.load_bytes / std::max(seconds, 1e-9);
 }
@@ -116,20 +105,15 @@ Task<Result<LinkProbed>> ProberActor::on(ProbeLink probe) {
   LinkProbed probed;
   std::vector<ActorRef<ProberInterface>> peers;
   for (const std::string& name : probe.peers) {
-    auto finding = find_actor<ProberInterface>(process(), name, probe.patience);
-    const Result<ActorRef<ProberInterface>> peer = co_await std::move(finding);
-    if (!peer) co_return peer.error();
-    auto pinging = round_trip(*peer, kPings, probe.patience);
-    const Result<Duration> taken = co_await std::move(pinging);
-    if (!taken) co_return Error(taken.error()).in(name);
-    probed.round_trip = std::max(probed.round_trip, *taken);
-    peers.push_back(*peer);
+    STERNA_CO_ASSIGN(const auto peer, find_actor<ProberInterface>(process(), name, probe.patience));
+    auto pinging = round_trip(peer, kPings, probe.patience);
+    Result<Duration> ponged = co_await std::move(pinging);
+    STERNA_CO_ASSIGN(const Duration taken, std::move(ponged).in(name));
+    probed.round_trip = std::max(probed.round_trip, taken);
+    peers.push_back(peer);
   }
   if (probe.up_bytes + probe.down_bytes > 0) {
-    auto exchanging = exchange(std::move(peers), std::move(probe));
-    const Result<double> seconds = co_await std::move(exchanging);
-    if (!seconds) co_return seconds.error();
-    probed.seconds = *seconds;
+    STERNA_CO_ASSIGN(probed.seconds, exchange(std::move(peers), std::move(probe)));
   }
   co_return probed;
 }
@@ -151,10 +135,7 @@ Task<Result<double>> ProberActor::exchange(std::vector<ActorRef<ProberInterface>
         round.push_back(ask(peer, Load{body, probe.down_bytes}, probe.patience));
       }
     }
-    for (Future<Loaded>& answer : under_way.front()) {
-      const Result<Loaded> loaded = co_await answer;
-      if (!loaded) co_return loaded.error();
-    }
+    for (Future<Loaded>& answer : under_way.front()) STERNA_CO_TRY(std::move(answer));
     under_way.pop_front();
     const std::uint32_t rounds = done + 1;
     const Duration taken = now() - began;

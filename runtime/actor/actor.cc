@@ -18,10 +18,16 @@ Time ActorBase::now() const { return process_->loop().now(); }
 ActorId ActorBase::sender() const { return process_->sender(); }
 Sleep ActorBase::sleep(Duration duration) { return {process_->timers(), now() + duration}; }
 void ActorBase::run(Task<void> task) { process_->run_task(local_, std::move(task)); }
+void ActorBase::run(Task<Result<void>> task) { run(fail_unless(std::move(task))); }
 Poster ActorBase::poster() const { return process_->poster(local_); }
 void ActorBase::watch(ActorId actor) { process_->watch(local_, actor); }
 void ActorBase::stop() { process_->kill(local_, ""); }
 void ActorBase::fail(const std::string& cause) { process_->kill(local_, cause); }
 void ActorBase::log(std::string_view line) const { process_->log(line); }
+
+Task<void> ActorBase::fail_unless(Task<Result<void>> task) {
+  const Result<void> result = co_await std::move(task);
+  if (!result) fail(result.error().message);
+}
 
 }  // namespace sterna

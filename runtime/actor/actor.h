@@ -137,6 +137,8 @@ class ActorBase {
   [[nodiscard]] Sleep sleep(Duration duration);
   /// Runs a task of this actor's beside its handlers.
   void run(Task<void> task);
+  /// The same; an error fails this actor with its message.
+  void run(Task<Result<void>> task);
   /// Runs `work` on a compute thread; it must own all that it uses.
   template <class F>
   Task<std::invoke_result_t<F>> compute(F work);
@@ -154,6 +156,8 @@ class ActorBase {
 
  private:
   friend class Process;
+  Task<void> fail_unless(Task<Result<void>> task);
+
   Process* process_ = nullptr;
   LocalId local_;
 };

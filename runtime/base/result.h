@@ -81,6 +81,11 @@ class [[nodiscard]] Result {
     assert(!ok());
     return std::move(*std::get_if<1>(&state_));
   }
+  /// The same; an error has "context: " before its message.
+  [[nodiscard]] Result in(std::string_view context) && {
+    if (ok()) return std::move(*this);
+    return std::move(*this).error().in(context);
+  }
 
  private:
   std::variant<T, Error> state_;
@@ -103,6 +108,10 @@ class [[nodiscard]] Result<void> {
   Error&& error() && {
     assert(!ok_);
     return std::move(error_);
+  }
+  [[nodiscard]] Result in(std::string_view context) && {
+    if (ok_) return {};
+    return std::move(error_).in(context);
   }
 
  private:

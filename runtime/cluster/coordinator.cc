@@ -186,15 +186,14 @@ Result<Bootstrap> CoordinatorActor::on(AddNode add) {
 }
 
 Task<Result<Started>> CoordinatorActor::on(StartActor start) {
-  if (Result<void> allowed = from_launcher(); !allowed) co_return allowed.error();
+  STERNA_CO_TRY(from_launcher());
   const Time deadline = now() + start.patience;
   std::string host = start.host;
   for (auto member = members_.begin(); host.empty() && member != members_.end(); ++member) {
     if (member->second.kind == ProcessKind::NODE) host = member->second.host;
   }
-  Result<Bootstrap> issued = issue(ProcessKind::ACTOR, start.name, host);
-  if (!issued) co_return std::move(issued).error();
-  const ProcessId process_id = issued->process;
+  STERNA_CO_ASSIGN(Bootstrap issued, issue(ProcessKind::ACTOR, start.name, host));
+  const ProcessId process_id = issued.process;
   const auto failed = [&](Error error) {
     if (Member* member = find_live(process_id)) {
       ProcessDown down;
@@ -209,20 +208,20 @@ Task<Result<Started>> CoordinatorActor::on(StartActor start) {
   if (node == nullptr || node->state != State::ready) {
     co_return failed({Errc::unavailable, start.name + " cannot start: " + why_not(node_name)});
   }
-  issued->uplink = node->contact;
-  issued->actor_type = start.type;
-  issued->args = start.args;
-  issued->args_are_json = start.args_are_json;
-  issued->compute_threads = start.compute_threads;
-  issued->network = node->network;
-  issued->log_directory = node->log_directory;
-  issued->environment = node->environment;
-  issued->environment.insert(issued->environment.end(), start.environment.begin(),
-                             start.environment.end());
-  issued->memory_limit = start.memory_limit;
+  issued.uplink = node->contact;
+  issued.actor_type = start.type;
+  issued.args = start.args;
+  issued.args_are_json = start.args_are_json;
+  issued.compute_threads = start.compute_threads;
+  issued.network = node->network;
+  issued.log_directory = node->log_directory;
+  issued.environment = node->environment;
+  issued.environment.insert(issued.environment.end(), start.environment.begin(),
+                            start.environment.end());
+  issued.memory_limit = start.memory_limit;
   find(process_id)->node = node->process;
   const ActorRef<Node> agent = agent_of<Node>(node->process);
-  StartProcess order{std::move(*issued)};
+  StartProcess order{std::move(issued)};
   const Result<Spawned> spawned = co_await ask(agent, std::move(order), kControlDeadline);
   if (!spawned) co_return failed(Error(spawned.error()).in(start.name + " cannot start"));
 
@@ -264,9 +263,7 @@ Task<Result<void>> CoordinatorActor::order_dial(ProcessId who, Contact contact) 
 
 Task<Result<void>> CoordinatorActor::introduce(ProcessId lower, ProcessId higher) {
   // The one who is dialled must know the other's key before it knocks.
-  if (Result<void> done = co_await order_admit(higher, find(lower)->contact); !done) {
-    co_return done;
-  }
+  STERNA_CO_TRY(order_admit(higher, find(lower)->contact));
   const Member* acceptor = find_live(higher);
   if (acceptor == nullptr) co_return Error{Errc::actor_down, "it died meanwhile"};
   co_return co_await order_dial(lower, acceptor->contact);
@@ -275,7 +272,7 @@ Task<Result<void>> CoordinatorActor::introduce(ProcessId lower, ProcessId higher
 Task<Result<void>> CoordinatorActor::on(Connect connect) {
   const bool by_launcher = sender().process == kLauncherProcess;
   if (!by_launcher) {
-    if (Result<void> allowed = from_node(); !allowed) co_return allowed;
+    STERNA_CO_TRY(from_node());
   } else {
     connect.from = kLauncherProcess;
   }
@@ -332,7 +329,7 @@ Result<void> CoordinatorActor::on(Publish publish) {
 }
 
 Task<Result<PeerContact>> CoordinatorActor::on(AdmitExtra admit) {
-  if (Result<void> allowed = from_launcher(); !allowed) co_return allowed.error();
+  STERNA_CO_TRY(from_launcher());
   if (find({admit.extra.process}) != nullptr || names_.contains(admit.extra.identity.name)) {
     co_return Error{Errc::already_exists, "the extra peer's name or process id is taken"};
   }
@@ -341,13 +338,12 @@ Task<Result<PeerContact>> CoordinatorActor::on(AdmitExtra admit) {
     co_return Error{Errc::not_found, why_not(admit.name)};
   }
   const Contact contact = member->contact;
-  Result<void> done = co_await order_admit(member->process, admit.extra);
-  if (!done) co_return std::move(done).error();
+  STERNA_CO_TRY(order_admit(member->process, admit.extra));
   co_return PeerContact{contact};
 }
 
 Task<Result<Inspection>> CoordinatorActor::on(Inspect question) {
-  if (Result<void> allowed = from_launcher(); !allowed) co_return allowed.error();
+  STERNA_CO_TRY(from_launcher());
   if (question.process == process().id()) co_return inspect(*process().links());
   const Member* member = find_live(question.process);
   if (member == nullptr) co_return Error{Errc::not_found, "no such process"};

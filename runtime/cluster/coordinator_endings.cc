@@ -155,7 +155,7 @@ Task<Stopped> CoordinatorActor::stop_nodes(Duration grace) {
 }
 
 Task<Result<Stopped>> CoordinatorActor::on(Shutdown shutdown) {
-  if (Result<void> allowed = from_launcher(); !allowed) co_return allowed.error();
+  STERNA_CO_TRY(from_launcher());
   co_return co_await stop_nodes(shutdown.grace);
 }
 

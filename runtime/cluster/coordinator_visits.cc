@@ -88,7 +88,7 @@ Result<void> CoordinatorActor::on(Report report) {
 }
 
 Task<Result<Stopped>> CoordinatorActor::on(EndRun end) {
-  if (Result<void> allowed = from_visitor(); !allowed) co_return allowed.error();
+  STERNA_CO_TRY(from_visitor());
   log("the run shall end: " + end.cause);
   RunEnds order{std::move(end.cause)};
   tell(agent_of<LauncherControl>(kLauncherProcess), std::move(order));
@@ -101,7 +101,7 @@ Task<Result<Stopped>> CoordinatorActor::on(EndRun end) {
 }
 
 Task<Result<FilePiece>> CoordinatorActor::on(ReadFile question) {
-  if (Result<void> allowed = from_visitor(); !allowed) co_return allowed.error();
+  STERNA_CO_TRY(from_visitor());
   if (question.process == process().id()) {
     co_return read_piece(self_.log_directory, question);
   }

@@ -1,6 +1,7 @@
 // Named actors: from a name to a typed address, wherever in the run the actor lives.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <utility>
 
@@ -14,20 +15,21 @@ namespace sterna {
 inline Task<Result<AnyRef>> find_any(Process& process, std::string name, Duration patience) {
   const Result<ActorRef<Agent>> agent = process.agent().as<Agent>();
   if (!agent) co_return Error{Errc::unavailable, "this process is no part of a run"};
-  Future<Found> answer = process.ask(*agent, Find{name, patience}, patience + kControlDeadline);
-  const Result<Found> found = co_await answer;
-  if (!found) co_return found.error();
-  co_return found->actor;
+  STERNA_CO_ASSIGN(const Found found,
+                   process.ask(*agent, Find{name, patience}, patience + kControlDeadline));
+  co_return found.actor;
 }
+
+/// What finds: the run's directory, as find_any() asks it, or in a test of a few local actors a
+/// map.
+using Finder = std::function<Task<Result<AnyRef>>(Process&, std::string name, Duration patience)>;
 
 /// The same for an address with interface I; another interface is an error.
 template <class I>
-Task<Result<ActorRef<I>>> find_actor(Process& process, std::string name, Duration patience) {
-  const Result<AnyRef> found = co_await find_any(process, name, patience);
-  if (!found) co_return found.error();
-  Result<ActorRef<I>> typed = found->as<I>();
-  if (!typed) co_return std::move(typed).error().in(name);
-  co_return typed;
+Task<Result<ActorRef<I>>> find_actor(Process& process, std::string name, Duration patience,
+                                     Finder finder = find_any) {
+  STERNA_CO_ASSIGN(const AnyRef found, finder(process, name, patience));
+  co_return found.as<I>().in(name);
 }
 
 }  // namespace sterna

@@ -73,13 +73,13 @@ Result<void> NodeActor::from_child() const {
 // ---- from its processes ----
 
 Task<Result<Found>> NodeActor::on(Find find) {
-  if (Result<void> allowed = from_child(); !allowed) co_return allowed.error();
+  STERNA_CO_TRY(from_child());
   const Duration patience = find.patience + kControlDeadline;
   co_return co_await ask(coordinator_, std::move(find), patience);
 }
 
 Task<Result<void>> NodeActor::on(Connect connect) {
-  if (Result<void> allowed = from_child(); !allowed) co_return allowed;
+  STERNA_CO_TRY(from_child());
   connect.from = sender().process;
   co_return co_await ask(coordinator_, connect, kControlDeadline);
 }
@@ -91,7 +91,7 @@ void NodeActor::on(LinkReport report) {
 }
 
 Task<Result<void>> NodeActor::on(Ready ready) {
-  if (Result<void> allowed = from_child(); !allowed) co_return allowed;
+  STERNA_CO_TRY(from_child());
   if (ready.contact.process != sender().process.value) {
     process().blame_sender("it speaks for another process");
     co_return Error{Errc::permission, "a process speaks for itself only"};
@@ -133,17 +133,17 @@ Result<Spawned> NodeActor::on(StartProcess start) {
 }
 
 Task<Result<void>> NodeActor::on(Admit admit) {
-  if (Result<void> allowed = from_coordinator(); !allowed) co_return allowed;
+  STERNA_CO_TRY(from_coordinator());
   if (admit.process == process().id()) {
     process().links()->admit(admit.contact);
-    co_return Result<void>{};
+    co_return {};
   }
   const auto to = agent_of<Control>(admit.process);
   co_return co_await ask(to, std::move(admit), kControlDeadline);
 }
 
 Task<Result<void>> NodeActor::on(Dial dial) {
-  if (Result<void> allowed = from_coordinator(); !allowed) co_return allowed;
+  STERNA_CO_TRY(from_coordinator());
   const auto to = agent_of<Control>(dial.process);
   co_return co_await ask(to, std::move(dial), kControlDeadline);
 }
@@ -165,7 +165,7 @@ void NodeActor::on(EndProcess end) {
 }
 
 Task<Result<Stopped>> NodeActor::on(StopAll stop) {
-  if (Result<void> allowed = from_coordinator(); !allowed) co_return allowed.error();
+  STERNA_CO_TRY(from_coordinator());
   const std::size_t all = children_.size();
   auto ended = end_all(stop.grace);
   const std::size_t killed = co_await std::move(ended);
@@ -201,7 +201,7 @@ Task<void> NodeActor::all_gone(Time deadline) {
 }
 
 Task<Result<Inspection>> NodeActor::on(Inspect question) {
-  if (Result<void> allowed = from_coordinator(); !allowed) co_return allowed.error();
+  STERNA_CO_TRY(from_coordinator());
   if (question.process == process().id()) co_return inspect(*process().links());
   co_return co_await ask(agent_of<Control>(question.process), question, kControlDeadline);
 }

@@ -71,6 +71,21 @@ TEST_F(JobTest, AReaderThatAnswersForAnothersShardEndsTheRunNamingStepRankAndRea
   EXPECT_NE(deaths[0].find("lies in the shard of reader1"), std::string::npos) << deaths[0];
 }
 
+TEST_F(JobTest, StepsAndVersionsMayStartAboveZero) {
+  job.first_step = 18;
+  job.gradient.scaler = ScalerRule::LAST_STEP;
+  job.gradient.down = Down::AVERAGE;
+  job.gradient.check_every = 4;
+  const std::string hash = hash_of({.workers = 2});
+  EXPECT_EQ(hash_of({.servers = 3, .readers = 2, .workers = 1, .ranks_per_worker = 2}), hash);
+  EXPECT_EQ(record.progress.front().step, 19U);
+  ASSERT_EQ(record.evaluated.size(), 2U);
+  EXPECT_EQ(record.evaluated[0].step, 20U);
+  EXPECT_EQ(record.evaluated[1].step, 30U);
+  EXPECT_EQ(record.done[0].steps, 30U);
+  EXPECT_EQ(hash, sequential_oracle(job));
+}
+
 TEST_F(JobTest, WithoutACodecTheSameHolds) {
   job.steps = 8;
   job.gradient.codec = Codec::FP32;

@@ -86,13 +86,13 @@ class Values {
     for (std::uint64_t layer = below(4); layer > 0; --layer) {
       job.hidden.push_back(1 + static_cast<std::uint32_t>(below(5000)));
     }
-    job.steps = 1 + below(1000000);
+    job.first_step = below(1000);
+    job.steps = job.first_step + 1 + below(1000000);
     job.batch = 1 + static_cast<std::uint32_t>(below(1000));
     job.seed = u64();
     job.ranks = 1 + static_cast<std::uint32_t>(below(64));
     job.threads = 1 + static_cast<std::uint32_t>(below(8));
     job.isa = text();
-    job.epoch = u32();
     job.optimizer = {.name = text(),
                      .learning_rate = real(),
                      .momentum = real(),
@@ -353,6 +353,10 @@ TEST(Job, EvaluatesEveryNthVersionAndTheLast) {
   job.evaluation.every = 0;
   EXPECT_EQ(job.next_evaluation(0), 10U);
   EXPECT_FALSE(job.evaluates(4));
+  job.first_step = 5;
+  job.evaluation.every = 5;
+  EXPECT_FALSE(job.evaluates(5));
+  EXPECT_EQ(job.next_evaluation(5), 10U);
 }
 
 }  // namespace

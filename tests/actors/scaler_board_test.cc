@@ -12,10 +12,10 @@ using testing::Optional;
 constexpr std::uint32_t kRanks = 3;
 
 /// Two scalers; the second is agreed at another shard.
-ScalerBoard board() {
+ScalerBoard board(std::uint64_t first_step = 0) {
   ParameterTable table;
   table.scalers = {{.tensor = 0, .count = 8, .shard = 0}, {.tensor = 1, .count = 8, .shard = 1}};
-  return {table, 0, kRanks};
+  return {table, 0, kRanks, first_step};
 }
 
 Offer offer(std::uint32_t rank, std::uint64_t step, float value, std::uint32_t index = 0) {
@@ -41,6 +41,13 @@ TEST(ScalerBoard, KeepsAStepWhileTheNextIsOffered) {
   EXPECT_TRUE(*board.offer(offer(2, 1, 0)));
   EXPECT_THAT(board.agreed(1, 0), Optional(1.0F));
   EXPECT_EQ(board.agreed(0, 0), std::nullopt);
+}
+
+TEST(ScalerBoard, BeginsAtTheJobsFirstStep) {
+  ScalerBoard board = sterna::actors::board(5);
+  EXPECT_FALSE(board.offer(offer(0, 4, 1)).ok());
+  for (std::uint32_t rank = 0; rank < kRanks; ++rank) ASSERT_TRUE(board.offer(offer(rank, 5, 3)));
+  EXPECT_THAT(board.agreed(5, 0), Optional(3.0F));
 }
 
 TEST(ScalerBoard, RefusesWhatBreaksTheRulesAndTakesNothingOfIt) {

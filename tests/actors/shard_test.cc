@@ -340,6 +340,33 @@ TEST_F(ShardTest, AdamKeepsItsSlotsAndCorrectsTheirBiasFromStepToStep) {
   }
 }
 
+// The biases start at 0, and all numbers here are exact.
+TEST_F(ShardTest, CountsVersionsStepsAndTheScheduleFromTheJobsFirstStep) {
+  job.steps = 10;
+  job.optimizer.schedule = "exponential";
+  job.optimizer.decay_factor = 0.5;
+  job.optimizer.decay_steps = 2;
+  Shard whole = make();
+  job.first_step = 5;
+  Shard half = make();
+  EXPECT_EQ(half.version(0), 5U);
+  EXPECT_EQ(values(half, 0, 5), values(whole, 0, 0));
+  EXPECT_FALSE(half.available(0, 4).ok());
+  EXPECT_EQ(*half.accept(push(half, 0, 4)), all(Verdict::DROPPED));
+  float at_half = 0;
+  for (std::uint64_t step = 0; step < 10; ++step) {
+    if (step == 5) at_half = values(whole, 2, 5)[0];
+    for (const std::uint32_t rank : {0U, 1U}) {
+      const float value = 0.25F * static_cast<float>(1 + step % 3);
+      ASSERT_TRUE(whole.accept(push(whole, rank, step, value)).ok());
+      if (step >= 5) ASSERT_EQ(*half.accept(push(half, rank, step, value)), all(Verdict::ACCEPTED));
+    }
+    update(whole);
+    update(half);
+  }
+  EXPECT_EQ(values(whole, 2, 10)[0] - at_half, values(half, 2, 10)[0]);
+}
+
 TEST_F(ShardTest, AnUnknownOptimizerScheduleOrInstructionSetIsAnError) {
   const auto made = [&] {
     return Shard::make(job, ParameterTable(specs(), job, 1), 0, false).ok();

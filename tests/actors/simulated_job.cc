@@ -302,7 +302,7 @@ std::string sequential_oracle(const JobConfig& job) {
   std::vector<float> images(job.batch * dataset.image_size());
   std::vector<std::uint16_t> labels(job.batch);
   std::vector<Scalers> last(tensors);  // shared, of the step before
-  for (std::uint64_t step = 0; step < job.steps; ++step) {
+  for (std::uint64_t step = job.first_step; step < job.steps; ++step) {
     std::vector<Gradients> gradients(job.ranks);
     for (std::uint32_t rank = 0; rank < job.ranks; ++rank) {
       const auto indices =
@@ -315,7 +315,7 @@ std::string sequential_oracle(const JobConfig& job) {
       std::vector<Scalers> own;
       for (Gradients& one : gradients) own.push_back(own_scalers(job, one.by_tensor[t], isa));
       const Scalers shared = largest(own);
-      const bool late = job.gradient.scaler == ScalerRule::LAST_STEP && step > 0;
+      const bool late = job.gradient.scaler == ScalerRule::LAST_STEP && step > job.first_step;
       std::vector<Sent> sent;
       for (std::uint32_t rank = 0; rank < job.ranks; ++rank) {
         const Scalers& used = job.gradient.scaler == ScalerRule::OWN ? own[rank]

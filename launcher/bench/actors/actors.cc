@@ -37,9 +37,7 @@ Task<Result<Rate>> BenchPeerActor::on(Drive drive) {
   auto driving = std::make_shared<Driving>();
   // One exchange with each first: opening the links is not what is measured.
   for (const auto target : drive.targets) {
-    Future<Echo> answer = ask(target, Echo{driving->body}, kDeadline);
-    const Result<Echo> echo = co_await answer;
-    if (!echo) co_return echo.error();
+    STERNA_CO_TRY(ask(target, Echo{driving->body}, kDeadline));
   }
   const Time begin = now();
   driving->end = begin + drive.duration;

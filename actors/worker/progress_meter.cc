@@ -1,0 +1,65 @@
+#include "actors/worker/progress_meter.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace sterna::actors {
+namespace {
+
+/// Of so many steps the median is taken.
+constexpr std::size_t kStepTimes = 4096;
+
+}  // namespace
+
+void ProgressMeter::begin(Time now) {
+  if (!std::exchange(began_, true)) began_at_ = last_step_at_ = now;
+}
+
+double ProgressMeter::seconds(Time now) const {
+  return std::chrono::duration<double>(now - began_at_).count();
+}
+
+bool ProgressMeter::add(std::uint64_t step, std::uint32_t rank, double loss, Time now) {
+  const auto [entry, fresh] = losses_.try_emplace(step);
+  Losses& losses = entry->second;
+  if (fresh) losses = {.by_rank = std::vector<double>(args_.ranks), .missing = args_.ranks};
+  losses.by_rank[rank - args_.first_rank] = loss;
+  if (--losses.missing > 0) return false;
+
+  double sum = 0;
+  for (const double one : losses.by_rank) sum += one;
+  last_loss_ = sum / args_.ranks;
+  losses_.erase(entry);
+  if (step_times_.size() < kStepTimes) step_times_.emplace_back();
+  step_times_[steps_here() % kStepTimes] = (now - last_step_at_).count();
+  last_step_at_ = now;
+  ++steps_done_;
+  const bool reports = steps_here() == 1 || complete() || now - last_report_at_ >= kInterval;
+  if (reports) last_report_at_ = now;
+  return reports;
+}
+
+Progress ProgressMeter::progress(std::string worker, const Traffic& traffic, Time now) const {
+  return {.worker = std::move(worker),
+          .step = steps_done_,
+          .loss = last_loss_,
+          .examples = steps_here() * args_.ranks * args_.job.batch,
+          .seconds = seconds(now),
+          .traffic = traffic};
+}
+
+WorkerDone ProgressMeter::done(std::string worker, const Traffic& traffic,
+                               std::vector<TensorTotals> tensors, Time now) const {
+  std::vector<std::int64_t> times = step_times_;
+  const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
+  std::nth_element(times.begin(), middle, times.end());
+  return {.worker = std::move(worker),
+          .steps = steps_done_,
+          .loss = last_loss_,
+          .seconds = seconds(now),
+          .median_step_seconds = static_cast<double>(*middle) * 1e-9,
+          .traffic = traffic,
+          .tensors = std::move(tensors)};
+}
+
+}  // namespace sterna::actors

@@ -1,0 +1,53 @@
+// ProgressMeter: what a worker has come to say of its steps, from the losses of its ranks.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "actors/job/args.h"
+#include "actors/job/observer.h"
+#include "runtime/base/clock.h"
+
+namespace sterna::actors {
+
+class ProgressMeter {
+ public:
+  /// Between two reports that are neither the first step's nor the last one's.
+  static constexpr Duration kInterval = std::chrono::milliseconds(100);
+
+  explicit ProgressMeter(const WorkerArgs& args) : args_(args), steps_done_(args.job.first_step) {}
+
+  /// The first forward pass begins; harmless later.
+  void begin(Time now);
+  /// A rank is done with a step. Whether this is to be reported: all ranks are, and it is the first
+  /// step, the last, or some time after the report before.
+  bool add(std::uint64_t step, std::uint32_t rank, double loss, Time now);
+  /// Whether all ranks are done with the last step.
+  bool complete() const { return steps_done_ == args_.job.steps; }
+
+  Progress progress(std::string worker, const Traffic& traffic, Time now) const;
+  WorkerDone done(std::string worker, const Traffic& traffic, std::vector<TensorTotals> tensors,
+                  Time now) const;
+
+ private:
+  struct Losses {
+    std::vector<double> by_rank;
+    std::uint32_t missing = 0;
+  };
+  double seconds(Time now) const;
+  std::uint64_t steps_here() const { return steps_done_ - args_.job.first_step; }
+
+  WorkerArgs args_;
+  std::map<std::uint64_t, Losses> losses_;  // of steps that are not done by all ranks
+  std::uint64_t steps_done_;                // of the job, those before its first included
+  double last_loss_ = 0;
+  bool began_ = false;
+  Time began_at_;
+  Time last_step_at_;
+  Time last_report_at_;
+  std::vector<std::int64_t> step_times_;  // of the last steps, a ring
+};
+
+}  // namespace sterna::actors

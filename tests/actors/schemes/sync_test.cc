@@ -1,0 +1,134 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "actors/schemes/scheme.h"
+
+namespace sterna::actors {
+namespace {
+
+using testing::HasSubstr;
+
+class Sync : public testing::Test {
+ protected:
+  Sync() {
+    job.first_step = 5;
+    job.steps = 10;
+    job.ranks = 3;
+    job.batch = 4;
+  }
+  std::unique_ptr<WorkerPolicy> worker() const { return scheme.worker(job); }
+  std::unique_ptr<ServerPolicy> server(bool evaluated = false) const {
+    return scheme.server(job, evaluated);
+  }
+  static Push push(std::uint64_t step) {
+    return {.step = step, .base_version = step, .examples = 4, .packets = {}};
+  }
+  std::string refused(const Push& push) const {
+    const Result<void> checked = server()->check(push);
+    return checked ? "" : checked.error().message;
+  }
+
+  const Scheme scheme = find_scheme("sync").value();
+  JobConfig job;
+};
+
+TEST_F(Sync, IsTheOnlySchemeAndAnotherIsRefusedWithTheNamesThereAre) {
+  EXPECT_THAT(scheme_names(), testing::ElementsAre("sync"));
+  EXPECT_THAT(find_scheme("async").error().message, HasSubstr("\"async\" is none of sync"));
+}
+
+TEST_F(Sync, AStepIsComputedFromItsOwnVersionWhichComesAsTheJobSays) {
+  for (const Down down : {Down::PARAMETERS, Down::PARAMETERS_BF16, Down::AVERAGE, Down::TERNARY}) {
+    job.gradient.down = down;
+    const Need first = worker()->need(5);
+    EXPECT_EQ(first.version, 5U);
+    EXPECT_EQ(first.kind, PayloadKind::PARAMETERS);
+    EXPECT_EQ(first.codec, Codec::FP32);
+    const Need later = worker()->need(6);
+    EXPECT_EQ(later.version, 6U);
+    const bool averages = down == Down::AVERAGE || down == Down::TERNARY;
+    EXPECT_EQ(later.kind, averages ? PayloadKind::GRADIENT : PayloadKind::PARAMETERS);
+    EXPECT_EQ(later.codec, down == Down::PARAMETERS_BF16 ? Codec::BF16 : Codec::FP32);
+    EXPECT_EQ(server()->sends(), later.kind);
+  }
+}
+
+TEST_F(Sync, AServerTakesWhatItsWorkersPushAndNothingElse) {
+  const Contribution made = worker()->contribution(7);
+  Push push = Sync::push(7);
+  push.kind = made.kind;
+  push.base_version = made.base_version;
+  push.examples = made.examples;
+  EXPECT_EQ(refused(push), "");
+  push.base_version = 6;
+  EXPECT_EQ(refused(push), "step 7 computed from version 6");
+  push = Sync::push(10);
+  EXPECT_EQ(refused(push), "step 10 of 10");
+  push = Sync::push(7);
+  push.examples = 5;
+  EXPECT_EQ(refused(push), "5 examples in a batch of 4");
+  push = Sync::push(7);
+  push.kind = PayloadKind::DIFFERENCE;
+  EXPECT_EQ(refused(push), "a push that is no gradient");
+}
+
+TEST_F(Sync, AChunkWaitsForAllRanksOfItsVersionsStep) {
+  EXPECT_EQ(*server()->judge(push(7), 0, 7), Verdict::ACCEPTED);
+  EXPECT_EQ(*server()->judge(push(7), 0, 8), Verdict::DROPPED);
+  EXPECT_EQ(server()->judge(push(7), 3, 6).error().message,
+            "step 7 of chunk 3, which is at version 6");
+  EXPECT_FALSE(server()->complete(2));
+  EXPECT_TRUE(server()->complete(3));
+}
+
+TEST_F(Sync, TritsAreSummedWhereTheyStandForTheSameNumber) {
+  EXPECT_EQ(server()->combine(true), Combine::parameters);
+  job.gradient.scaler = ScalerRule::SHARED;
+  EXPECT_EQ(server()->combine(true), Combine::sums);
+  EXPECT_EQ(server()->combine(false), Combine::parameters);
+  job.gradient.down = Down::AVERAGE;
+  EXPECT_EQ(server()->combine(false), Combine::average);
+  job.gradient.down = Down::TERNARY;
+  EXPECT_EQ(server()->combine(true), Combine::ternary);
+  EXPECT_EQ(server()->combine(false), Combine::average);
+}
+
+TEST_F(Sync, APullIsAnsweredWithExactlyItsVersion) {
+  const auto answers = [&](std::uint64_t version, PayloadKind kind) {
+    return server()->answers(version, kind, 7);
+  };
+  EXPECT_TRUE(*answers(7, PayloadKind::PARAMETERS));
+  EXPECT_FALSE(*answers(8, PayloadKind::PARAMETERS));
+  EXPECT_FALSE(answers(11, PayloadKind::PARAMETERS).ok());
+  EXPECT_FALSE(answers(7, PayloadKind::DIFFERENCE).ok());
+  EXPECT_FALSE(answers(7, PayloadKind::GRADIENT).ok());
+  job.gradient.down = Down::AVERAGE;
+  EXPECT_TRUE(*answers(7, PayloadKind::GRADIENT));
+  EXPECT_FALSE(answers(5, PayloadKind::GRADIENT).ok());  // no gradient led to the first
+}
+
+TEST_F(Sync, ParametersAreWantedWhereTheyAreEvaluatedComparedOrTheLast) {
+  job.gradient.down = Down::AVERAGE;
+  job.gradient.check_every = 3;
+  job.evaluation.every = 4;
+  const auto versions = [](const auto& holds) {
+    std::vector<std::uint64_t> versions;
+    for (std::uint64_t version = 0; version < 12; ++version) {
+      if (holds(version)) versions.push_back(version);
+    }
+    return versions;
+  };
+  using testing::ElementsAre;
+  const auto policy = server(true);
+  EXPECT_THAT(versions([&](auto v) { return policy->evaluates(v); }), ElementsAre(8, 10));
+  EXPECT_THAT(versions([&](auto v) { return policy->compares(v); }), ElementsAre(6, 9));
+  EXPECT_THAT(versions([&](auto v) { return worker()->compares(v); }), ElementsAre(6, 9));
+  EXPECT_THAT(versions([&](auto v) { return policy->settles(v); }), ElementsAre(6, 8, 9, 10));
+  EXPECT_FALSE(server(false)->evaluates(8));
+  job.gradient.down = Down::PARAMETERS;
+  EXPECT_TRUE(server()->settles(7));
+  EXPECT_FALSE(server()->compares(6));
+}
+
+}  // namespace
+}  // namespace sterna::actors
