@@ -185,7 +185,7 @@ int host(const ChildArguments& arguments, const Registry& registry) {
     lifeline.emplace(machine.loop(), log_file,
                      [&hosted](const std::string& why) { hosted.lease_lost(why); });
   }
-  machine.loop().run_until([&] { return hosted.finished(); }, kNever);
+  machine.loop().run_until([&] { return hosted.ended(); }, kNever);
   ::alarm(kEndTakes);
   if (!hosted.why().empty()) {
     log("ending: " + hosted.why());

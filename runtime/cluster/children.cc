@@ -1,7 +1,5 @@
 #include "runtime/cluster/children.h"
 
-#include <csignal>
-#include <cstring>
 #include <optional>
 #include <utility>
 
@@ -16,19 +14,6 @@ constexpr Duration kExitFollows = std::chrono::seconds(1);
 constexpr std::size_t kLastLines = 3;
 
 }  // namespace
-
-std::string ProcessExit::text() const {
-  if (!words.empty()) return words;
-  if (signal != 0) {
-    const char* abbreviation = sigabbrev_np(signal);
-    std::string text = "killed by ";
-    text += abbreviation != nullptr ? "SIG" + std::string(abbreviation)
-                                    : "signal " + std::to_string(signal);
-    if (likely_out_of_memory) text += " (likely out of memory)";
-    return text;
-  }
-  return "exited with code " + std::to_string(code);
-}
 
 struct Children::Child final : Timers::Target {
   Children& owner;

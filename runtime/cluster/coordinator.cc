@@ -29,8 +29,9 @@ Result<void> check_name(const std::string& name) {
 }
 }  // namespace
 
-CoordinatorActor::CoordinatorActor(const Bootstrap& self, Machine& machine, Finish finish)
-    : self_(self), machine_(machine), finish_(std::move(finish)) {
+CoordinatorActor::CoordinatorActor(const Bootstrap& self, Machine& machine,
+                                   EndOwnProcess end_process)
+    : self_(self), machine_(machine), end_process_(std::move(end_process)) {
   for (const Contact& launcher : self.admit) {
     Member member;
     member.kind = ProcessKind::LAUNCHER;

@@ -18,7 +18,7 @@ namespace sterna {
 
 class CoordinatorActor final : public Actor<Coordinator> {
  public:
-  CoordinatorActor(const Bootstrap& self, Machine& machine, Finish finish);
+  CoordinatorActor(const Bootstrap& self, Machine& machine, EndOwnProcess end_process);
 
   // From nodes (for themselves or for their processes) and from the launcher.
   Task<Result<Found>> on(Find find);
@@ -96,7 +96,7 @@ class CoordinatorActor final : public Actor<Coordinator> {
 
   Bootstrap self_;
   Machine& machine_;
-  Finish finish_;
+  EndOwnProcess end_process_;
   Contact contact_;
   std::map<ProcessId, Member> members_;
   std::map<std::string, ProcessId> names_;   ///< the latest of each name

@@ -160,7 +160,7 @@ Task<Result<Stopped>> CoordinatorActor::on(Shutdown shutdown) {
 }
 
 void CoordinatorActor::on(Stop) {
-  if (from_launcher()) finish_(0, "");
+  if (from_launcher()) end_process_(0, "");
 }
 
 void CoordinatorActor::lease_lost(const std::string& cause) {
@@ -172,7 +172,7 @@ Task<void> CoordinatorActor::ending(std::string cause) {
   log("ending the run: " + cause);
   (void)co_await stop_nodes(Duration::zero());
   // Our end ends the nodes' leases too, should a Stop not have reached them.
-  finish_(kExitLostLease, cause);
+  end_process_(kExitLostLease, cause);
 }
 
 }  // namespace sterna

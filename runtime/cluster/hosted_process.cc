@@ -27,7 +27,7 @@ HostedProcess::~HostedProcess() = default;
 
 Result<Contact> HostedProcess::start() {
   const NetworkOptions& network = bootstrap_.network;
-  if (bootstrap_.kind == ProcessKind::NODE && network.tcp && network.near) open_neighbourhood();
+  if (bootstrap_.kind == ProcessKind::NODE && network.tcp && network.near) make_neighbourhood();
   STERNA_ASSIGN(connected_, ConnectedProcess::make(machine_, bootstrap_, registry_.schema_hash()));
   switch (bootstrap_.kind) {
     case ProcessKind::COORDINATOR:
@@ -46,7 +46,7 @@ Result<Contact> HostedProcess::start() {
 }
 
 /// All processes of this host will be this one's children, so it alone can say who belongs here.
-void HostedProcess::open_neighbourhood() {
+void HostedProcess::make_neighbourhood() {
   Result<std::string> directory = machine_.make_near_directory(bootstrap_.run);
   if (!directory) {
     machine_.log("the processes of this host talk tcp among themselves: " +
@@ -57,15 +57,15 @@ void HostedProcess::open_neighbourhood() {
   bootstrap_.network.neighbourhood = machine_.random().next() | 1;  // 0 stands for none
 }
 
-void HostedProcess::finish(int code, const std::string& why) {
+void HostedProcess::end(int code, const std::string& why) {
   if (exit_code_) return;
   exit_code_ = code;
   why_ = why;
-  if (on_finish_) on_finish_();
+  if (on_end_) on_end_();
 }
 
-Finish HostedProcess::finisher() {
-  return [this](int code, const std::string& why) { finish(code, why); };
+EndOwnProcess HostedProcess::end_own_process() {
+  return [this](int code, const std::string& why) { end(code, why); };
 }
 
 void HostedProcess::lease_lost(const std::string& cause) {
@@ -89,7 +89,7 @@ void HostedProcess::dial_above() {
 }
 
 void HostedProcess::start_coordinator() {
-  auto& agent = spawn_agent<CoordinatorActor>(process(), bootstrap_, machine_, finisher());
+  auto& agent = spawn_agent<CoordinatorActor>(process(), bootstrap_, machine_, end_own_process());
   agent.set_contact(connected_->contact());
   for (const Contact& launcher : bootstrap_.admit) {
     connected_->links().set_tree_peer({launcher.process});
@@ -102,7 +102,8 @@ void HostedProcess::start_coordinator() {
 }
 
 void HostedProcess::start_node() {
-  auto& agent = spawn_agent<NodeActor>(process(), bootstrap_, machine_, process(), finisher());
+  auto& agent =
+      spawn_agent<NodeActor>(process(), bootstrap_, machine_, process(), end_own_process());
   on_link_end([&agent](const Contact& peer, const std::string& cause, bool fault) {
     agent.link_ended(peer, cause, fault);
   });
@@ -113,8 +114,8 @@ void HostedProcess::start_node() {
 
 void HostedProcess::start_actor() {
   const ProcessId node{bootstrap_.uplink.process};
-  auto& agent = spawn_agent<ControlActor>(process(), node, finisher());
-  lease_lost_ = [this](const std::string& cause) { finish(kExitLostLease, cause); };
+  auto& agent = spawn_agent<ControlActor>(process(), node, end_own_process());
+  lease_lost_ = [this](const std::string& cause) { end(kExitLostLease, cause); };
   const auto link_ended = [this, node](const Contact& peer, const std::string& cause, bool fault) {
     if (ProcessId{peer.process} == node) {
       lease_lost("the link to the node ended: " + cause);

@@ -24,22 +24,22 @@ class HostedProcess {
   /// Listens, starts its actor, dials the process above. Returns how it can be reached.
   Result<Contact> start();
   /// Once true, it wants to be destroyed.
-  bool finished() const { return exit_code_.has_value(); }
+  bool ended() const { return exit_code_.has_value(); }
   int exit_code() const { return exit_code_.value_or(0); }
   /// Why it ended; empty if as it should.
   const std::string& why() const { return why_; }
-  /// Called once, when finished() becomes true.
-  void set_on_finish(std::function<void()> hook) { on_finish_ = std::move(hook); }
+  /// Called once, when ended() becomes true.
+  void set_on_end(std::function<void()> hook) { on_end_ = std::move(hook); }
   /// The process above is known to be gone (a signal said so).
   void lease_lost(const std::string& cause);
   Process& process() { return connected_->process(); }
 
  private:
-  void finish(int code, const std::string& why);
-  Finish finisher();
+  void end(int code, const std::string& why);
+  EndOwnProcess end_own_process();
   void start_coordinator();
   void start_node();
-  void open_neighbourhood();
+  void make_neighbourhood();
   void start_actor();
   void on_link_end(std::function<void(const Contact&, const std::string&, bool)> hook);
   void dial_above();
@@ -49,7 +49,7 @@ class HostedProcess {
   const Registry& registry_;
   std::unique_ptr<ConnectedProcess> connected_;
   std::function<void(const std::string& cause)> lease_lost_;
-  std::function<void()> on_finish_;
+  std::function<void()> on_end_;
   std::optional<int> exit_code_;
   std::string why_;
 };

@@ -16,10 +16,11 @@ constexpr Duration kMemoryInterval = std::chrono::milliseconds(200);
 constexpr double kMegabyte = 1e6;
 }  // namespace
 
-NodeActor::NodeActor(const Bootstrap& self, Machine& machine, Process& process, Finish finish)
+NodeActor::NodeActor(const Bootstrap& self, Machine& machine, Process& process,
+                     EndOwnProcess end_process)
     : self_(self),
       machine_(machine),
-      finish_(std::move(finish)),
+      end_process_(std::move(end_process)),
       coordinator_(agent_of<Coordinator>({self.uplink.process})),
       children_(machine.spawner(), machine.loop(), process.timers(),
                 [this](const ProcessDown& down) { child_ended(down); }),
@@ -207,7 +208,7 @@ Task<Result<Inspection>> NodeActor::on(Inspect question) {
 }
 
 void NodeActor::on(Stop) {
-  if (from_coordinator()) finish_(0, "");
+  if (from_coordinator()) end_process_(0, "");
 }
 
 void NodeActor::on(Renew) {
@@ -251,7 +252,7 @@ Task<void> NodeActor::ending(std::string cause) {
   log("ending with all processes of this host: " + cause);
   auto ended = end_all(self_.grace);
   co_await std::move(ended);
-  finish_(kExitLostLease, cause);
+  end_process_(kExitLostLease, cause);
 }
 
 // ---- status ----

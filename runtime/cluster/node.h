@@ -16,7 +16,7 @@ namespace sterna {
 class NodeActor final : public Actor<Node> {
  public:
   /// `self` is the node's own bootstrap; machine and process outlive the actor.
-  NodeActor(const Bootstrap& self, Machine& machine, Process& process, Finish finish);
+  NodeActor(const Bootstrap& self, Machine& machine, Process& process, EndOwnProcess end_process);
 
   // From its processes, passed up.
   Task<Result<Found>> on(Find find);
@@ -59,7 +59,7 @@ class NodeActor final : public Actor<Node> {
 
   Bootstrap self_;
   Machine& machine_;
-  Finish finish_;
+  EndOwnProcess end_process_;
   ActorRef<Coordinator> coordinator_;
   Children children_;
   Lease lease_;

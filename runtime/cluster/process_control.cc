@@ -49,7 +49,7 @@ Task<void> ControlActor::announcing(Contact contact, AnyRef actor) {
   Ready ready{std::move(contact), actor};
   const Result<void> heard = co_await ask(node_, std::move(ready), 2 * kControlDeadline);
   if (!heard && !leaving_)
-    finish_(kExitFailed, "the node did not hear us: " + heard.error().message);
+    end_process_(kExitFailed, "the node did not hear us: " + heard.error().message);
 }
 
 Task<void> ControlActor::leaving(std::string cause) {
@@ -60,7 +60,7 @@ Task<void> ControlActor::leaving(std::string cause) {
   Leaving last_words{cause, bereft_};
   (void)co_await ask(node_, std::move(last_words), kFarewell);
   while (process().links()->queued_bytes() > 0 && now() < end) co_await sleep(kFlushCheck);
-  finish_(cause.empty() ? 0 : kExitFailed, cause);
+  end_process_(cause.empty() ? 0 : kExitFailed, cause);
 }
 
 }  // namespace sterna

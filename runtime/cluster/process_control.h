@@ -11,8 +11,8 @@
 
 namespace sterna {
 
-/// Ends the hosting program's process: its exit code, and why (empty: as it should).
-using Finish = std::function<void(int code, const std::string& why)>;
+/// Ends the process that the agent speaks for: its exit code, and why (empty: as it should).
+using EndOwnProcess = std::function<void(int code, const std::string& why)>;
 
 /// Exit codes of the runtime's own processes.
 constexpr int kExitFailed = 1;     ///< the actor failed
@@ -72,8 +72,8 @@ class LeafAgent : public Actor<I> {
 /// In an actor's process; above it is its node.
 class ControlActor final : public LeafAgent<Control> {
  public:
-  ControlActor(ProcessId node, Finish finish)
-      : LeafAgent(node), node_(agent_of<Node>(node)), finish_(std::move(finish)) {}
+  ControlActor(ProcessId node, EndOwnProcess end_process)
+      : LeafAgent(node), node_(agent_of<Node>(node)), end_process_(std::move(end_process)) {}
 
   using LeafAgent::on;
   void on(ProcessDown down);
@@ -91,7 +91,7 @@ class ControlActor final : public LeafAgent<Control> {
   Task<void> leaving(std::string cause);
 
   ActorRef<Node> node_;
-  Finish finish_;
+  EndOwnProcess end_process_;
   bool leaving_ = false;
   bool bereft_ = false;
 };

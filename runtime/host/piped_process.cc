@@ -17,7 +17,7 @@ struct PipedProcess::Handles {
   ProcessExit exit;
   bool ended = false;    ///< the process
   int streams_open = 2;  ///< output and errors
-  int open = 0;          ///< handles that libuv has not closed yet
+  int unclosed = 0;      ///< handles that libuv has not closed yet
   bool owned = true;
   std::shared_ptr<bool> listening = std::make_shared<bool>(true);
   bool released = false;
@@ -28,7 +28,7 @@ struct PipedProcess::Handles {
     if (base->loop == nullptr || uv_is_closing(base) != 0) return;
     uv_close(base, [](uv_handle_t* closed) {
       auto* self = static_cast<Handles*>(closed->data);
-      if (--self->open == 0 && !self->owned) delete self;
+      if (--self->unclosed == 0 && !self->owned) delete self;
     });
   }
   void close_all() {
@@ -91,7 +91,7 @@ Result<std::unique_ptr<PipedProcess>> PipedProcess::start(UvLoop& loop,
   for (std::size_t i = 0; i < stdio.size(); ++i) {
     uv_pipe_init(loop.uv(), &handles->pipes[i], 0);
     handles->pipes[i].data = handles;
-    ++handles->open;
+    ++handles->unclosed;
     stdio[i].flags = static_cast<uv_stdio_flags>(UV_CREATE_PIPE |
                                                  (i == 0 ? UV_READABLE_PIPE : UV_WRITABLE_PIPE));
     stdio[i].data.stream = reinterpret_cast<uv_stream_t*>(&handles->pipes[i]);
@@ -116,7 +116,7 @@ Result<std::unique_ptr<PipedProcess>> PipedProcess::start(UvLoop& loop,
     self->tell_if_over();
   };
   const int code = uv_spawn(loop.uv(), &handles->process, &options);
-  ++handles->open;
+  ++handles->unclosed;
   if (code != 0) {
     handles->owned = false;
     handles->close_all();
@@ -134,7 +134,7 @@ PipedProcess::~PipedProcess() {
     ::waitpid(static_cast<pid_t>(pid()), nullptr, 0);  // a matter of moments
   handles_->events = {};
   handles_->owned = false;
-  if (handles_->open == 0) {
+  if (handles_->unclosed == 0) {
     delete handles_;
   } else {
     handles_->close_all();

@@ -78,13 +78,13 @@ struct UvSpawner::Child {
   Bytes told;
   std::vector<char> buffer = std::vector<char>(4096);
   std::vector<char> answered;
-  int open = 0;
+  int unclosed = 0;  ///< handles that libuv has not closed yet
   bool closing = false;
 
-  void open_pipe(uv_loop_t* loop, uv_pipe_t& pipe) {
+  void add_pipe(uv_loop_t* loop, uv_pipe_t& pipe) {
     uv_pipe_init(loop, &pipe, 0);
     pipe.data = this;
-    ++open;
+    ++unclosed;
   }
   template <class Handle>
   void close(Handle& handle) {
@@ -92,7 +92,7 @@ struct UvSpawner::Child {
     if (base->loop == nullptr || uv_is_closing(base) != 0) return;
     uv_close(base, [](uv_handle_t* closed) {
       auto* child = static_cast<Child*>(closed->data);
-      if (--child->open == 0 && child->closing) delete child;
+      if (--child->unclosed == 0 && child->closing) delete child;
     });
   }
   void close_all() {
@@ -165,7 +165,7 @@ Result<std::int64_t> UvSpawner::spawn(const Bootstrap& bootstrap, Callbacks call
   child->callbacks = std::move(callbacks);
   child->told = pack(bootstrap);
   child->process.data = child;
-  child->open_pipe(loop_.uv(), child->input);
+  child->add_pipe(loop_.uv(), child->input);
 
   std::vector<uv_stdio_container_t> stdio(3);
   stdio[0].flags = static_cast<uv_stdio_flags>(UV_CREATE_PIPE | UV_READABLE_PIPE);
@@ -173,7 +173,7 @@ Result<std::int64_t> UvSpawner::spawn(const Bootstrap& bootstrap, Callbacks call
   stdio[1].flags = stdio[2].flags = UV_INHERIT_FD;
   stdio[1].data.fd = stdio[2].data.fd = log;
   if (child->callbacks.on_contact) {
-    child->open_pipe(loop_.uv(), child->answer);
+    child->add_pipe(loop_.uv(), child->answer);
     stdio.emplace_back();
     stdio[kAnswerDescriptor].flags = static_cast<uv_stdio_flags>(UV_CREATE_PIPE | UV_WRITABLE_PIPE);
     stdio[kAnswerDescriptor].data.stream = reinterpret_cast<uv_stream_t*>(&child->answer);
@@ -195,7 +195,7 @@ Result<std::int64_t> UvSpawner::spawn(const Bootstrap& bootstrap, Callbacks call
     if (exited->owner != nullptr) exited->owner->exited(*exited, status, signal);
   };
   const int code = uv_spawn(loop_.uv(), &child->process, &options);
-  ++child->open;  // the process handle is to be closed either way
+  ++child->unclosed;  // the process handle is to be closed either way
   if (log != STDERR_FILENO) ::close(log);
   if (code != 0) {
     child->close_all();

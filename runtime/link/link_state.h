@@ -1,4 +1,4 @@
-// The state of a link and of each of its lanes; for runtime/link*.cc only.
+// The state of a link and of each of its lanes; for runtime/link/*.cc only.
 #pragma once
 
 #include "runtime/link/link.h"
@@ -40,11 +40,11 @@ struct Links::LaneState {
   bool lost = false;  // its connection is gone; the other lane's may still have something to say
   std::uint64_t next_out = 0;
   std::uint64_t next_in = 0;
-  std::uint64_t sent = 0;       // charged bytes sent this session
-  std::uint64_t granted = 0;    // ... that the peer has allowed
-  std::uint64_t received = 0;   // charged bytes received this session
-  std::uint64_t consumed = 0;   // ... and handled
-  std::uint64_t announced = 0;  // ... and allowed to the peer
+  std::uint64_t sent = 0;       // of charged bytes: those sent in this session
+  std::uint64_t granted = 0;    // so many the peer allows us to send in this session
+  std::uint64_t received = 0;   // of charged bytes: those received in this session
+  std::uint64_t consumed = 0;   // those received whose mail has been handled
+  std::uint64_t announced = 0;  // so many we have told the peer that it may send
   std::deque<Queued> queue;
   std::uint64_t queued_bytes = 0;
 };
@@ -54,8 +54,8 @@ struct Links::Link {
   Contact contact;
   std::uint64_t session = 0;  // 0: no connection, only a queue that waits for an introduction
   Time started;
-  Time last_heard;     // as of the last tick:
-  bool heard = false;  // something has come since, at a time that is not worth a look at the clock
+  Time last_heard;         // when something came, as the last tick saw it
+  bool heard = false;      // something has come since that tick; to know when is not worth a clock
   std::string lost_cause;  // of the first lane that was lost
   Time lost_at;
   bool heard_words = false;

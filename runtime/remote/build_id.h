@@ -12,7 +12,7 @@ namespace sterna {
 /// same bytes, and kept when they are stripped. "unknown" where the linker wrote none.
 Result<std::string> build_id_of(const std::filesystem::path& program);
 
-/// That of the running program.
+/// The build id of the running program; "unknown" where it has none.
 std::string own_build_id();
 
 }  // namespace sterna

@@ -163,7 +163,7 @@ void SimWorld::begin(std::int64_t pid) {
   const auto found = processes_.find(pid);
   if (found == processes_.end()) return;
   Hosted& hosted = *found->second;
-  hosted.process.set_on_finish([this, pid] {
+  hosted.process.set_on_end([this, pid] {
     const auto finished = processes_.find(pid);
     if (finished == processes_.end()) return;
     end_soon(pid, ProcessExit{finished->second->process.exit_code(), 0, false});

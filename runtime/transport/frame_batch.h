@@ -1,4 +1,4 @@
-// Batch: small messages to one peer that travel together, as one ZeroMQ message of one frame.
+// FrameBatch: small messages to one peer that travel together, as one ZeroMQ message of one frame.
 //
 // A message of its own costs a ROUTER two frames, a flush and often a wake-up; most asks and
 // answers are far smaller than that. What a loop sends in one turn is gathered per connection and
@@ -21,18 +21,18 @@
 namespace sterna {
 
 /// A larger message is worth frames of its own.
-constexpr std::size_t kLargestBatched = 1024;
-/// A batch of so many bytes leaves at once.
-constexpr std::size_t kFullBatch = 16 << 10;
+constexpr std::size_t kLargestBatchedFrame = 1024;
+/// A frame batch of so many bytes leaves at once.
+constexpr std::size_t kFullFrameBatch = 16 << 10;
 
-/// Gathers messages for one connection.
-class BatchWriter {
+/// Gathers messages for one connection, in the order of add().
+class FrameBatchWriter {
  public:
-  /// Whether a message travels in a batch at all.
+  /// Whether a message travels in a frame batch at all.
   static bool takes(std::span<const OutFrame> frames);
   void add(ByteView frame);
   bool empty() const { return count_ == 0; }
-  bool full() const { return bytes_.size() >= kFullBatch; }
+  bool full() const { return bytes_.size() >= kFullFrameBatch; }
   /// What to send: the only message as it is, several as a batch. Valid until clear().
   ByteView frame();
   void clear();
@@ -42,14 +42,14 @@ class BatchWriter {
   std::uint32_t count_ = 0;
 };
 
-/// Takes a received batch apart.
-class BatchReader {
+/// Takes a received frame batch apart.
+class FrameBatchReader {
  public:
   /// Whether a received message's only frame is a batch, well-formed or not.
   static bool is_batch(ByteView frame);
 
   /// `batch`: of which is_batch is true. One larger than any that we write is malformed.
-  explicit BatchReader(ByteView batch);
+  explicit FrameBatchReader(ByteView batch);
   /// The next message's frame; empty at the end, and where the batch is malformed.
   ByteView next();
   bool malformed() const { return malformed_; }
@@ -60,10 +60,10 @@ class BatchReader {
   bool malformed_ = false;
 };
 
-/// One message out of a batch, as its receiver sees it.
-class BatchedMessage final : public InMessage {
+/// One message out of a frame batch, as its receiver sees it.
+class FrameBatchMessage final : public InMessage {
  public:
-  explicit BatchedMessage(ByteView frame) : frame_(frame) {}
+  explicit FrameBatchMessage(ByteView frame) : frame_(frame) {}
   std::size_t frames() const override { return 1; }
   ByteView frame(std::size_t) const override { return frame_; }
   Bytes keep(std::size_t) override {

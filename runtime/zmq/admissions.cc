@@ -56,7 +56,7 @@ void Admissions::revoke(const PeerIdentity& peer) {
 
 bool Admissions::admitted(const PeerIdentity& peer) const {
   const auto found = by_name_.find(peer.name);
-  return found != by_name_.end() && found->second.open &&
+  return found != by_name_.end() && found->second.let_in &&
          found->second.incarnation == peer.incarnation;
 }
 
@@ -71,7 +71,7 @@ Result<PeerIdentity> Admissions::by_token(std::string_view user, std::string_vie
   Result<PeerIdentity> claimed = parse_identity(user);
   if (!claimed) return denied(claimed.error().message);
   const auto found = by_name_.find(claimed->name);
-  if (found == by_name_.end() || !found->second.open) return denied("unknown name");
+  if (found == by_name_.end() || !found->second.let_in) return denied("unknown name");
   const Entry& entry = found->second;
   if (entry.incarnation != claimed->incarnation) {
     return denied("another incarnation is admitted: " + std::to_string(entry.incarnation));

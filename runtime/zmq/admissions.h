@@ -30,8 +30,8 @@ class Admissions {
  private:
   struct Entry {
     std::uint64_t incarnation = 0;
-    bool open = false;  // false once revoked: only remembers the incarnation
-    std::string key;    // 32 bytes; empty without CURVE
+    bool let_in = false;  // not any more once revoked: only the incarnation is remembered
+    std::string key;      // 32 bytes; empty without CURVE
     std::string token_hash;
   };
   std::map<std::string, Entry, std::less<>> by_name_;

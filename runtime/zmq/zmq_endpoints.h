@@ -18,8 +18,9 @@ constexpr int kSpellings = 8;
 /// "ipc://DIRECTORY/NAME.INCARNATION.LANE": where this process listens, or would.
 std::string ipc_endpoint(const std::string& directory, const PeerIdentity& peer, Lane lane);
 
-/// The same for who wants to listen, after checking that the directory is ours alone (0700), that
-/// every spelling of the path fits the 107 bytes of a socket's address and that nobody is there.
+/// ipc_endpoint() for who is about to listen there: checks that the directory is ours alone (0700),
+/// that every spelling of the path fits the 107 bytes of a socket's address and that nobody is
+/// there.
 Result<std::string> free_ipc_endpoint(const std::string& directory, const PeerIdentity& self,
                                       Lane lane);
 

@@ -298,11 +298,11 @@ Result<void> ZmqTransport::send(ChannelId id, std::span<const OutFrame> frames) 
     return Error{Errc::actor_down, "the connection is gone"};
   }
   if (channel->closing) return Error{Errc::actor_down, channel->cause};
-  if (frames.size() == 1 && frames[0].view.size() > kLargestBatched &&
-      BatchReader::is_batch(frames[0].view)) {
+  if (frames.size() == 1 && frames[0].view.size() > kLargestBatchedFrame &&
+      FrameBatchReader::is_batch(frames[0].view)) {
     return Error{Errc::invalid_argument, "a frame that begins like a batch"};
   }
-  if (BatchWriter::takes(frames)) {
+  if (FrameBatchWriter::takes(frames)) {
     if (channel->gathered.empty()) gathered_.push_back(id);
     channel->gathered.add(frames[0].view);
     return channel->gathered.full() ? send_gathered(*channel) : Result<void>();

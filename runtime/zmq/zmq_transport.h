@@ -107,7 +107,7 @@ class ZmqTransport final : public Transport, private Loop::Source {
   void send_all_gathered();
   void receive(Port& port);
   int dispatch(Port& port);
-  int dispatch_batch(Port& port, Channel& channel);
+  int dispatch_frame_batch(Port& port, Channel& channel);
   Channel* introduce(Port& port, const std::string& routing_id);
   void blame(Channel& channel, const char* cause);
 

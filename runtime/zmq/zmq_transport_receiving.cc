@@ -97,18 +97,18 @@ int ZmqTransport::dispatch(Port& port) {
     blame(*channel, "frames that another peer sent");
     return 1;
   }
-  if (message_.frames() == 1 && BatchReader::is_batch(message_.frame(0)))
-    return dispatch_batch(port, *channel);
+  if (message_.frames() == 1 && FrameBatchReader::is_batch(message_.frame(0)))
+    return dispatch_frame_batch(port, *channel);
   events_->received(channel->id, port.lane, channel->identity, message_);
   return 1;
 }
 
-int ZmqTransport::dispatch_batch(Port& port, Channel& channel) {
-  BatchReader batch(message_.frame(0));
+int ZmqTransport::dispatch_frame_batch(Port& port, Channel& channel) {
+  FrameBatchReader batch(message_.frame(0));
   int messages = 0;
   // A message may end the channel; it lives on until the next turn.
   for (ByteView frame = batch.next(); !frame.empty() && !channel.deaf; frame = batch.next()) {
-    BatchedMessage message(frame);
+    FrameBatchMessage message(frame);
     events_->received(channel.id, port.lane, channel.identity, message);
     ++messages;
   }

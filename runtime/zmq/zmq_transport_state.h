@@ -1,4 +1,4 @@
-// What ZmqTransport knows of its sockets and connections; for runtime/zmq_transport*.cc only.
+// What ZmqTransport knows of its sockets and connections; for runtime/zmq/zmq_transport*.cc only.
 #pragma once
 
 #include <functional>
@@ -22,13 +22,13 @@ struct ZmqTransport::Channel {
   Port* port = nullptr;
   std::string routing_id;
   PeerIdentity identity;
-  std::string user;      // identity as ZAP wrote it; empty where we dialled
-  std::string spelling;  // of the endpoint dialled
-  std::string cause;     // why it is closing, or will be
-  BatchWriter gathered;  // sent in this turn
+  std::string user;           // identity as ZAP wrote it; empty where we dialled
+  std::string spelling;       // of the endpoint dialled
+  std::string cause;          // why it is closing, or will be
+  FrameBatchWriter gathered;  // sent in this turn
   bool answered = false;
   bool deaf = false;   // what still arrives is dropped
-  bool muted = false;  // ... and nothing more is reported
+  bool muted = false;  // what still arrives is dropped, and its end is not reported
   bool closing = false;
 };
 

@@ -109,13 +109,13 @@ bool decode_input(const std::uint8_t* data, std::size_t size) {
   cuts.back().bytes = size;
   FuzzedMessage message;
   for (const Cut& cut : cuts) message.add(input.bytes(cut.bytes), cut.misalignment);
-  if (message.frames() > 1 || !BatchReader::is_batch(message.frame(0))) {
+  if (message.frames() > 1 || !FrameBatchReader::is_batch(message.frame(0))) {
     return decodes(message, selector);
   }
-  BatchReader batch(message.frame(0));
+  FrameBatchReader batch(message.frame(0));
   bool all = true;
   for (ByteView frame = batch.next(); !frame.empty(); frame = batch.next()) {
-    BatchedMessage batched(frame);
+    FrameBatchMessage batched(frame);
     all = decodes(batched, selector) && all;
   }
   return all && !batch.malformed();

@@ -35,7 +35,7 @@ class Seeds {
   }
   /// What has been added last, twice, as one batch.
   void add_batch() {
-    BatchWriter batch;
+    FrameBatchWriter batch;
     for (int i = 0; i < 2; ++i) batch.add(std::as_bytes(std::span(last_)));
     const ByteView frame = batch.frame();
     inputs.push_back(

@@ -1,5 +1,6 @@
 // Must not compile: a Total is no message of the interface Counter. The test reads why.
-#include "tests/runtime/actor/test_messages.h"
+#include "runtime/actor/process.h"
+#include "tests/runtime/message/test_messages.h"
 
 void tell_it_what_it_does_not_accept(sterna::Process& process,
                                      sterna::ActorRef<sterna::test::Counter> counter) {

@@ -4,7 +4,7 @@
 
 #include <map>
 
-#include "tests/runtime/actor/test_messages.h"
+#include "tests/runtime/actor/counter_actor.h"
 #include "tests/runtime/sim/sim_fixture.h"
 
 namespace sterna::test {

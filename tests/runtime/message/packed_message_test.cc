@@ -1,78 +1,68 @@
 #include "runtime/message/packed_message.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "runtime/cluster/cluster_messages.h"
+#include <cstring>
 
-namespace sterna {
+#include "tests/runtime/message/test_messages.h"
+
+namespace sterna::test {
 namespace {
 
-Bootstrap example() {
-  Bootstrap b;
-  b.kind = ProcessKind::NODE;
-  b.run = 0xfeedULL << 48;
-  b.run_name = "run";
-  b.process = {7};
-  b.identity = {"node-localhost", 3};
-  b.credentials = {"public", "secret", "token"};
-  b.uplink = {1, {"coordinator", 1}, "ipc:///c", "ipc:///d", "key", "hash"};
-  b.admit = {{9, {"worker-0", 2}, "", "", "k", "h"}};
-  b.network.tcp = true;
-  b.network.port_low = 4000;
-  b.network.port_high = 4100;
-  b.network.near = true;
-  b.network.neighbourhood = 5;
-  b.args = copy_bytes(std::as_bytes(std::span("arguments")));
-  b.log_directory = "/logs";
-  return b;
-}
+using testing::HasSubstr;
 
-TEST(PackedMessage, ABootstrapComesBackAsItWas) {
-  const Bootstrap sent = example();
-  const Result<Bootstrap> read = unpack<Bootstrap>(pack(sent).view());
-  ASSERT_TRUE(read.ok()) << read.error().message;
-  EXPECT_EQ(read->kind, sent.kind);
-  EXPECT_EQ(read->run, sent.run);
-  EXPECT_EQ(read->process, sent.process);
-  EXPECT_EQ(read->identity, sent.identity);
-  EXPECT_EQ(read->credentials.secret_key, "secret");
-  EXPECT_EQ(read->uplink.data_endpoint, "ipc:///d");
-  ASSERT_EQ(read->admit.size(), 1u);
-  EXPECT_EQ(read->admit[0].identity, sent.admit[0].identity);
-  EXPECT_EQ(read->network.port_high, 4100);
-  EXPECT_TRUE(read->network.near);
-  EXPECT_EQ(read->network.neighbourhood, 5u);
-  EXPECT_EQ(read->contact("").neighbourhood, 5u);
-  EXPECT_EQ(read->args.size(), sent.args.size());
-  EXPECT_EQ(read->log_file(), "/logs/node-localhost.log");
-}
-
-TEST(PackedMessage, BulkArgumentsTravelInAFrameOfTheirOwn) {
-  Bootstrap sent = example();
-  sent.args = share(make_buffer(1 << 20));
-  const Result<Bootstrap> read = unpack<Bootstrap>(pack(sent).view());
-  ASSERT_TRUE(read.ok()) << read.error().message;
-  EXPECT_EQ(read->args.size(), 1U << 20);
-}
-
-TEST(PackedMessage, AMessageOfAnotherTypeIsRefused) {
-  const Result<Bootstrap> read = unpack<Bootstrap>(pack(Find{"worker-0", Duration(1)}).view());
-  ASSERT_FALSE(read.ok());
+std::string refusal(const std::string& packed) {
+  const Result<Add> read = unpack<Add>(std::as_bytes(std::span(packed)));
+  EXPECT_FALSE(read.ok());
+  if (read) return "";
   EXPECT_EQ(read.error().code, Errc::malformed);
+  return read.error().message;
+}
+std::string packed_add() { return std::string(text_of(pack(Add{42}).view())); }
+
+TEST(PackedMessage, ComesBackAsItWas) {
+  const Result<Add> read = unpack<Add>(pack(Add{42}).view());
+  ASSERT_TRUE(read.ok()) << read.error().message;
+  EXPECT_EQ(read->amount, 42);
+}
+
+TEST(PackedMessage, BulkBytesTravelInAFrameOfTheirOwn) {
+  const Result<Blob> read = unpack<Blob>(pack(Blob{share(make_buffer(1 << 20))}).view());
+  ASSERT_TRUE(read.ok()) << read.error().message;
+  EXPECT_EQ(read->data.size(), 1U << 20);
+}
+
+TEST(PackedMessage, OneOfAnotherTypeIsRefused) {
+  EXPECT_THAT(refusal(std::string(text_of(pack(Total{42}).view()))), HasSubstr("does not accept"));
 }
 
 TEST(PackedMessage, EveryCutIsAnError) {
-  const Bytes packed = pack(example());
-  for (std::size_t size = 0; size < packed.size(); ++size) {
-    EXPECT_FALSE(unpack<Bootstrap>(packed.view().first(size)).ok()) << size;
+  const std::string packed = packed_add();
+  for (std::size_t size = 0; size < packed.size(); ++size) refusal(packed.substr(0, size));
+}
+
+TEST(PackedMessage, BytesBehindItAreAnError) {
+  EXPECT_EQ(refusal(packed_add() + "x"), "bytes after a packed message");
+}
+
+TEST(PackedMessage, FramesWithoutEndAreRefusedBeforeTheyAreCounted) {
+  for (const std::uint32_t frames : {0U, 65U, 0xffffffffU}) {
+    std::string packed = packed_add();
+    std::memcpy(packed.data(), &frames, sizeof frames);
+    EXPECT_EQ(refusal(packed), "no packed message") << frames;
   }
 }
 
-TEST(PackedMessage, TimesThatDoNotFitTogetherAreRefused) {
-  Bootstrap sent = example();
-  sent.silence = sent.heartbeat;
-  EXPECT_FALSE(unpack<Bootstrap>(pack(sent).view()).ok());
+TEST(PackedMessage, InAStreamItsSizeComesFirst) {
+  const Bytes packed = pack(Add{42});
+  const Bytes sized = with_size(packed);
+  std::uint64_t size = 0;
+  ASSERT_EQ(sized.size(), sizeof size + packed.size());
+  std::memcpy(&size, sized.data(), sizeof size);
+  EXPECT_EQ(size, packed.size());
+  EXPECT_EQ(text_of(sized.view().subspan(sizeof size)), text_of(packed.view()));
 }
 
 }  // namespace
-}  // namespace sterna
+}  // namespace sterna::test

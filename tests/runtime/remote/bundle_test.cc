@@ -7,7 +7,6 @@
 
 #include <fstream>
 
-#include "runtime/remote/build_id.h"
 #include "tests/temporary_folder.h"
 
 namespace sterna {
@@ -122,18 +121,6 @@ TEST_F(BundleTest, TheBundleOfAnotherBuildIsNotIts) {
 TEST_F(BundleTest, AProgramWithoutABundleIsToldHowToMakeOne) {
   fs::copy_file("/proc/self/exe", folder_ / "greeter");
   EXPECT_THAT(own_bundle(folder_ / "greeter").error().message, HasSubstr("cmake --build"));
-}
-
-TEST(BuildIdTest, IsThatOfTheRunningProgram) {
-  EXPECT_EQ(own_build_id().size(), 40U);
-  const Result<std::string> same = build_id_of("/proc/self/exe");
-  ASSERT_TRUE(same);
-  EXPECT_EQ(*same, own_build_id());
-}
-
-TEST(BuildIdTest, WhatIsNoProgramHasNone) {
-  EXPECT_EQ(build_id_of("/proc/self/environ").error().code, Errc::malformed);
-  EXPECT_EQ(build_id_of("/nowhere").error().code, Errc::io);
 }
 
 }  // namespace

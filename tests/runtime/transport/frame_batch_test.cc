@@ -10,7 +10,7 @@ namespace {
 ByteView bytes_of(std::string_view text) { return std::as_bytes(std::span(text)); }
 bool takes(std::string_view frame) {
   const OutFrame out{bytes_of(frame), nullptr};
-  return BatchWriter::takes({&out, 1});
+  return FrameBatchWriter::takes({&out, 1});
 }
 
 struct Taken {
@@ -18,7 +18,7 @@ struct Taken {
   bool malformed = false;
 };
 Taken take_apart(std::string_view batch) {
-  BatchReader reader(bytes_of(batch));
+  FrameBatchReader reader(bytes_of(batch));
   Taken taken;
   for (ByteView frame = reader.next(); !frame.empty(); frame = reader.next()) {
     taken.messages.emplace_back(text_of(frame));
@@ -27,38 +27,38 @@ Taken take_apart(std::string_view batch) {
   return taken;
 }
 std::string batch_of(const std::vector<std::string>& messages) {
-  BatchWriter writer;
+  FrameBatchWriter writer;
   for (const std::string& message : messages) writer.add(bytes_of(message));
   return std::string(text_of(writer.frame()));
 }
 
-TEST(Batch, SeveralMessagesComeOutAsTheyWentIn) {
+TEST(FrameBatch, SeveralMessagesComeOutAsTheyWentIn) {
   const std::vector<std::string> messages = {"a", "eight by", std::string(1000, 'x'), "the last"};
   const std::string batch = batch_of(messages);
-  EXPECT_TRUE(BatchReader::is_batch(bytes_of(batch)));
+  EXPECT_TRUE(FrameBatchReader::is_batch(bytes_of(batch)));
   const Taken taken = take_apart(batch);
   EXPECT_EQ(taken.messages, messages);
   EXPECT_FALSE(taken.malformed);
 }
 
-TEST(Batch, OneMessageTravelsAsItIsUnlessItLooksLikeABatch) {
+TEST(FrameBatch, OneMessageTravelsAsItIsUnlessItLooksLikeABatch) {
   EXPECT_EQ(batch_of({"a message"}), "a message");
   const std::string alike = "\x03 a batch?";
-  ASSERT_TRUE(BatchReader::is_batch(bytes_of(alike)));
+  ASSERT_TRUE(FrameBatchReader::is_batch(bytes_of(alike)));
   EXPECT_EQ(take_apart(batch_of({alike})).messages, std::vector{alike});
 }
 
-TEST(Batch, TakesOneSmallFrame) {
+TEST(FrameBatch, TakesOneSmallFrame) {
   EXPECT_TRUE(takes("small"));
   EXPECT_FALSE(takes(""));
   EXPECT_FALSE(takes(std::string(1025, ' ')));
   const std::string text = "frame";
   const std::vector<OutFrame> two(2, OutFrame{bytes_of(text), nullptr});
-  EXPECT_FALSE(BatchWriter::takes(two));
+  EXPECT_FALSE(FrameBatchWriter::takes(two));
 }
 
-TEST(Batch, IsFullSoonAndEmptyAfterClear) {
-  BatchWriter writer;
+TEST(FrameBatch, IsFullSoonAndEmptyAfterClear) {
+  FrameBatchWriter writer;
   const std::string message(1024, 'm');
   std::size_t added = 0;
   for (; !writer.full(); ++added) writer.add(bytes_of(message));
@@ -68,7 +68,7 @@ TEST(Batch, IsFullSoonAndEmptyAfterClear) {
   EXPECT_FALSE(writer.full());
 }
 
-TEST(Batch, CutAnywhereItIsMalformedAndNothingIsMadeUp) {
+TEST(FrameBatch, CutAnywhereItIsMalformedAndNothingIsMadeUp) {
   const std::vector<std::string> messages = {"first", "second", "third"};
   const std::string batch = batch_of(messages);
   for (std::size_t size = 8; size < batch.size(); ++size) {
@@ -80,7 +80,7 @@ TEST(Batch, CutAnywhereItIsMalformedAndNothingIsMadeUp) {
   }
 }
 
-TEST(Batch, WhatNobodyWritesIsMalformed) {
+TEST(FrameBatch, WhatNobodyWritesIsMalformed) {
   const std::string good = batch_of({"first", "second"});
   const auto with = [&](std::size_t at, char byte) {
     std::string bad = good;

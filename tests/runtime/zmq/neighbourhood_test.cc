@@ -6,24 +6,15 @@
 #include <filesystem>
 #include <fstream>
 
-#include "tests/temporary_folder.h"
+#include "tests/runtime/zmq/temporary_tmpdir.h"
 
 namespace sterna {
 namespace {
 
 using std::filesystem::exists;
 
-/// A short $TMPDIR of one test's own.
-class NearDirectories : public testing::Test {
+class NearDirectories : public TemporaryTmpdir {
  protected:
-  NearDirectories() { ::setenv("TMPDIR", folder.path().c_str(), 1); }
-  ~NearDirectories() override {
-    if (before.empty()) {
-      ::unsetenv("TMPDIR");
-    } else {
-      ::setenv("TMPDIR", before.c_str(), 1);
-    }
-  }
   std::string leave_behind(const std::string& name) const {
     const std::filesystem::path path = folder / name;
     std::filesystem::create_directory(path);
@@ -31,9 +22,6 @@ class NearDirectories : public testing::Test {
     std::ofstream(path / "worker0.1.data");
     return path.string();
   }
-
-  const std::string before = ::getenv("TMPDIR") == nullptr ? "" : ::getenv("TMPDIR");
-  TemporaryFolder folder;
 };
 
 TEST_F(NearDirectories, AreTheUsersAloneAndGoWithTheirOwner) {

@@ -96,4 +96,18 @@ class Network : public testing::Test {
   ZmqOptions options;
 };
 
+/// For what holds whatever carries the frames.
+class OverAnyCarrier : public Network, public testing::WithParamInterface<std::string> {
+ protected:
+  OverAnyCarrier() {
+    options.kind = GetParam() == "ipc" ? ZmqOptions::Kind::ipc : ZmqOptions::Kind::tcp;
+    options.curve = GetParam() != "plain_tcp";
+    if (GetParam() == "neighbours") options.neighbourhood = 5;
+  }
+};
+const auto kCarriers = testing::Values("ipc", "curve", "plain_tcp", "neighbours");
+inline std::string carrier_name(const testing::TestParamInfo<std::string>& kind) {
+  return kind.param;
+}
+
 }  // namespace sterna::zmq_test

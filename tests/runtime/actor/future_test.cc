@@ -1,0 +1,93 @@
+// What a task may wait for besides another task: a condition, a time, an answer.
+#include "runtime/actor/future.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <optional>
+
+#include "tests/runtime/actor/detached.h"
+#include "tests/runtime/message/test_messages.h"
+
+namespace sterna::test {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+Detached wait_once(Condition& condition, std::vector<int>& woken, int who) {
+  co_await condition.wait();
+  woken.push_back(who);
+}
+Detached wait_twice(Condition& condition, std::vector<int>& woken, int who) {
+  co_await condition.wait();
+  woken.push_back(who);
+  co_await condition.wait();
+  woken.push_back(who);
+}
+
+TEST(Condition, WakesEveryoneInTheOrderOfWaiting) {
+  Condition condition;
+  std::vector<int> woken;
+  const Detached first = wait_once(condition, woken, 1);
+  const Detached second = wait_once(condition, woken, 2);
+  EXPECT_THAT(woken, IsEmpty());
+  condition.notify_all();
+  EXPECT_THAT(woken, ElementsAre(1, 2));
+  condition.notify_all();
+  EXPECT_THAT(woken, ElementsAre(1, 2));
+}
+
+TEST(Condition, WhoWaitsAgainWaitsForTheNextNotification) {
+  Condition condition;
+  std::vector<int> woken;
+  const Detached waiter = wait_twice(condition, woken, 1);
+  condition.notify_all();
+  EXPECT_THAT(woken, ElementsAre(1));
+  condition.notify_all();
+  EXPECT_THAT(woken, ElementsAre(1, 1));
+}
+
+TEST(Condition, WhoIsGoneIsNotWoken) {
+  Condition condition;
+  std::vector<int> woken;
+  std::optional<Detached> first = wait_once(condition, woken, 1);
+  const Detached second = wait_once(condition, woken, 2);
+  first.reset();
+  condition.notify_all();
+  EXPECT_THAT(woken, ElementsAre(2));
+}
+
+Detached sleep_until(Timers& timers, Time until, bool& awake) {
+  co_await Sleep(timers, until);
+  awake = true;
+}
+
+TEST(Sleep, EndsAtItsTimeAndLeavesNoTimerIfItEndsEarlier) {
+  Timers timers;
+  bool awake = false;
+  {
+    const Detached sleeper = sleep_until(timers, {10}, awake);
+    timers.fire({9}, 10);
+    EXPECT_FALSE(awake);
+    timers.fire({10}, 10);
+    EXPECT_TRUE(awake);
+  }
+  { const Detached sleeper = sleep_until(timers, {20}, awake); }
+  EXPECT_EQ(timers.armed(), 0U);
+}
+
+TEST(Future, ThatHasFailedBeforeItBeganSaysWhy) {
+  Future<Total> future(Error{Errc::overloaded, "full"});
+  ASSERT_TRUE(future.ready());
+  future.cancel();  // too late to matter
+  EXPECT_EQ(future.take().error().message, "full");
+}
+
+TEST(Future, OfAnEmptyAnswerExpectsNoBody) {
+  EXPECT_EQ(Future<void>().reply_type(), nullptr);
+  EXPECT_EQ(Future<Total>().reply_type(), &kMessageType<Total>);
+}
+
+}  // namespace
+}  // namespace sterna::test

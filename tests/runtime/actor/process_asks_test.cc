@@ -1,0 +1,232 @@
+// A process's asks: how each ends, and how many there may be.
+#include <gtest/gtest.h>
+
+#include "tests/runtime/actor/counter_actor.h"
+#include "tests/runtime/sim/sim_fixture.h"
+
+namespace sterna::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+class ProcessAsks : public SimFixture {};
+
+TEST_F(ProcessAsks, AnAskEndsAtItsDeadlineAndTheHandlerIsDestroyed) {
+  Process& a = *start("a").process;
+  Process& b = *start("b").process;
+  const auto counter = b.spawn<CounterActor>();
+  const Time begin = loop.now();
+  const Result<Total> total = a.wait(a.ask(counter, Slow{10s}, 100ms));
+  ASSERT_FALSE(total.ok());
+  EXPECT_EQ(total.error().code, Errc::deadline);
+  EXPECT_EQ(loop.now() - begin, 100ms);
+  pass(1s);
+  EXPECT_EQ(static_cast<CounterActor*>(b.find(counter.id.local))->held(), 0);
+}
+
+TEST_F(ProcessAsks, CancellingAnAskEndsItHereAndThere) {
+  Process& a = *start("a").process;
+  Process& b = *start("b").process;
+  const auto counter = b.spawn<CounterActor>();
+  Future<Total> future = a.ask(counter, Slow{10s}, 20s);
+  pass(1s);
+  EXPECT_EQ(static_cast<CounterActor*>(b.find(counter.id.local))->held(), 1);
+  future.cancel();
+  EXPECT_EQ(future.take().error().code, Errc::cancelled);
+  pass(1s);
+  EXPECT_EQ(static_cast<CounterActor*>(b.find(counter.id.local))->held(), 0);
+}
+
+/// Asks, and dies before the answer.
+class ImpatientActor final : public Actor<Interface<>> {
+ public:
+  explicit ImpatientActor(ActorRef<Counter> counter) : counter_(counter) {}
+
+ private:
+  void started() override { run(asking()); }
+  Task<void> asking() {
+    Future<Total> total = ask(counter_, Slow{10s}, 20s);
+    co_await sleep(1s);
+    stop();
+  }
+  ActorRef<Counter> counter_;
+};
+
+TEST_F(ProcessAsks, WhatAnActorAskedEndsWithIt) {
+  Process& a = *start("a").process;
+  Process& b = *start("b").process;
+  const auto counter = b.spawn<CounterActor>();
+  a.spawn<ImpatientActor>(counter);
+  pass(500ms);
+  EXPECT_EQ(static_cast<CounterActor*>(b.find(counter.id.local))->held(), 1);
+  pass(1s);
+  EXPECT_EQ(static_cast<CounterActor*>(b.find(counter.id.local))->held(), 0);
+}
+
+TEST_F(ProcessAsks, AnAnswerOpensNoLink) {
+  Process& a = *start("a").process;
+  Process& b = *start("b").process;
+  auto slow = a.ask(b.spawn<CounterActor>(), Slow{1s}, 5s);
+  pass(500ms);
+  network.cut("a", "b");
+  EXPECT_EQ(a.wait(std::move(slow)).error().code, Errc::actor_down);
+  pass(1s);
+  EXPECT_EQ(b.links()->open_links(), 0U);
+}
+
+TEST_F(ProcessAsks, APeerKeepsOnlySoManyHandlersWaiting) {
+  Process& a = *start("a").process;
+  Process& b = *start("b").process;
+  const auto counter = b.spawn<CounterActor>();
+  const std::size_t most = b.options().max_waiting_handlers;
+  std::vector<Future<Total>> slow;
+  for (std::size_t i = 0; i <= most; ++i) {
+    slow.push_back(a.ask(counter, Slow{100s}, 200s));
+    if (i % 1000 == 0) pass(10ms);  // within the credit
+  }
+  loop.run_until([&] { return slow.back().ready(); }, loop.now() + 50s);
+  ASSERT_TRUE(slow.back().ready());
+  EXPECT_EQ(slow.back().take().error().code, Errc::overloaded);
+  EXPECT_EQ(static_cast<CounterActor*>(b.find(counter.id.local))->held(), most);
+  while (!slow.empty()) slow.pop_back();
+  pass(1s);
+  EXPECT_EQ(a.wait(a.ask(counter, Slow{1s}, 5s))->value, 0);
+}
+
+TEST_F(ProcessAsks, ALostRequestEndsByDeadlineARepeatedOneIsSeenTwiceADelayedOneLate) {
+  Process& a = *start("a").process;
+  Process& b = *start("b").process;
+  const auto counter = b.spawn<CounterActor>();
+  EXPECT_TRUE(a.wait(a.ask(counter, Add{0}, 1s)).ok());
+  Links::Fate fate;
+  a.set_chaos([&](const Header& header, ProcessId) {
+    return header.kind == Kind::ASK ? std::exchange(fate, {}) : Links::Fate{};
+  });
+  fate.kind = Links::Fate::Kind::lose;
+  EXPECT_EQ(a.wait(a.ask(counter, Add{1}, 1s)).error().code, Errc::deadline);
+  fate.kind = Links::Fate::Kind::repeat;
+  EXPECT_TRUE(a.wait(a.ask(counter, Add{1}, 1s)).ok());
+  EXPECT_EQ(a.wait(a.ask(counter, Add{0}, 1s))->value, 2);
+  fate = {Links::Fate::Kind::delay, 300ms};
+  const Time begin = loop.now();
+  EXPECT_TRUE(a.wait(a.ask(counter, Add{0}, 1s)).ok());
+  EXPECT_GE(loop.now() - begin, 300ms);
+}
+
+TEST_F(ProcessAsks, ALostReplyEndsByDeadline) {
+  Process& a = *start("a").process;
+  Process& b = *start("b").process;
+  const auto counter = b.spawn<CounterActor>();
+  b.set_chaos([](const Header& header, ProcessId) {
+    return Links::Fate{
+        header.kind == Kind::REPLY ? Links::Fate::Kind::lose : Links::Fate::Kind::deliver, {}};
+  });
+  EXPECT_EQ(a.wait(a.ask(counter, Add{1}, 1s)).error().code, Errc::deadline);
+}
+
+TEST_F(ProcessAsks, AReceiverThatStopsReadingHoldsItsSendersBytesUnderTheCredit) {
+  options.window = {1U << 16, 1U << 20};
+  options.silence = 3600s;
+  Process& a = *start("a").process;
+  Process& b = *start("b").process;
+  const auto counter = b.spawn<CounterActor>();
+  EXPECT_TRUE(a.wait(a.ask(counter, Add{0}, 1s)).ok());
+  network.set_paused("b", true);
+  const Bytes blob = share(make_buffer(100000));
+  std::vector<Future<Blob>> futures;
+  for (int i = 0; i < 100; ++i) futures.push_back(a.ask(counter, Blob{blob}, 2s));
+  const std::uint64_t message = 101000;
+  EXPECT_LE(a.links()->queued_bytes(), options.window[1] + message);
+  int deadline = 0;
+  int overloaded = 0;
+  for (auto& future : futures) {
+    const Errc code = a.wait(std::move(future)).error().code;
+    deadline += code == Errc::deadline ? 1 : 0;
+    overloaded += code == Errc::overloaded ? 1 : 0;
+  }
+  EXPECT_GT(overloaded, 50);
+  EXPECT_EQ(deadline + overloaded, 100);
+  network.set_paused("b", false);
+  pass(1s);
+  EXPECT_TRUE(a.wait(a.ask(counter, Blob{blob}, 10s)).ok());
+  EXPECT_EQ(a.links()->queued_bytes(), 0U);
+}
+
+/// A process without links, whose limits a test sets.
+struct Alone {
+  Process make(ProcessOptions options) {
+    options.link.self = {1};
+    return {{loop, random, executor, nullptr,
+             [this](std::string_view line) { log.emplace_back(line); }},
+            options};
+  }
+  SimLoop loop;
+  SeededRandom random{1};
+  SimExecutor executor{loop, [] { return Duration(1000); }};
+  std::vector<std::string> log;
+};
+
+TEST(ProcessAlone, HoldsOnlySoManyAsksInFlight) {
+  Alone alone;
+  ProcessOptions options;
+  options.max_asks = 2;
+  Process process = alone.make(options);
+  const auto counter = process.spawn<CounterActor>();
+  Future<Total> first = process.ask(counter, Slow{1s}, 5s);
+  Future<Total> second = process.ask(counter, Slow{1s}, 5s);
+  Future<Total> third = process.ask(counter, Slow{1s}, 5s);
+  ASSERT_TRUE(third.ready());
+  EXPECT_EQ(third.take().error().code, Errc::overloaded);
+  EXPECT_TRUE(process.wait(std::move(first)).ok());
+  EXPECT_TRUE(process.wait(process.ask(counter, Add{1}, 1s)).ok());
+}
+
+TEST(ProcessAlone, QueuesOnlySoMuchMail) {
+  Alone alone;
+  ProcessOptions options;
+  options.max_mail = 2;
+  Process process = alone.make(options);
+  const auto counter = process.spawn<CounterActor>();
+  process.tell(counter, Add{1});
+  process.tell(counter, Add{2});
+  process.tell(counter, Add{4});
+  EXPECT_EQ(process.wait(process.ask(counter, Add{0}, 1s)).error().code, Errc::overloaded);
+  EXPECT_EQ(alone.log.size(), 1U);  // of what was told
+  EXPECT_EQ(process.wait(process.ask(counter, Add{0}, 1s))->value, 3);
+}
+
+TEST(ProcessAlone, ReachesNobodyElse) {
+  Alone alone;
+  Process process = alone.make({});
+  const ActorRef<Counter> elsewhere{{{99}, {(1ULL << 32) | 1}}};
+  const Result<Total> answer = process.wait(process.ask(elsewhere, Add{1}, 1s));
+  EXPECT_EQ(answer.error().message, "this process has no links to others");
+}
+
+TEST_F(ProcessAsks, AFutureMayMoveWhileItWaits) {
+  Process& a = *start("a").process;
+  const auto counter = start("b").process->spawn<CounterActor>();
+  Future<Total> first = a.ask(counter, Slow{1s}, 5s);
+  Future<Total> second = std::move(first);
+  std::vector<Future<Total>> many;
+  many.push_back(std::move(second));
+  for (int i = 0; i < 100; ++i) many.push_back(a.ask(counter, Slow{1s}, 5s));
+  first = std::move(many.front());
+  EXPECT_TRUE(a.wait(std::move(first)).ok());
+}
+
+TEST_F(ProcessAsks, AFutureThatIsDroppedWithdrawsItsAsk) {
+  Process& a = *start("a").process;
+  Process& b = *start("b").process;
+  const auto counter = b.spawn<CounterActor>();
+  {
+    const Future<Total> future = a.ask(counter, Slow{10s}, 20s);
+    pass(1s);
+    EXPECT_EQ(static_cast<CounterActor*>(b.find(counter.id.local))->held(), 1);
+  }
+  pass(1s);
+  EXPECT_EQ(static_cast<CounterActor*>(b.find(counter.id.local))->held(), 0);
+}
+
+}  // namespace
+}  // namespace sterna::test

@@ -1,0 +1,210 @@
+// What a process makes of the ends of its links, and who watches whom across them.
+#include <gtest/gtest.h>
+
+#include "tests/runtime/actor/counter_actor.h"
+#include "tests/runtime/sim/sim_fixture.h"
+
+namespace sterna::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+class ProcessLinks : public SimFixture {};
+
+/// Watches one actor and remembers how it went.
+struct Watcher : Interface<> {};
+class WatcherActor final : public Actor<Watcher> {
+ public:
+  WatcherActor(ActorId watched, std::vector<DownNotice>& notices)
+      : watched_(watched), notices_(notices) {}
+  void started() override { watch(watched_); }
+  void down(const DownNotice& notice) override { notices_.push_back(notice); }
+
+ private:
+  ActorId watched_;
+  std::vector<DownNotice>& notices_;
+};
+
+TEST_F(ProcessLinks, AWatcherLearnsNameIncarnationAndCause) {
+  Process& a = *start("a").process;
+  Process& b = *start("b").process;
+  const auto counter = b.spawn<CounterActor>(true);
+  std::vector<DownNotice> notices;
+  a.spawn<WatcherActor>(counter.id, notices);
+  b.spawn<WatcherActor>(counter.id, notices);
+  pass(10ms);
+  EXPECT_FALSE(b.wait(b.ask(counter, Boom{}, 1s)).ok());
+  pass(10ms);
+  ASSERT_EQ(notices.size(), 2U);
+  for (const DownNotice& notice : notices) {
+    EXPECT_EQ(notice.actor, counter.id);
+    EXPECT_EQ(notice.name, "b");
+    EXPECT_EQ(notice.incarnation, 1U);
+    EXPECT_EQ(notice.cause, "a handler threw: boom");
+  }
+}
+
+TEST_F(ProcessLinks, WatchingADeadActorAnswersAtOnce) {
+  Process& a = *start("a").process;
+  Process& b = *start("b").process;
+  const auto counter = b.spawn<CounterActor>();
+  b.kill(counter.id.local, "killed by the test");
+  pass(1ms);
+  std::vector<DownNotice> notices;
+  a.spawn<WatcherActor>(counter.id, notices);
+  pass(10ms);
+  ASSERT_EQ(notices.size(), 1U);
+  EXPECT_EQ(notices[0].cause, "killed by the test");
+}
+
+TEST_F(ProcessLinks, ALostLinkEndsItsAsksAndTheNextMessageOpensANewSession) {
+  Process& a = *start("a").process;
+  Process& b = *start("b").process;
+  const auto counter = b.spawn<CounterActor>();
+  auto slow = a.ask(counter, Slow{10s}, 20s);
+  pass(1s);
+  network.cut("a", "b");
+  EXPECT_EQ(a.wait(std::move(slow)).error().code, Errc::actor_down);
+  EXPECT_EQ(a.wait(a.ask(counter, Add{1}, 1s))->value, 1);
+}
+
+/// Dies if its long ask fails, while another of its tasks is in the middle of something.
+class DependentActor final : public Actor<Interface<>> {
+ public:
+  DependentActor(ActorRef<Counter> counter, std::function<void()> cut, std::string& said)
+      : counter_(counter), cut_(std::move(cut)), said_(said) {}
+
+ private:
+  void started() override {
+    run(depending());
+    run(talking());
+  }
+  Task<void> depending() {
+    Future<Total> total = ask(counter_, Slow{10s}, 20s);
+    const Result<Total> answer = co_await total;
+    if (!answer) fail("it depended on that");
+  }
+  Task<void> talking() {
+    std::string words(100, 'w');  // lies in this frame
+    co_await sleep(1s);
+    cut_();
+    tell(counter_, Add{1});
+    said_ = words;
+  }
+  ActorRef<Counter> counter_;
+  std::function<void()> cut_;
+  std::string& said_;
+};
+
+TEST_F(ProcessLinks, ALinkLostInTheMiddleOfAHandlerEndsNothingBeforeTheHandlerIsThrough) {
+  Process& a = *start("a").process;
+  const auto counter = start("b").process->spawn<CounterActor>();
+  std::string said;
+  std::string cause;
+  a.set_on_death([&](LocalId, const std::string& why) { cause = why; });
+  a.spawn<DependentActor>(
+      counter, [this] { network.cut("a", "b"); }, said);
+  pass(2s);
+  EXPECT_EQ(said, std::string(100, 'w'));
+  EXPECT_EQ(cause, "it depended on that");
+}
+
+TEST_F(ProcessLinks, AHandlerIsDestroyedWhenItsAskerIsGone) {
+  Process& a = *start("a").process;
+  Process& b = *start("b").process;
+  const auto counter = b.spawn<CounterActor>();
+  const auto slow = a.ask(counter, Slow{10s}, 20s);
+  pass(1s);
+  EXPECT_EQ(static_cast<CounterActor*>(b.find(counter.id.local))->held(), 1);
+  network.cut("a", "b");
+  pass(1s);
+  EXPECT_EQ(static_cast<CounterActor*>(b.find(counter.id.local))->held(), 0);
+}
+
+TEST_F(ProcessLinks, AStoppedPeerIsDownBySilence) {
+  Process& a = *start("a").process;
+  Process& b = *start("b").process;
+  const auto counter = b.spawn<CounterActor>();
+  EXPECT_TRUE(a.wait(a.ask(counter, Add{1}, 1s)).ok());
+  network.set_paused("a", true);  // what b says no longer reaches a
+  const Time begin = loop.now();
+  const Result<Total> answer = a.wait(a.ask(counter, Add{1}, 60s));
+  EXPECT_EQ(answer.error().message, "b#1 is down: silence");
+  EXPECT_LE(loop.now() - begin, options.silence * 3 / 2 + 2 * options.heartbeat);
+}
+
+TEST_F(ProcessLinks, AnotherSchemaIsRefusedInALineThatNamesBothBuilds) {
+  options.build_id = "old";
+  options.host = "left";
+  Process& a = *start("a").process;
+  options.build_id = "new";
+  options.host = "right";
+  options.schema_hash = 99;
+  Process& b = *start("b").process;
+  const Result<Total> answer = a.wait(a.ask(b.spawn<CounterActor>(), Add{1}, 1s));
+  ASSERT_FALSE(answer.ok());
+  for (const char* part : {"refused", "old", "left", "new", "right"}) {
+    EXPECT_NE(answer.error().message.find(part), std::string::npos) << answer.error().message;
+  }
+}
+
+TEST_F(ProcessLinks, AskingAProcessThatNobodyKnowsEndsAsActorDown) {
+  Process& a = *start("a").process;
+  const ActorRef<Counter> nowhere{{{99}, {(1ULL << 32) | 1}}};
+  EXPECT_EQ(a.wait(a.ask(nowhere, Add{1}, 1s)).error().code, Errc::actor_down);
+}
+
+TEST_F(ProcessLinks, WhatTheNodeSaysOfADeathEndsAsksAndReachesWatchers) {
+  Process& a = *start("a").process;
+  const auto counter = start("b").process->spawn<CounterActor>();
+  std::vector<DownNotice> notices;
+  a.spawn<WatcherActor>(counter.id, notices);
+  auto slow = a.ask(counter, Slow{10s}, 20s);
+  pass(1s);
+  a.process_down({{counter.id.process, {}}, "b", 1, "killed by SIGSEGV"});
+  EXPECT_EQ(a.wait(std::move(slow)).error().message, "b#1 is down: killed by SIGSEGV");
+  pass(10ms);
+  ASSERT_EQ(notices.size(), 1U);
+  EXPECT_EQ(notices[0].actor, counter.id);
+  EXPECT_EQ(notices[0].cause, "killed by SIGSEGV");
+}
+
+TEST_F(ProcessLinks, TheNodeIsGivenASecondToSayMoreThanThatALinkWasLost) {
+  Process& a = *start("a").process;
+  const auto counter = start("b").process->spawn<CounterActor>();
+  std::vector<DownNotice> notices;
+  a.spawn<WatcherActor>(counter.id, notices);
+  pass(10ms);
+  network.cut("a", "b");
+  pass(500ms);
+  EXPECT_TRUE(notices.empty());
+  pass(1s);
+  ASSERT_EQ(notices.size(), 1U);
+  EXPECT_EQ(notices[0].cause, "link lost: the connection was cut");
+}
+
+TEST_F(ProcessLinks, AWatcherThatIsGoneIsToldNothing) {
+  Process& a = *start("a").process;
+  Process& b = *start("b").process;
+  const auto counter = b.spawn<CounterActor>();
+  std::vector<DownNotice> notices;
+  const auto watcher = a.spawn<WatcherActor>(counter.id, notices);
+  pass(10ms);
+  a.kill(watcher.id.local, "");
+  pass(1ms);
+  b.kill(counter.id.local, "killed by the test");
+  pass(2s);
+  EXPECT_TRUE(notices.empty());
+}
+
+TEST_F(ProcessLinks, IdentitiesAreThoseThatWereProved) {
+  Process& a = *start("a").process;
+  Process& b = *start("b").process;
+  EXPECT_EQ(a.identity_of(a.id())->text(), "a#1");
+  EXPECT_EQ(a.identity_of(b.id()), nullptr);
+  EXPECT_TRUE(a.wait(a.ask(b.spawn<CounterActor>(), Add{1}, 1s)).ok());
+  EXPECT_EQ(a.identity_of(b.id())->text(), "b#1");
+}
+
+}  // namespace
+}  // namespace sterna::test

@@ -1,0 +1,80 @@
+// A run as the program sees it that starts it.
+#include "runtime/cluster/cluster.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/runtime/cluster/cluster_sim.h"
+
+namespace sterna::test {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+TEST_F(ClusterSim, AnActorStartsInAProcessOfItsOwnAndAnswersTheLauncher) {
+  const ActorRef<Peer> peer = spawn("worker-0", 40);
+  EXPECT_TRUE(world.lives("worker-0"));
+  EXPECT_EQ(ask(peer, 2), 42);
+}
+
+TEST_F(ClusterSim, NamesAreFoundFromTheLauncher) {
+  spawn("worker-0", 5);
+  const Result<ActorRef<Peer>> found = cluster.find<Peer>("worker-0", seconds(1));
+  ASSERT_TRUE(found.ok()) << found.error().message;
+  EXPECT_EQ(ask(*found, 1), 6);
+  const Result<ActorRef<Peer>> nobody = cluster.find<Peer>("nobody", seconds(1));
+  ASSERT_FALSE(nobody.ok());
+  EXPECT_EQ(nobody.error().code, Errc::not_found);
+}
+
+TEST_F(ClusterSim, AnInterruptWhileItStopsEndsTheGrace) {
+  spawn("a");
+  spawn("b");
+  world.freeze("b");
+  cluster.interrupt();
+  const Time began = world.loop().now();
+  world.loop().after(milliseconds(500), [this] { cluster.interrupt(); });
+  const StopReport report = cluster.stop(seconds(3600));
+  EXPECT_LT(world.loop().now() - began, seconds(1));
+  EXPECT_EQ(report.killed, 1u);
+  EXPECT_EQ(report.survivors, 0u);
+}
+
+TEST(ClusterSimSeeds, ARunIsAFunctionOfItsSeed) {
+  const auto run = [](std::uint64_t seed) {
+    const Registry registry = peer_registry();
+    SimWorld world(seed, registry);
+    Cluster cluster(world.launcher(), registry, {});
+    EXPECT_TRUE(cluster.start().ok());
+    const Result<ActorRef<Peer>> a = cluster.spawn<Peer>("a", "peer", PeerArgs{});
+    EXPECT_TRUE(cluster.spawn<Peer>("b", "peer", PeerArgs{}).ok());
+    EXPECT_TRUE(cluster.ask(*a, Relay{"b", 1}, seconds(5)).ok());
+    cluster.stop(seconds(1));
+    return std::pair(world.log(), world.loop().now());
+  };
+  EXPECT_EQ(run(7), run(7));
+}
+
+TEST_F(ClusterSim, AnInterruptEndsWhatWaits) {
+  const ActorRef<Peer> a = spawn("a");
+  world.loop().after(milliseconds(500), [this] { cluster.interrupt(); });
+  const Result<Balance> answer = cluster.ask(a, Relay{"nobody", 1}, seconds(3600));
+  EXPECT_EQ(answer.error().code, Errc::cancelled);
+}
+
+TEST(Describe, ADeathIsOneLineThatQuotesTheLogOfWhoSaidNothing) {
+  ProcessDown down;
+  down.identity = {"worker-0", 1};
+  down.exit_code = 1;
+  down.cause = "exited with code 1";
+  down.last_lines = {"no such file"};
+  EXPECT_EQ(describe(down), "worker-0#1 is dead: exited with code 1; it logged last: no such file");
+  down.cause = "the loss is not finite";  // its own words
+  EXPECT_EQ(describe(down), "worker-0#1 is dead: the loss is not finite");
+  down.wanted = true;
+  EXPECT_EQ(describe(down), "worker-0#1 has ended: the loss is not finite");
+}
+
+}  // namespace
+}  // namespace sterna::test

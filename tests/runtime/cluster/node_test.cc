@@ -1,0 +1,105 @@
+// The agent of a host: it starts, watches and ends the processes there.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/runtime/cluster/cluster_sim.h"
+
+namespace sterna::test {
+namespace {
+
+using std::chrono::seconds;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+using NodeTest = ClusterSim;
+
+TEST_F(NodeTest, AProcessThatStandsStillDiesOfSilence) {
+  const ActorRef<Peer> a = spawn("a");
+  spawn("b");
+  ASSERT_EQ(cluster.ask(a, Relay{"b", 1}, seconds(5))->value, 1);
+  const Time frozen = world.loop().now();
+  world.freeze("b");
+  ASSERT_TRUE(wait([&] { return cluster.failure().has_value(); }, seconds(10)));
+  EXPECT_LT(world.loop().now() - frozen, seconds(7));
+  EXPECT_EQ(cluster.failure()->identity.name, "b");
+  EXPECT_THAT(cluster.failure()->cause, StartsWith("silence"));
+  EXPECT_FALSE(world.lives("b"));
+}
+
+TEST_F(NodeTest, WatchersLearnNameIncarnationAndCauseOfAKilledProcess) {
+  const ActorRef<Peer> a = spawn("a");
+  const ActorRef<Peer> z = spawn("z");
+  spawn("m");
+  spawn("n");
+  for (const auto& [watcher, watched] : {std::pair(a, "m"), std::pair(z, "n")}) {
+    Future<Obituary> obituary = cluster.process().ask(watcher, Mourn{watched}, seconds(60));
+    EXPECT_FALSE(wait([&] { return obituary.ready(); }, seconds(1)));
+    world.kill(watched);
+    ASSERT_TRUE(wait([&] { return obituary.ready(); }, seconds(1)));
+    const Result<Obituary> read = obituary.take();
+    ASSERT_TRUE(read.ok()) << read.error().message;
+    EXPECT_EQ(read->name, watched);
+    EXPECT_EQ(read->incarnation, 1u);
+    EXPECT_THAT(read->cause, StartsWith("killed by SIGKILL"));
+  }
+  ASSERT_TRUE(cluster.failure().has_value());
+  EXPECT_EQ(cluster.failure()->identity.name, "m");
+  EXPECT_EQ(cluster.failure()->signal, 9);
+}
+
+TEST_F(NodeTest, StoppingCountsThoseWhoStopAndThoseWhoMustBeKilled) {
+  spawn("a");
+  spawn("b");
+  spawn("c");
+  world.freeze("c");
+  const StopReport report = cluster.stop(seconds(1));
+  EXPECT_EQ(report.stopped, 2u);
+  EXPECT_EQ(report.killed, 1u);
+  EXPECT_EQ(report.survivors, 0u);
+  EXPECT_FALSE(cluster.failure().has_value());
+}
+
+TEST_F(NodeTest, StatusArrivesEverySecond) {
+  spawn("a");
+  ASSERT_TRUE(wait([&] { return status.processes.size() == 2; }, seconds(3)));
+  EXPECT_EQ(status.processes[0].identity.name, "node-localhost");
+  EXPECT_EQ(status.processes[1].identity.name, "a");
+  EXPECT_EQ(status.processes[1].state, "running");
+}
+
+TEST_F(NodeTest, OnlyTheCoordinatorGivesItOrders) {
+  StartProcess order;
+  order.bootstrap.process = {50};
+  order.bootstrap.identity = {"intruder", 1};
+  const ProcessId node = *cluster.process_of("node-localhost");
+  EXPECT_EQ(ask_agent<Node>(node, order).error().code, Errc::permission);
+  EXPECT_TRUE(reported("launcher#1 is muted: only the coordinator gives orders"));
+  EXPECT_FALSE(world.lives("intruder"));
+  EXPECT_FALSE(cluster.failure().has_value());
+}
+
+TEST_F(NodeTest, ItSpeaksForItsOwnProcessesOnly) {
+  const ProcessId node = *cluster.process_of("node-localhost");
+  EXPECT_EQ(ask_agent<Node>(node, Find{"a", seconds(1)}).error().code, Errc::permission);
+  EXPECT_TRUE(reported("launcher#1 is muted: it is no process of this node's"));
+}
+
+TEST_F(NodeTest, WhereTheRunKeepsNoFilesThereAreNone) {
+  ReadFile question;
+  question.process = *cluster.process_of("node-localhost");
+  question.name = "a.log";
+  const Result<FilePiece> piece = cluster.read_file(question);
+  EXPECT_EQ(piece.error().code, Errc::not_found);
+  EXPECT_THAT(piece.error().message, HasSubstr("keeps no files"));
+}
+
+TEST_F(NodeTest, ItsEndIsThatOfItsProcessesWhenItsLinkToTheCoordinatorEnds) {
+  spawn("a");
+  world.network().cut("coordinator", "node-localhost");
+  ASSERT_TRUE(wait([&] { return !world.lives("node-localhost"); }, seconds(20)));
+  EXPECT_FALSE(world.lives("a"));
+  EXPECT_TRUE(reported("node-localhost: ending with all processes of this host"));
+}
+
+}  // namespace
+}  // namespace sterna::test

@@ -1,0 +1,51 @@
+#include "runtime/message/actor_ref.h"
+
+#include <capnp/message.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/runtime/message/test_messages.h"
+
+namespace sterna::test {
+namespace {
+
+struct OnlyAdd : Interface<Add> {};
+struct AddAndSlow : Interface<Add, Slow> {};
+struct SlowAndAdd : Interface<Slow, Add> {};
+
+static_assert(Counter::kAccepts<Add>);
+static_assert(!Counter::kAccepts<Total>);
+
+TEST(Interface, IsKnownByItsMessagesInTheirOrder) {
+  EXPECT_NE(OnlyAdd::type_id(), AddAndSlow::type_id());
+  EXPECT_NE(AddAndSlow::type_id(), SlowAndAdd::type_id());
+  EXPECT_EQ(AddAndSlow::type_id(), (Interface<Add, Slow>::type_id()));
+}
+
+TEST(Interface, ListsItsMessagesAndTheirReplies) {
+  EXPECT_THAT(message_types<Counter>(),
+              testing::ElementsAre(&kMessageType<Add>, &kMessageType<Total>, &kMessageType<Slow>,
+                                   &kMessageType<Total>, &kMessageType<Blob>, &kMessageType<Blob>,
+                                   &kMessageType<Boom>));
+}
+
+TEST(ActorRef, TravelsAndIsRefusedAsThatOfAnotherInterface) {
+  capnp::MallocMessageBuilder builder;
+  auto wire = builder.initRoot<schema::ActorAddress>();
+  const ActorRef<OnlyAdd> sent{{{3}, {4}}};
+  sent.encode(wire);
+  const Result<ActorRef<OnlyAdd>> same = ActorRef<OnlyAdd>::decode(wire.asReader());
+  ASSERT_TRUE(same.ok());
+  EXPECT_EQ(*same, sent);
+  EXPECT_EQ(ActorRef<AddAndSlow>::decode(wire.asReader()).error().code, Errc::malformed);
+}
+
+TEST(AnyRef, BecomesTypedAgainAsWhatItWas) {
+  const AnyRef any = ActorRef<OnlyAdd>{{{3}, {4}}};
+  EXPECT_EQ(any.as<OnlyAdd>()->id, (ActorId{{3}, {4}}));
+  EXPECT_EQ(any.as<AddAndSlow>().error().code, Errc::invalid_argument);
+  EXPECT_FALSE(AnyRef().as<OnlyAdd>().ok());
+}
+
+}  // namespace
+}  // namespace sterna::test

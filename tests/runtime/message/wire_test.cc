@@ -1,0 +1,202 @@
+#include "runtime/message/wire.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "tests/runtime/message/held_message.h"
+#include "tests/runtime/message/test_messages.h"
+
+namespace sterna::test {
+namespace {
+
+using testing::HasSubstr;
+
+Expected only(void* type, const Header&) { return {static_cast<const MessageType*>(type), false}; }
+Expected nothing(void*, const Header&) { return {}; }
+Expected refuse(void*, const Header&) { return {nullptr, true}; }
+
+template <Message M>
+Result<Decoded> decode(InMessage& message) {
+  MessageType type = kMessageType<M>;
+  return decode_envelope(message, only, &type);
+}
+template <Message M>
+const M& body(const Decoded& decoded) {
+  return static_cast<const MessageMail<M>&>(*decoded.mail).message;
+}
+Header ask() {
+  Header header;
+  header.kind = Kind::ASK;
+  return header;
+}
+std::string malformed(const Result<Decoded>& decoded) {
+  EXPECT_FALSE(decoded.ok());
+  if (decoded) return "";
+  EXPECT_EQ(decoded.error().code, Errc::malformed);
+  return decoded.error().message;
+}
+Bytes bulk(std::size_t size) {
+  const auto buffer = make_buffer(size);
+  for (std::size_t i = 0; i < size; ++i) buffer->data()[i] = static_cast<std::byte>(i * 7);
+  return share(buffer);
+}
+
+TEST(Wire, AMessageArrivesWithAllOfItsHeader) {
+  EnvelopeEncoder encoder;
+  HeldMessage arrived(encode(encoder, {{5}, {6}, 7, Kind::ASK, 0, 8, 9, 10}, Add{42}));
+  const Result<Decoded> decoded = decode<Add>(arrived);
+  ASSERT_TRUE(decoded.ok()) << decoded.error().message;
+  const Header& header = decoded->header;
+  EXPECT_EQ(header.target, LocalId{5});
+  EXPECT_EQ(header.source, LocalId{6});
+  EXPECT_EQ(header.correlation, 7U);
+  EXPECT_EQ(header.kind, Kind::ASK);
+  EXPECT_EQ(header.type_id, type_id_of<Add>());
+  EXPECT_EQ(header.epoch, 8U);
+  EXPECT_EQ(header.deadline_ns, 9);
+  EXPECT_EQ(header.sequence, 10U);
+  EXPECT_EQ(body<Add>(*decoded).amount, 42);
+}
+
+TEST(Wire, AnEncoderIsUsedAgainAndLeavesNothingOfTheMessageBefore) {
+  EnvelopeEncoder encoder;
+  encode(encoder, {{5}, {6}, 7, Kind::ASK, 0, 8, 9, 10}, Add{-1});
+  HeldMessage arrived(encode(encoder, {}, Add{1}));
+  const Result<Decoded> decoded = decode<Add>(arrived);
+  ASSERT_TRUE(decoded.ok());
+  EXPECT_EQ(decoded->header.correlation, 0U);
+  EXPECT_EQ(body<Add>(*decoded).amount, 1);
+}
+
+TEST(Wire, BulkBytesAreSentFromWhereTheyLieAndReadWhereTheyArrive) {
+  const Bytes sent = bulk(1 << 16);
+  EnvelopeEncoder encoder;
+  const auto frames = encode(encoder, {}, Blob{sent});
+  ASSERT_EQ(frames.size(), 2U);
+  EXPECT_EQ(frames[1].view.data(), sent.data());
+  EXPECT_EQ(frames[1].owner, sent.owner());
+  HeldMessage arrived(frames);
+  const Result<Decoded> decoded = decode<Blob>(arrived);
+  ASSERT_TRUE(decoded.ok()) << decoded.error().message;
+  EXPECT_EQ(body<Blob>(*decoded).data.data(), arrived.all()[1].data());
+  EXPECT_EQ(text_of(body<Blob>(*decoded).data.view()), text_of(sent.view()));
+}
+
+TEST(Wire, FewBytesAndBytesAtAnOddAddressTravelWithTheRest) {
+  EnvelopeEncoder encoder;
+  EXPECT_EQ(encode(encoder, {}, Blob{bulk(100)}).size(), 1U);
+  const Bytes all = bulk(1 << 16);
+  const Blob odd{{all.owner(), all.view().subspan(1)}};
+  HeldMessage arrived(encode(encoder, {}, odd));
+  for (const Bytes& frame : arrived.all()) EXPECT_EQ(frame.size() % 8, 0U);
+  const Result<Decoded> decoded = decode<Blob>(arrived);
+  ASSERT_TRUE(decoded.ok()) << decoded.error().message;
+  EXPECT_EQ(text_of(body<Blob>(*decoded).data.view()), text_of(odd.data.view()));
+}
+
+TEST(Wire, AFrameAtAnOddAddressIsReadAllTheSame) {
+  EnvelopeEncoder encoder;
+  for (const std::size_t size : {std::size_t{8}, std::size_t{4000}}) {  // in and beyond the scratch
+    const std::string frame(text_of(encode(encoder, {}, Blob{bulk(size)})[0].view));
+    const Bytes shifted = copy_bytes("x" + frame);
+    HeldMessage arrived({Bytes(shifted.owner(), shifted.view().subspan(1))});
+    const Result<Decoded> decoded = decode<Blob>(arrived);
+    ASSERT_TRUE(decoded.ok()) << decoded.error().message;
+    EXPECT_EQ(body<Blob>(*decoded).data.size(), size);
+  }
+}
+
+TEST(Wire, BothEndsChargeTheSameForAMessage) {
+  EnvelopeEncoder encoder;
+  const auto frames = encode(encoder, {}, Blob{bulk(1 << 16)});
+  EXPECT_GT(charge(frames), std::size_t{1} << 16);
+  EXPECT_EQ(charge(frames), charge(HeldMessage(frames)));
+  EXPECT_GT(charge(encode(encoder, {}, Boom{})), 0U);
+}
+
+TEST(Wire, ACancellationHasNoBody) {
+  EnvelopeEncoder encoder;
+  Header header;
+  header.kind = Kind::CANCEL;
+  HeldMessage arrived(encoder.encode(header, [](auto&, WireWriter&) {}));
+  const Result<Decoded> decoded = decode_envelope(arrived, refuse, nullptr);
+  ASSERT_TRUE(decoded.ok()) << decoded.error().message;
+  EXPECT_EQ(decoded->mail, nullptr);
+}
+
+TEST(Wire, AFailureCarriesItsKindAndItsWords) {
+  EnvelopeEncoder encoder;
+  Header header;
+  header.kind = Kind::FAILURE;
+  const auto fails = [&](Errc code) {
+    const FailureMail mail(Error{code, "no room"});
+    HeldMessage arrived(encoder.encode(
+        header, [&](auto& envelope, WireWriter& writer) { mail.encode_body(envelope, writer); }));
+    return decode_envelope(arrived, nothing, nullptr);
+  };
+  const Result<Decoded> decoded = fails(Errc::overloaded);
+  ASSERT_TRUE(decoded.ok()) << decoded.error().message;
+  const Error& error = static_cast<const FailureMail&>(*decoded->mail).error;
+  EXPECT_EQ(error.code, Errc::overloaded);
+  EXPECT_EQ(error.message, "no room");
+  EXPECT_THAT(malformed(fails(static_cast<Errc>(999))), HasSubstr("unknown error code"));
+}
+
+TEST(Wire, ABodyThatNobodyWaitsForIsLeftAlone) {
+  EnvelopeEncoder encoder;
+  HeldMessage arrived(encode(encoder, ask(), Add{1}));
+  const Result<Decoded> decoded = decode_envelope(arrived, nothing, nullptr);
+  ASSERT_TRUE(decoded.ok());
+  EXPECT_EQ(decoded->mail, nullptr);
+}
+
+TEST(Wire, WhatItsTargetDoesNotAcceptIsMalformed) {
+  EnvelopeEncoder encoder;
+  HeldMessage arrived(encode(encoder, ask(), Add{1}));
+  EXPECT_THAT(malformed(decode_envelope(arrived, refuse, nullptr)), HasSubstr("does not accept"));
+  EXPECT_THAT(malformed(decode<Total>(arrived)), HasSubstr("another type"));
+}
+
+TEST(Wire, AnUnknownKindIsMalformed) {
+  EnvelopeEncoder encoder;
+  Header header;
+  header.kind = static_cast<Kind>(9);
+  HeldMessage arrived(encode(encoder, header, Add{1}));
+  EXPECT_THAT(malformed(decode<Add>(arrived)), HasSubstr("unknown kind of message, 9"));
+}
+
+TEST(Wire, FramesThatAreNoSegmentsAreMalformed) {
+  HeldMessage none(std::vector<Bytes>{});
+  EXPECT_THAT(malformed(decode<Add>(none)), HasSubstr("no frames"));
+  HeldMessage many(std::vector<Bytes>(65, bulk(8)));
+  EXPECT_THAT(malformed(decode<Add>(many)), HasSubstr("more than 64"));
+  HeldMessage odd({bulk(12)});
+  EXPECT_THAT(malformed(decode<Add>(odd)), HasSubstr("12 bytes"));
+  HeldMessage empty({Bytes{}});
+  EXPECT_THAT(malformed(decode<Add>(empty)), HasSubstr("0 bytes"));
+}
+
+TEST(Wire, WhereverAMessageIsCutItIsMalformed) {
+  EnvelopeEncoder encoder;
+  const std::string frame(text_of(encode(encoder, ask(), Add{1})[0].view));
+  for (std::size_t size = 8; size < frame.size(); size += 8) {
+    HeldMessage cut({copy_bytes(frame.substr(0, size))});
+    malformed(decode<Add>(cut));
+  }
+}
+
+TEST(Wire, WhicheverBitIsFlippedTheAnswerIsAValueOrMalformed) {
+  EnvelopeEncoder encoder;
+  const std::string frame(text_of(encode(encoder, ask(), Blob{bulk(40)})[0].view));
+  for (std::size_t bit = 0; bit < 8 * frame.size(); ++bit) {
+    std::string flipped = frame;
+    flipped[bit / 8] = static_cast<char>(flipped[bit / 8] ^ 1 << bit % 8);
+    HeldMessage arrived({copy_bytes(flipped)});
+    if (const Result<Decoded> decoded = decode<Blob>(arrived); !decoded) malformed(decoded);
+  }
+}
+
+}  // namespace
+}  // namespace sterna::test

@@ -1,0 +1,135 @@
+#include "runtime/sim/memory_network.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/runtime/sim/memory_peer.h"
+
+namespace sterna::test {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+class MemoryNetworks : public testing::Test {
+ protected:
+  void pass(Duration time) {
+    loop.run_until([] { return false; }, loop.now() + time);
+  }
+  SimLoop loop;
+  MemoryNetwork network{loop};
+  MemoryPeer server{network, 1, "server"};
+  MemoryPeer worker{network, 2, "worker"};
+};
+
+TEST_F(MemoryNetworks, MessagesOfAChannelKeepTheirOrderWhateverTheirDelays) {
+  server.transport.admit(worker.contact);
+  Duration delay = 10ms;
+  network.set_delay([&](const std::string&, const std::string&) { return delay -= 1ms; });
+  const ChannelId channel = worker.dial(server);
+  for (const char* text : {"one", "two", "three"}) EXPECT_TRUE(worker.say(channel, text));
+  pass(1s);
+  EXPECT_THAT(server.heard, ElementsAre("worker#1: one", "worker#1: two", "worker#1: three"));
+}
+
+TEST_F(MemoryNetworks, AnAnswerGoesBackOverTheSameChannel) {
+  server.transport.admit(worker.contact);
+  const ChannelId channel = worker.dial(server);
+  worker.say(channel, "hello");
+  pass(1s);
+  server.say(server.last_channel, "welcome");
+  pass(1s);
+  EXPECT_THAT(worker.heard, ElementsAre("server#1: welcome"));
+  EXPECT_EQ(worker.last_channel, channel);
+}
+
+TEST_F(MemoryNetworks, WhoIsNotAdmittedUnderItsOwnKeyIsDenied) {
+  Contact impostor = worker.contact;
+  impostor.public_key = "another key";
+  server.transport.admit(impostor);
+  const ChannelId channel = worker.dial(server);
+  pass(1s);
+  EXPECT_EQ(worker.ends[channel], "denied");
+  EXPECT_THAT(server.notices, ElementsAre(HasSubstr("worker#1 was denied")));
+  EXPECT_EQ(server.transport.counters().authentication_denials, 1U);
+}
+
+TEST_F(MemoryNetworks, WhereNobodyListensTheChannelCloses) {
+  Contact nobody = server.contact;
+  nobody.control_endpoint = "memory://nobody";
+  const ChannelId channel = worker.transport.dial(Lane::control, nobody).value();
+  pass(1s);
+  EXPECT_THAT(worker.ends[channel], HasSubstr("nobody listens"));
+  EXPECT_FALSE(worker.say(channel, "hello?"));
+}
+
+TEST_F(MemoryNetworks, ACutEndsTheConnectionAtBothEndsAndANewOneMayBeMade) {
+  server.transport.admit(worker.contact);
+  const ChannelId channel = worker.dial(server);
+  worker.say(channel, "hello");
+  pass(1s);
+  network.cut("server", "worker");
+  EXPECT_EQ(worker.ends.size(), 1U);
+  EXPECT_EQ(server.ends.size(), 1U);
+  worker.say(worker.dial(server), "again");
+  pass(1s);
+  EXPECT_EQ(server.heard.back(), "worker#1: again");
+}
+
+TEST_F(MemoryNetworks, WhatArrivesForOneThatIsPausedWaits) {
+  server.transport.admit(worker.contact);
+  const ChannelId channel = worker.dial(server);
+  pass(1s);
+  network.set_paused("server", true);
+  worker.say(channel, "one");
+  worker.say(channel, "two");
+  pass(60s);
+  EXPECT_TRUE(server.heard.empty());
+  network.set_paused("server", false);
+  EXPECT_THAT(server.heard, ElementsAre("worker#1: one", "worker#1: two"));
+}
+
+TEST_F(MemoryNetworks, MutedAndRevokedPeersAreNotHeard) {
+  server.transport.admit(worker.contact);
+  const ChannelId first = worker.dial(server);
+  worker.say(first, "hello");
+  pass(1s);
+  server.transport.mute(server.last_channel);
+  worker.say(first, "muted");
+  const ChannelId second = worker.dial(server);
+  worker.say(second, "hello again");
+  pass(1s);
+  server.transport.revoke(worker.contact.identity);
+  worker.say(second, "revoked");
+  const ChannelId third = worker.dial(server);
+  pass(1s);
+  EXPECT_EQ(server.heard.size(), 2U);
+  EXPECT_EQ(server.transport.counters().muted_messages, 2U);
+  EXPECT_EQ(worker.ends[third], "denied");
+}
+
+TEST_F(MemoryNetworks, TheEndOfOneIsHeardByTheOther) {
+  server.transport.admit(worker.contact);
+  ChannelId channel = 0;
+  {
+    MemoryPeer brief(network, 3, "brief");
+    server.transport.admit(brief.contact);
+    brief.transport.admit(server.contact);
+    channel = server.dial(brief);
+    server.say(channel, "hello");
+    pass(1s);
+    EXPECT_EQ(brief.heard.size(), 1U);
+  }
+  pass(1s);
+  EXPECT_EQ(server.ends[channel], "the peer is gone");
+}
+
+TEST_F(MemoryNetworks, TwoOfOneIdentityCannotListen) {
+  MemoryTransport twin(network, worker.contact.identity, {});
+  Contact contact;
+  EXPECT_EQ(twin.listen(contact).error().code, Errc::already_exists);
+}
+
+}  // namespace
+}  // namespace sterna::test

@@ -1,0 +1,136 @@
+// What a ZmqTransport makes of what libzmq tells it about connections.
+#include <arpa/inet.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "tests/runtime/zmq/zmq_network.h"
+
+namespace sterna {
+namespace {
+
+using zmq_test::carrier_name;
+using zmq_test::kCarriers;
+using zmq_test::Network;
+using zmq_test::Peer;
+using namespace std::chrono_literals;
+using testing::HasSubstr;
+
+using ZmqTransportMonitors = zmq_test::OverAnyCarrier;
+INSTANTIATE_TEST_SUITE_P(Zmq, ZmqTransportMonitors, kCarriers, carrier_name);
+
+TEST_P(ZmqTransportMonitors, AWrongSecretIsDeniedCountedAndLoggedOnce) {
+  auto server = make("server");
+  auto worker = make("worker");
+  server->transport->admit(worker->contact);
+  Peer intruder;
+  intruder.contact.identity = worker->contact.identity;
+  open(intruder, make_credentials(), false);
+  for (int i = 1; i <= 3; ++i) {
+    const ChannelId channel = intruder.dial(*server);
+    intruder.send(channel, "let me in");
+    ASSERT_TRUE(until([&] { return intruder.ends.contains(channel); }));
+    EXPECT_THAT(intruder.ends[channel], HasSubstr("does not admit"));
+    EXPECT_EQ(server->transport->counters().authentication_denials, static_cast<unsigned>(i));
+  }
+  EXPECT_EQ(server->notices.size(), 1U);
+  EXPECT_EQ(server->messages, 0U);
+  EXPECT_EQ(server->transport->counters().disconnects, 0U);
+}
+
+TEST_P(ZmqTransportMonitors, ALostPeerClosesItsChannelsAtBothKindsOfEnd) {
+  auto server = make("server");
+  auto dialler = make("dialler");
+  auto acceptor = make("acceptor");
+  server->transport->admit(dialler->contact);
+  acceptor->transport->admit(server->contact);
+  dialler->send(dialler->dial(*server), "from the dialler");
+  const ChannelId dialled = server->dial(*acceptor);
+  server->send(dialled, "to the acceptor");
+  ASSERT_TRUE(until([&] { return server->messages == 1 && acceptor->messages == 1; }));
+  const ChannelId accepted = server->inbox[0].channel;
+  dialler.reset();
+  ASSERT_TRUE(until([&] { return server->ends.contains(accepted); }));
+  EXPECT_FALSE(server->send(accepted, "anyone?"));
+  acceptor.reset();
+  ASSERT_TRUE(until([&] { return server->ends.contains(dialled); }));
+  EXPECT_THAT(server->ends[dialled], HasSubstr("connection lost"));
+  EXPECT_FALSE(server->send(dialled, "anyone?"));
+  EXPECT_EQ(server->transport->counters().disconnects, 2U);
+}
+
+TEST_P(ZmqTransportMonitors, AnOversizedFrameEndsItsSendersConnectionAndNoOther) {
+  options.max_frame_bytes = {1000, 1000};
+  auto server = make("server");
+  options.max_frame_bytes = {1 << 20, 1 << 20};
+  auto good = make("good");
+  auto bad = make("bad");
+  server->transport->admit(good->contact);
+  server->transport->admit(bad->contact);
+  const ChannelId good_channel = good->dial(*server);
+  const ChannelId bad_channel = bad->dial(*server);
+  good->send(good_channel, "hello");
+  ASSERT_TRUE(until([&] { return server->messages == 1; }));
+  bad->send(bad_channel, "hello");
+  ASSERT_TRUE(until([&] { return server->messages == 2; }));
+  const ChannelId accepted = server->inbox[1].channel;
+  bad->send(bad_channel, std::string(5000, 'x'));
+  ASSERT_TRUE(until([&] { return server->ends.contains(accepted) && !bad->ends.empty(); }));
+  EXPECT_THAT(server->ends[accepted], HasSubstr("oversized"));
+  good->send(good_channel, "still here");
+  ASSERT_TRUE(until([&] { return server->messages == 3; }));
+  EXPECT_EQ(server->ends.size(), 1U);
+}
+
+TEST_P(ZmqTransportMonitors, AConnectionLostBeforeItsFirstMessageIsCountedAndLogged) {
+  options.max_frame_bytes = {1000, 1000};
+  auto server = make("server");
+  options.max_frame_bytes = {1 << 20, 1 << 20};
+  auto bad = make("bad");
+  server->transport->admit(bad->contact);
+  bad->send(bad->dial(*server), std::string(5000, 'x'));
+  ASSERT_TRUE(until([&] { return server->transport->counters().disconnects == 1; }));
+  ASSERT_EQ(server->notices.size(), 1U);
+  EXPECT_THAT(server->notices[0], HasSubstr("before its first message"));
+}
+
+TEST_P(ZmqTransportMonitors, DiallingWhereNobodyListensCloses) {
+  auto server = make("server");
+  auto worker = make("worker");
+  const Contact gone = server->contact;
+  server.reset();
+  const ChannelId channel = worker->transport->dial(Lane::data, gone).value();
+  worker->send(channel, "hello?");
+  ASSERT_TRUE(until([&] { return worker->ends.contains(channel); }));
+  EXPECT_THAT(worker->ends[channel], HasSubstr("nobody answers"));
+}
+
+using SilentListener = Network;
+
+TEST_F(SilentListener, ASilentListenerIsGivenUpAfterAWhile) {
+  options.kind = ZmqOptions::Kind::tcp;
+  options.handshake_timeout = 50ms;
+  options.connect_timeout = 50ms;
+  // A socket that accepts (its backlog does) and never says a word.
+  const int silent = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof address;
+  ASSERT_EQ(::bind(silent, reinterpret_cast<sockaddr*>(&address), size), 0);
+  ASSERT_EQ(::listen(silent, 1), 0);
+  ASSERT_EQ(::getsockname(silent, reinterpret_cast<sockaddr*>(&address), &size), 0);
+  auto worker = make("worker");
+  Contact contact;
+  contact.identity = {"silent", 1};
+  contact.public_key = make_credentials().public_key;
+  contact.control_endpoint = "tcp://127.0.0.1:" + std::to_string(ntohs(address.sin_port));
+  const ChannelId channel = worker->transport->dial(Lane::control, contact).value();
+  EXPECT_TRUE(until([&] { return worker->ends.contains(channel); }));
+  ::close(silent);
+}
+
+}  // namespace
+}  // namespace sterna
