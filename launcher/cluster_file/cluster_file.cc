@@ -60,16 +60,29 @@ std::int64_t ClusterFile::shards() const {
   return 0;
 }
 
-std::int64_t ClusterFile::count(std::string_view role) const {
-  std::int64_t found = 0;
-  for (const ActorPlan& actor : actors) found += actor.role == role ? 1 : 0;
-  return found;
+std::int64_t ClusterFile::count(Role role) const {
+  return std::count_if(actors.begin(), actors.end(),
+                       [role](const ActorPlan& actor) { return actor.role == role; });
+}
+
+std::vector<std::string> ClusterFile::names_of(Role role) const {
+  std::vector<std::string> names;
+  for (const ActorPlan& actor : actors) {
+    if (actor.role == role) names.push_back(actor.name);
+  }
+  return names;
 }
 
 std::int64_t processes_on(const ClusterFile& file, const HostSection& host) {
   std::int64_t processes = 1;
   for (const ActorPlan& actor : file.actors) processes += actor.host == host.name ? 1 : 0;
   return host.name == file.cluster.head ? processes + 2 : processes;
+}
+
+bool reads_data(const ClusterFile& file, const HostSection& host) {
+  return std::any_of(file.actors.begin(), file.actors.end(), [&](const ActorPlan& actor) {
+    return actor.host == host.name && facts_of(actor.role).reads_data;
+  });
 }
 
 Result<ClusterFile> read_cluster_file(const std::string& path,

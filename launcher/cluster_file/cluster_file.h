@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "launcher/cluster_file/role.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/result.h"
 
@@ -96,6 +97,7 @@ struct ActorSection {
   std::int64_t ranks = 1;
   std::int64_t shards = 0;  ///< of input readers: each holds one of so many parts; 0: all
 
+  Role plays() const { return role_named(role); }
   bool asks_for_resources() const {
     return hosts.empty() && (cpus > 0 || gpus > 0 || memory.count > 0 || !labels.empty());
   }
@@ -104,10 +106,10 @@ struct ActorSection {
 
 /// One actor of the run: [[actor]] tables with a count come out as that many of these, in order.
 struct ActorPlan {
-  std::string name;        ///< unique in the run
-  std::string role;        ///< "parameter_server", "worker", "input_reader", "evaluator", or empty
-  std::string host;        ///< a HostSection's name; empty until hosts are known
-  std::int64_t ranks = 0;  ///< of a worker: how many ranks it hosts; 0 for other roles
+  std::string name;  ///< unique in the run
+  Role role = Role::kNone;
+  std::string host;             ///< a HostSection's name; empty until hosts are known
+  std::int64_t ranks = 0;       ///< of a worker: how many ranks it hosts; 0 for other roles
   std::int64_t first_rank = 0;  ///< of a worker: it hosts [first_rank, first_rank + ranks)
   std::string type = {};        ///< a type of the program; empty where there is a role
   std::string args_json = {};   ///< a JSON object, where there is a type
@@ -225,7 +227,9 @@ struct ClusterFile {
   /// In how many shards the input readers hold the training examples; 0: each holds all.
   std::int64_t shards() const;
   /// How many actors have this role.
-  std::int64_t count(std::string_view role) const;
+  std::int64_t count(Role role) const;
+  /// The names of its actors that have this role.
+  std::vector<std::string> names_of(Role role) const;
   bool operator==(const ClusterFile&) const = default;
 };
 
@@ -235,6 +239,9 @@ constexpr std::int64_t ports_per_process = 2;
 /// The processes that this host has to run: its actors, its node agent, and on the head the
 /// coordinator and the launcher's own.
 std::int64_t processes_on(const ClusterFile& file, const HostSection& host);
+
+/// Whether an actor on this host wants the data set's files.
+bool reads_data(const ClusterFile& file, const HostSection& host);
 
 /// Reads and checks `path`, then applies `overrides` ("gradient.codec=none",
 /// "actor.worker.count=4", "host.0.address=127.0.0.1"; the value in TOML syntax, a bare word taken

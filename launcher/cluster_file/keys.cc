@@ -116,7 +116,7 @@ Section<ActorSection> actor_section() {
       "the actors: of training at least one of each role, exactly one evaluator; or all of a "
       "program's own types",
       {key("role", &S::role, "what it does in training")
-           .one_of({"parameter_server", "worker", "input_reader", "evaluator"})
+           .one_of(role_names())
            .defaults_to("none; role or type must be given"),
        key("type", &S::type, "instead of a role: an actor type of the program")
            .defaults_to("none")

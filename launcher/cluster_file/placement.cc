@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <set>
 #include <tuple>
@@ -21,13 +20,7 @@ constexpr double rounding = 1e-9;
 
 /// What default names begin with: base0, base1, …
 std::string base_of(const ActorSection& table) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 2> shorter = {
-      {{"parameter_server", "server"}, {"input_reader", "reader"}}};
-  if (table.role.empty()) return table.type;
-  for (const auto& [role, base] : shorter) {
-    if (role == table.role) return std::string(base);
-  }
-  return table.role;
+  return table.type.empty() ? std::string(facts_of(table.plays()).actor) : table.type;
 }
 
 /// "4 cpus, 1 gpu, 2GB of memory, the label "fast""
@@ -293,12 +286,12 @@ std::vector<ActorPlan> expand(std::span<const ActorSection> tables) {
       actor.name = table.name.empty() ? fmt::format("{}{}", base, unnamed[base]++)
                    : table.count > 1  ? fmt::format("{}{}", table.name, n)
                                       : table.name;
-      actor.role = table.role;
+      actor.role = table.plays();
       actor.type = table.type;
-      if (table.role.empty()) actor.args_json = table.args.text;
+      if (actor.role == Role::kNone) actor.args_json = table.args.text;
       actor.cpus = table.cpus;
       actor.memory = table.memory.count;
-      if (table.role == "worker") {
+      if (actor.role == Role::kWorker) {
         actor.ranks = table.ranks;
         actor.first_rank = first_rank;
         first_rank += table.ranks;

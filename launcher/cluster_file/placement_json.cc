@@ -11,7 +11,7 @@ constexpr int format = 1;
 Json to_json(const ActorPlan& actor) {
   Json json = {{"name", actor.name}};
   if (actor.type.empty()) {
-    json["role"] = actor.role;
+    json["role"] = facts_of(actor.role).name;
   } else {
     json["type"] = actor.type;
     json["args"] = Json::parse(actor.args_json, nullptr, false);

@@ -101,13 +101,11 @@ std::vector<HostUse> host_uses(const ClusterFile& file) {
 std::string summary(const ClusterFile& file) {
   if (file.trains()) {
     const std::int64_t shards = file.shards();
-    return fmt::format("{}, {} with {}, {}{}, {}; {} of {}",
-                       counted(file.count("parameter_server"), "parameter server"),
-                       counted(file.count("worker"), "worker"), counted(file.ranks(), "rank"),
-                       counted(file.count("input_reader"), "input reader"),
+    const auto have = [&](Role role) { return counted(file.count(role), facts_of(role).words); };
+    return fmt::format("{}, {} with {}, {}{}, {}; {} of {}", have(Role::kParameterServer),
+                       have(Role::kWorker), counted(file.ranks(), "rank"), have(Role::kInputReader),
                        shards > 0 ? " with " + counted(shards, "shard") : "",
-                       counted(file.count("evaluator"), "evaluator"),
-                       counted(file.job.steps, "step"), file.job.net);
+                       have(Role::kEvaluator), counted(file.job.steps, "step"), file.job.net);
   }
   std::vector<std::pair<std::string, std::int64_t>> types;
   for (const ActorPlan& actor : file.actors) {

@@ -48,9 +48,9 @@ std::string resolved(const ClusterFile& file) {
   }
   for (const ActorSection& actor : file.tables) {
     Names left_out;
-    if (actor.role != "worker") left_out.push_back("ranks");
-    if (actor.role != "input_reader") left_out.push_back("shards");
-    if (!actor.role.empty()) left_out.push_back("args");
+    for (const RoleFacts& other : roles()) {
+      if (other.role != actor.plays()) left_out.push_back(other.own_key);
+    }
     append(out, keys.actor, actor, left_out);
   }
   if (file.trains()) {

@@ -36,11 +36,11 @@ RunRecord blank_record(const JobOptions& options) {
   status.phase = "starting";
   status.steps = file.job.steps;
   for (const ActorPlan& actor : file.actors) {
-    status.actors.push_back({actor.name, actor.role, "starting"});
+    status.actors.push_back({actor.name, std::string(facts_of(actor.role).name), "starting"});
   }
   RunResult& result = record.result;
   result.run = options.run_directory;
-  result.workers = file.count("worker");
+  result.workers = file.count(Role::kWorker);
   result.ranks = file.ranks();
   result.data = options.data.name;
   result.data_dir = options.data.folder().string();
@@ -202,8 +202,8 @@ class Job {
   bool done() const {
     const ClusterFile& file = options_.file;
     if (!file.trains()) return ended_.size() >= file.actors.size();
-    if (file.count("evaluator") > 0) return outcome_.record.finished;
-    return outcome_.record.workers_done == static_cast<std::size_t>(file.count("worker"));
+    if (file.count(Role::kEvaluator) > 0) return outcome_.record.finished;
+    return outcome_.record.workers_done == static_cast<std::size_t>(file.count(Role::kWorker));
   }
 
   void finish(const Result<void>& trained) {

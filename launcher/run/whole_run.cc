@@ -30,12 +30,7 @@ std::vector<const HostSection*> readers_here(const ClusterFile& file) {
   const HostSection* head = head_of(file);
   for (const HostSection& host : file.hosts) {
     if (is_remote(file, host) && &host != head) continue;
-    const bool reads =
-        std::any_of(file.actors.begin(), file.actors.end(), [&](const ActorPlan& actor) {
-          return actor.host == host.name &&
-                 (actor.role == "input_reader" || actor.role == "evaluator");
-        });
-    if (reads) here.push_back(&host);
+    if (reads_data(file, host)) here.push_back(&host);
   }
   return here;
 }
