@@ -86,17 +86,17 @@ class Finisher {
 
   void plan_head() {
     ClusterSection& cluster = file_.cluster;
-    if (cluster.placer == "slurm") {
+    if (cluster.placing().brings_hosts) {
       if (cluster.head.empty()) return;
       return problems_.add(
           draft_.where("cluster.head"),
-          "with placer = \"slurm\" the head is the allocation's first host; remove "
-          "the key");
+          fmt::format("with placer = \"{}\" the head is the allocation's first host; remove "
+                      "the key",
+                      cluster.placer));
     }
-    const bool own_ssh = cluster.placer == "ssh";
     if (cluster.head.empty()) {
       for (const HostSection& host : file_.hosts) {
-        if (own_ssh && !host.ssh.empty()) continue;
+        if (cluster.placing().reached_by_ssh(host)) continue;
         cluster.head = host.name;
         return;
       }
@@ -317,10 +317,11 @@ class Finisher {
                              "remove one of them",
                              key));
       }
-      if (file_.cluster.placer == "slurm") {
+      if (file_.cluster.placing().brings_hosts) {
         return complain("hosts",
-                        "with placer = \"slurm\" nobody knows the hosts yet; ask for cpus, gpus "
-                        "or memory instead");
+                        fmt::format("with placer = \"{}\" nobody knows the hosts yet; ask for "
+                                    "cpus, gpus or memory instead",
+                                    file_.cluster.placer));
       }
       for (const std::string& host : table.hosts) check_host(path + ".hosts", host);
     } else if (table.policy != "spread" && !table.asks_for_resources()) {
@@ -349,7 +350,7 @@ class Finisher {
         check_name(file_.actors[actor].name, fmt::format("actor.{}", i), path_of);
       }
     }
-    if (file_.hosts.empty()) return;  // they come with Slurm's allocation
+    if (file_.hosts.empty()) return;  // they come with an allocation
     Placement placement = place(file_.hosts, file_.tables);
     for (const PlacementProblem& problem : placement.problems) {
       const std::string path = fmt::format("actor.{}", problem.table);

@@ -40,11 +40,10 @@ bool ClusterFile::manages_gpus() const {
 }
 
 bool ClusterFile::talks_tcp() const {
-  if (cluster.transport != "ipc" || cluster.placer == "slurm" || cluster.placer == "join") {
-    return true;
-  }
-  return cluster.placer == "ssh" && std::any_of(hosts.begin(), hosts.end(),
-                                                [](const auto& host) { return !host.ssh.empty(); });
+  const PlacerTraits& placer = cluster.placing();
+  return cluster.transport != "ipc" || placer.others == OtherMachines::kAllButHead ||
+         std::any_of(hosts.begin(), hosts.end(),
+                     [&](const HostSection& host) { return placer.reached_by_ssh(host); });
 }
 
 std::int64_t ClusterFile::ranks() const {

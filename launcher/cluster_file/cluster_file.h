@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "launcher/cluster_file/placer.h"
 #include "launcher/cluster_file/role.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/result.h"
@@ -43,7 +44,7 @@ struct ClusterSection {
   /// The host of the coordinator. Empty: the machine that the command runs on, which is no host of
   /// the file (every one has an `ssh`), or with Slurm the first host of the allocation to come.
   std::string head;
-  std::string placer = "ssh";      ///< "ssh", "local", "slurm" or "join"
+  std::string placer = std::string(placer_traits("").name);
   std::string security = "curve";  ///< "curve" or "none", for tcp
   std::string transport = "ipc";   ///< "ipc", "tcp", or "mixed": ipc within a host, else tcp
   std::optional<PortRange> ports;  ///< none: any free port
@@ -54,6 +55,7 @@ struct ClusterSection {
   std::int64_t nodes = 1;  ///< of the allocation that `up` asks Slurm for
   Duration time{};         ///< ... and how long it may run; 0: as long as the partition lets it
   std::string partition;   ///< ... and where; empty: Slurm's default
+  const PlacerTraits& placing() const { return placer_traits(placer); }
   bool operator==(const ClusterSection&) const = default;
 };
 

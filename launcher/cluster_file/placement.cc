@@ -113,9 +113,9 @@ struct Room {
   }
 };
 
-class Placer {
+class Placing {
  public:
-  Placer(std::span<const HostSection> hosts, std::span<const ActorSection> tables)
+  Placing(std::span<const HostSection> hosts, std::span<const ActorSection> tables)
       : tables_(tables) {
     for (const HostSection& host : hosts) rooms_.emplace_back().host = &host;
     result_.actors = expand(tables);
@@ -307,7 +307,7 @@ std::vector<ActorPlan> expand(std::span<const ActorSection> tables) {
 }
 
 Placement place(std::span<const HostSection> hosts, std::span<const ActorSection> tables) {
-  return Placer(hosts, tables).place();
+  return Placing(hosts, tables).place();
 }
 
 Result<ClusterFile> place(ClusterFile file, std::vector<HostSection> hosts) {

@@ -36,7 +36,7 @@ Json to_json(const ClusterFile& file, const HostUse& use) {
   return {{"name", use.host.name},
           {"address", use.host.address},
           {"bind", use.host.bind},
-          {"ssh", file.cluster.placer == "ssh" ? use.host.ssh : ""},
+          {"ssh", file.cluster.placing().reached_by_ssh(use.host) ? use.host.ssh : ""},
           {"cpus", use.host.cpus},
           {"cpus_used", use.cpus},
           {"gpus", use.host.gpus},

@@ -139,8 +139,8 @@ std::vector<std::string> placement_lines(const ClusterFile& file) {
     const HostSection& host = use.host;
     rows.push_back({host.name + (use.head ? " (head)" : ""), host.address,
                     host.bind == host.address ? "-" : host.bind,
-                    file.cluster.placer == "ssh" ? host.ssh : "", part_of(use.cpus, host.cpus),
-                    part_of(use.gpus, host.gpus), memory_text(use),
+                    file.cluster.placing().reached_by_ssh(host) ? host.ssh : "",
+                    part_of(use.cpus, host.cpus), part_of(use.gpus, host.gpus), memory_text(use),
                     fmt::format("{}", fmt::join(host.labels, ", ")), std::to_string(use.processes),
                     ports_text(file, use), fmt::format("{}", fmt::join(actors, ", "))});
   }

@@ -40,10 +40,10 @@ std::string resolved(const ClusterFile& file) {
   const ClusterKeys keys = cluster_keys();
   std::string out;
   append(out, keys.root, RootSection{file.format});
-  const bool slurm = file.cluster.placer == "slurm";  // which says what the hosts are
-  append(out, keys.cluster, file.cluster, slurm ? Names{"head"} : Names{});
+  const bool brought = file.cluster.placing().brings_hosts;
+  append(out, keys.cluster, file.cluster, brought ? Names{"head"} : Names{});
   append(out, keys.program, file.program);
-  if (!slurm) {
+  if (!brought) {
     for (const HostSection& host : file.hosts) append(out, keys.host, host);
   }
   for (const ActorSection& actor : file.tables) {

@@ -9,10 +9,10 @@
 
 #include "launcher/cluster_file/cluster_file.h"
 #include "launcher/commands/commands.h"
-#include "launcher/commands/slurm_run.h"
 #include "launcher/hosts/host_plan.h"
 #include "launcher/past/elsewhere.h"
 #include "launcher/past/leftovers.h"
+#include "launcher/past/queued_run.h"
 #include "launcher/past/run_visitor.h"
 #include "launcher/text/console.h"
 #include "launcher/text/json_line.h"
@@ -32,7 +32,8 @@ struct Down {
   std::uint32_t killed = 0;        ///< by force, on the hosts
   std::uint32_t left = 0;
   std::size_t hosts = 0;
-  std::string job;  ///< of a run that Slurm kept
+  std::string queue;  ///< of a run that one kept, with the job
+  std::string job;
   std::vector<std::string> errors;
 };
 
@@ -83,10 +84,11 @@ Down end(RealMachine& machine, const RunStates& states, RunState state) {
       down.errors.push_back(stopped.error().message);
     }
   }
-  if (!state.slurm_job.empty()) {
-    // Its nodes are Slurm's to look at.
-    const Result<void> gone = end_slurm_job(machine, state.slurm_job);
+  if (const JobQueue* queue = queue_of(state)) {
+    // Its nodes are the queue's to look at.
+    const Result<void> gone = queue->end(machine, state.slurm_job);
     if (!gone) down.errors.push_back(gone.error().message);
+    down.queue = queue->name();
     down.job = state.slurm_job;
   } else {
     verify(machine, hosts_of(state), state.run, down.stopped ? kVanishing : Duration::zero(), down);
@@ -130,7 +132,7 @@ int tell(const Down& down, bool json) {
     }
     if (down.killed > 0) text += fmt::format("; {} processes killed that were left", down.killed);
     if (!down.job.empty()) {
-      if (clean) text += fmt::format("; Slurm has nothing of job {} any more", down.job);
+      if (clean) text += fmt::format("; {} has nothing of job {} any more", down.queue, down.job);
     } else if (clean) {
       text +=
           fmt::format("; nothing is left on {} {}", down.hosts, down.hosts == 1 ? "host" : "hosts");

@@ -1,22 +1,22 @@
 // sterna run FILE and sterna up FILE: the same job, in the foreground or left to itself.
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <csignal>
 #include <cstdio>
+#include <ctime>
 #include <filesystem>
 
 #include "launcher/cluster_file/cluster_file.h"
 #include "launcher/commands/commands.h"
-#include "launcher/commands/slurm_run.h"
 #include "launcher/hosts/bundle_archive.h"
 #include "launcher/hosts/host_plan.h"
-#include "launcher/hosts/slurm_commands.h"
-#include "launcher/hosts/slurm_step.h"
+#include "launcher/hosts/placer.h"
 #include "launcher/owner/owner_client.h"
+#include "launcher/past/queued_run.h"
 #include "launcher/past/run_visitor.h"
 #include "launcher/run/whole_run.h"
 #include "launcher/text/console.h"
-#include "launcher/text/environment.h"
 #include "runtime/base/random.h"
 
 namespace sterna::launcher {
@@ -37,7 +37,7 @@ struct Bundles {
 
 Result<Bundles> bundles_for(const ClusterFile& file) {
   Bundles bundles;
-  if (!has_remote_hosts(file) || file.cluster.placer == "join") return bundles;
+  if (!has_remote_hosts(file) || !placer_of(file).ships()) return bundles;
   STERNA_ASSIGN(bundles.nodes, archived_bundle(file.program.path));
   bundles.own = bundles.nodes;
   if (head_is_remote(file) && !file.program.path.empty()) {
@@ -117,17 +117,16 @@ std::optional<RunState> already_up(RealMachine& machine, const std::string& file
     if (state.file != path || !state.ended.empty() || !state.detached) continue;
     constexpr Duration kPatience = std::chrono::seconds(2);
     if (RunVisitor::visit(machine, state, kPatience)) return state;
-    if (state.slurm_job.empty()) continue;
-    if (const auto job = slurm_job(machine, state.slurm_job); job && !job->over()) return state;
+    if (const auto job = queued_job(machine, state); job && !job->over) return state;
   }
   return std::nullopt;
 }
 
-/// What is remembered of the submission of the batch script that this is, where the home is shared.
-std::optional<RunState> submitted_run(const ClusterFile& file) {
-  const std::string job = environment("SLURM_JOB_ID").value_or("");
+/// What is remembered of the submission of the job that this is, where the home is shared.
+std::optional<RunState> submitted_run(const JobQueue* queue) {
+  const std::string job = queue == nullptr ? "" : queue->own_job();
   const Result<RunStates> states = RunStates::of_user();
-  if (file.cluster.placer != "slurm" || job.empty() || !states) return std::nullopt;
+  if (job.empty() || !states) return std::nullopt;
   for (const RunState& state : states->all()) {
     if (state.slurm_job == job && state.detached && state.ended.empty()) return state;
   }
@@ -141,6 +140,34 @@ std::string sleep_warning(const ClusterFile& file) {
          "would not";
 }
 
+/// `sterna up` where a queue keeps the run.
+int submit(RealMachine& machine, const JobQueue& queue, const RunOptions& options,
+           const ClusterFile& file) {
+  const Result<RunStates> states = RunStates::of_user();
+  if (!states) return report(states.error());
+  const Result<Submitted> job = queue.submit(machine, file, {options.data, options.run_dir});
+  if (!job) return report(job.error());
+  RunState state;
+  state.id = std::filesystem::path(job->run_directory).filename().string();
+  state.name = file.cluster.name;
+  state.file = std::filesystem::absolute(options.file).lexically_normal().string();
+  state.run_directory = job->run_directory;
+  state.placer = file.cluster.placer;
+  state.slurm_job = job->job;
+  state.detached = true;
+  state.began = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
+  if (const Result<void> kept = states->write(state); !kept) {
+    say(kept.error().message);
+    say("end it with " + job->undo);
+    return exit_failed;
+  }
+  say(
+      fmt::format("{0} is submitted as {1}; `sterna status {0}` asks after it, `sterna down {0}` "
+                  "cancels it; it writes to {2}",
+                  state.id, job->words, job->output));
+  return !options.json || print_result(state_json_line(state) + "\n") ? exit_done : exit_failed;
+}
+
 }  // namespace
 
 int run_command(const RunOptions& options, const Registry& registry) {
@@ -150,32 +177,21 @@ int run_command(const RunOptions& options, const Registry& registry) {
   Result<ClusterFile> file = read_cluster_file(options.file, options.overrides);
   if (!file) return report(file.error());
   RealMachine machine;
-  std::optional<SlurmStep> step;
-  if (file->cluster.placer == "slurm") {
-    file = on_allocation(machine, std::move(file).value());
-    if (!file) return before_the_run(file.error());
-    step.emplace(machine.loop(), [] { ::raise(SIGTERM); });
-  }
+  const Placer& placer = placer_of(*file);
+  file = placer.with_hosts(machine, std::move(file).value());
+  if (!file) return before_the_run(file.error());
+  std::shared_ptr<void> watch;
+  if (placer.queue()) watch = placer.queue()->watch(machine.loop(), [] { ::raise(SIGTERM); });
   Result<Program> program = check_program(machine, registry, *file);
   if (!program) return before_the_run(program.error());
   const Result<Bundles> bundles = bundles_for(*file);
   if (!bundles) return before_the_run(bundles.error());
   if (head_is_remote(*file)) return run_elsewhere(machine, options, *file, *program, *bundles);
   whole.program = std::move(program).value();
-  if (has_remote_hosts(*file)) {
-    whole.make_placer =
-        [&](std::function<void(std::string_view)> progress,
-            const std::function<bool()>& interrupted) -> Result<std::unique_ptr<Spawner>> {
-      auto placer = std::make_unique<RemotePlacer>(
-          machine.loop(), machine.spawner(),
-          placer_options_of(*file, bundles->nodes, std::move(progress)));
-      STERNA_TRY(placer->prepare(interrupted));
-      return std::unique_ptr<Spawner>(std::move(placer));
-    };
-  }
+  whole.bundle = bundles->nodes;
   whole.file = *file;
   whole.file_path = options.file;
-  if (const auto submitted = submitted_run(*file)) {
+  if (const auto submitted = submitted_run(placer.queue())) {
     whole.file_path = submitted->file;
     whole.detached = true;
   }
@@ -200,7 +216,9 @@ int up_command(const RunOptions& options, const Registry& registry) {
   }
   const Result<Program> program = check_program(machine, registry, *file);
   if (!program) return before_the_run(program.error());
-  if (file->cluster.placer == "slurm") return submit_to_slurm(machine, options, *file);
+  if (const JobQueue* queue = placer_of(*file).queue()) {
+    return submit(machine, *queue, options, *file);
+  }
   const Result<Bundles> bundles = bundles_for(*file);
   if (!bundles) return before_the_run(bundles.error());
 

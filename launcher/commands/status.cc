@@ -5,9 +5,9 @@
 #include <cstdio>
 
 #include "launcher/commands/commands.h"
-#include "launcher/commands/slurm_run.h"
 #include "launcher/past/elsewhere.h"
 #include "launcher/past/overview.h"
+#include "launcher/past/queued_run.h"
 #include "launcher/past/run_visitor.h"
 #include "launcher/text/console.h"
 #include "launcher/text/json_line.h"
@@ -29,16 +29,31 @@ std::vector<std::string> words_for(const char* command, const VisitOptions& opti
   return words;
 }
 
+/// Of a run whose coordinator cannot be asked from here.
+int status_of_queued(RealMachine& machine, const RunState& state, bool json) {
+  const Result<QueuedJob> job = queued_job(machine, state);
+  if (json) {
+    auto line = Json::parse(state_json_line(state));
+    line[state.placer + "_job"] = state.slurm_job;
+    line[state.placer + "_state"] = job ? Json(job->state) : nullptr;
+    line[state.placer + "_nodes"] = job ? Json(job->nodes) : nullptr;
+    if (!print_result(json_line(line) + "\n")) return exit_failed;
+  } else if (!print_result(fmt::format("{}: {}\n", state.id, words_of(job)))) {
+    return exit_failed;
+  }
+  return job ? exit_done : exit_failed;
+}
+
 /// Over: says so; elsewhere: asks the head, which may know more.
 int without_answer(RealMachine& machine, const RunStates& states, const RunState& remembered,
                    const char* command, const VisitOptions& options, const Error& error) {
-  const RunState state = with_slurms_end(machine, states, remembered);
+  const RunState state = with_queues_end(machine, states, remembered);
   if (!state.ended.empty()) {
     if (options.json) return print_result(state_json_line(state) + "\n") ? exit_done : exit_failed;
     say(fmt::format("{} has ended: {}", state.id, state.ended));
     return state.exit;
   }
-  if (!state.slurm_job.empty()) return slurm_status(machine, state, options.json);
+  if (queue_of(state) != nullptr) return status_of_queued(machine, state, options.json);
   if (const std::optional<Elsewhere> head = head_elsewhere(state)) {
     VisitOptions there = options;
     there.run = state.id;
@@ -139,7 +154,7 @@ int list_command(const VisitOptions& options) {
   std::string text;
   RealMachine machine;
   for (const RunState& remembered : states->all()) {
-    const RunState state = with_slurms_end(machine, *states, remembered);
+    const RunState state = with_queues_end(machine, *states, remembered);
     std::string word = state.ended.empty() ? "" : "ended: " + state.ended;
     Json told = {{"phase", state.ended.empty() ? "does not answer" : "ended"}};
     if (word.empty()) {
@@ -152,8 +167,8 @@ int list_command(const VisitOptions& options) {
         word = status.phase;
         if (status.steps > 0) word += fmt::format(", step {} of {}", status.step, status.steps);
         told = {{"phase", status.phase}, {"step", status.step}, {"steps", status.steps}};
-      } else if (!state.slurm_job.empty()) {
-        word = slurm_words(state, slurm_job(machine, state.slurm_job));
+      } else if (queue_of(state) != nullptr) {
+        word = words_of(queued_job(machine, state));
       } else {
         word = "does not answer";
       }
@@ -165,7 +180,7 @@ int list_command(const VisitOptions& options) {
     } else {
       const std::string where =
           state.hosts.empty()
-              ? "slurm  "
+              ? fmt::format("{:<7}", state.placer)
               : fmt::format("{} host{}", state.hosts.size(), state.hosts.size() == 1 ? " " : "s");
       text += fmt::format("{}  {}  {}\n", state.id, where, word);
     }

@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "launcher/hosts/host_plan.h"
+#include "launcher/hosts/placer.h"
 #include "launcher/owner/relay_placer.h"
 #include "launcher/owner/word_channel.h"
 #include "launcher/run/whole_run.h"
@@ -74,7 +75,9 @@ class Owner {
     whole.program = {expand_home(order_.program), order_.schema_hash};
     whole.detached = order_.detached;
     whole.began = clock_.now();
-    whole.make_placer = [this](const auto&, const auto&) { return make_placer(); };
+    if (placer_of(file_).ships()) {
+      whole.make_placer = [this](const auto&, const auto&) { return make_placer(); };
+    }
     whole.make_view = [this] {
       return std::make_unique<RelayView>(
           clock_, [this](const OwnerWord& word) { channel_.send_if_heard(word); });

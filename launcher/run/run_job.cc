@@ -12,6 +12,7 @@
 #include "actors/parameters/update_rule.h"
 #include "kernels/isa/isa.h"
 #include "launcher/hosts/host_plan.h"
+#include "launcher/hosts/placer.h"
 #include "launcher/probe/codec_choice.h"
 #include "launcher/probe/codec_probe.h"
 #include "launcher/run/job_plan.h"
@@ -77,7 +78,8 @@ class Job {
 
   JobOutcome run() {
     const Result<void> trained = train();
-    if (!trained && options_.file.cluster.placer == "slurm") hear_whether_all_were_told_to_end();
+    const JobQueue* queue = placer_of(options_.file).queue();
+    if (!trained && queue != nullptr) hear_whether_all_were_told_to_end(queue->signals_take());
     RunRecord& record = outcome_.record;
     if (record.first_step_seen) {
       record.result.seconds_to_first_step = in_seconds(*record.first_step_seen - options_.began);
@@ -238,11 +240,10 @@ class Job {
     for (ActorStatus& actor : record.status.actors) actor.state = "done";
   }
 
-  /// Slurm signals the processes of a job one after the other: ends of others may come first.
-  void hear_whether_all_were_told_to_end() {
-    constexpr Duration kSignalsTake = std::chrono::seconds(2);
+  /// The ends of others may come before the signal that is for all.
+  void hear_whether_all_were_told_to_end(Duration signals_take) {
     machine_.loop().run_until([this] { return interrupted_; },
-                              machine_.loop().now() + kSignalsTake);
+                              machine_.loop().now() + signals_take);
   }
 
   /// The loop turns at every heartbeat, unless this process was stopped (Ctrl-Z).

@@ -11,6 +11,7 @@
 #include "input/formats/idx.h"
 #include "input/place/data_source.h"
 #include "launcher/hosts/host_plan.h"
+#include "launcher/hosts/placer.h"
 #include "launcher/run/run_directory.h"
 #include "launcher/text/console.h"
 #include "launcher/text/environment.h"
@@ -18,7 +19,6 @@
 #include "launcher/text/text_format.h"
 #include "launcher/view/status_json.h"
 #include "runtime/base/file.h"
-#include "runtime/remote/join_placer.h"
 
 namespace sterna::launcher {
 
@@ -153,7 +153,8 @@ RunState state_of(const WholeRunOptions& options, const Cluster& cluster,
   state.run_directory = std::filesystem::absolute(directory.path()).lexically_normal().string();
   state.head = head_is_remote(options.file) ? options.file.cluster.head : "";
   state.placer = options.file.cluster.placer;
-  if (state.placer == "slurm") state.slurm_job = environment("SLURM_JOB_ID").value_or("");
+  const JobQueue* queue = placer_of(options.file).queue();
+  if (queue != nullptr) state.slurm_job = queue->own_job();
   state.detached = options.detached;
   state.began = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
   state.schema_hash = cluster.schema_hash();
@@ -161,10 +162,10 @@ RunState state_of(const WholeRunOptions& options, const Cluster& cluster,
   state.coordinator = cluster.coordinator();
   state.operators = std::move(operators);
   for (const HostSection& host : options.file.hosts) {
-    // Nobody here knows the way to a host that joined by itself.
-    const bool joined = state.placer == "join" && is_remote(options.file, host);
-    if (joined && host.ssh.empty()) continue;
-    state.hosts.push_back({host.name, is_remote(options.file, host) ? host.ssh : "", host.work});
+    // A host without ssh that is another machine cannot be asked, but for what its queue says.
+    const bool remote = is_remote(options.file, host);
+    if (remote && host.ssh.empty() && queue == nullptr) continue;
+    state.hosts.push_back({host.name, remote ? host.ssh : "", host.work});
   }
   return state;
 }
@@ -222,23 +223,6 @@ class Reports {
   std::optional<Time> last_;
 };
 
-/// Its files are in the run's folder, and go when the job does.
-Result<std::unique_ptr<Spawner>> make_join_placer(RealMachine& machine, const ClusterFile& file,
-                                                  const RunDirectory& directory) {
-  JoinPlacerOptions options;
-  options.folder =
-      std::filesystem::absolute(directory.path()).lexically_normal().string() + "/join";
-  for (const HostSection& host : file.hosts) {
-    if (is_remote(file, host)) options.hosts.insert(host.name);
-  }
-  options.written = [](const std::string& host, const std::string& path) {
-    say(fmt::format("waiting for {}: bring it the file {} and run there: sterna join FILE", host,
-                    path));
-  };
-  return std::unique_ptr<Spawner>(
-      std::make_unique<JoinPlacer>(machine.loop(), machine.spawner(), std::move(options)));
-}
-
 }  // namespace
 
 Result<WholeRunEnd> whole_run(RealMachine& machine, const Registry& registry,
@@ -278,9 +262,11 @@ Result<WholeRunEnd> whole_run(RealMachine& machine, const Registry& registry,
   const std::string name = std::filesystem::path(directory.path()).filename().string();
   job.id = fmt::format("{}-{:08x}", name, static_cast<std::uint32_t>(clock.now().ns));
   job.make_placer = options.make_placer;
-  if (file.cluster.placer == "join") {
-    job.make_placer = [&](const auto&, const auto&) {
-      return make_join_placer(machine, file, directory);
+  if (!job.make_placer) {
+    job.make_placer = [&](auto progress, const auto& interrupted) {
+      const auto folder = std::filesystem::absolute(directory.path()).lexically_normal();
+      return placer_of(file).nodes(
+          machine, file, {options.bundle, folder.string(), std::move(progress), say, interrupted});
     };
   }
   job.operators = contacts_of(operators);

@@ -12,6 +12,7 @@
 #include "launcher/past/run_state.h"
 #include "launcher/run/run_job.h"
 #include "launcher/view/live_view.h"
+#include "runtime/remote/remote_session.h"
 
 namespace sterna::launcher {
 
@@ -24,7 +25,9 @@ struct WholeRunOptions {
   std::uint64_t run = 0;  ///< 0: one is drawn
   Program program;
   bool detached = false;
-  Time began;  ///< when the user typed the command
+  Time began;           ///< when the user typed the command
+  RemoteBundle bundle;  ///< for hosts that are other machines
+  /// Instead of the file's placer, where this process cannot reach the other hosts.
   decltype(JobOptions::make_placer) make_placer;
   std::function<std::unique_ptr<RunView>()> make_view;
   std::function<void(const RunState&)> started = {};  ///< the coordinator can be dialled
