@@ -16,7 +16,7 @@ namespace sterna::launcher {
 namespace {
 
 /// Where fractions of cores are added up.
-constexpr double rounding = 1e-9;
+constexpr double kRounding = 1e-9;
 
 /// What default names begin with: base0, base1, …
 std::string base_of(const ActorSection& table) {
@@ -58,7 +58,7 @@ struct Room {
     });
   }
   bool has_cpus(double wanted) const {
-    return host->cpus == 0 || cpus + wanted <= static_cast<double>(host->cpus) + rounding;
+    return host->cpus == 0 || cpus + wanted <= static_cast<double>(host->cpus) + kRounding;
   }
   bool has_memory(std::uint64_t wanted) const {
     return host->memory.count == 0 ||

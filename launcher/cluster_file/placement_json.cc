@@ -6,7 +6,7 @@
 namespace sterna::launcher {
 namespace {
 
-constexpr int format = 1;
+constexpr int kFormat = 1;
 
 Json to_json(const ActorPlan& actor) {
   Json json = {{"name", actor.name}};
@@ -53,7 +53,7 @@ Json to_json(const ClusterFile& file, const HostUse& use) {
 
 std::string placement_json(const ClusterFile& file) {
   Json json;
-  json["format"] = format;
+  json["format"] = kFormat;
   json["name"] = file.cluster.name;
   json["placer"] = file.cluster.placer;
   json["placed"] = file.placed();

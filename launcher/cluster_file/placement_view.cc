@@ -13,7 +13,7 @@ namespace sterna::launcher {
 namespace {
 
 /// Of the cell that lists a host's actors, in columns.
-constexpr std::size_t actors_width = 60;
+constexpr std::size_t kActorsWidth = 60;
 
 std::string counted(std::int64_t count, std::string_view what) {
   return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
@@ -154,7 +154,7 @@ std::vector<std::string> placement_lines(const ClusterFile& file) {
                                                {"labels"},
                                                {"processes", true},
                                                {"ports"},
-                                               {"actors", false, actors_width}},
+                                               {"actors", false, kActorsWidth}},
                                               rows);
   if (file.cluster.head.empty()) {
     lines.emplace_back("The coordinator runs on this machine, which is none of the hosts.");

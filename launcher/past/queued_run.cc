@@ -1,7 +1,5 @@
 #include "launcher/past/queued_run.h"
 
-#include "launcher/text/console.h"
-
 namespace sterna::launcher {
 
 const JobQueue* queue_of(const RunState& state) {
@@ -18,7 +16,8 @@ std::string words_of(const Result<QueuedJob>& job) {
   return job ? job->words : job.error().message;
 }
 
-RunState with_queues_end(RealMachine& machine, const RunStates& states, RunState state) {
+RunState with_queues_end(RealMachine& machine, const RunStates& states, RunState state,
+                         const Console& console) {
   if (queue_of(state) == nullptr || !state.ended.empty()) return state;
   const Result<QueuedJob> job = queued_job(machine, state);
   if (!job || !job->over) return state;
@@ -27,9 +26,10 @@ RunState with_queues_end(RealMachine& machine, const RunStates& states, RunState
     return *after;
   }
   state.ended = job->words;
-  state.exit = job->done ? exit_done : exit_failed;
+  state.exit = job->done ? kExitDone : kExitFailed;
   state.operators.clear();
-  if (const Result<void> written = states.write(state); !written) say(written.error().message);
+  if (const Result<void> written = states.write(state); !written)
+    console.say(written.error().message);
   return state;
 }
 

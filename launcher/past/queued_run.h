@@ -5,6 +5,7 @@
 
 #include "launcher/hosts/placer.h"
 #include "launcher/past/run_state.h"
+#include "launcher/text/console.h"
 
 namespace sterna::launcher {
 
@@ -16,6 +17,7 @@ Result<QueuedJob> queued_job(RealMachine& machine, const RunState& state);
 std::string words_of(const Result<QueuedJob>& job);
 
 /// `state` with the queue's word of how its job ended, if it has one and nobody else left word.
-RunState with_queues_end(RealMachine& machine, const RunStates& states, RunState state);
+RunState with_queues_end(RealMachine& machine, const RunStates& states, RunState state,
+                         const Console& console);
 
 }  // namespace sterna::launcher

@@ -213,11 +213,11 @@ class Job {
     RunResult& result = record.result;
     record.status.left_seconds.reset();
     if (outcome_.interrupted) {
-      result.exit = exit_interrupted;
+      result.exit = kExitInterrupted;
       result.cause = ended_by_.empty() ? "interrupted" : ended_by_;
       record.status.phase = "interrupted";
     } else if (!trained) {
-      result.exit = exit_failed;
+      result.exit = kExitFailed;
       // The first death says more than the failures that follow from it.
       result.cause = cluster_ && cluster_->failure() ? describe(*cluster_->failure())
                                                      : trained.error().message;

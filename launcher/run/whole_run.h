@@ -11,12 +11,14 @@
 #include "launcher/cluster_file/cluster_file.h"
 #include "launcher/past/run_state.h"
 #include "launcher/run/run_job.h"
+#include "launcher/text/console.h"
 #include "launcher/view/live_view.h"
 #include "runtime/remote/remote_session.h"
 
 namespace sterna::launcher {
 
 struct WholeRunOptions {
+  Console console;
   ClusterFile file;
   std::string file_path;  ///< as the user gave it
   std::string data;       ///< --data; empty: not given
