@@ -26,9 +26,9 @@ ClusterFile bench_file(bool tcp) {
   file.cluster.head = "localhost";
   file.cluster.transport = tcp ? "tcp" : "ipc";
   file.hosts = {HostSection{"localhost", "127.0.0.1", "127.0.0.1"}};
-  file.actors = {{"server0", "parameter_server", "localhost", 0, 0},
-                 {"worker0", "worker", "localhost", 1, 0},
-                 {"reader0", "input_reader", "localhost", 0, 0}};
+  file.actors = {{"server0", Role::kParameterServer, "localhost", 0, 0},
+                 {"worker0", Role::kWorker, "localhost", 1, 0},
+                 {"reader0", Role::kInputReader, "localhost", 0, 0}};
   file.job.net = "lenet";
   file.job.steps = kSteps;
   file.job.batch = kBatch;

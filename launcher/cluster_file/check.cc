@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <set>
 
 #include "actors/codecs/codec.h"
@@ -19,15 +18,6 @@ namespace {
 
 /// Ranks are 16 bits in the counter words of the ternary codec's random numbers.
 constexpr std::int64_t max_ranks = 65536;
-
-struct Role {
-  std::string_view name;
-  std::string_view does;
-};
-constexpr std::array<Role, 4> roles = {{{"parameter_server", "keeps the parameters"},
-                                        {"worker", "computes gradients"},
-                                        {"input_reader", "reads the examples"},
-                                        {"evaluator", "measures precision@1"}}};
 
 class Finisher {
  public:
@@ -96,17 +86,17 @@ class Finisher {
 
   void plan_head() {
     ClusterSection& cluster = file_.cluster;
-    if (cluster.placer == "slurm") {
+    if (cluster.placing().brings_hosts) {
       if (cluster.head.empty()) return;
       return problems_.add(
           draft_.where("cluster.head"),
-          "with placer = \"slurm\" the head is the allocation's first host; remove "
-          "the key");
+          fmt::format("with placer = \"{}\" the head is the allocation's first host; remove "
+                      "the key",
+                      cluster.placer));
     }
-    const bool own_ssh = cluster.placer == "ssh";
     if (cluster.head.empty()) {
       for (const HostSection& host : file_.hosts) {
-        if (own_ssh && !host.ssh.empty()) continue;
+        if (cluster.placing().reached_by_ssh(host)) continue;
         cluster.head = host.name;
         return;
       }
@@ -279,36 +269,34 @@ class Finisher {
                "actors with a type and training roles do not go together yet; write a file for "
                "each");
     }
-    const auto belongs_to = [&](std::string_view key, std::string_view role,
-                                std::string_view whom) {
-      if (table.role == role || !draft_.has(fmt::format("{}.{}", path, key))) return;
-      complain(key, fmt::format("\"actor.{}\" is for {}, not for {}", key, whom,
-                                table.role.empty() ? "types of the program"
-                                                   : fmt::format("the role \"{}\"", table.role)));
-    };
-    belongs_to("ranks", "worker", "workers");
-    belongs_to("shards", "input_reader", "input readers");
-    check_shards(table, complain);
-    if (!table.role.empty() && draft_.has(path + ".args")) {
-      complain("args",
-               fmt::format("\"actor.args\" is for types of the program; the role \"{}\" takes "
-                           "what it needs from [job] and the tables after it",
-                           table.role));
+    for (const RoleFacts& owner : roles()) {
+      const bool given = draft_.has(fmt::format("{}.{}", path, owner.own_key));
+      if (owner.own_key.empty() || owner.role == table.plays() || !given) continue;
+      const std::string role =
+          table.role.empty() ? "types of the program" : fmt::format("the role \"{}\"", table.role);
+      complain(owner.own_key,
+               owner.role == Role::kNone
+                   ? fmt::format("\"actor.{}\" is for {}s; {} takes what it needs from [job] and "
+                                 "the tables after it",
+                                 owner.own_key, owner.words, role)
+                   : fmt::format("\"actor.{}\" is for {}s, not for {}", owner.own_key, owner.words,
+                                 role));
     }
+    check_shards(table, complain);
     check_place(table, path, complain);
   }
 
   /// Each shard has one reader, and every reader one shard.
   template <class Complain>
   void check_shards(const ActorSection& table, Complain complain) {
-    if (table.role != "input_reader" || table.shards == 0) return;
+    if (table.plays() != Role::kInputReader || table.shards == 0) return;
     if (table.shards != table.count) {
       complain("shards", fmt::format("{} shards need as many input readers; \"actor.count\" is {}",
                                      table.shards, table.count));
     }
-    const auto tables =
-        std::count_if(file_.tables.begin(), file_.tables.end(),
-                      [](const ActorSection& other) { return other.role == "input_reader"; });
+    const auto tables = std::count_if(
+        file_.tables.begin(), file_.tables.end(),
+        [](const ActorSection& other) { return other.plays() == Role::kInputReader; });
     if (tables > 1) {
       complain("shards",
                "with shards all input readers are of one [[actor]]; \"actor.hosts\" can name a "
@@ -329,10 +317,11 @@ class Finisher {
                              "remove one of them",
                              key));
       }
-      if (file_.cluster.placer == "slurm") {
+      if (file_.cluster.placing().brings_hosts) {
         return complain("hosts",
-                        "with placer = \"slurm\" nobody knows the hosts yet; ask for cpus, gpus "
-                        "or memory instead");
+                        fmt::format("with placer = \"{}\" nobody knows the hosts yet; ask for "
+                                    "cpus, gpus or memory instead",
+                                    file_.cluster.placer));
       }
       for (const std::string& host : table.hosts) check_host(path + ".hosts", host);
     } else if (table.policy != "spread" && !table.asks_for_resources()) {
@@ -361,7 +350,7 @@ class Finisher {
         check_name(file_.actors[actor].name, fmt::format("actor.{}", i), path_of);
       }
     }
-    if (file_.hosts.empty()) return;  // they come with Slurm's allocation
+    if (file_.hosts.empty()) return;  // they come with an allocation
     Placement placement = place(file_.hosts, file_.tables);
     for (const PlacementProblem& problem : placement.problems) {
       const std::string path = fmt::format("actor.{}", problem.table);
@@ -384,18 +373,18 @@ class Finisher {
   }
 
   void check_roles() {
-    for (const Role& role : roles) {
-      if (file_.count(role.name) > 0) continue;
+    for (const RoleFacts& role : roles()) {
+      if (role.role == Role::kNone || file_.count(role.role) > 0) continue;
       problems_.add({}, fmt::format("no actor has the role \"{0}\", which {1}; add [[actor]] with "
                                     "role = \"{0}\"",
                                     role.name, role.does));
     }
-    if (file_.count("evaluator") <= 1) return;
+    if (file_.count(Role::kEvaluator) <= 1) return;
     for (std::size_t i = draft_.actors.size(); i-- > 0;) {
-      if (draft_.actors[i].role != "evaluator") continue;
+      if (draft_.actors[i].plays() != Role::kEvaluator) continue;
       return problems_.add(
           draft_.where(fmt::format("actor.{}", i)),
-          fmt::format("a job has one evaluator, not {}", file_.count("evaluator")));
+          fmt::format("a job has one evaluator, not {}", file_.count(Role::kEvaluator)));
     }
   }
 

@@ -40,11 +40,10 @@ bool ClusterFile::manages_gpus() const {
 }
 
 bool ClusterFile::talks_tcp() const {
-  if (cluster.transport != "ipc" || cluster.placer == "slurm" || cluster.placer == "join") {
-    return true;
-  }
-  return cluster.placer == "ssh" && std::any_of(hosts.begin(), hosts.end(),
-                                                [](const auto& host) { return !host.ssh.empty(); });
+  const PlacerTraits& placer = cluster.placing();
+  return cluster.transport != "ipc" || placer.others == OtherMachines::kAllButHead ||
+         std::any_of(hosts.begin(), hosts.end(),
+                     [&](const HostSection& host) { return placer.reached_by_ssh(host); });
 }
 
 std::int64_t ClusterFile::ranks() const {
@@ -60,16 +59,29 @@ std::int64_t ClusterFile::shards() const {
   return 0;
 }
 
-std::int64_t ClusterFile::count(std::string_view role) const {
-  std::int64_t found = 0;
-  for (const ActorPlan& actor : actors) found += actor.role == role ? 1 : 0;
-  return found;
+std::int64_t ClusterFile::count(Role role) const {
+  return std::count_if(actors.begin(), actors.end(),
+                       [role](const ActorPlan& actor) { return actor.role == role; });
+}
+
+std::vector<std::string> ClusterFile::names_of(Role role) const {
+  std::vector<std::string> names;
+  for (const ActorPlan& actor : actors) {
+    if (actor.role == role) names.push_back(actor.name);
+  }
+  return names;
 }
 
 std::int64_t processes_on(const ClusterFile& file, const HostSection& host) {
   std::int64_t processes = 1;
   for (const ActorPlan& actor : file.actors) processes += actor.host == host.name ? 1 : 0;
   return host.name == file.cluster.head ? processes + 2 : processes;
+}
+
+bool reads_data(const ClusterFile& file, const HostSection& host) {
+  return std::any_of(file.actors.begin(), file.actors.end(), [&](const ActorPlan& actor) {
+    return actor.host == host.name && facts_of(actor.role).reads_data;
+  });
 }
 
 Result<ClusterFile> read_cluster_file(const std::string& path,

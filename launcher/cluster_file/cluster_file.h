@@ -12,6 +12,8 @@
 #include <string>
 #include <vector>
 
+#include "launcher/cluster_file/placer.h"
+#include "launcher/cluster_file/role.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/result.h"
 
@@ -42,7 +44,7 @@ struct ClusterSection {
   /// The host of the coordinator. Empty: the machine that the command runs on, which is no host of
   /// the file (every one has an `ssh`), or with Slurm the first host of the allocation to come.
   std::string head;
-  std::string placer = "ssh";      ///< "ssh", "local", "slurm" or "join"
+  std::string placer = std::string(placer_traits("").name);
   std::string security = "curve";  ///< "curve" or "none", for tcp
   std::string transport = "ipc";   ///< "ipc", "tcp", or "mixed": ipc within a host, else tcp
   std::optional<PortRange> ports;  ///< none: any free port
@@ -53,6 +55,7 @@ struct ClusterSection {
   std::int64_t nodes = 1;  ///< of the allocation that `up` asks Slurm for
   Duration time{};         ///< ... and how long it may run; 0: as long as the partition lets it
   std::string partition;   ///< ... and where; empty: Slurm's default
+  const PlacerTraits& placing() const { return placer_traits(placer); }
   bool operator==(const ClusterSection&) const = default;
 };
 
@@ -96,6 +99,7 @@ struct ActorSection {
   std::int64_t ranks = 1;
   std::int64_t shards = 0;  ///< of input readers: each holds one of so many parts; 0: all
 
+  Role plays() const { return role_named(role); }
   bool asks_for_resources() const {
     return hosts.empty() && (cpus > 0 || gpus > 0 || memory.count > 0 || !labels.empty());
   }
@@ -104,10 +108,10 @@ struct ActorSection {
 
 /// One actor of the run: [[actor]] tables with a count come out as that many of these, in order.
 struct ActorPlan {
-  std::string name;        ///< unique in the run
-  std::string role;        ///< "parameter_server", "worker", "input_reader", "evaluator", or empty
-  std::string host;        ///< a HostSection's name; empty until hosts are known
-  std::int64_t ranks = 0;  ///< of a worker: how many ranks it hosts; 0 for other roles
+  std::string name;  ///< unique in the run
+  Role role = Role::kNone;
+  std::string host;             ///< a HostSection's name; empty until hosts are known
+  std::int64_t ranks = 0;       ///< of a worker: how many ranks it hosts; 0 for other roles
   std::int64_t first_rank = 0;  ///< of a worker: it hosts [first_rank, first_rank + ranks)
   std::string type = {};        ///< a type of the program; empty where there is a role
   std::string args_json = {};   ///< a JSON object, where there is a type
@@ -225,7 +229,9 @@ struct ClusterFile {
   /// In how many shards the input readers hold the training examples; 0: each holds all.
   std::int64_t shards() const;
   /// How many actors have this role.
-  std::int64_t count(std::string_view role) const;
+  std::int64_t count(Role role) const;
+  /// The names of its actors that have this role.
+  std::vector<std::string> names_of(Role role) const;
   bool operator==(const ClusterFile&) const = default;
 };
 
@@ -235,6 +241,9 @@ constexpr std::int64_t ports_per_process = 2;
 /// The processes that this host has to run: its actors, its node agent, and on the head the
 /// coordinator and the launcher's own.
 std::int64_t processes_on(const ClusterFile& file, const HostSection& host);
+
+/// Whether an actor on this host wants the data set's files.
+bool reads_data(const ClusterFile& file, const HostSection& host);
 
 /// Reads and checks `path`, then applies `overrides` ("gradient.codec=none",
 /// "actor.worker.count=4", "host.0.address=127.0.0.1"; the value in TOML syntax, a bare word taken

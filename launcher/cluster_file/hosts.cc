@@ -71,14 +71,15 @@ std::string host_of(const std::string& ssh) {
 class HostPlanner {
  public:
   HostPlanner(const Draft& draft, Problems& problems)
-      : draft_(draft), problems_(problems), placer_(draft.cluster.placer) {}
+      : draft_(draft), problems_(problems), placer_(draft.cluster.placing()) {}
 
   std::vector<HostSection> plan() && {
-    if (placer_ == "slurm") {
+    if (placer_.brings_hosts) {
       if (!draft_.hosts.empty()) {
         complain(0, "",
-                 "with placer = \"slurm\" the hosts are those of its allocation; remove the "
-                 "[[host]] tables");
+                 fmt::format("with placer = \"{}\" the hosts are those of its allocation; remove "
+                             "the [[host]] tables",
+                             placer_.name));
       }
       return {};
     }
@@ -99,7 +100,7 @@ class HostPlanner {
  private:
   /// Whether `ssh` says where this host is, be it used or not.
   bool names_another(const HostSection& host) const {
-    return placer_ != "local" && !host.ssh.empty();
+    return placer_.others != OtherMachines::kNone && !host.ssh.empty();
   }
 
   void check_twins(std::size_t index, const HostSection& host) {
@@ -111,7 +112,7 @@ class HostPlanner {
                                     "another name",
                                     host.name, problems_.place(there)));
       }
-      const bool same_machine = placer_ == "local" || hosts_[i].ssh == host.ssh;
+      const bool same_machine = placer_.others == OtherMachines::kNone || hosts_[i].ssh == host.ssh;
       if (hosts_[i].address == host.address && !same_machine) {
         return complain(
             index, "address",
@@ -144,13 +145,16 @@ class HostPlanner {
         return complain(index, key,
                         fmt::format("\"{}\" is neither an address nor a name", address));
       }
-      const bool here = placer_ == "local" || (placer_ == "ssh" && host.ssh.empty());
-      if (!here || is_this_machine(address)) continue;
+      const bool elsewhere =
+          placer_.others == OtherMachines::kAllButHead || placer_.reached_by_ssh(host);
+      if (elsewhere || is_this_machine(address)) continue;
       return complain(
           index, key,
-          fmt::format("\"{}\" is not an address of this machine; {}", address,
-                      placer_ == "local" ? "with placer = \"local\" every host is emulated here"
-                                         : "give the host its ssh, e.g. ssh = \"user@host\""));
+          fmt::format(
+              "\"{}\" is not an address of this machine; {}", address,
+              placer_.others == OtherMachines::kNone
+                  ? fmt::format("with placer = \"{}\" every host is emulated here", placer_.name)
+                  : "give the host its ssh, e.g. ssh = \"user@host\""));
     }
   }
 
@@ -171,7 +175,7 @@ class HostPlanner {
 
   const Draft& draft_;
   Problems& problems_;
-  const std::string& placer_;
+  const PlacerTraits& placer_;
   std::vector<HostSection> hosts_;
 };
 
@@ -190,7 +194,7 @@ void check_ports(const Draft& draft, const ClusterFile& file, Problems& problems
   };
   std::map<std::string, Group> groups;  // hosts that share an address to bind
   for (const HostSection& host : file.hosts) {
-    const bool remote = file.cluster.placer == "ssh" && !host.ssh.empty();
+    const bool remote = file.cluster.placing().reached_by_ssh(host);
     Group& group = groups[(remote ? host.ssh : "") + ' ' + host.bind];
     group.hosts += fmt::format("{}\"{}\"", group.hosts.empty() ? "" : ", ", host.name);
     group.processes += processes_on(file, host);

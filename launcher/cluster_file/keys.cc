@@ -38,12 +38,7 @@ Section<ClusterSection> cluster_section() {
            .is_identifier(),
        key("head", &S::head, "the host where the coordinator runs")
            .defaults_to("the first host without ssh; this machine if there is none"),
-       key("placer", &S::placer,
-           "who starts the node agents: ssh (a host without ssh is this machine), local (all hosts "
-           "are "
-           "emulated here), slurm (the hosts are its allocation's), join (whoever runs sterna join "
-           "there)")
-           .one_of({"ssh", "local", "slurm", "join"}),
+       key("placer", &S::placer, placer_help()).one_of(placer_names()),
        key("security", &S::security,
            "encryption of tcp connections; ipc has its own tokens and needs none")
            .one_of({"curve", "none"}),
@@ -116,7 +111,7 @@ Section<ActorSection> actor_section() {
       "the actors: of training at least one of each role, exactly one evaluator; or all of a "
       "program's own types",
       {key("role", &S::role, "what it does in training")
-           .one_of({"parameter_server", "worker", "input_reader", "evaluator"})
+           .one_of(role_names())
            .defaults_to("none; role or type must be given"),
        key("type", &S::type, "instead of a role: an actor type of the program")
            .defaults_to("none")

@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <set>
 #include <tuple>
@@ -17,17 +16,11 @@ namespace sterna::launcher {
 namespace {
 
 /// Where fractions of cores are added up.
-constexpr double rounding = 1e-9;
+constexpr double kRounding = 1e-9;
 
 /// What default names begin with: base0, base1, …
 std::string base_of(const ActorSection& table) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 2> shorter = {
-      {{"parameter_server", "server"}, {"input_reader", "reader"}}};
-  if (table.role.empty()) return table.type;
-  for (const auto& [role, base] : shorter) {
-    if (role == table.role) return std::string(base);
-  }
-  return table.role;
+  return table.type.empty() ? std::string(facts_of(table.plays()).actor) : table.type;
 }
 
 /// "4 cpus, 1 gpu, 2GB of memory, the label "fast""
@@ -65,7 +58,7 @@ struct Room {
     });
   }
   bool has_cpus(double wanted) const {
-    return host->cpus == 0 || cpus + wanted <= static_cast<double>(host->cpus) + rounding;
+    return host->cpus == 0 || cpus + wanted <= static_cast<double>(host->cpus) + kRounding;
   }
   bool has_memory(std::uint64_t wanted) const {
     return host->memory.count == 0 ||
@@ -120,9 +113,9 @@ struct Room {
   }
 };
 
-class Placer {
+class Placing {
  public:
-  Placer(std::span<const HostSection> hosts, std::span<const ActorSection> tables)
+  Placing(std::span<const HostSection> hosts, std::span<const ActorSection> tables)
       : tables_(tables) {
     for (const HostSection& host : hosts) rooms_.emplace_back().host = &host;
     result_.actors = expand(tables);
@@ -293,12 +286,12 @@ std::vector<ActorPlan> expand(std::span<const ActorSection> tables) {
       actor.name = table.name.empty() ? fmt::format("{}{}", base, unnamed[base]++)
                    : table.count > 1  ? fmt::format("{}{}", table.name, n)
                                       : table.name;
-      actor.role = table.role;
+      actor.role = table.plays();
       actor.type = table.type;
-      if (table.role.empty()) actor.args_json = table.args.text;
+      if (actor.role == Role::kNone) actor.args_json = table.args.text;
       actor.cpus = table.cpus;
       actor.memory = table.memory.count;
-      if (table.role == "worker") {
+      if (actor.role == Role::kWorker) {
         actor.ranks = table.ranks;
         actor.first_rank = first_rank;
         first_rank += table.ranks;
@@ -314,7 +307,7 @@ std::vector<ActorPlan> expand(std::span<const ActorSection> tables) {
 }
 
 Placement place(std::span<const HostSection> hosts, std::span<const ActorSection> tables) {
-  return Placer(hosts, tables).place();
+  return Placing(hosts, tables).place();
 }
 
 Result<ClusterFile> place(ClusterFile file, std::vector<HostSection> hosts) {

@@ -6,12 +6,12 @@
 namespace sterna::launcher {
 namespace {
 
-constexpr int format = 1;
+constexpr int kFormat = 1;
 
 Json to_json(const ActorPlan& actor) {
   Json json = {{"name", actor.name}};
   if (actor.type.empty()) {
-    json["role"] = actor.role;
+    json["role"] = facts_of(actor.role).name;
   } else {
     json["type"] = actor.type;
     json["args"] = Json::parse(actor.args_json, nullptr, false);
@@ -36,7 +36,7 @@ Json to_json(const ClusterFile& file, const HostUse& use) {
   return {{"name", use.host.name},
           {"address", use.host.address},
           {"bind", use.host.bind},
-          {"ssh", file.cluster.placer == "ssh" ? use.host.ssh : ""},
+          {"ssh", file.cluster.placing().reached_by_ssh(use.host) ? use.host.ssh : ""},
           {"cpus", use.host.cpus},
           {"cpus_used", use.cpus},
           {"gpus", use.host.gpus},
@@ -53,7 +53,7 @@ Json to_json(const ClusterFile& file, const HostUse& use) {
 
 std::string placement_json(const ClusterFile& file) {
   Json json;
-  json["format"] = format;
+  json["format"] = kFormat;
   json["name"] = file.cluster.name;
   json["placer"] = file.cluster.placer;
   json["placed"] = file.placed();

@@ -13,7 +13,7 @@ namespace sterna::launcher {
 namespace {
 
 /// Of the cell that lists a host's actors, in columns.
-constexpr std::size_t actors_width = 60;
+constexpr std::size_t kActorsWidth = 60;
 
 std::string counted(std::int64_t count, std::string_view what) {
   return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
@@ -101,13 +101,11 @@ std::vector<HostUse> host_uses(const ClusterFile& file) {
 std::string summary(const ClusterFile& file) {
   if (file.trains()) {
     const std::int64_t shards = file.shards();
-    return fmt::format("{}, {} with {}, {}{}, {}; {} of {}",
-                       counted(file.count("parameter_server"), "parameter server"),
-                       counted(file.count("worker"), "worker"), counted(file.ranks(), "rank"),
-                       counted(file.count("input_reader"), "input reader"),
+    const auto have = [&](Role role) { return counted(file.count(role), facts_of(role).words); };
+    return fmt::format("{}, {} with {}, {}{}, {}; {} of {}", have(Role::kParameterServer),
+                       have(Role::kWorker), counted(file.ranks(), "rank"), have(Role::kInputReader),
                        shards > 0 ? " with " + counted(shards, "shard") : "",
-                       counted(file.count("evaluator"), "evaluator"),
-                       counted(file.job.steps, "step"), file.job.net);
+                       have(Role::kEvaluator), counted(file.job.steps, "step"), file.job.net);
   }
   std::vector<std::pair<std::string, std::int64_t>> types;
   for (const ActorPlan& actor : file.actors) {
@@ -141,8 +139,8 @@ std::vector<std::string> placement_lines(const ClusterFile& file) {
     const HostSection& host = use.host;
     rows.push_back({host.name + (use.head ? " (head)" : ""), host.address,
                     host.bind == host.address ? "-" : host.bind,
-                    file.cluster.placer == "ssh" ? host.ssh : "", part_of(use.cpus, host.cpus),
-                    part_of(use.gpus, host.gpus), memory_text(use),
+                    file.cluster.placing().reached_by_ssh(host) ? host.ssh : "",
+                    part_of(use.cpus, host.cpus), part_of(use.gpus, host.gpus), memory_text(use),
                     fmt::format("{}", fmt::join(host.labels, ", ")), std::to_string(use.processes),
                     ports_text(file, use), fmt::format("{}", fmt::join(actors, ", "))});
   }
@@ -156,7 +154,7 @@ std::vector<std::string> placement_lines(const ClusterFile& file) {
                                                {"labels"},
                                                {"processes", true},
                                                {"ports"},
-                                               {"actors", false, actors_width}},
+                                               {"actors", false, kActorsWidth}},
                                               rows);
   if (file.cluster.head.empty()) {
     lines.emplace_back("The coordinator runs on this machine, which is none of the hosts.");

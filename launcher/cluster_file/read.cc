@@ -71,8 +71,8 @@ class Reader {
     }
   }
 
-  /// Without any [[host]] there is this machine, which overrides can then change; with Slurm,
-  /// whose allocation brings the hosts, there is none. An override may name the placer, too.
+  /// Without any [[host]] there is this machine, which overrides can then change, unless the placer
+  /// brings the hosts. An override may name the placer, too.
   void add_default_host(std::span<const std::string> overrides) {
     if (!draft_.hosts.empty()) return;
     std::string placer = draft_.cluster.placer;
@@ -83,7 +83,7 @@ class Reader {
       const std::optional<TomlValue> value = override_value(trimmed(text.substr(equals + 1)));
       if (value && value->get<std::string>()) placer = *value->get<std::string>();
     }
-    if (placer != "slurm") draft_.hosts.emplace_back();
+    if (!placer_traits(placer).brings_hosts) draft_.hosts.emplace_back();
   }
 
   /// One "path=value".

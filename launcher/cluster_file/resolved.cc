@@ -40,17 +40,17 @@ std::string resolved(const ClusterFile& file) {
   const ClusterKeys keys = cluster_keys();
   std::string out;
   append(out, keys.root, RootSection{file.format});
-  const bool slurm = file.cluster.placer == "slurm";  // which says what the hosts are
-  append(out, keys.cluster, file.cluster, slurm ? Names{"head"} : Names{});
+  const bool brought = file.cluster.placing().brings_hosts;
+  append(out, keys.cluster, file.cluster, brought ? Names{"head"} : Names{});
   append(out, keys.program, file.program);
-  if (!slurm) {
+  if (!brought) {
     for (const HostSection& host : file.hosts) append(out, keys.host, host);
   }
   for (const ActorSection& actor : file.tables) {
     Names left_out;
-    if (actor.role != "worker") left_out.push_back("ranks");
-    if (actor.role != "input_reader") left_out.push_back("shards");
-    if (!actor.role.empty()) left_out.push_back("args");
+    for (const RoleFacts& other : roles()) {
+      if (other.role != actor.plays()) left_out.push_back(other.own_key);
+    }
     append(out, keys.actor, actor, left_out);
   }
   if (file.trains()) {

@@ -2,35 +2,55 @@
 // and a training step cost, as figures of one run.
 #include <fmt/format.h>
 
+#include <memory>
+
 #include "launcher/bench/codec/codec.h"
 #include "launcher/bench/exchange/exchange.h"
 #include "launcher/bench/figures.h"
 #include "launcher/bench/train.h"
-#include "launcher/commands/commands.h"
-#include "launcher/text/console.h"
+#include "launcher/commands/command.h"
 #include "launcher/text/json_line.h"
 #include "launcher/text/progress_line.h"
 
 namespace sterna::launcher {
-
 namespace {
 
-void tell(std::string_view what) { fmt::print(stderr, "measuring {}\n", what); }
+struct Options {
+  bool json = false;
+  std::string only;                ///< the parts whose name begins so; empty: all
+  std::string elements = "25.6M";  ///< of "codec" and "exchange"
+  // The rest is of "exchange".
+  std::string link;          ///< "1gbit" between emulated hosts; empty: all on this machine
+  std::int64_t ranks = 2;    ///< ... one host for each
+  std::int64_t servers = 0;  ///< 0: as many as ranks
+  std::string security;      ///< "none" or "curve"; empty: what is worth comparing
+  std::int64_t steps = 24;
+  std::int64_t rounds = 3;
+  std::string gloo;  ///< a script that measures gloo beside it; empty: none
+};
 
-Result<Figures> measure(const BenchOptions& options, const Registry& registry) {
-  if (options.what == "train") return bench_train(registry, tell);
-  if (options.what == "codec") {
-    CodecBenchSetup setup;
-    STERNA_ASSIGN(setup.elements, parse_elements(options.elements));
-    return bench_codec(setup, options.only, tell);
-  }
+BenchProgress progress_to(const Console& console) {
+  return [console](std::string_view what) { console.say(fmt::format("measuring {}", what)); };
+}
+
+Result<Figures> measure_train(const Options& /*options*/, const Context& context) {
+  return bench_train(context.registry, progress_to(context.console));
+}
+
+Result<Figures> measure_codec(const Options& options, const Context& context) {
+  CodecBenchSetup setup;
+  STERNA_ASSIGN(setup.elements, parse_elements(options.elements));
+  return bench_codec(setup, options.only, progress_to(context.console));
+}
+
+Result<Figures> measure_actors(const Options& options, const Context& context) {
   const BenchParts wanted = [&](std::string_view part) {
     const bool is = part.starts_with(options.only);
-    if (is) tell(part);
+    if (is) progress_to(context.console)(part);
     return is;
   };
   STERNA_ASSIGN(Figures figures, bench_in_process(wanted));
-  STERNA_ASSIGN(const Figures between, bench_between_processes(registry, wanted));
+  STERNA_ASSIGN(const Figures between, bench_between_processes(context.registry, wanted));
   figures.insert(between.begin(), between.end());
   if (figures.empty()) {
     return Error{Errc::invalid_argument,
@@ -41,13 +61,13 @@ Result<Figures> measure(const BenchOptions& options, const Registry& registry) {
   return figures;
 }
 
-int print_json(const BenchOptions& options, const Figures& figures) {
-  nlohmann::json json = {{"format", 1}, {"bench", options.what}};
-  for (const auto& [name, value] : figures) json[name] = value;
-  return print_result(json_line(json) + "\n") ? exit_done : exit_failed;
+int print_json(const std::string& name, const Figures& figures, const Console& console) {
+  nlohmann::json json = {{"format", 1}, {"bench", name}};
+  for (const auto& [figure, value] : figures) json[figure] = value;
+  return console.result(json_line(json) + "\n");
 }
 
-Result<ExchangeReport> measure_exchange(const BenchOptions& options, const Registry& registry) {
+Result<ExchangeReport> measure_exchange(const Options& options, const Registry& registry) {
   ExchangeBenchSetup setup;
   STERNA_ASSIGN(setup.shape.elements, parse_elements(options.elements));
   if (!options.link.empty()) {
@@ -69,30 +89,83 @@ Result<ExchangeReport> measure_exchange(const BenchOptions& options, const Regis
   return bench_exchange(registry, setup, [&](std::string_view what) { line.show(what); });
 }
 
-int exchange_command(const BenchOptions& options, const Registry& registry) {
-  const Result<ExchangeReport> measured = measure_exchange(options, registry);
+int exchange(const Options& options, const Context& context) {
+  const Result<ExchangeReport> measured = measure_exchange(options, context.registry);
   if (!measured) {
-    const int exit = report(measured.error());
-    return measured.error().code == Errc::cancelled ? exit_interrupted : exit;
+    const int exit = context.console.report(measured.error());
+    return measured.error().code == Errc::cancelled ? kExitInterrupted : exit;
   }
-  if (options.json) return print_json(options, measured->figures);
+  if (options.json) return print_json("exchange", measured->figures, context.console);
   std::string text;
   for (const std::string& line : measured->lines) text += line + "\n";
-  return print_result(text) ? exit_done : exit_failed;
+  return context.console.result(text);
+}
+
+using Measure = Result<Figures>(const Options&, const Context&);
+
+int show(const std::string& name, Measure* measure, const Options& options,
+         const Context& context) {
+  const Result<Figures> figures = measure(options, context);
+  if (!figures) return context.console.report(figures.error());
+  if (options.json) return print_json(name, *figures, context.console);
+  std::string text;
+  for (const auto& [figure, value] : *figures) {
+    text +=
+        fmt::format("{:<44} {:>14}\n", figure,
+                    value >= 1000 ? fmt::format("{:.0f}", value) : fmt::format("{:.4g}", value));
+  }
+  return context.console.result(text);
+}
+
+std::vector<Argument> exchange_arguments(Options& o) {
+  using Range = std::pair<std::int64_t, std::int64_t>;
+  return {{"--link", &o.link,
+           "Between a host for each rank, emulated and shaped in both directions, e.g. 1gbit; "
+           "needs root. Default: all on this machine, over ipc and tcp",
+           "RATE"},
+          {"--ranks", &o.ranks, "Workers with a rank each", "N", false, true, Range{2, 64}},
+          {"--servers", &o.servers, "Beside the ranks; default: as many", "N", false, false,
+           Range{1, 64}},
+          {.name = "--security",
+           .into = &o.security,
+           .help = "Only over tcp that is so",
+           .type = "none|curve",
+           .choices = {"none", "curve"}},
+          {"--steps", &o.steps, "Of each run; the first four are not measured", "N", false, true,
+           Range{2, 100000}},
+          {"--rounds", &o.rounds, "Of all contenders in turn", "N", false, true, Range{1, 1000}},
+          {"--gloo", &o.gloo, "tests/bench/gloo_allreduce.py: gloo's all-reduce beside them",
+           "SCRIPT"}};
 }
 
 }  // namespace
 
-int bench_command(const BenchOptions& options, const Registry& registry) {
-  if (options.what == "exchange") return exchange_command(options, registry);
-  const Result<Figures> figures = measure(options, registry);
-  if (!figures) return report(figures.error());
-  if (options.json) return print_json(options, *figures);
-  for (const auto& [name, value] : *figures) {
-    fmt::print("{:<44} {:>14}\n", name,
-               value >= 1000 ? fmt::format("{:.0f}", value) : fmt::format("{:.4g}", value));
-  }
-  return exit_done;
+Command bench_command() {
+  const auto o = std::make_shared<Options>();
+  const Argument json = {"--json", &o->json, "Print one line of JSON at the end"};
+  const Argument only = {"--only", &o->only, "Measure the parts whose name begins so", "NAME"};
+  const Argument elements = {"--elements", &o->elements, "Of the gradient tensor",
+                             "N",          false,        true};
+  const auto shown = [o](const char* name, Measure* measure) {
+    return [=](const Context& context) { return show(name, measure, *o, context); };
+  };
+  std::vector<Argument> of_exchange = {json, only, elements};
+  for (Argument& argument : exchange_arguments(*o)) of_exchange.push_back(std::move(argument));
+  return {
+      .name = "bench",
+      .help = "Measure this machine",
+      .parts = {
+          {"actors",
+           "Asks per second, beside raw ZeroMQ",
+           {json, only},
+           shown("actors", measure_actors)},
+          {"codec",
+           "Ternary codec, beside reading memory",
+           {json, only, elements},
+           shown("codec", measure_codec)},
+          {"exchange", "Steps that only move gradients", std::move(of_exchange),
+           [o](const Context& context) { return exchange(*o, context); }},
+          {"train", "A step with actors over one without", {json}, shown("train", measure_train)}}};
 }
 
 }  // namespace sterna::launcher

@@ -4,18 +4,32 @@
 
 #include "launcher/cluster_file/cluster_file.h"
 #include "launcher/cluster_file/placement_view.h"
-#include "launcher/commands/commands.h"
-#include "launcher/text/console.h"
+#include "launcher/commands/file_arguments.h"
 
 namespace sterna::launcher {
+namespace {
 
-int check_command(const CheckOptions& options) {
-  const Result<ClusterFile> file = read_cluster_file(options.file, options.overrides);
-  if (!file) return report(file.error());
-  if (options.json) return print_result(placement_json(*file) + "\n") ? exit_done : exit_failed;
-  std::string text = fmt::format("{}: good. {}\n", options.file, summary(*file));
+struct Options {
+  GivenFile given;
+  bool json = false;
+};
+
+int check(const Options& options, const Console& console) {
+  const Result<ClusterFile> file = read_cluster_file(options.given.file, options.given.overrides);
+  if (!file) return console.report(file.error());
+  if (options.json) return console.result(placement_json(*file) + "\n");
+  std::string text = fmt::format("{}: good. {}\n", options.given.file, summary(*file));
   for (const std::string& line : placement_lines(*file)) text += line + "\n";
-  return print_result(text) ? exit_done : exit_failed;
+  return console.result(text);
+}
+
+}  // namespace
+
+Command check_command() {
+  const auto o = std::make_shared<Options>();
+  return {"check", "Check a cluster file and show who runs where; start nothing",
+          with_file(o->given, {{"--json", &o->json, "Print the placement as one line of JSON"}}),
+          [o](const Context& context) { return check(*o, context.console); }};
 }
 
 }  // namespace sterna::launcher

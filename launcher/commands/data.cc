@@ -1,23 +1,36 @@
 // sterna data make|fetch|split: data sets on this machine.
 #include <fmt/format.h>
 
+#include <memory>
+
 #include "input/digits/digits.h"
 #include "input/fetch/fetch.h"
 #include "input/place/data_shard.h"
 #include "input/place/data_source.h"
-#include "launcher/commands/commands.h"
-#include "launcher/text/console.h"
+#include "launcher/commands/command.h"
 #include "launcher/text/environment.h"
 #include "launcher/text/progress_line.h"
 #include "launcher/text/text_format.h"
 
 namespace sterna::launcher {
-int data_make_command(const DataMakeOptions& options) {
+namespace {
+
+struct Options {
+  std::string folder;  ///< read by split, else written; of fetch empty: ~/.cache/sterna
+  std::uint64_t seed = 1;
+  std::int64_t train = 60000;
+  std::int64_t test = 10000;
+  std::vector<std::string> mirrors;  ///< empty: the public ones
+  std::int64_t shards = 0;
+  std::string into;
+};
+
+int make_digits(const Options& options, const Console& console) {
   const SteadyClock clock;
   Result<void> made;
   {
     ProgressLine line(clock);
-    made = input::make_digits(options.out,
+    made = input::make_digits(options.folder,
                               {.seed = options.seed,
                                .train = static_cast<std::size_t>(options.train),
                                .test = static_cast<std::size_t>(options.test)},
@@ -27,21 +40,20 @@ int data_make_command(const DataMakeOptions& options) {
                                                       thousands(static_cast<std::int64_t>(total))));
                               });
   }
-  if (!made) return report(made.error());
-  fmt::print(
-      "{}: {} digits to train on and {} to test on; use them with sterna run FILE --data {}\n",
-      options.out, thousands(options.train), thousands(options.test), options.out);
-  return exit_done;
+  if (!made) return console.report(made.error());
+  return console.result(fmt::format(
+      "{0}: {1} digits to train on and {2} to test on; use them with sterna run FILE --data {0}\n",
+      options.folder, thousands(options.train), thousands(options.test)));
 }
 
-int data_fetch_command(const DataFetchOptions& options) {
+int fetch_mnist(const Options& options, const Console& console) {
   input::FetchOptions fetch;
-  fetch.dir = options.dir;
-  if (options.dir.empty()) {
+  fetch.dir = options.folder;
+  if (options.folder.empty()) {
     const auto cache = input::cache_directory(environment);
     if (!cache) {
-      return report({Errc::invalid_argument,
-                     "there is no $HOME to keep the data in; say where with --dir DIR"});
+      return console.report({Errc::invalid_argument,
+                             "there is no $HOME to keep the data in; say where with --dir DIR"});
     }
     fetch.dir = *cache / "mnist";
   }
@@ -55,19 +67,63 @@ int data_fetch_command(const DataFetchOptions& options) {
     };
     fetched = input::fetch_mnist(fetch);
   }
-  if (!fetched) return report(fetched.error());
-  fmt::print("{}: MNIST is complete, its sums are right\n", fetch.dir.string());
-  return exit_done;
+  if (!fetched) return console.report(fetched.error());
+  return console.result(
+      fmt::format("{}: MNIST is complete, its sums are right\n", fetch.dir.string()));
 }
 
-int data_split_command(const DataSplitOptions& options) {
+int split(const Options& options, const Console& console) {
   const auto shards = static_cast<std::uint32_t>(options.shards);
-  const Result<void> split = input::split_data(options.from, shards, options.into);
-  if (!split) return report(split.error());
-  fmt::print(
-      "{}: {} shards of {}; reader k reads shard-k-of-{} there, or in its host's `data` folder\n",
-      options.into, shards, options.from, shards);
-  return exit_done;
+  const Result<void> split = input::split_data(options.folder, shards, options.into);
+  if (!split) return console.report(split.error());
+  return console.result(fmt::format(
+      "{0}: {1} shards of {2}; reader k reads shard-k-of-{1} there, or in its host's `data` "
+      "folder\n",
+      options.into, shards, options.folder));
+}
+
+}  // namespace
+
+Command data_command() {
+  const auto o = std::make_shared<Options>();
+  constexpr std::pair<std::int64_t, std::int64_t> kExamples = {1, 10'000'000};
+  const auto called = [o](int (*function)(const Options&, const Console&)) {
+    return [o, function](const Context& context) { return function(*o, context.console); };
+  };
+  const Command digits = {
+      "digits",
+      "Draw handwritten-looking digits, in MNIST's format",
+      {{.name = "--out",
+        .into = &o->folder,
+        .help = "The folder to write",
+        .type = "DIR",
+        .required = true},
+       {.name = "--seed",
+        .into = &o->seed,
+        .help = "Same seed, same digits",
+        .shows_default = true},
+       {"--train", &o->train, "Examples to train on", "N", false, true, kExamples},
+       {"--test", &o->test, "Examples to test on", "N", false, true, kExamples}},
+      called(make_digits)};
+  const Command mnist = {
+      "mnist",
+      "MNIST's four files, their sums checked",
+      {{"--dir", &o->folder, "Where to put them; default ~/.cache/sterna", "DIR"},
+       {"--mirror", &o->mirrors, "Where to get them; several are tried in order", "URL"}},
+      called(fetch_mnist)};
+  const Command split_command = {
+      "split",
+      "Cut a data set into shards, one for each input reader",
+      {{"folder", &o->folder, "The folder of the whole data set", "FOLDER", true},
+       {"--shards", &o->shards, "How many: the input readers' count", "N", true, false,
+        std::pair<std::int64_t, std::int64_t>{1, input::kMostShards}},
+       {"--into", &o->into, "Where shard-0-of-N, ... are written", "DIR", true}},
+      called(split)};
+  return {.name = "data",
+          .help = "Make, fetch or split a data set",
+          .parts = {{.name = "make", .help = "Make a data set on this machine", .parts = {digits}},
+                    {.name = "fetch", .help = "Download a data set", .parts = {mnist}},
+                    split_command}};
 }
 
 }  // namespace sterna::launcher

@@ -10,14 +10,13 @@
 #include <filesystem>
 
 #include "launcher/cluster_file/cluster_file.h"
-#include "launcher/commands/commands.h"
+#include "launcher/commands/file_arguments.h"
 #include "launcher/doctor/checks.h"
 #include "launcher/doctor/host_probe.h"
 #include "launcher/doctor/report.h"
 #include "launcher/hosts/bundle_archive.h"
 #include "launcher/hosts/host_plan.h"
 #include "launcher/hosts/host_shell.h"
-#include "launcher/text/console.h"
 #include "runtime/loop/signal_watch.h"
 #include "runtime/transport/numeric_address.h"
 
@@ -27,15 +26,22 @@ namespace {
 /// As findings call the machine that the command is typed on.
 constexpr const char* kHere = "(here)";
 
+struct DoctorOptions {
+  GivenFile given;
+  bool no_ship = false;    ///< only what a shell tells
+  bool bandwidth = false;  ///< between the hosts, too
+  bool json = false;
+};
+
 class Doctor {
  public:
-  Doctor(const DoctorOptions& options, const Registry& registry, ClusterFile file)
+  Doctor(const DoctorOptions& options, const Context& context, ClusterFile file)
       : options_(options),
-        registry_(registry),
+        context_(context),
         file_(std::move(file)),
         interrupt_(machine_.loop(), SIGINT, [this] { interrupt(); }),
         terminate_(machine_.loop(), SIGTERM, [this] { interrupt(); }) {
-    report_.file = options.file;
+    report_.file = options.given.file;
     for (const HostSection& host : file_.hosts) report_.hosts.push_back(host.name);
   }
 
@@ -56,7 +62,7 @@ class Doctor {
     program_.libc = std::string("glibc ") + ::gnu_get_libc_version();
     look_up_names();
     if (!has_remote_hosts(file_)) return;
-    say("getting ready what would be put on the hosts");
+    context_.console.say("getting ready what would be put on the hosts");
     Result<RemoteBundle> bundle = archived_bundle(file_.program.path);
     if (!bundle) {
       report_.findings.push_back(finding_of(kHere, "program", bundle.error().message));
@@ -83,8 +89,8 @@ class Doctor {
   }
 
   void look_at_hosts() {
-    say(fmt::format("looking at {} host{} over ssh", file_.hosts.size(),
-                    file_.hosts.size() == 1 ? "" : "s"));
+    context_.console.say(fmt::format("looking at {} host{} over ssh", file_.hosts.size(),
+                                     file_.hosts.size() == 1 ? "" : "s"));
     std::vector<ShellQuestion> questions;
     for (const HostSection& host : file_.hosts) {
       questions.push_back({host.name, is_remote(file_, host) ? host.ssh : "",
@@ -107,6 +113,7 @@ class Doctor {
       return;
     }
     HostProbeOptions how;
+    how.console = context_.console;
     how.file = file_;
     how.bandwidth = options_.bandwidth;
     std::erase_if(how.file.hosts, [this](const HostSection& host) { return cannot_start(host); });
@@ -120,7 +127,7 @@ class Doctor {
       }
       how.bundle = std::move(bundle).value();
     }
-    HostProbe probe(machine_, registry_, std::move(how), report_);
+    HostProbe probe(machine_, context_.registry, std::move(how), report_);
     probe_ = &probe;
     probe.run();
     probe_ = nullptr;
@@ -140,7 +147,7 @@ class Doctor {
   }
 
   const DoctorOptions& options_;
-  const Registry& registry_;
+  const Context& context_;
   const ClusterFile file_;
   RealMachine machine_;
   bool interrupted_ = false;
@@ -153,23 +160,36 @@ class Doctor {
   DoctorReport report_;
 };
 
-}  // namespace
-
-int doctor_command(const DoctorOptions& options, const Registry& registry) {
-  Result<ClusterFile> file = read_cluster_file(options.file, options.overrides);
-  if (!file) return report(file.error());
+int doctor(const DoctorOptions& options, const Context& context) {
+  const Console& console = context.console;
+  Result<ClusterFile> file = read_cluster_file(options.given.file, options.given.overrides);
+  if (!file) return console.report(file.error());
   if (!file->placed()) {
-    say(
+    console.say(
         fmt::format("{}: its hosts are not known before its allocation is there; `sterna doctor` "
                     "looks at the [[host]] tables of a file",
-                    options.file));
-    return exit_bad_input;
+                    options.given.file));
+    return kExitBadInput;
   }
-  const DoctorReport found = Doctor(options, registry, std::move(file).value()).run();
+  const DoctorReport found = Doctor(options, context, std::move(file).value()).run();
   const std::string text = options.json ? doctor_json(found) + "\n" : doctor_text(found);
-  if (!print_result(text)) return exit_failed;
-  if (found.interrupted) return exit_interrupted;
-  return found.well() ? exit_done : exit_failed;
+  if (!console.print_result(text)) return kExitFailed;
+  if (found.interrupted) return kExitInterrupted;
+  return found.well() ? kExitDone : kExitFailed;
+}
+
+}  // namespace
+
+Command doctor_command() {
+  const auto o = std::make_shared<DoctorOptions>();
+  return {"doctor", "Look for what would go wrong on a file's hosts",
+          with_file(
+              o->given,
+              {{"--no-ship", &o->no_ship,
+                "Only what a shell can tell: put nothing on the hosts, start nothing there"},
+               {"--bandwidth", &o->bandwidth, "Measure how fast the hosts send to each other, too"},
+               {"--json", &o->json, "Print what was found as one line of JSON"}}),
+          [o](const Context& context) { return doctor(*o, context); }};
 }
 
 }  // namespace sterna::launcher

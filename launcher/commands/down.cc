@@ -8,13 +8,11 @@
 #include <set>
 
 #include "launcher/cluster_file/cluster_file.h"
-#include "launcher/commands/commands.h"
-#include "launcher/commands/slurm_run.h"
+#include "launcher/commands/visit.h"
 #include "launcher/hosts/host_plan.h"
 #include "launcher/past/elsewhere.h"
 #include "launcher/past/leftovers.h"
-#include "launcher/past/run_visitor.h"
-#include "launcher/text/console.h"
+#include "launcher/past/queued_run.h"
 #include "launcher/text/json_line.h"
 #include "runtime/loop/signal_watch.h"
 
@@ -26,13 +24,19 @@ constexpr Duration kPatience = std::chrono::seconds(5);
 constexpr Duration kEndingTakes = std::chrono::seconds(60);
 constexpr Duration kVanishing = std::chrono::seconds(5);
 
+struct DownOptions : VisitOptions {
+  std::string file;  ///< whatever runs on the hosts of that file
+  bool all = false;  ///< every run known here
+};
+
 struct Down {
   std::string id;
   std::optional<Stopped> stopped;  ///< none: nobody was there to ask
   std::uint32_t killed = 0;        ///< by force, on the hosts
   std::uint32_t left = 0;
   std::size_t hosts = 0;
-  std::string job;  ///< of a run that Slurm kept
+  std::string queue;  ///< of a run that one kept, with the job
+  std::string job;
   std::vector<std::string> errors;
 };
 
@@ -70,7 +74,7 @@ void ask_head_for_end(RealMachine& machine, RunState& state) {
   state.exit = *exit;
 }
 
-Down end(RealMachine& machine, const RunStates& states, RunState state) {
+Down end(RealMachine& machine, const RunStates& states, RunState state, const Console& console) {
   Down down;
   down.id = state.id;
   if (auto visitor = RunVisitor::visit(machine, state, kPatience)) {
@@ -83,10 +87,11 @@ Down end(RealMachine& machine, const RunStates& states, RunState state) {
       down.errors.push_back(stopped.error().message);
     }
   }
-  if (!state.slurm_job.empty()) {
-    // Its nodes are Slurm's to look at.
-    const Result<void> gone = end_slurm_job(machine, state.slurm_job);
+  if (const JobQueue* queue = queue_of(state)) {
+    // Its nodes are the queue's to look at.
+    const Result<void> gone = queue->end(machine, state.slurm_job);
     if (!gone) down.errors.push_back(gone.error().message);
+    down.queue = queue->name();
     down.job = state.slurm_job;
   } else {
     verify(machine, hosts_of(state), state.run, down.stopped ? kVanishing : Duration::zero(), down);
@@ -96,10 +101,11 @@ Down end(RealMachine& machine, const RunStates& states, RunState state) {
   if (state.ended.empty()) {
     if (state.detached && down.errors.empty() && down.left == 0) {
       state.ended = "ended by sterna down";
-      state.exit = exit_interrupted;
+      state.exit = kExitInterrupted;
       ask_head_for_end(machine, state);
       state.operators.clear();
-      if (const Result<void> written = states.write(state); !written) say(written.error().message);
+      if (const Result<void> written = states.write(state); !written)
+        console.say(written.error().message);
     } else if (down.errors.empty() && down.left == 0) {
       states.remove(state.id);
     }
@@ -107,7 +113,7 @@ Down end(RealMachine& machine, const RunStates& states, RunState state) {
   return down;
 }
 
-int tell(const Down& down, bool json) {
+int tell(const Down& down, bool json, const Console& console) {
   const bool clean = down.left == 0 && down.errors.empty();
   if (json) {
     const Json line = {{"format", 1},
@@ -117,7 +123,7 @@ int tell(const Down& down, bool json) {
                        {"left", down.left},
                        {"hosts", down.hosts},
                        {"errors", down.errors}};
-    if (!print_result(json_line(line) + "\n")) return exit_failed;
+    if (!console.print_result(json_line(line) + "\n")) return kExitFailed;
   } else {
     std::string text = down.id + ": ";
     if (down.stopped) {
@@ -130,7 +136,7 @@ int tell(const Down& down, bool json) {
     }
     if (down.killed > 0) text += fmt::format("; {} processes killed that were left", down.killed);
     if (!down.job.empty()) {
-      if (clean) text += fmt::format("; Slurm has nothing of job {} any more", down.job);
+      if (clean) text += fmt::format("; {} has nothing of job {} any more", down.queue, down.job);
     } else if (clean) {
       text +=
           fmt::format("; nothing is left on {} {}", down.hosts, down.hosts == 1 ? "host" : "hosts");
@@ -139,10 +145,10 @@ int tell(const Down& down, bool json) {
     } else {
       text += "; not every host could be asked whether something is left";
     }
-    if (!print_result(text + "\n")) return exit_failed;
+    if (!console.print_result(text + "\n")) return kExitFailed;
   }
-  for (const std::string& error : down.errors) say(error);
-  return clean ? exit_done : exit_failed;
+  for (const std::string& error : down.errors) console.say(error);
+  return clean ? kExitDone : kExitFailed;
 }
 
 bool known_here(const RunStates& states, const std::string& run) {
@@ -153,11 +159,11 @@ bool known_here(const RunStates& states, const std::string& run) {
 }
 
 /// --file FILE: what runs on its hosts, whether it is known here or not.
-int down_by_file(const VisitOptions& options) {
+int down_by_file(const DownOptions& options, const Console& console) {
   const Result<ClusterFile> file = read_cluster_file(options.file);
-  if (!file) return report(file.error());
+  if (!file) return console.report(file.error());
   const Result<RunStates> states = RunStates::of_user();
-  if (!states) return report(states.error());
+  if (!states) return console.report(states.error());
   std::vector<StateHost> hosts;
   bool here = false;
   for (const HostSection& host : file->hosts) {
@@ -174,8 +180,8 @@ int down_by_file(const VisitOptions& options) {
   for (const HostProcess& process : found) {
     if (process.name == "node-" + process.host) runs[process.run].insert(process.host);
   }
-  for (const std::string& error : all.errors) say(error);
-  int worst = all.errors.empty() ? exit_done : exit_failed;
+  for (const std::string& error : all.errors) console.say(error);
+  int worst = all.errors.empty() ? kExitDone : kExitFailed;
   // Runs of other files are none of this one's business.
   for (const RunState& state : states->all()) {
     const std::string path = std::filesystem::absolute(options.file).lexically_normal().string();
@@ -191,13 +197,13 @@ int down_by_file(const VisitOptions& options) {
     for (const auto& [run, on] : runs) {
       found += fmt::format("{}{} (on {})", found.empty() ? "" : ", ", run, fmt::join(on, " "));
     }
-    say(fmt::format(
+    console.say(fmt::format(
         "on these hosts there is {}; to end one whatever it is: sterna down RUN --file {}", found,
         options.file));
-    return exit_bad_input;
+    return kExitBadInput;
   }
   if (runs.empty()) {
-    say(fmt::format("nothing runs on the hosts of {}", options.file));
+    console.say(fmt::format("nothing runs on the hosts of {}", options.file));
     return worst;
   }
   for (const auto& [hex, on] : runs) {
@@ -208,55 +214,64 @@ int down_by_file(const VisitOptions& options) {
                                     [&](const RunState& each) { return each.run == run; });
     Down down;
     if (state != known.end()) {
-      down = end(machine, *states, *state);
+      down = end(machine, *states, *state, console);
     } else {
       down.id = hex;
       verify(machine, hosts, run, Duration::zero(), down);
     }
-    worst = std::max(worst, tell(down, options.json));
+    worst = std::max(worst, tell(down, options.json, console));
+  }
+  return worst;
+}
+
+int down(const DownOptions& options, const Console& console) {
+  if (!options.via.empty()) {
+    std::vector<std::string> words = words_for("down", options);
+    if (options.all) words.emplace_back("--all");
+    return run_via({options.via}, words, console);
+  }
+  if (!options.file.empty()) return down_by_file(options, console);
+  const Result<RunStates> states = RunStates::of_user();
+  if (!states) return console.report(states.error());
+  std::vector<RunState> wanted;
+  if (options.all) {
+    wanted = states->all();
+    std::erase_if(wanted, [](const RunState& state) { return !state.ended.empty(); });
+    if (wanted.empty()) console.say("no run goes on");
+  } else {
+    const Result<RunState> state = states->find(options.run);
+    if (!state) {
+      if (options.run.empty() && state.error().code == Errc::not_found) {
+        console.say("no run goes on");
+        return kExitDone;
+      }
+      return console.report(state.error());
+    }
+    if (!state->ended.empty()) {
+      console.say(fmt::format("{} has ended already: {}", state->id, state->ended));
+      return kExitDone;
+    }
+    wanted.push_back(*state);
+  }
+  RealMachine machine;
+  int worst = kExitDone;
+  for (RunState& state : wanted) {
+    worst = std::max(worst,
+                     tell(end(machine, *states, std::move(state), console), options.json, console));
   }
   return worst;
 }
 
 }  // namespace
 
-int down_command(const VisitOptions& options) {
-  if (!options.via.empty()) {
-    std::vector<std::string> words = {"down"};
-    if (options.json) words.emplace_back("--json");
-    if (options.all) words.emplace_back("--all");
-    if (!options.run.empty()) words.push_back(options.run);
-    return run_via({options.via}, words);
-  }
-  if (!options.file.empty()) return down_by_file(options);
-  const Result<RunStates> states = RunStates::of_user();
-  if (!states) return report(states.error());
-  std::vector<RunState> wanted;
-  if (options.all) {
-    wanted = states->all();
-    std::erase_if(wanted, [](const RunState& state) { return !state.ended.empty(); });
-    if (wanted.empty()) say("no run goes on");
-  } else {
-    const Result<RunState> state = states->find(options.run);
-    if (!state) {
-      if (options.run.empty() && state.error().code == Errc::not_found) {
-        say("no run goes on");
-        return exit_done;
-      }
-      return report(state.error());
-    }
-    if (!state->ended.empty()) {
-      say(fmt::format("{} has ended already: {}", state->id, state->ended));
-      return exit_done;
-    }
-    wanted.push_back(*state);
-  }
-  RealMachine machine;
-  int worst = exit_done;
-  for (RunState& state : wanted) {
-    worst = std::max(worst, tell(end(machine, *states, std::move(state)), options.json));
-  }
-  return worst;
+Command down_command() {
+  const auto o = std::make_shared<DownOptions>();
+  return {"down", "End a run, and make sure that nothing of it is left",
+          visit_arguments(
+              *o, {run_argument(o->run),
+                   {"--all", &o->all, "Every run known here"},
+                   {"--file", &o->file, "Whatever runs on the hosts of this file", "FILE"}}),
+          [o](const Context& context) { return down(*o, context.console); }};
 }
 
 }  // namespace sterna::launcher

@@ -1,16 +1,20 @@
-// sterna help keys: the cluster file's keys.
-#include <cstdio>
-
+// sterna help keys: the cluster file's keys. (Help on a command is the parser's, cli.cc.)
 #include "launcher/cluster_file/keys.h"
-#include "launcher/commands/commands.h"
-#include "launcher/text/console.h"
+#include "launcher/commands/command.h"
 
 namespace sterna::launcher {
 
-int help_keys_command(const HelpKeysOptions& options) {
-  const std::string text = options.markdown ? keys_as_markdown() : keys_as_text();
-  const bool written = std::fputs(text.c_str(), stdout) >= 0 && std::fflush(stdout) == 0;
-  return written ? exit_done : exit_failed;
+Command help_command() {
+  const auto markdown = std::make_shared<bool>(false);
+  const Command keys = {
+      "keys",
+      "Every key of a cluster file",
+      {{"--markdown", markdown.get(), "As a Markdown table"}},
+      [markdown](const Context& context) {
+        return context.console.result(*markdown ? keys_as_markdown() : keys_as_text());
+      }};
+  return {
+      .name = "help", .help = "Help on a command, or on the cluster file's keys", .parts = {keys}};
 }
 
 }  // namespace sterna::launcher

@@ -3,29 +3,50 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <memory>
 #include <vector>
 
-#include "launcher/commands/commands.h"
-#include "launcher/text/console.h"
+#include "launcher/commands/command.h"
 #include "runtime/host/process_names.h"
 #include "runtime/remote/join_placer.h"
 
 namespace sterna::launcher {
+namespace {
 
-int join_command(const JoinOptions& options) {
-  const int file = ::open(options.file.c_str(), O_RDONLY | O_CLOEXEC);
-  if (file < 0) return report(system_error(options.file, errno));
-  const Result<Bootstrap> bootstrap = read_bootstrap_file(file, options.file);
-  if (!bootstrap) return report(bootstrap.error());
+/// Becomes the node agent; returns only when it cannot. `path` is RUN_DIR/join/HOST of a run.
+int join(const std::string& path, const Console& console) {
+  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return console.report(system_error(path, errno));
+  const Result<Bootstrap> bootstrap = read_bootstrap_file(file, path);
+  if (!bootstrap) return console.report(bootstrap.error());
   // The same process under its name in the run, so that everybody can tell whose it is.
   std::vector<std::string> words = child_arguments(bootstrap->identity.name, bootstrap->run, 0);
   std::vector<char*> argv;
   argv.reserve(words.size() + 1);
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
-  if (::dup2(file, STDIN_FILENO) < 0) return report(system_error(options.file, errno));
+  if (::dup2(file, STDIN_FILENO) < 0) return console.report(system_error(path, errno));
   ::execv("/proc/self/exe", argv.data());
-  return report(system_error("cannot become the node agent", errno));
+  return console.report(system_error("cannot become the node agent", errno));
+}
+
+}  // namespace
+
+Command join_command() {
+  const auto file = std::make_shared<std::string>();
+  return {.name = "join",
+          .help = "Be a host's node agent, under a supervisor of your own",
+          .arguments = {{.name = "FILE",
+                         .into = file.get(),
+                         .help = "The run's file for this host, RUN_DIR/join/HOST",
+                         .required = true}},
+          .run = [file](const Context& context) { return join(*file, context.console); },
+          .examples =
+              "\nWith placer = \"join\" `sterna run` and `sterna up` write a file for each host "
+              "and wait.\n"
+              "It holds secrets: bring it there unread by others (mode 0600). SIGTERM ends the "
+              "node\n"
+              "politely; without a word from the run for cluster.lease it ends with exit code 3."};
 }
 
 }  // namespace sterna::launcher

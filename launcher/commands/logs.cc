@@ -9,10 +9,8 @@
 #include <fstream>
 #include <map>
 
-#include "launcher/commands/commands.h"
+#include "launcher/commands/visit.h"
 #include "launcher/past/elsewhere.h"
-#include "launcher/past/run_visitor.h"
-#include "launcher/text/console.h"
 #include "launcher/text/duration_text.h"
 #include "launcher/text/json_line.h"
 #include "launcher/text/text_format.h"
@@ -23,6 +21,12 @@ namespace {
 
 constexpr Duration kPatience = std::chrono::seconds(5);
 constexpr Duration kFollowInterval = std::chrono::milliseconds(500);
+
+struct LogsOptions : VisitOptions {
+  std::string actor;  ///< empty: all
+  std::string since;  ///< a duration before now, "10m"; empty: from the beginning
+  bool follow = false;
+};
 
 /// The lines of one process's log, as they come.
 class Lines {
@@ -73,14 +77,15 @@ Result<std::string> stamp_of(const std::string& since) {
   return fmt::format("{:%Y-%m-%dT%H:%M:%S}", fmt::gmtime(then));
 }
 
-bool print(const std::vector<std::string>& lines) {
+bool print(const std::vector<std::string>& lines, const Console& console) {
   std::string text;
   for (const std::string& line : lines) text += line + "\n";
-  return text.empty() || print_result(text);
+  return text.empty() || console.print_result(text);
 }
 
 /// Of a run that is over: what its directory holds.
-int from_directory(const RunState& state, const LogsOptions& options, const std::string& since) {
+int from_directory(const RunState& state, const LogsOptions& options, const std::string& since,
+                   const Console& console) {
   std::vector<std::string> lines;
   std::error_code failed;
   bool any = false;
@@ -99,18 +104,20 @@ int from_directory(const RunState& state, const LogsOptions& options, const std:
     Lines(name).take(text, lines, options, since);
   }
   if (!any) {
-    return report({Errc::not_found, fmt::format("{}/logs has no log of {}", state.run_directory,
-                                                options.actor.empty() ? "anyone" : options.actor)});
+    return console.report(
+        {Errc::not_found, fmt::format("{}/logs has no log of {}", state.run_directory,
+                                      options.actor.empty() ? "anyone" : options.actor)});
   }
-  return print(lines) ? exit_done : exit_failed;
+  return print(lines, console) ? kExitDone : kExitFailed;
 }
 
-int follow(RunVisitor& visitor, const LogsOptions& options, const std::string& since) {
+int follow(RunVisitor& visitor, const LogsOptions& options, const std::string& since,
+           const Console& console) {
   std::map<std::string, Lines> logs;
   while (true) {
     const Result<Overview> overview = visitor.look();
     if (!overview)
-      return visitor.interrupted() || options.follow ? exit_done : report(overview.error());
+      return visitor.interrupted() || options.follow ? kExitDone : console.report(overview.error());
     bool known = options.actor.empty();
     std::vector<std::string> lines;
     for (const ProcessStatus& member : overview->members) {
@@ -128,11 +135,12 @@ int follow(RunVisitor& visitor, const LogsOptions& options, const std::string& s
       }
     }
     if (!known) {
-      return report({Errc::not_found, fmt::format("the run has no process \"{}\"", options.actor)});
+      return console.report(
+          {Errc::not_found, fmt::format("the run has no process \"{}\"", options.actor)});
     }
-    if (!print(lines)) return exit_failed;
+    if (!print(lines, console)) return kExitFailed;
     if (!options.follow || !visitor.pause(kFollowInterval) || visitor.interrupted()) {
-      return exit_done;
+      return kExitDone;
     }
   }
 }
@@ -148,22 +156,20 @@ std::vector<std::string> words_for(const LogsOptions& options) {
 }
 
 /// Of a run that is over, or does not answer: what its directory holds, on the head.
-int from_head(const RunState& state, LogsOptions options, const std::string& since) {
+int from_head(const RunState& state, LogsOptions options, const std::string& since,
+              const Console& console) {
   const std::optional<Elsewhere> head = head_elsewhere(state);
-  if (!head) return from_directory(state, options, since);
+  if (!head) return from_directory(state, options, since, console);
   options.run = state.id;
-  return run_via(*head, words_for(options));
+  return run_via(*head, words_for(options), console);
 }
 
-}  // namespace
-
-int logs_command(const LogsOptions& given) {
-  LogsOptions options = given;
-  if (!options.via.empty()) return run_via({options.via}, words_for(options));
+int logs(LogsOptions options, const Console& console) {
+  if (!options.via.empty()) return run_via({options.via}, words_for(options), console);
   const Result<std::string> since = stamp_of(options.since);
-  if (!since) return report(since.error());
+  if (!since) return console.report(since.error());
   const Result<RunStates> states = RunStates::of_user();
-  if (!states) return report(states.error());
+  if (!states) return console.report(states.error());
   Result<RunState> state = states->find(options.run);
   if (!state && options.actor.empty()) {
     // Of the only run there is, a process may be named alone.
@@ -172,13 +178,25 @@ int logs_command(const LogsOptions& given) {
       state = only;
     }
   }
-  if (!state) return report(state.error());
-  if (!state->ended.empty()) return from_head(*state, options, *since);
+  if (!state) return console.report(state.error());
+  if (!state->ended.empty()) return from_head(*state, options, *since, console);
   RealMachine machine;
   Result<std::unique_ptr<RunVisitor>> visitor = RunVisitor::visit(machine, *state, kPatience);
-  if (!visitor) return from_head(*state, options, *since);
+  if (!visitor) return from_head(*state, options, *since, console);
   const SignalWatch interrupt(machine.loop(), SIGINT, [&] { (*visitor)->interrupt(); });
-  return follow(**visitor, options, *since);
+  return follow(**visitor, options, *since, console);
+}
+
+}  // namespace
+
+Command logs_command() {
+  const auto o = std::make_shared<LogsOptions>();
+  return {"logs", "What the processes of a run say",
+          visit_arguments(*o, {run_argument(o->run),
+                               {"ACTOR", &o->actor, "One process; default: all"},
+                               {"-f,--follow", &o->follow, "Go on until the run ends"},
+                               {"--since", &o->since, "Only what is younger, e.g. 10m", "TIME"}}),
+          [o](const Context& context) { return logs(*o, context.console); }};
 }
 
 }  // namespace sterna::launcher

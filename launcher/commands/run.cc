@@ -1,230 +1,111 @@
-// sterna run FILE and sterna up FILE: the same job, in the foreground or left to itself.
+// sterna run FILE: a job in the foreground.
 #include <fmt/format.h>
 
 #include <csignal>
-#include <cstdio>
-#include <filesystem>
 
-#include "launcher/cluster_file/cluster_file.h"
-#include "launcher/commands/commands.h"
-#include "launcher/commands/slurm_run.h"
-#include "launcher/hosts/bundle_archive.h"
+#include "launcher/commands/start.h"
 #include "launcher/hosts/host_plan.h"
-#include "launcher/hosts/slurm_commands.h"
-#include "launcher/hosts/slurm_step.h"
-#include "launcher/owner/owner_client.h"
-#include "launcher/past/run_visitor.h"
+#include "launcher/hosts/placer.h"
 #include "launcher/run/whole_run.h"
-#include "launcher/text/console.h"
-#include "launcher/text/environment.h"
-#include "runtime/base/random.h"
 
 namespace sterna::launcher {
-
 namespace {
 
-/// Whatever stops a run before it begins is to be put right first.
-int before_the_run(const Error& error) {
-  report(error);
-  return exit_bad_input;
-}
-
-/// What is shipped to the hosts; nothing where all is on this machine.
-struct Bundles {
-  RemoteBundle nodes;
-  RemoteBundle own;
-};
-
-Result<Bundles> bundles_for(const ClusterFile& file) {
-  Bundles bundles;
-  if (!has_remote_hosts(file) || file.cluster.placer == "join") return bundles;
-  STERNA_ASSIGN(bundles.nodes, archived_bundle(file.program.path));
-  bundles.own = bundles.nodes;
-  if (head_is_remote(file) && !file.program.path.empty()) {
-    STERNA_ASSIGN(bundles.own, archived_bundle(""));
-  }
-  return bundles;
-}
-
-OwnerClientOptions owner_options(const RunOptions& options, const ClusterFile& file,
-                                 const Program& program, const Bundles& bundles, RunView& view) {
-  OwnerClientOptions client;
-  client.file = file;
-  client.nodes = bundles.nodes;
-  client.own = bundles.own;
-  client.order.file_path = std::filesystem::absolute(options.file).lexically_normal().string();
-  client.order.data = options.data;
-  client.order.run_dir = options.run_dir;
-  const bool elsewhere = head_is_remote(file);
-  client.order.run_parent = elsewhere ? head_of(file)->work + "/runs" : "runs";
-  client.order.run = SystemRandom().next() | 1;
-  client.order.schema_hash = program.schema_hash;
-  // On a head that is another machine it lies in the bundle that was shipped there.
-  client.order.program = program.path;
-  if (elsewhere && !program.path.empty()) {
-    client.order.program = fmt::format("{}/bundles/{}/bin/{}", head_of(file)->work,
-                                       bundles.nodes.hash, bundles.nodes.program);
-  }
-  client.progress = [](std::string_view line) { say(line); };
-  client.status = [&view](const RunStatus& status) { view.update(status); };
-  return client;
-}
-
-int print_end(const RunOptions& options, int exit, const std::string& last_words,
-              const std::string& json) {
-  if (exit == exit_done && !options.json) {
-    if (!print_result(last_words + "\n")) return exit_failed;
+int print_end(const StartOptions& options, int exit, const std::string& last_words,
+              const std::string& json, const Console& console) {
+  if (exit == kExitDone && !options.json) {
+    if (!console.print_result(last_words + "\n")) return kExitFailed;
   } else {
-    say(last_words);
+    console.say(last_words);
   }
-  if (options.json && !json.empty() && !print_result(json + "\n") && exit == exit_done) {
-    return exit_failed;
+  if (options.json && !json.empty() && !console.print_result(json + "\n") && exit == kExitDone) {
+    return kExitFailed;
   }
   return exit;
 }
 
-/// The head has a copy of its own; each of the two uses identities that the other does not.
-void keep_here(RunState state) {
-  state.operators.resize(state.operators.size() / 2);
-  const Result<RunStates> states = RunStates::of_user();
-  const Result<void> kept = states ? states->write(state) : Result<void>(states.error());
-  if (!kept) say(kept.error().message);
-}
-
 /// The run of a head that is another machine.
-int run_elsewhere(RealMachine& machine, const RunOptions& options, const ClusterFile& file,
-                  const Program& program, const Bundles& bundles) {
+int run_elsewhere(RealMachine& machine, const StartOptions& options, const ClusterFile& file,
+                  const Program& program, const Bundles& bundles, const Console& console) {
   const SteadyClock clock;
-  std::unique_ptr<RunView> view = make_run_view(options.json ? stderr : stdout, clock);
-  OwnerClient client(machine, owner_options(options, file, program, bundles, *view));
+  std::unique_ptr<RunView> view = make_run_view(options.json ? console.err : console.out, clock);
+  OwnerClient client(machine, owner_options(options, file, program, bundles, *view, console));
   const Result<RunState> started = client.start();
-  if (!started && !client.over()) return before_the_run(started.error());
-  if (started) keep_here(*started);
+  if (!started && !client.over()) return before_the_run(started.error(), console);
+  if (started) keep_here(*started, console);
   const OwnerClient::Over over = client.wait();
   if (const Result<RunStates> states = RunStates::of_user(); started && states) {
     states->remove(started->id);
   }
   view.reset();
-  return print_end(options, over.exit, over.last_words, over.result_json);
+  return print_end(options, over.exit, over.last_words, over.result_json, console);
 }
 
-/// The run of this file that goes on already.
-std::optional<RunState> already_up(RealMachine& machine, const std::string& file) {
+/// What is remembered of the submission of the job that this is, where the home is shared.
+std::optional<RunState> submitted_run(const JobQueue* queue) {
+  const std::string job = queue == nullptr ? "" : queue->own_job();
   const Result<RunStates> states = RunStates::of_user();
-  if (!states) return std::nullopt;
-  const std::string path = std::filesystem::absolute(file).lexically_normal().string();
-  for (const RunState& state : states->all()) {
-    if (state.file != path || !state.ended.empty() || !state.detached) continue;
-    constexpr Duration kPatience = std::chrono::seconds(2);
-    if (RunVisitor::visit(machine, state, kPatience)) return state;
-    if (state.slurm_job.empty()) continue;
-    if (const auto job = slurm_job(machine, state.slurm_job); job && !job->over()) return state;
-  }
-  return std::nullopt;
-}
-
-/// What is remembered of the submission of the batch script that this is, where the home is shared.
-std::optional<RunState> submitted_run(const ClusterFile& file) {
-  const std::string job = environment("SLURM_JOB_ID").value_or("");
-  const Result<RunStates> states = RunStates::of_user();
-  if (file.cluster.placer != "slurm" || job.empty() || !states) return std::nullopt;
+  if (job.empty() || !states) return std::nullopt;
   for (const RunState& state : states->all()) {
     if (state.slurm_job == job && state.detached && state.ended.empty()) return state;
   }
   return std::nullopt;
 }
 
-/// What a user of a detached run on this machine should know.
-std::string sleep_warning(const ClusterFile& file) {
-  if (head_is_remote(file)) return "";
-  return "it is kept by this machine and ends if it sleeps; with cluster.head on another host it "
-         "would not";
-}
-
-}  // namespace
-
-int run_command(const RunOptions& options, const Registry& registry) {
+int run(const StartOptions& options, const Context& context) {
+  const Console& console = context.console;
   const SteadyClock clock;
-  WholeRunOptions whole;
+  WholeStartOptions whole;
   whole.began = clock.now();
-  Result<ClusterFile> file = read_cluster_file(options.file, options.overrides);
-  if (!file) return report(file.error());
+  Result<ClusterFile> file = read_cluster_file(options.given.file, options.given.overrides);
+  if (!file) return console.report(file.error());
   RealMachine machine;
-  std::optional<SlurmStep> step;
-  if (file->cluster.placer == "slurm") {
-    file = on_allocation(machine, std::move(file).value());
-    if (!file) return before_the_run(file.error());
-    step.emplace(machine.loop(), [] { ::raise(SIGTERM); });
-  }
-  Result<Program> program = check_program(machine, registry, *file);
-  if (!program) return before_the_run(program.error());
+  const Placer& placer = placer_of(*file);
+  file = placer.with_hosts(machine, std::move(file).value());
+  if (!file) return before_the_run(file.error(), console);
+  std::shared_ptr<void> watch;
+  if (placer.queue()) watch = placer.queue()->watch(machine.loop(), [] { ::raise(SIGTERM); });
+  Result<Program> program = check_program(machine, context.registry, *file);
+  if (!program) return before_the_run(program.error(), console);
   const Result<Bundles> bundles = bundles_for(*file);
-  if (!bundles) return before_the_run(bundles.error());
-  if (head_is_remote(*file)) return run_elsewhere(machine, options, *file, *program, *bundles);
+  if (!bundles) return before_the_run(bundles.error(), console);
+  if (head_is_remote(*file))
+    return run_elsewhere(machine, options, *file, *program, *bundles, console);
   whole.program = std::move(program).value();
-  if (has_remote_hosts(*file)) {
-    whole.make_placer =
-        [&](std::function<void(std::string_view)> progress,
-            const std::function<bool()>& interrupted) -> Result<std::unique_ptr<Spawner>> {
-      auto placer = std::make_unique<RemotePlacer>(
-          machine.loop(), machine.spawner(),
-          placer_options_of(*file, bundles->nodes, std::move(progress)));
-      STERNA_TRY(placer->prepare(interrupted));
-      return std::unique_ptr<Spawner>(std::move(placer));
-    };
-  }
+  whole.bundle = bundles->nodes;
   whole.file = *file;
-  whole.file_path = options.file;
-  if (const auto submitted = submitted_run(*file)) {
+  whole.file_path = options.given.file;
+  if (const auto submitted = submitted_run(placer.queue())) {
     whole.file_path = submitted->file;
     whole.detached = true;
   }
   whole.data = options.data;
   whole.run_dir = options.run_dir;
   // With --json the last line of standard output is the result, so the view goes to the other one.
-  whole.make_view = [&] { return make_run_view(options.json ? stderr : stdout, clock); };
-  const Result<WholeRunEnd> end = whole_run(machine, registry, whole);
-  if (!end) return before_the_run(end.error());
-  return print_end(options, end->result.exit, end->last_words, to_json(end->result));
+  whole.make_view = [&] { return make_run_view(options.json ? console.err : console.out, clock); };
+  const Result<WholeRunEnd> end = whole_run(machine, context.registry, whole);
+  if (!end) return before_the_run(end.error(), console);
+  return print_end(options, end->result.exit, end->last_words, to_json(end->result), console);
 }
 
-int up_command(const RunOptions& options, const Registry& registry) {
-  const SteadyClock clock;
-  const Result<ClusterFile> file = read_cluster_file(options.file, options.overrides);
-  if (!file) return report(file.error());
-  RealMachine machine;
-  if (const auto state = already_up(machine, options.file)) {
-    say(fmt::format("{} is already up; `sterna watch {}` shows it, `sterna down {}` ends it",
-                    state->id, state->id, state->id));
-    return !options.json || print_result(state_json_line(*state) + "\n") ? exit_done : exit_failed;
-  }
-  const Result<Program> program = check_program(machine, registry, *file);
-  if (!program) return before_the_run(program.error());
-  if (file->cluster.placer == "slurm") return submit_to_slurm(machine, options, *file);
-  const Result<Bundles> bundles = bundles_for(*file);
-  if (!bundles) return before_the_run(bundles.error());
+}  // namespace
 
-  std::unique_ptr<RunView> view = make_run_view(stderr, clock);
-  OwnerClientOptions how = owner_options(options, *file, *program, *bundles, *view);
-  how.order.detached = true;
-  OwnerClient client(machine, std::move(how));
-  Result<RunState> state = client.start();
-  if (state) {
-    if (Result<void> left = client.detach(); !left) state = left.error();
-  }
-  view.reset();
-  if (!state) {
-    say(state.error().message);
-    return client.over() && client.over()->exit != 0 ? client.over()->exit : exit_failed;
-  }
-  if (head_is_remote(*file)) keep_here(*state);
-  say(
-      fmt::format("{} is up: {} actors on {} host{}; `sterna watch {}` shows it, `sterna down {}` "
-                  "ends it",
-                  state->id, file->actors.size(), file->hosts.size(),
-                  file->hosts.size() == 1 ? "" : "s", state->id, state->id));
-  if (const std::string warning = sleep_warning(*file); !warning.empty()) say(warning);
-  return !options.json || print_result(state_json_line(*state) + "\n") ? exit_done : exit_failed;
+Command run_command() {
+  const auto o = std::make_shared<StartOptions>();
+  return {"run",
+          "Train in the foreground; Ctrl-C stops everything",
+          with_file(o->given,
+                    {{"--data", &o->data, "The folder of the data set", "DIR"},
+                     {"--run-dir", &o->run_dir,
+                      "Where logs, metrics and weights go; must not exist", "DIR"},
+                     {"--json", &o->json, "Print the result as one line of JSON at the end"}},
+                    "The cluster file, e.g. configs/lenet_mnist.toml"),
+          [o](const Context& context) { return run(*o, context); },
+          {},
+          "\nExamples:\n"
+          "  sterna run configs/lenet_mnist.toml\n"
+          "  sterna run my.toml --set job.steps=500 --set actor.worker.count=4 --data ~/mnist\n"
+          "  sterna run my.toml --json | tail -n 1 > result.json"};
 }
 
 }  // namespace sterna::launcher

@@ -3,30 +3,42 @@
 
 #include <cerrno>
 #include <filesystem>
+#include <memory>
 
-#include "launcher/commands/commands.h"
-#include "launcher/text/console.h"
+#include "launcher/commands/command.h"
 
 namespace sterna::launcher {
+namespace {
 
-int test_command(const TestOptions& options) {
+/// Becomes ctest; returns only when that fails.
+int test(const std::vector<std::string>& arguments, const Console& console) {
   std::error_code failed;
   const std::filesystem::path binary = std::filesystem::read_symlink("/proc/self/exe", failed);
-  if (failed) return report(system_error("/proc/self/exe", failed.value()));
+  if (failed) return console.report(system_error("/proc/self/exe", failed.value()));
   const std::string folder = binary.parent_path().string();
   if (!std::filesystem::exists(folder + "/CTestTestfile.cmake", failed)) {
-    return report(
+    return console.report(
         {Errc::unavailable,
          folder + " holds no tests; build with STERNA_TESTS=ON and run sterna from there"});
   }
   std::vector<std::string> words = {"ctest", "--test-dir", folder, "--output-on-failure"};
-  words.insert(words.end(), options.arguments.begin(), options.arguments.end());
-  std::vector<char*> arguments;
-  arguments.reserve(words.size() + 1);
-  for (std::string& word : words) arguments.push_back(word.data());
-  arguments.push_back(nullptr);
-  execvp(arguments.front(), arguments.data());
-  return report(system_error("cannot start ctest (from the package cmake)", errno));
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  std::vector<char*> argv;
+  argv.reserve(words.size() + 1);
+  for (std::string& word : words) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  execvp(argv.front(), argv.data());
+  return console.report(system_error("cannot start ctest (from the package cmake)", errno));
+}
+
+}  // namespace
+
+Command test_command() {
+  const auto rest = std::make_shared<std::vector<std::string>>();
+  return {.name = "test",
+          .help = "Run the tests of this build; arguments go to ctest",
+          .run = [rest](const Context& context) { return test(*rest, context.console); },
+          .rest = rest.get()};
 }
 
 }  // namespace sterna::launcher

@@ -36,15 +36,15 @@ bool is_loopback(const std::string& address) {
   return address.starts_with("127.") || address == "::1";
 }
 
-bool runs_role(const ClusterFile& file, const HostSection& host, std::string_view role) {
+bool has_reader(const ClusterFile& file, const HostSection& host) {
   return std::any_of(file.actors.begin(), file.actors.end(), [&](const ActorPlan& actor) {
-    return actor.host == host.name && actor.role == role;
+    return actor.host == host.name && actor.role == Role::kInputReader;
   });
 }
 
 /// What its actors look for; empty: nothing, or what can be drawn.
 std::string data_wanted(const ClusterFile& file, const HostSection& host) {
-  if (!runs_role(file, host, "input_reader") && !runs_role(file, host, "evaluator")) return "";
+  if (!reads_data(file, host)) return "";
   const bool named = !host.data.empty() || !file.data.dir.empty();
   if (named) return file.data.name;
   if (!is_remote(file, host) || file.data.name == "digits") return "";
@@ -268,7 +268,7 @@ class HostCheck {
 
   /// Whether what was found is one shard's folder, and not all that its readers want.
   bool is_another_shard(const std::vector<std::string>& wanted) const {
-    if (facts_.data_shard.empty() || !runs_role(file_, host_, "input_reader")) return false;
+    if (facts_.data_shard.empty() || !has_reader(file_, host_)) return false;
     return wanted != std::vector<std::string>{facts_.data_shard};
   }
 
@@ -313,7 +313,7 @@ FactsQuestion facts_question(const ClusterFile& file, const HostSection& host,
   question.data = !data_wanted(file, host).empty();
   question.data_folder = !host.data.empty() ? host.data : file.data.dir;
   question.shards = shards_on(file, host);
-  question.any_shard = !runs_role(file, host, "input_reader");
+  question.any_shard = !has_reader(file, host);
   if (!file.talks_tcp()) return question;
   std::set<std::string> names;
   for (const HostSection& other : file.hosts) {

@@ -11,7 +11,6 @@
 #include "launcher/hosts/host_plan.h"
 #include "launcher/probe/probe_messages.h"
 #include "launcher/probe/prober.h"
-#include "launcher/text/console.h"
 #include "runtime/message/packed_message.h"
 #include "runtime/remote/remote_placer.h"
 
@@ -134,8 +133,9 @@ void HostProbe::start_on_whoever_can() {
 std::optional<Error> HostProbe::start() {
   cluster_.reset();
   lost_.clear();
-  say(fmt::format("starting a run of our own on {} host{}", options_.file.hosts.size(),
-                  options_.file.hosts.size() == 1 ? "" : "s"));
+  options_.console.say(fmt::format("starting a run of our own on {} host{}",
+                                   options_.file.hosts.size(),
+                                   options_.file.hosts.size() == 1 ? "" : "s"));
   Result<ClusterOptions> how = cluster_options_of(options_.file, logs_, "doctor");
   if (!how) return how.error();
   // What a prober says on another machine comes back over ssh; nothing of it stays there.
@@ -144,7 +144,8 @@ std::optional<Error> HostProbe::start() {
   }
   auto placer = std::make_unique<RemotePlacer>(
       machine_.loop(), machine_.spawner(),
-      placer_options_of(options_.file, options_.bundle, [](std::string_view line) { say(line); }));
+      placer_options_of(options_.file, options_.bundle,
+                        [this](std::string_view line) { options_.console.say(line); }));
   if (Result<void> ready = placer->prepare([this] { return interrupted_; }); !ready) {
     for (const HostSection& host : options_.file.hosts) {
       const std::string& why = ready.error().message;
@@ -218,7 +219,8 @@ void HostProbe::probe() {
   count_ports();
   // In each round every host dials one other and is dialled by one other.
   for (std::size_t shift = 1; shift < hosts.size() && !interrupted_; ++shift) {
-    say(fmt::format("hosts probe each other: round {} of {}", shift, hosts.size() - 1));
+    options_.console.say(
+        fmt::format("hosts probe each other: round {} of {}", shift, hosts.size() - 1));
     std::vector<Pair> pairs;
     for (std::size_t i = 0; i < hosts.size(); ++i) pairs.push_back({i, (i + shift) % hosts.size()});
     probe_pairs(pairs);

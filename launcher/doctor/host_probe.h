@@ -11,6 +11,7 @@
 
 #include "launcher/cluster_file/cluster_file.h"
 #include "launcher/doctor/report.h"
+#include "launcher/text/console.h"
 #include "runtime/actor/registry.h"
 #include "runtime/cluster/cluster.h"
 #include "runtime/host/real_machine.h"
@@ -19,6 +20,7 @@
 namespace sterna::launcher {
 
 struct HostProbeOptions {
+  Console console;
   ClusterFile file;     ///< with the hosts that are to take part; its actors are not started
   RemoteBundle bundle;  ///< of sterna itself
   bool bandwidth = false;

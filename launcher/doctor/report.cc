@@ -4,10 +4,14 @@
 
 #include <algorithm>
 
-#include "launcher/text/json_line.h"
+#include "launcher/text/json_struct.h"
 #include "launcher/text/text_table.h"
 
 namespace sterna::launcher {
+
+STERNA_JSON(Finding, host, check, wrong, fix)
+STERNA_JSON(RoundTrip, from, to, microseconds, megabytes_per_second)
+
 namespace {
 
 constexpr int kFormat = 1;
@@ -82,18 +86,10 @@ std::string doctor_json(const DoctorReport& report) {
   Json json = {{"format", kFormat},     {"file", report.file},
                {"well", report.well()}, {"interrupted", report.interrupted},
                {"hosts", report.hosts}, {"probed", report.probed}};
-  json["findings"] = Json::array();
-  for (const Finding& finding : report.findings) {
-    json["findings"].push_back({{"host", finding.host},
-                                {"check", finding.check},
-                                {"wrong", finding.wrong},
-                                {"fix", finding.fix}});
-  }
-  json["round_trips"] = Json::array();
-  for (const RoundTrip& trip : report.round_trips) {
-    Json one = {{"from", trip.from}, {"to", trip.to}, {"microseconds", trip.microseconds}};
-    if (trip.megabytes_per_second) one["megabytes_per_second"] = *trip.megabytes_per_second;
-    json["round_trips"].push_back(std::move(one));
+  json["findings"] = report.findings;
+  json["round_trips"] = report.round_trips;
+  for (Json& one : json["round_trips"]) {
+    if (one["megabytes_per_second"].is_null()) one.erase("megabytes_per_second");
   }
   return json_line(json);
 }

@@ -11,7 +11,7 @@
 #include <cerrno>
 #include <memory>
 
-#include "launcher/hosts/slurm.h"
+#include "launcher/hosts/placer.h"
 
 namespace sterna::launcher {
 namespace {
@@ -55,14 +55,13 @@ std::vector<std::string> environment_of(const HostSection& host) {
 }  // namespace
 
 bool is_remote(const ClusterFile& file, const HostSection& host) {
-  const std::string& placer = file.cluster.placer;
-  if (placer == "slurm" || placer == "join") return host.name != file.cluster.head;
-  return placer == "ssh" && !host.ssh.empty();
+  const PlacerTraits& placer = file.cluster.placing();
+  return placer.others == OtherMachines::kAllButHead ? host.name != file.cluster.head
+                                                     : placer.reached_by_ssh(host);
 }
 
 bool has_remote_hosts(const ClusterFile& file) {
-  return file.cluster.placer == "join" ||
-         std::any_of(file.hosts.begin(), file.hosts.end(),
+  return std::any_of(file.hosts.begin(), file.hosts.end(),
                      [&](const HostSection& host) { return is_remote(file, host); });
 }
 
@@ -116,8 +115,8 @@ Result<ClusterOptions> cluster_options_of(const ClusterFile& file, const std::st
     one.network = options.network;
     one.network.bind_address = host.bind;
     one.network.address = host.address;
-    const bool elsewhere = is_remote(file, host) || file.cluster.placer == "join";
-    one.log_directory = elsewhere && &host != head ? remote_folder(host, run_id) : log_directory;
+    const bool elsewhere = is_remote(file, host) && &host != head;
+    one.log_directory = elsewhere ? remote_folder(host, run_id) : log_directory;
   }
   return options;
 }
@@ -128,14 +127,9 @@ RemotePlacerOptions placer_options_of(const ClusterFile& file, RemoteBundle bund
   options.bundle = std::move(bundle);
   options.patience = file.deadlines.host;
   options.progress = std::move(progress);
-  if (file.cluster.placer == "join") return options;  // whoever is there starts them
   for (const HostSection& host : file.hosts) {
     if (!is_remote(file, host)) continue;
-    if (file.cluster.placer == "slurm") {
-      options.hosts[host.name] = {srun_command(host.name), false, host.work};
-    } else {
-      options.hosts[host.name] = {ssh_command(host.ssh, file.deadlines.host), true, host.work};
-    }
+    if (const auto way = placer_of(file).way_to(file, host)) options.hosts[host.name] = *way;
   }
   return options;
 }

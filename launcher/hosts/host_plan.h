@@ -12,7 +12,7 @@
 
 namespace sterna::launcher {
 
-/// Whether this host is another machine than the launching one (with Slurm: than the batch host).
+/// Whether this host is another machine than the launching one (in an allocation: than the head).
 bool is_remote(const ClusterFile& file, const HostSection& host);
 bool has_remote_hosts(const ClusterFile& file);
 /// The host of the coordinator, or null: this machine, which is none of the file's hosts.

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <memory>
 #include <sstream>
 
@@ -73,6 +74,16 @@ bool SlurmJob::over() const {
       "",       "BOOT_FAIL", "CANCELLED",     "COMPLETED", "DEADLINE",
       "FAILED", "NODE_FAIL", "OUT_OF_MEMORY", "PREEMPTED", "TIMEOUT"};
   return std::find(over.begin(), over.end(), state) != over.end();
+}
+
+std::string slurm_words(const std::string& id, const SlurmJob& job) {
+  std::string word = job.state;
+  std::transform(word.begin(), word.end(), word.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  if (job.state == "PENDING") return fmt::format("job {} waits in the queue: {}", id, job.reason);
+  if (job.state.empty()) return fmt::format("job {} is over; Slurm has forgotten it", id);
+  if (job.over()) return fmt::format("job {} is over: {} after {}", id, word, job.elapsed);
+  return fmt::format("job {} is {} on {} since {}", id, word, job.nodes, job.elapsed);
 }
 
 Result<SlurmJob> slurm_job(RealMachine& machine, const std::string& job) {

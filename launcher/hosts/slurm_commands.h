@@ -27,6 +27,8 @@ struct SlurmJob {
   /// Nothing of it runs any more.
   bool over() const;
 };
+/// "job 17 is running on n[1-3] since 1:02".
+std::string slurm_words(const std::string& id, const SlurmJob& job);
 /// Fails where Slurm does not answer.
 Result<SlurmJob> slurm_job(RealMachine& machine, const std::string& job);
 

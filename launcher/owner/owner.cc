@@ -9,11 +9,12 @@
 #include <memory>
 
 #include "launcher/hosts/host_plan.h"
+#include "launcher/hosts/placer.h"
 #include "launcher/owner/relay_placer.h"
 #include "launcher/owner/word_channel.h"
 #include "launcher/run/whole_run.h"
 #include "launcher/text/console.h"
-#include "launcher/text/json_line.h"
+#include "launcher/text/json_struct.h"
 #include "launcher/view/result_json.h"
 #include "launcher/view/status_json.h"
 #include "runtime/base/file.h"
@@ -74,7 +75,9 @@ class Owner {
     whole.program = {expand_home(order_.program), order_.schema_hash};
     whole.detached = order_.detached;
     whole.began = clock_.now();
-    whole.make_placer = [this](const auto&, const auto&) { return make_placer(); };
+    if (placer_of(file_).ships()) {
+      whole.make_placer = [this](const auto&, const auto&) { return make_placer(); };
+    }
     whole.make_view = [this] {
       return std::make_unique<RelayView>(
           clock_, [this](const OwnerWord& word) { channel_.send_if_heard(word); });
@@ -86,8 +89,8 @@ class Owner {
     whole.running = [this] { channel_.send({"running"}); };
     const Result<WholeRunEnd> end = whole_run(machine_, registry, whole);
     if (!end) {
-      channel_.close({"over", end.error().message, {}, exit_bad_input});
-      return exit_bad_input;
+      channel_.close({"over", end.error().message, {}, kExitBadInput});
+      return kExitBadInput;
     }
     channel_.close({"over", end->last_words, copy_bytes(to_json(end->result)), end->result.exit});
     return end->result.exit;
@@ -139,49 +142,27 @@ class Owner {
 int own(const Registry& registry) {
   Result<OwnerWord> first = read_first_word();
   if (!first) {
-    say(first.error().message);
-    return exit_bad_input;
+    Console().say(first.error().message);
+    return kExitBadInput;
   }
   Result<OwnerOrder> order = parse_order(text_of(first->data.view()));
   Result<ClusterFile> file = order ? parse_cluster_file(first->text, order->file_path)
                                    : Result<ClusterFile>(order.error());
   if (!file) {
-    say(file.error().message);
-    return exit_bad_input;
+    Console().say(file.error().message);
+    return kExitBadInput;
   }
   return Owner(std::move(file).value(), *order).run(registry);
 }
 
 }  // namespace
 
-std::string order_json(const OwnerOrder& order) {
-  return json_line({{"file_path", order.file_path},
-                    {"data", order.data},
-                    {"run_dir", order.run_dir},
-                    {"run_parent", order.run_parent},
-                    {"run", order.run},
-                    {"program", order.program},
-                    {"schema_hash", order.schema_hash},
-                    {"detached", order.detached}});
-}
+STERNA_JSON(OwnerOrder, file_path, data, run_dir, run_parent, run, program, schema_hash, detached)
+
+std::string order_json(const OwnerOrder& order) { return json_line(order); }
 
 Result<OwnerOrder> parse_order(std::string_view text) {
-  const Json json = Json::parse(text, nullptr, false);
-  if (json.is_discarded()) return Error{Errc::malformed, "the order is not JSON"};
-  try {
-    OwnerOrder order;
-    order.file_path = json.at("file_path");
-    order.data = json.at("data");
-    order.run_dir = json.at("run_dir");
-    order.run_parent = json.at("run_parent");
-    order.run = json.at("run");
-    order.program = json.at("program");
-    order.schema_hash = json.at("schema_hash");
-    order.detached = json.at("detached");
-    return order;
-  } catch (const Json::exception& error) {
-    return Error{Errc::malformed, error.what()};
-  }
+  return parse_json<OwnerOrder>(text, "the order");
 }
 
 std::optional<int> own_if_asked(int argc, char** argv, const Registry& registry) {

@@ -134,11 +134,11 @@ void OwnerClient::interrupted() {
   if (std::exchange(interrupted_, true)) {
     // It does not hear: without us it ends, and its nodes with it.
     over_ =
-        Over{exit_interrupted, "interrupted; `sterna down` makes sure that nothing is left", ""};
+        Over{kExitInterrupted, "interrupted; `sterna down` makes sure that nothing is left", ""};
   } else if (local_owner_ || (remote_owner_ && remote_owner_->running())) {
     send({"end"});
   } else {
-    over_ = Over{exit_interrupted, "interrupted", ""};  // there is nothing to end yet
+    over_ = Over{kExitInterrupted, "interrupted", ""};  // there is nothing to end yet
   }
 }
 
@@ -182,7 +182,7 @@ void OwnerClient::place(const OwnerWord& word) {
 void OwnerClient::owner_ended(const ProcessExit& exit) {
   if (detached_ || over_) return;
   while (!owner_errors_.empty() && owner_errors_.back() == '\n') owner_errors_.pop_back();
-  over_ = Over{exit_failed,
+  over_ = Over{kExitFailed,
                owner_errors_.empty()
                    ? fmt::format("what keeps the run on its head has ended: {}", exit.text())
                    : owner_errors_,

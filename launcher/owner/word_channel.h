@@ -28,7 +28,6 @@ class WordChannel {
   void send_if_heard(const OwnerWord& word);
   /// Says one last word; the standard streams lead nowhere from then on.
   void close(const OwnerWord& last);
-  bool open() const { return pipes_ != nullptr; }
 
  private:
   struct Pipes;

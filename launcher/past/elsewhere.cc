@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "launcher/hosts/host_shell.h"
-#include "launcher/text/console.h"
 #include "runtime/remote/remote_placer.h"
 #include "runtime/remote/remote_script.h"
 
@@ -46,9 +45,10 @@ std::optional<Elsewhere> head_elsewhere(const RunState& state) {
   return std::nullopt;
 }
 
-int run_via(const Elsewhere& there, const std::vector<std::string>& arguments) {
+int run_via(const Elsewhere& there, const std::vector<std::string>& arguments,
+            const Console& console) {
   const Result<std::string> script = script_for(there, arguments);
-  if (!script) return report(script.error());
+  if (!script) return console.report(script.error());
   constexpr Duration kPatience = std::chrono::seconds(10);
   std::vector<std::string> words = ssh_command(there.ssh, kPatience);
   words.push_back(as_ssh_command(*script));
@@ -57,7 +57,7 @@ int run_via(const Elsewhere& there, const std::vector<std::string>& arguments) {
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
   const pid_t ssh = ::fork();
-  if (ssh < 0) return report(system_error("cannot start ssh", errno));
+  if (ssh < 0) return console.report(system_error("cannot start ssh", errno));
   if (ssh == 0) {
     ::prctl(PR_SET_PDEATHSIG, SIGTERM);
     ::execvp(argv.front(), argv.data());
@@ -67,11 +67,12 @@ int run_via(const Elsewhere& there, const std::vector<std::string>& arguments) {
   std::signal(SIGINT, SIG_IGN);
   int status = 0;
   while (::waitpid(ssh, &status, 0) < 0 && errno == EINTR) continue;
-  if (!WIFEXITED(status)) return exit_interrupted;
+  if (!WIFEXITED(status)) return kExitInterrupted;
   const int code = WEXITSTATUS(status);
-  if (code == kNoSsh) return report({Errc::unavailable, "cannot start ssh; is it installed?"});
+  if (code == kNoSsh)
+    return console.report({Errc::unavailable, "cannot start ssh; is it installed?"});
   if (code != kSshFailed) return code;
-  return report({Errc::unavailable, "no word from " + there.ssh + "; ssh says why above"});
+  return console.report({Errc::unavailable, "no word from " + there.ssh + "; ssh says why above"});
 }
 
 Result<std::string> ask_via(RealMachine& machine, const Elsewhere& there,

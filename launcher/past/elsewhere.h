@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "launcher/past/run_state.h"
+#include "launcher/text/console.h"
 #include "runtime/base/clock.h"
 #include "runtime/host/real_machine.h"
 
@@ -22,7 +23,8 @@ std::optional<Elsewhere> head_elsewhere(const RunState& state);
 
 /// Lets the newest sterna there do this, whose words and exit code are ours. A host that ssh cannot
 /// reach is an error like any other, after ssh's own words.
-int run_via(const Elsewhere& there, const std::vector<std::string>& arguments);
+int run_via(const Elsewhere& there, const std::vector<std::string>& arguments,
+            const Console& console);
 /// What the newest sterna there says to this on its standard output; an error where it says
 /// nothing.
 Result<std::string> ask_via(RealMachine& machine, const Elsewhere& there,

@@ -12,7 +12,7 @@
 namespace sterna::launcher {
 namespace {
 
-constexpr int format = 1;
+constexpr int kFormat = 1;
 
 double milliseconds(Duration duration) {
   return std::chrono::duration<double, std::milli>(duration).count();
@@ -48,7 +48,7 @@ RunStatus status_of(const RunState& state, const Overview& overview) {
 
 std::string overview_json(const RunState& state, const Overview& overview) {
   Json json;
-  json["format"] = format;
+  json["format"] = kFormat;
   json["id"] = state.id;
   json["head"] = state.head;
   json["run_directory"] = state.run_directory;

@@ -9,24 +9,20 @@
 #include <filesystem>
 
 #include "launcher/text/environment.h"
-#include "launcher/text/json_line.h"
+#include "launcher/text/json_struct.h"
 #include "runtime/base/file.h"
 #include "runtime/cluster/cluster_messages.h"
 #include "runtime/zmq/curve_keys.h"
 
-namespace sterna::launcher {
-namespace {
+namespace sterna {
 
-namespace fs = std::filesystem;
-constexpr int format = 1;
-/// Of runs that are over, so many are remembered.
-constexpr std::size_t kEndedKept = 20;
+using launcher::Json;
 
-std::string hex(std::uint64_t number) { return fmt::format("{:016x}", number); }
-std::uint64_t number(const Json& json) { return std::stoull(json.get<std::string>(), nullptr, 16); }
+STERNA_JSON(NetworkOptions, tcp, curve, directory)
+STERNA_JSON(Credentials, public_key, secret_key, token)
 
-Json json_of(const Contact& contact) {
-  return {{"process", contact.process},
+static void to_json(Json& json, const Contact& contact) {
+  json = {{"process", contact.process},
           {"name", contact.identity.name},
           {"incarnation", contact.identity.incarnation},
           {"control_endpoint", contact.control_endpoint},
@@ -35,62 +31,40 @@ Json json_of(const Contact& contact) {
           {"token_hash", contact.token_hash}};
 }
 
-Contact contact_of(const Json& json) {
-  return {json.at("process"),          {json.at("name"), json.at("incarnation")},
-          json.at("control_endpoint"), json.at("data_endpoint"),
-          json.at("public_key"),       json.at("token_hash")};
+static void from_json(const Json& json, Contact& contact) {
+  contact = {json.at("process"),          {json.at("name"), json.at("incarnation")},
+             json.at("control_endpoint"), json.at("data_endpoint"),
+             json.at("public_key"),       json.at("token_hash")};
 }
 
-Json json_of(const NetworkOptions& network) {
-  return {{"tcp", network.tcp}, {"curve", network.curve}, {"directory", network.directory}};
+}  // namespace sterna
+
+namespace sterna::launcher {
+
+static void to_json(Json& json, const OperatorKeys& keys) {
+  json = keys.credentials;
+  json.update({{"process", keys.process},
+               {"name", keys.identity.name},
+               {"incarnation", keys.identity.incarnation}});
 }
 
-NetworkOptions network_of(const Json& json) {
-  NetworkOptions network;
-  network.tcp = json.at("tcp");
-  network.curve = json.at("curve");
-  network.directory = json.at("directory");
-  return network;
+static void from_json(const Json& json, OperatorKeys& keys) {
+  keys = {json.at("process"), {json.at("name"), json.at("incarnation")}, json};
 }
 
-Json json_of(const OperatorKeys& keys) {
-  return {{"process", keys.process},
-          {"name", keys.identity.name},
-          {"incarnation", keys.identity.incarnation},
-          {"public_key", keys.credentials.public_key},
-          {"secret_key", keys.credentials.secret_key},
-          {"token", keys.credentials.token}};
-}
+STERNA_JSON(StateHost, name, ssh, work)
+STERNA_JSON(RunState, id, name, file, run_directory, head, placer, slurm_job, detached, began,
+            network, coordinator, operators, hosts, ended, exit)
 
-OperatorKeys keys_of(const Json& json) {
-  return {json.at("process"),
-          {json.at("name"), json.at("incarnation")},
-          {json.at("public_key"), json.at("secret_key"), json.at("token")}};
-}
+namespace {
 
-RunState state_of(const Json& json) {
-  RunState state;
-  state.id = json.at("id");
-  state.name = json.at("name");
-  state.run = number(json.at("run"));
-  state.file = json.at("file");
-  state.run_directory = json.at("run_directory");
-  state.head = json.at("head");
-  state.placer = json.at("placer");
-  state.slurm_job = json.at("slurm_job");
-  state.detached = json.at("detached");
-  state.began = json.at("began");
-  state.schema_hash = number(json.at("schema_hash"));
-  state.network = network_of(json.at("network"));
-  state.coordinator = contact_of(json.at("coordinator"));
-  for (const Json& keys : json.at("operators")) state.operators.push_back(keys_of(keys));
-  for (const Json& host : json.at("hosts")) {
-    state.hosts.push_back({host.at("name"), host.at("ssh"), host.at("work")});
-  }
-  state.ended = json.at("ended");
-  state.exit = json.at("exit");
-  return state;
-}
+namespace fs = std::filesystem;
+constexpr int kFormat = 1;
+/// Of runs that are over, so many are remembered.
+constexpr std::size_t kEndedKept = 20;
+
+std::string hex(std::uint64_t number) { return fmt::format("{:016x}", number); }
+std::uint64_t number(const Json& json) { return std::stoull(json.get<std::string>(), nullptr, 16); }
 
 std::string listed(const std::vector<RunState>& states) {
   std::string text;
@@ -101,35 +75,15 @@ std::string listed(const std::vector<RunState>& states) {
 }  // namespace
 
 std::string state_text(const RunState& state) {
-  Json json;
-  json["format"] = format;
-  json["id"] = state.id;
-  json["name"] = state.name;
-  json["run"] = hex(state.run);
-  json["file"] = state.file;
-  json["run_directory"] = state.run_directory;
-  json["head"] = state.head;
-  json["placer"] = state.placer;
-  json["slurm_job"] = state.slurm_job;
-  json["detached"] = state.detached;
-  json["began"] = state.began;
-  json["schema_hash"] = hex(state.schema_hash);
-  json["network"] = json_of(state.network);
-  json["coordinator"] = json_of(state.coordinator);
-  json["operators"] = Json::array();
-  for (const OperatorKeys& keys : state.operators) json["operators"].push_back(json_of(keys));
-  json["hosts"] = Json::array();
-  for (const StateHost& host : state.hosts) {
-    json["hosts"].push_back({{"name", host.name}, {"ssh", host.ssh}, {"work", host.work}});
-  }
-  json["ended"] = state.ended;
-  json["exit"] = state.exit;
+  Json json = {
+      {"format", kFormat}, {"run", hex(state.run)}, {"schema_hash", hex(state.schema_hash)}};
+  json.update(state);
   return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 std::string state_json_line(const RunState& state) {
   Json json;
-  json["format"] = format;
+  json["format"] = kFormat;
   json["id"] = state.id;
   json["name"] = state.name;
   json["file"] = state.file;
@@ -146,11 +100,14 @@ std::string state_json_line(const RunState& state) {
 
 Result<RunState> parse_state(std::string_view text) {
   const Json json = Json::parse(text, nullptr, false);
-  if (json.is_discarded() || !json.is_object() || json.value("format", Json()) != format) {
+  if (json.is_discarded() || !json.is_object() || json.value("format", Json()) != kFormat) {
     return Error{Errc::malformed, "no state of a run"};
   }
   try {
-    return state_of(json);
+    RunState state = json;
+    state.run = number(json.at("run"));
+    state.schema_hash = number(json.at("schema_hash"));
+    return state;
   } catch (const std::exception& error) {
     return Error{Errc::malformed, error.what()};
   }

@@ -24,7 +24,7 @@ constexpr Duration kProbeTakes = std::chrono::minutes(2);
 constexpr Duration kEndTakes = std::chrono::seconds(5);
 
 /// The hosts of so many of the role's actors, evenly spread over all of them.
-std::vector<std::string> sample(const ClusterFile& file, std::string_view role) {
+std::vector<std::string> sample(const ClusterFile& file, Role role) {
   std::vector<std::string> hosts;
   for (const ActorPlan& actor : file.actors) {
     if (actor.role == role) hosts.push_back(actor.host);
@@ -41,9 +41,9 @@ class StandIns {
  public:
   StandIns(Cluster& cluster, const ClusterFile& file) : cluster_(cluster) {
     for (const auto& [role, names] :
-         {std::pair{"worker", &workers_}, std::pair{"parameter_server", &servers_}}) {
+         {std::pair{Role::kWorker, &workers_}, std::pair{Role::kParameterServer, &servers_}}) {
       for (const std::string& host : sample(file, role)) {
-        names->push_back(fmt::format("probe-{}-{}", role, names->size()));
+        names->push_back(fmt::format("probe-{}-{}", facts_of(role).name, names->size()));
         specs_.push_back(
             {.name = names->back(), .type = kProberType, .args = pack(ProberArgs{}), .host = host});
       }
@@ -144,7 +144,7 @@ Result<ExchangeCosts> probe_exchange(Cluster& cluster, const ClusterFile& file,
   StandIns stand_ins(cluster, file);
   STERNA_TRY(stand_ins.start());
   ExchangeCosts costs;
-  costs.servers = file.count("parameter_server");
+  costs.servers = file.count(Role::kParameterServer);
   costs.agrees = file.gradient.scaler == "shared";
   costs.one_host = std::all_of(file.actors.begin(), file.actors.end(), [&](const ActorPlan& actor) {
     return actor.host == file.actors.front().host;

@@ -15,18 +15,10 @@ namespace sterna::launcher {
 
 namespace {
 
-std::vector<std::string> names_of(const ClusterFile& file, std::string_view role) {
-  std::vector<std::string> names;
-  for (const ActorPlan& actor : file.actors) {
-    if (actor.role == role) names.push_back(actor.name);
-  }
-  return names;
-}
-
 std::vector<actors::WorkerRanks> workers_of(const ClusterFile& file) {
   std::vector<actors::WorkerRanks> workers;
   for (const ActorPlan& actor : file.actors) {
-    if (actor.role != "worker") continue;
+    if (actor.role != Role::kWorker) continue;
     workers.push_back({actor.name, static_cast<std::uint32_t>(actor.first_rank),
                        static_cast<std::uint32_t>(actor.ranks)});
   }
@@ -140,15 +132,15 @@ Result<std::vector<ActorSpec>> specs_of(const ClusterFile& file, const actors::J
   const HostSection* head = head_of(file);
   const bool devices_given = std::any_of(file.hosts.begin(), file.hosts.end(),
                                          [](const HostSection& host) { return host.gpus > 0; });
-  const std::vector<std::string> servers = names_of(file, "parameter_server");
-  const std::vector<std::string> readers = names_of(file, "input_reader");
-  const std::vector<std::string> evaluators = names_of(file, "evaluator");
+  const std::vector<std::string> servers = file.names_of(Role::kParameterServer);
+  const std::vector<std::string> readers = file.names_of(Role::kInputReader);
+  const std::vector<std::string> evaluators = file.names_of(Role::kEvaluator);
   std::vector<ActorSpec> specs;
   std::uint32_t server = 0;
   for (const ActorPlan& actor : file.actors) {
     ActorSpec spec;
     spec.name = actor.name;
-    spec.type = actor.role;
+    spec.type = facts_of(actor.role).name;
     spec.host = actor.host;
     spec.memory_limit = actor.memory;
     spec.environment = environment_of(actor, devices_given);
@@ -167,34 +159,42 @@ Result<std::vector<ActorSpec>> specs_of(const ClusterFile& file, const actors::J
     }
     const bool elsewhere = is_remote(file, *host) && &*host != head;
     const actors::JobConfig job = job_at(*host, elsewhere, file, common);
-    if (actor.role == "parameter_server") {
-      actors::ServerArgs args{job, server++, static_cast<std::uint32_t>(servers.size()),
-                              workers_of(file), evaluators.empty() ? "" : evaluators.front()};
-      spec.args = pack(args);
-    } else if (actor.role == "worker") {
-      actors::WorkerArgs args;
-      args.job = job;
-      args.first_rank = static_cast<std::uint32_t>(actor.first_rank);
-      args.ranks = static_cast<std::uint32_t>(actor.ranks);
-      args.servers = servers;
-      args.readers = readers;
-      args.observer = kObserverName;
-      spec.args = pack(args);
-      // A compute thread per rank: their forward and backward passes run side by side.
-      spec.compute_threads = args.ranks;
-    } else if (actor.role == "input_reader") {
-      spec.args =
-          pack(actors::ReaderArgs{job, workers_of(file), static_cast<std::uint32_t>(actor.shard)});
-    } else if (actor.role == "evaluator") {
-      actors::EvaluatorArgs args;
-      args.job = job;
-      args.servers = servers;
-      args.observer = kObserverName;
-      // Elsewhere it lies in the run's folder, from where the launcher fetches it.
-      args.weights = elsewhere && !weights.empty() ? kRemoteWeights : weights;
-      spec.args = pack(args);
-    } else {
-      return Error{Errc::invalid_argument, "unknown role \"" + actor.role + "\""};
+    switch (actor.role) {
+      case Role::kParameterServer: {
+        actors::ServerArgs args{job, server++, static_cast<std::uint32_t>(servers.size()),
+                                workers_of(file), evaluators.empty() ? "" : evaluators.front()};
+        spec.args = pack(args);
+        break;
+      }
+      case Role::kWorker: {
+        actors::WorkerArgs args;
+        args.job = job;
+        args.first_rank = static_cast<std::uint32_t>(actor.first_rank);
+        args.ranks = static_cast<std::uint32_t>(actor.ranks);
+        args.servers = servers;
+        args.readers = readers;
+        args.observer = kObserverName;
+        spec.args = pack(args);
+        // A compute thread per rank: their forward and backward passes run side by side.
+        spec.compute_threads = args.ranks;
+        break;
+      }
+      case Role::kInputReader:
+        spec.args = pack(
+            actors::ReaderArgs{job, workers_of(file), static_cast<std::uint32_t>(actor.shard)});
+        break;
+      case Role::kEvaluator: {
+        actors::EvaluatorArgs args;
+        args.job = job;
+        args.servers = servers;
+        args.observer = kObserverName;
+        // Elsewhere it lies in the run's folder, from where the launcher fetches it.
+        args.weights = elsewhere && !weights.empty() ? kRemoteWeights : weights;
+        spec.args = pack(args);
+        break;
+      }
+      case Role::kNone:
+        return Error{Errc::invalid_argument, actor.name + " has neither role nor type"};
     }
     specs.push_back(std::move(spec));
   }

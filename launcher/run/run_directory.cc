@@ -41,8 +41,8 @@ Result<std::string> make_own_folder(const RunDirectoryOptions& options) {
   STERNA_TRY(make_parents(options.parent));
   const std::string base =
       fmt::format("{}/{}-{}", options.parent, options.config, utc(options.now));
-  constexpr int most_in_one_second = 1000;
-  for (int n = 1; n <= most_in_one_second; ++n) {
+  constexpr int kMostInOneSecond = 1000;
+  for (int n = 1; n <= kMostInOneSecond; ++n) {
     std::string path = n == 1 ? base : fmt::format("{}-{}", base, n);
     if (mkdir(path.c_str(), 0755) == 0) return path;
     if (errno != EEXIST) return cannot_create(path, errno);

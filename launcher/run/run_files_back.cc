@@ -53,7 +53,7 @@ void fetch_files(Cluster& cluster, const JobOptions& options, RunStatus& status)
         const std::string name = actor.name + ".log";
         bring(*node, name, options.log_directory + "/" + name, kMostOfALog);
       }
-      if (actor.role == "evaluator" && !options.weights.empty()) {
+      if (actor.role == Role::kEvaluator && !options.weights.empty()) {
         bring(*node, kRemoteWeights, options.weights, kMostOfWeights);
       }
     }

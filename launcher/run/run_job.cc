@@ -12,6 +12,7 @@
 #include "actors/parameters/update_rule.h"
 #include "kernels/isa/isa.h"
 #include "launcher/hosts/host_plan.h"
+#include "launcher/hosts/placer.h"
 #include "launcher/probe/codec_choice.h"
 #include "launcher/probe/codec_probe.h"
 #include "launcher/run/job_plan.h"
@@ -36,11 +37,11 @@ RunRecord blank_record(const JobOptions& options) {
   status.phase = "starting";
   status.steps = file.job.steps;
   for (const ActorPlan& actor : file.actors) {
-    status.actors.push_back({actor.name, actor.role, "starting"});
+    status.actors.push_back({actor.name, std::string(facts_of(actor.role).name), "starting"});
   }
   RunResult& result = record.result;
   result.run = options.run_directory;
-  result.workers = file.count("worker");
+  result.workers = file.count(Role::kWorker);
   result.ranks = file.ranks();
   result.data = options.data.name;
   result.data_dir = options.data.folder().string();
@@ -77,7 +78,8 @@ class Job {
 
   JobOutcome run() {
     const Result<void> trained = train();
-    if (!trained && options_.file.cluster.placer == "slurm") hear_whether_all_were_told_to_end();
+    const JobQueue* queue = placer_of(options_.file).queue();
+    if (!trained && queue != nullptr) hear_whether_all_were_told_to_end(queue->signals_take());
     RunRecord& record = outcome_.record;
     if (record.first_step_seen) {
       record.result.seconds_to_first_step = in_seconds(*record.first_step_seen - options_.began);
@@ -202,8 +204,8 @@ class Job {
   bool done() const {
     const ClusterFile& file = options_.file;
     if (!file.trains()) return ended_.size() >= file.actors.size();
-    if (file.count("evaluator") > 0) return outcome_.record.finished;
-    return outcome_.record.workers_done == static_cast<std::size_t>(file.count("worker"));
+    if (file.count(Role::kEvaluator) > 0) return outcome_.record.finished;
+    return outcome_.record.workers_done == static_cast<std::size_t>(file.count(Role::kWorker));
   }
 
   void finish(const Result<void>& trained) {
@@ -211,11 +213,11 @@ class Job {
     RunResult& result = record.result;
     record.status.left_seconds.reset();
     if (outcome_.interrupted) {
-      result.exit = exit_interrupted;
+      result.exit = kExitInterrupted;
       result.cause = ended_by_.empty() ? "interrupted" : ended_by_;
       record.status.phase = "interrupted";
     } else if (!trained) {
-      result.exit = exit_failed;
+      result.exit = kExitFailed;
       // The first death says more than the failures that follow from it.
       result.cause = cluster_ && cluster_->failure() ? describe(*cluster_->failure())
                                                      : trained.error().message;
@@ -238,11 +240,10 @@ class Job {
     for (ActorStatus& actor : record.status.actors) actor.state = "done";
   }
 
-  /// Slurm signals the processes of a job one after the other: ends of others may come first.
-  void hear_whether_all_were_told_to_end() {
-    constexpr Duration kSignalsTake = std::chrono::seconds(2);
+  /// The ends of others may come before the signal that is for all.
+  void hear_whether_all_were_told_to_end(Duration signals_take) {
     machine_.loop().run_until([this] { return interrupted_; },
-                              machine_.loop().now() + kSignalsTake);
+                              machine_.loop().now() + signals_take);
   }
 
   /// The loop turns at every heartbeat, unless this process was stopped (Ctrl-Z).

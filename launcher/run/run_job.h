@@ -29,8 +29,9 @@ struct JobOptions {
   std::string id;
   std::uint64_t run = 0;  ///< 0: one is drawn
   Program program;        ///< what the run's processes are
-  /// Starts the nodes; null: all on this machine. Called once, before anything starts; may take as
-  /// long as shipping a program does, and then looks whether the user has had enough.
+  /// Starts the nodes; null, or what it returns is: all on this machine. Called once, before
+  /// anything starts; may take as long as shipping a program does, and then looks whether the user
+  /// has had enough.
   std::function<Result<std::unique_ptr<Spawner>>(std::function<void(std::string_view)> progress,
                                                  const std::function<bool()>& interrupted)>
       make_placer;

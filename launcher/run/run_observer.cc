@@ -51,8 +51,8 @@ TensorMetrics metrics_of(const actors::TensorTotals& totals) {
 RunObserver::RunObserver(RunRecord& record, const ClusterFile& file, Hooks hooks)
     : record_(record), hooks_(std::move(hooks)) {
   for (const ActorPlan& actor : file.actors) {
-    if (actor.role == "worker") workers_.insert(actor.name);
-    if (actor.role == "evaluator") evaluator_ = actor.name;
+    if (actor.role == Role::kWorker) workers_.insert(actor.name);
+    if (actor.role == Role::kEvaluator) evaluator_ = actor.name;
   }
 }
 

@@ -11,14 +11,13 @@
 #include "input/formats/idx.h"
 #include "input/place/data_source.h"
 #include "launcher/hosts/host_plan.h"
+#include "launcher/hosts/placer.h"
 #include "launcher/run/run_directory.h"
-#include "launcher/text/console.h"
 #include "launcher/text/environment.h"
 #include "launcher/text/progress_line.h"
 #include "launcher/text/text_format.h"
 #include "launcher/view/status_json.h"
 #include "runtime/base/file.h"
-#include "runtime/remote/join_placer.h"
 
 namespace sterna::launcher {
 
@@ -30,12 +29,7 @@ std::vector<const HostSection*> readers_here(const ClusterFile& file) {
   const HostSection* head = head_of(file);
   for (const HostSection& host : file.hosts) {
     if (is_remote(file, host) && &host != head) continue;
-    const bool reads =
-        std::any_of(file.actors.begin(), file.actors.end(), [&](const ActorPlan& actor) {
-          return actor.host == host.name &&
-                 (actor.role == "input_reader" || actor.role == "evaluator");
-        });
-    if (reads) here.push_back(&host);
+    if (reads_data(file, host)) here.push_back(&host);
   }
   return here;
 }
@@ -51,7 +45,7 @@ std::string named_folder(const ClusterFile& file) {
 
 /// The job's data; digits are drawn where there is none, with a line that says so.
 Result<input::DataLocation> find_data(const std::string& flag, const ClusterFile& file,
-                                      const Clock& clock) {
+                                      const Clock& clock, const Console& console) {
   input::DataQuery query;
   if (!flag.empty()) query.flag = flag;
   if (const std::string named = named_folder(file); !named.empty()) {
@@ -61,7 +55,7 @@ Result<input::DataLocation> find_data(const std::string& flag, const ClusterFile
   if (file.data.name != "any") query.name = file.data.name;
   query.env = input::data_directory(environment);
   query.cache = input::cache_directory(environment);
-  query.say = say;
+  query.say = [&console](std::string_view line) { console.say(line); };
   ProgressLine line(clock);
   query.progress = [&](std::size_t done, std::size_t total) {
     line.show(fmt::format("drawing digits: {} of {}", thousands(static_cast<std::int64_t>(done)),
@@ -91,30 +85,32 @@ input::DataLocation data_elsewhere(const ClusterFile& file) {
 /// Metrics that cannot be written any more (a full disk) are said once; the training goes on.
 class Metrics {
  public:
-  explicit Metrics(RunDirectory& directory) : directory_(directory) {}
+  Metrics(RunDirectory& directory, const Console& console)
+      : directory_(directory), console_(console) {}
   void append(const std::string& line) {
     if (failed_) return;
     const Result<void> written = directory_.append_metrics(line);
     if (written) return;
     failed_ = true;
-    say(written.error().message);
+    console_.say(written.error().message);
   }
 
  private:
   RunDirectory& directory_;
+  const Console& console_;
   bool failed_ = false;
 };
 
 /// A result that cannot be kept makes a failure of a run that was none.
-void keep(RunDirectory& directory, RunResult& result) {
+void keep(RunDirectory& directory, RunResult& result, const Console& console) {
   Result<void> kept = directory.write_result(result);
   if (const Result<void> closed = directory.close(); kept && !closed) kept = closed;
   if (kept) return;
-  if (result.exit != exit_done) {
-    say(kept.error().message);
+  if (result.exit != kExitDone) {
+    console.say(kept.error().message);
     return;
   }
-  result.exit = exit_failed;
+  result.exit = kExitFailed;
   result.cause = kept.error().message;
 }
 
@@ -130,16 +126,16 @@ std::string ending(const WholeRunOptions& options, const RunResult& result,
                    const StopReport& stop) {
   const ClusterFile& file = options.file;
   const std::string place = place_of(options, result.run);
-  if (result.exit == exit_done && !file.trains()) {
+  if (result.exit == kExitDone && !file.trains()) {
     return fmt::format("all {} actors have stopped; everything is in {}", file.actors.size(),
                        place);
   }
-  if (result.exit == exit_done) {
+  if (result.exit == kExitDone) {
     return fmt::format("precision@1 {:.4f} on {} after {} steps in {:.1f} s; everything is in {}",
                        result.precision_at_1.value_or(0), result.data, thousands(result.steps),
                        result.seconds, place);
   }
-  if (result.exit == exit_interrupted) {
+  if (result.exit == kExitInterrupted) {
     return fmt::format("interrupted at step {}: {} processes stopped, {} killed; logs are in {}",
                        thousands(result.steps), stop.stopped, stop.killed, place);
   }
@@ -158,7 +154,8 @@ RunState state_of(const WholeRunOptions& options, const Cluster& cluster,
   state.run_directory = std::filesystem::absolute(directory.path()).lexically_normal().string();
   state.head = head_is_remote(options.file) ? options.file.cluster.head : "";
   state.placer = options.file.cluster.placer;
-  if (state.placer == "slurm") state.slurm_job = environment("SLURM_JOB_ID").value_or("");
+  const JobQueue* queue = placer_of(options.file).queue();
+  if (queue != nullptr) state.slurm_job = queue->own_job();
   state.detached = options.detached;
   state.began = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
   state.schema_hash = cluster.schema_hash();
@@ -166,10 +163,10 @@ RunState state_of(const WholeRunOptions& options, const Cluster& cluster,
   state.coordinator = cluster.coordinator();
   state.operators = std::move(operators);
   for (const HostSection& host : options.file.hosts) {
-    // Nobody here knows the way to a host that joined by itself.
-    const bool joined = state.placer == "join" && is_remote(options.file, host);
-    if (joined && host.ssh.empty()) continue;
-    state.hosts.push_back({host.name, is_remote(options.file, host) ? host.ssh : "", host.work});
+    // A host without ssh that is another machine cannot be asked, but for what its queue says.
+    const bool remote = is_remote(options.file, host);
+    if (remote && host.ssh.empty() && queue == nullptr) continue;
+    state.hosts.push_back({host.name, remote ? host.ssh : "", host.work});
   }
   return state;
 }
@@ -177,6 +174,7 @@ RunState state_of(const WholeRunOptions& options, const Cluster& cluster,
 /// What this machine remembers of the run while it goes on.
 class Remembered {
  public:
+  explicit Remembered(const Console& console) : console_(console) {}
   ~Remembered() {
     if (states_) states_->remove(state_.id);
   }
@@ -197,7 +195,7 @@ class Remembered {
     const Result<RunStates> states = RunStates::of_user();
     Result<void> written = states ? states->write(state) : Result<void>(states.error());
     if (!written) {
-      say(written.error().message + "; `sterna status` will not find this run");
+      console_.say(written.error().message + "; `sterna status` will not find this run");
       return;
     }
     states_ = *states;
@@ -205,6 +203,7 @@ class Remembered {
   }
 
  private:
+  const Console& console_;
   std::optional<RunStates> states_;
   RunState state_;
 };
@@ -227,23 +226,6 @@ class Reports {
   std::optional<Time> last_;
 };
 
-/// Its files are in the run's folder, and go when the job does.
-Result<std::unique_ptr<Spawner>> make_join_placer(RealMachine& machine, const ClusterFile& file,
-                                                  const RunDirectory& directory) {
-  JoinPlacerOptions options;
-  options.folder =
-      std::filesystem::absolute(directory.path()).lexically_normal().string() + "/join";
-  for (const HostSection& host : file.hosts) {
-    if (is_remote(file, host)) options.hosts.insert(host.name);
-  }
-  options.written = [](const std::string& host, const std::string& path) {
-    say(fmt::format("waiting for {}: bring it the file {} and run there: sterna join FILE", host,
-                    path));
-  };
-  return std::unique_ptr<Spawner>(
-      std::make_unique<JoinPlacer>(machine.loop(), machine.spawner(), std::move(options)));
-}
-
 }  // namespace
 
 Result<WholeRunEnd> whole_run(RealMachine& machine, const Registry& registry,
@@ -251,7 +233,7 @@ Result<WholeRunEnd> whole_run(RealMachine& machine, const Registry& registry,
   const SteadyClock clock;
   const ClusterFile& file = options.file;
   Result<input::DataLocation> data = needs_data_here(file)
-                                         ? find_data(options.data, file, clock)
+                                         ? find_data(options.data, file, clock, options.console)
                                          : Result<input::DataLocation>(data_elsewhere(file));
   if (!data) return std::move(data).error();
 
@@ -268,9 +250,9 @@ Result<WholeRunEnd> whole_run(RealMachine& machine, const Registry& registry,
   STERNA_TRY(directory.write_resolved(resolved));
 
   const std::vector<OperatorKeys> operators = issue_operators();
-  Remembered remembered;
+  Remembered remembered(options.console);
   Reports reports;
-  Metrics metrics(directory);
+  Metrics metrics(directory, options.console);
   JobOptions job;
   job.file = file;
   job.data = *data;
@@ -283,9 +265,13 @@ Result<WholeRunEnd> whole_run(RealMachine& machine, const Registry& registry,
   const std::string name = std::filesystem::path(directory.path()).filename().string();
   job.id = fmt::format("{}-{:08x}", name, static_cast<std::uint32_t>(clock.now().ns));
   job.make_placer = options.make_placer;
-  if (file.cluster.placer == "join") {
-    job.make_placer = [&](const auto&, const auto&) {
-      return make_join_placer(machine, file, directory);
+  if (!job.make_placer) {
+    job.make_placer = [&](auto progress, const auto& interrupted) {
+      const auto folder = std::filesystem::absolute(directory.path()).lexically_normal();
+      return placer_of(file).nodes(
+          machine, file,
+          {options.bundle, folder.string(), std::move(progress),
+           [&](std::string_view line) { options.console.say(line); }, interrupted});
     };
   }
   job.operators = contacts_of(operators);
@@ -298,7 +284,7 @@ Result<WholeRunEnd> whole_run(RealMachine& machine, const Registry& registry,
   job.codecs_chosen = [&](const GradientSection& gradient) {
     resolved.gradient = gradient;
     const Result<void> written = directory.write_resolved(resolved);
-    if (!written) say(written.error().message);
+    if (!written) options.console.say(written.error().message);
   };
   job.running = options.running;
   job.hooks.step = [&](const StepMetrics& step) { metrics.append(to_json(step)); };
@@ -317,15 +303,15 @@ Result<WholeRunEnd> whole_run(RealMachine& machine, const Registry& registry,
   end.result = outcome.record.result;
   end.stop = outcome.stop;
   if (outcome.stop.survivors != 0) {
-    say(fmt::format("killed {} of the run's processes that its node had left behind",
-                    outcome.stop.survivors));
+    options.console.say(fmt::format(
+        "killed {} of the run's processes that its node had left behind", outcome.stop.survivors));
   }
-  if (!outcome.started && end.result.exit == exit_failed) {
+  if (!outcome.started && end.result.exit == kExitFailed) {
     // There was nobody to run yet: the cause is all that is worth keeping.
     directory.discard();
     end.last_words = end.result.cause;
   } else {
-    keep(directory, end.result);
+    keep(directory, end.result, options.console);
     end.last_words = ending(options, end.result, outcome.stop);
     remembered.ended(end);
   }

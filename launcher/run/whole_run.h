@@ -11,11 +11,14 @@
 #include "launcher/cluster_file/cluster_file.h"
 #include "launcher/past/run_state.h"
 #include "launcher/run/run_job.h"
+#include "launcher/text/console.h"
 #include "launcher/view/live_view.h"
+#include "runtime/remote/remote_session.h"
 
 namespace sterna::launcher {
 
 struct WholeRunOptions {
+  Console console;
   ClusterFile file;
   std::string file_path;  ///< as the user gave it
   std::string data;       ///< --data; empty: not given
@@ -24,7 +27,9 @@ struct WholeRunOptions {
   std::uint64_t run = 0;  ///< 0: one is drawn
   Program program;
   bool detached = false;
-  Time began;  ///< when the user typed the command
+  Time began;           ///< when the user typed the command
+  RemoteBundle bundle;  ///< for hosts that are other machines
+  /// Instead of the file's placer, where this process cannot reach the other hosts.
   decltype(JobOptions::make_placer) make_placer;
   std::function<std::unique_ptr<RunView>()> make_view;
   std::function<void(const RunState&)> started = {};  ///< the coordinator can be dialled

@@ -1,24 +1,27 @@
 #include "launcher/text/console.h"
 
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <string>
 
 namespace sterna::launcher {
 
-void say(std::string_view line) {
-  std::fprintf(stderr, "%.*s\n", static_cast<int>(line.size()), line.data());
+void Console::say(std::string_view line) const {
+  std::fprintf(err, "%.*s\n", static_cast<int>(line.size()), line.data());
 }
 
-bool print_result(std::string_view lines) {
-  const bool written = std::fwrite(lines.data(), 1, lines.size(), stdout) == lines.size();
-  if (written && std::fflush(stdout) == 0) return true;
+bool Console::print_result(std::string_view lines) const {
+  const bool written = std::fwrite(lines.data(), 1, lines.size(), out) == lines.size();
+  if (written && std::fflush(out) == 0) return true;
   say(std::string("cannot write to standard output: ") + std::strerror(errno));
   return false;
 }
 
-int report(const Error& error) {
+int Console::result(std::string_view lines) const {
+  return print_result(lines) ? kExitDone : kExitFailed;
+}
+
+int Console::report(const Error& error) const {
   say(error.message);
   switch (error.code) {
     case Errc::invalid_argument:
@@ -26,9 +29,9 @@ int report(const Error& error) {
     case Errc::already_exists:
     case Errc::permission:
     case Errc::malformed:
-      return exit_bad_input;
+      return kExitBadInput;
     default:
-      return exit_failed;
+      return kExitFailed;
   }
 }
 

@@ -16,7 +16,6 @@ namespace sterna::launcher {
 namespace {
 
 constexpr std::size_t kElementsPerUnit = 1024;
-constexpr const char* kEvaluator = "evaluator";
 /// Whose first exchanges find nothing in place: buffers, connections, TCP's windows.
 constexpr std::uint64_t kDroppedSteps = 4;
 
@@ -133,10 +132,10 @@ Result<ClusterFile> exchange_file(const ExchangeShape& shape, const ExchangeLink
   }
   std::string actors;
   for (const auto& [role, count] :
-       {std::pair{"parameter_server", shape.servers}, std::pair{"worker", shape.ranks},
-        std::pair{"input_reader", shape.ranks}, std::pair{kEvaluator, std::int64_t{1}}}) {
-    actors += fmt::format("[[actor]]\nrole = \"{}\"\ncount = {}\nhosts = [\"{}\"]\n", role, count,
-                          fmt::join(names, "\", \""));
+       {std::pair{Role::kParameterServer, shape.servers}, std::pair{Role::kWorker, shape.ranks},
+        std::pair{Role::kInputReader, shape.ranks}, std::pair{Role::kEvaluator, std::int64_t{1}}}) {
+    actors += fmt::format("[[actor]]\nrole = \"{}\"\ncount = {}\nhosts = [\"{}\"]\n",
+                          facts_of(role).name, count, fmt::join(names, "\", \""));
   }
   const std::string text = fmt::format(
       "format = 1\n"
@@ -152,7 +151,7 @@ Result<ClusterFile> exchange_file(const ExchangeShape& shape, const ExchangeLink
   // They were started by somebody else, but share this machine's files.
   file.cluster.placer = "local";
   // Every file must have one; here there is nothing to evaluate, and it would be on the wire.
-  std::erase_if(file.actors, [](const ActorPlan& actor) { return actor.role == kEvaluator; });
+  std::erase_if(file.actors, [](const ActorPlan& actor) { return actor.role == Role::kEvaluator; });
   return file;
 }
 

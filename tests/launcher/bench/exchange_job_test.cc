@@ -19,9 +19,9 @@ TEST(ExchangeJob, HasServersBesideTheRanks) {
   const auto file = exchange_file({.elements = 65536, .ranks = 3, .servers = 2, .steps = 5},
                                   {.name = "tcp"}, {"gradient.codec=none"});
   ASSERT_TRUE(file) << file.error().message;
-  EXPECT_EQ(file->count("parameter_server"), 2);
+  EXPECT_EQ(file->count(Role::kParameterServer), 2);
   EXPECT_EQ(file->ranks(), 3);
-  EXPECT_EQ(file->count("input_reader"), 3);
+  EXPECT_EQ(file->count(Role::kInputReader), 3);
   EXPECT_EQ(file->gradient.codec, "none");
   EXPECT_TRUE(file->placed());
 }

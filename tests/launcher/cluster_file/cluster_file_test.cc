@@ -55,10 +55,10 @@ hosts = ["b"]
 )");
   ASSERT_TRUE(file.ok()) << file.error().message;
   ASSERT_EQ(file->actors.size(), 8U);
-  EXPECT_EQ(file->actors[4], (ActorPlan{"worker1", "worker", "a", 3, 1}));
-  EXPECT_EQ(file->actors[5], (ActorPlan{"worker2", "worker", "b", 3, 4}));
-  EXPECT_EQ(file->actors[6], (ActorPlan{"shard0", "parameter_server", "b", 0, 0}));
-  EXPECT_EQ(file->actors[7], (ActorPlan{"shard1", "parameter_server", "b", 0, 0}));
+  EXPECT_EQ(file->actors[4], (ActorPlan{"worker1", Role::kWorker, "a", 3, 1}));
+  EXPECT_EQ(file->actors[5], (ActorPlan{"worker2", Role::kWorker, "b", 3, 4}));
+  EXPECT_EQ(file->actors[6], (ActorPlan{"shard0", Role::kParameterServer, "b", 0, 0}));
+  EXPECT_EQ(file->actors[7], (ActorPlan{"shard1", Role::kParameterServer, "b", 0, 0}));
   EXPECT_EQ(file->ranks(), 7);
   EXPECT_EQ(file->count("parameter_server"), 3);
 }

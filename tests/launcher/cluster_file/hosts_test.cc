@@ -252,7 +252,7 @@ TEST_F(ClusterHostsTest, AProgramHasActorsOfItsOwnTypesAndNoJob) {
   EXPECT_EQ(file.actors[0].name, "counter0");
   EXPECT_EQ(file.actors[1].name, "counter1");
   EXPECT_EQ(file.actors[1].type, "counter");
-  EXPECT_EQ(file.actors[1].role, "");
+  EXPECT_EQ(file.actors[1].role, Role::kNone);
   EXPECT_EQ(file.actors[1].args_json,
             R"({"a key":{"b":[],"x":[1,2.5,"t:,{\"}\u0001",true]},"limit":10})");
   EXPECT_EQ(file.actors[2].name, "sink0");

@@ -143,7 +143,7 @@ TEST_F(HostCheck, NamesTooFewFreePorts) {
 
 TEST_F(HostCheck, NamesDataThatAReaderWouldMiss) {
   ActorPlan reader;
-  reader.role = "input_reader";
+  reader.role = Role::kInputReader;
   reader.host = "b";
   file.actors = {reader};
   EXPECT_THAT(check("", "STERNA data /data"), IsEmpty());
@@ -153,7 +153,7 @@ TEST_F(HostCheck, NamesDataThatAReaderWouldMiss) {
 
 TEST_F(HostCheck, NamesAShardThatIsNotItsReaders) {
   ActorPlan reader;
-  reader.role = "input_reader";
+  reader.role = Role::kInputReader;
   reader.host = "b";
   file.actors = {reader};
   const std::string shard_0 = "STERNA shard 0 2\nSTERNA data /data";
@@ -165,7 +165,7 @@ TEST_F(HostCheck, NamesAShardThatIsNotItsReaders) {
   file.actors[0].shard = 1;
   EXPECT_THAT(only("", shard_0).wrong, HasSubstr("its readers want shard-1-of-2"));
   EXPECT_THAT(only("", "STERNA lacks /data: t10k").wrong, HasSubstr("t10k; nor is shard-1-of-2"));
-  file.actors[0].role = "evaluator";
+  file.actors[0].role = Role::kEvaluator;
   file.actors[0].shards = 0;
   EXPECT_THAT(check("", shard_0), IsEmpty());
 }

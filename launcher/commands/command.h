@@ -1,0 +1,50 @@
+// A command of `sterna` as a value: its line in the help, its options, what it does, the commands
+// within it. Each has a file of its own and a word in commands.cc.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "launcher/text/console.h"
+#include "runtime/actor/registry.h"
+
+namespace sterna::launcher {
+
+/// What a command is called with.
+struct Context {
+  Console console;
+  const Registry& registry;  ///< this program's actor types
+};
+
+/// An option or a flag ("--json", "-f,--follow"), or a word by its place ("FILE").
+struct Argument {
+  std::string name;
+  /// Where its value goes when the command line is read; it holds the default.
+  std::variant<bool*, std::string*, std::int64_t*, std::uint64_t*, std::vector<std::string>*> into;
+  std::string help;
+  std::string type = {};  ///< the value in the help, "DIR"
+  bool required = false;
+  bool shows_default = false;
+  std::optional<std::pair<std::int64_t, std::int64_t>> range = {};
+  std::vector<std::string> choices = {};
+};
+
+struct Command {
+  std::string name;
+  std::string help;
+  std::vector<Argument> arguments = {};
+  std::function<int(const Context&)> run = {};  ///< gives the exit code; none: say which part
+  std::vector<Command> parts = {};
+  std::string examples = {};                 ///< the end of its help
+  std::vector<std::string>* rest = nullptr;  ///< takes all that follows the command as it is
+};
+
+/// All, in the order of the help.
+std::vector<Command> all_commands();
+
+}  // namespace sterna::launcher

@@ -1,0 +1,61 @@
+// sterna list: the runs that this user started here.
+#include <fmt/format.h>
+
+#include "launcher/commands/visit.h"
+#include "launcher/past/elsewhere.h"
+#include "launcher/past/overview.h"
+#include "launcher/past/queued_run.h"
+#include "launcher/text/json_line.h"
+
+namespace sterna::launcher {
+namespace {
+
+/// A run in a word for people, and as what a program reads.
+std::pair<std::string, Json> told_of(RealMachine& machine, const RunState& state) {
+  if (!state.ended.empty()) return {"ended: " + state.ended, {{"phase", "ended"}}};
+  constexpr Duration kShort = std::chrono::seconds(2);
+  const auto visitor = RunVisitor::visit(machine, state, kShort);
+  if (const auto overview = visitor ? (*visitor)->look() : Result<Overview>(visitor.error())) {
+    const RunStatus status = status_of(state, *overview);
+    std::string word = status.phase;
+    if (status.steps > 0) word += fmt::format(", step {} of {}", status.step, status.steps);
+    return {word, {{"phase", status.phase}, {"step", status.step}, {"steps", status.steps}}};
+  }
+  return {queue_of(state) == nullptr ? "does not answer" : words_of(queued_job(machine, state)),
+          {{"phase", "does not answer"}}};
+}
+
+int list(const VisitOptions& options, const Console& console) {
+  if (!options.via.empty()) return run_via({options.via}, words_for("list", options), console);
+  const Result<RunStates> states = RunStates::of_user();
+  if (!states) return console.report(states.error());
+  std::string text;
+  RealMachine machine;
+  for (const RunState& remembered : states->all()) {
+    const RunState state = with_queues_end(machine, *states, remembered, console);
+    const auto [word, told] = told_of(machine, state);
+    if (options.json) {
+      Json line = Json::parse(state_json_line(state));
+      line.update(told);
+      text += json_line(line) + "\n";
+      continue;
+    }
+    const std::string where =
+        state.hosts.empty()
+            ? fmt::format("{:<7}", state.placer)
+            : fmt::format("{} host{}", state.hosts.size(), state.hosts.size() == 1 ? " " : "s");
+    text += fmt::format("{}  {}  {}\n", state.id, where, word);
+  }
+  if (text.empty() && !options.json) console.say("no run is known here");
+  return console.result(text);
+}
+
+}  // namespace
+
+Command list_command() {
+  const auto o = std::make_shared<VisitOptions>();
+  return {"list", "The runs that this user started here", visit_arguments(*o, {}),
+          [o](const Context& context) { return list(*o, context.console); }};
+}
+
+}  // namespace sterna::launcher

@@ -1,0 +1,63 @@
+#include "launcher/commands/start.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "launcher/hosts/bundle_archive.h"
+#include "launcher/hosts/host_plan.h"
+#include "launcher/hosts/placer.h"
+#include "runtime/base/random.h"
+
+namespace sterna::launcher {
+
+int before_the_run(const Error& error, const Console& console) {
+  console.report(error);
+  return kExitBadInput;
+}
+
+Result<Bundles> bundles_for(const ClusterFile& file) {
+  Bundles bundles;
+  if (!has_remote_hosts(file) || !placer_of(file).ships()) return bundles;
+  STERNA_ASSIGN(bundles.nodes, archived_bundle(file.program.path));
+  bundles.own = bundles.nodes;
+  if (head_is_remote(file) && !file.program.path.empty()) {
+    STERNA_ASSIGN(bundles.own, archived_bundle(""));
+  }
+  return bundles;
+}
+
+OwnerClientOptions owner_options(const StartOptions& options, const ClusterFile& file,
+                                 const Program& program, const Bundles& bundles, RunView& view,
+                                 const Console& console) {
+  OwnerClientOptions client;
+  client.file = file;
+  client.nodes = bundles.nodes;
+  client.own = bundles.own;
+  client.order.file_path =
+      std::filesystem::absolute(options.given.file).lexically_normal().string();
+  client.order.data = options.data;
+  client.order.run_dir = options.run_dir;
+  const bool elsewhere = head_is_remote(file);
+  client.order.run_parent = elsewhere ? head_of(file)->work + "/runs" : "runs";
+  client.order.run = SystemRandom().next() | 1;
+  client.order.schema_hash = program.schema_hash;
+  // On a head that is another machine it lies in the bundle that was shipped there.
+  client.order.program = program.path;
+  if (elsewhere && !program.path.empty()) {
+    client.order.program = fmt::format("{}/bundles/{}/bin/{}", head_of(file)->work,
+                                       bundles.nodes.hash, bundles.nodes.program);
+  }
+  client.progress = [console](std::string_view line) { console.say(line); };
+  client.status = [&view](const RunStatus& status) { view.update(status); };
+  return client;
+}
+
+void keep_here(RunState state, const Console& console) {
+  state.operators.resize(state.operators.size() / 2);
+  const Result<RunStates> states = RunStates::of_user();
+  const Result<void> kept = states ? states->write(state) : Result<void>(states.error());
+  if (!kept) console.say(kept.error().message);
+}
+
+}  // namespace sterna::launcher

@@ -1,0 +1,40 @@
+// What `sterna run` and `sterna up` have in common before a run begins.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "launcher/commands/file_arguments.h"
+#include "launcher/owner/owner_client.h"
+#include "launcher/run/program_check.h"
+#include "launcher/view/live_view.h"
+
+namespace sterna::launcher {
+
+struct StartOptions {
+  GivenFile given;
+  std::string data;     ///< --data; empty: not given
+  std::string run_dir;  ///< --run-dir; empty: a name of our own
+  bool json = false;
+};
+
+/// Whatever stops a run before it begins is to be put right first.
+int before_the_run(const Error& error, const Console& console);
+
+/// What is shipped to the hosts; nothing where all is on this machine.
+struct Bundles {
+  RemoteBundle nodes;
+  RemoteBundle own;
+};
+Result<Bundles> bundles_for(const ClusterFile& file);
+
+OwnerClientOptions owner_options(const StartOptions& options, const ClusterFile& file,
+                                 const Program& program, const Bundles& bundles, RunView& view,
+                                 const Console& console);
+
+/// Remembers a run that a head elsewhere keeps. It has a copy of its own; each of the two uses
+/// identities that the other does not.
+void keep_here(RunState state, const Console& console);
+
+}  // namespace sterna::launcher

@@ -1,0 +1,121 @@
+// sterna up FILE: starts a run on its hosts and leaves it to itself, or to a queue.
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <ctime>
+#include <filesystem>
+
+#include "launcher/commands/start.h"
+#include "launcher/hosts/host_plan.h"
+#include "launcher/past/queued_run.h"
+#include "launcher/past/run_visitor.h"
+
+namespace sterna::launcher {
+namespace {
+
+/// The run of this file that goes on already.
+std::optional<RunState> already_up(RealMachine& machine, const std::string& file) {
+  const Result<RunStates> states = RunStates::of_user();
+  if (!states) return std::nullopt;
+  const std::string path = std::filesystem::absolute(file).lexically_normal().string();
+  for (const RunState& state : states->all()) {
+    if (state.file != path || !state.ended.empty() || !state.detached) continue;
+    constexpr Duration kPatience = std::chrono::seconds(2);
+    if (RunVisitor::visit(machine, state, kPatience)) return state;
+    if (const auto job = queued_job(machine, state); job && !job->over) return state;
+  }
+  return std::nullopt;
+}
+
+/// What a user of a detached run on this machine should know.
+std::string sleep_warning(const ClusterFile& file) {
+  if (head_is_remote(file)) return "";
+  return "it is kept by this machine and ends if it sleeps; with cluster.head on another host it "
+         "would not";
+}
+
+/// `sterna up` where a queue keeps the run.
+int submit(RealMachine& machine, const JobQueue& queue, const StartOptions& options,
+           const ClusterFile& file, const Console& console) {
+  const Result<RunStates> states = RunStates::of_user();
+  if (!states) return console.report(states.error());
+  const Result<Submitted> job = queue.submit(machine, file, {options.data, options.run_dir});
+  if (!job) return console.report(job.error());
+  RunState state;
+  state.id = std::filesystem::path(job->run_directory).filename().string();
+  state.name = file.cluster.name;
+  state.file = std::filesystem::absolute(options.given.file).lexically_normal().string();
+  state.run_directory = job->run_directory;
+  state.placer = file.cluster.placer;
+  state.slurm_job = job->job;
+  state.detached = true;
+  state.began = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
+  if (const Result<void> kept = states->write(state); !kept) {
+    console.say(kept.error().message);
+    console.say("end it with " + job->undo);
+    return kExitFailed;
+  }
+  console.say(
+      fmt::format("{0} is submitted as {1}; `sterna status {0}` asks after it, `sterna down {0}` "
+                  "cancels it; it writes to {2}",
+                  state.id, job->words, job->output));
+  return options.json ? console.result(state_json_line(state) + "\n") : kExitDone;
+}
+
+int up(const StartOptions& options, const Context& context) {
+  const Console& console = context.console;
+  const SteadyClock clock;
+  const Result<ClusterFile> file = read_cluster_file(options.given.file, options.given.overrides);
+  if (!file) return console.report(file.error());
+  RealMachine machine;
+  if (const auto state = already_up(machine, options.given.file)) {
+    console.say(
+        fmt::format("{} is already up; `sterna watch {}` shows it, `sterna down {}` ends it",
+                    state->id, state->id, state->id));
+    return options.json ? console.result(state_json_line(*state) + "\n") : kExitDone;
+  }
+  const Result<Program> program = check_program(machine, context.registry, *file);
+  if (!program) return before_the_run(program.error(), console);
+  if (const JobQueue* queue = placer_of(*file).queue()) {
+    return submit(machine, *queue, options, *file, console);
+  }
+  const Result<Bundles> bundles = bundles_for(*file);
+  if (!bundles) return before_the_run(bundles.error(), console);
+
+  std::unique_ptr<RunView> view = make_run_view(console.err, clock);
+  OwnerClientOptions how = owner_options(options, *file, *program, *bundles, *view, console);
+  how.order.detached = true;
+  OwnerClient client(machine, std::move(how));
+  Result<RunState> state = client.start();
+  if (state) {
+    if (Result<void> left = client.detach(); !left) state = left.error();
+  }
+  view.reset();
+  if (!state) {
+    console.say(state.error().message);
+    return client.over() && client.over()->exit != 0 ? client.over()->exit : kExitFailed;
+  }
+  if (head_is_remote(*file)) keep_here(*state, console);
+  console.say(
+      fmt::format("{} is up: {} actors on {} host{}; `sterna watch {}` shows it, `sterna down {}` "
+                  "ends it",
+                  state->id, file->actors.size(), file->hosts.size(),
+                  file->hosts.size() == 1 ? "" : "s", state->id, state->id));
+  if (const std::string warning = sleep_warning(*file); !warning.empty()) console.say(warning);
+  return options.json ? console.result(state_json_line(*state) + "\n") : kExitDone;
+}
+
+}  // namespace
+
+Command up_command() {
+  const auto o = std::make_shared<StartOptions>();
+  return {"up", "Start a run on its hosts and leave it to itself",
+          with_file(o->given,
+                    {{"--data", &o->data, "The folder of the data set", "DIR"},
+                     {"--run-dir", &o->run_dir,
+                      "Where logs, metrics and weights go, on the head; must not exist", "DIR"},
+                     {"--json", &o->json, "Print the run as one line of JSON"}}),
+          [o](const Context& context) { return up(*o, context); }};
+}
+
+}  // namespace sterna::launcher

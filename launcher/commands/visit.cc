@@ -1,0 +1,83 @@
+#include "launcher/commands/visit.h"
+
+#include <fmt/format.h>
+
+#include "launcher/past/elsewhere.h"
+#include "launcher/past/queued_run.h"
+#include "launcher/text/json_line.h"
+
+namespace sterna::launcher {
+namespace {
+
+constexpr Duration kPatience = std::chrono::seconds(5);
+
+/// Of a run whose coordinator cannot be asked from here.
+int status_of_queued(RealMachine& machine, const RunState& state, bool json,
+                     const Console& console) {
+  const Result<QueuedJob> job = queued_job(machine, state);
+  std::string text = fmt::format("{}: {}\n", state.id, words_of(job));
+  if (json) {
+    Json line = Json::parse(state_json_line(state));
+    line[state.placer + "_job"] = state.slurm_job;
+    line[state.placer + "_state"] = job ? Json(job->state) : nullptr;
+    line[state.placer + "_nodes"] = job ? Json(job->nodes) : nullptr;
+    text = json_line(line) + "\n";
+  }
+  return console.print_result(text) && job ? kExitDone : kExitFailed;
+}
+
+}  // namespace
+
+Argument run_argument(std::string& run) {
+  return {"RUN", &run, "Its id or name; default: the only one"};
+}
+
+std::vector<Argument> visit_arguments(VisitOptions& options, std::vector<Argument> own) {
+  own.push_back({"--via", &options.via, "Ask on that host, over ssh", "HOST"});
+  own.push_back({"--json", &options.json, "Print JSON, a line each"});
+  return own;
+}
+
+std::vector<std::string> words_for(const std::string& command, const VisitOptions& options) {
+  std::vector<std::string> words = {command};
+  if (options.json) words.emplace_back("--json");
+  if (!options.run.empty()) words.push_back(options.run);
+  return words;
+}
+
+int without_answer(RealMachine& machine, const RunStates& states, const RunState& remembered,
+                   const std::string& command, const VisitOptions& options, const Error& error,
+                   const Console& console) {
+  const RunState state = with_queues_end(machine, states, remembered, console);
+  if (!state.ended.empty()) {
+    if (options.json) return console.result(state_json_line(state) + "\n");
+    console.say(fmt::format("{} has ended: {}", state.id, state.ended));
+    return state.exit;
+  }
+  if (queue_of(state) != nullptr) return status_of_queued(machine, state, options.json, console);
+  if (const std::optional<Elsewhere> head = head_elsewhere(state)) {
+    VisitOptions there = options;
+    there.run = state.id;
+    return run_via(*head, words_for(command, there), console);
+  }
+  console.say(fmt::format("{}; `sterna down {}` makes sure that nothing of it is left",
+                          error.message, state.id));
+  return kExitFailed;
+}
+
+int with_visitor(const std::string& command, const VisitOptions& options, const Console& console,
+                 const std::function<int(const Visit&)>& then) {
+  if (!options.via.empty()) return run_via({options.via}, words_for(command, options), console);
+  const Result<RunStates> states = RunStates::of_user();
+  if (!states) return console.report(states.error());
+  const Result<RunState> state = states->find(options.run);
+  if (!state) return console.report(state.error());
+  RealMachine machine;
+  const Result<std::unique_ptr<RunVisitor>> visitor =
+      state->ended.empty() ? RunVisitor::visit(machine, *state, kPatience)
+                           : Result<std::unique_ptr<RunVisitor>>(Error{Errc::unavailable, "ended"});
+  if (visitor) return then({machine, *states, *state, **visitor});
+  return without_answer(machine, *states, *state, command, options, visitor.error(), console);
+}
+
+}  // namespace sterna::launcher

@@ -1,0 +1,38 @@
+// placer = "join": for each host a file in the run's folder says what its node agent is to be told,
+// and whoever runs `sterna join` on it there starts it.
+#include <fmt/format.h>
+
+#include "launcher/hosts/host_plan.h"
+#include "launcher/hosts/placer.h"
+#include "runtime/remote/join_placer.h"
+
+namespace sterna::launcher {
+namespace {
+
+class Joining final : public Placer {
+ public:
+  bool ships() const override { return false; }
+  Result<std::unique_ptr<Spawner>> nodes(RealMachine& machine, const ClusterFile& file,
+                                         const NodeStart& start) const override {
+    JoinPlacerOptions options;
+    options.folder = start.run_directory + "/join";
+    for (const HostSection& host : file.hosts) {
+      if (is_remote(file, host)) options.hosts.insert(host.name);
+    }
+    options.written = [say = start.say](const std::string& host, const std::string& path) {
+      say(fmt::format("waiting for {}: bring it the file {} and run there: sterna join FILE", host,
+                      path));
+    };
+    return std::unique_ptr<Spawner>(
+        std::make_unique<JoinPlacer>(machine.loop(), machine.spawner(), std::move(options)));
+  }
+};
+
+}  // namespace
+
+const Placer& join_placer() {
+  static const Joining placer;
+  return placer;
+}
+
+}  // namespace sterna::launcher

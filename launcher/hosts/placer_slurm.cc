@@ -1,0 +1,139 @@
+// placer = "slurm": the hosts are those of the allocation that this process is in; without one,
+// `sterna up` submits a batch script that runs the file, and Slurm keeps the run.
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <ctime>
+#include <filesystem>
+
+#include "launcher/hosts/placer.h"
+#include "launcher/hosts/slurm.h"
+#include "launcher/hosts/slurm_batch.h"
+#include "launcher/hosts/slurm_commands.h"
+#include "launcher/hosts/slurm_step.h"
+#include "launcher/text/environment.h"
+#include "runtime/base/file.h"
+#include "runtime/remote/bundle.h"
+
+namespace sterna::launcher {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Slurm gives a cancelled job KillWait, 30 s by default, and then kills it.
+constexpr Duration kSlurmsGrace = std::chrono::seconds(45);
+constexpr Duration kForceTakes = std::chrono::seconds(30);
+constexpr Duration kAskEvery = std::chrono::milliseconds(500);
+
+/// Where a node may find this program: at the same path, or in the bundle that it got once.
+std::vector<std::string> own_programs() {
+  std::vector<std::string> programs;
+  const Result<fs::path> folder = own_bundle("/proc/self/exe");
+  const Result<Bundle> bundle = folder ? read_bundle(*folder) : Result<Bundle>(folder.error());
+  if (bundle) {
+    programs.push_back((fs::canonical(bundle->folder) / "bin" / bundle->program).string());
+    programs.push_back("~/.cache/sterna/bundles/" + bundle->hash + "/bin/" + bundle->program);
+  }
+  return programs;
+}
+
+Result<std::string> write_script(const std::string& id, const std::string& text) {
+  STERNA_TRY(make_directory("runs"));
+  const std::string path = "runs/" + id + ".sbatch";
+  STERNA_TRY(write_atomically(path, text));
+  return path;
+}
+
+/// A name that no other run of this folder has.
+std::string new_id(const std::string& name) {
+  const std::string base =
+      fmt::format("{}-{:%Y%m%dT%H%M%SZ}", name, fmt::gmtime(std::time(nullptr)));
+  std::string id = base;
+  for (int n = 2; fs::exists("runs/" + id + ".sbatch"); ++n) id = fmt::format("{}-{}", base, n);
+  return id;
+}
+
+class SlurmQueue final : public JobQueue {
+ public:
+  std::string_view name() const override { return "Slurm"; }
+  std::string own_job() const override { return environment("SLURM_JOB_ID").value_or(""); }
+
+  Result<Submitted> submit(RealMachine& machine, const ClusterFile& file,
+                           const Submission& what) const override {
+    STERNA_ASSIGN(const SlurmRequest request, slurm_request(file));
+    SlurmScript script;
+    script.id = new_id(file.cluster.name);
+    script.folder = fs::current_path().string();
+    script.programs = own_programs();
+    if (!what.data.empty()) script.data = fs::absolute(what.data).lexically_normal().string();
+    const std::string directory = what.run_dir.empty() ? "runs/" + script.id : what.run_dir;
+    script.run_directory = fs::absolute(directory).lexically_normal().string();
+    STERNA_ASSIGN(const std::string path,
+                  write_script(script.id, slurm_script(file, request, script)));
+    const Result<std::string> said = output_of(machine, {"sbatch", "--parsable", path});
+    if (!said) return Error{Errc::unavailable, said.error().in("sbatch refuses " + path).message};
+    const std::string job = said->substr(0, said->find(';'));
+    return Submitted{
+        job, script.run_directory,
+        fmt::format("Slurm's job {}: {} node{} with {} cpu{} each", job, request.nodes,
+                    request.nodes == 1 ? "" : "s", request.cpus, request.cpus == 1 ? "" : "s"),
+        fmt::format("runs/{}.out", script.id), "scancel " + job};
+  }
+
+  Result<QueuedJob> look(RealMachine& machine, const std::string& job) const override {
+    STERNA_ASSIGN(const SlurmJob found, slurm_job(machine, job));
+    return QueuedJob{slurm_words(job, found), found.state, found.nodes, found.over(),
+                     found.state == "COMPLETED"};
+  }
+
+  Result<void> end(RealMachine& machine, const std::string& job) const override {
+    const auto gone_within = [&](Duration patience) {
+      const Time deadline = machine.loop().now() + patience;
+      while (true) {
+        const Result<SlurmJob> found = slurm_job(machine, job);
+        if (found && found->over()) return true;
+        if (machine.loop().now() >= deadline) return false;
+        machine.loop().run_until([] { return false; }, machine.loop().now() + kAskEvery);
+      }
+    };
+    if (gone_within(Duration::zero())) return {};
+    STERNA_TRY(output_of(machine, {"scancel", job}));
+    if (gone_within(kSlurmsGrace)) return {};
+    STERNA_TRY(output_of(machine, {"scancel", "--signal=KILL", "--full", job}));
+    if (gone_within(kForceTakes)) return {};
+    return Error{Errc::deadline,
+                 fmt::format("Slurm still has job {}; `squeue -j {}` says where", job, job)};
+  }
+
+  std::shared_ptr<void> watch(UvLoop& loop, std::function<void()> gone) const override {
+    return std::make_shared<SlurmStep>(loop, std::move(gone));
+  }
+  /// Slurm signals the processes of a job one after the other.
+  Duration signals_take() const override { return std::chrono::seconds(2); }
+};
+
+class Slurm final : public Placer {
+ public:
+  Result<ClusterFile> with_hosts(RealMachine& machine, ClusterFile file) const override {
+    return on_allocation(machine, std::move(file));
+  }
+  std::optional<RemoteHost> way_to(const ClusterFile& /*file*/,
+                                   const HostSection& host) const override {
+    return RemoteHost{srun_command(host.name), false, host.work};
+  }
+  const JobQueue* queue() const override { return &queue_; }
+
+ private:
+  SlurmQueue queue_;
+};
+
+}  // namespace
+
+const Placer& slurm_placer() {
+  static const Slurm placer;
+  return placer;
+}
+
+}  // namespace sterna::launcher

@@ -1,0 +1,43 @@
+#include "launcher/text/console.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <string>
+
+namespace sterna::launcher {
+namespace {
+
+std::string written_to(std::FILE* file) {
+  std::rewind(file);
+  std::string text(1000, '\0');
+  text.resize(std::fread(text.data(), 1, text.size(), file));
+  std::fclose(file);
+  return text;
+}
+
+TEST(Console, KeepsResultsApartFromAllElse) {
+  const Console console{std::tmpfile(), std::tmpfile()};
+  console.say("by the way");
+  EXPECT_EQ(console.result("42\n"), kExitDone);
+  EXPECT_EQ(written_to(console.out), "42\n");
+  EXPECT_EQ(written_to(console.err), "by the way\n");
+}
+
+TEST(Console, FailsWhereAResultCannotBeWritten) {
+  const Console console{std::fopen("/dev/full", "w"), std::tmpfile()};
+  EXPECT_EQ(console.result("42\n"), kExitFailed);
+  EXPECT_EQ(written_to(console.err), "cannot write to standard output: No space left on device\n");
+  std::fclose(console.out);
+}
+
+TEST(Console, TellsBadInputFromFailure) {
+  const Console console{std::tmpfile(), std::tmpfile()};
+  EXPECT_EQ(console.report({Errc::not_found, "x.toml: there is no such file"}), kExitBadInput);
+  EXPECT_EQ(console.report({Errc::deadline, "nobody answers"}), kExitFailed);
+  EXPECT_EQ(written_to(console.err), "x.toml: there is no such file\nnobody answers\n");
+  EXPECT_EQ(written_to(console.out), "");
+}
+
+}  // namespace
+}  // namespace sterna::launcher
