@@ -29,7 +29,7 @@ class ProgressMeterTest : public testing::Test {
 
 TEST_F(ProgressMeterTest, AStepIsDoneWhenAllRanksAre) {
   meter.begin(now);
-  now += milliseconds(20);
+  now = now + milliseconds(20);
   EXPECT_FALSE(meter.add(3, 4, 1, now));
   EXPECT_FALSE(meter.add(4, 4, 1, now));  // a rank may be ahead
   EXPECT_TRUE(meter.add(3, 5, 2, now));
@@ -45,9 +45,9 @@ TEST_F(ProgressMeterTest, AStepIsDoneWhenAllRanksAre) {
 TEST_F(ProgressMeterTest, ReportsTheFirstStepTheLastAndThoseThatTakeLong) {
   meter.begin(now);
   EXPECT_TRUE(both(3, 0));
-  now += ProgressMeter::kInterval / 2;
+  now = now + ProgressMeter::kInterval / 2;
   EXPECT_FALSE(both(4, 0));
-  now += ProgressMeter::kInterval / 2;
+  now = now + ProgressMeter::kInterval / 2;
   EXPECT_TRUE(both(5, 0));
   EXPECT_FALSE(meter.complete());
   EXPECT_TRUE(both(6, 0));
@@ -58,7 +58,7 @@ TEST_F(ProgressMeterTest, TheMedianIsOfTheTimesBetweenStepsDone) {
   meter.begin(now);
   std::uint64_t step = 3;
   for (const int taken : {5, 30, 10, 20}) {
-    now += milliseconds(taken);
+    now = now + milliseconds(taken);
     meter.begin(now);  // each step's forward pass says so
     both(step++, taken);
   }
