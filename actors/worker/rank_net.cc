@@ -62,15 +62,12 @@ std::string RankNet::where(std::uint64_t step) const {
 Result<bool> RankNet::forward(std::uint64_t step, const Batch& batch, std::uint32_t readable) {
   if (begun_ != step) {
     std::vector<float> scratch;
-    const Result<void> begun = net_->begin_step(floats(batch.images, scratch), labels_of(batch));
-    if (!begun) return Error(begun.error()).in(where(step));
+    STERNA_TRY(net_->begin_step(floats(batch.images, scratch), labels_of(batch)).in(where(step)));
     begun_ = step;
     readable_ = 0;
   }
   for (; readable_ < readable; ++readable_) net_->parameters_changed(readable_);
-  Result<bool> complete = net_->forward(readable);
-  if (!complete) return Error(complete.error()).in(where(step));
-  return complete;
+  return net_->forward(readable).in(where(step));
 }
 
 Result<double> RankNet::backward(std::uint64_t step) {
