@@ -1,6 +1,6 @@
 // bf16: the upper half of each fp32 (kernels/sums/bf16.h).
 #include "kernels/sums/bf16.h"
-#include "actors/codecs/codecs.h"
+#include "actors/codecs/codec.h"
 
 namespace sterna::actors {
 namespace {

@@ -1,4 +1,4 @@
-// Codecs: how gradients travel. Each is one file (codec_*.cc), which has its format and what it
+// Codecs: how gradients travel. Each is one file (fp32.cc, ...), which has its format and what it
 // trusts of a peer's bytes, and one line in codec.cc.
 #pragma once
 
@@ -10,12 +10,15 @@
 #include <vector>
 
 #include "actors/codecs/buffer_pool.h"
-#include "actors/job/job.h"
+#include "actors/codecs/codec.capnp.h"
 #include "kernels/isa/isa.h"
 #include "kernels/sums/aggregate.h"
 #include "runtime/base/bytes.h"
+#include "runtime/base/result.h"
 
 namespace sterna::actors {
+
+using schema::Codec;
 
 /// What of a gradient is packed: `count` elements. Trits may be sums over several ranks on their
 /// way down (kernels/sums/sums.h).
@@ -48,6 +51,10 @@ struct GradientCodec {
 /// The codec of that byte on the wire, which known_enum has let pass.
 GradientCodec codec_of(Codec wire);
 std::optional<GradientCodec> find_codec(std::string_view name);
+/// The wire's name for the codec that a checked job names.
+Codec codec_named(std::string_view name);
+/// Whether there is such a codec, and it makes trits.
+bool makes_trits(std::string_view name);
 std::vector<std::string_view> codec_names();
 
 }  // namespace sterna::actors

@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "actors/codecs/codecs.h"
+#include "actors/codecs/codec.h"
 
 namespace sterna::actors {
 namespace {

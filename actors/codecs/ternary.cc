@@ -1,6 +1,6 @@
 // ternary: trits, or their sums, as bit-planes (kernels/trits/TRITS.md).
 #include "kernels/trits/ternary.h"
-#include "actors/codecs/codecs.h"
+#include "actors/codecs/codec.h"
 #include "kernels/sums/sums.h"
 
 namespace sterna::actors {

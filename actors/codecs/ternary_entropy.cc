@@ -1,5 +1,5 @@
 // ternary_entropy: the same planes, coded near their entropy (kernels/entropy/ENTROPY.md).
-#include "actors/codecs/codecs.h"
+#include "actors/codecs/codec.h"
 #include "kernels/entropy/entropy.h"
 
 namespace sterna::actors {

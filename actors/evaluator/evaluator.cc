@@ -20,7 +20,7 @@ Result<std::shared_ptr<Evaluator::Bench>> Evaluator::make_bench(const JobConfig&
                                             .hidden = job.hidden,
                                             .batch = job.evaluation.batch,
                                             .threads = static_cast<int>(job.threads),
-                                            .isa = job.isa}));
+                                            .isa = job.cpu_isa}));
   STERNA_ASSIGN(const std::string folder, test_folder(job.data));
   STERNA_ASSIGN(bench->dataset, input::load_mnist(folder, input::Split::test));
   return bench;
@@ -39,7 +39,7 @@ Task<Result<void>> Evaluator::evaluate_job() {
 }
 
 Task<Result<void>> Evaluator::prepare() {
-  const Duration patience = args_.job.deadlines.find;
+  const Duration patience = args_.job.deadlines.start;
   STERNA_CO_ASSIGN(servers_,
                    find_peers<ParameterServerInterface>(*this, args_.servers, patience, finder_));
   STERNA_CO_TRY(observer_.emplace(*this, args_.observer, patience, finder_).find());
@@ -71,7 +71,7 @@ Task<Result<void>> Evaluator::take_version(std::uint64_t version) {
     return Pull{.version = version, .chunks = group.chunks};
   };
   const auto pull = [&](const ParameterTable::PullGroup& group) {
-    return servers_[group.shard].ask(question(group), args_.job.deadlines.ask);
+    return servers_[group.shard].ask(question(group), args_.job.deadlines.step);
   };
   std::deque<Task<Result<Parameters>>> answers;
   for (const auto& group : groups) answers.push_back(pull(group));

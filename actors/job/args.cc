@@ -103,7 +103,7 @@ Result<WorkerArgs> WorkerArgs::decode(Wire::Reader wire, WireReader& reader) {
   if (args.servers.empty() || args.readers.empty()) {
     return Error{Errc::invalid_argument, "a worker needs a parameter server and an input reader"};
   }
-  if (args.job.data.shards > 0 && args.readers.size() != args.job.data.shards) {
+  if (args.job.shards > 0 && args.readers.size() != args.job.shards) {
     return Error{Errc::invalid_argument, "a worker needs one input reader for each shard"};
   }
   return args;
@@ -120,7 +120,7 @@ Result<ReaderArgs> ReaderArgs::decode(Wire::Reader wire, WireReader& reader) {
   STERNA_ASSIGN(args.job, JobConfig::decode(wire.getJob(), reader));
   args.workers = get_workers(wire.getWorkers());
   args.shard = wire.getShard();
-  if (args.shard > 0 && args.shard >= args.job.data.shards) {
+  if (args.shard > 0 && args.shard >= args.job.shards) {
     return Error{Errc::invalid_argument, "a reader's shard is not below the number of shards"};
   }
   return args;

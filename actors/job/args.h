@@ -50,7 +50,7 @@ struct ReaderArgs {
   using Wire = schema::ReaderArgs;
   JobConfig job;
   std::vector<WorkerRanks> workers;  ///< who may ask for whose batches
-  std::uint32_t shard = 0;           ///< of job.data.shards, where there are any
+  std::uint32_t shard = 0;           ///< of job.shards, where there are any
   void encode(Wire::Builder wire, WireWriter& writer) const;
   static Result<ReaderArgs> decode(Wire::Reader wire, WireReader& reader);
   bool operator==(const ReaderArgs&) const = default;

@@ -1,4 +1,5 @@
 #include "actors/job/messages.h"
+#include "runtime/message/known_enum.h"
 
 #include <cstring>
 
@@ -37,12 +38,11 @@ Result<Push> Push::decode(Wire::Reader wire, WireReader& reader) {
   push.base_version = wire.getBaseVersion();
   push.examples = wire.getExamples();
   push.kind = wire.getKind();
-  if (!known_enum(push.kind, PayloadKind::PARAMETERS)) return malformed("a push of unknown kind");
+  if (!known_enum(push.kind)) return malformed("a push of unknown kind");
   const auto list = wire.getPackets();
   push.packets.reserve(list.size());
   for (const auto packet : list) {
-    if (!known_enum(packet.getCodec(), Codec::TERNARY_ENTROPY))
-      return malformed("an unknown codec");
+    if (!known_enum(packet.getCodec())) return malformed("an unknown codec");
     push.packets.push_back({.chunk = packet.getChunk(),
                             .codec = packet.getCodec(),
                             .scaler = packet.getScaler(),
@@ -62,7 +62,7 @@ Result<PushReply> PushReply::decode(Wire::Reader wire, WireReader&) {
   const auto list = wire.getVerdicts();
   reply.verdicts.reserve(list.size());
   for (const Verdict verdict : list) {
-    if (!known_enum(verdict, Verdict::DROPPED)) return malformed("an unknown verdict");
+    if (!known_enum(verdict)) return malformed("an unknown verdict");
     reply.verdicts.push_back(verdict);
   }
   return reply;
@@ -121,8 +121,8 @@ Result<Pull> Pull::decode(Wire::Reader wire, WireReader&) {
   for (const std::uint32_t chunk : list) pull.chunks.push_back(chunk);
   pull.kind = wire.getKind();
   pull.codec = wire.getCodec();
-  if (!known_enum(pull.kind, PayloadKind::PARAMETERS)) return malformed("a pull of unknown kind");
-  if (!known_enum(pull.codec, Codec::TERNARY_ENTROPY)) return malformed("an unknown codec");
+  if (!known_enum(pull.kind)) return malformed("a pull of unknown kind");
+  if (!known_enum(pull.codec)) return malformed("an unknown codec");
   return pull;
 }
 
@@ -145,13 +145,13 @@ Result<Parameters> Parameters::decode(Wire::Reader wire, WireReader& reader) {
   Parameters parameters;
   parameters.version = wire.getVersion();
   parameters.kind = wire.getKind();
-  if (!known_enum(parameters.kind, PayloadKind::PARAMETERS)) {
+  if (!known_enum(parameters.kind)) {
     return malformed("parameters of unknown kind");
   }
   const auto list = wire.getChunks();
   parameters.chunks.reserve(list.size());
   for (const auto chunk : list) {
-    if (!known_enum(chunk.getCodec(), Codec::TERNARY_ENTROPY)) return malformed("an unknown codec");
+    if (!known_enum(chunk.getCodec())) return malformed("an unknown codec");
     parameters.chunks.push_back(
         {chunk.getChunk(), chunk.getCodec(), reader.bytes(chunk.getPayload()), chunk.getScaler()});
   }

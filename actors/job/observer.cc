@@ -1,4 +1,5 @@
 #include "actors/job/observer.h"
+#include "runtime/message/known_enum.h"
 
 namespace sterna::actors {
 namespace {
@@ -135,7 +136,7 @@ Result<WorkerDone> WorkerDone::decode(Wire::Reader wire, WireReader&) {
                   .median_step_seconds = wire.getMedianStepSeconds(),
                   .traffic = get(wire.getTraffic())};
   for (const auto tensor : wire.getTensors()) {
-    if (!known_enum(tensor.getCodec(), schema::Codec::TERNARY_ENTROPY)) {
+    if (!known_enum(tensor.getCodec())) {
       return Error{Errc::malformed, "an unknown codec"};
     }
     done.tensors.push_back(get(tensor));

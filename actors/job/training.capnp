@@ -3,98 +3,17 @@
 # and the observer (the launcher), and the arguments the four are started with.
 
 using Cxx = import "/capnp/c++.capnp";
+using import "/actors/codecs/codec.capnp".Codec;
 $Cxx.namespace("sterna::actors::schema");
 
 # ---- the job ----
 
-enum Codec {
-  fp32 @0;            # plain little-endian fp32
-  ternary @1;         # a scaler and bit-planes of trits or of their sums (kernels/trits/TRITS.md)
-  bf16 @2;            # the upper halves of fp32
-  ternaryEntropy @3;  # as ternary, the planes entropy-coded (kernels/entropy/ENTROPY.md)
-}
-
-enum ScalerRule {
-  own @0;       # each rank's own
-  shared @1;    # the largest of all ranks', agreed at each step
-  lastStep @2;  # the largest of all ranks' at the step before
-}
-
-enum Down {
-  parameters @0;      # the next parameters
-  parametersBf16 @1;  # rounded to bf16 for the workers; the servers keep fp32
-  average @2;         # the exact average of the step's gradients; workers apply the optimizer too
-  ternary @3;         # the average ternarized, with error feedback; all apply what was sent
-}
-
-enum DecayAt {
-  worker @0;    # part of the gradient before it is ternarized, as in the originals
-  server @1;    # added exactly, after averaging
-}
-
 struct JobConfig {
-  net @0 :Text;
-  steps @1 :UInt64;       # global steps: updates of the parameters
-  batch @2 :UInt32;       # examples per rank and step
-  seed @3 :UInt64;
-  ranks @4 :UInt32;       # of the whole job
-  threads @5 :UInt32;     # compute threads per rank
-  isa @6 :Text;           # cap on the kernels' instruction set
-  firstStep @7 :UInt64;   # and the version that the parameters start at
-  optimizer @8 :Optimizer;
-  gradient @9 :GradientCodec;
-  evaluation @10 :Evaluation;
-  data @11 :Data;
-  deadlines @12 :Deadlines;
-  hidden @13 :List(UInt32);  # of the mlp: its hidden layers' widths
-
-  struct Optimizer {
-    name @0 :Text;
-    learningRate @1 :Float64;
-    momentum @2 :Float64;
-    weightDecay @3 :Float64;
-    decayAt @4 :DecayAt;
-    schedule @5 :Text;
-    decayFactor @6 :Float64;  # exponential: the learning rate times this ...
-    decaySteps @7 :UInt64;    # ... every so many steps
-    beta1 @8 :Float64;        # adam
-    beta2 @9 :Float64;        # adam
-    epsilon @10 :Float64;     # adam
-  }
-  struct GradientCodec {
-    codec @0 :Codec;
-    clip @1 :Float64;     # in standard deviations; 0: the scaler is the largest magnitude
-    minSize @2 :UInt64;   # smaller tensors stay fp32
-    logits @3 :Bool;      # the last two tensors are ternarized too
-    scaler @4 :ScalerRule;
-    buckets @5 :Bool;     # a scaler for each unit of 65,536 elements, not for each tensor
-    down @6 :Down;
-    checkEvery @7 :UInt64;  # versions; where workers keep parameters: how often all compare hashes
-    tensors @8 :List(TensorCodec);
-    errorFeedback @9 :Bool; # what a lossy codec leaves of a gradient is added to the next one
-    clipNorm @10 :Float64;  # of a rank's whole gradient; 0: no limit
-    floatingEpoch @11 :UInt64;  # every so manyth epoch gradients travel as fp32; 0: never
-    epochExamples @12 :UInt64;  # in an epoch
-
-    struct TensorCodec {
-      tensor @0 :Text;
-      codec @1 :Codec;      # of this tensor, whatever the other keys say
-    }
-  }
-  struct Evaluation {
-    every @0 :UInt64;     # steps; 0: only after the last
-    examples @1 :UInt64;  # the fixed subset used until the end
-    batch @2 :UInt32;
-  }
-  struct Data {
-    name @0 :Text;
-    dir @1 :Text;
-    shards @2 :UInt32;    # each input reader holds one of so many parts; 0: each holds all
-  }
-  struct Deadlines {
-    find @0 :Int64;       # nanoseconds: until another actor's name is known
-    ask @1 :Int64;        # nanoseconds: until an answer that takes up to a step is there
-  }
+  sections @0 :Text;      # the canonical text of the sections of actors/job/sections.h
+  ranks @1 :UInt32;       # of the whole job
+  shards @2 :UInt32;      # each input reader holds one of so many parts; 0: each holds all
+  examples @3 :UInt64;    # of the training set, where epochs are counted
+  firstStep @4 :UInt64;   # and the version that the parameters start at
 }
 
 # ---- what the actors are started with ----

@@ -11,14 +11,13 @@
 namespace sterna::actors {
 namespace {
 
-Codec codec_for(const GradientConfig& gradient, const nets::ParameterSpec& spec, std::size_t index,
+Codec codec_for(const GradientSection& gradient, const nets::ParameterSpec& spec, std::size_t index,
                 std::size_t tensors) {
-  for (const TensorCodec& chosen : gradient.tensors) {
-    if (chosen.tensor == spec.name) return chosen.codec;
-  }
+  const auto chosen = gradient.tensors.find(spec.name);
+  if (chosen != gradient.tensors.end()) return codec_named(chosen->second);
   const bool logits = index + 2 >= tensors;
   const bool packed = spec.count() >= gradient.min_size && (gradient.logits || !logits);
-  return packed ? gradient.codec : Codec::FP32;
+  return packed ? codec_named(gradient.codec) : Codec::FP32;
 }
 
 bool usable(const std::vector<float>& constants) {

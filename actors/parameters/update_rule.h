@@ -12,7 +12,8 @@
 
 namespace sterna::actors {
 
-Result<kernels::Schedule> parse_schedule(const OptimizerConfig& config, std::uint64_t steps);
+/// Errors: invalid_argument for a schedule that does not exist.
+Result<kernels::LearningRate> learning_rate_of(const JobConfig& job);
 
 class UpdateRule {
  public:
@@ -23,14 +24,16 @@ class UpdateRule {
   std::size_t slots() const { return optimizer_.slots; }
   /// Of one step. They come from functions that may differ in a bit from machine to machine: where
   /// several processes must step alike, one computes them for all.
-  kernels::StepConstants constants(std::uint64_t step) const;
+  kernels::StepConstants constants(std::uint64_t step) const {
+    return constants_(rate_(step), step);
+  }
   kernels::UpdateOptions options(const nets::ParameterSpec& parameter,
                                  const kernels::StepConstants& constants) const;
 
  private:
   kernels::Optimizer optimizer_;
-  kernels::OptimizerSettings settings_;
-  kernels::Schedule schedule_;
+  kernels::ConstantsOfStep constants_;
+  kernels::LearningRate rate_;
   float decay_ = 0;  // added to the average; 0 where the workers' gradients have it
 };
 

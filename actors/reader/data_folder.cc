@@ -9,7 +9,7 @@
 namespace sterna::actors {
 namespace {
 
-input::DataQuery query_of(const DataConfig& data) {
+input::DataQuery query_of(const DataSection& data) {
   const input::Environment environment = [](const char* name) -> std::optional<std::string> {
     const char* value = std::getenv(name);
     if (value == nullptr) return std::nullopt;
@@ -30,14 +30,14 @@ Result<std::string> find(const input::DataQuery& query) {
 
 }  // namespace
 
-Result<std::string> training_folder(const DataConfig& data,
+Result<std::string> training_folder(const DataSection& data,
                                     const std::optional<input::ShardId>& shard) {
   input::DataQuery query = query_of(data);
   query.shard = shard;
   return find(query);
 }
 
-Result<std::string> test_folder(const DataConfig& data) {
+Result<std::string> test_folder(const DataSection& data) {
   input::DataQuery query = query_of(data);
   query.any_shard = true;
   return find(query);

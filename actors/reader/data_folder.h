@@ -14,10 +14,10 @@ namespace sterna::actors {
 /// host's home), or without one where a run on this host would look. A reader k of N takes
 /// "shard-k-of-N/" there, and else a whole data set. Digits that are asked for by name are drawn
 /// where they are missing. May take seconds: not on the loop thread.
-Result<std::string> training_folder(const DataConfig& data,
+Result<std::string> training_folder(const DataSection& data,
                                     const std::optional<input::ShardId>& shard);
 
 /// The folder of the test examples, which are in every shard, too; found as the others.
-Result<std::string> test_folder(const DataConfig& data);
+Result<std::string> test_folder(const DataSection& data);
 
 }  // namespace sterna::actors

@@ -19,12 +19,12 @@ static_assert(kMostShards == input::kMostShards);
 using Loaded = Result<std::shared_ptr<const input::TrainingPart>>;
 
 std::optional<input::ShardId> shard_of(const ReaderArgs& args) {
-  const std::uint32_t shards = args.job.data.shards;
+  const std::uint32_t shards = args.job.shards;
   if (shards == 0) return std::nullopt;
   return input::ShardId{args.shard, shards};
 }
 
-Loaded load_examples(const DataConfig& data, const std::optional<input::ShardId>& shard) {
+Loaded load_examples(const DataSection& data, const std::optional<input::ShardId>& shard) {
   STERNA_ASSIGN(const std::string folder, training_folder(data, shard));
   STERNA_ASSIGN(input::TrainingPart part, input::load_training_part(folder, shard));
   return Loaded(std::make_shared<const input::TrainingPart>(std::move(part)));

@@ -13,7 +13,7 @@ Error broken(std::string message) { return {Errc::invalid_argument, std::move(me
 /// Whether gradients travel down, from which workers step as the servers do ("parameter
 /// localization", section 3.1).
 bool workers_step(const JobConfig& job) {
-  return job.gradient.down == Down::AVERAGE || job.gradient.down == Down::TERNARY;
+  return job.gradient.down == Down::average || job.gradient.down == Down::ternary;
 }
 
 /// Nobody but the servers makes the last version.
@@ -29,7 +29,7 @@ class SyncWorker final : public WorkerPolicy {
   Need need(std::uint64_t step) const override {
     if (step == job_.first_step) return {.version = step};  // no gradient led to it
     if (workers_step(job_)) return {.version = step, .kind = PayloadKind::GRADIENT};
-    const bool rounded = job_.gradient.down == Down::PARAMETERS_BF16;
+    const bool rounded = job_.gradient.down == Down::parameters_bf16;
     return {.version = step, .codec = rounded ? Codec::BF16 : Codec::FP32};
   }
   NextBatch batch(std::uint64_t step, std::uint32_t rank) const override {
@@ -70,7 +70,7 @@ class SyncServer final : public ServerPolicy {
   }
   bool complete(std::uint32_t packets) const override { return packets == job_.ranks; }
   Combine combine(bool trits) const override {
-    if (trits && job_.gradient.down == Down::TERNARY) return Combine::ternary;
+    if (trits && job_.gradient.down == Down::ternary) return Combine::ternary;
     if (trits && job_.shares_scalers()) return Combine::sums;
     return workers_step(job_) ? Combine::average : Combine::parameters;
   }

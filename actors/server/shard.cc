@@ -31,7 +31,7 @@ Result<Shard> Shard::make(const JobConfig& job, ParameterTable table, std::uint3
   Shard shard(job, std::move(table), index);
   STERNA_ASSIGN(const Scheme scheme, find_scheme(kScheme));
   shard.policy_ = scheme.server(job, evaluated);
-  STERNA_ASSIGN(shard.isa_, kernels::parse_isa(job.isa));
+  STERNA_ASSIGN(shard.isa_, kernels::parse_isa(job.cpu_isa));
   STERNA_ASSIGN(shard.rule_, UpdateRule::make(job));
   shard.chunks_.resize(shard.table_.chunks.size());
   std::vector<float> start;
@@ -51,7 +51,7 @@ Result<Shard> Shard::make(const JobConfig& job, ParameterTable table, std::uint3
     for (std::size_t i = 0; i < shard.rule_.slots(); ++i) {
       chunk.slots.push_back(make_buffer(bytes));
     }
-    if (job.gradient.down == Down::TERNARY && shard.table_.tensors[place.tensor].ternary) {
+    if (job.gradient.down == Down::ternary && shard.table_.tensors[place.tensor].ternary) {
       chunk.residual = make_buffer(bytes);
     }
     chunk.version = job.first_step;
@@ -182,7 +182,7 @@ ChunkUpdates Shard::take_ready(std::uint64_t most_elements) {
                  .codec = tensor.codec,
                  .combine = how,
                  .sends = averages,
-                 .rounds = job_.gradient.down == Down::PARAMETERS_BF16,
+                 .rounds = job_.gradient.down == Down::parameters_bf16,
                  // As if a rank more than there are had drawn it.
                  .draw = {.seed = job_.seed,
                           .step = static_cast<std::uint32_t>(chunk.version),

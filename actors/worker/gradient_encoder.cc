@@ -47,7 +47,7 @@ void GradientEncoder::begin(std::uint64_t step) {
 
 /// Of which step the scalers are that a step's trits stand for.
 std::uint64_t GradientEncoder::step_of_scalers(std::uint64_t step) const {
-  return job_.gradient.scaler == ScalerRule::LAST_STEP && step > job_.first_step ? step - 1 : step;
+  return job_.gradient.scaler == ScalerRule::last_step && step > job_.first_step ? step - 1 : step;
 }
 
 void GradientEncoder::agree(std::uint64_t step, std::uint32_t index, float value) {
@@ -119,7 +119,7 @@ Result<void> GradientEncoder::encode_or_hold(std::uint32_t tensor, std::span<con
     }
     return copy(tensor, values);
   }
-  if (job_.gradient.scaler == ScalerRule::OWN) {
+  if (job_.gradient.scaler == ScalerRule::own) {
     if (job_.gradient.buckets) return encode_buckets(tensor, values);
     STERNA_ASSIGN(const std::vector<float> own, own_scalers(tensor, values));
     encode(tensor, values, own);

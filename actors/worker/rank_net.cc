@@ -29,9 +29,9 @@ std::span<const float> floats(const Bytes& bytes, std::vector<float>& scratch) {
 }  // namespace
 
 Result<std::shared_ptr<RankNet>> RankNet::make(const JobConfig& job, std::uint32_t rank) {
-  STERNA_ASSIGN(const kernels::Isa isa, kernels::parse_isa(job.isa));
+  STERNA_ASSIGN(const kernels::Isa isa, kernels::parse_isa(job.cpu_isa));
   STERNA_ASSIGN(const UpdateRule rule, UpdateRule::make(job));
-  const bool decays = job.optimizer.decay_at == DecayAt::WORKER;
+  const bool decays = job.optimizer.decay_at == DecayAt::worker;
   STERNA_ASSIGN(auto net,
                 nets::make_net(
                     {.name = job.net,
@@ -39,7 +39,7 @@ Result<std::shared_ptr<RankNet>> RankNet::make(const JobConfig& job, std::uint32
                      .batch = job.batch,
                      .weight_decay = decays ? static_cast<float>(job.optimizer.weight_decay) : 0.0F,
                      .threads = static_cast<int>(job.threads),
-                     .isa = job.isa}));
+                     .isa = job.cpu_isa}));
   return std::shared_ptr<RankNet>(new RankNet(job, rank, isa, rule, std::move(net)));
 }
 

@@ -36,7 +36,7 @@ Task<Result<void>> Worker::train() {
 }
 
 Task<Result<void>> Worker::find_everyone() {
-  const Duration patience = args_.job.deadlines.find;
+  const Duration patience = args_.job.deadlines.start;
   STERNA_CO_ASSIGN(servers_,
                    find_peers<ParameterServerInterface>(*this, args_.servers, patience, finder_));
   STERNA_CO_ASSIGN(readers_,
@@ -134,9 +134,9 @@ void Worker::ask_batches(Rank& rank, std::uint64_t step) {
   for (; rank.asked < until; ++rank.asked) {
     AskedBatch& asked = rank.batches.emplace_back(policy_->batch(rank.asked, rank.rank));
     const auto ask_one = [&](Peer<InputReaderInterface>& reader) {
-      asked.parts.push_back({reader.name(), reader.ask(asked.question, job.deadlines.ask)});
+      asked.parts.push_back({reader.name(), reader.ask(asked.question, job.deadlines.step)});
     };
-    if (job.data.shards > 0) {
+    if (job.shards > 0) {
       for (auto& reader : readers_) ask_one(reader);
     } else {
       ask_one(readers_[(rank.asked * job.ranks + rank.rank) % readers_.size()]);
@@ -160,7 +160,7 @@ Task<Result<Batch>> Worker::whole(AskedBatch asked) {
     STERNA_CO_TRY(std::move(fits).in(one.reader));
     parts.push_back(std::move(*part));
   }
-  if (args_.job.data.shards == 0) co_return std::move(parts.front());
+  if (args_.job.shards == 0) co_return std::move(parts.front());
   const input::BatchQuestion question{.seed = args_.job.seed,
                                       .step = asked.question.step,
                                       .rank = asked.question.rank,
@@ -177,7 +177,7 @@ Result<void> Worker::check(const Batch& batch, const NextBatch& question) const 
       batch.images.size() % sizeof(float) != 0) {
     return Error{Errc::malformed, "the answer is to another question"};
   }
-  if (args_.job.data.shards == 0 && (!batch.rows.empty() || batch.of != ShardOf{})) {
+  if (args_.job.shards == 0 && (!batch.rows.empty() || batch.of != ShardOf{})) {
     return Error{Errc::malformed, "the answer is a shard's, and readers hold all examples"};
   }
   return {};  // the net checks sizes and labels
@@ -198,7 +198,7 @@ Task<Result<void>> Worker::pull_group(std::uint64_t step, const ParameterTable::
   const Need need = policy_->need(step);
   const Pull question{
       .version = need.version, .chunks = group.chunks, .kind = need.kind, .codec = need.codec};
-  Task<Result<Parameters>> answer = server.ask(question, args_.job.deadlines.ask);
+  Task<Result<Parameters>> answer = server.ask(question, args_.job.deadlines.step);
   Result<Parameters> parameters = co_await std::move(answer);
   const Result<void> taken =
       parameters ? take(std::move(*parameters), question) : Result<void>(parameters.error());
@@ -259,7 +259,7 @@ Task<void> Worker::compare(const Rank& rank, std::uint64_t step) {
 Task<Result<void>> Worker::compare_at(std::uint32_t shard, std::uint32_t rank, Compare compare) {
   auto& server = servers_[shard];
   const std::uint64_t version = compare.version;
-  Task<Result<void>> answer = server.ask(std::move(compare), args_.job.deadlines.ask);
+  Task<Result<void>> answer = server.ask(std::move(compare), args_.job.deadlines.step);
   const Result<void> same = co_await std::move(answer);
   if (!same) {
     co_return at(version,
@@ -280,7 +280,7 @@ Task<Result<void>> Worker::agree(Rank& rank, std::uint64_t step, std::uint32_t s
                     .incarnation = identity().incarnation,
                     .step = step,
                     .scalers = std::move(scalers)};
-  Task<Result<Agreed>> answer = server.ask(offer, args_.job.deadlines.ask);
+  Task<Result<Agreed>> answer = server.ask(offer, args_.job.deadlines.step);
   Result<Agreed> agreed = co_await std::move(answer);
   if (agreed && agreed->values.size() != offer.scalers.size()) {
     agreed = Error{Errc::malformed, "the answer is to another question"};
@@ -320,7 +320,7 @@ void Worker::push(Rank& rank, std::uint64_t step, std::uint32_t shard,
 Task<Result<void>> Worker::send(std::uint32_t shard, Push push) {
   auto& server = servers_[shard];
   const std::uint64_t step = push.step;
-  Task<Result<PushReply>> answer = server.ask(std::move(push), args_.job.deadlines.ask);
+  Task<Result<PushReply>> answer = server.ask(std::move(push), args_.job.deadlines.step);
   const Result<PushReply> reply = co_await std::move(answer);
   if (!reply) co_return at(step, "gradient to " + server.name(), reply.error());
   --unacknowledged_;

@@ -6,29 +6,29 @@
 
 #include "kernels/isa/avx512.h"
 #include "kernels/isa/lanes_avx512.h"
-#include "kernels/optimizer/optimizers.h"
+#include "kernels/optimizer/optimizer.h"
+#include "kernels/optimizer/power.h"
 
 namespace sterna::kernels {
 namespace {
 
-// By squaring: unlike a library's pow, the same bits on every machine.
-double power(double base, std::uint64_t exponent) {
-  double result = 1;
-  for (; exponent != 0; exponent >>= 1) {
-    if ((exponent & 1) != 0) result *= base;
-    base *= base;
-  }
-  return result;
-}
+constexpr Limits kBelowOne{.low = 0, .high = 1, .high_open = true};
+constexpr NumberKey kKeys[] = {
+    {"beta1", 0.9, kBelowOne, "for adam: how much of the mean gradient stays"},
+    {"beta2", 0.999, kBelowOne, "for adam: how much of the mean square stays"},
+    // An fp32 far from its denormals: 0 / (0 + epsilon) must stay 0.
+    {"epsilon", 1e-8, {.low = 1e-30}, "for adam: added to the root of the mean square"}};
 
 // lr_t, 1 - b1, 1 - b2, epsilon
-StepConstants constants(const OptimizerSettings& settings, double learning_rate,
-                        std::uint64_t step) {
-  const double unbiased_m = 1 - power(settings.beta1, step + 1);
-  const double unbiased_v = 1 - power(settings.beta2, step + 1);
-  return {{static_cast<float>(learning_rate * std::sqrt(unbiased_v) / unbiased_m),
-           static_cast<float>(1 - settings.beta1), static_cast<float>(1 - settings.beta2),
-           static_cast<float>(settings.epsilon)}};
+ConstantsOfStep constants(const Numbers& values) {
+  return [b1 = values.at("beta1"), b2 = values.at("beta2"), epsilon = values.at("epsilon")](
+             double learning_rate, std::uint64_t step) {
+    const double unbiased_m = 1 - power(b1, step + 1);
+    const double unbiased_v = 1 - power(b2, step + 1);
+    return StepConstants{{static_cast<float>(learning_rate * std::sqrt(unbiased_v) / unbiased_m),
+                          static_cast<float>(1 - b1), static_cast<float>(1 - b2),
+                          static_cast<float>(epsilon)}};
+  };
 }
 
 void step(const StepConstants& c, const StepTile& t) {
@@ -67,6 +67,6 @@ STERNA_AVX512 void step_avx512(const StepConstants& c, const StepTile& t) {
 
 }  // namespace
 
-Optimizer adam_optimizer() { return {"adam", 2, constants, step, step_avx512}; }
+Optimizer adam_optimizer() { return {"adam", 2, constants, step, step_avx512, kKeys, "fixed"}; }
 
 }  // namespace sterna::kernels

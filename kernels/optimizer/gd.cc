@@ -1,14 +1,16 @@
 // Gradient descent: w' = w - lr g.
 #include "kernels/isa/avx512.h"
 #include "kernels/isa/lanes_avx512.h"
-#include "kernels/optimizer/optimizers.h"
+#include "kernels/optimizer/optimizer.h"
 
 namespace sterna::kernels {
 namespace {
 
 // lr
-StepConstants constants(const OptimizerSettings&, double learning_rate, std::uint64_t) {
-  return {{static_cast<float>(learning_rate)}};
+ConstantsOfStep constants(const Numbers&) {
+  return [](double learning_rate, std::uint64_t) {
+    return StepConstants{{static_cast<float>(learning_rate)}};
+  };
 }
 
 void step(const StepConstants& c, const StepTile& t) {

@@ -1,14 +1,19 @@
 // Momentum, as TensorFlow's without Nesterov: a' = m a + g; w' = w - lr a'.
 #include "kernels/isa/avx512.h"
 #include "kernels/isa/lanes_avx512.h"
-#include "kernels/optimizer/optimizers.h"
+#include "kernels/optimizer/optimizer.h"
 
 namespace sterna::kernels {
 namespace {
 
+constexpr NumberKey kKeys[] = {
+    {"momentum", 0.9, {.low = 0, .high = 1, .high_open = true}, "for momentum"}};
+
 // lr, m
-StepConstants constants(const OptimizerSettings& settings, double learning_rate, std::uint64_t) {
-  return {{static_cast<float>(learning_rate), static_cast<float>(settings.momentum)}};
+ConstantsOfStep constants(const Numbers& values) {
+  return [m = static_cast<float>(values.at("momentum"))](double learning_rate, std::uint64_t) {
+    return StepConstants{{static_cast<float>(learning_rate), m}};
+  };
 }
 
 void step(const StepConstants& c, const StepTile& t) {
@@ -38,6 +43,6 @@ STERNA_AVX512 void step_avx512(const StepConstants& c, const StepTile& t) {
 
 }  // namespace
 
-Optimizer momentum_optimizer() { return {"momentum", 1, constants, step, step_avx512}; }
+Optimizer momentum_optimizer() { return {"momentum", 1, constants, step, step_avx512, kKeys}; }
 
 }  // namespace sterna::kernels

@@ -4,23 +4,18 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "kernels/isa/isa.h"
 #include "kernels/sums/aggregate.h"
 #include "kernels/sums/sums.h"
 #include "runtime/base/result.h"
+#include "runtime/base/section.h"
 
 namespace sterna::kernels {
-
-/// What the optimizers are tuned by; each takes what it knows.
-struct OptimizerSettings {
-  double momentum = 0.9;
-  double beta1 = 0.9;
-  double beta2 = 0.999;
-  double epsilon = 1e-8;
-};
 
 /// The fp32 constants of one step, in the order that their optimizer says.
 struct StepConstants {
@@ -38,22 +33,27 @@ struct StepTile {
 };
 using StepFunction = void (*)(const StepConstants& constants, const StepTile& tile);
 
-/// A rule by which a gradient changes parameters: one file of its own (optimizer_adam.cc, ...),
-/// which has the formula, and a line in optimizer.cc.
+/// Of step `step`, the first is 0, with that step's learning rate. In fp64, rounded once.
+using ConstantsOfStep = std::function<StepConstants(double learning_rate, std::uint64_t step)>;
+
+/// A rule by which a gradient changes parameters: one file of its own (adam.cc, ...), which has the
+/// formula and the keys that the rule brings, and a line in optimizer.cc.
 struct Optimizer {
   std::string_view name;
   std::size_t slots = 0;  ///< numbers kept per parameter, all 0 before the first step
-  /// Of step `step`, the first is 0, with that step's learning rate. In fp64, rounded once.
-  StepConstants (*constants)(const OptimizerSettings& settings, double learning_rate,
-                             std::uint64_t step) = nullptr;
+  ConstantsOfStep (*constants)(const Numbers& values) = nullptr;  ///< with these of its keys
   StepFunction scalar = nullptr;
   StepFunction avx512 = nullptr;
+  std::span<const NumberKey> keys = {};
+  std::string_view schedule = {};  ///< the only one it goes with; empty: any
 };
 
-inline constexpr std::size_t most_slots = 2;
+inline constexpr std::size_t kMostSlots = 2;
 
-/// "gd", "momentum" or "adam"; invalid_argument for any other name.
+/// invalid_argument for a name that is none of theirs.
 Result<Optimizer> find_optimizer(std::string_view name);
+std::vector<Optimizer> optimizers();
+std::vector<std::string_view> optimizer_names();
 
 struct UpdateOptions {
   Optimizer optimizer;

@@ -1,43 +1,31 @@
 #include "kernels/optimizer/schedule.h"
 
-#include <algorithm>
-#include <cassert>
-#include <cmath>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace sterna::kernels {
-namespace {
 
-// base ^ exponent by squaring: unlike std::pow, the same bits with every C library.
-double power_of(double base, std::uint64_t exponent) {
-  double result = 1;
-  for (; exponent != 0; exponent >>= 1, base *= base) {
-    if ((exponent & 1) != 0) result *= base;
-  }
-  return result;
+// The schedules that there are, in the order of the keys that they bring.
+#define STERNA_SCHEDULES(line) \
+  line(fixed_schedule) line(exponential_schedule) line(polynomial_schedule)
+
+#define STERNA_DECLARE(make) Schedule make();
+#define STERNA_CALL(make) make(),
+STERNA_SCHEDULES(STERNA_DECLARE)
+std::vector<Schedule> schedules() { return {STERNA_SCHEDULES(STERNA_CALL)}; }
+
+std::vector<std::string_view> schedule_names() {
+  std::vector<std::string_view> names;
+  for (const Schedule& schedule : schedules()) names.push_back(schedule.name);
+  return names;
 }
 
-// The square root, the usual power, is exact everywhere; std::pow need not be.
-double fraction_power(double base, double power) {
-  return power == 0.5 ? std::sqrt(base) : std::pow(base, power);
-}
-
-}  // namespace
-
-double learning_rate(const Schedule& schedule, std::uint64_t step) {
-  switch (schedule.policy) {
-    case Policy::fixed:
-      break;
-    case Policy::exponential:
-      assert(schedule.decay_steps > 0);
-      return schedule.initial * power_of(schedule.decay_factor, step / schedule.decay_steps);
-    case Policy::polynomial: {
-      assert(schedule.max_steps > 0);
-      const auto done = static_cast<double>(std::min(step, schedule.max_steps));
-      const double left = 1 - done / static_cast<double>(schedule.max_steps);
-      return schedule.initial * fraction_power(left, schedule.power);
-    }
+Result<Schedule> find_schedule(std::string_view name) {
+  for (const Schedule& schedule : schedules()) {
+    if (schedule.name == name) return schedule;
   }
-  return schedule.initial;
+  return Error{Errc::invalid_argument,
+               fmt::format("\"{}\" is none of {}", name, fmt::join(schedule_names(), ", "))};
 }
 
 }  // namespace sterna::kernels

@@ -3,26 +3,39 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "runtime/base/result.h"
+#include "runtime/base/section.h"
 
 namespace sterna::kernels {
 
-enum class Policy {
-  fixed,        ///< lr0
-  exponential,  ///< lr0 * decay_factor ^ floor(step / decay_steps), a staircase
-  polynomial,   ///< lr0 * (1 - min(step, max_steps) / max_steps) ^ power: 0 at the end
+/// What a schedule is stretched over.
+struct Course {
+  double initial = 0;          ///< the learning rate at step 0
+  std::uint64_t steps = 1;     ///< of the whole job, > 0
+  double steps_per_epoch = 1;  ///< counted where the schedule counts epochs
 };
 
-struct Schedule {
-  Policy policy = Policy::fixed;
-  double initial = 0;             ///< lr0
-  double decay_factor = 1;        ///< exponential
-  std::uint64_t decay_steps = 1;  ///< exponential, > 0
-  std::uint64_t max_steps = 1;    ///< polynomial, > 0
-  double power = 0.5;             ///< polynomial
-};
-
-/// The learning rate of `step` (the first is 0). Computed in double; the server rounds it to fp32
+/// The learning rate of a step, the first is 0. Computed in double; the server rounds it to fp32
 /// once and everyone uses that.
-double learning_rate(const Schedule& schedule, std::uint64_t step);
+using LearningRate = std::function<double(std::uint64_t step)>;
+
+/// One file of its own, which has the formula and the keys that the schedule brings, and a line in
+/// schedule.cc.
+struct Schedule {
+  std::string_view name;
+  LearningRate (*over)(const Course& course, const Numbers& values) = nullptr;
+  std::span<const NumberKey> keys = {};
+  bool counts_epochs = false;
+};
+
+/// invalid_argument for a name that is none of theirs.
+Result<Schedule> find_schedule(std::string_view name);
+std::vector<Schedule> schedules();
+std::vector<std::string_view> schedule_names();
 
 }  // namespace sterna::kernels

@@ -9,9 +9,9 @@
 #include "actors/job/job.h"
 #include "launcher/cluster_file/draft.h"
 #include "launcher/cluster_file/placement.h"
-#include "launcher/text/duration_text.h"
 #include "launcher/text/nearest.h"
 #include "nets/net.h"
+#include "runtime/base/duration_text.h"
 
 namespace sterna::launcher {
 namespace {
@@ -116,7 +116,7 @@ class Finisher {
     if (mlp || file_.job.net.starts_with("exchange")) {
       if (!draft_.has("job.hidden")) {
         file_.job.hidden =
-            mlp ? std::vector<std::int64_t>{300, 100} : std::vector<std::int64_t>{25000};
+            mlp ? std::vector<std::uint32_t>{300, 100} : std::vector<std::uint32_t>{25000};
       }
       if (file_.job.hidden.size() > actors::kMostHiddenLayers) {
         problems_.add(draft_.where("job.hidden"),
@@ -131,52 +131,51 @@ class Finisher {
     }
   }
 
-  /// A key of another optimizer may stand there, as in a resolved file, but not with a value that
+  /// A key of another component may stand there, as in a resolved file, but not with a value that
   /// somebody has thought about.
-  void check_optimizer() {
-    const OptimizerSection& chosen = file_.optimizer;
-    const OptimizerSection defaults;
-    const std::string& name = chosen.name;
-    const auto belongs = [&](std::string_view key, std::string_view owner, bool changed) {
-      if (name == owner || !changed) return;
-      const std::string path = fmt::format("optimizer.{}", key);
+  template <class S>
+  void check_owners(const Section<S>& section, const S& chosen, const std::string& name) {
+    const S defaults;
+    for (const Key<S>& key : section.keys) {
+      if (key.owner.empty() || key.owner == name) continue;
+      if (toml_text(key, chosen) == toml_text(key, defaults)) continue;
+      const std::string path = fmt::format("{}.{}", section.name, key.name);
       problems_.add(draft_.where(path),
-                    fmt::format("\"{}\" is for the optimizer \"{}\", not for \"{}\"; remove it",
-                                path, owner, name));
-    };
-    belongs("momentum", "momentum", chosen.momentum != defaults.momentum);
-    belongs("beta1", "adam", chosen.beta1 != defaults.beta1);
-    belongs("beta2", "adam", chosen.beta2 != defaults.beta2);
-    belongs("epsilon", "adam", chosen.epsilon != defaults.epsilon);
-    if (name != "adam" || file_.optimizer.schedule == "fixed") return;
-    problems_.add(draft_.where("optimizer.schedule"),
-                  "with the optimizer \"adam\", which adapts its own rate, \"optimizer.schedule\" "
-                  "must be \"fixed\"");
+                    fmt::format("\"{}\" is for the {} \"{}\", not for \"{}\"; remove it", path,
+                                section.name, key.owner, name));
+    }
+  }
+
+  void check_optimizer() {
+    check_owners(actors::optimizer_section(), file_.optimizer, file_.optimizer.name);
+    if (const Complaint complaint = actors::mismatch(file_.optimizer)) {
+      problems_.add(draft_.where("optimizer.schedule"), *complaint);
+    }
   }
 
   /// Averages go down as sums of trits: there must be trits, and one number that all stand for.
   void check_gradient() {
     const GradientSection& gradient = file_.gradient;
     if (!gradient.tensors.empty()) check_tensors();
-    if (draft_.has("gradient.allow") || gradient.codec == kAutoCodec) check_allowed();
-    const bool trits = gradient.codec != "none" && gradient.codec != "bf16";
-    if (trits && gradient.clip == 0 && (gradient.error_feedback || gradient.down == "ternary")) {
+    if (draft_.has("gradient.allow") || gradient.codec == actors::kAutoCodec) check_allowed();
+    const bool trits = gradient.codec == actors::kAutoCodec || actors::makes_trits(gradient.codec);
+    if (trits && gradient.clip == 0 &&
+        (gradient.error_feedback || gradient.down == actors::Down::ternary)) {
       problems_.add(draft_.where("gradient.clip"),
                     "\"gradient.clip\" = 0 lets a residual of trits grow without end; with "
                     "\"gradient.error_feedback\" or \"gradient.down\" = \"ternary\" it must be "
                     "more, e.g. 2.5");
     }
-    if (gradient.down != "average") return;
+    if (gradient.down != actors::Down::average) return;
     const auto needs = [&](std::string_view key, std::string_view value) {
       problems_.add(
           draft_.where("gradient.down"),
           fmt::format("\"gradient.down\" = \"average\" sends sums of trits: {} must be {}", key,
                       value));
     };
-    if (gradient.codec == "none" || gradient.codec == "bf16") {
-      needs("\"gradient.codec\"", "\"ternary\" or \"ternary_entropy\"");
-    }
-    if (gradient.scaler == "own") needs("\"gradient.scaler\"", "\"shared\" or \"last_step\"");
+    if (!trits) needs("\"gradient.codec\"", "\"ternary\" or \"ternary_entropy\"");
+    if (gradient.scaler == actors::ScalerRule::own)
+      needs("\"gradient.scaler\"", "\"shared\" or \"last_step\"");
   }
 
   /// What "auto" chooses among: it must be able to leave a tensor as it is, and where sums of trits
@@ -199,11 +198,8 @@ class Finisher {
     if (std::find(allow.begin(), allow.end(), "none") == allow.end()) {
       wrong("\"none\" must be among them, for tensors that no codec makes faster");
     }
-    const bool trits = std::any_of(allow.begin(), allow.end(), [](const std::string& name) {
-      const auto codec = actors::find_codec(name);
-      return codec && codec->ternary();
-    });
-    if (gradient.codec == kAutoCodec && gradient.down == "average" && !trits) {
+    const bool trits = std::any_of(allow.begin(), allow.end(), actors::makes_trits);
+    if (gradient.codec == actors::kAutoCodec && gradient.down == actors::Down::average && !trits) {
       wrong(
           "with \"gradient.down\" = \"average\", which sends sums of trits, it needs "
           "\"ternary\" or \"ternary_entropy\"");
@@ -211,9 +207,8 @@ class Finisher {
   }
 
   void check_tensors() {
-    std::vector<std::uint32_t> hidden(file_.job.hidden.begin(), file_.job.hidden.end());
     const auto net =
-        nets::make_net({.name = file_.job.net, .hidden = std::move(hidden), .batch = 1});
+        nets::make_net({.name = file_.job.net, .hidden = file_.job.hidden, .batch = 1});
     if (!net) return;  // what is wrong with it is said elsewhere
     std::vector<std::string> tensors;
     for (const nets::ParameterSpec& spec : (*net)->parameters()) tensors.push_back(spec.name);

@@ -1,7 +1,8 @@
 // The cluster file: a TOML file that says which actors run where and what they train.
 //
 // Reading ends in plain structs with every default filled in; no TOML type leaves the .cc files.
-// The keys, their ranges and their documentation are the table in launcher/cluster_file/keys.cc.
+// The keys, their ranges and their documentation are the tables in launcher/cluster_file/keys.cc
+// and actors/job/sections.cc.
 #pragma once
 
 #include <chrono>
@@ -12,31 +13,14 @@
 #include <string>
 #include <vector>
 
+#include "actors/job/sections.h"
 #include "launcher/cluster_file/placer.h"
 #include "launcher/cluster_file/role.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/result.h"
+#include "runtime/base/value.h"
 
 namespace sterna::launcher {
-
-/// Ports that processes may bind, both ends included.
-struct PortRange {
-  std::uint16_t low = 0;
-  std::uint16_t high = 0;
-  bool operator==(const PortRange&) const = default;
-};
-
-/// A number of bytes; 0: no limit.
-struct ByteCount {
-  std::uint64_t count = 0;
-  bool operator==(const ByteCount&) const = default;
-};
-
-/// A JSON object as text, its keys in alphabetical order.
-struct JsonObject {
-  std::string text = "{}";
-  bool operator==(const JsonObject&) const = default;
-};
 
 /// [cluster]: the processes' life and how they reach each other.
 struct ClusterSection {
@@ -126,78 +110,12 @@ struct ActorPlan {
   bool operator==(const ActorPlan&) const = default;
 };
 
-/// [job]: what is trained.
-struct JobSection {
-  std::string net;
-  std::vector<std::int64_t> hidden;  ///< of the mlp: its hidden layers' widths
-  std::int64_t steps = 0;
-  std::int64_t batch = 32;  ///< examples per rank and step
-  std::int64_t seed = 1;
-  std::int64_t threads = 1;  ///< compute threads per rank
-  std::string cpu_isa = "best";
-  bool operator==(const JobSection&) const = default;
-};
-
-/// [data]: where the examples come from.
-struct DataSection {
-  std::string name = "any";  ///< "any": the first data set found
-  std::string dir;           ///< empty: $STERNA_DATA, then ~/.cache/sterna
-  bool operator==(const DataSection&) const = default;
-};
-
-/// [optimizer]
-struct OptimizerSection {
-  std::string name = "momentum";
-  double learning_rate = 0.01;
-  double momentum = 0.9;
-  double beta1 = 0.9;
-  double beta2 = 0.999;
-  double epsilon = 1e-8;
-  double weight_decay = 0.0005;
-  std::string schedule = "fixed";
-  std::string decay_at = "worker";
-  double decay_factor = 0.1;
-  double epochs_per_decay = 20;
-  bool operator==(const OptimizerSection&) const = default;
-};
-
-/// The codec that the run chooses itself, as files call it.
-inline constexpr const char* kAutoCodec = "auto";
-
-/// [gradient]: what travels up.
-struct GradientSection {
-  std::string codec = "ternary";  ///< "auto": each tensor's is chosen when the run starts ...
-  std::vector<std::string> allow = {"none", "ternary", "ternary_entropy"};  ///< ... among these
-  double clip = 2.5;  ///< scaler = clip·σ; 0: the largest magnitude
-  std::int64_t min_size =
-      512;             ///< a block of planes: in fewer elements padding takes what trits save
-  bool logits = true;  ///< whether the last layer is ternarized too
-  std::string scaler = "own";
-  bool buckets = false;
-  std::string down = "parameters";
-  std::int64_t check_every = 100;
-  std::map<std::string, std::string> tensors = {};  ///< the codec of a tensor, by its name
-  bool error_feedback = false;
-  double clip_norm = 0;
-  std::int64_t floating_grad_epoch = 0;
-  bool operator==(const GradientSection&) const = default;
-};
-
-/// [evaluator]
-struct EvaluationSection {
-  std::int64_t every = 250;      ///< steps between evaluations; 0: only at the end
-  std::int64_t examples = 2000;  ///< size of the subset while training goes on
-  std::int64_t batch = 100;
-  bool operator==(const EvaluationSection&) const = default;
-};
-
-/// [deadlines]
-struct DeadlinesSection {
-  Duration host = std::chrono::seconds(30);  ///< one host: from the command to its node agent
-  Duration start = std::chrono::seconds(30);
-  Duration step = std::chrono::seconds(30);
-  bool operator==(const DeadlinesSection&) const = default;
-};
+using actors::DataSection;
+using actors::DeadlinesSection;
+using actors::EvaluationSection;
+using actors::GradientSection;
+using actors::JobSection;
+using actors::OptimizerSection;
 
 /// A whole cluster file, valid and complete.
 struct ClusterFile {

@@ -2,11 +2,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <iterator>
 
 #include "launcher/cluster_file/keys.h"
-#include "launcher/cluster_file/value.h"
 
 namespace sterna::launcher {
 namespace {
@@ -19,8 +17,7 @@ KeyDescription describe_key(const Section<S>& section, const Key<S>& key) {
   KeyDescription result;
   result.key =
       section.name.empty() ? std::string(key.name) : fmt::format("{}.{}", section.name, key.name);
-  result.type =
-      std::visit([&](auto field) { return std::string(type_name(defaults.*field)); }, key.field);
+  result.type = kTypeNames[key.field.index()];
   if (key.required) {
     result.default_value = must_be_given;
   } else {
@@ -35,26 +32,6 @@ KeyDescription describe_key(const Section<S>& section, const Key<S>& key) {
 }
 
 }  // namespace
-
-std::string describe(const Limits& limits) {
-  const bool low = std::isfinite(limits.low);
-  const bool high = std::isfinite(limits.high);
-  if (low && limits.low == limits.high) return fmt::format("{}", limits.low);
-  std::string text;
-  if (low) text = fmt::format("{} {}", limits.low_open ? "above" : "at least", limits.low);
-  if (low && high) text += " and ";
-  if (high) text += fmt::format("{} {}", limits.high_open ? "below" : "at most", limits.high);
-  return text;
-}
-
-std::string describe(const std::vector<std::string_view>& choices) {
-  std::string text;
-  for (std::size_t i = 0; i < choices.size(); ++i) {
-    if (i > 0) text += i + 1 == choices.size() ? " or " : ", ";
-    text += fmt::format("\"{}\"", choices[i]);
-  }
-  return text;
-}
 
 std::vector<SectionDescription> describe_keys() {
   std::vector<SectionDescription> sections;

@@ -1,21 +1,7 @@
 #include "launcher/cluster_file/keys.h"
 
-#include <cmath>
-#include <utility>
-
-#include "actors/codecs/codec.h"
-
 namespace sterna::launcher {
 namespace {
-
-template <class S, class T>
-Key<S> key(std::string_view name, T S::*field, std::string_view help) {
-  Key<S> result;
-  result.name = name;
-  result.field = field;
-  result.help = help;
-  return result;
-}
 
 Section<RootSection> root_keys() {
   return {"",
@@ -147,147 +133,20 @@ Section<ActorSection> actor_section() {
            .at_most(4096)}};
 }
 
-Section<JobSection> job_section() {
-  using S = JobSection;
-  return {"job",
-          false,
-          "what is trained; needed where an actor has a role",
-          {key("net", &S::net, "the net")
-               .one_of({"lenet", "mlp", "exchange", "exchange_paced"})
-               .must_be_given(),
-           key("hidden", &S::hidden,
-               "widths of the mlp's hidden layers, e.g. [4096, 512]; of exchange its tensors, in "
-               "units of 1024 elements")
-               .defaults_to("[300, 100] for the mlp, [25000] for exchange")
-               .at_least(1)
-               .at_most(65536),
-           key("steps", &S::steps, "updates of the parameters")
-               .at_least(1)
-               .at_most(1e9)
-               .must_be_given(),
-           key("batch", &S::batch, "examples per rank and step").at_least(1).at_most(65536),
-           key("seed", &S::seed, "of parameters, batches and rounding").at_least(0),
-           key("threads", &S::threads, "compute threads per rank; part of what is reproducible")
-               .at_least(1)
-               .at_most(1024),
-           key("cpu_isa", &S::cpu_isa, "the highest instruction set to use")
-               .one_of({"best", "avx512", "avx2", "scalar"})}};
-}
-
-Section<DataSection> data_section() {
-  using S = DataSection;
-  return {"data",
-          false,
-          "where the examples come from",
-          {key("name", &S::name, "the data set; any: the first that is found")
-               .one_of({"any", "mnist", "digits"}),
-           key("dir", &S::dir, "its folder").defaults_to("$STERNA_DATA, then ~/.cache/sterna")}};
-}
-
-Section<OptimizerSection> optimizer_section() {
-  using S = OptimizerSection;
-  return {
-      "optimizer",
-      false,
-      "how the averaged gradient changes the parameters",
-      {key("name", &S::name, "the rule").one_of({"gd", "momentum", "adam"}),
-       key("learning_rate", &S::learning_rate, "at step 0").above(0),
-       key("momentum", &S::momentum, "for momentum").at_least(0).below(1),
-       key("beta1", &S::beta1, "for adam: how much of the mean gradient stays")
-           .at_least(0)
-           .below(1),
-       key("beta2", &S::beta2, "for adam: how much of the mean square stays").at_least(0).below(1),
-       key("epsilon", &S::epsilon, "for adam: added to the root of the mean square")
-           .at_least(1e-30),
-       key("weight_decay", &S::weight_decay, "of weights, never of biases").at_least(0),
-       key("schedule", &S::schedule,
-           "of the learning rate; polynomial: (1 - step/steps)^0.5, down to 0")
-           .one_of({"fixed", "exponential", "polynomial"}),
-       key("decay_at", &S::decay_at,
-           "weight decay before ternarizing (worker) or after averaging (server)")
-           .one_of({"worker", "server"}),
-       key("decay_factor", &S::decay_factor, "exponential: the factor of each drop")
-           .above(0)
-           .at_most(1),
-       key("epochs_per_decay", &S::epochs_per_decay, "exponential: epochs between drops")
-           .above(0)}};
-}
-
-std::vector<std::string_view> codecs_and_auto() {
-  std::vector<std::string_view> names = actors::codec_names();
-  names.push_back(kAutoCodec);
-  return names;
-}
-
-Section<GradientSection> gradient_section() {
-  using S = GradientSection;
-  return {
-      "gradient",
-      false,
-      "what travels from workers to servers",
-      {key("codec", &S::codec,
-           "none: fp32; ternary: 2 bits per element; ternary_entropy: the same coded in fewer; "
-           "bf16; auto: for each tensor the fastest, measured when the run starts")
-           .one_of(codecs_and_auto()),
-       key("allow", &S::allow,
-           "what auto chooses among, none included: where no other is faster than fp32 it takes "
-           "that"),
-       key("tensors", &S::tensors,
-           "another codec for some tensors, e.g. { \"fc3/weights\" = \"none\" }"),
-       key("clip", &S::clip,
-           "clip at so many standard deviations; 0: never, the scaler is the largest magnitude")
-           .at_least(0),
-       key("min_size", &S::min_size, "tensors of fewer elements stay fp32").at_least(1),
-       key("logits", &S::logits, "whether the last layer is ternarized too"),
-       key("scaler", &S::scaler,
-           "own: each rank's; shared: the largest of all ranks'; last_step: the largest of all "
-           "ranks' a step before, for which nobody waits")
-           .one_of({"own", "shared", "last_step"}),
-       key("buckets", &S::buckets, "a scaler for each 65,536 elements, not for each tensor"),
-       key("error_feedback", &S::error_feedback,
-           "whether what a codec leaves of a gradient is added to the rank's next one; trits then "
-           "stand for 1/clip as much"),
-       key("clip_norm", &S::clip_norm,
-           "a rank's whole gradient is scaled down to this norm before it is packed; 0: never")
-           .at_least(0),
-       key("floating_grad_epoch", &S::floating_grad_epoch,
-           "every so manyth epoch gradients travel as fp32; 0: never")
-           .at_least(0),
-       key("down", &S::down,
-           "what workers get: parameters; average: the gradients' exact average, which they apply "
-           "themselves (needs a shared scaler); ternary: that average ternarized again")
-           .one_of({"parameters", "parameters_bf16", "average", "ternary"}),
-       key("check_every", &S::check_every,
-           "down = average or ternary: steps after which all compare hashes of their parameters")
-           .at_least(1)}};
-}
-
-Section<EvaluationSection> evaluation_section() {
-  using S = EvaluationSection;
-  return {"evaluator",
-          false,
-          "precision@1 while training goes on; the end is always evaluated, on all test examples",
-          {key("every", &S::every, "steps between evaluations; 0: only at the end").at_least(0),
-           key("examples", &S::examples, "test examples used while training goes on").at_least(1),
-           key("batch", &S::batch, "test examples per forward pass").at_least(1).at_most(65536)}};
-}
-
-Section<DeadlinesSection> deadlines_section() {
-  using S = DeadlinesSection;
-  return {"deadlines",
-          false,
-          "how long the parts of a run may take before it is given up",
-          {key("host", &S::host, "one host: from the command to its node agent there").above(0),
-           key("start", &S::start, "from the command to all actors ready").above(0),
-           key("step", &S::step, "one step, or one evaluation").above(0)}};
-}
-
 }  // namespace
 
 ClusterKeys cluster_keys() {
-  return {root_keys(),        cluster_section(),    program_section(),  host_section(),
-          actor_section(),    job_section(),        data_section(),     optimizer_section(),
-          gradient_section(), evaluation_section(), deadlines_section()};
+  return {root_keys(),
+          cluster_section(),
+          program_section(),
+          host_section(),
+          actor_section(),
+          actors::job_section(),
+          actors::data_section(),
+          actors::optimizer_section(),
+          actors::gradient_section(),
+          actors::evaluation_section(),
+          actors::deadlines_section()};
 }
 
 }  // namespace sterna::launcher

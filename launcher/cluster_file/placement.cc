@@ -9,8 +9,8 @@
 #include <tuple>
 #include <utility>
 
-#include "launcher/text/byte_size.h"
 #include "launcher/text/nearest.h"
+#include "runtime/base/byte_size.h"
 
 namespace sterna::launcher {
 namespace {

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <set>
 
-#include "launcher/text/byte_size.h"
 #include "launcher/text/text_table.h"
+#include "runtime/base/byte_size.h"
 
 namespace sterna::launcher {
 namespace {

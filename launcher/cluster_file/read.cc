@@ -7,7 +7,6 @@
 
 #include "launcher/cluster_file/draft.h"
 #include "launcher/cluster_file/toml_tree.h"
-#include "launcher/cluster_file/value.h"
 #include "launcher/text/nearest.h"
 
 namespace sterna::launcher {
@@ -61,9 +60,9 @@ class Reader {
  public:
   Reader(Draft& draft, Problems& problems) : draft_(draft), problems_(problems) {}
 
-  void read(const TomlValue::Table& document) {
-    for (const TomlEntry& entry : document) {
-      if (entry.value.get<TomlValue::Table>() || is_list_of_tables(entry.value)) {
+  void read(const Value::Table& document) {
+    for (const Value::Entry& entry : document) {
+      if (entry.value.get<Value::Table>() || is_list_of_tables(entry.value)) {
         read_table(entry);
       } else {
         assign_key("", keys_.root, entry, {entry.line, ""}, draft_.root);
@@ -80,7 +79,7 @@ class Reader {
       const std::size_t equals = text.find('=');
       if (equals == std::string::npos || trimmed(text.substr(0, equals)) != "cluster.placer")
         continue;
-      const std::optional<TomlValue> value = override_value(trimmed(text.substr(equals + 1)));
+      const std::optional<Value> value = override_value(trimmed(text.substr(equals + 1)));
       if (value && value->get<std::string>()) placer = *value->get<std::string>();
     }
     if (!placer_traits(placer).brings_hosts) draft_.hosts.emplace_back();
@@ -94,12 +93,12 @@ class Reader {
       return problems_.add(where, "write it as key=value, e.g. --set job.steps=100");
     }
     const std::string path = trimmed(text.substr(0, equals));
-    const std::optional<TomlValue> value = override_value(trimmed(text.substr(equals + 1)));
+    const std::optional<Value> value = override_value(trimmed(text.substr(equals + 1)));
     if (!value) return problems_.add(where, "the value is not valid UTF-8 text");
     const std::size_t dot = path.find('.');
     const std::string section = dot == std::string::npos ? "" : path.substr(0, dot);
     const std::string rest = dot == std::string::npos ? path : path.substr(dot + 1);
-    TomlEntry entry{rest, 0, *value};
+    Value::Entry entry{rest, 0, *value};
     if (section.empty()) return assign_key("", keys_.root, entry, where, draft_.root);
     if (section == "host") {
       return override_in_list(keys_.host, draft_.hosts, entry, where,
@@ -125,16 +124,16 @@ class Reader {
     return text.substr(first, text.find_last_not_of(" \t") - first + 1);
   }
 
-  static bool is_list_of_tables(const TomlValue& value) {
-    const auto* array = value.get<TomlValue::Array>();
-    return array && !array->empty() && array->front().get<TomlValue::Table>();
+  static bool is_list_of_tables(const Value& value) {
+    const auto* array = value.get<Value::Array>();
+    return array && !array->empty() && array->front().get<Value::Table>();
   }
 
   /// TOML's value syntax where it is valid, and else the text itself.
-  static std::optional<TomlValue> override_value(const std::string& text) {
+  static std::optional<Value> override_value(const std::string& text) {
     for (const std::string& syntax : {text, toml_quoted(text)}) {
       const auto parsed = parse_toml("value = " + syntax);
-      const auto* table = std::get_if<TomlValue::Table>(&parsed);
+      const auto* table = std::get_if<Value::Table>(&parsed);
       if (table && table->size() == 1 && table->front().key == "value") {
         return table->front().value;
       }
@@ -156,10 +155,10 @@ class Reader {
            on(keys_.evaluation, draft_.evaluation) || on(keys_.deadlines, draft_.deadlines);
   }
 
-  void read_table(const TomlEntry& entry) {
+  void read_table(const Value::Entry& entry) {
     if (entry.key == "host") return read_list(entry, keys_.host, draft_.hosts);
     if (entry.key == "actor") return read_list(entry, keys_.actor, draft_.actors);
-    const auto* table = entry.value.get<TomlValue::Table>();
+    const auto* table = entry.value.get<Value::Table>();
     const Where where{entry.line, ""};
     draft_.given[entry.key] = where;
     const bool known = with_section(entry.key, [&](const auto& keys, auto& target) {
@@ -182,16 +181,16 @@ class Reader {
   }
 
   template <class S>
-  void read_list(const TomlEntry& entry, const Section<S>& keys, std::vector<S>& out) {
-    const auto* array = entry.value.get<TomlValue::Array>();
+  void read_list(const Value::Entry& entry, const Section<S>& keys, std::vector<S>& out) {
+    const auto* array = entry.value.get<Value::Array>();
     if (!array) {
       return problems_.add({entry.line, ""}, fmt::format("there may be several {0}s; write "
                                                          "[[{0}]], not [{0}]",
                                                          entry.key));
     }
-    for (const TomlValue& item : *array) {
+    for (const Value& item : *array) {
       const std::string path = joined(entry.key, std::to_string(out.size()));
-      const auto* table = item.get<TomlValue::Table>();
+      const auto* table = item.get<Value::Table>();
       if (!table) {
         problems_.add({item.line, ""},
                       fmt::format("write every {0} as a table [[{0}]]", entry.key));
@@ -205,15 +204,15 @@ class Reader {
   }
 
   template <class S>
-  void read_keys(const std::string& path, const Section<S>& keys, const TomlValue::Table& table,
+  void read_keys(const std::string& path, const Section<S>& keys, const Value::Table& table,
                  S& target) {
-    for (const TomlEntry& entry : table) {
+    for (const Value::Entry& entry : table) {
       assign_key(path, keys, entry, {entry.line, ""}, target);
     }
   }
 
   template <class S>
-  void assign_key(const std::string& path, const Section<S>& keys, const TomlEntry& entry,
+  void assign_key(const std::string& path, const Section<S>& keys, const Value::Entry& entry,
                   const Where& where, S& target) {
     const auto key = std::find_if(keys.keys.begin(), keys.keys.end(),
                                   [&](const Key<S>& known) { return known.name == entry.key; });
@@ -227,14 +226,17 @@ class Reader {
       }
       return unknown_key(std::string(keys.name), entry.key, where);
     }
-    TomlValue value = entry.value;
+    Value value = entry.value;
     if (!where.override_text.empty() && std::holds_alternative<std::string S::*>(key->field) &&
         !value.get<std::string>()) {
       // --set cluster.name=2024: a bare word, whatever else it looks like.
       value.data = trimmed(where.override_text.substr(where.override_text.find('=') + 1));
     }
-    if (const auto complaint = assign(value, *key, target)) {
-      return problems_.add(where, fmt::format("\"{}\" {}", shown, *complaint));
+    if (const Complaint complaint = assign(value, *key, target)) {
+      const auto* text = value.get<std::string>();
+      const std::vector<std::string> choices(key->choices.begin(), key->choices.end());
+      return problems_.add(where, fmt::format("\"{}\" {}{}", shown, *complaint,
+                                              text ? did_you_mean(*text, choices) : ""));
     }
     draft_.given[joined(path, entry.key)] = where;
   }
@@ -257,7 +259,7 @@ class Reader {
 
   /// host.0.address or host.NAME.address; likewise actor.1.count or actor.worker.count.
   template <class S, class NameOf>
-  void override_in_list(const Section<S>& keys, std::vector<S>& list, const TomlEntry& entry,
+  void override_in_list(const Section<S>& keys, std::vector<S>& list, const Value::Entry& entry,
                         const Where& where, NameOf name_of) {
     const std::size_t dot = entry.key.rfind('.');
     if (dot == std::string::npos) {
@@ -280,7 +282,7 @@ class Reader {
       return problems_.add(where, fmt::format("the file has no {} \"{}\"; it has {}", keys.name,
                                               which, fmt::join(names, ", ")));
     }
-    TomlEntry inner{entry.key.substr(dot + 1), 0, entry.value};
+    Value::Entry inner{entry.key.substr(dot + 1), 0, entry.value};
     assign_key(fmt::format("{}.{}", keys.name, index), keys, inner, where, list[index]);
   }
 
@@ -300,7 +302,7 @@ Draft read_draft(std::string_view text, std::span<const std::string> overrides,
     return draft;
   }
   Reader reader(draft, problems);
-  reader.read(std::get<TomlValue::Table>(document));
+  reader.read(std::get<Value::Table>(document));
   reader.add_default_host(overrides);
   for (const std::string& text_of_override : overrides) reader.apply(text_of_override);
   return draft;

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "launcher/cluster_file/keys.h"
-#include "launcher/cluster_file/value.h"
 
 namespace sterna::launcher {
 namespace {
@@ -19,19 +18,11 @@ bool does_not_apply(const Key<S>& key, const S& values) {
 template <class S>
 void append(std::string& out, const Section<S>& section, const S& values,
             const Names& left_out = {}) {
-  if (!section.name.empty()) {
-    out += section.list ? "\n[[" : "\n[";
-    out += section.name;
-    out += section.list ? "]]\n" : "]\n";
-  }
-  for (const Key<S>& key : section.keys) {
-    const bool skipped = std::find(left_out.begin(), left_out.end(), key.name) != left_out.end();
-    if (skipped || does_not_apply(key, values)) continue;
-    out += key.name;
-    out += " = ";
-    out += toml_text(key, values);
-    out += '\n';
-  }
+  if (!section.name.empty()) out += '\n';
+  append_section(out, section, values, [&](const Key<S>& key) {
+    return std::find(left_out.begin(), left_out.end(), key.name) != left_out.end() ||
+           does_not_apply(key, values);
+  });
 }
 
 }  // namespace

@@ -11,9 +11,9 @@
 
 #include "launcher/commands/visit.h"
 #include "launcher/past/elsewhere.h"
-#include "launcher/text/duration_text.h"
 #include "launcher/text/json_line.h"
 #include "launcher/text/text_format.h"
+#include "runtime/base/duration_text.h"
 #include "runtime/loop/signal_watch.h"
 
 namespace sterna::launcher {

@@ -12,8 +12,8 @@
 
 #include "input/place/data_shard.h"
 #include "launcher/hosts/host_plan.h"
-#include "launcher/text/duration_text.h"
 #include "launcher/text/text_format.h"
+#include "runtime/base/duration_text.h"
 
 namespace sterna::launcher {
 namespace {

@@ -13,14 +13,10 @@
 namespace sterna::launcher {
 namespace {
 
-constexpr std::string_view kNone = "none";
+/// Numbers as they are.
+const std::string kNone{actors::codec_of(actors::Codec::FP32).name};
 constexpr double kWorthIt = 0.97;
 constexpr std::uint64_t kChunk = actors::kUnitElements * actors::kUnitsPerChunk;
-
-bool is_ternary(const std::string& name) {
-  const auto codec = actors::find_codec(name);
-  return codec && codec->ternary();
-}
 
 std::uint64_t rounded_up(std::uint64_t count, std::uint64_t unit) {
   return (count + unit - 1) / unit * unit;
@@ -35,7 +31,7 @@ double wire_seconds(double up, double down, const LinkCost& link) {
 
 double exchange_seconds(const CodecCost& codec, std::uint64_t elements,
                         const ExchangeCosts& costs) {
-  const bool ternary = is_ternary(codec.codec);
+  const bool ternary = actors::makes_trits(codec.codec);
   const auto n = static_cast<double>(elements);
   // Planes are whole blocks.
   const auto sent = ternary ? static_cast<double>(rounded_up(elements, kernels::kPlaneBlock)) : n;
@@ -74,14 +70,13 @@ std::map<std::string, std::string> choose_codecs(const std::vector<ChoosableTens
 
 Result<std::vector<ChoosableTensor>> choosable_tensors(const ClusterFile& file) {
   const GradientSection& gradient = file.gradient;
-  std::vector<std::uint32_t> hidden(file.job.hidden.begin(), file.job.hidden.end());
   STERNA_ASSIGN(const auto net,
-                nets::make_net({.name = file.job.net, .hidden = std::move(hidden), .batch = 1}));
+                nets::make_net({.name = file.job.net, .hidden = file.job.hidden, .batch = 1}));
   const std::vector<nets::ParameterSpec>& specs = net->parameters();
   std::vector<ChoosableTensor> tensors;
   for (std::size_t i = 0; i < specs.size(); ++i) {
     const bool logits = i + 2 >= specs.size();
-    const bool too_small = specs[i].count() < static_cast<std::uint64_t>(gradient.min_size);
+    const bool too_small = specs[i].count() < gradient.min_size;
     if (gradient.tensors.contains(specs[i].name) || too_small || (logits && !gradient.logits)) {
       continue;
     }
@@ -98,9 +93,10 @@ GradientSection with_choice(const GradientSection& gradient,
   // averages travel as sums of trits must name a codec that makes some.
   const auto packed = std::find_if(chosen.begin(), chosen.end(),
                                    [](const auto& one) { return one.second != kNone; });
-  section.codec = packed == chosen.end() ? kNone : std::string_view(packed->second);
-  if (gradient.down == "average" && !is_ternary(section.codec)) {
-    const auto trits = std::find_if(gradient.allow.begin(), gradient.allow.end(), is_ternary);
+  section.codec = packed == chosen.end() ? kNone : packed->second;
+  if (gradient.down == actors::Down::average && !actors::makes_trits(section.codec)) {
+    const auto trits =
+        std::find_if(gradient.allow.begin(), gradient.allow.end(), actors::makes_trits);
     if (trits != gradient.allow.end()) section.codec = *trits;
   }
   return section;

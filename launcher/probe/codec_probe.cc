@@ -145,7 +145,7 @@ Result<ExchangeCosts> probe_exchange(Cluster& cluster, const ClusterFile& file,
   STERNA_TRY(stand_ins.start());
   ExchangeCosts costs;
   costs.servers = file.count(Role::kParameterServer);
-  costs.agrees = file.gradient.scaler == "shared";
+  costs.agrees = file.gradient.scaler == actors::ScalerRule::shared;
   costs.one_host = std::all_of(file.actors.begin(), file.actors.end(), [&](const ActorPlan& actor) {
     return actor.host == file.actors.front().host;
   });

@@ -124,7 +124,7 @@ Result<double> take(actors::Shard& shard, const actors::JobConfig& job, const ac
 class Trial {
  public:
   static Result<std::unique_ptr<Trial>> make(const actors::JobConfig& job, const Clock& clock) {
-    STERNA_ASSIGN(const kernels::Isa isa, kernels::parse_isa(job.isa));
+    STERNA_ASSIGN(const kernels::Isa isa, kernels::parse_isa(job.cpu_isa));
     const nets::ParameterSpec spec{.name = "tensor", .shape = {kElements}};
     const auto table = std::make_shared<const actors::ParameterTable>(std::vector{spec}, job, 1U);
     STERNA_ASSIGN(actors::Shard shard, actors::Shard::make(job, *table, 0, false));
@@ -195,7 +195,7 @@ Result<std::vector<CodecCost>> measure_codecs(const actors::JobConfig& job,
   one.gradient.tensors.clear();
   one.gradient.min_size = 1;
   one.gradient.logits = true;
-  one.gradient.floating_epoch = 0;
+  one.gradient.floating_grad_epoch = 0;
   std::vector<float> drawn(kElements + kMostRanks * kApart);
   fill_gaussian(std::span(drawn).first(kDrawn), 1);
   for (std::size_t i = kDrawn; i < drawn.size(); ++i) drawn[i] = drawn[i - kDrawn];
@@ -204,9 +204,9 @@ Result<std::vector<CodecCost>> measure_codecs(const actors::JobConfig& job,
   const SteadyClock clock;
   std::vector<std::unique_ptr<Trial>> trials;
   for (const std::string& name : codecs) {
-    const auto codec = actors::find_codec(name);
-    if (!codec) return Error{Errc::invalid_argument, fmt::format("there is no codec \"{}\"", name)};
-    one.gradient.codec = codec->wire;
+    if (!actors::find_codec(name))
+      return Error{Errc::invalid_argument, fmt::format("there is no codec \"{}\"", name)};
+    one.gradient.codec = name;
     STERNA_ASSIGN(auto trial, Trial::make(one, clock));
     trials.push_back(std::move(trial));
   }

@@ -8,6 +8,7 @@
 #include "actors/codecs/codec.h"
 #include "actors/job/args.h"
 #include "input/place/data_shard.h"
+#include "kernels/optimizer/schedule.h"
 #include "launcher/hosts/host_plan.h"
 #include "launcher/view/status_json.h"
 
@@ -25,83 +26,30 @@ std::vector<actors::WorkerRanks> workers_of(const ClusterFile& file) {
   return workers;
 }
 
-/// epochs_per_decay in steps: an epoch is as many steps as the ranks need to see every example
-/// once.
-Result<std::uint64_t> decay_steps(const ClusterFile& file, const input::DataLocation& data) {
-  STERNA_ASSIGN(const std::uint64_t examples, input::training_examples(data.dir));
-  const double steps_per_epoch =
-      static_cast<double>(examples) / static_cast<double>(file.job.batch * file.ranks());
-  return static_cast<std::uint64_t>(
-      std::max(1.0, steps_per_epoch * file.optimizer.epochs_per_decay));
-}
-
-actors::Codec codec_named(const std::string& name) {
-  const auto codec = actors::find_codec(name);
-  return codec ? codec->wire : actors::Codec::FP32;
-}
-
-actors::Down down_named(const std::string& name) {
-  if (name == "parameters_bf16") return actors::Down::PARAMETERS_BF16;
-  if (name == "average") return actors::Down::AVERAGE;
-  return name == "ternary" ? actors::Down::TERNARY : actors::Down::PARAMETERS;
-}
-
-actors::ScalerRule scaler_rule(const std::string& name) {
-  if (name == "shared") return actors::ScalerRule::SHARED;
-  return name == "last_step" ? actors::ScalerRule::LAST_STEP : actors::ScalerRule::OWN;
-}
-
 }  // namespace
+
+bool counts_epochs(const ClusterFile& file) {
+  const auto schedule = kernels::find_schedule(file.optimizer.schedule);
+  return file.gradient.floating_grad_epoch > 0 || (schedule && schedule->counts_epochs);
+}
 
 Result<actors::JobConfig> job_of(const ClusterFile& file, const input::DataLocation& data) {
   actors::JobConfig job;
-  job.net = file.job.net;
-  job.hidden.assign(file.job.hidden.begin(), file.job.hidden.end());
-  job.steps = static_cast<std::uint64_t>(file.job.steps);
-  job.batch = static_cast<std::uint32_t>(file.job.batch);
-  job.seed = static_cast<std::uint64_t>(file.job.seed);
+  job.section() = file.job;
+  job.data = {data.name, data.folder().string()};
+  job.optimizer = file.optimizer;
+  job.gradient = file.gradient;
+  // Until it is chosen.
+  if (job.gradient.codec == actors::kAutoCodec) {
+    job.gradient.codec = actors::codec_of(actors::Codec::FP32).name;
+  }
+  job.evaluation = file.evaluation;
+  job.deadlines = file.deadlines;
   job.ranks = static_cast<std::uint32_t>(file.ranks());
-  job.threads = static_cast<std::uint32_t>(file.job.threads);
-  job.isa = file.job.cpu_isa;
-  job.optimizer.name = file.optimizer.name;
-  job.optimizer.learning_rate = file.optimizer.learning_rate;
-  job.optimizer.momentum = file.optimizer.momentum;
-  job.optimizer.beta1 = file.optimizer.beta1;
-  job.optimizer.beta2 = file.optimizer.beta2;
-  job.optimizer.epsilon = file.optimizer.epsilon;
-  job.optimizer.weight_decay = file.optimizer.weight_decay;
-  job.optimizer.decay_at =
-      file.optimizer.decay_at == "server" ? actors::DecayAt::SERVER : actors::DecayAt::WORKER;
-  job.optimizer.schedule = file.optimizer.schedule;
-  if (job.optimizer.schedule == "exponential") {
-    job.optimizer.decay_factor = file.optimizer.decay_factor;
-    STERNA_ASSIGN(job.optimizer.decay_steps, decay_steps(file, data));
+  job.shards = static_cast<std::uint32_t>(file.shards());
+  if (counts_epochs(file)) {
+    STERNA_ASSIGN(job.examples, input::training_examples(data.dir));
   }
-  job.gradient.codec = codec_named(file.gradient.codec);
-  for (const auto& [tensor, codec] : file.gradient.tensors) {
-    job.gradient.tensors.push_back({tensor, codec_named(codec)});
-  }
-  job.gradient.error_feedback = file.gradient.error_feedback;
-  job.gradient.clip_norm = file.gradient.clip_norm;
-  if (file.gradient.floating_grad_epoch > 0) {
-    job.gradient.floating_epoch = static_cast<std::uint64_t>(file.gradient.floating_grad_epoch);
-    STERNA_ASSIGN(job.gradient.epoch_examples, input::training_examples(data.dir));
-  }
-  job.gradient.clip = file.gradient.clip;
-  job.gradient.min_size = static_cast<std::uint64_t>(file.gradient.min_size);
-  job.gradient.logits = file.gradient.logits;
-  job.gradient.scaler = scaler_rule(file.gradient.scaler);
-  job.gradient.buckets = file.gradient.buckets;
-  job.gradient.down = down_named(file.gradient.down);
-  job.gradient.check_every = static_cast<std::uint64_t>(file.gradient.check_every);
-  job.evaluation.every = static_cast<std::uint64_t>(file.evaluation.every);
-  job.evaluation.examples = static_cast<std::uint64_t>(file.evaluation.examples);
-  job.evaluation.batch = static_cast<std::uint32_t>(file.evaluation.batch);
-  job.data.name = data.name;
-  job.data.dir = data.folder().string();
-  job.data.shards = static_cast<std::uint32_t>(file.shards());
-  job.deadlines.find = file.deadlines.start;
-  job.deadlines.ask = file.deadlines.step;
   return job;
 }
 

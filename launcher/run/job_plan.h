@@ -16,8 +16,11 @@ inline constexpr const char* kObserverName = "observer";
 /// The final weights in the run's folder on an evaluator's host that is not the head.
 inline constexpr const char* kRemoteWeights = "weights.safetensors";
 
-/// What all actors of the job agree on. Fails if the training labels cannot be read, whose number
-/// an exponential schedule needs.
+/// Whether the number of training examples counts: a schedule or some gradients go by epochs.
+bool counts_epochs(const ClusterFile& file);
+
+/// What all actors of the job agree on. Fails if the training labels cannot be read, where
+/// their number counts.
 Result<actors::JobConfig> job_of(const ClusterFile& file, const input::DataLocation& data);
 
 /// One spec per actor of the file, in its order. `weights` is where the final weights go.

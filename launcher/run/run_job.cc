@@ -18,7 +18,7 @@
 #include "launcher/run/job_plan.h"
 #include "launcher/run/run_files_back.h"
 #include "launcher/text/console.h"
-#include "launcher/text/duration_text.h"
+#include "runtime/base/duration_text.h"
 #include "runtime/host/real_machine.h"
 #include "runtime/loop/signal_watch.h"
 
@@ -138,7 +138,7 @@ class Job {
     STERNA_TRY(cluster_->start());
     outcome_.started = true;
     if (options_.started) options_.started(*cluster_);
-    if (options_.file.trains() && options_.file.gradient.codec == kAutoCodec) {
+    if (options_.file.trains() && options_.file.gradient.codec == actors::kAutoCodec) {
       STERNA_ASSIGN(job, with_codecs_chosen(job));
       STERNA_ASSIGN(specs, specs_of(options_.file, job, options_.weights));
     }
@@ -184,12 +184,11 @@ class Job {
   /// Hears from the workers and the evaluator.
   Result<void> observe(const actors::JobConfig& job) {
     RunObserver::Hooks hooks = options_.hooks;
-    STERNA_ASSIGN(const kernels::Schedule schedule,
-                  actors::parse_schedule(job.optimizer, job.steps));
+    STERNA_ASSIGN(const kernels::LearningRate rate, actors::learning_rate_of(job));
     if (hooks.step) {
-      hooks.step = [schedule, tell = hooks.step](StepMetrics metrics) {
+      hooks.step = [rate, tell = hooks.step](StepMetrics metrics) {
         const auto step = static_cast<std::uint64_t>(metrics.step - 1);  // they count steps done
-        metrics.learning_rate = kernels::learning_rate(schedule, step);
+        metrics.learning_rate = rate(step);
         tell(metrics);
       };
     }

@@ -72,8 +72,7 @@ Result<input::DataLocation> find_data(const std::string& flag, const ClusterFile
 
 /// Whether an actor on this machine reads the data, or its number of examples is needed.
 bool needs_data_here(const ClusterFile& file) {
-  if (file.optimizer.schedule == "exponential" || file.gradient.floating_grad_epoch > 0)
-    return true;
+  if (counts_epochs(file)) return true;
   return (file.trains() && !file.placed()) || !readers_here(file).empty();
 }
 

@@ -1,4 +1,5 @@
 #include "runtime/host/bootstrap.h"
+#include "runtime/message/known_enum.h"
 
 #include <utility>
 
@@ -93,7 +94,7 @@ void Bootstrap::encode(Wire::Builder wire, WireWriter& writer) const {
 Result<Bootstrap> Bootstrap::decode(Wire::Reader wire, WireReader& reader) {
   Bootstrap b;
   b.kind = wire.getKind();
-  if (!known_enum(b.kind, ProcessKind::ACTOR)) {
+  if (!known_enum(b.kind)) {
     return Error{Errc::malformed, "an unknown kind of process"};
   }
   b.run = wire.getRun();

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "runtime/message/known_enum.h"
 #include "runtime/message/message.h"
 
 namespace sterna {
@@ -169,7 +170,7 @@ Result<Decoded> decode_checked(schema::Envelope::Reader envelope, InMessage& mes
   header.epoch = envelope.getEpoch();
   header.deadline_ns = envelope.getDeadline();
   header.sequence = envelope.getSequence();
-  if (!known_enum(header.kind, Kind::CANCEL)) {
+  if (!known_enum(header.kind)) {
     return Error{Errc::malformed,
                  "an unknown kind of message, " + std::to_string(static_cast<int>(header.kind))};
   }

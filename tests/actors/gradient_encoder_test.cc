@@ -71,7 +71,7 @@ class GradientEncoderTest : public testing::Test {
     ASSERT_EQ(packets.size(), table->chunks.size());
     for (const auto& [index, packet] : packets) {
       const TableChunk& chunk = table->chunks[index];
-      const bool own_scaler = job.gradient.scaler == ScalerRule::OWN;
+      const bool own_scaler = job.gradient.scaler == ScalerRule::own;
       EXPECT_EQ(packet.scaler, own_scaler ? own(values, chunk.scaler) : shared(chunk.scaler));
       EXPECT_EQ(packet.count, chunk.count);
       std::vector<std::byte> planes(kernels::planes_bytes(chunk.count));
@@ -97,7 +97,7 @@ class GradientEncoderTest : public testing::Test {
 TEST_F(GradientEncoderTest, OwnScalersNeedNobody) {
   const std::vector<float> values = gradient(1);
   for (const bool buckets : {false, true}) {
-    start(ScalerRule::OWN, buckets);
+    start(ScalerRule::own, buckets);
     encoder->begin(4);
     ASSERT_TRUE(encoder->add(0, values).ok());
     encoder->flush();
@@ -115,7 +115,7 @@ TEST_F(GradientEncoderTest, WhatErrorFeedbackKeepsStaysBounded) {
   };
   const double length = norm({values.begin(), values.end()});
   job.gradient.error_feedback = true;
-  for (const ScalerRule rule : {ScalerRule::OWN, ScalerRule::SHARED}) {
+  for (const ScalerRule rule : {ScalerRule::own, ScalerRule::shared}) {
     start(rule, false);
     std::vector<double> left(kElements);
     for (std::uint64_t step = 0; step < 40; ++step) {
@@ -142,7 +142,7 @@ TEST_F(GradientEncoderTest, WhatErrorFeedbackKeepsStaysBounded) {
 TEST_F(GradientEncoderTest, SharedScalersHoldATensorUntilTheyAreAgreed) {
   const std::vector<float> values = gradient(2);
   for (const bool buckets : {false, true}) {
-    start(ScalerRule::SHARED, buckets);
+    start(ScalerRule::shared, buckets);
     encoder->begin(4);
     ASSERT_TRUE(encoder->add(0, values).ok());
     expect_offers(values);
@@ -159,7 +159,7 @@ TEST_F(GradientEncoderTest, SharedScalersHoldATensorUntilTheyAreAgreed) {
 TEST_F(GradientEncoderTest, TheLastStepsScalersHoldNothingAndTheNextStepsAreOffered) {
   const std::vector<float> values = gradient(3);
   for (const bool buckets : {false, true}) {
-    start(ScalerRule::LAST_STEP, buckets);
+    start(ScalerRule::last_step, buckets);
     EXPECT_FALSE(encoder->may_begin(4));
     agree_all(3);
     EXPECT_TRUE(encoder->may_begin(4));
@@ -176,7 +176,7 @@ TEST_F(GradientEncoderTest, WhatIsNotFiniteIsNamedAndNeitherOfferedNorSent) {
   constexpr std::size_t bad = 600'000;
   std::vector<float> values = gradient(4);
   values[bad] = std::numeric_limits<float>::quiet_NaN();
-  for (const ScalerRule rule : {ScalerRule::OWN, ScalerRule::SHARED, ScalerRule::LAST_STEP}) {
+  for (const ScalerRule rule : {ScalerRule::own, ScalerRule::shared, ScalerRule::last_step}) {
     for (const bool buckets : {false, true}) {
       start(rule, buckets);
       agree_all(3);

@@ -21,9 +21,12 @@ class ShardTest : public ::testing::Test {
     job.batch = 4;
     job.ranks = 2;
     job.seed = 7;
+    job.optimizer.name = "gd";
     job.optimizer.learning_rate = 1;
+    job.optimizer.weight_decay = 0;
+    job.evaluation.every = 0;
     job.gradient.min_size = 100;
-    job.isa = "scalar";
+    job.cpu_isa = "scalar";
   }
 
   static std::vector<nets::ParameterSpec> specs() {
@@ -251,8 +254,8 @@ TEST_F(ShardTest, SnapshotsStayUntilTheyAreReleasedAndHoldTrainingBackBeforeThey
 class AveragingShardTest : public ShardTest {
  protected:
   AveragingShardTest() {
-    job.gradient.scaler = ScalerRule::SHARED;
-    job.gradient.down = Down::AVERAGE;
+    job.gradient.scaler = ScalerRule::shared;
+    job.gradient.down = Down::average;
     job.gradient.check_every = 7;
   }
   void step(Shard& shard, std::uint64_t step, float value = 0.5F) const {
@@ -266,7 +269,7 @@ class AveragingShardTest : public ShardTest {
 TEST_F(AveragingShardTest, SettlesItsStepsWhereAVersionIsWantedAndIsThenWhereParametersDownAre) {
   job.evaluation.every = 5;
   Shard averages = make(true);
-  job.gradient.down = Down::PARAMETERS;
+  job.gradient.down = Down::parameters;
   Shard parameters = make(true);
   for (std::uint64_t s = 0; s < 30; ++s) {
     const float value = 0.25F * static_cast<float>(1 + s % 3);
@@ -379,7 +382,7 @@ TEST_F(ShardTest, AnUnknownOptimizerScheduleOrInstructionSetIsAnError) {
   job.optimizer.schedule = "cosine";
   EXPECT_FALSE(made());
   job.optimizer.schedule = "polynomial";
-  job.isa = "mmx";
+  job.cpu_isa = "mmx";
   EXPECT_FALSE(made());
 }
 

@@ -93,6 +93,7 @@ SimulatedJob::SimulatedJob() {
   data_ = std::filesystem::path(::testing::TempDir()) /
           (std::string("sterna-job-") + test->name() + "-" + std::to_string(::getpid()));
   write_small_dataset(data_, 200, 60);
+  job.net = "lenet";
   job.steps = 30;
   job.batch = 4;
   job.seed = 11;
@@ -102,7 +103,8 @@ SimulatedJob::SimulatedJob() {
   job.optimizer.weight_decay = 0.0005;
   job.optimizer.schedule = "polynomial";
   job.evaluation = {.every = 10, .examples = 20, .batch = 8};
-  job.data.dir = data_.string();
+  job.gradient.min_size = 1;
+  job.data = {"mnist", data_.string()};
 }
 
 SimulatedJob::~SimulatedJob() { std::filesystem::remove_all(data_); }
@@ -147,7 +149,7 @@ std::shared_ptr<const Names> spawn_job(const JobConfig& job, const JobLayout& la
   for (std::uint32_t i = 0; i < layout.readers; ++i) {
     const std::string name = numbered("reader", i);
     ReaderArgs reader{job, server.workers, 0};
-    if (job.data.shards > 0) reader.shard = layout.readers_reversed ? layout.readers - 1 - i : i;
+    if (job.shards > 0) reader.shard = layout.readers_reversed ? layout.readers - 1 - i : i;
     (*names)[name] = home(name).spawn<InputReader>(reader);
     worker.readers.push_back(name);
   }
@@ -236,7 +238,7 @@ Sent send(const JobConfig& job, std::uint64_t step, std::uint32_t rank, std::uin
   Sent sent;
   for (std::size_t i = 0; i < scalers.size(); ++i) {
     const std::span<const float> part = part_of(job, gradient, i);
-    if (job.gradient.codec == Codec::TERNARY) {
+    if (job.gradient.codec == "ternary") {
       auto& bytes = sent.bytes.emplace_back(kernels::planes_bytes(part.size()));
       kernels::ternarize(part, scalers[i],
                          {job.seed, static_cast<std::uint32_t>(step), rank, tensor},
@@ -257,7 +259,7 @@ std::vector<float> average(const JobConfig& job, const std::vector<Sent>& sent, 
   std::vector<kernels::Packet> packets;
   for (const Sent& one : sent) packets.push_back(one.packets[part]);
   std::vector<float> average(count);
-  if (job.gradient.codec != Codec::TERNARY || job.gradient.scaler == ScalerRule::OWN) {
+  if (job.gradient.codec != "ternary" || job.gradient.scaler == ScalerRule::own) {
     kernels::average(packets, average, isa);
     return average;
   }
@@ -285,7 +287,7 @@ Scalers largest(const std::vector<Scalers>& of_ranks) {
 }  // namespace
 
 std::string sequential_oracle(const JobConfig& job) {
-  const kernels::Isa isa = kernels::parse_isa(job.isa).value();
+  const kernels::Isa isa = kernels::parse_isa(job.cpu_isa).value();
   const input::Dataset dataset = input::load_mnist(job.data.dir, input::Split::train).value();
   const auto net = nets::make_net({.name = job.net,
                                    .hidden = job.hidden,
@@ -315,10 +317,10 @@ std::string sequential_oracle(const JobConfig& job) {
       std::vector<Scalers> own;
       for (Gradients& one : gradients) own.push_back(own_scalers(job, one.by_tensor[t], isa));
       const Scalers shared = largest(own);
-      const bool late = job.gradient.scaler == ScalerRule::LAST_STEP && step > job.first_step;
+      const bool late = job.gradient.scaler == ScalerRule::last_step && step > job.first_step;
       std::vector<Sent> sent;
       for (std::uint32_t rank = 0; rank < job.ranks; ++rank) {
-        const Scalers& used = job.gradient.scaler == ScalerRule::OWN ? own[rank]
+        const Scalers& used = job.gradient.scaler == ScalerRule::own ? own[rank]
                               : late                                 ? last[t]
                                                                      : shared;
         sent.push_back(send(job, step, rank, t, gradients[rank].by_tensor[t], used, isa));

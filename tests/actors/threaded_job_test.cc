@@ -13,10 +13,13 @@ namespace {
 
 JobConfig small_job() {
   JobConfig job;
+  job.net = "lenet";
   job.steps = 12;
   job.batch = 4;
   job.ranks = 4;
-  job.optimizer.name = "momentum";
+  job.optimizer.weight_decay = 0;
+  job.gradient.min_size = 1;
+  job.data.name = "mnist";
   job.evaluation = {.every = 4, .examples = 10, .batch = 10};
   return job;
 }
@@ -53,8 +56,8 @@ TEST(ThreadedJob, ComputeThreadsDoNotChangeABit) { expect_the_bits_of_the_plain_
 
 TEST(ThreadedJob, NorWhereWorkersStepFromAverages) {
   JobConfig job = small_job();
-  job.gradient.scaler = ScalerRule::LAST_STEP;
-  job.gradient.down = Down::AVERAGE;
+  job.gradient.scaler = ScalerRule::last_step;
+  job.gradient.down = Down::average;
   job.gradient.check_every = 3;
   expect_the_bits_of_the_plain_loop(job);
 }

@@ -149,6 +149,8 @@ void add_training(Seeds& seeds) {
   seeds.add(Batch{1, 0, bytes(4096), bytes(64)}, Kind::REPLY);
   seeds.add(Batch{1, 0, bytes(64), bytes(2), {3, 5}, {100, 7}}, Kind::REPLY);
   JobConfig job;
+  job.net = "lenet";
+  job.steps = 1;
   job.ranks = 2;
   ServerArgs server;
   server.job = job;

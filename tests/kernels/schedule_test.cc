@@ -5,38 +5,49 @@
 namespace sterna::kernels {
 namespace {
 
+LearningRate rate(std::string_view name, const Course& course, const Numbers& values = {}) {
+  return find_schedule(name).value().over(course, values);
+}
+
+TEST(Schedule, IsFoundByName) {
+  EXPECT_FALSE(find_schedule("exponential").value().keys.empty());
+  const auto unknown = find_schedule("cosine");
+  ASSERT_FALSE(unknown.ok());
+  EXPECT_EQ(unknown.error().message, "\"cosine\" is none of fixed, exponential, polynomial");
+}
+
 TEST(Schedule, FixedNeverChanges) {
-  const Schedule schedule{.policy = Policy::fixed, .initial = 0.01};
-  EXPECT_EQ(learning_rate(schedule, 0), 0.01);
-  EXPECT_EQ(learning_rate(schedule, 1'000'000'000'000), 0.01);
+  const LearningRate fixed = rate("fixed", {.initial = 0.01});
+  EXPECT_EQ(fixed(0), 0.01);
+  EXPECT_EQ(fixed(1'000'000'000'000), 0.01);
 }
 
 TEST(Schedule, ExponentialIsAStaircase) {
-  const Schedule schedule{
-      .policy = Policy::exponential, .initial = 0.1, .decay_factor = 0.5, .decay_steps = 100};
-  EXPECT_EQ(learning_rate(schedule, 0), 0.1);
-  EXPECT_EQ(learning_rate(schedule, 99), 0.1);
-  EXPECT_EQ(learning_rate(schedule, 100), 0.05);
-  EXPECT_EQ(learning_rate(schedule, 399), 0.0125);
-  const Schedule inception{
-      .policy = Policy::exponential, .initial = 0.1, .decay_factor = 0.16, .decay_steps = 10};
-  EXPECT_NEAR(learning_rate(inception, 57), 0.1 * 0.16 * 0.16 * 0.16 * 0.16 * 0.16, 1e-18);
-  EXPECT_GE(learning_rate(inception, ~std::uint64_t{0}), 0.0);
+  const LearningRate halved = rate("exponential", {.initial = 0.1, .steps_per_epoch = 50},
+                                   {{"decay_factor", 0.5}, {"epochs_per_decay", 2}});
+  EXPECT_EQ(halved(0), 0.1);
+  EXPECT_EQ(halved(99), 0.1);
+  EXPECT_EQ(halved(100), 0.05);
+  EXPECT_EQ(halved(399), 0.0125);
+  const LearningRate inception = rate("exponential", {.initial = 0.1, .steps_per_epoch = 10},
+                                      {{"decay_factor", 0.16}, {"epochs_per_decay", 1}});
+  EXPECT_NEAR(inception(57), 0.1 * 0.16 * 0.16 * 0.16 * 0.16 * 0.16, 1e-18);
+  EXPECT_GE(inception(~std::uint64_t{0}), 0.0);
+}
+
+TEST(Schedule, ExponentialDropsAtMostOnceAStep) {
+  const LearningRate steep = rate("exponential", {.initial = 1, .steps_per_epoch = 0.01},
+                                  {{"decay_factor", 0.5}, {"epochs_per_decay", 1}});
+  EXPECT_EQ(steep(3), 0.125);
 }
 
 TEST(Schedule, PolynomialFallsAsASquareRootToZeroAndStaysThere) {
-  const Schedule schedule{.policy = Policy::polynomial, .initial = 0.01, .max_steps = 2000};
-  EXPECT_EQ(learning_rate(schedule, 0), 0.01);
-  EXPECT_EQ(learning_rate(schedule, 1500), 0.005);
-  EXPECT_NEAR(learning_rate(schedule, 1000), 0.0070710678118654757, 1e-17);
-  EXPECT_EQ(learning_rate(schedule, 2000), 0.0);
-  EXPECT_EQ(learning_rate(schedule, 5000), 0.0);
-}
-
-TEST(Schedule, PolynomialTakesOtherPowers) {
-  const Schedule schedule{.policy = Policy::polynomial, .initial = 2, .max_steps = 4, .power = 1};
-  EXPECT_DOUBLE_EQ(learning_rate(schedule, 1), 1.5);
-  EXPECT_DOUBLE_EQ(learning_rate(schedule, 3), 0.5);
+  const LearningRate root = rate("polynomial", {.initial = 0.01, .steps = 2000});
+  EXPECT_EQ(root(0), 0.01);
+  EXPECT_EQ(root(1500), 0.005);
+  EXPECT_NEAR(root(1000), 0.0070710678118654757, 1e-17);
+  EXPECT_EQ(root(2000), 0.0);
+  EXPECT_EQ(root(5000), 0.0);
 }
 
 }  // namespace

@@ -128,8 +128,8 @@ Result<Figures> bench_fused(const Ranks& ranks, std::size_t elements,
   fill_gaussian(current.floats(), kRanks + 1);
   const std::array slots{slot.floats()};
   const kernels::Parameters parameters{current.floats(), slots, next.floats()};
-  const kernels::UpdateOptions options{.optimizer = momentum,
-                                       .constants = momentum.constants({}, 0.01, 0)};
+  const kernels::UpdateOptions options{
+      .optimizer = momentum, .constants = momentum.constants({{"momentum", 0.9}})(0.01, 0)};
   const auto packets = ranks.packets();
   kernels::sum_trits(packets, sums.bytes(), setup.isa);
   const kernels::SumStep step{{kRanks, ranks.scalers.front(), sums.bytes()}, options};

@@ -30,8 +30,8 @@ class DataFolderTest : public testing::Test {
     return (scratch_ / name).string();
   }
   /// Of a job that names this folder.
-  static DataConfig job_with(const std::string& dir) {
-    DataConfig data;
+  static DataSection job_with(const std::string& dir) {
+    DataSection data;
     data.name = "mnist";
     data.dir = dir;
     return data;
@@ -60,7 +60,7 @@ TEST_F(DataFolderTest, IsTheEnvironmentsWhereTheJobNamesNone) {
 TEST_F(DataFolderTest, OfAReaderIsItsShardsAndOfTheEvaluatorAny) {
   const std::string shard = data_in("data/shard-1-of-2");
   std::ofstream(scratch_ / "data/shard-1-of-2" / input::kShardFile);
-  const DataConfig data = job_with((scratch_ / "data").string());
+  const DataSection data = job_with((scratch_ / "data").string());
   EXPECT_EQ(training_folder(data, input::ShardId{1, 2}).value(), shard);
   EXPECT_FALSE(training_folder(data, input::ShardId{0, 2}).ok());
   EXPECT_EQ(test_folder(data).value(), shard);

@@ -15,6 +15,7 @@ class Sync : public testing::Test {
     job.steps = 10;
     job.ranks = 3;
     job.batch = 4;
+    job.evaluation.every = 0;
   }
   std::unique_ptr<WorkerPolicy> worker() const { return scheme.worker(job); }
   std::unique_ptr<ServerPolicy> server(bool evaluated = false) const {
@@ -38,7 +39,7 @@ TEST_F(Sync, IsTheOnlySchemeAndAnotherIsRefusedWithTheNamesThereAre) {
 }
 
 TEST_F(Sync, AStepIsComputedFromItsOwnVersionWhichComesAsTheJobSays) {
-  for (const Down down : {Down::PARAMETERS, Down::PARAMETERS_BF16, Down::AVERAGE, Down::TERNARY}) {
+  for (const Down down : {Down::parameters, Down::parameters_bf16, Down::average, Down::ternary}) {
     job.gradient.down = down;
     const Need first = worker()->need(5);
     EXPECT_EQ(first.version, 5U);
@@ -46,9 +47,9 @@ TEST_F(Sync, AStepIsComputedFromItsOwnVersionWhichComesAsTheJobSays) {
     EXPECT_EQ(first.codec, Codec::FP32);
     const Need later = worker()->need(6);
     EXPECT_EQ(later.version, 6U);
-    const bool averages = down == Down::AVERAGE || down == Down::TERNARY;
+    const bool averages = down == Down::average || down == Down::ternary;
     EXPECT_EQ(later.kind, averages ? PayloadKind::GRADIENT : PayloadKind::PARAMETERS);
-    EXPECT_EQ(later.codec, down == Down::PARAMETERS_BF16 ? Codec::BF16 : Codec::FP32);
+    EXPECT_EQ(later.codec, down == Down::parameters_bf16 ? Codec::BF16 : Codec::FP32);
     EXPECT_EQ(server()->sends(), later.kind);
   }
 }
@@ -83,12 +84,12 @@ TEST_F(Sync, AChunkWaitsForAllRanksOfItsVersionsStep) {
 
 TEST_F(Sync, TritsAreSummedWhereTheyStandForTheSameNumber) {
   EXPECT_EQ(server()->combine(true), Combine::parameters);
-  job.gradient.scaler = ScalerRule::SHARED;
+  job.gradient.scaler = ScalerRule::shared;
   EXPECT_EQ(server()->combine(true), Combine::sums);
   EXPECT_EQ(server()->combine(false), Combine::parameters);
-  job.gradient.down = Down::AVERAGE;
+  job.gradient.down = Down::average;
   EXPECT_EQ(server()->combine(false), Combine::average);
-  job.gradient.down = Down::TERNARY;
+  job.gradient.down = Down::ternary;
   EXPECT_EQ(server()->combine(true), Combine::ternary);
   EXPECT_EQ(server()->combine(false), Combine::average);
 }
@@ -102,13 +103,13 @@ TEST_F(Sync, APullIsAnsweredWithExactlyItsVersion) {
   EXPECT_FALSE(answers(11, PayloadKind::PARAMETERS).ok());
   EXPECT_FALSE(answers(7, PayloadKind::DIFFERENCE).ok());
   EXPECT_FALSE(answers(7, PayloadKind::GRADIENT).ok());
-  job.gradient.down = Down::AVERAGE;
+  job.gradient.down = Down::average;
   EXPECT_TRUE(*answers(7, PayloadKind::GRADIENT));
   EXPECT_FALSE(answers(5, PayloadKind::GRADIENT).ok());  // no gradient led to the first
 }
 
 TEST_F(Sync, ParametersAreWantedWhereTheyAreEvaluatedComparedOrTheLast) {
-  job.gradient.down = Down::AVERAGE;
+  job.gradient.down = Down::average;
   job.gradient.check_every = 3;
   job.evaluation.every = 4;
   const auto versions = [](const auto& holds) {
@@ -125,7 +126,7 @@ TEST_F(Sync, ParametersAreWantedWhereTheyAreEvaluatedComparedOrTheLast) {
   EXPECT_THAT(versions([&](auto v) { return worker()->compares(v); }), ElementsAre(6, 9));
   EXPECT_THAT(versions([&](auto v) { return policy->settles(v); }), ElementsAre(6, 8, 9, 10));
   EXPECT_FALSE(server(false)->evaluates(8));
-  job.gradient.down = Down::PARAMETERS;
+  job.gradient.down = Down::parameters;
   EXPECT_TRUE(server()->settles(7));
   EXPECT_FALSE(server()->compares(6));
 }

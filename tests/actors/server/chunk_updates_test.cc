@@ -18,6 +18,7 @@ class ChunkUpdatesTest : public testing::Test {
   /// the learning rate is 1.
   ChunkUpdate update(Combine how) {
     JobConfig job;
+    job.optimizer.name = "gd";
     job.optimizer.learning_rate = 1;
     const UpdateRule rule = UpdateRule::make(job).value();
     ChunkUpdate update;

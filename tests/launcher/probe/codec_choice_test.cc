@@ -105,10 +105,10 @@ TEST(ExchangeSeconds, AddUpWhereOneHostDoesAll) {
   EXPECT_NEAR(exchange_seconds(codec, elements, one), 1e-3 + wire + n * (1 + 1.5) * 1e-9, 1e-9);
 }
 
-GradientSection section(const std::string& down) {
+GradientSection section(actors::Down down) {
   GradientSection gradient;
   gradient.codec = "auto";
-  gradient.scaler = "last_step";
+  gradient.scaler = actors::ScalerRule::last_step;
   gradient.down = down;
   gradient.tensors = {{"c", "bf16"}};
   return gradient;
@@ -116,15 +116,15 @@ GradientSection section(const std::string& down) {
 
 TEST(CodecChoice, IsWrittenOutBesideWhatTheFileHadChosen) {
   const GradientSection chosen =
-      with_choice(section("parameters"), {{"a", "none"}, {"b", "ternary_entropy"}});
+      with_choice(section(actors::Down::parameters), {{"a", "none"}, {"b", "ternary_entropy"}});
   EXPECT_EQ(chosen.codec, "ternary_entropy");
   EXPECT_THAT(chosen.tensors,
               ElementsAre(Pair("a", "none"), Pair("b", "ternary_entropy"), Pair("c", "bf16")));
 }
 
 TEST(CodecChoice, OfNoTritsAtAllIsStillAFileThatCanBeRead) {
-  EXPECT_EQ(with_choice(section("parameters"), {{"a", "none"}}).codec, "none");
-  EXPECT_EQ(with_choice(section("average"), {{"a", "none"}}).codec, "ternary");
+  EXPECT_EQ(with_choice(section(actors::Down::parameters), {{"a", "none"}}).codec, "none");
+  EXPECT_EQ(with_choice(section(actors::Down::average), {{"a", "none"}}).codec, "ternary");
 }
 
 TEST(CodecChoice, IsShownInALine) {

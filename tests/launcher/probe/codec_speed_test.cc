@@ -34,7 +34,7 @@ TEST(CodecSpeed, OfACodecThatDoesNotExistIsAnError) {
 
 TEST(CodecSpeed, OfAnInstructionSetThatDoesNotExistIsAnError) {
   actors::JobConfig job = job_of_two_ranks();
-  job.isa = "mmx";
+  job.cpu_isa = "mmx";
   EXPECT_EQ(measure_codecs(job, {"none"}).error().code, Errc::invalid_argument);
 }
 

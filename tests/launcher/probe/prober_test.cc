@@ -54,6 +54,8 @@ TEST_F(ProberTest, CountsThePortsThatNobodyHasBound) {
 
 TEST_F(ProberTest, MeasuresCodecsForAJobThatItIsTold) {
   actors::JobConfig job;
+  job.net = "lenet";
+  job.steps = 1;
   const Result<CodecsProbed> probed = ask(ProbeCodecs{pack(job), {"none"}});
   ASSERT_TRUE(probed.ok()) << probed.error().message;
   ASSERT_EQ(probed->costs.size(), 1U);

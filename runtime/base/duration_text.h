@@ -7,7 +7,7 @@
 
 #include "runtime/base/clock.h"
 
-namespace sterna::launcher {
+namespace sterna {
 
 /// A non-negative decimal number and a unit (ns, us, ms, s, m, h); nothing for anything else or
 /// for more than a year.
@@ -16,4 +16,4 @@ std::optional<Duration> parse_duration(std::string_view text);
 /// The shortest exact text: "500ms", "5s", "2m". parse_duration() gives the same duration again.
 std::string duration_text(Duration duration);
 
-}  // namespace sterna::launcher
+}  // namespace sterna

@@ -1,8 +1,8 @@
-#include "launcher/text/byte_size.h"
+#include "runtime/base/byte_size.h"
 
 #include <gtest/gtest.h>
 
-namespace sterna::launcher {
+namespace sterna {
 namespace {
 
 TEST(ByteSize, IsANumberAndAUnit) {
@@ -48,4 +48,4 @@ TEST(ByteSize, IsReadAsItWasWritten) {
 }
 
 }  // namespace
-}  // namespace sterna::launcher
+}  // namespace sterna

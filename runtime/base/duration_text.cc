@@ -1,11 +1,11 @@
-#include "launcher/text/duration_text.h"
+#include "runtime/base/duration_text.h"
 
 #include <array>
 #include <charconv>
 #include <cmath>
 #include <cstdint>
 
-namespace sterna::launcher {
+namespace sterna {
 namespace {
 
 struct Unit {
@@ -50,4 +50,4 @@ std::string duration_text(Duration duration) {
   return std::to_string(count) + "ns";
 }
 
-}  // namespace sterna::launcher
+}  // namespace sterna

@@ -1,8 +1,8 @@
-#include "launcher/text/duration_text.h"
+#include "runtime/base/duration_text.h"
 
 #include <gtest/gtest.h>
 
-namespace sterna::launcher {
+namespace sterna {
 namespace {
 
 using namespace std::chrono_literals;
@@ -42,4 +42,4 @@ TEST(DurationText, IsReadAsItWasWritten) {
 }
 
 }  // namespace
-}  // namespace sterna::launcher
+}  // namespace sterna

@@ -1,10 +1,10 @@
-#include "launcher/text/byte_size.h"
+#include "runtime/base/byte_size.h"
 
 #include <array>
 #include <charconv>
 #include <cmath>
 
-namespace sterna::launcher {
+namespace sterna {
 namespace {
 
 struct Unit {
@@ -53,4 +53,4 @@ std::string byte_size_text(std::uint64_t bytes) {
   return shortest;
 }
 
-}  // namespace sterna::launcher
+}  // namespace sterna

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace sterna::launcher {
+namespace sterna {
 
 /// A positive decimal number and a unit (B, kB, MB, GB, TB; KiB, MiB, GiB, TiB), a blank between
 /// them or not; nothing for anything else, for less than a byte or for more than 2⁶² bytes.
@@ -16,4 +16,4 @@ std::optional<std::uint64_t> parse_byte_size(std::string_view text);
 /// 2⁵³ bytes (and beyond, where a double holds the number of units).
 std::string byte_size_text(std::uint64_t bytes);
 
-}  // namespace sterna::launcher
+}  // namespace sterna

@@ -1,19 +1,17 @@
-#include "launcher/cluster_file/value.h"
+#include "runtime/base/value.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <charconv>
-#include <limits>
+#include <cmath>
+#include <utility>
 
-#include "launcher/text/byte_size.h"
-#include "launcher/text/duration_text.h"
-#include "launcher/text/nearest.h"
+#include "runtime/base/byte_size.h"
+#include "runtime/base/duration_text.h"
 
-namespace sterna::launcher {
+namespace sterna {
 namespace {
-
-using Complaint = std::optional<std::string>;
 
 bool within(const Limits& limits, double number) {
   const bool above = limits.low_open ? number > limits.low : number >= limits.low;
@@ -21,7 +19,7 @@ bool within(const Limits& limits, double number) {
   return above && below;
 }
 
-Complaint wants(std::string_view wanted, const TomlValue& value) {
+Complaint wants(std::string_view wanted, const Value& value) {
   return fmt::format("wants {}, not {}", wanted, in_words(value));
 }
 
@@ -66,10 +64,10 @@ bool is_variable_name(std::string_view text) {
 }
 
 /// Appends `value` as JSON. Quoted text and numbers are spelled alike in both languages.
-Complaint append_json(const TomlValue& value, std::string& json) {
-  if (const auto* table = value.get<TomlValue::Table>()) {
-    std::map<std::string_view, const TomlValue*> sorted;
-    for (const TomlEntry& entry : *table) sorted[entry.key] = &entry.value;
+Complaint append_json(const Value& value, std::string& json) {
+  if (const auto* table = value.get<Value::Table>()) {
+    std::map<std::string_view, const Value*> sorted;
+    for (const Value::Entry& entry : *table) sorted[entry.key] = &entry.value;
     json += '{';
     for (const auto& [key, item] : sorted) {
       if (json.back() != '{') json += ',';
@@ -77,9 +75,9 @@ Complaint append_json(const TomlValue& value, std::string& json) {
       if (Complaint complaint = append_json(*item, json)) return complaint;
     }
     json += '}';
-  } else if (const auto* array = value.get<TomlValue::Array>()) {
+  } else if (const auto* array = value.get<Value::Array>()) {
     json += '[';
-    for (const TomlValue& item : *array) {
+    for (const Value& item : *array) {
       if (json.back() != '[') json += ',';
       if (Complaint complaint = append_json(item, json)) return complaint;
     }
@@ -110,9 +108,72 @@ std::string list_text(const std::vector<Item>& items) {
   return text + "]";
 }
 
+/// Of unsigned numbers the table of keys says at least a limit of 0 or more.
+template <class Unsigned>
+Complaint convert_unsigned(const Value& value, const ValueRule& rule, Unsigned& out) {
+  std::int64_t number = 0;
+  if (Complaint complaint = convert(value, rule, number)) return complaint;
+  if (!std::in_range<Unsigned>(number)) return fmt::format("cannot be {}", number);
+  out = static_cast<Unsigned>(number);
+  return std::nullopt;
+}
+
+template <class Integer>
+Complaint convert_integers(const Value& value, const ValueRule& rule, std::vector<Integer>& out) {
+  const auto* array = value.get<Value::Array>();
+  if (!array) return wants("a list of integers such as [0, 1]", value);
+  std::vector<Integer> numbers;
+  for (const Value& item : *array) {
+    if (!item.get<std::int64_t>()) {
+      return fmt::format("wants a list of integers; {} is none", in_words(item));
+    }
+    Integer number = 0;
+    if (Complaint complaint = convert(item, rule, number))
+      return "wants integers; each " + *complaint;
+    numbers.push_back(number);
+  }
+  out = std::move(numbers);
+  return std::nullopt;
+}
+
 }  // namespace
 
-Complaint convert(const TomlValue& value, const ValueRule& rule, std::int64_t& out) {
+std::string in_words(const Value& value) {
+  struct Words {
+    std::string operator()(std::int64_t v) const { return fmt::format("the integer {}", v); }
+    std::string operator()(double v) const { return fmt::format("the number {}", v); }
+    std::string operator()(bool v) const { return v ? "true" : "false"; }
+    std::string operator()(const std::string& v) const {
+      return fmt::format("the text {}", toml_quoted(v));
+    }
+    std::string operator()(const Value::Array&) const { return "a list"; }
+    std::string operator()(const Value::Table&) const { return "a table"; }
+    std::string operator()(const Value::Other& v) const { return v.kind; }
+  };
+  return std::visit(Words{}, value.data);
+}
+
+std::string describe(const Limits& limits) {
+  const bool low = std::isfinite(limits.low);
+  const bool high = std::isfinite(limits.high);
+  if (low && limits.low == limits.high) return fmt::format("{}", limits.low);
+  std::string text;
+  if (low) text = fmt::format("{} {}", limits.low_open ? "above" : "at least", limits.low);
+  if (low && high) text += " and ";
+  if (high) text += fmt::format("{} {}", limits.high_open ? "below" : "at most", limits.high);
+  return text;
+}
+
+std::string describe(const std::vector<std::string_view>& choices) {
+  std::string text;
+  for (std::size_t i = 0; i < choices.size(); ++i) {
+    if (i > 0) text += i + 1 == choices.size() ? " or " : ", ";
+    text += fmt::format("\"{}\"", choices[i]);
+  }
+  return text;
+}
+
+Complaint convert(const Value& value, const ValueRule& rule, std::int64_t& out) {
   const auto* integer = value.get<std::int64_t>();
   if (!integer) return wants("an integer", value);
   if (!within(rule.limits, static_cast<double>(*integer))) {
@@ -122,7 +183,15 @@ Complaint convert(const TomlValue& value, const ValueRule& rule, std::int64_t& o
   return std::nullopt;
 }
 
-Complaint convert(const TomlValue& value, const ValueRule& rule, double& out) {
+Complaint convert(const Value& value, const ValueRule& rule, std::uint64_t& out) {
+  return convert_unsigned(value, rule, out);
+}
+
+Complaint convert(const Value& value, const ValueRule& rule, std::uint32_t& out) {
+  return convert_unsigned(value, rule, out);
+}
+
+Complaint convert(const Value& value, const ValueRule& rule, double& out) {
   double number = 0;
   if (const auto* real = value.get<double>()) {
     number = *real;
@@ -139,23 +208,21 @@ Complaint convert(const TomlValue& value, const ValueRule& rule, double& out) {
   return std::nullopt;
 }
 
-Complaint convert(const TomlValue& value, const ValueRule&, bool& out) {
+Complaint convert(const Value& value, const ValueRule&, bool& out) {
   const auto* boolean = value.get<bool>();
   if (!boolean) return wants("true or false", value);
   out = *boolean;
   return std::nullopt;
 }
 
-Complaint convert(const TomlValue& value, const ValueRule& rule, std::string& out) {
+Complaint convert(const Value& value, const ValueRule& rule, std::string& out) {
   const auto* text = value.get<std::string>();
   if (!text) {
     return wants(rule.choices.empty() ? "text in quotes" : describe(rule.choices), value);
   }
   if (!rule.choices.empty() &&
       std::find(rule.choices.begin(), rule.choices.end(), *text) == rule.choices.end()) {
-    const std::vector<std::string> choices(rule.choices.begin(), rule.choices.end());
-    return fmt::format("must be {}, not {}{}", describe(rule.choices), toml_quoted(*text),
-                       did_you_mean(*text, choices));
+    return fmt::format("must be {}, not {}", describe(rule.choices), toml_quoted(*text));
   }
   if (rule.identifier) {
     if (Complaint complaint = check_identifier(*text)) return complaint;
@@ -164,7 +231,7 @@ Complaint convert(const TomlValue& value, const ValueRule& rule, std::string& ou
   return std::nullopt;
 }
 
-Complaint convert(const TomlValue& value, const ValueRule& rule, Duration& out) {
+Complaint convert(const Value& value, const ValueRule& rule, Duration& out) {
   const auto* text = value.get<std::string>();
   const std::optional<Duration> duration = text ? parse_duration(*text) : std::nullopt;
   if (!duration) return wants("a duration such as \"500ms\", \"5s\" or \"2m\"", value);
@@ -175,11 +242,11 @@ Complaint convert(const TomlValue& value, const ValueRule& rule, Duration& out) 
   return std::nullopt;
 }
 
-Complaint convert(const TomlValue& value, const ValueRule& rule, std::vector<std::string>& out) {
-  const auto* array = value.get<TomlValue::Array>();
+Complaint convert(const Value& value, const ValueRule& rule, std::vector<std::string>& out) {
+  const auto* array = value.get<Value::Array>();
   if (!array) return wants("a list of names such as [\"a\", \"b\"]", value);
   std::vector<std::string> texts;
-  for (const TomlValue& item : *array) {
+  for (const Value& item : *array) {
     const auto* text = item.get<std::string>();
     if (!text) return fmt::format("wants a list of names; {} is none", in_words(item));
     if (rule.identifier) {
@@ -191,29 +258,20 @@ Complaint convert(const TomlValue& value, const ValueRule& rule, std::vector<std
   return std::nullopt;
 }
 
-Complaint convert(const TomlValue& value, const ValueRule& rule, std::vector<std::int64_t>& out) {
-  const auto* array = value.get<TomlValue::Array>();
-  if (!array) return wants("a list of integers such as [0, 1]", value);
-  std::vector<std::int64_t> numbers;
-  for (const TomlValue& item : *array) {
-    if (!item.get<std::int64_t>()) {
-      return fmt::format("wants a list of integers; {} is none", in_words(item));
-    }
-    std::int64_t number = 0;
-    if (Complaint complaint = convert(item, rule, number))
-      return "wants integers; each " + *complaint;
-    numbers.push_back(number);
-  }
-  out = std::move(numbers);
-  return std::nullopt;
+Complaint convert(const Value& value, const ValueRule& rule, std::vector<std::int64_t>& out) {
+  return convert_integers(value, rule, out);
 }
 
-Complaint convert(const TomlValue& value, const ValueRule& rule,
+Complaint convert(const Value& value, const ValueRule& rule, std::vector<std::uint32_t>& out) {
+  return convert_integers(value, rule, out);
+}
+
+Complaint convert(const Value& value, const ValueRule& rule,
                   std::map<std::string, std::string>& out) {
-  const auto* table = value.get<TomlValue::Table>();
+  const auto* table = value.get<Value::Table>();
   if (!table) return wants("a table such as { NAME = \"value\" }", value);
   std::map<std::string, std::string> texts;
-  for (const TomlEntry& entry : *table) {
+  for (const Value::Entry& entry : *table) {
     if (rule.identifier && !is_variable_name(entry.key)) {
       return fmt::format(
           "has {}, which cannot be a variable's name: letters, digits and _, and no "
@@ -233,15 +291,15 @@ Complaint convert(const TomlValue& value, const ValueRule& rule,
   return std::nullopt;
 }
 
-Complaint convert(const TomlValue& value, const ValueRule&, JsonObject& out) {
-  if (!value.get<TomlValue::Table>()) return wants("a table such as { limit = 10 }", value);
+Complaint convert(const Value& value, const ValueRule&, JsonObject& out) {
+  if (!value.get<Value::Table>()) return wants("a table such as { limit = 10 }", value);
   std::string json;
   if (Complaint complaint = append_json(value, json)) return complaint;
   out.text = std::move(json);
   return std::nullopt;
 }
 
-Complaint convert(const TomlValue& value, const ValueRule&, ByteCount& out) {
+Complaint convert(const Value& value, const ValueRule&, ByteCount& out) {
   const auto* text = value.get<std::string>();
   if (text && text->empty()) {
     out.count = 0;
@@ -253,7 +311,7 @@ Complaint convert(const TomlValue& value, const ValueRule&, ByteCount& out) {
   return std::nullopt;
 }
 
-Complaint convert(const TomlValue& value, const ValueRule&, std::optional<PortRange>& out) {
+Complaint convert(const Value& value, const ValueRule&, std::optional<PortRange>& out) {
   const auto* text = value.get<std::string>();
   if (text && *text == "any") {
     out.reset();
@@ -266,12 +324,19 @@ Complaint convert(const TomlValue& value, const ValueRule&, std::optional<PortRa
 }
 
 std::string toml_text(std::int64_t value) { return std::to_string(value); }
-std::string toml_text(double value) { return toml_float(value); }
+std::string toml_text(std::uint64_t value) { return std::to_string(value); }
+std::string toml_text(std::uint32_t value) { return std::to_string(value); }
+std::string toml_text(double value) {
+  std::string text = fmt::format("{}", value);
+  if (text.find_first_of(".e") == std::string::npos) text += ".0";
+  return text;
+}
 std::string toml_text(bool value) { return value ? "true" : "false"; }
 std::string toml_text(const std::string& value) { return toml_quoted(value); }
 std::string toml_text(Duration value) { return toml_quoted(duration_text(value)); }
 std::string toml_text(const std::vector<std::string>& value) { return list_text(value); }
 std::string toml_text(const std::vector<std::int64_t>& value) { return list_text(value); }
+std::string toml_text(const std::vector<std::uint32_t>& value) { return list_text(value); }
 std::string toml_text(const ByteCount& value) {
   return toml_quoted(value.count == 0 ? "" : byte_size_text(value.count));
 }
@@ -307,16 +372,20 @@ std::string toml_text(const std::optional<PortRange>& value) {
   return value ? fmt::format("\"{}-{}\"", value->low, value->high) : "\"any\"";
 }
 
-std::string_view type_name(std::int64_t) { return "integer"; }
-std::string_view type_name(double) { return "number"; }
-std::string_view type_name(bool) { return "true or false"; }
-std::string_view type_name(const std::string&) { return "text"; }
-std::string_view type_name(Duration) { return "duration"; }
-std::string_view type_name(const std::vector<std::string>&) { return "list of text"; }
-std::string_view type_name(const std::optional<PortRange>&) { return "port range"; }
-std::string_view type_name(const ByteCount&) { return "size"; }
-std::string_view type_name(const std::vector<std::int64_t>&) { return "list of integers"; }
-std::string_view type_name(const std::map<std::string, std::string>&) { return "table of text"; }
-std::string_view type_name(const JsonObject&) { return "table"; }
+std::string toml_quoted(std::string_view text) {
+  std::string quoted = "\"";
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\') {
+      quoted += '\\';
+      quoted += c;
+    } else if (byte < 0x20 || byte == 0x7F) {
+      quoted += fmt::format("\\u{:04X}", byte);
+    } else {
+      quoted += c;
+    }
+  }
+  return quoted + '"';
+}
 
-}  // namespace sterna::launcher
+}  // namespace sterna

@@ -1,0 +1,115 @@
+// The sections of a cluster file that describe a job: what a person writes and what every actor is
+// started with are the same structs. Their keys, ranges and help are the tables beside them.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "runtime/base/section.h"
+
+namespace sterna::actors {
+
+/// [job]: what is trained.
+struct JobSection {
+  std::string net;
+  std::vector<std::uint32_t> hidden = {};  ///< of the mlp: its hidden layers' widths
+  std::uint64_t steps = 0;                 ///< updates of the parameters
+  std::uint32_t batch = 32;                ///< examples per rank and step
+  std::uint64_t seed = 1;
+  std::uint32_t threads = 1;  ///< compute threads per rank
+  std::string cpu_isa = "best";
+  bool operator==(const JobSection&) const = default;
+};
+
+/// [data]: where the examples come from.
+struct DataSection {
+  std::string name = "any";  ///< "any": the first data set found
+  std::string dir = {};      ///< empty: $STERNA_DATA, then ~/.cache/sterna
+  bool operator==(const DataSection&) const = default;
+};
+
+enum class DecayAt : std::uint8_t {
+  worker,  ///< part of the gradient before it is ternarized, as in the originals
+  server,  ///< added exactly, after averaging
+};
+
+/// Of all optimizers and schedules: what their keys are without a file.
+Numbers initial_numbers();
+
+/// [optimizer]
+struct OptimizerSection {
+  std::string name = "momentum";
+  double learning_rate = 0.01;
+  Numbers numbers = initial_numbers();  ///< what the optimizers and schedules are tuned by
+  double weight_decay = 0.0005;
+  std::string schedule = "fixed";
+  DecayAt decay_at = DecayAt::worker;
+  bool operator==(const OptimizerSection&) const = default;
+};
+
+/// The codec that the run chooses itself, as files call it; no job has it.
+inline constexpr const char* kAutoCodec = "auto";
+
+enum class ScalerRule : std::uint8_t {
+  own,        ///< each rank's own
+  shared,     ///< the largest of all ranks', agreed at each step
+  last_step,  ///< the largest of all ranks' at the step before
+};
+
+enum class Down : std::uint8_t {
+  parameters,       ///< the next parameters
+  parameters_bf16,  ///< rounded to bf16 for the workers; the servers keep fp32
+  average,          ///< the exact average of the step's gradients; workers apply the optimizer too
+  ternary,          ///< the average ternarized, with error feedback; all apply what was sent
+};
+
+/// [gradient]: what travels.
+struct GradientSection {
+  std::string codec = "ternary";  ///< "auto": each tensor's is chosen when the run starts ...
+  std::vector<std::string> allow = {"none", "ternary", "ternary_entropy"};  ///< ... among these
+  double clip = 2.5;  ///< scaler = clip·σ; 0: the largest magnitude
+  /// Tensors with fewer elements stay fp32. A block of planes: in fewer padding takes what trits
+  /// save.
+  std::uint64_t min_size = 512;
+  bool logits = true;  ///< whether the last layer is ternarized too
+  ScalerRule scaler = ScalerRule::own;
+  bool buckets = false;  ///< a scaler for each unit of 65,536 elements, not for each tensor
+  Down down = Down::parameters;
+  std::uint64_t check_every = 100;  ///< versions; how often all who keep parameters compare hashes
+  std::map<std::string, std::string> tensors = {};  ///< the codec of a tensor, by its name
+  bool error_feedback = false;  ///< what a lossy codec leaves of a gradient is added to the next
+  double clip_norm = 0;         ///< a rank's whole gradient is scaled down to this norm; 0: never
+  std::uint64_t floating_grad_epoch = 0;  ///< every so manyth epoch travels as fp32; 0: none
+  bool operator==(const GradientSection&) const = default;
+};
+
+/// [evaluator]
+struct EvaluationSection {
+  std::uint64_t every = 250;      ///< steps between evaluations; 0: only at the end
+  std::uint64_t examples = 2000;  ///< size of the subset while training goes on
+  std::uint32_t batch = 100;
+  bool operator==(const EvaluationSection&) const = default;
+};
+
+/// [deadlines]
+struct DeadlinesSection {
+  Duration host = std::chrono::seconds(30);   ///< one host: from the command to its node agent
+  Duration start = std::chrono::seconds(30);  ///< until another actor's name is known
+  Duration step = std::chrono::seconds(30);   ///< until an answer that takes up to a step is there
+  bool operator==(const DeadlinesSection&) const = default;
+};
+
+Section<JobSection> job_section();
+Section<DataSection> data_section();
+Section<OptimizerSection> optimizer_section();
+Section<GradientSection> gradient_section();
+Section<EvaluationSection> evaluation_section();
+Section<DeadlinesSection> deadlines_section();
+
+/// What is wrong between the keys of [optimizer], if anything; "optimizer.schedule" is to change.
+Complaint mismatch(const OptimizerSection& optimizer);
+
+}  // namespace sterna::actors

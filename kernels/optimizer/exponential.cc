@@ -1,0 +1,29 @@
+// lr0 * decay_factor ^ floor(step / decay_steps), a staircase: one drop each epochs_per_decay.
+#include <algorithm>
+
+#include "kernels/optimizer/power.h"
+#include "kernels/optimizer/schedule.h"
+
+namespace sterna::kernels {
+namespace {
+
+constexpr NumberKey kKeys[] = {
+    {"decay_factor",
+     0.1,
+     {.low = 0, .high = 1, .low_open = true},
+     "exponential: the factor of each drop"},
+    {"epochs_per_decay", 20, {.low = 0, .low_open = true}, "exponential: epochs between drops"}};
+
+LearningRate over(const Course& course, const Numbers& values) {
+  const double steps = course.steps_per_epoch * values.at("epochs_per_decay");
+  return [initial = course.initial, factor = values.at("decay_factor"),
+          decay_steps = static_cast<std::uint64_t>(std::max(1.0, steps))](std::uint64_t step) {
+    return initial * power(factor, step / decay_steps);
+  };
+}
+
+}  // namespace
+
+Schedule exponential_schedule() { return {"exponential", over, kKeys, true}; }
+
+}  // namespace sterna::kernels

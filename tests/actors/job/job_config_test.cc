@@ -1,0 +1,82 @@
+#include "actors/job/job.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "runtime/message/packed_message.h"
+
+namespace sterna::actors {
+namespace {
+
+JobConfig job() {
+  JobConfig job;
+  job.net = "lenet";
+  job.steps = 1;
+  return job;
+}
+
+std::string refusal_of(const JobConfig& job) {
+  const Bytes packed = pack(job);
+  const auto read = unpack<JobConfig>(packed.view());
+  return read ? "" : read.error().message;
+}
+
+TEST(JobConfig, EvaluatesEveryNthVersionAndTheLast) {
+  JobConfig job;
+  job.steps = 10;
+  job.evaluation.every = 4;
+  std::vector<std::uint64_t> versions;
+  for (std::uint64_t v = 0; v <= 12; ++v) {
+    if (job.evaluates(v)) versions.push_back(v);
+  }
+  EXPECT_EQ(versions, (std::vector<std::uint64_t>{4, 8, 10}));
+  job.evaluation.every = 0;
+  EXPECT_EQ(job.next_evaluation(0), 10U);
+  EXPECT_FALSE(job.evaluates(4));
+  job.first_step = 5;
+  job.evaluation.every = 5;
+  EXPECT_FALSE(job.evaluates(5));
+  EXPECT_EQ(job.next_evaluation(5), 10U);
+}
+
+TEST(JobConfig, IsRefusedWithTheKeyThatNoActorCouldWorkWith) {
+  EXPECT_EQ(refusal_of(job()), "");
+  const auto refused = [](const auto& change) {
+    JobConfig changed = job();
+    change(changed);
+    return refusal_of(changed);
+  };
+  EXPECT_EQ(refused([](JobConfig& j) { j.steps = 0; }),
+            "\"job.steps\" must be at least 1 and at most 1000000000, not 0");
+  EXPECT_NE(refused([](JobConfig& j) {
+              j.optimizer.learning_rate = std::numeric_limits<double>::quiet_NaN();
+            }),
+            "");
+  EXPECT_EQ(refused([](JobConfig& j) { j.optimizer.numbers["beta1"] = 1; }),
+            "\"optimizer.beta1\" must be at least 0 and below 1, not 1");
+  EXPECT_EQ(refused([](JobConfig& j) {
+              j.optimizer.name = "adam";
+              j.optimizer.schedule = "polynomial";
+            }),
+            "with the optimizer \"adam\", which adapts its own rate, \"optimizer.schedule\" must "
+            "be \"fixed\"");
+  EXPECT_EQ(refused([](JobConfig& j) { j.gradient.codec = "auto"; }),
+            "gradient.codec: must be chosen");
+  EXPECT_NE(refused([](JobConfig& j) { j.gradient.tensors["a"] = "gzip"; }), "");
+  EXPECT_NE(refused([](JobConfig& j) { j.gradient.down = Down::average; }), "");
+  EXPECT_NE(refused([](JobConfig& j) { j.hidden.assign(kMostHiddenLayers + 1, 1); }), "");
+  EXPECT_NE(refused([](JobConfig& j) { j.ranks = 65537; }), "");
+  EXPECT_NE(refused([](JobConfig& j) { j.shards = kMostShards + 1; }), "");
+}
+
+TEST(JobConfig, CountsDropsOfTheLearningRateInEpochsOfAllRanks) {
+  JobConfig exponential = job();
+  exponential.batch = 4;
+  exponential.ranks = 2;
+  exponential.examples = 100;
+  EXPECT_EQ(exponential.course().steps_per_epoch, 12.5);
+}
+
+}  // namespace
+}  // namespace sterna::actors
