@@ -44,7 +44,7 @@ struct GradientConfig {
   Codec codec = Codec::TERNARY;
   double clip = 2.5;           ///< in standard deviations; 0: the scaler is the largest magnitude
   std::uint64_t min_size = 1;  ///< tensors with fewer elements stay fp32
-  bool logits = true;          ///< the last two tensors are ternarized too
+  bool logits = true;          ///< the logits' tensors are ternarized too
   ScalerRule scaler = ScalerRule::OWN;
   bool buckets = false;  ///< a scaler for each unit of 65,536 elements, not for each tensor
   Down down = Down::PARAMETERS;

@@ -65,7 +65,7 @@ struct JobConfig {
     codec @0 :Codec;
     clip @1 :Float64;     # in standard deviations; 0: the scaler is the largest magnitude
     minSize @2 :UInt64;   # smaller tensors stay fp32
-    logits @3 :Bool;      # the last two tensors are ternarized too
+    logits @3 :Bool;      # the logits' tensors are ternarized too
     scaler @4 :ScalerRule;
     buckets @5 :Bool;     # a scaler for each unit of 65,536 elements, not for each tensor
     down @6 :Down;

@@ -11,13 +11,12 @@
 namespace sterna::actors {
 namespace {
 
-Codec codec_for(const GradientConfig& gradient, const nets::ParameterSpec& spec, std::size_t index,
-                std::size_t tensors) {
+Codec codec_for(const GradientConfig& gradient, const nets::ParameterSpec& spec) {
   for (const TensorCodec& chosen : gradient.tensors) {
     if (chosen.tensor == spec.name) return chosen.codec;
   }
-  const bool logits = index + 2 >= tensors;
-  const bool packed = spec.count() >= gradient.min_size && (gradient.logits || !logits);
+  const bool packed = spec.count() >= gradient.min_size && (gradient.logits || !spec.logits) &&
+                      spec.role != nets::Role::statistic;
   return packed ? gradient.codec : Codec::FP32;
 }
 
@@ -33,7 +32,7 @@ ParameterTable::ParameterTable(const std::vector<nets::ParameterSpec>& specs, co
     : shards(servers) {
   for (const nets::ParameterSpec& spec : specs) {
     TableTensor tensor{.spec = spec, .count = spec.count()};
-    tensor.codec = codec_for(job.gradient, spec, tensors.size(), specs.size());
+    tensor.codec = codec_for(job.gradient, spec);
     tensor.ternary = codec_of(tensor.codec).ternary();
     elements += tensor.count;
     tensors.push_back(std::move(tensor));
