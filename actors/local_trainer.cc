@@ -22,12 +22,13 @@ Result<LocalTrainer> LocalTrainer::make(const JobConfig& job) {
   const auto decay = static_cast<float>(job.optimizer.weight_decay);
   STERNA_ASSIGN(trainer.isa_, kernels::parse_isa(job.cpu_isa));
   STERNA_ASSIGN(trainer.rule_, UpdateRule::make(job));
-  STERNA_ASSIGN(trainer.net_, nets::make_net({.name = job.net,
-                                              .hidden = job.hidden,
-                                              .batch = job.batch,
-                                              .weight_decay = server_decays ? 0.0F : decay,
-                                              .threads = static_cast<int>(job.threads),
-                                              .isa = job.cpu_isa}));
+  STERNA_ASSIGN(
+      trainer.net_,
+      nets::make_net({.name = job.net,
+                      .hidden = job.hidden,
+                      .batch = job.batch,
+                      .weight_decay = server_decays ? 0.0F : decay,
+                      .backend = {.threads = static_cast<int>(job.threads), .isa = job.cpu_isa}}));
   const auto& specs = trainer.net_->parameters();
   trainer.slots_.resize(specs.size());
   for (std::uint32_t i = 0; i < specs.size(); ++i) {

@@ -3,45 +3,18 @@
 #include <algorithm>
 #include <cmath>
 #include <exception>
-#include <functional>
 #include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "nets/graph/graph.h"
-#include "nets/onednn/onednn_backend.h"
+#include "nets/layers/loss_head.h"
+#include "nets/make_backend.h"
 #include "nets/tensor/loss.h"
-#include "nets/zoo/fixed_gradients.h"
-#include "nets/zoo/lenet.h"
-#include "nets/zoo/mlp.h"
 
 namespace sterna::nets {
 namespace {
-
-/// A net of the zoo: how to build it, and what it takes.
-struct Entry {
-  const char* name;
-  bool takes_hidden;
-  Activation& (*build)(Graph& graph, const NetOptions& options);
-};
-
-constexpr Entry zoo[] = {
-    {"lenet", false,
-     [](Graph& graph, const NetOptions& options) -> Activation& {
-       return build_lenet(graph, options.batch);
-     }},
-    {"mlp", true,
-     [](Graph& graph, const NetOptions& options) -> Activation& {
-       return build_mlp(graph, options.batch, options.hidden);
-     }},
-    {"exchange", true,
-     [](Graph& graph, const NetOptions& options) -> Activation& {
-       return build_exchange(graph, options.batch, options.hidden);
-     }},
-    {"exchange_paced", true, [](Graph& graph, const NetOptions& options) -> Activation& {
-       return build_paced_exchange(graph, options.batch, options.hidden);
-     }}};
 
 /// Libraries below report their failures by throwing; nothing above hears of it.
 template <class Work>
@@ -77,12 +50,12 @@ class Net::Decay final : public Completion {
 };
 
 Net::Net(NetOptions options, std::unique_ptr<Backend> backend, std::unique_ptr<Graph> graph,
-         Activation& input, Activation& logits)
+         LossHead& head)
     : options_(std::move(options)),
       backend_(std::move(backend)),
       graph_(std::move(graph)),
-      input_(input),
-      logits_(logits) {
+      input_(graph_->first()),
+      head_(head) {
   for (std::size_t i = 0; i < graph_->parameter_count(); ++i)
     specs_.push_back(graph_->parameter(i).spec);
 }
@@ -90,11 +63,11 @@ Net::Net(NetOptions options, std::unique_ptr<Backend> backend, std::unique_ptr<G
 Net::~Net() = default;
 
 std::vector<std::size_t> Net::input_shape() const {
-  const Shape& shape = input_.value.shape();
+  const Shape& shape = input_.shape();
   return {shape.begin() + 1, shape.end()};
 }
 
-std::size_t Net::classes() const { return logits_.value.shape()[1]; }
+std::size_t Net::classes() const { return head_.classes(); }
 
 std::span<float> Net::parameter(std::size_t index) {
   return graph_->parameter(index).value.values();
@@ -112,18 +85,18 @@ Result<Net::Loss> Net::train_step(std::span<const float> images,
 }
 
 Result<void> Net::begin_step(std::span<const float> images, std::span<const std::uint16_t> labels) {
-  if (images.size() != input_.value.size() || labels.size() != options_.batch)
+  if (images.size() != input_.value().size() || labels.size() != options_.batch)
     return Error{Errc::invalid_argument,
                  fmt::format("a batch of {} values and {} labels; this net takes {} and {}",
-                             images.size(), labels.size(), input_.value.size(), options_.batch)};
+                             images.size(), labels.size(), input_.value().size(), options_.batch)};
   for (std::size_t i = 0; i < labels.size(); ++i)
     if (labels[i] >= classes())
       return Error{Errc::invalid_argument,
                    fmt::format("label {} of image {} of the batch is no class; there are {}",
                                labels[i], i, classes())};
-  std::copy(images.begin(), images.end(), input_.value.data());
-  labels_.assign(labels.begin(), labels.end());
-  graph_->restart();
+  std::copy(images.begin(), images.end(), input_.value().data());
+  head_.set_labels(labels);
+  graph_->restart(Mode::training);
   return {};
 }
 
@@ -136,17 +109,16 @@ Result<bool> Net::forward(std::size_t readable) {
 Result<Net::Loss> Net::finish_step(GradientSink& sink) {
   Loss loss;
   STERNA_TRY(guarded([&] {
-    loss.cross_entropy = softmax_cross_entropy(logits_.value.values(), labels_, classes(),
-                                               logits_.gradient.values());
     Decay decay(*graph_, options_.weight_decay, sink);
     graph_->backward(decay);
+    loss.cross_entropy = head_.loss();
     loss.regularization = decay.loss();
   }));
   return loss;
 }
 
 Result<void> Net::infer(std::span<const float> images, std::size_t count, std::span<float> logits) {
-  const std::size_t pixels = input_.value.size() / options_.batch;
+  const std::size_t pixels = input_.value().size() / options_.batch;
   if (count > options_.batch || images.size() != count * pixels ||
       logits.size() != count * classes())
     return Error{
@@ -155,45 +127,43 @@ Result<void> Net::infer(std::span<const float> images, std::size_t count, std::s
                     "of {} values and writes {} logits each",
                     count, images.size(), logits.size(), options_.batch, pixels, classes())};
   return guarded([&] {
-    const std::span<float> input = input_.value.values();
+    const std::span<float> input = input_.value().values();
     const auto rest = std::copy(images.begin(), images.end(), input.begin());
     std::fill(rest, input.end(), 0.0F);
-    graph_->restart();
+    graph_->restart(Mode::evaluation);
     graph_->forward(specs_.size());
-    std::copy_n(logits_.value.data(), logits.size(), logits.begin());
+    std::copy_n(head_.logits().data(), logits.size(), logits.begin());
   });
 }
 
-std::vector<std::string> net_names() {
-  std::vector<std::string> names;
-  for (const Entry& entry : zoo) names.emplace_back(entry.name);
-  return names;
-}
-
 Result<std::unique_ptr<Net>> make_net(const NetOptions& options) {
-  const auto* entry = std::find_if(std::begin(zoo), std::end(zoo),
-                                   [&](const Entry& e) { return e.name == options.name; });
-  if (entry == std::end(zoo))
+  const ZooNet* net = find_net(options.name);
+  if (net == nullptr)
     return Error{Errc::invalid_argument, fmt::format("no net is called \"{}\"; there are: {}",
                                                      options.name, fmt::join(net_names(), ", "))};
-  if (options.batch == 0) return Error{Errc::invalid_argument, "a batch of 0 images"};
-  if (!entry->takes_hidden && !options.hidden.empty())
+  if (!net->takes_hidden && !options.hidden.empty())
     return Error{
         Errc::invalid_argument,
         fmt::format("the widths of hidden layers for {}, which has its own", options.name)};
   if (std::find(options.hidden.begin(), options.hidden.end(), 0U) != options.hidden.end())
     return Error{Errc::invalid_argument, "a hidden layer of 0 units"};
+  return make_net(options, [&](Graph& graph) -> Activation& {
+    return net->build(graph, options.batch, options.hidden);
+  });
+}
+
+Result<std::unique_ptr<Net>> make_net(const NetOptions& options,
+                                      const std::function<Activation&(Graph& graph)>& build) {
+  if (options.batch == 0) return Error{Errc::invalid_argument, "a batch of 0 images"};
   if (!std::isfinite(options.weight_decay) || options.weight_decay < 0)
     return Error{Errc::invalid_argument,
                  fmt::format("a weight decay of {}; it is 0 or more", options.weight_decay)};
-  STERNA_ASSIGN(auto backend,
-                make_onednn_backend({.threads = options.threads, .isa = options.isa}));
+  STERNA_ASSIGN(auto backend, make_backend(options.backend));
   std::unique_ptr<Net> net;
   STERNA_TRY(guarded([&] {
     auto graph = std::make_unique<Graph>(*backend);
-    Activation& logits = entry->build(*graph, options);
-    Activation& input = graph->first();
-    net.reset(new Net(options, std::move(backend), std::move(graph), input, logits));
+    LossHead& head = loss_head(*graph, build(*graph));
+    net.reset(new Net(options, std::move(backend), std::move(graph), head));
   }));
   return net;
 }

@@ -3,19 +3,23 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "nets/backend/backend.h"
 #include "nets/tensor/parameter.h"
+#include "nets/zoo/zoo.h"
 #include "runtime/base/result.h"
 
 namespace sterna::nets {
 
+class Activation;
 class Backend;
 class Graph;
-struct Activation;
+class LossHead;
 
 /// Where the backward pass puts gradients.
 class GradientSink {
@@ -31,9 +35,8 @@ struct NetOptions {
   std::string name;                        ///< a name of net_names()
   std::vector<std::uint32_t> hidden = {};  ///< of the mlp: its hidden layers' widths
   std::size_t batch = 0;                   ///< images per step, at least 1
-  float weight_decay = 0;    ///< wd of the loss term wd · Σ w² / 2 over the weights that decay
-  int threads = 1;           ///< compute threads; results' bits depend on it
-  std::string isa = "best";  ///< the highest instruction set; see OneDnnOptions
+  float weight_decay = 0;  ///< wd of the loss term wd · Σ w² / 2 over the weights that decay
+  BackendOptions backend = {};
 };
 
 /// Used by one thread at a time; several nets in several threads do not disturb each other.
@@ -84,26 +87,28 @@ class Net {
   std::uint64_t reorders() const;
 
  private:
-  friend Result<std::unique_ptr<Net>> make_net(const NetOptions& options);
+  friend Result<std::unique_ptr<Net>> make_net(
+      const NetOptions& options, const std::function<Activation&(Graph& graph)>& build);
   class Decay;
   Net(NetOptions options, std::unique_ptr<Backend> backend, std::unique_ptr<Graph> graph,
-      Activation& input, Activation& logits);
+      LossHead& head);
 
   NetOptions options_;
   std::unique_ptr<Backend> backend_;  // outlives the graph's operations
   std::unique_ptr<Graph> graph_;
   Activation& input_;
-  Activation& logits_;
-  std::vector<std::uint16_t> labels_;  // of the step that has begun
+  LossHead& head_;
   std::vector<ParameterSpec> specs_;
 };
 
-/// The nets that make_net knows.
-std::vector<std::string> net_names();
-
 /// Errors: invalid_argument for an unknown name (the message lists the known ones), a batch of 0,
 /// a hidden layer without units or in a net that has none, a weight decay that is negative or not
-/// finite, and what make_onednn_backend refuses.
+/// finite, and what make_backend refuses.
 Result<std::unique_ptr<Net>> make_net(const NetOptions& options);
+
+/// A net that is none of the zoo's: `build` adds it to an empty graph, its input first, and returns
+/// the logits. Errors as above, but for the name and the hidden layers, which are not looked at.
+Result<std::unique_ptr<Net>> make_net(const NetOptions& options,
+                                      const std::function<Activation&(Graph& graph)>& build);
 
 }  // namespace sterna::nets

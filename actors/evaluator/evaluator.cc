@@ -16,11 +16,12 @@ void Evaluator::started() { run(evaluate_job()); }
 
 Result<std::shared_ptr<Evaluator::Bench>> Evaluator::make_bench(const JobConfig& job) {
   auto bench = std::make_shared<Bench>();
-  STERNA_ASSIGN(bench->net, nets::make_net({.name = job.net,
-                                            .hidden = job.hidden,
-                                            .batch = job.evaluation.batch,
-                                            .threads = static_cast<int>(job.threads),
-                                            .isa = job.cpu_isa}));
+  STERNA_ASSIGN(
+      bench->net,
+      nets::make_net({.name = job.net,
+                      .hidden = job.hidden,
+                      .batch = job.evaluation.batch,
+                      .backend = {.threads = static_cast<int>(job.threads), .isa = job.cpu_isa}}));
   STERNA_ASSIGN(const std::string folder, test_folder(job.data));
   STERNA_ASSIGN(bench->dataset, input::load_mnist(folder, input::Split::test));
   return bench;

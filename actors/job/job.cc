@@ -1,16 +1,26 @@
 #include "actors/job/job.h"
 
 #include "actors/codecs/codec.h"
+#include "nets/zoo/zoo.h"
 
 namespace sterna::actors {
 namespace {
 
 Error wrong(const char* what) { return {Errc::invalid_argument, what}; }
 
+/// As it travels: nets for measuring do, too, which no file can name.
+Section<JobSection> sent_job_section() {
+  Section<JobSection> section = job_section();
+  for (Key<JobSection>& key : section.keys) {
+    if (key.name == "net") key.choices.clear();
+  }
+  return section;
+}
+
 /// Calls visit(keys, values) for each section of `job`, in the order of the wire.
 template <class Job, class Visit>
 void for_each_section(Job& job, Visit visit) {
-  visit(job_section(), job.section());
+  visit(sent_job_section(), job.section());
   visit(data_section(), job.data);
   visit(optimizer_section(), job.optimizer);
   visit(gradient_section(), job.gradient);
@@ -21,6 +31,7 @@ void for_each_section(Job& job, Visit visit) {
 }  // namespace
 
 Result<void> validate(const JobConfig& job) {
+  if (nets::find_net(job.net) == nullptr) return wrong("net: there is no such net");
   if (job.hidden.size() > kMostHiddenLayers) return wrong("hidden: at most 64 layers");
   if (job.first_step >= job.steps) return wrong("steps: must be above the first step");
   // A rank is 16 bits of the random numbers' counter.

@@ -5,6 +5,7 @@
 #include "actors/codecs/codec.h"
 #include "kernels/optimizer/optimizer.h"
 #include "kernels/optimizer/schedule.h"
+#include "nets/zoo/zoo.h"
 
 namespace sterna::actors {
 namespace {
@@ -39,13 +40,9 @@ Section<JobSection> job_section() {
   return {"job",
           false,
           "what is trained; needed where an actor has a role",
-          {key("net", &S::net, "the net")
-               .one_of({"lenet", "mlp", "exchange", "exchange_paced"})
-               .must_be_given(),
-           key("hidden", &S::hidden,
-               "widths of the mlp's hidden layers, e.g. [4096, 512]; of exchange its tensors, in "
-               "units of 1024 elements")
-               .defaults_to("[300, 100] for the mlp, [25000] for exchange")
+          {key("net", &S::net, "the net").one_of(nets::net_names()).must_be_given(),
+           key("hidden", &S::hidden, "widths of the mlp's hidden layers, e.g. [4096, 512]")
+               .defaults_to("[300, 100] for the mlp")
                .at_least(1)
                .at_most(65536),
            key("steps", &S::steps, "updates of the parameters")

@@ -11,12 +11,11 @@
 namespace sterna::actors {
 namespace {
 
-Codec codec_for(const GradientSection& gradient, const nets::ParameterSpec& spec, std::size_t index,
-                std::size_t tensors) {
+Codec codec_for(const GradientSection& gradient, const nets::ParameterSpec& spec) {
   const auto chosen = gradient.tensors.find(spec.name);
   if (chosen != gradient.tensors.end()) return codec_named(chosen->second);
-  const bool logits = index + 2 >= tensors;
-  const bool packed = spec.count() >= gradient.min_size && (gradient.logits || !logits);
+  const bool packed = spec.count() >= gradient.min_size && (gradient.logits || !spec.logits) &&
+                      spec.role != nets::Role::statistic;
   return packed ? codec_named(gradient.codec) : Codec::FP32;
 }
 
@@ -32,7 +31,7 @@ ParameterTable::ParameterTable(const std::vector<nets::ParameterSpec>& specs, co
     : shards(servers) {
   for (const nets::ParameterSpec& spec : specs) {
     TableTensor tensor{.spec = spec, .count = spec.count()};
-    tensor.codec = codec_for(job.gradient, spec, tensors.size(), specs.size());
+    tensor.codec = codec_for(job.gradient, spec);
     tensor.ternary = codec_of(tensor.codec).ternary();
     elements += tensor.count;
     tensors.push_back(std::move(tensor));

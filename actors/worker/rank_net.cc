@@ -38,8 +38,7 @@ Result<std::shared_ptr<RankNet>> RankNet::make(const JobConfig& job, std::uint32
                      .hidden = job.hidden,
                      .batch = job.batch,
                      .weight_decay = decays ? static_cast<float>(job.optimizer.weight_decay) : 0.0F,
-                     .threads = static_cast<int>(job.threads),
-                     .isa = job.cpu_isa}));
+                     .backend = {.threads = static_cast<int>(job.threads), .isa = job.cpu_isa}}));
   return std::shared_ptr<RankNet>(new RankNet(job, rank, isa, rule, std::move(net)));
 }
 

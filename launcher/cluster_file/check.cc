@@ -112,22 +112,22 @@ class Finisher {
   }
 
   void plan_net() {
-    const bool mlp = file_.job.net == "mlp";
-    if (mlp || file_.job.net.starts_with("exchange")) {
-      if (!draft_.has("job.hidden")) {
-        file_.job.hidden =
-            mlp ? std::vector<std::uint32_t>{300, 100} : std::vector<std::uint32_t>{25000};
-      }
+    const nets::ZooNet* net = nets::find_net(file_.job.net);
+    if (net == nullptr) return;  // said already
+    if (net->takes_hidden) {
+      if (!draft_.has("job.hidden"))
+        file_.job.hidden.assign(net->hidden.begin(), net->hidden.end());
       if (file_.job.hidden.size() > actors::kMostHiddenLayers) {
         problems_.add(draft_.where("job.hidden"),
                       fmt::format("{} hidden layers are too many; at most {} fit",
                                   file_.job.hidden.size(), actors::kMostHiddenLayers));
       }
     } else if (!file_.job.hidden.empty()) {
-      problems_.add(
-          draft_.where("job.hidden"),
-          fmt::format("\"job.hidden\" is for the nets \"mlp\" and \"exchange\", not for \"{}\"",
-                      file_.job.net));
+      std::vector<std::string_view> takers = nets::net_names();
+      std::erase_if(takers, [](auto name) { return !nets::find_net(name)->takes_hidden; });
+      problems_.add(draft_.where("job.hidden"),
+                    fmt::format("\"job.hidden\" is for the net \"{}\", not for \"{}\"",
+                                fmt::join(takers, "\" or \""), file_.job.net));
     }
   }
 

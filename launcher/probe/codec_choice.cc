@@ -72,15 +72,14 @@ Result<std::vector<ChoosableTensor>> choosable_tensors(const ClusterFile& file) 
   const GradientSection& gradient = file.gradient;
   STERNA_ASSIGN(const auto net,
                 nets::make_net({.name = file.job.net, .hidden = file.job.hidden, .batch = 1}));
-  const std::vector<nets::ParameterSpec>& specs = net->parameters();
   std::vector<ChoosableTensor> tensors;
-  for (std::size_t i = 0; i < specs.size(); ++i) {
-    const bool logits = i + 2 >= specs.size();
-    const bool too_small = specs[i].count() < gradient.min_size;
-    if (gradient.tensors.contains(specs[i].name) || too_small || (logits && !gradient.logits)) {
+  for (const nets::ParameterSpec& spec : net->parameters()) {
+    const bool too_small = spec.count() < gradient.min_size;
+    if (gradient.tensors.contains(spec.name) || too_small || (spec.logits && !gradient.logits) ||
+        spec.role == nets::Role::statistic) {
       continue;
     }
-    tensors.push_back({specs[i].name, specs[i].count()});
+    tensors.push_back({spec.name, spec.count()});
   }
   return tensors;
 }

@@ -29,16 +29,16 @@ float softmax_cross_entropy(std::span<const float> logits, std::span<const std::
 double add_decay(std::span<const float> weights, float decay, std::span<float> gradient) {
   // 16 lanes in fp32 per block of 4,096, blocks in fp64: vectors for the compiler, and no long
   // fp32 sums.
-  constexpr std::size_t lanes = 16, block = 4096;
+  constexpr std::size_t kLanes = 16, kBlock = 4096;
   double total = 0;
-  for (std::size_t start = 0; start < weights.size(); start += block) {
-    const std::size_t count = std::min(block, weights.size() - start);
+  for (std::size_t start = 0; start < weights.size(); start += kBlock) {
+    const std::size_t count = std::min(kBlock, weights.size() - start);
     const float* w = weights.data() + start;
     float* g = gradient.data() + start;
-    std::array<float, lanes> sums{};
+    std::array<float, kLanes> sums{};
     std::size_t i = 0;
-    for (; i + lanes <= count; i += lanes) {
-      for (std::size_t lane = 0; lane < lanes; ++lane) {
+    for (; i + kLanes <= count; i += kLanes) {
+      for (std::size_t lane = 0; lane < kLanes; ++lane) {
         const float value = w[i + lane];
         g[i + lane] += decay * value;
         sums[lane] += value * value;

@@ -10,7 +10,8 @@
 
 namespace sterna::nets {
 
-/// What a parameter does. A `statistic` (batch norm's moments) is not trained by gradients.
+/// What a parameter does. A `statistic` (batch norm's moments) is not trained by gradients, and
+/// never packed.
 enum class Role { weight, bias, beta, gamma, statistic };
 
 /// The name of a role as files and logs print it, e.g. "weight".
@@ -20,9 +21,10 @@ struct ParameterSpec {
   std::string name;                ///< "conv1/weights"
   std::vector<std::size_t> shape;  ///< row-major; convolution OIHW, inner product {out, in}
   Role role = Role::weight;
-  bool decay = false;  ///< weight decay applies
-  float stddev = 0;    ///< weights start as a normal truncated at two of these; 0: `constant`
-  float constant = 0;  ///< what everything else starts as
+  bool logits = false;  ///< of the layer that gives the net's logits
+  bool decay = false;   ///< weight decay applies
+  float stddev = 0;     ///< weights start as a normal truncated at two of these; 0: `constant`
+  float constant = 0;   ///< what everything else starts as
   std::size_t count() const;  ///< number of elements
 };
 

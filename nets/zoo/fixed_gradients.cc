@@ -1,45 +1,85 @@
 #include "nets/zoo/fixed_gradients.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
+#include <thread>
+
+#include "nets/layers/layers.h"
+#include "nets/zoo/zoo.h"
 
 namespace sterna::nets {
 namespace {
 
-constexpr std::size_t classes = 10;
-constexpr std::size_t elements_per_size = 1024;
-constexpr float gradient_stddev = 1e-3F;
+using Nanoseconds = std::chrono::nanoseconds;
 
-Activation& build(Graph& graph, std::size_t batch, std::span<const std::uint32_t> sizes,
-                  const Pace& pace) {
+constexpr std::size_t kClasses = 10;
+constexpr std::size_t kElementsPerSize = 1024;
+constexpr float kGradientStddev = 1e-3F;
+
+/// How long a layer's passes take at least.
+struct Pace {
+  Nanoseconds forward{};
+  Nanoseconds backward{};
+};
+
+/// A parameter that nothing depends on, with the same gradient in every step.
+class FixedGradient final : public Layer {
+ public:
+  FixedGradient(std::size_t index, const Pace& pace) : index_(index), pace_(pace) {}
+  void forward(Mode /*mode*/) override { pass(pace_.forward); }
+  void backward(Completion& completion) override {
+    pass(pace_.backward);
+    completion.complete(index_);
+  }
+
+ private:
+  static void pass(Nanoseconds time) {
+    if (time.count() > 0) std::this_thread::sleep_for(time);
+  }
+
+  std::size_t index_;
+  Pace pace_;
+};
+
+/// 65,536 numbers from a normal distribution truncated at two standard deviations, again and again:
+/// drawing all of them would take longer than many an exchange.
+void draw(std::span<float> gradient, ParameterSpec spec, std::size_t index) {
+  constexpr std::size_t kDrawn = 65536;
+  const std::span<float> drawn = gradient.first(std::min(kDrawn, gradient.size()));
+  spec.stddev = kGradientStddev;
+  initialize(drawn, spec, 0, static_cast<std::uint32_t>(index));
+  for (std::size_t i = drawn.size(); i < gradient.size(); ++i) gradient[i] = gradient[i - kDrawn];
+}
+
+Activation& build_at(const Pace& pace, Graph& graph, std::size_t batch,
+                     std::span<const std::uint32_t> sizes) {
   Activation& images = graph.input({batch, 1, 28, 28}, Layout::row_major);
-  Activation& logits =
-      graph.inner_product(images, {.name = "logits", .outputs = classes, .stddev = 0.05F});
+  Activation& logits = dense(
+      graph, images, {.name = "logits", .outputs = kClasses, .stddev = 0.05F, .logits = true});
   for (std::size_t i = 0; i < sizes.size(); ++i) {
-    graph.fixed_gradient({.name = fmt::format("fixed{}", i),
-                          .shape = {sizes[i] * elements_per_size},
-                          .role = Role::weight,
-                          .decay = false,
-                          .stddev = 0,
-                          .constant = 0},
-                         gradient_stddev, pace);
+    const std::size_t index = graph.parameter_count();
+    Parameter& fixed = graph.parameter(
+        ParameterSpec{.name = "fixed" + std::to_string(i), .shape = {sizes[i] * kElementsPerSize}});
+    draw(fixed.gradient.values(), fixed.spec, index);
+    graph.add(std::make_unique<FixedGradient>(index, pace));
   }
   return logits;
 }
 
+Activation& build(Graph& graph, std::size_t batch, std::span<const std::uint32_t> sizes) {
+  return build_at({}, graph, batch, sizes);
+}
+
+Activation& build_paced(Graph& graph, std::size_t batch, std::span<const std::uint32_t> sizes) {
+  const auto tensors = static_cast<std::int64_t>(std::max<std::size_t>(1, sizes.size()));
+  return build_at({Nanoseconds(kPacedForward) / tensors, Nanoseconds(kPacedBackward) / tensors},
+                  graph, batch, sizes);
+}
+
 }  // namespace
 
-Activation& build_exchange(Graph& graph, std::size_t batch, std::span<const std::uint32_t> sizes) {
-  return build(graph, batch, sizes, {});
-}
-
-Activation& build_paced_exchange(Graph& graph, std::size_t batch,
-                                 std::span<const std::uint32_t> sizes) {
-  const auto tensors = static_cast<std::int64_t>(std::max<std::size_t>(1, sizes.size()));
-  return build(graph, batch, sizes,
-               {std::chrono::nanoseconds(kPacedForward) / tensors,
-                std::chrono::nanoseconds(kPacedBackward) / tensors});
-}
+extern const ZooNet kFixedGradients, kPacedFixedGradients;
+const ZooNet kFixedGradients{.name = kFixedGradientsName, .build = build, .takes_hidden = true};
+const ZooNet kPacedFixedGradients{
+    .name = kPacedFixedGradientsName, .build = build_paced, .takes_hidden = true};
 
 }  // namespace sterna::nets

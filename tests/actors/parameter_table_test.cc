@@ -16,6 +16,7 @@ std::vector<nets::ParameterSpec> specs(const std::vector<std::size_t>& counts) {
     nets::ParameterSpec spec;
     spec.name = std::to_string(specs.size());
     spec.shape = {count};
+    spec.logits = specs.size() + 2 >= counts.size();
     specs.push_back(spec);
   }
   return specs;
@@ -72,6 +73,21 @@ TEST(ParameterTable, TernarizesWhatTheKeysSay) {
   EXPECT_EQ(codecs({.codec = "none", .min_size = 1, .logits = true}), "ffffffff");
   EXPECT_EQ(codecs({.codec = "none", .min_size = 1, .logits = true, .tensors = {{"4", "ternary"}}}),
             "fffftfff");
+}
+
+TEST(ParameterTable, GoesByWhatAParameterIsNotByItsPlace) {
+  JobConfig job;
+  job.gradient.codec = Codec::TERNARY;
+  job.gradient.min_size = 1;
+  job.gradient.logits = false;
+  std::vector<nets::ParameterSpec> tensors = specs({100, 100, 100});
+  for (nets::ParameterSpec& tensor : tensors) tensor.logits = false;
+  tensors[0].logits = true;
+  tensors[1].role = nets::Role::statistic;
+  const ParameterTable table(tensors, job, 1);
+  EXPECT_FALSE(table.tensors[0].ternary) << "the logits";
+  EXPECT_FALSE(table.tensors[1].ternary) << "a statistic";
+  EXPECT_TRUE(table.tensors[2].ternary);
 }
 
 TEST(ParameterTable, PacketsOfAllOfLenetTakeHardlyMoreThanTwoBitsAnElement) {

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "nets/net.h"
-#include "random_values.h"
-#include "reference.h"
+#include "tests/nets/random_values.h"
+#include "tests/nets/reference.h"
 
 namespace sterna::nets {
 

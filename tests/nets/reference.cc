@@ -1,4 +1,4 @@
-#include "reference.h"
+#include "tests/nets/reference.h"
 
 #include <algorithm>
 #include <cmath>

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "nets/net.h"
-#include "random_values.h"
+#include "tests/nets/random_values.h"
 
 namespace {
 
@@ -39,8 +39,8 @@ int main(int argc, char** argv) {
   const auto batch = static_cast<std::size_t>(argument(argc, argv, 1, 64));
   const auto threads = static_cast<int>(argument(argc, argv, 2, 1));
   const long steps = argument(argc, argv, 3, 200), warm_up = 10;
-  auto made =
-      make_net({.name = "lenet", .batch = batch, .weight_decay = 5e-4F, .threads = threads});
+  auto made = make_net(
+      {.name = "lenet", .batch = batch, .weight_decay = 5e-4F, .backend = {.threads = threads}});
   if (!made) {
     std::fprintf(stderr, "%s\n", made.error().message.c_str());
     return 2;

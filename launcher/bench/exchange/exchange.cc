@@ -66,7 +66,7 @@ Result<double> own_step_seconds(const ExchangeShape& shape) {
   const std::vector<std::int64_t> tensors = exchange_tensors(shape);
   STERNA_ASSIGN(
       const auto net,
-      nets::make_net({.name = "exchange", .hidden = {tensors.begin(), tensors.end()}, .batch = 1}));
+      nets::make_net({.name = shape.net, .hidden = {tensors.begin(), tensors.end()}, .batch = 1}));
   std::size_t pixels = 1;
   for (const std::size_t side : net->input_shape()) pixels *= side;
   const std::vector<float> image(pixels);
@@ -92,7 +92,7 @@ Result<double> weak_scaling(const Registry& registry, const ExchangeBenchSetup& 
   shape.ranks = kHosts;
   shape.servers = kHosts;
   shape.tensors = kTensors;
-  shape.net = "exchange_paced";
+  shape.net = nets::kPacedFixedGradientsName;
   const ExchangeLink link = links(setup, &hosts).front();
   STERNA_ASSIGN(const ClusterFile file,
                 exchange_file(shape, link, contenders(kPlanes).front().keys));

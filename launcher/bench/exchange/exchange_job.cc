@@ -142,12 +142,15 @@ Result<ClusterFile> exchange_file(const ExchangeShape& shape, const ExchangeLink
       "[cluster]\nname = \"bench_exchange\"\nplacer = \"{}\"\nhead = \"{}\"\n"
       "transport = \"{}\"\nsecurity = \"{}\"\n"
       "{}{}"
-      "[job]\nnet = \"{}\"\nhidden = [{}]\nsteps = {}\nbatch = 1\n"
+      "[job]\nnet = \"lenet\"\nsteps = {}\nbatch = 1\n"
       "[optimizer]\nname = \"momentum\"\nlearning_rate = 1e-6\nweight_decay = 0.0\n"
       "[deadlines]\nstart = \"2m\"\nstep = \"10m\"\n",
       link.hosts != nullptr ? "join" : "local", head, link.transport, link.security, hosts, actors,
-      shape.net, fmt::join(exchange_tensors(shape), ", "), shape.steps);
+      shape.steps);
   STERNA_ASSIGN(ClusterFile file, parse_cluster_file(text, "the benchmark's cluster file", keys));
+  // A net for measuring has no name that a file may hold.
+  file.job.net = shape.net;
+  file.job.hidden = exchange_tensors(shape);
   // They were started by somebody else, but share this machine's files.
   file.cluster.placer = "local";
   // Every file must have one; here there is nothing to evaluate, and it would be on the wire.

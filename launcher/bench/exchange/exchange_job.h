@@ -9,6 +9,7 @@
 #include "input/place/data_source.h"
 #include "launcher/bench/exchange/emulated_hosts.h"
 #include "launcher/cluster_file/cluster_file.h"
+#include "nets/zoo/fixed_gradients.h"
 #include "runtime/actor/registry.h"
 #include "runtime/base/result.h"
 
@@ -21,7 +22,7 @@ struct ExchangeShape {
   std::int64_t servers = 2;  ///< server i is on the host of rank i mod ranks
   std::int64_t steps = 24;
   std::size_t tensors = 0;  ///< equal ones; 0: as few as can be
-  std::string net = "exchange";
+  std::string net = nets::kFixedGradientsName;
 };
 
 /// What the processes talk over.

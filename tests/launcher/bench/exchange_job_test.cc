@@ -23,6 +23,8 @@ TEST(ExchangeJob, HasServersBesideTheRanks) {
   EXPECT_EQ(file->ranks(), 3);
   EXPECT_EQ(file->count(Role::kInputReader), 3);
   EXPECT_EQ(file->gradient.codec, "none");
+  EXPECT_EQ(file->job.net, nets::kFixedGradientsName);
+  EXPECT_THAT(file->job.hidden, ElementsAre(64));
   EXPECT_TRUE(file->placed());
 }
 

@@ -283,17 +283,15 @@ TEST_F(ClusterHostsTest, RolesAndTypesDoNotMixYet) {
             "x.toml:10: \"actor.args\" cannot have a date; write it as text in quotes");
 }
 
-TEST_F(ClusterHostsTest, HiddenLayersAreTheMlpsAndTensorsTheExchanges) {
+TEST_F(ClusterHostsTest, HiddenLayersAreTheMlps) {
   const std::string mlp =
       std::string(smallest).replace(std::string(smallest).find("lenet"), 5, "mlp");
   EXPECT_THAT(round_trip(mlp).job.hidden, ElementsAre(300, 100));
   EXPECT_THAT(round_trip(mlp, {"job.hidden=[4096, 512]"}).job.hidden, ElementsAre(4096, 512));
   EXPECT_TRUE(round_trip(mlp, {"job.hidden=[]"}).job.hidden.empty());
-  EXPECT_THAT(round_trip(mlp, {"job.net=exchange"}).job.hidden, ElementsAre(25000));
   EXPECT_TRUE(round_trip(smallest).job.hidden.empty());
-  EXPECT_EQ(
-      error_of_more("hidden = [10]\n"),
-      "x.toml:13: \"job.hidden\" is for the nets \"mlp\" and \"exchange\", not for \"lenet\"");
+  EXPECT_EQ(error_of_more("hidden = [10]\n"),
+            "x.toml:13: \"job.hidden\" is for the net \"mlp\", not for \"lenet\"");
   EXPECT_EQ(error(mlp + "hidden = [0]\n"),
             "x.toml:13: \"job.hidden\" wants integers; each must be at least 1 and at most 65536, "
             "not 0");

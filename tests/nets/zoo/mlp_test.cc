@@ -1,10 +1,8 @@
 // The multilayer perceptron, against the double-precision reference and its own promises.
-#include "nets/zoo/mlp.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "net_fixture.h"
+#include "tests/nets/net_fixture.h"
 
 namespace sterna::nets {
 namespace {
@@ -17,7 +15,7 @@ std::unique_ptr<Net> mlp(std::size_t batch, std::vector<std::uint32_t> hidden, f
                       .hidden = std::move(hidden),
                       .batch = batch,
                       .weight_decay = decay,
-                      .threads = threads});
+                      .backend = {.threads = threads}});
 }
 
 TEST(Mlp, HasADenseLayerForEachWidthAndTheLogits) {

@@ -6,8 +6,8 @@
 #include <limits>
 #include <vector>
 
-#include "random_values.h"
-#include "reference.h"
+#include "tests/nets/random_values.h"
+#include "tests/nets/reference.h"
 
 namespace sterna::nets {
 namespace {

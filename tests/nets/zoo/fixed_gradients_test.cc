@@ -7,19 +7,19 @@
 #include <chrono>
 #include <cmath>
 
-#include "net_fixture.h"
+#include "tests/nets/net_fixture.h"
 
 namespace sterna::nets {
 namespace {
 
 using testing::ElementsAre;
 
-std::unique_ptr<Net> exchange(std::vector<std::uint32_t> sizes) {
-  return initialized({.name = "exchange", .hidden = std::move(sizes), .batch = 2});
+std::unique_ptr<Net> fixed_gradients(std::vector<std::uint32_t> sizes) {
+  return initialized({.name = kFixedGradientsName, .hidden = std::move(sizes), .batch = 2});
 }
 
-TEST(Exchange, HasTheTensorsItWasAskedForBesideItsLogits) {
-  const auto net = exchange({3, 64});
+TEST(FixedGradients, HasTheTensorsItWasAskedForBesideItsLogits) {
+  const auto net = fixed_gradients({3, 64});
   std::vector<std::string> names;
   for (const ParameterSpec& spec : net->parameters()) names.push_back(spec.name);
   EXPECT_THAT(names, ElementsAre("logits/weights", "logits/biases", "fixed0", "fixed1"));
@@ -28,16 +28,16 @@ TEST(Exchange, HasTheTensorsItWasAskedForBesideItsLogits) {
   EXPECT_FALSE(net->parameters()[3].decay);
 }
 
-TEST(Exchange, HandsOutItsGradientsLastTensorFirst) {
-  const auto net = exchange({1, 1});
+TEST(FixedGradients, HandsOutItsGradientsLastTensorFirst) {
+  const auto net = fixed_gradients({1, 1});
   const Batch batch(2);
   Recorder recorder;
   ASSERT_TRUE(net->train_step(batch.images, batch.labels, recorder).ok());
   EXPECT_THAT(recorder.order, ElementsAre(3, 2, 0, 1));
 }
 
-TEST(Exchange, KeepsEachGradientWhateverItsParametersBecome) {
-  const auto net = exchange({1, 64});
+TEST(FixedGradients, KeepsEachGradientWhateverItsParametersBecome) {
+  const auto net = fixed_gradients({1, 64});
   const Batch batch(2);
   Recorder first;
   ASSERT_TRUE(net->train_step(batch.images, batch.labels, first).ok());
@@ -51,8 +51,8 @@ TEST(Exchange, KeepsEachGradientWhateverItsParametersBecome) {
   EXPECT_EQ(first.gradients[3], second.gradients[3]);
 }
 
-TEST(Exchange, DrawsGradientsThatAreNormalAndDiffer) {
-  const auto net = exchange({1, 64});
+TEST(FixedGradients, DrawsGradientsThatAreNormalAndDiffer) {
+  const auto net = fixed_gradients({1, 64});
   const Batch batch(2);
   Recorder recorder;
   ASSERT_TRUE(net->train_step(batch.images, batch.labels, recorder).ok());
@@ -63,8 +63,8 @@ TEST(Exchange, DrawsGradientsThatAreNormalAndDiffer) {
   EXPECT_NE(recorder.gradients[2][0], recorder.gradients[3][0]);
 }
 
-TEST(Exchange, TakesTimeWhereItIsPaced) {
-  const auto net = initialized({.name = "exchange_paced", .hidden = {1, 1}, .batch = 2});
+TEST(FixedGradients, TakesTimeWhereItIsPaced) {
+  const auto net = initialized({.name = kPacedFixedGradientsName, .hidden = {1, 1}, .batch = 2});
   const Batch batch(2);
   Recorder recorder;
   const auto begin = std::chrono::steady_clock::now();

@@ -1,0 +1,27 @@
+// Convolution of images by square windows, with a bias for each channel.
+#pragma once
+
+#include "nets/tensor/tensor.h"
+#include "nets/tensor/window.h"
+
+namespace sterna::nets {
+
+/// x {N, C, H, W} and y {N, K, H', W'} channels last, w {K, C, kernel, kernel} and b {K} row-major.
+struct ConvolutionSpec {
+  Shape input;
+  std::size_t out_channels = 0;
+  Window window;
+  bool input_gradient = true;  ///< false: backward_data is never called (a net's first layer)
+};
+
+class Convolution {
+ public:
+  virtual ~Convolution() = default;
+  /// w has new values: what was derived from them is stale.
+  virtual void weights_changed() = 0;
+  virtual void forward(const Tensor& x, const Tensor& w, const Tensor& b, Tensor& y) = 0;
+  virtual void backward_parameters(const Tensor& x, const Tensor& dy, Tensor& dw, Tensor& db) = 0;
+  virtual void backward_data(const Tensor& dy, const Tensor& w, Tensor& dx) = 0;
+};
+
+}  // namespace sterna::nets

@@ -1,0 +1,21 @@
+#include "nets/layers/affine.h"
+
+namespace sterna::nets {
+
+Affine affine_parameters(Graph& graph, const AffineOptions& options, Shape weights) {
+  const std::size_t index = graph.parameter_count();
+  Parameter& w = graph.parameter(ParameterSpec{.name = options.name + "/weights",
+                                               .shape = std::move(weights),
+                                               .role = Role::weight,
+                                               .logits = options.logits,
+                                               .decay = options.decay,
+                                               .stddev = options.stddev});
+  Parameter& b = graph.parameter(ParameterSpec{.name = options.name + "/biases",
+                                               .shape = {options.outputs},
+                                               .role = Role::bias,
+                                               .logits = options.logits,
+                                               .constant = options.bias});
+  return {w, b, index};
+}
+
+}  // namespace sterna::nets

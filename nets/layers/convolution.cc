@@ -1,0 +1,23 @@
+#include "nets/backend/convolution.h"
+
+#include "nets/layers/affine.h"
+
+namespace sterna::nets {
+
+Activation& convolution(Graph& graph, Activation& x, const AffineOptions& options,
+                        const Window& window) {
+  const Shape in = x.shape();
+  Reading& read = graph.read(x);
+  const Affine affine =
+      affine_parameters(graph, options, {options.outputs, in[1], window.kernel, window.kernel});
+  Activation& y = graph.output({in[0], options.outputs, window.out(in[2]), window.out(in[3])},
+                               Layout::channels_last);
+  auto operation = graph.backend().convolution({.input = in,
+                                                .out_channels = options.outputs,
+                                                .window = window,
+                                                .input_gradient = read.gradient() != nullptr});
+  graph.add(std::make_unique<AffineLayer<Convolution>>(std::move(operation), affine, read, y));
+  return y;
+}
+
+}  // namespace sterna::nets

@@ -1,0 +1,19 @@
+#include "nets/backend/inner_product.h"
+#include "nets/layers/affine.h"
+
+namespace sterna::nets {
+
+Activation& dense(Graph& graph, Activation& x, const AffineOptions& options) {
+  const std::size_t batch = x.shape()[0], in = x.value().size() / batch;
+  Reading& read = graph.read(x);
+  const Affine affine = affine_parameters(graph, options, {options.outputs, in});
+  Activation& y = graph.output({batch, options.outputs}, Layout::row_major);
+  auto operation = graph.backend().inner_product({.batch = batch,
+                                                  .in = in,
+                                                  .out = options.outputs,
+                                                  .input_gradient = read.gradient() != nullptr});
+  graph.add(std::make_unique<AffineLayer<InnerProduct>>(std::move(operation), affine, read, y));
+  return y;
+}
+
+}  // namespace sterna::nets

@@ -1,0 +1,38 @@
+// The end of a classifier: the mean softmax cross-entropy of its logits.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "nets/graph/graph.h"
+
+namespace sterna::nets {
+
+/// Computed in the backward pass, together with the gradient.
+class LossHead final : public Layer {
+ public:
+  explicit LossHead(Reading& logits) : logits_(logits) {}
+  std::size_t classes() const { return logits_.value().shape()[1]; }
+  const Tensor& logits() const { return logits_.value(); }
+  /// Of the next backward pass, one an example, each below classes().
+  void set_labels(std::span<const std::uint16_t> labels) {
+    labels_.assign(labels.begin(), labels.end());
+  }
+  /// Of the last backward pass.
+  float loss() const { return loss_; }
+
+  void forward(Mode /*mode*/) override {}
+  void backward(Completion& completion) override;
+
+ private:
+  Reading& logits_;
+  std::vector<std::uint16_t> labels_;
+  float loss_ = 0;
+};
+
+/// Of {N, classes} row-major.
+LossHead& loss_head(Graph& graph, Activation& logits);
+
+}  // namespace sterna::nets

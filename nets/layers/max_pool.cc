@@ -1,0 +1,35 @@
+#include "nets/backend/max_pool.h"
+
+#include "nets/layers/layers.h"
+
+namespace sterna::nets {
+namespace {
+
+class MaxPoolLayer final : public Layer {
+ public:
+  MaxPoolLayer(std::unique_ptr<MaxPool> operation, Reading& x, Activation& y)
+      : operation_(std::move(operation)), x_(x), y_(y) {}
+  void forward(Mode /*mode*/) override { operation_->forward(x_.value(), y_.value()); }
+  void backward(Completion& /*completion*/) override {
+    if (Tensor* dx = x_.gradient()) operation_->backward(y_.gradient(), *dx);
+  }
+
+ private:
+  std::unique_ptr<MaxPool> operation_;
+  Reading& x_;
+  Activation& y_;
+};
+
+}  // namespace
+
+Activation& max_pool(Graph& graph, Activation& x, const Window& window) {
+  const Shape in = x.shape();
+  Reading& read = graph.read(x);
+  Activation& y =
+      graph.output({in[0], in[1], window.out(in[2]), window.out(in[3])}, Layout::channels_last);
+  auto operation = graph.backend().max_pool({.input = in, .window = window});
+  graph.add(std::make_unique<MaxPoolLayer>(std::move(operation), read, y));
+  return y;
+}
+
+}  // namespace sterna::nets

@@ -1,0 +1,46 @@
+#include "nets/backend/relu.h"
+
+#include <algorithm>
+
+#include "nets/layers/layers.h"
+
+namespace sterna::nets {
+namespace {
+
+/// The operation is in place; where other layers need what this one read, a copy goes before it.
+void copy_if_apart(const Tensor& from, Tensor& to) {
+  if (from.data() != to.data()) std::copy_n(from.data(), from.size(), to.data());
+}
+
+class ReluLayer final : public Layer {
+ public:
+  ReluLayer(std::unique_ptr<Relu> operation, Reading& x, Activation& y)
+      : operation_(std::move(operation)), x_(x), y_(y) {}
+  void forward(Mode /*mode*/) override {
+    copy_if_apart(x_.value(), y_.value());
+    operation_->forward(y_.value());
+  }
+  void backward(Completion& /*completion*/) override {
+    Tensor* dx = x_.gradient();
+    if (dx == nullptr) return;
+    copy_if_apart(y_.gradient(), *dx);
+    operation_->backward(y_.value(), *dx);
+  }
+
+ private:
+  std::unique_ptr<Relu> operation_;
+  Reading& x_;
+  Activation& y_;
+};
+
+}  // namespace
+
+Activation& relu(Graph& graph, Activation& x) {
+  Reading& read = graph.read(x);
+  Activation& y = graph.output_over(x);
+  auto operation = graph.backend().relu({.count = x.value().size()});
+  graph.add(std::make_unique<ReluLayer>(std::move(operation), read, y));
+  return y;
+}
+
+}  // namespace sterna::nets

@@ -1,0 +1,85 @@
+#include "nets/backend/max_pool.h"
+
+#include <optional>
+
+#include "nets/onednn/halving_pool.h"
+#include "nets/onednn/primitive.h"
+
+namespace sterna::nets {
+namespace {
+
+class OneDnnMaxPool final : public MaxPool {
+ public:
+  OneDnnMaxPool(OneDnnBackend::Context& context, const MaxPoolSpec& spec) {
+    const TeamSize team(context.threads);
+    const Window& window = spec.window;
+    const std::size_t height = spec.input[2], width = spec.input[3];
+    const Descriptor x = describe(dims_of(spec.input), Tag::nhwc);
+    const Descriptor y = describe(
+        dims_of({spec.input[0], spec.input[1], window.out(height), window.out(width)}), Tag::nhwc);
+    const Dims strides = dims_of({window.stride, window.stride});
+    const Dims kernel = dims_of({window.kernel, window.kernel});
+    const Dims before = dims_of({window.before(height), window.before(width)});
+    const Dims after = dims_of({window.after(height), window.after(width)});
+    const auto algorithm = dnnl::algorithm::pooling_max;
+
+    using Forward = dnnl::pooling_forward;
+    const Forward::primitive_desc forward(
+        {dnnl::prop_kind::forward_training, algorithm, x, y, strides, kernel, before, after},
+        attributes(), context.engine);
+    const dnnl::memory workspace(forward.workspace_desc(), context.engine);
+    forward_.emplace(context, forward, Forward(forward));
+    forward_->add(DNNL_ARG_SRC, x).add(DNNL_ARG_DST, y).add(DNNL_ARG_WORKSPACE, workspace);
+
+    using Backward = dnnl::pooling_backward;
+    const Backward::primitive_desc backward({algorithm, x, y, strides, kernel, before, after},
+                                            attributes(), context.engine, forward);
+    backward_.emplace(context, backward, Backward(backward));
+    backward_->add(DNNL_ARG_DIFF_DST, y)
+        .add(DNNL_ARG_DIFF_SRC, x)
+        .add(DNNL_ARG_WORKSPACE, workspace);
+  }
+  void forward(const Tensor& x, Tensor& y) override {
+    forward_->bind(DNNL_ARG_SRC, x.data()).bind(DNNL_ARG_DST, y.data()).run();
+  }
+  void backward(const Tensor& dy, Tensor& dx) override {
+    backward_->bind(DNNL_ARG_DIFF_DST, dy.data()).bind(DNNL_ARG_DIFF_SRC, dx.data()).run();
+  }
+
+ private:
+  std::optional<Primitive> forward_, backward_;
+};
+
+/// Pooling that tiles the image, without oneDNN.
+class HalvingMaxPool final : public MaxPool {
+ public:
+  explicit HalvingMaxPool(const Shape& in)
+      : pool_{.rows = in[0] * in[2] / 2, .columns = in[3] / 2, .channels = in[1]},
+        winner_(element_count(in) / 4) {}
+  static bool fits(const MaxPoolSpec& spec) {
+    return spec.window.kernel == 2 && spec.window.stride == 2 && spec.input[2] % 2 == 0 &&
+           spec.input[3] % 2 == 0;
+  }
+  void forward(const Tensor& x, Tensor& y) override {
+    halving_pool_forward(pool_, isa_, x.data(), y.data(), winner_.as<std::uint8_t>().data());
+  }
+  void backward(const Tensor& dy, Tensor& dx) override {
+    halving_pool_backward(pool_, isa_, dy.data(), winner_.as<std::uint8_t>().data(), dx.data());
+  }
+
+ private:
+  HalvingPool pool_;
+  kernels::Isa isa_ = kernels::best_isa();
+  Buffer winner_;
+};
+
+}  // namespace
+
+std::unique_ptr<MaxPool> OneDnnBackend::max_pool(const MaxPoolSpec& spec) {
+  // Ours runs on one thread, and is as fast as oneDNN on six.
+  if (HalvingMaxPool::fits(spec) && context_->threads <= 6)
+    return std::make_unique<HalvingMaxPool>(spec.input);
+  return std::make_unique<OneDnnMaxPool>(*context_, spec);
+}
+
+}  // namespace sterna::nets

@@ -1,0 +1,94 @@
+// What the tests of graphs and layers share: layers that are simple enough to be right, and a pass.
+#pragma once
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "nets/graph/graph.h"
+#include "tests/nets/finite_differences.h"
+
+namespace sterna::nets {
+
+/// y = factor · x.
+class Scale final : public Layer {
+ public:
+  Scale(float factor, Reading& x, Activation& y) : factor_(factor), x_(x), y_(y) {}
+  void forward(Mode /*mode*/) override { multiply(x_.value(), y_.value()); }
+  void backward(Completion& /*completion*/) override {
+    if (Tensor* dx = x_.gradient()) multiply(y_.gradient(), *dx);
+  }
+
+ private:
+  void multiply(const Tensor& from, Tensor& to) const {
+    for (std::size_t i = 0; i < from.size(); ++i) to.data()[i] = factor_ * from.data()[i];
+  }
+  float factor_;
+  Reading& x_;
+  Activation& y_;
+};
+
+inline Activation& scale(Graph& graph, Activation& x, float factor) {
+  Reading& read = graph.read(x);
+  Activation& y = graph.output(x.shape(), x.value().layout());
+  graph.add(std::make_unique<Scale>(factor, read, y));
+  return y;
+}
+
+/// y = Σ x.
+class Sum final : public Layer {
+ public:
+  Sum(std::vector<Reading*> x, Activation& y) : x_(std::move(x)), y_(y) {}
+  void forward(Mode /*mode*/) override {
+    std::fill_n(y_.value().data(), y_.value().size(), 0.0F);
+    for (Reading* x : x_)
+      for (std::size_t i = 0; i < y_.value().size(); ++i)
+        y_.value().data()[i] += x->value().data()[i];
+  }
+  void backward(Completion& /*completion*/) override {
+    for (Reading* x : x_)
+      std::copy_n(y_.gradient().data(), y_.gradient().size(), x->gradient()->data());
+  }
+
+ private:
+  std::vector<Reading*> x_;
+  Activation& y_;
+};
+
+inline Activation& sum(Graph& graph, const std::vector<Activation*>& x) {
+  std::vector<Reading*> read;
+  for (Activation* one : x) read.push_back(&graph.read(*one));
+  Activation& y = graph.output(x.front()->shape(), x.front()->value().layout());
+  graph.add(std::make_unique<Sum>(std::move(read), y));
+  return y;
+}
+
+struct Heard final : Completion {
+  void complete(std::size_t parameter) override { order.push_back(parameter); }
+  std::vector<std::size_t> order;
+};
+
+/// Once forward and back; which parameters' gradients were complete, in this order.
+inline std::vector<std::size_t> pass(Graph& graph) {
+  Heard heard;
+  graph.restart(Mode::training);
+  EXPECT_TRUE(graph.forward(graph.parameter_count()));
+  graph.backward(heard);
+  return heard.order;
+}
+
+/// Writes values in row-major order, whatever the layout.
+inline void set(Tensor& to, const Values& values) {
+  const Tensor made = tensor(to.shape(), to.layout(), values);
+  std::copy_n(made.data(), made.size(), to.data());
+}
+
+/// Random values into a tensor; returns them in row-major order.
+inline Values randomize(Tensor& to, Random& random) {
+  Values values = random_values(to.size(), 1, random);
+  set(to, values);
+  return values;
+}
+
+}  // namespace sterna::nets

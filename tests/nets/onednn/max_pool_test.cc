@@ -1,0 +1,61 @@
+#include "nets/backend/max_pool.h"
+
+#include "tests/nets/finite_differences.h"
+
+namespace sterna::nets {
+namespace {
+
+void check_max_pool(const Shape& in, const Window& window, int threads = 1) {
+  SeededRandom random(3);
+  const Shape out{in[0], in[1], window.out(in[2]), window.out(in[3])};
+  // All negative: padding that counted as 0 would win.
+  Values x = random_values(element_count(in), 1, random);
+  for (double& value : x) value -= 2;
+  const Values dy = random_values(element_count(out), 1, random);
+
+  const auto engine = backend(threads);
+  const auto operation = engine->max_pool({.input = in, .window = window});
+  const Tensor x_ = tensor(in, Layout::channels_last, x);
+  const Tensor dy_ = tensor(out, Layout::channels_last, dy);
+  Tensor y_(out, Layout::channels_last), dx_(in, Layout::channels_last);
+  operation->forward(x_, y_);
+  operation->backward(dy_, dx_);
+
+  expect_near(reference::max_pool(x, in, window), row_major(y_), "y");
+  const auto f = [&](const Values& v) { return reference::max_pool(v, in, window); };
+  expect_near(finite_differences(f, x, dy), row_major(dx_), "dx");
+  expect_near(reference::max_pool_backward(x, in, dy, window), row_major(dx_), "reference dx");
+}
+
+TEST(MaxPool, AgreesWithFiniteDifferences) {
+  check_max_pool({2, 3, 6, 4}, {.kernel = 2, .stride = 2, .padding = Padding::same});
+}
+TEST(MaxPool, AgreesWithFiniteDifferencesWhereChannelsOverflowVectors) {
+  check_max_pool({1, 20, 4, 4}, {.kernel = 2, .stride = 2, .padding = Padding::same});
+}
+TEST(MaxPool, AgreesWithFiniteDifferencesOnManyThreads) {
+  check_max_pool({2, 20, 4, 6}, {.kernel = 2, .stride = 2, .padding = Padding::same}, 7);
+}
+TEST(MaxPool, AgreesWithFiniteDifferencesWhereOddSizesArePadded) {
+  check_max_pool({2, 2, 5, 7}, {.kernel = 2, .stride = 2, .padding = Padding::same});
+}
+TEST(MaxPool, AgreesWithFiniteDifferencesWhereWindowsOverlap) {
+  check_max_pool({1, 5, 7, 6}, {.kernel = 3, .stride = 2, .padding = Padding::same});
+  check_max_pool({1, 5, 7, 7}, {.kernel = 3, .stride = 2, .padding = Padding::valid});
+}
+
+TEST(MaxPool, GivesTheGradientOfEqualValuesToTheFirst) {
+  const Shape in{1, 3, 2, 2};
+  const auto engine = backend();
+  const auto operation = engine->max_pool(
+      {.input = in, .window = {.kernel = 2, .stride = 2, .padding = Padding::same}});
+  const Tensor x = tensor(in, Layout::channels_last, Values(12, 0.5));
+  const Tensor dy = tensor({1, 3, 1, 1}, Layout::channels_last, Values{1, 2, 3});
+  Tensor y({1, 3, 1, 1}, Layout::channels_last), dx(in, Layout::channels_last);
+  operation->forward(x, y);
+  operation->backward(dy, dx);
+  EXPECT_EQ(row_major(dx), (Values{1, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0}));
+}
+
+}  // namespace
+}  // namespace sterna::nets
