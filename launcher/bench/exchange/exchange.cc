@@ -63,7 +63,7 @@ Result<double> own_step_seconds(const ExchangeShape& shape) {
   struct Nobody final : nets::GradientSink {
     void gradient(std::size_t, std::span<const float>) override {}
   } nobody;
-  const std::vector<std::int64_t> tensors = exchange_tensors(shape);
+  const std::vector<std::uint32_t> tensors = exchange_tensors(shape);
   STERNA_ASSIGN(
       const auto net,
       nets::make_net({.name = shape.net, .hidden = {tensors.begin(), tensors.end()}, .batch = 1}));

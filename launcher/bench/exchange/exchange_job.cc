@@ -107,11 +107,11 @@ class Watch {
 
 }  // namespace
 
-std::vector<std::int64_t> exchange_tensors(const ExchangeShape& shape) {
+std::vector<std::uint32_t> exchange_tensors(const ExchangeShape& shape) {
   const std::size_t units = std::max<std::size_t>(1, shape.elements / kElementsPerUnit);
   const std::size_t fewest = (units + actors::kWidestLayer - 1) / actors::kWidestLayer;
   const std::size_t tensors = std::max(fewest, std::min(shape.tensors, units));
-  std::vector<std::int64_t> sizes(tensors, static_cast<std::int64_t>(units / tensors));
+  std::vector<std::uint32_t> sizes(tensors, static_cast<std::uint32_t>(units / tensors));
   for (std::size_t i = 0; i < units % tensors; ++i) ++sizes[i];
   return sizes;
 }

@@ -44,7 +44,7 @@ struct ExchangeStep {
 };
 
 /// The sizes of the net's tensors in its units.
-std::vector<std::int64_t> exchange_tensors(const ExchangeShape& shape);
+std::vector<std::uint32_t> exchange_tensors(const ExchangeShape& shape);
 
 /// The run's cluster file, with `keys` ("gradient.codec=none") set.
 Result<ClusterFile> exchange_file(const ExchangeShape& shape, const ExchangeLink& link,
