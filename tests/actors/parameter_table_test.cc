@@ -77,7 +77,7 @@ TEST(ParameterTable, TernarizesWhatTheKeysSay) {
 
 TEST(ParameterTable, GoesByWhatAParameterIsNotByItsPlace) {
   JobConfig job;
-  job.gradient.codec = Codec::TERNARY;
+  job.gradient.codec = "ternary";
   job.gradient.min_size = 1;
   job.gradient.logits = false;
   std::vector<nets::ParameterSpec> tensors = specs({100, 100, 100});

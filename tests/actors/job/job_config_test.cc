@@ -42,6 +42,9 @@ TEST(JobConfig, EvaluatesEveryNthVersionAndTheLast) {
 
 TEST(JobConfig, IsRefusedWithTheKeyThatNoActorCouldWorkWith) {
   EXPECT_EQ(refusal_of(job()), "");
+  JobConfig measuring = job();
+  measuring.net = "fixed_gradients";
+  EXPECT_EQ(refusal_of(measuring), "");
   const auto refused = [](const auto& change) {
     JobConfig changed = job();
     change(changed);

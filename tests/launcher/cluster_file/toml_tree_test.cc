@@ -8,11 +8,11 @@
 namespace sterna::launcher {
 namespace {
 
-TomlValue::Table parsed(std::string_view text) {
+Value::Table parsed(std::string_view text) {
   auto result = parse_toml(text);
-  const auto* table = std::get_if<TomlValue::Table>(&result);
+  const auto* table = std::get_if<Value::Table>(&result);
   EXPECT_NE(table, nullptr) << text;
-  return table == nullptr ? TomlValue::Table{} : *table;
+  return table == nullptr ? Value::Table{} : *table;
 }
 
 TEST(TomlTree, HasItsKeysInTheOrderOfTheFileWithTheirLines) {
@@ -30,7 +30,7 @@ TEST(TomlTree, HasEveryKindOfValue) {
   EXPECT_EQ(*table[1].value.get<double>(), 0.5);
   EXPECT_EQ(*table[2].value.get<bool>(), true);
   EXPECT_EQ(*table[3].value.get<std::string>(), "x");
-  EXPECT_EQ(table[4].value.get<TomlValue::Array>()->size(), 2U);
+  EXPECT_EQ(table[4].value.get<Value::Array>()->size(), 2U);
   EXPECT_EQ(in_words(table[5].value), "a date");
 }
 
@@ -39,7 +39,7 @@ TEST(TomlTree, KnowsWhichTablesHaveAHeader) {
   EXPECT_FALSE(table[0].value.header);
   EXPECT_FALSE(table[1].value.header);
   EXPECT_TRUE(table[2].value.header);
-  EXPECT_TRUE(table[3].value.get<TomlValue::Array>()->front().header);
+  EXPECT_TRUE(table[3].value.get<Value::Array>()->front().header);
 }
 
 TEST(TomlTree, OfWhatIsNoTomlIsTheLineAndOneLineOfWhy) {
@@ -66,7 +66,7 @@ TEST(TomlQuoted, IsReadAsTheText) {
 
 TEST(TomlFloat, IsReadAsTheSameBits) {
   for (const double number : {0.1, 1.0, -3.0, 1e300, 5e-324, 1.0 / 3, 123456789.0}) {
-    EXPECT_EQ(*parsed("k = " + toml_float(number)).front().value.get<double>(), number);
+    EXPECT_EQ(*parsed("k = " + toml_text(number)).front().value.get<double>(), number);
   }
 }
 
