@@ -347,8 +347,9 @@ TEST_F(ShardTest, AdamKeepsItsSlotsAndCorrectsTheirBiasFromStepToStep) {
 TEST_F(ShardTest, CountsVersionsStepsAndTheScheduleFromTheJobsFirstStep) {
   job.steps = 10;
   job.optimizer.schedule = "exponential";
-  job.optimizer.decay_factor = 0.5;
-  job.optimizer.decay_steps = 2;
+  job.optimizer.numbers["decay_factor"] = 0.5;
+  job.optimizer.numbers["epochs_per_decay"] = 1;
+  job.examples = 16;  // two steps
   Shard whole = make();
   job.first_step = 5;
   Shard half = make();

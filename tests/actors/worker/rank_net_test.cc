@@ -77,7 +77,7 @@ TEST_F(RankNetTest, TakesParametersAsTheyAre) {
 TEST_F(RankNetTest, StepsFromAveragesByTheJobsOptimizer) {
   job.optimizer.name = "momentum";
   job.optimizer.learning_rate = 1;
-  job.optimizer.momentum = 0.5;
+  job.optimizer.numbers["momentum"] = 0.5;
   start();
   const TableChunk& place = table->chunks.front();
   const auto average = make_buffer(place.count * sizeof(float));
