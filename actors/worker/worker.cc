@@ -132,7 +132,8 @@ void Worker::ask_batches(Rank& rank, std::uint64_t step) {
   const JobConfig& job = args_.job;
   const std::uint64_t until = std::min(step + kBatchesAhead, job.steps);
   for (; rank.asked < until; ++rank.asked) {
-    AskedBatch& asked = rank.batches.emplace_back(policy_->batch(rank.asked, rank.rank));
+    AskedBatch& asked = rank.batches.emplace_back();
+    asked.question = policy_->batch(rank.asked, rank.rank);
     const auto ask_one = [&](Peer<InputReaderInterface>& reader) {
       asked.parts.push_back({reader.name(), reader.ask(asked.question, job.deadlines.step)});
     };
