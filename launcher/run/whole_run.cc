@@ -12,6 +12,7 @@
 #include "input/place/data_source.h"
 #include "launcher/hosts/host_plan.h"
 #include "launcher/hosts/placer.h"
+#include "launcher/run/job_plan.h"
 #include "launcher/run/run_directory.h"
 #include "launcher/text/environment.h"
 #include "launcher/text/progress_line.h"

@@ -79,7 +79,7 @@ TEST_F(CoordinatorTest, AnExtraPeerIsLetInAndItsFaultsLeaveTheRunAsItWas) {
 }
 
 TEST_F(CoordinatorTest, ANameThatCannotBeAFilesIsRefused) {
-  for (const std::string name : {std::string(), std::string("../worker"), std::string(".worker"),
+  for (const std::string& name : {std::string(), std::string("../worker"), std::string(".worker"),
                                  std::string("a b"), std::string(65, 'w')}) {
     const auto spawned = cluster.spawn<Peer>(name, "peer", PeerArgs{});
     EXPECT_EQ(spawned.error().code, Errc::invalid_argument) << name;
