@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "actors/reader/data_folder.h"
-#include "input/formats/idx.h"
+#include "input/place/data_set.h"
 #include "nets/weights/weights_file.h"
 
 namespace sterna::actors {
@@ -23,7 +23,7 @@ Result<std::shared_ptr<Evaluator::Bench>> Evaluator::make_bench(const JobConfig&
                       .batch = job.evaluation.batch,
                       .backend = {.threads = static_cast<int>(job.threads), .isa = job.cpu_isa}}));
   STERNA_ASSIGN(const std::string folder, test_folder(job.data));
-  STERNA_ASSIGN(bench->dataset, input::load_mnist(folder, input::Split::test));
+  STERNA_ASSIGN(bench->dataset, input::load_data(folder, input::Split::test));
   return bench;
 }
 

@@ -3,15 +3,22 @@
 
 #include <cstdint>
 #include <span>
+#include <string_view>
 
 #include "input/formats/dataset.h"
 
 namespace sterna::input {
 
-/// MNIST, for training and evaluation alike: (x / 255 - 0.5) * 2, so -1 is black and 1 is white
-/// (TernGrad's lenet preprocessing; images are 28 x 28 already, so nothing is cropped or padded).
-/// Both spans are of one size.
-void preprocess_mnist(std::span<const std::uint8_t> image, std::span<float> out);
+/// How the images of a family of data sets become a net's input, for training and evaluation alike.
+/// Each family has a file of its own, preprocess_NAME.cc, and a line in preprocess.cc.
+struct Preprocessing {
+  std::string_view family;
+  /// Fills `out`, one number for each byte of `image`.
+  void (*image)(std::span<const std::uint8_t> image, std::span<float> out);
+};
+
+/// The preprocessing of a family (Dataset::family), which must be one of the table's.
+const Preprocessing& preprocessing_of(std::string_view family);
 
 /// The preprocessed images and the labels of `indices`, in their order: `images` holds
 /// indices.size() x image_size() floats (NCHW, as MNIST has one channel), `labels` one a index.

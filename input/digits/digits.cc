@@ -23,9 +23,8 @@ Result<void> refuse_other_data(const fs::path& dir) {
   std::error_code ignored;
   if (fs::exists(dir / kDrawnMarker, ignored)) return {};
   for (const Split split : {Split::train, Split::test}) {
-    const IdxNames names = mnist_names(split);
-    for (const char* name : {names.images, names.labels}) {
-      for (const fs::path& path : {dir / name, dir / (std::string(name) + ".gz")}) {
+    for (const std::string& name : kIdx.files(split)) {
+      for (const fs::path& path : {dir / name, dir / (name + ".gz")}) {
         if (!fs::exists(path, ignored)) continue;
         return Error{Errc::already_exists,
                      fmt::format("{} is there and was not drawn by this program; choose another "
@@ -38,9 +37,7 @@ Result<void> refuse_other_data(const fs::path& dir) {
 }
 
 Result<void> write_split(const fs::path& dir, Split split, const Dataset& digits) {
-  const IdxNames names = mnist_names(split);
-  STERNA_TRY(write_idx_images(dir / names.images, digits.images, digits.rows, digits.columns));
-  return write_idx_labels(dir / names.labels, digits.labels);
+  return kIdx.write(dir, split, digits, {0, digits.count});
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string_view>
 #include <vector>
 
 namespace sterna::input {
@@ -19,6 +20,7 @@ struct Dataset {
   std::size_t classes = 0;
   std::vector<std::uint8_t> images;
   std::vector<std::uint16_t> labels;
+  std::string_view family = "mnist";  ///< how its images are preprocessed (batches/preprocess.h)
 
   std::size_t image_size() const { return rows * columns * channels; }
   /// The bytes of image `index` (index < count).
@@ -28,5 +30,14 @@ struct Dataset {
 };
 
 enum class Split { train, test };
+
+/// Examples [first, end) of a data set.
+struct ExampleRange {
+  std::uint64_t first = 0;
+  std::uint64_t end = 0;
+  std::uint64_t count() const { return end - first; }
+  bool contains(std::uint64_t example) const { return example >= first && example < end; }
+  bool operator==(const ExampleRange&) const = default;
+};
 
 }  // namespace sterna::input

@@ -168,6 +168,29 @@ Result<fs::path> find_file(const fs::path& dir, const std::string& name) {
                   dir.string(), name, name)};
 }
 
+std::vector<std::string> files_of(Split split) {
+  const IdxNames names = mnist_names(split);
+  return {names.images, names.labels};
+}
+
+Result<std::uint64_t> count_examples(const fs::path& dir, Split split) {
+  constexpr std::size_t kAnyClasses = 256;
+  STERNA_ASSIGN(const fs::path path, find_file(dir, mnist_names(split).labels));
+  STERNA_ASSIGN(const auto labels, read_idx_labels(path, kAnyClasses));
+  return std::uint64_t{labels.size()};
+}
+
+Result<void> write_examples(const fs::path& dir, Split split, const Dataset& whole,
+                            const ExampleRange& range) {
+  const IdxNames names = mnist_names(split);
+  const std::size_t size = whole.image_size();
+  STERNA_TRY(write_idx_images(
+      dir / names.images, std::span(whole.images).subspan(range.first * size, range.count() * size),
+      whole.rows, whole.columns));
+  return write_idx_labels(dir / names.labels,
+                          std::span(whole.labels).subspan(range.first, range.count()));
+}
+
 Result<void> write_idx(const fs::path& path, std::uint32_t magic,
                        std::initializer_list<std::size_t> dimensions,
                        std::span<const std::uint8_t> elements) {
@@ -179,6 +202,8 @@ Result<void> write_idx(const fs::path& path, std::uint32_t magic,
 }
 
 }  // namespace
+
+constexpr Format kIdx{"idx", files_of, load_mnist, check_mnist, count_examples, write_examples};
 
 IdxNames mnist_names(Split split) {
   return split == Split::train ? IdxNames{"train-images-idx3-ubyte", "train-labels-idx1-ubyte"}

@@ -13,9 +13,13 @@
 #include <vector>
 
 #include "input/formats/dataset.h"
+#include "input/formats/format.h"
 #include "runtime/base/result.h"
 
 namespace sterna::input {
+
+/// IDX files of MNIST's names, as load_mnist reads them.
+extern const Format kIdx;
 
 /// Images of one byte a pixel: `pixels` holds count x rows x columns.
 struct IdxImages {

@@ -12,7 +12,8 @@
 
 #include "input/digits/digits.h"
 #include "input/files/sha256.h"
-#include "input/formats/idx.h"
+#include "input/formats/format.h"
+#include "input/place/data_set.h"
 #include "runtime/base/file.h"
 
 namespace sterna::input {
@@ -115,20 +116,15 @@ Result<void> refuse_other_data(const fs::path& dir, const ShardLabel& label) {
                            dir.string(), name_of(label.shard))};
 }
 
-Result<void> write_shard(const fs::path& dir, const ShardLabel& label, const Dataset& train,
-                         const Dataset& test, const Result<std::string>& drawn) {
-  const ExampleRange range = range_of(label.shard, label.examples);
+Result<void> write_shard(const Format& format, const fs::path& dir, const ShardLabel& label,
+                         const Dataset& train, const Dataset& test,
+                         const Result<std::string>& drawn) {
   STERNA_TRY(make_directory(dir));
   // First, so that a split that is cut short leaves nothing that looks like a whole data set.
   STERNA_TRY(write_atomically(dir / kShardFile, text_of(label)));
   if (drawn) STERNA_TRY(write_atomically(dir / kDrawnMarker, *drawn));
-  const IdxNames names = mnist_names(Split::train);
-  STERNA_TRY(write_idx_images(dir / names.images, part(train.images, range, train.image_size()),
-                              train.rows, train.columns));
-  STERNA_TRY(write_idx_labels(dir / names.labels, part(train.labels, range, 1)));
-  const IdxNames test_names = mnist_names(Split::test);
-  STERNA_TRY(write_idx_images(dir / test_names.images, test.images, test.rows, test.columns));
-  return write_idx_labels(dir / test_names.labels, test.labels);
+  STERNA_TRY(format.write(dir, Split::train, train, range_of(label.shard, label.examples)));
+  return format.write(dir, Split::test, test, {0, test.count});
 }
 
 }  // namespace
@@ -164,12 +160,7 @@ Result<std::optional<ShardLabel>> read_shard_label(const fs::path& dir) {
 Result<std::uint64_t> training_examples(const fs::path& dir) {
   STERNA_ASSIGN(const std::optional<ShardLabel> label, read_shard_label(dir));
   if (label) return label->examples;
-  constexpr std::size_t kAnyClasses = 256;
-  fs::path path = dir / mnist_names(Split::train).labels;
-  std::error_code ignored;
-  if (!fs::exists(path, ignored)) path += ".gz";
-  STERNA_ASSIGN(const auto labels, read_idx_labels(path, kAnyClasses));
-  return std::uint64_t{labels.size()};
+  return format_of(dir).count(dir, Split::train);
 }
 
 Result<void> check_shard(const fs::path& dir, const std::optional<ShardId>& wanted) {
@@ -181,7 +172,7 @@ Result<TrainingPart> load_training_part(const fs::path& dir, const std::optional
   STERNA_ASSIGN(const std::optional<ShardLabel> label, read_shard_label(dir));
   STERNA_TRY(check_label(dir, label, wanted));
   TrainingPart loaded;
-  STERNA_ASSIGN(loaded.dataset, load_mnist(dir, Split::train));
+  STERNA_ASSIGN(loaded.dataset, load_data(dir, Split::train));
   Dataset& dataset = loaded.dataset;
   loaded.examples = label ? label->examples : dataset.count;
   loaded.range = wanted ? range_of(*wanted, loaded.examples) : ExampleRange{0, loaded.examples};
@@ -211,8 +202,8 @@ Result<TrainingPart> load_training_part(const fs::path& dir, const std::optional
 
 Result<void> split_data(const fs::path& from, std::uint32_t shards, const fs::path& into) {
   STERNA_TRY(check_shard(from, std::nullopt));
-  STERNA_ASSIGN(const Dataset train, load_mnist(from, Split::train));
-  STERNA_ASSIGN(const Dataset test, load_mnist(from, Split::test));
+  STERNA_ASSIGN(const Dataset train, load_data(from, Split::train));
+  STERNA_ASSIGN(const Dataset test, load_data(from, Split::test));
   if (shards == 0 || shards > kMostShards || shards > train.count) {
     return Error{
         Errc::invalid_argument,
@@ -225,7 +216,8 @@ Result<void> split_data(const fs::path& from, std::uint32_t shards, const fs::pa
     STERNA_TRY(refuse_other_data(into / folder_name(label.shard), label));
   }
   for (label.shard.index = 0; label.shard.index < shards; ++label.shard.index) {
-    STERNA_TRY(write_shard(into / folder_name(label.shard), label, train, test, drawn));
+    STERNA_TRY(
+        write_shard(format_of(from), into / folder_name(label.shard), label, train, test, drawn));
   }
   return {};
 }

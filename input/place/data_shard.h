@@ -27,15 +27,6 @@ struct ShardId {
   bool operator==(const ShardId&) const = default;
 };
 
-/// Examples [first, end).
-struct ExampleRange {
-  std::uint64_t first = 0;
-  std::uint64_t end = 0;
-  std::uint64_t count() const { return end - first; }
-  bool contains(std::uint64_t example) const { return example >= first && example < end; }
-  bool operator==(const ExampleRange&) const = default;
-};
-
 /// [N·index/shards, N·(index + 1)/shards) of N `examples`, rounded down.
 ExampleRange range_of(const ShardId& shard, std::uint64_t examples);
 /// The index of the shard that holds `example` (< `examples`).
@@ -72,7 +63,7 @@ struct TrainingPart {
 };
 
 /// The training examples of `dir`, or those of the `wanted` shard: all of that shard's folder, or a
-/// whole set's part, of which the rest is read and dropped. Errors as load_mnist's and
+/// whole set's part, of which the rest is read and dropped. Errors as load_data's and
 /// check_shard's.
 Result<TrainingPart> load_training_part(const std::filesystem::path& dir,
                                         const std::optional<ShardId>& wanted);

@@ -7,7 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "input/formats/idx.h"
+#include "input/formats/format.h"
+#include "input/place/data_set.h"
 
 namespace sterna::input {
 
@@ -20,20 +21,15 @@ bool present(const fs::path& path) {
   return fs::exists(path, ignored);
 }
 
-/// The files of MNIST's form that `dir` lacks, plain and gzip.
+/// What `dir` lacks to be a whole data set.
 std::vector<std::string> missing_files(const fs::path& dir) {
-  std::vector<std::string> missing;
-  for (const Split split : {Split::train, Split::test}) {
-    const IdxNames names = mnist_names(split);
-    for (const std::string name : {names.images, names.labels}) {
-      if (!present(dir / name) && !present(dir / (name + ".gz"))) missing.push_back(name);
-    }
-  }
-  return missing;
+  return missing_files(format_of(dir), dir);
 }
 
 std::vector<fs::path> candidates(const fs::path& place) {
-  return {place, place / "mnist", place / "digits"};
+  std::vector<fs::path> folders{place};
+  for (const std::string_view name : data_set_names()) folders.push_back(place / name);
+  return folders;
 }
 
 /// The folders of shards in `dir`, in the order of their names.
@@ -51,9 +47,9 @@ std::vector<fs::path> shard_folders(const fs::path& dir) {
 /// Whether all files are in `dir`, and those that are asked for.
 std::optional<DataLocation> accept(const fs::path& dir, const std::string& wanted) {
   if (!missing_files(dir).empty()) return std::nullopt;
-  const char* name = present(dir / kDrawnMarker) ? "digits" : "mnist";
+  const std::string_view name = data_set_in(dir).name;
   if (!wanted.empty() && wanted != name) return std::nullopt;
-  return DataLocation{dir, name};
+  return DataLocation{dir, std::string(name)};
 }
 
 std::optional<DataLocation> look_in(const fs::path& place, const DataQuery& query) {
@@ -165,10 +161,12 @@ Result<DataLocation> find_data(const DataQuery& query) {
     if (!place) continue;
     if (auto found = look_in(*place, query)) return *std::move(found);
   }
-  if (query.name == "mnist") {
+  const DataSet* set = find_data_set(query.name);
+  if (set != nullptr && !set->source.empty()) {
     return Error{Errc::not_found,
-                 "data.name asks for mnist, and it is not in $STERNA_DATA or the cache: "
-                 "`sterna data fetch mnist` gets it"};
+                 fmt::format("data.name asks for {}, and it is not in $STERNA_DATA or the cache: "
+                             "`{}` gets it",
+                             query.name, set->source)};
   }
   if (!query.cache) {
     return Error{

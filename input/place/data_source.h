@@ -23,7 +23,7 @@ struct DataQuery {
   std::optional<std::filesystem::path> cache =
       std::nullopt;  ///< ~/.cache/sterna; digits are drawn here
 
-  /// "mnist" or "digits": other data sets are passed over; empty: the first that is found.
+  /// One of data_set_names(): other data sets are passed over; empty: the first that is found.
   std::string name = {};
 
   /// Where a place holds this shard beside others ("shard-0-of-4/"), that will do, too, and goes
@@ -49,8 +49,8 @@ std::optional<std::filesystem::path> cache_directory(const Environment& environm
 std::optional<std::filesystem::path> data_directory(const Environment& environment);
 
 struct DataLocation {
-  std::filesystem::path dir;             ///< what load_mnist takes
-  std::string name;                      ///< "mnist" or "digits"
+  std::filesystem::path dir;             ///< what load_data takes
+  std::string name;                      ///< of data_set_names()
   bool drawn = false;                    ///< the digits were drawn just now
   std::filesystem::path shards_in = {};  ///< the folder of shards that `dir` is one of, or empty
 

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "input/place/data_set.h"
 #include "launcher/text/environment.h"
 
 namespace sterna::launcher {
@@ -12,7 +13,7 @@ Result<BenchData> find_bench_data(const BenchProgress& progress) {
   query.cache = input::cache_directory(environment);
   query.say = progress;
   STERNA_ASSIGN(input::DataLocation location, input::find_data(query));
-  STERNA_ASSIGN(input::Dataset train, input::load_mnist(location.dir, input::Split::train));
+  STERNA_ASSIGN(input::Dataset train, input::load_data(location.dir, input::Split::train));
   return BenchData{std::move(location), std::move(train)};
 }
 

@@ -8,7 +8,7 @@
 #include <ctime>
 #include <filesystem>
 
-#include "input/formats/idx.h"
+#include "input/place/data_set.h"
 #include "input/place/data_source.h"
 #include "launcher/hosts/host_plan.h"
 #include "launcher/hosts/placer.h"
@@ -66,7 +66,7 @@ Result<input::DataLocation> find_data(const std::string& flag, const ClusterFile
   if (file.shards() == 0) STERNA_TRY(input::check_shard(found.dir, std::nullopt));
   // What is wrong with the files is said now, in a line, and not by an actor of a run.
   for (const input::Split split : {input::Split::train, input::Split::test}) {
-    STERNA_TRY(input::check_mnist(found.dir, split));
+    STERNA_TRY(input::check_data(found.dir, split));
   }
   return found;
 }

@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "input/batches/permutation.h"
-#include "input/batches/preprocess.h"
 
 namespace sterna::input {
 namespace {
@@ -130,29 +129,6 @@ TEST(Batch, RanksSplitAStepAsOneRankOfTheWholeBatchWouldSeeIt) {
   const auto second = batch_indices({5, 6, 1, 2, 32}, 60000);
   halves.insert(halves.end(), second.begin(), second.end());
   EXPECT_EQ(whole, halves);
-}
-
-TEST(Preprocess, MapsBlackToMinusOneAndWhiteToOne) {
-  const std::vector<std::uint8_t> image = {0, 51, 255};
-  std::vector<float> out(3);
-  preprocess_mnist(image, out);
-  EXPECT_THAT(out, ::testing::ElementsAre(-1.0F, ::testing::FloatEq(-0.6F), 1.0F));
-}
-
-TEST(Preprocess, GatherFollowsTheOrderOfTheIndices) {
-  const Dataset dataset{.count = 3,
-                        .rows = 1,
-                        .columns = 2,
-                        .channels = 1,
-                        .classes = 1001,
-                        .images = {0, 0, 255, 0, 0, 255},
-                        .labels = {7, 8, 1000}};
-  std::vector<float> images(4);
-  std::vector<std::uint16_t> labels(2);
-  const std::vector<std::uint64_t> indices = {2, 1};
-  gather(dataset, indices, images, labels);
-  EXPECT_THAT(images, ::testing::ElementsAre(-1, 1, 1, -1));
-  EXPECT_THAT(labels, ::testing::ElementsAre(1000, 8));
 }
 
 }  // namespace

@@ -1,0 +1,63 @@
+#include "input/place/data_set.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "input/batches/preprocess.h"
+#include "input/digits/digits.h"
+#include "input/formats/format.h"
+#include "input/formats/idx.h"
+#include "scratch.h"
+
+namespace sterna::input {
+namespace {
+
+using ::testing::ElementsAre;
+
+TEST(DataSets, AreNamedInTheOrderOfTheSearch) {
+  EXPECT_THAT(data_set_names(), ElementsAre("mnist", "digits"));
+}
+
+TEST(DataSets, HaveAFamilyThatIsPreprocessed) {
+  for (const std::string_view name : data_set_names()) {
+    const std::string_view family = find_data_set(name)->family;
+    EXPECT_EQ(preprocessing_of(family).family, family);
+  }
+}
+
+TEST(DataSets, AreNullByAnotherName) { EXPECT_EQ(find_data_set("cifar10"), nullptr); }
+
+TEST(DataSets, DrawnOnesAreToldByTheirMarkAndLoadWithTheirFamily) {
+  TemporaryFolder scratch;
+  ASSERT_TRUE(make_digits(scratch.path(), {.seed = 3, .train = 4, .test = 2}).ok());
+  EXPECT_EQ(data_set_in(scratch.path()).name, "digits");
+  EXPECT_TRUE(check_data(scratch.path(), Split::test).ok());
+  EXPECT_EQ(load_data(scratch.path(), Split::train)->count, 4U);
+  EXPECT_EQ(load_data(scratch.path(), Split::test)->family, "mnist");
+  std::filesystem::remove(scratch / kDrawnMarker);
+  EXPECT_EQ(data_set_in(scratch.path()).name, "mnist");
+}
+
+TEST(Formats, AreKnownByTheirFilesPlainOrGzip) {
+  TemporaryFolder scratch;
+  EXPECT_EQ(missing_files(kIdx, scratch.path()).size(), 4U);
+  write_file(scratch / "train-images-idx3-ubyte", {});
+  write_file(scratch / "t10k-labels-idx1-ubyte.gz", {});
+  EXPECT_THAT(missing_files(kIdx, scratch.path()),
+              ElementsAre("train-labels-idx1-ubyte", "t10k-images-idx3-ubyte"));
+  EXPECT_EQ(&format_of(scratch.path()), &kIdx);
+}
+
+TEST(Formats, WriteAPartThatIsReadBack) {
+  TemporaryFolder scratch;
+  const Dataset whole = draw_digits(5, Split::train, 6);
+  ASSERT_TRUE(kIdx.write(scratch.path(), Split::train, whole, {2, 5}).ok());
+  const Result<Dataset> part = kIdx.load(scratch.path(), Split::train);
+  ASSERT_TRUE(part.ok()) << part.error().message;
+  EXPECT_THAT(part->labels, ElementsAre(whole.labels[2], whole.labels[3], whole.labels[4]));
+  EXPECT_TRUE(std::ranges::equal(part->image(2), whole.image(4)));
+  EXPECT_EQ(*kIdx.count(scratch.path(), Split::train), 3U);
+}
+
+}  // namespace
+}  // namespace sterna::input
