@@ -17,7 +17,7 @@ namespace sterna::launcher {
 namespace {
 
 /// Ranks are 16 bits in the counter words of the ternary codec's random numbers.
-constexpr std::int64_t max_ranks = 65536;
+constexpr std::int64_t kMaxRanks = 65536;
 
 class Finisher {
  public:
@@ -333,10 +333,10 @@ class Finisher {
 
   void plan_actors() {
     file_.actors = expand(file_.tables);
-    if (file_.ranks() > max_ranks) {
+    if (file_.ranks() > kMaxRanks) {
       return problems_.add(
           draft_.where("actor.0"),
-          fmt::format("{} ranks are too many; at most {} fit", file_.ranks(), max_ranks));
+          fmt::format("{} ranks are too many; at most {} fit", file_.ranks(), kMaxRanks));
     }
     std::map<std::string, std::string> path_of;  // by actor's name
     std::size_t actor = 0;

@@ -154,7 +154,7 @@ struct ClusterFile {
 };
 
 /// For each process one port of its control lane and one of its data lane.
-constexpr std::int64_t ports_per_process = 2;
+constexpr std::int64_t kPortsPerProcess = 2;
 
 /// The processes that this host has to run: its actors, its node agent, and on the head the
 /// coordinator and the launcher's own.

@@ -9,7 +9,7 @@
 namespace sterna::launcher {
 namespace {
 
-constexpr std::string_view must_be_given = "must be given";
+constexpr std::string_view kMustBeGiven = "must be given";
 
 template <class S>
 KeyDescription describe_key(const Section<S>& section, const Key<S>& key) {
@@ -19,7 +19,7 @@ KeyDescription describe_key(const Section<S>& section, const Key<S>& key) {
       section.name.empty() ? std::string(key.name) : fmt::format("{}.{}", section.name, key.name);
   result.type = kTypeNames[key.field.index()];
   if (key.required) {
-    result.default_value = must_be_given;
+    result.default_value = kMustBeGiven;
   } else {
     result.default_value =
         key.default_note.empty() ? toml_text(key, defaults) : std::string(key.default_note);
@@ -73,8 +73,8 @@ std::string keys_as_text() {
       const bool choices = key.allowed.starts_with('"');
       fmt::format_to(out, "  {:<{}}  {}", "", widest, choices ? key.allowed : key.type);
       if (!choices && !key.allowed.empty()) fmt::format_to(out, ", {}", key.allowed);
-      if (key.default_value != must_be_given) text += "; default: ";
-      if (key.default_value == must_be_given) text += "; ";
+      if (key.default_value != kMustBeGiven) text += "; default: ";
+      if (key.default_value == kMustBeGiven) text += "; ";
       text += key.default_value + "\n";
     }
   }

@@ -201,7 +201,7 @@ void check_ports(const Draft& draft, const ClusterFile& file, Problems& problems
   }
   const std::int64_t available = ports->high - ports->low + 1;
   for (const auto& [where, group] : groups) {
-    const std::int64_t needed = group.processes * ports_per_process;
+    const std::int64_t needed = group.processes * kPortsPerProcess;
     if (needed <= available) continue;
     problems.add(draft.where("cluster.ports"),
                  fmt::format("{} ports are too few for the {} processes on {}; they need {}",

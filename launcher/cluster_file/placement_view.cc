@@ -83,7 +83,7 @@ std::vector<HostUse> host_uses(const ClusterFile& file) {
     use.host = host;
     use.head = host.name == file.cluster.head;
     use.processes = processes_on(file, host);
-    use.ports = file.talks_tcp() ? use.processes * ports_per_process : 0;
+    use.ports = file.talks_tcp() ? use.processes * kPortsPerProcess : 0;
     std::set<std::int64_t> devices;
     for (const ActorPlan& actor : file.actors) {
       if (actor.host != host.name) continue;

@@ -219,7 +219,7 @@ class HostCheck {
     }
     const std::int64_t all = range.high - range.low + 1;
     const std::int64_t free = all - static_cast<std::int64_t>(taken.size());
-    const std::int64_t needed = processes_on(file_, host_) * ports_per_process;
+    const std::int64_t needed = processes_on(file_, host_) * kPortsPerProcess;
     if (free >= needed) return;
     find("ports",
          fmt::format("of the ports {}-{} {} are free and its processes need {}", range.low,

@@ -111,7 +111,7 @@ std::int64_t HostProbe::least_ports() const {
   });
   const std::int64_t processes =
       here == 0 ? kProbingProcesses : here * kProbingProcesses + kHeadProcesses;
-  const std::int64_t least = processes * ports_per_process;
+  const std::int64_t least = processes * kPortsPerProcess;
   return ports->high - ports->low + 1 >= least ? 0 : least;
 }
 
@@ -274,10 +274,10 @@ void HostProbe::count_ports() {
     // Ours are free again when the real run comes.
     const bool with_coordinator = !is_remote(options_.file, host);
     const std::int64_t ours =
-        (kProbingProcesses + (with_coordinator ? kHeadProcesses : 0)) * ports_per_process;
+        (kProbingProcesses + (with_coordinator ? kHeadProcesses : 0)) * kPortsPerProcess;
     const std::int64_t free =
         std::min<std::int64_t>(counted->free + ours, ports->high - ports->low + 1);
-    const std::int64_t needed = processes_on(options_.file, host) * ports_per_process;
+    const std::int64_t needed = processes_on(options_.file, host) * kPortsPerProcess;
     const auto known = [&](const Finding& finding) {
       return finding.host == host.name && finding.check == "ports";
     };

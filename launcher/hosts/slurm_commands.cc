@@ -70,10 +70,10 @@ Result<std::string> output_of(RealMachine& machine, const std::vector<std::strin
 }
 
 bool SlurmJob::over() const {
-  constexpr std::array<std::string_view, 10> over = {
+  constexpr std::array<std::string_view, 10> kOver = {
       "",       "BOOT_FAIL", "CANCELLED",     "COMPLETED", "DEADLINE",
       "FAILED", "NODE_FAIL", "OUT_OF_MEMORY", "PREEMPTED", "TIMEOUT"};
-  return std::find(over.begin(), over.end(), state) != over.end();
+  return std::find(kOver.begin(), kOver.end(), state) != kOver.end();
 }
 
 std::string slurm_words(const std::string& id, const SlurmJob& job) {

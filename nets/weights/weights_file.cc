@@ -26,12 +26,12 @@ static_assert(std::endian::native == std::endian::little, "files hold little-end
 
 using Json = nlohmann::ordered_json;  // keeps the table's order
 
-constexpr const char* metadata_key = "__metadata__";
+constexpr const char* kMetadataKey = "__metadata__";
 /// Far above any table of parameters, and a bound on what a hostile file makes us parse.
-constexpr std::uint64_t largest_header = 16U << 20U;
-constexpr std::size_t most_dimensions = 8;
+constexpr std::uint64_t kLargestHeader = 16U << 20U;
+constexpr std::size_t kMostDimensions = 8;
 /// The header's own object, a tensor's, and an array within that.
-constexpr int deepest_nesting = 3;
+constexpr int kDeepestNesting = 3;
 
 /// A file descriptor that closes itself.
 class File {
@@ -65,7 +65,7 @@ Result<void> read_all(const File& file, void* data, std::size_t size, const std:
 
 std::string make_header(std::span<const ParameterSpec> specs, const Metadata& metadata) {
   Json header = Json::object();
-  if (!metadata.empty()) header[metadata_key] = metadata;
+  if (!metadata.empty()) header[kMetadataKey] = metadata;
   std::uint64_t offset = 0;
   for (const ParameterSpec& spec : specs) {
     const std::uint64_t end = offset + spec.count() * sizeof(float);
@@ -95,7 +95,7 @@ Result<Json> parse_header(const std::string& path, const std::string& text) {
   std::set<std::string> seen;
   std::string trouble;
   const auto watch = [&](int depth, Json::parse_event_t event, Json& parsed) {
-    if (depth > deepest_nesting) trouble = "the header is nested too deeply";
+    if (depth > kDeepestNesting) trouble = "the header is nested too deeply";
     if (event == Json::parse_event_t::key && depth == 1 &&
         !seen.insert(parsed.get<std::string>()).second)
       trouble = "two entries have one name";
@@ -121,7 +121,7 @@ Result<Entry> parse_entry(const std::string& path, const std::string& name, cons
   if (value["dtype"] != "F32") return wrong("is not of type F32, the only one read here");
   const Json& shape = value["shape"];
   const Json& offsets = value["data_offsets"];
-  if (!shape.is_array() || shape.size() > most_dimensions)
+  if (!shape.is_array() || shape.size() > kMostDimensions)
     return wrong("has a shape that is no list of at most 8 sizes");
   Entry entry{.name = name, .shape = {}};
   std::uint64_t bytes = sizeof(float);
@@ -155,7 +155,7 @@ Result<WeightsFile> read_checked(const std::string& path) {
   std::uint64_t length = 0;
   if (size < sizeof length) return malformed(path, "it is shorter than 8 bytes");
   STERNA_TRY(read_all(file, &length, sizeof length, path));
-  if (length > largest_header || length > size - sizeof length)
+  if (length > kLargestHeader || length > size - sizeof length)
     return malformed(path, "its header would be longer than the file, or than 16 MiB");
   std::string text(length, '\0');
   STERNA_TRY(read_all(file, text.data(), text.size(), path));
@@ -165,7 +165,7 @@ Result<WeightsFile> read_checked(const std::string& path) {
   WeightsFile weights;
   std::vector<Entry> entries;
   for (const auto& [name, value] : header.items()) {
-    if (name != metadata_key) {
+    if (name != kMetadataKey) {
       STERNA_ASSIGN(Entry entry, parse_entry(path, name, value));
       entries.push_back(std::move(entry));
       continue;

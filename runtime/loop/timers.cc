@@ -7,7 +7,7 @@ namespace sterna {
 namespace {
 constexpr std::size_t kRebuildAbove = 64;  // a small heap is not worth rebuilding
 
-constexpr auto later = [](const auto& a, const auto& b) {
+constexpr auto kLater = [](const auto& a, const auto& b) {
   return a.when != b.when ? a.when > b.when : a.order > b.order;
 };
 std::uint32_t slot_of(Timers::Id id) { return static_cast<std::uint32_t>(id); }
@@ -26,7 +26,7 @@ Timers::Id Timers::arm(Time when, Target& target) {
   slots_[slot].target = &target;
   const Id id = (static_cast<Id>(slots_[slot].generation) << 32) | slot;
   heap_.push_back({when, order_++, id});
-  std::push_heap(heap_.begin(), heap_.end(), later);
+  std::push_heap(heap_.begin(), heap_.end(), kLater);
   ++armed_;
   return id;
 }
@@ -56,12 +56,12 @@ void Timers::retarget(Id id, Target& target) {
 
 void Timers::rebuild() {
   std::erase_if(heap_, [this](const Entry& entry) { return !live(entry.id); });
-  std::make_heap(heap_.begin(), heap_.end(), later);
+  std::make_heap(heap_.begin(), heap_.end(), kLater);
 }
 
 void Timers::drop_cancelled_top() {
   while (!heap_.empty() && !live(heap_.front().id)) {
-    std::pop_heap(heap_.begin(), heap_.end(), later);
+    std::pop_heap(heap_.begin(), heap_.end(), kLater);
     heap_.pop_back();
   }
 }
@@ -74,7 +74,7 @@ Time Timers::next() {
 bool Timers::fire(Time now, int budget) {
   for (; budget > 0 && next() <= now; --budget) {
     const Id id = heap_.front().id;
-    std::pop_heap(heap_.begin(), heap_.end(), later);
+    std::pop_heap(heap_.begin(), heap_.end(), kLater);
     heap_.pop_back();
     Target* target = slots_[slot_of(id)].target;
     release(id);

@@ -120,11 +120,11 @@ Result<void> add_trits(const CodecBenchSetup& setup, std::span<float> gradient, 
 }
 
 Result<void> add_sums(const CodecBenchSetup& setup, std::span<float> gradient, Figures& figures) {
-  constexpr std::uint32_t ranks = 2;
-  STERNA_ASSIGN(const Buffers buffers, Buffers::allocate(setup.elements, ranks));
-  std::array<std::vector<std::byte>, ranks> trits;
+  constexpr std::uint32_t kRanks = 2;
+  STERNA_ASSIGN(const Buffers buffers, Buffers::allocate(setup.elements, kRanks));
+  std::array<std::vector<std::byte>, kRanks> trits;
   std::vector<kernels::Packet> packets;
-  for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+  for (std::uint32_t rank = 0; rank < kRanks; ++rank) {
     fill_gaussian(gradient, rank + 1);
     STERNA_ASSIGN(const float scaler, kernels::scaler(gradient, 2.5F, setup.isa));
     trits[rank].resize(kernels::planes_bytes(setup.elements));
@@ -132,9 +132,9 @@ Result<void> add_sums(const CodecBenchSetup& setup, std::span<float> gradient, F
     packets.push_back({kernels::Packing::planes, scaler, trits[rank]});
   }
   kernels::sum_trits(packets, buffers.planes.bytes(), setup.isa);
-  STERNA_ASSIGN(const Coding coding, measure(buffers, ranks, setup));
+  STERNA_ASSIGN(const Coding coding, measure(buffers, kRanks, setup));
   figures["entropy_sums2_over_limit"] =
-      coding.bytes / least_bytes(count_values(buffers.planes.bytes(), ranks, setup));
+      coding.bytes / least_bytes(count_values(buffers.planes.bytes(), kRanks, setup));
   figures["entropy_sums2_bits"] = 8 * coding.bytes / static_cast<double>(setup.elements);
   add_rates(figures, "entropy_sums2", coding, setup);
   return {};
