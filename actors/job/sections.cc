@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "actors/codecs/codec.h"
+#include "input/place/data_set.h"
 #include "kernels/optimizer/optimizer.h"
 #include "kernels/optimizer/schedule.h"
 #include "nets/zoo/zoo.h"
@@ -13,6 +14,12 @@ namespace {
 std::vector<std::string_view> codecs_and_auto() {
   std::vector<std::string_view> names = codec_names();
   names.push_back(kAutoCodec);
+  return names;
+}
+
+std::vector<std::string_view> any_and_data_sets() {
+  std::vector<std::string_view> names = input::data_set_names();
+  names.insert(names.begin(), "any");
   return names;
 }
 
@@ -64,7 +71,7 @@ Section<DataSection> data_section() {
           false,
           "where the examples come from",
           {key("name", &S::name, "the data set; any: the first that is found")
-               .one_of({"any", "mnist", "digits"}),
+               .one_of(any_and_data_sets()),
            key("dir", &S::dir, "its folder").defaults_to("$STERNA_DATA, then ~/.cache/sterna")}};
 }
 
