@@ -19,7 +19,8 @@ constexpr std::uint32_t kBatch = 500;
 
 /// Each class twice; images of two pixels.
 input::TrainingPart examples() {
-  input::TrainingPart part{.examples = 2 * kClasses};
+  input::TrainingPart part;
+  part.examples = 2 * kClasses;
   part.range = {0, part.examples};
   part.dataset.count = part.examples;
   part.dataset.rows = 1;
