@@ -70,7 +70,7 @@ class RunObserverTest : public test::SimFixture {
     done.steps = 10;
     done.seconds = 1;
     done.tensors = {{.tensor = "fc.weight",
-                     .codec = actors::Codec::TERNARY,
+                     .codec = actors::schema::Codec::TERNARY,
                      .steps = 10,
                      .pushes = 10,
                      .elements = 100,
