@@ -55,7 +55,8 @@ std::optional<RunState> submitted_run(const JobQueue* queue) {
 int run(const StartOptions& options, const Context& context) {
   const Console& console = context.console;
   const SteadyClock clock;
-  WholeStartOptions whole;
+  WholeRunOptions whole;
+  whole.console = console;
   whole.began = clock.now();
   Result<ClusterFile> file = read_cluster_file(options.given.file, options.given.overrides);
   if (!file) return console.report(file.error());

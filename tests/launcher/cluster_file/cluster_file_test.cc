@@ -60,7 +60,7 @@ hosts = ["b"]
   EXPECT_EQ(file->actors[6], (ActorPlan{"shard0", Role::kParameterServer, "b", 0, 0}));
   EXPECT_EQ(file->actors[7], (ActorPlan{"shard1", Role::kParameterServer, "b", 0, 0}));
   EXPECT_EQ(file->ranks(), 7);
-  EXPECT_EQ(file->count("parameter_server"), 3);
+  EXPECT_EQ(file->count(Role::kParameterServer), 3);
 }
 
 TEST_F(ClusterFileTest, TheResolvedFileHasEveryKeyAndReadsAsTheSame) {
@@ -105,7 +105,7 @@ TEST_F(ClusterFileTest, OverridesTakeTomlValuesAndBareWords) {
   EXPECT_EQ(file->data.dir, "/tmp/some where");
   EXPECT_EQ(file->cluster.name, "2024");
   EXPECT_EQ(file->cluster.silence, 9s);
-  EXPECT_EQ(file->count("parameter_server"), 2);
+  EXPECT_EQ(file->count(Role::kParameterServer), 2);
   EXPECT_EQ(file->ranks(), 2);
   EXPECT_EQ(file->hosts[0].address, "127.0.0.3");
 }
@@ -396,13 +396,13 @@ ClusterFile config(const std::string& name) {
 TEST(Configs, Cluster4HostsSpreadsTheActorsThatItPromises) {
   const ClusterFile file = config("cluster_4_hosts.toml");
   ASSERT_EQ(file.hosts.size(), 4U);
-  EXPECT_EQ(file.count("parameter_server"), 2);
-  EXPECT_EQ(file.count("input_reader"), 2);
+  EXPECT_EQ(file.count(Role::kParameterServer), 2);
+  EXPECT_EQ(file.count(Role::kInputReader), 2);
   EXPECT_EQ(file.ranks(), 4);
   EXPECT_EQ(file.job.batch * file.ranks(), 64);
   std::set<std::string> workers_hosts;
   for (const ActorPlan& actor : file.actors) {
-    if (actor.role == "worker") workers_hosts.insert(actor.host);
+    if (actor.role == Role::kWorker) workers_hosts.insert(actor.host);
   }
   EXPECT_EQ(workers_hosts.size(), 4U);
   for (const HostSection& host : file.hosts) EXPECT_FALSE(host.ssh.empty());
@@ -410,8 +410,8 @@ TEST(Configs, Cluster4HostsSpreadsTheActorsThatItPromises) {
 
 TEST(Configs, LocalToyIsOneServerAndTwoWorkersOverTcp) {
   const ClusterFile file = config("local_toy.toml");
-  EXPECT_EQ(file.count("parameter_server"), 1);
-  EXPECT_EQ(file.count("worker"), 2);
+  EXPECT_EQ(file.count(Role::kParameterServer), 1);
+  EXPECT_EQ(file.count(Role::kWorker), 2);
   EXPECT_EQ(file.hosts.size(), 1U);
   EXPECT_TRUE(file.talks_tcp());
 }
