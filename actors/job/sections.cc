@@ -51,7 +51,7 @@ Section<JobSection> job_section() {
            key("hidden", &S::hidden, "widths of the mlp's hidden layers, e.g. [4096, 512]")
                .defaults_to("[300, 100] for the mlp")
                .at_least(1)
-               .at_most(65536),
+               .at_most(kWidestLayer),
            key("steps", &S::steps, "updates of the parameters")
                .at_least(1)
                .at_most(1e9)

@@ -12,6 +12,9 @@
 
 namespace sterna::actors {
 
+/// Units of a hidden layer, at most.
+constexpr std::uint32_t kWidestLayer = 65536;
+
 /// [job]: what is trained.
 struct JobSection {
   std::string net;
