@@ -43,6 +43,9 @@ Result<std::int64_t> JoinPlacer::spawn(const Bootstrap& bootstrap, Callbacks cal
   if (!joins) return local_.spawn(bootstrap, std::move(callbacks));
   STERNA_TRY(make_private(options_.folder));
   const std::string path = options_.folder + "/" + bootstrap.host;
+  // One that is there is another launcher's: whoever reads it shall get what that one wrote.
+  struct stat there {};
+  if (::lstat(path.c_str(), &there) == 0) return system_error("cannot write " + path, EEXIST);
   const Bytes secret = with_size(pack(bootstrap));
   STERNA_TRY(write_atomically(path, text_of(secret.view()), S_IRUSR | S_IWUSR));
   const std::int64_t id = next_id_++;

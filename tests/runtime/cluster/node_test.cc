@@ -72,7 +72,8 @@ TEST_F(NodeTest, OnlyTheCoordinatorGivesItOrders) {
   order.bootstrap.process = {50};
   order.bootstrap.identity = {"intruder", 1};
   const ProcessId node = *cluster.process_of("node-localhost");
-  EXPECT_EQ(ask_agent<Node>(node, order).error().code, Errc::permission);
+  // Who gives it one is heard no more, and gets no answer.
+  EXPECT_EQ(ask_agent<Node>(node, order).error().code, Errc::actor_down);
   EXPECT_TRUE(reported("launcher#1 is muted: only the coordinator gives orders"));
   EXPECT_FALSE(world.lives("intruder"));
   EXPECT_FALSE(cluster.failure().has_value());
@@ -80,7 +81,7 @@ TEST_F(NodeTest, OnlyTheCoordinatorGivesItOrders) {
 
 TEST_F(NodeTest, ItSpeaksForItsOwnProcessesOnly) {
   const ProcessId node = *cluster.process_of("node-localhost");
-  EXPECT_EQ(ask_agent<Node>(node, Find{"a", seconds(1)}).error().code, Errc::permission);
+  EXPECT_EQ(ask_agent<Node>(node, Find{"a", seconds(1)}).error().code, Errc::actor_down);
   EXPECT_TRUE(reported("launcher#1 is muted: it is no process of this node's"));
 }
 

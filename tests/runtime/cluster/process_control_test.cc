@@ -39,7 +39,7 @@ TEST_F(ProcessControl, OnlyTheNodeGivesItOrders) {
   const ActorRef<Peer> a = spawn("a");
   Admit order;
   order.contact.identity = {"intruder", 1};
-  EXPECT_EQ(ask_agent<Control>(a.id.process, order).error().code, Errc::permission);
+  EXPECT_EQ(ask_agent<Control>(a.id.process, order).error().code, Errc::actor_down);
   EXPECT_TRUE(reported("a: launcher#1 is muted: only the process above gives orders"));
 }
 

@@ -29,7 +29,7 @@ class Linked final : private Links::Owner, private Loop::Source {
     options.identity = contact.identity;
     Links::Owner& owner = *this;
     links.emplace(
-        owner, transport, loop_, timers_, random,
+        owner, transport, loop_, timers, random,
         [this](std::string_view line) { log.emplace_back(line); }, std::move(options));
     loop_.add(*this);
   }
@@ -62,6 +62,7 @@ class Linked final : private Links::Owner, private Loop::Source {
 
   Contact contact;
   MemoryTransport transport;
+  Timers timers;  // outlive the links
   std::optional<Links> links;
   bool asleep = false;  ///< its loop does not turn
   std::vector<std::unique_ptr<Mail>> mails;
@@ -92,12 +93,11 @@ class Linked final : private Links::Owner, private Loop::Source {
   }
   LinkStatistics statistics() override { return {{}, 1, 2, 3, 4}; }
 
-  void turn() override { timers_.fire(loop_.now(), 10); }
-  bool ready() override { return !asleep && timers_.next() <= loop_.now(); }
-  Time next_deadline() override { return asleep ? kNever : timers_.next(); }
+  void turn() override { timers.fire(loop_.now(), 10); }
+  bool ready() override { return !asleep && timers.next() <= loop_.now(); }
+  Time next_deadline() override { return asleep ? kNever : timers.next(); }
 
   SimLoop& loop_;
-  Timers timers_;
 };
 
 class Stranger {
