@@ -148,7 +148,7 @@ class ActorBase {
   ActorRef<typename A::InterfaceType> spawn(Args&&... args);
   /// down() will be called once when `actor` or its process dies, at once if it is dead.
   void watch(ActorId actor);
-  /// Ends this actor after the current handler. A cause given as an error marks it as failed.
+  /// Both end this actor after the current handler: stop() as it should, fail() with a cause.
   void stop();
   void fail(const std::string& cause);
   /// One line in this process's log, with the actor's name.

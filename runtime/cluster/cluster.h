@@ -71,7 +71,7 @@ struct ActorSpec {
 /// How a run ended.
 struct StopReport {
   std::uint32_t stopped = 0;    ///< actors' processes that ended by themselves
-  std::uint32_t killed = 0;     ///< ... that had to be killed after the grace
+  std::uint32_t killed = 0;     ///< actors' processes that had to be killed after the grace
   std::uint32_t survivors = 0;  ///< processes still found afterwards, and killed then: a defect
 };
 

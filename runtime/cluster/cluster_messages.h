@@ -177,7 +177,7 @@ struct StartProcess {
 struct Admit {
   using Wire = schema::Admit;
   using Reply = void;
-  ProcessId process;  ///< who shall do it
+  ProcessId process;  ///< who shall let `contact` in when it dials
   Contact contact;
   void encode(Wire::Builder wire, WireWriter& writer) const;
   static Result<Admit> decode(Wire::Reader wire, WireReader& reader);
@@ -185,7 +185,7 @@ struct Admit {
 struct Dial {
   using Wire = schema::Dial;
   using Reply = void;
-  ProcessId process;
+  ProcessId process;  ///< who shall open a link to `contact`
   Contact contact;
   void encode(Wire::Builder wire, WireWriter& writer) const;
   static Result<Dial> decode(Wire::Reader wire, WireReader& reader);

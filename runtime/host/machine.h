@@ -44,9 +44,9 @@ class Machine {
   /// A new directory (0700, short path) for a run's ipc sockets, and its removal.
   virtual Result<std::string> make_socket_directory() = 0;
   virtual void remove_socket_directory(const std::string& path) = 0;
-  /// One of a node's, for itself and its processes; it goes with this machine.
+  /// A new directory (0700) for the ipc sockets of a node and its processes; gone with this object.
   virtual Result<std::string> make_near_directory(std::uint64_t run) = 0;
-  /// Those that killed nodes of the run have left on this host.
+  /// Removes the near directories that killed nodes of the run have left on this host.
   virtual void remove_near_directories(std::uint64_t run) = 0;
   /// Kills whatever is left of the run on this machine, this process excepted, and removes its
   /// nodes' directories; returns how many processes that were. After an orderly stop there is

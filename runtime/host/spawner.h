@@ -26,8 +26,8 @@ struct ProcessExit {
 class Spawner {
  public:
   struct Callbacks {
-    /// The child said under which endpoints it listens. Only asked for by who has no link to it
-    /// yet.
+    /// The child has said under which endpoints it listens. Set by who will dial it (the launcher,
+    /// of the coordinator); null for a child that dials its parent.
     std::function<void(const Contact&)> on_contact;
     /// Once, on the loop thread, never from within spawn().
     std::function<void(const ProcessExit&)> on_exit;

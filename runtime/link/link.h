@@ -154,7 +154,7 @@ class Links final : private Transport::Events, private Timers::Target {
   void welcomed(Link& link, Lane lane, const Welcome& welcome);
   void end(ProcessId peer, const std::string& cause, bool fault, bool report);
   Result<void> send_now_or_queue(ProcessId to, const Header& header, std::unique_ptr<Mail> mail);
-  /// True if it went out; false if the link ended instead.
+  /// `credit` as a peer has granted it, cut to what is believed of any peer.
   std::uint64_t within_reason(const LaneState& state, Lane lane, std::uint64_t credit) const;
   Result<void> transmit(Link& link, Lane lane, Header header, const Mail& mail);
   void flush(ProcessId peer, Lane lane);

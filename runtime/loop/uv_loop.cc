@@ -42,10 +42,10 @@ UvLoop::~UvLoop() {
   Handles* handles = handles_;
   const auto close = [handles](auto& handle) {
     handle.data = handles;
-    ++handles->open;
+    ++handles->unclosed;
     uv_close(reinterpret_cast<uv_handle_t*>(&handle), [](uv_handle_t* closed) {
       auto* all = static_cast<Handles*>(closed->data);
-      if (--all->open == 0) delete all;
+      if (--all->unclosed == 0) delete all;
     });
   };
   close(handles->prepare);

@@ -46,7 +46,7 @@ class UvLoop final : public Loop {
     uv_idle_t idle;
     uv_timer_t timer;
     uv_async_t async;
-    int open = 0;
+    int unclosed = 0;
   };
   static constexpr int kRounds = 4;
 

@@ -1,5 +1,5 @@
 @0xb3f1a6c2d4e59781;
-# What every message between two processes looks like (../shared protocol: "Frames and messages").
+# What every message between two processes looks like.
 
 using Cxx = import "/capnp/c++.capnp";
 $Cxx.namespace("sterna::schema");
@@ -35,7 +35,7 @@ struct ActorAddress {
   interface @2 :UInt64;  # the interface's type id
 }
 
-# The first message on each lane of a connection, from the side that dialled ...
+# The first message on each lane of a connection, from the side that dialled.
 struct Hello {
   protocol @0 :UInt32;
   schemaHash @1 :UInt64;
@@ -49,7 +49,7 @@ struct Hello {
   credit @9 :UInt64;       # bytes the sender of this message is ready to receive on this lane
 }
 
-# ... and its answer.
+# The answer to a Hello.
 struct Welcome {
   accepted @0 :Bool;
   reason @1 :Text;         # why not

@@ -62,8 +62,8 @@ struct MessageType {
   Result<std::unique_ptr<Mail>> (*decode)(capnp::AnyPointer::Reader body, WireReader& reader);
 };
 
-/// Builds and sends envelopes. One per process: keeps the scratch segment that small messages fit
-/// in.
+/// Builds envelopes. One for a process's links: it keeps the scratch segment that small messages
+/// fit in.
 class EnvelopeEncoder {
  public:
   EnvelopeEncoder();

@@ -57,8 +57,8 @@ struct OutFrame {
   std::shared_ptr<const void> owner;
 };
 
-/// A received message. Valid during Events::received; keep() makes a frame outlive it. One with
-/// more frames than any message of ours has (64) comes without any.
+/// A received message. Valid during Events::received; keep() makes a frame outlive it. frames() is
+/// 0 where it had more than 64, which no message of ours has: such a one can be refused, not read.
 class InMessage {
  public:
   virtual std::size_t frames() const = 0;
