@@ -23,7 +23,7 @@ ClusterFile two_hosts() {
   file.hosts[1].address = "10.0.0.2";
   file.hosts[1].bind = "10.0.0.3";
   file.hosts[1].ssh = "me@b";
-  file.hosts[1].work = "~/work";
+  file.hosts[1].work = "~/sterna-work";
   file.hosts[1].env = {{"A", "1"}, {"B", "x y"}};
   return file;
 }
@@ -73,7 +73,7 @@ TEST(HostPlan, OfOneMachineMayGoWithoutTcp) {
 TEST(HostPlan, KeepsLogsOfOtherMachinesInTheRunsFolderThere) {
   const ClusterOptions options = options_of(two_hosts());
   EXPECT_EQ(options.hosts[0].log_directory, "runs/x/logs");
-  EXPECT_EQ(options.hosts[1].log_directory, "~/work/runs/x-1");
+  EXPECT_EQ(options.hosts[1].log_directory, "~/sterna-work/runs/x-1");
 }
 
 TEST(HostPlan, GivesEachHostItsVariables) {
