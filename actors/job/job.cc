@@ -17,14 +17,11 @@ Section<JobSection> sent_job_section() {
   return section;
 }
 
-/// Calls visit(keys, values) for each section of `job`, in the order of the wire.
+/// Calls visit(keys, values) for all sections of `job`, in the order of the wire.
 template <class Job, class Visit>
-void for_each_section(Job& job, Visit visit) {
+void for_all_sections(Job& job, Visit visit) {
   visit(sent_job_section(), job.section());
-  visit(data_section(), job.data);
-  visit(optimizer_section(), job.optimizer);
-  visit(gradient_section(), job.gradient);
-  visit(evaluation_section(), job.evaluation);
+  for_each_section(job, visit);
   visit(deadlines_section(), job.deadlines);
 }
 
@@ -54,7 +51,7 @@ Result<void> validate(const JobConfig& job) {
 
 void JobConfig::encode(Wire::Builder wire, WireWriter&) const {
   std::string sections;
-  for_each_section(*this, [&]<class S>(const Section<S>& keys, const S& values) {
+  for_all_sections(*this, [&]<class S>(const Section<S>& keys, const S& values) {
     append_section(sections, keys, values);
   });
   wire.setSections(sections);
@@ -69,7 +66,7 @@ Result<JobConfig> JobConfig::decode(Wire::Reader wire, WireReader&) {
   const auto sections = wire.getSections();
   SectionReader reader({sections.begin(), sections.size()});
   Result<void> read;
-  for_each_section(job, [&]<class S>(const Section<S>& keys, S& values) {
+  for_all_sections(job, [&]<class S>(const Section<S>& keys, S& values) {
     if (read) read = reader.read(keys, values);
   });
   STERNA_TRY(read);

@@ -11,13 +11,10 @@
 
 namespace sterna::actors {
 
-/// The sections of the cluster file, and what follows from the rest of it.
-struct JobConfig : JobSection {
+/// The sections of the cluster file, the data as found (its folder, and never "any") and the codecs
+/// chosen (never "auto"), and what follows from the rest of the file.
+struct JobConfig : JobSection, JobSections {
   using Wire = schema::JobConfig;
-  DataSection data;  ///< as found: its folder, and never "any"
-  OptimizerSection optimizer;
-  GradientSection gradient;  ///< the codecs chosen, never "auto"
-  EvaluationSection evaluation;
   DeadlinesSection deadlines;
   std::uint64_t first_step = 0;  ///< and the version that the parameters start at
   std::uint32_t ranks = 1;       ///< of the whole job

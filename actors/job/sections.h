@@ -112,6 +112,24 @@ Section<GradientSection> gradient_section();
 Section<EvaluationSection> evaluation_section();
 Section<DeadlinesSection> deadlines_section();
 
+/// What a file says of training beside [job], and what a job is made of.
+struct JobSections {
+  DataSection data;
+  OptimizerSection optimizer;
+  GradientSection gradient;
+  EvaluationSection evaluation;
+  bool operator==(const JobSections&) const = default;
+};
+
+/// Calls visit(keys, values) for each of them, in the order of files and of the wire.
+template <class Sections, class Visit>
+void for_each_section(Sections& sections, Visit&& visit) {
+  visit(data_section(), sections.data);
+  visit(optimizer_section(), sections.optimizer);
+  visit(gradient_section(), sections.gradient);
+  visit(evaluation_section(), sections.evaluation);
+}
+
 /// What is wrong between the keys of [optimizer], if anything; "optimizer.schedule" is to change.
 Complaint mismatch(const OptimizerSection& optimizer);
 

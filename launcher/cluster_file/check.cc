@@ -29,10 +29,7 @@ class Finisher {
     file_.program = draft_.program;
     file_.tables = draft_.actors;
     file_.job = draft_.job;
-    file_.data = draft_.data;
-    file_.optimizer = draft_.optimizer;
-    file_.gradient = draft_.gradient;
-    file_.evaluation = draft_.evaluation;
+    static_cast<actors::JobSections&>(file_) = draft_;
     file_.deadlines = draft_.deadlines;
     if (file_.cluster.name.empty()) file_.cluster.name = default_name;
     check_required();
@@ -75,13 +72,14 @@ class Finisher {
       }
     });
     if (trains()) return;
-    for (const std::string_view section : {keys.job.name, keys.data.name, keys.optimizer.name,
-                                           keys.gradient.name, keys.evaluation.name}) {
-      if (!draft_.has(section)) continue;
-      problems_.add(
-          draft_.where(section),
-          fmt::format("[{}] is for the training roles, and no actor has one; remove it", section));
-    }
+    const auto is_for_training = [&](const auto& section, const auto&) {
+      if (!draft_.has(section.name)) return;
+      problems_.add(draft_.where(section.name),
+                    fmt::format("[{}] is for the training roles, and no actor has one; remove it",
+                                section.name));
+    };
+    is_for_training(keys.job, draft_.job);
+    actors::for_each_section(draft_, is_for_training);
   }
 
   void plan_head() {

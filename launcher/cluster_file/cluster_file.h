@@ -118,7 +118,7 @@ using actors::JobSection;
 using actors::OptimizerSection;
 
 /// A whole cluster file, valid and complete.
-struct ClusterFile {
+struct ClusterFile : actors::JobSections {
   std::int64_t format = 1;
   ClusterSection cluster;
   ProgramSection program;
@@ -126,10 +126,6 @@ struct ClusterFile {
   std::vector<ActorSection> tables;  ///< [[actor]] as written; `actors` is made from them
   std::vector<ActorPlan> actors;
   JobSection job;
-  DataSection data;
-  OptimizerSection optimizer;
-  GradientSection gradient;
-  EvaluationSection evaluation;
   DeadlinesSection deadlines;
 
   /// Whether its actors train ([job] and what belongs to it count), or are a program's own types.

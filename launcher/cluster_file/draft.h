@@ -39,17 +39,13 @@ class Problems {
 };
 
 /// The keys of a cluster file as written, lists unexpanded.
-struct Draft {
+struct Draft : actors::JobSections {
   RootSection root;
   std::vector<HostSection> hosts;
   std::vector<ActorSection> actors;
   ClusterSection cluster;
   ProgramSection program;
   JobSection job;
-  DataSection data;
-  OptimizerSection optimizer;
-  GradientSection gradient;
-  EvaluationSection evaluation;
   DeadlinesSection deadlines;
   std::map<std::string, Where, std::less<>> given;  ///< by path: "job.steps", "actor.0.count"
 

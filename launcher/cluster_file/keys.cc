@@ -136,17 +136,8 @@ Section<ActorSection> actor_section() {
 }  // namespace
 
 ClusterKeys cluster_keys() {
-  return {root_keys(),
-          cluster_section(),
-          program_section(),
-          host_section(),
-          actor_section(),
-          actors::job_section(),
-          actors::data_section(),
-          actors::optimizer_section(),
-          actors::gradient_section(),
-          actors::evaluation_section(),
-          actors::deadlines_section()};
+  return {root_keys(),     cluster_section(),     program_section(),          host_section(),
+          actor_section(), actors::job_section(), actors::deadlines_section()};
 }
 
 }  // namespace sterna::launcher

@@ -17,7 +17,7 @@ struct RootSection {
   std::int64_t format = 0;
 };
 
-/// All sections, in the order of the resolved file.
+/// All sections, in the order of the resolved file; those of actors::JobSections are only visited.
 struct ClusterKeys {
   Section<RootSection> root;
   Section<ClusterSection> cluster;
@@ -25,10 +25,6 @@ struct ClusterKeys {
   Section<HostSection> host;
   Section<ActorSection> actor;
   Section<JobSection> job;
-  Section<DataSection> data;
-  Section<OptimizerSection> optimizer;
-  Section<GradientSection> gradient;
-  Section<EvaluationSection> evaluation;
   Section<DeadlinesSection> deadlines;
 
   template <class Visitor>
@@ -39,10 +35,8 @@ struct ClusterKeys {
     visit(host);
     visit(actor);
     visit(job);
-    visit(data);
-    visit(optimizer);
-    visit(gradient);
-    visit(evaluation);
+    const actors::JobSections initial;
+    actors::for_each_section(initial, [&](const auto& section, const auto&) { visit(section); });
     visit(deadlines);
   }
 };

@@ -144,15 +144,18 @@ class Reader {
   /// Calls visit(keys, target) for the single (not repeated) section of this name.
   template <class Visitor>
   bool with_section(std::string_view name, Visitor&& visit) {
+    bool known = false;
     const auto on = [&](const auto& keys, auto& target) {
-      if (keys.name != name) return false;
+      if (keys.name != name) return;
       visit(keys, target);
-      return true;
+      known = true;
     };
-    return on(keys_.cluster, draft_.cluster) || on(keys_.program, draft_.program) ||
-           on(keys_.job, draft_.job) || on(keys_.data, draft_.data) ||
-           on(keys_.optimizer, draft_.optimizer) || on(keys_.gradient, draft_.gradient) ||
-           on(keys_.evaluation, draft_.evaluation) || on(keys_.deadlines, draft_.deadlines);
+    on(keys_.cluster, draft_.cluster);
+    on(keys_.program, draft_.program);
+    on(keys_.job, draft_.job);
+    actors::for_each_section(draft_, on);
+    on(keys_.deadlines, draft_.deadlines);
+    return known;
   }
 
   void read_table(const Value::Entry& entry) {

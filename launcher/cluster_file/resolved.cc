@@ -46,10 +46,8 @@ std::string resolved(const ClusterFile& file) {
   }
   if (file.trains()) {
     append(out, keys.job, file.job);
-    append(out, keys.data, file.data);
-    append(out, keys.optimizer, file.optimizer);
-    append(out, keys.gradient, file.gradient);
-    append(out, keys.evaluation, file.evaluation);
+    actors::for_each_section(
+        file, [&](const auto& section, const auto& values) { append(out, section, values); });
   }
   append(out, keys.deadlines, file.deadlines);
   return out;

@@ -36,14 +36,12 @@ bool counts_epochs(const ClusterFile& file) {
 Result<actors::JobConfig> job_of(const ClusterFile& file, const input::DataLocation& data) {
   actors::JobConfig job;
   job.section() = file.job;
+  static_cast<actors::JobSections&>(job) = file;
   job.data = {data.name, data.folder().string()};
-  job.optimizer = file.optimizer;
-  job.gradient = file.gradient;
   // Until it is chosen.
   if (job.gradient.codec == actors::kAutoCodec) {
     job.gradient.codec = actors::codec_of(actors::Codec::FP32).name;
   }
-  job.evaluation = file.evaluation;
   job.deadlines = file.deadlines;
   job.ranks = static_cast<std::uint32_t>(file.ranks());
   job.shards = static_cast<std::uint32_t>(file.shards());
