@@ -5,12 +5,18 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "actors/schemes/schemes.h"
+// The schemes that there are: each is defined in a file of this room.
+#define STERNA_SCHEMES(line) line(sync_scheme)
 
 namespace sterna::actors {
+
+#define STERNA_DECLARE(make) Scheme make();
+#define STERNA_NAME(make) make,
+STERNA_SCHEMES(STERNA_DECLARE)
+
 namespace {
 
-constexpr std::array kMakers = {sync_scheme};
+constexpr std::array kMakers = {STERNA_SCHEMES(STERNA_NAME)};
 
 }  // namespace
 

@@ -3,7 +3,7 @@
 // algorithm 1).
 #include <fmt/format.h>
 
-#include "actors/schemes/schemes.h"
+#include "actors/schemes/scheme.h"
 
 namespace sterna::actors {
 namespace {
