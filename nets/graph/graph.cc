@@ -20,7 +20,7 @@ Activation& Graph::output(Shape shape, Layout layout) {
 }
 
 Activation& Graph::output_over(Activation& x) {
-  Activation& y = activations_.emplace_back(x);
+  Activation& y = activations_.emplace_back(&x);
   const bool alone = std::count_if(readings_.begin(), readings_.end(),
                                    [&](const Reading& one) { return &one.x_ == &x; }) == 1;
   if (alone) {

@@ -18,7 +18,7 @@ class Activation {
  public:
   Activation(Tensor value, Tensor gradient)
       : value_(std::move(value)), gradient_(std::move(gradient)) {}
-  explicit Activation(Activation& under) : Activation(Tensor({0}), Tensor({0})) { under_ = &under; }
+  explicit Activation(Activation* under) : Activation(Tensor({0}), Tensor({0})) { under_ = under; }
 
   Tensor& value() { return under_ != nullptr ? under_->value() : value_; }
   /// Empty at the net's input, where nobody asks for it.
