@@ -1,10 +1,14 @@
 #include "launcher/commands/command.h"
 
 // A word for each command: its file defines NAME_command(). In the order of the help.
-#define STERNA_COMMANDS(EACH)                                                               \
-  EACH(run)                                                                                 \
-  EACH(up) EACH(status) EACH(watch) EACH(down) EACH(list) EACH(logs) EACH(join) EACH(check) \
-      EACH(doctor) EACH(data) EACH(bench) EACH(test) EACH(help)
+#define STERNA_COMMANDS(EACH) \
+  EACH(run)                   \
+  EACH(up)                    \
+  EACH(status)                \
+  EACH(watch)                 \
+  EACH(down)                  \
+  EACH(list)                  \
+  EACH(logs) EACH(join) EACH(check) EACH(doctor) EACH(data) EACH(bench) EACH(test) EACH(help)
 
 namespace sterna::launcher {
 
