@@ -269,9 +269,9 @@ class Finisher {
           table.role.empty() ? "types of the program" : fmt::format("the role \"{}\"", table.role);
       complain(owner.own_key,
                owner.role == Role::kNone
-                   ? fmt::format("\"actor.{}\" is for {}s; {} takes what it needs from [job] and "
-                                 "the tables after it",
-                                 owner.own_key, owner.words, role)
+                   ? fmt::format("\"actor.{}\" is for types of the program; {} takes what it needs "
+                                 "from [job] and the tables after it",
+                                 owner.own_key, role)
                    : fmt::format("\"actor.{}\" is for {}s, not for {}", owner.own_key, owner.words,
                                  role));
     }

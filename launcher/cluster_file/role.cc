@@ -6,7 +6,7 @@ namespace sterna::launcher {
 namespace {
 
 constexpr std::array kRoles = {
-    RoleFacts{Role::kNone, "", "", "type of the program", "", "args"},
+    RoleFacts{Role::kNone, "", "", "type", "", "args"},
     RoleFacts{Role::kParameterServer, "parameter_server", "server", "parameter server",
               "keeps the parameters"},
     RoleFacts{Role::kWorker, "worker", "worker", "worker", "computes gradients", "ranks"},

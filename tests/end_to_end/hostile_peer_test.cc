@@ -42,6 +42,8 @@ Registry test_registry() {
 /// A parameter server for one worker, who never comes.
 actors::ServerArgs server_args() {
   actors::ServerArgs args;
+  args.job.net = "lenet";
+  args.job.steps = 1;
   args.workers = {{"worker-0", 0, 1}};
   return args;
 }

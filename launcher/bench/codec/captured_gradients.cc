@@ -26,6 +26,9 @@ Result<std::vector<std::vector<float>>> capture_lenet_gradients(std::uint64_t st
   STERNA_ASSIGN(const BenchData found, find_bench_data(progress));
   const input::Dataset& data = found.train;
   actors::JobConfig job;
+  job.net = "lenet";
+  job.optimizer.name = "gd";
+  job.optimizer.weight_decay = 0;
   job.steps = steps + 1;
   job.batch = kBatch;
   job.ranks = 1;

@@ -15,6 +15,8 @@ class InputReaderTest : public test::SimFixture {
     data =
         std::filesystem::path(testing::TempDir()) / ("sterna-reader-" + std::to_string(::getpid()));
     write_small_dataset(data, 20, 5);
+    args.job.net = "lenet";
+    args.job.data.name = "mnist";
     args.job.data.dir = data.string();
     args.job.first_step = 2;
     args.job.steps = 5;

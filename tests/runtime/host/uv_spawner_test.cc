@@ -23,6 +23,7 @@ using testing::HasSubstr;
 class Spawning : public testing::Test {
  protected:
   Spawning() {
+    std::signal(SIGPIPE, SIG_IGN);  // as RealMachine does: a child may end before it was told
     child.identity = {"worker-0", 1};
     child.run = 0xff;
     child.log_directory = folder.path();
