@@ -25,6 +25,7 @@ class LinkReceiving : public LinkFixture {
     a->links->admit(stranger.peer.contact);
     stranger.peer.transport.admit(a->contact);
   }
+  ~LinkReceiving() noexcept override = default;
   void open() {
     stranger.dial(*a, stranger.hello());
     pass(1ms);

@@ -33,7 +33,7 @@ class Linked final : private Links::Owner, private Loop::Source {
         [this](std::string_view line) { log.emplace_back(line); }, std::move(options));
     loop_.add(*this);
   }
-  ~Linked() override { loop_.remove(*this); }
+  ~Linked() noexcept override { loop_.remove(*this); }
 
   /// Tells `to`'s actor 5 to add `amount`.
   Result<void> tell(ProcessId to, std::int64_t amount) {
