@@ -19,6 +19,7 @@ constexpr Entry kBackends[] = {{"onednn", OneDnnBackend::make}};
 
 std::vector<std::string_view> backend_names() {
   std::vector<std::string_view> names;
+  names.reserve(std::size(kBackends));
   for (const Entry& entry : kBackends) names.emplace_back(entry.name);
   return names;
 }

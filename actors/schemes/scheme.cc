@@ -22,6 +22,7 @@ constexpr std::array kMakers = {STERNA_SCHEMES(STERNA_NAME)};
 
 std::vector<std::string_view> scheme_names() {
   std::vector<std::string_view> names;
+  names.reserve(kMakers.size());
   for (const auto& make : kMakers) names.push_back(make().name);
   return names;
 }

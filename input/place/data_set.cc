@@ -29,6 +29,7 @@ constexpr std::array<DataSet, 2> kDataSets{{
 
 std::vector<std::string_view> data_set_names() {
   std::vector<std::string_view> names;
+  names.reserve(kDataSets.size());
   for (const DataSet& set : kDataSets) names.push_back(set.name);
   return names;
 }

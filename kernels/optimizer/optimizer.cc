@@ -97,8 +97,10 @@ class Stepper {
 }  // namespace
 
 std::vector<std::string_view> optimizer_names() {
+  const std::vector<Optimizer> all = optimizers();
   std::vector<std::string_view> names;
-  for (const Optimizer& optimizer : optimizers()) names.push_back(optimizer.name);
+  names.reserve(all.size());
+  for (const Optimizer& optimizer : all) names.push_back(optimizer.name);
   return names;
 }
 

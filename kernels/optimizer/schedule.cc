@@ -15,8 +15,10 @@ STERNA_SCHEDULES(STERNA_DECLARE)
 std::vector<Schedule> schedules() { return {STERNA_SCHEDULES(STERNA_CALL)}; }
 
 std::vector<std::string_view> schedule_names() {
+  const std::vector<Schedule> all = schedules();
   std::vector<std::string_view> names;
-  for (const Schedule& schedule : schedules()) names.push_back(schedule.name);
+  names.reserve(all.size());
+  for (const Schedule& schedule : all) names.push_back(schedule.name);
   return names;
 }
 

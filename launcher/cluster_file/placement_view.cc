@@ -105,7 +105,8 @@ std::string summary(const ClusterFile& file) {
     return fmt::format("{}, {} with {}, {}{}, {}; {} of {}", have(Role::kParameterServer),
                        have(Role::kWorker), counted(file.ranks(), "rank"), have(Role::kInputReader),
                        shards > 0 ? " with " + counted(shards, "shard") : "",
-                       have(Role::kEvaluator), counted(file.job.steps, "step"), file.job.net);
+                       have(Role::kEvaluator),
+                       counted(static_cast<std::int64_t>(file.job.steps), "step"), file.job.net);
   }
   std::vector<std::pair<std::string, std::int64_t>> types;
   for (const ActorPlan& actor : file.actors) {

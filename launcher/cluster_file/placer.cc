@@ -23,6 +23,7 @@ bool PlacerTraits::reached_by_ssh(const HostSection& host) const {
 
 std::vector<std::string_view> placer_names() {
   std::vector<std::string_view> names;
+  names.reserve(kPlacers.size());
   for (const PlacerTraits& placer : kPlacers) names.push_back(placer.name);
   return names;
 }

@@ -34,6 +34,7 @@ const ZooNet* find_net(std::string_view name) {
 
 std::vector<std::string_view> net_names() {
   std::vector<std::string_view> names;
+  names.reserve(std::size(kNets));
   for (const ZooNet* net : kNets) names.emplace_back(net->name);
   return names;
 }
