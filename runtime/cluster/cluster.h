@@ -159,7 +159,6 @@ class Cluster {
   const ClusterOptions& options() const { return options_; }
 
  private:
-  friend class LauncherActor;
   Result<Bootstrap> bootstrap_of_launcher();
   Result<void> start_coordinator(const Contact& launcher);
   Result<void> start_nodes();

@@ -121,10 +121,4 @@ inline const MessageType kMessageType{
 template <Message M>
 MessageMail<M>::MessageMail(M m) : Mail(&kMessageType<M>, lane_of<M>()), message(std::move(m)) {}
 
-/// True for values the schema knows: unknown enum values are errors.
-template <class E>
-constexpr bool known_enum(E value, E last) {
-  return static_cast<std::uint16_t>(value) <= static_cast<std::uint16_t>(last);
-}
-
 }  // namespace sterna
