@@ -45,7 +45,6 @@ bool makes_trits(std::string_view name) {
 std::vector<std::string_view> codec_names() {
   std::vector<std::string_view> names;
   names.reserve(kMakers.size());
-  names.reserve(kMakers.size());
   for (const auto& make : kMakers) names.push_back(make().name);
   return names;
 }

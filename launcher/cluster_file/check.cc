@@ -19,6 +19,16 @@ namespace {
 /// Ranks are 16 bits in the counter words of the ternary codec's random numbers.
 constexpr std::int64_t kMaxRanks = 65536;
 
+/// "a" or "b".
+std::string codecs_of_trits() {
+  std::string names;
+  for (const std::string_view name : actors::codec_names()) {
+    if (actors::makes_trits(name))
+      names.append(names.empty() ? "\"" : " or \"").append(name).append("\"");
+  }
+  return names;
+}
+
 class Finisher {
  public:
   Finisher(const Draft& draft, Problems& problems) : draft_(draft), problems_(problems) {}
@@ -171,7 +181,7 @@ class Finisher {
           fmt::format("\"gradient.down\" = \"average\" sends sums of trits: {} must be {}", key,
                       value));
     };
-    if (!trits) needs("\"gradient.codec\"", "\"ternary\" or \"ternary_entropy\"");
+    if (!trits) needs("\"gradient.codec\"", codecs_of_trits());
     if (gradient.scaler == actors::ScalerRule::own)
       needs("\"gradient.scaler\"", "\"shared\" or \"last_step\"");
   }
@@ -198,9 +208,8 @@ class Finisher {
     }
     const bool trits = std::any_of(allow.begin(), allow.end(), actors::makes_trits);
     if (gradient.codec == actors::kAutoCodec && gradient.down == actors::Down::average && !trits) {
-      wrong(
-          "with \"gradient.down\" = \"average\", which sends sums of trits, it needs "
-          "\"ternary\" or \"ternary_entropy\"");
+      wrong("with \"gradient.down\" = \"average\", which sends sums of trits, it needs " +
+            codecs_of_trits());
     }
   }
 

@@ -25,7 +25,8 @@ const ZooNet* const kForMeasuring[] = {STERNA_NETS_FOR_MEASURING(STERNA_ADDRESS)
 }  // namespace
 
 const ZooNet* find_net(std::string_view name) {
-  for (const std::span<const ZooNet* const> nets : {std::span(kNets), std::span(kForMeasuring)}) {
+  using Nets = std::span<const ZooNet* const>;
+  for (const Nets nets : {Nets(kNets), Nets(kForMeasuring)}) {
     for (const ZooNet* net : nets)
       if (net->name == name) return net;
   }

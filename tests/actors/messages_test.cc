@@ -68,14 +68,14 @@ class Values {
     job.optimizer.numbers["epsilon"] = 1e-8 + real();
     job.optimizer.weight_decay = real();
     job.optimizer.decay_at = DecayAt(below(2));
-    job.gradient.codec = codec_names()[below(4)];
+    job.gradient.codec = codec_names()[below(codec_names().size())];
     job.gradient.clip = real();
     job.gradient.min_size = 1 + u64() / 2;
     job.gradient.logits = below(2) == 1;
     job.gradient.scaler = ScalerRule(below(3));
     job.gradient.check_every = 1 + below(1000);
     for (std::uint64_t i = below(3); i > 0; --i) {
-      job.gradient.tensors[text()] = codec_names()[below(4)];
+      job.gradient.tensors[text()] = codec_names()[below(codec_names().size())];
     }
     job.gradient.clip_norm = real();
     job.gradient.floating_grad_epoch = u64() / 2;

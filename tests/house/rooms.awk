@@ -13,8 +13,8 @@ function names(from_folder, room) { return from_folder "/" (room == "" ? "(roof)
 function read_includes(file, folder_of_file, room, line, at, header, target) {
   while ((getline line < file) > 0) {
     ++at
-    if (line !~ /^[ \t]*#[ \t]*include[ \t]*"/ && line !~ /import "\//) continue
-    match(line, /"[^"]*"/)
+    if (line !~ /^[ \t]*#[ \t]*include[ \t]*["<]/ && line !~ /import "\//) continue
+    match(line, /["<][^">]*[">]/)
     header = substr(line, RSTART + 1, RLENGTH - 2)
     sub(/^\//, "", header)
     target = room_of(header)
