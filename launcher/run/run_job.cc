@@ -35,7 +35,7 @@ RunRecord blank_record(const JobOptions& options) {
   status.config = file.cluster.name;
   status.run_directory = options.run_directory;
   status.phase = "starting";
-  status.steps = file.job.steps;
+  status.steps = static_cast<std::int64_t>(file.job.steps);
   for (const ActorPlan& actor : file.actors) {
     status.actors.push_back({actor.name, std::string(facts_of(actor.role).name), "starting"});
   }

@@ -16,6 +16,7 @@ namespace {
 using JobTest = SimulatedJob;
 
 TEST_F(JobTest, TwoWorkersTrainAsOnePlainLoopWouldAndTheLossFalls) {
+  train_lenet();
   const std::string hash = hash_of({.workers = 2});
   EXPECT_EQ(hash, sequential_oracle(job));
   ASSERT_FALSE(record.progress.empty());
@@ -166,6 +167,7 @@ TEST_F(JobTest, AverageDownTakesAsManyPlanesAsTheSumsNeed) {
 }
 
 TEST_F(JobTest, OneFlippedBitStopsTheRunNamingRankStepAndTensor) {
+  train_lenet();
   job.gradient.scaler = ScalerRule::shared;
   job.gradient.down = Down::average;
   job.gradient.check_every = 5;
@@ -209,7 +211,7 @@ TEST_F(JobTest, TernaryDownIsTheSameForAllWhoStepFromIt) {
 
 TEST_F(JobTest, TensorsMayHaveCodecsOfTheirOwnAndParametersComeRounded) {
   job.steps = 8;
-  job.gradient.tensors = {{"conv1/weights", "none"}, {"fc3/weights", "bf16"}};
+  job.gradient.tensors = {{"fc1/weights", "none"}, {"fc2/weights", "bf16"}};
   const std::string hash = hash_of({.workers = 2});
   EXPECT_EQ(hash_of({.servers = 3, .workers = 1, .ranks_per_worker = 2}), hash);
   job.gradient.tensors.clear();
@@ -289,8 +291,7 @@ TEST_F(JobTest, AdamTrainsTheSameWay) {
 
 TEST_F(JobTest, AnotherNetTrainsTheSameWay) {
   job.steps = 8;
-  job.net = "mlp";
-  job.hidden = {64, 32};
+  train_lenet();
   const std::string hash = hash_of({.workers = 2});
   EXPECT_EQ(hash, sequential_oracle(job));
   EXPECT_EQ(hash_of({.servers = 3, .readers = 2, .workers = 1, .ranks_per_worker = 2}), hash);
@@ -324,6 +325,7 @@ TEST_F(JobTest, WeightDecayAtTheServerIsAnotherAlgorithmAndAsReproducible) {
 }
 
 TEST_F(JobTest, EvaluatesTheSubsetOnTheWayAndEveryExampleOnceAtTheEnd) {
+  train_lenet();
   weights = job.data.dir + "/final.safetensors";
   hash_of({.workers = 2});
   ASSERT_EQ(record.evaluated.size(), 3U);
@@ -339,6 +341,7 @@ TEST_F(JobTest, EvaluatesTheSubsetOnTheWayAndEveryExampleOnceAtTheEnd) {
 }
 
 TEST_F(JobTest, CountsTwoBitsForEachTernarizedElement) {
+  train_lenet();
   job.steps = 8;
   hash_of({.servers = 2, .workers = 2});
   for (const WorkerDone& done : record.done) {
@@ -370,6 +373,7 @@ TEST_F(JobTest, CountsTwoBitsForEachTernarizedElement) {
 }
 
 TEST_F(JobTest, CountsWhatIsLargerThanTheLastStepsScaler) {
+  train_lenet();
   job.steps = 8;
   job.gradient.scaler = ScalerRule::last_step;
   hash_of({.workers = 2});

@@ -93,7 +93,8 @@ SimulatedJob::SimulatedJob() {
   data_ = std::filesystem::path(::testing::TempDir()) /
           (std::string("sterna-job-") + test->name() + "-" + std::to_string(::getpid()));
   write_small_dataset(data_, 200, 60);
-  job.net = "lenet";
+  job.net = "mlp";  // in many shapes: one tensor of three chunks, others of a few bytes
+  job.hidden = {200, 50};
   job.steps = 30;
   job.batch = 4;
   job.seed = 11;

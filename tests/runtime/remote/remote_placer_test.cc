@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <optional>
@@ -21,6 +22,7 @@ using testing::HasSubstr;
 class Placing : public testing::Test {
  protected:
   Placing() {
+    std::signal(SIGPIPE, SIG_IGN);  // as RealMachine does: a node may end before it was told
     node.kind = ProcessKind::NODE;
     node.identity = {"node-b", 1};
     node.host = "b";
