@@ -1,6 +1,13 @@
 # sterna_test(NAME SOURCES ... LINKS ... [LABELS ...]): a GoogleTest program whose cases are ctest's.
 include(GoogleTest)
 
+# GoogleTest and what of the standard library nearly every test includes, parsed once.
+file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/precompiled.cc CONTENT "int main() {}\n")
+add_executable(sterna_precompiled EXCLUDE_FROM_ALL ${CMAKE_BINARY_DIR}/precompiled.cc)
+target_precompile_headers(sterna_precompiled PRIVATE
+  <gmock/gmock.h> <gtest/gtest.h> <chrono> <filesystem> <functional> <memory> <string> <vector>)
+target_link_libraries(sterna_precompiled PRIVATE sterna_flags GTest::gtest GTest::gmock)
+
 function(sterna_test name)
   cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;LINKS;LABELS" ${ARGN})
   if(NOT ARG_LABELS)
@@ -10,6 +17,12 @@ function(sterna_test name)
     set(ARG_TIMEOUT 120)
   endif()
   add_executable(${name} ${ARG_SOURCES})
+  target_precompile_headers(${name} REUSE_FROM sterna_precompiled)
+  if(CCACHE)
+    # As sloppy as it asks to be where headers are precompiled, or it would not keep what it compiles.
+    set_target_properties(${name} PROPERTIES CXX_COMPILER_LAUNCHER
+      "${CMAKE_COMMAND};-E;env;CCACHE_SLOPPINESS=pch_defines,time_macros;${CCACHE}")
+  endif()
   target_link_libraries(${name} PRIVATE ${ARG_LINKS} sterna_flags GTest::gtest GTest::gmock
                                         GTest::gtest_main)
   sterna_include_root(tests_root tests)
