@@ -1,13 +1,6 @@
 # sterna_test(NAME SOURCES ... LINKS ... [LABELS ...]): a GoogleTest program whose cases are ctest's.
 include(GoogleTest)
 
-# GoogleTest and what of the standard library nearly every test includes, parsed once.
-file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/precompiled.cc CONTENT "int main() {}\n")
-add_executable(sterna_precompiled EXCLUDE_FROM_ALL ${CMAKE_BINARY_DIR}/precompiled.cc)
-target_precompile_headers(sterna_precompiled PRIVATE
-  <gmock/gmock.h> <gtest/gtest.h> <chrono> <filesystem> <functional> <memory> <string> <vector>)
-target_link_libraries(sterna_precompiled PRIVATE sterna_flags GTest::gtest GTest::gmock)
-
 function(sterna_test name)
   cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;LINKS;LABELS" ${ARGN})
   if(NOT ARG_LABELS)

@@ -4,8 +4,10 @@
 
 #include <cmath>
 #include <memory>
+#include <set>
 #include <string_view>
 
+#include "kernels/optimizer/schedule.h"
 #include "packets.h"
 
 namespace sterna::kernels {
@@ -188,10 +190,27 @@ TEST(Update, AgreesWithTheFormulasInDouble) {
         ASSERT_NEAR(state.slots[1][i], v, 1e-6);
         const double rate = 0.0123 * std::sqrt(1 - std::pow(0.999, 5)) / (1 - std::pow(0.9, 5));
         change = rate * m / (std::sqrt(v) + 1e-8);
+      } else {
+        ASSERT_EQ(options.optimizer.name, "gd") << "has no formula here";
       }
       ASSERT_NEAR(state.next[i], current[i] - change, 1e-7 + 1e-5 * std::abs(change));
     }
   }
+}
+
+// Numbers are kept by their keys' names alone.
+TEST(Optimizer, AndScheduleOwnTheirKeysAndKeepNoMoreSlotsThanAStepTakes) {
+  std::set<std::string_view> keys;
+  for (const Optimizer& optimizer : optimizers()) {
+    EXPECT_LE(optimizer.slots, kMostSlots) << optimizer.name;
+    for (const NumberKey& key : optimizer.keys)
+      EXPECT_TRUE(keys.insert(key.name).second) << key.name;
+  }
+  for (const Schedule& schedule : schedules()) {
+    for (const NumberKey& key : schedule.keys)
+      EXPECT_TRUE(keys.insert(key.name).second) << key.name;
+  }
+  EXPECT_GE(keys.size(), 4U);
 }
 
 TEST(Update, IsTheAverageFollowedByTheStepBitForBit) {
