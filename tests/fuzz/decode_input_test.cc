@@ -12,7 +12,7 @@ namespace sterna::fuzz {
 namespace {
 
 /// Beyond this lies the payload of a large message, which no decoder looks at.
-constexpr std::size_t kLookedAt = 1200;
+constexpr std::size_t kLookedAt = 600;
 
 bool decodes(const std::string& input) {
   return decode_input(reinterpret_cast<const std::uint8_t*>(input.data()), input.size());
@@ -39,7 +39,7 @@ TEST(DecodeInput, OneWrongByteNeverHurts) {
   for (std::string input : seeds()) {
     for (std::size_t at = 0; at < std::min(input.size(), kLookedAt); ++at) {
       const char right = input[at];
-      for (const int flip : {0x01, 0x02, 0x04, 0x08, 0x10, 0x20, 0x40, 0x80, 0xff}) {
+      for (const int flip : {0x01, 0x08, 0x40, 0x80, 0xff}) {
         input[at] = static_cast<char>(right ^ flip);
         refused += decodes(input) ? 0 : 1;
         ++tried;
