@@ -24,8 +24,6 @@ endif()
 macro(sterna_compiled_fast)
   if(STERNA_SANITIZE)
     add_compile_options(-O0) # half of clang 14's time
-  elseif(CMAKE_BUILD_TYPE STREQUAL "Release")
-    add_compile_options(-O1)
   endif()
 endmacro()
 

@@ -10,8 +10,10 @@ function(sterna_test name)
     set(ARG_TIMEOUT 120)
   endif()
   add_executable(${name} ${ARG_SOURCES})
-  target_precompile_headers(${name} REUSE_FROM sterna_precompiled)
-  if(CCACHE)
+  if(STERNA_SANITIZE)
+    target_precompile_headers(${name} REUSE_FROM sterna_precompiled)
+  endif()
+  if(STERNA_SANITIZE AND CCACHE)
     # As sloppy as it asks to be where headers are precompiled, or it would not keep what it compiles.
     set_target_properties(${name} PROPERTIES CXX_COMPILER_LAUNCHER
       "${CMAKE_COMMAND};-E;env;CCACHE_SLOPPINESS=pch_defines,time_macros;${CCACHE}")
