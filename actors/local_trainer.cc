@@ -22,39 +22,39 @@ Result<LocalTrainer> LocalTrainer::make(const JobConfig& job) {
   const auto decay = static_cast<float>(job.optimizer.weight_decay);
   STERNA_ASSIGN(trainer.isa_, kernels::parse_isa(job.cpu_isa));
   STERNA_ASSIGN(trainer.rule_, UpdateRule::make(job));
-  STERNA_ASSIGN(
-      trainer.net_,
-      nets::make_net({.name = job.net,
-                      .hidden = job.hidden,
-                      .batch = job.batch,
-                      .weight_decay = server_decays ? 0.0F : decay,
-                      .backend = {.threads = static_cast<int>(job.threads), .isa = job.cpu_isa}}));
+  nets::NetOptions options = net_options(job);
+  options.weight_decay = server_decays ? 0.0F : decay;
+  STERNA_ASSIGN(trainer.net_, nets::make_net(options));
+  trainer.seed_ = job.seed;
   const auto& specs = trainer.net_->parameters();
   trainer.slots_.resize(specs.size());
   for (std::uint32_t i = 0; i < specs.size(); ++i) {
-    nets::initialize(trainer.net_->parameter(i), specs[i], job.seed, i);
-    trainer.slots_[i].assign(trainer.rule_.slots(), std::vector<float>(specs[i].count()));
+    nets::initialize(trainer.net_->parameter(i), specs[i], {.seed = job.seed, .tensor = i},
+                     trainer.isa_);
+    trainer.slots_[i] = trainer.rule_.make_slots(specs[i], specs[i].count());
   }
   return trainer;
 }
 
-Result<double> LocalTrainer::step(std::uint64_t step, std::span<const float> images,
+Result<double> LocalTrainer::step(std::uint64_t step, const nets::PixelImages& images,
                                   std::span<const std::uint16_t> labels) {
   const auto& specs = net_->parameters();
   for (std::size_t i = 0; i < specs.size(); ++i) net_->parameters_changed(i);
   Updates updates(specs.size());
-  STERNA_ASSIGN(const nets::Net::Loss loss, net_->train_step(images, labels, updates));
+  STERNA_ASSIGN(const nets::Net::Loss loss,
+                net_->train_step(images, labels, updates,
+                                 {.seed = seed_, .step = static_cast<std::uint32_t>(step)}));
   const double total = double{loss.cross_entropy} + double{loss.regularization};
   if (!std::isfinite(total)) {
     return Error{Errc::non_finite, fmt::format("step {}: the loss is {}", step, total)};
   }
-  const kernels::StepConstants constants = rule_.constants(step);
   for (std::size_t i = 0; i < specs.size(); ++i) {
     const kernels::Packet packet{.packing = kernels::Packing::fp32,
                                  .payload = std::as_bytes(updates.gradients[i])};
     const std::span<float> values = net_->parameter(i);
-    const std::vector<std::span<float>> slots(slots_[i].begin(), slots_[i].end());
-    kernels::update(std::span(&packet, 1), rule_.options(specs[i], constants),
+    std::vector<std::span<float>> slots;
+    for (const auto& slot : slots_[i]) slots.push_back(slot->as<float>());
+    kernels::update(std::span(&packet, 1), rule_.options_at(specs[i], step),
                     {.current = values, .slots = slots, .next = values}, isa_);
   }
   return total;

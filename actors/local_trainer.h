@@ -22,7 +22,7 @@ class LocalTrainer {
   nets::Net& net() { return *net_; }
   /// Forward, backward and update of step `step` (from 0); the loss, weight decay included.
   /// Errors: non_finite for the loss, invalid_argument for a batch of another shape.
-  Result<double> step(std::uint64_t step, std::span<const float> images,
+  Result<double> step(std::uint64_t step, const nets::PixelImages& images,
                       std::span<const std::uint16_t> labels);
 
  private:
@@ -30,8 +30,9 @@ class LocalTrainer {
   LocalTrainer() = default;
 
   std::unique_ptr<nets::Net> net_;
-  std::vector<std::vector<std::vector<float>>> slots_;  // by tensor: those of the optimizer
+  std::vector<std::vector<std::shared_ptr<Buffer>>> slots_;  // by tensor: those of the optimizer
   UpdateRule rule_;
+  std::uint64_t seed_ = 0;
   kernels::Isa isa_ = kernels::Isa::scalar;
 };
 

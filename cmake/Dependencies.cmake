@@ -11,6 +11,18 @@ find_package(nlohmann_json CONFIG REQUIRED)
 find_package(fmt CONFIG REQUIRED)
 find_package(ZLIB REQUIRED)
 find_package(CURL REQUIRED)
+find_package(JPEG REQUIRED)
+find_package(PNG REQUIRED)
+find_package(Protobuf REQUIRED)
+
+# Of libarchive tar's and gzip's readers alone: the shared one brings libxml2 and all of ICU into a
+# bundle, 35 MB for nothing.
+find_path(ARCHIVE_INCLUDE_DIR archive.h REQUIRED)
+find_library(ARCHIVE_LIBRARY NAMES libarchive.a archive REQUIRED)
+add_library(Archive::tar UNKNOWN IMPORTED)
+set_target_properties(Archive::tar PROPERTIES IMPORTED_LOCATION ${ARCHIVE_LIBRARY}
+                                              INTERFACE_INCLUDE_DIRECTORIES ${ARCHIVE_INCLUDE_DIR}
+                                              INTERFACE_LINK_LIBRARIES ZLIB::ZLIB)
 
 # Debian's dnnl-config.cmake asks for OpenCL's headers, which nothing here uses.
 find_path(DNNL_INCLUDE_DIR dnnl.hpp REQUIRED)

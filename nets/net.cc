@@ -6,9 +6,7 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
-#include "nets/graph/graph.h"
 #include "nets/layers/loss_head.h"
 #include "nets/make_backend.h"
 #include "nets/tensor/loss.h"
@@ -34,11 +32,10 @@ class Net::Decay final : public Completion {
  public:
   Decay(Graph& graph, float decay, GradientSink& sink)
       : graph_(graph), decay_(decay), sink_(sink) {}
-  void complete(std::size_t index) override {
-    Parameter& parameter = graph_.parameter(index);
+  void complete(Parameter& parameter) override {
     if (parameter.spec.decay && decay_ > 0)
       sum_of_squares_ += add_decay(parameter.value.values(), decay_, parameter.gradient.values());
-    sink_.gradient(index, parameter.gradient.values());
+    sink_.gradient(graph_.index_of(parameter), parameter.gradient.values());
   }
   float loss() const { return static_cast<float>(0.5 * decay_ * sum_of_squares_); }
 
@@ -50,12 +47,14 @@ class Net::Decay final : public Completion {
 };
 
 Net::Net(NetOptions options, std::unique_ptr<Backend> backend, std::unique_ptr<Graph> graph,
-         LossHead& head)
+         LossHead& head, LossHead* auxiliary)
     : options_(std::move(options)),
       backend_(std::move(backend)),
       graph_(std::move(graph)),
       input_(graph_->first()),
-      head_(head) {
+      head_(head),
+      auxiliary_(auxiliary),
+      memory_(graph_->finish()) {
   for (std::size_t i = 0; i < graph_->parameter_count(); ++i)
     specs_.push_back(graph_->parameter(i).spec);
 }
@@ -69,6 +68,8 @@ std::vector<std::size_t> Net::input_shape() const {
 
 std::size_t Net::classes() const { return head_.classes(); }
 
+std::size_t Net::trained() const { return graph_->trained_count(); }
+
 std::span<float> Net::parameter(std::size_t index) {
   return graph_->parameter(index).value.values();
 }
@@ -78,25 +79,62 @@ void Net::parameters_changed(std::size_t index) { graph_->parameter_changed(inde
 std::uint64_t Net::reorders() const { return backend_->reorders(); }
 
 Result<Net::Loss> Net::train_step(std::span<const float> images,
-                                  std::span<const std::uint16_t> labels, GradientSink& sink) {
-  STERNA_TRY(begin_step(images, labels));
+                                  std::span<const std::uint16_t> labels, GradientSink& sink,
+                                  const StepDraw& draw) {
+  STERNA_TRY(begin_step(images, labels, draw));
   STERNA_TRY(forward(specs_.size()));
   return finish_step(sink);
 }
 
-Result<void> Net::begin_step(std::span<const float> images, std::span<const std::uint16_t> labels) {
-  if (images.size() != input_.value().size() || labels.size() != options_.batch)
+Result<Net::Loss> Net::train_step(const PixelImages& images, std::span<const std::uint16_t> labels,
+                                  GradientSink& sink, const StepDraw& draw) {
+  STERNA_TRY(begin_step(images, labels, draw));
+  STERNA_TRY(forward(specs_.size()));
+  return finish_step(sink);
+}
+
+Result<void> Net::check_step(std::size_t values, std::span<const std::uint16_t> labels) const {
+  if (!options_.trains)
+    return Error{Errc::invalid_argument, "a training step of a net that was made for inference"};
+  if (values != input_.value().size() || labels.size() != options_.batch)
     return Error{Errc::invalid_argument,
-                 fmt::format("a batch of {} values and {} labels; this net takes {} and {}",
-                             images.size(), labels.size(), input_.value().size(), options_.batch)};
+                 fmt::format("a batch of {} values and {} labels; this net takes {} and {}", values,
+                             labels.size(), input_.value().size(), options_.batch)};
   for (std::size_t i = 0; i < labels.size(); ++i)
     if (labels[i] >= classes())
       return Error{Errc::invalid_argument,
                    fmt::format("label {} of image {} of the batch is no class; there are {}",
                                labels[i], i, classes())};
-  std::copy(images.begin(), images.end(), input_.value().data());
+  return {};
+}
+
+Result<void> Net::check_levels(const PixelImages& images, std::size_t count) const {
+  const std::size_t levels = 2 * input_.shape()[1] * count;
+  if (images.levels.size() == levels) return {};
+  return Error{Errc::invalid_argument, fmt::format("{} levels for {} images; this net takes {}",
+                                                   images.levels.size(), count, levels)};
+}
+
+void Net::begin(std::span<const std::uint16_t> labels, const StepDraw& draw) {
   head_.set_labels(labels);
-  graph_->restart(Mode::training);
+  if (auxiliary_ != nullptr) auxiliary_->set_labels(labels);
+  graph_->restart({Mode::training, draw});
+}
+
+Result<void> Net::begin_step(std::span<const float> images, std::span<const std::uint16_t> labels,
+                             const StepDraw& draw) {
+  STERNA_TRY(check_step(images.size(), labels));
+  std::copy(images.begin(), images.end(), input_.value().data());
+  begin(labels, draw);
+  return {};
+}
+
+Result<void> Net::begin_step(const PixelImages& images, std::span<const std::uint16_t> labels,
+                             const StepDraw& draw) {
+  STERNA_TRY(check_step(images.pixels.size(), labels));
+  STERNA_TRY(check_levels(images, labels.size()));
+  to_values(images, labels.size(), input_.shape()[1], input_.value().values());
+  begin(labels, draw);
   return {};
 }
 
@@ -111,49 +149,56 @@ Result<Net::Loss> Net::finish_step(GradientSink& sink) {
   STERNA_TRY(guarded([&] {
     Decay decay(*graph_, options_.weight_decay, sink);
     graph_->backward(decay);
-    loss.cross_entropy = head_.loss();
+    loss.cross_entropy = head_.loss() + (auxiliary_ != nullptr ? auxiliary_->loss() : 0.0F);
     loss.regularization = decay.loss();
   }));
   return loss;
 }
 
-Result<void> Net::infer(std::span<const float> images, std::size_t count, std::span<float> logits) {
-  const std::size_t pixels = input_.value().size() / options_.batch;
-  if (count > options_.batch || images.size() != count * pixels ||
-      logits.size() != count * classes())
-    return Error{
-        Errc::invalid_argument,
-        fmt::format("{} images in {} values to {} logits; this net takes up to {} images "
-                    "of {} values and writes {} logits each",
-                    count, images.size(), logits.size(), options_.batch, pixels, classes())};
+Result<void> Net::check_inference(std::size_t values, std::size_t count, std::size_t logits) const {
+  const std::size_t each = input_.value().size() / options_.batch;
+  if (count <= options_.batch && values == count * each && logits == count * classes()) return {};
+  return Error{Errc::invalid_argument,
+               fmt::format("{} images in {} values to {} logits; this net takes up to {} images "
+                           "of {} values and writes {} logits each",
+                           count, values, logits, options_.batch, each, classes())};
+}
+
+Result<void> Net::run_inference(std::size_t count, std::span<float> logits) {
   return guarded([&] {
     const std::span<float> input = input_.value().values();
-    const auto rest = std::copy(images.begin(), images.end(), input.begin());
-    std::fill(rest, input.end(), 0.0F);
-    graph_->restart(Mode::evaluation);
+    std::ranges::fill(input.subspan(count * (input.size() / options_.batch)), 0.0F);
+    graph_->restart({.mode = Mode::evaluation});
     graph_->forward(specs_.size());
     std::copy_n(head_.logits().data(), logits.size(), logits.begin());
   });
 }
 
+Result<void> Net::infer(std::span<const float> images, std::size_t count, std::span<float> logits) {
+  STERNA_TRY(check_inference(images.size(), count, logits.size()));
+  std::ranges::copy(images, input_.value().data());
+  return run_inference(count, logits);
+}
+
+Result<void> Net::infer(const PixelImages& images, std::size_t count, std::span<float> logits) {
+  STERNA_TRY(check_inference(images.pixels.size(), count, logits.size()));
+  STERNA_TRY(check_levels(images, count));
+  if (count > 0) {
+    to_values(images, count, input_.shape()[1],
+              input_.value().values().first(images.pixels.size()));
+  }
+  return run_inference(count, logits);
+}
+
 Result<std::unique_ptr<Net>> make_net(const NetOptions& options) {
-  const ZooNet* net = find_net(options.name);
-  if (net == nullptr)
-    return Error{Errc::invalid_argument, fmt::format("no net is called \"{}\"; there are: {}",
-                                                     options.name, fmt::join(net_names(), ", "))};
-  if (!net->takes_hidden && !options.hidden.empty())
-    return Error{
-        Errc::invalid_argument,
-        fmt::format("the widths of hidden layers for {}, which has its own", options.name)};
-  if (std::find(options.hidden.begin(), options.hidden.end(), 0U) != options.hidden.end())
-    return Error{Errc::invalid_argument, "a hidden layer of 0 units"};
-  return make_net(options, [&](Graph& graph) -> Activation& {
-    return net->build(graph, options.batch, options.hidden);
-  });
+  STERNA_ASSIGN(const ZooNet* net, check_net_options(options));
+  NetOptions chosen = options;
+  if (chosen.label_smoothing < 0) chosen.label_smoothing = net->label_smoothing;
+  return make_net(chosen, [&](Graph& graph) { return net->build(graph, zoo_options(options)); });
 }
 
 Result<std::unique_ptr<Net>> make_net(const NetOptions& options,
-                                      const std::function<Activation&(Graph& graph)>& build) {
+                                      const std::function<NetOutputs(Graph& graph)>& build) {
   if (options.batch == 0) return Error{Errc::invalid_argument, "a batch of 0 images"};
   if (!std::isfinite(options.weight_decay) || options.weight_decay < 0)
     return Error{Errc::invalid_argument,
@@ -161,9 +206,11 @@ Result<std::unique_ptr<Net>> make_net(const NetOptions& options,
   STERNA_ASSIGN(auto backend, make_backend(options.backend));
   std::unique_ptr<Net> net;
   STERNA_TRY(guarded([&] {
-    auto graph = std::make_unique<Graph>(*backend);
-    LossHead& head = loss_head(*graph, build(*graph));
-    net.reset(new Net(options, std::move(backend), std::move(graph), head));
+    auto graph = std::make_unique<Graph>(
+        *backend, GraphOptions{.shares_memory = true, .trains = options.trains});
+    const NetHeads heads =
+        add_heads(*graph, build(*graph), std::max(0.0F, options.label_smoothing));
+    net.reset(new Net(options, std::move(backend), std::move(graph), heads.main, heads.auxiliary));
   }));
   return net;
 }

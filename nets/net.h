@@ -9,17 +9,13 @@
 #include <string>
 #include <vector>
 
-#include "nets/backend/backend.h"
+#include "nets/net_options.h"
 #include "nets/tensor/parameter.h"
-#include "nets/zoo/zoo.h"
+#include "nets/tensor/pixels.h"
+#include "nets/tensor/step_draw.h"
 #include "runtime/base/result.h"
 
 namespace sterna::nets {
-
-class Activation;
-class Backend;
-class Graph;
-class LossHead;
 
 /// Where the backward pass puts gradients.
 class GradientSink {
@@ -31,14 +27,6 @@ class GradientSink {
   virtual void gradient(std::size_t index, std::span<const float> values) = 0;
 };
 
-struct NetOptions {
-  std::string name;                        ///< a name of net_names()
-  std::vector<std::uint32_t> hidden = {};  ///< of the mlp: its hidden layers' widths
-  std::size_t batch = 0;                   ///< images per step, at least 1
-  float weight_decay = 0;  ///< wd of the loss term wd · Σ w² / 2 over the weights that decay
-  BackendOptions backend = {};
-};
-
 /// Used by one thread at a time; several nets in several threads do not disturb each other.
 /// Equal inputs give equal bits in every process with the same number of threads, instruction set
 /// and oneDNN. Parameters start as zeros: see initialize().
@@ -48,8 +36,11 @@ class Net {
   Net(const Net&) = delete;
   Net& operator=(const Net&) = delete;
 
-  /// The table of parameters: layers in forward order, weights before biases.
+  /// The table of parameters: layers in forward order, weights before biases, and then the
+  /// statistics, which training neither reads nor trains: their "gradient" is the batch's.
   const std::vector<ParameterSpec>& parameters() const { return specs_; }
+  /// How many of them are trained: all but the statistics.
+  std::size_t trained() const;
   /// Of one image: {channels, height, width}.
   std::vector<std::size_t> input_shape() const;
   std::size_t classes() const;
@@ -61,54 +52,68 @@ class Net {
   void parameters_changed(std::size_t index);
 
   struct Loss {
-    float cross_entropy = 0;   ///< mean over the batch
+    float cross_entropy = 0;   ///< mean over the batch, an auxiliary head's part included
     float regularization = 0;  ///< wd · Σ w² / 2
   };
-  /// One forward and backward pass over exactly batch() images, {batch, channels, height, width}
+  /// One forward and backward pass over exactly batch() images, {batch, height, width, channels}
   /// row-major, with a class index each. Gradients go to `sink`, the last layer's first. The loss
   /// is returned as it is, NaN included. Errors: invalid_argument for a wrong number of images or
   /// labels, or a label that is no class; then no gradient was handed out.
   Result<Loss> train_step(std::span<const float> images, std::span<const std::uint16_t> labels,
-                          GradientSink& sink);
+                          GradientSink& sink, const StepDraw& draw = {});
+  Result<Loss> train_step(const PixelImages& images, std::span<const std::uint16_t> labels,
+                          GradientSink& sink, const StepDraw& draw = {});
 
   /// The same step in parts, for parameters that are still on their way: begin_step(), forward()
   /// until it returns true, finish_step().
-  Result<void> begin_step(std::span<const float> images, std::span<const std::uint16_t> labels);
+  Result<void> begin_step(std::span<const float> images, std::span<const std::uint16_t> labels,
+                          const StepDraw& draw = {});
+  Result<void> begin_step(const PixelImages& images, std::span<const std::uint16_t> labels,
+                          const StepDraw& draw = {});
   /// Runs the layers, from where the last call stopped, that need none but the first `readable`
-  /// parameters, which parameters_changed() was called for. Returns whether all layers have run.
+  /// trained parameters, which parameters_changed() was called for. Returns whether all layers have
+  /// run.
   Result<bool> forward(std::size_t readable);
   Result<Loss> finish_step(GradientSink& sink);
 
   /// Writes count × classes() logits for `count` images, at most batch() (fewer are padded with
   /// zero images). Errors: invalid_argument for sizes that do not fit.
   Result<void> infer(std::span<const float> images, std::size_t count, std::span<float> logits);
+  Result<void> infer(const PixelImages& images, std::size_t count, std::span<float> logits);
 
+  /// Of its activations and their gradients.
+  ActivationMemory activation_memory() const { return memory_; }
   /// Copies between memory formats since the net was made.
   std::uint64_t reorders() const;
 
  private:
   friend Result<std::unique_ptr<Net>> make_net(
-      const NetOptions& options, const std::function<Activation&(Graph& graph)>& build);
+      const NetOptions& options, const std::function<NetOutputs(Graph& graph)>& build);
   class Decay;
+  Result<void> check_step(std::size_t values, std::span<const std::uint16_t> labels) const;
+  void begin(std::span<const std::uint16_t> labels, const StepDraw& draw);
+  Result<void> check_inference(std::size_t values, std::size_t count, std::size_t logits) const;
+  Result<void> check_levels(const PixelImages& images, std::size_t count) const;
+  Result<void> run_inference(std::size_t count, std::span<float> logits);
   Net(NetOptions options, std::unique_ptr<Backend> backend, std::unique_ptr<Graph> graph,
-      LossHead& head);
+      LossHead& head, LossHead* auxiliary);
 
   NetOptions options_;
   std::unique_ptr<Backend> backend_;  // outlives the graph's operations
   std::unique_ptr<Graph> graph_;
   Activation& input_;
   LossHead& head_;
+  LossHead* auxiliary_;  // null: none
+  ActivationMemory memory_;
   std::vector<ParameterSpec> specs_;
 };
 
-/// Errors: invalid_argument for an unknown name (the message lists the known ones), a batch of 0,
-/// a hidden layer without units or in a net that has none, a weight decay that is negative or not
-/// finite, and what make_backend refuses.
+/// Errors: those of check_net_options() and of make_backend().
 Result<std::unique_ptr<Net>> make_net(const NetOptions& options);
 
 /// A net that is none of the zoo's: `build` adds it to an empty graph, its input first, and returns
 /// the logits. Errors as above, but for the name and the hidden layers, which are not looked at.
 Result<std::unique_ptr<Net>> make_net(const NetOptions& options,
-                                      const std::function<Activation&(Graph& graph)>& build);
+                                      const std::function<NetOutputs(Graph& graph)>& build);
 
 }  // namespace sterna::nets

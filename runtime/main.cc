@@ -204,6 +204,10 @@ int host(const ChildArguments& arguments, const Registry& registry) {
 }  // namespace
 
 std::optional<int> host_if_child(int argc, char** argv, const Registry& registry) {
+  if (const std::string& complaint = registry.complaint(); !complaint.empty()) {
+    std::fprintf(stderr, "sterna: %s\n", complaint.c_str());
+    return 1;
+  }
   const auto child = parse_child_arguments(std::vector<std::string>(argv, argv + argc));
   if (!child) return answer_about_itself(argc, argv, registry);
   return host(*child, registry);

@@ -13,12 +13,13 @@
 #include <optional>
 
 #include "runtime/cluster/cluster.h"
+#include "runtime/message/fields.h"
 
 namespace sterna {
 
 /// If this program was started as a process of a run, hosts it and returns its exit code; likewise
-/// if it was asked about itself (self_description.h). To be called first thing in main(), before
-/// any thread exists.
+/// if it was asked about itself (self_description.h), or if a message's list lacks a field (1, with
+/// a line on standard error). To be called first thing in main(), before any thread exists.
 std::optional<int> host_if_child(int argc, char** argv, const Registry& registry);
 
 /// Hosts a child, or runs `body` with a run that has been started on this machine, and stops it

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <unordered_map>
@@ -25,14 +26,19 @@ inline std::size_t aligned(MutableBytes room, std::size_t size) {
   return end;
 }
 
-/// From any thread. Keeps as many buffers as were ever in use at once; buffers may outlive it.
+/// From any thread. Keeps as many buffers as were ever in use at once, of each size; buffers may
+/// outlive it.
 class BufferPool {
  public:
+  BufferPool() : BufferPool(SIZE_MAX) {}
+  /// Keeps none for later by which there would be more than `most` bytes, those in use included.
+  explicit BufferPool(std::size_t most) : shelf_(std::make_shared<Shelf>(most)) {}
+
   /// A buffer of exactly `size` bytes, with what its last user left in it (zeros at first). Beyond
   /// `size` its capacity is always zeroed.
   std::shared_ptr<Buffer> take(std::size_t size) {
     std::unique_ptr<Buffer> buffer = shelf_->find(size);
-    if (!buffer) buffer = std::make_unique<Buffer>(size);
+    if (!buffer) buffer = shelf_->made(size);
     return {buffer.release(),
             [shelf = shelf_](Buffer* used) { shelf->put(std::unique_ptr<Buffer>(used)); }};
   }
@@ -40,6 +46,7 @@ class BufferPool {
  private:
   class Shelf {
    public:
+    explicit Shelf(std::size_t most) : most_(most) {}
     std::unique_ptr<Buffer> find(std::size_t size) {
       const std::lock_guard lock(mutex_);
       auto& free = free_[size];
@@ -48,16 +55,39 @@ class BufferPool {
       free.pop_back();
       return buffer;
     }
+    std::unique_ptr<Buffer> made(std::size_t size) {
+      {
+        const std::lock_guard lock(mutex_);
+        bytes_ += size;
+        make_room();
+      }
+      return std::make_unique<Buffer>(size);
+    }
     void put(std::unique_ptr<Buffer> buffer) {
       const std::lock_guard lock(mutex_);
       free_[buffer->size()].push_back(std::move(buffer));
+      make_room();
     }
 
    private:
+    /// Gives the system what is free, any size first, while there is too much of all.
+    void make_room() {
+      for (auto sizes = free_.begin(); bytes_ > most_ && sizes != free_.end();) {
+        if (sizes->second.empty()) {
+          sizes = free_.erase(sizes);
+          continue;
+        }
+        bytes_ -= sizes->first;
+        sizes->second.pop_back();
+      }
+    }
+
+    std::size_t most_;
     std::mutex mutex_;
+    std::size_t bytes_ = 0;  // of all buffers, those in use included
     std::unordered_map<std::size_t, std::vector<std::unique_ptr<Buffer>>> free_;
   };
-  std::shared_ptr<Shelf> shelf_ = std::make_shared<Shelf>();
+  std::shared_ptr<Shelf> shelf_;
 };
 
 }  // namespace sterna::actors

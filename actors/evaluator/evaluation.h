@@ -4,7 +4,8 @@
 #include <cstdint>
 #include <string>
 
-#include "input/formats/dataset.h"
+#include "input/batches/prepare.h"
+#include "input/formats/source.h"
 #include "nets/net.h"
 #include "runtime/base/result.h"
 
@@ -16,9 +17,10 @@ struct Evaluation {
   double loss = 0;            ///< mean cross-entropy
 };
 
-/// Evaluates about `examples` of the data set (all, if it has fewer): every (count / examples)-th,
-/// a fixed subset, each once. Logits that are not finite count as wrong.
-Result<Evaluation> evaluate(nets::Net& net, const input::Dataset& dataset, std::uint64_t examples);
+/// Evaluates n = `examples` of the source (all, if it has fewer): example floor(i * count / n) for
+/// each i below n, prepared as `how` says. Logits that are not finite count as wrong.
+Result<Evaluation> evaluate(nets::Net& net, const input::Source& source,
+                            const input::Preparation& how, std::uint64_t examples);
 
 /// SHA-256, in hex, over all parameters in the order of the table: plain row-major little-endian
 /// fp32.

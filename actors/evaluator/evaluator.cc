@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "actors/reader/data_folder.h"
+#include "actors/reader/preparation.h"
 #include "input/place/data_set.h"
 #include "nets/weights/weights_file.h"
 
@@ -16,14 +17,15 @@ void Evaluator::started() { run(evaluate_job()); }
 
 Result<std::shared_ptr<Evaluator::Bench>> Evaluator::make_bench(const JobConfig& job) {
   auto bench = std::make_shared<Bench>();
-  STERNA_ASSIGN(
-      bench->net,
-      nets::make_net({.name = job.net,
-                      .hidden = job.hidden,
-                      .batch = job.evaluation.batch,
-                      .backend = {.threads = static_cast<int>(job.threads), .isa = job.cpu_isa}}));
+  nets::NetOptions options = net_options(job);
+  options.batch = job.evaluation.batch;
+  options.trains = false;
+  STERNA_ASSIGN(bench->net, nets::make_net(options));
   STERNA_ASSIGN(const std::string folder, test_folder(job.data));
-  STERNA_ASSIGN(bench->dataset, input::load_data(folder, input::Split::test));
+  STERNA_ASSIGN(bench->source,
+                input::open_data(folder, input::Split::test, data_options(job.data, job.seed)));
+  STERNA_ASSIGN(bench->how,
+                preparation_of(job, bench->source->facts(), bench->source->facts().count));
   return bench;
 }
 
@@ -41,8 +43,10 @@ Task<Result<void>> Evaluator::evaluate_job() {
 
 Task<Result<void>> Evaluator::prepare() {
   const Duration patience = args_.job.deadlines.start;
-  STERNA_CO_ASSIGN(servers_,
+  STERNA_CO_ASSIGN(auto servers,
                    find_peers<ParameterServerInterface>(*this, args_.servers, patience, finder_));
+  const std::uint64_t most = process().options().link.most_under_way();
+  for (auto& server : servers) servers_.emplace_back(std::move(server), poster(), most);
   STERNA_CO_TRY(observer_.emplace(*this, args_.observer, patience, finder_).find());
   STERNA_CO_ASSIGN(bench_, compute([job = args_.job] { return make_bench(job); }));
   table_ = ParameterTable(bench_->net->parameters(), args_.job,
@@ -51,14 +55,19 @@ Task<Result<void>> Evaluator::prepare() {
 }
 
 Task<Result<void>> Evaluator::evaluate_version(std::uint64_t version) {
-  STERNA_CO_TRY(take_version(version));
-  for (auto& server : servers_) server.tell(Release{version});
+  const PayloadKind kind =
+      args_.job.keeps_averages() ? PayloadKind::MOVING_AVERAGE : PayloadKind::PARAMETERS;
+  STERNA_CO_TRY(take_version(version, kind));
+  for (Server& server : servers_) server.peer.tell(Release{version});
   const std::uint64_t examples = version == args_.job.steps
                                      ? std::numeric_limits<std::uint64_t>::max()
                                      : args_.job.evaluation.examples;
-  STERNA_CO_ASSIGN(const Evaluation evaluation, compute([bench = bench_, examples] {
-                     return evaluate(*bench->net, bench->dataset, examples);
-                   }));
+  auto evaluating = compute([bench = bench_, examples] {
+    return evaluate(*bench->net, *bench->source, bench->how, examples);
+  });
+  Result<Evaluation> evaluated = co_await std::move(evaluating);
+  for (const std::string& line : bench_->how.bad->news()) process().log(line);
+  STERNA_CO_ASSIGN(const Evaluation evaluation, std::move(evaluated));
   observer_->tell(Evaluated{.step = version,
                             .precision_at_1 = evaluation.precision_at_1,
                             .loss = evaluation.loss,
@@ -66,30 +75,31 @@ Task<Result<void>> Evaluator::evaluate_version(std::uint64_t version) {
   co_return {};
 }
 
-Task<Result<void>> Evaluator::take_version(std::uint64_t version) {
-  const auto groups = table_.pull_groups();
-  const auto question = [&](const ParameterTable::PullGroup& group) {
-    return Pull{.version = version, .chunks = group.chunks};
-  };
-  const auto pull = [&](const ParameterTable::PullGroup& group) {
-    return servers_[group.shard].ask(question(group), args_.job.deadlines.step);
-  };
-  std::deque<Task<Result<Parameters>>> answers;
-  for (const auto& group : groups) answers.push_back(pull(group));
-  for (std::size_t i = 0; i < groups.size(); ++i) {
-    Result<Parameters> parameters = co_await std::move(answers[i]);
-    // The version lies in the future, perhaps by minutes: not yet is no failure. Whether training
-    // still goes on is for the workers' deadlines, and a server's death ends the ask.
-    while (!parameters && parameters.error().code == Errc::deadline) {
-      Task<Result<Parameters>> again = pull(groups[i]);
-      parameters = co_await std::move(again);
-    }
-    Result<void> written =
-        parameters ? write(*parameters, question(groups[i])) : Result<void>(parameters.error());
-    STERNA_CO_TRY(std::move(written).in(servers_[groups[i].shard].name()));
+Task<Result<void>> Evaluator::take_version(std::uint64_t version, PayloadKind kind) {
+  std::deque<Task<Result<void>>> all;
+  for (const auto& group : table_.pull_groups(true)) {
+    all.push_back(take_group(version, kind, group));
+    all.back().start();
   }
+  for (Task<Result<void>>& one : all) STERNA_CO_TRY(std::move(one));
   for (std::size_t t = 0; t < table_.tensors.size(); ++t) bench_->net->parameters_changed(t);
   co_return {};
+}
+
+Task<Result<void>> Evaluator::take_group(std::uint64_t version, PayloadKind kind,
+                                         ParameterTable::PullGroup group) {
+  Server& server = servers_[group.shard];
+  const Pull question{.version = version, .chunks = std::move(group.chunks), .kind = kind};
+  const std::uint64_t bytes = most_bytes(question, table_, args_.job);
+  // The version lies in the future, perhaps by minutes: not yet is no failure. Whether training
+  // still goes on is for the workers' deadlines, and a server's death ends the ask.
+  const auto always = [](Time) { return true; };
+  Task<Result<Parameters>> answer =
+      server.peer.ask_again_within(server.down, bytes, question, args_.job.deadlines.step, always);
+  const Result<Parameters> parameters = co_await std::move(answer);
+  Result<void> written =
+      parameters ? write(*parameters, question) : Result<void>(parameters.error());
+  co_return std::move(written).in(server.peer.name());
 }
 
 Result<void> Evaluator::write(const Parameters& parameters, const Pull& question) {
@@ -104,22 +114,31 @@ Result<void> Evaluator::write(const Parameters& parameters, const Pull& question
   return {};
 }
 
+Task<Result<void>> Evaluator::write_weights() {
+  if (args_.weights.empty()) co_return {};
+  auto written = compute([bench = bench_, path = args_.weights, job = args_.job]() -> Result<void> {
+    std::vector<std::span<const float>> values;
+    for (std::size_t t = 0; t < bench->net->parameters().size(); ++t) {
+      values.emplace_back(bench->net->parameter(t));
+    }
+    nets::Metadata facts = {
+        {"format", "1"}, {"net", job.net}, {"steps", std::to_string(job.steps)}};
+    if (job.keeps_averages())
+      facts["average_decay"] = fmt::format("{}", job.optimizer.average_decay);
+    return nets::write_safetensors(path, bench->net->parameters(), values, facts);
+  });
+  Result<void> result = co_await std::move(written);
+  co_return std::move(result).in("writing the final weights");
+}
+
 Task<Result<void>> Evaluator::finish() {
-  auto hashed =
-      compute([bench = bench_, path = args_.weights, job = args_.job]() -> Result<std::string> {
-        if (!path.empty()) {
-          std::vector<std::span<const float>> values;
-          for (std::size_t t = 0; t < bench->net->parameters().size(); ++t) {
-            values.emplace_back(bench->net->parameter(t));
-          }
-          STERNA_TRY(nets::write_safetensors(
-              path, bench->net->parameters(), values,
-              {{"format", "1"}, {"net", job.net}, {"steps", std::to_string(job.steps)}}));
-        }
-        return parameters_sha256(*bench->net);
-      });
-  Result<std::string> hash = co_await std::move(hashed);
-  STERNA_CO_ASSIGN(const std::string sha256, std::move(hash).in("writing the final weights"));
+  STERNA_CO_TRY(write_weights());
+  // The last version's parameters, which no step changes any more.
+  if (args_.job.keeps_averages()) {
+    STERNA_CO_TRY(take_version(args_.job.steps, PayloadKind::PARAMETERS));
+  }
+  auto hashed = compute([bench = bench_] { return parameters_sha256(*bench->net); });
+  const std::string sha256 = co_await std::move(hashed);
   observer_->tell(JobFinished{
       .parameters_sha256 = sha256, .weights = args_.weights, .parameters = table_.elements});
   co_return {};

@@ -1,18 +1,15 @@
 #include "actors/job/args.h"
 
+#include <algorithm>
+
+#include "runtime/message/fields.h"
+
 namespace sterna::actors {
 namespace {
 
-void put_names(capnp::List<capnp::Text>::Builder wire, const std::vector<std::string>& names) {
-  for (std::uint32_t i = 0; i < names.size(); ++i) wire.set(i, names[i]);
-}
+constexpr std::uint32_t kMostWorkers = 65536;  // each hosts a rank
 
-std::vector<std::string> get_names(capnp::List<capnp::Text>::Reader wire) {
-  std::vector<std::string> names;
-  names.reserve(wire.size());
-  for (const auto name : wire) names.emplace_back(name);
-  return names;
-}
+Error wrong(const char* what) { return {Errc::invalid_argument, what}; }
 
 /// The workers must host every rank once, or a step would never be complete.
 Result<void> check_ranks(const ServerArgs& args) {
@@ -32,23 +29,6 @@ Result<void> check_ranks(const ServerArgs& args) {
   return {};
 }
 
-void put_workers(capnp::List<schema::WorkerRanks>::Builder list,
-                 const std::vector<WorkerRanks>& workers) {
-  for (std::uint32_t i = 0; i < workers.size(); ++i) {
-    list[i].setName(workers[i].name);
-    list[i].setFirstRank(workers[i].first_rank);
-    list[i].setRanks(workers[i].ranks);
-  }
-}
-
-std::vector<WorkerRanks> get_workers(capnp::List<schema::WorkerRanks>::Reader list) {
-  std::vector<WorkerRanks> workers;
-  for (const auto worker : list) {
-    workers.push_back({worker.getName(), worker.getFirstRank(), worker.getRanks()});
-  }
-  return workers;
-}
-
 }  // namespace
 
 bool hosts(const std::vector<WorkerRanks>& workers, std::string_view name, std::uint32_t rank) {
@@ -58,91 +38,41 @@ bool hosts(const std::vector<WorkerRanks>& workers, std::string_view name, std::
   });
 }
 
-void ServerArgs::encode(Wire::Builder wire, WireWriter& writer) const {
-  job.encode(wire.initJob(), writer);
-  wire.setIndex(index);
-  wire.setServers(servers);
-  put_workers(wire.initWorkers(static_cast<unsigned>(workers.size())), workers);
-  wire.setEvaluator(evaluator);
+STERNA_FIELDS(WorkerRanks, FIELD(name, Name), FIELD(first_rank, FirstRank), FIELD(ranks, Ranks))
+
+STERNA_MESSAGE(ServerArgs, FIELD(job, Job), FIELD(index, Index), FIELD(servers, Servers),
+               FIELD(workers, Workers, at_most(kMostWorkers)), FIELD(evaluator, Evaluator))
+
+Result<void> ServerArgs::check() const {
+  if (index >= servers) return wrong("a server's index is not below the number of servers");
+  return check_ranks(*this);
 }
 
-Result<ServerArgs> ServerArgs::decode(Wire::Reader wire, WireReader& reader) {
-  ServerArgs args;
-  STERNA_ASSIGN(args.job, JobConfig::decode(wire.getJob(), reader));
-  args.index = wire.getIndex();
-  args.servers = wire.getServers();
-  args.workers = get_workers(wire.getWorkers());
-  args.evaluator = wire.getEvaluator();
-  if (args.index >= args.servers) {
-    return Error{Errc::invalid_argument, "a server's index is not below the number of servers"};
+STERNA_MESSAGE(WorkerArgs, FIELD(job, Job), FIELD(first_rank, FirstRank), FIELD(ranks, Ranks),
+               FIELD(servers, Servers), FIELD(readers, Readers), FIELD(observer, Observer))
+
+Result<void> WorkerArgs::check() const {
+  if (ranks == 0 || std::uint64_t{first_rank} + ranks > job.ranks) {
+    return wrong("a worker hosts no rank, or one that the job lacks");
   }
-  STERNA_TRY(check_ranks(args));
-  return args;
-}
-
-void WorkerArgs::encode(Wire::Builder wire, WireWriter& writer) const {
-  job.encode(wire.initJob(), writer);
-  wire.setFirstRank(first_rank);
-  wire.setRanks(ranks);
-  put_names(wire.initServers(static_cast<unsigned>(servers.size())), servers);
-  put_names(wire.initReaders(static_cast<unsigned>(readers.size())), readers);
-  wire.setObserver(observer);
-}
-
-Result<WorkerArgs> WorkerArgs::decode(Wire::Reader wire, WireReader& reader) {
-  WorkerArgs args;
-  STERNA_ASSIGN(args.job, JobConfig::decode(wire.getJob(), reader));
-  args.first_rank = wire.getFirstRank();
-  args.ranks = wire.getRanks();
-  args.servers = get_names(wire.getServers());
-  args.readers = get_names(wire.getReaders());
-  args.observer = wire.getObserver();
-  if (args.ranks == 0 || std::uint64_t{args.first_rank} + args.ranks > args.job.ranks) {
-    return Error{Errc::invalid_argument, "a worker hosts no rank, or one that the job lacks"};
+  if (servers.empty() || readers.empty()) {
+    return wrong("a worker needs a parameter server and an input reader");
   }
-  if (args.servers.empty() || args.readers.empty()) {
-    return Error{Errc::invalid_argument, "a worker needs a parameter server and an input reader"};
+  if (job.shards > 0 && readers.size() != job.shards) {
+    return wrong("a worker needs one input reader for each shard");
   }
-  if (args.job.shards > 0 && args.readers.size() != args.job.shards) {
-    return Error{Errc::invalid_argument, "a worker needs one input reader for each shard"};
-  }
-  return args;
+  return {};
 }
 
-void ReaderArgs::encode(Wire::Builder wire, WireWriter& writer) const {
-  job.encode(wire.initJob(), writer);
-  put_workers(wire.initWorkers(static_cast<unsigned>(workers.size())), workers);
-  wire.setShard(shard);
+STERNA_MESSAGE(ReaderArgs, FIELD(job, Job), FIELD(workers, Workers, at_most(kMostWorkers)),
+               FIELD(shard, Shard), FIELD(observer, Observer))
+
+Result<void> ReaderArgs::check() const {
+  if (shard == 0 || shard < job.shards) return {};
+  return wrong("a reader's shard is not below the number of shards");
 }
 
-Result<ReaderArgs> ReaderArgs::decode(Wire::Reader wire, WireReader& reader) {
-  ReaderArgs args;
-  STERNA_ASSIGN(args.job, JobConfig::decode(wire.getJob(), reader));
-  args.workers = get_workers(wire.getWorkers());
-  args.shard = wire.getShard();
-  if (args.shard > 0 && args.shard >= args.job.shards) {
-    return Error{Errc::invalid_argument, "a reader's shard is not below the number of shards"};
-  }
-  return args;
-}
-
-void EvaluatorArgs::encode(Wire::Builder wire, WireWriter& writer) const {
-  job.encode(wire.initJob(), writer);
-  put_names(wire.initServers(static_cast<unsigned>(servers.size())), servers);
-  wire.setObserver(observer);
-  wire.setWeights(weights);
-}
-
-Result<EvaluatorArgs> EvaluatorArgs::decode(Wire::Reader wire, WireReader& reader) {
-  EvaluatorArgs args;
-  STERNA_ASSIGN(args.job, JobConfig::decode(wire.getJob(), reader));
-  args.servers = get_names(wire.getServers());
-  args.observer = wire.getObserver();
-  args.weights = wire.getWeights();
-  if (args.servers.empty()) {
-    return Error{Errc::invalid_argument, "an evaluator needs a parameter server"};
-  }
-  return args;
-}
+STERNA_MESSAGE(EvaluatorArgs, FIELD(job, Job), FIELD(servers, Servers, not_empty),
+               FIELD(observer, Observer), FIELD(weights, Weights))
 
 }  // namespace sterna::actors

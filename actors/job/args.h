@@ -28,8 +28,8 @@ struct ServerArgs {
   std::uint32_t servers = 1;  ///< of the whole job
   std::vector<WorkerRanks> workers;
   std::string evaluator;  ///< empty: none, and then no snapshots are kept
-  void encode(Wire::Builder wire, WireWriter& writer) const;
-  static Result<ServerArgs> decode(Wire::Reader wire, WireReader& reader);
+  Result<void> check() const;
+  STERNA_DECLARE_MESSAGE(ServerArgs);
   bool operator==(const ServerArgs&) const = default;
 };
 
@@ -41,8 +41,8 @@ struct WorkerArgs {
   std::vector<std::string> servers;  ///< in the order of their shards
   std::vector<std::string> readers;  ///< where there are shards: in their order
   std::string observer = "launcher";
-  void encode(Wire::Builder wire, WireWriter& writer) const;
-  static Result<WorkerArgs> decode(Wire::Reader wire, WireReader& reader);
+  Result<void> check() const;
+  STERNA_DECLARE_MESSAGE(WorkerArgs);
   bool operator==(const WorkerArgs&) const = default;
 };
 
@@ -51,8 +51,9 @@ struct ReaderArgs {
   JobConfig job;
   std::vector<WorkerRanks> workers;  ///< who may ask for whose batches
   std::uint32_t shard = 0;           ///< of job.shards, where there are any
-  void encode(Wire::Builder wire, WireWriter& writer) const;
-  static Result<ReaderArgs> decode(Wire::Reader wire, WireReader& reader);
+  std::string observer = {};         ///< empty: nobody is told
+  Result<void> check() const;
+  STERNA_DECLARE_MESSAGE(ReaderArgs);
   bool operator==(const ReaderArgs&) const = default;
 };
 
@@ -62,8 +63,7 @@ struct EvaluatorArgs {
   std::vector<std::string> servers;  ///< in the order of their shards
   std::string observer = "launcher";
   std::string weights;  ///< where the final weights go (safetensors); empty: nowhere
-  void encode(Wire::Builder wire, WireWriter& writer) const;
-  static Result<EvaluatorArgs> decode(Wire::Reader wire, WireReader& reader);
+  STERNA_DECLARE_MESSAGE(EvaluatorArgs);
   bool operator==(const EvaluatorArgs&) const = default;
 };
 

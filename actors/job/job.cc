@@ -1,12 +1,16 @@
 #include "actors/job/job.h"
 
+#include <fmt/format.h>
+
 #include "actors/codecs/codec.h"
+#include "input/formats/labels.h"
 #include "nets/zoo/zoo.h"
+#include "runtime/base/byte_size.h"
 
 namespace sterna::actors {
 namespace {
 
-Error wrong(const char* what) { return {Errc::invalid_argument, what}; }
+Error wrong_job(const char* what) { return {Errc::invalid_argument, what}; }
 
 /// As it travels: nets for measuring do, too, which no file can name.
 Section<JobSection> sent_job_section() {
@@ -27,26 +31,68 @@ void for_all_sections(Job& job, Visit visit) {
 
 }  // namespace
 
+Complaint too_large_a_batch(const JobConfig& job) {
+  const std::uint64_t most = job.data.memory.count;
+  const std::uint64_t bytes = job.batch_bytes();
+  if (most == 0 || bytes <= most) return std::nullopt;
+  const std::uint64_t fitting = most / (bytes / job.batch);
+  constexpr std::uint64_t kMega = 1'000'000;
+  const std::string smaller =
+      fitting == 0 ? "" : fmt::format(", or job.batch to at most {}", fitting);
+  return fmt::format(
+      "data.memory = \"{}\" is too little for a batch of {} pictures of {} x {}: set it to at "
+      "least "
+      "\"{}\"{}",
+      byte_size_text(most), job.batch, job.picture.rows, job.picture.columns,
+      byte_size_text((bytes + kMega - 1) / kMega * kMega), smaller);
+}
+
 Result<void> validate(const JobConfig& job) {
-  if (nets::find_net(job.net) == nullptr) return wrong("net: there is no such net");
-  if (job.hidden.size() > kMostHiddenLayers) return wrong("hidden: at most 64 layers");
-  if (job.first_step >= job.steps) return wrong("steps: must be above the first step");
+  if (nets::find_net(job.net) == nullptr) return wrong_job("net: there is no such net");
+  if (job.hidden.size() > kMostHiddenLayers) return wrong_job("hidden: at most 64 layers");
+  if (job.first_step >= job.steps) return wrong_job("steps: must be above the first step");
   // A rank is 16 bits of the random numbers' counter.
-  if (job.ranks == 0 || job.ranks > 65536) return wrong("ranks: must be 1 to 65536");
-  if (job.shards > kMostShards) return wrong("shards: at most 4096");
-  if (job.examples == 0) return wrong("an epoch without examples");
-  if (const Complaint complaint = mismatch(job.optimizer)) return wrong(complaint->c_str());
-  if (!find_codec(job.gradient.codec)) return wrong("gradient.codec: must be chosen");
+  if (job.ranks == 0 || job.ranks > 65536) return wrong_job("ranks: must be 1 to 65536");
+  if (job.shards > kMostShards) return wrong_job("shards: at most 4096");
+  if (job.examples == 0) return wrong_job("an epoch without examples");
+  const input::PictureShape& picture = job.picture;
+  if (picture.rows == 0 || picture.rows > kLongestSide || picture.columns == 0 ||
+      picture.columns > kLongestSide) {
+    return wrong_job("pictures: must have 1 to 4096 rows and columns");
+  }
+  if (picture.channels != 1 && picture.channels != 3)
+    return wrong_job("pictures: of 1 or 3 channels");
+  if (job.data.mean.size() != 3 || job.data.deviation.size() != 3) {
+    return wrong_job("data.mean and data.deviation: must be of red, green and blue");
+  }
+  if (job.classes == 0 || job.classes > input::kMostClasses)
+    return wrong_job("classes: must be 1 to 65536");
+  if (const Complaint complaint = too_large_a_batch(job)) return wrong_job(complaint->c_str());
+  if (const auto wrong = mismatch(job.optimizer)) return wrong_job(wrong->message.c_str());
+  if (!find_codec(job.gradient.codec)) return wrong_job("gradient.codec: must be chosen");
   for (const auto& [tensor, codec] : job.gradient.tensors) {
-    if (!find_codec(codec)) return wrong("gradient.tensors: an unknown codec");
+    if (!find_codec(codec)) return wrong_job("gradient.tensors: an unknown codec");
   }
   if (job.gradient.down == Down::average && !job.shares_scalers()) {
-    return wrong("gradient.down = \"average\" needs scaler = \"shared\" or \"last_step\"");
+    return wrong_job("gradient.down = \"average\" needs scaler = \"shared\" or \"last_step\"");
   }
   if (job.gradient.down == Down::ternary && job.ranks == 65536) {
-    return wrong("ranks: with gradient.down = \"ternary\" at most 65535");
+    return wrong_job("ranks: with gradient.down = \"ternary\" at most 65535");
   }
   return {};
+}
+
+nets::NetOptions net_options(const JobConfig& job) {
+  const NetSection& chosen = job.net_choices;
+  return {.name = job.net,
+          .images = job.images(),
+          .hidden = job.hidden,
+          .batch = job.batch,
+          .keep = static_cast<float>(chosen.keep),
+          .bn_scale = chosen.bn_scale,
+          .bn_decay = static_cast<float>(chosen.bn_decay),
+          .label_smoothing = static_cast<float>(chosen.label_smoothing),
+          .backend = {.threads = static_cast<int>(job.threads), .isa = job.cpu_isa}};
 }
 
 void JobConfig::encode(Wire::Builder wire, WireWriter&) const {
@@ -59,6 +105,10 @@ void JobConfig::encode(Wire::Builder wire, WireWriter&) const {
   wire.setShards(shards);
   wire.setExamples(examples);
   wire.setFirstStep(first_step);
+  wire.setRows(picture.rows);
+  wire.setColumns(picture.columns);
+  wire.setChannels(picture.channels);
+  wire.setClasses(classes);
 }
 
 Result<JobConfig> JobConfig::decode(Wire::Reader wire, WireReader&) {
@@ -75,6 +125,8 @@ Result<JobConfig> JobConfig::decode(Wire::Reader wire, WireReader&) {
   job.shards = wire.getShards();
   job.examples = wire.getExamples();
   job.first_step = wire.getFirstStep();
+  job.picture = {wire.getRows(), wire.getColumns(), wire.getChannels()};
+  job.classes = wire.getClasses();
   STERNA_TRY(validate(job));
   return job;
 }

@@ -6,7 +6,9 @@
 
 #include "actors/job/sections.h"
 #include "actors/job/training.capnp.h"
+#include "input/pictures/picture.h"
 #include "kernels/optimizer/schedule.h"
+#include "nets/net_options.h"
 #include "runtime/message/message.h"
 
 namespace sterna::actors {
@@ -20,6 +22,8 @@ struct JobConfig : JobSection, JobSections {
   std::uint32_t ranks = 1;       ///< of the whole job
   std::uint32_t shards = 0;    ///< each input reader holds one of so many parts; 0: each holds all
   std::uint64_t examples = 1;  ///< of the training set, where epochs are counted
+  input::PictureShape picture{28, 28, 1};  ///< as the net sees it
+  std::uint32_t classes = 10;
 
   JobSection& section() { return *this; }
   const JobSection& section() const { return *this; }
@@ -36,6 +40,8 @@ struct JobConfig : JobSection, JobSections {
 
   /// Whether the ranks' trits of a step stand for the same number, so that they can be summed.
   bool shares_scalers() const { return gradient.scaler != ScalerRule::own; }
+  /// Whether the servers keep moving averages of the parameters, which the evaluator then takes.
+  bool keeps_averages() const { return optimizer.average_decay > 0; }
   /// Whether the gradients of this step travel as fp32, whatever their codec.
   bool floats(std::uint64_t step) const {
     const std::uint64_t every = gradient.floating_grad_epoch;
@@ -45,6 +51,16 @@ struct JobConfig : JobSection, JobSections {
   kernels::Course course() const {
     return {optimizer.learning_rate, steps,
             static_cast<double>(examples) / static_cast<double>(std::uint64_t{batch} * ranks)};
+  }
+  /// What the net is built for.
+  nets::ImageClasses images() const {
+    return {picture.rows, picture.columns, picture.channels, classes};
+  }
+  /// What a rank's prepared pictures of one step take: a byte for each number, two fp32 levels for
+  /// each channel, and a label.
+  std::uint64_t batch_bytes() const {
+    constexpr std::uint64_t kLevels = 2 * sizeof(float);
+    return batch * (picture.bytes() + kLevels * picture.channels + sizeof(std::uint16_t));
   }
   /// Of how many ranks the sums are that travel down.
   std::uint32_t ranks_down() const { return gradient.down == Down::ternary ? 1 : ranks; }
@@ -56,6 +72,12 @@ struct JobConfig : JobSection, JobSections {
 
 constexpr std::size_t kMostHiddenLayers = 64;
 constexpr std::uint32_t kMostShards = 4096;
+
+/// In one line what is wrong where a reader's memory does not hold one batch.
+Complaint too_large_a_batch(const JobConfig& job);
+
+/// What the job's net is made with; its weight decay is the caller's to choose.
+nets::NetOptions net_options(const JobConfig& job);
 
 /// What no actor could work with of keys that are each within their range; the message names one.
 Result<void> validate(const JobConfig& job);

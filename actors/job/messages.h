@@ -37,8 +37,7 @@ struct Packet {
 struct PushReply {
   using Wire = schema::PushReply;
   std::vector<Verdict> verdicts;
-  void encode(Wire::Builder wire, WireWriter& writer) const;
-  static Result<PushReply> decode(Wire::Reader wire, WireReader& reader);
+  STERNA_DECLARE_MESSAGE(PushReply);
 };
 
 /// Some chunks of one rank's gradient of one step. (epoch, rank, step, chunk) identifies each.
@@ -54,16 +53,14 @@ struct Push {
   std::uint32_t examples = 0;
   PayloadKind kind = PayloadKind::GRADIENT;
   std::vector<Packet> packets;
-  void encode(Wire::Builder wire, WireWriter& writer) const;
-  static Result<Push> decode(Wire::Reader wire, WireReader& reader);
+  STERNA_DECLARE_MESSAGE(Push);
 };
 
 /// The largest scaler that any rank has offered, of each in the order of the question.
 struct Agreed {
   using Wire = schema::Agreed;
   std::vector<float> values;
-  void encode(Wire::Builder wire, WireWriter& writer) const;
-  static Result<Agreed> decode(Wire::Reader wire, WireReader& reader);
+  STERNA_DECLARE_MESSAGE(Agreed);
 };
 
 /// What one rank's gradients of a step would be scaled by. The answer comes when all ranks have
@@ -80,8 +77,7 @@ struct Offer {
   std::uint32_t epoch = kEpoch;
   std::uint64_t step = 0;
   std::vector<OwnScaler> scalers;
-  void encode(Wire::Builder wire, WireWriter& writer) const;
-  static Result<Offer> decode(Wire::Reader wire, WireReader& reader);
+  STERNA_DECLARE_MESSAGE(Offer);
 };
 
 struct ParameterChunk {
@@ -99,12 +95,12 @@ struct Parameters {
   std::vector<ParameterChunk> chunks;
   std::uint32_t ranks = 0;       ///< gradients: of how many ranks the trits are sums
   std::vector<float> constants;  ///< gradients: the optimizer's in this step
-  void encode(Wire::Builder wire, WireWriter& writer) const;
-  static Result<Parameters> decode(Wire::Reader wire, WireReader& reader);
+  STERNA_DECLARE_MESSAGE(Parameters);
 };
 
-/// Asks for some chunks at exactly `version`, or for the average gradients that led to it from the
-/// version before; the answer comes when the last of them is there.
+/// Asks for some chunks at exactly `version`, for the moving averages that go with it, or for the
+/// average gradients that led to it from the version before; the answer comes when the last of them
+/// is there.
 struct Pull {
   using Wire = schema::Pull;
   using Reply = Parameters;
@@ -112,8 +108,7 @@ struct Pull {
   std::vector<std::uint32_t> chunks;
   PayloadKind kind = PayloadKind::PARAMETERS;
   Codec codec = Codec::FP32;  ///< of parameters: fp32 or bf16
-  void encode(Wire::Builder wire, WireWriter& writer) const;
-  static Result<Pull> decode(Wire::Reader wire, WireReader& reader);
+  STERNA_DECLARE_MESSAGE(Pull);
 };
 
 /// What a worker that keeps parameters has come to. The answer is an error that names the tensor
@@ -128,16 +123,14 @@ struct Compare {
   };
   std::uint64_t version = 0;
   std::vector<Fingerprint> chunks;
-  void encode(Wire::Builder wire, WireWriter& writer) const;
-  static Result<Compare> decode(Wire::Reader wire, WireReader& reader);
+  STERNA_DECLARE_MESSAGE(Compare);
 };
 
 /// From the evaluator: snapshots up to `version` are no longer needed.
 struct Release {
   using Wire = schema::Release;
   std::uint64_t version = 0;
-  void encode(Wire::Builder wire, WireWriter& writer) const;
-  static Result<Release> decode(Wire::Reader wire, WireReader& reader);
+  STERNA_DECLARE_MESSAGE(Release);
 };
 
 /// What an answer says of the shard that it is from; all zero where a reader holds all examples.
@@ -147,30 +140,36 @@ struct ShardOf {
   bool operator==(const ShardOf&) const = default;
 };
 
-/// All rows of one rank's batch; from a reader with a shard those that lie in it (maybe none).
+/// The rows of one rank's batch that were asked for; from a reader with a shard those of them that
+/// lie in it (maybe none).
 struct Batch {
   using Wire = schema::Batch;
   static constexpr Lane kLane = Lane::data;
   std::uint64_t step = 0;
   std::uint32_t rank = 0;
-  Bytes images;                          ///< fp32, NCHW
+  Bytes pixels;                          ///< a byte each, NHWC
+  Bytes levels;                          ///< what they stand for: see levels_of
   Bytes labels;                          ///< see labels_of
   std::vector<std::uint32_t> rows = {};  ///< from a shard: which of the batch these are, ascending
   ShardOf of = {};
-  void encode(Wire::Builder wire, WireWriter& writer) const;
-  static Result<Batch> decode(Wire::Reader wire, WireReader& reader);
+  Result<void> check() const;
+  STERNA_DECLARE_MESSAGE(Batch);
 };
 
 /// The labels of a batch, on the wire 16 bits each, the lower byte first.
 std::vector<std::uint16_t> labels_of(const Batch& batch);
+/// Of each picture a center for each channel, then a scale for each (nets/tensor/pixels.h).
+std::vector<float> levels_of(const Batch& batch);
 
+/// Asks for neighbouring rows of a rank's batch, so that no answer is longer than a link's turn.
 struct NextBatch {
   using Wire = schema::NextBatch;
   using Reply = Batch;
   std::uint64_t step = 0;
   std::uint32_t rank = 0;
-  void encode(Wire::Builder wire, WireWriter& writer) const;
-  static Result<NextBatch> decode(Wire::Reader wire, WireReader& reader);
+  std::uint32_t first_row = 0;
+  std::uint32_t rows = 0;  ///< 0: all that follow
+  STERNA_DECLARE_MESSAGE(NextBatch);
 };
 
 struct ParameterServerInterface : Interface<Push, Pull, Release, Offer, Compare> {};

@@ -60,9 +60,20 @@ struct Progress {
   std::uint64_t examples = 0;
   double seconds = 0;  ///< since this worker's first step began
   Traffic traffic;
-  void encode(Wire::Builder wire, WireWriter& writer) const;
-  static Result<Progress> decode(Wire::Reader wire, WireReader& reader);
+  double data_seconds = 0;  ///< of those, spent with parameters there and no batch; mean of ranks
+  STERNA_DECLARE_MESSAGE(Progress);
   bool operator==(const Progress&) const = default;
+};
+
+/// At most ten a second from each reader, while it prepares pictures.
+struct ReaderProgress {
+  using Wire = schema::ReaderProgress;
+  std::string reader;
+  std::uint64_t pictures = 0;  ///< prepared so far
+  double busy_seconds = 0;     ///< of a clock, not of its threads: in which it prepared some
+  std::uint32_t threads = 1;   ///< in which it does
+  STERNA_DECLARE_MESSAGE(ReaderProgress);
+  bool operator==(const ReaderProgress&) const = default;
 };
 
 struct Evaluated {
@@ -71,8 +82,7 @@ struct Evaluated {
   double precision_at_1 = 0;
   double loss = 0;  ///< mean cross-entropy, without weight decay
   std::uint64_t examples = 0;
-  void encode(Wire::Builder wire, WireWriter& writer) const;
-  static Result<Evaluated> decode(Wire::Reader wire, WireReader& reader);
+  STERNA_DECLARE_MESSAGE(Evaluated);
   bool operator==(const Evaluated&) const = default;
 };
 
@@ -86,8 +96,7 @@ struct WorkerDone {
   double median_step_seconds = 0;
   Traffic traffic;
   std::vector<TensorTotals> tensors = {};
-  void encode(Wire::Builder wire, WireWriter& writer) const;
-  static Result<WorkerDone> decode(Wire::Reader wire, WireReader& reader);
+  STERNA_DECLARE_MESSAGE(WorkerDone);
   bool operator==(const WorkerDone&) const = default;
 };
 
@@ -98,11 +107,10 @@ struct JobFinished {
   std::string parameters_sha256;
   std::string weights;  ///< the file written; empty if none was asked for
   std::uint64_t parameters = 0;
-  void encode(Wire::Builder wire, WireWriter& writer) const;
-  static Result<JobFinished> decode(Wire::Reader wire, WireReader& reader);
+  STERNA_DECLARE_MESSAGE(JobFinished);
   bool operator==(const JobFinished&) const = default;
 };
 
-struct Observer : Interface<Progress, Evaluated, WorkerDone, JobFinished> {};
+struct Observer : Interface<Progress, Evaluated, WorkerDone, JobFinished, ReaderProgress> {};
 
 }  // namespace sterna::actors

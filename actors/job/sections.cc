@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include "actors/codecs/codec.h"
+#include "input/augment/family.h"
+#include "input/formats/labels.h"
 #include "input/place/data_set.h"
 #include "kernels/optimizer/optimizer.h"
 #include "kernels/optimizer/schedule.h"
@@ -23,6 +25,12 @@ std::vector<std::string_view> any_and_data_sets() {
   return names;
 }
 
+std::vector<std::string_view> auto_and_families() {
+  std::vector<std::string_view> names = input::family_names();
+  names.insert(names.begin(), kAutoPreprocess);
+  return names;
+}
+
 }  // namespace
 
 Numbers initial_numbers() {
@@ -32,14 +40,24 @@ Numbers initial_numbers() {
   return numbers;
 }
 
-Complaint mismatch(const OptimizerSection& chosen) {
+std::optional<Mismatch> mismatch(const OptimizerSection& chosen) {
   const auto optimizer = kernels::find_optimizer(chosen.name);
-  if (!optimizer || optimizer->schedule.empty() || optimizer->schedule == chosen.schedule) {
-    return std::nullopt;
+  if (!optimizer) return std::nullopt;
+  if (!optimizer->schedule.empty() && optimizer->schedule != chosen.schedule) {
+    return Mismatch{"optimizer.schedule",
+                    fmt::format("with the optimizer \"{}\", which adapts its own rate, "
+                                "\"optimizer.schedule\" must be \"{}\"",
+                                chosen.name, optimizer->schedule)};
   }
-  return fmt::format(
-      "with the optimizer \"{}\", which adapts its own rate, \"optimizer.schedule\" must be \"{}\"",
-      chosen.name, optimizer->schedule);
+  if (optimizer->decays && chosen.weight_decay > 0 && chosen.decay_at != DecayAt::server) {
+    return Mismatch{
+        "optimizer.decay_at",
+        fmt::format("with the optimizer \"{}\", which decays the weights apart from the "
+                    "gradient, \"optimizer.decay_at\" must be \"server\", or "
+                    "\"optimizer.weight_decay\" 0",
+                    chosen.name)};
+  }
+  return std::nullopt;
 }
 
 Section<JobSection> job_section() {
@@ -54,8 +72,13 @@ Section<JobSection> job_section() {
                .at_most(kWidestLayer),
            key("steps", &S::steps, "updates of the parameters")
                .at_least(1)
-               .at_most(1e9)
-               .must_be_given(),
+               .at_most(kMostSteps)
+               .defaults_to("must be given, or epochs"),
+           key("epochs", &S::epochs,
+               "in place of steps: so many times all training examples, up to a whole step")
+               .at_least(0)
+               .at_most(1e6)
+               .defaults_to("as steps says"),
            key("batch", &S::batch, "examples per rank and step").at_least(1).at_most(65536),
            key("seed", &S::seed, "of parameters, batches and rounding").at_least(0),
            key("threads", &S::threads, "compute threads per rank; part of what is reproducible")
@@ -72,7 +95,74 @@ Section<DataSection> data_section() {
           "where the examples come from",
           {key("name", &S::name, "the data set; any: the first that is found")
                .one_of(any_and_data_sets()),
-           key("dir", &S::dir, "its folder").defaults_to("$STERNA_DATA, then ~/.cache/sterna")}};
+           key("dir", &S::dir, "its folder").defaults_to("$STERNA_DATA, then ~/.cache/sterna"),
+           key("preprocess", &S::preprocess,
+               "how pictures are cropped, resized and changed on their way to the net; auto: as "
+               "suits the data set")
+               .one_of(auto_and_families()),
+           key("size", &S::size,
+               "rows and columns of the pictures that the net sees; 0: as the preprocessing has it")
+               .at_least(0)
+               .at_most(kLongestSide),
+           key("channels", &S::channels,
+               "of the pictures that the net sees: 1 (grey) or 3; 0: as the data set has them")
+               .at_least(0)
+               .at_most(3),
+           key("classes", &S::classes, "of the labels; 0: as the data set says")
+               .at_least(0)
+               .at_most(input::kMostClasses),
+           key("label_offset", &S::label_offset,
+               "what labels in TFRecord files are above those the net sees: 1 where 0 is the "
+               "background, and none is wanted")
+               .at_least(0)
+               .at_most(input::kMostClasses),
+           key("train_files", &S::train_files,
+               "a pattern for the names of TFRecord files to train on, e.g. "
+               "\"flowers_train_*\"")
+               .defaults_to("those with \"train\" in their names"),
+           key("test_files", &S::test_files, "the same for those to test with")
+               .defaults_to("those with \"validation\", \"valid\", \"val\" or \"test\""),
+           key("mean", &S::mean,
+               "of red, green and blue (of grey: the first) from 0 to 1, which \"resize_crop\" "
+               "takes off; ImageNet's: [0.485, 0.456, 0.406]"),
+           key("deviation", &S::deviation,
+               "by which \"resize_crop\" then divides; ImageNet's: [0.229, 0.224, 0.225]")
+               .above(0),
+           key("most_pixels", &S::most_pixels,
+               "a picture with more is damaged: the next of its file stands for it")
+               .at_least(1)
+               .at_most(std::uint64_t{1} << 30),
+           key("most_bad", &S::most_bad,
+               "the part of the examples that a reader holds that may be damaged")
+               .at_least(0)
+               .at_most(1),
+           key("threads", &S::threads, "in which each reader decodes and prepares pictures")
+               .at_least(1)
+               .at_most(1024),
+           key("memory", &S::memory,
+               "what the pictures may take that a reader has prepared and not sent yet; empty: no "
+               "limit")}};
+}
+
+Section<NetSection> net_section() {
+  using S = NetSection;
+  return {"net",
+          false,
+          "what may be chosen of a net beside its name",
+          {key("keep", &S::keep, "the part of the units that dropout keeps; 1: there is none")
+               .above(0)
+               .at_most(1),
+           key("bn_scale", &S::bn_scale,
+               "whether batch norms have a factor for each channel where the original's have none"),
+           key("bn_decay", &S::bn_decay,
+               "of batch norms' moving statistics so much stays in a step, at first (1 + step) / "
+               "(10 + step); 0: as the original has it")
+               .at_least(0)
+               .below(1),
+           key("label_smoothing", &S::label_smoothing,
+               "the part of each label that is spread over all classes; -1: as the original has it")
+               .at_least(-1)
+               .below(1)}};
 }
 
 Section<OptimizerSection> optimizer_section() {
@@ -86,11 +176,25 @@ Section<OptimizerSection> optimizer_section() {
   }
   keys.push_back(key("weight_decay", &S::weight_decay, "of weights, never of biases").at_least(0));
   keys.push_back(key("schedule", &S::schedule,
-                     "of the learning rate; polynomial: (1 - step/steps)^0.5, down to 0")
+                     "of the learning rate; polynomial: (1 - step/steps)^power, down to the end")
                      .one_of(kernels::schedule_names()));
+  keys.push_back(key("warm_up", &S::warm_up,
+                     "steps in which the rate grows by the line from 0 to the schedule's; 0: none")
+                     .at_least(0)
+                     .at_most(kMostSteps));
+  keys.push_back(key("scale_by_ranks", &S::scale_by_ranks,
+                     "whether all rates are times the number of ranks, whose batch is as much "
+                     "larger than one's"));
   keys.push_back(enum_key<&S::decay_at>(
       "decay_at", {"worker", "server"},
-      "weight decay before ternarizing (worker) or after averaging (server)"));
+      "weight decay before ternarizing (worker) or after averaging (server, as adamw's must)"));
+  keys.push_back(
+      key("average_decay", &S::average_decay,
+          "servers keep moving averages of the parameters, of which so much stays in a "
+          "step, at first (1 + step) / (10 + step); evaluations and the weights file are "
+          "of them; 0: none are kept")
+          .at_least(0)
+          .below(1));
   // Files have always been free to keep the keys of a schedule that they do not use.
   for (const kernels::Schedule& one : kernels::schedules()) {
     append_keys(keys, one.keys, &S::numbers, "");
@@ -153,12 +257,14 @@ Section<EvaluationSection> evaluation_section() {
 
 Section<DeadlinesSection> deadlines_section() {
   using S = DeadlinesSection;
-  return {"deadlines",
-          false,
-          "how long the parts of a run may take before it is given up",
-          {key("host", &S::host, "one host: from the command to its node agent there").above(0),
-           key("start", &S::start, "from the command to all actors ready").above(0),
-           key("step", &S::step, "one step, or one evaluation").above(0)}};
+  return {
+      "deadlines",
+      false,
+      "how long the parts of a run may take before it is given up",
+      {key("host", &S::host, "one host: from the command to its node agent there")
+           .at_least(kShortestDeadline),
+       key("start", &S::start, "from the command to all actors ready").at_least(kShortestDeadline),
+       key("step", &S::step, "one step, or one evaluation").at_least(kShortestDeadline)}};
 }
 
 }  // namespace sterna::actors

@@ -5,42 +5,75 @@
 #include <chrono>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "input/pictures/decode.h"
 #include "runtime/base/section.h"
 
 namespace sterna::actors {
 
 /// Units of a hidden layer, at most.
 constexpr std::uint32_t kWidestLayer = 65536;
+/// Rows and columns of a picture that a net sees, at most.
+constexpr std::uint32_t kLongestSide = 4096;
+/// Of a job.
+constexpr double kMostSteps = 1e9;
 
 /// [job]: what is trained.
 struct JobSection {
   std::string net;
   std::vector<std::uint32_t> hidden = {};  ///< of the mlp: its hidden layers' widths
   std::uint64_t steps = 0;                 ///< updates of the parameters
-  std::uint32_t batch = 32;                ///< examples per rank and step
+  double epochs = 0;         ///< in place of steps, until the examples are counted; 0: none
+  std::uint32_t batch = 32;  ///< examples per rank and step
   std::uint64_t seed = 1;
   std::uint32_t threads = 1;  ///< compute threads per rank
   std::string cpu_isa = "best";
   bool operator==(const JobSection&) const = default;
 };
 
+/// The family of the data set, as files call it.
+inline constexpr const char* kAutoPreprocess = "auto";
+
 /// [data]: where the examples come from.
 struct DataSection {
-  std::string name = "any";  ///< "any": the first data set found
-  std::string dir = {};      ///< empty: $STERNA_DATA, then ~/.cache/sterna
+  std::string name = "any";                  ///< "any": the first data set found
+  std::string dir = {};                      ///< empty: $STERNA_DATA, then ~/.cache/sterna
+  std::string preprocess = kAutoPreprocess;  ///< one of input::family_names()
+  std::uint32_t size = 0;      ///< rows and columns of what the net sees; 0: as the family has it
+  std::uint32_t classes = 0;   ///< 0: as the data set says
+  std::uint32_t channels = 0;  ///< 1 or 3; 0: as the data set has them
+  std::uint32_t label_offset = 0;
+  std::string train_files = {};  ///< patterns for TFRecord files' names; empty: told by their words
+  std::string test_files = {};
+  std::vector<double> mean = {0, 0, 0};  ///< resize_crop's, of red, green and blue in 0 to 1
+  std::vector<double> deviation = {1, 1, 1};
+  std::uint64_t most_pixels = input::kMostPixels;
+  double most_bad = 0.01;
+  std::uint32_t threads = 1;           ///< of each reader
+  ByteCount memory = {1'000'000'000};  ///< of each reader, for prepared pictures
   bool operator==(const DataSection&) const = default;
 };
 
 enum class DecayAt : std::uint8_t {
   worker,  ///< part of the gradient before it is ternarized, as in the originals
-  server,  ///< added exactly, after averaging
+  server,  ///< exactly, after averaging; the only one for an optimizer that decays by itself
 };
 
 /// Of all optimizers and schedules: what their keys are without a file.
 Numbers initial_numbers();
+
+/// [net]: what may be chosen of a net beside its name.
+struct NetSection {
+  double keep = 0.5;            ///< the part of the units that dropout keeps
+  bool bn_scale = false;        ///< batch norms have a factor for each channel, too
+  double bn_decay = 0;          ///< of their moving statistics; 0: the original's
+  double label_smoothing = -1;  ///< below 0: the original's
+  bool operator==(const NetSection&) const = default;
+};
 
 /// [optimizer]
 struct OptimizerSection {
@@ -49,7 +82,10 @@ struct OptimizerSection {
   Numbers numbers = initial_numbers();  ///< what the optimizers and schedules are tuned by
   double weight_decay = 0.0005;
   std::string schedule = "fixed";
+  std::uint64_t warm_up = 0;    ///< steps in which the rate grows to the schedule's; 0: none
+  bool scale_by_ranks = false;  ///< all rates are times the number of ranks
   DecayAt decay_at = DecayAt::worker;
+  double average_decay = 0;  ///< of moving averages of the parameters; 0: none are kept
   bool operator==(const OptimizerSection&) const = default;
 };
 
@@ -97,6 +133,9 @@ struct EvaluationSection {
   bool operator==(const EvaluationSection&) const = default;
 };
 
+/// In seconds: what is to happen sooner is a slip of the pen, e.g. "1us" for "1s".
+inline constexpr double kShortestDeadline = 0.001;
+
 /// [deadlines]
 struct DeadlinesSection {
   Duration host = std::chrono::seconds(30);   ///< one host: from the command to its node agent
@@ -107,6 +146,7 @@ struct DeadlinesSection {
 
 Section<JobSection> job_section();
 Section<DataSection> data_section();
+Section<NetSection> net_section();
 Section<OptimizerSection> optimizer_section();
 Section<GradientSection> gradient_section();
 Section<EvaluationSection> evaluation_section();
@@ -115,6 +155,7 @@ Section<DeadlinesSection> deadlines_section();
 /// What a file says of training beside [job], and what a job is made of.
 struct JobSections {
   DataSection data;
+  NetSection net_choices;
   OptimizerSection optimizer;
   GradientSection gradient;
   EvaluationSection evaluation;
@@ -125,12 +166,17 @@ struct JobSections {
 template <class Sections, class Visit>
 void for_each_section(Sections& sections, Visit&& visit) {
   visit(data_section(), sections.data);
+  visit(net_section(), sections.net_choices);
   visit(optimizer_section(), sections.optimizer);
   visit(gradient_section(), sections.gradient);
   visit(evaluation_section(), sections.evaluation);
 }
 
-/// What is wrong between the keys of [optimizer], if anything; "optimizer.schedule" is to change.
-Complaint mismatch(const OptimizerSection& optimizer);
+/// What is wrong between the keys of [optimizer].
+struct Mismatch {
+  std::string_view key;  ///< that is to change, with its section
+  std::string message;
+};
+std::optional<Mismatch> mismatch(const OptimizerSection& optimizer);
 
 }  // namespace sterna::actors

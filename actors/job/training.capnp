@@ -14,6 +14,10 @@ struct JobConfig {
   shards @2 :UInt32;      # each input reader holds one of so many parts; 0: each holds all
   examples @3 :UInt64;    # of the training set, where epochs are counted
   firstStep @4 :UInt64;   # and the version that the parameters start at
+  rows @5 :UInt32;        # of a picture as the net sees it
+  columns @6 :UInt32;
+  channels @7 :UInt32;
+  classes @8 :UInt32;
 }
 
 # ---- what the actors are started with ----
@@ -45,6 +49,7 @@ struct ReaderArgs {
   job @0 :JobConfig;
   workers @1 :List(WorkerRanks);
   shard @2 :UInt32;             # the part it holds, where there are shards
+  observer @3 :Text;            # empty: nobody is told
 }
 
 struct EvaluatorArgs {
@@ -60,6 +65,7 @@ enum PayloadKind {
   gradient @0;
   difference @1;
   parameters @2;
+  movingAverage @3;   # of parameters
 }
 
 struct Packet {
@@ -111,7 +117,7 @@ struct Agreed {
 struct Pull {
   version @0 :UInt64;
   chunks @1 :List(UInt32);
-  kind @2 :PayloadKind;     # gradient: what led to that version
+  kind @2 :PayloadKind;     # gradient: what led to that version; movingAverage: with that version
   codec @3 :Codec;          # of parameters: fp32 or bf16
 }
 
@@ -149,18 +155,23 @@ struct Release {
 struct NextBatch {
   step @0 :UInt64;
   rank @1 :UInt32;
+  firstRow @2 :UInt32;   # of the batch
+  rows @3 :UInt32;       # neighbours; 0: all that follow
 }
 
 struct Batch {
   step @0 :UInt64;
   rank @1 :UInt32;
-  images @2 :Data;   # fp32, one image after the other, CHW
+  pixels @2 :Data;   # one picture after the other, a pixel's channels beside each other
   labels @3 :Data;   # 16 bits each, the lower byte first
   # Of a reader with a shard: the rows of the batch that lie in it, ascending, and what it is a part
   # of. Else empty and 0: it is the whole batch.
   rows @4 :List(UInt32);
   examples @5 :UInt64;   # of the whole training set
   dataset @6 :UInt64;    # the first 8 bytes of its SHA-256
+  # What the pixels stand for: of each picture a center for each channel, then a scale for each, fp32.
+  # Of channel c a byte stands for (byte / 255 - center[c]) * scale[c].
+  levels @7 :Data;
 }
 
 # ---- what the observer is told ----
@@ -204,6 +215,14 @@ struct Progress {
   examples @3 :UInt64;  # so far
   seconds @4 :Float64;  # since this worker's first step began
   traffic @5 :Traffic;
+  dataSeconds @6 :Float64;  # of `seconds`, for which a rank had parameters and no batch; their mean
+}
+
+struct ReaderProgress {
+  reader @0 :Text;
+  pictures @1 :UInt64;      # prepared so far
+  busySeconds @2 :Float64;  # in which it prepared some
+  threads @3 :UInt32;       # in which it does
 }
 
 struct Evaluated {

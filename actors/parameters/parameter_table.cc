@@ -12,10 +12,10 @@ namespace sterna::actors {
 namespace {
 
 Codec codec_for(const GradientSection& gradient, const nets::ParameterSpec& spec) {
+  if (spec.role == nets::Role::statistic) return Codec::FP32;
   const auto chosen = gradient.tensors.find(spec.name);
   if (chosen != gradient.tensors.end()) return codec_named(chosen->second);
-  const bool packed = spec.count() >= gradient.min_size && (gradient.logits || !spec.logits) &&
-                      spec.role != nets::Role::statistic;
+  const bool packed = spec.count() >= gradient.min_size && (gradient.logits || !spec.logits);
   return packed ? codec_named(gradient.codec) : Codec::FP32;
 }
 
@@ -36,7 +36,9 @@ ParameterTable::ParameterTable(const std::vector<nets::ParameterSpec>& specs, co
     elements += tensor.count;
     tensors.push_back(std::move(tensor));
   }
-  const std::uint64_t most = (job.gradient.buckets ? 1 : kUnitsPerChunk) * kUnitElements;
+  // What is ternarized on its way down has a scaler a chunk, which no number of servers may change.
+  const bool by_unit = job.gradient.buckets || job.gradient.down == Down::ternary;
+  const std::uint64_t most = (by_unit ? 1 : kUnitsPerChunk) * kUnitElements;
   std::vector<std::uint64_t> dealt(shards);  // elements, by shard
   std::uint64_t left = elements;
   for (std::uint32_t t = 0; t < tensors.size(); ++t) {
@@ -85,7 +87,7 @@ std::vector<std::uint32_t> ParameterTable::chunks_of(std::uint32_t shard) const 
   return mine;
 }
 
-std::vector<ParameterTable::PullGroup> ParameterTable::pull_groups() const {
+std::vector<ParameterTable::PullGroup> ParameterTable::pull_groups(bool statistics) const {
   constexpr std::uint64_t kMost = kUnitsPerChunk * kUnitElements;
   constexpr std::size_t kMostChunks = 48;  // each may be a frame, and a message has at most 64
   struct Open {
@@ -100,6 +102,7 @@ std::vector<ParameterTable::PullGroup> ParameterTable::pull_groups() const {
   };
   for (std::uint32_t c = static_cast<std::uint32_t>(chunks.size()); c-- > 0;) {
     const TableChunk& chunk = chunks[c];
+    if (!statistics && tensors[chunk.tensor].spec.role == nets::Role::statistic) continue;
     if (chunk.count >= kUnitElements) {
       groups.push_back({.shard = chunk.shard, .chunks = {c}});
       continue;
@@ -113,6 +116,19 @@ std::vector<ParameterTable::PullGroup> ParameterTable::pull_groups() const {
   }
   for (Open& gathered : open) close(gathered);
   return groups;
+}
+
+std::uint64_t most_bytes(const Pull& question, const ParameterTable& table, const JobConfig& job) {
+  const bool gradients = question.kind == PayloadKind::GRADIENT;
+  std::uint64_t bytes = 0;
+  for (const std::uint32_t chunk : question.chunks) {
+    const TableChunk& place = table.chunks[chunk];
+    const Codec codec =
+        gradients ? table.codec_down(place.tensor, job, question.version) : question.codec;
+    bytes +=
+        codec_of(codec).room({.count = place.count, .ranks = gradients ? job.ranks_down() : 1});
+  }
+  return bytes;
 }
 
 Result<Parameters> open_answer(Parameters answer, const Pull& question, const ParameterTable& table,

@@ -5,7 +5,7 @@
 // chunk (at most 1 MB of fp32), which is what packets, versions and pulls speak of. Chunks, in the
 // order of the table, are dealt to the servers in turn, balanced by bytes: a rank has something for
 // each of them at any time, so that no link waits for another.
-// Where each unit has a scaler of its own (a bucket), it is a chunk too.
+// Where each unit has a scaler of its own (a bucket, or one on its way down), it is a chunk too.
 #pragma once
 
 #include <cstdint>
@@ -73,8 +73,12 @@ struct ParameterTable {
     std::uint32_t shard = 0;
     std::vector<std::uint32_t> chunks;
   };
-  std::vector<PullGroup> pull_groups() const;
+  /// Workers pull no statistics.
+  std::vector<PullGroup> pull_groups(bool statistics) const;
 };
+
+/// The most bytes of payload that an answer to the question has.
+std::uint64_t most_bytes(const Pull& question, const ParameterTable& table, const JobConfig& job);
 
 /// A server's answer to a question, if it is one: exactly the chunks asked for, whole, and numbers
 /// that a step can be made with. The payloads are opened. Errors: malformed, non_finite.

@@ -17,6 +17,10 @@ namespace sterna::actors {
 Result<std::string> training_folder(const DataSection& data,
                                     const std::optional<input::ShardId>& shard);
 
+/// What the job says of its data set that the files do not, and this host's cache. `seed`: the
+/// job's, for pictures that are made up.
+input::DataOptions data_options(const DataSection& data, std::uint64_t seed);
+
 /// The folder of the test examples, which are in every shard, too; found as the others.
 Result<std::string> test_folder(const DataSection& data);
 

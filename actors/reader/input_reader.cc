@@ -6,17 +6,17 @@
 
 #include "actors/reader/batch_parts.h"
 #include "actors/reader/data_folder.h"
+#include "actors/reader/preparation.h"
 #include "input/batches/batch.h"
 
 namespace sterna::actors {
 namespace {
 
-/// A rank asks a few steps ahead; more at once is no worker of ours, and would fill the memory.
-constexpr std::uint32_t kMostAhead = 16;
+/// Batches: a rank asks a few steps ahead; more at once is no worker of ours, and would fill the
+/// memory.
+constexpr std::uint64_t kMostAhead = 16;
 
 static_assert(kMostShards == input::kMostShards);
-
-using Loaded = Result<std::shared_ptr<const input::TrainingPart>>;
 
 std::optional<input::ShardId> shard_of(const ReaderArgs& args) {
   const std::uint32_t shards = args.job.shards;
@@ -24,22 +24,38 @@ std::optional<input::ShardId> shard_of(const ReaderArgs& args) {
   return input::ShardId{args.shard, shards};
 }
 
-Loaded load_examples(const DataSection& data, const std::optional<input::ShardId>& shard) {
-  STERNA_ASSIGN(const std::string folder, training_folder(data, shard));
-  STERNA_ASSIGN(input::TrainingPart part, input::load_training_part(folder, shard));
-  return Loaded(std::make_shared<const input::TrainingPart>(std::move(part)));
-}
-
 }  // namespace
+
+Result<std::shared_ptr<const InputReader::Examples>> InputReader::load_examples(
+    const JobConfig& job, const std::optional<input::ShardId>& shard) {
+  STERNA_ASSIGN(const std::string folder, training_folder(job.data, shard));
+  auto examples = std::make_shared<Examples>();
+  STERNA_ASSIGN(examples->part,
+                input::load_training_part(folder, shard, data_options(job.data, job.seed)));
+  STERNA_ASSIGN(examples->how,
+                preparation_of(job, examples->part.source->facts(), examples->part.range.count()));
+  return std::shared_ptr<const Examples>(std::move(examples));
+}
 
 void InputReader::started() {
   answering_.resize(args_.job.ranks);
+  const std::uint64_t most = args_.job.data.memory.count;
+  pool_ = std::make_shared<BufferPool>(most == 0 ? SIZE_MAX : most);
+  memory_.emplace(poster(), most == 0 ? UINT64_MAX : most);
   run(load());
+  if (!args_.observer.empty()) run(find_observer());
+}
+
+Task<Result<void>> InputReader::find_observer() {
+  observer_.emplace(*this, args_.observer, args_.job.deadlines.start, finder_);
+  STERNA_CO_TRY(observer_->find());
+  observed_ = true;
+  co_return {};
 }
 
 Task<Result<void>> InputReader::load() {
-  STERNA_CO_ASSIGN(part_, compute([data = args_.job.data, shard = shard_of(args_)] {
-                     return load_examples(data, shard);
+  STERNA_CO_ASSIGN(examples_, compute([job = args_.job, shard = shard_of(args_)] {
+                     return load_examples(job, shard);
                    }));
   loaded_.notify_all();
   co_return {};
@@ -52,33 +68,77 @@ Task<Result<Batch>> InputReader::on(NextBatch question) {
                     fmt::format("no batch for rank {} of {} at step {} of {}", question.rank,
                                 job.ranks, question.step, job.steps)};
   }
+  const input::BatchQuestion which{.seed = job.seed,
+                                   .step = question.step,
+                                   .rank = question.rank,
+                                   .ranks = job.ranks,
+                                   .batch = job.batch,
+                                   .first_row = question.first_row,
+                                   .rows = question.rows};
+  if (question.first_row >= job.batch || question.rows > job.batch - question.first_row) {
+    co_return Error{Errc::invalid_argument,
+                    fmt::format("no rows {} to {} in a batch of {}", question.first_row,
+                                std::uint64_t{question.first_row} + question.rows, job.batch)};
+  }
   const PeerIdentity* peer = process().identity_of(sender().process);
   const bool ours = sender().process == process().id();
   if (!ours && (peer == nullptr || !hosts(args_.workers, peer->name, question.rank))) {
     process().blame_sender(fmt::format("it asked for the batch of rank {}", question.rank));
     co_return Error{Errc::permission, "a worker gets the batches of its own ranks"};
   }
-  std::uint32_t& answering = answering_[question.rank];
-  if (answering >= kMostAhead) {
+  const std::uint32_t rows = which.end_row() - which.first_row;
+  std::uint64_t& answering = answering_[question.rank];
+  if (answering + rows > kMostAhead * job.batch) {
     co_return Error{Errc::overloaded,
                     fmt::format("rank {} asks for too many batches at once", question.rank)};
   }
   // Also when the asker dies meanwhile and this frame is destroyed.
   struct Answering {
-    std::uint32_t& count;
-    explicit Answering(std::uint32_t& answers) : count(answers) { ++count; }
+    std::uint64_t& total;
+    std::uint32_t rows;
+    Answering(std::uint64_t& all, std::uint32_t asked) : total(all), rows(asked) { total += rows; }
     Answering(const Answering&) = delete;
     Answering& operator=(const Answering&) = delete;
-    ~Answering() { --count; }
-  } const counted(answering);
-  while (!part_) co_await loaded_.wait();
-  const input::BatchQuestion which{.seed = job.seed,
-                                   .step = question.step,
-                                   .rank = question.rank,
-                                   .ranks = job.ranks,
-                                   .batch = job.batch};
-  auto made = compute([part = part_, pool = pool_, which] { return rows_of(which, *part, *pool); });
-  co_return co_await std::move(made);
+    ~Answering() { total -= rows; }
+  } const counted(answering, rows);
+  while (!examples_) co_await loaded_.wait();
+  Task<Result<Batch>> batch = prepare(which);
+  co_return co_await std::move(batch);
+}
+
+Task<Result<Batch>> InputReader::prepare(input::BatchQuestion question) {
+  OwnRows own = own_rows(question, examples_->part);
+  const std::size_t rows = own.rows.size();
+  auto room = memory_->take(pool_bytes(rows, examples_->how));
+  ByteWindow::Share share = co_await room;
+  // Ends also where the asker dies meanwhile and this frame is destroyed.
+  struct Preparing {
+    InputReader& reader;
+    std::size_t rows = 0;
+    explicit Preparing(InputReader& of) : reader(of) { reader.meter_.begin(reader.now()); }
+    Preparing(const Preparing&) = delete;
+    Preparing& operator=(const Preparing&) = delete;
+    ~Preparing() { reader.meter_.end(rows, reader.now()); }
+  };
+  std::optional<Preparing> preparing(std::in_place, *this);
+  auto made =
+      compute([examples = examples_, pool = pool_, question, own = std::move(own)]() mutable {
+        return rows_of(question, std::move(own), examples->part, examples->how, *pool);
+      });
+  Result<Batch> batch = co_await std::move(made);
+  if (batch) preparing->rows = rows;
+  preparing.reset();
+  report();
+  for (const std::string& line : examples_->how.bad->news()) process().log(line);
+  if (!batch) co_return batch;
+  co_return memory_->lend(std::move(*batch), std::move(share));
+}
+
+void InputReader::report() {
+  if (!observed_) return;
+  const std::string& name = process().options().link.identity.name;
+  auto progress = meter_.report(name, args_.job.data.threads, now());
+  if (progress) observer_->tell(std::move(*progress));
 }
 
 }  // namespace sterna::actors

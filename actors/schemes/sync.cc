@@ -82,7 +82,9 @@ class SyncServer final : public ServerPolicy {
       return broken(fmt::format("version {} of a job of {} steps", version, job_.steps));
     }
     const bool average = kind == PayloadKind::GRADIENT;
-    if (kind == PayloadKind::DIFFERENCE ||
+    const bool kept =
+        kind != PayloadKind::MOVING_AVERAGE || (job_.keeps_averages() && evaluates(version));
+    if (kind == PayloadKind::DIFFERENCE || !kept ||
         (average && (!workers_step(job_) || version <= job_.first_step))) {
       return broken("of what this job's servers do not send");
     }

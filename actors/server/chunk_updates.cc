@@ -37,8 +37,7 @@ void ChunkUpdates::run(ChunkUpdate& update) {
   update.down = {.chunk = update.chunk, .payload = {}};
   if (update.combine == Combine::sums) sum(update, packets);
   if (update.settles && !update.unsettled.empty()) settle(update, slots);
-  const kernels::Parameters parameters{
-      .current = update.current->as<float>(), .slots = slots, .next = update.next->as<float>()};
+  const kernels::Parameters parameters = parameters_of(update, slots);
   switch (update.combine) {
     case Combine::parameters:
       kernels::update(packets, update.options, parameters, isa_);
@@ -58,15 +57,27 @@ void ChunkUpdates::run(ChunkUpdate& update) {
   update.down = {.chunk = update.chunk, .codec = Codec::BF16, .payload = share(rounded)};
 }
 
+kernels::Parameters ChunkUpdates::parameters_of(const ChunkUpdate& update,
+                                                std::span<const std::span<float>> slots) {
+  kernels::Parameters parameters{
+      .current = update.current->as<float>(), .slots = slots, .next = update.next->as<float>()};
+  if (update.average != nullptr) {
+    parameters.average = update.average->as<float>();
+    parameters.next_average = update.next_average->as<float>();
+  }
+  return parameters;
+}
+
 /// Makes the steps that are due; `current` is then what they led to.
 void ChunkUpdates::settle(ChunkUpdate& update, std::span<const std::span<float>> slots) {
   std::vector<kernels::SumStep> steps;
   for (const SummedStep& step : update.unsettled) {
     steps.push_back({{step.ranks, step.scaler, step.sums.view()}, step.options});
   }
-  kernels::update(steps, {update.current->as<float>(), slots, update.next->as<float>()}, isa_);
+  kernels::update(steps, parameters_of(update, slots), isa_);
   update.unsettled.clear();
   update.current = update.next;
+  update.average = update.next_average;
 }
 
 void ChunkUpdates::sum(ChunkUpdate& update, std::span<const kernels::Packet> packets) {

@@ -34,6 +34,8 @@ struct ChunkUpdate {
   std::shared_ptr<Buffer> current;
   std::vector<std::shared_ptr<Buffer>> slots;  ///< of the optimizer
   std::shared_ptr<Buffer> next;                ///< `current` itself where nobody else has that
+  std::shared_ptr<Buffer> average;             ///< moving, of the parameters; null: none is kept
+  std::shared_ptr<Buffer> next_average;        ///< `average` itself where nobody else has that
   std::vector<SummedStep> unsettled;           ///< to be made from `current` first
   bool settles = true;                         ///< else this step joins them; only with sums
   Codec codec = Codec::FP32;                   ///< of the tensor
@@ -62,6 +64,8 @@ class ChunkUpdates {
 
  private:
   void run(ChunkUpdate& update);
+  static kernels::Parameters parameters_of(const ChunkUpdate& update,
+                                           std::span<const std::span<float>> slots);
   void settle(ChunkUpdate& update, std::span<const std::span<float>> slots);
   void sum(ChunkUpdate& update, std::span<const kernels::Packet> packets);
   void step_from_average(ChunkUpdate& update, std::span<const kernels::Packet> packets,

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "nets/net.h"
+#include "nets/describe_net.h"
 
 namespace sterna::actors {
 namespace {
@@ -15,12 +15,12 @@ namespace {
 constexpr std::uint64_t kElementsPerUpdate = kUnitsPerChunk * kUnitElements;
 /// An update this small is done sooner than a compute thread wakes up (about 15 µs).
 constexpr std::uint64_t kElementsOnLoop = 32768;
+/// The first parameters are drawn in so many parts, by as many threads as the process has.
+constexpr std::uint32_t kPartsDrawn = 16;
 
-/// The net is made only for its table.
 Result<Shard> make_shard(const ServerArgs& args) {
-  STERNA_ASSIGN(const auto net,
-                nets::make_net({.name = args.job.net, .hidden = args.job.hidden, .batch = 1}));
-  ParameterTable table(net->parameters(), args.job, args.servers);
+  STERNA_ASSIGN(const nets::NetDescription net, nets::describe_net(net_options(args.job)));
+  ParameterTable table(net.parameters, args.job, args.servers);
   return Shard::make(args.job, std::move(table), args.index, !args.evaluator.empty());
 }
 
@@ -29,7 +29,16 @@ Result<Shard> make_shard(const ServerArgs& args) {
 void ParameterServer::started() { run(prepare()); }
 
 Task<Result<void>> ParameterServer::prepare() {
-  STERNA_CO_ASSIGN(shard_, compute([args = args_] { return make_shard(args); }));
+  STERNA_CO_ASSIGN(Shard made, compute([args = args_] { return make_shard(args); }));
+  // Behind a pointer: should this actor die, the threads draw to the end all the same.
+  const auto shard = std::make_shared<Shard>(std::move(made));
+  std::vector<Task<void>> parts;
+  for (std::uint32_t part = 0; part < kPartsDrawn; ++part) {
+    parts.push_back(compute([shard, part] { shard->start(part, kPartsDrawn); }));
+    parts.back().start();
+  }
+  for (Task<void>& part : parts) co_await std::move(part);
+  shard_ = std::move(*shard);
   scalers_.emplace(shard_->table(), args_.index, args_.job.ranks, args_.job.first_step);
   changed_.resize(shard_->table().chunks.size());
   prepared_.notify_all();
@@ -123,6 +132,8 @@ Task<Result<Parameters>> ParameterServer::on(Pull pull) {
     // has this version, the first may have a later one.
     if (average) {
       answer.chunks.push_back(shard_->average(chunk));
+    } else if (pull.kind == PayloadKind::MOVING_AVERAGE) {
+      answer.chunks.push_back(shard_->moving_average(chunk, pull.version));
     } else {
       answer.chunks.push_back(shard_->parameters(chunk, pull.version, pull.codec));
     }

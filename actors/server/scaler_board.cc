@@ -8,7 +8,7 @@
 namespace sterna::actors {
 namespace {
 
-Error broken(std::string message) { return {Errc::invalid_argument, std::move(message)}; }
+Error broken_scalers(std::string message) { return {Errc::invalid_argument, std::move(message)}; }
 
 }  // namespace
 
@@ -28,27 +28,27 @@ ScalerBoard::ScalerBoard(const ParameterTable& table, std::uint32_t shard, std::
 Result<void> ScalerBoard::check(const Offer& offer) const {
   for (const Offer::OwnScaler& scaler : offer.scalers) {
     if (scaler.index >= entries_.size() || !entries_[scaler.index].here) {
-      return broken(fmt::format("scaler {} is not agreed here", scaler.index));
+      return broken_scalers(fmt::format("scaler {} is not agreed here", scaler.index));
     }
     if (!std::isfinite(scaler.value) || scaler.value < 0) {
-      return broken(fmt::format("scaler {} of {}", scaler.index, scaler.value));
+      return broken_scalers(fmt::format("scaler {} of {}", scaler.index, scaler.value));
     }
     const Entry& entry = entries_[scaler.index];
     const std::optional<float>& before = entry.offered[offer.rank];
     if (offer.step + 1 == entry.step && offer.step >= first_step_) continue;  // said again
     if (offer.step != entry.step) {
-      return broken(
+      return broken_scalers(
           fmt::format("scaler {} of step {}, at step {}", scaler.index, offer.step, entry.step));
     }
     if (before && *before != scaler.value) {
-      return broken(fmt::format("scaler {} of step {}, twice", scaler.index, offer.step));
+      return broken_scalers(fmt::format("scaler {} of step {}, twice", scaler.index, offer.step));
     }
   }
   return {};
 }
 
 Result<bool> ScalerBoard::offer(const Offer& offer) {
-  if (offer.rank >= ranks_) return broken(fmt::format("rank {} of {}", offer.rank, ranks_));
+  if (offer.rank >= ranks_) return broken_scalers(fmt::format("rank {} of {}", offer.rank, ranks_));
   STERNA_TRY(check(offer));
   bool complete = false;
   for (const Offer::OwnScaler& scaler : offer.scalers) {

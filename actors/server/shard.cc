@@ -8,23 +8,20 @@
 #include <fmt/format.h>
 
 #include "actors/codecs/codec.h"
+#include "kernels/optimizer/moving_average.h"
 
 namespace sterna::actors {
 namespace {
 
-Error broken(std::string message) { return {Errc::invalid_argument, std::move(message)}; }
-
-/// The whole tensor's start, computed once per tensor that this shard has a part of.
-std::vector<float> start_of(const ParameterTable& table, std::uint32_t tensor, std::uint64_t seed) {
-  std::vector<float> values(table.tensors[tensor].count);
-  nets::initialize(values, table.tensors[tensor].spec, seed, tensor);
-  return values;
-}
+Error broken_push(std::string message) { return {Errc::invalid_argument, std::move(message)}; }
 
 }  // namespace
 
 Shard::Shard(const JobConfig& job, ParameterTable table, std::uint32_t index)
-    : job_(job), table_(std::move(table)), index_(index) {}
+    : job_(job),
+      table_(std::move(table)),
+      index_(index),
+      snapshots_(job.keeps_averages() ? PayloadKind::MOVING_AVERAGE : PayloadKind::PARAMETERS) {}
 
 Result<Shard> Shard::make(const JobConfig& job, ParameterTable table, std::uint32_t index,
                           bool evaluated) {
@@ -34,26 +31,8 @@ Result<Shard> Shard::make(const JobConfig& job, ParameterTable table, std::uint3
   STERNA_ASSIGN(shard.isa_, kernels::parse_isa(job.cpu_isa));
   STERNA_ASSIGN(shard.rule_, UpdateRule::make(job));
   shard.chunks_.resize(shard.table_.chunks.size());
-  std::vector<float> start;
-  std::optional<std::uint32_t> started;  // the tensor whose start that is
-  for (std::uint32_t c = 0; c < shard.chunks_.size(); ++c) {
-    const TableChunk& place = shard.table_.chunks[c];
-    if (place.shard != index) continue;
-    if (started != place.tensor) {
-      start = start_of(shard.table_, place.tensor, job.seed);
-      started = place.tensor;
-    }
+  for (const std::uint32_t c : shard.table_.chunks_of(index)) {
     Chunk& chunk = shard.chunks_[c];
-    const std::size_t bytes = place.count * sizeof(float);
-    const std::shared_ptr<Buffer> values = shard.pool_.take(bytes);
-    std::memcpy(values->data(), start.data() + place.first, bytes);
-    chunk.parameters = values;
-    for (std::size_t i = 0; i < shard.rule_.slots(); ++i) {
-      chunk.slots.push_back(make_buffer(bytes));
-    }
-    if (job.gradient.down == Down::ternary && shard.table_.tensors[place.tensor].ternary) {
-      chunk.residual = make_buffer(bytes);
-    }
     chunk.version = job.first_step;
     chunk.packets.resize(job.ranks);
     chunk.taken.resize(job.ranks);
@@ -61,20 +40,42 @@ Result<Shard> Shard::make(const JobConfig& job, ParameterTable table, std::uint3
   return shard;
 }
 
+void Shard::start(std::uint32_t part, std::uint32_t parts) {
+  const std::vector<std::uint32_t> mine = table_.chunks_of(index_);
+  for (std::size_t i = part; i < mine.size(); i += parts) {
+    const TableChunk& place = table_.chunks[mine[i]];
+    const TableTensor& tensor = table_.tensors[place.tensor];
+    Chunk& chunk = chunks_[mine[i]];
+    const std::size_t bytes = place.count * sizeof(float);
+    chunk.parameters = pool_.take(bytes);
+    nets::initialize(chunk.parameters->as<float>(), tensor.spec,
+                     {.seed = job_.seed,
+                      .tensor = place.tensor,
+                      .first = static_cast<std::uint32_t>(place.first)},
+                     isa_);
+    chunk.slots = rule_.make_slots(tensor.spec, place.count);
+    if (job_.keeps_averages()) {
+      chunk.average = pool_.take(bytes);
+      std::ranges::copy(chunk.parameters->as<float>(), chunk.average->as<float>().begin());
+    }
+    if (job_.gradient.down == Down::ternary && tensor.ternary) chunk.residual = make_buffer(bytes);
+  }
+}
+
 Result<void> Shard::check(const Packet& packet, std::uint64_t step) const {
   if (!holds(packet.chunk)) {
-    return broken(fmt::format("chunk {} is not in shard {}", packet.chunk, index_));
+    return broken_push(fmt::format("chunk {} is not in shard {}", packet.chunk, index_));
   }
   const TableChunk& place = table_.chunks[packet.chunk];
   if (packet.codec != table_.codec_at(place.tensor, job_, step)) {
-    return broken(fmt::format("chunk {} with another codec than the job's", packet.chunk));
+    return broken_push(fmt::format("chunk {} with another codec than the job's", packet.chunk));
   }
   if (packet.count != place.count) {
-    return broken(
+    return broken_push(
         fmt::format("chunk {}: {} elements; expected {}", packet.chunk, packet.count, place.count));
   }
   if (!std::isfinite(packet.scaler) || packet.scaler < 0) {
-    return broken(fmt::format("chunk {}: a scaler of {}", packet.chunk, packet.scaler));
+    return broken_push(fmt::format("chunk {}: a scaler of {}", packet.chunk, packet.scaler));
   }
   return {};
 }
@@ -88,10 +89,11 @@ Result<void> Shard::open(Packet& packet) {
 }
 
 Result<void> Shard::open(Push& push) {
-  if (push.epoch != kEpoch) return broken(fmt::format("membership epoch {}", push.epoch));
-  if (push.rank >= job_.ranks) return broken(fmt::format("rank {} of {}", push.rank, job_.ranks));
+  if (push.epoch != kEpoch) return broken_push(fmt::format("membership epoch {}", push.epoch));
+  if (push.rank >= job_.ranks)
+    return broken_push(fmt::format("rank {} of {}", push.rank, job_.ranks));
   STERNA_TRY(policy_->check(push));
-  if (push.packets.size() > chunks_.size()) return broken("more packets than chunks");
+  if (push.packets.size() > chunks_.size()) return broken_push("more packets than chunks");
   std::set<std::uint32_t> chunks;
   for (Packet& packet : push.packets) {
     STERNA_TRY(check(packet, push.step));
@@ -100,8 +102,8 @@ Result<void> Shard::open(Push& push) {
     STERNA_ASSIGN(const Verdict verdict, policy_->judge(push, packet.chunk, chunk.version));
     const bool accepted = verdict == Verdict::ACCEPTED;
     if (accepted && chunk.scaler && *chunk.scaler != packet.scaler) {
-      return broken(fmt::format("chunk {}: a scaler of {}, and another rank's is {}", packet.chunk,
-                                packet.scaler, *chunk.scaler));
+      return broken_push(fmt::format("chunk {}: a scaler of {}, and another rank's is {}",
+                                     packet.chunk, packet.scaler, *chunk.scaler));
     }
     // What is dropped or a duplicate is not looked into.
     if (first && accepted && !remembers(chunk, push)) STERNA_TRY(open(packet));
@@ -147,7 +149,6 @@ Combine Shard::combine(const TableChunk& place, std::uint64_t step) const {
 
 ChunkUpdates Shard::take_ready(std::uint64_t most_elements) {
   ChunkUpdates updates(isa_, pool_);
-  const bool averages = policy_->sends() == PayloadKind::GRADIENT;
   while (!ready_.empty()) {
     const std::uint32_t index = *ready_.begin();
     const TableChunk& place = table_.chunks[index];
@@ -160,7 +161,10 @@ ChunkUpdates Shard::take_ready(std::uint64_t most_elements) {
     if (!updates.empty() && updates.elements() + place.count > most_elements) break;
     ready_.erase(ready_.begin());
     const TableTensor& tensor = table_.tensors[place.tensor];
-    const Combine how = combine(place, chunk.version);
+    // Statistics move by a rule of their own, and only the evaluator asks for them.
+    const bool statistic = tensor.spec.role == nets::Role::statistic;
+    const bool averages = policy_->sends() == PayloadKind::GRADIENT && !statistic;
+    const Combine how = statistic ? Combine::parameters : combine(place, chunk.version);
     const std::uint64_t next = chunk.version + 1;
     // Of what nobody wants, each step a part of the chunks is made all the same: the sums of the
     // others wait.
@@ -170,19 +174,25 @@ ChunkUpdates Shard::take_ready(std::uint64_t most_elements) {
     const bool in_place = averages && (!chunk.lent || !settle);
     const std::shared_ptr<Buffer> current =
         averages ? std::exchange(chunk.parameters, nullptr) : chunk.parameters;
+    kernels::UpdateOptions options = rule_.options_at(tensor.spec, chunk.version);
+    options.average_part = kernels::average_part(job_.optimizer.average_decay, chunk.version);
     updates.add({.chunk = index,
                  .first = place.first,
                  .packets = std::exchange(chunk.packets, {}),
-                 .options = rule_.options(tensor.spec, rule_.constants(chunk.version)),
+                 .options = options,
                  .current = current,
                  .slots = chunk.slots,
                  .next = in_place ? current : pool_.take(place.count * sizeof(float)),
+                 .average = chunk.average,
+                 .next_average = settle && chunk.average_lent
+                                     ? pool_.take(place.count * sizeof(float))
+                                     : chunk.average,
                  .unsettled = std::exchange(chunk.unsettled, {}),
                  .settles = settle,
                  .codec = tensor.codec,
                  .combine = how,
                  .sends = averages,
-                 .rounds = job_.gradient.down == Down::parameters_bf16,
+                 .rounds = job_.gradient.down == Down::parameters_bf16 && !statistic,
                  // As if a rank more than there are had drawn it.
                  .draw = {.seed = job_.seed,
                           .step = static_cast<std::uint32_t>(chunk.version),
@@ -201,6 +211,10 @@ void Shard::publish(ChunkUpdates updates) {
     chunk.parameters = std::move(update.settles ? update.next : update.current);
     chunk.unsettled = std::move(update.unsettled);
     if (update.settles) chunk.lent = false;
+    if (update.settles && chunk.average_lent) {
+      chunk.average = std::move(update.next_average);
+      chunk.average_lent = false;
+    }
     ++chunk.version;
     chunk.packets = std::move(update.packets);
     for (Packet& packet : chunk.packets) packet.payload = {};  // gives the frames back
@@ -213,22 +227,23 @@ void Shard::publish(ChunkUpdates updates) {
       chunk.lent = true;
     }
     if (policy_->evaluates(chunk.version)) {
-      chunk.snapshots.emplace(chunk.version, chunk.parameters);
-      chunk.lent = true;
+      const bool averaged = job_.keeps_averages();
+      chunk.snapshots.emplace(chunk.version, averaged ? chunk.average : chunk.parameters);
+      (averaged ? chunk.average_lent : chunk.lent) = true;
     }
   }
 }
 
 Result<bool> Shard::available(std::uint32_t index, std::uint64_t version, PayloadKind kind) const {
-  if (!holds(index)) return broken(fmt::format("chunk {} is not in shard {}", index, index_));
+  if (!holds(index)) return broken_push(fmt::format("chunk {} is not in shard {}", index, index_));
   const Chunk& chunk = chunks_[index];
   STERNA_ASSIGN(const bool answers, policy_->answers(version, kind, chunk.version));
   if (!answers) return false;
   const bool average = kind == PayloadKind::GRADIENT;
   const bool kept = average || (chunk.parameters != nullptr && chunk.unsettled.empty());
-  if (version == chunk.version && kept) return true;
-  if (!average && chunk.snapshots.contains(version)) return true;
-  return broken(
+  if (version == chunk.version && kept && kind != PayloadKind::MOVING_AVERAGE) return true;
+  if (kind == snapshots_ && chunk.snapshots.contains(version)) return true;
+  return broken_push(
       fmt::format("version {} of chunk {} is gone; it is at {}", version, index, chunk.version));
 }
 
@@ -238,23 +253,28 @@ ParameterChunk Shard::parameters(std::uint32_t index, std::uint64_t version, Cod
   if (codec == Codec::BF16 && current && chunk.down.codec == codec) return chunk.down;
   // A snapshot even of the current one: its successor may be under way.
   const auto snapshot = chunk.snapshots.find(version);
-  const bool kept = snapshot != chunk.snapshots.end();
+  const bool kept = snapshots_ == PayloadKind::PARAMETERS && snapshot != chunk.snapshots.end();
   if (!kept) chunk.lent = true;
   return {.chunk = index,
           .codec = Codec::FP32,
           .payload = share(kept ? snapshot->second : chunk.parameters)};
 }
 
+ParameterChunk Shard::moving_average(std::uint32_t index, std::uint64_t version) const {
+  return {
+      .chunk = index, .codec = Codec::FP32, .payload = share(chunks_[index].snapshots.at(version))};
+}
+
 Result<std::vector<std::shared_ptr<HashedOnce>>> Shard::compared(const Compare& compare) const {
   std::vector<std::shared_ptr<HashedOnce>> compared;
   for (const Compare::Fingerprint& one : compare.chunks) {
     if (!holds(one.chunk))
-      return broken(fmt::format("chunk {} is not in shard {}", one.chunk, index_));
+      return broken_push(fmt::format("chunk {} is not in shard {}", one.chunk, index_));
     const Chunk& chunk = chunks_[one.chunk];
     const auto kept = chunk.compared.find(compare.version);
     if (kept == chunk.compared.end()) {
-      return broken(fmt::format("version {} of chunk {} is not compared now; it is at {}",
-                                compare.version, one.chunk, chunk.version));
+      return broken_push(fmt::format("version {} of chunk {} is not compared now; it is at {}",
+                                     compare.version, one.chunk, chunk.version));
     }
     compared.push_back(kept->second);
   }

@@ -10,6 +10,9 @@
 // place of the parameters, to workers that step from them as this shard does. It does so later: the
 // sums of a few steps are kept, and the parameters come from memory and go back to it once for all
 // of them, except where the scheme says that somebody wants a version's parameters.
+//
+// Moving averages of the parameters, where the job has them, move in the same pass over memory, and
+// the snapshots for the evaluator are of them.
 #pragma once
 
 #include <array>
@@ -41,11 +44,14 @@ class Shard {
   /// ranks.
   static constexpr std::uint64_t kMostUnsettled = 4;
 
-  /// The shard `index` of `table`, at the job's first version: initialised from its seed, which
-  /// gives the same bits however the table is cut. `evaluated`: an evaluator takes versions.
-  /// Errors: invalid_argument for an unknown optimizer, schedule or instruction set.
+  /// The shard `index` of `table`, at the job's first version. It has no parameters before all
+  /// parts of start(). `evaluated`: an evaluator takes versions. Errors: invalid_argument for an
+  /// unknown optimizer, schedule or instruction set.
   static Result<Shard> make(const JobConfig& job, ParameterTable table, std::uint32_t index,
                             bool evaluated);
+  /// Draws one of `parts` parts of the parameters from the job's seed, which gives the same bits
+  /// however the table is cut. Different parts may be drawn in several threads at once.
+  void start(std::uint32_t part = 0, std::uint32_t parts = 1);
 
   const ParameterTable& table() const { return table_; }
   bool holds(std::uint32_t chunk) const {
@@ -70,6 +76,8 @@ class Shard {
                          PayloadKind kind = PayloadKind::PARAMETERS) const;
   /// An available version, as fp32 or bf16.
   ParameterChunk parameters(std::uint32_t chunk, std::uint64_t version, Codec codec = Codec::FP32);
+  /// The moving average that goes with an available version.
+  ParameterChunk moving_average(std::uint32_t chunk, std::uint64_t version) const;
   /// The average of the gradients that led to the version that it has now.
   ParameterChunk average(std::uint32_t chunk) const { return chunks_[chunk].down; }
   /// The optimizer's constants in the step that led to a version.
@@ -90,8 +98,10 @@ class Shard {
     bool lent = false;                   // somebody may read them for as long as he likes
     std::vector<SummedStep> unsettled;
     std::vector<std::shared_ptr<Buffer>> slots;  // of the optimizer
-    std::vector<Packet> packets;                 // by rank, towards the next version
-    std::uint32_t arrived = 0;                   // of them
+    std::shared_ptr<Buffer> average;             // moving, of the parameters, if the job has it
+    bool average_lent = false;
+    std::vector<Packet> packets;  // by rank, towards the next version
+    std::uint32_t arrived = 0;    // of them
     std::vector<std::array<std::uint64_t, 2>>
         taken;  // by rank: 1 + its last two steps that counted
     std::map<std::uint64_t, std::shared_ptr<const Buffer>> snapshots;
@@ -112,6 +122,7 @@ class Shard {
   JobConfig job_;
   ParameterTable table_;
   std::uint32_t index_;
+  PayloadKind snapshots_;  // what the evaluator takes
   std::unique_ptr<ServerPolicy> policy_;
   kernels::Isa isa_ = kernels::Isa::scalar;
   UpdateRule rule_;

@@ -15,6 +15,10 @@ void ProgressMeter::begin(Time now) {
   if (!std::exchange(began_, true)) began_at_ = last_step_at_ = now;
 }
 
+void ProgressMeter::waited_for_data(Time ready, Time now) {
+  if (began_ && now > ready) data_seconds_ += std::chrono::duration<double>(now - ready).count();
+}
+
 double ProgressMeter::seconds(Time now) const {
   return std::chrono::duration<double>(now - began_at_).count();
 }
@@ -45,7 +49,8 @@ Progress ProgressMeter::progress(std::string worker, const Traffic& traffic, Tim
           .loss = last_loss_,
           .examples = steps_here() * args_.ranks * args_.job.batch,
           .seconds = seconds(now),
-          .traffic = traffic};
+          .traffic = traffic,
+          .data_seconds = data_seconds_ / args_.ranks};
 }
 
 WorkerDone ProgressMeter::done(std::string worker, const Traffic& traffic,

@@ -21,6 +21,9 @@ class ProgressMeter {
 
   /// The first forward pass begins; harmless later.
   void begin(Time now);
+  /// A rank has had the parameters of its next step since `ready`, and waited until now for its
+  /// batch. What passed before the first step began is not counted.
+  void waited_for_data(Time ready, Time now);
   /// A rank is done with a step. Whether this is to be reported: all ranks are, and it is the first
   /// step, the last, or some time after the report before.
   bool add(std::uint64_t step, std::uint32_t rank, double loss, Time now);
@@ -47,6 +50,7 @@ class ProgressMeter {
   Time began_at_;
   Time last_step_at_;
   Time last_report_at_;
+  double data_seconds_ = 0;               // of all ranks together
   std::vector<std::int64_t> step_times_;  // of the last steps, a ring
 };
 

@@ -10,20 +10,13 @@
 #include "actors/codecs/codec.h"
 #include "actors/parameters/parameter_hash.h"
 #include "kernels/sums/bf16.h"
+#include "nets/tensor/tensor.h"
 
 namespace sterna::actors {
 namespace {
 
-/// The images as floats; received frames may be aligned to less, which x86 does not mind, but C++
-/// does: those are copied.
-std::span<const float> floats(const Bytes& bytes, std::vector<float>& scratch) {
-  const std::size_t count = bytes.size() / sizeof(float);
-  if (reinterpret_cast<std::uintptr_t>(bytes.data()) % alignof(float) == 0) {
-    return {reinterpret_cast<const float*>(bytes.data()), count};
-  }
-  scratch.resize(count);
-  std::memcpy(scratch.data(), bytes.data(), count * sizeof(float));
-  return scratch;
+std::span<const std::uint8_t> pixels_of(const Batch& batch) {
+  return {reinterpret_cast<const std::uint8_t*>(batch.pixels.data()), batch.pixels.size()};
 }
 
 }  // namespace
@@ -32,14 +25,14 @@ Result<std::shared_ptr<RankNet>> RankNet::make(const JobConfig& job, std::uint32
   STERNA_ASSIGN(const kernels::Isa isa, kernels::parse_isa(job.cpu_isa));
   STERNA_ASSIGN(const UpdateRule rule, UpdateRule::make(job));
   const bool decays = job.optimizer.decay_at == DecayAt::worker;
-  STERNA_ASSIGN(auto net,
-                nets::make_net(
-                    {.name = job.net,
-                     .hidden = job.hidden,
-                     .batch = job.batch,
-                     .weight_decay = decays ? static_cast<float>(job.optimizer.weight_decay) : 0.0F,
-                     .backend = {.threads = static_cast<int>(job.threads), .isa = job.cpu_isa}}));
+  nets::NetOptions options = net_options(job);
+  options.weight_decay = decays ? static_cast<float>(job.optimizer.weight_decay) : 0.0F;
+  STERNA_ASSIGN(auto net, nets::make_net(options));
   return std::shared_ptr<RankNet>(new RankNet(job, rank, isa, rule, std::move(net)));
+}
+
+std::size_t RankNet::image_bytes() const {
+  return job_.picture.bytes() + std::size_t{2} * job_.picture.channels * sizeof(float);
 }
 
 void RankNet::set_table(std::shared_ptr<const ParameterTable> table, const Clock& clock,
@@ -60,8 +53,11 @@ std::string RankNet::where(std::uint64_t step) const {
 
 Result<bool> RankNet::forward(std::uint64_t step, const Batch& batch, std::uint32_t readable) {
   if (begun_ != step) {
-    std::vector<float> scratch;
-    STERNA_TRY(net_->begin_step(floats(batch.images, scratch), labels_of(batch)).in(where(step)));
+    const std::vector<float> levels = levels_of(batch);
+    const nets::StepDraw draw{
+        .seed = job_.seed, .step = static_cast<std::uint32_t>(step), .rank = rank_};
+    STERNA_TRY(net_->begin_step(nets::PixelImages{pixels_of(batch), levels}, labels_of(batch), draw)
+                   .in(where(step)));
     begun_ = step;
     readable_ = 0;
   }
@@ -92,6 +88,7 @@ Result<double> RankNet::backward(std::uint64_t step) {
 
 void RankNet::gradient(std::size_t index, std::span<const float> values) {
   const auto tensor = static_cast<std::uint32_t>(index);
+  if (table_->tensors[tensor].spec.role == nets::Role::statistic) return encode(tensor, values);
   // A layer's gradients are complete before it passes on to the layer below, so that a report from
   // below says that all layers above are done with their parameters.
   if (tensor < lowest_) {
@@ -125,6 +122,7 @@ void RankNet::encode_clipped() {
   const auto factor = static_cast<float>(job_.gradient.clip_norm / norm);
   for (auto tensor = static_cast<std::uint32_t>(unclipped_.size()); tensor-- > 0;) {
     std::span<const float> values = unclipped_[tensor];
+    if (values.empty()) continue;  // statistics, which are on their way
     if (clips) {
       std::vector<float>& clipped = clipped_[tensor];
       clipped.resize(values.size());
@@ -215,7 +213,8 @@ void RankNet::apply(const Parameters& answer, std::size_t index) {
   const kernels::UpdateOptions options =
       rule_.options(table_->tensors[place.tensor].spec, constants);
   auto& buffers = slots_[taken.chunk];
-  while (buffers.size() < rule_.slots()) buffers.push_back(make_buffer(values.size_bytes()));
+  if (buffers.empty())
+    buffers = rule_.make_slots(table_->tensors[place.tensor].spec, values.size());
   std::vector<std::span<float>> slots;
   for (const auto& slot : buffers) slots.push_back(slot->as<float>());
   const kernels::Parameters parameters{.current = values, .slots = slots, .next = values};

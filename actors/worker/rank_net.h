@@ -41,6 +41,8 @@ class RankNet final : private nets::GradientSink {
   static Result<std::shared_ptr<RankNet>> make(const JobConfig& job, std::uint32_t rank);
   kernels::Isa isa() const { return isa_; }
   const std::vector<nets::ParameterSpec>& parameters() const { return net_->parameters(); }
+  /// Of one image with its levels, as it travels.
+  std::size_t image_bytes() const;
   void set_table(std::shared_ptr<const ParameterTable> table, const Clock& clock, Events events);
 
   /// The forward pass of a step, as far as the first `readable` tensors take it: they have the

@@ -13,6 +13,10 @@ namespace {
 /// Batches asked for ahead of the step that needs them, so that a reader's delay of up to two steps
 /// is hidden; more would only hold memory.
 constexpr std::uint64_t kBatchesAhead = 3;
+/// Of more bytes than this only the next one.
+constexpr std::uint64_t kBytesAhead = 64U << 20;
+/// A batch travels in pieces of about so much.
+constexpr std::size_t kPieceBytes = 1U << 20;
 
 /// What a question came to, with the step and whom it was asked.
 Error at(std::uint64_t step, const std::string& with, const Error& error) {
@@ -37,10 +41,13 @@ Task<Result<void>> Worker::train() {
 
 Task<Result<void>> Worker::find_everyone() {
   const Duration patience = args_.job.deadlines.start;
-  STERNA_CO_ASSIGN(servers_,
+  STERNA_CO_ASSIGN(auto servers,
                    find_peers<ParameterServerInterface>(*this, args_.servers, patience, finder_));
-  STERNA_CO_ASSIGN(readers_,
+  STERNA_CO_ASSIGN(auto readers,
                    find_peers<InputReaderInterface>(*this, args_.readers, patience, finder_));
+  const std::uint64_t most = process().options().link.most_under_way();
+  for (auto& server : servers) servers_.emplace_back(std::move(server), poster(), most);
+  for (auto& reader : readers) readers_.emplace_back(std::move(reader), poster(), most);
   co_return co_await observer_.emplace(*this, args_.observer, patience, finder_).find();
 }
 
@@ -55,7 +62,7 @@ Task<Result<void>> Worker::make_nets() {
     if (!table_) {
       table_ = std::make_shared<const ParameterTable>(rank.net->parameters(), args_.job,
                                                       static_cast<std::uint32_t>(servers_.size()));
-      groups_ = table_->pull_groups();
+      groups_ = table_->pull_groups(false);
     }
     const Poster loop = poster();
     RankNet::Events events;
@@ -82,7 +89,9 @@ Task<Result<void>> Worker::make_nets() {
 Task<Result<void>> Worker::train_rank(Rank& rank) {
   for (std::uint64_t step = args_.job.first_step; step < args_.job.steps; ++step) {
     ask_batches(rank, step);
+    const Time asked = now();
     STERNA_CO_ASSIGN(Batch batch, next_batch(rank, step));
+    if (rank.readable > 0) meter_.waited_for_data(std::max(asked, rank.readable_since), now());
     STERNA_CO_TRY(forward(rank, step, std::move(batch)));
     if (policy_->compares(step)) co_await compare(rank, step);
     STERNA_CO_ASSIGN(const double loss, backward(rank, step));
@@ -124,25 +133,48 @@ Task<Result<double>> Worker::backward(Rank& rank, std::uint64_t step) {
 
 void Worker::Rank::expect_version(const ParameterTable& table) {
   missing.clear();
-  for (const TableTensor& tensor : table.tensors) missing.push_back(tensor.chunks);
+  for (const TableTensor& tensor : table.tensors) {
+    // Training reads no statistics.
+    missing.push_back(tensor.spec.role == nets::Role::statistic ? 0 : tensor.chunks);
+  }
   readable = 0;
 }
 
 void Worker::ask_batches(Rank& rank, std::uint64_t step) {
   const JobConfig& job = args_.job;
-  const std::uint64_t until = std::min(step + kBatchesAhead, job.steps);
+  const std::uint64_t bytes = job.batch * rank.net->image_bytes();
+  const std::uint64_t ahead = bytes * kBatchesAhead > kBytesAhead ? 2 : kBatchesAhead;
+  const std::uint64_t until = std::min(step + ahead, job.steps);
+  const auto rows =
+      static_cast<std::uint32_t>(std::max<std::size_t>(1, kPieceBytes / rank.net->image_bytes()));
   for (; rank.asked < until; ++rank.asked) {
     AskedBatch& asked = rank.batches.emplace_back();
-    asked.question = policy_->batch(rank.asked, rank.rank);
-    const auto ask_one = [&](Peer<InputReaderInterface>& reader) {
-      asked.parts.push_back({reader.name(), reader.ask(asked.question, job.deadlines.step)});
-    };
-    if (job.shards > 0) {
-      for (auto& reader : readers_) ask_one(reader);
-    } else {
-      ask_one(readers_[(rank.asked * job.ranks + rank.rank) % readers_.size()]);
+    NextBatch question = policy_->batch(rank.asked, rank.rank);
+    std::size_t reader = rank.asked * job.ranks + rank.rank;
+    for (; question.first_row < job.batch; question.first_row += rows) {
+      question.rows = std::min(rows, job.batch - question.first_row);
+      asked.push_back(ask_rows(rank, question, reader++ % readers_.size()));
     }
   }
+}
+
+Worker::AskedRows Worker::ask_rows(const Rank& rank, const NextBatch& question,
+                                   std::size_t reader) {
+  AskedRows asked{question, {}};
+  const bool sharded = args_.job.shards > 0;
+  // Of shards, each has about its part.
+  const std::uint64_t bytes =
+      question.rows * rank.net->image_bytes() / (sharded ? readers_.size() : 1);
+  const auto ask_one = [&](Reader& one) {
+    asked.parts.push_back({one.peer.name(), one.peer.ask_within(one.down, bytes, question,
+                                                                args_.job.deadlines.step)});
+  };
+  if (sharded) {
+    for (Reader& one : readers_) ask_one(one);
+  } else {
+    ask_one(readers_[reader]);
+  }
+  return asked;
 }
 
 Task<Result<Batch>> Worker::next_batch(Rank& rank, std::uint64_t step) {
@@ -154,34 +186,61 @@ Task<Result<Batch>> Worker::next_batch(Rank& rank, std::uint64_t step) {
 }
 
 Task<Result<Batch>> Worker::whole(AskedBatch asked) {
-  std::vector<Batch> parts;
-  for (AskedBatch::Part& one : asked.parts) {
-    Result<Batch> part = co_await std::move(one.answer);
-    Result<void> fits = part ? check(*part, asked.question) : Result<void>(part.error());
-    STERNA_CO_TRY(std::move(fits).in(one.reader));
-    parts.push_back(std::move(*part));
+  struct Came {
+    input::BatchQuestion question;
+    std::vector<Batch> parts;
+  };
+  std::vector<Came> came;
+  for (AskedRows& rows : asked) {
+    const NextBatch& question = rows.question;
+    Came& piece = came.emplace_back();
+    piece.question = {.seed = args_.job.seed,
+                      .step = question.step,
+                      .rank = question.rank,
+                      .ranks = args_.job.ranks,
+                      .batch = args_.job.batch,
+                      .first_row = question.first_row,
+                      .rows = question.rows};
+    for (AskedRows::Part& one : rows.parts) {
+      Result<Batch> part = co_await std::move(one.answer);
+      Result<void> fits = part ? check(*part, question) : Result<void>(part.error());
+      STERNA_CO_TRY(std::move(fits).in(one.reader));
+      piece.parts.push_back(std::move(*part));
+    }
   }
-  if (args_.job.shards == 0) co_return std::move(parts.front());
-  const input::BatchQuestion question{.seed = args_.job.seed,
-                                      .step = asked.question.step,
-                                      .rank = asked.question.rank,
-                                      .ranks = args_.job.ranks,
-                                      .batch = args_.job.batch};
-  auto made = compute([question, parts = std::move(parts), readers = args_.readers, pool = pool_] {
-    return put_together(question, parts, readers, *pool);
+  const bool sharded = args_.job.shards > 0;
+  if (!sharded && came.size() == 1) co_return std::move(came.front().parts.front());
+  auto made = compute([came = std::move(came), sharded, readers = args_.readers,
+                       pool = pool_]() mutable -> Result<Batch> {
+    std::vector<Batch> pieces;
+    for (Came& piece : came) {
+      if (!sharded) {
+        pieces.push_back(std::move(piece.parts.front()));
+        continue;
+      }
+      STERNA_ASSIGN(pieces.emplace_back(),
+                    put_together(piece.question, piece.parts, readers, *pool));
+    }
+    return joined(std::move(pieces), *pool);
   });
   co_return co_await std::move(made);
 }
 
 Result<void> Worker::check(const Batch& batch, const NextBatch& question) const {
-  if (batch.step != question.step || batch.rank != question.rank ||
-      batch.images.size() % sizeof(float) != 0) {
+  if (batch.step != question.step || batch.rank != question.rank) {
     return Error{Errc::malformed, "the answer is to another question"};
   }
-  if (args_.job.shards == 0 && (!batch.rows.empty() || batch.of != ShardOf{})) {
+  if (args_.job.shards > 0) return {};  // put_together() looks at the rest
+  if (!batch.rows.empty() || batch.of != ShardOf{}) {
     return Error{Errc::malformed, "the answer is a shard's, and readers hold all examples"};
   }
-  return {};  // the net checks sizes and labels
+  const std::size_t labels = batch.labels.size() / sizeof(std::uint16_t);
+  const bool even =
+      labels != 0 && batch.pixels.size() % labels == 0 && batch.levels.size() % labels == 0;
+  if (labels == question.rows && even) return {};  // the rest is the net's concern
+  return Error{Errc::malformed, fmt::format("the answer has {} labels for {} rows and {} bytes of "
+                                            "pixels",
+                                            labels, question.rows, batch.pixels.size())};
 }
 
 // ---- parameters down ----
@@ -195,15 +254,20 @@ void Worker::pull(std::uint64_t step) {
 }
 
 Task<Result<void>> Worker::pull_group(std::uint64_t step, const ParameterTable::PullGroup& group) {
-  auto& server = servers_[group.shard];
+  Server& server = servers_[group.shard];
   const Need need = policy_->need(step);
   const Pull question{
       .version = need.version, .chunks = group.chunks, .kind = need.kind, .codec = need.codec};
-  Task<Result<Parameters>> answer = server.ask(question, args_.job.deadlines.step);
+  const std::uint64_t bytes = most_bytes(question, *table_, args_.job);
+  // While others of its answers come, a slow link is no failure.
+  const auto others_came = [&server](Time asked) { return server.answered > asked; };
+  Task<Result<Parameters>> answer = server.peer.ask_again_within(
+      server.down, bytes, question, args_.job.deadlines.step, others_came);
   Result<Parameters> parameters = co_await std::move(answer);
+  server.answered = now();
   const Result<void> taken =
       parameters ? take(std::move(*parameters), question) : Result<void>(parameters.error());
-  if (!taken) co_return at(step, "parameters from " + server.name(), taken.error());
+  if (!taken) co_return at(step, "parameters from " + server.peer.name(), taken.error());
   if (--groups_missing_ == 0) pull(step + 1);
   co_return {};
 }
@@ -239,6 +303,7 @@ void Worker::write_settled(Rank& rank) {
   });
   const std::uint32_t before = rank.readable;
   while (rank.readable < rank.missing.size() && rank.missing[rank.readable] == 0) ++rank.readable;
+  if (before == 0 && rank.readable > 0) rank.readable_since = now();
   if (rank.readable > before) rank.ready.notify_all();
 }
 
@@ -248,6 +313,7 @@ Task<void> Worker::compare(const Rank& rank, std::uint64_t step) {
   const std::uint64_t version = policy_->need(step).version;
   std::vector<Compare> by_shard(table_->shards, Compare{.version = version, .chunks = {}});
   for (std::uint32_t c = 0; c < hashes.size(); ++c) {
+    if (table_->tensors[table_->chunks[c].tensor].spec.role == nets::Role::statistic) continue;
     by_shard[table_->chunks[c].shard].chunks.push_back({.chunk = c, .hash = hashes[c]});
   }
   for (std::uint32_t shard = 0; shard < by_shard.size(); ++shard) {
@@ -258,7 +324,7 @@ Task<void> Worker::compare(const Rank& rank, std::uint64_t step) {
 }
 
 Task<Result<void>> Worker::compare_at(std::uint32_t shard, std::uint32_t rank, Compare compare) {
-  auto& server = servers_[shard];
+  auto& server = servers_[shard].peer;
   const std::uint64_t version = compare.version;
   Task<Result<void>> answer = server.ask(std::move(compare), args_.job.deadlines.step);
   const Result<void> same = co_await std::move(answer);
@@ -276,7 +342,7 @@ Task<Result<void>> Worker::compare_at(std::uint32_t shard, std::uint32_t rank, C
 
 Task<Result<void>> Worker::agree(Rank& rank, std::uint64_t step, std::uint32_t shard,
                                  std::vector<Offer::OwnScaler> scalers) {
-  auto& server = servers_[shard];
+  auto& server = servers_[shard].peer;
   const Offer offer{.rank = rank.rank,
                     .incarnation = identity().incarnation,
                     .step = step,
@@ -319,11 +385,14 @@ void Worker::push(Rank& rank, std::uint64_t step, std::uint32_t shard,
 }
 
 Task<Result<void>> Worker::send(std::uint32_t shard, Push push) {
-  auto& server = servers_[shard];
+  Server& server = servers_[shard];
   const std::uint64_t step = push.step;
-  Task<Result<PushReply>> answer = server.ask(std::move(push), args_.job.deadlines.step);
+  std::uint64_t bytes = 0;
+  for (const Packet& packet : push.packets) bytes += packet.payload.size();
+  Task<Result<PushReply>> answer =
+      server.peer.ask_within(server.up, bytes, std::move(push), args_.job.deadlines.step);
   const Result<PushReply> reply = co_await std::move(answer);
-  if (!reply) co_return at(step, "gradient to " + server.name(), reply.error());
+  if (!reply) co_return at(step, "gradient to " + server.peer.name(), reply.error());
   --unacknowledged_;
   finish();
   co_return {};

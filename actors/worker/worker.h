@@ -20,6 +20,7 @@
 #include "actors/schemes/scheme.h"
 #include "actors/worker/progress_meter.h"
 #include "actors/worker/rank_net.h"
+#include "runtime/actor/byte_window.h"
 #include "runtime/actor/process.h"
 #include "runtime/cluster/peer.h"
 
@@ -31,8 +32,22 @@ class Worker final : public Actor<WorkerInterface> {
       : args_(std::move(args)), finder_(std::move(finder)), meter_(args_) {}
 
  private:
-  /// A question that is under way: to one reader, or to each reader for its shard's rows.
-  struct AskedBatch {
+  /// Whom it asks, and how much of that may be under way.
+  struct Server {
+    Server(Peer<ParameterServerInterface> found, const Poster& poster, std::uint64_t most)
+        : peer(std::move(found)), up(poster, most), down(poster, most) {}
+    Peer<ParameterServerInterface> peer;
+    ByteWindow up, down;
+    Time answered;  ///< when the last of its parameters came
+  };
+  struct Reader {
+    Reader(Peer<InputReaderInterface> found, const Poster& poster, std::uint64_t most)
+        : peer(std::move(found)), down(poster, most) {}
+    Peer<InputReaderInterface> peer;
+    ByteWindow down;
+  };
+  /// Neighbouring rows of a batch, asked of one reader, or of each for those in its shard.
+  struct AskedRows {
     struct Part {
       const std::string& reader;
       Task<Result<Batch>> answer;
@@ -40,6 +55,7 @@ class Worker final : public Actor<WorkerInterface> {
     NextBatch question;
     std::vector<Part> parts;
   };
+  using AskedBatch = std::vector<AskedRows>;
   /// A chunk of an answer.
   struct Waiting {
     std::shared_ptr<const Parameters> answer;
@@ -54,6 +70,7 @@ class Worker final : public Actor<WorkerInterface> {
     /// many tensors at the front of the table have it whole.
     std::vector<std::uint32_t> missing;
     std::uint32_t readable = 0;
+    Time readable_since;             // when the first became so
     std::vector<Waiting> waiting;    // for their tensors to settle in the net
     Condition ready;                 // `readable` has grown
     Condition agreed;                // shared scalers have come
@@ -70,6 +87,7 @@ class Worker final : public Actor<WorkerInterface> {
   Task<Result<void>> make_nets();
   Task<Result<void>> train_rank(Rank& rank);
   void ask_batches(Rank& rank, std::uint64_t step);
+  AskedRows ask_rows(const Rank& rank, const NextBatch& question, std::size_t reader);
   Task<Result<Batch>> next_batch(Rank& rank, std::uint64_t step);
   Task<Result<Batch>> whole(AskedBatch asked);
   Result<void> check(const Batch& batch, const NextBatch& question) const;
@@ -100,8 +118,8 @@ class Worker final : public Actor<WorkerInterface> {
   WorkerArgs args_;
   Finder finder_;
   std::unique_ptr<WorkerPolicy> policy_;
-  std::vector<Peer<ParameterServerInterface>> servers_;
-  std::vector<Peer<InputReaderInterface>> readers_;
+  std::deque<Server> servers_;  // deques: windows do not move
+  std::deque<Reader> readers_;
   std::optional<Peer<Observer>> observer_;
   std::shared_ptr<const ParameterTable> table_;
   std::vector<ParameterTable::PullGroup> groups_;

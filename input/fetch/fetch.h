@@ -1,4 +1,4 @@
-// Downloads MNIST's files, and believes none of them before its SHA-256 is right.
+// Downloads data sets that others published, and believes no file before its SHA-256 is right.
 //
 // A file grows under `name.part` and gets its name only when its sum is checked, so what stands
 // under a final name is always whole. An interrupted download goes on where it stopped (a Range
@@ -22,16 +22,25 @@ struct RemoteFile {
   std::string sha256;       ///< lower-case hexadecimal
 };
 
-/// The four .gz files of MNIST as LeCun, Cortes and Burges published them.
-std::vector<RemoteFile> mnist_files();
+/// A data set as it is published. Sizes and sums are those that TensorFlow Datasets has published
+/// for it (url_checksums/), MNIST's also torchvision's.
+struct RemoteSet {
+  std::string name;   ///< "cifar10"
+  std::string title;  ///< "CIFAR-10"
+  std::vector<RemoteFile> files;
+  std::vector<std::string> mirrors;  ///< URLs of folders, tried in this order
+  /// The files are archives (tar, gzip): what they hold is unpacked (unpack.h), and they are
+  /// removed.
+  bool packed = false;
+  std::string next = {};  ///< what to do with it, where no run finds it by itself
+};
 
-/// Public copies of them, tried in this order.
-std::vector<std::string> mnist_mirrors();
+/// Every set that can be fetched: mnist, fashion-mnist, cifar10, cifar100 and flowers.
+std::vector<RemoteSet> remote_sets();
 
 struct FetchOptions {
-  std::filesystem::path dir;                           ///< made if missing
-  std::vector<std::string> mirrors = mnist_mirrors();  ///< URLs of folders, http(s)
-  std::vector<RemoteFile> files = mnist_files();
+  std::filesystem::path dir;              ///< made if missing
+  std::vector<std::string> mirrors = {};  ///< http(s); empty: the set's own
   std::chrono::milliseconds connect_timeout{10'000};
   /// Give an attempt up when it gets less than 1 KiB/s for this long.
   std::chrono::seconds stall_timeout{20};
@@ -41,13 +50,10 @@ struct FetchOptions {
       {};
 };
 
-/// Downloads what `dir` does not hold already. A mirror that is missing a file, cannot be reached
-/// or stalls is followed by the next; if none has it, the error names the file and what each mirror
-/// said (`unavailable`). A complete file of a wrong sum is deleted and ends the call at once
-/// (`malformed`, with file and mirror). Blocks.
-Result<void> fetch_files(const FetchOptions& options);
-
-/// fetch_files for MNIST into `options.dir`, which must not hold drawn digits (`already_exists`).
-Result<void> fetch_mnist(const FetchOptions& options);
+/// Downloads what `dir` does not hold already, which must not be drawn digits (`already_exists`). A
+/// mirror that is missing a file, cannot be reached or stalls is followed by the next; if none has
+/// it, the error names the file and what each mirror said (`unavailable`). A complete file of a
+/// wrong sum is deleted and ends the call at once (`malformed`, with file and mirror). Blocks.
+Result<void> fetch_set(const RemoteSet& set, const FetchOptions& options);
 
 }  // namespace sterna::input

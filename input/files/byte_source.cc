@@ -21,6 +21,7 @@ constexpr std::size_t kWindow = std::size_t{64} * 1024;
 constexpr std::uint64_t kDeflateRatio = 1032;
 // 15 bits of window, and 16 for "a gzip wrapper" (zlib.h, inflateInit2).
 constexpr int kGzipWindowBits = 15 + 16;
+constexpr int kGzipOrZlibWindowBits = 15 + 32;
 }  // namespace
 
 class ByteSource::Impl {
@@ -39,11 +40,12 @@ class ByteSource::Impl {
     STERNA_TRY(refill());
     compressed_ = left_.size() >= 2 && left_[0] == 0x1f && left_[1] == 0x8b;
     if (!compressed_) return {};
-    if (inflateInit2(&stream_, kGzipWindowBits) != Z_OK) {
-      return Error{Errc::unavailable, name_ + ": zlib cannot start"};
-    }
-    inflating_ = true;
-    return {};
+    return unpack(kGzipWindowBits);
+  }
+
+  Result<void> expect_packed() {
+    compressed_ = true;
+    return unpack(kGzipOrZlibWindowBits);
   }
 
   Result<std::size_t> read(std::span<std::uint8_t> out) {
@@ -58,6 +60,14 @@ class ByteSource::Impl {
   bool compressed() const { return compressed_; }
 
  private:
+  Result<void> unpack(int window_bits) {
+    if (inflateInit2(&stream_, window_bits) != Z_OK) {
+      return Error{Errc::unavailable, name_ + ": zlib cannot start"};
+    }
+    inflating_ = true;
+    return {};
+  }
+
   /// Reads the next window; `left_` stays empty at the end of the file.
   Result<void> refill() {
     ssize_t got = 0;
@@ -92,7 +102,7 @@ class ByteSource::Impl {
         if (inflateReset(&stream_) != Z_OK) return corrupt("zlib cannot go on");
         member_ended_ = false;
       }
-      if (left_.empty()) return corrupt("the gzip stream is cut short");
+      if (left_.empty()) return corrupt("the packed stream is cut short");
       const std::size_t room = std::min<std::size_t>(out.size() - filled, 1U << 30);
       stream_.next_in = left_.data();
       stream_.avail_in = static_cast<uInt>(left_.size());
@@ -104,7 +114,7 @@ class ByteSource::Impl {
       if (status == Z_STREAM_END) {
         member_ended_ = true;
       } else if (status != Z_OK && status != Z_BUF_ERROR) {
-        return corrupt(stream_.msg != nullptr ? stream_.msg : "the gzip stream is damaged");
+        return corrupt(stream_.msg != nullptr ? stream_.msg : "the packed stream is damaged");
       }
     }
     return filled;
@@ -154,6 +164,12 @@ Result<ByteSource> ByteSource::open(const std::filesystem::path& path) {
 
 Result<ByteSource> ByteSource::open_raw(const std::filesystem::path& path) {
   STERNA_ASSIGN(std::unique_ptr<Impl> impl, open_file(path));
+  return ByteSource(std::move(impl));
+}
+
+Result<ByteSource> ByteSource::open_packed(const std::filesystem::path& path) {
+  STERNA_ASSIGN(std::unique_ptr<Impl> impl, open_file(path));
+  STERNA_TRY(impl->expect_packed());
   return ByteSource(std::move(impl));
 }
 

@@ -19,9 +19,11 @@ class ByteSource {
   static Result<ByteSource> open(const std::filesystem::path& path);
   /// The same, but a gzip file's bytes come as they are.
   static Result<ByteSource> open_raw(const std::filesystem::path& path);
+  /// The same, of a file that is known to be gzip or zlib (RFC 1950): anything else is `malformed`.
+  static Result<ByteSource> open_packed(const std::filesystem::path& path);
 
   /// Fills `out` and returns how many bytes it got: fewer than asked only at the end of the file.
-  /// A gzip stream that is cut short or does not match its checksum is `malformed`.
+  /// A packed stream that is cut short or does not match its checksum is `malformed`.
   Result<std::size_t> read(std::span<std::uint8_t> out);
 
   /// No file of this size can yield more bytes than this; so a header that declares more lies, and

@@ -173,13 +173,6 @@ std::vector<std::string> files_of(Split split) {
   return {names.images, names.labels};
 }
 
-Result<std::uint64_t> count_examples(const fs::path& dir, Split split) {
-  constexpr std::size_t kAnyClasses = 256;
-  STERNA_ASSIGN(const fs::path path, find_file(dir, mnist_names(split).labels));
-  STERNA_ASSIGN(const auto labels, read_idx_labels(path, kAnyClasses));
-  return std::uint64_t{labels.size()};
-}
-
 Result<void> write_examples(const fs::path& dir, Split split, const Dataset& whole,
                             const ExampleRange& range) {
   const IdxNames names = mnist_names(split);
@@ -203,7 +196,7 @@ Result<void> write_idx(const fs::path& path, std::uint32_t magic,
 
 }  // namespace
 
-constexpr Format kIdx{"idx", files_of, load_mnist, check_mnist, count_examples, write_examples};
+constexpr Format kIdx{"idx", files_of, load_mnist, glance_at_mnist, write_examples};
 
 IdxNames mnist_names(Split split) {
   return split == Split::train ? IdxNames{"train-images-idx3-ubyte", "train-labels-idx1-ubyte"}
@@ -246,13 +239,18 @@ Result<Dataset> load_mnist(const fs::path& dir, Split split) {
                  .labels = std::move(labels)};
 }
 
-Result<void> check_mnist(const fs::path& dir, Split split) {
+Result<SourceFacts> glance_at_mnist(const fs::path& dir, Split split,
+                                    const DataOptions& /*options*/) {
   const IdxNames names = mnist_names(split);
   STERNA_ASSIGN(const fs::path images_path, find_file(dir, names.images));
   STERNA_ASSIGN(const fs::path labels_path, find_file(dir, names.labels));
   STERNA_ASSIGN(const auto images, glance(images_path, kImagesMagic));
   STERNA_ASSIGN(const auto labels, glance(labels_path, kLabelsMagic));
-  return check_shapes(images_path, images[0], images[1], images[2], labels_path, labels[0]);
+  STERNA_TRY(check_shapes(images_path, images[0], images[1], images[2], labels_path, labels[0]));
+  return SourceFacts{.count = images[0],
+                     .shape = {kMnistSide, kMnistSide, 1},
+                     .classes = kMnistClasses,
+                     .family = {}};
 }
 
 Result<void> write_idx_images(const fs::path& path, std::span<const std::uint8_t> pixels,

@@ -48,10 +48,11 @@ Result<std::vector<std::uint16_t>> read_idx_labels(const std::filesystem::path& 
 /// there, the plain one is read.
 Result<Dataset> load_mnist(const std::filesystem::path& dir, Split split);
 
-/// Whether load_mnist can be expected to read this split, at a glance: headers, declared against
-/// actual sizes, and that images and labels are as many. Only files that look wrong are read whole.
-/// Errors as load_mnist's.
-Result<void> check_mnist(const std::filesystem::path& dir, Split split);
+/// What load_mnist can be expected to read, at a glance: headers, declared against actual sizes,
+/// and that images and labels are as many. Only files that look wrong are read whole. Errors as
+/// load_mnist's.
+Result<SourceFacts> glance_at_mnist(const std::filesystem::path& dir, Split split,
+                                    const DataOptions& options = {});
 
 /// Writes plain IDX files, atomically. `pixels` holds count x rows x columns bytes. A label above
 /// 255 is `invalid_argument`: the format's have one byte.

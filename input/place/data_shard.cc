@@ -13,6 +13,7 @@
 #include "input/digits/digits.h"
 #include "input/files/sha256.h"
 #include "input/formats/format.h"
+#include "input/formats/labels.h"
 #include "input/place/data_set.h"
 #include "runtime/base/file.h"
 
@@ -32,8 +33,11 @@ std::string name_of(const ShardId& shard) {
 }
 
 std::string text_of(const ShardLabel& label) {
-  return fmt::format("format {}\nindex {}\nshards {}\nexamples {}\nsha256 {}\n", kFormat,
-                     label.shard.index, label.shard.shards, label.examples, label.sha256);
+  const bool more = label.held != range_of(label.shard, label.examples);
+  return fmt::format(
+      "format {}\nindex {}\nshards {}\nexamples {}\nsha256 {}\n{}", kFormat, label.shard.index,
+      label.shard.shards, label.examples, label.sha256,
+      more ? fmt::format("first {}\nend {}\n", label.held.first, label.held.end) : "");
 }
 
 /// Takes "KEY VALUE\n" from the beginning of `text`; empty: it begins otherwise.
@@ -65,7 +69,15 @@ std::optional<ShardLabel> parse_label(std::string_view text) {
                         label.shard.index < label.shard.shards &&
                         label.examples >= label.shard.shards && label.examples <= kMostExamples &&
                         label.sha256.size() == kShaDigits;
-  if (!possible || !text.empty()) return std::nullopt;
+  if (!possible) return std::nullopt;
+  const ExampleRange range = range_of(label.shard, label.examples);
+  label.held = range;
+  if (text.empty()) return label;
+  if (!take_number(text, "first", label.held.first) || !take_number(text, "end", label.held.end)) {
+    return std::nullopt;
+  }
+  const bool around = label.held.first <= range.first && label.held.end >= range.end;
+  if (!around || label.held.end > label.examples || !text.empty()) return std::nullopt;
   return label;
 }
 
@@ -116,15 +128,114 @@ Result<void> refuse_other_data(const fs::path& dir, const ShardLabel& label) {
                            dir.string(), name_of(label.shard))};
 }
 
-Result<void> write_shard(const Format& format, const fs::path& dir, const ShardLabel& label,
-                         const Dataset& train, const Dataset& test,
-                         const Result<std::string>& drawn) {
+/// SHARD.txt comes first, so that a split that is cut short leaves nothing that looks like a whole
+/// data set; the training examples, which are counted when they are read, come last.
+Result<void> begin_shard(const fs::path& dir, const ShardLabel& label) {
   STERNA_TRY(make_directory(dir));
-  // First, so that a split that is cut short leaves nothing that looks like a whole data set.
-  STERNA_TRY(write_atomically(dir / kShardFile, text_of(label)));
-  if (drawn) STERNA_TRY(write_atomically(dir / kDrawnMarker, *drawn));
-  STERNA_TRY(format.write(dir, Split::train, train, range_of(label.shard, label.examples)));
-  return format.write(dir, Split::test, test, {0, test.count});
+  return write_atomically(dir / kShardFile, text_of(label));
+}
+
+Error none_of(const fs::path& dir, const std::optional<ShardId>& wanted, std::uint64_t examples) {
+  return {Errc::malformed, fmt::format("{}: {} has none of its {} training examples", dir.string(),
+                                       wish(wanted), examples)};
+}
+
+/// What was read of a shard's folder must be what SHARD.txt says.
+Result<void> check_count(const fs::path& dir, const ShardLabel& label, std::uint64_t count) {
+  if (count == label.held.count()) return {};
+  return Error{
+      Errc::malformed,
+      fmt::format("{} holds {} training examples, but {} of {} has {}; split the data set "
+                  "again",
+                  dir.string(), count, name_of(label.shard), label.examples, label.held.count())};
+}
+
+/// Of a data set whose examples are read when they are asked for: in a whole one every reader sees
+/// all of it, and reads its part.
+Result<TrainingPart> open_training_part(const fs::path& dir, const std::optional<ShardId>& wanted,
+                                        const DataOptions& options) {
+  STERNA_ASSIGN(const std::optional<ShardLabel> label, read_shard_label(dir));
+  STERNA_TRY(check_label(dir, label, wanted));
+  TrainingPart part;
+  STERNA_ASSIGN(part.source, open_data(dir, Split::train, options));
+  const SourceFacts& facts = part.source->facts();
+  part.examples = label ? label->examples : facts.count;
+  part.range = wanted ? range_of(*wanted, part.examples) : ExampleRange{0, part.examples};
+  if (part.range.count() == 0) return none_of(dir, wanted, part.examples);
+  if (wanted) part.sha256 = label ? label->sha256 : facts.sha256;
+  if (label) {
+    STERNA_TRY(check_count(dir, *label, facts.count));
+    part.first = label->held.first;
+  }
+  return part;
+}
+
+/// Refuses to make so many shards of so many examples.
+Result<void> check_shards(const fs::path& from, std::uint32_t shards, std::uint64_t examples) {
+  if (shards > 0 && shards <= kMostShards && shards <= examples) return {};
+  return Error{
+      Errc::invalid_argument,
+      fmt::format("{} has {} training examples; they make 1 to {} shards, not {}", from.string(),
+                  examples, std::min<std::uint64_t>(examples, kMostShards), shards)};
+}
+
+/// Calls make(DIR, LABEL) for each shard, whose folder then has its label.
+template <class Make>
+Result<void> make_shards(const fs::path& from, const fs::path& into,
+                         const std::vector<ShardLabel>& labels, const Make& make) {
+  for (const ShardLabel& label : labels) {
+    STERNA_TRY(refuse_other_data(into / folder_name(label.shard), label));
+  }
+  const Result<std::string> drawn = read_file(from / kDrawnMarker, kLongestLabel);
+  for (const ShardLabel& label : labels) {
+    const fs::path dir = into / folder_name(label.shard);
+    STERNA_TRY(begin_shard(dir, label));
+    if (drawn) STERNA_TRY(write_atomically(dir / kDrawnMarker, *drawn));
+    STERNA_TRY(make(dir, label));
+  }
+  return {};
+}
+
+Result<void> split_loaded(const fs::path& from, std::uint32_t shards, const fs::path& into) {
+  STERNA_ASSIGN(const Dataset train, load_data(from, Split::train));
+  STERNA_ASSIGN(const Dataset test, load_data(from, Split::test));
+  STERNA_TRY(check_shards(from, shards, train.count));
+  std::vector<ShardLabel> labels;
+  const std::string sha256 = sha256_of(train);
+  for (std::uint32_t index = 0; index < shards; ++index) {
+    const ShardId shard{index, shards};
+    labels.push_back({shard, train.count, sha256, range_of(shard, train.count)});
+  }
+  const Format& format = format_of(from);
+  return make_shards(
+      from, into, labels, [&](const fs::path& dir, const ShardLabel& label) -> Result<void> {
+        STERNA_TRY(format.write(dir, Split::test, test, {0, test.count}));
+        return format.write(dir, Split::train, train, range_of(label.shard, train.count));
+      });
+}
+
+/// Where examples are read when they are asked for: whole blocks of them, as links or copies.
+Result<void> split_files(const fs::path& from, std::uint32_t shards, const fs::path& into,
+                         const DataOptions& options) {
+  STERNA_ASSIGN(const auto train, open_data(from, Split::train, options));
+  STERNA_ASSIGN(const auto test, open_data(from, Split::test, options));
+  const SourceFacts& facts = train->facts();
+  STERNA_TRY(check_shards(from, shards, facts.count));
+  const auto blocks_of = [&](const ShardId& shard) {
+    const ExampleRange range = range_of(shard, facts.count);
+    return ExampleRange{train->block_of(range.first).first, train->block_of(range.end - 1).end};
+  };
+  std::vector<ShardLabel> labels;
+  for (std::uint32_t index = 0; index < shards; ++index) {
+    const ShardId shard{index, shards};
+    labels.push_back({shard, facts.count, facts.sha256, blocks_of(shard)});
+  }
+  const Format& format = format_of(from);
+  return make_shards(
+      from, into, labels, [&](const fs::path& dir, const ShardLabel& label) -> Result<void> {
+        STERNA_TRY(format.lay(from, Split::test, {0, test->facts().count}, dir, options));
+        return format.lay(from, Split::train, blocks_of(label.shard), dir, options);
+      });
 }
 
 }  // namespace
@@ -145,7 +256,7 @@ std::string folder_name(const ShardId& shard) {
 Result<std::optional<ShardLabel>> read_shard_label(const fs::path& dir) {
   const fs::path path = dir / kShardFile;
   std::error_code error;
-  if (!fs::exists(path, error)) return std::optional<ShardLabel>();
+  if (dir.empty() || !fs::exists(path, error)) return std::optional<ShardLabel>();
   const Result<std::string> text = read_file(path, kLongestLabel);
   const std::optional<ShardLabel> label = text ? parse_label(*text) : std::nullopt;
   if (!label) {
@@ -157,10 +268,11 @@ Result<std::optional<ShardLabel>> read_shard_label(const fs::path& dir) {
   return label;
 }
 
-Result<std::uint64_t> training_examples(const fs::path& dir) {
+Result<SourceFacts> training_facts(const fs::path& dir, const DataOptions& options) {
   STERNA_ASSIGN(const std::optional<ShardLabel> label, read_shard_label(dir));
-  if (label) return label->examples;
-  return format_of(dir).count(dir, Split::train);
+  STERNA_ASSIGN(SourceFacts facts, data_facts(dir, Split::train, options));
+  if (label) facts.count = label->examples;
+  return facts;
 }
 
 Result<void> check_shard(const fs::path& dir, const std::optional<ShardId>& wanted) {
@@ -168,28 +280,24 @@ Result<void> check_shard(const fs::path& dir, const std::optional<ShardId>& want
   return check_label(dir, label, wanted);
 }
 
-Result<TrainingPart> load_training_part(const fs::path& dir, const std::optional<ShardId>& wanted) {
+Result<TrainingPart> load_training_part(const fs::path& dir, const std::optional<ShardId>& wanted,
+                                        const DataOptions& options) {
+  if (format_of(dir, options).open != nullptr) return open_training_part(dir, wanted, options);
   STERNA_ASSIGN(const std::optional<ShardLabel> label, read_shard_label(dir));
   STERNA_TRY(check_label(dir, label, wanted));
   TrainingPart loaded;
-  STERNA_ASSIGN(loaded.dataset, load_data(dir, Split::train));
-  Dataset& dataset = loaded.dataset;
+  STERNA_ASSIGN(Dataset dataset, load_data(dir, Split::train));
   loaded.examples = label ? label->examples : dataset.count;
   loaded.range = wanted ? range_of(*wanted, loaded.examples) : ExampleRange{0, loaded.examples};
   if (label) {
-    if (dataset.count != loaded.range.count()) {
-      return Error{Errc::malformed,
-                   fmt::format("{} holds {} training examples, but {} of {} has {}; split the data "
-                               "set again",
-                               dir.string(), dataset.count, name_of(label->shard), label->examples,
-                               loaded.range.count())};
-    }
+    STERNA_TRY(check_count(dir, *label, dataset.count));
     loaded.sha256 = label->sha256;
+    loaded.source = std::make_shared<const MemorySource>(std::move(dataset));
+    loaded.first = loaded.range.first;
     return loaded;
   }
   if (loaded.range.count() == 0) {
-    return Error{Errc::malformed, fmt::format("{}: {} has none of its {} training examples",
-                                              dir.string(), wish(wanted), loaded.examples)};
+    return none_of(dir, wanted, loaded.examples);
   }
   if (wanted) {
     loaded.sha256 = sha256_of(dataset);
@@ -197,29 +305,19 @@ Result<TrainingPart> load_training_part(const fs::path& dir, const std::optional
     dataset.labels = copy_of(part(dataset.labels, loaded.range, 1));
     dataset.count = loaded.range.count();
   }
+  loaded.source = std::make_shared<const MemorySource>(std::move(dataset));
+  loaded.first = loaded.range.first;
   return loaded;
 }
 
-Result<void> split_data(const fs::path& from, std::uint32_t shards, const fs::path& into) {
+Result<void> split_data(const fs::path& from, std::uint32_t shards, const fs::path& into,
+                        const fs::path& cache) {
   STERNA_TRY(check_shard(from, std::nullopt));
-  STERNA_ASSIGN(const Dataset train, load_data(from, Split::train));
-  STERNA_ASSIGN(const Dataset test, load_data(from, Split::test));
-  if (shards == 0 || shards > kMostShards || shards > train.count) {
-    return Error{
-        Errc::invalid_argument,
-        fmt::format("{} has {} training examples; they make 1 to {} shards, not {}", from.string(),
-                    train.count, std::min<std::uint64_t>(train.count, kMostShards), shards)};
-  }
-  const Result<std::string> drawn = read_file(from / kDrawnMarker, kLongestLabel);
-  ShardLabel label{{0, shards}, train.count, sha256_of(train)};
-  for (; label.shard.index < shards; ++label.shard.index) {
-    STERNA_TRY(refuse_other_data(into / folder_name(label.shard), label));
-  }
-  for (label.shard.index = 0; label.shard.index < shards; ++label.shard.index) {
-    STERNA_TRY(
-        write_shard(format_of(from), into / folder_name(label.shard), label, train, test, drawn));
-  }
-  return {};
+  STERNA_TRY(check_one_format(from));
+  // How many classes there are is not asked: all that shards need is in the files.
+  const DataOptions options{.classes = kMostClasses, .cache = cache};
+  return format_of(from).open == nullptr ? split_loaded(from, shards, into)
+                                         : split_files(from, shards, into, options);
 }
 
 }  // namespace sterna::input

@@ -3,14 +3,22 @@
 // On disk a shard is a folder in the form of the whole data set, with fewer training examples, all
 // test examples, and SHARD.txt, which says what it is a part of. Batches are defined over the whole
 // set (BATCHES.md) and do not change; a shard is only where an example lies.
+//
+// Of TFRecord files and of pictures a shard has whole blocks (Source::block_of), as links or
+// copies: every file that holds an example of its range, so that one between two ranges lies in
+// both shards, and every block of 64 pictures. Whoever reads a damaged example so finds the same
+// one that stands for it.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 
 #include "input/formats/dataset.h"
+#include "input/formats/format.h"
+#include "input/formats/source.h"
 #include "runtime/base/result.h"
 
 namespace sterna::input {
@@ -40,15 +48,18 @@ struct ShardLabel {
   ShardId shard;
   std::uint64_t examples = 0;  ///< of the whole training set
   std::string sha256;          ///< of its pixels, then its labels (a byte each up to 256 classes,
-                               ///< else two, the lower first), without the files' headers
+                               ///< else two, the lower first), without the files' headers; or
+                               ///< as the source names itself (SourceFacts::sha256)
+  ExampleRange held;           ///< what lies there: at least the shard's range
   bool operator==(const ShardLabel&) const = default;
 };
 
-/// None in the folder of a whole data set; `malformed` where SHARD.txt makes no sense.
+/// None in the folder of a whole data set, or of none; `malformed` where SHARD.txt makes no sense.
 Result<std::optional<ShardLabel>> read_shard_label(const std::filesystem::path& dir);
 
-/// How many training examples the data set has that `dir` holds all or a shard of.
-Result<std::uint64_t> training_examples(const std::filesystem::path& dir);
+/// Of the whole training set that `dir` holds all or a shard of, at a glance.
+Result<SourceFacts> training_facts(const std::filesystem::path& dir,
+                                   const DataOptions& options = {});
 
 /// Whether `dir` can give `wanted` (none: the whole training set): it holds that shard, or all. The
 /// error says in one line what it is instead.
@@ -56,22 +67,24 @@ Result<void> check_shard(const std::filesystem::path& dir, const std::optional<S
 
 /// The training examples that somebody holds, and what they are part of.
 struct TrainingPart {
-  Dataset dataset;
+  std::shared_ptr<const Source> source;
+  std::uint64_t first = 0;     ///< the example of the whole set that is the source's 0
   ExampleRange range;          ///< of the whole set's examples
   std::uint64_t examples = 0;  ///< of the whole set
   std::string sha256 = {};  ///< of the whole set, as ShardLabel's; empty where no shard is wanted
 };
 
 /// The training examples of `dir`, or those of the `wanted` shard: all of that shard's folder, or a
-/// whole set's part, of which the rest is read and dropped. Errors as load_data's and
+/// whole set's part, of which the rest is dropped or not read. Errors as load_data's and
 /// check_shard's.
 Result<TrainingPart> load_training_part(const std::filesystem::path& dir,
-                                        const std::optional<ShardId>& wanted);
+                                        const std::optional<ShardId>& wanted,
+                                        const DataOptions& options = {});
 
-/// Writes the whole data set in `from` to `into`/shard-0-of-N, ..., each as plain files; the same
-/// again over an earlier split of the same set. A folder of such a name that holds anything else is
-/// `already_exists`.
+/// Writes the whole data set in `from` to `into`/shard-0-of-N, ..., each as plain files, or with
+/// links to those of `from`; the same again over an earlier split of the same set. A folder of such
+/// a name that holds anything else is `already_exists`.
 Result<void> split_data(const std::filesystem::path& from, std::uint32_t shards,
-                        const std::filesystem::path& into);
+                        const std::filesystem::path& into, const std::filesystem::path& cache = {});
 
 }  // namespace sterna::input

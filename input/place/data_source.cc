@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "input/formats/format.h"
+#include "input/formats/picture_folder.h"
+#include "input/formats/tfrecord_folder.h"
 #include "input/place/data_set.h"
 
 namespace sterna::input {
@@ -22,13 +24,20 @@ bool present(const fs::path& path) {
 }
 
 /// What `dir` lacks to be a whole data set.
-std::vector<std::string> missing_files(const fs::path& dir) {
-  return missing_files(format_of(dir), dir);
+std::vector<std::string> missing_files(const fs::path& dir, const DataOptions& options) {
+  return missing_files(format_of(dir, options), dir, options);
+}
+
+/// The names of the folders that a place may hold a data set in.
+std::vector<std::string_view> folder_names() {
+  std::vector<std::string_view> names = data_set_names();
+  std::erase_if(names, [](std::string_view name) { return lies_nowhere(*find_data_set(name)); });
+  return names;
 }
 
 std::vector<fs::path> candidates(const fs::path& place) {
   std::vector<fs::path> folders{place};
-  for (const std::string_view name : data_set_names()) folders.push_back(place / name);
+  for (const std::string_view name : folder_names()) folders.push_back(place / name);
   return folders;
 }
 
@@ -45,16 +54,16 @@ std::vector<fs::path> shard_folders(const fs::path& dir) {
 }
 
 /// Whether all files are in `dir`, and those that are asked for.
-std::optional<DataLocation> accept(const fs::path& dir, const std::string& wanted) {
-  if (!missing_files(dir).empty()) return std::nullopt;
-  const std::string_view name = data_set_in(dir).name;
-  if (!wanted.empty() && wanted != name) return std::nullopt;
+std::optional<DataLocation> accept(const fs::path& dir, const DataQuery& query) {
+  if (!missing_files(dir, query.options).empty()) return std::nullopt;
+  const std::string_view name = data_set_in(dir, query.options).name;
+  if (!query.name.empty() && query.name != name) return std::nullopt;
   return DataLocation{dir, std::string(name)};
 }
 
 std::optional<DataLocation> look_in(const fs::path& place, const DataQuery& query) {
   const auto beside_others = [&](const fs::path& dir, const fs::path& shard) {
-    std::optional<DataLocation> found = accept(shard, query.name);
+    std::optional<DataLocation> found = accept(shard, query);
     if (found) found->shards_in = dir;
     return found;
   };
@@ -62,7 +71,7 @@ std::optional<DataLocation> look_in(const fs::path& place, const DataQuery& quer
     if (query.shard) {
       if (auto found = beside_others(dir, dir / folder_name(*query.shard))) return found;
     }
-    if (auto found = accept(dir, query.name)) return found;
+    if (auto found = accept(dir, query)) return found;
     if (!query.any_shard) continue;
     for (const fs::path& shard : shard_folders(dir)) {
       if (auto found = beside_others(dir, shard)) return found;
@@ -87,6 +96,34 @@ std::optional<Error> other_shards_in(const fs::path& place, std::string_view who
                            fmt::join(others, ", "))};
 }
 
+/// Of a place that is the pictures of one split.
+std::optional<Error> class_folders_in(const fs::path& place, std::string_view who) {
+  if (split_folder(place, Split::train) || !list_picture_folder(place)) return std::nullopt;
+  const fs::path around = fs::absolute(place / "").lexically_normal().parent_path().parent_path();
+  const bool whole = split_folder(around, Split::train) && split_folder(around, Split::test);
+  return Error{
+      Errc::not_found,
+      fmt::format("{} {} holds folders of pictures, but of one split alone; {}", who,
+                  place.string(),
+                  whole ? fmt::format("give the folder around it, {}", around.string())
+                        : fmt::format("give a folder with train/ (these) and val/ in it, or make "
+                                      "one: `sterna data build {} --into OUT` holds some back",
+                                      place.string()))};
+}
+
+/// Of a place with TFRecord files of several sets, or where none fits the user's patterns.
+std::optional<Error> record_files_in(const fs::path& place, std::string_view who,
+                                     const DataOptions& options) {
+  const bool asked = !options.train_files.empty() || !options.test_files.empty();
+  for (const Split split : {Split::train, Split::test}) {
+    const auto files = record_files(place, split, options);
+    if (!files && (asked || files.error().code == Errc::invalid_argument)) {
+      return files.error().in(who);
+    }
+  }
+  return std::nullopt;
+}
+
 /// Why a place that the user named will not do: what is missing where most is there.
 Error nothing_in(const fs::path& place, std::string_view who, const DataQuery& query) {
   if (!present(place)) {
@@ -95,7 +132,7 @@ Error nothing_in(const fs::path& place, std::string_view who, const DataQuery& q
                         place.string(), place.string())};
   }
   fs::path best = place;
-  std::vector<std::string> missing = missing_files(place);
+  std::vector<std::string> missing = missing_files(place, query.options);
   DataQuery of_any_name = query;
   of_any_name.name.clear();
   if (const auto other = look_in(place, of_any_name)) {
@@ -103,19 +140,28 @@ Error nothing_in(const fs::path& place, std::string_view who, const DataQuery& q
                                          place.string(), other->name, query.name)};
   }
   if (auto others = other_shards_in(place, who, query)) return *std::move(others);
+  if (auto classes = class_folders_in(place, who)) return *std::move(classes);
+  if (auto records = record_files_in(place, who, query.options)) return *std::move(records);
   for (const fs::path& dir : candidates(place)) {
-    std::vector<std::string> here = missing_files(dir);
+    std::vector<std::string> here = missing_files(dir, query.options);
     if (here.size() < missing.size()) {
       best = dir;
       missing = std::move(here);
     }
   }
-  return {
-      Errc::not_found,
-      fmt::format("{} {} holds no data: looked in it and its mnist/ and digits/ for MNIST's four "
-                  "files, plain or .gz; {} lacks {}. `sterna data fetch mnist --dir DIR` and "
-                  "`sterna data make digits --out DIR` make them",
-                  who, place.string(), best.string(), fmt::join(missing, ", "))};
+  return {Errc::not_found,
+          fmt::format(
+              "{} {} holds no data: looked in it and its {}/ for their files, plain or .gz; {} "
+              "lacks {}. `sterna data fetch mnist --dir DIR` and `sterna data make digits --out "
+              "DIR` make such",
+              who, place.string(), fmt::join(folder_names(), "/, "), best.string(),
+              fmt::join(missing, ", "))};
+}
+
+/// Unless it is two.
+Result<DataLocation> checked(DataLocation found, const DataQuery& query) {
+  STERNA_TRY(check_one_format(found.dir, query.options));
+  return found;
 }
 
 Result<DataLocation> draw_into(const fs::path& cache, const DataQuery& query) {
@@ -147,6 +193,8 @@ std::optional<fs::path> data_directory(const Environment& environment) {
 }
 
 Result<DataLocation> find_data(const DataQuery& query) {
+  const DataSet* set = find_data_set(query.name);
+  if (set != nullptr && lies_nowhere(*set)) return DataLocation{{}, query.name};
   struct Named {
     const std::optional<fs::path>& place;
     const char* who;
@@ -154,18 +202,17 @@ Result<DataLocation> find_data(const DataQuery& query) {
   for (const Named& named :
        {Named{query.flag, "--data"}, Named{query.file, "the cluster file's data directory"}}) {
     if (!named.place) continue;
-    if (auto found = look_in(*named.place, query)) return *std::move(found);
+    if (auto found = look_in(*named.place, query)) return checked(*std::move(found), query);
     return nothing_in(*named.place, named.who, query);
   }
   for (const auto& place : {query.env, query.cache}) {
     if (!place) continue;
-    if (auto found = look_in(*place, query)) return *std::move(found);
+    if (auto found = look_in(*place, query)) return checked(*std::move(found), query);
   }
-  const DataSet* set = find_data_set(query.name);
   if (set != nullptr && !set->source.empty()) {
     return Error{Errc::not_found,
                  fmt::format("data.name asks for {}, and it is not in $STERNA_DATA or the cache: "
-                             "`{}` gets it",
+                             "it comes from {}",
                              query.name, set->source)};
   }
   if (!query.cache) {

@@ -23,8 +23,11 @@ struct DataQuery {
   std::optional<std::filesystem::path> cache =
       std::nullopt;  ///< ~/.cache/sterna; digits are drawn here
 
-  /// One of data_set_names(): other data sets are passed over; empty: the first that is found.
+  /// One of data_set_names(): other data sets are passed over; empty: the first that is found. One
+  /// that lies nowhere is not looked for.
   std::string name = {};
+  /// Which of a place's files are meant.
+  DataOptions options = {};
 
   /// Where a place holds this shard beside others ("shard-0-of-4/"), that will do, too, and goes
   /// before a whole data set.
@@ -49,7 +52,7 @@ std::optional<std::filesystem::path> cache_directory(const Environment& environm
 std::optional<std::filesystem::path> data_directory(const Environment& environment);
 
 struct DataLocation {
-  std::filesystem::path dir;             ///< what load_data takes
+  std::filesystem::path dir;             ///< what load_data takes; empty: it lies nowhere
   std::string name;                      ///< of data_set_names()
   bool drawn = false;                    ///< the digits were drawn just now
   std::filesystem::path shards_in = {};  ///< the folder of shards that `dir` is one of, or empty
@@ -58,8 +61,8 @@ struct DataLocation {
   const std::filesystem::path& folder() const { return shards_in.empty() ? dir : shards_in; }
 };
 
-/// The first place that has all four files. A place that the user named (flag or file) and that
-/// lacks them is an error that lists what was looked for; the others are passed over.
+/// The first place that has all files of a data set. A place that the user named (flag or file) and
+/// that lacks them is an error that lists what was looked for; the others are passed over.
 Result<DataLocation> find_data(const DataQuery& query);
 
 }  // namespace sterna::input

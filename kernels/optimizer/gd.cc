@@ -30,6 +30,6 @@ STERNA_AVX512 void step_avx512(const StepConstants& c, const StepTile& t) {
 
 }  // namespace
 
-Optimizer gd_optimizer() { return {"gd", 0, constants, step, step_avx512}; }
+Optimizer gd_optimizer() { return {"gd", {}, constants, step, step_avx512}; }
 
 }  // namespace sterna::kernels

@@ -1,13 +1,14 @@
 // Momentum, as TensorFlow's without Nesterov: a' = m a + g; w' = w - lr a'.
 #include "kernels/isa/avx512.h"
 #include "kernels/isa/lanes_avx512.h"
+#include "kernels/optimizer/momentum_key.h"
 #include "kernels/optimizer/optimizer.h"
 
 namespace sterna::kernels {
 namespace {
 
-constexpr NumberKey kKeys[] = {
-    {"momentum", 0.9, {.low = 0, .high = 1, .high_open = true}, "for momentum"}};
+constexpr NumberKey kKeys[] = {kMomentumKey};
+constexpr float kSlots[] = {0};  // a
 
 // lr, m
 ConstantsOfStep constants(const Numbers& values) {
@@ -43,6 +44,6 @@ STERNA_AVX512 void step_avx512(const StepConstants& c, const StepTile& t) {
 
 }  // namespace
 
-Optimizer momentum_optimizer() { return {"momentum", 1, constants, step, step_avx512, kKeys}; }
+Optimizer momentum_optimizer() { return {"momentum", kSlots, constants, step, step_avx512, kKeys}; }
 
 }  // namespace sterna::kernels

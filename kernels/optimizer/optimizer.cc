@@ -11,12 +11,15 @@
 #include <utility>
 
 #include "kernels/isa/avx512.h"
+#include "kernels/optimizer/moving_average.h"
 #include "kernels/sums/tile.h"
 
 namespace sterna::kernels {
 
 // The optimizers that there are, in the order of the keys that they bring.
-#define STERNA_OPTIMIZERS(line) line(gd_optimizer) line(momentum_optimizer) line(adam_optimizer)
+#define STERNA_OPTIMIZERS(line)                                                             \
+  line(gd_optimizer) line(momentum_optimizer) line(nesterov_optimizer) line(adam_optimizer) \
+      line(adamw_optimizer) line(rmsprop_optimizer) line(adagrad_optimizer)
 
 #define STERNA_DECLARE(make) Optimizer make();
 #define STERNA_CALL(make) make(),
@@ -49,11 +52,16 @@ class Stepper {
         parameters_(parameters),
         step_(isa == Isa::avx512 ? options.optimizer.avx512 : options.optimizer.scalar),
         add_decay_(tiles(isa).add_decay),
+        isa_(isa),
+        add_decay_to_gradient_(options.weight_decay > 0 && !options.optimizer.decays),
+        own_decay_(options.optimizer.decays ? options.weight_decay : 0),
         past_cache_(last && parameters.next.size_bytes() >= kPastCacheBytes &&
                     parameters.next.data() != parameters.current.data() &&
                     reinterpret_cast<std::uintptr_t>(parameters.next.data()) % 64 == 0) {
     assert(parameters.next.size() == parameters.current.size());
-    assert(parameters.slots.size() == options.optimizer.slots);
+    assert(parameters.average.size() == parameters.next_average.size());
+    assert(parameters.average.empty() || parameters.average.size() == parameters.next.size());
+    assert(parameters.slots.size() == options.optimizer.slots.size());
     assert(std::ranges::all_of(parameters.slots, [&](std::span<const float> slot) {
       return slot.size() == parameters.current.size();
     }));
@@ -68,29 +76,59 @@ class Stepper {
     fetch(parameters_.current.data(), begin, count);
     for (const auto& slot : parameters_.slots) fetch(slot.data(), begin, count);
     if (!past_cache_) fetch(parameters_.next.data(), begin, count);
+    if (!parameters_.average.empty()) fetch(parameters_.average.data(), begin, count);
   }
 
   /// The gradient is changed.
   void step(std::size_t begin, std::size_t count, float* gradient) const {
-    const float* w = parameters_.current.data() + begin;
-    if (options_.weight_decay > 0) add_decay_(options_.weight_decay, w, count, gradient);
+    if (add_decay_to_gradient_) {
+      add_decay_(options_.weight_decay, parameters_.current.data() + begin, count, gradient);
+    }
+    if (parameters_.average.empty()) {
+      make(begin, count, gradient, parameters_.next.data() + begin, past_cache_);
+    } else {
+      make_and_average(begin, count, gradient);
+    }
+  }
+
+ private:
+  void make(std::size_t begin, std::size_t count, const float* gradient, float* next,
+            bool past_cache) const {
     std::array<float*, kMostSlots> slots{};
     for (std::size_t i = 0; i < parameters_.slots.size(); ++i) {
       slots[i] = parameters_.slots[i].data() + begin;
     }
-    step_(options_.constants, {.current = w,
+    step_(options_.constants, {.current = parameters_.current.data() + begin,
                                .gradient = gradient,
                                .count = count,
                                .slots = slots.data(),
-                               .next = parameters_.next.data() + begin,
-                               .past_cache = past_cache_});
+                               .next = next,
+                               .past_cache = past_cache,
+                               .decay = own_decay_});
   }
 
- private:
+  /// Apart, so that a step without an average keeps its frame small: tiles are short.
+  [[gnu::noinline]] void make_and_average(std::size_t begin, std::size_t count,
+                                          const float* gradient) const {
+    alignas(64) std::array<float, kMostTileElements> made;
+    make(begin, count, gradient, made.data(), false);
+    move_average(options_.average_part,
+                 {.made = made.data(),
+                  .average = parameters_.average.data() + begin,
+                  .count = count,
+                  .next = parameters_.next.data() + begin,
+                  .next_average = parameters_.next_average.data() + begin,
+                  .past_cache = past_cache_},
+                 isa_);
+  }
+
   const UpdateOptions& options_;
   const Parameters& parameters_;
   StepFunction step_;
   void (*add_decay_)(float, const float*, std::size_t, float*);
+  Isa isa_;
+  bool add_decay_to_gradient_;
+  float own_decay_;  // of an optimizer that decays by itself
   bool past_cache_;
 };
 
@@ -129,7 +167,8 @@ void update(std::span<const Packet> packets, const UpdateOptions& options,
 
 void update(std::span<const SumStep> steps, const Parameters& parameters, Isa isa) {
   assert(!steps.empty());
-  const Parameters again{parameters.next, parameters.slots, parameters.next};
+  const Parameters again{parameters.next, parameters.slots, parameters.next,
+                         parameters.next_average, parameters.next_average};
   std::deque<Stepper> steppers;
   for (const SumStep& step : steps) {
     const bool first = &step == steps.data();

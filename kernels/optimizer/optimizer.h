@@ -19,7 +19,7 @@ namespace sterna::kernels {
 
 /// The fp32 constants of one step, in the order that their optimizer says.
 struct StepConstants {
-  float value[4] = {};
+  float value[5] = {};
 };
 
 /// Some parameters on their way through a step.
@@ -30,6 +30,7 @@ struct StepTile {
   float* const* slots;  ///< updated in place
   float* next;          ///< w'
   bool past_cache;      ///< `next` is too long to stay in the cache; 64-byte aligned then
+  float decay = 0;      ///< of weights, for an optimizer that decays by itself
 };
 using StepFunction = void (*)(const StepConstants& constants, const StepTile& tile);
 
@@ -40,12 +41,15 @@ using ConstantsOfStep = std::function<StepConstants(double learning_rate, std::u
 /// formula and the keys that the rule brings, and a line in optimizer.cc.
 struct Optimizer {
   std::string_view name;
-  std::size_t slots = 0;  ///< numbers kept per parameter, all 0 before the first step
+  /// Numbers kept per parameter: what each of them is before the first step.
+  std::span<const float> slots = {};
   ConstantsOfStep (*constants)(const Numbers& values) = nullptr;  ///< with these of its keys
   StepFunction scalar = nullptr;
   StepFunction avx512 = nullptr;
   std::span<const NumberKey> keys = {};
   std::string_view schedule = {};  ///< the only one it goes with; empty: any
+  /// Weight decay is no part of its gradient but a term of its step (StepTile::decay).
+  bool decays = false;
 };
 
 inline constexpr std::size_t kMostSlots = 2;
@@ -58,8 +62,11 @@ std::vector<std::string_view> optimizer_names();
 struct UpdateOptions {
   Optimizer optimizer;
   StepConstants constants{};
-  /// Where > 0, g = average + weight_decay * w (decay_at = "server"), else g = average.
+  /// Where > 0, g = average + weight_decay * w (decay_at = "server"), else g = average; an
+  /// optimizer that decays by itself has g = average and takes this into its step.
   float weight_decay = 0;
+  /// By how much a moving average of the parameters moves (average_part), where one is kept.
+  float average_part = 0;
 };
 
 /// Where a step's parameters lie, all of one length. `next` is `current` itself, or apart from it:
@@ -68,9 +75,14 @@ struct Parameters {
   std::span<const float> current;
   std::span<const std::span<float>> slots;  ///< as many as the optimizer has
   std::span<float> next;
+  /// A moving average of the parameters, and where it is to lie: in the same place, or apart.
+  /// Empty: none is kept.
+  std::span<const float> average = {};
+  std::span<float> next_average = {};
 };
 
-/// next = one optimizer step from `current` with the average of `packets` as the gradient. Each
+/// next = one optimizer step from `current` with the average of `packets` as the gradient, and the
+/// moving average, if there is one, moves towards it in the same pass. Each
 /// operation of the formulas is one fp32 operation with its own rounding (no FMA): the bits are the
 /// same on every instruction set.
 void update(std::span<const Packet> packets, const UpdateOptions& options,

@@ -33,6 +33,12 @@ struct Schedule {
   bool counts_epochs = false;
 };
 
+/// The same rate, of which the first `steps` steps have 1/steps, 2/steps, ... (Goyal et al. 2017).
+/// The schedule runs from step 0 on all the same.
+LearningRate warmed_up(LearningRate rate, std::uint64_t steps);
+/// The same rate times `factor`.
+LearningRate scaled(LearningRate rate, double factor);
+
 /// invalid_argument for a name that is none of theirs.
 Result<Schedule> find_schedule(std::string_view name);
 std::vector<Schedule> schedules();

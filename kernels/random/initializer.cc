@@ -5,6 +5,7 @@
 
 #include <array>
 
+#include "kernels/random/initializer_draws.h"
 #include "kernels/random/philox.h"
 #include "kernels/random/stream.h"
 
@@ -20,25 +21,64 @@ double exp_minus(double y) {
   return sum;
 }
 
-// Draws with word 0 = element and word 1 = attempt until one is kept; each call holds two draws.
-double standard_truncated(std::uint32_t element, std::uint32_t tensor, std::uint64_t seed) {
-  for (std::uint32_t attempt = 0;; ++attempt) {
-    const auto words =
-        philox({element, attempt, tensor, static_cast<std::uint32_t>(Stream::initializer)}, seed);
-    for (std::size_t i = 0; i < words.size(); i += 2) {
-      const double x = (words[i] + 0.5) * 0x1p-30 - 2;
-      if (words[i + 1] * 0x1p-32 < exp_minus(x * x / 2)) return x;
-    }
-  }
+// The same to kUnsure.
+float about_exp_minus(float y) {
+  const float z = y * -0.125F;
+  float sum = 1 + z * (1.0F / 5);
+  sum = 1 + z * (1.0F / 4) * sum;
+  sum = 1 + z * (1.0F / 3) * sum;
+  sum = 1 + z * 0.5F * sum;
+  sum = 1 + z * sum;
+  for (int i = 0; i < 3; ++i) sum *= sum;
+  return sum;
+}
+
+double position(std::uint32_t word) { return (word + 0.5) * 0x1p-30 - 2; }
+
+bool keeps(std::uint32_t where, std::uint32_t uniform) {
+  const float about = static_cast<float>(where) * 0x1p-30F - 2;
+  const float above =
+      static_cast<float>(uniform) * 0x1p-32F - about_exp_minus(about * about * 0.5F);
+  if (above < -kUnsure) return true;
+  if (above > kUnsure) return false;
+  const double x = position(where);
+  return uniform * 0x1p-32 < exp_minus(x * x / 2);
 }
 
 }  // namespace
 
-void truncated_normal(std::span<float> out, float stddev, std::uint64_t seed,
-                      std::uint32_t tensor) {
+// Draws with word 0 = element and word 1 = attempt until one is kept; each call holds two draws.
+float truncated_normal_of(std::uint32_t element, float stddev, const InitialDraw& draw) {
+  for (std::uint32_t attempt = 0;; ++attempt) {
+    const auto words =
+        philox({element, attempt, draw.tensor, static_cast<std::uint32_t>(Stream::initializer)},
+               draw.seed);
+    for (std::size_t i = 0; i < words.size(); i += 2) {
+      if (!keeps(words[i], words[i + 1])) continue;
+      return static_cast<float>(position(words[i]) * double{stddev});
+    }
+  }
+}
+
+void uniform(std::span<float> out, float limit, const InitialDraw& draw) {
+  std::array<std::uint32_t, 4> words{};
   for (std::size_t i = 0; i < out.size(); ++i) {
-    const double x = standard_truncated(static_cast<std::uint32_t>(i), tensor, seed);
-    out[i] = static_cast<float>(x * double{stddev});
+    const std::uint32_t element = draw.first + static_cast<std::uint32_t>(i);
+    if (i == 0 || element % 4 == 0) {
+      words = philox({element / 4, 0, draw.tensor, static_cast<std::uint32_t>(Stream::initializer)},
+                     draw.seed);
+    }
+    out[i] = static_cast<float>(position(words[element % 4]) / 2 * double{limit});
+  }
+}
+
+void truncated_normal(std::span<float> out, float stddev, const InitialDraw& draw, Isa isa) {
+  if (isa == Isa::avx512) {
+    truncated_normal_avx512(out.data(), out.size(), stddev, draw);
+    return;
+  }
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    out[i] = truncated_normal_of(draw.first + static_cast<std::uint32_t>(i), stddev, draw);
   }
 }
 

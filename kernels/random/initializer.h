@@ -4,14 +4,28 @@
 #include <cstdint>
 #include <span>
 
+#include "kernels/isa/isa.h"
+
 namespace sterna::kernels {
+
+/// Elements of one tensor's start: `tensor` is its place in the table of parameters (stream
+/// `initializer`).
+struct InitialDraw {
+  std::uint64_t seed = 0;
+  std::uint32_t tensor = 0;
+  std::uint32_t first = 0;  ///< the first element's index
+};
 
 /// Fills `out` from a normal distribution of mean 0 whose draws beyond two `stddev`s are drawn
 /// again (so the result's own standard deviation is 0.8796 `stddev`), as TensorFlow's
 /// truncated_normal.
 ///
-/// A function of its arguments alone, with the same bits on every machine: `tensor` is the place in
-/// the table of parameters (stream `initializer`). Fewer than 2^32 elements.
-void truncated_normal(std::span<float> out, float stddev, std::uint64_t seed, std::uint32_t tensor);
+/// Each element is a function of its index, its tensor and the seed alone, with the same bits on
+/// every machine and instruction set (kernels/trits/TRITS.md). A tensor has fewer than 2^32
+/// elements.
+void truncated_normal(std::span<float> out, float stddev, const InitialDraw& draw, Isa isa);
+
+/// Fills `out` uniformly between -limit and limit; of the same promises.
+void uniform(std::span<float> out, float limit, const InitialDraw& draw);
 
 }  // namespace sterna::kernels

@@ -12,6 +12,8 @@ enum class Stream : std::uint32_t {
   initializer = 2,
   shuffle = 3,
   digits = 4,
+  augment = 5,
+  synthetic = 6,
 };
 
 }  // namespace sterna::kernels

@@ -59,10 +59,13 @@ ChunkStatistics measure_chunk(std::span<const float> chunk, float clip, Isa isa)
 
 void GradientStatistics::fold(const ChunkStatistics& next) {
   // Behind the last block of a short chunk stand zeros, which change no sum: no sum is ever -0.
+  ChunkStatistics::BlockSums chunk;
   for (const ChunkStatistics::BlockSums& block : next.blocks) {
-    sum_ += block.sum;
-    squares_ += block.squares;
+    chunk.sum += block.sum;
+    chunk.squares += block.squares;
   }
+  sum_ += chunk.sum;
+  squares_ += chunk.squares;
   largest_bits_ = std::max(largest_bits_, next.largest_bits);
   elements_ += next.elements;
   saturated_ += next.saturated;

@@ -53,6 +53,9 @@ class GradientStatistics {
   /// Whether every folded element is finite, and with clipping the sum of their squares too.
   bool finite() const;
 
+  /// S1 and S2 of TRITS.md, with clipping.
+  double sum() const { return sum_; }
+  double squares() const { return squares_; }
   std::uint64_t elements() const { return elements_; }
   std::uint64_t saturated() const { return saturated_; }
 

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "actors/reader/preparation.h"
 #include "input/place/data_set.h"
 #include "launcher/text/environment.h"
 
@@ -13,8 +14,11 @@ Result<BenchData> find_bench_data(const BenchProgress& progress) {
   query.cache = input::cache_directory(environment);
   query.say = progress;
   STERNA_ASSIGN(input::DataLocation location, input::find_data(query));
-  STERNA_ASSIGN(input::Dataset train, input::load_data(location.dir, input::Split::train));
-  return BenchData{std::move(location), std::move(train)};
+  STERNA_ASSIGN(input::Dataset dataset, input::load_data(location.dir, input::Split::train));
+  auto train = std::make_unique<const input::MemorySource>(std::move(dataset));
+  STERNA_ASSIGN(const input::Preparation how,
+                actors::preparation_of({}, train->facts(), train->facts().count));
+  return BenchData{std::move(location), std::move(train), how};
 }
 
 }  // namespace sterna::launcher

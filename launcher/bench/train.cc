@@ -4,7 +4,7 @@
 
 #include "actors/local_trainer.h"
 #include "input/batches/batch.h"
-#include "input/batches/preprocess.h"
+#include "input/batches/prepare.h"
 #include "launcher/bench/data.h"
 #include "launcher/bench/logs.h"
 #include "launcher/probe/median.h"
@@ -36,18 +36,19 @@ ClusterFile bench_file(bool tcp) {
 }
 
 /// The median step of the same job without actors, in seconds.
-Result<double> local_step(const actors::JobConfig& job, const input::Dataset& data) {
+Result<double> local_step(const actors::JobConfig& job, const BenchData& data) {
   STERNA_ASSIGN(actors::LocalTrainer trainer, actors::LocalTrainer::make(job));
   std::vector<double> times;
-  std::vector<float> images(kBatch * data.image_size());
-  std::vector<std::uint16_t> labels(kBatch);
+  input::PreparedBatch batch(data.how, kBatch);
   const SteadyClock clock;
   Time last = clock.now();
   for (std::uint64_t step = 0; step < job.steps; ++step) {
-    input::gather(data, input::batch_indices({job.seed, step, 0, 1, job.batch}, data.count), images,
-                  labels);
+    const auto rows =
+        input::batch_rows({job.seed, step, 0, 1, job.batch}, data.train->facts().count);
+    STERNA_TRY(input::prepare_training(*data.train, 0, rows, data.how, batch.rows()));
     const Time begin = clock.now();
-    STERNA_ASSIGN(const double loss, trainer.step(step, images, labels));
+    STERNA_ASSIGN(const double loss,
+                  trainer.step(step, {batch.pixels, batch.levels}, batch.labels));
     static_cast<void>(loss);
     last = clock.now();
     times.push_back(std::chrono::duration<double>(last - begin).count());
@@ -86,7 +87,7 @@ Result<ActorStep> actor_step(const Registry& registry, const ClusterFile& file,
 
 Result<Figures> bench_train(const Registry& registry, const BenchProgress& progress) {
   STERNA_ASSIGN(const BenchData found, find_bench_data(progress));
-  const auto& [location, data] = found;
+  const input::DataLocation& location = found.location;
 
   std::vector<double> local;
   std::vector<double> ipc;
@@ -98,7 +99,7 @@ Result<Figures> bench_train(const Registry& registry, const BenchProgress& progr
     progress("round " + std::to_string(round + 1) + " of " + std::to_string(kRounds));
     const ClusterFile file = bench_file(false);
     STERNA_ASSIGN(const actors::JobConfig job, job_of(file, location));
-    STERNA_ASSIGN(const double alone, local_step(job, data));
+    STERNA_ASSIGN(const double alone, local_step(job, found));
     STERNA_ASSIGN(const ActorStep over_ipc, actor_step(registry, file, location));
     STERNA_ASSIGN(const ActorStep over_curve, actor_step(registry, bench_file(true), location));
     local.push_back(alone);

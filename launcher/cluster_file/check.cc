@@ -10,7 +10,7 @@
 #include "launcher/cluster_file/draft.h"
 #include "launcher/cluster_file/placement.h"
 #include "launcher/text/nearest.h"
-#include "nets/net.h"
+#include "nets/describe_net.h"
 #include "runtime/base/duration_text.h"
 
 namespace sterna::launcher {
@@ -48,12 +48,14 @@ class Finisher {
     plan_transport();
     plan_net();
     check_optimizer();
+    check_data();
     check_gradient();
     check_life();
     for (std::size_t i = 0; i < file_.tables.size(); ++i) check_table(i);
     if (problems_.any()) return file_;  // a mistake above would only echo below
     plan_actors();
     if (trains()) check_roles();
+    check_done_when(draft_, file_, problems_);
     if (!problems_.any()) check_ports(draft_, file_, problems_);
     return file_;
   }
@@ -81,7 +83,7 @@ class Finisher {
         problems_.add(draft_.where(section.name), fmt::format("the key \"{}\" is missing", shown));
       }
     });
-    if (trains()) return;
+    if (trains()) return check_length();
     const auto is_for_training = [&](const auto& section, const auto&) {
       if (!draft_.has(section.name)) return;
       problems_.add(draft_.where(section.name),
@@ -90,6 +92,27 @@ class Finisher {
     };
     is_for_training(keys.job, draft_.job);
     actors::for_each_section(draft_, is_for_training);
+  }
+
+  /// Steps or epochs; an override of the one takes the place of the file's other. A file may keep
+  /// epochs = 0, as a resolved one does.
+  void check_length() {
+    const bool steps = draft_.has("job.steps");
+    const bool epochs = draft_.job.epochs > 0;
+    if (!steps && !epochs) {
+      problems_.add(draft_.where("job"), "the key \"job.steps\" (or \"job.epochs\") is missing");
+    }
+    if (!steps || !epochs) return;
+    const bool set_steps = !draft_.where("job.steps").override_text.empty();
+    const bool set_epochs = !draft_.where("job.epochs").override_text.empty();
+    if (set_steps == set_epochs) {
+      problems_.add(draft_.where("job.epochs"),
+                    "\"job.epochs\" stands in place of \"job.steps\"; remove one of them");
+    } else if (set_steps) {
+      file_.job.epochs = 0;
+    } else {
+      file_.job.steps = 0;
+    }
   }
 
   void plan_head() {
@@ -145,19 +168,53 @@ class Finisher {
   void check_owners(const Section<S>& section, const S& chosen, const std::string& name) {
     const S defaults;
     for (const Key<S>& key : section.keys) {
-      if (key.owner.empty() || key.owner == name) continue;
+      const auto& owners = key.owners;
+      if (owners.empty() || std::ranges::count(owners, name) > 0) continue;
       if (toml_text(key, chosen) == toml_text(key, defaults)) continue;
       const std::string path = fmt::format("{}.{}", section.name, key.name);
       problems_.add(draft_.where(path),
-                    fmt::format("\"{}\" is for the {} \"{}\", not for \"{}\"; remove it", path,
-                                section.name, key.owner, name));
+                    fmt::format("\"{}\" is for the {} {}, not for \"{}\"; remove it", path,
+                                section.name, describe(owners), name));
     }
   }
 
   void check_optimizer() {
     check_owners(actors::optimizer_section(), file_.optimizer, file_.optimizer.name);
-    if (const Complaint complaint = actors::mismatch(file_.optimizer)) {
-      problems_.add(draft_.where("optimizer.schedule"), *complaint);
+    if (const auto wrong = actors::mismatch(file_.optimizer)) {
+      const std::string key(wrong->key);
+      problems_.add(draft_.where(draft_.has(key) ? key : "optimizer.name"), wrong->message);
+    }
+  }
+
+  void check_data() {
+    const actors::DataSection& data = file_.data;
+    if (data.channels == 2) {
+      problems_.add(draft_.where("data.channels"), "\"data.channels\" must be 1 or 3, not 2");
+    }
+    const actors::DataSection defaults;
+    const auto check_colours = [&](std::string_view name, const std::vector<double>& numbers,
+                                   const std::vector<double>& initial) {
+      const std::string key = fmt::format("data.{}", name);
+      if (numbers.size() != 3) {
+        problems_.add(draft_.where(key),
+                      fmt::format("\"{}\" wants three numbers, of red, green and blue, not {}", key,
+                                  numbers.size()));
+      } else if (numbers != initial && data.preprocess != "resize_crop") {
+        problems_.add(draft_.where(key),
+                      fmt::format("\"{}\" is for \"data.preprocess\" = \"resize_crop\", not for "
+                                  "\"{}\"; remove it",
+                                  key, data.preprocess));
+      }
+    };
+    check_colours("mean", data.mean, defaults.mean);
+    check_colours("deviation", data.deviation, defaults.deviation);
+    const bool patterns = !data.train_files.empty() || !data.test_files.empty();
+    if (patterns && data.name != "any" && data.name != "tfrecord") {
+      problems_.add(
+          draft_.where(data.train_files.empty() ? "data.test_files" : "data.train_files"),
+          fmt::format("patterns are for the data set \"tfrecord\", not for \"{}\"; remove "
+                      "them",
+                      data.name));
     }
   }
 
@@ -214,11 +271,17 @@ class Finisher {
   }
 
   void check_tensors() {
-    const auto net =
-        nets::make_net({.name = file_.job.net, .hidden = file_.job.hidden, .batch = 1});
+    const nets::ZooNet* named_net = nets::find_net(file_.job.net);
+    if (named_net == nullptr) return;  // said elsewhere
+    // What its tensors are called does not depend on the images.
+    const auto net = nets::describe_net({.name = file_.job.net,
+                                         .images = named_net->usual,
+                                         .hidden = file_.job.hidden,
+                                         .batch = 1,
+                                         .bn_scale = file_.net_choices.bn_scale});
     if (!net) return;  // what is wrong with it is said elsewhere
     std::vector<std::string> tensors;
-    for (const nets::ParameterSpec& spec : (*net)->parameters()) tensors.push_back(spec.name);
+    for (std::size_t i = 0; i < net->trained; ++i) tensors.push_back(net->parameters[i].name);
     const auto named = actors::codec_names();
     const std::vector<std::string> codecs(named.begin(), named.end());
     const auto wrong = [&](std::string_view what) {

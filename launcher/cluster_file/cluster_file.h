@@ -62,6 +62,8 @@ struct HostSection {
 /// [program]: what is shipped and becomes node agent, coordinator and actors.
 struct ProgramSection {
   std::string path;  ///< empty: sterna itself
+  std::vector<std::string>
+      done_when;  ///< actors' names, or their tables' names or types; none: all
   bool operator==(const ProgramSection&) const = default;
 };
 
@@ -146,6 +148,8 @@ struct ClusterFile : actors::JobSections {
   std::int64_t count(Role role) const;
   /// The names of its actors that have this role.
   std::vector<std::string> names_of(Role role) const;
+  /// The names of the actors of its program whose ends end the run; in the file's order.
+  std::vector<std::string> awaited() const;
   bool operator==(const ClusterFile&) const = default;
 };
 

@@ -62,6 +62,9 @@ std::vector<HostSection> plan_hosts(const Draft& draft, Problems& problems);
 /// Every process of a placed file binds ports of [cluster] ports: complains where they are too few.
 void check_ports(const Draft& draft, const ClusterFile& file, Problems& problems);
 
+/// Complains of words of [program] done_when that no actor goes by.
+void check_done_when(const Draft& draft, const ClusterFile& file, Problems& problems);
+
 /// Fills in what depends on other keys, expands lists and checks what belongs together.
 /// `default_name` is the cluster's name where the file gives none.
 ClusterFile finish(const Draft& draft, const std::string& default_name, Problems& problems);

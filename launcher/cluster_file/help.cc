@@ -1,4 +1,4 @@
-// The table of keys in words: for `sterna help keys`, the README and error messages.
+// The table of keys in words: for `sterna help keys`, docs/keys.md and error messages.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -11,6 +11,7 @@
 #include <map>
 
 #include "launcher/cluster_file/draft.h"
+#include "runtime/remote/remote_script.h"
 
 namespace sterna::launcher {
 namespace {
@@ -166,6 +167,12 @@ class HostPlanner {
       complain(index, key,
                fmt::format("\"host.{}\" wants a path that begins with / or ~/, not \"{}\"", key,
                            folder));
+    }
+    if (!plain_for_shell(host.work)) {
+      complain(index, "work",
+               fmt::format("\"host.work\" is read by the host\'s shell, which would take {} for "
+                           "something else: use letters, digits and / . _ - + , @ ~",
+                           toml_quoted(host.work)));
     }
   }
 

@@ -36,7 +36,8 @@ Section<ClusterSection> cluster_section() {
            .one_of({"ipc", "tcp", "mixed"}),
        key("ports", &S::ports,
            "the tcp ports that processes may bind, two for each, e.g. \"40000-40100\""),
-       key("heartbeat", &S::heartbeat, "how often every actor says that it lives").above(0),
+       key("heartbeat", &S::heartbeat, "how often every actor says that it lives")
+           .at_least(actors::kShortestDeadline),
        key("silence", &S::silence, "an actor that said nothing for so long is dead").above(0),
        key("lease", &S::lease,
            "a host that heard nothing of the coordinator for so long stops its actors")
@@ -56,7 +57,13 @@ Section<ProgramSection> program_section() {
       false,
       "what runs on the hosts",
       {key("path", &S::path, "a program whose main is sterna::main, for actors of its own types")
-           .defaults_to("sterna itself")}};
+           .defaults_to("sterna itself"),
+       key("done_when", &S::done_when,
+           "the actors whose ends end the run, which stops the others: names, or types for all of "
+           "a "
+           "type, e.g. [\"adder\"]; an actor's failure ends it anyway")
+           .defaults_to("all actors")
+           .is_identifier()}};
 }
 
 Section<HostSection> host_section() {

@@ -1,5 +1,5 @@
-// The one table of the cluster file's keys: name, field, range, meaning. Validation, the help, the
-// README's table and the resolved file are all derived from it, so they cannot disagree. Defaults
+// The one table of the cluster file's keys: name, field, range, meaning. Validation, the help,
+// docs/keys.md and the resolved file are all derived from it, so they cannot disagree. Defaults
 // are the member initializers of the sections' structs.
 #pragma once
 
@@ -62,7 +62,7 @@ struct SectionDescription {
 std::vector<SectionDescription> describe_keys();
 /// Every key's full name: "format", "cluster.name", …
 std::vector<std::string> key_names();
-/// describe_keys() for a terminal, and as a Markdown table for the README.
+/// describe_keys() for a terminal, and as a Markdown table for docs/keys.md.
 std::string keys_as_text();
 std::string keys_as_markdown();
 

@@ -102,11 +102,13 @@ std::string summary(const ClusterFile& file) {
   if (file.trains()) {
     const std::int64_t shards = file.shards();
     const auto have = [&](Role role) { return counted(file.count(role), facts_of(role).words); };
-    return fmt::format("{}, {} with {}, {}{}, {}; {} of {}", have(Role::kParameterServer),
-                       have(Role::kWorker), counted(file.ranks(), "rank"), have(Role::kInputReader),
-                       shards > 0 ? " with " + counted(shards, "shard") : "",
-                       have(Role::kEvaluator),
-                       counted(static_cast<std::int64_t>(file.job.steps), "step"), file.job.net);
+    return fmt::format(
+        "{}, {} with {}, {}{}, {}; {} of {}", have(Role::kParameterServer), have(Role::kWorker),
+        counted(file.ranks(), "rank"), have(Role::kInputReader),
+        shards > 0 ? " with " + counted(shards, "shard") : "", have(Role::kEvaluator),
+        file.job.epochs > 0 ? fmt::format("{} epochs", file.job.epochs)
+                            : counted(static_cast<std::int64_t>(file.job.steps), "step"),
+        file.job.net);
   }
   std::vector<std::pair<std::string, std::int64_t>> types;
   for (const ActorPlan& actor : file.actors) {

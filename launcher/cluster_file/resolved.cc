@@ -45,7 +45,7 @@ std::string resolved(const ClusterFile& file) {
     append(out, keys.actor, actor, left_out);
   }
   if (file.trains()) {
-    append(out, keys.job, file.job);
+    append(out, keys.job, file.job, file.job.epochs > 0 ? Names{"steps"} : Names{});
     actors::for_each_section(
         file, [&](const auto& section, const auto& values) { append(out, section, values); });
   }

@@ -1,5 +1,5 @@
-// sterna bench actors|codec|exchange|train: what the runtime, the codec, the exchange of gradients
-// and a training step cost, as figures of one run.
+// sterna bench actors|codec|exchange|input|train: what the runtime, the codec, the exchange of
+// gradients, the preparing of pictures and a training step cost, as figures of one run.
 #include <fmt/format.h>
 
 #include <memory>
@@ -7,6 +7,7 @@
 #include "launcher/bench/codec/codec.h"
 #include "launcher/bench/exchange/exchange.h"
 #include "launcher/bench/figures.h"
+#include "launcher/bench/input.h"
 #include "launcher/bench/train.h"
 #include "launcher/commands/command.h"
 #include "launcher/text/json_line.h"
@@ -19,6 +20,8 @@ struct Options {
   bool json = false;
   std::string only;                ///< the parts whose name begins so; empty: all
   std::string elements = "25.6M";  ///< of "codec" and "exchange"
+  std::string pictures;            ///< of "input": a folder; empty: as found
+  std::int64_t input_rounds = 11;
   // The rest is of "exchange".
   std::string link;          ///< "1gbit" between emulated hosts; empty: all on this machine
   std::int64_t ranks = 2;    ///< ... one host for each
@@ -41,6 +44,13 @@ Result<Figures> measure_codec(const Options& options, const Context& context) {
   CodecBenchSetup setup;
   STERNA_ASSIGN(setup.elements, parse_elements(options.elements));
   return bench_codec(setup, options.only, progress_to(context.console));
+}
+
+Result<Figures> measure_input(const Options& options, const Context& context) {
+  InputBenchSetup setup;
+  if (!options.pictures.empty()) setup.pictures = options.pictures;
+  setup.rounds = static_cast<int>(options.input_rounds);
+  return bench_input(setup, progress_to(context.console));
 }
 
 Result<Figures> measure_actors(const Options& options, const Context& context) {
@@ -165,6 +175,15 @@ Command bench_command() {
            shown("codec", measure_codec)},
           {"exchange", "Steps that only move gradients", std::move(of_exchange),
            [o](const Context& context) { return exchange(*o, context); }},
+          {"input",
+           "Preparing pictures, beside decoding them",
+           {json,
+            {"--pictures", &o->pictures,
+             "A folder tree of JPEGs; default: flower_photos where data is looked for, or drawn",
+             "DIR"},
+            {"--rounds", &o->input_rounds, "Of all contenders in turn", "N", false, true,
+             std::pair<std::int64_t, std::int64_t>{1, 1000}}},
+           shown("input", measure_input)},
           {"train", "A step with actors over one without", {json}, shown("train", measure_train)}}};
 }
 

@@ -1,25 +1,50 @@
 // sterna check FILE: reads the cluster file and says what it describes and where everything would
-// run; contacts no host and starts nothing.
+// run; contacts no host, and starts nothing but the file's program, to describe its actor types.
+// With --data it also looks at the data, as `sterna run` would before it starts anything.
 #include <fmt/format.h>
 
+#include "input/place/data_set.h"
 #include "launcher/cluster_file/cluster_file.h"
 #include "launcher/cluster_file/placement_view.h"
 #include "launcher/commands/file_arguments.h"
+#include "launcher/hosts/host_plan.h"
+#include "launcher/run/job_plan.h"
+#include "launcher/run/program_check.h"
+#include "launcher/run/run_data.h"
 
 namespace sterna::launcher {
 namespace {
 
 struct Options {
   GivenFile given;
+  std::string data;  ///< --data; empty: not given
   bool json = false;
 };
 
-int check(const Options& options, const Console& console) {
+/// What the job would be given of the data in --data; nothing where none are looked for here.
+Result<std::string> data_line(const Options& options, const ClusterFile& file,
+                              const Console& console) {
+  if (options.data.empty() || head_is_remote(file) || !needs_data_here(file)) return std::string();
+  STERNA_ASSIGN(const input::DataLocation data, find_run_data(options.data, file, console));
+  STERNA_ASSIGN(const actors::JobConfig job, job_of(file, data));
+  return fmt::format("data: {} in {}; the net sees {} x {} x {}, and {} classes\n",
+                     input::told_name(data.dir, data.name), data.folder().string(),
+                     job.picture.rows, job.picture.columns, job.picture.channels, job.classes);
+}
+
+int check(const Options& options, const Context& context) {
+  const Console& console = context.console;
   const Result<ClusterFile> file = read_cluster_file(options.given.file, options.given.overrides);
   if (!file) return console.report(file.error());
+  RealMachine machine;
+  const Result<Program> program = check_program(machine, context.registry, *file);
+  if (!program) return console.report(program.error());
+  const Result<std::string> data = data_line(options, *file, console);
+  if (!data) return console.report(data.error());
   if (options.json) return console.result(placement_json(*file) + "\n");
   std::string text = fmt::format("{}: good. {}\n", options.given.file, summary(*file));
   for (const std::string& line : placement_lines(*file)) text += line + "\n";
+  text += *data;
   return console.result(text);
 }
 
@@ -27,9 +52,11 @@ int check(const Options& options, const Console& console) {
 
 Command check_command() {
   const auto o = std::make_shared<Options>();
-  return {"check", "Check a cluster file and show who runs where; start nothing",
-          with_file(o->given, {{"--json", &o->json, "Print the placement as one line of JSON"}}),
-          [o](const Context& context) { return check(*o, context.console); }};
+  return {
+      "check", "Check a cluster file and show who runs where; start nothing",
+      with_file(o->given, {{"--data", &o->data, "Look at the data set in this folder, too", "DIR"},
+                           {"--json", &o->json, "Print the placement as one line of JSON"}}),
+      [o](const Context& context) { return check(*o, context); }};
 }
 
 }  // namespace sterna::launcher

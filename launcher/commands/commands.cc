@@ -8,7 +8,8 @@
   EACH(watch)                 \
   EACH(down)                  \
   EACH(list)                  \
-  EACH(logs) EACH(join) EACH(check) EACH(doctor) EACH(data) EACH(bench) EACH(test) EACH(help)
+  EACH(logs)                  \
+  EACH(join) EACH(check) EACH(doctor) EACH(data) EACH(net) EACH(bench) EACH(test) EACH(help)
 
 namespace sterna::launcher {
 

@@ -1,13 +1,15 @@
-// sterna data make|fetch|split: data sets on this machine.
+// sterna data make|fetch|split|build|convert|show: data sets on this machine.
 #include <fmt/format.h>
 
 #include <memory>
 
+#include "actors/reader/data_folder.h"
 #include "input/digits/digits.h"
 #include "input/fetch/fetch.h"
 #include "input/place/data_shard.h"
 #include "input/place/data_source.h"
 #include "launcher/commands/command.h"
+#include "launcher/commands/data_parts.h"
 #include "launcher/text/environment.h"
 #include "launcher/text/progress_line.h"
 #include "launcher/text/text_format.h"
@@ -46,7 +48,7 @@ int make_digits(const Options& options, const Console& console) {
       options.folder, thousands(options.train), thousands(options.test)));
 }
 
-int fetch_mnist(const Options& options, const Console& console) {
+int fetch(const input::RemoteSet& set, const Options& options, const Console& console) {
   input::FetchOptions fetch;
   fetch.dir = options.folder;
   if (options.folder.empty()) {
@@ -55,9 +57,9 @@ int fetch_mnist(const Options& options, const Console& console) {
       return console.report({Errc::invalid_argument,
                              "there is no $HOME to keep the data in; say where with --dir DIR"});
     }
-    fetch.dir = *cache / "mnist";
+    fetch.dir = *cache / set.name;
   }
-  if (!options.mirrors.empty()) fetch.mirrors = options.mirrors;
+  fetch.mirrors = options.mirrors;
   const SteadyClock clock;
   Result<void> fetched;
   {
@@ -65,16 +67,39 @@ int fetch_mnist(const Options& options, const Console& console) {
     fetch.progress = [&](const std::string& name, std::uint64_t done, std::uint64_t total) {
       line.show(fmt::format("{}: {} of {}", printable(name), bytes_text(done), bytes_text(total)));
     };
-    fetched = input::fetch_mnist(fetch);
+    fetched = input::fetch_set(set, fetch);
   }
   if (!fetched) return console.report(fetched.error());
-  return console.result(
-      fmt::format("{}: MNIST is complete, its sums are right\n", fetch.dir.string()));
+  return console.result(fmt::format("{}: {} is complete, its sums are right{}{}\n",
+                                    fetch.dir.string(), set.title, set.next.empty() ? "" : "; ",
+                                    set.next));
+}
+
+/// `sterna data fetch NAME` for each set that can be.
+std::vector<Command> fetch_commands(const std::shared_ptr<Options>& options) {
+  std::vector<Command> commands;
+  for (const input::RemoteSet& set : input::remote_sets()) {
+    std::uint64_t bytes = 0;
+    for (const input::RemoteFile& file : set.files) bytes += file.bytes;
+    Command command;
+    command.name = set.name;
+    command.help = fmt::format("{}, {}, its sums checked{}", set.title, bytes_text(bytes),
+                               set.packed ? ", unpacked" : "");
+    command.arguments = {
+        {"--dir", &options->folder, "Where to put it; default ~/.cache/sterna/" + set.name, "DIR"},
+        {"--mirror", &options->mirrors, "Where to get it; several are tried in order", "URL"}};
+    command.run = [options, set](const Context& context) {
+      return fetch(set, *options, context.console);
+    };
+    commands.push_back(std::move(command));
+  }
+  return commands;
 }
 
 int split(const Options& options, const Console& console) {
   const auto shards = static_cast<std::uint32_t>(options.shards);
-  const Result<void> split = input::split_data(options.folder, shards, options.into);
+  const Result<void> split =
+      input::split_data(options.folder, shards, options.into, actors::data_options({}, 0).cache);
   if (!split) return console.report(split.error());
   return console.result(fmt::format(
       "{0}: {1} shards of {2}; reader k reads shard-k-of-{1} there, or in its host's `data` "
@@ -105,12 +130,6 @@ Command data_command() {
        {"--train", &o->train, "Examples to train on", "N", false, true, kExamples},
        {"--test", &o->test, "Examples to test on", "N", false, true, kExamples}},
       called(make_digits)};
-  const Command mnist = {
-      "mnist",
-      "MNIST's four files, their sums checked",
-      {{"--dir", &o->folder, "Where to put them; default ~/.cache/sterna", "DIR"},
-       {"--mirror", &o->mirrors, "Where to get them; several are tried in order", "URL"}},
-      called(fetch_mnist)};
   const Command split_command = {
       "split",
       "Cut a data set into shards, one for each input reader",
@@ -120,10 +139,13 @@ Command data_command() {
        {"--into", &o->into, "Where shard-0-of-N, ... are written", "DIR", true}},
       called(split)};
   return {.name = "data",
-          .help = "Make, fetch or split a data set",
+          .help = "Make, fetch, split, build, convert or show a data set",
           .parts = {{.name = "make", .help = "Make a data set on this machine", .parts = {digits}},
-                    {.name = "fetch", .help = "Download a data set", .parts = {mnist}},
-                    split_command}};
+                    {.name = "fetch", .help = "Download a data set", .parts = fetch_commands(o)},
+                    split_command,
+                    data_build_command(),
+                    data_convert_command(),
+                    data_show_command()}};
 }
 
 }  // namespace sterna::launcher

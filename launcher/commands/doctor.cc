@@ -28,6 +28,7 @@ constexpr const char* kHere = "(here)";
 
 struct DoctorOptions {
   GivenFile given;
+  std::string data;        ///< --data; empty: not given
   bool no_ship = false;    ///< only what a shell tells
   bool bandwidth = false;  ///< between the hosts, too
   bool json = false;
@@ -160,6 +161,18 @@ class Doctor {
   DoctorReport report_;
 };
 
+/// As `sterna run --data` would have it: on the machine that the run is started on.
+void look_for_data_in(const std::string& folder, ClusterFile& file) {
+  if (folder.empty()) return;
+  const HostSection* head = head_of(file);
+  const std::string there =
+      head_is_remote(file) ? folder : std::filesystem::absolute(folder).string();
+  for (HostSection& host : file.hosts) {
+    const bool looks_there = &host == head || !is_remote(file, host);
+    if (looks_there && host.data.empty()) host.data = there;
+  }
+}
+
 int doctor(const DoctorOptions& options, const Context& context) {
   const Console& console = context.console;
   Result<ClusterFile> file = read_cluster_file(options.given.file, options.given.overrides);
@@ -171,6 +184,7 @@ int doctor(const DoctorOptions& options, const Context& context) {
                     options.given.file));
     return kExitBadInput;
   }
+  look_for_data_in(options.data, *file);
   const DoctorReport found = Doctor(options, context, std::move(file).value()).run();
   const std::string text = options.json ? doctor_json(found) + "\n" : doctor_text(found);
   if (!console.print_result(text)) return kExitFailed;
@@ -185,7 +199,8 @@ Command doctor_command() {
   return {"doctor", "Look for what would go wrong on a file's hosts",
           with_file(
               o->given,
-              {{"--no-ship", &o->no_ship,
+              {{"--data", &o->data, "The folder of the data set, as `sterna run` takes it", "DIR"},
+               {"--no-ship", &o->no_ship,
                 "Only what a shell can tell: put nothing on the hosts, start nothing there"},
                {"--bandwidth", &o->bandwidth, "Measure how fast the hosts send to each other, too"},
                {"--json", &o->json, "Print what was found as one line of JSON"}}),

@@ -239,19 +239,21 @@ int down(const DownOptions& options, const Console& console) {
     std::erase_if(wanted, [](const RunState& state) { return !state.ended.empty(); });
     if (wanted.empty()) console.say("no run goes on");
   } else {
+    if (options.run.empty()) {
+      // Those that nobody keeps need no name, and are in nobody's way.
+      wanted = states->all();
+      std::erase_if(wanted, [](const RunState& state) { return !is_abandoned(state); });
+    }
     const Result<RunState> state = states->find(options.run);
+    const bool none_goes_on = !state && state.error().code == Errc::not_found;
+    if (!state && !(options.run.empty() && none_goes_on)) return console.report(state.error());
     if (!state) {
-      if (options.run.empty() && state.error().code == Errc::not_found) {
-        console.say("no run goes on");
-        return kExitDone;
-      }
-      return console.report(state.error());
-    }
-    if (!state->ended.empty()) {
+      if (wanted.empty()) console.say("no run goes on");
+    } else if (!state->ended.empty()) {
       console.say(fmt::format("{} has ended already: {}", state->id, state->ended));
-      return kExitDone;
+    } else if (!options.run.empty() || !is_abandoned(*state)) {
+      wanted.push_back(*state);
     }
-    wanted.push_back(*state);
   }
   RealMachine machine;
   int worst = kExitDone;

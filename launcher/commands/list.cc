@@ -6,13 +6,26 @@
 #include "launcher/past/overview.h"
 #include "launcher/past/queued_run.h"
 #include "launcher/text/json_line.h"
+#include "launcher/text/text_format.h"
 
 namespace sterna::launcher {
 namespace {
 
+/// Several lines as one.
+std::string in_a_line(std::string text) {
+  for (std::size_t end = text.find('\n'); end != std::string::npos;
+       end = text.find('\n', end + 2)) {
+    text.replace(end, 1, "; ");
+  }
+  return printable(text);
+}
+
 /// A run in a word for people, and as what a program reads.
 std::pair<std::string, Json> told_of(RealMachine& machine, const RunState& state) {
-  if (!state.ended.empty()) return {"ended: " + state.ended, {{"phase", "ended"}}};
+  if (!state.ended.empty()) return {"ended: " + in_a_line(state.ended), {{"phase", "ended"}}};
+  if (is_abandoned(state)) {
+    return {"whoever kept it is gone; `sterna down` forgets it", {{"phase", "abandoned"}}};
+  }
   constexpr Duration kShort = std::chrono::seconds(2);
   const auto visitor = RunVisitor::visit(machine, state, kShort);
   if (const auto overview = visitor ? (*visitor)->look() : Result<Overview>(visitor.error())) {

@@ -17,10 +17,26 @@ std::string codec_line(const RunStatus& status) {
                      bytes_text(status.raw_bytes_down), bytes_text(status.coded_bytes_down));
 }
 
+/// What the processes that run have refused, as far as one after the other answers: the first that
+/// hangs ends it.
+Inspection refusals(const Visit& visit, const Overview& overview) {
+  std::vector<Inspection> counted;
+  for (const ProcessStatus& member : overview.members) {
+    if (member.state != "running") continue;
+    const auto one = visit.visitor.inspect(member.process);
+    if (one) counted.push_back(*one);
+    if (!one && one.error().code == Errc::deadline) break;
+  }
+  return sum_of(counted);
+}
+
 int show(const Visit& visit, const VisitOptions& options, const Console& console) {
   const Result<Overview> overview = visit.visitor.look();
   if (!overview) return console.report(overview.error());
-  if (options.json) return console.result(overview_json(visit.state, *overview) + "\n");
+  const Inspection counted = refusals(visit, *overview);
+  if (options.json) {
+    return console.result(overview_json(visit.state, *overview, counted) + "\n");
+  }
   RunStatus status = status_of(visit.state, *overview);
   status.actors.clear();  // the table below knows all processes
   constexpr std::size_t kWidth = 100;
@@ -30,6 +46,7 @@ int show(const Visit& visit, const VisitOptions& options, const Console& console
     text += line + "\n";
   text += codec_line(status) + "\n";
   for (const std::string& line : member_table(*overview)) text += line + "\n";
+  if (const std::string line = refusals_line(counted); !line.empty()) text += "\n" + line + "\n";
   return console.result(text);
 }
 

@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <set>
 
+#include "input/place/data_set.h"
 #include "input/place/data_shard.h"
 #include "launcher/hosts/host_plan.h"
 #include "launcher/text/text_format.h"
@@ -45,10 +46,15 @@ bool has_reader(const ClusterFile& file, const HostSection& host) {
 /// What its actors look for; empty: nothing, or what can be drawn.
 std::string data_wanted(const ClusterFile& file, const HostSection& host) {
   if (!reads_data(file, host)) return "";
+  const std::string& name = file.data.name;
+  // "any" is looked for as MNIST, whose form digits have, too.
+  const input::DataSet* set = input::find_data_set(name == "any" ? "mnist" : name);
+  if (set == nullptr || input::lies_nowhere(*set)) return "";
+  if (!file.data.train_files.empty() || !file.data.test_files.empty()) return "";  // any names
   const bool named = !host.data.empty() || !file.data.dir.empty();
-  if (named) return file.data.name;
+  if (named) return name;
   if (!is_remote(file, host) || file.data.name == "digits") return "";
-  return "mnist";  // "any" is that, elsewhere
+  return std::string(set->name);
 }
 
 /// The shards that its readers hold, by their folders' names.
@@ -237,16 +243,24 @@ class HostCheck {
         fmt::format("set host.gpus to {}, or see what {} says", *facts_.gpus, there("nvidia-smi")));
   }
 
+  /// What puts the data set into `at` on this host.
+  std::string how_to_put(const std::string& wanted, const std::string& at) const {
+    if (wanted != "any" && wanted != "mnist" && wanted != "digits") {
+      return fmt::format("fill {} there: it comes from {}", at,
+                         input::find_data_set(wanted)->source);
+    }
+    if (host_.ssh.empty()) return fmt::format("sterna data fetch mnist --dir {}", at);
+    return fmt::format("sterna data fetch mnist && scp -r ~/.cache/sterna/mnist {}:{}", host_.ssh,
+                       at);
+  }
+
   void check_data() {
     const std::string wanted = data_wanted(file_, host_);
     if (wanted.empty()) return;
     const std::string folder = !host_.data.empty() ? host_.data : file_.data.dir;
-    const std::string at = folder.empty() ? "~/.cache/sterna/mnist" : folder;
-    const std::string put = host_.ssh.empty() ? fmt::format("sterna data fetch mnist --dir {}", at)
-                                              : fmt::format(
-                                                    "sterna data fetch mnist && scp -r "
-                                                    "~/.cache/sterna/mnist {}:{}",
-                                                    host_.ssh, at);
+    const std::string at =
+        folder.empty() ? "~/.cache/sterna/" + (wanted == "any" ? "mnist" : wanted) : folder;
+    const std::string put = how_to_put(wanted, at);
     const std::vector<std::string> shards = shards_on(file_, host_);
     if (facts_.data_found.empty()) {
       find("data",
@@ -310,7 +324,7 @@ FactsQuestion facts_question(const ClusterFile& file, const HostSection& host,
   question.bundle_hash = program.hash;
   question.program = program.name;
   question.gpus = host.gpus > 0;
-  question.data = !data_wanted(file, host).empty();
+  question.data = data_wanted(file, host);
   question.data_folder = !host.data.empty() ? host.data : file.data.dir;
   question.shards = shards_on(file, host);
   question.any_shard = !has_reader(file, host);

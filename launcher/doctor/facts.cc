@@ -11,7 +11,7 @@
 #include <system_error>
 
 #include "input/digits/digits.h"
-#include "input/formats/idx.h"
+#include "input/place/data_set.h"
 #include "input/place/data_shard.h"
 #include "launcher/hosts/host_shell.h"
 
@@ -53,19 +53,27 @@ n=$(nvidia-smi -L 2>/dev/null | grep -c "^GPU")
 echo "STERNA gpus $((n))"
 )sh";
 
-// $f: the files, $x: the folder that the file names, $m: marks digits that were drawn, $l: marks a
-// shard, $s: the shards that will do if all are there, $any: whether any one will.
+// $f: the files, as patterns, of "a|b" one, $x: the folder that the file names, $m: marks digits
+// that were drawn, $l: marks a shard, $s: the shards that will do if all are there, $any: whether
+// any one will.
 constexpr std::string_view kData = R"sh(
 case $x in "~/"*) x=$HOME/${x#??};; esac
 if [ -n "$x" ]; then set -- "$x"
 else c=${XDG_CACHE_HOME:-$HOME/.cache}/sterna; set -- "${STERNA_DATA:-$c}" "$c"; fi
 look() {
-  lacks=; for file in $f; do
-    [ -r "$1/$file" ] || [ -r "$1/$file.gz" ] || lacks="$lacks $file"
-  done
+  lacks=; set -f; for file in $f; do
+    there=; for name in $(echo "$file" | tr "|" " "); do
+      set +f; for one in "$1"/$name "$1"/$name.gz; do [ -r "$one" ] && there=yes; done; set -f
+    done
+    [ -n "$there" ] || lacks="$lacks $file"
+  done; set +f
 }
 found() { [ -e "$1/$m" ] && echo "STERNA drawn"; echo "STERNA data $1"; }
-best=; for place; do for at in "$place" "$place/mnist" "$place/digits"; do
+best=; for place; do for sub in "" $d; do at=$place${sub:+/$sub}
+  if [ -n "$a" ]; then for file in "$at"/data_batch_1.bin "$at"/train.bin "$at"/*train*; do
+    case $file in *train-images-idx*|*train-labels-idx*) continue;; esac
+    if [ -e "$file" ]; then found "$at"; break 3; fi
+  done; fi
   all=$s; for shard in $s; do look "$at/$shard"; [ -z "$lacks" ] || all=; done
   if [ -n "$all" ]; then found "$at/$shard"; break 2; fi
   look "$at"; missing=$lacks
@@ -169,6 +177,14 @@ void take(HostFacts& facts, std::string_view word, std::string_view value) {
   }
 }
 
+/// Patterns for what a folder of this format has.
+std::string files_of(const input::Format& format) {
+  if (format.files == nullptr) return format.signs == nullptr ? "" : format.signs;
+  std::vector<std::string> files = format.files(input::Split::train);
+  for (const std::string& file : format.files(input::Split::test)) files.push_back(file);
+  return fmt::format("{}", fmt::join(files, " "));
+}
+
 }  // namespace
 
 std::string facts_script(const FactsQuestion& question) {
@@ -187,13 +203,14 @@ std::string facts_script(const FactsQuestion& question) {
     script += "'";
     script += kNames;
   }
-  if (question.data) {
-    std::string files;
-    for (const input::Split split : {input::Split::train, input::Split::test}) {
-      const input::IdxNames names = input::mnist_names(split);
-      files += fmt::format("{} {} ", names.images, names.labels);
-    }
-    script += fmt::format("f='{}'; m={}; l={}; s='{}'; any={}; x={}", files, input::kDrawnMarker,
+  // Any data set: MNIST's files, or something that another one has.
+  const bool any = question.data == "any";
+  const std::string wanted = any ? "mnist" : question.data;
+  if (const input::DataSet* set = input::find_data_set(wanted)) {
+    // Digits have MNIST's form, and stand for it.
+    const std::string folders = wanted == "mnist" ? "mnist digits" : wanted;
+    script += fmt::format("f='{}'; d='{}'; a={}; m={}; l={}; s='{}'; any={}; x={}",
+                          files_of(*set->format), folders, any ? "yes" : "", input::kDrawnMarker,
                           input::kShardFile, fmt::join(question.shards, " "),
                           question.any_shard ? "yes" : "", shell_word(question.data_folder));
     script += kData;

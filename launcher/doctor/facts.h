@@ -18,7 +18,7 @@ struct FactsQuestion {
   std::string program;             ///< its file in the bundle's bin/
   std::vector<std::string> names;  ///< to be resolved there
   bool gpus = false;               ///< count them
-  bool data = false;               ///< look for MNIST's files
+  std::string data = {};           ///< whose files to look for; "any": a data set's; empty: none
   std::string data_folder;         ///< empty: $STERNA_DATA, then the user's cache
   /// Folders of shards that will do instead of the whole set, if all are there.
   std::vector<std::string> shards = {};

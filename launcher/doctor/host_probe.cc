@@ -146,15 +146,10 @@ std::optional<Error> HostProbe::start() {
       machine_.loop(), machine_.spawner(),
       placer_options_of(options_.file, options_.bundle,
                         [this](std::string_view line) { options_.console.say(line); }));
-  if (Result<void> ready = placer->prepare([this] { return interrupted_; }); !ready) {
-    for (const HostSection& host : options_.file.hosts) {
-      const std::string& why = ready.error().message;
-      if (why.starts_with(host.name + ":") || why.starts_with(host.name + " ")) {
-        lost_.emplace(host.name, why);
-      }
-    }
-    return ready.error();
-  }
+  // All of them, whoever fails first: what one had received would be sent to it again.
+  lost_ = placer->prepare_each([this] { return interrupted_; });
+  if (interrupted_) return Error{Errc::cancelled, "interrupted"};
+  if (!lost_.empty()) return Error{Errc::unavailable, lost_.begin()->second};
   placer_ = std::move(placer);
   cluster_.emplace(machine_, registry_, std::move(how).value(), placer_.get());
   Cluster::Events events;

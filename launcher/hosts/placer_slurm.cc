@@ -39,20 +39,22 @@ std::vector<std::string> own_programs() {
   return programs;
 }
 
-Result<std::string> write_script(const std::string& id, const std::string& text) {
-  STERNA_TRY(make_directory("runs"));
-  const std::string path = "runs/" + id + ".sbatch";
-  STERNA_TRY(write_atomically(path, text));
-  return path;
+std::string script_beside(const std::string& run_directory) { return run_directory + ".sbatch"; }
+
+/// A directory below "runs" that no other run of this folder has.
+std::string new_directory(const std::string& name) {
+  const std::string base =
+      fmt::format("runs/{}-{:%Y%m%dT%H%M%SZ}", name, fmt::gmtime(std::time(nullptr)));
+  std::string directory = base;
+  for (int n = 2; fs::exists(script_beside(directory)); ++n)
+    directory = fmt::format("{}-{}", base, n);
+  return directory;
 }
 
-/// A name that no other run of this folder has.
-std::string new_id(const std::string& name) {
-  const std::string base =
-      fmt::format("{}-{:%Y%m%dT%H%M%SZ}", name, fmt::gmtime(std::time(nullptr)));
-  std::string id = base;
-  for (int n = 2; fs::exists("runs/" + id + ".sbatch"); ++n) id = fmt::format("{}-{}", base, n);
-  return id;
+/// As people find it from here.
+std::string shown(const std::string& path) {
+  const fs::path near = fs::path(path).lexically_proximate(fs::current_path());
+  return near.string().starts_with("..") ? path : near.string();
 }
 
 class SlurmQueue final : public JobQueue {
@@ -64,14 +66,16 @@ class SlurmQueue final : public JobQueue {
                            const Submission& what) const override {
     STERNA_ASSIGN(const SlurmRequest request, slurm_request(file));
     SlurmScript script;
-    script.id = new_id(file.cluster.name);
     script.folder = fs::current_path().string();
     script.programs = own_programs();
     if (!what.data.empty()) script.data = fs::absolute(what.data).lexically_normal().string();
-    const std::string directory = what.run_dir.empty() ? "runs/" + script.id : what.run_dir;
-    script.run_directory = fs::absolute(directory).lexically_normal().string();
-    STERNA_ASSIGN(const std::string path,
-                  write_script(script.id, slurm_script(file, request, script)));
+    fs::path directory = what.run_dir.empty() ? new_directory(file.cluster.name) : what.run_dir;
+    directory = fs::absolute(directory).lexically_normal();
+    if (!directory.has_filename()) directory = directory.parent_path();  // "X/"
+    script.run_directory = directory.string();
+    STERNA_TRY(make_directory(directory.parent_path()));
+    const std::string path = shown(script_beside(script.run_directory));
+    STERNA_TRY(write_atomically(path, slurm_script(file, request, script)));
     const Result<std::string> said = output_of(machine, {"sbatch", "--parsable", path});
     if (!said) return Error{Errc::unavailable, said.error().in("sbatch refuses " + path).message};
     const std::string job = said->substr(0, said->find(';'));
@@ -79,7 +83,7 @@ class SlurmQueue final : public JobQueue {
         job, script.run_directory,
         fmt::format("Slurm's job {}: {} node{} with {} cpu{} each", job, request.nodes,
                     request.nodes == 1 ? "" : "s", request.cpus, request.cpus == 1 ? "" : "s"),
-        fmt::format("runs/{}.out", script.id), "scancel " + job};
+        shown(output_beside(script.run_directory)), "scancel " + job};
   }
 
   Result<QueuedJob> look(RealMachine& machine, const std::string& job) const override {

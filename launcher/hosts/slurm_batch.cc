@@ -10,7 +10,7 @@
 namespace sterna::launcher {
 namespace {
 
-constexpr std::uint64_t kMegabyte = 1U << 20;
+constexpr std::uint64_t kBatchMegabyte = 1U << 20;
 
 std::string quoted(const std::string& text) {
   std::string result = "'";
@@ -92,11 +92,13 @@ Result<SlurmRequest> slurm_request(const ClusterFile& file) {
   shrink(1, static_cast<std::uint64_t>(host.cpus),
          [](HostSection& of, std::uint64_t value) { of.cpus = static_cast<std::int64_t>(value); });
   if (sum.memory > 0) {
-    shrink(1, sum.memory / kMegabyte + 1,
-           [](HostSection& of, std::uint64_t value) { of.memory.count = value * kMegabyte; });
+    shrink(1, sum.memory / kBatchMegabyte + 1,
+           [](HostSection& of, std::uint64_t value) { of.memory.count = value * kBatchMegabyte; });
   }
-  return SlurmRequest{file.cluster.nodes, host.cpus, host.gpus, host.memory.count / kMegabyte};
+  return SlurmRequest{file.cluster.nodes, host.cpus, host.gpus, host.memory.count / kBatchMegabyte};
 }
+
+std::string output_beside(const std::string& run_directory) { return run_directory + ".out"; }
 
 std::string slurm_script(const ClusterFile& file, const SlurmRequest& request,
                          const SlurmScript& script) {
@@ -114,7 +116,7 @@ std::string slurm_script(const ClusterFile& file, const SlurmRequest& request,
   }
   if (!file.cluster.partition.empty()) option("--partition=" + quoted(file.cluster.partition));
   option("--chdir=" + quoted(script.folder));
-  option("--output=" + quoted(script.folder + "/runs/" + script.id + ".out"));
+  option("--output=" + quoted(output_beside(script.run_directory)));
   text += "p=\n";
   for (const std::string& program : script.programs) {
     const bool at_home = program.starts_with("~/");

@@ -23,13 +23,15 @@ struct SlurmRequest {
 Result<SlurmRequest> slurm_request(const ClusterFile& file);
 
 struct SlurmScript {
-  std::string id;      ///< of the run
-  std::string folder;  ///< absolute: where the script runs, "runs" in it
+  std::string folder;  ///< absolute: where the script runs
   /// Where the program may be, best first; "~/" is the home there.
   std::vector<std::string> programs;
-  std::string data;  ///< --data; empty: not given
-  std::string run_directory;
+  std::string data;           ///< --data; empty: not given
+  std::string run_directory;  ///< absolute; made by the run itself
 };
+
+/// The file that a job's words go to: beside the run's directory, which is not there yet.
+std::string output_beside(const std::string& run_directory);
 
 std::string slurm_script(const ClusterFile& file, const SlurmRequest& request,
                          const SlurmScript& script);

@@ -4,21 +4,15 @@
 #include <memory>
 #include <utility>
 
+#include "runtime/message/fields.h"
+
 namespace sterna::launcher {
 namespace {
 constexpr std::uint64_t kLongestWord = 64U << 20;
 }  // namespace
 
-void OwnerWord::encode(Wire::Builder wire, WireWriter& writer) const {
-  wire.setKind(kind);
-  wire.setText(text);
-  wire.adoptData(writer.data(data));
-  wire.setNumber(number);
-}
-
-Result<OwnerWord> OwnerWord::decode(Wire::Reader wire, WireReader& reader) {
-  return OwnerWord{wire.getKind(), wire.getText(), reader.bytes(wire.getData()), wire.getNumber()};
-}
+STERNA_MESSAGE(OwnerWord, FIELD(kind, Kind), FIELD(text, Text), FIELD(data, Data),
+               FIELD(number, Number))
 
 Bytes as_written(const OwnerWord& word) { return with_size(pack(word)); }
 

@@ -31,8 +31,7 @@ struct OwnerWord {
   std::string text = {};
   Bytes data = {};
   std::int64_t number = 0;
-  void encode(Wire::Builder wire, WireWriter& writer) const;
-  static Result<OwnerWord> decode(Wire::Reader wire, WireReader& reader);
+  STERNA_DECLARE_MESSAGE(OwnerWord);
 };
 
 /// The word as its stream has it: behind its size.

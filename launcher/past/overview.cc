@@ -12,11 +12,24 @@
 namespace sterna::launcher {
 namespace {
 
-constexpr int kFormat = 1;
+constexpr int kOverviewFormat = 1;
 
 double milliseconds(Duration duration) {
   return std::chrono::duration<double, std::milli>(duration).count();
 }
+
+struct RefusalKind {
+  const char* key;
+  const char* words;
+  std::uint64_t Inspection::*count;
+};
+constexpr std::array<RefusalKind, 5> kRefusals = {{
+    {"no_valid_key", "without a valid key or name", &Inspection::authentication_denials},
+    {"handshakes", "failed handshakes", &Inspection::handshake_failures},
+    {"other_builds", "of another run or build", &Inspection::refused_hellos},
+    {"malformed_messages", "malformed messages", &Inspection::decode_errors},
+    {"muted_messages", "messages of muted peers", &Inspection::muted_messages},
+}};
 
 }  // namespace
 
@@ -32,7 +45,7 @@ RunStatus status_of(const RunState& state, const Overview& overview) {
   for (ActorStatus& actor : status.actors) {
     for (const ProcessStatus& member : overview.members) {
       if (member.identity.name != actor.name) continue;
-      actor.state = member.state;
+      if (!actor.has_ended()) actor.state = member.state;
       actor.host = member.host;
       actor.incarnation = member.identity.incarnation;
       actor.pid = member.pid;
@@ -46,9 +59,10 @@ RunStatus status_of(const RunState& state, const Overview& overview) {
   return status;
 }
 
-std::string overview_json(const RunState& state, const Overview& overview) {
+std::string overview_json(const RunState& state, const Overview& overview,
+                          const std::optional<Inspection>& counted) {
   Json json;
-  json["format"] = kFormat;
+  json["format"] = kOverviewFormat;
   json["id"] = state.id;
   json["head"] = state.head;
   json["run_directory"] = state.run_directory;
@@ -69,6 +83,9 @@ std::string overview_json(const RunState& state, const Overview& overview) {
                                {"loop_lag_ms", milliseconds(member.loop_lag)},
                                {"bytes_in", member.bytes_in},
                                {"bytes_out", member.bytes_out}});
+  }
+  if (counted) {
+    for (const RefusalKind& kind : kRefusals) json["refused"][kind.key] = *counted.*kind.count;
   }
   json["status"] = Json::parse(text_of(overview.report.view()), nullptr, false);
   if (json["status"].is_discarded()) json["status"] = nullptr;
@@ -102,6 +119,32 @@ std::vector<std::string> member_table(const Overview& overview) {
     lines.push_back(std::move(line));
   }
   return lines;
+}
+
+Inspection sum_of(const std::vector<Inspection>& counted) {
+  Inspection sum;
+  for (const Inspection& one : counted) {
+    sum.authentication_denials += one.authentication_denials;
+    sum.handshake_failures += one.handshake_failures;
+    sum.disconnects += one.disconnects;
+    sum.muted_messages += one.muted_messages;
+    sum.decode_errors += one.decode_errors;
+    sum.refused_hellos += one.refused_hellos;
+    sum.sequence_gaps += one.sequence_gaps;
+    sum.faults += one.faults;
+    sum.open_links += one.open_links;
+  }
+  return sum;
+}
+
+std::string refusals_line(const Inspection& counted) {
+  std::string line;
+  for (const RefusalKind& kind : kRefusals) {
+    if (counted.*kind.count == 0) continue;
+    line += fmt::format("{}{} {}", line.empty() ? "refused: " : ", ",
+                        thousands(static_cast<std::int64_t>(counted.*kind.count)), kind.words);
+  }
+  return line;
 }
 
 }  // namespace sterna::launcher

@@ -2,6 +2,7 @@
 // knowledge of the processes.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,9 +15,16 @@ namespace sterna::launcher {
 /// What the launcher last reported, with the coordinator's knowledge of each actor's process; of a
 /// run that reports nothing yet, that it is starting.
 RunStatus status_of(const RunState& state, const Overview& overview);
-/// The whole as one line of JSON: the run, its hosts, its members and its status.
-std::string overview_json(const RunState& state, const Overview& overview);
+/// The whole as one line of JSON: the run, its hosts, its members, its status, and what was refused
+/// where that was asked for.
+std::string overview_json(const RunState& state, const Overview& overview,
+                          const std::optional<Inspection>& counted = std::nullopt);
 /// The members as a table for people, a line each.
 std::vector<std::string> member_table(const Overview& overview);
+
+/// What processes of a run have counted, of all of them together.
+Inspection sum_of(const std::vector<Inspection>& counted);
+/// The refused connections by kind as a line for people; empty where there are none.
+std::string refusals_line(const Inspection& counted);
 
 }  // namespace sterna::launcher

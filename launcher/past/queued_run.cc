@@ -1,5 +1,8 @@
 #include "launcher/past/queued_run.h"
 
+#include "launcher/hosts/slurm_batch.h"
+#include "runtime/cluster/log_tail.h"
+
 namespace sterna::launcher {
 
 const JobQueue* queue_of(const RunState& state) {
@@ -16,6 +19,17 @@ std::string words_of(const Result<QueuedJob>& job) {
   return job ? job->words : job.error().message;
 }
 
+namespace {
+
+/// What a job that failed said last, where this machine sees its file: before a run has begun there
+/// is no other word of why.
+std::string last_word(const RunState& state) {
+  const auto lines = log_tail(output_beside(state.run_directory), 1);
+  return lines.empty() ? "" : "; it said last: " + lines.front();
+}
+
+}  // namespace
+
 RunState with_queues_end(RealMachine& machine, const RunStates& states, RunState state,
                          const Console& console) {
   if (queue_of(state) == nullptr || !state.ended.empty()) return state;
@@ -25,7 +39,7 @@ RunState with_queues_end(RealMachine& machine, const RunStates& states, RunState
   if (const Result<RunState> after = states.find(state.id); after && !after->ended.empty()) {
     return *after;
   }
-  state.ended = job->words;
+  state.ended = job->words + (job->done ? "" : last_word(state));
   state.exit = job->done ? kExitDone : kExitFailed;
   state.operators.clear();
   if (const Result<void> written = states.write(state); !written)

@@ -2,11 +2,14 @@
 
 #include <fmt/format.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <sstream>
 
 #include "launcher/text/environment.h"
 #include "launcher/text/json_struct.h"
@@ -52,14 +55,15 @@ static void from_json(const Json& json, OperatorKeys& keys) {
   keys = {json.at("process"), {json.at("name"), json.at("incarnation")}, json};
 }
 
+STERNA_JSON(Keeper, machine, boot, pid, started)
 STERNA_JSON(StateHost, name, ssh, work)
-STERNA_JSON(RunState, id, name, file, run_directory, head, placer, slurm_job, detached, began,
-            network, coordinator, operators, hosts, ended, exit)
+STERNA_JSON(RunState, id, name, file, run_directory, head, placer, slurm_job, keeper, detached,
+            began, network, coordinator, operators, hosts, ended, exit)
 
 namespace {
 
 namespace fs = std::filesystem;
-constexpr int kFormat = 1;
+constexpr int kStateFormat = 1;
 /// Of runs that are over, so many are remembered.
 constexpr std::size_t kEndedKept = 20;
 
@@ -72,18 +76,48 @@ std::string listed(const std::vector<RunState>& states) {
   return text;
 }
 
+std::string machine_name() {
+  std::array<char, 256> name{};
+  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
+}
+
+std::string boot_of_machine() {
+  const Result<std::string> id = read_file("/proc/sys/kernel/random/boot_id");
+  return id ? *id : "";
+}
+
+/// Of a process, in ticks since the machine was started (proc(5): the 22nd field, the 20th after
+/// the name, which may have spaces); empty if it is not there.
+std::string start_of(std::int64_t pid) {
+  const Result<std::string> stat = read_file(fmt::format("/proc/{}/stat", pid));
+  if (!stat) return "";
+  std::istringstream fields(stat->substr(std::min(stat->rfind(')') + 1, stat->size())));
+  std::string field;
+  for (int i = 0; i < 20; ++i) fields >> field;
+  return field;
+}
+
 }  // namespace
+
+Keeper Keeper::this_process() {
+  return {machine_name(), boot_of_machine(), ::getpid(), start_of(::getpid())};
+}
+
+bool Keeper::is_gone() const {
+  if (machine.empty() || machine != machine_name()) return false;
+  return boot != boot_of_machine() || started != start_of(pid);
+}
 
 std::string state_text(const RunState& state) {
   Json json = {
-      {"format", kFormat}, {"run", hex(state.run)}, {"schema_hash", hex(state.schema_hash)}};
+      {"format", kStateFormat}, {"run", hex(state.run)}, {"schema_hash", hex(state.schema_hash)}};
   json.update(state);
   return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 std::string state_json_line(const RunState& state) {
   Json json;
-  json["format"] = kFormat;
+  json["format"] = kStateFormat;
   json["id"] = state.id;
   json["name"] = state.name;
   json["file"] = state.file;
@@ -100,7 +134,7 @@ std::string state_json_line(const RunState& state) {
 
 Result<RunState> parse_state(std::string_view text) {
   const Json json = Json::parse(text, nullptr, false);
-  if (json.is_discarded() || !json.is_object() || json.value("format", Json()) != kFormat) {
+  if (json.is_discarded() || !json.is_object() || json.value("format", Json()) != kStateFormat) {
     return Error{Errc::malformed, "no state of a run"};
   }
   try {
@@ -165,6 +199,10 @@ std::vector<RunState> RunStates::all() const {
   return states;
 }
 
+bool is_abandoned(const RunState& state) {
+  return state.ended.empty() && state.slurm_job.empty() && state.keeper.is_gone();
+}
+
 Result<RunState> RunStates::find(const std::string& word) const {
   const std::vector<RunState> states = all();
   if (states.empty()) {
@@ -177,12 +215,14 @@ Result<RunState> RunStates::find(const std::string& word) const {
   }
   if (word.empty()) {
     // Those that are over are asked for by name.
-    const bool any_live = std::any_of(meant.begin(), meant.end(),
-                                      [](const RunState& state) { return state.ended.empty(); });
-    if (any_live) std::erase_if(meant, [](const RunState& state) { return !state.ended.empty(); });
-    if (!any_live && meant.size() > 1) {
+    const auto is_over = [this](const RunState& state) {
+      return !state.ended.empty() || abandoned_(state);
+    };
+    if (!std::all_of(meant.begin(), meant.end(), is_over)) {
+      std::erase_if(meant, is_over);
+    } else if (meant.size() > 1) {
       return Error{Errc::not_found,
-                   fmt::format("no run goes on; these have ended: {}", listed(meant))};
+                   fmt::format("no run goes on; these are over: {}", listed(meant))};
     }
   }
   if (meant.size() == 1) return meant.front();

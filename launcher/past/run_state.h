@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,6 +25,17 @@ struct OperatorKeys {
   Credentials credentials;
 };
 
+/// The process that keeps a run, told apart from all others.
+struct Keeper {
+  std::string machine;  ///< its name
+  std::string boot;     ///< drawn when the machine was started
+  std::int64_t pid = 0;
+  std::string started;  ///< in the kernel's ticks
+  static Keeper this_process();
+  /// False also where it is another machine's, and cannot be seen from here.
+  bool is_gone() const;
+};
+
 struct StateHost {
   std::string name;
   std::string ssh;  ///< empty: this machine
@@ -39,6 +51,7 @@ struct RunState {
   std::string head;           ///< a host's name, or empty: this machine
   std::string placer;
   std::string slurm_job;  ///< of a run that Slurm keeps; else empty
+  Keeper keeper;
   bool detached = false;
   std::string began;  ///< UTC
   std::uint64_t schema_hash = 0;
@@ -50,6 +63,10 @@ struct RunState {
   int exit = 0;       ///< of a detached run that is over: its exit code
 };
 
+/// Who kept the run is gone without a word of how it ended: it was killed, or its machine was
+/// started anew.
+bool is_abandoned(const RunState& state);
+
 /// As it is written, secrets included.
 std::string state_text(const RunState& state);
 Result<RunState> parse_state(std::string_view text);
@@ -60,7 +77,9 @@ std::string state_json_line(const RunState& state);
 class RunStates {
  public:
   /// `folder` is .../sterna/runs; it is made when something is written.
-  explicit RunStates(std::string folder) : folder_(std::move(folder)) {}
+  explicit RunStates(std::string folder,
+                     std::function<bool(const RunState&)> abandoned = is_abandoned)
+      : folder_(std::move(folder)), abandoned_(std::move(abandoned)) {}
   /// $XDG_STATE_HOME/sterna/runs; not_found where neither it nor HOME is set.
   static Result<RunStates> of_user();
 
@@ -71,12 +90,14 @@ class RunStates {
   /// All that can be read, oldest first.
   std::vector<RunState> all() const;
   /// The one run that is meant: by its id, by its name where only one has it, by the beginning of
-  /// either; with an empty word the only one there is. Else an error that lists them.
+  /// either; with an empty word the only one that goes on, or else the only one there is. Else an
+  /// error that lists them.
   Result<RunState> find(const std::string& word) const;
 
  private:
   void forget_oldest() const;
   std::string folder_;
+  std::function<bool(const RunState&)> abandoned_;
 };
 
 /// kOperators identities, each with keys of its own.

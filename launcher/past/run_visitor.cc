@@ -12,7 +12,7 @@
 namespace sterna::launcher {
 namespace {
 
-constexpr Duration kAnswerTakes = std::chrono::seconds(5);
+constexpr Duration kVisitTakes = std::chrono::seconds(5);
 
 /// An identity that no other command uses now, and the descriptor that keeps it ours.
 Result<std::pair<const OperatorKeys*, int>> free_identity(const RunState& state) {
@@ -82,12 +82,17 @@ Result<T> RunVisitor::wait(Future<T> future) {
 
 Result<Overview> RunVisitor::look() {
   return wait(
-      connected_->process().ask(agent_of<Coordinator>(kCoordinatorProcess), Look{}, kAnswerTakes));
+      connected_->process().ask(agent_of<Coordinator>(kCoordinatorProcess), Look{}, kVisitTakes));
+}
+
+Result<Inspection> RunVisitor::inspect(ProcessId process) {
+  return wait(connected_->process().ask(agent_of<Coordinator>(kCoordinatorProcess),
+                                        Inspect{process}, kVisitTakes));
 }
 
 Result<FilePiece> RunVisitor::read_file(const ReadFile& question) {
   return wait(connected_->process().ask(agent_of<Coordinator>(kCoordinatorProcess), question,
-                                        2 * kAnswerTakes));
+                                        2 * kVisitTakes));
 }
 
 Result<Stopped> RunVisitor::end_run(const std::string& cause, Duration patience) {

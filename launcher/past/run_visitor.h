@@ -23,6 +23,8 @@ class RunVisitor {
   RunVisitor& operator=(const RunVisitor&) = delete;
 
   Result<Overview> look();
+  /// What this process of the run has counted of its connections.
+  Result<Inspection> inspect(ProcessId process);
   Result<FilePiece> read_file(const ReadFile& question);
   /// Waits until all actors have stopped.
   Result<Stopped> end_run(const std::string& cause, Duration patience);

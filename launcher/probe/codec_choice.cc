@@ -8,7 +8,7 @@
 #include "actors/codecs/codec.h"
 #include "actors/parameters/parameter_table.h"
 #include "kernels/trits/ternary.h"
-#include "nets/net.h"
+#include "nets/describe_net.h"
 
 namespace sterna::launcher {
 namespace {
@@ -68,12 +68,15 @@ std::map<std::string, std::string> choose_codecs(const std::vector<ChoosableTens
   return chosen;
 }
 
-Result<std::vector<ChoosableTensor>> choosable_tensors(const ClusterFile& file) {
+Result<std::vector<ChoosableTensor>> choosable_tensors(const ClusterFile& file,
+                                                       const nets::ImageClasses& images) {
   const GradientSection& gradient = file.gradient;
-  STERNA_ASSIGN(const auto net,
-                nets::make_net({.name = file.job.net, .hidden = file.job.hidden, .batch = 1}));
+  STERNA_ASSIGN(
+      const nets::NetDescription net,
+      nets::describe_net(
+          {.name = file.job.net, .images = images, .hidden = file.job.hidden, .batch = 1}));
   std::vector<ChoosableTensor> tensors;
-  for (const nets::ParameterSpec& spec : net->parameters()) {
+  for (const nets::ParameterSpec& spec : net.parameters) {
     const bool too_small = spec.count() < gradient.min_size;
     if (gradient.tensors.contains(spec.name) || too_small || (spec.logits && !gradient.logits) ||
         spec.role == nets::Role::statistic) {

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "launcher/cluster_file/cluster_file.h"
+#include "nets/zoo/zoo.h"
 
 namespace sterna::launcher {
 
@@ -65,7 +66,8 @@ std::map<std::string, std::string> choose_codecs(const std::vector<ChoosableTens
 
 /// The tensors whose codec "auto" has to choose: those that no other key decides on. Errors: the
 /// net's.
-Result<std::vector<ChoosableTensor>> choosable_tensors(const ClusterFile& file);
+Result<std::vector<ChoosableTensor>> choosable_tensors(const ClusterFile& file,
+                                                       const nets::ImageClasses& images);
 
 /// The section with this choice in place of "auto", for every tensor by name, so that a file with
 /// it runs again as this one does.

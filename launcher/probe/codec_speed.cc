@@ -128,6 +128,7 @@ class Trial {
     const nets::ParameterSpec spec{.name = "tensor", .shape = {kElements}};
     const auto table = std::make_shared<const actors::ParameterTable>(std::vector{spec}, job, 1U);
     STERNA_ASSIGN(actors::Shard shard, actors::Shard::make(job, *table, 0, false));
+    shard.start();
     return std::unique_ptr<Trial>(new Trial(job, clock, isa, std::move(shard), table));
   }
 

@@ -16,24 +16,21 @@ namespace sterna::launcher {
 
 struct ProberArgs {
   using Wire = schema::ProberArgs;
-  void encode(Wire::Builder, WireWriter&) const {}
-  static Result<ProberArgs> decode(Wire::Reader, WireReader&) { return ProberArgs{}; }
+  STERNA_DECLARE_MESSAGE(ProberArgs);
 };
 
 /// Answered at once.
 struct Ping {
   using Wire = schema::Ping;
   using Reply = void;
-  void encode(Wire::Builder, WireWriter&) const {}
-  static Result<Ping> decode(Wire::Reader, WireReader&) { return Ping{}; }
+  STERNA_DECLARE_MESSAGE(Ping);
 };
 
 struct Loaded {
   using Wire = schema::Loaded;
   static constexpr Lane kLane = Lane::data;
   Bytes body;
-  void encode(Wire::Builder wire, WireWriter& writer) const;
-  static Result<Loaded> decode(Wire::Reader wire, WireReader& reader);
+  STERNA_DECLARE_MESSAGE(Loaded);
 };
 /// Bytes that take the way to a prober, which answers with `answer_bytes` others once it has all.
 struct Load {
@@ -42,16 +39,14 @@ struct Load {
   static constexpr Lane kLane = Lane::data;
   Bytes body;
   std::uint32_t answer_bytes = 0;
-  void encode(Wire::Builder wire, WireWriter& writer) const;
-  static Result<Load> decode(Wire::Reader wire, WireReader& reader);
+  STERNA_DECLARE_MESSAGE(Load);
 };
 
 struct PeerProbed {
   using Wire = schema::PeerProbed;
   Duration round_trip{};        ///< the median
   double bytes_per_second = 0;  ///< 0: it was not measured
-  void encode(Wire::Builder wire, WireWriter& writer) const;
-  static Result<PeerProbed> decode(Wire::Reader wire, WireReader& reader);
+  STERNA_DECLARE_MESSAGE(PeerProbed);
 };
 /// Has a prober find the one named `peer`, ping it `pings` times and send it `loads` Loads at once.
 /// An error says that the two do not reach each other.
@@ -63,15 +58,13 @@ struct ProbePeer {
   std::uint32_t loads = 0;
   std::uint32_t load_bytes = 0;
   Duration patience{};  ///< for each step: the connection, a ping, a load
-  void encode(Wire::Builder wire, WireWriter& writer) const;
-  static Result<ProbePeer> decode(Wire::Reader wire, WireReader& reader);
+  STERNA_DECLARE_MESSAGE(ProbePeer);
 };
 
 struct PortsCounted {
   using Wire = schema::PortsCounted;
   std::uint32_t free = 0;
-  void encode(Wire::Builder wire, WireWriter& writer) const;
-  static Result<PortsCounted> decode(Wire::Reader wire, WireReader& reader);
+  STERNA_DECLARE_MESSAGE(PortsCounted);
 };
 /// Asks how many of the ports low..high can be bound at this address of the prober's host.
 struct CountPorts {
@@ -80,16 +73,14 @@ struct CountPorts {
   std::string address;
   std::uint16_t low = 0;
   std::uint16_t high = 0;
-  void encode(Wire::Builder wire, WireWriter& writer) const;
-  static Result<CountPorts> decode(Wire::Reader wire, WireReader& reader);
+  STERNA_DECLARE_MESSAGE(CountPorts);
 };
 
 struct LinkProbed {
   using Wire = schema::LinkProbed;
   Duration round_trip{};  ///< the median of the slowest peer's
   double seconds = 0;     ///< for one exchange with all peers, while others follow it
-  void encode(Wire::Builder wire, WireWriter& writer) const;
-  static Result<LinkProbed> decode(Wire::Reader wire, WireReader& reader);
+  STERNA_DECLARE_MESSAGE(LinkProbed);
 };
 /// Has a prober find the ones named `peers`, ping them, and exchange Loads with all of them, again
 /// and again for `span`, several rounds under way at a time.
@@ -101,15 +92,13 @@ struct ProbeLink {
   std::uint32_t down_bytes = 0;  ///< from each in return
   Duration span{};
   Duration patience{};  ///< for each step: the connection, a ping, a load
-  void encode(Wire::Builder wire, WireWriter& writer) const;
-  static Result<ProbeLink> decode(Wire::Reader wire, WireReader& reader);
+  STERNA_DECLARE_MESSAGE(ProbeLink);
 };
 
 struct CodecsProbed {
   using Wire = schema::CodecsProbed;
   std::vector<CodecCost> costs;
-  void encode(Wire::Builder wire, WireWriter& writer) const;
-  static Result<CodecsProbed> decode(Wire::Reader wire, WireReader& reader);
+  STERNA_DECLARE_MESSAGE(CodecsProbed);
 };
 /// Asks what the codecs cost on the prober's host (launcher/probe/codec_speed.h).
 struct ProbeCodecs {
@@ -117,15 +106,13 @@ struct ProbeCodecs {
   using Reply = CodecsProbed;
   Bytes job;  ///< pack()ed: the actors' JobConfig
   std::vector<std::string> codecs;
-  void encode(Wire::Builder wire, WireWriter& writer) const;
-  static Result<ProbeCodecs> decode(Wire::Reader wire, WireReader& reader);
+  STERNA_DECLARE_MESSAGE(ProbeCodecs);
 };
 
 /// The prober ends.
 struct Finish {
   using Wire = schema::Finish;
-  void encode(Wire::Builder, WireWriter&) const {}
-  static Result<Finish> decode(Wire::Reader, WireReader&) { return Finish{}; }
+  STERNA_DECLARE_MESSAGE(Finish);
 };
 
 struct ProberInterface

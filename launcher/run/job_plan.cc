@@ -4,13 +4,21 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <filesystem>
+#include <system_error>
 
 #include "actors/codecs/codec.h"
 #include "actors/job/args.h"
+#include "actors/reader/data_folder.h"
+#include "input/augment/family.h"
+#include "input/place/data_set.h"
 #include "input/place/data_shard.h"
 #include "kernels/optimizer/schedule.h"
 #include "launcher/hosts/host_plan.h"
 #include "launcher/view/status_json.h"
+#include "nets/describe_net.h"
 
 namespace sterna::launcher {
 
@@ -30,14 +38,72 @@ std::vector<actors::WorkerRanks> workers_of(const ClusterFile& file) {
 
 bool counts_epochs(const ClusterFile& file) {
   const auto schedule = kernels::find_schedule(file.optimizer.schedule);
-  return file.gradient.floating_grad_epoch > 0 || (schedule && schedule->counts_epochs);
+  return file.job.epochs > 0 || file.gradient.floating_grad_epoch > 0 ||
+         (schedule && schedule->counts_epochs);
 }
 
-Result<actors::JobConfig> job_of(const ClusterFile& file, const input::DataLocation& data) {
+Result<ClusterFile> in_steps(const ClusterFile& file, const input::DataLocation& data) {
+  if (file.job.epochs == 0) return file;
+  STERNA_ASSIGN(const input::SourceFacts facts,
+                input::training_facts(data.dir, actors::data_options(file.data, file.job.seed)));
+  const double per_step = static_cast<double>(file.job.batch) * static_cast<double>(file.ranks());
+  const double steps = std::ceil(file.job.epochs * static_cast<double>(facts.count) / per_step);
+  if (steps > actors::kMostSteps) {
+    return Error{Errc::invalid_argument,
+                 fmt::format("job.epochs = {} are {} steps of this data set, and at most {} fit",
+                             file.job.epochs, steps, actors::kMostSteps)};
+  }
+  ClusterFile counted = file;
+  counted.job.epochs = 0;
+  counted.job.steps = static_cast<std::uint64_t>(steps);
+  return counted;
+}
+
+namespace {
+
+/// The shape that the family makes of the set's pictures, with the side and channels that the file
+/// asks for.
+input::PictureShape seen_by_the_net(const actors::DataSection& data, const input::DataSet& set) {
+  const bool own = data.preprocess != actors::kAutoPreprocess;
+  const input::Family* family = input::find_family(own ? data.preprocess : set.family);
+  assert(family != nullptr);
+  input::PictureShape shape = family->shape(set.shape);
+  if (data.size > 0) shape.rows = shape.columns = data.size;
+  if (data.channels > 0) shape.channels = data.channels;
+  return shape;
+}
+
+}  // namespace
+
+Result<actors::JobConfig> job_of(const ClusterFile& given, const input::DataLocation& data) {
+  STERNA_ASSIGN(const ClusterFile file, in_steps(given, data));
   actors::JobConfig job;
   job.section() = file.job;
   static_cast<actors::JobSections&>(job) = file;
-  job.data = {data.name, data.folder().string()};
+  job.data.name = data.name;
+  job.data.dir = data.folder().string();
+  const input::DataSet* set = input::find_data_set(data.name);
+  assert(set != nullptr);
+  job.picture = seen_by_the_net(job.data, *set);
+  job.classes = job.data.classes > 0 ? job.data.classes : set->classes;
+  if (set->classes > 0 && job.classes < set->classes) {
+    return Error{Errc::invalid_argument, fmt::format("data.classes = {}, and {} has {}",
+                                                     job.classes, set->name, set->classes)};
+  }
+  std::error_code ignored;
+  const bool elsewhere = !std::filesystem::exists(data.dir, ignored) && !input::lies_nowhere(*set);
+  if (job.classes == 0 && elsewhere) {
+    return Error{
+        Errc::invalid_argument,
+        fmt::format("the data lie on other hosts, and a data set of the form \"{}\" does not "
+                    "say how many classes it has: set data.classes",
+                    set->name)};
+  }
+  if (job.classes == 0) {
+    STERNA_ASSIGN(const input::SourceFacts facts,
+                  input::training_facts(data.dir, actors::data_options(job.data, job.seed)));
+    job.classes = facts.classes;
+  }
   // Until it is chosen.
   if (job.gradient.codec == actors::kAutoCodec) {
     job.gradient.codec = actors::codec_of(actors::Codec::FP32).name;
@@ -45,8 +111,17 @@ Result<actors::JobConfig> job_of(const ClusterFile& file, const input::DataLocat
   job.deadlines = file.deadlines;
   job.ranks = static_cast<std::uint32_t>(file.ranks());
   job.shards = static_cast<std::uint32_t>(file.shards());
+  if (!job.net.empty()) {  // without one somebody only looks at the data
+    const Result<nets::NetDescription> net = nets::describe_net(actors::net_options(job));
+    if (!net) return Error(net.error()).in("job.net");
+  }
+  if (const Complaint complaint = actors::too_large_a_batch(job)) {
+    return Error{Errc::invalid_argument, *complaint};
+  }
   if (counts_epochs(file)) {
-    STERNA_ASSIGN(job.examples, input::training_examples(data.dir));
+    STERNA_ASSIGN(const input::SourceFacts facts,
+                  input::training_facts(data.dir, actors::data_options(job.data, job.seed)));
+    job.examples = facts.count;
   }
   return job;
 }
@@ -126,8 +201,11 @@ Result<std::vector<ActorSpec>> specs_of(const ClusterFile& file, const actors::J
         break;
       }
       case Role::kInputReader:
-        spec.args = pack(
-            actors::ReaderArgs{job, workers_of(file), static_cast<std::uint32_t>(actor.shard)});
+        spec.args = pack(actors::ReaderArgs{.job = job,
+                                            .workers = workers_of(file),
+                                            .shard = static_cast<std::uint32_t>(actor.shard),
+                                            .observer = kObserverName});
+        spec.compute_threads = job.data.threads;
         break;
       case Role::kEvaluator: {
         actors::EvaluatorArgs args;

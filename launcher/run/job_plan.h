@@ -16,8 +16,13 @@ inline constexpr const char* kObserverName = "observer";
 /// The final weights in the run's folder on an evaluator's host that is not the head.
 inline constexpr const char* kRemoteWeights = "weights.safetensors";
 
-/// Whether the number of training examples counts: a schedule or some gradients go by epochs.
+/// Whether the number of training examples counts: the job, a schedule or some gradients go by
+/// epochs.
 bool counts_epochs(const ClusterFile& file);
+
+/// The same file with job.steps in place of job.epochs: ceil(epochs * examples / (batch * ranks)).
+/// Errors: as job_of(), and invalid_argument for more steps than a job may have.
+Result<ClusterFile> in_steps(const ClusterFile& file, const input::DataLocation& data);
 
 /// What all actors of the job agree on. Fails if the training labels cannot be read, where
 /// their number counts.

@@ -1,6 +1,7 @@
 // The folder that keeps what a run leaves behind:
 //
 //   resolved.toml        the cluster file with every key explicit
+//   labels.txt           what the classes are called, where the data set says so
 //   metrics.jsonl        one JSON object per line, while the run goes on
 //   logs/<actor>.log     each actor's standard output and error
 //   weights.safetensors  the final parameters
@@ -36,6 +37,7 @@ class RunDirectory {
 
   const std::string& path() const { return path_; }
   std::string resolved_path() const { return path_ + "/resolved.toml"; }
+  std::string labels_path() const { return path_ + "/labels.txt"; }
   std::string metrics_path() const { return path_ + "/metrics.jsonl"; }
   std::string weights_path() const { return path_ + "/weights.safetensors"; }
   std::string result_path() const { return path_ + "/result.json"; }

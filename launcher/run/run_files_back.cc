@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <fstream>
+#include <optional>
 
 #include "launcher/hosts/host_plan.h"
 #include "launcher/run/job_plan.h"
@@ -15,9 +16,11 @@ constexpr std::uint64_t kMostOfALog = 16ULL << 20;
 constexpr std::uint64_t kMostOfWeights = 4ULL << 30;
 
 Result<void> fetch(Cluster& cluster, ProcessId of, const std::string& name, const std::string& to,
-                   std::uint64_t most) {
+                   std::uint64_t most, const std::function<bool()>& give_up) {
+  if (give_up()) return Error{Errc::cancelled, "there was no time left"};
   std::ofstream file(to, std::ios::binary | std::ios::app);
   for (std::uint64_t offset = 0; offset < most;) {
+    if (give_up()) return Error{Errc::cancelled, "there was no time for all of " + name};
     STERNA_ASSIGN(const FilePiece piece, cluster.read_file({of, name, offset}));
     if (piece.bytes.empty()) break;
     file.write(reinterpret_cast<const char*>(piece.bytes.data()),
@@ -31,33 +34,39 @@ Result<void> fetch(Cluster& cluster, ProcessId of, const std::string& name, cons
 
 }  // namespace
 
-void fetch_files(Cluster& cluster, const JobOptions& options, RunStatus& status) {
+std::vector<std::string> fetch_files(Cluster& cluster, const JobOptions& options, bool finished,
+                                     const std::function<bool()>& give_up) {
   const HostSection* head = head_of(options.file);
-  const auto bring = [&](ProcessId of, const std::string& name, const std::string& to,
-                         std::uint64_t most) {
-    if (const Result<void> done = fetch(cluster, of, name, to, most); !done) {
-      status.log_lines.push_back(
-          fmt::format("{} stays where it is: {}", name, done.error().message));
-    }
-  };
+  std::vector<std::string> left;
   for (const HostSection& host : options.file.hosts) {
     if (!is_remote(options.file, host) || &host == head) continue;
     const auto node = cluster.process_of("node-" + host.name);
-    if (node && !options.log_directory.empty()) {
-      const std::string name = "node-" + host.name + ".log";
-      bring(*node, name, options.log_directory + "/" + name, kMostOfALog);
-    }
+    if (!node) continue;
+    std::optional<Error> first_error;
+    const auto bring = [&](const std::string& name, const std::string& to, std::uint64_t most) {
+      // A host that does not answer once is not asked for each of its files.
+      if (first_error) return;
+      const Result<void> done = fetch(cluster, *node, name, to, most, give_up);
+      if (!done) first_error = done.error();
+    };
+    const auto bring_log = [&](const std::string& name) {
+      if (options.log_directory.empty()) return;
+      bring(name + ".log", options.log_directory + "/" + name + ".log", kMostOfALog);
+    };
+    bring_log("node-" + host.name);
     for (const ActorPlan& actor : options.file.actors) {
-      if (actor.host != host.name || !node) continue;
-      if (!options.log_directory.empty()) {
-        const std::string name = actor.name + ".log";
-        bring(*node, name, options.log_directory + "/" + name, kMostOfALog);
+      if (actor.host != host.name) continue;
+      bring_log(actor.name);
+      if (finished && actor.role == Role::kEvaluator && !options.weights.empty()) {
+        bring(kRemoteWeights, options.weights, kMostOfWeights);
       }
-      if (actor.role == Role::kEvaluator && !options.weights.empty()) {
-        bring(*node, kRemoteWeights, options.weights, kMostOfWeights);
-      }
+    }
+    if (first_error) {
+      left.push_back(fmt::format("the logs of {} stay there, in {}: {}", host.name,
+                                 remote_folder(host, options.id), first_error->message));
     }
   }
+  return left;
 }
 
 }  // namespace sterna::launcher

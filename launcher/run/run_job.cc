@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <csignal>
 #include <map>
 #include <memory>
@@ -10,12 +11,15 @@
 #include <utility>
 
 #include "actors/parameters/update_rule.h"
+#include "input/place/data_set.h"
 #include "kernels/isa/isa.h"
 #include "launcher/hosts/host_plan.h"
 #include "launcher/hosts/placer.h"
 #include "launcher/probe/codec_choice.h"
 #include "launcher/probe/codec_probe.h"
 #include "launcher/run/job_plan.h"
+#include "launcher/run/log_reader.h"
+#include "launcher/run/program_run.h"
 #include "launcher/run/run_files_back.h"
 #include "launcher/text/console.h"
 #include "runtime/base/duration_text.h"
@@ -27,6 +31,9 @@ namespace sterna::launcher {
 namespace {
 
 constexpr std::size_t kLogLinesShown = 5;
+constexpr std::size_t kConsequencesShown = 5;
+/// What the hosts have of a run that failed or was interrupted is waited for so long.
+constexpr Duration kFilesTake = std::chrono::seconds(10);
 
 RunRecord blank_record(const JobOptions& options) {
   const ClusterFile& file = options.file;
@@ -37,13 +44,16 @@ RunRecord blank_record(const JobOptions& options) {
   status.phase = "starting";
   status.steps = static_cast<std::int64_t>(file.job.steps);
   for (const ActorPlan& actor : file.actors) {
-    status.actors.push_back({actor.name, std::string(facts_of(actor.role).name), "starting"});
+    const std::string_view role = facts_of(actor.role).name;
+    status.actors.push_back(
+        {actor.name, role.empty() ? actor.type : std::string(role), "starting"});
   }
+  if (!file.trains()) expect_actors(record, file);
   RunResult& result = record.result;
   result.run = options.run_directory;
   result.workers = file.count(Role::kWorker);
   result.ranks = file.ranks();
-  result.data = options.data.name;
+  result.data = input::told_name(options.data.dir, options.data.name);
   result.data_dir = options.data.folder().string();
   result.codec = file.gradient.codec;
   result.transport = file.cluster.transport;
@@ -84,11 +94,13 @@ class Job {
     if (record.first_step_seen) {
       record.result.seconds_to_first_step = in_seconds(*record.first_step_seen - options_.began);
     }
+    read_last_lines();
     outcome_.interrupted = interrupted_;
+    stopping_ = true;
     record.status.phase = "stopping";
     show_(record);
     if (cluster_) {
-      if (outcome_.started && !interrupted_) fetch_files(*cluster_, options_, record.status);
+      if (outcome_.started) bring_files_back(trained.ok());
       // A job that is done has nothing to finish; one that failed may still write its last words.
       outcome_.stop =
           cluster_->stop(second_interrupt_ ? Duration::zero() : options_.file.cluster.grace);
@@ -99,17 +111,20 @@ class Job {
   }
 
  private:
+  void bring_files_back(bool finished) {
+    const Time until = machine_.loop().now() + kFilesTake;
+    outcome_.left_behind = fetch_files(*cluster_, options_, finished, [&] {
+      return second_interrupt_ || (!finished && machine_.loop().now() >= until);
+    });
+  }
+
   Result<void> train() {
     Cluster::Events events;
     events.progress = [this](std::string_view what) { logged(what); };
-    events.down = [this](const ProcessDown& down) {
-      if (down.wanted) ended_.insert(down.identity.name);
-      mark_dead(outcome_.record.status, down.identity.name, down.wanted);
-      if (!down.wanted) logged(describe(down));
-      show_(outcome_.record);
-    };
+    events.down = [this](const ProcessDown& down) { is_down(down); };
     events.status = [this](const StatusReport& report) {
       update_actors(outcome_.record.status, report);
+      count_time();
       show_(outcome_.record);
     };
     events.end_wanted = [this](const std::string& cause) {
@@ -143,27 +158,33 @@ class Job {
       STERNA_ASSIGN(specs, specs_of(options_.file, job, options_.weights));
     }
     if (options_.file.trains()) STERNA_TRY(observe(job));
+    if (!options_.file.trains() && !options_.log_directory.empty()) read_logs();
     STERNA_ASSIGN(const auto started, cluster_->start_actors(specs));
     for (std::size_t i = 0; i < started.size(); ++i) {
-      outcome_.record.status.actors[i].pid = started[i].pid;
-      outcome_.record.status.actors[i].state = "running";
+      ActorStatus& actor = outcome_.record.status.actors[i];
+      actor.pid = started[i].pid;
+      if (actor.state == "starting") actor.state = "running";  // it may have ended already
     }
+    if (!options_.file.trains()) outcome_.record.status.phase = "running";
     show_(outcome_.record);
     if (options_.running) options_.running();
     cluster_->run_until(
         [&] {
           notice_a_stop();
+          if (logs_) logs_->turn();
           return done() || cluster_->failure() || cluster_->interrupted();
         },
         kNever);
     if (cluster_->interrupted()) return Error{Errc::cancelled, "interrupted"};
-    if (cluster_->failure()) return Error{Errc::actor_down, describe(*cluster_->failure())};
+    if (cluster_->failure())
+      return Error{Errc::actor_down, death_in_words(options_.file, *cluster_->failure())};
     return {};
   }
 
   /// The job with the codecs that suit the links and the processors that it has.
   Result<actors::JobConfig> with_codecs_chosen(const actors::JobConfig& job) {
-    STERNA_ASSIGN(const std::vector<ChoosableTensor> tensors, choosable_tensors(options_.file));
+    STERNA_ASSIGN(const std::vector<ChoosableTensor> tensors,
+                  choosable_tensors(options_.file, job.images()));
     std::map<std::string, std::string> chosen;
     if (tensors.empty()) {
       logged("codec auto: other keys choose for every tensor");
@@ -199,10 +220,56 @@ class Job {
     return {};
   }
 
-  /// A training job is done with its last evaluation; any other when all its actors have stopped.
+  void read_logs() {
+    logs_.emplace(
+        machine_.loop(), logs_of(options_.file, *cluster_),
+        [this](const ReadFile& question) {
+          return cluster_->process().ask(agent_of<Coordinator>(kCoordinatorProcess), question,
+                                         kControlDeadline);
+        },
+        [this](std::string_view line) { logged(line); });
+  }
+
+  /// What the actors logged last, for who looks at the screen; the logs have it anyway.
+  void read_last_lines() {
+    constexpr Duration kPatience = std::chrono::seconds(1);
+    if (!logs_) return;
+    cluster_->run_until([&] { return logs_->is_through() || interrupted_; },
+                        machine_.loop().now() + kPatience);
+    logs_.reset();
+  }
+
+  void is_down(const ProcessDown& down) {
+    RunRecord& record = outcome_.record;
+    const std::string& name = down.identity.name;
+    if (down.wanted) ended_.insert(name);
+    mark_dead(record.status, name, down.wanted);
+    note_end(record, down, stopping_);
+    if (!down.wanted) {
+      logged(death_in_words(options_.file, down));
+    } else if (!options_.file.trains() && !stopping_) {
+      const std::string line = name + " has ended";
+      logs_ ? logs_->say_at_end_of(name, line) : logged(line);
+    }
+    show_(record);
+  }
+
+  /// From the first step; before it, and where there are none, from the command.
+  void count_time() {
+    RunRecord& record = outcome_.record;
+    record.status.elapsed_seconds =
+        in_seconds(machine_.loop().now() - record.first_step_began.value_or(options_.began));
+  }
+
+  /// A training job is done with its last evaluation; any other when all its actors have ended, or
+  /// those that its file names.
   bool done() const {
     const ClusterFile& file = options_.file;
-    if (!file.trains()) return ended_.size() >= file.actors.size();
+    if (!file.trains()) {
+      const std::vector<std::string>& awaited = outcome_.record.result.awaited;
+      return std::all_of(awaited.begin(), awaited.end(),
+                         [&](const std::string& name) { return ended_.contains(name); });
+    }
     if (file.count(Role::kEvaluator) > 0) return outcome_.record.finished;
     return outcome_.record.workers_done == static_cast<std::size_t>(file.count(Role::kWorker));
   }
@@ -211,6 +278,8 @@ class Job {
     RunRecord& record = outcome_.record;
     RunResult& result = record.result;
     record.status.left_seconds.reset();
+    count_time();
+    if (!options_.file.trains()) result.seconds = record.status.elapsed_seconds;
     if (outcome_.interrupted) {
       result.exit = kExitInterrupted;
       result.cause = ended_by_.empty() ? "interrupted" : ended_by_;
@@ -218,13 +287,21 @@ class Job {
     } else if (!trained) {
       result.exit = kExitFailed;
       // The first death says more than the failures that follow from it.
-      result.cause = cluster_ && cluster_->failure() ? describe(*cluster_->failure())
-                                                     : trained.error().message;
+      result.cause = cluster_ && cluster_->failure()
+                         ? death_in_words(options_.file, *cluster_->failure())
+                         : trained.error().message;
       if (stopped_for_ > Duration::zero()) {
         result.cause = fmt::format(
             "sterna itself was stopped for {:.1f} s, longer than cluster.silence ({}), so its "
             "processes gave it up: {}",
             in_seconds(stopped_for_), duration_text(options_.file.cluster.silence), result.cause);
+      }
+      if (cluster_) {
+        for (const ProcessDown& down : cluster_->deaths()) {
+          if (down.process == cluster_->failure()->process) continue;
+          if (result.consequences.size() == kConsequencesShown) break;
+          result.consequences.push_back(death_in_words(options_.file, down));
+        }
       }
       record.status.phase = "failed";
     } else {
@@ -236,6 +313,7 @@ class Job {
       }
       return;
     }
+    if (!options_.file.trains()) return;
     for (ActorStatus& actor : record.status.actors) actor.state = "done";
   }
 
@@ -262,6 +340,7 @@ class Job {
   void logged(std::string_view line) {
     auto& lines = outcome_.record.status.log_lines;
     lines.emplace_back(line);
+    ++outcome_.record.status.logged;
     if (lines.size() > kLogLinesShown) lines.erase(lines.begin());
     show_(outcome_.record);
   }
@@ -271,6 +350,7 @@ class Job {
   JobOutcome outcome_;
   bool interrupted_ = false;
   bool second_interrupt_ = false;
+  bool stopping_ = false;
   std::set<std::string> ended_;  ///< actors that have stopped by themselves
   std::string ended_by_;         ///< an operator's words
   std::optional<Time> last_turn_;
@@ -279,6 +359,7 @@ class Job {
   const Registry& registry_;
   std::unique_ptr<Spawner> placer_;  ///< outlives the cluster
   std::optional<Cluster> cluster_;
+  std::optional<LogReader> logs_;  ///< of a program's actors, while they run
   SignalWatch interrupt_;
   SignalWatch terminate_;
   std::optional<SignalWatch> hang_up_;

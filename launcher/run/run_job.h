@@ -51,6 +51,7 @@ struct JobOutcome {
   StopReport stop;
   bool started = false;  ///< coordinator and nodes were ready for actors
   bool interrupted = false;
+  std::vector<std::string> left_behind;  ///< what could not be brought back: a line for each host
 };
 
 /// Runs the job in the foreground. `registry` is this program's. SIGINT and SIGTERM stop it; a

@@ -4,6 +4,7 @@
 
 #include "actors/codecs/codec.h"
 #include "runtime/actor/process.h"
+#include "runtime/cluster/cluster.h"
 
 namespace sterna::launcher {
 
@@ -52,15 +53,21 @@ RunObserver::RunObserver(RunRecord& record, const ClusterFile& file, Hooks hooks
     : record_(record), hooks_(std::move(hooks)) {
   for (const ActorPlan& actor : file.actors) {
     if (actor.role == Role::kWorker) workers_.insert(actor.name);
+    if (actor.role == Role::kInputReader) readers_.insert(actor.name);
     if (actor.role == Role::kEvaluator) evaluator_ = actor.name;
   }
 }
 
-bool RunObserver::from_worker(const std::string& name) {
+bool RunObserver::is_from(const std::string& name, const std::set<std::string>& who,
+                          const char* blame) {
   const PeerIdentity* peer = process().identity_of(sender().process);
-  if (peer != nullptr && peer->name == name && workers_.contains(name)) return true;
-  process().blame_sender("only a worker speaks of its progress");
+  if (peer != nullptr && peer->name == name && who.contains(name)) return true;
+  process().blame_sender(blame);
   return false;
+}
+
+bool RunObserver::from_worker(const std::string& name) {
+  return is_from(name, workers_, "only a worker speaks of its progress");
 }
 
 bool RunObserver::from_evaluator() {
@@ -79,6 +86,8 @@ void RunObserver::total() {
   actors::Traffic sum;
   std::uint64_t examples = 0;
   double loss = 0;
+  double seconds = 0;
+  double data_seconds = 0;
   std::uint64_t step = UINT64_MAX;
   for (const auto& [name, progress] : record_.progress) {
     const actors::Traffic& traffic = progress.traffic;
@@ -95,6 +104,8 @@ void RunObserver::total() {
     sum.saturated_elements += traffic.saturated_elements;
     examples += progress.examples;
     loss += progress.loss;
+    seconds += progress.seconds;
+    data_seconds += progress.data_seconds;
     step = std::min(step, progress.step);
   }
   if (record_.progress.size() < workers_.size()) step = 0;
@@ -125,6 +136,14 @@ void RunObserver::total() {
                             static_cast<double>(sum.ternarized_elements));
   status.saturated = fraction(static_cast<double>(sum.saturated_elements),
                               static_cast<double>(sum.measured_elements));
+  result.data_wait = fraction(data_seconds, seconds);
+  double recent = 0;
+  double recent_wait = 0;
+  for (const auto& [name, waited] : record_.data_waits) {
+    recent_wait += waited.part();
+    recent += waited.whole();
+  }
+  status.data_wait = fraction(recent_wait, recent);
   status.bits_up = result.bits_per_element_up;
   status.bits_down = result.bits_per_element_down;
 }
@@ -137,6 +156,7 @@ void RunObserver::on(actors::Progress progress) {
     record_.status.phase = "training";
   }
   const std::string worker = progress.worker;
+  record_.data_waits[worker].add(progress.seconds, progress.data_seconds, progress.seconds);
   record_.progress[worker] = std::move(progress);
   const std::int64_t before = record_.status.step;
   total();
@@ -150,6 +170,8 @@ void RunObserver::on(actors::Progress progress) {
     metrics.bytes_down = record_.result.bytes_down;
     metrics.nonzero = record_.status.nonzero;
     metrics.saturated = record_.status.saturated;
+    metrics.data_wait = record_.status.data_wait;
+    metrics.readers = record_.status.readers;
     hooks_.step(metrics);
   }
   hooks_.changed();
@@ -208,10 +230,27 @@ void RunObserver::on(actors::JobFinished finished) {
   hooks_.changed();
 }
 
+void RunObserver::on(actors::ReaderProgress progress) {
+  if (!is_from(progress.reader, readers_, "only a reader speaks of its pictures")) return;
+  const auto pictures = static_cast<double>(progress.pictures);
+  RecentRatio& counted = record_.readers[progress.reader];
+  counted.add(in_seconds(now() - Time{}), pictures, progress.busy_seconds);
+  const auto tell = [&](std::vector<ReaderRate>& readers, std::optional<double> rate) {
+    if (!rate) return;
+    const auto place = std::ranges::lower_bound(readers, progress.reader, {}, &ReaderRate::reader);
+    const bool known = place != readers.end() && place->reader == progress.reader;
+    *(known ? place : readers.insert(place, ReaderRate{})) = {progress.reader, *rate,
+                                                              progress.threads};
+  };
+  tell(record_.status.readers, fraction(counted.part(), counted.whole()));
+  tell(record_.result.readers, fraction(pictures, progress.busy_seconds));
+  hooks_.changed();
+}
+
 void update_actors(RunStatus& status, const StatusReport& report) {
   for (const ProcessStatus& process : report.processes) {
     for (ActorStatus& actor : status.actors) {
-      if (actor.name != process.identity.name || actor.state == "dead") continue;
+      if (actor.name != process.identity.name || actor.has_ended()) continue;
       actor.state = process.state;
       actor.pid = process.pid;
       actor.host = process.host;
@@ -229,6 +268,16 @@ void mark_dead(RunStatus& status, const std::string& name, bool wanted) {
   for (ActorStatus& actor : status.actors) {
     if (actor.name == name) actor.state = wanted ? "done" : "dead";
   }
+}
+
+std::string death_in_words(const ClusterFile& file, const ProcessDown& down) {
+  std::string words = describe(down);
+  const auto actor =
+      std::find_if(file.actors.begin(), file.actors.end(),
+                   [&](const ActorPlan& plan) { return plan.name == down.identity.name; });
+  if (file.hosts.size() > 1 && actor != file.actors.end())
+    words.insert(down.identity.text().size(), " on " + actor->host);
+  return words;
 }
 
 }  // namespace sterna::launcher

@@ -11,6 +11,7 @@
 #include "actors/job/job.h"
 #include "actors/job/observer.h"
 #include "launcher/cluster_file/cluster_file.h"
+#include "launcher/run/recent_ratio.h"
 #include "launcher/view/result_json.h"
 #include "launcher/view/run_status.h"
 #include "runtime/actor/actor.h"
@@ -23,6 +24,8 @@ struct RunRecord {
   RunStatus status;
   RunResult result;
   std::map<std::string, actors::Progress> progress;  ///< the latest of each worker
+  std::map<std::string, RecentRatio> data_waits;  ///< of each worker: seconds for data, and in all
+  std::map<std::string, RecentRatio> readers;     ///< of each: pictures, and the seconds they took
   std::optional<Time> first_step_began;
   std::optional<Time> first_step_seen;
   double median_step_seconds = 0;  ///< of the slowest worker, once done
@@ -39,21 +42,25 @@ class RunObserver final : public Actor<actors::Observer> {
     std::function<void(const EvaluationResult&)> evaluation;  ///< likewise
     std::function<void(const TensorMetrics&)> tensor;  ///< likewise, once for each at the end
   };
-  /// `file` says who the workers and the evaluator are: nobody else is believed.
+  /// `file` says who the workers, the readers and the evaluator are: nobody else is believed.
   RunObserver(RunRecord& record, const ClusterFile& file, Hooks hooks);
 
   void on(actors::Progress progress);
   void on(actors::Evaluated evaluated);
   void on(actors::WorkerDone done);
   void on(actors::JobFinished finished);
+  void on(actors::ReaderProgress progress);
 
  private:
   double since_first_step() const;
   void total();
+  /// Whether the message is from who it says, one of `who`; who lies about that is blamed.
+  bool is_from(const std::string& name, const std::set<std::string>& who, const char* blame);
   bool from_worker(const std::string& name);
   bool from_evaluator();
   RunRecord& record_;
   std::set<std::string> workers_;
+  std::set<std::string> readers_;
   std::string evaluator_;  ///< empty: none
   Hooks hooks_;
 };
@@ -61,5 +68,8 @@ class RunObserver final : public Actor<actors::Observer> {
 /// The line of each actor in the live view, from what the nodes report.
 void update_actors(RunStatus& status, const StatusReport& report);
 void mark_dead(RunStatus& status, const std::string& name, bool wanted);
+/// A death in words, with the actor's host where the file has several: what is missing there (data,
+/// memory, a folder) has to be put right there.
+std::string death_in_words(const ClusterFile& file, const ProcessDown& down);
 
 }  // namespace sterna::launcher

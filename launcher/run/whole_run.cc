@@ -8,14 +8,14 @@
 #include <ctime>
 #include <filesystem>
 
+#include "actors/reader/data_folder.h"
+#include "input/place/class_names.h"
 #include "input/place/data_set.h"
-#include "input/place/data_source.h"
 #include "launcher/hosts/host_plan.h"
 #include "launcher/hosts/placer.h"
 #include "launcher/run/job_plan.h"
+#include "launcher/run/run_data.h"
 #include "launcher/run/run_directory.h"
-#include "launcher/text/environment.h"
-#include "launcher/text/progress_line.h"
 #include "launcher/text/text_format.h"
 #include "launcher/view/status_json.h"
 #include "runtime/base/file.h"
@@ -24,62 +24,15 @@ namespace sterna::launcher {
 
 namespace {
 
-/// The hosts that are this machine and have an actor that reads data.
-std::vector<const HostSection*> readers_here(const ClusterFile& file) {
-  std::vector<const HostSection*> here;
-  const HostSection* head = head_of(file);
-  for (const HostSection& host : file.hosts) {
-    if (is_remote(file, host) && &host != head) continue;
-    if (reads_data(file, host)) here.push_back(&host);
-  }
-  return here;
-}
-
-/// The folder that the file names for this machine; empty: none, or not for all of its hosts here.
-std::string named_folder(const ClusterFile& file) {
-  if (!file.data.dir.empty()) return file.data.dir;
-  const std::vector<const HostSection*> here = readers_here(file);
-  const bool all = std::all_of(here.begin(), here.end(),
-                               [](const HostSection* host) { return !host->data.empty(); });
-  return all && !here.empty() ? here.front()->data : "";
-}
-
-/// The job's data; digits are drawn where there is none, with a line that says so.
-Result<input::DataLocation> find_data(const std::string& flag, const ClusterFile& file,
-                                      const Clock& clock, const Console& console) {
-  input::DataQuery query;
-  if (!flag.empty()) query.flag = flag;
-  if (const std::string named = named_folder(file); !named.empty()) {
-    query.file = expand_home(named);
-  }
-  query.any_shard = file.shards() > 0;
-  if (file.data.name != "any") query.name = file.data.name;
-  query.env = input::data_directory(environment);
-  query.cache = input::cache_directory(environment);
-  query.say = [&console](std::string_view line) { console.say(line); };
-  ProgressLine line(clock);
-  query.progress = [&](std::size_t done, std::size_t total) {
-    line.show(fmt::format("drawing digits: {} of {}", thousands(static_cast<std::int64_t>(done)),
-                          thousands(static_cast<std::int64_t>(total))));
-  };
-  STERNA_ASSIGN(input::DataLocation found, input::find_data(query));
-  if (file.shards() == 0) STERNA_TRY(input::check_shard(found.dir, std::nullopt));
-  // What is wrong with the files is said now, in a line, and not by an actor of a run.
-  for (const input::Split split : {input::Split::train, input::Split::test}) {
-    STERNA_TRY(input::check_data(found.dir, split));
-  }
-  return found;
-}
-
-/// Whether an actor on this machine reads the data, or its number of examples is needed.
-bool needs_data_here(const ClusterFile& file) {
-  if (counts_epochs(file)) return true;
-  return (file.trains() && !file.placed()) || !readers_here(file).empty();
-}
-
-/// Hosts that look for "any" data by themselves might find different ones.
-input::DataLocation data_elsewhere(const ClusterFile& file) {
-  return {file.data.dir, file.data.name == "any" ? "mnist" : file.data.name, false};
+/// What the labels of what is trained are called, where this machine has data that say so.
+Result<void> keep_class_names(const RunDirectory& directory, const ClusterFile& file,
+                              const input::DataLocation& data) {
+  std::error_code ignored;
+  if (!file.trains() || !std::filesystem::exists(data.dir, ignored)) return {};
+  STERNA_ASSIGN(const auto names,
+                input::class_names(data.dir, actors::data_options(file.data, file.job.seed)));
+  if (!names || names->names.empty()) return {};
+  return input::write_labels(directory.labels_path(), *names);
 }
 
 /// Metrics that cannot be written any more (a full disk) are said once; the training goes on.
@@ -126,6 +79,14 @@ std::string ending(const WholeRunOptions& options, const RunResult& result,
                    const StopReport& stop) {
   const ClusterFile& file = options.file;
   const std::string place = place_of(options, result.run);
+  if (result.exit == kExitDone && !file.trains() && result.awaited.size() < file.actors.size()) {
+    const auto done = std::count_if(result.actors.begin(), result.actors.end(),
+                                    [](const ActorEnd& actor) { return actor.end == "done"; });
+    return fmt::format(
+        "{} of {} actors have ended, as program.done_when asks, and the others were stopped; "
+        "everything is in {}",
+        done, file.actors.size(), place);
+  }
   if (result.exit == kExitDone && !file.trains()) {
     return fmt::format("all {} actors have stopped; everything is in {}", file.actors.size(),
                        place);
@@ -135,13 +96,20 @@ std::string ending(const WholeRunOptions& options, const RunResult& result,
                        result.precision_at_1.value_or(0), result.data, thousands(result.steps),
                        result.seconds, place);
   }
+  if (result.exit == kExitInterrupted && !file.trains()) {
+    return fmt::format("interrupted: {} processes stopped, {} killed; logs are in {}", stop.stopped,
+                       stop.killed, place);
+  }
   if (result.exit == kExitInterrupted) {
     return fmt::format("interrupted at step {}: {} processes stopped, {} killed; logs are in {}",
                        thousands(result.steps), stop.stopped, stop.killed, place);
   }
   if (result.steps == 0) return fmt::format("{} (logs are in {}/logs)", result.cause, place);
-  return fmt::format("the run failed at step {}; logs are in {}/logs\n{}", thousands(result.steps),
-                     place, result.cause);
+  // The cause comes last, where it is looked for.
+  std::string text = fmt::format("the run failed at step {}; logs are in {}/logs\n",
+                                 thousands(result.steps), place);
+  for (const std::string& one : result.consequences) text += "  in consequence: " + one + "\n";
+  return text + result.cause;
 }
 
 RunState state_of(const WholeRunOptions& options, const Cluster& cluster,
@@ -192,6 +160,7 @@ class Remembered {
       if (host.name == head) host.ssh.clear();
     }
     state.head.clear();
+    state.keeper = Keeper::this_process();
     const Result<RunStates> states = RunStates::of_user();
     Result<void> written = states ? states->write(state) : Result<void>(states.error());
     if (!written) {
@@ -231,11 +200,12 @@ class Reports {
 Result<WholeRunEnd> whole_run(RealMachine& machine, const Registry& registry,
                               const WholeRunOptions& options) {
   const SteadyClock clock;
-  const ClusterFile& file = options.file;
-  Result<input::DataLocation> data = needs_data_here(file)
-                                         ? find_data(options.data, file, clock, options.console)
-                                         : Result<input::DataLocation>(data_elsewhere(file));
+  const ClusterFile& given = options.file;
+  Result<input::DataLocation> data = needs_data_here(given)
+                                         ? find_run_data(options.data, given, options.console)
+                                         : Result<input::DataLocation>(data_elsewhere(given));
   if (!data) return std::move(data).error();
+  STERNA_ASSIGN(const ClusterFile file, in_steps(given, *data));
 
   RunDirectoryOptions where;
   where.config = file.cluster.name;
@@ -248,6 +218,7 @@ Result<WholeRunEnd> whole_run(RealMachine& machine, const Registry& registry,
   resolved.data.name = data->name;
   if (!data->dir.empty()) resolved.data.dir = std::filesystem::absolute(data->folder()).string();
   STERNA_TRY(directory.write_resolved(resolved));
+  STERNA_TRY(keep_class_names(directory, file, *data));
 
   const std::vector<OperatorKeys> operators = issue_operators();
   Remembered remembered(options.console);
@@ -302,6 +273,7 @@ Result<WholeRunEnd> whole_run(RealMachine& machine, const Registry& registry,
   WholeRunEnd end;
   end.result = outcome.record.result;
   end.stop = outcome.stop;
+  for (const std::string& line : outcome.left_behind) options.console.say(line);
   if (outcome.stop.survivors != 0) {
     options.console.say(fmt::format(
         "killed {} of the run's processes that its node had left behind", outcome.stop.survivors));

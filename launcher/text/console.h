@@ -20,7 +20,7 @@ struct Console {
 
   /// One line beside the result. That it cannot be written changes nothing.
   void say(std::string_view line) const;
-  /// What was asked for. False, after saying so, if it cannot be written.
+  /// What was asked for. False, after saying so, if who reads on cannot get it (a full disk).
   bool print_result(std::string_view lines) const;
   /// The same, and the exit code.
   int result(std::string_view lines) const;

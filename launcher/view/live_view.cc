@@ -112,13 +112,25 @@ void PlainLog::update(const RunStatus& status) {
     codecs_ = status.codecs;
     write_now(out_, fmt::format("codec auto: {}\n", codecs_));
   }
+  print_log(status);
   const bool evaluated = status.precision_at_1 && status.precision_step != precision_step_;
   const bool due = !printed_at_ || clock_.now() - *printed_at_ >= interval_;
   if (evaluated || due || status.phase != phase_) print(status);
 }
 
 void PlainLog::finish(const RunStatus& status) {
+  print_log(status);
   if (plain_line(status) != last_line_) print(status);
+}
+
+void PlainLog::print_log(const RunStatus& status) {
+  if (status.steps > 0) return;
+  const std::vector<std::string>& lines = status.log_lines;
+  const std::uint64_t fresh = std::min<std::uint64_t>(lines.size(), status.logged - logged_);
+  logged_ = status.logged;
+  for (std::size_t i = lines.size() - fresh; i < lines.size(); ++i) {
+    write_now(out_, printable(lines[i]) + "\n");
+  }
 }
 
 void PlainLog::print(const RunStatus& status) {

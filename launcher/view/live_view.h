@@ -61,7 +61,8 @@ class LiveView final : public RunView {
 };
 
 /// Prints plain_line() when the phase changes, at every evaluation, and else every `interval`; and
-/// once, before it, which codecs gradient.codec = "auto" has chosen.
+/// once, before it, which codecs gradient.codec = "auto" has chosen. Of a run that does not train
+/// also every log line.
 class PlainLog final : public RunView {
  public:
   PlainLog(std::FILE* out, const Clock& clock, Duration interval = std::chrono::seconds(5));
@@ -70,6 +71,7 @@ class PlainLog final : public RunView {
 
  private:
   void print(const RunStatus& status);
+  void print_log(const RunStatus& status);
   std::FILE* out_;
   const Clock& clock_;
   Duration interval_;
@@ -77,6 +79,7 @@ class PlainLog final : public RunView {
   std::string phase_;
   std::string codecs_;
   std::int64_t precision_step_ = -1;
+  std::uint64_t logged_ = 0;
   std::string last_line_;
 };
 

@@ -1,16 +1,19 @@
 #include "launcher/view/result_json.h"
 
 #include "launcher/text/json_struct.h"
+#include "launcher/view/reader_rate_json.h"
 
 namespace sterna::launcher {
 
+STERNA_JSON(ActorEnd, name, type, host, end, cause)
 STERNA_JSON(EvaluationResult, step, seconds, precision_at_1, examples)
-STERNA_JSON(RunResult, run, exit, cause, steps, workers, ranks, data, data_dir, codec, security,
-            transport, isa, seconds, seconds_to_first_step, evaluations, examples_per_second, loss,
-            precision_at_1, bits_per_ternarized_element_up, bits_per_element_up,
-            bits_per_element_down, bytes_up, bytes_down, parameters_sha256)
+STERNA_JSON(RunResult, run, exit, cause, consequences, steps, workers, ranks, data, data_dir, codec,
+            security, transport, isa, seconds, seconds_to_first_step, evaluations,
+            examples_per_second, loss, precision_at_1, data_wait, readers,
+            bits_per_ternarized_element_up, bits_per_element_up, bits_per_element_down, bytes_up,
+            bytes_down, parameters_sha256)
 STERNA_JSON(StepMetrics, step, seconds, loss, learning_rate, examples_per_second, bytes_up,
-            bytes_down, nonzero, saturated)
+            bytes_down, nonzero, saturated, data_wait, readers)
 STERNA_JSON(TensorMetrics, tensor, codec, elements, bits_up, bits_down, ratio, nonzero, saturated,
             encode_seconds, decode_seconds, exchange_seconds)
 
@@ -23,11 +26,25 @@ std::string line_of(Json begin, const Json& rest) {
   return json_line(begin);
 }
 
+Json program_json(const RunResult& result) {
+  Json json = {{"run", result.run},           {"exit", result.exit},
+               {"cause", result.cause},       {"seconds", result.seconds},
+               {"security", result.security}, {"transport", result.transport},
+               {"awaited", result.awaited},   {"actors", Json::array()}};
+  for (const ActorEnd& actor : result.actors) {
+    Json one = actor;
+    if (actor.cause.empty()) one.erase("cause");
+    json["actors"].push_back(std::move(one));
+  }
+  return json;
+}
+
 }  // namespace
 
 std::string to_json(const RunResult& result) {
-  Json json = result;
+  Json json = result.actors.empty() ? Json(result) : program_json(result);
   if (result.exit == 0) json.erase("cause");
+  if (result.consequences.empty()) json.erase("consequences");
   return line_of({{"format", kFormat}}, json);
 }
 

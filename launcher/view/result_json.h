@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "launcher/view/run_status.h"
+
 namespace sterna::launcher {
 
 /// One evaluation. `seconds` counts from the first step.
@@ -17,15 +19,27 @@ struct EvaluationResult {
   std::int64_t examples = 0;
 };
 
+/// How an actor of a program ended.
+struct ActorEnd {
+  std::string name;
+  std::string type;
+  std::string host;
+  /// "done": by itself; "stopped": it was asked to, when the run ended; "killed": it did not do so
+  /// in time; "dead": it failed, or was lost. Empty: nobody knows.
+  std::string end;
+  std::string cause;  ///< of "killed" or "dead"
+};
+
 /// How a run ended. Numbers that were never measured (a run that failed early) are JSON's null.
 struct RunResult {
-  std::string run;         ///< the run directory's path
-  int exit = 0;            ///< the exit code
-  std::string cause;       ///< why it ended, where exit is not 0
-  std::int64_t steps = 0;  ///< steps done
+  std::string run;                             ///< the run directory's path
+  int exit = 0;                                ///< the exit code
+  std::string cause;                           ///< why it ended, where exit is not 0
+  std::vector<std::string> consequences = {};  ///< the deaths that followed, at most five
+  std::int64_t steps = 0;                      ///< steps done
   std::int64_t workers = 0;
   std::int64_t ranks = 0;
-  std::string data;      ///< "mnist" or "digits"
+  std::string data;      ///< "mnist", "digits" or "idx"
   std::string data_dir;  ///< where its files are
   std::string codec;
   std::string security;
@@ -37,12 +51,18 @@ struct RunResult {
   std::optional<double> examples_per_second;
   std::optional<double> loss;
   std::optional<double> precision_at_1;  ///< of the last evaluation
+  std::optional<double> data_wait;  ///< the part of the run in which workers waited for batches
+  std::vector<ReaderRate> readers = {};  ///< over the whole run
   std::optional<double> bits_per_ternarized_element_up;
   std::optional<double> bits_per_element_up;
   std::optional<double> bits_per_element_down;
   std::uint64_t bytes_up = 0;  ///< whole frames, envelopes included
   std::uint64_t bytes_down = 0;
   std::string parameters_sha256;
+  /// Of a run of a program's own actors, which trains nothing: only these, the seconds since the
+  /// command, and how it ended, are written then.
+  std::vector<ActorEnd> actors = {};
+  std::vector<std::string> awaited = {};  ///< the actors whose ends were to end it
 };
 
 /// The training's state after a step, for metrics.jsonl.
@@ -56,6 +76,8 @@ struct StepMetrics {
   std::uint64_t bytes_down = 0;
   std::optional<double> nonzero;    ///< fraction of the trits so far
   std::optional<double> saturated;  ///< fraction larger than the last step's scaler
+  std::optional<double> data_wait;  ///< as RunStatus's
+  std::vector<ReaderRate> readers = {};
 };
 
 /// What the gradients of one tensor came to over the whole run, for metrics.jsonl. Times are means

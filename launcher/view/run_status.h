@@ -10,8 +10,8 @@ namespace sterna::launcher {
 
 struct ActorStatus {
   std::string name;
-  std::string role;
-  std::string state;  ///< "starting", "running", "stopping", "done" or "dead"
+  std::string role;   ///< in training; else its type
+  std::string state;  ///< "starting", "running", "stopping", "done", "stopped", "killed" or "dead"
   std::int64_t pid = 0;
   std::uint64_t memory_bytes = 0;  ///< resident; 0: unknown
   std::uint64_t queue_bytes = 0;   ///< waiting to be sent
@@ -20,12 +20,25 @@ struct ActorStatus {
   std::uint64_t bytes_out = 0;
   std::string host = {};
   std::uint64_t incarnation = 0;
+  /// Then a report of it may be older than what was heard of its end.
+  bool has_ended() const {
+    return state == "done" || state == "stopped" || state == "killed" || state == "dead";
+  }
+};
+
+/// How fast an input reader prepares pictures while it has any to prepare.
+struct ReaderRate {
+  std::string reader;
+  double pictures_per_second = 0;
+  std::uint32_t threads = 1;  ///< together so fast
 };
 
 struct RunStatus {
   std::string config;
   std::string run_directory;
-  std::string phase;   ///< "starting", "training", "evaluating", "stopping", "done", "failed"
+  /// "starting", "training", "evaluating" ("running", where nothing is trained), "stopping",
+  /// "done", "failed", "interrupted"
+  std::string phase;
   std::string codecs;  ///< what gradient.codec = "auto" has chosen; empty: nothing
   std::int64_t step = 0;
   std::int64_t steps = 0;
@@ -33,6 +46,9 @@ struct RunStatus {
   std::optional<double> left_seconds;  ///< estimated
   std::optional<double> loss;
   std::optional<double> examples_per_second;
+  /// The part of the last seconds in which workers waited for batches.
+  std::optional<double> data_wait;
+  std::vector<ReaderRate> readers;       ///< in the last seconds; of those that have prepared any
   std::optional<double> precision_at_1;  ///< of the last evaluation
   std::int64_t precision_step = 0;       ///< the step of that evaluation
   std::optional<double> bits_up;         ///< per element of the gradient
@@ -46,6 +62,7 @@ struct RunStatus {
   std::uint64_t coded_bytes_down = 0;
   std::vector<ActorStatus> actors;
   std::vector<std::string> log_lines;  ///< the latest, oldest first
+  std::uint64_t logged = 0;            ///< lines, those included that are no longer there
 };
 
 }  // namespace sterna::launcher

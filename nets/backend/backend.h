@@ -34,7 +34,10 @@ class Backend {
   virtual std::unique_ptr<class InnerProduct> inner_product(
       const struct InnerProductSpec& spec) = 0;
   virtual std::unique_ptr<class MaxPool> max_pool(const struct MaxPoolSpec& spec) = 0;
-  virtual std::unique_ptr<class Relu> relu(const struct ReluSpec& spec) = 0;
+  virtual std::unique_ptr<class Eltwise> eltwise(const struct EltwiseSpec& spec) = 0;
+  virtual std::unique_ptr<class BatchNorm> batch_norm(const struct BatchNormSpec& spec) = 0;
+  virtual std::unique_ptr<class Lrn> lrn(const struct LrnSpec& spec) = 0;
+  virtual std::unique_ptr<class AveragePool> average_pool(const struct AveragePoolSpec& spec) = 0;
   virtual std::unique_ptr<class Relayout> relayout(const struct RelayoutSpec& spec) = 0;
   /// Copies between formats since the backend was made: work that is not arithmetic.
   virtual std::uint64_t reorders() const = 0;

@@ -1,4 +1,4 @@
-// Convolution of images by square windows, with a bias for each channel.
+// Convolution of images by windows, with a bias for each channel or without.
 #pragma once
 
 #include "nets/tensor/tensor.h"
@@ -6,21 +6,25 @@
 
 namespace sterna::nets {
 
-/// x {N, C, H, W} and y {N, K, H', W'} channels last, w {K, C, kernel, kernel} and b {K} row-major.
+/// x {N, C, H, W} and y {N, K, H', W'} channels last, w {K, C / groups, height, width of the
+/// window} and b {K} row-major.
 struct ConvolutionSpec {
   Shape input;
   std::size_t out_channels = 0;
   Window window;
+  std::size_t groups = 1;  ///< output channel k sees the input channels of group k · groups ÷ K
+  bool bias = true;
   bool input_gradient = true;  ///< false: backward_data is never called (a net's first layer)
 };
 
+/// b and db are null where there is no bias.
 class Convolution {
  public:
   virtual ~Convolution() = default;
   /// w has new values: what was derived from them is stale.
   virtual void weights_changed() = 0;
-  virtual void forward(const Tensor& x, const Tensor& w, const Tensor& b, Tensor& y) = 0;
-  virtual void backward_parameters(const Tensor& x, const Tensor& dy, Tensor& dw, Tensor& db) = 0;
+  virtual void forward(const Tensor& x, const Tensor& w, const Tensor* b, Tensor& y) = 0;
+  virtual void backward_parameters(const Tensor& x, const Tensor& dy, Tensor& dw, Tensor* db) = 0;
   virtual void backward_data(const Tensor& dy, const Tensor& w, Tensor& dx) = 0;
 };
 

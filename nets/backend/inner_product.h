@@ -1,4 +1,4 @@
-// A matrix of weights times each row of inputs, with a bias for each output.
+// A matrix of weights times each row of inputs, with a bias for each output or without.
 #pragma once
 
 #include "nets/tensor/tensor.h"
@@ -10,16 +10,18 @@ struct InnerProductSpec {
   std::size_t batch = 0;
   std::size_t in = 0;
   std::size_t out = 0;
+  bool bias = true;
   bool input_gradient = true;  ///< false: backward_data is never called (a net's first layer)
 };
 
+/// b and db are null where there is no bias.
 class InnerProduct {
  public:
   virtual ~InnerProduct() = default;
   /// w has new values: what was derived from them, if anything, is stale.
   virtual void weights_changed() {}
-  virtual void forward(const Tensor& x, const Tensor& w, const Tensor& b, Tensor& y) = 0;
-  virtual void backward_parameters(const Tensor& x, const Tensor& dy, Tensor& dw, Tensor& db) = 0;
+  virtual void forward(const Tensor& x, const Tensor& w, const Tensor* b, Tensor& y) = 0;
+  virtual void backward_parameters(const Tensor& x, const Tensor& dy, Tensor& dw, Tensor* db) = 0;
   virtual void backward_data(const Tensor& dy, const Tensor& w, Tensor& dx) = 0;
 };
 

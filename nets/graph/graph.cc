@@ -1,29 +1,38 @@
 #include "nets/graph/graph.h"
 
 #include <algorithm>
+#include <cassert>
 #include <functional>
+#include <unordered_map>
 #include <utility>
 
+#include "nets/graph/memory_plan.h"
+
 namespace sterna::nets {
-namespace {
 
-Tensor like(const Tensor& tensor) { return Tensor(tensor.shape(), tensor.layout()); }
-
-}  // namespace
-
-Activation& Graph::input(Shape shape, Layout layout) {
-  return activations_.emplace_back(Tensor(std::move(shape), layout), Tensor({0}));
+Tensor Graph::made(Shape shape, Layout layout) const {
+  return options_.shares_memory ? Tensor::unbound(std::move(shape), layout)
+                                : Tensor(std::move(shape), layout);
 }
 
-Activation& Graph::output(Shape shape, Layout layout) {
-  return activations_.emplace_back(Tensor(shape, layout), Tensor(shape, layout));
+Activation& Graph::input(Shape shape, Layout layout) {
+  return activations_.emplace_back(made(std::move(shape), layout), Tensor({0}));
+}
+
+Activation& Graph::output(Shape shape, Layout layout, bool kept) {
+  Activation& y = activations_.emplace_back(made(shape, layout), made(shape, layout));
+  y.made_by_ = layers_.size();
+  y.kept_ = kept;
+  return y;
 }
 
 Activation& Graph::output_over(Activation& x) {
   Activation& y = activations_.emplace_back(&x);
+  y.made_by_ = layers_.size();
+  y.kept_ = true;
   const bool alone = std::count_if(readings_.begin(), readings_.end(),
                                    [&](const Reading& one) { return &one.x_ == &x; }) == 1;
-  if (alone) {
+  if (alone && !x.kept_) {
     x.over_ = &y;
   } else {
     lift(y);
@@ -38,31 +47,129 @@ void Graph::lift(Activation& over) {
   over.under_ = nullptr;
 }
 
-Reading& Graph::read(Activation& x) {
+Reading& Graph::read(Activation& x, Uses uses) {
   if (x.over_ != nullptr) lift(*std::exchange(x.over_, nullptr));
   if (x.last_read_ != nullptr) x.last_read_->part_.emplace(like(x.gradient()));
-  x.last_read_ = &readings_.emplace_back(x);
+  x.last_read_ = &readings_.emplace_back(x, layers_.size(), uses);
   unplaced_.push_back(x.last_read_);
   return *x.last_read_;
 }
 
 Parameter& Graph::parameter(ParameterSpec spec) {
-  return parameters_.emplace_back(std::move(spec));
+  auto& kind = spec.role == Role::statistic ? statistics_ : trained_;
+  Parameter& parameter = kind.emplace_back(std::move(spec)).parameter;
+  if (!options_.shares_memory) {
+    parameter.value.allocate();
+    parameter.gradient.allocate();
+  }
+  return parameter;
+}
+
+std::size_t Graph::index_of(const Parameter& parameter) const {
+  std::size_t index = 0;
+  for (const auto* kind : {&trained_, &statistics_}) {
+    for (const Owned& owned : *kind) {
+      if (&owned.parameter == &parameter) return index;
+      ++index;
+    }
+  }
+  assert(false && "a parameter of another graph");
+  return index;
+}
+
+void Graph::parameter_changed(std::size_t index) {
+  const std::size_t trained = trained_.size();
+  (index < trained ? trained_[index] : statistics_[index - trained]).owner->parameter_changed();
 }
 
 void Graph::place(std::unique_ptr<Layer> layer) {
-  owners_.resize(parameters_.size(), layer.get());
-  layers_.push_back({std::move(layer), parameters_.size(), std::exchange(unplaced_, {})});
+  for (auto* kind : {&trained_, &statistics_}) {
+    for (auto owned = kind->rbegin(); owned != kind->rend() && owned->owner == nullptr; ++owned) {
+      owned->owner = layer.get();
+    }
+  }
+  layers_.push_back(
+      {std::move(layer), trained_.size(), std::exchange(unplaced_, {}), training_only_});
 }
 
-void Graph::restart(Mode mode) {
+/// Tensors with the time in which they are used: layer i runs forward at i, and of n layers
+/// backward at 2n - 1 - i.
+struct Graph::Lives {
+  std::vector<Life> lives;
+  std::vector<Tensor*> tensors;
+
+  std::size_t add(Tensor& tensor, std::size_t first, std::size_t last) {
+    lives.push_back({tensor.size() * sizeof(float), first, last});
+    tensors.push_back(&tensor);
+    return lives.size() - 1;
+  }
+  void extend(std::size_t life, std::size_t moment) {
+    lives[life].first = std::min(lives[life].first, moment);
+    lives[life].last = std::max(lives[life].last, moment);
+  }
+};
+
+Graph::Lives Graph::lives() {
+  const auto backward = [&](std::size_t layer) { return 2 * layers_.size() - 1 - layer; };
+  Lives found;
+  std::unordered_map<const Activation*, std::size_t> values, gradients;  // of roots
+  for (Activation& one : activations_) {
+    Activation& root = one.root();
+    if (&root == &one) {
+      values[&root] = found.add(one.value_, one.made_by_, one.made_by_);
+      if (options_.trains && one.gradient_.size() > 0) {
+        const std::size_t moment = backward(one.made_by_);
+        gradients[&root] = found.add(one.gradient_, moment, moment);
+      }
+    }
+    found.extend(values.at(&root), one.made_by_);
+    if (options_.trains && one.kept_) found.extend(values.at(&root), backward(one.made_by_));
+  }
+  for (Reading& reading : readings_) {
+    const Activation& root = reading.x_.root();
+    found.extend(values.at(&root), reading.layer_);
+    if (!options_.trains) continue;
+    const std::size_t moment = backward(reading.layer_);
+    if (reading.uses_ == Uses::both) found.extend(values.at(&root), moment);
+    if (gradients.contains(&root)) found.extend(gradients.at(&root), moment);
+    if (reading.part_) found.add(*reading.part_, moment, moment);
+  }
+  return found;
+}
+
+ActivationMemory Graph::memory() {
+  const MemoryPlan plan = plan_memory(lives().lives);
+  return {plan.bytes, plan.bound};
+}
+
+ActivationMemory Graph::finish() {
+  ActivationMemory memory;
+  if (options_.shares_memory) {
+    const Lives found = lives();
+    const MemoryPlan plan = plan_memory(found.lives);
+    memory = {plan.bytes, plan.bound};
+    arena_ = Buffer(plan.bytes);
+    for (std::size_t i = 0; i < found.tensors.size(); ++i) {
+      found.tensors[i]->bind(arena_.as<float>().data() + plan.offsets[i] / sizeof(float));
+    }
+    for (std::size_t i = 0; i < parameter_count(); ++i) {
+      parameter(i).value.allocate();
+      if (options_.trains) parameter(i).gradient.allocate();
+    }
+  }
+  for (const Placed& placed : layers_) placed.layer->ready();
+  return memory;
+}
+
+void Graph::restart(const Pass& pass) {
   next_ = 0;
-  mode_ = mode;
+  pass_ = pass;
 }
 
 bool Graph::forward(std::size_t readable) {
   while (next_ < layers_.size() && layers_[next_].parameters <= readable) {
-    layers_[next_++].layer->forward(mode_);
+    const Placed& placed = layers_[next_++];
+    if (pass_.mode == Mode::training || !placed.training_only) placed.layer->forward(pass_);
   }
   return next_ == layers_.size();
 }

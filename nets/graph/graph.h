@@ -2,14 +2,31 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "nets/backend/backend.h"
 #include "nets/graph/layer.h"
+#include "runtime/base/bytes.h"
 
 namespace sterna::nets {
+
+struct GraphOptions {
+  /// Activations whose lives do not meet share memory, which is there after finish(); else each has
+  /// its own from the start, to be looked at after a pass.
+  bool shares_memory = false;
+  /// Else there are no gradients, and only evaluation passes.
+  bool trains = true;
+};
+
+/// Of activations and their gradients, in bytes.
+struct ActivationMemory {
+  std::size_t bytes = 0;
+  std::size_t bound = 0;  ///< the most that is alive at any moment
+};
 
 /// Owns activations, parameters and layers; the backend must outlive it. References to them stay
 /// valid as long as the graph.
@@ -18,14 +35,17 @@ namespace sterna::nets {
 /// this order, and then adds the layer: see nets/layers.
 class Graph {
  public:
-  explicit Graph(Backend& backend) : backend_(backend) {}
+  explicit Graph(Backend& backend, GraphOptions options = {})
+      : backend_(backend), options_(options) {}
 
   Backend& backend() { return backend_; }
+  bool trains() const { return options_.trains; }
   /// The net's input.
   Activation& input(Shape shape, Layout layout);
-  Reading& read(Activation& x);
+  Reading& read(Activation& x, Uses uses = Uses::both);
   Parameter& parameter(ParameterSpec spec);
-  Activation& output(Shape shape, Layout layout);
+  /// `kept`: the layer's backward pass uses what it wrote.
+  Activation& output(Shape shape, Layout layout, bool kept = false);
   /// An output like `x`, which has been read for this layer: in place as long as that is its only
   /// reading.
   Activation& output_over(Activation& x);
@@ -36,17 +56,42 @@ class Graph {
     place(std::move(layer));
     return made;
   }
+  /// Each dropout layer's own number: 0, 1, …
+  std::uint32_t next_dropout() { return dropouts_++; }
+  /// The layers that `build` adds run in training only; what it returns.
+  template <class Build>
+  decltype(auto) training_only(Build build) {
+    const bool before = std::exchange(training_only_, true);
+    struct Restore {
+      bool& value;
+      bool before;
+      ~Restore() { value = before; }
+    } const restore{training_only_, before};
+    return build();
+  }
+  /// Where memory will lie that is shared, once all layers are there.
+  ActivationMemory memory();
+  /// Gives it to them, and says the same. Without memory that is shared nothing is left to do.
+  ActivationMemory finish();
 
   /// The net's input.
   Activation& first() { return activations_.front(); }
-  std::size_t parameter_count() const { return parameters_.size(); }
-  Parameter& parameter(std::size_t index) { return parameters_[index]; }
-  void parameter_changed(std::size_t index) { owners_[index]->parameter_changed(); }
+  /// The table: what is trained, in the order in which it was asked for, and then the statistics.
+  std::size_t parameter_count() const { return trained_.size() + statistics_.size(); }
+  std::size_t trained_count() const { return trained_.size(); }
+  Parameter& parameter(std::size_t index) {
+    return index < trained_.size() ? trained_[index].parameter
+                                   : statistics_[index - trained_.size()].parameter;
+  }
+  /// Its place in the table.
+  std::size_t index_of(const Parameter& parameter) const;
+  void parameter_changed(std::size_t index);
 
   /// Begins a forward pass.
-  void restart(Mode mode);
-  /// Runs the layers, from where the last call stopped, whose parameters and those of all layers
-  /// before are among the first `readable` ones. Returns whether all layers have run.
+  void restart(const Pass& pass);
+  /// Runs the layers, from where the last call stopped, whose trained parameters and those of all
+  /// layers before are among the first `readable` ones; where statistics are used, they must be
+  /// readable, too. Returns whether all layers have run.
   bool forward(std::size_t readable);
   /// Runs the layers in reverse. Where several read one activation, their gradients are added, the
   /// last reader's first.
@@ -55,21 +100,35 @@ class Graph {
  private:
   struct Placed {
     std::unique_ptr<Layer> layer;
-    std::size_t parameters = 0;      // of it and all layers before
+    std::size_t parameters = 0;      // that are trained: of it and all layers before
     std::vector<Reading*> readings;  // by it
+    bool training_only = false;
   };
+  struct Owned {
+    explicit Owned(ParameterSpec spec) : parameter(std::move(spec)) {}
+    Parameter parameter;
+    Layer* owner = nullptr;
+  };
+  struct Lives;
   void place(std::unique_ptr<Layer> layer);
-  static void lift(Activation& over);
+  void lift(Activation& over);
+  Tensor made(Shape shape, Layout layout) const;
+  Tensor like(const Tensor& tensor) const { return made(tensor.shape(), tensor.layout()); }
+  Lives lives();
 
   Backend& backend_;
+  GraphOptions options_;
   std::deque<Activation> activations_;  // deques: growing moves no element
   std::deque<Reading> readings_;
-  std::deque<Parameter> parameters_;
+  std::deque<Owned> trained_;
+  std::deque<Owned> statistics_;
   std::vector<Reading*> unplaced_;  // of the layer that is being made
   std::vector<Placed> layers_;
+  std::uint32_t dropouts_ = 0;
+  bool training_only_ = false;  // are the layers that are being made
+  Buffer arena_{0};
   std::size_t next_ = 0;  // of the forward pass
-  Mode mode_ = Mode::training;
-  std::vector<Layer*> owners_;  // by parameter
+  Pass pass_;
 };
 
 }  // namespace sterna::nets

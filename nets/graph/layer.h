@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <utility>
 
 #include "nets/tensor/parameter.h"
+#include "nets/tensor/step_draw.h"
 #include "nets/tensor/tensor.h"
 
 namespace sterna::nets {
@@ -27,18 +29,24 @@ class Activation {
 
  private:
   friend class Graph;
+  Activation& root() { return under_ != nullptr ? under_->root() : *this; }
   Tensor value_;
   Tensor gradient_;
   Activation* under_ = nullptr;
   Activation* over_ = nullptr;    // lies over this one
   Reading* last_read_ = nullptr;  // writes the gradient, to which earlier readings add theirs
+  std::size_t made_by_ = 0;       // the layer
+  bool kept_ = false;             // for that layer's backward pass
 };
+
+/// What of its input a layer uses: in its backward pass, too, unless it says otherwise.
+enum class Uses { forward, both };
 
 /// One layer's use of an activation as its input. Where an activation has several readings, each
 /// has a gradient of its own, and the graph adds them.
 class Reading {
  public:
-  explicit Reading(Activation& x) : x_(x) {}
+  Reading(Activation& x, std::size_t layer, Uses uses) : x_(x), layer_(layer), uses_(uses) {}
   const Tensor& value() const { return x_.value(); }
   /// Where the layer writes the gradient by what it read; null where nobody asks for it.
   Tensor* gradient() {
@@ -49,15 +57,20 @@ class Reading {
  private:
   friend class Graph;
   Activation& x_;
+  std::size_t layer_;
+  Uses uses_;
   std::optional<Tensor> part_;  // where a later reading writes the activation's own
 };
 
 /// A parameter with its storage, row-major.
 struct Parameter {
   explicit Parameter(ParameterSpec what)
-      : spec(std::move(what)), value(spec.shape), gradient(spec.shape) {}
+      : spec(std::move(what)),
+        value(Tensor::unbound(spec.shape)),
+        gradient(Tensor::unbound(spec.shape)) {}
   ParameterSpec spec;
   Tensor value;
+  /// Of a statistic: this batch's.
   Tensor gradient;
 };
 
@@ -65,24 +78,32 @@ struct Parameter {
 class Completion {
  public:
   virtual ~Completion() = default;
-  virtual void complete(std::size_t parameter) = 0;
+  virtual void complete(Parameter& parameter) = 0;
 };
 
-/// What a forward pass is for.
 enum class Mode { training, evaluation };
 
+/// What a forward pass is for, and what its random draws depend on: see StepDraw.
+struct Pass {
+  Mode mode = Mode::training;
+  StepDraw draw = {};
+};
+
 /// One step of a net. It refers to its readings, its output and its parameters, which the graph
-/// owns. The backward pass may use what was read, but what was written only where it was written in
-/// place: another layer may lie over it.
+/// owns. The backward pass may use what was read, unless it was read for the forward pass only, but
+/// what was written only where it was written in place or asked for as kept: other tensors may lie
+/// where it was.
 class Layer {
  public:
   virtual ~Layer() = default;
-  virtual void forward(Mode mode) = 0;
+  virtual void forward(const Pass& pass) = 0;
   /// From the gradient of the output: first the parameters' gradients, each reported as it is
   /// done, so that sending them overlaps with the rest; then those of what was read.
   virtual void backward(Completion& completion) = 0;
   /// A parameter of this layer has new values.
   virtual void parameter_changed() {}
+  /// Its tensors have memory now.
+  virtual void ready() {}
 };
 
 }  // namespace sterna::nets

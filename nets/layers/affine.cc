@@ -3,19 +3,20 @@
 namespace sterna::nets {
 
 Affine affine_parameters(Graph& graph, const AffineOptions& options, Shape weights) {
-  const std::size_t index = graph.parameter_count();
   Parameter& w = graph.parameter(ParameterSpec{.name = options.name + "/weights",
                                                .shape = std::move(weights),
                                                .role = Role::weight,
                                                .logits = options.logits,
                                                .decay = options.decay,
-                                               .stddev = options.stddev});
+                                               .stddev = options.stddev,
+                                               .limit = options.limit});
+  if (!options.biases) return {w, nullptr};
   Parameter& b = graph.parameter(ParameterSpec{.name = options.name + "/biases",
                                                .shape = {options.outputs},
                                                .role = Role::bias,
                                                .logits = options.logits,
                                                .constant = options.bias});
-  return {w, b, index};
+  return {w, &b};
 }
 
 }  // namespace sterna::nets

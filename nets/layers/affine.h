@@ -8,11 +8,10 @@
 
 namespace sterna::nets {
 
-/// Weights and biases of one layer, with their indices in the table.
+/// Weights and biases of one layer.
 struct Affine {
   Parameter& weights;
-  Parameter& biases;
-  std::size_t index;  ///< of the weights; the biases follow
+  Parameter* biases;  ///< null: it has none
 };
 
 Affine affine_parameters(Graph& graph, const AffineOptions& options, Shape weights);
@@ -23,14 +22,16 @@ class AffineLayer final : public Layer {
  public:
   AffineLayer(std::unique_ptr<Operation> operation, const Affine& affine, Reading& x, Activation& y)
       : operation_(std::move(operation)), affine_(affine), x_(x), y_(y) {}
-  void forward(Mode /*mode*/) override {
-    operation_->forward(x_.value(), affine_.weights.value, affine_.biases.value, y_.value());
+  void forward(const Pass& /*pass*/) override {
+    operation_->forward(x_.value(), affine_.weights.value,
+                        affine_.biases != nullptr ? &affine_.biases->value : nullptr, y_.value());
   }
   void backward(Completion& completion) override {
-    operation_->backward_parameters(x_.value(), y_.gradient(), affine_.weights.gradient,
-                                    affine_.biases.gradient);
-    completion.complete(affine_.index);
-    completion.complete(affine_.index + 1);
+    operation_->backward_parameters(
+        x_.value(), y_.gradient(), affine_.weights.gradient,
+        affine_.biases != nullptr ? &affine_.biases->gradient : nullptr);
+    completion.complete(affine_.weights);
+    if (affine_.biases != nullptr) completion.complete(*affine_.biases);
     if (Tensor* dx = x_.gradient())
       operation_->backward_data(y_.gradient(), affine_.weights.value, *dx);
   }

@@ -5,16 +5,19 @@
 namespace sterna::nets {
 
 Activation& convolution(Graph& graph, Activation& x, const AffineOptions& options,
-                        const Window& window) {
+                        const Window& window, std::size_t groups) {
   const Shape in = x.shape();
+  const Slide down = window.down(), across = window.across();
   Reading& read = graph.read(x);
-  const Affine affine =
-      affine_parameters(graph, options, {options.outputs, in[1], window.kernel, window.kernel});
-  Activation& y = graph.output({in[0], options.outputs, window.out(in[2]), window.out(in[3])},
+  const Affine affine = affine_parameters(
+      graph, options, {options.outputs, in[1] / groups, down.kernel, across.kernel});
+  Activation& y = graph.output({in[0], options.outputs, down.out(in[2]), across.out(in[3])},
                                Layout::channels_last);
   auto operation = graph.backend().convolution({.input = in,
                                                 .out_channels = options.outputs,
                                                 .window = window,
+                                                .groups = groups,
+                                                .bias = options.biases,
                                                 .input_gradient = read.gradient() != nullptr});
   graph.add(std::make_unique<AffineLayer<Convolution>>(std::move(operation), affine, read, y));
   return y;

@@ -11,6 +11,7 @@ Activation& dense(Graph& graph, Activation& x, const AffineOptions& options) {
   auto operation = graph.backend().inner_product({.batch = batch,
                                                   .in = in,
                                                   .out = options.outputs,
+                                                  .bias = options.biases,
                                                   .input_gradient = read.gradient() != nullptr});
   graph.add(std::make_unique<AffineLayer<InnerProduct>>(std::move(operation), affine, read, y));
   return y;

@@ -8,7 +8,7 @@ class FlattenLayer final : public Layer {
  public:
   FlattenLayer(std::unique_ptr<Relayout> operation, Reading& x, Activation& y)
       : operation_(std::move(operation)), x_(x), y_(y) {}
-  void forward(Mode /*mode*/) override { operation_->forward(x_.value(), y_.value()); }
+  void forward(const Pass& /*pass*/) override { operation_->forward(x_.value(), y_.value()); }
   void backward(Completion& /*completion*/) override {
     if (Tensor* dx = x_.gradient()) operation_->backward(y_.gradient(), *dx);
   }
@@ -23,7 +23,7 @@ class FlattenLayer final : public Layer {
 
 Activation& flatten(Graph& graph, Activation& x) {
   const Shape in = x.shape();
-  Reading& read = graph.read(x);
+  Reading& read = graph.read(x, Uses::forward);
   Activation& y = graph.output({in[0], in[1] * in[2] * in[3]}, Layout::row_major);
   graph.add(std::make_unique<FlattenLayer>(graph.backend().relayout({.shape = in}), read, y));
   return y;

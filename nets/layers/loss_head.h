@@ -7,13 +7,14 @@
 #include <vector>
 
 #include "nets/graph/graph.h"
+#include "nets/tensor/loss.h"
 
 namespace sterna::nets {
 
 /// Computed in the backward pass, together with the gradient.
 class LossHead final : public Layer {
  public:
-  explicit LossHead(Reading& logits) : logits_(logits) {}
+  LossHead(Reading& logits, const CrossEntropy& options) : logits_(logits), options_(options) {}
   std::size_t classes() const { return logits_.value().shape()[1]; }
   const Tensor& logits() const { return logits_.value(); }
   /// Of the next backward pass, one an example, each below classes().
@@ -23,16 +24,17 @@ class LossHead final : public Layer {
   /// Of the last backward pass.
   float loss() const { return loss_; }
 
-  void forward(Mode /*mode*/) override {}
+  void forward(const Pass& /*pass*/) override {}
   void backward(Completion& completion) override;
 
  private:
   Reading& logits_;
+  CrossEntropy options_;
   std::vector<std::uint16_t> labels_;
   float loss_ = 0;
 };
 
 /// Of {N, classes} row-major.
-LossHead& loss_head(Graph& graph, Activation& logits);
+LossHead& loss_head(Graph& graph, Activation& logits, const CrossEntropy& options = {});
 
 }  // namespace sterna::nets

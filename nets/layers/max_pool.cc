@@ -9,7 +9,7 @@ class MaxPoolLayer final : public Layer {
  public:
   MaxPoolLayer(std::unique_ptr<MaxPool> operation, Reading& x, Activation& y)
       : operation_(std::move(operation)), x_(x), y_(y) {}
-  void forward(Mode /*mode*/) override { operation_->forward(x_.value(), y_.value()); }
+  void forward(const Pass& /*pass*/) override { operation_->forward(x_.value(), y_.value()); }
   void backward(Completion& /*completion*/) override {
     if (Tensor* dx = x_.gradient()) operation_->backward(y_.gradient(), *dx);
   }
@@ -24,9 +24,9 @@ class MaxPoolLayer final : public Layer {
 
 Activation& max_pool(Graph& graph, Activation& x, const Window& window) {
   const Shape in = x.shape();
-  Reading& read = graph.read(x);
-  Activation& y =
-      graph.output({in[0], in[1], window.out(in[2]), window.out(in[3])}, Layout::channels_last);
+  Reading& read = graph.read(x, Uses::forward);
+  Activation& y = graph.output({in[0], in[1], window.down().out(in[2]), window.across().out(in[3])},
+                               Layout::channels_last);
   auto operation = graph.backend().max_pool({.input = in, .window = window});
   graph.add(std::make_unique<MaxPoolLayer>(std::move(operation), read, y));
   return y;

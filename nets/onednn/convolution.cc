@@ -33,51 +33,55 @@ class OneDnnConvolution final : public Convolution {
  public:
   OneDnnConvolution(OneDnnBackend::Context& context, const ConvolutionSpec& spec) {
     const TeamSize team(context.threads);
-    const Window& window = spec.window;
-    const std::size_t in_channels = spec.input[1], height = spec.input[2], width = spec.input[3];
-    const std::size_t kernel = window.kernel;
-    const Dims weights = dims_of({spec.out_channels, in_channels, kernel, kernel});
+    const WindowDims window(spec.window, spec.input);
+    const std::size_t in_channels = spec.input[1] / spec.groups;
+    Dims weights = {static_cast<std::int64_t>(spec.out_channels),
+                    static_cast<std::int64_t>(in_channels), window.kernel[0], window.kernel[1]};
+    if (spec.groups > 1) {
+      const auto groups = static_cast<std::int64_t>(spec.groups);
+      weights[0] /= groups;
+      weights.insert(weights.begin(), groups);
+    }
     const Descriptor x = describe(dims_of(spec.input), Tag::nhwc);
     const Descriptor y =
-        describe(dims_of({spec.input[0], spec.out_channels, window.out(height), window.out(width)}),
+        describe({static_cast<std::int64_t>(spec.input[0]),
+                  static_cast<std::int64_t>(spec.out_channels), window.out[0], window.out[1]},
                  Tag::nhwc);
     const Descriptor w = describe(weights, Tag::any);
-    const Descriptor b = describe(dims_of({spec.out_channels}), Tag::x);
-    const Descriptor plain = describe(weights, Tag::oihw);
-    const Dims strides = dims_of({window.stride, window.stride});
-    const Dims before = dims_of({window.before(height), window.before(width)});
-    const Dims after = dims_of({window.after(height), window.after(width)});
+    // An empty description says that there is no bias.
+    const Descriptor b = spec.bias ? describe(dims_of({spec.out_channels}), Tag::x) : Descriptor();
+    const Descriptor plain = describe(weights, spec.groups > 1 ? Tag::goihw : Tag::oihw);
     const auto algorithm = dnnl::algorithm::convolution_direct;
 
     using Forward = dnnl::convolution_forward;
-    const Forward::primitive_desc forward = prefer_direct(
-        Forward::primitive_desc(
-            {dnnl::prop_kind::forward_training, algorithm, x, w, b, y, strides, before, after},
-            attributes(), context.engine),
-        spec.out_channels);
+    const Forward::primitive_desc forward =
+        prefer_direct(Forward::primitive_desc({dnnl::prop_kind::forward_training, algorithm, x, w,
+                                               b, y, window.strides, window.before, window.after},
+                                              attributes(), context.engine),
+                      spec.out_channels);
     forward_weights_ = dnnl::memory(forward.weights_desc(), context.engine);
     to_forward_.emplace(context, plain, forward.weights_desc());
     forward_.emplace(context, forward, Forward(forward));
-    forward_->add(DNNL_ARG_SRC, x)
-        .add(DNNL_ARG_WEIGHTS, forward_weights_)
-        .add(DNNL_ARG_BIAS, b)
-        .add(DNNL_ARG_DST, y);
+    forward_->add(DNNL_ARG_SRC, x).add(DNNL_ARG_WEIGHTS, forward_weights_).add(DNNL_ARG_DST, y);
+    if (spec.bias) forward_->add(DNNL_ARG_BIAS, b);
 
     using Weights = dnnl::convolution_backward_weights;
-    const Weights::primitive_desc by_weights({algorithm, x, w, b, y, strides, before, after},
-                                             attributes(), context.engine, forward);
+    const Weights::primitive_desc by_weights(
+        {algorithm, x, w, b, y, window.strides, window.before, window.after}, attributes(),
+        context.engine, forward);
     weights_gradient_ = dnnl::memory(by_weights.diff_weights_desc(), context.engine);
     from_gradient_.emplace(context, by_weights.diff_weights_desc(), plain);
     by_weights_.emplace(context, by_weights, Weights(by_weights));
     by_weights_->add(DNNL_ARG_SRC, x)
         .add(DNNL_ARG_DIFF_DST, y)
-        .add(DNNL_ARG_DIFF_WEIGHTS, weights_gradient_)
-        .add(DNNL_ARG_DIFF_BIAS, b);
+        .add(DNNL_ARG_DIFF_WEIGHTS, weights_gradient_);
+    if (spec.bias) by_weights_->add(DNNL_ARG_DIFF_BIAS, b);
 
     if (!spec.input_gradient) return;
     using Data = dnnl::convolution_backward_data;
-    const Data::primitive_desc by_data({algorithm, x, w, y, strides, before, after}, attributes(),
-                                       context.engine, forward);
+    const Data::primitive_desc by_data(
+        {algorithm, x, w, y, window.strides, window.before, window.after}, attributes(),
+        context.engine, forward);
     backward_weights_ = dnnl::memory(by_data.weights_desc(), context.engine);
     to_backward_.emplace(context, plain, by_data.weights_desc());
     by_data_.emplace(context, by_data, Data(by_data));
@@ -88,18 +92,14 @@ class OneDnnConvolution final : public Convolution {
 
   void weights_changed() override { forward_stale_ = backward_stale_ = true; }
 
-  void forward(const Tensor& x, const Tensor& w, const Tensor& b, Tensor& y) override {
+  void forward(const Tensor& x, const Tensor& w, const Tensor* b, Tensor& y) override {
     if (std::exchange(forward_stale_, false)) to_forward_->run(w.data(), handle(forward_weights_));
-    forward_->bind(DNNL_ARG_SRC, x.data())
-        .bind(DNNL_ARG_BIAS, b.data())
-        .bind(DNNL_ARG_DST, y.data())
-        .run();
+    if (b != nullptr) forward_->bind(DNNL_ARG_BIAS, b->data());
+    forward_->bind(DNNL_ARG_SRC, x.data()).bind(DNNL_ARG_DST, y.data()).run();
   }
-  void backward_parameters(const Tensor& x, const Tensor& dy, Tensor& dw, Tensor& db) override {
-    by_weights_->bind(DNNL_ARG_SRC, x.data())
-        .bind(DNNL_ARG_DIFF_DST, dy.data())
-        .bind(DNNL_ARG_DIFF_BIAS, db.data())
-        .run();
+  void backward_parameters(const Tensor& x, const Tensor& dy, Tensor& dw, Tensor* db) override {
+    if (db != nullptr) by_weights_->bind(DNNL_ARG_DIFF_BIAS, db->data());
+    by_weights_->bind(DNNL_ARG_SRC, x.data()).bind(DNNL_ARG_DIFF_DST, dy.data()).run();
     from_gradient_->run(handle(weights_gradient_), dw.data());
   }
   void backward_data(const Tensor& dy, const Tensor& w, Tensor& dx) override {

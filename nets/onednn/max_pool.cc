@@ -12,28 +12,25 @@ class OneDnnMaxPool final : public MaxPool {
  public:
   OneDnnMaxPool(OneDnnBackend::Context& context, const MaxPoolSpec& spec) {
     const TeamSize team(context.threads);
-    const Window& window = spec.window;
-    const std::size_t height = spec.input[2], width = spec.input[3];
+    const WindowDims window(spec.window, spec.input);
     const Descriptor x = describe(dims_of(spec.input), Tag::nhwc);
-    const Descriptor y = describe(
-        dims_of({spec.input[0], spec.input[1], window.out(height), window.out(width)}), Tag::nhwc);
-    const Dims strides = dims_of({window.stride, window.stride});
-    const Dims kernel = dims_of({window.kernel, window.kernel});
-    const Dims before = dims_of({window.before(height), window.before(width)});
-    const Dims after = dims_of({window.after(height), window.after(width)});
+    const Descriptor y =
+        describe({x.dims()[0], x.dims()[1], window.out[0], window.out[1]}, Tag::nhwc);
     const auto algorithm = dnnl::algorithm::pooling_max;
 
     using Forward = dnnl::pooling_forward;
     const Forward::primitive_desc forward(
-        {dnnl::prop_kind::forward_training, algorithm, x, y, strides, kernel, before, after},
+        {dnnl::prop_kind::forward_training, algorithm, x, y, window.strides, window.kernel,
+         window.before, window.after},
         attributes(), context.engine);
     const dnnl::memory workspace(forward.workspace_desc(), context.engine);
     forward_.emplace(context, forward, Forward(forward));
     forward_->add(DNNL_ARG_SRC, x).add(DNNL_ARG_DST, y).add(DNNL_ARG_WORKSPACE, workspace);
 
     using Backward = dnnl::pooling_backward;
-    const Backward::primitive_desc backward({algorithm, x, y, strides, kernel, before, after},
-                                            attributes(), context.engine, forward);
+    const Backward::primitive_desc backward(
+        {algorithm, x, y, window.strides, window.kernel, window.before, window.after}, attributes(),
+        context.engine, forward);
     backward_.emplace(context, backward, Backward(backward));
     backward_->add(DNNL_ARG_DIFF_DST, y)
         .add(DNNL_ARG_DIFF_SRC, x)
@@ -57,8 +54,10 @@ class HalvingMaxPool final : public MaxPool {
       : pool_{.rows = in[0] * in[2] / 2, .columns = in[3] / 2, .channels = in[1]},
         winner_(element_count(in) / 4) {}
   static bool fits(const MaxPoolSpec& spec) {
-    return spec.window.kernel == 2 && spec.window.stride == 2 && spec.input[2] % 2 == 0 &&
-           spec.input[3] % 2 == 0;
+    const auto halves = [](const Slide& slide, std::size_t in) {
+      return slide.kernel == 2 && slide.stride == 2 && in % 2 == 0 && slide.before(in) == 0;
+    };
+    return halves(spec.window.down(), spec.input[2]) && halves(spec.window.across(), spec.input[3]);
   }
   void forward(const Tensor& x, Tensor& y) override {
     halving_pool_forward(pool_, isa_, x.data(), y.data(), winner_.as<std::uint8_t>().data());

@@ -26,7 +26,10 @@ class OneDnnBackend final : public Backend {
   std::unique_ptr<Convolution> convolution(const ConvolutionSpec& spec) override;
   std::unique_ptr<InnerProduct> inner_product(const InnerProductSpec& spec) override;
   std::unique_ptr<MaxPool> max_pool(const MaxPoolSpec& spec) override;
-  std::unique_ptr<Relu> relu(const ReluSpec& spec) override;
+  std::unique_ptr<Eltwise> eltwise(const EltwiseSpec& spec) override;
+  std::unique_ptr<BatchNorm> batch_norm(const BatchNormSpec& spec) override;
+  std::unique_ptr<Lrn> lrn(const LrnSpec& spec) override;
+  std::unique_ptr<AveragePool> average_pool(const AveragePoolSpec& spec) override;
   std::unique_ptr<Relayout> relayout(const RelayoutSpec& spec) override;
   std::uint64_t reorders() const override;
 

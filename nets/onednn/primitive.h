@@ -7,6 +7,7 @@
 
 #include "nets/onednn/onednn_backend.h"
 #include "nets/tensor/tensor.h"
+#include "nets/tensor/window.h"
 #include "runtime/base/bytes.h"
 
 namespace sterna::nets {
@@ -20,6 +21,17 @@ inline Descriptor describe(const Dims& dims, Tag tag) {
 }
 
 inline Dims dims_of(const Shape& shape) { return {shape.begin(), shape.end()}; }
+
+/// Of a window over {N, C, H, W}, as the library wants it said.
+struct WindowDims {
+  explicit WindowDims(const Window& window, const Shape& input)
+      : kernel(dims_of({window.down().kernel, window.across().kernel})),
+        strides(dims_of({window.down().stride, window.across().stride})),
+        before(dims_of({window.down().before(input[2]), window.across().before(input[3])})),
+        after(dims_of({window.down().after(input[2]), window.across().after(input[3])})),
+        out(dims_of({window.down().out(input[2]), window.across().out(input[3])})) {}
+  Dims kernel, strides, before, after, out;
+};
 
 /// With a scratchpad of ours: see OneDnnBackend::Context.
 dnnl::primitive_attr attributes();

@@ -7,9 +7,11 @@
 namespace sterna::nets {
 
 float softmax_cross_entropy(std::span<const float> logits, std::span<const std::uint16_t> labels,
-                            std::size_t classes, std::span<float> gradient) {
+                            std::size_t classes, std::span<float> gradient,
+                            const CrossEntropy& options) {
   const std::size_t batch = labels.size();
-  const double share = 1.0 / static_cast<double>(batch);
+  const double share = options.weight / static_cast<double>(batch);
+  const double even = options.smoothing / static_cast<double>(classes);
   double loss = 0;
   for (std::size_t row = 0; row < batch; ++row) {
     const std::span<const float> z = logits.subspan(row * classes, classes);
@@ -19,9 +21,14 @@ float softmax_cross_entropy(std::span<const float> logits, std::span<const std::
     double sum = 0;
     for (const float value : z) sum += std::exp(value - largest);
     for (std::size_t k = 0; k < classes; ++k)
-      dz[k] = static_cast<float>(std::exp(z[k] - largest) / sum * share);
-    dz[labels[row]] = static_cast<float>((std::exp(z[labels[row]] - largest) / sum - 1.0) * share);
-    loss += std::log(sum) - (z[labels[row]] - largest);
+      dz[k] = static_cast<float>((std::exp(z[k] - largest) / sum - even) * share);
+    const double chosen = z[labels[row]] - largest;
+    dz[labels[row]] =
+        static_cast<float>((std::exp(chosen) / sum - (1.0 - options.smoothing + even)) * share);
+    loss += std::log(sum) - (1.0 - options.smoothing) * chosen;
+    if (even > 0) {
+      for (const float value : z) loss -= even * (value - largest);
+    }
   }
   return static_cast<float>(loss * share);
 }

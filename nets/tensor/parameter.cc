@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "kernels/random/initializer.h"
 #include "nets/tensor/tensor.h"
 
 namespace sterna::nets {
@@ -25,10 +24,12 @@ const char* name(Role role) {
 
 std::size_t ParameterSpec::count() const { return element_count(shape); }
 
-void initialize(std::span<float> values, const ParameterSpec& spec, std::uint64_t seed,
-                std::uint32_t index) {
+void initialize(std::span<float> values, const ParameterSpec& spec,
+                const kernels::InitialDraw& draw, kernels::Isa isa) {
   if (spec.stddev > 0)
-    kernels::truncated_normal(values, spec.stddev, seed, index);
+    kernels::truncated_normal(values, spec.stddev, draw, isa);
+  else if (spec.limit > 0)
+    kernels::uniform(values, spec.limit, draw);
   else
     std::fill(values.begin(), values.end(), spec.constant);
 }

@@ -8,6 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "kernels/isa/isa.h"
+#include "kernels/random/initializer.h"
+
 namespace sterna::nets {
 
 /// What a parameter does. A `statistic` (batch norm's moments) is not trained by gradients, and
@@ -21,16 +24,18 @@ struct ParameterSpec {
   std::string name;                ///< "conv1/weights"
   std::vector<std::size_t> shape;  ///< row-major; convolution OIHW, inner product {out, in}
   Role role = Role::weight;
-  bool logits = false;  ///< of the layer that gives the net's logits
-  bool decay = false;   ///< weight decay applies
-  float stddev = 0;     ///< weights start as a normal truncated at two of these; 0: `constant`
-  float constant = 0;   ///< what everything else starts as
+  bool logits = false;     ///< of the layer that gives the net's logits
+  bool decay = false;      ///< weight decay applies
+  float stddev = 0;        ///< weights start as a normal truncated at two of these; 0: `constant`
+  float constant = 0;      ///< what everything else starts as
+  float limit = 0;         ///< above 0: weights start uniform between minus this and this instead
+  float moving_decay = 0;  ///< of a statistic: its moving average's, once that has warmed up
   std::size_t count() const;  ///< number of elements
 };
 
-/// Fills `values` with the start of parameter `index` of a net: the same bits for the same spec,
-/// seed and index on every machine. `values` must have spec.count() elements.
-void initialize(std::span<float> values, const ParameterSpec& spec, std::uint64_t seed,
-                std::uint32_t index);
+/// Gives neighbouring elements of a parameter what they start as; `draw` says which those are. The
+/// same bits for the same spec and draw on every machine.
+void initialize(std::span<float> values, const ParameterSpec& spec,
+                const kernels::InitialDraw& draw, kernels::Isa isa = kernels::best_isa());
 
 }  // namespace sterna::nets

@@ -10,10 +10,21 @@ std::size_t element_count(const Shape& shape) {
   return count;
 }
 
-Tensor::Tensor(Shape shape, Layout layout)
+Tensor::Tensor(Shape shape, Layout layout, std::size_t owned)
     : shape_(std::move(shape)),
       layout_(layout),
       count_(element_count(shape_)),
-      buffer_(count_ * sizeof(float)) {}
+      buffer_(owned * sizeof(float)),
+      data_(nullptr) {}
+
+Tensor::Tensor(Shape shape, Layout layout) : Tensor(std::move(shape), layout, 0) { allocate(); }
+
+Tensor Tensor::unbound(Shape shape, Layout layout) { return {std::move(shape), layout, 0}; }
+
+void Tensor::allocate() {
+  if (data_ != nullptr) return;
+  buffer_ = Buffer(count_ * sizeof(float));
+  data_ = buffer_.as<float>().data();
+}
 
 }  // namespace sterna::nets

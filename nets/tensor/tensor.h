@@ -18,25 +18,39 @@ std::size_t element_count(const Shape& shape);
 /// width} in both. `channels_last` stores it as batch, height, width, channels.
 enum class Layout { row_major, channels_last };
 
-/// Owns its memory: zero-filled, and always 64-byte aligned, so that results do not depend on
-/// where a buffer happened to lie.
+/// Always 64-byte aligned, so that results do not depend on where a buffer happened to lie. Owns
+/// its memory, zero-filled, or is bound to somebody else's.
 class Tensor {
  public:
   explicit Tensor(Shape shape, Layout layout = Layout::row_major);
+  /// Without memory until bind().
+  static Tensor unbound(Shape shape, Layout layout = Layout::row_major);
+  Tensor(Tensor&&) = default;
+  Tensor& operator=(Tensor&&) = default;
+  Tensor(const Tensor&) = delete;
+  Tensor& operator=(const Tensor&) = delete;
+  ~Tensor() = default;
+
+  /// To memory for size() elements, 64-byte aligned, that outlives the tensor.
+  void bind(float* memory) { data_ = memory; }
+  /// To memory of its own, if it is unbound.
+  void allocate();
 
   const Shape& shape() const { return shape_; }
   Layout layout() const { return layout_; }
   std::size_t size() const { return count_; }
-  float* data() { return reinterpret_cast<float*>(buffer_.data()); }
-  const float* data() const { return reinterpret_cast<const float*>(buffer_.data()); }
+  float* data() { return data_; }
+  const float* data() const { return data_; }
   std::span<float> values() { return {data(), count_}; }
   std::span<const float> values() const { return {data(), count_}; }
 
  private:
+  Tensor(Shape shape, Layout layout, std::size_t owned);
   Shape shape_;
   Layout layout_;
   std::size_t count_;
   Buffer buffer_;
+  float* data_;
 };
 
 }  // namespace sterna::nets

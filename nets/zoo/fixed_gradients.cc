@@ -11,7 +11,6 @@ namespace {
 
 using Nanoseconds = std::chrono::nanoseconds;
 
-constexpr std::size_t kClasses = 10;
 constexpr std::size_t kElementsPerSize = 1024;
 constexpr float kGradientStddev = 1e-3F;
 
@@ -21,14 +20,30 @@ struct Pace {
   Nanoseconds backward{};
 };
 
+/// 65,536 numbers from a normal distribution truncated at two standard deviations, again and again:
+/// drawing all of them would take longer than many an exchange.
+void draw(std::span<float> gradient, ParameterSpec spec, std::size_t index) {
+  constexpr std::size_t kDrawn = 65536;
+  const std::span<float> drawn = gradient.first(std::min(kDrawn, gradient.size()));
+  spec.stddev = kGradientStddev;
+  initialize(drawn, spec, {.seed = 0, .tensor = static_cast<std::uint32_t>(index)});
+  for (std::size_t i = drawn.size(); i < gradient.size(); ++i) gradient[i] = gradient[i - kDrawn];
+}
+
 /// A parameter that nothing depends on, with the same gradient in every step.
 class FixedGradient final : public Layer {
  public:
-  FixedGradient(std::size_t index, const Pace& pace) : index_(index), pace_(pace) {}
-  void forward(Mode /*mode*/) override { pass(pace_.forward); }
+  FixedGradient(Parameter& parameter, std::size_t index, const Pace& pace)
+      : parameter_(parameter), index_(index), pace_(pace) {}
+  void forward(const Pass& /*pass*/) override { pass(pace_.forward); }
   void backward(Completion& completion) override {
     pass(pace_.backward);
-    completion.complete(index_);
+    completion.complete(parameter_);
+  }
+  void ready() override {
+    if (parameter_.gradient.data() != nullptr) {
+      draw(parameter_.gradient.values(), parameter_.spec, index_);
+    }
   }
 
  private:
@@ -36,43 +51,32 @@ class FixedGradient final : public Layer {
     if (time.count() > 0) std::this_thread::sleep_for(time);
   }
 
+  Parameter& parameter_;
   std::size_t index_;
   Pace pace_;
 };
 
-/// 65,536 numbers from a normal distribution truncated at two standard deviations, again and again:
-/// drawing all of them would take longer than many an exchange.
-void draw(std::span<float> gradient, ParameterSpec spec, std::size_t index) {
-  constexpr std::size_t kDrawn = 65536;
-  const std::span<float> drawn = gradient.first(std::min(kDrawn, gradient.size()));
-  spec.stddev = kGradientStddev;
-  initialize(drawn, spec, 0, static_cast<std::uint32_t>(index));
-  for (std::size_t i = drawn.size(); i < gradient.size(); ++i) gradient[i] = gradient[i - kDrawn];
-}
-
-Activation& build_at(const Pace& pace, Graph& graph, std::size_t batch,
-                     std::span<const std::uint32_t> sizes) {
-  Activation& images = graph.input({batch, 1, 28, 28}, Layout::row_major);
-  Activation& logits = dense(
-      graph, images, {.name = "logits", .outputs = kClasses, .stddev = 0.05F, .logits = true});
+NetOutputs build_at(const Pace& pace, Graph& graph, const ZooOptions& options) {
+  const std::span<const std::uint32_t> sizes = options.hidden;
+  Activation& input = images_input(graph, options);
+  Activation& logits =
+      dense(graph, input,
+            {.name = "logits", .outputs = options.images.classes, .stddev = 0.05F, .logits = true});
   for (std::size_t i = 0; i < sizes.size(); ++i) {
     const std::size_t index = graph.parameter_count();
     Parameter& fixed = graph.parameter(
         ParameterSpec{.name = "fixed" + std::to_string(i), .shape = {sizes[i] * kElementsPerSize}});
-    draw(fixed.gradient.values(), fixed.spec, index);
-    graph.add(std::make_unique<FixedGradient>(index, pace));
+    graph.add(std::make_unique<FixedGradient>(fixed, index, pace));
   }
-  return logits;
+  return {logits};
 }
 
-Activation& build(Graph& graph, std::size_t batch, std::span<const std::uint32_t> sizes) {
-  return build_at({}, graph, batch, sizes);
-}
+NetOutputs build(Graph& graph, const ZooOptions& options) { return build_at({}, graph, options); }
 
-Activation& build_paced(Graph& graph, std::size_t batch, std::span<const std::uint32_t> sizes) {
-  const auto tensors = static_cast<std::int64_t>(std::max<std::size_t>(1, sizes.size()));
+NetOutputs build_paced(Graph& graph, const ZooOptions& options) {
+  const auto tensors = static_cast<std::int64_t>(std::max<std::size_t>(1, options.hidden.size()));
   return build_at({Nanoseconds(kPacedForward) / tensors, Nanoseconds(kPacedBackward) / tensors},
-                  graph, batch, sizes);
+                  graph, options);
 }
 
 }  // namespace

@@ -2,10 +2,21 @@
 
 #include <algorithm>
 
+#include "nets/graph/graph.h"
+
 // Each line names the ZooNet that a file of this room defines.
 #define STERNA_NETS(NET) \
   NET(kLenet)            \
-  NET(kMlp)
+  NET(kMlp)              \
+  NET(kCifarnet)         \
+  NET(kAlexnet)          \
+  NET(kAlexnetV2)        \
+  NET(kVggA)             \
+  NET(kVgg16)            \
+  NET(kGooglenet)        \
+  NET(kInceptionV3)      \
+  NET(kResnet20)         \
+  NET(kResnet50)
 #define STERNA_NETS_FOR_MEASURING(NET) \
   NET(kFixedGradients)                 \
   NET(kPacedFixedGradients)
@@ -23,6 +34,12 @@ const ZooNet* const kNets[] = {STERNA_NETS(STERNA_ADDRESS)};
 const ZooNet* const kForMeasuring[] = {STERNA_NETS_FOR_MEASURING(STERNA_ADDRESS)};
 
 }  // namespace
+
+Activation& images_input(Graph& graph, const ZooOptions& options) {
+  const ImageClasses& images = options.images;
+  return graph.input({options.batch, images.channels, images.rows, images.columns},
+                     Layout::channels_last);
+}
 
 const ZooNet* find_net(std::string_view name) {
   using Nets = std::span<const ZooNet* const>;

@@ -148,6 +148,13 @@ void Process::failed_to_send(const Header& header, ActorId target, const Error& 
     mail->correlation = header.correlation;
     mail->source = target;
     enqueue(std::move(mail));
+  } else if (header.kind == Kind::REPLY) {
+    // Never dropped: the asker learns at once why there is no answer.
+    reply({target, header.correlation, header.source},
+          std::make_unique<FailureMail>(Error(error).in("the answer could not be sent")),
+          Kind::FAILURE);
+  } else if (header.kind == Kind::FAILURE) {
+    links_->blame(target.process, "it takes no answers: " + error.message);
   } else if (error.code == Errc::overloaded || error.code == Errc::invalid_argument) {
     log("a message is dropped: " + error.message);
   }

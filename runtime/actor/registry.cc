@@ -1,5 +1,6 @@
 #include "runtime/actor/registry.h"
 
+#include "runtime/message/field_rules.h"
 #include "runtime/message/json_args.h"
 
 namespace sterna {
@@ -32,6 +33,10 @@ Result<Bytes> Registry::args_from_json(const std::string& type, std::string_view
     return Error{Errc::invalid_argument, good.error().message}.in(arguments_of(type));
   }
   return packed;
+}
+
+void Registry::look_at(const MessageFields& fields) {
+  if (complaint_.empty()) complaint_ = fields.complaint();
 }
 
 // FNV-1a: it tells versions apart; it protects against nobody.

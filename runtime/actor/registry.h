@@ -26,7 +26,7 @@ class Registry {
   template <class A, Message Args>
   void add(const std::string& type) {
     mix(type);
-    mix_schema<typename Args::Wire>();
+    mix_listed<Args>();
     mix_interface(std::type_identity<typename A::InterfaceType>{});
     types_[type] =
         Type{capnp::Schema::from<typename Args::Wire>(),
@@ -50,6 +50,10 @@ class Registry {
   /// Stands for the wire format of all types added: two programs with different ones refuse each
   /// other's links instead of misreading each other.
   std::uint64_t schema_hash() const { return schema_hash_; }
+
+  /// Empty, or what a message of the types added lacks in its list of fields
+  /// (runtime/message/fields.h): the program is not to run.
+  const std::string& complaint() const { return complaint_; }
 
   struct Type {
     capnp::StructSchema args;
@@ -78,13 +82,20 @@ class Registry {
   }
   template <class M>
   void mix_message() {
-    mix_schema<typename M::Wire>();
+    mix_listed<M>();
     if constexpr (Askable<M>) {
-      if constexpr (!std::is_void_v<ReplyTo<M>>) mix_schema<typename ReplyTo<M>::Wire>();
+      if constexpr (!std::is_void_v<ReplyTo<M>>) mix_listed<ReplyTo<M>>();
     }
   }
+  template <class M>
+  void mix_listed() {
+    mix_schema<typename M::Wire>();
+    if constexpr (requires { M::fields(); }) look_at(M::fields());
+  }
+  void look_at(const MessageFields& fields);
 
   std::map<std::string, Type> types_;
+  std::string complaint_;
   std::uint64_t schema_hash_ = 0xcbf29ce484222325ULL;
 };
 

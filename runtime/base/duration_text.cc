@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 
 namespace sterna {
 namespace {
@@ -21,23 +22,29 @@ constexpr std::array<Unit, 6> kUnits = {{{"h", 3'600'000'000'000},
                                          {"ns", 1}}};
 constexpr double kLongest = 366.0 * 24 * 3600 * 1e9;
 
-}  // namespace
-
-std::optional<Duration> parse_duration(std::string_view text) {
+/// As many as `text` says, however many.
+std::optional<double> nanoseconds(std::string_view text) {
   if (text.empty() || text.front() < '0' || text.front() > '9') return std::nullopt;
   double number = 0;
   const char* end = text.data() + text.size();
   const auto parsed = std::from_chars(text.data(), end, number, std::chars_format::fixed);
-  if (parsed.ec != std::errc()) return std::nullopt;
+  if (parsed.ec == std::errc::result_out_of_range) number = std::numeric_limits<double>::infinity();
   const std::string_view unit(parsed.ptr, static_cast<std::size_t>(end - parsed.ptr));
   for (const Unit& known : kUnits) {
-    if (unit != known.name) continue;
-    const double nanoseconds = number * static_cast<double>(known.nanoseconds);
-    if (nanoseconds > kLongest) return std::nullopt;
-    return Duration(std::llround(nanoseconds));
+    if (unit == known.name) return number * static_cast<double>(known.nanoseconds);
   }
   return std::nullopt;
 }
+
+}  // namespace
+
+std::optional<Duration> parse_duration(std::string_view text) {
+  const std::optional<double> length = nanoseconds(text);
+  if (!length || *length > kLongest) return std::nullopt;
+  return Duration(std::llround(*length));
+}
+
+bool is_too_long(std::string_view text) { return nanoseconds(text).value_or(0) > kLongest; }
 
 std::string duration_text(Duration duration) {
   const std::int64_t count = duration.count();

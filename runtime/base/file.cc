@@ -1,6 +1,7 @@
 #include "runtime/base/file.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -52,6 +53,17 @@ int write_new(const char* name, std::span<const ByteView> parts, mode_t mode) {
   return failed != 0 ? failed : unsynced;
 }
 
+/// How long the writer of a pipe may say nothing.
+constexpr int kPipePatienceMs = 10'000;
+
+/// Waits for the next bytes of a pipe, or its end; 0 or the errno.
+int await_bytes(int file) {
+  pollfd waited{file, POLLIN, 0};
+  const int ready = ::poll(&waited, 1, kPipePatienceMs);
+  if (ready < 0) return errno == EINTR ? 0 : errno;
+  return ready == 0 ? ETIMEDOUT : 0;
+}
+
 Error cannot_write(const fs::path& path, int saved_errno) {
   return system_error("cannot write " + path.string(), saved_errno);
 }
@@ -76,6 +88,8 @@ Result<std::string> read_file(const fs::path& path, std::size_t most) {
       content.append(chunk.data(), static_cast<std::size_t>(got));
     } else if (got == 0) {
       break;
+    } else if (errno == EAGAIN) {
+      failed = await_bytes(file);
     } else if (errno != EINTR) {
       failed = errno;
     }

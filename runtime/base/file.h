@@ -18,8 +18,8 @@ namespace sterna {
 
 inline constexpr std::size_t kMostFileBytes = std::size_t{16} << 20;
 
-/// The content of the file `path`, at most `most` bytes. A named pipe is not waited on. Errors:
-/// not_found, permission, invalid_argument (a directory, or larger), io.
+/// The content of the file, at most `most` bytes; of a pipe what its writer, if any, still writes.
+/// Errors: not_found, permission, invalid_argument (a directory, or larger), io (also 10 s mute).
 Result<std::string> read_file(const std::filesystem::path& path, std::size_t most = kMostFileBytes);
 
 /// Writes `parts`, one after the other, to a temporary name beside `path`, syncs, and renames it to

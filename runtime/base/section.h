@@ -7,6 +7,7 @@
 // the launcher's business.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <map>
 #include <optional>
@@ -43,20 +44,31 @@ struct EnumField {
 };
 
 template <class S>
-using Field = std::variant<
-    std::int64_t S::*, std::uint64_t S::*, std::uint32_t S::*, double S::*, bool S::*,
-    std::string S::*, Duration S::*, std::vector<std::string> S::*, std::vector<std::int64_t> S::*,
-    std::vector<std::uint32_t> S::*, std::optional<PortRange> S::*, ByteCount S::*,
-    std::map<std::string, std::string> S::*, JsonObject S::*, Numbers S::*, EnumField<S>>;
+using Field =
+    std::variant<std::int64_t S::*, std::uint64_t S::*, std::uint32_t S::*, double S::*, bool S::*,
+                 std::string S::*, Duration S::*, std::vector<std::string> S::*,
+                 std::vector<std::int64_t> S::*, std::vector<std::uint32_t> S::*,
+                 std::vector<double> S::*, std::optional<PortRange> S::*, ByteCount S::*,
+                 std::map<std::string, std::string> S::*, JsonObject S::*, Numbers S::*,
+                 EnumField<S>>;
 /// What the help calls them.
-constexpr std::array<std::string_view, 16> kTypeNames = {"integer",          "integer",
-                                                         "integer",          "number",
-                                                         "true or false",    "text",
-                                                         "duration",         "list of text",
-                                                         "list of integers", "list of integers",
-                                                         "port range",       "size",
-                                                         "table of text",    "table",
-                                                         "number",           "text"};
+constexpr std::array<std::string_view, 17> kTypeNames = {"integer",
+                                                         "integer",
+                                                         "integer",
+                                                         "number",
+                                                         "true or false",
+                                                         "text",
+                                                         "duration",
+                                                         "list of text",
+                                                         "list of integers",
+                                                         "list of integers",
+                                                         "list of numbers",
+                                                         "port range",
+                                                         "size",
+                                                         "table of text",
+                                                         "table",
+                                                         "number",
+                                                         "text"};
 
 /// One key of section S.
 template <class S>
@@ -64,8 +76,8 @@ struct Key : ValueRule {
   std::string_view name;
   Field<S> field;
   std::string_view help;
-  std::string_view default_note = {};  ///< for defaults that depend on other keys
-  std::string_view owner = {};         ///< the value of `name` that this key is for; empty: all
+  std::string_view default_note = {};         ///< for defaults that depend on other keys
+  std::vector<std::string_view> owners = {};  ///< values of `name` that it is for; empty: all
   bool required = false;
 
   Key&& one_of(std::vector<std::string_view> values) && {
@@ -141,14 +153,19 @@ inline void add_initial(Numbers& numbers, std::span<const NumberKey> brought) {
   for (const NumberKey& one : brought) numbers[one.name] = one.initial;
 }
 
-/// The keys that the component `owner` brings, with their values in `numbers`.
+/// The keys that the component `owner` (empty: whichever) brings, with their values in `numbers`.
+/// One that another has brought is of both.
 template <class S>
 void append_keys(std::vector<Key<S>>& keys, std::span<const NumberKey> brought, Numbers S::*numbers,
                  std::string_view owner) {
   for (const NumberKey& one : brought) {
-    keys.push_back(key(one.name, numbers, one.help));
-    keys.back().limits = one.limits;
-    keys.back().owner = owner;
+    auto place = std::find_if(keys.begin(), keys.end(),
+                              [&](const Key<S>& known) { return known.name == one.name; });
+    if (place == keys.end()) {
+      place = keys.insert(place, key(one.name, numbers, one.help));
+      place->limits = one.limits;
+    }
+    if (!owner.empty()) place->owners.push_back(owner);
   }
 }
 

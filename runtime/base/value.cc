@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <type_traits>
 #include <utility>
 
 #include "runtime/base/byte_size.h"
@@ -21,6 +22,16 @@ bool within(const Limits& limits, double number) {
 
 Complaint wants(std::string_view wanted, const Value& value) {
   return fmt::format("wants {}, not {}", wanted, in_words(value));
+}
+
+/// Whether all of `text` is a number of this type's kind that the type cannot hold. On a command
+/// line such a one is no TOML and so becomes a text.
+template <class Number>
+bool out_of_range(const std::string* text) {
+  Number number = 0;
+  if (text == nullptr) return false;
+  const auto parsed = std::from_chars(text->data(), text->data() + text->size(), number);
+  return parsed.ec == std::errc::result_out_of_range && parsed.ptr == text->data() + text->size();
 }
 
 Complaint check_identifier(const std::string& text) {
@@ -118,22 +129,30 @@ Complaint convert_unsigned(const Value& value, const ValueRule& rule, Unsigned& 
   return std::nullopt;
 }
 
-template <class Integer>
-Complaint convert_integers(const Value& value, const ValueRule& rule, std::vector<Integer>& out) {
+/// A list of what `kind` names, e.g. `example`.
+template <class Number>
+Complaint convert_list(const Value& value, const ValueRule& rule, std::string_view kind,
+                       std::string_view example, std::vector<Number>& out) {
   const auto* array = value.get<Value::Array>();
-  if (!array) return wants("a list of integers such as [0, 1]", value);
-  std::vector<Integer> numbers;
+  if (!array) return wants(fmt::format("a list of {} such as {}", kind, example), value);
+  std::vector<Number> numbers;
   for (const Value& item : *array) {
-    if (!item.get<std::int64_t>()) {
-      return fmt::format("wants a list of integers; {} is none", in_words(item));
+    const bool real = std::is_same_v<Number, double> && item.get<double>() != nullptr;
+    if (!real && !item.get<std::int64_t>()) {
+      return fmt::format("wants a list of {}; {} is none", kind, in_words(item));
     }
-    Integer number = 0;
+    Number number = 0;
     if (Complaint complaint = convert(item, rule, number))
-      return "wants integers; each " + *complaint;
+      return fmt::format("wants {}; each {}", kind, *complaint);
     numbers.push_back(number);
   }
   out = std::move(numbers);
   return std::nullopt;
+}
+
+template <class Integer>
+Complaint convert_integers(const Value& value, const ValueRule& rule, std::vector<Integer>& out) {
+  return convert_list(value, rule, "integers", "[0, 1]", out);
 }
 
 }  // namespace
@@ -175,6 +194,12 @@ std::string describe(const std::vector<std::string_view>& choices) {
 
 Complaint convert(const Value& value, const ValueRule& rule, std::int64_t& out) {
   const auto* integer = value.get<std::int64_t>();
+  const auto* text = value.get<std::string>();
+  if (out_of_range<std::int64_t>(text) || out_of_range<double>(text)) {
+    return fmt::format("is out of range: integers go from {} to {}, not to {}",
+                       std::numeric_limits<std::int64_t>::min(),
+                       std::numeric_limits<std::int64_t>::max(), *text);
+  }
   if (!integer) return wants("an integer", value);
   if (!within(rule.limits, static_cast<double>(*integer))) {
     return fmt::format("must be {}, not {}", describe(rule.limits), *integer);
@@ -197,6 +222,8 @@ Complaint convert(const Value& value, const ValueRule& rule, double& out) {
     number = *real;
   } else if (const auto* integer = value.get<std::int64_t>()) {
     number = static_cast<double>(*integer);
+  } else if (const auto* text = value.get<std::string>(); out_of_range<double>(text)) {
+    return fmt::format("is out of range: numbers go from 5e-324 to 1.8e308, not to {}", *text);
   } else {
     return wants("a number", value);
   }
@@ -234,6 +261,9 @@ Complaint convert(const Value& value, const ValueRule& rule, std::string& out) {
 Complaint convert(const Value& value, const ValueRule& rule, Duration& out) {
   const auto* text = value.get<std::string>();
   const std::optional<Duration> duration = text ? parse_duration(*text) : std::nullopt;
+  if (text && is_too_long(*text)) {
+    return fmt::format("must be at most a year (8784h), not {}", toml_quoted(*text));
+  }
   if (!duration) return wants("a duration such as \"500ms\", \"5s\" or \"2m\"", value);
   if (!within(rule.limits, std::chrono::duration<double>(*duration).count())) {
     return fmt::format("must be {} seconds, not {}", describe(rule.limits), toml_quoted(*text));
@@ -264,6 +294,10 @@ Complaint convert(const Value& value, const ValueRule& rule, std::vector<std::in
 
 Complaint convert(const Value& value, const ValueRule& rule, std::vector<std::uint32_t>& out) {
   return convert_integers(value, rule, out);
+}
+
+Complaint convert(const Value& value, const ValueRule& rule, std::vector<double>& out) {
+  return convert_list(value, rule, "numbers", "[0.5, 1]", out);
 }
 
 Complaint convert(const Value& value, const ValueRule& rule,
@@ -337,6 +371,7 @@ std::string toml_text(Duration value) { return toml_quoted(duration_text(value))
 std::string toml_text(const std::vector<std::string>& value) { return list_text(value); }
 std::string toml_text(const std::vector<std::int64_t>& value) { return list_text(value); }
 std::string toml_text(const std::vector<std::uint32_t>& value) { return list_text(value); }
+std::string toml_text(const std::vector<double>& value) { return list_text(value); }
 std::string toml_text(const ByteCount& value) {
   return toml_quoted(value.count == 0 ? "" : byte_size_text(value.count));
 }

@@ -99,6 +99,7 @@ Complaint convert(const Value& value, const ValueRule& rule, Duration& out);
 Complaint convert(const Value& value, const ValueRule& rule, std::vector<std::string>& out);
 Complaint convert(const Value& value, const ValueRule& rule, std::vector<std::int64_t>& out);
 Complaint convert(const Value& value, const ValueRule& rule, std::vector<std::uint32_t>& out);
+Complaint convert(const Value& value, const ValueRule& rule, std::vector<double>& out);
 Complaint convert(const Value& value, const ValueRule& rule, std::optional<PortRange>& out);
 Complaint convert(const Value& value, const ValueRule& rule, ByteCount& out);
 Complaint convert(const Value& value, const ValueRule& rule,
@@ -117,6 +118,7 @@ std::string toml_text(Duration value);
 std::string toml_text(const std::vector<std::string>& value);
 std::string toml_text(const std::vector<std::int64_t>& value);
 std::string toml_text(const std::vector<std::uint32_t>& value);
+std::string toml_text(const std::vector<double>& value);
 std::string toml_text(const std::optional<PortRange>& value);
 std::string toml_text(const ByteCount& value);
 std::string toml_text(const std::map<std::string, std::string>& value);

@@ -13,8 +13,10 @@ namespace {
 constexpr Duration kEndTakes = std::chrono::seconds(2);
 /// After SIGKILL.
 constexpr Duration kKillTakes = std::chrono::seconds(2);
-/// After a death that is another's consequence (an actor's, with its node), that other one's.
+/// After a death that is another's consequence (an actor's, with its node), that other one's: when
+/// a cable is cut, the actors' connections fail before the node has been silent for long enough.
 constexpr Duration kCauseFollows = std::chrono::seconds(2);
+constexpr std::size_t kMostDeaths = 16;
 }  // namespace
 
 std::string describe(const ProcessDown& down) {
@@ -60,6 +62,7 @@ void Cluster::is_down(const ProcessDown& reported) {
   down.wanted = down.wanted || stopping_;
   const bool worse = !failure_ || (failure_->consequence && !down.consequence);
   if (!down.wanted && worse) failure_ = down;
+  if (!down.wanted && deaths_.size() < kMostDeaths) deaths_.push_back(down);
   if (events_.down) events_.down(down);
 }
 
@@ -221,7 +224,13 @@ Result<FilePiece> Cluster::read_file(const ReadFile& question) {
   if (!connected_->links().connected(kCoordinatorProcess)) {
     return Error{Errc::unavailable, "the coordinator is gone"};  // an ask would wait for it
   }
-  return ask(agent_of<Coordinator>(kCoordinatorProcess), question, 2 * kControlDeadline);
+  // Also of a run that has failed or was interrupted, when logs are wanted most.
+  const unsigned interrupts = interrupts_;
+  Future<FilePiece> piece =
+      process().ask(agent_of<Coordinator>(kCoordinatorProcess), question, 2 * kControlDeadline);
+  run_until([&] { return piece.ready() || interrupts_ > interrupts; }, kNever);
+  if (!piece.ready()) return Error{Errc::cancelled, "interrupted"};
+  return piece.take();
 }
 
 Result<Inspection> Cluster::inspect(ProcessId of) {
@@ -244,7 +253,7 @@ StopReport Cluster::stop(Duration grace) {
   if (stopping_) return report;
   if (failure_ && failure_->consequence) {
     run_until([&] { return !failure_->consequence || interrupted(); },
-              loop().now() + kCauseFollows);
+              loop().now() + options_.silence + kCauseFollows);
   }
   stopping_ = true;
   if (agent_ != nullptr) {

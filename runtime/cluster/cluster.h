@@ -128,7 +128,8 @@ class Cluster {
   void report(Bytes text);
   /// The process id of a node, "node-HOST"; none before start().
   std::optional<ProcessId> process_of(const std::string& node) const;
-  /// A piece of a file of the run's folder on the host of a process.
+  /// A piece of a file of the run's folder on the host of a process; also when the run has failed
+  /// or was interrupted, and then until it is interrupted again.
   Result<FilePiece> read_file(const ReadFile& question);
   /// What a process has counted about its peers.
   Result<Inspection> inspect(ProcessId process);
@@ -143,6 +144,8 @@ class Cluster {
   bool interrupted() const { return interrupts_ > 0; }
   /// The first death that nobody wanted, consequences of other deaths last.
   const std::optional<ProcessDown>& failure() const { return failure_; }
+  /// All deaths that nobody wanted, as they were heard of; the first sixteen.
+  const std::vector<ProcessDown>& deaths() const { return deaths_; }
 
   /// Asks every actor to stop, kills after `grace` what is left, and makes sure of it. Once. After
   /// a failure that follows from another one it first waits a little for that other one: who loses
@@ -185,6 +188,7 @@ class Cluster {
   std::unique_ptr<ConnectedProcess> connected_;
   LauncherActor* agent_ = nullptr;  ///< owned by the process
   std::optional<ProcessDown> failure_;
+  std::vector<ProcessDown> deaths_;
   unsigned interrupts_ = 0;
   bool stopping_ = false;
 };

@@ -37,8 +37,7 @@ struct Found {
   using Wire = schema::Found;
   AnyRef actor;
   std::uint64_t incarnation = 0;
-  void encode(Wire::Builder wire, WireWriter& writer) const;
-  static Result<Found> decode(Wire::Reader wire, WireReader& reader);
+  STERNA_DECLARE_MESSAGE(Found);
 };
 /// Answers when the named actor is ready; fails if it is dead, or not there within `patience`.
 struct Find {
@@ -46,8 +45,7 @@ struct Find {
   using Reply = Found;
   std::string name;
   Duration patience{};
-  void encode(Wire::Builder wire, WireWriter& writer) const;
-  static Result<Find> decode(Wire::Reader wire, WireReader& reader);
+  STERNA_DECLARE_MESSAGE(Find);
 };
 /// "Bring me together with that process": answered once the one who dials has been told to.
 struct Connect {
@@ -55,8 +53,7 @@ struct Connect {
   using Reply = void;
   ProcessId from;
   ProcessId to;
-  void encode(Wire::Builder wire, WireWriter& writer) const;
-  static Result<Connect> decode(Wire::Reader wire, WireReader& reader);
+  STERNA_DECLARE_MESSAGE(Connect);
 };
 /// A link of the reporter's has ended, or its peer broke the rules (`fault`).
 struct LinkReport {
@@ -65,8 +62,7 @@ struct LinkReport {
   Contact peer;
   std::string cause;
   bool fault = false;
-  void encode(Wire::Builder wire, WireWriter& writer) const;
-  static Result<LinkReport> decode(Wire::Reader wire, WireReader& reader);
+  STERNA_DECLARE_MESSAGE(LinkReport);
 };
 /// The process listens, and its actor runs.
 struct Ready {
@@ -74,8 +70,7 @@ struct Ready {
   using Reply = void;
   Contact contact;
   AnyRef actor;
-  void encode(Wire::Builder wire, WireWriter& writer) const;
-  static Result<Ready> decode(Wire::Reader wire, WireReader& reader);
+  STERNA_DECLARE_MESSAGE(Ready);
 };
 /// The last words of a process whose actor has ended.
 struct Leaving {
@@ -83,8 +78,7 @@ struct Leaving {
   using Reply = void;
   std::string cause;    ///< empty: it stopped as it should
   bool bereft = false;  ///< it had lost the link to another, whose end is then the cause of this
-  void encode(Wire::Builder wire, WireWriter& writer) const;
-  static Result<Leaving> decode(Wire::Reader wire, WireReader& reader);
+  STERNA_DECLARE_MESSAGE(Leaving);
 };
 
 // ---- launcher to coordinator ----
@@ -97,16 +91,14 @@ struct AddNode {
   NetworkOptions network;     ///< of the host's processes
   std::string log_directory;  ///< on that host
   std::vector<std::string> environment;
-  void encode(Wire::Builder wire, WireWriter& writer) const;
-  static Result<AddNode> decode(Wire::Reader wire, WireReader& reader);
+  STERNA_DECLARE_MESSAGE(AddNode);
 };
 struct Started {
   using Wire = schema::Started;
   ProcessId process;
   std::int64_t pid = 0;
   AnyRef actor;
-  void encode(Wire::Builder wire, WireWriter& writer) const;
-  static Result<Started> decode(Wire::Reader wire, WireReader& reader);
+  STERNA_DECLARE_MESSAGE(Started);
 };
 /// Starts an actor in a process of its own; answered when it is ready, or why it is not.
 struct StartActor {
@@ -121,23 +113,20 @@ struct StartActor {
   std::vector<std::string> environment;  ///< "NAME=value", after the host's
   std::uint64_t memory_limit = 0;        ///< resident bytes; 0: none
   bool args_are_json = false;            ///< args is an object of keys and values
-  void encode(Wire::Builder wire, WireWriter& writer) const;
-  static Result<StartActor> decode(Wire::Reader wire, WireReader& reader);
+  STERNA_DECLARE_MESSAGE(StartActor);
 };
 struct Stopped {
   using Wire = schema::Stopped;
   std::uint32_t stopped = 0;  ///< ended by themselves
   std::uint32_t killed = 0;   ///< had to be killed
-  void encode(Wire::Builder wire, WireWriter& writer) const;
-  static Result<Stopped> decode(Wire::Reader wire, WireReader& reader);
+  STERNA_DECLARE_MESSAGE(Stopped);
 };
 /// Stops every actor's process, and then the nodes.
 struct Shutdown {
   using Wire = schema::Shutdown;
   using Reply = Stopped;
   Duration grace{};
-  void encode(Wire::Builder wire, WireWriter& writer) const;
-  static Result<Shutdown> decode(Wire::Reader wire, WireReader& reader);
+  STERNA_DECLARE_MESSAGE(Shutdown);
 };
 /// Gives an actor of the launcher's own a name in the directory.
 struct Publish {
@@ -145,8 +134,7 @@ struct Publish {
   using Reply = void;
   std::string name;
   AnyRef actor;
-  void encode(Wire::Builder wire, WireWriter& writer) const;
-  static Result<Publish> decode(Wire::Reader wire, WireReader& reader);
+  STERNA_DECLARE_MESSAGE(Publish);
 };
 /// Lets a peer that is no part of the run dial the named process (tests, tools); answered with
 /// where.
@@ -155,8 +143,7 @@ struct AdmitExtra {
   using Reply = PeerContact;
   std::string name;
   Contact extra;
-  void encode(Wire::Builder wire, WireWriter& writer) const;
-  static Result<AdmitExtra> decode(Wire::Reader wire, WireReader& reader);
+  STERNA_DECLARE_MESSAGE(AdmitExtra);
 };
 
 // ---- coordinator to node, node to process ----
@@ -164,31 +151,27 @@ struct AdmitExtra {
 struct Spawned {
   using Wire = schema::Spawned;
   std::int64_t pid = 0;
-  void encode(Wire::Builder wire, WireWriter& writer) const;
-  static Result<Spawned> decode(Wire::Reader wire, WireReader& reader);
+  STERNA_DECLARE_MESSAGE(Spawned);
 };
 struct StartProcess {
   using Wire = schema::StartProcess;
   using Reply = Spawned;
   Bootstrap bootstrap;
-  void encode(Wire::Builder wire, WireWriter& writer) const;
-  static Result<StartProcess> decode(Wire::Reader wire, WireReader& reader);
+  STERNA_DECLARE_MESSAGE(StartProcess);
 };
 struct Admit {
   using Wire = schema::Admit;
   using Reply = void;
   ProcessId process;  ///< who shall let `contact` in when it dials
   Contact contact;
-  void encode(Wire::Builder wire, WireWriter& writer) const;
-  static Result<Admit> decode(Wire::Reader wire, WireReader& reader);
+  STERNA_DECLARE_MESSAGE(Admit);
 };
 struct Dial {
   using Wire = schema::Dial;
   using Reply = void;
   ProcessId process;  ///< who shall open a link to `contact`
   Contact contact;
-  void encode(Wire::Builder wire, WireWriter& writer) const;
-  static Result<Dial> decode(Wire::Reader wire, WireReader& reader);
+  STERNA_DECLARE_MESSAGE(Dial);
 };
 /// The coordinator holds the process for dead. At once: it broke the rules. Otherwise a peer lost
 /// it, and its exit, which says more, is about to be seen.
@@ -197,35 +180,30 @@ struct EndProcess {
   ProcessId process;
   std::string cause;
   bool at_once = false;
-  void encode(Wire::Builder wire, WireWriter& writer) const;
-  static Result<EndProcess> decode(Wire::Reader wire, WireReader& reader);
+  STERNA_DECLARE_MESSAGE(EndProcess);
 };
 /// Answered when no process of the node's is left.
 struct StopAll {
   using Wire = schema::StopAll;
   using Reply = Stopped;
   Duration grace{};
-  void encode(Wire::Builder wire, WireWriter& writer) const;
-  static Result<StopAll> decode(Wire::Reader wire, WireReader& reader);
+  STERNA_DECLARE_MESSAGE(StopAll);
 };
 /// To an actor's process: ask its actors to stop. To a node or coordinator: end.
 struct Stop {
   using Wire = schema::Stop;
-  void encode(Wire::Builder wire, WireWriter& writer) const;
-  static Result<Stop> decode(Wire::Reader wire, WireReader& reader);
+  STERNA_DECLARE_MESSAGE(Stop);
 };
 /// From the coordinator: the node's lease begins anew.
 struct Renew {
   using Wire = schema::Renew;
-  void encode(Wire::Builder wire, WireWriter& writer) const;
-  static Result<Renew> decode(Wire::Reader wire, WireReader& reader);
+  STERNA_DECLARE_MESSAGE(Renew);
 };
 struct FilePiece {
   using Wire = schema::FilePiece;
   std::uint64_t size = 0;  ///< of the whole file, now
   Bytes bytes;
-  void encode(Wire::Builder wire, WireWriter& writer) const;
-  static Result<FilePiece> decode(Wire::Reader wire, WireReader& reader);
+  STERNA_DECLARE_MESSAGE(FilePiece);
 };
 /// A piece of a file of the run's folder on the host of `process`: "NAME.log" for its log.
 struct ReadFile {
@@ -236,8 +214,7 @@ struct ReadFile {
   std::string name;
   std::uint64_t offset = 0;
   std::uint32_t limit = kMost;  ///< bytes
-  void encode(Wire::Builder wire, WireWriter& writer) const;
-  static Result<ReadFile> decode(Wire::Reader wire, WireReader& reader);
+  STERNA_DECLARE_MESSAGE(ReadFile);
 };
 /// What a process has counted about its peers.
 struct Inspection {
@@ -251,15 +228,13 @@ struct Inspection {
   std::uint64_t sequence_gaps = 0;
   std::uint64_t faults = 0;
   std::uint64_t open_links = 0;
-  void encode(Wire::Builder wire, WireWriter& writer) const;
-  static Result<Inspection> decode(Wire::Reader wire, WireReader& reader);
+  STERNA_DECLARE_MESSAGE(Inspection);
 };
 struct Inspect {
   using Wire = schema::Inspect;
   using Reply = Inspection;
   ProcessId process;
-  void encode(Wire::Builder wire, WireWriter& writer) const;
-  static Result<Inspect> decode(Wire::Reader wire, WireReader& reader);
+  STERNA_DECLARE_MESSAGE(Inspect);
 };
 
 // ---- what happened ----
@@ -278,8 +253,7 @@ struct ProcessDown {
 
   /// For those who watch its actors: the cause, and what it logged last.
   std::string full_cause() const;
-  void encode(Wire::Builder wire, WireWriter& writer) const;
-  static Result<ProcessDown> decode(Wire::Reader wire, WireReader& reader);
+  STERNA_DECLARE_MESSAGE(ProcessDown);
 };
 struct ProcessStatus {
   ProcessId process;
@@ -297,8 +271,7 @@ struct ProcessStatus {
 struct StatusReport {
   using Wire = schema::StatusReport;
   std::vector<ProcessStatus> processes;
-  void encode(Wire::Builder wire, WireWriter& writer) const;
-  static Result<StatusReport> decode(Wire::Reader wire, WireReader& reader);
+  STERNA_DECLARE_MESSAGE(StatusReport);
 };
 
 // ---- who looks at a run from outside ----
@@ -310,14 +283,12 @@ struct Overview {
   bool stopping = false;
   std::vector<ProcessStatus> members;
   Bytes report;  ///< what the launcher last said of the run
-  void encode(Wire::Builder wire, WireWriter& writer) const;
-  static Result<Overview> decode(Wire::Reader wire, WireReader& reader);
+  STERNA_DECLARE_MESSAGE(Overview);
 };
 struct Look {
   using Wire = schema::Look;
   using Reply = Overview;
-  void encode(Wire::Builder wire, WireWriter& writer) const;
-  static Result<Look> decode(Wire::Reader wire, WireReader& reader);
+  STERNA_DECLARE_MESSAGE(Look);
 };
 /// The launcher is asked to end the run, and does so in its own way; answered when all actors have
 /// stopped.
@@ -325,22 +296,19 @@ struct EndRun {
   using Wire = schema::EndRun;
   using Reply = Stopped;
   std::string cause;
-  void encode(Wire::Builder wire, WireWriter& writer) const;
-  static Result<EndRun> decode(Wire::Reader wire, WireReader& reader);
+  STERNA_DECLARE_MESSAGE(EndRun);
 };
 /// What the launcher has to say of the run, for those who look.
 struct Report {
   using Wire = schema::Report;
   Bytes text;
-  void encode(Wire::Builder wire, WireWriter& writer) const;
-  static Result<Report> decode(Wire::Reader wire, WireReader& reader);
+  STERNA_DECLARE_MESSAGE(Report);
 };
 /// The coordinator's order to the launcher, on an operator's word.
 struct RunEnds {
   using Wire = schema::RunEnds;
   std::string cause;
-  void encode(Wire::Builder wire, WireWriter& writer) const;
-  static Result<RunEnds> decode(Wire::Reader wire, WireReader& reader);
+  STERNA_DECLARE_MESSAGE(RunEnds);
 };
 
 // ---- who accepts what ----

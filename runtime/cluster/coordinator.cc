@@ -231,6 +231,10 @@ Task<Result<Started>> CoordinatorActor::on(StartActor start) {
     co_return Started{process_id, spawned->pid, member->actor};
   }
   const Member* own = find(process_id);
+  if (own != nullptr && own->done && !stopping_) {
+    // It had nothing to do but what it did as it started.
+    co_return Started{process_id, spawned->pid, {}};
+  }
   if (own != nullptr && own->state == State::dead) {
     co_return Error{Errc::actor_down, start.name + " did not start: " + own->cause};
   }
@@ -344,7 +348,7 @@ Task<Result<PeerContact>> CoordinatorActor::on(AdmitExtra admit) {
 }
 
 Task<Result<Inspection>> CoordinatorActor::on(Inspect question) {
-  STERNA_CO_TRY(from_launcher());
+  STERNA_CO_TRY(from_visitor());
   if (question.process == process().id()) co_return inspect(*process().links());
   const Member* member = find_live(question.process);
   if (member == nullptr) co_return Error{Errc::not_found, "no such process"};

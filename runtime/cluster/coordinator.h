@@ -68,6 +68,7 @@ class CoordinatorActor final : public Actor<Coordinator> {
     AnyRef actor;            ///< once ready
     bool condemned = false;  ///< its node has been told to end it
     std::string cause;
+    bool done = false;     ///< its end was wanted
     ProcessStatus status;  ///< the last that its node told
   };
 

@@ -14,7 +14,7 @@ constexpr std::size_t kMostStrangers = 1024;
 /// A node that is told to stop has nothing left to do.
 constexpr Duration kNodeEnds = std::chrono::seconds(1);
 /// How long after the loss of a link its cause may be told, by the other end or by a node.
-constexpr Duration kCauseFollows = std::chrono::milliseconds(500);
+constexpr Duration kLinksCauseFollows = std::chrono::milliseconds(500);
 
 }  // namespace
 
@@ -27,6 +27,7 @@ void CoordinatorActor::mark_dead(Member& member, ProcessDown down) {
   down.wanted = down.wanted || stopping_;
   member.state = State::dead;
   member.cause = down.full_cause();
+  member.done = down.wanted;
   log(member.identity.text() + (down.wanted ? " has ended: " : " is dead: ") + down.cause);
   for (const auto& [id, other] : members_) {
     if (other.kind == ProcessKind::NODE && other.state == State::ready) {
@@ -87,7 +88,7 @@ void CoordinatorActor::condemn(Member& member, const std::string& cause, bool at
 /// Both ends tell of a lost link. One that only lost it waits whether the other, or a node, knows
 /// more; if nobody does, who told first is believed.
 Task<void> CoordinatorActor::suspect(ProcessId reporter, ProcessId peer, std::string cause) {
-  if (cause.ends_with(kConnectionLost)) co_await sleep(kCauseFollows);
+  if (cause.ends_with(kConnectionLost)) co_await sleep(kLinksCauseFollows);
   const Member* from = find(reporter);
   Member* member = find_live(peer);
   if (stopping_ || member == nullptr || member->condemned) co_return;

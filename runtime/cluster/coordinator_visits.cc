@@ -44,7 +44,7 @@ ProcessStatus CoordinatorActor::status_of(const Member& member) const {
   status.identity = member.identity;
   status.host = member.host;
   if (member.state == State::dead) {
-    status.state = "dead";
+    status.state = member.done ? "done" : "dead";
   } else if (member.state == State::starting) {
     status.state = "starting";
   } else if (status.state.empty()) {
@@ -67,6 +67,7 @@ Result<Overview> CoordinatorActor::on(Look) {
   own.pid = machine_.pid();
   own.state = "running";
   const LinkStatistics statistics = process().statistics();
+  own.resident_bytes = machine_.spawner().resident_bytes(machine_.pid());
   own.queued_bytes = statistics.queued_bytes;
   own.bytes_in = statistics.bytes_in;
   own.bytes_out = statistics.bytes_out;

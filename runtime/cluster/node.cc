@@ -10,7 +10,7 @@ namespace sterna {
 namespace {
 constexpr Duration kStatusInterval = std::chrono::seconds(1);
 /// After SIGKILL a process is gone as soon as the kernel has taken it down.
-constexpr Duration kKillTakes = std::chrono::seconds(3);
+constexpr Duration kDeathTakes = std::chrono::seconds(3);
 /// A process that fills its memory fast is seen a little late.
 constexpr Duration kMemoryInterval = std::chrono::milliseconds(200);
 constexpr double kMegabyte = 1e6;
@@ -191,7 +191,7 @@ Task<std::size_t> NodeActor::end_all(Duration grace) {
   co_await all_gone(now() + grace);
   const std::size_t left = children_.size();
   children_.kill_all();
-  co_await all_gone(now() + kKillTakes);
+  co_await all_gone(now() + kDeathTakes);
   co_return left;
 }
 

@@ -4,10 +4,12 @@
 //   STERNA_CO_ASSIGN(const Total total, counter.ask(Add{1}, kDeadline));
 #pragma once
 
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "runtime/actor/byte_window.h"
 #include "runtime/cluster/find_actor.h"
 
 namespace sterna {
@@ -45,6 +47,30 @@ class Peer {
     return question;
   }
 
+  /// As ask(), once `bytes` of the window are free: what the question and its answer take of the
+  /// link. They are taken until the answer has come. The deadline counts from then.
+  template <class M>
+  Task<Result<ReplyTo<M>>> ask_within(ByteWindow& window, std::uint64_t bytes, M message,
+                                      Duration deadline) {
+    Task<Result<ReplyTo<M>>> question = put_within(window, bytes, std::move(message), deadline);
+    question.start();
+    return question;
+  }
+
+  /// As ask_within(), but it leaves when awaited, and once more whenever the deadline passes and
+  /// again(when it was asked).
+  template <class M>
+  Task<Result<ReplyTo<M>>> ask_again_within(ByteWindow& window, std::uint64_t bytes, M message,
+                                            Duration deadline, std::function<bool(Time)> again) {
+    while (true) {
+      const Time asked = process_->loop().now();
+      Task<Result<ReplyTo<M>>> question = put_within(window, bytes, message, deadline);
+      Result<ReplyTo<M>> answer = co_await std::move(question);
+      const bool late = !answer && answer.error().code == Errc::deadline;
+      if (!late || !again(asked)) co_return answer;
+    }
+  }
+
   /// Goes to the actor that was found last.
   template <class M>
   void tell(M message) {
@@ -52,6 +78,15 @@ class Peer {
   }
 
  private:
+  template <class M>
+  Task<Result<ReplyTo<M>>> put_within(ByteWindow& window, std::uint64_t bytes, M message,
+                                      Duration deadline) {
+    auto free = window.take(bytes);
+    const ByteWindow::Share share = co_await free;
+    Task<Result<ReplyTo<M>>> question = put(std::move(message), deadline);
+    co_return co_await std::move(question);
+  }
+
   template <class M>
   Task<Result<ReplyTo<M>>> put(M message, Duration deadline) {
     if (!actor_ || lost_) STERNA_CO_TRY(find());

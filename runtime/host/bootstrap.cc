@@ -1,49 +1,32 @@
 #include "runtime/host/bootstrap.h"
-#include "runtime/message/known_enum.h"
 
 #include <utility>
 
+#include "runtime/host/bootstrap_fields.h"
+
 namespace sterna {
 
-void encode(const Contact& contact, schema::Contact::Builder wire) {
-  wire.setProcess(contact.process);
-  wire.setName(contact.identity.name);
-  wire.setIncarnation(contact.identity.incarnation);
-  wire.setControlEndpoint(contact.control_endpoint);
-  wire.setDataEndpoint(contact.data_endpoint);
-  wire.setPublicKey(contact.public_key);
-  wire.setTokenHash(contact.token_hash);
-  wire.setNeighbourhood(contact.neighbourhood);
-}
+STERNA_MESSAGE(PeerContact, FIELD(contact.process, Process), FIELD(contact.identity.name, Name),
+               FIELD(contact.identity.incarnation, Incarnation),
+               FIELD(contact.control_endpoint, ControlEndpoint),
+               FIELD(contact.data_endpoint, DataEndpoint), FIELD(contact.public_key, PublicKey),
+               FIELD(contact.token_hash, TokenHash), FIELD(contact.neighbourhood, Neighbourhood))
 
-Contact decode(schema::Contact::Reader wire) {
-  return {wire.getProcess(),         {wire.getName(), wire.getIncarnation()},
-          wire.getControlEndpoint(), wire.getDataEndpoint(),
-          wire.getPublicKey(),       wire.getTokenHash(),
-          wire.getNeighbourhood()};
-}
+STERNA_MESSAGE(Bootstrap, FIELD(kind, Kind), FIELD(run, Run), FIELD(run_name, RunName),
+               FIELD(process, Process), FIELD(identity.name, Name),
+               FIELD(identity.incarnation, Incarnation), FIELD(credentials.public_key, PublicKey),
+               FIELD(credentials.secret_key, SecretKey, secret),
+               FIELD(credentials.token, Token, secret), FIELD(uplink, Uplink), FIELD(admit, Admit),
+               FIELD(network, Network), FIELD(host, Host), FIELD(heartbeat, Heartbeat),
+               FIELD(silence, Silence), FIELD(grace, Grace), FIELD(compute_threads, ComputeThreads),
+               FIELD(actor_type, ActorType), FIELD(args, Args), FIELD(args_are_json, ArgsAreJson),
+               FIELD(log_directory, LogDirectory), FIELD(lease, Lease, at_least(Duration(1))),
+               FIELD(environment, Environment), FIELD(memory_limit, MemoryLimit),
+               FIELD(operators, Operators))
 
-void PeerContact::encode(Wire::Builder wire, WireWriter&) const { sterna::encode(contact, wire); }
-Result<PeerContact> PeerContact::decode(Wire::Reader wire, WireReader&) {
-  return PeerContact{sterna::decode(wire)};
-}
-
-void encode(const NetworkOptions& network, schema::Network::Builder wire) {
-  wire.setTcp(network.tcp);
-  wire.setCurve(network.curve);
-  wire.setDirectory(network.directory);
-  wire.setBindAddress(network.bind_address);
-  wire.setAddress(network.address);
-  wire.setPortLow(network.port_low);
-  wire.setPortHigh(network.port_high);
-  wire.setNear(network.near);
-  wire.setNeighbourhood(network.neighbourhood);
-}
-
-NetworkOptions decode(schema::Network::Reader wire) {
-  return {wire.getTcp(),         wire.getCurve(),   wire.getDirectory(),
-          wire.getBindAddress(), wire.getAddress(), wire.getPortLow(),
-          wire.getPortHigh(),    wire.getNear(),    wire.getNeighbourhood()};
+Result<void> Bootstrap::check() const {
+  if (heartbeat > Duration::zero() && silence > heartbeat) return {};
+  return Error{Errc::malformed, "heartbeat and silence do not fit together"};
 }
 
 std::string Bootstrap::log_file() const {
@@ -58,73 +41,6 @@ Contact Bootstrap::contact(std::string token_hash) const {
   self.token_hash = std::move(token_hash);
   self.neighbourhood = network.neighbourhood;
   return self;
-}
-
-void Bootstrap::encode(Wire::Builder wire, WireWriter& writer) const {
-  wire.setKind(kind);
-  wire.setRun(run);
-  wire.setRunName(run_name);
-  wire.setProcess(process.value);
-  wire.setName(identity.name);
-  wire.setIncarnation(identity.incarnation);
-  wire.setPublicKey(credentials.public_key);
-  wire.setSecretKey(credentials.secret_key);
-  wire.setToken(credentials.token);
-  sterna::encode(uplink, wire.initUplink());
-  auto admitted = wire.initAdmit(static_cast<unsigned>(admit.size()));
-  for (unsigned i = 0; i < admitted.size(); ++i) sterna::encode(admit[i], admitted[i]);
-  sterna::encode(network, wire.initNetwork());
-  wire.setHost(host);
-  wire.setHeartbeat(heartbeat.count());
-  wire.setSilence(silence.count());
-  wire.setGrace(grace.count());
-  wire.setComputeThreads(compute_threads);
-  wire.setActorType(actor_type);
-  wire.adoptArgs(writer.data(args));
-  wire.setArgsAreJson(args_are_json);
-  wire.setLogDirectory(log_directory);
-  wire.setLease(lease.count());
-  auto variables = wire.initEnvironment(static_cast<unsigned>(environment.size()));
-  for (unsigned i = 0; i < variables.size(); ++i) variables.set(i, environment[i]);
-  wire.setMemoryLimit(memory_limit);
-  auto visitors = wire.initOperators(static_cast<unsigned>(operators.size()));
-  for (unsigned i = 0; i < visitors.size(); ++i) sterna::encode(operators[i], visitors[i]);
-}
-
-Result<Bootstrap> Bootstrap::decode(Wire::Reader wire, WireReader& reader) {
-  Bootstrap b;
-  b.kind = wire.getKind();
-  if (!known_enum(b.kind)) {
-    return Error{Errc::malformed, "an unknown kind of process"};
-  }
-  b.run = wire.getRun();
-  b.run_name = wire.getRunName();
-  b.process = {wire.getProcess()};
-  b.identity = {wire.getName(), wire.getIncarnation()};
-  b.credentials = {wire.getPublicKey(), wire.getSecretKey(), wire.getToken()};
-  b.uplink = sterna::decode(wire.getUplink());
-  for (const auto& contact : wire.getAdmit()) b.admit.push_back(sterna::decode(contact));
-  b.network = sterna::decode(wire.getNetwork());
-  b.host = wire.getHost();
-  b.heartbeat = Duration(wire.getHeartbeat());
-  b.silence = Duration(wire.getSilence());
-  b.grace = Duration(wire.getGrace());
-  if (b.heartbeat <= Duration::zero() || b.silence <= b.heartbeat || b.grace < Duration::zero()) {
-    return Error{Errc::malformed, "heartbeat, silence and grace do not fit together"};
-  }
-  b.compute_threads = wire.getComputeThreads();
-  b.actor_type = wire.getActorType();
-  b.args = reader.bytes(wire.getArgs());
-  b.args_are_json = wire.getArgsAreJson();
-  b.log_directory = wire.getLogDirectory();
-  b.lease = Duration(wire.getLease());
-  if (b.lease <= Duration::zero()) return Error{Errc::malformed, "a lease of no time"};
-  for (const auto& variable : wire.getEnvironment()) b.environment.emplace_back(variable);
-  b.memory_limit = wire.getMemoryLimit();
-  for (const auto& contact : wire.getOperators()) {
-    b.operators.push_back(sterna::decode(contact));
-  }
-  return b;
 }
 
 }  // namespace sterna

@@ -13,15 +13,11 @@
 
 namespace sterna {
 
-void encode(const Contact& contact, schema::Contact::Builder wire);
-Contact decode(schema::Contact::Reader wire);
-
 /// A Contact as a message: what a process answers on its start.
 struct PeerContact {
   using Wire = schema::Contact;
   Contact contact;
-  void encode(Wire::Builder wire, WireWriter& writer) const;
-  static Result<PeerContact> decode(Wire::Reader wire, WireReader& reader);
+  STERNA_DECLARE_MESSAGE(PeerContact);
 };
 
 /// How the processes of a run reach each other.
@@ -36,9 +32,6 @@ struct NetworkOptions {
   bool near = false;                ///< with tcp: the processes of one host talk over ipc
   std::uint64_t neighbourhood = 0;  ///< of those who share `directory`; drawn by their node
 };
-
-void encode(const NetworkOptions& network, schema::Network::Builder wire);
-NetworkOptions decode(schema::Network::Reader wire);
 
 using schema::ProcessKind;
 
@@ -73,8 +66,8 @@ struct Bootstrap {
   /// Itself as others know it, still without endpoints. `token_hash` is of its own token.
   Contact contact(std::string token_hash) const;
 
-  void encode(Wire::Builder wire, WireWriter& writer) const;
-  static Result<Bootstrap> decode(Wire::Reader wire, WireReader& reader);
+  Result<void> check() const;  ///< of times that go together
+  STERNA_DECLARE_MESSAGE(Bootstrap);
 };
 
 }  // namespace sterna

@@ -78,6 +78,7 @@ Result<std::unique_ptr<Transport>> RealMachine::make_transport(const Bootstrap& 
   options.port_low = network.port_low;
   options.port_high = network.port_high;
   options.port_hash = port_hash(bootstrap);
+  options.answer_timeout = bootstrap.silence;
   STERNA_ASSIGN(std::unique_ptr<ZmqTransport> transport,
                 ZmqTransport::create(loop_, bootstrap.identity, bootstrap.credentials, options));
   return std::unique_ptr<Transport>(std::move(transport));

@@ -9,6 +9,7 @@
 #include <fstream>
 #include <vector>
 
+#include "runtime/host/oom_kills.h"
 #include "runtime/host/process_names.h"
 #include "runtime/message/packed_message.h"
 
@@ -18,16 +19,6 @@ namespace {
 
 /// Longer answers are not ours.
 constexpr std::size_t kAnswerLimit = 1U << 20;
-
-/// How often the kernel has killed something for want of memory, machine-wide.
-std::uint64_t oom_kills() {
-  std::ifstream vmstat("/proc/vmstat");
-  std::string key;
-  for (std::uint64_t value = 0; vmstat >> key >> value;) {
-    if (key == "oom_kill") return value;
-  }
-  return 0;
-}
 
 /// This process's environment with the child's own variables. OpenMP's threads sleep while they
 /// wait: there may be more of them than cores.
@@ -137,7 +128,7 @@ void UvSpawner::Child::listen() {
       });
 }
 
-UvSpawner::UvSpawner(UvLoop& loop) : loop_(loop), oom_kills_(oom_kills()) {}
+UvSpawner::UvSpawner(UvLoop& loop) : loop_(loop), oom_kills_(oom_kills_of_own_group()) {}
 
 UvSpawner::~UvSpawner() {
   for (const auto& [pid, child] : children_) {
@@ -220,8 +211,9 @@ void UvSpawner::exited(Child& child, std::int64_t status, int signal) {
   ProcessExit exit;
   exit.signal = signal;
   exit.code = signal == 0 ? static_cast<int>(status) : -1;
-  exit.likely_out_of_memory = signal == SIGKILL && oom_kills() > oom_kills_;
-  oom_kills_ = oom_kills();
+  const std::uint64_t oom_kills = oom_kills_of_own_group();
+  exit.likely_out_of_memory = signal == SIGKILL && oom_kills > oom_kills_;
+  oom_kills_ = oom_kills;
   const auto on_exit = std::move(child.callbacks.on_exit);
   const std::int64_t pid = child.pid;
   children_.erase(pid);

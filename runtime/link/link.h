@@ -43,6 +43,9 @@ struct LinkOptions {
   Duration silence = std::chrono::seconds(5);
   /// Bytes a peer may have unconsumed here, per lane; also the bound of what waits for credit.
   std::array<std::uint64_t, kLanes> window = {4U << 20, 64U << 20};
+  /// What an actor should have under way to or from one peer at a time (ByteWindow): as much as may
+  /// wait on its link, so that nothing it sends finds no room. At 100 Mbit/s that takes 5.4 s.
+  std::uint64_t most_under_way() const { return window[1]; }
 };
 
 struct LinkCounters {

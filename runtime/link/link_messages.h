@@ -23,8 +23,7 @@ struct Hello {
   std::uint64_t incarnation = 0;
   std::uint32_t codecs = 0;
   std::uint64_t credit = 0;
-  void encode(Wire::Builder wire, WireWriter& writer) const;
-  static Result<Hello> decode(Wire::Reader wire, WireReader& reader);
+  STERNA_DECLARE_MESSAGE(Hello);
 };
 
 /// The answer to a Hello.
@@ -41,8 +40,7 @@ struct Welcome {
   std::uint64_t incarnation = 0;
   std::uint32_t codecs = 0;
   std::uint64_t credit = 0;
-  void encode(Wire::Builder wire, WireWriter& writer) const;
-  static Result<Welcome> decode(Wire::Reader wire, WireReader& reader);
+  STERNA_DECLARE_MESSAGE(Welcome);
 };
 
 struct Heartbeat {
@@ -53,22 +51,19 @@ struct Heartbeat {
   std::uint64_t bytes_in = 0;
   std::uint64_t bytes_out = 0;
   std::uint64_t actors = 0;
-  void encode(Wire::Builder wire, WireWriter& writer) const;
-  static Result<Heartbeat> decode(Wire::Reader wire, WireReader& reader);
+  STERNA_DECLARE_MESSAGE(Heartbeat);
 };
 
 struct Watch {
   using Wire = schema::Watch;
   LocalId actor;
-  void encode(Wire::Builder wire, WireWriter& writer) const;
-  static Result<Watch> decode(Wire::Reader wire, WireReader& reader);
+  STERNA_DECLARE_MESSAGE(Watch);
 };
 
 struct Down {
   using Wire = schema::Down;
   DownNotice notice;
-  void encode(Wire::Builder wire, WireWriter& writer) const;
-  static Result<Down> decode(Wire::Reader wire, WireReader& reader);
+  STERNA_DECLARE_MESSAGE(Down);
 };
 
 }  // namespace sterna

@@ -5,17 +5,25 @@
 #include <cstdint>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
 #include "runtime/base/ids.h"
 #include "runtime/message/message.h"
 
 namespace sterna {
 
+namespace detail {
+template <std::uint64_t... kIds>
+inline constexpr bool kDistinct = true;
+template <std::uint64_t kFirst, std::uint64_t... kIds>
+inline constexpr bool kDistinct<kFirst, kIds...> = ((kFirst != kIds) && ...) && kDistinct<kIds...>;
+}  // namespace detail
+
 /// An interface is a type derived from this with its messages: struct Counter : Interface<Add,
 /// Read> {};
 template <Message... Messages>
 struct Interface {
+  static_assert(detail::kDistinct<type_id_of<Messages>()...>,
+                "two messages of the interface have one id: the same schema");
   template <class M>
   static constexpr bool kAccepts = (std::is_same_v<M, Messages> || ...);
 
@@ -28,32 +36,9 @@ struct Interface {
 };
 
 namespace detail {
-template <class I>
-struct TypesOf;
-template <class... Messages>
-struct TypesOf<Interface<Messages...>> {
-  template <class M>
-  static void add(std::vector<const MessageType*>& types) {
-    types.push_back(&kMessageType<M>);
-    if constexpr (Askable<M>) {
-      if constexpr (!std::is_void_v<ReplyTo<M>>) types.push_back(&kMessageType<ReplyTo<M>>);
-    }
-  }
-  static std::vector<const MessageType*> get() {
-    std::vector<const MessageType*> types;
-    (add<Messages>(types), ...);
-    return types;
-  }
-};
 template <class... Messages>
 Interface<Messages...> interface_base(const Interface<Messages...>&);
 }  // namespace detail
-
-/// Every message of an interface, and every reply, for tools that must know them all (the fuzzer).
-template <class I>
-std::vector<const MessageType*> message_types() {
-  return detail::TypesOf<decltype(detail::interface_base(std::declval<I>()))>::get();
-}
 
 /// The address of an actor with interface I. A value: copy it, send it in messages. It does not
 /// keep the actor alive; asking a dead one ends as actor_down.
@@ -63,13 +48,13 @@ struct ActorRef {
   constexpr explicit operator bool() const { return static_cast<bool>(id); }
   friend constexpr bool operator==(const ActorRef&, const ActorRef&) = default;
 
-  void encode(schema::ActorAddress::Builder wire) const {
+  void encode(schema::ActorAddress::Builder wire, WireWriter&) const {
     wire.setProcess(id.process.value);
     wire.setLocal(id.local.value);
     wire.setInterface(I::type_id());
   }
   /// Fails if the address is of an actor with another interface.
-  static Result<ActorRef> decode(schema::ActorAddress::Reader wire) {
+  static Result<ActorRef> decode(schema::ActorAddress::Reader wire, WireReader&) {
     if (wire.getInterface() != I::type_id()) {
       return Error{Errc::malformed, "an actor address of another interface"};
     }
@@ -95,6 +80,15 @@ struct AnyRef {
       return Error{Errc::invalid_argument, "the actor has another interface"};
     }
     return ActorRef<I>{id};
+  }
+
+  void encode(schema::ActorAddress::Builder wire, WireWriter&) const {
+    wire.setProcess(id.process.value);
+    wire.setLocal(id.local.value);
+    wire.setInterface(interface_id);
+  }
+  static Result<AnyRef> decode(schema::ActorAddress::Reader wire, WireReader&) {
+    return AnyRef({{wire.getProcess()}, {wire.getLocal()}}, wire.getInterface());
   }
 };
 

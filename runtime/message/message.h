@@ -4,12 +4,11 @@
 //     using Wire = schema::Add;  // the Cap'n Proto struct; its 64-bit id is the message's type id
 //     using Reply = Total;       // another message, or void; leave it out for tell-only messages
 //     std::int64_t amount = 0;
-//     void encode(Wire::Builder wire, WireWriter& writer) const;
-//     static Result<Add> decode(Wire::Reader wire, WireReader& reader);
+//     STERNA_DECLARE_MESSAGE(Add);
 //   };
 //
-// decode() checks everything a peer could get wrong; getters may throw kj::Exception, which the
-// caller turns into an error. Enum values are checked with known_enum().
+// What it has in common with its schema is listed in a .cc (fields.h). decode() checks everything a
+// peer could get wrong; getters may throw kj::Exception, which the caller turns into an error.
 #pragma once
 
 #include <concepts>
@@ -29,6 +28,8 @@ concept Message = std::movable<M> &&
   { message.encode(builder, writer) } -> std::same_as<void>;
   { M::decode(reader, wire_reader) } -> std::same_as<Result<M>>;
 };
+
+struct MessageFields;  // field_rules.h
 
 namespace detail {
 template <class M>
@@ -122,3 +123,9 @@ template <Message M>
 MessageMail<M>::MessageMail(M m) : Mail(&kMessageType<M>, lane_of<M>()), message(std::move(m)) {}
 
 }  // namespace sterna
+
+/// In a message's class: STERNA_MESSAGE (fields.h) lists its fields, in a .cc.
+#define STERNA_DECLARE_MESSAGE(M)                                                     \
+  void encode(Wire::Builder wire, ::sterna::WireWriter& writer) const;                \
+  static ::sterna::Result<M> decode(Wire::Reader wire, ::sterna::WireReader& reader); \
+  static const ::sterna::MessageFields& fields()

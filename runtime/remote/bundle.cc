@@ -21,10 +21,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kMark = "sterna-bundle";
+constexpr const char* kBundleMark = "sterna-bundle";
 constexpr std::string_view kMarkBegins = "format 1\nprogram ";
 constexpr std::size_t kHashBytes = 16;
-constexpr std::size_t kChunk = 1U << 20;
+constexpr std::size_t kReadChunk = 1U << 20;
 
 Error file_error(std::string_view what, const fs::path& path, const std::error_code& code) {
   return system_error(fmt::format("cannot {} {}", what, path.string()), code.value());
@@ -32,7 +32,7 @@ Error file_error(std::string_view what, const fs::path& path, const std::error_c
 
 /// The program's name, from the mark.
 Result<std::string> read_mark(const fs::path& folder) {
-  const Result<std::string> text = read_file(folder / kMark);
+  const Result<std::string> text = read_file(folder / kBundleMark);
   if (!text) return Error{Errc::not_found, folder.string() + " is no bundle"};
   if (!text->starts_with(kMarkBegins) || !text->ends_with('\n')) {
     return Error{Errc::malformed, folder.string() + " is a bundle of an unknown format"};
@@ -64,7 +64,7 @@ Result<std::vector<BundledFile>> list_files(const fs::path& folder) {
 
 class FolderHash {
  public:
-  FolderHash() : chunk_(kChunk) { crypto_generichash_init(&state_, nullptr, 0, kHashBytes); }
+  FolderHash() : chunk_(kReadChunk) { crypto_generichash_init(&state_, nullptr, 0, kHashBytes); }
 
   Result<void> add(const fs::path& folder, const BundledFile& file) {
     // The path ends with its zero byte, and the size says where the content ends: no two folders
@@ -127,12 +127,12 @@ Result<fs::path> own_bundle(const fs::path& program) {
   const fs::path path = fs::canonical(program, code);
   if (code) return file_error("find", program, code);
   const fs::path beside = path.parent_path();
-  if (beside.filename() == "bin" && fs::exists(beside.parent_path() / kMark, code)) {
+  if (beside.filename() == "bin" && fs::exists(beside.parent_path() / kBundleMark, code)) {
     return beside.parent_path();
   }
   const std::string how = "; `cmake --build` its bundle target (see sterna_bundle)";
   const fs::path folder = beside / "bundle";
-  if (!fs::exists(folder / kMark, code)) {
+  if (!fs::exists(folder / kBundleMark, code)) {
     return Error{Errc::not_found, path.string() + " has no bundle beside it" + how};
   }
   STERNA_ASSIGN(const std::string build, build_id_of(path));

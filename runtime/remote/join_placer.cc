@@ -18,7 +18,7 @@ namespace sterna {
 namespace {
 
 /// Beyond any pid of this host.
-constexpr std::int64_t kFirstId = std::int64_t{1} << 40;
+constexpr std::int64_t kFirstJoinedId = std::int64_t{1} << 40;
 constexpr mode_t kOthers = S_IRWXG | S_IRWXO;
 
 Result<void> make_private(const std::string& folder) {
@@ -31,7 +31,7 @@ Result<void> make_private(const std::string& folder) {
 }  // namespace
 
 JoinPlacer::JoinPlacer(Loop& loop, Spawner& local, JoinPlacerOptions options)
-    : loop_(loop), local_(local), options_(std::move(options)), next_id_(kFirstId) {}
+    : loop_(loop), local_(local), options_(std::move(options)), next_id_(kFirstJoinedId) {}
 
 JoinPlacer::~JoinPlacer() {
   for (const auto& [id, node] : *nodes_) ::unlink(node.path.c_str());

@@ -15,7 +15,7 @@ namespace sterna {
 namespace {
 
 /// Beyond any pid of this host.
-constexpr std::int64_t kFirstId = std::int64_t{1} << 40;
+constexpr std::int64_t kFirstRemoteId = std::int64_t{1} << 40;
 /// How often the shipping to one host is told of.
 constexpr Duration kTellEvery = std::chrono::milliseconds(500);
 constexpr double kMegabyte = 1e6;
@@ -37,7 +37,7 @@ struct RemotePlacer::Placed {
 };
 
 RemotePlacer::RemotePlacer(UvLoop& loop, Spawner& local, RemotePlacerOptions options)
-    : loop_(loop), local_(local), options_(std::move(options)), next_id_(kFirstId) {}
+    : loop_(loop), local_(local), options_(std::move(options)), next_id_(kFirstRemoteId) {}
 
 RemotePlacer::~RemotePlacer() = default;
 
@@ -55,6 +55,21 @@ Result<void> RemotePlacer::prepare(const std::function<bool()>& interrupted) {
   if (failed() != placed_.end()) return Error{Errc::unavailable, failed()->second->exit.words};
   if (!done()) return Error{Errc::cancelled, "interrupted"};
   return {};
+}
+
+std::map<std::string, std::string> RemotePlacer::prepare_each(
+    const std::function<bool()>& interrupted) {
+  for (const auto& [name, host] : options_.hosts) placed(name);
+  const auto done = [this] {
+    return std::all_of(placed_.begin(), placed_.end(),
+                       [](const auto& entry) { return entry.second->ready || entry.second->over; });
+  };
+  loop_.run_until([&] { return done() || interrupted(); }, kNever);
+  std::map<std::string, std::string> failed;
+  for (const auto& [host, one] : placed_) {
+    if (one->over) failed.emplace(host, one->exit.words);
+  }
+  return failed;
 }
 
 RemotePlacer::Placed& RemotePlacer::placed(const std::string& host) {

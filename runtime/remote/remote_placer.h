@@ -44,6 +44,9 @@ class RemotePlacer final : public Spawner {
   /// done, `interrupted` says so, or one host cannot: that is the error. However slow the network:
   /// only who makes no progress is given up.
   Result<void> prepare(const std::function<bool()>& interrupted);
+  /// The same for whoever wants to go on with the hosts that can: waits for every host, and says of
+  /// those that cannot why, by name. Complete unless `interrupted` said so.
+  std::map<std::string, std::string> prepare_each(const std::function<bool()>& interrupted);
   Result<std::int64_t> spawn(const Bootstrap& bootstrap, Callbacks callbacks) override;
   void kill(std::int64_t pid) override;
   std::uint64_t resident_bytes(std::int64_t pid) const override;

@@ -34,14 +34,15 @@ constexpr std::string_view kScript =
     R"sh(ship) head -c "$rest" >> "$f" || { echo "STERNA broken the disk of $w is full"; exit 4; };; )sh"
     R"sh(restart) rm -f "$f";; )sh"
     R"sh(unpack) t=$d.new$$; rm -rf "$t"; mkdir "$t"; )sh"
-    R"sh(if gzip -dc < "$f" | tar -xf - -C "$t" && [ "$("$t/bin/$p" __bundle-hash)" = "$h" ]; )sh"
-    R"sh(then [ -e "$d" ] || mv "$t" "$d"; touch "$d"; rm -rf "$t" "$f"; )sh"
+    R"sh(if { gzip -dc < "$f" | tar -xf - -C "$t" && [ "$("$t/bin/$p" __bundle-hash)" = "$h" ]; } )sh"
+    R"sh(2> "$t.why"; then rm -f "$t.why"; [ -e "$d" ] || mv "$t" "$d"; touch "$d"; rm -rf "$t" "$f"; )sh"
     R"sh([ "$f" = "$d.part" ] && rm -rf "$d.lock"; )sh"
     R"sh(i=0; ls -t "$w/bundles" | while read -r o; do case $o in *.*) continue;; esac; )sh"
     R"sh(i=$((i+1)); [ $i -gt $k ] || continue; for e in /proc/[0-9]*/exe; do )sh"
     R"sh(case $(readlink "$e" 2>/dev/null) in "$w/bundles/$o"/*) continue 2;; esac; done; )sh"
     R"sh(rm -rf "$w/bundles/$o"; done; echo "STERNA unpacked"; )sh"
-    R"sh(else rm -rf "$t" "$f"; echo "STERNA broken the bundle arrived damaged or does not run here"; exit 4; fi;; )sh"
+    R"sh(else e=$(tail -n 1 "$t.why"); rm -rf "$t" "$t.why" "$f"; )sh"
+    R"sh(echo "STERNA broken the bundle arrived damaged or does not run here${e:+: $e}"; exit 4; fi;; )sh"
     R"sh(run) set -- $rest; exec "$b" "$@";; esac; done; exit 5)sh";
 
 template <class Number>

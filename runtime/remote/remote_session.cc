@@ -16,14 +16,14 @@ namespace sterna {
 
 namespace {
 
-constexpr std::size_t kChunk = 256U << 10;
+constexpr std::size_t kSessionChunk = 256U << 10;
 /// Handed to the pipe at once; more would only lie in memory.
 constexpr std::uint64_t kMostInFlight = 1U << 20;
 /// Of what the other side says, so much is kept at most.
 constexpr std::size_t kLongestLine = 4096;
 constexpr std::size_t kErrorsKept = 4096;
 constexpr std::size_t kNoiseShown = 80;
-constexpr std::string_view kMark = "STERNA ";
+constexpr std::string_view kSessionMark = "STERNA ";
 
 }  // namespace
 
@@ -93,7 +93,7 @@ void RemoteSession::output(std::string_view bytes) {
 
 void RemoteSession::said(std::string_view line) {
   // A login shell that prints without a line end comes before our word.
-  const std::size_t mark = line.find(kMark);
+  const std::size_t mark = line.find(kSessionMark);
   if (mark == std::string_view::npos) {
     if (noise_.empty()) noise_ = line;
     if (stage_ == Stage::running && events_.line) events_.line(line);
@@ -155,7 +155,7 @@ void RemoteSession::start_shipping(std::uint64_t from) {
 void RemoteSession::ship_more() {
   while (stage_ == Stage::shipping && in_flight_ < kMostInFlight) {
     const auto buffer =
-        std::make_shared<Buffer>(std::min<std::uint64_t>(kChunk, archive_size_ - shipped_));
+        std::make_shared<Buffer>(std::min<std::uint64_t>(kSessionChunk, archive_size_ - shipped_));
     const ssize_t size =
         ::pread(archive_, buffer->data(), buffer->size(), static_cast<off_t>(shipped_));
     if (size < 0 || (size == 0 && shipped_ < archive_size_)) {

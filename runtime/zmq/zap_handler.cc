@@ -11,7 +11,7 @@ namespace {
 // version, request id, domain, address, routing id, mechanism, then the credentials
 constexpr std::size_t kFixedFrames = 6;
 constexpr std::size_t kLongestFrame = 256;
-constexpr std::size_t kMostFrames = 8;
+constexpr std::size_t kMostZapFrames = 8;
 
 }  // namespace
 
@@ -38,11 +38,11 @@ bool ZapHandler::answer_one() {
     if (size < 0 && zmq_errno() == EINTR) continue;
     if (size < 0) return false;
     const std::size_t taken = std::min(static_cast<std::size_t>(size), buffer.size());
-    if (frames.size() < kMostFrames) frames.emplace_back(buffer.data(), taken);
+    if (frames.size() < kMostZapFrames) frames.emplace_back(buffer.data(), taken);
     std::size_t option_size = sizeof more;
     zmq_getsockopt(socket_.get(), ZMQ_RCVMORE, &more, &option_size);
   }
-  frames.resize(kMostFrames);
+  frames.resize(kMostZapFrames);
   Result<PeerIdentity> verdict = judge(frames[5], frames[kFixedFrames], frames[kFixedFrames + 1]);
   const std::string user = verdict ? verdict->text() : std::string();
   if (!verdict) {

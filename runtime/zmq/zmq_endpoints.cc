@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <string_view>
@@ -97,6 +98,22 @@ Result<std::string> spell(const std::string& endpoint, int index) {
   std::string spelt = endpoint;
   spelt.insert(place + 1, extra, tcp ? '0' : '/');
   return spelt;
+}
+
+std::string unspelt(const std::string& spelling) {
+  const bool tcp = is_tcp(spelling);
+  const char extra = tcp ? '0' : '/';
+  std::string endpoint = spelling;
+  const std::size_t place = endpoint.rfind(tcp ? ':' : '/');
+  if (place == std::string::npos || place < kIpc.size()) return endpoint;
+  if (tcp) {
+    const std::size_t end = std::min(endpoint.find_first_not_of(extra, place + 1), endpoint.size());
+    endpoint.erase(place + 1, end - place - 1);
+  } else {
+    const std::size_t begin = endpoint.find_last_not_of(extra, place) + 1;
+    endpoint.erase(begin + 1, place - begin);
+  }
+  return endpoint;
 }
 
 }  // namespace sterna

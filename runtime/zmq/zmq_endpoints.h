@@ -33,6 +33,9 @@ std::string tcp_endpoint(const std::string& address, int port);
 /// The endpoint in its `index`th spelling, 0 <= index < kSpellings; never as it was given.
 Result<std::string> spell(const std::string& endpoint, int index);
 
+/// The endpoint that some spelling is of.
+std::string unspelt(const std::string& spelling);
+
 bool is_tcp(const std::string& endpoint);
 
 }  // namespace sterna

@@ -2,11 +2,13 @@
 #include "runtime/zmq/zmq_transport.h"
 
 #include <unistd.h>
+#include <limits>
 
 #include <algorithm>
 #include <cassert>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include "runtime/transport/numeric_address.h"
 #include "runtime/zmq/zmq_endpoints.h"
@@ -30,7 +32,8 @@ constexpr int kDialEvents = ZMQ_EVENT_CLOSED | ZMQ_EVENT_DISCONNECTED |
                             ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL | ZMQ_EVENT_HANDSHAKE_FAILED_AUTH;
 
 int milliseconds(Duration duration) {
-  return static_cast<int>(std::chrono::duration_cast<std::chrono::milliseconds>(duration).count());
+  const auto count = std::chrono::duration_cast<std::chrono::milliseconds>(duration).count();
+  return static_cast<int>(std::min<std::int64_t>(count, std::numeric_limits<int>::max()));
 }
 
 // Asked for always, libzmq would write IPv4 addresses as IPv6 ones.
@@ -108,7 +111,8 @@ Result<void> ZmqTransport::open_port(Port& port) {
   STERNA_TRY(socket.set(ZMQ_RCVHWM, options_.high_water_mark));
   STERNA_TRY(socket.set(ZMQ_LINGER, milliseconds(options_.linger)));
   STERNA_TRY(socket.set(ZMQ_CONNECT_TIMEOUT, milliseconds(options_.connect_timeout)));
-  STERNA_TRY(socket.set(ZMQ_HANDSHAKE_IVL, milliseconds(options_.handshake_timeout)));
+  STERNA_TRY(socket.set(ZMQ_HANDSHAKE_IVL, milliseconds(port.dials ? options_.answer_timeout
+                                                                   : options_.handshake_timeout)));
   STERNA_TRY(socket.set(ZMQ_HEARTBEAT_IVL, milliseconds(options_.heartbeat)));
   STERNA_TRY(socket.set(ZMQ_HEARTBEAT_TIMEOUT, milliseconds(options_.heartbeat_timeout)));
   STERNA_TRY(socket.set(ZMQ_HEARTBEAT_TTL, milliseconds(options_.heartbeat_timeout)));
@@ -282,7 +286,8 @@ Result<ChannelId> ZmqTransport::dial(Lane lane, const Contact& peer) {
   Channel& channel = add_channel(port, std::move(routing_id), peer.identity);
   channel.spelling = std::move(spelling);
   port.by_spelling[channel.spelling] = &channel;
-  dials_.emplace_back(loop_.now() + options_.connect_timeout + options_.handshake_timeout,
+  channel.dialled = loop_.now();
+  dials_.emplace_back(channel.dialled + options_.connect_timeout + options_.answer_timeout,
                       channel.id);
   port.watch.touch();
   return channel.id;
@@ -388,10 +393,25 @@ void ZmqTransport::forget(Channel& channel) {
 }
 
 void ZmqTransport::notice(const std::string& line) {
-  if (events_ == nullptr || noticed_.size() > kMostNotices) return;
-  if (!noticed_.insert(line).second) return;
-  events_->noticed(noticed_.size() > kMostNotices ? "further refusals are counted, not logged"
-                                                  : std::string_view(line));
+  if (events_ == nullptr) return;
+  if (noticed_.size() <= kMostNotices && noticed_.insert(line).second) {
+    events_->noticed(noticed_.size() > kMostNotices ? "further refusals are counted, not logged"
+                                                    : std::string_view(line));
+    return;
+  }
+  ++unsaid_;
+  if (next_tally_ == kNever) next_tally_ = loop_.now() + options_.tally_every;
+}
+
+/// What a flood of refusals comes to, in a line.
+void ZmqTransport::tally() {
+  if (loop_.now() < next_tally_) return;
+  next_tally_ = kNever;
+  events_->noticed(self_.text() + " refused " + std::to_string(std::exchange(unsaid_, 0)) +
+                   " more like those; in all " + std::to_string(counters_.authentication_denials) +
+                   " denied, " + std::to_string(counters_.handshake_failures) +
+                   " failed handshakes, " + std::to_string(counters_.muted_messages) +
+                   " messages of muted peers");
 }
 
 }  // namespace sterna

@@ -56,12 +56,16 @@ struct ZmqOptions {
   /// Messages queued per connection and direction. Only a backstop: credits bound the bytes.
   int high_water_mark = 1 << 16;
   Duration connect_timeout = std::chrono::seconds(5);
-  /// Half-open connections hold a descriptor each for so long.
+  /// Half-open connections hold a descriptor each for so long where they arrive.
   Duration handshake_timeout = std::chrono::seconds(2);
+  /// Whom we dial may take so long for its part of the handshake: as long as it may be silent.
+  Duration answer_timeout = std::chrono::seconds(5);
   /// libzmq's own heartbeat finds dead hosts. Its I/O thread answers even if the loop is stuck, so
   /// it is more patient than the links' heartbeats, which know the cause.
   Duration heartbeat = std::chrono::seconds(1);
   Duration heartbeat_timeout = std::chrono::seconds(20);
+  /// Of refusals that were told of before, one line with their counts so often.
+  Duration tally_every = std::chrono::minutes(1);
   /// How long unsent messages may hold up the end of the process.
   Duration linger = std::chrono::milliseconds(500);
 };
@@ -114,6 +118,7 @@ class ZmqTransport final : public Transport, private Loop::Source {
   void drain_monitor(Port& port);
   void bound_event(Port& port, const SocketMonitor::Event& event);
   void dial_event(Port& port, const SocketMonitor::Event& event);
+  Time dial_deadline();
   void expire_dials();
 
   Channel& add_channel(Port& port, std::string routing_id, PeerIdentity identity);
@@ -122,6 +127,7 @@ class ZmqTransport final : public Transport, private Loop::Source {
   void report_closed(Port& port);
   void forget(Channel& channel);
   void notice(const std::string& line);
+  void tally();
 
   UvLoop& loop_;
   PeerIdentity self_;
@@ -132,6 +138,8 @@ class ZmqTransport final : public Transport, private Loop::Source {
   Admissions admissions_;
   std::vector<std::string> socket_files_;
   std::unordered_set<std::string> noticed_;  // lines said before; bounded
+  std::uint64_t unsaid_ = 0;                 // lines that were not said again
+  Time next_tally_ = kNever;
 
   ZmqContext context_;
   ZapHandler zap_;

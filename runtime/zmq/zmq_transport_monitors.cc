@@ -1,4 +1,5 @@
 // ZmqTransport: what the socket monitors tell of connections.
+#include "runtime/zmq/zmq_endpoints.h"
 #include "runtime/zmq/zmq_transport_state.h"
 
 namespace sterna {
@@ -60,7 +61,11 @@ void ZmqTransport::dial_event(Port& port, const SocketMonitor::Event& event) {
       channel.answered = true;
       break;
     case ZMQ_EVENT_CLOSED:
-      close_later(channel, "nobody answers at " + event.endpoint);
+      close_later(channel, "nobody answers at " + unspelt(event.endpoint) + ", where " +
+                               self_.text() + " asked for " + peer +
+                               (is_tcp(event.endpoint) ? ": does it still run, and does a firewall "
+                                                         "let its ports through?"
+                                                       : ": does it still run?"));
       break;
     case ZMQ_EVENT_DISCONNECTED:
       if (channel.answered) ++counters_.disconnects;
@@ -75,6 +80,10 @@ void ZmqTransport::dial_event(Port& port, const SocketMonitor::Event& event) {
     case ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL:
       ++counters_.handshake_failures;
       channel.cause = "the handshake with " + peer + " failed (is its key another?)";
+      if (event.kind == ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL &&
+          loop_.now() - channel.dialled >= options_.answer_timeout) {
+        channel.cause = "silence: " + peer + " took no part in the handshake";
+      }
       notice(channel.cause);
       break;
     default:

@@ -1,6 +1,7 @@
 // ZmqTransport: a turn of the loop, and what arrives in it.
 #include <algorithm>
 
+#include "runtime/zmq/zmq_endpoints.h"
 #include "runtime/zmq/zmq_transport_state.h"
 
 namespace sterna {
@@ -19,6 +20,7 @@ void ZmqTransport::turn() {
     if (port->monitor.maybe()) drain_monitor(*port);
   }
   expire_dials();
+  tally();
   for (const auto& port : ports_) receive(*port);
 }
 
@@ -37,7 +39,9 @@ bool ZmqTransport::ready() {
   return ready;
 }
 
-Time ZmqTransport::next_deadline() {
+Time ZmqTransport::next_deadline() { return std::min(dial_deadline(), next_tally_); }
+
+Time ZmqTransport::dial_deadline() {
   while (!dials_.empty()) {
     const Channel* channel = find(dials_.front().second);
     if (channel != nullptr && !channel->answered && !channel->closing) return dials_.front().first;
@@ -47,10 +51,10 @@ Time ZmqTransport::next_deadline() {
 }
 
 void ZmqTransport::expire_dials() {
-  while (next_deadline() <= loop_.now()) {
+  while (dial_deadline() <= loop_.now()) {
     Channel& channel = *find(dials_.front().second);
     dials_.pop_front();
-    close_later(channel, "no answer from " + channel.spelling);
+    close_later(channel, "silence: no answer from " + unspelt(channel.spelling));
   }
 }
 

@@ -24,6 +24,7 @@ struct ZmqTransport::Channel {
   PeerIdentity identity;
   std::string user;           // identity as ZAP wrote it; empty where we dialled
   std::string spelling;       // of the endpoint dialled
+  Time dialled{};             // when; nothing where it was accepted
   std::string cause;          // why it is closing, or will be
   FrameBatchWriter gathered;  // sent in this turn
   bool answered = false;

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <cstring>
 
 #include "actors/evaluator/evaluation.h"
 #include "actors/reader/batch_parts.h"
@@ -22,23 +21,30 @@ input::TrainingPart examples() {
   input::TrainingPart part;
   part.examples = 2 * kClasses;
   part.range = {0, part.examples};
-  part.dataset.count = part.examples;
-  part.dataset.rows = 1;
-  part.dataset.columns = 2;
-  part.dataset.classes = kClasses;
+  input::Dataset dataset{.count = part.examples,
+                         .rows = 1,
+                         .columns = 2,
+                         .classes = kClasses,
+                         .images = {},
+                         .labels = {}};
   for (std::size_t i = 0; i < part.examples; ++i)
-    part.dataset.labels.push_back(static_cast<std::uint16_t>(i % kClasses));
-  part.dataset.images.resize(part.examples * part.dataset.image_size());
+    dataset.labels.push_back(static_cast<std::uint16_t>(i % kClasses));
+  dataset.images.resize(part.examples * dataset.image_size());
+  part.source = std::make_shared<const input::MemorySource>(std::move(dataset));
   return part;
+}
+
+input::Preparation as_they_are() {
+  return {.family = input::find_family("mnist"), .options = {.shape = {1, 2, 1}}};
 }
 
 /// One layer, whose parameters are 0: every class is as likely as the others.
 std::unique_ptr<nets::Net> even_net() {
   return nets::make_net(
              {.name = "even", .batch = kBatch},
-             [](nets::Graph& graph) -> nets::Activation& {
+             [](nets::Graph& graph) -> nets::NetOutputs {
                nets::Activation& x = graph.input({kBatch, 1, 1, 2}, nets::Layout::row_major);
-               return nets::dense(graph, x, {.name = "logits", .outputs = kClasses});
+               return {nets::dense(graph, x, {.name = "logits", .outputs = kClasses})};
              })
       .value();
 }
@@ -54,15 +60,17 @@ TEST(Labels, OfAThousandAndOneClassesReachTheLoss) {
   const input::TrainingPart part = examples();
   const input::BatchQuestion question{.seed = 1, .step = 2, .rank = 0, .ranks = 1, .batch = kBatch};
   BufferPool pool;
-  const Result<Batch> batch = round_trip(rows_of(question, part, pool));
+  const Result<Batch> batch =
+      round_trip(rows_of(question, own_rows(question, part), part, as_they_are(), pool).value());
   ASSERT_TRUE(batch.ok()) << batch.error().message;
   std::vector<float> times(kClasses);  // that each class is in the batch
   for (const std::uint64_t index : input::batch_indices(question, part.examples))
     ++times[index % kClasses];
 
   const auto net = even_net();
-  std::vector<float> images(batch->images.size() / sizeof(float));
-  std::memcpy(images.data(), batch->images.data(), batch->images.size());
+  const std::vector<float> levels = levels_of(*batch);
+  const nets::PixelImages images{
+      {reinterpret_cast<const std::uint8_t*>(batch->pixels.data()), batch->pixels.size()}, levels};
   BiasGradient sink;
   const auto loss = net->train_step(images, labels_of(*batch), sink);
   ASSERT_TRUE(loss.ok()) << loss.error().message;
@@ -86,7 +94,7 @@ TEST(Labels, AboveAByteAreEvaluatedAsTheyAre) {
   const auto net = even_net();
   net->parameter(1)[1000] = 1;  // the answer to everything
   net->parameters_changed(1);
-  const auto evaluation = evaluate(*net, examples().dataset, 2 * kClasses);
+  const auto evaluation = evaluate(*net, *examples().source, as_they_are(), 2 * kClasses);
   ASSERT_TRUE(evaluation.ok()) << evaluation.error().message;
   EXPECT_DOUBLE_EQ(evaluation->precision_at_1, 1.0 / kClasses);
 }

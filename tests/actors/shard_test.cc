@@ -44,6 +44,7 @@ class ShardTest : public ::testing::Test {
   Shard make(bool snapshots = false) {
     auto shard = Shard::make(job, ParameterTable(specs(), job, 1), 0, snapshots);
     EXPECT_TRUE(shard.ok());
+    shard->start();
     return std::move(shard).value();
   }
 
@@ -93,6 +94,14 @@ class ShardTest : public ::testing::Test {
     return values;
   }
 
+  static std::vector<float> averages(const Shard& shard, std::uint32_t chunk,
+                                     std::uint64_t version) {
+    const Bytes bytes = shard.moving_average(chunk, version).payload;
+    std::vector<float> values(bytes.size() / sizeof(float));
+    std::memcpy(values.data(), bytes.data(), bytes.size());
+    return values;
+  }
+
   static std::vector<Verdict> all(Verdict verdict) { return std::vector<Verdict>(3, verdict); }
 
   JobConfig job;
@@ -118,6 +127,7 @@ TEST_F(ShardTest, TheStartDoesNotDependOnTheNumberOfServers) {
   for (std::uint32_t index = 0; index < 3; ++index) {
     auto part = Shard::make(job, ParameterTable(specs(), job, 3), index, false);
     ASSERT_TRUE(part.ok());
+    for (std::uint32_t half = 0; half < 2; ++half) part->start(half, 2);
     for (std::uint32_t c = 0; c < part->table().chunks.size(); ++c) {
       if (!part->holds(c)) continue;
       const TableChunk& place = part->table().chunks[c];
@@ -306,6 +316,31 @@ TEST_F(AveragingShardTest, AnEvaluatedVersionIsThereWhileTheNextIsBeingMade) {
   EXPECT_EQ(values(shard, 0, 2), before);
 }
 
+TEST_F(ShardTest, MovingAveragesAreWhatIsKeptForTheEvaluatorAndStepsLeaveThoseAlone) {
+  job.evaluation.every = 2;
+  job.optimizer.average_decay = 0.5;
+  Shard shard = make(true);
+  std::vector<double> expected(7);  // the bias of chunk 2, which starts at 0
+  for (std::uint64_t step = 0; step < 6; ++step) {
+    for (const std::uint32_t rank : {0U, 1U}) {
+      EXPECT_TRUE(shard.accept(push(shard, rank, step)).ok());
+    }
+    update(shard);
+    const auto n = static_cast<double>(step);
+    const double decay = std::min(0.5, (1 + n) / (10 + n));
+    expected[step + 1] = decay * expected[step] - (1 - decay) * 0.5 * (n + 1);
+    EXPECT_EQ(values(shard, 2, step + 1)[0], -0.5F * static_cast<float>(step + 1));
+    for (std::uint64_t v = 2; v <= step + 1; v += 2) {
+      ASSERT_TRUE(*shard.available(2, v, PayloadKind::MOVING_AVERAGE));
+      EXPECT_NEAR(averages(shard, 2, v)[0], expected[v], 1e-6) << v;
+    }
+  }
+  EXPECT_FALSE(shard.available(2, 4).ok());  // nobody keeps the parameters
+  EXPECT_FALSE(shard.available(2, 5, PayloadKind::MOVING_AVERAGE).ok());
+  shard.release(2);
+  EXPECT_FALSE(shard.available(2, 2, PayloadKind::MOVING_AVERAGE).ok());
+}
+
 TEST_F(AveragingShardTest, AVersionThatNobodyKeepsIsAnErrorWhileTheNextIsBeingMade) {
   Shard shard = make();
   for (const std::uint32_t rank : {0U, 1U}) EXPECT_TRUE(shard.accept(push(shard, rank, 0)).ok());
@@ -377,10 +412,10 @@ TEST_F(ShardTest, AnUnknownOptimizerScheduleOrInstructionSetIsAnError) {
     return Shard::make(job, ParameterTable(specs(), job, 1), 0, false).ok();
   };
   EXPECT_TRUE(made());
-  job.optimizer.name = "adagrad";
+  job.optimizer.name = "sgd";
   EXPECT_FALSE(made());
   job.optimizer.name = "momentum";
-  job.optimizer.schedule = "cosine";
+  job.optimizer.schedule = "linear";
   EXPECT_FALSE(made());
   job.optimizer.schedule = "polynomial";
   job.cpu_isa = "mmx";

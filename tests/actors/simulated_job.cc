@@ -3,8 +3,9 @@
 #include <bit>
 #include <cstring>
 
+#include "actors/reader/preparation.h"
 #include "input/batches/batch.h"
-#include "input/batches/preprocess.h"
+#include "input/batches/prepare.h"
 #include "input/formats/idx.h"
 #include "kernels/sums/aggregate.h"
 #include "kernels/trits/scaler.h"
@@ -149,9 +150,9 @@ std::shared_ptr<const Names> spawn_job(const JobConfig& job, const JobLayout& la
   }
   for (std::uint32_t i = 0; i < layout.readers; ++i) {
     const std::string name = numbered("reader", i);
-    ReaderArgs reader{job, server.workers, 0};
+    ReaderArgs reader{job, server.workers, 0, "launcher"};
     if (job.shards > 0) reader.shard = layout.readers_reversed ? layout.readers - 1 - i : i;
-    (*names)[name] = home(name).spawn<InputReader>(reader);
+    (*names)[name] = home(name).spawn<InputReader>(reader, finder);
     worker.readers.push_back(name);
   }
   for (const WorkerRanks& hosted : server.workers) {
@@ -287,34 +288,70 @@ Scalers largest(const std::vector<Scalers>& of_ranks) {
 
 }  // namespace
 
-std::string sequential_oracle(const JobConfig& job) {
+std::string sequential_oracle(const JobConfig& job, std::vector<std::vector<float>>* averages) {
   const kernels::Isa isa = kernels::parse_isa(job.cpu_isa).value();
-  const input::Dataset dataset = input::load_mnist(job.data.dir, input::Split::train).value();
-  const auto net = nets::make_net({.name = job.net,
-                                   .hidden = job.hidden,
-                                   .batch = job.batch,
-                                   .weight_decay = static_cast<float>(job.optimizer.weight_decay)})
-                       .value();
+  const input::MemorySource source(input::load_mnist(job.data.dir, input::Split::train).value());
+  const input::Preparation how = preparation_of(job, source.facts(), source.facts().count).value();
+  const bool decays = job.optimizer.decay_at == DecayAt::worker;
+  const auto decay = decays ? static_cast<float>(job.optimizer.weight_decay) : 0.0F;
+  const auto net = [&] {
+    nets::NetOptions options = net_options(job);
+    options.weight_decay = decay;
+    return nets::make_net(options).value();
+  }();
   const auto tensors = static_cast<std::uint32_t>(net->parameters().size());
   const UpdateRule rule = UpdateRule::make(job).value();
-  std::vector<std::vector<std::vector<float>>> slots;  // by tensor
+  std::vector<std::vector<std::vector<float>>> slots(tensors);
   for (std::uint32_t t = 0; t < tensors; ++t) {
-    nets::initialize(net->parameter(t), net->parameters()[t], job.seed, t);
-    slots.emplace_back(rule.slots(), std::vector<float>(net->parameter(t).size()));
+    nets::initialize(net->parameter(t), net->parameters()[t], {job.seed, t});
+    if (t >= net->trained()) continue;
+    for (const float start : rule.slots()) {
+      slots[t].emplace_back(net->parameter(t).size(), start);
+    }
   }
-  std::vector<float> images(job.batch * dataset.image_size());
-  std::vector<std::uint16_t> labels(job.batch);
+  const auto start_averages = [&] {
+    for (std::uint32_t t = 0; t < tensors; ++t) {
+      averages->emplace_back(net->parameter(t).begin(), net->parameter(t).end());
+    }
+  };
+  const auto move_averages = [&](double step) {
+    const double decay = std::min(job.optimizer.average_decay, (1 + step) / (10 + step));
+    for (std::uint32_t t = 0; t < tensors; ++t) {
+      for (std::size_t i = 0; i < (*averages)[t].size(); ++i) {
+        float& e = (*averages)[t][i];
+        e -= static_cast<float>(1 - decay) * (e - net->parameter(t)[i]);
+      }
+    }
+  };
+  if (averages != nullptr) start_averages();
+  input::PreparedBatch batch(how, job.batch);
   std::vector<Scalers> last(tensors);  // shared, of the step before
   for (std::uint64_t step = job.first_step; step < job.steps; ++step) {
     std::vector<Gradients> gradients(job.ranks);
     for (std::uint32_t rank = 0; rank < job.ranks; ++rank) {
-      const auto indices =
-          input::batch_indices({job.seed, step, rank, job.ranks, job.batch}, dataset.count);
-      input::gather(dataset, indices, images, labels);
+      const auto rows =
+          input::batch_rows({job.seed, step, rank, job.ranks, job.batch}, source.facts().count);
+      EXPECT_TRUE(input::prepare_training(source, 0, rows, how, batch.rows()).ok());
       for (std::uint32_t t = 0; t < tensors; ++t) net->parameters_changed(t);
-      EXPECT_TRUE(net->train_step(images, labels, gradients[rank]).ok());
+      EXPECT_TRUE(net->train_step(nets::PixelImages{batch.pixels, batch.levels}, batch.labels,
+                                  gradients[rank],
+                                  {job.seed, static_cast<std::uint32_t>(step), rank})
+                      .ok());
     }
-    for (std::uint32_t t = 0; t < tensors; ++t) {
+    for (std::uint32_t t = net->trained(); t < tensors; ++t) {
+      const float part = static_cast<float>(
+          1 - std::min(double{net->parameters()[t].moving_decay},
+                       (1.0 + static_cast<double>(step)) / (10.0 + static_cast<double>(step))));
+      for (std::size_t i = 0; i < net->parameter(t).size(); ++i) {
+        float sum = gradients[0].by_tensor[t][i];
+        for (std::uint32_t rank = 1; rank < job.ranks; ++rank) {
+          sum += gradients[rank].by_tensor[t][i];
+        }
+        float& moved = net->parameter(t)[i];
+        moved -= part * (moved - sum / static_cast<float>(job.ranks));
+      }
+    }
+    for (std::uint32_t t = 0; t < net->trained(); ++t) {
       std::vector<Scalers> own;
       for (Gradients& one : gradients) own.push_back(own_scalers(job, one.by_tensor[t], isa));
       const Scalers shared = largest(own);
@@ -342,6 +379,7 @@ std::string sequential_oracle(const JobConfig& job) {
         first += count;
       }
     }
+    if (averages != nullptr) move_averages(static_cast<double>(step));
   }
   return parameters_sha256(*net);
 }

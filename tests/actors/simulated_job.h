@@ -31,12 +31,14 @@ class RecordingObserver final : public Actor<Observer> {
     std::vector<Evaluated> evaluated;
     std::vector<WorkerDone> done;
     std::optional<JobFinished> finished;
+    std::vector<ReaderProgress> readers;
   };
   explicit RecordingObserver(Record& record) : record_(record) {}
   void on(Progress message) { record_.progress.push_back(std::move(message)); }
   void on(Evaluated message) { record_.evaluated.push_back(std::move(message)); }
   void on(WorkerDone message) { record_.done.push_back(std::move(message)); }
   void on(JobFinished message) { record_.finished = std::move(message); }
+  void on(ReaderProgress message) { record_.readers.push_back(std::move(message)); }
 
  private:
   Record& record_;
@@ -76,7 +78,7 @@ class SimulatedJob : public test::SimFixture {
   /// launch() and finish(): the final hash; empty if it failed, with the causes in `deaths`.
   std::string hash_of(const JobLayout& layout);
 
-  /// In place of the small mlp, which most of this takes a tenth of the time with.
+  /// In place of the small mlp, which takes a tenth of the time.
   void train_lenet() {
     job.net = "lenet";
     job.hidden.clear();
@@ -98,6 +100,8 @@ class SimulatedJob : public test::SimFixture {
 };
 
 /// The same job without actors, messages or chunks: one loop over steps, ranks and whole tensors.
-std::string sequential_oracle(const JobConfig& job);
+/// The final hash, and where they are asked for the moving averages, by tensor.
+std::string sequential_oracle(const JobConfig& job,
+                              std::vector<std::vector<float>>* averages = nullptr);
 
 }  // namespace sterna::actors

@@ -13,6 +13,7 @@
 #include <optional>
 
 #include "tests/cluster/cluster_hosts.h"
+#include "tests/temporary_folder.h"
 
 namespace sterna::test {
 namespace {
@@ -41,6 +42,23 @@ class Hosts : public testing::Test {
  private:
   std::optional<ClusterHosts> hosts_;
 };
+
+TEST(HostsScript, NamesThePackageOfEachToolThatIsMissingBeforeItMakesAnything) {
+  if (::geteuid() != 0) GTEST_SKIP() << "needs root";
+  const TemporaryFolder folder;
+  const std::string tools = folder.path() + "/tools";
+  const std::string fill = "mkdir " + tools + " && ln -s /usr/bin/* " + tools + " && rm -f " +
+                           tools + "/ping " + tools + "/nft";
+  ASSERT_EQ(std::system(fill.c_str()), 0);
+  const std::string source = std::getenv("STERNA_SOURCE");
+  Program hosts(folder.path(),
+                {"/bin/bash", source + "/tests/cluster/hosts", "up", folder.path() + "/up", "1"},
+                with_variables(own_environment(), {"PATH=" + tools}));
+  EXPECT_EQ(hosts.exit_code(seconds(20)), 77);
+  EXPECT_THAT(hosts.err(), HasSubstr("ping here (apt-get install "));
+  EXPECT_THAT(hosts.err(), HasSubstr("iputils-ping"));
+  EXPECT_FALSE(std::filesystem::exists(folder.path() + "/up"));
+}
 
 TEST_F(Hosts, EachIsReachedBySshUnderItsName) {
   for (const std::string& name : hosts().names()) {

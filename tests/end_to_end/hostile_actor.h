@@ -20,29 +20,19 @@ struct Misbehave {
   using Wire = wire::Misbehave;
   std::string towards;
   std::string how;
-  void encode(Wire::Builder out, WireWriter&) const {
-    out.setTowards(towards);
-    out.setHow(how);
-  }
-  static Result<Misbehave> decode(Wire::Reader in, WireReader&) {
-    return Misbehave{in.getTowards(), in.getHow()};
-  }
+  STERNA_INLINE_MESSAGE(Misbehave, FIELD(towards, Towards), FIELD(how, How))
 };
 struct Taken {
   using Wire = wire::Taken;
   std::uint64_t bytes = 0;
-  void encode(Wire::Builder out, WireWriter&) const { out.setBytes(bytes); }
-  static Result<Taken> decode(Wire::Reader in, WireReader&) { return Taken{in.getBytes()}; }
+  STERNA_INLINE_MESSAGE(Taken, FIELD(bytes, Bytes))
 };
 struct Blob {
   using Wire = wire::Blob;
   using Reply = Taken;
   static constexpr Lane kLane = Lane::data;
   Bytes bytes;
-  void encode(Wire::Builder out, WireWriter& writer) const { out.adoptBytes(writer.data(bytes)); }
-  static Result<Blob> decode(Wire::Reader in, WireReader& reader) {
-    return Blob{reader.bytes(in.getBytes())};
-  }
+  STERNA_INLINE_MESSAGE(Blob, FIELD(bytes, Bytes))
 };
 struct Flooded {
   using Wire = wire::Flooded;
@@ -52,18 +42,9 @@ struct Flooded {
   std::uint32_t other = 0;
   std::uint64_t queued_bytes = 0;
   std::int64_t resident_bytes = 0;
-  void encode(Wire::Builder out, WireWriter&) const {
-    out.setAnswered(answered);
-    out.setLate(late);
-    out.setRefused(refused);
-    out.setOther(other);
-    out.setQueuedBytes(queued_bytes);
-    out.setResidentBytes(resident_bytes);
-  }
-  static Result<Flooded> decode(Wire::Reader in, WireReader&) {
-    return Flooded{in.getAnswered(), in.getLate(),        in.getRefused(),
-                   in.getOther(),    in.getQueuedBytes(), in.getResidentBytes()};
-  }
+  STERNA_INLINE_MESSAGE(Flooded, FIELD(answered, Answered), FIELD(late, Late),
+                        FIELD(refused, Refused), FIELD(other, Other),
+                        FIELD(queued_bytes, QueuedBytes), FIELD(resident_bytes, ResidentBytes))
 };
 /// Asks the actor of that name with so many Blobs at once.
 struct Flood {
@@ -73,15 +54,8 @@ struct Flood {
   std::uint32_t messages = 0;
   std::uint64_t bytes = 0;
   Duration deadline{};
-  void encode(Wire::Builder out, WireWriter&) const {
-    out.setTowards(towards);
-    out.setMessages(messages);
-    out.setBytes(bytes);
-    out.setDeadline(deadline.count());
-  }
-  static Result<Flood> decode(Wire::Reader in, WireReader&) {
-    return Flood{in.getTowards(), in.getMessages(), in.getBytes(), Duration(in.getDeadline())};
-  }
+  STERNA_INLINE_MESSAGE(Flood, FIELD(towards, Towards), FIELD(messages, Messages),
+                        FIELD(bytes, Bytes), FIELD(deadline, Deadline))
 };
 
 struct Hostile : Interface<Misbehave, Flood, Blob> {};

@@ -148,6 +148,14 @@ TEST_F(RunInput, ACompressedFileThatIsWholeIsWelcome) {
   EXPECT_EQ(program.exit_code(kPatience), 0) << program.story();
 }
 
+TEST_F(RunInput, SyntheticPicturesOfAnyShapeNeedNoFiles) {
+  SternaProgram& program = sterna({"run", "job.toml", "--run-dir", "run", "--set", "job.steps=1",
+                                   "--set", "data.name=synthetic", "--set", "data.size=28", "--set",
+                                   "data.channels=1", "--set", "data.classes=7"});
+  EXPECT_EQ(program.exit_code(kPatience), 0) << program.story();
+  EXPECT_EQ(result()["data"], "synthetic");
+}
+
 TEST_F(RunInput, RefusesAFileWithAnothersMagicNumber) {
   const std::string data = own_digits();
   std::filesystem::copy_file(data + kTrainImages, data + kTestLabels,
@@ -245,7 +253,7 @@ class RunDisk : public RunInput {
       std::ofstream("/proc/self/uid_map") << map;
     }
     std::filesystem::create_directory(path("disk"));
-    mounted_ = ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0;
+    private_ = ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0;
   }
   void TearDown() override {
     RunInput::TearDown();
@@ -253,11 +261,11 @@ class RunDisk : public RunInput {
   }
   /// A small disk at "disk"; false where the system lets nobody have one.
   bool mount(const char* size) {
-    return mounted_ && ::mount("tmpfs", path("disk").c_str(), "tmpfs", 0, size) == 0;
+    return private_ && ::mount("tmpfs", path("disk").c_str(), "tmpfs", 0, size) == 0;
   }
 
  private:
-  bool mounted_ = false;
+  bool private_ = false;
 };
 
 TEST_F(RunDisk, ThatHasNoRoomIsFoundBeforeARun) {

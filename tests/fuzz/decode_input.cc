@@ -1,5 +1,7 @@
 #include "tests/fuzz/decode_input.h"
 
+#include <malloc.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -14,6 +16,14 @@ namespace {
 
 constexpr std::size_t kMostFrames = 8;
 constexpr std::size_t kWord = 8;
+constexpr std::size_t kMostGrowth = 16;
+constexpr std::size_t kMostBeyond = 1 << 20;
+
+/// What is allocated and not freed; 0 where a sanitizer allocates.
+std::size_t allocated() {
+  const auto now = ::mallinfo2();
+  return now.uordblks + now.hblkhd;
+}
 
 /// Takes bytes from the front; zeros once there are none.
 class Input {
@@ -84,8 +94,12 @@ Expected expect(void* context, const Header& header) {
 }
 
 bool decodes(InMessage& message, Selector& selector) {
+  std::size_t bytes = 0;
+  for (std::size_t i = 0; i < message.frames(); ++i) bytes += message.frame(i).size();
+  const std::size_t before = allocated();
   const auto decoded = decode_envelope(message, &expect, &selector);
-  // A peer's bytes are never our mistake.
+  // Little beyond what its sender paid for, and a peer's bytes are never our mistake.
+  if (allocated() > before + kMostGrowth * bytes + kMostBeyond) std::abort();
   if (!decoded && decoded.error().code == Errc::internal) std::abort();
   return decoded.ok();
 }

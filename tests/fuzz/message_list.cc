@@ -23,7 +23,10 @@ void add(std::vector<Known>& all, const Known& known) {
 
 template <Message M>
 void add_message(std::vector<Known>& all) {
-  add(all, {&kMessageType<M>, []() -> std::unique_ptr<Mail> {
+  const MessageFields* fields = nullptr;
+  if constexpr (requires { M::fields(); }) fields = &M::fields();
+  add(all, {&kMessageType<M>, capnp::Schema::from<typename M::Wire>(), fields,
+            []() -> std::unique_ptr<Mail> {
               M plain;  // named: of the temporary, g++ 12 fears that it is not initialised
               return std::make_unique<MessageMail<M>>(std::move(plain));
             }});

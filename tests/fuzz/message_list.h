@@ -1,17 +1,21 @@
 // Every message that any process of Sterna decodes from a peer, and every one it is started with.
 #pragma once
 
-#include <string>
-#include <type_traits>
+#include <capnp/schema.h>
+
+#include <memory>
 #include <vector>
 
+#include "runtime/message/field_rules.h"
 #include "runtime/message/message.h"
 
 namespace sterna::fuzz {
 
-/// A message type, and how to make the plainest message of it.
+/// A message type, its schema, its list of fields, and how to make the plainest message of it.
 struct Known {
   const MessageType* type;
+  capnp::StructSchema schema;
+  const MessageFields* fields;  ///< null: it has code of its own
   std::unique_ptr<Mail> (*plain)();
 };
 

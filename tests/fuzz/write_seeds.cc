@@ -1,20 +1,34 @@
-// Writes the corpus that a fuzzer starts from. Usage: fuzz_seeds envelope|planes DIR
+// Writes the corpus that a fuzzer starts from. Usage: fuzz_seeds NAME DIR, where NAME_fuzz is the
+// fuzzer.
 #include <filesystem>
 #include <fstream>
+#include <functional>
+#include <map>
 #include <string>
+#include <vector>
 
 #include "tests/fuzz/decode_input.h"
+#include "tests/fuzz/decode_picture.h"
 #include "tests/fuzz/decode_planes.h"
+#include "tests/fuzz/input_seeds.h"
 
 int main(int argc, char** argv) {
-  if (argc != 3) return 2;
-  const std::string fuzzer = argv[1];
-  if (fuzzer != "envelope" && fuzzer != "planes") return 2;
+  using namespace sterna::fuzz;
+  using sterna::input::Coding;
+  const std::map<std::string, std::function<std::vector<std::string>()>> corpora{
+      {"envelope", seeds},
+      {"planes", plane_seeds},
+      {"jpeg", [] { return picture_seeds(Coding::jpeg); }},
+      {"png", [] { return picture_seeds(Coding::png); }},
+      {"tfrecord", tfrecord_seeds},
+      {"example", example_seeds},
+      {"idx", idx_seeds},
+      {"cifar", cifar_seeds}};
+  if (argc != 3 || !corpora.contains(argv[1])) return 2;
   const std::filesystem::path directory = argv[2];
   std::filesystem::create_directories(directory);
   std::size_t number = 0;
-  for (const std::string& input :
-       fuzzer == "planes" ? sterna::fuzz::plane_seeds() : sterna::fuzz::seeds()) {
+  for (const std::string& input : corpora.at(argv[1])()) {
     std::ofstream out(directory / ("seed-" + std::to_string(number++)), std::ios::binary);
     out.write(input.data(), static_cast<std::streamsize>(input.size()));
     if (!out.good()) return 1;

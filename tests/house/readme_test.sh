@@ -1,15 +1,17 @@
 #!/usr/bin/env bash
-# What the README shows is what the tree holds: the counter program and the table of keys, verbatim.
+# What the README and docs/keys.md show is what the tree holds: the counter project and the table of
+# keys, verbatim.
 # usage: readme_test.sh SOURCE_DIR STERNA_BINARY
 set -eu
-readme=$1/README.md
 status=0
-contains() { # what, text
-  if ! awk -v text="$2" 'BEGIN { RS = "\001" } { found = index($0, text) } END { exit !found }' "$readme"; then
-    echo "README.md does not hold the present $1"
+contains() { # page, what, text
+  if ! awk -v text="$3" 'BEGIN { RS = "\001" } { found = index($0, text) } END { exit !found }' "$1"; then
+    echo "$(basename "$1") does not hold the present $2"
     status=1
   fi
 }
-contains "tests/runtime/counter_example.cc" "$(cat "$1/tests/runtime/counter_example.cc")"
-contains "output of \`sterna help keys --markdown\`" "$("$2" help keys --markdown)"
+for file in counter.capnp main.cc CMakeLists.txt counter.toml; do
+  contains "$1/README.md" "tests/outside/counter/$file" "$(cat "$1/tests/outside/counter/$file")"
+done
+contains "$1/docs/keys.md" "output of \`sterna help keys --markdown\`" "$("$2" help keys --markdown)"
 exit $status

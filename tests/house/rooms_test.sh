@@ -40,3 +40,10 @@ diff <(tail -n +2 <<<"$said") - <<'END'
 tests/hay_test.cc:1: is_dry is no SentenceInCamelCase
 tests/hay_test.cc:4: Dry is no SentenceInCamelCase
 END
+
+mkdir -p runtime actors launcher tests/fuzz
+echo 'barn.capnp:Hay 88 1f' >tests/fuzz/recorded_messages.txt
+printf '%s\n' '  using Wire = schema::Hay;' '  STERNA_DECLARE_MESSAGE(Hay);' '  using Wire = schema::Straw;' \
+  '  STERNA_DECLARE_MESSAGE(Straw);' >runtime/barn.h
+said=$(bash "$house/text_rules.sh" every_message_is_recorded "$tree") && exit 1
+[[ ${said##*$'\n'} == 'runtime/barn.h:4: Straw is not in tests/fuzz/recorded_messages.txt' ]]

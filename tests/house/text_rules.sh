@@ -43,6 +43,17 @@ every_test_is_named_as_a_sentence() {
     }'
 }
 
+# Who is recorded is in all that every_message() is for: fuzzed, broken field by field, sent on.
+every_message_is_recorded() {
+  local recorded=tests/fuzz/recorded_messages.txt
+  files runtime actors launcher | { grep -zE '\.(cc|h)$' || true; } | xargs -0 -r awk -v recorded=$recorded '
+    BEGIN { while ((getline line < recorded) > 0) { sub(/ .*/, "", line); sub(/.*:/, "", line); known[line] } }
+    /using Wire = / { wire = $NF; sub(/.*::/, "", wire); sub(/;.*/, "", wire) }
+    /^ *STERNA_(DECLARE|INLINE)_MESSAGE\(/ && !(wire in known) {
+      print FILENAME ":" FNR ": " wire " is not in " recorded
+    }'
+}
+
 # Home and working folders of some machine, and the place of this very checkout.
 no_text_names_a_path_of_one_machine() {
   files | xargs -0 grep -InHE '(^|[^[:alnum:]_.$})-])/(home|root|Users|work|mnt|media)/[[:alnum:]]' || true

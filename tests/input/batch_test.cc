@@ -4,14 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
-#include <cstdlib>
-#include <fstream>
 #include <set>
 #include <sstream>
 #include <string>
 #include <vector>
 
 #include "input/batches/permutation.h"
+#include "page_vectors.h"
 
 namespace sterna::input {
 namespace {
@@ -20,23 +19,6 @@ std::vector<std::uint64_t> first_images(const Permutation& order, std::uint64_t 
   std::vector<std::uint64_t> images;
   for (std::uint64_t i = 0; i < count; ++i) images.push_back(order(i));
   return images;
-}
-
-/// The vectors of input/batches/BATCHES.md: each line in its ```vectors block.
-std::vector<std::string> documented_vectors() {
-  const char* source = std::getenv("STERNA_SOURCE");
-  std::ifstream page(std::string(source == nullptr ? "." : source) + "/input/batches/BATCHES.md");
-  EXPECT_TRUE(page.good()) << "run through ctest, or set STERNA_SOURCE";
-  std::vector<std::string> lines;
-  bool inside = false;
-  for (std::string line; std::getline(page, line);) {
-    if (line.starts_with("```")) {
-      inside = line == "```vectors";
-    } else if (inside) {
-      lines.push_back(line);
-    }
-  }
-  return lines;
 }
 
 TEST(Permutation, IsABijectionForSizesAroundPowersOfFourAndOthers) {
@@ -76,7 +58,7 @@ TEST(Permutation, SpreadsNeighboursEvenly) {
 }
 
 TEST(Batch, AgreesWithTheTestVectorsOfThePage) {
-  const std::vector<std::string> lines = documented_vectors();
+  const std::vector<std::string> lines = page_vectors("vectors");
   ASSERT_GE(lines.size(), 6U);
   for (const std::string& line : lines) {
     BatchQuestion question;
@@ -120,6 +102,17 @@ TEST(Batch, OneLargerThanTheDataSetTakesSeveralEpochs) {
     const auto begin = indices.begin() + static_cast<std::ptrdiff_t>(4 * epoch);
     EXPECT_THAT(std::vector<std::uint64_t>(begin, begin + 4),
                 ::testing::UnorderedElementsAre(0, 1, 2, 3));
+  }
+}
+
+TEST(Batch, SomeRowsAreAPartOfTheWhole) {
+  const auto whole = batch_indices({9, 2, 0, 1, 12}, 27);  // straddles the first epoch's end
+  for (const std::uint32_t first : {0U, 2U, 3U, 4U, 11U}) {
+    for (const std::uint32_t rows : {0U, 1U}) {
+      const auto end = rows == 0 ? whole.end() : whole.begin() + first + rows;
+      EXPECT_EQ(batch_indices({9, 2, 0, 1, 12, first, rows}, 27),
+                std::vector(whole.begin() + first, end));
+    }
   }
 }
 

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "input/batches/preprocess.h"
+#include "input/augment/family.h"
 #include "input/digits/digits.h"
 #include "input/formats/format.h"
 #include "input/formats/idx.h"
@@ -15,27 +15,35 @@ namespace {
 using ::testing::ElementsAre;
 
 TEST(DataSets, AreNamedInTheOrderOfTheSearch) {
-  EXPECT_THAT(data_set_names(), ElementsAre("mnist", "digits"));
+  EXPECT_THAT(data_set_names(), ElementsAre("mnist", "digits", "cifar10", "cifar100", "tfrecord",
+                                            "pictures", "synthetic"));
 }
 
 TEST(DataSets, HaveAFamilyThatIsPreprocessed) {
-  for (const std::string_view name : data_set_names()) {
-    const std::string_view family = find_data_set(name)->family;
-    EXPECT_EQ(preprocessing_of(family).family, family);
-  }
+  for (const std::string_view name : data_set_names())
+    EXPECT_NE(find_family(find_data_set(name)->family), nullptr) << name;
 }
 
-TEST(DataSets, AreNullByAnotherName) { EXPECT_EQ(find_data_set("cifar10"), nullptr); }
+TEST(DataSets, AreNullByAnotherName) { EXPECT_EQ(find_data_set("cifar"), nullptr); }
 
 TEST(DataSets, DrawnOnesAreToldByTheirMarkAndLoadWithTheirFamily) {
   TemporaryFolder scratch;
   ASSERT_TRUE(make_digits(scratch.path(), {.seed = 3, .train = 4, .test = 2}).ok());
   EXPECT_EQ(data_set_in(scratch.path()).name, "digits");
-  EXPECT_TRUE(check_data(scratch.path(), Split::test).ok());
+  EXPECT_TRUE(data_facts(scratch.path(), Split::test).ok());
   EXPECT_EQ(load_data(scratch.path(), Split::train)->count, 4U);
   EXPECT_EQ(load_data(scratch.path(), Split::test)->family, "mnist");
   std::filesystem::remove(scratch / kDrawnMarker);
   EXPECT_EQ(data_set_in(scratch.path()).name, "mnist");
+}
+
+TEST(DataSets, AreNotToldOfAsMnistWhereTheyOnlyHaveItsForm) {
+  TemporaryFolder scratch;
+  ASSERT_TRUE(make_digits(scratch.path(), {.seed = 3, .train = 4, .test = 2}).ok());
+  EXPECT_EQ(told_name(scratch.path(), data_set_in(scratch.path()).name), "digits");
+  std::filesystem::remove(scratch / kDrawnMarker);
+  EXPECT_EQ(told_name(scratch.path(), data_set_in(scratch.path()).name), "idx");
+  EXPECT_EQ(told_name(scratch / "nowhere", "mnist"), "mnist");  // on another host, perhaps
 }
 
 TEST(Formats, AreKnownByTheirFilesPlainOrGzip) {
@@ -56,7 +64,17 @@ TEST(Formats, WriteAPartThatIsReadBack) {
   ASSERT_TRUE(part.ok()) << part.error().message;
   EXPECT_THAT(part->labels, ElementsAre(whole.labels[2], whole.labels[3], whole.labels[4]));
   EXPECT_TRUE(std::ranges::equal(part->image(2), whole.image(4)));
-  EXPECT_EQ(*kIdx.count(scratch.path(), Split::train), 3U);
+  EXPECT_EQ(kIdx.facts(scratch.path(), Split::train, {})->count, 3U);
+}
+
+TEST(DataSets, OfOtherFormsHaveNoUseForALabelOffset) {
+  TemporaryFolder scratch;
+  ASSERT_TRUE(make_digits(scratch.path(), {.seed = 1, .train = 4, .test = 2}).ok());
+  const auto opened = open_data(scratch.path(), Split::train, {.label_offset = 1});
+  ASSERT_FALSE(opened.ok());
+  EXPECT_THAT(opened.error().message,
+              ::testing::HasSubstr("data.label_offset = 1 is for TFRecord"));
+  EXPECT_FALSE(data_facts(scratch.path(), Split::test, {.label_offset = 1}).ok());
 }
 
 }  // namespace

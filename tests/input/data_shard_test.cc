@@ -37,6 +37,10 @@ TEST(Shards, EveryExampleLiesInTheOneShardWhoseRangeContainsIt) {
   }
 }
 
+const Dataset& dataset_of(const TrainingPart& part) {
+  return dynamic_cast<const MemorySource&>(*part.source).dataset();
+}
+
 class SplitData : public ::testing::Test {
  protected:
   SplitData() { draw("whole", 1); }
@@ -76,9 +80,10 @@ TEST_F(SplitData, TheShardsInTheirOrderAreTheWholeSetAndEachHasAllTestExamples) 
     const TrainingPart part = load(shard(index, 3), ShardId{index, 3});
     EXPECT_EQ(part.examples, 11U);
     EXPECT_EQ(part.range, range_of({index, 3}, 11));
-    EXPECT_EQ(part.dataset.count, part.range.count());
-    images.insert(images.end(), part.dataset.images.begin(), part.dataset.images.end());
-    labels.insert(labels.end(), part.dataset.labels.begin(), part.dataset.labels.end());
+    const Dataset& dataset = dataset_of(part);
+    EXPECT_EQ(dataset.count, part.range.count());
+    images.insert(images.end(), dataset.images.begin(), dataset.images.end());
+    labels.insert(labels.end(), dataset.labels.begin(), dataset.labels.end());
     EXPECT_EQ(load_mnist(shard(index, 3), Split::test)->images, test.images);
     EXPECT_TRUE(fs::exists(shard(index, 3) / kDrawnMarker));
   }
@@ -90,13 +95,13 @@ TEST_F(SplitData, AWholeSetGivesTheSamePartAsTheShardsFolder) {
   split(3);
   const TrainingPart cut = load(shard(1, 3), ShardId{1, 3});
   const TrainingPart taken = load(scratch_ / "whole", ShardId{1, 3});
-  EXPECT_EQ(taken.dataset.images, cut.dataset.images);
-  EXPECT_EQ(taken.dataset.labels, cut.dataset.labels);
-  EXPECT_EQ(taken.dataset.count, cut.dataset.count);
+  EXPECT_EQ(dataset_of(taken).images, dataset_of(cut).images);
+  EXPECT_EQ(dataset_of(taken).labels, dataset_of(cut).labels);
+  EXPECT_EQ(dataset_of(taken).count, dataset_of(cut).count);
   EXPECT_EQ(taken.range, cut.range);
   EXPECT_EQ(taken.sha256, cut.sha256);
-  EXPECT_EQ(training_examples(shard(1, 3)).value(), 11U);
-  EXPECT_EQ(training_examples(scratch_ / "whole").value(), 11U);
+  EXPECT_EQ(training_facts(shard(1, 3))->count, 11U);
+  EXPECT_EQ(training_facts(scratch_ / "whole")->count, 11U);
 }
 
 TEST_F(SplitData, AShardIsNotTakenForAnotherNorForTheWholeSet) {

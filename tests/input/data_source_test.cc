@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "input/formats/idx.h"
+#include "input/place/data_set.h"
 #include "scratch.h"
 
 namespace sterna::input {
@@ -126,6 +127,45 @@ TEST_F(FindData, AShardBesideOthersGoesBeforeTheWholeSetForItsReaderAlone) {
   EXPECT_EQ(found().dir, scratch_ / "parts/shard-1-of-2");
 }
 
+TEST_F(FindData, TwoWholeSetsInOnePlaceAreNotChosenBetween) {
+  query_.flag = place("both");
+  write_file(scratch_ / "both/train-00000-of-00001", {});
+  write_file(scratch_ / "both/validation-00000-of-00001", {});
+  EXPECT_THAT(refused().message, HasSubstr("both holds two data sets, one stored as idx and one "
+                                           "as tfrecord; move one into a folder of its own"));
+  query_.options.train_files = "train-*";
+  EXPECT_EQ(found().name, "tfrecord");
+}
+
+TEST_F(FindData, OfSeveralSetsOfRecordFilesAPatternNamesOne) {
+  query_.flag = empty_place("sets");
+  for (const char* name : {"a_train_00000-of-00001.tfrecord", "b_train_00000-of-00001.tfrecord",
+                           "a_val_00000-of-00001.tfrecord", "b_val_00000-of-00001.tfrecord"}) {
+    write_file(scratch_ / "sets" / name, {});
+  }
+  EXPECT_THAT(refused().message, HasSubstr("are of different sets; move one away, or name the "
+                                           "files of one by a pattern (data.train_files"));
+  query_.options.train_files = "a_train_*";
+  query_.options.test_files = "a_val_*";
+  EXPECT_EQ(found().name, "tfrecord");
+  query_.options.test_files = "c_*";
+  EXPECT_THAT(refused().message, HasSubstr("sets has no file that fits the pattern c_*"));
+}
+
+TEST_F(FindData, FoldersOfPicturesOfOneSplitSayWhatToGive) {
+  for (const char* folder : {"photos/train/roses", "photos/val/roses", "alone/roses"}) {
+    fs::create_directories(scratch_ / folder);
+    write_file(scratch_ / folder / "1.png", {});
+  }
+  query_.flag = scratch_ / "photos/train";
+  EXPECT_THAT(refused().message,
+              HasSubstr("give the folder around it, " + (scratch_ / "photos").string()));
+  query_.flag = scratch_ / "alone";
+  EXPECT_THAT(refused().message, HasSubstr("`sterna data build " + (scratch_ / "alone").string()));
+  query_.flag = scratch_ / "photos";
+  EXPECT_EQ(found().name, "pictures");
+}
+
 TEST_F(FindData, TheEnvironmentsPlaceMayLackData) {
   query_.env = empty_place("env");
   query_.cache = place("cache", "mnist");
@@ -205,6 +245,7 @@ TEST(RealMnist, HasTheCountsAndTheLabelsThatItIsKnownFor) {
   ASSERT_TRUE(test.ok()) << test.error().message;
   EXPECT_EQ(train->count, 60000U);
   EXPECT_EQ(test->count, 10000U);
+  EXPECT_EQ(told_name(*dir, "mnist"), "mnist");
   const auto histogram = [](const Dataset& data) {
     std::array<int, 10> counts{};
     for (const std::uint16_t label : data.labels) ++counts.at(label);

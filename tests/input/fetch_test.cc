@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "archives.h"
 #include "input/digits/digits.h"
 #include "loopback_server.h"
 #include "runtime/base/random.h"
@@ -49,13 +50,13 @@ class Fetch : public ::testing::Test {
  protected:
   Fetch() {
     options_.dir = scratch_ / "mnist";
-    options_.files = {{"file.gz", content_.size(), sha256(content_)}};
+    set_.files = {{"file.gz", content_.size(), sha256(content_)}};
     options_.stall_timeout = std::chrono::seconds(1);
   }
 
   Result<void> fetch(const std::vector<std::string>& mirrors) {
     options_.mirrors = mirrors;
-    return fetch_files(options_);
+    return fetch_set(set_, options_);
   }
   void expect_fetched() {
     EXPECT_THAT(files_in(options_.dir), ElementsAre("file.gz"));
@@ -71,6 +72,7 @@ class Fetch : public ::testing::Test {
 
   TemporaryFolder scratch_;
   std::string content_ = noise(300'000);
+  RemoteSet set_;
   FetchOptions options_;
 };
 
@@ -231,9 +233,33 @@ TEST_F(Fetch, AnAddressThatIsNotHttpIsRefused) {
   EXPECT_FALSE(std::filesystem::exists(options_.dir / "file.gz"));
 }
 
+TEST_F(Fetch, AnArchiveIsUnpackedOnceAndRemoved) {
+  content_ = archive_of({{"set/", ""}, {"set/a.bin", "one"}, {"set/b/c.bin", "two"}});
+  set_.packed = true;
+  set_.files = {{"file.gz", content_.size(), sha256(content_)}};
+  LoopbackServer server([&](const HttpRequest& request) { return honest(request, content_); });
+  const Result<void> result = fetch({server.url()});
+  ASSERT_TRUE(result.ok()) << result.error().message;
+  EXPECT_THAT(files_in(options_.dir), ElementsAre("FETCHED.txt", "a.bin"));
+  EXPECT_EQ(read_file(options_.dir / "b/c.bin"), (std::vector<std::uint8_t>{'t', 'w', 'o'}));
+  ASSERT_TRUE(fetch({server.url()}).ok());
+  EXPECT_EQ(server.requests().size(), 1U);
+}
+
+TEST_F(Fetch, EverySetHasFilesOfAKnownSizeAndSum) {
+  for (const RemoteSet& set : remote_sets()) {
+    EXPECT_FALSE(set.mirrors.empty()) << set.name;
+    for (const RemoteFile& file : set.files) {
+      EXPECT_GT(file.bytes, 0U) << file.name;
+      EXPECT_EQ(file.sha256.size(), 64U) << file.name;
+      EXPECT_EQ(file.sha256.find_first_not_of("0123456789abcdef"), std::string::npos) << file.name;
+    }
+  }
+}
+
 TEST_F(Fetch, DrawnDigitsAreNotMixedWithMnist) {
   ASSERT_TRUE(make_digits(options_.dir, {.seed = 1, .train = 2, .test = 2}).ok());
-  const Result<void> result = fetch_mnist(options_);
+  const Result<void> result = fetch_set(set_, options_);
   ASSERT_FALSE(result.ok());
   EXPECT_EQ(result.error().code, Errc::already_exists);
 }

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zlib.h>
 
 #include <cstdint>
 #include <filesystem>
@@ -13,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "packing.h"
 #include "scratch.h"
 
 namespace sterna::input {
@@ -21,20 +21,6 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using Bytes8 = std::vector<std::uint8_t>;
-
-Bytes8 gzip(const Bytes8& plain) {
-  z_stream stream{};
-  EXPECT_EQ(deflateInit2(&stream, 9, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY), Z_OK);
-  Bytes8 packed(plain.size() + 1024);
-  stream.next_in = const_cast<std::uint8_t*>(plain.data());
-  stream.avail_in = static_cast<uInt>(plain.size());
-  stream.next_out = packed.data();
-  stream.avail_out = static_cast<uInt>(packed.size());
-  EXPECT_EQ(deflate(&stream, Z_FINISH), Z_STREAM_END);
-  packed.resize(stream.total_out);
-  deflateEnd(&stream);
-  return packed;
-}
 
 Bytes8 labels_file(std::uint32_t count, Bytes8 labels) {
   Bytes8 file = {0, 0, 8, 1};
@@ -221,7 +207,7 @@ TEST_F(MnistFiles, AGlanceLetsWholeFilesPassInEveryForm) {
   members.insert(members.end(), second.begin(), second.end());
   for (const Bytes8& form : {images, gzip(images), members}) {
     write_file(images_, form);
-    EXPECT_TRUE(check_mnist(scratch_.path(), Split::train).ok());
+    EXPECT_TRUE(glance_at_mnist(scratch_.path(), Split::train).ok());
   }
 }
 
@@ -235,7 +221,7 @@ TEST_F(MnistFiles, AGlanceSaysOfABrokenFileWhatReadingItSays) {
   const Bytes8 labels = read_file(labels_);
   for (const Bytes8& broken : {longer, shorter, cut, labels, Bytes8{}}) {
     write_file(images_, broken);
-    const Result<void> glanced = check_mnist(scratch_.path(), Split::train);
+    const Result<SourceFacts> glanced = glance_at_mnist(scratch_.path(), Split::train);
     const Result<Dataset> loaded = load_mnist(scratch_.path(), Split::train);
     ASSERT_FALSE(glanced.ok());
     ASSERT_FALSE(loaded.ok());

@@ -5,9 +5,10 @@
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <span>
+#include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/temporary_folder.h"
@@ -22,7 +23,10 @@ inline void write_file(const std::filesystem::path& path, std::span<const std::u
 
 inline std::vector<std::uint8_t> read_file(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
+  std::ostringstream whole;
+  whole << file.rdbuf();
+  const std::string bytes = std::move(whole).str();
+  return {bytes.begin(), bytes.end()};
 }
 
 /// The names of the regular files in `dir`, sorted.

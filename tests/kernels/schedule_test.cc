@@ -11,9 +11,10 @@ LearningRate rate(std::string_view name, const Course& course, const Numbers& va
 
 TEST(Schedule, IsFoundByName) {
   EXPECT_FALSE(find_schedule("exponential").value().keys.empty());
-  const auto unknown = find_schedule("cosine");
+  const auto unknown = find_schedule("linear");
   ASSERT_FALSE(unknown.ok());
-  EXPECT_EQ(unknown.error().message, "\"cosine\" is none of fixed, exponential, polynomial");
+  EXPECT_EQ(unknown.error().message,
+            "\"linear\" is none of fixed, exponential, polynomial, cosine");
 }
 
 TEST(Schedule, FixedNeverChanges) {
@@ -42,12 +43,31 @@ TEST(Schedule, ExponentialDropsAtMostOnceAStep) {
 }
 
 TEST(Schedule, PolynomialFallsAsASquareRootToZeroAndStaysThere) {
-  const LearningRate root = rate("polynomial", {.initial = 0.01, .steps = 2000});
+  const LearningRate root = rate("polynomial", {.initial = 0.01, .steps = 2000},
+                                 {{"power", 0.5}, {"end_learning_rate", 0}});
   EXPECT_EQ(root(0), 0.01);
   EXPECT_EQ(root(1500), 0.005);
   EXPECT_NEAR(root(1000), 0.0070710678118654757, 1e-17);
   EXPECT_EQ(root(2000), 0.0);
   EXPECT_EQ(root(5000), 0.0);
+}
+
+TEST(Schedule, CosineFallsByHalfAWaveAndStaysThere) {
+  const LearningRate wave =
+      rate("cosine", {.initial = 0.01, .steps = 2000}, {{"end_learning_rate", 0}});
+  EXPECT_EQ(wave(0), 0.01);
+  EXPECT_EQ(wave(1000), 0.005);
+  EXPECT_EQ(wave(2000), 0.0);
+  EXPECT_EQ(wave(5000), 0.0);
+}
+
+TEST(Schedule, WarmsUpByTheLineWhileItRuns) {
+  const LearningRate root = rate("polynomial", {.initial = 0.01, .steps = 2000},
+                                 {{"power", 0.5}, {"end_learning_rate", 0}});
+  const LearningRate warm = warmed_up(root, 4);
+  EXPECT_EQ(warm(0), root(0) / 4);
+  EXPECT_EQ(warm(2), root(2) * 3 / 4);
+  for (const std::uint64_t step : {3U, 4U, 1500U}) EXPECT_EQ(warm(step), root(step));
 }
 
 }  // namespace

@@ -1,16 +1,20 @@
 // The vectors of kernels/trits/TRITS.md, read from the page itself.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <bit>
+#include <cmath>
 #include <string>
 #include <vector>
 
 #include "gradients.h"
+#include "kernels/random/dropout.h"
 #include "kernels/random/initializer.h"
 #include "kernels/random/philox.h"
 #include "kernels/sums/sums.h"
 #include "kernels/trits/scaler.h"
+#include "kernels/trits/statistics.h"
 #include "kernels/trits/ternary.h"
 #include "page.h"
 
@@ -69,6 +73,24 @@ TEST(TritsPage, ScalersAreThePages) {
       const auto s = scaler(page_gradient(0, v.number(0)), v.real(1), isa);
       ASSERT_TRUE(s.ok());
       EXPECT_EQ(hex(std::bit_cast<std::uint32_t>(*s), 8), v.expected[0]) << name(isa);
+    }
+  }
+}
+
+TEST(TritsPage, SumsAreGroupedAsThePageSays) {
+  for (const Vector& v : vectors("sigma_sums")) {
+    std::vector<float> gradient = page_gradient(0, v.number(0));
+    for (std::size_t i = 0; i < gradient.size(); ++i) {
+      gradient[i] = std::ldexp(gradient[i], -static_cast<int>(i / 4096 % 32));
+    }
+    for (const Isa isa : every_isa()) {
+      GradientStatistics statistics;
+      for (std::size_t at = 0; at < gradient.size(); at += kChunkElements) {
+        const std::size_t count = std::min(kChunkElements, gradient.size() - at);
+        statistics.fold(measure_chunk(std::span(gradient).subspan(at, count), 2.5F, isa));
+      }
+      EXPECT_EQ(hex(std::bit_cast<std::uint64_t>(statistics.sum()), 16), v.expected[0]);
+      EXPECT_EQ(hex(std::bit_cast<std::uint64_t>(statistics.squares()), 16), v.expected[1]);
     }
   }
 }
@@ -139,9 +161,56 @@ TEST(TritsPage, AveragesOfSumsAreThePages) {
 TEST(TritsPage, InitialParametersAreThePages) {
   for (const Vector& v : vectors("truncated_normal")) {
     std::vector<float> values(v.number(0) + 1);
-    truncated_normal(values, 0.1F, v.hex(2), static_cast<std::uint32_t>(v.number(1)));
+    truncated_normal(values, 0.1F,
+                     {.seed = v.hex(2), .tensor = static_cast<std::uint32_t>(v.number(1))},
+                     best_isa());
     EXPECT_EQ(hex(std::bit_cast<std::uint32_t>(values.back()), 8), v.expected[0]);
   }
+}
+
+TEST(TritsPage, UniformParametersAreThePages) {
+  for (const Vector& v : vectors("uniform")) {
+    InitialDraw draw{.seed = v.hex(2), .tensor = static_cast<std::uint32_t>(v.number(1))};
+    std::vector<float> values(v.number(0) + 1);
+    uniform(values, 0.1F, draw);
+    EXPECT_EQ(hex(std::bit_cast<std::uint32_t>(values.back()), 8), v.expected[0]);
+    draw.first = static_cast<std::uint32_t>(v.number(0));
+    float alone = 0;
+    uniform(std::span(&alone, 1), 0.1F, draw);
+    EXPECT_EQ(alone, values.back());
+  }
+}
+
+TEST(TritsPage, DropoutComparesTheKeptPartWithTheWordOfThePage) {
+  for (const Vector& v : vectors("dropout")) {
+    const auto word = static_cast<std::uint32_t>(std::stoul(v.expected[0], nullptr, 16));
+    const DropoutDraw draw{v.hex(0), static_cast<std::uint32_t>(v.number(1)),
+                           static_cast<std::uint32_t>(v.number(2)),
+                           static_cast<std::uint32_t>(v.number(3)), v.number(4)};
+    const auto kept = [&](float keep) {
+      float x = 3;
+      dropout(std::span(&x, 1), keep, draw, std::span(&x, 1));
+      EXPECT_TRUE(x == 0 || x == 3 * (1 / keep));
+      return x != 0;
+    };
+    // fp32 has 24 bits: the nearest thresholds on either side of the word.
+    const auto low = static_cast<float>(word & 0xFFFFFF00U);
+    EXPECT_FALSE(kept(low * 0x1p-32F)) << v.expected[0];
+    EXPECT_TRUE(kept((low + 256) * 0x1p-32F)) << v.expected[0];
+  }
+}
+
+TEST(TritsPage, DropoutOfAPartIsThePartOfTheWhole) {
+  const DropoutDraw draw{.seed = 123, .step = 4, .rank = 2, .layer = 1, .first = 300};
+  const std::vector<float> ones(2000, 1.0F);
+  std::vector<float> whole(ones.size()), parts(ones.size());
+  dropout(ones, 0.5F, draw, whole);
+  for (std::size_t at = 0; at < ones.size(); at += 250) {
+    DropoutDraw part = draw;
+    part.first += at;
+    dropout(std::span(ones).subspan(at, 250), 0.5F, part, std::span(parts).subspan(at, 250));
+  }
+  EXPECT_EQ(parts, whole);
 }
 
 }  // namespace

@@ -15,7 +15,7 @@ namespace sterna::nets {
 class Scale final : public Layer {
  public:
   Scale(float factor, Reading& x, Activation& y) : factor_(factor), x_(x), y_(y) {}
-  void forward(Mode /*mode*/) override { multiply(x_.value(), y_.value()); }
+  void forward(const Pass& /*pass*/) override { multiply(x_.value(), y_.value()); }
   void backward(Completion& /*completion*/) override {
     if (Tensor* dx = x_.gradient()) multiply(y_.gradient(), *dx);
   }
@@ -40,7 +40,7 @@ inline Activation& scale(Graph& graph, Activation& x, float factor) {
 class Sum final : public Layer {
  public:
   Sum(std::vector<Reading*> x, Activation& y) : x_(std::move(x)), y_(y) {}
-  void forward(Mode /*mode*/) override {
+  void forward(const Pass& /*pass*/) override {
     std::fill_n(y_.value().data(), y_.value().size(), 0.0F);
     for (Reading* x : x_)
       for (std::size_t i = 0; i < y_.value().size(); ++i)
@@ -65,14 +65,16 @@ inline Activation& sum(Graph& graph, const std::vector<Activation*>& x) {
 }
 
 struct Heard final : Completion {
-  void complete(std::size_t parameter) override { order.push_back(parameter); }
+  explicit Heard(const Graph& graph) : of(graph) {}
+  void complete(Parameter& parameter) override { order.push_back(of.index_of(parameter)); }
+  const Graph& of;
   std::vector<std::size_t> order;
 };
 
 /// Once forward and back; which parameters' gradients were complete, in this order.
 inline std::vector<std::size_t> pass(Graph& graph) {
-  Heard heard;
-  graph.restart(Mode::training);
+  Heard heard(graph);
+  graph.restart({});
   EXPECT_TRUE(graph.forward(graph.parameter_count()));
   graph.backward(heard);
   return heard.order;
@@ -89,6 +91,24 @@ inline Values randomize(Tensor& to, Random& random) {
   Values values = random_values(to.size(), 1, random);
   set(to, values);
   return values;
+}
+
+/// A layer without parameters, whose input of that shape wants a gradient: `f` is its definition.
+template <class Build>
+void expect_layer(const Shape& in, Layout layout, Build build, const Function& f) {
+  SeededRandom random(1);
+  const auto engine = backend();
+  Graph graph(*engine);
+  Activation& input = graph.input(in, layout);
+  Activation& x = scale(graph, input, 1);
+  Activation& y = build(graph, x);
+  // What other tensors may have left there.
+  std::ranges::fill(y.value().values(), 7.0F);
+  std::ranges::fill(x.gradient().values(), 7.0F);
+  const Values values = randomize(input.value(), random), dy = randomize(y.gradient(), random);
+  pass(graph);
+  expect_near(f(values), row_major(y.value()), "y");
+  expect_near(finite_differences(f, values, dy), row_major(x.gradient()), "dx");
 }
 
 }  // namespace sterna::nets

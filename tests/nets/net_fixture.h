@@ -38,7 +38,7 @@ inline std::unique_ptr<Net> initialized(const NetOptions& options) {
   if (!made) throw std::runtime_error(made.error().message);
   auto net = std::move(made).value();
   for (std::uint32_t i = 0; i < net->parameters().size(); ++i) {
-    initialize(net->parameter(i), net->parameters()[i], 123, i);
+    initialize(net->parameter(i), net->parameters()[i], {123, i});
     // A layer whose biases are all zero would hide a bias that is read wrongly.
     if (net->parameters()[i].role == Role::bias)
       for (std::size_t j = 0; j < net->parameter(i).size(); ++j)

@@ -100,7 +100,7 @@ TEST(Net, InfersASmallerBatchLikeAFullOne) {
   ASSERT_TRUE(net->infer(std::span(batch.images).first(1568), 2, part).ok());
   full.resize(20);
   EXPECT_EQ(part, full);
-  ASSERT_TRUE(net->infer({}, 0, {}).ok());
+  ASSERT_TRUE(net->infer(std::span<const float>{}, 0, {}).ok());
 }
 
 TEST(Net, RefusesBatchesThatDoNotFit) {

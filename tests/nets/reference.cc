@@ -8,22 +8,26 @@ namespace {
 
 /// Calls visit(input index, weight index, output index) for each product of a convolution.
 template <class Visit>
-void each_product(const Shape& in, std::size_t outputs, const Window& window, Visit visit) {
-  const std::size_t batch = in[0], channels = in[1], height = in[2], width = in[3];
-  const std::size_t rows = window.out(height), columns = window.out(width), k = window.kernel;
+void each_product(const Shape& in, std::size_t outputs, const Window& window, std::size_t groups,
+                  Visit visit) {
+  const std::size_t batch = in[0], height = in[2], width = in[3];
+  const std::size_t channels = in[1] / groups;  // that an output sees
+  const Slide down = window.down(), across = window.across();
+  const std::size_t rows = down.out(height), columns = across.out(width);
   for (std::size_t n = 0; n < batch; ++n)
     for (std::size_t o = 0; o < outputs; ++o)
       for (std::size_t c = 0; c < channels; ++c)
-        for (std::size_t i = 0; i < k; ++i)
-          for (std::size_t j = 0; j < k; ++j)
+        for (std::size_t i = 0; i < down.kernel; ++i)
+          for (std::size_t j = 0; j < across.kernel; ++j)
             for (std::size_t r = 0; r < rows; ++r) {
-              const std::size_t y = r * window.stride + i - window.before(height);
+              const std::size_t y = r * window.stride + i - window.down().before(height);
               if (y >= height) continue;  // above the image, it wrapped round
               for (std::size_t s = 0; s < columns; ++s) {
-                const std::size_t x = s * window.stride + j - window.before(width);
+                const std::size_t x = s * window.stride + j - window.across().before(width);
                 if (x >= width) continue;
-                visit(((n * channels + c) * height + y) * width + x,
-                      ((o * channels + c) * k + i) * k + j,
+                const std::size_t channel = o / (outputs / groups) * channels + c;
+                visit(((n * in[1] + channel) * height + y) * width + x,
+                      ((o * channels + c) * down.kernel + i) * across.kernel + j,
                       ((n * outputs + o) * rows + r) * columns + s);
               }
             }
@@ -32,16 +36,16 @@ void each_product(const Shape& in, std::size_t outputs, const Window& window, Vi
 /// The input index of the first maximum of each window.
 std::vector<std::size_t> winners(const Values& x, const Shape& in, const Window& window) {
   const std::size_t height = in[2], width = in[3];
-  const std::size_t rows = window.out(height), columns = window.out(width);
+  const std::size_t rows = window.down().out(height), columns = window.across().out(width);
   std::vector<std::size_t> result;
   for (std::size_t plane = 0; plane < in[0] * in[1]; ++plane)
     for (std::size_t r = 0; r < rows; ++r)
       for (std::size_t s = 0; s < columns; ++s) {
         std::size_t best = x.size();
         for (std::size_t i = 0; i < window.kernel; ++i)
-          for (std::size_t j = 0; j < window.kernel; ++j) {
-            const std::size_t a = r * window.stride + i - window.before(height);
-            const std::size_t b = s * window.stride + j - window.before(width);
+          for (std::size_t j = 0; j < window.across().kernel; ++j) {
+            const std::size_t a = r * window.stride + i - window.down().before(height);
+            const std::size_t b = s * window.stride + j - window.across().before(width);
             if (a >= height || b >= width) continue;
             const std::size_t at = (plane * height + a) * width + b;
             if (best == x.size() || x[at] > x[best]) best = at;
@@ -54,34 +58,36 @@ std::vector<std::size_t> winners(const Values& x, const Shape& in, const Window&
 }  // namespace
 
 Values convolution(const Values& x, const Shape& shape, const Values& w, const Values& b,
-                   std::size_t outputs, const Window& window) {
-  const std::size_t plane = window.out(shape[2]) * window.out(shape[3]);
+                   std::size_t outputs, const Window& window, std::size_t groups) {
+  const std::size_t plane = window.down().out(shape[2]) * window.across().out(shape[3]);
   Values y(shape[0] * outputs * plane);
-  for (std::size_t i = 0; i < y.size(); ++i) y[i] = b[i / plane % outputs];
-  each_product(shape, outputs, window, [&](std::size_t in, std::size_t weight, std::size_t out) {
-    y[out] += x[in] * w[weight];
-  });
+  for (std::size_t i = 0; i < y.size() && !b.empty(); ++i) y[i] = b[i / plane % outputs];
+  each_product(
+      shape, outputs, window, groups,
+      [&](std::size_t in, std::size_t weight, std::size_t out) { y[out] += x[in] * w[weight]; });
   return y;
 }
 
 Gradients convolution_backward(const Values& x, const Shape& shape, const Values& w,
-                               const Values& dy, std::size_t outputs, const Window& window) {
+                               const Values& dy, std::size_t outputs, const Window& window,
+                               std::size_t groups) {
   Gradients d{Values(x.size()), Values(w.size()), Values(outputs)};
-  const std::size_t plane = window.out(shape[2]) * window.out(shape[3]);
+  const std::size_t plane = window.down().out(shape[2]) * window.across().out(shape[3]);
   for (std::size_t i = 0; i < dy.size(); ++i) d.b[i / plane % outputs] += dy[i];
-  each_product(shape, outputs, window, [&](std::size_t in, std::size_t weight, std::size_t out) {
-    d.x[in] += dy[out] * w[weight];
-    d.w[weight] += dy[out] * x[in];
-  });
+  each_product(shape, outputs, window, groups,
+               [&](std::size_t in, std::size_t weight, std::size_t out) {
+                 d.x[in] += dy[out] * w[weight];
+                 d.w[weight] += dy[out] * x[in];
+               });
   return d;
 }
 
 Values inner_product(const Values& x, std::size_t batch, const Values& w, const Values& b) {
-  const std::size_t in = x.size() / batch, out = b.size();
+  const std::size_t in = x.size() / batch, out = w.size() / in;
   Values y(batch * out);
   for (std::size_t n = 0; n < batch; ++n)
     for (std::size_t o = 0; o < out; ++o) {
-      double sum = b[o];
+      double sum = b.empty() ? 0 : b[o];
       for (std::size_t i = 0; i < in; ++i) sum += w[o * in + i] * x[n * in + i];
       y[n * out + o] = sum;
     }
@@ -116,6 +122,91 @@ Values max_pool_backward(const Values& x, const Shape& shape, const Values& dy,
   const auto winner = winners(x, shape, window);
   for (std::size_t i = 0; i < winner.size(); ++i) dx[winner[i]] += dy[i];
   return dx;
+}
+
+Values average_pool(const Values& x, const Shape& in, const Window& window) {
+  const std::size_t height = in[2], width = in[3];
+  const Slide down = window.down(), across = window.across();
+  Values y;
+  for (std::size_t plane = 0; plane < in[0] * in[1]; ++plane)
+    for (std::size_t r = 0; r < down.out(height); ++r)
+      for (std::size_t s = 0; s < across.out(width); ++s) {
+        double sum = 0, count = 0;
+        for (std::size_t i = 0; i < down.kernel; ++i)
+          for (std::size_t j = 0; j < across.kernel; ++j) {
+            const std::size_t a = r * window.stride + i - down.before(height);
+            const std::size_t b = s * window.stride + j - across.before(width);
+            if (a >= height || b >= width) continue;  // above the image, it wrapped round
+            sum += x[(plane * height + a) * width + b];
+            ++count;
+          }
+        y.push_back(sum / count);
+      }
+  return y;
+}
+
+Values lrn(const Values& x, const Shape& shape, const Lrn& options) {
+  const std::size_t channels = shape[1], plane = shape[2] * shape[3];
+  Values y(x.size());
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const std::size_t c = i / plane % channels;
+    double sum = 0;
+    for (std::size_t other = 0; other < channels; ++other) {
+      if (other + options.radius < c || other > c + options.radius) continue;
+      const double value = x[i + other * plane - c * plane];
+      sum += value * value;
+    }
+    y[i] = x[i] / std::pow(options.bias + options.alpha * sum, options.beta);
+  }
+  return y;
+}
+
+Moments moments(const Values& x, const Shape& shape) {
+  const std::size_t channels = shape[1], plane = shape[2] * shape[3];
+  const auto count = static_cast<double>(shape[0] * plane);
+  Moments found{Values(channels), Values(channels)};
+  for (std::size_t i = 0; i < x.size(); ++i) found.mean[i / plane % channels] += x[i] / count;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const double away = x[i] - found.mean[i / plane % channels];
+    found.variance[i / plane % channels] += away * away / count;
+  }
+  return found;
+}
+
+Values normalize(const Values& x, const Shape& shape, const Moments& by, double epsilon,
+                 const Values& scale, const Values& shift) {
+  Values y(x.size());
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const std::size_t c = i / (shape[2] * shape[3]) % shape[1];
+    y[i] = scale[c] * (x[i] - by.mean[c]) / std::sqrt(by.variance[c] + epsilon) + shift[c];
+  }
+  return y;
+}
+
+Values concat(const Values& a, const Shape& shape, const Values& b, std::size_t more) {
+  const std::size_t plane = shape[2] * shape[3], first = shape[1] * plane, second = more * plane;
+  Values y;
+  for (std::size_t n = 0; n < shape[0]; ++n) {
+    for (std::size_t i = 0; i < first; ++i) y.push_back(a[n * first + i]);
+    for (std::size_t i = 0; i < second; ++i) y.push_back(b[n * second + i]);
+  }
+  return y;
+}
+
+Values subsample(const Values& x, const Shape& shape, std::size_t channels, std::size_t stride) {
+  Values y;
+  for (std::size_t n = 0; n < shape[0]; ++n)
+    for (std::size_t c = 0; c < channels; ++c)
+      for (std::size_t r = 0; r < shape[2]; r += stride)
+        for (std::size_t s = 0; s < shape[3]; s += stride)
+          y.push_back(c < shape[1] ? x[((n * shape[1] + c) * shape[2] + r) * shape[3] + s] : 0.0);
+  return y;
+}
+
+Values sigmoid(const Values& x) {
+  Values y;
+  for (const double value : x) y.push_back(1 / (1 + std::exp(-value)));
+  return y;
 }
 
 Values relu(const Values& x) {

@@ -18,11 +18,14 @@ struct Gradients {
   Values x, w, b;
 };
 
+/// Without biases where `b` is empty.
 Values convolution(const Values& x, const Shape& shape, const Values& w, const Values& b,
-                   std::size_t outputs, const Window& window);
+                   std::size_t outputs, const Window& window, std::size_t groups = 1);
 Gradients convolution_backward(const Values& x, const Shape& shape, const Values& w,
-                               const Values& dy, std::size_t outputs, const Window& window);
+                               const Values& dy, std::size_t outputs, const Window& window,
+                               std::size_t groups = 1);
 
+/// Without biases where `b` is empty.
 Values inner_product(const Values& x, std::size_t batch, const Values& w, const Values& b);
 Gradients inner_product_backward(const Values& x, std::size_t batch, const Values& w,
                                  const Values& dy);
@@ -31,6 +34,31 @@ Values max_pool(const Values& x, const Shape& shape, const Window& window);
 Values max_pool_backward(const Values& x, const Shape& shape, const Values& dy,
                          const Window& window);
 
+/// The mean of the pixels that each window covers; padding does not count.
+Values average_pool(const Values& x, const Shape& shape, const Window& window);
+
+/// x / (bias + alpha · Σ x²)^beta, the sum over the channels at most `radius` away.
+struct Lrn {
+  std::size_t radius;
+  double bias, alpha, beta;
+};
+Values lrn(const Values& x, const Shape& shape, const Lrn& options);
+
+/// Of each channel; the variance is biased.
+struct Moments {
+  Values mean, variance;
+};
+Moments moments(const Values& x, const Shape& shape);
+/// scale · (x - mean) / √(variance + epsilon) + shift, channel by channel.
+Values normalize(const Values& x, const Shape& shape, const Moments& by, double epsilon,
+                 const Values& scale, const Values& shift);
+
+/// Along the channels; `b` is {shape[0], more, shape[2], shape[3]}.
+Values concat(const Values& a, const Shape& shape, const Values& b, std::size_t more);
+/// Every stride-th pixel, and channels of zeros behind those of x.
+Values subsample(const Values& x, const Shape& shape, std::size_t channels, std::size_t stride);
+
+Values sigmoid(const Values& x);
 Values relu(const Values& x);
 Values relu_backward(const Values& x, const Values& dy);
 

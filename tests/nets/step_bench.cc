@@ -47,7 +47,7 @@ int main(int argc, char** argv) {
   }
   Net& net = **made;
   for (std::uint32_t i = 0; i < net.parameters().size(); ++i)
-    initialize(net.parameter(i), net.parameters()[i], 1, i);
+    initialize(net.parameter(i), net.parameters()[i], {1, i});
   SeededRandom random(1);
   std::vector<float> images;
   for (const double value : random_values(batch * 784, 1, random))

@@ -1,65 +1,23 @@
 #include "launcher/bench/actors/messages.h"
 
+#include "runtime/message/fields.h"
+
 namespace sterna::launcher {
 
-namespace {
+STERNA_MESSAGE(Echo, FIELD(body, Body))
+STERNA_MESSAGE(NoArgs)
+STERNA_MESSAGE(Rate, FIELD(exchanges, Exchanges), FIELD(duration, Nanoseconds))
+STERNA_MESSAGE(Drive, FIELD(targets, Targets, not_empty), FIELD(window, Window, at_least(1)),
+               FIELD(duration, Nanoseconds))
+STERNA_MESSAGE(DriveRaw, FIELD(endpoints, Endpoints, not_empty), FIELD(server_keys, ServerKeys),
+               FIELD(window, Window, at_least(1)), FIELD(duration, Nanoseconds))
+STERNA_MESSAGE(Serving, FIELD(endpoint, Endpoint), FIELD(server_key, ServerKey))
+STERNA_MESSAGE(ServeRaw, FIELD(endpoint, Endpoint), FIELD(curve, Curve))
+STERNA_MESSAGE(StopRaw)
 
-void set_texts(capnp::List<capnp::Text>::Builder out, const std::vector<std::string>& texts) {
-  for (std::size_t i = 0; i < texts.size(); ++i) {
-    out.set(static_cast<unsigned>(i), texts[i].c_str());
-  }
-}
-
-std::vector<std::string> texts(capnp::List<capnp::Text>::Reader in) {
-  std::vector<std::string> all;
-  for (const auto text : in) all.emplace_back(text);
-  return all;
-}
-
-}  // namespace
-
-void Drive::encode(Wire::Builder out, WireWriter&) const {
-  auto list = out.initTargets(static_cast<unsigned>(targets.size()));
-  for (std::size_t i = 0; i < targets.size(); ++i)
-    targets[i].encode(list[static_cast<unsigned>(i)]);
-  out.setWindow(window);
-  out.setNanoseconds(duration.count());
-}
-
-Result<Drive> Drive::decode(Wire::Reader in, WireReader&) {
-  Drive drive;
-  for (const auto target : in.getTargets()) {
-    STERNA_ASSIGN(auto ref, ActorRef<EchoInterface>::decode(target));
-    drive.targets.push_back(ref);
-  }
-  drive.window = in.getWindow();
-  drive.duration = Duration(in.getNanoseconds());
-  if (drive.targets.empty() || drive.window == 0) {
-    return Error{Errc::malformed, "a drive without targets or window"};
-  }
-  return drive;
-}
-
-void DriveRaw::encode(Wire::Builder out, WireWriter&) const {
-  set_texts(out.initEndpoints(static_cast<unsigned>(endpoints.size())), endpoints);
-  set_texts(out.initServerKeys(static_cast<unsigned>(server_keys.size())), server_keys);
-  out.setWindow(window);
-  out.setNanoseconds(duration.count());
-}
-
-Result<DriveRaw> DriveRaw::decode(Wire::Reader in, WireReader&) {
-  DriveRaw drive;
-  drive.endpoints = texts(in.getEndpoints());
-  drive.server_keys = texts(in.getServerKeys());
-  drive.window = in.getWindow();
-  drive.duration = Duration(in.getNanoseconds());
-  if (drive.endpoints.empty() || drive.window == 0) {
-    return Error{Errc::malformed, "a drive without endpoints or window"};
-  }
-  if (!drive.server_keys.empty() && drive.server_keys.size() != drive.endpoints.size()) {
-    return Error{Errc::malformed, "as many server keys as endpoints, or none"};
-  }
-  return drive;
+Result<void> DriveRaw::check() const {
+  if (server_keys.empty() || server_keys.size() == endpoints.size()) return {};
+  return Error{Errc::malformed, "as many server keys as endpoints, or none"};
 }
 
 }  // namespace sterna::launcher

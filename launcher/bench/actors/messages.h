@@ -18,16 +18,12 @@ struct Echo {
   using Wire = wire::Echo;
   using Reply = Echo;
   Bytes body;
-  void encode(Wire::Builder out, WireWriter& writer) const { out.adoptBody(writer.data(body)); }
-  static Result<Echo> decode(Wire::Reader in, WireReader& reader) {
-    return Echo{reader.bytes(in.getBody())};
-  }
+  STERNA_DECLARE_MESSAGE(Echo);
 };
 
 struct NoArgs {
   using Wire = wire::NoArgs;
-  void encode(Wire::Builder, WireWriter&) const {}
-  static Result<NoArgs> decode(Wire::Reader, WireReader&) { return NoArgs{}; }
+  STERNA_DECLARE_MESSAGE(NoArgs);
 };
 
 struct Rate {
@@ -37,13 +33,7 @@ struct Rate {
   double per_second() const {
     return static_cast<double>(exchanges) * 1e9 / static_cast<double>(duration.count());
   }
-  void encode(Wire::Builder out, WireWriter&) const {
-    out.setExchanges(exchanges);
-    out.setNanoseconds(duration.count());
-  }
-  static Result<Rate> decode(Wire::Reader in, WireReader&) {
-    return Rate{in.getExchanges(), Duration(in.getNanoseconds())};
-  }
+  STERNA_DECLARE_MESSAGE(Rate);
 };
 
 struct EchoInterface : Interface<Echo> {};
@@ -55,8 +45,7 @@ struct Drive {
   std::vector<ActorRef<EchoInterface>> targets;
   std::uint32_t window = 1;
   Duration duration{};
-  void encode(Wire::Builder out, WireWriter& writer) const;
-  static Result<Drive> decode(Wire::Reader in, WireReader& reader);
+  STERNA_DECLARE_MESSAGE(Drive);
 };
 
 /// The same over raw ZeroMQ sockets.
@@ -67,21 +56,15 @@ struct DriveRaw {
   std::vector<std::string> server_keys;  ///< Z85, one per endpoint, or none
   std::uint32_t window = 1;
   Duration duration{};
-  void encode(Wire::Builder out, WireWriter& writer) const;
-  static Result<DriveRaw> decode(Wire::Reader in, WireReader& reader);
+  Result<void> check() const;
+  STERNA_DECLARE_MESSAGE(DriveRaw);
 };
 
 struct Serving {
   using Wire = wire::Serving;
   std::string endpoint;
   std::string server_key;
-  void encode(Wire::Builder out, WireWriter&) const {
-    out.setEndpoint(endpoint);
-    out.setServerKey(server_key);
-  }
-  static Result<Serving> decode(Wire::Reader in, WireReader&) {
-    return Serving{in.getEndpoint(), in.getServerKey()};
-  }
+  STERNA_DECLARE_MESSAGE(Serving);
 };
 
 /// Starts a raw ROUTER that sends every message back.
@@ -90,21 +73,14 @@ struct ServeRaw {
   using Reply = Serving;
   std::string endpoint;
   bool curve = false;
-  void encode(Wire::Builder out, WireWriter&) const {
-    out.setEndpoint(endpoint);
-    out.setCurve(curve);
-  }
-  static Result<ServeRaw> decode(Wire::Reader in, WireReader&) {
-    return ServeRaw{in.getEndpoint(), in.getCurve()};
-  }
+  STERNA_DECLARE_MESSAGE(ServeRaw);
 };
 
 /// Ends it.
 struct StopRaw {
   using Wire = wire::StopRaw;
   using Reply = void;
-  void encode(Wire::Builder, WireWriter&) const {}
-  static Result<StopRaw> decode(Wire::Reader, WireReader&) { return StopRaw{}; }
+  STERNA_DECLARE_MESSAGE(StopRaw);
 };
 
 /// One process of the benchmark: it echoes, asks others, and does both over raw sockets.

@@ -2,7 +2,7 @@
 
 #include "actors/local_trainer.h"
 #include "input/batches/batch.h"
-#include "input/batches/preprocess.h"
+#include "input/batches/prepare.h"
 #include "launcher/bench/data.h"
 
 namespace sterna::launcher {
@@ -24,7 +24,6 @@ struct Captured final : nets::GradientSink {
 Result<std::vector<std::vector<float>>> capture_lenet_gradients(std::uint64_t steps,
                                                                 const BenchProgress& progress) {
   STERNA_ASSIGN(const BenchData found, find_bench_data(progress));
-  const input::Dataset& data = found.train;
   actors::JobConfig job;
   job.net = "lenet";
   job.optimizer.name = "gd";
@@ -33,21 +32,22 @@ Result<std::vector<std::vector<float>>> capture_lenet_gradients(std::uint64_t st
   job.batch = kBatch;
   job.ranks = 1;
   STERNA_ASSIGN(actors::LocalTrainer trainer, actors::LocalTrainer::make(job));
-  std::vector<float> images(kBatch * data.image_size());
-  std::vector<std::uint16_t> labels(kBatch);
+  input::PreparedBatch batch(found.how, kBatch);
+  const nets::PixelImages images{batch.pixels, batch.levels};
   const auto show = [&](std::uint64_t step) {
-    input::gather(data, input::batch_indices({job.seed, step, 0, 1, job.batch}, data.count), images,
-                  labels);
+    const auto rows =
+        input::batch_rows({job.seed, step, 0, 1, job.batch}, found.train->facts().count);
+    return input::prepare_training(*found.train, 0, rows, found.how, batch.rows());
   };
   for (std::uint64_t step = 0; step < steps; ++step) {
-    show(step);
-    STERNA_TRY(trainer.step(step, images, labels));
+    STERNA_TRY(show(step));
+    STERNA_TRY(trainer.step(step, images, batch.labels));
   }
-  show(steps);
+  STERNA_TRY(show(steps));
   nets::Net& net = trainer.net();
   for (std::size_t i = 0; i < net.parameters().size(); ++i) net.parameters_changed(i);
   Captured captured(net.parameters().size());
-  STERNA_TRY(net.train_step(images, labels, captured));
+  STERNA_TRY(net.train_step(images, batch.labels, captured));
   return std::move(captured.tensors);
 }
 

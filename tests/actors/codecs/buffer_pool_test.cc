@@ -27,6 +27,16 @@ TEST(BufferPool, GivesABufferOfExactlyTheSizeAskedFor) {
   EXPECT_EQ(pool.take(100)->size(), 100U);
 }
 
+TEST(BufferPool, KeepsNoMoreThanItMayWithThoseInUse) {
+  BufferPool pool(250);
+  const auto held = pool.take(100);
+  const std::byte* kept = pool.take(50)->data();
+  EXPECT_EQ(pool.take(50)->data(), kept) << "150 of 250";
+  const auto large = pool.take(120);  // in place of the 50 that nobody uses
+  const auto more = pool.take(100);   // what is in use is the caller's to bound
+  EXPECT_EQ(held->size() + large->size() + more->size(), 320U);
+}
+
 TEST(BufferPool, MayEndBeforeItsBuffers) {
   std::optional<BufferPool> pool(std::in_place);
   const auto buffer = pool->take(100);

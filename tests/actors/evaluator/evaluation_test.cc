@@ -23,10 +23,12 @@ class EvaluationTest : public testing::Test {
   float& bias() { return net->parameter(net->parameters().size() - 1)[3]; }
   Evaluation of(std::uint64_t examples) {
     for (std::size_t i = 0; i < net->parameters().size(); ++i) net->parameters_changed(i);
-    return evaluate(*net, dataset, examples).value();
+    return evaluate(*net, input::MemorySource(dataset), how, examples).value();
   }
 
   input::Dataset dataset;
+  const input::Preparation how{.family = input::find_family("mnist"),
+                               .options = {.shape = {28, 28, 1}}};
   std::unique_ptr<nets::Net> net;
 };
 
@@ -43,6 +45,13 @@ TEST_F(EvaluationTest, ASubsetIsEverySoManyth) {
   EXPECT_EQ(half.precision_at_1, 0.4);
 }
 
+TEST_F(EvaluationTest, ASubsetOfMoreThanHalfIsSpreadOverAllToo) {
+  bias() = 1;
+  const Evaluation most = of(6);  // examples 0, 1, 3, 5, 6, 8: labels 3, 1, 1, 1, 1, 1
+  EXPECT_EQ(most.examples, 6U);
+  EXPECT_EQ(most.precision_at_1, 1.0 / 6);
+}
+
 TEST_F(EvaluationTest, ATieIsNoAnswerAndNorIsWhatIsNotFinite) {
   const Evaluation tie = of(10);
   EXPECT_EQ(tie.precision_at_1, 0);
@@ -53,7 +62,7 @@ TEST_F(EvaluationTest, ATieIsNoAnswerAndNorIsWhatIsNotFinite) {
 
 TEST_F(EvaluationTest, WithoutExamplesThereIsNone) {
   dataset.count = 0;
-  EXPECT_FALSE(evaluate(*net, dataset, 1).ok());
+  EXPECT_FALSE(evaluate(*net, input::MemorySource(dataset), how, 1).ok());
 }
 
 TEST_F(EvaluationTest, TheHashIsOfAllParameters) {

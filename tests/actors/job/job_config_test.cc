@@ -56,6 +56,20 @@ TEST(JobConfig, IsRefusedWithTheKeyThatNoActorCouldWorkWith) {
               j.optimizer.learning_rate = std::numeric_limits<double>::quiet_NaN();
             }),
             "");
+  EXPECT_EQ(
+      refused([](JobConfig& j) {
+        j.picture = {100, 100, 3};
+        j.batch = 64;
+        j.data.memory = {1'000'000};
+      }),
+      "data.memory = \"1MB\" is too little for a batch of 64 pictures of 100 x 100: set it to "
+      "at least \"2MB\", or job.batch to at most 33");
+  EXPECT_EQ(refused([](JobConfig& j) {
+              j.picture = {1000, 1000, 3};
+              j.data.memory = {1'000'000};
+            }),
+            "data.memory = \"1MB\" is too little for a batch of 32 pictures of 1000 x 1000: set it "
+            "to at least \"97MB\"");
   EXPECT_EQ(refused([](JobConfig& j) { j.optimizer.numbers["beta1"] = 1; }),
             "\"optimizer.beta1\" must be at least 0 and below 1, not 1");
   EXPECT_EQ(refused([](JobConfig& j) {
@@ -64,6 +78,7 @@ TEST(JobConfig, IsRefusedWithTheKeyThatNoActorCouldWorkWith) {
             }),
             "with the optimizer \"adam\", which adapts its own rate, \"optimizer.schedule\" must "
             "be \"fixed\"");
+  EXPECT_NE(refused([](JobConfig& j) { j.optimizer.name = "adamw"; }), "");
   EXPECT_EQ(refused([](JobConfig& j) { j.gradient.codec = "auto"; }),
             "gradient.codec: must be chosen");
   EXPECT_NE(refused([](JobConfig& j) { j.gradient.tensors["a"] = "gzip"; }), "");

@@ -49,6 +49,20 @@ TEST_F(InputReaderTest, AnswersTheStepsOfTheJobAndNoOthers) {
   }
 }
 
+TEST_F(InputReaderTest, AnswersTheRowsThatWereAskedFor) {
+  const Result<Batch> all = ask(worker, {.step = 2, .rank = 1});
+  const Result<Batch> middle = ask(worker, {.step = 2, .rank = 1, .first_row = 1, .rows = 2});
+  ASSERT_TRUE(all.ok() && middle.ok());
+  const std::vector<std::uint16_t> labels = labels_of(*all);
+  EXPECT_EQ(labels_of(*middle), std::vector(labels.begin() + 1, labels.begin() + 3));
+  const std::size_t image = all->pixels.size() / 4;
+  EXPECT_TRUE(
+      std::ranges::equal(middle->pixels.view(), all->pixels.view().subspan(image, 2 * image)));
+  EXPECT_FALSE(ask(worker, {.step = 2, .rank = 1, .first_row = 4}).ok());
+  EXPECT_FALSE(ask(worker, {.step = 2, .rank = 1, .first_row = 1, .rows = 4}).ok());
+  EXPECT_FALSE(ask(worker, {.step = 2, .rank = 1, .first_row = 3, .rows = 0xFFFFFFFF}).ok());
+}
+
 TEST_F(InputReaderTest, AWorkerGetsTheBatchesOfItsOwnRanks) {
   const Result<Batch> others = ask(worker, {.step = 2, .rank = 0});
   ASSERT_FALSE(others.ok());
@@ -65,6 +79,44 @@ TEST_F(InputReaderTest, ARankThatAsksForTooManyAtOnceIsTurnedAway) {
     if (!batch) overloaded += batch.error().message.find("too many") != std::string::npos ? 1 : 0;
   }
   EXPECT_EQ(overloaded, 4);
+}
+
+TEST_F(InputReaderTest, PreparesNoMoreThanItsMemoryHolds) {
+  args.job.data.memory = {args.job.batch_bytes()};
+  const auto small = host.spawn<InputReader>(args);
+  Future<Batch> first = host.ask(small, NextBatch{.step = 2, .rank = 1}, 10s);
+  Future<Batch> second = host.ask(small, NextBatch{.step = 3, .rank = 1}, 10s);
+  pass(1s);
+  ASSERT_TRUE(first.ready());
+  EXPECT_FALSE(second.ready());
+  Result<Batch> batch = host.wait(std::move(first));
+  ASSERT_TRUE(batch.ok()) << batch.error().message;
+  Bytes labels = batch->labels;
+  batch = Error{};
+  pass(1s);
+  EXPECT_FALSE(second.ready()) << "somebody holds the labels";
+  labels = {};
+  EXPECT_TRUE(host.wait(std::move(second)).ok());
+}
+
+TEST_F(InputReaderTest, TellsTheObserverWhatItHasPrepared) {
+  RecordingObserver::Record record;
+  const AnyRef observer = host.spawn<RecordingObserver>(record);
+  args.observer = "launcher";
+  const auto find = [&](Process&, std::string, Duration) -> Task<Result<AnyRef>> {
+    co_return observer;
+  };
+  const auto told = host.spawn<InputReader>(args, find);
+  for (const std::uint64_t step : {2U, 3U}) {
+    pass(1s);
+    ASSERT_TRUE(host.wait(host.ask(told, NextBatch{.step = step, .rank = 0}, 10s)).ok());
+  }
+  pass(1s);
+  ASSERT_EQ(record.readers.size(), 2U);
+  EXPECT_EQ(record.readers[1].reader, "reader");
+  EXPECT_EQ(record.readers[1].pictures, 8U);
+  EXPECT_GT(record.readers[1].busy_seconds, 0);
+  EXPECT_LT(record.readers[1].busy_seconds, 0.1);
 }
 
 }  // namespace

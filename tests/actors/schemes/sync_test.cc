@@ -103,6 +103,7 @@ TEST_F(Sync, APullIsAnsweredWithExactlyItsVersion) {
   EXPECT_FALSE(answers(11, PayloadKind::PARAMETERS).ok());
   EXPECT_FALSE(answers(7, PayloadKind::DIFFERENCE).ok());
   EXPECT_FALSE(answers(7, PayloadKind::GRADIENT).ok());
+  EXPECT_FALSE(answers(10, PayloadKind::MOVING_AVERAGE).ok());
   job.gradient.down = Down::average;
   EXPECT_TRUE(*answers(7, PayloadKind::GRADIENT));
   EXPECT_FALSE(answers(5, PayloadKind::GRADIENT).ok());  // no gradient led to the first

@@ -54,6 +54,17 @@ TEST_F(ProgressMeterTest, ReportsTheFirstStepTheLastAndThoseThatTakeLong) {
   EXPECT_TRUE(meter.complete());
 }
 
+TEST_F(ProgressMeterTest, WaitingForDataIsTheMeanOfItsRanksFromTheFirstStepOn) {
+  meter.waited_for_data(now, now + milliseconds(500));  // nothing has begun
+  meter.begin(now);
+  const Time ready = now;
+  now = now + milliseconds(30);
+  meter.waited_for_data(ready, now);
+  meter.waited_for_data(now + milliseconds(1), now);  // its parameters came later
+  both(3, 0);
+  EXPECT_EQ(meter.progress("w", {}, now).data_seconds, 0.015);
+}
+
 TEST_F(ProgressMeterTest, TheMedianIsOfTheTimesBetweenStepsDone) {
   meter.begin(now);
   std::uint64_t step = 3;

@@ -29,7 +29,8 @@ class RankNetTest : public testing::Test {
       for (const Packet& packet : packets) pushed.insert(packet.chunk);
     };
     net->set_table(table, clock, std::move(events));
-    batch.images = share(make_buffer(2 * 28 * 28 * sizeof(float)));
+    batch.pixels = share(make_buffer(2 * 28 * 28));
+    batch.levels = share(make_buffer(2 * 2 * sizeof(float)));
     batch.labels = share(make_buffer(2 * sizeof(std::uint16_t)));
   }
 
@@ -96,9 +97,9 @@ TEST_F(RankNetTest, StepsFromAveragesByTheJobsOptimizer) {
 
 TEST_F(RankNetTest, ALossThatIsNotANumberNamesRankAndStep) {
   start();
-  const auto images = make_buffer(2 * 28 * 28 * sizeof(float));
-  images->as<float>()[0] = std::numeric_limits<float>::quiet_NaN();
-  batch.images = share(images);
+  const auto levels = make_buffer(2 * 2 * sizeof(float));
+  levels->as<float>()[0] = std::numeric_limits<float>::quiet_NaN();
+  batch.levels = share(levels);
   ASSERT_TRUE(*net->forward(7, batch, tensors));
   const Result<double> loss = net->backward(7);
   ASSERT_FALSE(loss.ok());

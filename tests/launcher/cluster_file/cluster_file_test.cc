@@ -113,8 +113,27 @@ TEST_F(ClusterFileTest, OverridesTakeTomlValuesAndBareWords) {
 TEST_F(ClusterFileTest, AnOverrideCanGiveAKeyThatTheFileLacks) {
   std::string text = smallest;
   text.erase(text.find("steps = 200"), 11);
-  EXPECT_EQ(error(text), "x.toml:10: the key \"job.steps\" is missing");
+  EXPECT_EQ(error(text), "x.toml:10: the key \"job.steps\" (or \"job.epochs\") is missing");
   EXPECT_TRUE(read(text, {"job.steps=5"}).ok());
+}
+
+TEST_F(ClusterFileTest, TheLengthOfAJobIsGivenInStepsOrInEpochs) {
+  EXPECT_EQ(error_of_more("epochs = 2.5\n"),
+            "x.toml:13: \"job.epochs\" stands in place of \"job.steps\"; remove one of them");
+  std::string text = smallest;
+  text.replace(text.find("steps = 200"), 11, "epochs = 2.5");
+  const auto file = read(text);
+  ASSERT_TRUE(file.ok()) << file.error().message;
+  EXPECT_EQ(file->job.epochs, 2.5);
+  const auto again = read(resolved(*file));
+  ASSERT_TRUE(again.ok()) << again.error().message;
+  EXPECT_EQ(*again, *file);
+  const auto shorter = read(text, {"job.steps=5"});
+  ASSERT_TRUE(shorter.ok()) << shorter.error().message;
+  EXPECT_EQ(shorter->job.epochs, 0);
+  const auto longer = read(smallest, {"job.epochs=100"});
+  ASSERT_TRUE(longer.ok()) << longer.error().message;
+  EXPECT_EQ(longer->job.steps, 0U);
 }
 
 TEST_F(ClusterFileTest, AnUnknownKeyNamesItsLineAndTheNearestKey) {
@@ -125,9 +144,10 @@ TEST_F(ClusterFileTest, AnUnknownKeyNamesItsLineAndTheNearestKey) {
   EXPECT_EQ(error_of_more("learning_rate = 0.1\n"),
             "x.toml:13: unknown key \"job.learning_rate\"; did you mean "
             "\"optimizer.learning_rate\"?");
-  EXPECT_EQ(error_of_more("flavour = 1\n"),
-            "x.toml:13: unknown key \"job.flavour\"; the keys of [job] are net, hidden, steps, "
-            "batch, seed, threads, cpu_isa");
+  EXPECT_EQ(
+      error_of_more("flavour = 1\n"),
+      "x.toml:13: unknown key \"job.flavour\"; the keys of [job] are net, hidden, steps, epochs, "
+      "batch, seed, threads, cpu_isa");
   EXPECT_EQ(error("formt = 1\n" + std::string(smallest)),
             "x.toml:1: unknown key \"formt\"; did you mean \"format\"?");
   EXPECT_EQ(error_of_more("[[actor]]\nrole = \"worker\"\nrnks = 2\n"),
@@ -150,6 +170,23 @@ TEST_F(ClusterFileTest, TablesAndListsOfTablesAreToldApart) {
             "x.toml:13: there is one [data] only; write [data], not [[data]]");
   EXPECT_EQ(error("cluster = 5\n" + std::string(smallest)),
             "x.toml:1: \"cluster\" is a table; set one of its keys, see sterna help keys");
+}
+
+TEST_F(ClusterFileTest, KeysOfPicturesMustFitEachOther) {
+  EXPECT_THAT(error_of_more("[data]\npreprocess = \"resize_crop\"\nmean = [0.5, 0.5]\n"),
+              HasSubstr("\"data.mean\" wants three numbers, of red, green and blue, not 2"));
+  EXPECT_THAT(error_of_more("[data]\npreprocess = \"resize_crop\"\ndeviation = [0.2, 0, 1]\n"),
+              HasSubstr("\"data.deviation\" wants numbers; each must be above 0, not 0"));
+  EXPECT_THAT(error_of_more("[data]\nmean = [0.5, 0.5, 0.5]\n"),
+              HasSubstr("\"data.mean\" is for \"data.preprocess\" = \"resize_crop\", not for"));
+  EXPECT_THAT(error_of_more("[data]\nchannels = 2\n"), HasSubstr("must be 1 or 3, not 2"));
+  EXPECT_THAT(error_of_more("[data]\nname = \"mnist\"\ntrain_files = \"a*\"\n"),
+              HasSubstr("patterns are for the data set \"tfrecord\", not for \"mnist\""));
+  const auto file =
+      read(smallest, {"data.preprocess=resize_crop", "data.mean=[0.485, 0.456, 0.406]",
+                      "data.deviation=[0.229, 0.224, 0.225]"});
+  ASSERT_TRUE(file.ok()) << file.error().message;
+  EXPECT_EQ(file->data.mean, (std::vector<double>{0.485, 0.456, 0.406}));
 }
 
 TEST_F(ClusterFileTest, WrongTypesSayWhatIsWanted) {
@@ -191,20 +228,46 @@ TEST_F(ClusterFileTest, NumbersOutOfRangeSayTheRange) {
   EXPECT_EQ(error_of_more("[optimizer]\nlearning_rate = inf\n"),
             "x.toml:14: \"optimizer.learning_rate\" must be a finite number, not inf");
   EXPECT_EQ(error_of_more("[cluster]\nheartbeat = \"0s\"\n"),
-            "x.toml:14: \"cluster.heartbeat\" must be above 0 seconds, not \"0s\"");
+            "x.toml:14: \"cluster.heartbeat\" must be at least 0.001 seconds, not \"0s\"");
+  EXPECT_EQ(error_of_more("[deadlines]\nstep = \"0.0000001s\"\n"),
+            "x.toml:14: \"deadlines.step\" must be at least 0.001 seconds, not \"0.0000001s\"");
+}
+
+TEST_F(ClusterFileTest, NumbersThatNothingHoldsAreOutOfRangeAndNoTexts) {
+  EXPECT_EQ(error_of_set("job.seed=9223372036854775808"),
+            "--set job.seed=9223372036854775808: \"job.seed\" is out of range: integers go from "
+            "-9223372036854775808 to 9223372036854775807, not to 9223372036854775808");
+  EXPECT_THAT(error_of_set("job.seed=1e400"), HasSubstr("\"job.seed\" is out of range: "));
+  EXPECT_THAT(error_of_set("optimizer.learning_rate=1e400"),
+              HasSubstr("is out of range: numbers go from 5e-324 to 1.8e308, not to 1e400"));
+  EXPECT_THAT(error_of_more("seed = 9223372036854775808\n"), HasSubstr("64"));
+  EXPECT_THAT(error_of_more("[optimizer]\nlearning_rate = 1e400\n"),
+              HasSubstr("'1e400' could not be interpreted as a value: it is out of range"));
+  EXPECT_EQ(error_of_more("[deadlines]\nstep = \"1000000h\"\n"),
+            "x.toml:14: \"deadlines.step\" must be at most a year (8784h), not \"1000000h\"");
 }
 
 TEST_F(ClusterFileTest, KeysOfAnotherOptimizerAreRefused) {
-  EXPECT_EQ(
-      error_of_more("[optimizer]\nname = \"adam\"\nmomentum = 0.5\n"),
-      "x.toml:15: \"optimizer.momentum\" is for the optimizer \"momentum\", not for \"adam\"; "
-      "remove it");
+  EXPECT_EQ(error_of_more("[optimizer]\nname = \"adam\"\nmomentum = 0.5\n"),
+            "x.toml:15: \"optimizer.momentum\" is for the optimizer \"momentum\", \"nesterov\" or "
+            "\"rmsprop\", not for \"adam\"; remove it");
   EXPECT_EQ(error_of_more("[optimizer]\nbeta1 = 0.8\n"),
-            "x.toml:14: \"optimizer.beta1\" is for the optimizer \"adam\", not for \"momentum\"; "
-            "remove it");
+            "x.toml:14: \"optimizer.beta1\" is for the optimizer \"adam\" or \"adamw\", not for "
+            "\"momentum\"; remove it");
+  EXPECT_TRUE(
+      read(std::string(smallest) + "[optimizer]\nname = \"rmsprop\"\nmomentum = 0.5\n").ok());
   EXPECT_EQ(error_of_more("[optimizer]\nname = \"adam\"\nschedule = \"polynomial\"\n"),
             "x.toml:15: with the optimizer \"adam\", which adapts its own rate, "
             "\"optimizer.schedule\" must be \"fixed\"");
+}
+
+TEST_F(ClusterFileTest, AdamwDecaysAtTheServerOrNotAtAll) {
+  const std::string adamw = "[optimizer]\nname = \"adamw\"\n";
+  EXPECT_EQ(error_of_more(adamw),
+            "x.toml:14: with the optimizer \"adamw\", which decays the weights apart from the "
+            "gradient, \"optimizer.decay_at\" must be \"server\", or \"optimizer.weight_decay\" 0");
+  EXPECT_TRUE(read(smallest + adamw + "decay_at = \"server\"\n").ok());
+  EXPECT_TRUE(read(smallest + adamw + "weight_decay = 0\n").ok());
 }
 
 TEST_F(ClusterFileTest, AveragesDownNeedTritsAndOneScaler) {

@@ -123,6 +123,10 @@ TEST_F(ClusterHostsTest, FoldersOfAHostAreAbsoluteOrInItsHome) {
             "x.toml:14: \"host.data\" wants a path that begins with / or ~/, not \"mnist\"");
   EXPECT_EQ(error_of_more("[[host]]\nwork = \"\"\n"),
             "x.toml:14: \"host.work\" wants a path that begins with / or ~/, not \"\"");
+  EXPECT_EQ(error_of_more("[[host]]\nwork = \"/scratch/$(id -un)\"\n"),
+            "x.toml:14: \"host.work\" is read by the host's shell, which would take "
+            "\"/scratch/$(id -un)\" for something else: use letters, digits and / . _ - + , @ ~");
+  EXPECT_THAT(error_of_more("[[host]]\nwork = \"/my runs\"\n"), HasSubstr("host's shell"));
 }
 
 TEST_F(ClusterHostsTest, SizesLabelsAndVariablesSayWhatIsWanted) {
@@ -257,6 +261,33 @@ TEST_F(ClusterHostsTest, AProgramHasActorsOfItsOwnTypesAndNoJob) {
             R"({"a key":{"b":[],"x":[1,2.5,"t:,{\"}\u0001",true]},"limit":10})");
   EXPECT_EQ(file.actors[2].name, "sink0");
   EXPECT_EQ(file.actors[2].args_json, "{}");
+}
+
+std::string done_when(const std::string& words) {
+  return "format = 1\n[program]\ndone_when = [" + words + "]\n" +
+         std::string(program).substr(std::string(program).find("path"));
+}
+
+TEST_F(ClusterHostsTest, ARunIsDoneWhenAllActorsHaveEndedOrThoseThatAreNamed) {
+  EXPECT_THAT(round_trip(program).awaited(), ElementsAre("counter0", "counter1", "sink0"));
+  EXPECT_THAT(round_trip(done_when("\"sink\"")).awaited(), ElementsAre("sink0"));
+  EXPECT_THAT(round_trip(done_when("\"sink\", \"counter1\"")).awaited(),
+              ElementsAre("counter1", "sink0"));
+  EXPECT_THAT(round_trip(done_when("\"counter\"")).awaited(), ElementsAre("counter0", "counter1"));
+  EXPECT_THAT(round_trip(done_when("\"last\"") + "name = \"last\"\n").awaited(),
+              ElementsAre("last"));
+}
+
+TEST_F(ClusterHostsTest, AWordOfDoneWhenIsAnActors) {
+  EXPECT_EQ(error(done_when("\"sink\", \"conter\"")),
+            "x.toml:3: \"program.done_when\": no actor has the name or type \"conter\"; did you "
+            "mean \"counter\"?");
+  EXPECT_EQ(error(done_when("\"everyone\"")),
+            "x.toml:3: \"program.done_when\": no actor has the name or type \"everyone\"; there "
+            "are counter, counter0, counter1, sink, sink0");
+  EXPECT_EQ(error_of_more("[program]\ndone_when = [\"worker\"]\n"),
+            "x.toml:14: \"program.done_when\" is for a program's own actors; training is done with "
+            "its last evaluation; remove it");
 }
 
 TEST_F(ClusterHostsTest, RolesAndTypesDoNotMixYet) {

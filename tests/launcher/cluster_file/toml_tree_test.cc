@@ -51,6 +51,38 @@ TEST(TomlTree, OfWhatIsNoTomlIsTheLineAndOneLineOfWhy) {
   EXPECT_EQ(error->message.find('\n'), std::string::npos);
 }
 
+/// Where and why a text is refused; "" if it is not.
+std::string refusal(const std::string& text) {
+  const auto result = parse_toml(text);
+  const auto* error = std::get_if<TomlError>(&result);
+  return error == nullptr ? "" : std::to_string(error->line) + ": " + error->message;
+}
+
+TEST(TomlTree, WhatLiesTooDeepIsRefusedHoweverItIsWritten) {
+  const std::string why = "this lies within more than 128 tables or lists; no key does";
+  std::string dots = "a";
+  for (int i = 0; i < 20'000; ++i) dots += i % 2 == 0 ? ".a" : " . 'a.b'";
+  EXPECT_EQ(refusal("x = 1\n" + dots + " = 1\n"), "2: " + why);
+  EXPECT_EQ(refusal("[" + dots + "]\n"), "1: " + why);
+  EXPECT_EQ(refusal("[[" + dots + "]]\n"), "1: " + why);
+  EXPECT_EQ(refusal("x = \"\"\"\n\"\"\"\"\"\ny = { " + dots + " = 1 }\n"), "3: " + why);
+  EXPECT_EQ(refusal("x = " + std::string(20'000, '[') + "\n"), "1: " + why);
+  EXPECT_EQ(refusal("x = { a = { " + dots + " = 1 } }\n"), "1: " + why);
+}
+
+TEST(TomlTree, DotsOfTextsCommentsAndOtherLinesMakeNothingDeep) {
+  const std::string dots(1000, '.');
+  EXPECT_EQ(refusal("# " + dots + "\na = \"" + dots + "\"\nb = '" + dots + "'\n"), "");
+  EXPECT_EQ(refusal("a = \"\"\"\\\"" + dots + "\n" + dots + "\"\"\"\nb = '''" + dots + "'''\n"),
+            "");
+  std::string numbers = "a = [0.5";
+  for (int i = 0; i < 1000; ++i) numbers += ",0.5";
+  EXPECT_EQ(refusal(numbers + "]\n"), "");
+  std::string lines;
+  for (int i = 0; i < 1000; ++i) lines += "a.b" + std::to_string(i) + " = 0.5\n";
+  EXPECT_EQ(refusal(lines), "");
+}
+
 TEST(InWords, IsWhatAMessageCallsAValue) {
   const auto table = parsed("i = 3\nf = 0.5\nb = true\nt = 'x'\nl = []\nm = {}\n");
   const std::vector<std::string> words = {"the integer 3",  "the number 0.5", "true",

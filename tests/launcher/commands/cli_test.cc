@@ -96,7 +96,9 @@ TEST_F(CliTest, UnknownWordsAreOneLineWithTheNearest) {
 
 TEST_F(CliTest, WhatIsMissingOrWrongIsOneLine) {
   expect_one_line("run", 2, "sterna run: FILE is required; see sterna run --help");
-  expect_one_line("data", 2, "sterna data: say which: make, fetch, split; see sterna data --help");
+  expect_one_line(
+      "data", 2,
+      "sterna data: say which: make, fetch, split, build, convert, show; see sterna data --help");
   EXPECT_THAT(sterna("data make digits --out x --train 0").err, HasSubstr("--train"));
   EXPECT_EQ(sterna("data make digits --out x --train 0").exit, 2);
   EXPECT_EQ(sterna("").exit, 2);

@@ -1,7 +1,11 @@
 #include "launcher/commands/command.h"
 
+#include <fmt/format.h>
+
+#include <filesystem>
 #include <set>
 
+#include "runtime/link/link.h"
 #include "tests/launcher/commands/command_fixture.h"
 
 namespace sterna::launcher {
@@ -54,12 +58,53 @@ TEST_F(CheckCommand, SaysWhatAFileDescribes) {
   EXPECT_THAT(sterna({"check", path.c_str(), "--json"}).out, HasSubstr("\"role\":\"worker\""));
 }
 
+TEST_F(CheckCommand, LooksAtTheDataItIsGiven) {
+  const std::string path = write("x.toml", kFile);
+  EXPECT_THAT(sterna({"check", path.c_str(), "--data", "/nowhere"}).err, HasSubstr("/nowhere"));
+  for (const char* name : {"train/a/1.jpg", "train/b/1.jpg", "val/a/1.jpg"}) {
+    std::filesystem::create_directories((folder / name).parent_path());
+    write(name, "no picture, and nobody looks");
+  }
+  const std::string data = folder.path();
+  const Said good = sterna({"check", path.c_str(), "--data", data.c_str(), "--set", "data.size=40",
+                            "--set", "data.name=pictures"});
+  EXPECT_EQ(good.exit, 0) << good.err;
+  EXPECT_THAT(good.out, HasSubstr("data: pictures in " + data +
+                                  "; the net sees 40 x 40 x 3, and 2 classes\n"));
+  const Said large = sterna({"check", path.c_str(), "--data", data.c_str(), "--set",
+                             "data.memory=\"1kB\"", "--set", "data.name=pictures"});
+  EXPECT_EQ(large.exit, 2);
+  EXPECT_THAT(large.err, HasSubstr("data.memory = \"1kB\" is too little for a batch of"));
+}
+
 TEST_F(CheckCommand, ReportsWhatIsWrongBesideTheResult) {
   const std::string path = write("x.toml", kFile);
   const Said said = sterna({"check", path.c_str(), "--set", "job.steps=0"});
   EXPECT_EQ(said.exit, 2);
   EXPECT_EQ(said.out, "");
   EXPECT_THAT(said.err, HasSubstr("job.steps"));
+}
+
+TEST_F(CheckCommand, AsksTheProgramForItsActorTypesAndTheirArguments) {
+  const std::string program =
+      write("program", "#!/bin/sh\ncat <<'END'\n" +
+                           fmt::format(R"({{"format": 1, "protocol": {}, )", kProtocolVersion) +
+                           R"("schema_hash": "ff", "actors": [)"
+                           R"({"type": "counter", "args": [{"key": "start"}]}]})"
+                           "\nEND\n");
+  std::filesystem::permissions(program, std::filesystem::perms::owner_all);
+  const auto check = [&](const std::string& actor) {
+    const std::string path =
+        write("own.toml", "format = 1\n[program]\npath = \"" + program + "\"\n[[actor]]\n" + actor);
+    return sterna({"check", path.c_str()});
+  };
+  EXPECT_EQ(check("type = \"counter\"\nargs = { start = 1 }\n").exit, 0);
+  const Said no_type = check("type = \"countr\"\n");
+  EXPECT_EQ(no_type.exit, 2);
+  EXPECT_EQ(no_type.out, "");
+  EXPECT_THAT(no_type.err, HasSubstr("no actor type \"countr\"; did you mean \"counter\"?"));
+  EXPECT_THAT(check("type = \"counter\"\nargs = { strt = 1 }\n").err,
+              HasSubstr("no argument \"strt\"; did you mean \"start\"?"));
 }
 
 TEST_F(RunCommand, IsNotBegunOfAFileThatIsNotThere) {
@@ -84,8 +129,9 @@ TEST_F(DataCommand, KeepsWhatIsAskedOfItWithinItsRange) {
   EXPECT_EQ(said.exit, 2);
   EXPECT_THAT(said.err, HasSubstr("--train"));
   EXPECT_THAT(sterna({"data", "make", "digits", "--help"}).out, HasSubstr("--train N=60000"));
-  EXPECT_EQ(sterna({"data"}).err,
-            "sterna data: say which: make, fetch, split; see sterna data --help\n");
+  EXPECT_EQ(
+      sterna({"data"}).err,
+      "sterna data: say which: make, fetch, split, build, convert, show; see sterna data --help\n");
 }
 
 }  // namespace

@@ -1,4 +1,6 @@
 // What is said of runs that are over, or not there: status, watch, list, logs, down.
+#include <filesystem>
+
 #include "tests/launcher/commands/command_fixture.h"
 
 namespace sterna::launcher {
@@ -45,6 +47,32 @@ TEST_F(ListCommand, HasALineForEachRun) {
   EXPECT_THAT(sterna({"list", "--json"}).out, HasSubstr("\"exit\":1,\"phase\":\"ended\"}\n"));
 }
 
+TEST_F(ListCommand, HasOneLineForARunThatEndedWithSeveral) {
+  RunState state = ended("a-1", 1);
+  state.ended = "the run failed at step 3\nworker0: it\twas \x1B[1mthat";
+  ASSERT_TRUE(RunStates::of_user()->write(state).ok());
+  EXPECT_EQ(sterna({"list"}).out,
+            "a-1  1 host   ended: the run failed at step 3; worker0: it was ?[1mthat\n");
+}
+
+TEST_F(StatusCommand, OfAJobThatFailedAtOnceSaysWhatItSaidLast) {
+  write("squeue", "#!/bin/sh\necho 'FAILED|NonZeroExitCode|0:00|n1'\n");
+  std::filesystem::permissions(folder / "squeue", std::filesystem::perms::owner_all);
+  RunState state = ended("a-1", 0);
+  state.ended.clear();
+  state.placer = "slurm";
+  state.slurm_job = "17";
+  ASSERT_TRUE(RunStates::of_user()->write(state).ok());
+  write("a-1.out", "a first line\n/nowhere: there is no such data\n");
+  const std::string path = ::getenv("PATH");
+  ::setenv("PATH", (folder.path() + ":" + path).c_str(), 1);
+  const Said said = sterna({"status", "a-1"});
+  ::setenv("PATH", path.c_str(), 1);
+  EXPECT_EQ(said.exit, 1);
+  EXPECT_THAT(said.out + said.err, HasSubstr("job 17 is over: failed after 0:00; it said last: "
+                                             "/nowhere: there is no such data"));
+}
+
 TEST_F(LogsCommand, ReadsTheDirectoryOfARunThatIsOver) {
   const RunState state = ended("mnist-1", 0);
   std::filesystem::create_directories(state.run_directory + "/logs");
@@ -74,6 +102,22 @@ TEST_F(DownCommand, LeavesWhatHasEndedAlone) {
   EXPECT_EQ(said.err, "mnist-1 has ended already: it was mnist-1\n");
   EXPECT_EQ(sterna({"down", "--all"}).err, "no run goes on\n");
   EXPECT_EQ(sterna({"down", "other"}).exit, 2);
+}
+
+TEST_F(DownCommand, ForgetsWithoutANameWhatNobodyKeeps) {
+  for (const char* id : {"mnist-1", "mnist-2"}) {
+    RunState state = ended(id, 0);
+    state.ended.clear();
+    state.keeper = Keeper::this_process();
+    state.keeper.started = "1";  // another process's
+    ASSERT_TRUE(RunStates::of_user()->write(state).ok());
+  }
+  EXPECT_THAT(sterna({"list"}).out, HasSubstr("mnist-1  1 host   whoever kept it is gone"));
+  const Said said = sterna({"down"});
+  EXPECT_EQ(said.exit, 0) << said.err;
+  EXPECT_THAT(said.out, HasSubstr("mnist-1: nobody answered; nothing is left on 1 host\n"));
+  EXPECT_THAT(said.out, HasSubstr("mnist-2: nobody answered; nothing is left on 1 host\n"));
+  EXPECT_THAT(sterna({"list"}).out, HasSubstr("mnist-1  1 host   ended: ended by sterna down\n"));
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 
 #include "input/digits/digits.h"
@@ -178,7 +179,7 @@ class DataOfAHost : public testing::Test {
     EXPECT_TRUE(input::split_data(path("whole"), 2, path("parts")).ok());
     question.work = path("work");
     question.program = "sterna";
-    question.data = true;
+    question.data = "mnist";
   }
   HostFacts ask(const std::string& in, std::vector<std::string> shards, bool any = false) {
     question.data_folder = path(in);
@@ -199,6 +200,35 @@ class DataOfAHost : public testing::Test {
   TemporaryFolder folder;
   FactsQuestion question;
 };
+
+TEST_F(DataOfAHost, IsWhatHasTheFilesOfTheSetThatIsNamedOrOfAny) {
+  std::filesystem::create_directories(path("ten"));
+  std::ofstream(path("ten/data_batch_1.bin")) << "x";
+  std::filesystem::create_directories(path("photos/train"));
+  EXPECT_EQ(ask("ten", {}).data_found, "");
+  question.data = "cifar10";
+  EXPECT_THAT(ask("ten", {}).data_missing, HasSubstr("ten: data_batch_2.bin"));
+  question.data = "any";
+  EXPECT_EQ(ask("ten", {}).data_found, path("ten"));
+  EXPECT_EQ(ask("photos", {}).data_found, path("photos"));
+  EXPECT_EQ(ask("whole", {}).data_found, path("whole"));
+  std::filesystem::create_directories(path("empty"));
+  EXPECT_EQ(ask("empty", {}).data_found, "");
+}
+
+TEST_F(DataOfAHost, OfAnyNamesIsToldByItsSigns) {
+  std::filesystem::create_directories(path("photos/train"));
+  std::filesystem::create_directories(path("records"));
+  std::ofstream(path("records/flowers_train_00000-of-00001.tfrecord")) << "x";
+  question.data = "pictures";
+  EXPECT_THAT(ask("photos", {}).data_missing, HasSubstr("photos: val|valid|validation|test"));
+  std::filesystem::create_directories(path("photos/test"));
+  EXPECT_EQ(ask("photos", {}).data_found, path("photos"));
+  question.data = "tfrecord";
+  EXPECT_THAT(ask("records", {}).data_missing, HasSubstr("records: *validation*"));
+  std::ofstream(path("records/flowers_val_00000-of-00001.tfrecord")) << "x";
+  EXPECT_EQ(ask("records", {}).data_found, path("records"));
+}
 
 TEST_F(DataOfAHost, IsAWholeSetOrTheShardsOfItsReaders) {
   EXPECT_EQ(ask("whole", {}).data_found, path("whole"));

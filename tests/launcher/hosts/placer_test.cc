@@ -2,8 +2,11 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <stdlib.h>
 
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 
 #include "launcher/hosts/host_plan.h"
 #include "launcher/hosts/slurm_commands.h"
@@ -106,6 +109,33 @@ TEST(SlurmPlacer, AloneHasAQueueThatKeepsRuns) {
   const JobQueue* queue = placer_named("slurm").queue();
   EXPECT_EQ(queue->name(), "Slurm");
   EXPECT_GT(queue->signals_take(), Duration::zero());
+}
+
+TEST(SlurmPlacer, SubmitsWithItsFilesBesideTheRunsDirectoryWhereverThatIs) {
+  const TemporaryFolder folder;
+  const std::string path = ::getenv("PATH");
+  const std::filesystem::path before = std::filesystem::current_path();
+  std::filesystem::create_directory(folder / "here");
+  std::ofstream(folder / "sbatch") << "#!/bin/sh\necho 17\n";
+  std::filesystem::permissions(folder / "sbatch", std::filesystem::perms::owner_all);
+  ::setenv("PATH", (folder.path() + ":" + path).c_str(), 1);
+  std::filesystem::current_path(folder / "here");
+  ClusterFile file;
+  file.cluster.placer = "slurm";
+  file.cluster.name = "job";
+  RealMachine machine;
+  const auto job = placer_of(file).queue()->submit(machine, file, {"", folder.path() + "/x/run"});
+  const auto unnamed = placer_of(file).queue()->submit(machine, file, {"", ""});
+  std::filesystem::current_path(before);
+  ::setenv("PATH", path.c_str(), 1);
+  ASSERT_TRUE(job.ok()) << job.error().message;
+  EXPECT_EQ(job->run_directory, folder.path() + "/x/run");
+  EXPECT_EQ(job->output, folder.path() + "/x/run.out");
+  EXPECT_TRUE(std::filesystem::exists(folder / "x/run.sbatch"));
+  ASSERT_TRUE(unnamed.ok()) << unnamed.error().message;
+  EXPECT_THAT(unnamed->output, testing::MatchesRegex("runs/job-[0-9TZ]+\\.out"));
+  const auto scripts = std::filesystem::directory_iterator(folder / "here/runs");
+  EXPECT_EQ(std::distance(begin(scripts), end(scripts)), 1);
 }
 
 TEST(SlurmJob, IsSaidAsPeopleReadIt) {

@@ -52,14 +52,15 @@ TEST(SlurmScript, AsksForWhatTheActorsNeedAndHoldsTheFile) {
   ClusterFile file = by_resources(2);
   file.cluster.time = std::chrono::seconds(90);
   file.cluster.partition = "gpu";
-  const std::string text = slurm_script(
-      file, {2, 5, 2, 300},
-      {"job-1", "/data/o'hara", {"/opt/sterna", "~/.cache/sterna"}, "", "/runs/job-1"});
+  const std::string text =
+      slurm_script(file, {2, 5, 2, 300},
+                   {"/data/o'hara", {"/opt/sterna", "~/.cache/sterna"}, "", "/elsewhere/job-1"});
   for (const char* line :
        {"#SBATCH --nodes=2\n", "#SBATCH --ntasks-per-node=1\n", "#SBATCH --cpus-per-task=5\n",
         "#SBATCH --gres=gpu:2\n", "#SBATCH --mem=300M\n", "#SBATCH --time=2\n",
         "#SBATCH --partition='gpu'\n", "|| p='/opt/sterna'\n", "|| p=~/'.cache/sterna'\n",
-        "run /dev/stdin --run-dir '/runs/job-1'", "placer = \"slurm\"\n"}) {
+        "run /dev/stdin --run-dir '/elsewhere/job-1'", "#SBATCH --output='/elsewhere/job-1.out'\n",
+        "placer = \"slurm\"\n"}) {
     EXPECT_THAT(text, testing::HasSubstr(line));
   }
   EXPECT_THAT(text, testing::HasSubstr(R"(--chdir='/data/o'\''hara')"));

@@ -62,6 +62,13 @@ TEST(StatusOfARun, IsWhatTheLauncherReportsWithTheCoordinatorsKnowledgeOfTheProc
   EXPECT_EQ(status.actors[1].state, "done");
 }
 
+TEST(StatusOfARun, KeepsHowAnActorEndedOfWhichTheCoordinatorOnlyKnowsThatItDid) {
+  Overview ended = overview();
+  ended.members[0].identity.name = std::string("reader0");
+  ended.members[0].state = std::string("dead");
+  EXPECT_EQ(status_of(state(), ended).actors[1].state, "done");
+}
+
 TEST(StatusOfARun, ThatReportsNothingYetIsThatItStarts) {
   Overview silent = overview();
   silent.report = {};
@@ -91,6 +98,26 @@ TEST(MemberTable, HasALineForEachProcess) {
       member_table(overview()),
       ElementsAre("process    host  state    pid   memory  queued     lag       in     out",
                   "worker0#2  b     running  811  55.7 MB    10 B  1.5 ms  1.00 kB  402 MB"));
+}
+
+TEST(Refusals, AreCountedByKindOverAllProcesses) {
+  Inspection one;
+  EXPECT_EQ(refusals_line(one), "");
+  one.authentication_denials = 1200;
+  one.open_links = 4;
+  Inspection other = one;
+  other.handshake_failures = 3;
+  other.refused_hellos = 2;
+  const Inspection sum = sum_of({one, other});
+  EXPECT_EQ(sum.open_links, 8U);
+  EXPECT_EQ(refusals_line(sum),
+            "refused: 2,400 without a valid key or name, 3 failed handshakes, 2 of another run or "
+            "build");
+  const Json json = Json::parse(overview_json(state(), overview(), sum))["refused"];
+  EXPECT_EQ(json["no_valid_key"], 2400);
+  EXPECT_EQ(json["handshakes"], 3);
+  EXPECT_EQ(json["other_builds"], 2);
+  EXPECT_EQ(json["malformed_messages"], 0);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include <fstream>
+#include <set>
 
 #include "tests/temporary_folder.h"
 
@@ -32,7 +33,9 @@ RunState state_named(const std::string& id, const std::string& name) {
 class RunStatesTest : public testing::Test {
  protected:
   TemporaryFolder folder;
-  RunStates states{folder.path() + "/state/sterna/runs"};
+  std::set<std::string> abandoned;  // ids
+  RunStates states{folder.path() + "/state/sterna/runs",
+                   [this](const RunState& state) { return abandoned.contains(state.id); }};
 };
 
 TEST_F(RunStatesTest, WhatIsWrittenIsReadAgain) {
@@ -74,6 +77,37 @@ TEST_F(RunStatesTest, TheOnlyOneThatGoesOnNeedsNoName) {
   EXPECT_EQ(states.find("")->id, "mnist-2");
   states.remove("mnist-2");
   EXPECT_EQ(states.find("")->id, "mnist-1");
+}
+
+TEST_F(RunStatesTest, OneThatNobodyKeepsIsInNobodysWay) {
+  ASSERT_TRUE(states.write(state_named("mnist-1", "mnist")).ok());
+  ASSERT_TRUE(states.write(state_named("mnist-2", "mnist")).ok());
+  abandoned = {"mnist-1"};
+  EXPECT_EQ(states.find("")->id, "mnist-2");
+  EXPECT_EQ(states.find("mnist-1")->id, "mnist-1");
+  abandoned = {"mnist-1", "mnist-2"};
+  EXPECT_EQ(states.find("").error().message, "no run goes on; these are over: mnist-1, mnist-2");
+  states.remove("mnist-2");
+  EXPECT_EQ(states.find("")->id, "mnist-1");
+}
+
+TEST(RunState, IsAbandonedWhereItsKeeperIsGoneUnlessItHasEndedOrIsElsewhere) {
+  RunState state = state_named("mnist-1", "mnist");
+  EXPECT_FALSE(is_abandoned(state)) << "nobody said who keeps it";
+  state.keeper = Keeper::this_process();
+  EXPECT_FALSE(is_abandoned(state));
+  state.keeper.started = "1";
+  EXPECT_TRUE(is_abandoned(state)) << "its pid is another process's";
+  state.keeper = Keeper::this_process();
+  state.keeper.boot = "the one before";
+  EXPECT_TRUE(is_abandoned(state));
+  state.keeper.machine = "another";
+  EXPECT_FALSE(is_abandoned(state));
+  state.keeper = Keeper::this_process();
+  state.keeper.pid = 0;
+  EXPECT_TRUE(is_abandoned(state));
+  state.ended = "precision@1 0.99";
+  EXPECT_FALSE(is_abandoned(state));
 }
 
 TEST_F(RunStatesTest, AFileThatIsNoneIsPassedOver) {

@@ -138,13 +138,13 @@ TEST(CodecChoice, LeavesOutTensorsThatOtherKeysDecideOn) {
   ClusterFile file;
   file.job.net = "lenet";
   file.gradient.min_size = 1;
-  const auto all = choosable_tensors(file);
+  const auto all = choosable_tensors(file, {});
   ASSERT_TRUE(all) << all.error().message;
   ASSERT_EQ(all->size(), 8U);
   file.gradient.logits = false;
   file.gradient.min_size = 1000;
   file.gradient.tensors = {{all->at(2).name, "bf16"}};
-  const auto some = choosable_tensors(file);
+  const auto some = choosable_tensors(file, {});
   ASSERT_TRUE(some) << some.error().message;
   for (const ChoosableTensor& tensor : *some) {
     EXPECT_GE(tensor.elements, 1000U);

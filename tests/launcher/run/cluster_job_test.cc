@@ -92,6 +92,17 @@ class ClusterJob : public testing::Test {
   static inline std::unique_ptr<TemporaryFolder> folder_;
 };
 
+TEST_F(ClusterJob, OfSomeEpochsHasAsManyStepsAsTheyTake) {
+  launcher::ClusterFile file = read({"job.epochs=1.5"});
+  const input::DataLocation data{digits(), "digits", false};
+  EXPECT_EQ(launcher::in_steps(file, data)->job.steps, 188U);  // of 16 examples: 187.5
+  EXPECT_EQ(launcher::job_of(file, data)->steps, 188U);
+  file.job.epochs = 1e8;
+  EXPECT_EQ(
+      launcher::in_steps(file, data).error().message,
+      "job.epochs = 100000000 are 12500000000 steps of this data set, and at most 1000000000 fit");
+}
+
 TEST_F(ClusterJob, EndsInTheBitsOfThePlainLoopInEveryShapeAndWithEveryDelay) {
   const std::string expected = actors::sequential_oracle(job({}));
   EXPECT_EQ(hash({}), expected);

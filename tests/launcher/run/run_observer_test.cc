@@ -64,6 +64,15 @@ class RunObserverTest : public test::SimFixture {
     progress.traffic.bytes_up = 100;
     say(worker, progress);
   }
+  /// After so many seconds, of which so many were spent waiting.
+  void wait_for_data(const std::string& worker, double waited, double seconds) {
+    actors::Progress progress;
+    progress.worker = worker;
+    progress.step = 1;
+    progress.seconds = seconds;
+    progress.data_seconds = waited;
+    say(worker, progress);
+  }
   void done(const std::string& worker) {
     actors::WorkerDone done;
     done.worker = worker;
@@ -132,6 +141,35 @@ TEST_F(RunObserverTest, BelievesOfAWorkerOnlyThatWorker) {
   EXPECT_EQ(changes_, 0);
 }
 
+TEST_F(RunObserverTest, SaysHowMuchOfTheLastSecondsWaitedForDataAndOfTheRunAtTheEnd) {
+  for (int i = 1; i <= 20; ++i) wait_for_data("worker0", i, i);
+  EXPECT_EQ(record_.status.data_wait, 1);
+  for (int i = 21; i <= 40; ++i) wait_for_data("worker0", 20, i);
+  EXPECT_EQ(record_.status.data_wait, 0) << "it has recovered";
+  EXPECT_EQ(record_.result.data_wait, 0.5);
+  wait_for_data("worker1", 10, 10);
+  EXPECT_EQ(record_.status.data_wait, 0.5) << "of both";
+}
+
+TEST_F(RunObserverTest, SaysHowFastAReaderPreparesPictures) {
+  say("reader0", actors::ReaderProgress{"reader0", 100, 1, 2});
+  ASSERT_EQ(record_.status.readers.size(), 1U);
+  EXPECT_EQ(record_.status.readers[0].reader, "reader0");
+  EXPECT_EQ(record_.status.readers[0].pictures_per_second, 100);
+  EXPECT_EQ(record_.status.readers[0].threads, 2U);
+  pass(20s);
+  say("reader0", actors::ReaderProgress{"reader0", 200, 2, 2});
+  pass(20s);
+  say("reader0", actors::ReaderProgress{"reader0", 600, 4, 2});
+  EXPECT_EQ(record_.status.readers[0].pictures_per_second, 200) << "of late";
+  ASSERT_EQ(record_.result.readers.size(), 1U);
+  EXPECT_EQ(record_.result.readers[0].pictures_per_second, 150);
+  say("worker0", actors::ReaderProgress{"reader0", 9999, 5, 2});
+  say("worker0", actors::ReaderProgress{"worker0", 9999, 5, 2});
+  EXPECT_EQ(record_.status.readers[0].pictures_per_second, 200);
+  EXPECT_EQ(record_.status.readers.size(), 1U);
+}
+
 TEST_F(RunObserverTest, BelievesOfResultsOnlyTheEvaluator) {
   say("worker0", actors::Evaluated{.step = 5, .precision_at_1 = 1});
   say("worker0", actors::JobFinished{"forged", "", 0});
@@ -190,14 +228,16 @@ TEST(UpdateActors, TakesTheNodesReportOfAProcess) {
   EXPECT_EQ(status.actors[0].loop_lag_ms, 1.5);
 }
 
-TEST(UpdateActors, DoesNotBringTheDeadBack) {
-  RunStatus status = with_worker0("dead");
-  StatusReport report;
-  report.processes.resize(1);
-  report.processes[0].identity = {"worker0", 1};
-  report.processes[0].state = std::string("running");
-  update_actors(status, report);
-  EXPECT_EQ(status.actors[0].state, "dead");
+TEST(UpdateActors, DoesNotBringBackWhoHasEnded) {
+  for (const char* end : {"dead", "done", "stopped", "killed"}) {
+    RunStatus status = with_worker0(end);
+    StatusReport report;
+    report.processes.resize(1);
+    report.processes[0].identity = {"worker0", 1};
+    report.processes[0].state = std::string("running");
+    update_actors(status, report);
+    EXPECT_EQ(status.actors[0].state, end);
+  }
 }
 
 TEST(MarkDead, IsDoneWhereItsEndWasWanted) {
@@ -208,6 +248,21 @@ TEST(MarkDead, IsDoneWhereItsEndWasWanted) {
   EXPECT_EQ(status.actors[0].state, "done");
   mark_dead(status, "worker0", false);
   EXPECT_EQ(status.actors[0].state, "dead");
+}
+
+TEST(DeathInWords, NamesTheHostWhereThereAreSeveral) {
+  ProcessDown down;
+  down.identity = {"reader0", 1};
+  down.exit_code = 1;
+  down.cause = "the cluster file's data directory /data does not exist";
+  const Result<ClusterFile> one = parse_cluster_file(kTwoWorkers, "x.toml");
+  EXPECT_EQ(death_in_words(*one, down), "reader0#1 is dead: " + down.cause);
+  const Result<ClusterFile> two = parse_cluster_file(
+      std::string(kTwoWorkers) +
+          "[[host]]\nname = \"a\"\n[[host]]\nname = \"b\"\naddress = \"127.0.0.2\"\n",
+      "x.toml", std::vector<std::string>{"actor.input_reader.hosts=[\"b\"]"});
+  ASSERT_TRUE(two.ok()) << two.error().message;
+  EXPECT_EQ(death_in_words(*two, down), "reader0#1 on b is dead: " + down.cause);
 }
 
 }  // namespace

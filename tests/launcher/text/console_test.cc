@@ -1,7 +1,10 @@
 #include "launcher/text/console.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <array>
+#include <csignal>
 #include <cstdio>
 #include <string>
 
@@ -28,6 +31,17 @@ TEST(Console, FailsWhereAResultCannotBeWritten) {
   const Console console{std::fopen("/dev/full", "w"), std::tmpfile()};
   EXPECT_EQ(console.result("42\n"), kExitFailed);
   EXPECT_EQ(written_to(console.err), "cannot write to standard output: No space left on device\n");
+  std::fclose(console.out);
+}
+
+TEST(Console, IsContentWithAReaderWhoHasSeenEnough) {
+  std::signal(SIGPIPE, SIG_IGN);  // as the program does
+  std::array<int, 2> ends{};
+  ASSERT_EQ(::pipe(ends.data()), 0);
+  ::close(ends[0]);
+  const Console console{::fdopen(ends[1], "w"), std::tmpfile()};
+  EXPECT_EQ(console.result("42\n"), kExitDone);
+  EXPECT_EQ(written_to(console.err), "");
   std::fclose(console.out);
 }
 

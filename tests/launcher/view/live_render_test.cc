@@ -136,10 +136,42 @@ TEST(LiveRender, BeforeTheFirstStepNothingIsMadeUp) {
                                  "starting · 0 s elapsed"));
 }
 
+TEST(LiveRender, BeforeTheFirstStepItIsSeenThatBytesMove) {
+  RunStatus s;
+  s.phase = "starting";
+  s.steps = 10;
+  s.elapsed_seconds = 65;
+  s.actors.resize(2);
+  for (ActorStatus& actor : s.actors) actor.bytes_in = 600'000'000;
+  EXPECT_EQ(plain_line(s), "step 0 of 10, starting, 1.20 GB received, 1:05 elapsed");
+  s.phase = "training";
+  EXPECT_EQ(plain_line(s), "step 0 of 10, 1:05 elapsed");
+}
+
 TEST(LiveRender, SaysWhatThePhaseIsWhereItIsNotTraining) {
   RunStatus s = status_in_training();
   s.phase = "failed";
   EXPECT_THAT(render(s, {80, 24, true, true})[2], StartsWith("\x1b[1;31mfailed\x1b[0m"));
+}
+
+RunStatus status_of_a_program() {
+  RunStatus s;
+  s.phase = "running";
+  s.elapsed_seconds = 3;
+  for (const char* state : {"running", "done", "running", "dead"}) {
+    s.actors.push_back({"a", "counter", state});
+  }
+  return s;
+}
+
+TEST(LiveRender, OfActorsThatDoNotTrainSaysHowManyAreInWhichState) {
+  EXPECT_EQ(render(status_of_a_program(), {80, 24, false, true})[1],
+            "running · 4 actors: 2 running, 1 done, 1 dead · 3 s elapsed");
+}
+
+TEST(PlainLine, OfActorsThatDoNotTrainSaysHowManyAreInWhichState) {
+  EXPECT_EQ(plain_line(status_of_a_program()),
+            "running, 4 actors: 2 running, 1 done, 1 dead, 3 s elapsed");
 }
 
 TEST(PlainLine, OfActorsThatDoNotTrainHasNoSteps) {

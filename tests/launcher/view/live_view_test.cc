@@ -80,6 +80,20 @@ TEST_F(ViewTest, ThePlainLogPrintsOnTimeOnEvaluationsAndOnNewPhases) {
   s.step = 1300;
   log.update(s);
   EXPECT_THAT(written(), StartsWith("step 1,300"));
+  s.data_wait = 0.05;
+  s.readers = {{"reader0", 410.4, 1}};
+  s.step = 1301;
+  clock_.time = clock_.time + std::chrono::seconds(5);
+  log.update(s);
+  EXPECT_THAT(written(), HasSubstr("3,912 examples/s, 5 % of the time waits for data, reader0 "
+                                   "decodes 410 pictures/s on 1 thread, bits"));
+  s.data_wait = 0.62;
+  s.readers.push_back({"reader1", 1250, 1});
+  clock_.time = clock_.time + std::chrono::seconds(5);
+  log.update(s);
+  EXPECT_THAT(written(), HasSubstr("input-bound: 62 % of the time waits for data, 2 readers decode "
+                                   "410 to 1,250 pictures/s each on 1 thread, more input readers "
+                                   "or data.threads would help, bits"));
   s.phase = "stopping";
   log.update(s);
   EXPECT_THAT(written(), HasSubstr("stopping"));
@@ -98,6 +112,22 @@ TEST_F(ViewTest, ThePlainLogSaysOnceWhichCodecsWereChosen) {
   EXPECT_THAT(written(), StartsWith("codec auto: ternary for 3 tensors\nstep 1,250"));
   log.update(s);
   EXPECT_EQ(written(), "");
+}
+
+TEST_F(ViewTest, ThePlainLogOfActorsThatDoNotTrainHasEveryLogLineOnce) {
+  PlainLog log(out_, clock_);
+  RunStatus s;
+  s.phase = "running";
+  s.log_lines = {"b: two", "a: three\x1b"};
+  s.logged = 3;  // the first is there no longer
+  log.update(s);
+  EXPECT_EQ(written(), "b: two\na: three?\nrunning, 0 s elapsed\n");
+  log.update(s);
+  EXPECT_EQ(written(), "");
+  s.log_lines = {"a: three", "b: four"};
+  s.logged = 4;
+  log.finish(s);
+  EXPECT_EQ(written(), "b: four\n");
 }
 
 TEST_F(ViewTest, AFileGetsThePlainLog) {

@@ -22,12 +22,13 @@ std::vector<std::string> keys(const Json& json) {
 TEST(ResultJson, IsOneLineWithEveryKeyInItsOrder) {
   const std::string text = to_json(RunResult{});
   EXPECT_EQ(text.find('\n'), std::string::npos);
-  EXPECT_THAT(keys(Json::parse(text)),
-              ElementsAre("format", "run", "exit", "steps", "workers", "ranks", "data", "data_dir",
-                          "codec", "security", "transport", "isa", "seconds",
-                          "seconds_to_first_step", "evaluations", "examples_per_second", "loss",
-                          "precision_at_1", "bits_per_ternarized_element_up", "bits_per_element_up",
-                          "bits_per_element_down", "bytes_up", "bytes_down", "parameters_sha256"));
+  EXPECT_THAT(
+      keys(Json::parse(text)),
+      ElementsAre("format", "run", "exit", "steps", "workers", "ranks", "data", "data_dir", "codec",
+                  "security", "transport", "isa", "seconds", "seconds_to_first_step", "evaluations",
+                  "examples_per_second", "loss", "precision_at_1", "data_wait", "readers",
+                  "bits_per_ternarized_element_up", "bits_per_element_up", "bits_per_element_down",
+                  "bytes_up", "bytes_down", "parameters_sha256"));
 }
 
 TEST(ResultJson, HasTheEvaluationsInTheirOrder) {
@@ -53,6 +54,22 @@ TEST(ResultJson, OfAFailedRunHasACauseEvenInBytesThatAreNotUtf8) {
   EXPECT_THAT(Json::parse(to_json(result))["cause"].get<std::string>(), HasSubstr("worker0 said"));
 }
 
+TEST(ResultJson, OfAProgramsActorsSaysHowEachEndedAndNothingOfTraining) {
+  RunResult result;
+  result.run = "run";
+  result.seconds = 1.5;
+  result.security = "token";
+  result.transport = "ipc";
+  result.awaited = {"adder"};
+  result.actors = {{"adder", "adder", "a", "dead", "killed"},
+                   {"counter", "counter", "b", "done", ""}};
+  EXPECT_EQ(to_json(result),
+            R"({"format":1,"run":"run","exit":0,"seconds":1.5,"security":"token",)"
+            R"("transport":"ipc","awaited":["adder"],"actors":[)"
+            R"({"name":"adder","type":"adder","host":"a","end":"dead","cause":"killed"},)"
+            R"({"name":"counter","type":"counter","host":"b","end":"done"}]})");
+}
+
 TEST(Metrics, BeginWithTheFormatAndTheRun) {
   EXPECT_EQ(metrics_header("runs/x"), R"({"format":1,"kind":"run","run":"runs/x"})");
 }
@@ -62,10 +79,12 @@ TEST(Metrics, OfAStepAreALineOfTheirKind) {
   step.step = 3;
   step.loss = 0.5;
   step.nonzero = 0.25;
+  step.readers = {{"reader0", 410.5, 2}};
   EXPECT_EQ(to_json(step),
             R"({"kind":"step","step":3,"seconds":0.0,"loss":0.5,"learning_rate":0.0,)"
             R"("examples_per_second":0.0,"bytes_up":0,"bytes_down":0,"nonzero":0.25,)"
-            R"("saturated":null})");
+            R"("saturated":null,"data_wait":null,"readers":[)"
+            R"({"reader":"reader0","pictures_per_second":410.5,"threads":2}]})");
 }
 
 TEST(Metrics, OfAnEvaluationAreALineOfTheirKind) {

@@ -12,6 +12,7 @@ TEST(StatusJson, IsReadAsItWasWritten) {
   status.codecs = std::string("ternary for 3 tensors");
   status.nonzero = 0.5;
   status.raw_bytes_up = 1ULL << 62;
+  status.readers = {{std::string("reader0"), 410.5, 2}};
   status.actors[0].host = std::string("b");
   status.actors[0].incarnation = 2;
   const std::string json = status_json(status);
@@ -24,6 +25,8 @@ TEST(StatusJson, IsReadAsItWasWritten) {
   ASSERT_EQ(read->actors.size(), 2U);
   EXPECT_EQ(read->actors[0].host, "b");
   EXPECT_EQ(read->actors[1].queue_bytes, 1'310'000U);
+  ASSERT_EQ(read->readers.size(), 1U);
+  EXPECT_EQ(read->readers[0].pictures_per_second, 410.5);
   EXPECT_EQ(read->log_lines, status.log_lines);
 }
 

@@ -56,7 +56,7 @@ TEST(Graph, RunsAsFarAsParametersAreReadable) {
     Tensor& value = graph.parameter(i).value;
     std::fill_n(value.data(), value.size(), 1.0F);
   }
-  graph.restart(Mode::evaluation);
+  graph.restart({.mode = Mode::evaluation});
   EXPECT_FALSE(graph.forward(1));
   EXPECT_EQ(a.value().data()[0], 0.0F);
   EXPECT_FALSE(graph.forward(3));
@@ -68,23 +68,43 @@ TEST(Graph, RunsAsFarAsParametersAreReadable) {
 
 TEST(Graph, TellsALayerOfItsParametersAndTheMode) {
   struct Witness final : Layer {
-    void forward(Mode mode) override { seen.push_back(mode); }
-    void backward(Completion& completion) override { completion.complete(0); }
+    explicit Witness(Parameter& own) : w(own) {}
+    void forward(const Pass& pass) override { seen.push_back(pass.mode); }
+    void backward(Completion& completion) override { completion.complete(w); }
     void parameter_changed() override { ++changed; }
+    Parameter& w;
     std::vector<Mode> seen;
     int changed = 0;
   };
   const auto engine = backend();
   Graph graph(*engine);
   graph.input({1}, Layout::row_major);
-  graph.parameter(ParameterSpec{.name = "w", .shape = {1}});
-  Witness& witness = graph.add(std::make_unique<Witness>());
+  Parameter& w = graph.parameter(ParameterSpec{.name = "w", .shape = {1}});
+  Witness& witness = graph.add(std::make_unique<Witness>(w));
   graph.parameter_changed(0);
   EXPECT_EQ(witness.changed, 1);
   EXPECT_THAT(pass(graph), ElementsAre(0));
-  graph.restart(Mode::evaluation);
+  graph.restart({.mode = Mode::evaluation});
   graph.forward(1);
   EXPECT_THAT(witness.seen, ElementsAre(Mode::training, Mode::evaluation));
+}
+
+TEST(Graph, RunsLayersThatOnlyTrainingHasInTrainingOnly) {
+  const auto engine = backend();
+  Graph graph(*engine);
+  Activation& input = graph.input({1, 3}, Layout::row_major);
+  Activation& a = scale(graph, input, 2);
+  Activation& b =
+      graph.training_only([&]() -> Activation& { return scale(graph, scale(graph, a, 3), 5); });
+  Activation& c = scale(graph, a, 7);
+  std::fill_n(input.value().data(), 3, 1.0F);
+  graph.restart({.mode = Mode::evaluation});
+  EXPECT_TRUE(graph.forward(0));
+  EXPECT_THAT(row_major(c.value()), Each(14.0));
+  EXPECT_THAT(row_major(b.value()), Each(0.0));
+  graph.restart({.mode = Mode::training});
+  EXPECT_TRUE(graph.forward(0));
+  EXPECT_THAT(row_major(b.value()), Each(30.0));
 }
 
 /// Whose sum of outputs is compared; `parameters` are the graph's, the first two those of `a`.

@@ -43,6 +43,28 @@ TEST(ConvolutionLayer, AddsItsParametersAndAgreesWithTheReference) {
   expect_near(d.b, row_major(graph.parameter(1).gradient), "db");
 }
 
+TEST(ConvolutionLayer, SplitsChannelsIntoGroupsAndDoesWithoutBiases) {
+  SeededRandom random(3);
+  const auto engine = backend();
+  Graph graph(*engine);
+  const Shape in{2, 6, 5, 4};
+  Activation& input = graph.input(in, Layout::channels_last);
+  Activation& x = scale(graph, input, 1);
+  Activation& y =
+      convolution(graph, x, {.name = "c", .outputs = 4, .biases = false, .decay = false}, kThree,
+                  /*groups=*/2);
+  ASSERT_EQ(graph.parameter_count(), 1U);
+  EXPECT_THAT(graph.parameter(0).spec.shape, ElementsAre(4, 3, 3, 3));
+  EXPECT_FALSE(graph.parameter(0).spec.decay);
+  const Values values = randomize(input.value(), random), dy = randomize(y.gradient(), random);
+  const Values w = randomize(graph.parameter(0).value, random);
+  EXPECT_THAT(pass(graph), ElementsAre(0));
+  expect_near(reference::convolution(values, in, w, {}, 4, kThree, 2), row_major(y.value()), "y");
+  const auto d = reference::convolution_backward(values, in, w, dy, 4, kThree, 2);
+  expect_near(d.x, row_major(x.gradient()), "dx");
+  expect_near(d.w, row_major(graph.parameter(0).gradient), "dw");
+}
+
 TEST(ConvolutionLayer, ReadsWeightsThatChanged) {
   SeededRandom random(2);
   const auto engine = backend();

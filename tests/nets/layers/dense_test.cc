@@ -31,6 +31,23 @@ TEST(DenseLayer, ReadsWhateverFollowsTheBatchAndAgreesWithTheReference) {
   expect_near(d.b, row_major(graph.parameter(1).gradient), "db");
 }
 
+TEST(DenseLayer, DoesWithoutBiases) {
+  SeededRandom random(2);
+  const auto engine = backend();
+  Graph graph(*engine);
+  Activation& input = graph.input({3, 4}, Layout::row_major);
+  Activation& x = scale(graph, input, 1);
+  Activation& y = dense(graph, x, {.name = "d", .outputs = 5, .biases = false});
+  ASSERT_EQ(graph.parameter_count(), 1U);
+  const Values values = randomize(input.value(), random), dy = randomize(y.gradient(), random);
+  const Values w = randomize(graph.parameter(0).value, random);
+  EXPECT_THAT(pass(graph), ElementsAre(0));
+  expect_near(reference::inner_product(values, 3, w, {}), row_major(y.value()), "y");
+  const auto d = reference::inner_product_backward(values, 3, w, dy);
+  expect_near(d.x, row_major(x.gradient()), "dx");
+  expect_near(d.w, row_major(graph.parameter(0).gradient), "dw");
+}
+
 TEST(DenseLayer, MarksTheLogits) {
   const auto engine = backend();
   Graph graph(*engine);

@@ -5,21 +5,23 @@
 namespace sterna::nets {
 namespace {
 
-TEST(InnerProduct, AgreesWithFiniteDifferences) {
+void check_inner_product(bool bias) {
   SeededRandom random(2);
   const std::size_t batch = 3, in = 21, out = 5;
   const Values x = random_values(batch * in, 1, random), w = random_values(in * out, 1, random);
-  const Values b = random_values(out, 1, random), dy = random_values(batch * out, 1, random);
+  const Values b = random_values(bias ? out : 0, 1, random),
+               dy = random_values(batch * out, 1, random);
 
   const auto engine = backend();
-  const auto operation = engine->inner_product({.batch = batch, .in = in, .out = out});
+  const auto operation =
+      engine->inner_product({.batch = batch, .in = in, .out = out, .bias = bias});
   const Tensor x_ = tensor({batch, in}, Layout::row_major, x);
   const Tensor w_ = tensor({out, in}, Layout::row_major, w);
-  const Tensor b_ = tensor({out}, Layout::row_major, b);
+  const Tensor b_ = tensor({b.size()}, Layout::row_major, b);
   const Tensor dy_ = tensor({batch, out}, Layout::row_major, dy);
-  Tensor y_({batch, out}), dx_({batch, in}), dw_({out, in}), db_({out});
-  operation->forward(x_, w_, b_, y_);
-  operation->backward_parameters(x_, dy_, dw_, db_);
+  Tensor y_({batch, out}), dx_({batch, in}), dw_({out, in}), db_({b.size()});
+  operation->forward(x_, w_, bias ? &b_ : nullptr, y_);
+  operation->backward_parameters(x_, dy_, dw_, bias ? &db_ : nullptr);
   operation->backward_data(dy_, w_, dx_);
 
   expect_near(reference::inner_product(x, batch, w, b), row_major(y_), "y");
@@ -33,6 +35,9 @@ TEST(InnerProduct, AgreesWithFiniteDifferences) {
   expect_near(d.x, row_major(dx_), "reference dx");
   expect_near(d.w, row_major(dw_), "reference dw");
 }
+
+TEST(InnerProduct, AgreesWithFiniteDifferences) { check_inner_product(true); }
+TEST(InnerProduct, AgreesWithFiniteDifferencesWithoutBias) { check_inner_product(false); }
 
 }  // namespace
 }  // namespace sterna::nets

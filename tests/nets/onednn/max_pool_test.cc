@@ -7,7 +7,7 @@ namespace {
 
 void check_max_pool(const Shape& in, const Window& window, int threads = 1) {
   SeededRandom random(3);
-  const Shape out{in[0], in[1], window.out(in[2]), window.out(in[3])};
+  const Shape out{in[0], in[1], window.down().out(in[2]), window.across().out(in[3])};
   // All negative: padding that counted as 0 would win.
   Values x = random_values(element_count(in), 1, random);
   for (double& value : x) value -= 2;
@@ -42,6 +42,15 @@ TEST(MaxPool, AgreesWithFiniteDifferencesWhereOddSizesArePadded) {
 TEST(MaxPool, AgreesWithFiniteDifferencesWhereWindowsOverlap) {
   check_max_pool({1, 5, 7, 6}, {.kernel = 3, .stride = 2, .padding = Padding::same});
   check_max_pool({1, 5, 7, 7}, {.kernel = 3, .stride = 2, .padding = Padding::valid});
+}
+TEST(MaxPool, AgreesWithFiniteDifferencesWherePaddingIsGiven) {
+  const Window halving{.kernel = 3, .stride = 2, .padding = Padding::given, .pad = 1};
+  check_max_pool({2, 3, 6, 8}, halving);
+  check_max_pool({1, 17, 7, 5}, halving);
+  check_max_pool({1, 2, 1, 2}, halving);
+}
+TEST(MaxPool, AgreesWithFiniteDifferencesWhereTheWindowIsOblong) {
+  check_max_pool({1, 3, 5, 6}, {.kernel = 2, .stride = 1, .padding = Padding::same, .width = 3});
 }
 
 TEST(MaxPool, GivesTheGradientOfEqualValuesToTheFirst) {

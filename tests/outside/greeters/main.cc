@@ -19,34 +19,24 @@ struct GreeterArgs {
   using Wire = wire::GreeterArgs;
   std::string greeting;
   std::uint32_t count = 1;
-  void encode(Wire::Builder out, WireWriter&) const {
-    out.setGreeting(greeting);
-    out.setCount(count);
-  }
-  static Result<GreeterArgs> decode(Wire::Reader in, WireReader&) {
-    if (in.getCount() == 0) return Error{Errc::invalid_argument, "'count' must be above 0"};
-    return GreeterArgs{in.getGreeting(), in.getCount()};
-  }
+  STERNA_INLINE_MESSAGE(GreeterArgs, FIELD(greeting, Greeting), FIELD(count, Count, at_least(1)))
 };
 struct Greeting {
   using Wire = wire::Greeting;
   std::string text;
-  void encode(Wire::Builder out, WireWriter&) const { out.setText(text); }
-  static Result<Greeting> decode(Wire::Reader in, WireReader&) { return Greeting{in.getText()}; }
+  STERNA_INLINE_MESSAGE(Greeting, FIELD(text, Text))
 };
 struct Greet {
   using Wire = wire::Greet;
   using Reply = Greeting;
   std::string text;
-  void encode(Wire::Builder out, WireWriter&) const { out.setText(text); }
-  static Result<Greet> decode(Wire::Reader in, WireReader&) { return Greet{in.getText()}; }
+  STERNA_INLINE_MESSAGE(Greet, FIELD(text, Text))
 };
 /// Its sender has all its answers.
 struct Bye {
   using Wire = wire::Bye;
   using Reply = void;
-  void encode(Wire::Builder, WireWriter&) const {}
-  static Result<Bye> decode(Wire::Reader, WireReader&) { return Bye{}; }
+  STERNA_INLINE_MESSAGE(Bye)
 };
 struct Greeter : Interface<Greet, Bye> {};
 

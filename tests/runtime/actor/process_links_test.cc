@@ -1,4 +1,5 @@
 // What a process makes of the ends of its links, and who watches whom across them.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "tests/runtime/actor/counter_actor.h"
@@ -8,6 +9,7 @@ namespace sterna::test {
 namespace {
 
 using namespace std::chrono_literals;
+using testing::HasSubstr;
 
 class ProcessLinks : public SimFixture {};
 
@@ -55,6 +57,46 @@ TEST_F(ProcessLinks, WatchingADeadActorAnswersAtOnce) {
   pass(10ms);
   ASSERT_EQ(notices.size(), 1U);
   EXPECT_EQ(notices[0].cause, "killed by the test");
+}
+
+/// Asks for so many bytes.
+struct Fetch {
+  using Wire = wire::Add;
+  using Reply = Blob;
+  std::int64_t bytes = 0;
+  STERNA_INLINE_MESSAGE(Fetch, FIELD(bytes, Amount))
+};
+struct Store : Interface<Fetch> {};
+class StoreActor final : public Actor<Store> {
+ public:
+  Blob on(Fetch fetch) { return {share(make_buffer(static_cast<std::size_t>(fetch.bytes)))}; }
+};
+
+TEST_F(ProcessLinks, AnAnswerThatFindsNoRoomEndsItsQuestionAtOnceAndSaysSo) {
+  options.window = {1U << 16, 4096};
+  Process& a = *start("a").process;
+  Process& b = *start("b").process;
+  const auto store = b.spawn<StoreActor>();
+  std::vector<Future<Blob>> answers;
+  for (int i = 0; i < 20; ++i) answers.push_back(a.ask(store, Fetch{2000}, 10s));
+  int came = 0;
+  int refused = 0;
+  for (Future<Blob>& answer : answers) {
+    const Result<Blob> blob = a.wait(std::move(answer));
+    if (blob.ok()) {
+      EXPECT_EQ(refused, 0);  // the first ones have their place
+      ++came;
+      continue;
+    }
+    ++refused;
+    EXPECT_EQ(blob.error().code, Errc::overloaded);
+    EXPECT_THAT(blob.error().message, HasSubstr("the answer could not be sent: "));
+    EXPECT_THAT(blob.error().message, HasSubstr(" bytes already wait for a"));
+  }
+  EXPECT_GE(came, 4);
+  EXPECT_GE(refused, 10);
+  EXPECT_LT(loop.now() - Time{}, 1s);
+  EXPECT_TRUE(a.wait(a.ask(store, Fetch{2000}, 1s)).ok());
 }
 
 TEST_F(ProcessLinks, ALostLinkEndsItsAsksAndTheNextMessageOpensANewSession) {

@@ -16,11 +16,7 @@ using testing::HasSubstr;
 struct SleeperArgs {
   using Wire = wire::Slow;
   Duration sleep{};
-  void encode(Wire::Builder out, WireWriter&) const { out.setNanoseconds(sleep.count()); }
-  static Result<SleeperArgs> decode(Wire::Reader in, WireReader&) {
-    if (in.getNanoseconds() < 0) return Error{Errc::malformed, "a sleep in the past"};
-    return SleeperArgs{Duration(in.getNanoseconds())};
-  }
+  STERNA_INLINE_MESSAGE(SleeperArgs, FIELD(sleep, Nanoseconds))
 };
 class SleeperActor final : public Actor<Interface<>> {
  public:
@@ -58,7 +54,8 @@ TEST_F(RegistryTest, AnUnknownTypeIsAnsweredWithTheKnownOnes) {
 TEST_F(RegistryTest, WhatTheActorWouldRefuseIsRefusedBeforeAnythingStarts) {
   const Result<Bytes> packed = registry.args_from_json("sleeper", R"({"nanoseconds": -7})");
   EXPECT_EQ(packed.error().code, Errc::invalid_argument);
-  EXPECT_EQ(packed.error().message, "the arguments of a 'sleeper': a sleep in the past");
+  EXPECT_EQ(packed.error().message,
+            "the arguments of a 'sleeper': SleeperArgs.nanoseconds: -7e-09 s, at least 0 s");
 }
 
 TEST_F(RegistryTest, ArgumentsOfAnotherTypeAreRefused) {
@@ -76,6 +73,39 @@ TEST_F(RegistryTest, ItsHashStandsForTheTypesAndTheirMessages) {
   EXPECT_NE(renamed.schema_hash(), registry.schema_hash());
   same.add<SleeperActor, SleeperArgs>("dreamer");
   EXPECT_NE(same.schema_hash(), registry.schema_hash());
+}
+
+struct Forgetful {
+  using Wire = wire::Pair;
+  std::string name;
+  STERNA_INLINE_MESSAGE(Forgetful, FIELD(name, Name))
+};
+struct Twice {
+  using Wire = wire::Pair;
+  std::string name;
+  std::int64_t amount = 0;
+  STERNA_INLINE_MESSAGE(Twice, FIELD(name, Name), FIELD(amount, Amount), FIELD(amount, Amount))
+};
+class ForgetfulActor final : public Actor<Interface<Forgetful>> {
+ public:
+  explicit ForgetfulActor(SleeperArgs) {}
+  void on(const Forgetful&) {}
+};
+class TwiceActor final : public Actor<Interface<Twice>> {
+ public:
+  explicit TwiceActor(SleeperArgs) {}
+  void on(const Twice&) {}
+};
+
+TEST_F(RegistryTest, NamesTheFieldThatAMessagesListLacksOrHasTwice) {
+  EXPECT_EQ(registry.complaint(), "");
+  registry.add<ForgetfulActor, SleeperArgs>("forgetful");
+  EXPECT_EQ(registry.complaint(),
+            "message Forgetful: the schema's field 'amount' is not in its list");
+  Registry other;
+  other.add<TwiceActor, SleeperArgs>("twice");
+  EXPECT_EQ(other.complaint(),
+            "message Twice: the schema's field 'amount' is more than once in its list");
 }
 
 }  // namespace

@@ -26,6 +26,10 @@ TEST(DurationText, IsAtMostAYear) {
   EXPECT_EQ(parse_duration("8784h"), Duration(8784h));
   EXPECT_FALSE(parse_duration("8785h").has_value());
   EXPECT_FALSE(parse_duration("999999999h").has_value());
+  for (const std::string& longer : {std::string("8785h"), std::string(400, '9') + "s"}) {
+    EXPECT_TRUE(is_too_long(longer)) << longer;
+  }
+  for (const char* other : {"8784h", "8785", "h", "1h 8785h"}) EXPECT_FALSE(is_too_long(other));
 }
 
 TEST(DurationText, IsWrittenInTheLargestUnitThatIsExact) {

@@ -1,15 +1,18 @@
 #include "runtime/base/file.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <array>
 #include <csignal>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
+#include <thread>
 
 #include "tests/temporary_folder.h"
 
@@ -81,6 +84,31 @@ TEST_F(FileTest, WhatCannotBeReadSaysWhy) {
   EXPECT_EQ(read_file(path()).error().message, path() + ": there is no such file");
   EXPECT_EQ(read_file(folder_.path()).error().message,
             folder_.path() + ": a directory, not a file");
+}
+
+TEST_F(FileTest, APipeIsReadToItsEndHoweverSlowItsWriter) {
+  std::array<int, 2> ends{};
+  ASSERT_EQ(::pipe2(ends.data(), O_CLOEXEC), 0);
+  const std::string pipe = "/dev/fd/" + std::to_string(ends[0]);
+  std::thread writer([&] {
+    const std::string text(200'000, 'x');  // more than a pipe holds
+    for (std::size_t at = 0; at < text.size();) {
+      const ssize_t wrote = ::write(ends[1], text.data() + at, text.size() - at);
+      if (wrote < 0) break;
+      at += static_cast<std::size_t>(wrote);
+    }
+    ::close(ends[1]);
+  });
+  const Result<std::string> read = read_file(pipe);
+  ::close(ends[0]);  // a writer that nobody hears must end, too
+  writer.join();
+  ASSERT_TRUE(read.ok()) << read.error().message;
+  EXPECT_EQ(read->size(), 200'000U);
+}
+
+TEST_F(FileTest, APipeWithoutAWriterIsEmpty) {
+  ASSERT_EQ(::mkfifo(path().c_str(), 0600), 0);
+  EXPECT_EQ(*read_file(path()), "");
 }
 
 TEST_F(FileTest, FoldersAreMadeWithTheirParents) {

@@ -19,6 +19,7 @@ struct Everything {
   Duration duration = std::chrono::milliseconds(1500);
   std::vector<std::string> names = {"x", "y"};
   std::vector<std::uint32_t> widths = {300, 100};
+  std::vector<double> rates = {0.25, 1};
   std::map<std::string, std::string> table = {{"A", "1"}, {"fc1/weights", "none"}};
   Colour colour = Colour::dark_green;
   Numbers numbers = {{"beta", 0.5}};
@@ -38,7 +39,7 @@ Section<Everything> keys() {
        key("number", &S::number, "help").above(0), key("flag", &S::flag, "help"),
        key("text", &S::text, "help"), key("duration", &S::duration, "help").above(0),
        key("names", &S::names, "help"), key("widths", &S::widths, "help").at_least(1),
-       key("table", &S::table, "help"),
+       key("rates", &S::rates, "help").above(0), key("table", &S::table, "help"),
        enum_key<&S::colour>("colour", {"red", "dark_green"}, "help")}};
   append_keys(section.keys, {&kBeta, 1}, &S::numbers, "adam");
   return section;
@@ -75,6 +76,7 @@ text = "a \"b\"\u000A\u0001\\"
 duration = "1500ms"
 names = ["x", "y"]
 widths = [300, 100]
+rates = [0.25, 1.0]
 table = { A = "1", "fc1/weights" = "none" }
 colour = "dark_green"
 beta = 0.5
@@ -113,6 +115,8 @@ TEST(Section, NamesTheSectionAndTheKeyThatIsWrong) {
             "\"all.colour\" must be \"red\" or \"dark_green\", not \"green\"");
   EXPECT_EQ(error_of(changed("beta = 0.5", "beta = 1.0")),
             "\"all.beta\" must be at least 0 and below 1, not 1");
+  EXPECT_EQ(error_of(changed("0.25", "0")),
+            "\"all.rates\" wants numbers; each must be above 0, not 0");
   EXPECT_EQ(error_of(changed("big = 7", "big = -7")), "\"all.big\" must be at least 0, not -7");
 }
 

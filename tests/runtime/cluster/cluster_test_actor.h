@@ -12,6 +12,7 @@
 #include "runtime/actor/process.h"
 #include "runtime/actor/registry.h"
 #include "runtime/cluster/find_actor.h"
+#include "runtime/message/fields.h"
 #include "tests/runtime/cluster/cluster_test.capnp.h"
 
 namespace sterna::test {
@@ -22,26 +23,18 @@ struct PeerArgs {
   using Wire = wire::PeerArgs;
   std::int64_t total = 0;
   std::string fail_with;
-  void encode(Wire::Builder out, WireWriter&) const {
-    out.setTotal(total);
-    out.setFailWith(fail_with);
-  }
-  static Result<PeerArgs> decode(Wire::Reader in, WireReader&) {
-    return PeerArgs{in.getTotal(), in.getFailWith()};
-  }
+  STERNA_INLINE_MESSAGE(PeerArgs, FIELD(total, Total), FIELD(fail_with, FailWith))
 };
 struct Balance {
   using Wire = wire::Balance;
   std::int64_t value = 0;
-  void encode(Wire::Builder out, WireWriter&) const { out.setValue(value); }
-  static Result<Balance> decode(Wire::Reader in, WireReader&) { return Balance{in.getValue()}; }
+  STERNA_INLINE_MESSAGE(Balance, FIELD(value, Value))
 };
 struct Deposit {
   using Wire = wire::Deposit;
   using Reply = Balance;
   std::int64_t amount = 0;
-  void encode(Wire::Builder out, WireWriter&) const { out.setAmount(amount); }
-  static Result<Deposit> decode(Wire::Reader in, WireReader&) { return Deposit{in.getAmount()}; }
+  STERNA_INLINE_MESSAGE(Deposit, FIELD(amount, Amount))
 };
 /// A Deposit made at the actor of that name.
 struct Relay {
@@ -49,48 +42,33 @@ struct Relay {
   using Reply = Balance;
   std::string name;
   std::int64_t amount = 0;
-  void encode(Wire::Builder out, WireWriter&) const {
-    out.setName(name);
-    out.setAmount(amount);
-  }
-  static Result<Relay> decode(Wire::Reader in, WireReader&) {
-    return Relay{in.getName(), in.getAmount()};
-  }
+  STERNA_INLINE_MESSAGE(Relay, FIELD(name, Name), FIELD(amount, Amount))
 };
 struct Obituary {
   using Wire = wire::Obituary;
   std::string name;
   std::uint64_t incarnation = 0;
   std::string cause;
-  void encode(Wire::Builder out, WireWriter&) const {
-    out.setName(name);
-    out.setIncarnation(incarnation);
-    out.setCause(cause);
-  }
-  static Result<Obituary> decode(Wire::Reader in, WireReader&) {
-    return Obituary{in.getName(), in.getIncarnation(), in.getCause()};
-  }
+  STERNA_INLINE_MESSAGE(Obituary, FIELD(name, Name), FIELD(incarnation, Incarnation),
+                        FIELD(cause, Cause))
 };
 /// Watches the actor of that name; answered when it dies.
 struct Mourn {
   using Wire = wire::Mourn;
   using Reply = Obituary;
   std::string name;
-  void encode(Wire::Builder out, WireWriter&) const { out.setName(name); }
-  static Result<Mourn> decode(Wire::Reader in, WireReader&) { return Mourn{in.getName()}; }
+  STERNA_INLINE_MESSAGE(Mourn, FIELD(name, Name))
 };
 struct Fail {
   using Wire = wire::Fail;
   std::string cause;
-  void encode(Wire::Builder out, WireWriter&) const { out.setCause(cause); }
-  static Result<Fail> decode(Wire::Reader in, WireReader&) { return Fail{in.getCause()}; }
+  STERNA_INLINE_MESSAGE(Fail, FIELD(cause, Cause))
 };
 /// Blocks the whole process for so long.
 struct Block {
   using Wire = wire::Block;
   std::int64_t milliseconds = 0;
-  void encode(Wire::Builder out, WireWriter&) const { out.setMilliseconds(milliseconds); }
-  static Result<Block> decode(Wire::Reader in, WireReader&) { return Block{in.getMilliseconds()}; }
+  STERNA_INLINE_MESSAGE(Block, FIELD(milliseconds, Milliseconds))
 };
 
 struct Peer : Interface<Deposit, Relay, Mourn, Fail, Block> {};

@@ -16,6 +16,15 @@ using std::chrono::seconds;
 using testing::Contains;
 using testing::HasSubstr;
 
+/// Ends as soon as it has started.
+class BriefActor final : public Actor<Interface<>> {
+ public:
+  explicit BriefActor(const PeerArgs&) {}
+
+ private:
+  void started() override { stop(); }
+};
+
 class ClusterVisit : public testing::Test {
  protected:
   void start(ClusterOptions options) {
@@ -89,7 +98,20 @@ TEST_F(ClusterVisit, AnOperatorSeesEveryProcessAndTheLaunchersReport) {
   std::vector<std::string> names;
   for (const ProcessStatus& member : overview->members) names.push_back(member.identity.name);
   EXPECT_THAT(names, testing::ElementsAre("coordinator", "node-localhost", "a"));
+  EXPECT_EQ(overview->members.front().resident_bytes, 4096U);
   EXPECT_EQ(overview->report.size(), 4U);
+}
+
+TEST_F(ClusterVisit, AnOperatorSeesThatAnActorThatEndedByItselfIsDone) {
+  registry.add<BriefActor, PeerArgs>("brief");
+  start({});
+  ASSERT_TRUE(cluster->start_actors({{"b", "brief", pack(PeerArgs{0, ""})}}).ok());
+  ASSERT_TRUE(wait([this] { return logged("b#1 has ended"); }));
+  visit();
+  const Result<Overview> overview = ask(Look{});
+  ASSERT_TRUE(overview.ok()) << overview.error().message;
+  EXPECT_EQ(overview->members.back().identity.name, "b");
+  EXPECT_EQ(overview->members.back().state, "done");
 }
 
 TEST_F(ClusterVisit, AnOperatorsWordEndsTheRunWhenTheLauncherHasEndedIt) {
@@ -114,6 +136,19 @@ TEST_F(ClusterVisit, AnOperatorMayComeBackAsTheSame) {
     EXPECT_TRUE(ask(Look{}).ok());
     visitor.reset();
     wait([] { return false; }, seconds(1));
+  }
+}
+
+TEST_F(ClusterVisit, AnOperatorLearnsWhatEachProcessHasRefused) {
+  start({});
+  visit();
+  const Result<Overview> overview = ask(Look{});
+  ASSERT_TRUE(overview.ok()) << overview.error().message;
+  for (const ProcessStatus& member : overview->members) {
+    const Result<Inspection> inspection = ask(Inspect{member.process});
+    ASSERT_TRUE(inspection.ok()) << member.identity.name << ": " << inspection.error().message;
+    EXPECT_GT(inspection->open_links, 0U) << member.identity.name;
+    EXPECT_EQ(inspection->authentication_denials, 0U);
   }
 }
 

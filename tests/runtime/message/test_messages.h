@@ -2,7 +2,7 @@
 #pragma once
 
 #include "runtime/base/clock.h"
-#include "runtime/message/actor_ref.h"
+#include "runtime/message/fields.h"
 #include "tests/runtime/message/test_messages.capnp.h"
 
 namespace sterna::test {
@@ -12,16 +12,14 @@ namespace wire = schema::test;
 struct Total {
   using Wire = wire::Total;
   std::int64_t value = 0;
-  void encode(Wire::Builder out, WireWriter&) const { out.setValue(value); }
-  static Result<Total> decode(Wire::Reader in, WireReader&) { return Total{in.getValue()}; }
+  STERNA_INLINE_MESSAGE(Total, FIELD(value, Value))
 };
 
 struct Add {
   using Wire = wire::Add;
   using Reply = Total;
   std::int64_t amount = 0;
-  void encode(Wire::Builder out, WireWriter&) const { out.setAmount(amount); }
-  static Result<Add> decode(Wire::Reader in, WireReader&) { return Add{in.getAmount()}; }
+  STERNA_INLINE_MESSAGE(Add, FIELD(amount, Amount))
 };
 
 /// Answered after a while.
@@ -29,10 +27,7 @@ struct Slow {
   using Wire = wire::Slow;
   using Reply = Total;
   Duration delay{};
-  void encode(Wire::Builder out, WireWriter&) const { out.setNanoseconds(delay.count()); }
-  static Result<Slow> decode(Wire::Reader in, WireReader&) {
-    return Slow{Duration(in.getNanoseconds())};
-  }
+  STERNA_INLINE_MESSAGE(Slow, FIELD(delay, Nanoseconds))
 };
 
 /// Bulk bytes, echoed.
@@ -41,18 +36,14 @@ struct Blob {
   using Reply = Blob;
   static constexpr Lane kLane = Lane::data;
   Bytes data;
-  void encode(Wire::Builder out, WireWriter& writer) const { out.adoptData(writer.data(data)); }
-  static Result<Blob> decode(Wire::Reader in, WireReader& reader) {
-    return Blob{reader.bytes(in.getData())};
-  }
+  STERNA_INLINE_MESSAGE(Blob, FIELD(data, Data))
 };
 
 /// Makes the handler fail.
 struct Boom {
   using Wire = wire::Boom;
   using Reply = void;
-  void encode(Wire::Builder, WireWriter&) const {}
-  static Result<Boom> decode(Wire::Reader, WireReader&) { return Boom{}; }
+  STERNA_INLINE_MESSAGE(Boom)
 };
 
 struct Counter : Interface<Add, Slow, Blob, Boom> {};

@@ -87,6 +87,24 @@ TEST_F(Placing, OneHostThatCannotIsTheErrorOfAll) {
   EXPECT_EQ(prepared.error().message, "c: no such host");
 }
 
+TEST_F(Placing, WhoGoesOnWithoutSomeHostsLearnsOfAllThatCannotOnceTheOthersHaveTheBundle) {
+  options.hosts["c"] = {{"/bin/sh", "-c", "echo no such host >&2; exit 255", "sh"}, false, "/tmp"};
+  options.hosts["d"] = {{"no-such-command-here"}, false, "/tmp"};
+  placer.emplace(loop, local, options);
+  const auto failed = placer->prepare_each([] { return false; });
+  EXPECT_THAT(failed, testing::ElementsAre(
+                          testing::Pair("c", "c: no such host"),
+                          testing::Pair("d", HasSubstr("d: cannot start no-such-command-here"))));
+  EXPECT_TRUE(spawn().ok());  // on b
+  EXPECT_TRUE(loop.run_until([this] { return exit.has_value(); }, loop.now() + seconds(20)));
+}
+
+TEST_F(Placing, AnInterruptEndsTheWaitForEach) {
+  options.hosts = {{"c", {{"/bin/sh", "-c", "cat", "sh"}, false, "/tmp"}}};
+  placer.emplace(loop, local, options);
+  EXPECT_TRUE(placer->prepare_each([] { return true; }).empty());
+}
+
 TEST_F(Placing, ACommandThatDoesNotExistIsTheErrorOfItsHost) {
   options.hosts = {{"c", {{"no-such-command-here"}, false, "/tmp"}}};
   const Result<void> prepared = prepare();

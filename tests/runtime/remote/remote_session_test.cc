@@ -140,6 +140,20 @@ TEST_F(RemoteSessionTest, ADamagedBeginningIsFoundOutAndThrownAway) {
   expect_run();
 }
 
+TEST_F(RemoteSessionTest, WhatTheLoaderSaysOfAProgramThatDoesNotRunThereIsTold) {
+  const std::string words = "prog: error while loading shared libraries: libx.so.1: no such file";
+  std::ofstream(folder / "bundle/bin/prog") << "#!/bin/sh\necho '" << words << "' >&2\nexit 127\n";
+  const std::string pack =
+      "tar -C " + (folder / "bundle").string() + " -czf " + archive().string() + " .";
+  ASSERT_EQ(std::system(pack.c_str()), 0);
+  open();
+  wait_for_end();
+  EXPECT_EQ(end->words, "b: the bundle arrived damaged or does not run here: " + words);
+  for (const auto& entry : fs::directory_iterator(folder / "work/bundles")) {
+    EXPECT_EQ(entry.path().extension(), ".lock") << entry.path();
+  }
+}
+
 TEST_F(RemoteSessionTest, ANewBundleMakesTheOldestGoButNotOneThatRuns) {
   const fs::path bundles = folder / "work/bundles";
   const auto now = fs::file_time_type::clock::now();

@@ -45,6 +45,10 @@ TEST(Ports, AreTriedEachOnceFromTheHash) {
 TEST(Spelling, IsAnotherEachTimeAndMeansTheSame) {
   EXPECT_EQ(*spell("tcp://[::1]:80", 0), "tcp://[::1]:080");
   EXPECT_EQ(*spell("ipc:///run/x/w.1.data", 1), "ipc:///run/x///w.1.data");
+  for (const char* plain : {"tcp://[::1]:80", "tcp://10.77.1.1:40010", "ipc:///run/x/w.1.data"}) {
+    for (int i = 0; i < kSpellings; ++i) EXPECT_EQ(unspelt(*spell(plain, i)), plain);
+    EXPECT_EQ(unspelt(plain), plain);
+  }
   std::set<std::string> spellings;
   for (int i = 0; i < kSpellings; ++i) spellings.insert(*spell("tcp://127.0.0.1:80", i));
   EXPECT_EQ(spellings.size(), static_cast<std::size_t>(kSpellings));

@@ -17,6 +17,7 @@ using zmq_test::Network;
 using zmq_test::Peer;
 using namespace std::chrono_literals;
 using testing::HasSubstr;
+using testing::StartsWith;
 
 using ZmqTransportMonitors = zmq_test::OverAnyCarrier;
 INSTANTIATE_TEST_SUITE_P(Zmq, ZmqTransportMonitors, kCarriers, carrier_name);
@@ -38,6 +39,26 @@ TEST_P(ZmqTransportMonitors, AWrongSecretIsDeniedCountedAndLoggedOnce) {
   EXPECT_EQ(server->notices.size(), 1U);
   EXPECT_EQ(server->messages, 0U);
   EXPECT_EQ(server->transport->counters().disconnects, 0U);
+}
+
+TEST_P(ZmqTransportMonitors, RefusalsThatAreNotLoggedAgainAreTalliedInALineNowAndThen) {
+  options.tally_every = 50ms;
+  auto server = make("server");
+  auto worker = make("worker");
+  server->transport->admit(worker->contact);
+  Peer intruder;
+  intruder.contact.identity = worker->contact.identity;
+  open(intruder, make_credentials(), false);
+  for (int i = 1; i <= 3; ++i) {
+    const ChannelId channel = intruder.dial(*server);
+    ASSERT_TRUE(until([&] { return intruder.ends.contains(channel); }));
+  }
+  ASSERT_TRUE(until([&] {
+    return server->notices.size() > 1 &&
+           server->notices.back().find("in all 3 denied") != std::string::npos;
+  }));
+  EXPECT_THAT(server->notices.back(), testing::StartsWith("server#1 refused "));
+  EXPECT_LE(server->notices.size(), 3U);
 }
 
 TEST_P(ZmqTransportMonitors, ALostPeerClosesItsChannelsAtBothKindsOfEnd) {
@@ -104,14 +125,15 @@ TEST_P(ZmqTransportMonitors, DiallingWhereNobodyListensCloses) {
   const ChannelId channel = worker->transport->dial(Lane::data, gone).value();
   worker->send(channel, "hello?");
   ASSERT_TRUE(until([&] { return worker->ends.contains(channel); }));
-  EXPECT_THAT(worker->ends[channel], HasSubstr("nobody answers"));
+  EXPECT_THAT(worker->ends[channel], HasSubstr("nobody answers at "));
+  EXPECT_THAT(worker->ends[channel], HasSubstr(", where worker#1 asked for server#1: "));
 }
 
 using SilentListener = Network;
 
 TEST_F(SilentListener, ASilentListenerIsGivenUpAfterAWhile) {
   options.kind = ZmqOptions::Kind::tcp;
-  options.handshake_timeout = 50ms;
+  options.answer_timeout = 50ms;
   options.connect_timeout = 50ms;
   // A socket that accepts (its backlog does) and never says a word.
   const int silent = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -128,7 +150,8 @@ TEST_F(SilentListener, ASilentListenerIsGivenUpAfterAWhile) {
   contact.public_key = make_credentials().public_key;
   contact.control_endpoint = "tcp://127.0.0.1:" + std::to_string(ntohs(address.sin_port));
   const ChannelId channel = worker->transport->dial(Lane::control, contact).value();
-  EXPECT_TRUE(until([&] { return worker->ends.contains(channel); }));
+  ASSERT_TRUE(until([&] { return worker->ends.contains(channel); }));
+  EXPECT_THAT(worker->ends[channel], StartsWith("silence: silent#1 took no part in the handshake"));
   ::close(silent);
 }
 

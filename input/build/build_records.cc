@@ -1,0 +1,158 @@
+#include "input/build/build_records.h"
+
+#include <fmt/format.h>
+
+#include <mutex>
+#include <set>
+#include <span>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "input/build/build_note.h"
+#include "input/build/chosen_pictures.h"
+#include "input/build/encode_record.h"
+#include "input/files/sha256.h"
+#include "input/formats/labels.h"
+#include "runtime/base/file.h"
+
+namespace sterna::input {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// Of BUILD.txt, and of what the same options make: another number, other files.
+constexpr int kFormat = 1;
+constexpr std::size_t kNamedLeftOut = 3;
+
+/// The first few pictures by name that are left out, whichever thread meets them first.
+class LeftOut {
+ public:
+  void add(std::string line) {
+    const std::lock_guard lock(mutex_);
+    lines_.insert(std::move(line));
+    if (lines_.size() > kNamedLeftOut) lines_.erase(std::prev(lines_.end()));
+  }
+  /// After all threads have ended.
+  std::vector<std::string> lines() const { return {lines_.begin(), lines_.end()}; }
+
+ private:
+  std::mutex mutex_;
+  std::set<std::string> lines_;
+};
+
+/// The names and sizes of the pictures, in their order.
+Result<std::string> sum_of(const PictureFolder& folder) {
+  Sha256 sum;
+  for (const PictureFolder::Picture& picture : folder.pictures) {
+    std::error_code failed;
+    const std::uintmax_t size = fs::file_size(picture.path, failed);
+    if (failed) return system_error("cannot read " + picture.path.string(), failed.value());
+    const std::string line = fmt::format("{}/{}/{}\n", folder.classes[picture.label],
+                                         picture.path.filename().string(), size);
+    sum.update(std::as_bytes(std::span(line)));
+  }
+  return sum.hex();
+}
+
+/// All that the files' bytes depend on, short of the pictures' own.
+Result<std::string> note_of(const ChosenPictures& chosen, const BuildOptions& options) {
+  STERNA_ASSIGN(const std::string train, sum_of(chosen.train));
+  STERNA_ASSIGN(const std::string validation, sum_of(chosen.validation));
+  return fmt::format(
+      "format {}\nseed {}\ntrain shards {}\nvalidation shards {}\npictures {}\nfirst label {}\n"
+      "train pictures {} sha256 {}\nvalidation pictures {} sha256 {}\n",
+      kFormat, options.seed, options.train_shards, options.validation_shards,
+      !options.raw        ? "JPEG"
+      : options.side == 0 ? "RAW"
+                          : fmt::format("RAW {0} x {0}", options.side),
+      options.first_label, chosen.train.pictures.size(), train, chosen.validation.pictures.size(),
+      validation);
+}
+
+Result<void> check_options(const BuildOptions& options) {
+  const auto refused = [](std::string why) {
+    return Error{Errc::invalid_argument, std::move(why)};
+  };
+  if (!(options.validation >= 0 && options.validation < 1)) {
+    return refused("the validation share must be at least 0% and below 100%");
+  }
+  if (options.side > kLongestRawSide) {
+    return refused(fmt::format("pictures are resized to at most {0} x {0}", kLongestRawSide));
+  }
+  if (options.side != 0 && !options.raw) {
+    return refused("only RAW pictures are resized: add --raw, or leave --resize out");
+  }
+  return {};
+}
+
+Result<void> check_shards(const ShardedSplit& split) {
+  if (split.shards >= 1 && split.shards <= kMostRecordShards && split.shards <= split.count) {
+    return {};
+  }
+  return Error{Errc::invalid_argument,
+               fmt::format("{} {} pictures cannot fill {} files; ask for 1 to {} (--{}-shards)",
+                           split.count, split.prefix, split.shards,
+                           std::min<std::uint64_t>(split.count, kMostRecordShards), split.prefix)};
+}
+
+/// The split of `folder`, which must outlive it, and so must the others.
+ShardedSplit split_of(std::string prefix, std::uint32_t shards, const PictureFolder& folder,
+                      const BuildOptions& options, LeftOut& left_out) {
+  using Data = std::optional<std::vector<std::uint8_t>>;
+  const auto record = [&folder, &options, &left_out](std::uint64_t position) -> Result<Data> {
+    const PictureFolder::Picture& picture = folder.pictures[position];
+    const Result<StoredExample> example = read_picture(folder, position);
+    if (!example && example.error().code != Errc::malformed) return example.error();
+    if (!example) {
+      left_out.add(example.error().message);
+      return Data();
+    }
+    Result<PictureRecord> made =
+        options.raw ? raw_record(*example, options.side) : jpeg_record(*example);
+    if (!made) {
+      left_out.add(made.error().in(picture.path.string()).message);
+      return Data();
+    }
+    made->label = std::int64_t{picture.label} + options.first_label;
+    made->class_text = folder.classes[picture.label];
+    made->name = picture.path.filename().string();
+    return Data(pack_picture_record(*made));
+  };
+  return {std::move(prefix), shards, folder.pictures.size(), record};
+}
+
+}  // namespace
+
+Result<BuildReport> build_records(const fs::path& dir, const fs::path& into,
+                                  const BuildOptions& options) {
+  STERNA_TRY(check_options(options));
+  STERNA_ASSIGN(const ChosenPictures chosen,
+                choose_pictures(dir, options.validation, options.seed));
+  const ClassLabels labels{chosen.train.classes, static_cast<std::uint16_t>(options.first_label)};
+  if (labels.names.size() + options.first_label > kMostClasses) {
+    return Error{Errc::invalid_argument,
+                 fmt::format("{} has {} classes, whose labels from {} on do not fit below {}",
+                             dir.string(), labels.names.size(), options.first_label, kMostClasses)};
+  }
+  LeftOut left_out;
+  std::vector<ShardedSplit> splits{
+      split_of("train", options.train_shards, chosen.train, options, left_out)};
+  if (!chosen.validation.pictures.empty()) {
+    splits.push_back(
+        split_of("validation", options.validation_shards, chosen.validation, options, left_out));
+  }
+  for (const ShardedSplit& split : splits) STERNA_TRY(check_shards(split));
+
+  STERNA_ASSIGN(const std::string note, note_of(chosen, options));
+  STERNA_ASSIGN(const FolderLock lock, begin_build(into, note));
+  STERNA_ASSIGN(const std::vector<ShardsWritten> written,
+                write_shards(into, splits, options.threads, options.progress));
+  STERNA_TRY(write_labels(into / kLabelsFile, labels));
+  BuildReport report{labels.names.size(), written.front(), std::nullopt, left_out.lines()};
+  if (written.size() > 1) report.validation = written.back();
+  return report;
+}
+
+}  // namespace sterna::input

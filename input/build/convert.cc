@@ -1,0 +1,167 @@
+#include "input/build/convert.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "input/build/build_note.h"
+#include "input/build/encode_record.h"
+#include "input/build/file_names.h"
+#include "input/build/record_split.h"
+#include "input/formats/labels.h"
+#include "runtime/base/file.h"
+
+namespace sterna::input {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// Both splits of what is converted.
+struct Whole {
+  RecordSplit train;
+  std::optional<RecordSplit> validation;
+  std::uint64_t total() const { return train.count + (validation ? validation->count : 0); }
+};
+
+Result<Whole> open_whole(const fs::path& from, const fs::path& cache) {
+  Whole whole;
+  STERNA_ASSIGN(std::optional<RecordSplit> train, open_record_split(from, Split::train, cache));
+  if (!train) return Error{Errc::not_found, from.string() + " has nothing to train on"};
+  whole.train = *std::move(train);
+  STERNA_ASSIGN(whole.validation, open_record_split(from, Split::test, cache));
+  return whole;
+}
+
+/// What `labels` call this class; empty: nothing. `malformed` where they do not have it.
+Result<std::string> class_name(const std::optional<ClassLabels>& labels, std::int64_t label) {
+  if (!labels) return std::string();
+  const std::int64_t index = label - labels->first;
+  if (index >= 0 && index < static_cast<std::int64_t>(labels->names.size())) {
+    return labels->names[static_cast<std::size_t>(index)];
+  }
+  return Error{Errc::malformed,
+               fmt::format("an example has label {}, which the data set's labels ({} to {}) do not "
+                           "name; correct them",
+                           label, labels->first, labels->first + labels->names.size() - 1)};
+}
+
+ShardedSplit one_file(std::string prefix, const RecordSplit& split) {
+  using Data = std::optional<std::vector<std::uint8_t>>;
+  return {std::move(prefix), 1, split.count, [&split](std::uint64_t index) -> Result<Data> {
+            STERNA_ASSIGN(PictureRecord record, split.read(index));
+            if (record.class_text.empty()) {
+              STERNA_ASSIGN(record.class_text, class_name(split.labels, record.label.value_or(0)));
+            }
+            return Data(pack_picture_record(record));
+          }};
+}
+
+/// What a file of this coding ends in: as `name` does, where that is an ending of the coding's.
+std::string_view ending_of(Coding coding, std::string_view name) {
+  constexpr std::array<std::string_view, 4> kJpeg{".jpg", ".jpeg", ".JPEG", ".JPG"};
+  constexpr std::array<std::string_view, 2> kPng{".png", ".PNG"};
+  const std::span<const std::string_view> endings =
+      coding == Coding::jpeg ? std::span<const std::string_view>(kJpeg) : kPng;
+  const auto found = std::ranges::find_if(
+      endings, [name](std::string_view ending) { return name.ends_with(ending); });
+  return found != endings.end() ? *found : endings.front();
+}
+
+/// A picture folder that grows.
+class FolderWriter {
+ public:
+  FolderWriter(fs::path into, const ConvertOptions& options, std::uint64_t total)
+      : into_(std::move(into)), options_(options), total_(total) {}
+
+  Result<void> write(const std::string& split_name, const RecordSplit& split) {
+    for (std::uint64_t index = 0; index < split.count; ++index) {
+      STERNA_ASSIGN(const PictureRecord record, split.read(index));
+      STERNA_ASSIGN(const std::string folder, class_folder(record, split.labels));
+      STERNA_TRY(write_picture(into_ / split_name / folder, record, index));
+      ++done_;
+      if (options_.progress) options_.progress(done_, total_);
+    }
+    return {};
+  }
+
+  /// The classes that were met, in the order of their labels.
+  Result<void> finish() const {
+    ClassLabels labels;
+    for (const auto& [label, name] : folders_) labels.names.push_back(name);
+    return write_labels(into_ / kLabelsFile, labels);
+  }
+
+ private:
+  Result<std::string> class_folder(const PictureRecord& record,
+                                   const std::optional<ClassLabels>& labels) {
+    const std::int64_t label = record.label.value_or(0);
+    const auto found = folders_.find(label);
+    if (found != folders_.end()) return found->second;
+    STERNA_ASSIGN(std::string name, class_name(labels, label));
+    name = safe_file_name(name.empty() ? record.class_text : name);
+    const std::string number = std::to_string(label);
+    return folders_[label] = free_name(class_names_, name.empty() ? number : name, "", number);
+  }
+
+  Result<void> write_picture(const fs::path& folder, const PictureRecord& record,
+                             std::uint64_t index) {
+    if (record.coding == Coding::pixels) {
+      const StoredExample example{.picture = record.picture()};
+      STERNA_ASSIGN(PictureRecord png, file_record(example));
+      png.name = record.name;
+      return write_picture(folder, png, index);
+    }
+    std::string stem = safe_file_name(record.name);
+    const std::string_view ending = ending_of(record.coding, stem);
+    if (stem.ends_with(ending)) stem.resize(stem.size() - ending.size());
+    const std::string number = fmt::format("{:08}", index);
+    std::set<std::string>& taken = taken_[folder.string()];
+    if (taken.empty()) STERNA_TRY(make_directory(folder));
+    const std::string name = free_name(taken, stem.empty() ? number : stem, ending, number);
+    return write_atomically(folder / name, record.bytes);
+  }
+
+  const fs::path into_;
+  const ConvertOptions& options_;
+  const std::uint64_t total_;
+  std::uint64_t done_ = 0;
+  std::map<std::int64_t, std::string> folders_;  ///< of each label
+  std::set<std::string> class_names_;
+  std::map<std::string, std::set<std::string>> taken_;  ///< in each folder
+};
+
+}  // namespace
+
+Result<Converted> convert_to_records(const fs::path& from, const fs::path& into,
+                                     const ConvertOptions& options) {
+  STERNA_ASSIGN(const Whole whole, open_whole(from, options.cache));
+  STERNA_ASSIGN(const FolderLock lock, begin_in_empty_folder(into));
+  std::vector<ShardedSplit> splits{one_file("train", whole.train)};
+  if (whole.validation) splits.push_back(one_file("validation", *whole.validation));
+  const auto threads = static_cast<unsigned>(splits.size());
+  STERNA_ASSIGN(const std::vector<ShardsWritten> written,
+                write_shards(into, splits, threads, options.progress));
+  if (whole.train.labels) STERNA_TRY(write_labels(into / kLabelsFile, *whole.train.labels));
+  return Converted{written.front().records, written.size() > 1 ? written.back().records : 0};
+}
+
+Result<Converted> convert_to_folder(const fs::path& from, const fs::path& into,
+                                    const ConvertOptions& options) {
+  STERNA_ASSIGN(const Whole whole, open_whole(from, options.cache));
+  STERNA_ASSIGN(const FolderLock lock, begin_in_empty_folder(into));
+  FolderWriter writer(into, options, whole.total());
+  STERNA_TRY(writer.write("train", whole.train));
+  if (whole.validation) STERNA_TRY(writer.write("validation", *whole.validation));
+  STERNA_TRY(writer.finish());
+  return Converted{whole.train.count, whole.validation ? whole.validation->count : 0};
+}
+
+}  // namespace sterna::input

@@ -1,0 +1,111 @@
+#include "input/build/record_split.h"
+
+#include <fmt/format.h>
+
+#include <limits>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "input/build/encode_record.h"
+#include "input/files/listing.h"
+#include "input/formats/format.h"
+#include "input/formats/picture_folder.h"
+#include "input/formats/source.h"
+#include "input/place/class_names.h"
+#include "input/place/data_set.h"
+#include "input/records/record_files.h"
+#include "input/records/record_set.h"
+
+namespace sterna::input {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+using MaybeSplit = std::optional<RecordSplit>;
+
+Result<MaybeSplit> open_stored(const fs::path& dir, Split split) {
+  STERNA_ASSIGN(Dataset dataset, load_data(dir, split));
+  RecordSplit opened;
+  STERNA_ASSIGN(opened.labels, labels_in(dir));
+  const auto source = std::make_shared<const MemorySource>(std::move(dataset));
+  opened.count = source->facts().count;
+  opened.read = [source, split](std::uint64_t index) -> Result<PictureRecord> {
+    STERNA_ASSIGN(const StoredExample example, source->read(index));
+    STERNA_ASSIGN(PictureRecord record, file_record(example));
+    record.label = example.label;
+    record.name = fmt::format("{}_{:05}.png", split == Split::train ? "train" : "test", index);
+    return record;
+  };
+  return MaybeSplit(std::move(opened));
+}
+
+Result<MaybeSplit> open_pictures(const fs::path& dir, Split split) {
+  STERNA_ASSIGN(std::optional<PictureFolder> listed, list_split(dir, split));
+  if (!listed && split == Split::test) return MaybeSplit();
+  if (!listed) {
+    STERNA_ASSIGN(listed, list_picture_folder(dir));
+  }
+  const auto pictures = std::make_shared<const PictureFolder>(*std::move(listed));
+  RecordSplit opened;
+  opened.count = pictures->pictures.size();
+  opened.labels = ClassLabels{pictures->classes, 0};
+  opened.read = [pictures](std::uint64_t index) -> Result<PictureRecord> {
+    const PictureFolder::Picture& picture = pictures->pictures[index];
+    STERNA_ASSIGN(const StoredExample example, read_picture(*pictures, index));
+    STERNA_ASSIGN(PictureRecord record, file_record(example).in(picture.path.string()));
+    record.label = picture.label;
+    record.name = picture.path.filename().string();
+    return record;
+  };
+  return MaybeSplit(std::move(opened));
+}
+
+Result<MaybeSplit> open_records(const fs::path& dir, const std::vector<fs::path>& paths,
+                                const fs::path& cache) {
+  STERNA_ASSIGN(RecordSet set,
+                RecordSet::open(paths, {cache, std::numeric_limits<std::uint64_t>::max()}));
+  const auto records = std::make_shared<const RecordSet>(std::move(set));
+  RecordSplit opened;
+  opened.count = records->count();
+  STERNA_ASSIGN(opened.labels, labels_in(dir));
+  opened.read = [records](std::uint64_t index) -> Result<PictureRecord> {
+    STERNA_ASSIGN(PictureRecord record, records->read(index));
+    const std::int64_t label = record.label.value_or(-1);
+    if (label >= 0 && label < static_cast<std::int64_t>(kMostClasses)) return record;
+    return Error{Errc::malformed, fmt::format("{}: its label must be 0 to {}",
+                                              records->place_of(index), kMostClasses - 1)};
+  };
+  return MaybeSplit(std::move(opened));
+}
+
+/// Whether a file's name says that it is of TFRecord's.
+bool holds_records(const Result<std::vector<fs::path>>& training) {
+  return training.ok() || training.error().code != Errc::not_found;
+}
+
+}  // namespace
+
+Result<std::optional<RecordSplit>> open_record_split(const fs::path& dir, Split split,
+                                                     const fs::path& cache) {
+  const Format& format = format_of(dir);
+  if (format.load != nullptr && missing_files(format, dir).empty()) return open_stored(dir, split);
+  const auto training = find_record_files(dir, kTrainingWords);
+  if (!holds_records(training)) {
+    STERNA_ASSIGN(const std::vector<std::string> folders, names_in(dir, fs::file_type::directory));
+    if (!folders.empty()) return open_pictures(dir, split);
+  }
+  if (!training) return training.error();
+  if (split == Split::train) return open_records(dir, *training, cache);
+  const auto test = find_record_files(dir, kTestWords);
+  if (test) return open_records(dir, *test, cache);
+  if (test.error().code == Errc::not_found) return MaybeSplit();
+  return test.error();
+}
+
+}  // namespace sterna::input

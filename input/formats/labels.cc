@@ -1,0 +1,107 @@
+#include "input/formats/labels.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstddef>
+#include <optional>
+#include <set>
+#include <system_error>
+
+#include "runtime/base/file.h"
+
+namespace sterna::input {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+struct NumberedName {
+  std::size_t id = 0;
+  std::string_view name;
+  std::size_t line = 0;  ///< from 1
+};
+
+/// Without the end of a DOS line, and without the empty ones at the text's end.
+std::vector<std::string_view> lines_of(std::string_view text) {
+  std::vector<std::string_view> lines;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    std::string_view line = text.substr(0, end);
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    lines.push_back(line);
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  while (!lines.empty() && lines.back().empty()) lines.pop_back();
+  return lines;
+}
+
+/// "12:name".
+std::optional<NumberedName> numbered(std::string_view line) {
+  NumberedName found;
+  const auto [end, failed] = std::from_chars(line.data(), line.data() + line.size(), found.id);
+  const auto digits = static_cast<std::size_t>(end - line.data());
+  if (failed != std::errc{} || digits == line.size() || line[digits] != ':') return std::nullopt;
+  found.name = line.substr(digits + 1);
+  return found;
+}
+
+/// The lines as "id:name" where all of them are, else as names from 0.
+std::vector<NumberedName> names_of(const std::vector<std::string_view>& lines) {
+  std::vector<NumberedName> names;
+  for (const std::string_view line : lines) {
+    const std::optional<NumberedName> found = numbered(line);
+    if (!found) break;
+    names.push_back({found->id, found->name, names.size() + 1});
+  }
+  if (names.size() == lines.size()) return names;
+  names.clear();
+  for (const std::string_view line : lines) names.push_back({names.size(), line, names.size() + 1});
+  return names;
+}
+
+}  // namespace
+
+Result<ClassLabels> read_labels(const fs::path& path) {
+  STERNA_ASSIGN(const std::string text, read_file(path));
+  std::vector<NumberedName> names = names_of(lines_of(text));
+  const auto refused = [&](std::size_t line, std::string_view why) {
+    return Error{Errc::malformed, fmt::format("{}:{}: {}", path.string(), line, why)};
+  };
+  if (names.empty()) return refused(1, "it names no class; write one a line");
+  std::stable_sort(names.begin(), names.end(),
+                   [](const auto& a, const auto& b) { return a.id < b.id; });
+  ClassLabels labels;
+  std::set<std::string_view> seen;
+  for (const NumberedName& each : names) {
+    if (each.name.empty()) return refused(each.line, "an empty name; each class needs one");
+    if (!seen.insert(each.name).second) {
+      return refused(each.line,
+                     fmt::format("\"{}\" is named twice; keep one line of it", each.name));
+    }
+    const std::size_t expected = names.front().id + labels.names.size();
+    if (each.id != expected) {
+      return refused(each.line,
+                     fmt::format("id {} where {} is next; ids go up by one and none comes twice",
+                                 each.id, expected));
+    }
+    if (each.id >= kMostClasses) {
+      return refused(each.line,
+                     fmt::format("id {}, and labels end at {}", each.id, kMostClasses - 1));
+    }
+    labels.names.emplace_back(each.name);
+  }
+  labels.first = static_cast<std::uint16_t>(names.front().id);
+  return labels;
+}
+
+Result<void> write_labels(const fs::path& path, const ClassLabels& labels) {
+  std::string text;
+  for (std::size_t i = 0; i < labels.names.size(); ++i) {
+    text += fmt::format("{}:{}\n", labels.first + i, labels.names[i]);
+  }
+  return write_atomically(path, text);
+}
+
+}  // namespace sterna::input

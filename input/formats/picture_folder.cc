@@ -1,0 +1,203 @@
+#include "input/formats/picture_folder.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cassert>
+#include <map>
+#include <set>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "input/files/listing.h"
+#include "input/formats/labels.h"
+#include "input/pictures/decode.h"
+#include "input/records/record_files.h"
+#include "input/records/tfrecord.h"
+#include "runtime/base/file.h"
+
+namespace sterna::input {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+bool is_hidden(const std::string& name) { return name.starts_with('.'); }
+
+bool is_picture(const std::string& name) {
+  constexpr std::array<std::string_view, 3> kEndings{".jpg", ".jpeg", ".png"};
+  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
+  return std::ranges::any_of(kEndings, [&](std::string_view ending) {
+    return name.size() >= ending.size() &&
+           std::ranges::equal(std::string_view(name).substr(name.size() - ending.size()), ending,
+                              {}, lower);
+  });
+}
+
+struct FoundLabels {
+  fs::path path;
+  bool shared = false;  ///< it lies around the folder, for other splits as well
+};
+
+/// The labels.txt that goes with `dir`.
+std::optional<FoundLabels> labels_for(const fs::path& dir) {
+  const fs::path own = dir / kLabelsFile;
+  const fs::path around = (dir / ".." / kLabelsFile).lexically_normal();
+  std::error_code ignored;
+  if (fs::exists(own, ignored)) return FoundLabels{own, false};
+  if (fs::exists(around, ignored)) return FoundLabels{around, true};
+  return std::nullopt;
+}
+
+/// The classes in the order of their labels: `folders`, which are sorted, or what labels.txt names.
+Result<std::vector<std::string>> classes_of(const fs::path& dir,
+                                            const std::vector<std::string>& folders) {
+  const std::optional<FoundLabels> found = labels_for(dir);
+  if (!found) return folders;
+  STERNA_ASSIGN(ClassLabels labels, read_labels(found->path));
+  const auto refused = [](std::string why) {
+    return Error{Errc::invalid_argument, std::move(why)};
+  };
+  const std::set<std::string_view> named(labels.names.begin(), labels.names.end());
+  for (const std::string& folder : folders) {
+    if (named.contains(folder)) continue;
+    return refused(
+        fmt::format("{} has the folder {}, which {} does not name; add it there, or "
+                    "remove the file to count the folders by name",
+                    dir.string(), folder, found->path.string()));
+  }
+  // A small split may lack a class that another one has.
+  if (found->shared) return std::move(labels.names);
+  for (const std::string& name : labels.names) {
+    if (std::ranges::binary_search(folders, name)) continue;
+    return refused(
+        fmt::format("{} names the class \"{}\", which has no folder in {}; correct it, "
+                    "or remove it to count the folders by name",
+                    found->path.string(), name, dir.string()));
+  }
+  return std::move(labels.names);
+}
+
+struct ClassFolders {
+  std::vector<std::string> names;    // sorted
+  std::vector<std::string> classes;  // by label
+};
+
+Result<ClassFolders> class_folders_in(const fs::path& dir) {
+  ClassFolders found;
+  STERNA_ASSIGN(found.names, names_in(dir, fs::file_type::directory));
+  std::erase_if(found.names, is_hidden);
+  if (found.names.empty()) {
+    return Error{Errc::not_found,
+                 fmt::format("{} has no class folders; put the pictures of each class in a folder "
+                             "of its own there",
+                             dir.string())};
+  }
+  if (found.names.size() > kMostClasses) {
+    return Error{Errc::invalid_argument,
+                 fmt::format("{} has {} class folders, and at most {} have labels; is it the "
+                             "folder around them?",
+                             dir.string(), found.names.size(), kMostClasses)};
+  }
+  STERNA_ASSIGN(found.classes, classes_of(dir, found.names));
+  return found;
+}
+
+/// A link that leads nowhere is a picture that somebody has and this machine does not.
+Result<void> check_links(const fs::path& dir) {
+  STERNA_ASSIGN(const std::vector<std::string> broken, names_in(dir, fs::file_type::not_found));
+  const auto picture = std::ranges::find_if(
+      broken, [](const std::string& name) { return !is_hidden(name) && is_picture(name); });
+  if (picture == broken.end()) return {};
+  return Error{Errc::not_found,
+               fmt::format("{} is a link that leads nowhere; put its picture there, or remove it",
+                           (dir / *picture).string())};
+}
+
+/// The pictures in these folders of `dir`, labelled by their place among the classes.
+Result<PictureFolder> list(const fs::path& dir, const ClassFolders& folders) {
+  PictureFolder found;
+  found.classes = folders.classes;
+  std::map<std::string_view, std::uint16_t> labels;
+  for (std::size_t i = 0; i < found.classes.size(); ++i) {
+    labels[found.classes[i]] = static_cast<std::uint16_t>(i);
+  }
+  for (const std::string& folder : folders.names) {
+    const auto label = labels.find(folder);
+    if (label == labels.end()) {
+      return Error{Errc::invalid_argument,
+                   fmt::format("{} is of a class that the training pictures beside it do not have; "
+                               "remove it, or put some of its pictures there",
+                               (dir / folder).string())};
+    }
+    STERNA_ASSIGN(const std::vector<std::string> files,
+                  names_in(dir / folder, fs::file_type::regular));
+    STERNA_TRY(check_links(dir / folder));
+    const std::size_t before = found.pictures.size();
+    for (const std::string& file : files) {
+      if (is_hidden(file) || !is_picture(file)) continue;
+      found.pictures.push_back({dir / folder / file, label->second});
+    }
+    if (found.pictures.size() > before) continue;
+    return Error{Errc::not_found,
+                 fmt::format("{} is a class without a picture (.jpg, .jpeg, .png); put some there, "
+                             "or remove the folder",
+                             (dir / folder).string())};
+  }
+  return found;
+}
+
+}  // namespace
+
+Result<PictureFolder> list_picture_folder(const fs::path& dir) {
+  STERNA_ASSIGN(const ClassFolders folders, class_folders_in(dir));
+  return list(dir, folders);
+}
+
+Result<std::optional<PictureFolder>> list_split(const fs::path& dir, Split split) {
+  const std::optional<fs::path> folder = split_folder(dir, split);
+  if (!folder) return std::optional<PictureFolder>();
+  STERNA_ASSIGN(ClassFolders folders, class_folders_in(*folder));
+  if (split == Split::test) {
+    STERNA_ASSIGN(ClassFolders trained, class_folders_in(*split_folder(dir, Split::train)));
+    folders.classes = std::move(trained.classes);
+  }
+  STERNA_ASSIGN(PictureFolder listed, list(*folder, folders));
+  return std::optional(std::move(listed));
+}
+
+std::optional<fs::path> split_folder(const fs::path& dir, Split split) {
+  const auto first_of = [&dir](auto word, auto end) -> std::optional<fs::path> {
+    for (; word != end; ++word) {
+      std::error_code ignored;
+      if (fs::is_directory(dir / *word, ignored)) return dir / *word;
+    }
+    return std::nullopt;
+  };
+  auto train = first_of(kTrainingWords.begin(), kTrainingWords.end());
+  if (split == Split::train || !train) return train;
+  // What is held back from training goes before a test set, whose labels may be nobody's to know.
+  return first_of(kTestWords.rbegin(), kTestWords.rend());
+}
+
+Result<StoredExample> read_picture(const PictureFolder& folder, std::uint64_t index) {
+  assert(index < folder.pictures.size());
+  const PictureFolder::Picture& picture = folder.pictures[index];
+  Result<std::string> read = read_file(picture.path, kMostRecordBytes);
+  if (!read) {
+    // Too large a file is a damaged picture, as another may stand for it.
+    const bool large = read.error().code == Errc::invalid_argument;
+    return Error{large ? Errc::malformed : read.error().code, read.error().message};
+  }
+  const std::string& bytes = *read;
+  StoredExample example;
+  example.own.assign(bytes.begin(), bytes.end());
+  STERNA_ASSIGN(example.picture.coding, coding_of(example.own).in(picture.path.string()));
+  example.picture.bytes = example.own;
+  example.label = picture.label;
+  return example;
+}
+
+}  // namespace sterna::input

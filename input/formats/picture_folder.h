@@ -1,0 +1,49 @@
+// A data set as a folder for each class of JPEG and PNG pictures: `roses/1.jpg`, `tulips/7.png`.
+// What is in it is a function of the names alone, never of the order in which a disk lists them.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "input/formats/source.h"
+#include "runtime/base/result.h"
+
+namespace sterna::input {
+
+/// The pictures of one split, not yet read. Plain data.
+struct PictureFolder {
+  struct Picture {
+    std::filesystem::path path;
+    std::uint16_t label = 0;  ///< < classes.size()
+  };
+  std::vector<std::string> classes;  ///< by label
+  std::vector<Picture> pictures;     ///< sorted by class name, then by file name
+};
+
+/// Lists the class folders of `dir`, and in each the files that end in .jpg, .jpeg or .png, in any
+/// case. Labels count the classes by name from 0, or in the order of a labels.txt in `dir`, or else
+/// in the folder around it, which may name more classes than there are folders: a small split lacks
+/// some. Hidden names, and files beside the class folders, are passed over.
+/// Errors: those of names_in and read_labels; not_found (no class folder, or one without a
+/// picture, or with a link for one that leads nowhere); invalid_argument (a labels.txt that names
+/// other classes; more than kMostClasses).
+Result<PictureFolder> list_picture_folder(const std::filesystem::path& dir);
+
+/// Where `dir` has a folder for each split: `train`, and beside it `val`, `valid`, `validation` or
+/// `test` for Split::test, the first of them. None: it has no such folder.
+std::optional<std::filesystem::path> split_folder(const std::filesystem::path& dir, Split split);
+
+/// The pictures of a split that has a folder of its own (split_folder), else none. A test split's
+/// labels are those that its classes have in training; it may lack some. Errors: those of
+/// list_picture_folder; invalid_argument for a class that is not trained.
+Result<std::optional<PictureFolder>> list_split(const std::filesystem::path& dir, Split split);
+
+/// The bytes of picture `index` (< folder.pictures.size()), which the example owns; its first ones
+/// say whether it is a JPEG or a PNG, whatever its name does. Errors: those of read_file, at most
+/// kMostRecordBytes; `malformed` where it is neither.
+Result<StoredExample> read_picture(const PictureFolder& folder, std::uint64_t index);
+
+}  // namespace sterna::input

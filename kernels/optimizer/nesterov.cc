@@ -1,0 +1,51 @@
+// Nesterov's momentum in TensorFlow's form: a' = m a + g; w' = w - lr (g + m a').
+#include "kernels/isa/avx512.h"
+#include "kernels/isa/lanes_avx512.h"
+#include "kernels/optimizer/momentum_key.h"
+#include "kernels/optimizer/optimizer.h"
+
+namespace sterna::kernels {
+namespace {
+
+constexpr NumberKey kKeys[] = {kMomentumKey};
+constexpr float kSlots[] = {0};  // a
+
+// lr, m
+ConstantsOfStep constants(const Numbers& values) {
+  return [m = static_cast<float>(values.at("momentum"))](double learning_rate, std::uint64_t) {
+    return StepConstants{{static_cast<float>(learning_rate), m}};
+  };
+}
+
+void step(const StepConstants& c, const StepTile& t) {
+  const float lr = c.value[0];
+  const float m = c.value[1];
+  float* a = t.slots[0];
+  for (std::size_t i = 0; i < t.count; ++i) {
+    const float g = t.gradient[i];
+    a[i] = m * a[i] + g;
+    t.next[i] = t.current[i] - lr * (g + m * a[i]);
+  }
+}
+
+STERNA_AVX512 void step_avx512(const StepConstants& c, const StepTile& t) {
+  const __m512 lr = _mm512_set1_ps(c.value[0]);
+  const __m512 m = _mm512_set1_ps(c.value[1]);
+  float* slot = t.slots[0];
+  for (std::size_t i = 0; i < t.count; i += 16) {
+    const __mmask16 live = lanes(i, t.count);
+    const __m512 g = _mm512_maskz_loadu_ps(live, t.gradient + i);
+    const __m512 kept = _mm512_mul_ps(m, _mm512_maskz_loadu_ps(live, slot + i));
+    const __m512 a = _mm512_add_ps(kept, g);
+    const __m512 w = _mm512_maskz_loadu_ps(live, t.current + i);
+    const __m512 ahead = _mm512_add_ps(g, _mm512_mul_ps(m, a));
+    _mm512_mask_storeu_ps(slot + i, live, a);
+    store(t.next + i, live, _mm512_sub_ps(w, _mm512_mul_ps(lr, ahead)), t.past_cache);
+  }
+}
+
+}  // namespace
+
+Optimizer nesterov_optimizer() { return {"nesterov", kSlots, constants, step, step_avx512, kKeys}; }
+
+}  // namespace sterna::kernels

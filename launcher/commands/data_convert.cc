@@ -1,0 +1,68 @@
+// sterna data convert: a data set to TFRecord files or to a folder of pictures.
+#include <fmt/format.h>
+
+#include <memory>
+#include <optional>
+
+#include "input/build/convert.h"
+#include "input/place/data_source.h"
+#include "launcher/commands/data_parts.h"
+#include "launcher/text/environment.h"
+#include "launcher/text/progress_line.h"
+#include "launcher/text/text_format.h"
+
+namespace sterna::launcher {
+namespace {
+
+constexpr const char* kToRecords = "tfrecord";
+constexpr const char* kToFolder = "folder";
+
+struct Options {
+  std::string from;
+  std::string into;
+  std::string to;
+};
+
+std::string count(std::uint64_t number) { return thousands(static_cast<std::int64_t>(number)); }
+
+int convert(const Options& options, const Console& console) {
+  const SteadyClock clock;
+  std::optional<Result<input::Converted>> converted;
+  {
+    ProgressLine line(clock);
+    const input::ConvertOptions how{
+        .cache = input::cache_directory(environment).value_or(options.into + ".unpacked"),
+        .progress = [&](std::uint64_t done, std::uint64_t total) {
+          line.show(fmt::format("converting: {} of {} examples", count(done), count(total)));
+        }};
+    converted = options.to == kToFolder
+                    ? input::convert_to_folder(options.from, options.into, how)
+                    : input::convert_to_records(options.from, options.into, how);
+  }
+  if (!*converted) return console.report(converted->error());
+  return console.result(fmt::format("{}: {} examples to train on and {} to validate\n",
+                                    options.into, count((*converted)->train),
+                                    count((*converted)->validation)));
+}
+
+}  // namespace
+
+Command data_convert_command() {
+  const auto o = std::make_shared<Options>();
+  return {
+      .name = "convert",
+      .help = "Write a data set in another form",
+      .arguments = {{"FROM", &o->from,
+                     "MNIST's or CIFAR's files, TFRecord files, or a folder of pictures", "FROM",
+                     true},
+                    {"--into", &o->into, "The folder to write: a new or an empty one", "OUT", true},
+                    {.name = "--to",
+                     .into = &o->to,
+                     .help = "TFRecord files, or a folder of pictures for each class",
+                     .type = "FORM",
+                     .required = true,
+                     .choices = {kToRecords, kToFolder}}},
+      .run = [o](const Context& context) { return convert(*o, context.console); }};
+}
+
+}  // namespace sterna::launcher

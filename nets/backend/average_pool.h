@@ -1,0 +1,22 @@
+// The mean of each window of an image, channel by channel; padding does not count.
+#pragma once
+
+#include "nets/tensor/tensor.h"
+#include "nets/tensor/window.h"
+
+namespace sterna::nets {
+
+/// x {N, C, H, W} and y {N, C, H', W'}, channels last.
+struct AveragePoolSpec {
+  Shape input;
+  Window window;
+};
+
+class AveragePool {
+ public:
+  virtual ~AveragePool() = default;
+  virtual void forward(const Tensor& x, Tensor& y) = 0;
+  virtual void backward(const Tensor& dy, Tensor& dx) = 0;
+};
+
+}  // namespace sterna::nets

@@ -1,0 +1,34 @@
+#include "nets/describe_net.h"
+
+#include "nets/backend/describing_backend.h"
+
+namespace sterna::nets {
+
+std::uint64_t NetDescription::trained_elements() const {
+  std::uint64_t count = 0;
+  for (std::size_t i = 0; i < trained; ++i) count += parameters[i].count();
+  return count;
+}
+
+std::uint64_t NetDescription::training_bytes() const {
+  std::uint64_t count = 0;
+  for (const ParameterSpec& spec : parameters) count += spec.count();
+  return 2 * sizeof(float) * count + activations.bytes;
+}
+
+Result<NetDescription> describe_net(const NetOptions& options) {
+  STERNA_ASSIGN(const ZooNet* net, check_net_options(options));
+  DescribingBackend backend;
+  Graph graph(backend, {.shares_memory = true, .trains = options.trains});
+  add_heads(graph, net->build(graph, zoo_options(options)), 0);
+  NetDescription description;
+  description.trained = graph.trained_count();
+  for (std::size_t i = 0; i < graph.parameter_count(); ++i) {
+    description.parameters.push_back(graph.parameter(i).spec);
+  }
+  description.flops = backend.flops() / options.batch;
+  description.activations = graph.memory();
+  return description;
+}
+
+}  // namespace sterna::nets

@@ -1,0 +1,30 @@
+// What a net is, without making it: its table, its arithmetic and its memory.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "nets/net_options.h"
+
+namespace sterna::nets {
+
+struct NetDescription {
+  std::vector<ParameterSpec> parameters;  ///< as Net::parameters()
+  std::size_t trained = 0;                ///< how many of them: all but the statistics
+  /// Multiplications and additions of one image's forward pass, in convolutions and dense layers; a
+  /// training step takes three times as many.
+  std::uint64_t flops = 0;
+  ActivationMemory activations;  ///< of a whole batch
+
+  /// Of what is trained.
+  std::uint64_t trained_elements() const;
+  /// What a process needs to train it: parameters, their gradients and activations, in bytes.
+  std::uint64_t training_bytes() const;
+};
+
+/// In milliseconds, and without memory for numbers, however large the net is. Errors: those of
+/// make_net() but for the backend's.
+Result<NetDescription> describe_net(const NetOptions& options);
+
+}  // namespace sterna::nets

@@ -1,0 +1,35 @@
+#include "nets/backend/average_pool.h"
+
+#include "nets/layers/layers.h"
+
+namespace sterna::nets {
+namespace {
+
+class AveragePoolLayer final : public Layer {
+ public:
+  AveragePoolLayer(std::unique_ptr<AveragePool> operation, Reading& x, Activation& y)
+      : operation_(std::move(operation)), x_(x), y_(y) {}
+  void forward(const Pass& /*pass*/) override { operation_->forward(x_.value(), y_.value()); }
+  void backward(Completion& /*completion*/) override {
+    if (Tensor* dx = x_.gradient()) operation_->backward(y_.gradient(), *dx);
+  }
+
+ private:
+  std::unique_ptr<AveragePool> operation_;
+  Reading& x_;
+  Activation& y_;
+};
+
+}  // namespace
+
+Activation& average_pool(Graph& graph, Activation& x, const Window& window) {
+  const Shape in = x.shape();
+  Reading& read = graph.read(x, Uses::forward);
+  Activation& y = graph.output({in[0], in[1], window.down().out(in[2]), window.across().out(in[3])},
+                               Layout::channels_last);
+  auto operation = graph.backend().average_pool({.input = in, .window = window});
+  graph.add(std::make_unique<AveragePoolLayer>(std::move(operation), read, y));
+  return y;
+}
+
+}  // namespace sterna::nets

@@ -1,0 +1,111 @@
+#include "nets/backend/batch_norm.h"
+
+#include <optional>
+
+#include "nets/onednn/primitive.h"
+
+namespace sterna::nets {
+namespace {
+
+using Flags = dnnl::normalization_flags;
+
+class OneDnnBatchNorm final : public BatchNorm {
+ public:
+  OneDnnBatchNorm(OneDnnBackend::Context& context, const BatchNormSpec& spec) {
+    const TeamSize team(context.threads);
+    const Descriptor x = describe(dims_of(spec.input), Tag::nhwc);
+    const Descriptor channel = describe(dims_of({spec.input[1]}), Tag::x);
+    Flags flags = Flags::use_shift;
+    if (spec.scale) flags |= Flags::use_scale;
+    if (spec.relu) flags |= Flags::fuse_norm_relu;
+
+    using Forward = dnnl::batch_normalization_forward;
+    const Forward::primitive_desc forward(
+        {dnnl::prop_kind::forward_training, x, spec.epsilon, flags}, attributes(), context.engine);
+    forward_.emplace(context, forward, Forward(forward));
+    forward_->add(DNNL_ARG_SRC, x)
+        .add(DNNL_ARG_DST, x)
+        .add(DNNL_ARG_SHIFT, channel)
+        .add(DNNL_ARG_MEAN, channel)
+        .add(DNNL_ARG_VARIANCE, channel);
+
+    const Forward::primitive_desc inference(
+        {dnnl::prop_kind::forward_inference, x, spec.epsilon, flags | Flags::use_global_stats},
+        attributes(), context.engine);
+    inference_.emplace(context, inference, Forward(inference));
+    inference_->add(DNNL_ARG_SRC, x)
+        .add(DNNL_ARG_DST, x)
+        .add(DNNL_ARG_SHIFT, channel)
+        .add(DNNL_ARG_MEAN, channel)
+        .add(DNNL_ARG_VARIANCE, channel);
+
+    using Backward = dnnl::batch_normalization_backward;
+    const Backward::primitive_desc backward({dnnl::prop_kind::backward, x, x, spec.epsilon, flags},
+                                            attributes(), context.engine, forward);
+    backward_.emplace(context, backward, Backward(backward));
+    backward_->add(DNNL_ARG_SRC, x)
+        .add(DNNL_ARG_MEAN, channel)
+        .add(DNNL_ARG_VARIANCE, channel)
+        .add(DNNL_ARG_DIFF_DST, x)
+        .add(DNNL_ARG_SHIFT, channel)
+        .add(DNNL_ARG_DIFF_SRC, x)
+        .add(DNNL_ARG_DIFF_SHIFT, channel);
+    if (spec.scale) {
+      forward_->add(DNNL_ARG_SCALE, channel);
+      inference_->add(DNNL_ARG_SCALE, channel);
+      backward_->add(DNNL_ARG_SCALE, channel).add(DNNL_ARG_DIFF_SCALE, channel);
+    }
+    if (forward.workspace_desc().get_size() > 0) {
+      const dnnl::memory workspace(forward.workspace_desc(), context.engine);
+      forward_->add(DNNL_ARG_WORKSPACE, workspace);
+      backward_->add(DNNL_ARG_WORKSPACE, workspace);
+    }
+  }
+
+  void forward(const Tensor& x, const Tensor* scale, const Tensor& shift, Tensor& mean,
+               Tensor& variance, Tensor& y) override {
+    if (scale != nullptr) forward_->bind(DNNL_ARG_SCALE, scale->data());
+    forward_->bind(DNNL_ARG_SRC, x.data())
+        .bind(DNNL_ARG_SHIFT, shift.data())
+        .bind(DNNL_ARG_MEAN, mean.data())
+        .bind(DNNL_ARG_VARIANCE, variance.data())
+        .bind(DNNL_ARG_DST, y.data())
+        .run();
+  }
+  void infer(const Tensor& x, const Tensor* scale, const Tensor& shift, const Tensor& mean,
+             const Tensor& variance, Tensor& y) override {
+    if (scale != nullptr) inference_->bind(DNNL_ARG_SCALE, scale->data());
+    inference_->bind(DNNL_ARG_SRC, x.data())
+        .bind(DNNL_ARG_SHIFT, shift.data())
+        .bind(DNNL_ARG_MEAN, mean.data())
+        .bind(DNNL_ARG_VARIANCE, variance.data())
+        .bind(DNNL_ARG_DST, y.data())
+        .run();
+  }
+  void backward(const Tensor& x, const Tensor& dy, const Tensor* scale, const Tensor& shift,
+                const Tensor& mean, const Tensor& variance, Tensor& dx, Tensor* dscale,
+                Tensor& dshift) override {
+    if (scale != nullptr) {
+      backward_->bind(DNNL_ARG_SCALE, scale->data()).bind(DNNL_ARG_DIFF_SCALE, dscale->data());
+    }
+    backward_->bind(DNNL_ARG_SRC, x.data())
+        .bind(DNNL_ARG_DIFF_DST, dy.data())
+        .bind(DNNL_ARG_SHIFT, shift.data())
+        .bind(DNNL_ARG_MEAN, mean.data())
+        .bind(DNNL_ARG_VARIANCE, variance.data())
+        .bind(DNNL_ARG_DIFF_SRC, dx.data())
+        .bind(DNNL_ARG_DIFF_SHIFT, dshift.data())
+        .run();
+  }
+
+ private:
+  std::optional<Primitive> forward_, inference_, backward_;
+};
+
+}  // namespace
+
+std::unique_ptr<BatchNorm> OneDnnBackend::batch_norm(const BatchNormSpec& spec) {
+  return std::make_unique<OneDnnBatchNorm>(*context_, spec);
+}
+
+}  // namespace sterna::nets

@@ -1,0 +1,54 @@
+// Jobs of nets with batch norm, whose moving statistics the servers keep, and with dropout.
+#include <gtest/gtest.h>
+
+#include "tests/actors/simulated_job.h"
+
+namespace sterna::actors {
+namespace {
+
+class JobStatistics : public SimulatedJob {
+ protected:
+  JobStatistics() {
+    job.hidden = {};
+    job.steps = 4;
+    job.batch = 4;
+    job.evaluation.every = 2;
+    job.gradient.check_every = 2;
+    job.gradient.scaler = ScalerRule::shared;
+  }
+
+  void expect_the_plain_loop_in_every_shape() {
+    const std::string plain = sequential_oracle(job);
+    EXPECT_EQ(hash_of({.workers = 2}), plain);
+    network.set_delay([this](const std::string&, const std::string&) {
+      return Duration(static_cast<std::int64_t>(random.below(20000000)));
+    });
+    EXPECT_EQ(hash_of({.servers = 3, .readers = 2, .workers = 1, .ranks_per_worker = 2}), plain);
+    network.set_delay(nullptr);
+  }
+};
+
+TEST_F(JobStatistics, OfAResidualNetAreThePlainLoops) {
+  job.net = "resnet_20";
+  expect_the_plain_loop_in_every_shape();
+  const std::string plain = hash_of({.workers = 2});
+  job.gradient.down = Down::average;
+  EXPECT_EQ(hash_of({.servers = 2, .workers = 2}), plain);
+  job.gradient.clip_norm = 0.5;  // of what is trained, and nothing else
+  EXPECT_EQ(hash_of({.workers = 2}), hash_of({.servers = 3, .workers = 2}));
+}
+
+TEST_F(JobStatistics, DecayAsTheFileSays) {
+  job.net = "resnet_20";
+  const std::string original = hash_of({.workers = 2});
+  job.net_choices.bn_decay = 0.05;  // below what the first steps have
+  EXPECT_NE(hash_of({.workers = 2}), original);
+}
+
+TEST_F(JobStatistics, CifarnetIsThePlainLoopToo) {
+  job.net = "cifarnet";
+  expect_the_plain_loop_in_every_shape();
+}
+
+}  // namespace
+}  // namespace sterna::actors

@@ -1,0 +1,92 @@
+#include <filesystem>
+
+#include "input/pictures/encode.h"
+#include "tests/launcher/commands/command_fixture.h"
+
+namespace sterna::launcher {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+/// Two classes of three pictures each, in `photos`.
+class DataBuildCommand : public CommandTest {
+ protected:
+  DataBuildCommand() {
+    for (const char* name : {"a", "b"}) {
+      fs::create_directories(photos + "/" + name);
+      for (const char* file : {"1.png", "2.png", "3.png"}) {
+        const input::Picture picture{{2, 2, 1}, {1, 2, 3, 4}};
+        const std::vector<std::uint8_t> bytes = input::encode_png(picture).value();
+        write("photos/" + std::string(name) + "/" + file, {bytes.begin(), bytes.end()});
+      }
+    }
+  }
+  Said build(std::vector<const char*> more) const {
+    std::vector<const char*> words = {
+        "data",           "build", photos.c_str(),        "--into", out.c_str(),
+        "--train-shards", "1",     "--validation-shards", "1"};
+    words.insert(words.end(), more.begin(), more.end());
+    return sterna(words);
+  }
+
+  std::string photos = folder.path() + "/photos";
+  std::string out = folder.path() + "/out";
+};
+
+TEST_F(DataBuildCommand, SaysWhatItBuiltAndGoesOnWithIt) {
+  const Said said = build({"--validation", "34%"});
+  EXPECT_EQ(said.exit, 0) << said.err;
+  EXPECT_EQ(said.out, out + ": 4 pictures of 2 classes to train on and 2 to validate\n");
+  fs::remove(out + "/labels.txt");
+  fs::remove(out + "/train-00000-of-00001");
+  const Said again = build({"--validation", "34%", "--threads", "2"});
+  EXPECT_EQ(again.exit, 0) << again.err;
+  EXPECT_EQ(again.out, said.out);
+  EXPECT_THAT(again.err, HasSubstr("1 files were there already and are kept"));
+  EXPECT_TRUE(fs::exists(out + "/labels.txt"));
+}
+
+TEST_F(DataBuildCommand, RefusesABadFolderShareOrPlace) {
+  const Said share = build({"--validation", "ten"});
+  EXPECT_EQ(share.exit, 2);
+  EXPECT_THAT(share.err, HasSubstr("--validation wants a share such as 10%, not \"ten\""));
+  EXPECT_EQ(build({"--validation", "0%"}).exit, 0);
+  const Said other = build({"--validation", "0%", "--seed", "2"});
+  EXPECT_EQ(other.exit, 2);
+  EXPECT_THAT(other.err, HasSubstr("holds another build: \"seed 1\""));
+  photos += "/a";
+  const Said empty = build({});
+  EXPECT_EQ(empty.exit, 2);
+  EXPECT_THAT(empty.err, StartsWith(photos + " has no class folders"));
+}
+
+TEST_F(DataBuildCommand, NamesThePicturesThatItLeavesOut) {
+  write("photos/a/4.jpg", "no picture");
+  const Said said = build({"--validation", "0%"});
+  EXPECT_EQ(said.exit, 0);
+  EXPECT_THAT(said.err, HasSubstr("left out: " + photos + "/a/4.jpg: neither a JPEG nor a PNG\n"));
+  EXPECT_THAT(build({"--validation", "0%"}).err,
+              HasSubstr("left out: 1 pictures in all that cannot be decoded\n"));
+}
+
+TEST_F(DataBuildCommand, IsUndoneByConvert) {
+  ASSERT_EQ(build({"--validation", "0%"}).exit, 0);
+  const std::string back = folder.path() + "/back";
+  const Said said =
+      sterna({"data", "convert", out.c_str(), "--into", back.c_str(), "--to", "folder"});
+  EXPECT_EQ(said.exit, 0) << said.err;
+  EXPECT_EQ(said.out, back + ": 6 examples to train on and 0 to validate\n");
+  EXPECT_TRUE(fs::exists(back + "/train/b/3.png.jpg"));
+  const Said again =
+      sterna({"data", "convert", out.c_str(), "--into", back.c_str(), "--to", "folder"});
+  EXPECT_EQ(again.exit, 2);
+  EXPECT_EQ(again.err, back + " is there and not empty; name another folder\n");
+  const Said form = sterna({"data", "convert", "x", "--into", "y", "--to", "z"});
+  EXPECT_EQ(form.exit, 2);
+  EXPECT_THAT(form.err, HasSubstr("--to"));
+}
+
+}  // namespace
+}  // namespace sterna::launcher
