@@ -1,4 +1,6 @@
-# sterna_test(NAME SOURCES ... LINKS ... [LABELS ...]): a GoogleTest program whose cases are ctest's.
+# sterna_test(NAME SOURCES ... LINKS ... [LABELS ...]): a GoogleTest program whose cases are ctest's,
+# each in a process of its own; or the whole program is (STERNA_TEST_PROGRAMS), where starting a
+# process costs more than most cases, as under the sanitizers.
 include(GoogleTest)
 
 function(sterna_test name)
@@ -16,6 +18,15 @@ function(sterna_test name)
   sterna_include_root(tests_root tests)
   target_include_directories(${name} PRIVATE ${tests_root})
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+  set(environment_list OMP_WAIT_POLICY=PASSIVE GOMP_SPINCOUNT=0
+    STERNA_BINARY=${CMAKE_BINARY_DIR}/sterna STERNA_SOURCE=${CMAKE_SOURCE_DIR})
+  if(STERNA_TEST_PROGRAMS)
+    math(EXPR timeout "4 * ${ARG_TIMEOUT}")
+    add_test(NAME ${name} COMMAND ${name})
+    set_tests_properties(${name} PROPERTIES TIMEOUT ${timeout} LABELS "${ARG_LABELS}"
+      ENVIRONMENT "${environment_list}")
+    return()
+  endif()
   gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 TEST_PREFIX "${name}." PROPERTIES
     TIMEOUT ${ARG_TIMEOUT})
   # gtest_discover_tests keeps only the first element of a property that is a list, so labels and
@@ -24,7 +35,7 @@ function(sterna_test name)
   file(CONFIGURE OUTPUT ${environment} @ONLY CONTENT
 "if(@name@_TESTS)
   set_tests_properties(\${@name@_TESTS} PROPERTIES LABELS \"@ARG_LABELS@\" ENVIRONMENT
-    \"OMP_WAIT_POLICY=PASSIVE;GOMP_SPINCOUNT=0;STERNA_BINARY=@CMAKE_BINARY_DIR@/sterna;STERNA_SOURCE=@CMAKE_SOURCE_DIR@\")
+    \"@environment_list@\")
 endif()
 ")
   set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${environment})

@@ -11,8 +11,8 @@
 namespace sterna::fuzz {
 namespace {
 
-/// Enough for all that most messages have; the fuzzer changes the rest of the long ones.
-constexpr std::size_t kLookedAt = 600;
+/// The head and the first fields; the fuzzer changes the rest.
+constexpr std::size_t kLookedAt = 240;
 
 bool decodes(const std::string& input) {
   return decode_input(reinterpret_cast<const std::uint8_t*>(input.data()), input.size());
@@ -39,7 +39,7 @@ TEST(DecodeInput, OneWrongByteNeverHurts) {
   for (std::string input : seeds()) {
     for (std::size_t at = 0; at < std::min(input.size(), kLookedAt); ++at) {
       const char right = input[at];
-      for (const int flip : {0x01, 0x08, 0x40, 0x80, 0xff}) {
+      for (const int flip : {0x01, 0x40, 0xff}) {
         input[at] = static_cast<char>(right ^ flip);
         refused += decodes(input) ? 0 : 1;
         ++tried;

@@ -76,7 +76,7 @@ TEST_F(Unpack, StopsAtItsBounds) {
 
 TEST_F(Unpack, RefusesWhatIsNoArchiveOrIsCutShort) {
   std::string random;
-  for (int i = 0; i < 100'000; ++i) random.push_back(static_cast<char>(i * i >> 3));
+  for (unsigned i = 0; i < 100'000; ++i) random.push_back(static_cast<char>(i * i >> 3));
   const std::string whole = archive_of({{"set/a", random}});
   EXPECT_THAT(refusal(whole.substr(0, whole.size() / 2)), HasSubstr("no whole tar archive"));
   EXPECT_THAT(refusal("not an archive at all"), HasSubstr("no whole tar archive"));
