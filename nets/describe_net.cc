@@ -13,7 +13,8 @@ std::uint64_t NetDescription::trained_elements() const {
 std::uint64_t NetDescription::training_bytes() const {
   std::uint64_t count = 0;
   for (const ParameterSpec& spec : parameters) count += spec.count();
-  return 2 * sizeof(float) * count + activations.bytes;
+  const std::uint64_t copies = passes > 1 ? 3 : 2;
+  return copies * sizeof(float) * count + activations.bytes;
 }
 
 Result<NetDescription> describe_net(const NetOptions& options) {
@@ -26,7 +27,8 @@ Result<NetDescription> describe_net(const NetOptions& options) {
   for (std::size_t i = 0; i < graph.parameter_count(); ++i) {
     description.parameters.push_back(graph.parameter(i).spec);
   }
-  description.flops = backend.flops() / options.batch;
+  description.flops = backend.flops() / images_per_pass(options);
+  description.passes = options.batch / images_per_pass(options);
   description.activations = graph.memory();
   return description;
 }

@@ -15,11 +15,13 @@ struct NetDescription {
   /// Multiplications and additions of one image's forward pass, in convolutions and dense layers; a
   /// training step takes three times as many.
   std::uint64_t flops = 0;
-  ActivationMemory activations;  ///< of a whole batch
+  std::uint64_t passes = 1;      ///< of a step: micro-batches in a batch
+  ActivationMemory activations;  ///< of one pass
 
   /// Of what is trained.
   std::uint64_t trained_elements() const;
-  /// What a process needs to train it: parameters, their gradients and activations, in bytes.
+  /// What a process needs to train it: parameters, their gradients (with their sums over several
+  /// passes) and activations, in bytes.
   std::uint64_t training_bytes() const;
 };
 

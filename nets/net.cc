@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <exception>
+#include <functional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -27,12 +28,27 @@ Result<void> guarded(Work&& work) {
 
 }  // namespace
 
-/// Completes each gradient with its weight decay, and hands it on.
+/// Adds up the gradients of passes that others follow.
+class Net::Sum final : public Completion {
+ public:
+  explicit Sum(Net& net) : net_(net) {}
+  void complete(Parameter& parameter) override {
+    const std::span<const float> gradient = parameter.gradient.values();
+    const std::span<float> sum = net_.sums_[net_.graph_->index_of(parameter)].values();
+    std::transform(gradient.begin(), gradient.end(), sum.begin(), sum.begin(), std::plus<>());
+  }
+
+ private:
+  Net& net_;
+};
+
+/// Completes each gradient with those of the passes before and its weight decay, and hands it on.
 class Net::Decay final : public Completion {
  public:
-  Decay(Graph& graph, float decay, GradientSink& sink)
-      : graph_(graph), decay_(decay), sink_(sink) {}
+  Decay(Net& net, GradientSink& sink)
+      : net_(net), graph_(*net.graph_), decay_(net.options_.weight_decay), sink_(sink) {}
   void complete(Parameter& parameter) override {
+    if (!net_.sums_.empty()) add_sum(parameter);
     if (parameter.spec.decay && decay_ > 0)
       sum_of_squares_ += add_decay(parameter.value.values(), decay_, parameter.gradient.values());
     sink_.gradient(graph_.index_of(parameter), parameter.gradient.values());
@@ -40,6 +56,17 @@ class Net::Decay final : public Completion {
   float loss() const { return static_cast<float>(0.5 * decay_ * sum_of_squares_); }
 
  private:
+  /// The heads weigh their gradients by the number of passes; a statistic comes from no head.
+  void add_sum(Parameter& parameter) {
+    const std::span<float> sum = net_.sums_[graph_.index_of(parameter)].values();
+    const std::span<float> gradient = parameter.gradient.values();
+    const bool statistic = parameter.spec.role == Role::statistic;
+    const float share = statistic ? 1.0F / static_cast<float>(net_.passes()) : 1.0F;
+    for (std::size_t i = 0; i < sum.size(); ++i) gradient[i] = (gradient[i] + sum[i]) * share;
+    std::ranges::fill(sum, 0.0F);  // for the next step
+  }
+
+  Net& net_;
   Graph& graph_;
   float decay_;
   GradientSink& sink_;
@@ -57,6 +84,9 @@ Net::Net(NetOptions options, std::unique_ptr<Backend> backend, std::unique_ptr<G
       memory_(graph_->finish()) {
   for (std::size_t i = 0; i < graph_->parameter_count(); ++i)
     specs_.push_back(graph_->parameter(i).spec);
+  if (options_.trains && passes() > 1) {
+    for (const ParameterSpec& spec : specs_) sums_.emplace_back(spec.shape);
+  }
 }
 
 Net::~Net() = default;
@@ -96,10 +126,11 @@ Result<Net::Loss> Net::train_step(const PixelImages& images, std::span<const std
 Result<void> Net::check_step(std::size_t values, std::span<const std::uint16_t> labels) const {
   if (!options_.trains)
     return Error{Errc::invalid_argument, "a training step of a net that was made for inference"};
-  if (values != input_.value().size() || labels.size() != options_.batch)
+  const std::size_t expected = passes() * input_.value().size();
+  if (values != expected || labels.size() != options_.batch)
     return Error{Errc::invalid_argument,
                  fmt::format("a batch of {} values and {} labels; this net takes {} and {}", values,
-                             labels.size(), input_.value().size(), options_.batch)};
+                             labels.size(), expected, options_.batch)};
   for (std::size_t i = 0; i < labels.size(); ++i)
     if (labels[i] >= classes())
       return Error{Errc::invalid_argument,
@@ -115,17 +146,38 @@ Result<void> Net::check_levels(const PixelImages& images, std::size_t count) con
                                                    images.levels.size(), count, levels)};
 }
 
-void Net::begin(std::span<const std::uint16_t> labels, const StepDraw& draw) {
+void Net::set_labels(std::span<const std::uint16_t> labels) {
   head_.set_labels(labels);
   if (auxiliary_ != nullptr) auxiliary_->set_labels(labels);
+}
+
+float Net::cross_entropy() const {
+  return head_.loss() + (auxiliary_ != nullptr ? auxiliary_->loss() : 0.0F);
+}
+
+void Net::begin_pass(std::size_t pass) {
+  const std::size_t images = images_per_pass();
+  const std::size_t first = pass * images;
+  if (passes() > 1) {
+    held_.write(first, images, input_.shape()[1], input_.value().values());
+    set_labels(held_.labels(first, images));
+  }
+  StepDraw draw = draw_;
+  draw.first_image += first;
   graph_->restart({Mode::training, draw});
 }
 
 Result<void> Net::begin_step(std::span<const float> images, std::span<const std::uint16_t> labels,
                              const StepDraw& draw) {
   STERNA_TRY(check_step(images.size(), labels));
-  std::copy(images.begin(), images.end(), input_.value().data());
-  begin(labels, draw);
+  draw_ = draw;
+  if (passes() > 1) {
+    held_.hold(images, labels);
+  } else {
+    std::copy(images.begin(), images.end(), input_.value().data());
+    set_labels(labels);
+  }
+  begin_pass(0);
   return {};
 }
 
@@ -133,8 +185,14 @@ Result<void> Net::begin_step(const PixelImages& images, std::span<const std::uin
                              const StepDraw& draw) {
   STERNA_TRY(check_step(images.pixels.size(), labels));
   STERNA_TRY(check_levels(images, labels.size()));
-  to_values(images, labels.size(), input_.shape()[1], input_.value().values());
-  begin(labels, draw);
+  draw_ = draw;
+  if (passes() > 1) {
+    held_.hold(images, labels);
+  } else {
+    to_values(images, labels.size(), input_.shape()[1], input_.value().values());
+    set_labels(labels);
+  }
+  begin_pass(0);
   return {};
 }
 
@@ -147,27 +205,35 @@ Result<bool> Net::forward(std::size_t readable) {
 Result<Net::Loss> Net::finish_step(GradientSink& sink) {
   Loss loss;
   STERNA_TRY(guarded([&] {
-    Decay decay(*graph_, options_.weight_decay, sink);
+    for (std::size_t pass = 1; pass < passes(); ++pass) {
+      Sum sum(*this);
+      graph_->backward(sum);
+      loss.cross_entropy += cross_entropy();
+      begin_pass(pass);
+      graph_->forward(specs_.size());
+    }
+    Decay decay(*this, sink);
     graph_->backward(decay);
-    loss.cross_entropy = head_.loss() + (auxiliary_ != nullptr ? auxiliary_->loss() : 0.0F);
+    loss.cross_entropy += cross_entropy();
     loss.regularization = decay.loss();
   }));
   return loss;
 }
 
 Result<void> Net::check_inference(std::size_t values, std::size_t count, std::size_t logits) const {
-  const std::size_t each = input_.value().size() / options_.batch;
-  if (count <= options_.batch && values == count * each && logits == count * classes()) return {};
+  const std::size_t most = images_per_pass();
+  const std::size_t each = input_.value().size() / most;
+  if (count <= most && values == count * each && logits == count * classes()) return {};
   return Error{Errc::invalid_argument,
                fmt::format("{} images in {} values to {} logits; this net takes up to {} images "
                            "of {} values and writes {} logits each",
-                           count, values, logits, options_.batch, each, classes())};
+                           count, values, logits, most, each, classes())};
 }
 
 Result<void> Net::run_inference(std::size_t count, std::span<float> logits) {
   return guarded([&] {
     const std::span<float> input = input_.value().values();
-    std::ranges::fill(input.subspan(count * (input.size() / options_.batch)), 0.0F);
+    std::ranges::fill(input.subspan(count * (input.size() / images_per_pass())), 0.0F);
     graph_->restart({.mode = Mode::evaluation});
     graph_->forward(specs_.size());
     std::copy_n(head_.logits().data(), logits.size(), logits.begin());
@@ -208,8 +274,8 @@ Result<std::unique_ptr<Net>> make_net(const NetOptions& options,
   STERNA_TRY(guarded([&] {
     auto graph = std::make_unique<Graph>(
         *backend, GraphOptions{.shares_memory = true, .trains = options.trains});
-    const NetHeads heads =
-        add_heads(*graph, build(*graph), std::max(0.0F, options.label_smoothing));
+    const NetHeads heads = add_heads(*graph, build(*graph), std::max(0.0F, options.label_smoothing),
+                                     options.batch / images_per_pass(options));
     net.reset(new Net(options, std::move(backend), std::move(graph), heads.main, heads.auxiliary));
   }));
   return net;

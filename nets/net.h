@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "nets/held_batch.h"
 #include "nets/net_options.h"
 #include "nets/tensor/parameter.h"
 #include "nets/tensor/pixels.h"
@@ -45,6 +46,8 @@ class Net {
   std::vector<std::size_t> input_shape() const;
   std::size_t classes() const;
   std::size_t batch() const { return options_.batch; }
+  /// Images that pass through it at once: all of a batch, or a micro-batch.
+  std::size_t images_per_pass() const { return nets::images_per_pass(options_); }
 
   /// The values of parameter `index`, 64-byte aligned. Write them between steps, then call
   /// parameters_changed(index).
@@ -71,13 +74,14 @@ class Net {
   Result<void> begin_step(const PixelImages& images, std::span<const std::uint16_t> labels,
                           const StepDraw& draw = {});
   /// Runs the layers, from where the last call stopped, that need none but the first `readable`
-  /// trained parameters, which parameters_changed() was called for. Returns whether all layers have
+  /// trained parameters, which parameters_changed() was called for. (Of a batch in micro-batches
+  /// the first; finish_step() runs the others.) Returns whether all layers have
   /// run.
   Result<bool> forward(std::size_t readable);
   Result<Loss> finish_step(GradientSink& sink);
 
-  /// Writes count × classes() logits for `count` images, at most batch() (fewer are padded with
-  /// zero images). Errors: invalid_argument for sizes that do not fit.
+  /// Writes count × classes() logits for `count` images, at most images_per_pass() (fewer are
+  /// padded with zero images). Errors: invalid_argument for sizes that do not fit.
   Result<void> infer(std::span<const float> images, std::size_t count, std::span<float> logits);
   Result<void> infer(const PixelImages& images, std::size_t count, std::span<float> logits);
 
@@ -90,8 +94,13 @@ class Net {
   friend Result<std::unique_ptr<Net>> make_net(
       const NetOptions& options, const std::function<NetOutputs(Graph& graph)>& build);
   class Decay;
+  class Sum;
   Result<void> check_step(std::size_t values, std::span<const std::uint16_t> labels) const;
-  void begin(std::span<const std::uint16_t> labels, const StepDraw& draw);
+  /// From the held batch, if it has several.
+  void begin_pass(std::size_t pass);
+  void set_labels(std::span<const std::uint16_t> labels);
+  float cross_entropy() const;
+  std::size_t passes() const { return options_.batch / images_per_pass(); }
   Result<void> check_inference(std::size_t values, std::size_t count, std::size_t logits) const;
   Result<void> check_levels(const PixelImages& images, std::size_t count) const;
   Result<void> run_inference(std::size_t count, std::span<float> logits);
@@ -106,6 +115,9 @@ class Net {
   LossHead* auxiliary_;  // null: none
   ActivationMemory memory_;
   std::vector<ParameterSpec> specs_;
+  HeldBatch held_;            // of a step in several passes
+  std::vector<Tensor> sums_;  // of the gradients of all such passes but the last
+  StepDraw draw_;
 };
 
 /// Errors: those of check_net_options() and of make_backend().

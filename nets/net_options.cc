@@ -44,6 +44,10 @@ Result<const ZooNet*> check_net_options(const NetOptions& options) {
     return wrong("a hidden layer of 0 units");
   }
   if (options.batch == 0) return wrong("a batch of 0 images");
+  if (options.batch % images_per_pass(options) != 0) {
+    return wrong(fmt::format("a micro-batch of {} images, which does not divide a batch of {}",
+                             options.micro_batch, options.batch));
+  }
   if (!(options.keep > 0 && options.keep <= 1)) {
     return wrong(fmt::format("dropout that keeps {}; it is above 0 and at most 1", options.keep));
   }
@@ -63,8 +67,12 @@ Result<const ZooNet*> check_net_options(const NetOptions& options) {
   return net;
 }
 
+std::size_t images_per_pass(const NetOptions& options) {
+  return options.micro_batch > 0 ? options.micro_batch : options.batch;
+}
+
 ZooOptions zoo_options(const NetOptions& options) {
-  return {.batch = options.batch,
+  return {.batch = images_per_pass(options),
           .images = options.images,
           .hidden = options.hidden,
           .keep = options.keep,
@@ -73,15 +81,18 @@ ZooOptions zoo_options(const NetOptions& options) {
           .divisor = options.divisor};
 }
 
-NetHeads add_heads(Graph& graph, const NetOutputs& outputs, double label_smoothing) {
+NetHeads add_heads(Graph& graph, const NetOutputs& outputs, double label_smoothing,
+                   std::size_t passes) {
+  const float share = 1.0F / static_cast<float>(passes);
   LossHead* auxiliary = nullptr;
   if (outputs.auxiliary != nullptr) {
     auxiliary = graph.training_only([&] {
       return &loss_head(graph, *outputs.auxiliary,
-                        {.smoothing = label_smoothing, .weight = outputs.auxiliary_weight});
+                        {.smoothing = label_smoothing, .weight = share * outputs.auxiliary_weight});
     });
   }
-  return {loss_head(graph, outputs.logits, {.smoothing = label_smoothing}), auxiliary};
+  return {loss_head(graph, outputs.logits, {.smoothing = label_smoothing, .weight = share}),
+          auxiliary};
 }
 
 }  // namespace sterna::nets

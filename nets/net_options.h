@@ -19,6 +19,8 @@ struct NetOptions {
   ImageClasses images = {};                ///< MNIST's, if nothing is said
   std::vector<std::uint32_t> hidden = {};  ///< of the mlp: its hidden layers' widths
   std::size_t batch = 0;                   ///< images per step, at least 1
+  /// Images per pass, a divisor of `batch`: a step adds the gradients of all its passes. 0: all.
+  std::size_t micro_batch = 0;
   float weight_decay = 0;  ///< wd of the loss term wd · Σ w² / 2 over the weights that decay
   float keep = 0.5F;       ///< the part of the units that dropout keeps, where the net has dropout
   bool bn_scale = false;   ///< its batch norms have a factor for each channel, too
@@ -34,6 +36,9 @@ struct NetOptions {
 /// or in a net that has none, a number that makes no sense.
 Result<const ZooNet*> check_net_options(const NetOptions& options);
 
+/// Images that pass through the net at once.
+std::size_t images_per_pass(const NetOptions& options);
+
 ZooOptions zoo_options(const NetOptions& options);
 
 /// The ends of a net in its graph.
@@ -42,7 +47,8 @@ struct NetHeads {
   LossHead* auxiliary = nullptr;  ///< only in training
 };
 
-/// Adds the losses behind a net's outputs.
-NetHeads add_heads(Graph& graph, const NetOutputs& outputs, double label_smoothing);
+/// Adds the losses behind a net's outputs: of a step's `passes`, each counts as one of so many.
+NetHeads add_heads(Graph& graph, const NetOutputs& outputs, double label_smoothing,
+                   std::size_t passes = 1);
 
 }  // namespace sterna::nets

@@ -19,6 +19,7 @@ Result<std::shared_ptr<Evaluator::Bench>> Evaluator::make_bench(const JobConfig&
   auto bench = std::make_shared<Bench>();
   nets::NetOptions options = net_options(job);
   options.batch = job.evaluation.batch;
+  options.micro_batch = 0;
   options.trains = false;
   STERNA_ASSIGN(bench->net, nets::make_net(options));
   STERNA_ASSIGN(const std::string folder, test_folder(job.data));

@@ -68,6 +68,10 @@ Result<void> validate(const JobConfig& job) {
   if (job.classes == 0 || job.classes > input::kMostClasses)
     return wrong_job("classes: must be 1 to 65536");
   if (const Complaint complaint = too_large_a_batch(job)) return wrong_job(complaint->c_str());
+  if (job.batch == 0) return wrong_job("batch: must be at least 1");
+  if (const auto wrong = mismatch(static_cast<const JobSection&>(job))) {
+    return wrong_job(wrong->message.c_str());
+  }
   if (const auto wrong = mismatch(job.optimizer)) return wrong_job(wrong->message.c_str());
   if (!find_codec(job.gradient.codec)) return wrong_job("gradient.codec: must be chosen");
   for (const auto& [tensor, codec] : job.gradient.tensors) {
@@ -88,6 +92,7 @@ nets::NetOptions net_options(const JobConfig& job) {
           .images = job.images(),
           .hidden = job.hidden,
           .batch = job.batch,
+          .micro_batch = job.micro_batch,
           .keep = static_cast<float>(chosen.keep),
           .bn_scale = chosen.bn_scale,
           .bn_decay = static_cast<float>(chosen.bn_decay),

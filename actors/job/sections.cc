@@ -40,6 +40,16 @@ Numbers initial_numbers() {
   return numbers;
 }
 
+std::optional<Mismatch> mismatch(const JobSection& chosen) {
+  if (chosen.micro_batch == 0 || chosen.batch % chosen.micro_batch == 0) return std::nullopt;
+  std::uint32_t divisor = std::min(chosen.micro_batch, chosen.batch);
+  while (chosen.batch % divisor != 0) --divisor;
+  return Mismatch{
+      "job.micro_batch",
+      fmt::format("\"job.micro_batch\" = {} does not divide \"job.batch\" = {}, as {} does",
+                  chosen.micro_batch, chosen.batch, divisor)};
+}
+
 std::optional<Mismatch> mismatch(const OptimizerSection& chosen) {
   const auto optimizer = kernels::find_optimizer(chosen.name);
   if (!optimizer) return std::nullopt;
@@ -80,6 +90,10 @@ Section<JobSection> job_section() {
                .at_most(1e6)
                .defaults_to("as steps says"),
            key("batch", &S::batch, "examples per rank and step").at_least(1).at_most(65536),
+           key("micro_batch", &S::micro_batch,
+               "examples that are computed at once, which divide the batch: less memory; 0: all")
+               .at_least(0)
+               .at_most(65536),
            key("seed", &S::seed, "of parameters, batches and rounding").at_least(0),
            key("threads", &S::threads, "compute threads per rank; part of what is reproducible")
                .at_least(1)

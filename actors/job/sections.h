@@ -27,8 +27,9 @@ struct JobSection {
   std::string net;
   std::vector<std::uint32_t> hidden = {};  ///< of the mlp: its hidden layers' widths
   std::uint64_t steps = 0;                 ///< updates of the parameters
-  double epochs = 0;         ///< in place of steps, until the examples are counted; 0: none
-  std::uint32_t batch = 32;  ///< examples per rank and step
+  double epochs = 0;              ///< in place of steps, until the examples are counted; 0: none
+  std::uint32_t batch = 32;       ///< examples per rank and step
+  std::uint32_t micro_batch = 0;  ///< of them, how many are computed at once; 0: all
   std::uint64_t seed = 1;
   std::uint32_t threads = 1;  ///< compute threads per rank
   std::string cpu_isa = "best";
@@ -172,11 +173,12 @@ void for_each_section(Sections& sections, Visit&& visit) {
   visit(evaluation_section(), sections.evaluation);
 }
 
-/// What is wrong between the keys of [optimizer].
+/// What is wrong between the keys of a section.
 struct Mismatch {
   std::string_view key;  ///< that is to change, with its section
   std::string message;
 };
+std::optional<Mismatch> mismatch(const JobSection& job);
 std::optional<Mismatch> mismatch(const OptimizerSection& optimizer);
 
 }  // namespace sterna::actors

@@ -143,6 +143,7 @@ class Finisher {
   }
 
   void plan_net() {
+    add_mismatch(actors::mismatch(file_.job), "job.batch");
     const nets::ZooNet* net = nets::find_net(file_.job.net);
     if (net == nullptr) return;  // said already
     if (net->takes_hidden) {
@@ -180,10 +181,14 @@ class Finisher {
 
   void check_optimizer() {
     check_owners(actors::optimizer_section(), file_.optimizer, file_.optimizer.name);
-    if (const auto wrong = actors::mismatch(file_.optimizer)) {
-      const std::string key(wrong->key);
-      problems_.add(draft_.where(draft_.has(key) ? key : "optimizer.name"), wrong->message);
-    }
+    add_mismatch(actors::mismatch(file_.optimizer), "optimizer.name");
+  }
+
+  /// At its key, or where the file leaves that out, at `otherwise`.
+  void add_mismatch(const std::optional<actors::Mismatch>& wrong, std::string_view otherwise) {
+    if (!wrong) return;
+    const std::string key(draft_.has(std::string(wrong->key)) ? wrong->key : otherwise);
+    problems_.add(draft_.where(key), wrong->message);
   }
 
   void check_data() {

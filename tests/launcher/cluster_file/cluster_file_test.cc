@@ -147,7 +147,7 @@ TEST_F(ClusterFileTest, AnUnknownKeyNamesItsLineAndTheNearestKey) {
   EXPECT_EQ(
       error_of_more("flavour = 1\n"),
       "x.toml:13: unknown key \"job.flavour\"; the keys of [job] are net, hidden, steps, epochs, "
-      "batch, seed, threads, cpu_isa");
+      "batch, micro_batch, seed, threads, cpu_isa");
   EXPECT_EQ(error("formt = 1\n" + std::string(smallest)),
             "x.toml:1: unknown key \"formt\"; did you mean \"format\"?");
   EXPECT_EQ(error_of_more("[[actor]]\nrole = \"worker\"\nrnks = 2\n"),
@@ -170,6 +170,15 @@ TEST_F(ClusterFileTest, TablesAndListsOfTablesAreToldApart) {
             "x.toml:13: there is one [data] only; write [data], not [[data]]");
   EXPECT_EQ(error("cluster = 5\n" + std::string(smallest)),
             "x.toml:1: \"cluster\" is a table; set one of its keys, see sterna help keys");
+}
+
+TEST_F(ClusterFileTest, AMicroBatchDividesTheBatch) {
+  const std::string text(smallest);
+  const auto wrong = read(text, {"job.batch=64", "job.micro_batch=24"});
+  ASSERT_FALSE(wrong.ok());
+  EXPECT_THAT(wrong.error().message,
+              HasSubstr("\"job.micro_batch\" = 24 does not divide \"job.batch\" = 64, as 16 does"));
+  EXPECT_TRUE(read(text, {"job.batch=64", "job.micro_batch=16"}).ok());
 }
 
 TEST_F(ClusterFileTest, KeysOfPicturesMustFitEachOther) {

@@ -1,0 +1,33 @@
+#include "nets/held_batch.h"
+
+#include <algorithm>
+
+namespace sterna::nets {
+
+void HeldBatch::hold(std::span<const float> images, std::span<const std::uint16_t> labels) {
+  values_.assign(images.begin(), images.end());
+  pixels_.clear();
+  labels_.assign(labels.begin(), labels.end());
+}
+
+void HeldBatch::hold(const PixelImages& images, std::span<const std::uint16_t> labels) {
+  values_.clear();
+  pixels_.assign(images.pixels.begin(), images.pixels.end());
+  levels_.assign(images.levels.begin(), images.levels.end());
+  labels_.assign(labels.begin(), labels.end());
+}
+
+void HeldBatch::write(std::size_t first, std::size_t count, std::size_t channels,
+                      std::span<float> out) const {
+  const std::size_t each = out.size() / count;
+  if (!values_.empty()) {
+    std::ranges::copy(std::span(values_).subspan(first * each, out.size()), out.begin());
+    return;
+  }
+  const std::size_t levels = 2 * channels;
+  to_values({std::span(pixels_).subspan(first * each, out.size()),
+             std::span(levels_).subspan(first * levels, count * levels)},
+            count, channels, out);
+}
+
+}  // namespace sterna::nets
