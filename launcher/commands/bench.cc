@@ -1,5 +1,5 @@
-// sterna bench actors|codec|exchange|input|train: what the runtime, the codec, the exchange of
-// gradients, the preparing of pictures and a training step cost, as figures of one run.
+// sterna bench actors|codec|exchange|input|net|train: what the runtime, the codec, the exchange of
+// gradients, the preparing of pictures, a net and a training step cost, as figures of one run.
 #include <fmt/format.h>
 
 #include <memory>
@@ -8,6 +8,7 @@
 #include "launcher/bench/exchange/exchange.h"
 #include "launcher/bench/figures.h"
 #include "launcher/bench/input.h"
+#include "launcher/bench/net.h"
 #include "launcher/bench/train.h"
 #include "launcher/commands/command.h"
 #include "launcher/text/json_line.h"
@@ -22,6 +23,9 @@ struct Options {
   std::string elements = "25.6M";  ///< of "codec" and "exchange"
   std::string pictures;            ///< of "input": a folder; empty: as found
   std::int64_t input_rounds = 11;
+  std::string net;             ///< of "net": empty: the usual ones
+  std::int64_t net_batch = 0;  ///< 0: its usual one
+  std::int64_t net_rounds = 7;
   // The rest is of "exchange".
   std::string link;          ///< "1gbit" between emulated hosts; empty: all on this machine
   std::int64_t ranks = 2;    ///< ... one host for each
@@ -51,6 +55,13 @@ Result<Figures> measure_input(const Options& options, const Context& context) {
   if (!options.pictures.empty()) setup.pictures = options.pictures;
   setup.rounds = static_cast<int>(options.input_rounds);
   return bench_input(setup, progress_to(context.console));
+}
+
+Result<Figures> measure_net(const Options& options, const Context& context) {
+  const NetBenchSetup setup{.net = options.net,
+                            .batch = static_cast<std::size_t>(options.net_batch),
+                            .rounds = static_cast<int>(options.net_rounds)};
+  return bench_net(setup, progress_to(context.console));
 }
 
 Result<Figures> measure_actors(const Options& options, const Context& context) {
@@ -184,6 +195,15 @@ Command bench_command() {
             {"--rounds", &o->input_rounds, "Of all contenders in turn", "N", false, true,
              std::pair<std::int64_t, std::int64_t>{1, 1000}}},
            shown("input", measure_input)},
+          {"net",
+           "A step of nets on one thread, beside oneDNN's fastest for each operation",
+           {json,
+            {"--net", &o->net, "Only this one; see sterna net list", "NAME"},
+            {"--batch", &o->net_batch, "Images a step; default: as usual for the net", "N", false,
+             false, std::pair<std::int64_t, std::int64_t>{1, 65536}},
+            {"--rounds", &o->net_rounds, "Of each thing that is measured, the least of all", "N",
+             false, true, std::pair<std::int64_t, std::int64_t>{1, 1000}}},
+           shown("net", measure_net)},
           {"train", "A step with actors over one without", {json}, shown("train", measure_train)}}};
 }
 

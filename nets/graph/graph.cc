@@ -6,7 +6,6 @@
 #include <unordered_map>
 #include <utility>
 
-#include "nets/graph/memory_plan.h"
 
 namespace sterna::nets {
 

@@ -10,6 +10,7 @@
 
 #include "nets/backend/backend.h"
 #include "nets/graph/layer.h"
+#include "nets/graph/memory_plan.h"
 #include "runtime/base/bytes.h"
 
 namespace sterna::nets {
@@ -20,12 +21,6 @@ struct GraphOptions {
   bool shares_memory = false;
   /// Else there are no gradients, and only evaluation passes.
   bool trains = true;
-};
-
-/// Of activations and their gradients, in bytes.
-struct ActivationMemory {
-  std::size_t bytes = 0;
-  std::size_t bound = 0;  ///< the most that is alive at any moment
 };
 
 /// Owns activations, parameters and layers; the backend must outlive it. References to them stay
