@@ -1,5 +1,5 @@
-"""What torch_nets.py is made of: convolutions, normalizations and pools as TensorFlow and PyTorch have
-them, over parameters with the names and the layouts of our files.
+"""What torch_nets.py is made of: convolutions, normalizations and pools as TensorFlow and PyTorch
+have them, over parameters with the names and the layouts of our files.
 """
 import torch
 import torch.nn.functional as F
@@ -42,14 +42,14 @@ class Layers:
         return self.batch_norm(x, name, epsilon, scale)
 
     def active(self, *layer, **options):
-        return F.relu(self.normed(*layer, **options), inplace=True)
+        return relu(self.normed(*layer, **options))
 
     def dense(self, x, name, units):
         weights = self.parameter(name + "/weights", (units, x.shape[1]))
         return F.linear(x, weights, self.parameter(name + "/biases", (units,)))
 
     def wide(self, x, name, units):
-        return F.relu(self.dense(x, name, self.channels(units)), inplace=True)
+        return relu(self.dense(x, name, self.channels(units)))
 
     def logits(self, x, name="logits"):
         return self.dense(x, name, self.classes)
@@ -79,6 +79,10 @@ def max_pool(x, kernel, stride, pad=SAME):
     if (top, left) == (0, 0):  # windows may reach over the end, where there is nothing
         return F.max_pool2d(x, kernel, stride, ceil_mode=True)
     return F.max_pool2d(F.pad(x, (left, right, top, bottom), value=-torch.inf), kernel, stride)
+
+
+def relu(x):
+    return F.relu(x, inplace=True)
 
 
 def lrn(x, radius, bias, alpha, beta):

@@ -9,19 +9,19 @@ torch_speed.py say what for.
 import torch
 import torch.nn.functional as F
 
-from torch_layers import SAME, VALID, channels_last, global_average, lrn, max_pool
+from torch_layers import SAME, VALID, channels_last, global_average, lrn, max_pool, relu
 
 
 def lenet(n, x):
-    x = max_pool(F.relu(n.conv(x, "conv1", 20, 5)), 2, 2)
-    x = max_pool(F.relu(n.conv(x, "conv2", 50, 5)), 2, 2)
+    x = max_pool(relu(n.conv(x, "conv1", 20, 5)), 2, 2)
+    x = max_pool(relu(n.conv(x, "conv2", 50, 5)), 2, 2)
     return n.logits(n.wide(x.flatten(1), "fc3", 500))
 
 
 def mlp(n, x, hidden=(300, 100)):
     x = channels_last(x)
     for i, units in enumerate(hidden):
-        x = F.relu(n.dense(x, f"fc{i + 1}", units))
+        x = relu(n.dense(x, f"fc{i + 1}", units))
     return n.logits(x)
 
 
@@ -29,8 +29,8 @@ def cifarnet(n, x):
     def normed(x):
         return lrn(x, 4, 1.0, 0.001 / 9, 0.75)
 
-    x = normed(max_pool(F.relu(n.conv(x, "conv1", 64, 5)), 3, 2))
-    x = max_pool(normed(F.relu(n.conv(x, "conv2", 64, 5))), 3, 2)
+    x = normed(max_pool(relu(n.conv(x, "conv1", 64, 5)), 3, 2))
+    x = max_pool(normed(relu(n.conv(x, "conv2", 64, 5))), 3, 2)
     return n.logits(n.wide(n.wide(channels_last(x), "fc3", 384), "fc4", 192))
 
 
@@ -54,7 +54,7 @@ def alexnet(n, x):
 
 def alexnet_v2(n, x):
     def conv(x, name, outputs, kernel, stride=1, pad=SAME):
-        return F.relu(n.conv(x, name, outputs, kernel, stride, pad))
+        return relu(n.conv(x, name, outputs, kernel, stride, pad))
 
     x = max_pool(conv(x, "conv1", 64, 11, 4, VALID), 3, 2, VALID)
     x = max_pool(conv(x, "conv2", 192, 5), 3, 2, VALID)
@@ -116,9 +116,10 @@ class InceptionV3:
         self.n = n
 
     def chain(self, x, name, *layers):
-        """Convolutions after each other: (suffix, outputs, kernel, stride)."""
+        """Convolutions after each other: (suffix, outputs, kernel), and a stride if unpadded."""
         for suffix, outputs, kernel, *stride in layers:
-            x = self.n.active(x, f"{name}/{suffix}", outputs, kernel, *(stride + [VALID] if stride else []))
+            window = (*stride, VALID) if stride else ()
+            x = self.n.active(x, f"{name}/{suffix}", outputs, kernel, *window)
         return x
 
     def averaged(self, x):
@@ -196,8 +197,9 @@ def resnet_20(n, x):
             name = f"block{stage + 1}_{block + 1}"
             y = n.active(x, name + "/conv1", channels, 3, stride, 1, **RESIDUAL)
             y = n.normed(y, name + "/conv2", channels, 3, 1, 1, **RESIDUAL)
-            x = x[:, :, ::stride, ::stride]  # option A
-            x = F.relu(F.pad(x, (0, 0, 0, 0, 0, y.shape[1] - x.shape[1])) + y)
+            if stride > 1:  # option A
+                x = F.pad(x[:, :, ::stride, ::stride], (0, 0, 0, 0, 0, y.shape[1] - x.shape[1]))
+            x = relu(x + y)
     return n.logits(global_average(x))
 
 
@@ -213,7 +215,7 @@ def resnet_50(n, x):
             y = n.normed(y, name + "/conv3", 4 * channels, 1, **RESIDUAL)
             if block == 0:
                 x = n.normed(x, name + "/shortcut", 4 * channels, 1, stride, 0, **RESIDUAL)
-            x = F.relu(x + y)
+            x = relu(x + y)
     return n.logits(global_average(x))
 
 

@@ -1,7 +1,9 @@
 // Each net of the zoo against what tests/reference/net_values.py computed of the same parameters
 // and images, in PyTorch and in float64.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <fstream>
 #include <numeric>
@@ -76,7 +78,7 @@ std::vector<Case> expected_nets() {
 std::vector<double> elements(const std::string& draw, const std::string& name, std::size_t count,
                              double scale = 1) {
   std::uint64_t seed = 0xCBF29CE484222325;
-  for (const char c : draw + "/" + name)
+  for (const char c : fmt::format("{}/{}", draw, name))
     seed = (seed ^ static_cast<std::uint8_t>(c)) * 0x100000001B3;
   SeededRandom random(seed);
   return random_values(count, scale, random);
