@@ -17,7 +17,7 @@
 namespace sterna::launcher {
 namespace {
 
-struct Options {
+struct BenchOptions {
   bool json = false;
   std::string only;                ///< the parts whose name begins so; empty: all
   std::string elements = "25.6M";  ///< of "codec" and "exchange"
@@ -40,31 +40,31 @@ BenchProgress progress_to(const Console& console) {
   return [console](std::string_view what) { console.say(fmt::format("measuring {}", what)); };
 }
 
-Result<Figures> measure_train(const Options& /*options*/, const Context& context) {
+Result<Figures> measure_train(const BenchOptions& /*options*/, const Context& context) {
   return bench_train(context.registry, progress_to(context.console));
 }
 
-Result<Figures> measure_codec(const Options& options, const Context& context) {
+Result<Figures> measure_codec(const BenchOptions& options, const Context& context) {
   CodecBenchSetup setup;
   STERNA_ASSIGN(setup.elements, parse_elements(options.elements));
   return bench_codec(setup, options.only, progress_to(context.console));
 }
 
-Result<Figures> measure_input(const Options& options, const Context& context) {
+Result<Figures> measure_input(const BenchOptions& options, const Context& context) {
   InputBenchSetup setup;
   if (!options.pictures.empty()) setup.pictures = options.pictures;
   setup.rounds = static_cast<int>(options.input_rounds);
   return bench_input(setup, progress_to(context.console));
 }
 
-Result<Figures> measure_net(const Options& options, const Context& context) {
+Result<Figures> measure_net(const BenchOptions& options, const Context& context) {
   const NetBenchSetup setup{.net = options.net,
                             .batch = static_cast<std::size_t>(options.net_batch),
                             .rounds = static_cast<int>(options.net_rounds)};
   return bench_net(setup, progress_to(context.console));
 }
 
-Result<Figures> measure_actors(const Options& options, const Context& context) {
+Result<Figures> measure_actors(const BenchOptions& options, const Context& context) {
   const BenchParts wanted = [&](std::string_view part) {
     const bool is = part.starts_with(options.only);
     if (is) progress_to(context.console)(part);
@@ -88,7 +88,7 @@ int print_json(const std::string& name, const Figures& figures, const Console& c
   return console.result(json_line(json) + "\n");
 }
 
-Result<ExchangeReport> measure_exchange(const Options& options, const Registry& registry) {
+Result<ExchangeReport> measure_exchange(const BenchOptions& options, const Registry& registry) {
   ExchangeBenchSetup setup;
   STERNA_ASSIGN(setup.shape.elements, parse_elements(options.elements));
   if (!options.link.empty()) {
@@ -110,7 +110,7 @@ Result<ExchangeReport> measure_exchange(const Options& options, const Registry& 
   return bench_exchange(registry, setup, [&](std::string_view what) { line.show(what); });
 }
 
-int exchange(const Options& options, const Context& context) {
+int exchange(const BenchOptions& options, const Context& context) {
   const Result<ExchangeReport> measured = measure_exchange(options, context.registry);
   if (!measured) {
     const int exit = context.console.report(measured.error());
@@ -122,9 +122,9 @@ int exchange(const Options& options, const Context& context) {
   return context.console.result(text);
 }
 
-using Measure = Result<Figures>(const Options&, const Context&);
+using Measure = Result<Figures>(const BenchOptions&, const Context&);
 
-int show(const std::string& name, Measure* measure, const Options& options,
+int show(const std::string& name, Measure* measure, const BenchOptions& options,
          const Context& context) {
   const Result<Figures> figures = measure(options, context);
   if (!figures) return context.console.report(figures.error());
@@ -138,7 +138,7 @@ int show(const std::string& name, Measure* measure, const Options& options,
   return context.console.result(text);
 }
 
-std::vector<Argument> exchange_arguments(Options& o) {
+std::vector<Argument> exchange_arguments(BenchOptions& o) {
   using Range = std::pair<std::int64_t, std::int64_t>;
   return {{"--link", &o.link,
            "Between a host for each rank, emulated and shaped in both directions, e.g. 1gbit; "
@@ -162,7 +162,7 @@ std::vector<Argument> exchange_arguments(Options& o) {
 }  // namespace
 
 Command bench_command() {
-  const auto o = std::make_shared<Options>();
+  const auto o = std::make_shared<BenchOptions>();
   const Argument json = {"--json", &o->json, "Print one line of JSON at the end"};
   const Argument only = {"--only", &o->only, "Measure the parts whose name begins so", "NAME"};
   const Argument elements = {"--elements", &o->elements, "Of the gradient tensor",
