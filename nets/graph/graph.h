@@ -20,6 +20,8 @@ struct GraphOptions {
   bool shares_memory = false;
   /// Else there are no gradients, and only evaluation passes.
   bool trains = true;
+  /// Activations' and their gradients'. Parameters and theirs are fp32 always.
+  Element element = Element::fp32;
 };
 
 /// Of activations and their gradients, in bytes.

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "nets/zoo/zoo.h"
+#include "tests/nets/bf16_fixture.h"
 #include "tests/nets/net_fixture.h"
 
 namespace sterna::nets {
@@ -73,6 +74,45 @@ TEST(Zoo, EachNetGivesTheSameGradientsTwice) {
       EXPECT_TRUE(std::ranges::all_of(first.gradients[i], [](float g) { return std::isfinite(g); }))
           << name << net->parameters()[i].name;
     }
+  }
+}
+
+struct Norms {
+  double cosine = 0, ratio = 0;
+};
+
+/// Between all gradients of two steps.
+Norms compared(const Gradients& a, const Gradients& b) {
+  double both = 0, squares_a = 0, squares_b = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    for (std::size_t j = 0; j < a[i].size(); ++j) {
+      both += double{a[i][j]} * double{b[i][j]};
+      squares_a += double{a[i][j]} * double{a[i][j]};
+      squares_b += double{b[i][j]} * double{b[i][j]};
+    }
+  }
+  return {both / std::sqrt(squares_a * squares_b), std::sqrt(squares_a / squares_b)};
+}
+
+class ZooInBf16 : public Bf16Test {};
+
+TEST_F(ZooInBf16, EachNetsLossAndGradientsAreNearThoseInFp32) {
+  for (const std::string_view name : net_names()) {
+    NetOptions options = small(name, 8, 0.5F);
+    const auto exact = started(options);
+    options.backend.precision = Element::bf16;
+    const auto net = started(options);
+    EXPECT_LT(net->activation_memory().bytes, 0.6 * exact->activation_memory().bytes) << name;
+    const Colours batch(*net, 1);
+    Recorder in_bf16, in_fp32;
+    const auto loss = net->train_step(batch.images, batch.labels, in_bf16);
+    ASSERT_TRUE(loss.ok()) << name << ": " << loss.error().message;
+    const auto expected = exact->train_step(batch.images, batch.labels, in_fp32);
+    EXPECT_NEAR(loss->cross_entropy, expected->cross_entropy, 0.02 * expected->cross_entropy)
+        << name;
+    const Norms norms = compared(in_bf16.gradients, in_fp32.gradients);
+    EXPECT_GT(norms.cosine, 0.99) << name;
+    EXPECT_NEAR(norms.ratio, 1, 0.05) << name;
   }
 }
 
