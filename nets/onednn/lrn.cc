@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include "nets/onednn/bf16_lrn.h"
 #include "nets/onednn/primitive.h"
 
 namespace sterna::nets {
@@ -46,6 +47,7 @@ class OneDnnLrn final : public Lrn {
 }  // namespace
 
 std::unique_ptr<Lrn> OneDnnBackend::lrn(const LrnSpec& spec) {
+  if (is_bf16_lrn(spec)) return make_bf16_lrn(spec);
   return std::make_unique<OneDnnLrn>(*context_, spec);
 }
 

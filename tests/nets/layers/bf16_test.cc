@@ -81,6 +81,9 @@ TEST_F(Bf16Layers, ConvolutionAgreesWithFiniteDifferences) {
   check_convolution({2, 5, 3, 2}, 4, {.kernel = 1});
   check_convolution({2, 4, 3, 4}, 6, {.kernel = 1, .width = 3});
   check_convolution({1, 4, 4, 3}, 6, three, 2);
+  // Narrower than the stride.
+  check_convolution({2, 16, 1, 1}, 16, {.kernel = 3, .stride = 2});
+  check_convolution({2, 3, 4, 2}, 5, {.kernel = 5, .stride = 3});
 }
 
 TEST_F(Bf16Layers, DenseAgreesWithFiniteDifferences) {
@@ -94,8 +97,7 @@ TEST_F(Bf16Layers, DenseAgreesWithFiniteDifferences) {
       });
 }
 
-TEST_F(Bf16Layers, MaxPoolAgreesWithFiniteDifferences) {
-  // Where values repeat, as bf16's soon do, a step away from them changes who is the largest.
+TEST_F(Bf16Layers, MaxPoolAgreesWithTheReference) {
   const Shape in{1, 17, 4, 2};
   for (const Window& window : {Window{.kernel = 2, .stride = 2}, Window{.kernel = 3}}) {
     SeededRandom random(1);
@@ -107,8 +109,10 @@ TEST_F(Bf16Layers, MaxPoolAgreesWithFiniteDifferences) {
     const Values dy = randomize(y.gradient(), random);
     pass(graph);
     EXPECT_EQ(reference::max_pool(values, in, window), row_major(y.value()));
+    // A pixel that wins several windows: oneDNN rounds at each of their gradients.
+    // Where a pixel wins several windows, oneDNN rounds at each of their gradients.
     expect_near(reference::max_pool_backward(values, in, dy, window), row_major(x.gradient()), "dx",
-                tolerance(kBf16));
+                2 * tolerance(kBf16));
   }
 }
 
