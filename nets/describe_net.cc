@@ -21,7 +21,9 @@ std::uint64_t NetDescription::training_bytes() const {
 Result<NetDescription> describe_net(const NetOptions& options) {
   STERNA_ASSIGN(const ZooNet* net, check_net_options(options));
   DescribingBackend backend;
-  Graph graph(backend, {.shares_memory = true, .trains = options.trains});
+  Graph graph(
+      backend,
+      {.shares_memory = true, .trains = options.trains, .element = options.backend.precision});
   add_heads(graph, net->build(graph, zoo_options(options)), 0);
   NetDescription description;
   description.trained = graph.trained_count();

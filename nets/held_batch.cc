@@ -1,6 +1,6 @@
 #include "nets/held_batch.h"
 
-#include <algorithm>
+#include "nets/tensor/elementwise.h"
 
 namespace sterna::nets {
 
@@ -18,10 +18,10 @@ void HeldBatch::hold(const PixelImages& images, std::span<const std::uint16_t> l
 }
 
 void HeldBatch::write(std::size_t first, std::size_t count, std::size_t channels,
-                      std::span<float> out) const {
+                      Tensor& out) const {
   const std::size_t each = out.size() / count;
   if (!values_.empty()) {
-    std::ranges::copy(std::span(values_).subspan(first * each, out.size()), out.begin());
+    nets::write(std::span(values_).subspan(first * each, out.size()), out, 0);
     return;
   }
   const std::size_t levels = 2 * channels;

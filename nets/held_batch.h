@@ -17,9 +17,8 @@ class HeldBatch {
   void hold(std::span<const float> images, std::span<const std::uint16_t> labels);
   void hold(const PixelImages& images, std::span<const std::uint16_t> labels);
 
-  /// The values of `count` images from `first` on, of `channels` channels each.
-  void write(std::size_t first, std::size_t count, std::size_t channels,
-             std::span<float> out) const;
+  /// The values of `count` images from `first` on, of `channels` channels each, which fill `out`.
+  void write(std::size_t first, std::size_t count, std::size_t channels, Tensor& out) const;
   std::span<const std::uint16_t> labels(std::size_t first, std::size_t count) const {
     return std::span(labels_).subspan(first, count);
   }

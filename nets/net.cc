@@ -11,6 +11,7 @@
 #include "nets/layers/loss_head.h"
 #include "nets/make_backend.h"
 #include "nets/net_heads.h"
+#include "nets/tensor/elementwise.h"
 #include "nets/tensor/loss.h"
 
 namespace sterna::nets {
@@ -160,7 +161,7 @@ void Net::begin_pass(std::size_t pass) {
   const std::size_t images = images_per_pass();
   const std::size_t first = pass * images;
   if (passes() > 1) {
-    held_.write(first, images, input_.shape()[1], input_.value().values());
+    held_.write(first, images, input_.shape()[1], input_.value());
     set_labels(held_.labels(first, images));
   }
   StepDraw draw = draw_;
@@ -175,7 +176,7 @@ Result<void> Net::begin_step(std::span<const float> images, std::span<const std:
   if (passes() > 1) {
     held_.hold(images, labels);
   } else {
-    std::copy(images.begin(), images.end(), input_.value().data());
+    write(images, input_.value(), 0);
     set_labels(labels);
   }
   begin_pass(0);
@@ -190,7 +191,7 @@ Result<void> Net::begin_step(const PixelImages& images, std::span<const std::uin
   if (passes() > 1) {
     held_.hold(images, labels);
   } else {
-    to_values(images, labels.size(), input_.shape()[1], input_.value().values());
+    to_values(images, labels.size(), input_.shape()[1], input_.value());
     set_labels(labels);
   }
   begin_pass(0);
@@ -233,27 +234,25 @@ Result<void> Net::check_inference(std::size_t values, std::size_t count, std::si
 
 Result<void> Net::run_inference(std::size_t count, std::span<float> logits) {
   return guarded([&] {
-    const std::span<float> input = input_.value().values();
-    std::ranges::fill(input.subspan(count * (input.size() / images_per_pass())), 0.0F);
+    Tensor& input = input_.value();
+    const std::size_t used = count * (input.bytes() / images_per_pass());
+    std::fill_n(input.memory() + used, input.bytes() - used, std::byte{0});
     graph_->restart({.mode = Mode::evaluation});
     graph_->forward(specs_.size());
-    std::copy_n(head_.logits().data(), logits.size(), logits.begin());
+    read(head_.logits(), 0, logits);
   });
 }
 
 Result<void> Net::infer(std::span<const float> images, std::size_t count, std::span<float> logits) {
   STERNA_TRY(check_inference(images.size(), count, logits.size()));
-  std::ranges::copy(images, input_.value().data());
+  write(images, input_.value(), 0);
   return run_inference(count, logits);
 }
 
 Result<void> Net::infer(const PixelImages& images, std::size_t count, std::span<float> logits) {
   STERNA_TRY(check_inference(images.pixels.size(), count, logits.size()));
   STERNA_TRY(check_levels(images, count));
-  if (count > 0) {
-    to_values(images, count, input_.shape()[1],
-              input_.value().values().first(images.pixels.size()));
-  }
+  if (count > 0) to_values(images, count, input_.shape()[1], input_.value());
   return run_inference(count, logits);
 }
 
@@ -273,8 +272,10 @@ Result<std::unique_ptr<Net>> make_net(const NetOptions& options,
   STERNA_ASSIGN(auto backend, make_backend(options.backend));
   std::unique_ptr<Net> net;
   STERNA_TRY(guarded([&] {
-    auto graph = std::make_unique<Graph>(
-        *backend, GraphOptions{.shares_memory = true, .trains = options.trains});
+    auto graph =
+        std::make_unique<Graph>(*backend, GraphOptions{.shares_memory = true,
+                                                       .trains = options.trains,
+                                                       .element = options.backend.precision});
     const NetHeads heads = add_heads(*graph, build(*graph), std::max(0.0F, options.label_smoothing),
                                      options.batch / images_per_pass(options));
     net.reset(new Net(options, std::move(backend), std::move(graph), heads.main, heads.auxiliary));

@@ -98,7 +98,9 @@ nets::NetOptions net_options(const JobConfig& job) {
           .bn_scale = chosen.bn_scale,
           .bn_decay = static_cast<float>(chosen.bn_decay),
           .label_smoothing = static_cast<float>(chosen.label_smoothing),
-          .backend = {.threads = static_cast<int>(job.threads), .isa = job.cpu_isa}};
+          .backend = {.threads = static_cast<int>(job.threads),
+                      .isa = job.cpu_isa,
+                      .precision = job.precision}};
 }
 
 void JobConfig::encode(Wire::Builder wire, WireWriter&) const {

@@ -41,6 +41,14 @@ Numbers initial_numbers() {
 }
 
 std::optional<Mismatch> mismatch(const JobSection& chosen) {
+  if (chosen.precision == nets::Element::bf16 &&
+      (chosen.cpu_isa == "avx2" || chosen.cpu_isa == "scalar")) {
+    return Mismatch{
+        "job.precision",
+        fmt::format("\"job.precision\" = \"bf16\" needs instructions that \"job.cpu_isa\" = "
+                    "\"{}\" leaves out: set that to \"best\", or \"job.precision\" to \"fp32\"",
+                    chosen.cpu_isa)};
+  }
   if (chosen.micro_batch == 0 || chosen.batch % chosen.micro_batch == 0) return std::nullopt;
   std::uint32_t divisor = std::min(chosen.micro_batch, chosen.batch);
   while (chosen.batch % divisor != 0) --divisor;
@@ -99,7 +107,11 @@ Section<JobSection> job_section() {
                .at_least(1)
                .at_most(1024),
            key("cpu_isa", &S::cpu_isa, "the highest instruction set to use")
-               .one_of({"best", "avx512", "avx2", "scalar"})}};
+               .one_of({"best", "avx512", "avx2", "scalar"}),
+           enum_key<&S::precision>(
+               "precision", {"fp32", "bf16"},
+               "of activations and their gradients; bf16, half the bytes, needs a CPU with "
+               "AVX512-BF16 or AMX; parameters, their gradients and the loss are fp32 always")}};
 }
 
 Section<DataSection> data_section() {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "input/pictures/decode.h"
+#include "nets/tensor/element.h"
 #include "runtime/base/section.h"
 
 namespace sterna::actors {
@@ -33,6 +34,7 @@ struct JobSection {
   std::uint64_t seed = 1;
   std::uint32_t threads = 1;  ///< compute threads per rank
   std::string cpu_isa = "best";
+  nets::Element precision = nets::Element::fp32;  ///< of activations; parameters are fp32
   bool operator==(const JobSection&) const = default;
 };
 

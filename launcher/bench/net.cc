@@ -13,8 +13,8 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/random/initializer.h"
 #include "nets/describe_net.h"
+#include "nets/make_backend.h"
 #include "nets/net.h"
 #include "nets/onednn/fastest.h"
 
@@ -88,31 +88,50 @@ class Stepping {
   std::vector<std::uint16_t> labels_;
 };
 
+/// A net and how it computes.
+struct Case {
+  std::string name;
+  nets::NetOptions options;
+};
+
+Result<double> add_step(const Case& one, int rounds, const BenchProgress& progress,
+                        Figures& figures) {
+  STERNA_ASSIGN(const nets::NetDescription net, nets::describe_net(one.options));
+  progress(fmt::format("{} at {}: a step", one.name, one.options.batch));
+  STERNA_ASSIGN(Stepping stepping, Stepping::make(one.options));
+  STERNA_ASSIGN(const double step, stepping.seconds(rounds));
+  progress(
+      fmt::format("{} at {}: {} operations", one.name, one.options.batch, net.operations.size()));
+  double operations = 0;
+  for (const nets::Operation& operation : net.operations) {
+    operations += nets::measure_fastest(operation, rounds).seconds;
+  }
+  const auto images = static_cast<double>(one.options.batch);
+  const auto add = [&](const char* figure, double value) { figures[one.name + figure] = value; };
+  add(".step_ms", step * 1e3);
+  add(".images_per_second", images / step);
+  add(".gflops", 3 * static_cast<double>(net.flops) * images / step / 1e9);
+  add(".operations_ms", operations * 1e3);
+  add(".step_over_operations", step / operations);
+  add(".reference_implementations", static_cast<double>(stepping.reference_implementations()));
+  return step;
+}
+
 Result<void> add_net(const std::string& name, std::size_t batch, int rounds,
                      const BenchProgress& progress, Figures& figures) {
-  const nets::ZooNet* known = nets::find_net(name);
   nets::NetOptions options{.name = name, .batch = batch};
-  if (known != nullptr) {
+  if (const nets::ZooNet* known = nets::find_net(name)) {
     options.images = known->usual;
     options.hidden.assign(known->hidden.begin(), known->hidden.end());
   }
-  STERNA_ASSIGN(const nets::NetDescription net, nets::describe_net(options));
-  progress(fmt::format("{} at {}: a step", name, batch));
-  STERNA_ASSIGN(Stepping stepping, Stepping::make(options));
-  STERNA_ASSIGN(const double step, stepping.seconds(rounds));
-  progress(fmt::format("{} at {}: its {} operations", name, batch, net.operations.size()));
-  double operations = 0;
-  for (const nets::Operation& one : net.operations) {
-    operations += nets::measure_fastest(one, false, rounds).seconds;
+  STERNA_ASSIGN(const double fp32, add_step({name + ".fp32", options}, rounds, progress, figures));
+  options.backend.precision = nets::Element::bf16;
+  if (const auto offered = nets::make_backend(options.backend); !offered) {
+    progress(fmt::format("{} in fp32 alone: {}", name, offered.error().message));
+    return {};
   }
-  const auto images = static_cast<double>(batch);
-  figures[name + ".step_ms"] = step * 1e3;
-  figures[name + ".images_per_second"] = images / step;
-  figures[name + ".gflops"] = 3 * static_cast<double>(net.flops) * images / step / 1e9;
-  figures[name + ".operations_ms"] = operations * 1e3;
-  figures[name + ".step_over_operations"] = step / operations;
-  figures[name + ".reference_implementations"] =
-      static_cast<double>(stepping.reference_implementations());
+  STERNA_ASSIGN(const double bf16, add_step({name + ".bf16", options}, rounds, progress, figures));
+  figures[name + ".bf16_over_fp32"] = bf16 / fp32;
   return {};
 }
 

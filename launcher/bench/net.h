@@ -15,10 +15,11 @@ struct NetBenchSetup {
   int rounds = 7;         ///< of each thing that is measured
 };
 
-/// Of each net: `NET.step_ms`, `images_per_second`, `gflops` per second, `operations_ms` (the sum
-/// over its operations of oneDNN's fastest implementation, over formats), `step_over_operations`,
-/// and `reference_implementations` that the step runs. The least of all rounds, of the thread's own
-/// time. Errors: those of making the net.
+/// Of each net, in fp32 and, where the CPU has it, in bf16: `NET.fp32.step_ms`,
+/// `images_per_second`, `gflops` per second, `operations_ms` (the sum over its operations of
+/// oneDNN's fastest implementation, over formats), `step_over_operations`, and
+/// `reference_implementations` that the step runs; and `NET.bf16_over_fp32`, of the steps. The
+/// least of all rounds, of the thread's own time. Errors: those of making the net.
 Result<Figures> bench_net(const NetBenchSetup& setup, const BenchProgress& progress);
 
 }  // namespace sterna::launcher

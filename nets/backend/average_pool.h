@@ -10,6 +10,7 @@ namespace sterna::nets {
 struct AveragePoolSpec {
   Shape input;
   Window window;
+  Element element = Element::fp32;  ///< of x, y and their gradients
 };
 
 class AveragePool {

@@ -16,6 +16,8 @@
 #include <string>
 #include <vector>
 
+#include "nets/tensor/element.h"
+
 namespace sterna::nets {
 
 struct BackendOptions {
@@ -25,6 +27,9 @@ struct BackendOptions {
   /// The highest instruction set that may be used, which results' bits depend on too: "best" (what
   /// the CPU has), "avx512", "avx2" or "scalar".
   std::string isa = "best";
+  /// What operations' activations may be, and are in nets. With bf16 "avx512" includes the
+  /// instructions that compute with it, and excludes AMX.
+  Element precision = Element::fp32;
 };
 
 /// Each operation's interface lies in a header of its own, which who makes or runs one includes.

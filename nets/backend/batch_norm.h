@@ -11,7 +11,8 @@ struct BatchNormSpec {
   Shape input;
   float epsilon = 0.001F;
   bool scale = false;
-  bool relu = false;  ///< y = max(0, y)
+  bool relu = false;                ///< y = max(0, y)
+  Element element = Element::fp32;  ///< of x, y and their gradients
 };
 
 /// y = scale · (x - mean) / √(variance + epsilon) + shift. `scale` and its gradient are null where

@@ -14,7 +14,8 @@ struct ConvolutionSpec {
   Window window;
   std::size_t groups = 1;  ///< output channel k sees the input channels of group k · groups ÷ K
   bool bias = true;
-  bool input_gradient = true;  ///< false: backward_data is never called (a net's first layer)
+  bool input_gradient = true;       ///< false: backward_data is never called (a net's first layer)
+  Element element = Element::fp32;  ///< of x, y and their gradients; w, b and theirs are fp32
 };
 
 /// b and db are null where there is no bias.

@@ -8,7 +8,8 @@ namespace sterna::nets {
 struct EltwiseSpec {
   enum class Function { relu, sigmoid };  ///< max(0, x); 1 / (1 + e^-x)
   Function function = Function::relu;
-  std::size_t count = 0;  ///< elements
+  std::size_t count = 0;            ///< elements
+  Element element = Element::fp32;  ///< of x, y and their gradients
 };
 
 /// Both in place; the gradient is a function of y.

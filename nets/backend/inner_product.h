@@ -11,7 +11,8 @@ struct InnerProductSpec {
   std::size_t in = 0;
   std::size_t out = 0;
   bool bias = true;
-  bool input_gradient = true;  ///< false: backward_data is never called (a net's first layer)
+  bool input_gradient = true;       ///< false: backward_data is never called (a net's first layer)
+  Element element = Element::fp32;  ///< of x, y and their gradients; w, b and theirs are fp32
 };
 
 /// b and db are null where there is no bias.

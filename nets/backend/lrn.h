@@ -14,6 +14,7 @@ struct LrnSpec {
   float bias = 1;
   float alpha = 0;
   float beta = 0;
+  Element element = Element::fp32;  ///< of x, y and their gradients
 };
 
 class Lrn {

@@ -11,6 +11,7 @@ namespace sterna::nets {
 struct MaxPoolSpec {
   Shape input;
   Window window;
+  Element element = Element::fp32;  ///< of x, y and their gradients
 };
 
 class MaxPool {

@@ -7,6 +7,7 @@ namespace sterna::nets {
 
 struct RelayoutSpec {
   Shape shape;  ///< {N, C, H, W}
+  Element element = Element::fp32;
 };
 
 /// From channels last to row-major {N, C, H, W}, or {N, C·H·W}, which is the same, and back.

@@ -2,16 +2,16 @@
 
 #include <algorithm>
 #include <cassert>
-#include <functional>
 #include <unordered_map>
 #include <utility>
 
+#include "nets/tensor/elementwise.h"
 
 namespace sterna::nets {
 
 Tensor Graph::made(Shape shape, Layout layout) const {
-  return options_.shares_memory ? Tensor::unbound(std::move(shape), layout)
-                                : Tensor(std::move(shape), layout);
+  return options_.shares_memory ? Tensor::unbound(std::move(shape), layout, options_.element)
+                                : Tensor(std::move(shape), layout, options_.element);
 }
 
 Activation& Graph::input(Shape shape, Layout layout) {
@@ -98,7 +98,7 @@ struct Graph::Lives {
   std::vector<Tensor*> tensors;
 
   std::size_t add(Tensor& tensor, std::size_t first, std::size_t last) {
-    lives.push_back({tensor.size() * sizeof(float), first, last});
+    lives.push_back({tensor.bytes(), first, last});
     tensors.push_back(&tensor);
     return lives.size() - 1;
   }
@@ -149,7 +149,7 @@ ActivationMemory Graph::finish() {
     memory = {plan.bytes, plan.bound};
     arena_ = Buffer(plan.bytes);
     for (std::size_t i = 0; i < found.tensors.size(); ++i) {
-      found.tensors[i]->bind(arena_.as<float>().data() + plan.offsets[i] / sizeof(float));
+      found.tensors[i]->bind(arena_.data() + plan.offsets[i]);
     }
     for (std::size_t i = 0; i < parameter_count(); ++i) {
       parameter(i).value.allocate();
@@ -178,8 +178,8 @@ void Graph::backward(Completion& completion) {
     placed->layer->backward(completion);
     for (Reading* reading : placed->readings) {
       if (!reading->part_) continue;
-      const std::span<float> sum = reading->x_.gradient().values();
-      std::transform(sum.begin(), sum.end(), reading->part_->data(), sum.begin(), std::plus<>());
+      Tensor& sum = reading->x_.gradient();
+      nets::add(sum, *reading->part_, sum);
     }
   }
 }

@@ -21,6 +21,8 @@ struct GraphOptions {
   bool shares_memory = false;
   /// Else there are no gradients, and only evaluation passes.
   bool trains = true;
+  /// Activations' and their gradients'. Parameters and theirs are fp32 always.
+  Element element = Element::fp32;
 };
 
 /// Owns activations, parameters and layers; the backend must outlive it. References to them stay

@@ -1,7 +1,5 @@
-#include <algorithm>
-#include <functional>
-
 #include "nets/layers/layers.h"
+#include "nets/tensor/elementwise.h"
 
 namespace sterna::nets {
 namespace {
@@ -9,16 +7,10 @@ namespace {
 class AddLayer final : public Layer {
  public:
   AddLayer(Reading& a, Reading& b, Activation& y) : a_(a), b_(b), y_(y) {}
-  void forward(const Pass& /*pass*/) override {
-    const Tensor& a = a_.value();
-    std::transform(a.data(), a.data() + a.size(), b_.value().data(), y_.value().data(),
-                   std::plus<>());
-  }
+  void forward(const Pass& /*pass*/) override { add(a_.value(), b_.value(), y_.value()); }
   void backward(Completion& /*completion*/) override {
     for (Reading* x : {&a_, &b_}) {
-      if (Tensor* dx = x->gradient()) {
-        std::copy_n(y_.gradient().data(), y_.gradient().size(), dx->data());
-      }
+      if (Tensor* dx = x->gradient()) copy(y_.gradient(), *dx);
     }
   }
 

@@ -11,32 +11,37 @@ class ConcatLayer final : public Layer {
  public:
   ConcatLayer(std::vector<Reading*> x, Activation& y) : x_(std::move(x)), y_(y) {}
   void forward(const Pass& /*pass*/) override {
-    float* to = y_.value().data();
-    each_part([&](Reading& x, std::size_t pixels, std::size_t channels, std::size_t first) {
-      const float* from = x.value().data();
-      for (std::size_t i = 0; i < pixels; ++i)
-        std::copy_n(from + i * channels, channels, to + i * y_.shape()[1] + first);
+    std::byte* to = y_.value().memory();
+    each_part([&](Reading& x, const Part& part) {
+      const std::byte* from = x.value().memory();
+      for (std::size_t i = 0; i < part.pixels; ++i)
+        std::copy_n(from + i * part.bytes, part.bytes, to + i * part.stride + part.first);
     });
   }
   void backward(Completion& /*completion*/) override {
-    const float* from = y_.gradient().data();
-    each_part([&](Reading& x, std::size_t pixels, std::size_t channels, std::size_t first) {
+    const std::byte* from = y_.gradient().memory();
+    each_part([&](Reading& x, const Part& part) {
       Tensor* dx = x.gradient();
       if (dx == nullptr) return;
-      for (std::size_t i = 0; i < pixels; ++i)
-        std::copy_n(from + i * y_.shape()[1] + first, channels, dx->data() + i * channels);
+      for (std::size_t i = 0; i < part.pixels; ++i)
+        std::copy_n(from + i * part.stride + part.first, part.bytes, dx->memory() + i * part.bytes);
     });
   }
 
  private:
+  /// Where one input's channels lie in each pixel of y, in bytes.
+  struct Part {
+    std::size_t pixels, stride, first, bytes;
+  };
   template <class Visit>
   void each_part(Visit visit) {
-    const std::size_t pixels = y_.value().size() / y_.shape()[1];
+    const std::size_t channels = y_.shape()[1], pixels = y_.value().size() / channels;
+    const std::size_t element = bytes_of(y_.value().element());
     std::size_t first = 0;
     for (Reading* x : x_) {
-      const std::size_t channels = x->value().shape()[1];
-      visit(*x, pixels, channels, first);
-      first += channels;
+      const std::size_t bytes = x->value().shape()[1] * element;
+      visit(*x, Part{pixels, channels * element, first, bytes});
+      first += bytes;
     }
   }
 

@@ -18,7 +18,8 @@ Activation& convolution(Graph& graph, Activation& x, const AffineOptions& option
                                                 .window = window,
                                                 .groups = groups,
                                                 .bias = options.biases,
-                                                .input_gradient = read.gradient() != nullptr});
+                                                .input_gradient = read.gradient() != nullptr,
+                                                .element = y.value().element()});
   graph.add(std::make_unique<AffineLayer<Convolution>>(std::move(operation), affine, read, y));
   return y;
 }

@@ -12,7 +12,8 @@ Activation& dense(Graph& graph, Activation& x, const AffineOptions& options) {
                                                   .in = in,
                                                   .out = options.outputs,
                                                   .bias = options.biases,
-                                                  .input_gradient = read.gradient() != nullptr});
+                                                  .input_gradient = read.gradient() != nullptr,
+                                                  .element = y.value().element()});
   graph.add(std::make_unique<AffineLayer<InnerProduct>>(std::move(operation), affine, read, y));
   return y;
 }

@@ -1,11 +1,25 @@
 #include "kernels/random/dropout.h"
 
 #include <algorithm>
+#include <array>
 
 #include "nets/layers/layers.h"
+#include "nets/tensor/elementwise.h"
 
 namespace sterna::nets {
 namespace {
+
+void drop(const Tensor& x, float keep, kernels::DropoutDraw draw, Tensor& y) {
+  if (x.element() == Element::fp32) return kernels::dropout(x.values(), keep, draw, y.values());
+  std::array<float, kElementsAtOnce> some;
+  for (std::size_t i = 0; i < x.size(); i += kElementsAtOnce) {
+    const std::span<float> values = std::span(some).first(std::min(kElementsAtOnce, x.size() - i));
+    read(x, i, values);
+    kernels::dropout(values, keep, draw, values);
+    write(values, y, i);
+    draw.first += values.size();
+  }
+}
 
 /// The backward pass draws the same again.
 class DropoutLayer final : public Layer {
@@ -16,7 +30,7 @@ class DropoutLayer final : public Layer {
     const Tensor& x = x_.value();
     Tensor& y = y_.value();
     if (pass.mode == Mode::evaluation) {
-      if (y.data() != x.data()) std::copy_n(x.data(), x.size(), y.data());
+      copy(x, y);
       return;
     }
     const std::size_t image = x.size() / x.shape()[0];
@@ -25,12 +39,10 @@ class DropoutLayer final : public Layer {
              .rank = pass.draw.rank,
              .layer = number_,
              .first = pass.draw.first_image * image};
-    kernels::dropout(x.values(), keep_, draw_, y.values());
+    drop(x, keep_, draw_, y);
   }
   void backward(Completion& /*completion*/) override {
-    if (Tensor* dx = x_.gradient()) {
-      kernels::dropout(y_.gradient().values(), keep_, draw_, dx->values());
-    }
+    if (Tensor* dx = x_.gradient()) drop(y_.gradient(), keep_, draw_, *dx);
   }
 
  private:

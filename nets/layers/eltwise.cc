@@ -1,29 +1,24 @@
 #include "nets/backend/eltwise.h"
 
-#include <algorithm>
-
 #include "nets/layers/layers.h"
+#include "nets/tensor/elementwise.h"
 
 namespace sterna::nets {
 namespace {
 
 /// The operation is in place; where other layers need what this one read, a copy goes before it.
-void copy_if_apart(const Tensor& from, Tensor& to) {
-  if (from.data() != to.data()) std::copy_n(from.data(), from.size(), to.data());
-}
-
 class EltwiseLayer final : public Layer {
  public:
   EltwiseLayer(std::unique_ptr<Eltwise> operation, Reading& x, Activation& y)
       : operation_(std::move(operation)), x_(x), y_(y) {}
   void forward(const Pass& /*pass*/) override {
-    copy_if_apart(x_.value(), y_.value());
+    copy(x_.value(), y_.value());
     operation_->forward(y_.value());
   }
   void backward(Completion& /*completion*/) override {
     Tensor* dx = x_.gradient();
     if (dx == nullptr) return;
-    copy_if_apart(y_.gradient(), *dx);
+    copy(y_.gradient(), *dx);
     operation_->backward(y_.value(), *dx);
   }
 
@@ -36,7 +31,8 @@ class EltwiseLayer final : public Layer {
 Activation& eltwise(Graph& graph, Activation& x, EltwiseSpec::Function function) {
   Reading& read = graph.read(x, Uses::forward);
   Activation& y = graph.output_over(x);
-  auto operation = graph.backend().eltwise({.function = function, .count = x.value().size()});
+  auto operation = graph.backend().eltwise(
+      {.function = function, .count = x.value().size(), .element = x.value().element()});
   graph.add(std::make_unique<EltwiseLayer>(std::move(operation), read, y));
   return y;
 }

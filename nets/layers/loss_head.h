@@ -11,10 +11,10 @@
 
 namespace sterna::nets {
 
-/// Computed in the backward pass, together with the gradient.
+/// Computed in the backward pass, together with the gradient; in fp32, whatever the logits are.
 class LossHead final : public Layer {
  public:
-  LossHead(Reading& logits, const CrossEntropy& options) : logits_(logits), options_(options) {}
+  LossHead(Reading& logits, const CrossEntropy& options);
   std::size_t classes() const { return logits_.value().shape()[1]; }
   const Tensor& logits() const { return logits_.value(); }
   /// Of the next backward pass, one an example, each below classes().
@@ -32,6 +32,7 @@ class LossHead final : public Layer {
   CrossEntropy options_;
   std::vector<std::uint16_t> labels_;
   float loss_ = 0;
+  std::vector<float> values_, gradient_;  // of bf16 logits
 };
 
 /// Of {N, classes} row-major.

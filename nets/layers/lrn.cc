@@ -30,7 +30,8 @@ Activation& lrn(Graph& graph, Activation& x, const LrnOptions& options) {
                                         .radius = options.radius,
                                         .bias = options.bias,
                                         .alpha = options.alpha,
-                                        .beta = options.beta});
+                                        .beta = options.beta,
+                                        .element = y.value().element()});
   graph.add(std::make_unique<LrnLayer>(std::move(operation), read, y));
   return y;
 }

@@ -12,9 +12,9 @@ class OneDnnAveragePool final : public AveragePool {
   OneDnnAveragePool(OneDnnBackend::Context& context, const AveragePoolSpec& spec) {
     const TeamSize team(context.threads);
     const WindowDims window(spec.window, spec.input);
-    const Descriptor x = describe(dims_of(spec.input), Tag::nhwc);
+    const Descriptor x = describe(dims_of(spec.input), Tag::nhwc, spec.element);
     const Descriptor y =
-        describe({x.dims()[0], x.dims()[1], window.out[0], window.out[1]}, Tag::nhwc);
+        describe({x.dims()[0], x.dims()[1], window.out[0], window.out[1]}, Tag::nhwc, spec.element);
     const auto algorithm = dnnl::algorithm::pooling_avg_exclude_padding;
 
     using Forward = dnnl::pooling_forward;
@@ -33,10 +33,10 @@ class OneDnnAveragePool final : public AveragePool {
     backward_->add(DNNL_ARG_DIFF_DST, y).add(DNNL_ARG_DIFF_SRC, x);
   }
   void forward(const Tensor& x, Tensor& y) override {
-    forward_->bind(DNNL_ARG_SRC, x.data()).bind(DNNL_ARG_DST, y.data()).run();
+    forward_->bind(DNNL_ARG_SRC, x).bind(DNNL_ARG_DST, y).run();
   }
   void backward(const Tensor& dy, Tensor& dx) override {
-    backward_->bind(DNNL_ARG_DIFF_DST, dy.data()).bind(DNNL_ARG_DIFF_SRC, dx.data()).run();
+    backward_->bind(DNNL_ARG_DIFF_DST, dy).bind(DNNL_ARG_DIFF_SRC, dx).run();
   }
 
  private:

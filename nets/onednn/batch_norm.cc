@@ -13,7 +13,7 @@ class OneDnnBatchNorm final : public BatchNorm {
  public:
   OneDnnBatchNorm(OneDnnBackend::Context& context, const BatchNormSpec& spec) {
     const TeamSize team(context.threads);
-    const Descriptor x = describe(dims_of(spec.input), Tag::nhwc);
+    const Descriptor x = describe(dims_of(spec.input), Tag::nhwc, spec.element);
     const Descriptor channel = describe(dims_of({spec.input[1]}), Tag::x);
     Flags flags = Flags::use_shift;
     if (spec.scale) flags |= Flags::use_scale;
@@ -64,37 +64,37 @@ class OneDnnBatchNorm final : public BatchNorm {
 
   void forward(const Tensor& x, const Tensor* scale, const Tensor& shift, Tensor& mean,
                Tensor& variance, Tensor& y) override {
-    if (scale != nullptr) forward_->bind(DNNL_ARG_SCALE, scale->data());
-    forward_->bind(DNNL_ARG_SRC, x.data())
-        .bind(DNNL_ARG_SHIFT, shift.data())
-        .bind(DNNL_ARG_MEAN, mean.data())
-        .bind(DNNL_ARG_VARIANCE, variance.data())
-        .bind(DNNL_ARG_DST, y.data())
+    if (scale != nullptr) forward_->bind(DNNL_ARG_SCALE, *scale);
+    forward_->bind(DNNL_ARG_SRC, x)
+        .bind(DNNL_ARG_SHIFT, shift)
+        .bind(DNNL_ARG_MEAN, mean)
+        .bind(DNNL_ARG_VARIANCE, variance)
+        .bind(DNNL_ARG_DST, y)
         .run();
   }
   void infer(const Tensor& x, const Tensor* scale, const Tensor& shift, const Tensor& mean,
              const Tensor& variance, Tensor& y) override {
-    if (scale != nullptr) inference_->bind(DNNL_ARG_SCALE, scale->data());
-    inference_->bind(DNNL_ARG_SRC, x.data())
-        .bind(DNNL_ARG_SHIFT, shift.data())
-        .bind(DNNL_ARG_MEAN, mean.data())
-        .bind(DNNL_ARG_VARIANCE, variance.data())
-        .bind(DNNL_ARG_DST, y.data())
+    if (scale != nullptr) inference_->bind(DNNL_ARG_SCALE, *scale);
+    inference_->bind(DNNL_ARG_SRC, x)
+        .bind(DNNL_ARG_SHIFT, shift)
+        .bind(DNNL_ARG_MEAN, mean)
+        .bind(DNNL_ARG_VARIANCE, variance)
+        .bind(DNNL_ARG_DST, y)
         .run();
   }
   void backward(const Tensor& x, const Tensor& dy, const Tensor* scale, const Tensor& shift,
                 const Tensor& mean, const Tensor& variance, Tensor& dx, Tensor* dscale,
                 Tensor& dshift) override {
     if (scale != nullptr) {
-      backward_->bind(DNNL_ARG_SCALE, scale->data()).bind(DNNL_ARG_DIFF_SCALE, dscale->data());
+      backward_->bind(DNNL_ARG_SCALE, *scale).bind(DNNL_ARG_DIFF_SCALE, *dscale);
     }
-    backward_->bind(DNNL_ARG_SRC, x.data())
-        .bind(DNNL_ARG_DIFF_DST, dy.data())
-        .bind(DNNL_ARG_SHIFT, shift.data())
-        .bind(DNNL_ARG_MEAN, mean.data())
-        .bind(DNNL_ARG_VARIANCE, variance.data())
-        .bind(DNNL_ARG_DIFF_SRC, dx.data())
-        .bind(DNNL_ARG_DIFF_SHIFT, dshift.data())
+    backward_->bind(DNNL_ARG_SRC, x)
+        .bind(DNNL_ARG_DIFF_DST, dy)
+        .bind(DNNL_ARG_SHIFT, shift)
+        .bind(DNNL_ARG_MEAN, mean)
+        .bind(DNNL_ARG_VARIANCE, variance)
+        .bind(DNNL_ARG_DIFF_SRC, dx)
+        .bind(DNNL_ARG_DIFF_SHIFT, dshift)
         .run();
   }
 

@@ -11,7 +11,7 @@ class OneDnnEltwise final : public Eltwise {
  public:
   OneDnnEltwise(OneDnnBackend::Context& context, const EltwiseSpec& spec) {
     const TeamSize team(context.threads);
-    const Descriptor x = describe(dims_of({spec.count}), Tag::x);
+    const Descriptor x = describe(dims_of({spec.count}), Tag::x, spec.element);
     const auto algorithm = spec.function == EltwiseSpec::Function::relu
                                ? dnnl::algorithm::eltwise_relu_use_dst_for_bwd
                                : dnnl::algorithm::eltwise_logistic_use_dst_for_bwd;
@@ -27,13 +27,10 @@ class OneDnnEltwise final : public Eltwise {
     backward_->add(DNNL_ARG_DST, x).add(DNNL_ARG_DIFF_DST, x).add(DNNL_ARG_DIFF_SRC, x);
   }
   void forward(Tensor& xy) override {
-    forward_->bind(DNNL_ARG_SRC, xy.data()).bind(DNNL_ARG_DST, xy.data()).run();
+    forward_->bind(DNNL_ARG_SRC, xy).bind(DNNL_ARG_DST, xy).run();
   }
   void backward(const Tensor& y, Tensor& dy) override {
-    backward_->bind(DNNL_ARG_DST, y.data())
-        .bind(DNNL_ARG_DIFF_DST, dy.data())
-        .bind(DNNL_ARG_DIFF_SRC, dy.data())
-        .run();
+    backward_->bind(DNNL_ARG_DST, y).bind(DNNL_ARG_DIFF_DST, dy).bind(DNNL_ARG_DIFF_SRC, dy).run();
   }
 
  private:

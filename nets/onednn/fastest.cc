@@ -38,7 +38,8 @@ struct Best {
 
 class Measuring {
  public:
-  Measuring(bool bf16, int rounds) : type(bf16 ? Type::bf16 : Type::f32), rounds_(rounds) {}
+  Measuring(Element element, int rounds)
+      : type(element == Element::bf16 ? Type::bf16 : Type::f32), rounds_(rounds) {}
 
   /// Calls `make` for each format, and whatever it offers for it; where it has none, it throws.
   template <class Make>
@@ -333,11 +334,15 @@ void measure(Measuring& /*m*/, const RelayoutSpec& /*spec*/, FastestPasses& /*pa
 
 }  // namespace
 
-FastestPasses measure_fastest(const Operation& operation, bool bf16, int rounds) {
+FastestPasses measure_fastest(const Operation& operation, int rounds) {
   const TeamSize team(1);
-  Measuring measuring(bf16, rounds);
   FastestPasses passes;
-  std::visit([&](const auto& spec) { measure(measuring, spec, passes); }, operation);
+  std::visit(
+      [&](const auto& spec) {
+        Measuring measuring(spec.element, rounds);
+        measure(measuring, spec, passes);
+      },
+      operation);
   return passes;
 }
 

@@ -19,6 +19,6 @@ struct FastestPasses {
 /// Measured now, on one thread: each candidate `rounds` times, of which the fastest counts.
 /// Implementations for reference are left out where there is another. A relayout takes none.
 /// Throws what oneDNN throws.
-FastestPasses measure_fastest(const Operation& operation, bool bf16, int rounds);
+FastestPasses measure_fastest(const Operation& operation, int rounds);
 
 }  // namespace sterna::nets

@@ -5,6 +5,7 @@
 #include "nets/onednn/halving_pool.h"
 
 #include "kernels/isa/avx512.h"
+#include "kernels/sums/bf16.h"
 
 namespace sterna::nets {
 namespace {
@@ -17,21 +18,27 @@ struct Corners {
   std::size_t top, bottom;
 };
 
-void forward_plain(const HalvingPool& pool, const float* x, float* y, std::uint8_t* winner) {
+float value(float stored) { return stored; }
+float value(std::uint16_t stored) { return kernels::from_bf16(stored); }
+
+template <class Stored>
+void forward_plain(const HalvingPool& pool, const Stored* x, Stored* y, std::uint8_t* winner) {
   const std::size_t channels = pool.channels;
   for (std::size_t row = 0; row < pool.rows; ++row) {
     for (std::size_t column = 0; column < pool.columns; ++column) {
       const Corners at(pool, row, column);
-      const float* top = x + at.top;
-      const float* bottom = x + at.bottom;
+      const Stored* top = x + at.top;
+      const Stored* bottom = x + at.bottom;
       for (std::size_t k = 0; k < channels; ++k) {
-        const float a = top[k], b = top[channels + k], c = bottom[k], d = bottom[channels + k];
-        const float upper = b > a ? b : a;
-        const float lower = d > c ? d : c;
-        y[k] = lower > upper ? lower : upper;
-        const int upper_index = b > a ? 1 : 0;
-        const int lower_index = d > c ? 3 : 2;
-        winner[k] = static_cast<std::uint8_t>(lower > upper ? lower_index : upper_index);
+        const Stored a = top[k], b = top[channels + k], c = bottom[k], d = bottom[channels + k];
+        const bool b_wins = value(b) > value(a), d_wins = value(d) > value(c);
+        const Stored upper = b_wins ? b : a;
+        const Stored lower = d_wins ? d : c;
+        const bool lower_wins = value(lower) > value(upper);
+        y[k] = lower_wins ? lower : upper;
+        const int upper_index = b_wins ? 1 : 0;
+        const int lower_index = d_wins ? 3 : 2;
+        winner[k] = static_cast<std::uint8_t>(lower_wins ? lower_index : upper_index);
       }
       y += channels;
       winner += channels;
@@ -39,17 +46,18 @@ void forward_plain(const HalvingPool& pool, const float* x, float* y, std::uint8
   }
 }
 
-void backward_plain(const HalvingPool& pool, const float* dy, const std::uint8_t* winner,
-                    float* dx) {
+template <class Stored>
+void backward_plain(const HalvingPool& pool, const Stored* dy, const std::uint8_t* winner,
+                    Stored* dx) {
   const std::size_t channels = pool.channels;
   for (std::size_t row = 0; row < pool.rows; ++row) {
     for (std::size_t column = 0; column < pool.columns; ++column) {
       const Corners at(pool, row, column);
-      float* const pixels[] = {dx + at.top, dx + at.top + channels, dx + at.bottom,
-                               dx + at.bottom + channels};
+      Stored* const pixels[] = {dx + at.top, dx + at.top + channels, dx + at.bottom,
+                                dx + at.bottom + channels};
       for (std::uint8_t pixel = 0; pixel < 4; ++pixel)
         for (std::size_t k = 0; k < channels; ++k)
-          pixels[pixel][k] = winner[k] == pixel ? dy[k] : 0.0F;
+          pixels[pixel][k] = winner[k] == pixel ? dy[k] : Stored{};
       dy += channels;
       winner += channels;
     }
@@ -61,7 +69,24 @@ STERNA_AVX512 inline __mmask16 lanes(std::size_t count) {
   return count >= 16 ? __mmask16{0xFFFF} : static_cast<__mmask16>((1U << count) - 1U);
 }
 
-STERNA_AVX512 void forward_avx512(const HalvingPool& pool, const float* x, float* y,
+STERNA_AVX512_INLINE __m512 load(__mmask16 live, const float* from) {
+  return _mm512_maskz_loadu_ps(live, from);
+}
+STERNA_AVX512_INLINE __m512 load(__mmask16 live, const std::uint16_t* from) {
+  const __m512i bits = _mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(live, from));
+  return _mm512_castsi512_ps(_mm512_slli_epi32(bits, 16));
+}
+STERNA_AVX512_INLINE void store(float* to, __mmask16 live, __m512 values) {
+  _mm512_mask_storeu_ps(to, live, values);
+}
+/// Of numbers that are bf16s.
+STERNA_AVX512_INLINE void store(std::uint16_t* to, __mmask16 live, __m512 values) {
+  const __m512i bits = _mm512_srli_epi32(_mm512_castps_si512(values), 16);
+  _mm256_mask_storeu_epi16(to, live, _mm512_cvtepi32_epi16(bits));
+}
+
+template <class Stored>
+STERNA_AVX512 void forward_avx512(const HalvingPool& pool, const Stored* x, Stored* y,
                                   std::uint8_t* winner) {
   const std::size_t channels = pool.channels;
   for (std::size_t row = 0; row < pool.rows; ++row) {
@@ -69,18 +94,18 @@ STERNA_AVX512 void forward_avx512(const HalvingPool& pool, const float* x, float
       const Corners at(pool, row, column);
       for (std::size_t k = 0; k < channels; k += 16) {
         const __mmask16 mask = lanes(channels - k);
-        const float* top = x + at.top + k;
-        const float* bottom = x + at.bottom + k;
-        const __m512 a = _mm512_maskz_loadu_ps(mask, top);
-        const __m512 b = _mm512_maskz_loadu_ps(mask, top + channels);
-        const __m512 c = _mm512_maskz_loadu_ps(mask, bottom);
-        const __m512 d = _mm512_maskz_loadu_ps(mask, bottom + channels);
+        const Stored* top = x + at.top + k;
+        const Stored* bottom = x + at.bottom + k;
+        const __m512 a = load(mask, top);
+        const __m512 b = load(mask, top + channels);
+        const __m512 c = load(mask, bottom);
+        const __m512 d = load(mask, bottom + channels);
         const __mmask16 b_wins = _mm512_cmp_ps_mask(b, a, _CMP_GT_OQ);
         const __mmask16 d_wins = _mm512_cmp_ps_mask(d, c, _CMP_GT_OQ);
         const __m512 upper = _mm512_mask_mov_ps(a, b_wins, b);
         const __m512 lower = _mm512_mask_mov_ps(c, d_wins, d);
         const __mmask16 lower_wins = _mm512_cmp_ps_mask(lower, upper, _CMP_GT_OQ);
-        _mm512_mask_storeu_ps(y + k, mask, _mm512_mask_mov_ps(upper, lower_wins, lower));
+        store(y + k, mask, _mm512_mask_mov_ps(upper, lower_wins, lower));
         const __m512i upper_index = _mm512_maskz_set1_epi32(b_wins, 1);
         const __m512i lower_index = _mm512_mask_set1_epi32(_mm512_set1_epi32(2), d_wins, 3);
         _mm512_mask_cvtepi32_storeu_epi8(
@@ -92,21 +117,22 @@ STERNA_AVX512 void forward_avx512(const HalvingPool& pool, const float* x, float
   }
 }
 
-STERNA_AVX512 void backward_avx512(const HalvingPool& pool, const float* dy,
-                                   const std::uint8_t* winner, float* dx) {
+template <class Stored>
+STERNA_AVX512 void backward_avx512(const HalvingPool& pool, const Stored* dy,
+                                   const std::uint8_t* winner, Stored* dx) {
   const std::size_t channels = pool.channels;
   for (std::size_t row = 0; row < pool.rows; ++row) {
     for (std::size_t column = 0; column < pool.columns; ++column) {
       const Corners at(pool, row, column);
       for (std::size_t k = 0; k < channels; k += 16) {
         const __mmask16 mask = lanes(channels - k);
-        const __m512 gradient = _mm512_maskz_loadu_ps(mask, dy + k);
+        const __m512 gradient = load(mask, dy + k);
         const __m512i index = _mm512_cvtepu8_epi32(_mm_maskz_loadu_epi8(mask, winner + k));
-        float* const pixels[] = {dx + at.top + k, dx + at.top + channels + k, dx + at.bottom + k,
-                                 dx + at.bottom + channels + k};
+        Stored* const pixels[] = {dx + at.top + k, dx + at.top + channels + k, dx + at.bottom + k,
+                                  dx + at.bottom + channels + k};
         for (int pixel = 0; pixel < 4; ++pixel) {
           const __mmask16 won = _mm512_cmpeq_epi32_mask(index, _mm512_set1_epi32(pixel));
-          _mm512_mask_storeu_ps(pixels[pixel], mask, _mm512_maskz_mov_ps(won, gradient));
+          store(pixels[pixel], mask, _mm512_maskz_mov_ps(won, gradient));
         }
       }
       dy += channels;
@@ -117,16 +143,28 @@ STERNA_AVX512 void backward_avx512(const HalvingPool& pool, const float* dy,
 
 }  // namespace
 
-void halving_pool_forward(const HalvingPool& pool, kernels::Isa isa, const float* x, float* y,
+void halving_pool_forward(const HalvingPool& pool, kernels::Isa isa, const Tensor& x, Tensor& y,
                           std::uint8_t* winner) {
-  const auto version = isa == kernels::Isa::avx512 ? forward_avx512 : forward_plain;
-  version(pool, x, y, winner);
+  const bool avx512 = isa == kernels::Isa::avx512;
+  if (x.element() == Element::bf16) {
+    const auto version = avx512 ? forward_avx512<std::uint16_t> : forward_plain<std::uint16_t>;
+    version(pool, x.bf16(), y.bf16(), winner);
+  } else {
+    const auto version = avx512 ? forward_avx512<float> : forward_plain<float>;
+    version(pool, x.data(), y.data(), winner);
+  }
 }
 
-void halving_pool_backward(const HalvingPool& pool, kernels::Isa isa, const float* dy,
-                           const std::uint8_t* winner, float* dx) {
-  const auto version = isa == kernels::Isa::avx512 ? backward_avx512 : backward_plain;
-  version(pool, dy, winner, dx);
+void halving_pool_backward(const HalvingPool& pool, kernels::Isa isa, const Tensor& dy,
+                           const std::uint8_t* winner, Tensor& dx) {
+  const bool avx512 = isa == kernels::Isa::avx512;
+  if (dy.element() == Element::bf16) {
+    const auto version = avx512 ? backward_avx512<std::uint16_t> : backward_plain<std::uint16_t>;
+    version(pool, dy.bf16(), winner, dx.bf16());
+  } else {
+    const auto version = avx512 ? backward_avx512<float> : backward_plain<float>;
+    version(pool, dy.data(), winner, dx.data());
+  }
 }
 
 }  // namespace sterna::nets

@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include "nets/onednn/bf16_lrn.h"
 #include "nets/onednn/primitive.h"
 
 namespace sterna::nets {
@@ -11,7 +12,7 @@ class OneDnnLrn final : public Lrn {
  public:
   OneDnnLrn(OneDnnBackend::Context& context, const LrnSpec& spec) {
     const TeamSize team(context.threads);
-    const Descriptor x = describe(dims_of(spec.input), Tag::nhwc);
+    const Descriptor x = describe(dims_of(spec.input), Tag::nhwc, spec.element);
     const auto size = static_cast<std::int64_t>(2 * spec.radius + 1);
     const float alpha = spec.alpha * static_cast<float>(size);  // the library divides by it
     const auto algorithm = dnnl::algorithm::lrn_across_channels;
@@ -33,13 +34,10 @@ class OneDnnLrn final : public Lrn {
     }
   }
   void forward(const Tensor& x, Tensor& y) override {
-    forward_->bind(DNNL_ARG_SRC, x.data()).bind(DNNL_ARG_DST, y.data()).run();
+    forward_->bind(DNNL_ARG_SRC, x).bind(DNNL_ARG_DST, y).run();
   }
   void backward(const Tensor& x, const Tensor& dy, Tensor& dx) override {
-    backward_->bind(DNNL_ARG_SRC, x.data())
-        .bind(DNNL_ARG_DIFF_DST, dy.data())
-        .bind(DNNL_ARG_DIFF_SRC, dx.data())
-        .run();
+    backward_->bind(DNNL_ARG_SRC, x).bind(DNNL_ARG_DIFF_DST, dy).bind(DNNL_ARG_DIFF_SRC, dx).run();
   }
 
  private:
@@ -49,6 +47,7 @@ class OneDnnLrn final : public Lrn {
 }  // namespace
 
 std::unique_ptr<Lrn> OneDnnBackend::lrn(const LrnSpec& spec) {
+  if (is_bf16_lrn(spec)) return make_bf16_lrn(spec);
   return std::make_unique<OneDnnLrn>(*context_, spec);
 }
 

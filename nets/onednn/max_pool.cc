@@ -13,9 +13,9 @@ class OneDnnMaxPool final : public MaxPool {
   OneDnnMaxPool(OneDnnBackend::Context& context, const MaxPoolSpec& spec) {
     const TeamSize team(context.threads);
     const WindowDims window(spec.window, spec.input);
-    const Descriptor x = describe(dims_of(spec.input), Tag::nhwc);
+    const Descriptor x = describe(dims_of(spec.input), Tag::nhwc, spec.element);
     const Descriptor y =
-        describe({x.dims()[0], x.dims()[1], window.out[0], window.out[1]}, Tag::nhwc);
+        describe({x.dims()[0], x.dims()[1], window.out[0], window.out[1]}, Tag::nhwc, spec.element);
     const auto algorithm = dnnl::algorithm::pooling_max;
 
     using Forward = dnnl::pooling_forward;
@@ -37,10 +37,10 @@ class OneDnnMaxPool final : public MaxPool {
         .add(DNNL_ARG_WORKSPACE, workspace);
   }
   void forward(const Tensor& x, Tensor& y) override {
-    forward_->bind(DNNL_ARG_SRC, x.data()).bind(DNNL_ARG_DST, y.data()).run();
+    forward_->bind(DNNL_ARG_SRC, x).bind(DNNL_ARG_DST, y).run();
   }
   void backward(const Tensor& dy, Tensor& dx) override {
-    backward_->bind(DNNL_ARG_DIFF_DST, dy.data()).bind(DNNL_ARG_DIFF_SRC, dx.data()).run();
+    backward_->bind(DNNL_ARG_DIFF_DST, dy).bind(DNNL_ARG_DIFF_SRC, dx).run();
   }
 
  private:
@@ -60,10 +60,10 @@ class HalvingMaxPool final : public MaxPool {
     return halves(spec.window.down(), spec.input[2]) && halves(spec.window.across(), spec.input[3]);
   }
   void forward(const Tensor& x, Tensor& y) override {
-    halving_pool_forward(pool_, isa_, x.data(), y.data(), winner_.as<std::uint8_t>().data());
+    halving_pool_forward(pool_, isa_, x, y, winner_.as<std::uint8_t>().data());
   }
   void backward(const Tensor& dy, Tensor& dx) override {
-    halving_pool_backward(pool_, isa_, dy.data(), winner_.as<std::uint8_t>().data(), dx.data());
+    halving_pool_backward(pool_, isa_, dy, winner_.as<std::uint8_t>().data(), dx);
   }
 
  private:

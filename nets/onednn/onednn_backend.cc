@@ -21,11 +21,13 @@ bool waits_passively() {
 }
 
 /// oneDNN takes a cap only before it first computes, and for the whole process.
-Result<void> cap_isa(const std::string& isa) {
+Result<void> cap_isa(const std::string& isa, Element precision) {
   if (isa == "best") return {};
   if (isa != "avx512" && isa != "avx2" && isa != "scalar")
     return Error{Errc::invalid_argument, "no instruction set is called \"" + isa + "\""};
-  const auto cap = isa == "avx512" ? dnnl::cpu_isa::avx512_core
+  const auto avx512 =
+      precision == Element::bf16 ? dnnl::cpu_isa::avx512_core_bf16 : dnnl::cpu_isa::avx512_core;
+  const auto cap = isa == "avx512" ? avx512
                    : isa == "avx2" ? dnnl::cpu_isa::avx2
                                    : dnnl::cpu_isa::sse41;
   if (dnnl::set_max_cpu_isa(cap) == dnnl::status::success) return {};
@@ -33,6 +35,22 @@ Result<void> cap_isa(const std::string& isa) {
   const auto used = static_cast<unsigned>(dnnl::get_effective_cpu_isa());
   if ((used & ~static_cast<unsigned>(cap)) == 0) return {};
   return Error{Errc::unavailable, "this process computes with more than " + isa + " already"};
+}
+
+/// Whether oneDNN may use the instructions that bf16 is computed with; without them it would take
+/// several times as long as in fp32. AMX includes AVX512-BF16.
+Result<void> check_bf16(const std::string& isa) {
+  constexpr auto kNeeded = static_cast<unsigned>(dnnl::cpu_isa::avx512_core_bf16);
+  if ((static_cast<unsigned>(dnnl::get_effective_cpu_isa()) & kNeeded) == kNeeded) return {};
+  if (isa == "avx2" || isa == "scalar") {
+    return Error{Errc::unavailable,
+                 "job.precision = \"bf16\": job.cpu_isa = \"" + isa +
+                     "\" leaves out the instructions that compute with bf16; set job.cpu_isa = "
+                     "\"best\", or job.precision = \"fp32\""};
+  }
+  return Error{Errc::unavailable,
+               "job.precision = \"bf16\": this CPU has neither AMX nor AVX512-BF16; set "
+               "job.precision = \"fp32\", or place workers and evaluator where a CPU has them"};
 }
 
 }  // namespace
@@ -45,7 +63,8 @@ Result<std::unique_ptr<Backend>> OneDnnBackend::make(const BackendOptions& optio
     return Error{Errc::invalid_argument,
                  "several compute threads need OMP_WAIT_POLICY=PASSIVE in the environment that the "
                  "program is started with; without it they spin while they wait"};
-  STERNA_TRY(cap_isa(options.isa));
+  STERNA_TRY(cap_isa(options.isa, options.precision));
+  if (options.precision == Element::bf16) STERNA_TRY(check_bf16(options.isa));
   try {
     return std::unique_ptr<Backend>(std::make_unique<OneDnnBackend>(options.threads));
   } catch (const std::exception& failure) {

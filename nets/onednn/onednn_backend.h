@@ -17,7 +17,8 @@ class OneDnnBackend final : public Backend {
   /// reads it when it is loaded. (A spinning team that shares its cores loses a scheduler tick at
   /// each barrier: 8 ms for a primitive of 0.4 ms.)
   /// unavailable where this process has computed with a higher instruction set before: oneDNN
-  /// chooses once per process. Its "scalar" is SSE4.1: less it cannot.
+  /// chooses once per process. Its "scalar" is SSE4.1: less it cannot. unavailable, too, for bf16
+  /// without the CPU's instructions for it.
   static Result<std::unique_ptr<Backend>> make(const BackendOptions& options);
 
   struct Context;

@@ -40,8 +40,8 @@ Reorder::Reorder(OneDnnBackend::Context& context, const Descriptor& from, const 
   primitive_.add(DNNL_ARG_FROM, from).add(DNNL_ARG_TO, to);
 }
 
-void Reorder::run(const float* from, float* to) {
-  primitive_.bind(DNNL_ARG_FROM, from).bind(DNNL_ARG_TO, to).run();
+void Reorder::run(const void* from, void* to) {
+  primitive_.bind_memory(DNNL_ARG_FROM, from).bind_memory(DNNL_ARG_TO, to).run();
   ++context_.reorders;
 }
 

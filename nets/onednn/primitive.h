@@ -18,8 +18,9 @@ using Dims = dnnl::memory::dims;
 using Tag = dnnl::memory::format_tag;
 using Descriptor = dnnl::memory::desc;
 
-inline Descriptor describe(const Dims& dims, Tag tag) {
-  return {dims, dnnl::memory::data_type::f32, tag};
+inline Descriptor describe(const Dims& dims, Tag tag, Element element = Element::fp32) {
+  using Type = dnnl::memory::data_type;
+  return {dims, element == Element::bf16 ? Type::bf16 : Type::f32, tag};
 }
 
 inline Dims dims_of(const Shape& shape) { return {shape.begin(), shape.end()}; }
@@ -91,9 +92,12 @@ class Primitive {
     arguments_.emplace(argument, owned);
     return *this;
   }
-  Primitive& bind(int argument, const float* data) {
+  Primitive& bind(int argument, const Tensor& tensor) {
+    return bind_memory(argument, tensor.memory());
+  }
+  Primitive& bind_memory(int argument, const void* memory) {
     // oneDNN's handles are not const; inputs are only read.
-    arguments_.at(argument).set_data_handle(const_cast<float*>(data));
+    arguments_.at(argument).set_data_handle(const_cast<void*>(memory));
     return *this;
   }
   void run();
@@ -109,7 +113,7 @@ class Primitive {
 class Reorder {
  public:
   Reorder(OneDnnBackend::Context& context, const Descriptor& from, const Descriptor& to);
-  void run(const float* from, float* to);
+  void run(const void* from, void* to);
 
  private:
   OneDnnBackend::Context& context_;

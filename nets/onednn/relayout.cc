@@ -7,14 +7,14 @@ namespace {
 
 class OneDnnRelayout final : public Relayout {
  public:
-  OneDnnRelayout(OneDnnBackend::Context& context, const Dims& dims)
-      : forward_(context, describe(dims, Tag::nhwc), describe(dims, Tag::nchw)),
-        backward_(context, describe(dims, Tag::nchw), describe(dims, Tag::nhwc)) {}
+  OneDnnRelayout(OneDnnBackend::Context& context, const Descriptor& channels_last,
+                 const Descriptor& row_major)
+      : forward_(context, channels_last, row_major), backward_(context, row_major, channels_last) {}
   void forward(const Tensor& channels_last, Tensor& row_major) override {
-    forward_.run(channels_last.data(), row_major.data());
+    forward_.run(channels_last.memory(), row_major.memory());
   }
   void backward(const Tensor& row_major, Tensor& channels_last) override {
-    backward_.run(row_major.data(), channels_last.data());
+    backward_.run(row_major.memory(), channels_last.memory());
   }
 
  private:
@@ -25,7 +25,9 @@ class OneDnnRelayout final : public Relayout {
 
 std::unique_ptr<Relayout> OneDnnBackend::relayout(const RelayoutSpec& spec) {
   const TeamSize team(context_->threads);
-  return std::make_unique<OneDnnRelayout>(*context_, dims_of(spec.shape));
+  const Dims dims = dims_of(spec.shape);
+  return std::make_unique<OneDnnRelayout>(*context_, describe(dims, Tag::nhwc, spec.element),
+                                          describe(dims, Tag::nchw, spec.element));
 }
 
 }  // namespace sterna::nets

@@ -4,12 +4,15 @@
 #include <array>
 #include <cassert>
 
+#include "nets/tensor/elementwise.h"
+
 namespace sterna::nets {
 namespace {
 
 /// A multiple of 1, 2, 3 and 4 channels and of a vector's lanes: so many bytes have the same levels
 /// again.
 constexpr std::size_t kPeriod = 48;
+static_assert(kElementsAtOnce % kPeriod == 0);
 
 void convert(std::span<const std::uint8_t> pixels, std::span<const float> levels,
              std::size_t channels, float* out) {
@@ -41,6 +44,24 @@ void to_values(const PixelImages& images, std::size_t count, std::size_t channel
   for (std::size_t i = 0; i < count; ++i) {
     convert(images.pixels.subspan(i * size, size),
             images.levels.subspan(i * 2 * channels, 2 * channels), channels, out.data() + i * size);
+  }
+}
+
+void to_values(const PixelImages& images, std::size_t count, std::size_t channels, Tensor& out) {
+  const std::size_t size = images.pixels.size();
+  if (out.element() == Element::fp32) {
+    return to_values(images, count, channels, out.values().first(size));
+  }
+  std::array<float, kElementsAtOnce> values;
+  const std::size_t each = size / count;
+  for (std::size_t image = 0; image < count; ++image) {
+    for (std::size_t i = 0; i < each; i += kElementsAtOnce) {
+      const std::span<float> some = std::span(values).first(std::min(kElementsAtOnce, each - i));
+      to_values({images.pixels.subspan(image * each + i, some.size()),
+                 images.levels.subspan(image * 2 * channels, 2 * channels)},
+                1, channels, some);
+      write(some, out, image * each + i);
+    }
   }
 }
 

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <span>
 
+#include "nets/tensor/tensor.h"
+
 namespace sterna::nets {
 
 /// Images of rows x columns x channels bytes, one after the other, a pixel's channels beside each
@@ -20,5 +22,7 @@ struct PixelImages {
 /// each of `count` > 0 images of the same size.
 void to_values(const PixelImages& images, std::size_t count, std::size_t channels,
                std::span<float> out);
+/// The same to the first elements of a tensor, rounded where that is of bf16.
+void to_values(const PixelImages& images, std::size_t count, std::size_t channels, Tensor& out);
 
 }  // namespace sterna::nets

@@ -10,21 +10,22 @@ std::size_t element_count(const Shape& shape) {
   return count;
 }
 
-Tensor::Tensor(Shape shape, Layout layout, std::size_t owned)
-    : shape_(std::move(shape)),
-      layout_(layout),
-      count_(element_count(shape_)),
-      buffer_(owned * sizeof(float)),
-      data_(nullptr) {}
+Tensor::Tensor(Shape shape, Layout layout, Element element, WithoutMemory /*without*/)
+    : shape_(std::move(shape)), layout_(layout), element_(element), count_(element_count(shape_)) {}
 
-Tensor::Tensor(Shape shape, Layout layout) : Tensor(std::move(shape), layout, 0) { allocate(); }
+Tensor::Tensor(Shape shape, Layout layout, Element element)
+    : Tensor(std::move(shape), layout, element, WithoutMemory{}) {
+  allocate();
+}
 
-Tensor Tensor::unbound(Shape shape, Layout layout) { return {std::move(shape), layout, 0}; }
+Tensor Tensor::unbound(Shape shape, Layout layout, Element element) {
+  return {std::move(shape), layout, element, WithoutMemory{}};
+}
 
 void Tensor::allocate() {
-  if (data_ != nullptr) return;
-  buffer_ = Buffer(count_ * sizeof(float));
-  data_ = buffer_.as<float>().data();
+  if (memory_ != nullptr) return;
+  buffer_ = Buffer(bytes());
+  memory_ = buffer_.data();
 }
 
 }  // namespace sterna::nets

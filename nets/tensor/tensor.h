@@ -1,10 +1,13 @@
-// A dense fp32 tensor in host memory.
+// A dense tensor in host memory, of fp32 or bf16.
 #pragma once
 
+#include <cassert>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <vector>
 
+#include "nets/tensor/element.h"
 #include "runtime/base/bytes.h"
 
 namespace sterna::nets {
@@ -22,35 +25,52 @@ enum class Layout { row_major, channels_last };
 /// its memory, zero-filled, or is bound to somebody else's.
 class Tensor {
  public:
-  explicit Tensor(Shape shape, Layout layout = Layout::row_major);
+  explicit Tensor(Shape shape, Layout layout = Layout::row_major, Element element = Element::fp32);
   /// Without memory until bind().
-  static Tensor unbound(Shape shape, Layout layout = Layout::row_major);
+  static Tensor unbound(Shape shape, Layout layout = Layout::row_major,
+                        Element element = Element::fp32);
   Tensor(Tensor&&) = default;
   Tensor& operator=(Tensor&&) = default;
   Tensor(const Tensor&) = delete;
   Tensor& operator=(const Tensor&) = delete;
   ~Tensor() = default;
 
-  /// To memory for size() elements, 64-byte aligned, that outlives the tensor.
-  void bind(float* memory) { data_ = memory; }
+  /// To memory for bytes() bytes, 64-byte aligned, that outlives the tensor.
+  void bind(std::byte* memory) { memory_ = memory; }
   /// To memory of its own, if it is unbound.
   void allocate();
 
   const Shape& shape() const { return shape_; }
   Layout layout() const { return layout_; }
+  Element element() const { return element_; }
   std::size_t size() const { return count_; }
-  float* data() { return data_; }
-  const float* data() const { return data_; }
+  std::size_t bytes() const { return count_ * bytes_of(element_); }
+  std::byte* memory() { return memory_; }
+  const std::byte* memory() const { return memory_; }
+
+  /// Of fp32 only.
+  float* data() { return as<float>(Element::fp32); }
+  const float* data() const { return as<float>(Element::fp32); }
   std::span<float> values() { return {data(), count_}; }
   std::span<const float> values() const { return {data(), count_}; }
+  /// Of bf16 only: their bits.
+  std::uint16_t* bf16() { return as<std::uint16_t>(Element::bf16); }
+  const std::uint16_t* bf16() const { return as<std::uint16_t>(Element::bf16); }
 
  private:
-  Tensor(Shape shape, Layout layout, std::size_t owned);
+  struct WithoutMemory {};
+  Tensor(Shape shape, Layout layout, Element element, WithoutMemory without);
+  template <class Value>
+  Value* as([[maybe_unused]] Element element) const {
+    assert(element == element_);
+    return reinterpret_cast<Value*>(memory_);
+  }
   Shape shape_;
   Layout layout_;
+  Element element_;
   std::size_t count_;
-  Buffer buffer_;
-  float* data_;
+  Buffer buffer_{0};
+  std::byte* memory_ = nullptr;
 };
 
 }  // namespace sterna::nets

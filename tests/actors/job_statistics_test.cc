@@ -1,6 +1,7 @@
 // Jobs of nets with batch norm, whose moving statistics the servers keep, and with dropout.
 #include <gtest/gtest.h>
 
+#include "nets/make_backend.h"
 #include "tests/actors/simulated_job.h"
 
 namespace sterna::actors {
@@ -43,6 +44,17 @@ TEST_F(JobStatistics, DecayAsTheFileSays) {
   const std::string original = hash_of({.workers = 2});
   job.net_choices.bn_decay = 0.05;  // below what the first steps have
   EXPECT_NE(hash_of({.workers = 2}), original);
+}
+
+TEST_F(JobStatistics, AreThePlainLoopsInBf16) {
+  if (const auto made = nets::make_backend({.precision = nets::Element::bf16}); !made) {
+    GTEST_SKIP() << made.error().message;
+  }
+  job.net = "resnet_20";
+  const std::string exact = hash_of({.workers = 2});
+  job.precision = nets::Element::bf16;
+  expect_the_plain_loop_in_every_shape();
+  EXPECT_NE(hash_of({.workers = 2}), exact);
 }
 
 TEST_F(JobStatistics, CifarnetIsThePlainLoopToo) {

@@ -19,8 +19,8 @@ namespace sterna::nets {
 using reference::Values;
 using Function = std::function<Values(const Values&)>;
 
-inline std::unique_ptr<Backend> backend(int threads = 1) {
-  auto made = make_backend({.threads = threads});
+inline std::unique_ptr<Backend> backend(int threads = 1, Element precision = Element::fp32) {
+  auto made = make_backend({.threads = threads, .precision = precision});
   if (!made) throw std::runtime_error(made.error().message);
   return std::move(made).value();
 }
@@ -46,12 +46,16 @@ inline Values finite_differences(const Function& f, Values at, const Values& dy)
   return gradient;
 }
 
-inline void expect_near(const Values& expected, const Values& actual, const char* what) {
+/// Of what passes through tensors of that kind.
+inline double tolerance(Element element) { return element == Element::bf16 ? 0x1p-8 : 1e-5; }
+
+inline void expect_near(const Values& expected, const Values& actual, const char* what,
+                        double tolerance = 1e-5) {
   ASSERT_EQ(expected.size(), actual.size()) << what;
   double largest = 0;
   for (const double value : expected) largest = std::max(largest, std::abs(value));
   for (std::size_t i = 0; i < expected.size(); ++i)
-    ASSERT_NEAR(expected[i], actual[i], 1e-5 * (1 + largest)) << what << " at " << i;
+    ASSERT_NEAR(expected[i], actual[i], tolerance * (1 + largest)) << what << " at " << i;
 }
 
 }  // namespace sterna::nets

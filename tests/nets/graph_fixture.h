@@ -22,7 +22,10 @@ class Scale final : public Layer {
 
  private:
   void multiply(const Tensor& from, Tensor& to) const {
-    for (std::size_t i = 0; i < from.size(); ++i) to.data()[i] = factor_ * from.data()[i];
+    std::vector<float> values(from.size());
+    read(from, 0, values);
+    for (float& value : values) value *= factor_;
+    write(values, to, 0);
   }
   float factor_;
   Reading& x_;
@@ -82,33 +85,32 @@ inline std::vector<std::size_t> pass(Graph& graph) {
 
 /// Writes values in row-major order, whatever the layout.
 inline void set(Tensor& to, const Values& values) {
-  const Tensor made = tensor(to.shape(), to.layout(), values);
-  std::copy_n(made.data(), made.size(), to.data());
+  copy(tensor(to.shape(), to.layout(), values, to.element()), to);
 }
 
-/// Random values into a tensor; returns them in row-major order.
+/// Random values into a tensor; returns them, as it holds them, in row-major order.
 inline Values randomize(Tensor& to, Random& random) {
-  Values values = random_values(to.size(), 1, random);
-  set(to, values);
-  return values;
+  set(to, random_values(to.size(), 1, random));
+  return row_major(to);
 }
 
 /// A layer without parameters, whose input of that shape wants a gradient: `f` is its definition.
 template <class Build>
-void expect_layer(const Shape& in, Layout layout, Build build, const Function& f) {
+void expect_layer(const Shape& in, Layout layout, Build build, const Function& f,
+                  Element element = Element::fp32) {
   SeededRandom random(1);
-  const auto engine = backend();
-  Graph graph(*engine);
+  const auto engine = backend(1, element);
+  Graph graph(*engine, {.element = element});
   Activation& input = graph.input(in, layout);
   Activation& x = scale(graph, input, 1);
   Activation& y = build(graph, x);
   // What other tensors may have left there.
-  std::ranges::fill(y.value().values(), 7.0F);
-  std::ranges::fill(x.gradient().values(), 7.0F);
+  set(y.value(), Values(y.value().size(), 7));
+  set(x.gradient(), Values(x.value().size(), 7));
   const Values values = randomize(input.value(), random), dy = randomize(y.gradient(), random);
   pass(graph);
-  expect_near(f(values), row_major(y.value()), "y");
-  expect_near(finite_differences(f, values, dy), row_major(x.gradient()), "dx");
+  expect_near(f(values), row_major(y.value()), "y", tolerance(element));
+  expect_near(finite_differences(f, values, dy), row_major(x.gradient()), "dx", tolerance(element));
 }
 
 }  // namespace sterna::nets

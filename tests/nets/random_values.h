@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "nets/tensor/elementwise.h"
 #include "nets/tensor/tensor.h"
 #include "runtime/base/random.h"
 
@@ -26,22 +27,31 @@ inline std::size_t channels_last(const Shape& shape, std::size_t index) {
 }
 
 /// A tensor of `shape` from values in row-major order.
-inline Tensor tensor(const Shape& shape, Layout layout, std::span<const double> values) {
-  Tensor result(shape, layout);
+inline Tensor tensor(const Shape& shape, Layout layout, std::span<const double> values,
+                     Element element = Element::fp32) {
+  Tensor result(shape, layout, element);
+  std::vector<float> in_place(values.size());
   for (std::size_t i = 0; i < values.size(); ++i)
-    result.data()[layout == Layout::channels_last ? channels_last(shape, i) : i] =
+    in_place[layout == Layout::channels_last ? channels_last(shape, i) : i] =
         static_cast<float>(values[i]);
+  write(in_place, result, 0);
   return result;
 }
 
 /// The tensor's values in row-major order.
 inline std::vector<double> row_major(const Tensor& tensor) {
+  std::vector<float> in_place(tensor.size());
+  read(tensor, 0, in_place);
   std::vector<double> values(tensor.size());
   for (std::size_t i = 0; i < values.size(); ++i)
     values[i] =
-        tensor.data()[tensor.layout() == Layout::channels_last ? channels_last(tensor.shape(), i)
-                                                               : i];
+        in_place[tensor.layout() == Layout::channels_last ? channels_last(tensor.shape(), i) : i];
   return values;
+}
+
+/// To the nearest bf16s.
+inline std::vector<double> rounded_to_bf16(const std::vector<double>& values) {
+  return row_major(tensor({values.size()}, Layout::row_major, values, Element::bf16));
 }
 
 }  // namespace sterna::nets

@@ -1,7 +1,7 @@
-// step_bench [batch [threads [steps]]]: the time of a LeNet training step, without anything around
-// it. Times are the calling thread's CPU time, which a busy machine disturbs least (with several
-// threads it leaves the others out). oneDNN prints each primitive's time under DNNL_VERBOSE=1; the
-// sum over one step of each primitive's best is what to compare with:
+// step_bench [batch [threads [steps [fp32 | bf16]]]]: the time of a LeNet training step, without
+// anything around it. Times are the calling thread's CPU time, which a busy machine disturbs least
+// (with several threads it leaves the others out). oneDNN prints each primitive's time under
+// DNNL_VERBOSE=1; the sum over one step of each primitive's best is what to compare with:
 //   DNNL_VERBOSE=1 step_bench 64 1 200 | awk -F, '/exec/ {k = $4 $5 $6 $7 $9 $10; t = $NF + 0
 //     if (!(k in best) || t < best[k]) best[k] = t} END {for (k in best) sum += best[k]; print
 //     sum}'
@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
+#include <string_view>
 #include <vector>
 
 #include "nets/net.h"
@@ -39,8 +40,12 @@ int main(int argc, char** argv) {
   const auto batch = static_cast<std::size_t>(argument(argc, argv, 1, 64));
   const auto threads = static_cast<int>(argument(argc, argv, 2, 1));
   const long steps = argument(argc, argv, 3, 200), warm_up = 10;
+  const bool bf16 = argc > 4 && std::string_view(argv[4]) == "bf16";
   auto made = make_net(
-      {.name = "lenet", .batch = batch, .weight_decay = 5e-4F, .backend = {.threads = threads}});
+      {.name = "lenet",
+       .batch = batch,
+       .weight_decay = 5e-4F,
+       .backend = {.threads = threads, .precision = bf16 ? Element::bf16 : Element::fp32}});
   if (!made) {
     std::fprintf(stderr, "%s\n", made.error().message.c_str());
     return 2;

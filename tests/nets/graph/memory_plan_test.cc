@@ -3,8 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "nets/describe_net.h"
 #include "nets/layers/layers.h"
 #include "nets/layers/loss_head.h"
+#include "tests/nets/bf16_fixture.h"
 #include "tests/nets/graph_fixture.h"
 
 namespace sterna::nets {
@@ -130,19 +132,40 @@ class Branches {
   ActivationMemory memory_;
 };
 
-TEST(MemoryPlan, GivesAGraphTheBitsThatItHasWithoutSharing) {
-  const auto engine = backend();
-  Branches shared(*engine, {.shares_memory = true}), apart(*engine, {});
+/// A training step's memory.
+std::size_t expect_bits_without_sharing(Element element) {
+  const auto engine = backend(1, element);
+  Branches shared(*engine, {.shares_memory = true, .element = element});
+  Branches apart(*engine, {.element = element});
   EXPECT_GE(shared.memory().bytes, shared.memory().bound);
   const auto step = apart.run(Mode::training, 1);
   EXPECT_EQ(shared.run(Mode::training, 1), step);
   EXPECT_EQ(shared.run(Mode::evaluation, 2), apart.run(Mode::evaluation, 2));
   EXPECT_EQ(shared.run(Mode::training, 1), step) << "after an evaluation";
-  Branches evaluates(*engine, {.shares_memory = true, .trains = false});
+  Branches evaluates(*engine, {.shares_memory = true, .trains = false, .element = element});
   EXPECT_EQ(evaluates.run(Mode::evaluation, 2), apart.run(Mode::evaluation, 2));
   EXPECT_LT(evaluates.memory().bytes, shared.memory().bytes / 2);
   for (const Values& values : step)
     EXPECT_TRUE(std::ranges::any_of(values, [](double value) { return value != 0; }));
+  return shared.memory().bytes;
+}
+
+TEST(MemoryPlan, GivesAGraphTheBitsThatItHasWithoutSharing) {
+  expect_bits_without_sharing(Element::fp32);
+}
+
+class MemoryPlanInBf16 : public Bf16Test {};
+
+TEST_F(MemoryPlanInBf16, GivesAGraphTheBitsThatItHasWithoutSharing) {
+  expect_bits_without_sharing(Element::bf16);
+}
+
+TEST(MemoryPlan, TakesTwoBytesOfABf16) {
+  const NetOptions fp32{.name = "lenet", .batch = 32};
+  NetOptions bf16 = fp32;
+  bf16.backend.precision = Element::bf16;
+  // Multiples of 64 both: LeNet's activations are.
+  EXPECT_EQ(2 * describe_net(bf16)->activations.bound, describe_net(fp32)->activations.bound);
 }
 
 }  // namespace

@@ -2,17 +2,25 @@
 
 #include <gtest/gtest.h>
 
-#include <bit>
+#include <cstddef>
 #include <limits>
 #include <vector>
 
+#include "nets/tensor/elementwise.h"
 #include "runtime/base/random.h"
 
 namespace sterna::nets {
 namespace {
 
-TEST(HalvingPool, HasTheSameBitsInEveryInstructionSet) {
-  if (kernels::best_isa() != kernels::Isa::avx512) GTEST_SKIP() << "no AVX-512 here";
+Tensor made(std::size_t size, Element element) {
+  return Tensor({size}, Layout::row_major, element);
+}
+
+std::vector<std::byte> bits(const Tensor& tensor) {
+  return {tensor.memory(), tensor.memory() + tensor.bytes()};
+}
+
+void expect_the_same_bits(Element element) {
   SeededRandom random(1);
   for (const std::size_t channels : {1U, 15U, 16U, 17U, 50U}) {
     const HalvingPool pool{.rows = 3, .columns = 2, .channels = channels};
@@ -24,19 +32,30 @@ TEST(HalvingPool, HasTheSameBitsInEveryInstructionSet) {
                              2,
                              std::numeric_limits<float>::quiet_NaN(),
                              std::numeric_limits<float>::infinity()};
-    std::vector<float> x(4 * count), y(count), y_fast(count), dx(4 * count), dx_fast(4 * count);
+    std::vector<float> values(4 * count);
+    for (float& value : values) value = choices[random.below(6)];
+    Tensor x = made(4 * count, element), dx = made(4 * count, element),
+           dx_fast = made(4 * count, element);
+    Tensor y = made(count, element), y_fast = made(count, element);
+    write(values, x, 0);
     std::vector<std::uint8_t> winner(count), winner_fast(count);
-    for (float& value : x) value = choices[random.below(6)];
-    halving_pool_forward(pool, kernels::Isa::scalar, x.data(), y.data(), winner.data());
-    halving_pool_forward(pool, kernels::Isa::avx512, x.data(), y_fast.data(), winner_fast.data());
+    halving_pool_forward(pool, kernels::Isa::scalar, x, y, winner.data());
+    halving_pool_forward(pool, kernels::Isa::avx512, x, y_fast, winner_fast.data());
     EXPECT_EQ(winner, winner_fast);
-    for (std::size_t i = 0; i < count; ++i)
-      EXPECT_EQ(std::bit_cast<std::uint32_t>(y[i]), std::bit_cast<std::uint32_t>(y_fast[i]));
-    for (std::size_t i = 0; i < count; ++i) y[i] = static_cast<float>(i + 1);
-    halving_pool_backward(pool, kernels::Isa::scalar, y.data(), winner.data(), dx.data());
-    halving_pool_backward(pool, kernels::Isa::avx512, y.data(), winner.data(), dx_fast.data());
-    EXPECT_EQ(dx, dx_fast);
+    EXPECT_EQ(bits(y), bits(y_fast));
+    for (std::size_t i = 0; i < count; ++i) values[i] = static_cast<float>(i % 255 + 1);
+    write(std::span(values).first(count), y, 0);
+    halving_pool_backward(pool, kernels::Isa::scalar, y, winner.data(), dx);
+    halving_pool_backward(pool, kernels::Isa::avx512, y, winner.data(), dx_fast);
+    EXPECT_EQ(bits(dx), bits(dx_fast));
+    EXPECT_NE(bits(dx), bits(made(4 * count, element)));
   }
+}
+
+TEST(HalvingPool, HasTheSameBitsInEveryInstructionSet) {
+  if (kernels::best_isa() != kernels::Isa::avx512) GTEST_SKIP() << "no AVX-512 here";
+  expect_the_same_bits(Element::fp32);
+  expect_the_same_bits(Element::bf16);
 }
 
 }  // namespace

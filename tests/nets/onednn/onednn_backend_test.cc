@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdio>
 #include <cstdlib>
 
 #include "kernels/isa/isa.h"
@@ -36,6 +37,28 @@ TEST_F(OneDnnInstructionSetDeathTest, IsNotCappedTooLate) {
   };
   if (kernels::best_isa() != kernels::Isa::avx512) GTEST_SKIP() << "no AVX-512 here";
   EXPECT_EXIT(late(), testing::ExitedWithCode(0), "");
+}
+
+TEST_F(OneDnnInstructionSetDeathTest, RefusesBf16BelowWhatComputesWithIt) {
+  const auto refused = [] {
+    const auto made = OneDnnBackend::make({.isa = "avx2", .precision = Element::bf16});
+    if (!made) std::fprintf(stderr, "%s", made.error().message.c_str());
+    std::exit(made.ok() ? 1 : 0);
+  };
+  EXPECT_EXIT(refused(), testing::ExitedWithCode(0),
+              "job.precision = \"bf16\": job.cpu_isa = \"avx2\" leaves out .*; set job.cpu_isa = "
+              "\"best\", or job.precision = \"fp32\"");
+}
+
+// AVX-512 includes what computes with bf16 where that is wanted, but not afterwards.
+TEST_F(OneDnnInstructionSetDeathTest, IsCappedForTheFirstPrecision) {
+  const auto first_fp32 = [] {
+    const auto first = OneDnnBackend::make({.isa = "avx512"});
+    const bool made = first.ok() && (*first)->inner_product({.batch = 1, .in = 4, .out = 4});
+    const auto second = OneDnnBackend::make({.isa = "avx512", .precision = Element::bf16});
+    std::exit(made && !second && second.error().code == Errc::unavailable ? 0 : 1);
+  };
+  EXPECT_EXIT(first_fp32(), testing::ExitedWithCode(0), "");
 }
 
 TEST(OneDnnBackend, RefusesAnInstructionSetItDoesNotKnow) {

@@ -7,6 +7,9 @@
 #include <cstdint>
 #include <vector>
 
+#include "kernels/sums/bf16.h"
+#include "nets/tensor/elementwise.h"
+
 namespace sterna::nets {
 namespace {
 
@@ -36,6 +39,19 @@ TEST(Pixels, AreTheirDistanceFromTheCenterScaled) {
       EXPECT_EQ(values[i], expected) << channels << " channels, value " << i;
     }
   }
+}
+
+TEST(Pixels, AreRoundedOnceToBf16) {
+  const std::size_t size = 3 * (kElementsAtOnce + 5);  // of each image more than is done at once
+  const Pair images(size, 3);
+  std::vector<float> values(2 * size), rounded(2 * size + 1);
+  to_values({images.pixels, images.levels}, 2, 3, values);
+  Tensor out({2 * size + 1}, Layout::row_major, Element::bf16);
+  to_values({images.pixels, images.levels}, 2, 3, out);
+  read(out, 0, rounded);
+  for (std::size_t i = 0; i < values.size(); ++i)
+    ASSERT_EQ(rounded[i], kernels::from_bf16(kernels::to_bf16(values[i]))) << i;
+  EXPECT_EQ(rounded.back(), 0) << "behind the images";
 }
 
 TEST(Pixels, OfMnistAreMinusOneToOne) {
