@@ -78,7 +78,7 @@ class Stepping {
   std::size_t reference_implementations() const {
     const std::vector<std::string> all = net_->implementations();
     return static_cast<std::size_t>(std::ranges::count_if(
-        all, [](const std::string& name) { return name.starts_with("ref"); }));
+        all, [](const std::string& name) { return nets::is_reference(name); }));
   }
 
  private:

@@ -3,9 +3,7 @@
 #include <algorithm>
 #include <ctime>
 #include <dnnl.hpp>
-#include <functional>
 #include <limits>
-#include <optional>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
@@ -29,6 +27,9 @@ double thread_seconds() {
   return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
 }
 
+/// Of a number for each channel or output.
+dnnl::memory::desc vector_of(std::size_t count) { return {dims_of({count}), Type::f32, Tag::x}; }
+
 /// The fastest candidate for one pass.
 struct Best {
   double seconds = std::numeric_limits<double>::infinity();
@@ -43,8 +44,10 @@ class Measuring {
 
   /// Calls `make` for each format, and whatever it offers for it; where it has none, it throws.
   template <class Make>
-  static void each_format(Make make) {
+  void each_format(Make make) const {
     for (const Tag tag : kImageTags) {
+      // oneDNN 2.6's batch norm takes 16 channels to a block for bf16, and writes past the end.
+      if (tag == Tag::nChw8c && type == Type::bf16) continue;
       try {
         make(tag);
       } catch (const dnnl::error&) {
@@ -53,23 +56,27 @@ class Measuring {
     }
   }
 
-  /// All implementations behind a descriptor.
-  template <class MadePrimitive, class Descriptor>
-  void offer(Best& best, Descriptor descriptor,
-             const std::vector<std::pair<int, dnnl::memory>>& in) {
+  /// All implementations behind a descriptor; `bind` says what each is run with, whose formats
+  /// and sizes are its own.
+  template <class MadePrimitive, class Descriptor, class Bind>
+  void offer(Best& best, Descriptor descriptor, Bind bind) {
     do {
       const std::string name = descriptor.impl_info_str();
-      const bool reference = name.starts_with("ref");
+      const bool reference = is_reference(name);
       if (reference && !best.reference) continue;
-      Arguments arguments(in.begin(), in.end());
-      if (descriptor.scratchpad_desc().get_size() > 0) {
-        arguments[DNNL_ARG_SCRATCHPAD] = dnnl::memory(descriptor.scratchpad_desc(), engine);
-      }
-      const double seconds = run(MadePrimitive(descriptor), arguments, best.seconds);
+      const double seconds = run(MadePrimitive(descriptor),
+                                 with_scratchpad(descriptor, bind(descriptor)), best.seconds);
       if (seconds < best.seconds || (best.reference && !reference)) {
         best = {seconds, name, reference};
       }
     } while (descriptor.next_impl());
+  }
+
+  /// Once: what a backward pass reads of the forward pass.
+  template <class MadePrimitive, class Descriptor>
+  void run_once(const Descriptor& descriptor, const Arguments& arguments) {
+    MadePrimitive(descriptor).execute(stream_, with_scratchpad(descriptor, arguments));
+    stream_.wait();
   }
 
   /// Memory of a format, full of small numbers.
@@ -80,6 +87,11 @@ class Measuring {
     return memory;
   }
 
+  /// Empty where nobody asks for any.
+  dnnl::memory room(const dnnl::memory::desc& description) const {
+    return description.get_size() > 0 ? dnnl::memory(description, engine) : dnnl::memory();
+  }
+
   dnnl::memory::desc image(const Shape& shape, Tag tag) const {
     return {dims_of(shape), type, tag};
   }
@@ -88,6 +100,14 @@ class Measuring {
   dnnl::engine engine{dnnl::engine::kind::cpu, 0};
 
  private:
+  template <class Descriptor>
+  Arguments with_scratchpad(const Descriptor& descriptor, Arguments arguments) const {
+    if (descriptor.scratchpad_desc().get_size() > 0) {
+      arguments[DNNL_ARG_SCRATCHPAD] = dnnl::memory(descriptor.scratchpad_desc(), engine);
+    }
+    return arguments;
+  }
+
   double run(const dnnl::primitive& primitive, const Arguments& arguments, double best) {
     double least = std::numeric_limits<double>::infinity();
     for (int round = 0; round < 1 + rounds_; ++round) {
@@ -126,43 +146,45 @@ void measure(Measuring& m, const ConvolutionSpec& spec, FastestPasses& passes) {
   }
   const Dims out = {static_cast<std::int64_t>(spec.input[0]),
                     static_cast<std::int64_t>(spec.out_channels), window.out[0], window.out[1]};
+  const dnnl::memory::desc w(weights, m.type, Tag::any), dw(weights, Type::f32, Tag::any);
+  const dnnl::memory::desc b = spec.bias ? vector_of(spec.out_channels) : dnnl::memory::desc();
+  const dnnl::memory bias = spec.bias ? m.filled(b) : dnnl::memory();
   Best forward, data, by_weights;
-  Measuring::each_format([&](Tag tag) {
+  m.each_format([&](Tag tag) {
     const dnnl::memory::desc x = m.image(spec.input, tag), y(out, m.type, tag);
-    const dnnl::memory::desc w(weights, m.type, Tag::any);
-    const dnnl::memory::desc dw(weights, Type::f32, Tag::any);
-    const dnnl::memory::desc b =
-        spec.bias ? describe(dims_of({spec.out_channels}), Tag::x) : dnnl::memory::desc();
+    const dnnl::memory in = m.filled(x), result = m.filled(y);
     using Forward = dnnl::convolution_forward;
     const Forward::primitive_desc hint({dnnl::prop_kind::forward_training, algorithm, x, w, b, y,
                                         window.strides, window.before, window.after},
                                        attributes(), m.engine);
-    std::vector<std::pair<int, dnnl::memory>> arguments = {
-        {DNNL_ARG_SRC, m.filled(x)},
-        {DNNL_ARG_WEIGHTS, m.filled(hint.weights_desc())},
-        {DNNL_ARG_DST, m.filled(y)}};
-    if (spec.bias) arguments.emplace_back(DNNL_ARG_BIAS, m.filled(b));
-    m.offer<Forward>(forward, hint, arguments);
-
+    m.offer<Forward>(forward, hint, [&](const Forward::primitive_desc& one) {
+      return Arguments{{DNNL_ARG_SRC, in},
+                       {DNNL_ARG_WEIGHTS, m.filled(one.weights_desc())},
+                       {DNNL_ARG_BIAS, bias},
+                       {DNNL_ARG_DST, result}};
+    });
     using Weights = dnnl::convolution_backward_weights;
-    const Weights::primitive_desc gradient(
-        {algorithm, x, dw, b, y, window.strides, window.before, window.after}, attributes(),
-        m.engine, hint);
-    arguments = {{DNNL_ARG_SRC, m.filled(x)},
-                 {DNNL_ARG_DIFF_DST, m.filled(y)},
-                 {DNNL_ARG_DIFF_WEIGHTS, m.filled(gradient.diff_weights_desc())}};
-    if (spec.bias) arguments.emplace_back(DNNL_ARG_DIFF_BIAS, m.filled(b));
-    m.offer<Weights>(by_weights, gradient, arguments);
-
+    m.offer<Weights>(by_weights,
+                     Weights::primitive_desc(
+                         {algorithm, x, dw, b, y, window.strides, window.before, window.after},
+                         attributes(), m.engine, hint),
+                     [&](const Weights::primitive_desc& one) {
+                       return Arguments{{DNNL_ARG_SRC, in},
+                                        {DNNL_ARG_DIFF_DST, result},
+                                        {DNNL_ARG_DIFF_WEIGHTS, m.filled(one.diff_weights_desc())},
+                                        {DNNL_ARG_DIFF_BIAS, bias}};
+                     });
     if (!spec.input_gradient) return;
     using Data = dnnl::convolution_backward_data;
-    const Data::primitive_desc back(
-        {algorithm, x, w, y, window.strides, window.before, window.after}, attributes(), m.engine,
-        hint);
-    m.offer<Data>(data, back,
-                  {{DNNL_ARG_DIFF_DST, m.filled(y)},
-                   {DNNL_ARG_WEIGHTS, m.filled(back.weights_desc())},
-                   {DNNL_ARG_DIFF_SRC, m.filled(x)}});
+    m.offer<Data>(
+        data,
+        Data::primitive_desc({algorithm, x, w, y, window.strides, window.before, window.after},
+                             attributes(), m.engine, hint),
+        [&](const Data::primitive_desc& one) {
+          return Arguments{{DNNL_ARG_DIFF_DST, result},
+                           {DNNL_ARG_WEIGHTS, m.filled(one.weights_desc())},
+                           {DNNL_ARG_DIFF_SRC, in}};
+        });
   });
   add(passes, forward, data, by_weights);
 }
@@ -170,34 +192,37 @@ void measure(Measuring& m, const ConvolutionSpec& spec, FastestPasses& passes) {
 void measure(Measuring& m, const InnerProductSpec& spec, FastestPasses& passes) {
   const dnnl::memory::desc x = {dims_of({spec.batch, spec.in}), m.type, Tag::ab};
   const dnnl::memory::desc y = {dims_of({spec.batch, spec.out}), m.type, Tag::ab};
-  const dnnl::memory::desc w = {dims_of({spec.out, spec.in}), m.type, Tag::any};
-  const dnnl::memory::desc dw = {dims_of({spec.out, spec.in}), Type::f32, Tag::any};
-  const dnnl::memory::desc b =
-      spec.bias ? describe(dims_of({spec.out}), Tag::x) : dnnl::memory::desc();
+  const Dims weights = dims_of({spec.out, spec.in});
+  const dnnl::memory::desc w(weights, m.type, Tag::any), dw(weights, Type::f32, Tag::any);
+  const dnnl::memory::desc b = spec.bias ? vector_of(spec.out) : dnnl::memory::desc();
+  const dnnl::memory in = m.filled(x), result = m.filled(y);
+  const dnnl::memory bias = spec.bias ? m.filled(b) : dnnl::memory();
   Best forward, data, by_weights;
   using Forward = dnnl::inner_product_forward;
   const Forward::primitive_desc hint({dnnl::prop_kind::forward_training, x, w, b, y}, attributes(),
                                      m.engine);
-  std::vector<std::pair<int, dnnl::memory>> arguments = {
-      {DNNL_ARG_SRC, m.filled(x)},
-      {DNNL_ARG_WEIGHTS, m.filled(hint.weights_desc())},
-      {DNNL_ARG_DST, m.filled(y)}};
-  if (spec.bias) arguments.emplace_back(DNNL_ARG_BIAS, m.filled(b));
-  m.offer<Forward>(forward, hint, arguments);
+  m.offer<Forward>(forward, hint, [&](const Forward::primitive_desc& one) {
+    return Arguments{{DNNL_ARG_SRC, in},
+                     {DNNL_ARG_WEIGHTS, m.filled(one.weights_desc())},
+                     {DNNL_ARG_BIAS, bias},
+                     {DNNL_ARG_DST, result}};
+  });
   using Weights = dnnl::inner_product_backward_weights;
-  const Weights::primitive_desc gradient({x, dw, b, y}, attributes(), m.engine, hint);
-  arguments = {{DNNL_ARG_SRC, m.filled(x)},
-               {DNNL_ARG_DIFF_DST, m.filled(y)},
-               {DNNL_ARG_DIFF_WEIGHTS, m.filled(gradient.diff_weights_desc())}};
-  if (spec.bias) arguments.emplace_back(DNNL_ARG_DIFF_BIAS, m.filled(b));
-  m.offer<Weights>(by_weights, gradient, arguments);
+  m.offer<Weights>(by_weights, Weights::primitive_desc({x, dw, b, y}, attributes(), m.engine, hint),
+                   [&](const Weights::primitive_desc& one) {
+                     return Arguments{{DNNL_ARG_SRC, in},
+                                      {DNNL_ARG_DIFF_DST, result},
+                                      {DNNL_ARG_DIFF_WEIGHTS, m.filled(one.diff_weights_desc())},
+                                      {DNNL_ARG_DIFF_BIAS, bias}};
+                   });
   if (spec.input_gradient) {
     using Data = dnnl::inner_product_backward_data;
-    const Data::primitive_desc back({x, w, y}, attributes(), m.engine, hint);
-    m.offer<Data>(data, back,
-                  {{DNNL_ARG_DIFF_DST, m.filled(y)},
-                   {DNNL_ARG_WEIGHTS, m.filled(back.weights_desc())},
-                   {DNNL_ARG_DIFF_SRC, m.filled(x)}});
+    m.offer<Data>(data, Data::primitive_desc({x, w, y}, attributes(), m.engine, hint),
+                  [&](const Data::primitive_desc& one) {
+                    return Arguments{{DNNL_ARG_DIFF_DST, result},
+                                     {DNNL_ARG_WEIGHTS, m.filled(one.weights_desc())},
+                                     {DNNL_ARG_DIFF_SRC, in}};
+                  });
   }
   add(passes, forward, data, by_weights);
 }
@@ -210,29 +235,31 @@ void measure_pool(Measuring& m, const PoolSpec& spec, dnnl::algorithm algorithm,
   const Dims out = {static_cast<std::int64_t>(spec.input[0]),
                     static_cast<std::int64_t>(spec.input[1]), window.out[0], window.out[1]};
   Best forward, data;
-  Measuring::each_format([&](Tag tag) {
+  m.each_format([&](Tag tag) {
     const dnnl::memory::desc x = m.image(spec.input, tag), y(out, m.type, tag);
+    const dnnl::memory in = m.filled(x), result = m.filled(y);
     using Forward = dnnl::pooling_forward;
     const Forward::primitive_desc hint({dnnl::prop_kind::forward_training, algorithm, x, y,
                                         window.strides, window.kernel, window.before, window.after},
                                        attributes(), m.engine);
-    std::vector<std::pair<int, dnnl::memory>> arguments = {{DNNL_ARG_SRC, m.filled(x)},
-                                                           {DNNL_ARG_DST, m.filled(y)}};
-    std::vector<std::pair<int, dnnl::memory>> back = {{DNNL_ARG_DIFF_DST, m.filled(y)},
-                                                      {DNNL_ARG_DIFF_SRC, m.filled(x)}};
-    if (hint.workspace_desc().get_size() > 0) {
-      // As a forward pass leaves it.
-      const dnnl::memory workspace(hint.workspace_desc(), m.engine);
-      arguments.emplace_back(DNNL_ARG_WORKSPACE, workspace);
-      back.emplace_back(DNNL_ARG_WORKSPACE, workspace);
-    }
-    m.offer<Forward>(forward, hint, arguments);
+    const auto forward_arguments = [&](const Forward::primitive_desc& one) {
+      return Arguments{{DNNL_ARG_SRC, in},
+                       {DNNL_ARG_DST, result},
+                       {DNNL_ARG_WORKSPACE, m.room(one.workspace_desc())}};
+    };
+    m.offer<Forward>(forward, hint, forward_arguments);
+    const Arguments read = forward_arguments(hint);
+    m.run_once<Forward>(hint, read);
     using Backward = dnnl::pooling_backward;
     m.offer<Backward>(data,
                       Backward::primitive_desc({algorithm, x, y, window.strides, window.kernel,
                                                 window.before, window.after},
                                                attributes(), m.engine, hint),
-                      back);
+                      [&](const Backward::primitive_desc& /*one*/) {
+                        return Arguments{{DNNL_ARG_DIFF_DST, result},
+                                         {DNNL_ARG_DIFF_SRC, in},
+                                         {DNNL_ARG_WORKSPACE, read.at(DNNL_ARG_WORKSPACE)}};
+                      });
   });
   add(passes, forward, data, {});
 }
@@ -250,35 +277,40 @@ void measure(Measuring& m, const BatchNormSpec& spec, FastestPasses& passes) {
   Flags flags = Flags::use_shift;
   if (spec.scale) flags |= Flags::use_scale;
   if (spec.relu) flags |= Flags::fuse_norm_relu;
-  const dnnl::memory::desc channel = describe(dims_of({spec.input[1]}), Tag::x);
+  Arguments channels;
+  for (const int channel : {DNNL_ARG_SHIFT, DNNL_ARG_SCALE, DNNL_ARG_MEAN, DNNL_ARG_VARIANCE,
+                            DNNL_ARG_DIFF_SHIFT, DNNL_ARG_DIFF_SCALE}) {
+    channels[channel] = m.filled(vector_of(spec.input[1]));
+  }
   Best forward, data;
-  Measuring::each_format([&](Tag tag) {
+  m.each_format([&](Tag tag) {
     const dnnl::memory::desc x = m.image(spec.input, tag);
+    const dnnl::memory in = m.filled(x), result = m.filled(x);
     using Forward = dnnl::batch_normalization_forward;
     const Forward::primitive_desc hint({dnnl::prop_kind::forward_training, x, spec.epsilon, flags},
                                        attributes(), m.engine);
-    std::vector<std::pair<int, dnnl::memory>> arguments;
-    for (const int channels : {DNNL_ARG_SHIFT, DNNL_ARG_SCALE, DNNL_ARG_MEAN, DNNL_ARG_VARIANCE}) {
-      arguments.emplace_back(channels, m.filled(channel));
-    }
-    if (hint.workspace_desc().get_size() > 0) {
-      arguments.emplace_back(DNNL_ARG_WORKSPACE, dnnl::memory(hint.workspace_desc(), m.engine));
-    }
-    arguments.emplace_back(DNNL_ARG_SRC, m.filled(x));
-    arguments.emplace_back(DNNL_ARG_DST, m.filled(x));
-    m.offer<Forward>(forward, hint, arguments);
-    arguments.pop_back();
-    for (const int gradient : {DNNL_ARG_DIFF_SHIFT, DNNL_ARG_DIFF_SCALE}) {
-      arguments.emplace_back(gradient, m.filled(channel));
-    }
-    arguments.emplace_back(DNNL_ARG_DIFF_SRC, m.filled(x));
-    arguments.emplace_back(DNNL_ARG_DIFF_DST, m.filled(x));
+    const auto forward_arguments = [&](const Forward::primitive_desc& one) {
+      Arguments arguments = channels;
+      arguments[DNNL_ARG_SRC] = in;
+      arguments[DNNL_ARG_DST] = result;
+      arguments[DNNL_ARG_WORKSPACE] = m.room(one.workspace_desc());
+      return arguments;
+    };
+    m.offer<Forward>(forward, hint, forward_arguments);
+    const Arguments read = forward_arguments(hint);
+    m.run_once<Forward>(hint, read);
     using Backward = dnnl::batch_normalization_backward;
     m.offer<Backward>(
         data,
         Backward::primitive_desc({dnnl::prop_kind::backward, x, x, spec.epsilon, flags},
                                  attributes(), m.engine, hint),
-        arguments);
+        [&](const Backward::primitive_desc& /*one*/) {
+          Arguments arguments = read;
+          arguments.erase(DNNL_ARG_DST);
+          arguments[DNNL_ARG_DIFF_SRC] = result;
+          arguments[DNNL_ARG_DIFF_DST] = result;
+          return arguments;
+        });
   });
   add(passes, forward, data, {});
 }
@@ -287,27 +319,32 @@ void measure(Measuring& m, const LrnSpec& spec, FastestPasses& passes) {
   const auto size = static_cast<std::int64_t>(2 * spec.radius + 1);
   const auto algorithm = dnnl::algorithm::lrn_across_channels;
   Best forward, data;
-  Measuring::each_format([&](Tag tag) {
+  m.each_format([&](Tag tag) {
     const dnnl::memory::desc x = m.image(spec.input, tag);
+    const dnnl::memory in = m.filled(x), result = m.filled(x);
     using Forward = dnnl::lrn_forward;
     const Forward::primitive_desc hint(
         {dnnl::prop_kind::forward_training, algorithm, x, size, spec.alpha, spec.beta, spec.bias},
         attributes(), m.engine);
-    std::vector<std::pair<int, dnnl::memory>> arguments = {{DNNL_ARG_SRC, m.filled(x)}};
-    if (hint.workspace_desc().get_size() > 0) {
-      arguments.emplace_back(DNNL_ARG_WORKSPACE, m.filled(hint.workspace_desc()));
-    }
-    arguments.emplace_back(DNNL_ARG_DST, m.filled(x));
-    m.offer<Forward>(forward, hint, arguments);
-    arguments.pop_back();
-    arguments.emplace_back(DNNL_ARG_DIFF_DST, m.filled(x));
-    arguments.emplace_back(DNNL_ARG_DIFF_SRC, m.filled(x));
+    const auto forward_arguments = [&](const Forward::primitive_desc& one) {
+      return Arguments{{DNNL_ARG_SRC, in},
+                       {DNNL_ARG_DST, result},
+                       {DNNL_ARG_WORKSPACE, m.room(one.workspace_desc())}};
+    };
+    m.offer<Forward>(forward, hint, forward_arguments);
+    const Arguments read = forward_arguments(hint);
+    m.run_once<Forward>(hint, read);
     using Backward = dnnl::lrn_backward;
     m.offer<Backward>(
         data,
         Backward::primitive_desc({algorithm, x, x, size, spec.alpha, spec.beta, spec.bias},
                                  attributes(), m.engine, hint),
-        arguments);
+        [&](const Backward::primitive_desc& /*one*/) {
+          return Arguments{{DNNL_ARG_SRC, in},
+                           {DNNL_ARG_WORKSPACE, read.at(DNNL_ARG_WORKSPACE)},
+                           {DNNL_ARG_DIFF_DST, result},
+                           {DNNL_ARG_DIFF_SRC, result}};
+        });
   });
   add(passes, forward, data, {});
 }
@@ -322,17 +359,26 @@ void measure(Measuring& m, const EltwiseSpec& spec, FastestPasses& passes) {
   using Forward = dnnl::eltwise_forward;
   const Forward::primitive_desc hint({dnnl::prop_kind::forward_training, algorithm, x, 0.0F, 0.0F},
                                      attributes(), m.engine);
-  m.offer<Forward>(forward, hint, {{DNNL_ARG_SRC, value}, {DNNL_ARG_DST, value}});
+  m.offer<Forward>(forward, hint, [&](const Forward::primitive_desc& /*one*/) {
+    return Arguments{{DNNL_ARG_SRC, value}, {DNNL_ARG_DST, value}};
+  });
   using Backward = dnnl::eltwise_backward;
   m.offer<Backward>(
       data, Backward::primitive_desc({algorithm, x, x, 0.0F, 0.0F}, attributes(), m.engine, hint),
-      {{DNNL_ARG_SRC, value}, {DNNL_ARG_DIFF_DST, gradient}, {DNNL_ARG_DIFF_SRC, gradient}});
+      [&](const Backward::primitive_desc& /*one*/) {
+        return Arguments{
+            {DNNL_ARG_SRC, value}, {DNNL_ARG_DIFF_DST, gradient}, {DNNL_ARG_DIFF_SRC, gradient}};
+      });
   add(passes, forward, data, {});
 }
 
 void measure(Measuring& /*m*/, const RelayoutSpec& /*spec*/, FastestPasses& /*passes*/) {}
 
 }  // namespace
+
+bool is_reference(std::string_view implementation) {
+  return implementation.find("ref") != std::string_view::npos;
+}
 
 FastestPasses measure_fastest(const Operation& operation, int rounds) {
   const TeamSize team(1);

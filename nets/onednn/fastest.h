@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "nets/backend/operation.h"
 
@@ -15,6 +16,9 @@ struct FastestPasses {
   std::string backward_data;
   std::string backward_weights;
 };
+
+/// Whether oneDNN names it as plain C++ for reference: "ref:any", "bnorm_ref:any".
+bool is_reference(std::string_view implementation);
 
 /// Measured now, on one thread: each candidate `rounds` times, of which the fastest counts.
 /// Implementations for reference are left out where there is another. A relayout takes none.
