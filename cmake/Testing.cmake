@@ -4,7 +4,7 @@
 include(GoogleTest)
 
 function(sterna_test name)
-  cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;LINKS;LABELS" ${ARGN})
+  cmake_parse_arguments(ARG "APART" "TIMEOUT" "SOURCES;LINKS;LABELS" ${ARGN})
   if(NOT ARG_LABELS)
     set(ARG_LABELS unit)
   endif()
@@ -13,6 +13,9 @@ function(sterna_test name)
   endif()
   add_executable(${name} ${ARG_SOURCES})
   sterna_precompile(${name} REUSE_FROM sterna_precompiled)
+  if(NOT ARG_APART)
+    sterna_compile_together(${name})
+  endif()
   target_link_libraries(${name} PRIVATE ${ARG_LINKS} sterna_flags GTest::gtest GTest::gmock
                                         GTest::gtest_main)
   sterna_include_root(tests_root tests)

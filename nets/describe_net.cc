@@ -1,6 +1,7 @@
 #include "nets/describe_net.h"
 
 #include "nets/backend/describing_backend.h"
+#include "nets/net_heads.h"
 
 namespace sterna::nets {
 
@@ -29,6 +30,7 @@ Result<NetDescription> describe_net(const NetOptions& options) {
   for (std::size_t i = 0; i < graph.parameter_count(); ++i) {
     description.parameters.push_back(graph.parameter(i).spec);
   }
+  description.operations = backend.operations();
   description.flops = backend.flops() / images_per_pass(options);
   description.passes = options.batch / images_per_pass(options);
   description.activations = graph.memory();

@@ -5,7 +5,10 @@
 #include <cstdint>
 #include <vector>
 
+#include "nets/backend/operation.h"
+#include "nets/graph/memory_plan.h"
 #include "nets/net_options.h"
+#include "nets/tensor/parameter.h"
 
 namespace sterna::nets {
 
@@ -15,6 +18,7 @@ struct NetDescription {
   /// Multiplications and additions of one image's forward pass, in convolutions and dense layers; a
   /// training step takes three times as many.
   std::uint64_t flops = 0;
+  std::vector<Operation> operations;  ///< of one pass, in the order in which it runs
   std::uint64_t passes = 1;      ///< of a step: micro-batches in a batch
   ActivationMemory activations;  ///< of one pass
 

@@ -10,6 +10,7 @@
 
 #include "nets/layers/loss_head.h"
 #include "nets/make_backend.h"
+#include "nets/net_heads.h"
 #include "nets/tensor/elementwise.h"
 #include "nets/tensor/loss.h"
 

@@ -9,14 +9,18 @@
 #include <string>
 #include <vector>
 
+#include "nets/graph/memory_plan.h"
 #include "nets/held_batch.h"
 #include "nets/net_options.h"
 #include "nets/tensor/parameter.h"
 #include "nets/tensor/pixels.h"
 #include "nets/tensor/step_draw.h"
+#include "nets/tensor/tensor.h"
 #include "runtime/base/result.h"
 
 namespace sterna::nets {
+
+class LossHead;
 
 /// Where the backward pass puts gradients.
 class GradientSink {
@@ -87,6 +91,8 @@ class Net {
 
   /// Of its activations and their gradients.
   ActivationMemory activation_memory() const { return memory_; }
+  /// The library's names for what its operations run.
+  std::vector<std::string> implementations() const { return backend_->implementations(); }
   /// Copies between memory formats since the net was made.
   std::uint64_t reorders() const;
 

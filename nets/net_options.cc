@@ -81,18 +81,4 @@ ZooOptions zoo_options(const NetOptions& options) {
           .divisor = options.divisor};
 }
 
-NetHeads add_heads(Graph& graph, const NetOutputs& outputs, double label_smoothing,
-                   std::size_t passes) {
-  const float share = 1.0F / static_cast<float>(passes);
-  LossHead* auxiliary = nullptr;
-  if (outputs.auxiliary != nullptr) {
-    auxiliary = graph.training_only([&] {
-      return &loss_head(graph, *outputs.auxiliary,
-                        {.smoothing = label_smoothing, .weight = share * outputs.auxiliary_weight});
-    });
-  }
-  return {loss_head(graph, outputs.logits, {.smoothing = label_smoothing, .weight = share}),
-          auxiliary};
-}
-
 }  // namespace sterna::nets

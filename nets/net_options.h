@@ -7,8 +7,6 @@
 #include <vector>
 
 #include "nets/backend/backend.h"
-#include "nets/graph/graph.h"
-#include "nets/layers/loss_head.h"
 #include "nets/zoo/zoo.h"
 #include "runtime/base/result.h"
 
@@ -40,15 +38,5 @@ Result<const ZooNet*> check_net_options(const NetOptions& options);
 std::size_t images_per_pass(const NetOptions& options);
 
 ZooOptions zoo_options(const NetOptions& options);
-
-/// The ends of a net in its graph.
-struct NetHeads {
-  LossHead& main;
-  LossHead* auxiliary = nullptr;  ///< only in training
-};
-
-/// Adds the losses behind a net's outputs: of a step's `passes`, each counts as one of so many.
-NetHeads add_heads(Graph& graph, const NetOutputs& outputs, double label_smoothing,
-                   std::size_t passes = 1);
 
 }  // namespace sterna::nets

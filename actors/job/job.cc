@@ -4,6 +4,7 @@
 
 #include "actors/codecs/codec.h"
 #include "input/formats/labels.h"
+#include "nets/net_options.h"
 #include "nets/zoo/zoo.h"
 #include "runtime/base/byte_size.h"
 

@@ -8,8 +8,12 @@
 #include "actors/job/training.capnp.h"
 #include "input/pictures/picture.h"
 #include "kernels/optimizer/schedule.h"
-#include "nets/net_options.h"
+#include "nets/zoo/zoo.h"
 #include "runtime/message/message.h"
+
+namespace sterna::nets {
+struct NetOptions;
+}
 
 namespace sterna::actors {
 

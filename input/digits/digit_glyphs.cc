@@ -4,7 +4,7 @@ namespace sterna::input {
 
 namespace {
 
-std::vector<Family> zeros() {
+std::vector<GlyphFamily> zeros() {
   return {
       // A loop from the top, to the left; round, upright and narrow, and leaning.
       {0.65F,
@@ -60,7 +60,7 @@ std::vector<Family> zeros() {
   };
 }
 
-std::vector<Family> ones() {
+std::vector<GlyphFamily> ones() {
   return {
       // One stick, upright or leaning.
       {0.86F,
@@ -80,7 +80,7 @@ std::vector<Family> ones() {
   };
 }
 
-std::vector<Family> twos() {
+std::vector<GlyphFamily> twos() {
   return {
       // A hook, a sharp corner at the foot, and a base line.
       {0.45F,
@@ -196,7 +196,7 @@ std::vector<Family> twos() {
   };
 }
 
-std::vector<Family> threes() {
+std::vector<GlyphFamily> threes() {
   return {
       // Two bows, the waist a corner.
       {0.55F,
@@ -281,7 +281,7 @@ std::vector<Family> threes() {
   };
 }
 
-std::vector<Family> fours() {
+std::vector<GlyphFamily> fours() {
   return {
       // Open: a bent arm, then the stem.
       {0.62F,
@@ -324,7 +324,7 @@ std::vector<Family> fours() {
   };
 }
 
-std::vector<Family> fives() {
+std::vector<GlyphFamily> fives() {
   return {
       // Neck and belly, then the hat.
       {0.50F,
@@ -393,7 +393,7 @@ std::vector<Family> fives() {
   };
 }
 
-std::vector<Family> sixes() {
+std::vector<GlyphFamily> sixes() {
   return {
       {0.70F,
        {{{{.66F, .00F},
@@ -475,7 +475,7 @@ std::vector<Family> sixes() {
   };
 }
 
-std::vector<Family> sevens() {
+std::vector<GlyphFamily> sevens() {
   return {
       {0.62F,
        {{{{.06F, .08F}, {.48F, .07F}, {.90F, .04F}, {.90F, .04F}, {.66F, .46F}, {.44F, 1.0F}}},
@@ -517,7 +517,7 @@ std::vector<Family> sevens() {
   };
 }
 
-std::vector<Family> eights() {
+std::vector<GlyphFamily> eights() {
   return {
       // One line: an S, and back up across it.
       {0.75F,
@@ -614,7 +614,7 @@ std::vector<Family> eights() {
   };
 }
 
-std::vector<Family> nines() {
+std::vector<GlyphFamily> nines() {
   return {
       // A loop and a straight stem.
       {0.65F,

@@ -18,12 +18,12 @@ using Skeleton = std::vector<Stroke>;
 
 /// Skeletons of one way to write a digit: equal numbers of strokes and of points in them, so that
 /// any mixture of them is a skeleton too.
-struct Family {
+struct GlyphFamily {
   float weight = 1;  ///< how common this way is among those of its digit
   std::vector<Skeleton> skeletons;
 };
 
-using Alphabet = std::array<std::vector<Family>, 10>;
+using Alphabet = std::array<std::vector<GlyphFamily>, 10>;
 
 /// The ways that this program knows. Our own drawing, taken from no data set.
 Alphabet handwritten_digits();

@@ -50,11 +50,11 @@ class Dice {
   std::size_t used_ = 4;
 };
 
-const Family& choose(const std::vector<Family>& families, Dice& dice) {
+const GlyphFamily& choose(const std::vector<GlyphFamily>& families, Dice& dice) {
   float total = 0;
-  for (const Family& family : families) total += family.weight;
+  for (const GlyphFamily& family : families) total += family.weight;
   float left = dice.uniform() * total;
-  for (const Family& family : families) {
+  for (const GlyphFamily& family : families) {
     left -= family.weight;
     if (left < 0) return family;
   }
@@ -62,7 +62,7 @@ const Family& choose(const std::vector<Family>& families, Dice& dice) {
 }
 
 /// A random mixture of the family's skeletons, mostly of one or two of them.
-Skeleton mix(const Family& family, Dice& dice) {
+Skeleton mix(const GlyphFamily& family, Dice& dice) {
   std::vector<float> shares;
   float total = 0;
   for (std::size_t i = 0; i < family.skeletons.size(); ++i) {

@@ -1,5 +1,5 @@
-// sterna bench actors|codec|exchange|input|train: what the runtime, the codec, the exchange of
-// gradients, the preparing of pictures and a training step cost, as figures of one run.
+// sterna bench actors|codec|exchange|input|net|train: what the runtime, the codec, the exchange of
+// gradients, the preparing of pictures, a net and a training step cost, as figures of one run.
 #include <fmt/format.h>
 
 #include <memory>
@@ -8,6 +8,7 @@
 #include "launcher/bench/exchange/exchange.h"
 #include "launcher/bench/figures.h"
 #include "launcher/bench/input.h"
+#include "launcher/bench/net.h"
 #include "launcher/bench/train.h"
 #include "launcher/commands/command.h"
 #include "launcher/text/json_line.h"
@@ -16,12 +17,15 @@
 namespace sterna::launcher {
 namespace {
 
-struct Options {
+struct BenchOptions {
   bool json = false;
   std::string only;                ///< the parts whose name begins so; empty: all
   std::string elements = "25.6M";  ///< of "codec" and "exchange"
   std::string pictures;            ///< of "input": a folder; empty: as found
   std::int64_t input_rounds = 11;
+  std::string net;             ///< of "net": empty: the usual ones
+  std::int64_t net_batch = 0;  ///< 0: its usual one
+  std::int64_t net_rounds = 7;
   // The rest is of "exchange".
   std::string link;          ///< "1gbit" between emulated hosts; empty: all on this machine
   std::int64_t ranks = 2;    ///< ... one host for each
@@ -36,24 +40,31 @@ BenchProgress progress_to(const Console& console) {
   return [console](std::string_view what) { console.say(fmt::format("measuring {}", what)); };
 }
 
-Result<Figures> measure_train(const Options& /*options*/, const Context& context) {
+Result<Figures> measure_train(const BenchOptions& /*options*/, const Context& context) {
   return bench_train(context.registry, progress_to(context.console));
 }
 
-Result<Figures> measure_codec(const Options& options, const Context& context) {
+Result<Figures> measure_codec(const BenchOptions& options, const Context& context) {
   CodecBenchSetup setup;
   STERNA_ASSIGN(setup.elements, parse_elements(options.elements));
   return bench_codec(setup, options.only, progress_to(context.console));
 }
 
-Result<Figures> measure_input(const Options& options, const Context& context) {
+Result<Figures> measure_input(const BenchOptions& options, const Context& context) {
   InputBenchSetup setup;
   if (!options.pictures.empty()) setup.pictures = options.pictures;
   setup.rounds = static_cast<int>(options.input_rounds);
   return bench_input(setup, progress_to(context.console));
 }
 
-Result<Figures> measure_actors(const Options& options, const Context& context) {
+Result<Figures> measure_net(const BenchOptions& options, const Context& context) {
+  const NetBenchSetup setup{.net = options.net,
+                            .batch = static_cast<std::size_t>(options.net_batch),
+                            .rounds = static_cast<int>(options.net_rounds)};
+  return bench_net(setup, progress_to(context.console));
+}
+
+Result<Figures> measure_actors(const BenchOptions& options, const Context& context) {
   const BenchParts wanted = [&](std::string_view part) {
     const bool is = part.starts_with(options.only);
     if (is) progress_to(context.console)(part);
@@ -77,7 +88,7 @@ int print_json(const std::string& name, const Figures& figures, const Console& c
   return console.result(json_line(json) + "\n");
 }
 
-Result<ExchangeReport> measure_exchange(const Options& options, const Registry& registry) {
+Result<ExchangeReport> measure_exchange(const BenchOptions& options, const Registry& registry) {
   ExchangeBenchSetup setup;
   STERNA_ASSIGN(setup.shape.elements, parse_elements(options.elements));
   if (!options.link.empty()) {
@@ -99,7 +110,7 @@ Result<ExchangeReport> measure_exchange(const Options& options, const Registry& 
   return bench_exchange(registry, setup, [&](std::string_view what) { line.show(what); });
 }
 
-int exchange(const Options& options, const Context& context) {
+int exchange(const BenchOptions& options, const Context& context) {
   const Result<ExchangeReport> measured = measure_exchange(options, context.registry);
   if (!measured) {
     const int exit = context.console.report(measured.error());
@@ -111,9 +122,9 @@ int exchange(const Options& options, const Context& context) {
   return context.console.result(text);
 }
 
-using Measure = Result<Figures>(const Options&, const Context&);
+using Measure = Result<Figures>(const BenchOptions&, const Context&);
 
-int show(const std::string& name, Measure* measure, const Options& options,
+int show(const std::string& name, Measure* measure, const BenchOptions& options,
          const Context& context) {
   const Result<Figures> figures = measure(options, context);
   if (!figures) return context.console.report(figures.error());
@@ -127,7 +138,7 @@ int show(const std::string& name, Measure* measure, const Options& options,
   return context.console.result(text);
 }
 
-std::vector<Argument> exchange_arguments(Options& o) {
+std::vector<Argument> exchange_arguments(BenchOptions& o) {
   using Range = std::pair<std::int64_t, std::int64_t>;
   return {{"--link", &o.link,
            "Between a host for each rank, emulated and shaped in both directions, e.g. 1gbit; "
@@ -151,7 +162,7 @@ std::vector<Argument> exchange_arguments(Options& o) {
 }  // namespace
 
 Command bench_command() {
-  const auto o = std::make_shared<Options>();
+  const auto o = std::make_shared<BenchOptions>();
   const Argument json = {"--json", &o->json, "Print one line of JSON at the end"};
   const Argument only = {"--only", &o->only, "Measure the parts whose name begins so", "NAME"};
   const Argument elements = {"--elements", &o->elements, "Of the gradient tensor",
@@ -184,6 +195,15 @@ Command bench_command() {
             {"--rounds", &o->input_rounds, "Of all contenders in turn", "N", false, true,
              std::pair<std::int64_t, std::int64_t>{1, 1000}}},
            shown("input", measure_input)},
+          {"net",
+           "A step of nets on one thread, beside oneDNN's fastest for each operation",
+           {json,
+            {"--net", &o->net, "Only this one; see sterna net list", "NAME"},
+            {"--batch", &o->net_batch, "Images a step; default: as usual for the net", "N", false,
+             false, std::pair<std::int64_t, std::int64_t>{1, 65536}},
+            {"--rounds", &o->net_rounds, "Of each thing that is measured, the least of all", "N",
+             false, true, std::pair<std::int64_t, std::int64_t>{1, 1000}}},
+           shown("net", measure_net)},
           {"train", "A step with actors over one without", {json}, shown("train", measure_train)}}};
 }
 

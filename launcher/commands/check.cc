@@ -15,14 +15,14 @@
 namespace sterna::launcher {
 namespace {
 
-struct Options {
+struct CheckOptions {
   GivenFile given;
   std::string data;  ///< --data; empty: not given
   bool json = false;
 };
 
 /// What the job would be given of the data in --data; nothing where none are looked for here.
-Result<std::string> data_line(const Options& options, const ClusterFile& file,
+Result<std::string> data_line(const CheckOptions& options, const ClusterFile& file,
                               const Console& console) {
   if (options.data.empty() || head_is_remote(file) || !needs_data_here(file)) return std::string();
   STERNA_ASSIGN(const input::DataLocation data, find_run_data(options.data, file, console));
@@ -32,7 +32,7 @@ Result<std::string> data_line(const Options& options, const ClusterFile& file,
                      job.picture.rows, job.picture.columns, job.picture.channels, job.classes);
 }
 
-int check(const Options& options, const Context& context) {
+int check(const CheckOptions& options, const Context& context) {
   const Console& console = context.console;
   const Result<ClusterFile> file = read_cluster_file(options.given.file, options.given.overrides);
   if (!file) return console.report(file.error());
@@ -51,7 +51,7 @@ int check(const Options& options, const Context& context) {
 }  // namespace
 
 Command check_command() {
-  const auto o = std::make_shared<Options>();
+  const auto o = std::make_shared<CheckOptions>();
   return {
       "check", "Check a cluster file and show who runs where; start nothing",
       with_file(o->given, {{"--data", &o->data, "Look at the data set in this folder, too", "DIR"},

@@ -17,7 +17,7 @@
 namespace sterna::launcher {
 namespace {
 
-struct Options {
+struct DataOptions {
   std::string folder;  ///< read by split, else written; of fetch empty: ~/.cache/sterna
   std::uint64_t seed = 1;
   std::int64_t train = 60000;
@@ -27,7 +27,7 @@ struct Options {
   std::string into;
 };
 
-int make_digits(const Options& options, const Console& console) {
+int make_digits(const DataOptions& options, const Console& console) {
   const SteadyClock clock;
   Result<void> made;
   {
@@ -48,7 +48,7 @@ int make_digits(const Options& options, const Console& console) {
       options.folder, thousands(options.train), thousands(options.test)));
 }
 
-int fetch(const input::RemoteSet& set, const Options& options, const Console& console) {
+int fetch(const input::RemoteSet& set, const DataOptions& options, const Console& console) {
   input::FetchOptions fetch;
   fetch.dir = options.folder;
   if (options.folder.empty()) {
@@ -76,7 +76,7 @@ int fetch(const input::RemoteSet& set, const Options& options, const Console& co
 }
 
 /// `sterna data fetch NAME` for each set that can be.
-std::vector<Command> fetch_commands(const std::shared_ptr<Options>& options) {
+std::vector<Command> fetch_commands(const std::shared_ptr<DataOptions>& options) {
   std::vector<Command> commands;
   for (const input::RemoteSet& set : input::remote_sets()) {
     std::uint64_t bytes = 0;
@@ -96,7 +96,7 @@ std::vector<Command> fetch_commands(const std::shared_ptr<Options>& options) {
   return commands;
 }
 
-int split(const Options& options, const Console& console) {
+int split(const DataOptions& options, const Console& console) {
   const auto shards = static_cast<std::uint32_t>(options.shards);
   const Result<void> split =
       input::split_data(options.folder, shards, options.into, actors::data_options({}, 0).cache);
@@ -110,9 +110,9 @@ int split(const Options& options, const Console& console) {
 }  // namespace
 
 Command data_command() {
-  const auto o = std::make_shared<Options>();
+  const auto o = std::make_shared<DataOptions>();
   constexpr std::pair<std::int64_t, std::int64_t> kExamples = {1, 10'000'000};
-  const auto called = [o](int (*function)(const Options&, const Console&)) {
+  const auto called = [o](int (*function)(const DataOptions&, const Console&)) {
     return [o, function](const Context& context) { return function(*o, context.console); };
   };
   const Command digits = {

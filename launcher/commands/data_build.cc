@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::int64_t kMostThreads = 256;
 
-struct Options {
+struct DataBuildOptions {
   std::string folder;
   std::string into;
   std::uint64_t seed = input::BuildOptions{}.seed;
@@ -59,7 +59,7 @@ void tell_left_out(const input::BuildReport& report, const Console& console) {
   }
 }
 
-int build(const Options& options, const Console& console) {
+int build(const DataBuildOptions& options, const Console& console) {
   const std::optional<double> share = share_of(options.validation);
   if (!share) {
     return console.report(
@@ -100,7 +100,7 @@ int build(const Options& options, const Console& console) {
 Command data_build_command() {
   using Range = std::pair<std::int64_t, std::int64_t>;
   constexpr Range kShards = {1, input::kMostRecordShards};
-  const auto o = std::make_shared<Options>();
+  const auto o = std::make_shared<DataBuildOptions>();
   return {
       .name = "build",
       .help = "Pack folders of pictures, one a class, into shuffled TFRecord files",

@@ -17,7 +17,7 @@ namespace {
 constexpr const char* kToRecords = "tfrecord";
 constexpr const char* kToFolder = "folder";
 
-struct Options {
+struct DataConvertOptions {
   std::string from;
   std::string into;
   std::string to;
@@ -25,7 +25,7 @@ struct Options {
 
 std::string count(std::uint64_t number) { return thousands(static_cast<std::int64_t>(number)); }
 
-int convert(const Options& options, const Console& console) {
+int convert(const DataConvertOptions& options, const Console& console) {
   const SteadyClock clock;
   std::optional<Result<input::Converted>> converted;
   {
@@ -48,7 +48,7 @@ int convert(const Options& options, const Console& console) {
 }  // namespace
 
 Command data_convert_command() {
-  const auto o = std::make_shared<Options>();
+  const auto o = std::make_shared<DataConvertOptions>();
   return {
       .name = "convert",
       .help = "Write a data set in another form",

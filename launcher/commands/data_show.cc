@@ -34,7 +34,7 @@ using input::Split;
 // Pictures of this side make a sheet of 200 MB.
 constexpr std::int64_t kLongestShown = 1024;
 
-struct Options {
+struct DataShowOptions {
   std::string folder;
   std::string name;
   std::string split;  ///< "train" or "test"; empty: both, and the sheet is of "train"
@@ -49,7 +49,7 @@ struct Options {
 
 const char* name_of(Split split) { return split == Split::train ? "train" : "test"; }
 
-Result<input::DataLocation> find(const Options& options, const Console& console) {
+Result<input::DataLocation> find(const DataShowOptions& options, const Console& console) {
   input::DataQuery query;
   if (!options.folder.empty()) query.flag = options.folder;
   query.env = input::data_directory(environment);
@@ -61,7 +61,7 @@ Result<input::DataLocation> find(const Options& options, const Console& console)
 }
 
 /// As a cluster file would ask for the same.
-actors::DataSection data_section(const Options& options) {
+actors::DataSection data_section(const DataShowOptions& options) {
   actors::DataSection data;
   if (!options.name.empty()) data.name = options.name;
   data.preprocess = options.preprocess;
@@ -70,7 +70,8 @@ actors::DataSection data_section(const Options& options) {
 }
 
 /// As the actors of a job prepare its pictures.
-Result<input::Preparation> preparation(const Options& options, const input::DataLocation& location,
+Result<input::Preparation> preparation(const DataShowOptions& options,
+                                       const input::DataLocation& location,
                                        const input::SourceFacts& facts) {
   ClusterFile file;
   file.data = data_section(options);
@@ -80,7 +81,7 @@ Result<input::Preparation> preparation(const Options& options, const input::Data
 }
 
 /// Of the training set the rows of the one rank's batch, of the test set as many in their order.
-Result<void> prepare_sheet(const input::Source& source, Split split, const Options& options,
+Result<void> prepare_sheet(const input::Source& source, Split split, const DataShowOptions& options,
                            const input::Preparation& how, const input::PreparedRows& into) {
   const auto batch = static_cast<std::uint32_t>(into.labels.size());
   const std::uint64_t count = source.facts().count;
@@ -95,7 +96,7 @@ Result<void> prepare_sheet(const input::Source& source, Split split, const Optio
   return input::prepare_evaluation(source, examples, how, into);
 }
 
-Result<void> write_sheet(const input::Source& source, Split split, const Options& options,
+Result<void> write_sheet(const input::Source& source, Split split, const DataShowOptions& options,
                          const input::Preparation& how) {
   input::PreparedBatch batch(how, kSheetSide * kSheetSide);
   STERNA_TRY(prepare_sheet(source, split, options, how, batch.rows()));
@@ -113,7 +114,7 @@ struct Shown {
   std::map<Split, Survey> splits;
 };
 
-Result<Survey> look(const input::Source& source, Split split, const Options& options) {
+Result<Survey> look(const input::Source& source, Split split, const DataShowOptions& options) {
   const SteadyClock clock;
   ProgressLine line(clock);
   return survey(source, {.decode = options.check, .progress = [&](auto done, auto total) {
@@ -124,7 +125,7 @@ Result<Survey> look(const input::Source& source, Split split, const Options& opt
                          }});
 }
 
-Result<Shown> look(const Options& options, const Console& console) {
+Result<Shown> look(const DataShowOptions& options, const Console& console) {
   Shown shown;
   STERNA_ASSIGN(shown.location, find(options, console));
   const input::DataOptions how = actors::data_options(data_section(options), options.seed);
@@ -214,7 +215,7 @@ Json json_of(const Shown& shown) {
   return json;
 }
 
-int show(const Options& options, const Console& console) {
+int show(const DataShowOptions& options, const Console& console) {
   const Result<Shown> shown = look(options, console);
   if (!shown) return console.report(shown.error());
   if (options.json) return console.result(json_line(json_of(*shown)) + "\n");
@@ -233,7 +234,7 @@ std::vector<std::string> names(const std::vector<std::string_view>& of) {
 }  // namespace
 
 Command data_show_command() {
-  const auto o = std::make_shared<Options>();
+  const auto o = std::make_shared<DataShowOptions>();
   std::vector<std::string> families = names(input::family_names());
   families.insert(families.begin(), actors::kAutoPreprocess);
   return {.name = "show",

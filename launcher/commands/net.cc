@@ -15,7 +15,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Options {
+struct NetOptions {
   std::string name;
   std::uint64_t size = 0;  ///< rows and columns of the images; 0: the original's
   std::uint64_t channels = 0;
@@ -27,7 +27,7 @@ struct Options {
 constexpr double kMegabyte = 1e6;
 
 /// With the images that the original takes, unless the options say otherwise.
-nets::NetOptions net_of(const nets::ZooNet& net, const Options& options) {
+nets::NetOptions net_of(const nets::ZooNet& net, const NetOptions& options) {
   nets::ImageClasses images = net.usual;
   if (options.size > 0) images.rows = images.columns = options.size;
   if (options.channels > 0) images.channels = options.channels;
@@ -63,7 +63,7 @@ Json json_of(const nets::NetOptions& net, const nets::NetDescription& what) {
   return json;
 }
 
-int list(const Options& options, const Console& console) {
+int list(const NetOptions& options, const Console& console) {
   std::vector<std::vector<std::string>> rows;
   Json nets = Json::array();
   for (const std::string_view name : nets::net_names()) {
@@ -86,7 +86,7 @@ int list(const Options& options, const Console& console) {
                                                       "\n")));
 }
 
-int show(const Options& options, const Console& console) {
+int show(const NetOptions& options, const Console& console) {
   const nets::ZooNet* found = nets::find_net(options.name);
   const Result<nets::NetDescription> what =
       found != nullptr ? nets::describe_net(net_of(*found, options))
@@ -115,7 +115,7 @@ int show(const Options& options, const Console& console) {
 }  // namespace
 
 Command net_command() {
-  const auto o = std::make_shared<Options>();
+  const auto o = std::make_shared<NetOptions>();
   const Argument json{"--json", &o->json, "Print it as one line of JSON"};
   return {.name = "net",
           .help = "The nets there are",

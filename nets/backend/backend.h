@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "nets/tensor/element.h"
 
@@ -46,6 +47,8 @@ class Backend {
   virtual std::unique_ptr<class Relayout> relayout(const struct RelayoutSpec& spec) = 0;
   /// Copies between formats since the backend was made: work that is not arithmetic.
   virtual std::uint64_t reorders() const = 0;
+  /// Of the library's work: the names that it gives to what it runs, one for each of its parts.
+  virtual std::vector<std::string> implementations() const = 0;
 };
 
 }  // namespace sterna::nets

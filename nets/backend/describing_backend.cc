@@ -1,37 +1,62 @@
 #include "nets/backend/describing_backend.h"
 
-#include "nets/backend/average_pool.h"
-#include "nets/backend/batch_norm.h"
-#include "nets/backend/convolution.h"
-#include "nets/backend/eltwise.h"
-#include "nets/backend/inner_product.h"
-#include "nets/backend/lrn.h"
-#include "nets/backend/max_pool.h"
-#include "nets/backend/relayout.h"
-
 namespace sterna::nets {
+namespace {
+
+std::uint64_t flops_of(const ConvolutionSpec& spec) {
+  const Slide down = spec.window.down(), across = spec.window.across();
+  return 2 * spec.input[0] * spec.out_channels * (spec.input[1] / spec.groups) * down.kernel *
+         across.kernel * down.out(spec.input[2]) * across.out(spec.input[3]);
+}
+
+std::uint64_t flops_of(const InnerProductSpec& spec) { return 2 * spec.batch * spec.in * spec.out; }
+
+template <class Other>
+std::uint64_t flops_of(const Other& /*spec*/) {
+  return 0;
+}
+
+}  // namespace
+
+std::uint64_t DescribingBackend::flops() const {
+  std::uint64_t flops = 0;
+  for (const Operation& one : operations_) {
+    flops += std::visit([](const auto& spec) { return flops_of(spec); }, one);
+  }
+  return flops;
+}
 
 std::unique_ptr<Convolution> DescribingBackend::convolution(const ConvolutionSpec& spec) {
-  const Slide down = spec.window.down(), across = spec.window.across();
-  flops_ += 2 * spec.input[0] * spec.out_channels * (spec.input[1] / spec.groups) * down.kernel *
-            across.kernel * down.out(spec.input[2]) * across.out(spec.input[3]);
+  operations_.emplace_back(spec);
   return nullptr;
 }
-
 std::unique_ptr<InnerProduct> DescribingBackend::inner_product(const InnerProductSpec& spec) {
-  flops_ += 2 * spec.batch * spec.in * spec.out;
+  operations_.emplace_back(spec);
   return nullptr;
 }
-
-std::unique_ptr<MaxPool> DescribingBackend::max_pool(const MaxPoolSpec& /*spec*/) { return {}; }
-std::unique_ptr<Eltwise> DescribingBackend::eltwise(const EltwiseSpec& /*spec*/) { return {}; }
-std::unique_ptr<BatchNorm> DescribingBackend::batch_norm(const BatchNormSpec& /*spec*/) {
-  return {};
+std::unique_ptr<MaxPool> DescribingBackend::max_pool(const MaxPoolSpec& spec) {
+  operations_.emplace_back(spec);
+  return nullptr;
 }
-std::unique_ptr<Lrn> DescribingBackend::lrn(const LrnSpec& /*spec*/) { return {}; }
-std::unique_ptr<AveragePool> DescribingBackend::average_pool(const AveragePoolSpec& /*spec*/) {
-  return {};
+std::unique_ptr<Eltwise> DescribingBackend::eltwise(const EltwiseSpec& spec) {
+  operations_.emplace_back(spec);
+  return nullptr;
 }
-std::unique_ptr<Relayout> DescribingBackend::relayout(const RelayoutSpec& /*spec*/) { return {}; }
+std::unique_ptr<BatchNorm> DescribingBackend::batch_norm(const BatchNormSpec& spec) {
+  operations_.emplace_back(spec);
+  return nullptr;
+}
+std::unique_ptr<Lrn> DescribingBackend::lrn(const LrnSpec& spec) {
+  operations_.emplace_back(spec);
+  return nullptr;
+}
+std::unique_ptr<AveragePool> DescribingBackend::average_pool(const AveragePoolSpec& spec) {
+  operations_.emplace_back(spec);
+  return nullptr;
+}
+std::unique_ptr<Relayout> DescribingBackend::relayout(const RelayoutSpec& spec) {
+  operations_.emplace_back(spec);
+  return nullptr;
+}
 
 }  // namespace sterna::nets

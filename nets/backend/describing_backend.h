@@ -1,9 +1,11 @@
-// A backend that makes no operation, but counts their arithmetic: for graphs that never run.
+// A backend that makes no operation, but notes what it is asked for: for graphs that never run.
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "nets/backend/backend.h"
+#include "nets/backend/operation.h"
 
 namespace sterna::nets {
 
@@ -19,11 +21,14 @@ class DescribingBackend final : public Backend {
   std::unique_ptr<AveragePool> average_pool(const AveragePoolSpec& spec) override;
   std::unique_ptr<Relayout> relayout(const RelayoutSpec& spec) override;
   std::uint64_t reorders() const override { return 0; }
-  /// Multiplications and additions of a forward pass through all that it was asked for.
-  std::uint64_t flops() const { return flops_; }
+  std::vector<std::string> implementations() const override { return {}; }
+  /// What it was asked for, in that order.
+  const std::vector<Operation>& operations() const { return operations_; }
+  /// Multiplications and additions of a forward pass through all of them.
+  std::uint64_t flops() const;
 
  private:
-  std::uint64_t flops_ = 0;
+  std::vector<Operation> operations_;
 };
 
 }  // namespace sterna::nets

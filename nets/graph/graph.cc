@@ -5,7 +5,6 @@
 #include <unordered_map>
 #include <utility>
 
-#include "nets/graph/memory_plan.h"
 #include "nets/tensor/elementwise.h"
 
 namespace sterna::nets {

@@ -10,6 +10,7 @@
 
 #include "nets/backend/backend.h"
 #include "nets/graph/layer.h"
+#include "nets/graph/memory_plan.h"
 #include "runtime/base/bytes.h"
 
 namespace sterna::nets {
@@ -22,12 +23,6 @@ struct GraphOptions {
   bool trains = true;
   /// Activations' and their gradients'. Parameters and theirs are fp32 always.
   Element element = Element::fp32;
-};
-
-/// Of activations and their gradients, in bytes.
-struct ActivationMemory {
-  std::size_t bytes = 0;
-  std::size_t bound = 0;  ///< the most that is alive at any moment
 };
 
 /// Owns activations, parameters and layers; the backend must outlive it. References to them stay

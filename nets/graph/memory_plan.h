@@ -14,6 +14,12 @@ struct Life {
   std::size_t last = 0;
 };
 
+/// Of a net's activations and their gradients, in bytes.
+struct ActivationMemory {
+  std::size_t bytes = 0;
+  std::size_t bound = 0;  ///< the most that is alive at any moment
+};
+
 struct MemoryPlan {
   std::vector<std::size_t> offsets;  ///< of each life's memory in bytes, multiples of 64
   std::size_t bytes = 0;             ///< of all

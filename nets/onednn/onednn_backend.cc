@@ -78,4 +78,8 @@ OneDnnBackend::~OneDnnBackend() = default;
 
 std::uint64_t OneDnnBackend::reorders() const { return context_->reorders; }
 
+std::vector<std::string> OneDnnBackend::implementations() const {
+  return context_->implementations;
+}
+
 }  // namespace sterna::nets

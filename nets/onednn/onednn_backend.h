@@ -33,6 +33,7 @@ class OneDnnBackend final : public Backend {
   std::unique_ptr<AveragePool> average_pool(const AveragePoolSpec& spec) override;
   std::unique_ptr<Relayout> relayout(const RelayoutSpec& spec) override;
   std::uint64_t reorders() const override;
+  std::vector<std::string> implementations() const override;
 
  private:
   std::unique_ptr<Context> context_;

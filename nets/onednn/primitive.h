@@ -3,7 +3,9 @@
 
 #include <dnnl.hpp>
 #include <unordered_map>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "nets/onednn/onednn_backend.h"
 #include "nets/tensor/tensor.h"
@@ -56,6 +58,7 @@ struct OneDnnBackend::Context {
   dnnl::engine engine{dnnl::engine::kind::cpu, 0};
   dnnl::stream stream{engine};
   std::uint64_t reorders = 0;
+  std::vector<std::string> implementations;
   /// One scratchpad for all, ours: the library's belongs to the thread that made the primitive,
   /// and a net may be made in one thread and run in another.
   Buffer scratch{0};
@@ -76,6 +79,7 @@ class Primitive {
         primitive_(std::move(primitive)),
         scratch_size_(descriptor.scratchpad_desc().get_size()) {
     context_.reserve_scratch(scratch_size_);
+    context_.implementations.emplace_back(descriptor.impl_info_str());
     if (scratch_size_ > 0) add(DNNL_ARG_SCRATCHPAD, descriptor.scratchpad_desc());
   }
   /// An argument that the caller binds.

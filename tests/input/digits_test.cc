@@ -29,7 +29,7 @@ std::uint64_t fnv1a(const std::vector<std::uint8_t>& bytes) {
 TEST(Alphabet, TheSkeletonsOfAFamilyCanBeMixed) {
   for (const auto& families : handwritten_digits()) {
     ASSERT_FALSE(families.empty());
-    for (const Family& family : families) {
+    for (const GlyphFamily& family : families) {
       const Skeleton& first = family.skeletons.at(0);
       for (const Skeleton& skeleton : family.skeletons) {
         ASSERT_EQ(skeleton.size(), first.size());

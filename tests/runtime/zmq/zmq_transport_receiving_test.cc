@@ -84,6 +84,23 @@ TEST_P(ZmqTransportReceiving, WhatAPeerSaidLastIsHeardBeforeItsEnd) {
   EXPECT_EQ(server->messages, 1001U);
 }
 
+TEST_P(ZmqTransportReceiving, WhatTheOneWhoWasDialledSaidLastIsHeardBeforeItsEnd) {
+  auto worker = make("worker");
+  for (int round = 0; round < 5; ++round) {
+    auto server = make("server");
+    server->transport->admit(worker->contact);
+    const std::size_t before = worker->messages;
+    worker->send(worker->dial(*server), "question");
+    ASSERT_TRUE(until([&] { return server->messages == 1; }));
+    server->send(server->inbox[0].channel, "answer");
+    // The worker hears of the answer and of the end in the same turn.
+    server.reset();
+    worker->ends.clear();
+    ASSERT_TRUE(until([&] { return !worker->ends.empty(); }));
+    EXPECT_EQ(worker->messages - before, 1U);
+  }
+}
+
 TEST_P(ZmqTransportReceiving, AnEmptyMessageArrivesAndOneOfTooManyFramesIsNotSent) {
   auto server = make("server");
   auto worker = make("worker");

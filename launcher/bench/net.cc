@@ -1,0 +1,154 @@
+#include "launcher/bench/net.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <ctime>
+#include <limits>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "nets/describe_net.h"
+#include "nets/make_backend.h"
+#include "nets/net.h"
+#include "nets/onednn/fastest.h"
+
+namespace sterna::launcher {
+namespace {
+
+struct Usual {
+  const char* net;
+  std::size_t batch;
+};
+constexpr std::array kUsual{Usual{"cifarnet", 32}, Usual{"resnet_20", 32}, Usual{"googlenet", 32},
+                            Usual{"lenet", 64}};
+constexpr std::size_t kUsualBatch = 32;
+
+struct Ignored final : nets::GradientSink {
+  void gradient(std::size_t /*index*/, std::span<const float> /*values*/) override {}
+};
+
+double thread_seconds() {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
+}
+
+/// A net with initial parameters and a batch of noise.
+class Stepping {
+ public:
+  static Result<Stepping> make(const nets::NetOptions& options) {
+    Stepping stepping;
+    STERNA_ASSIGN(stepping.net_, nets::make_net(options));
+    nets::Net& net = *stepping.net_;
+    for (std::uint32_t i = 0; i < net.parameters().size(); ++i) {
+      nets::initialize(net.parameter(i), net.parameters()[i], {.seed = 1, .tensor = i});
+    }
+    stepping.pixels_.resize(options.batch * options.images.values());
+    std::uint32_t pixel = 1;
+    for (std::uint8_t& byte : stepping.pixels_) {
+      byte = static_cast<std::uint8_t>((pixel = pixel * 1664525 + 1013904223) >> 24);
+    }
+    for (std::size_t i = 0; i < options.batch; ++i) {
+      for (std::size_t c = 0; c < options.images.channels; ++c) stepping.levels_.push_back(0.5F);
+      for (std::size_t c = 0; c < options.images.channels; ++c) stepping.levels_.push_back(2.0F);
+      stepping.labels_.push_back(static_cast<std::uint16_t>(i % options.images.classes));
+    }
+    return stepping;
+  }
+
+  /// The least of `rounds` steps, after one that is not measured, in the thread's seconds.
+  Result<double> seconds(int rounds) {
+    double least = std::numeric_limits<double>::infinity();
+    Ignored sink;
+    for (int round = 0; round <= rounds; ++round) {
+      const double start = thread_seconds();
+      for (std::size_t i = 0; i < net_->parameters().size(); ++i) net_->parameters_changed(i);
+      STERNA_TRY(net_->train_step(nets::PixelImages{pixels_, levels_}, labels_, sink));
+      if (round > 0) least = std::min(least, thread_seconds() - start);
+    }
+    return least;
+  }
+
+  std::size_t reference_implementations() const {
+    const std::vector<std::string> all = net_->implementations();
+    return static_cast<std::size_t>(std::ranges::count_if(
+        all, [](const std::string& name) { return nets::is_reference(name); }));
+  }
+
+ private:
+  std::unique_ptr<nets::Net> net_;
+  std::vector<std::uint8_t> pixels_;
+  std::vector<float> levels_;
+  std::vector<std::uint16_t> labels_;
+};
+
+/// A net and how it computes.
+struct Case {
+  std::string name;
+  nets::NetOptions options;
+};
+
+Result<double> add_step(const Case& one, int rounds, const BenchProgress& progress,
+                        Figures& figures) {
+  STERNA_ASSIGN(const nets::NetDescription net, nets::describe_net(one.options));
+  progress(fmt::format("{} at {}: a step", one.name, one.options.batch));
+  STERNA_ASSIGN(Stepping stepping, Stepping::make(one.options));
+  STERNA_ASSIGN(const double step, stepping.seconds(rounds));
+  progress(
+      fmt::format("{} at {}: {} operations", one.name, one.options.batch, net.operations.size()));
+  double operations = 0;
+  for (const nets::Operation& operation : net.operations) {
+    operations += nets::measure_fastest(operation, rounds).seconds;
+  }
+  const auto images = static_cast<double>(one.options.batch);
+  const auto add = [&](const char* figure, double value) { figures[one.name + figure] = value; };
+  add(".step_ms", step * 1e3);
+  add(".images_per_second", images / step);
+  add(".gflops", 3 * static_cast<double>(net.flops) * images / step / 1e9);
+  add(".operations_ms", operations * 1e3);
+  add(".step_over_operations", step / operations);
+  add(".reference_implementations", static_cast<double>(stepping.reference_implementations()));
+  return step;
+}
+
+Result<void> add_net(const std::string& name, std::size_t batch, int rounds,
+                     const BenchProgress& progress, Figures& figures) {
+  nets::NetOptions options{.name = name, .batch = batch};
+  if (const nets::ZooNet* known = nets::find_net(name)) {
+    options.images = known->usual;
+    options.hidden.assign(known->hidden.begin(), known->hidden.end());
+  }
+  STERNA_ASSIGN(const double fp32, add_step({name + ".fp32", options}, rounds, progress, figures));
+  options.backend.precision = nets::Element::bf16;
+  if (const auto offered = nets::make_backend(options.backend); !offered) {
+    progress(fmt::format("{} in fp32 alone: {}", name, offered.error().message));
+    return {};
+  }
+  STERNA_ASSIGN(const double bf16, add_step({name + ".bf16", options}, rounds, progress, figures));
+  figures[name + ".bf16_over_fp32"] = bf16 / fp32;
+  return {};
+}
+
+}  // namespace
+
+Result<Figures> bench_net(const NetBenchSetup& setup, const BenchProgress& progress) {
+  Figures figures;
+  for (const Usual& usual : kUsual) {
+    if (!setup.net.empty() && setup.net != usual.net) continue;
+    const std::size_t batch = setup.batch > 0 ? setup.batch : usual.batch;
+    STERNA_TRY(add_net(usual.net, batch, setup.rounds, progress, figures));
+  }
+  if (figures.empty()) {
+    const std::size_t batch = setup.batch > 0 ? setup.batch : kUsualBatch;
+    STERNA_TRY(add_net(setup.net, batch, setup.rounds, progress, figures));
+  }
+  return figures;
+}
+
+}  // namespace sterna::launcher

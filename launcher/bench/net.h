@@ -1,0 +1,25 @@
+// `sterna bench net`: a training step on one thread, beside the fastest that oneDNN has for each of
+// its operations.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "launcher/bench/figures.h"
+
+namespace sterna::launcher {
+
+struct NetBenchSetup {
+  std::string net;        ///< empty: each of the usual ones, at its usual batch
+  std::size_t batch = 0;  ///< 0: the usual one
+  int rounds = 7;         ///< of each thing that is measured
+};
+
+/// Of each net, in fp32 and, where the CPU has it, in bf16: `NET.fp32.step_ms`,
+/// `images_per_second`, `gflops` per second, `operations_ms` (the sum over its operations of
+/// oneDNN's fastest implementation, over formats), `step_over_operations`, and
+/// `reference_implementations` that the step runs; and `NET.bf16_over_fp32`, of the steps. The
+/// least of all rounds, of the thread's own time. Errors: those of making the net.
+Result<Figures> bench_net(const NetBenchSetup& setup, const BenchProgress& progress);
+
+}  // namespace sterna::launcher

@@ -1,0 +1,84 @@
+#!/usr/bin/env python3
+"""How fast PyTorch trains a net of torch_nets.py: forward and backward passes in one thread, images
+and weights channels last, without an optimizer's step.
+
+usage: OMP_NUM_THREADS=1 python3 tests/reference/torch_speed.py NET BATCH fp32|bf16 [SECONDS]
+
+bf16 is autocast's: parameters stay float32. There is no dropout. Prints one line of JSON, with the
+images_per_second of the median round after a few to warm up; images are as large as the original's.
+"""
+import json
+import statistics
+import sys
+import time
+
+import torch
+import torch.nn.functional as F
+
+from torch_layers import Layers
+from torch_nets import NETS
+
+SIZES = {"lenet": (28, 1, 10), "mlp": (28, 1, 10), "cifarnet": (24, 3, 10),
+         "resnet_20": (32, 3, 10), "inception_v3": (299, 3, 1000)}
+WARM_UP, LEAST_ROUNDS = 3, 5
+
+
+class Parameters:
+    def __init__(self):
+        self.made = {}
+
+    def __call__(self, name, shape):
+        if name not in self.made:
+            self.made[name] = self.make(name, shape)
+        return self.made[name]
+
+    @staticmethod
+    def make(name, shape):
+        if name.endswith("/mean"):
+            return torch.zeros(shape)
+        if name.endswith("/variance"):
+            return torch.ones(shape)
+        values = torch.ones(shape)
+        if not name.endswith("/gamma"):
+            torch.nn.init.normal_(values, std=0.05)
+        if len(shape) == 4:
+            values = values.to(memory_format=torch.channels_last)
+        return values.requires_grad_()
+
+
+def main():
+    name, batch, precision, *seconds = sys.argv[1:]
+    batch, seconds = int(batch), float(seconds[0]) if seconds else 20
+    if precision not in ("fp32", "bf16"):
+        sys.exit(f"precision {precision}; there are fp32 and bf16")
+    torch.set_num_threads(1)
+    torch.manual_seed(1)
+    size, channels, classes = SIZES.get(name, (224, 3, 1000))
+    images = torch.randn(batch, channels, size, size).to(memory_format=torch.channels_last)
+    labels = torch.randint(classes, (batch,))
+    parameters = Parameters()
+    layers = Layers(parameters, classes, training=True)
+
+    def step():
+        for values in parameters.made.values():
+            values.grad = None
+        with torch.autocast("cpu", torch.bfloat16, enabled=precision == "bf16"):
+            made = NETS[name](layers, images)
+        heads = made if isinstance(made, tuple) else (made,)
+        sum(weight * F.cross_entropy(logits.float(), labels)
+            for weight, logits in zip((1, 0.4), heads)).backward()
+
+    for _ in range(WARM_UP):
+        step()
+    rounds, end = [], time.perf_counter() + seconds
+    while len(rounds) < LEAST_ROUNDS or time.perf_counter() < end:
+        start = time.perf_counter()
+        step()
+        rounds.append(time.perf_counter() - start)
+    print(json.dumps({"net": name, "batch": batch, "precision": precision, "threads": 1,
+                      "torch": torch.__version__, "isa": torch.backends.cpu.get_cpu_capability(),
+                      "rounds": len(rounds),
+                      "images_per_second": round(batch / statistics.median(rounds), 2)}))
+
+
+main()
