@@ -1,6 +1,5 @@
-// Some pixels at a time become fp32, and each is computed in three passes over its channels: the
-// squares, between as many zeros as a window reaches beyond the first and the last channel; the
-// sums over windows, as sums of unaligned vectors; and for the gradient the same with
+// Some pixels at a time become fp32, and are computed in passes that stay in the cache: squares of
+// x, sums of them over windows, and what follows; for the gradient there are two such sums:
 //   dx = dy · base^-3/4 - 3/2 · alpha · x · Σ dy · x · base^-7/4,  base = bias + alpha · Σ x².
 #include "nets/onednn/bf16_lrn.h"
 
@@ -16,110 +15,136 @@ namespace {
 
 constexpr std::size_t kLanes = 16;
 
+/// Of pixels in a row of memory; their windows' sums are taken over rows of `stride` numbers, in
+/// each of which `radius` zeros stand before the channels, and enough behind.
 struct Norm {
-  std::size_t channels, radius;
+  std::size_t channels, radius, stride;
   float bias, alpha;
 };
 
-/// `windows`: of the channels, with `radius` zeros before them and enough behind.
-STERNA_AVX512_INLINE __m512 window_sum(const Norm& norm, const float* windows, std::size_t k) {
-  __m512 sum = _mm512_setzero_ps();
-  for (std::size_t d = 0; d <= 2 * norm.radius; ++d) {
-    sum = _mm512_add_ps(sum, _mm512_loadu_ps(windows + k + d));
+STERNA_AVX512_INLINE __m512 window_sum(const Norm& norm, const float* row, std::size_t k) {
+  __m512 sum = _mm512_loadu_ps(row + k);
+  for (std::size_t d = 1; d <= 2 * norm.radius; ++d) {
+    sum = _mm512_add_ps(sum, _mm512_loadu_ps(row + k + d));
   }
   return sum;
 }
 
-STERNA_AVX512_INLINE void square(const Norm& norm, const float* x, float* windows) {
-  for (std::size_t k = 0; k < norm.channels; k += kLanes) {
-    const __m512 value = _mm512_maskz_loadu_ps(kernels::lanes(k, norm.channels), x + k);
-    _mm512_storeu_ps(windows + norm.radius + k, _mm512_mul_ps(value, value));
+STERNA_AVX512 void square(const Norm& norm, std::size_t pixels, const float* x, float* rows) {
+  for (std::size_t i = 0; i < pixels; ++i, x += norm.channels, rows += norm.stride) {
+    for (std::size_t k = 0; k < norm.channels; k += kLanes) {
+      const __m512 value = _mm512_maskz_loadu_ps(kernels::lanes(k, norm.channels), x + k);
+      _mm512_storeu_ps(rows + norm.radius + k, _mm512_mul_ps(value, value));
+    }
   }
 }
 
-STERNA_AVX512_INLINE __m512 base_of(const Norm& norm, const float* squares, std::size_t k) {
-  const __m512 sum = window_sum(norm, squares, k);
-  return _mm512_add_ps(_mm512_set1_ps(norm.bias), _mm512_mul_ps(_mm512_set1_ps(norm.alpha), sum));
+/// base^-1/4, whose powers are cheaper than further divisions.
+STERNA_AVX512_INLINE __m512 fourth_root_under_one(const Norm& norm, const float* squares,
+                                                  std::size_t k) {
+  const __m512 sum = _mm512_mul_ps(_mm512_set1_ps(norm.alpha), window_sum(norm, squares, k));
+  const __m512 base = _mm512_add_ps(_mm512_set1_ps(norm.bias), sum);
+  return _mm512_div_ps(_mm512_set1_ps(1), _mm512_sqrt_ps(_mm512_sqrt_ps(base)));
 }
 
-/// base^-3/4
-STERNA_AVX512_INLINE __m512 factor_of(__m512 base) {
-  const __m512 root = _mm512_sqrt_ps(base);
-  return _mm512_div_ps(_mm512_set1_ps(1), _mm512_mul_ps(root, _mm512_sqrt_ps(root)));
-}
-
-STERNA_AVX512 void normalize(const Norm& norm, float* x, float* squares) {
-  square(norm, x, squares);
-  for (std::size_t k = 0; k < norm.channels; k += kLanes) {
-    const __mmask16 live = kernels::lanes(k, norm.channels);
-    const __m512 factor = factor_of(base_of(norm, squares, k));
-    _mm512_mask_storeu_ps(x + k, live, _mm512_mul_ps(_mm512_maskz_loadu_ps(live, x + k), factor));
+STERNA_AVX512 void normalize(const Norm& norm, std::size_t pixels, const float* squares, float* x) {
+  for (std::size_t i = 0; i < pixels; ++i, x += norm.channels, squares += norm.stride) {
+    for (std::size_t k = 0; k < norm.channels; k += kLanes) {
+      const __mmask16 live = kernels::lanes(k, norm.channels);
+      const __m512 under = fourth_root_under_one(norm, squares, k);
+      const __m512 factor = _mm512_mul_ps(under, _mm512_mul_ps(under, under));
+      _mm512_mask_storeu_ps(x + k, live, _mm512_mul_ps(_mm512_maskz_loadu_ps(live, x + k), factor));
+    }
   }
 }
 
-/// From dy, in place.
-STERNA_AVX512 void differentiate(const Norm& norm, const float* x, float* dx, float* squares,
-                                 float* products) {
-  square(norm, x, squares);
-  for (std::size_t k = 0; k < norm.channels; k += kLanes) {
-    const __mmask16 live = kernels::lanes(k, norm.channels);
-    const __m512 base = base_of(norm, squares, k);
-    const __m512 value = _mm512_maskz_loadu_ps(live, x + k);
-    const __m512 scaled = _mm512_mul_ps(_mm512_maskz_loadu_ps(live, dx + k), factor_of(base));
-    _mm512_mask_storeu_ps(dx + k, live, scaled);
-    _mm512_storeu_ps(products + norm.radius + k,
-                     _mm512_maskz_div_ps(live, _mm512_mul_ps(scaled, value), base));
+/// dy · base^-3/4 in place, and dy · x · base^-7/4 into rows.
+STERNA_AVX512 void scale(const Norm& norm, std::size_t pixels, const float* x, const float* squares,
+                         float* dy, float* products) {
+  for (std::size_t i = 0; i < pixels; ++i) {
+    for (std::size_t k = 0; k < norm.channels; k += kLanes) {
+      const __mmask16 live = kernels::lanes(k, norm.channels);
+      const __m512 under = fourth_root_under_one(norm, squares, k);
+      const __m512 factor = _mm512_mul_ps(under, _mm512_mul_ps(under, under));
+      const __m512 scaled = _mm512_mul_ps(_mm512_maskz_loadu_ps(live, dy + k), factor);
+      _mm512_mask_storeu_ps(dy + k, live, scaled);
+      const __m512 product = _mm512_mul_ps(scaled, _mm512_maskz_loadu_ps(live, x + k));
+      _mm512_storeu_ps(products + norm.radius + k,
+                       _mm512_maskz_mul_ps(live, product, _mm512_mul_ps(under, factor)));
+    }
+    x += norm.channels;
+    dy += norm.channels;
+    squares += norm.stride;
+    products += norm.stride;
   }
+}
+
+/// The rest of the gradient.
+STERNA_AVX512 void subtract(const Norm& norm, std::size_t pixels, const float* x,
+                            const float* products, float* dx) {
   const __m512 share = _mm512_set1_ps(1.5F * norm.alpha);
-  for (std::size_t k = 0; k < norm.channels; k += kLanes) {
-    const __mmask16 live = kernels::lanes(k, norm.channels);
-    const __m512 value = _mm512_mul_ps(share, _mm512_maskz_loadu_ps(live, x + k));
-    const __m512 others = _mm512_mul_ps(value, window_sum(norm, products, k));
-    _mm512_mask_storeu_ps(dx + k, live, _mm512_sub_ps(_mm512_maskz_loadu_ps(live, dx + k), others));
+  for (std::size_t i = 0; i < pixels; ++i) {
+    for (std::size_t k = 0; k < norm.channels; k += kLanes) {
+      const __mmask16 live = kernels::lanes(k, norm.channels);
+      const __m512 value = _mm512_mul_ps(share, _mm512_maskz_loadu_ps(live, x + k));
+      const __m512 others = _mm512_mul_ps(value, window_sum(norm, products, k));
+      _mm512_mask_storeu_ps(dx + k, live,
+                            _mm512_sub_ps(_mm512_maskz_loadu_ps(live, dx + k), others));
+    }
+    x += norm.channels;
+    dx += norm.channels;
+    products += norm.stride;
   }
 }
 
 class Bf16Lrn final : public Lrn {
  public:
   explicit Bf16Lrn(const LrnSpec& spec)
-      : norm_{spec.input[1], spec.radius, spec.bias, spec.alpha},
-        at_once_(std::max<std::size_t>(1, kElementsAtOnce / spec.input[1]) * spec.input[1]),
-        x_(at_once_),
-        dx_(at_once_),
-        squares_(spec.input[1] + kLanes + 2 * spec.radius),
+      : norm_{.channels = spec.input[1],
+              .radius = spec.radius,
+              .stride = spec.input[1] + kLanes + 2 * spec.radius,
+              .bias = spec.bias,
+              .alpha = spec.alpha},
+        at_once_(std::max<std::size_t>(1, kElementsAtOnce / spec.input[1])),
+        x_(at_once_ * norm_.channels),
+        dx_(x_.size()),
+        squares_(at_once_ * norm_.stride),
         products_(squares_.size()) {}
 
   void forward(const Tensor& x, Tensor& y) override {
-    for_some(x, [&](std::size_t first, std::size_t count) {
-      const std::span<float> values = std::span(x_).first(count);
+    for_some(x, [&](std::size_t first, std::size_t pixels) {
+      const std::span<float> values = std::span(x_).first(pixels * norm_.channels);
       read(x, first, values);
-      for (std::size_t i = 0; i < count; i += norm_.channels)
-        normalize(norm_, values.data() + i, squares_.data());
+      square(norm_, pixels, values.data(), squares_.data());
+      normalize(norm_, pixels, squares_.data(), values.data());
       write(values, y, first);
     });
   }
   void backward(const Tensor& x, const Tensor& dy, Tensor& dx) override {
-    for_some(x, [&](std::size_t first, std::size_t count) {
-      const std::span<float> gradient = std::span(dx_).first(count);
-      read(x, first, std::span(x_).first(count));
+    for_some(x, [&](std::size_t first, std::size_t pixels) {
+      const std::span<float> values = std::span(x_).first(pixels * norm_.channels);
+      const std::span<float> gradient = std::span(dx_).first(values.size());
+      read(x, first, values);
       read(dy, first, gradient);
-      for (std::size_t i = 0; i < count; i += norm_.channels)
-        differentiate(norm_, x_.data() + i, gradient.data() + i, squares_.data(), products_.data());
+      square(norm_, pixels, values.data(), squares_.data());
+      scale(norm_, pixels, values.data(), squares_.data(), gradient.data(), products_.data());
+      subtract(norm_, pixels, values.data(), products_.data(), gradient.data());
       write(gradient, dx, first);
     });
   }
 
  private:
-  /// Whole pixels.
+  /// visit(the first element, pixels)
   template <class Visit>
   void for_some(const Tensor& x, Visit visit) const {
-    for (std::size_t i = 0; i < x.size(); i += at_once_) {
-      visit(i, std::min(at_once_, x.size() - i));
+    const std::size_t all = x.size() / norm_.channels;
+    for (std::size_t i = 0; i < all; i += at_once_) {
+      visit(i * norm_.channels, std::min(at_once_, all - i));
     }
   }
 
   Norm norm_;
-  std::size_t at_once_;
+  std::size_t at_once_;  // pixels
   std::vector<float> x_, dx_, squares_, products_;
 };
 

@@ -61,6 +61,7 @@ class Sum final : public Layer {
 
 inline Activation& sum(Graph& graph, const std::vector<Activation*>& x) {
   std::vector<Reading*> read;
+  read.reserve(x.size());
   for (Activation* one : x) read.push_back(&graph.read(*one));
   Activation& y = graph.output(x.front()->shape(), x.front()->value().layout());
   graph.add(std::make_unique<Sum>(std::move(read), y));

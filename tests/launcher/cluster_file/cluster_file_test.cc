@@ -147,7 +147,7 @@ TEST_F(ClusterFileTest, AnUnknownKeyNamesItsLineAndTheNearestKey) {
   EXPECT_EQ(
       error_of_more("flavour = 1\n"),
       "x.toml:13: unknown key \"job.flavour\"; the keys of [job] are net, hidden, steps, epochs, "
-      "batch, micro_batch, seed, threads, cpu_isa");
+      "batch, micro_batch, seed, threads, cpu_isa, precision");
   EXPECT_EQ(error("formt = 1\n" + std::string(smallest)),
             "x.toml:1: unknown key \"formt\"; did you mean \"format\"?");
   EXPECT_EQ(error_of_more("[[actor]]\nrole = \"worker\"\nrnks = 2\n"),
@@ -179,6 +179,17 @@ TEST_F(ClusterFileTest, AMicroBatchDividesTheBatch) {
   EXPECT_THAT(wrong.error().message,
               HasSubstr("\"job.micro_batch\" = 24 does not divide \"job.batch\" = 64, as 16 does"));
   EXPECT_TRUE(read(text, {"job.batch=64", "job.micro_batch=16"}).ok());
+}
+
+TEST_F(ClusterFileTest, Bf16NeedsTheInstructionsForIt) {
+  const std::string text(smallest);
+  const auto wrong = read(text, {"job.precision=bf16", "job.cpu_isa=avx2"});
+  ASSERT_FALSE(wrong.ok());
+  EXPECT_THAT(wrong.error().message,
+              HasSubstr("\"job.precision\" = \"bf16\" needs instructions that \"job.cpu_isa\" = "
+                        "\"avx2\" leaves out: set that to \"best\", or \"job.precision\" to "
+                        "\"fp32\""));
+  EXPECT_TRUE(read(text, {"job.precision=bf16", "job.cpu_isa=avx512"}).ok());
 }
 
 TEST_F(ClusterFileTest, KeysOfPicturesMustFitEachOther) {

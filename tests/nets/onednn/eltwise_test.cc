@@ -1,5 +1,10 @@
 #include "nets/backend/eltwise.h"
 
+#include <algorithm>
+#include <cmath>
+
+#include "kernels/sums/bf16.h"
+#include "tests/nets/bf16_fixture.h"
 #include "tests/nets/finite_differences.h"
 
 namespace sterna::nets {
@@ -23,6 +28,34 @@ TEST(Relu, PassesNoGradientAtZero) {
   Tensor y({3}), dx = tensor({3}, Layout::row_major, Values{1, 1, 1});
   engine->eltwise({.count = 3})->backward(y, dx);
   EXPECT_EQ(row_major(dx), (Values{0, 0, 0}));
+}
+
+class ReluInBf16 : public Bf16Test {};
+
+TEST_F(ReluInBf16, IsRightOfEachBf16) {
+  constexpr std::size_t kAll = 1U << 16U;
+  const std::size_t count = kAll + 5;  // no multiple of what is done at once
+  const auto engine = backend(1, Element::bf16);
+  const auto operation = engine->eltwise({.count = count, .element = Element::bf16});
+  Tensor y({count}, Layout::row_major, Element::bf16),
+      dy({count}, Layout::row_major, Element::bf16);
+  for (std::size_t i = 0; i < count; ++i) {
+    y.bf16()[i] = static_cast<std::uint16_t>(i);
+    dy.bf16()[i] = 0x4040;
+  }
+  operation->forward(y);
+  for (std::size_t i = 0; i < count; ++i) {
+    const float x = kernels::from_bf16(static_cast<std::uint16_t>(i));
+    if (std::isnan(x)) {
+      ASSERT_EQ(y.bf16()[i], i) << "a NaN";
+    } else {
+      ASSERT_EQ(kernels::from_bf16(y.bf16()[i]), std::max(x, 0.0F)) << i;
+    }
+    if (std::isnan(x)) y.bf16()[i] = 0;  // whose loss is lost anyway
+  }
+  operation->backward(y, dy);
+  for (std::size_t i = 0; i < count; ++i)
+    ASSERT_EQ(dy.bf16()[i], kernels::from_bf16(y.bf16()[i]) > 0 ? 0x4040 : 0) << i;
 }
 
 }  // namespace
