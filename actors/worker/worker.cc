@@ -6,6 +6,8 @@
 
 #include "actors/codecs/codec.h"
 #include "actors/reader/batch_parts.h"
+#include "actors/worker/net_memory.h"
+#include "runtime/host/free_memory.h"
 
 namespace sterna::actors {
 namespace {
@@ -52,6 +54,7 @@ Task<Result<void>> Worker::find_everyone() {
 }
 
 Task<Result<void>> Worker::make_nets() {
+  STERNA_CO_TRY(check_nets_fit(args_.job, args_.ranks, free_memory()));
   for (std::uint32_t i = 0; i < args_.ranks; ++i) {
     Rank& rank = ranks_.emplace_back();
     rank.rank = args_.first_rank + i;

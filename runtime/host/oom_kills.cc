@@ -3,6 +3,8 @@
 #include <fstream>
 #include <optional>
 
+#include "runtime/host/memory_group.h"
+
 namespace sterna {
 namespace {
 
@@ -18,23 +20,11 @@ std::optional<std::uint64_t> counted(const std::string& path) {
 }  // namespace
 
 std::uint64_t oom_kills_of_own_group(const std::string& root) {
-  // Lines like "0::/user.slice" (v2) and "4:memory:/user.slice" (v1).
-  std::ifstream groups(root + "/proc/self/cgroup");
-  const std::string mounted = root + "/sys/fs/cgroup";
-  for (std::string line; std::getline(groups, line);) {
-    const std::size_t first = line.find(':');
-    const std::size_t second = line.find(':', first + 1);
-    if (first == std::string::npos || second == std::string::npos) continue;
-    const std::string controllers = line.substr(first + 1, second - first - 1);
-    const std::string group = line.substr(second + 1);
-    if (!controllers.empty() && controllers != "memory") continue;
-    std::string file = mounted;
-    if (controllers.empty()) {
-      file.append(group).append("/memory.events");
-    } else {
-      file.append("/memory").append(group).append("/memory.oom_control");
+  for (const MemoryGroup& group : own_memory_groups(root)) {
+    if (const auto kills =
+            counted(group.folder + (group.unified ? "/memory.events" : "/memory.oom_control"))) {
+      return *kills;
     }
-    if (const auto kills = counted(file)) return *kills;
   }
   return 0;
 }

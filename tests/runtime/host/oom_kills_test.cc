@@ -3,24 +3,14 @@
 
 #include <gtest/gtest.h>
 
-#include <filesystem>
-#include <fstream>
+#include "tests/runtime/host/made_system.h"
 
 namespace sterna::test {
 namespace {
 
-class OomKills : public testing::Test {
+class OomKills : public MadeSystem {
  protected:
-  ~OomKills() override { std::filesystem::remove_all(root_); }
-  void write(const std::string& path, const std::string& text) {
-    const std::filesystem::path file = root_ + path;
-    std::filesystem::create_directories(file.parent_path());
-    std::ofstream(file) << text;
-  }
-  std::uint64_t kills() const { return oom_kills_of_own_group(root_); }
-
-  const std::string root_ =
-      testing::TempDir() + testing::UnitTest::GetInstance()->current_test_info()->name();
+  std::uint64_t kills() const { return oom_kills_of_own_group(root()); }
 };
 
 TEST_F(OomKills, OfTheOwnGroupCountAndOthersDoNot) {
