@@ -43,6 +43,15 @@ bool has_reader(const ClusterFile& file, const HostSection& host) {
   });
 }
 
+/// Whether it runs nets whose activations are bf16.
+bool computes_in_bf16(const ClusterFile& file, const HostSection& host) {
+  if (file.job.precision != nets::Element::bf16) return false;
+  return std::any_of(file.actors.begin(), file.actors.end(), [&](const ActorPlan& actor) {
+    return actor.host == host.name &&
+           (actor.role == Role::kWorker || actor.role == Role::kEvaluator);
+  });
+}
+
 /// What its actors look for; empty: nothing, or what can be drawn.
 std::string data_wanted(const ClusterFile& file, const HostSection& host) {
   if (!reads_data(file, host)) return "";
@@ -92,6 +101,7 @@ class HostCheck {
     check_bind();
     check_ports();
     check_gpus();
+    check_precision();
     check_data();
     check_linger();
     return std::move(findings_);
@@ -243,6 +253,13 @@ class HostCheck {
         fmt::format("set host.gpus to {}, or see what {} says", *facts_.gpus, there("nvidia-smi")));
   }
 
+  void check_precision() {
+    if (facts_.bf16.value_or(true)) return;
+    find("precision",
+         "job.precision is \"bf16\", and its processor has neither AVX512-BF16 nor AMX",
+         "set job.precision to \"fp32\", or place workers and evaluator elsewhere");
+  }
+
   /// What puts the data set into `at` on this host.
   std::string how_to_put(const std::string& wanted, const std::string& at) const {
     if (wanted != "any" && wanted != "mnist" && wanted != "digits") {
@@ -324,6 +341,7 @@ FactsQuestion facts_question(const ClusterFile& file, const HostSection& host,
   question.bundle_hash = program.hash;
   question.program = program.name;
   question.gpus = host.gpus > 0;
+  question.bf16 = computes_in_bf16(file, host);
   question.data = data_wanted(file, host);
   question.data_folder = !host.data.empty() ? host.data : file.data.dir;
   question.shards = shards_on(file, host);

@@ -53,6 +53,12 @@ n=$(nvidia-smi -L 2>/dev/null | grep -c "^GPU")
 echo "STERNA gpus $((n))"
 )sh";
 
+constexpr std::string_view kBf16 = R"sh(
+if [ -r /proc/cpuinfo ]; then
+  grep -qw avx512_bf16 /proc/cpuinfo && echo "STERNA bf16 yes" || echo "STERNA bf16 no"
+fi
+)sh";
+
 // $f: the files, as patterns, of "a|b" one, $x: the folder that the file names, $m: marks digits
 // that were drawn, $l: marks a shard, $s: the shards that will do if all are there, $any: whether
 // any one will.
@@ -158,6 +164,8 @@ void take(HostFacts& facts, std::string_view word, std::string_view value) {
     facts.lingers = word == "Linger=yes";
   } else if (word == "gpus") {
     facts.gpus = number<std::int64_t>(value);
+  } else if (word == "bf16") {
+    facts.bf16 = value == "yes";
   } else if (word == "data") {
     facts.data_found = value;
   } else if (word == "shard") {
@@ -193,6 +201,7 @@ std::string facts_script(const FactsQuestion& question) {
       shell_word(question.work), shell_word(question.bundle_hash), shell_word(question.program));
   script += kBasics;
   if (question.gpus) script += kGpus;
+  if (question.bf16) script += kBf16;
   if (!question.names.empty()) {
     script += "names='";
     // Names of the file are checked by nobody before; what is none is not asked for.

@@ -251,6 +251,24 @@ TEST_F(HostCheck, NamesFewerGpusThanDeclared) {
   EXPECT_EQ(only("", "STERNA gpus 1").check, "gpus");
 }
 
+TEST_F(HostCheck, NamesAProcessorThatCannotComputeInThePrecision) {
+  EXPECT_THAT(check("", "STERNA bf16 yes"), IsEmpty());
+  EXPECT_EQ(only("", "STERNA bf16 no").check, "precision");
+}
+
+TEST_F(HostCheck, AsksForBf16WhereItIsComputed) {
+  ActorPlan actor;
+  actor.host = "b";
+  actor.role = Role::kWorker;
+  file.actors = {actor};
+  EXPECT_FALSE(facts_question(file, file.hosts[1], program).bf16);
+  file.job.precision = nets::Element::bf16;
+  EXPECT_TRUE(facts_question(file, file.hosts[1], program).bf16);
+  EXPECT_FALSE(facts_question(file, file.hosts[0], program).bf16);
+  file.actors[0].role = Role::kParameterServer;
+  EXPECT_FALSE(facts_question(file, file.hosts[1], program).bf16);
+}
+
 TEST_F(HostCheck, NamesALogoutThatEndsProcesses) {
   EXPECT_EQ(only("", "STERNA kills b true\nSTERNA Linger=no").check, "linger");
   EXPECT_THAT(check("", "STERNA kills b true\nSTERNA Linger=yes"), IsEmpty());

@@ -103,6 +103,12 @@ TEST_F(FactsOfThisMachine, AreItsProcessorItsClockAndItsAddresses) {
   EXPECT_FALSE(here.gpus.has_value());
 }
 
+TEST_F(FactsOfThisMachine, KnowWhetherItsProcessorComputesWithBf16) {
+  EXPECT_FALSE(facts(asking([](FactsQuestion&) {})).bf16.has_value());
+  const HostFacts here = facts(asking([](FactsQuestion& question) { question.bf16 = true; }));
+  EXPECT_EQ(here.bf16, __builtin_cpu_supports("avx512bf16") != 0);
+}
+
 TEST_F(FactsOfThisMachine, KnowWhetherItsWorkFolderCanBeWritten) {
   const HostFacts writable = facts(asking([](FactsQuestion&) {}));
   EXPECT_TRUE(writable.work_writable);
