@@ -92,11 +92,8 @@ Task<Result<void>> Evaluator::take_group(std::uint64_t version, PayloadKind kind
   Server& server = servers_[group.shard];
   const Pull question{.version = version, .chunks = std::move(group.chunks), .kind = kind};
   const std::uint64_t bytes = most_bytes(question, table_, args_.job);
-  // The version lies in the future, perhaps by minutes: not yet is no failure. Whether training
-  // still goes on is for the workers' deadlines, and a server's death ends the ask.
-  const auto always = [](Time) { return true; };
   Task<Result<Parameters>> answer =
-      server.peer.ask_again_within(server.down, bytes, question, args_.job.deadlines.step, always);
+      server.peer.ask_within(server.down, bytes, question, kWhileRanksCompute);
   const Result<Parameters> parameters = co_await std::move(answer);
   Result<void> written =
       parameters ? write(*parameters, question) : Result<void>(parameters.error());

@@ -81,6 +81,10 @@ constexpr std::uint32_t kMostShards = 4096;
 Complaint too_large_a_batch(const JobConfig& job);
 
 /// What the job's net is made with; its weight decay is the caller's to choose.
+/// The deadline of a question whose answer waits for ranks to compute: however long they take, who
+/// is dead or silent ends it with the link.
+inline constexpr Duration kWhileRanksCompute = std::chrono::hours(24 * 366);
+
 nets::NetOptions net_options(const JobConfig& job);
 
 /// What no actor could work with of keys that are each within their range; the message names one.

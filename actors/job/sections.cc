@@ -290,7 +290,10 @@ Section<DeadlinesSection> deadlines_section() {
       {key("host", &S::host, "one host: from the command to its node agent there")
            .at_least(kShortestDeadline),
        key("start", &S::start, "from the command to all actors ready").at_least(kShortestDeadline),
-       key("step", &S::step, "one step, or one evaluation").at_least(kShortestDeadline)}};
+       key("step", &S::step,
+           "one question that waits for no rank to compute: a batch, a push, an evaluation; a step "
+           "may take as long as it takes")
+           .at_least(kShortestDeadline)}};
 }
 
 }  // namespace sterna::actors

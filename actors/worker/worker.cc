@@ -262,12 +262,9 @@ Task<Result<void>> Worker::pull_group(std::uint64_t step, const ParameterTable::
   const Pull question{
       .version = need.version, .chunks = group.chunks, .kind = need.kind, .codec = need.codec};
   const std::uint64_t bytes = most_bytes(question, *table_, args_.job);
-  // While others of its answers come, a slow link is no failure.
-  const auto others_came = [&server](Time asked) { return server.answered > asked; };
-  Task<Result<Parameters>> answer = server.peer.ask_again_within(
-      server.down, bytes, question, args_.job.deadlines.step, others_came);
+  Task<Result<Parameters>> answer =
+      server.peer.ask_within(server.down, bytes, question, kWhileRanksCompute);
   Result<Parameters> parameters = co_await std::move(answer);
-  server.answered = now();
   const Result<void> taken =
       parameters ? take(std::move(*parameters), question) : Result<void>(parameters.error());
   if (!taken) co_return at(step, "parameters from " + server.peer.name(), taken.error());
@@ -350,7 +347,7 @@ Task<Result<void>> Worker::agree(Rank& rank, std::uint64_t step, std::uint32_t s
                     .incarnation = identity().incarnation,
                     .step = step,
                     .scalers = std::move(scalers)};
-  Task<Result<Agreed>> answer = server.ask(offer, args_.job.deadlines.step);
+  Task<Result<Agreed>> answer = server.ask(offer, kWhileRanksCompute);
   Result<Agreed> agreed = co_await std::move(answer);
   if (agreed && agreed->values.size() != offer.scalers.size()) {
     agreed = Error{Errc::malformed, "the answer is to another question"};

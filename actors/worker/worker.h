@@ -38,7 +38,6 @@ class Worker final : public Actor<WorkerInterface> {
         : peer(std::move(found)), up(poster, most), down(poster, most) {}
     Peer<ParameterServerInterface> peer;
     ByteWindow up, down;
-    Time answered;  ///< when the last of its parameters came
   };
   struct Reader {
     Reader(Peer<InputReaderInterface> found, const Poster& poster, std::uint64_t most)

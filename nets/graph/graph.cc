@@ -48,7 +48,8 @@ void Graph::lift(Activation& over) {
 
 Reading& Graph::read(Activation& x, Uses uses) {
   if (x.over_ != nullptr) lift(*std::exchange(x.over_, nullptr));
-  if (x.last_read_ != nullptr) x.last_read_->part_.emplace(like(x.gradient()));
+  const bool wanted = x.gradient().size() > 0;  // not the input's
+  if (x.last_read_ != nullptr && wanted) x.last_read_->part_.emplace(like(x.gradient()));
   x.last_read_ = &readings_.emplace_back(x, layers_.size(), uses);
   unplaced_.push_back(x.last_read_);
   return *x.last_read_;

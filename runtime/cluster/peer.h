@@ -4,7 +4,6 @@
 //   STERNA_CO_ASSIGN(const Total total, counter.ask(Add{1}, kDeadline));
 #pragma once
 
-#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -55,20 +54,6 @@ class Peer {
     Task<Result<ReplyTo<M>>> question = put_within(window, bytes, std::move(message), deadline);
     question.start();
     return question;
-  }
-
-  /// As ask_within(), but it leaves when awaited, and once more whenever the deadline passes and
-  /// again(when it was asked).
-  template <class M>
-  Task<Result<ReplyTo<M>>> ask_again_within(ByteWindow& window, std::uint64_t bytes, M message,
-                                            Duration deadline, std::function<bool(Time)> again) {
-    while (true) {
-      const Time asked = process_->loop().now();
-      Task<Result<ReplyTo<M>>> question = put_within(window, bytes, message, deadline);
-      Result<ReplyTo<M>> answer = co_await std::move(question);
-      const bool late = !answer && answer.error().code == Errc::deadline;
-      if (!late || !again(asked)) co_return answer;
-    }
   }
 
   /// Goes to the actor that was found last.

@@ -35,6 +35,21 @@ TEST_F(JobTest, ServersReadersPlacementAndDelaysDoNotChangeABit) {
   EXPECT_EQ(hash_of({.servers = 3, .readers = 2, .workers = 1, .ranks_per_worker = 2}), hash);
 }
 
+TEST_F(JobTest, AStepMayTakeLongerThanADeadline) {
+  job.gradient.scaler = ScalerRule::shared;
+  const std::string hash = hash_of({.workers = 2});
+  // worker1's parameters, its offers and their answers, and its pushes: four delays a step, of
+  // which no question of its own waits for more than two.
+  job.deadlines.step = std::chrono::seconds(3);
+  network.set_delay([](const std::string& from, const std::string& to) {
+    const bool far = from.starts_with("worker1") || to.starts_with("worker1");
+    const bool server = from.starts_with("server") || to.starts_with("server");
+    return far && server ? Duration(std::chrono::seconds(1)) : Duration::zero();
+  });
+  EXPECT_EQ(hash_of({.workers = 2}), hash);
+  EXPECT_TRUE(deaths.empty());
+}
+
 TEST_F(JobTest, HowManyReadersShareTheExamplesDoesNotChangeABit) {
   const std::string hash = hash_of({.workers = 2});
   for (const std::uint32_t shards : {1U, 2U, 7U}) {
