@@ -19,8 +19,8 @@ struct NetDescription {
   /// training step takes three times as many.
   std::uint64_t flops = 0;
   std::vector<Operation> operations;  ///< of one pass, in the order in which it runs
-  std::uint64_t passes = 1;      ///< of a step: micro-batches in a batch
-  ActivationMemory activations;  ///< of one pass
+  std::uint64_t passes = 1;           ///< of a step: micro-batches in a batch
+  ActivationMemory activations;       ///< of one pass
 
   /// Of what is trained.
   std::uint64_t trained_elements() const;

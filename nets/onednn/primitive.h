@@ -2,8 +2,8 @@
 #pragma once
 
 #include <dnnl.hpp>
-#include <unordered_map>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 

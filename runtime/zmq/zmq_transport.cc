@@ -105,8 +105,8 @@ Result<void> ZmqTransport::open_port(Port& port) {
   STERNA_TRY(socket.set(ZMQ_ROUTER_MANDATORY, 1));
   STERNA_TRY(socket.set(ZMQ_ROUTER_HANDOVER, 0));
   // Never, as far as anybody will see: what is lost is forgotten, and dialled anew if wanted. Not
-  // -1, with which libzmq 4.3.4 drops what a connection that it lost has brought and nobody has read
-  // yet: an answer, where the peer ended after it.
+  // -1, with which libzmq 4.3.4 drops what a connection that it lost has brought and nobody has
+  // read yet: an answer, where the peer ended after it.
   STERNA_TRY(socket.set(ZMQ_RECONNECT_IVL, milliseconds(std::chrono::hours(24))));
   STERNA_TRY(socket.set(ZMQ_IMMEDIATE, 0));
   STERNA_TRY(socket.set(ZMQ_MAXMSGSIZE, options_.max_frame_bytes[lane]));
