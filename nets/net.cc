@@ -173,14 +173,15 @@ Result<void> Net::begin_step(std::span<const float> images, std::span<const std:
                              const StepDraw& draw) {
   STERNA_TRY(check_step(images.size(), labels));
   draw_ = draw;
-  if (passes() > 1) {
-    held_.hold(images, labels);
-  } else {
-    write(images, input_.value(), 0);
-    set_labels(labels);
-  }
-  begin_pass(0);
-  return {};
+  return guarded([&] {
+    if (passes() > 1) {
+      held_.hold(images, labels);
+    } else {
+      write(images, input_.value(), 0);
+      set_labels(labels);
+    }
+    begin_pass(0);
+  });
 }
 
 Result<void> Net::begin_step(const PixelImages& images, std::span<const std::uint16_t> labels,
@@ -188,14 +189,15 @@ Result<void> Net::begin_step(const PixelImages& images, std::span<const std::uin
   STERNA_TRY(check_step(images.pixels.size(), labels));
   STERNA_TRY(check_levels(images, labels.size()));
   draw_ = draw;
-  if (passes() > 1) {
-    held_.hold(images, labels);
-  } else {
-    to_values(images, labels.size(), input_.shape()[1], input_.value());
-    set_labels(labels);
-  }
-  begin_pass(0);
-  return {};
+  return guarded([&] {
+    if (passes() > 1) {
+      held_.hold(images, labels);
+    } else {
+      to_values(images, labels.size(), input_.shape()[1], input_.value());
+      set_labels(labels);
+    }
+    begin_pass(0);
+  });
 }
 
 Result<bool> Net::forward(std::size_t readable) {
@@ -206,7 +208,7 @@ Result<bool> Net::forward(std::size_t readable) {
 
 Result<Net::Loss> Net::finish_step(GradientSink& sink) {
   Loss loss;
-  STERNA_TRY(guarded([&] {
+  const Result<void> done = guarded([&] {
     for (std::size_t pass = 1; pass < passes(); ++pass) {
       Sum sum(*this);
       graph_->backward(sum);
@@ -218,8 +220,10 @@ Result<Net::Loss> Net::finish_step(GradientSink& sink) {
     graph_->backward(decay);
     loss.cross_entropy += cross_entropy();
     loss.regularization = decay.loss();
-  }));
-  return loss;
+  });
+  if (done) return loss;
+  for (Tensor& sum : sums_) clear(sum);  // the next step is another
+  return done.error();
 }
 
 Result<void> Net::check_inference(std::size_t values, std::size_t count, std::size_t logits) const {
@@ -265,7 +269,7 @@ Result<std::unique_ptr<Net>> make_net(const NetOptions& options) {
 
 Result<std::unique_ptr<Net>> make_net(const NetOptions& options,
                                       const std::function<NetOutputs(Graph& graph)>& build) {
-  if (options.batch == 0) return Error{Errc::invalid_argument, "a batch of 0 images"};
+  STERNA_TRY(check_batch(options));
   if (!std::isfinite(options.weight_decay) || options.weight_decay < 0)
     return Error{Errc::invalid_argument,
                  fmt::format("a weight decay of {}; it is 0 or more", options.weight_decay)};

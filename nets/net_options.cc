@@ -43,11 +43,7 @@ Result<const ZooNet*> check_net_options(const NetOptions& options) {
   if (std::ranges::find(options.hidden, 0U) != options.hidden.end()) {
     return wrong("a hidden layer of 0 units");
   }
-  if (options.batch == 0) return wrong("a batch of 0 images");
-  if (options.batch % images_per_pass(options) != 0) {
-    return wrong(fmt::format("a micro-batch of {} images, which does not divide a batch of {}",
-                             options.micro_batch, options.batch));
-  }
+  STERNA_TRY(check_batch(options));
   if (!(options.keep > 0 && options.keep <= 1)) {
     return wrong(fmt::format("dropout that keeps {}; it is above 0 and at most 1", options.keep));
   }
@@ -65,6 +61,14 @@ Result<const ZooNet*> check_net_options(const NetOptions& options) {
   }
   STERNA_TRY(check_images(*net, options.images));
   return net;
+}
+
+Result<void> check_batch(const NetOptions& options) {
+  if (options.batch == 0) return Error{Errc::invalid_argument, "a batch of 0 images"};
+  if (options.batch % images_per_pass(options) == 0) return {};
+  return Error{Errc::invalid_argument,
+               fmt::format("a micro-batch of {} images, which does not divide a batch of {}",
+                           options.micro_batch, options.batch)};
 }
 
 std::size_t images_per_pass(const NetOptions& options) {

@@ -34,6 +34,9 @@ struct NetOptions {
 /// or in a net that has none, a number that makes no sense.
 Result<const ZooNet*> check_net_options(const NetOptions& options);
 
+/// Errors: invalid_argument for a batch of 0, and for a micro-batch that does not divide it.
+Result<void> check_batch(const NetOptions& options);
+
 /// Images that pass through the net at once.
 std::size_t images_per_pass(const NetOptions& options);
 

@@ -80,11 +80,11 @@ constexpr std::uint32_t kMostShards = 4096;
 /// In one line what is wrong where a reader's memory does not hold one batch.
 Complaint too_large_a_batch(const JobConfig& job);
 
-/// What the job's net is made with; its weight decay is the caller's to choose.
 /// The deadline of a question whose answer waits for ranks to compute: however long they take, who
 /// is dead or silent ends it with the link.
 inline constexpr Duration kWhileRanksCompute = std::chrono::hours(24 * 366);
 
+/// What the job's net is made with; its weight decay is the caller's to choose.
 nets::NetOptions net_options(const JobConfig& job);
 
 /// What no actor could work with of keys that are each within their range; the message names one.

@@ -291,7 +291,7 @@ Section<DeadlinesSection> deadlines_section() {
            .at_least(kShortestDeadline),
        key("start", &S::start, "from the command to all actors ready").at_least(kShortestDeadline),
        key("step", &S::step,
-           "one question that waits for no rank to compute: a batch, a push, an evaluation; a step "
+           "one question that waits for no rank to compute: a batch, a push, a comparison; a step "
            "may take as long as it takes")
            .at_least(kShortestDeadline)}};
 }

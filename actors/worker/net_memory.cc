@@ -49,12 +49,14 @@ Result<void> check_nets_fit(const JobConfig& job, std::uint32_t ranks,
       static_cast<double>(net.training_bytes()) / kGigabyte, ranks, ranks == 1 ? "rank" : "ranks",
       static_cast<double>(*available) / kGigabyte);
   const std::size_t micro = largest_micro_batch(options, each);
-  if (micro == 0) {
-    return Error{Errc::overloaded, needs + ": not even one image fits; take a smaller net"};
+  const std::size_t whole = largest_batch(options, each);
+  std::string instead = "not even one image fits; take a smaller net";
+  if (micro > 0) {
+    instead = fmt::format("set job.micro_batch to {}, or job.batch to at most {}", micro, whole);
+  } else if (whole > 0) {  // several passes need their gradients' sums besides
+    instead = fmt::format("set job.batch to at most {}, without job.micro_batch", whole);
   }
-  return Error{Errc::overloaded,
-               fmt::format("{}: set job.micro_batch to {}, or job.batch to at most {}", needs,
-                           micro, largest_batch(options, each))};
+  return Error{Errc::overloaded, fmt::format("{}: {}", needs, instead)};
 }
 
 }  // namespace sterna::actors

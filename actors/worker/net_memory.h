@@ -9,9 +9,10 @@
 
 namespace sterna::actors {
 
-/// `available`: bytes that there are for `ranks` nets of the job; nothing: unknown, and all fit.
-/// Errors: overloaded, with the largest batch or micro-batch that fits, if any does; those of
-/// nets::describe_net().
+/// `available`: bytes that there are for `ranks` nets of the job; nothing: unknown, and all fit. By
+/// what nets::describe_net() counts, and without other workers and an evaluator on the same
+/// machine. Errors: overloaded, with the largest batch or micro-batch that fits, if any does; those
+/// of nets::describe_net().
 Result<void> check_nets_fit(const JobConfig& job, std::uint32_t ranks,
                             std::optional<std::uint64_t> available);
 

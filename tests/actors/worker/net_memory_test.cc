@@ -42,6 +42,11 @@ TEST(NetMemory, WhatDoesNotIsRefusedWithWhatWould) {
               HasSubstr("set job.micro_batch to 16, or job.batch to at most"));
 }
 
+TEST(NetMemory, OneImageMayFitWhereItsPassesSumsDoNot) {
+  EXPECT_THAT(check_nets_fit(job(), 1, takes(1)).error().message,
+              HasSubstr("set job.batch to at most 1, without job.micro_batch"));
+}
+
 TEST(NetMemory, ANetThatDoesNotFitAtAllIsRefusedWithoutANumber) {
   EXPECT_THAT(check_nets_fit(job(), 1, 1000).error().message, HasSubstr("not even one image fits"));
 }
