@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <ctime>
 #include <limits>
 #include <memory>
 #include <span>
@@ -32,12 +31,6 @@ constexpr std::size_t kUsualBatch = 32;
 struct Ignored final : nets::GradientSink {
   void gradient(std::size_t /*index*/, std::span<const float> /*values*/) override {}
 };
-
-double thread_seconds() {
-  timespec now{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
-}
 
 /// A net with initial parameters and a batch of noise.
 class Stepping {
@@ -67,10 +60,10 @@ class Stepping {
     double least = std::numeric_limits<double>::infinity();
     Ignored sink;
     for (int round = 0; round <= rounds; ++round) {
-      const double start = thread_seconds();
+      const double start = nets::thread_seconds();
       for (std::size_t i = 0; i < net_->parameters().size(); ++i) net_->parameters_changed(i);
       STERNA_TRY(net_->train_step(nets::PixelImages{pixels_, levels_}, labels_, sink));
-      if (round > 0) least = std::min(least, thread_seconds() - start);
+      if (round > 0) least = std::min(least, nets::thread_seconds() - start);
     }
     return least;
   }

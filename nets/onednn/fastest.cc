@@ -20,13 +20,6 @@ using Arguments = std::unordered_map<int, dnnl::memory>;
 /// Formats of images that oneDNN has kernels for.
 constexpr Tag kImageTags[] = {Tag::nhwc, Tag::nchw, Tag::nChw8c, Tag::nChw16c};
 
-/// Of this thread, which a busy machine disturbs least.
-double thread_seconds() {
-  timespec now{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
-}
-
 /// Of a number for each channel or output.
 dnnl::memory::desc vector_of(std::size_t count) { return {dims_of({count}), Type::f32, Tag::x}; }
 
@@ -375,6 +368,12 @@ void measure(Measuring& m, const EltwiseSpec& spec, FastestPasses& passes) {
 void measure(Measuring& /*m*/, const RelayoutSpec& /*spec*/, FastestPasses& /*passes*/) {}
 
 }  // namespace
+
+double thread_seconds() {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
+}
 
 bool is_reference(std::string_view implementation) {
   return implementation.find("ref") != std::string_view::npos;

@@ -17,6 +17,9 @@ struct FastestPasses {
   std::string backward_weights;
 };
 
+/// The calling thread's own time, which a busy machine disturbs least.
+double thread_seconds();
+
 /// Whether oneDNN names it as plain C++ for reference: "ref:any", "bnorm_ref:any".
 bool is_reference(std::string_view implementation);
 

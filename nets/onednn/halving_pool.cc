@@ -5,6 +5,7 @@
 #include "nets/onednn/halving_pool.h"
 
 #include "kernels/isa/avx512.h"
+#include "kernels/isa/lanes_avx512.h"
 #include "kernels/sums/bf16.h"
 
 namespace sterna::nets {
@@ -64,11 +65,6 @@ void backward_plain(const HalvingPool& pool, const Stored* dy, const std::uint8_
   }
 }
 
-/// The first min(count, 16) lanes.
-STERNA_AVX512 inline __mmask16 lanes(std::size_t count) {
-  return count >= 16 ? __mmask16{0xFFFF} : static_cast<__mmask16>((1U << count) - 1U);
-}
-
 STERNA_AVX512_INLINE __m512 load(__mmask16 live, const float* from) {
   return _mm512_maskz_loadu_ps(live, from);
 }
@@ -93,7 +89,7 @@ STERNA_AVX512 void forward_avx512(const HalvingPool& pool, const Stored* x, Stor
     for (std::size_t column = 0; column < pool.columns; ++column) {
       const Corners at(pool, row, column);
       for (std::size_t k = 0; k < channels; k += 16) {
-        const __mmask16 mask = lanes(channels - k);
+        const __mmask16 mask = kernels::lanes(k, channels);
         const Stored* top = x + at.top + k;
         const Stored* bottom = x + at.bottom + k;
         const __m512 a = load(mask, top);
@@ -125,7 +121,7 @@ STERNA_AVX512 void backward_avx512(const HalvingPool& pool, const Stored* dy,
     for (std::size_t column = 0; column < pool.columns; ++column) {
       const Corners at(pool, row, column);
       for (std::size_t k = 0; k < channels; k += 16) {
-        const __mmask16 mask = lanes(channels - k);
+        const __mmask16 mask = kernels::lanes(k, channels);
         const __m512 gradient = load(mask, dy + k);
         const __m512i index = _mm512_cvtepu8_epi32(_mm_maskz_loadu_epi8(mask, winner + k));
         Stored* const pixels[] = {dx + at.top + k, dx + at.top + channels + k, dx + at.bottom + k,
