@@ -141,8 +141,9 @@ Result<Entry> parse_entry(const std::string& path, const std::string& name, cons
   return entry;
 }
 
-Result<WeightsFile> read_checked(const std::string& path) {
-  const File file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+/// The header, checked against the file's size; the file then stands where the tensors begin, and
+/// their places are in the order of their bytes.
+Result<WeightsIndex> read_index(const File& file, const std::string& path) {
   if (!file.open()) {
     const int error = errno;
     if (error == ENOENT) return Error{Errc::not_found, path + ": no such file"};
@@ -162,7 +163,7 @@ Result<WeightsFile> read_checked(const std::string& path) {
   if (!text.starts_with('{')) return malformed(path, "the header does not start with {");
   STERNA_ASSIGN(const Json header, parse_header(path, text));
 
-  WeightsFile weights;
+  WeightsIndex index;
   std::vector<Entry> entries;
   for (const auto& [name, value] : header.items()) {
     if (name != kMetadataKey) {
@@ -173,7 +174,7 @@ Result<WeightsFile> read_checked(const std::string& path) {
     if (!value.is_object()) return malformed(path, "its metadata is not an object");
     for (const auto& [key, text_value] : value.items()) {
       if (!text_value.is_string()) return malformed(path, "its metadata holds more than strings");
-      weights.metadata[key] = text_value.get<std::string>();
+      index.metadata[key] = text_value.get<std::string>();
     }
   }
   std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
@@ -188,10 +189,25 @@ Result<WeightsFile> read_checked(const std::string& path) {
   }
   if (offset != size - sizeof length - length)
     return malformed(path, "its tensors do not end where the file does");
+  const std::uint64_t start = sizeof length + length;
   for (Entry& entry : entries) {
-    NamedTensor tensor{std::move(entry.name), std::move(entry.shape), {}};
-    tensor.values.resize((entry.end - entry.begin) / sizeof(float));
-    STERNA_TRY(read_all(file, tensor.values.data(), entry.end - entry.begin, path));
+    index.tensors.push_back({std::move(entry.name), std::move(entry.shape), start + entry.begin,
+                             (entry.end - entry.begin) / sizeof(float)});
+  }
+  return index;
+}
+
+File open_file(const std::string& path) { return File(::open(path.c_str(), O_RDONLY | O_CLOEXEC)); }
+
+Result<WeightsFile> read_checked(const std::string& path) {
+  const File file = open_file(path);
+  STERNA_ASSIGN(WeightsIndex index, read_index(file, path));
+  WeightsFile weights;
+  weights.metadata = std::move(index.metadata);
+  for (TensorPlace& place : index.tensors) {
+    NamedTensor tensor{std::move(place.name), std::move(place.shape), {}};
+    tensor.values.resize(place.count);
+    STERNA_TRY(read_all(file, tensor.values.data(), place.count * sizeof(float), path));
     weights.tensors.push_back(std::move(tensor));
   }
   return weights;
@@ -214,6 +230,11 @@ Result<void> write_safetensors(const std::string& path, std::span<const Paramete
                               std::as_bytes(std::span(header))};
   for (const std::span<const float> tensor : values) parts.push_back(std::as_bytes(tensor));
   return write_atomically(path, parts);
+}
+
+Result<WeightsIndex> index_safetensors(const std::string& path) {
+  const File file = open_file(path);
+  return read_index(file, path);
 }
 
 Result<WeightsFile> read_safetensors(const std::string& path) {
