@@ -86,7 +86,7 @@ Task<Result<void>> Evaluator::evaluate_version(std::uint64_t version) {
 
 Task<Result<void>> Evaluator::take_version(std::uint64_t version, PayloadKind kind) {
   std::deque<Task<Result<void>>> all;
-  for (const auto& group : table_.pull_groups(true)) {
+  for (const auto& group : table_.pull_groups(Pulled::all)) {
     all.push_back(take_group(version, kind, group));
     all.back().start();
   }

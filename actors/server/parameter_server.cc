@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "actors/weights/initial_weights.h"
 #include "nets/describe_net.h"
 
 namespace sterna::actors {
@@ -38,10 +39,32 @@ Task<Result<void>> ParameterServer::prepare() {
     parts.back().start();
   }
   for (Task<void>& part : parts) co_await std::move(part);
+  if (!args_.job.init.from.empty()) STERNA_CO_TRY(load(shard));
   shard_ = std::move(*shard);
   scalers_.emplace(shard_->table(), args_.index, args_.job.ranks, args_.job.first_step);
   changed_.resize(shard_->table().chunks.size());
   prepared_.notify_all();
+  co_return {};
+}
+
+Task<Result<void>> ParameterServer::load(std::shared_ptr<Shard> shard) {
+  auto opening = compute([shard, job = args_.job]() -> Result<InitialWeights> {
+    std::vector<nets::ParameterSpec> specs;
+    for (const TableTensor& tensor : shard->table().tensors) specs.push_back(tensor.spec);
+    return InitialWeights::open(job, specs);
+  });
+  STERNA_CO_ASSIGN(InitialWeights opened, std::move(opening));
+  const auto weights = std::make_shared<const InitialWeights>(std::move(opened));
+  if (args_.index == 0) {  // the others take parts of the same
+    for (const std::string& line : listing(*weights)) process().log(line);
+  }
+  std::vector<Task<Result<void>>> parts;
+  for (std::uint32_t part = 0; part < kPartsDrawn; ++part) {
+    parts.push_back(
+        compute([shard, weights, part] { return shard->load(*weights, part, kPartsDrawn); }));
+    parts.back().start();
+  }
+  for (Task<Result<void>>& part : parts) STERNA_CO_TRY(std::move(part));
   co_return {};
 }
 

@@ -30,6 +30,8 @@ class ParameterServer final : public Actor<ParameterServerInterface> {
  private:
   void started() override;
   Task<Result<void>> prepare();
+  /// What [init] takes from a file.
+  Task<Result<void>> load(std::shared_ptr<Shard> shard);
   Task<void> update();
   /// Waits until prepare() is done.
   Task<void> prepared();

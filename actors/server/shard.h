@@ -30,6 +30,7 @@
 #include "actors/parameters/update_rule.h"
 #include "actors/schemes/scheme.h"
 #include "actors/server/chunk_updates.h"
+#include "actors/weights/initial_weights.h"
 #include "kernels/isa/isa.h"
 
 namespace sterna::actors {
@@ -52,6 +53,8 @@ class Shard {
   /// Draws one of `parts` parts of the parameters from the job's seed, which gives the same bits
   /// however the table is cut. Different parts may be drawn in several threads at once.
   void start(std::uint32_t part = 0, std::uint32_t parts = 1);
+  /// After that: the same part, where a file has it. Errors: those of reading.
+  Result<void> load(const InitialWeights& weights, std::uint32_t part = 0, std::uint32_t parts = 1);
 
   const ParameterTable& table() const { return table_; }
   bool holds(std::uint32_t chunk) const {

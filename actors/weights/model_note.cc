@@ -57,14 +57,6 @@ std::string full_name(std::string_view section, std::string_view key) {
   return section.empty() ? std::string(key) : fmt::format("{}.{}", section, key);
 }
 
-/// As a message shows a name that came with a file.
-std::string shown(std::string_view name) {
-  std::string text(name.substr(0, 64));
-  std::replace_if(
-      text.begin(), text.end(), [](unsigned char c) { return c < ' ' || c >= 127; }, '?');
-  return text;
-}
-
 /// What no terminal should be given.
 bool is_control(unsigned char c) { return c < ' ' || c == 127; }
 bool has_control_characters(std::string_view text) {
@@ -194,7 +186,7 @@ Result<ModelNote> note_from(const nets::Metadata& metadata, const std::string& p
     const bool ours =
         name.starts_with("job.") || name.starts_with("net.") || name.starts_with("data.");
     if (complaint || !ours || std::find(known.begin(), known.end(), name) != known.end()) continue;
-    complaint = fmt::format("says \"{}\", which this build does not know", shown(name));
+    complaint = fmt::format("says \"{}\", which this build does not know", nets::shown_name(name));
   }
   if (!complaint) complaint = mismatch(note);
   if (complaint) return Error{Errc::malformed, fmt::format("{}: {}", path, *complaint)};
