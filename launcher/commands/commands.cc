@@ -11,7 +11,7 @@
   EACH(logs)                  \
   EACH(join)                  \
   EACH(check)                 \
-  EACH(doctor) EACH(data) EACH(net) EACH(predict) EACH(bench) EACH(test) EACH(help)
+  EACH(doctor) EACH(data) EACH(net) EACH(predict) EACH(export) EACH(bench) EACH(test) EACH(help)
 
 namespace sterna::launcher {
 
