@@ -68,7 +68,7 @@ Result<Model> Model::load(const std::string& path) {
   return model;
 }
 
-Result<std::vector<double>> Model::probabilities(const input::EncodedPicture& picture) {
+Result<std::vector<float>> Model::logits(const input::EncodedPicture& picture) {
   input::PreparedBatch batch(how_, 1);
   const std::size_t channels = how_.options.shape.channels;
   const std::span<float> levels = batch.levels;
@@ -77,27 +77,28 @@ Result<std::vector<double>> Model::probabilities(const input::EncodedPicture& pi
       {batch.pixels, levels.first(channels), levels.subspan(channels, channels)}));
   std::vector<float> logits(net_->classes());
   STERNA_TRY(net_->infer(nets::PixelImages{batch.pixels, batch.levels}, 1, logits));
+  if (std::ranges::all_of(logits, [](float one) { return std::isfinite(one); })) return logits;
+  return Error{Errc::non_finite, "the weights give logits that are not finite"};
+}
+
+std::vector<double> softmax(const std::vector<float>& logits) {
   const double largest = *std::ranges::max_element(logits);
   std::vector<double> probabilities(logits.size());
   std::ranges::transform(logits, probabilities.begin(),
                          [&](float logit) { return std::exp(logit - largest); });
   const double sum = std::accumulate(probabilities.begin(), probabilities.end(), 0.0);
-  if (!std::isfinite(sum)) return Error{Errc::non_finite, "the weights give no finite logits"};
   for (double& one : probabilities) one /= sum;
   return probabilities;
 }
 
-std::vector<std::uint32_t> likeliest(const std::vector<double>& probabilities, std::size_t most) {
-  std::vector<std::uint32_t> classes(probabilities.size());
+std::vector<std::uint32_t> likeliest(const std::vector<float>& logits, std::size_t most) {
+  std::vector<std::uint32_t> classes(logits.size());
   std::iota(classes.begin(), classes.end(), 0U);
   most = std::min(most, classes.size());
-  std::ranges::partial_sort(classes, classes.begin() + static_cast<std::ptrdiff_t>(most),
-                            [&](std::uint32_t a, std::uint32_t b) {
-                              if (probabilities[a] != probabilities[b]) {
-                                return probabilities[a] > probabilities[b];
-                              }
-                              return a < b;
-                            });
+  const auto before = [&](std::uint32_t a, std::uint32_t b) {
+    return logits[a] != logits[b] ? logits[a] > logits[b] : a < b;
+  };
+  std::ranges::partial_sort(classes, classes.begin() + static_cast<std::ptrdiff_t>(most), before);
   classes.resize(most);
   return classes;
 }

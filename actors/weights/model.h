@@ -29,8 +29,8 @@ class Model {
 
   const ModelNote& note() const { return note_; }
   /// Of every class, for one picture, prepared as in evaluation. Errors: what the family refuses,
-  /// in one line without the picture's name.
-  Result<std::vector<double>> probabilities(const input::EncodedPicture& picture);
+  /// in one line without the picture's name; non_finite for weights that give no finite numbers.
+  Result<std::vector<float>> logits(const input::EncodedPicture& picture);
 
  private:
   Model() = default;
@@ -40,7 +40,10 @@ class Model {
   std::unique_ptr<nets::Net> net_;
 };
 
-/// The `most` likeliest classes, the likeliest first; of equal ones the lower first.
-std::vector<std::uint32_t> likeliest(const std::vector<double>& probabilities, std::size_t most);
+/// The classes' probabilities: of all together 1.
+std::vector<double> softmax(const std::vector<float>& logits);
+
+/// The `most` classes with the largest logits, the largest first; of equal ones the lower first.
+std::vector<std::uint32_t> likeliest(const std::vector<float>& logits, std::size_t most);
 
 }  // namespace sterna::actors

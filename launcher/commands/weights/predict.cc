@@ -21,15 +21,16 @@ constexpr std::size_t kMostPictureBytes = std::size_t{256} << 20;
 struct PredictOptions {
   std::string weights;
   std::vector<std::string> pictures;
+  bool all = false;
   bool json = false;
 };
 
-Result<std::vector<double>> predict(actors::Model& model, const std::string& path) {
+Result<std::vector<float>> predict(actors::Model& model, const std::string& path) {
   STERNA_ASSIGN(const std::string bytes, read_file(path, kMostPictureBytes));
   input::EncodedPicture picture;
   picture.bytes = {reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()};
   STERNA_ASSIGN(picture.coding, input::coding_of(picture.bytes).in(path));
-  return model.probabilities(picture).in(path);
+  return model.logits(picture).in(path);
 }
 
 int predict(const PredictOptions& options, const Console& console) {
@@ -40,20 +41,23 @@ int predict(const PredictOptions& options, const Console& console) {
   std::string text;
   Json pictures = Json::array();
   for (const std::string& path : options.pictures) {
-    const Result<std::vector<double>> predicted = predict(*model, path);
-    if (!predicted) {
-      console.say(printable(predicted.error().message));
-      pictures.push_back({{"picture", path}, {"error", predicted.error().message}});
+    const Result<std::vector<float>> logits = predict(*model, path);
+    if (!logits) {
+      console.say(printable(logits.error().message));
+      pictures.push_back({{"picture", path}, {"error", logits.error().message}});
       exit = kExitBadInput;
       continue;
     }
     Json top = Json::array();
     text += printable(path) + "\n";
-    for (const std::uint32_t label : actors::likeliest(*predicted, kNamesTold)) {
-      const double probability = (*predicted)[label];
-      text += fmt::format("  {:6.2f} %  {}\n", 100 * probability, note.name_of(label));
-      top.push_back(
-          {{"label", label}, {"name", note.name_of(label)}, {"probability", probability}});
+    const std::vector<double> probabilities = actors::softmax(*logits);
+    const std::size_t told = options.all ? logits->size() : kNamesTold;
+    for (const std::uint32_t label : actors::likeliest(*logits, told)) {
+      text += fmt::format("  {:6.2f} %  {}\n", 100 * probabilities[label], note.name_of(label));
+      top.push_back({{"label", label},
+                     {"name", note.name_of(label)},
+                     {"probability", probabilities[label]},
+                     {"logit", (*logits)[label]}});
     }
     pictures.push_back({{"picture", path}, {"top", top}});
   }
@@ -84,6 +88,7 @@ Command predict_command() {
                          .into = &o->pictures,
                          .help = "JPEG or PNG files",
                          .required = true},
+                        {"--all", &o->all, "Tell all classes, not five"},
                         {"--json", &o->json, "Print it as one line of JSON"}},
           .run = [o](const Context& context) { return predict(*o, context.console); },
           .examples =
