@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <initializer_list>
 #include <limits>
 #include <map>
 #include <set>
@@ -25,6 +24,17 @@ constexpr std::int64_t kIrVersion = 7;  // which came with it
 constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 31;
 
 using Ints = std::vector<std::int64_t>;
+
+/// Whether all follows from the input, the logits too, by what layers say of themselves.
+bool says_all(Graph& graph, const Activation& logits) {
+  std::set<const Activation*> made{&graph.first()};
+  for (const Node& node : graph.nodes()) {
+    const auto known = [&](const Activation* one) { return made.contains(one); };
+    if (!std::ranges::all_of(node.inputs, known)) return false;
+    made.insert(node.output);
+  }
+  return made.contains(&logits);
+}
 
 /// Tensors with other values than the net's own.
 struct Folded {
@@ -331,37 +341,39 @@ Result<std::string> onnx_model(const NetOptions& options,
                                std::span<const std::span<const float>> values,
                                const Metadata& properties) {
   STERNA_ASSIGN(const ZooNet* net, check_net_options(options));
-  std::uint64_t bytes = 0;
-  for (const std::span<const float> tensor : values) bytes += tensor.size_bytes();
-  if (bytes >= kMostBytes) {
-    return Error{Errc::invalid_argument,
-                 fmt::format("{} numbers of 4 bytes: an ONNX file holds less than 2 GB",
-                             bytes / sizeof(float))};
-  }
   NetOptions one = options;
   one.batch = 1;
   one.micro_batch = 0;
+  const auto build = [&](Graph& graph) { return net->build(graph, zoo_options(one)); };
+  return onnx_model(options.name, build, values, properties);
+}
+
+Result<std::string> onnx_model(const std::string& name,
+                               const std::function<NetOutputs(Graph& graph)>& build,
+                               std::span<const std::span<const float>> values,
+                               const Metadata& properties) {
+  const Error too_large{Errc::invalid_argument, "an ONNX file holds less than 2 GB"};
+  std::uint64_t bytes = 0;
+  for (const std::span<const float> tensor : values) bytes += tensor.size_bytes();
+  if (bytes >= kMostBytes) return too_large;
   DescribingBackend backend;
   Graph graph(backend, {.shares_memory = true, .trains = false});
-  const NetOutputs outputs = net->build(graph, zoo_options(one));
+  Activation& logits = build(graph).logits;
   if (values.size() != graph.parameter_count()) {
     return Error{Errc::internal, "as many tensors as the net has are needed"};
   }
-  const auto has = [&](const Node& node) { return node.output == &outputs.logits; };
-  if (std::ranges::none_of(graph.nodes(), has)) {
+  if (!says_all(graph, logits)) {
     return Error{Errc::invalid_argument,
-                 fmt::format("the layers of {} do not say what they do", options.name)};
+                 fmt::format("the layers of {} do not all say what they do", name)};
   }
-  onnx::ModelProto model = Drawing(graph, values, outputs.logits).draw(options.name);
+  onnx::ModelProto model = Drawing(graph, values, logits).draw(name);
   for (const auto& [key, value] : properties) {
     onnx::StringStringEntryProto& property = *model.add_metadata_props();
     property.set_key(key);
     property.set_value(value);
   }
   std::string serialized;
-  if (!model.SerializeToString(&serialized)) {
-    return Error{Errc::invalid_argument, "an ONNX file of 2 GB or more cannot be written"};
-  }
+  if (!model.SerializeToString(&serialized)) return too_large;
   return serialized;
 }
 

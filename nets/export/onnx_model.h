@@ -2,6 +2,7 @@
 // says of itself: no net and no layer is written a second time.
 #pragma once
 
+#include <functional>
 #include <span>
 #include <string>
 
@@ -15,9 +16,15 @@ namespace sterna::nets {
 /// classes}; the batch is of any size. A batch norm that follows a convolution directly, and is its
 /// only reader, is folded into it, in double precision. `values`: the tensors of the net's table,
 /// in its order. `properties` become the model's metadata_props. The result is a serialized
-/// ModelProto. Errors: those of describe_net(), and invalid_argument for a net whose layers do not
-/// all say what they do, or a model of more than 2 GB, which a protocol buffer cannot hold.
+/// ModelProto. Errors: those of check_net_options(); invalid_argument for a net whose layers do not
+/// all say what they do, or a model of 2 GB or more, which a protocol buffer cannot hold.
 Result<std::string> onnx_model(const NetOptions& options,
+                               std::span<const std::span<const float>> values,
+                               const Metadata& properties);
+
+/// The same of a net that is none of the zoo's: see make_net().
+Result<std::string> onnx_model(const std::string& name,
+                               const std::function<NetOutputs(Graph& graph)>& build,
                                std::span<const std::span<const float>> values,
                                const Metadata& properties);
 
