@@ -31,7 +31,11 @@ Result<void> write(std::string_view form, const std::string& into, const Whole& 
     return nets::write_safetensors(into, whole.table, whole.values, whole.metadata);
   }
   if (form == "npz") return nets::write_npz(into, whole.table, whole.values, whole.metadata);
-  STERNA_ASSIGN(const std::string model, nets::onnx_model(whole.net, whole.values, whole.metadata));
+  const auto build = [&](nets::Graph& graph) {
+    return nets::find_net(whole.net.name)->build(graph, nets::zoo_options(whole.net));
+  };
+  STERNA_ASSIGN(const std::string model,
+                nets::onnx_model(whole.net.name, build, whole.values, whole.metadata));
   return write_atomically(into, model);
 }
 

@@ -1,7 +1,6 @@
 #include "nets/export/onnx_model.h"
 
 #include <fmt/format.h>
-#include <onnx/onnx_pb.h>
 
 #include <algorithm>
 #include <cmath>
@@ -14,6 +13,7 @@
 #include <vector>
 
 #include "nets/backend/describing_backend.h"
+#include "nets/export/onnx_graph.h"
 #include "nets/graph/graph.h"
 
 namespace sterna::nets {
@@ -22,8 +22,6 @@ namespace {
 constexpr std::int64_t kOpset = 13;
 constexpr std::int64_t kIrVersion = 7;  // which came with it
 constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 31;
-
-using Ints = std::vector<std::int64_t>;
 
 /// Whether all follows from the input, the logits too, by what layers say of themselves.
 bool says_all(Graph& graph, const Activation& logits) {
@@ -43,8 +41,9 @@ struct Folded {
 
 class Drawing {
  public:
-  Drawing(Graph& graph, std::span<const std::span<const float>> values, Activation& logits)
-      : graph_(graph), values_(values), logits_(logits), out_(*model_.mutable_graph()) {
+  Drawing(const std::string& name, Graph& graph, std::span<const std::span<const float>> values,
+          Activation& logits)
+      : graph_(graph), values_(values), logits_(logits), out_(name, kOpset, kIrVersion) {
     for (std::size_t i = 0; i < graph_.nodes().size(); ++i) {
       const Node& node = graph_.nodes()[i];
       made_by_[node.output] = &node;
@@ -53,67 +52,22 @@ class Drawing {
     ++readers_[&logits_];
   }
 
-  onnx::ModelProto draw(const std::string& name) {
-    model_.set_ir_version(kIrVersion);
-    model_.set_producer_name("sterna");
-    model_.add_opset_import()->set_version(kOpset);
-    out_.set_name(name);
+  onnx::ModelProto draw() {
     Activation& images = graph_.first();
     names_[&images] = "images";
-    describe(*out_.add_input(), "images", images.shape());
+    out_.add_input("images", images.shape());
     for (const Node& node : graph_.nodes()) {
       if (folds_into_convolution(node)) continue;  // drawn with it
       std::visit([&](const auto& spec) { add(spec, node); }, node.what);
     }
-    if (names_.at(&logits_) != kLogits) {
-      emit("Identity", {names_.at(&logits_)}, kLogits);
-    }
-    describe(*out_.add_output(), kLogits, logits_.shape());
-    return std::move(model_);
+    if (names_.at(&logits_) != kLogits) out_.emit("Identity", {names_.at(&logits_)}, kLogits);
+    out_.add_output(kLogits, logits_.shape());
+    return std::move(out_.model());
   }
 
  private:
   static constexpr const char* kLogits = "logits";
-
-  static void describe(onnx::ValueInfoProto& value, const std::string& name, const Shape& shape) {
-    value.set_name(name);
-    auto& type = *value.mutable_type()->mutable_tensor_type();
-    type.set_elem_type(onnx::TensorProto::FLOAT);
-    type.mutable_shape()->add_dim()->set_dim_param("batch");
-    for (std::size_t i = 1; i < shape.size(); ++i) {
-      type.mutable_shape()->add_dim()->set_dim_value(static_cast<std::int64_t>(shape[i]));
-    }
-  }
-
-  // ---- nodes ----
-
-  onnx::NodeProto& emit(const char* type, const std::vector<std::string>& inputs,
-                        const std::string& output) {
-    onnx::NodeProto& node = *out_.add_node();
-    node.set_op_type(type);
-    node.set_name(output);
-    for (const std::string& input : inputs) node.add_input(input);
-    node.add_output(output);
-    return node;
-  }
-  static void set(onnx::NodeProto& node, const char* name, std::int64_t value) {
-    onnx::AttributeProto& attribute = *node.add_attribute();
-    attribute.set_name(name);
-    attribute.set_type(onnx::AttributeProto::INT);
-    attribute.set_i(value);
-  }
-  static void set(onnx::NodeProto& node, const char* name, float value) {
-    onnx::AttributeProto& attribute = *node.add_attribute();
-    attribute.set_name(name);
-    attribute.set_type(onnx::AttributeProto::FLOAT);
-    attribute.set_f(value);
-  }
-  static void set(onnx::NodeProto& node, const char* name, const Ints& values) {
-    onnx::AttributeProto& attribute = *node.add_attribute();
-    attribute.set_name(name);
-    attribute.set_type(onnx::AttributeProto::INTS);
-    for (const std::int64_t value : values) attribute.add_ints(value);
-  }
+  using Ints = OnnxGraph::Ints;
 
   const std::string& input(const Node& node, std::size_t index = 0) const {
     return names_.at(node.inputs[index]);
@@ -129,29 +83,11 @@ class Drawing {
   }
   std::string numbered(const char* type) { return fmt::format("{}_{}", type, ++count_[type]); }
 
-  // ---- tensors ----
-
   std::span<const float> value(const Parameter& parameter) const {
     return values_[graph_.index_of(parameter)];
   }
-  std::string keep(const std::string& name, const Shape& shape, std::span<const float> values) {
-    onnx::TensorProto& tensor = *out_.add_initializer();
-    tensor.set_name(name);
-    tensor.set_data_type(onnx::TensorProto::FLOAT);
-    for (const std::size_t extent : shape) tensor.add_dims(static_cast<std::int64_t>(extent));
-    tensor.set_raw_data(values.data(), values.size_bytes());
-    return name;
-  }
   std::string keep(const Parameter& parameter) {
-    return keep(parameter.spec.name, parameter.spec.shape, value(parameter));
-  }
-  std::string keep(const std::string& name, const Ints& values) {
-    onnx::TensorProto& tensor = *out_.add_initializer();
-    tensor.set_name(name);
-    tensor.set_data_type(onnx::TensorProto::INT64);
-    tensor.add_dims(static_cast<std::int64_t>(values.size()));
-    for (const std::int64_t one : values) tensor.add_int64_data(one);
-    return name;
+    return out_.keep(parameter.spec.name, parameter.spec.shape, value(parameter));
   }
 
   // ---- batch norm ----
@@ -205,11 +141,11 @@ class Drawing {
   static void set_window(onnx::NodeProto& node, const Window& window, const Shape& in) {
     const Slide down = window.down(), across = window.across();
     const auto number = [](std::size_t n) { return static_cast<std::int64_t>(n); };
-    set(node, "kernel_shape", Ints{number(down.kernel), number(across.kernel)});
-    set(node, "strides", Ints{number(down.stride), number(across.stride)});
-    set(node, "pads",
-        Ints{number(down.before(in[2])), number(across.before(in[3])), number(down.after(in[2])),
-             number(across.after(in[3]))});
+    OnnxGraph::set(node, "kernel_shape", Ints{number(down.kernel), number(across.kernel)});
+    OnnxGraph::set(node, "strides", Ints{number(down.stride), number(across.stride)});
+    OnnxGraph::set(node, "pads",
+                   Ints{number(down.before(in[2])), number(across.before(in[3])),
+                        number(down.after(in[2])), number(across.after(in[3]))});
   }
 
   void add(const ConvolutionSpec& spec, const Node& node) {
@@ -221,32 +157,32 @@ class Drawing {
     } else {
       const Folded made = folded(node, *norm);
       const std::string& name = weights.spec.name;
-      inputs.push_back(keep(name, weights.spec.shape, made.weights));
-      inputs.push_back(
-          keep(name.substr(0, name.rfind('/')) + "/biases", {made.biases.size()}, made.biases));
+      inputs.push_back(out_.keep(name, weights.spec.shape, made.weights));
+      inputs.push_back(out_.keep(name.substr(0, name.rfind('/')) + "/biases", {made.biases.size()},
+                                 made.biases));
     }
     const bool relu = norm != nullptr && std::get<BatchNormSpec>(norm->what).relu;
     const Node& last = norm != nullptr ? *norm : node;
     const std::string output = relu ? numbered("Conv") : named(last, "Conv");
-    onnx::NodeProto& conv = emit("Conv", inputs, output);
+    onnx::NodeProto& conv = out_.emit("Conv", inputs, output);
     set_window(conv, spec.window, spec.input);
-    set(conv, "group", static_cast<std::int64_t>(spec.groups));
-    if (relu) emit("Relu", {output}, named(last, "Relu"));
+    OnnxGraph::set(conv, "group", static_cast<std::int64_t>(spec.groups));
+    if (relu) out_.emit("Relu", {output}, named(last, "Relu"));
   }
 
   void add(const BatchNormSpec& spec, const Node& node) {
     const Norm norm = norm_of(node);
     const std::vector<float> ones(norm.beta.spec.count(), 1.0F);
     const std::string scale = norm.gamma != nullptr ? keep(*norm.gamma)
-                                                    : keep(norm.beta.spec.name + "/of_scale_1",
-                                                           norm.beta.spec.shape, ones);
+                                                    : out_.keep(norm.beta.spec.name + "/of_scale_1",
+                                                                norm.beta.spec.shape, ones);
     const std::string output =
         spec.relu ? numbered("BatchNormalization") : named(node, "BatchNormalization");
-    onnx::NodeProto& made =
-        emit("BatchNormalization",
-             {input(node), scale, keep(norm.beta), keep(norm.mean), keep(norm.variance)}, output);
-    set(made, "epsilon", spec.epsilon);
-    if (spec.relu) emit("Relu", {output}, named(node, "Relu"));
+    onnx::NodeProto& made = out_.emit(
+        "BatchNormalization",
+        {input(node), scale, keep(norm.beta), keep(norm.mean), keep(norm.variance)}, output);
+    OnnxGraph::set(made, "epsilon", spec.epsilon);
+    if (spec.relu) out_.emit("Relu", {output}, named(node, "Relu"));
   }
 
   void add(const InnerProductSpec& /*spec*/, const Node& node) {
@@ -256,56 +192,59 @@ class Drawing {
     // A unit's weights lie as activations do: row, column, channel.
     if (shape.size() == 4 && shape[2] * shape[3] > 1 && x.layout() == Layout::channels_last) {
       const std::string turned = numbered("Transpose");
-      set(emit("Transpose", {rows}, turned), "perm", Ints{0, 2, 3, 1});
+      OnnxGraph::set(out_.emit("Transpose", {rows}, turned), "perm", Ints{0, 2, 3, 1});
       rows = turned;
     }
     if (shape.size() > 2) {
       const std::string flat = numbered("Flatten");
-      set(emit("Flatten", {rows}, flat), "axis", std::int64_t{1});
+      OnnxGraph::set(out_.emit("Flatten", {rows}, flat), "axis", std::int64_t{1});
       rows = flat;
     }
     std::vector<std::string> inputs{rows};
     for (const Parameter* parameter : node.parameters) inputs.push_back(keep(*parameter));
-    set(emit("Gemm", inputs, named(node, "Gemm")), "transB", std::int64_t{1});
+    OnnxGraph::set(out_.emit("Gemm", inputs, named(node, "Gemm")), "transB", std::int64_t{1});
   }
 
   void add(const MaxPoolSpec& spec, const Node& node) {
-    set_window(emit("MaxPool", {input(node)}, named(node, "MaxPool")), spec.window, spec.input);
+    set_window(out_.emit("MaxPool", {input(node)}, named(node, "MaxPool")), spec.window,
+               spec.input);
   }
 
   void add(const AveragePoolSpec& spec, const Node& node) {
-    onnx::NodeProto& made = emit("AveragePool", {input(node)}, named(node, "AveragePool"));
+    onnx::NodeProto& made = out_.emit("AveragePool", {input(node)}, named(node, "AveragePool"));
     set_window(made, spec.window, spec.input);
-    set(made, "count_include_pad", std::int64_t{spec.counts_padding ? 1 : 0});
+    OnnxGraph::set(made, "count_include_pad", std::int64_t{spec.counts_padding ? 1 : 0});
   }
 
   void add(const LrnSpec& spec, const Node& node) {
-    onnx::NodeProto& made = emit("LRN", {input(node)}, named(node, "LRN"));
+    onnx::NodeProto& made = out_.emit("LRN", {input(node)}, named(node, "LRN"));
     const auto size = static_cast<std::int64_t>(2 * spec.radius + 1);
-    set(made, "size", size);
-    set(made, "bias", spec.bias);
-    set(made, "alpha", spec.alpha * static_cast<float>(size));  // which it divides by the size
-    set(made, "beta", spec.beta);
+    OnnxGraph::set(made, "size", size);
+    OnnxGraph::set(made, "bias", spec.bias);
+    OnnxGraph::set(made, "alpha",
+                   spec.alpha * static_cast<float>(size));  // which it divides by the size
+    OnnxGraph::set(made, "beta", spec.beta);
   }
 
   void add(const EltwiseSpec& spec, const Node& node) {
     const char* type = spec.function == EltwiseSpec::Function::relu ? "Relu" : "Sigmoid";
-    emit(type, {input(node)}, named(node, type));
+    out_.emit(type, {input(node)}, named(node, type));
   }
 
   /// Rows of channels first, which they are here from the start.
   void add(const RelayoutSpec& /*spec*/, const Node& node) {
-    set(emit("Flatten", {input(node)}, named(node, "Flatten")), "axis", std::int64_t{1});
+    OnnxGraph::set(out_.emit("Flatten", {input(node)}, named(node, "Flatten")), "axis",
+                   std::int64_t{1});
   }
 
   void add(const ConcatSpec& /*spec*/, const Node& node) {
     std::vector<std::string> inputs;
     for (std::size_t i = 0; i < node.inputs.size(); ++i) inputs.push_back(input(node, i));
-    set(emit("Concat", inputs, named(node, "Concat")), "axis", std::int64_t{1});
+    OnnxGraph::set(out_.emit("Concat", inputs, named(node, "Concat")), "axis", std::int64_t{1});
   }
 
   void add(const AddSpec& /*spec*/, const Node& node) {
-    emit("Add", {input(node, 0), input(node, 1)}, named(node, "Add"));
+    out_.emit("Add", {input(node, 0), input(node, 1)}, named(node, "Add"));
   }
 
   void add(const CopySpec& /*spec*/, const Node& node) { names_[node.output] = input(node); }
@@ -314,21 +253,22 @@ class Drawing {
     const auto stride = static_cast<std::int64_t>(spec.stride);
     const std::string sliced = numbered("Slice");
     constexpr std::int64_t kEnd = std::numeric_limits<std::int64_t>::max();
-    emit("Slice",
-         {input(node), keep(sliced + "/starts", Ints{0, 0}),
-          keep(sliced + "/ends", Ints{kEnd, kEnd}), keep(sliced + "/axes", Ints{2, 3}),
-          keep(sliced + "/steps", Ints{stride, stride})},
-         sliced);
+    out_.emit(
+        "Slice",
+        {input(node), out_.keep(sliced + "/starts", Ints{0, 0}),
+         out_.keep(sliced + "/ends", Ints{kEnd, kEnd}), out_.keep(sliced + "/axes", Ints{2, 3}),
+         out_.keep(sliced + "/steps", Ints{stride, stride})},
+        sliced);
     const auto more = static_cast<std::int64_t>(spec.channels - node.inputs[0]->shape()[1]);
     const std::string padded = named(node, "Pad");
-    emit("Pad", {sliced, keep(padded + "/pads", Ints{0, 0, 0, 0, 0, more, 0, 0})}, padded);
+    out_.emit("Pad", {sliced, out_.keep(padded + "/pads", Ints{0, 0, 0, 0, 0, more, 0, 0})},
+              padded);
   }
 
   Graph& graph_;
   std::span<const std::span<const float>> values_;
   Activation& logits_;
-  onnx::ModelProto model_;
-  onnx::GraphProto& out_;
+  OnnxGraph out_;
   std::map<const Activation*, const Node*> made_by_;
   std::map<const Activation*, std::size_t> readers_;
   std::map<const Activation*, std::string> names_;
@@ -336,17 +276,6 @@ class Drawing {
 };
 
 }  // namespace
-
-Result<std::string> onnx_model(const NetOptions& options,
-                               std::span<const std::span<const float>> values,
-                               const Metadata& properties) {
-  STERNA_ASSIGN(const ZooNet* net, check_net_options(options));
-  NetOptions one = options;
-  one.batch = 1;
-  one.micro_batch = 0;
-  const auto build = [&](Graph& graph) { return net->build(graph, zoo_options(one)); };
-  return onnx_model(options.name, build, values, properties);
-}
 
 Result<std::string> onnx_model(const std::string& name,
                                const std::function<NetOutputs(Graph& graph)>& build,
@@ -366,7 +295,7 @@ Result<std::string> onnx_model(const std::string& name,
     return Error{Errc::invalid_argument,
                  fmt::format("the layers of {} do not all say what they do", name)};
   }
-  onnx::ModelProto model = Drawing(graph, values, logits).draw(name);
+  onnx::ModelProto model = Drawing(name, graph, values, logits).draw();
   for (const auto& [key, value] : properties) {
     onnx::StringStringEntryProto& property = *model.add_metadata_props();
     property.set_key(key);

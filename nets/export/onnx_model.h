@@ -6,23 +6,20 @@
 #include <span>
 #include <string>
 
-#include "nets/net_options.h"
+#include "nets/graph/graph.h"
 #include "nets/weights/tensor_file.h"
+#include "nets/zoo/zoo.h"
 #include "runtime/base/result.h"
 
 namespace sterna::nets {
 
 /// What evaluation computes, from "images" {batch, channels, rows, columns} to "logits" {batch,
 /// classes}; the batch is of any size. A batch norm that follows a convolution directly, and is its
-/// only reader, is folded into it, in double precision. `values`: the tensors of the net's table,
-/// in its order. `properties` become the model's metadata_props. The result is a serialized
-/// ModelProto. Errors: those of check_net_options(); invalid_argument for a net whose layers do not
-/// all say what they do, or a model of 2 GB or more, which a protocol buffer cannot hold.
-Result<std::string> onnx_model(const NetOptions& options,
-                               std::span<const std::span<const float>> values,
-                               const Metadata& properties);
-
-/// The same of a net that is none of the zoo's: see make_net().
+/// only reader, is folded into it, in double precision. `build` adds the net to an empty graph, for
+/// one image. `values`: the tensors of its table, in its order. `properties` become the model's
+/// metadata_props. The result is a serialized ModelProto. Errors: invalid_argument for a net whose
+/// layers do not all say what they do, or a model of 2 GB or more, which a protocol buffer cannot
+/// hold.
 Result<std::string> onnx_model(const std::string& name,
                                const std::function<NetOutputs(Graph& graph)>& build,
                                std::span<const std::span<const float>> values,

@@ -74,14 +74,17 @@ NetOptions small(std::string_view name) {
   return {.name = std::string(name),
           .images = {.rows = side, .columns = side, .channels = 3, .classes = 7},
           .hidden = {net.hidden.begin(), net.hidden.end()},
-          .batch = 4,
+          .batch = 1,
           .divisor = 8};
 }
 
-onnx::ModelProto model_of(std::string_view name) {
+onnx::ModelProto model_of(std::string_view name, const Metadata& properties = {}) {
   const NetOptions options = small(name);
   const Values values(describe_net(options).value().parameters);
-  return parsed(onnx_model(options, values.views(), {}));
+  const auto build = [&](Graph& graph) {
+    return find_net(name)->build(graph, zoo_options(options));
+  };
+  return parsed(onnx_model(std::string(name), build, values.views(), properties));
 }
 
 TEST(OnnxModel, OfEachNetIsValidAndTakesAnyBatch) {
@@ -119,10 +122,7 @@ TEST(OnnxModel, SaysWhatEachLayerDoes) {
 }
 
 TEST(OnnxModel, CarriesItsProperties) {
-  const NetOptions options = small("lenet");
-  const Values values(describe_net(options).value().parameters);
-  const onnx::ModelProto model =
-      parsed(onnx_model(options, values.views(), {{"labels", "[\"a\"]"}, {"rows", "32"}}));
+  const onnx::ModelProto model = model_of("lenet", {{"labels", "[\"a\"]"}, {"rows", "32"}});
   ASSERT_EQ(model.metadata_props_size(), 2);
   EXPECT_EQ(model.metadata_props(0).key(), "labels");
   EXPECT_EQ(model.metadata_props(0).value(), "[\"a\"]");
