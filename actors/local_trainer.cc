@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "actors/weights/initial_weights.h"
+
 namespace sterna::actors {
 
 /// Keeps each gradient's place; they stay valid until the next pass.
@@ -33,6 +35,13 @@ Result<LocalTrainer> LocalTrainer::make(const JobConfig& job) {
                      trainer.isa_);
     trainer.slots_[i] = trainer.rule_.make_slots(specs[i], specs[i].count());
   }
+  if (!job.init.from.empty()) {
+    STERNA_ASSIGN(const InitialWeights weights, InitialWeights::open(job, specs));
+    for (std::uint32_t i = 0; i < specs.size(); ++i) {
+      STERNA_TRY(weights.read(i, 0, trainer.net_->parameter(i)));
+    }
+  }
+  trainer.init_ = job.init;
   return trainer;
 }
 
@@ -49,6 +58,8 @@ Result<double> LocalTrainer::step(std::uint64_t step, const nets::PixelImages& i
     return Error{Errc::non_finite, fmt::format("step {}: the loss is {}", step, total)};
   }
   for (std::size_t i = 0; i < specs.size(); ++i) {
+    const bool statistic = specs[i].role == nets::Role::statistic;
+    if (!statistic && !init_.trains(specs[i].name)) continue;
     const kernels::Packet packet{.packing = kernels::Packing::fp32,
                                  .payload = std::as_bytes(updates.gradients[i])};
     const std::span<float> values = net_->parameter(i);

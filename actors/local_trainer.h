@@ -32,6 +32,7 @@ class LocalTrainer {
   std::unique_ptr<nets::Net> net_;
   std::vector<std::vector<std::shared_ptr<Buffer>>> slots_;  // by tensor: those of the optimizer
   UpdateRule rule_;
+  InitSection init_;
   std::uint64_t seed_ = 0;
   kernels::Isa isa_ = kernels::Isa::scalar;
 };

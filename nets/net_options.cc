@@ -81,6 +81,7 @@ ZooOptions zoo_options(const NetOptions& options) {
           .hidden = options.hidden,
           .keep = options.keep,
           .bn_scale = options.bn_scale,
+          .pool_padding = options.pool_padding,
           .bn_decay = options.bn_decay,
           .divisor = options.divisor};
 }

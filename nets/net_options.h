@@ -22,7 +22,8 @@ struct NetOptions {
   float weight_decay = 0;  ///< wd of the loss term wd · Σ w² / 2 over the weights that decay
   float keep = 0.5F;       ///< the part of the units that dropout keeps, where the net has dropout
   bool bn_scale = false;   ///< its batch norms have a factor for each channel, too
-  float bn_decay = 0;      ///< of the moving statistics; 0: the original's
+  bool pool_padding = false;   ///< its average pools count the padding, too
+  float bn_decay = 0;          ///< of the moving statistics; 0: the original's
   float label_smoothing = -1;  ///< below 0: the original's
   std::size_t divisor = 1;  ///< of all channels but the classes: for tests, which need small nets
   bool trains = true;       ///< else only infer() may be called, and less memory is needed

@@ -127,6 +127,16 @@ Task<Result<bool>> CheckpointKeeper::name_version(std::uint64_t ahead) {
   co_return all;
 }
 
+/// Servers of which no step changes anything hear so that there is such a version.
+Task<Result<void>> CheckpointKeeper::tell_all(std::uint64_t version) {
+  if (servers_.empty()) STERNA_CO_TRY(find_writers());
+  for (auto& server : servers_) {
+    Task<Result<KeepAnswer>> answer = server.ask(KeepVersion{version}, setup_.job.deadlines.step);
+    STERNA_CO_TRY(std::move(answer));
+  }
+  co_return {};
+}
+
 // ---- parts ----
 
 void CheckpointKeeper::on(PartWritten part) {
@@ -160,6 +170,7 @@ Task<Result<void>> CheckpointKeeper::take(std::string actor, PartWritten part) {
     const Result<void> fetched = co_await std::move(fetching);
     if (!fetched) wrong = fetched.error().message;
   }
+  if (!setup_.job.init.train_only.empty() && !pending_.contains(version)) run(tell_all(version));
   Pending& pending = pending_[version];
   pending.heard.insert(actor);
   if (wrong.empty()) {

@@ -79,6 +79,7 @@ class CheckpointKeeper final : public Actor<CheckpointKeeperInterface> {
   Task<Result<void>> name_versions();
   /// Names one so many versions ahead; whether all can keep it.
   Task<Result<bool>> name_version(std::uint64_t ahead);
+  Task<Result<void>> tell_all(std::uint64_t version);
   Task<Result<void>> take(std::string actor, PartWritten part);
   Task<Result<void>> fetch(ProcessId node, PartWritten part);
   Task<Result<void>> commit(std::uint64_t version);

@@ -4,11 +4,10 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <system_error>
 
 #include "actors/checkpoint/state_part.h"
-#include "nets/weights/weights_file.h"
+#include "nets/weights/tensor_file.h"
 
 namespace sterna::actors {
 namespace {
@@ -108,21 +107,20 @@ Result<SavedCheckpoint> open_checkpoint(const std::string& path) {
 Result<SavedState> SavedState::open(const SavedCheckpoint& checkpoint) {
   SavedState state;
   for (const Manifest::Part& part : checkpoint.manifest.parts) {
-    const std::string path = path_of(checkpoint, part);
-    STERNA_ASSIGN(const nets::WeightsIndex index, nets::index_safetensors(path));
-    for (const nets::TensorPlace& place : index.tensors) {
-      const std::optional<PieceName> name = parse_piece_name(place.name);
-      if (!name) {
-        return Error{Errc::malformed, path + ": holds a tensor that is no part of a state"};
+    STERNA_ASSIGN(nets::TensorFile file, nets::TensorFile::open(path_of(checkpoint, part)));
+    for (std::size_t t = 0; t < file.tensors().size(); ++t) {
+      const nets::ListedTensor& tensor = file.tensors()[t];
+      const std::optional<PieceName> name = parse_piece_name(tensor.name);
+      if (!name || tensor.dtype != "F32") {
+        return Error{Errc::malformed, file.path() + ": holds a tensor that is no part of a state"};
       }
-      const bool added = state.arrays_[name->array]
-                             .try_emplace(name->first, Piece{path, place.offset, place.count})
-                             .second;
-      if (!added) {
-        return Error{Errc::malformed,
-                     fmt::format("{}: {} comes twice in the checkpoint", path, name->array)};
+      const Piece piece{state.files_.size(), t, tensor.count()};
+      if (!state.arrays_[name->array].try_emplace(name->first, piece).second) {
+        return Error{Errc::malformed, fmt::format("{}: {} comes twice in the checkpoint",
+                                                  file.path(), nets::shown_name(name->array))};
       }
     }
+    state.files_.push_back(std::move(file));
   }
   return state;
 }
@@ -146,11 +144,9 @@ Result<Bytes> SavedState::read(const std::string& array, std::uint64_t first,
                    fmt::format("{}: the checkpoint has no element {} of it", array, at)};
     }
     const std::uint64_t these = std::min(count - done, piece->second.count - inside);
-    std::ifstream file(piece->second.path, std::ios::binary);
-    file.seekg(static_cast<std::streamoff>(piece->second.offset + inside * sizeof(float)));
-    file.read(reinterpret_cast<char*>(buffer->data() + done * sizeof(float)),
-              static_cast<std::streamsize>(these * sizeof(float)));
-    if (!file) return Error{Errc::io, piece->second.path + ": cannot be read"};
+    const nets::TensorFile& file = files_[piece->second.file];
+    STERNA_TRY(file.read(file.tensors()[piece->second.tensor], inside,
+                         buffer->as<float>().subspan(done, these)));
     done += these;
   }
   return share(buffer);

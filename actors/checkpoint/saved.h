@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "actors/checkpoint/manifest.h"
+#include "nets/weights/tensor_file.h"
 #include "runtime/base/bytes.h"
 #include "runtime/base/result.h"
 
@@ -57,10 +58,11 @@ class SavedState {
 
  private:
   struct Piece {
-    std::string path;
-    std::uint64_t offset = 0;  ///< of its first byte in the file
+    std::size_t file = 0;
+    std::size_t tensor = 0;  ///< of that
     std::uint64_t count = 0;
   };
+  std::vector<nets::TensorFile> files_;
   std::map<std::string, std::map<std::uint64_t, Piece>> arrays_;  ///< by the first element
 };
 

@@ -2,12 +2,16 @@
 
 #include <cstring>
 #include <deque>
+#include <filesystem>
 #include <limits>
+#include <system_error>
 
 #include <fmt/format.h>
 
 #include "actors/reader/data_folder.h"
 #include "actors/reader/preparation.h"
+#include "actors/weights/model_note.h"
+#include "input/place/class_names.h"
 #include "input/place/data_set.h"
 #include "nets/weights/weights_file.h"
 
@@ -27,6 +31,10 @@ Result<std::shared_ptr<Evaluator::Bench>> Evaluator::make_bench(const JobConfig&
                 input::open_data(folder, input::Split::test, data_options(job.data, job.seed)));
   STERNA_ASSIGN(bench->how,
                 preparation_of(job, bench->source->facts(), bench->source->facts().count));
+  if (std::error_code ignored; std::filesystem::exists(folder, ignored)) {
+    STERNA_ASSIGN(auto labels, input::class_names(folder, data_options(job.data, job.seed)));
+    bench->labels = std::move(labels).value_or(input::ClassLabels{});
+  }
   return bench;
 }
 
@@ -78,7 +86,7 @@ Task<Result<void>> Evaluator::evaluate_version(std::uint64_t version) {
 
 Task<Result<void>> Evaluator::take_version(std::uint64_t version, PayloadKind kind) {
   std::deque<Task<Result<void>>> all;
-  for (const auto& group : table_.pull_groups(true)) {
+  for (const auto& group : table_.pull_groups(Pulled::all)) {
     all.push_back(take_group(version, kind, group));
     all.back().start();
   }
@@ -119,11 +127,8 @@ Task<Result<void>> Evaluator::write_weights() {
     for (std::size_t t = 0; t < bench->net->parameters().size(); ++t) {
       values.emplace_back(bench->net->parameter(t));
     }
-    nets::Metadata facts = {
-        {"format", "1"}, {"net", job.net}, {"steps", std::to_string(job.steps)}};
-    if (job.keeps_averages())
-      facts["average_decay"] = fmt::format("{}", job.optimizer.average_decay);
-    return nets::write_safetensors(path, bench->net->parameters(), values, facts);
+    const ModelNote note = note_of(job, job.steps, bench->how.family->name, bench->labels);
+    return nets::write_safetensors(path, bench->net->parameters(), values, to_metadata(note));
   });
   Result<void> result = co_await std::move(written);
   co_return std::move(result).in("writing the final weights");

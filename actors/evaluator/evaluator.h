@@ -18,6 +18,7 @@
 #include "actors/job/messages.h"
 #include "actors/parameters/parameter_table.h"
 #include "input/batches/prepare.h"
+#include "input/formats/labels.h"
 #include "input/formats/source.h"
 #include "nets/net.h"
 #include "runtime/actor/byte_window.h"
@@ -43,6 +44,7 @@ class Evaluator final : public Actor<EvaluatorInterface> {
     std::unique_ptr<nets::Net> net;
     std::shared_ptr<const input::Source> source;
     input::Preparation how;
+    input::ClassLabels labels;  // none: nothing names them
   };
   static Result<std::shared_ptr<Bench>> make_bench(const JobConfig& job);
 

@@ -96,6 +96,7 @@ nets::NetOptions net_options(const JobConfig& job) {
           .micro_batch = job.micro_batch,
           .keep = static_cast<float>(chosen.keep),
           .bn_scale = chosen.bn_scale,
+          .pool_padding = chosen.pool_padding,
           .bn_decay = static_cast<float>(chosen.bn_decay),
           .label_smoothing = static_cast<float>(chosen.label_smoothing),
           .backend = {.threads = static_cast<int>(job.threads),

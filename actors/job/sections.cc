@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "actors/codecs/codec.h"
 #include "input/augment/family.h"
 #include "input/formats/labels.h"
@@ -180,6 +182,9 @@ Section<NetSection> net_section() {
                .at_most(1),
            key("bn_scale", &S::bn_scale,
                "whether batch norms have a factor for each channel where the original's have none"),
+           key("pool_padding", &S::pool_padding,
+               "whether average pools count the padding as zeros, as torchvision's inception_v3 "
+               "does, where the original's leave it out"),
            key("bn_decay", &S::bn_decay,
                "of batch norms' moving statistics so much stays in a step, at first (1 + step) / "
                "(10 + step); 0: as the original has it")
@@ -189,6 +194,41 @@ Section<NetSection> net_section() {
                "the part of each label that is spread over all classes; -1: as the original has it")
                .at_least(-1)
                .below(1)}};
+}
+
+bool means(std::string_view name, std::string_view tensor) {
+  if (!tensor.starts_with(name)) return false;
+  return tensor.size() == name.size() || tensor[name.size()] == '/';
+}
+
+bool InitSection::skips(std::string_view tensor) const {
+  return std::ranges::any_of(skip, [&](const auto& name) { return means(name, tensor); });
+}
+
+bool InitSection::trains(std::string_view tensor) const {
+  return train_only.empty() ||
+         std::ranges::any_of(train_only, [&](const auto& name) { return means(name, tensor); });
+}
+
+Section<InitSection> init_section() {
+  using S = InitSection;
+  return {"init",
+          false,
+          "what the parameters are before the first step, and which are trained",
+          {key("from", &S::from,
+               "a safetensors file, on each host with a parameter server at this place, or by its "
+               "name in that host's data folder; what is not in it is drawn from the seed")
+               .defaults_to("none: all are drawn"),
+           key("names", &S::names,
+               "what the file calls its tensors: torchvision's names of resnet50 (resnet_50) and "
+               "inception_v3 are known, too")
+               .one_of({kOwnNames, kTorchvisionNames}),
+           key("skip", &S::skip,
+               "tensors that are drawn all the same, e.g. [\"logits\"] for other classes; a name "
+               "means all that begin with it and a \"/\""),
+           key("train_only", &S::train_only,
+               "tensors that change; the others stay as they are, but for batch norms' moving "
+               "statistics; empty: all change")}};
 }
 
 Section<OptimizerSection> optimizer_section() {

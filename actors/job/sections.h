@@ -73,10 +73,33 @@ Numbers initial_numbers();
 struct NetSection {
   double keep = 0.5;            ///< the part of the units that dropout keeps
   bool bn_scale = false;        ///< batch norms have a factor for each channel, too
+  bool pool_padding = false;    ///< average pools count the padding, too
   double bn_decay = 0;          ///< of their moving statistics; 0: the original's
   double label_smoothing = -1;  ///< below 0: the original's
   bool operator==(const NetSection&) const = default;
 };
+
+/// What a file calls its tensors, as cluster files name it.
+inline constexpr const char* kOwnNames = "sterna";
+inline constexpr const char* kTorchvisionNames = "torchvision";
+
+/// [init]: what the parameters are before the first step, where they are not drawn, and which of
+/// them are trained at all. A name in a list means the tensor of that name, and all whose names go
+/// on with a "/" after it: "fc1" means "fc1/weights" and "fc1/biases", but nothing of "fc10".
+struct InitSection {
+  std::string from = {};          ///< a safetensors file; empty: all are drawn
+  std::string names = kOwnNames;  ///< or torchvision's
+  std::vector<std::string> skip = {};
+  std::vector<std::string> train_only = {};  ///< empty: all
+  /// Whether `tensor` is drawn, whatever the file has.
+  bool skips(std::string_view tensor) const;
+  /// Whether `tensor` changes in training, if it is no statistic: those always do.
+  bool trains(std::string_view tensor) const;
+  bool operator==(const InitSection&) const = default;
+};
+
+/// Whether `name` means `tensor`: see InitSection.
+bool means(std::string_view name, std::string_view tensor);
 
 /// [optimizer]
 struct OptimizerSection {
@@ -162,6 +185,7 @@ struct DeadlinesSection {
 Section<JobSection> job_section();
 Section<DataSection> data_section();
 Section<NetSection> net_section();
+Section<InitSection> init_section();
 Section<OptimizerSection> optimizer_section();
 Section<GradientSection> gradient_section();
 Section<EvaluationSection> evaluation_section();
@@ -172,6 +196,7 @@ Section<DeadlinesSection> deadlines_section();
 struct JobSections {
   DataSection data;
   NetSection net_choices;
+  InitSection init;
   OptimizerSection optimizer;
   GradientSection gradient;
   EvaluationSection evaluation;
@@ -184,6 +209,7 @@ template <class Sections, class Visit>
 void for_each_section(Sections& sections, Visit&& visit) {
   visit(data_section(), sections.data);
   visit(net_section(), sections.net_choices);
+  visit(init_section(), sections.init);
   visit(optimizer_section(), sections.optimizer);
   visit(gradient_section(), sections.gradient);
   visit(evaluation_section(), sections.evaluation);

@@ -31,7 +31,8 @@ ParameterTable::ParameterTable(const std::vector<nets::ParameterSpec>& specs, co
     : shards(servers) {
   for (const nets::ParameterSpec& spec : specs) {
     TableTensor tensor{.spec = spec, .count = spec.count()};
-    tensor.codec = codec_for(job.gradient, spec);
+    tensor.frozen = spec.role != nets::Role::statistic && !job.init.trains(spec.name);
+    if (!tensor.frozen) tensor.codec = codec_for(job.gradient, spec);
     tensor.ternary = codec_of(tensor.codec).ternary();
     elements += tensor.count;
     tensors.push_back(std::move(tensor));
@@ -87,7 +88,7 @@ std::vector<std::uint32_t> ParameterTable::chunks_of(std::uint32_t shard) const 
   return mine;
 }
 
-std::vector<ParameterTable::PullGroup> ParameterTable::pull_groups(bool statistics) const {
+std::vector<ParameterTable::PullGroup> ParameterTable::pull_groups(Pulled what) const {
   constexpr std::uint64_t kMost = kUnitsPerChunk * kUnitElements;
   constexpr std::size_t kMostChunks = 48;  // each may be a frame, and a message has at most 64
   struct Open {
@@ -102,7 +103,7 @@ std::vector<ParameterTable::PullGroup> ParameterTable::pull_groups(bool statisti
   };
   for (std::uint32_t c = static_cast<std::uint32_t>(chunks.size()); c-- > 0;) {
     const TableChunk& chunk = chunks[c];
-    if (!statistics && tensors[chunk.tensor].spec.role == nets::Role::statistic) continue;
+    if (!tensors[chunk.tensor].pulled(what)) continue;
     if (chunk.count >= kUnitElements) {
       groups.push_back({.shard = chunk.shard, .chunks = {c}});
       continue;

@@ -23,11 +23,23 @@ namespace sterna::actors {
 inline constexpr std::uint64_t kUnitElements = 65536;
 inline constexpr std::uint64_t kUnitsPerChunk = 4;
 
+/// What of a version somebody asks for.
+enum class Pulled {
+  all,      ///< as the evaluator does
+  trained,  ///< as workers do first: training reads no statistics
+  changing  ///< ... and from then on: what is frozen they have
+};
+
 struct TableTensor {
   nets::ParameterSpec spec;
   Codec codec = Codec::FP32;  ///< of its gradient
   bool ternary = false;       ///< whether that makes trits
+  bool frozen = false;        ///< it stays as it is: no gradient of it travels
   std::uint64_t count = 0;
+  bool pulled(Pulled what) const {
+    if (what == Pulled::all) return true;
+    return spec.role != nets::Role::statistic && !(frozen && what == Pulled::changing);
+  }
   std::uint32_t first_chunk = 0;  ///< its chunks are neighbours
   std::uint32_t chunks = 0;
 };
@@ -66,6 +78,7 @@ struct ParameterTable {
   /// And of the average that leads to `version`, above 0.
   Codec codec_down(std::uint32_t tensor, const JobConfig& job, std::uint64_t version) const;
   std::vector<std::uint32_t> chunks_of(std::uint32_t shard) const;
+  bool frozen(std::uint32_t chunk) const { return tensors[chunks[chunk].tensor].frozen; }
 
   /// The chunks of each pull, which is of one shard and at most 1 MB of fp32: a large chunk by
   /// itself, the last first, as the backward pass completes them; small ones together.
@@ -73,8 +86,7 @@ struct ParameterTable {
     std::uint32_t shard = 0;
     std::vector<std::uint32_t> chunks;
   };
-  /// Workers pull no statistics.
-  std::vector<PullGroup> pull_groups(bool statistics) const;
+  std::vector<PullGroup> pull_groups(Pulled what) const;
 };
 
 /// The most bytes of payload that an answer to the question has.

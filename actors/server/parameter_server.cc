@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "actors/weights/initial_weights.h"
 #include "nets/describe_net.h"
 
 namespace sterna::actors {
@@ -38,6 +39,9 @@ Task<Result<void>> ParameterServer::prepare() {
     parts.back().start();
   }
   for (Task<void>& part : parts) co_await std::move(part);
+  if (!args_.job.init.from.empty() && !args_.job.resumes) {
+    STERNA_CO_TRY(load(shard));
+  }
   if (!args_.keeper.empty()) {
     STERNA_CO_TRY(keeper_.emplace(*this, args_.keeper, args_.job.deadlines.start, finder_).find());
   }
@@ -77,7 +81,9 @@ Task<Result<void>> ParameterServer::restore(Shard& shard) {
 
 KeepAnswer ParameterServer::on(KeepVersion keep) {
   if (!shard_) return {.kept = false, .version = args_.job.first_step};
-  return {.kept = shard_->keep(keep.version), .version = shard_->newest()};
+  const bool kept = shard_->keep(keep.version);
+  write_kept();
+  return {.kept = kept, .version = shard_->newest()};
 }
 
 void ParameterServer::write_kept() {
@@ -85,7 +91,7 @@ void ParameterServer::write_kept() {
   for (const std::uint64_t version : shard_->kept().take_skipped()) {
     keeper_->tell(PartWritten{.version = version, .file = {}, .skipped = true});
   }
-  if (std::optional<StatePart> part = shard_->kept().take()) run(write_part(std::move(*part)));
+  if (std::optional<StatePart> part = shard_->take_kept()) run(write_part(std::move(*part)));
 }
 
 Task<void> ParameterServer::write_part(StatePart part) {
@@ -96,6 +102,27 @@ Task<void> ParameterServer::write_part(StatePart part) {
   PartWritten written = co_await std::move(writing);
   keeper_->tell(std::move(written));
   shard_->kept().written();
+}
+
+Task<Result<void>> ParameterServer::load(std::shared_ptr<Shard> shard) {
+  auto opening = compute([shard, job = args_.job]() -> Result<InitialWeights> {
+    std::vector<nets::ParameterSpec> specs;
+    for (const TableTensor& tensor : shard->table().tensors) specs.push_back(tensor.spec);
+    return InitialWeights::open(job, specs);
+  });
+  STERNA_CO_ASSIGN(InitialWeights opened, std::move(opening));
+  const auto weights = std::make_shared<const InitialWeights>(std::move(opened));
+  if (args_.index == 0) {  // the others take parts of the same
+    for (const std::string& line : listing(*weights)) process().log(line);
+  }
+  std::vector<Task<Result<void>>> parts;
+  for (std::uint32_t part = 0; part < kPartsDrawn; ++part) {
+    parts.push_back(
+        compute([shard, weights, part] { return shard->load(*weights, part, kPartsDrawn); }));
+    parts.back().start();
+  }
+  for (Task<Result<void>>& part : parts) STERNA_CO_TRY(std::move(part));
+  co_return {};
 }
 
 Task<void> ParameterServer::prepared() {

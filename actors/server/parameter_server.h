@@ -38,6 +38,8 @@ class ParameterServer final : public Actor<ParameterServerInterface> {
   /// Writes this server's part of a checkpoint, where all chunks have come to it.
   void write_kept();
   Task<void> write_part(StatePart part);
+  /// What [init] takes from a file.
+  Task<Result<void>> load(std::shared_ptr<Shard> shard);
   Task<void> update();
   /// Waits until prepare() is done.
   Task<void> prepared();

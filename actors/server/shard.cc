@@ -22,7 +22,7 @@ Shard::Shard(const JobConfig& job, ParameterTable table, std::uint32_t index)
       table_(std::move(table)),
       index_(index),
       snapshots_(job.keeps_averages() ? PayloadKind::MOVING_AVERAGE : PayloadKind::PARAMETERS),
-      kept_(job, table_.chunks_of(index).size()) {}
+      kept_(job, changing().size()) {}
 
 Result<Shard> Shard::make(const JobConfig& job, ParameterTable table, std::uint32_t index,
                           bool evaluated) {
@@ -54,6 +54,7 @@ void Shard::start(std::uint32_t part, std::uint32_t parts) {
                       .tensor = place.tensor,
                       .first = static_cast<std::uint32_t>(place.first)},
                      isa_);
+    if (tensor.frozen) continue;
     chunk.slots = rule_.make_slots(tensor.spec, place.count);
     if (job_.keeps_averages()) {
       chunk.average = pool_.take(bytes);
@@ -63,9 +64,24 @@ void Shard::start(std::uint32_t part, std::uint32_t parts) {
   }
 }
 
+Result<void> Shard::load(const InitialWeights& weights, std::uint32_t part, std::uint32_t parts) {
+  const std::vector<std::uint32_t> mine = table_.chunks_of(index_);
+  for (std::size_t i = part; i < mine.size(); i += parts) {
+    const TableChunk& place = table_.chunks[mine[i]];
+    Chunk& chunk = chunks_[mine[i]];
+    const std::span<float> values = chunk.parameters->as<float>();
+    STERNA_TRY(weights.read(place.tensor, place.first, values.first(place.count)));
+    if (chunk.average) std::ranges::copy(values, chunk.average->as<float>().begin());
+  }
+  return {};
+}
+
 Result<void> Shard::check(const Packet& packet, std::uint64_t step) const {
   if (!holds(packet.chunk)) {
     return broken_push(fmt::format("chunk {} is not in shard {}", packet.chunk, index_));
+  }
+  if (table_.frozen(packet.chunk)) {
+    return broken_push(fmt::format("chunk {} is not trained", packet.chunk));
   }
   const TableChunk& place = table_.chunks[packet.chunk];
   if (packet.codec != table_.codec_at(place.tensor, job_, step)) {
@@ -226,7 +242,7 @@ void Shard::publish(ChunkUpdates updates) {
     chunk.scaler.reset();
     chunk.down = std::move(update.down);
     if (update.keeps) {
-      kept_.add(pieces_of(update, chunk));
+      kept_.add(pieces_of(update.chunk, update.kept_slots, update.kept_residual));
       chunk.lent = true;
       chunk.average_lent = chunk.average != nullptr;
     }
@@ -246,6 +262,11 @@ void Shard::publish(ChunkUpdates updates) {
 Result<bool> Shard::available(std::uint32_t index, std::uint64_t version, PayloadKind kind) const {
   if (!holds(index)) return broken_push(fmt::format("chunk {} is not in shard {}", index, index_));
   const Chunk& chunk = chunks_[index];
+  if (table_.frozen(index)) {  // the same in every version, and then its own moving average
+    STERNA_TRY(policy_->answers(version, kind, version));
+    if (kind != PayloadKind::GRADIENT) return true;
+    return broken_push(fmt::format("of chunk {}, which is not trained, no gradient", index));
+  }
   STERNA_ASSIGN(const bool answers, policy_->answers(version, kind, chunk.version));
   if (!answers) return false;
   const bool average = kind == PayloadKind::GRADIENT;
@@ -270,8 +291,10 @@ ParameterChunk Shard::parameters(std::uint32_t index, std::uint64_t version, Cod
 }
 
 ParameterChunk Shard::moving_average(std::uint32_t index, std::uint64_t version) const {
-  return {
-      .chunk = index, .codec = Codec::FP32, .payload = share(chunks_[index].snapshots.at(version))};
+  const Chunk& chunk = chunks_[index];
+  return {.chunk = index,
+          .codec = Codec::FP32,
+          .payload = share(table_.frozen(index) ? chunk.parameters : chunk.snapshots.at(version))};
 }
 
 Result<std::vector<std::shared_ptr<HashedOnce>>> Shard::compared(const Compare& compare) const {

@@ -32,6 +32,7 @@
 #include "actors/parameters/update_rule.h"
 #include "actors/schemes/scheme.h"
 #include "actors/server/chunk_updates.h"
+#include "actors/weights/initial_weights.h"
 #include "kernels/isa/isa.h"
 
 namespace sterna::actors {
@@ -54,6 +55,8 @@ class Shard {
   /// Draws one of `parts` parts of the parameters from the job's seed, which gives the same bits
   /// however the table is cut. Different parts may be drawn in several threads at once.
   void start(std::uint32_t part = 0, std::uint32_t parts = 1);
+  /// After that: the same part, where a file has it. Errors: those of reading.
+  Result<void> load(const InitialWeights& weights, std::uint32_t part = 0, std::uint32_t parts = 1);
 
   const ParameterTable& table() const { return table_; }
   bool holds(std::uint32_t chunk) const {
@@ -101,11 +104,12 @@ class Shard {
   std::vector<StatePlace> state_places();
   void restored();
   /// The state at `version` is to be kept, besides those of the job's file. False, and it will not
-  /// be, where some chunk is too near.
+  /// be, where some chunk is too near. A shard that no step changes has each version at once.
   bool keep(std::uint64_t version);
   /// The newest version of a chunk.
   std::uint64_t newest() const;
-  /// What is to be written; then written().
+  /// The part that is to be written, where all of it is there; then kept().written().
+  std::optional<StatePart> take_kept();
   KeptVersion& kept() { return kept_; }
 
   /// Forgets snapshots up to `version`.
@@ -139,7 +143,13 @@ class Shard {
   Combine combine(const TableChunk& place, std::uint64_t step) const;
   static bool remembers(const Chunk& chunk, const Push& push);
   bool snapshots_full(const Chunk& chunk) const;
-  std::vector<StatePiece> pieces_of(const ChunkUpdate& update, const Chunk& chunk) const;
+  /// The shard's chunks that training changes.
+  std::vector<std::uint32_t> changing() const;
+  std::vector<StatePiece> pieces_of(std::uint32_t chunk,
+                                    const std::vector<std::shared_ptr<Buffer>>& slots,
+                                    const std::shared_ptr<Buffer>& residual) const;
+  /// Of what no step changes.
+  std::vector<StatePiece> frozen_pieces() const;
 
   JobConfig job_;
   ParameterTable table_;

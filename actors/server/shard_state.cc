@@ -8,8 +8,17 @@
 
 namespace sterna::actors {
 
-std::vector<StatePiece> Shard::pieces_of(const ChunkUpdate& update, const Chunk& chunk) const {
-  const TableChunk& place = table_.chunks[update.chunk];
+std::vector<std::uint32_t> Shard::changing() const {
+  std::vector<std::uint32_t> changing = table_.chunks_of(index_);
+  std::erase_if(changing, [&](std::uint32_t chunk) { return table_.frozen(chunk); });
+  return changing;
+}
+
+std::vector<StatePiece> Shard::pieces_of(std::uint32_t index,
+                                         const std::vector<std::shared_ptr<Buffer>>& slots,
+                                         const std::shared_ptr<Buffer>& residual) const {
+  const Chunk& chunk = chunks_[index];
+  const TableChunk& place = table_.chunks[index];
   const std::string& tensor = table_.tensors[place.tensor].spec.name;
   std::vector<StatePiece> pieces;
   const auto add = [&](std::string_view kind, const std::shared_ptr<const Buffer>& values) {
@@ -17,11 +26,26 @@ std::vector<StatePiece> Shard::pieces_of(const ChunkUpdate& update, const Chunk&
   };
   add(kParameterState, chunk.parameters);
   if (chunk.average != nullptr) add(kAverageState, chunk.average);
-  for (std::size_t slot = 0; slot < update.kept_slots.size(); ++slot) {
-    add(slot_state(job_.optimizer.name, slot), update.kept_slots[slot]);
+  for (std::size_t slot = 0; slot < slots.size(); ++slot) {
+    add(slot_state(job_.optimizer.name, slot), slots[slot]);
   }
-  if (update.kept_residual != nullptr) add(kDownResidualState, update.kept_residual);
+  if (residual != nullptr) add(kDownResidualState, residual);
   return pieces;
+}
+
+std::vector<StatePiece> Shard::frozen_pieces() const {
+  std::vector<StatePiece> pieces;
+  for (const std::uint32_t index : table_.chunks_of(index_)) {
+    if (table_.frozen(index)) pieces.push_back(pieces_of(index, {}, nullptr).front());
+  }
+  return pieces;
+}
+
+std::optional<StatePart> Shard::take_kept() {
+  std::optional<StatePart> part = kept_.take();
+  if (!part) return part;
+  for (StatePiece& piece : frozen_pieces()) part->pieces.push_back(std::move(piece));
+  return part;
 }
 
 std::vector<Shard::StatePlace> Shard::state_places() {
@@ -58,7 +82,11 @@ void Shard::restored() {
 
 bool Shard::keep(std::uint64_t version) {
   // An update may be under way that leads to the next version.
-  const std::vector<std::uint32_t> mine = table_.chunks_of(index_);
+  const std::vector<std::uint32_t> mine = changing();
+  if (mine.empty()) {
+    kept_.name(version);
+    return kept_.gathers(version);
+  }
   const bool near = std::ranges::any_of(
       mine, [&](std::uint32_t index) { return chunks_[index].version + 2 > version; });
   if (!near) kept_.name(version);

@@ -61,7 +61,10 @@ Result<bool> RankNet::forward(std::uint64_t step, const Batch& batch, std::uint3
     begun_ = step;
     readable_ = 0;
   }
-  for (; readable_ < readable; ++readable_) net_->parameters_changed(readable_);
+  for (; readable_ < readable; ++readable_) {
+    const bool changed = step == job_.first_step || !table_->tensors[readable_].frozen;
+    if (changed) net_->parameters_changed(readable_);
+  }
   return net_->forward(readable).in(where(step));
 }
 
@@ -96,6 +99,7 @@ void RankNet::gradient(std::size_t index, std::span<const float> values) {
     lowest_ = tensor;
     if (moved) on_settled_();
   }
+  if (table_->tensors[tensor].frozen) return;
   down_[tensor].completed = clock_->now();
   down_[tensor].missing = table_->tensors[tensor].chunks;
   if (job_.gradient.clip_norm > 0) {
@@ -122,7 +126,7 @@ void RankNet::encode_clipped() {
   const auto factor = static_cast<float>(job_.gradient.clip_norm / norm);
   for (auto tensor = static_cast<std::uint32_t>(unclipped_.size()); tensor-- > 0;) {
     std::span<const float> values = unclipped_[tensor];
-    if (values.empty()) continue;  // statistics, which are on their way
+    if (values.empty()) continue;  // statistics, which are on their way, and what is frozen
     if (clips) {
       std::vector<float>& clipped = clipped_[tensor];
       clipped.resize(values.size());

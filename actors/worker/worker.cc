@@ -43,7 +43,7 @@ Task<Result<void>> Worker::train() {
     Result<void> restored = co_await std::move(restoring);
     STERNA_CO_TRY(std::move(restored).in("going on from a checkpoint"));
   }
-  for (Rank& rank : ranks_) rank.expect_version(*table_);
+  for (Rank& rank : ranks_) rank.expect_version(*table_, Pulled::trained);
   pull(args_.job.first_step);
   for (Rank& rank : ranks_) run(train_rank(rank));
   co_return {};
@@ -73,7 +73,7 @@ Task<Result<void>> Worker::make_nets() {
     if (!table_) {
       table_ = std::make_shared<const ParameterTable>(rank.net->parameters(), args_.job,
                                                       static_cast<std::uint32_t>(servers_.size()));
-      groups_ = table_->pull_groups(false);
+      groups_ = table_->pull_groups(Pulled::trained);
     }
     const Poster loop = poster();
     RankNet::Events events;
@@ -133,7 +133,7 @@ Task<Result<void>> Worker::forward(Rank& rank, std::uint64_t step, Batch batch) 
 Task<Result<double>> Worker::backward(Rank& rank, std::uint64_t step) {
   while (!rank.net->may_begin(step)) co_await rank.agreed.wait();
   if (kept_.due(step)) co_await keep_state(rank, step);
-  rank.expect_version(*table_);
+  rank.expect_version(*table_, Pulled::changing);
   STERNA_CO_ASSIGN(const double loss,
                    compute([net = rank.net, step] { return net->backward(step); }));
   write_settled(rank);
@@ -147,11 +147,10 @@ Task<Result<double>> Worker::backward(Rank& rank, std::uint64_t step) {
   co_return loss;
 }
 
-void Worker::Rank::expect_version(const ParameterTable& table) {
+void Worker::Rank::expect_version(const ParameterTable& table, Pulled what) {
   missing.clear();
   for (const TableTensor& tensor : table.tensors) {
-    // Training reads no statistics.
-    missing.push_back(tensor.spec.role == nets::Role::statistic ? 0 : tensor.chunks);
+    missing.push_back(tensor.pulled(what) ? tensor.chunks : 0);
   }
   readable = 0;
 }
@@ -275,7 +274,9 @@ Task<Result<void>> Worker::pull_group(std::uint64_t step, const ParameterTable::
   const Result<void> taken =
       parameters ? take(std::move(*parameters), question) : Result<void>(parameters.error());
   if (!taken) co_return at(step, "parameters from " + server.peer.name(), taken.error());
-  if (--groups_missing_ == 0) pull(step + 1);
+  if (--groups_missing_ > 0) co_return {};
+  if (step == args_.job.first_step) groups_ = table_->pull_groups(Pulled::changing);
+  pull(step + 1);
   co_return {};
 }
 
@@ -320,7 +321,8 @@ Task<void> Worker::compare(const Rank& rank, std::uint64_t step) {
   const std::uint64_t version = policy_->need(step).version;
   std::vector<Compare> by_shard(table_->shards, Compare{.version = version, .chunks = {}});
   for (std::uint32_t c = 0; c < hashes.size(); ++c) {
-    if (table_->tensors[table_->chunks[c].tensor].spec.role == nets::Role::statistic) continue;
+    const TableTensor& tensor = table_->tensors[table_->chunks[c].tensor];
+    if (tensor.frozen || tensor.spec.role == nets::Role::statistic) continue;
     by_shard[table_->chunks[c].shard].chunks.push_back({.chunk = c, .hash = hashes[c]});
   }
   for (std::uint32_t shard = 0; shard < by_shard.size(); ++shard) {

@@ -83,8 +83,8 @@ class Worker final : public Actor<WorkerInterface> {
     std::uint64_t agreements = 0;    // how often
     GradientEncoder::Counts counts;  // of the steps that are done
 
-    /// Another version is on its way.
-    void expect_version(const ParameterTable& table);
+    /// Another version is on its way: of all that it reads, or of what changes.
+    void expect_version(const ParameterTable& table, Pulled what);
   };
 
   void started() override;
@@ -135,7 +135,7 @@ class Worker final : public Actor<WorkerInterface> {
   std::deque<Reader> readers_;
   std::optional<Peer<Observer>> observer_;
   std::shared_ptr<const ParameterTable> table_;
-  std::vector<ParameterTable::PullGroup> groups_;
+  std::vector<ParameterTable::PullGroup> groups_;  // of the next pull
   std::shared_ptr<BufferPool> pool_ = std::make_shared<BufferPool>();
   std::deque<Rank> ranks_;  // a deque: conditions do not move
   std::size_t groups_missing_ = 0;

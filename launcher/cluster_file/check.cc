@@ -10,7 +10,6 @@
 #include "launcher/cluster_file/draft.h"
 #include "launcher/cluster_file/placement.h"
 #include "launcher/text/nearest.h"
-#include "nets/describe_net.h"
 #include "runtime/base/duration_text.h"
 
 namespace sterna::launcher {
@@ -49,6 +48,7 @@ class Finisher {
     plan_net();
     check_optimizer();
     check_data();
+    check_init(draft_, file_, problems_);
     check_gradient();
     check_life();
     for (std::size_t i = 0; i < file_.tables.size(); ++i) check_table(i);
@@ -276,17 +276,8 @@ class Finisher {
   }
 
   void check_tensors() {
-    const nets::ZooNet* named_net = nets::find_net(file_.job.net);
-    if (named_net == nullptr) return;  // said elsewhere
-    // What its tensors are called does not depend on the images.
-    const auto net = nets::describe_net({.name = file_.job.net,
-                                         .images = named_net->usual,
-                                         .hidden = file_.job.hidden,
-                                         .batch = 1,
-                                         .bn_scale = file_.net_choices.bn_scale});
-    if (!net) return;  // what is wrong with it is said elsewhere
-    std::vector<std::string> tensors;
-    for (std::size_t i = 0; i < net->trained; ++i) tensors.push_back(net->parameters[i].name);
+    const std::vector<std::string> tensors = trained_tensors(file_);
+    if (tensors.empty()) return;
     const auto named = actors::codec_names();
     const std::vector<std::string> codecs(named.begin(), named.end());
     const auto wrong = [&](std::string_view what) {

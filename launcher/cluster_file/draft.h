@@ -57,6 +57,12 @@ struct Draft : actors::JobSections {
 /// Reads TOML `text` and applies `overrides`; mistakes go to `problems`.
 Draft read_draft(std::string_view text, std::span<const std::string> overrides, Problems& problems);
 
+/// What the tensors of the job's net are called that are trained. Empty where something is wrong
+/// with the net, which is said elsewhere.
+std::vector<std::string> trained_tensors(const ClusterFile& file);
+/// What is wrong with [init], as far as the file tells.
+void check_init(const Draft& draft, const ClusterFile& file, Problems& problems);
+
 /// The hosts with their addresses filled in, and what is wrong with them.
 std::vector<HostSection> plan_hosts(const Draft& draft, Problems& problems);
 /// Every process of a placed file binds ports of [cluster] ports: complains where they are too few.

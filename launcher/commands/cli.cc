@@ -100,8 +100,9 @@ class CommandLine {
           }
         },
         argument.into);
+    // Of an option each value has its name before it; words by their place are as many as come.
     if (std::holds_alternative<std::vector<std::string>*>(argument.into)) {
-      option->allow_extra_args(false);
+      option->allow_extra_args(!argument.name.starts_with('-'));
     }
     if (argument.range) {
       option->check(CLI::Range(argument.range->first, argument.range->second).description(""));

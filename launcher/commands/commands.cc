@@ -10,7 +10,9 @@
   EACH(list)                  \
   EACH(logs)                  \
   EACH(checkpoints)           \
-  EACH(join) EACH(check) EACH(doctor) EACH(data) EACH(net) EACH(bench) EACH(test) EACH(help)
+  EACH(join)                  \
+  EACH(check)                 \
+  EACH(doctor) EACH(data) EACH(net) EACH(predict) EACH(export) EACH(bench) EACH(test) EACH(help)
 
 namespace sterna::launcher {
 

@@ -79,7 +79,7 @@ Result<std::vector<ChoosableTensor>> choosable_tensors(const ClusterFile& file,
   for (const nets::ParameterSpec& spec : net.parameters) {
     const bool too_small = spec.count() < gradient.min_size;
     if (gradient.tensors.contains(spec.name) || too_small || (spec.logits && !gradient.logits) ||
-        spec.role == nets::Role::statistic) {
+        spec.role == nets::Role::statistic || !file.init.trains(spec.name)) {
       continue;
     }
     tensors.push_back({spec.name, spec.count()});

@@ -17,6 +17,7 @@
 #include "launcher/run/resume.h"
 #include "launcher/run/run_data.h"
 #include "launcher/run/run_directory.h"
+#include "launcher/run/run_init.h"
 #include "launcher/text/text_format.h"
 #include "launcher/view/status_json.h"
 #include "runtime/base/file.h"
@@ -206,7 +207,10 @@ Result<WholeRunEnd> whole_run(RealMachine& machine, const Registry& registry,
                                          ? find_run_data(options.data, given, options.console)
                                          : Result<input::DataLocation>(data_elsewhere(given));
   if (!data) return std::move(data).error();
-  STERNA_ASSIGN(const ClusterFile file, in_steps(given, *data));
+  STERNA_ASSIGN(const ClusterFile counted, in_steps(given, *data));
+  const ClusterFile file = with_absolute_init(counted);
+  STERNA_ASSIGN(const std::vector<std::string> taken, look_at_init(file, *data));
+  for (const std::string& line : taken) options.console.say(line);
 
   STERNA_ASSIGN(const auto from, checkpoint_to_resume(file, options.run_dir));
   if (from != nullptr) {

@@ -1,4 +1,5 @@
-// The mean of each window of an image, channel by channel; padding does not count.
+// The mean of each window of an image, channel by channel; padding counts only where that is
+// wanted.
 #pragma once
 
 #include "nets/tensor/tensor.h"
@@ -10,6 +11,7 @@ namespace sterna::nets {
 struct AveragePoolSpec {
   Shape input;
   Window window;
+  bool counts_padding = false;      ///< as zeros
   Element element = Element::fp32;  ///< of x, y and their gradients
 };
 

@@ -58,6 +58,7 @@ Reading& Graph::read(Activation& x, Uses uses) {
 Parameter& Graph::parameter(ParameterSpec spec) {
   auto& kind = spec.role == Role::statistic ? statistics_ : trained_;
   Parameter& parameter = kind.emplace_back(std::move(spec)).parameter;
+  unplaced_parameters_.push_back(&parameter);
   if (!options_.shares_memory) {
     parameter.value.allocate();
     parameter.gradient.allocate();
@@ -82,11 +83,19 @@ void Graph::parameter_changed(std::size_t index) {
   (index < trained ? trained_[index] : statistics_[index - trained]).owner->parameter_changed();
 }
 
-void Graph::place(std::unique_ptr<Layer> layer) {
+void Graph::place(std::unique_ptr<Layer> layer, const std::optional<NodeSpec>& what) {
   for (auto* kind : {&trained_, &statistics_}) {
     for (auto owned = kind->rbegin(); owned != kind->rend() && owned->owner == nullptr; ++owned) {
       owned->owner = layer.get();
     }
+  }
+  Node node;
+  node.parameters = std::exchange(unplaced_parameters_, {});
+  if (what && !training_only_) {
+    node.what = *what;
+    for (const Reading* reading : unplaced_) node.inputs.push_back(&reading->x_);
+    node.output = &activations_.back();
+    nodes_.push_back(std::move(node));
   }
   layers_.push_back(
       {std::move(layer), trained_.size(), std::exchange(unplaced_, {}), training_only_});

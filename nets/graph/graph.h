@@ -5,12 +5,14 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "nets/backend/backend.h"
 #include "nets/graph/layer.h"
 #include "nets/graph/memory_plan.h"
+#include "nets/graph/node.h"
 #include "runtime/base/bytes.h"
 
 namespace sterna::nets {
@@ -46,13 +48,18 @@ class Graph {
   /// An output like `x`, which has been read for this layer: in place as long as that is its only
   /// reading.
   Activation& output_over(Activation& x);
-  /// The layer, after all it refers to.
+  /// The layer, after all it refers to. `what` it does in evaluation, between the activations and
+  /// with the parameters that were asked for since the layer before; without that, it does nothing
+  /// there.
   template <class MadeLayer>
-  MadeLayer& add(std::unique_ptr<MadeLayer> layer) {
+  MadeLayer& add(std::unique_ptr<MadeLayer> layer,
+                 const std::optional<NodeSpec>& what = std::nullopt) {
     MadeLayer& made = *layer;
-    place(std::move(layer));
+    place(std::move(layer), what);
     return made;
   }
+  /// What evaluation does, in its order.
+  const std::vector<Node>& nodes() const { return nodes_; }
   /// Each dropout layer's own number: 0, 1, …
   std::uint32_t next_dropout() { return dropouts_++; }
   /// The layers that `build` adds run in training only; what it returns.
@@ -107,7 +114,7 @@ class Graph {
     Layer* owner = nullptr;
   };
   struct Lives;
-  void place(std::unique_ptr<Layer> layer);
+  void place(std::unique_ptr<Layer> layer, const std::optional<NodeSpec>& what);
   void lift(Activation& over);
   Tensor made(Shape shape, Layout layout) const;
   Tensor like(const Tensor& tensor) const { return made(tensor.shape(), tensor.layout()); }
@@ -120,6 +127,8 @@ class Graph {
   std::deque<Owned> trained_;
   std::deque<Owned> statistics_;
   std::vector<Reading*> unplaced_;  // of the layer that is being made
+  std::vector<Parameter*> unplaced_parameters_;
+  std::vector<Node> nodes_;
   std::vector<Placed> layers_;
   std::uint32_t dropouts_ = 0;
   bool training_only_ = false;  // are the layers that are being made

@@ -26,7 +26,7 @@ Activation& add(Graph& graph, Activation& a, Activation& b) {
   Reading& read_a = graph.read(a, Uses::forward);
   Reading& read_b = graph.read(b, Uses::forward);
   Activation& y = graph.output(a.shape(), a.value().layout());
-  graph.add(std::make_unique<AddLayer>(read_a, read_b, y));
+  graph.add(std::make_unique<AddLayer>(read_a, read_b, y), AddSpec{});
   return y;
 }
 

@@ -22,14 +22,16 @@ class AveragePoolLayer final : public Layer {
 
 }  // namespace
 
-Activation& average_pool(Graph& graph, Activation& x, const Window& window) {
+Activation& average_pool(Graph& graph, Activation& x, const Window& window, bool counts_padding) {
   const Shape in = x.shape();
   Reading& read = graph.read(x, Uses::forward);
   Activation& y = graph.output({in[0], in[1], window.down().out(in[2]), window.across().out(in[3])},
                                Layout::channels_last);
-  auto operation =
-      graph.backend().average_pool({.input = in, .window = window, .element = y.value().element()});
-  graph.add(std::make_unique<AveragePoolLayer>(std::move(operation), read, y));
+  const AveragePoolSpec spec{.input = in,
+                             .window = window,
+                             .counts_padding = counts_padding,
+                             .element = y.value().element()};
+  graph.add(std::make_unique<AveragePoolLayer>(graph.backend().average_pool(spec), read, y), spec);
   return y;
 }
 

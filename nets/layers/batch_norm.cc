@@ -67,13 +67,15 @@ Activation& batch_norm(Graph& graph, Activation& x, const BatchNormOptions& opti
   Parameter& mean = parameter("mean", Role::statistic, 0);
   Parameter& variance = parameter("variance", Role::statistic, 1);
   Activation& y = graph.output(in, Layout::channels_last);
-  auto operation = graph.backend().batch_norm({.input = in,
-                                               .epsilon = options.epsilon,
-                                               .scale = options.scale,
-                                               .relu = options.relu,
-                                               .element = y.value().element()});
-  graph.add(std::make_unique<BatchNormLayer>(
-      std::move(operation), BatchNormParameters{beta, gamma, mean, variance}, read, y));
+  const BatchNormSpec spec{.input = in,
+                           .epsilon = options.epsilon,
+                           .scale = options.scale,
+                           .relu = options.relu,
+                           .element = y.value().element()};
+  graph.add(
+      std::make_unique<BatchNormLayer>(graph.backend().batch_norm(spec),
+                                       BatchNormParameters{beta, gamma, mean, variance}, read, y),
+      spec);
   return y;
 }
 

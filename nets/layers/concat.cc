@@ -60,7 +60,7 @@ Activation& concat(Graph& graph, const std::vector<Activation*>& x) {
     shape[1] += one->shape()[1];
   }
   Activation& y = graph.output(shape, Layout::channels_last);
-  graph.add(std::make_unique<ConcatLayer>(std::move(read), y));
+  graph.add(std::make_unique<ConcatLayer>(std::move(read), y), ConcatSpec{});
   return y;
 }
 

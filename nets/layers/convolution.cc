@@ -13,14 +13,16 @@ Activation& convolution(Graph& graph, Activation& x, const AffineOptions& option
       graph, options, {options.outputs, in[1] / groups, down.kernel, across.kernel});
   Activation& y = graph.output({in[0], options.outputs, down.out(in[2]), across.out(in[3])},
                                Layout::channels_last);
-  auto operation = graph.backend().convolution({.input = in,
-                                                .out_channels = options.outputs,
-                                                .window = window,
-                                                .groups = groups,
-                                                .bias = options.biases,
-                                                .input_gradient = read.gradient() != nullptr,
-                                                .element = y.value().element()});
-  graph.add(std::make_unique<AffineLayer<Convolution>>(std::move(operation), affine, read, y));
+  const ConvolutionSpec spec{.input = in,
+                             .out_channels = options.outputs,
+                             .window = window,
+                             .groups = groups,
+                             .bias = options.biases,
+                             .input_gradient = read.gradient() != nullptr,
+                             .element = y.value().element()};
+  graph.add(std::make_unique<AffineLayer<Convolution>>(graph.backend().convolution(spec), affine,
+                                                       read, y),
+            spec);
   return y;
 }
 

@@ -8,13 +8,15 @@ Activation& dense(Graph& graph, Activation& x, const AffineOptions& options) {
   Reading& read = graph.read(x);
   const Affine affine = affine_parameters(graph, options, {options.outputs, in});
   Activation& y = graph.output({batch, options.outputs}, Layout::row_major);
-  auto operation = graph.backend().inner_product({.batch = batch,
-                                                  .in = in,
-                                                  .out = options.outputs,
-                                                  .bias = options.biases,
-                                                  .input_gradient = read.gradient() != nullptr,
-                                                  .element = y.value().element()});
-  graph.add(std::make_unique<AffineLayer<InnerProduct>>(std::move(operation), affine, read, y));
+  const InnerProductSpec spec{.batch = batch,
+                              .in = in,
+                              .out = options.outputs,
+                              .bias = options.biases,
+                              .input_gradient = read.gradient() != nullptr,
+                              .element = y.value().element()};
+  graph.add(std::make_unique<AffineLayer<InnerProduct>>(graph.backend().inner_product(spec), affine,
+                                                        read, y),
+            spec);
   return y;
 }
 

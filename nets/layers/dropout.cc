@@ -59,7 +59,7 @@ Activation& dropout(Graph& graph, Activation& x, float keep) {
   if (keep >= 1) return x;
   Reading& read = graph.read(x, Uses::forward);
   Activation& y = graph.output_over(x);
-  graph.add(std::make_unique<DropoutLayer>(keep, graph.next_dropout(), read, y));
+  graph.add(std::make_unique<DropoutLayer>(keep, graph.next_dropout(), read, y), CopySpec{});
   return y;
 }
 

@@ -31,9 +31,9 @@ class EltwiseLayer final : public Layer {
 Activation& eltwise(Graph& graph, Activation& x, EltwiseSpec::Function function) {
   Reading& read = graph.read(x, Uses::forward);
   Activation& y = graph.output_over(x);
-  auto operation = graph.backend().eltwise(
-      {.function = function, .count = x.value().size(), .element = x.value().element()});
-  graph.add(std::make_unique<EltwiseLayer>(std::move(operation), read, y));
+  const EltwiseSpec spec{
+      .function = function, .count = x.value().size(), .element = x.value().element()};
+  graph.add(std::make_unique<EltwiseLayer>(graph.backend().eltwise(spec), read, y), spec);
   return y;
 }
 

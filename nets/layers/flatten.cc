@@ -25,8 +25,8 @@ Activation& flatten(Graph& graph, Activation& x) {
   const Shape in = x.shape();
   Reading& read = graph.read(x, Uses::forward);
   Activation& y = graph.output({in[0], in[1] * in[2] * in[3]}, Layout::row_major);
-  graph.add(std::make_unique<FlattenLayer>(
-      graph.backend().relayout({.shape = in, .element = y.value().element()}), read, y));
+  const RelayoutSpec spec{.shape = in, .element = y.value().element()};
+  graph.add(std::make_unique<FlattenLayer>(graph.backend().relayout(spec), read, y), spec);
   return y;
 }
 

@@ -33,8 +33,9 @@ Activation& convolution(Graph& graph, Activation& x, const AffineOptions& option
 Activation& dense(Graph& graph, Activation& x, const AffineOptions& options);
 /// Of {N, C, H, W} channels last.
 Activation& max_pool(Graph& graph, Activation& x, const Window& window);
-/// Of {N, C, H, W} channels last; padding does not count.
-Activation& average_pool(Graph& graph, Activation& x, const Window& window);
+/// Of {N, C, H, W} channels last. Padding does not count, unless `counts_padding`: then as zeros.
+Activation& average_pool(Graph& graph, Activation& x, const Window& window,
+                         bool counts_padding = false);
 /// In place, unless `x` has other readers.
 Activation& relu(Graph& graph, Activation& x);
 Activation& sigmoid(Graph& graph, Activation& x);

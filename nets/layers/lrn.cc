@@ -26,13 +26,13 @@ Activation& lrn(Graph& graph, Activation& x, const LrnOptions& options) {
   const Shape in = x.shape();
   Reading& read = graph.read(x);
   Activation& y = graph.output(in, Layout::channels_last);
-  auto operation = graph.backend().lrn({.input = in,
-                                        .radius = options.radius,
-                                        .bias = options.bias,
-                                        .alpha = options.alpha,
-                                        .beta = options.beta,
-                                        .element = y.value().element()});
-  graph.add(std::make_unique<LrnLayer>(std::move(operation), read, y));
+  const LrnSpec spec{.input = in,
+                     .radius = options.radius,
+                     .bias = options.bias,
+                     .alpha = options.alpha,
+                     .beta = options.beta,
+                     .element = y.value().element()};
+  graph.add(std::make_unique<LrnLayer>(graph.backend().lrn(spec), read, y), spec);
   return y;
 }
 

@@ -52,7 +52,8 @@ Activation& subsample(Graph& graph, Activation& x, std::size_t channels, std::si
   Activation& y =
       graph.output({in[0], channels, (in[2] + stride - 1) / stride, (in[3] + stride - 1) / stride},
                    Layout::channels_last);
-  graph.add(std::make_unique<SubsampleLayer>(stride, read, y));
+  graph.add(std::make_unique<SubsampleLayer>(stride, read, y),
+            SubsampleSpec{.channels = channels, .stride = stride});
   return y;
 }
 

@@ -15,7 +15,8 @@ class OneDnnAveragePool final : public AveragePool {
     const Descriptor x = describe(dims_of(spec.input), Tag::nhwc, spec.element);
     const Descriptor y =
         describe({x.dims()[0], x.dims()[1], window.out[0], window.out[1]}, Tag::nhwc, spec.element);
-    const auto algorithm = dnnl::algorithm::pooling_avg_exclude_padding;
+    const auto algorithm = spec.counts_padding ? dnnl::algorithm::pooling_avg_include_padding
+                                               : dnnl::algorithm::pooling_avg_exclude_padding;
 
     using Forward = dnnl::pooling_forward;
     const Forward::primitive_desc forward(

@@ -262,7 +262,9 @@ void measure(Measuring& m, const MaxPoolSpec& spec, FastestPasses& passes) {
 }
 
 void measure(Measuring& m, const AveragePoolSpec& spec, FastestPasses& passes) {
-  measure_pool(m, spec, dnnl::algorithm::pooling_avg_exclude_padding, passes);
+  const auto algorithm = spec.counts_padding ? dnnl::algorithm::pooling_avg_include_padding
+                                             : dnnl::algorithm::pooling_avg_exclude_padding;
+  measure_pool(m, spec, algorithm, passes);
 }
 
 void measure(Measuring& m, const BatchNormSpec& spec, FastestPasses& passes) {

@@ -4,18 +4,15 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
-#include <map>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "nets/tensor/parameter.h"
+#include "nets/weights/tensor_file.h"
 #include "runtime/base/result.h"
 
 namespace sterna::nets {
-
-using Metadata = std::map<std::string, std::string>;
 
 struct NamedTensor {
   std::string name;
@@ -25,19 +22,7 @@ struct NamedTensor {
 
 struct WeightsFile {
   std::vector<NamedTensor> tensors;  ///< in the order of their bytes in the file
-  Metadata metadata;
-};
-
-/// Where a tensor lies in a file, checked against the file's size.
-struct TensorPlace {
-  std::string name;
-  std::vector<std::size_t> shape;
-  std::uint64_t offset = 0;  ///< of its first byte in the file
-  std::uint64_t count = 0;   ///< fp32 elements
-};
-
-struct WeightsIndex {
-  std::vector<TensorPlace> tensors;  ///< in the order of their bytes in the file
+  std::vector<ListedTensor> others;  ///< those of element types that are not read here
   Metadata metadata;
 };
 
@@ -48,12 +33,8 @@ Result<void> write_safetensors(const std::string& path, std::span<const Paramete
                                std::span<const std::span<const float>> values,
                                const Metadata& metadata);
 
-/// What a file holds, without reading the values. Errors as read_safetensors().
-Result<WeightsIndex> index_safetensors(const std::string& path);
-
-/// Reads a file that may come from anywhere: every length is checked against the file's own size
-/// before anything is allocated or read. Errors: not_found or io; malformed for anything that the
-/// format does not allow, and for element types other than F32.
+/// All of a file that may come from anywhere, F16 and BF16 as fp32. Errors: TensorFile's, and io
+/// where it does not fit into memory.
 Result<WeightsFile> read_safetensors(const std::string& path);
 
 }  // namespace sterna::nets

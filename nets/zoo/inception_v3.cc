@@ -45,7 +45,9 @@ class InceptionV3 {
   using Name = const std::string&;
 
   Activation& halved(Activation& x) { return max_pool(graph_, x, square(3, 2, Padding::valid)); }
-  Activation& averaged(Activation& x) { return average_pool(graph_, x, square(3)); }
+  Activation& averaged(Activation& x) {
+    return average_pool(graph_, x, square(3), options_.pool_padding);
+  }
   Activation& one(Activation& x, Name name, std::size_t outputs) {
     return normed_(x, name, outputs, square(1));
   }

@@ -30,8 +30,9 @@ struct ZooOptions {
   std::span<const std::uint32_t> hidden = {};  ///< of nets that take them
   float keep = 0.5F;      ///< the part of the units that dropout keeps; 1: there is none
   bool bn_scale = false;  ///< batch norm has a factor for each channel where the original has none
-  float bn_decay = 0;     ///< of its moving statistics; 0: the original's
-  std::size_t divisor = 1;  ///< of all channels: for tests, which need small nets
+  bool pool_padding = false;  ///< average pools count the padding, where the original's do not
+  float bn_decay = 0;         ///< of its moving statistics; 0: the original's
+  std::size_t divisor = 1;    ///< of all channels: for tests, which need small nets
 
   std::size_t channels(std::size_t original) const {
     return std::max<std::size_t>(1, original / divisor);

@@ -105,7 +105,7 @@ TEST(ParameterTable, PullsEveryChunkOnceFromItsShardTheLargeOnesAlone) {
   for (const std::uint32_t servers : {1U, 3U}) {
     const ParameterTable table(specs(kLenet), JobConfig{}, servers);
     std::set<std::uint32_t> seen;
-    for (const auto& group : table.pull_groups(true)) {
+    for (const auto& group : table.pull_groups(Pulled::all)) {
       std::uint64_t elements = 0;
       for (const std::uint32_t c : group.chunks) {
         EXPECT_TRUE(seen.insert(c).second);

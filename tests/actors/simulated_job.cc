@@ -1,5 +1,6 @@
 #include "tests/actors/simulated_job.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 
@@ -10,6 +11,7 @@
 #include "kernels/sums/aggregate.h"
 #include "kernels/trits/scaler.h"
 #include "kernels/trits/ternary.h"
+#include "nets/weights/weights_file.h"
 
 namespace sterna::actors {
 namespace {
@@ -319,6 +321,21 @@ Scalers largest(const std::vector<Scalers>& of_ranks) {
 
 }  // namespace
 
+namespace {
+
+/// What [init] takes, without the code that takes it.
+void take_from_file(const JobConfig& job, const std::string& name, std::span<float> values) {
+  if (job.init.from.empty()) return;
+  const auto file = nets::read_safetensors(job.init.from).value();
+  for (const nets::NamedTensor& tensor : file.tensors) {
+    const bool skipped = std::ranges::any_of(
+        job.init.skip, [&](const std::string& prefix) { return name.starts_with(prefix + "/"); });
+    if (tensor.name == name && !skipped) std::ranges::copy(tensor.values, values.begin());
+  }
+}
+
+}  // namespace
+
 std::string sequential_oracle(const JobConfig& job, std::vector<std::vector<float>>* averages) {
   const kernels::Isa isa = kernels::parse_isa(job.cpu_isa).value();
   const input::MemorySource source(input::load_mnist(job.data.dir, input::Split::train).value());
@@ -335,6 +352,7 @@ std::string sequential_oracle(const JobConfig& job, std::vector<std::vector<floa
   std::vector<std::vector<std::vector<float>>> slots(tensors);
   for (std::uint32_t t = 0; t < tensors; ++t) {
     nets::initialize(net->parameter(t), net->parameters()[t], {job.seed, t});
+    take_from_file(job, net->parameters()[t].name, net->parameter(t));
     if (t >= net->trained()) continue;
     for (const float start : rule.slots()) {
       slots[t].emplace_back(net->parameter(t).size(), start);
@@ -389,6 +407,7 @@ std::string sequential_oracle(const JobConfig& job, std::vector<std::vector<floa
       }
     }
     for (std::uint32_t t = 0; t < net->trained(); ++t) {
+      if (!job.init.trains(net->parameters()[t].name)) continue;
       std::vector<Scalers> own;
       for (Gradients& one : gradients) own.push_back(own_scalers(job, one.by_tensor[t], isa));
       const Scalers shared = largest(own);

@@ -124,7 +124,7 @@ Values max_pool_backward(const Values& x, const Shape& shape, const Values& dy,
   return dx;
 }
 
-Values average_pool(const Values& x, const Shape& in, const Window& window) {
+Values average_pool(const Values& x, const Shape& in, const Window& window, bool counts_padding) {
   const std::size_t height = in[2], width = in[3];
   const Slide down = window.down(), across = window.across();
   Values y;
@@ -140,7 +140,8 @@ Values average_pool(const Values& x, const Shape& in, const Window& window) {
             sum += x[(plane * height + a) * width + b];
             ++count;
           }
-        y.push_back(sum / count);
+        const auto all = static_cast<double>(down.kernel * across.kernel);
+        y.push_back(sum / (counts_padding ? all : count));
       }
   return y;
 }

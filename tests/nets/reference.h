@@ -34,8 +34,9 @@ Values max_pool(const Values& x, const Shape& shape, const Window& window);
 Values max_pool_backward(const Values& x, const Shape& shape, const Values& dy,
                          const Window& window);
 
-/// The mean of the pixels that each window covers; padding does not count.
-Values average_pool(const Values& x, const Shape& shape, const Window& window);
+/// The mean of the pixels that each window covers; padding does not count, or as zeros.
+Values average_pool(const Values& x, const Shape& shape, const Window& window,
+                    bool counts_padding = false);
 
 /// x / (bias + alpha · Σ x²)^beta, the sum over the channels at most `radius` away.
 struct Lrn {

@@ -310,6 +310,32 @@ TEST_F(ClusterFileTest, CodecsOfTensorsNeedBothToExist) {
             "x.toml:13: \"gradient.tensors\": there is no codec \"bf61\"; did you mean \"bf16\"?");
 }
 
+TEST_F(ClusterFileTest, InitNamesTensorsThatTheNetHas) {
+  const std::string init = "[init]\nfrom = \"x.safetensors\"\n";
+  EXPECT_EQ(error_of_more(init + "skip = [\"logitts\"]\n"),
+            "x.toml:15: \"init.skip\": lenet has no tensor \"logitts\", nor any that begin with "
+            "\"logitts/\"; did you mean \"logits\"?");
+  EXPECT_EQ(error_of_more(init + "train_only = [\"fc3/weight\"]\n"),
+            "x.toml:15: \"init.train_only\": lenet has no tensor \"fc3/weight\", nor any that "
+            "begin with \"fc3/weight/\"; did you mean \"fc3/weights\"?");
+  EXPECT_THAT(error_of_more(init + "skip = [\"conv\"]\n"),
+              testing::HasSubstr("did you mean \"conv1\"?"));
+  EXPECT_THAT(error_of_more(init + "skip = [\"something else\"]\n"),
+              testing::HasSubstr("; sterna net show lenet lists them"));
+  EXPECT_EQ(error_of_more("[init]\nskip = [\"logits\"]\n"),
+            "x.toml:14: \"init.skip\" is for \"init.from\", which is missing");
+  EXPECT_EQ(error_of_more("[init]\nnames = \"torchvision\"\n"),
+            "x.toml:14: \"init.names\" is for \"init.from\", which is missing");
+  EXPECT_EQ(error_of_more("[init]\ntrain_only = [\"logits\", \"fc3/biases\"]\n"), "no error");
+}
+
+TEST_F(ClusterFileTest, TorchvisionsInceptionNeedsTheNetThatItIs) {
+  const std::vector<std::string> settings{"job.net=inception_v3", "init.from=x.safetensors",
+                                          "init.names=torchvision"};
+  EXPECT_THAT(error(smallest, settings),
+              testing::HasSubstr("set \"net.bn_scale\" and \"net.pool_padding\" to true"));
+}
+
 TEST_F(ClusterFileTest, AutoChoosesAmongCodecsThatLeaveItAChoice) {
   EXPECT_THAT(error_of_more("[gradient]\ncodec = \"auto\"\nallow = [\"none\", \"bf61\"]\n"),
               testing::HasSubstr("\"gradient.allow\": there is no codec \"bf61\"; did you mean"));

@@ -6,12 +6,14 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <cmath>
 #include <csignal>
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <limits>
 #include <numeric>
 
 namespace sterna::nets {
@@ -100,6 +102,68 @@ TEST_F(WeightsFileTest, ReadsTensorsInTheOrderOfTheirBytes) {
   EXPECT_EQ(read->tensors[2].name, "late");
 }
 
+TEST_F(WeightsFileTest, ReadsHalvesAsTheFp32OfTheSameValue) {
+  const std::string header = R"({"half":{"dtype":"F16","shape":[8],"data_offsets":[0,16]},)"
+                             R"("brain":{"dtype":"BF16","shape":[2,2],"data_offsets":[16,24]}})";
+  // 1, -2, 65504, the smallest denormal, the largest one, -0, infinity and NaN.
+  const std::vector<std::uint16_t> halves{0x3C00, 0xC000, 0x7BFF, 0x0001,
+                                          0x83FF, 0x8000, 0x7C00, 0x7E01};
+  const std::vector<std::uint16_t> brains{0x3F80, 0xC040, 0x7F80, 0x0001};
+  std::string bytes = contents(file(header, 0));
+  for (const auto* each : {&halves, &brains})
+    bytes.append(reinterpret_cast<const char*>(each->data()), each->size() * 2);
+  const auto read = read_safetensors(raw(bytes));
+  ASSERT_TRUE(read.ok()) << read.error().message;
+  ASSERT_EQ(read->tensors.size(), 2U);
+  const std::vector<float>& half = read->tensors[0].values;
+  const float inf = std::numeric_limits<float>::infinity();
+  EXPECT_THAT(std::span(half).first(7),
+              ElementsAre(1.0F, -2.0F, 65504.0F, 0x1p-24F, -1023 * 0x1p-24F, 0.0F, inf));
+  EXPECT_TRUE(std::signbit(half[5]));
+  EXPECT_TRUE(std::isnan(half[7]));
+  EXPECT_THAT(read->tensors[1].values, ElementsAre(1.0F, -3.0F, inf, 0x1p-133F));
+  EXPECT_THAT(read->tensors[1].shape, ElementsAre(2, 2));
+}
+
+TEST_F(WeightsFileTest, ListsTensorsOfOtherTypesAndReadsTheRest) {
+  const auto read =
+      read_safetensors(file(R"({"count":{"dtype":"I64","shape":[],"data_offsets":[0,8]},)"
+                            R"("w":{"dtype":"F32","shape":[1],"data_offsets":[8,12]},)"
+                            R"("packed":{"dtype":"F4","shape":[3,5],"data_offsets":[12,20]}})",
+                            20));
+  ASSERT_TRUE(read.ok()) << read.error().message;
+  ASSERT_EQ(read->tensors.size(), 1U);
+  EXPECT_EQ(read->tensors[0].name, "w");
+  ASSERT_EQ(read->others.size(), 2U);
+  EXPECT_EQ(read->others[0].name, "count");
+  EXPECT_EQ(read->others[0].dtype, "I64");
+  EXPECT_EQ(read->others[1].dtype, "F4");
+  EXPECT_THAT(read->others[1].shape, ElementsAre(3, 5));
+}
+
+TEST_F(WeightsFileTest, ReadsPartsOfATensor) {
+  ASSERT_TRUE(write_safetensors(path(), specs_, values_, {}).ok());
+  const auto opened = TensorFile::open(path());
+  ASSERT_TRUE(opened.ok());
+  const ListedTensor* tensor = opened->find("b/weights");
+  ASSERT_NE(tensor, nullptr);
+  std::vector<float> part(3);
+  ASSERT_TRUE(opened->read(*tensor, 2, part).ok());
+  EXPECT_THAT(part, ElementsAre(3, 4, 5));
+  EXPECT_EQ(opened->find("b"), nullptr);
+}
+
+TEST_F(WeightsFileTest, SaysThatAFileWasCutWhileItWasOpen) {
+  ASSERT_TRUE(write_safetensors(path(), specs_, values_, {}).ok());
+  const auto opened = TensorFile::open(path());
+  ASSERT_TRUE(opened.ok());
+  fs::resize_file(path(), fs::file_size(path()) - 1);
+  std::vector<float> part(2);
+  const auto read = opened->read(*opened->find("a/biases"), 0, part);
+  ASSERT_FALSE(read.ok());
+  EXPECT_THAT(read.error().message, HasSubstr("ends too early"));
+}
+
 TEST_F(WeightsFileTest, RefusesEveryTruncation) {
   ASSERT_TRUE(write_safetensors(path(), specs_, values_, {{"k", "v"}}).ok());
   const std::string whole = contents(path());
@@ -134,7 +198,10 @@ TEST_F(WeightsFileTest, RefusesHeadersThatLie) {
   expect_malformed(file("{\"w\":", 0), "not a JSON object");
   expect_malformed(file("{\"w\xff\":1}", 0), "not a JSON object");
   expect_malformed(file(R"({"w":5})", 0), "has no dtype");
-  expect_malformed(file(tensor("F16", "[4]", "[0,8]"), 8), "not of type F32");
+  expect_malformed(file(tensor("F16", "[4]", "[0,16]"), 16), "do not agree");
+  expect_malformed(file(tensor("I64", "[4]", "[0,16]"), 16), "do not agree");
+  expect_malformed(file(tensor("A TYPE OF SOMEBODY", "[4]", "[0,16]"), 16), "no short text");
+  expect_malformed(file(R"({"w":{"dtype":1,"shape":[],"data_offsets":[0,4]}})", 4), "short text");
   expect_malformed(file(tensor("F32", "4", "[0,16]"), 16), "no list");
   expect_malformed(file(tensor("F32", "[1,1,1,1,1,1,1,1,1]", "[0,4]"), 4), "no list");
   expect_malformed(file(tensor("F32", "[-4]", "[0,16]"), 16), "no natural number");

@@ -1,5 +1,6 @@
-// torchvision's nets, carried over by tests/reference/torchvision_weights.py, give its logits. The
-// files are large: they are made where PyTorch is, and STERNA_TORCHVISION names their folder.
+// torchvision's nets, by the names that it gives their tensors, have its logits. The files are
+// large: tests/reference/torchvision_weights.py makes them where PyTorch is, and STERNA_TORCHVISION
+// names their folder.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -8,6 +9,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "nets/weights/torchvision_names.h"
 #include "nets/weights/weights_file.h"
 #include "tests/nets/net_fixture.h"
 
@@ -20,12 +22,12 @@ const NamedTensor& named(const WeightsFile& file, const std::string& name) {
   return *found;
 }
 
-/// Every parameter of the net is in the file, and nothing else.
-void load(Net& net, const WeightsFile& file) {
+/// Every parameter of the net is in the file, and nothing else but counters.
+void load(Net& net, const std::string& name, const WeightsFile& file) {
   ASSERT_EQ(file.tensors.size(), net.parameters().size());
   for (std::size_t i = 0; i < net.parameters().size(); ++i) {
     const ParameterSpec& spec = net.parameters()[i];
-    const NamedTensor& tensor = named(file, spec.name);
+    const NamedTensor& tensor = named(file, torchvision_name(name, spec.name).value_or("?"));
     ASSERT_EQ(tensor.shape, spec.shape) << spec.name;
     std::ranges::copy(tensor.values, net.parameter(i).begin());
     net.parameters_changed(i);
@@ -45,7 +47,6 @@ void expect_logits(const std::string& name) {
   ASSERT_TRUE(pass.ok()) << pass.error().message;
   const NamedTensor& images = named(*pass, "images");
   const NamedTensor& expected = named(*pass, "logits");
-  // torchvision's batch norms have factors in both nets.
   const auto net = make_net({.name = name,
                              .images = {.rows = images.shape[1],
                                         .columns = images.shape[2],
@@ -53,9 +54,10 @@ void expect_logits(const std::string& name) {
                                         .classes = expected.shape[1]},
                              .batch = images.shape[0],
                              .bn_scale = true,
+                             .pool_padding = true,
                              .trains = false});
   ASSERT_TRUE(net.ok()) << net.error().message;
-  ASSERT_NO_FATAL_FAILURE(load(**net, *weights));
+  ASSERT_NO_FATAL_FAILURE(load(**net, name, *weights));
   std::vector<float> logits(expected.values.size());
   ASSERT_TRUE((*net)->infer(images.values, images.shape[0], logits).ok());
   float error = 0, size = 0;

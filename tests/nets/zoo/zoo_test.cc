@@ -54,6 +54,16 @@ TEST(Zoo, EachNetHasTheParametersOfTheOriginal) {
   EXPECT_EQ(trained("resnet_50", 1000), 25'557'032U);
 }
 
+TEST(Zoo, InceptionWithFactorsInItsBatchNormsHasTorchvisionsParameters) {
+  const auto net =
+      describe_net({.name = "inception_v3",
+                    .images = {.rows = 299, .columns = 299, .channels = 3, .classes = 1000},
+                    .batch = 1,
+                    .bn_scale = true});
+  ASSERT_TRUE(net.ok());
+  EXPECT_EQ(net->trained_elements(), 27'161'264U);
+}
+
 TEST(Zoo, EachNetMarksTheTensorsOfItsLogits) {
   for (const std::string_view name : net_names()) {
     const NetDescription net = describe_net(usual(name, 10)).value();

@@ -1,0 +1,106 @@
+#include "actors/weights/model.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <optional>
+#include <utility>
+
+#include "input/batches/prepare.h"
+#include "nets/describe_net.h"
+#include "runtime/host/free_memory.h"
+
+namespace sterna::actors {
+namespace {
+
+Result<void> check_memory(const nets::NetDescription& net, const std::string& name) {
+  std::uint64_t bytes = net.activations.bytes;
+  for (const nets::ParameterSpec& spec : net.parameters) bytes += spec.count() * sizeof(float);
+  const std::optional<std::uint64_t> available = free_memory();
+  if (!available || bytes <= *available) return {};
+  constexpr double kGigabyte = 1e9;
+  return Error{Errc::overloaded,
+               fmt::format("{} takes {:.3g} GB for one picture, and {:.3g} GB of memory are free",
+                           name, static_cast<double>(bytes) / kGigabyte,
+                           static_cast<double>(*available) / kGigabyte)};
+}
+
+}  // namespace
+
+Result<void> check_tensors(const nets::TensorFile& file,
+                           const std::vector<nets::ParameterSpec>& table) {
+  for (const nets::ParameterSpec& spec : table) {
+    const nets::ListedTensor* found = file.find(spec.name);
+    const auto wrong = [&](const std::string& what) {
+      return Error{Errc::malformed,
+                   fmt::format("{}: the net that it says it is has \"{}\" {{{}}}, "
+                               "and {}",
+                               file.path(), spec.name, fmt::join(spec.shape, ", "), what)};
+    };
+    if (found == nullptr) return wrong("the file has none");
+    if (found->shape != spec.shape) {
+      return wrong(fmt::format("the file's is {{{}}}", fmt::join(found->shape, ", ")));
+    }
+    if (!found->readable()) {
+      return wrong(fmt::format("the file's is of type {}", nets::shown_name(found->dtype)));
+    }
+  }
+  return {};
+}
+
+Result<Model> Model::load(const std::string& path) {
+  STERNA_ASSIGN(const nets::TensorFile file, nets::TensorFile::open(path));
+  Model model;
+  STERNA_ASSIGN(model.note_, note_from(file.metadata(), path));
+  const nets::NetOptions options = model.note_.net(1);
+  STERNA_ASSIGN(const nets::NetDescription net, nets::describe_net(options));
+  STERNA_TRY(check_tensors(file, net.parameters));
+  STERNA_TRY(check_memory(net, options.name));
+  STERNA_ASSIGN(model.net_, nets::make_net(options));
+  for (std::size_t i = 0; i < net.parameters.size(); ++i) {
+    STERNA_TRY(file.read(*file.find(net.parameters[i].name), 0, model.net_->parameter(i)));
+    model.net_->parameters_changed(i);
+  }
+  model.how_ = model.note_.preparation();
+  return model;
+}
+
+Result<std::vector<float>> Model::logits(const input::EncodedPicture& picture) {
+  input::PreparedBatch batch(how_, 1);
+  const std::size_t channels = how_.options.shape.channels;
+  const std::span<float> levels = batch.levels;
+  STERNA_TRY(how_.family->evaluate(
+      picture, how_.options,
+      {batch.pixels, levels.first(channels), levels.subspan(channels, channels)}));
+  std::vector<float> logits(net_->classes());
+  STERNA_TRY(net_->infer(nets::PixelImages{batch.pixels, batch.levels}, 1, logits));
+  if (std::ranges::all_of(logits, [](float one) { return std::isfinite(one); })) return logits;
+  return Error{Errc::non_finite, "the weights give logits that are not finite"};
+}
+
+std::vector<double> softmax(const std::vector<float>& logits) {
+  const double largest = *std::ranges::max_element(logits);
+  std::vector<double> probabilities(logits.size());
+  std::ranges::transform(logits, probabilities.begin(),
+                         [&](float logit) { return std::exp(logit - largest); });
+  const double sum = std::accumulate(probabilities.begin(), probabilities.end(), 0.0);
+  for (double& one : probabilities) one /= sum;
+  return probabilities;
+}
+
+std::vector<std::uint32_t> likeliest(const std::vector<float>& logits, std::size_t most) {
+  std::vector<std::uint32_t> classes(logits.size());
+  std::iota(classes.begin(), classes.end(), 0U);
+  most = std::min(most, classes.size());
+  const auto before = [&](std::uint32_t a, std::uint32_t b) {
+    return logits[a] != logits[b] ? logits[a] > logits[b] : a < b;
+  };
+  std::ranges::partial_sort(classes, classes.begin() + static_cast<std::ptrdiff_t>(most), before);
+  classes.resize(most);
+  return classes;
+}
+
+}  // namespace sterna::actors

@@ -1,0 +1,75 @@
+// sterna export: trained weights for other programs.
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "actors/weights/export.h"
+#include "launcher/commands/command.h"
+#include "launcher/text/text_format.h"
+
+namespace sterna::launcher {
+namespace {
+
+struct ExportOptions {
+  std::string weights;
+  std::string form;
+  std::string into;  ///< empty: beside the weights
+};
+
+std::string place_of(const ExportOptions& options) {
+  if (!options.into.empty()) return options.into;
+  std::filesystem::path into = options.weights;
+  for (const actors::WeightsForm& form : actors::weights_forms()) {
+    if (form.name == options.form) into.replace_extension(form.extension);
+  }
+  return into.string();
+}
+
+int export_to(const ExportOptions& options, const Console& console) {
+  const std::string into = place_of(options);
+  const Result<void> done = actors::export_weights(options.weights, options.form, into);
+  if (!done) return console.report(done.error());
+  std::error_code ignored;
+  const std::uintmax_t bytes = std::filesystem::file_size(into, ignored);
+  return console.result(
+      fmt::format("{}: {:.1f} MB\n", printable(into), static_cast<double>(bytes) / 1e6));
+}
+
+}  // namespace
+
+Command export_command() {
+  const auto o = std::make_shared<ExportOptions>();
+  std::vector<std::string> names;
+  std::string forms;
+  for (const actors::WeightsForm& form : actors::weights_forms()) {
+    names.emplace_back(form.name);
+    forms += fmt::format("  {:12} {}\n", form.name, form.help);
+  }
+  return {.name = "export",
+          .help = "Write trained weights in a form that other programs read",
+          .arguments = {{.name = "WEIGHTS",
+                         .into = &o->weights,
+                         .help = "A run's weights.safetensors",
+                         .required = true},
+                        {.name = "--to",
+                         .into = &o->form,
+                         .help = "safetensors, npz or onnx",
+                         .type = "FORM",
+                         .required = true,
+                         .choices = names},
+                        {.name = "--into",
+                         .into = &o->into,
+                         .help = "Where it goes; without, beside the weights",
+                         .type = "FILE"}},
+          .run = [o](const Context& context) { return export_to(*o, context.console); },
+          .examples = forms +
+                      "\nThe net, its preprocessing and the names of its classes go with it, as "
+                      "metadata.\nAn ONNX model takes \"images\" {batch, channels, rows, columns}, "
+                      "prepared, and\ngives \"logits\"; batch norms are folded into convolutions.\n"
+                      "\n  sterna export runs/flowers/weights.safetensors --to onnx\n"};
+}
+
+}  // namespace sterna::launcher

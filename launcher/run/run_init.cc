@@ -1,0 +1,52 @@
+#include "launcher/run/run_init.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+
+#include "actors/weights/initial_weights.h"
+#include "launcher/hosts/host_plan.h"
+#include "launcher/run/job_plan.h"
+#include "nets/describe_net.h"
+#include "runtime/base/file.h"
+
+namespace sterna::launcher {
+namespace {
+
+bool has_server_here(const ClusterFile& file) {
+  const HostSection* head = head_of(file);
+  return std::ranges::any_of(file.actors, [&](const ActorPlan& actor) {
+    const auto host = std::ranges::find(file.hosts, actor.host, &HostSection::name);
+    if (actor.role != Role::kParameterServer || host == file.hosts.end()) return false;
+    return !is_remote(file, *host) || &*host == head;
+  });
+}
+
+}  // namespace
+
+ClusterFile with_absolute_init(const ClusterFile& file) {
+  ClusterFile found = file;
+  const std::filesystem::path place = expand_home(file.init.from);
+  std::error_code ignored;
+  if (!file.init.from.empty() && std::filesystem::exists(place, ignored)) {
+    found.init.from = std::filesystem::absolute(place).lexically_normal().string();
+  }
+  return found;
+}
+
+Result<std::vector<std::string>> look_at_init(const ClusterFile& file,
+                                              const input::DataLocation& data) {
+  if (!file.trains() || file.init.from.empty()) return std::vector<std::string>();
+  STERNA_ASSIGN(const actors::JobConfig job, job_of(file, data));
+  STERNA_ASSIGN(const nets::NetDescription net, nets::describe_net(actors::net_options(job)));
+  const auto weights = actors::InitialWeights::open(job, net.parameters);
+  if (weights) return actors::summary(*weights);
+  if (weights.error().code != Errc::not_found || has_server_here(file)) return weights.error();
+  return std::vector<std::string>{fmt::format(
+      "init.from: {} is not on this machine; the log of {} will say what is taken of it",
+      file.init.from, file.names_of(Role::kParameterServer).front())};
+}
+
+}  // namespace sterna::launcher

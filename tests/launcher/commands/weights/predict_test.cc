@@ -1,0 +1,105 @@
+// sterna predict and export.
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "input/pictures/encode.h"
+#include "tests/actors/weights/written_model.h"
+#include "tests/launcher/commands/command_fixture.h"
+
+namespace sterna::launcher {
+namespace {
+
+using testing::HasSubstr;
+using Json = nlohmann::json;
+
+class PredictCommand : public CommandTest {
+ protected:
+  PredictCommand() {
+    actors::write_small_model(weights);
+    picture("bright.png", 255);
+    picture("dark.png", 0);
+  }
+  void picture(const std::string& name, std::uint8_t value) {
+    const std::vector<std::uint8_t> bytes =
+        input::encode_png({{2, 2, 1}, std::vector<std::uint8_t>(4, value)}).value();
+    write(name, {bytes.begin(), bytes.end()});
+  }
+  Said predict(const std::vector<std::string>& more) const {
+    std::vector<const char*> words{"predict", "--weights", weights.c_str()};
+    for (const std::string& word : more) words.push_back(word.c_str());
+    return sterna(words);
+  }
+  std::string path(const std::string& name) const { return folder.path() + "/" + name; }
+
+  std::string weights = folder.path() + "/weights.safetensors";
+};
+
+TEST_F(PredictCommand, TellsTheLikeliestNamesOfEachPicture) {
+  const Said said = predict({path("bright.png"), path("dark.png")});
+  EXPECT_EQ(said.exit, 0) << said.err;
+  // Logits of 0, 4 and 7; then of 0, -4 and -9.
+  EXPECT_EQ(said.out,
+            path("bright.png") + "\n   95.17 %  bright\n    4.74 %  dark\n    0.09 %  0\n" +
+                path("dark.png") + "\n   98.19 %  0\n    1.80 %  dark\n    0.01 %  bright\n");
+}
+
+TEST_F(PredictCommand, TellsProgramsTheSame) {
+  const Json json = Json::parse(predict({path("bright.png"), "--json"}).out);
+  EXPECT_EQ(json["net"], "mlp");
+  EXPECT_EQ(json["steps"], 5);
+  const Json& first = json["pictures"][0]["top"][0];
+  EXPECT_EQ(first["label"], 2);
+  EXPECT_EQ(first["name"], "bright");
+  EXPECT_NEAR(first["probability"], 0.9517, 1e-4);
+  EXPECT_NEAR(first["logit"], 7, 1e-5);
+}
+
+TEST_F(PredictCommand, AnswersTheOthersWhereOnePictureCannotBeRead) {
+  write("none.jpg", "no picture");
+  const Said said = predict({path("none.jpg"), path("missing.png"), path("bright.png"), "--json"});
+  EXPECT_EQ(said.exit, 2);
+  EXPECT_THAT(said.err, HasSubstr(path("none.jpg") + ": neither a JPEG nor a PNG\n"));
+  EXPECT_THAT(said.err, HasSubstr(path("missing.png") + ": there is no such file\n"));
+  const Json pictures = Json::parse(said.out)["pictures"];
+  ASSERT_EQ(pictures.size(), 3U);
+  EXPECT_THAT(pictures[0]["error"], HasSubstr("neither a JPEG nor a PNG"));
+  EXPECT_EQ(pictures[2]["top"].size(), 3U);
+}
+
+TEST_F(PredictCommand, RefusesInALineWeightsThatAreNone) {
+  weights = write("text.safetensors", "no weights at all");
+  const Said said = predict({path("bright.png")});
+  EXPECT_EQ(said.exit, 2);
+  EXPECT_THAT(said.err, HasSubstr("not a valid safetensors file"));
+  EXPECT_EQ(said.out, "");
+}
+
+TEST_F(PredictCommand, WantsAPicture) {
+  const Said said = predict({});
+  EXPECT_EQ(said.exit, 2);
+  EXPECT_THAT(said.err, HasSubstr("PICTURE is required"));
+}
+
+using ExportCommand = PredictCommand;
+
+TEST_F(ExportCommand, WritesBesideTheWeightsOrWhereItIsTold) {
+  const Said beside = sterna({"export", weights.c_str(), "--to", "onnx"});
+  EXPECT_EQ(beside.exit, 0) << beside.err;
+  EXPECT_EQ(beside.out, path("weights.onnx") + ": 0.0 MB\n");
+  EXPECT_TRUE(std::filesystem::exists(path("weights.onnx")));
+  const std::string into = path("other.npz");
+  EXPECT_EQ(sterna({"export", weights.c_str(), "--to", "npz", "--into", into.c_str()}).exit, 0);
+  EXPECT_TRUE(std::filesystem::exists(into));
+}
+
+TEST_F(ExportCommand, RefusesInALineWhatItCannotWrite) {
+  const Said form = sterna({"export", weights.c_str(), "--to", "tensorflow"});
+  EXPECT_EQ(form.exit, 2);
+  EXPECT_THAT(form.err, HasSubstr("tensorflow not in {safetensors,npz,onnx}"));
+  const Said itself = sterna({"export", weights.c_str(), "--to", "safetensors"});
+  EXPECT_EQ(itself.exit, 2);
+  EXPECT_THAT(itself.err, HasSubstr("is the file itself; name another one with --into"));
+}
+
+}  // namespace
+}  // namespace sterna::launcher
