@@ -41,7 +41,8 @@ bool hosts(const std::vector<WorkerRanks>& workers, std::string_view name, std::
 STERNA_FIELDS(WorkerRanks, FIELD(name, Name), FIELD(first_rank, FirstRank), FIELD(ranks, Ranks))
 
 STERNA_MESSAGE(ServerArgs, FIELD(job, Job), FIELD(index, Index), FIELD(servers, Servers),
-               FIELD(workers, Workers, at_most(kMostWorkers)), FIELD(evaluator, Evaluator))
+               FIELD(workers, Workers, at_most(kMostWorkers)), FIELD(evaluator, Evaluator),
+               FIELD(observer, Observer))
 
 Result<void> ServerArgs::check() const {
   if (index >= servers) return wrong("a server's index is not below the number of servers");

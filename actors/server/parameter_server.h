@@ -14,32 +14,44 @@
 #include "actors/server/scaler_board.h"
 #include "actors/server/shard.h"
 #include "runtime/actor/process.h"
+#include "runtime/cluster/peer.h"
 
 namespace sterna::actors {
 
 class ParameterServer final : public Actor<ParameterServerInterface> {
  public:
-  explicit ParameterServer(ServerArgs args) : args_(std::move(args)) {}
+  explicit ParameterServer(ServerArgs args, Finder finder = find_any)
+      : args_(std::move(args)), finder_(std::move(finder)) {}
 
   Task<Result<PushReply>> on(Push push);
   Task<Result<Parameters>> on(Pull pull);
   Task<Result<Agreed>> on(Offer offer);
   Task<Result<void>> on(Compare compare);
+  Task<Result<Reserved>> on(Reserve reserve);
   void on(Release release);
 
  private:
   void started() override;
   Task<Result<void>> prepare();
+  Task<Result<void>> find_observer();
   Task<void> update();
+  /// Tells the observer whether updates wait for the evaluator, where that has changed.
+  void report_waiting();
   /// Waits until prepare() is done.
   Task<void> prepared();
   Result<void> may_pull(ActorId sender, std::size_t chunks) const;
+  /// The evaluator, or an actor of this process.
+  bool is_evaluator(ActorId sender) const;
   Result<void> may_speak(ActorId sender, std::uint32_t rank, std::uint64_t incarnation) const;
   /// The same; for an error its sender is to blame.
   template <class T>
   Result<T> blamed(ActorId sender, Result<T> result);
 
   ServerArgs args_;
+  Finder finder_;
+  std::optional<Peer<Observer>> observer_;
+  bool observed_ = false;      // the observer has been found
+  bool said_to_wait_ = false;  // of updates, to it
   std::optional<Shard> shard_;
   std::optional<ScalerBoard> scalers_;
   Condition agreed_;

@@ -182,6 +182,7 @@ class Finisher {
   void check_optimizer() {
     check_owners(actors::optimizer_section(), file_.optimizer, file_.optimizer.name);
     add_mismatch(actors::mismatch(file_.optimizer), "optimizer.name");
+    add_mismatch(actors::mismatch(file_.evaluation, file_.optimizer), "evaluator.of");
   }
 
   /// At its key, or where the file leaves that out, at `otherwise`.

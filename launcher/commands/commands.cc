@@ -9,7 +9,8 @@
   EACH(down)                  \
   EACH(list)                  \
   EACH(logs)                  \
-  EACH(join) EACH(check) EACH(doctor) EACH(data) EACH(net) EACH(bench) EACH(test) EACH(help)
+  EACH(join)                  \
+  EACH(check) EACH(doctor) EACH(data) EACH(net) EACH(eval) EACH(bench) EACH(test) EACH(help)
 
 namespace sterna::launcher {
 

@@ -182,8 +182,12 @@ Result<std::vector<ActorSpec>> specs_of(const ClusterFile& file, const actors::J
     const actors::JobConfig job = job_at(*host, elsewhere, file, common);
     switch (actor.role) {
       case Role::kParameterServer: {
-        actors::ServerArgs args{job, server++, static_cast<std::uint32_t>(servers.size()),
-                                workers_of(file), evaluators.empty() ? "" : evaluators.front()};
+        actors::ServerArgs args{job,
+                                server++,
+                                static_cast<std::uint32_t>(servers.size()),
+                                workers_of(file),
+                                evaluators.empty() ? "" : evaluators.front(),
+                                kObserverName};
         spec.args = pack(args);
         break;
       }

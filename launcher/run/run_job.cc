@@ -125,6 +125,7 @@ class Job {
     events.status = [this](const StatusReport& report) {
       update_actors(outcome_.record.status, report);
       count_time();
+      count_waits(outcome_.record, machine_.loop().now());
       show_(outcome_.record);
     };
     events.end_wanted = [this](const std::string& cause) {

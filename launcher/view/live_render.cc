@@ -2,6 +2,7 @@
 // they need, a table of actors whose least telling columns go first when the terminal is narrow,
 // and the latest log lines where there is room.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -15,8 +16,11 @@ namespace {
 
 /// Bytes that take so long on a slow network that somebody may wonder.
 constexpr std::uint64_t kWorthSaying = 1'000'000;
-/// The part of the time that workers wait for data from which it is said.
+/// The part of the time that workers wait for data, or training for the evaluator, from which it is
+/// said what would help.
 constexpr double kStarved = 0.1;
+/// ... that training waits for the evaluator from which it is said.
+constexpr double kWorthSayingOfWaits = 0.005;
 
 enum class Style { plain, bold, dim, good, bad, wait };
 
@@ -176,6 +180,36 @@ void add_data_facts(double wait, const std::vector<ReaderRate>& readers, std::ve
   if (starved) all.push_back({"more input readers or data.threads would help", style});
 }
 
+/// The last evaluation, and precision@1 of what else was evaluated: "train 0.9990, parameters
+/// 0.9710".
+void add_precision(const RunStatus& status, std::vector<Fact>& all) {
+  if (!status.precision_at_1) return;
+  std::string text = fmt::format("precision@1 {:.4f}", *status.precision_at_1);
+  if (status.recall_at_5) text += fmt::format(", recall@5 {:.4f}", *status.recall_at_5);
+  text += fmt::format(" at step {}", thousands(status.precision_step));
+  all.push_back({std::move(text), Style::bold});
+  if (!status.others.empty()) {
+    std::vector<std::string> others;
+    for (const OtherPrecision& other : status.others) {
+      others.push_back(fmt::format("{} {:.4f}", printable(other.what), other.precision_at_1));
+    }
+    all.push_back({fmt::format("{}", fmt::join(others, ", "))});
+  }
+  if (status.skipped_evaluations > 0) {
+    all.push_back({fmt::format("{} evaluation{} skipped", status.skipped_evaluations,
+                               status.skipped_evaluations == 1 ? "" : "s")});
+  }
+}
+
+/// How much of the time training stands still until the evaluator has taken a version.
+void add_evaluator_wait(double wait, std::vector<Fact>& all) {
+  if (wait < kWorthSayingOfWaits) return;
+  const bool stands = wait >= kStarved;
+  const Style style = stands ? Style::wait : Style::plain;
+  all.push_back({fmt::format("{:.0f} % of the time waits for the evaluator", 100 * wait), style});
+  if (stands) all.push_back({"fewer evaluator.examples or behind = \"skip\" would help", style});
+}
+
 std::vector<Fact> facts(const RunStatus& status) {
   std::vector<Fact> all;
   if (status.phase != "training" && !status.phase.empty()) {
@@ -189,15 +223,12 @@ std::vector<Fact> facts(const RunStatus& status) {
   }
   if (status.steps == 0 && !status.actors.empty()) all.push_back({states_of(status.actors)});
   if (status.loss) all.push_back({fmt::format("loss {:.4f}", *status.loss)});
-  if (status.precision_at_1) {
-    all.push_back({fmt::format("precision@1 {:.4f} at step {}", *status.precision_at_1,
-                               thousands(status.precision_step)),
-                   Style::bold});
-  }
+  add_precision(status, all);
   if (status.examples_per_second) {
     all.push_back(
         {fmt::format("{} examples/s", thousands(std::llround(*status.examples_per_second)))});
   }
+  if (status.evaluator_wait) add_evaluator_wait(*status.evaluator_wait, all);
   if (status.data_wait) add_data_facts(*status.data_wait, status.readers, all);
   if (status.bits_up) {
     std::string text = fmt::format("bits/element {:.2f} up", *status.bits_up);

@@ -11,6 +11,7 @@ struct AveragePoolSpec {
   Shape input;
   Window window;
   Element element = Element::fp32;  ///< of x, y and their gradients
+  bool backward = true;             ///< false: only forward passes are run
 };
 
 class AveragePool {

@@ -27,8 +27,8 @@ Activation& average_pool(Graph& graph, Activation& x, const Window& window) {
   Reading& read = graph.read(x, Uses::forward);
   Activation& y = graph.output({in[0], in[1], window.down().out(in[2]), window.across().out(in[3])},
                                Layout::channels_last);
-  auto operation =
-      graph.backend().average_pool({.input = in, .window = window, .element = y.value().element()});
+  auto operation = graph.backend().average_pool(
+      {.input = in, .window = window, .element = y.value().element(), .backward = graph.trains()});
   graph.add(std::make_unique<AveragePoolLayer>(std::move(operation), read, y));
   return y;
 }

@@ -71,7 +71,8 @@ Activation& batch_norm(Graph& graph, Activation& x, const BatchNormOptions& opti
                                                .epsilon = options.epsilon,
                                                .scale = options.scale,
                                                .relu = options.relu,
-                                               .element = y.value().element()});
+                                               .element = y.value().element(),
+                                               .backward = graph.trains()});
   graph.add(std::make_unique<BatchNormLayer>(
       std::move(operation), BatchNormParameters{beta, gamma, mean, variance}, read, y));
   return y;

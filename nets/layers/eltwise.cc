@@ -31,8 +31,10 @@ class EltwiseLayer final : public Layer {
 Activation& eltwise(Graph& graph, Activation& x, EltwiseSpec::Function function) {
   Reading& read = graph.read(x, Uses::forward);
   Activation& y = graph.output_over(x);
-  auto operation = graph.backend().eltwise(
-      {.function = function, .count = x.value().size(), .element = x.value().element()});
+  auto operation = graph.backend().eltwise({.function = function,
+                                            .count = x.value().size(),
+                                            .element = x.value().element(),
+                                            .backward = graph.trains()});
   graph.add(std::make_unique<EltwiseLayer>(std::move(operation), read, y));
   return y;
 }

@@ -26,7 +26,9 @@ Activation& flatten(Graph& graph, Activation& x) {
   Reading& read = graph.read(x, Uses::forward);
   Activation& y = graph.output({in[0], in[1] * in[2] * in[3]}, Layout::row_major);
   graph.add(std::make_unique<FlattenLayer>(
-      graph.backend().relayout({.shape = in, .element = y.value().element()}), read, y));
+      graph.backend().relayout(
+          {.shape = in, .element = y.value().element(), .backward = graph.trains()}),
+      read, y));
   return y;
 }
 

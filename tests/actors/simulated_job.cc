@@ -50,6 +50,7 @@ class BitFlipper final : public Actor<ParameterServerInterface> {
 
   Task<Result<PushReply>> on(Push push) { return handed_on(std::move(push)); }
   Task<Result<Agreed>> on(Offer offer) { return handed_on(std::move(offer)); }
+  Task<Result<Reserved>> on(Reserve reserve) { return handed_on(reserve); }
   void on(Release release) { tell(server_, release); }
   Task<Result<void>> on(Compare compare) { return handed_on(std::move(compare)); }
   Task<Result<Parameters>> on(Pull pull) {
@@ -129,8 +130,12 @@ std::shared_ptr<const Names> spawn_job(const JobConfig& job, const JobLayout& la
                     .servers = {},
                     .readers = {},
                     .observer = "launcher"};
-  ServerArgs server{
-      .job = job, .index = 0, .servers = layout.servers, .workers = {}, .evaluator = "evaluator"};
+  ServerArgs server{.job = job,
+                    .index = 0,
+                    .servers = layout.servers,
+                    .workers = {},
+                    .evaluator = "evaluator",
+                    .observer = "launcher"};
   for (std::uint32_t i = 0; i < layout.workers; ++i) {
     server.workers.push_back({.name = numbered("worker", i),
                               .first_rank = i * layout.ranks_per_worker,
@@ -140,7 +145,7 @@ std::shared_ptr<const Names> spawn_job(const JobConfig& job, const JobLayout& la
   for (; server.index < layout.servers; ++server.index) {
     const std::string name = numbered("server", server.index);
     Process& process = home(name);
-    const auto spawned = process.spawn<ParameterServer>(server);
+    const auto spawned = process.spawn<ParameterServer>(server, finder);
     (*names)[name] = spawned;
     if (server.index == 0 && layout.flip_at_version > 0) {
       (*names)[name] = process.spawn<BitFlipper>(spawned, layout.flip_at_version);

@@ -1,0 +1,99 @@
+#include "launcher/run/evaluate_file.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <string_view>
+#include <system_error>
+
+#include "actors/evaluator/evaluation_bench.h"
+#include "input/place/data_set.h"
+#include "launcher/cluster_file/cluster_file.h"
+#include "launcher/run/job_plan.h"
+#include "launcher/run/run_data.h"
+#include "launcher/text/text_format.h"
+#include "nets/weights/weights_file.h"
+
+namespace sterna::launcher {
+namespace {
+
+namespace fs = std::filesystem;
+
+Error unfit(const std::string& path, const std::string& what) {
+  return {Errc::invalid_argument, fmt::format("{}: {}", path, what)};
+}
+
+/// The file itself, where a run's directory is given.
+std::string weights_path(const std::string& given) {
+  std::error_code ignored;
+  return fs::is_directory(given, ignored) ? (fs::path(given) / "weights.safetensors").string()
+                                          : given;
+}
+
+/// The cluster file that says what the weights are of.
+Result<std::string> config_path(const EvaluateFileOptions& options, const std::string& weights) {
+  if (!options.config.empty()) return options.config;
+  const fs::path beside = fs::path(weights).parent_path() / "resolved.toml";
+  std::error_code ignored;
+  if (fs::exists(beside, ignored)) return beside.string();
+  return Error{Errc::not_found,
+               fmt::format("{}: no resolved.toml beside it says which net and data it is of; name "
+                           "the cluster file with --config",
+                           weights)};
+}
+
+/// Fills the net from the file, which must have exactly its tensors.
+Result<void> load(nets::Net& net, const nets::WeightsFile& file, const std::string& path,
+                  const std::string& name) {
+  std::map<std::string_view, const nets::NamedTensor*> unread;
+  for (const nets::NamedTensor& tensor : file.tensors) unread[tensor.name] = &tensor;
+  STERNA_TRY(actors::read_parameters(
+      net, [&](const nets::ParameterSpec& spec, std::span<float> values) -> Result<void> {
+        const auto found = unread.find(spec.name);
+        if (found == unread.end()) {
+          return unfit(path, fmt::format("it has no tensor \"{}\", which {} has", spec.name, name));
+        }
+        const nets::NamedTensor& tensor = *found->second;
+        if (tensor.shape != spec.shape) {
+          return unfit(path, fmt::format("\"{}\" is {}; in {} it is {}", spec.name,
+                                         fmt::join(tensor.shape, " x "), name,
+                                         fmt::join(spec.shape, " x ")));
+        }
+        std::ranges::copy(tensor.values, values.begin());
+        unread.erase(found);
+        return {};
+      }));
+  if (unread.empty()) return {};
+  return unfit(path, fmt::format("it has a tensor \"{}\", which {} has not",
+                                 printable(std::string(unread.begin()->first)), name));
+}
+
+}  // namespace
+
+Result<FileEvaluation> evaluate_file(const EvaluateFileOptions& options, const Console& console) {
+  FileEvaluation result;
+  result.weights = weights_path(options.weights);
+  STERNA_ASSIGN(const nets::WeightsFile weights, nets::read_safetensors(result.weights));
+  STERNA_ASSIGN(const std::string config, config_path(options, result.weights));
+  STERNA_ASSIGN(const ClusterFile file, read_cluster_file(config));
+  if (!file.trains()) return unfit(config, "it trains no net");
+  STERNA_ASSIGN(const input::DataLocation data, find_run_data(options.data, file, console));
+  STERNA_ASSIGN(actors::JobConfig job, job_of(file, data));
+  job.evaluation.subsets = {options.subset};
+  STERNA_ASSIGN(const actors::EvaluationBench bench, actors::EvaluationBench::make(job));
+  STERNA_TRY(load(*bench.net, weights, result.weights, job.net));
+  const std::uint64_t examples =
+      options.examples > 0 ? options.examples : actors::examples_of(job, options.subset, job.steps);
+  STERNA_ASSIGN(result.evaluation, bench.evaluate(bench.subsets.front(), examples));
+  result.net = job.net;
+  result.data = input::told_name(data.dir, data.name);
+  result.classes = job.classes;
+  const auto steps = weights.metadata.find("steps");
+  if (steps != weights.metadata.end()) result.steps = steps->second;
+  return result;
+}
+
+}  // namespace sterna::launcher
