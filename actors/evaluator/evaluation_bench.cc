@@ -1,22 +1,29 @@
 #include "actors/evaluator/evaluation_bench.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <limits>
 #include <optional>
+#include <system_error>
+#include <utility>
 
 #include "actors/reader/data_folder.h"
 #include "actors/reader/preparation.h"
+#include "input/place/class_names.h"
 #include "input/place/data_set.h"
 #include "nets/net_options.h"
 
 namespace sterna::actors {
 namespace {
 
+Result<std::string> folder_of(const JobConfig& job, const std::string& subset) {
+  return subset == kTrainSubset ? training_folder(job.data, std::nullopt) : test_folder(job.data);
+}
+
 Result<EvaluationBench::Subset> open_subset(const JobConfig& job, const std::string& name) {
   const bool train = name == kTrainSubset;
   EvaluationBench::Subset subset{.name = name, .source = nullptr, .how = {}};
-  STERNA_ASSIGN(const std::string folder,
-                train ? training_folder(job.data, std::nullopt) : test_folder(job.data));
+  STERNA_ASSIGN(const std::string folder, folder_of(job, name));
   STERNA_ASSIGN(subset.source,
                 input::open_data(folder, train ? input::Split::train : input::Split::test,
                                  data_options(job.data, job.seed)));
@@ -41,6 +48,11 @@ Result<EvaluationBench> EvaluationBench::make(const JobConfig& job) {
   const std::string& main = main_subset(job.evaluation);
   std::ranges::stable_partition(bench.subsets,
                                 [&](const Subset& subset) { return subset.name != main; });
+  STERNA_ASSIGN(const std::string folder, folder_of(job, main));
+  if (std::error_code ignored; std::filesystem::exists(folder, ignored)) {
+    STERNA_ASSIGN(auto labels, input::class_names(folder, data_options(job.data, job.seed)));
+    bench.labels = std::move(labels).value_or(input::ClassLabels{});
+  }
   return bench;
 }
 

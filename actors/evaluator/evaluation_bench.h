@@ -13,6 +13,7 @@
 #include "actors/evaluator/evaluation.h"
 #include "actors/job/job.h"
 #include "input/batches/prepare.h"
+#include "input/formats/labels.h"
 #include "input/formats/source.h"
 #include "nets/net.h"
 #include "runtime/base/result.h"
@@ -28,6 +29,7 @@ struct EvaluationBench {
   };
   std::unique_ptr<nets::Net> net;
   std::vector<Subset> subsets;  ///< those of the job; that which stands for the run is the last
+  input::ClassLabels labels;    ///< the classes' names; none: nothing names them
 
   /// Reads the job's data, which may take seconds. Errors: those of the net and of the data.
   static Result<EvaluationBench> make(const JobConfig& job);

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "actors/weights/model_note.h"
 #include "nets/weights/weights_file.h"
 
 namespace sterna::actors {
@@ -125,11 +126,9 @@ Task<Result<void>> Evaluator::write_weights() {
     for (std::size_t t = 0; t < bench->net->parameters().size(); ++t) {
       values.emplace_back(bench->net->parameter(t));
     }
-    nets::Metadata facts = {
-        {"format", "1"}, {"net", job.net}, {"steps", std::to_string(job.steps)}};
-    if (job.keeps_averages())
-      facts["average_decay"] = fmt::format("{}", job.optimizer.average_decay);
-    return nets::write_safetensors(path, bench->net->parameters(), values, facts);
+    const ModelNote note =
+        note_of(job, job.steps, bench->subsets.back().how.family->name, bench->labels);
+    return nets::write_safetensors(path, bench->net->parameters(), values, to_metadata(note));
   });
   Result<void> result = co_await std::move(written);
   co_return std::move(result).in("writing the final weights");

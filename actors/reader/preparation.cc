@@ -4,6 +4,17 @@
 
 namespace sterna::actors {
 
+input::FamilyOptions family_options(const JobConfig& job) {
+  input::FamilyOptions options;
+  options.shape = job.picture;
+  for (std::size_t c = 0; c < options.mean.size(); ++c) {
+    options.mean[c] = static_cast<float>(job.data.mean[c]);
+    options.deviation[c] = static_cast<float>(job.data.deviation[c]);
+  }
+  options.most_pixels = job.data.most_pixels;
+  return options;
+}
+
 Result<input::Preparation> preparation_of(const JobConfig& job, const input::SourceFacts& facts,
                                           std::uint64_t examples) {
   if (facts.classes > job.classes) {
@@ -18,12 +29,7 @@ Result<input::Preparation> preparation_of(const JobConfig& job, const input::Sou
   if (how.family == nullptr) {
     return Error{Errc::invalid_argument, "data.preprocess: there is no such family"};
   }
-  how.options.shape = job.picture;
-  for (std::size_t c = 0; c < how.options.mean.size(); ++c) {
-    how.options.mean[c] = static_cast<float>(job.data.mean[c]);
-    how.options.deviation[c] = static_cast<float>(job.data.deviation[c]);
-  }
-  how.options.most_pixels = job.data.most_pixels;
+  how.options = family_options(job);
   how.bad = std::make_shared<input::BadExamples>(examples, job.data.most_bad);
   how.seed = job.seed;
   return how;

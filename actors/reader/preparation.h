@@ -8,6 +8,9 @@
 
 namespace sterna::actors {
 
+/// What its family makes of the job's pictures.
+input::FamilyOptions family_options(const JobConfig& job);
+
 /// What the job says, and where it says nothing the data set. Of `examples`, those that the caller
 /// reads, the job's part may be damaged. Errors: examples of other classes
 /// than the job's net is built for.

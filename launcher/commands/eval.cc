@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 
+#include "actors/job/sections.h"
 #include "launcher/commands/command.h"
 #include "launcher/run/evaluate_file.h"
 #include "launcher/text/json_struct.h"
@@ -15,7 +16,7 @@ namespace sterna::launcher {
 namespace {
 
 struct EvalOptions {
-  EvaluateFileOptions file{.subset = actors::kTestSubset};
+  EvaluateFileOptions file;
   std::string confusion;  ///< the file to write; empty: none
   bool json = false;
 };
@@ -23,7 +24,8 @@ struct EvalOptions {
 std::string line_of(const FileEvaluation& result, const std::string& subset) {
   const actors::Evaluation& found = result.evaluation;
   std::string text = fmt::format("precision@1 {:.4f}", found.precision_at_1);
-  if (result.classes > actors::kRecalled) text += fmt::format(", recall@5 {:.4f}", found.recall_at_5);
+  if (result.classes > actors::kRecalled)
+    text += fmt::format(", recall@5 {:.4f}", found.recall_at_5);
   return text + fmt::format(", loss {:.4f} on {} {} examples of {}: {}, {}\n", found.loss,
                             thousands(static_cast<std::int64_t>(found.examples)), subset,
                             result.data, result.net, result.weights);
@@ -35,7 +37,8 @@ std::string json_of(const FileEvaluation& result, const std::string& subset) {
   const auto recall = many ? std::optional(found.recall_at_5) : std::nullopt;
   return json_line({{"format", 1},
                     {"weights", result.weights},
-                    {"steps", result.steps},
+                    {"steps", result.steps ? Json(*result.steps) : Json(nullptr)},
+                    {"of", result.averages ? "averages" : "parameters"},
                     {"net", result.net},
                     {"data", result.data},
                     {"subset", subset},
@@ -78,7 +81,7 @@ Command eval_command() {
                         {.name = "--config",
                          .into = &o->file.config,
                          .help = "The cluster file of its net and data; default: resolved.toml "
-                                 "beside the weights",
+                                 "beside the weights, else what they say of themselves",
                          .type = "FILE"},
                         {"--data", &o->file.data, "The folder of the data set", "DIR"},
                         {.name = "--subset",

@@ -6,10 +6,12 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string_view>
 #include <system_error>
 
 #include "actors/evaluator/evaluation_bench.h"
+#include "actors/weights/model_note.h"
 #include "input/place/data_set.h"
 #include "launcher/cluster_file/cluster_file.h"
 #include "launcher/run/job_plan.h"
@@ -33,16 +35,41 @@ std::string weights_path(const std::string& given) {
                                           : given;
 }
 
-/// The cluster file that says what the weights are of.
-Result<std::string> config_path(const EvaluateFileOptions& options, const std::string& weights) {
+/// The cluster file that says what the weights are of, if one does.
+std::optional<std::string> config_path(const EvaluateFileOptions& options,
+                                       const std::string& weights) {
   if (!options.config.empty()) return options.config;
   const fs::path beside = fs::path(weights).parent_path() / "resolved.toml";
   std::error_code ignored;
   if (fs::exists(beside, ignored)) return beside.string();
-  return Error{Errc::not_found,
-               fmt::format("{}: no resolved.toml beside it says which net and data it is of; name "
-                           "the cluster file with --config",
-                           weights)};
+  return std::nullopt;
+}
+
+struct Job {
+  actors::JobConfig config;
+  input::DataLocation data;
+};
+
+/// As a run of the file would have it.
+Result<Job> job_of_file(const std::string& path, const std::string& data, const Console& console) {
+  STERNA_ASSIGN(const ClusterFile file, read_cluster_file(path));
+  if (!file.trains()) return unfit(path, "it trains no net");
+  Job job;
+  STERNA_ASSIGN(job.data, find_run_data(data, file, console));
+  STERNA_ASSIGN(job.config, job_of(file, job.data));
+  return job;
+}
+
+Result<Job> job_of_note(const actors::ModelNote& note, const std::string& data,
+                        const Console& console) {
+  ClusterFile file;
+  file.data = note.data;
+  Job job;
+  STERNA_ASSIGN(job.data, find_run_data(data, file, console));
+  job.config = note.as_job();
+  job.config.data.name = job.data.name;
+  job.config.data.dir = job.data.folder().string();
+  return job;
 }
 
 /// Fills the net from the file, which must have exactly its tensors.
@@ -77,11 +104,12 @@ Result<FileEvaluation> evaluate_file(const EvaluateFileOptions& options, const C
   FileEvaluation result;
   result.weights = weights_path(options.weights);
   STERNA_ASSIGN(const nets::WeightsFile weights, nets::read_safetensors(result.weights));
-  STERNA_ASSIGN(const std::string config, config_path(options, result.weights));
-  STERNA_ASSIGN(const ClusterFile file, read_cluster_file(config));
-  if (!file.trains()) return unfit(config, "it trains no net");
-  STERNA_ASSIGN(const input::DataLocation data, find_run_data(options.data, file, console));
-  STERNA_ASSIGN(actors::JobConfig job, job_of(file, data));
+  const std::optional<std::string> config = config_path(options, result.weights);
+  const Result<actors::ModelNote> note = actors::note_from(weights.metadata, result.weights);
+  if (!config && !note) return note.error().in("without a cluster file (--config)");
+  STERNA_ASSIGN(Job found, config ? job_of_file(*config, options.data, console)
+                                  : job_of_note(*note, options.data, console));
+  actors::JobConfig& job = found.config;
   job.evaluation.subsets = {options.subset};
   STERNA_ASSIGN(const actors::EvaluationBench bench, actors::EvaluationBench::make(job));
   STERNA_TRY(load(*bench.net, weights, result.weights, job.net));
@@ -89,10 +117,12 @@ Result<FileEvaluation> evaluate_file(const EvaluateFileOptions& options, const C
       options.examples > 0 ? options.examples : actors::examples_of(job, options.subset, job.steps);
   STERNA_ASSIGN(result.evaluation, bench.evaluate(bench.subsets.front(), examples));
   result.net = job.net;
-  result.data = input::told_name(data.dir, data.name);
+  result.data = input::told_name(found.data.dir, found.data.name);
   result.classes = job.classes;
-  const auto steps = weights.metadata.find("steps");
-  if (steps != weights.metadata.end()) result.steps = steps->second;
+  if (note) {
+    result.steps = note->steps;
+    result.averages = note->average_decay > 0;
+  }
   return result;
 }
 

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "actors/evaluator/evaluation.h"
+#include "actors/job/sections.h"
 #include "launcher/text/console.h"
 #include "runtime/base/result.h"
 
@@ -12,9 +14,11 @@ namespace sterna::launcher {
 
 struct EvaluateFileOptions {
   std::string weights;  ///< a safetensors file, or a run's directory, which has one
-  std::string config;   ///< the cluster file of its net and data; empty: resolved.toml beside it
-  std::string data;     ///< the folder of the data set; empty: as the cluster file says
-  std::string subset;   ///< of evaluator.subsets
+  /// The cluster file of its net and data; empty: resolved.toml beside it, and where there is none
+  /// what the file says of itself.
+  std::string config;
+  std::string data;  ///< the folder of the data set; empty: as the cluster file says
+  std::string subset = actors::kTestSubset;
   std::uint64_t examples = 0;  ///< at most; 0: as many as the end of a run evaluates
 };
 
@@ -23,13 +27,15 @@ struct FileEvaluation {
   std::string net;
   std::string data;  ///< the data set's name
   std::uint32_t classes = 0;
-  std::string steps;  ///< of the run that wrote it; empty: it does not say
+  std::optional<std::uint64_t> steps;  ///< that its run had trained; none: it does not say
+  bool averages = false;  ///< they are of moving averages of the parameters, as far as it says
   actors::Evaluation evaluation;
 };
 
 /// The same numbers, bit for bit, as the evaluator of a run says of the same parameters, subset and
-/// number of examples. Errors: those of the files, one line each; a tensor that the net has and the
-/// file has not, has in another shape, or that only the file has.
+/// number of examples (from the file alone: if that run's evaluator.batch, job.threads and
+/// job.cpu_isa were the defaults). Errors: those of the files, one line each; a tensor that the net
+/// has and the file has not, has in another shape, or that only the file has.
 Result<FileEvaluation> evaluate_file(const EvaluateFileOptions& options, const Console& console);
 
 }  // namespace sterna::launcher

@@ -17,8 +17,9 @@ bool parse(std::string_view text, T& out) {
 
 Error SectionReader::wrong(std::string_view section, std::string_view key, std::string_view what) {
   std::string message(section);
-  if (!key.empty()) message.append(".").append(key);
-  return {Errc::malformed, "\"" + message.append("\" ").append(what)};
+  if (!section.empty() && !key.empty()) message += '.';
+  message += key;
+  return {Errc::malformed, "\"" + message + "\" " + std::string(what)};
 }
 
 bool SectionReader::skip(std::string_view expected) {

@@ -4,6 +4,7 @@
 
 #include "actors/local_trainer.h"
 #include "actors/reader/preparation.h"
+#include "actors/weights/model_note.h"
 #include "input/batches/batch.h"
 #include "input/batches/prepare.h"
 #include "input/formats/idx.h"
@@ -175,6 +176,9 @@ TEST_F(JobTest, EvaluatesTheSubsetOnTheWayAndEveryExampleOnceAtTheEnd) {
   const auto file = nets::read_safetensors(record.finished->weights);
   ASSERT_TRUE(file.ok());
   EXPECT_EQ(file->tensors.size(), 8U);
+  const auto note = note_from(file->metadata, record.finished->weights);
+  ASSERT_TRUE(note.ok()) << note.error().message;
+  EXPECT_EQ(*note, note_of(job, job.steps, "mnist", {}));
   EXPECT_EQ(record.finished->parameters, 1256080U);
 }
 
