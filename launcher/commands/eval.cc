@@ -2,12 +2,11 @@
 #include <fmt/format.h>
 
 #include <memory>
-#include <optional>
 
 #include "actors/job/sections.h"
 #include "launcher/commands/command.h"
 #include "launcher/run/evaluate_file.h"
-#include "launcher/text/json_struct.h"
+#include "launcher/text/json_line.h"
 #include "launcher/text/text_format.h"
 #include "launcher/view/confusion_csv.h"
 #include "runtime/base/file.h"
@@ -34,7 +33,6 @@ std::string line_of(const FileEvaluation& result, const std::string& subset) {
 std::string json_of(const FileEvaluation& result, const std::string& subset) {
   const actors::Evaluation& found = result.evaluation;
   const bool many = result.classes > actors::kRecalled;
-  const auto recall = many ? std::optional(found.recall_at_5) : std::nullopt;
   return json_line({{"format", 1},
                     {"weights", result.weights},
                     {"steps", result.steps ? Json(*result.steps) : Json(nullptr)},
@@ -44,7 +42,7 @@ std::string json_of(const FileEvaluation& result, const std::string& subset) {
                     {"subset", subset},
                     {"examples", found.examples},
                     {"precision_at_1", found.precision_at_1},
-                    {"recall_at_5", recall},
+                    {"recall_at_5", many ? Json(found.recall_at_5) : Json(nullptr)},
                     {"loss", found.loss}}) +
          "\n";
 }

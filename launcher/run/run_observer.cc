@@ -213,8 +213,8 @@ void RunObserver::on(actors::Evaluated evaluated) {
 }
 
 void RunObserver::keep_other(const EvaluationResult& result, bool of_others) {
-  std::string what = result.subset == main_subset_ ? "" : result.subset;
-  if (of_others) what += (what.empty() ? "" : " of ") + result.of;
+  std::string what = result.subset == main_subset_ ? "" : "on " + result.subset;
+  if (of_others) what += (what.empty() ? "of " : " of ") + result.of;
   std::vector<OtherPrecision>& others = record_.status.others;
   const auto known = std::ranges::find(others, what, &OtherPrecision::what);
   if (known != others.end()) {

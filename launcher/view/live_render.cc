@@ -180,8 +180,8 @@ void add_data_facts(double wait, const std::vector<ReaderRate>& readers, std::ve
   if (starved) all.push_back({"more input readers or data.threads would help", style});
 }
 
-/// The last evaluation, and precision@1 of what else was evaluated: "train 0.9990, parameters
-/// 0.9710".
+/// The last evaluation, and precision@1 of what else was evaluated: "on train 0.9990, of
+/// parameters 0.9710".
 void add_precision(const RunStatus& status, std::vector<Fact>& all) {
   if (!status.precision_at_1) return;
   std::string text = fmt::format("precision@1 {:.4f}", *status.precision_at_1);

@@ -35,7 +35,7 @@ struct ReaderRate {
 
 /// Precision@1 beside that which stands for the run: of another subset, or of other values.
 struct OtherPrecision {
-  std::string what;  ///< in which it differs: "train", "parameters", "train of parameters"
+  std::string what;  ///< in which it differs: "on train", "of parameters"
   double precision_at_1 = 0;
 };
 
