@@ -69,4 +69,14 @@ Result<void> read_parameters(nets::Net& net, const ParameterReader& read) {
   return {};
 }
 
+Result<Evaluation> evaluate_parameters(const JobConfig& job, const std::string& subset,
+                                       std::uint64_t examples,
+                                       const std::function<Result<void>(nets::Net& net)>& fill) {
+  JobConfig alone = job;
+  alone.evaluation.subsets = {subset};
+  STERNA_ASSIGN(const EvaluationBench bench, EvaluationBench::make(alone));
+  STERNA_TRY(fill(*bench.net));
+  return bench.evaluate(bench.subsets.front(), examples);
+}
+
 }  // namespace sterna::actors

@@ -50,4 +50,10 @@ using ParameterReader =
 /// Fills the whole net. Errors: those of the reader.
 Result<void> read_parameters(nets::Net& net, const ParameterReader& read);
 
+/// One subset's evaluation, of at most so many examples, of the parameters that `fill` gives the
+/// net, from wherever it has them. Errors: its own, too.
+Result<Evaluation> evaluate_parameters(const JobConfig& job, const std::string& subset,
+                                       std::uint64_t examples,
+                                       const std::function<Result<void>(nets::Net& net)>& fill);
+
 }  // namespace sterna::actors

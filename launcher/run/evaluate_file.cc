@@ -77,22 +77,22 @@ Result<void> load(nets::Net& net, const nets::WeightsFile& file, const std::stri
                   const std::string& name) {
   std::map<std::string_view, const nets::NamedTensor*> unread;
   for (const nets::NamedTensor& tensor : file.tensors) unread[tensor.name] = &tensor;
-  STERNA_TRY(actors::read_parameters(
-      net, [&](const nets::ParameterSpec& spec, std::span<float> values) -> Result<void> {
-        const auto found = unread.find(spec.name);
-        if (found == unread.end()) {
-          return unfit(path, fmt::format("it has no tensor \"{}\", which {} has", spec.name, name));
-        }
-        const nets::NamedTensor& tensor = *found->second;
-        if (tensor.shape != spec.shape) {
-          return unfit(path, fmt::format("\"{}\" is {}; in {} it is {}", spec.name,
-                                         fmt::join(tensor.shape, " x "), name,
-                                         fmt::join(spec.shape, " x ")));
-        }
-        std::ranges::copy(tensor.values, values.begin());
-        unread.erase(found);
-        return {};
-      }));
+  const auto read = [&](const nets::ParameterSpec& spec, std::span<float> values) -> Result<void> {
+    const auto found = unread.find(spec.name);
+    if (found == unread.end()) {
+      return unfit(path, fmt::format("it has no tensor \"{}\", which {} has", spec.name, name));
+    }
+    const nets::NamedTensor& tensor = *found->second;
+    if (tensor.shape != spec.shape) {
+      return unfit(path,
+                   fmt::format("\"{}\" is {}; in {} it is {}", spec.name,
+                               fmt::join(tensor.shape, " x "), name, fmt::join(spec.shape, " x ")));
+    }
+    std::ranges::copy(tensor.values, values.begin());
+    unread.erase(found);
+    return {};
+  };
+  STERNA_TRY(actors::read_parameters(net, read));
   if (unread.empty()) return {};
   return unfit(path, fmt::format("it has a tensor \"{}\", which {} has not",
                                  printable(std::string(unread.begin()->first)), name));
@@ -107,15 +107,14 @@ Result<FileEvaluation> evaluate_file(const EvaluateFileOptions& options, const C
   const std::optional<std::string> config = config_path(options, result.weights);
   const Result<actors::ModelNote> note = actors::note_from(weights.metadata, result.weights);
   if (!config && !note) return note.error().in("without a cluster file (--config)");
-  STERNA_ASSIGN(Job found, config ? job_of_file(*config, options.data, console)
-                                  : job_of_note(*note, options.data, console));
-  actors::JobConfig& job = found.config;
-  job.evaluation.subsets = {options.subset};
-  STERNA_ASSIGN(const actors::EvaluationBench bench, actors::EvaluationBench::make(job));
-  STERNA_TRY(load(*bench.net, weights, result.weights, job.net));
+  STERNA_ASSIGN(const Job found, config ? job_of_file(*config, options.data, console)
+                                        : job_of_note(*note, options.data, console));
+  const actors::JobConfig& job = found.config;
   const std::uint64_t examples =
       options.examples > 0 ? options.examples : actors::examples_of(job, options.subset, job.steps);
-  STERNA_ASSIGN(result.evaluation, bench.evaluate(bench.subsets.front(), examples));
+  const auto fill = [&](nets::Net& net) { return load(net, weights, result.weights, job.net); };
+  STERNA_ASSIGN(result.evaluation,
+                actors::evaluate_parameters(job, options.subset, examples, fill));
   result.net = job.net;
   result.data = input::told_name(found.data.dir, found.data.name);
   result.classes = job.classes;
