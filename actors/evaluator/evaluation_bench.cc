@@ -46,8 +46,8 @@ Result<EvaluationBench> EvaluationBench::make(const JobConfig& job) {
     bench.subsets.push_back(std::move(subset));
   }
   const std::string& main = main_subset(job.evaluation);
-  std::ranges::stable_partition(bench.subsets,
-                                [&](const Subset& subset) { return subset.name != main; });
+  std::stable_partition(bench.subsets.begin(), bench.subsets.end(),
+                        [&](const Subset& subset) { return subset.name != main; });
   STERNA_ASSIGN(const std::string folder, folder_of(job, main));
   if (std::error_code ignored; std::filesystem::exists(folder, ignored)) {
     STERNA_ASSIGN(auto labels, input::class_names(folder, data_options(job.data, job.seed)));

@@ -1,6 +1,8 @@
 #include "actors/job/observer.h"
 
 #include <algorithm>
+#include <functional>
+#include <utility>
 
 #include "runtime/message/fields.h"
 
@@ -39,10 +41,18 @@ STERNA_MESSAGE(Evaluated, FIELD(step, Step), FIELD(precision_at_1, PrecisionAt1)
                      at_most(kMostConfusedClasses*(kMostConfusedClasses + 1))))
 
 Result<void> Evaluated::check() const {
-  const bool whole = std::ranges::all_of(confusion, [&](const ConfusionCell& cell) {
+  const auto place = [](const ConfusionCell& cell) { return std::pair(cell.label, cell.answer); };
+  if (!confusion.empty() && classes > kMostConfusedClasses) {
+    return Error{Errc::malformed, "a confusion of too many classes"};
+  }
+  const bool within = std::ranges::all_of(confusion, [&](const ConfusionCell& cell) {
     return cell.label < classes && cell.answer <= classes;
   });
-  if (!whole) return Error{Errc::malformed, "a confusion with more classes than there are"};
+  if (!within) return Error{Errc::malformed, "a confusion with more classes than there are"};
+  if (std::ranges::adjacent_find(confusion, std::ranges::greater_equal(), place) !=
+      confusion.end()) {
+    return Error{Errc::malformed, "a confusion out of order"};
+  }
   return {};
 }
 
