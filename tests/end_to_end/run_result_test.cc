@@ -183,5 +183,13 @@ TEST_F(RunResultTest, SternaEvalSaysOfItsWeightsWhatTheRunSaidToTheLastBit) {
   EXPECT_EQ(later("test", "elsewhere/w.safetensors")["loss"], evaluations.back()["loss"]);
 }
 
+TEST_F(RunResultTest, SternaEvalComputesOnAsManyThreadsAsTheRunDid) {
+  const nlohmann::json json = run_to_the_end(with({"job.threads=2", "job.steps=3"}));
+  SternaProgram& program = sterna({"eval", "--weights", "run", "--json"});
+  EXPECT_EQ(program.exit_code(kPatience), 0) << program.story();
+  const auto found = nlohmann::json::parse(program.out(), nullptr, false);
+  EXPECT_EQ(found["loss"], json["evaluations"].back()["loss"]);
+}
+
 }  // namespace
 }  // namespace sterna::test
