@@ -47,6 +47,25 @@ TensorMetrics metrics_of(const actors::TensorTotals& totals) {
           .exchange_seconds = fraction(totals.exchange_seconds, steps)};
 }
 
+constexpr const char* kAverages = "averages";
+
+/// In what an evaluation is another than of a subset's averages or parameters: "on train", "of
+/// averages", "on train of averages".
+std::string difference(const EvaluationResult& result, const std::string& subset, bool averages) {
+  std::string what = result.subset == subset ? "" : "on " + result.subset;
+  if ((result.of == kAverages) != averages) what += (what.empty() ? "of " : " of ") + result.of;
+  return what;
+}
+
+void keep_other(std::vector<OtherPrecision>& others, std::string what, double precision) {
+  const auto known = std::ranges::find(others, what, &OtherPrecision::what);
+  if (known != others.end()) {
+    known->precision_at_1 = precision;
+  } else {
+    others.push_back({std::move(what), precision});
+  }
+}
+
 }  // namespace
 
 RunObserver::RunObserver(RunRecord& record, const ClusterFile& file, Hooks hooks)
@@ -193,7 +212,7 @@ void RunObserver::on(actors::Evaluated evaluated) {
   if (evaluated.classes > actors::kRecalled) result.recall_at_5 = evaluated.recall_at_5;
   result.loss = evaluated.loss;
   result.subset = evaluated.subset;
-  result.of = averages ? "averages" : "parameters";
+  result.of = averages ? kAverages : "parameters";
   RunStatus& status = record_.status;
   status.skipped_evaluations = record_.result.skipped_evaluations = evaluated.skipped;
   record_.result.seconds = result.seconds;
@@ -201,27 +220,17 @@ void RunObserver::on(actors::Evaluated evaluated) {
     record_.result.precision_at_1 = status.precision_at_1 = result.precision_at_1;
     record_.result.recall_at_5 = status.recall_at_5 = result.recall_at_5;
     status.precision_step = result.step;
+    status.precision_what = difference(result, actors::kTestSubset, false);
     if (!evaluated.confusion.empty()) {
       record_.confusion = Confusion{evaluated.classes, std::move(evaluated.confusion)};
     }
   } else {
-    keep_other(result, averages != averages_);
+    keep_other(record_.status.others, difference(result, main_subset_, averages_),
+               result.precision_at_1);
   }
   record_.result.evaluations.push_back(result);
   if (hooks_.evaluation) hooks_.evaluation(result);
   hooks_.changed();
-}
-
-void RunObserver::keep_other(const EvaluationResult& result, bool of_others) {
-  std::string what = result.subset == main_subset_ ? "" : "on " + result.subset;
-  if (of_others) what += (what.empty() ? "of " : " of ") + result.of;
-  std::vector<OtherPrecision>& others = record_.status.others;
-  const auto known = std::ranges::find(others, what, &OtherPrecision::what);
-  if (known != others.end()) {
-    known->precision_at_1 = result.precision_at_1;
-  } else {
-    others.push_back({std::move(what), result.precision_at_1});
-  }
 }
 
 void RunObserver::on(actors::ServerWaits waits) {

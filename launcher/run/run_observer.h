@@ -62,8 +62,6 @@ class RunObserver final : public Actor<actors::Observer> {
  private:
   double since_first_step() const;
   void total();
-  /// On the screen, beside what stands for the run.
-  void keep_other(const EvaluationResult& result, bool of_others);
   /// Whether the message is from who it says, one of `who`; who lies about that is blamed.
   bool is_from(const std::string& name, const std::set<std::string>& who, const char* blame);
   bool from_worker(const std::string& name);

@@ -70,6 +70,7 @@ void add_precision(const RunStatus& status, std::vector<Fact>& all) {
   if (!status.precision_at_1) return;
   std::string text = fmt::format("precision@1 {:.4f}", *status.precision_at_1);
   if (status.recall_at_5) text += fmt::format(", recall@5 {:.4f}", *status.recall_at_5);
+  if (!status.precision_what.empty()) text += " " + printable(status.precision_what);
   text += fmt::format(" at step {}", thousands(status.precision_step));
   all.push_back({std::move(text), Style::bold});
   if (!status.others.empty()) {

@@ -58,6 +58,7 @@ struct RunStatus {
   std::optional<double> precision_at_1;   ///< of the last evaluation
   std::int64_t precision_step = 0;        ///< the step of that evaluation
   std::optional<double> recall_at_5;      ///< of the same
+  std::string precision_what;             ///< "of averages", "on train"; empty: test, of parameters
   std::vector<OtherPrecision> others;     ///< that were evaluated beside it
   std::uint64_t skipped_evaluations = 0;  ///< that were due and that the evaluator was too slow for
   /// The part of the last seconds in which training waited for the evaluator.

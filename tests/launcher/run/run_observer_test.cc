@@ -213,6 +213,7 @@ TEST_F(RunObserverTest, ShowsBesideTheTestSubsetsAveragesWhatElseIsEvaluated) {
   evaluated(10, 0.5, "test");
   EXPECT_EQ(record_.status.precision_at_1, 0.4);
   EXPECT_EQ(record_.status.recall_at_5, 0.9);
+  EXPECT_EQ(record_.status.precision_what, "of averages");
   EXPECT_EQ(record_.result.precision_at_1, 0.4);
   std::vector<std::pair<std::string, double>> others;
   for (const OtherPrecision& other : record_.status.others) {

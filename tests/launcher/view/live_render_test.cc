@@ -68,6 +68,8 @@ TEST(LiveRender, SaysOfEvaluationsWhatThereIsToSay) {
   const std::string line = plain_line(s);
   EXPECT_THAT(line, HasSubstr("precision@1 0.9812, recall@5 0.9991 at step 1,000, on train 0.9900, "
                               "of parameters 0.9712, 2 evaluations skipped, 3,912 examples/s"));
+  s.precision_what = "of averages";
+  EXPECT_THAT(plain_line(s), HasSubstr("recall@5 0.9991 of averages at step 1,000, "));
   s.skipped_evaluations = 1;
   EXPECT_THAT(plain_line(s), HasSubstr("1 evaluation skipped"));
 }

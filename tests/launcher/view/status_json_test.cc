@@ -13,6 +13,7 @@ TEST(StatusJson, IsReadAsItWasWritten) {
   status.nonzero = 0.5;
   status.recall_at_5 = 0.9975;
   status.others = {{std::string("on train"), 0.5}};
+  status.precision_what = std::string("of averages");
   status.skipped_evaluations = 3;
   status.evaluator_wait = 0.25;
   status.raw_bytes_up = 1ULL << 62;
@@ -29,6 +30,7 @@ TEST(StatusJson, IsReadAsItWasWritten) {
   EXPECT_EQ(read->recall_at_5, 0.9975);
   ASSERT_EQ(read->others.size(), 1U);
   EXPECT_EQ(read->others[0].what, "on train");
+  EXPECT_EQ(read->precision_what, "of averages");
   EXPECT_EQ(read->skipped_evaluations, 3U);
   EXPECT_EQ(read->evaluator_wait, 0.25);
   ASSERT_EQ(read->actors.size(), 2U);
