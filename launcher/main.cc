@@ -2,6 +2,12 @@
 #include "runtime/main.h"
 
 #include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <string_view>
 
 #include "launcher/commands/cli.h"
 #include "launcher/owner/owner.h"
@@ -17,6 +23,19 @@ void open_standard_streams() {
   }
 }
 
+/// Commands that compute in this process, on as many threads as a job says.
+constexpr std::array<std::string_view, 1> kComputing = {"eval"};
+
+/// Threads that compute must not spin while they wait, which libgomp is told before it is loaded
+/// (nets/onednn): starts such a command again.
+void wait_passively(int argc, char** argv) {
+  const std::string_view command = argc > 1 ? argv[1] : "";
+  if (std::find(kComputing.begin(), kComputing.end(), command) == kComputing.end()) return;
+  if (std::getenv("OMP_WAIT_POLICY") != nullptr) return;
+  ::setenv("OMP_WAIT_POLICY", "PASSIVE", 1);
+  ::execv("/proc/self/exe", argv);  // where that fails, several threads are refused in a line
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -25,5 +44,6 @@ int main(int argc, char** argv) {
   if (const auto exit_code = sterna::host_if_child(argc, argv, registry)) return *exit_code;
   if (const auto exit_code = sterna::launcher::own_if_asked(argc, argv, registry))
     return *exit_code;
+  wait_passively(argc, argv);
   return sterna::launcher::command_line(argc, argv, registry);
 }

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <span>
-#include <vector>
 
 #include "input/files/sha256.h"
 #include "nets/tensor/loss.h"
@@ -11,27 +9,55 @@
 namespace sterna::actors {
 namespace {
 
-bool right(std::span<const float> logits, std::uint16_t label) {
-  for (std::size_t c = 0; c < logits.size(); ++c) {
-    if (!std::isfinite(logits[c])) return false;
-    // A tie with another class is no answer.
-    if (c != label && logits[c] >= logits[label]) return false;
+/// Counts of (label, answer).
+class Confusion {
+ public:
+  explicit Confusion(std::size_t classes)
+      : answers_(classes + 1), counts_(classes <= kMostConfusedClasses ? classes * answers_ : 0) {}
+  void count(std::size_t label, std::size_t answer) {
+    if (!counts_.empty()) ++counts_[label * answers_ + answer];
   }
-  return true;
-}
+  std::vector<ConfusionCell> cells() const {
+    std::vector<ConfusionCell> cells;
+    for (std::size_t i = 0; i < counts_.size(); ++i) {
+      if (counts_[i] == 0) continue;
+      cells.push_back({static_cast<std::uint16_t>(i / answers_),
+                       static_cast<std::uint16_t>(i % answers_), counts_[i]});
+    }
+    return cells;
+  }
+
+ private:
+  std::size_t answers_;  // one of them is none
+  std::vector<std::uint32_t> counts_;
+};
 
 }  // namespace
+
+Answer answer_of(std::span<const float> logits, std::uint16_t label) {
+  Answer answer{.chosen = logits.size()};
+  if (!std::ranges::all_of(logits, [](float x) { return std::isfinite(x); })) return answer;
+  const auto largest = std::ranges::max_element(logits);
+  if (std::count(largest, logits.end(), *largest) == 1) {
+    answer.chosen = static_cast<std::size_t>(largest - logits.begin());
+  }
+  const auto as_large = std::ranges::count_if(logits, [&](float x) { return x >= logits[label]; });
+  answer.recalled = static_cast<std::size_t>(as_large) <= kRecalled;
+  return answer;
+}
 
 Result<Evaluation> evaluate(nets::Net& net, const input::Source& source,
                             const input::Preparation& how, std::uint64_t examples) {
   const std::uint64_t count = source.facts().count;
-  if (count == 0) return Error{Errc::invalid_argument, "no test examples"};
+  if (count == 0) return Error{Errc::invalid_argument, "no examples to evaluate"};
   const std::uint64_t wanted = std::clamp<std::uint64_t>(examples, 1, count);
   std::vector<std::uint64_t> indices;
   input::PreparedBatch batch(how, net.batch());
   std::vector<float> logits;
   std::vector<float> scratch;
   std::uint64_t correct = 0;
+  std::uint64_t recalled = 0;
+  Confusion confusion(net.classes());
   double loss = 0;
   for (std::uint64_t done = 0; done < wanted; done += indices.size()) {
     indices.resize(std::min<std::uint64_t>(net.batch(), wanted - done));
@@ -42,15 +68,23 @@ Result<Evaluation> evaluate(nets::Net& net, const input::Source& source,
     STERNA_TRY(input::prepare_evaluation(source, indices, how, rows));
     STERNA_TRY(net.infer(nets::PixelImages{rows.pixels, rows.levels}, indices.size(), logits));
     for (std::size_t i = 0; i < indices.size(); ++i) {
-      correct += right(std::span(logits).subspan(i * net.classes(), net.classes()), rows.labels[i]);
+      const std::uint16_t label = rows.labels[i];
+      const Answer answer =
+          answer_of(std::span(logits).subspan(i * net.classes(), net.classes()), label);
+      correct += answer.chosen == label ? 1 : 0;
+      recalled += answer.recalled ? 1 : 0;
+      confusion.count(label, answer.chosen);
     }
     loss += static_cast<double>(
                 nets::softmax_cross_entropy(logits, rows.labels, net.classes(), scratch)) *
             static_cast<double>(indices.size());
   }
+  const auto all = static_cast<double>(wanted);
   return Evaluation{.examples = wanted,
-                    .precision_at_1 = static_cast<double>(correct) / static_cast<double>(wanted),
-                    .loss = loss / static_cast<double>(wanted)};
+                    .precision_at_1 = static_cast<double>(correct) / all,
+                    .recall_at_5 = static_cast<double>(recalled) / all,
+                    .loss = loss / all,
+                    .confusion = confusion.cells()};
 }
 
 std::string parameters_sha256(nets::Net& net) {

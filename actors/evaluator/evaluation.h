@@ -1,9 +1,13 @@
-// How well a net does on a data set: precision@1 and the mean loss.
+// How well a net does on a data set: precision@1, recall@5, the mean loss, and what is taken for
+// what.
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
+#include <vector>
 
+#include "actors/job/observer.h"
 #include "input/batches/prepare.h"
 #include "input/formats/source.h"
 #include "nets/net.h"
@@ -14,11 +18,26 @@ namespace sterna::actors {
 struct Evaluation {
   std::uint64_t examples = 0;
   double precision_at_1 = 0;  ///< the part of the examples whose largest logit is their label's
+  double recall_at_5 = 0;     ///< ... of whose five largest logits one is their label's
   double loss = 0;            ///< mean cross-entropy
+  /// By label, then by answer, where the count is not 0; none of a net with more than
+  /// kMostConfusedClasses.
+  std::vector<ConfusionCell> confusion;
 };
 
-/// Evaluates n = `examples` of the source (all, if it has fewer): example floor(i * count / n) for
-/// each i below n, prepared as `how` says. Logits that are not finite count as wrong.
+/// What a net says of one example.
+struct Answer {
+  std::size_t chosen = 0;  ///< the class of the largest logit; the number of classes: none
+  bool recalled = false;   ///< the label's logit is among the five largest
+};
+
+/// Ties count against the net: a largest logit that two classes share is no answer, and a label is
+/// recalled where fewer than five other classes have a logit at least as large (so it always is
+/// with five classes or fewer). Of logits that are not all finite no class is chosen, nor recalled.
+Answer answer_of(std::span<const float> logits, std::uint16_t label);
+
+/// Evaluates n = `examples` of the source (all, if it has fewer), each once: example
+/// floor(i * count / n) for each i below n, prepared as `how` says.
 Result<Evaluation> evaluate(nets::Net& net, const input::Source& source,
                             const input::Preparation& how, std::uint64_t examples);
 

@@ -2,48 +2,22 @@
 
 #include <cstring>
 #include <deque>
-#include <filesystem>
-#include <limits>
-#include <system_error>
 
 #include <fmt/format.h>
 
-#include "actors/reader/data_folder.h"
-#include "actors/reader/preparation.h"
 #include "actors/weights/model_note.h"
-#include "input/place/class_names.h"
-#include "input/place/data_set.h"
 #include "nets/weights/weights_file.h"
 
 namespace sterna::actors {
 
 void Evaluator::started() { run(evaluate_job()); }
 
-Result<std::shared_ptr<Evaluator::Bench>> Evaluator::make_bench(const JobConfig& job) {
-  auto bench = std::make_shared<Bench>();
-  nets::NetOptions options = net_options(job);
-  options.batch = job.evaluation.batch;
-  options.micro_batch = 0;
-  options.trains = false;
-  STERNA_ASSIGN(bench->net, nets::make_net(options));
-  STERNA_ASSIGN(const std::string folder, test_folder(job.data));
-  STERNA_ASSIGN(bench->source,
-                input::open_data(folder, input::Split::test, data_options(job.data, job.seed)));
-  STERNA_ASSIGN(bench->how,
-                preparation_of(job, bench->source->facts(), bench->source->facts().count));
-  if (std::error_code ignored; std::filesystem::exists(folder, ignored)) {
-    STERNA_ASSIGN(auto labels, input::class_names(folder, data_options(job.data, job.seed)));
-    bench->labels = std::move(labels).value_or(input::ClassLabels{});
-  }
-  return bench;
-}
-
 Task<Result<void>> Evaluator::evaluate_job() {
   const JobConfig& job = args_.job;
   STERNA_CO_TRY(prepare());
   std::uint64_t version = job.first_step;
   while (version < job.steps) {
-    version = job.next_evaluation(version);
+    STERNA_CO_ASSIGN(version, next_version(version));
     Result<void> evaluated = co_await evaluate_version(version);
     STERNA_CO_TRY(std::move(evaluated).in(fmt::format("evaluating step {}", version)));
   }
@@ -57,34 +31,58 @@ Task<Result<void>> Evaluator::prepare() {
   const std::uint64_t most = process().options().link.most_under_way();
   for (auto& server : servers) servers_.emplace_back(std::move(server), poster(), most);
   STERNA_CO_TRY(observer_.emplace(*this, args_.observer, patience, finder_).find());
-  STERNA_CO_ASSIGN(bench_, compute([job = args_.job] { return make_bench(job); }));
+  STERNA_CO_ASSIGN(EvaluationBench bench,
+                   compute([job = args_.job] { return EvaluationBench::make(job); }));
+  bench_ = std::make_shared<EvaluationBench>(std::move(bench));
   table_ = ParameterTable(bench_->net->parameters(), args_.job,
                           static_cast<std::uint32_t>(servers_.size()));
+  for (const std::uint64_t version : args_.job.first_named()) named_.push_back(version);
+  last_named_ = named_.empty() ? args_.job.first_step : named_.back();
+  named_at_ = now();
+  if (args_.job.evaluation.every_seconds > 0) run(hear_of_the_end());
   co_return {};
 }
 
 Task<Result<void>> Evaluator::evaluate_version(std::uint64_t version) {
-  const PayloadKind kind =
-      args_.job.keeps_averages() ? PayloadKind::MOVING_AVERAGE : PayloadKind::PARAMETERS;
-  STERNA_CO_TRY(take_version(version, kind));
-  for (Server& server : servers_) server.peer.tell(Release{version});
-  const std::uint64_t examples = version == args_.job.steps
-                                     ? std::numeric_limits<std::uint64_t>::max()
-                                     : args_.job.evaluation.examples;
-  auto evaluating = compute([bench = bench_, examples] {
-    return evaluate(*bench->net, *bench->source, bench->how, examples);
-  });
-  Result<Evaluation> evaluated = co_await std::move(evaluating);
-  for (const std::string& line : bench_->how.bad->news()) process().log(line);
-  STERNA_CO_ASSIGN(const Evaluation evaluation, std::move(evaluated));
-  observer_->tell(Evaluated{.step = version,
-                            .precision_at_1 = evaluation.precision_at_1,
-                            .loss = evaluation.loss,
-                            .examples = evaluation.examples});
+  const JobConfig& job = args_.job;
+  // What stands for the run is told last.
+  if (job.evaluates_parameters()) {
+    STERNA_CO_TRY(take_version(version, PayloadKind::PARAMETERS));
+    if (!job.evaluates_averages()) STERNA_CO_TRY(release(version));
+    STERNA_CO_TRY(evaluate_subsets(version, PayloadKind::PARAMETERS));
+  }
+  if (!job.evaluates_averages()) co_return {};
+  STERNA_CO_TRY(take_version(version, PayloadKind::MOVING_AVERAGE));
+  STERNA_CO_TRY(release(version));
+  co_return co_await evaluate_subsets(version, PayloadKind::MOVING_AVERAGE);
+}
+
+Task<Result<void>> Evaluator::evaluate_subsets(std::uint64_t version, PayloadKind kind) {
+  for (const EvaluationBench::Subset& subset : bench_->subsets) {
+    const std::uint64_t examples = examples_of(args_.job, subset.name, version);
+    auto evaluating =
+        compute([bench = bench_, &subset, examples] { return bench->evaluate(subset, examples); });
+    Result<Evaluation> evaluated = co_await std::move(evaluating);
+    for (const std::string& line : subset.how.bad->news()) process().log(line);
+    STERNA_CO_ASSIGN(Evaluation evaluation, std::move(evaluated));
+    observer_->tell(Evaluated{.step = version,
+                              .precision_at_1 = evaluation.precision_at_1,
+                              .loss = evaluation.loss,
+                              .examples = evaluation.examples,
+                              .recall_at_5 = evaluation.recall_at_5,
+                              .classes = static_cast<std::uint32_t>(bench_->net->classes()),
+                              .subset = subset.name,
+                              .of = kind,
+                              .skipped = skipped_,
+                              .confusion = std::move(evaluation.confusion)});
+  }
   co_return {};
 }
 
 Task<Result<void>> Evaluator::take_version(std::uint64_t version, PayloadKind kind) {
+  const Held wanted{version, kind};
+  if (held_ == wanted) co_return {};
+  held_.reset();
   std::deque<Task<Result<void>>> all;
   for (const auto& group : table_.pull_groups(Pulled::all)) {
     all.push_back(take_group(version, kind, group));
@@ -92,6 +90,7 @@ Task<Result<void>> Evaluator::take_version(std::uint64_t version, PayloadKind ki
   }
   for (Task<Result<void>>& one : all) STERNA_CO_TRY(std::move(one));
   for (std::size_t t = 0; t < table_.tensors.size(); ++t) bench_->net->parameters_changed(t);
+  held_ = wanted;
   co_return {};
 }
 
@@ -127,7 +126,8 @@ Task<Result<void>> Evaluator::write_weights() {
     for (std::size_t t = 0; t < bench->net->parameters().size(); ++t) {
       values.emplace_back(bench->net->parameter(t));
     }
-    const ModelNote note = note_of(job, job.steps, bench->how.family->name, bench->labels);
+    const ModelNote note =
+        note_of(job, job.steps, bench->subsets.back().how.family->name, bench->labels);
     return nets::write_safetensors(path, bench->net->parameters(), values, to_metadata(note));
   });
   Result<void> result = co_await std::move(written);
@@ -135,11 +135,13 @@ Task<Result<void>> Evaluator::write_weights() {
 }
 
 Task<Result<void>> Evaluator::finish() {
+  const std::uint64_t last = args_.job.steps;
+  if (args_.job.keeps_averages()) {
+    STERNA_CO_TRY(take_version(last, PayloadKind::MOVING_AVERAGE));
+  }
   STERNA_CO_TRY(write_weights());
   // The last version's parameters, which no step changes any more.
-  if (args_.job.keeps_averages()) {
-    STERNA_CO_TRY(take_version(args_.job.steps, PayloadKind::PARAMETERS));
-  }
+  STERNA_CO_TRY(take_version(last, PayloadKind::PARAMETERS));
   auto hashed = compute([bench = bench_] { return parameters_sha256(*bench->net); });
   const std::string sha256 = co_await std::move(hashed);
   observer_->tell(JobFinished{

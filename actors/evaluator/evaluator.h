@@ -1,8 +1,12 @@
 // Evaluator: takes one consistent version of the parameters over all shards, at the steps that the
 // job evaluates, and says how good it is while training goes on; after the last step it evaluates
 // all test examples, and writes and hashes the final weights.
-// Where the servers keep moving averages of the parameters, it takes and writes those; the hash is
-// of the parameters themselves all the same.
+//
+// Where the servers keep moving averages of the parameters, it takes those, or both, as the job
+// says, and writes averages; the hash is of the parameters themselves all the same.
+//
+// Which versions are kept for it: those of the job's steps, for which training waits if it is too
+// slow; or those that it names ahead and that all servers promise (evaluator_naming.cc).
 #pragma once
 
 #include <cstdint>
@@ -13,14 +17,10 @@
 #include <utility>
 #include <vector>
 
-#include "actors/evaluator/evaluation.h"
+#include "actors/evaluator/evaluation_bench.h"
 #include "actors/job/args.h"
 #include "actors/job/messages.h"
 #include "actors/parameters/parameter_table.h"
-#include "input/batches/prepare.h"
-#include "input/formats/labels.h"
-#include "input/formats/source.h"
-#include "nets/net.h"
 #include "runtime/actor/byte_window.h"
 #include "runtime/actor/process.h"
 #include "runtime/cluster/peer.h"
@@ -39,19 +39,18 @@ class Evaluator final : public Actor<EvaluatorInterface> {
     Peer<ParameterServerInterface> peer;
     ByteWindow down;  ///< what it may have under way to us
   };
-  /// What is used on the compute thread.
-  struct Bench {
-    std::unique_ptr<nets::Net> net;
-    std::shared_ptr<const input::Source> source;
-    input::Preparation how;
-    input::ClassLabels labels;  // none: nothing names them
+  /// What the net holds.
+  struct Held {
+    std::uint64_t version = 0;
+    PayloadKind kind = PayloadKind::PARAMETERS;
+    bool operator==(const Held&) const = default;
   };
-  static Result<std::shared_ptr<Bench>> make_bench(const JobConfig& job);
 
   void started() override;
   Task<Result<void>> evaluate_job();
   Task<Result<void>> prepare();
   Task<Result<void>> evaluate_version(std::uint64_t version);
+  Task<Result<void>> evaluate_subsets(std::uint64_t version, PayloadKind kind);
   /// Brings the net to `version`, whenever the servers have it: to parameters, or to their moving
   /// averages.
   Task<Result<void>> take_version(std::uint64_t version, PayloadKind kind);
@@ -61,12 +60,33 @@ class Evaluator final : public Actor<EvaluatorInterface> {
   Task<Result<void>> write_weights();
   Task<Result<void>> finish();
 
+  /// The version to evaluate after `version`.
+  Task<Result<std::uint64_t>> next_version(std::uint64_t version);
+  /// The net has all that is evaluated of a version; another may be named in its place.
+  Task<Result<void>> release(std::uint64_t version);
+  /// Names one version more that all servers will keep.
+  Task<Result<void>> name_next();
+  /// `version`, if all servers have promised it; else the first that the one farthest ahead could.
+  Task<Result<std::uint64_t>> reserve(std::uint64_t version);
+  /// Waits until an evaluation is due by time, or the last version is there.
+  Task<void> until_due();
+  Task<void> wake_at(Time time);
+  Task<Result<void>> hear_of_the_end();
+
   EvaluatorArgs args_;
   Finder finder_;
   std::deque<Server> servers_;  // a deque: windows do not move
   std::optional<Peer<Observer>> observer_;
-  std::shared_ptr<Bench> bench_;
+  std::shared_ptr<EvaluationBench> bench_;  // used on the compute thread
   ParameterTable table_;
+  std::optional<Held> held_;
+
+  std::deque<std::uint64_t> named_;  // and not evaluated yet
+  std::uint64_t last_named_ = 0;     // or the job's first version
+  Time named_at_;                    // by time: when the last one was named
+  std::uint64_t skipped_ = 0;        // versions that were due
+  bool ended_ = false;               // training has
+  Condition woken_;
 };
 
 }  // namespace sterna::actors

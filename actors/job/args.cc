@@ -42,7 +42,7 @@ STERNA_FIELDS(WorkerRanks, FIELD(name, Name), FIELD(first_rank, FirstRank), FIEL
 
 STERNA_MESSAGE(ServerArgs, FIELD(job, Job), FIELD(index, Index), FIELD(servers, Servers),
                FIELD(workers, Workers, at_most(kMostWorkers)), FIELD(evaluator, Evaluator),
-               FIELD(keeper, Keeper))
+               FIELD(keeper, Keeper), FIELD(observer, Observer))
 
 Result<void> ServerArgs::check() const {
   if (index >= servers) return wrong("a server's index is not below the number of servers");

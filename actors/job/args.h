@@ -27,8 +27,9 @@ struct ServerArgs {
   std::uint32_t index = 0;    ///< the shard
   std::uint32_t servers = 1;  ///< of the whole job
   std::vector<WorkerRanks> workers;
-  std::string evaluator;  ///< empty: none, and then no snapshots are kept
-  std::string keeper;     ///< of checkpoints; empty: none are kept, nor resumed from
+  std::string evaluator;      ///< empty: none, and then no snapshots are kept
+  std::string keeper;         ///< of checkpoints; empty: none are kept, nor resumed from
+  std::string observer = {};  ///< empty: nobody is told
   Result<void> check() const;
   STERNA_DECLARE_MESSAGE(ServerArgs);
   bool operator==(const ServerArgs&) const = default;

@@ -74,6 +74,9 @@ Result<void> validate(const JobConfig& job) {
     return wrong_job(wrong->message.c_str());
   }
   if (const auto wrong = mismatch(job.optimizer)) return wrong_job(wrong->message.c_str());
+  if (const auto wrong = mismatch(job.evaluation, job.optimizer)) {
+    return wrong_job(wrong->message.c_str());
+  }
   if (!find_codec(job.gradient.codec)) return wrong_job("gradient.codec: must be chosen");
   for (const auto& [tensor, codec] : job.gradient.tensors) {
     if (!find_codec(codec)) return wrong_job("gradient.tensors: an unknown codec");

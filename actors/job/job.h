@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <vector>
 
 #include "actors/job/sections.h"
 #include "actors/job/training.capnp.h"
@@ -16,6 +17,9 @@ struct NetOptions;
 }
 
 namespace sterna::actors {
+
+/// Versions kept for the evaluator, at most.
+constexpr std::size_t kMostSnapshots = 4;
 
 /// The sections of the cluster file, the data as found (its folder, and never "any") and the codecs
 /// chosen (never "auto"), and what follows from the rest of the file.
@@ -43,6 +47,21 @@ struct JobConfig : JobSection, JobSections {
   bool evaluates(std::uint64_t version) const {
     return version > first_step && version <= steps && next_evaluation(version - 1) == version;
   }
+  /// Whether the evaluator names the versions that it will have time for, a while ahead (Reserve);
+  /// else they are those of evaluates(), and training waits for it.
+  bool names_evaluations() const {
+    return evaluation.every_seconds > 0 || evaluation.behind == Behind::skip;
+  }
+  /// Those that are named from the start.
+  std::vector<std::uint64_t> first_named() const {
+    std::vector<std::uint64_t> named;
+    if (!names_evaluations() || evaluation.every_seconds > 0) return named;
+    std::uint64_t version = first_step;
+    while (named.size() < kMostSnapshots && version < steps) {
+      named.push_back(version = next_evaluation(version));
+    }
+    return named;
+  }
 
   /// Whether the file asks for a checkpoint of this version; others may be asked for as it runs.
   bool keeps(std::uint64_t version) const {
@@ -61,8 +80,6 @@ struct JobConfig : JobSection, JobSections {
 
   /// Whether the ranks' trits of a step stand for the same number, so that they can be summed.
   bool shares_scalers() const { return gradient.scaler != ScalerRule::own; }
-  /// Whether the servers keep moving averages of the parameters, which the evaluator then takes.
-  bool keeps_averages() const { return optimizer.average_decay > 0; }
   /// Whether the gradients of this step travel as fp32, whatever their codec.
   bool floats(std::uint64_t step) const {
     const std::uint64_t every = gradient.floating_grad_epoch;

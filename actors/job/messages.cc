@@ -34,6 +34,8 @@ STERNA_MESSAGE(Parameters, FIELD(version, Version), FIELD(kind, Kind), FIELD(chu
 STERNA_FIELDS(Compare::Fingerprint, FIELD(chunk, Chunk), FIELD(hash, Hash))
 STERNA_MESSAGE(Compare, FIELD(version, Version), FIELD(chunks, Chunks, at_most(kMostChunks)))
 STERNA_MESSAGE(Release, FIELD(version, Version))
+STERNA_MESSAGE(Reserve, FIELD(version, Version))
+STERNA_MESSAGE(Reserved, FIELD(reserved, Reserved), FIELD(first, First))
 
 STERNA_MESSAGE(NextBatch, FIELD(step, Step), FIELD(rank, Rank), FIELD(first_row, FirstRow),
                FIELD(rows, Rows))

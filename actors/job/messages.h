@@ -123,11 +123,28 @@ struct Compare {
   STERNA_DECLARE_MESSAGE(Compare);
 };
 
-/// From the evaluator: snapshots up to `version` are no longer needed.
+/// From the evaluator: the snapshot of `version` is no longer needed, nor one of it to be taken.
 struct Release {
   using Wire = schema::Release;
   std::uint64_t version = 0;
   STERNA_DECLARE_MESSAGE(Release);
+};
+
+/// Whether a server will keep a version, of all of its chunks.
+struct Reserved {
+  using Wire = schema::Reserved;
+  bool reserved = false;    ///< false: it has begun to make that version, or has made it
+  std::uint64_t first = 0;  ///< the first version that could be reserved
+  STERNA_DECLARE_MESSAGE(Reserved);
+};
+
+/// From the evaluator of a job that leaves it to him (JobConfig::names_evaluations): `version` is
+/// to be kept until he releases it.
+struct Reserve {
+  using Wire = schema::Reserve;
+  using Reply = Reserved;
+  std::uint64_t version = 0;
+  STERNA_DECLARE_MESSAGE(Reserve);
 };
 
 /// What an answer says of the shard that it is from; all zero where a reader holds all examples.
@@ -169,7 +186,8 @@ struct NextBatch {
   STERNA_DECLARE_MESSAGE(NextBatch);
 };
 
-struct ParameterServerInterface : Interface<Push, Pull, Release, Offer, Compare, KeepVersion> {};
+struct ParameterServerInterface
+    : Interface<Push, Pull, Release, Offer, Compare, Reserve, KeepVersion> {};
 struct InputReaderInterface : Interface<NextBatch> {};
 /// These two drive.
 struct WorkerInterface : Interface<KeepVersion> {};

@@ -1,5 +1,9 @@
 #include "actors/job/observer.h"
 
+#include <algorithm>
+#include <functional>
+#include <utility>
+
 #include "runtime/message/fields.h"
 
 namespace sterna::actors {
@@ -28,8 +32,31 @@ STERNA_MESSAGE(Progress, FIELD(worker, Worker), FIELD(step, Step), FIELD(loss, L
 STERNA_MESSAGE(ReaderProgress, FIELD(reader, Reader), FIELD(pictures, Pictures),
                FIELD(busy_seconds, BusySeconds), FIELD(threads, Threads))
 
+STERNA_FIELDS(ConfusionCell, FIELD(label, Label), FIELD(answer, Answer), FIELD(count, Count))
 STERNA_MESSAGE(Evaluated, FIELD(step, Step), FIELD(precision_at_1, PrecisionAt1),
-               FIELD(loss, Loss, any_float), FIELD(examples, Examples))
+               FIELD(loss, Loss, any_float), FIELD(examples, Examples),
+               FIELD(recall_at_5, RecallAt5), FIELD(classes, Classes), FIELD(subset, Subset),
+               FIELD(of, Of), FIELD(skipped, Skipped),
+               FIELD(confusion, Confusion,
+                     at_most(kMostConfusedClasses*(kMostConfusedClasses + 1))))
+
+Result<void> Evaluated::check() const {
+  const auto place = [](const ConfusionCell& cell) { return std::pair(cell.label, cell.answer); };
+  if (!confusion.empty() && classes > kMostConfusedClasses) {
+    return Error{Errc::malformed, "a confusion of too many classes"};
+  }
+  const bool within = std::ranges::all_of(confusion, [&](const ConfusionCell& cell) {
+    return cell.label < classes && cell.answer <= classes;
+  });
+  if (!within) return Error{Errc::malformed, "a confusion with more classes than there are"};
+  if (std::ranges::adjacent_find(confusion, std::ranges::greater_equal(), place) !=
+      confusion.end()) {
+    return Error{Errc::malformed, "a confusion out of order"};
+  }
+  return {};
+}
+
+STERNA_MESSAGE(ServerWaits, FIELD(server, Server), FIELD(waits, Waits))
 
 STERNA_MESSAGE(WorkerDone, FIELD(worker, Worker), FIELD(steps, Steps), FIELD(loss, Loss, any_float),
                FIELD(seconds, Seconds), FIELD(median_step_seconds, MedianStepSeconds),

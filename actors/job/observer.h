@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "actors/job/training.capnp.h"
+#include "runtime/base/result.h"
 #include "runtime/message/actor_ref.h"
 
 namespace sterna::actors {
@@ -76,12 +77,37 @@ struct ReaderProgress {
   bool operator==(const ReaderProgress&) const = default;
 };
 
+/// How many examples of class `label` were answered so.
+struct ConfusionCell {
+  std::uint16_t label = 0;
+  std::uint16_t answer = 0;  ///< a class; the number of classes: none
+  std::uint32_t count = 0;
+  bool operator==(const ConfusionCell&) const = default;
+};
+
+/// Of nets with more classes nobody counts what they take for what.
+inline constexpr std::uint32_t kMostConfusedClasses = 1001;
+
+/// Recall is of the label among so many of the largest logits. With no more classes it always is,
+/// which is not shown.
+inline constexpr std::uint32_t kRecalled = 5;
+
+/// What one version of the parameters, or of their moving averages, does on one subset of the data.
+/// On the lane of bulk: a matrix of many classes is large.
 struct Evaluated {
   using Wire = schema::Evaluated;
+  static constexpr Lane kLane = Lane::data;
   std::uint64_t step = 0;
   double precision_at_1 = 0;
   double loss = 0;  ///< mean cross-entropy, without weight decay
   std::uint64_t examples = 0;
+  double recall_at_5 = 0;
+  std::uint32_t classes = 0;
+  std::string subset = "test";                               ///< of evaluator.subsets
+  schema::PayloadKind of = schema::PayloadKind::PARAMETERS;  ///< or moving averages
+  std::uint64_t skipped = 0;  ///< versions so far that were due and that it had no time for
+  std::vector<ConfusionCell> confusion = {};  ///< where the count is not 0
+  Result<void> check() const;
   STERNA_DECLARE_MESSAGE(Evaluated);
   bool operator==(const Evaluated&) const = default;
 };
@@ -100,9 +126,20 @@ struct WorkerDone {
   bool operator==(const WorkerDone&) const = default;
 };
 
-/// From the evaluator, after the last evaluation: the run's result.
+/// From a parameter server: whether updates wait for the evaluator, which is as far behind as it
+/// may be. Said when it changes.
+struct ServerWaits {
+  using Wire = schema::ServerWaits;
+  std::string server;
+  bool waits = false;
+  STERNA_DECLARE_MESSAGE(ServerWaits);
+  bool operator==(const ServerWaits&) const = default;
+};
+
+/// From the evaluator, after the last evaluation and on its lane: the run's result.
 struct JobFinished {
   using Wire = schema::JobFinished;
+  static constexpr Lane kLane = Lane::data;
   /// Over all parameters in the order of the table, plain row-major little-endian fp32, in hex.
   std::string parameters_sha256;
   std::string weights;  ///< the file written; empty if none was asked for
@@ -111,6 +148,7 @@ struct JobFinished {
   bool operator==(const JobFinished&) const = default;
 };
 
-struct Observer : Interface<Progress, Evaluated, WorkerDone, JobFinished, ReaderProgress> {};
+struct Observer
+    : Interface<Progress, Evaluated, WorkerDone, JobFinished, ReaderProgress, ServerWaits> {};
 
 }  // namespace sterna::actors

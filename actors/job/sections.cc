@@ -311,16 +311,6 @@ Section<GradientSection> gradient_section() {
            .at_least(1)}};
 }
 
-Section<EvaluationSection> evaluation_section() {
-  using S = EvaluationSection;
-  return {"evaluator",
-          false,
-          "precision@1 while training goes on; the end is always evaluated, on all test examples",
-          {key("every", &S::every, "steps between evaluations; 0: only at the end").at_least(0),
-           key("examples", &S::examples, "test examples used while training goes on").at_least(1),
-           key("batch", &S::batch, "test examples per forward pass").at_least(1).at_most(65536)}};
-}
-
 Section<CheckpointSection> checkpoint_section() {
   using S = CheckpointSection;
   return {"checkpoint",

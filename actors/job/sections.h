@@ -151,13 +151,40 @@ struct GradientSection {
   bool operator==(const GradientSection&) const = default;
 };
 
+/// What becomes of training when the evaluator is too slow for it.
+enum class Behind : std::uint8_t {
+  wait,  ///< the update that would make one snapshot too many waits for it
+  skip,  ///< that snapshot is not taken, of no shard
+};
+
+/// Which values the evaluator tries.
+enum class EvaluatedOf : std::uint8_t {
+  averages,    ///< the moving averages of the parameters; the parameters, where there are none
+  parameters,  ///< as the last step left them
+  both,
+};
+
+/// The subsets that an evaluator knows.
+inline constexpr const char* kTestSubset = "test";
+inline constexpr const char* kTrainSubset = "train";
+/// Between evaluations that go by time.
+inline constexpr double kMostSecondsBetween = 1e9;
+
 /// [evaluator]
 struct EvaluationSection {
   std::uint64_t every = 250;      ///< steps between evaluations; 0: only at the end
-  std::uint64_t examples = 2000;  ///< size of the subset while training goes on
+  std::uint64_t examples = 2000;  ///< size of the test subset while training goes on
   std::uint32_t batch = 100;
+  double every_seconds = 0;  ///< in place of `every`, where above 0
+  Behind behind = Behind::wait;
+  EvaluatedOf of = EvaluatedOf::averages;
+  std::vector<std::string> subsets = {"test"};  ///< "test", "train"
+  std::uint64_t train_examples = 2000;          ///< size of the train subset, always
   bool operator==(const EvaluationSection&) const = default;
 };
+
+/// The subset that stands for a run where one number is asked for.
+const std::string& main_subset(const EvaluationSection& evaluation);
 
 /// [checkpoint]: what is kept of a run beside training, from which another can go on.
 struct CheckpointSection {
@@ -201,6 +228,16 @@ struct JobSections {
   GradientSection gradient;
   EvaluationSection evaluation;
   CheckpointSection checkpoint;
+
+  /// Whether the servers keep moving averages of the parameters.
+  bool keeps_averages() const { return optimizer.average_decay > 0; }
+  /// What is evaluated of a version: parameters, moving averages of them, or both.
+  bool evaluates_averages() const {
+    return keeps_averages() && evaluation.of != EvaluatedOf::parameters;
+  }
+  bool evaluates_parameters() const {
+    return !keeps_averages() || evaluation.of != EvaluatedOf::averages;
+  }
   bool operator==(const JobSections&) const = default;
 };
 
@@ -223,5 +260,7 @@ struct Mismatch {
 };
 std::optional<Mismatch> mismatch(const JobSection& job);
 std::optional<Mismatch> mismatch(const OptimizerSection& optimizer);
+std::optional<Mismatch> mismatch(const EvaluationSection& evaluation,
+                                 const OptimizerSection& optimizer);
 
 }  // namespace sterna::actors

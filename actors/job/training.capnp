@@ -37,6 +37,7 @@ struct ServerArgs {
   workers @3 :List(WorkerRanks);
   evaluator @4 :Text;           # empty: none
   keeper @5 :Text;              # of checkpoints; empty: none
+  observer @6 :Text;            # empty: nobody is told
 }
 
 struct WorkerArgs {
@@ -151,7 +152,16 @@ struct Compare {
 }
 
 struct Release {
-  version @0 :UInt64;   # snapshots up to this one are no longer needed
+  version @0 :UInt64;   # its snapshot is no longer needed, nor is it to be kept
+}
+
+struct Reserve {
+  version @0 :UInt64;   # is to be kept for the evaluator
+}
+
+struct Reserved {
+  reserved @0 :Bool;    # false: it is too late for that version
+  first @1 :UInt64;     # the first version that could be reserved
 }
 
 # ---- batches ----
@@ -234,6 +244,23 @@ struct Evaluated {
   precisionAt1 @1 :Float64;
   loss @2 :Float64;
   examples @3 :UInt64;
+  recallAt5 @4 :Float64;
+  classes @5 :UInt32;
+  subset @6 :Text;           # of evaluator.subsets
+  of @7 :PayloadKind;        # parameters or movingAverage
+  skipped @8 :UInt64;        # versions so far that were due and that the evaluator had no time for
+  confusion @9 :List(Cell);  # that are not 0; none of a net with very many classes
+
+  struct Cell {
+    label @0 :UInt16;
+    answer @1 :UInt16;       # a class; the number of classes: none
+    count @2 :UInt32;
+  }
+}
+
+struct ServerWaits {
+  server @0 :Text;
+  waits @1 :Bool;   # updates wait for the evaluator
 }
 
 struct WorkerDone {

@@ -71,6 +71,11 @@ class ServerPolicy {
                                std::uint64_t now) const = 0;
   /// Whether a version is kept until the evaluator has it.
   virtual bool evaluates(std::uint64_t version) const = 0;
+  /// Makes it so, where that is left to the evaluator and `version` is at least `first`, the first
+  /// that no chunk's update has begun to make. Says whether it is so now.
+  virtual Result<bool> reserve(std::uint64_t version, std::uint64_t first) = 0;
+  /// The evaluator wants it no longer.
+  virtual void release(std::uint64_t version) = 0;
   /// Whether workers compare theirs with it.
   virtual bool compares(std::uint64_t version) const = 0;
   /// Whether somebody wants its parameters: those of others may be left to be made with a later

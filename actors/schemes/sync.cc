@@ -3,6 +3,8 @@
 // algorithm 1).
 #include <fmt/format.h>
 
+#include <set>
+
 #include "actors/schemes/scheme.h"
 
 namespace sterna::actors {
@@ -47,7 +49,9 @@ class SyncWorker final : public WorkerPolicy {
 
 class SyncServer final : public ServerPolicy {
  public:
-  SyncServer(const JobConfig& job, bool evaluated) : job_(job), evaluated_(evaluated) {}
+  SyncServer(const JobConfig& job, bool evaluated) : job_(job), evaluated_(evaluated) {
+    for (const std::uint64_t version : job.first_named()) reserved_.insert(version);
+  }
 
   Result<void> check(const Push& push) const override {
     if (push.step >= job_.steps) return broken(fmt::format("step {} of {}", push.step, job_.steps));
@@ -92,8 +96,22 @@ class SyncServer final : public ServerPolicy {
     return version <= now;
   }
   bool evaluates(std::uint64_t version) const override {
-    return evaluated_ && job_.evaluates(version);
+    if (!evaluated_) return false;
+    if (!job_.names_evaluations()) return job_.evaluates(version);
+    return version == job_.steps || reserved_.contains(version);
   }
+  Result<bool> reserve(std::uint64_t version, std::uint64_t first) override {
+    if (!evaluated_ || !job_.names_evaluations() || version >= job_.steps) {
+      return broken(fmt::format("version {} is not the evaluator's to choose", version));
+    }
+    if (version < first) return false;
+    if (!reserved_.contains(version) && reserved_.size() >= kMostSnapshots) {
+      return broken(fmt::format("version {} is one more than may be kept", version));
+    }
+    reserved_.insert(version);
+    return true;
+  }
+  void release(std::uint64_t version) override { reserved_.erase(version); }
   bool compares(std::uint64_t version) const override { return compares_version(job_, version); }
   bool settles(std::uint64_t version) const override {
     return !workers_step(job_) || version == job_.steps || compares(version) || evaluates(version);
@@ -102,6 +120,7 @@ class SyncServer final : public ServerPolicy {
  private:
   JobConfig job_;
   bool evaluated_;
+  std::set<std::uint64_t> reserved_;  // by the evaluator, and not released yet
 };
 
 }  // namespace

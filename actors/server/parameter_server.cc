@@ -27,7 +27,25 @@ Result<Shard> make_shard(const ServerArgs& args) {
 
 }  // namespace
 
-void ParameterServer::started() { run(prepare()); }
+void ParameterServer::started() {
+  run(prepare());
+  if (!args_.observer.empty()) run(find_observer());
+}
+
+Task<Result<void>> ParameterServer::find_observer() {
+  observer_.emplace(*this, args_.observer, args_.job.deadlines.start, finder_);
+  STERNA_CO_TRY(observer_->find());
+  observed_ = true;
+  if (shard_) report_waiting();
+  co_return {};
+}
+
+void ParameterServer::report_waiting() {
+  const bool waits = shard_->waits_for_evaluator();
+  if (!observed_ || waits == said_to_wait_) return;
+  said_to_wait_ = waits;
+  observer_->tell(ServerWaits{process().options().link.identity.name, waits});
+}
 
 Task<Result<void>> ParameterServer::prepare() {
   STERNA_CO_ASSIGN(Shard made, compute([args = args_] { return make_shard(args); }));
@@ -191,6 +209,7 @@ Task<void> ParameterServer::update() {
     write_kept();
   }
   updating_ = false;
+  report_waiting();
 }
 
 Task<Result<Parameters>> ParameterServer::on(Pull pull) {
@@ -267,14 +286,26 @@ Task<Result<Agreed>> ParameterServer::on(Offer offer) {
   co_return answer;
 }
 
-void ParameterServer::on(Release release) {
+bool ParameterServer::is_evaluator(ActorId sender) const {
+  if (sender.process == process().id()) return true;
+  const PeerIdentity* peer = process().identity_of(sender.process);
+  return peer != nullptr && peer->name == args_.evaluator;
+}
+
+Task<Result<Reserved>> ParameterServer::on(Reserve reserve) {
   const ActorId from = sender();
-  if (from.process != process().id()) {
-    const PeerIdentity* peer = process().identity_of(from.process);
-    if (peer == nullptr || peer->name != args_.evaluator) {
-      process().blame_sender("only the evaluator releases snapshots");
-      return;
-    }
+  if (!is_evaluator(from)) {
+    co_return blamed(
+        from, Result<Reserved>(Error{Errc::permission, "only the evaluator reserves versions"}));
+  }
+  co_await prepared();
+  co_return blamed(from, shard_->reserve(reserve.version));
+}
+
+void ParameterServer::on(Release release) {
+  if (!is_evaluator(sender())) {
+    process().blame_sender("only the evaluator releases snapshots");
+    return;
   }
   if (!shard_) return;
   shard_->release(release.version);

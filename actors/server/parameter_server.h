@@ -27,6 +27,7 @@ class ParameterServer final : public Actor<ParameterServerInterface> {
   Task<Result<Parameters>> on(Pull pull);
   Task<Result<Agreed>> on(Offer offer);
   Task<Result<void>> on(Compare compare);
+  Task<Result<Reserved>> on(Reserve reserve);
   void on(Release release);
   KeepAnswer on(KeepVersion keep);
 
@@ -40,10 +41,15 @@ class ParameterServer final : public Actor<ParameterServerInterface> {
   Task<void> write_part(StatePart part);
   /// What [init] takes from a file.
   Task<Result<void>> load(std::shared_ptr<Shard> shard);
+  Task<Result<void>> find_observer();
   Task<void> update();
+  /// Tells the observer whether updates wait for the evaluator, where that has changed.
+  void report_waiting();
   /// Waits until prepare() is done.
   Task<void> prepared();
   Result<void> may_pull(ActorId sender, std::size_t chunks) const;
+  /// The evaluator, or an actor of this process.
+  bool is_evaluator(ActorId sender) const;
   Result<void> may_speak(ActorId sender, std::uint32_t rank, std::uint64_t incarnation) const;
   /// The same; for an error its sender is to blame.
   template <class T>
@@ -51,6 +57,9 @@ class ParameterServer final : public Actor<ParameterServerInterface> {
 
   ServerArgs args_;
   Finder finder_;
+  std::optional<Peer<Observer>> observer_;
+  bool observed_ = false;      // the observer has been found
+  bool said_to_wait_ = false;  // of updates, to it
   std::optional<Shard> shard_;
   std::optional<ScalerBoard> scalers_;
   Condition agreed_;

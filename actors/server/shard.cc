@@ -21,7 +21,7 @@ Shard::Shard(const JobConfig& job, ParameterTable table, std::uint32_t index)
     : job_(job),
       table_(std::move(table)),
       index_(index),
-      snapshots_(job.keeps_averages() ? PayloadKind::MOVING_AVERAGE : PayloadKind::PARAMETERS),
+      begun_(job.first_step),
       kept_(job, changing().size()) {}
 
 Result<Shard> Shard::make(const JobConfig& job, ParameterTable table, std::uint32_t index,
@@ -183,6 +183,7 @@ ChunkUpdates Shard::take_ready(std::uint64_t most_elements) {
     const bool averages = policy_->sends() == PayloadKind::GRADIENT && !statistic;
     const Combine how = statistic ? Combine::parameters : combine(place, chunk.version);
     const std::uint64_t next = chunk.version + 1;
+    begun_ = std::max(begun_, next);
     // Of what nobody wants, each step a part of the chunks is made all the same: the sums of the
     // others wait.
     const bool settle = how != Combine::sums || policy_->settles(next) || kept_.due(next) ||
@@ -251,12 +252,22 @@ void Shard::publish(ChunkUpdates updates) {
       chunk.compared[chunk.version] = std::make_shared<HashedOnce>(share(chunk.parameters));
       chunk.lent = true;
     }
-    if (policy_->evaluates(chunk.version)) {
-      const bool averaged = job_.keeps_averages();
-      chunk.snapshots.emplace(chunk.version, averaged ? chunk.average : chunk.parameters);
-      (averaged ? chunk.average_lent : chunk.lent) = true;
-    }
+    if (policy_->evaluates(chunk.version)) take_snapshot(chunk);
   }
+}
+
+void Shard::take_snapshot(Chunk& chunk) const {
+  Snapshot snapshot;
+  // The last averages are in the weights file, whatever is evaluated.
+  if (job_.evaluates_averages() || (job_.keeps_averages() && chunk.version == job_.steps)) {
+    snapshot.average = chunk.average;
+    chunk.average_lent = true;
+  }
+  if (job_.evaluates_parameters()) {
+    snapshot.parameters = chunk.parameters;
+    chunk.lent = true;
+  }
+  chunk.snapshots.emplace(chunk.version, std::move(snapshot));
 }
 
 Result<bool> Shard::available(std::uint32_t index, std::uint64_t version, PayloadKind kind) const {
@@ -272,7 +283,12 @@ Result<bool> Shard::available(std::uint32_t index, std::uint64_t version, Payloa
   const bool average = kind == PayloadKind::GRADIENT;
   const bool kept = average || (chunk.parameters != nullptr && chunk.unsettled.empty());
   if (version == chunk.version && kept && kind != PayloadKind::MOVING_AVERAGE) return true;
-  if (kind == snapshots_ && chunk.snapshots.contains(version)) return true;
+  const auto snapshot = chunk.snapshots.find(version);
+  if (snapshot != chunk.snapshots.end() && !average) {
+    const Snapshot& taken = snapshot->second;
+    if ((kind == PayloadKind::PARAMETERS ? taken.parameters : taken.average) != nullptr)
+      return true;
+  }
   return broken_push(
       fmt::format("version {} of chunk {} is gone; it is at {}", version, index, chunk.version));
 }
@@ -283,18 +299,19 @@ ParameterChunk Shard::parameters(std::uint32_t index, std::uint64_t version, Cod
   if (codec == Codec::BF16 && current && chunk.down.codec == codec) return chunk.down;
   // A snapshot even of the current one: its successor may be under way.
   const auto snapshot = chunk.snapshots.find(version);
-  const bool kept = snapshots_ == PayloadKind::PARAMETERS && snapshot != chunk.snapshots.end();
+  const bool kept = snapshot != chunk.snapshots.end() && snapshot->second.parameters != nullptr;
   if (!kept) chunk.lent = true;
   return {.chunk = index,
           .codec = Codec::FP32,
-          .payload = share(kept ? snapshot->second : chunk.parameters)};
+          .payload = share(kept ? snapshot->second.parameters : chunk.parameters)};
 }
 
 ParameterChunk Shard::moving_average(std::uint32_t index, std::uint64_t version) const {
   const Chunk& chunk = chunks_[index];
   return {.chunk = index,
           .codec = Codec::FP32,
-          .payload = share(table_.frozen(index) ? chunk.parameters : chunk.snapshots.at(version))};
+          .payload =
+              share(table_.frozen(index) ? chunk.parameters : chunk.snapshots.at(version).average)};
 }
 
 Result<std::vector<std::shared_ptr<HashedOnce>>> Shard::compared(const Compare& compare) const {
@@ -313,10 +330,15 @@ Result<std::vector<std::shared_ptr<HashedOnce>>> Shard::compared(const Compare& 
   return compared;
 }
 
+Result<Reserved> Shard::reserve(std::uint64_t version) {
+  const std::uint64_t first = begun_ + 1;
+  STERNA_ASSIGN(const bool reserved, policy_->reserve(version, first));
+  return Reserved{.reserved = reserved, .first = first};
+}
+
 void Shard::release(std::uint64_t version) {
-  for (Chunk& chunk : chunks_) {
-    chunk.snapshots.erase(chunk.snapshots.begin(), chunk.snapshots.upper_bound(version));
-  }
+  policy_->release(version);
+  for (Chunk& chunk : chunks_) chunk.snapshots.erase(version);
   ready_.merge(held_back_);
 }
 

@@ -11,8 +11,8 @@
 // sums of a few steps are kept, and the parameters come from memory and go back to it once for all
 // of them, except where the scheme says that somebody wants a version's parameters.
 //
-// Moving averages of the parameters, where the job has them, move in the same pass over memory, and
-// the snapshots for the evaluator are of them.
+// Moving averages of the parameters, where the job has them, move in the same pass over memory. Of
+// the versions that the evaluator takes, snapshots are of them, of the parameters, or of both.
 #pragma once
 
 #include <array>
@@ -40,7 +40,7 @@ namespace sterna::actors {
 class Shard {
  public:
   /// Snapshots wait for the evaluator; an update that would make one more waits instead.
-  static constexpr std::size_t kMaxSnapshots = 4;
+  static constexpr std::size_t kMaxSnapshots = kMostSnapshots;
   /// Versions kept to be compared: a worker asks before it pushes what the next is made of.
   static constexpr std::size_t kMostCompared = 2;
   /// Steps of which a chunk keeps the sums, at 2 to 5 bits per element and step with up to 15
@@ -112,10 +112,20 @@ class Shard {
   std::optional<StatePart> take_kept();
   KeptVersion& kept() { return kept_; }
 
-  /// Forgets snapshots up to `version`.
+  /// Keeps `version` for the evaluator, of all chunks, if no update has begun to make it of any.
+  /// Errors: of who asks for what is not the evaluator's to choose.
+  Result<Reserved> reserve(std::uint64_t version);
+  /// Forgets the snapshot of `version`, and that one was to be taken.
   void release(std::uint64_t version);
+  /// Whether updates wait until a snapshot is released.
+  bool waits_for_evaluator() const { return !held_back_.empty(); }
 
  private:
+  /// What the evaluator takes of a version: null where it does not.
+  struct Snapshot {
+    std::shared_ptr<const Buffer> parameters;
+    std::shared_ptr<const Buffer> average;
+  };
   struct Chunk {
     std::uint64_t version = 0;
     std::shared_ptr<Buffer> parameters;  // `version` lacks the unsettled steps; null while
@@ -129,7 +139,7 @@ class Shard {
     std::uint32_t arrived = 0;    // of them
     std::vector<std::array<std::uint64_t, 2>>
         taken;  // by rank: 1 + its last two steps that counted
-    std::map<std::uint64_t, std::shared_ptr<const Buffer>> snapshots;
+    std::map<std::uint64_t, Snapshot> snapshots;
     std::optional<float> scaler;       // of the packets that have come, where they share one
     std::shared_ptr<Buffer> residual;  // of the averages that were ternarized
     ParameterChunk down;               // what the workers get of `version`, if not parameters
@@ -143,6 +153,7 @@ class Shard {
   Combine combine(const TableChunk& place, std::uint64_t step) const;
   static bool remembers(const Chunk& chunk, const Push& push);
   bool snapshots_full(const Chunk& chunk) const;
+  void take_snapshot(Chunk& chunk) const;
   /// The shard's chunks that training changes.
   std::vector<std::uint32_t> changing() const;
   std::vector<StatePiece> pieces_of(std::uint32_t chunk,
@@ -154,7 +165,7 @@ class Shard {
   JobConfig job_;
   ParameterTable table_;
   std::uint32_t index_;
-  PayloadKind snapshots_;  // what the evaluator takes
+  std::uint64_t begun_;  // the latest version that an update has begun to make of any chunk
   std::unique_ptr<ServerPolicy> policy_;
   kernels::Isa isa_ = kernels::Isa::scalar;
   UpdateRule rule_;

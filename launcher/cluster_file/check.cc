@@ -55,6 +55,7 @@ class Finisher {
     if (problems_.any()) return file_;  // a mistake above would only echo below
     plan_actors();
     if (trains()) check_roles();
+    if (trains()) check_subsets();
     check_done_when(draft_, file_, problems_);
     if (!problems_.any()) check_ports(draft_, file_, problems_);
     return file_;
@@ -182,6 +183,7 @@ class Finisher {
   void check_optimizer() {
     check_owners(actors::optimizer_section(), file_.optimizer, file_.optimizer.name);
     add_mismatch(actors::mismatch(file_.optimizer), "optimizer.name");
+    add_mismatch(actors::mismatch(file_.evaluation, file_.optimizer), "evaluator.of");
   }
 
   /// At its key, or where the file leaves that out, at `otherwise`.
@@ -447,6 +449,18 @@ class Finisher {
           draft_.where(fmt::format("actor.{}", i)),
           fmt::format("a job has one evaluator, not {}", file_.count(Role::kEvaluator)));
     }
+  }
+
+  /// The evaluator reads all of a subset by itself.
+  void check_subsets() {
+    if (file_.shards() == 0 ||
+        std::ranges::count(file_.evaluation.subsets, actors::kTrainSubset) == 0) {
+      return;
+    }
+    problems_.add(
+        draft_.where("evaluator.subsets"),
+        "\"evaluator.subsets\" = \"train\" needs the whole training set in one place, and "
+        "\"actor.shards\" cuts it; remove one of them");
   }
 
   void check_host(const std::string& path, const std::string& host) {

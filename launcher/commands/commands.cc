@@ -12,7 +12,8 @@
   EACH(checkpoints)           \
   EACH(join)                  \
   EACH(check)                 \
-  EACH(doctor) EACH(data) EACH(net) EACH(predict) EACH(export) EACH(bench) EACH(test) EACH(help)
+  EACH(doctor)                \
+  EACH(data) EACH(net) EACH(eval) EACH(predict) EACH(export) EACH(bench) EACH(test) EACH(help)
 
 namespace sterna::launcher {
 

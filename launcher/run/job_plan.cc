@@ -193,7 +193,8 @@ Result<std::vector<ActorSpec>> specs_of(const ClusterFile& file, const actors::J
                                 static_cast<std::uint32_t>(servers.size()),
                                 workers_of(file),
                                 evaluators.empty() ? "" : evaluators.front(),
-                                keeper};
+                                keeper,
+                                kObserverName};
         spec.args = pack(args);
         spec.compute_threads = 1 + writes;
         break;

@@ -5,6 +5,7 @@
 //   metrics.jsonl        one JSON object per line, while the run goes on
 //   logs/<actor>.log     each actor's standard output and error
 //   weights.safetensors  the final parameters
+//   confusion.csv        of the last evaluation: how often which class was taken for which
 //   checkpoints/         what another run can go on from (actors/checkpoint/saved.h)
 //   result.json          how it ended
 #pragma once
@@ -43,6 +44,7 @@ class RunDirectory {
   std::string labels_path() const { return path_ + "/labels.txt"; }
   std::string metrics_path() const { return path_ + "/metrics.jsonl"; }
   std::string weights_path() const { return path_ + "/weights.safetensors"; }
+  std::string confusion_path() const { return path_ + "/confusion.csv"; }
   std::string result_path() const { return path_ + "/result.json"; }
   std::string checkpoints_path() const { return path_ + "/" + actors::kCheckpointFolder; }
   std::string logs_path() const { return path_ + "/logs"; }

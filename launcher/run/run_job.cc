@@ -129,6 +129,7 @@ class Job {
     events.status = [this](const StatusReport& report) {
       update_actors(outcome_.record.status, report);
       count_time();
+      count_waits(outcome_.record, machine_.loop().now());
       show_(outcome_.record);
     };
     events.end_wanted = [this](const std::string& cause) {
@@ -270,6 +271,9 @@ class Job {
     }
     hooks.evaluation = [this, tell = hooks.evaluation](const EvaluationResult& one) {
       if (tell) tell(one);
+      const bool main = one.subset == actors::main_subset(options_.file.evaluation) &&
+                        (one.of == "averages") == options_.file.evaluates_averages();
+      if (!main) return;
       const auto version = static_cast<std::uint64_t>(one.step);
       kept_->precisions[version] = one.precision_at_1;
       const Result<void> noted =

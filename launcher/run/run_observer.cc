@@ -47,6 +47,25 @@ TensorMetrics metrics_of(const actors::TensorTotals& totals) {
           .exchange_seconds = fraction(totals.exchange_seconds, steps)};
 }
 
+constexpr const char* kAverages = "averages";
+
+/// In what an evaluation is another than of a subset's averages or parameters: "on train", "of
+/// averages", "on train of averages".
+std::string difference(const EvaluationResult& result, const std::string& subset, bool averages) {
+  std::string what = result.subset == subset ? "" : "on " + result.subset;
+  if ((result.of == kAverages) != averages) what += (what.empty() ? "of " : " of ") + result.of;
+  return what;
+}
+
+void keep_other(std::vector<OtherPrecision>& others, std::string what, double precision) {
+  const auto known = std::ranges::find(others, what, &OtherPrecision::what);
+  if (known != others.end()) {
+    known->precision_at_1 = precision;
+  } else {
+    others.push_back({std::move(what), precision});
+  }
+}
+
 }  // namespace
 
 RunObserver::RunObserver(RunRecord& record, const ClusterFile& file, Hooks hooks)
@@ -54,8 +73,11 @@ RunObserver::RunObserver(RunRecord& record, const ClusterFile& file, Hooks hooks
   for (const ActorPlan& actor : file.actors) {
     if (actor.role == Role::kWorker) workers_.insert(actor.name);
     if (actor.role == Role::kInputReader) readers_.insert(actor.name);
+    if (actor.role == Role::kParameterServer) servers_.insert(actor.name);
     if (actor.role == Role::kEvaluator) evaluator_ = actor.name;
   }
+  main_subset_ = actors::main_subset(file.evaluation);
+  averages_ = file.evaluates_averages();
 }
 
 bool RunObserver::is_from(const std::string& name, const std::set<std::string>& who,
@@ -163,6 +185,7 @@ void RunObserver::on(actors::Progress progress) {
   record_.progress[worker] = std::move(progress);
   const std::int64_t before = record_.status.step;
   total();
+  count_waits(record_, now());
   if (record_.status.step != before && hooks_.step) {
     StepMetrics metrics;
     metrics.step = record_.status.step;
@@ -182,17 +205,45 @@ void RunObserver::on(actors::Progress progress) {
 
 void RunObserver::on(actors::Evaluated evaluated) {
   if (!from_evaluator()) return;
+  const bool averages = evaluated.of == actors::schema::PayloadKind::MOVING_AVERAGE;
+  const bool main = evaluated.subset == main_subset_ && averages == averages_;
   EvaluationResult result;
   result.step = static_cast<std::int64_t>(evaluated.step);
   result.seconds = since_first_step();
   result.precision_at_1 = evaluated.precision_at_1;
   result.examples = static_cast<std::int64_t>(evaluated.examples);
-  record_.result.evaluations.push_back(result);
-  record_.result.precision_at_1 = result.precision_at_1;
+  if (evaluated.classes > actors::kRecalled) result.recall_at_5 = evaluated.recall_at_5;
+  result.loss = evaluated.loss;
+  result.subset = evaluated.subset;
+  result.of = averages ? kAverages : "parameters";
+  RunStatus& status = record_.status;
+  status.skipped_evaluations = record_.result.skipped_evaluations = evaluated.skipped;
   record_.result.seconds = result.seconds;
-  record_.status.precision_at_1 = result.precision_at_1;
-  record_.status.precision_step = result.step;
+  if (main) {
+    record_.result.precision_at_1 = status.precision_at_1 = result.precision_at_1;
+    record_.result.recall_at_5 = status.recall_at_5 = result.recall_at_5;
+    status.precision_step = result.step;
+    status.precision_what = difference(result, actors::kTestSubset, false);
+    if (!evaluated.confusion.empty()) {
+      record_.confusion = Confusion{evaluated.classes, std::move(evaluated.confusion)};
+    }
+  } else {
+    keep_other(record_.status.others, difference(result, main_subset_, averages_),
+               result.precision_at_1);
+  }
+  record_.result.evaluations.push_back(result);
   if (hooks_.evaluation) hooks_.evaluation(result);
+  hooks_.changed();
+}
+
+void RunObserver::on(actors::ServerWaits waits) {
+  if (!is_from(waits.server, servers_, "only a parameter server says that it waits")) return;
+  count_waits(record_, now());
+  if (waits.waits) {
+    record_.waiting.insert(waits.server);
+  } else {
+    record_.waiting.erase(waits.server);
+  }
   hooks_.changed();
 }
 
@@ -213,6 +264,8 @@ void RunObserver::on(actors::WorkerDone done) {
     for (std::size_t t = 0; t < tensors.size(); ++t) tensors[t] += done.tensors[t];
   }
   if (++record_.workers_done == workers_.size()) {
+    count_waits(record_, now());
+    record_.status.evaluator_wait.reset();
     // The rate of the training itself; what follows is the last evaluation.
     record_.result.examples_per_second = record_.status.examples_per_second;
     record_.status.phase = "evaluating";
@@ -248,6 +301,18 @@ void RunObserver::on(actors::ReaderProgress progress) {
   tell(record_.status.readers, fraction(counted.part(), counted.whole()));
   tell(record_.result.readers, fraction(pictures, progress.busy_seconds));
   hooks_.changed();
+}
+
+void count_waits(RunRecord& record, Time now) {
+  if (!record.first_step_began || record.status.phase != "training") return;
+  const Time since = record.waited_at.value_or(*record.first_step_began);
+  if (!record.waiting.empty()) record.waited += now - since;
+  record.waited_at = now;
+  const double waited = in_seconds(record.waited);
+  const double trained = in_seconds(now - *record.first_step_began);
+  record.waits.add(trained, waited, trained);
+  record.status.evaluator_wait = fraction(record.waits.part(), record.waits.whole());
+  record.result.evaluator_wait = fraction(waited, trained);
 }
 
 void update_actors(RunStatus& status, const StatusReport& report) {

@@ -7,11 +7,13 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "actors/job/job.h"
 #include "actors/job/observer.h"
 #include "launcher/cluster_file/cluster_file.h"
 #include "launcher/run/recent_ratio.h"
+#include "launcher/view/confusion_csv.h"
 #include "launcher/view/result_json.h"
 #include "launcher/view/run_status.h"
 #include "runtime/actor/actor.h"
@@ -29,6 +31,11 @@ struct RunRecord {
   std::optional<Time> first_step_began;
   std::optional<Time> first_step_seen;
   double median_step_seconds = 0;  ///< of the slowest worker, once done
+  std::set<std::string> waiting;   ///< the servers that wait for the evaluator
+  Duration waited{};               ///< of training, until `waited_at`: while some server did
+  std::optional<Time> waited_at;
+  RecentRatio waits;                   ///< of those seconds to all of the training
+  std::optional<Confusion> confusion;  ///< of the last evaluation that has one
   std::size_t workers_done = 0;
   std::vector<actors::TensorTotals> tensors;  ///< of the workers that are done
   bool finished = false;
@@ -50,6 +57,7 @@ class RunObserver final : public Actor<actors::Observer> {
   void on(actors::WorkerDone done);
   void on(actors::JobFinished finished);
   void on(actors::ReaderProgress progress);
+  void on(actors::ServerWaits waits);
 
  private:
   double since_first_step() const;
@@ -61,9 +69,15 @@ class RunObserver final : public Actor<actors::Observer> {
   RunRecord& record_;
   std::set<std::string> workers_;
   std::set<std::string> readers_;
-  std::string evaluator_;  ///< empty: none
+  std::set<std::string> servers_;
+  std::string evaluator_;    ///< empty: none
+  std::string main_subset_;  ///< of evaluations that stand for the run
+  bool averages_ = false;    ///< and they are of moving averages
   Hooks hooks_;
 };
+
+/// Brings up to `now` how much of the training has waited for the evaluator.
+void count_waits(RunRecord& record, Time now);
 
 /// The line of each actor in the live view, from what the nodes report.
 void update_actors(RunStatus& status, const StatusReport& report);

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <ctime>
 #include <filesystem>
+#include <optional>
 
 #include "actors/reader/data_folder.h"
 #include "input/place/class_names.h"
@@ -67,6 +68,13 @@ void keep(RunDirectory& directory, RunResult& result, const Console& console) {
   }
   result.exit = kExitFailed;
   result.cause = kept.error().message;
+}
+
+void keep_confusion(const RunDirectory& directory, const std::optional<Confusion>& confusion,
+                    const Console& console) {
+  if (!confusion) return;
+  const Result<void> written = write_atomically(directory.confusion_path(), to_csv(*confusion));
+  if (!written) console.say(written.error().message);
 }
 
 /// Where the run's files are, for who reads it on another machine, or later from another folder.
@@ -301,6 +309,7 @@ Result<WholeRunEnd> whole_run(RealMachine& machine, const Registry& registry,
     directory.discard();
     end.last_words = end.result.cause;
   } else {
+    keep_confusion(directory, outcome.record.confusion, options.console);
     keep(directory, end.result, options.console);
     end.last_words = ending(options, end.result, outcome.stop);
     remembered.ended(end);

@@ -9,16 +9,10 @@
 
 #include "launcher/text/text_format.h"
 #include "launcher/view/live_view.h"
+#include "launcher/view/run_facts.h"
 
 namespace sterna::launcher {
 namespace {
-
-/// Bytes that take so long on a slow network that somebody may wonder.
-constexpr std::uint64_t kWorthSaying = 1'000'000;
-/// The part of the time that workers wait for data from which it is said.
-constexpr double kStarved = 0.1;
-
-enum class Style { plain, bold, dim, good, bad, wait };
 
 std::string_view code_of(Style style) {
   switch (style) {
@@ -124,95 +118,6 @@ std::string progress_bar(const RunStatus& status, const ViewOptions& options) {
   }
   line.add(label);
   return std::move(line).text();
-}
-
-struct Fact {
-  std::string text;
-  Style style = Style::plain;
-};
-
-/// "3 actors: 1 running, 2 done"; of actors that train, their steps say more.
-std::string states_of(const std::vector<ActorStatus>& actors) {
-  std::string text = fmt::format("{} actor{}:", actors.size(), actors.size() == 1 ? "" : "s");
-  std::string_view comma;
-  for (const char* state :
-       {"starting", "running", "stopping", "done", "stopped", "killed", "dead"}) {
-    const auto count = std::count_if(actors.begin(), actors.end(), [&](const ActorStatus& actor) {
-      return actor.state == state;
-    });
-    if (count == 0) continue;
-    text += fmt::format("{} {} {}", comma, count, state);
-    comma = ",";
-  }
-  return text;
-}
-
-/// "reader0 decodes 410 pictures/s on 1 thread"; of several the slowest and the fastest, and the
-/// threads of each.
-std::string rates_of(const std::vector<ReaderRate>& readers) {
-  const auto slower = [](const ReaderRate& a, const ReaderRate& b) {
-    return a.pictures_per_second < b.pictures_per_second;
-  };
-  const auto [least, most] = std::minmax_element(readers.begin(), readers.end(), slower);
-  const std::string slowest = thousands(std::llround(least->pictures_per_second));
-  const std::string fastest = thousands(std::llround(most->pictures_per_second));
-  const std::uint32_t threads = least->threads;
-  const std::string on = fmt::format("on {} thread{}", threads, threads == 1 ? "" : "s");
-  if (readers.size() == 1) {
-    return fmt::format("{} decodes {} pictures/s {}", printable(least->reader), slowest, on);
-  }
-  const std::string range = slowest == fastest ? slowest : slowest + " to " + fastest;
-  return fmt::format("{} readers decode {} pictures/s each {}", readers.size(), range, on);
-}
-
-/// How long workers wait for data and, where that is long, what would help.
-void add_data_facts(double wait, const std::vector<ReaderRate>& readers, std::vector<Fact>& all) {
-  const bool starved = wait >= kStarved;
-  const Style style = starved ? Style::wait : Style::plain;
-  all.push_back({fmt::format("{}{:.0f} % of the time waits for data",
-                             starved ? "input-bound: " : "", 100 * wait),
-                 style});
-  if (!readers.empty()) all.push_back({rates_of(readers), style});
-  if (starved) all.push_back({"more input readers or data.threads would help", style});
-}
-
-std::vector<Fact> facts(const RunStatus& status) {
-  std::vector<Fact> all;
-  if (status.phase != "training" && !status.phase.empty()) {
-    all.push_back({printable(status.phase), status.phase == "failed" ? Style::bad : Style::wait});
-  }
-  // Before the first step big nets and batches travel for a while.
-  std::uint64_t received = 0;
-  for (const ActorStatus& actor : status.actors) received += actor.bytes_in;
-  if (status.phase == "starting" && received >= kWorthSaying) {
-    all.push_back({bytes_text(received) + " received"});
-  }
-  if (status.steps == 0 && !status.actors.empty()) all.push_back({states_of(status.actors)});
-  if (status.loss) all.push_back({fmt::format("loss {:.4f}", *status.loss)});
-  if (status.precision_at_1) {
-    all.push_back({fmt::format("precision@1 {:.4f} at step {}", *status.precision_at_1,
-                               thousands(status.precision_step)),
-                   Style::bold});
-  }
-  if (status.examples_per_second) {
-    all.push_back(
-        {fmt::format("{} examples/s", thousands(std::llround(*status.examples_per_second)))});
-  }
-  if (status.data_wait) add_data_facts(*status.data_wait, status.readers, all);
-  if (status.bits_up) {
-    std::string text = fmt::format("bits/element {:.2f} up", *status.bits_up);
-    if (status.bits_down) text += fmt::format(", {:.2f} down", *status.bits_down);
-    all.push_back({std::move(text)});
-  }
-  if (status.nonzero) {
-    std::string text = fmt::format("{:.1f} % of trits not 0", 100 * *status.nonzero);
-    if (status.saturated) text += fmt::format(", {:.2f} % saturated", 100 * *status.saturated);
-    all.push_back({std::move(text)});
-  }
-  std::string time = seconds_text(status.elapsed_seconds) + " elapsed";
-  if (status.left_seconds) time += ", " + seconds_text(*status.left_seconds) + " left";
-  all.push_back({std::move(time)});
-  return all;
 }
 
 void flow(const std::vector<Fact>& items, const ViewOptions& options,

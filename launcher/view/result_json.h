@@ -17,6 +17,10 @@ struct EvaluationResult {
   double seconds = 0;
   double precision_at_1 = 0;
   std::int64_t examples = 0;
+  std::optional<double> recall_at_5 = {};  ///< says something of nets with more than five classes
+  double loss = 0;                         ///< mean cross-entropy
+  std::string subset = "test";             ///< of evaluator.subsets
+  std::string of = "parameters";           ///< or "averages"
 };
 
 /// How an actor of a program ended.
@@ -51,7 +55,11 @@ struct RunResult {
   std::vector<EvaluationResult> evaluations;
   std::optional<double> examples_per_second;
   std::optional<double> loss;
-  std::optional<double> precision_at_1;  ///< of the last evaluation
+  std::optional<double> precision_at_1;   ///< of the last evaluation
+  std::optional<double> recall_at_5;      ///< likewise
+  std::uint64_t skipped_evaluations = 0;  ///< that were due, where training does not wait for them
+  /// The part of the training in which it waited for the evaluator.
+  std::optional<double> evaluator_wait;
   std::optional<double> data_wait;  ///< the part of the run in which workers waited for batches
   std::vector<ReaderRate> readers = {};  ///< over the whole run
   std::optional<double> bits_per_ternarized_element_up;

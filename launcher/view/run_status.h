@@ -33,6 +33,12 @@ struct ReaderRate {
   std::uint32_t threads = 1;  ///< together so fast
 };
 
+/// Precision@1 beside that which stands for the run: of another subset, or of other values.
+struct OtherPrecision {
+  std::string what;  ///< in which it differs: "on train", "of parameters"
+  double precision_at_1 = 0;
+};
+
 struct RunStatus {
   std::string config;
   std::string run_directory;
@@ -50,13 +56,19 @@ struct RunStatus {
   std::optional<double> examples_per_second;
   /// The part of the last seconds in which workers waited for batches.
   std::optional<double> data_wait;
-  std::vector<ReaderRate> readers;       ///< in the last seconds; of those that have prepared any
-  std::optional<double> precision_at_1;  ///< of the last evaluation
-  std::int64_t precision_step = 0;       ///< the step of that evaluation
-  std::optional<double> bits_up;         ///< per element of the gradient
-  std::optional<double> bits_down;       ///< per parameter
-  std::optional<double> nonzero;         ///< fraction of the trits so far
-  std::optional<double> saturated;       ///< fraction larger than the last step's scaler
+  std::vector<ReaderRate> readers;        ///< in the last seconds; of those that have prepared any
+  std::optional<double> precision_at_1;   ///< of the last evaluation
+  std::int64_t precision_step = 0;        ///< the step of that evaluation
+  std::optional<double> recall_at_5;      ///< of the same
+  std::string precision_what;             ///< "of averages", "on train"; empty: test, of parameters
+  std::vector<OtherPrecision> others;     ///< that were evaluated beside it
+  std::uint64_t skipped_evaluations = 0;  ///< that were due and that the evaluator was too slow for
+  /// The part of the last seconds in which training waited for the evaluator.
+  std::optional<double> evaluator_wait;
+  std::optional<double> bits_up;    ///< per element of the gradient
+  std::optional<double> bits_down;  ///< per parameter
+  std::optional<double> nonzero;    ///< fraction of the trits so far
+  std::optional<double> saturated;  ///< fraction larger than the last step's scaler
   /// Of all workers: gradients and parameters as fp32, and as the codec sent them.
   std::uint64_t raw_bytes_up = 0;
   std::uint64_t coded_bytes_up = 0;

@@ -13,6 +13,7 @@ struct AveragePoolSpec {
   Window window;
   bool counts_padding = false;      ///< as zeros
   Element element = Element::fp32;  ///< of x, y and their gradients
+  bool backward = true;             ///< false: only forward passes are run
 };
 
 class AveragePool {

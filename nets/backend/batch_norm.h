@@ -13,6 +13,7 @@ struct BatchNormSpec {
   bool scale = false;
   bool relu = false;                ///< y = max(0, y)
   Element element = Element::fp32;  ///< of x, y and their gradients
+  bool backward = true;             ///< false: only forward passes are run
 };
 
 /// y = scale · (x - mean) / √(variance + epsilon) + shift. `scale` and its gradient are null where

@@ -16,6 +16,7 @@ struct ConvolutionSpec {
   bool bias = true;
   bool input_gradient = true;       ///< false: backward_data is never called (a net's first layer)
   Element element = Element::fp32;  ///< of x, y and their gradients; w, b and theirs are fp32
+  bool backward = true;             ///< false: only forward passes are run
 };
 
 /// b and db are null where there is no bias.

@@ -10,6 +10,7 @@ struct EltwiseSpec {
   Function function = Function::relu;
   std::size_t count = 0;            ///< elements
   Element element = Element::fp32;  ///< of x, y and their gradients
+  bool backward = true;             ///< false: only forward passes are run
 };
 
 /// Both in place; the gradient is a function of y.

@@ -15,6 +15,7 @@ struct LrnSpec {
   float alpha = 0;
   float beta = 0;
   Element element = Element::fp32;  ///< of x, y and their gradients
+  bool backward = true;             ///< false: only forward passes are run
 };
 
 class Lrn {

@@ -12,6 +12,7 @@ struct MaxPoolSpec {
   Shape input;
   Window window;
   Element element = Element::fp32;  ///< of x, y and their gradients
+  bool backward = true;             ///< false: only forward passes are run
 };
 
 class MaxPool {

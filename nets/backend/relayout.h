@@ -8,6 +8,7 @@ namespace sterna::nets {
 struct RelayoutSpec {
   Shape shape;  ///< {N, C, H, W}
   Element element = Element::fp32;
+  bool backward = true;  ///< false: only forward passes are run
 };
 
 /// From channels last to row-major {N, C, H, W}, or {N, C·H·W}, which is the same, and back.

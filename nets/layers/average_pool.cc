@@ -30,7 +30,8 @@ Activation& average_pool(Graph& graph, Activation& x, const Window& window, bool
   const AveragePoolSpec spec{.input = in,
                              .window = window,
                              .counts_padding = counts_padding,
-                             .element = y.value().element()};
+                             .element = y.value().element(),
+                             .backward = graph.trains()};
   graph.add(std::make_unique<AveragePoolLayer>(graph.backend().average_pool(spec), read, y), spec);
   return y;
 }

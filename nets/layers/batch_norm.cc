@@ -71,7 +71,8 @@ Activation& batch_norm(Graph& graph, Activation& x, const BatchNormOptions& opti
                            .epsilon = options.epsilon,
                            .scale = options.scale,
                            .relu = options.relu,
-                           .element = y.value().element()};
+                           .element = y.value().element(),
+                           .backward = graph.trains()};
   graph.add(
       std::make_unique<BatchNormLayer>(graph.backend().batch_norm(spec),
                                        BatchNormParameters{beta, gamma, mean, variance}, read, y),

@@ -19,7 +19,8 @@ Activation& convolution(Graph& graph, Activation& x, const AffineOptions& option
                              .groups = groups,
                              .bias = options.biases,
                              .input_gradient = read.gradient() != nullptr,
-                             .element = y.value().element()};
+                             .element = y.value().element(),
+                             .backward = graph.trains()};
   graph.add(std::make_unique<AffineLayer<Convolution>>(graph.backend().convolution(spec), affine,
                                                        read, y),
             spec);

@@ -13,7 +13,8 @@ Activation& dense(Graph& graph, Activation& x, const AffineOptions& options) {
                               .out = options.outputs,
                               .bias = options.biases,
                               .input_gradient = read.gradient() != nullptr,
-                              .element = y.value().element()};
+                              .element = y.value().element(),
+                              .backward = graph.trains()};
   graph.add(std::make_unique<AffineLayer<InnerProduct>>(graph.backend().inner_product(spec), affine,
                                                         read, y),
             spec);

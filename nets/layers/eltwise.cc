@@ -31,8 +31,10 @@ class EltwiseLayer final : public Layer {
 Activation& eltwise(Graph& graph, Activation& x, EltwiseSpec::Function function) {
   Reading& read = graph.read(x, Uses::forward);
   Activation& y = graph.output_over(x);
-  const EltwiseSpec spec{
-      .function = function, .count = x.value().size(), .element = x.value().element()};
+  const EltwiseSpec spec{.function = function,
+                         .count = x.value().size(),
+                         .element = x.value().element(),
+                         .backward = graph.trains()};
   graph.add(std::make_unique<EltwiseLayer>(graph.backend().eltwise(spec), read, y), spec);
   return y;
 }

@@ -25,7 +25,7 @@ Activation& flatten(Graph& graph, Activation& x) {
   const Shape in = x.shape();
   Reading& read = graph.read(x, Uses::forward);
   Activation& y = graph.output({in[0], in[1] * in[2] * in[3]}, Layout::row_major);
-  const RelayoutSpec spec{.shape = in, .element = y.value().element()};
+  const RelayoutSpec spec{.shape = in, .element = y.value().element(), .backward = graph.trains()};
   graph.add(std::make_unique<FlattenLayer>(graph.backend().relayout(spec), read, y), spec);
   return y;
 }

@@ -31,7 +31,8 @@ Activation& lrn(Graph& graph, Activation& x, const LrnOptions& options) {
                      .bias = options.bias,
                      .alpha = options.alpha,
                      .beta = options.beta,
-                     .element = y.value().element()};
+                     .element = y.value().element(),
+                     .backward = graph.trains()};
   graph.add(std::make_unique<LrnLayer>(graph.backend().lrn(spec), read, y), spec);
   return y;
 }

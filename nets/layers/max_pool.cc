@@ -27,7 +27,8 @@ Activation& max_pool(Graph& graph, Activation& x, const Window& window) {
   Reading& read = graph.read(x, Uses::forward);
   Activation& y = graph.output({in[0], in[1], window.down().out(in[2]), window.across().out(in[3])},
                                Layout::channels_last);
-  const MaxPoolSpec spec{.input = in, .window = window, .element = y.value().element()};
+  const MaxPoolSpec spec{
+      .input = in, .window = window, .element = y.value().element(), .backward = graph.trains()};
   graph.add(std::make_unique<MaxPoolLayer>(graph.backend().max_pool(spec), read, y), spec);
   return y;
 }

@@ -25,6 +25,7 @@ class OneDnnAveragePool final : public AveragePool {
         attributes(), context.engine);
     forward_.emplace(context, forward, Forward(forward));
     forward_->add(DNNL_ARG_SRC, x).add(DNNL_ARG_DST, y);
+    if (!spec.backward) return;
 
     using Backward = dnnl::pooling_backward;
     const Backward::primitive_desc backward(

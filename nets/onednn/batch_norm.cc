@@ -20,20 +20,22 @@ class OneDnnBatchNorm final : public BatchNorm {
     if (spec.relu) flags |= Flags::fuse_norm_relu;
 
     using Forward = dnnl::batch_normalization_forward;
-    const Forward::primitive_desc forward(
-        {dnnl::prop_kind::forward_training, x, spec.epsilon, flags}, attributes(), context.engine);
-    forward_.emplace(context, forward, Forward(forward));
-    forward_->add(DNNL_ARG_SRC, x)
-        .add(DNNL_ARG_DST, x)
-        .add(DNNL_ARG_SHIFT, channel)
-        .add(DNNL_ARG_MEAN, channel)
-        .add(DNNL_ARG_VARIANCE, channel);
-
     const Forward::primitive_desc inference(
         {dnnl::prop_kind::forward_inference, x, spec.epsilon, flags | Flags::use_global_stats},
         attributes(), context.engine);
     inference_.emplace(context, inference, Forward(inference));
     inference_->add(DNNL_ARG_SRC, x)
+        .add(DNNL_ARG_DST, x)
+        .add(DNNL_ARG_SHIFT, channel)
+        .add(DNNL_ARG_MEAN, channel)
+        .add(DNNL_ARG_VARIANCE, channel);
+    if (spec.scale) inference_->add(DNNL_ARG_SCALE, channel);
+    if (!spec.backward) return;
+
+    const Forward::primitive_desc forward(
+        {dnnl::prop_kind::forward_training, x, spec.epsilon, flags}, attributes(), context.engine);
+    forward_.emplace(context, forward, Forward(forward));
+    forward_->add(DNNL_ARG_SRC, x)
         .add(DNNL_ARG_DST, x)
         .add(DNNL_ARG_SHIFT, channel)
         .add(DNNL_ARG_MEAN, channel)
@@ -52,7 +54,6 @@ class OneDnnBatchNorm final : public BatchNorm {
         .add(DNNL_ARG_DIFF_SHIFT, channel);
     if (spec.scale) {
       forward_->add(DNNL_ARG_SCALE, channel);
-      inference_->add(DNNL_ARG_SCALE, channel);
       backward_->add(DNNL_ARG_SCALE, channel).add(DNNL_ARG_DIFF_SCALE, channel);
     }
     if (forward.workspace_desc().get_size() > 0) {

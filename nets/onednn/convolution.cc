@@ -77,6 +77,7 @@ class OneDnnConvolution final : public Convolution {
     forward_.emplace(context, forward, Forward(forward));
     forward_->add(DNNL_ARG_SRC, x).add(DNNL_ARG_WEIGHTS, forward_weights_).add(DNNL_ARG_DST, y);
     if (spec.bias) forward_->add(DNNL_ARG_BIAS, b);
+    if (!spec.backward) return;
 
     using Weights = dnnl::convolution_backward_weights;
     const Weights::primitive_desc by_weights(

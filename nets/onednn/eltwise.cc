@@ -21,6 +21,7 @@ class OneDnnEltwise final : public Eltwise {
                                           attributes(), context.engine);
     forward_.emplace(context, forward, Forward(forward));
     forward_->add(DNNL_ARG_SRC, x).add(DNNL_ARG_DST, x);
+    if (!spec.backward) return;
     using Backward = dnnl::eltwise_backward;
     const Backward::primitive_desc backward({algorithm, x, x, 0.F}, attributes(), context.engine,
                                             forward);

@@ -30,16 +30,17 @@ class OneDnnInnerProduct final : public InnerProduct {
     forward_.emplace(context, forward, Forward(forward));
     forward_->add(DNNL_ARG_SRC, x).add(DNNL_ARG_WEIGHTS, w).add(DNNL_ARG_DST, y);
     if (spec.bias) forward_->add(DNNL_ARG_BIAS, b);
+    if (spec.element == Element::bf16) {
+      rounded_ = dnnl::memory(w, context.engine);
+      round_.emplace(context, dw, w);
+    }
+    if (!spec.backward) return;
+
     using Weights = dnnl::inner_product_backward_weights;
     const Weights::primitive_desc by_weights({x, dw, b, y}, attributes(), context.engine, forward);
     by_weights_.emplace(context, by_weights, Weights(by_weights));
     by_weights_->add(DNNL_ARG_SRC, x).add(DNNL_ARG_DIFF_DST, y).add(DNNL_ARG_DIFF_WEIGHTS, dw);
     if (spec.bias) by_weights_->add(DNNL_ARG_DIFF_BIAS, b);
-
-    if (spec.element == Element::bf16) {
-      rounded_ = dnnl::memory(w, context.engine);
-      round_.emplace(context, dw, w);
-    }
     if (!spec.input_gradient) return;
     using Data = dnnl::inner_product_backward_data;
     const Data::primitive_desc by_data({x, w, y}, attributes(), context.engine, forward);

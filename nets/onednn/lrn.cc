@@ -18,10 +18,12 @@ class OneDnnLrn final : public Lrn {
     const auto algorithm = dnnl::algorithm::lrn_across_channels;
     using Forward = dnnl::lrn_forward;
     const Forward::primitive_desc forward(
-        {dnnl::prop_kind::forward_training, algorithm, x, size, alpha, spec.beta, spec.bias},
+        {spec.backward ? dnnl::prop_kind::forward_training : dnnl::prop_kind::forward_inference,
+         algorithm, x, size, alpha, spec.beta, spec.bias},
         attributes(), context.engine);
     forward_.emplace(context, forward, Forward(forward));
     forward_->add(DNNL_ARG_SRC, x).add(DNNL_ARG_DST, x);
+    if (!spec.backward) return;
     using Backward = dnnl::lrn_backward;
     const Backward::primitive_desc backward({algorithm, x, x, size, alpha, spec.beta, spec.bias},
                                             attributes(), context.engine, forward);

@@ -20,12 +20,14 @@ class OneDnnMaxPool final : public MaxPool {
 
     using Forward = dnnl::pooling_forward;
     const Forward::primitive_desc forward(
-        {dnnl::prop_kind::forward_training, algorithm, x, y, window.strides, window.kernel,
-         window.before, window.after},
+        {spec.backward ? dnnl::prop_kind::forward_training : dnnl::prop_kind::forward_inference,
+         algorithm, x, y, window.strides, window.kernel, window.before, window.after},
         attributes(), context.engine);
-    const dnnl::memory workspace(forward.workspace_desc(), context.engine);
     forward_.emplace(context, forward, Forward(forward));
-    forward_->add(DNNL_ARG_SRC, x).add(DNNL_ARG_DST, y).add(DNNL_ARG_WORKSPACE, workspace);
+    forward_->add(DNNL_ARG_SRC, x).add(DNNL_ARG_DST, y);
+    if (!spec.backward) return;
+    const dnnl::memory workspace(forward.workspace_desc(), context.engine);
+    forward_->add(DNNL_ARG_WORKSPACE, workspace);
 
     using Backward = dnnl::pooling_backward;
     const Backward::primitive_desc backward(

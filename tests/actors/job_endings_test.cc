@@ -144,5 +144,20 @@ TEST_F(JobEndingsTest, OnlyTheEvaluatorReleasesSnapshots) {
   EXPECT_TRUE(record.finished);
 }
 
+TEST_F(JobEndingsTest, OnlyTheEvaluatorReservesVersionsAndOnlyWhereTheyAreItsToChoose) {
+  job.steps = 8;
+  job.evaluation.behind = Behind::skip;
+  launch({.workers = 2});
+  const auto reserve = [&](const std::string& from, std::uint64_t version) {
+    Process& process = *(from == "peer" ? start(from) : process_of(from)).process;
+    return process.wait(process.ask(*ref_of("server0").as<ParameterServerInterface>(),
+                                    Reserve{version}, std::chrono::seconds(10)));
+  };
+  EXPECT_FALSE(reserve("peer", 5).ok());
+  EXPECT_FALSE(reserve("worker0", 5).ok());
+  EXPECT_FALSE(reserve("evaluator", 30).ok());
+  EXPECT_EQ(process_of("server0").process->links()->counters().faults, 3U);
+}
+
 }  // namespace
 }  // namespace sterna::actors

@@ -63,6 +63,11 @@ class Values {
     job.gradient.clip_norm = real();
     job.gradient.floating_grad_epoch = u64() / 2;
     job.evaluation = {u64() / 2, 1 + u64() / 2, 1 + static_cast<std::uint32_t>(below(100))};
+    job.evaluation.every_seconds = fraction();
+    job.evaluation.behind = Behind(below(2));
+    job.evaluation.of = EvaluatedOf(below(2));
+    job.evaluation.subsets = {"train", "test"};
+    job.evaluation.train_examples = 1 + u64() / 2;
     job.data = {"mnist", text()};
     job.deadlines.step = std::chrono::milliseconds(1) + Duration(below(1000000));
     return job;
@@ -77,8 +82,12 @@ constexpr std::uint64_t kSeeds = 50;
 TEST(Messages, ArgumentsOfAllFourActorsSurviveTheWire) {
   for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
     Values v(seed);
-    ServerArgs server{
-        .job = v.job(), .index = 0, .servers = 3, .workers = {}, .evaluator = v.text()};
+    ServerArgs server{.job = v.job(),
+                      .index = 0,
+                      .servers = 3,
+                      .workers = {},
+                      .evaluator = v.text(),
+                      .observer = v.text()};
     for (std::uint32_t r = 0; r < server.job.ranks; ++r) server.workers.push_back({v.text(), r, 1});
     const auto server_again = round_trip(server);
     ASSERT_TRUE(server_again.ok()) << server_again.error().message;

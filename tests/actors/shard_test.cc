@@ -253,11 +253,62 @@ TEST_F(ShardTest, SnapshotsStayUntilTheyAreReleasedAndHoldTrainingBackBeforeThey
   for (const std::uint32_t rank : {0U, 1U}) EXPECT_TRUE(shard.accept(push(shard, rank, 4)).ok());
   update(shard);
   EXPECT_EQ(shard.version(2), Shard::kMaxSnapshots);
+  EXPECT_TRUE(shard.waits_for_evaluator());
   shard.release(2);
   EXPECT_FALSE(shard.available(2, 2).ok());
   EXPECT_TRUE(*shard.available(2, 3));
   update(shard);
   EXPECT_EQ(shard.version(2), Shard::kMaxSnapshots + 1);
+  EXPECT_FALSE(shard.waits_for_evaluator());
+}
+
+TEST_F(ShardTest, AVersionIsReservedForTheEvaluatorUntilAnUpdateOfAnyChunkHasBegunToMakeIt) {
+  job.evaluation.every_seconds = 1;
+  Shard shard = make(true);
+  const auto reserved = [&](std::uint64_t version) { return shard.reserve(version)->reserved; };
+  EXPECT_TRUE(reserved(1));
+  for (const std::uint32_t rank : {0U, 1U}) EXPECT_TRUE(shard.accept(push(shard, rank, 0)).ok());
+  ChunkUpdates first = shard.take_ready(1);
+  ASSERT_EQ(first.chunks().size(), 1U);
+  EXPECT_FALSE(reserved(1)) << "of one chunk it is being made";
+  EXPECT_EQ(shard.reserve(1)->first, 2U);
+  EXPECT_TRUE(reserved(3));
+  first.run();
+  shard.publish(std::move(first));
+  update(shard);
+  for (std::uint64_t step = 1; step < 5; ++step) {
+    for (const std::uint32_t rank : {0U, 1U}) {
+      EXPECT_TRUE(shard.accept(push(shard, rank, step)).ok());
+    }
+    update(shard);
+  }
+  EXPECT_EQ(shard.version(2), 5U) << "nobody waits";
+  for (std::uint32_t c = 0; c < 3; ++c) {
+    EXPECT_TRUE(*shard.available(c, 1));
+    EXPECT_FALSE(shard.available(c, 2).ok());
+    EXPECT_TRUE(*shard.available(c, 3));
+  }
+  shard.release(1);
+  EXPECT_FALSE(shard.available(0, 1).ok());
+  EXPECT_TRUE(*shard.available(0, 3)) << "only that one";
+}
+
+TEST_F(ShardTest, OfAveragesAndParametersItKeepsWhatTheEvaluatorTakes) {
+  job.evaluation.every = 2;
+  job.optimizer.average_decay = 0.5;
+  for (const EvaluatedOf of : {EvaluatedOf::averages, EvaluatedOf::parameters, EvaluatedOf::both}) {
+    job.evaluation.of = of;
+    Shard shard = make(true);
+    for (std::uint64_t step = 0; step < 3; ++step) {
+      for (const std::uint32_t rank : {0U, 1U}) {
+        EXPECT_TRUE(shard.accept(push(shard, rank, step)).ok());
+      }
+      update(shard);
+    }
+    EXPECT_EQ(shard.available(0, 2).ok(), of != EvaluatedOf::averages);
+    EXPECT_EQ(shard.available(0, 2, PayloadKind::MOVING_AVERAGE).ok(),
+              of != EvaluatedOf::parameters);
+  }
 }
 
 /// A job whose workers step from sums.

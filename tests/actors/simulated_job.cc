@@ -52,6 +52,7 @@ class BitFlipper final : public Actor<ParameterServerInterface> {
 
   Task<Result<PushReply>> on(Push push) { return handed_on(std::move(push)); }
   Task<Result<Agreed>> on(Offer offer) { return handed_on(std::move(offer)); }
+  Task<Result<Reserved>> on(Reserve reserve) { return handed_on(reserve); }
   void on(Release release) { tell(server_, release); }
   Task<Result<void>> on(Compare compare) { return handed_on(std::move(compare)); }
   Task<Result<KeepAnswer>> on(KeepVersion keep) { return handed_on(keep); }
@@ -140,7 +141,8 @@ std::shared_ptr<const Names> spawn_job(const JobConfig& job, const JobLayout& la
                     .servers = layout.servers,
                     .workers = {},
                     .evaluator = "evaluator",
-                    .keeper = keeper};
+                    .keeper = keeper,
+                    .observer = "launcher"};
   for (std::uint32_t i = 0; i < layout.workers; ++i) {
     server.workers.push_back({.name = numbered("worker", i),
                               .first_rank = i * layout.ranks_per_worker,

@@ -33,13 +33,23 @@ class RecordingObserver final : public Actor<Observer> {
     std::vector<WorkerDone> done;
     std::optional<JobFinished> finished;
     std::vector<ReaderProgress> readers;
+    std::vector<ServerWaits> waits;
+    std::vector<Time> evaluated_at;
+    Time done_at;  ///< when the last worker was
   };
   explicit RecordingObserver(Record& record) : record_(record) {}
   void on(Progress message) { record_.progress.push_back(std::move(message)); }
-  void on(Evaluated message) { record_.evaluated.push_back(std::move(message)); }
-  void on(WorkerDone message) { record_.done.push_back(std::move(message)); }
+  void on(Evaluated message) {
+    record_.evaluated.push_back(std::move(message));
+    record_.evaluated_at.push_back(now());
+  }
+  void on(WorkerDone message) {
+    record_.done.push_back(std::move(message));
+    record_.done_at = now();
+  }
   void on(JobFinished message) { record_.finished = std::move(message); }
   void on(ReaderProgress message) { record_.readers.push_back(std::move(message)); }
+  void on(ServerWaits message) { record_.waits.push_back(std::move(message)); }
 
  private:
   Record& record_;

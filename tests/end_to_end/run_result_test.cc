@@ -78,7 +78,7 @@ TEST_F(RunResultTest, OverTcpItSaysHowItWasSecured) {
 TEST_F(RunResultTest, TheFolderHasResolvedFileLogsMetricsWeightsAndResult) {
   run_to_the_end();
   for (const char* file :
-       {"resolved.toml", "metrics.jsonl", "result.json", "weights.safetensors",
+       {"resolved.toml", "metrics.jsonl", "result.json", "weights.safetensors", "confusion.csv",
         "logs/coordinator.log", "logs/node-localhost.log", "logs/server0.log", "logs/reader0.log",
         "logs/worker0.log", "logs/worker1.log", "logs/evaluator0.log"}) {
     EXPECT_TRUE(exists(std::string("run/") + file)) << file;
@@ -87,7 +87,7 @@ TEST_F(RunResultTest, TheFolderHasResolvedFileLogsMetricsWeightsAndResult) {
   for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator(path("run"))) {
     ++entries;
   }
-  EXPECT_EQ(entries, 5U);  // no temporary file is left
+  EXPECT_EQ(entries, 6U);  // no temporary file is left
 
   std::map<std::string, int> kinds;
   int step = 0;
@@ -147,6 +147,48 @@ TEST_F(RunResultTest, WithoutARunDirectoryItMakesOneNamedAfterTheFile) {
   }
   ASSERT_EQ(names.size(), 1U);
   EXPECT_THAT(names.front(), testing::MatchesRegex("job-[0-9]+T[0-9]+Z"));
+}
+
+TEST_F(RunResultTest, SternaEvalSaysOfItsWeightsWhatTheRunSaidToTheLastBit) {
+  const nlohmann::json json =
+      run_to_the_end(with({"optimizer.average_decay=0.9", "evaluator.of=both",
+                           "evaluator.subsets=[\"test\", \"train\"]",
+                           "evaluator.train_examples=300", "evaluator.behind=skip"}));
+  const nlohmann::json& evaluations = json["evaluations"];
+  ASSERT_GE(evaluations.size(), 4U);
+  EXPECT_EQ(json["precision_at_1"], evaluations.back()["precision_at_1"]);
+  EXPECT_EQ(json["recall_at_5"], evaluations.back()["recall_at_5"]);
+  const auto later = [&](const std::string& subset, const std::string& weights) {
+    SternaProgram& program = sterna({"eval", "--weights", weights, "--subset", subset, "--data",
+                                     digits(), "--json", "--confusion", path(subset + ".csv")});
+    EXPECT_EQ(program.exit_code(kPatience), 0) << program.story();
+    return nlohmann::json::parse(program.out(), nullptr, false);
+  };
+  // The last four: of parameters on train and test, of averages on train and test.
+  for (const char* subset : {"train", "test"}) {
+    const nlohmann::json& live =
+        evaluations[evaluations.size() - (subset == std::string("train") ? 2 : 1)];
+    const nlohmann::json found = later(subset, "run");
+    EXPECT_EQ(live["step"], 30);
+    EXPECT_EQ(live["of"], "averages");
+    EXPECT_EQ(found["of"], "averages");
+    for (const char* key : {"subset", "examples", "precision_at_1", "recall_at_5", "loss"}) {
+      EXPECT_EQ(found[key], live[key]) << subset << " " << key;
+    }
+  }
+  EXPECT_EQ(content_of(path("run/confusion.csv")), content_of(path("test.csv")));
+  // From the file alone.
+  std::filesystem::create_directory(path("elsewhere"));
+  std::filesystem::copy_file(path("run/weights.safetensors"), path("elsewhere/w.safetensors"));
+  EXPECT_EQ(later("test", "elsewhere/w.safetensors")["loss"], evaluations.back()["loss"]);
+}
+
+TEST_F(RunResultTest, SternaEvalComputesOnAsManyThreadsAsTheRunDid) {
+  const nlohmann::json json = run_to_the_end(with({"job.threads=2", "job.steps=3"}));
+  SternaProgram& program = sterna({"eval", "--weights", "run", "--json"});
+  EXPECT_EQ(program.exit_code(kPatience), 0) << program.story();
+  const auto found = nlohmann::json::parse(program.out(), nullptr, false);
+  EXPECT_EQ(found["loss"], json["evaluations"].back()["loss"]);
 }
 
 }  // namespace

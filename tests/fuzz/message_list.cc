@@ -62,7 +62,8 @@ const std::vector<Known>& every_message() {
       all_of<OfLinks, Told, Agent, Coordinator, Node, Control, LauncherControl,
              actors::ParameterServerInterface, actors::InputReaderInterface,
              actors::WorkerInterface, actors::EvaluatorInterface, actors::Observer,
-             launcher::EchoInterface, launcher::BenchPeer, launcher::ProberInterface>();
+             actors::CheckpointKeeperInterface, launcher::EchoInterface, launcher::BenchPeer,
+             launcher::ProberInterface>();
   return all;
 }
 

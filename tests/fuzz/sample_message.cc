@@ -131,6 +131,9 @@ void settle(DynamicStruct::Builder wire) {
       wire.getSchema().getFieldByName("job").getType().isStruct()) {
     settle_job(wire);
   }
+  if (wire.getSchema().getProto().getId() == capnp::typeId<actors::Evaluated::Wire>()) {
+    wire.set("classes", 100);
+  }
   if (wire.getSchema().getProto().getId() == capnp::typeId<launcher::Drive::Wire>()) {
     auto targets = wire.get("targets").as<DynamicList>();
     for (unsigned i = 0; i < targets.size(); ++i) {

@@ -103,6 +103,26 @@ TEST(Net, InfersASmallerBatchLikeAFullOne) {
   ASSERT_TRUE(net->infer(std::span<const float>{}, 0, {}).ok());
 }
 
+TEST(Net, MadeForInferenceGivesTheSameBitsAndMakesNothingOfABackwardPass) {
+  for (const char* name : {"lenet", "cifarnet", "resnet_20"}) {
+    NetOptions options{.name = name, .images = find_net(name)->usual, .batch = 4};
+    const auto trains = initialized(options);
+    options.trains = false;
+    const auto infers = initialized(options);
+    const std::size_t pixels = element_count(trains->input_shape());
+    std::vector<float> images(4 * pixels), expected(4 * trains->classes());
+    for (std::size_t i = 0; i < images.size(); ++i) images[i] = static_cast<float>(i % 31) / 31;
+    std::vector<float> logits(expected.size());
+    ASSERT_TRUE(trains->infer(images, 4, expected).ok());
+    ASSERT_TRUE(infers->infer(images, 4, logits).ok());
+    EXPECT_EQ(logits, expected) << name;
+    // Each is one primitive, which owns what it needs: a convolution's gradient a copy of the
+    // weights.
+    EXPECT_LE(2 * infers->implementations().size(), trains->implementations().size()) << name;
+    EXPECT_LT(infers->activation_memory().bytes, trains->activation_memory().bytes) << name;
+  }
+}
+
 TEST(Net, RefusesBatchesThatDoNotFit) {
   const auto net = lenet(2);
   const Batch batch(3);

@@ -60,6 +60,55 @@ TEST_F(EvaluationTest, ATieIsNoAnswerAndNorIsWhatIsNotFinite) {
   EXPECT_EQ(of(10).precision_at_1, 0);
 }
 
+TEST_F(EvaluationTest, CountsWhatIsTakenForWhatAndATieForNothing) {
+  bias() = 1;
+  EXPECT_EQ(of(10).confusion, (std::vector<ConfusionCell>{{1, 3, 6}, {2, 3, 1}, {3, 3, 3}}));
+  bias() = 0;
+  EXPECT_EQ(of(10).confusion, (std::vector<ConfusionCell>{{1, 10, 6}, {2, 10, 1}, {3, 10, 3}}));
+}
+
+TEST_F(EvaluationTest, RecallsALabelThatIsAmongTheFiveLargest) {
+  const std::span<float> biases = net->parameter(net->parameters().size() - 1);
+  for (const std::size_t c : {0U, 4U, 5U, 6U}) biases[c] = 1;
+  EXPECT_EQ(of(10).recall_at_5, 0) << "1, 2 and 3 tie with three others for the fifth place";
+  bias() = 0.5F;
+  EXPECT_EQ(of(10).recall_at_5, 0.3);
+  EXPECT_EQ(of(10).precision_at_1, 0);
+}
+
+TEST_F(EvaluationTest, NetsOfVeryManyClassesHaveNoConfusion) {
+  const auto cells_of = [&](std::uint32_t classes) {
+    net = nets::make_net({.name = "mlp",
+                          .images = {28, 28, 1, classes},
+                          .hidden = {4},
+                          .batch = 4,
+                          .trains = false})
+              .value();
+    return of(10).confusion.size();
+  };
+  EXPECT_EQ(cells_of(kMostConfusedClasses), 3U);
+  EXPECT_EQ(cells_of(kMostConfusedClasses + 1), 0U);
+}
+
+TEST(AnswerOf, ALabelIsRecalledWhereFewerThanFiveOthersAreAsLarge) {
+  const std::vector<float> logits = {6, 5, 4, 3, 2, 1};
+  EXPECT_EQ(answer_of(logits, 0).chosen, 0U);
+  EXPECT_TRUE(answer_of(logits, 4).recalled);
+  EXPECT_FALSE(answer_of(logits, 5).recalled);
+  EXPECT_FALSE(answer_of(std::vector<float>{6, 5, 4, 3, 2, 2}, 4).recalled);
+  EXPECT_TRUE(answer_of(std::vector<float>{6, 6, 6, 6, 2, 1}, 4).recalled);
+}
+
+TEST(AnswerOf, OfFiveClassesOrFewerEachIsRecalledUnlessALogitIsNotFinite) {
+  const std::vector<float> same(5, 1.0F);
+  EXPECT_TRUE(answer_of(same, 3).recalled);
+  EXPECT_EQ(answer_of(same, 3).chosen, 5U) << "nobody is the largest";
+  std::vector<float> infinite = same;
+  infinite[0] = std::numeric_limits<float>::infinity();
+  EXPECT_FALSE(answer_of(infinite, 3).recalled);
+  EXPECT_EQ(answer_of(infinite, 0).chosen, 5U);
+}
+
 TEST_F(EvaluationTest, WithoutExamplesThereIsNone) {
   dataset.count = 0;
   EXPECT_FALSE(evaluate(*net, input::MemorySource(dataset), how, 1).ok());

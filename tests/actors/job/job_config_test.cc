@@ -40,6 +40,24 @@ TEST(JobConfig, EvaluatesEveryNthVersionAndTheLast) {
   EXPECT_EQ(job.next_evaluation(5), 10U);
 }
 
+TEST(JobConfig, WhereTrainingDoesNotWaitTheFirstVersionsAreNamedFromTheStart) {
+  JobConfig job;
+  job.steps = 100;
+  job.evaluation.every = 10;
+  EXPECT_FALSE(job.names_evaluations());
+  EXPECT_TRUE(job.first_named().empty());
+  job.evaluation.behind = Behind::skip;
+  job.first_step = 20;
+  EXPECT_TRUE(job.names_evaluations());
+  EXPECT_EQ(job.first_named(), (std::vector<std::uint64_t>{30, 40, 50, 60}));
+  job.first_step = 85;
+  EXPECT_EQ(job.first_named(), (std::vector<std::uint64_t>{90, 100}));
+  job.evaluation.every_seconds = 5;
+  EXPECT_TRUE(job.first_named().empty()) << "nobody knows when";
+  job.evaluation.behind = Behind::wait;
+  EXPECT_TRUE(job.names_evaluations());
+}
+
 TEST(JobConfig, IsRefusedWithTheKeyThatNoActorCouldWorkWith) {
   EXPECT_EQ(refusal_of(job()), "");
   JobConfig measuring = job();
@@ -52,6 +70,8 @@ TEST(JobConfig, IsRefusedWithTheKeyThatNoActorCouldWorkWith) {
   };
   EXPECT_EQ(refused([](JobConfig& j) { j.steps = 0; }),
             "\"job.steps\" must be at least 1 and at most 1000000000, not 0");
+  EXPECT_EQ(refused([](JobConfig& j) { j.evaluation.subsets = {"valid"}; }),
+            "\"evaluator.subsets\" knows \"test\" and \"train\", not \"valid\"");
   EXPECT_NE(refused([](JobConfig& j) {
               j.optimizer.learning_rate = std::numeric_limits<double>::quiet_NaN();
             }),

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/actors/round_trip.h"
+
 namespace sterna::actors {
 namespace {
 
@@ -36,6 +38,19 @@ TEST(TensorTotals, AddUpButForWhatTheTensorIs) {
                                .encode_seconds = 1,
                                .decode_seconds = 3,
                                .exchange_seconds = 5}));
+}
+
+TEST(Evaluated, HasAConfusionOfItsClassesInTheirOrderOrIsMalformed) {
+  const auto taken = [](std::uint32_t classes, std::vector<ConfusionCell> cells) {
+    return round_trip(Evaluated{.step = 1, .classes = classes, .confusion = std::move(cells)}).ok();
+  };
+  EXPECT_TRUE(taken(3, {{0, 0, 5}, {0, 3, 1}, {2, 1, 7}}));
+  EXPECT_TRUE(taken(60000, {}));
+  EXPECT_FALSE(taken(3, {{3, 0, 5}}));
+  EXPECT_FALSE(taken(3, {{0, 4, 5}}));
+  EXPECT_FALSE(taken(3, {{1, 0, 5}, {0, 2, 5}}));
+  EXPECT_FALSE(taken(3, {{1, 0, 5}, {1, 0, 5}}));
+  EXPECT_FALSE(taken(kMostConfusedClasses + 1, {{0, 0, 1}}));
 }
 
 }  // namespace

@@ -132,5 +132,27 @@ TEST_F(Sync, ParametersAreWantedWhereTheyAreEvaluatedComparedOrTheLast) {
   EXPECT_FALSE(server()->compares(6));
 }
 
+TEST_F(Sync, WhichVersionsAreEvaluatedIsTheEvaluatorsToSayWhereTrainingDoesNotWait) {
+  job.steps = 100;
+  job.evaluation.every = 4;
+  job.evaluation.behind = Behind::skip;
+  const auto policy = server(true);
+  for (const std::uint64_t version : {8U, 12U, 16U, 20U, 100U}) {
+    EXPECT_TRUE(policy->evaluates(version)) << "named from the start, or the last";
+  }
+  EXPECT_FALSE(policy->evaluates(24));
+  EXPECT_FALSE(policy->reserve(24, 9).ok()) << "one more than is kept";
+  policy->release(8);
+  EXPECT_FALSE(policy->evaluates(8));
+  EXPECT_FALSE(*policy->reserve(24, 25)) << "too late";
+  EXPECT_FALSE(policy->evaluates(24));
+  EXPECT_TRUE(*policy->reserve(28, 25));
+  EXPECT_TRUE(policy->evaluates(28));
+  EXPECT_FALSE(policy->reserve(100, 25).ok()) << "the last is kept always";
+  EXPECT_FALSE(server(false)->reserve(28, 25).ok()) << "there is no evaluator";
+  job.evaluation.behind = Behind::wait;
+  EXPECT_FALSE(server(true)->reserve(28, 25).ok()) << "training waits for it";
+}
+
 }  // namespace
 }  // namespace sterna::actors

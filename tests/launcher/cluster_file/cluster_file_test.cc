@@ -281,6 +281,43 @@ TEST_F(ClusterFileTest, KeysOfAnotherOptimizerAreRefused) {
             "\"optimizer.schedule\" must be \"fixed\"");
 }
 
+TEST_F(ClusterFileTest, WhatIsEvaluatedMustBeThere) {
+  const auto error_of = [&](const std::string& keys) {
+    return error_of_more("[evaluator]\n" + keys + "\n");
+  };
+  EXPECT_EQ(error_of("subsets = []"),
+            "x.toml:14: \"evaluator.subsets\" must name \"test\", \"train\" or both");
+  EXPECT_EQ(error_of("subsets = [\"test\", \"valid\"]"),
+            "x.toml:14: \"evaluator.subsets\" knows \"test\" and \"train\", not \"valid\"");
+  EXPECT_EQ(error_of("subsets = [\"train\", \"train\"]"),
+            "x.toml:14: \"evaluator.subsets\" has \"train\" twice");
+  EXPECT_EQ(
+      error_of("subsets = \"test\""),
+      "x.toml:14: \"evaluator.subsets\" wants a list of names such as [\"a\", \"b\"], not the text "
+      "\"test\"");
+  EXPECT_EQ(error_of("of = \"both\""),
+            "x.toml:14: \"evaluator.of\" = \"both\" needs moving averages: set "
+            "\"optimizer.average_decay\", e.g. to 0.999");
+  EXPECT_EQ(error_of("of = \"raw\""),
+            "x.toml:14: \"evaluator.of\" must be \"averages\", \"parameters\" or \"both\", not "
+            "\"raw\"");
+  EXPECT_EQ(error_of("behind = \"skp\""),
+            "x.toml:14: \"evaluator.behind\" must be \"wait\" or \"skip\", not \"skp\"; did you "
+            "mean \"skip\"?");
+  EXPECT_EQ(error_of("every_seconds = -1"),
+            "x.toml:14: \"evaluator.every_seconds\" must be at least 0 and at most 1000000000, not "
+            "-1");
+  EXPECT_EQ(error_of("train_examples = 0"),
+            "x.toml:14: \"evaluator.train_examples\" must be at least 1, not 0");
+  EXPECT_EQ(
+      error(smallest, {"evaluator.subsets=[\"train\"]", "actor.input_reader.shards=1"}),
+      "--set evaluator.subsets=[\"train\"]: \"evaluator.subsets\" = \"train\" needs the whole "
+      "training set in one place, and \"actor.shards\" cuts it; remove one of them");
+  EXPECT_TRUE(read(smallest, {"evaluator.of=both", "optimizer.average_decay=0.9",
+                              "evaluator.every_seconds=2.5", "evaluator.behind=skip"})
+                  .ok());
+}
+
 TEST_F(ClusterFileTest, AdamwDecaysAtTheServerOrNotAtAll) {
   const std::string adamw = "[optimizer]\nname = \"adamw\"\n";
   EXPECT_EQ(error_of_more(adamw),

@@ -32,10 +32,14 @@ class RunObserverTest : public test::SimFixture {
  protected:
   RunObserverTest() {
     record_.status.steps = 10;
-    for (const char* name : {"worker0", "worker1", "evaluator0", "reader0"}) {
+    for (const char* name : {"worker0", "worker1", "evaluator0", "reader0", "server0"}) {
       speakers_[name] = start(name).process.get();
     }
-    const Result<ClusterFile> file = parse_cluster_file(kTwoWorkers, "x.toml");
+    observe({});
+  }
+  /// A run of the file with these keys.
+  void observe(const std::vector<std::string>& overrides) {
+    const Result<ClusterFile> file = parse_cluster_file(kTwoWorkers, "x.toml", overrides);
     EXPECT_TRUE(file.ok()) << file.error().message;
     RunObserver::Hooks hooks;
     hooks.changed = [this] { ++changes_; };
@@ -44,7 +48,18 @@ class RunObserverTest : public test::SimFixture {
       evaluations_.push_back(result.step);
     };
     hooks.tensor = [this](const TensorMetrics& metrics) { tensors_.push_back(metrics); };
-    observer_ = start("launcher").process->spawn<RunObserver>(record_, *file, hooks);
+    observer_ = launcher_.process->spawn<RunObserver>(record_, *file, hooks);
+  }
+  void evaluated(std::uint64_t step, double precision, const std::string& subset,
+                 bool averages = false) {
+    using Kind = actors::schema::PayloadKind;
+    say("evaluator0", actors::Evaluated{.step = step,
+                                        .precision_at_1 = precision,
+                                        .examples = 100,
+                                        .recall_at_5 = 0.9,
+                                        .classes = 10,
+                                        .subset = subset,
+                                        .of = averages ? Kind::MOVING_AVERAGE : Kind::PARAMETERS});
   }
   /// From the actor of that name.
   template <class M>
@@ -90,6 +105,7 @@ class RunObserverTest : public test::SimFixture {
     say(worker, done);
   }
 
+  test::SimProcess& launcher_ = start("launcher");
   RunRecord record_;
   int changes_ = 0;
   std::vector<std::int64_t> steps_;
@@ -184,6 +200,70 @@ TEST_F(RunObserverTest, KeepsEveryEvaluationAndShowsTheLast) {
   EXPECT_EQ(record_.result.evaluations.size(), 2U);
   EXPECT_EQ(record_.result.precision_at_1, 0.75);
   EXPECT_EQ(record_.status.precision_step, 10);
+}
+
+TEST_F(RunObserverTest, ShowsBesideTheTestSubsetsAveragesWhatElseIsEvaluated) {
+  observe({"evaluator.of=both", "optimizer.average_decay=0.9",
+           "evaluator.subsets=[\"train\", \"test\"]"});
+  evaluated(5, 0.1, "train");
+  evaluated(5, 0.2, "test");
+  evaluated(5, 0.3, "train", true);
+  EXPECT_EQ(record_.status.precision_at_1, std::nullopt);
+  evaluated(5, 0.4, "test", true);
+  evaluated(10, 0.5, "test");
+  EXPECT_EQ(record_.status.precision_at_1, 0.4);
+  EXPECT_EQ(record_.status.recall_at_5, 0.9);
+  EXPECT_EQ(record_.status.precision_what, "of averages");
+  EXPECT_EQ(record_.result.precision_at_1, 0.4);
+  std::vector<std::pair<std::string, double>> others;
+  for (const OtherPrecision& other : record_.status.others) {
+    others.emplace_back(other.what, other.precision_at_1);
+  }
+  EXPECT_THAT(others, ElementsAre(std::pair("on train of parameters", 0.1),
+                                  std::pair("of parameters", 0.5), std::pair("on train", 0.3)));
+  ASSERT_EQ(record_.result.evaluations.size(), 5U);
+  EXPECT_EQ(record_.result.evaluations[2].subset, "train");
+  EXPECT_EQ(record_.result.evaluations[2].of, "averages");
+}
+
+TEST_F(RunObserverTest, SaysNothingOfTheFiveLargestOfFiveClasses) {
+  say("evaluator0", actors::Evaluated{.step = 5, .recall_at_5 = 1, .classes = 5});
+  EXPECT_EQ(record_.status.recall_at_5, std::nullopt);
+  EXPECT_EQ(record_.result.evaluations[0].recall_at_5, std::nullopt);
+}
+
+TEST_F(RunObserverTest, KeepsTheLastConfusionAndCountsWhatWasSkipped) {
+  say("evaluator0",
+      actors::Evaluated{.step = 5, .classes = 2, .skipped = 3, .confusion = {{0, 1, 7}}});
+  say("evaluator0",
+      actors::Evaluated{.step = 10, .classes = 2, .skipped = 4, .confusion = {{1, 1, 9}}});
+  ASSERT_TRUE(record_.confusion);
+  EXPECT_EQ(record_.confusion->classes, 2U);
+  EXPECT_THAT(record_.confusion->cells, ElementsAre(actors::ConfusionCell{1, 1, 9}));
+  EXPECT_EQ(record_.status.skipped_evaluations, 4U);
+  EXPECT_EQ(record_.result.skipped_evaluations, 4U);
+}
+
+TEST_F(RunObserverTest, SaysHowMuchOfTheTimeAnyServerWaitsForTheEvaluator) {
+  progress("worker0", 1, 1);
+  say("worker0", actors::ServerWaits{"worker0", true});
+  EXPECT_THAT(record_.waiting, IsEmpty()) << "only a server waits";
+  say("server0", actors::ServerWaits{"server0", true});
+  EXPECT_THAT(record_.waiting, ElementsAre("server0"));
+  pass(20s);
+  count_waits(record_, loop.now());
+  EXPECT_NEAR(*record_.status.evaluator_wait, 1, 0.1) << "while nobody says anything";
+  say("server0", actors::ServerWaits{"server0", false});
+  pass(10s);
+  count_waits(record_, loop.now());
+  pass(11s);
+  count_waits(record_, loop.now());
+  EXPECT_EQ(record_.status.evaluator_wait, 0) << "of late";
+  EXPECT_NEAR(*record_.result.evaluator_wait, 0.5, 0.05);
+  done("worker0");
+  done("worker1");
+  EXPECT_EQ(record_.status.evaluator_wait, std::nullopt);
+  EXPECT_NEAR(*record_.result.evaluator_wait, 0.5, 0.05);
 }
 
 TEST_F(RunObserverTest, GivesTheTensorsOfAllWorkersWhenAllAreDone) {

@@ -60,6 +60,33 @@ TEST(LiveRender, Has40Columns) {
                   "worker0  dead     3.14 GB   201 MB", "", "worker0: killed by signal 9"));
 }
 
+TEST(LiveRender, SaysOfEvaluationsWhatThereIsToSay) {
+  RunStatus s = status_in_training();
+  s.recall_at_5 = 0.9991;
+  s.others = {{"on train", 0.99}, {"of parameters", 0.9712}};
+  s.skipped_evaluations = 2;
+  const std::string line = plain_line(s);
+  EXPECT_THAT(line, HasSubstr("precision@1 0.9812, recall@5 0.9991 at step 1,000, on train 0.9900, "
+                              "of parameters 0.9712, 2 evaluations skipped, 3,912 examples/s"));
+  s.precision_what = "of averages";
+  EXPECT_THAT(plain_line(s), HasSubstr("recall@5 0.9991 of averages at step 1,000, "));
+  s.skipped_evaluations = 1;
+  EXPECT_THAT(plain_line(s), HasSubstr("1 evaluation skipped"));
+}
+
+TEST(LiveRender, NamesTheEvaluatorWhereTrainingWaitsForItAndSaysWhatWouldHelp) {
+  RunStatus s = status_in_training();
+  s.evaluator_wait = 0.001;
+  EXPECT_THAT(plain_line(s), Not(HasSubstr("evaluator")));
+  s.evaluator_wait = 0.02;
+  EXPECT_THAT(plain_line(s), HasSubstr("2 % of the time waits for the evaluator, "));
+  EXPECT_THAT(plain_line(s), Not(HasSubstr("would help")));
+  s.evaluator_wait = 0.62;
+  EXPECT_THAT(plain_line(s),
+              HasSubstr("62 % of the time waits for the evaluator, fewer evaluator.examples or "
+                        "behind = \"skip\" would help"));
+}
+
 TEST(LiveRender, NoLineIsLongerAndNoViewHigherThanTheTerminal) {
   RunStatus s = status_in_training();
   s.config = "a name that is long enough to be cut off, with ümläüts and 日本語の文字 in it";

@@ -26,17 +26,21 @@ TEST(ResultJson, IsOneLineWithEveryKeyInItsOrder) {
       keys(Json::parse(text)),
       ElementsAre("format", "run", "exit", "steps", "workers", "ranks", "data", "data_dir", "codec",
                   "security", "transport", "isa", "seconds", "seconds_to_first_step", "evaluations",
-                  "examples_per_second", "loss", "precision_at_1", "data_wait", "readers",
+                  "examples_per_second", "loss", "precision_at_1", "recall_at_5",
+                  "skipped_evaluations", "evaluator_wait", "data_wait", "readers",
                   "bits_per_ternarized_element_up", "bits_per_element_up", "bits_per_element_down",
                   "bytes_up", "bytes_down", "parameters_sha256"));
 }
 
 TEST(ResultJson, HasTheEvaluationsInTheirOrder) {
   RunResult result;
-  result.evaluations = {{250, 5.5, 0.97, 2000}, {500, 11, 0.98, 10000}};
+  result.evaluations = {{250, 5.5, 0.97, 2000, 0.99, 0.125},
+                        {500, 11, 0.98, 10000, std::nullopt, 0.5, "train", "averages"}};
   EXPECT_EQ(Json::parse(to_json(result))["evaluations"].dump(),
-            R"([{"step":250,"seconds":5.5,"precision_at_1":0.97,"examples":2000},)"
-            R"({"step":500,"seconds":11.0,"precision_at_1":0.98,"examples":10000}])");
+            R"([{"step":250,"seconds":5.5,"subset":"test","of":"parameters",)"
+            R"("precision_at_1":0.97,"recall_at_5":0.99,"loss":0.125,"examples":2000},)"
+            R"({"step":500,"seconds":11.0,"subset":"train","of":"averages",)"
+            R"("precision_at_1":0.98,"recall_at_5":null,"loss":0.5,"examples":10000}])");
 }
 
 TEST(ResultJson, IsNullWhereNothingWasMeasured) {
@@ -89,8 +93,8 @@ TEST(Metrics, OfAStepAreALineOfTheirKind) {
 
 TEST(Metrics, OfAnEvaluationAreALineOfTheirKind) {
   EXPECT_EQ(to_json(EvaluationResult{250, 5.5, 0.97, 2000}),
-            R"({"kind":"evaluation","step":250,"seconds":5.5,"precision_at_1":0.97,)"
-            R"("examples":2000})");
+            R"({"kind":"evaluation","step":250,"seconds":5.5,"subset":"test","of":"parameters",)"
+            R"("precision_at_1":0.97,"recall_at_5":null,"loss":0.0,"examples":2000})");
 }
 
 TEST(Metrics, OfATensorAreALineOfTheirKind) {

@@ -11,6 +11,11 @@ TEST(StatusJson, IsReadAsItWasWritten) {
   RunStatus status = status_in_training();
   status.codecs = std::string("ternary for 3 tensors");
   status.nonzero = 0.5;
+  status.recall_at_5 = 0.9975;
+  status.others = {{std::string("on train"), 0.5}};
+  status.precision_what = std::string("of averages");
+  status.skipped_evaluations = 3;
+  status.evaluator_wait = 0.25;
   status.raw_bytes_up = 1ULL << 62;
   status.readers = {{std::string("reader0"), 410.5, 2}};
   status.actors[0].host = std::string("b");
@@ -22,6 +27,12 @@ TEST(StatusJson, IsReadAsItWasWritten) {
   EXPECT_EQ(read->codecs, status.codecs);
   EXPECT_EQ(read->raw_bytes_up, status.raw_bytes_up);
   EXPECT_EQ(read->loss, status.loss);
+  EXPECT_EQ(read->recall_at_5, 0.9975);
+  ASSERT_EQ(read->others.size(), 1U);
+  EXPECT_EQ(read->others[0].what, "on train");
+  EXPECT_EQ(read->precision_what, "of averages");
+  EXPECT_EQ(read->skipped_evaluations, 3U);
+  EXPECT_EQ(read->evaluator_wait, 0.25);
   ASSERT_EQ(read->actors.size(), 2U);
   EXPECT_EQ(read->actors[0].host, "b");
   EXPECT_EQ(read->actors[1].queue_bytes, 1'310'000U);

@@ -1,0 +1,103 @@
+// Which versions an Evaluator takes. Where training does not wait for it, it names them ahead: it
+// asks all servers to keep a version (Reserve). A server that has begun to make that version says
+// so, and the evaluator takes its promise back from the others and names a later one. So every
+// shard keeps the same versions, and no shard ever waits.
+//
+// By steps it has as many named as servers keep snapshots, and names the next when one is released:
+// what it was too slow for is skipped. By time it names one when that is due.
+#include <algorithm>
+#include <deque>
+#include <vector>
+
+#include "actors/evaluator/evaluator.h"
+
+namespace sterna::actors {
+
+Task<Result<std::uint64_t>> Evaluator::next_version(std::uint64_t version) {
+  const JobConfig& job = args_.job;
+  if (!job.names_evaluations()) co_return job.next_evaluation(version);
+  if (job.evaluation.every_seconds > 0) co_await until_due();
+  if (named_.empty()) STERNA_CO_TRY(name_next());
+  const std::uint64_t next = named_.front();
+  named_.pop_front();
+  co_return next;
+}
+
+Task<Result<void>> Evaluator::release(std::uint64_t version) {
+  const JobConfig& job = args_.job;
+  if (version == job.steps) co_return {};  // finish() takes it again
+  for (Server& server : servers_) server.peer.tell(Release{version});
+  if (!job.names_evaluations() || job.evaluation.every_seconds > 0) co_return {};
+  co_return co_await name_next();
+}
+
+Task<Result<void>> Evaluator::name_next() {
+  const JobConfig& job = args_.job;
+  if (last_named_ == job.steps) co_return {};
+  const bool by_time = job.evaluation.every_seconds > 0;
+  const auto first_at = [&](std::uint64_t earliest) {
+    return std::min(job.steps, by_time ? earliest : job.next_evaluation(earliest - 1));
+  };
+  std::uint64_t version = ended_ ? job.steps : first_at(last_named_ + 1);
+  // Training goes on while servers answer: each time it is given twice as far.
+  for (std::uint64_t margin = 1; version < job.steps; margin *= 2) {
+    STERNA_CO_ASSIGN(const std::uint64_t possible, reserve(version));
+    if (possible == version) break;
+    version = first_at(std::min(job.steps, possible + margin - 1));
+  }
+  if (!by_time && job.evaluation.every > 0) {
+    skipped_ += (version - 1) / job.evaluation.every - last_named_ / job.evaluation.every;
+  }
+  last_named_ = version;
+  named_at_ = now();
+  named_.push_back(version);
+  co_return {};
+}
+
+Task<Result<std::uint64_t>> Evaluator::reserve(std::uint64_t version) {
+  std::deque<Task<Result<Reserved>>> all;
+  for (Server& server : servers_) {
+    all.push_back(server.peer.ask(Reserve{version}, args_.job.deadlines.step));
+  }
+  std::uint64_t possible = version;
+  std::vector<Server*> promised;
+  for (std::size_t s = 0; s < servers_.size(); ++s) {
+    Result<Reserved> answer = co_await std::move(all[s]);
+    STERNA_CO_ASSIGN(const Reserved reserved, std::move(answer).in(servers_[s].peer.name()));
+    if (reserved.reserved) {
+      promised.push_back(&servers_[s]);
+    } else {
+      possible = std::max({possible, reserved.first, version + 1});
+    }
+  }
+  if (possible == version) co_return version;
+  for (Server* server : promised) server->peer.tell(Release{version});
+  co_return possible;
+}
+
+Task<void> Evaluator::until_due() {
+  const double seconds = args_.job.evaluation.every_seconds;
+  const Time due = named_at_ + Duration(static_cast<std::int64_t>(seconds * 1e9));
+  if (!ended_ && now() < due) run(wake_at(due));
+  while (!ended_ && now() < due) co_await woken_.wait();
+}
+
+Task<void> Evaluator::wake_at(Time time) {
+  co_await sleep(time - now());
+  woken_.notify_all();
+}
+
+Task<Result<void>> Evaluator::hear_of_the_end() {
+  const auto smallest = std::ranges::min_element(table_.chunks, {}, &TableChunk::count);
+  Pull question{.version = args_.job.steps, .chunks = {}, .kind = PayloadKind::PARAMETERS};
+  question.chunks.push_back(static_cast<std::uint32_t>(smallest - table_.chunks.begin()));
+  Server& server = servers_[smallest->shard];
+  Task<Result<Parameters>> answer = server.peer.ask(std::move(question), kWhileRanksCompute);
+  const Result<Parameters> there = co_await std::move(answer);
+  if (!there) co_return Error(there.error()).in(server.peer.name());
+  ended_ = true;
+  woken_.notify_all();
+  co_return {};
+}
+
+}  // namespace sterna::actors

@@ -1,0 +1,92 @@
+// sterna eval: what it refuses. That its numbers are the run's, tests/end_to_end shows.
+#include <array>
+
+#include "launcher/view/confusion_csv.h"
+#include "nets/net.h"
+#include "nets/weights/weights_file.h"
+#include "tests/actors/simulated_job.h"
+#include "tests/launcher/commands/command_fixture.h"
+
+namespace sterna::launcher {
+namespace {
+
+using testing::HasSubstr;
+
+class EvalCommand : public CommandTest {
+ protected:
+  EvalCommand() {
+    actors::write_small_dataset(data, 20, 30);
+    write("resolved.toml", R"(
+format = 1
+[[actor]]
+role = "parameter_server"
+[[actor]]
+role = "worker"
+[[actor]]
+role = "input_reader"
+[[actor]]
+role = "evaluator"
+[job]
+net = "mlp"
+hidden = [4]
+steps = 7
+)");
+  }
+  /// Zeros of a net with as many hidden units, without the last of its tensors if `less`.
+  std::string weights(std::uint32_t hidden, bool less = false) {
+    const auto net = nets::make_net({.name = "mlp", .hidden = {hidden}, .batch = 1}).value();
+    std::vector<nets::ParameterSpec> specs = net->parameters();
+    if (less) specs.pop_back();
+    std::vector<std::span<const float>> values;
+    for (std::size_t t = 0; t < specs.size(); ++t) values.emplace_back(net->parameter(t));
+    std::string path = folder.path() + "/weights.safetensors";
+    EXPECT_TRUE(nets::write_safetensors(path, specs, values, {}).ok());
+    return path;
+  }
+  Said eval(const std::string& weights, std::vector<const char*> more = {}) {
+    more.insert(more.begin(), {"eval", "--weights", weights.c_str(), "--data", data.c_str()});
+    return sterna(more);
+  }
+
+  const std::string data = folder.path() + "/data";
+};
+
+TEST_F(EvalCommand, SaysHowGoodTheWeightsInAFolderAre) {
+  weights(4);
+  const std::string confusion = folder.path() + "/confusion.csv";
+  const Said said = eval(folder.path(), {"--confusion", confusion.c_str()});
+  EXPECT_EQ(said.exit, 0) << said.err;
+  EXPECT_THAT(said.out, HasSubstr("precision@1 0.0000, recall@5 0.0000, loss 2.3026 on 30 test "
+                                  "examples of "));
+  std::ifstream csv(confusion);
+  std::string line;
+  std::getline(csv, line);
+  EXPECT_EQ(line, "label,0,1,2,3,4,5,6,7,8,9,none");
+  EXPECT_THAT(eval(folder.path(), {"--subset", "train", "--json"}).out,
+              HasSubstr("\"subset\":\"train\",\"examples\":20,"));
+  EXPECT_THAT(eval(folder.path(), {"--examples", "7", "--json"}).out,
+              HasSubstr("\"examples\":7,\"precision_at_1\":0.0,"));
+}
+
+TEST_F(EvalCommand, RefusesInALineWhatIsNotOfTheNet) {
+  const Said narrow = eval(weights(3));
+  EXPECT_EQ(narrow.exit, 2);
+  EXPECT_THAT(narrow.err, HasSubstr("\"fc1/weights\" is 3 x 784; in mlp it is 4 x 784\n"));
+  EXPECT_THAT(eval(weights(4, true)).err, HasSubstr("it has no tensor \"logits/biases\", which mlp "
+                                                    "has\n"));
+  const std::string path = weights(4);
+  write("other.toml", "format = 2");
+  const std::string other = folder.path() + "/other.toml";
+  EXPECT_THAT(eval(path, {"--config", other.c_str()}).err, HasSubstr("other.toml"));
+}
+
+TEST_F(EvalCommand, WithoutAClusterFileTheWeightsMustSayWhatTheyAre) {
+  const std::string path = weights(4);
+  ASSERT_TRUE(std::filesystem::remove(folder.path() + "/resolved.toml"));
+  const Said said = eval(path);
+  EXPECT_EQ(said.exit, 2);
+  EXPECT_THAT(said.err, HasSubstr("without a cluster file (--config): " + path));
+}
+
+}  // namespace
+}  // namespace sterna::launcher
