@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 #include <span>
+#include <tuple>
 
 #include "nets/weights/weights_file.h"
 #include "runtime/base/file.h"
@@ -46,12 +47,17 @@ void remove_old(const std::string& end) {
 
 Result<void> write(const StatePart& part, const fs::path& path) {
   if (path.has_parent_path()) STERNA_TRY(make_directory(path.parent_path()));
+  // They come in the order in which they were made.
+  std::vector<const StatePiece*> pieces;
+  for (const StatePiece& piece : part.pieces) pieces.push_back(&piece);
+  std::ranges::sort(pieces, {},
+                    [](const StatePiece* piece) { return std::tie(piece->array, piece->first); });
   std::vector<nets::ParameterSpec> specs;
   std::vector<std::span<const float>> values;
-  for (const StatePiece& piece : part.pieces) {
-    values.push_back(floats_of(piece.values));
+  for (const StatePiece* piece : pieces) {
+    values.push_back(floats_of(piece->values));
     specs.push_back(
-        {.name = piece_name(piece.array, piece.first), .shape = {values.back().size()}});
+        {.name = piece_name(piece->array, piece->first), .shape = {values.back().size()}});
   }
   return nets::write_safetensors(path.string(), specs, values,
                                  {{"format", "1"}, {"step", std::to_string(part.version)}});

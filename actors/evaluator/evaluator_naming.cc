@@ -88,7 +88,11 @@ Task<void> Evaluator::wake_at(Time time) {
 }
 
 Task<Result<void>> Evaluator::hear_of_the_end() {
-  const auto smallest = std::ranges::min_element(table_.chunks, {}, &TableChunk::count);
+  // What is frozen has every version from the start.
+  const auto count = [&](const TableChunk& chunk) {
+    return table_.tensors[chunk.tensor].frozen ? UINT64_MAX : chunk.count;
+  };
+  const auto smallest = std::ranges::min_element(table_.chunks, {}, count);
   Pull question{.version = args_.job.steps, .chunks = {}, .kind = PayloadKind::PARAMETERS};
   question.chunks.push_back(static_cast<std::uint32_t>(smallest - table_.chunks.begin()));
   Server& server = servers_[smallest->shard];

@@ -35,6 +35,8 @@ class Values {
       job.hidden.push_back(1 + static_cast<std::uint32_t>(below(5000)));
     }
     job.first_step = below(1000);
+    job.first_position = below(1000000);
+    job.resumes = below(2) == 1;
     job.steps = job.first_step + 1 + below(1000000);
     job.batch = 1 + static_cast<std::uint32_t>(below(1000));
     job.seed = u64() / 2;
@@ -87,6 +89,7 @@ TEST(Messages, ArgumentsOfAllFourActorsSurviveTheWire) {
                       .servers = 3,
                       .workers = {},
                       .evaluator = v.text(),
+                      .keeper = v.text(),
                       .observer = v.text()};
     for (std::uint32_t r = 0; r < server.job.ranks; ++r) server.workers.push_back({v.text(), r, 1});
     const auto server_again = round_trip(server);
@@ -98,7 +101,8 @@ TEST(Messages, ArgumentsOfAllFourActorsSurviveTheWire) {
                             .ranks = 1,
                             .servers = v.texts(),
                             .readers = v.texts(),
-                            .observer = v.text()};
+                            .observer = v.text(),
+                            .keeper = v.text()};
     EXPECT_EQ(*round_trip(worker), worker);
     const ReaderArgs reader{v.job(), {{v.text(), 1, 2}}, 0, v.text()};
     EXPECT_EQ(*round_trip(reader), reader);
