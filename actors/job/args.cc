@@ -41,15 +41,18 @@ bool hosts(const std::vector<WorkerRanks>& workers, std::string_view name, std::
 STERNA_FIELDS(WorkerRanks, FIELD(name, Name), FIELD(first_rank, FirstRank), FIELD(ranks, Ranks))
 
 STERNA_MESSAGE(ServerArgs, FIELD(job, Job), FIELD(index, Index), FIELD(servers, Servers),
-               FIELD(workers, Workers, at_most(kMostWorkers)), FIELD(evaluator, Evaluator))
+               FIELD(workers, Workers, at_most(kMostWorkers)), FIELD(evaluator, Evaluator),
+               FIELD(keeper, Keeper))
 
 Result<void> ServerArgs::check() const {
   if (index >= servers) return wrong("a server's index is not below the number of servers");
+  if (job.resumes && keeper.empty()) return wrong("nobody has the checkpoint to resume from");
   return check_ranks(*this);
 }
 
 STERNA_MESSAGE(WorkerArgs, FIELD(job, Job), FIELD(first_rank, FirstRank), FIELD(ranks, Ranks),
-               FIELD(servers, Servers), FIELD(readers, Readers), FIELD(observer, Observer))
+               FIELD(servers, Servers), FIELD(readers, Readers), FIELD(observer, Observer),
+               FIELD(keeper, Keeper))
 
 Result<void> WorkerArgs::check() const {
   if (ranks == 0 || std::uint64_t{first_rank} + ranks > job.ranks) {
@@ -58,6 +61,7 @@ Result<void> WorkerArgs::check() const {
   if (servers.empty() || readers.empty()) {
     return wrong("a worker needs a parameter server and an input reader");
   }
+  if (job.resumes && keeper.empty()) return wrong("nobody has the checkpoint to resume from");
   if (job.shards > 0 && readers.size() != job.shards) {
     return wrong("a worker needs one input reader for each shard");
   }

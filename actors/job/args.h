@@ -28,6 +28,7 @@ struct ServerArgs {
   std::uint32_t servers = 1;  ///< of the whole job
   std::vector<WorkerRanks> workers;
   std::string evaluator;  ///< empty: none, and then no snapshots are kept
+  std::string keeper;     ///< of checkpoints; empty: none are kept, nor resumed from
   Result<void> check() const;
   STERNA_DECLARE_MESSAGE(ServerArgs);
   bool operator==(const ServerArgs&) const = default;
@@ -41,6 +42,7 @@ struct WorkerArgs {
   std::vector<std::string> servers;  ///< in the order of their shards
   std::vector<std::string> readers;  ///< where there are shards: in their order
   std::string observer = "launcher";
+  std::string keeper = {};  ///< of checkpoints; empty: none are kept, nor resumed from
   Result<void> check() const;
   STERNA_DECLARE_MESSAGE(WorkerArgs);
   bool operator==(const WorkerArgs&) const = default;

@@ -114,6 +114,8 @@ void JobConfig::encode(Wire::Builder wire, WireWriter&) const {
   wire.setShards(shards);
   wire.setExamples(examples);
   wire.setFirstStep(first_step);
+  wire.setFirstPosition(first_position);
+  wire.setResumes(resumes);
   wire.setRows(picture.rows);
   wire.setColumns(picture.columns);
   wire.setChannels(picture.channels);
@@ -134,6 +136,8 @@ Result<JobConfig> JobConfig::decode(Wire::Reader wire, WireReader&) {
   job.shards = wire.getShards();
   job.examples = wire.getExamples();
   job.first_step = wire.getFirstStep();
+  job.first_position = wire.getFirstPosition();
+  job.resumes = wire.getResumes();
   job.picture = {wire.getRows(), wire.getColumns(), wire.getChannels()};
   job.classes = wire.getClasses();
   STERNA_TRY(validate(job));

@@ -22,8 +22,10 @@ namespace sterna::actors {
 struct JobConfig : JobSection, JobSections {
   using Wire = schema::JobConfig;
   DeadlinesSection deadlines;
-  std::uint64_t first_step = 0;  ///< and the version that the parameters start at
-  std::uint32_t ranks = 1;       ///< of the whole job
+  std::uint64_t first_step = 0;      ///< and the version that the parameters start at
+  std::uint64_t first_position = 0;  ///< examples seen before it (input/batches/BATCHES.md)
+  bool resumes = false;              ///< the state at first_step is a checkpoint's
+  std::uint32_t ranks = 1;           ///< of the whole job
   std::uint32_t shards = 0;    ///< each input reader holds one of so many parts; 0: each holds all
   std::uint64_t examples = 1;  ///< of the training set, where epochs are counted
   input::PictureShape picture{28, 28, 1};  ///< as the net sees it
@@ -42,6 +44,21 @@ struct JobConfig : JobSection, JobSections {
     return version > first_step && version <= steps && next_evaluation(version - 1) == version;
   }
 
+  /// Whether the file asks for a checkpoint of this version; others may be asked for as it runs.
+  bool keeps(std::uint64_t version) const {
+    if (!checkpoint.on() || version <= first_step || version > steps) return false;
+    const std::uint64_t every = checkpoint.every_steps;
+    return version == steps || (every > 0 && version % every == 0);
+  }
+  /// Where the examples of a step begin (input/batches/BATCHES.md).
+  std::uint64_t position_of(std::uint64_t step) const {
+    return first_position + (step - first_step) * batch * ranks;
+  }
+  /// Whether ranks have something to keep that servers do not.
+  bool ranks_have_state() const {
+    return gradient.error_feedback || gradient.scaler == ScalerRule::last_step;
+  }
+
   /// Whether the ranks' trits of a step stand for the same number, so that they can be summed.
   bool shares_scalers() const { return gradient.scaler != ScalerRule::own; }
   /// Whether the servers keep moving averages of the parameters, which the evaluator then takes.
@@ -49,7 +66,7 @@ struct JobConfig : JobSection, JobSections {
   /// Whether the gradients of this step travel as fp32, whatever their codec.
   bool floats(std::uint64_t step) const {
     const std::uint64_t every = gradient.floating_grad_epoch;
-    return every != 0 && step * batch * ranks / examples % every == every - 1;
+    return every != 0 && position_of(step) / examples % every == every - 1;
   }
   /// What the job's schedule is stretched over.
   kernels::Course course() const {

@@ -3,10 +3,10 @@
 // Bulk bytes are Bytes: views of a received frame, or of the buffer that is sent in place.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <vector>
 
+#include "actors/job/checkpoint.h"
 #include "actors/job/observer.h"
 #include "actors/job/training.capnp.h"
 #include "runtime/base/bytes.h"
@@ -20,9 +20,6 @@ using schema::Verdict;
 
 /// Of the membership, which does not change yet.
 inline constexpr std::uint32_t kEpoch = 0;
-
-/// BLAKE2b (RFC 7693) of some parameters, 16 bytes.
-using Hash = std::array<std::byte, 16>;
 
 /// One rank's contribution to one chunk of one tensor.
 struct Packet {
@@ -172,10 +169,10 @@ struct NextBatch {
   STERNA_DECLARE_MESSAGE(NextBatch);
 };
 
-struct ParameterServerInterface : Interface<Push, Pull, Release, Offer, Compare> {};
+struct ParameterServerInterface : Interface<Push, Pull, Release, Offer, Compare, KeepVersion> {};
 struct InputReaderInterface : Interface<NextBatch> {};
-/// Nobody asks these two anything: they drive.
-struct WorkerInterface : Interface<> {};
+/// These two drive.
+struct WorkerInterface : Interface<KeepVersion> {};
 struct EvaluatorInterface : Interface<> {};
 
 }  // namespace sterna::actors

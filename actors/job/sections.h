@@ -159,6 +159,18 @@ struct EvaluationSection {
   bool operator==(const EvaluationSection&) const = default;
 };
 
+/// [checkpoint]: what is kept of a run beside training, from which another can go on.
+struct CheckpointSection {
+  std::uint64_t every_steps = 0;  ///< 0: not by steps
+  double every_seconds = 0;       ///< 0: not by time
+  std::uint32_t keep = 2;         ///< the newest so many
+  bool best = false;              ///< and the one of the highest precision@1
+  std::string folder = {};        ///< empty: the run's own
+  TrueOrText resume = {};         ///< from the run's own newest, or from that of a path
+  bool operator==(const CheckpointSection&) const = default;
+  bool on() const { return every_steps > 0 || every_seconds > 0; }
+};
+
 /// In seconds: what is to happen sooner is a slip of the pen, e.g. "1us" for "1s".
 inline constexpr double kShortestDeadline = 0.001;
 
@@ -177,6 +189,7 @@ Section<InitSection> init_section();
 Section<OptimizerSection> optimizer_section();
 Section<GradientSection> gradient_section();
 Section<EvaluationSection> evaluation_section();
+Section<CheckpointSection> checkpoint_section();
 Section<DeadlinesSection> deadlines_section();
 
 /// What a file says of training beside [job], and what a job is made of.
@@ -187,6 +200,7 @@ struct JobSections {
   OptimizerSection optimizer;
   GradientSection gradient;
   EvaluationSection evaluation;
+  CheckpointSection checkpoint;
   bool operator==(const JobSections&) const = default;
 };
 
@@ -199,6 +213,7 @@ void for_each_section(Sections& sections, Visit&& visit) {
   visit(optimizer_section(), sections.optimizer);
   visit(gradient_section(), sections.gradient);
   visit(evaluation_section(), sections.evaluation);
+  visit(checkpoint_section(), sections.checkpoint);
 }
 
 /// What is wrong between the keys of a section.

@@ -18,6 +18,8 @@ struct JobConfig {
   columns @6 :UInt32;
   channels @7 :UInt32;
   classes @8 :UInt32;
+  firstPosition @9 :UInt64;   # examples seen before firstStep
+  resumes @10 :Bool;          # the state at firstStep is a checkpoint's
 }
 
 # ---- what the actors are started with ----
@@ -34,6 +36,7 @@ struct ServerArgs {
   servers @2 :UInt32;
   workers @3 :List(WorkerRanks);
   evaluator @4 :Text;           # empty: none
+  keeper @5 :Text;              # of checkpoints; empty: none
 }
 
 struct WorkerArgs {
@@ -43,6 +46,7 @@ struct WorkerArgs {
   servers @3 :List(Text);       # in the order of their shards
   readers @4 :List(Text);       # where there are shards: in their order
   observer @5 :Text;
+  keeper @6 :Text;              # of checkpoints; empty: none
 }
 
 struct ReaderArgs {
@@ -246,4 +250,34 @@ struct JobFinished {
   parametersSha256 @0 :Text;
   weights @1 :Text;     # where they were written; empty if nowhere
   parameters @2 :UInt64;
+}
+
+# ---- checkpoints ----
+
+struct KeepVersion {
+  version @0 :UInt64;
+}
+
+struct KeepAnswer {
+  kept @0 :Bool;        # false: that version has begun or is past
+  version @1 :UInt64;   # where the asked one is
+}
+
+struct PartWritten {
+  version @0 :UInt64;
+  file @1 :Text;     # within the checkpoint's folder
+  bytes @2 :UInt64;
+  hash @3 :Data;     # BLAKE2b, 16 bytes, of the file
+  skipped @4 :Bool;  # the part before was still being written
+  error @5 :Text;    # why it could not be written; empty: it is
+}
+
+struct ReadState {
+  array @0 :Text;    # "momentum.0/conv1/weights"
+  first @1 :UInt64;
+  count @2 :UInt64;
+}
+
+struct StateValues {
+  values @0 :Data;   # fp32
 }

@@ -116,6 +116,18 @@ Bytes first_of(const std::shared_ptr<Buffer>& buffer, std::size_t size) {
 
 }  // namespace
 
+input::BatchQuestion question_of(const JobConfig& job, const NextBatch& question) {
+  return {.seed = job.seed,
+          .step = question.step,
+          .rank = question.rank,
+          .ranks = job.ranks,
+          .batch = job.batch,
+          .first_row = question.first_row,
+          .rows = question.rows,
+          .first_step = job.first_step,
+          .first_position = job.first_position};
+}
+
 OwnRows own_rows(const input::BatchQuestion& question, const input::TrainingPart& part) {
   OwnRows own{.rows = input::batch_rows(question, part.examples)};
   if (part.sha256.empty()) return own;

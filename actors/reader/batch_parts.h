@@ -7,12 +7,16 @@
 #include <vector>
 
 #include "actors/codecs/buffer_pool.h"
+#include "actors/job/job.h"
 #include "actors/job/messages.h"
 #include "input/batches/batch.h"
 #include "input/batches/prepare.h"
 #include "input/place/data_shard.h"
 
 namespace sterna::actors {
+
+/// What a rank of the job asks a reader, with what the job says of it.
+input::BatchQuestion question_of(const JobConfig& job, const NextBatch& question);
 
 /// What a reader has of the rows of a question: which of the batch, and what stands there.
 struct OwnRows {

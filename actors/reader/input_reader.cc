@@ -68,13 +68,7 @@ Task<Result<Batch>> InputReader::on(NextBatch question) {
                     fmt::format("no batch for rank {} of {} at step {} of {}", question.rank,
                                 job.ranks, question.step, job.steps)};
   }
-  const input::BatchQuestion which{.seed = job.seed,
-                                   .step = question.step,
-                                   .rank = question.rank,
-                                   .ranks = job.ranks,
-                                   .batch = job.batch,
-                                   .first_row = question.first_row,
-                                   .rows = question.rows};
+  const input::BatchQuestion which = question_of(job, question);
   if (question.first_row >= job.batch || question.rows > job.batch - question.first_row) {
     co_return Error{Errc::invalid_argument,
                     fmt::format("no rows {} to {} in a batch of {}", question.first_row,

@@ -27,9 +27,10 @@ class SyncWorker final : public WorkerPolicy {
   explicit SyncWorker(const JobConfig& job) : job_(job) {}
 
   Need need(std::uint64_t step) const override {
-    if (step == job_.first_step) return {.version = step};  // no gradient led to it
-    if (workers_step(job_)) return {.version = step, .kind = PayloadKind::GRADIENT};
-    const bool rounded = job_.gradient.down == Down::parameters_bf16;
+    // No gradient led to the first.
+    const bool first = step == job_.first_step;
+    if (workers_step(job_) && !first) return {.version = step, .kind = PayloadKind::GRADIENT};
+    const bool rounded = job_.gradient.down == Down::parameters_bf16 && (!first || job_.resumes);
     return {.version = step, .codec = rounded ? Codec::BF16 : Codec::FP32};
   }
   NextBatch batch(std::uint64_t step, std::uint32_t rank) const override {

@@ -1,5 +1,6 @@
 #include "actors/server/chunk_updates.h"
 
+#include <algorithm>
 #include <limits>
 #include <utility>
 
@@ -22,7 +23,20 @@ std::vector<std::uint32_t> ChunkUpdates::chunks() const {
 }
 
 void ChunkUpdates::run() {
-  for (ChunkUpdate& update : updates_) run(update);
+  for (ChunkUpdate& update : updates_) {
+    run(update);
+    if (update.keeps) copy_kept(update);
+  }
+}
+
+void ChunkUpdates::copy_kept(ChunkUpdate& update) {
+  const auto copy = [](const std::shared_ptr<Buffer>& from) {
+    const auto to = make_buffer(from->size());
+    std::ranges::copy(from->bytes(), to->bytes().begin());
+    return to;
+  };
+  for (const auto& slot : update.slots) update.kept_slots.push_back(copy(slot));
+  if (update.residual != nullptr) update.kept_residual = copy(update.residual);
 }
 
 void ChunkUpdates::run(ChunkUpdate& update) {

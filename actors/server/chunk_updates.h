@@ -45,7 +45,10 @@ struct ChunkUpdate {
   kernels::TernaryDraw draw;         ///< of the average, where it is ternarized
   float clip = 0;                    ///< of its scaler
   std::shared_ptr<Buffer> residual;  ///< what ternarizing left of the averages before
+  bool keeps = false;                ///< the next version is kept: what changes in place is copied
   ParameterChunk down;               ///< what workers get, if not the next parameters
+  std::vector<std::shared_ptr<Buffer>> kept_slots;  ///< copies, where it keeps
+  std::shared_ptr<Buffer> kept_residual;
 };
 
 /// Owns what it uses, so that run() may outlive the shard on a compute thread.
@@ -64,6 +67,7 @@ class ChunkUpdates {
 
  private:
   void run(ChunkUpdate& update);
+  static void copy_kept(ChunkUpdate& update);
   static kernels::Parameters parameters_of(const ChunkUpdate& update,
                                            std::span<const std::span<float>> slots);
   void settle(ChunkUpdate& update, std::span<const std::span<float>> slots);

@@ -39,12 +39,69 @@ Task<Result<void>> ParameterServer::prepare() {
     parts.back().start();
   }
   for (Task<void>& part : parts) co_await std::move(part);
-  if (!args_.job.init.from.empty()) STERNA_CO_TRY(load(shard));
+  if (!args_.job.init.from.empty() && !args_.job.resumes) {
+    STERNA_CO_TRY(load(shard));
+  }
+  if (!args_.keeper.empty()) {
+    STERNA_CO_TRY(keeper_.emplace(*this, args_.keeper, args_.job.deadlines.start, finder_).find());
+  }
+  if (args_.job.resumes) {
+    Task<Result<void>> restoring = restore(*shard);
+    Result<void> restored = co_await std::move(restoring);
+    STERNA_CO_TRY(std::move(restored).in("going on from a checkpoint"));
+  }
   shard_ = std::move(*shard);
   scalers_.emplace(shard_->table(), args_.index, args_.job.ranks, args_.job.first_step);
   changed_.resize(shard_->table().chunks.size());
   prepared_.notify_all();
   co_return {};
+}
+
+Task<Result<void>> ParameterServer::restore(Shard& shard) {
+  const std::vector<Shard::StatePlace> places = shard.state_places();
+  std::vector<StateTarget> targets;
+  for (const Shard::StatePlace& place : places) targets.push_back(place.target);
+  ByteWindow window(poster(), process().options().link.most_under_way());
+  Task<Result<std::vector<std::size_t>>> reading =
+      read_state(*keeper_, window, std::move(targets), args_.job.deadlines.step);
+  STERNA_CO_ASSIGN(const std::vector<std::size_t> absent, std::move(reading));
+  for (const std::size_t index : absent) {
+    const Shard::StatePlace& place = places[index];
+    if (place.needed) {
+      co_return Error{Errc::not_found,
+                      place.target.array + " is not in it: it is another net's, or damaged"};
+    }
+    if (place.target.first == 0) {
+      log(fmt::format("the checkpoint has no {}: it starts anew", place.target.array));
+    }
+  }
+  shard.restored();
+  co_return {};
+}
+
+KeepAnswer ParameterServer::on(KeepVersion keep) {
+  if (!shard_) return {.kept = false, .version = args_.job.first_step};
+  const bool kept = shard_->keep(keep.version);
+  write_kept();
+  return {.kept = kept, .version = shard_->newest()};
+}
+
+void ParameterServer::write_kept() {
+  if (!keeper_) return;
+  for (const std::uint64_t version : shard_->kept().take_skipped()) {
+    keeper_->tell(PartWritten{.version = version, .file = {}, .skipped = true});
+  }
+  if (std::optional<StatePart> part = shard_->take_kept()) run(write_part(std::move(*part)));
+}
+
+Task<void> ParameterServer::write_part(StatePart part) {
+  const std::string& name = process().options().link.identity.name;
+  auto writing = compute([part = std::move(part), folder = args_.job.checkpoint.folder, name] {
+    return actors::write_part(part, folder, name);
+  });
+  PartWritten written = co_await std::move(writing);
+  keeper_->tell(std::move(written));
+  shard_->kept().written();
 }
 
 Task<Result<void>> ParameterServer::load(std::shared_ptr<Shard> shard) {
@@ -131,6 +188,7 @@ Task<void> ParameterServer::update() {
     const std::vector<std::uint32_t> chunks = updates->chunks();
     shard_->publish(std::move(*updates));
     for (const std::uint32_t chunk : chunks) changed_[chunk].notify_all();
+    write_kept();
   }
   updating_ = false;
 }

@@ -14,22 +14,30 @@
 #include "actors/server/scaler_board.h"
 #include "actors/server/shard.h"
 #include "runtime/actor/process.h"
+#include "runtime/cluster/peer.h"
 
 namespace sterna::actors {
 
 class ParameterServer final : public Actor<ParameterServerInterface> {
  public:
-  explicit ParameterServer(ServerArgs args) : args_(std::move(args)) {}
+  explicit ParameterServer(ServerArgs args, Finder finder = find_any)
+      : args_(std::move(args)), finder_(std::move(finder)) {}
 
   Task<Result<PushReply>> on(Push push);
   Task<Result<Parameters>> on(Pull pull);
   Task<Result<Agreed>> on(Offer offer);
   Task<Result<void>> on(Compare compare);
   void on(Release release);
+  KeepAnswer on(KeepVersion keep);
 
  private:
   void started() override;
   Task<Result<void>> prepare();
+  /// What `shard` goes on from, where the job does.
+  Task<Result<void>> restore(Shard& shard);
+  /// Writes this server's part of a checkpoint, where all chunks have come to it.
+  void write_kept();
+  Task<void> write_part(StatePart part);
   /// What [init] takes from a file.
   Task<Result<void>> load(std::shared_ptr<Shard> shard);
   Task<void> update();
@@ -42,12 +50,14 @@ class ParameterServer final : public Actor<ParameterServerInterface> {
   Result<T> blamed(ActorId sender, Result<T> result);
 
   ServerArgs args_;
+  Finder finder_;
   std::optional<Shard> shard_;
   std::optional<ScalerBoard> scalers_;
   Condition agreed_;
   Condition prepared_;
   std::deque<Condition> changed_;  // by chunk: it has a new version
   bool updating_ = false;
+  std::optional<Peer<CheckpointKeeperInterface>> keeper_;
 };
 
 }  // namespace sterna::actors

@@ -21,7 +21,8 @@ Shard::Shard(const JobConfig& job, ParameterTable table, std::uint32_t index)
     : job_(job),
       table_(std::move(table)),
       index_(index),
-      snapshots_(job.keeps_averages() ? PayloadKind::MOVING_AVERAGE : PayloadKind::PARAMETERS) {}
+      snapshots_(job.keeps_averages() ? PayloadKind::MOVING_AVERAGE : PayloadKind::PARAMETERS),
+      kept_(job, changing().size()) {}
 
 Result<Shard> Shard::make(const JobConfig& job, ParameterTable table, std::uint32_t index,
                           bool evaluated) {
@@ -184,8 +185,8 @@ ChunkUpdates Shard::take_ready(std::uint64_t most_elements) {
     const std::uint64_t next = chunk.version + 1;
     // Of what nobody wants, each step a part of the chunks is made all the same: the sums of the
     // others wait.
-    const bool settle =
-        how != Combine::sums || policy_->settles(next) || (next + index) % kMostUnsettled == 0;
+    const bool settle = how != Combine::sums || policy_->settles(next) || kept_.due(next) ||
+                        (next + index) % kMostUnsettled == 0;
     // Workers that step by themselves pull no parameters: these change where they lie.
     const bool in_place = averages && (!chunk.lent || !settle);
     const std::shared_ptr<Buffer> current =
@@ -216,7 +217,10 @@ ChunkUpdates Shard::take_ready(std::uint64_t most_elements) {
                           .tensor = place.tensor},
                  .clip = static_cast<float>(job_.gradient.clip),
                  .residual = chunk.residual,
-                 .down = {}});
+                 .keeps = kept_.gathers(next),
+                 .down = {},
+                 .kept_slots = {},
+                 .kept_residual = {}});
   }
   return updates;
 }
@@ -237,6 +241,11 @@ void Shard::publish(ChunkUpdates updates) {
     chunk.arrived = 0;
     chunk.scaler.reset();
     chunk.down = std::move(update.down);
+    if (update.keeps) {
+      kept_.add(pieces_of(update.chunk, update.kept_slots, update.kept_residual));
+      chunk.lent = true;
+      chunk.average_lent = chunk.average != nullptr;
+    }
     if (policy_->compares(chunk.version)) {
       if (chunk.compared.size() == kMostCompared) chunk.compared.erase(chunk.compared.begin());
       chunk.compared[chunk.version] = std::make_shared<HashedOnce>(share(chunk.parameters));

@@ -26,6 +26,8 @@
 #include <set>
 #include <vector>
 
+#include "actors/checkpoint/kept_version.h"
+#include "actors/checkpoint/read_state.h"
 #include "actors/codecs/buffer_pool.h"
 #include "actors/job/messages.h"
 #include "actors/parameters/parameter_hash.h"
@@ -93,6 +95,26 @@ class Shard {
   /// The chunks that a worker compares, in the order of its question. An error means that its
   /// sender broke the rules.
   Result<std::vector<std::shared_ptr<HashedOnce>>> compared(const Compare& compare) const;
+  // ---- checkpoints ----
+
+  /// Where an array of the state goes; `needed`: nothing stands for it.
+  struct StatePlace {
+    StateTarget target;
+    bool needed = false;
+  };
+  /// All of the state, to be read from a checkpoint behind start(), before anything else; then
+  /// restored() for all chunks.
+  std::vector<StatePlace> state_places();
+  void restored();
+  /// The state at `version` is to be kept, besides those of the job's file. False, and it will not
+  /// be, where some chunk is too near. A shard that no step changes has each version at once.
+  bool keep(std::uint64_t version);
+  /// The newest version of a chunk.
+  std::uint64_t newest() const;
+  /// The part that is to be written, where all of it is there; then kept().written().
+  std::optional<StatePart> take_kept();
+  KeptVersion& kept() { return kept_; }
+
   /// Forgets snapshots up to `version`.
   void release(std::uint64_t version);
 
@@ -124,6 +146,13 @@ class Shard {
   Combine combine(const TableChunk& place, std::uint64_t step) const;
   static bool remembers(const Chunk& chunk, const Push& push);
   bool snapshots_full(const Chunk& chunk) const;
+  /// The shard's chunks that training changes.
+  std::vector<std::uint32_t> changing() const;
+  std::vector<StatePiece> pieces_of(std::uint32_t chunk,
+                                    const std::vector<std::shared_ptr<Buffer>>& slots,
+                                    const std::shared_ptr<Buffer>& residual) const;
+  /// Of what no step changes.
+  std::vector<StatePiece> frozen_pieces() const;
 
   JobConfig job_;
   ParameterTable table_;
@@ -134,6 +163,7 @@ class Shard {
   UpdateRule rule_;
   BufferPool pool_;
   std::vector<Chunk> chunks_;  // by the table's index; others' stay empty
+  KeptVersion kept_;
   // Complete chunks: the front of the table first, which the next forward pass begins with.
   std::set<std::uint32_t> ready_;
   std::set<std::uint32_t> held_back_;  // complete, but their snapshots are full

@@ -47,7 +47,8 @@ void GradientEncoder::begin(std::uint64_t step) {
 
 /// Of which step the scalers are that a step's trits stand for.
 std::uint64_t GradientEncoder::step_of_scalers(std::uint64_t step) const {
-  return job_.gradient.scaler == ScalerRule::last_step && step > job_.first_step ? step - 1 : step;
+  const bool has_last = step > job_.first_step || goes_on_;
+  return job_.gradient.scaler == ScalerRule::last_step && has_last ? step - 1 : step;
 }
 
 void GradientEncoder::agree(std::uint64_t step, std::uint32_t index, float value) {
@@ -62,6 +63,25 @@ bool GradientEncoder::may_begin(std::uint64_t step) const {
   const std::lock_guard lock(mutex_);
   return std::all_of(shared_.begin(), shared_.end(),
                      [&](const Shared& one) { return one.known && one.step == step - 1; });
+}
+
+GradientEncoder::State GradientEncoder::state() const {
+  State state;
+  if (job_.gradient.error_feedback) state.residuals = residuals_;
+  if (job_.gradient.scaler != ScalerRule::last_step) return state;
+  const std::lock_guard lock(mutex_);
+  for (const Shared& one : shared_) state.scalers.push_back(one.value);
+  return state;
+}
+
+void GradientEncoder::restore(State state) {
+  if (!state.residuals.empty()) residuals_ = std::move(state.residuals);
+  const std::lock_guard lock(mutex_);
+  if (state.scalers.size() != shared_.size() || shared_.empty()) return;
+  goes_on_ = true;
+  for (std::size_t i = 0; i < shared_.size(); ++i) {
+    shared_[i] = {.known = true, .step = job_.first_step - 1, .value = state.scalers[i]};
+  }
 }
 
 std::vector<float> GradientEncoder::agreed(Range range) const {

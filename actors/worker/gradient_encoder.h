@@ -69,6 +69,16 @@ class GradientEncoder {
 
   /// The scalers that all ranks share; from any thread.
   void agree(std::uint64_t step, std::uint32_t index, float value);
+  /// What the next step needs of those before; between steps. Of no tensor's residual where there
+  /// is none, and no scalers where the step needs none.
+  struct State {
+    std::vector<std::vector<float>> residuals;  ///< by tensor
+    std::vector<float> scalers;                 ///< by the table's index
+  };
+  State state() const;
+  /// Before the first begin().
+  void restore(State state);
+
   /// Whether begin(step) needs no scalers that are not there yet; from any thread.
   bool may_begin(std::uint64_t step) const;
 
@@ -141,6 +151,7 @@ class GradientEncoder {
   std::vector<std::vector<float>> residuals_;  // by tensor, with error feedback
   std::vector<float> decoded_;                 // of one chunk
   std::vector<Counts> counts_;                 // by tensor
+  bool goes_on_ = false;                       // the first step, too, has scalers of the one before
   mutable std::mutex mutex_;
   std::vector<Shared> shared_;  // by the table's index; guarded by mutex_
 };

@@ -216,12 +216,8 @@ void RankNet::apply(const Parameters& answer, std::size_t index) {
   std::copy(answer.constants.begin(), answer.constants.end(), constants.value);
   const kernels::UpdateOptions options =
       rule_.options(table_->tensors[place.tensor].spec, constants);
-  auto& buffers = slots_[taken.chunk];
-  if (buffers.empty())
-    buffers = rule_.make_slots(table_->tensors[place.tensor].spec, values.size());
-  std::vector<std::span<float>> slots;
-  for (const auto& slot : buffers) slots.push_back(slot->as<float>());
-  const kernels::Parameters parameters{.current = values, .slots = slots, .next = values};
+  const std::vector<std::span<float>> own = slots(taken.chunk);
+  const kernels::Parameters parameters{.current = values, .slots = own, .next = values};
   if (codec_of(taken.codec).ternary()) {
     const kernels::SumStep step{{answer.ranks, taken.scaler, taken.payload.view()}, options};
     kernels::update(std::span(&step, 1), parameters, isa_);
@@ -230,6 +226,15 @@ void RankNet::apply(const Parameters& answer, std::size_t index) {
                                   .payload = taken.payload.view()};
     kernels::update(std::span(&average, 1), options, parameters, isa_);
   }
+}
+
+std::vector<std::span<float>> RankNet::slots(std::uint32_t chunk) {
+  const TableChunk& place = table_->chunks[chunk];
+  auto& buffers = slots_[chunk];
+  if (buffers.empty()) buffers = rule_.make_slots(table_->tensors[place.tensor].spec, place.count);
+  std::vector<std::span<float>> slots;
+  for (const auto& slot : buffers) slots.push_back(slot->as<float>());
+  return slots;
 }
 
 std::vector<Hash> RankNet::hashes() {

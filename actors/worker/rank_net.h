@@ -70,6 +70,13 @@ class RankNet final : private nets::GradientSink {
   /// Whether all scalers are there that backward(step) begins with; from any thread.
   bool may_begin(std::uint64_t step) const { return encoder_->may_begin(step); }
 
+  /// What the next step needs of those before, besides parameters; between steps.
+  GradientEncoder::State state() const { return encoder_->state(); }
+  void restore(GradientEncoder::State state) { encoder_->restore(std::move(state)); }
+  /// The optimizer's slots of a chunk, as they are before the first average comes; where averages
+  /// come.
+  std::vector<std::span<float>> slots(std::uint32_t chunk);
+
   /// From any thread: tensors from this index on are not read again in this step.
   std::uint32_t settled() const { return settled_.load(std::memory_order_acquire); }
   /// From any thread: false once the backward pass of the current step has ended.

@@ -35,6 +35,14 @@ Task<Result<void>> Worker::train() {
   policy_ = scheme.worker(args_.job);
   STERNA_CO_TRY(find_everyone());
   STERNA_CO_TRY(make_nets());
+  if (!args_.keeper.empty()) {
+    STERNA_CO_TRY(keeper_.emplace(*this, args_.keeper, args_.job.deadlines.start, finder_).find());
+  }
+  if (args_.job.resumes) {
+    Task<Result<void>> restoring = restore();
+    Result<void> restored = co_await std::move(restoring);
+    STERNA_CO_TRY(std::move(restored).in("going on from a checkpoint"));
+  }
   for (Rank& rank : ranks_) rank.expect_version(*table_, Pulled::trained);
   pull(args_.job.first_step);
   for (Rank& rank : ranks_) run(train_rank(rank));
@@ -91,6 +99,7 @@ Task<Result<void>> Worker::make_nets() {
 
 Task<Result<void>> Worker::train_rank(Rank& rank) {
   for (std::uint64_t step = args_.job.first_step; step < args_.job.steps; ++step) {
+    rank.step = step;
     ask_batches(rank, step);
     const Time asked = now();
     STERNA_CO_ASSIGN(Batch batch, next_batch(rank, step));
@@ -100,6 +109,9 @@ Task<Result<void>> Worker::train_rank(Rank& rank) {
     STERNA_CO_ASSIGN(const double loss, backward(rank, step));
     step_done(step, rank, loss);
   }
+  rank.step = args_.job.steps;
+  while (!rank.net->may_begin(rank.step)) co_await rank.agreed.wait();
+  if (kept_.due(rank.step)) co_await keep_state(rank, rank.step);
   co_return {};
 }
 
@@ -120,6 +132,7 @@ Task<Result<void>> Worker::forward(Rank& rank, std::uint64_t step, Batch batch) 
 
 Task<Result<double>> Worker::backward(Rank& rank, std::uint64_t step) {
   while (!rank.net->may_begin(step)) co_await rank.agreed.wait();
+  if (kept_.due(step)) co_await keep_state(rank, step);
   rank.expect_version(*table_, Pulled::changing);
   STERNA_CO_ASSIGN(const double loss,
                    compute([net = rank.net, step] { return net->backward(step); }));
@@ -196,13 +209,7 @@ Task<Result<Batch>> Worker::whole(AskedBatch asked) {
   for (AskedRows& rows : asked) {
     const NextBatch& question = rows.question;
     Came& piece = came.emplace_back();
-    piece.question = {.seed = args_.job.seed,
-                      .step = question.step,
-                      .rank = question.rank,
-                      .ranks = args_.job.ranks,
-                      .batch = args_.job.batch,
-                      .first_row = question.first_row,
-                      .rows = question.rows};
+    piece.question = question_of(args_.job, question);
     for (AskedRows::Part& one : rows.parts) {
       Result<Batch> part = co_await std::move(one.answer);
       Result<void> fits = part ? check(*part, question) : Result<void>(part.error());

@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "actors/checkpoint/kept_version.h"
 #include "actors/codecs/buffer_pool.h"
 #include "actors/job/args.h"
 #include "actors/job/messages.h"
@@ -29,7 +30,12 @@ namespace sterna::actors {
 class Worker final : public Actor<WorkerInterface> {
  public:
   explicit Worker(WorkerArgs args, Finder finder = find_any)
-      : args_(std::move(args)), finder_(std::move(finder)), meter_(args_) {}
+      : args_(std::move(args)),
+        finder_(std::move(finder)),
+        kept_(args_.job, args_.ranks),
+        meter_(args_) {}
+
+  KeepAnswer on(KeepVersion keep);
 
  private:
   /// Whom it asks, and how much of that may be under way.
@@ -65,6 +71,7 @@ class Worker final : public Actor<WorkerInterface> {
     std::shared_ptr<RankNet> net;
     std::deque<AskedBatch> batches;  // ahead, in the order of steps
     std::uint64_t asked = 0;         // the next step whose batch will be asked for
+    std::uint64_t step = 0;          // that it is in
     /// Of the version that is on its way or came last: chunks not yet written, by tensor, and how
     /// many tensors at the front of the table have it whole.
     std::vector<std::uint32_t> missing;
@@ -84,6 +91,13 @@ class Worker final : public Actor<WorkerInterface> {
   Task<Result<void>> train();
   Task<Result<void>> find_everyone();
   Task<Result<void>> make_nets();
+  /// What the ranks go on from, where the job does (worker_state.cc).
+  Task<Result<void>> restore();
+  Task<Result<void>> restore_slots(Rank& rank);
+  Task<Result<void>> restore_rank(Rank& rank);
+  /// Adds the rank's state to what is kept of `version`, where it is to be kept.
+  Task<void> keep_state(const Rank& rank, std::uint64_t version);
+  Task<void> write_part(StatePart part);
   Task<Result<void>> train_rank(Rank& rank);
   void ask_batches(Rank& rank, std::uint64_t step);
   AskedRows ask_rows(const Rank& rank, const NextBatch& question, std::size_t reader);
@@ -126,6 +140,8 @@ class Worker final : public Actor<WorkerInterface> {
   std::deque<Rank> ranks_;  // a deque: conditions do not move
   std::size_t groups_missing_ = 0;
   std::size_t unacknowledged_ = 0;
+  std::optional<Peer<CheckpointKeeperInterface>> keeper_;
+  KeptVersion kept_;
   ProgressMeter meter_;
   Traffic traffic_;
 };

@@ -8,9 +8,12 @@ namespace sterna::input {
 
 std::vector<BatchRow> batch_rows(const BatchQuestion& question, std::uint64_t dataset_size) {
   assert(dataset_size > 0 && question.rank < question.ranks);
+  assert(question.first_step <= question.step);
   assert(question.first_row <= question.end_row() && question.end_row() <= question.batch);
   const std::uint64_t first =
-      (question.step * question.ranks + question.rank) * question.batch + question.first_row;
+      question.first_position +
+      ((question.step - question.first_step) * question.ranks + question.rank) * question.batch +
+      question.first_row;
   std::uint64_t epoch = first / dataset_size;
   std::uint64_t place = first % dataset_size;
   Permutation order(question.seed, dataset_size, epoch);

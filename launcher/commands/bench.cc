@@ -9,6 +9,7 @@
 #include "launcher/bench/figures.h"
 #include "launcher/bench/input.h"
 #include "launcher/bench/net.h"
+#include "launcher/bench/ranks.h"
 #include "launcher/bench/train.h"
 #include "launcher/commands/command.h"
 #include "launcher/text/json_line.h"
@@ -26,6 +27,7 @@ struct BenchOptions {
   std::string net;             ///< of "net": empty: the usual ones
   std::int64_t net_batch = 0;  ///< 0: its usual one
   std::int64_t net_rounds = 7;
+  std::string train_net;  ///< of "train": empty: lenet, with one rank
   // The rest is of "exchange".
   std::string link;          ///< "1gbit" between emulated hosts; empty: all on this machine
   std::int64_t ranks = 2;    ///< ... one host for each
@@ -40,8 +42,11 @@ BenchProgress progress_to(const Console& console) {
   return [console](std::string_view what) { console.say(fmt::format("measuring {}", what)); };
 }
 
-Result<Figures> measure_train(const BenchOptions& /*options*/, const Context& context) {
-  return bench_train(context.registry, progress_to(context.console));
+Result<Figures> measure_train(const BenchOptions& options, const Context& context) {
+  if (options.train_net.empty()) {
+    return bench_train(context.registry, progress_to(context.console));
+  }
+  return bench_ranks(context.registry, {.net = options.train_net}, progress_to(context.console));
 }
 
 Result<Figures> measure_codec(const BenchOptions& options, const Context& context) {
@@ -204,7 +209,13 @@ Command bench_command() {
             {"--rounds", &o->net_rounds, "Of each thing that is measured, the least of all", "N",
              false, true, std::pair<std::int64_t, std::int64_t>{1, 1000}}},
            shown("net", measure_net)},
-          {"train", "A step with actors over one without", {json}, shown("train", measure_train)}}};
+          {"train",
+           "A step with actors over one without",
+           {json,
+            {"--net", &o->train_net,
+             "In place of lenet's one rank: two ranks of this net, beside two trainers alone",
+             "NAME"}},
+           shown("train", measure_train)}}};
 }
 
 }  // namespace sterna::launcher

@@ -9,6 +9,7 @@
   EACH(down)                  \
   EACH(list)                  \
   EACH(logs)                  \
+  EACH(checkpoints)           \
   EACH(join)                  \
   EACH(check)                 \
   EACH(doctor) EACH(data) EACH(net) EACH(predict) EACH(export) EACH(bench) EACH(test) EACH(help)

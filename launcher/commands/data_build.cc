@@ -47,15 +47,13 @@ unsigned threads_of(std::int64_t asked) {
   return std::max(std::thread::hardware_concurrency(), 1U);
 }
 
-std::string count(std::uint64_t number) { return thousands(static_cast<std::int64_t>(number)); }
-
 void tell_left_out(const input::BuildReport& report, const Console& console) {
   const std::uint64_t left_out =
       report.train.left_out + (report.validation ? report.validation->left_out : 0);
   for (const std::string& line : report.left_out) console.say("left out: " + printable(line));
   if (left_out > report.left_out.size()) {
     console.say(
-        fmt::format("left out: {} pictures in all that cannot be decoded", count(left_out)));
+        fmt::format("left out: {} pictures in all that cannot be decoded", count_text(left_out)));
   }
 }
 
@@ -81,7 +79,8 @@ int build(const DataBuildOptions& options, const Console& console) {
          .side = static_cast<std::uint32_t>(options.resize),
          .first_label = static_cast<std::uint32_t>(options.first_label),
          .progress = [&](std::uint64_t done, std::uint64_t total) {
-           line.show(fmt::format("building: {} of {} pictures", count(done), count(total)));
+           line.show(
+               fmt::format("building: {} of {} pictures", count_text(done), count_text(total)));
          }});
   }
   if (!*built) return console.report(built->error());
@@ -91,8 +90,8 @@ int build(const DataBuildOptions& options, const Console& console) {
   if (kept > 0) console.say(fmt::format("{} files were there already and are kept", kept));
   return console.result(
       fmt::format("{}: {} pictures of {} classes to train on and {} to validate\n", options.into,
-                  count(report.train.records), report.classes,
-                  count(report.validation ? report.validation->records : 0)));
+                  count_text(report.train.records), report.classes,
+                  count_text(report.validation ? report.validation->records : 0)));
 }
 
 }  // namespace

@@ -23,8 +23,6 @@ struct DataConvertOptions {
   std::string to;
 };
 
-std::string count(std::uint64_t number) { return thousands(static_cast<std::int64_t>(number)); }
-
 int convert(const DataConvertOptions& options, const Console& console) {
   const SteadyClock clock;
   std::optional<Result<input::Converted>> converted;
@@ -33,7 +31,8 @@ int convert(const DataConvertOptions& options, const Console& console) {
     const input::ConvertOptions how{
         .cache = input::cache_directory(environment).value_or(options.into + ".unpacked"),
         .progress = [&](std::uint64_t done, std::uint64_t total) {
-          line.show(fmt::format("converting: {} of {} examples", count(done), count(total)));
+          line.show(
+              fmt::format("converting: {} of {} examples", count_text(done), count_text(total)));
         }};
     converted = options.to == kToFolder
                     ? input::convert_to_folder(options.from, options.into, how)
@@ -41,8 +40,8 @@ int convert(const DataConvertOptions& options, const Console& console) {
   }
   if (!*converted) return console.report(converted->error());
   return console.result(fmt::format("{}: {} examples to train on and {} to validate\n",
-                                    options.into, count((*converted)->train),
-                                    count((*converted)->validation)));
+                                    options.into, count_text((*converted)->train),
+                                    count_text((*converted)->validation)));
 }
 
 }  // namespace

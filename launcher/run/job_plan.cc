@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "actors/checkpoint/keeper.h"
 #include "actors/codecs/codec.h"
 #include "actors/job/args.h"
 #include "actors/reader/data_folder.h"
@@ -138,6 +139,8 @@ actors::JobConfig job_at(const HostSection& host, bool elsewhere, const ClusterF
   } else if (elsewhere) {
     own.data.dir = file.data.dir;
   }
+  // Where no folder is named that all share, the keeper fetches the parts of other machines.
+  if (elsewhere && file.checkpoint.folder.empty()) own.checkpoint.folder.clear();
   return own;
 }
 
@@ -156,6 +159,9 @@ Result<std::vector<ActorSpec>> specs_of(const ClusterFile& file, const actors::J
   const std::vector<std::string> servers = file.names_of(Role::kParameterServer);
   const std::vector<std::string> readers = file.names_of(Role::kInputReader);
   const std::vector<std::string> evaluators = file.names_of(Role::kEvaluator);
+  const std::string keeper = common.checkpoint.on() || common.resumes ? actors::kKeeperName : "";
+  // Parts are written beside the computing.
+  const std::uint32_t writes = common.checkpoint.on() ? 1 : 0;
   std::vector<ActorSpec> specs;
   std::uint32_t server = 0;
   for (const ActorPlan& actor : file.actors) {
@@ -182,9 +188,14 @@ Result<std::vector<ActorSpec>> specs_of(const ClusterFile& file, const actors::J
     const actors::JobConfig job = job_at(*host, elsewhere, file, common);
     switch (actor.role) {
       case Role::kParameterServer: {
-        actors::ServerArgs args{job, server++, static_cast<std::uint32_t>(servers.size()),
-                                workers_of(file), evaluators.empty() ? "" : evaluators.front()};
+        actors::ServerArgs args{job,
+                                server++,
+                                static_cast<std::uint32_t>(servers.size()),
+                                workers_of(file),
+                                evaluators.empty() ? "" : evaluators.front(),
+                                keeper};
         spec.args = pack(args);
+        spec.compute_threads = 1 + writes;
         break;
       }
       case Role::kWorker: {
@@ -195,9 +206,10 @@ Result<std::vector<ActorSpec>> specs_of(const ClusterFile& file, const actors::J
         args.servers = servers;
         args.readers = readers;
         args.observer = kObserverName;
+        args.keeper = keeper;
         spec.args = pack(args);
         // A compute thread per rank: their forward and backward passes run side by side.
-        spec.compute_threads = args.ranks;
+        spec.compute_threads = args.ranks + (common.ranks_have_state() ? writes : 0);
         break;
       }
       case Role::kInputReader:

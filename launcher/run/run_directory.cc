@@ -71,27 +71,35 @@ Result<void> check_free_space(const std::string& path, std::uint64_t wanted) {
                                      path, free / 1'000'000, (wanted + 999'999) / 1'000'000)};
 }
 
-Result<LineFile> furnish(const std::string& path, std::uint64_t minimum_free) {
+Result<LineFile> furnish(const std::string& path, std::uint64_t minimum_free, bool made) {
   STERNA_TRY(check_free_space(path, minimum_free));
-  if (mkdir((path + "/logs").c_str(), 0755) != 0) return cannot_create(path + "/logs", errno);
-  STERNA_ASSIGN(LineFile metrics, LineFile::create(path + "/metrics.jsonl"));
-  STERNA_TRY(metrics.append(metrics_header(path)));
+  if (mkdir((path + "/logs").c_str(), 0755) != 0 && (made || errno != EEXIST)) {
+    return cannot_create(path + "/logs", errno);
+  }
+  const std::string metrics_path = path + "/metrics.jsonl";
+  std::error_code ignored;
+  const bool begun = std::filesystem::exists(metrics_path, ignored);
+  STERNA_ASSIGN(LineFile metrics, LineFile::create(metrics_path));
+  if (!begun) STERNA_TRY(metrics.append(metrics_header(path)));
   return metrics;
 }
 
 }  // namespace
 
 Result<RunDirectory> RunDirectory::create(const RunDirectoryOptions& options) {
-  STERNA_ASSIGN(std::string path, options.explicit_path.empty()
-                                      ? make_own_folder(options)
-                                      : make_explicit_folder(options.explicit_path));
-  Result<LineFile> metrics = furnish(path, options.minimum_free);
+  std::error_code ignored;
+  const bool there =
+      options.goes_on && std::filesystem::is_directory(options.explicit_path, ignored);
+  std::string path = options.explicit_path;
+  if (!there) {
+    STERNA_ASSIGN(path, path.empty() ? make_own_folder(options) : make_explicit_folder(path));
+  }
+  Result<LineFile> metrics = furnish(path, options.minimum_free, !there);
   if (!metrics) {
-    std::error_code ignored;
-    std::filesystem::remove_all(path, ignored);
+    if (!there) std::filesystem::remove_all(path, ignored);
     return std::move(metrics).error();
   }
-  return RunDirectory(std::move(path), std::move(metrics).value());
+  return RunDirectory(std::move(path), std::move(metrics).value(), !there);
 }
 
 std::string RunDirectory::log_path(std::string_view actor) const {
@@ -109,6 +117,7 @@ Result<void> RunDirectory::write_result(const RunResult& result) {
 }
 
 void RunDirectory::discard() {
+  if (!made_) return;
   std::error_code ignored;
   std::filesystem::remove_all(path_, ignored);
 }

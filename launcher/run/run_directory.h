@@ -5,6 +5,7 @@
 //   metrics.jsonl        one JSON object per line, while the run goes on
 //   logs/<actor>.log     each actor's standard output and error
 //   weights.safetensors  the final parameters
+//   checkpoints/         what another run can go on from (actors/checkpoint/saved.h)
 //   result.json          how it ended
 #pragma once
 
@@ -13,6 +14,7 @@
 #include <string>
 #include <string_view>
 
+#include "actors/checkpoint/saved.h"
 #include "launcher/cluster_file/cluster_file.h"
 #include "launcher/view/result_json.h"
 #include "runtime/base/file.h"
@@ -25,6 +27,7 @@ struct RunDirectoryOptions {
   std::string explicit_path;  ///< --run-dir; empty: <parent>/<config>-<UTC time>
   std::string parent = "runs";
   std::chrono::system_clock::time_point now;
+  bool goes_on = false;  ///< in explicit_path, which may be there from a run before
   std::uint64_t minimum_free = std::uint64_t{64} << 20;  ///< bytes that must be free at the start
 };
 
@@ -41,6 +44,7 @@ class RunDirectory {
   std::string metrics_path() const { return path_ + "/metrics.jsonl"; }
   std::string weights_path() const { return path_ + "/weights.safetensors"; }
   std::string result_path() const { return path_ + "/result.json"; }
+  std::string checkpoints_path() const { return path_ + "/" + actors::kCheckpointFolder; }
   std::string logs_path() const { return path_ + "/logs"; }
   std::string log_path(std::string_view actor) const;
 
@@ -49,17 +53,19 @@ class RunDirectory {
   Result<void> append_metrics(std::string_view line);
   /// Writes result.json whole or not at all.
   Result<void> write_result(const RunResult& result);
-  /// Removes the folder with all that is in it: of a run that never was.
+  /// Removes the folder with all that is in it: of a run that never was. What was there before
+  /// stays.
   void discard();
   /// Closes metrics.jsonl: where a network file system reports what it could not write.
   Result<void> close();
 
  private:
-  RunDirectory(std::string path, LineFile metrics)
-      : path_(std::move(path)), metrics_(std::move(metrics)) {}
+  RunDirectory(std::string path, LineFile metrics, bool made)
+      : path_(std::move(path)), metrics_(std::move(metrics)), made_(made) {}
 
   std::string path_;
   LineFile metrics_;
+  bool made_;  // else it was there before
 };
 
 }  // namespace sterna::launcher

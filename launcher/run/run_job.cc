@@ -10,6 +10,7 @@
 #include <set>
 #include <utility>
 
+#include "actors/checkpoint/keeper.h"
 #include "actors/parameters/update_rule.h"
 #include "input/place/data_set.h"
 #include "kernels/isa/isa.h"
@@ -43,6 +44,9 @@ RunRecord blank_record(const JobOptions& options) {
   status.run_directory = options.run_directory;
   status.phase = "starting";
   status.steps = static_cast<std::int64_t>(file.job.steps);
+  if (options.from != nullptr) {
+    status.first_step = static_cast<std::int64_t>(options.from->manifest.step);
+  }
   for (const ActorPlan& actor : file.actors) {
     const std::string_view role = facts_of(actor.role).name;
     status.actors.push_back(
@@ -135,7 +139,7 @@ class Job {
 
     actors::JobConfig job;
     if (options_.file.trains()) {
-      STERNA_ASSIGN(job, job_of(options_.file, options_.data));
+      STERNA_ASSIGN(job, planned(options_.file));
     }
     STERNA_ASSIGN(std::vector<ActorSpec> specs, specs_of(options_.file, job, options_.weights));
     STERNA_ASSIGN(ClusterOptions how,
@@ -157,7 +161,10 @@ class Job {
       STERNA_ASSIGN(job, with_codecs_chosen(job));
       STERNA_ASSIGN(specs, specs_of(options_.file, job, options_.weights));
     }
-    if (options_.file.trains()) STERNA_TRY(observe(job));
+    if (options_.file.trains()) {
+      STERNA_TRY(observe(job));
+      STERNA_TRY(keep_checkpoints(job));
+    }
     if (!options_.file.trains() && !options_.log_directory.empty()) read_logs();
     STERNA_ASSIGN(const auto started, cluster_->start_actors(specs));
     for (std::size_t i = 0; i < started.size(); ++i) {
@@ -199,8 +206,56 @@ class Job {
     ClusterFile file = options_.file;
     file.gradient = with_choice(file.gradient, chosen);
     if (options_.codecs_chosen) options_.codecs_chosen(file.gradient);
-    return job_of(file, options_.data);
+    return planned(file);
   }
+
+  /// The job, with where it begins.
+  Result<actors::JobConfig> planned(const ClusterFile& file) const {
+    STERNA_ASSIGN(actors::JobConfig job, job_of(file, options_.data));
+    job.checkpoint.folder = options_.checkpoints;
+    if (options_.from != nullptr) {
+      const actors::Manifest& from = options_.from->manifest;
+      job.first_step = from.step;
+      job.first_position = from.position;
+      job.resumes = true;
+    }
+    return job;
+  }
+
+  /// Makes checkpoints of the parts that the actors write, and gives them what they go on from.
+  Result<void> keep_checkpoints(const actors::JobConfig& job) {
+    if (!job.checkpoint.on() && !job.resumes) return {};
+    actors::KeeperSetup setup;
+    setup.job = job;
+    setup.folder = options_.checkpoints;
+    setup.resolved = options_.resolved;
+    setup.servers = options_.file.names_of(Role::kParameterServer);
+    setup.workers = options_.file.names_of(Role::kWorker);
+    if (options_.from != nullptr) {
+      STERNA_ASSIGN(actors::SavedState state, actors::SavedState::open(*options_.from));
+      setup.state = std::make_shared<const actors::SavedState>(std::move(state));
+    }
+    const HostSection* head = head_of(options_.file);
+    for (const ActorPlan& actor : options_.file.actors) {
+      for (const HostSection& host : options_.file.hosts) {
+        if (host.name != actor.host || !is_remote(options_.file, host) || &host == head) continue;
+        const auto node = cluster_->process_of("node-" + host.name);
+        if (options_.file.checkpoint.folder.empty() && node) setup.elsewhere[actor.name] = *node;
+      }
+    }
+    setup.record = kept_;
+    setup.say = [this](const std::string& line) { logged(line); };
+    setup.committed = [this](const actors::SavedCheckpoint& saved) {
+      outcome_.record.status.checkpoint_step = static_cast<std::int64_t>(saved.manifest.step);
+      outcome_.record.result.checkpoint = saved.folder;
+      show_(outcome_.record);
+    };
+    const auto keeper = cluster_->process().spawn<actors::CheckpointKeeper>(std::move(setup));
+    return cluster_->publish(actors::kKeeperName, keeper);
+  }
+
+  /// Whether the checkpoint of the end is there, where there is to be one.
+  bool kept() const { return !options_.file.checkpoint.on() || kept_->over; }
 
   /// Hears from the workers and the evaluator.
   Result<void> observe(const actors::JobConfig& job) {
@@ -213,6 +268,14 @@ class Job {
         tell(metrics);
       };
     }
+    hooks.evaluation = [this, tell = hooks.evaluation](const EvaluationResult& one) {
+      if (tell) tell(one);
+      const auto version = static_cast<std::uint64_t>(one.step);
+      kept_->precisions[version] = one.precision_at_1;
+      const Result<void> noted =
+          actors::note_precision(options_.checkpoints, version, one.precision_at_1);
+      if (!noted) logged(noted.error().message);
+    };
     hooks.changed = [this] { show_(outcome_.record); };
     const auto observer =
         cluster_->process().spawn<RunObserver>(outcome_.record, options_.file, hooks);
@@ -270,6 +333,7 @@ class Job {
       return std::all_of(awaited.begin(), awaited.end(),
                          [&](const std::string& name) { return ended_.contains(name); });
     }
+    if (!kept()) return false;
     if (file.count(Role::kEvaluator) > 0) return outcome_.record.finished;
     return outcome_.record.workers_done == static_cast<std::size_t>(file.count(Role::kWorker));
   }
@@ -359,6 +423,7 @@ class Job {
   const Registry& registry_;
   std::unique_ptr<Spawner> placer_;  ///< outlives the cluster
   std::optional<Cluster> cluster_;
+  std::shared_ptr<actors::KeeperRecord> kept_ = std::make_shared<actors::KeeperRecord>();
   std::optional<LogReader> logs_;  ///< of a program's actors, while they run
   SignalWatch interrupt_;
   SignalWatch terminate_;

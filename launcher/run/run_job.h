@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "actors/checkpoint/saved.h"
 #include "input/place/data_source.h"
 #include "launcher/cluster_file/cluster_file.h"
 #include "launcher/run/program_check.h"
@@ -23,6 +24,10 @@ struct JobOptions {
   Time began;                 ///< when the user typed the command
   std::string run_directory;  ///< for the result; may be empty
   std::string weights;        ///< file for the final weights; empty: none
+  std::string checkpoints;    ///< folder for them; empty: none
+  std::string resolved;       ///< the file with every key explicit, as checkpoints keep it
+  /// What the job goes on from; null: nothing.
+  std::shared_ptr<const actors::SavedCheckpoint> from;
   std::string log_directory;  ///< one log per process; empty: standard error
   /// The run directory's name and more: what it is called on other hosts, where such a name is not
   /// to be in anybody's way.

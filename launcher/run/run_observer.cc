@@ -108,15 +108,18 @@ void RunObserver::total() {
     data_seconds += progress.data_seconds;
     step = std::min(step, progress.step);
   }
-  if (record_.progress.size() < workers_.size()) step = 0;
   RunStatus& status = record_.status;
+  if (record_.progress.size() < workers_.size()) {
+    step = static_cast<std::uint64_t>(status.first_step);
+  }
   RunResult& result = record_.result;
   status.step = static_cast<std::int64_t>(step);
   status.loss = loss / static_cast<double>(record_.progress.size());
   status.elapsed_seconds = since_first_step();
-  if (status.elapsed_seconds > 0 && step > 0) {
+  if (status.elapsed_seconds > 0 && status.step > status.first_step) {
     status.examples_per_second = static_cast<double>(examples) / status.elapsed_seconds;
-    status.left_seconds = status.elapsed_seconds / static_cast<double>(step) *
+    status.left_seconds = status.elapsed_seconds /
+                          static_cast<double>(status.step - status.first_step) *
                           static_cast<double>(status.steps - status.step);
   }
   result.bytes_up = sum.bytes_up;

@@ -14,6 +14,7 @@
 #include "launcher/hosts/host_plan.h"
 #include "launcher/hosts/placer.h"
 #include "launcher/run/job_plan.h"
+#include "launcher/run/resume.h"
 #include "launcher/run/run_data.h"
 #include "launcher/run/run_directory.h"
 #include "launcher/run/run_init.h"
@@ -211,9 +212,16 @@ Result<WholeRunEnd> whole_run(RealMachine& machine, const Registry& registry,
   STERNA_ASSIGN(const std::vector<std::string> taken, look_at_init(file, *data));
   for (const std::string& line : taken) options.console.say(line);
 
+  STERNA_ASSIGN(const auto from, checkpoint_to_resume(file, options.run_dir));
+  if (from != nullptr) {
+    options.console.say(fmt::format("going on from step {}, {}",
+                                    thousands(static_cast<std::int64_t>(from->manifest.step)),
+                                    from->folder));
+  }
   RunDirectoryOptions where;
   where.config = file.cluster.name;
   where.explicit_path = options.run_dir;
+  where.goes_on = goes_on_in_place(file);
   where.parent = options.run_parent;
   where.now = std::chrono::system_clock::now();
   STERNA_ASSIGN(RunDirectory directory, RunDirectory::create(where));
@@ -235,6 +243,12 @@ Result<WholeRunEnd> whole_run(RealMachine& machine, const Registry& registry,
   job.run = options.run;
   job.program = options.program;
   job.run_directory = directory.path();
+  job.from = from;
+  job.checkpoints = std::filesystem::absolute(file.checkpoint.folder.empty()
+                                                  ? directory.checkpoints_path()
+                                                  : expand_home(file.checkpoint.folder))
+                        .string();
+  job.resolved = launcher::resolved(resolved);
   job.weights = std::filesystem::absolute(directory.weights_path()).string();
   job.log_directory = std::filesystem::absolute(directory.logs_path()).string();
   const std::string name = std::filesystem::path(directory.path()).filename().string();

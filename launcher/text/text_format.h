@@ -10,6 +10,9 @@ namespace sterna::launcher {
 
 /// 1234567 → "1,234,567"
 std::string thousands(std::int64_t number);
+inline std::string count_text(std::uint64_t count) {
+  return thousands(static_cast<std::int64_t>(count));
+}
 /// "950 B", "12.3 MB": decimal units, three digits.
 std::string bytes_text(std::uint64_t bytes);
 /// "21 s", "1:05", "2:00:07"

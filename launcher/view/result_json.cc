@@ -7,8 +7,8 @@ namespace sterna::launcher {
 
 STERNA_JSON(ActorEnd, name, type, host, end, cause)
 STERNA_JSON(EvaluationResult, step, seconds, precision_at_1, examples)
-STERNA_JSON(RunResult, run, exit, cause, consequences, steps, workers, ranks, data, data_dir, codec,
-            security, transport, isa, seconds, seconds_to_first_step, evaluations,
+STERNA_JSON(RunResult, run, exit, cause, consequences, steps, checkpoint, workers, ranks, data,
+            data_dir, codec, security, transport, isa, seconds, seconds_to_first_step, evaluations,
             examples_per_second, loss, precision_at_1, data_wait, readers,
             bits_per_ternarized_element_up, bits_per_element_up, bits_per_element_down, bytes_up,
             bytes_down, parameters_sha256)
@@ -45,6 +45,7 @@ std::string to_json(const RunResult& result) {
   Json json = result.actors.empty() ? Json(result) : program_json(result);
   if (result.exit == 0) json.erase("cause");
   if (result.consequences.empty()) json.erase("consequences");
+  if (result.checkpoint.empty()) json.erase("checkpoint");
   return line_of({{"format", kFormat}}, json);
 }
 

@@ -37,6 +37,7 @@ struct RunResult {
   std::string cause;                           ///< why it ended, where exit is not 0
   std::vector<std::string> consequences = {};  ///< the deaths that followed, at most five
   std::int64_t steps = 0;                      ///< steps done
+  std::string checkpoint;                      ///< the newest that this run made; empty: none
   std::int64_t workers = 0;
   std::int64_t ranks = 0;
   std::string data;      ///< "mnist", "digits" or "idx"

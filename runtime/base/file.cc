@@ -126,6 +126,14 @@ Result<void> write_atomically(const fs::path& path, std::string_view text, mode_
 
 Result<void> rename_into_place(const fs::path& from, const fs::path& to) {
   if (std::rename(from.c_str(), to.c_str()) != 0) return cannot_write(to, errno);
+  const fs::path folder = to.has_parent_path() ? to.parent_path() : fs::path(".");
+  const int opened = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (opened < 0) return cannot_write(to, errno);
+  // Some file systems (of other machines) sync no folders; the file is in place all the same.
+  const bool failed = ::fsync(opened) != 0 && errno != EINVAL && errno != EROFS;
+  const int saved = errno;
+  ::close(opened);
+  if (failed) return cannot_write(to, saved);
   return {};
 }
 

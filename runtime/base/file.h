@@ -30,7 +30,8 @@ Result<void> write_atomically(const std::filesystem::path& path, std::span<const
 Result<void> write_atomically(const std::filesystem::path& path, std::string_view text,
                               mode_t mode = 0644);
 
-/// Renames `from` to `to`, replacing it. `from` must have been synced.
+/// Renames `from` to `to`, replacing it, and syncs the folder: the name outlives a power cut.
+/// `from` must have been synced.
 Result<void> rename_into_place(const std::filesystem::path& from, const std::filesystem::path& to);
 
 /// Makes `dir` and its parents, where they are not there.

@@ -49,10 +49,10 @@ using Field =
                  std::string S::*, Duration S::*, std::vector<std::string> S::*,
                  std::vector<std::int64_t> S::*, std::vector<std::uint32_t> S::*,
                  std::vector<double> S::*, std::optional<PortRange> S::*, ByteCount S::*,
-                 std::map<std::string, std::string> S::*, JsonObject S::*, Numbers S::*,
-                 EnumField<S>>;
+                 std::map<std::string, std::string> S::*, JsonObject S::*, TrueOrText S::*,
+                 Numbers S::*, EnumField<S>>;
 /// What the help calls them.
-constexpr std::array<std::string_view, 17> kTypeNames = {"integer",
+constexpr std::array<std::string_view, 18> kTypeNames = {"integer",
                                                          "integer",
                                                          "integer",
                                                          "number",
@@ -67,6 +67,7 @@ constexpr std::array<std::string_view, 17> kTypeNames = {"integer",
                                                          "size",
                                                          "table of text",
                                                          "table",
+                                                         "true, false or text",
                                                          "number",
                                                          "text"};
 

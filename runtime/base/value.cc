@@ -242,6 +242,18 @@ Complaint convert(const Value& value, const ValueRule&, bool& out) {
   return std::nullopt;
 }
 
+Complaint convert(const Value& value, const ValueRule&, TrueOrText& out) {
+  if (const auto* boolean = value.get<bool>()) {
+    out = {.given = *boolean};
+    return std::nullopt;
+  }
+  const auto* text = value.get<std::string>();
+  if (!text) return wants("true, false or text in quotes", value);
+  if (text->empty()) return "must not be an empty text";
+  out = {.given = true, .text = *text};
+  return std::nullopt;
+}
+
 Complaint convert(const Value& value, const ValueRule& rule, std::string& out) {
   const auto* text = value.get<std::string>();
   if (!text) {
@@ -366,6 +378,9 @@ std::string toml_text(double value) {
   return text;
 }
 std::string toml_text(bool value) { return value ? "true" : "false"; }
+std::string toml_text(const TrueOrText& value) {
+  return value.text.empty() ? toml_text(value.given) : toml_quoted(value.text);
+}
 std::string toml_text(const std::string& value) { return toml_quoted(value); }
 std::string toml_text(Duration value) { return toml_quoted(duration_text(value)); }
 std::string toml_text(const std::vector<std::string>& value) { return list_text(value); }

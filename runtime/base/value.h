@@ -35,6 +35,13 @@ struct JsonObject {
   bool operator==(const JsonObject&) const = default;
 };
 
+/// true, false, or a text in place of true that says more (a path).
+struct TrueOrText {
+  bool given = false;
+  std::string text = {};  ///< empty: only true
+  bool operator==(const TrueOrText&) const = default;
+};
+
 /// What was written, and in which line of a file, if any.
 struct Value {
   struct Entry;
@@ -105,6 +112,7 @@ Complaint convert(const Value& value, const ValueRule& rule, ByteCount& out);
 Complaint convert(const Value& value, const ValueRule& rule,
                   std::map<std::string, std::string>& out);
 Complaint convert(const Value& value, const ValueRule& rule, JsonObject& out);
+Complaint convert(const Value& value, const ValueRule& rule, TrueOrText& out);
 
 /// The inverse: each value as TOML text that converts back to it. Of a number: a float that reads
 /// back to the same bits.
@@ -123,6 +131,7 @@ std::string toml_text(const std::optional<PortRange>& value);
 std::string toml_text(const ByteCount& value);
 std::string toml_text(const std::map<std::string, std::string>& value);
 std::string toml_text(const JsonObject& value);
+std::string toml_text(const TrueOrText& value);
 
 /// `text` as a TOML basic string, quotes included.
 std::string toml_quoted(std::string_view text);

@@ -54,6 +54,7 @@ class BitFlipper final : public Actor<ParameterServerInterface> {
   Task<Result<Agreed>> on(Offer offer) { return handed_on(std::move(offer)); }
   void on(Release release) { tell(server_, release); }
   Task<Result<void>> on(Compare compare) { return handed_on(std::move(compare)); }
+  Task<Result<KeepAnswer>> on(KeepVersion keep) { return handed_on(keep); }
   Task<Result<Parameters>> on(Pull pull) {
     const bool hit = pull.kind == PayloadKind::GRADIENT && pull.version == version_;
     const bool flips = hit && !std::exchange(flipped_, true);
@@ -116,6 +117,7 @@ SimulatedJob::~SimulatedJob() { std::filesystem::remove_all(data_); }
 std::shared_ptr<const Names> spawn_job(const JobConfig& job, const JobLayout& layout,
                                        const std::string& weights,
                                        RecordingObserver::Record& record,
+                                       const std::shared_ptr<KeeperRecord>& kept,
                                        const std::function<Process&(const std::string&)>& home) {
   const auto names = std::make_shared<Names>();
   const Finder finder = [names](Process&, std::string name, Duration) -> Task<Result<AnyRef>> {
@@ -123,6 +125,7 @@ std::shared_ptr<const Names> spawn_job(const JobConfig& job, const JobLayout& la
     if (found == names->end()) co_return Error{Errc::not_found, "no actor of this name"};
     co_return found->second;
   };
+  const std::string keeper = job.checkpoint.on() || job.resumes ? kKeeperName : "";
   const auto numbered = [](const char* what, std::uint32_t i) { return what + std::to_string(i); };
   EvaluatorArgs evaluator{.job = job, .servers = {}, .observer = "launcher", .weights = weights};
   WorkerArgs worker{.job = job,
@@ -130,19 +133,41 @@ std::shared_ptr<const Names> spawn_job(const JobConfig& job, const JobLayout& la
                     .ranks = layout.ranks_per_worker,
                     .servers = {},
                     .readers = {},
-                    .observer = "launcher"};
-  ServerArgs server{
-      .job = job, .index = 0, .servers = layout.servers, .workers = {}, .evaluator = "evaluator"};
+                    .observer = "launcher",
+                    .keeper = keeper};
+  ServerArgs server{.job = job,
+                    .index = 0,
+                    .servers = layout.servers,
+                    .workers = {},
+                    .evaluator = "evaluator",
+                    .keeper = keeper};
   for (std::uint32_t i = 0; i < layout.workers; ++i) {
     server.workers.push_back({.name = numbered("worker", i),
                               .first_rank = i * layout.ranks_per_worker,
                               .ranks = layout.ranks_per_worker});
   }
-  (*names)["launcher"] = home("launcher").spawn<RecordingObserver>(record);
+  Process& launcher = home("launcher");
+  (*names)["launcher"] = launcher.spawn<RecordingObserver>(record);
+  if (!keeper.empty()) {
+    KeeperSetup setup;
+    setup.job = job;
+    setup.folder = job.checkpoint.folder;
+    for (std::uint32_t i = 0; i < layout.servers; ++i)
+      setup.servers.push_back(numbered("server", i));
+    for (const WorkerRanks& one : server.workers) setup.workers.push_back(one.name);
+    if (job.resumes) {
+      setup.state = std::make_shared<const SavedState>(
+          SavedState::open(open_checkpoint(layout.resume).value()).value());
+    }
+    setup.record = kept;
+    setup.say = [](const std::string&) {};
+    setup.committed = [](const SavedCheckpoint&) {};
+    (*names)[keeper] = launcher.spawn<CheckpointKeeper>(std::move(setup), finder);
+  }
   for (; server.index < layout.servers; ++server.index) {
     const std::string name = numbered("server", server.index);
     Process& process = home(name);
-    const auto spawned = process.spawn<ParameterServer>(server);
+    const auto spawned = process.spawn<ParameterServer>(server, finder);
     (*names)[name] = spawned;
     if (server.index == 0 && layout.flip_at_version > 0) {
       (*names)[name] = process.spawn<BitFlipper>(spawned, layout.flip_at_version);
@@ -167,25 +192,31 @@ std::shared_ptr<const Names> spawn_job(const JobConfig& job, const JobLayout& la
 
 void SimulatedJob::launch(const JobLayout& layout) {
   record = {};
+  *kept = {};
   deaths.clear();
   by_name_.clear();
   processes.clear();
   layout_ = layout;
   job.ranks = layout.workers * layout.ranks_per_worker;
-  names_ = spawn_job(job, layout, weights, record, [this](const std::string& name) -> Process& {
-    test::SimProcess*& home = by_name_[name];
-    if (layout_.one_process && name != "launcher") return *(home = by_name_["launcher"])->process;
-    home = &start(name);
-    home->process->set_on_death(
-        [this, name](LocalId, const std::string& cause) { deaths.push_back(name + ": " + cause); });
-    return *home->process;
-  });
+  names_ =
+      spawn_job(job, layout, weights, record, kept, [this](const std::string& name) -> Process& {
+        test::SimProcess*& home = by_name_[name];
+        if (layout_.one_process && name != "launcher")
+          return *(home = by_name_["launcher"])->process;
+        home = &start(name);
+        home->process->set_on_death([this, name](LocalId, const std::string& cause) {
+          deaths.push_back(name + ": " + cause);
+        });
+        return *home->process;
+      });
 }
 
 void SimulatedJob::finish() {
   loop.run_until(
       [this] {
-        return !deaths.empty() || (record.finished && record.done.size() == layout_.workers);
+        const bool is_kept = !job.checkpoint.on() || kept->over;
+        return !deaths.empty() ||
+               (is_kept && record.finished && record.done.size() == layout_.workers);
       },
       loop.now() + std::chrono::hours(1));
 }
@@ -347,8 +378,14 @@ std::string sequential_oracle(const JobConfig& job, std::vector<std::vector<floa
   for (std::uint64_t step = job.first_step; step < job.steps; ++step) {
     std::vector<Gradients> gradients(job.ranks);
     for (std::uint32_t rank = 0; rank < job.ranks; ++rank) {
-      const auto rows =
-          input::batch_rows({job.seed, step, rank, job.ranks, job.batch}, source.facts().count);
+      const auto rows = input::batch_rows({.seed = job.seed,
+                                           .step = step,
+                                           .rank = rank,
+                                           .ranks = job.ranks,
+                                           .batch = job.batch,
+                                           .first_step = job.first_step,
+                                           .first_position = job.first_position},
+                                          source.facts().count);
       EXPECT_TRUE(input::prepare_training(source, 0, rows, how, batch.rows()).ok());
       for (std::uint32_t t = 0; t < tensors; ++t) net->parameters_changed(t);
       EXPECT_TRUE(net->train_step(nets::PixelImages{batch.pixels, batch.levels}, batch.labels,

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "actors/checkpoint/keeper.h"
 #include "actors/evaluator/evaluator.h"
 #include "actors/job/args.h"
 #include "actors/job/messages.h"
@@ -54,6 +55,7 @@ struct JobLayout {
   /// The average that led to this version arrives from server0 with one bit flipped; 0: none does.
   std::uint64_t flip_at_version = 0;
   bool one_process = false;  ///< all actors in one process, without links
+  std::string resume = {};   ///< where job.resumes: the checkpoint, or the folder of some
 };
 
 /// The addresses of a job's actors by name: what their finder looks in.
@@ -64,6 +66,7 @@ using Names = std::map<std::string, AnyRef>;
 std::shared_ptr<const Names> spawn_job(const JobConfig& job, const JobLayout& layout,
                                        const std::string& weights,
                                        RecordingObserver::Record& record,
+                                       const std::shared_ptr<KeeperRecord>& kept,
                                        const std::function<Process&(const std::string&)>& home);
 
 class SimulatedJob : public test::SimFixture {
@@ -90,6 +93,7 @@ class SimulatedJob : public test::SimFixture {
   JobConfig job;
   std::string weights;
   RecordingObserver::Record record;
+  std::shared_ptr<KeeperRecord> kept = std::make_shared<KeeperRecord>();
   std::vector<std::string> deaths;
 
  private:

@@ -42,7 +42,7 @@ void expect_the_bits_of_the_plain_loop(JobConfig job) {
   process.set_on_death([&](LocalId, const std::string& cause) { deaths.push_back(cause); });
   const auto names =
       spawn_job(job, {.servers = 2, .readers = 2, .workers = 2, .ranks_per_worker = 2}, "", record,
-                [&](const std::string&) -> Process& { return process; });
+                nullptr, [&](const std::string&) -> Process& { return process; });
   EXPECT_TRUE(loop.run_until(
       [&] { return !deaths.empty() || (record.finished && record.done.size() == 2); },
       loop.now() + std::chrono::minutes(2)));

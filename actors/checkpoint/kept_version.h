@@ -1,0 +1,45 @@
+// KeptVersion: which versions an actor keeps for checkpoints, and what it has gathered of one.
+//
+// One at a time: a version that is due while the one before is still gathered or written is
+// skipped, whole, and said to be.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "actors/checkpoint/state_part.h"
+#include "actors/job/job.h"
+
+namespace sterna::actors {
+
+class KeptVersion {
+ public:
+  /// Gathered from so many holders (chunks, ranks).
+  KeptVersion(const JobConfig& job, std::size_t holders) : job_(job), holders_(holders) {}
+
+  /// Besides those of the file, in place of what was named before. No holder may be near it.
+  void name(std::uint64_t version) { named_ = version; }
+  bool due(std::uint64_t version) const { return job_.keeps(version) || version == named_; }
+  /// Whether a holder that comes to `version` is to add its state: the same answer to all.
+  bool gathers(std::uint64_t version);
+  /// Once for each holder.
+  void add(std::vector<StatePiece> pieces);
+  /// What is to be written: once all have added theirs. Until written() no other is gathered.
+  std::optional<StatePart> take();
+  void written() { writing_ = false; }
+  /// Those that were due since this was asked last, and were not gathered.
+  std::vector<std::uint64_t> take_skipped() { return std::exchange(skipped_, {}); }
+
+ private:
+  JobConfig job_;
+  std::size_t holders_;
+  std::optional<std::uint64_t> named_;
+  std::optional<std::uint64_t> decided_;  // the last that was due
+  std::optional<StatePart> gathered_;
+  std::size_t added_ = 0;
+  bool writing_ = false;
+  std::vector<std::uint64_t> skipped_;
+};
+
+}  // namespace sterna::actors

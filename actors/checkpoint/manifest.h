@@ -1,0 +1,42 @@
+// Manifest: what makes a checkpoint of a folder of parts. It is written last, whole or not at all;
+// a folder without one is no checkpoint.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "actors/job/checkpoint.h"
+#include "runtime/base/result.h"
+
+namespace sterna::actors {
+
+struct Manifest {
+  struct Part {
+    std::string actor;  ///< who wrote it
+    std::string file;   ///< a plain name within the folder
+    std::uint64_t bytes = 0;
+    Hash hash{};
+  };
+  std::string net;
+  std::uint64_t step = 0;      ///< steps done: the version of the parameters
+  std::uint64_t position = 0;  ///< examples seen (input/batches/BATCHES.md)
+  std::uint32_t ranks = 1;
+  std::string resolved;  ///< the cluster file with every key explicit
+  std::vector<Part> parts;
+  std::optional<double> precision_at_1;  ///< where this version was evaluated
+};
+
+inline constexpr const char* kManifestFile = "manifest.json";
+
+std::string to_json(const Manifest& manifest);
+/// Errors: malformed, for anything that to_json() does not write, names that lead elsewhere
+/// included.
+Result<Manifest> parse_manifest(std::string_view json);
+
+/// Of the checkpoint in `folder`. Errors: not_found, io, malformed; each names the path.
+Result<Manifest> read_manifest(const std::string& folder);
+Result<void> write_manifest(const std::string& folder, const Manifest& manifest);
+
+}  // namespace sterna::actors

@@ -1,0 +1,169 @@
+#include "actors/checkpoint/saved.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+
+#include "actors/checkpoint/state_part.h"
+#include "nets/weights/tensor_file.h"
+
+namespace sterna::actors {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string path_of(const SavedCheckpoint& checkpoint, const Manifest::Part& part) {
+  return (fs::path(checkpoint.folder) / part.file).string();
+}
+
+Result<void> check_part(const std::string& path, const Manifest::Part& part, bool contents) {
+  std::error_code failed;
+  const std::uint64_t bytes = fs::file_size(path, failed);
+  if (failed) return Error{Errc::not_found, path + ": this part of the checkpoint is missing"};
+  if (bytes != part.bytes) {
+    return Error{Errc::malformed, fmt::format("{}: {} bytes, and the checkpoint's manifest says {}",
+                                              path, bytes, part.bytes)};
+  }
+  if (!contents) return {};
+  STERNA_ASSIGN(const Hash hash, hash_of_file(path));
+  if (hash != part.hash) {
+    return Error{Errc::malformed, path + ": its bytes are not those that were written"};
+  }
+  return {};
+}
+
+/// The newest that is whole of those in `folder`.
+Result<SavedCheckpoint> newest(const std::string& folder) {
+  std::vector<FoundCheckpoint> found = find_checkpoints(folder);
+  std::optional<Error> first_wrong;
+  for (auto one = found.rbegin(); one != found.rend(); ++one) {
+    Result<void> whole = one->manifest ? Result<void>() : Result<void>(one->manifest.error());
+    if (whole) {
+      SavedCheckpoint saved{one->folder, *one->manifest};
+      whole = check_parts(saved, false);
+      if (whole) return saved;
+    }
+    if (!first_wrong) first_wrong = whole.error();
+  }
+  if (first_wrong) return Error(*first_wrong).in(folder + ": no checkpoint here is whole");
+  return Error{Errc::not_found, folder + ": there is no checkpoint"};
+}
+
+}  // namespace
+
+std::uint64_t SavedCheckpoint::bytes() const {
+  std::uint64_t sum = 0;
+  for (const Manifest::Part& part : manifest.parts) sum += part.bytes;
+  return sum;
+}
+
+std::vector<FoundCheckpoint> find_checkpoints(const std::string& folder) {
+  std::vector<FoundCheckpoint> found;
+  std::error_code failed;
+  for (fs::directory_iterator at(folder, failed), end; !failed && at != end; at.increment(failed)) {
+    const auto step = parse_checkpoint_name(at->path().filename().string());
+    std::error_code ignored;
+    if (!step || !at->is_directory(ignored)) continue;
+    Result<Manifest> manifest = read_manifest(at->path().string());
+    if (manifest && manifest->step != *step) {
+      manifest = Error{Errc::malformed, fmt::format("{}: its manifest is step {}'s",
+                                                    at->path().string(), manifest->step)};
+    }
+    found.push_back({at->path().string(), *step, std::move(manifest)});
+  }
+  std::ranges::sort(found, {}, &FoundCheckpoint::step);
+  return found;
+}
+
+Result<void> check_parts(const SavedCheckpoint& checkpoint, bool contents) {
+  for (const Manifest::Part& part : checkpoint.manifest.parts) {
+    STERNA_TRY(check_part(path_of(checkpoint, part), part, contents));
+  }
+  return {};
+}
+
+Result<SavedCheckpoint> open_checkpoint(const std::string& path) {
+  const fs::path given(path);
+  std::error_code ignored;
+  if (!fs::is_directory(given, ignored)) {
+    return Error{Errc::not_found, path + ": there is no such folder of a run or checkpoint"};
+  }
+  if (fs::exists(given / kManifestFile, ignored)) {
+    STERNA_ASSIGN(Manifest manifest, read_manifest(path));
+    SavedCheckpoint saved{path, std::move(manifest)};
+    STERNA_TRY(check_parts(saved, false));
+    return saved;
+  }
+  if (parse_checkpoint_name(given.filename().string())) {
+    return Error{Errc::not_found,
+                 path + ": this checkpoint was never finished: it has no " + kManifestFile};
+  }
+  const bool of_run = fs::is_directory(given / kCheckpointFolder, ignored);
+  return newest(of_run ? (given / kCheckpointFolder).string() : path);
+}
+
+Result<SavedState> SavedState::open(const SavedCheckpoint& checkpoint) {
+  SavedState state;
+  for (const Manifest::Part& part : checkpoint.manifest.parts) {
+    STERNA_ASSIGN(nets::TensorFile file, nets::TensorFile::open(path_of(checkpoint, part)));
+    for (std::size_t t = 0; t < file.tensors().size(); ++t) {
+      const nets::ListedTensor& tensor = file.tensors()[t];
+      const std::optional<PieceName> name = parse_piece_name(tensor.name);
+      if (!name || tensor.dtype != "F32") {
+        return Error{Errc::malformed, file.path() + ": holds a tensor that is no part of a state"};
+      }
+      const Piece piece{state.files_.size(), t, tensor.count()};
+      if (!state.arrays_[name->array].try_emplace(name->first, piece).second) {
+        return Error{Errc::malformed, fmt::format("{}: {} comes twice in the checkpoint",
+                                                  file.path(), nets::shown_name(name->array))};
+      }
+    }
+    state.files_.push_back(std::move(file));
+  }
+  return state;
+}
+
+Result<Bytes> SavedState::read(const std::string& array, std::uint64_t first,
+                               std::uint64_t count) const {
+  const auto found = arrays_.find(array);
+  if (found == arrays_.end()) {
+    return Error{Errc::not_found, array + ": the checkpoint has nothing of it"};
+  }
+  const std::map<std::uint64_t, Piece>& pieces = found->second;
+  const auto buffer = make_buffer(count * sizeof(float));
+  for (std::uint64_t done = 0; done < count;) {
+    const std::uint64_t at = first + done;
+    auto piece = pieces.upper_bound(at);
+    const bool before = piece != pieces.begin();
+    if (before) --piece;
+    const std::uint64_t inside = before ? at - piece->first : 0;
+    if (!before || inside >= piece->second.count) {
+      return Error{Errc::malformed,
+                   fmt::format("{}: the checkpoint has no element {} of it", array, at)};
+    }
+    const std::uint64_t these = std::min(count - done, piece->second.count - inside);
+    const nets::TensorFile& file = files_[piece->second.file];
+    STERNA_TRY(file.read(file.tensors()[piece->second.tensor], inside,
+                         buffer->as<float>().subspan(done, these)));
+    done += these;
+  }
+  return share(buffer);
+}
+
+std::uint64_t SavedState::count(const std::string& array) const {
+  const auto found = arrays_.find(array);
+  std::uint64_t sum = 0;
+  if (found == arrays_.end()) return sum;
+  for (const auto& [first, piece] : found->second) sum += piece.count;
+  return sum;
+}
+
+std::vector<std::string> SavedState::arrays() const {
+  std::vector<std::string> names;
+  for (const auto& [name, pieces] : arrays_) names.push_back(name);
+  return names;
+}
+
+}  // namespace sterna::actors

@@ -1,0 +1,69 @@
+// Checkpoints on disk: which a folder holds, whether one is whole, and the state that one keeps.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "actors/checkpoint/manifest.h"
+#include "nets/weights/tensor_file.h"
+#include "runtime/base/bytes.h"
+#include "runtime/base/result.h"
+
+namespace sterna::actors {
+
+/// The folder of a run's directory where its checkpoints lie.
+inline constexpr const char* kCheckpointFolder = "checkpoints";
+
+struct SavedCheckpoint {
+  std::string folder;
+  Manifest manifest;
+  std::uint64_t bytes() const;
+};
+
+/// A folder that is named as a checkpoint's, and what is wrong with it, if anything.
+struct FoundCheckpoint {
+  std::string folder;
+  std::uint64_t step = 0;
+  Result<Manifest> manifest;
+};
+
+/// Those in `folder`, the oldest first; none where there is no such folder.
+std::vector<FoundCheckpoint> find_checkpoints(const std::string& folder);
+
+/// Whether each part is there and has its size; with `contents` its bytes are read, too. The error
+/// names the part.
+Result<void> check_parts(const SavedCheckpoint& checkpoint, bool contents);
+
+/// One checkpoint by what a person gives: its folder, or a folder of checkpoints or a run's
+/// directory, of which the newest whole one is taken. Errors: not_found, malformed; each in a line
+/// that says what to do.
+Result<SavedCheckpoint> open_checkpoint(const std::string& path);
+
+/// The state that a checkpoint keeps, read by array and place, however it was cut.
+class SavedState {
+ public:
+  /// Reads the parts' headers. Errors: not_found, io, malformed, with the file's name.
+  static Result<SavedState> open(const SavedCheckpoint& checkpoint);
+
+  /// Elements [first, first + count) of an array. Errors: not_found where there is nothing of the
+  /// array; malformed where there is something, but not all of these; io.
+  Result<Bytes> read(const std::string& array, std::uint64_t first, std::uint64_t count) const;
+  /// How many elements there are of an array.
+  std::uint64_t count(const std::string& array) const;
+  /// In alphabetical order.
+  std::vector<std::string> arrays() const;
+
+ private:
+  struct Piece {
+    std::size_t file = 0;
+    std::size_t tensor = 0;  ///< of that
+    std::uint64_t count = 0;
+  };
+  std::vector<nets::TensorFile> files_;
+  std::map<std::string, std::map<std::uint64_t, Piece>> arrays_;  ///< by the first element
+};
+
+}  // namespace sterna::actors

@@ -1,0 +1,138 @@
+#include "actors/checkpoint/state_part.h"
+
+#include <fmt/format.h>
+#include <sodium/crypto_generichash.h>
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <fstream>
+#include <span>
+
+#include "nets/weights/weights_file.h"
+#include "runtime/base/file.h"
+
+namespace sterna::actors {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kStepPrefix = "step-";
+constexpr std::size_t kReadAtOnce = std::size_t{1} << 20;
+
+/// All of `text` as a number, or nothing.
+std::optional<std::uint64_t> number_of(std::string_view text) {
+  std::uint64_t number = 0;
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+std::span<const float> floats_of(const Bytes& bytes) {
+  return {reinterpret_cast<const float*>(bytes.data()), bytes.size() / sizeof(float)};
+}
+
+/// Of the parts in this folder that end so all but the newest.
+void remove_old(const std::string& end) {
+  std::vector<fs::path> parts;
+  std::error_code failed;
+  for (fs::directory_iterator at(".", failed), none; !failed && at != none; at.increment(failed)) {
+    const std::string name = at->path().filename().string();
+    if (name.starts_with(kStepPrefix) && name.ends_with(end)) parts.push_back(at->path());
+  }
+  std::ranges::sort(parts);
+  for (std::size_t i = 0; i + 1 < parts.size(); ++i) fs::remove(parts[i], failed);
+}
+
+Result<void> write(const StatePart& part, const fs::path& path) {
+  if (path.has_parent_path()) STERNA_TRY(make_directory(path.parent_path()));
+  std::vector<nets::ParameterSpec> specs;
+  std::vector<std::span<const float>> values;
+  for (const StatePiece& piece : part.pieces) {
+    values.push_back(floats_of(piece.values));
+    specs.push_back(
+        {.name = piece_name(piece.array, piece.first), .shape = {values.back().size()}});
+  }
+  return nets::write_safetensors(path.string(), specs, values,
+                                 {{"format", "1"}, {"step", std::to_string(part.version)}});
+}
+
+}  // namespace
+
+std::string slot_state(std::string_view optimizer, std::size_t slot) {
+  return fmt::format("{}.{}", optimizer, slot);
+}
+
+std::string residual_state(std::uint32_t rank) { return fmt::format("residual.{}", rank); }
+
+std::string array_of(std::string_view kind, std::string_view tensor) {
+  return fmt::format("{}/{}", kind, tensor);
+}
+
+std::string piece_name(std::string_view array, std::uint64_t first) {
+  return fmt::format("{}@{}", array, first);
+}
+
+std::optional<PieceName> parse_piece_name(std::string_view name) {
+  const std::size_t at = name.rfind('@');
+  if (at == std::string_view::npos || name.substr(0, at).find('/') == std::string_view::npos) {
+    return std::nullopt;
+  }
+  const std::optional<std::uint64_t> first = number_of(name.substr(at + 1));
+  if (!first) return std::nullopt;
+  return PieceName{std::string(name.substr(0, at)), *first};
+}
+
+std::string checkpoint_name(std::uint64_t version) {
+  return fmt::format("{}{:09}", kStepPrefix, version);
+}
+
+std::optional<std::uint64_t> parse_checkpoint_name(std::string_view name) {
+  if (!name.starts_with(kStepPrefix)) return std::nullopt;
+  const std::optional<std::uint64_t> version = number_of(name.substr(kStepPrefix.size()));
+  if (!version || checkpoint_name(*version) != name) return std::nullopt;
+  return version;
+}
+
+PartWritten write_part(const StatePart& part, const std::string& folder, const std::string& actor) {
+  const std::string own = actor + ".safetensors";
+  const std::string name = checkpoint_name(part.version);
+  PartWritten said{.version = part.version, .file = folder.empty() ? name + "." + own : own};
+  if (folder.empty()) remove_old("." + own);
+  const fs::path path = folder.empty() ? fs::path(said.file) : fs::path(folder) / name / own;
+  Result<void> written = write(part, path);
+  if (written) {
+    std::error_code failed;
+    said.bytes = fs::file_size(path, failed);
+    if (failed) written = system_error(path.string(), failed.value());
+  }
+  if (written) {
+    const Result<Hash> hash = hash_of_file(path.string());
+    if (hash) {
+      said.hash = *hash;
+    } else {
+      written = hash.error();
+    }
+  }
+  if (!written) said.error = written.error().message;
+  return said;
+}
+
+Result<Hash> hash_of_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return Error{Errc::not_found, path + ": cannot be read"};
+  Hash hash{};
+  crypto_generichash_state state;
+  crypto_generichash_init(&state, nullptr, 0, hash.size());
+  std::vector<char> piece(kReadAtOnce);
+  while (file) {
+    file.read(piece.data(), static_cast<std::streamsize>(piece.size()));
+    crypto_generichash_update(&state, reinterpret_cast<const unsigned char*>(piece.data()),
+                              static_cast<unsigned long long>(file.gcount()));
+  }
+  if (file.bad()) return Error{Errc::io, path + ": cannot be read to its end"};
+  crypto_generichash_final(&state, reinterpret_cast<unsigned char*>(hash.data()), hash.size());
+  return hash;
+}
+
+}  // namespace sterna::actors

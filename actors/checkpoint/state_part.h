@@ -1,0 +1,72 @@
+// StatePart: what one actor has of a checkpoint, and as what it lies on disk.
+//
+// A checkpoint is a folder: each actor's part as safetensors, "server0.safetensors", and, once all
+// are there, its manifest (manifest.h). Of an array "KIND/TENSOR" a part holds pieces, each a
+// tensor of one dimension that the file calls "KIND/TENSOR@FIRST" by the index of its first
+// element, so that any number of servers can go on from it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "actors/job/checkpoint.h"
+#include "runtime/base/bytes.h"
+#include "runtime/base/result.h"
+
+namespace sterna::actors {
+
+/// A piece of an array. The bytes are immutable, or nobody else's.
+struct StatePiece {
+  std::string array;
+  std::uint64_t first = 0;
+  Bytes values;  ///< fp32
+};
+
+struct StatePart {
+  std::uint64_t version = 0;
+  std::vector<StatePiece> pieces;
+};
+
+// ---- kinds of arrays ----
+
+inline constexpr std::string_view kParameterState = "parameters";
+inline constexpr std::string_view kAverageState = "average";
+/// What ternarizing left of the averages that went down.
+inline constexpr std::string_view kDownResidualState = "down_residual";
+/// An optimizer's slot.
+std::string slot_state(std::string_view optimizer, std::size_t slot);
+/// What a lossy codec left of a rank's gradients.
+std::string residual_state(std::uint32_t rank);
+/// The scalers that the ranks agreed on in the step before, in the order of the table; of no
+/// tensor.
+inline constexpr std::string_view kScalerState = "scalers/all";
+
+std::string array_of(std::string_view kind, std::string_view tensor);
+/// "KIND/TENSOR@FIRST" and back; nothing for a name that is none.
+std::string piece_name(std::string_view array, std::uint64_t first);
+struct PieceName {
+  std::string array;
+  std::uint64_t first = 0;
+};
+std::optional<PieceName> parse_piece_name(std::string_view name);
+
+// ---- on disk ----
+
+/// "step-000001000": sorts as the versions do.
+std::string checkpoint_name(std::uint64_t version);
+/// The inverse, of what is such a name.
+std::optional<std::uint64_t> parse_checkpoint_name(std::string_view name);
+
+/// Writes the part into its version's folder within `folder`, as "ACTOR.safetensors", whole or not
+/// at all, and syncs it. Without a folder it lies where the process runs, to be fetched from there,
+/// as "step-000001000.ACTOR.safetensors", and of those of the actor only two stay. What became of
+/// it is the message, an error included.
+PartWritten write_part(const StatePart& part, const std::string& folder, const std::string& actor);
+
+/// BLAKE2b of a file's bytes. Errors: not_found, io.
+Result<Hash> hash_of_file(const std::string& path);
+
+}  // namespace sterna::actors

@@ -1,0 +1,138 @@
+// What of a worker's ranks goes into checkpoints, and comes from them.
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "actors/checkpoint/read_state.h"
+#include "actors/checkpoint/state_part.h"
+#include "actors/codecs/codec.h"
+#include "actors/worker/worker.h"
+
+namespace sterna::actors {
+namespace {
+
+Bytes bytes_of(const std::vector<float>& values) {
+  return copy_bytes(std::as_bytes(std::span(values)));
+}
+
+std::vector<StatePiece> pieces_of(std::uint32_t rank, const GradientEncoder::State& state,
+                                  const ParameterTable& table) {
+  std::vector<StatePiece> pieces;
+  for (std::size_t t = 0; t < state.residuals.size(); ++t) {
+    if (state.residuals[t].empty()) continue;
+    pieces.push_back({array_of(residual_state(rank), table.tensors[t].spec.name), 0,
+                      bytes_of(state.residuals[t])});
+  }
+  // All ranks have the same.
+  if (rank == 0 && !state.scalers.empty()) {
+    pieces.push_back({std::string(kScalerState), 0, bytes_of(state.scalers)});
+  }
+  return pieces;
+}
+
+}  // namespace
+
+Task<void> Worker::keep_state(const Rank& rank, std::uint64_t version) {
+  if (!keeper_ || !args_.job.ranks_have_state() || !kept_.gathers(version)) {
+    co_return;
+  }
+  auto copying = compute([net = rank.net, number = rank.rank, table = table_] {
+    return pieces_of(number, net->state(), *table);
+  });
+  kept_.add(co_await std::move(copying));
+  if (std::optional<StatePart> part = kept_.take()) run(write_part(std::move(*part)));
+}
+
+Task<void> Worker::write_part(StatePart part) {
+  auto writing =
+      compute([part = std::move(part), folder = args_.job.checkpoint.folder,
+               name = identity().name] { return actors::write_part(part, folder, name); });
+  PartWritten written = co_await std::move(writing);
+  keeper_->tell(std::move(written));
+  kept_.written();
+  for (const std::uint64_t version : kept_.take_skipped()) {
+    keeper_->tell(PartWritten{.version = version, .file = {}, .skipped = true});
+  }
+}
+
+KeepAnswer Worker::on(KeepVersion keep) {
+  std::uint64_t newest = args_.job.first_step;
+  for (const Rank& rank : ranks_) newest = std::max(newest, rank.step);
+  if (newest >= keep.version) return {.kept = false, .version = newest};
+  kept_.name(keep.version);
+  return {.kept = true, .version = newest};
+}
+
+Task<Result<void>> Worker::restore() {
+  for (Rank& rank : ranks_) {
+    if (policy_->need(args_.job.first_step + 1).kind == PayloadKind::GRADIENT) {
+      Task<Result<void>> slots = restore_slots(rank);
+      STERNA_CO_TRY(std::move(slots));
+    }
+    if (!args_.job.ranks_have_state()) continue;
+    Task<Result<void>> state = restore_rank(rank);
+    STERNA_CO_TRY(std::move(state));
+  }
+  co_return {};
+}
+
+/// Where ranks step by themselves they have the servers' slots.
+Task<Result<void>> Worker::restore_slots(Rank& rank) {
+  std::vector<StateTarget> targets;
+  for (std::uint32_t c = 0; c < table_->chunks.size(); ++c) {
+    const TableChunk& place = table_->chunks[c];
+    const nets::ParameterSpec& spec = table_->tensors[place.tensor].spec;
+    if (spec.role == nets::Role::statistic) continue;
+    const std::vector<std::span<float>> slots = rank.net->slots(c);
+    for (std::size_t slot = 0; slot < slots.size(); ++slot) {
+      targets.push_back({array_of(slot_state(args_.job.optimizer.name, slot), spec.name),
+                         place.first, slots[slot]});
+    }
+  }
+  ByteWindow window(poster(), process().options().link.most_under_way());
+  Task<Result<std::vector<std::size_t>>> reading =
+      read_state(*keeper_, window, std::move(targets), args_.job.deadlines.step);
+  // Of what is not there the servers say that it starts anew.
+  STERNA_CO_ASSIGN(const std::vector<std::size_t> absent, std::move(reading));
+  static_cast<void>(absent);
+  co_return {};
+}
+
+Task<Result<void>> Worker::restore_rank(Rank& rank) {
+  const JobConfig& job = args_.job;
+  GradientEncoder::State state;
+  std::vector<StateTarget> targets;
+  if (job.gradient.error_feedback) {
+    state.residuals.resize(table_->tensors.size());
+    for (std::size_t t = 0; t < table_->tensors.size(); ++t) {
+      const TableTensor& tensor = table_->tensors[t];
+      if (!codec_of(tensor.codec).lossy) continue;
+      state.residuals[t].resize(tensor.count);
+      targets.push_back(
+          {array_of(residual_state(rank.rank), tensor.spec.name), 0, state.residuals[t]});
+    }
+  }
+  const std::size_t residuals = targets.size();
+  if (job.gradient.scaler == ScalerRule::last_step) {
+    state.scalers.resize(table_->scalers.size());
+    if (!state.scalers.empty()) {
+      targets.push_back({std::string(kScalerState), 0, state.scalers});
+    }
+  }
+  ByteWindow window(poster(), process().options().link.most_under_way());
+  Task<Result<std::vector<std::size_t>>> reading =
+      read_state(*keeper_, window, std::move(targets), job.deadlines.step);
+  STERNA_CO_ASSIGN(const std::vector<std::size_t> absent, std::move(reading));
+  if (!absent.empty() && absent.front() < residuals) {
+    log(fmt::format("the checkpoint has no residuals of rank {}: they start from 0", rank.rank));
+  }
+  if (!absent.empty() && absent.back() >= residuals) {
+    log("the checkpoint has no scalers of the step before: the ranks agree anew");
+    state.scalers.clear();
+  }
+  rank.net->restore(std::move(state));
+  co_return {};
+}
+
+}  // namespace sterna::actors

@@ -1,0 +1,125 @@
+#include "launcher/bench/ranks.h"
+
+#include <array>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "actors/local_trainer.h"
+#include "actors/reader/data_folder.h"
+#include "actors/reader/preparation.h"
+#include "input/batches/batch.h"
+#include "input/batches/prepare.h"
+#include "input/place/data_set.h"
+#include "launcher/bench/logs.h"
+#include "launcher/probe/median.h"
+#include "launcher/run/job_plan.h"
+#include "launcher/run/run_job.h"
+
+namespace sterna::launcher {
+namespace {
+
+constexpr std::int64_t kRanks = 2;
+constexpr std::int64_t kStepsOfARound = 150;
+
+ClusterFile file_of(const RanksBenchSetup& setup) {
+  ClusterFile file;
+  file.cluster.name = "bench_train";
+  file.cluster.head = "localhost";
+  file.cluster.transport = "ipc";
+  file.hosts = {HostSection{"localhost", "127.0.0.1", "127.0.0.1"}};
+  file.actors = {{"server0", Role::kParameterServer, "localhost", 0, 0},
+                 {"worker0", Role::kWorker, "localhost", 1, 0},
+                 {"worker1", Role::kWorker, "localhost", 1, 1},
+                 {"reader0", Role::kInputReader, "localhost", 0, 0}};
+  file.job.net = setup.net;
+  file.job.steps = kStepsOfARound;
+  file.job.batch = setup.batch;
+  file.data.name = "synthetic";
+  file.data.preprocess = "cifar";
+  file.data.classes = 10;
+  return file;
+}
+
+/// A trainer's median step in seconds, while others train beside it.
+Result<double> alone(const actors::JobConfig& job) {
+  STERNA_ASSIGN(const auto source, input::open_data("", input::Split::train,
+                                                    actors::data_options(job.data, job.seed)));
+  STERNA_ASSIGN(const input::Preparation how,
+                actors::preparation_of(job, source->facts(), source->facts().count));
+  STERNA_ASSIGN(actors::LocalTrainer trainer, actors::LocalTrainer::make(job));
+  // Noise: the same batch does for every step.
+  input::PreparedBatch batch(how, job.batch);
+  const auto rows =
+      input::batch_rows({.seed = job.seed, .batch = job.batch}, source->facts().count);
+  STERNA_TRY(input::prepare_training(*source, 0, rows, how, batch.rows()));
+  std::vector<double> times;
+  const SteadyClock clock;
+  for (std::uint64_t step = 0; step < job.steps; ++step) {
+    const Time begin = clock.now();
+    STERNA_ASSIGN(const double loss,
+                  trainer.step(step, {batch.pixels, batch.levels}, batch.labels));
+    static_cast<void>(loss);
+    times.push_back(in_seconds(clock.now() - begin));
+  }
+  return median(times);
+}
+
+/// The slowest of as many trainers as there are ranks, side by side.
+Result<double> side_by_side(const actors::JobConfig& job) {
+  std::array<std::optional<Result<double>>, kRanks> steps;
+  {
+    std::vector<std::jthread> trainers;
+    for (auto& step : steps) trainers.emplace_back([&job, &step] { step = alone(job); });
+  }
+  double slowest = 0;
+  for (auto& step : steps) {
+    STERNA_ASSIGN(const double seconds, std::move(*step));
+    slowest = std::max(slowest, seconds);
+  }
+  return slowest;
+}
+
+Result<double> in_ranks(const Registry& registry, const ClusterFile& file,
+                        const input::DataLocation& data) {
+  JobOptions options;
+  options.file = file;
+  options.data = data;
+  options.began = SteadyClock().now();
+  STERNA_ASSIGN(const BenchLogs logs, BenchLogs::create());
+  options.log_directory = logs.path();
+  RealMachine machine;
+  const JobOutcome outcome = run_job(machine, registry, options, [](const RunRecord&) {});
+  if (outcome.record.result.exit != 0) {
+    return logs.explain({Errc::remote, outcome.record.result.cause});
+  }
+  logs.discard();
+  return outcome.record.median_step_seconds;
+}
+
+}  // namespace
+
+Result<Figures> bench_ranks(const Registry& registry, const RanksBenchSetup& setup,
+                            const BenchProgress& progress) {
+  const ClusterFile file = file_of(setup);
+  const input::DataLocation data{{}, file.data.name};
+  STERNA_ASSIGN(const actors::JobConfig job, job_of(file, data));
+  std::vector<double> alone_steps;
+  std::vector<double> rank_steps;
+  std::vector<double> ratios;
+  for (int round = 0; round < setup.rounds; ++round) {
+    progress("round " + std::to_string(round + 1) + " of " + std::to_string(setup.rounds));
+    STERNA_ASSIGN(const double by_itself, side_by_side(job));
+    STERNA_ASSIGN(const double in_a_job, in_ranks(registry, file, data));
+    alone_steps.push_back(by_itself);
+    rank_steps.push_back(in_a_job);
+    ratios.push_back(by_itself / in_a_job);
+  }
+  Figures figures;
+  figures["alone_step_seconds"] = median(alone_steps);
+  figures["rank_step_seconds"] = median(rank_steps);
+  figures["alone_over_rank_step"] = median(ratios);
+  return figures;
+}
+
+}  // namespace sterna::launcher

@@ -1,0 +1,78 @@
+// sterna checkpoints RUN: what a run can go on from.
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "actors/checkpoint/saved.h"
+#include "launcher/commands/command.h"
+#include "launcher/text/json_line.h"
+#include "launcher/text/text_format.h"
+
+namespace sterna::launcher {
+namespace {
+
+struct CheckpointsOptions {
+  std::string run;
+  bool json = false;
+};
+
+/// The folder of a run's checkpoints, or one that is such a folder itself.
+std::string folder_of(const std::string& run) {
+  const std::filesystem::path inside = std::filesystem::path(run) / actors::kCheckpointFolder;
+  std::error_code ignored;
+  return std::filesystem::is_directory(inside, ignored) ? inside.string() : run;
+}
+
+/// One of them, every byte of it read.
+Json facts_of(const actors::FoundCheckpoint& found) {
+  Json json = {{"format", 1}, {"step", found.step}, {"folder", found.folder}};
+  Result<void> whole = found.manifest ? Result<void>() : Result<void>(found.manifest.error());
+  if (found.manifest) {
+    const actors::SavedCheckpoint saved{found.folder, *found.manifest};
+    whole = actors::check_parts(saved, true);
+    json["bytes"] = saved.bytes();
+    if (saved.manifest.precision_at_1) json["precision_at_1"] = *saved.manifest.precision_at_1;
+  }
+  json["whole"] = whole.ok();
+  if (!whole) json["why"] = whole.error().message;
+  return json;
+}
+
+int checkpoints(const CheckpointsOptions& options, const Console& console) {
+  const std::string folder = folder_of(options.run);
+  std::error_code ignored;
+  if (!std::filesystem::is_directory(folder, ignored)) {
+    return console.report(Error{Errc::not_found, options.run + ": there is no such folder"});
+  }
+  std::string text;
+  for (const actors::FoundCheckpoint& found : actors::find_checkpoints(folder)) {
+    const Json facts = facts_of(found);
+    if (options.json) {
+      text += json_line(facts) + "\n";
+      continue;
+    }
+    const std::string size =
+        facts.contains("bytes") ? bytes_text(facts["bytes"].get<std::uint64_t>()) : "-";
+    const std::string precision = facts.contains("precision_at_1")
+                                      ? fmt::format("{:.4f}", facts["precision_at_1"].get<double>())
+                                      : "-";
+    text += fmt::format("step {:>11}  {:>9}  precision@1 {:>6}  {}\n",
+                        thousands(static_cast<std::int64_t>(found.step)), size, precision,
+                        facts["whole"].get<bool>() ? "whole" : facts["why"].get<std::string>());
+  }
+  if (text.empty() && !options.json) console.say(folder + ": there is no checkpoint");
+  return console.result(text);
+}
+
+}  // namespace
+
+Command checkpoints_command() {
+  const auto o = std::make_shared<CheckpointsOptions>();
+  return {"checkpoints",
+          "What a run can go on from, and whether it is whole",
+          {{"RUN", &o->run, "The run's directory, or a folder of checkpoints", {}, true},
+           {"--json", &o->json, "Print each as a line of JSON"}},
+          [o](const Context& context) { return checkpoints(*o, context.console); }};
+}
+
+}  // namespace sterna::launcher

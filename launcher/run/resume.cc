@@ -1,0 +1,62 @@
+#include "launcher/run/resume.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <utility>
+
+#include "runtime/base/file.h"
+
+namespace sterna::launcher {
+namespace {
+
+/// Where its own checkpoints lie.
+std::string own_folder(const ClusterFile& file, const std::string& run_dir) {
+  if (!file.checkpoint.folder.empty()) return expand_home(file.checkpoint.folder);
+  return (std::filesystem::path(run_dir) / actors::kCheckpointFolder).string();
+}
+
+Result<actors::SavedCheckpoint> find(const ClusterFile& file, const std::string& run_dir) {
+  const TrueOrText& resume = file.checkpoint.resume;
+  if (!resume.text.empty()) return actors::open_checkpoint(expand_home(resume.text));
+  if (run_dir.empty()) {
+    return Error{Errc::invalid_argument,
+                 "checkpoint.resume = true goes on in the run's own directory: say which with "
+                 "--run-dir, or set checkpoint.resume to the path of a run or checkpoint"};
+  }
+  const std::string folder = own_folder(file, run_dir);
+  if (actors::find_checkpoints(folder).empty()) {
+    return Error{Errc::not_found, folder + ": there is no checkpoint yet"};
+  }
+  return actors::open_checkpoint(folder);
+}
+
+}  // namespace
+
+bool goes_on_in_place(const ClusterFile& file) {
+  return file.checkpoint.resume.given && file.checkpoint.resume.text.empty();
+}
+
+Result<std::shared_ptr<const actors::SavedCheckpoint>> checkpoint_to_resume(
+    const ClusterFile& file, const std::string& run_dir) {
+  using Found = std::shared_ptr<const actors::SavedCheckpoint>;
+  if (!file.trains() || !file.checkpoint.resume.given) return Found();
+  Result<actors::SavedCheckpoint> found = find(file, run_dir);
+  if (!found && goes_on_in_place(file) && found.error().code == Errc::not_found) return Found();
+  if (!found) return Error(found.error()).in("checkpoint.resume");
+  const actors::Manifest& manifest = found->manifest;
+  if (manifest.net != file.job.net) {
+    return Error{Errc::invalid_argument,
+                 fmt::format("checkpoint.resume: {} is of the net {}, and job.net is {}",
+                             found->folder, manifest.net, file.job.net)};
+  }
+  if (manifest.step >= file.job.steps) {
+    return Error{Errc::invalid_argument,
+                 fmt::format("checkpoint.resume: {} is of step {}, and job.steps is {}: there is "
+                             "nothing left to train; raise job.steps to go on",
+                             found->folder, manifest.step, file.job.steps)};
+  }
+  return Found(std::make_shared<const actors::SavedCheckpoint>(std::move(*found)));
+}
+
+}  // namespace sterna::launcher

@@ -1,0 +1,23 @@
+// What a run goes on from, as its file and its command say.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "actors/checkpoint/saved.h"
+#include "launcher/cluster_file/cluster_file.h"
+#include "runtime/base/result.h"
+
+namespace sterna::launcher {
+
+/// Whether the run continues in its own directory (checkpoint.resume = true), which then may exist.
+bool goes_on_in_place(const ClusterFile& file);
+
+/// Null where the run starts afresh: nothing is to be resumed, or its own directory has no
+/// checkpoint yet. Errors, each in a line that says what to do: not_found and malformed for a
+/// checkpoint that is not there or not whole; invalid_argument for one of another net, or one that
+/// leaves no step to be made.
+Result<std::shared_ptr<const actors::SavedCheckpoint>> checkpoint_to_resume(
+    const ClusterFile& file, const std::string& run_dir);
+
+}  // namespace sterna::launcher

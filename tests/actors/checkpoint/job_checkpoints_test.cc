@@ -1,0 +1,169 @@
+// Whole jobs that are kept beside training and gone on from: with the same ranks the same bits as
+// without a break, whatever optimizer, codec and way down, and however many servers.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "actors/checkpoint/state_part.h"
+#include "tests/actors/simulated_job.h"
+
+namespace sterna::actors {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+struct Way {
+  std::string name;
+  std::string optimizer = "momentum";
+  Down down = Down::parameters;
+  ScalerRule scaler = ScalerRule::own;
+  bool error_feedback = false;
+  double average_decay = 0;
+  std::string codec = "ternary";
+  bool buckets = false;
+};
+
+void PrintTo(const Way& way, std::ostream* out) { *out << way.name; }
+
+class JobCheckpoints : public SimulatedJob, public testing::WithParamInterface<Way> {
+ protected:
+  JobCheckpoints() {
+    folder_ = fs::path(testing::TempDir()) / ("sterna-checkpoints-" + std::to_string(::getpid()));
+    fs::remove_all(folder_);
+    job.steps = 12;
+    job.evaluation.every = 4;
+    job.checkpoint.every_steps = 4;
+    job.checkpoint.keep = 10;
+    job.checkpoint.folder = folder_.string();
+  }
+  ~JobCheckpoints() override { fs::remove_all(folder_); }
+
+  std::string at(std::uint64_t step) const { return (folder_ / checkpoint_name(step)).string(); }
+  /// The final hash of the job that goes on from there.
+  std::string resumed(std::uint64_t step, JobLayout layout) {
+    const JobConfig before = job;
+    const Manifest manifest = read_manifest(at(step)).value();
+    job.first_step = manifest.step;
+    job.first_position = manifest.position;
+    job.resumes = true;
+    layout.resume = at(step);
+    const std::string hash = hash_of(layout);
+    job = before;
+    return hash;
+  }
+
+  fs::path folder_;
+};
+
+TEST_P(JobCheckpoints, GoOnAsIfNothingHadBeen) {
+  const Way& way = GetParam();
+  job.optimizer.name = way.optimizer;
+  job.optimizer.average_decay = way.average_decay;
+  if (way.optimizer == "adam") job.optimizer.learning_rate = 1e-3;
+  job.gradient.down = way.down;
+  job.gradient.scaler = way.scaler;
+  job.gradient.error_feedback = way.error_feedback;
+  job.gradient.codec = way.codec;
+  job.gradient.buckets = way.buckets;
+  const JobLayout layout{.servers = 1, .workers = 2};
+  const std::string hash = hash_of(layout);
+  ASSERT_FALSE(hash.empty());
+  EXPECT_EQ(kept->made, 3U);
+  EXPECT_THAT(kept->said, ElementsAre());
+  EXPECT_EQ(resumed(4, layout), hash);
+  EXPECT_EQ(resumed(8, {.servers = 3, .readers = 2, .workers = 1, .ranks_per_worker = 2}), hash);
+  // Nor do checkpoints change what is trained.
+  job.checkpoint.every_steps = 0;
+  EXPECT_EQ(hash_of(layout), hash);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Ways, JobCheckpoints,
+    testing::Values(
+        Way{.name = "momentum"}, Way{.name = "adam", .optimizer = "adam", .average_decay = 0.9},
+        Way{.name = "gradient_descent", .optimizer = "gd", .codec = "none"},
+        Way{.name = "error_feedback", .error_feedback = true},
+        Way{.name = "last_step", .scaler = ScalerRule::last_step},
+        Way{.name = "last_step_average",
+            .optimizer = "adam",
+            .down = Down::average,
+            .scaler = ScalerRule::last_step,
+            .error_feedback = true},
+        Way{.name = "shared_average", .down = Down::average, .scaler = ScalerRule::shared},
+        Way{.name = "ternary_down", .down = Down::ternary, .average_decay = 0.99},
+        Way{.name = "bf16_down", .down = Down::parameters_bf16},
+        Way{.name = "buckets", .scaler = ScalerRule::last_step, .buckets = true}),
+    [](const auto& info) { return info.param.name; });
+
+using JobCheckpointsTest = JobCheckpoints;
+
+TEST_F(JobCheckpointsTest, AFolderWithoutItsManifestIsNoCheckpoint) {
+  hash_of({.servers = 2, .workers = 2});
+  fs::remove(fs::path(at(12)) / kManifestFile);
+  EXPECT_EQ(open_checkpoint(folder_.string()).value().manifest.step, 8U);
+  EXPECT_THAT(open_checkpoint(at(12)).error().message, HasSubstr("was never finished"));
+  // A shard is missing.
+  fs::remove(fs::path(at(8)) / "server1.safetensors");
+  EXPECT_EQ(open_checkpoint(folder_.string()).value().manifest.step, 4U);
+  EXPECT_THAT(open_checkpoint(at(8)).error().message, HasSubstr("server1.safetensors"));
+}
+
+TEST_F(JobCheckpointsTest, AFlippedByteIsFound) {
+  hash_of({.workers = 2});
+  const SavedCheckpoint saved = open_checkpoint(at(12)).value();
+  EXPECT_TRUE(check_parts(saved, true).ok());
+  const fs::path part = fs::path(at(12)) / "server0.safetensors";
+  std::fstream file(part, std::ios::in | std::ios::out | std::ios::binary);
+  file.seekp(-9, std::ios::end);
+  file.put('\x7f');
+  file.close();
+  EXPECT_TRUE(check_parts(saved, false).ok());
+  EXPECT_THAT(check_parts(saved, true).error().message, HasSubstr("not those that were written"));
+}
+
+TEST_F(JobCheckpointsTest, OnlyTheNewestStayAndTheBest) {
+  job.checkpoint.keep = 1;
+  hash_of({.workers = 2});
+  ASSERT_EQ(find_checkpoints(folder_.string()).size(), 1U);
+  EXPECT_EQ(find_checkpoints(folder_.string()).front().step, 12U);
+}
+
+TEST_F(JobCheckpointsTest, APartThatCannotBeWrittenMakesNoneAndTrainingGoesOn) {
+  fs::create_directories(folder_);
+  std::ofstream(folder_ / checkpoint_name(8)) << "in the way";
+  const std::string hash = hash_of({.workers = 2});
+  EXPECT_FALSE(hash.empty());
+  EXPECT_EQ(kept->made, 2U);
+  ASSERT_EQ(kept->said.size(), 1U);
+  EXPECT_THAT(kept->said.front(), HasSubstr("no checkpoint of step 8: "));
+}
+
+TEST_F(JobCheckpointsTest, OfASecondAVersionIsNamedAhead) {
+  job.checkpoint.every_steps = 0;
+  job.checkpoint.every_seconds = 1e-4;  // of the virtual clock: some steps take as long
+  job.steps = 40;
+  const std::string hash = hash_of({.servers = 2, .workers = 2});
+  EXPECT_GT(kept->made, 1U);
+  const auto found = find_checkpoints(folder_.string());
+  ASSERT_GT(found.size(), 1U);
+  EXPECT_EQ(resumed(found.front().step, {.workers = 2}), hash);
+}
+
+TEST_F(JobCheckpointsTest, ACheckpointOfAnotherNetIsRefused) {
+  hash_of({.workers = 2});
+  job.first_step = 4;
+  job.resumes = true;
+  job.hidden = {200, 60};
+  launch({.workers = 2, .resume = at(4)});
+  finish();
+  ASSERT_FALSE(deaths.empty());
+  EXPECT_THAT(deaths.front(), HasSubstr("going on from a checkpoint"));
+}
+
+}  // namespace
+}  // namespace sterna::actors
