@@ -1,6 +1,7 @@
 #include "actors/parameters/parameter_table.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -96,7 +97,8 @@ std::vector<ParameterTable::PullGroup> ParameterTable::pull_groups(Pulled what) 
     std::uint64_t elements = 0;
   };
   std::vector<PullGroup> groups;
-  std::vector<Open> open(shards);  // the small chunks gathered so far, by shard
+  // The small chunks gathered so far, by shard: those that change, and the frozen ones.
+  std::vector<std::array<Open, 2>> open(shards);
   const auto close = [&](Open& gathered) {
     if (!gathered.group.chunks.empty()) groups.push_back(std::move(gathered.group));
     gathered = {};
@@ -105,17 +107,20 @@ std::vector<ParameterTable::PullGroup> ParameterTable::pull_groups(Pulled what) 
     const TableChunk& chunk = chunks[c];
     if (!tensors[chunk.tensor].pulled(what)) continue;
     if (chunk.count >= kUnitElements) {
-      groups.push_back({.shard = chunk.shard, .chunks = {c}});
+      groups.push_back({.shard = chunk.shard, .frozen = frozen(c), .chunks = {c}});
       continue;
     }
-    Open& gathered = open[chunk.shard];
+    Open& gathered = open[chunk.shard][frozen(c) ? 1 : 0];
     if (gathered.elements + chunk.count > kMost || gathered.group.chunks.size() >= kMostChunks)
       close(gathered);
     gathered.group.shard = chunk.shard;
+    gathered.group.frozen = frozen(c);
     gathered.group.chunks.push_back(c);
     gathered.elements += chunk.count;
   }
-  for (Open& gathered : open) close(gathered);
+  for (auto& of_shard : open) {
+    for (Open& gathered : of_shard) close(gathered);
+  }
   return groups;
 }
 

@@ -81,9 +81,11 @@ struct ParameterTable {
   bool frozen(std::uint32_t chunk) const { return tensors[chunks[chunk].tensor].frozen; }
 
   /// The chunks of each pull, which is of one shard and at most 1 MB of fp32: a large chunk by
-  /// itself, the last first, as the backward pass completes them; small ones together.
+  /// itself, the last first, as the backward pass completes them; small ones together, but frozen
+  /// ones apart: those travel as fp32 always, as no step has rounded them.
   struct PullGroup {
     std::uint32_t shard = 0;
+    bool frozen = false;
     std::vector<std::uint32_t> chunks;
   };
   std::vector<PullGroup> pull_groups(Pulled what) const;

@@ -11,6 +11,9 @@
 // sums of a few steps are kept, and the parameters come from memory and go back to it once for all
 // of them, except where the scheme says that somebody wants a version's parameters.
 //
+// Chunks of tensors that are not trained ([init] train_only) stay at the job's first version, which
+// stands for every one: nothing is pushed of them, and a pull of any version has them.
+//
 // Moving averages of the parameters, where the job has them, move in the same pass over memory. Of
 // the versions that the evaluator takes, snapshots are of them, of the parameters, or of both.
 #pragma once

@@ -70,7 +70,7 @@ std::vector<Shard::StatePlace> Shard::state_places() {
 void Shard::restored() {
   if (job_.gradient.down != Down::parameters_bf16) return;
   // As workers would have got this version from the step that led to it.
-  for (const std::uint32_t index : table_.chunks_of(index_)) {
+  for (const std::uint32_t index : changing()) {
     const TableChunk& place = table_.chunks[index];
     if (table_.tensors[place.tensor].spec.role == nets::Role::statistic) continue;
     Chunk& chunk = chunks_[index];

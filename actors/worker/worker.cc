@@ -265,8 +265,10 @@ void Worker::pull(std::uint64_t step) {
 Task<Result<void>> Worker::pull_group(std::uint64_t step, const ParameterTable::PullGroup& group) {
   Server& server = servers_[group.shard];
   const Need need = policy_->need(step);
-  const Pull question{
-      .version = need.version, .chunks = group.chunks, .kind = need.kind, .codec = need.codec};
+  const Pull question{.version = need.version,
+                      .chunks = group.chunks,
+                      .kind = need.kind,
+                      .codec = group.frozen ? Codec::FP32 : need.codec};
   const std::uint64_t bytes = most_bytes(question, *table_, args_.job);
   Task<Result<Parameters>> answer =
       server.peer.ask_within(server.down, bytes, question, kWhileRanksCompute);

@@ -1,6 +1,7 @@
 // sterna check FILE: reads the cluster file and says what it describes and where everything would
 // run; contacts no host, and starts nothing but the file's program, to describe its actor types.
-// With --data it also looks at the data, as `sterna run` would before it starts anything.
+// With --data it also looks at the data, and at the weights of [init], as `sterna run` would before
+// it starts anything.
 #include <fmt/format.h>
 
 #include "input/place/data_set.h"
@@ -11,6 +12,7 @@
 #include "launcher/run/job_plan.h"
 #include "launcher/run/program_check.h"
 #include "launcher/run/run_data.h"
+#include "launcher/run/run_init.h"
 
 namespace sterna::launcher {
 namespace {
@@ -21,15 +23,20 @@ struct CheckOptions {
   bool json = false;
 };
 
-/// What the job would be given of the data in --data; nothing where none are looked for here.
+/// What the job would be given of the data in --data, and of the weights that it begins with;
+/// nothing where none are looked for here.
 Result<std::string> data_line(const CheckOptions& options, const ClusterFile& file,
                               const Console& console) {
   if (options.data.empty() || head_is_remote(file) || !needs_data_here(file)) return std::string();
   STERNA_ASSIGN(const input::DataLocation data, find_run_data(options.data, file, console));
   STERNA_ASSIGN(const actors::JobConfig job, job_of(file, data));
-  return fmt::format("data: {} in {}; the net sees {} x {} x {}, and {} classes\n",
-                     input::told_name(data.dir, data.name), data.folder().string(),
-                     job.picture.rows, job.picture.columns, job.picture.channels, job.classes);
+  STERNA_ASSIGN(const std::vector<std::string> taken, look_at_init(with_absolute_init(file), data));
+  std::string text =
+      fmt::format("data: {} in {}; the net sees {} x {} x {}, and {} classes\n",
+                  input::told_name(data.dir, data.name), data.folder().string(), job.picture.rows,
+                  job.picture.columns, job.picture.channels, job.classes);
+  for (const std::string& line : taken) text += line + "\n";
+  return text;
 }
 
 int check(const CheckOptions& options, const Context& context) {

@@ -26,7 +26,7 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "files hold little-endian values");
 
-using Json = nlohmann::json;
+using Json = nlohmann::ordered_json;
 
 constexpr const char* kMetadataKey = "__metadata__";
 /// Far above any table of parameters, and a bound on what a hostile file makes us parse.

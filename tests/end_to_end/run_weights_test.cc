@@ -49,6 +49,10 @@ TEST_F(RunWeightsTest, WeightsThatDoNotFitAreRefusedBeforeAnythingStarts) {
   EXPECT_THAT(second.err(), HasSubstr("\"logits/weights\" {10, 500} is \"logits/weights\" {12, "
                                       "500} in "));
   EXPECT_FALSE(exists("second"));
+  SternaProgram& check = sterna(
+      {"check", "job.toml", "--data", digits(), "--set", "init.from=first/weights.safetensors"});
+  EXPECT_EQ(check.exit_code(kPatience), 2) << check.story();
+  EXPECT_THAT(check.err(), HasSubstr("\"logits/weights\" {12, 500} in "));
 }
 
 TEST_F(RunWeightsTest, OnePictureAndOneModelLeaveTheProgram) {

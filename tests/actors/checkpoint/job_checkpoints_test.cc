@@ -26,6 +26,7 @@ struct Way {
   double average_decay = 0;
   std::string codec = "ternary";
   bool buckets = false;
+  std::vector<std::string> train_only = {};
 };
 
 void PrintTo(const Way& way, std::ostream* out) { *out << way.name; }
@@ -70,6 +71,7 @@ TEST_P(JobCheckpoints, GoOnAsIfNothingHadBeen) {
   job.gradient.error_feedback = way.error_feedback;
   job.gradient.codec = way.codec;
   job.gradient.buckets = way.buckets;
+  job.init.train_only = way.train_only;
   const JobLayout layout{.servers = 1, .workers = 2};
   const std::string hash = hash_of(layout);
   ASSERT_FALSE(hash.empty());
@@ -97,7 +99,16 @@ INSTANTIATE_TEST_SUITE_P(
         Way{.name = "shared_average", .down = Down::average, .scaler = ScalerRule::shared},
         Way{.name = "ternary_down", .down = Down::ternary, .average_decay = 0.99},
         Way{.name = "bf16_down", .down = Down::parameters_bf16},
-        Way{.name = "buckets", .scaler = ScalerRule::last_step, .buckets = true}),
+        Way{.name = "buckets", .scaler = ScalerRule::last_step, .buckets = true},
+        Way{.name = "bf16_down_frozen",
+            .down = Down::parameters_bf16,
+            .train_only = {"fc2", "logits"}},
+        Way{.name = "shared_average_frozen",
+            .optimizer = "adam",
+            .down = Down::average,
+            .scaler = ScalerRule::shared,
+            .average_decay = 0.9,
+            .train_only = {"fc1/biases", "logits"}}),
     [](const auto& info) { return info.param.name; });
 
 using JobCheckpointsTest = JobCheckpoints;
