@@ -19,7 +19,6 @@
 namespace sterna::launcher {
 namespace {
 
-constexpr Duration kPatience = std::chrono::seconds(5);
 /// The coordinator's answer comes when all actors have stopped; then nodes and owner end.
 constexpr Duration kEndingTakes = std::chrono::seconds(60);
 constexpr Duration kVanishing = std::chrono::seconds(5);
@@ -64,7 +63,7 @@ void ask_head_for_end(RealMachine& machine, RunState& state) {
   const std::optional<Elsewhere> head = head_elsewhere(state);
   if (!head) return;
   const Result<std::string> told =
-      ask_via(machine, *head, {"status", "--json", state.id}, kPatience);
+      ask_via(machine, *head, {"status", "--json", state.id}, kVisitPatience);
   const Json there = told ? Json::parse(*told, nullptr, false) : Json();
   const auto ended = there.find("ended");
   const auto exit = there.find("exit");
@@ -77,7 +76,7 @@ void ask_head_for_end(RealMachine& machine, RunState& state) {
 Down end(RealMachine& machine, const RunStates& states, RunState state, const Console& console) {
   Down down;
   down.id = state.id;
-  if (auto visitor = RunVisitor::visit(machine, state, kPatience)) {
+  if (auto visitor = RunVisitor::visit(machine, state, kVisitPatience)) {
     const SignalWatch interrupt(machine.loop(), SIGINT, [&] { (*visitor)->interrupt(); });
     const Result<Stopped> stopped = (*visitor)->end_run("ended by sterna down", kEndingTakes);
     if (stopped) {

@@ -19,7 +19,6 @@
 namespace sterna::launcher {
 namespace {
 
-constexpr Duration kPatience = std::chrono::seconds(5);
 constexpr Duration kFollowInterval = std::chrono::milliseconds(500);
 
 struct LogsOptions : VisitOptions {
@@ -181,7 +180,7 @@ int logs(LogsOptions options, const Console& console) {
   if (!state) return console.report(state.error());
   if (!state->ended.empty()) return from_head(*state, options, *since, console);
   RealMachine machine;
-  Result<std::unique_ptr<RunVisitor>> visitor = RunVisitor::visit(machine, *state, kPatience);
+  Result<std::unique_ptr<RunVisitor>> visitor = RunVisitor::visit(machine, *state, kVisitPatience);
   if (!visitor) return from_head(*state, options, *since, console);
   const SignalWatch interrupt(machine.loop(), SIGINT, [&] { (*visitor)->interrupt(); });
   return follow(**visitor, options, *since, console);

@@ -9,8 +9,6 @@
 namespace sterna::launcher {
 namespace {
 
-constexpr Duration kPatience = std::chrono::seconds(5);
-
 /// Of a run whose coordinator cannot be asked from here.
 int status_of_queued(RealMachine& machine, const RunState& state, bool json,
                      const Console& console) {
@@ -74,7 +72,7 @@ int with_visitor(const std::string& command, const VisitOptions& options, const 
   if (!state) return console.report(state.error());
   RealMachine machine;
   const Result<std::unique_ptr<RunVisitor>> visitor =
-      state->ended.empty() ? RunVisitor::visit(machine, *state, kPatience)
+      state->ended.empty() ? RunVisitor::visit(machine, *state, kVisitPatience)
                            : Result<std::unique_ptr<RunVisitor>>(Error{Errc::unavailable, "ended"});
   if (visitor) return then({machine, *states, *state, **visitor});
   return without_answer(machine, *states, *state, command, options, visitor.error(), console);

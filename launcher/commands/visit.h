@@ -13,6 +13,9 @@
 
 namespace sterna::launcher {
 
+/// A run that answers does so within that.
+constexpr Duration kVisitPatience = std::chrono::seconds(5);
+
 struct VisitOptions {
   std::string run;  ///< an id, a name, the beginning of either; empty: the only one
   std::string via;  ///< ask on that host, over ssh

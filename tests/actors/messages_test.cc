@@ -89,7 +89,7 @@ TEST(Messages, ArgumentsOfAllFourActorsSurviveTheWire) {
                       .servers = 3,
                       .workers = {},
                       .evaluator = v.text(),
-                      .keeper = v.text(),
+                      .keeper = "k" + v.text(),
                       .observer = v.text()};
     for (std::uint32_t r = 0; r < server.job.ranks; ++r) server.workers.push_back({v.text(), r, 1});
     const auto server_again = round_trip(server);
@@ -102,7 +102,7 @@ TEST(Messages, ArgumentsOfAllFourActorsSurviveTheWire) {
                             .servers = v.texts(),
                             .readers = v.texts(),
                             .observer = v.text(),
-                            .keeper = v.text()};
+                            .keeper = "k" + v.text()};
     EXPECT_EQ(*round_trip(worker), worker);
     const ReaderArgs reader{v.job(), {{v.text(), 1, 2}}, 0, v.text()};
     EXPECT_EQ(*round_trip(reader), reader);

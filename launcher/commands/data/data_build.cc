@@ -10,7 +10,7 @@
 #include <thread>
 
 #include "input/build/build_records.h"
-#include "launcher/commands/data_parts.h"
+#include "launcher/commands/data/data_parts.h"
 #include "launcher/text/progress_line.h"
 #include "launcher/text/text_format.h"
 

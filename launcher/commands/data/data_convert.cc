@@ -6,7 +6,7 @@
 
 #include "input/build/convert.h"
 #include "input/place/data_source.h"
-#include "launcher/commands/data_parts.h"
+#include "launcher/commands/data/data_parts.h"
 #include "launcher/text/environment.h"
 #include "launcher/text/progress_line.h"
 #include "launcher/text/text_format.h"

@@ -1,5 +1,5 @@
 // sterna data show: what a data set holds, and what a net sees of it.
-#include "launcher/commands/data_parts.h"
+#include "launcher/commands/data/data_parts.h"
 
 #include <fmt/format.h>
 
