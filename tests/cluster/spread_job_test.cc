@@ -113,5 +113,38 @@ TEST(Job, OverFourHostsEndsWithTheParametersOfOneHost) {
   EXPECT_GE(four["precision_at_1"].get<double>(), mnist ? 0.985 : 0);
 }
 
+// What servers and workers wrote on their hosts comes through the node agents to the launcher, and
+// from there to whoever goes on, on other hosts than before.
+TEST(Job, OverFourHostsGoesOnFromAnyCheckpointToTheSameParameters) {
+  const ClusterRuns runs(4);
+  STERNA_NEEDS_HOSTS(runs.hosts());
+  const std::string folder = runs.hosts().launcher_folder();
+  const auto hash = [&](const std::string& file, const std::string& run,
+                        std::vector<std::string> settings) {
+    std::vector<std::string> arguments = {"run", file, "--json", "--run-dir", folder + "/" + run};
+    settings.insert(settings.end(), {"gradient.error_feedback=true", "checkpoint.every_steps=8"});
+    for (const std::string& setting : settings) {
+      arguments.insert(arguments.end(), {"--set", setting});
+    }
+    const auto call = runs.sterna(arguments);
+    EXPECT_EQ(call->exit_code(kPatience), 0) << call->story();
+    const auto lines = lines_of(call->out());
+    if (lines.empty()) return std::string("no result");
+    return nlohmann::json::parse(lines.back(), nullptr, false)
+        .value("parameters_sha256", "no hash");
+  };
+  const std::string here = runs.file(
+      {"here", {"a", "b", "c", "d"}, ""},
+      job({R"("a", "b")", R"("a", "b", "c", "d")", R"("c", "d")", R"("a")"}, "digits", 24));
+  const std::string moved = runs.file(
+      {"moved", {"a", "b", "c", "d"}, ""},
+      job({R"("c", "d")", R"("d", "c", "b", "a")", R"("a", "b")", R"("b")"}, "digits", 24));
+  const std::string undisturbed = hash(here, "first", {"checkpoint.keep=9"});
+  EXPECT_EQ(undisturbed.size(), 64U);
+  EXPECT_EQ(
+      hash(moved, "second", {"checkpoint.resume=" + folder + "/first/checkpoints/step-000000008"}),
+      undisturbed);
+}
+
 }  // namespace
 }  // namespace sterna::test
