@@ -313,24 +313,29 @@ Section<GradientSection> gradient_section() {
 
 Section<CheckpointSection> checkpoint_section() {
   using S = CheckpointSection;
-  return {"checkpoint",
-          false,
-          "what is kept of a run beside training, so that it can go on; where it is kept, the end "
-          "is, too",
-          {key("every_steps", &S::every_steps, "steps between checkpoints; 0: none by steps")
-               .at_least(0),
-           key("every_seconds", &S::every_seconds, "seconds between checkpoints; 0: none by time")
-               .at_least(0)
-               .at_most(1e9),
-           key("keep", &S::keep, "the newest so many are kept").at_least(1).at_most(1000000),
-           key("best", &S::best,
-               "whether the one of the highest precision@1 is kept as well, of those whose step is "
-               "evaluated"),
-           key("folder", &S::folder, "where they lie; of several hosts a folder that all share")
-               .defaults_to("checkpoints, in the run's directory"),
-           key("resume", &S::resume,
-               "true: go on from the newest checkpoint of the run's own directory, if it has one; "
-               "or the path of a run's directory or of one checkpoint")}};
+  return {
+      "checkpoint",
+      false,
+      "what is kept of a run beside training, so that it can go on; where it is kept, the end "
+      "is, too",
+      {key("every_steps", &S::every_steps, "steps between checkpoints; 0: none by steps")
+           .at_least(0),
+       key("every_seconds", &S::every_seconds, "seconds between checkpoints; 0: none by time")
+           .at_least(0)
+           .at_most(1e9),
+       key("keep", &S::keep, "the newest so many are kept").at_least(1).at_most(1000000),
+       key("best", &S::best,
+           "whether the one of the highest precision@1 is kept as well, of those whose step is "
+           "evaluated"),
+       key("folder", &S::folder, "where they lie; of several hosts a folder that all share")
+           .defaults_to("checkpoints, in the run's directory"),
+       key("resume", &S::resume,
+           "true: go on from the newest checkpoint of the run's own directory, if it has one; "
+           "or the path of a run's directory or of one checkpoint"),
+       key("restarts", &S::restarts,
+           "so often a run that loses an actor (killed, silent, its host gone) starts all of "
+           "them again and goes on from its newest checkpoint; at most three times from the same")
+           .at_most(1000000)}};
 }
 
 Section<DeadlinesSection> deadlines_section() {

@@ -194,6 +194,7 @@ struct CheckpointSection {
   bool best = false;              ///< and the one of the highest precision@1
   std::string folder = {};        ///< empty: the run's own
   TrueOrText resume = {};         ///< from the run's own newest, or from that of a path
+  std::uint32_t restarts = 5;     ///< so often the run goes on by itself where it loses an actor
   bool operator==(const CheckpointSection&) const = default;
   bool on() const { return every_steps > 0 || every_seconds > 0; }
 };

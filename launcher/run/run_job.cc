@@ -23,7 +23,9 @@
 #include "launcher/run/program_run.h"
 #include "launcher/run/run_files_back.h"
 #include "launcher/text/console.h"
+#include "launcher/text/text_format.h"
 #include "runtime/base/duration_text.h"
+#include "runtime/cluster/process_control.h"
 #include "runtime/host/real_machine.h"
 #include "runtime/loop/signal_watch.h"
 
@@ -47,6 +49,14 @@ RunRecord blank_record(const JobOptions& options) {
   if (options.from != nullptr) {
     status.first_step = static_cast<std::int64_t>(options.from->manifest.step);
   }
+  if (!options.restarts.empty()) {
+    const Restart& last = options.restarts.back();
+    status.restarts = options.restarts.size();
+    status.log_lines.push_back(fmt::format(
+        "restart {} of {}, from {}, as {}", options.restarts.size(), file.checkpoint.restarts,
+        last.step > 0 ? "step " + thousands(last.step) : "the start", last.cause));
+    status.logged = 1;
+  }
   for (const ActorPlan& actor : file.actors) {
     const std::string_view role = facts_of(actor.role).name;
     status.actors.push_back(
@@ -55,6 +65,7 @@ RunRecord blank_record(const JobOptions& options) {
   if (!file.trains()) expect_actors(record, file);
   RunResult& result = record.result;
   result.run = options.run_directory;
+  result.restarts = options.restarts;
   result.workers = file.count(Role::kWorker);
   result.ranks = file.ranks();
   result.data = input::told_name(options.data.dir, options.data.name);
@@ -64,6 +75,11 @@ RunRecord blank_record(const JobOptions& options) {
   result.security = result.transport == "ipc" ? "token" : file.cluster.security;
   if (const auto isa = kernels::parse_isa(file.job.cpu_isa)) result.isa = kernels::name(*isa);
   return record;
+}
+
+/// What is not its own doing, and need not happen again.
+bool is_loss(const ProcessDown& down) {
+  return down.signal != 0 || down.exit_code < 0 || down.exit_code == kExitLostLease;
 }
 
 /// One job while it runs.
@@ -92,6 +108,8 @@ class Job {
 
   JobOutcome run() {
     const Result<void> trained = train();
+    outcome_.ended = machine_.loop().now();
+    outcome_.lost = !trained && cluster_ && cluster_->failure() && is_loss(*cluster_->failure());
     const JobQueue* queue = placer_of(options_.file).queue();
     if (!trained && queue != nullptr) hear_whether_all_were_told_to_end(queue->signals_take());
     RunRecord& record = outcome_.record;

@@ -28,6 +28,8 @@ struct JobOptions {
   std::string resolved;       ///< the file with every key explicit, as checkpoints keep it
   /// What the job goes on from; null: nothing.
   std::shared_ptr<const actors::SavedCheckpoint> from;
+  /// What was lost before: the last of it is why this job begins where it does.
+  std::vector<Restart> restarts;
   std::string log_directory;  ///< one log per process; empty: standard error
   /// The run directory's name and more: what it is called on other hosts, where such a name is not
   /// to be in anybody's way.
@@ -56,6 +58,9 @@ struct JobOutcome {
   StopReport stop;
   bool started = false;  ///< coordinator and nodes were ready for actors
   bool interrupted = false;
+  /// An actor was killed, fell silent, or its host is gone: started again, the job may go on.
+  bool lost = false;
+  Time ended;                            ///< done, or when the first death was heard of
   std::vector<std::string> left_behind;  ///< what could not be brought back: a line for each host
 };
 

@@ -15,6 +15,7 @@
 #include "launcher/hosts/host_plan.h"
 #include "launcher/hosts/placer.h"
 #include "launcher/run/job_plan.h"
+#include "launcher/run/restarts.h"
 #include "launcher/run/resume.h"
 #include "launcher/run/run_data.h"
 #include "launcher/run/run_directory.h"
@@ -190,7 +191,8 @@ class Remembered {
 /// Says to those who look at the run what the screen shows, twice a second at most.
 class Reports {
  public:
-  void set_cluster(Cluster& cluster) { cluster_ = &cluster; }
+  /// Null: there is none to say it to.
+  void set_cluster(Cluster* cluster) { cluster_ = cluster; }
   void update(const RunStatus& status) {
     if (cluster_ == nullptr) return;
     const Time now = cluster_->loop().now();
@@ -273,26 +275,35 @@ Result<WholeRunEnd> whole_run(RealMachine& machine, const Registry& registry,
   }
   job.operators = contacts_of(operators);
   job.started = [&](Cluster& cluster) {
-    reports.set_cluster(cluster);
+    reports.set_cluster(&cluster);
     const RunState state = state_of(options, cluster, directory, operators);
     remembered.write(state, file.cluster.head);
-    if (options.started) options.started(state);
+    if (options.started && job.restarts.empty()) options.started(state);
   };
   job.codecs_chosen = [&](const GradientSection& gradient) {
     resolved.gradient = gradient;
     const Result<void> written = directory.write_resolved(resolved);
     if (!written) options.console.say(written.error().message);
   };
-  job.running = options.running;
+  job.running = [&] {
+    if (options.running && job.restarts.empty()) options.running();
+  };
   job.hooks.step = [&](const StepMetrics& step) { metrics.append(to_json(step)); };
   job.hooks.tensor = [&](const TensorMetrics& one) { metrics.append(to_json(one)); };
   job.hooks.evaluation = [&](const EvaluationResult& one) { metrics.append(to_json(one)); };
 
   std::unique_ptr<RunView> view = options.make_view();
-  const JobOutcome outcome = run_job(machine, registry, job, [&](const RunRecord& record) {
-    view->update(record.status);
-    reports.update(record.status);
-  });
+  Restarts restarts;
+  JobOutcome outcome;
+  do {
+    outcome = run_job(machine, registry, job, [&](const RunRecord& record) {
+      view->update(record.status);
+      reports.update(record.status);
+    });
+    reports.set_cluster(nullptr);
+    job.file.gradient = resolved.gradient;  // what codec = "auto" chose stays chosen
+  } while (restarts.after(outcome, job));
+  restarts.complete(outcome);
   view->finish(outcome.record.status);
   view.reset();
 
@@ -304,7 +315,7 @@ Result<WholeRunEnd> whole_run(RealMachine& machine, const Registry& registry,
     options.console.say(fmt::format(
         "killed {} of the run's processes that its node had left behind", outcome.stop.survivors));
   }
-  if (!outcome.started && end.result.exit == kExitFailed) {
+  if (!outcome.started && end.result.exit == kExitFailed && job.restarts.empty()) {
     // There was nobody to run yet: the cause is all that is worth keeping.
     directory.discard();
     end.last_words = end.result.cause;

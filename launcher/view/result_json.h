@@ -34,6 +34,14 @@ struct ActorEnd {
   std::string cause;  ///< of "killed" or "dead"
 };
 
+/// An actor was lost, all were started again, and the run went on.
+struct Restart {
+  std::int64_t step = 0;         ///< of the checkpoint that it went on from; 0: from the start
+  std::int64_t steps_again = 0;  ///< that had been done after it
+  std::optional<double> seconds = {};  ///< from the loss to the first new step, if there was one
+  std::string cause;
+};
+
 /// How a run ended. Numbers that were never measured (a run that failed early) are JSON's null.
 struct RunResult {
   std::string run;                             ///< the run directory's path
@@ -42,6 +50,7 @@ struct RunResult {
   std::vector<std::string> consequences = {};  ///< the deaths that followed, at most five
   std::int64_t steps = 0;                      ///< steps done
   std::string checkpoint;                      ///< the newest that this run made; empty: none
+  std::vector<Restart> restarts = {};          ///< in their order; at most checkpoint.restarts
   std::int64_t workers = 0;
   std::int64_t ranks = 0;
   std::string data;      ///< "mnist", "digits" or "idx"

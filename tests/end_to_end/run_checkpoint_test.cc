@@ -1,5 +1,9 @@
 // Runs that are killed and go on, with real processes and files: the same bits as without a break.
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <csignal>
+#include <optional>
 
 #include "tests/end_to_end/run_test.h"
 
@@ -52,6 +56,44 @@ TEST_F(RunCheckpoint, KilledAsAWholeItGoesOnToTheSameBits) {
   }());
   EXPECT_EQ(hash_of(from_one), hash);
   EXPECT_THAT(from_one.err(), HasSubstr("going on from step 15"));
+}
+
+TEST_F(RunCheckpoint, LosingActorsItGoesOnByItselfToTheSameBits) {
+  const std::string hash = hash_of(kept("calm", {"job.steps=150", "evaluator.every=0"}));
+  SternaProgram& hit = kept("run", {"job.steps=150", "evaluator.every=0"});
+  const auto checkpointed = [&](int step) {
+    return eventually(kPatience, [&] {
+      return has(fmt::format("run/checkpoints/step-{:09}", step)) ||
+             hit.exit_code(Duration::zero());
+    });
+  };
+  ASSERT_TRUE(checkpointed(20)) << hit.story();
+  ::kill(hit.pid_of("worker0"), SIGKILL);
+  ASSERT_TRUE(checkpointed(60)) << hit.story();
+  ::kill(hit.pid_of("server0"), SIGKILL);
+  EXPECT_EQ(hash_of(hit), hash) << hit.story();
+  const auto result = nlohmann::json::parse(lines_of(hit.out()).back(), nullptr, false);
+  ASSERT_EQ(result["restarts"].size(), 2U) << hit.story();
+  EXPECT_THAT(result["restarts"][0]["cause"].get<std::string>(), HasSubstr("worker0"));
+  EXPECT_THAT(result["restarts"][1]["cause"].get<std::string>(), HasSubstr("server0"));
+  for (const auto& restart : result["restarts"]) EXPECT_LE(restart["steps_again"], 10) << restart;
+}
+
+TEST_F(RunCheckpoint, WhatIsLostAgainAndAgainFails) {
+  SternaProgram& hit =
+      kept("run", {"job.steps=1000000", "checkpoint.every_steps=1000000", "checkpoint.restarts=1"});
+  pid_t killed = 0;
+  for (int i = 0; i < 2; ++i) {
+    const auto other = [&] {
+      return hit.has_process("worker0") && hit.pid_of("worker0") != killed;
+    };
+    ASSERT_TRUE(eventually(kPatience, other)) << hit.story();
+    killed = hit.pid_of("worker0");
+    ::kill(killed, SIGKILL);
+  }
+  EXPECT_EQ(hit.exit_code(kPatience), 1) << hit.story();
+  EXPECT_THAT(lines_of(hit.err()).back(),
+              AllOf(HasSubstr("worker0"), HasSubstr("after 1 restart from checkpoints")));
 }
 
 TEST_F(RunCheckpoint, InItsOwnDirectoryItGoesOnOrBegins) {

@@ -2,10 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 
 namespace sterna::test {
 
@@ -81,8 +83,13 @@ std::optional<int> SternaProgram::exit_code(Duration patience) {
 }
 
 std::vector<FoundProcess> SternaProgram::processes() {
-  if (run_ == 0 && !ended_) run_ = run_of_child(pid());
-  return run_ == 0 ? std::vector<FoundProcess>{} : processes_of_run(run_);
+  // One that loses an actor begins another.
+  const std::uint64_t now = ended_ ? 0 : run_of_child(pid());
+  if (now != 0) runs_.insert(now);
+  std::vector<FoundProcess> all;
+  for (const std::uint64_t run : runs_)
+    std::ranges::copy(processes_of_run(run), std::back_inserter(all));
+  return all;
 }
 
 pid_t SternaProgram::pid_of(const std::string& name) {

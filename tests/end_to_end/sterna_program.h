@@ -5,6 +5,7 @@
 #include <sys/types.h>
 
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -45,7 +46,7 @@ class SternaProgram {
  private:
   Program program_;
   bool ended_ = false;
-  std::uint64_t run_ = 0;  ///< 0: not known yet
+  std::set<std::uint64_t> runs_;  ///< that are known of
 };
 
 }  // namespace sterna::test

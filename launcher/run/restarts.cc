@@ -1,0 +1,76 @@
+#include "launcher/run/restarts.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <memory>
+#include <ranges>
+
+#include "launcher/text/console.h"
+#include "launcher/text/text_format.h"
+#include "runtime/base/duration_text.h"
+
+namespace sterna::launcher {
+namespace {
+
+/// The newest whole one that leaves steps to be made; null where there is none.
+std::shared_ptr<const actors::SavedCheckpoint> newest(const JobOptions& job) {
+  for (const auto& found : std::views::reverse(actors::find_checkpoints(job.checkpoints))) {
+    if (!found.manifest || found.manifest->net != job.file.job.net) continue;
+    actors::SavedCheckpoint saved{found.folder, *found.manifest};
+    if (saved.manifest.step >= job.file.job.steps || !actors::check_parts(saved, false)) continue;
+    return std::make_shared<const actors::SavedCheckpoint>(std::move(saved));
+  }
+  return nullptr;
+}
+
+Duration since_first_step(const JobOutcome& outcome) {
+  const auto& began = outcome.record.first_step_began;
+  return began ? outcome.ended - *began : Duration::zero();
+}
+
+void note_first_step(std::vector<Restart>& made, Time lost_at, const JobOutcome& outcome) {
+  if (made.empty() || !outcome.record.first_step_seen) return;
+  made.back().seconds = in_seconds(*outcome.record.first_step_seen - lost_at);
+}
+
+}  // namespace
+
+bool Restarts::after(const JobOutcome& outcome, JobOptions& job) {
+  const actors::CheckpointSection& checkpoint = job.file.checkpoint;
+  note_first_step(made_, lost_at_, outcome);
+  if (!outcome.lost || outcome.interrupted || !checkpoint.on()) return false;
+  if (made_.size() >= checkpoint.restarts) return false;
+  if (auto found = newest(job)) job.from = std::move(found);
+  const std::int64_t step =
+      job.from ? static_cast<std::int64_t>(job.from->manifest.step) : std::int64_t{0};
+  const auto from_it = std::ranges::count(made_, step, &Restart::step);
+  if (static_cast<std::size_t>(from_it) >= kMostFromOneStep) return false;
+
+  lost_at_ = outcome.ended;
+  trained_ += since_first_step(outcome);
+  std::erase_if(evaluations_, [&](const EvaluationResult& one) { return one.step > step; });
+  std::ranges::copy_if(outcome.record.result.evaluations, std::back_inserter(evaluations_),
+                       [&](const EvaluationResult& one) { return one.step <= step; });
+  made_.push_back({.step = step,
+                   .steps_again = std::max<std::int64_t>(0, outcome.record.status.step - step),
+                   .cause = outcome.record.result.cause});
+  job.restarts = made_;
+  return true;
+}
+
+void Restarts::complete(JobOutcome& outcome) const {
+  if (made_.empty()) return;
+  RunResult& result = outcome.record.result;
+  result.restarts = made_;
+  result.seconds += in_seconds(trained_);
+  result.evaluations.insert(result.evaluations.begin(), evaluations_.begin(), evaluations_.end());
+  if (result.exit != kExitFailed) return;
+  result.cause =
+      fmt::format("{} (after {} from checkpoints; first lost: {})", result.cause,
+                  made_.size() == 1 ? "1 restart" : fmt::format("{} restarts", made_.size()),
+                  made_.front().cause);
+}
+
+}  // namespace sterna::launcher

@@ -1,0 +1,29 @@
+// What becomes of a job that has lost an actor: whether all of it is started once more, and from
+// which checkpoint. A synchronous job that goes on so ends with the bits of one that lost nobody.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "launcher/run/run_job.h"
+
+namespace sterna::launcher {
+
+/// A job that has been lost so often without a newer checkpoint would be lost again.
+inline constexpr std::size_t kMostFromOneStep = 3;
+
+class Restarts {
+ public:
+  /// Whether `outcome` is a loss that the job goes on after. If so, `job` is told from where.
+  bool after(const JobOutcome& outcome, JobOptions& job);
+  /// What went before becomes part of what the last job came to.
+  void complete(JobOutcome& outcome) const;
+
+ private:
+  std::vector<Restart> made_;
+  std::vector<EvaluationResult> evaluations_;  ///< of steps that nobody does again
+  Time lost_at_;
+  Duration trained_{};  ///< before the last loss
+};
+
+}  // namespace sterna::launcher
