@@ -52,9 +52,10 @@ RunRecord blank_record(const JobOptions& options) {
   if (!options.restarts.empty()) {
     const Restart& last = options.restarts.back();
     status.restarts = options.restarts.size();
-    status.log_lines.push_back(fmt::format(
-        "restart {} of {}, from {}, as {}", options.restarts.size(), file.checkpoint.restarts,
-        last.step > 0 ? "step " + thousands(last.step) : "the start", last.cause));
+    status.restart = fmt::format(
+        "restart {} of {}, from {}: {}", options.restarts.size(), file.checkpoint.restarts,
+        last.step > 0 ? "step " + thousands(last.step) : "the start", last.cause);
+    status.log_lines.push_back(status.restart);
     status.logged = 1;
   }
   for (const ActorPlan& actor : file.actors) {

@@ -112,6 +112,10 @@ void PlainLog::update(const RunStatus& status) {
     codecs_ = status.codecs;
     write_now(out_, fmt::format("codec auto: {}\n", codecs_));
   }
+  if (status.restarts != restarts_) {
+    restarts_ = status.restarts;
+    write_now(out_, printable(status.restart) + "\n");
+  }
   print_log(status);
   const bool evaluated = status.precision_at_1 && status.precision_step != precision_step_;
   const bool due = !printed_at_ || clock_.now() - *printed_at_ >= interval_;

@@ -77,6 +77,7 @@ class PlainLog final : public RunView {
   Duration interval_;
   std::optional<Time> printed_at_;
   std::string phase_;
+  std::uint64_t restarts_ = 0;  ///< that were told
   std::string codecs_;
   std::int64_t precision_step_ = -1;
   std::uint64_t logged_ = 0;

@@ -74,6 +74,8 @@ TEST_F(RunCheckpoint, LosingActorsItGoesOnByItselfToTheSameBits) {
   EXPECT_EQ(hash_of(hit), hash) << hit.story();
   const auto result = nlohmann::json::parse(lines_of(hit.out()).back(), nullptr, false);
   ASSERT_EQ(result["restarts"].size(), 2U) << hit.story();
+  EXPECT_THAT(hit.err(), HasSubstr("restart 1 of 5, from step "));
+  EXPECT_THAT(hit.err(), HasSubstr("restart 1 of 5, from step "));
   EXPECT_THAT(result["restarts"][0]["cause"].get<std::string>(), HasSubstr("worker0"));
   EXPECT_THAT(result["restarts"][1]["cause"].get<std::string>(), HasSubstr("server0"));
   for (const auto& restart : result["restarts"]) EXPECT_LE(restart["steps_again"], 10) << restart;
