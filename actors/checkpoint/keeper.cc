@@ -166,8 +166,12 @@ Task<Result<void>> CheckpointKeeper::take(std::string actor, PartWritten part) {
   if (part.skipped) wrong = actor + " was still writing the one before";
   const auto elsewhere = setup_.elsewhere.find(actor);
   if (wrong.empty() && elsewhere != setup_.elsewhere.end()) {
+    while (fetching_) co_await fetched_.wait();
+    fetching_ = true;
     Task<Result<void>> fetching = fetch(elsewhere->second, part);
     const Result<void> fetched = co_await std::move(fetching);
+    fetching_ = false;
+    fetched_.notify_all();
     if (!fetched) wrong = fetched.error().message;
   }
   if (!setup_.job.init.train_only.empty() && !pending_.contains(version)) run(tell_all(version));

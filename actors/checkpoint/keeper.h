@@ -22,6 +22,7 @@
 #include "actors/job/job.h"
 #include "actors/job/messages.h"
 #include "runtime/actor/actor.h"
+#include "runtime/actor/future.h"
 #include "runtime/cluster/find_actor.h"
 #include "runtime/cluster/peer.h"
 
@@ -94,6 +95,8 @@ class CheckpointKeeper final : public Actor<CheckpointKeeperInterface> {
   std::deque<Peer<ParameterServerInterface>> servers_;
   std::deque<Peer<WorkerInterface>> workers_;
   std::map<std::uint64_t, Pending> pending_;
+  bool fetching_ = false;  // one part at a time: answers that wait in a link are bounded
+  Condition fetched_;
   std::uint64_t reached_;  ///< the newest version that anybody was heard to be at
 };
 

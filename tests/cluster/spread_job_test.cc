@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <filesystem>
+#include <memory>
 
 #include "tests/cluster/cluster_runs.h"
 
@@ -113,37 +115,67 @@ TEST(Job, OverFourHostsEndsWithTheParametersOfOneHost) {
   EXPECT_GE(four["precision_at_1"].get<double>(), mnist ? 0.985 : 0);
 }
 
-// What servers and workers wrote on their hosts comes through the node agents to the launcher, and
-// from there to whoever goes on, on other hosts than before.
-TEST(Job, OverFourHostsGoesOnFromAnyCheckpointToTheSameParameters) {
-  const ClusterRuns runs(4);
-  STERNA_NEEDS_HOSTS(runs.hosts());
-  const std::string folder = runs.hosts().launcher_folder();
-  const auto hash = [&](const std::string& file, const std::string& run,
-                        std::vector<std::string> settings) {
-    std::vector<std::string> arguments = {"run", file, "--json", "--run-dir", folder + "/" + run};
-    settings.insert(settings.end(), {"gradient.error_feedback=true", "checkpoint.every_steps=8"});
+/// Runs over four hosts that keep checkpoints.
+class KeptJobs {
+ public:
+  KeptJobs() : runs_(4) {}
+  const ClusterRuns& runs() const { return runs_; }
+  std::string folder() const { return runs_.hosts().launcher_folder(); }
+  std::unique_ptr<Call> start(const std::string& name, const std::vector<std::string>& groups,
+                              std::vector<std::string> settings) const {
+    const std::string file =
+        runs_.file({name, {"a", "b", "c", "d"}, ""}, job(groups, "digits", 60));
+    std::vector<std::string> arguments = {"run", file, "--json", "--run-dir",
+                                          folder() + "/" + name};
+    settings.insert(settings.end(), {"gradient.error_feedback=true", "checkpoint.every_steps=4",
+                                     "checkpoint.keep=99"});
     for (const std::string& setting : settings) {
       arguments.insert(arguments.end(), {"--set", setting});
     }
-    const auto call = runs.sterna(arguments);
-    EXPECT_EQ(call->exit_code(kPatience), 0) << call->story();
-    const auto lines = lines_of(call->out());
-    if (lines.empty()) return std::string("no result");
-    return nlohmann::json::parse(lines.back(), nullptr, false)
-        .value("parameters_sha256", "no hash");
-  };
-  const std::string here = runs.file(
-      {"here", {"a", "b", "c", "d"}, ""},
-      job({R"("a", "b")", R"("a", "b", "c", "d")", R"("c", "d")", R"("a")"}, "digits", 24));
-  const std::string moved = runs.file(
-      {"moved", {"a", "b", "c", "d"}, ""},
-      job({R"("c", "d")", R"("d", "c", "b", "a")", R"("a", "b")", R"("b")"}, "digits", 24));
-  const std::string undisturbed = hash(here, "first", {"checkpoint.keep=9"});
+    return runs_.sterna(arguments);
+  }
+  static nlohmann::json result_of(Call& call) {
+    EXPECT_EQ(call.exit_code(kPatience), 0) << call.story();
+    const auto lines = lines_of(call.out());
+    return lines.empty() ? nlohmann::json::object()
+                         : nlohmann::json::parse(lines.back(), nullptr, false);
+  }
+  static std::string hash_of(Call& call) {
+    return result_of(call).value("parameters_sha256", "no hash");
+  }
+
+ private:
+  ClusterRuns runs_;
+};
+
+const std::vector<std::string> kHere = {R"("a", "b")", R"("a", "b", "c", "d")", R"("c", "d")",
+                                        R"("a")"};
+const std::vector<std::string> kMoved = {R"("c", "d")", R"("d", "c", "b", "a")", R"("a", "b")",
+                                         R"("b")"};
+
+// What servers and workers wrote on their hosts comes through the node agents to the launcher, and
+// from there to whoever goes on, on other hosts than before, or in place of one that was killed.
+TEST(Job, OverFourHostsGoesOnFromAnyCheckpointToTheSameParameters) {
+  const KeptJobs jobs;
+  STERNA_NEEDS_HOSTS(jobs.runs().hosts());
+  const std::string undisturbed = KeptJobs::hash_of(*jobs.start("first", kHere, {}));
   EXPECT_EQ(undisturbed.size(), 64U);
-  EXPECT_EQ(
-      hash(moved, "second", {"checkpoint.resume=" + folder + "/first/checkpoints/step-000000008"}),
-      undisturbed);
+  EXPECT_EQ(KeptJobs::hash_of(*jobs.start(
+                "second", kMoved,
+                {"checkpoint.resume=" + jobs.folder() + "/first/checkpoints/step-000000004"})),
+            undisturbed);
+
+  const auto hit = jobs.start("hit", kHere, {});
+  ASSERT_TRUE(eventually(kPatience, [&] {
+    return hit->exit_code(Duration::zero()) ||
+           std::filesystem::exists(jobs.folder() + "/hit/checkpoints/step-000000004/manifest.json");
+  })) << hit->story();
+  for (const RunProcess& process : jobs.runs().there()) {
+    if (process.name == "worker1") jobs.runs().kill(process);
+  }
+  const nlohmann::json result = KeptJobs::result_of(*hit);
+  EXPECT_EQ(result.value("parameters_sha256", "no hash"), undisturbed) << hit->story();
+  EXPECT_EQ(result.value("restarts", nlohmann::json::array()).size(), 1U) << result;
 }
 
 }  // namespace
