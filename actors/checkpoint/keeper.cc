@@ -23,8 +23,15 @@ namespace fs = std::filesystem;
 constexpr std::uint64_t kFirstAhead = 4;
 constexpr std::uint64_t kMostAhead = 1U << 20;
 
-/// Removes the checkpoints that are neither among the newest `keep` nor `best`, manifests first,
-/// and what older unfinished ones left.
+/// The manifest first: without it there is no checkpoint.
+void remove(const std::string& checkpoint) {
+  std::error_code ignored;
+  fs::remove(fs::path(checkpoint) / kManifestFile, ignored);
+  fs::remove_all(checkpoint, ignored);
+}
+
+/// Removes the checkpoints that are neither among the newest `keep` nor `best`, and what older
+/// unfinished ones left.
 void remove_old(const std::string& folder, std::size_t keep, bool best) {
   std::vector<FoundCheckpoint> found = find_checkpoints(folder);
   std::size_t whole = 0;
@@ -40,9 +47,7 @@ void remove_old(const std::string& folder, std::size_t keep, bool best) {
     // What is newer than the newest whole one may still be written.
     const bool stays = whole == 0 || (one->manifest && whole <= keep) || (best && &*one == highest);
     if (stays) continue;
-    std::error_code ignored;
-    fs::remove(fs::path(one->folder) / kManifestFile, ignored);
-    fs::remove_all(one->folder, ignored);
+    remove(one->folder);
   }
 }
 
@@ -221,6 +226,7 @@ SavedCheckpoint CheckpointKeeper::checkpoint_of(std::uint64_t version,
                     .position = job.position_of(version),
                     .ranks = job.ranks,
                     .resolved = setup_.resolved,
+                    .note = setup_.note,
                     .parts = {},
                     .precision_at_1 = {}};
   for (const auto& [name, part] : pending.parts) saved.manifest.parts.push_back(part);
@@ -233,8 +239,7 @@ SavedCheckpoint CheckpointKeeper::checkpoint_of(std::uint64_t version,
 Task<Result<void>> CheckpointKeeper::commit(std::uint64_t version) {
   const Pending pending = std::move(pending_.extract(version).mapped());
   if (!pending.wrong.empty()) {
-    std::error_code ignored;
-    fs::remove_all(folder_of(version), ignored);
+    remove(folder_of(version));
     over(version);
     co_return {};
   }
@@ -252,6 +257,7 @@ Task<Result<void>> CheckpointKeeper::commit(std::uint64_t version) {
     setup_.record->last = std::max(setup_.record->last, version);
     setup_.committed(saved);
   } else {
+    remove(saved.folder);
     say_none(version, written.error().message);
   }
   over(version);

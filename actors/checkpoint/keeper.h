@@ -50,6 +50,7 @@ struct KeeperSetup {
   JobConfig job;
   std::string folder;    ///< of all checkpoints
   std::string resolved;  ///< the cluster file with every key explicit
+  nets::Metadata note;   ///< as the manifests are to have it
   std::vector<std::string> servers;
   std::vector<std::string> workers;         ///< in the order of their ranks
   std::shared_ptr<const SavedState> state;  ///< of a job that resumes

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <utility>
 
+#include "actors/job/sections.h"
 #include "runtime/base/file.h"
 #include "runtime/base/hex.h"
 
@@ -15,6 +17,10 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::uint64_t kFormat = 1;
 constexpr std::size_t kMostParts = 1U << 17;
+/// Positions beyond it leave no room for those of steps to come.
+constexpr std::uint64_t kMostPosition = std::uint64_t{1} << 62;
+/// What so many parts and a cluster file take.
+constexpr std::size_t kMostBytes = std::size_t{64} << 20;
 
 Error wrong(const std::string& what) {
   return {Errc::malformed, "not a checkpoint's manifest: " + what};
@@ -98,6 +104,7 @@ std::string to_json(const Manifest& manifest) {
                {"ranks", manifest.ranks}, {"parts", std::move(parts)}};
   if (manifest.precision_at_1) json["precision_at_1"] = *manifest.precision_at_1;
   json["resolved"] = manifest.resolved;
+  json["note"] = manifest.note;
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
@@ -111,29 +118,40 @@ Result<Manifest> parse_manifest(std::string_view text) {
   if (format != kFormat) return wrong("another format than 1");
   Manifest manifest;
   STERNA_ASSIGN(manifest.net, members.text("net"));
-  STERNA_ASSIGN(manifest.step, members.number("step"));
-  STERNA_ASSIGN(manifest.position, members.number("position"));
+  STERNA_ASSIGN(manifest.step, members.number("step", static_cast<std::uint64_t>(kMostSteps)));
+  STERNA_ASSIGN(manifest.position, members.number("position", kMostPosition));
   STERNA_ASSIGN(const std::uint64_t ranks, members.number("ranks", 65536));
+  if (ranks == 0) return wrong("ranks is 0");
   manifest.ranks = static_cast<std::uint32_t>(ranks);
   STERNA_ASSIGN(manifest.resolved, members.text("resolved"));
   const auto parts = json.find("parts");
   if (parts == json.end() || !parts->is_array() || parts->size() > kMostParts) {
     return wrong("parts is no list");
   }
+  if (parts->empty()) return wrong("it has no parts");
+  std::set<std::string> files;
   for (const Json& one : *parts) {
     STERNA_ASSIGN(Manifest::Part part, parse_part(one));
+    if (!files.insert(part.file).second) return wrong("a part comes twice");
     manifest.parts.push_back(std::move(part));
   }
   if (const auto precision = json.find("precision_at_1"); precision != json.end()) {
     if (!precision->is_number()) return wrong("precision_at_1 is no number");
     manifest.precision_at_1 = precision->get<double>();
   }
+  if (const auto note = json.find("note"); note != json.end()) {
+    if (!note->is_object()) return wrong("note is no object");
+    for (const auto& [key, value] : note->items()) {
+      if (!value.is_string()) return wrong("note holds more than texts");
+      manifest.note[key] = value.get<std::string>();
+    }
+  }
   return manifest;
 }
 
 Result<Manifest> read_manifest(const std::string& folder) {
   const std::filesystem::path path = std::filesystem::path(folder) / kManifestFile;
-  STERNA_ASSIGN(const std::string text, read_file(path));
+  STERNA_ASSIGN(const std::string text, read_file(path, kMostBytes));
   return parse_manifest(text).in(path.string());
 }
 

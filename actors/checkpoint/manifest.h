@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "actors/job/checkpoint.h"
+#include "nets/weights/tensor_file.h"
 #include "runtime/base/result.h"
 
 namespace sterna::actors {
@@ -24,6 +25,9 @@ struct Manifest {
   std::uint64_t position = 0;  ///< examples seen (input/batches/BATCHES.md)
   std::uint32_t ranks = 1;
   std::string resolved;  ///< the cluster file with every key explicit
+  /// What its weights are for, as the metadata of a weights file say it (actors/weights); of a run
+  /// whose data were not on its head without the names of the classes.
+  nets::Metadata note = {};
   std::vector<Part> parts;
   std::optional<double> precision_at_1;  ///< where this version was evaluated
 };
@@ -31,8 +35,8 @@ struct Manifest {
 inline constexpr const char* kManifestFile = "manifest.json";
 
 std::string to_json(const Manifest& manifest);
-/// Errors: malformed, for anything that to_json() does not write, names that lead elsewhere
-/// included.
+/// Errors: malformed, for anything that to_json() does not write: names that lead elsewhere or come
+/// twice, counts that no job has.
 Result<Manifest> parse_manifest(std::string_view json);
 
 /// Of the checkpoint in `folder`. Errors: not_found, io, malformed; each names the path.

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
+#include <span>
 #include <system_error>
 
 #include "actors/checkpoint/state_part.h"
@@ -20,8 +22,15 @@ std::string path_of(const SavedCheckpoint& checkpoint, const Manifest::Part& par
 
 Result<void> check_part(const std::string& path, const Manifest::Part& part, bool contents) {
   std::error_code failed;
+  const fs::file_status status = fs::symlink_status(path, failed);
+  if (!fs::exists(status)) {
+    return Error{Errc::not_found, path + ": this part of the checkpoint is missing"};
+  }
+  if (!fs::is_regular_file(status)) {
+    return Error{Errc::malformed, path + ": this part of the checkpoint is a link or no file"};
+  }
   const std::uint64_t bytes = fs::file_size(path, failed);
-  if (failed) return Error{Errc::not_found, path + ": this part of the checkpoint is missing"};
+  if (failed) return system_error(path, failed.value());
   if (bytes != part.bytes) {
     return Error{Errc::malformed, fmt::format("{}: {} bytes, and the checkpoint's manifest says {}",
                                               path, bytes, part.bytes)};
@@ -34,6 +43,11 @@ Result<void> check_part(const std::string& path, const Manifest::Part& part, boo
   return {};
 }
 
+Error with_advice(Error error) {
+  error.message += "; take another checkpoint (`sterna checkpoints` lists those of a run)";
+  return error;
+}
+
 /// The newest that is whole of those in `folder`.
 Result<SavedCheckpoint> newest(const std::string& folder) {
   std::vector<FoundCheckpoint> found = find_checkpoints(folder);
@@ -42,7 +56,7 @@ Result<SavedCheckpoint> newest(const std::string& folder) {
     Result<void> whole = one->manifest ? Result<void>() : Result<void>(one->manifest.error());
     if (whole) {
       SavedCheckpoint saved{one->folder, *one->manifest};
-      whole = check_parts(saved, false);
+      whole = check_parts(saved, true);
       if (whole) return saved;
     }
     if (!first_wrong) first_wrong = whole.error();
@@ -57,6 +71,12 @@ std::uint64_t SavedCheckpoint::bytes() const {
   std::uint64_t sum = 0;
   for (const Manifest::Part& part : manifest.parts) sum += part.bytes;
   return sum;
+}
+
+std::string checkpoints_in(const std::string& path) {
+  const fs::path inside = fs::path(path) / kCheckpointFolder;
+  std::error_code ignored;
+  return fs::is_directory(inside, ignored) ? inside.string() : path;
 }
 
 std::vector<FoundCheckpoint> find_checkpoints(const std::string& folder) {
@@ -91,17 +111,18 @@ Result<SavedCheckpoint> open_checkpoint(const std::string& path) {
     return Error{Errc::not_found, path + ": there is no such folder of a run or checkpoint"};
   }
   if (fs::exists(given / kManifestFile, ignored)) {
-    STERNA_ASSIGN(Manifest manifest, read_manifest(path));
-    SavedCheckpoint saved{path, std::move(manifest)};
-    STERNA_TRY(check_parts(saved, false));
+    Result<Manifest> manifest = read_manifest(path);
+    if (!manifest) return with_advice(manifest.error());
+    SavedCheckpoint saved{path, std::move(*manifest)};
+    const Result<void> whole = check_parts(saved, true);
+    if (!whole) return with_advice(whole.error());
     return saved;
   }
   if (parse_checkpoint_name(given.filename().string())) {
     return Error{Errc::not_found,
                  path + ": this checkpoint was never finished: it has no " + kManifestFile};
   }
-  const bool of_run = fs::is_directory(given / kCheckpointFolder, ignored);
-  return newest(of_run ? (given / kCheckpointFolder).string() : path);
+  return newest(checkpoints_in(path));
 }
 
 Result<SavedState> SavedState::open(const SavedCheckpoint& checkpoint) {
@@ -122,6 +143,17 @@ Result<SavedState> SavedState::open(const SavedCheckpoint& checkpoint) {
     }
     state.files_.push_back(std::move(file));
   }
+  for (const auto& [array, pieces] : state.arrays_) {
+    std::uint64_t end = 0;
+    for (const auto& [first, piece] : pieces) {
+      if (first < end || piece.count > UINT64_MAX - first) {
+        return Error{Errc::malformed,
+                     fmt::format("{}: pieces of {} overlap", state.files_[piece.file].path(),
+                                 nets::shown_name(array))};
+      }
+      end = first + piece.count;
+    }
+  }
   return state;
 }
 
@@ -141,12 +173,18 @@ Result<Bytes> SavedState::read(const std::string& array, std::uint64_t first,
     const std::uint64_t inside = before ? at - piece->first : 0;
     if (!before || inside >= piece->second.count) {
       return Error{Errc::malformed,
-                   fmt::format("{}: the checkpoint has no element {} of it", array, at)};
+                   fmt::format("{}: the checkpoint has no element {} of {}",
+                               files_[pieces.begin()->second.file].path(), at,
+                               nets::shown_name(array))};
     }
     const std::uint64_t these = std::min(count - done, piece->second.count - inside);
     const nets::TensorFile& file = files_[piece->second.file];
-    STERNA_TRY(file.read(file.tensors()[piece->second.tensor], inside,
-                         buffer->as<float>().subspan(done, these)));
+    const std::span<float> read = buffer->as<float>().subspan(done, these);
+    STERNA_TRY(file.read(file.tensors()[piece->second.tensor], inside, read));
+    if (!std::ranges::all_of(read, [](float one) { return std::isfinite(one); })) {
+      return Error{Errc::non_finite, fmt::format("{}: {} holds what is no number", file.path(),
+                                                 nets::shown_name(array))};
+    }
     done += these;
   }
   return share(buffer);

@@ -30,6 +30,9 @@ struct FoundCheckpoint {
   Result<Manifest> manifest;
 };
 
+/// The folder of checkpoints that a person means: that of a run's directory, or the one given.
+std::string checkpoints_in(const std::string& path);
+
 /// Those in `folder`, the oldest first; none where there is no such folder.
 std::vector<FoundCheckpoint> find_checkpoints(const std::string& folder);
 
@@ -38,8 +41,8 @@ std::vector<FoundCheckpoint> find_checkpoints(const std::string& folder);
 Result<void> check_parts(const SavedCheckpoint& checkpoint, bool contents);
 
 /// One checkpoint by what a person gives: its folder, or a folder of checkpoints or a run's
-/// directory, of which the newest whole one is taken. Errors: not_found, malformed; each in a line
-/// that says what to do.
+/// directory, of which the newest whole one is taken. Every byte of its parts has been read and is
+/// that which was written. Errors: not_found, malformed; each in a line that says what to do.
 Result<SavedCheckpoint> open_checkpoint(const std::string& path);
 
 /// The state that a checkpoint keeps, read by array and place, however it was cut.
@@ -49,7 +52,7 @@ class SavedState {
   static Result<SavedState> open(const SavedCheckpoint& checkpoint);
 
   /// Elements [first, first + count) of an array. Errors: not_found where there is nothing of the
-  /// array; malformed where there is something, but not all of these; io.
+  /// array; malformed where there is something, but not all of these; non_finite; io.
   Result<Bytes> read(const std::string& array, std::uint64_t first, std::uint64_t count) const;
   /// How many elements there are of an array.
   std::uint64_t count(const std::string& array) const;

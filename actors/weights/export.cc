@@ -8,7 +8,7 @@
 #include <span>
 #include <system_error>
 
-#include "actors/weights/model.h"
+#include "actors/weights/model_note.h"
 #include "nets/describe_net.h"
 #include "nets/export/npz.h"
 #include "nets/export/onnx_model.h"
@@ -39,17 +39,17 @@ Result<void> write(std::string_view form, const std::string& into, const Whole& 
   return write_atomically(into, model);
 }
 
-Result<void> convert(const std::string& path, std::string_view form, const std::string& into) {
-  STERNA_ASSIGN(const nets::TensorFile file, nets::TensorFile::open(path));
-  STERNA_ASSIGN(const ModelNote note, note_from(file.metadata(), path));
+Result<void> convert(const TrainedWeights& weights, std::string_view form,
+                     const std::string& into) {
+  STERNA_ASSIGN(const ModelNote note, weights.note());
   Whole whole{.net = note.net(1), .table = {}, .values = {}, .metadata = to_metadata(note)};
   STERNA_ASSIGN(nets::NetDescription described, nets::describe_net(whole.net));
   whole.table = std::move(described.parameters);
-  STERNA_TRY(check_tensors(file, whole.table));
+  STERNA_TRY(weights.check(whole.net.name, whole.table));
   std::vector<std::vector<float>> tensors;
   for (const nets::ParameterSpec& spec : whole.table) {
     std::vector<float>& tensor = tensors.emplace_back(spec.count());
-    STERNA_TRY(file.read(*file.find(spec.name), 0, tensor));
+    STERNA_TRY(weights.read(spec, tensor));
   }
   whole.values.assign(tensors.begin(), tensors.end());
   return write(form, into, whole);
@@ -65,20 +65,20 @@ const std::vector<WeightsForm>& weights_forms() {
   return forms;
 }
 
-Result<void> export_weights(const std::string& path, std::string_view form,
+Result<void> export_weights(const TrainedWeights& weights, std::string_view form,
                             const std::string& into) {
   if (std::ranges::find(weights_forms(), form, &WeightsForm::name) == weights_forms().end()) {
     return Error{Errc::invalid_argument, fmt::format("there is no form \"{}\"", form)};
   }
   std::error_code ignored;
-  if (std::filesystem::equivalent(path, into, ignored)) {
+  if (std::filesystem::equivalent(weights.path(), into, ignored)) {
     return Error{Errc::invalid_argument,
                  into + ": is the file itself; name another one with --into"};
   }
   try {
-    return convert(path, form, into);
+    return convert(weights, form, into);
   } catch (const std::bad_alloc&) {
-    return Error{Errc::io, path + ": does not fit into memory"};
+    return Error{Errc::io, weights.path() + ": does not fit into memory"};
   }
 }
 

@@ -1,7 +1,6 @@
 #include "actors/weights/model.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -30,38 +29,16 @@ Result<void> check_memory(const nets::NetDescription& net, const std::string& na
 
 }  // namespace
 
-Result<void> check_tensors(const nets::TensorFile& file,
-                           const std::vector<nets::ParameterSpec>& table) {
-  for (const nets::ParameterSpec& spec : table) {
-    const nets::ListedTensor* found = file.find(spec.name);
-    const auto wrong = [&](const std::string& what) {
-      return Error{Errc::malformed,
-                   fmt::format("{}: the net that it says it is has \"{}\" {{{}}}, "
-                               "and {}",
-                               file.path(), spec.name, fmt::join(spec.shape, ", "), what)};
-    };
-    if (found == nullptr) return wrong("the file has none");
-    if (found->shape != spec.shape) {
-      return wrong(fmt::format("the file's is {{{}}}", fmt::join(found->shape, ", ")));
-    }
-    if (!found->readable()) {
-      return wrong(fmt::format("the file's is of type {}", nets::shown_name(found->dtype)));
-    }
-  }
-  return {};
-}
-
-Result<Model> Model::load(const std::string& path) {
-  STERNA_ASSIGN(const nets::TensorFile file, nets::TensorFile::open(path));
+Result<Model> Model::load(const TrainedWeights& weights) {
   Model model;
-  STERNA_ASSIGN(model.note_, note_from(file.metadata(), path));
+  STERNA_ASSIGN(model.note_, weights.note());
   const nets::NetOptions options = model.note_.net(1);
   STERNA_ASSIGN(const nets::NetDescription net, nets::describe_net(options));
-  STERNA_TRY(check_tensors(file, net.parameters));
+  STERNA_TRY(weights.check(options.name, net.parameters));
   STERNA_TRY(check_memory(net, options.name));
   STERNA_ASSIGN(model.net_, nets::make_net(options));
   for (std::size_t i = 0; i < net.parameters.size(); ++i) {
-    STERNA_TRY(file.read(*file.find(net.parameters[i].name), 0, model.net_->parameter(i)));
+    STERNA_TRY(weights.read(net.parameters[i], model.net_->parameter(i)));
     model.net_->parameters_changed(i);
   }
   model.how_ = model.note_.preparation();

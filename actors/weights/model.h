@@ -1,4 +1,4 @@
-// Model: a net with the weights of a file that says what it is, ready to answer.
+// Model: a net with weights that say what they are for, ready to answer.
 #pragma once
 
 #include <cstdint>
@@ -7,25 +7,19 @@
 #include <vector>
 
 #include "actors/weights/model_note.h"
+#include "actors/weights/trained_weights.h"
 #include "input/pictures/picture.h"
 #include "nets/net.h"
-#include "nets/tensor/parameter.h"
-#include "nets/weights/tensor_file.h"
 #include "runtime/base/result.h"
 
 namespace sterna::actors {
 
-/// Whether the file has every tensor of a net with this table, in the net's shape and in a type
-/// that is read. Errors: malformed, naming the first tensor that is not so.
-Result<void> check_tensors(const nets::TensorFile& file,
-                           const std::vector<nets::ParameterSpec>& table);
-
 class Model {
  public:
-  /// Whatever the file says, nothing is made before its tensors have been found to be those of the
-  /// net that it names, and memory for it to be there. Errors, in one line: TensorFile's,
-  /// note_from's, check_tensors', and those of making a net; overloaded where it does not fit.
-  static Result<Model> load(const std::string& path);
+  /// Whatever the weights say, nothing is made before their tensors have been found to be those of
+  /// the net that they name, and memory for it to be there. Errors, in one line: TrainedWeights',
+  /// note_from's, and those of making a net; overloaded where it does not fit.
+  static Result<Model> load(const TrainedWeights& weights);
 
   const ModelNote& note() const { return note_; }
   /// Of every class, for one picture, prepared as in evaluation. Errors: what the family refuses,

@@ -16,13 +16,6 @@ struct CheckpointsOptions {
   bool json = false;
 };
 
-/// The folder of a run's checkpoints, or one that is such a folder itself.
-std::string folder_of(const std::string& run) {
-  const std::filesystem::path inside = std::filesystem::path(run) / actors::kCheckpointFolder;
-  std::error_code ignored;
-  return std::filesystem::is_directory(inside, ignored) ? inside.string() : run;
-}
-
 /// One of them, every byte of it read.
 Json facts_of(const actors::FoundCheckpoint& found) {
   Json json = {{"format", 1}, {"step", found.step}, {"folder", found.folder}};
@@ -39,7 +32,7 @@ Json facts_of(const actors::FoundCheckpoint& found) {
 }
 
 int checkpoints(const CheckpointsOptions& options, const Console& console) {
-  const std::string folder = folder_of(options.run);
+  const std::string folder = actors::checkpoints_in(options.run);
   std::error_code ignored;
   if (!std::filesystem::is_directory(folder, ignored)) {
     return console.report(Error{Errc::not_found, options.run + ": there is no such folder"});

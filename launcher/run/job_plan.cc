@@ -14,6 +14,7 @@
 #include "actors/job/args.h"
 #include "actors/reader/data_folder.h"
 #include "input/augment/family.h"
+#include "input/place/class_names.h"
 #include "input/place/data_set.h"
 #include "input/place/data_shard.h"
 #include "kernels/optimizer/schedule.h"
@@ -125,6 +126,20 @@ Result<actors::JobConfig> job_of(const ClusterFile& given, const input::DataLoca
     job.examples = facts.count;
   }
   return job;
+}
+
+Result<actors::ModelNote> note_of_job(const actors::JobConfig& job,
+                                      const input::DataLocation& data) {
+  const input::DataSet* set = input::find_data_set(data.name);
+  assert(set != nullptr);
+  const bool own = job.data.preprocess != actors::kAutoPreprocess;
+  input::ClassLabels labels;
+  if (std::error_code ignored; std::filesystem::exists(data.dir, ignored)) {
+    STERNA_ASSIGN(auto names,
+                  input::class_names(data.dir, actors::data_options(job.data, job.seed)));
+    labels = std::move(names).value_or(input::ClassLabels{});
+  }
+  return actors::note_of(job, 0, own ? std::string_view(job.data.preprocess) : set->family, labels);
 }
 
 namespace {

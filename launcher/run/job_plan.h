@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "actors/job/job.h"
+#include "actors/weights/model_note.h"
 #include "input/place/data_source.h"
 #include "launcher/cluster_file/cluster_file.h"
 #include "runtime/cluster/cluster.h"
@@ -27,6 +28,11 @@ Result<ClusterFile> in_steps(const ClusterFile& file, const input::DataLocation&
 /// What all actors of the job agree on. Fails if the training labels cannot be read, where
 /// their number counts.
 Result<actors::JobConfig> job_of(const ClusterFile& file, const input::DataLocation& data);
+
+/// What the weights of such a job are for, as far as is known where its run is started: without its
+/// data without the names of the classes. Errors: those of reading them.
+Result<actors::ModelNote> note_of_job(const actors::JobConfig& job,
+                                      const input::DataLocation& data);
 
 /// One spec per actor of the file, in its order. `weights` is where the final weights go.
 Result<std::vector<ActorSpec>> specs_of(const ClusterFile& file, const actors::JobConfig& job,

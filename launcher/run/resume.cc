@@ -59,4 +59,19 @@ Result<std::shared_ptr<const actors::SavedCheckpoint>> checkpoint_to_resume(
   return Found(std::make_shared<const actors::SavedCheckpoint>(std::move(*found)));
 }
 
+std::vector<std::string> passed_over(const ClusterFile& file,
+                                     const actors::SavedCheckpoint& found) {
+  std::vector<std::string> lines;
+  if (expand_home(file.checkpoint.resume.text) == found.folder) return lines;
+  const std::string folder = std::filesystem::path(found.folder).parent_path().string();
+  for (const actors::FoundCheckpoint& one : actors::find_checkpoints(folder)) {
+    if (one.step <= found.manifest.step) continue;
+    if (!one.manifest && one.manifest.error().code == Errc::not_found) continue;
+    const Result<void> whole = one.manifest ? actors::check_parts({one.folder, *one.manifest}, true)
+                                            : Result<void>(one.manifest.error());
+    if (!whole) lines.push_back("not gone on from: " + whole.error().message);
+  }
+  return lines;
+}
+
 }  // namespace sterna::launcher

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "actors/checkpoint/saved.h"
 #include "launcher/cluster_file/cluster_file.h"
@@ -19,5 +20,9 @@ bool goes_on_in_place(const ClusterFile& file);
 /// leaves no step to be made.
 Result<std::shared_ptr<const actors::SavedCheckpoint>> checkpoint_to_resume(
     const ClusterFile& file, const std::string& run_dir);
+
+/// Where the newest whole checkpoint was looked for and found: why newer ones are not whole, a line
+/// each. One that was never finished is no news.
+std::vector<std::string> passed_over(const ClusterFile& file, const actors::SavedCheckpoint& found);
 
 }  // namespace sterna::launcher

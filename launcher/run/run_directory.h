@@ -16,6 +16,7 @@
 #include <string_view>
 
 #include "actors/checkpoint/saved.h"
+#include "actors/weights/trained_weights.h"
 #include "launcher/cluster_file/cluster_file.h"
 #include "launcher/view/result_json.h"
 #include "runtime/base/file.h"
@@ -43,7 +44,7 @@ class RunDirectory {
   std::string resolved_path() const { return path_ + "/resolved.toml"; }
   std::string labels_path() const { return path_ + "/labels.txt"; }
   std::string metrics_path() const { return path_ + "/metrics.jsonl"; }
-  std::string weights_path() const { return path_ + "/weights.safetensors"; }
+  std::string weights_path() const { return path_ + "/" + actors::kWeightsFile; }
   std::string confusion_path() const { return path_ + "/confusion.csv"; }
   std::string result_path() const { return path_ + "/result.json"; }
   std::string checkpoints_path() const { return path_ + "/" + actors::kCheckpointFolder; }

@@ -249,6 +249,8 @@ class Job {
     setup.job = job;
     setup.folder = options_.checkpoints;
     setup.resolved = options_.resolved;
+    STERNA_ASSIGN(const actors::ModelNote note, note_of_job(job, options_.data));
+    setup.note = to_metadata(note);
     setup.servers = options_.file.names_of(Role::kParameterServer);
     setup.workers = options_.file.names_of(Role::kWorker);
     if (options_.from != nullptr) {
@@ -264,7 +266,10 @@ class Job {
       }
     }
     setup.record = kept_;
-    setup.say = [this](const std::string& line) { logged(line); };
+    setup.say = [this](const std::string& line) {
+      outcome_.record.result.missed_checkpoints = kept_->said.size();
+      logged(line);
+    };
     setup.committed = [this](const actors::SavedCheckpoint& saved) {
       outcome_.record.status.checkpoint_step = static_cast<std::int64_t>(saved.manifest.step);
       outcome_.record.result.checkpoint = saved.folder;

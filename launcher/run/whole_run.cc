@@ -224,6 +224,7 @@ Result<WholeRunEnd> whole_run(RealMachine& machine, const Registry& registry,
 
   STERNA_ASSIGN(const auto from, checkpoint_to_resume(file, options.run_dir));
   if (from != nullptr) {
+    for (const std::string& line : passed_over(file, *from)) options.console.say(line);
     options.console.say(fmt::format("going on from step {}, {}",
                                     thousands(static_cast<std::int64_t>(from->manifest.step)),
                                     from->folder));

@@ -9,11 +9,12 @@ STERNA_JSON(ActorEnd, name, type, host, end, cause)
 STERNA_JSON(EvaluationResult, step, seconds, subset, of, precision_at_1, recall_at_5, loss,
             examples)
 STERNA_JSON(Restart, step, steps_again, seconds, cause)
-STERNA_JSON(RunResult, run, exit, cause, consequences, steps, checkpoint, restarts, workers, ranks,
-            data, data_dir, codec, security, transport, isa, seconds, seconds_to_first_step,
-            evaluations, examples_per_second, loss, precision_at_1, recall_at_5,
-            skipped_evaluations, evaluator_wait, data_wait, readers, bits_per_ternarized_element_up,
-            bits_per_element_up, bits_per_element_down, bytes_up, bytes_down, parameters_sha256)
+STERNA_JSON(RunResult, run, exit, cause, consequences, steps, checkpoint, missed_checkpoints,
+            restarts, workers, ranks, data, data_dir, codec, security, transport, isa, seconds,
+            seconds_to_first_step, evaluations, examples_per_second, loss, precision_at_1,
+            recall_at_5, skipped_evaluations, evaluator_wait, data_wait, readers,
+            bits_per_ternarized_element_up, bits_per_element_up, bits_per_element_down, bytes_up,
+            bytes_down, parameters_sha256)
 STERNA_JSON(StepMetrics, step, seconds, loss, learning_rate, examples_per_second, bytes_up,
             bytes_down, nonzero, saturated, data_wait, readers)
 STERNA_JSON(TensorMetrics, tensor, codec, elements, bits_up, bits_down, ratio, nonzero, saturated,
@@ -48,6 +49,7 @@ std::string to_json(const RunResult& result) {
   if (result.exit == 0) json.erase("cause");
   if (result.consequences.empty()) json.erase("consequences");
   if (result.checkpoint.empty()) json.erase("checkpoint");
+  if (result.missed_checkpoints == 0) json.erase("missed_checkpoints");
   if (result.restarts.empty()) json.erase("restarts");
   return line_of({{"format", kFormat}}, json);
 }

@@ -50,6 +50,7 @@ struct RunResult {
   std::vector<std::string> consequences = {};  ///< the deaths that followed, at most five
   std::int64_t steps = 0;                      ///< steps done
   std::string checkpoint;                      ///< the newest that this run made; empty: none
+  std::uint64_t missed_checkpoints = 0;        ///< that were due and not made; the log says why
   std::vector<Restart> restarts = {};          ///< in their order; at most checkpoint.restarts
   std::int64_t workers = 0;
   std::int64_t ranks = 0;

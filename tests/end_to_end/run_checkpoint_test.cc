@@ -124,6 +124,19 @@ TEST_F(RunCheckpoint, WhatCannotBeGoneOnFromIsSaidInALine) {
   ASSERT_EQ(kept("calm").exit_code(kPatience), 0);
   EXPECT_THAT(said("calm"), HasSubstr("nothing left to train"));
   EXPECT_THAT(said("calm", {"job.net=mlp"}), HasSubstr("is of the net lenet"));
+  {
+    std::fstream part(path("calm/checkpoints/step-000000030/server0.safetensors"),
+                      std::ios::in | std::ios::out | std::ios::binary);
+    part.seekp(-9, std::ios::end);
+    part.put('\x7f');
+  }
+  EXPECT_THAT(said("calm/checkpoints/step-000000030"),
+              AllOf(HasSubstr("server0.safetensors"), HasSubstr("not those that were written")));
+  SternaProgram& gone_on = kept("calm");
+  EXPECT_EQ(gone_on.exit_code(kPatience), 0) << gone_on.story();
+  EXPECT_THAT(gone_on.err(),
+              AllOf(HasSubstr("not gone on from: "), HasSubstr("going on from step 25")));
+  EXPECT_THAT(said("calm"), HasSubstr("nothing left to train"));  // it is whole again
   std::filesystem::remove(path("calm/checkpoints/step-000000030/server0.safetensors"));
   EXPECT_THAT(said("calm/checkpoints/step-000000030"),
               AllOf(HasSubstr("server0.safetensors"), HasSubstr("missing")));

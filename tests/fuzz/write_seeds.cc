@@ -11,6 +11,7 @@
 #include "tests/fuzz/decode_picture.h"
 #include "tests/fuzz/decode_planes.h"
 #include "tests/fuzz/input_seeds.h"
+#include "tests/fuzz/weights/manifest_seeds.h"
 #include "tests/fuzz/weights/safetensors_seeds.h"
 
 int main(int argc, char** argv) {
@@ -25,7 +26,8 @@ int main(int argc, char** argv) {
       {"example", example_seeds},
       {"idx", idx_seeds},
       {"cifar", cifar_seeds},
-      {"safetensors", safetensors_seeds}};
+      {"safetensors", safetensors_seeds},
+      {"manifest", manifest_seeds}};
   if (argc != 3 || !corpora.contains(argv[1])) return 2;
   const std::filesystem::path directory = argv[2];
   std::filesystem::create_directories(directory);

@@ -1,36 +1,53 @@
-// sterna eval: how good the weights in a file are.
+// sterna eval: how good weights are, after a run or beside it.
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <memory>
+#include <string>
+#include <system_error>
 
+#include "actors/checkpoint/saved.h"
 #include "actors/job/sections.h"
 #include "launcher/commands/command.h"
-#include "launcher/run/evaluate_file.h"
+#include "launcher/run/evaluate_weights.h"
+#include "launcher/run/follow_checkpoints.h"
 #include "launcher/text/json_line.h"
 #include "launcher/text/text_format.h"
 #include "launcher/view/confusion_csv.h"
 #include "runtime/base/file.h"
+#include "runtime/loop/uv_loop.h"
 
 namespace sterna::launcher {
 namespace {
 
+using actors::TrainedWeights;
+using actors::ValuesOf;
+
 struct EvalOptions {
-  EvaluateFileOptions file;
+  std::string weights;
+  std::string checkpoint;
+  EvaluateOptions how;
   std::string confusion;  ///< the file to write; empty: none
+  bool follow = false;
   bool json = false;
 };
 
-std::string line_of(const FileEvaluation& result, const std::string& subset) {
+std::string line_of(const WeightsEvaluation& result, const std::string& subset) {
   const actors::Evaluation& found = result.evaluation;
   std::string text = fmt::format("precision@1 {:.4f}", found.precision_at_1);
   if (result.classes > actors::kRecalled)
     text += fmt::format(", recall@5 {:.4f}", found.recall_at_5);
-  return text + fmt::format(", loss {:.4f} on {} {} examples of {}: {}, {}\n", found.loss,
-                            thousands(static_cast<std::int64_t>(found.examples)), subset,
-                            result.data, result.net, result.weights);
+  text += fmt::format(", loss {:.4f} on {} {} examples of {}: {}", found.loss,
+                      thousands(static_cast<std::int64_t>(found.examples)), subset, result.data,
+                      result.net);
+  if (result.averages) text += ", averages";
+  if (result.steps) {
+    text += fmt::format(", step {}", thousands(static_cast<std::int64_t>(*result.steps)));
+  }
+  return text + ", " + printable(result.weights) + "\n";
 }
 
-std::string json_of(const FileEvaluation& result, const std::string& subset) {
+std::string json_of(const WeightsEvaluation& result, const std::string& subset) {
   const actors::Evaluation& found = result.evaluation;
   const bool many = result.classes > actors::kRecalled;
   return json_line({{"format", 1},
@@ -47,60 +64,118 @@ std::string json_of(const FileEvaluation& result, const std::string& subset) {
          "\n";
 }
 
-int eval(const EvalOptions& options, const Console& console) {
-  const Result<FileEvaluation> result = evaluate_file(options.file, console);
-  if (!result) return console.report(result.error());
-  if (!options.confusion.empty()) {
-    if (result->evaluation.confusion.empty()) {
-      return console.report({Errc::invalid_argument,
-                             fmt::format("--confusion is for nets of at most {} classes; this one "
-                                         "has {}",
-                                         actors::kMostConfusedClasses, result->classes)});
-    }
-    const Result<void> written = write_atomically(
-        options.confusion, to_csv({result->classes, result->evaluation.confusion}));
-    if (!written) return console.report(written.error());
+Result<void> write_confusion(const std::string& path, const WeightsEvaluation& result) {
+  if (path.empty()) return {};
+  if (result.evaluation.confusion.empty()) {
+    return Error{Errc::invalid_argument,
+                 fmt::format("--confusion is for nets of at most {} classes; this one has {}",
+                             actors::kMostConfusedClasses, result.classes)};
   }
-  const std::string& subset = options.file.subset;
-  return console.result(options.json ? json_of(*result, subset) : line_of(*result, subset));
+  return write_atomically(path, to_csv({result.classes, result.evaluation.confusion}));
+}
+
+/// Evaluates and tells. Errors: also of a reader that is gone.
+Result<WeightsEvaluation> tell(const TrainedWeights& weights, const EvalOptions& options,
+                               const Console& console) {
+  STERNA_ASSIGN(WeightsEvaluation result, evaluate_weights(weights, options.how, console));
+  STERNA_TRY(write_confusion(options.confusion, result));
+  const std::string& subset = options.how.subset;
+  if (!console.print_result(options.json ? json_of(result, subset) : line_of(result, subset))) {
+    return Error{Errc::io, "the result went nowhere"};
+  }
+  return result;
+}
+
+/// The parameters, and then the averages where it keeps any. Whether others will follow.
+Result<bool> tell_checkpoint(const actors::SavedCheckpoint& saved, const EvalOptions& options,
+                             const Console& console) {
+  STERNA_ASSIGN(const TrainedWeights parameters, TrainedWeights::open(saved, ValuesOf::parameters));
+  STERNA_ASSIGN(const TrainedWeights best, TrainedWeights::open(saved, ValuesOf::best));
+  STERNA_ASSIGN(WeightsEvaluation told, tell(parameters, options, console));
+  if (best.averages()) STERNA_TRY(tell(best, options, console));
+  return saved.manifest.step < told.last_step;
+}
+
+Result<void> eval_checkpoint(const EvalOptions& options, const Console& console) {
+  if (options.follow) {
+    UvLoop loop;
+    return follow_checkpoints(options.checkpoint, loop, console,
+                              [&](const actors::SavedCheckpoint& saved) {
+                                return tell_checkpoint(saved, options, console);
+                              });
+  }
+  STERNA_ASSIGN(const actors::SavedCheckpoint saved, actors::open_checkpoint(options.checkpoint));
+  STERNA_TRY(tell_checkpoint(saved, options, console));
+  return {};
+}
+
+Result<void> eval_weights(const std::string& path, const EvalOptions& options,
+                          const Console& console) {
+  STERNA_ASSIGN(const TrainedWeights weights, TrainedWeights::open(path));
+  STERNA_TRY(tell(weights, options, console));
+  return {};
+}
+
+int eval(const EvalOptions& options, const Console& console) {
+  if (options.weights.empty() == options.checkpoint.empty()) {
+    return console.report({Errc::invalid_argument, "give either --weights or --checkpoint"});
+  }
+  if (options.follow && options.checkpoint.empty()) {
+    return console.report({Errc::invalid_argument, "--follow goes with --checkpoint"});
+  }
+  std::error_code ignored;
+  const bool file =
+      !options.follow && std::filesystem::is_regular_file(options.checkpoint, ignored);
+  const std::string& weights = file ? options.checkpoint : options.weights;
+  const Result<void> done =
+      weights.empty() ? eval_checkpoint(options, console) : eval_weights(weights, options, console);
+  return done ? kExitDone : console.report(done.error());
 }
 
 }  // namespace
 
 Command eval_command() {
   const auto o = std::make_shared<EvalOptions>();
-  return {.name = "eval",
-          .help = "How good the weights in a file are: precision@1, recall@5 and loss",
-          .arguments = {{.name = "--weights",
-                         .into = &o->file.weights,
-                         .help = "The safetensors file, or the run directory that has one",
-                         .type = "FILE",
-                         .required = true},
-                        {.name = "--config",
-                         .into = &o->file.config,
-                         .help = "The cluster file of its net and data; default: resolved.toml "
-                                 "beside the weights, else what they say of themselves",
-                         .type = "FILE"},
-                        {"--data", &o->file.data, "The folder of the data set", "DIR"},
-                        {.name = "--subset",
-                         .into = &o->file.subset,
-                         .help = "Of which examples; training examples as they are stored",
-                         .shows_default = true,
-                         .choices = {actors::kTestSubset, actors::kTrainSubset}},
-                        {.name = "--examples",
-                         .into = &o->file.examples,
-                         .help = "Of at most so many, spread over all; default: as at the end of a "
-                                 "run, all test examples",
-                         .type = "N",
-                         .range = {{1, 1'000'000'000}}},
-                        {"--confusion", &o->confusion,
-                         "Write how often which class was taken for which", "FILE.csv"},
-                        {"--json", &o->json, "Print it as one line of JSON"}},
-          .run = [o](const Context& context) { return eval(*o, context.console); },
-          .examples =
-              "\nExamples:\n"
-              "  sterna eval --weights runs/lenet_mnist-20260102T030405Z\n"
-              "  sterna eval --weights RUN/weights.safetensors --subset train --json"};
+  return {
+      .name = "eval",
+      .help = "How good weights are: precision@1, recall@5 and loss",
+      .arguments = {{.name = "--weights",
+                     .into = &o->weights,
+                     .help = "A safetensors file, a run's directory, or a checkpoint",
+                     .type = "FILE"},
+                    {.name = "--checkpoint",
+                     .into = &o->checkpoint,
+                     .help = "A checkpoint, or the run's directory of which the newest is taken; "
+                             "averages, too, where it keeps any",
+                     .type = "DIR"},
+                    {"--follow", &o->follow,
+                     "Every checkpoint of the run, also those that come, until its last step's"},
+                    {.name = "--config",
+                     .into = &o->how.config,
+                     .help = "The cluster file of its net and data; default: the checkpoint's, "
+                             "resolved.toml beside the weights, or what they say of themselves",
+                     .type = "FILE"},
+                    {"--data", &o->how.data, "The folder of the data set", "DIR"},
+                    {.name = "--subset",
+                     .into = &o->how.subset,
+                     .help = "Of which examples; training examples as they are stored",
+                     .shows_default = true,
+                     .choices = {actors::kTestSubset, actors::kTrainSubset}},
+                    {.name = "--examples",
+                     .into = &o->how.examples,
+                     .help = "Of at most so many, spread over all; default: as at the end of a "
+                             "run, all test examples",
+                     .type = "N",
+                     .range = {{1, 1'000'000'000}}},
+                    {"--confusion", &o->confusion,
+                     "Write how often which class was taken for which", "FILE.csv"},
+                    {"--json", &o->json, "Print it as one line of JSON"}},
+      .run = [o](const Context& context) { return eval(*o, context.console); },
+      .examples =
+          "\nExamples:\n"
+          "  sterna eval --weights runs/lenet_mnist-20260102T030405Z\n"
+          "  sterna eval --weights RUN/weights.safetensors --subset train --json\n"
+          "  sterna eval --checkpoint RUN --follow"};
 }
 
 }  // namespace sterna::launcher

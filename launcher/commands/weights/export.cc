@@ -8,6 +8,7 @@
 
 #include "actors/weights/export.h"
 #include "launcher/commands/command.h"
+#include "launcher/commands/weights/which_values.h"
 #include "launcher/text/text_format.h"
 
 namespace sterna::launcher {
@@ -15,27 +16,38 @@ namespace {
 
 struct ExportOptions {
   std::string weights;
+  WhichValues which;
   std::string form;
   std::string into;  ///< empty: beside the weights
 };
 
-std::string place_of(const ExportOptions& options) {
+/// Beside the file, or the checkpoint's folder, unless the command line says where.
+std::string place_of(const ExportOptions& options, const actors::TrainedWeights& weights) {
   if (!options.into.empty()) return options.into;
-  std::filesystem::path into = options.weights;
+  std::filesystem::path into = weights.path();
+  if (!into.has_filename()) into = into.parent_path();
   for (const actors::WeightsForm& form : actors::weights_forms()) {
     if (form.name == options.form) into.replace_extension(form.extension);
   }
   return into.string();
 }
 
+/// Where it went.
+Result<std::string> export_to_place(const ExportOptions& options) {
+  STERNA_ASSIGN(const actors::ValuesOf which, options.which.values());
+  STERNA_ASSIGN(const auto weights, actors::TrainedWeights::open(options.weights, which));
+  std::string into = place_of(options, weights);
+  STERNA_TRY(actors::export_weights(weights, options.form, into));
+  return into;
+}
+
 int export_to(const ExportOptions& options, const Console& console) {
-  const std::string into = place_of(options);
-  const Result<void> done = actors::export_weights(options.weights, options.form, into);
-  if (!done) return console.report(done.error());
+  const Result<std::string> into = export_to_place(options);
+  if (!into) return console.report(into.error());
   std::error_code ignored;
-  const std::uintmax_t bytes = std::filesystem::file_size(into, ignored);
+  const std::uintmax_t bytes = std::filesystem::file_size(*into, ignored);
   return console.result(
-      fmt::format("{}: {:.1f} MB\n", printable(into), static_cast<double>(bytes) / 1e6));
+      fmt::format("{}: {:.1f} MB\n", printable(*into), static_cast<double>(bytes) / 1e6));
 }
 
 }  // namespace
@@ -52,8 +64,10 @@ Command export_command() {
           .help = "Write trained weights in a form that other programs read",
           .arguments = {{.name = "WEIGHTS",
                          .into = &o->weights,
-                         .help = "A run's weights.safetensors",
+                         .help = "A run's weights.safetensors, a run's directory, or a checkpoint",
                          .required = true},
+                        o->which.averaged_argument(),
+                        o->which.raw_argument(),
                         {.name = "--to",
                          .into = &o->form,
                          .help = "safetensors, npz or onnx",

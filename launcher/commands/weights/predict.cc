@@ -8,6 +8,7 @@
 #include "actors/weights/model.h"
 #include "input/pictures/decode.h"
 #include "launcher/commands/command.h"
+#include "launcher/commands/weights/which_values.h"
 #include "launcher/text/json_line.h"
 #include "launcher/text/text_format.h"
 #include "runtime/base/file.h"
@@ -20,6 +21,7 @@ constexpr std::size_t kMostPictureBytes = std::size_t{256} << 20;
 
 struct PredictOptions {
   std::string weights;
+  WhichValues which;
   std::vector<std::string> pictures;
   bool all = false;
   bool json = false;
@@ -33,8 +35,14 @@ Result<std::vector<float>> predict(actors::Model& model, const std::string& path
   return model.logits(picture).in(path);
 }
 
+Result<actors::Model> load(const PredictOptions& options) {
+  STERNA_ASSIGN(const actors::ValuesOf which, options.which.values());
+  STERNA_ASSIGN(const auto weights, actors::TrainedWeights::open(options.weights, which));
+  return actors::Model::load(weights);
+}
+
 int predict(const PredictOptions& options, const Console& console) {
-  Result<actors::Model> model = actors::Model::load(options.weights);
+  Result<actors::Model> model = load(options);
   if (!model) return console.report(model.error());
   const actors::ModelNote& note = model->note();
   int exit = kExitDone;
@@ -81,9 +89,11 @@ Command predict_command() {
           .help = "What trained weights take pictures for: the five likeliest classes of each",
           .arguments = {{.name = "--weights",
                          .into = &o->weights,
-                         .help = "A run's weights.safetensors",
+                         .help = "A run's weights.safetensors, a run's directory, or a checkpoint",
                          .type = "FILE",
                          .required = true},
+                        o->which.averaged_argument(),
+                        o->which.raw_argument(),
                         {.name = "PICTURE",
                          .into = &o->pictures,
                          .help = "JPEG or PNG files",
@@ -95,7 +105,8 @@ Command predict_command() {
               "Pictures are prepared as in the evaluation of the run that left the weights.\n"
               "One that cannot be read is said on a line of its own, the others are\n"
               "answered, and the exit code is 2.\n\n"
-              "  sterna predict --weights runs/flowers/weights.safetensors rose.jpg\n"};
+              "  sterna predict --weights runs/flowers/weights.safetensors rose.jpg\n"
+              "  sterna predict --weights runs/flowers --raw rose.jpg\n"};
 }
 
 }  // namespace sterna::launcher

@@ -2,8 +2,10 @@
 // without a break, whatever optimizer, codec and way down, and however many servers.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 
@@ -14,6 +16,7 @@ namespace sterna::actors {
 namespace {
 
 namespace fs = std::filesystem;
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -152,6 +155,64 @@ TEST_F(JobCheckpointsTest, APartThatCannotBeWrittenMakesNoneAndTrainingGoesOn) {
   EXPECT_EQ(kept->made, 2U);
   ASSERT_EQ(kept->said.size(), 1U);
   EXPECT_THAT(kept->said.front(), HasSubstr("no checkpoint of step 8: "));
+}
+
+/// While it lives no file of this process can grow beyond so many bytes, as on a full disk.
+class FullDisk {
+ public:
+  explicit FullDisk(rlim_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
+    EXPECT_EQ(::getrlimit(RLIMIT_FSIZE, &before_), 0);
+    const rlimit full{bytes, before_.rlim_max};
+    EXPECT_EQ(::setrlimit(RLIMIT_FSIZE, &full), 0);
+  }
+  FullDisk(const FullDisk&) = delete;
+  FullDisk& operator=(const FullDisk&) = delete;
+  ~FullDisk() {
+    EXPECT_EQ(::setrlimit(RLIMIT_FSIZE, &before_), 0);
+    std::signal(SIGXFSZ, handler_);
+  }
+
+ private:
+  void (*handler_)(int);
+  rlimit before_{};
+};
+
+TEST_F(JobCheckpointsTest, OnAFullDiskTrainingGoesOnAndTheCheckpointBeforeStays) {
+  const JobLayout layout{.servers = 2, .workers = 2};
+  const std::string hash = hash_of(layout);
+  fs::remove_all(at(8));
+  fs::remove_all(at(12));
+  std::string resumed_hash;
+  {
+    const FullDisk full(4096);
+    resumed_hash = resumed(4, layout);
+  }
+  EXPECT_EQ(resumed_hash, hash);
+  EXPECT_EQ(kept->made, 0U);
+  ASSERT_EQ(kept->said.size(), 2U);
+  EXPECT_THAT(kept->said.front(),
+              AllOf(HasSubstr("no checkpoint of step 8: "), HasSubstr("File too large")));
+  EXPECT_EQ(open_checkpoint(folder_.string()).value().manifest.step, 4U);
+  EXPECT_FALSE(fs::exists(at(8)));
+  EXPECT_FALSE(fs::exists(at(12)));
+}
+
+TEST_F(JobCheckpointsTest, WithoutItsManifestNothingOfItStays) {
+  fs::create_directories(fs::path(at(8)) / kManifestFile);  // in the way
+  EXPECT_FALSE(hash_of({.workers = 2}).empty());
+  EXPECT_EQ(kept->made, 2U);
+  EXPECT_THAT(kept->said, ElementsAre(HasSubstr("no checkpoint of step 8: cannot write ")));
+  EXPECT_FALSE(fs::exists(at(8)));
+}
+
+TEST_F(JobCheckpointsTest, OtherNumbersOfRanksGoOnToo) {
+  job.gradient.error_feedback = true;
+  hash_of({.workers = 2});
+  job.ranks = 3;
+  EXPECT_FALSE(resumed(4, {.workers = 3}).empty());
+  job.ranks = 1;
+  EXPECT_FALSE(resumed(4, {.workers = 1}).empty());
+  EXPECT_THAT(deaths, ElementsAre());
 }
 
 TEST_F(JobCheckpointsTest, OfASecondAVersionIsNamedAhead) {

@@ -23,8 +23,9 @@ class ModelTest : public testing::Test {
  protected:
   ModelTest() { write_small_model(path()); }
   std::string path() const { return folder_ / "weights.safetensors"; }
+  TrainedWeights opened() const { return TrainedWeights::open(path()).value(); }
   std::string refusal() const {
-    const auto loaded = Model::load(path());
+    const auto loaded = Model::load(opened());
     if (loaded) return "";
     EXPECT_THAT(loaded.error().message, testing::Not(HasSubstr("\n")));
     EXPECT_THAT(loaded.error().message, testing::StartsWith(path() + ": "));
@@ -34,7 +35,7 @@ class ModelTest : public testing::Test {
 };
 
 TEST_F(ModelTest, AnswersFromTheFileAlone) {
-  Model model = Model::load(path()).value();
+  Model model = Model::load(opened()).value();
   EXPECT_EQ(model.note(), small_note());
   const std::array<std::uint8_t, 4> pixels{255, 255, 255, 0};  // 1, 1, 1 and -1
   const auto logits = model.logits({.bytes = pixels, .shape = {2, 2, 1}});
@@ -72,7 +73,7 @@ TEST_F(ModelTest, RefusesLogitsThatAreNotFinite) {
   const std::vector<float> weights(12, std::nanf("")), biases(3);
   const std::vector<std::span<const float>> values{weights, biases};
   ASSERT_TRUE(nets::write_safetensors(path(), table, values, to_metadata(small_note())).ok());
-  Model model = Model::load(path()).value();
+  Model model = Model::load(opened()).value();
   const std::array<std::uint8_t, 4> pixels{};
   const auto logits = model.logits({.bytes = pixels, .shape = {2, 2, 1}});
   ASSERT_FALSE(logits.ok());
@@ -95,7 +96,7 @@ class ExportTest : public ModelTest {
 TEST_F(ExportTest, WritesEachForm) {
   for (const WeightsForm& form : weights_forms()) {
     const std::string into = folder_ / ("out" + std::string(form.extension));
-    const auto done = export_weights(path(), form.name, into);
+    const auto done = export_weights(opened(), form.name, into);
     ASSERT_TRUE(done.ok()) << done.error().message;
     EXPECT_GT(std::filesystem::file_size(into), 60U) << form.name;
   }
@@ -108,14 +109,14 @@ TEST_F(ExportTest, LeavesWhatIsThereWhereItFails) {
   ModelNote deeper = small_note();
   deeper.job.hidden = {4};
   write_small_model(path(), deeper);
-  EXPECT_FALSE(export_weights(path(), "onnx", into).ok());
+  EXPECT_FALSE(export_weights(opened(), "onnx", into).ok());
   EXPECT_EQ(contents(into), "before");
 }
 
 TEST_F(ExportTest, RefusesItselfAndUnknownForms) {
-  EXPECT_THAT(export_weights(path(), "safetensors", path()).error().message,
+  EXPECT_THAT(export_weights(opened(), "safetensors", path()).error().message,
               HasSubstr("is the file itself"));
-  EXPECT_THAT(export_weights(path(), "tensorflow", folder_ / "x").error().message,
+  EXPECT_THAT(export_weights(opened(), "tensorflow", folder_ / "x").error().message,
               HasSubstr("no form \"tensorflow\""));
 }
 

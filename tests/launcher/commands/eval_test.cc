@@ -71,9 +71,10 @@ TEST_F(EvalCommand, SaysHowGoodTheWeightsInAFolderAre) {
 TEST_F(EvalCommand, RefusesInALineWhatIsNotOfTheNet) {
   const Said narrow = eval(weights(3));
   EXPECT_EQ(narrow.exit, 2);
-  EXPECT_THAT(narrow.err, HasSubstr("\"fc1/weights\" is 3 x 784; in mlp it is 4 x 784\n"));
-  EXPECT_THAT(eval(weights(4, true)).err, HasSubstr("it has no tensor \"logits/biases\", which mlp "
-                                                    "has\n"));
+  EXPECT_THAT(narrow.err,
+              HasSubstr("mlp has \"fc1/weights\" {4, 784}, and the file's is {3, 784}\n"));
+  EXPECT_THAT(eval(weights(4, true)).err, HasSubstr("mlp has \"logits/biases\" {10}, and the "
+                                                    "file has none\n"));
   const std::string path = weights(4);
   write("other.toml", "format = 2");
   const std::string other = folder.path() + "/other.toml";

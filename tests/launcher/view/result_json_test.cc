@@ -32,6 +32,12 @@ TEST(ResultJson, IsOneLineWithEveryKeyInItsOrder) {
                   "bytes_up", "bytes_down", "parameters_sha256"));
 }
 
+TEST(ResultJson, CountsCheckpointsThatCouldNotBeMade) {
+  RunResult result;
+  result.missed_checkpoints = 2;
+  EXPECT_EQ(Json::parse(to_json(result))["missed_checkpoints"], 2);
+}
+
 TEST(ResultJson, HasTheEvaluationsInTheirOrder) {
   RunResult result;
   result.evaluations = {{250, 5.5, 0.97, 2000, 0.99, 0.125},
