@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Job {
+struct FoundJob {
   actors::JobConfig config;
   input::DataLocation data;
 };
@@ -44,19 +44,20 @@ Result<std::optional<ClusterFile>> file_of(const actors::TrainedWeights& weights
 }
 
 /// As a run of the file would have it.
-Result<Job> job_of_file(const ClusterFile& file, const std::string& data, const Console& console) {
+Result<FoundJob> job_of_file(const ClusterFile& file, const std::string& data,
+                             const Console& console) {
   if (!file.trains()) return Error{Errc::invalid_argument, "its cluster file trains no net"};
-  Job job;
+  FoundJob job;
   STERNA_ASSIGN(job.data, find_run_data(data, file, console));
   STERNA_ASSIGN(job.config, job_of(file, job.data));
   return job;
 }
 
-Result<Job> job_of_note(const actors::ModelNote& note, const std::string& data,
-                        const Console& console) {
+Result<FoundJob> job_of_note(const actors::ModelNote& note, const std::string& data,
+                             const Console& console) {
   ClusterFile file;
   file.data = note.data;
-  Job job;
+  FoundJob job;
   STERNA_ASSIGN(job.data, find_run_data(data, file, console));
   job.config = note.as_job();
   job.config.data.name = job.data.name;
@@ -64,8 +65,8 @@ Result<Job> job_of_note(const actors::ModelNote& note, const std::string& data,
   return job;
 }
 
-Result<Job> job_of_weights(const actors::TrainedWeights& weights, const EvaluateOptions& options,
-                           const Console& console) {
+Result<FoundJob> job_of_weights(const actors::TrainedWeights& weights,
+                                const EvaluateOptions& options, const Console& console) {
   STERNA_ASSIGN(const std::optional<ClusterFile> file, file_of(weights, options.config));
   if (file) return job_of_file(*file, options.data, console).in(weights.path());
   const Result<actors::ModelNote> note = weights.note();
@@ -77,7 +78,7 @@ Result<Job> job_of_weights(const actors::TrainedWeights& weights, const Evaluate
 
 Result<WeightsEvaluation> evaluate_weights(const actors::TrainedWeights& weights,
                                            const EvaluateOptions& options, const Console& console) {
-  STERNA_ASSIGN(const Job found, job_of_weights(weights, options, console));
+  STERNA_ASSIGN(const FoundJob found, job_of_weights(weights, options, console));
   const actors::JobConfig& job = found.config;
   const std::uint64_t examples =
       options.examples > 0 ? options.examples : actors::examples_of(job, options.subset, job.steps);

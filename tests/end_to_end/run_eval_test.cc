@@ -103,6 +103,13 @@ TEST_F(RunEval, WhoFollowsARunHearsOfEveryCheckpointAndOfTheEnd) {
                                 "20 \"averages\"", "30 \"parameters\"", "30 \"averages\""));
 }
 
+TEST_F(RunEval, CtrlCEndsWhoFollows) {
+  SternaProgram& follower = sterna({"eval", "--checkpoint", "run", "--follow"});
+  ASSERT_TRUE(eventually(kPatience, [&] { return !follower.err().empty(); })) << follower.story();
+  follower.interrupt();
+  EXPECT_EQ(follower.exit_code(kPatience), 130) << follower.story();
+}
+
 TEST_F(RunEval, ACheckpointAndARunAnswerAsWeightsDo) {
   SternaProgram& program = kept_run();
   ASSERT_EQ(program.exit_code(kPatience), 0) << program.story();

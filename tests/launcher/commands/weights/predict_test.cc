@@ -74,6 +74,21 @@ TEST_F(PredictCommand, RefusesInALineWeightsThatAreNone) {
   EXPECT_EQ(said.out, "");
 }
 
+TEST_F(PredictCommand, TakesParametersOrAveragesWhereTheWeightsAreThose) {
+  const std::string plain = predict({path("dark.png")}).out;
+  EXPECT_EQ(predict({path("dark.png"), "--raw"}).out, plain);
+  EXPECT_THAT(predict({path("dark.png"), "--averaged"}).err,
+              HasSubstr(weights + ": holds no moving averages"));
+  EXPECT_THAT(predict({path("dark.png"), "--averaged", "--raw"}).err,
+              HasSubstr("--averaged and --raw do not go together"));
+  actors::ModelNote averages = actors::small_note();
+  averages.average_decay = 0.9;
+  actors::write_small_model(weights, averages);
+  EXPECT_EQ(predict({path("dark.png")}).out, plain);
+  EXPECT_THAT(predict({path("dark.png"), "--raw"}).err,
+              HasSubstr(weights + ": holds moving averages alone"));
+}
+
 TEST_F(PredictCommand, WantsAPicture) {
   const Said said = predict({});
   EXPECT_EQ(said.exit, 2);
