@@ -1,4 +1,4 @@
-#include "launcher/run/evaluate_weights.h"
+#include "launcher/commands/weights/evaluate_weights.h"
 
 #include <fmt/format.h>
 

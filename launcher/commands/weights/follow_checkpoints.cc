@@ -1,4 +1,4 @@
-#include "launcher/run/follow_checkpoints.h"
+#include "launcher/commands/weights/follow_checkpoints.h"
 
 #include <chrono>
 #include <cstdint>
