@@ -19,6 +19,7 @@
 #include "launcher/run/run_data.h"
 #include "launcher/run/run_directory.h"
 #include "launcher/run/run_init.h"
+#include "launcher/text/json_line.h"
 #include "launcher/text/text_format.h"
 #include "launcher/view/status_json.h"
 #include "runtime/base/file.h"
@@ -284,12 +285,17 @@ Result<WholeRunEnd> whole_run(RealMachine& machine, const Registry& registry,
     const Result<void> written = directory.write_resolved(resolved);
     if (!written) options.console.say(written.error().message);
   };
+  std::unique_ptr<RunView> view;
+  job.checkpoint_missed = [&](const std::string& line) {
+    metrics.append(json_line({{"kind", "missed_checkpoint"}, {"why", line}}));
+    view->say(line);
+  };
   job.running = options.running;
   job.hooks.step = [&](const StepMetrics& step) { metrics.append(to_json(step)); };
   job.hooks.tensor = [&](const TensorMetrics& one) { metrics.append(to_json(one)); };
   job.hooks.evaluation = [&](const EvaluationResult& one) { metrics.append(to_json(one)); };
 
-  std::unique_ptr<RunView> view = options.make_view();
+  view = options.make_view();
   const JobOutcome outcome = run_job(machine, registry, job, [&](const RunRecord& record) {
     view->update(record.status);
     reports.update(record.status);
