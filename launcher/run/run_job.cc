@@ -268,6 +268,7 @@ class Job {
     setup.record = kept_;
     setup.say = [this](const std::string& line) {
       outcome_.record.result.missed_checkpoints = kept_->said.size();
+      if (options_.checkpoint_missed) options_.checkpoint_missed(line);
       logged(line);
     };
     setup.committed = [this](const actors::SavedCheckpoint& saved) {

@@ -47,6 +47,8 @@ struct JobOptions {
   std::function<void(Cluster&)> started;
   /// Where the file leaves it to the run: the codecs that it takes, before an actor starts.
   std::function<void(const GradientSection&)> codecs_chosen;
+  /// A checkpoint that was due was not made: `line` says which and why.
+  std::function<void(const std::string& line)> checkpoint_missed;
   /// Every actor runs.
   std::function<void()> running;
   RunObserver::Hooks hooks;  ///< `changed` is never null

@@ -20,6 +20,7 @@
 #include "launcher/run/run_data.h"
 #include "launcher/run/run_directory.h"
 #include "launcher/run/run_init.h"
+#include "launcher/text/json_line.h"
 #include "launcher/text/text_format.h"
 #include "launcher/view/status_json.h"
 #include "runtime/base/file.h"
@@ -286,6 +287,11 @@ Result<WholeRunEnd> whole_run(RealMachine& machine, const Registry& registry,
     const Result<void> written = directory.write_resolved(resolved);
     if (!written) options.console.say(written.error().message);
   };
+  std::unique_ptr<RunView> view;
+  job.checkpoint_missed = [&](const std::string& line) {
+    metrics.append(json_line({{"kind", "missed_checkpoint"}, {"why", line}}));
+    view->say(line);
+  };
   job.running = [&] {
     if (options.running && job.restarts.empty()) options.running();
   };
@@ -293,7 +299,7 @@ Result<WholeRunEnd> whole_run(RealMachine& machine, const Registry& registry,
   job.hooks.tensor = [&](const TensorMetrics& one) { metrics.append(to_json(one)); };
   job.hooks.evaluation = [&](const EvaluationResult& one) { metrics.append(to_json(one)); };
 
-  std::unique_ptr<RunView> view = options.make_view();
+  view = options.make_view();
   Restarts restarts;
   JobOutcome outcome;
   do {

@@ -127,13 +127,15 @@ void PlainLog::finish(const RunStatus& status) {
   if (plain_line(status) != last_line_) print(status);
 }
 
+void PlainLog::say(std::string_view line) { write_now(out_, printable(line) + "\n"); }
+
 void PlainLog::print_log(const RunStatus& status) {
   if (status.steps > 0) return;
   const std::vector<std::string>& lines = status.log_lines;
   const std::uint64_t fresh = std::min<std::uint64_t>(lines.size(), status.logged - logged_);
   logged_ = status.logged;
   for (std::size_t i = lines.size() - fresh; i < lines.size(); ++i) {
-    write_now(out_, printable(lines[i]) + "\n");
+    say(lines[i]);
   }
 }
 

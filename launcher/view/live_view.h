@@ -36,6 +36,9 @@ class RunView {
   virtual void update(const RunStatus& status) = 0;
   /// The last state, always shown.
   virtual void finish(const RunStatus& status) = 0;
+  /// A line of news that is to stay. A view that redraws in place has it among the status's log
+  /// lines, and shows it there.
+  virtual void say(std::string_view /*line*/) {}
 };
 
 /// Redraws in place, at most ten times a second. The cursor is hidden meanwhile and comes back
@@ -68,6 +71,7 @@ class PlainLog final : public RunView {
   PlainLog(std::FILE* out, const Clock& clock, Duration interval = std::chrono::seconds(5));
   void update(const RunStatus& status) override;
   void finish(const RunStatus& status) override;
+  void say(std::string_view line) override;
 
  private:
   void print(const RunStatus& status);

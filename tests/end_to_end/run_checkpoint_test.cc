@@ -121,6 +121,20 @@ TEST_F(RunCheckpoint, InItsOwnDirectoryItGoesOnOrBegins) {
   EXPECT_THAT(listed.out(), HasSubstr("step          30"));
 }
 
+TEST_F(RunCheckpoint, OneThatCannotBeMadeIsSaidAndTheRunGoesOn) {
+  std::filesystem::create_directory(path("kept"));
+  write("kept/step-000000010", "in the way");
+  Arguments arguments = with({"checkpoint.every_steps=10", "checkpoint.folder=" + path("kept")});
+  arguments.insert(arguments.end(), {"--run-dir", "run"});
+  SternaProgram& program = run(arguments);
+  ASSERT_EQ(program.exit_code(kPatience), 0) << program.story();
+  EXPECT_THAT(program.out(), HasSubstr("\nno checkpoint of step 10: "));
+  EXPECT_THAT(content_of(path("run/metrics.jsonl")),
+              HasSubstr(R"({"kind":"missed_checkpoint","why":"no checkpoint of step 10: )"));
+  EXPECT_EQ(result()["missed_checkpoints"], 1);
+  EXPECT_TRUE(has("kept/step-000000030"));
+}
+
 TEST_F(RunCheckpoint, WhatCannotBeGoneOnFromIsSaidInALine) {
   const auto said = [&](const std::string& resume, const std::vector<std::string>& more = {}) {
     std::vector<std::string> settings = {"checkpoint.resume=" + resume};

@@ -114,6 +114,14 @@ TEST_F(ViewTest, ThePlainLogSaysOnceWhichCodecsWereChosen) {
   EXPECT_EQ(written(), "");
 }
 
+TEST_F(ViewTest, NewsAreALineOfThePlainLogAndNoneInPlace) {
+  PlainLog(out_, clock_).say("no checkpoint of step 10: the disk is full\x1b");
+  EXPECT_EQ(written(), "no checkpoint of step 10: the disk is full?\n");
+  LiveView view(out_, clock_, [] { return ViewOptions{}; });
+  view.say("no checkpoint of step 10");
+  EXPECT_EQ(written(), "");
+}
+
 TEST_F(ViewTest, ThePlainLogOfActorsThatDoNotTrainHasEveryLogLineOnce) {
   PlainLog log(out_, clock_);
   RunStatus s;
