@@ -85,7 +85,7 @@ Section<JobSection> job_section() {
   return {"job",
           false,
           "what is trained; needed where an actor has a role",
-          {key("net", &S::net, "the net").one_of(nets::net_names()).must_be_given(),
+          {key("net", &S::net, "the net").one_of(nets::trainable_names()).must_be_given(),
            key("hidden", &S::hidden, "widths of the mlp's hidden layers, e.g. [4096, 512]")
                .defaults_to("[300, 100] for the mlp")
                .at_least(1)
