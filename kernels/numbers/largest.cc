@@ -44,6 +44,9 @@ Threshold threshold_of(std::span<const float> values, std::size_t kept) {
   return found;
 }
 
+/// Of one of the largest: its place and its value.
+constexpr std::size_t kEach = sizeof(std::uint16_t) + sizeof(float);
+
 template <class Value>
 void put(std::byte*& at, Value value) {
   std::memcpy(at, &value, sizeof(value));
@@ -57,46 +60,58 @@ Value get(const std::byte* from) {
   return value;
 }
 
-}  // namespace
-
-std::size_t kept_of(std::size_t count, double part) {
-  const auto kept = static_cast<std::size_t>(std::ceil(static_cast<double>(count) * part));
-  return std::min(count, std::max<std::size_t>(1, kept));
+void put_largest(std::span<const float> elements, std::size_t kept, std::byte*& at) {
+  Threshold least = threshold_of(elements, kept);
+  put(at, static_cast<std::uint32_t>(kept));
+  const std::byte* const places = at;
+  for (std::size_t i = 0; i < elements.size(); ++i) {
+    const std::uint32_t rank = rank_of(elements[i]);
+    if (rank < least.rank) continue;
+    if (rank == least.rank) {
+      if (least.equals == 0) continue;
+      --least.equals;
+    }
+    put(at, static_cast<std::uint16_t>(i));
+  }
+  for (std::size_t i = 0; i < kept; ++i) {
+    put(at, elements[get<std::uint16_t>(places + i * sizeof(std::uint16_t))]);
+  }
 }
 
-void encode_largest(std::span<const float> values, std::size_t kept, std::span<std::byte> out) {
-  assert(kept <= values.size() && out.size() == largest_bytes(values.size(), kept));
-  Threshold least = threshold_of(values, kept);
+}  // namespace
+
+std::size_t kept_of(std::size_t elements, double part) {
+  const auto kept = static_cast<std::size_t>(std::ceil(static_cast<double>(elements) * part));
+  return std::min(elements, std::max<std::size_t>(1, kept));
+}
+
+std::size_t largest_bytes(std::size_t count, double part) {
+  const std::size_t rest = count % kPlacesPerPart;
+  const auto bytes = [&](std::size_t elements) {
+    return sizeof(std::uint32_t) + kept_of(elements, part) * kEach;
+  };
+  return sizeof(std::uint32_t) + count / kPlacesPerPart * bytes(kPlacesPerPart) +
+         (rest == 0 ? 0 : bytes(rest));
+}
+
+void encode_largest(std::span<const float> values, double part, std::span<std::byte> out) {
+  assert(out.size() == largest_bytes(values.size(), part));
   std::byte* at = out.data();
+  put(at, static_cast<std::uint32_t>(values.size()));
   for (std::size_t first = 0; first < values.size(); first += kPlacesPerPart) {
-    const auto part = values.subspan(first, std::min(kPlacesPerPart, values.size() - first));
-    std::byte* const count_at = at;
-    at += sizeof(std::uint32_t);
-    std::uint32_t count = 0;
-    std::size_t& equals = least.equals;
-    for (std::size_t i = 0; i < part.size(); ++i) {
-      const std::uint32_t rank = rank_of(part[i]);
-      if (rank < least.rank) continue;
-      if (rank == least.rank) {
-        if (equals == 0) continue;
-        --equals;
-      }
-      put(at, static_cast<std::uint16_t>(i));
-      ++count;
-    }
-    std::memcpy(count_at, &count, sizeof(count));
-    const std::byte* const places = count_at + sizeof(count);
-    for (std::uint32_t i = 0; i < count; ++i) {
-      put(at, part[get<std::uint16_t>(places + i * sizeof(std::uint16_t))]);
-    }
+    const auto elements = values.subspan(first, std::min(kPlacesPerPart, values.size() - first));
+    put_largest(elements, kept_of(elements.size(), part), at);
   }
-  assert(at == out.data() + out.size());
 }
 
 Result<void> decode_largest(std::span<const std::byte> payload, std::span<float> out) {
   std::ranges::fill(out, 0.0F);
   const auto wrong = [](std::string what) { return Error{Errc::malformed, std::move(what)}; };
-  std::size_t at = 0;
+  if (payload.size() < sizeof(std::uint32_t)) return wrong("largest elements, cut off");
+  if (const auto count = get<std::uint32_t>(payload.data()); count != out.size()) {
+    return wrong(fmt::format("the largest of {} elements; expected {}", count, out.size()));
+  }
+  std::size_t at = sizeof(std::uint32_t);
   for (std::size_t first = 0; first < out.size(); first += kPlacesPerPart) {
     const auto part = out.subspan(first, std::min(kPlacesPerPart, out.size() - first));
     if (payload.size() - at < sizeof(std::uint32_t)) return wrong("largest elements, cut off");
@@ -105,7 +120,7 @@ Result<void> decode_largest(std::span<const std::byte> payload, std::span<float>
     if (count > part.size()) {
       return wrong(fmt::format("the {} largest of {} elements", count, part.size()));
     }
-    if (payload.size() - at < largest_bytes(0, count)) return wrong("largest elements, cut off");
+    if (payload.size() - at < count * kEach) return wrong("largest elements, cut off");
     const std::byte* const places = payload.data() + at;
     const std::byte* const values = places + count * sizeof(std::uint16_t);
     std::uint32_t next = 0;  // no place below it may follow
@@ -119,7 +134,7 @@ Result<void> decode_largest(std::span<const std::byte> payload, std::span<float>
       part[place] = value;
       next = place + 1;
     }
-    at += largest_bytes(0, count);
+    at += count * kEach;
   }
   if (at != payload.size()) return wrong("bytes behind the largest elements");
   return {};

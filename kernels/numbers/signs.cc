@@ -25,10 +25,7 @@ float mean_magnitude(std::span<const float> values) {
   return static_cast<float>(sum / static_cast<double>(std::max<std::size_t>(1, values.size())));
 }
 
-}  // namespace
-
-void encode_signs(std::span<const float> values, std::span<std::byte> out) {
-  assert(out.size() == signs_bytes(values.size()));
+void encode_part(std::span<const float> values, std::span<std::byte> out) {
   const float mean = mean_magnitude(values);
   std::memcpy(out.data(), &mean, sizeof(mean));
   std::byte* const bits = out.data() + sizeof(mean);
@@ -42,11 +39,7 @@ void encode_signs(std::span<const float> values, std::span<std::byte> out) {
   }
 }
 
-Result<void> decode_signs(std::span<const std::byte> payload, std::span<float> out) {
-  if (payload.size() != signs_bytes(out.size())) {
-    return Error{Errc::malformed, fmt::format("{} signs in {} bytes; expected {}", out.size(),
-                                              payload.size(), signs_bytes(out.size()))};
-  }
+Result<void> decode_part(std::span<const std::byte> payload, std::span<float> out) {
   float mean = 0;
   std::memcpy(&mean, payload.data(), sizeof(mean));
   if (!std::isfinite(mean)) return Error{Errc::non_finite, "signs of a magnitude without end"};
@@ -58,6 +51,28 @@ Result<void> decode_signs(std::span<const std::byte> payload, std::span<float> o
   for (std::size_t i = 0; i < out.size(); ++i) {
     const bool negative = (std::to_integer<std::uint32_t>(bits[i / 8]) >> (i % 8) & 1U) != 0;
     out[i] = negative ? -mean : mean;
+  }
+  return {};
+}
+
+}  // namespace
+
+void encode_signs(std::span<const float> values, std::span<std::byte> out) {
+  assert(out.size() == signs_bytes(values.size()));
+  for (std::size_t first = 0; first < values.size(); first += kSignsPerMean) {
+    const auto part = values.subspan(first, std::min(kSignsPerMean, values.size() - first));
+    encode_part(part, out.subspan(signs_bytes(first), signs_bytes(part.size())));
+  }
+}
+
+Result<void> decode_signs(std::span<const std::byte> payload, std::span<float> out) {
+  if (payload.size() != signs_bytes(out.size())) {
+    return Error{Errc::malformed, fmt::format("{} signs in {} bytes; expected {}", out.size(),
+                                              payload.size(), signs_bytes(out.size()))};
+  }
+  for (std::size_t first = 0; first < out.size(); first += kSignsPerMean) {
+    const auto part = out.subspan(first, std::min(kSignsPerMean, out.size() - first));
+    STERNA_TRY(decode_part(payload.subspan(signs_bytes(first), signs_bytes(part.size())), part));
   }
   return {};
 }

@@ -17,9 +17,9 @@ namespace {
 
 using testing::ElementsAre;
 
-std::vector<std::byte> largest_of(std::span<const float> values, std::size_t kept) {
-  std::vector<std::byte> out(largest_bytes(values.size(), kept));
-  encode_largest(values, kept, out);
+std::vector<std::byte> largest_of(std::span<const float> values, double part) {
+  std::vector<std::byte> out(largest_bytes(values.size(), part));
+  encode_largest(values, part, out);
   return out;
 }
 
@@ -30,27 +30,32 @@ std::vector<float> back(std::span<const std::byte> payload, std::size_t count) {
   return values;
 }
 
-/// By sorting: the kept ones, of equal magnitudes the first.
-std::vector<float> by_sorting(const std::vector<float>& values, std::size_t kept) {
-  std::vector<std::size_t> order(values.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::ranges::stable_sort(order, std::greater{},
-                           [&](std::size_t i) { return std::fabs(values[i]); });
+/// By sorting each 65,536: of equal magnitudes the first are kept.
+std::vector<float> by_sorting(const std::vector<float>& values, double part) {
   std::vector<float> left(values.size());
-  for (std::size_t i = 0; i < kept; ++i) left[order[i]] = values[order[i]];
+  for (std::size_t first = 0; first < values.size(); first += kPlacesPerPart) {
+    std::vector<std::size_t> order(std::min(kPlacesPerPart, values.size() - first));
+    std::iota(order.begin(), order.end(), first);
+    std::ranges::stable_sort(order, std::greater{},
+                             [&](std::size_t i) { return std::fabs(values[i]); });
+    order.resize(kept_of(order.size(), part));
+    for (const std::size_t i : order) left[i] = values[i];
+  }
   return left;
 }
 
 TEST(Largest, LieAsTheirPageSays) {
   const std::vector<float> values{0.5F, -4, 0, 3, -1};
-  const std::vector<std::byte> payload = largest_of(values, 2);
-  ASSERT_EQ(payload.size(), 4U + 2 * 2 + 2 * 4);
+  const std::vector<std::byte> payload = largest_of(values, 0.4);
+  ASSERT_EQ(payload.size(), 8U + 2 * 2 + 2 * 4);
   std::uint32_t count = 0;
   std::uint16_t places[2];
   float kept[2];
   std::memcpy(&count, payload.data(), 4);
-  std::memcpy(places, payload.data() + 4, 4);
-  std::memcpy(kept, payload.data() + 8, 8);
+  EXPECT_EQ(count, 5U) << "elements";
+  std::memcpy(&count, payload.data() + 4, 4);
+  std::memcpy(places, payload.data() + 8, 4);
+  std::memcpy(kept, payload.data() + 12, 8);
   EXPECT_EQ(count, 2U);
   EXPECT_THAT(places, ElementsAre(1, 3));
   EXPECT_THAT(kept, ElementsAre(-4, 3));
@@ -65,8 +70,7 @@ TEST(Largest, AreThoseThatSortingFinds) {
       values.push_back(static_cast<float>(random.below(400)) - 200.0F);
     }
     for (const double part : {1e-5, 0.01, 0.3, 1.0}) {
-      const std::size_t kept = kept_of(count, part);
-      ASSERT_EQ(back(largest_of(values, kept), count), by_sorting(values, kept)) << count << part;
+      ASSERT_EQ(back(largest_of(values, part), count), by_sorting(values, part)) << count << part;
     }
   }
 }
@@ -80,22 +84,23 @@ TEST(Largest, AreAPartRoundedUpAndNeverNone) {
 
 TEST(Largest, RefuseWhatTheyAreNot) {
   std::vector<float> values(70'000);
-  for (const std::size_t i : {5U, 9U, 65'540U}) values[i] = 1;
-  const std::vector<std::byte> right = largest_of(values, 3);
+  for (const std::size_t i : {5U, 9U, 65'540U, 65'550U}) values[i] = 1;
+  const std::vector<std::byte> right = largest_of(values, 2e-5);
   std::vector<float> out(values.size());
   const auto changed = [&](std::size_t at, auto value) {
     std::vector<std::byte> payload = right;
     std::memcpy(payload.data() + at, &value, sizeof(value));
     return decode_largest(payload, out).error().code;
   };
-  EXPECT_EQ(changed(0, std::uint32_t{70'000}), Errc::malformed) << "more than there are";
-  EXPECT_EQ(changed(0, std::uint32_t{9}), Errc::malformed) << "more than follow";
-  EXPECT_EQ(changed(0, std::uint32_t{1}), Errc::malformed);
-  EXPECT_EQ(changed(4, std::uint16_t{9}), Errc::malformed) << "one place twice";
-  EXPECT_EQ(changed(6, std::uint16_t{4}), Errc::malformed) << "not in order";
-  const std::size_t second = 4 + 2 * 6;
+  EXPECT_EQ(changed(0, std::uint32_t{70'001}), Errc::malformed) << "of other elements";
+  EXPECT_EQ(changed(4, std::uint32_t{70'000}), Errc::malformed) << "more than there are";
+  EXPECT_EQ(changed(4, std::uint32_t{9}), Errc::malformed) << "more than follow";
+  EXPECT_EQ(changed(4, std::uint32_t{1}), Errc::malformed);
+  EXPECT_EQ(changed(8, std::uint16_t{9}), Errc::malformed) << "one place twice";
+  EXPECT_EQ(changed(10, std::uint16_t{4}), Errc::malformed) << "not in order";
+  const std::size_t second = 8 + 2 * 6;
   EXPECT_EQ(changed(second + 4, std::uint16_t{4464}), Errc::malformed) << "behind the last";
-  EXPECT_EQ(changed(8, std::numeric_limits<float>::infinity()), Errc::non_finite);
+  EXPECT_EQ(changed(12, std::numeric_limits<float>::infinity()), Errc::non_finite);
   EXPECT_FALSE(decode_largest(std::span(right).first(second), out).ok());
   EXPECT_FALSE(decode_largest({}, out).ok());
   std::vector<std::byte> longer = right;

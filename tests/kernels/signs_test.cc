@@ -41,6 +41,21 @@ TEST(Signs, HaveTheMeanOfManyElementsToTheLastBits) {
   EXPECT_FLOAT_EQ(mean, 0.1F);
 }
 
+TEST(Signs, OfATensorCutBetweenTheirPartsAreThoseOfTheWhole) {
+  std::vector<float> values(2 * kSignsPerMean + 9);
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i) - 70'000.0F;
+  const std::vector<std::byte> whole = signs_of(values);
+  std::vector<std::byte> parts = signs_of(std::span(values).first(kSignsPerMean));
+  const auto rest = signs_of(std::span(values).subspan(kSignsPerMean));
+  parts.insert(parts.end(), rest.begin(), rest.end());
+  EXPECT_EQ(parts, whole);
+  std::vector<float> decoded(values.size());
+  ASSERT_TRUE(decode_signs(whole, decoded).ok());
+  EXPECT_LT(decoded[0], 0);
+  EXPECT_GT(decoded.back(), 0);
+  EXPECT_NE(decoded[0], -decoded.back()) << "each part has a mean of its own";
+}
+
 TEST(Signs, RefuseWhatNoSignsAre) {
   const std::vector<float> values(10, 1.0F);
   const std::vector<std::byte> right = signs_of(values);
