@@ -17,7 +17,9 @@
   NET(kInceptionV3)      \
   NET(kResnet20)         \
   NET(kResnet50)
-#define STERNA_PROBLEMS(NET) NET(kToyAb)
+#define STERNA_NETS_OF_OTHERS(NET) \
+  NET(kSchlag)                     \
+  NET(kToyAb)
 #define STERNA_NETS_FOR_MEASURING(NET) \
   NET(kFixedGradients)                 \
   NET(kPacedFixedGradients)
@@ -26,14 +28,14 @@ namespace sterna::nets {
 
 #define STERNA_DECLARE(NET) extern const ZooNet NET;
 STERNA_NETS(STERNA_DECLARE)
-STERNA_PROBLEMS(STERNA_DECLARE)
+STERNA_NETS_OF_OTHERS(STERNA_DECLARE)
 STERNA_NETS_FOR_MEASURING(STERNA_DECLARE)
 
 namespace {
 
 #define STERNA_ADDRESS(NET) &NET,
 const ZooNet* const kNets[] = {STERNA_NETS(STERNA_ADDRESS)};
-const ZooNet* const kProblems[] = {STERNA_PROBLEMS(STERNA_ADDRESS)};
+const ZooNet* const kOfOthers[] = {STERNA_NETS_OF_OTHERS(STERNA_ADDRESS)};
 const ZooNet* const kForMeasuring[] = {STERNA_NETS_FOR_MEASURING(STERNA_ADDRESS)};
 
 }  // namespace
@@ -46,7 +48,7 @@ Activation& images_input(Graph& graph, const ZooOptions& options) {
 
 const ZooNet* find_net(std::string_view name) {
   using Nets = std::span<const ZooNet* const>;
-  for (const Nets nets : {Nets(kNets), Nets(kProblems), Nets(kForMeasuring)}) {
+  for (const Nets nets : {Nets(kNets), Nets(kOfOthers), Nets(kForMeasuring)}) {
     for (const ZooNet* net : nets)
       if (net->name == name) return net;
   }
@@ -62,7 +64,7 @@ std::vector<std::string_view> net_names() {
 
 std::vector<std::string_view> trainable_names() {
   std::vector<std::string_view> names = net_names();
-  for (const ZooNet* problem : kProblems) names.emplace_back(problem->name);
+  for (const ZooNet* net : kOfOthers) names.emplace_back(net->name);
   return names;
 }
 

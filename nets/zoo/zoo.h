@@ -71,9 +71,9 @@ Activation& images_input(Graph& graph, const ZooOptions& options);
 /// Null: none is called so. Also finds nets that are only for measuring.
 const ZooNet* find_net(std::string_view name);
 
-/// The nets for pictures that a user may choose.
+/// TernGrad's nets and the usual ones, which all learn any pictures.
 std::vector<std::string_view> net_names();
-/// These, and the problems that are no nets for pictures: what a job may train.
+/// These, and what other guides train to show something: all that a job may name.
 std::vector<std::string_view> trainable_names();
 
 }  // namespace sterna::nets
