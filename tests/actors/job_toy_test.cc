@@ -53,5 +53,15 @@ TEST_F(JobToyTest, SynchronousRanksTakeTheMeanOfTheirGradients) {
   EXPECT_NEAR(c_of({.servers = 2, .workers = 2}) / 0.199820096, 1, 1e-6);
 }
 
+// Both elements of a gradient are alike, so that each is the scaler itself.
+TEST_F(JobToyTest, TritsUnderTheLargestMagnitudeLoseNothingOfEqualElements) {
+  job.steps = 10;
+  const std::string exact = hash_of({.workers = 2});
+  job.gradient.codec = "ternary";
+  job.gradient.clip = 0;
+  job.gradient.min_size = 1;
+  EXPECT_EQ(hash_of({.workers = 2}), exact);
+}
+
 }  // namespace
 }  // namespace sterna::actors
