@@ -36,6 +36,7 @@ class Finisher {
     file_.format = draft_.root.format;
     file_.cluster = draft_.cluster;
     file_.program = draft_.program;
+    file_.log = draft_.log;
     file_.tables = draft_.actors;
     file_.job = draft_.job;
     static_cast<actors::JobSections&>(file_) = draft_;

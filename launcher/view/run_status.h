@@ -48,8 +48,9 @@ struct RunStatus {
   std::string codecs;  ///< what gradient.codec = "auto" has chosen; empty: nothing
   std::int64_t step = 0;
   std::int64_t steps = 0;
-  std::int64_t first_step = 0;       ///< of a run that goes on from a checkpoint
-  std::int64_t checkpoint_step = 0;  ///< of the newest checkpoint that this run made; 0: none
+  std::int64_t batches_of_epoch = 0;  ///< of one rank, where they are counted; 0: nobody knows
+  std::int64_t first_step = 0;        ///< of a run that goes on from a checkpoint
+  std::int64_t checkpoint_step = 0;   ///< of the newest checkpoint that this run made; 0: none
   double elapsed_seconds = 0;
   std::optional<double> left_seconds;  ///< estimated
   std::optional<double> loss;
