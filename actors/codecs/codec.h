@@ -24,7 +24,7 @@ using schema::Codec;
 /// What a job chooses of a codec beside its name; without a choice, what takes the most room.
 struct PackChoices {
   std::uint32_t bits = 8;  ///< an element, of rowwise: 1, 2, 4 or 8
-  double density = 1;      ///< the part of a chunk's elements that topk sends
+  double density = 1;      ///< the part of each 65,536 elements that topk sends
 };
 
 /// What of a gradient is packed: `count` elements. Trits may be sums over several ranks on their

@@ -137,7 +137,7 @@ struct GradientSection {
   std::string codec = "ternary";  ///< "auto": each tensor's is chosen when the run starts ...
   std::vector<std::string> allow = {"none", "ternary", "ternary_entropy"};  ///< ... among these
   std::uint32_t bits = 2;  ///< an element, of the codec rowwise: 1, 2, 4 or 8
-  double density = 0.01;   ///< the part of a chunk's elements that the codec topk sends
+  double density = 0.01;   ///< the part of each 65,536 elements that the codec topk sends
   double clip = 2.5;       ///< scaler = clip·σ; 0: the largest magnitude
   /// Tensors with fewer elements stay fp32. A block of planes: in fewer padding takes what trits
   /// save.

@@ -54,6 +54,7 @@ class Values {
     job.optimizer.weight_decay = real();
     job.optimizer.decay_at = DecayAt(below(2));
     job.gradient.codec = codec_names()[below(codec_names().size())];
+    job.gradient.error_feedback = true;  // which some codecs need
     job.gradient.clip = real();
     job.gradient.min_size = 1 + u64() / 2;
     job.gradient.logits = below(2) == 1;
