@@ -260,6 +260,11 @@ Result<void> Net::infer(const PixelImages& images, std::size_t count, std::span<
   return run_inference(count, logits);
 }
 
+float Net::loss(std::span<const float> logits, std::span<const std::uint16_t> labels,
+                std::span<float> scratch) const {
+  return head_.evaluate(logits, labels, scratch);
+}
+
 Result<std::unique_ptr<Net>> make_net(const NetOptions& options) {
   STERNA_ASSIGN(const ZooNet* net, check_net_options(options));
   NetOptions chosen = options;

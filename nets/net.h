@@ -89,6 +89,11 @@ class Net {
   Result<void> infer(std::span<const float> images, std::size_t count, std::span<float> logits);
   Result<void> infer(const PixelImages& images, std::size_t count, std::span<float> logits);
 
+  /// The mean loss of logits that infer() wrote, {labels.size(), classes()}, without regularization
+  /// or label smoothing; `scratch` is as large as `logits`. Each label is a class.
+  float loss(std::span<const float> logits, std::span<const std::uint16_t> labels,
+             std::span<float> scratch) const;
+
   /// Of its activations and their gradients.
   ActivationMemory activation_memory() const { return memory_; }
   /// The library's names for what its operations run.

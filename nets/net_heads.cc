@@ -9,10 +9,13 @@ NetHeads add_heads(Graph& graph, const NetOutputs& outputs, double label_smoothi
   if (outputs.auxiliary != nullptr) {
     auxiliary = graph.training_only([&] {
       return &loss_head(graph, *outputs.auxiliary,
-                        {.smoothing = label_smoothing, .weight = share * outputs.auxiliary_weight});
+                        {.cross_entropy = {.smoothing = label_smoothing,
+                                           .weight = share * outputs.auxiliary_weight}});
     });
   }
-  return {loss_head(graph, outputs.logits, {.smoothing = label_smoothing, .weight = share}),
+  return {loss_head(graph, outputs.logits,
+                    {.cross_entropy = {.smoothing = label_smoothing, .weight = share},
+                     .target = outputs.target}),
           auxiliary};
 }
 

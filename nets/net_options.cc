@@ -17,6 +17,11 @@ Result<void> check_images(const ZooNet& net, const ImageClasses& images) {
                     "and 1 to 4 bytes",
                     images.rows, images.columns, images.channels, images.classes)};
   }
+  if (net.classes != 0 && images.classes != net.classes) {
+    return Error{Errc::invalid_argument,
+                 fmt::format("{} classes; {} is for exactly {}: set data.classes = {}",
+                             images.classes, net.name, net.classes, net.classes)};
+  }
   if (std::min(images.rows, images.columns) >= net.smallest) return {};
   return Error{Errc::invalid_argument,
                fmt::format("images of {} x {} pixels; {} takes none that is smaller than {} x {} "
@@ -34,7 +39,7 @@ Result<const ZooNet*> check_net_options(const NetOptions& options) {
   };
   if (net == nullptr) {
     return wrong(fmt::format("no net is called \"{}\"; there are: {}", options.name,
-                             fmt::join(net_names(), ", ")));
+                             fmt::join(trainable_names(), ", ")));
   }
   if (!net->takes_hidden && !options.hidden.empty()) {
     return wrong(

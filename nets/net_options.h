@@ -13,7 +13,7 @@
 namespace sterna::nets {
 
 struct NetOptions {
-  std::string name;                        ///< a name of net_names()
+  std::string name;                        ///< a name of trainable_names()
   ImageClasses images = {};                ///< MNIST's, if nothing is said
   std::vector<std::uint32_t> hidden = {};  ///< of the mlp: its hidden layers' widths
   std::size_t batch = 0;                   ///< images per step, at least 1

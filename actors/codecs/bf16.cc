@@ -7,7 +7,8 @@ namespace {
 
 std::size_t room(Packed what) { return what.count * sizeof(std::uint16_t); }
 
-std::size_t pack(std::span<const float> values, MutableBytes out, kernels::Isa isa) {
+std::size_t pack(std::span<const float> values, const PackContext&, MutableBytes out,
+                 kernels::Isa isa) {
   const std::size_t bytes = room({.count = values.size()});
   kernels::encode_bf16(values, out.first(bytes), isa);
   return bytes;

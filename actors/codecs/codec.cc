@@ -6,8 +6,9 @@
 namespace sterna::actors {
 
 // The codecs that there are, in the order of the help.
-#define STERNA_CODECS(line) \
-  line(fp32_codec) line(ternary_codec) line(ternary_entropy_codec) line(bf16_codec)
+#define STERNA_CODECS(line)                                                         \
+  line(fp32_codec) line(ternary_codec) line(ternary_entropy_codec) line(bf16_codec) \
+      line(rowwise_codec) line(sign_codec) line(topk_codec)
 
 #define STERNA_DECLARE(make) GradientCodec make();
 #define STERNA_NAME(make) make,

@@ -10,7 +10,8 @@ namespace {
 
 std::size_t room(Packed what) { return what.count * sizeof(float); }
 
-std::size_t pack(std::span<const float> values, MutableBytes out, kernels::Isa) {
+std::size_t pack(std::span<const float> values, const PackContext&, MutableBytes out,
+                 kernels::Isa) {
   std::memcpy(out.data(), values.data(), values.size_bytes());
   return values.size_bytes();
 }

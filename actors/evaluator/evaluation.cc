@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "input/files/sha256.h"
-#include "nets/tensor/loss.h"
 
 namespace sterna::actors {
 namespace {
@@ -75,8 +74,7 @@ Result<Evaluation> evaluate(nets::Net& net, const input::Source& source,
       recalled += answer.recalled ? 1 : 0;
       confusion.count(label, answer.chosen);
     }
-    loss += static_cast<double>(
-                nets::softmax_cross_entropy(logits, rows.labels, net.classes(), scratch)) *
+    loss += static_cast<double>(net.loss(logits, rows.labels, scratch)) *
             static_cast<double>(indices.size());
   }
   const auto all = static_cast<double>(wanted);

@@ -19,7 +19,7 @@ struct Evaluation {
   std::uint64_t examples = 0;
   double precision_at_1 = 0;  ///< the part of the examples whose largest logit is their label's
   double recall_at_5 = 0;     ///< ... of whose five largest logits one is their label's
-  double loss = 0;            ///< mean cross-entropy
+  double loss = 0;            ///< mean, of the net's own kind: cross-entropy
   /// By label, then by answer, where the count is not 0; none of a net with more than
   /// kMostConfusedClasses.
   std::vector<ConfusionCell> confusion;

@@ -81,8 +81,9 @@ Result<void> validate(const JobConfig& job) {
   for (const auto& [tensor, codec] : job.gradient.tensors) {
     if (!find_codec(codec)) return wrong_job("gradient.tensors: an unknown codec");
   }
+  if (const auto wrong = mismatch(job.gradient)) return wrong_job(wrong->message.c_str());
   if (job.gradient.down == Down::average && !job.shares_scalers()) {
-    return wrong_job("gradient.down = \"average\" needs scaler = \"shared\" or \"last_step\"");
+    return wrong_job("gradient.down = \"average\" needs a scaler that ranks share");
   }
   if (job.gradient.down == Down::ternary && job.ranks == 65536) {
     return wrong_job("ranks: with gradient.down = \"ternary\" at most 65535");

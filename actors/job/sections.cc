@@ -80,12 +80,62 @@ std::optional<Mismatch> mismatch(const OptimizerSection& chosen) {
   return std::nullopt;
 }
 
+namespace {
+
+/// Whether some tensor may travel by a codec of this kind.
+template <class Kind>
+bool names_codec(const GradientSection& gradient, const Kind& is) {
+  const auto named = [&](const std::string& name) {
+    const std::optional<GradientCodec> codec = find_codec(name);
+    return codec && is(*codec);
+  };
+  if (named(gradient.codec)) return true;
+  if (gradient.codec == kAutoCodec && std::ranges::any_of(gradient.allow, named)) return true;
+  return std::ranges::any_of(gradient.tensors, [&](const auto& one) { return named(one.second); });
+}
+
+bool names_codec(const GradientSection& gradient, Codec wire) {
+  return names_codec(gradient, [&](const GradientCodec& codec) { return codec.wire == wire; });
+}
+
+}  // namespace
+
+std::optional<Mismatch> mismatch(const GradientSection& chosen) {
+  const GradientSection defaults;
+  const bool rows = names_codec(chosen, Codec::ROWWISE);
+  if (rows && 8 % chosen.bits != 0) {
+    return Mismatch{"gradient.bits",
+                    fmt::format("\"gradient.bits\" must be 1, 2, 4 or 8, not {}", chosen.bits)};
+  }
+  if (!rows && chosen.bits != defaults.bits) {
+    return Mismatch{
+        "gradient.bits",
+        "\"gradient.bits\" is for the codec \"rowwise\", which no tensor has; remove it"};
+  }
+  if (!names_codec(chosen, Codec::TOPK) && chosen.density != defaults.density) {
+    return Mismatch{
+        "gradient.density",
+        "\"gradient.density\" is for the codec \"topk\", which no tensor has; remove it"};
+  }
+  if (!chosen.error_feedback &&
+      names_codec(chosen, [](const GradientCodec& codec) { return codec.biased; })) {
+    return Mismatch{"gradient.codec",
+                    "the codecs \"sign\" and \"topk\" are wrong on average: they need "
+                    "\"gradient.error_feedback\" = true"};
+  }
+  if (!chosen.down_feedback && chosen.down != Down::ternary) {
+    return Mismatch{"gradient.down_feedback",
+                    "\"gradient.down_feedback\" is for \"gradient.down\" = \"ternary\"; remove it"};
+  }
+  return std::nullopt;
+}
+
 Section<JobSection> job_section() {
   using S = JobSection;
   return {"job",
           false,
           "what is trained; needed where an actor has a role",
-          {key("net", &S::net, "the net").one_of(nets::net_names()).must_be_given(),
+          {key("net", &S::net, "the net").one_of(nets::trainable_names()).must_be_given(),
            key("hidden", &S::hidden, "widths of the mlp's hidden layers, e.g. [4096, 512]")
                .defaults_to("[300, 100] for the mlp")
                .at_least(1)
@@ -276,22 +326,30 @@ Section<GradientSection> gradient_section() {
       "what travels from workers to servers",
       {key("codec", &S::codec,
            "none: fp32; ternary: 2 bits per element; ternary_entropy: the same coded in fewer; "
-           "bf16; auto: for each tensor the fastest, measured when the run starts")
+           "bf16; rowwise: gradient.bits per element; sign: 1 bit; topk: the gradient.density that "
+           "is largest; auto: for each tensor the fastest, measured when the run starts")
            .one_of(codecs_and_auto()),
        key("allow", &S::allow,
            "what auto chooses among, none included: where no other is faster than fp32 it takes "
            "that"),
        key("tensors", &S::tensors,
            "another codec for some tensors, e.g. { \"fc3/weights\" = \"none\" }"),
+       key("bits", &S::bits,
+           "rowwise: of an element between the least and the largest of its 1,024: 1, 2, 4 or 8")
+           .at_least(1)
+           .at_most(8),
+       key("density", &S::density, "topk: the part of the elements that is sent")
+           .above(0)
+           .at_most(1),
        key("clip", &S::clip,
            "clip at so many standard deviations; 0: never, the scaler is the largest magnitude")
            .at_least(0),
        key("min_size", &S::min_size, "tensors of fewer elements stay fp32").at_least(1),
        key("logits", &S::logits, "whether the last layer is ternarized too"),
        enum_key<&S::scaler>(
-           "scaler", {"own", "shared", "last_step"},
+           "scaler", {"own", "shared", "last_step", "mean"},
            "own: each rank's; shared: the largest of all ranks'; last_step: the largest of all "
-           "ranks' a step before, for which nobody waits"),
+           "ranks' a step before, for which nobody waits; mean: the mean of all ranks'"),
        key("buckets", &S::buckets, "a scaler for each 65,536 elements, not for each tensor"),
        key("error_feedback", &S::error_feedback,
            "whether what a codec leaves of a gradient is added to the rank's next one; trits then "
@@ -306,6 +364,9 @@ Section<GradientSection> gradient_section() {
            "down", {"parameters", "parameters_bf16", "average", "ternary"},
            "what workers get: parameters; average: the gradients' exact average, which they apply "
            "themselves (needs a shared scaler); ternary: that average ternarized again"),
+       key("down_feedback", &S::down_feedback,
+           "down = ternary: whether what it leaves of an average is added to the next one; trits "
+           "then stand for 1/clip as much"),
        key("check_every", &S::check_every,
            "down = average or ternary: steps after which all compare hashes of their parameters")
            .at_least(1)}};

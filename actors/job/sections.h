@@ -122,20 +122,23 @@ enum class ScalerRule : std::uint8_t {
   own,        ///< each rank's own
   shared,     ///< the largest of all ranks', agreed at each step
   last_step,  ///< the largest of all ranks' at the step before
+  mean,       ///< the mean of all ranks', agreed at each step
 };
 
 enum class Down : std::uint8_t {
   parameters,       ///< the next parameters
   parameters_bf16,  ///< rounded to bf16 for the workers; the servers keep fp32
   average,          ///< the exact average of the step's gradients; workers apply the optimizer too
-  ternary,          ///< the average ternarized, with error feedback; all apply what was sent
+  ternary,          ///< the average ternarized; all apply what was sent
 };
 
 /// [gradient]: what travels.
 struct GradientSection {
   std::string codec = "ternary";  ///< "auto": each tensor's is chosen when the run starts ...
   std::vector<std::string> allow = {"none", "ternary", "ternary_entropy"};  ///< ... among these
-  double clip = 2.5;  ///< scaler = clip·σ; 0: the largest magnitude
+  std::uint32_t bits = 2;  ///< an element, of the codec rowwise: 1, 2, 4 or 8
+  double density = 0.01;   ///< the part of each 65,536 elements that the codec topk sends
+  double clip = 2.5;       ///< scaler = clip·σ; 0: the largest magnitude
   /// Tensors with fewer elements stay fp32. A block of planes: in fewer padding takes what trits
   /// save.
   std::uint64_t min_size = 512;
@@ -143,6 +146,7 @@ struct GradientSection {
   ScalerRule scaler = ScalerRule::own;
   bool buckets = false;  ///< a scaler for each unit of 65,536 elements, not for each tensor
   Down down = Down::parameters;
+  bool down_feedback = true;  ///< of down = ternary: what it leaves is added to the next average
   std::uint64_t check_every = 100;  ///< versions; how often all who keep parameters compare hashes
   std::map<std::string, std::string> tensors = {};  ///< the codec of a tensor, by its name
   bool error_feedback = false;  ///< what a lossy codec leaves of a gradient is added to the next
@@ -261,6 +265,7 @@ struct Mismatch {
 };
 std::optional<Mismatch> mismatch(const JobSection& job);
 std::optional<Mismatch> mismatch(const OptimizerSection& optimizer);
+std::optional<Mismatch> mismatch(const GradientSection& gradient);
 std::optional<Mismatch> mismatch(const EvaluationSection& evaluation,
                                  const OptimizerSection& optimizer);
 

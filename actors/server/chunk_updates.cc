@@ -114,25 +114,31 @@ void ChunkUpdates::step_from_average(ChunkUpdate& update, std::span<const kernel
   update.down = {.chunk = update.chunk, .codec = Codec::FP32, .payload = share(average)};
 }
 
-/// The average and what ternarizing left of those before are ternarized, and stepped from as the
-/// workers will (error feedback at the server: DoubleSqueeze, Tang et al. 2019).
+/// The average is ternarized, and stepped from as the workers will. With feedback (DoubleSqueeze,
+/// Tang et al. 2019) what ternarizing left of those before goes with it.
 void ChunkUpdates::step_from_trits(ChunkUpdate& update, std::span<const kernels::Packet> packets,
                                    const kernels::Parameters& parameters) {
-  const std::span<float> residual = update.residual->as<float>();
   const auto scratch = pool_.take(parameters.current.size_bytes());
-  const std::span<float> values = scratch->as<float>();
-  kernels::average(packets, values, isa_);
-  for (std::size_t i = 0; i < values.size(); ++i) residual[i] += values[i];
-  const Result<float> scaler = kernels::scaler(residual, update.clip, isa_);
+  const std::span<float> average = scratch->as<float>();
+  kernels::average(packets, average, isa_);
+  const bool feeds_back = update.residual != nullptr;
+  const std::span<float> values = feeds_back ? update.residual->as<float>() : average;
+  if (feeds_back) {
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] += average[i];
+  }
+  const Result<float> scaler = kernels::scaler(values, update.clip, isa_);
   update.down.codec = update.codec;
   // Packets are finite, but their sums or squares need not be: workers refuse such a scaler.
   update.down.scaler = scaler ? *scaler : std::numeric_limits<float>::infinity();
   const auto trits = pool_.take(kernels::planes_bytes(values.size()));
-  kernels::ternarize(residual, update.down.scaler, update.draw, update.first, trits->bytes(), isa_);
-  update.down.scaler = kernels::fed_back_scaler(update.down.scaler, update.clip);
+  kernels::ternarize(values, update.down.scaler, update.draw, update.first, trits->bytes(), isa_);
+  if (feeds_back) update.down.scaler = kernels::fed_back_scaler(update.down.scaler, update.clip);
   const kernels::SumStep step{{1, update.down.scaler, trits->bytes()}, update.options};
-  kernels::decode_sums(step.sums, values, isa_);
-  for (std::size_t i = 0; i < values.size(); ++i) residual[i] -= values[i];
+  if (feeds_back) {
+    const std::span<float> sent = average;
+    kernels::decode_sums(step.sums, sent, isa_);
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] -= sent[i];
+  }
   kernels::update(std::span(&step, 1), parameters, isa_);
   update.down.payload = seal(update, trits, 1);
 }

@@ -44,7 +44,7 @@ struct ChunkUpdate {
   bool rounds = false;               ///< `down` gets the next parameters as bf16
   kernels::TernaryDraw draw;         ///< of the average, where it is ternarized
   float clip = 0;                    ///< of its scaler
-  std::shared_ptr<Buffer> residual;  ///< what ternarizing left of the averages before
+  std::shared_ptr<Buffer> residual;  ///< what ternarizing left of those before; null: no feedback
   bool keeps = false;                ///< the next version is kept: what changes in place is copied
   ParameterChunk down;               ///< what workers get, if not the next parameters
   std::vector<std::shared_ptr<Buffer>> kept_slots;  ///< copies, where it keeps

@@ -69,7 +69,8 @@ Task<Result<void>> ParameterServer::prepare() {
     STERNA_CO_TRY(std::move(restored).in("going on from a checkpoint"));
   }
   shard_ = std::move(*shard);
-  scalers_.emplace(shard_->table(), args_.index, args_.job.ranks, args_.job.first_step);
+  scalers_.emplace(shard_->table(), args_.index, args_.job.ranks, args_.job.first_step,
+                   args_.job.gradient.scaler);
   changed_.resize(shard_->table().chunks.size());
   prepared_.notify_all();
   co_return {};

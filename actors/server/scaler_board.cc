@@ -13,8 +13,8 @@ Error broken_scalers(std::string message) { return {Errc::invalid_argument, std:
 }  // namespace
 
 ScalerBoard::ScalerBoard(const ParameterTable& table, std::uint32_t shard, std::uint32_t ranks,
-                         std::uint64_t first_step)
-    : ranks_(ranks), first_step_(first_step) {
+                         std::uint64_t first_step, ScalerRule rule)
+    : rule_(rule), ranks_(ranks), first_step_(first_step) {
   entries_.resize(table.scalers.size());
   for (std::size_t i = 0; i < entries_.size(); ++i) {
     if (table.scalers[i].shard != shard) continue;
@@ -56,16 +56,23 @@ Result<bool> ScalerBoard::offer(const Offer& offer) {
     if (offer.step != entry.step || entry.offered[offer.rank]) continue;
     entry.offered[offer.rank] = scaler.value;
     if (--entry.missing > 0) continue;
-    entry.last = 0;
-    for (std::optional<float>& one : entry.offered) {
-      entry.last = std::max(entry.last, *one);
-      one.reset();
-    }
+    entry.last = combined(entry);
+    for (std::optional<float>& one : entry.offered) one.reset();
     entry.missing = ranks_;
     ++entry.step;
     complete = true;
   }
   return complete;
+}
+
+float ScalerBoard::combined(const Entry& entry) const {
+  double sum = 0;
+  float largest = 0;
+  for (const std::optional<float>& one : entry.offered) {
+    sum += double{*one};
+    largest = std::max(largest, *one);
+  }
+  return rule_ == ScalerRule::mean ? static_cast<float>(sum / ranks_) : largest;
 }
 
 std::optional<float> ScalerBoard::agreed(std::uint64_t step, std::uint32_t index) const {

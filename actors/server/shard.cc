@@ -60,7 +60,8 @@ void Shard::start(std::uint32_t part, std::uint32_t parts) {
       chunk.average = pool_.take(bytes);
       std::ranges::copy(chunk.parameters->as<float>(), chunk.average->as<float>().begin());
     }
-    if (job_.gradient.down == Down::ternary && tensor.ternary) chunk.residual = make_buffer(bytes);
+    const bool fed = job_.gradient.down == Down::ternary && job_.gradient.down_feedback;
+    if (fed && tensor.ternary) chunk.residual = make_buffer(bytes);
   }
 }
 

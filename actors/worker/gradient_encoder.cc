@@ -174,7 +174,8 @@ Result<void> GradientEncoder::pack(std::uint32_t index, const Fill& fill) {
   const std::span chunks = std::span(table_->chunks).subspan(tensor.first_chunk, tensor.chunks);
   ++counts_[index].steps;
   std::size_t room = 0;
-  for (const TableChunk& chunk : chunks) room += codec.room({.count = chunk.count});
+  for (const TableChunk& chunk : chunks)
+    room += (codec.room({.count = chunk.count, .choices = choices()}) + 7) / 8 * 8;  // aligned()
   const std::shared_ptr<Buffer> buffer = pool_.take(room);
   std::size_t at = 0;
   for (std::uint32_t i = 0; i < tensor.chunks; ++i) {
@@ -188,8 +189,14 @@ Result<void> GradientEncoder::pack(std::uint32_t index, const Fill& fill) {
       counts_[index].nonzero += kernels::nonzero_trits(opened, isa_);
     }
     if (feeds_back(index)) {
-      if (codec.ternary()) filled.scaler = kernels::fed_back_scaler(filled.scaler, clip());
-      keep_residual(chunks[i], {codec.packing, filled.scaler, opened});
+      if (codec.ternary()) {
+        filled.scaler = kernels::fed_back_scaler(filled.scaler, clip());
+        keep_residual(chunks[i], {codec.packing, filled.scaler, opened});
+      } else {
+        STERNA_ASSIGN(const Bytes numbers,
+                      codec.open(Bytes(buffer, payload), {.count = chunks[i].count}, pool_, isa_));
+        keep_residual(chunks[i], {codec.packing, filled.scaler, numbers.view()});
+      }
     }
     gather({.chunk = tensor.first_chunk + i,
             .codec = codec.wire,
@@ -251,7 +258,8 @@ Result<void> GradientEncoder::copy(std::uint32_t tensor, std::span<const float> 
       tensor,
       [&](const GradientCodec& codec, const TableChunk& chunk, MutableBytes out) -> Result<Filled> {
         const auto part = values.subspan(chunk.first, chunk.count);
-        return Filled{1.0F, codec.pack(part, out, isa_)};
+        const PackContext context{draw(tensor), chunk.first, choices()};
+        return Filled{1.0F, codec.pack(part, context, out, isa_)};
       });
 }
 

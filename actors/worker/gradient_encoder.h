@@ -133,6 +133,7 @@ class GradientEncoder {
                                                 const std::vector<float>& scalers);
   kernels::TernaryDraw draw(std::uint32_t tensor) const;
   float clip() const { return static_cast<float>(job_.gradient.clip); }
+  PackChoices choices() const { return {job_.gradient.bits, job_.gradient.density}; }
   void gather(Packet packet, std::uint32_t shard);
   void send(std::uint32_t shard);
 

@@ -12,11 +12,12 @@ extern const Family kAlexnetFamily;
 extern const Family kVggFamily;
 extern const Family kInceptionFamily;
 extern const Family kResizeCropFamily;
+extern const Family kUnitFamily;
 
 namespace {
 constexpr std::array kFamilies{
-    &kMnistFamily, &kCifarFamily,     &kAlexnetFamily,
-    &kVggFamily,   &kInceptionFamily, &kResizeCropFamily,
+    &kMnistFamily,     &kCifarFamily,      &kAlexnetFamily, &kVggFamily,
+    &kInceptionFamily, &kResizeCropFamily, &kUnitFamily,
 };
 }  // namespace
 

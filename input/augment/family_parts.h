@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "input/augment/cut.h"
 #include "input/augment/family.h"
 
 namespace sterna::input {
@@ -19,6 +20,27 @@ inline PictureShape square_of(std::uint32_t side, const PictureShape& data) {
 inline void center_on_grey(const Prepared& into) {
   std::ranges::fill(into.center, 0.5F);
   std::ranges::fill(into.scale, 2.0F);
+}
+
+/// The net sees black as 0 and white as 1.
+inline void keep_from_0_to_1(const Prepared& into) {
+  std::ranges::fill(into.center, 0.0F);
+  std::ranges::fill(into.scale, 1.0F);
+}
+
+/// The picture's middle at its own size.
+inline Result<void> cut_middle(const EncodedPicture& picture, const FamilyOptions& options,
+                               const Prepared& into) {
+  STERNA_ASSIGN(const PictureShape from, shape_of(picture, options.most_pixels));
+  const PictureShape& shape = options.shape;
+  return cut(picture,
+             {central_window(from.rows, shape.rows), central_window(from.columns, shape.columns)},
+             shape, options.most_pixels, into.pixels);
+}
+
+/// The data's own shape, or 28 x 28 where its pictures differ in size.
+inline PictureShape own_shape(const PictureShape& data) {
+  return data.rows != 0 && data.columns != 0 ? data : square_of(28, data);
 }
 
 /// ImageNet's red, green and blue, in units of a byte; of grey, Y of the three.

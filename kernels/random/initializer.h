@@ -25,6 +25,10 @@ struct InitialDraw {
 /// elements.
 void truncated_normal(std::span<float> out, float stddev, const InitialDraw& draw, Isa isa);
 
+/// The same of a normal distribution that is cut off at 6 `stddev`s, which one draw in 500 million
+/// exceeds: TensorFlow's random_normal.
+void normal(std::span<float> out, float stddev, const InitialDraw& draw);
+
 /// Fills `out` uniformly between -limit and limit; of the same promises.
 void uniform(std::span<float> out, float limit, const InitialDraw& draw);
 

@@ -14,6 +14,7 @@ enum class Stream : std::uint32_t {
   digits = 4,
   augment = 5,
   synthetic = 6,
+  rows = 7,
 };
 
 }  // namespace sterna::kernels

@@ -36,6 +36,7 @@ class Finisher {
     file_.format = draft_.root.format;
     file_.cluster = draft_.cluster;
     file_.program = draft_.program;
+    file_.log = draft_.log;
     file_.tables = draft_.actors;
     file_.job = draft_.job;
     static_cast<actors::JobSections&>(file_) = draft_;
@@ -230,9 +231,10 @@ class Finisher {
     const GradientSection& gradient = file_.gradient;
     if (!gradient.tensors.empty()) check_tensors();
     if (draft_.has("gradient.allow") || gradient.codec == actors::kAutoCodec) check_allowed();
+    add_mismatch(actors::mismatch(gradient), "gradient.codec");
     const bool trits = gradient.codec == actors::kAutoCodec || actors::makes_trits(gradient.codec);
-    if (trits && gradient.clip == 0 &&
-        (gradient.error_feedback || gradient.down == actors::Down::ternary)) {
+    const bool fed_down = gradient.down == actors::Down::ternary && gradient.down_feedback;
+    if (trits && gradient.clip == 0 && (gradient.error_feedback || fed_down)) {
       problems_.add(draft_.where("gradient.clip"),
                     "\"gradient.clip\" = 0 lets a residual of trits grow without end; with "
                     "\"gradient.error_feedback\" or \"gradient.down\" = \"ternary\" it must be "
@@ -247,7 +249,7 @@ class Finisher {
     };
     if (!trits) needs("\"gradient.codec\"", codecs_of_trits());
     if (gradient.scaler == actors::ScalerRule::own)
-      needs("\"gradient.scaler\"", "\"shared\" or \"last_step\"");
+      needs("\"gradient.scaler\"", "\"shared\", \"last_step\" or \"mean\"");
   }
 
   /// What "auto" chooses among: it must be able to leave a tensor as it is, and where sums of trits

@@ -59,6 +59,17 @@ struct HostSection {
   bool operator==(const HostSection&) const = default;
 };
 
+/// The styles of [log].
+inline constexpr const char* kOwnLog = "sterna";
+inline constexpr const char* kSchlagLog = "schlag";
+inline constexpr const char* kTerngradLog = "terngrad";
+
+/// [log]: how `sterna run` shows a run, where the head is the machine that it runs on.
+struct LogSection {
+  std::string style = kOwnLog;
+  bool operator==(const LogSection&) const = default;
+};
+
 /// [program]: what is shipped and becomes node agent, coordinator and actors.
 struct ProgramSection {
   std::string path;  ///< empty: sterna itself
@@ -124,6 +135,7 @@ struct ClusterFile : actors::JobSections {
   std::int64_t format = 1;
   ClusterSection cluster;
   ProgramSection program;
+  LogSection log;
   std::vector<HostSection> hosts;    ///< none with Slurm, until its allocation is there
   std::vector<ActorSection> tables;  ///< [[actor]] as written; `actors` is made from them
   std::vector<ActorPlan> actors;

@@ -45,6 +45,7 @@ struct Draft : actors::JobSections {
   std::vector<ActorSection> actors;
   ClusterSection cluster;
   ProgramSection program;
+  LogSection log;
   JobSection job;
   DeadlinesSection deadlines;
   std::map<std::string, Where, std::less<>> given;  ///< by path: "job.steps", "actor.0.count"

@@ -66,6 +66,17 @@ Section<ProgramSection> program_section() {
            .is_identifier()}};
 }
 
+Section<LogSection> log_section() {
+  using S = LogSection;
+  return {
+      "log",
+      false,
+      "how sterna run shows a run whose head is this machine",
+      {key("style", &S::style,
+           "sterna, or lines as the originals print them: schlag's tutorial, terngrad's trainer")
+           .one_of({kOwnLog, kSchlagLog, kTerngradLog})}};
+}
+
 Section<HostSection> host_section() {
   using S = HostSection;
   return {
@@ -143,8 +154,8 @@ Section<ActorSection> actor_section() {
 }  // namespace
 
 ClusterKeys cluster_keys() {
-  return {root_keys(),     cluster_section(),     program_section(),          host_section(),
-          actor_section(), actors::job_section(), actors::deadlines_section()};
+  return {root_keys(),    cluster_section(), program_section(),     log_section(),
+          host_section(), actor_section(),   actors::job_section(), actors::deadlines_section()};
 }
 
 }  // namespace sterna::launcher

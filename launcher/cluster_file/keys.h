@@ -22,6 +22,7 @@ struct ClusterKeys {
   Section<RootSection> root;
   Section<ClusterSection> cluster;
   Section<ProgramSection> program;
+  Section<LogSection> log;
   Section<HostSection> host;
   Section<ActorSection> actor;
   Section<JobSection> job;
@@ -32,6 +33,7 @@ struct ClusterKeys {
     visit(root);
     visit(cluster);
     visit(program);
+    visit(log);
     visit(host);
     visit(actor);
     visit(job);

@@ -34,6 +34,7 @@ std::string resolved(const ClusterFile& file) {
   const bool brought = file.cluster.placing().brings_hosts;
   append(out, keys.cluster, file.cluster, brought ? Names{"head"} : Names{});
   append(out, keys.program, file.program);
+  append(out, keys.log, file.log);
   if (!brought) {
     for (const HostSection& host : file.hosts) append(out, keys.host, host);
   }

@@ -66,7 +66,7 @@ Json json_of(const nets::NetOptions& net, const nets::NetDescription& what) {
 int list(const NetOptions& options, const Console& console) {
   std::vector<std::vector<std::string>> rows;
   Json nets = Json::array();
-  for (const std::string_view name : nets::net_names()) {
+  for (const std::string_view name : nets::trainable_names()) {
     const nets::NetOptions net = net_of(*nets::find_net(name), {});
     const Result<nets::NetDescription> what = nets::describe_net(net);
     if (!what) return console.report(what.error());

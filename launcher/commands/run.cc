@@ -7,6 +7,7 @@
 #include "launcher/hosts/host_plan.h"
 #include "launcher/hosts/placer.h"
 #include "launcher/run/whole_run.h"
+#include "launcher/view/original_log.h"
 
 namespace sterna::launcher {
 namespace {
@@ -83,7 +84,11 @@ int run(const StartOptions& options, const Context& context) {
   whole.data = options.data;
   whole.run_dir = options.run_dir;
   // With --json the last line of standard output is the result, so the view goes to the other one.
-  whole.make_view = [&] { return make_run_view(options.json ? console.err : console.out, clock); };
+  whole.make_view = [&]() -> std::unique_ptr<RunView> {
+    std::FILE* out = options.json ? console.err : console.out;
+    if (file->log.style == kOwnLog) return make_run_view(out, clock);
+    return make_original_log(file->log.style, out, date_here);
+  };
   const Result<WholeRunEnd> end = whole_run(machine, context.registry, whole);
   if (!end) return before_the_run(end.error(), console);
   return print_end(options, end->result.exit, end->last_words, to_json(end->result), console);

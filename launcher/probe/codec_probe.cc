@@ -145,7 +145,8 @@ Result<ExchangeCosts> probe_exchange(Cluster& cluster, const ClusterFile& file,
   STERNA_TRY(stand_ins.start());
   ExchangeCosts costs;
   costs.servers = file.count(Role::kParameterServer);
-  costs.agrees = file.gradient.scaler == actors::ScalerRule::shared;
+  const actors::ScalerRule rule = file.gradient.scaler;
+  costs.agrees = rule == actors::ScalerRule::shared || rule == actors::ScalerRule::mean;
   costs.one_host = std::all_of(file.actors.begin(), file.actors.end(), [&](const ActorPlan& actor) {
     return actor.host == file.actors.front().host;
   });

@@ -40,8 +40,8 @@ std::vector<actors::WorkerRanks> workers_of(const ClusterFile& file) {
 
 bool counts_epochs(const ClusterFile& file) {
   const auto schedule = kernels::find_schedule(file.optimizer.schedule);
-  return file.job.epochs > 0 || file.gradient.floating_grad_epoch > 0 ||
-         (schedule && schedule->counts_epochs);
+  return file.job.epochs > 0 || file.log.style == kSchlagLog ||
+         file.gradient.floating_grad_epoch > 0 || (schedule && schedule->counts_epochs);
 }
 
 Result<ClusterFile> in_steps(const ClusterFile& file, const input::DataLocation& data) {

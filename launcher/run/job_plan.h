@@ -17,8 +17,8 @@ inline constexpr const char* kObserverName = "observer";
 /// The final weights in the run's folder on an evaluator's host that is not the head.
 inline constexpr const char* kRemoteWeights = "weights.safetensors";
 
-/// Whether the number of training examples counts: the job, a schedule or some gradients go by
-/// epochs.
+/// Whether the number of training examples counts: the job, a schedule, some gradients or the log
+/// go by epochs.
 bool counts_epochs(const ClusterFile& file);
 
 /// The same file with job.steps in place of job.epochs: ceil(epochs * examples / (batch * ranks)).

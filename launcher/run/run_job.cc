@@ -285,6 +285,9 @@ class Job {
 
   /// Hears from the workers and the evaluator.
   Result<void> observe(const actors::JobConfig& job) {
+    if (counts_epochs(options_.file)) {
+      outcome_.record.status.batches_of_epoch = static_cast<std::int64_t>(job.examples / job.batch);
+    }
     RunObserver::Hooks hooks = options_.hooks;
     STERNA_ASSIGN(const kernels::LearningRate rate, actors::learning_rate_of(job));
     if (hooks.step) {

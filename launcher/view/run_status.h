@@ -48,10 +48,11 @@ struct RunStatus {
   std::string codecs;  ///< what gradient.codec = "auto" has chosen; empty: nothing
   std::int64_t step = 0;
   std::int64_t steps = 0;
-  std::int64_t first_step = 0;       ///< of a run that goes on from a checkpoint
-  std::int64_t checkpoint_step = 0;  ///< of the newest checkpoint that this run made; 0: none
-  std::uint64_t restarts = 0;        ///< after a loss, each from the newest checkpoint
-  std::string restart;               ///< the last of them, in words
+  std::int64_t batches_of_epoch = 0;  ///< of one rank, where they are counted; 0: nobody knows
+  std::int64_t first_step = 0;        ///< of a run that goes on from a checkpoint
+  std::int64_t checkpoint_step = 0;   ///< of the newest checkpoint that this run made; 0: none
+  std::uint64_t restarts = 0;         ///< after a loss, each from the newest checkpoint
+  std::string restart;                ///< the last of them, in words
   double elapsed_seconds = 0;
   std::optional<double> left_seconds;  ///< estimated
   std::optional<double> loss;

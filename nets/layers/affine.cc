@@ -9,7 +9,8 @@ Affine affine_parameters(Graph& graph, const AffineOptions& options, Shape weigh
                                                .logits = options.logits,
                                                .decay = options.decay,
                                                .stddev = options.stddev,
-                                               .limit = options.limit});
+                                               .limit = options.limit,
+                                               .whole_normal = options.whole_normal});
   if (!options.biases) return {w, nullptr};
   Parameter& b = graph.parameter(ParameterSpec{.name = options.name + "/biases",
                                                .shape = {options.outputs},

@@ -15,13 +15,14 @@ namespace sterna::nets {
 /// "NAME/biases". Biases never decay.
 struct AffineOptions {
   std::string name;
-  std::size_t outputs = 0;  ///< channels or units
-  float stddev = 0;         ///< of the weights' truncated normal
-  float limit = 0;          ///< of the weights' uniform distribution, where stddev is 0
-  float bias = 0;           ///< what biases start as
-  bool biases = true;       ///< else it has weights only
-  bool decay = true;        ///< weight decay on the weights
-  bool logits = false;      ///< marks both: the output is the net's logits
+  std::size_t outputs = 0;    ///< channels or units
+  float stddev = 0;           ///< of the weights' truncated normal
+  float limit = 0;            ///< of the weights' uniform distribution, where stddev is 0
+  float bias = 0;             ///< what biases start as
+  bool biases = true;         ///< else it has weights only
+  bool decay = true;          ///< weight decay on the weights
+  bool whole_normal = false;  ///< the weights' normal is not truncated
+  bool logits = false;        ///< marks both: the output is the net's logits
 };
 
 /// Of {N, C, H, W} channels last. Several `groups` split the channels of x and of the output

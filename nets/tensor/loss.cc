@@ -33,6 +33,18 @@ float softmax_cross_entropy(std::span<const float> logits, std::span<const std::
   return static_cast<float>(loss * share);
 }
 
+float squared_error(std::span<const float> values, float target, std::span<float> gradient,
+                    double weight) {
+  const double share = weight / static_cast<double>(values.size());
+  double loss = 0;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const double error = double{values[i]} - target;
+    gradient[i] = static_cast<float>(2 * error * share);
+    loss += error * error;
+  }
+  return static_cast<float>(loss * share);
+}
+
 double add_decay(std::span<const float> weights, float decay, std::span<float> gradient) {
   // 16 lanes in fp32 per block of 4,096, blocks in fp64: vectors for the compiler, and no long
   // fp32 sums.

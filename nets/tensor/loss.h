@@ -1,4 +1,4 @@
-// The loss of a classifier: softmax cross-entropy, and L2 weight decay.
+// The loss of a classifier: softmax cross-entropy, and L2 weight decay; and of toy problems.
 #pragma once
 
 #include <cstddef>
@@ -21,6 +21,11 @@ struct CrossEntropy {
 float softmax_cross_entropy(std::span<const float> logits, std::span<const std::uint16_t> labels,
                             std::size_t classes, std::span<float> gradient,
                             const CrossEntropy& options = {});
+
+/// Mean squared error: weight · mean((value - target)²), and its gradient by the values. NaN in
+/// gives NaN out.
+float squared_error(std::span<const float> values, float target, std::span<float> gradient,
+                    double weight = 1);
 
 /// Adds decay·w to each gradient and returns Σ w² (not yet multiplied by decay / 2), in an order of
 /// summation that depends on nothing but the length.

@@ -26,7 +26,9 @@ std::size_t ParameterSpec::count() const { return element_count(shape); }
 
 void initialize(std::span<float> values, const ParameterSpec& spec,
                 const kernels::InitialDraw& draw, kernels::Isa isa) {
-  if (spec.stddev > 0)
+  if (spec.stddev > 0 && spec.whole_normal)
+    kernels::normal(values, spec.stddev, draw);
+  else if (spec.stddev > 0)
     kernels::truncated_normal(values, spec.stddev, draw, isa);
   else if (spec.limit > 0)
     kernels::uniform(values, spec.limit, draw);

@@ -30,6 +30,7 @@ struct ParameterSpec {
   float constant = 0;      ///< what everything else starts as
   float limit = 0;         ///< above 0: weights start uniform between minus this and this instead
   float moving_decay = 0;  ///< of a statistic: its moving average's, once that has warmed up
+  bool whole_normal = false;  ///< the normal of `stddev` is not truncated
   std::size_t count() const;  ///< number of elements
 };
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -44,6 +45,8 @@ struct NetOutputs {
   Activation& logits;
   Activation* auxiliary = nullptr;  ///< of a second head that only training has
   float auxiliary_weight = 0;       ///< of its cross-entropy in the loss
+  /// Set: the loss is the mean of (logit - target)², whatever the labels, not the cross-entropy.
+  std::optional<float> target = std::nullopt;
 };
 
 inline constexpr ImageClasses kImageNet{224, 224, 3, 1000};
@@ -59,6 +62,7 @@ struct ZooNet {
   ImageClasses usual = {};    ///< what the original takes
   std::size_t smallest = 1;   ///< rows and columns of the smallest images that it can take
   float label_smoothing = 0;  ///< the original's
+  std::size_t classes = 0;    ///< that it must be made for; 0: any
 };
 
 /// The input of a net for batches of such images.
@@ -67,7 +71,9 @@ Activation& images_input(Graph& graph, const ZooOptions& options);
 /// Null: none is called so. Also finds nets that are only for measuring.
 const ZooNet* find_net(std::string_view name);
 
-/// The nets that a user may choose.
+/// TernGrad's nets and the usual ones, which all learn any pictures.
 std::vector<std::string_view> net_names();
+/// These, and what other guides train to show something: all that a job may name.
+std::vector<std::string_view> trainable_names();
 
 }  // namespace sterna::nets

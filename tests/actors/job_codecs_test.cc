@@ -25,6 +25,17 @@ TEST_F(JobCodecsTest, RanksShareTheLargestOfTheirScalers) {
   EXPECT_EQ(hash_of({.servers = 3, .readers = 2, .workers = 1, .ranks_per_worker = 2}), hash);
 }
 
+TEST_F(JobCodecsTest, OrTheirMean) {
+  job.steps = 8;
+  job.gradient.scaler = ScalerRule::shared;
+  const std::string largest = hash_of({.workers = 2});
+  job.gradient.scaler = ScalerRule::mean;
+  const std::string hash = hash_of({.workers = 2});
+  EXPECT_NE(hash, largest);
+  EXPECT_EQ(hash, sequential_oracle(job));
+  EXPECT_EQ(hash_of({.servers = 3, .readers = 2, .workers = 1, .ranks_per_worker = 2}), hash);
+}
+
 TEST_F(JobCodecsTest, OrTheLargestOfTheStepBefore) {
   job.steps = 8;
   job.gradient.scaler = ScalerRule::last_step;
@@ -116,6 +127,19 @@ TEST_F(JobCodecsTest, TernaryDownIsTheSameForAllWhoStepFromIt) {
   job.gradient.codec = "ternary";
   job.gradient.scaler = ScalerRule::shared;
   EXPECT_NE(hash_of({.servers = 2, .workers = 2}), hash);
+}
+
+TEST_F(JobCodecsTest, TernaryDownWithoutFeedbackIsAnotherAlgorithmAndAsReproducible) {
+  job.steps = 12;
+  job.gradient.down = Down::ternary;
+  job.gradient.check_every = 3;
+  const std::string fed = hash_of({.workers = 2});
+  job.gradient.down_feedback = false;
+  const std::string hash = hash_of({.workers = 2});
+  EXPECT_NE(hash, fed);
+  EXPECT_EQ(hash_of({.servers = 3, .workers = 1, .ranks_per_worker = 2}), hash);
+  job.gradient.clip = 0;  // which only a residual cannot bear
+  EXPECT_NE(hash_of({.workers = 2}), "");
 }
 
 TEST_F(JobCodecsTest, TensorsMayHaveCodecsOfTheirOwnAndParametersComeRounded) {

@@ -54,10 +54,11 @@ class Values {
     job.optimizer.weight_decay = real();
     job.optimizer.decay_at = DecayAt(below(2));
     job.gradient.codec = codec_names()[below(codec_names().size())];
+    job.gradient.error_feedback = true;  // which some codecs need
     job.gradient.clip = real();
     job.gradient.min_size = 1 + u64() / 2;
     job.gradient.logits = below(2) == 1;
-    job.gradient.scaler = ScalerRule(below(3));
+    job.gradient.scaler = ScalerRule(below(4));
     job.gradient.check_every = 1 + below(1000);
     for (std::uint64_t i = below(3); i > 0; --i) {
       job.gradient.tensors[text()] = codec_names()[below(codec_names().size())];

@@ -12,10 +12,10 @@ using testing::Optional;
 constexpr std::uint32_t kRanks = 3;
 
 /// Two scalers; the second is agreed at another shard.
-ScalerBoard board(std::uint64_t first_step = 0) {
+ScalerBoard board(std::uint64_t first_step = 0, ScalerRule rule = ScalerRule::shared) {
   ParameterTable table;
   table.scalers = {{.tensor = 0, .count = 8, .shard = 0}, {.tensor = 1, .count = 8, .shard = 1}};
-  return {table, 0, kRanks, first_step};
+  return {table, 0, kRanks, first_step, rule};
 }
 
 Offer offer(std::uint32_t rank, std::uint64_t step, float value, std::uint32_t index = 0) {
@@ -29,6 +29,18 @@ TEST(ScalerBoard, AgreesOnTheLargestOnceAllRanksHaveOffered) {
   EXPECT_EQ(board.agreed(0, 0), std::nullopt);
   EXPECT_TRUE(*board.offer(offer(2, 0, 1.0F)));
   EXPECT_THAT(board.agreed(0, 0), Optional(2.0F));
+}
+
+TEST(ScalerBoard, AgreesOnTheMeanInWhateverOrderTheyCome) {
+  ScalerBoard forward = board(0, ScalerRule::mean);
+  ScalerBoard backward = board(0, ScalerRule::mean);
+  const float values[] = {1e-8F, 1.0F, 0.3F};
+  for (std::uint32_t i = 0; i < kRanks; ++i) {
+    ASSERT_TRUE(forward.offer(offer(i, 0, values[i])).ok());
+    ASSERT_TRUE(backward.offer(offer(kRanks - 1 - i, 0, values[kRanks - 1 - i])).ok());
+  }
+  EXPECT_THAT(forward.agreed(0, 0), Optional(testing::FloatEq((1e-8F + 1.0F + 0.3F) / 3)));
+  EXPECT_EQ(forward.agreed(0, 0), backward.agreed(0, 0));
 }
 
 TEST(ScalerBoard, KeepsAStepWhileTheNextIsOffered) {

@@ -311,6 +311,16 @@ std::vector<float> average(const JobConfig& job, const std::vector<Sent>& sent, 
   return average;
 }
 
+Scalers mean(const std::vector<Scalers>& of_ranks) {
+  Scalers mean;
+  for (std::size_t i = 0; i < of_ranks.front().size(); ++i) {
+    double sum = 0;
+    for (const Scalers& scalers : of_ranks) sum += double{scalers[i]};
+    mean.push_back(static_cast<float>(sum / static_cast<double>(of_ranks.size())));
+  }
+  return mean;
+}
+
 Scalers largest(const std::vector<Scalers>& of_ranks) {
   Scalers largest = of_ranks.front();
   for (const Scalers& scalers : of_ranks) {
@@ -412,7 +422,7 @@ std::string sequential_oracle(const JobConfig& job, std::vector<std::vector<floa
       if (!job.init.trains(net->parameters()[t].name)) continue;
       std::vector<Scalers> own;
       for (Gradients& one : gradients) own.push_back(own_scalers(job, one.by_tensor[t], isa));
-      const Scalers shared = largest(own);
+      const Scalers shared = job.gradient.scaler == ScalerRule::mean ? mean(own) : largest(own);
       const bool late = job.gradient.scaler == ScalerRule::last_step && step > job.first_step;
       std::vector<Sent> sent;
       for (std::uint32_t rank = 0; rank < job.ranks; ++rank) {

@@ -11,6 +11,7 @@
 #include "tests/fuzz/decode_picture.h"
 #include "tests/fuzz/decode_planes.h"
 #include "tests/fuzz/input_seeds.h"
+#include "tests/fuzz/numbers/decode_numbers.h"
 #include "tests/fuzz/weights/manifest_seeds.h"
 #include "tests/fuzz/weights/safetensors_seeds.h"
 
@@ -19,6 +20,7 @@ int main(int argc, char** argv) {
   using sterna::input::Coding;
   const std::map<std::string, std::function<std::vector<std::string>()>> corpora{
       {"envelope", seeds},
+      {"numbers", number_seeds},
       {"planes", plane_seeds},
       {"jpeg", [] { return picture_seeds(Coding::jpeg); }},
       {"png", [] { return picture_seeds(Coding::png); }},

@@ -74,5 +74,37 @@ TEST(TruncatedNormal, IsAFunctionOfSeedAndTensor) {
   EXPECT_TRUE(std::equal(values.begin(), values.end(), longer.begin()));
 }
 
+TEST(Normal, HasTheMomentsAndTheTailsOfItsDistribution) {
+  constexpr std::size_t n = 400'000;
+  std::vector<float> values(n);
+  normal(values, 2, {.seed = 3, .tensor = 1});
+  double sum = 0;
+  double squares = 0;
+  double fourths = 0;
+  double beyond_two = 0;
+  double beyond_four = 0;
+  for (const float value : values) {
+    const double x = value / 2.0;
+    sum += x;
+    squares += x * x;
+    fourths += x * x * x * x;
+    beyond_two += std::fabs(x) > 2 ? 1 : 0;
+    beyond_four += std::fabs(x) > 4 ? 1 : 0;
+  }
+  EXPECT_NEAR(sum / n, 0, 4 / std::sqrt(n));
+  EXPECT_NEAR(squares / n, 1, 0.01);
+  EXPECT_NEAR(fourths / n, 3, 0.07);
+  EXPECT_NEAR(beyond_two / n, 0.0455, 0.0015);
+  EXPECT_NEAR(beyond_four, n * 6.334e-5, 4 * std::sqrt(n * 6.334e-5));
+}
+
+TEST(Normal, OfAPartIsThePartOfTheWhole) {
+  std::vector<float> whole(300);
+  std::vector<float> part(100);
+  normal(whole, 1, {.seed = 3, .tensor = 1});
+  normal(part, 1, {.seed = 3, .tensor = 1, .first = 200});
+  EXPECT_TRUE(std::equal(part.begin(), part.end(), whole.begin() + 200));
+}
+
 }  // namespace
 }  // namespace sterna::kernels

@@ -16,7 +16,7 @@ namespace {
 
 TEST(Families, AreKnownByTheirNames) {
   EXPECT_THAT(family_names(), ::testing::ElementsAre("mnist", "cifar", "alexnet", "vgg",
-                                                     "inception", "resize_crop"));
+                                                     "inception", "resize_crop", "unit"));
   for (const std::string_view name : family_names()) EXPECT_EQ(find_family(name)->name, name);
   EXPECT_EQ(find_family("lenet"), nullptr);
 }
@@ -37,6 +37,14 @@ TEST(Families, PrepareMnistToTheBitAsItsFormulaSays) {
   const auto prepared = trained("mnist", as_stored(picture), picture.shape, Draws(1, 2, 3));
   for (std::size_t i = 0; i < 256; ++i) {
     EXPECT_EQ(prepared.value(i), (static_cast<float>(i) / 255.0F - 0.5F) * 2.0F);
+  }
+}
+
+TEST(Families, PrepareUnitFrom0To1) {
+  const Picture picture{{2, 2, 1}, {0, 51, 102, 255}};
+  const auto prepared = trained("unit", as_stored(picture), picture.shape, Draws(1, 2, 3));
+  for (std::size_t i = 0; i < 4; ++i) {
+    EXPECT_EQ(prepared.value(i), static_cast<float>(picture.pixels[i]) / 255.0F);
   }
 }
 

@@ -331,11 +331,41 @@ TEST_F(ClusterFileTest, AveragesDownNeedTritsAndOneScaler) {
   EXPECT_EQ(
       error_of_more("[gradient]\ndown = \"average\"\n"),
       "x.toml:14: \"gradient.down\" = \"average\" sends sums of trits: \"gradient.scaler\" must "
-      "be \"shared\" or \"last_step\"");
+      "be \"shared\", \"last_step\" or \"mean\"");
   EXPECT_EQ(
       error_of_more("[gradient]\nscaler = \"shared\"\ncodec = \"none\"\ndown = \"average\"\n"),
       "x.toml:16: \"gradient.down\" = \"average\" sends sums of trits: \"gradient.codec\" must be "
       "\"ternary\" or \"ternary_entropy\"");
+}
+
+TEST_F(ClusterFileTest, KeysOfACodecNeedIt) {
+  EXPECT_EQ(
+      error_of_more("[gradient]\nbits = 4\n"),
+      "x.toml:14: \"gradient.bits\" is for the codec \"rowwise\", which no tensor has; remove "
+      "it");
+  EXPECT_EQ(error_of_more("[gradient]\ncodec = \"rowwise\"\nbits = 3\n"),
+            "x.toml:15: \"gradient.bits\" must be 1, 2, 4 or 8, not 3");
+  EXPECT_EQ(
+      error_of_more("[gradient]\ndensity = 0.5\n"),
+      "x.toml:14: \"gradient.density\" is for the codec \"topk\", which no tensor has; remove "
+      "it");
+  const std::string biased =
+      "x.toml:14: the codecs \"sign\" and \"topk\" are wrong on average: they need "
+      "\"gradient.error_feedback\" = true";
+  for (const char* codec : {"sign", "topk"}) {
+    const std::string chosen = "[gradient]\ncodec = \"" + std::string(codec) + "\"\n";
+    EXPECT_EQ(error_of_more(chosen), biased);
+    EXPECT_TRUE(read(std::string(smallest) + chosen + "error_feedback = true\n").ok());
+  }
+  EXPECT_TRUE(read(std::string(smallest) +
+                   "[gradient]\nbits = 4\n[gradient.tensors]\n\"fc3/weights\" = \"rowwise\"\n")
+                  .ok());
+  EXPECT_EQ(
+      error_of_more("[gradient]\ndown_feedback = false\n"),
+      "x.toml:14: \"gradient.down_feedback\" is for \"gradient.down\" = \"ternary\"; remove it");
+  EXPECT_TRUE(read(std::string(smallest) +
+                   "[gradient]\ndown = \"ternary\"\ndown_feedback = false\nclip = 0\n")
+                  .ok());
 }
 
 TEST_F(ClusterFileTest, CodecsOfTensorsNeedBothToExist) {
@@ -388,7 +418,8 @@ TEST_F(ClusterFileTest, AutoChoosesAmongCodecsThatLeaveItAChoice) {
 TEST_F(ClusterFileTest, AWrongChoiceListsTheChoicesAndTheNearest) {
   EXPECT_EQ(error_of_more("[gradient]\ncodec = \"ternery\"\n"),
             "x.toml:14: \"gradient.codec\" must be \"none\", \"ternary\", \"ternary_entropy\", "
-            "\"bf16\" or \"auto\", not \"ternery\"; did you mean \"ternary\"?");
+            "\"bf16\", \"rowwise\", \"sign\", \"topk\" or \"auto\", not \"ternery\"; did you mean "
+            "\"ternary\"?");
 }
 
 TEST_F(ClusterFileTest, ASyntaxErrorNamesItsLine) {
@@ -526,13 +557,14 @@ TEST(Configs, EveryFileInConfigsIsValid) {
   const char* source = std::getenv("STERNA_SOURCE");
   ASSERT_NE(source, nullptr);
   int files = 0;
-  for (const auto& entry : std::filesystem::directory_iterator(std::string(source) + "/configs")) {
+  const std::string folder = std::string(source) + "/configs";
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
     if (entry.path().extension() != ".toml") continue;
     const auto file = read_cluster_file(entry.path().string());
     EXPECT_TRUE(file.ok()) << file.error().message;
     ++files;
   }
-  EXPECT_GE(files, 5);
+  EXPECT_GE(files, 12);
 }
 
 ClusterFile config(const std::string& name) {
