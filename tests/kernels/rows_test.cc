@@ -30,7 +30,7 @@ std::vector<std::byte> rows_of(std::span<const float> values, std::uint32_t bits
   return rows;
 }
 
-std::vector<float> back(std::span<const std::byte> rows, std::size_t count) {
+std::vector<float> rows_back(std::span<const std::byte> rows, std::size_t count) {
   std::vector<float> values(count);
   const Result<void> decoded = decode_rows(rows, values);
   EXPECT_TRUE(decoded.ok()) << decoded.error().message;
@@ -54,7 +54,7 @@ TEST(Rows, LieAsTheirPageSays) {
   EXPECT_EQ(level(2), 1U);
   EXPECT_EQ(level(4), 3U);
   for (const std::size_t missing : {5U, 6U, 7U}) EXPECT_EQ(level(missing), 0U);
-  const std::vector<float> decoded = back(rows, 5);
+  const std::vector<float> decoded = rows_back(rows, 5);
   EXPECT_FLOAT_EQ(decoded[2], -0.6F);
   EXPECT_TRUE(std::fabs(decoded[0] - 0.2F) < 1e-6F || decoded[0] == 1.0F);
 }
@@ -63,7 +63,7 @@ TEST(Rows, AreWithinALevelAndExactAtBothEnds) {
   for (const std::uint32_t bits : {1U, 2U, 4U, 8U}) {
     for (const std::size_t count : {1U, 7U, 1024U, 1025U, 3000U}) {
       const std::vector<float> values = values_of(count);
-      const std::vector<float> decoded = back(rows_of(values, bits), count);
+      const std::vector<float> decoded = rows_back(rows_of(values, bits), count);
       for (std::size_t first = 0; first < count; first += kRowElements) {
         const auto row = std::span(values).subspan(first, std::min(kRowElements, count - first));
         const auto [least, largest] = std::ranges::minmax(row);
@@ -85,7 +85,7 @@ TEST(Rows, AreRightOnAverage) {
     std::vector<double> sums(values.size());
     for (std::uint32_t step = 0; step < kSteps; ++step) {
       const std::vector<float> decoded =
-          back(rows_of(values, bits, {.seed = 5, .step = step}), 2000);
+          rows_back(rows_of(values, bits, {.seed = 5, .step = step}), 2000);
       for (std::size_t i = 0; i < values.size(); ++i) sums[i] += decoded[i];
     }
     // Half a level apart at most, so is each deviation; five of them, of 2,000 elements.
@@ -110,10 +110,10 @@ TEST(Rows, OfATensorCutBetweenThemAreThoseOfTheWhole) {
 
 TEST(Rows, TakeOneNumberAndTheLargestThereAre) {
   const std::vector<float> equal(100, -3.5F);
-  EXPECT_EQ(back(rows_of(equal, 1), 100), equal);
+  EXPECT_EQ(rows_back(rows_of(equal, 1), 100), equal);
   const float most = std::numeric_limits<float>::max();
   const std::vector<float> far{-most, most, 0, 1};
-  for (const float value : back(rows_of(far, 8), 4)) EXPECT_TRUE(std::isfinite(value));
+  for (const float value : rows_back(rows_of(far, 8), 4)) EXPECT_TRUE(std::isfinite(value));
 }
 
 TEST(Rows, RefuseWhatNoRowsAre) {
