@@ -11,8 +11,8 @@ STERNA_JSON(EvaluationResult, step, seconds, subset, of, precision_at_1, recall_
 STERNA_JSON(RunResult, run, exit, cause, consequences, steps, checkpoint, workers, ranks, data,
             data_dir, codec, security, transport, isa, seconds, seconds_to_first_step, evaluations,
             examples_per_second, loss, precision_at_1, recall_at_5, skipped_evaluations,
-            evaluator_wait, data_wait, readers, bits_per_ternarized_element_up, bits_per_element_up,
-            bits_per_element_down, bytes_up, bytes_down, parameters_sha256)
+            late_packets, evaluator_wait, data_wait, readers, bits_per_ternarized_element_up,
+            bits_per_element_up, bits_per_element_down, bytes_up, bytes_down, parameters_sha256)
 STERNA_JSON(StepMetrics, step, seconds, loss, learning_rate, examples_per_second, bytes_up,
             bytes_down, nonzero, saturated, data_wait, readers)
 STERNA_JSON(TensorMetrics, tensor, codec, elements, bits_up, bits_down, ratio, nonzero, saturated,
