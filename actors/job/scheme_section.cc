@@ -97,9 +97,9 @@ std::uint64_t examples_per_version(const SchemeSection& scheme, std::uint32_t ba
 
 Section<SchemeSection> scheme_section() {
   using S = SchemeSection;
-  const auto of = [](auto&& key, std::vector<std::string_view> owners) {
+  const auto of = [](Key<S> key, std::vector<std::string_view> owners) {
     key.owners = std::move(owners);
-    return std::move(key);
+    return key;
   };
   const auto windows = names_of([](const SchemeFacts& one) { return one.windows; });
   const auto elastic = names_of([](const SchemeFacts& one) { return one.elastic; });
@@ -175,7 +175,7 @@ std::optional<Mismatch> mismatch(const JobSections& job, std::uint32_t ranks) {
   if (facts == nullptr) {
     return wrong("scheme.name", fmt::format("there is no scheme \"{}\"", scheme.name));
   }
-  if (const auto own = own_mismatch(scheme, ranks)) return own;
+  if (auto own = own_mismatch(scheme, ranks)) return own;
   if (scheme.window != 1 && !facts->windows) {
     return wrong("scheme.window", fmt::format("\"scheme.window\" = {}, and ranks of \"{}\" "
                                               "exchange at every step",

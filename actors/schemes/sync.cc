@@ -47,6 +47,7 @@ class SyncServer final : public TogetherRules {
     if (!sums && !weighs_ranks(job())) return {};
     const double of_all = sums ? 1 : 1.0 / static_cast<double>(packets.size());
     std::vector<float> weights;
+    weights.reserve(packets.size());
     for (const Counted& one : packets) {
       weights.push_back(static_cast<float>(of_all * job().rate_of(one.rank)));
     }

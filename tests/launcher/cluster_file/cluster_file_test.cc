@@ -526,13 +526,14 @@ TEST(Configs, EveryFileInConfigsIsValid) {
   const char* source = std::getenv("STERNA_SOURCE");
   ASSERT_NE(source, nullptr);
   int files = 0;
-  for (const auto& entry : std::filesystem::directory_iterator(std::string(source) + "/configs")) {
+  for (const auto& entry :
+       std::filesystem::recursive_directory_iterator(std::string(source) + "/configs")) {
     if (entry.path().extension() != ".toml") continue;
     const auto file = read_cluster_file(entry.path().string());
     EXPECT_TRUE(file.ok()) << file.error().message;
     ++files;
   }
-  EXPECT_GE(files, 5);
+  EXPECT_GE(files, 20);
 }
 
 ClusterFile config(const std::string& name) {
