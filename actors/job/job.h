@@ -69,9 +69,27 @@ struct JobConfig : JobSection, JobSections {
     const std::uint64_t every = checkpoint.every_steps;
     return version == steps || (every > 0 && version % every == 0);
   }
-  /// Where the examples of a step begin (input/batches/BATCHES.md).
-  std::uint64_t position_of(std::uint64_t step) const {
-    return first_position + (step - first_step) * batch * ranks;
+  const SchemeFacts& facts() const { return *find_scheme_facts(scheme.name); }
+  /// Whether every rank computes each version's gradients from exactly the version before, so that
+  /// a rank's steps, its pushes and the versions are one count.
+  bool in_step() const {
+    return facts().together && !facts().windows && (scheme.quorum == 0 || scheme.quorum == ranks);
+  }
+  /// Ranks whose pushes make a version.
+  std::uint32_t counted_ranks() const { return actors::counted_ranks(scheme, ranks); }
+  /// Steps that a rank makes by itself between exchanges.
+  std::uint64_t window() const { return scheme.window; }
+  /// A rank's steps end before this one at the latest: each of its pushes helps to make a version.
+  std::uint64_t end_of_steps() const {
+    return in_step() ? steps : first_step + (steps - first_step + 1) * window();
+  }
+  /// How much smaller or larger the rank's own steps, or its gradients, are than others'.
+  double rate_of(std::uint32_t rank) const {
+    return scheme.rank_rates.empty() ? 1 : scheme.rank_rates[rank];
+  }
+  /// Where the examples that lead from a version to the next begin (input/batches/BATCHES.md).
+  std::uint64_t position_of(std::uint64_t version) const {
+    return first_position + (version - first_step) * examples_per_version(scheme, batch, ranks);
   }
   /// Whether ranks have something to keep that servers do not.
   bool ranks_have_state() const {
@@ -80,15 +98,17 @@ struct JobConfig : JobSection, JobSections {
 
   /// Whether the ranks' trits of a step stand for the same number, so that they can be summed.
   bool shares_scalers() const { return gradient.scaler != ScalerRule::own; }
-  /// Whether the gradients of this step travel as fp32, whatever their codec.
-  bool floats(std::uint64_t step) const {
+  /// Whether a rank's push, which are counted, travels as fp32, whatever its codec.
+  bool floats(std::uint64_t push) const {
     const std::uint64_t every = gradient.floating_grad_epoch;
-    return every != 0 && position_of(step) / examples % every == every - 1;
+    const std::uint64_t seen = first_position + (push - first_step) * batch * ranks * window();
+    return every != 0 && seen / examples % every == every - 1;
   }
   /// What the job's schedule is stretched over.
   kernels::Course course() const {
     return {optimizer.learning_rate, steps,
-            static_cast<double>(examples) / static_cast<double>(std::uint64_t{batch} * ranks)};
+            static_cast<double>(examples) /
+                static_cast<double>(examples_per_version(scheme, batch, ranks))};
   }
   /// What the net is built for.
   nets::ImageClasses images() const {

@@ -13,10 +13,10 @@ constexpr std::uint32_t kMostChunks = 1U << 20;
 }  // namespace
 
 STERNA_FIELDS(Packet, FIELD(chunk, Chunk), FIELD(codec, Codec), FIELD(scaler, Scaler),
-              FIELD(count, Count), FIELD(payload, Payload))
+              FIELD(count, Count), FIELD(payload, Payload), FIELD(base_version, BaseVersion))
 STERNA_MESSAGE(Push, FIELD(rank, Rank), FIELD(incarnation, Incarnation), FIELD(epoch, Epoch),
-               FIELD(step, Step), FIELD(base_version, BaseVersion), FIELD(examples, Examples),
-               FIELD(kind, Kind), FIELD(packets, Packets))
+               FIELD(step, Step), FIELD(examples, Examples), FIELD(kind, Kind),
+               FIELD(packets, Packets))
 STERNA_MESSAGE(PushReply, FIELD(verdicts, Verdicts))
 
 STERNA_FIELDS(Offer::OwnScaler, FIELD(index, Index), FIELD(value, Value))
@@ -25,9 +25,9 @@ STERNA_MESSAGE(Offer, FIELD(rank, Rank), FIELD(incarnation, Incarnation), FIELD(
 STERNA_MESSAGE(Agreed, FIELD(values, Values, at_most(kMostChunks)))
 
 STERNA_MESSAGE(Pull, FIELD(version, Version), FIELD(chunks, Chunks), FIELD(kind, Kind),
-               FIELD(codec, Codec))
+               FIELD(codec, Codec), FIELD(newest, Newest), FIELD(rank, Rank), FIELD(pushes, Pushes))
 STERNA_FIELDS(ParameterChunk, FIELD(chunk, Chunk), FIELD(codec, Codec), FIELD(payload, Payload),
-              FIELD(scaler, Scaler))
+              FIELD(scaler, Scaler), FIELD(version, Version))
 STERNA_MESSAGE(Parameters, FIELD(version, Version), FIELD(kind, Kind), FIELD(chunks, Chunks),
                FIELD(ranks, Ranks), FIELD(constants, Constants))
 

@@ -25,9 +25,10 @@ inline constexpr std::uint32_t kEpoch = 0;
 struct Packet {
   std::uint32_t chunk = 0;
   Codec codec = Codec::FP32;
-  float scaler = 1;         ///< of the whole tensor
-  std::uint64_t count = 0;  ///< elements
-  Bytes payload;            ///< as the codec says (actors/codecs/codec.h)
+  float scaler = 1;                ///< of the whole tensor
+  std::uint64_t count = 0;         ///< elements
+  Bytes payload;                   ///< as the codec says (actors/codecs/codec.h)
+  std::uint64_t base_version = 0;  ///< of the chunk's parameters that it was computed from
 };
 
 /// Packets' verdicts, in their order. An asker that waits for nothing else may ignore them.
@@ -37,7 +38,7 @@ struct PushReply {
   STERNA_DECLARE_MESSAGE(PushReply);
 };
 
-/// Some chunks of one rank's gradient of one step. (epoch, rank, step, chunk) identifies each.
+/// Some chunks of one rank's push. (epoch, rank, step, chunk) identifies each.
 struct Push {
   using Wire = schema::Push;
   using Reply = PushReply;
@@ -45,8 +46,7 @@ struct Push {
   std::uint32_t rank = 0;
   std::uint64_t incarnation = 0;
   std::uint32_t epoch = kEpoch;
-  std::uint64_t step = 0;
-  std::uint64_t base_version = 0;  ///< of the parameters it was computed from
+  std::uint64_t step = 0;  ///< the rank's own count of pushes
   std::uint32_t examples = 0;
   PayloadKind kind = PayloadKind::GRADIENT;
   std::vector<Packet> packets;
@@ -81,7 +81,8 @@ struct ParameterChunk {
   std::uint32_t chunk = 0;
   Codec codec = Codec::FP32;
   Bytes payload;
-  float scaler = 1;  ///< of trits or their sums
+  float scaler = 1;           ///< of trits or their sums
+  std::uint64_t version = 0;  ///< where the newest was asked for
 };
 
 struct Parameters {
@@ -97,7 +98,8 @@ struct Parameters {
 
 /// Asks for some chunks at exactly `version`, for the moving averages that go with it, or for the
 /// average gradients that led to it from the version before; the answer comes when the last of them
-/// is there.
+/// is there. Or for the newest parameters of each, at least `version`, once what `rank` has pushed
+/// before its push `pushes` is in them or was dropped, and the scheme lets it begin that one.
 struct Pull {
   using Wire = schema::Pull;
   using Reply = Parameters;
@@ -105,6 +107,9 @@ struct Pull {
   std::vector<std::uint32_t> chunks;
   PayloadKind kind = PayloadKind::PARAMETERS;
   Codec codec = Codec::FP32;  ///< of parameters: fp32 or bf16
+  bool newest = false;
+  std::uint32_t rank = 0;
+  std::uint64_t pushes = 0;
   STERNA_DECLARE_MESSAGE(Pull);
 };
 

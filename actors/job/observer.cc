@@ -15,7 +15,7 @@ STERNA_FIELDS(Traffic, FIELD(bytes_up, BytesUp), FIELD(bytes_down, BytesDown),
               FIELD(ternarized_elements, TernarizedElements),
               FIELD(parameter_bytes, ParameterBytes), FIELD(parameter_elements, ParameterElements),
               FIELD(nonzero_elements, NonzeroElements), FIELD(measured_elements, MeasuredElements),
-              FIELD(saturated_elements, SaturatedElements))
+              FIELD(saturated_elements, SaturatedElements), FIELD(late_packets, LatePackets))
 
 STERNA_FIELDS(TensorTotals, FIELD(tensor, Tensor), FIELD(codec, Codec), FIELD(steps, Steps),
               FIELD(pushes, Pushes), FIELD(elements, Elements), FIELD(bytes_up, BytesUp),

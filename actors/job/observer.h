@@ -27,6 +27,7 @@ struct Traffic {
   std::uint64_t nonzero_elements = 0;    ///< of the ternarized
   std::uint64_t measured_elements = 0;   ///< ternarized under the last step's scaler, of which ...
   std::uint64_t saturated_elements = 0;  ///< ... so many are larger than it
+  std::uint64_t late_packets = 0;        ///< that no version was made with
   bool operator==(const Traffic&) const = default;
 };
 

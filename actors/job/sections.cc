@@ -281,16 +281,22 @@ Section<InitSection> init_section() {
                "statistics; empty: all change")}};
 }
 
-Section<OptimizerSection> optimizer_section() {
+namespace {
+
+using OptimizerKeys = std::vector<Key<OptimizerSection>>;
+
+/// The rule, its rate, and the keys of all rules.
+void append_rule(OptimizerKeys& keys) {
   using S = OptimizerSection;
-  Section<S> section{"optimizer", false, "how the averaged gradient changes the parameters", {}};
-  std::vector<Key<S>>& keys = section.keys;
   keys = {key("name", &S::name, "the rule").one_of(kernels::optimizer_names()),
           key("learning_rate", &S::learning_rate, "at step 0").above(0)};
   for (const kernels::Optimizer& one : kernels::optimizers()) {
     append_keys(keys, one.keys, &S::numbers, one.name);
   }
-  keys.push_back(key("weight_decay", &S::weight_decay, "of weights, never of biases").at_least(0));
+}
+
+void append_schedule(OptimizerKeys& keys) {
+  using S = OptimizerSection;
   keys.push_back(key("schedule", &S::schedule,
                      "of the learning rate; polynomial: (1 - step/steps)^power, down to the end")
                      .one_of(kernels::schedule_names()));
@@ -298,6 +304,33 @@ Section<OptimizerSection> optimizer_section() {
                      "steps in which the rate grows by the line from 0 to the schedule's; 0: none")
                      .at_least(0)
                      .at_most(kMostSteps));
+}
+
+/// Files have always been free to keep the keys of a schedule that they do not use.
+void append_schedules_keys(OptimizerKeys& keys) {
+  for (const kernels::Schedule& one : kernels::schedules()) {
+    append_keys(keys, one.keys, &OptimizerSection::numbers, "");
+  }
+}
+
+}  // namespace
+
+Section<OptimizerSection> local_optimizer_section() {
+  Section<OptimizerSection> section{
+      "local_optimizer", false, "how ranks step by themselves, in schemes where they do", {}};
+  append_rule(section.keys);
+  append_schedule(section.keys);
+  append_schedules_keys(section.keys);
+  return section;
+}
+
+Section<OptimizerSection> optimizer_section() {
+  using S = OptimizerSection;
+  Section<S> section{"optimizer", false, "how the averaged gradient changes the parameters", {}};
+  std::vector<Key<S>>& keys = section.keys;
+  append_rule(keys);
+  keys.push_back(key("weight_decay", &S::weight_decay, "of weights, never of biases").at_least(0));
+  append_schedule(keys);
   keys.push_back(key("scale_by_ranks", &S::scale_by_ranks,
                      "whether all rates are times the number of ranks, whose batch is as much "
                      "larger than one's"));
@@ -311,10 +344,7 @@ Section<OptimizerSection> optimizer_section() {
           "of them; 0: none are kept")
           .at_least(0)
           .below(1));
-  // Files have always been free to keep the keys of a schedule that they do not use.
-  for (const kernels::Schedule& one : kernels::schedules()) {
-    append_keys(keys, one.keys, &S::numbers, "");
-  }
+  append_schedules_keys(keys);
   return section;
 }
 

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "actors/job/scheme_section.h"
 #include "input/pictures/decode.h"
 #include "nets/tensor/element.h"
 #include "runtime/base/section.h"
@@ -219,6 +220,8 @@ Section<DataSection> data_section();
 Section<NetSection> net_section();
 Section<InitSection> init_section();
 Section<OptimizerSection> optimizer_section();
+/// [local_optimizer]: by what ranks that step by themselves do; a part of the keys.
+Section<OptimizerSection> local_optimizer_section();
 Section<GradientSection> gradient_section();
 Section<EvaluationSection> evaluation_section();
 Section<CheckpointSection> checkpoint_section();
@@ -229,10 +232,13 @@ struct JobSections {
   DataSection data;
   NetSection net_choices;
   InitSection init;
+  SchemeSection scheme;
   OptimizerSection optimizer;
+  OptimizerSection local_optimizer;
   GradientSection gradient;
   EvaluationSection evaluation;
   CheckpointSection checkpoint;
+  InjectSection inject;
 
   /// Whether the servers keep moving averages of the parameters.
   bool keeps_averages() const { return optimizer.average_decay > 0; }
@@ -252,10 +258,13 @@ void for_each_section(Sections& sections, Visit&& visit) {
   visit(data_section(), sections.data);
   visit(net_section(), sections.net_choices);
   visit(init_section(), sections.init);
+  visit(scheme_section(), sections.scheme);
   visit(optimizer_section(), sections.optimizer);
+  visit(local_optimizer_section(), sections.local_optimizer);
   visit(gradient_section(), sections.gradient);
   visit(evaluation_section(), sections.evaluation);
   visit(checkpoint_section(), sections.checkpoint);
+  visit(inject_section(), sections.inject);
 }
 
 /// What is wrong between the keys of a section.
@@ -268,5 +277,7 @@ std::optional<Mismatch> mismatch(const OptimizerSection& optimizer);
 std::optional<Mismatch> mismatch(const GradientSection& gradient);
 std::optional<Mismatch> mismatch(const EvaluationSection& evaluation,
                                  const OptimizerSection& optimizer);
+/// Between the scheme's keys, and the others; of a job of so many ranks.
+std::optional<Mismatch> mismatch(const JobSections& job, std::uint32_t ranks);
 
 }  // namespace sterna::actors

@@ -79,23 +79,23 @@ struct Packet {
   scaler @2 :Float32;   # of the whole tensor; 1 for fp32
   count @3 :UInt64;     # elements
   payload @4 :Data;
+  baseVersion @5 :UInt64;   # of the chunk's parameters that it was computed from
 }
 
 struct Push {
   rank @0 :UInt32;
   incarnation @1 :UInt64;
   epoch @2 :UInt32;
-  step @3 :UInt64;
-  baseVersion @4 :UInt64;   # of the parameters the gradient was computed from
-  examples @5 :UInt32;
-  kind @6 :PayloadKind;
-  packets @7 :List(Packet);
+  step @3 :UInt64;          # the rank's own count of pushes
+  examples @4 :UInt32;
+  kind @5 :PayloadKind;
+  packets @6 :List(Packet);
 }
 
 enum Verdict {
   accepted @0;
-  duplicate @1;   # this rank's gradient of this step and chunk is already counted
-  dropped @2;     # the step is over without it
+  duplicate @1;   # this rank's packet of this push and chunk is already counted
+  dropped @2;     # the version that it was for has been made without it, or the job is over
 }
 
 struct PushReply {
@@ -124,6 +124,9 @@ struct Pull {
   chunks @1 :List(UInt32);
   kind @2 :PayloadKind;     # gradient: what led to that version; movingAverage: with that version
   codec @3 :Codec;          # of parameters: fp32 or bf16
+  newest @4 :Bool;          # the newest, at least `version`, which has ...
+  rank @5 :UInt32;          # ... of this rank ...
+  pushes @6 :UInt64;        # ... all pushes before this one, but for what was dropped
 }
 
 struct ParameterChunk {
@@ -131,6 +134,7 @@ struct ParameterChunk {
   codec @1 :Codec;
   payload @2 :Data;
   scaler @3 :Float32;   # of trits or their sums
+  version @4 :UInt64;   # of the newest; else 0, the answer's is meant
 }
 
 struct Parameters {
@@ -203,6 +207,7 @@ struct Traffic {
   nonzeroElements @9 :UInt64;           # of the ternarized
   measuredElements @10 :UInt64;         # ternarized under the last step's scaler, of which ...
   saturatedElements @11 :UInt64;        # ... so many are larger than it
+  latePackets @12 :UInt64;              # that no version was made with
 }
 
 struct TensorTotals {

@@ -25,9 +25,10 @@ inline constexpr std::uint64_t kUnitsPerChunk = 4;
 
 /// What of a version somebody asks for.
 enum class Pulled {
-  all,      ///< as the evaluator does
-  trained,  ///< as workers do first: training reads no statistics
-  changing  ///< ... and from then on: what is frozen they have
+  all,       ///< as the evaluator does
+  trained,   ///< as workers do first: training reads no statistics
+  changing,  ///< ... and from then on: what is frozen they have
+  pushed     ///< what gradients or statistics are pushed of
 };
 
 struct TableTensor {
@@ -38,6 +39,7 @@ struct TableTensor {
   std::uint64_t count = 0;
   bool pulled(Pulled what) const {
     if (what == Pulled::all) return true;
+    if (what == Pulled::pushed) return !frozen;
     return spec.role != nets::Role::statistic && !(frozen && what == Pulled::changing);
   }
   std::uint32_t first_chunk = 0;  ///< its chunks are neighbours

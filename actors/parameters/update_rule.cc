@@ -7,25 +7,52 @@
 
 namespace sterna::actors {
 
-Result<kernels::LearningRate> learning_rate_of(const JobConfig& job) {
-  const auto schedule = kernels::find_schedule(job.optimizer.schedule);
-  if (!schedule) return schedule.error().in("optimizer.schedule");
-  kernels::LearningRate rate = schedule->over(job.course(), job.optimizer.numbers);
-  if (job.optimizer.warm_up > 0) rate = kernels::warmed_up(std::move(rate), job.optimizer.warm_up);
-  if (job.optimizer.scale_by_ranks) rate = kernels::scaled(std::move(rate), job.ranks);
+namespace {
+
+Result<kernels::LearningRate> rate_of(const OptimizerSection& optimizer, const JobConfig& job) {
+  const auto schedule = kernels::find_schedule(optimizer.schedule);
+  if (!schedule) return schedule.error().in("schedule");
+  kernels::Course course = job.course();
+  course.initial = optimizer.learning_rate;
+  kernels::LearningRate rate = schedule->over(course, optimizer.numbers);
+  if (optimizer.warm_up > 0) rate = kernels::warmed_up(std::move(rate), optimizer.warm_up);
+  if (optimizer.scale_by_ranks) rate = kernels::scaled(std::move(rate), job.ranks);
   return rate;
 }
 
-Result<UpdateRule> UpdateRule::make(const JobConfig& job) {
+}  // namespace
+
+Result<kernels::LearningRate> learning_rate_of(const JobConfig& job) {
+  return rate_of(job.optimizer, job).in("optimizer");
+}
+
+Result<UpdateRule> UpdateRule::make(const OptimizerSection& chosen, const JobConfig& job) {
   UpdateRule rule;
-  const auto optimizer = kernels::find_optimizer(job.optimizer.name);
-  if (!optimizer) return optimizer.error().in("optimizer.name");
+  const auto optimizer = kernels::find_optimizer(chosen.name);
+  if (!optimizer) return optimizer.error().in("name");
   rule.optimizer_ = *optimizer;
-  rule.constants_ = optimizer->constants(job.optimizer.numbers);
-  STERNA_ASSIGN(rule.rate_, learning_rate_of(job));
+  rule.constants_ = optimizer->constants(chosen.numbers);
+  STERNA_ASSIGN(rule.rate_, rate_of(chosen, job));
+  return rule;
+}
+
+Result<UpdateRule> UpdateRule::make(const JobConfig& job) {
+  STERNA_ASSIGN(UpdateRule rule, make(job.optimizer, job).in("optimizer"));
   if (job.optimizer.decay_at == DecayAt::server) {
     rule.decay_ = static_cast<float>(job.optimizer.weight_decay);
   }
+  return rule;
+}
+
+Result<UpdateRule> UpdateRule::make_local(const JobConfig& job) {
+  return make(job.local_optimizer, job).in("local_optimizer");
+}
+
+UpdateRule UpdateRule::make_adding() {
+  UpdateRule rule;
+  rule.optimizer_ = kernels::find_optimizer("gd").value();
+  rule.constants_ = rule.optimizer_.constants(initial_numbers());
+  rule.rate_ = [](std::uint64_t) { return -1.0; };
   return rule;
 }
 

@@ -24,6 +24,10 @@ class UpdateRule {
  public:
   /// Errors: invalid_argument for an optimizer or schedule that does not exist.
   static Result<UpdateRule> make(const JobConfig& job);
+  /// Of ranks that step by themselves ([local_optimizer]); their gradients have the weight decay.
+  static Result<UpdateRule> make_local(const JobConfig& job);
+  /// Not a gradient but a difference, which is added: a step against it at a rate of 1.
+  static UpdateRule make_adding();
 
   /// Numbers kept per parameter: what each of them is before the first step.
   std::span<const float> slots() const { return optimizer_.slots; }
@@ -35,6 +39,12 @@ class UpdateRule {
   kernels::StepConstants constants(std::uint64_t step) const {
     return constants_(rate_(step), step);
   }
+  double rate(std::uint64_t step) const { return rate_(step); }
+  /// Of a rank's own step, with the rate of the version that it began from.
+  kernels::StepConstants local_constants(std::uint64_t version, std::uint64_t step,
+                                         double factor) const {
+    return constants_(rate_(version) * factor, step);
+  }
   /// Of what is trained, without moving averages.
   kernels::UpdateOptions options(const nets::ParameterSpec& parameter,
                                  const kernels::StepConstants& constants) const;
@@ -42,6 +52,8 @@ class UpdateRule {
   kernels::UpdateOptions options_at(const nets::ParameterSpec& parameter, std::uint64_t step) const;
 
  private:
+  static Result<UpdateRule> make(const OptimizerSection& chosen, const JobConfig& job);
+
   kernels::Optimizer optimizer_;
   kernels::ConstantsOfStep constants_;
   kernels::LearningRate rate_;

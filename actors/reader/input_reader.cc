@@ -63,10 +63,11 @@ Task<Result<void>> InputReader::load() {
 
 Task<Result<Batch>> InputReader::on(NextBatch question) {
   const JobConfig& job = args_.job;
-  if (question.rank >= job.ranks || question.step < job.first_step || question.step >= job.steps) {
+  if (question.rank >= job.ranks || question.step < job.first_step ||
+      question.step >= job.end_of_steps()) {
     co_return Error{Errc::invalid_argument,
                     fmt::format("no batch for rank {} of {} at step {} of {}", question.rank,
-                                job.ranks, question.step, job.steps)};
+                                job.ranks, question.step, job.end_of_steps())};
   }
   const input::BatchQuestion which = question_of(job, question);
   if (question.first_row >= job.batch || question.rows > job.batch - question.first_row) {

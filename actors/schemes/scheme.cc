@@ -6,7 +6,9 @@
 #include <fmt/ranges.h>
 
 // The schemes that there are: each is defined in a file of this room.
-#define STERNA_SCHEMES(line) line(sync_scheme)
+#define STERNA_SCHEMES(line)                                                                    \
+  line(sync_scheme) line(async_scheme) line(downpour_scheme) line(agn_scheme) line(sagn_scheme) \
+      line(local_sgd_scheme) line(aeasgd_scheme) line(aeamsgd_scheme)
 
 namespace sterna::actors {
 

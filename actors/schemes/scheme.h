@@ -1,18 +1,24 @@
-// A scheme: one way in which ranks train together, as two small policies. A rank asks the worker's
-// before and after a step; a shard asks the server's when contributions come and versions are
-// pulled. Worker and Shard are mechanism: they move bytes and keep order, packets, buffers and
-// snapshots, and do not know why.
+// A scheme: one way in which ranks train together, as three small parts. A worker asks its policy
+// what is exchanged around a step; a rank's local steps, where it has some, turn gradients into
+// what is pushed and what came into its parameters, on its compute thread; a shard asks the
+// server's policy when contributions come and versions are pulled. Worker and Shard are mechanism:
+// they move bytes and keep order, packets, buffers and snapshots, and do not know why.
 //
-// Each is one file and one line in scheme.cc.
+// A rank's steps, its pushes and the versions of a chunk are three counts, all from the job's first
+// step on; in "sync" with all ranks they are one.
+//
+// Each is one file and one line in scheme.cc, and its facts in job/scheme_section.cc.
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string_view>
 #include <vector>
 
 #include "actors/job/job.h"
 #include "actors/job/messages.h"
+#include "actors/parameters/parameter_table.h"
 
 namespace sterna::actors {
 
@@ -26,7 +32,7 @@ enum class Combine {
 
 /// What a rank computes a step from, and as what it comes.
 struct Need {
-  std::uint64_t version = 0;
+  std::uint64_t version = 0;  ///< exactly; of an Exchange, at least
   PayloadKind kind = PayloadKind::PARAMETERS;
   Codec codec = Codec::FP32;  ///< of parameters
 };
@@ -34,21 +40,73 @@ struct Need {
 /// What a push says of itself.
 struct Contribution {
   PayloadKind kind = PayloadKind::GRADIENT;
-  std::uint64_t base_version = 0;  ///< that it was computed from
   std::uint32_t examples = 0;
+};
+
+/// What happens around a rank's own step.
+struct Exchange {
+  bool pulls = false;      ///< before it begins: the newest parameters
+  bool pushes = false;     ///< of it, or of all since the last
+  std::uint64_t push = 0;  ///< that it belongs to
 };
 
 class WorkerPolicy {
  public:
   virtual ~WorkerPolicy() = default;
-  /// Must have come before `step` is computed. It is asked for a step ahead.
+  /// Whether a step's parameters are asked for a step ahead, exactly need(step) and once for all
+  /// ranks of a worker; else each rank does as exchange() says.
+  virtual bool in_step() const = 0;
+  virtual Exchange exchange(std::uint64_t step) const = 0;
+  /// Must have come before `step` is computed; or, where each rank pulls, before push `step` is
+  /// begun.
   virtual Need need(std::uint64_t step) const = 0;
   /// Where the examples of a rank's `step` lie: the question to an input reader.
   virtual NextBatch batch(std::uint64_t step, std::uint32_t rank) const = 0;
   /// Whether what the rank then has is compared with what the servers have.
   virtual bool compares(std::uint64_t step) const = 0;
-  /// What the rank pushes of `step`.
-  virtual Contribution contribution(std::uint64_t step) const = 0;
+  /// What the rank pushes.
+  virtual Contribution contribution(std::uint64_t push) const = 0;
+};
+
+/// A rank's own step.
+struct RankStep {
+  std::uint64_t step = 0;
+  std::uint64_t push = 0;     ///< that it belongs to, or of which it is
+  std::uint64_t version = 0;  ///< of the parameters that came last
+  bool pushes = true;
+};
+
+/// What a rank does with its gradients and with what comes, where it is not simply sent and taken.
+/// On the rank's compute thread, or between its steps. `w` is always the net's own, of the whole
+/// tensor, or of the chunk.
+class LocalSteps {
+ public:
+  virtual ~LocalSteps() = default;
+  /// The gradients of this step follow.
+  virtual void begin(const RankStep& step) = 0;
+  /// A tensor's gradient, once no pass of the step reads `w` any more. What is to be pushed of it;
+  /// empty: nothing yet. It stays as it is until the next call for that tensor.
+  virtual std::span<const float> gradient(std::uint32_t tensor, std::span<const float> g,
+                                          std::span<float> w) = 0;
+  /// Whether sent() is to be called.
+  virtual bool follows_what_is_sent() const { return false; }
+  /// What the servers get of a chunk of that.
+  virtual void sent(const TableChunk& place, std::span<const float> decoded, std::span<float> w) {
+    static_cast<void>(place), static_cast<void>(decoded), static_cast<void>(w);
+  }
+  virtual void came(const TableChunk& place, std::span<const float> theirs, std::span<float> w) = 0;
+};
+
+/// One chunk at a server, as far as a scheme asks.
+struct ChunkState {
+  std::uint64_t version = 0;
+  std::uint32_t waiting = 0;  ///< packets that count and that no version is made of yet
+};
+
+/// A packet of which a version is made.
+struct Counted {
+  std::uint32_t rank = 0;
+  std::uint64_t base_version = 0;
 };
 
 /// An error is always that of a peer that broke the rules.
@@ -57,18 +115,27 @@ class ServerPolicy {
   virtual ~ServerPolicy() = default;
   /// Whether a push may be what it says of itself.
   virtual Result<void> check(const Push& push) const = 0;
-  /// What becomes of a push's packet for a chunk at `version`, if it is no duplicate.
-  virtual Result<Verdict> judge(const Push& push, std::uint32_t chunk,
-                                std::uint64_t version) const = 0;
-  /// Whether so many ranks' packets make a chunk's next version.
-  virtual bool complete(std::uint32_t packets) const = 0;
+  /// What becomes of a packet of a push, if it is no duplicate.
+  virtual Result<Verdict> judge(const Push& push, const Packet& packet,
+                                const ChunkState& chunk) const = 0;
+  /// Whether the packets that wait make a version: of one(), the first to come; else all of them,
+  /// in the order of their ranks.
+  virtual bool complete(const ChunkState& chunk) const = 0;
+  virtual bool one() const = 0;
   virtual Combine combine(bool trits) const = 0;
+  /// What each packet of the version after `version` is multiplied by before they are summed;
+  /// empty: all by one over their number.
+  virtual std::vector<float> weights(const std::vector<Counted>& packets,
+                                     std::uint64_t version) const = 0;
   /// What workers get: parameters, or the gradients that led to them, from which they step as the
   /// servers do.
   virtual PayloadKind sends() const = 0;
   /// Whether a pull of `version` from a chunk that is at `now` is answered now or has to wait.
   virtual Result<bool> answers(std::uint64_t version, PayloadKind kind,
                                std::uint64_t now) const = 0;
+  /// Whether a rank may begin its push of this number from a chunk, where `done` is what each rank
+  /// has pushed of it.
+  virtual bool may_begin(std::uint64_t push, const std::vector<std::uint64_t>& done) const = 0;
   /// Whether a version is kept until the evaluator has it.
   virtual bool evaluates(std::uint64_t version) const = 0;
   /// Makes it so, where that is left to the evaluator and `version` is at least `first`, the first
@@ -88,10 +155,12 @@ struct Scheme {
   std::unique_ptr<WorkerPolicy> (*worker)(const JobConfig& job);
   /// `evaluated`: an evaluator takes versions.
   std::unique_ptr<ServerPolicy> (*server)(const JobConfig& job, bool evaluated);
+  /// Of one rank; null where its gradients travel as they are, and what comes replaces what it has.
+  /// Errors: as UpdateRule's.
+  Result<std::unique_ptr<LocalSteps>> (*local_steps)(const JobConfig& job, std::uint32_t rank,
+                                                     std::shared_ptr<const ParameterTable> table) =
+      nullptr;
 };
-
-/// Every job's, as long as no key of the cluster file chooses another.
-inline constexpr std::string_view kScheme = "sync";
 
 std::vector<std::string_view> scheme_names();
 /// Errors: invalid_argument, with the names that there are.

@@ -1,138 +1,64 @@
 // sync: synchronous steps. Step s is computed from exactly version s, a chunk waits for the
 // gradients of all ranks, and their average makes version s + 1 (TernGrad, Wen et al. 2017,
 // algorithm 1).
+//
+// With a quorum below all, a version is made of the first ranks' gradients to come, and what comes
+// later is dropped: its rank goes on from the newest version (backup workers, Chen et al. 2016,
+// arXiv 1604.00981).
 #include <fmt/format.h>
 
-#include <set>
-
-#include "actors/schemes/scheme.h"
+#include "actors/schemes/server_rules.h"
+#include "actors/schemes/worker_rules.h"
 
 namespace sterna::actors {
 namespace {
 
-Error broken(std::string message) { return {Errc::invalid_argument, std::move(message)}; }
-
-/// Whether gradients travel down, from which workers step as the servers do ("parameter
-/// localization", section 3.1).
-bool workers_step(const JobConfig& job) {
-  return job.gradient.down == Down::average || job.gradient.down == Down::ternary;
-}
-
-/// Nobody but the servers makes the last version.
-bool compares_version(const JobConfig& job, std::uint64_t version) {
-  return workers_step(job) && version > job.first_step && version < job.steps &&
-         version % job.gradient.check_every == 0;
-}
-
-class SyncWorker final : public WorkerPolicy {
+class SyncWorker final : public WorkerRules {
  public:
-  explicit SyncWorker(const JobConfig& job) : job_(job) {}
+  using WorkerRules::WorkerRules;
 
   Need need(std::uint64_t step) const override {
     // No gradient led to the first.
-    const bool first = step == job_.first_step;
-    if (workers_step(job_) && !first) return {.version = step, .kind = PayloadKind::GRADIENT};
-    const bool rounded = job_.gradient.down == Down::parameters_bf16 && (!first || job_.resumes);
-    return {.version = step, .codec = rounded ? Codec::BF16 : Codec::FP32};
+    const bool first = step == job().first_step;
+    if (workers_step(job()) && !first) return {.version = step, .kind = PayloadKind::GRADIENT};
+    const bool rounded = job().gradient.down == Down::parameters_bf16 && (!first || job().resumes);
+    return {.version = job().in_step() ? step : job().first_step,
+            .codec = rounded ? Codec::BF16 : Codec::FP32};
   }
-  NextBatch batch(std::uint64_t step, std::uint32_t rank) const override {
-    return {.step = step, .rank = rank};
-  }
-  bool compares(std::uint64_t step) const override { return compares_version(job_, step); }
-  Contribution contribution(std::uint64_t step) const override {
-    return {.base_version = step, .examples = job_.batch};
-  }
-
- private:
-  JobConfig job_;
+  bool compares(std::uint64_t step) const override { return compares_version(job(), step); }
 };
 
-class SyncServer final : public ServerPolicy {
+class SyncServer final : public TogetherRules {
  public:
-  SyncServer(const JobConfig& job, bool evaluated) : job_(job), evaluated_(evaluated) {
-    for (const std::uint64_t version : job.first_named()) reserved_.insert(version);
-  }
+  using TogetherRules::TogetherRules;
 
   Result<void> check(const Push& push) const override {
-    if (push.step >= job_.steps) return broken(fmt::format("step {} of {}", push.step, job_.steps));
-    if (push.kind != PayloadKind::GRADIENT) return broken("a push that is no gradient");
-    if (push.examples != job_.batch) {
-      return broken(fmt::format("{} examples in a batch of {}", push.examples, job_.batch));
-    }
-    if (push.base_version != push.step) {
-      return broken(fmt::format("step {} computed from version {}", push.step, push.base_version));
+    STERNA_TRY(TogetherRules::check(push));
+    if (!job().in_step()) return {};
+    for (const Packet& packet : push.packets) {
+      if (packet.base_version == push.step) continue;
+      return Error{Errc::invalid_argument,
+                   fmt::format("step {} computed from version {}", push.step, packet.base_version)};
     }
     return {};
   }
-  Result<Verdict> judge(const Push& push, std::uint32_t chunk,
-                        std::uint64_t version) const override {
-    // Nobody has the parameters that a later step is computed from.
-    if (push.step > version) {
-      return broken(
-          fmt::format("step {} of chunk {}, which is at version {}", push.step, chunk, version));
+  std::vector<float> weights(const std::vector<Counted>& packets, std::uint64_t) const override {
+    const bool sums = job().scheme.combine == CombineRule::sum;
+    if (!sums && !weighs_ranks(job())) return {};
+    const double of_all = sums ? 1 : 1.0 / static_cast<double>(packets.size());
+    std::vector<float> weights;
+    weights.reserve(packets.size());
+    for (const Counted& one : packets) {
+      weights.push_back(static_cast<float>(of_all * job().rate_of(one.rank)));
     }
-    return push.step == version ? Verdict::ACCEPTED : Verdict::DROPPED;
+    return weights;
   }
-  bool complete(std::uint32_t packets) const override { return packets == job_.ranks; }
-  Combine combine(bool trits) const override {
-    if (trits && job_.gradient.down == Down::ternary) return Combine::ternary;
-    if (trits && job_.shares_scalers()) return Combine::sums;
-    return workers_step(job_) ? Combine::average : Combine::parameters;
-  }
-  PayloadKind sends() const override {
-    return workers_step(job_) ? PayloadKind::GRADIENT : PayloadKind::PARAMETERS;
-  }
-  Result<bool> answers(std::uint64_t version, PayloadKind kind, std::uint64_t now) const override {
-    if (version > job_.steps) {
-      return broken(fmt::format("version {} of a job of {} steps", version, job_.steps));
-    }
-    const bool average = kind == PayloadKind::GRADIENT;
-    const bool kept =
-        kind != PayloadKind::MOVING_AVERAGE || (job_.keeps_averages() && evaluates(version));
-    if (kind == PayloadKind::DIFFERENCE || !kept ||
-        (average && (!workers_step(job_) || version <= job_.first_step))) {
-      return broken("of what this job's servers do not send");
-    }
-    return version <= now;
-  }
-  bool evaluates(std::uint64_t version) const override {
-    if (!evaluated_) return false;
-    if (!job_.names_evaluations()) return job_.evaluates(version);
-    return version == job_.steps || reserved_.contains(version);
-  }
-  Result<bool> reserve(std::uint64_t version, std::uint64_t first) override {
-    if (!evaluated_ || !job_.names_evaluations() || version >= job_.steps) {
-      return broken(fmt::format("version {} is not the evaluator's to choose", version));
-    }
-    if (version < first) return false;
-    if (!reserved_.contains(version) && reserved_.size() >= kMostSnapshots) {
-      return broken(fmt::format("version {} is one more than may be kept", version));
-    }
-    reserved_.insert(version);
-    return true;
-  }
-  void release(std::uint64_t version) override { reserved_.erase(version); }
-  bool compares(std::uint64_t version) const override { return compares_version(job_, version); }
-  bool settles(std::uint64_t version) const override {
-    return !workers_step(job_) || version == job_.steps || compares(version) || evaluates(version);
-  }
-
- private:
-  JobConfig job_;
-  bool evaluated_;
-  std::set<std::uint64_t> reserved_;  // by the evaluator, and not released yet
 };
 
 }  // namespace
 
 Scheme sync_scheme() {
-  return {.name = "sync",
-          .worker = [](const JobConfig& job) -> std::unique_ptr<WorkerPolicy> {
-            return std::make_unique<SyncWorker>(job);
-          },
-          .server = [](const JobConfig& job, bool evaluated) -> std::unique_ptr<ServerPolicy> {
-            return std::make_unique<SyncServer>(job, evaluated);
-          }};
+  return {.name = "sync", .worker = make_worker<SyncWorker>, .server = make_server<SyncServer>};
 }
 
 }  // namespace sterna::actors

@@ -54,7 +54,11 @@ void ChunkUpdates::run(ChunkUpdate& update) {
   const kernels::Parameters parameters = parameters_of(update, slots);
   switch (update.combine) {
     case Combine::parameters:
-      kernels::update(packets, update.options, parameters, isa_);
+      if (!update.weights.empty()) {
+        step_from_weighted(update, packets, parameters);
+      } else {
+        kernels::update(packets, update.options, parameters, isa_);
+      }
       break;
     case Combine::sums:
       break;  // settled, or left for later
@@ -103,6 +107,22 @@ void ChunkUpdates::sum(ChunkUpdate& update, std::span<const kernels::Packet> pac
   update.down.scaler = packets.front().scaler;
   if (update.sends) update.down.payload = seal(update, sums, ranks);
   update.unsettled.push_back({share(sums), ranks, update.down.scaler, update.options});
+}
+
+/// From ((0 + w0 packet 0) + w1 packet 1) + ..., each operation with a rounding of its own.
+void ChunkUpdates::step_from_weighted(ChunkUpdate& update, std::span<const kernels::Packet> packets,
+                                      const kernels::Parameters& parameters) {
+  const auto sum = pool_.take(parameters.current.size_bytes());
+  const auto scratch = pool_.take(parameters.current.size_bytes());
+  const std::span<float> sums = sum->as<float>();
+  const std::span<float> values = scratch->as<float>();
+  std::ranges::fill(sums, 0.0F);
+  for (std::size_t p = 0; p < packets.size(); ++p) {
+    kernels::average(packets.subspan(p, 1), values, isa_);
+    for (std::size_t i = 0; i < values.size(); ++i) sums[i] += update.weights[p] * values[i];
+  }
+  const kernels::Packet packet{.packing = kernels::Packing::fp32, .payload = sum->bytes()};
+  kernels::update(std::span(&packet, 1), update.options, parameters, isa_);
 }
 
 void ChunkUpdates::step_from_average(ChunkUpdate& update, std::span<const kernels::Packet> packets,

@@ -28,8 +28,10 @@ struct SummedStep {
 /// One chunk's. The packets are opened.
 struct ChunkUpdate {
   std::uint32_t chunk = 0;
-  std::uint64_t first = 0;      ///< of the chunk within its tensor
-  std::vector<Packet> packets;  ///< by rank
+  std::uint64_t first = 0;           ///< of the chunk within its tensor
+  std::vector<Packet> packets;       ///< in the order of their ranks
+  std::vector<std::uint32_t> ranks;  ///< whose they are
+  std::vector<float> weights;        ///< of the packets; empty: all one over their number
   kernels::UpdateOptions options;
   std::shared_ptr<Buffer> current;
   std::vector<std::shared_ptr<Buffer>> slots;  ///< of the optimizer
@@ -72,6 +74,8 @@ class ChunkUpdates {
                                            std::span<const std::span<float>> slots);
   void settle(ChunkUpdate& update, std::span<const std::span<float>> slots);
   void sum(ChunkUpdate& update, std::span<const kernels::Packet> packets);
+  void step_from_weighted(ChunkUpdate& update, std::span<const kernels::Packet> packets,
+                          const kernels::Parameters& parameters);
   void step_from_average(ChunkUpdate& update, std::span<const kernels::Packet> packets,
                          const kernels::Parameters& parameters);
   void step_from_trits(ChunkUpdate& update, std::span<const kernels::Packet> packets,

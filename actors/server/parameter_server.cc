@@ -188,7 +188,13 @@ Task<Result<PushReply>> ParameterServer::on(Push push) {
   const ActorId from = sender();
   co_await prepared();
   STERNA_CO_TRY(blamed(from, may_speak(from, push.rank, push.incarnation)));
+  std::vector<std::uint32_t> chunks;
+  for (const Packet& packet : push.packets) chunks.push_back(packet.chunk);
   STERNA_CO_ASSIGN(std::vector<Verdict> verdicts, blamed(from, shard_->accept(std::move(push))));
+  // Who waits to have his own pushes judged, or for others to be less behind.
+  if (!args_.job.in_step()) {
+    for (const std::uint32_t chunk : chunks) changed_[chunk].notify_all();
+  }
   if (!updating_) run(update());
   co_return PushReply{std::move(verdicts)};
 }
@@ -224,7 +230,8 @@ Task<Result<Parameters>> ParameterServer::on(Pull pull) {
   answer.chunks.reserve(pull.chunks.size());
   for (const std::uint32_t chunk : pull.chunks) {
     while (true) {
-      Result<bool> asked = shard_->available(chunk, pull.version, pull.kind);
+      Result<bool> asked = pull.newest ? shard_->newest_available(chunk, pull)
+                                       : shard_->available(chunk, pull.version, pull.kind);
       STERNA_CO_ASSIGN(const bool available, blamed(from, std::move(asked).in("pull")));
       if (available) break;
       co_await changed_[chunk].wait();
@@ -235,6 +242,10 @@ Task<Result<Parameters>> ParameterServer::on(Pull pull) {
       answer.chunks.push_back(shard_->average(chunk));
     } else if (pull.kind == PayloadKind::MOVING_AVERAGE) {
       answer.chunks.push_back(shard_->moving_average(chunk, pull.version));
+    } else if (pull.newest) {
+      const std::uint64_t version = shard_->version(chunk);
+      answer.chunks.push_back(shard_->parameters(chunk, version, pull.codec));
+      answer.chunks.back().version = version;
     } else {
       answer.chunks.push_back(shard_->parameters(chunk, pull.version, pull.codec));
     }

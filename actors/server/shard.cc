@@ -27,16 +27,19 @@ Shard::Shard(const JobConfig& job, ParameterTable table, std::uint32_t index)
 Result<Shard> Shard::make(const JobConfig& job, ParameterTable table, std::uint32_t index,
                           bool evaluated) {
   Shard shard(job, std::move(table), index);
-  STERNA_ASSIGN(const Scheme scheme, find_scheme(kScheme));
+  STERNA_ASSIGN(const Scheme scheme, find_scheme(job.scheme.name));
   shard.policy_ = scheme.server(job, evaluated);
   STERNA_ASSIGN(shard.isa_, kernels::parse_isa(job.cpu_isa));
   STERNA_ASSIGN(shard.rule_, UpdateRule::make(job));
+  if (job.facts().differences) shard.rule_ = UpdateRule::make_adding();
   shard.chunks_.resize(shard.table_.chunks.size());
   for (const std::uint32_t c : shard.table_.chunks_of(index)) {
     Chunk& chunk = shard.chunks_[c];
     chunk.version = job.first_step;
     chunk.packets.resize(job.ranks);
     chunk.taken.resize(job.ranks);
+    chunk.pending.resize(job.ranks);
+    chunk.judged.resize(job.ranks, job.first_step);
   }
   return shard;
 }
@@ -117,14 +120,18 @@ Result<void> Shard::open(Push& push) {
     STERNA_TRY(check(packet, push.step));
     const bool first = chunks.insert(packet.chunk).second;
     const Chunk& chunk = chunks_[packet.chunk];
-    STERNA_ASSIGN(const Verdict verdict, policy_->judge(push, packet.chunk, chunk.version));
+    STERNA_ASSIGN(const Verdict verdict, judge(push, packet));
     const bool accepted = verdict == Verdict::ACCEPTED;
+    const bool is_new = accepted && push.step >= chunk.judged[push.rank];
+    if (is_new && chunk.pending[push.rank]) {
+      return broken_push(fmt::format("chunk {}: the rank's packet before waits", packet.chunk));
+    }
     if (accepted && chunk.scaler && *chunk.scaler != packet.scaler) {
       return broken_push(fmt::format("chunk {}: a scaler of {}, and another rank's is {}",
                                      packet.chunk, packet.scaler, *chunk.scaler));
     }
     // What is dropped or a duplicate is not looked into.
-    if (first && accepted && !remembers(chunk, push)) STERNA_TRY(open(packet));
+    if (first && is_new) STERNA_TRY(open(packet));
   }
   return {};
 }
@@ -139,17 +146,47 @@ Result<std::vector<Verdict>> Shard::accept(Push push) {
   for (Packet& packet : push.packets) {
     const std::uint32_t index = packet.chunk;
     Chunk& chunk = chunks_[index];
-    STERNA_ASSIGN(Verdict verdict, policy_->judge(push, index, chunk.version));
-    if (remembers(chunk, push)) verdict = Verdict::DUPLICATE;
+    STERNA_ASSIGN(Verdict verdict, judge(push, packet));
+    const bool is_new = push.step >= chunk.judged[push.rank];
+    if (remembers(chunk, push) || (verdict == Verdict::ACCEPTED && !is_new)) {
+      verdict = Verdict::DUPLICATE;
+    }
     verdicts.push_back(verdict);
+    if (is_new) chunk.judged[push.rank] = push.step + 1;
     if (verdict != Verdict::ACCEPTED) continue;
     std::array<std::uint64_t, 2>& taken = chunk.taken[push.rank];
     taken = {push.step + 1, taken[0]};
     if (combine(table_.chunks[index], push.step) == Combine::sums) chunk.scaler = packet.scaler;
     chunk.packets[push.rank] = std::move(packet);
-    if (policy_->complete(++chunk.arrived)) ready_.insert(index);
+    chunk.order.push_back(push.rank);
+    chunk.pending[push.rank] = true;
+    ++chunk.waiting;
+    if (policy_->complete({chunk.version, chunk.waiting})) ready_.insert(index);
   }
   return verdicts;
+}
+
+Result<Verdict> Shard::judge(const Push& push, const Packet& packet) const {
+  const Chunk& chunk = chunks_[packet.chunk];
+  return policy_->judge(push, packet, {chunk.version, chunk.waiting});
+}
+
+void Shard::take_packets(Chunk& chunk, ChunkUpdate& update) const {
+  if (policy_->one()) {
+    update.ranks = {chunk.order.front()};
+    chunk.order.pop_front();
+  } else {
+    update.ranks.assign(chunk.order.begin(), chunk.order.end());
+    chunk.order.clear();
+    std::ranges::sort(update.ranks);
+  }
+  std::vector<Counted> counted;
+  for (const std::uint32_t rank : update.ranks) {
+    Packet& packet = update.packets.emplace_back(std::move(chunk.packets[rank]));
+    chunk.packets[rank] = {};
+    counted.push_back({rank, packet.base_version});
+  }
+  update.weights = policy_->weights(counted, chunk.version);
 }
 
 /// Whether this rank's packet of this step and chunk has counted, as far back as is known.
@@ -195,34 +232,39 @@ ChunkUpdates Shard::take_ready(std::uint64_t most_elements) {
         averages ? std::exchange(chunk.parameters, nullptr) : chunk.parameters;
     kernels::UpdateOptions options = rule_.options_at(tensor.spec, chunk.version);
     options.average_part = kernels::average_part(job_.optimizer.average_decay, chunk.version);
-    updates.add({.chunk = index,
-                 .first = place.first,
-                 .packets = std::exchange(chunk.packets, {}),
-                 .options = options,
-                 .current = current,
-                 .slots = chunk.slots,
-                 .next = in_place ? current : pool_.take(place.count * sizeof(float)),
-                 .average = chunk.average,
-                 .next_average = settle && chunk.average_lent
-                                     ? pool_.take(place.count * sizeof(float))
-                                     : chunk.average,
-                 .unsettled = std::exchange(chunk.unsettled, {}),
-                 .settles = settle,
-                 .codec = tensor.codec,
-                 .combine = how,
-                 .sends = averages,
-                 .rounds = job_.gradient.down == Down::parameters_bf16 && !statistic,
-                 // As if a rank more than there are had drawn it.
-                 .draw = {.seed = job_.seed,
-                          .step = static_cast<std::uint32_t>(chunk.version),
-                          .rank = job_.ranks,
-                          .tensor = place.tensor},
-                 .clip = static_cast<float>(job_.gradient.clip),
-                 .residual = chunk.residual,
-                 .keeps = kept_.gathers(next),
-                 .down = {},
-                 .kept_slots = {},
-                 .kept_residual = {}});
+    ChunkUpdate update{.chunk = index,
+                       .first = place.first,
+                       .packets = {},
+                       .ranks = {},
+                       .weights = {},
+                       .options = options,
+                       .current = current,
+                       .slots = chunk.slots,
+                       .next = in_place ? current : pool_.take(place.count * sizeof(float)),
+                       .average = chunk.average,
+                       .next_average = settle && chunk.average_lent
+                                           ? pool_.take(place.count * sizeof(float))
+                                           : chunk.average,
+                       .unsettled = std::exchange(chunk.unsettled, {}),
+                       .settles = settle,
+                       .codec = tensor.codec,
+                       .combine = how,
+                       .sends = averages,
+                       .rounds = job_.gradient.down == Down::parameters_bf16 && !statistic,
+                       // As if a rank more than there are had drawn it.
+                       .draw = {.seed = job_.seed,
+                                .step = static_cast<std::uint32_t>(chunk.version),
+                                .rank = job_.ranks,
+                                .tensor = place.tensor},
+                       .clip = static_cast<float>(job_.gradient.clip),
+                       .residual = chunk.residual,
+                       .keeps = kept_.gathers(next),
+                       .down = {},
+                       .kept_slots = {},
+                       .kept_residual = {}};
+    take_packets(chunk, update);
+    if (statistic) update.weights.clear();
+    updates.add(std::move(update));
   }
   return updates;
 }
@@ -238,9 +280,9 @@ void Shard::publish(ChunkUpdates updates) {
       chunk.average_lent = false;
     }
     ++chunk.version;
-    chunk.packets = std::move(update.packets);
-    for (Packet& packet : chunk.packets) packet.payload = {};  // gives the frames back
-    chunk.arrived = 0;
+    for (const std::uint32_t rank : update.ranks) chunk.pending[rank] = false;
+    chunk.waiting = static_cast<std::uint32_t>(chunk.order.size());
+    if (policy_->complete({chunk.version, chunk.waiting})) ready_.insert(update.chunk);
     chunk.scaler.reset();
     chunk.down = std::move(update.down);
     if (update.keeps) {
@@ -292,6 +334,19 @@ Result<bool> Shard::available(std::uint32_t index, std::uint64_t version, Payloa
   }
   return broken_push(
       fmt::format("version {} of chunk {} is gone; it is at {}", version, index, chunk.version));
+}
+
+Result<bool> Shard::newest_available(std::uint32_t index, const Pull& pull) const {
+  if (pull.kind != PayloadKind::PARAMETERS || pull.rank >= job_.ranks) {
+    return broken_push(fmt::format("the newest of what rank {} cannot have", pull.rank));
+  }
+  const std::uint64_t now = holds(index) ? chunks_[index].version : 0;
+  STERNA_ASSIGN(const bool is_there, available(index, std::max(pull.version, now)));
+  const Chunk& chunk = chunks_[index];
+  if (!is_there || table_.frozen(index) || chunk.version >= job_.steps) return is_there;
+  std::vector<std::uint64_t> done = chunk.judged;
+  for (std::size_t rank = 0; rank < done.size(); ++rank) done[rank] -= chunk.pending[rank] ? 1 : 0;
+  return done[pull.rank] >= pull.pushes && policy_->may_begin(pull.pushes, done);
 }
 
 ParameterChunk Shard::parameters(std::uint32_t index, std::uint64_t version, Codec codec) {

@@ -20,6 +20,7 @@
 
 #include <array>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
@@ -82,6 +83,8 @@ class Shard {
   /// Whether a pull of this can be answered now, must wait, or never will be (an error).
   Result<bool> available(std::uint32_t chunk, std::uint64_t version,
                          PayloadKind kind = PayloadKind::PARAMETERS) const;
+  /// Whether a pull of the newest can be answered now.
+  Result<bool> newest_available(std::uint32_t chunk, const Pull& pull) const;
   /// An available version, as fp32 or bf16.
   ParameterChunk parameters(std::uint32_t chunk, std::uint64_t version, Codec codec = Codec::FP32);
   /// The moving average that goes with an available version.
@@ -138,8 +141,11 @@ class Shard {
     std::vector<std::shared_ptr<Buffer>> slots;  // of the optimizer
     std::shared_ptr<Buffer> average;             // moving, of the parameters, if the job has it
     bool average_lent = false;
-    std::vector<Packet> packets;  // by rank, towards the next version
-    std::uint32_t arrived = 0;    // of them
+    std::vector<Packet> packets;        // by rank, towards the next versions
+    std::deque<std::uint32_t> order;    // of the ranks whose packets they are, as they came
+    std::vector<bool> pending;          // by rank: its packet is among them, or being made one of
+    std::vector<std::uint64_t> judged;  // by rank: all its pushes before this one
+    std::uint32_t waiting = 0;          // of `pending`
     std::vector<std::array<std::uint64_t, 2>>
         taken;  // by rank: 1 + its last two steps that counted
     std::map<std::uint64_t, Snapshot> snapshots;
@@ -154,6 +160,9 @@ class Shard {
   Result<void> check(const Packet& packet, std::uint64_t step) const;
   Result<void> open(Packet& packet);
   Combine combine(const TableChunk& place, std::uint64_t step) const;
+  Result<Verdict> judge(const Push& push, const Packet& packet) const;
+  /// The packets of a complete chunk's next version, with whose they are.
+  void take_packets(Chunk& chunk, ChunkUpdate& update) const;
   static bool remembers(const Chunk& chunk, const Push& push);
   bool snapshots_full(const Chunk& chunk) const;
   void take_snapshot(Chunk& chunk) const;

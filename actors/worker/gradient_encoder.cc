@@ -188,15 +188,18 @@ Result<void> GradientEncoder::pack(std::uint32_t index, const Fill& fill) {
       counts_[index].ternarized += chunks[i].count;
       counts_[index].nonzero += kernels::nonzero_trits(opened, isa_);
     }
-    if (feeds_back(index)) {
-      if (codec.ternary()) {
-        filled.scaler = kernels::fed_back_scaler(filled.scaler, clip());
-        keep_residual(chunks[i], {codec.packing, filled.scaler, opened});
-      } else {
-        STERNA_ASSIGN(const Bytes numbers,
+    if (feeds_back(index) && codec.ternary()) {
+      filled.scaler = kernels::fed_back_scaler(filled.scaler, clip());
+    }
+    if (feeds_back(index) || events_.sent) {
+      Bytes numbers;
+      if (!codec.ternary()) {
+        STERNA_ASSIGN(numbers,
                       codec.open(Bytes(buffer, payload), {.count = chunks[i].count}, pool_, isa_));
-        keep_residual(chunks[i], {codec.packing, filled.scaler, numbers.view()});
       }
+      decode(chunks[i], {codec.packing, filled.scaler, codec.ternary() ? opened : numbers.view()});
+      if (feeds_back(index)) keep_residual(chunks[i]);
+      if (events_.sent) events_.sent(chunks[i], decoded_);
     }
     gather({.chunk = tensor.first_chunk + i,
             .codec = codec.wire,
@@ -236,12 +239,28 @@ std::span<const float> GradientEncoder::with_residual(std::uint32_t tensor,
   return residual;
 }
 
-/// What is left of a chunk, of which this packet is on its way.
-void GradientEncoder::keep_residual(const TableChunk& chunk, const kernels::Packet& packet) {
+void GradientEncoder::decode(const TableChunk& chunk, const kernels::Packet& packet) {
   decoded_.resize(chunk.count);
   kernels::average(std::span(&packet, 1), decoded_, isa_);
+}
+
+/// What is left of a chunk, of which `decoded_` is on its way.
+void GradientEncoder::keep_residual(const TableChunk& chunk) {
   float* residual = residuals_[chunk.tensor].data() + chunk.first;
   for (std::size_t i = 0; i < chunk.count; ++i) residual[i] -= decoded_[i];
+}
+
+Result<void> GradientEncoder::give_back(const Packet& packet) {
+  const TableChunk& chunk = table_->chunks[packet.chunk];
+  if (!feeds_back(chunk.tensor)) return {};
+  const GradientCodec codec = codec_of(packet.codec);
+  STERNA_ASSIGN(const Bytes opened,
+                codec.open(packet.payload, {.count = packet.count}, pool_, isa_));
+  decode(chunk, {codec.packing, packet.scaler, opened.view()});
+  std::vector<float>& residual = residuals_[chunk.tensor];
+  residual.resize(table_->tensors[chunk.tensor].count);
+  for (std::size_t i = 0; i < chunk.count; ++i) residual[chunk.first + i] += decoded_[i];
+  return {};
 }
 
 kernels::TernaryDraw GradientEncoder::draw(std::uint32_t tensor) const {

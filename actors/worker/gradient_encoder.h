@@ -39,6 +39,8 @@ class GradientEncoder {
     std::function<void(std::uint64_t step, std::uint32_t shard,
                        std::vector<Offer::OwnScaler> scalers)>
         offers;
+    /// Where it is set: a chunk's packet is on its way, and is this much when it arrives.
+    std::function<void(const TableChunk& place, std::span<const float> decoded)> sent = nullptr;
   };
 
   GradientEncoder(const JobConfig& job, std::uint32_t rank, kernels::Isa isa,
@@ -78,6 +80,9 @@ class GradientEncoder {
   State state() const;
   /// Before the first begin().
   void restore(State state);
+
+  /// Between steps: a packet that did not count. With error feedback it goes with the next one.
+  Result<void> give_back(const Packet& packet);
 
   /// Whether begin(step) needs no scalers that are not there yet; from any thread.
   bool may_begin(std::uint64_t step) const;
@@ -121,7 +126,8 @@ class GradientEncoder {
                              const MakePlanes& make);
   bool feeds_back(std::uint32_t tensor) const;
   std::span<const float> with_residual(std::uint32_t tensor, std::span<const float> values);
-  void keep_residual(const TableChunk& chunk, const kernels::Packet& packet);
+  void decode(const TableChunk& chunk, const kernels::Packet& packet);
+  void keep_residual(const TableChunk& chunk);
   /// Packets of a tensor's chunks, in their order, each on its way before the next is filled.
   Result<void> pack(std::uint32_t tensor, const Fill& fill);
   Result<void> copy(std::uint32_t tensor, std::span<const float> values);

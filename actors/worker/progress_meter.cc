@@ -34,11 +34,31 @@ bool ProgressMeter::add(std::uint64_t step, std::uint32_t rank, double loss, Tim
   for (const double one : losses.by_rank) sum += one;
   last_loss_ = sum / args_.ranks;
   losses_.erase(entry);
-  if (step_times_.size() < kStepTimes) step_times_.emplace_back();
-  step_times_[steps_here() % kStepTimes] = (now - last_step_at_).count();
+  took(now - last_step_at_);
   last_step_at_ = now;
   ++steps_done_;
+  rank_steps_ += args_.ranks;
   const bool reports = steps_here() == 1 || complete() || now - last_report_at_ >= kInterval;
+  if (reports) last_report_at_ = now;
+  return reports;
+}
+
+void ProgressMeter::took(Duration step) {
+  if (step_times_.size() < kStepTimes) step_times_.emplace_back();
+  step_times_[times_++ % kStepTimes] = step.count();
+}
+
+bool ProgressMeter::add_apart(std::uint32_t rank, double loss, std::uint64_t version, Time now) {
+  apart_[rank] = loss;
+  double sum = 0;
+  for (const auto& [number, one] : apart_) sum += one;
+  last_loss_ = sum / static_cast<double>(apart_.size());
+  // Of one rank, if the worker has several: they step beside each other.
+  took((now - last_step_at_) * args_.ranks);
+  last_step_at_ = now;
+  steps_done_ = std::max(steps_done_, version);
+  const bool first = rank_steps_++ == 0;
+  const bool reports = first || now - last_report_at_ >= kInterval;
   if (reports) last_report_at_ = now;
   return reports;
 }
@@ -47,7 +67,7 @@ Progress ProgressMeter::progress(std::string worker, const Traffic& traffic, Tim
   return {.worker = std::move(worker),
           .step = steps_done_,
           .loss = last_loss_,
-          .examples = steps_here() * args_.ranks * args_.job.batch,
+          .examples = rank_steps_ * args_.job.batch,
           .seconds = seconds(now),
           .traffic = traffic,
           .data_seconds = data_seconds_ / args_.ranks};
@@ -56,10 +76,11 @@ Progress ProgressMeter::progress(std::string worker, const Traffic& traffic, Tim
 WorkerDone ProgressMeter::done(std::string worker, const Traffic& traffic,
                                std::vector<TensorTotals> tensors, Time now) const {
   std::vector<std::int64_t> times = step_times_;
+  if (times.empty()) times.push_back(0);  // a rank of others' pace: they were done before it began
   const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
   std::nth_element(times.begin(), middle, times.end());
   return {.worker = std::move(worker),
-          .steps = steps_done_,
+          .steps = complete() ? args_.job.steps : steps_done_,
           .loss = last_loss_,
           .seconds = seconds(now),
           .median_step_seconds = static_cast<double>(*middle) * 1e-9,

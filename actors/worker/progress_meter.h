@@ -27,8 +27,13 @@ class ProgressMeter {
   /// A rank is done with a step. Whether this is to be reported: all ranks are, and it is the first
   /// step, the last, or some time after the report before.
   bool add(std::uint64_t step, std::uint32_t rank, double loss, Time now);
+  /// The same of a rank that steps at its own pace, from parameters of this version. It is reported
+  /// of the first step of all, and some time after the report before.
+  bool add_apart(std::uint32_t rank, double loss, std::uint64_t version, Time now);
+  /// Such a rank makes no more steps.
+  void ended() { ++ended_; }
   /// Whether all ranks are done with the last step.
-  bool complete() const { return steps_done_ == args_.job.steps; }
+  bool complete() const { return steps_done_ == args_.job.steps || ended_ == args_.ranks; }
 
   Progress progress(std::string worker, const Traffic& traffic, Time now) const;
   WorkerDone done(std::string worker, const Traffic& traffic, std::vector<TensorTotals> tensors,
@@ -41,10 +46,15 @@ class ProgressMeter {
   };
   double seconds(Time now) const;
   std::uint64_t steps_here() const { return steps_done_ - args_.job.first_step; }
+  void took(Duration step);
 
   WorkerArgs args_;
   std::map<std::uint64_t, Losses> losses_;  // of steps that are not done by all ranks
   std::uint64_t steps_done_;                // of the job, those before its first included
+  std::uint64_t rank_steps_ = 0;            // of all ranks
+  std::uint32_t ended_ = 0;
+  std::map<std::uint32_t, double> apart_;  // the last loss of each rank, at its own pace
+  std::uint64_t times_ = 0;                // that were put into the ring
   double last_loss_ = 0;
   bool began_ = false;
   Time began_at_;

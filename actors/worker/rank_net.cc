@@ -35,16 +35,26 @@ std::size_t RankNet::image_bytes() const {
   return job_.picture.bytes() + std::size_t{2} * job_.picture.channels * sizeof(float);
 }
 
-void RankNet::set_table(std::shared_ptr<const ParameterTable> table, const Clock& clock,
-                        Events events) {
+Result<void> RankNet::set_table(std::shared_ptr<const ParameterTable> table, const Clock& clock,
+                                Events events) {
   table_ = std::move(table);
+  STERNA_ASSIGN(const Scheme scheme, find_scheme(job_.scheme.name));
+  if (scheme.local_steps != nullptr) {
+    STERNA_ASSIGN(local_, scheme.local_steps(job_, rank_, table_));
+    if (local_->follows_what_is_sent()) {
+      events.encoder.sent = [this](const TableChunk& place, std::span<const float> decoded) {
+        local_->sent(place, decoded, values_of(place));
+      };
+    }
+  }
   clock_ = &clock;
   down_.resize(table_->tensors.size());
   on_settled_ = std::move(events.settled);
   encoder_.emplace(job_, rank_, isa_, table_, clock, std::move(events.encoder));
-  unclipped_.resize(table_->tensors.size());
+  kept_.resize(table_->tensors.size());
   clipped_.resize(table_->tensors.size());
   slots_.resize(table_->chunks.size());
+  return {};
 }
 
 std::string RankNet::where(std::uint64_t step) const {
@@ -68,9 +78,11 @@ Result<bool> RankNet::forward(std::uint64_t step, const Batch& batch, std::uint3
   return net_->forward(readable).in(where(step));
 }
 
-Result<double> RankNet::backward(std::uint64_t step) {
+Result<double> RankNet::backward(const RankStep& of) {
+  const std::uint64_t step = of.step;
   const auto tensors = static_cast<std::uint32_t>(table_->tensors.size());
-  encoder_->begin(step);
+  if (of.pushes) encoder_->begin(of.push);
+  if (local_ != nullptr) local_->begin(of);
   lowest_ = tensors;
   error_.reset();
   settled_.store(tensors, std::memory_order_release);
@@ -83,7 +95,7 @@ Result<double> RankNet::backward(std::uint64_t step) {
   if (!std::isfinite(total)) {
     return Error{Errc::non_finite, fmt::format("{}: the loss is {}", where(step), total)};
   }
-  if (job_.gradient.clip_norm > 0) encode_clipped();
+  if (keeps_gradients()) take_kept();
   if (error_) return Error(*error_).in(where(step));
   encode_held();
   return total;
@@ -91,7 +103,11 @@ Result<double> RankNet::backward(std::uint64_t step) {
 
 void RankNet::gradient(std::size_t index, std::span<const float> values) {
   const auto tensor = static_cast<std::uint32_t>(index);
-  if (table_->tensors[tensor].spec.role == nets::Role::statistic) return encode(tensor, values);
+  if (table_->tensors[tensor].spec.role == nets::Role::statistic) {
+    if (local_ == nullptr) return encode(tensor, values);
+    kept_[tensor] = values;
+    return;
+  }
   // A layer's gradients are complete before it passes on to the layer below, so that a report from
   // below says that all layers above are done with their parameters.
   if (tensor < lowest_) {
@@ -102,8 +118,8 @@ void RankNet::gradient(std::size_t index, std::span<const float> values) {
   if (table_->tensors[tensor].frozen) return;
   down_[tensor].completed = clock_->now();
   down_[tensor].missing = table_->tensors[tensor].chunks;
-  if (job_.gradient.clip_norm > 0) {
-    unclipped_[tensor] = values;
+  if (keeps_gradients()) {
+    kept_[tensor] = values;
   } else {
     encode(tensor, values);
   }
@@ -115,26 +131,33 @@ void RankNet::encode(std::uint32_t tensor, std::span<const float> values) {
   if (!added) error_ = Error(added.error()).in(table_->tensors[tensor].spec.name);
 }
 
-/// All gradients times clip_norm / max(norm, clip_norm), the norm being that of all together.
-void RankNet::encode_clipped() {
+/// All gradients times clip_norm / max(norm, clip_norm), the norm being that of all together; then
+/// each goes where the scheme says.
+void RankNet::take_kept() {
   double squares = 0;
-  for (const std::span<const float> values : unclipped_) {
-    for (const float value : values) squares += double{value} * double{value};
+  const auto statistic = [&](std::size_t tensor) {
+    return table_->tensors[tensor].spec.role == nets::Role::statistic;
+  };
+  const bool may_clip = job_.gradient.clip_norm > 0;
+  for (std::size_t tensor = 0; may_clip && tensor < kept_.size(); ++tensor) {
+    if (statistic(tensor)) continue;
+    for (const float value : kept_[tensor]) squares += double{value} * double{value};
   }
   const double norm = std::sqrt(squares);
-  const bool clips = std::isfinite(norm) && norm > job_.gradient.clip_norm;
+  const bool clips = may_clip && std::isfinite(norm) && norm > job_.gradient.clip_norm;
   const auto factor = static_cast<float>(job_.gradient.clip_norm / norm);
-  for (auto tensor = static_cast<std::uint32_t>(unclipped_.size()); tensor-- > 0;) {
-    std::span<const float> values = unclipped_[tensor];
-    if (values.empty()) continue;  // statistics, which are on their way, and what is frozen
-    if (clips) {
+  for (auto tensor = static_cast<std::uint32_t>(kept_.size()); tensor-- > 0;) {
+    std::span<const float> values = kept_[tensor];
+    if (values.empty()) continue;  // statistics that are on their way, and what is frozen
+    if (clips && !statistic(tensor)) {
       std::vector<float>& clipped = clipped_[tensor];
       clipped.resize(values.size());
       std::transform(values.begin(), values.end(), clipped.begin(),
                      [factor](float value) { return value * factor; });
       values = clipped;
     }
-    encode(tensor, values);
+    if (local_ != nullptr) values = local_->gradient(tensor, values, net_->parameter(tensor));
+    if (!values.empty()) encode(tensor, values);
   }
 }
 
@@ -205,7 +228,15 @@ void RankNet::apply(const Parameters& answer, std::size_t index) {
   const TableChunk& place = table_->chunks[taken.chunk];
   const std::span<float> values = values_of(place);
   if (answer.kind == PayloadKind::PARAMETERS) {
-    if (taken.codec == Codec::BF16) {
+    if (local_ != nullptr) {
+      came_.resize(values.size());
+      if (taken.codec == Codec::BF16) {
+        kernels::decode_bf16(taken.payload.view(), came_, isa_);
+      } else {
+        std::memcpy(came_.data(), taken.payload.data(), values.size_bytes());
+      }
+      local_->came(place, came_, values);
+    } else if (taken.codec == Codec::BF16) {
       kernels::decode_bf16(taken.payload.view(), values, isa_);
     } else {
       std::memcpy(values.data(), taken.payload.data(), values.size_bytes());

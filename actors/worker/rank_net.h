@@ -20,6 +20,7 @@
 #include "actors/job/messages.h"
 #include "actors/parameters/parameter_table.h"
 #include "actors/parameters/update_rule.h"
+#include "actors/schemes/scheme.h"
 #include "actors/worker/gradient_encoder.h"
 #include "kernels/isa/isa.h"
 #include "nets/net.h"
@@ -43,7 +44,8 @@ class RankNet final : private nets::GradientSink {
   const std::vector<nets::ParameterSpec>& parameters() const { return net_->parameters(); }
   /// Of one image with its levels, as it travels.
   std::size_t image_bytes() const;
-  void set_table(std::shared_ptr<const ParameterTable> table, const Clock& clock, Events events);
+  Result<void> set_table(std::shared_ptr<const ParameterTable> table, const Clock& clock,
+                         Events events);
 
   /// The forward pass of a step, as far as the first `readable` tensors take it: they have the
   /// step's version, others may be written meanwhile. The batch is read in the first call. Returns
@@ -51,9 +53,10 @@ class RankNet final : private nets::GradientSink {
   /// another shape.
   Result<bool> forward(std::uint64_t step, const Batch& batch, std::uint32_t readable);
   /// The backward pass, once forward() is complete; its gradients go to Events::encoder, those that
-  /// wait for shared scalers by encode_held(). The loss, weight decay included. Errors name rank
-  /// and step, and the tensor where there is one: non_finite for a loss or a gradient.
-  Result<double> backward(std::uint64_t step);
+  /// wait for shared scalers by encode_held(). Where the scheme has local steps, they are made
+  /// then. The loss, weight decay included. Errors name rank and step, and the tensor where there
+  /// is one: non_finite for a loss or a gradient.
+  Result<double> backward(const RankStep& step);
 
   /// On a compute thread, after backward(): encodes what has its scalers now.
   void encode_held();
@@ -67,8 +70,10 @@ class RankNet final : private nets::GradientSink {
   void agree(std::uint64_t step, std::uint32_t index, float value) {
     encoder_->agree(step, index, value);
   }
-  /// Whether all scalers are there that backward(step) begins with; from any thread.
-  bool may_begin(std::uint64_t step) const { return encoder_->may_begin(step); }
+  /// Whether all scalers are there that a step with this push begins with; from any thread.
+  bool may_begin(std::uint64_t push) const { return encoder_->may_begin(push); }
+  /// Between steps: a packet of this rank did not count.
+  Result<void> give_back(const Packet& packet) { return encoder_->give_back(packet); }
 
   /// What the next step needs of those before, besides parameters; between steps.
   GradientEncoder::State state() const { return encoder_->state(); }
@@ -97,7 +102,9 @@ class RankNet final : private nets::GradientSink {
   std::string where(std::uint64_t step) const;
   std::span<float> values_of(const TableChunk& chunk);
   void encode(std::uint32_t tensor, std::span<const float> values);
-  void encode_clipped();
+  /// The gradients that were kept until no pass reads the parameters any more.
+  void take_kept();
+  bool keeps_gradients() const { return job_.gradient.clip_norm > 0 || local_ != nullptr; }
   void apply(const Parameters& answer, std::size_t index);
 
   JobConfig job_;
@@ -121,9 +128,11 @@ class RankNet final : private nets::GradientSink {
   };
   const Clock* clock_ = nullptr;
   std::vector<Down> down_;
-  /// Gradients that wait for the norm of all, by tensor, and the same once scaled down.
-  std::vector<std::span<const float>> unclipped_;
+  std::unique_ptr<LocalSteps> local_;  // where the scheme has some
+  /// Gradients that wait for the end of the passes, by tensor, and the same once scaled down.
+  std::vector<std::span<const float>> kept_;
   std::vector<std::vector<float>> clipped_;
+  std::vector<float> came_;             // of one chunk, for the local steps
   std::optional<std::uint64_t> begun_;  // the step whose forward pass has begun last
   std::uint32_t readable_ = 0;          // tensors of its version that the net knows of
   std::uint32_t lowest_ = 0;            // the lowest tensor whose gradient is complete in this step

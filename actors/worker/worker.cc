@@ -5,33 +5,20 @@
 #include <fmt/format.h>
 
 #include "actors/codecs/codec.h"
-#include "actors/reader/batch_parts.h"
 #include "actors/worker/net_memory.h"
 #include "runtime/host/free_memory.h"
 
 namespace sterna::actors {
-namespace {
 
-/// Batches asked for ahead of the step that needs them, so that a reader's delay of up to two steps
-/// is hidden; more would only hold memory.
-constexpr std::uint64_t kBatchesAhead = 3;
-/// Of more bytes than this only the next one.
-constexpr std::uint64_t kBytesAhead = 64U << 20;
-/// A batch travels in pieces of about so much.
-constexpr std::size_t kPieceBytes = 1U << 20;
-
-/// What a question came to, with the step and whom it was asked.
-Error at(std::uint64_t step, const std::string& with, const Error& error) {
+Error Worker::at(std::uint64_t step, const std::string& with, const Error& error) {
   return {error.code,
           fmt::format("step {}, {}: {}: {}", step, with, name(error.code), error.message)};
 }
 
-}  // namespace
-
 void Worker::started() { run(train()); }
 
 Task<Result<void>> Worker::train() {
-  STERNA_CO_ASSIGN(const Scheme scheme, find_scheme(kScheme));
+  STERNA_CO_ASSIGN(const Scheme scheme, find_scheme(args_.job.scheme.name));
   policy_ = scheme.worker(args_.job);
   STERNA_CO_TRY(find_everyone());
   STERNA_CO_TRY(make_nets());
@@ -42,6 +29,10 @@ Task<Result<void>> Worker::train() {
     Task<Result<void>> restoring = restore();
     Result<void> restored = co_await std::move(restoring);
     STERNA_CO_TRY(std::move(restored).in("going on from a checkpoint"));
+  }
+  if (!policy_->in_step()) {
+    for (Rank& rank : ranks_) run(train_apart(rank));
+    co_return {};
   }
   for (Rank& rank : ranks_) rank.expect_version(*table_, Pulled::trained);
   pull(args_.job.first_step);
@@ -73,7 +64,9 @@ Task<Result<void>> Worker::make_nets() {
     if (!table_) {
       table_ = std::make_shared<const ParameterTable>(rank.net->parameters(), args_.job,
                                                       static_cast<std::uint32_t>(servers_.size()));
-      groups_ = table_->pull_groups(Pulled::trained);
+      const bool in_step = policy_->in_step();
+      groups_ = table_->pull_groups(in_step ? Pulled::trained : Pulled::pushed);
+      if (!in_step) all_groups_ = table_->pull_groups(Pulled::all);
     }
     const Poster loop = poster();
     RankNet::Events events;
@@ -90,7 +83,8 @@ Task<Result<void>> Worker::make_nets() {
       });
     };
     events.settled = [this, &rank, loop] { loop.post([this, &rank] { write_settled(rank); }); };
-    rank.net->set_table(table_, process().loop(), std::move(events));
+    STERNA_CO_TRY(rank.net->set_table(table_, process().loop(), std::move(events)));
+    rank.bases.resize(table_->chunks.size(), args_.job.first_step);
   }
   co_return {};
 }
@@ -104,15 +98,26 @@ Task<Result<void>> Worker::train_rank(Rank& rank) {
     const Time asked = now();
     STERNA_CO_ASSIGN(Batch batch, next_batch(rank, step));
     if (rank.readable > 0) meter_.waited_for_data(std::max(asked, rank.readable_since), now());
+    co_await injected_delay(rank);
     STERNA_CO_TRY(forward(rank, step, std::move(batch)));
     if (policy_->compares(step)) co_await compare(rank, step);
-    STERNA_CO_ASSIGN(const double loss, backward(rank, step));
+    if (kept_.due(step)) {
+      while (!rank.net->may_begin(step)) co_await rank.agreed.wait();
+      co_await keep_state(rank, step);
+    }
+    STERNA_CO_ASSIGN(const double loss,
+                     backward(rank, RankStep{.step = step, .push = step, .version = step}));
     step_done(step, rank, loss);
   }
   rank.step = args_.job.steps;
   while (!rank.net->may_begin(rank.step)) co_await rank.agreed.wait();
   if (kept_.due(rank.step)) co_await keep_state(rank, rank.step);
   co_return {};
+}
+
+Task<void> Worker::injected_delay(const Rank& rank) {
+  const Duration delay = args_.job.inject.delay_of(args_.job.seed, rank.rank, rank.step);
+  if (delay > Duration::zero()) co_await sleep(delay);
 }
 
 Task<Result<void>> Worker::forward(Rank& rank, std::uint64_t step, Batch batch) {
@@ -130,10 +135,9 @@ Task<Result<void>> Worker::forward(Rank& rank, std::uint64_t step, Batch batch) 
   co_return {};
 }
 
-Task<Result<double>> Worker::backward(Rank& rank, std::uint64_t step) {
-  while (!rank.net->may_begin(step)) co_await rank.agreed.wait();
-  if (kept_.due(step)) co_await keep_state(rank, step);
-  rank.expect_version(*table_, Pulled::changing);
+Task<Result<double>> Worker::backward(Rank& rank, RankStep step) {
+  while (step.pushes && !rank.net->may_begin(step.push)) co_await rank.agreed.wait();
+  if (policy_->in_step()) rank.expect_version(*table_, Pulled::changing);
   STERNA_CO_ASSIGN(const double loss,
                    compute([net = rank.net, step] { return net->backward(step); }));
   write_settled(rank);
@@ -153,103 +157,6 @@ void Worker::Rank::expect_version(const ParameterTable& table, Pulled what) {
     missing.push_back(tensor.pulled(what) ? tensor.chunks : 0);
   }
   readable = 0;
-}
-
-void Worker::ask_batches(Rank& rank, std::uint64_t step) {
-  const JobConfig& job = args_.job;
-  const std::uint64_t bytes = job.batch * rank.net->image_bytes();
-  const std::uint64_t ahead = bytes * kBatchesAhead > kBytesAhead ? 2 : kBatchesAhead;
-  const std::uint64_t until = std::min(step + ahead, job.steps);
-  const auto rows =
-      static_cast<std::uint32_t>(std::max<std::size_t>(1, kPieceBytes / rank.net->image_bytes()));
-  for (; rank.asked < until; ++rank.asked) {
-    AskedBatch& asked = rank.batches.emplace_back();
-    NextBatch question = policy_->batch(rank.asked, rank.rank);
-    std::size_t reader = rank.asked * job.ranks + rank.rank;
-    for (; question.first_row < job.batch; question.first_row += rows) {
-      question.rows = std::min(rows, job.batch - question.first_row);
-      asked.push_back(ask_rows(rank, question, reader++ % readers_.size()));
-    }
-  }
-}
-
-Worker::AskedRows Worker::ask_rows(const Rank& rank, const NextBatch& question,
-                                   std::size_t reader) {
-  AskedRows asked{question, {}};
-  const bool sharded = args_.job.shards > 0;
-  // Of shards, each has about its part.
-  const std::uint64_t bytes =
-      question.rows * rank.net->image_bytes() / (sharded ? readers_.size() : 1);
-  const auto ask_one = [&](Reader& one) {
-    asked.parts.push_back({one.peer.name(), one.peer.ask_within(one.down, bytes, question,
-                                                                args_.job.deadlines.step)});
-  };
-  if (sharded) {
-    for (Reader& one : readers_) ask_one(one);
-  } else {
-    ask_one(readers_[reader]);
-  }
-  return asked;
-}
-
-Task<Result<Batch>> Worker::next_batch(Rank& rank, std::uint64_t step) {
-  Task<Result<Batch>> task = whole(std::move(rank.batches.front()));
-  rank.batches.pop_front();
-  Result<Batch> batch = co_await std::move(task);
-  if (!batch) co_return at(step, fmt::format("batch of rank {}", rank.rank), batch.error());
-  co_return batch;
-}
-
-Task<Result<Batch>> Worker::whole(AskedBatch asked) {
-  struct Came {
-    input::BatchQuestion question;
-    std::vector<Batch> parts;
-  };
-  std::vector<Came> came;
-  for (AskedRows& rows : asked) {
-    const NextBatch& question = rows.question;
-    Came& piece = came.emplace_back();
-    piece.question = question_of(args_.job, question);
-    for (AskedRows::Part& one : rows.parts) {
-      Result<Batch> part = co_await std::move(one.answer);
-      Result<void> fits = part ? check(*part, question) : Result<void>(part.error());
-      STERNA_CO_TRY(std::move(fits).in(one.reader));
-      piece.parts.push_back(std::move(*part));
-    }
-  }
-  const bool sharded = args_.job.shards > 0;
-  if (!sharded && came.size() == 1) co_return std::move(came.front().parts.front());
-  auto made = compute([came = std::move(came), sharded, readers = args_.readers,
-                       pool = pool_]() mutable -> Result<Batch> {
-    std::vector<Batch> pieces;
-    for (Came& piece : came) {
-      if (!sharded) {
-        pieces.push_back(std::move(piece.parts.front()));
-        continue;
-      }
-      STERNA_ASSIGN(pieces.emplace_back(),
-                    put_together(piece.question, piece.parts, readers, *pool));
-    }
-    return joined(std::move(pieces), *pool);
-  });
-  co_return co_await std::move(made);
-}
-
-Result<void> Worker::check(const Batch& batch, const NextBatch& question) const {
-  if (batch.step != question.step || batch.rank != question.rank) {
-    return Error{Errc::malformed, "the answer is to another question"};
-  }
-  if (args_.job.shards > 0) return {};  // put_together() looks at the rest
-  if (!batch.rows.empty() || batch.of != ShardOf{}) {
-    return Error{Errc::malformed, "the answer is a shard's, and readers hold all examples"};
-  }
-  const std::size_t labels = batch.labels.size() / sizeof(std::uint16_t);
-  const bool even =
-      labels != 0 && batch.pixels.size() % labels == 0 && batch.levels.size() % labels == 0;
-  if (labels == question.rows && even) return {};  // the rest is the net's concern
-  return Error{Errc::malformed, fmt::format("the answer has {} labels for {} rows and {} bytes of "
-                                            "pixels",
-                                            labels, question.rows, batch.pixels.size())};
 }
 
 // ---- parameters down ----
@@ -273,8 +180,8 @@ Task<Result<void>> Worker::pull_group(std::uint64_t step, const ParameterTable::
   Task<Result<Parameters>> answer =
       server.peer.ask_within(server.down, bytes, question, kWhileRanksCompute);
   Result<Parameters> parameters = co_await std::move(answer);
-  const Result<void> taken =
-      parameters ? take(std::move(*parameters), question) : Result<void>(parameters.error());
+  const Result<void> taken = parameters ? take(std::move(*parameters), question, everyone())
+                                        : Result<void>(parameters.error());
   if (!taken) co_return at(step, "parameters from " + server.peer.name(), taken.error());
   if (--groups_missing_ > 0) co_return {};
   if (step == args_.job.first_step) groups_ = table_->pull_groups(Pulled::changing);
@@ -282,7 +189,14 @@ Task<Result<void>> Worker::pull_group(std::uint64_t step, const ParameterTable::
   co_return {};
 }
 
-Result<void> Worker::take(Parameters parameters, const Pull& question) {
+std::vector<Worker::Rank*> Worker::everyone() {
+  std::vector<Rank*> ranks;
+  for (Rank& rank : ranks_) ranks.push_back(&rank);
+  return ranks;
+}
+
+Result<void> Worker::take(Parameters parameters, const Pull& question,
+                          const std::vector<Rank*>& ranks) {
   std::vector<std::uint64_t> sizes;
   for (const ParameterChunk& chunk : parameters.chunks) sizes.push_back(chunk.payload.size());
   Result<Parameters> opened = open_answer(std::move(parameters), question, *table_, args_.job,
@@ -293,11 +207,14 @@ Result<void> Worker::take(Parameters parameters, const Pull& question) {
     const std::uint32_t chunk = answer->chunks[i].chunk;
     traffic_.parameter_bytes += sizes[i];
     traffic_.parameter_elements += table_->chunks[chunk].count;
-    ranks_.front().net->count_down(chunk, sizes[i]);  // they come once for all ranks
+    ranks.front()->net->count_down(chunk, sizes[i]);  // they come once for all of these
   }
-  for (Rank& rank : ranks_) {
-    for (std::size_t i = 0; i < answer->chunks.size(); ++i) rank.waiting.push_back({answer, i});
-    write_settled(rank);
+  for (Rank* rank : ranks) {
+    for (std::size_t i = 0; i < answer->chunks.size(); ++i) {
+      rank->waiting.push_back({answer, i});
+      rank->bases[answer->chunks[i].chunk] = answer->chunks[i].version;
+    }
+    write_settled(*rank);
   }
   return {};
 }
@@ -374,7 +291,8 @@ Task<Result<void>> Worker::agree(Rank& rank, std::uint64_t step, std::uint32_t s
 
 void Worker::push(Rank& rank, std::uint64_t step, std::uint32_t shard,
                   std::vector<Packet> packets) {
-  for (const Packet& packet : packets) {
+  for (Packet& packet : packets) {
+    packet.base_version = policy_->in_step() ? step : rank.bases[packet.chunk];
     const std::uint64_t bytes = packet.payload.size();
     traffic_.gradient_bytes += bytes;
     traffic_.gradient_elements += packet.count;
@@ -385,25 +303,31 @@ void Worker::push(Rank& rank, std::uint64_t step, std::uint32_t shard,
     if (rank.net->computing()) traffic_.bytes_before_backward_ended += bytes;
   }
   ++unacknowledged_;
+  ++rank.unanswered;
   const Contribution made = policy_->contribution(step);
-  run(send(shard, Push{.rank = rank.rank,
-                       .incarnation = identity().incarnation,
-                       .step = step,
-                       .base_version = made.base_version,
-                       .examples = made.examples,
-                       .kind = made.kind,
-                       .packets = std::move(packets)}));
+  run(send(rank, shard,
+           Push{.rank = rank.rank,
+                .incarnation = identity().incarnation,
+                .step = step,
+                .examples = made.examples,
+                .kind = made.kind,
+                .packets = std::move(packets)}));
 }
 
-Task<Result<void>> Worker::send(std::uint32_t shard, Push push) {
+Task<Result<void>> Worker::send(Rank& rank, std::uint32_t shard, Push push) {
   Server& server = servers_[shard];
   const std::uint64_t step = push.step;
   std::uint64_t bytes = 0;
   for (const Packet& packet : push.packets) bytes += packet.payload.size();
+  const std::size_t packets = push.packets.size();
+  std::vector<Packet> kept;  // until it is known whether they count
+  if (!policy_->in_step() && args_.job.gradient.error_feedback) kept = push.packets;
   Task<Result<PushReply>> answer =
       server.peer.ask_within(server.up, bytes, std::move(push), args_.job.deadlines.step);
   const Result<PushReply> reply = co_await std::move(answer);
-  if (!reply) co_return at(step, "gradient to " + server.peer.name(), reply.error());
+  const Result<void> taken =
+      reply ? take_verdicts(rank, *reply, packets, std::move(kept)) : Result<void>(reply.error());
+  if (!taken) co_return at(step, "gradient to " + server.peer.name(), taken.error());
   --unacknowledged_;
   finish();
   co_return {};

@@ -82,12 +82,21 @@ class Worker final : public Actor<WorkerInterface> {
     Condition agreed;                // shared scalers have come
     std::uint64_t agreements = 0;    // how often
     GradientEncoder::Counts counts;  // of the steps that are done
+    // Where it exchanges by itself:
+    std::vector<std::uint64_t> bases;  // by chunk: the version that it has
+    std::uint64_t version = 0;         // the oldest of them
+    std::size_t pulling = 0;           // groups that have not come
+    std::size_t unanswered = 0;        // pushes
+    std::vector<Packet> dropped;       // that are to be given back
+    Condition answered;                // one of the two has become less
 
     /// Another version is on its way: of all that it reads, or of what changes.
     void expect_version(const ParameterTable& table, Pulled what);
   };
 
   void started() override;
+  /// What a question came to, with the step and whom it was asked.
+  static Error at(std::uint64_t step, const std::string& with, const Error& error);
   Task<Result<void>> train();
   Task<Result<void>> find_everyone();
   Task<Result<void>> make_nets();
@@ -99,6 +108,15 @@ class Worker final : public Actor<WorkerInterface> {
   Task<void> keep_state(const Rank& rank, std::uint64_t version);
   Task<void> write_part(StatePart part);
   Task<Result<void>> train_rank(Rank& rank);
+  /// The same where it exchanges by itself, at its own pace (worker_apart.cc).
+  Task<Result<void>> train_apart(Rank& rank);
+  /// Its next parameters, which have all of its pushes before `push`; and what became of those.
+  Task<Result<void>> pull_newest(Rank& rank, std::uint64_t push);
+  Task<Result<void>> pull_newest_of(Rank& rank, std::uint64_t push,
+                                    const ParameterTable::PullGroup& group);
+  Result<void> take_verdicts(Rank& rank, const PushReply& reply, std::size_t packets,
+                             std::vector<Packet> kept);
+  Task<void> injected_delay(const Rank& rank);
   void ask_batches(Rank& rank, std::uint64_t step);
   AskedRows ask_rows(const Rank& rank, const NextBatch& question, std::size_t reader);
   Task<Result<Batch>> next_batch(Rank& rank, std::uint64_t step);
@@ -107,11 +125,13 @@ class Worker final : public Actor<WorkerInterface> {
   /// The forward pass, begun with the first tensors that have come.
   Task<Result<void>> forward(Rank& rank, std::uint64_t step, Batch batch);
   /// The backward pass, until the last of its packets is on its way. The loss.
-  Task<Result<double>> backward(Rank& rank, std::uint64_t step);
+  Task<Result<double>> backward(Rank& rank, RankStep step);
 
   void pull(std::uint64_t step);
   Task<Result<void>> pull_group(std::uint64_t step, const ParameterTable::PullGroup& group);
-  Result<void> take(Parameters parameters, const Pull& question);
+  /// Of the answer's chunks each of `ranks` makes its own next version.
+  Result<void> take(Parameters parameters, const Pull& question, const std::vector<Rank*>& ranks);
+  std::vector<Rank*> everyone();
   void write_settled(Rank& rank);
   /// Asks each server whether the rank's parameters are what its own are, where the scheme says so.
   Task<void> compare(const Rank& rank, std::uint64_t step);
@@ -120,7 +140,7 @@ class Worker final : public Actor<WorkerInterface> {
   Task<Result<void>> agree(Rank& rank, std::uint64_t step, std::uint32_t shard,
                            std::vector<Offer::OwnScaler> scalers);
   void push(Rank& rank, std::uint64_t step, std::uint32_t shard, std::vector<Packet> packets);
-  Task<Result<void>> send(std::uint32_t shard, Push push);
+  Task<Result<void>> send(Rank& rank, std::uint32_t shard, Push push);
   void step_done(std::uint64_t step, Rank& rank, double loss);
   /// Says that this worker is done, if it is: nothing it has sent waits for its answer.
   void finish();
@@ -135,7 +155,8 @@ class Worker final : public Actor<WorkerInterface> {
   std::deque<Reader> readers_;
   std::optional<Peer<Observer>> observer_;
   std::shared_ptr<const ParameterTable> table_;
-  std::vector<ParameterTable::PullGroup> groups_;  // of the next pull
+  std::vector<ParameterTable::PullGroup> groups_;      // of the next pull
+  std::vector<ParameterTable::PullGroup> all_groups_;  // of a rank's first, where each pulls
   std::shared_ptr<BufferPool> pool_ = std::make_shared<BufferPool>();
   std::deque<Rank> ranks_;  // a deque: conditions do not move
   std::size_t groups_missing_ = 0;

@@ -57,6 +57,7 @@ class Finisher {
     plan_actors();
     if (trains()) check_roles();
     if (trains()) check_subsets();
+    if (trains() && !problems_.any()) check_scheme();
     check_done_when(draft_, file_, problems_);
     if (!problems_.any()) check_ports(draft_, file_, problems_);
     return file_;
@@ -185,6 +186,16 @@ class Finisher {
     check_owners(actors::optimizer_section(), file_.optimizer, file_.optimizer.name);
     add_mismatch(actors::mismatch(file_.optimizer), "optimizer.name");
     add_mismatch(actors::mismatch(file_.evaluation, file_.optimizer), "evaluator.of");
+  }
+
+  void check_scheme() {
+    const std::string& name = file_.scheme.name;
+    check_owners(actors::scheme_section(), file_.scheme, name);
+    check_owners(actors::local_optimizer_section(), file_.local_optimizer,
+                 file_.local_optimizer.name);
+    if (problems_.any()) return;
+    add_mismatch(actors::mismatch(file_, static_cast<std::uint32_t>(file_.ranks())),
+                 draft_.has("scheme.name") ? "scheme.name" : "job");
   }
 
   /// At its key, or where the file leaves that out, at `otherwise`.

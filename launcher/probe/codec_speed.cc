@@ -79,10 +79,10 @@ Result<void> update(actors::Shard& shard, std::vector<Rank>& ranks,
     actors::Push push;
     push.rank = i;
     push.step = step;
-    push.base_version = made.base_version;
     push.examples = made.examples;
     push.kind = made.kind;
     push.packets = std::move(ranks[i].packets);
+    for (actors::Packet& packet : push.packets) packet.base_version = step;
     STERNA_TRY(shard.accept(std::move(push)));
   }
   while (true) {
@@ -200,7 +200,10 @@ Result<std::vector<CodecCost>> measure_codecs(const actors::JobConfig& job,
   std::vector<float> drawn(kElements + kMostRanks * kApart);
   fill_gaussian(std::span(drawn).first(kDrawn), 1);
   for (std::size_t i = kDrawn; i < drawn.size(); ++i) drawn[i] = drawn[i - kDrawn];
-  STERNA_ASSIGN(const actors::Scheme scheme, actors::find_scheme(actors::kScheme));
+  // Whatever the scheme, a codec costs what it costs in a step of all.
+  one.scheme = {};
+  one.local_optimizer = {};
+  STERNA_ASSIGN(const actors::Scheme scheme, actors::find_scheme(one.scheme.name));
   const std::unique_ptr<actors::WorkerPolicy> policy = scheme.worker(one);
   const SteadyClock clock;
   std::vector<std::unique_ptr<Trial>> trials;

@@ -48,7 +48,8 @@ Result<ClusterFile> in_steps(const ClusterFile& file, const input::DataLocation&
   if (file.job.epochs == 0) return file;
   STERNA_ASSIGN(const input::SourceFacts facts,
                 input::training_facts(data.dir, actors::data_options(file.data, file.job.seed)));
-  const double per_step = static_cast<double>(file.job.batch) * static_cast<double>(file.ranks());
+  const auto per_step = static_cast<double>(actors::examples_per_version(
+      file.scheme, file.job.batch, static_cast<std::uint32_t>(file.ranks())));
   const double steps = std::ceil(file.job.epochs * static_cast<double>(facts.count) / per_step);
   if (steps > actors::kMostSteps) {
     return Error{Errc::invalid_argument,

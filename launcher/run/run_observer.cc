@@ -124,6 +124,7 @@ void RunObserver::total() {
     sum.nonzero_elements += traffic.nonzero_elements;
     sum.measured_elements += traffic.measured_elements;
     sum.saturated_elements += traffic.saturated_elements;
+    sum.late_packets += traffic.late_packets;
     examples += progress.examples;
     loss += progress.loss;
     seconds += progress.seconds;
@@ -161,6 +162,7 @@ void RunObserver::total() {
                             static_cast<double>(sum.ternarized_elements));
   status.saturated = fraction(static_cast<double>(sum.saturated_elements),
                               static_cast<double>(sum.measured_elements));
+  status.late_packets = result.late_packets = sum.late_packets;
   result.data_wait = fraction(data_seconds, seconds);
   double recent = 0;
   double recent_wait = 0;

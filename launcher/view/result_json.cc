@@ -12,7 +12,7 @@ STERNA_JSON(Restart, step, steps_again, seconds, cause)
 STERNA_JSON(RunResult, run, exit, cause, consequences, steps, checkpoint, missed_checkpoints,
             restarts, workers, ranks, data, data_dir, codec, security, transport, isa, seconds,
             seconds_to_first_step, evaluations, examples_per_second, loss, precision_at_1,
-            recall_at_5, skipped_evaluations, evaluator_wait, data_wait, readers,
+            recall_at_5, skipped_evaluations, late_packets, evaluator_wait, data_wait, readers,
             bits_per_ternarized_element_up, bits_per_element_up, bits_per_element_down, bytes_up,
             bytes_down, parameters_sha256)
 STERNA_JSON(StepMetrics, step, seconds, loss, learning_rate, examples_per_second, bytes_up,

@@ -68,6 +68,7 @@ struct RunResult {
   std::optional<double> precision_at_1;   ///< of the last evaluation
   std::optional<double> recall_at_5;      ///< likewise
   std::uint64_t skipped_evaluations = 0;  ///< that were due, where training does not wait for them
+  std::uint64_t late_packets = 0;         ///< of gradients, that no version was made with
   /// The part of the training in which it waited for the evaluator.
   std::optional<double> evaluator_wait;
   std::optional<double> data_wait;  ///< the part of the run in which workers waited for batches

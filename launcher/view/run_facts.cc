@@ -80,6 +80,10 @@ void add_precision(const RunStatus& status, std::vector<Fact>& all) {
     }
     all.push_back({fmt::format("{}", fmt::join(others, ", "))});
   }
+  if (status.late_packets > 0) {
+    all.push_back({fmt::format("{} late packet{}", status.late_packets,
+                               status.late_packets == 1 ? "" : "s")});
+  }
   if (status.skipped_evaluations > 0) {
     all.push_back({fmt::format("{} evaluation{} skipped", status.skipped_evaluations,
                                status.skipped_evaluations == 1 ? "" : "s")});

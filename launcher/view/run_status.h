@@ -66,6 +66,7 @@ struct RunStatus {
   std::string precision_what;             ///< "of averages", "on train"; empty: test, of parameters
   std::vector<OtherPrecision> others;     ///< that were evaluated beside it
   std::uint64_t skipped_evaluations = 0;  ///< that were due and that the evaluator was too slow for
+  std::uint64_t late_packets = 0;         ///< of gradients, that no version was made with
   /// The part of the last seconds in which training waited for the evaluator.
   std::optional<double> evaluator_wait;
   std::optional<double> bits_up;    ///< per element of the gradient

@@ -11,9 +11,9 @@ STERNA_JSON(OtherPrecision, what, precision_at_1)
 STERNA_JSON(RunStatus, config, run_directory, phase, step, steps, first_step, checkpoint_step,
             restarts, restart, elapsed_seconds, left_seconds, loss, examples_per_second,
             precision_at_1, precision_step, recall_at_5, precision_what, others,
-            skipped_evaluations, evaluator_wait, bits_up, bits_down, nonzero, saturated, data_wait,
-            readers, raw_bytes_up, coded_bytes_up, raw_bytes_down, coded_bytes_down, actors, codecs,
-            log_lines, logged)
+            skipped_evaluations, late_packets, evaluator_wait, bits_up, bits_down, nonzero,
+            saturated, data_wait, readers, raw_bytes_up, coded_bytes_up, raw_bytes_down,
+            coded_bytes_down, actors, codecs, log_lines, logged)
 
 std::string status_json(const RunStatus& status) {
   Json json = {{"format", 1}};

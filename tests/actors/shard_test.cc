@@ -70,10 +70,10 @@ class ShardTest : public ::testing::Test {
     Push push;
     push.rank = rank;
     push.step = step;
-    push.base_version = step;
     push.examples = job.batch;
     for (std::uint32_t c = 0; c < shard.table().chunks.size(); ++c) {
       push.packets.push_back(packet(shard, c, value));
+      push.packets.back().base_version = step;
     }
     return push;
   }
@@ -201,9 +201,12 @@ TEST_F(ShardTest, AHostilePushIsRefusedWholeAndChangesNothing) {
   };
   EXPECT_TRUE(refused([](Push& p) { p.rank = 2; }));
   EXPECT_TRUE(refused([](Push& p) { p.epoch = 1; }));
-  EXPECT_TRUE(refused([](Push& p) { p.step = p.base_version = 1; }));
-  EXPECT_TRUE(refused([](Push& p) { p.step = p.base_version = 100; }));
-  EXPECT_TRUE(refused([](Push& p) { p.base_version = 1; }));
+  const auto from = [](Push& p, std::uint64_t version) {
+    for (Packet& packet : p.packets) packet.base_version = version;
+  };
+  EXPECT_TRUE(refused([&](Push& p) { from(p, p.step = 1); }));
+  EXPECT_TRUE(refused([&](Push& p) { from(p, p.step = 100); }));
+  EXPECT_TRUE(refused([&](Push& p) { from(p, 1); }));
   EXPECT_TRUE(refused([](Push& p) { p.examples = 5; }));
   EXPECT_TRUE(refused([](Push& p) { p.kind = PayloadKind::PARAMETERS; }));
   EXPECT_TRUE(refused([](Push& p) { p.packets.back().chunk = 3; }));
@@ -226,6 +229,53 @@ TEST_F(ShardTest, AHostilePushIsRefusedWholeAndChangesNothing) {
     p.packets[2].payload = share(values);
   }));
   EXPECT_EQ(*shard.accept(push(shard, 0, 0)), all(Verdict::ACCEPTED));
+}
+
+TEST_F(ShardTest, WhereEachPushMakesAVersionNoneIsAppliedTwiceHoweverLateItComesAgain) {
+  job.scheme.name = "async";
+  Shard shard = make();
+  const Push again = push(shard, 0, 0);
+  EXPECT_EQ(*shard.accept(again), all(Verdict::ACCEPTED));
+  EXPECT_FALSE(shard.accept(push(shard, 0, 1)).ok()) << "from a version that nobody has";
+  Push hasty = push(shard, 0, 1);
+  for (Packet& packet : hasty.packets) packet.base_version = 0;
+  EXPECT_FALSE(shard.accept(hasty).ok()) << "the one before waits to be applied";
+  update(shard);
+  for (std::uint64_t step = 1; step < 6; ++step) {
+    EXPECT_EQ(*shard.accept(push(shard, 0, step)), all(Verdict::ACCEPTED));
+    update(shard);
+  }
+  EXPECT_EQ(*shard.accept(again), all(Verdict::DUPLICATE));
+  update(shard);
+  EXPECT_EQ(shard.version(0), 6U);
+}
+
+TEST_F(ShardTest, TheNewestIsThereOnceItHasAllThatTheAskerHasPushed) {
+  job.scheme.name = "async";
+  Shard shard = make();
+  const auto there = [&](std::uint32_t rank, std::uint64_t pushes, std::uint64_t version = 0) {
+    return *shard.newest_available(
+        0, {.version = version, .chunks = {0}, .newest = true, .rank = rank, .pushes = pushes});
+  };
+  EXPECT_TRUE(there(0, 0));
+  EXPECT_FALSE(there(0, 1));
+  EXPECT_TRUE(shard.accept(push(shard, 0, 0)).ok());
+  EXPECT_FALSE(there(0, 1)) << "it waits to be applied";
+  EXPECT_TRUE(there(1, 0));
+  update(shard);
+  EXPECT_TRUE(there(0, 1));
+  EXPECT_FALSE(there(1, 0, 2)) << "a later version";
+  EXPECT_FALSE(shard.newest_available(0, {.chunks = {0}, .newest = true, .rank = 2}).ok());
+  EXPECT_FALSE(shard.newest_available(9, {.chunks = {9}, .newest = true}).ok());
+}
+
+TEST_F(ShardTest, WeightsAreOfEachPacket) {
+  job.scheme.name = "async";
+  job.scheme.staleness_weight = StalenessWeight::inverse;
+  Shard shard = make();
+  for (const std::uint32_t rank : {0U, 1U}) EXPECT_TRUE(shard.accept(push(shard, rank, 0)).ok());
+  update(shard);
+  EXPECT_EQ(values(shard, 2, 2)[0], -0.75F) << "0.5, and half of 0.5 of one version before";
 }
 
 TEST_F(ShardTest, OldVersionsAreGoneAndImpossibleOnesRefused) {

@@ -13,7 +13,7 @@
 namespace sterna::kernels {
 namespace {
 
-constexpr TernaryDraw draw{.seed = 0x0123456789ABCDEF, .step = 17, .rank = 1, .tensor = 6};
+constexpr TernaryDraw some_draw{.seed = 0x0123456789ABCDEF, .step = 17, .rank = 1, .tensor = 6};
 
 struct Encoded {
   std::vector<std::byte> planes;
@@ -26,16 +26,16 @@ Encoded encoded(std::span<const float> g, float s, float clip, Isa isa) {
   // In two calls, as for a tensor of two packets.
   const std::size_t cut = std::min<std::size_t>(g.size(), 2 * kChunkElements);
   const auto planes = std::span(result.planes);
-  encode_with_scaler({g, 0, cut}, s, clip, draw, planes.first(planes_bytes(cut)), result.statistics,
-                     isa);
-  encode_with_scaler({g, cut, g.size() - cut}, s, clip, draw, planes.subspan(planes_bytes(cut)),
+  encode_with_scaler({g, 0, cut}, s, clip, some_draw, planes.first(planes_bytes(cut)),
                      result.statistics, isa);
+  encode_with_scaler({g, cut, g.size() - cut}, s, clip, some_draw,
+                     planes.subspan(planes_bytes(cut)), result.statistics, isa);
   return result;
 }
 
-std::vector<std::byte> planes_of(std::span<const float> g, float s, Isa isa) {
+std::vector<std::byte> planes_drawn(std::span<const float> g, float s, Isa isa) {
   std::vector<std::byte> planes(planes_bytes(g.size()), std::byte{0xAA});
-  ternarize(g, s, draw, 0, planes, isa);
+  ternarize(g, s, some_draw, 0, planes, isa);
   return planes;
 }
 
@@ -51,7 +51,7 @@ TEST(EncodeWithScaler, GivesTheTritsOfTernarizeAndTheScalerOfScaler) {
     for (const Isa isa : every_isa()) {
       for (const float clip : {0.0F, 2.5F}) {
         const Encoded both = encoded(g, 0.02F, clip, isa);
-        EXPECT_EQ(both.planes, planes_of(g, 0.02F, Isa::scalar)) << n << name(isa);
+        EXPECT_EQ(both.planes, planes_drawn(g, 0.02F, Isa::scalar)) << n << name(isa);
         EXPECT_EQ(bits({{*both.statistics.scaler(clip, g)}}),
                   bits({{*scaler(g, clip, Isa::scalar)}}))
             << n << name(isa);
@@ -78,7 +78,7 @@ TEST(EncodeWithScaler, CountsSaturatedElements) {
 
 TEST(NonzeroTrits, AreCountedInThePlanes) {
   const auto g = gaussian(70'000, 0.01F, 3);
-  const auto planes = planes_of(g, 0.02F, Isa::scalar);
+  const auto planes = planes_drawn(g, 0.02F, Isa::scalar);
   std::vector<float> trits(g.size());
   decode(planes, 1.0F, trits, Isa::scalar);
   const auto nonzero = static_cast<std::size_t>(
@@ -145,10 +145,10 @@ TEST(EncodeBucket, GivesTheScalerAndTheTritsThatItHasAlone) {
       const auto part = std::span(g).subspan(first, std::min(bucket, g.size() - first));
       const float s = *scaler(part, 2.5F, Isa::scalar);
       std::vector<std::byte> expected(planes_bytes(part.size()));
-      ternarize(part, s, draw, first, expected, Isa::scalar);
+      ternarize(part, s, some_draw, first, expected, Isa::scalar);
       for (const Isa isa : every_isa()) {
         std::vector<std::byte> got(expected.size(), std::byte{0xAA});
-        const auto done = encode_bucket({g, first, part.size()}, 2.5F, draw, got, isa);
+        const auto done = encode_bucket({g, first, part.size()}, 2.5F, some_draw, got, isa);
         ASSERT_TRUE(done.ok());
         EXPECT_EQ(bits({{*done}}), bits({{s}})) << bucket << name(isa);
         EXPECT_EQ(got, expected) << bucket << name(isa);
@@ -161,8 +161,8 @@ TEST(EncodeBucket, NamesTheElementOfTheTensorThatIsNotFinite) {
   auto g = gaussian(3000, 0.01F, 9);
   g[2222] = std::numeric_limits<float>::infinity();
   std::vector<std::byte> planes(128);
-  EXPECT_TRUE(encode_bucket({g, 1536, 512}, 2.5F, draw, planes, best_isa()).ok());
-  const auto done = encode_bucket({g, 2048, 512}, 2.5F, draw, planes, best_isa());
+  EXPECT_TRUE(encode_bucket({g, 1536, 512}, 2.5F, some_draw, planes, best_isa()).ok());
+  const auto done = encode_bucket({g, 2048, 512}, 2.5F, some_draw, planes, best_isa());
   ASSERT_FALSE(done.ok());
   EXPECT_EQ(done.error().code, Errc::non_finite);
   EXPECT_NE(done.error().message.find("element 2222 "), std::string::npos);

@@ -22,7 +22,10 @@ class Sync : public testing::Test {
     return scheme.server(job, evaluated);
   }
   static Push push(std::uint64_t step) {
-    return {.step = step, .base_version = step, .examples = 4, .packets = {}};
+    return {.step = step, .examples = 4, .packets = {packet(step)}};
+  }
+  static Packet packet(std::uint64_t version, std::uint32_t chunk = 0) {
+    return {.chunk = chunk, .payload = {}, .base_version = version};
   }
   std::string refused(const Push& push) const {
     const Result<void> checked = server()->check(push);
@@ -33,9 +36,12 @@ class Sync : public testing::Test {
   JobConfig job;
 };
 
-TEST_F(Sync, IsTheOnlySchemeAndAnotherIsRefusedWithTheNamesThereAre) {
-  EXPECT_THAT(scheme_names(), testing::ElementsAre("sync"));
-  EXPECT_THAT(find_scheme("async").error().message, HasSubstr("\"async\" is none of sync"));
+TEST_F(Sync, IsOneOfTheSchemesThatFilesNameAndAnotherIsRefusedWithTheNamesThereAre) {
+  std::vector<std::string_view> in_files;
+  for (const SchemeFacts& one : scheme_facts()) in_files.push_back(one.name);
+  EXPECT_EQ(scheme_names(), in_files);
+  EXPECT_EQ(in_files.front(), "sync");
+  EXPECT_THAT(find_scheme("asink").error().message, HasSubstr("\"asink\" is none of sync, async"));
 }
 
 TEST_F(Sync, AStepIsComputedFromItsOwnVersionWhichComesAsTheJobSays) {
@@ -58,28 +64,51 @@ TEST_F(Sync, AServerTakesWhatItsWorkersPushAndNothingElse) {
   const Contribution made = worker()->contribution(7);
   Push push = Sync::push(7);
   push.kind = made.kind;
-  push.base_version = made.base_version;
   push.examples = made.examples;
   EXPECT_EQ(refused(push), "");
-  push.base_version = 6;
+  push.packets = {packet(7), packet(6, 1)};
   EXPECT_EQ(refused(push), "step 7 computed from version 6");
   push = Sync::push(10);
   EXPECT_EQ(refused(push), "step 10 of 10");
   push = Sync::push(7);
   push.examples = 5;
-  EXPECT_EQ(refused(push), "5 examples in a batch of 4");
+  EXPECT_EQ(refused(push), "5 examples; expected 4");
   push = Sync::push(7);
   push.kind = PayloadKind::DIFFERENCE;
-  EXPECT_EQ(refused(push), "a push that is no gradient");
+  EXPECT_EQ(refused(push), "a push of another kind than the scheme's");
 }
 
 TEST_F(Sync, AChunkWaitsForAllRanksOfItsVersionsStep) {
-  EXPECT_EQ(*server()->judge(push(7), 0, 7), Verdict::ACCEPTED);
-  EXPECT_EQ(*server()->judge(push(7), 0, 8), Verdict::DROPPED);
-  EXPECT_EQ(server()->judge(push(7), 3, 6).error().message,
-            "step 7 of chunk 3, which is at version 6");
-  EXPECT_FALSE(server()->complete(2));
-  EXPECT_TRUE(server()->complete(3));
+  EXPECT_EQ(*server()->judge(push(7), packet(7), {7, 2}), Verdict::ACCEPTED);
+  EXPECT_EQ(*server()->judge(push(7), packet(7), {8, 0}), Verdict::DROPPED);
+  EXPECT_EQ(server()->judge(push(7), packet(7, 3), {6, 0}).error().message,
+            "step 7 of chunk 3, from version 7, which is at version 6");
+  EXPECT_FALSE(server()->complete({7, 2}));
+  EXPECT_TRUE(server()->complete({7, 3}));
+}
+
+TEST_F(Sync, WithAQuorumWhatComesAfterItIsDroppedAndItsRankGoesOnFromTheNewest) {
+  job.scheme.quorum = 2;
+  EXPECT_FALSE(worker()->in_step());
+  EXPECT_TRUE(server()->complete({7, 2}));
+  EXPECT_EQ(*server()->judge(push(6), packet(7), {7, 1}), Verdict::ACCEPTED);
+  EXPECT_EQ(*server()->judge(push(6), packet(7), {7, 2}), Verdict::DROPPED);
+  EXPECT_EQ(*server()->judge(push(6), packet(6), {7, 0}), Verdict::DROPPED);
+  EXPECT_EQ(*server()->judge(push(9), packet(10), {10, 0}), Verdict::DROPPED) << "the job is over";
+  EXPECT_FALSE(server()->judge(push(6), packet(8), {7, 0}).ok());
+  EXPECT_EQ(refused(push(6)), "");
+  job.scheme.quorum = 3;
+  EXPECT_TRUE(worker()->in_step());
+}
+
+TEST_F(Sync, RanksGradientsCountAsTheFileSays) {
+  const std::vector<Counted> packets = {{.rank = 0, .base_version = 7},
+                                        {.rank = 2, .base_version = 7}};
+  EXPECT_TRUE(server()->weights(packets, 7).empty());
+  job.scheme.rank_rates = {1, 3, 0.5};
+  EXPECT_THAT(server()->weights(packets, 7), testing::ElementsAre(0.5F, 0.25F));
+  job.scheme.combine = CombineRule::sum;
+  EXPECT_THAT(server()->weights(packets, 7), testing::ElementsAre(1.0F, 0.5F));
 }
 
 TEST_F(Sync, TritsAreSummedWhereTheyStandForTheSameNumber) {

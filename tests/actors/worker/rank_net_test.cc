@@ -28,7 +28,7 @@ class RankNetTest : public testing::Test {
     events.encoder.packets = [this](std::uint64_t, std::uint32_t, std::vector<Packet> packets) {
       for (const Packet& packet : packets) pushed.insert(packet.chunk);
     };
-    net->set_table(table, clock, std::move(events));
+    EXPECT_TRUE(net->set_table(table, clock, std::move(events)).ok());
     batch.pixels = share(make_buffer(2 * 28 * 28));
     batch.levels = share(make_buffer(2 * 2 * sizeof(float)));
     batch.labels = share(make_buffer(2 * sizeof(std::uint16_t)));
@@ -53,7 +53,7 @@ TEST_F(RankNetTest, TheForwardPassGoesAsFarAsParametersHaveCome) {
 TEST_F(RankNetTest, EveryChunkOfAStepIsPushedAndLaterLayersSettleFirst) {
   start();
   ASSERT_TRUE(*net->forward(0, batch, tensors));
-  const Result<double> loss = net->backward(0);
+  const Result<double> loss = net->backward({.step = 0});
   ASSERT_TRUE(loss.ok()) << loss.error().message;
   EXPECT_NEAR(*loss, std::log(10.0), 1e-5);  // all parameters are 0
   EXPECT_EQ(pushed.size(), table->chunks.size());
@@ -101,7 +101,7 @@ TEST_F(RankNetTest, ALossThatIsNotANumberNamesRankAndStep) {
   levels->as<float>()[0] = std::numeric_limits<float>::quiet_NaN();
   batch.levels = share(levels);
   ASSERT_TRUE(*net->forward(7, batch, tensors));
-  const Result<double> loss = net->backward(7);
+  const Result<double> loss = net->backward({.step = 7, .push = 7});
   ASSERT_FALSE(loss.ok());
   EXPECT_EQ(loss.error().code, Errc::non_finite);
   EXPECT_EQ(loss.error().message.find("rank 3, step 7"), 0U) << loss.error().message;

@@ -232,6 +232,14 @@ TEST_F(RunObserverTest, SaysNothingOfTheFiveLargestOfFiveClasses) {
   EXPECT_EQ(record_.result.evaluations[0].recall_at_5, std::nullopt);
 }
 
+TEST_F(RunObserverTest, CountsTheGradientsThatCameTooLate) {
+  actors::Progress progress{.worker = "worker0", .step = 3, .traffic = {}};
+  progress.traffic.late_packets = 5;
+  say("worker0", progress);
+  EXPECT_EQ(record_.status.late_packets, 5U);
+  EXPECT_EQ(record_.result.late_packets, 5U);
+}
+
 TEST_F(RunObserverTest, KeepsTheLastConfusionAndCountsWhatWasSkipped) {
   say("evaluator0",
       actors::Evaluated{.step = 5, .classes = 2, .skipped = 3, .confusion = {{0, 1, 7}}});

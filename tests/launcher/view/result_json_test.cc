@@ -27,7 +27,7 @@ TEST(ResultJson, IsOneLineWithEveryKeyInItsOrder) {
       ElementsAre("format", "run", "exit", "steps", "workers", "ranks", "data", "data_dir", "codec",
                   "security", "transport", "isa", "seconds", "seconds_to_first_step", "evaluations",
                   "examples_per_second", "loss", "precision_at_1", "recall_at_5",
-                  "skipped_evaluations", "evaluator_wait", "data_wait", "readers",
+                  "skipped_evaluations", "late_packets", "evaluator_wait", "data_wait", "readers",
                   "bits_per_ternarized_element_up", "bits_per_element_up", "bits_per_element_down",
                   "bytes_up", "bytes_down", "parameters_sha256"));
 }

@@ -1,0 +1,102 @@
+// Ranks of a worker that exchange by themselves, each at its own pace: the newest parameters, one
+// or several steps, a push.
+#include <algorithm>
+#include <limits>
+
+#include "actors/worker/worker.h"
+
+namespace sterna::actors {
+
+Task<Result<void>> Worker::train_apart(Rank& rank) {
+  const JobConfig& job = args_.job;
+  for (std::uint64_t step = job.first_step;; ++step) {
+    rank.step = step;
+    const Exchange exchange = policy_->exchange(step);
+    ask_batches(rank, step);
+    // The batch first, so that the parameters are as new as can be.
+    const Time asked = now();
+    Batch batch;
+    if (!rank.batches.empty()) {
+      STERNA_CO_ASSIGN(batch, next_batch(rank, step));
+    }
+    meter_.waited_for_data(asked, now());
+    if (exchange.pulls) {
+      STERNA_CO_TRY(pull_newest(rank, exchange.push));
+      if (rank.version >= job.steps) break;
+    }
+    co_await injected_delay(rank);
+    STERNA_CO_TRY(forward(rank, step, std::move(batch)));
+    STERNA_CO_ASSIGN(const double loss, backward(rank, {.step = step,
+                                                        .push = exchange.push,
+                                                        .version = rank.version,
+                                                        .pushes = exchange.pushes}));
+    if (meter_.add_apart(rank.rank, loss, rank.version, now())) {
+      observer_->tell(meter_.progress(identity().name, traffic(), now()));
+    }
+  }
+  meter_.ended();
+  finish();
+  co_return {};
+}
+
+Task<Result<void>> Worker::pull_newest(Rank& rank, std::uint64_t push) {
+  const bool first = rank.step == args_.job.first_step;
+  const auto& groups = first ? all_groups_ : groups_;
+  rank.expect_version(*table_, first ? Pulled::all : Pulled::pushed);
+  rank.pulling = groups.size();
+  for (const auto& group : groups) run(pull_newest_of(rank, push, group));
+  while (rank.pulling > 0 || rank.unanswered > 0) co_await rank.answered.wait();
+  for (const Packet& packet : rank.dropped) STERNA_CO_TRY(rank.net->give_back(packet));
+  rank.dropped.clear();
+  rank.version = std::numeric_limits<std::uint64_t>::max();
+  for (std::uint32_t chunk = 0; chunk < rank.bases.size(); ++chunk) {
+    if (!table_->frozen(chunk)) rank.version = std::min(rank.version, rank.bases[chunk]);
+  }
+  co_return {};
+}
+
+Task<Result<void>> Worker::pull_newest_of(Rank& rank, std::uint64_t push,
+                                          const ParameterTable::PullGroup& group) {
+  Server& server = servers_[group.shard];
+  const Need need = policy_->need(push);
+  const Pull question{.version = need.version,
+                      .chunks = group.chunks,
+                      .kind = need.kind,
+                      .codec = group.frozen ? Codec::FP32 : need.codec,
+                      .newest = true,
+                      .rank = rank.rank,
+                      .pushes = push};
+  Pull largest = question;
+  largest.codec = Codec::FP32;
+  const std::uint64_t bytes = most_bytes(largest, *table_, args_.job);
+  Task<Result<Parameters>> answer =
+      server.peer.ask_within(server.down, bytes, question, kWhileRanksCompute);
+  Result<Parameters> parameters = co_await std::move(answer);
+  const Result<void> taken = parameters ? take(std::move(*parameters), question, {&rank})
+                                        : Result<void>(parameters.error());
+  if (!taken) {
+    co_return at(rank.step, "parameters from " + server.peer.name(), taken.error());
+  }
+  --rank.pulling;
+  rank.answered.notify_all();
+  co_return {};
+}
+
+Result<void> Worker::take_verdicts(Rank& rank, const PushReply& reply, std::size_t packets,
+                                   std::vector<Packet> kept) {
+  --rank.unanswered;
+  rank.answered.notify_all();
+  if (policy_->in_step()) return {};
+  if (reply.verdicts.size() != packets) {
+    return Error{Errc::malformed, "the answer is to another question"};
+  }
+  for (std::size_t i = 0; i < packets; ++i) {
+    if (reply.verdicts[i] != Verdict::DROPPED) continue;
+    // Where each makes a version the job is over, and nobody is late.
+    if (args_.job.facts().together) ++traffic_.late_packets;
+    if (!kept.empty()) rank.dropped.push_back(std::move(kept[i]));
+  }
+  return {};
+}
+
+}  // namespace sterna::actors

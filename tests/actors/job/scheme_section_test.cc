@@ -1,0 +1,63 @@
+#include "actors/job/scheme_section.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "actors/job/job.h"
+
+namespace sterna::actors {
+namespace {
+
+using std::chrono::milliseconds;
+
+TEST(InjectSection, DelaysChosenRanksAlikeOrByWhatTheSeedDraws) {
+  InjectSection inject;
+  EXPECT_EQ(inject.delay_of(1, 0, 0), Duration::zero());
+  inject.delay_ranks = {2};
+  inject.delay = milliseconds(10);
+  EXPECT_EQ(inject.delay_of(1, 2, 7), Duration(milliseconds(10)));
+  EXPECT_EQ(inject.delay_of(1, 1, 7), Duration::zero());
+  inject.delay_random = true;
+  EXPECT_EQ(inject.delay_of(1, 2, 7), inject.delay_of(1, 2, 7));
+  std::set<Duration> drawn;
+  double sum = 0;
+  for (std::uint64_t step = 0; step < 1000; ++step) {
+    const Duration delay = inject.delay_of(1, 2, step);
+    EXPECT_GE(delay, Duration::zero());
+    EXPECT_LE(delay, Duration(milliseconds(20)));
+    drawn.insert(delay);
+    sum += std::chrono::duration<double, std::milli>(delay).count();
+  }
+  EXPECT_GT(drawn.size(), 990U);
+  EXPECT_NEAR(sum / 1000, 10, 1);
+}
+
+TEST(SchemeSection, CountsWhatLeadsToAVersion) {
+  JobConfig job;
+  job.steps = 10;
+  job.batch = 4;
+  job.ranks = 3;
+  job.examples = 120;
+  EXPECT_TRUE(job.in_step());
+  EXPECT_EQ(job.end_of_steps(), 10U);
+  EXPECT_EQ(job.course().steps_per_epoch, 10);
+  job.scheme.quorum = 2;
+  EXPECT_FALSE(job.in_step());
+  EXPECT_EQ(job.position_of(5), 40U);
+  job.scheme = {.name = "agn", .window = 5};
+  EXPECT_EQ(job.position_of(5), 100U);
+  EXPECT_EQ(job.end_of_steps(), 55U);
+  EXPECT_EQ(job.course().steps_per_epoch, 6);
+  job.scheme.name = "sagn";
+  EXPECT_EQ(job.position_of(5), 300U);
+  // Every third epoch as fp32: of a rank's own pushes, each of 60 examples of all.
+  job.gradient.floating_grad_epoch = 3;
+  EXPECT_FALSE(job.floats(3));
+  EXPECT_TRUE(job.floats(4));
+  EXPECT_TRUE(job.floats(5));
+  EXPECT_FALSE(job.floats(6));
+}
+
+}  // namespace
+}  // namespace sterna::actors

@@ -1,0 +1,123 @@
+// [scheme] and [local_optimizer]: what goes together, and each thing that does not, in words.
+#include "actors/job/scheme_section.h"
+
+#include "tests/launcher/cluster_file/cluster_file_fixture.h"
+
+namespace sterna::launcher {
+namespace {
+
+class SchemeKeysTest : public ClusterFileTest {
+ protected:
+  /// Of a file with two ranks more, and these lines.
+  std::string error_of(const std::string& lines) {
+    return error(std::string(smallest) + "[[actor]]\nrole = \"worker\"\ncount = 2\n" + lines);
+  }
+  /// Without the place.
+  std::string message_of(const std::string& lines) {
+    const std::string text = error_of(lines);
+    const auto end = text.find(": ");
+    return end == std::string::npos ? text : text.substr(end + 2);
+  }
+  static std::string scheme(const std::string& name, const std::string& more = "") {
+    return "[scheme]\nname = \"" + name + "\"\n" + more;
+  }
+};
+
+TEST_F(SchemeKeysTest, EverySchemeMayBeChosen) {
+  for (const actors::SchemeFacts& facts : actors::scheme_facts()) {
+    const std::string local = facts.elastic ? "[local_optimizer]\nname = \"gd\"\n" : "";
+    EXPECT_EQ(error_of(scheme(std::string(facts.name)) + local), "no error") << facts.name;
+  }
+  EXPECT_EQ(error_of(scheme("asink")),
+            "x.toml:17: \"scheme.name\" must be \"sync\", \"async\", \"downpour\", \"agn\", "
+            "\"sagn\", \"local_sgd\", \"aeasgd\" or \"aeamsgd\", not \"asink\"");
+}
+
+TEST_F(SchemeKeysTest, AVersionIsMadeOfAtMostAllRanks) {
+  EXPECT_EQ(error_of(scheme("sync", "quorum = 3\n")), "no error");
+  EXPECT_EQ(message_of(scheme("sync", "quorum = 4\n")),
+            "\"scheme.quorum\" = 4 of 3 ranks: at most all can be waited for");
+  EXPECT_EQ(message_of(scheme("sync", "rank_rates = [1.0, 2.0]\n")),
+            "\"scheme.rank_rates\" has 2 factors for 3 ranks");
+}
+
+TEST_F(SchemeKeysTest, WindowsAreOfSchemesThatHaveThem) {
+  EXPECT_EQ(message_of(scheme("agn", "window = 0\n")),
+            "\"scheme.window\" must be at least 1 and at most 65535, not 0");
+  EXPECT_EQ(message_of(scheme("async", "window = 2\n")),
+            "\"scheme.window\" is for the scheme \"downpour\", \"agn\", \"sagn\", \"local_sgd\", "
+            "\"aeasgd\" or \"aeamsgd\", not for \"async\"; remove it");
+}
+
+TEST_F(SchemeKeysTest, AKeyOfAnotherSchemeIsRefused) {
+  EXPECT_EQ(message_of(scheme("async", "quorum = 2\n")),
+            "\"scheme.quorum\" is for the scheme \"sync\", not for \"async\"; remove it");
+  EXPECT_EQ(message_of(scheme("sync", "max_staleness = 1\n")),
+            "\"scheme.max_staleness\" is for the scheme \"async\", not for \"sync\"; remove it");
+  EXPECT_EQ(message_of(scheme("sync", "staleness_weight = \"inverse\"\n")),
+            "\"scheme.staleness_weight\" is for the scheme \"async\", not for \"sync\"; remove it");
+  EXPECT_EQ(message_of(scheme("async", "combine = \"sum\"\n")),
+            "\"scheme.combine\" is for the scheme \"sync\", not for \"async\"; remove it");
+  EXPECT_EQ(message_of(scheme("agn", "moving_rate = 0.3\n")),
+            "\"scheme.moving_rate\" is for the scheme \"aeasgd\" or \"aeamsgd\", not for \"agn\"; "
+            "remove it");
+  EXPECT_EQ(message_of(scheme("aeasgd", "momentum = 0.5\n")),
+            "\"scheme.momentum\" is for the scheme \"aeamsgd\", not for \"aeasgd\"; remove it");
+  EXPECT_EQ(message_of("[local_optimizer]\nname = \"gd\"\n"),
+            "[local_optimizer] is of ranks that step by themselves, which those of \"sync\" do "
+            "not; remove it");
+  EXPECT_EQ(message_of(scheme("aeamsgd") + "[local_optimizer]\nname = \"adam\"\n"),
+            "\"aeamsgd\" has a momentum of its own: \"local_optimizer.name\" must be \"gd\"");
+}
+
+TEST_F(SchemeKeysTest, AveragesGoDownToRanksThatAllStepFromTheSameVersion) {
+  const std::string average = "[gradient]\nscaler = \"shared\"\ndown = \"average\"\n";
+  EXPECT_EQ(error_of(average), "no error");
+  EXPECT_EQ(message_of(scheme("async") + average),
+            "\"gradient.down\" = \"average\" or \"ternary\" needs ranks that all step from the "
+            "same version, which those of \"async\" do not; use \"parameters\"");
+  EXPECT_EQ(message_of(scheme("sync", "quorum = 2\n") + "[gradient]\ndown = \"ternary\"\n"),
+            "\"gradient.down\" = \"average\" or \"ternary\" needs ranks that all step from the "
+            "same version, which those of a quorum of 2 do not; use \"parameters\"");
+  EXPECT_EQ(message_of(scheme("sync", "combine = \"sum\"\n") + average),
+            "\"gradient.down\" = \"average\" or \"ternary\" sends the plain average, which "
+            "\"scheme.rank_rates\" and \"scheme.combine\" = \"sum\" do not make");
+}
+
+TEST_F(SchemeKeysTest, ScalersAreAgreedWhereAllRanksMakeEachVersion) {
+  const std::string shared = "[gradient]\nscaler = \"shared\"\n";
+  EXPECT_EQ(error_of(scheme("sagn", "window = 3\n") + shared), "no error");
+  EXPECT_EQ(message_of(scheme("agn") + shared),
+            "\"gradient.scaler\" must be \"own\" with \"agn\": a rank cannot wait for scalers of "
+            "ranks that are elsewhere");
+  EXPECT_EQ(message_of(scheme("sync", "quorum = 2\n") + "[gradient]\nscaler = \"last_step\"\n"),
+            "\"gradient.scaler\" must be \"own\" with a quorum of 2: a rank cannot wait for "
+            "scalers of ranks that are elsewhere");
+}
+
+TEST_F(SchemeKeysTest, WhatAWindowOrAnElasticRankCannotHaveIsSaid) {
+  EXPECT_EQ(message_of(scheme("aeasgd") + "[gradient]\nerror_feedback = true\n"),
+            "\"gradient.error_feedback\" is not for \"aeasgd\": what a codec leaves stays in the "
+            "rank's parameters already");
+  EXPECT_EQ(message_of(scheme("sagn") + "[optimizer]\ndecay_at = \"server\"\n"),
+            "\"optimizer.decay_at\" = \"server\" would decay once for all steps of a window; with "
+            "\"sagn\" it must be \"worker\"");
+  EXPECT_EQ(message_of(scheme("async") + "[checkpoint]\nevery_steps = 10\n"),
+            "checkpoints are kept of \"sync\" with all ranks only, not of \"async\"; remove "
+            "[checkpoint]");
+}
+
+TEST_F(SchemeKeysTest, EpochsCountWhatOneVersionTakes) {
+  const auto per_version = [&](const std::string& lines) {
+    const auto file = read(std::string(smallest) + "[[actor]]\nrole = \"worker\"\n" + lines);
+    return actors::examples_per_version(file->scheme, file->job.batch, 2) / file->job.batch;
+  };
+  EXPECT_EQ(per_version(""), 2U);
+  EXPECT_EQ(per_version(scheme("sync", "quorum = 1\n")), 1U);
+  EXPECT_EQ(per_version(scheme("async")), 1U);
+  EXPECT_EQ(per_version(scheme("agn", "window = 3\n")), 3U);
+  EXPECT_EQ(per_version(scheme("sagn", "window = 3\n")), 6U);
+}
+
+}  // namespace
+}  // namespace sterna::launcher
