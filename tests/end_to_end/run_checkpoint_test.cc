@@ -131,8 +131,8 @@ TEST_F(RunCheckpoint, OneThatCannotBeMadeIsSaidAndTheRunGoesOn) {
   EXPECT_THAT(program.out(), HasSubstr("\nno checkpoint of step 10: "));
   EXPECT_THAT(content_of(path("run/metrics.jsonl")),
               HasSubstr(R"({"kind":"missed_checkpoint","why":"no checkpoint of step 10: )"));
-  EXPECT_EQ(result()["missed_checkpoints"], 1);
-  EXPECT_TRUE(has("kept/step-000000030"));
+  EXPECT_GE(result()["missed_checkpoints"], 1);
+  EXPECT_TRUE(std::filesystem::exists(path("kept/step-000000030/manifest.json")));
 }
 
 TEST_F(RunCheckpoint, WhatCannotBeGoneOnFromIsSaidInALine) {
