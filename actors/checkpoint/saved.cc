@@ -172,10 +172,9 @@ Result<Bytes> SavedState::read(const std::string& array, std::uint64_t first,
     if (before) --piece;
     const std::uint64_t inside = before ? at - piece->first : 0;
     if (!before || inside >= piece->second.count) {
-      return Error{Errc::malformed,
-                   fmt::format("{}: the checkpoint has no element {} of {}",
-                               files_[pieces.begin()->second.file].path(), at,
-                               nets::shown_name(array))};
+      return Error{Errc::malformed, fmt::format("{}: the checkpoint has no element {} of {}",
+                                                files_[pieces.begin()->second.file].path(), at,
+                                                nets::shown_name(array))};
     }
     const std::uint64_t these = std::min(count - done, piece->second.count - inside);
     const nets::TensorFile& file = files_[piece->second.file];

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <iterator>
 #include <memory>
-#include <ranges>
 
 #include "launcher/text/console.h"
 #include "launcher/text/text_format.h"
@@ -16,7 +15,9 @@ namespace {
 
 /// The newest whole one that leaves steps to be made; null where there is none.
 std::shared_ptr<const actors::SavedCheckpoint> newest(const JobOptions& job) {
-  for (const auto& found : std::views::reverse(actors::find_checkpoints(job.checkpoints))) {
+  std::vector<actors::FoundCheckpoint> there = actors::find_checkpoints(job.checkpoints);
+  std::ranges::reverse(there);
+  for (const actors::FoundCheckpoint& found : there) {
     if (!found.manifest || found.manifest->net != job.file.job.net) continue;
     actors::SavedCheckpoint saved{found.folder, *found.manifest};
     if (saved.manifest.step >= job.file.job.steps || !actors::check_parts(saved, false)) continue;
