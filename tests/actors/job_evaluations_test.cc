@@ -18,7 +18,7 @@ using testing::ElementsAre;
 using testing::Gt;
 using testing::IsEmpty;
 
-constexpr JobLayout kTwoShards = {.servers = 2, .workers = 2};
+const JobLayout kTwoShards = {.servers = 2, .workers = 2};
 
 class JobEvaluations : public SimulatedJob {
  protected:

@@ -1,6 +1,8 @@
 // Jobs whose end can be written down: the toy problem's c = a + b.
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "nets/weights/weights_file.h"
 #include "tests/actors/simulated_job.h"
 
