@@ -19,6 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kStepPrefix = "step-";
+constexpr std::size_t kPartsKept = 4;
 constexpr std::size_t kReadAtOnce = std::size_t{1} << 20;
 
 /// All of `text` as a number, or nothing.
@@ -33,7 +34,8 @@ std::span<const float> floats_of(const Bytes& bytes) {
   return {reinterpret_cast<const float*>(bytes.data()), bytes.size() / sizeof(float)};
 }
 
-/// Of the parts in this folder that end so all but the newest.
+/// Of the parts in this folder that end so all but the newest: as many as may be waited for by who
+/// fetches them.
 void remove_old(const std::string& end) {
   std::vector<fs::path> parts;
   std::error_code failed;
@@ -42,7 +44,7 @@ void remove_old(const std::string& end) {
     if (name.starts_with(kStepPrefix) && name.ends_with(end)) parts.push_back(at->path());
   }
   std::ranges::sort(parts);
-  for (std::size_t i = 0; i + 1 < parts.size(); ++i) fs::remove(parts[i], failed);
+  for (std::size_t i = 0; i + kPartsKept < parts.size(); ++i) fs::remove(parts[i], failed);
 }
 
 Result<void> write(const StatePart& part, const fs::path& path) {

@@ -124,10 +124,10 @@ class KeptJobs {
   std::unique_ptr<Call> start(const std::string& name, const std::vector<std::string>& groups,
                               std::vector<std::string> settings) const {
     const std::string file =
-        runs_.file({name, {"a", "b", "c", "d"}, ""}, job(groups, "digits", 60));
+        runs_.file({name, {"a", "b", "c", "d"}, ""}, job(groups, "digits", 150));
     std::vector<std::string> arguments = {"run", file, "--json", "--run-dir",
                                           folder() + "/" + name};
-    settings.insert(settings.end(), {"gradient.error_feedback=true", "checkpoint.every_steps=4",
+    settings.insert(settings.end(), {"gradient.error_feedback=true", "checkpoint.every_steps=30",
                                      "checkpoint.keep=99"});
     for (const std::string& setting : settings) {
       arguments.insert(arguments.end(), {"--set", setting});
@@ -162,13 +162,13 @@ TEST(Job, OverFourHostsGoesOnFromAnyCheckpointToTheSameParameters) {
   EXPECT_EQ(undisturbed.size(), 64U);
   EXPECT_EQ(KeptJobs::hash_of(*jobs.start(
                 "second", kMoved,
-                {"checkpoint.resume=" + jobs.folder() + "/first/checkpoints/step-000000004"})),
+                {"checkpoint.resume=" + jobs.folder() + "/first/checkpoints/step-000000030"})),
             undisturbed);
 
   const auto hit = jobs.start("hit", kHere, {});
   ASSERT_TRUE(eventually(kPatience, [&] {
     return hit->exit_code(Duration::zero()) ||
-           std::filesystem::exists(jobs.folder() + "/hit/checkpoints/step-000000004/manifest.json");
+           std::filesystem::exists(jobs.folder() + "/hit/checkpoints/step-000000030/manifest.json");
   })) << hit->story();
   for (const RunProcess& process : jobs.runs().there()) {
     if (process.name == "worker1") jobs.runs().kill(process);
