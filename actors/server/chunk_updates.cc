@@ -31,7 +31,7 @@ void ChunkUpdates::run() {
 
 void ChunkUpdates::copy_kept(ChunkUpdate& update) {
   const auto copy = [](const std::shared_ptr<Buffer>& from) {
-    const auto to = make_buffer(from->size());
+    auto to = make_buffer(from->size());
     std::ranges::copy(from->bytes(), to->bytes().begin());
     return to;
   };

@@ -79,6 +79,7 @@ Task<Result<void>> ParameterServer::prepare() {
 Task<Result<void>> ParameterServer::restore(Shard& shard) {
   const std::vector<Shard::StatePlace> places = shard.state_places();
   std::vector<StateTarget> targets;
+  targets.reserve(places.size());
   for (const Shard::StatePlace& place : places) targets.push_back(place.target);
   ByteWindow window(poster(), process().options().link.most_under_way());
   Task<Result<std::vector<std::size_t>>> reading =

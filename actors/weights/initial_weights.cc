@@ -8,6 +8,7 @@
 #include <cmath>
 #include <filesystem>
 #include <set>
+#include <span>
 #include <string_view>
 #include <utility>
 
@@ -193,8 +194,8 @@ namespace {
 std::string counted(const std::vector<std::string>& names, std::string_view what,
                     std::size_t most) {
   const std::size_t shown = std::min(most, names.size());
-  std::string text = fmt::format("{} {}: {}", names.size(), what,
-                                 fmt::join(names.begin(), names.begin() + shown, ", "));
+  std::string text =
+      fmt::format("{} {}: {}", names.size(), what, fmt::join(std::span(names).first(shown), ", "));
   if (shown < names.size()) text += ", …";
   return text;
 }

@@ -70,6 +70,7 @@ Result<double> side_by_side(const actors::JobConfig& job) {
   std::array<std::optional<Result<double>>, kRanks> steps;
   {
     std::vector<std::jthread> trainers;
+    trainers.reserve(steps.size());
     for (auto& step : steps) trainers.emplace_back([&job, &step] { step = alone(job); });
   }
   double slowest = 0;
