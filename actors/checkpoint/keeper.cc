@@ -144,27 +144,28 @@ Task<Result<void>> CheckpointKeeper::tell_all(std::uint64_t version) {
 
 // ---- parts ----
 
-void CheckpointKeeper::on(PartWritten part) {
+Task<Result<void>> CheckpointKeeper::on(PartWritten part) {
   const PeerIdentity* peer = process().identity_of(sender().process);
   const std::string actor = peer != nullptr ? peer->name : "";
   if (!writers_.contains(actor)) {
     process().blame_sender("only those that have a job's state write parts of checkpoints");
-    return;
+    co_return {};
   }
   if (part.version <= setup_.job.first_step || part.version > setup_.job.steps) {
     process().blame_sender(
         fmt::format("a part of version {}, which the job has not", part.version));
-    return;
+    co_return {};
   }
   if (part.error.empty() && !part.skipped &&
       (part.file.find('/') != std::string::npos || !part.file.ends_with(actor + ".safetensors"))) {
     process().blame_sender(fmt::format("a part called {:?}", part.file));
-    return;
+    co_return {};
   }
-  run(take(actor, std::move(part)));
+  co_await take(actor, std::move(part));
+  co_return {};
 }
 
-Task<Result<void>> CheckpointKeeper::take(std::string actor, PartWritten part) {
+Task<void> CheckpointKeeper::take(std::string actor, PartWritten part) {
   const std::uint64_t version = part.version;
   reached_ = std::max(reached_, version);
   std::string wrong = part.error;
@@ -172,12 +173,15 @@ Task<Result<void>> CheckpointKeeper::take(std::string actor, PartWritten part) {
   const auto elsewhere = setup_.elsewhere.find(actor);
   if (wrong.empty() && elsewhere != setup_.elsewhere.end()) {
     while (fetching_) co_await fetched_.wait();
-    fetching_ = true;
-    Task<Result<void>> fetching = fetch(elsewhere->second, part);
-    const Result<void> fetched = co_await std::move(fetching);
-    fetching_ = false;
-    fetched_.notify_all();
-    if (!fetched) wrong = fetched.error().message;
+    const auto known = pending_.find(version);
+    if (known == pending_.end() || known->second.wrong.empty()) {  // else nobody wants it
+      fetching_ = true;
+      Task<Result<void>> fetching = fetch(elsewhere->second, part);
+      const Result<void> fetched = co_await std::move(fetching);
+      fetching_ = false;
+      fetched_.notify_all();
+      if (!fetched) wrong = fetched.error().message;
+    }
   }
   if (!setup_.job.init.train_only.empty() && !pending_.contains(version)) run(tell_all(version));
   Pending& pending = pending_[version];
@@ -189,9 +193,7 @@ Task<Result<void>> CheckpointKeeper::take(std::string actor, PartWritten part) {
     if (part.skipped) ++setup_.record->skipped;
     say_none(version, wrong);
   }
-  if (pending.heard.size() < writers_.size()) co_return {};
-  Task<Result<void>> committing = commit(version);
-  co_return co_await std::move(committing);
+  if (pending.heard.size() == writers_.size()) co_await commit(version);
 }
 
 /// From the run's folder on its host into the checkpoint's.
@@ -236,12 +238,12 @@ SavedCheckpoint CheckpointKeeper::checkpoint_of(std::uint64_t version,
   return saved;
 }
 
-Task<Result<void>> CheckpointKeeper::commit(std::uint64_t version) {
+Task<void> CheckpointKeeper::commit(std::uint64_t version) {
   const Pending pending = std::move(pending_.extract(version).mapped());
   if (!pending.wrong.empty()) {
     remove(folder_of(version));
     over(version);
-    co_return {};
+    co_return;
   }
   const SavedCheckpoint saved = checkpoint_of(version, pending);
   const CheckpointSection& how = setup_.job.checkpoint;
@@ -261,7 +263,6 @@ Task<Result<void>> CheckpointKeeper::commit(std::uint64_t version) {
     say_none(version, written.error().message);
   }
   over(version);
-  co_return {};
 }
 
 void CheckpointKeeper::say_none(std::uint64_t version, const std::string& why) {

@@ -3,9 +3,9 @@
 // the run, on the machine where the checkpoints lie.
 //
 // Each writes its part on its own host, beside training, and tells. A part of another host is
-// fetched. When all of a version are here, the manifest is written: then it is a checkpoint. A part
-// that was skipped or could not be written makes none of its version; that is counted, and the ones
-// before stay as they are.
+// fetched, before its writer has its answer and begins another. When all of a version are here, the
+// manifest is written: then it is a checkpoint. A part that was skipped or could not be written
+// makes none of its version; that is counted, and the ones before stay as they are.
 #pragma once
 
 #include <deque>
@@ -66,7 +66,7 @@ class CheckpointKeeper final : public Actor<CheckpointKeeperInterface> {
  public:
   explicit CheckpointKeeper(KeeperSetup setup, Finder finder = find_any);
 
-  void on(PartWritten part);
+  Task<Result<void>> on(PartWritten part);
   Task<Result<StateValues>> on(ReadState question);
 
  private:
@@ -82,9 +82,9 @@ class CheckpointKeeper final : public Actor<CheckpointKeeperInterface> {
   /// Names one so many versions ahead; whether all can keep it.
   Task<Result<bool>> name_version(std::uint64_t ahead);
   Task<Result<void>> tell_all(std::uint64_t version);
-  Task<Result<void>> take(std::string actor, PartWritten part);
+  Task<void> take(std::string actor, PartWritten part);
   Task<Result<void>> fetch(ProcessId node, PartWritten part);
-  Task<Result<void>> commit(std::uint64_t version);
+  Task<void> commit(std::uint64_t version);
   void say_none(std::uint64_t version, const std::string& why);
   void over(std::uint64_t version);
   SavedCheckpoint checkpoint_of(std::uint64_t version, const Pending& pending) const;

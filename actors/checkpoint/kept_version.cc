@@ -5,9 +5,15 @@
 
 namespace sterna::actors {
 
+bool KeptVersion::due(std::uint64_t version) const {
+  // What has been begun of one that was named before is still to be completed.
+  const bool begun = gathered_ && gathered_->version == version;
+  return begun || job_.keeps(version) || version == named_;
+}
+
 bool KeptVersion::gathers(std::uint64_t version) {
   if (!due(version)) return false;
-  if (decided_ != version) {
+  if (!decided_ || *decided_ < version) {
     decided_ = version;
     if (gathered_ || writing_) {
       skipped_.push_back(version);

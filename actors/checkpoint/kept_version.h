@@ -20,8 +20,9 @@ class KeptVersion {
 
   /// Besides those of the file, in place of what was named before. No holder may be near it.
   void name(std::uint64_t version) { named_ = version; }
-  bool due(std::uint64_t version) const { return job_.keeps(version) || version == named_; }
-  /// Whether a holder that comes to `version` is to add its state: the same answer to all.
+  bool due(std::uint64_t version) const;
+  /// Whether a holder that comes to `version`, or past it, is to add its state: the same answer to
+  /// all. Each asks for its versions in their order.
   bool gathers(std::uint64_t version);
   /// Once for each holder.
   void add(std::vector<StatePiece> pieces);
@@ -35,7 +36,7 @@ class KeptVersion {
   JobConfig job_;
   std::size_t holders_;
   std::optional<std::uint64_t> named_;
-  std::optional<std::uint64_t> decided_;  // the last that was due
+  std::optional<std::uint64_t> decided_;  // the newest that was due
   std::optional<StatePart> gathered_;
   std::size_t added_ = 0;
   bool writing_ = false;

@@ -19,7 +19,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kStepPrefix = "step-";
-constexpr std::size_t kPartsKept = 4;
 constexpr std::size_t kReadAtOnce = std::size_t{1} << 20;
 
 /// All of `text` as a number, or nothing.
@@ -34,17 +33,15 @@ std::span<const float> floats_of(const Bytes& bytes) {
   return {reinterpret_cast<const float*>(bytes.data()), bytes.size() / sizeof(float)};
 }
 
-/// Of the parts in this folder that end so all but the newest: as many as may be waited for by who
-/// fetches them.
-void remove_old(const std::string& end) {
+/// The parts in this folder that end so.
+void remove_parts(const std::string& end) {
   std::vector<fs::path> parts;
   std::error_code failed;
   for (fs::directory_iterator at(".", failed), none; !failed && at != none; at.increment(failed)) {
     const std::string name = at->path().filename().string();
     if (name.starts_with(kStepPrefix) && name.ends_with(end)) parts.push_back(at->path());
   }
-  std::ranges::sort(parts);
-  for (std::size_t i = 0; i + kPartsKept < parts.size(); ++i) fs::remove(parts[i], failed);
+  for (const fs::path& part : parts) fs::remove(part, failed);
 }
 
 Result<void> write(const StatePart& part, const fs::path& path) {
@@ -72,6 +69,10 @@ std::string slot_state(std::string_view optimizer, std::size_t slot) {
 }
 
 std::string residual_state(std::uint32_t rank) { return fmt::format("residual.{}", rank); }
+
+std::string local_state(std::uint32_t rank, std::string_view kind) {
+  return fmt::format("local.{}.{}", rank, kind);
+}
 
 std::string array_of(std::string_view kind, std::string_view tensor) {
   return fmt::format("{}/{}", kind, tensor);
@@ -106,7 +107,7 @@ PartWritten write_part(const StatePart& part, const std::string& folder, const s
   const std::string own = actor + ".safetensors";
   const std::string name = checkpoint_name(part.version);
   PartWritten said{.version = part.version, .file = folder.empty() ? name + "." + own : own};
-  if (folder.empty()) remove_old("." + own);
+  if (folder.empty()) remove_parts("." + own);
   const fs::path path = folder.empty() ? fs::path(said.file) : fs::path(folder) / name / own;
   Result<void> written = write(part, path);
   if (written) {

@@ -40,6 +40,8 @@ inline constexpr std::string_view kDownResidualState = "down_residual";
 std::string slot_state(std::string_view optimizer, std::size_t slot);
 /// What a lossy codec left of a rank's gradients.
 std::string residual_state(std::uint32_t rank);
+/// What a rank that steps by itself keeps between windows: KeptArray::kind says what.
+std::string local_state(std::uint32_t rank, std::string_view kind);
 /// The scalers that the ranks agreed on in the step before, in the order of the table; of no
 /// tensor.
 inline constexpr std::string_view kScalerState = "scalers/all";
@@ -62,8 +64,8 @@ std::optional<std::uint64_t> parse_checkpoint_name(std::string_view name);
 
 /// Writes the part into its version's folder within `folder`, as "ACTOR.safetensors", whole or not
 /// at all, and syncs it. Without a folder it lies where the process runs, to be fetched from there,
-/// as "step-000001000.ACTOR.safetensors", and of those of the actor only two stay. What became of
-/// it is the message, an error included.
+/// as "step-000001000.ACTOR.safetensors", in place of the actor's part before. What became of it is
+/// the message, an error included.
 PartWritten write_part(const StatePart& part, const std::string& folder, const std::string& actor);
 
 /// BLAKE2b of a file's bytes. Errors: not_found, io.

@@ -37,8 +37,10 @@ struct KeepVersion {
 };
 
 /// To the keeper: the sender's part of a checkpoint lies on its host's disk, synced; or does not.
+/// The answer: it need not lie there any longer, where that is another than the keeper's.
 struct PartWritten {
   using Wire = schema::PartWritten;
+  using Reply = void;
   std::uint64_t version = 0;
   std::string file;  ///< within the checkpoint's folder
   std::uint64_t bytes = 0;

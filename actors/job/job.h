@@ -79,9 +79,11 @@ struct JobConfig : JobSection, JobSections {
   std::uint32_t counted_ranks() const { return actors::counted_ranks(scheme, ranks); }
   /// Steps that a rank makes by itself between exchanges.
   std::uint64_t window() const { return scheme.window; }
+  /// A rank's first step: as many as lead to first_step where all make each version.
+  std::uint64_t first_own_step() const { return in_step() ? first_step : first_step * window(); }
   /// A rank's steps end before this one at the latest: each of its pushes helps to make a version.
   std::uint64_t end_of_steps() const {
-    return in_step() ? steps : first_step + (steps - first_step + 1) * window();
+    return in_step() ? steps : first_own_step() + (steps - first_step + 1) * window();
   }
   /// How much smaller or larger the rank's own steps, or its gradients, are than others'.
   double rate_of(std::uint32_t rank) const {
@@ -93,7 +95,7 @@ struct JobConfig : JobSection, JobSections {
   }
   /// Whether ranks have something to keep that servers do not.
   bool ranks_have_state() const {
-    return gradient.error_feedback || gradient.scaler == ScalerRule::last_step;
+    return gradient.error_feedback || gradient.scaler == ScalerRule::last_step || facts().windows;
   }
 
   /// Whether the ranks' trits of a step stand for the same number, so that they can be summed.

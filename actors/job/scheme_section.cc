@@ -68,11 +68,6 @@ std::optional<Mismatch> apart_mismatch(const JobSections& job, const SchemeFacts
                              "scalers of ranks that are elsewhere",
                              which));
   }
-  if (job.checkpoint.on() || job.checkpoint.resume != TrueOrText{}) {
-    return wrong("checkpoint", fmt::format("checkpoints are kept of \"sync\" with all ranks only, "
-                                           "not of {}; remove [checkpoint]",
-                                           which));
-  }
   return std::nullopt;
 }
 

@@ -63,7 +63,7 @@ Task<Result<void>> InputReader::load() {
 
 Task<Result<Batch>> InputReader::on(NextBatch question) {
   const JobConfig& job = args_.job;
-  if (question.rank >= job.ranks || question.step < job.first_step ||
+  if (question.rank >= job.ranks || question.step < job.first_own_step() ||
       question.step >= job.end_of_steps()) {
     co_return Error{Errc::invalid_argument,
                     fmt::format("no batch for rank {} of {} at step {} of {}", question.rank,

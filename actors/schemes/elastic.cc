@@ -18,12 +18,14 @@ class ElasticWorker final : public WorkerRules {
   using WorkerRules::WorkerRules;
 
   Exchange exchange(std::uint64_t step) const override {
-    const std::uint64_t own = step - job().first_step;
+    const std::uint64_t own = step - job().first_own_step();
     const bool meets = own % job().window() == 0;
+    // A rank that begins has what the servers have; one that goes on has its own.
+    const std::uint64_t alone = job().resumes ? 0 : 1;
     const std::uint64_t windows = own / job().window();
     return {.pulls = meets,
-            .pushes = meets && own > 0,
-            .push = job().first_step + (windows > 0 ? windows - 1 : 0)};
+            .pushes = meets && windows >= alone,
+            .push = job().first_step + (windows >= alone ? windows - alone : 0)};
   }
   /// Nobody may have pushed before it pulls for the second time: then servers have nothing rounded.
   Need need(std::uint64_t) const override { return {.version = job().first_step}; }
@@ -99,6 +101,29 @@ class ElasticSteps final : public LocalSteps {
     std::ranges::copy(theirs, own.x.begin() + first);
     std::ranges::copy(theirs, w.begin());
     own.began += theirs.size();
+  }
+
+  std::vector<KeptArray> kept() override {
+    std::vector<KeptArray> kept = nesterov_ ? std::vector<KeptArray>() : optimizer_.slots();
+    for (std::uint32_t tensor = 0; tensor < tensors_.size(); ++tensor) {
+      const TableTensor& place = table_->tensors[tensor];
+      if (place.spec.role == nets::Role::statistic || place.frozen) continue;
+      Tensor& own = tensors_[tensor];
+      own.x.resize(place.count);
+      kept.push_back({"own", tensor, own.x});
+      if (!nesterov_) continue;
+      own.v.resize(place.count);
+      kept.push_back({"velocity", tensor, own.v});
+    }
+    return kept;
+  }
+
+  void restored(std::uint32_t tensor, std::span<float> w) override {
+    Tensor& own = tensors_[tensor];
+    own.began = own.x.size();
+    for (std::size_t i = 0; i < w.size(); ++i) {
+      w[i] = nesterov_ ? own.x[i] + delta_ * own.v[i] : own.x[i];
+    }
   }
 
  private:

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -76,6 +77,13 @@ struct RankStep {
   bool pushes = true;
 };
 
+/// What a rank keeps from one window to the next.
+struct KeptArray {
+  std::string kind;  ///< e.g. "momentum.0"
+  std::uint32_t tensor = 0;
+  std::span<float> values;  ///< of the whole tensor
+};
+
 /// What a rank does with its gradients and with what comes, where it is not simply sent and taken.
 /// On the rank's compute thread, or between its steps. `w` is always the net's own, of the whole
 /// tensor, or of the chunk.
@@ -95,6 +103,13 @@ class LocalSteps {
     static_cast<void>(place), static_cast<void>(decoded), static_cast<void>(w);
   }
   virtual void came(const TableChunk& place, std::span<const float> theirs, std::span<float> w) = 0;
+  /// What the next window needs of those before, besides what comes; as it starts, before the first
+  /// came(). Between windows.
+  virtual std::vector<KeptArray> kept() = 0;
+  /// Before the first came(): what kept() gave of a tensor is of a checkpoint now.
+  virtual void restored(std::uint32_t tensor, std::span<float> w) {
+    static_cast<void>(tensor), static_cast<void>(w);
+  }
 };
 
 /// One chunk at a server, as far as a scheme asks.

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include <fmt/format.h>
+
 namespace sterna::actors {
 
 Result<LocalOptimizer> LocalOptimizer::make(const JobConfig& job, std::uint32_t rank,
@@ -11,6 +13,7 @@ Result<LocalOptimizer> LocalOptimizer::make(const JobConfig& job, std::uint32_t 
   STERNA_ASSIGN(made.rule_, UpdateRule::make_local(job));
   STERNA_ASSIGN(made.isa_, kernels::parse_isa(job.cpu_isa));
   made.table_ = std::move(table);
+  made.name_ = job.local_optimizer.name;
   made.factor_ = job.rate_of(rank);
   made.slots_.resize(made.table_->tensors.size());
   return made;
@@ -19,14 +22,34 @@ Result<LocalOptimizer> LocalOptimizer::make(const JobConfig& job, std::uint32_t 
 void LocalOptimizer::step(const RankStep& step, std::uint32_t tensor, std::span<const float> g,
                           std::span<float> w) {
   const nets::ParameterSpec& spec = table_->tensors[tensor].spec;
-  auto& buffers = slots_[tensor];
-  if (buffers.empty()) buffers = rule_.make_slots(spec, w.size());
-  std::vector<std::span<float>> slots;
-  for (const auto& slot : buffers) slots.push_back(slot->as<float>());
+  const std::vector<std::span<float>> slots = slots_of(tensor);
   const kernels::Packet packet{.packing = kernels::Packing::fp32, .payload = std::as_bytes(g)};
   const kernels::UpdateOptions options =
       rule_.options(spec, rule_.local_constants(step.version, step.step, factor_));
   kernels::update(std::span(&packet, 1), options, {.current = w, .slots = slots, .next = w}, isa_);
+}
+
+std::vector<std::span<float>> LocalOptimizer::slots_of(std::uint32_t tensor) {
+  auto& buffers = slots_[tensor];
+  const TableTensor& place = table_->tensors[tensor];
+  if (buffers.empty()) buffers = rule_.make_slots(place.spec, place.count);
+  std::vector<std::span<float>> slots;
+  slots.reserve(buffers.size());
+  for (const auto& slot : buffers) slots.push_back(slot->as<float>());
+  return slots;
+}
+
+std::vector<KeptArray> LocalOptimizer::slots() {
+  std::vector<KeptArray> kept;
+  for (std::uint32_t tensor = 0; tensor < table_->tensors.size(); ++tensor) {
+    const TableTensor& place = table_->tensors[tensor];
+    if (place.spec.role == nets::Role::statistic || place.frozen) continue;
+    const std::vector<std::span<float>> slots = slots_of(tensor);
+    for (std::size_t i = 0; i < slots.size(); ++i) {
+      kept.push_back({fmt::format("{}.{}", name_, i), tensor, slots[i]});
+    }
+  }
+  return kept;
 }
 
 float LocalOptimizer::rate(const RankStep& step) const {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "actors/parameters/update_rule.h"
@@ -26,12 +27,17 @@ class LocalOptimizer {
   /// w becomes what a step from it with g leads to.
   void step(const RankStep& step, std::uint32_t tensor, std::span<const float> g,
             std::span<float> w);
+  /// Its slots, by tensor of what is trained.
+  std::vector<KeptArray> slots();
   /// The rate of a step, and nothing else of the rule.
   float rate(const RankStep& step) const;
 
  private:
+  std::vector<std::span<float>> slots_of(std::uint32_t tensor);
+
   std::shared_ptr<const ParameterTable> table_;
   UpdateRule rule_;
+  std::string name_;
   double factor_ = 1;
   kernels::Isa isa_ = kernels::Isa::scalar;
   std::vector<std::vector<std::shared_ptr<Buffer>>> slots_;  // by tensor
@@ -45,6 +51,7 @@ class WindowSteps final : public LocalSteps {
   std::span<const float> gradient(std::uint32_t tensor, std::span<const float> g,
                                   std::span<float> w) override;
   void came(const TableChunk& place, std::span<const float> theirs, std::span<float> w) override;
+  std::vector<KeptArray> kept() override { return optimizer_.slots(); }
 
   template <Pushed pushed>
   static Result<std::unique_ptr<LocalSteps>> make(const JobConfig& job, std::uint32_t rank,

@@ -3,7 +3,7 @@
 namespace sterna::actors {
 
 Exchange WorkerRules::exchange(std::uint64_t step) const {
-  const std::uint64_t own = step - job_.first_step;
+  const std::uint64_t own = step - job_.first_own_step();
   const std::uint64_t window = job_.window();
   return {.pulls = own % window == 0,
           .pushes = own % window == window - 1,

@@ -120,7 +120,10 @@ Task<void> ParameterServer::write_part(StatePart part) {
     return actors::write_part(part, folder, name);
   });
   PartWritten written = co_await std::move(writing);
-  keeper_->tell(std::move(written));
+  // Where it has to be fetched, the next one waits for that: it takes this one's place.
+  auto taking = keeper_->ask(std::move(written), kWhileRanksCompute);
+  const Result<void> taken = co_await std::move(taking);
+  if (!taken) log("the checkpoint: " + taken.error().message);
   shard_->kept().written();
 }
 

@@ -19,13 +19,14 @@ static_assert(kUnitElements == kernels::kChunkElements);  // chunks begin at its
 
 GradientEncoder::GradientEncoder(const JobConfig& job, std::uint32_t rank, kernels::Isa isa,
                                  std::shared_ptr<const ParameterTable> table, const Clock& clock,
-                                 Events events)
+                                 Events events, bool copies)
     : job_(job),
       rank_(rank),
       isa_(isa),
       table_(std::move(table)),
       clock_(clock),
-      events_(std::move(events)) {
+      events_(std::move(events)),
+      copies_(copies) {
   scalers_.resize(table_->tensors.size());
   pending_.resize(table_->shards);
   residuals_.resize(table_->tensors.size());
@@ -152,7 +153,11 @@ Result<void> GradientEncoder::encode_or_hold(std::uint32_t tensor, std::span<con
   } else {
     STERNA_ASSIGN(const std::vector<float> own, own_scalers(tensor, values));
     offer(range, own);
-    held_.push_back({tensor, values});
+    Held& held = held_.emplace_back(Held{tensor, values});
+    if (copies_ && !feeds_back(tensor)) {  // with feedback they are the residual's sums already
+      held.copy.assign(values.begin(), values.end());
+      held.values = held.copy;
+    }
   }
   return {};
 }

@@ -1,11 +1,11 @@
 // GradientEncoder: one rank's gradients become packets, under its own scalers or under those that
 // all ranks share.
 //
-// With shared scalers a tensor is held, where the net has left it, until its scalers are agreed;
-// those that come while the backward pass still runs are used with the next gradient. With the last
-// step's scalers nothing is held but at step 0: then one pass over a gradient makes its packets and
-// what this rank offers for the next step. A bucket's own scaler is found and used while the bucket
-// is in the cache.
+// With shared scalers a tensor is held, where the net has left it or in a copy, until its scalers
+// are agreed; those that come while the backward pass still runs are used with the next gradient.
+// With the last step's scalers nothing is held but at step 0: then one pass over a gradient makes
+// its packets and what this rank offers for the next step. A bucket's own scaler is found and used
+// while the bucket is in the cache.
 //
 // With error feedback, what a lossy codec leaves of a gradient stays here and is added to the next
 // one (Seide et al. 2014).
@@ -43,12 +43,16 @@ class GradientEncoder {
     std::function<void(const TableChunk& place, std::span<const float> decoded)> sent = nullptr;
   };
 
+  /// `copies`: what is held is copied, because the net that it comes from goes on with another
+  /// rank's step.
   GradientEncoder(const JobConfig& job, std::uint32_t rank, kernels::Isa isa,
-                  std::shared_ptr<const ParameterTable> table, const Clock& clock, Events events);
+                  std::shared_ptr<const ParameterTable> table, const Clock& clock, Events events,
+                  bool copies = false);
 
   /// The gradients of `step` follow.
   void begin(std::uint64_t step);
-  /// A tensor's gradient is complete; `values` stay as they are until the next begin(). Errors:
+  /// A tensor's gradient is complete; `values` stay as they are until the next begin(), or where
+  /// what is held is copied until this returns. Errors:
   /// non_finite.
   Result<void> add(std::uint32_t tensor, std::span<const float> values);
   /// Encodes what was held and has its scalers now.
@@ -90,7 +94,8 @@ class GradientEncoder {
  private:
   struct Held {
     std::uint32_t tensor = 0;
-    std::span<const float> values;
+    std::span<const float> values;  // of `copy`, where there is one
+    std::vector<float> copy = {};
   };
   struct Shared {
     bool known = false;
@@ -149,6 +154,7 @@ class GradientEncoder {
   std::shared_ptr<const ParameterTable> table_;
   const Clock& clock_;
   Events events_;
+  bool copies_;
   BufferPool pool_;
   std::vector<Range> scalers_;    // by tensor
   std::vector<Pending> pending_;  // by shard

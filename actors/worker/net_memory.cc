@@ -1,7 +1,10 @@
 #include "actors/worker/net_memory.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
+#include "actors/parameters/update_rule.h"
 #include "nets/describe_net.h"
 #include "nets/net_options.h"
 
@@ -36,18 +39,40 @@ std::size_t largest_micro_batch(const nets::NetOptions& options, std::uint64_t b
 
 }  // namespace
 
-Result<void> check_nets_fit(const JobConfig& job, std::uint32_t ranks,
+std::uint32_t replicas_of(const JobConfig& job, std::uint32_t ranks, std::uint32_t cores) {
+  return job.in_step() ? std::clamp(cores, 1U, ranks) : ranks;
+}
+
+Result<std::uint64_t> numbers_of_rank(const JobConfig& job) {
+  std::uint64_t numbers = 0;
+  if (job.gradient.error_feedback) ++numbers;
+  if (job.gradient.clip_norm > 0) ++numbers;
+  if (!job.facts().windows) return numbers;
+  STERNA_ASSIGN(const UpdateRule local, UpdateRule::make_local(job));
+  numbers += local.slots().size();
+  if (job.facts().elastic) return numbers + 4;  // its own, its velocity, what came, what goes
+  return numbers + (job.facts().differences ? 2 : 1);  // the window's sum, where it began
+}
+
+Result<void> check_nets_fit(const JobConfig& job, std::uint32_t ranks, std::uint32_t replicas,
                             std::optional<std::uint64_t> available) {
   if (!available) return {};
   const nets::NetOptions options = net_options(job);
   STERNA_ASSIGN(const nets::NetDescription net, nets::describe_net(options));
-  const std::uint64_t each = *available / ranks;
+  STERNA_ASSIGN(const std::uint64_t numbers, numbers_of_rank(job));
+  const std::uint64_t kept = ranks * numbers * net.trained_elements() * sizeof(float);
+  const std::uint64_t each = (*available - std::min(*available, kept)) / replicas;
   if (net.training_bytes() <= each) return {};
+  const auto gigabytes = [](std::uint64_t bytes) { return static_cast<double>(bytes) / kGigabyte; };
+  const std::string besides =
+      kept == 0 ? ""
+                : fmt::format(", and {:.3g} GB for what {} {} between steps", gigabytes(kept),
+                              ranks, ranks == 1 ? "rank keeps" : "ranks keep");
   const std::string needs = fmt::format(
-      "{} at {} images at once takes {:.3g} GB for each of {} {}, and {:.3g} GB of memory are free",
-      job.net, nets::images_per_pass(options),
-      static_cast<double>(net.training_bytes()) / kGigabyte, ranks, ranks == 1 ? "rank" : "ranks",
-      static_cast<double>(*available) / kGigabyte);
+      "{} at {} images at once takes {:.3g} GB for each of {} {}{}, and {:.3g} GB of memory are "
+      "free",
+      job.net, nets::images_per_pass(options), gigabytes(net.training_bytes()), replicas,
+      replicas == 1 ? "net" : "nets", besides, gigabytes(*available));
   const std::size_t micro = largest_micro_batch(options, each);
   const std::size_t whole = largest_batch(options, each);
   std::string instead = "not even one image fits; take a smaller net";

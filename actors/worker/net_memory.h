@@ -1,4 +1,4 @@
-// Whether the nets of a worker fit into memory, before any of it is taken.
+// How many nets a worker makes, and whether they fit into memory, before any of it is taken.
 #pragma once
 
 #include <cstdint>
@@ -9,11 +9,19 @@
 
 namespace sterna::actors {
 
-/// `available`: bytes that there are for `ranks` nets of the job; nothing: unknown, and all fit. By
-/// what nets::describe_net() counts, and without other workers and an evaluator on the same
-/// machine. Errors: overloaded, with the largest batch or micro-batch that fits, if any does; those
-/// of nets::describe_net().
-Result<void> check_nets_fit(const JobConfig& job, std::uint32_t ranks,
+/// Of a worker that hosts so many ranks, on a machine with so many cores: where all ranks have the
+/// same parameters they take turns on one a core, else each has its own.
+std::uint32_t replicas_of(const JobConfig& job, std::uint32_t ranks, std::uint32_t cores);
+
+/// Numbers that one rank keeps for each parameter, besides a net: what is left of its gradients,
+/// its own steps' sums, slots and parameters, a clipped gradient. Errors: as UpdateRule's.
+Result<std::uint64_t> numbers_of_rank(const JobConfig& job);
+
+/// `available`: bytes that there are for so many ranks on `replicas` nets of the job; nothing:
+/// unknown, and all fit. By what nets::describe_net() and numbers_of_rank() count, and without
+/// other workers and an evaluator on the same machine. Errors: overloaded, with the largest batch
+/// or micro-batch that fits, if any does; those of nets::describe_net() and UpdateRule.
+Result<void> check_nets_fit(const JobConfig& job, std::uint32_t ranks, std::uint32_t replicas,
                             std::optional<std::uint64_t> available);
 
 }  // namespace sterna::actors

@@ -21,7 +21,7 @@ Task<Result<void>> Worker::train() {
   STERNA_CO_ASSIGN(const Scheme scheme, find_scheme(args_.job.scheme.name));
   policy_ = scheme.worker(args_.job);
   STERNA_CO_TRY(find_everyone());
-  STERNA_CO_TRY(make_nets());
+  STERNA_CO_TRY(make_replicas());
   if (!args_.keeper.empty()) {
     STERNA_CO_TRY(keeper_.emplace(*this, args_.keeper, args_.job.deadlines.start, finder_).find());
   }
@@ -34,9 +34,9 @@ Task<Result<void>> Worker::train() {
     for (Rank& rank : ranks_) run(train_apart(rank));
     co_return {};
   }
-  for (Rank& rank : ranks_) rank.expect_version(*table_, Pulled::trained);
+  for (Seat& seat : seats_) seat.expect_version(*table_, Pulled::trained);
   pull(args_.job.first_step);
-  for (Rank& rank : ranks_) run(train_rank(rank));
+  for (Seat& seat : seats_) run(train_seat(seat));
   co_return {};
 }
 
@@ -52,67 +52,97 @@ Task<Result<void>> Worker::find_everyone() {
   co_return co_await observer_.emplace(*this, args_.observer, patience, finder_).find();
 }
 
-Task<Result<void>> Worker::make_nets() {
-  STERNA_CO_TRY(check_nets_fit(args_.job, args_.ranks, free_memory()));
-  for (std::uint32_t i = 0; i < args_.ranks; ++i) {
-    Rank& rank = ranks_.emplace_back();
-    rank.rank = args_.first_rank + i;
-    rank.asked = args_.job.first_step;
-    STERNA_CO_ASSIGN(rank.net, compute([job = args_.job, number = rank.rank] {
-                       return RankNet::make(job, number);
-                     }));
+Task<Result<void>> Worker::make_replicas() {
+  const std::uint32_t replicas = replicas_of(args_.job, args_.ranks, cores_);
+  STERNA_CO_TRY(check_nets_fit(args_.job, args_.ranks, replicas, free_memory()));
+  std::uint32_t first = 0;
+  for (std::uint32_t i = 0; i < replicas; ++i) {
+    Seat& seat = seats_.emplace_back();
+    STERNA_CO_ASSIGN(seat.replica, compute([job = args_.job] { return Replica::make(job); }));
     if (!table_) {
-      table_ = std::make_shared<const ParameterTable>(rank.net->parameters(), args_.job,
+      table_ = std::make_shared<const ParameterTable>(seat.replica->parameters(), args_.job,
                                                       static_cast<std::uint32_t>(servers_.size()));
       const bool in_step = policy_->in_step();
       groups_ = table_->pull_groups(in_step ? Pulled::trained : Pulled::pushed);
       if (!in_step) all_groups_ = table_->pull_groups(Pulled::all);
     }
-    const Poster loop = poster();
-    RankNet::Events events;
-    events.encoder.packets = [this, &rank, loop](std::uint64_t step, std::uint32_t shard,
-                                                 std::vector<Packet> packets) {
-      loop.post([this, &rank, step, shard, packets = std::move(packets)]() mutable {
-        push(rank, step, shard, std::move(packets));
-      });
-    };
-    events.encoder.offers = [this, &rank, loop](std::uint64_t step, std::uint32_t shard,
-                                                std::vector<Offer::OwnScaler> scalers) {
-      loop.post([this, &rank, step, shard, scalers = std::move(scalers)]() mutable {
-        run(agree(rank, step, shard, std::move(scalers)));
-      });
-    };
-    events.settled = [this, &rank, loop] { loop.post([this, &rank] { write_settled(rank); }); };
-    STERNA_CO_TRY(rank.net->set_table(table_, process().loop(), std::move(events)));
-    rank.bases.resize(table_->chunks.size(), args_.job.first_step);
+    seat.bases.resize(table_->chunks.size(), args_.job.first_step);
+    seat.replica->set_table(table_, process().loop(), [this, &seat, loop = poster()] {
+      loop.post([this, &seat] { write_settled(seat); });
+    });
+    const std::uint32_t count = (args_.ranks - first) / (replicas - i);
+    STERNA_CO_TRY(make_ranks(seat, args_.first_rank + first, count));
+    first += count;
   }
   co_return {};
 }
 
+Result<void> Worker::make_ranks(Seat& seat, std::uint32_t first, std::uint32_t count) {
+  for (std::uint32_t number = first; number < first + count; ++number) {
+    Rank& rank = ranks_.emplace_back();
+    rank.rank = number;
+    rank.seat = &seat;
+    rank.asked = args_.job.first_own_step();
+    rank.version = rank.kept = args_.job.first_step;
+    seat.ranks.push_back(&rank);
+    const Poster loop = poster();
+    GradientEncoder::Events events;
+    events.packets = [this, &rank, loop](std::uint64_t step, std::uint32_t shard,
+                                         std::vector<Packet> packets) {
+      loop.post([this, &rank, step, shard, packets = std::move(packets)]() mutable {
+        push(rank, step, shard, std::move(packets));
+      });
+    };
+    events.offers = [this, &rank, loop](std::uint64_t step, std::uint32_t shard,
+                                        std::vector<Offer::OwnScaler> scalers) {
+      loop.post([this, &rank, step, shard, scalers = std::move(scalers)]() mutable {
+        run(agree(rank, step, shard, std::move(scalers)));
+      });
+    };
+    STERNA_ASSIGN(rank.net, RankNet::make(args_.job, number, seat.replica, count > 1, table_,
+                                          process().loop(), std::move(events)));
+  }
+  return {};
+}
+
 // ---- computing ----
 
-Task<Result<void>> Worker::train_rank(Rank& rank) {
+Task<Result<void>> Worker::train_seat(Seat& seat) {
   for (std::uint64_t step = args_.job.first_step; step < args_.job.steps; ++step) {
-    rank.step = step;
-    ask_batches(rank, step);
-    const Time asked = now();
-    STERNA_CO_ASSIGN(Batch batch, next_batch(rank, step));
-    if (rank.readable > 0) meter_.waited_for_data(std::max(asked, rank.readable_since), now());
-    co_await injected_delay(rank);
-    STERNA_CO_TRY(forward(rank, step, std::move(batch)));
-    if (policy_->compares(step)) co_await compare(rank, step);
-    if (kept_.due(step)) {
-      while (!rank.net->may_begin(step)) co_await rank.agreed.wait();
-      co_await keep_state(rank, step);
-    }
-    STERNA_CO_ASSIGN(const double loss,
-                     backward(rank, RankStep{.step = step, .push = step, .version = step}));
-    step_done(step, rank, loss);
+    for (Rank* rank : seat.ranks) STERNA_CO_TRY(take_turn(*rank, step));
   }
+  for (Rank* rank : seat.ranks) co_await end_of_steps(*rank);
+  co_return {};
+}
+
+Task<Result<void>> Worker::take_turn(Rank& rank, std::uint64_t step) {
+  while (rank.encoding) co_await rank.encoded.wait();
+  rank.step = step;
+  ask_batches(rank, step);
+  const Time asked = now();
+  STERNA_CO_ASSIGN(Batch batch, next_batch(rank, step));
+  if (rank.seat->readable > 0) {
+    meter_.waited_for_data(std::max(asked, rank.seat->readable_since), now());
+  }
+  co_await injected_delay(rank);
+  STERNA_CO_TRY(forward(rank, step, std::move(batch)));
+  if (policy_->compares(step)) co_await compare(rank, step);
+  if (kept_.due(step)) {
+    while (!rank.net->may_begin(step)) co_await rank.agreed.wait();
+    co_await keep_state(rank, step);
+  }
+  STERNA_CO_ASSIGN(const double loss,
+                   backward(rank, RankStep{.step = step, .push = step, .version = step}));
+  rank.encoding = true;
+  run(finish_turn(rank, step, loss));
+  co_return {};
+}
+
+Task<void> Worker::end_of_steps(Rank& rank) {
+  while (rank.encoding) co_await rank.encoded.wait();
   rank.step = args_.job.steps;
   while (!rank.net->may_begin(rank.step)) co_await rank.agreed.wait();
   if (kept_.due(rank.step)) co_await keep_state(rank, rank.step);
-  co_return {};
 }
 
 Task<void> Worker::injected_delay(const Rank& rank) {
@@ -125,8 +155,8 @@ Task<Result<void>> Worker::forward(Rank& rank, std::uint64_t step, Batch batch) 
   std::uint32_t readable = 0;
   bool complete = false;
   while (!complete) {
-    while (rank.readable == readable) co_await rank.ready.wait();
-    readable = rank.readable;
+    while (rank.seat->readable == readable) co_await rank.seat->ready.wait();
+    readable = rank.seat->readable;
     meter_.begin(now());
     STERNA_CO_ASSIGN(complete, compute([net = rank.net, step, shared, readable] {
                        return net->forward(step, *shared, readable);
@@ -137,10 +167,17 @@ Task<Result<void>> Worker::forward(Rank& rank, std::uint64_t step, Batch batch) 
 
 Task<Result<double>> Worker::backward(Rank& rank, RankStep step) {
   while (step.pushes && !rank.net->may_begin(step.push)) co_await rank.agreed.wait();
-  if (policy_->in_step()) rank.expect_version(*table_, Pulled::changing);
+  // What comes from here on is of the next version: it is made of this turn's gradients too.
+  if (policy_->in_step() && rank.seat->last(rank)) {
+    rank.seat->expect_version(*table_, Pulled::changing);
+  }
   STERNA_CO_ASSIGN(const double loss,
                    compute([net = rank.net, step] { return net->backward(step); }));
-  write_settled(rank);
+  write_settled(*rank.seat);
+  co_return loss;
+}
+
+Task<void> Worker::encode_held(Rank& rank) {
   while (rank.net->holds()) {
     const std::uint64_t before = rank.agreements;
     auto encoded = compute([net = rank.net] { net->encode_held(); });
@@ -148,10 +185,16 @@ Task<Result<double>> Worker::backward(Rank& rank, RankStep step) {
     if (rank.net->holds() && rank.agreements == before) co_await rank.agreed.wait();
   }
   rank.counts = rank.net->counts();
-  co_return loss;
 }
 
-void Worker::Rank::expect_version(const ParameterTable& table, Pulled what) {
+Task<void> Worker::finish_turn(Rank& rank, std::uint64_t step, double loss) {
+  co_await encode_held(rank);
+  rank.encoding = false;
+  rank.encoded.notify_all();
+  step_done(step, rank, loss);
+}
+
+void Worker::Seat::expect_version(const ParameterTable& table, Pulled what) {
   missing.clear();
   for (const TableTensor& tensor : table.tensors) {
     missing.push_back(tensor.pulled(what) ? tensor.chunks : 0);
@@ -189,53 +232,53 @@ Task<Result<void>> Worker::pull_group(std::uint64_t step, const ParameterTable::
   co_return {};
 }
 
-std::vector<Worker::Rank*> Worker::everyone() {
-  std::vector<Rank*> ranks;
-  for (Rank& rank : ranks_) ranks.push_back(&rank);
-  return ranks;
+std::vector<Worker::Seat*> Worker::everyone() {
+  std::vector<Seat*> seats;
+  for (Seat& seat : seats_) seats.push_back(&seat);
+  return seats;
 }
 
 Result<void> Worker::take(Parameters parameters, const Pull& question,
-                          const std::vector<Rank*>& ranks) {
+                          const std::vector<Seat*>& seats) {
   std::vector<std::uint64_t> sizes;
   for (const ParameterChunk& chunk : parameters.chunks) sizes.push_back(chunk.payload.size());
   Result<Parameters> opened = open_answer(std::move(parameters), question, *table_, args_.job,
-                                          *pool_, ranks_.front().net->isa());
+                                          *pool_, seats_.front().replica->isa());
   if (!opened) return std::move(opened).error();
   const auto answer = std::make_shared<const Parameters>(std::move(*opened));
   for (std::size_t i = 0; i < sizes.size(); ++i) {
     const std::uint32_t chunk = answer->chunks[i].chunk;
     traffic_.parameter_bytes += sizes[i];
     traffic_.parameter_elements += table_->chunks[chunk].count;
-    ranks.front()->net->count_down(chunk, sizes[i]);  // they come once for all of these
+    seats.front()->replica->count_down(chunk, sizes[i]);  // they come once for all of these
   }
-  for (Rank* rank : ranks) {
+  for (Seat* seat : seats) {
     for (std::size_t i = 0; i < answer->chunks.size(); ++i) {
-      rank->waiting.push_back({answer, i});
-      rank->bases[answer->chunks[i].chunk] = answer->chunks[i].version;
+      seat->waiting.push_back({answer, i});
+      seat->bases[answer->chunks[i].chunk] = answer->chunks[i].version;
     }
-    write_settled(*rank);
+    write_settled(*seat);
   }
   return {};
 }
 
-void Worker::write_settled(Rank& rank) {
-  const std::uint32_t settled = rank.net->settled();
-  std::erase_if(rank.waiting, [&](const Waiting& waiting) {
+void Worker::write_settled(Seat& seat) {
+  const std::uint32_t settled = seat.replica->settled();
+  std::erase_if(seat.waiting, [&](const Waiting& waiting) {
     const std::uint32_t chunk = waiting.answer->chunks[waiting.index].chunk;
     if (table_->chunks[chunk].tensor < settled) return false;
-    rank.net->take(*waiting.answer, waiting.index);
-    --rank.missing[table_->chunks[chunk].tensor];
+    seat.replica->take(*waiting.answer, waiting.index, seat.ranks.front()->net->local_steps());
+    --seat.missing[table_->chunks[chunk].tensor];
     return true;
   });
-  const std::uint32_t before = rank.readable;
-  while (rank.readable < rank.missing.size() && rank.missing[rank.readable] == 0) ++rank.readable;
-  if (before == 0 && rank.readable > 0) rank.readable_since = now();
-  if (rank.readable > before) rank.ready.notify_all();
+  const std::uint32_t before = seat.readable;
+  while (seat.readable < seat.missing.size() && seat.missing[seat.readable] == 0) ++seat.readable;
+  if (before == 0 && seat.readable > 0) seat.readable_since = now();
+  if (seat.readable > before) seat.ready.notify_all();
 }
 
 Task<void> Worker::compare(const Rank& rank, std::uint64_t step) {
-  auto hashed = compute([net = rank.net] { return net->hashes(); });
+  auto hashed = compute([replica = rank.seat->replica] { return replica->hashes(); });
   const std::vector<Hash> hashes = co_await std::move(hashed);
   const std::uint64_t version = policy_->need(step).version;
   std::vector<Compare> by_shard(table_->shards, Compare{.version = version, .chunks = {}});
@@ -292,7 +335,7 @@ Task<Result<void>> Worker::agree(Rank& rank, std::uint64_t step, std::uint32_t s
 void Worker::push(Rank& rank, std::uint64_t step, std::uint32_t shard,
                   std::vector<Packet> packets) {
   for (Packet& packet : packets) {
-    packet.base_version = policy_->in_step() ? step : rank.bases[packet.chunk];
+    packet.base_version = policy_->in_step() ? step : rank.seat->bases[packet.chunk];
     const std::uint64_t bytes = packet.payload.size();
     traffic_.gradient_bytes += bytes;
     traffic_.gradient_elements += packet.count;
@@ -352,14 +395,11 @@ Traffic Worker::traffic() const {
 /// Sums over the ranks.
 std::vector<TensorTotals> Worker::totals() const {
   std::vector<TensorTotals> sums;
-  for (const Rank& rank : ranks_) {
-    const std::vector<TensorTotals> own = rank.net->totals();
-    if (sums.empty()) {
-      sums = own;
-      continue;
-    }
-    for (std::size_t t = 0; t < sums.size(); ++t) sums[t] += own[t];
+  for (const TableTensor& tensor : table_->tensors) {
+    sums.push_back({.tensor = tensor.spec.name, .codec = tensor.codec, .elements = tensor.count});
   }
+  for (const Rank& rank : ranks_) rank.net->add_to(sums);
+  for (const Seat& seat : seats_) seat.replica->add_to(sums);
   return sums;
 }
 

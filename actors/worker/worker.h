@@ -1,7 +1,8 @@
 // Worker: one or several ranks. Asks for batches ahead, computes, pushes gradients while earlier
 // layers still compute, and takes the next parameters chunk by chunk as the servers make them: the
 // next forward pass begins with the first layers that have theirs. What a step needs and what is
-// pushed of it are the scheme's.
+// pushed of it are the scheme's. Where all ranks are in step they take turns on as many replicas of
+// the net as there are cores; else each has its own.
 //
 // Any question that ends without its answer ends the worker, with a cause that names the step and
 // whom it asked.
@@ -21,17 +22,21 @@
 #include "actors/schemes/scheme.h"
 #include "actors/worker/progress_meter.h"
 #include "actors/worker/rank_net.h"
+#include "actors/worker/replica.h"
 #include "runtime/actor/byte_window.h"
 #include "runtime/actor/process.h"
 #include "runtime/cluster/peer.h"
+#include "runtime/host/usable_cores.h"
 
 namespace sterna::actors {
 
 class Worker final : public Actor<WorkerInterface> {
  public:
-  explicit Worker(WorkerArgs args, Finder finder = find_any)
+  /// `cores`: replicas that compute side by side.
+  explicit Worker(WorkerArgs args, Finder finder = find_any, std::uint32_t cores = usable_cores())
       : args_(std::move(args)),
         finder_(std::move(finder)),
+        cores_(cores),
         kept_(args_.job, args_.ranks),
         meter_(args_) {}
 
@@ -66,32 +71,43 @@ class Worker final : public Actor<WorkerInterface> {
     std::shared_ptr<const Parameters> answer;
     std::size_t index = 0;
   };
-  struct Rank {
-    std::uint32_t rank = 0;
-    std::shared_ptr<RankNet> net;
-    std::deque<AskedBatch> batches;  // ahead, in the order of steps
-    std::uint64_t asked = 0;         // the next step whose batch will be asked for
-    std::uint64_t step = 0;          // that it is in
+  struct Rank;
+  /// A replica and the ranks that take turns on it.
+  struct Seat {
+    std::shared_ptr<Replica> replica;
+    std::vector<Rank*> ranks;
     /// Of the version that is on its way or came last: chunks not yet written, by tensor, and how
     /// many tensors at the front of the table have it whole.
     std::vector<std::uint32_t> missing;
     std::uint32_t readable = 0;
-    Time readable_since;             // when the first became so
-    std::vector<Waiting> waiting;    // for their tensors to settle in the net
-    Condition ready;                 // `readable` has grown
-    Condition agreed;                // shared scalers have come
-    std::uint64_t agreements = 0;    // how often
-    GradientEncoder::Counts counts;  // of the steps that are done
-    // Where it exchanges by itself:
+    Time readable_since;               // when the first became so
+    std::vector<Waiting> waiting;      // for their tensors to settle
+    Condition ready;                   // `readable` has grown
     std::vector<std::uint64_t> bases;  // by chunk: the version that it has
-    std::uint64_t version = 0;         // the oldest of them
-    std::size_t pulling = 0;           // groups that have not come
-    std::size_t unanswered = 0;        // pushes
-    std::vector<Packet> dropped;       // that are to be given back
-    Condition answered;                // one of the two has become less
 
     /// Another version is on its way: of all that it reads, or of what changes.
     void expect_version(const ParameterTable& table, Pulled what);
+    bool last(const Rank& rank) const { return ranks.back() == &rank; }
+  };
+  struct Rank {
+    std::uint32_t rank = 0;
+    Seat* seat = nullptr;
+    std::shared_ptr<RankNet> net;
+    std::deque<AskedBatch> batches;  // ahead, in the order of steps
+    std::uint64_t asked = 0;         // the next step whose batch will be asked for
+    std::uint64_t step = 0;          // that it is in
+    Condition agreed;                // shared scalers have come
+    std::uint64_t agreements = 0;    // how often
+    bool encoding = false;           // what it held of its last step
+    Condition encoded;               // no longer
+    GradientEncoder::Counts counts;  // of the steps that are done
+    // Where it exchanges by itself:
+    std::uint64_t version = 0;    // the oldest that its replica has of a chunk
+    std::uint64_t kept = 0;       // of versions up to this one all that is to be kept
+    std::size_t pulling = 0;      // groups that have not come
+    std::size_t unanswered = 0;   // pushes
+    std::vector<Packet> dropped;  // that are to be given back
+    Condition answered;           // one of the two has become less
   };
 
   void started() override;
@@ -99,15 +115,21 @@ class Worker final : public Actor<WorkerInterface> {
   static Error at(std::uint64_t step, const std::string& with, const Error& error);
   Task<Result<void>> train();
   Task<Result<void>> find_everyone();
-  Task<Result<void>> make_nets();
+  Task<Result<void>> make_replicas();
+  Result<void> make_ranks(Seat& seat, std::uint32_t first, std::uint32_t count);
   /// What the ranks go on from, where the job does (worker_state.cc).
   Task<Result<void>> restore();
-  Task<Result<void>> restore_slots(Rank& rank);
+  Task<Result<void>> restore_slots(Seat& seat);
   Task<Result<void>> restore_rank(Rank& rank);
   /// Adds the rank's state to what is kept of `version`, where it is to be kept.
   Task<void> keep_state(const Rank& rank, std::uint64_t version);
+  /// The same, where it exchanges by itself, of all versions that it has come past.
+  Task<void> keep_passed(Rank& rank);
   Task<void> write_part(StatePart part);
-  Task<Result<void>> train_rank(Rank& rank);
+  /// Ranks that are in step with all others, turn by turn.
+  Task<Result<void>> train_seat(Seat& seat);
+  Task<Result<void>> take_turn(Rank& rank, std::uint64_t step);
+  Task<void> end_of_steps(Rank& rank);
   /// The same where it exchanges by itself, at its own pace (worker_apart.cc).
   Task<Result<void>> train_apart(Rank& rank);
   /// Its next parameters, which have all of its pushes before `push`; and what became of those.
@@ -124,15 +146,19 @@ class Worker final : public Actor<WorkerInterface> {
   Result<void> check(const Batch& batch, const NextBatch& question) const;
   /// The forward pass, begun with the first tensors that have come.
   Task<Result<void>> forward(Rank& rank, std::uint64_t step, Batch batch);
-  /// The backward pass, until the last of its packets is on its way. The loss.
+  /// The backward pass. What waits for shared scalers then is still to be encoded. The loss.
   Task<Result<double>> backward(Rank& rank, RankStep step);
+  /// Until the last packet of its last backward pass is on its way.
+  Task<void> encode_held(Rank& rank);
+  /// The same, beside the turns of others, and the step is done.
+  Task<void> finish_turn(Rank& rank, std::uint64_t step, double loss);
 
   void pull(std::uint64_t step);
   Task<Result<void>> pull_group(std::uint64_t step, const ParameterTable::PullGroup& group);
-  /// Of the answer's chunks each of `ranks` makes its own next version.
-  Result<void> take(Parameters parameters, const Pull& question, const std::vector<Rank*>& ranks);
-  std::vector<Rank*> everyone();
-  void write_settled(Rank& rank);
+  /// Of the answer's chunks each of `seats` makes its own next version.
+  Result<void> take(Parameters parameters, const Pull& question, const std::vector<Seat*>& seats);
+  std::vector<Seat*> everyone();
+  void write_settled(Seat& seat);
   /// Asks each server whether the rank's parameters are what its own are, where the scheme says so.
   Task<void> compare(const Rank& rank, std::uint64_t step);
   Task<Result<void>> compare_at(std::uint32_t shard, std::uint32_t rank, Compare compare);
@@ -150,6 +176,7 @@ class Worker final : public Actor<WorkerInterface> {
 
   WorkerArgs args_;
   Finder finder_;
+  std::uint32_t cores_;
   std::unique_ptr<WorkerPolicy> policy_;
   std::deque<Server> servers_;  // deques: windows do not move
   std::deque<Reader> readers_;
@@ -158,7 +185,8 @@ class Worker final : public Actor<WorkerInterface> {
   std::vector<ParameterTable::PullGroup> groups_;      // of the next pull
   std::vector<ParameterTable::PullGroup> all_groups_;  // of a rank's first, where each pulls
   std::shared_ptr<BufferPool> pool_ = std::make_shared<BufferPool>();
-  std::deque<Rank> ranks_;  // a deque: conditions do not move
+  std::deque<Seat> seats_;  // deques: conditions do not move
+  std::deque<Rank> ranks_;
   std::size_t groups_missing_ = 0;
   std::size_t unacknowledged_ = 0;
   std::optional<Peer<CheckpointKeeperInterface>> keeper_;

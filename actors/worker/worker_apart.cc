@@ -9,7 +9,7 @@ namespace sterna::actors {
 
 Task<Result<void>> Worker::train_apart(Rank& rank) {
   const JobConfig& job = args_.job;
-  for (std::uint64_t step = job.first_step;; ++step) {
+  for (std::uint64_t step = job.first_own_step();; ++step) {
     rank.step = step;
     const Exchange exchange = policy_->exchange(step);
     ask_batches(rank, step);
@@ -22,6 +22,7 @@ Task<Result<void>> Worker::train_apart(Rank& rank) {
     meter_.waited_for_data(asked, now());
     if (exchange.pulls) {
       STERNA_CO_TRY(pull_newest(rank, exchange.push));
+      co_await keep_passed(rank);
       if (rank.version >= job.steps) break;
     }
     co_await injected_delay(rank);
@@ -30,6 +31,7 @@ Task<Result<void>> Worker::train_apart(Rank& rank) {
                                                         .push = exchange.push,
                                                         .version = rank.version,
                                                         .pushes = exchange.pushes}));
+    co_await encode_held(rank);
     if (meter_.add_apart(rank.rank, loss, rank.version, now())) {
       observer_->tell(meter_.progress(identity().name, traffic(), now()));
     }
@@ -40,17 +42,18 @@ Task<Result<void>> Worker::train_apart(Rank& rank) {
 }
 
 Task<Result<void>> Worker::pull_newest(Rank& rank, std::uint64_t push) {
-  const bool first = rank.step == args_.job.first_step;
+  const bool first = rank.step == args_.job.first_own_step();
   const auto& groups = first ? all_groups_ : groups_;
-  rank.expect_version(*table_, first ? Pulled::all : Pulled::pushed);
+  rank.seat->expect_version(*table_, first ? Pulled::all : Pulled::pushed);
   rank.pulling = groups.size();
   for (const auto& group : groups) run(pull_newest_of(rank, push, group));
   while (rank.pulling > 0 || rank.unanswered > 0) co_await rank.answered.wait();
   for (const Packet& packet : rank.dropped) STERNA_CO_TRY(rank.net->give_back(packet));
   rank.dropped.clear();
   rank.version = std::numeric_limits<std::uint64_t>::max();
-  for (std::uint32_t chunk = 0; chunk < rank.bases.size(); ++chunk) {
-    if (!table_->frozen(chunk)) rank.version = std::min(rank.version, rank.bases[chunk]);
+  const std::vector<std::uint64_t>& bases = rank.seat->bases;
+  for (std::uint32_t chunk = 0; chunk < bases.size(); ++chunk) {
+    if (!table_->frozen(chunk)) rank.version = std::min(rank.version, bases[chunk]);
   }
   co_return {};
 }
@@ -72,7 +75,7 @@ Task<Result<void>> Worker::pull_newest_of(Rank& rank, std::uint64_t push,
   Task<Result<Parameters>> answer =
       server.peer.ask_within(server.down, bytes, question, kWhileRanksCompute);
   Result<Parameters> parameters = co_await std::move(answer);
-  const Result<void> taken = parameters ? take(std::move(*parameters), question, {&rank})
+  const Result<void> taken = parameters ? take(std::move(*parameters), question, {rank.seat})
                                         : Result<void>(parameters.error());
   if (!taken) {
     co_return at(rank.step, "parameters from " + server.peer.name(), taken.error());

@@ -21,11 +21,11 @@ constexpr std::size_t kPieceBytes = 1U << 20;
 
 void Worker::ask_batches(Rank& rank, std::uint64_t step) {
   const JobConfig& job = args_.job;
-  const std::uint64_t bytes = job.batch * rank.net->image_bytes();
+  const std::uint64_t image = rank.seat->replica->image_bytes();
+  const std::uint64_t bytes = job.batch * image;
   const std::uint64_t ahead = bytes * kBatchesAhead > kBytesAhead ? 2 : kBatchesAhead;
   const std::uint64_t until = std::min(step + ahead, job.end_of_steps());
-  const auto rows =
-      static_cast<std::uint32_t>(std::max<std::size_t>(1, kPieceBytes / rank.net->image_bytes()));
+  const auto rows = static_cast<std::uint32_t>(std::max<std::size_t>(1, kPieceBytes / image));
   for (; rank.asked < until; ++rank.asked) {
     AskedBatch& asked = rank.batches.emplace_back();
     NextBatch question = policy_->batch(rank.asked, rank.rank);
@@ -43,7 +43,7 @@ Worker::AskedRows Worker::ask_rows(const Rank& rank, const NextBatch& question,
   const bool sharded = args_.job.shards > 0;
   // Of shards, each has about its part.
   const std::uint64_t bytes =
-      question.rows * rank.net->image_bytes() / (sharded ? readers_.size() : 1);
+      question.rows * rank.seat->replica->image_bytes() / (sharded ? readers_.size() : 1);
   const auto ask_one = [&](Reader& one) {
     asked.parts.push_back({one.peer.name(), one.peer.ask_within(one.down, bytes, question,
                                                                 args_.job.deadlines.step)});

@@ -12,12 +12,10 @@
 namespace sterna::actors {
 namespace {
 
-Bytes bytes_of(const std::vector<float>& values) {
-  return copy_bytes(std::as_bytes(std::span(values)));
-}
+Bytes bytes_of(std::span<const float> values) { return copy_bytes(std::as_bytes(values)); }
 
-std::vector<StatePiece> pieces_of(std::uint32_t rank, const GradientEncoder::State& state,
-                                  const ParameterTable& table) {
+std::vector<StatePiece> pieces_of(std::uint32_t rank, RankNet& net, const ParameterTable& table) {
+  const GradientEncoder::State state = net.state();
   std::vector<StatePiece> pieces;
   for (std::size_t t = 0; t < state.residuals.size(); ++t) {
     if (state.residuals[t].empty()) continue;
@@ -27,6 +25,10 @@ std::vector<StatePiece> pieces_of(std::uint32_t rank, const GradientEncoder::Sta
   // All ranks have the same.
   if (rank == 0 && !state.scalers.empty()) {
     pieces.push_back({std::string(kScalerState), 0, bytes_of(state.scalers)});
+  }
+  for (const KeptArray& kept : net.kept()) {
+    pieces.push_back({array_of(local_state(rank, kept.kind), table.tensors[kept.tensor].spec.name),
+                      0, bytes_of(kept.values)});
   }
   return pieces;
 }
@@ -38,10 +40,15 @@ Task<void> Worker::keep_state(const Rank& rank, std::uint64_t version) {
     co_return;
   }
   auto copying = compute([net = rank.net, number = rank.rank, table = table_] {
-    return pieces_of(number, net->state(), *table);
+    return pieces_of(number, *net, *table);
   });
   kept_.add(co_await std::move(copying));
   if (std::optional<StatePart> part = kept_.take()) run(write_part(std::move(*part)));
+}
+
+Task<void> Worker::keep_passed(Rank& rank) {
+  const std::uint64_t until = std::min(rank.version, args_.job.steps);
+  while (rank.kept < until) co_await keep_state(rank, ++rank.kept);
 }
 
 Task<void> Worker::write_part(StatePart part) {
@@ -49,7 +56,10 @@ Task<void> Worker::write_part(StatePart part) {
       compute([part = std::move(part), folder = args_.job.checkpoint.folder,
                name = identity().name] { return actors::write_part(part, folder, name); });
   PartWritten written = co_await std::move(writing);
-  keeper_->tell(std::move(written));
+  // Where it has to be fetched, the next one waits for that: it takes this one's place.
+  auto taking = keeper_->ask(std::move(written), kWhileRanksCompute);
+  const Result<void> taken = co_await std::move(taking);
+  if (!taken) log("the checkpoint: " + taken.error().message);
   kept_.written();
   for (const std::uint64_t version : kept_.take_skipped()) {
     keeper_->tell(PartWritten{.version = version, .file = {}, .skipped = true});
@@ -58,19 +68,23 @@ Task<void> Worker::write_part(StatePart part) {
 
 KeepAnswer Worker::on(KeepVersion keep) {
   std::uint64_t newest = args_.job.first_step;
-  for (const Rank& rank : ranks_) newest = std::max(newest, rank.step);
+  for (const Rank& rank : ranks_) {
+    newest = std::max(newest, policy_->in_step() ? rank.step : rank.kept);
+  }
   if (newest >= keep.version) return {.kept = false, .version = newest};
   kept_.name(keep.version);
   return {.kept = true, .version = newest};
 }
 
 Task<Result<void>> Worker::restore() {
-  for (Rank& rank : ranks_) {
-    if (policy_->need(args_.job.first_step + 1).kind == PayloadKind::GRADIENT) {
-      Task<Result<void>> slots = restore_slots(rank);
+  if (policy_->need(args_.job.first_step + 1).kind == PayloadKind::GRADIENT) {
+    for (Seat& seat : seats_) {
+      Task<Result<void>> slots = restore_slots(seat);
       STERNA_CO_TRY(std::move(slots));
     }
-    if (!args_.job.ranks_have_state()) continue;
+  }
+  if (!args_.job.ranks_have_state()) co_return {};
+  for (Rank& rank : ranks_) {
     Task<Result<void>> state = restore_rank(rank);
     STERNA_CO_TRY(std::move(state));
   }
@@ -78,13 +92,13 @@ Task<Result<void>> Worker::restore() {
 }
 
 /// Where ranks step by themselves they have the servers' slots.
-Task<Result<void>> Worker::restore_slots(Rank& rank) {
+Task<Result<void>> Worker::restore_slots(Seat& seat) {
   std::vector<StateTarget> targets;
   for (std::uint32_t c = 0; c < table_->chunks.size(); ++c) {
     const TableChunk& place = table_->chunks[c];
     const nets::ParameterSpec& spec = table_->tensors[place.tensor].spec;
     if (spec.role == nets::Role::statistic) continue;
-    const std::vector<std::span<float>> slots = rank.net->slots(c);
+    const std::vector<std::span<float>> slots = seat.replica->slots(c);
     for (std::size_t slot = 0; slot < slots.size(); ++slot) {
       targets.push_back({array_of(slot_state(args_.job.optimizer.name, slot), spec.name),
                          place.first, slots[slot]});
@@ -120,16 +134,32 @@ Task<Result<void>> Worker::restore_rank(Rank& rank) {
       targets.push_back({std::string(kScalerState), 0, state.scalers});
     }
   }
+  const std::size_t own = targets.size();
+  for (const KeptArray& kept : rank.net->kept()) {
+    targets.push_back(
+        {array_of(local_state(rank.rank, kept.kind), table_->tensors[kept.tensor].spec.name), 0,
+         kept.values});
+  }
+  const std::size_t all = targets.size();
   ByteWindow window(poster(), process().options().link.most_under_way());
   Task<Result<std::vector<std::size_t>>> reading =
       read_state(*keeper_, window, std::move(targets), job.deadlines.step);
   STERNA_CO_ASSIGN(const std::vector<std::size_t> absent, std::move(reading));
-  if (!absent.empty() && absent.front() < residuals) {
+  const auto lacks = [&](std::size_t first, std::size_t last) {
+    return std::ranges::any_of(absent, [&](std::size_t i) { return first <= i && i < last; });
+  };
+  if (lacks(0, residuals)) {
     log(fmt::format("the checkpoint has no residuals of rank {}: they start from 0", rank.rank));
   }
-  if (!absent.empty() && absent.back() >= residuals) {
+  if (lacks(residuals, own)) {
     log("the checkpoint has no scalers of the step before: the ranks agree anew");
     state.scalers.clear();
+  }
+  if (lacks(own, all)) {
+    log(fmt::format("the checkpoint has nothing of rank {}'s own steps: they start anew",
+                    rank.rank));
+  } else if (own < all) {
+    rank.net->restored();
   }
   rank.net->restore(std::move(state));
   co_return {};

@@ -13,6 +13,7 @@
 #include "actors/codecs/codec.h"
 #include "actors/job/args.h"
 #include "actors/reader/data_folder.h"
+#include "actors/worker/net_memory.h"
 #include "input/augment/family.h"
 #include "input/place/class_names.h"
 #include "input/place/data_set.h"
@@ -21,6 +22,7 @@
 #include "launcher/hosts/host_plan.h"
 #include "launcher/view/status_json.h"
 #include "nets/describe_net.h"
+#include "runtime/host/usable_cores.h"
 
 namespace sterna::launcher {
 
@@ -225,8 +227,11 @@ Result<std::vector<ActorSpec>> specs_of(const ClusterFile& file, const actors::J
         args.observer = kObserverName;
         args.keeper = keeper;
         spec.args = pack(args);
-        // A compute thread per rank: their forward and backward passes run side by side.
-        spec.compute_threads = args.ranks + (common.ranks_have_state() ? writes : 0);
+        // A compute thread per net: their passes run side by side. How many cores another host has
+        // is for its worker to find out.
+        spec.compute_threads =
+            (elsewhere ? args.ranks : actors::replicas_of(common, args.ranks, usable_cores())) +
+            (common.ranks_have_state() ? writes : 0);
         break;
       }
       case Role::kInputReader:

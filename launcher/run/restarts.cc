@@ -51,6 +51,7 @@ bool Restarts::after(const JobOutcome& outcome, JobOptions& job) {
 
   lost_at_ = outcome.ended;
   trained_ += since_first_step(outcome);
+  missed_ += outcome.record.result.missed_checkpoints;
   std::erase_if(evaluations_, [&](const EvaluationResult& one) { return one.step > step; });
   std::ranges::copy_if(outcome.record.result.evaluations, std::back_inserter(evaluations_),
                        [&](const EvaluationResult& one) { return one.step <= step; });
@@ -66,6 +67,7 @@ void Restarts::complete(JobOutcome& outcome) const {
   RunResult& result = outcome.record.result;
   result.restarts = made_;
   result.seconds += in_seconds(trained_);
+  result.missed_checkpoints += missed_;
   result.evaluations.insert(result.evaluations.begin(), evaluations_.begin(), evaluations_.end());
   if (result.exit != kExitFailed) return;
   result.cause =

@@ -2,6 +2,7 @@
 // which checkpoint. A synchronous job that goes on so ends with the bits of one that lost nobody.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -23,7 +24,8 @@ class Restarts {
   std::vector<Restart> made_;
   std::vector<EvaluationResult> evaluations_;  ///< of steps that nobody does again
   Time lost_at_;
-  Duration trained_{};  ///< before the last loss
+  Duration trained_{};        ///< before the last loss
+  std::uint64_t missed_ = 0;  ///< checkpoints, until then
 };
 
 }  // namespace sterna::launcher

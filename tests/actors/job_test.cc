@@ -36,6 +36,22 @@ TEST_F(JobTest, ServersReadersPlacementAndDelaysDoNotChangeABit) {
   EXPECT_EQ(hash_of({.servers = 3, .readers = 2, .workers = 1, .ranks_per_worker = 2}), hash);
 }
 
+TEST_F(JobTest, RanksThatTakeTurnsOnOneNetTrainAsIfEachHadItsOwn) {
+  job.steps = 8;
+  job.gradient.clip_norm = 1;
+  job.gradient.check_every = 3;
+  job.evaluation.every = 4;
+  for (const ScalerRule rule : {ScalerRule::own, ScalerRule::shared, ScalerRule::last_step}) {
+    job.gradient.scaler = rule;
+    job.gradient.error_feedback = !job.gradient.error_feedback;
+    const std::string hash = hash_of({.workers = 1, .ranks_per_worker = 5, .cores = 5});
+    EXPECT_EQ(hash_of({.workers = 1, .ranks_per_worker = 5, .cores = 1}), hash);
+    EXPECT_EQ(hash_of({.servers = 2, .workers = 1, .ranks_per_worker = 5, .cores = 2}), hash);
+    EXPECT_EQ(hash_of({.workers = 5}), hash);
+    EXPECT_TRUE(deaths.empty());
+  }
+}
+
 TEST_F(JobTest, AStepMayTakeLongerThanADeadline) {
   job.gradient.scaler = ScalerRule::shared;
   const std::string hash = hash_of({.workers = 2});

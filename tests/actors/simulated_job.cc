@@ -186,7 +186,7 @@ std::shared_ptr<const Names> spawn_job(const JobConfig& job, const JobLayout& la
   }
   for (const WorkerRanks& hosted : server.workers) {
     worker.first_rank = hosted.first_rank;
-    (*names)[hosted.name] = home(hosted.name).spawn<Worker>(worker, finder);
+    (*names)[hosted.name] = home(hosted.name).spawn<Worker>(worker, finder, layout.cores);
   }
   (*names)["evaluator"] = home("evaluator").spawn<Evaluator>(evaluator, finder);
   return names;

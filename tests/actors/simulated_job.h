@@ -60,6 +60,7 @@ struct JobLayout {
   std::uint32_t readers = 1;
   std::uint32_t workers = 1;
   std::uint32_t ranks_per_worker = 1;
+  std::uint32_t cores = 1;  ///< on which a worker's ranks take turns, where they are in step
   /// With shards: each reader answers for another one's, which its workers were not told.
   bool readers_reversed = false;
   /// The average that led to this version arrives from server0 with one bit flipped; 0: none does.

@@ -168,7 +168,8 @@ Command eval_command() {
                      .type = "N",
                      .range = {{1, 1'000'000'000}}},
                     {"--confusion", &o->confusion,
-                     "Write how often which class was taken for which", "FILE.csv"},
+                     "Write how often which class was taken for which, as of the last line printed",
+                     "FILE.csv"},
                     {"--json", &o->json, "Print it as one line of JSON"}},
       .run = [o](const Context& context) { return eval(*o, context.console); },
       .examples =

@@ -116,6 +116,53 @@ INSTANTIATE_TEST_SUITE_P(
 
 using JobCheckpointsTest = JobCheckpoints;
 
+// Where a rank's steps come out the same each time: all make each version, or there is but one.
+TEST_F(JobCheckpointsTest, RanksThatStepByThemselvesGoOnAsIfNothingHadBeen) {
+  struct Case {
+    const char* scheme;
+    std::uint64_t window;
+    const char* local;
+    std::uint32_t ranks;
+  };
+  for (const Case& one : {Case{"sagn", 3, "adam", 2}, Case{"local_sgd", 3, "momentum", 2},
+                          Case{"async", 1, "gd", 1}, Case{"downpour", 2, "momentum", 1}}) {
+    job.scheme.name = one.scheme;
+    job.scheme.window = one.window;
+    job.local_optimizer.name = one.local;
+    job.local_optimizer.learning_rate = one.local == std::string("adam") ? 1e-3 : 1e-2;
+    job.gradient.error_feedback = !job.gradient.error_feedback;
+    fs::remove_all(folder_);
+    const std::string hash = hash_of({.workers = one.ranks});
+    ASSERT_FALSE(hash.empty()) << one.scheme;
+    EXPECT_EQ(kept->made, 3U) << one.scheme;
+    EXPECT_EQ(resumed(4, {.workers = one.ranks}), hash) << one.scheme;
+    EXPECT_EQ(resumed(8, {.servers = 3, .workers = 1, .ranks_per_worker = one.ranks}), hash)
+        << one.scheme;
+  }
+}
+
+TEST_F(JobCheckpointsTest, ElasticRanksGoOnWithParametersOfTheirOwn) {
+  job.steps = 40;
+  job.checkpoint.every_steps = 20;
+  job.scheme.window = 2;
+  job.local_optimizer.learning_rate = 1e-2;
+  for (const char* scheme : {"aeasgd", "aeamsgd"}) {
+    job.scheme.name = scheme;
+    fs::remove_all(folder_);
+    ASSERT_FALSE(hash_of({.workers = 2}).empty());
+    // What the servers have of a tensor is not what a rank has.
+    const SavedState state = SavedState::open(open_checkpoint(at(20)).value()).value();
+    const std::string own = array_of(local_state(1, "own"), "logits/weights");
+    const Bytes rank = state.read(own, 0, 10).value();
+    const Bytes server = state.read(array_of(kParameterState, "logits/weights"), 0, 10).value();
+    EXPECT_FALSE(std::ranges::equal(rank.view(), server.view())) << scheme;
+    const double start = record.progress.front().loss;
+    EXPECT_FALSE(resumed(20, {.servers = 2, .workers = 2}).empty()) << scheme;
+    EXPECT_LT(record.progress.front().loss, 0.5 * start) << scheme;
+    EXPECT_THAT(log, testing::Not(testing::Contains(HasSubstr("they start anew"))));
+  }
+}
+
 TEST_F(JobCheckpointsTest, AFolderWithoutItsManifestIsNoCheckpoint) {
   hash_of({.servers = 2, .workers = 2});
   fs::remove(fs::path(at(12)) / kManifestFile);

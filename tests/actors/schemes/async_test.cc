@@ -65,28 +65,33 @@ TEST_F(Apart, AWindowIsSoManyStepsFromParametersToAPush) {
   job.scheme.name = "agn";
   job.scheme.window = 3;
   std::vector<std::uint64_t> pulls, pushes;
-  for (std::uint64_t step = 5; step < 12; ++step) {
+  for (std::uint64_t step = 15; step < 22; ++step) {  // of three a version
     const Exchange exchange = worker()->exchange(step);
-    EXPECT_EQ(exchange.push, 5 + (step - 5) / 3);
+    EXPECT_EQ(exchange.push, step / 3);
     if (exchange.pulls) pulls.push_back(step);
     if (exchange.pushes) pushes.push_back(step);
   }
-  EXPECT_THAT(pulls, ElementsAre(5, 8, 11));
-  EXPECT_THAT(pushes, ElementsAre(7, 10));
+  EXPECT_THAT(pulls, ElementsAre(15, 18, 21));
+  EXPECT_THAT(pushes, ElementsAre(17, 20));
   EXPECT_EQ(worker()->contribution(5).examples, 12U);
 }
 
 TEST_F(Apart, AnElasticRankMeetsTheServersAtTheStepsThatItsWindowDivides) {
   job.scheme.name = "aeasgd";
   job.scheme.window = 3;
-  std::vector<std::uint64_t> pulls, pushed;
-  for (std::uint64_t step = 5; step < 12; ++step) {
-    const Exchange exchange = worker()->exchange(step);
-    if (exchange.pulls) pulls.push_back(step);
-    if (exchange.pushes) pushed.push_back(exchange.push);
-  }
-  EXPECT_THAT(pulls, ElementsAre(5, 8, 11));
-  EXPECT_THAT(pushed, ElementsAre(5, 6));
+  const auto pushed = [&] {
+    std::vector<std::uint64_t> pulls, pushed;
+    for (std::uint64_t step = 15; step < 22; ++step) {
+      const Exchange exchange = worker()->exchange(step);
+      if (exchange.pulls) pulls.push_back(step);
+      if (exchange.pushes) pushed.push_back(exchange.push);
+    }
+    EXPECT_THAT(pulls, ElementsAre(15, 18, 21));
+    return pushed;
+  };
+  EXPECT_THAT(pushed(), ElementsAre(5, 6));
+  job.resumes = true;  // what it has is not what the servers have
+  EXPECT_THAT(pushed(), ElementsAre(5, 6, 7));
   EXPECT_EQ(worker()->contribution(5).kind, PayloadKind::DIFFERENCE);
 }
 

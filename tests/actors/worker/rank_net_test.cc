@@ -5,7 +5,9 @@
 
 #include <cmath>
 #include <limits>
+#include <map>
 #include <set>
+#include <vector>
 
 #include "actors/parameters/parameter_hash.h"
 
@@ -14,34 +16,48 @@ namespace {
 
 class RankNetTest : public testing::Test {
  protected:
-  void start() {
+  void start(const std::string& codec = "none") {
     job.net = "mlp";
     job.hidden = {8};
     job.batch = 2;
     job.optimizer.weight_decay = 0;
-    job.gradient.codec = "none";
-    net = RankNet::make(job, 3).value();
-    table = std::make_shared<const ParameterTable>(net->parameters(), job, 1U);
+    job.gradient.codec = codec;
+    replica = Replica::make(job).value();
+    table = std::make_shared<const ParameterTable>(replica->parameters(), job, 1U);
     tensors = static_cast<std::uint32_t>(table->tensors.size());
-    RankNet::Events events;
-    events.settled = [this] { settled.push_back(net->settled()); };
-    events.encoder.packets = [this](std::uint64_t, std::uint32_t, std::vector<Packet> packets) {
-      for (const Packet& packet : packets) pushed.insert(packet.chunk);
-    };
-    EXPECT_TRUE(net->set_table(table, clock, std::move(events)).ok());
+    replica->set_table(table, clock, [this] { settled.push_back(replica->settled()); });
+    net = rank(3);
     batch.pixels = share(make_buffer(2 * 28 * 28));
     batch.levels = share(make_buffer(2 * 2 * sizeof(float)));
     batch.labels = share(make_buffer(2 * sizeof(std::uint16_t)));
   }
 
+  std::shared_ptr<RankNet> rank(std::uint32_t number, bool shares = false) {
+    GradientEncoder::Events events;
+    events.packets = [this, number](std::uint64_t, std::uint32_t, std::vector<Packet> packets) {
+      for (Packet& packet : packets) {
+        pushed.insert(packet.chunk);
+        packets_of[number].push_back(std::move(packet));
+      }
+    };
+    events.offers = [this, number](std::uint64_t, std::uint32_t,
+                                   const std::vector<Offer::OwnScaler>& scalers) {
+      for (const Offer::OwnScaler& one : scalers) offered[number].push_back(one);
+    };
+    return RankNet::make(job, number, replica, shares, table, clock, std::move(events)).value();
+  }
+
   JobConfig job;
   SteadyClock clock;
+  std::shared_ptr<Replica> replica;
   std::shared_ptr<RankNet> net;
   std::shared_ptr<const ParameterTable> table;
   std::uint32_t tensors = 0;
   Batch batch;
   std::vector<std::uint32_t> settled;
   std::set<std::uint32_t> pushed;  // chunks
+  std::map<std::uint32_t, std::vector<Packet>> packets_of;
+  std::map<std::uint32_t, std::vector<Offer::OwnScaler>> offered;
 };
 
 TEST_F(RankNetTest, TheForwardPassGoesAsFarAsParametersHaveCome) {
@@ -60,8 +76,52 @@ TEST_F(RankNetTest, EveryChunkOfAStepIsPushedAndLaterLayersSettleFirst) {
   ASSERT_FALSE(settled.empty());
   EXPECT_GT(settled.front(), 0U);
   EXPECT_LT(settled.front(), tensors + 1);
-  EXPECT_EQ(net->settled(), 0U);
+  EXPECT_EQ(replica->settled(), 0U);
   EXPECT_FALSE(net->computing());
+}
+
+// Rank 5's turn overwrites the gradients of rank 3, which wait for scalers that come later.
+TEST_F(RankNetTest, WhatARankHoldsOutlivesTheTurnsOfOthers) {
+  const auto trained = [&](bool both) {
+    packets_of.clear(), offered.clear();
+    job.gradient.scaler = ScalerRule::shared;
+    start("ternary");
+    for (std::uint32_t t = 0; t < tensors; ++t) {
+      const std::span<float> values = replica->values(t);
+      for (std::size_t i = 0; i < values.size(); ++i) {
+        values[i] = 0.01F * static_cast<float>(static_cast<int>(i % 7) - 3);
+      }
+    }
+    const auto pixels = make_buffer(2 * 28 * 28), levels = make_buffer(4 * sizeof(float));
+    for (std::size_t i = 0; i < pixels->size(); ++i) {
+      pixels->as<std::uint8_t>()[i] = static_cast<std::uint8_t>(i % 251);
+    }
+    levels->as<float>()[1] = levels->as<float>()[3] = 1;
+    batch.pixels = share(pixels), batch.levels = share(levels);
+    const std::shared_ptr<RankNet> first = rank(3, true), second = rank(5, true);
+    EXPECT_TRUE(*first->forward(0, batch, tensors));
+    EXPECT_TRUE(first->backward({.step = 0}).ok());
+    EXPECT_TRUE(first->holds());
+    if (both) {
+      const auto labels = make_buffer(2 * sizeof(std::uint16_t));
+      labels->as<std::uint16_t>()[1] = 7;
+      batch.labels = share(labels);
+      EXPECT_TRUE(*second->forward(0, batch, tensors));
+      EXPECT_TRUE(second->backward({.step = 0}).ok());
+    }
+    for (const Offer::OwnScaler& one : offered[3]) first->agree(0, one.index, one.value);
+    first->encode_held();
+    EXPECT_FALSE(first->holds());
+    std::map<std::uint32_t, std::string> payloads;
+    for (const Packet& packet : packets_of[3]) {
+      const ByteView bytes = packet.payload.view();
+      payloads[packet.chunk] = {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+    }
+    return payloads;
+  };
+  const auto alone = trained(false);
+  EXPECT_EQ(alone.size(), table->chunks.size());
+  EXPECT_EQ(trained(true), alone);
 }
 
 TEST_F(RankNetTest, TakesParametersAsTheyAre) {
@@ -71,8 +131,8 @@ TEST_F(RankNetTest, TakesParametersAsTheyAre) {
   for (float& value : values->as<float>()) value = 0.25F;
   Parameters answer;
   answer.chunks.push_back({.chunk = 0, .payload = share(values)});
-  net->take(answer, 0);
-  EXPECT_EQ(net->hashes().front(), hash_of(values->bytes()));
+  replica->take(answer, 0);
+  EXPECT_EQ(replica->hashes().front(), hash_of(values->bytes()));
 }
 
 TEST_F(RankNetTest, StepsFromAveragesByTheJobsOptimizer) {
@@ -89,10 +149,10 @@ TEST_F(RankNetTest, StepsFromAveragesByTheJobsOptimizer) {
   answer.ranks = 1;
   answer.constants.assign(std::begin(constants.value), std::end(constants.value));
   answer.chunks.push_back({.chunk = 0, .payload = share(average)});
-  net->take(answer, 0);
-  net->take(answer, 0);  // 1, then 1 + 0.5
+  replica->take(answer, 0);
+  replica->take(answer, 0);  // 1, then 1 + 0.5
   const std::vector<float> expected(place.count, -2.5F);
-  EXPECT_EQ(net->hashes().front(), hash_of(std::as_bytes(std::span(expected))));
+  EXPECT_EQ(replica->hashes().front(), hash_of(std::as_bytes(std::span(expected))));
 }
 
 TEST_F(RankNetTest, ALossThatIsNotANumberNamesRankAndStep) {

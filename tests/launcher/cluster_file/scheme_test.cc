@@ -102,9 +102,6 @@ TEST_F(SchemeKeysTest, WhatAWindowOrAnElasticRankCannotHaveIsSaid) {
   EXPECT_EQ(message_of(scheme("sagn") + "[optimizer]\ndecay_at = \"server\"\n"),
             "\"optimizer.decay_at\" = \"server\" would decay once for all steps of a window; with "
             "\"sagn\" it must be \"worker\"");
-  EXPECT_EQ(message_of(scheme("async") + "[checkpoint]\nevery_steps = 10\n"),
-            "checkpoints are kept of \"sync\" with all ranks only, not of \"async\"; remove "
-            "[checkpoint]");
 }
 
 TEST_F(SchemeKeysTest, EpochsCountWhatOneVersionTakes) {

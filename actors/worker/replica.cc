@@ -1,0 +1,172 @@
+#include "actors/worker/replica.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "actors/codecs/codec.h"
+#include "actors/parameters/parameter_hash.h"
+#include "kernels/sums/bf16.h"
+
+namespace sterna::actors {
+namespace {
+
+std::span<const std::uint8_t> pixels_of(const Batch& batch) {
+  return {reinterpret_cast<const std::uint8_t*>(batch.pixels.data()), batch.pixels.size()};
+}
+
+}  // namespace
+
+Result<std::shared_ptr<Replica>> Replica::make(const JobConfig& job) {
+  STERNA_ASSIGN(const kernels::Isa isa, kernels::parse_isa(job.cpu_isa));
+  STERNA_ASSIGN(const UpdateRule rule, UpdateRule::make(job));
+  const bool decays = job.optimizer.decay_at == DecayAt::worker;
+  nets::NetOptions options = net_options(job);
+  options.weight_decay = decays ? static_cast<float>(job.optimizer.weight_decay) : 0.0F;
+  STERNA_ASSIGN(auto net, nets::make_net(options));
+  return std::shared_ptr<Replica>(new Replica(job, isa, rule, std::move(net)));
+}
+
+std::size_t Replica::image_bytes() const {
+  return job_.picture.bytes() + std::size_t{2} * job_.picture.channels * sizeof(float);
+}
+
+void Replica::set_table(std::shared_ptr<const ParameterTable> table, const Clock& clock,
+                        std::function<void()> settled) {
+  table_ = std::move(table);
+  clock_ = &clock;
+  on_settled_ = std::move(settled);
+  down_.resize(table_->tensors.size());
+  slots_.resize(table_->chunks.size());
+}
+
+Result<bool> Replica::forward(std::uint64_t step, std::uint32_t rank, const Batch& batch,
+                              std::uint32_t readable) {
+  if (begun_ != std::pair(step, rank)) {
+    const std::vector<float> levels = levels_of(batch);
+    const nets::StepDraw draw{
+        .seed = job_.seed, .step = static_cast<std::uint32_t>(step), .rank = rank};
+    STERNA_TRY(
+        net_->begin_step(nets::PixelImages{pixels_of(batch), levels}, labels_of(batch), draw));
+    if (!begun_ || begun_->first != step) readable_ = 0;
+    begun_ = {step, rank};
+  }
+  for (; readable_ < readable; ++readable_) {
+    const bool changed = step == job_.first_own_step() || !table_->tensors[readable_].frozen;
+    if (changed) net_->parameters_changed(readable_);
+  }
+  return net_->forward(readable);
+}
+
+Result<nets::Net::Loss> Replica::backward(nets::GradientSink& sink) {
+  const auto tensors = static_cast<std::uint32_t>(table_->tensors.size());
+  sink_ = &sink;
+  lowest_ = tensors;
+  settled_.store(tensors, std::memory_order_release);
+  auto loss = net_->finish_step(*this);
+  settled_.store(0, std::memory_order_release);
+  return loss;
+}
+
+void Replica::gradient(std::size_t index, std::span<const float> values) {
+  const auto tensor = static_cast<std::uint32_t>(index);
+  if (table_->tensors[tensor].spec.role != nets::Role::statistic) {
+    // A layer's gradients are complete before it passes on to the layer below, so that a report
+    // from below says that all layers above are done with their parameters.
+    if (tensor < lowest_) {
+      const bool moved = settled_.exchange(lowest_, std::memory_order_acq_rel) != lowest_;
+      lowest_ = tensor;
+      if (moved) on_settled_();
+    }
+    if (table_->tensors[tensor].frozen) return;
+    down_[tensor].completed = clock_->now();
+    down_[tensor].missing = table_->tensors[tensor].chunks;
+  }
+  sink_->gradient(index, values);
+}
+
+std::span<float> Replica::values(const TableChunk& chunk) {
+  return net_->parameter(chunk.tensor).subspan(chunk.first, chunk.count);
+}
+
+void Replica::take(const Parameters& answer, std::size_t index, LocalSteps* local) {
+  Down& down = down_[table_->chunks[answer.chunks[index].chunk].tensor];
+  const Time began = clock_->now();
+  apply(answer, index, local);
+  if (down.missing == 0) return;  // the first version, which no gradient led to
+  const Time ended = clock_->now();
+  down.decoding += ended - began;
+  if (--down.missing > 0) return;
+  down.exchanging += ended - down.completed;
+  ++down.exchanges;
+}
+
+void Replica::count_down(std::uint32_t chunk, std::uint64_t bytes) {
+  down_[table_->chunks[chunk].tensor].bytes += bytes;
+}
+
+void Replica::add_to(std::vector<TensorTotals>& totals) const {
+  const auto seconds = [](Duration duration) {
+    return std::chrono::duration<double>(duration).count();
+  };
+  for (std::size_t t = 0; t < down_.size(); ++t) {
+    totals[t].steps += down_[t].exchanges;
+    totals[t].bytes_down += down_[t].bytes;
+    totals[t].decode_seconds += seconds(down_[t].decoding);
+    totals[t].exchange_seconds += seconds(down_[t].exchanging);
+  }
+}
+
+void Replica::apply(const Parameters& answer, std::size_t index, LocalSteps* local) {
+  const ParameterChunk& taken = answer.chunks[index];
+  const TableChunk& place = table_->chunks[taken.chunk];
+  const std::span<float> mine = values(place);
+  if (answer.kind == PayloadKind::PARAMETERS) {
+    std::span<float> theirs = mine;
+    if (local != nullptr) {
+      came_.resize(mine.size());
+      theirs = came_;
+    }
+    if (taken.codec == Codec::BF16) {
+      kernels::decode_bf16(taken.payload.view(), theirs, isa_);
+    } else {
+      std::memcpy(theirs.data(), taken.payload.data(), theirs.size_bytes());
+    }
+    if (local != nullptr) local->came(place, theirs, mine);
+    return;
+  }
+  kernels::StepConstants constants;
+  std::copy(answer.constants.begin(), answer.constants.end(), constants.value);
+  const kernels::UpdateOptions options =
+      rule_.options(table_->tensors[place.tensor].spec, constants);
+  const std::vector<std::span<float>> own = slots(taken.chunk);
+  const kernels::Parameters parameters{.current = mine, .slots = own, .next = mine};
+  if (codec_of(taken.codec).ternary()) {
+    const kernels::SumStep step{{answer.ranks, taken.scaler, taken.payload.view()}, options};
+    kernels::update(std::span(&step, 1), parameters, isa_);
+  } else {
+    const kernels::Packet average{.packing = kernels::Packing::fp32,
+                                  .payload = taken.payload.view()};
+    kernels::update(std::span(&average, 1), options, parameters, isa_);
+  }
+}
+
+std::vector<std::span<float>> Replica::slots(std::uint32_t chunk) {
+  const TableChunk& place = table_->chunks[chunk];
+  auto& buffers = slots_[chunk];
+  if (buffers.empty()) buffers = rule_.make_slots(table_->tensors[place.tensor].spec, place.count);
+  std::vector<std::span<float>> slots;
+  slots.reserve(buffers.size());
+  for (const auto& slot : buffers) slots.push_back(slot->as<float>());
+  return slots;
+}
+
+std::vector<Hash> Replica::hashes() {
+  std::vector<Hash> hashes;
+  hashes.reserve(table_->chunks.size());
+  for (const TableChunk& chunk : table_->chunks) {
+    hashes.push_back(hash_of(std::as_bytes(values(chunk))));
+  }
+  return hashes;
+}
+
+}  // namespace sterna::actors

@@ -1,0 +1,109 @@
+// Replica: a net with a version of the job's parameters, on which ranks take turns.
+//
+// Where all ranks have the same parameters there are no more replicas than cores, however many
+// ranks a worker has: a rank's turn is a forward and a backward pass. Nothing of a later version
+// can come before the last rank has had its turn, since it is made of that rank's gradients too.
+//
+// In a backward pass the loop thread may already receive the next version of the last layers'
+// parameters: settled() says which tensors the pass no longer reads, and those may be written at
+// once, beside the backward pass of the earlier layers. Where averages come in place of parameters,
+// the optimizer steps here, as at the servers (TernGrad's "parameter localization", Wen et al.
+// 2017, section 3.1).
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "actors/job/messages.h"
+#include "actors/parameters/parameter_table.h"
+#include "actors/parameters/update_rule.h"
+#include "actors/schemes/scheme.h"
+#include "kernels/isa/isa.h"
+#include "nets/net.h"
+#include "runtime/base/clock.h"
+
+namespace sterna::actors {
+
+class Replica final : private nets::GradientSink {
+ public:
+  /// The job's net. Its table is the first thing a worker needs, so the parameter table comes
+  /// later: set_table() before the first pass. Errors: those of nets::make_net() and UpdateRule.
+  static Result<std::shared_ptr<Replica>> make(const JobConfig& job);
+  kernels::Isa isa() const { return isa_; }
+  const std::vector<nets::ParameterSpec>& parameters() const { return net_->parameters(); }
+  /// Of one image with its levels, as it travels.
+  std::size_t image_bytes() const;
+  /// `settled`: called on the compute thread when settled() has changed.
+  void set_table(std::shared_ptr<const ParameterTable> table, const Clock& clock,
+                 std::function<void()> settled);
+
+  /// The forward pass of a rank's turn in a step, as far as the first `readable` tensors take it:
+  /// they have the step's version, others may be written meanwhile. The batch is read in the first
+  /// call. Returns whether the pass is complete. Errors: invalid_argument for a batch of another
+  /// shape.
+  Result<bool> forward(std::uint64_t step, std::uint32_t rank, const Batch& batch,
+                       std::uint32_t readable);
+  /// The backward pass of that turn, once forward() is complete. Statistics and gradients of what
+  /// is trained go to `sink`, and stay as they are until the next turn begins. The loss as it is.
+  Result<nets::Net::Loss> backward(nets::GradientSink& sink);
+
+  /// From any thread: tensors from this index on are not read again in this turn.
+  std::uint32_t settled() const { return settled_.load(std::memory_order_acquire); }
+  /// Of the whole tensor; only between turns, or where it is settled.
+  std::span<float> values(std::uint32_t tensor) { return net_->parameter(tensor); }
+  std::span<float> values(const TableChunk& chunk);
+  /// Makes the next version of one chunk of an opened answer, where `local` has its say; only
+  /// between turns, or where the tensor is settled.
+  void take(const Parameters& answer, std::size_t index, LocalSteps* local = nullptr);
+  /// Counts what came down of a chunk, before it was opened.
+  void count_down(std::uint32_t chunk, std::uint64_t bytes);
+  /// What came so far, and how long it took from the end of a gradient on; between turns.
+  void add_to(std::vector<TensorTotals>& totals) const;
+  /// The optimizer's slots of a chunk, as they are before the first average comes; where averages
+  /// come.
+  std::vector<std::span<float>> slots(std::uint32_t chunk);
+  /// Of all chunks' parameters; between turns.
+  std::vector<Hash> hashes();
+
+ private:
+  Replica(const JobConfig& job, kernels::Isa isa, UpdateRule rule, std::unique_ptr<nets::Net> net)
+      : job_(job), isa_(isa), net_(std::move(net)), rule_(rule) {}
+  void gradient(std::size_t index, std::span<const float> values) override;
+  void apply(const Parameters& answer, std::size_t index, LocalSteps* local);
+
+  /// Of one tensor. `completed` is the computing thread's until the turn's packets have left it.
+  struct Down {
+    Time completed;             // its gradient of the last step
+    std::uint32_t missing = 0;  // chunks of its next version
+    std::uint64_t exchanges = 0;
+    std::uint64_t bytes = 0;
+    Duration decoding{};
+    Duration exchanging{};
+  };
+
+  JobConfig job_;
+  kernels::Isa isa_;
+  std::unique_ptr<nets::Net> net_;
+  UpdateRule rule_;
+  /// Of the optimizer, by chunk, from the first average on.
+  std::vector<std::vector<std::shared_ptr<Buffer>>> slots_;
+  std::shared_ptr<const ParameterTable> table_;
+  const Clock* clock_ = nullptr;
+  std::function<void()> on_settled_;
+  std::vector<Down> down_;
+  std::vector<float> came_;  // of one chunk, for local steps
+  /// Step and rank whose forward pass has begun last.
+  std::optional<std::pair<std::uint64_t, std::uint32_t>> begun_;
+  std::uint32_t readable_ = 0;          // tensors of its version that the net knows of
+  std::uint32_t lowest_ = 0;            // the lowest tensor whose gradient is complete in this turn
+  nets::GradientSink* sink_ = nullptr;  // of this turn
+  std::atomic<std::uint32_t> settled_{0};
+};
+
+}  // namespace sterna::actors

@@ -1,0 +1,69 @@
+// What a run with losses comes to.
+#include "launcher/run/restarts.h"
+
+#include <gtest/gtest.h>
+
+namespace sterna::launcher {
+namespace {
+
+class RestartsTest : public testing::Test {
+ protected:
+  RestartsTest() {
+    job.file.job.steps = 100;
+    job.file.checkpoint.every_steps = 10;
+    job.file.checkpoint.restarts = 2;
+    job.checkpoints = testing::TempDir() + "/no_such_folder";
+  }
+
+  static JobOutcome lost(const char* cause) {
+    JobOutcome outcome;
+    outcome.lost = true;
+    outcome.record.status.step = 7;
+    outcome.record.result.cause = cause;
+    outcome.record.result.exit = 1;
+    outcome.record.result.missed_checkpoints = 2;
+    outcome.record.first_step_began = Time() + std::chrono::seconds(10);
+    outcome.ended = Time() + std::chrono::seconds(13);
+    return outcome;
+  }
+
+  JobOptions job;
+  Restarts restarts;
+};
+
+TEST_F(RestartsTest, WhatWentBeforeIsPartOfTheResult) {
+  EXPECT_TRUE(restarts.after(lost("worker0 was killed"), job));
+  ASSERT_EQ(job.restarts.size(), 1U);
+  EXPECT_EQ(job.restarts[0].cause, "worker0 was killed");
+  EXPECT_EQ(job.restarts[0].steps_again, 7);
+
+  JobOutcome last;
+  last.record.result.seconds = 5;
+  last.record.result.missed_checkpoints = 1;
+  EXPECT_FALSE(restarts.after(last, job));
+  restarts.complete(last);
+  EXPECT_EQ(last.record.result.missed_checkpoints, 3U);
+  EXPECT_EQ(last.record.result.seconds, 8);
+  EXPECT_EQ(last.record.result.restarts.size(), 1U);
+}
+
+TEST_F(RestartsTest, EndWithTheFirstCauseAndTheLast) {
+  EXPECT_TRUE(restarts.after(lost("one"), job));
+  EXPECT_TRUE(restarts.after(lost("two"), job));
+  JobOutcome third = lost("three");
+  EXPECT_FALSE(restarts.after(third, job));
+  restarts.complete(third);
+  EXPECT_EQ(third.record.result.cause,
+            "three (after 2 restarts from checkpoints; first lost: one)");
+}
+
+TEST_F(RestartsTest, AreNotForWhatSomebodyEndsNorWithoutCheckpoints) {
+  JobOutcome outcome = lost("Ctrl-C");
+  outcome.interrupted = true;
+  EXPECT_FALSE(restarts.after(outcome, job));
+  job.file.checkpoint.every_steps = 0;
+  EXPECT_FALSE(restarts.after(lost("one"), job));
+}
+
+}  // namespace
+}  // namespace sterna::launcher
