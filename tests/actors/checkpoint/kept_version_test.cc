@@ -1,0 +1,79 @@
+#include "actors/checkpoint/kept_version.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace sterna::actors {
+namespace {
+
+using testing::ElementsAre;
+
+class KeptVersionTest : public testing::Test {
+ protected:
+  static JobConfig every_hundred() {
+    JobConfig job;
+    job.steps = 1000;
+    job.checkpoint.every_steps = 100;
+    return job;
+  }
+  static std::vector<StatePiece> piece(const char* name) {
+    std::vector<StatePiece> pieces;
+    pieces.push_back({name, 0, {}});
+    return pieces;
+  }
+  /// What a holder does at a version; whether it added something.
+  bool comes_to(std::uint64_t version) {
+    if (!kept.due(version) || !kept.gathers(version)) return false;
+    kept.add(piece("one"));
+    return true;
+  }
+
+  KeptVersion kept{every_hundred(), 2};
+};
+
+TEST_F(KeptVersionTest, IsWholeOnceAllHoldersHaveAdded) {
+  EXPECT_FALSE(comes_to(99));
+  EXPECT_TRUE(comes_to(100));
+  EXPECT_FALSE(kept.take());
+  EXPECT_TRUE(comes_to(100));
+  const std::optional<StatePart> part = kept.take();
+  ASSERT_TRUE(part);
+  EXPECT_EQ(part->version, 100U);
+  EXPECT_EQ(part->pieces.size(), 2U);
+}
+
+TEST_F(KeptVersionTest, OneThatIsDueDuringAnotherIsSkippedByAll) {
+  comes_to(100), comes_to(100);
+  ASSERT_TRUE(kept.take());
+  EXPECT_FALSE(comes_to(200));
+  kept.written();
+  EXPECT_FALSE(comes_to(200)) << "the other holder has not added to it";
+  EXPECT_THAT(kept.take_skipped(), ElementsAre(200));
+  EXPECT_TRUE(comes_to(300));
+}
+
+// Ranks that step by themselves are far apart.
+TEST_F(KeptVersionTest, AHolderThatIsLateAddsToWhatOthersHaveBegun) {
+  EXPECT_TRUE(comes_to(100));
+  EXPECT_FALSE(comes_to(200));
+  EXPECT_FALSE(comes_to(300));
+  EXPECT_TRUE(comes_to(100));
+  EXPECT_EQ(kept.take()->version, 100U);
+  kept.written();
+  EXPECT_FALSE(comes_to(200));
+  EXPECT_FALSE(comes_to(300));
+  EXPECT_THAT(kept.take_skipped(), ElementsAre(200, 300)) << "each once";
+}
+
+TEST_F(KeptVersionTest, ANamedOneThatHasBegunIsCompletedThoughAnotherIsNamed) {
+  kept.name(150);
+  EXPECT_TRUE(comes_to(150));
+  kept.name(170);
+  EXPECT_TRUE(comes_to(150));
+  ASSERT_TRUE(kept.take());
+  EXPECT_TRUE(kept.due(170));
+  EXPECT_FALSE(kept.due(150));
+}
+
+}  // namespace
+}  // namespace sterna::actors
