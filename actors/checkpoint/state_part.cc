@@ -44,7 +44,26 @@ void remove_parts(const std::string& end) {
   for (const fs::path& part : parts) fs::remove(part, failed);
 }
 
-Result<void> write(const StatePart& part, const fs::path& path) {
+/// Of bytes that come in pieces.
+class Hasher {
+ public:
+  Hasher() { crypto_generichash_init(&state_, nullptr, 0, std::tuple_size_v<Hash>); }
+  void add(ByteView bytes) {
+    crypto_generichash_update(&state_, reinterpret_cast<const unsigned char*>(bytes.data()),
+                              bytes.size());
+  }
+  Hash hash() {
+    Hash hash{};
+    crypto_generichash_final(&state_, reinterpret_cast<unsigned char*>(hash.data()), hash.size());
+    return hash;
+  }
+
+ private:
+  crypto_generichash_state state_;
+};
+
+/// Notes in `said` how long the file is, and its hash.
+Result<void> write(const StatePart& part, const fs::path& path, PartWritten& said) {
   if (path.has_parent_path()) STERNA_TRY(make_directory(path.parent_path()));
   // They come in the order in which they were made.
   std::vector<const StatePiece*> pieces;
@@ -58,8 +77,15 @@ Result<void> write(const StatePart& part, const fs::path& path) {
     specs.push_back(
         {.name = piece_name(piece->array, piece->first), .shape = {values.back().size()}});
   }
-  return nets::write_safetensors(path.string(), specs, values,
-                                 {{"format", "1"}, {"step", std::to_string(part.version)}});
+  Hasher hasher;
+  STERNA_TRY(nets::write_safetensors(path.string(), specs, values,
+                                     {{"format", "1"}, {"step", std::to_string(part.version)}},
+                                     [&](ByteView bytes) {
+                                       said.bytes += bytes.size();
+                                       hasher.add(bytes);
+                                     }));
+  said.hash = hasher.hash();
+  return {};
 }
 
 }  // namespace
@@ -109,20 +135,7 @@ PartWritten write_part(const StatePart& part, const std::string& folder, const s
   PartWritten said{.version = part.version, .file = folder.empty() ? name + "." + own : own};
   if (folder.empty()) remove_parts("." + own);
   const fs::path path = folder.empty() ? fs::path(said.file) : fs::path(folder) / name / own;
-  Result<void> written = write(part, path);
-  if (written) {
-    std::error_code failed;
-    said.bytes = fs::file_size(path, failed);
-    if (failed) written = system_error(path.string(), failed.value());
-  }
-  if (written) {
-    const Result<Hash> hash = hash_of_file(path.string());
-    if (hash) {
-      said.hash = *hash;
-    } else {
-      written = hash.error();
-    }
-  }
+  const Result<void> written = write(part, path, said);
   if (!written) said.error = written.error().message;
   return said;
 }
@@ -130,18 +143,14 @@ PartWritten write_part(const StatePart& part, const std::string& folder, const s
 Result<Hash> hash_of_file(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) return Error{Errc::not_found, path + ": cannot be read"};
-  Hash hash{};
-  crypto_generichash_state state;
-  crypto_generichash_init(&state, nullptr, 0, hash.size());
+  Hasher hasher;
   std::vector<char> piece(kReadAtOnce);
   while (file) {
     file.read(piece.data(), static_cast<std::streamsize>(piece.size()));
-    crypto_generichash_update(&state, reinterpret_cast<const unsigned char*>(piece.data()),
-                              static_cast<unsigned long long>(file.gcount()));
+    hasher.add(std::as_bytes(std::span(piece).first(static_cast<std::size_t>(file.gcount()))));
   }
   if (file.bad()) return Error{Errc::io, path + ": cannot be read to its end"};
-  crypto_generichash_final(&state, reinterpret_cast<unsigned char*>(hash.data()), hash.size());
-  return hash;
+  return hasher.hash();
 }
 
 }  // namespace sterna::actors

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <new>
@@ -52,7 +53,8 @@ Result<WeightsFile> read_whole(const std::string& path) {
 
 Result<void> write_safetensors(const std::string& path, std::span<const ParameterSpec> specs,
                                std::span<const std::span<const float>> values,
-                               const Metadata& metadata) {
+                               const Metadata& metadata,
+                               const std::function<void(ByteView)>& seen) {
   if (specs.size() != values.size())
     return Error{Errc::internal, path + ": as many tensors as specs are needed"};
   for (std::size_t i = 0; i < specs.size(); ++i)
@@ -64,7 +66,9 @@ Result<void> write_safetensors(const std::string& path, std::span<const Paramete
   std::vector<ByteView> parts{std::as_bytes(std::span(&length, 1)),
                               std::as_bytes(std::span(header))};
   for (const std::span<const float> tensor : values) parts.push_back(std::as_bytes(tensor));
-  return write_atomically(path, parts);
+  STERNA_TRY(write_atomically(path, parts));
+  if (seen) std::ranges::for_each(parts, seen);
+  return {};
 }
 
 Result<WeightsFile> read_safetensors(const std::string& path) {

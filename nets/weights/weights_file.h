@@ -4,12 +4,14 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "nets/tensor/parameter.h"
 #include "nets/weights/tensor_file.h"
+#include "runtime/base/bytes.h"
 #include "runtime/base/result.h"
 
 namespace sterna::nets {
@@ -27,11 +29,12 @@ struct WeightsFile {
 };
 
 /// Writes one fp32 tensor per spec; values[i] has specs[i].count() elements. The file appears whole
-/// or not at all (runtime/base/file.h). Errors: io, with the path and the system's word (no space
-/// left, …).
+/// or not at all (runtime/base/file.h). Where `seen` is set it gets the file's bytes, part by part.
+/// Errors: io, with the path and the system's word (no space left, …).
 Result<void> write_safetensors(const std::string& path, std::span<const ParameterSpec> specs,
                                std::span<const std::span<const float>> values,
-                               const Metadata& metadata);
+                               const Metadata& metadata,
+                               const std::function<void(ByteView)>& seen = nullptr);
 
 /// All of a file that may come from anywhere, F16 and BF16 as fp32. Errors: TensorFile's, and io
 /// where it does not fit into memory.
