@@ -13,12 +13,15 @@
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "runtime/base/file.h"
 #include "runtime/cluster/hosted_process.h"
 #include "runtime/host/lifeline.h"
 #include "runtime/host/process_names.h"
 #include "runtime/host/real_machine.h"
 #include "runtime/loop/signal_watch.h"
+#include "runtime/loop/text_writer.h"
 #include "runtime/self_description.h"
 
 namespace sterna {
@@ -141,7 +144,14 @@ int host(const ChildArguments& arguments, const Registry& registry) {
   // A log file is its writer's alone; standard error is everybody's.
   const std::string prefix =
       bootstrap->log_directory.empty() ? bootstrap->identity.name + ": " : "";
-  const auto log = [prefix](std::string_view line) { log_to_stderr(prefix + std::string(line)); };
+  const auto lost = [prefix](std::uint64_t lines) {
+    return log_line(fmt::format("{}{} lines were lost: they came faster than they could be written",
+                                prefix, lines));
+  };
+  TextWriter writer(to_descriptor(STDERR_FILENO), {.instead = lost});
+  const auto log = [&writer, prefix](std::string_view line) {
+    writer.put(log_line(prefix + std::string(line)));
+  };
   RealMachine machine(log);
   HostedProcess hosted(machine, std::move(*bootstrap), registry);
   std::optional<SignalWatch> orphaned;

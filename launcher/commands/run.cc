@@ -87,7 +87,8 @@ int run(const StartOptions& options, const Context& context) {
   whole.make_view = [&]() -> std::unique_ptr<RunView> {
     std::FILE* out = options.json ? console.err : console.out;
     if (file->log.style == kOwnLog) return make_run_view(out, clock);
-    return make_original_log(file->log.style, out, date_here);
+    return on_writer(
+        out, [&](TextSink& sink) { return make_original_log(file->log.style, sink, date_here); });
   };
   const Result<WholeRunEnd> end = whole_run(machine, context.registry, whole);
   if (!end) return before_the_run(end.error(), console);

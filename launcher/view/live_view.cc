@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cctype>
 #include <string_view>
+#include <utility>
 
 #include "launcher/text/environment.h"
 #include "launcher/text/text_format.h"
@@ -58,23 +59,32 @@ std::size_t columns_on_screen(std::string_view line) {
   return columns(visible);
 }
 
-void write_now(std::FILE* out, std::string_view text) {
-  // The view is not the run's result: where the terminal is gone, there is nobody to tell.
-  std::fwrite(text.data(), 1, text.size(), out);
-  std::fflush(out);
-}
+/// A view and the thread that writes what it shows.
+class WrittenView final : public RunView {
+ public:
+  WrittenView(std::FILE* out, const std::function<std::unique_ptr<RunView>(TextSink&)>& make)
+      : writer_(to_descriptor(fileno(out))), view_(make(writer_)) {}
+  void update(const RunStatus& status) override { view_->update(status); }
+  void finish(const RunStatus& status) override { view_->finish(status); }
+  void say(std::string_view line) override { view_->say(line); }
+
+ private:
+  TextWriter writer_;
+  std::unique_ptr<RunView> view_;
+};
 
 }  // namespace
 
-LiveView::LiveView(std::FILE* out, const Clock& clock, std::function<ViewOptions()> options)
+LiveView::LiveView(TextSink& out, const Clock& clock, std::function<ViewOptions()> options)
     : out_(out), clock_(clock), options_(std::move(options)) {}
 
 LiveView::~LiveView() {
-  if (drawn_at_) write_now(out_, kShowCursor);
+  if (drawn_at_) out_.put(std::string(kShowCursor));
 }
 
 void LiveView::update(const RunStatus& status) {
   if (drawn_at_ && clock_.now() - *drawn_at_ < kFrameTime) return;
+  if (!out_.idle()) return;
   draw(status);
 }
 
@@ -100,21 +110,21 @@ void LiveView::draw(const RunStatus& status) {
     frame += '\n';
   }
   frame += kEraseBelow;
-  write_now(out_, frame);
+  out_.put(std::move(frame));
   drawn_at_ = clock_.now();
 }
 
-PlainLog::PlainLog(std::FILE* out, const Clock& clock, Duration interval)
+PlainLog::PlainLog(TextSink& out, const Clock& clock, Duration interval)
     : out_(out), clock_(clock), interval_(interval) {}
 
 void PlainLog::update(const RunStatus& status) {
   if (status.codecs != codecs_) {
     codecs_ = status.codecs;
-    write_now(out_, fmt::format("codec auto: {}\n", codecs_));
+    out_.put(fmt::format("codec auto: {}\n", codecs_));
   }
   if (status.restarts != restarts_) {
     restarts_ = status.restarts;
-    write_now(out_, printable(status.restart) + "\n");
+    out_.put(printable(status.restart) + "\n");
   }
   print_log(status);
   const bool evaluated = status.precision_at_1 && status.precision_step != precision_step_;
@@ -127,7 +137,7 @@ void PlainLog::finish(const RunStatus& status) {
   if (plain_line(status) != last_line_) print(status);
 }
 
-void PlainLog::say(std::string_view line) { write_now(out_, printable(line) + "\n"); }
+void PlainLog::say(std::string_view line) { out_.put(printable(line) + "\n"); }
 
 void PlainLog::print_log(const RunStatus& status) {
   if (status.steps > 0) return;
@@ -144,17 +154,24 @@ void PlainLog::print(const RunStatus& status) {
   phase_ = status.phase;
   if (status.precision_at_1) precision_step_ = status.precision_step;
   last_line_ = plain_line(status);
-  write_now(out_, last_line_ + "\n");
+  out_.put(last_line_ + "\n");
+}
+
+std::unique_ptr<RunView> on_writer(std::FILE* out,
+                                   const std::function<std::unique_ptr<RunView>(TextSink&)>& make) {
+  std::fflush(out);  // what was said before comes first
+  return std::make_unique<WrittenView>(out, make);
 }
 
 std::unique_ptr<RunView> make_run_view(std::FILE* out, const Clock& clock) {
   const int descriptor = fileno(out);
   const std::string term = environment("TERM").value_or("dumb");
-  if (isatty(descriptor) == 1 && !term.empty() && term != "dumb") {
-    return std::make_unique<LiveView>(out, clock,
+  const bool live = isatty(descriptor) == 1 && !term.empty() && term != "dumb";
+  return on_writer(out, [&](TextSink& sink) -> std::unique_ptr<RunView> {
+    if (!live) return std::make_unique<PlainLog>(sink, clock);
+    return std::make_unique<LiveView>(sink, clock,
                                       [descriptor] { return terminal_options(descriptor); });
-  }
-  return std::make_unique<PlainLog>(out, clock);
+  });
 }
 
 }  // namespace sterna::launcher

@@ -12,6 +12,7 @@
 
 #include "launcher/view/run_status.h"
 #include "runtime/base/clock.h"
+#include "runtime/loop/text_writer.h"
 
 namespace sterna::launcher {
 
@@ -46,8 +47,8 @@ class RunView {
 class LiveView final : public RunView {
  public:
   /// `options` is asked before each drawing: terminals change their size. `out` and `clock` must
-  /// outlive this.
-  LiveView(std::FILE* out, const Clock& clock, std::function<ViewOptions()> options);
+  /// outlive this. Where the terminal has not taken the drawing before, there is no further one.
+  LiveView(TextSink& out, const Clock& clock, std::function<ViewOptions()> options);
   LiveView(const LiveView&) = delete;
   LiveView& operator=(const LiveView&) = delete;
   ~LiveView() override;
@@ -56,7 +57,7 @@ class LiveView final : public RunView {
 
  private:
   void draw(const RunStatus& status);
-  std::FILE* out_;
+  TextSink& out_;
   const Clock& clock_;
   std::function<ViewOptions()> options_;
   std::optional<Time> drawn_at_;
@@ -68,7 +69,7 @@ class LiveView final : public RunView {
 /// also every log line.
 class PlainLog final : public RunView {
  public:
-  PlainLog(std::FILE* out, const Clock& clock, Duration interval = std::chrono::seconds(5));
+  PlainLog(TextSink& out, const Clock& clock, Duration interval = std::chrono::seconds(5));
   void update(const RunStatus& status) override;
   void finish(const RunStatus& status) override;
   void say(std::string_view line) override;
@@ -76,7 +77,7 @@ class PlainLog final : public RunView {
  private:
   void print(const RunStatus& status);
   void print_log(const RunStatus& status);
-  std::FILE* out_;
+  TextSink& out_;
   const Clock& clock_;
   Duration interval_;
   std::optional<Time> printed_at_;
@@ -89,7 +90,11 @@ class PlainLog final : public RunView {
 };
 
 /// A LiveView where `out` is a terminal (its size, $TERM, $NO_COLOR and the locale's character set
-/// respected), else a PlainLog.
+/// respected), else a PlainLog. Nobody waits for it.
 std::unique_ptr<RunView> make_run_view(std::FILE* out, const Clock& clock);
+
+/// The view that `make` makes, on a writer of its own to `out`: whoever updates it does not wait.
+std::unique_ptr<RunView> on_writer(std::FILE* out,
+                                   const std::function<std::unique_ptr<RunView>(TextSink&)>& make);
 
 }  // namespace sterna::launcher

@@ -12,14 +12,11 @@
 namespace sterna::launcher {
 namespace {
 
-void write_line(std::FILE* out, const std::string& line) {
-  std::fputs((line + "\n").c_str(), out);
-  std::fflush(out);
-}
+void write_line(TextSink& out, const std::string& line) { out.put(line + "\n"); }
 
 class SchlagLog final : public RunView {
  public:
-  explicit SchlagLog(std::FILE* out) : out_(out) {}
+  explicit SchlagLog(TextSink& out) : out_(out) {}
 
   void update(const RunStatus& status) override {
     const std::int64_t batches = std::max<std::int64_t>(1, status.batches_of_epoch);
@@ -49,14 +46,14 @@ class SchlagLog final : public RunView {
 
  private:
   static constexpr std::int64_t kEvery = 100;
-  std::FILE* out_;
+  TextSink& out_;
   std::int64_t step_ = 0;  // of the last line
   double seconds_ = 0;     // at it
 };
 
 class TerngradLog final : public RunView {
  public:
-  TerngradLog(std::FILE* out, std::function<std::string()> date)
+  TerngradLog(TextSink& out, std::function<std::string()> date)
       : out_(out), date_(std::move(date)) {}
 
   void update(const RunStatus& status) override {
@@ -80,7 +77,7 @@ class TerngradLog final : public RunView {
 
  private:
   static constexpr std::int64_t kEvery = 10;
-  std::FILE* out_;
+  TextSink& out_;
   std::function<std::string()> date_;
   std::int64_t step_ = 0;  // of the last line
   double seconds_ = 0;     // at it
@@ -89,7 +86,7 @@ class TerngradLog final : public RunView {
 
 }  // namespace
 
-std::unique_ptr<RunView> make_original_log(std::string_view style, std::FILE* out,
+std::unique_ptr<RunView> make_original_log(std::string_view style, TextSink& out,
                                            std::function<std::string()> date) {
   if (style == kSchlagLog) return std::make_unique<SchlagLog>(out);
   return std::make_unique<TerngradLog>(out, std::move(date));

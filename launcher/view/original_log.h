@@ -4,7 +4,6 @@
 // first report behind the step at which the original has one, and says that report's step.
 #pragma once
 
-#include <cstdio>
 #include <functional>
 #include <memory>
 #include <string>
@@ -31,7 +30,7 @@ namespace sterna::launcher {
 ///
 ///     2026-01-02 03:04:05: step 10, loss = 2.11 (512.3 examples/sec; 0.125 sec/batch)
 ///     2026-01-02 03:04:09: precision @ 1 = 0.9812 recall @ 5 = 0.9991
-std::unique_ptr<RunView> make_original_log(std::string_view style, std::FILE* out,
+std::unique_ptr<RunView> make_original_log(std::string_view style, TextSink& out,
                                            std::function<std::string()> date);
 
 /// The time of day here, as in "2026-01-02 03:04:05".

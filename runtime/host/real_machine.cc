@@ -38,7 +38,7 @@ std::uint64_t port_hash(const Bootstrap& bootstrap) {
 
 }  // namespace
 
-void log_to_stderr(std::string_view words) {
+std::string log_line(std::string_view words) {
   // Some of the words may be a peer's: they shall neither look like lines of ours nor fill the log.
   constexpr std::size_t kLongestLine = 2000;
   std::string line(words.substr(0, kLongestLine));
@@ -48,9 +48,12 @@ void log_to_stderr(std::string_view words) {
   const auto now = std::chrono::system_clock::now();
   const auto ms =
       std::chrono::duration_cast<std::chrono::milliseconds>(now.time_since_epoch()).count() % 1000;
-  const std::string text =
-      fmt::format("{:%Y-%m-%dT%H:%M:%S}.{:03}Z {}\n",
-                  fmt::gmtime(std::chrono::system_clock::to_time_t(now)), ms, line);
+  return fmt::format("{:%Y-%m-%dT%H:%M:%S}.{:03}Z {}\n",
+                     fmt::gmtime(std::chrono::system_clock::to_time_t(now)), ms, line);
+}
+
+void log_to_stderr(std::string_view words) {
+  const std::string text = log_line(words);
   // A log that cannot be written has nobody left to tell.
   if (::write(STDERR_FILENO, text.data(), text.size()) < 0) return;
 }

@@ -49,7 +49,9 @@ class RealMachine final : public Machine {
   UvSpawner spawner_;
 };
 
-/// "2026-11-21T02:03:04.567Z line" to standard error, in one write.
-void log_to_stderr(std::string_view line);
+/// "2026-11-21T02:03:04.567Z words", with its end.
+std::string log_line(std::string_view words);
+/// The same to standard error, in one write.
+void log_to_stderr(std::string_view words);
 
 }  // namespace sterna

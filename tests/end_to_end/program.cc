@@ -70,7 +70,7 @@ Environment own_environment() {
 }
 
 Program::Program(const std::string& folder, std::vector<std::string> command,
-                 Environment environment) {
+                 Environment environment, std::optional<int> output) {
   std::filesystem::create_directories(folder);
   int out = -1;
   for (int call = 1; out < 0 && (call == 1 || errno == EEXIST); ++call) {
@@ -86,8 +86,8 @@ Program::Program(const std::string& folder, std::vector<std::string> command,
     ::setpgid(0, 0);
     const int null = ::open("/dev/null", O_RDONLY);
     ::dup2(null, STDIN_FILENO);
-    ::dup2(out, STDOUT_FILENO);
-    ::dup2(err, STDERR_FILENO);
+    ::dup2(output.value_or(out), STDOUT_FILENO);
+    ::dup2(output.value_or(err), STDERR_FILENO);
     if (::chdir(folder.c_str()) == 0) ::execve(argv[0], argv.data(), env.data());
     ::_exit(126);
   }

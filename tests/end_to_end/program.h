@@ -31,8 +31,10 @@ Environment own_environment();
 
 class Program {
  public:
-  /// Its path comes first in `command`. Standard input is empty; the output lies in `folder`.
-  Program(const std::string& folder, std::vector<std::string> command, Environment environment);
+  /// Its path comes first in `command`. Standard input is empty; the output lies in `folder`, or
+  /// goes to a descriptor of this process.
+  Program(const std::string& folder, std::vector<std::string> command, Environment environment,
+          std::optional<int> output = {});
   Program(const Program&) = delete;
   Program& operator=(const Program&) = delete;
   /// Kills it if it is still there.

@@ -61,8 +61,10 @@ class RunTest : public testing::Test {
   void may_leave_socket_folders() { may_leave_socket_folders_ = true; }
 
   /// sterna ARGUMENTS, in the test's folder.
-  SternaProgram& sterna(Arguments arguments, const Environment& variables = {}) {
-    programs_.push_back(std::make_unique<SternaProgram>(folder(), std::move(arguments), variables));
+  SternaProgram& sterna(Arguments arguments, const Environment& variables = {},
+                        std::optional<int> output = {}) {
+    programs_.push_back(
+        std::make_unique<SternaProgram>(folder(), std::move(arguments), variables, output));
     return *programs_.back();
   }
   /// sterna run job.toml --data DIGITS MORE

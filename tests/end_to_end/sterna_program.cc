@@ -57,9 +57,9 @@ std::uint64_t run_of_child(pid_t parent) {
 }  // namespace
 
 SternaProgram::SternaProgram(const std::string& folder, std::vector<std::string> arguments,
-                             const Environment& variables)
+                             const Environment& variables, std::optional<int> output)
     : program_(furnished(folder), command(std::move(arguments)),
-               with_variables(clean_environment(folder), variables)) {}
+               with_variables(clean_environment(folder), variables), output) {}
 
 SternaProgram::~SternaProgram() {
   processes();  // while it lives, its run can be learnt

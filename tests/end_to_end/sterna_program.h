@@ -17,9 +17,9 @@ namespace sterna::test {
 /// One call of the program. Its working directory, home, and temporary files are in `folder`.
 class SternaProgram {
  public:
-  /// `variables` win over what it has of this process's environment.
+  /// `variables` win over what it has of this process's environment. `output`: as Program's.
   SternaProgram(const std::string& folder, std::vector<std::string> arguments,
-                const Environment& variables = {});
+                const Environment& variables = {}, std::optional<int> output = {});
   SternaProgram(const SternaProgram&) = delete;
   SternaProgram& operator=(const SternaProgram&) = delete;
   /// Kills it, and all processes of its run, if they are still there.

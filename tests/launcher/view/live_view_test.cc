@@ -20,18 +20,9 @@ using testing::StartsWith;
 
 class ViewTest : public testing::Test {
  protected:
-  ~ViewTest() override { std::fclose(out_); }
   /// What was written since the last call.
-  std::string written() {
-    std::fflush(out_);
-    std::string text;
-    std::fseek(out_, read_, SEEK_SET);
-    for (int c = std::fgetc(out_); c != EOF; c = std::fgetc(out_)) text += static_cast<char>(c);
-    read_ = std::ftell(out_);
-    return text;
-  }
-  std::FILE* out_ = std::tmpfile();
-  long read_ = 0;
+  std::string written() { return out_.taken(); }
+  RecordedText out_;
   TestClock clock_;
 };
 
@@ -138,9 +129,26 @@ TEST_F(ViewTest, ThePlainLogOfActorsThatDoNotTrainHasEveryLogLineOnce) {
   EXPECT_EQ(written(), "b: four\n");
 }
 
+TEST_F(ViewTest, ATerminalThatTakesNothingGetsNoMoreDrawings) {
+  LiveView view(out_, clock_, [] { return ViewOptions{}; });
+  view.update(status_in_training());
+  written();
+  out_.slow = true;
+  clock_.time = clock_.time + std::chrono::seconds(1);
+  view.update(status_in_training());
+  EXPECT_EQ(written(), "");
+  view.finish(status_in_training());
+  EXPECT_NE(written(), "") << "the last one is always drawn";
+}
+
 TEST_F(ViewTest, AFileGetsThePlainLog) {
-  make_run_view(out_, clock_)->update(status_in_training());
-  EXPECT_THAT(written(), StartsWith("step 1,250"));
+  std::FILE* file = std::tmpfile();
+  make_run_view(file, clock_)->update(status_in_training());
+  std::rewind(file);
+  char line[100] = {};
+  ASSERT_NE(std::fgets(line, sizeof line, file), nullptr);
+  EXPECT_THAT(line, StartsWith("step 1,250"));
+  std::fclose(file);
 }
 
 /// A terminal with an environment of its own.
@@ -154,8 +162,7 @@ class TerminalViewTest : public testing::Test {
   ~TerminalViewTest() override { std::fclose(out_); }
   /// What the first drawing writes.
   std::string first_drawing() {
-    const auto view = make_run_view(out_, clock_);
-    view->update(status_in_training());
+    make_run_view(out_, clock_)->update(status_in_training());
     return terminal_.shown();
   }
   PseudoTerminal terminal_;

@@ -3,8 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdio>
-
 #include "view_fixture.h"
 
 namespace sterna::launcher {
@@ -12,18 +10,11 @@ namespace {
 
 class OriginalLogTest : public testing::Test {
  protected:
-  ~OriginalLogTest() override { std::fclose(out_); }
   std::unique_ptr<RunView> log(std::string_view style) {
     return make_original_log(style, out_, [] { return "2026-01-02 03:04:05"; });
   }
   /// What was written since the last call.
-  std::string written() {
-    std::string text;
-    std::fseek(out_, read_, SEEK_SET);
-    for (int c = std::fgetc(out_); c != EOF; c = std::fgetc(out_)) text += static_cast<char>(c);
-    read_ = std::ftell(out_);
-    return text;
-  }
+  std::string written() { return out_.taken(); }
   static RunStatus at(std::int64_t step, double seconds) {
     RunStatus status = status_in_training();
     status.step = step;
@@ -31,8 +22,7 @@ class OriginalLogTest : public testing::Test {
     status.batches_of_epoch = 550;
     return status;
   }
-  std::FILE* out_ = std::tmpfile();
-  long read_ = 0;
+  RecordedText out_;
 };
 
 TEST_F(OriginalLogTest, SchlagsHasALineEachHundredStepsAndAtTheEndOfAnEpoch) {

@@ -1,9 +1,26 @@
-// A run in its middle, as the view's tests show it.
+// A run in its middle, as the view's tests show it, and where they show it.
 #pragma once
 
+#include <string>
+#include <utility>
+
 #include "launcher/view/run_status.h"
+#include "runtime/loop/text_writer.h"
 
 namespace sterna::launcher {
+
+/// What was put into it can be read again. Nothing takes time but while `slow`.
+class RecordedText final : public TextSink {
+ public:
+  void put(std::string text) override { text_ += text; }
+  bool idle() const override { return !slow; }
+  /// Since the last call.
+  std::string taken() { return std::exchange(text_, {}); }
+  bool slow = false;
+
+ private:
+  std::string text_;
+};
 
 inline RunStatus status_in_training() {
   RunStatus s;

@@ -1,0 +1,33 @@
+// A run at a terminal whose user has pressed Ctrl-S and gone for lunch.
+#include "tests/end_to_end/run_test.h"
+#include "tests/launcher/pseudo_terminal.h"
+
+namespace sterna::test {
+namespace {
+
+using testing::HasSubstr;
+
+class RunTerminal : public RunTest {};
+
+TEST_F(RunTerminal, ATerminalThatTakesNothingHoldsNobodyUp) {
+  const launcher::PseudoTerminal terminal;
+  // Frames of many seconds, of which a terminal that nobody reads takes four kilobytes.
+  SternaProgram& program =
+      sterna({"run", "job.toml", "--data", digits(), "--run-dir", "run", "--set", "job.steps=600"},
+             {"TERM=xterm"}, terminal.descriptor());
+  ASSERT_TRUE(eventually(kPatience, [&] { return exists("run/result.json"); })) << program.story();
+  EXPECT_EQ(result()["exit"], 0);
+  EXPECT_EQ(result()["steps"], 600);
+  // It still has its last words to say.
+  std::string shown;
+  EXPECT_TRUE(eventually(kPatience, [&] {
+    shown += terminal.shown();
+    return program.exit_code(Duration::zero()).has_value();
+  }));
+  shown += terminal.shown();
+  EXPECT_EQ(program.exit_code(Duration::zero()), 0);
+  EXPECT_THAT(shown, HasSubstr("everything is in run"));
+}
+
+}  // namespace
+}  // namespace sterna::test
