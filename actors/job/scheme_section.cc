@@ -123,8 +123,10 @@ Section<SchemeSection> scheme_section() {
               "staleness_weight", {"none", "inverse"},
               "inverse: a gradient counts 1 / (1 + the versions made since its parameters)"),
           {"async"}),
-       of(enum_key<&S::combine>("combine", {"mean", "sum"},
-                                "what the optimizer steps with, of the ranks' gradients"),
+       of(enum_key<&S::combine>("combine", {"mean", "sum", "vote"},
+                                "what the optimizer steps with, of the ranks' gradients; vote: of "
+                                "each element the sign that most have, with the codec \"sign\" and "
+                                "without feedback (arXiv 1810.05291)"),
           {"sync"}),
        of(key("moving_rate", &S::moving_rate,
               "by how much of their difference a rank and the servers move towards each other")
@@ -198,12 +200,13 @@ std::optional<Mismatch> mismatch(const JobSections& job, std::uint32_t ranks) {
     return wrong("local_optimizer.name",
                  "\"aeamsgd\" has a momentum of its own: \"local_optimizer.name\" must be \"gd\"");
   }
-  const bool weighs = scheme.combine == CombineRule::sum || !scheme.rank_rates.empty();
+  if (auto wrong = mismatch(job.gradient, scheme.combine)) return wrong;
+  const bool weighs = scheme.combine != CombineRule::mean || !scheme.rank_rates.empty();
   const bool averages = job.gradient.down == Down::average || job.gradient.down == Down::ternary;
   if (weighs && averages) {
     return wrong("gradient.down",
                  "\"gradient.down\" = \"average\" or \"ternary\" sends the plain average, which "
-                 "\"scheme.rank_rates\" and \"scheme.combine\" = \"sum\" do not make");
+                 "\"scheme.rank_rates\" and \"scheme.combine\" = \"sum\" or \"vote\" do not make");
   }
   const bool all = scheme.quorum == 0 || scheme.quorum == ranks;
   if (facts->together && !facts->windows && all) return std::nullopt;

@@ -28,7 +28,11 @@ std::span<const SchemeFacts> scheme_facts();
 /// Null where no scheme has this name.
 const SchemeFacts* find_scheme_facts(std::string_view name);
 
-enum class CombineRule : std::uint8_t { mean, sum };
+enum class CombineRule : std::uint8_t {
+  mean,
+  sum,
+  vote,  ///< of the codec "sign": the sign that most ranks have
+};
 
 enum class StalenessWeight : std::uint8_t {
   none,     ///< every gradient counts alike

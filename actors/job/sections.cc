@@ -117,15 +117,30 @@ std::optional<Mismatch> mismatch(const GradientSection& chosen) {
         "gradient.density",
         "\"gradient.density\" is for the codec \"topk\", which no tensor has; remove it"};
   }
-  if (!chosen.error_feedback &&
-      names_codec(chosen, [](const GradientCodec& codec) { return codec.biased; })) {
-    return Mismatch{"gradient.codec",
-                    "the codecs \"sign\" and \"topk\" are wrong on average: they need "
-                    "\"gradient.error_feedback\" = true"};
-  }
   if (!chosen.down_feedback && chosen.down != Down::ternary) {
     return Mismatch{"gradient.down_feedback",
                     "\"gradient.down_feedback\" is for \"gradient.down\" = \"ternary\"; remove it"};
+  }
+  return std::nullopt;
+}
+
+std::optional<Mismatch> mismatch(const GradientSection& chosen, CombineRule combine) {
+  const bool votes = combine == CombineRule::vote;
+  if (votes && chosen.codec != "sign") {
+    return Mismatch{"scheme.combine",
+                    "\"scheme.combine\" = \"vote\" is for \"gradient.codec\" = \"sign\""};
+  }
+  if (votes && chosen.error_feedback) {
+    return Mismatch{"gradient.error_feedback",
+                    "\"gradient.error_feedback\" is not for \"scheme.combine\" = \"vote\": a rank "
+                    "does not know what its voice came to"};
+  }
+  if (!chosen.error_feedback && names_codec(chosen, [&](const GradientCodec& codec) {
+        return codec.biased && !(votes && codec.wire == Codec::SIGN);
+      })) {
+    return Mismatch{"gradient.codec",
+                    "the codecs \"sign\" and \"topk\" are wrong on average: they need "
+                    "\"gradient.error_feedback\" = true, or \"sign\" a vote (\"scheme.combine\")"};
   }
   return std::nullopt;
 }

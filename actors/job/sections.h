@@ -275,6 +275,8 @@ struct Mismatch {
 std::optional<Mismatch> mismatch(const JobSection& job);
 std::optional<Mismatch> mismatch(const OptimizerSection& optimizer);
 std::optional<Mismatch> mismatch(const GradientSection& gradient);
+/// What codecs there may be where ranks' gradients combine so.
+std::optional<Mismatch> mismatch(const GradientSection& gradient, CombineRule combine);
 std::optional<Mismatch> mismatch(const EvaluationSection& evaluation,
                                  const OptimizerSection& optimizer);
 /// Between the scheme's keys, and the others; of a job of so many ranks.

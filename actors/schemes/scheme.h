@@ -29,6 +29,7 @@ enum class Combine {
   sums,        ///< trits summed as integers
   average,     ///< the average in fp32, which travels down
   ternary,     ///< the average ternarized again, which travels down
+  vote,        ///< of each element the sign that most packets have, as 1, 0 or -1
 };
 
 /// What a rank computes a step from, and as what it comes.
@@ -137,7 +138,8 @@ class ServerPolicy {
   /// in the order of their ranks.
   virtual bool complete(const ChunkState& chunk) const = 0;
   virtual bool one() const = 0;
-  virtual Combine combine(bool trits) const = 0;
+  /// Of packets of this codec.
+  virtual Combine combine(Codec codec) const = 0;
   /// What each packet of the version after `version` is multiplied by before they are summed;
   /// empty: all by one over their number.
   virtual std::vector<float> weights(const std::vector<Counted>& packets,

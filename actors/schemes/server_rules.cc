@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "actors/codecs/codec.h"
+
 namespace sterna::actors {
 namespace {
 
@@ -46,7 +48,9 @@ Result<void> ServerRules::check(const Push& push) const {
   return {};
 }
 
-Combine ServerRules::combine(bool trits) const {
+Combine ServerRules::combine(Codec codec) const {
+  const bool trits = codec_of(codec).ternary();
+  if (job_.scheme.combine == CombineRule::vote && codec == Codec::SIGN) return Combine::vote;
   if (trits && job_.gradient.down == Down::ternary) return Combine::ternary;
   const bool plain = job_.scheme.combine == CombineRule::mean && !weighs_ranks(job_);
   if (trits && job_.shares_scalers() && plain) return Combine::sums;

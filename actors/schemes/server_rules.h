@@ -13,7 +13,7 @@ class ServerRules : public ServerPolicy {
  public:
   ServerRules(const JobConfig& job, bool evaluated);
   Result<void> check(const Push& push) const override;
-  Combine combine(bool trits) const override;
+  Combine combine(Codec codec) const override;
   std::vector<float> weights(const std::vector<Counted>& packets,
                              std::uint64_t version) const override;
   PayloadKind sends() const override;

@@ -68,6 +68,9 @@ void ChunkUpdates::run(ChunkUpdate& update) {
     case Combine::ternary:
       step_from_trits(update, packets, parameters);
       break;
+    case Combine::vote:
+      step_from_votes(update, packets, parameters);
+      break;
   }
   if (!update.rounds) return;
   const std::shared_ptr<Buffer> rounded = pool_.take(parameters.next.size() * 2);
@@ -122,6 +125,25 @@ void ChunkUpdates::step_from_weighted(ChunkUpdate& update, std::span<const kerne
     for (std::size_t i = 0; i < values.size(); ++i) sums[i] += update.weights[p] * values[i];
   }
   const kernels::Packet packet{.packing = kernels::Packing::fp32, .payload = sum->bytes()};
+  kernels::update(std::span(&packet, 1), update.options, parameters, isa_);
+}
+
+/// signSGD with majority vote (Bernstein et al. 2018, arXiv 1810.05291): a rank is a voice, however
+/// large its gradient. A tie is 0.
+void ChunkUpdates::step_from_votes(ChunkUpdate& update, std::span<const kernels::Packet> packets,
+                                   const kernels::Parameters& parameters) {
+  const auto votes = pool_.take(parameters.current.size_bytes());
+  const auto scratch = pool_.take(parameters.current.size_bytes());
+  const auto sign = [](float value) { return static_cast<float>((value > 0) - (value < 0)); };
+  const std::span<float> sums = votes->as<float>();
+  const std::span<float> values = scratch->as<float>();
+  std::ranges::fill(sums, 0.0F);
+  for (std::size_t p = 0; p < packets.size(); ++p) {
+    kernels::average(packets.subspan(p, 1), values, isa_);
+    for (std::size_t i = 0; i < values.size(); ++i) sums[i] += sign(values[i]);
+  }
+  std::ranges::transform(sums, sums.begin(), sign);
+  const kernels::Packet packet{.packing = kernels::Packing::fp32, .payload = votes->bytes()};
   kernels::update(std::span(&packet, 1), update.options, parameters, isa_);
 }
 

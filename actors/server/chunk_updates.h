@@ -76,6 +76,8 @@ class ChunkUpdates {
   void sum(ChunkUpdate& update, std::span<const kernels::Packet> packets);
   void step_from_weighted(ChunkUpdate& update, std::span<const kernels::Packet> packets,
                           const kernels::Parameters& parameters);
+  void step_from_votes(ChunkUpdate& update, std::span<const kernels::Packet> packets,
+                       const kernels::Parameters& parameters);
   void step_from_average(ChunkUpdate& update, std::span<const kernels::Packet> packets,
                          const kernels::Parameters& parameters);
   void step_from_trits(ChunkUpdate& update, std::span<const kernels::Packet> packets,

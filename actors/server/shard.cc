@@ -199,7 +199,7 @@ bool Shard::snapshots_full(const Chunk& chunk) const {
 }
 
 Combine Shard::combine(const TableChunk& place, std::uint64_t step) const {
-  return policy_->combine(codec_of(table_.codec_at(place.tensor, job_, step)).ternary());
+  return policy_->combine(table_.codec_at(place.tensor, job_, step));
 }
 
 ChunkUpdates Shard::take_ready(std::uint64_t most_elements) {

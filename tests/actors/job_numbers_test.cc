@@ -64,5 +64,19 @@ TEST_F(JobNumbersTest, LenetLearnsByEachOfThem) {
   }
 }
 
+TEST_F(JobNumbersTest, LenetLearnsByAVoteOnSigns) {
+  train_lenet();
+  job.batch = 16;
+  job.steps = 60;
+  job.evaluation.every = 0;
+  job.gradient.codec = "sign";
+  job.scheme.combine = CombineRule::vote;
+  job.optimizer.name = "gd";
+  job.optimizer.learning_rate = 1e-3;
+  const std::string hash = hash_of({.workers = 3});
+  EXPECT_GT(record.evaluated.back().precision_at_1, 0.9);
+  EXPECT_EQ(hash_of({.servers = 2, .workers = 1, .ranks_per_worker = 3}), hash);
+}
+
 }  // namespace
 }  // namespace sterna::actors

@@ -112,15 +112,22 @@ TEST_F(Sync, RanksGradientsCountAsTheFileSays) {
 }
 
 TEST_F(Sync, TritsAreSummedWhereTheyStandForTheSameNumber) {
-  EXPECT_EQ(server()->combine(true), Combine::parameters);
+  EXPECT_EQ(server()->combine(Codec::TERNARY), Combine::parameters);
   job.gradient.scaler = ScalerRule::shared;
-  EXPECT_EQ(server()->combine(true), Combine::sums);
-  EXPECT_EQ(server()->combine(false), Combine::parameters);
+  EXPECT_EQ(server()->combine(Codec::TERNARY), Combine::sums);
+  EXPECT_EQ(server()->combine(Codec::FP32), Combine::parameters);
   job.gradient.down = Down::average;
-  EXPECT_EQ(server()->combine(false), Combine::average);
+  EXPECT_EQ(server()->combine(Codec::FP32), Combine::average);
   job.gradient.down = Down::ternary;
-  EXPECT_EQ(server()->combine(true), Combine::ternary);
-  EXPECT_EQ(server()->combine(false), Combine::average);
+  EXPECT_EQ(server()->combine(Codec::TERNARY), Combine::ternary);
+  EXPECT_EQ(server()->combine(Codec::FP32), Combine::average);
+}
+
+TEST_F(Sync, SignsAreVotedOnWhereTheFileSaysSo) {
+  EXPECT_EQ(server()->combine(Codec::SIGN), Combine::parameters);
+  job.scheme.combine = CombineRule::vote;
+  EXPECT_EQ(server()->combine(Codec::SIGN), Combine::vote);
+  EXPECT_EQ(server()->combine(Codec::FP32), Combine::parameters) << "of small tensors the mean";
 }
 
 TEST_F(Sync, APullIsAnsweredWithExactlyItsVersion) {

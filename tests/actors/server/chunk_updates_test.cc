@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <vector>
 
 #include "actors/parameters/update_rule.h"
@@ -84,6 +86,26 @@ TEST_F(ChunkUpdatesTest, WhatTernarizingTheAverageLeavesIsKept) {
   EXPECT_EQ(ternary.residual->as<float>()[0], 0.5F - sent);
   EXPECT_EQ(ternary.down.codec, Codec::TERNARY);
   EXPECT_FALSE(ternary.down.payload.view().empty());
+}
+
+TEST_F(ChunkUpdatesTest, ARankIsAVoiceHoweverLargeItsGradient) {
+  ChunkUpdate votes = update(Combine::vote);
+  votes.packets.clear();
+  for (const std::array<float, 4>& gradient :
+       {std::array{100.0F, -0.1F, 3.0F, 0.0F}, std::array{-0.1F, -0.2F, -5.0F, 0.0F},
+        std::array{-0.1F, 50.0F, 0.0F, 0.0F}}) {
+    const auto values = make_buffer(kElements * sizeof(float));
+    std::ranges::fill(values->as<float>(), 1.0F);
+    std::ranges::copy(gradient, values->as<float>().begin());
+    votes.packets.push_back({.codec = Codec::FP32, .count = kElements, .payload = share(values)});
+  }
+  votes = run(std::move(votes));
+  const std::span<float> next = votes.next->as<float>();
+  EXPECT_EQ(next[0], 3);  // 2 - 1 * -1
+  EXPECT_EQ(next[1], 3);
+  EXPECT_EQ(next[2], 2) << "a tie";
+  EXPECT_EQ(next[3], 2);
+  EXPECT_EQ(next[4], 1);
 }
 
 TEST_F(ChunkUpdatesTest, ParametersMayTravelRounded) {

@@ -351,7 +351,7 @@ TEST_F(ClusterFileTest, KeysOfACodecNeedIt) {
       "it");
   const std::string biased =
       "x.toml:14: the codecs \"sign\" and \"topk\" are wrong on average: they need "
-      "\"gradient.error_feedback\" = true";
+      "\"gradient.error_feedback\" = true, or \"sign\" a vote (\"scheme.combine\")";
   for (const char* codec : {"sign", "topk"}) {
     const std::string chosen = "[gradient]\ncodec = \"" + std::string(codec) + "\"\n";
     EXPECT_EQ(error_of_more(chosen), biased);

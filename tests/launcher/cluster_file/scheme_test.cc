@@ -81,7 +81,7 @@ TEST_F(SchemeKeysTest, AveragesGoDownToRanksThatAllStepFromTheSameVersion) {
             "same version, which those of a quorum of 2 do not; use \"parameters\"");
   EXPECT_EQ(message_of(scheme("sync", "combine = \"sum\"\n") + average),
             "\"gradient.down\" = \"average\" or \"ternary\" sends the plain average, which "
-            "\"scheme.rank_rates\" and \"scheme.combine\" = \"sum\" do not make");
+            "\"scheme.rank_rates\" and \"scheme.combine\" = \"sum\" or \"vote\" do not make");
 }
 
 TEST_F(SchemeKeysTest, ScalersAreAgreedWhereAllRanksMakeEachVersion) {
@@ -102,6 +102,15 @@ TEST_F(SchemeKeysTest, WhatAWindowOrAnElasticRankCannotHaveIsSaid) {
   EXPECT_EQ(message_of(scheme("sagn") + "[optimizer]\ndecay_at = \"server\"\n"),
             "\"optimizer.decay_at\" = \"server\" would decay once for all steps of a window; with "
             "\"sagn\" it must be \"worker\"");
+}
+
+TEST_F(SchemeKeysTest, AVoteIsOfSignsAndOfNothingThatIsLeft) {
+  const std::string vote = scheme("sync", "combine = \"vote\"\n");
+  EXPECT_EQ(message_of(vote), "\"scheme.combine\" = \"vote\" is for \"gradient.codec\" = \"sign\"");
+  EXPECT_EQ(message_of(vote + "[gradient]\ncodec = \"sign\"\nerror_feedback = true\n"),
+            "\"gradient.error_feedback\" is not for \"scheme.combine\" = \"vote\": a rank does not "
+            "know what its voice came to");
+  EXPECT_EQ(message_of(vote + "[gradient]\ncodec = \"sign\"\n"), "no error");
 }
 
 TEST_F(SchemeKeysTest, EpochsCountWhatOneVersionTakes) {
