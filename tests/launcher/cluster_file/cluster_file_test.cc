@@ -564,7 +564,7 @@ TEST(Configs, EveryFileInConfigsIsValid) {
     EXPECT_TRUE(file.ok()) << file.error().message;
     ++files;
   }
-  EXPECT_GE(files, 28);
+  EXPECT_GE(files, 31);
 }
 
 ClusterFile config(const std::string& name) {

@@ -125,5 +125,28 @@ TEST_F(SchemeKeysTest, EpochsCountWhatOneVersionTakes) {
   EXPECT_EQ(per_version(scheme("sagn", "window = 3\n")), 6U);
 }
 
+ClusterFile config_file(const std::string& name) {
+  return read_cluster_file(std::string(std::getenv("STERNA_SOURCE")) + "/configs/" + name).value();
+}
+
+TEST(Configs, SchlagsFilesGiveEachWorkerHisTwentyEpochs) {
+  const auto updates_by_rank = [](const std::string& name, std::uint32_t ranks) {
+    const ClusterFile file = config_file("schlag_" + name + ".toml");
+    EXPECT_EQ(file.ranks(), ranks) << name;
+    EXPECT_EQ(file.job.net, "schlag") << name;
+    EXPECT_EQ(file.job.batch, 100U) << name;
+    EXPECT_EQ(file.optimizer.learning_rate, 0.0005) << name;
+    const bool together = file.scheme.name == "sync";  // all make each version
+    return file.job.steps / (together ? 1 : ranks);
+  };
+  EXPECT_EQ(updates_by_rank("1_worker", 1), 20U * 550);
+  EXPECT_EQ(updates_by_rank("2_workers", 2), 20U * 550);
+  EXPECT_EQ(updates_by_rank("3_workers", 3), 20U * 550);
+  EXPECT_EQ(updates_by_rank("sync", 3), 20U * 550);
+  EXPECT_EQ(updates_by_rank("sync_sum", 3), 20U * 550);
+  EXPECT_EQ(config_file("schlag_3_workers.toml").scheme.name, "async");
+  EXPECT_EQ(config_file("schlag_sync_sum.toml").scheme.combine, actors::CombineRule::sum);
+}
+
 }  // namespace
 }  // namespace sterna::launcher
