@@ -13,11 +13,11 @@ TEST_F(RunTerminal, ATerminalThatTakesNothingHoldsNobodyUp) {
   const launcher::PseudoTerminal terminal;
   // Frames of many seconds, of which a terminal that nobody reads takes four kilobytes.
   SternaProgram& program =
-      sterna({"run", "job.toml", "--data", digits(), "--run-dir", "run", "--set", "job.steps=600"},
+      sterna({"run", "job.toml", "--data", digits(), "--run-dir", "run", "--set", "job.steps=200"},
              {"TERM=xterm"}, terminal.descriptor());
   ASSERT_TRUE(eventually(kPatience, [&] { return exists("run/result.json"); })) << program.story();
   EXPECT_EQ(result()["exit"], 0);
-  EXPECT_EQ(result()["steps"], 600);
+  EXPECT_EQ(result()["steps"], 200);
   // It still has its last words to say.
   std::string shown;
   EXPECT_TRUE(eventually(kPatience, [&] {
