@@ -1,40 +1,51 @@
 #include "actors/checkpoint/kept_version.h"
 
+#include <algorithm>
 #include <iterator>
 #include <utility>
 
 namespace sterna::actors {
 
+bool KeptVersion::has_begun(std::uint64_t version) const {
+  return std::ranges::any_of(gathering_,
+                             [&](const Gathering& one) { return one.part.version == version; });
+}
+
 bool KeptVersion::due(std::uint64_t version) const {
   // What has been begun of one that was named before is still to be completed.
-  const bool begun = gathered_ && gathered_->version == version;
-  return begun || job_.keeps(version) || version == named_;
+  return has_begun(version) || job_.keeps(version) || version == named_;
 }
 
 bool KeptVersion::gathers(std::uint64_t version) {
   if (!due(version)) return false;
   if (!decided_ || *decided_ < version) {
     decided_ = version;
-    if (gathered_ || writing_) {
+    const bool busy = writing_ || !gathering_.empty();
+    if (busy && version != job_.steps) {
       skipped_.push_back(version);
     } else {
-      gathered_ = StatePart{.version = version, .pieces = {}};
-      added_ = 0;
+      gathering_.push_back({.part = {.version = version, .pieces = {}}});
     }
   }
-  return gathered_ && gathered_->version == version;
+  return has_begun(version);
 }
 
-void KeptVersion::add(std::vector<StatePiece> pieces) {
-  gathered_->pieces.insert(gathered_->pieces.end(), std::make_move_iterator(pieces.begin()),
+void KeptVersion::add(std::uint64_t version, std::vector<StatePiece> pieces) {
+  for (Gathering& one : gathering_) {
+    if (one.part.version != version) continue;
+    one.part.pieces.insert(one.part.pieces.end(), std::make_move_iterator(pieces.begin()),
                            std::make_move_iterator(pieces.end()));
-  ++added_;
+    ++one.added;
+  }
 }
 
 std::optional<StatePart> KeptVersion::take() {
-  if (!gathered_ || added_ < holders_) return std::nullopt;
+  const auto whole = std::ranges::find(gathering_, holders_, &Gathering::added);
+  if (writing_ || whole == gathering_.end()) return std::nullopt;
   writing_ = true;
-  return std::exchange(gathered_, std::nullopt);
+  StatePart part = std::move(whole->part);
+  gathering_.erase(whole);
+  return part;
 }
 
 }  // namespace sterna::actors

@@ -1,7 +1,7 @@
 // KeptVersion: which versions an actor keeps for checkpoints, and what it has gathered of one.
 //
 // One at a time: a version that is due while the one before is still gathered or written is
-// skipped, whole, and said to be.
+// skipped, whole, and said to be. Only the job's last is never skipped: it waits.
 #pragma once
 
 #include <cstdint>
@@ -24,21 +24,26 @@ class KeptVersion {
   /// Whether a holder that comes to `version`, or past it, is to add its state: the same answer to
   /// all. Each asks for its versions in their order.
   bool gathers(std::uint64_t version);
-  /// Once for each holder.
-  void add(std::vector<StatePiece> pieces);
-  /// What is to be written: once all have added theirs. Until written() no other is gathered.
+  /// Once for each holder, of a version that it gathers.
+  void add(std::uint64_t version, std::vector<StatePiece> pieces);
+  /// What is to be written: once all have added theirs, and what was taken before is written().
   std::optional<StatePart> take();
   void written() { writing_ = false; }
   /// Those that were due since this was asked last, and were not gathered.
   std::vector<std::uint64_t> take_skipped() { return std::exchange(skipped_, {}); }
 
  private:
+  struct Gathering {
+    StatePart part;
+    std::size_t added = 0;
+  };
+  bool has_begun(std::uint64_t version) const;
+
   JobConfig job_;
   std::size_t holders_;
   std::optional<std::uint64_t> named_;
   std::optional<std::uint64_t> decided_;  // the newest that was due
-  std::optional<StatePart> gathered_;
-  std::size_t added_ = 0;
+  std::vector<Gathering> gathering_;      // one, and the last
   bool writing_ = false;
   std::vector<std::uint64_t> skipped_;
 };

@@ -69,8 +69,7 @@ Task<Result<void>> ParameterServer::prepare() {
     STERNA_CO_TRY(std::move(restored).in("going on from a checkpoint"));
   }
   shard_ = std::move(*shard);
-  scalers_.emplace(shard_->table(), args_.index, args_.job.ranks, args_.job.first_step,
-                   args_.job.gradient.scaler);
+  scalers_.emplace(shard_->table(), args_.index, args_.job);
   changed_.resize(shard_->table().chunks.size());
   prepared_.notify_all();
   co_return {};
@@ -125,6 +124,7 @@ Task<void> ParameterServer::write_part(StatePart part) {
   const Result<void> taken = co_await std::move(taking);
   if (!taken) log("the checkpoint: " + taken.error().message);
   shard_->kept().written();
+  write_kept();
 }
 
 Task<Result<void>> ParameterServer::load(std::shared_ptr<Shard> shard) {

@@ -286,7 +286,7 @@ void Shard::publish(ChunkUpdates updates) {
     chunk.scaler.reset();
     chunk.down = std::move(update.down);
     if (update.keeps) {
-      kept_.add(pieces_of(update.chunk, update.kept_slots, update.kept_residual));
+      kept_.add(chunk.version, pieces_of(update.chunk, update.kept_slots, update.kept_residual));
       chunk.lent = true;
       chunk.average_lent = chunk.average != nullptr;
     }

@@ -42,7 +42,7 @@ Task<void> Worker::keep_state(const Rank& rank, std::uint64_t version) {
   auto copying = compute([net = rank.net, number = rank.rank, table = table_] {
     return pieces_of(number, *net, *table);
   });
-  kept_.add(co_await std::move(copying));
+  kept_.add(version, co_await std::move(copying));
   if (std::optional<StatePart> part = kept_.take()) run(write_part(std::move(*part)));
 }
 
@@ -64,6 +64,7 @@ Task<void> Worker::write_part(StatePart part) {
   for (const std::uint64_t version : kept_.take_skipped()) {
     keeper_->tell(PartWritten{.version = version, .file = {}, .skipped = true});
   }
+  if (std::optional<StatePart> next = kept_.take()) run(write_part(std::move(*next)));
 }
 
 KeepAnswer Worker::on(KeepVersion keep) {

@@ -24,7 +24,7 @@ class KeptVersionTest : public testing::Test {
   /// What a holder does at a version; whether it added something.
   bool comes_to(std::uint64_t version) {
     if (!kept.due(version) || !kept.gathers(version)) return false;
-    kept.add(piece("one"));
+    kept.add(version, piece("one"));
     return true;
   }
 
@@ -63,6 +63,32 @@ TEST_F(KeptVersionTest, AHolderThatIsLateAddsToWhatOthersHaveBegun) {
   EXPECT_FALSE(comes_to(200));
   EXPECT_FALSE(comes_to(300));
   EXPECT_THAT(kept.take_skipped(), ElementsAre(200, 300)) << "each once";
+}
+
+TEST_F(KeptVersionTest, TheLastOfTheJobWaitsWhereOthersWouldBeSkipped) {
+  comes_to(900), comes_to(900);
+  ASSERT_TRUE(kept.take());
+  EXPECT_TRUE(comes_to(1000));
+  EXPECT_TRUE(comes_to(1000));
+  EXPECT_FALSE(kept.take()) << "the one before is being written";
+  kept.written();
+  EXPECT_EQ(kept.take()->version, 1000U);
+  kept.written();
+  EXPECT_FALSE(kept.take());
+  EXPECT_THAT(kept.take_skipped(), ElementsAre());
+}
+
+TEST_F(KeptVersionTest, TheLastIsGatheredBesideOneThatIsNotWholeYet) {
+  EXPECT_TRUE(comes_to(900));
+  EXPECT_TRUE(comes_to(1000));
+  EXPECT_TRUE(comes_to(900));
+  EXPECT_TRUE(comes_to(1000));
+  EXPECT_EQ(kept.take()->version, 900U);
+  kept.written();
+  const std::optional<StatePart> last = kept.take();
+  ASSERT_TRUE(last);
+  EXPECT_EQ(last->version, 1000U);
+  EXPECT_EQ(last->pieces.size(), 2U);
 }
 
 TEST_F(KeptVersionTest, ANamedOneThatHasBegunIsCompletedThoughAnotherIsNamed) {
