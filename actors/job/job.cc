@@ -111,9 +111,8 @@ nets::NetOptions net_options(const JobConfig& job) {
 
 void JobConfig::encode(Wire::Builder wire, WireWriter&) const {
   std::string sections;
-  for_all_sections(*this, [&]<class S>(const Section<S>& keys, const S& values) {
-    append_section(sections, keys, values);
-  });
+  for_all_sections(
+      *this, [&](const auto& keys, const auto& values) { append_section(sections, keys, values); });
   wire.setSections(sections);
   wire.setRanks(ranks);
   wire.setShards(shards);
@@ -132,7 +131,7 @@ Result<JobConfig> JobConfig::decode(Wire::Reader wire, WireReader&) {
   const auto sections = wire.getSections();
   SectionReader reader({sections.begin(), sections.size()});
   Result<void> read;
-  for_all_sections(job, [&]<class S>(const Section<S>& keys, S& values) {
+  for_all_sections(job, [&](const auto& keys, auto& values) {
     if (read) read = reader.read(keys, values);
   });
   STERNA_TRY(read);

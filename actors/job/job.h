@@ -99,7 +99,14 @@ struct JobConfig : JobSection, JobSections {
   }
 
   /// Whether the ranks' trits of a step stand for the same number, so that they can be summed.
-  bool shares_scalers() const { return gradient.scaler != ScalerRule::own; }
+  bool shares_scalers() const { return offers_scalers() && !takes_newest_scalers(); }
+  /// Whether ranks tell the servers what scalers they would have.
+  bool offers_scalers() const { return gradient.scaler != ScalerRule::own; }
+  /// Whether a rank uses the newest scalers that it knows of, whatever version they are of: no
+  /// version waits for all ranks, so that none can wait for the others' scalers.
+  bool takes_newest_scalers() const {
+    return gradient.scaler == ScalerRule::last_step && counted_ranks() < ranks;
+  }
   /// Whether a rank's push, which are counted, travels as fp32, whatever its codec.
   bool floats(std::uint64_t push) const {
     const std::uint64_t every = gradient.floating_grad_epoch;

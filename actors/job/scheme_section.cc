@@ -62,11 +62,13 @@ std::optional<Mismatch> apart_mismatch(const JobSections& job, const SchemeFacts
                              which));
   }
   const bool all = facts.together && !below;
-  if (job.gradient.scaler != ScalerRule::own && !all) {
+  // With a quorum the newest that is known will do.
+  const bool none_to_wait_for = below && job.gradient.scaler == ScalerRule::last_step;
+  if (job.gradient.scaler != ScalerRule::own && !all && !none_to_wait_for) {
     return wrong("gradient.scaler",
-                 fmt::format("\"gradient.scaler\" must be \"own\" with {}: a rank cannot wait for "
+                 fmt::format("\"gradient.scaler\" must be {} with {}: a rank cannot wait for "
                              "scalers of ranks that are elsewhere",
-                             which));
+                             below ? "\"own\" or \"last_step\"" : "\"own\"", which));
   }
   return std::nullopt;
 }
@@ -141,31 +143,46 @@ Section<SchemeSection> scheme_section() {
            .above(0)}};
 }
 
-Duration InjectSection::delay_of(std::uint64_t seed, std::uint32_t rank, std::uint64_t step) const {
-  if (std::ranges::count(delay_ranks, rank) == 0) return Duration::zero();
-  if (!delay_random || delay.count() == 0) return delay;
-  constexpr std::uint64_t kRanks = 65536;
-  SeededRandom random(seed ^ (step * kRanks + rank));
-  return Duration(
-      static_cast<std::int64_t>(random.below(2 * static_cast<std::uint64_t>(delay.count()) + 1)));
+Duration delay_of(const std::vector<DelaySection>& delays, std::uint64_t seed, std::uint32_t rank,
+                  std::uint64_t step) {
+  Duration sum{};
+  for (std::size_t i = 0; i < delays.size(); ++i) {
+    const DelaySection& one = delays[i];
+    if (std::ranges::count(one.ranks, rank) == 0) continue;
+    if (!one.random) {
+      sum += one.delay;
+      continue;
+    }
+    constexpr std::uint64_t kRanks = 65536;
+    SeededRandom random(seed ^ ((i << 48U) + step * kRanks + rank));
+    sum += Duration(static_cast<std::int64_t>(
+        random.below(2 * static_cast<std::uint64_t>(one.delay.count()) + 1)));
+  }
+  return sum;
 }
 
-Section<InjectSection> inject_section() {
-  using S = InjectSection;
-  return {"inject",
-          false,
-          "what a run is made to bear, to see what it does",
-          {key("delay_ranks", &S::delay_ranks, "ranks that are slower, e.g. [7]"),
-           key("delay", &S::delay, "by how much each of their steps begins later").at_least(0),
-           key("delay_random", &S::delay_random,
+Section<DelaySection> delay_section() {
+  using S = DelaySection;
+  return {"inject.delay",
+          true,
+          "ranks that are made slower, to see what a run does about it",
+          {key("ranks", &S::ranks, "which, e.g. [7]").must_be_given(),
+           key("delay", &S::delay, "by how much each of their steps begins later")
+               .at_least(0)
+               .at_most(86400)
+               .must_be_given(),
+           key("random", &S::random,
                "whether that is drawn for each step from the seed, up to twice as much")}};
 }
 
 std::optional<Mismatch> mismatch(const JobSections& job, std::uint32_t ranks) {
-  for (const std::uint32_t rank : job.inject.delay_ranks) {
-    if (rank < ranks) continue;
-    return wrong("inject.delay_ranks",
-                 fmt::format("\"inject.delay_ranks\" has rank {} of {}", rank, ranks));
+  for (const DelaySection& one : job.delays) {
+    for (const std::uint32_t rank : one.ranks) {
+      if (rank < ranks) continue;
+      return wrong(
+          "inject.delay",
+          fmt::format("[[inject.delay]] names rank {}; the ranks are 0 to {}", rank, ranks - 1));
+    }
   }
   const SchemeSection& scheme = job.scheme;
   const SchemeFacts* facts = find_scheme_facts(scheme.name);

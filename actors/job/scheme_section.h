@@ -1,6 +1,6 @@
 // [scheme]: the way in which ranks train together, as a cluster file chooses it, what is known of
-// each way wherever a job is read, and which keys do not go together with it; and [inject], by
-// which one sees what slow ranks do to it.
+// each way wherever a job is read, and which keys do not go together with it; and [[inject.delay]],
+// by which one sees what slow ranks do to it.
 #pragma once
 
 #include <cstdint>
@@ -55,16 +55,17 @@ struct SchemeSection {
 
 Section<SchemeSection> scheme_section();
 
-/// [inject]: what a run is made to bear, to see what it does.
-struct InjectSection {
-  std::vector<std::uint32_t> delay_ranks = {};
-  Duration delay{};           ///< of each of their steps
-  bool delay_random = false;  ///< uniform from 0 to twice that, drawn from the job's seed
-  /// How much later a rank begins to compute a step.
-  Duration delay_of(std::uint64_t seed, std::uint32_t rank, std::uint64_t step) const;
-  bool operator==(const InjectSection&) const = default;
+/// [[inject.delay]]: slow ranks, to see what a run does about them.
+struct DelaySection {
+  std::vector<std::uint32_t> ranks = {};
+  Duration delay{};     ///< of each of their steps
+  bool random = false;  ///< uniform from 0 to twice that, drawn from the job's seed
+  bool operator==(const DelaySection&) const = default;
 };
-Section<InjectSection> inject_section();
+Section<DelaySection> delay_section();
+/// How much later than it could a rank begins to compute a step: the sum of all that name it.
+Duration delay_of(const std::vector<DelaySection>& delays, std::uint64_t seed, std::uint32_t rank,
+                  std::uint64_t step);
 
 /// Ranks, of so many, whose pushes make a version.
 std::uint32_t counted_ranks(const SchemeSection& scheme, std::uint32_t ranks);

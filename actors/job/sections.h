@@ -238,7 +238,7 @@ struct JobSections {
   GradientSection gradient;
   EvaluationSection evaluation;
   CheckpointSection checkpoint;
-  InjectSection inject;
+  std::vector<DelaySection> delays;
 
   /// Whether the servers keep moving averages of the parameters.
   bool keeps_averages() const { return optimizer.average_decay > 0; }
@@ -252,7 +252,8 @@ struct JobSections {
   bool operator==(const JobSections&) const = default;
 };
 
-/// Calls visit(keys, values) for each of them, in the order of files and of the wire.
+/// Calls visit(keys, values) for each of them, in the order of files and of the wire; the values of
+/// a table that there may be several of are a vector.
 template <class Sections, class Visit>
 void for_each_section(Sections& sections, Visit&& visit) {
   visit(data_section(), sections.data);
@@ -264,7 +265,7 @@ void for_each_section(Sections& sections, Visit&& visit) {
   visit(gradient_section(), sections.gradient);
   visit(evaluation_section(), sections.evaluation);
   visit(checkpoint_section(), sections.checkpoint);
-  visit(inject_section(), sections.inject);
+  visit(delay_section(), sections.delays);
 }
 
 /// What is wrong between the keys of a section.

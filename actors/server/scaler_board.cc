@@ -12,17 +12,26 @@ Error broken_scalers(std::string message) { return {Errc::invalid_argument, std:
 
 }  // namespace
 
-ScalerBoard::ScalerBoard(const ParameterTable& table, std::uint32_t shard, std::uint32_t ranks,
-                         std::uint64_t first_step, ScalerRule rule)
-    : rule_(rule), ranks_(ranks), first_step_(first_step) {
+ScalerBoard::ScalerBoard(const ParameterTable& table, std::uint32_t shard, const JobConfig& job)
+    : rule_(job.gradient.scaler),
+      newest_(job.takes_newest_scalers()),
+      ranks_(job.ranks),
+      counted_(job.counted_ranks()),
+      first_step_(job.first_step),
+      steps_(job.steps) {
   entries_.resize(table.scalers.size());
   for (std::size_t i = 0; i < entries_.size(); ++i) {
     if (table.scalers[i].shard != shard) continue;
     entries_[i].here = true;
-    entries_[i].step = first_step;
-    entries_[i].missing = ranks;
-    entries_[i].offered.resize(ranks);
+    entries_[i].offered.resize(ranks_);
+    begin(entries_[i], first_step_);
   }
+}
+
+void ScalerBoard::begin(Entry& entry, std::uint64_t step) const {
+  for (std::optional<float>& one : entry.offered) one.reset();
+  entry.missing = counted_;
+  entry.step = step;
 }
 
 Result<void> ScalerBoard::check(const Offer& offer) const {
@@ -32,6 +41,11 @@ Result<void> ScalerBoard::check(const Offer& offer) const {
     }
     if (!std::isfinite(scaler.value) || scaler.value < 0) {
       return broken_scalers(fmt::format("scaler {} of {}", scaler.index, scaler.value));
+    }
+    if (newest_) {
+      if (offer.step < steps_) continue;
+      return broken_scalers(
+          fmt::format("scaler {} of step {} of {}", scaler.index, offer.step, steps_));
     }
     const Entry& entry = entries_[scaler.index];
     const std::optional<float>& before = entry.offered[offer.rank];
@@ -53,13 +67,14 @@ Result<bool> ScalerBoard::offer(const Offer& offer) {
   bool complete = false;
   for (const Offer::OwnScaler& scaler : offer.scalers) {
     Entry& entry = entries_[scaler.index];
+    // A version may be there before all whose gradients made it have offered their scalers.
+    if (newest_ && offer.step > entry.step) begin(entry, offer.step);
     if (offer.step != entry.step || entry.offered[offer.rank]) continue;
     entry.offered[offer.rank] = scaler.value;
     if (--entry.missing > 0) continue;
     entry.last = combined(entry);
-    for (std::optional<float>& one : entry.offered) one.reset();
-    entry.missing = ranks_;
-    ++entry.step;
+    entry.any = true;
+    begin(entry, entry.step + 1);
     complete = true;
   }
   return complete;
@@ -69,6 +84,7 @@ float ScalerBoard::combined(const Entry& entry) const {
   double sum = 0;
   float largest = 0;
   for (const std::optional<float>& one : entry.offered) {
+    if (!one) continue;
     sum += double{*one};
     largest = std::max(largest, *one);
   }
@@ -77,6 +93,7 @@ float ScalerBoard::combined(const Entry& entry) const {
 
 std::optional<float> ScalerBoard::agreed(std::uint64_t step, std::uint32_t index) const {
   const Entry& entry = entries_[index];
+  if (newest_) return entry.any ? entry.last : combined(entry);
   if (step + 1 != entry.step) return std::nullopt;
   return entry.last;
 }

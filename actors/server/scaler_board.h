@@ -1,9 +1,10 @@
 // ScalerBoard: where the ranks agree on the scalers of one shard, each the largest that any rank
 // offers (TernGrad's scaler sharing, Wen et al. 2017, section 3.3), or the mean of what all offer.
 //
-// Synchronous steps: no rank is more than one step ahead of another, so that of each scaler only
-// the step that is being agreed and the one before are kept. Nothing depends on the order of
-// arrival.
+// Where all ranks make each step, no rank is more than one ahead of another, so that of each scaler
+// only the step that is being agreed and the one before are kept. Nothing depends on the order of
+// arrival. Below a full quorum a step's scalers are the largest of those that come first, as many
+// as are counted; what comes later is not, and a rank gets the newest there are.
 #pragma once
 
 #include <cstdint>
@@ -17,16 +18,16 @@ namespace sterna::actors {
 
 class ScalerBoard {
  public:
-  /// For the scalers of `table` that are agreed at `shard`, from `first_step` on; `rule` is not
-  /// own.
-  ScalerBoard(const ParameterTable& table, std::uint32_t shard, std::uint32_t ranks,
-              std::uint64_t first_step, ScalerRule rule);
+  /// For the scalers of `table` that are agreed at `shard`, from the job's first step on; its
+  /// scaler rule is not own.
+  ScalerBoard(const ParameterTable& table, std::uint32_t shard, const JobConfig& job);
 
   /// Takes one rank's scalers, all or none of them. Errors (invalid_argument: its sender broke the
   /// rules): a scaler of another shard, one that is negative or not finite, a step that is not the
   /// next, a rank that offers another value than before. Returns whether some scaler became agreed.
   Result<bool> offer(const Offer& offer);
-  /// Once all ranks have offered theirs of `step`.
+  /// Once all ranks have offered theirs of `step`; below a full quorum the newest there is, of
+  /// whatever step, or the largest that was offered yet.
   std::optional<float> agreed(std::uint64_t step, std::uint32_t index) const;
 
  private:
@@ -36,15 +37,20 @@ class ScalerBoard {
     std::uint32_t missing = 0;
     std::vector<std::optional<float>> offered;  ///< by rank
     float last = 0;                             ///< of the step before
+    bool any = false;                           ///< whether there was one
   };
   Result<void> check(const Offer& offer) const;
+  void begin(Entry& entry, std::uint64_t step) const;
 
-  /// Of what all ranks have offered, in fp64 and in their order where it is a mean.
+  /// Of what the ranks have offered, in fp64 and in their order where it is a mean.
   float combined(const Entry& entry) const;
 
   ScalerRule rule_;
+  bool newest_;  ///< will do
   std::uint32_t ranks_;
+  std::uint32_t counted_;
   std::uint64_t first_step_;
+  std::uint64_t steps_;
   std::vector<Entry> entries_;
 };
 

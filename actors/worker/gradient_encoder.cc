@@ -90,7 +90,8 @@ std::vector<float> GradientEncoder::agreed(Range range) const {
   std::vector<float> values;
   const std::lock_guard lock(mutex_);
   for (std::uint32_t i = range.first; i < range.last; ++i) {
-    if (!shared_[i].known || shared_[i].step != wanted) return {};
+    const Shared& one = shared_[i];
+    if (!one.known || (one.step != wanted && !job_.takes_newest_scalers())) return {};
     values.push_back(shared_[i].value);
   }
   return values;
@@ -133,7 +134,7 @@ Result<void> GradientEncoder::encode_or_hold(std::uint32_t tensor, std::span<con
   const GradientCodec codec = codec_of(table_->codec_at(tensor, job_, step_));
   if (feeds_back(tensor)) values = with_residual(tensor, values);
   if (!codec.ternary()) {
-    if (table_->tensors[tensor].ternary && job_.shares_scalers()) {
+    if (table_->tensors[tensor].ternary && job_.offers_scalers()) {
       // Ranks agree at each step, also where they send floats.
       STERNA_ASSIGN(const std::vector<float> own, own_scalers(tensor, values));
       offer(scalers_[tensor], own);
@@ -153,6 +154,10 @@ Result<void> GradientEncoder::encode_or_hold(std::uint32_t tensor, std::span<con
   } else {
     STERNA_ASSIGN(const std::vector<float> own, own_scalers(tensor, values));
     offer(range, own);
+    if (job_.takes_newest_scalers()) {  // of which there are none yet
+      encode(tensor, values, own);
+      return {};
+    }
     Held& held = held_.emplace_back(Held{tensor, values});
     if (copies_ && !feeds_back(tensor)) {  // with feedback they are the residual's sums already
       held.copy.assign(values.begin(), values.end());

@@ -146,7 +146,7 @@ Task<void> Worker::end_of_steps(Rank& rank) {
 }
 
 Task<void> Worker::injected_delay(const Rank& rank) {
-  const Duration delay = args_.job.inject.delay_of(args_.job.seed, rank.rank, rank.step);
+  const Duration delay = delay_of(args_.job.delays, args_.job.seed, rank.rank, rank.step);
   if (delay > Duration::zero()) co_await sleep(delay);
 }
 
@@ -316,7 +316,7 @@ Task<Result<void>> Worker::agree(Rank& rank, std::uint64_t step, std::uint32_t s
   auto& server = servers_[shard].peer;
   const Offer offer{.rank = rank.rank,
                     .incarnation = identity().incarnation,
-                    .step = step,
+                    .step = args_.job.takes_newest_scalers() ? rank.version : step,
                     .scalers = std::move(scalers)};
   Task<Result<Agreed>> answer = server.ask(offer, kWhileRanksCompute);
   Result<Agreed> agreed = co_await std::move(answer);

@@ -46,6 +46,11 @@ std::vector<std::string> section_names(const ClusterKeys& keys) {
   return names;
 }
 
+template <class T>
+constexpr bool is_list = false;
+template <class S>
+constexpr bool is_list<std::vector<S>&> = true;
+
 template <class S>
 std::string list_of_keys(const Section<S>& section) {
   std::string list;
@@ -111,8 +116,17 @@ class Reader {
                                 return actor.role.empty() ? actor.type : actor.role;
                               });
     }
+    // [[inject.delay]]: all of them, as one value.
+    if (with_section(path, [&](const auto& keys, auto& target) {
+          if constexpr (is_list<decltype(target)>) {
+            target.clear();
+            read_list({path, 0, *value}, where, keys, target);
+          }
+        })) {
+      return;
+    }
     const bool known = with_section(section, [&](const auto& keys, auto& target) {
-      assign_key(section, keys, entry, where, target);
+      if constexpr (!is_list<decltype(target)>) assign_key(section, keys, entry, where, target);
     });
     if (!known) unknown_key(section, rest, where);
   }
@@ -160,20 +174,22 @@ class Reader {
   }
 
   void read_table(const Value::Entry& entry) {
-    if (entry.key == "host") return read_list(entry, keys_.host, draft_.hosts);
-    if (entry.key == "actor") return read_list(entry, keys_.actor, draft_.actors);
-    const auto* table = entry.value.get<Value::Table>();
     const Where where{entry.line, ""};
+    if (entry.key == "host") return read_list(entry, where, keys_.host, draft_.hosts);
+    if (entry.key == "actor") return read_list(entry, where, keys_.actor, draft_.actors);
+    const auto* table = entry.value.get<Value::Table>();
     draft_.given[entry.key] = where;
     const bool known = with_section(entry.key, [&](const auto& keys, auto& target) {
-      if (!table) {
-        problems_.add(where,
-                      fmt::format("there is one [{0}] only; write [{0}], not [[{0}]]", entry.key));
-        return;
+      if constexpr (!is_list<decltype(target)>) {
+        if (!table) {
+          problems_.add(
+              where, fmt::format("there is one [{0}] only; write [{0}], not [[{0}]]", entry.key));
+          return;
+        }
+        read_keys(entry.key, keys, *table, target);
       }
-      read_keys(entry.key, keys, *table, target);
     });
-    if (known) return;
+    if (known || (table && read_lists_within(entry.key, *table))) return;
     const auto names = section_names(keys_);
     // Of a dotted key the whole path is shown; of a table's header its name.
     if (table && !entry.value.header && !table->empty()) {
@@ -184,25 +200,54 @@ class Reader {
     problems_.add(where, fmt::format("unknown table \"{}\"{}", entry.key, advice));
   }
 
+  /// [[outer.name]]s, where there are such sections.
+  bool read_lists_within(const std::string& outer, const Value::Table& table) {
+    bool any = false;
+    keys_.for_each([&](const auto& section) {
+      any = any || (section.list && section.name.starts_with(outer + "."));
+    });
+    if (!any) return false;
+    for (const Value::Entry& entry : table) {
+      const std::string name = joined(outer, entry.key);
+      const Where where{entry.line, ""};
+      const bool known = with_section(name, [&](const auto& keys, auto& target) {
+        if constexpr (is_list<decltype(target)>) {
+          read_list({name, entry.line, entry.value}, where, keys, target);
+        }
+      });
+      if (!known) unknown_key(outer, entry.key, where);
+    }
+    return true;
+  }
+
+  /// Of a file, or of an override: that has no lines, but a text.
   template <class S>
-  void read_list(const Value::Entry& entry, const Section<S>& keys, std::vector<S>& out) {
+  void read_list(const Value::Entry& entry, const Where& where, const Section<S>& keys,
+                 std::vector<S>& out) {
+    const auto at = [&](int line) { return where.line == 0 ? where : Where{line, ""}; };
     const auto* array = entry.value.get<Value::Array>();
     if (!array) {
-      return problems_.add({entry.line, ""}, fmt::format("there may be several {0}s; write "
-                                                         "[[{0}]], not [{0}]",
-                                                         entry.key));
+      return problems_.add(
+          where, fmt::format("there may be several {0}s; write [[{0}]], not [{0}]", entry.key));
     }
+    draft_.given[entry.key] = where;
     for (const Value& item : *array) {
       const std::string path = joined(entry.key, std::to_string(out.size()));
       const auto* table = item.get<Value::Table>();
       if (!table) {
-        problems_.add({item.line, ""},
-                      fmt::format("write every {0} as a table [[{0}]]", entry.key));
+        problems_.add(at(item.line), fmt::format("write every {0} as a table [[{0}]]", entry.key));
         continue;
       }
-      draft_.given[path] = {item.line, ""};
+      draft_.given[path] = at(item.line);
       S section;
-      read_keys(path, keys, *table, section);
+      for (const Value::Entry& inner : *table) {
+        assign_key(path, keys, inner, at(inner.line), section);
+      }
+      for (const Key<S>& key : keys.keys) {
+        if (!key.required || draft_.has(joined(path, key.name))) continue;
+        problems_.add(at(item.line),
+                      fmt::format("the key \"{}\" is missing", joined(entry.key, key.name)));
+      }
       out.push_back(std::move(section));
     }
   }

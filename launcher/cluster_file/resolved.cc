@@ -25,6 +25,11 @@ void append(std::string& out, const Section<S>& section, const S& values,
   });
 }
 
+template <class S>
+void append(std::string& out, const Section<S>& section, const std::vector<S>& all) {
+  for (const S& values : all) append(out, section, values);
+}
+
 }  // namespace
 
 std::string resolved(const ClusterFile& file) {

@@ -236,6 +236,11 @@ template <class S>
 void append_section(std::string& out, const Section<S>& section, const S& values) {
   append_section(out, section, values, [](const Key<S>&) { return false; });
 }
+/// Of a section that there may be several of: all, one after the other.
+template <class S>
+void append_section(std::string& out, const Section<S>& section, const std::vector<S>& all) {
+  for (const S& values : all) append_section(out, section, values);
+}
 
 /// Reads canonical texts, one section after the other, and nothing but them; from anybody: memory
 /// stays a small multiple of the text's size, lists have at most kMostItems.
@@ -258,6 +263,15 @@ class SectionReader {
       if (const Complaint complaint = assign(value, key, out)) {
         return wrong(section.name, key.name, *complaint);
       }
+    }
+    return {};
+  }
+  /// All of a section that there may be several of.
+  template <class S>
+  Result<void> read(const Section<S>& section, std::vector<S>& all) {
+    while (rest_.starts_with(header(section))) {
+      if (all.size() == kMostItems) return wrong(section.name, "", "stands there too often");
+      if (Result<void> one = read(section, all.emplace_back()); !one) return one;
     }
     return {};
   }

@@ -91,8 +91,7 @@ TEST_F(JobSchemesTest, EachSchemeTrainsWithAndWithoutTrits) {
 TEST_F(JobSchemesTest, ALateGradientIsCountedNotAppliedAndWithErrorFeedbackGivenBack) {
   job.scheme.quorum = 3;
   job.steps = 30;
-  job.inject.delay_ranks = {3};
-  job.inject.delay = std::chrono::milliseconds(50);
+  job.delays = {{.ranks = {3}, .delay = std::chrono::milliseconds(50)}};
   hash_of({.workers = 4});
   const std::uint64_t late = late_packets();
   EXPECT_GT(late, 0U);
@@ -104,6 +103,23 @@ TEST_F(JobSchemesTest, ALateGradientIsCountedNotAppliedAndWithErrorFeedbackGiven
   EXPECT_GT(late_packets(), 0U);
 }
 
+TEST_F(JobSchemesTest, BelowAFullQuorumRanksUseTheNewestScalersThatTheyKnow) {
+  job.batch = 16;
+  job.steps = 60;
+  job.evaluation.every = 0;
+  job.scheme.quorum = 3;
+  job.delays = {{.ranks = {3}, .delay = std::chrono::milliseconds(50)}};
+  const std::string own = hash_of({.servers = 2, .workers = 4});
+  job.gradient.scaler = ScalerRule::last_step;
+  for (const bool buckets : {false, true}) {
+    job.gradient.buckets = buckets;
+    EXPECT_NE(hash_of({.servers = 2, .workers = 4}), own);
+    EXPECT_GT(late_packets(), 0U);
+    ASSERT_FALSE(record.evaluated.empty());
+    EXPECT_GT(record.evaluated.back().precision_at_1, 0.5);
+  }
+}
+
 // A step takes 20 ms on the way to the server and back; the last of eight ranks needs 180 more.
 TEST_F(JobSchemesTest, WhoDoesNotWaitForASlowRankKeepsItsRate) {
   network.set_delay([](const std::string& from, const std::string& to) -> Duration {
@@ -111,8 +127,7 @@ TEST_F(JobSchemesTest, WhoDoesNotWaitForASlowRankKeepsItsRate) {
     return std::chrono::milliseconds(server ? 10 : 0);
   });
   const auto versions_per_second = [&](Duration delay) {
-    job.inject.delay_ranks = {7};
-    job.inject.delay = delay;
+    job.delays = {{.ranks = {7}, .delay = delay}};
     const Time began = loop.now();
     hash_of({.workers = 8});
     return static_cast<double>(job.steps) /

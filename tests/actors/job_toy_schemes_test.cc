@@ -165,6 +165,8 @@ TEST_F(JobToySchemesTest, ElasticRanksSendTritsToo) {
   job.scheme.moving_rate = 0.3;
   local("gd", 0.01);
   EXPECT_NEAR(c() / 25.8978199, 1, 1e-6);
+  job.scheme.name = "aeamsgd";
+  EXPECT_NEAR(c() / 97.0654328, 1, 1e-6);
 }
 
 }  // namespace

@@ -12,10 +12,17 @@ using testing::Optional;
 constexpr std::uint32_t kRanks = 3;
 
 /// Two scalers; the second is agreed at another shard.
-ScalerBoard board(std::uint64_t first_step = 0, ScalerRule rule = ScalerRule::shared) {
+ScalerBoard board(std::uint64_t first_step = 0, ScalerRule rule = ScalerRule::shared,
+                  std::uint32_t quorum = 0) {
   ParameterTable table;
   table.scalers = {{.tensor = 0, .count = 8, .shard = 0}, {.tensor = 1, .count = 8, .shard = 1}};
-  return {table, 0, kRanks, first_step, rule};
+  JobConfig job;
+  job.steps = 100;
+  job.ranks = kRanks;
+  job.first_step = first_step;
+  job.gradient.scaler = rule;
+  job.scheme.quorum = quorum;
+  return {table, 0, job};
 }
 
 Offer offer(std::uint32_t rank, std::uint64_t step, float value, std::uint32_t index = 0) {
@@ -60,6 +67,25 @@ TEST(ScalerBoard, BeginsAtTheJobsFirstStep) {
   EXPECT_FALSE(board.offer(offer(0, 4, 1)).ok());
   for (std::uint32_t rank = 0; rank < kRanks; ++rank) ASSERT_TRUE(board.offer(offer(rank, 5, 3)));
   EXPECT_THAT(board.agreed(5, 0), Optional(3.0F));
+}
+
+TEST(ScalerBoard, BelowAFullQuorumTheNewestIsTheLargestOfThoseThatCountAndNobodyWaits) {
+  ScalerBoard board = sterna::actors::board(0, ScalerRule::last_step, 2);
+  EXPECT_FALSE(*board.offer(offer(0, 0, 2)));
+  EXPECT_THAT(board.agreed(0, 0), Optional(2.0F));
+  EXPECT_FALSE(*board.offer(offer(0, 0, 9)));  // said again
+  EXPECT_TRUE(*board.offer(offer(2, 0, 1)));
+  EXPECT_THAT(board.agreed(0, 0), Optional(2.0F));
+  EXPECT_FALSE(*board.offer(offer(1, 0, 7)));  // late: not counted, but answered
+  EXPECT_THAT(board.agreed(0, 0), Optional(2.0F));
+  EXPECT_FALSE(*board.offer(offer(1, 1, 0.5F)));
+  EXPECT_THAT(board.agreed(1, 0), Optional(2.0F));
+  // Version 3 is there already; what was offered of version 1 alone is of no use any more.
+  EXPECT_FALSE(*board.offer(offer(0, 3, 0.25F)));
+  EXPECT_FALSE(*board.offer(offer(2, 1, 8)));
+  EXPECT_TRUE(*board.offer(offer(2, 3, 0.75F)));
+  EXPECT_THAT(board.agreed(3, 0), Optional(0.75F));
+  EXPECT_FALSE(board.offer(offer(0, 100, 1)).ok());
 }
 
 TEST(ScalerBoard, RefusesWhatBreaksTheRulesAndTakesNothingOfIt) {

@@ -11,19 +11,21 @@ namespace {
 
 using std::chrono::milliseconds;
 
-TEST(InjectSection, DelaysChosenRanksAlikeOrByWhatTheSeedDraws) {
-  InjectSection inject;
-  EXPECT_EQ(inject.delay_of(1, 0, 0), Duration::zero());
-  inject.delay_ranks = {2};
-  inject.delay = milliseconds(10);
-  EXPECT_EQ(inject.delay_of(1, 2, 7), Duration(milliseconds(10)));
-  EXPECT_EQ(inject.delay_of(1, 1, 7), Duration::zero());
-  inject.delay_random = true;
-  EXPECT_EQ(inject.delay_of(1, 2, 7), inject.delay_of(1, 2, 7));
+TEST(InjectedDelays, SlowChosenRanksAlikeOrByWhatTheSeedDraws) {
+  EXPECT_EQ(delay_of({}, 1, 0, 0), Duration::zero());
+  std::vector<DelaySection> delays = {{.ranks = {2}, .delay = milliseconds(10)}};
+  EXPECT_EQ(delay_of(delays, 1, 2, 7), Duration(milliseconds(10)));
+  EXPECT_EQ(delay_of(delays, 1, 1, 7), Duration::zero());
+  delays.push_back({.ranks = {1, 2}, .delay = milliseconds(5)});
+  EXPECT_EQ(delay_of(delays, 1, 2, 7), Duration(milliseconds(15)));
+  EXPECT_EQ(delay_of(delays, 1, 1, 7), Duration(milliseconds(5)));
+
+  delays = {{.ranks = {2}, .delay = milliseconds(10), .random = true}};
+  EXPECT_EQ(delay_of(delays, 1, 2, 7), delay_of(delays, 1, 2, 7));
   std::set<Duration> drawn;
   double sum = 0;
   for (std::uint64_t step = 0; step < 1000; ++step) {
-    const Duration delay = inject.delay_of(1, 2, step);
+    const Duration delay = delay_of(delays, 1, 2, step);
     EXPECT_GE(delay, Duration::zero());
     EXPECT_LE(delay, Duration(milliseconds(20)));
     drawn.insert(delay);

@@ -76,6 +76,9 @@ dir = "/tmp/a \"quoted\"\t\u00e9 folder"
 [optimizer]
 learning_rate = 1e-5
 weight_decay = 0
+[[inject.delay]]
+ranks = [5]
+delay = "20ms"
 )",
                          {"actor.worker.count=3", "actor.worker.ranks=2"});
   ASSERT_TRUE(file.ok()) << file.error().message;

@@ -8,10 +8,11 @@ namespace {
 
 class SchemeKeysTest : public ClusterFileTest {
  protected:
-  /// Of a file with two ranks more, and these lines.
-  std::string error_of(const std::string& lines) {
-    return error(std::string(smallest) + "[[actor]]\nrole = \"worker\"\ncount = 2\n" + lines);
+  /// A file with two ranks more, and these lines.
+  static std::string file(const std::string& lines) {
+    return std::string(smallest) + "[[actor]]\nrole = \"worker\"\ncount = 2\n" + lines;
   }
+  std::string error_of(const std::string& lines) { return error(file(lines)); }
   /// Without the place.
   std::string message_of(const std::string& lines) {
     const std::string text = error_of(lines);
@@ -70,6 +71,36 @@ TEST_F(SchemeKeysTest, AKeyOfAnotherSchemeIsRefused) {
             "\"aeamsgd\" has a momentum of its own: \"local_optimizer.name\" must be \"gd\"");
 }
 
+TEST_F(SchemeKeysTest, DelaysOfRanksAreAListOfTables) {
+  const std::string two =
+      "[[inject.delay]]\nranks = [2]\ndelay = \"180ms\"\n"
+      "[[inject.delay]]\nranks = [0, 1]\ndelay = \"1s\"\nrandom = true\n";
+  const auto read_two = read(file(two));
+  ASSERT_TRUE(read_two.ok()) << read_two.error().message;
+  const std::vector<actors::DelaySection> expected = {
+      {.ranks = {2}, .delay = std::chrono::milliseconds(180)},
+      {.ranks = {0, 1}, .delay = std::chrono::seconds(1), .random = true}};
+  EXPECT_EQ(read_two->delays, expected);
+  const auto again = read(resolved(*read_two));
+  ASSERT_TRUE(again.ok()) << again.error().message;
+  EXPECT_EQ(again->delays, expected);
+  const auto set = read(file(two), {"inject.delay=[{ranks = [1], delay = \"2s\"}]"});
+  ASSERT_TRUE(set.ok()) << set.error().message;
+  EXPECT_EQ(set->delays,
+            (std::vector<actors::DelaySection>{{.ranks = {1}, .delay = std::chrono::seconds(2)}}));
+
+  EXPECT_EQ(message_of("[[inject.delay]]\nranks = [3]\ndelay = \"1s\"\n"),
+            "[[inject.delay]] names rank 3; the ranks are 0 to 2");
+  EXPECT_EQ(message_of("[[inject.delay]]\nranks = [0]\n"),
+            "the key \"inject.delay.delay\" is missing");
+  EXPECT_EQ(message_of("[inject.delay]\nranks = [0]\n"),
+            "there may be several inject.delays; write [[inject.delay]], not [inject.delay]");
+  EXPECT_EQ(message_of("[[inject.delay]]\nrank = [0]\ndelay = \"1s\"\nranks = [0]\n"),
+            "unknown key \"inject.delay.rank\"; did you mean \"inject.delay.ranks\"?");
+  EXPECT_EQ(message_of("[inject]\ndelay_ranks = [1]\n"),
+            "unknown key \"inject.delay_ranks\"; sterna help keys lists all keys");
+}
+
 TEST_F(SchemeKeysTest, AveragesGoDownToRanksThatAllStepFromTheSameVersion) {
   const std::string average = "[gradient]\nscaler = \"shared\"\ndown = \"average\"\n";
   EXPECT_EQ(error_of(average), "no error");
@@ -90,9 +121,11 @@ TEST_F(SchemeKeysTest, ScalersAreAgreedWhereAllRanksMakeEachVersion) {
   EXPECT_EQ(message_of(scheme("agn") + shared),
             "\"gradient.scaler\" must be \"own\" with \"agn\": a rank cannot wait for scalers of "
             "ranks that are elsewhere");
-  EXPECT_EQ(message_of(scheme("sync", "quorum = 2\n") + "[gradient]\nscaler = \"last_step\"\n"),
-            "\"gradient.scaler\" must be \"own\" with a quorum of 2: a rank cannot wait for "
-            "scalers of ranks that are elsewhere");
+  EXPECT_EQ(error_of(scheme("sync", "quorum = 2\n") + "[gradient]\nscaler = \"last_step\"\n"),
+            "no error");
+  EXPECT_EQ(message_of(scheme("sync", "quorum = 2\n") + shared),
+            "\"gradient.scaler\" must be \"own\" or \"last_step\" with a quorum of 2: a rank "
+            "cannot wait for scalers of ranks that are elsewhere");
 }
 
 TEST_F(SchemeKeysTest, WhatAWindowOrAnElasticRankCannotHaveIsSaid) {
