@@ -14,6 +14,8 @@ find_package(CURL REQUIRED)
 find_package(JPEG REQUIRED)
 find_package(PNG REQUIRED)
 find_package(Protobuf REQUIRED)
+pkg_check_modules(MICROHTTPD REQUIRED IMPORTED_TARGET libmicrohttpd)
+pkg_check_modules(CAIRO REQUIRED IMPORTED_TARGET cairo)
 
 # Of libarchive tar's and gzip's readers and zip's writer alone (which could encrypt, by nettle): the
 # shared one brings libxml2 and all of ICU into a bundle, 35 MB for nothing. The function that chooses

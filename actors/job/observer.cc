@@ -25,9 +25,14 @@ STERNA_FIELDS(TensorTotals, FIELD(tensor, Tensor), FIELD(codec, Codec), FIELD(st
               FIELD(exchange_seconds, ExchangeSeconds))
 
 // A loss that diverged is told as it is.
+STERNA_FIELDS(RankLoss, FIELD(step, Step), FIELD(rank, Rank), FIELD(loss, Loss, any_float),
+              FIELD(decay_loss, DecayLoss, any_float))
+
 STERNA_MESSAGE(Progress, FIELD(worker, Worker), FIELD(step, Step), FIELD(loss, Loss, any_float),
-               FIELD(examples, Examples), FIELD(seconds, Seconds), FIELD(traffic, Traffic),
-               FIELD(data_seconds, DataSeconds))
+               FIELD(decay_loss, DecayLoss, any_float), FIELD(examples, Examples),
+               FIELD(seconds, Seconds), FIELD(traffic, Traffic), FIELD(data_seconds, DataSeconds),
+               FIELD(losses, Losses, at_most(Progress::kMostLosses)),
+               FIELD(lost_losses, LostLosses))
 
 STERNA_MESSAGE(ReaderProgress, FIELD(reader, Reader), FIELD(pictures, Pictures),
                FIELD(busy_seconds, BusySeconds), FIELD(threads, Threads))
@@ -59,8 +64,9 @@ Result<void> Evaluated::check() const {
 STERNA_MESSAGE(ServerWaits, FIELD(server, Server), FIELD(waits, Waits))
 
 STERNA_MESSAGE(WorkerDone, FIELD(worker, Worker), FIELD(steps, Steps), FIELD(loss, Loss, any_float),
-               FIELD(seconds, Seconds), FIELD(median_step_seconds, MedianStepSeconds),
-               FIELD(traffic, Traffic), FIELD(tensors, Tensors))
+               FIELD(decay_loss, DecayLoss, any_float), FIELD(seconds, Seconds),
+               FIELD(median_step_seconds, MedianStepSeconds), FIELD(traffic, Traffic),
+               FIELD(tensors, Tensors))
 
 STERNA_MESSAGE(JobFinished, FIELD(parameters_sha256, ParametersSha256), FIELD(weights, Weights),
                FIELD(parameters, Parameters))

@@ -53,16 +53,31 @@ struct TensorTotals {
   bool operator==(const TensorTotals&) const = default;
 };
 
+/// What a rank found in one step.
+struct RankLoss {
+  /// Whose end is version step + 1; of ranks that step by themselves, the version that they
+  /// computed from.
+  std::uint64_t step = 0;
+  std::uint32_t rank = 0;
+  double loss = 0;        ///< weight decay included
+  double decay_loss = 0;  ///< of that, weight decay's
+  bool operator==(const RankLoss&) const = default;
+};
+
 /// At most ten a second from each worker, and always for its first and last step.
 struct Progress {
   using Wire = schema::Progress;
+  static constexpr std::uint32_t kMostLosses = 4096;
   std::string worker;
   std::uint64_t step = 0;  ///< steps done
   double loss = 0;         ///< of that step, mean over the worker's ranks
+  double decay_loss = 0;   ///< of that, weight decay's
   std::uint64_t examples = 0;
   double seconds = 0;  ///< since this worker's first step began
   Traffic traffic;
   double data_seconds = 0;  ///< of those, spent with parameters there and no batch; mean of ranks
+  std::vector<RankLoss> losses = {};  ///< of every step since the message before
+  std::uint64_t lost_losses = 0;      ///< so far: there were more than a message holds
   STERNA_DECLARE_MESSAGE(Progress);
   bool operator==(const Progress&) const = default;
 };
@@ -118,7 +133,8 @@ struct WorkerDone {
   using Wire = schema::WorkerDone;
   std::string worker;
   std::uint64_t steps = 0;
-  double loss = 0;
+  double loss = 0;        ///< of the last step, as Progress has it
+  double decay_loss = 0;  ///< likewise
   double seconds = 0;
   double median_step_seconds = 0;
   Traffic traffic;

@@ -227,6 +227,14 @@ struct TensorTotals {
   ternarized @13 :UInt64;
 }
 
+struct RankLoss {
+  step @0 :UInt64;       # whose end is version step + 1; of ranks that step by themselves, the
+                         # version that they computed from
+  rank @1 :UInt32;
+  loss @2 :Float64;      # weight decay included
+  decayLoss @3 :Float64; # of that, weight decay's
+}
+
 struct Progress {
   worker @0 :Text;
   step @1 :UInt64;      # steps done
@@ -235,6 +243,9 @@ struct Progress {
   seconds @4 :Float64;  # since this worker's first step began
   traffic @5 :Traffic;
   dataSeconds @6 :Float64;  # of `seconds`, for which a rank had parameters and no batch; their mean
+  decayLoss @7 :Float64;    # of `loss`
+  losses @8 :List(RankLoss);  # of every step since the last message
+  lostLosses @9 :UInt64;      # so far: more than a message holds
 }
 
 struct ReaderProgress {
@@ -276,6 +287,7 @@ struct WorkerDone {
   medianStepSeconds @4 :Float64;
   traffic @5 :Traffic;
   tensors @6 :List(TensorTotals);
+  decayLoss @7 :Float64;
 }
 
 struct JobFinished {

@@ -23,16 +23,26 @@ double ProgressMeter::seconds(Time now) const {
   return std::chrono::duration<double>(now - began_at_).count();
 }
 
-bool ProgressMeter::add(std::uint64_t step, std::uint32_t rank, double loss, Time now) {
+RankLoss ProgressMeter::tell(std::uint64_t step, std::uint32_t rank, const nets::Net::Loss& loss) {
+  const double decay = loss.regularization;
+  const RankLoss told{
+      .step = step, .rank = rank, .loss = loss.cross_entropy + decay, .decay_loss = decay};
+  if (news_.size() == Progress::kMostLosses) {
+    news_.pop_front();
+    ++lost_;
+  }
+  return news_.emplace_back(told);
+}
+
+bool ProgressMeter::add(std::uint64_t step, std::uint32_t rank, const nets::Net::Loss& loss,
+                        Time now) {
   const auto [entry, fresh] = losses_.try_emplace(step);
   Losses& losses = entry->second;
-  if (fresh) losses = {.by_rank = std::vector<double>(args_.ranks), .missing = args_.ranks};
-  losses.by_rank[rank - args_.first_rank] = loss;
+  if (fresh) losses = {.by_rank = std::vector<RankLoss>(args_.ranks), .missing = args_.ranks};
+  losses.by_rank[rank - args_.first_rank] = tell(step, rank, loss);
   if (--losses.missing > 0) return false;
 
-  double sum = 0;
-  for (const double one : losses.by_rank) sum += one;
-  last_loss_ = sum / args_.ranks;
+  set_last(losses.by_rank);
   losses_.erase(entry);
   took(now - last_step_at_);
   last_step_at_ = now;
@@ -43,16 +53,27 @@ bool ProgressMeter::add(std::uint64_t step, std::uint32_t rank, double loss, Tim
   return reports;
 }
 
+void ProgressMeter::set_last(const std::vector<RankLoss>& losses) {
+  last_loss_ = last_decay_loss_ = 0;
+  for (const RankLoss& one : losses) {
+    last_loss_ += one.loss;
+    last_decay_loss_ += one.decay_loss;
+  }
+  last_loss_ /= static_cast<double>(losses.size());
+  last_decay_loss_ /= static_cast<double>(losses.size());
+}
+
 void ProgressMeter::took(Duration step) {
   if (step_times_.size() < kStepTimes) step_times_.emplace_back();
   step_times_[times_++ % kStepTimes] = step.count();
 }
 
-bool ProgressMeter::add_apart(std::uint32_t rank, double loss, std::uint64_t version, Time now) {
-  apart_[rank] = loss;
-  double sum = 0;
-  for (const auto& [number, one] : apart_) sum += one;
-  last_loss_ = sum / static_cast<double>(apart_.size());
+bool ProgressMeter::add_apart(std::uint32_t rank, const nets::Net::Loss& loss,
+                              std::uint64_t version, Time now) {
+  apart_[rank] = tell(version, rank, loss);
+  std::vector<RankLoss> last;
+  for (const auto& [number, one] : apart_) last.push_back(one);
+  set_last(last);
   // Of one rank, if the worker has several: they step beside each other.
   took((now - last_step_at_) * args_.ranks);
   last_step_at_ = now;
@@ -63,14 +84,18 @@ bool ProgressMeter::add_apart(std::uint32_t rank, double loss, std::uint64_t ver
   return reports;
 }
 
-Progress ProgressMeter::progress(std::string worker, const Traffic& traffic, Time now) const {
+Progress ProgressMeter::progress(std::string worker, const Traffic& traffic, Time now) {
+  const std::deque<RankLoss> news = std::exchange(news_, {});
   return {.worker = std::move(worker),
           .step = steps_done_,
           .loss = last_loss_,
+          .decay_loss = last_decay_loss_,
           .examples = rank_steps_ * args_.job.batch,
           .seconds = seconds(now),
           .traffic = traffic,
-          .data_seconds = data_seconds_ / args_.ranks};
+          .data_seconds = data_seconds_ / args_.ranks,
+          .losses = {news.begin(), news.end()},
+          .lost_losses = lost_};
 }
 
 WorkerDone ProgressMeter::done(std::string worker, const Traffic& traffic,
@@ -82,6 +107,7 @@ WorkerDone ProgressMeter::done(std::string worker, const Traffic& traffic,
   return {.worker = std::move(worker),
           .steps = complete() ? args_.job.steps : steps_done_,
           .loss = last_loss_,
+          .decay_loss = last_decay_loss_,
           .seconds = seconds(now),
           .median_step_seconds = static_cast<double>(*middle) * 1e-9,
           .traffic = traffic,

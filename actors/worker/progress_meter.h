@@ -2,12 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <string>
 #include <vector>
 
 #include "actors/job/args.h"
 #include "actors/job/observer.h"
+#include "nets/net.h"
 #include "runtime/base/clock.h"
 
 namespace sterna::actors {
@@ -26,26 +28,33 @@ class ProgressMeter {
   void waited_for_data(Time ready, Time now);
   /// A rank is done with a step. Whether this is to be reported: all ranks are, and it is the first
   /// step, the last, or some time after the report before.
-  bool add(std::uint64_t step, std::uint32_t rank, double loss, Time now);
+  bool add(std::uint64_t step, std::uint32_t rank, const nets::Net::Loss& loss, Time now);
   /// The same of a rank that steps at its own pace, from parameters of this version. It is reported
   /// of the first step of all, and some time after the report before.
-  bool add_apart(std::uint32_t rank, double loss, std::uint64_t version, Time now);
+  bool add_apart(std::uint32_t rank, const nets::Net::Loss& loss, std::uint64_t version, Time now);
   /// Such a rank makes no more steps.
   void ended() { ++ended_; }
   /// Whether all ranks are done with the last step.
   bool complete() const { return steps_done_ == args_.job.steps || ended_ == args_.ranks; }
 
-  Progress progress(std::string worker, const Traffic& traffic, Time now) const;
+  /// Takes the losses with it that no report has had before.
+  Progress progress(std::string worker, const Traffic& traffic, Time now);
+  /// Whether there are any of those.
+  bool has_news() const { return !news_.empty(); }
   WorkerDone done(std::string worker, const Traffic& traffic, std::vector<TensorTotals> tensors,
                   Time now) const;
 
  private:
   struct Losses {
-    std::vector<double> by_rank;
+    std::vector<RankLoss> by_rank;
     std::uint32_t missing = 0;
   };
+  /// Of one of the worker's ranks.
+  RankLoss tell(std::uint64_t step, std::uint32_t rank, const nets::Net::Loss& loss);
   double seconds(Time now) const;
   std::uint64_t steps_here() const { return steps_done_ - args_.job.first_step; }
+  /// The worker's loss: their mean.
+  void set_last(const std::vector<RankLoss>& losses);
   void took(Duration step);
 
   WorkerArgs args_;
@@ -53,9 +62,12 @@ class ProgressMeter {
   std::uint64_t steps_done_;                // of the job, those before its first included
   std::uint64_t rank_steps_ = 0;            // of all ranks
   std::uint32_t ended_ = 0;
-  std::map<std::uint32_t, double> apart_;  // the last loss of each rank, at its own pace
-  std::uint64_t times_ = 0;                // that were put into the ring
+  std::map<std::uint32_t, RankLoss> apart_;  // the last of each rank, at its own pace
+  std::deque<RankLoss> news_;                // that no report has had yet
+  std::uint64_t lost_ = 0;                   // for which there was no room
+  std::uint64_t times_ = 0;                  // that were put into the ring
   double last_loss_ = 0;
+  double last_decay_loss_ = 0;
   bool began_ = false;
   Time began_at_;
   Time last_step_at_;

@@ -37,7 +37,7 @@ Result<bool> RankNet::forward(std::uint64_t step, const Batch& batch, std::uint3
   return replica_->forward(step, rank_, batch, readable).in(where(step));
 }
 
-Result<double> RankNet::backward(const RankStep& of) {
+Result<nets::Net::Loss> RankNet::backward(const RankStep& of) {
   const std::uint64_t step = of.step;
   if (of.pushes) encoder_->begin(of.push);
   if (local_ != nullptr) local_->begin(of);
@@ -53,7 +53,7 @@ Result<double> RankNet::backward(const RankStep& of) {
   if (keeps_gradients()) take_kept();
   if (error_) return Error(*error_).in(where(step));
   encode_held();
-  return total;
+  return loss;
 }
 
 void RankNet::gradient(std::size_t index, std::span<const float> values) {

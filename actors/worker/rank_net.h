@@ -39,7 +39,7 @@ class RankNet final : private nets::GradientSink {
   /// that wait for shared scalers by encode_held(). Where the scheme has local steps, they are made
   /// then. The loss, weight decay included. Errors name rank and step, and the tensor where there
   /// is one: non_finite for a loss or a gradient.
-  Result<double> backward(const RankStep& step);
+  Result<nets::Net::Loss> backward(const RankStep& step);
 
   /// On a compute thread, after backward(): encodes what has its scalers now.
   void encode_held();

@@ -131,7 +131,7 @@ Task<Result<void>> Worker::take_turn(Rank& rank, std::uint64_t step) {
     while (!rank.net->may_begin(step)) co_await rank.agreed.wait();
     co_await keep_state(rank, step);
   }
-  STERNA_CO_ASSIGN(const double loss,
+  STERNA_CO_ASSIGN(const nets::Net::Loss loss,
                    backward(rank, RankStep{.step = step, .push = step, .version = step}));
   rank.encoding = true;
   run(finish_turn(rank, step, loss));
@@ -165,13 +165,13 @@ Task<Result<void>> Worker::forward(Rank& rank, std::uint64_t step, Batch batch) 
   co_return {};
 }
 
-Task<Result<double>> Worker::backward(Rank& rank, RankStep step) {
+Task<Result<nets::Net::Loss>> Worker::backward(Rank& rank, RankStep step) {
   while (step.pushes && !rank.net->may_begin(step.push)) co_await rank.agreed.wait();
   // What comes from here on is of the next version: it is made of this turn's gradients too.
   if (policy_->in_step() && rank.seat->last(rank)) {
     rank.seat->expect_version(*table_, Pulled::changing);
   }
-  STERNA_CO_ASSIGN(const double loss,
+  STERNA_CO_ASSIGN(const nets::Net::Loss loss,
                    compute([net = rank.net, step] { return net->backward(step); }));
   write_settled(*rank.seat);
   co_return loss;
@@ -187,7 +187,7 @@ Task<void> Worker::encode_held(Rank& rank) {
   rank.counts = rank.net->counts();
 }
 
-Task<void> Worker::finish_turn(Rank& rank, std::uint64_t step, double loss) {
+Task<void> Worker::finish_turn(Rank& rank, std::uint64_t step, nets::Net::Loss loss) {
   co_await encode_held(rank);
   rank.encoding = false;
   rank.encoded.notify_all();
@@ -403,7 +403,7 @@ std::vector<TensorTotals> Worker::totals() const {
   return sums;
 }
 
-void Worker::step_done(std::uint64_t step, Rank& rank, double loss) {
+void Worker::step_done(std::uint64_t step, Rank& rank, const nets::Net::Loss& loss) {
   if (meter_.add(step, rank.rank, loss, now())) {
     observer_->tell(meter_.progress(identity().name, traffic(), now()));
   }
@@ -412,6 +412,9 @@ void Worker::step_done(std::uint64_t step, Rank& rank, double loss) {
 
 void Worker::finish() {
   if (!meter_.complete() || unacknowledged_ > 0) return;
+  if (meter_.has_news()) {
+    observer_->tell(meter_.progress(identity().name, traffic(), now()));
+  }
   observer_->tell(meter_.done(identity().name, traffic(), totals(), now()));
 }
 

@@ -147,11 +147,11 @@ class Worker final : public Actor<WorkerInterface> {
   /// The forward pass, begun with the first tensors that have come.
   Task<Result<void>> forward(Rank& rank, std::uint64_t step, Batch batch);
   /// The backward pass. What waits for shared scalers then is still to be encoded. The loss.
-  Task<Result<double>> backward(Rank& rank, RankStep step);
+  Task<Result<nets::Net::Loss>> backward(Rank& rank, RankStep step);
   /// Until the last packet of its last backward pass is on its way.
   Task<void> encode_held(Rank& rank);
   /// The same, beside the turns of others, and the step is done.
-  Task<void> finish_turn(Rank& rank, std::uint64_t step, double loss);
+  Task<void> finish_turn(Rank& rank, std::uint64_t step, nets::Net::Loss loss);
 
   void pull(std::uint64_t step);
   Task<Result<void>> pull_group(std::uint64_t step, const ParameterTable::PullGroup& group);
@@ -167,7 +167,7 @@ class Worker final : public Actor<WorkerInterface> {
                            std::vector<Offer::OwnScaler> scalers);
   void push(Rank& rank, std::uint64_t step, std::uint32_t shard, std::vector<Packet> packets);
   Task<Result<void>> send(Rank& rank, std::uint32_t shard, Push push);
-  void step_done(std::uint64_t step, Rank& rank, double loss);
+  void step_done(std::uint64_t step, Rank& rank, const nets::Net::Loss& loss);
   /// Says that this worker is done, if it is: nothing it has sent waits for its answer.
   void finish();
   const PeerIdentity& identity() const { return process().options().link.identity; }

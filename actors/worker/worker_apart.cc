@@ -27,10 +27,10 @@ Task<Result<void>> Worker::train_apart(Rank& rank) {
     }
     co_await injected_delay(rank);
     STERNA_CO_TRY(forward(rank, step, std::move(batch)));
-    STERNA_CO_ASSIGN(const double loss, backward(rank, {.step = step,
-                                                        .push = exchange.push,
-                                                        .version = rank.version,
-                                                        .pushes = exchange.pushes}));
+    STERNA_CO_ASSIGN(const nets::Net::Loss loss, backward(rank, {.step = step,
+                                                                 .push = exchange.push,
+                                                                 .version = rank.version,
+                                                                 .pushes = exchange.pushes}));
     co_await encode_held(rank);
     if (meter_.add_apart(rank.rank, loss, rank.version, now())) {
       observer_->tell(meter_.progress(identity().name, traffic(), now()));

@@ -8,6 +8,7 @@
 #include "actors/codecs/codec.h"
 #include "actors/job/job.h"
 #include "launcher/cluster_file/draft.h"
+#include "launcher/cluster_file/listen_address.h"
 #include "launcher/cluster_file/placement.h"
 #include "launcher/text/nearest.h"
 #include "runtime/base/duration_text.h"
@@ -37,6 +38,7 @@ class Finisher {
     file_.cluster = draft_.cluster;
     file_.program = draft_.program;
     file_.log = draft_.log;
+    file_.metrics = draft_.metrics;
     file_.tables = draft_.actors;
     file_.job = draft_.job;
     static_cast<actors::JobSections&>(file_) = draft_;
@@ -52,6 +54,7 @@ class Finisher {
     check_init(draft_, file_, problems_);
     check_gradient();
     check_life();
+    check_metrics();
     for (std::size_t i = 0; i < file_.tables.size(); ++i) check_table(i);
     if (problems_.any()) return file_;  // a mistake above would only echo below
     plan_actors();
@@ -308,6 +311,15 @@ class Finisher {
         wrong(fmt::format("there is no codec \"{}\"{}", codec, did_you_mean(codec, codecs)));
       }
     }
+  }
+
+  void check_metrics() {
+    const std::string& address = file_.metrics.prometheus;
+    if (address.empty()) return;
+    const Result<ListenAddress> parsed = ListenAddress::parse(address);
+    if (parsed) return;
+    problems_.add(draft_.where("metrics.prometheus"),
+                  "\"metrics.prometheus\" " + parsed.error().message);
   }
 
   void check_life() {

@@ -70,6 +70,13 @@ struct LogSection {
   bool operator==(const LogSection&) const = default;
 };
 
+/// [metrics]: who may read what a run is at this moment.
+struct MetricsSection {
+  std::string prometheus = {};  ///< "ADDRESS:PORT", on the machine that owns the run; empty: nobody
+  std::uint64_t series = 5000;  ///< of one answer, at most
+  bool operator==(const MetricsSection&) const = default;
+};
+
 /// [program]: what is shipped and becomes node agent, coordinator and actors.
 struct ProgramSection {
   std::string path;  ///< empty: sterna itself
@@ -136,6 +143,7 @@ struct ClusterFile : actors::JobSections {
   ClusterSection cluster;
   ProgramSection program;
   LogSection log;
+  MetricsSection metrics;
   std::vector<HostSection> hosts;    ///< none with Slurm, until its allocation is there
   std::vector<ActorSection> tables;  ///< [[actor]] as written; `actors` is made from them
   std::vector<ActorPlan> actors;

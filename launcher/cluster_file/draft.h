@@ -46,6 +46,7 @@ struct Draft : actors::JobSections {
   ClusterSection cluster;
   ProgramSection program;
   LogSection log;
+  MetricsSection metrics;
   JobSection job;
   DeadlinesSection deadlines;
   std::map<std::string, Where, std::less<>> given;  ///< by path: "job.steps", "actor.0.count"

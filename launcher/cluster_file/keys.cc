@@ -77,6 +77,20 @@ Section<LogSection> log_section() {
            .one_of({kOwnLog, kSchlagLog, kTerngradLog})}};
 }
 
+Section<MetricsSection> metrics_section() {
+  using S = MetricsSection;
+  return {"metrics",
+          false,
+          "who may read what a run is at this moment",
+          {key("prometheus", &S::prometheus,
+               "the address and port, on the machine that owns the run, where Prometheus and who "
+               "reads OpenMetrics find its metrics at /metrics, e.g. \"127.0.0.1:9100\"")
+               .defaults_to("none"),
+           key("series", &S::series, "at most so many are in one answer; what is cut is counted")
+               .at_least(1)
+               .at_most(1'000'000)}};
+}
+
 Section<HostSection> host_section() {
   using S = HostSection;
   return {
@@ -154,8 +168,9 @@ Section<ActorSection> actor_section() {
 }  // namespace
 
 ClusterKeys cluster_keys() {
-  return {root_keys(),    cluster_section(), program_section(),     log_section(),
-          host_section(), actor_section(),   actors::job_section(), actors::deadlines_section()};
+  return {root_keys(),     cluster_section(),     program_section(),
+          log_section(),   metrics_section(),     host_section(),
+          actor_section(), actors::job_section(), actors::deadlines_section()};
 }
 
 }  // namespace sterna::launcher

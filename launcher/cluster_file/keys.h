@@ -23,6 +23,7 @@ struct ClusterKeys {
   Section<ClusterSection> cluster;
   Section<ProgramSection> program;
   Section<LogSection> log;
+  Section<MetricsSection> metrics;
   Section<HostSection> host;
   Section<ActorSection> actor;
   Section<JobSection> job;
@@ -34,6 +35,7 @@ struct ClusterKeys {
     visit(cluster);
     visit(program);
     visit(log);
+    visit(metrics);
     visit(host);
     visit(actor);
     visit(job);

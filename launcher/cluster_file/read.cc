@@ -167,6 +167,7 @@ class Reader {
     on(keys_.cluster, draft_.cluster);
     on(keys_.program, draft_.program);
     on(keys_.log, draft_.log);
+    on(keys_.metrics, draft_.metrics);
     on(keys_.job, draft_.job);
     actors::for_each_section(draft_, on);
     on(keys_.deadlines, draft_.deadlines);

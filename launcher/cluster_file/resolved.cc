@@ -40,6 +40,7 @@ std::string resolved(const ClusterFile& file) {
   append(out, keys.cluster, file.cluster, brought ? Names{"head"} : Names{});
   append(out, keys.program, file.program);
   append(out, keys.log, file.log);
+  append(out, keys.metrics, file.metrics);
   if (!brought) {
     for (const HostSection& host : file.hosts) append(out, keys.host, host);
   }

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "launcher/cluster_file/cluster_file.h"
+#include "launcher/record/run_observer.h"
 #include "launcher/run/log_reader.h"
-#include "launcher/run/run_observer.h"
 #include "runtime/cluster/cluster.h"
 
 namespace sterna::launcher {

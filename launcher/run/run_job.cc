@@ -310,7 +310,7 @@ class Job {
     };
     hooks.changed = [this] { show_(outcome_.record); };
     const auto observer =
-        cluster_->process().spawn<RunObserver>(outcome_.record, options_.file, hooks);
+        cluster_->process().spawn<RunObserver>(outcome_.record, options_.file, job, hooks);
     STERNA_TRY(cluster_->publish(kObserverName, observer));
     return {};
   }

@@ -11,8 +11,8 @@
 #include "actors/checkpoint/saved.h"
 #include "input/place/data_source.h"
 #include "launcher/cluster_file/cluster_file.h"
+#include "launcher/record/run_observer.h"
 #include "launcher/run/program_check.h"
-#include "launcher/run/run_observer.h"
 #include "runtime/cluster/cluster.h"
 #include "runtime/host/real_machine.h"
 

@@ -14,12 +14,14 @@
 #include "input/place/data_set.h"
 #include "launcher/hosts/host_plan.h"
 #include "launcher/hosts/placer.h"
+#include "launcher/record/metrics_file.h"
+#include "launcher/record/run_directory.h"
 #include "launcher/run/job_plan.h"
 #include "launcher/run/restarts.h"
 #include "launcher/run/resume.h"
 #include "launcher/run/run_data.h"
-#include "launcher/run/run_directory.h"
 #include "launcher/run/run_init.h"
+#include "launcher/scrape/metrics_server.h"
 #include "launcher/text/json_line.h"
 #include "launcher/text/text_format.h"
 #include "launcher/view/status_json.h"
@@ -40,29 +42,11 @@ Result<void> keep_class_names(const RunDirectory& directory, const ClusterFile& 
   return input::write_labels(directory.labels_path(), *names);
 }
 
-/// Metrics that cannot be written any more (a full disk) are said once; the training goes on.
-class Metrics {
- public:
-  Metrics(RunDirectory& directory, const Console& console)
-      : directory_(directory), console_(console) {}
-  void append(const std::string& line) {
-    if (failed_) return;
-    const Result<void> written = directory_.append_metrics(line);
-    if (written) return;
-    failed_ = true;
-    console_.say(written.error().message);
-  }
-
- private:
-  RunDirectory& directory_;
-  const Console& console_;
-  bool failed_ = false;
-};
-
 /// A result that cannot be kept makes a failure of a run that was none.
-void keep(RunDirectory& directory, RunResult& result, const Console& console) {
+void keep(RunDirectory& directory, MetricsFile& metrics, RunResult& result,
+          const Console& console) {
   Result<void> kept = directory.write_result(result);
-  if (const Result<void> closed = directory.close(); kept && !closed) kept = closed;
+  if (const Result<void> closed = metrics.close(); kept && !closed) kept = closed;
   if (kept) return;
   if (result.exit != kExitDone) {
     console.say(kept.error().message);
@@ -230,6 +214,11 @@ Result<WholeRunEnd> whole_run(RealMachine& machine, const Registry& registry,
                                     thousands(static_cast<std::int64_t>(from->manifest.step)),
                                     from->folder));
   }
+  std::unique_ptr<MetricsServer> scraped;
+  if (!file.metrics.prometheus.empty()) {
+    STERNA_ASSIGN(scraped, MetricsServer::start(file.metrics));
+    options.console.say("metrics at " + scraped->url());
+  }
   RunDirectoryOptions where;
   where.config = file.cluster.name;
   where.explicit_path = options.run_dir;
@@ -247,7 +236,10 @@ Result<WholeRunEnd> whole_run(RealMachine& machine, const Registry& registry,
   const std::vector<OperatorKeys> operators = issue_operators();
   Remembered remembered(options.console);
   Reports reports;
-  Metrics metrics(directory, options.console);
+  std::unique_ptr<RunView> view;
+  MetricsFile metrics(directory.take_metrics(), [&](const std::string& line) {
+    view != nullptr ? view->say(line) : options.console.say(line);
+  });
   JobOptions job;
   job.file = file;
   job.data = *data;
@@ -287,7 +279,6 @@ Result<WholeRunEnd> whole_run(RealMachine& machine, const Registry& registry,
     const Result<void> written = directory.write_resolved(resolved);
     if (!written) options.console.say(written.error().message);
   };
-  std::unique_ptr<RunView> view;
   job.checkpoint_missed = [&](const std::string& line) {
     metrics.append(json_line({{"kind", "missed_checkpoint"}, {"why", line}}));
     view->say(line);
@@ -296,20 +287,26 @@ Result<WholeRunEnd> whole_run(RealMachine& machine, const Registry& registry,
     if (options.running && job.restarts.empty()) options.running();
   };
   job.hooks.step = [&](const StepMetrics& step) { metrics.append(to_json(step)); };
+  job.hooks.loss = [&](const LossMetrics& one) { metrics.append(to_json(one)); };
   job.hooks.tensor = [&](const TensorMetrics& one) { metrics.append(to_json(one)); };
   job.hooks.evaluation = [&](const EvaluationResult& one) { metrics.append(to_json(one)); };
 
   view = options.make_view();
   Restarts restarts;
   JobOutcome outcome;
-  do {
+  for (bool again = true; again;) {
     outcome = run_job(machine, registry, job, [&](const RunRecord& record) {
       view->update(record.status);
+      metrics.look();
+      if (scraped) scraped->update(record.status);
       reports.update(record.status);
     });
     reports.set_cluster(nullptr);
     job.file.gradient = resolved.gradient;  // what codec = "auto" chose stays chosen
-  } while (restarts.after(outcome, job));
+    again = restarts.after(outcome, job);
+    // What metrics.jsonl has of later steps is done again.
+    if (again) metrics.append(to_json(job.restarts.back()));
+  }
   restarts.complete(outcome);
   view->finish(outcome.record.status);
   view.reset();
@@ -328,7 +325,7 @@ Result<WholeRunEnd> whole_run(RealMachine& machine, const Registry& registry,
     end.last_words = end.result.cause;
   } else {
     keep_confusion(directory, outcome.record.confusion, options.console);
-    keep(directory, end.result, options.console);
+    keep(directory, metrics, end.result, options.console);
     end.last_words = ending(options, end.result, outcome.stop);
     remembered.ended(end);
   }

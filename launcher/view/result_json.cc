@@ -11,12 +11,12 @@ STERNA_JSON(EvaluationResult, step, seconds, subset, of, precision_at_1, recall_
 STERNA_JSON(Restart, step, steps_again, seconds, cause)
 STERNA_JSON(RunResult, run, exit, cause, consequences, steps, checkpoint, missed_checkpoints,
             restarts, workers, ranks, data, data_dir, codec, security, transport, isa, seconds,
-            seconds_to_first_step, evaluations, examples_per_second, loss, precision_at_1,
-            recall_at_5, skipped_evaluations, late_packets, evaluator_wait, data_wait, readers,
-            bits_per_ternarized_element_up, bits_per_element_up, bits_per_element_down, bytes_up,
-            bytes_down, parameters_sha256)
-STERNA_JSON(StepMetrics, step, seconds, loss, learning_rate, examples_per_second, bytes_up,
-            bytes_down, nonzero, saturated, data_wait, readers)
+            seconds_to_first_step, evaluations, examples_per_second, loss, decay_loss,
+            precision_at_1, recall_at_5, skipped_evaluations, late_packets, evaluator_wait,
+            data_wait, readers, bits_per_ternarized_element_up, bits_per_element_up,
+            bits_per_element_down, bytes_up, bytes_down, parameters_sha256)
+STERNA_JSON(StepMetrics, step, seconds, loss, decay_loss, learning_rate, examples_per_second,
+            bytes_up, bytes_down, nonzero, saturated, data_wait, readers)
 STERNA_JSON(TensorMetrics, tensor, codec, elements, bits_up, bits_down, ratio, nonzero, saturated,
             encode_seconds, decode_seconds, exchange_seconds)
 
@@ -55,6 +55,20 @@ std::string to_json(const RunResult& result) {
 }
 
 std::string to_json(const StepMetrics& metrics) { return line_of({{"kind", "step"}}, metrics); }
+
+std::string to_json(const Restart& restart) {
+  Json json = restart;
+  json.erase("seconds");  // which nobody knows yet
+  return line_of({{"kind", "restart"}}, json);
+}
+
+std::string to_json(const LossMetrics& metrics) {
+  Json json = {{"kind", "loss"}, {"step", metrics.step}};
+  if (metrics.rank) json["rank"] = *metrics.rank;
+  json["loss"] = json_number(metrics.loss);
+  json["decay_loss"] = json_number(metrics.decay_loss);
+  return json_line(json);
+}
 
 std::string to_json(const TensorMetrics& metrics) { return line_of({{"kind", "tensor"}}, metrics); }
 

@@ -64,7 +64,8 @@ struct RunResult {
   std::optional<double> seconds_to_first_step;  ///< from the command
   std::vector<EvaluationResult> evaluations;
   std::optional<double> examples_per_second;
-  std::optional<double> loss;
+  std::optional<double> loss;             ///< of the last step, weight decay included
+  std::optional<double> decay_loss;       ///< of that, weight decay's
   std::optional<double> precision_at_1;   ///< of the last evaluation
   std::optional<double> recall_at_5;      ///< likewise
   std::uint64_t skipped_evaluations = 0;  ///< that were due, where training does not wait for them
@@ -88,8 +89,9 @@ struct RunResult {
 /// The training's state after a step, for metrics.jsonl.
 struct StepMetrics {
   std::int64_t step = 0;
-  double seconds = 0;  ///< since the first step
-  double loss = 0;
+  double seconds = 0;     ///< since the first step
+  double loss = 0;        ///< mean of the workers' last, weight decay included
+  double decay_loss = 0;  ///< of that, weight decay's
   double learning_rate = 0;
   double examples_per_second = 0;
   std::uint64_t bytes_up = 0;
@@ -98,6 +100,15 @@ struct StepMetrics {
   std::optional<double> saturated;  ///< fraction larger than the last step's scaler
   std::optional<double> data_wait;  ///< as RunStatus's
   std::vector<ReaderRate> readers = {};
+};
+
+/// The loss of one step, for metrics.jsonl.
+struct LossMetrics {
+  std::int64_t step = 0;  ///< steps done with this one; with a rank, the version it was of
+  std::optional<std::int64_t> rank =
+      {};                 ///< where ranks step by themselves; else all, and the mean
+  double loss = 0;        ///< weight decay included
+  double decay_loss = 0;  ///< of that, weight decay's
 };
 
 /// What the gradients of one tensor came to over the whole run, for metrics.jsonl. Times are means
@@ -120,6 +131,8 @@ struct TensorMetrics {
 /// replaced.
 std::string to_json(const RunResult& result);
 std::string to_json(const StepMetrics& metrics);       ///< {"kind":"step", …}
+std::string to_json(const LossMetrics& metrics);       ///< {"kind":"loss", …}
+std::string to_json(const Restart& restart);           ///< {"kind":"restart", …}
 std::string to_json(const EvaluationResult& metrics);  ///< {"kind":"evaluation", …}
 std::string to_json(const TensorMetrics& metrics);     ///< {"kind":"tensor", …}
 /// The first line of metrics.jsonl: {"format":1,"kind":"run","run":…}.

@@ -113,7 +113,12 @@ std::vector<Fact> facts(const RunStatus& status) {
     all.push_back({bytes_text(received) + " received"});
   }
   if (status.steps == 0 && !status.actors.empty()) all.push_back({states_of(status.actors)});
-  if (status.loss) all.push_back({fmt::format("loss {:.4f}", *status.loss)});
+  if (status.loss) {
+    const double decay = status.decay_loss.value_or(0);
+    std::string text = fmt::format("loss {:.4f}", *status.loss);
+    if (decay != 0) text += fmt::format(" (weight decay {:.4f})", decay);
+    all.push_back({std::move(text)});
+  }
   add_precision(status, all);
   if (status.examples_per_second) {
     all.push_back(

@@ -55,7 +55,8 @@ struct RunStatus {
   std::string restart;                ///< the last of them, in words
   double elapsed_seconds = 0;
   std::optional<double> left_seconds;  ///< estimated
-  std::optional<double> loss;
+  std::optional<double> loss;          ///< mean of the ranks' last, weight decay included
+  std::optional<double> decay_loss;    ///< of that, weight decay's
   std::optional<double> examples_per_second;
   /// The part of the last seconds in which workers waited for batches.
   std::optional<double> data_wait;

@@ -50,6 +50,7 @@ class LineFile {
   LineFile& operator=(LineFile&& other) noexcept;
   ~LineFile();
 
+  const std::string& path() const { return path_; }
   /// Appends `line` and its end. After an error the file may end in a part of the line.
   Result<void> append(std::string_view line);
   /// Closes the file; a full disk may show only here. A second call does nothing.

@@ -1,6 +1,7 @@
 // Runs that are killed and go on, with real processes and files: the same bits as without a break.
 #include <csignal>
 #include <filesystem>
+#include <numeric>
 #include <set>
 
 #include "tests/end_to_end/run_test.h"
@@ -89,6 +90,20 @@ TEST_F(RunCheckpoint, LosingActorsItGoesOnByItselfToTheSameBits) {
   ASSERT_EQ(result["restarts"].size(), 2U) << hit.story();
   EXPECT_THAT(result["restarts"][0]["cause"].get<std::string>(), HasSubstr("worker0"));
   EXPECT_THAT(result["restarts"][1]["cause"].get<std::string>(), HasSubstr("server0"));
+
+  // A reader of the metrics learns what was done again: then each step is there, once.
+  std::vector<int> steps;
+  for (const std::string& line : lines_of(content_of(path("run/metrics.jsonl")))) {
+    const auto one = nlohmann::json::parse(line);
+    if (one["kind"] == "restart") {
+      std::erase_if(steps, [&](int step) { return step > one["step"]; });
+    } else if (one["kind"] == "loss") {
+      steps.push_back(one["step"]);
+    }
+  }
+  std::vector<int> all(200);
+  std::iota(all.begin(), all.end(), 1);
+  EXPECT_EQ(steps, all);
 }
 
 TEST_F(RunCheckpoint, WhatIsLostAgainAndAgainFails) {

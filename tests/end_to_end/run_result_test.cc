@@ -94,6 +94,11 @@ TEST_F(RunResultTest, TheFolderHasResolvedFileLogsMetricsWeightsAndResult) {
   for (const std::string& line : lines_of(content_of(path("run/metrics.jsonl")))) {
     const auto json = nlohmann::json::parse(line);
     ++kinds[json["kind"]];
+    if (json["kind"] == "loss") {
+      EXPECT_EQ(json["step"], kinds["loss"]) << "each step, in its order";
+      EXPECT_GT(json["loss"], json["decay_loss"]);
+      EXPECT_GT(json["decay_loss"], 0);
+    }
     if (json["kind"] != "step") continue;
     EXPECT_GT(json["step"], step);
     step = json["step"];
@@ -102,6 +107,7 @@ TEST_F(RunResultTest, TheFolderHasResolvedFileLogsMetricsWeightsAndResult) {
   }
   EXPECT_EQ(step, 30);
   EXPECT_EQ(kinds["run"], 1);
+  EXPECT_EQ(kinds["loss"], 30);
   EXPECT_EQ(kinds["evaluation"], 3);
 }
 

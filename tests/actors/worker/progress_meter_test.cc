@@ -1,11 +1,13 @@
 #include "actors/worker/progress_meter.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 namespace sterna::actors {
 namespace {
 
 using std::chrono::milliseconds;
+using testing::ElementsAre;
 
 /// Ranks 4 and 5, from step 3 to version 7.
 class ProgressMeterTest : public testing::Test {
@@ -19,8 +21,11 @@ class ProgressMeterTest : public testing::Test {
     args.ranks = 2;
     return args;
   }
-  bool both(std::uint64_t step, double loss) {
-    return meter.add(step, 4, loss, now) || meter.add(step, 5, loss + 2, now);
+  static nets::Net::Loss of(float loss) {
+    return {.cross_entropy = loss - 0.25F, .regularization = 0.25F};
+  }
+  bool both(std::uint64_t step, float loss) {
+    return meter.add(step, 4, of(loss), now) || meter.add(step, 5, of(loss + 2), now);
   }
 
   ProgressMeter meter{args()};
@@ -30,16 +35,43 @@ class ProgressMeterTest : public testing::Test {
 TEST_F(ProgressMeterTest, AStepIsDoneWhenAllRanksAre) {
   meter.begin(now);
   now = now + milliseconds(20);
-  EXPECT_FALSE(meter.add(3, 4, 1, now));
-  EXPECT_FALSE(meter.add(4, 4, 1, now));  // a rank may be ahead
-  EXPECT_TRUE(meter.add(3, 5, 2, now));
+  EXPECT_FALSE(meter.add(3, 4, of(1), now));
+  EXPECT_FALSE(meter.add(4, 4, of(1), now));  // a rank may be ahead
+  EXPECT_TRUE(meter.add(3, 5, of(2), now));
   const Progress progress = meter.progress("w", {.gradient_bytes = 9}, now);
   EXPECT_EQ(progress.worker, "w");
   EXPECT_EQ(progress.step, 4U);
   EXPECT_EQ(progress.loss, 1.5);
+  EXPECT_EQ(progress.decay_loss, 0.25);
   EXPECT_EQ(progress.examples, 20U);
   EXPECT_EQ(progress.seconds, 0.02);
   EXPECT_EQ(progress.traffic.gradient_bytes, 9U);
+}
+
+TEST_F(ProgressMeterTest, AReportHasEveryLossSinceTheOneBefore) {
+  both(3, 1);
+  both(4, 2);
+  const auto loss = [](std::uint64_t step, std::uint32_t rank, double loss) {
+    return RankLoss{.step = step, .rank = rank, .loss = loss, .decay_loss = 0.25};
+  };
+  EXPECT_THAT(meter.progress("w", {}, now).losses,
+              ElementsAre(loss(3, 4, 1), loss(3, 5, 3), loss(4, 4, 2), loss(4, 5, 4)));
+  EXPECT_FALSE(meter.has_news());
+  both(5, 3);
+  EXPECT_TRUE(meter.has_news());
+  EXPECT_THAT(meter.progress("w", {}, now).losses, ElementsAre(loss(5, 4, 3), loss(5, 5, 5)));
+}
+
+TEST_F(ProgressMeterTest, OfMoreLossesThanAReportHoldsTheOldestAreLostAndCounted) {
+  for (std::uint64_t step = 0; step < Progress::kMostLosses; ++step) {
+    meter.add_apart(4, of(1), step, now);
+  }
+  meter.add_apart(5, of(1), 9, now);
+  const Progress progress = meter.progress("w", {}, now);
+  ASSERT_EQ(progress.losses.size(), Progress::kMostLosses);
+  EXPECT_EQ(progress.losses.front().step, 1U);
+  EXPECT_EQ(progress.losses.back().rank, 5U);
+  EXPECT_EQ(progress.lost_losses, 1U);
 }
 
 TEST_F(ProgressMeterTest, ReportsTheFirstStepTheLastAndThoseThatTakeLong) {
@@ -71,7 +103,7 @@ TEST_F(ProgressMeterTest, TheMedianIsOfTheTimesBetweenStepsDone) {
   for (const int taken : {5, 30, 10, 20}) {
     now = now + milliseconds(taken);
     meter.begin(now);  // each step's forward pass says so
-    both(step++, taken);
+    both(step++, static_cast<float>(taken));
   }
   const WorkerDone done = meter.done("w", {}, {}, now);
   EXPECT_EQ(done.steps, 7U);

@@ -69,9 +69,9 @@ TEST_F(RankNetTest, TheForwardPassGoesAsFarAsParametersHaveCome) {
 TEST_F(RankNetTest, EveryChunkOfAStepIsPushedAndLaterLayersSettleFirst) {
   start();
   ASSERT_TRUE(*net->forward(0, batch, tensors));
-  const Result<double> loss = net->backward({.step = 0});
+  const Result<nets::Net::Loss> loss = net->backward({.step = 0});
   ASSERT_TRUE(loss.ok()) << loss.error().message;
-  EXPECT_NEAR(*loss, std::log(10.0), 1e-5);  // all parameters are 0
+  EXPECT_NEAR(loss->cross_entropy, std::log(10.0), 1e-5);  // all parameters are 0
   EXPECT_EQ(pushed.size(), table->chunks.size());
   ASSERT_FALSE(settled.empty());
   EXPECT_GT(settled.front(), 0U);
@@ -161,7 +161,7 @@ TEST_F(RankNetTest, ALossThatIsNotANumberNamesRankAndStep) {
   levels->as<float>()[0] = std::numeric_limits<float>::quiet_NaN();
   batch.levels = share(levels);
   ASSERT_TRUE(*net->forward(7, batch, tensors));
-  const Result<double> loss = net->backward({.step = 7, .push = 7});
+  const Result<nets::Net::Loss> loss = net->backward({.step = 7, .push = 7});
   ASSERT_FALSE(loss.ok());
   EXPECT_EQ(loss.error().code, Errc::non_finite);
   EXPECT_EQ(loss.error().message.find("rank 3, step 7"), 0U) << loss.error().message;

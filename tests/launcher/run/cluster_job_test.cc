@@ -8,8 +8,8 @@
 #include "launcher/cluster_file/cluster_file.h"
 #include "launcher/hosts/host_plan.h"
 #include "launcher/program_registry.h"
+#include "launcher/record/run_observer.h"
 #include "launcher/run/job_plan.h"
-#include "launcher/run/run_observer.h"
 #include "runtime/sim/sim_world.h"
 #include "tests/actors/simulated_job.h"
 #include "tests/actors/thirty_steps.h"
@@ -47,7 +47,7 @@ class ClusterJob : public testing::Test {
     const Result<void> started = cluster->start();
     ASSERT_TRUE(started.ok()) << started.error().message;
     const auto observer = cluster->process().spawn<launcher::RunObserver>(
-        record, file, launcher::RunObserver::Hooks{[] {}, nullptr, nullptr, nullptr});
+        record, file, job(settings), launcher::RunObserver::Hooks{.changed = [] {}});
     ASSERT_TRUE(cluster->publish(launcher::kObserverName, observer).ok());
     const auto specs = launcher::specs_of(file, job(settings), "");
     ASSERT_TRUE(specs.ok()) << specs.error().message;

@@ -74,6 +74,14 @@ TEST(LiveRender, SaysOfEvaluationsWhatThereIsToSay) {
   EXPECT_THAT(plain_line(s), HasSubstr("1 evaluation skipped"));
 }
 
+TEST(LiveRender, SaysHowMuchOfTheLossIsWeightDecay) {
+  RunStatus s = status_in_training();
+  s.decay_loss = 0.0712;
+  EXPECT_THAT(plain_line(s), HasSubstr("loss 0.0833 (weight decay 0.0712), "));
+  s.decay_loss = 0;
+  EXPECT_THAT(plain_line(s), HasSubstr("loss 0.0833, "));
+}
+
 TEST(LiveRender, NamesTheEvaluatorWhereTrainingWaitsForItAndSaysWhatWouldHelp) {
   RunStatus s = status_in_training();
   s.evaluator_wait = 0.001;

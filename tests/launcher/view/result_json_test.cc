@@ -26,7 +26,7 @@ TEST(ResultJson, IsOneLineWithEveryKeyInItsOrder) {
       keys(Json::parse(text)),
       ElementsAre("format", "run", "exit", "steps", "workers", "ranks", "data", "data_dir", "codec",
                   "security", "transport", "isa", "seconds", "seconds_to_first_step", "evaluations",
-                  "examples_per_second", "loss", "precision_at_1", "recall_at_5",
+                  "examples_per_second", "loss", "decay_loss", "precision_at_1", "recall_at_5",
                   "skipped_evaluations", "late_packets", "evaluator_wait", "data_wait", "readers",
                   "bits_per_ternarized_element_up", "bits_per_element_up", "bits_per_element_down",
                   "bytes_up", "bytes_down", "parameters_sha256"));
@@ -88,13 +88,28 @@ TEST(Metrics, OfAStepAreALineOfTheirKind) {
   StepMetrics step;
   step.step = 3;
   step.loss = 0.5;
+  step.decay_loss = 0.25;
   step.nonzero = 0.25;
   step.readers = {{"reader0", 410.5, 2}};
-  EXPECT_EQ(to_json(step),
-            R"({"kind":"step","step":3,"seconds":0.0,"loss":0.5,"learning_rate":0.0,)"
-            R"("examples_per_second":0.0,"bytes_up":0,"bytes_down":0,"nonzero":0.25,)"
-            R"("saturated":null,"data_wait":null,"readers":[)"
-            R"({"reader":"reader0","pictures_per_second":410.5,"threads":2}]})");
+  EXPECT_EQ(
+      to_json(step),
+      R"({"kind":"step","step":3,"seconds":0.0,"loss":0.5,"decay_loss":0.25,"learning_rate":0.0,)"
+      R"("examples_per_second":0.0,"bytes_up":0,"bytes_down":0,"nonzero":0.25,)"
+      R"("saturated":null,"data_wait":null,"readers":[)"
+      R"({"reader":"reader0","pictures_per_second":410.5,"threads":2}]})");
+}
+
+TEST(Metrics, OfALossAreALineOfTheirKind) {
+  EXPECT_EQ(to_json(LossMetrics{.step = 3, .loss = 0.5, .decay_loss = 0.25}),
+            R"({"kind":"loss","step":3,"loss":0.5,"decay_loss":0.25})");
+  EXPECT_EQ(to_json(LossMetrics{.step = 3, .rank = 1, .loss = 0.5}),
+            R"({"kind":"loss","step":3,"rank":1,"loss":0.5,"decay_loss":0.0})");
+}
+
+TEST(Metrics, OfARestartAreALineOfTheirKind) {
+  EXPECT_EQ(
+      to_json(Restart{.step = 20, .steps_again = 5, .seconds = {}, .cause = "worker1 is dead"}),
+      R"({"kind":"restart","step":20,"steps_again":5,"cause":"worker1 is dead"})");
 }
 
 TEST(Metrics, OfAnEvaluationAreALineOfTheirKind) {

@@ -1,4 +1,4 @@
-#include "launcher/run/recent_ratio.h"
+#include "launcher/record/recent_ratio.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // What a run leaves behind: the folder, the metrics, the result.
-#include "launcher/run/run_directory.h"
+#include "launcher/record/run_directory.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -89,9 +89,10 @@ TEST_F(RunDirectoryTest, MetricsAreJsonLinesWhoseFirstNamesTheFormat) {
   StepMetrics step;
   step.step = 7;
   step.loss = std::nan("");
-  ASSERT_TRUE(directory->append_metrics(to_json(step)).ok());
-  ASSERT_TRUE(directory->append_metrics(to_json(EvaluationResult{250, 1.5, 0.97, 2000})).ok());
-  ASSERT_TRUE(directory->close().ok());
+  LineFile metrics = directory->take_metrics();
+  ASSERT_TRUE(metrics.append(to_json(step)).ok());
+  ASSERT_TRUE(metrics.append(to_json(EvaluationResult{250, 1.5, 0.97, 2000})).ok());
+  ASSERT_TRUE(metrics.close().ok());
   std::istringstream lines(content(directory->metrics_path()));
   std::vector<Json> parsed;
   for (std::string line; std::getline(lines, line);) parsed.push_back(Json::parse(line));

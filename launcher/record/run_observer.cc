@@ -1,4 +1,4 @@
-#include "launcher/run/run_observer.h"
+#include "launcher/record/run_observer.h"
 
 #include <algorithm>
 
@@ -68,8 +68,9 @@ void keep_other(std::vector<OtherPrecision>& others, std::string what, double pr
 
 }  // namespace
 
-RunObserver::RunObserver(RunRecord& record, const ClusterFile& file, Hooks hooks)
-    : record_(record), hooks_(std::move(hooks)) {
+RunObserver::RunObserver(RunRecord& record, const ClusterFile& file, const actors::JobConfig& job,
+                         Hooks hooks)
+    : record_(record), losses_(job), hooks_(std::move(hooks)) {
   for (const ActorPlan& actor : file.actors) {
     if (actor.role == Role::kWorker) workers_.insert(actor.name);
     if (actor.role == Role::kInputReader) readers_.insert(actor.name);
@@ -108,6 +109,7 @@ void RunObserver::total() {
   actors::Traffic sum;
   std::uint64_t examples = 0;
   double loss = 0;
+  double decay_loss = 0;
   double seconds = 0;
   double data_seconds = 0;
   std::uint64_t step = UINT64_MAX;
@@ -127,6 +129,7 @@ void RunObserver::total() {
     sum.late_packets += traffic.late_packets;
     examples += progress.examples;
     loss += progress.loss;
+    decay_loss += progress.decay_loss;
     seconds += progress.seconds;
     data_seconds += progress.data_seconds;
     step = std::min(step, progress.step);
@@ -137,7 +140,9 @@ void RunObserver::total() {
   }
   RunResult& result = record_.result;
   status.step = static_cast<std::int64_t>(step);
-  status.loss = loss / static_cast<double>(record_.progress.size());
+  const auto workers = static_cast<double>(record_.progress.size());
+  status.loss = loss / workers;
+  status.decay_loss = decay_loss / workers;
   status.elapsed_seconds = since_first_step();
   if (status.elapsed_seconds > 0 && status.step > status.first_step) {
     status.examples_per_second = static_cast<double>(examples) / status.elapsed_seconds;
@@ -153,6 +158,7 @@ void RunObserver::total() {
   result.bits_per_element_down = bits(sum.parameter_bytes, sum.parameter_elements);
   result.steps = status.step;
   result.loss = status.loss;
+  result.decay_loss = status.decay_loss;
   constexpr std::uint64_t kFloat = 4;
   status.raw_bytes_up = sum.gradient_elements * kFloat;
   status.coded_bytes_up = sum.gradient_bytes;
@@ -175,6 +181,14 @@ void RunObserver::total() {
   status.bits_down = result.bits_per_element_down;
 }
 
+void RunObserver::tell_losses(const std::vector<actors::RankLoss>& losses) {
+  for (const actors::RankLoss& loss : losses) {
+    for (const LossMetrics& whole : losses_.add(loss)) {
+      if (hooks_.loss) hooks_.loss(whole);
+    }
+  }
+}
+
 void RunObserver::on(actors::Progress progress) {
   if (!from_worker(progress.worker)) return;
   if (!record_.first_step_began) {
@@ -184,6 +198,7 @@ void RunObserver::on(actors::Progress progress) {
   }
   const std::string worker = progress.worker;
   record_.data_waits[worker].add(progress.seconds, progress.data_seconds, progress.seconds);
+  tell_losses(std::exchange(progress.losses, {}));
   record_.progress[worker] = std::move(progress);
   const std::int64_t before = record_.status.step;
   total();
@@ -193,6 +208,7 @@ void RunObserver::on(actors::Progress progress) {
     metrics.step = record_.status.step;
     metrics.seconds = since_first_step();
     metrics.loss = record_.status.loss.value_or(0);
+    metrics.decay_loss = record_.status.decay_loss.value_or(0);
     metrics.examples_per_second = record_.status.examples_per_second.value_or(0);
     metrics.bytes_up = record_.result.bytes_up;
     metrics.bytes_down = record_.result.bytes_down;
@@ -255,6 +271,7 @@ void RunObserver::on(actors::WorkerDone done) {
   last.worker = done.worker;
   last.step = done.steps;
   last.loss = done.loss;
+  last.decay_loss = done.decay_loss;
   last.seconds = done.seconds;
   last.traffic = done.traffic;
   record_.median_step_seconds = std::max(record_.median_step_seconds, done.median_step_seconds);

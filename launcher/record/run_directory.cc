@@ -1,4 +1,4 @@
-#include "launcher/run/run_directory.h"
+#include "launcher/record/run_directory.h"
 
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -110,8 +110,6 @@ Result<void> RunDirectory::write_resolved(const ClusterFile& file) {
   return write_atomically(resolved_path(), resolved(file));
 }
 
-Result<void> RunDirectory::append_metrics(std::string_view line) { return metrics_.append(line); }
-
 Result<void> RunDirectory::write_result(const RunResult& result) {
   return write_atomically(result_path(), to_json(result) + "\n");
 }
@@ -121,7 +119,4 @@ void RunDirectory::discard() {
   std::error_code ignored;
   std::filesystem::remove_all(path_, ignored);
 }
-
-Result<void> RunDirectory::close() { return metrics_.close(); }
-
 }  // namespace sterna::launcher

@@ -12,7 +12,8 @@
 #include "actors/job/job.h"
 #include "actors/job/observer.h"
 #include "launcher/cluster_file/cluster_file.h"
-#include "launcher/run/recent_ratio.h"
+#include "launcher/record/recent_ratio.h"
+#include "launcher/record/step_losses.h"
 #include "launcher/view/confusion_csv.h"
 #include "launcher/view/result_json.h"
 #include "launcher/view/run_status.h"
@@ -44,13 +45,16 @@ struct RunRecord {
 class RunObserver final : public Actor<actors::Observer> {
  public:
   struct Hooks {
-    std::function<void()> changed;                            ///< something to show
-    std::function<void(const StepMetrics&)> step;             ///< a line for the metrics
-    std::function<void(const EvaluationResult&)> evaluation;  ///< likewise
-    std::function<void(const TensorMetrics&)> tensor;  ///< likewise, once for each at the end
+    std::function<void()> changed = nullptr;                            ///< something to show
+    std::function<void(const StepMetrics&)> step = nullptr;             ///< a line for the metrics
+    std::function<void(const LossMetrics&)> loss = nullptr;             ///< likewise, of each step
+    std::function<void(const EvaluationResult&)> evaluation = nullptr;  ///< likewise
+    /// Likewise, once for each at the end.
+    std::function<void(const TensorMetrics&)> tensor = nullptr;
   };
   /// `file` says who the workers, the readers and the evaluator are: nobody else is believed.
-  RunObserver(RunRecord& record, const ClusterFile& file, Hooks hooks);
+  RunObserver(RunRecord& record, const ClusterFile& file, const actors::JobConfig& job,
+              Hooks hooks);
 
   void on(actors::Progress progress);
   void on(actors::Evaluated evaluated);
@@ -62,6 +66,8 @@ class RunObserver final : public Actor<actors::Observer> {
  private:
   double since_first_step() const;
   void total();
+  /// Each step's loss, as far as it is known by these.
+  void tell_losses(const std::vector<actors::RankLoss>& losses);
   /// Whether the message is from who it says, one of `who`; who lies about that is blamed.
   bool is_from(const std::string& name, const std::set<std::string>& who, const char* blame);
   bool from_worker(const std::string& name);
@@ -73,6 +79,7 @@ class RunObserver final : public Actor<actors::Observer> {
   std::string evaluator_;    ///< empty: none
   std::string main_subset_;  ///< of evaluations that stand for the run
   bool averages_ = false;    ///< and they are of moving averages
+  StepLosses losses_;
   Hooks hooks_;
 };
 

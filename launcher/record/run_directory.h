@@ -52,15 +52,13 @@ class RunDirectory {
   std::string log_path(std::string_view actor) const;
 
   Result<void> write_resolved(const ClusterFile& file);
-  /// Appends one line (given without its end); it is in the file when this returns.
-  Result<void> append_metrics(std::string_view line);
+  /// metrics.jsonl, behind its first line. Once.
+  LineFile take_metrics() { return std::move(metrics_); }
   /// Writes result.json whole or not at all.
   Result<void> write_result(const RunResult& result);
   /// Removes the folder with all that is in it: of a run that never was. What was there before
   /// stays.
   void discard();
-  /// Closes metrics.jsonl: where a network file system reports what it could not write.
-  Result<void> close();
 
  private:
   RunDirectory(std::string path, LineFile metrics, bool made)

@@ -1,5 +1,5 @@
 // What the launcher makes of what workers and the evaluator tell it, on a virtual clock.
-#include "launcher/run/run_observer.h"
+#include "launcher/record/run_observer.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -12,6 +12,7 @@ namespace {
 using namespace std::chrono_literals;
 using testing::ElementsAre;
 using testing::IsEmpty;
+using testing::SizeIs;
 
 constexpr const char* kTwoWorkers = R"(format = 1
 [[actor]]
@@ -48,7 +49,11 @@ class RunObserverTest : public test::SimFixture {
       evaluations_.push_back(result.step);
     };
     hooks.tensor = [this](const TensorMetrics& metrics) { tensors_.push_back(metrics); };
-    observer_ = launcher_.process->spawn<RunObserver>(record_, *file, hooks);
+    hooks.loss = [this](const LossMetrics& metrics) { losses_.push_back(metrics); };
+    actors::JobConfig job;
+    job.ranks = 2;
+    job.steps = 10;
+    observer_ = launcher_.process->spawn<RunObserver>(record_, *file, job, hooks);
   }
   void evaluated(std::uint64_t step, double precision, const std::string& subset,
                  bool averages = false) {
@@ -109,6 +114,7 @@ class RunObserverTest : public test::SimFixture {
   RunRecord record_;
   int changes_ = 0;
   std::vector<std::int64_t> steps_;
+  std::vector<LossMetrics> losses_;
   std::vector<std::int64_t> evaluations_;
   std::vector<TensorMetrics> tensors_;
   std::map<std::string, Process*> speakers_;
@@ -123,6 +129,30 @@ TEST_F(RunObserverTest, IsAsFarAsTheSlowestWorker) {
   EXPECT_EQ(record_.status.loss, 2);
   EXPECT_EQ(record_.status.phase, "training");
   EXPECT_THAT(steps_, ElementsAre(2));
+}
+
+TEST_F(RunObserverTest, TellsTheLossOfEachStepOnceAllRanksHave) {
+  const auto worker = [&](const std::string& name, std::uint32_t rank, double loss) {
+    actors::Progress progress;
+    progress.worker = name;
+    progress.step = 2;
+    progress.loss = loss;
+    progress.decay_loss = 0.5;
+    progress.losses = {{.step = 0, .rank = rank, .loss = loss, .decay_loss = 0.25},
+                       {.step = 1, .rank = rank, .loss = loss + 1, .decay_loss = 0.5}};
+    say(name, progress);
+  };
+  worker("worker0", 0, 2);
+  EXPECT_THAT(losses_, IsEmpty());
+  worker("worker1", 1, 4);
+  ASSERT_THAT(losses_, SizeIs(2));
+  EXPECT_EQ(losses_[0].step, 1);
+  EXPECT_EQ(losses_[0].loss, 3);
+  EXPECT_EQ(losses_[0].decay_loss, 0.25);
+  EXPECT_EQ(losses_[1].step, 2);
+  EXPECT_EQ(losses_[1].loss, 4);
+  EXPECT_EQ(record_.status.decay_loss, 0.5);
+  EXPECT_EQ(record_.result.decay_loss, 0.5);
 }
 
 TEST_F(RunObserverTest, AddsUpWhatTheWorkersSent) {

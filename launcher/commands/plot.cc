@@ -1,0 +1,79 @@
+// sterna plot: runs' metrics as a picture.
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "launcher/commands/command.h"
+#include "launcher/plots/drawer.h"
+#include "launcher/plots/run_curves.h"
+
+namespace sterna::launcher {
+namespace {
+
+struct PlotOptions {
+  std::vector<std::string> runs;
+  PlotQuantities what;
+  std::string out;
+  bool log = false;
+};
+
+Result<std::string> plot(const PlotOptions& options) {
+  STERNA_ASSIGN(Plot plot, plot_of_runs(options.runs, options.what));
+  plot.log_x = options.log;
+  STERNA_TRY(draw(plot, options.out));
+  std::string said;
+  for (const PlotCurve& curve : plot.curves) {
+    said += fmt::format("{}: {} points, the last {:.6g} at {:.6g}\n", curve.label, curve.x.size(),
+                        curve.mean.back(), curve.x.back());
+  }
+  return said + options.out + "\n";
+}
+
+}  // namespace
+
+Command plot_command() {
+  const auto options = std::make_shared<PlotOptions>();
+  return {.name = "plot",
+          .help = "A picture of what runs came to",
+          .arguments = {{.name = "RUN",
+                         .into = &options->runs,
+                         .help = "Run directories; those that differ by their seed alone make one "
+                                 "curve, with a band from the lowest to the highest",
+                         .required = true},
+                        {.name = "--x",
+                         .into = &options->what.x,
+                         .help = "What goes to the right; bytes are all that workers sent and got",
+                         .shows_default = true,
+                         .choices = plot_xs()},
+                        {.name = "--y",
+                         .into = &options->what.y,
+                         .help = "What goes up",
+                         .shows_default = true,
+                         .choices = plot_ys()},
+                        {.name = "--subset",
+                         .into = &options->what.subset,
+                         .help = "Of which examples, where it was evaluated",
+                         .shows_default = true,
+                         .choices = {"test", "train"}},
+                        {.name = "--of",
+                         .into = &options->what.of,
+                         .help = "Of what, likewise",
+                         .shows_default = true,
+                         .choices = {"parameters", "averages"}},
+                        {.name = "--log",
+                         .into = &options->log,
+                         .help = "What goes to the right is drawn by its logarithm"},
+                        {.name = "-o,--out",
+                         .into = &options->out,
+                         .help = "The picture: an .svg or a .png",
+                         .type = "FILE",
+                         .required = true}},
+          .run =
+              [options](const Context& context) {
+                const Result<std::string> said = plot(*options);
+                return said ? context.console.result(*said) : context.console.report(said.error());
+              },
+          .examples = "sterna plot runs/fp32* runs/ternary* --x bytes --log -o accuracy.svg"};
+}
+
+}  // namespace sterna::launcher

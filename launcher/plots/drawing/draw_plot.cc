@@ -1,0 +1,183 @@
+// Draws with cairo, alike for SVG and PNG. A module of its own: cairo brings X11's libraries, which
+// a program that trains has no use for.
+#include <cairo-svg.h>
+#include <cairo.h>
+
+#include <array>
+#include <cstdio>
+#include <memory>
+#include <string_view>
+
+#include "launcher/plots/drawing/drawing.h"
+
+namespace sterna::launcher {
+namespace {
+
+struct Color {
+  double red, green, blue;
+};
+// Of the same lightness each, told apart by who sees few colors, too (Okabe and Ito, 2008).
+constexpr std::array<Color, 7> kColors = {{{0.00, 0.45, 0.70},
+                                           {0.84, 0.37, 0.00},
+                                           {0.00, 0.62, 0.45},
+                                           {0.80, 0.47, 0.65},
+                                           {0.34, 0.71, 0.91},
+                                           {0.90, 0.62, 0.00},
+                                           {0.25, 0.25, 0.25}}};
+constexpr double kTextSize = 13;
+constexpr double kLineOfText = 18;
+constexpr double kBand = 0.18;  // opacity
+constexpr double kPi = 3.14159265358979323846;
+
+class Drawing {
+ public:
+  Drawing(cairo_t* on, const Plot& plot) : on_(on), plot_(plot), frame_(plot) {}
+
+  void draw() {
+    set({1, 1, 1});
+    cairo_paint(on_);
+    cairo_select_font_face(on_, "sans-serif", CAIRO_FONT_SLANT_NORMAL, CAIRO_FONT_WEIGHT_NORMAL);
+    cairo_set_font_size(on_, kTextSize);
+    draw_axes();
+    for (std::size_t i = 0; i < plot_.curves.size(); ++i) draw_band(plot_.curves[i], color(i));
+    for (std::size_t i = 0; i < plot_.curves.size(); ++i) draw_curve(plot_.curves[i], color(i));
+    draw_legend();
+  }
+
+ private:
+  static Color color(std::size_t curve) { return kColors[curve % kColors.size()]; }
+  void set(Color color, double opacity = 1) {
+    cairo_set_source_rgba(on_, color.red, color.green, color.blue, opacity);
+  }
+  double width_of(const std::string& text) {
+    cairo_text_extents_t extents;
+    cairo_text_extents(on_, text.c_str(), &extents);
+    return extents.x_advance;
+  }
+  void write(double x, double y, const std::string& text) {
+    cairo_move_to(on_, x, y);
+    cairo_show_text(on_, text.c_str());
+  }
+  void line(double x0, double y0, double x1, double y1) {
+    cairo_move_to(on_, x0, y0);
+    cairo_line_to(on_, x1, y1);
+    cairo_stroke(on_);
+  }
+
+  void draw_axes() {
+    constexpr Color kGrid = {0.88, 0.88, 0.88};
+    constexpr Color kText = {0.14, 0.16, 0.18};
+    constexpr double kGap = 8;
+    const double left = PlotFrame::kLeft;
+    const double right = PlotFrame::kWidth - PlotFrame::kRight;
+    const double bottom = PlotFrame::kHeight - PlotFrame::kBottom;
+    cairo_set_line_width(on_, 1);
+    for (const PlotTick& tick : frame_.x.ticks) {
+      const double x = frame_.x_of(tick.value);
+      set(kGrid);
+      line(x, PlotFrame::kTop, x, bottom);
+      set(kText);
+      write(x - width_of(tick.text) / 2, bottom + kLineOfText, tick.text);
+    }
+    for (const PlotTick& tick : frame_.y.ticks) {
+      const double y = frame_.y_of(tick.value);
+      set(kGrid);
+      line(left, y, right, y);
+      set(kText);
+      write(left - kGap - width_of(tick.text), y + kTextSize / 3, tick.text);
+    }
+    write((left + right - width_of(plot_.x_label)) / 2, bottom + 2.4 * kLineOfText, plot_.x_label);
+    cairo_save(on_);
+    cairo_translate(on_, kLineOfText, (PlotFrame::kTop + bottom + width_of(plot_.y_label)) / 2);
+    cairo_rotate(on_, -kPi / 2);
+    write(0, 0, plot_.y_label);
+    cairo_restore(on_);
+  }
+
+  void path(const std::vector<double>& x, const std::vector<double>& y) {
+    for (std::size_t i = 0; i < x.size(); ++i)
+      cairo_line_to(on_, frame_.x_of(x[i]), frame_.y_of(y[i]));
+  }
+
+  void draw_band(const PlotCurve& curve, Color color) {
+    if (curve.low.empty()) return;
+    cairo_new_path(on_);
+    path(curve.x, curve.high);
+    for (std::size_t i = curve.x.size(); i-- > 0;) {
+      cairo_line_to(on_, frame_.x_of(curve.x[i]), frame_.y_of(curve.low[i]));
+    }
+    cairo_close_path(on_);
+    set(color, kBand);
+    cairo_fill(on_);
+  }
+
+  void draw_curve(const PlotCurve& curve, Color color) {
+    cairo_new_path(on_);
+    path(curve.x, curve.mean);
+    cairo_set_line_width(on_, 2);
+    cairo_set_line_join(on_, CAIRO_LINE_JOIN_ROUND);
+    set(color);
+    cairo_stroke(on_);
+  }
+
+  /// Where the curves leave most room: above where they end low, below where they end high.
+  void draw_legend() {
+    double end = 0;
+    double widest = 0;
+    for (const PlotCurve& curve : plot_.curves) {
+      end += frame_.y.part(curve.mean.back()) / static_cast<double>(plot_.curves.size());
+      widest = std::max(widest, width_of(curve.label));
+    }
+    constexpr double kSample = 26;
+    constexpr double kInset = 14;
+    const double x = PlotFrame::kWidth - PlotFrame::kRight - kInset - widest;
+    const double height = kLineOfText * static_cast<double>(plot_.curves.size());
+    double y = end > 0.5 ? PlotFrame::kHeight - PlotFrame::kBottom - kInset - height
+                         : PlotFrame::kTop + kInset;
+    set({1, 1, 1}, 0.85);
+    cairo_rectangle(on_, x - kSample - kInset, y - kInset / 2, widest + kSample + 2 * kInset,
+                    height + kInset);
+    cairo_fill(on_);
+    for (std::size_t i = 0; i < plot_.curves.size(); ++i) {
+      y += kLineOfText;
+      set(color(i));
+      cairo_set_line_width(on_, 2);
+      line(x - kSample, y - kTextSize / 3, x - kInset / 2, y - kTextSize / 3);
+      set({0.14, 0.16, 0.18});
+      write(x, y, plot_.curves[i].label);
+    }
+  }
+
+  cairo_t* on_;
+  const Plot& plot_;
+  PlotFrame frame_;
+};
+
+cairo_status_t draw_to(const Plot& plot, std::string_view path) {
+  const bool svg = path.ends_with(".svg");
+  const std::string name(path);
+  const std::unique_ptr<cairo_surface_t, decltype(&cairo_surface_destroy)> surface(
+      svg ? cairo_svg_surface_create(name.c_str(), PlotFrame::kWidth, PlotFrame::kHeight)
+          : cairo_image_surface_create(CAIRO_FORMAT_RGB24, static_cast<int>(2 * PlotFrame::kWidth),
+                                       static_cast<int>(2 * PlotFrame::kHeight)),
+      &cairo_surface_destroy);
+  const std::unique_ptr<cairo_t, decltype(&cairo_destroy)> on(cairo_create(surface.get()),
+                                                              &cairo_destroy);
+  if (!svg) cairo_scale(on.get(), 2, 2);
+  Drawing(on.get(), plot).draw();
+  if (cairo_status(on.get()) != CAIRO_STATUS_SUCCESS) return cairo_status(on.get());
+  if (!svg) return cairo_surface_write_to_png(surface.get(), name.c_str());
+  cairo_surface_finish(surface.get());
+  return cairo_surface_status(surface.get());
+}
+
+}  // namespace
+}  // namespace sterna::launcher
+
+extern "C" __attribute__((visibility("default"))) bool sterna_draw_plot(
+    const sterna::launcher::Plot& plot, const char* path, char* error, std::size_t size) {
+  const cairo_status_t status = sterna::launcher::draw_to(plot, path);
+  if (status == CAIRO_STATUS_SUCCESS) return true;
+  std::snprintf(error, size, "%s", cairo_status_to_string(status));
+  return false;
+}

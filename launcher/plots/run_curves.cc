@@ -1,0 +1,297 @@
+#include "launcher/plots/run_curves.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "launcher/text/json_line.h"
+#include "runtime/base/file.h"
+
+namespace sterna::launcher {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Where a quantity stands in the metrics.
+struct Quantity {
+  const char* name;
+  const char* label;
+  const char* kind;  ///< of line
+  const char* field;
+};
+constexpr std::array<Quantity, 8> kQuantities = {{
+    {"precision_at_1", "precision@1", "evaluation", "precision_at_1"},
+    {"recall_at_5", "recall@5", "evaluation", "recall_at_5"},
+    {"evaluated_loss", "cross-entropy", "evaluation", "loss"},
+    {"loss", "training loss, weight decay included", "loss", "loss"},
+    {"decay_loss", "weight decay's part of the training loss", "loss", "decay_loss"},
+    {"learning_rate", "learning rate", "step", "learning_rate"},
+    {"examples_per_second", "examples per second", "step", "examples_per_second"},
+    {"nonzero", "trits that are not 0, of all", "step", "nonzero"},
+}};
+constexpr std::array<std::pair<const char*, const char*>, 3> kXs = {
+    {{"steps", "steps"},
+     {"seconds", "seconds"},
+     {"bytes", "bytes that workers sent and received"}}};
+
+constexpr int kFormat = 1;  // of metrics.jsonl
+
+/// What a run's lines say of the x of some steps.
+using Known = std::map<std::int64_t, double>;
+
+struct Read {
+  std::vector<RunPoint> points;
+  Known known;
+};
+
+std::optional<double> number(const Json& line, const char* field) {
+  const auto found = line.find(field);
+  if (found == line.end() || !found->is_number()) return std::nullopt;
+  return found->get<double>();
+}
+
+std::string text(const Json& line, const char* field, const char* otherwise) {
+  const auto found = line.find(field);
+  return found != line.end() && found->is_string() ? found->get<std::string>() : otherwise;
+}
+
+/// Between the steps that are known, in proportion; before the first from 0.
+double x_at(const Known& known, std::int64_t step) {
+  const auto after = known.lower_bound(step);
+  if (after != known.end() && after->first == step) return after->second;
+  const std::pair<std::int64_t, double> origin{0, 0};
+  const auto before =
+      after == known.begin() ? origin : std::pair<std::int64_t, double>(*std::prev(after));
+  if (after == known.end()) return before.second;
+  const double part =
+      static_cast<double>(step - before.first) / static_cast<double>(after->first - before.first);
+  return before.second + part * (after->second - before.second);
+}
+
+class Reader {
+ public:
+  Reader(const Quantity& y, const PlotQuantities& what) : y_(y), what_(what) {}
+
+  /// Errors: malformed.
+  Result<void> read(const Json& line) {
+    const std::string kind = text(line, "kind", "");
+    const double format = number(line, "format").value_or(0);
+    if (kind == "run" && format != kFormat) {
+      return Error{Errc::malformed,
+                   fmt::format("is of format {}, and this program reads {}", format, kFormat)};
+    }
+    const std::optional<double> at = number(line, "step");
+    if (!at) return {};
+    const auto step = static_cast<std::int64_t>(*at);
+    if (kind == "restart") {  // what came after it is done again
+      std::erase_if(all_.points, [&](const RunPoint& point) { return point.step > step; });
+      all_.known.erase(all_.known.upper_bound(step), all_.known.end());
+    }
+    if (kind == "step") {
+      const double bytes =
+          number(line, "bytes_up").value_or(0) + number(line, "bytes_down").value_or(0);
+      all_.known[step] = what_.x == "bytes" ? bytes : number(line, "seconds").value_or(0);
+    }
+    if (kind != y_.kind || line.contains("rank")) return {};
+    const bool evaluation = kind == "evaluation";
+    if (evaluation && (text(line, "subset", "test") != what_.subset ||
+                       text(line, "of", "parameters") != what_.of)) {
+      return {};
+    }
+    const std::optional<double> y = number(line, y_.field);
+    if (y && std::isfinite(*y)) all_.points.push_back({.step = step, .x = 0, .y = *y});
+    return {};
+  }
+
+  Read take() { return std::move(all_); }
+
+ private:
+  const Quantity& y_;
+  const PlotQuantities& what_;
+  Read all_;
+};
+
+/// Keys of a resolved file, "gradient.codec", and their values as they stand there.
+std::map<std::string, std::string> keys_of(const std::string& run) {
+  std::map<std::string, std::string> keys;
+  std::ifstream in(run + "/resolved.toml");
+  std::string section;
+  for (std::string line; std::getline(in, line);) {
+    if (line.starts_with("[")) section = line.substr(line.find_first_not_of('['));
+    section = section.substr(0, section.find(']'));
+    const std::size_t equals = line.find(" = ");
+    if (equals == std::string::npos) continue;
+    std::string& value = keys[section + "." + line.substr(0, equals)];
+    value += (value.empty() ? "" : "; ") + line.substr(equals + 3);  // of tables in a list
+  }
+  // They say nothing of how the run trained.
+  for (const char* key : {"job.seed", "data.dir", "checkpoint.resume", "checkpoint.folder"})
+    keys.erase(key);
+  return keys;
+}
+
+struct Group {
+  std::map<std::string, std::string> keys;
+  std::vector<std::string> runs;
+};
+
+std::vector<Group> grouped(const std::vector<std::string>& runs) {
+  std::vector<Group> groups;
+  for (const std::string& run : runs) {
+    auto keys = keys_of(run);
+    auto known = std::ranges::find(groups, keys, &Group::keys);
+    if (known == groups.end()) known = groups.insert(groups.end(), Group{std::move(keys), {}});
+    known->runs.push_back(run);
+  }
+  return groups;
+}
+
+/// By what the groups differ, as far as that is short.
+std::vector<std::string> labels_of(const std::vector<Group>& groups) {
+  std::set<std::string> all;
+  for (const Group& group : groups) {
+    for (const auto& [key, value] : group.keys) all.insert(key);
+  }
+  std::vector<std::string> differing;
+  const auto value_of = [](const Group& group, const std::string& key) {
+    const auto found = group.keys.find(key);
+    return found == group.keys.end() ? std::string("none") : found->second;
+  };
+  for (const std::string& key : all) {
+    const bool same = std::ranges::all_of(groups, [&](const Group& group) {
+      return value_of(group, key) == value_of(groups.front(), key);
+    });
+    if (!same && key != "cluster.name") differing.push_back(key);
+  }
+  constexpr std::size_t kMostKeys = 3;
+  std::vector<std::string> labels;
+  for (const Group& group : groups) {
+    std::string label;
+    for (const std::string& key : differing) {
+      std::string value = value_of(group, key);
+      std::erase(value, '"');
+      label +=
+          fmt::format("{}{} {}", label.empty() ? "" : ", ", key.substr(key.rfind('.') + 1), value);
+    }
+    if (differing.empty() || differing.size() > kMostKeys) {
+      label = fs::path(group.runs.front()).lexically_normal().filename().string();
+    }
+    if (group.runs.size() > 1) label += fmt::format(" ({} runs)", group.runs.size());
+    labels.push_back(std::move(label));
+  }
+  return labels;
+}
+
+/// Of the steps that all runs have.
+PlotCurve curve_of(const std::vector<std::vector<RunPoint>>& runs) {
+  std::map<std::int64_t, std::vector<const RunPoint*>> by_step;
+  for (const std::vector<RunPoint>& run : runs) {
+    for (const RunPoint& point : run) by_step[point.step].push_back(&point);
+  }
+  PlotCurve curve;
+  for (const auto& [step, points] : by_step) {
+    if (points.size() != runs.size()) continue;
+    double x = 0;
+    double y = 0;
+    double low = INFINITY;
+    double high = -INFINITY;
+    for (const RunPoint* point : points) {
+      x += point->x;
+      y += point->y;
+      low = std::min(low, point->y);
+      high = std::max(high, point->y);
+    }
+    const auto count = static_cast<double>(points.size());
+    curve.x.push_back(x / count);
+    curve.mean.push_back(y / count);
+    if (runs.size() == 1) continue;
+    curve.low.push_back(low);
+    curve.high.push_back(high);
+  }
+  return curve;
+}
+
+const Quantity& quantity(const std::string& name) {
+  return *std::ranges::find_if(kQuantities, [&](const Quantity& one) { return one.name == name; });
+}
+
+}  // namespace
+
+std::vector<std::string> plot_xs() {
+  std::vector<std::string> names;
+  for (const auto& [name, label] : kXs) names.emplace_back(name);
+  return names;
+}
+
+std::vector<std::string> plot_ys() {
+  std::vector<std::string> names;
+  for (const Quantity& one : kQuantities) names.emplace_back(one.name);
+  return names;
+}
+
+Result<std::vector<RunPoint>> run_points(const std::string& run, const PlotQuantities& what) {
+  const std::string path = run + "/metrics.jsonl";
+  std::ifstream in(path);
+  if (!in) {
+    return Error{Errc::not_found, path + ": there is no such file; name a run's directory"};
+  }
+  const Quantity& y = quantity(what.y);
+  Reader reader(y, what);
+  int number_of_line = 0;
+  for (std::string line; std::getline(in, line);) {
+    ++number_of_line;
+    const Json json = Json::parse(line, nullptr, false);
+    if (!json.is_object()) {
+      // A run that was killed has its last line in parts.
+      if (in.peek() == std::ifstream::traits_type::eof()) break;
+      return Error{Errc::malformed,
+                   fmt::format("{}:{}: is no line of metrics", path, number_of_line)};
+    }
+    if (Result<void> read = reader.read(json); !read) {
+      return Error{Errc::malformed, fmt::format("{}: {}", path, read.error().message)};
+    }
+  }
+  Read all = reader.take();
+  if (all.points.empty()) {
+    const bool evaluation = std::string_view(y.kind) == "evaluation";
+    const std::string of = evaluation ? fmt::format(" of {} on {}", what.of, what.subset) : "";
+    return Error{Errc::not_found, fmt::format("{}: has no {}{}", path, what.y, of)};
+  }
+  std::ranges::stable_sort(all.points, {}, &RunPoint::step);
+  for (RunPoint& point : all.points) {
+    point.x = what.x == "steps" ? static_cast<double>(point.step) : x_at(all.known, point.step);
+  }
+  return all.points;
+}
+
+Result<Plot> plot_of_runs(const std::vector<std::string>& runs, const PlotQuantities& what) {
+  const std::vector<Group> groups = grouped(runs);
+  const std::vector<std::string> labels = labels_of(groups);
+  Plot plot{.x_label =
+                std::ranges::find_if(kXs, [&](const auto& x) { return x.first == what.x; })->second,
+            .y_label = quantity(what.y).label};
+  for (std::size_t g = 0; g < groups.size(); ++g) {
+    std::vector<std::vector<RunPoint>> points;
+    for (const std::string& run : groups[g].runs) {
+      STERNA_ASSIGN(points.emplace_back(), run_points(run, what));
+    }
+    PlotCurve curve = curve_of(points);
+    if (curve.x.empty()) {
+      return Error{Errc::not_found, fmt::format("the {} runs like {} have no step in common",
+                                                points.size(), groups[g].runs.front())};
+    }
+    curve.label = labels[g];
+    plot.curves.push_back(std::move(curve));
+  }
+  return plot;
+}
+
+}  // namespace sterna::launcher

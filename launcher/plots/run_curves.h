@@ -1,0 +1,40 @@
+// Curves of runs: what their metrics have come to, over steps, seconds or bytes; runs of one file
+// that differ by their seed alone make one curve, with a band.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "launcher/plots/plot.h"
+#include "runtime/base/result.h"
+
+namespace sterna::launcher {
+
+/// What an axis shows, as the command line calls it.
+struct PlotQuantities {
+  std::string x = "steps";
+  std::string y = "precision_at_1";
+  std::string subset = "test";    ///< of evaluations
+  std::string of = "parameters";  ///< likewise, or "averages"
+};
+
+/// The names that PlotQuantities may have.
+std::vector<std::string> plot_xs();
+std::vector<std::string> plot_ys();
+
+/// One point of one run.
+struct RunPoint {
+  std::int64_t step = 0;
+  double x = 0;
+  double y = 0;
+};
+/// In the order of their steps. Seconds and bytes at a step between two that the metrics tell of
+/// lie between theirs, in proportion. Errors: not_found (no metrics, or nothing of what is asked),
+/// malformed (another format), io.
+Result<std::vector<RunPoint>> run_points(const std::string& run, const PlotQuantities& what);
+
+/// `runs` are run directories. Of runs that make one curve only the steps that all of them have are
+/// in it, at the mean of their x. Labels are what the files differ in. Errors: run_points'.
+Result<Plot> plot_of_runs(const std::vector<std::string>& runs, const PlotQuantities& what);
+
+}  // namespace sterna::launcher

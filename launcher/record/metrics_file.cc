@@ -1,0 +1,81 @@
+#include "launcher/record/metrics_file.h"
+
+#include <fmt/format.h>
+
+#include <mutex>
+#include <optional>
+#include <utility>
+
+namespace sterna::launcher {
+namespace {
+
+/// At the end of a run.
+constexpr Duration kPatience = std::chrono::seconds(10);
+
+/// In place of lines that found no room.
+std::string lost(std::uint64_t lines) {
+  return fmt::format("{{\"kind\":\"lost\",\"lines\":{}}}", lines);
+}
+
+}  // namespace
+
+/// The writer's thread has it as long as a hung disk keeps that.
+struct MetricsFile::State {
+  std::string path;
+  LineFile file;
+  std::mutex mutex;
+  std::optional<Error> failed;  // guarded
+
+  std::optional<Error> failure() {
+    const std::lock_guard lock(mutex);
+    return failed;
+  }
+};
+
+MetricsFile::MetricsFile(LineFile file, std::function<void(const std::string& line)> say,
+                         Duration hangs)
+    : state_(new State{.path = file.path(), .file = std::move(file), .mutex = {}, .failed = {}}),
+      say_(std::move(say)),
+      patience_(hangs),
+      writer_(
+          [state = state_](std::string_view line) {
+            if (state->failure()) return;
+            const Result<void> written = state->file.append(line);
+            if (written) return;
+            const std::lock_guard lock(state->mutex);
+            state->failed = written.error();
+          },
+          {.instead = lost}) {}
+
+MetricsFile::~MetricsFile() = default;
+
+void MetricsFile::append(std::string line) {
+  if (!failed_) writer_.put(std::move(line));
+  look();
+}
+
+void MetricsFile::look() {
+  const bool hangs = writer_.writing_for() > patience_;
+  if (hangs != std::exchange(hangs_, hangs)) {
+    say_(hangs ? fmt::format("{}: the disk has not answered for {} s; training goes on",
+                             state_->path, std::chrono::duration<double>(patience_).count())
+               : fmt::format("{}: the disk answers again; {} lines are lost", state_->path,
+                             writer_.lost()));
+  }
+  if (failed_) return;
+  if (const std::optional<Error> failure = state_->failure()) {
+    failed_ = true;
+    say_(failure->message);
+  }
+}
+
+Result<void> MetricsFile::close() {
+  if (!writer_.flush(kPatience)) {
+    return Error{Errc::io, state_->path + ": the disk does not answer; its last lines are lost"};
+  }
+  if (failed_) return {};
+  if (const std::optional<Error> failure = state_->failure()) return *failure;
+  return state_->file.close();
+}
+
+}  // namespace sterna::launcher

@@ -1,0 +1,44 @@
+// MetricsFile: a run's metrics.jsonl, written by a thread of its own: a disk that hangs, or is
+// full, costs lines and no step.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "runtime/base/file.h"
+#include "runtime/base/result.h"
+#include "runtime/loop/text_writer.h"
+
+namespace sterna::launcher {
+
+class MetricsFile {
+ public:
+  /// So long a line may take before the disk is said to hang.
+  static constexpr Duration kHangs = std::chrono::seconds(5);
+
+  /// `say` is told, on the caller's thread and once each, that the disk hangs, does so no more, or
+  /// takes no lines.
+  MetricsFile(LineFile file, std::function<void(const std::string& line)> say,
+              Duration hangs = kHangs);
+  ~MetricsFile();
+
+  /// One line, given without its end. Never waits.
+  void append(std::string line);
+  /// Says what is to be said; also now and then without a line.
+  void look();
+  /// Waits a while for what was appended, and closes the file: where a network file system says
+  /// what it could not write. An error that was said before is none.
+  Result<void> close();
+
+ private:
+  struct State;
+  std::shared_ptr<State> state_;
+  std::function<void(const std::string& line)> say_;
+  Duration patience_;
+  bool hangs_ = false;
+  bool failed_ = false;
+  TextWriter writer_;
+};
+
+}  // namespace sterna::launcher

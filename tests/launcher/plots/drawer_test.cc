@@ -1,0 +1,93 @@
+#include "launcher/plots/drawer.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <regex>
+
+#include "tests/temporary_folder.h"
+
+namespace sterna::launcher {
+namespace {
+
+using testing::EndsWith;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+class DrawerTest : public testing::Test {
+ protected:
+  static std::string content(const std::string& path) {
+    std::ifstream in(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(in), {}};
+  }
+  Result<void> draw_to(const std::string& name) {
+    return draw(plot, temporary.path() + "/" + name, STERNA_DRAWING_FOLDER);
+  }
+  /// All points of lines in the picture, in pixels.
+  static std::vector<std::pair<double, double>> points_of(const std::string& svg) {
+    std::vector<std::pair<double, double>> points;
+    const std::regex point(R"([ML] ([0-9.]+) ([0-9.]+))");
+    for (std::sregex_iterator at(svg.begin(), svg.end(), point), end; at != end; ++at) {
+      points.emplace_back(std::stod((*at)[1]), std::stod((*at)[2]));
+    }
+    return points;
+  }
+
+  TemporaryFolder temporary;
+  const Plot plot{.x_label = "steps",
+                  .y_label = "precision@1",
+                  .curves = {{.label = "fp32", .x = {100, 200, 400}, .mean = {0.91, 0.953, 0.981}},
+                             {.label = "ternary",
+                              .x = {100, 200, 400},
+                              .mean = {0.90, 0.947, 0.98},
+                              .low = {0.89, 0.94, 0.975},
+                              .high = {0.905, 0.951, 0.985}}}};
+};
+
+TEST_F(DrawerTest, AnSvgHasEveryPointWhereItLies) {
+  ASSERT_TRUE(draw_to("a.svg").ok());
+  const auto points = points_of(content(temporary.path() + "/a.svg"));
+  const PlotFrame frame(plot);
+  const auto is_there = [&](double x, double y) {
+    for (const auto& [px, py] : points) {
+      if (std::abs(px - frame.x_of(x)) < 0.01 && std::abs(py - frame.y_of(y)) < 0.01) return true;
+    }
+    return false;
+  };
+  for (const PlotCurve& curve : plot.curves) {
+    for (const auto* values : {&curve.mean, &curve.low, &curve.high}) {
+      for (std::size_t i = 0; i < values->size(); ++i) {
+        EXPECT_TRUE(is_there(curve.x[i], (*values)[i])) << curve.x[i] << " " << (*values)[i];
+      }
+    }
+  }
+  EXPECT_FALSE(is_there(100, 0.93));
+}
+
+TEST_F(DrawerTest, APngIsOneAndNothingElseIsLeft) {
+  ASSERT_TRUE(draw_to("a.png").ok());
+  EXPECT_THAT(content(temporary.path() + "/a.png"), StartsWith("\x89PNG"));
+  std::size_t files = 0;
+  for ([[maybe_unused]] const auto& one : std::filesystem::directory_iterator(temporary.path()))
+    ++files;
+  EXPECT_EQ(files, 1U);
+}
+
+TEST_F(DrawerTest, WhatCannotBeDrawnIsSaid) {
+  const auto message = [](const Result<void>& drawn) {
+    return drawn.ok() ? std::string("no error") : drawn.error().message;
+  };
+  EXPECT_THAT(message(draw_to("a.pdf")), EndsWith("/a.pdf: a picture's name ends in .svg or .png"));
+  EXPECT_THAT(message(draw_to("nowhere/a.svg")), HasSubstr("/nowhere/a.svg: "));
+  EXPECT_THAT(message(draw_to("nowhere/a.png")), HasSubstr("/nowhere/a.png: "));
+  EXPECT_THAT(message(draw(plot, temporary.path() + "/a.svg", temporary.path())),
+              HasSubstr("/sterna-drawing.so is not there"));
+}
+
+}  // namespace
+}  // namespace sterna::launcher

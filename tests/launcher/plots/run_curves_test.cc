@@ -1,0 +1,137 @@
+#include "launcher/plots/run_curves.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "tests/temporary_folder.h"
+
+namespace sterna::launcher {
+namespace {
+
+using testing::ElementsAre;
+using testing::EndsWith;
+using testing::HasSubstr;
+using testing::SizeIs;
+
+const std::string kHead = R"({"format":1,"kind":"run","run":"r"})"
+                          "\n";
+
+std::string step(int step, double seconds, int up, int down) {
+  return "{\"kind\":\"step\",\"step\":" + std::to_string(step) +
+         ",\"seconds\":" + std::to_string(seconds) + ",\"bytes_up\":" + std::to_string(up) +
+         ",\"bytes_down\":" + std::to_string(down) + ",\"nonzero\":null}\n";
+}
+std::string evaluation(int step, double precision, const std::string& subset = "test") {
+  return "{\"kind\":\"evaluation\",\"step\":" + std::to_string(step) + ",\"subset\":\"" + subset +
+         "\",\"of\":\"parameters\",\"precision_at_1\":" + std::to_string(precision) + "}\n";
+}
+std::string loss(int step, double loss) {
+  return "{\"kind\":\"loss\",\"step\":" + std::to_string(step) +
+         ",\"loss\":" + std::to_string(loss) + ",\"decay_loss\":0.5}\n";
+}
+
+class RunCurvesTest : public testing::Test {
+ protected:
+  std::string run(const std::string& name, const std::string& metrics,
+                  const std::string& resolved = "") {
+    const std::string folder = temporary.path() + "/" + name;
+    std::filesystem::create_directory(folder);
+    std::ofstream(folder + "/metrics.jsonl") << metrics;
+    std::ofstream(folder + "/resolved.toml") << resolved;
+    return folder;
+  }
+  static std::string file(const std::string& codec, int seed) {
+    return "format = 1\n\n[job]\nnet = \"lenet\"\nseed = " + std::to_string(seed) +
+           "\n\n[gradient]\ncodec = \"" + codec + "\"\n";
+  }
+  static std::vector<double> xs(const Result<std::vector<RunPoint>>& points) {
+    std::vector<double> all;
+    if (points) {
+      for (const RunPoint& point : *points) all.push_back(point.x);
+    }
+    return all;
+  }
+  static std::string error(const auto& result) {
+    return result.ok() ? "no error" : result.error().message;
+  }
+  TemporaryFolder temporary;
+};
+
+TEST_F(RunCurvesTest, PointsLieAtTheirStepsSecondsOrBytes) {
+  const std::string r =
+      run("r", kHead + step(10, 1, 100, 300) + evaluation(10, 0.5) + step(30, 2, 300, 900) +
+                   evaluation(20, 0.75) + evaluation(20, 0.9, "train") + evaluation(40, 0.8));
+  EXPECT_THAT(xs(run_points(r, {})), ElementsAre(10, 20, 40));
+  EXPECT_THAT(xs(run_points(r, {.x = "seconds"})), ElementsAre(1, 1.5, 2));
+  EXPECT_THAT(xs(run_points(r, {.x = "bytes"})), ElementsAre(400, 800, 1200));
+  const auto train = run_points(r, {.subset = "train"});
+  ASSERT_TRUE(train.ok());
+  ASSERT_THAT(*train, SizeIs(1));
+  EXPECT_EQ(train->front().y, 0.9);
+}
+
+TEST_F(RunCurvesTest, WhatARestartDoesAgainCountsOnce) {
+  const std::string r = run("r", kHead + loss(1, 3) + loss(2, 2) + loss(3, 9) +
+                                     "{\"kind\":\"restart\",\"step\":1,\"cause\":\"x\"}\n" +
+                                     loss(2, 2.5) + loss(3, 2.25));
+  const auto points = run_points(r, {.y = "loss"});
+  ASSERT_TRUE(points.ok());
+  ASSERT_THAT(*points, SizeIs(3));
+  EXPECT_EQ((*points)[1].y, 2.5);
+  EXPECT_EQ((*points)[2].y, 2.25);
+}
+
+TEST_F(RunCurvesTest, ALastLineThatIsCutAnywhereCostsNoOther) {
+  const std::string whole = kHead + loss(1, 3) + loss(2, 2);
+  const std::string last = loss(3, 1);
+  for (std::size_t cut = 0; cut < last.size() - 1; ++cut) {
+    const auto points = run_points(run("r", whole + last.substr(0, cut)), {.y = "loss"});
+    ASSERT_TRUE(points.ok()) << cut << ": " << points.error().message;
+    EXPECT_THAT(*points, SizeIs(2)) << cut;
+  }
+  EXPECT_THAT(error(run_points(run("r", kHead + last.substr(0, 9) + "\n" + last), {.y = "loss"})),
+              EndsWith("/r/metrics.jsonl:2: is no line of metrics"));
+}
+
+TEST_F(RunCurvesTest, WhatIsNotThereIsSaid) {
+  EXPECT_THAT(error(run_points(temporary.path() + "/nowhere", {})),
+              EndsWith("/nowhere/metrics.jsonl: there is no such file; name a run's directory"));
+  EXPECT_THAT(error(run_points(run("r", kHead + loss(1, 3)), {.subset = "train"})),
+              EndsWith("/r/metrics.jsonl: has no precision_at_1 of parameters on train"));
+  EXPECT_THAT(error(run_points(run("r", "{\"format\":7,\"kind\":\"run\"}\n"), {})),
+              EndsWith("/r/metrics.jsonl: is of format 7, and this program reads 1"));
+  EXPECT_THAT(error(run_points(run("r", kHead + "{\"kind\":3,\"step\":\"x\"}\n"), {})),
+              HasSubstr("has no precision_at_1"));
+}
+
+TEST_F(RunCurvesTest, RunsThatDifferByTheirSeedAloneMakeOneCurveWithABand) {
+  const std::vector<std::string> runs = {
+      run("a1", kHead + evaluation(10, 0.5) + evaluation(20, 0.75), file("none", 1)),
+      run("b1", kHead + evaluation(10, 0.25), file("ternary", 1)),
+      run("a2", kHead + evaluation(10, 0.75) + evaluation(30, 0.9), file("none", 2))};
+  const auto plot = plot_of_runs(runs, {});
+  ASSERT_TRUE(plot.ok()) << plot.error().message;
+  EXPECT_EQ(plot->y_label, "precision@1");
+  ASSERT_THAT(plot->curves, SizeIs(2));
+  const PlotCurve& both = plot->curves[0];
+  EXPECT_EQ(both.label, "codec none (2 runs)");
+  EXPECT_THAT(both.x, ElementsAre(10)) << "the step that both have";
+  EXPECT_THAT(both.mean, ElementsAre(0.625));
+  EXPECT_THAT(both.low, ElementsAre(0.5));
+  EXPECT_THAT(both.high, ElementsAre(0.75));
+  EXPECT_EQ(plot->curves[1].label, "codec ternary");
+  EXPECT_THAT(plot->curves[1].low, ElementsAre());
+}
+
+TEST_F(RunCurvesTest, RunsWithoutACommonStepAreRefused) {
+  EXPECT_THAT(error(plot_of_runs({run("a", kHead + evaluation(10, 0.5), file("none", 1)),
+                                  run("b", kHead + evaluation(20, 0.5), file("none", 2))},
+                                 {})),
+              HasSubstr("have no step in common"));
+}
+
+}  // namespace
+}  // namespace sterna::launcher
