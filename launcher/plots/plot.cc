@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 
 namespace sterna::launcher {
 namespace {
@@ -39,8 +40,8 @@ double PlotAxis::part(double value) const {
 
 PlotAxis plot_axis(const std::vector<double>& values, bool log) {
   PlotAxis axis{.log = log};
-  double low = INFINITY;
-  double high = -INFINITY;
+  double low = std::numeric_limits<double>::infinity();
+  double high = -std::numeric_limits<double>::infinity();
   for (const double value : values) {
     if (log && value <= 0) continue;
     low = std::min(low, value);

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -201,8 +202,8 @@ PlotCurve curve_of(const std::vector<std::vector<RunPoint>>& runs) {
     if (points.size() != runs.size()) continue;
     double x = 0;
     double y = 0;
-    double low = INFINITY;
-    double high = -INFINITY;
+    double low = std::numeric_limits<double>::infinity();
+    double high = -std::numeric_limits<double>::infinity();
     for (const RunPoint* point : points) {
       x += point->x;
       y += point->y;
