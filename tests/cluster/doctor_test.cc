@@ -117,11 +117,23 @@ class Doctor : public testing::Test {
   Environment environment_;
 };
 
+/// How often the program was shipped to `host`, by the lines that say in what time.
+std::ptrdiff_t shipments(const SternaProgram& doctor, const std::string& host) {
+  const std::vector<std::string> lines = lines_of(doctor.err());
+  return std::ranges::count_if(lines, [&](const std::string& line) {
+    return line.starts_with("shipping the program to " + host + ":") &&
+           line.find(" MB in ") != std::string::npos;
+  });
+}
+
 TEST_F(Doctor, SaysInOneLineThatAllIsWell) {
   const auto doctor = start({write()});
   EXPECT_EQ(doctor->exit_code(kPatience), 0) << doctor->story();
   EXPECT_THAT(doctor->out(), HasSubstr("job.toml: all is well on 3 hosts; 3 of 3 hosts probed"));
   EXPECT_THAT(doctor->out(), HasSubstr("from a"));
+  for (const std::string& host : hosts().names()) {
+    EXPECT_EQ(shipments(*doctor, host), 1) << doctor->story();
+  }
   expect_nothing_left();
 }
 
