@@ -30,7 +30,10 @@ std::vector<LossMetrics> StepLosses::add(const actors::RankLoss& loss) {
   }
   if (step.missing > 0) {
     const std::size_t most = std::max<std::size_t>(kMostLosses / ranks_, 4);
-    if (open_.size() > most) open_.erase(open_.begin());
+    if (open_.size() > most) {
+      next_ = open_.begin()->first + 1;  // nobody waits for what is missing of it
+      open_.erase(open_.begin());
+    }
     return {};
   }
   LossMetrics mean{.step = static_cast<std::int64_t>(loss.step + 1)};  // they count steps done

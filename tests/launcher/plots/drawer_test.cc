@@ -12,6 +12,10 @@
 
 #include "tests/temporary_folder.h"
 
+// Fontconfig, which cairo asks for fonts, never frees some patterns.
+extern "C" const char* __lsan_default_suppressions();  // NOLINT(bugprone-reserved-identifier)
+extern "C" const char* __lsan_default_suppressions() { return "leak:libfontconfig\n"; }
+
 namespace sterna::launcher {
 namespace {
 
