@@ -110,7 +110,6 @@ class Job {
   JobOutcome run() {
     const Result<void> trained = train();
     outcome_.ended = machine_.loop().now();
-    outcome_.lost = !trained && cluster_ && cluster_->failure() && is_loss(*cluster_->failure());
     const JobQueue* queue = placer_of(options_.file).queue();
     if (!trained && queue != nullptr) hear_whether_all_were_told_to_end(queue->signals_take());
     RunRecord& record = outcome_.record;
@@ -128,6 +127,8 @@ class Job {
       outcome_.stop =
           cluster_->stop(second_interrupt_ ? Duration::zero() : options_.file.cluster.grace);
     }
+    // By now the first cause is known; what was heard first may have been its consequence.
+    outcome_.lost = !trained && cluster_ && cluster_->failure() && is_loss(*cluster_->failure());
     finish(trained);
     show_(record);
     return std::move(outcome_);
