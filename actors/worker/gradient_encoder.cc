@@ -71,6 +71,8 @@ GradientEncoder::State GradientEncoder::state() const {
   if (job_.gradient.error_feedback) state.residuals = residuals_;
   if (job_.gradient.scaler != ScalerRule::last_step) return state;
   const std::lock_guard lock(mutex_);
+  // With a quorum a rank may have come by without knowing any.
+  if (!std::ranges::all_of(shared_, &Shared::known)) return state;
   for (const Shared& one : shared_) state.scalers.push_back(one.value);
   return state;
 }

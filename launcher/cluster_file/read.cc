@@ -120,6 +120,8 @@ class Reader {
     if (with_section(path, [&](const auto& keys, auto& target) {
           if constexpr (is_list<decltype(target)>) {
             target.clear();
+            std::erase_if(draft_.given,
+                          [&](const auto& one) { return one.first.starts_with(path + "."); });
             read_list({path, 0, *value}, where, keys, target);
           }
         })) {

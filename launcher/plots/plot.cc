@@ -34,6 +34,7 @@ double round_step(double step) {
 }  // namespace
 
 double PlotAxis::part(double value) const {
+  if (log && value <= 0) return 0;
   if (log) return std::log(value / first) / std::log(last / first);
   return (value - first) / (last - first);
 }

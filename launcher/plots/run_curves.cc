@@ -51,6 +51,7 @@ using Known = std::map<std::int64_t, double>;
 struct Read {
   std::vector<RunPoint> points;
   Known known;
+  bool of_ranks = false;  ///< there are lines of single ranks
 };
 
 std::optional<double> number(const Json& line, const char* field) {
@@ -91,17 +92,25 @@ class Reader {
     }
     const std::optional<double> at = number(line, "step");
     if (!at) return {};
+    constexpr double kMostSteps = 1e15;
+    if (!(*at >= 0 && *at <= kMostSteps)) return {};
     const auto step = static_cast<std::int64_t>(*at);
-    if (kind == "restart") {  // what came after it is done again
+    if (kind == "restart") {  // what came after it is done again, and counted from 0
       std::erase_if(all_.points, [&](const RunPoint& point) { return point.step > step; });
       all_.known.erase(all_.known.upper_bound(step), all_.known.end());
+      offset_ = all_.known.empty() ? 0 : all_.known.rbegin()->second;
     }
     if (kind == "step") {
       const double bytes =
           number(line, "bytes_up").value_or(0) + number(line, "bytes_down").value_or(0);
-      all_.known[step] = what_.x == "bytes" ? bytes : number(line, "seconds").value_or(0);
+      all_.known[step] =
+          offset_ + (what_.x == "bytes" ? bytes : number(line, "seconds").value_or(0));
     }
-    if (kind != y_.kind || line.contains("rank")) return {};
+    if (kind != y_.kind) return {};
+    if (line.contains("rank")) {
+      all_.of_ranks = true;
+      return {};
+    }
     const bool evaluation = kind == "evaluation";
     if (evaluation && (text(line, "subset", "test") != what_.subset ||
                        text(line, "of", "parameters") != what_.of)) {
@@ -118,6 +127,7 @@ class Reader {
   const Quantity& y_;
   const PlotQuantities& what_;
   Read all_;
+  double offset_ = 0;  ///< what the attempts before came to
 };
 
 /// Keys of a resolved file, "gradient.codec", and their values as they stand there.
@@ -126,16 +136,23 @@ std::map<std::string, std::string> keys_of(const std::string& run) {
   std::ifstream in(run + "/resolved.toml");
   std::string section;
   for (std::string line; std::getline(in, line);) {
-    if (line.starts_with("[")) section = line.substr(line.find_first_not_of('['));
-    section = section.substr(0, section.find(']'));
+    if (line.starts_with('[')) {
+      const std::size_t begin = std::min(line.find_first_not_of('['), line.size());
+      section = line.substr(begin, line.find(']') - begin);
+    }
     const std::size_t equals = line.find(" = ");
     if (equals == std::string::npos) continue;
     std::string& value = keys[section + "." + line.substr(0, equals)];
     value += (value.empty() ? "" : "; ") + line.substr(equals + 3);  // of tables in a list
   }
-  // They say nothing of how the run trained.
-  for (const char* key : {"job.seed", "data.dir", "checkpoint.resume", "checkpoint.folder"})
-    keys.erase(key);
+  // These say nothing of how the run trained.
+  std::erase_if(keys, [](const auto& one) {
+    for (const char* other :
+         {"job.seed", "data.dir", "checkpoint.", "deadlines.", "log.", "metrics."}) {
+      if (one.first.starts_with(other)) return true;
+    }
+    return false;
+  });
   return keys;
 }
 
@@ -261,12 +278,21 @@ Result<std::vector<RunPoint>> run_points(const std::string& run, const PlotQuant
     }
   }
   Read all = reader.take();
+  if (all.points.empty() && all.of_ranks) {
+    return Error{
+        Errc::not_found,
+        fmt::format("{}: its ranks step by themselves, and have no {} in common", path, what.y)};
+  }
   if (all.points.empty()) {
     const bool evaluation = std::string_view(y.kind) == "evaluation";
     const std::string of = evaluation ? fmt::format(" of {} on {}", what.of, what.subset) : "";
     return Error{Errc::not_found, fmt::format("{}: has no {}{}", path, what.y, of)};
   }
   std::ranges::stable_sort(all.points, {}, &RunPoint::step);
+  // Of a step that is there twice the later one counts.
+  const auto twice =
+      std::ranges::unique(all.points.rbegin(), all.points.rend(), {}, &RunPoint::step);
+  all.points.erase(all.points.begin(), twice.begin().base());
   for (RunPoint& point : all.points) {
     point.x = what.x == "steps" ? static_cast<double>(point.step) : x_at(all.known, point.step);
   }

@@ -4,10 +4,13 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <ctime>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <system_error>
 
 #include "runtime/base/file.h"
@@ -71,14 +74,30 @@ Result<void> check_free_space(const std::string& path, std::uint64_t wanted) {
                                      path, free / 1'000'000, (wanted + 999'999) / 1'000'000)};
 }
 
+/// Takes away what a killed run, or a full disk, left of a last line; how long the rest is.
+std::uintmax_t trimmed_to_lines(const std::string& path) {
+  constexpr std::uintmax_t kLongestLine = 65536;
+  std::error_code failed;
+  const std::uintmax_t size = std::filesystem::file_size(path, failed);
+  if (failed || size == 0) return 0;
+  const std::uintmax_t from = size - std::min(size, kLongestLine);
+  std::ifstream in(path, std::ios::binary);
+  in.seekg(static_cast<std::streamoff>(from));
+  const std::string end(std::istreambuf_iterator<char>(in), {});
+  const std::size_t last = end.rfind('\n');
+  if (last == std::string::npos && from > 0) return size;
+  const std::uintmax_t whole = last == std::string::npos ? 0 : from + last + 1;
+  if (whole != size) std::filesystem::resize_file(path, whole, failed);
+  return whole;
+}
+
 Result<LineFile> furnish(const std::string& path, std::uint64_t minimum_free, bool made) {
   STERNA_TRY(check_free_space(path, minimum_free));
   if (mkdir((path + "/logs").c_str(), 0755) != 0 && (made || errno != EEXIST)) {
     return cannot_create(path + "/logs", errno);
   }
   const std::string metrics_path = path + "/metrics.jsonl";
-  std::error_code ignored;
-  const bool begun = std::filesystem::exists(metrics_path, ignored);
+  const bool begun = trimmed_to_lines(metrics_path) > 0;
   STERNA_ASSIGN(LineFile metrics, LineFile::create(metrics_path));
   if (!begun) STERNA_TRY(metrics.append(metrics_header(path)));
   return metrics;

@@ -52,6 +52,8 @@ class RunDirectory {
   std::string log_path(std::string_view actor) const;
 
   Result<void> write_resolved(const ClusterFile& file);
+  /// Whether it is new; else it was there from a run before.
+  bool made() const { return made_; }
   /// metrics.jsonl, behind its first line. Once.
   LineFile take_metrics() { return std::move(metrics_); }
   /// Writes result.json whole or not at all.

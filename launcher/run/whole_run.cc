@@ -240,6 +240,10 @@ Result<WholeRunEnd> whole_run(RealMachine& machine, const Registry& registry,
   MetricsFile metrics(directory.take_metrics(), [&](const std::string& line) {
     view != nullptr ? view->say(line) : options.console.say(line);
   });
+  if (!directory.made()) {
+    const auto step = from ? static_cast<std::int64_t>(from->manifest.step) : std::int64_t{0};
+    metrics.append(to_json(Restart{.step = step, .cause = "the run was begun again"}));
+  }
   JobOptions job;
   job.file = file;
   job.data = *data;

@@ -70,7 +70,7 @@ std::string bash(const std::vector<Command>& commands) {
           values += fmt::format("COMPREPLY=($(compgen -W '{}' -- \"$word\")); return ;;\n",
                                 fmt::join(argument.choices, " "));
         } else {
-          values += "COMPREPLY=($(compgen -f -- \"$word\")); return ;;\n";
+          values += "_sterna_files; return ;;\n";
         }
       }
     }
@@ -79,26 +79,32 @@ std::string bash(const std::vector<Command>& commands) {
                          fmt::join(words_of(command), " "), files ? 1 : 0);
   });
   return fmt::format(R"(# Completion of sterna's command line.
+_sterna_files() {{
+  local IFS=$'\n'
+  compopt -o filenames 2>/dev/null
+  COMPREPLY+=($(compgen -f -- "$word"))
+}}
 _sterna_keys() {{
-  [[ $(type -t compopt) ]] && compopt -o nospace
+  compopt -o nospace 2>/dev/null
   COMPREPLY=($(compgen -S = -W '{keys}' -- "$word"))
 }}
 _sterna() {{
-  local word=${{COMP_WORDS[COMP_CWORD]}} path= next= words='{commands} --help --version' files=0 i
+  COMPREPLY=()
+  local word=${{COMP_WORDS[COMP_CWORD]}} at= next= words='{commands} --help --version' files=0 i
   for ((i = 1; i < COMP_CWORD; i++)); do
-    next="${{path:+$path }}${{COMP_WORDS[i]}}"
+    next="${{at:+$at }}${{COMP_WORDS[i]}}"
     case $next in
-      {paths}) path=$next ;;
+      {paths}) at=$next ;;
     esac
   done
-  case "$path ${{COMP_WORDS[COMP_CWORD - 1]}}" in
+  case "$at ${{COMP_WORDS[COMP_CWORD - 1]}}" in
 {values}  esac
-  case $path in
+  case $at in
 {words}  esac
   COMPREPLY=($(compgen -W "$words" -- "$word"))
-  [[ $files == 0 || $word == -* ]] || COMPREPLY+=($(compgen -f -- "$word"))
+  [[ $files == 0 || $word == -* ]] || _sterna_files
 }}
-complete -o filenames -F _sterna sterna
+complete -F _sterna sterna
 )",
                      fmt::arg("keys", fmt::join(key_names(), " ")),
                      fmt::arg("commands", fmt::join(names_of(commands), " ")),

@@ -89,6 +89,8 @@ TEST_F(SchemeKeysTest, DelaysOfRanksAreAListOfTables) {
   EXPECT_EQ(set->delays,
             (std::vector<actors::DelaySection>{{.ranks = {1}, .delay = std::chrono::seconds(2)}}));
 
+  EXPECT_FALSE(read(file(two), {"inject.delay=[{delay = \"2s\"}]"}).ok()) << "no ranks";
+
   EXPECT_EQ(message_of("[[inject.delay]]\nranks = [3]\ndelay = \"1s\"\n"),
             "[[inject.delay]] names rank 3; the ranks are 0 to 2");
   EXPECT_EQ(message_of("[[inject.delay]]\nranks = [0]\n"),

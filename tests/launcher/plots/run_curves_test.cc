@@ -84,6 +84,22 @@ TEST_F(RunCurvesTest, WhatARestartDoesAgainCountsOnce) {
   EXPECT_EQ((*points)[2].y, 2.25);
 }
 
+TEST_F(RunCurvesTest, SecondsAndBytesGoOnOverARestart) {
+  const std::string r =
+      run("r", kHead + step(10, 2, 100, 0) + evaluation(10, 0.5) + step(20, 4, 200, 0) +
+                   "{\"kind\":\"restart\",\"step\":10,\"cause\":\"x\"}\n" + step(20, 1, 70, 0) +
+                   evaluation(20, 0.6) + evaluation(20, 0.7));
+  EXPECT_THAT(xs(run_points(r, {.x = "seconds"})), ElementsAre(2, 3));
+  EXPECT_THAT(xs(run_points(r, {.x = "bytes"})), ElementsAre(100, 170));
+  EXPECT_EQ(run_points(r, {})->back().y, 0.7) << "the later of two";
+}
+
+TEST_F(RunCurvesTest, OfRanksThatStepByThemselvesThereIsNoLossOfAll) {
+  const std::string line = "{\"kind\":\"loss\",\"step\":1,\"rank\":0,\"loss\":2}\n";
+  EXPECT_THAT(error(run_points(run("r", kHead + line), {.y = "loss"})),
+              EndsWith("its ranks step by themselves, and have no loss in common"));
+}
+
 TEST_F(RunCurvesTest, ALastLineThatIsCutAnywhereCostsNoOther) {
   const std::string whole = kHead + loss(1, 3) + loss(2, 2);
   const std::string last = loss(3, 1);

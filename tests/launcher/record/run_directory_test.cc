@@ -105,6 +105,25 @@ TEST_F(RunDirectoryTest, MetricsAreJsonLinesWhoseFirstNamesTheFormat) {
   EXPECT_EQ(parsed[2]["precision_at_1"], 0.97);
 }
 
+TEST_F(RunDirectoryTest, BegunAgainItsMetricsGoOnBehindTheirLastWholeLine) {
+  RunDirectoryOptions mine = options();
+  mine.explicit_path = folder_.path() + "/again";
+  mine.goes_on = true;
+  ASSERT_TRUE(RunDirectory::create(mine).ok());
+  const std::string path = mine.explicit_path + "/metrics.jsonl";
+  const std::string head = content(path);
+  std::ofstream(path, std::ios::app) << "{\"kind\":\"lo";
+  auto again = RunDirectory::create(mine);
+  ASSERT_TRUE(again.ok());
+  EXPECT_FALSE(again->made());
+  ASSERT_TRUE(again->take_metrics().append("{}").ok());
+  EXPECT_EQ(content(path), head + "{}\n");
+
+  std::ofstream(path, std::ios::trunc) << "{\"for";
+  ASSERT_TRUE(RunDirectory::create(mine).ok());
+  EXPECT_EQ(content(path), head);
+}
+
 TEST_F(RunDirectoryTest, TheResolvedFileAndTheResultAreWrittenWhole) {
   auto directory = RunDirectory::create(options());
   ASSERT_TRUE(directory.ok());
