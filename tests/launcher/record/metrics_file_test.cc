@@ -22,6 +22,8 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
+constexpr char kEnd = 'E';  // in no line
+
 class MetricsFileTest : public testing::Test {
  protected:
   MetricsFile open(const std::string& path, Duration hangs = MetricsFile::kHangs) {
@@ -71,8 +73,10 @@ TEST_F(MetricsFileTest, ADiskThatHangsIsSaidAndHoldsNobodyUp) {
     };
     until_said(1);
     reading = std::thread([reader] {
-      std::array<char, 65536> bytes;
-      while (::read(reader, bytes.data(), bytes.size()) > 0 && bytes[0] != '\n') {
+      std::array<char, 65536> bytes{};
+      ssize_t count = 1;
+      while (count > 0 && bytes[static_cast<std::size_t>(count) - 1] != kEnd) {
+        count = ::read(reader, bytes.data(), bytes.size());
       }
     });
     until_said(2);
@@ -80,7 +84,7 @@ TEST_F(MetricsFileTest, ADiskThatHangsIsSaidAndHoldsNobodyUp) {
                                   HasSubstr("the disk answers again")));
     EXPECT_TRUE(file.close().ok());
   }
-  ASSERT_EQ(::write(reader, "\n", 1), 1);  // the end
+  ASSERT_EQ(::write(reader, &kEnd, 1), 1);
   reading.join();
   ::close(reader);
 }
