@@ -47,9 +47,9 @@ std::vector<std::string> section_names(const ClusterKeys& keys) {
 }
 
 template <class T>
-constexpr bool is_list = false;
+constexpr bool kIsList = false;
 template <class S>
-constexpr bool is_list<std::vector<S>&> = true;
+constexpr bool kIsList<std::vector<S>&> = true;
 
 template <class S>
 std::string list_of_keys(const Section<S>& section) {
@@ -118,7 +118,7 @@ class Reader {
     }
     // [[inject.delay]]: all of them, as one value.
     if (with_section(path, [&](const auto& keys, auto& target) {
-          if constexpr (is_list<decltype(target)>) {
+          if constexpr (kIsList<decltype(target)>) {
             target.clear();
             std::erase_if(draft_.given,
                           [&](const auto& one) { return one.first.starts_with(path + "."); });
@@ -128,7 +128,7 @@ class Reader {
       return;
     }
     const bool known = with_section(section, [&](const auto& keys, auto& target) {
-      if constexpr (!is_list<decltype(target)>) assign_key(section, keys, entry, where, target);
+      if constexpr (!kIsList<decltype(target)>) assign_key(section, keys, entry, where, target);
     });
     if (!known) unknown_key(section, rest, where);
   }
@@ -183,7 +183,7 @@ class Reader {
     const auto* table = entry.value.get<Value::Table>();
     draft_.given[entry.key] = where;
     const bool known = with_section(entry.key, [&](const auto& keys, auto& target) {
-      if constexpr (!is_list<decltype(target)>) {
+      if constexpr (!kIsList<decltype(target)>) {
         if (!table) {
           problems_.add(
               where, fmt::format("there is one [{0}] only; write [{0}], not [[{0}]]", entry.key));
@@ -214,7 +214,7 @@ class Reader {
       const std::string name = joined(outer, entry.key);
       const Where where{entry.line, ""};
       const bool known = with_section(name, [&](const auto& keys, auto& target) {
-        if constexpr (is_list<decltype(target)>) {
+        if constexpr (kIsList<decltype(target)>) {
           read_list({name, entry.line, entry.value}, where, keys, target);
         }
       });

@@ -290,9 +290,10 @@ Result<std::vector<RunPoint>> run_points(const std::string& run, const PlotQuant
   }
   std::ranges::stable_sort(all.points, {}, &RunPoint::step);
   // Of a step that is there twice the later one counts.
-  const auto twice =
-      std::ranges::unique(all.points.rbegin(), all.points.rend(), {}, &RunPoint::step);
-  all.points.erase(all.points.begin(), twice.begin().base());
+  const auto twice = std::unique(
+      all.points.rbegin(), all.points.rend(),
+      [](const RunPoint& one, const RunPoint& other) { return one.step == other.step; });
+  all.points.erase(all.points.begin(), twice.base());
   for (RunPoint& point : all.points) {
     point.x = what.x == "steps" ? static_cast<double>(point.step) : x_at(all.known, point.step);
   }
