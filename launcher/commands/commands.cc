@@ -13,7 +13,8 @@
   EACH(join)                  \
   EACH(check)                 \
   EACH(doctor)                \
-  EACH(data) EACH(net) EACH(eval) EACH(predict) EACH(export) EACH(plot) EACH(bench) EACH(test) EACH(help)
+  EACH(data)                  \
+  EACH(net) EACH(eval) EACH(predict) EACH(export) EACH(plot) EACH(bench) EACH(test) EACH(help)
 
 namespace sterna::launcher {
 
