@@ -43,7 +43,7 @@ Result<nets::Net::Loss> RankNet::backward(const RankStep& of) {
   if (local_ != nullptr) local_->begin(of);
   error_.reset();
   computing_.store(true, std::memory_order_release);
-  const auto loss = replica_->backward(*this);
+  auto loss = replica_->backward(*this);
   computing_.store(false, std::memory_order_release);
   if (!loss) return Error(loss.error()).in(where(step));
   const double total = double{loss->cross_entropy} + double{loss->regularization};

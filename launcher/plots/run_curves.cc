@@ -245,12 +245,14 @@ const Quantity& quantity(const std::string& name) {
 
 std::vector<std::string> plot_xs() {
   std::vector<std::string> names;
+  names.reserve(std::size(kXs));
   for (const auto& [name, label] : kXs) names.emplace_back(name);
   return names;
 }
 
 std::vector<std::string> plot_ys() {
   std::vector<std::string> names;
+  names.reserve(std::size(kQuantities));
   for (const Quantity& one : kQuantities) names.emplace_back(one.name);
   return names;
 }
