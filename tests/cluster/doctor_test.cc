@@ -22,7 +22,7 @@ using testing::IsEmpty;
 using testing::SizeIs;
 using Json = nlohmann::json;
 
-constexpr Duration kPatience = seconds(60);
+constexpr Duration kPatience = seconds(90);
 
 /// Reads and evaluators on c, where data are missing unless they are drawn.
 constexpr const char* kActors = R"(
@@ -43,7 +43,7 @@ hosts = ["c"]
 net = "lenet"
 steps = 10
 [deadlines]
-host = "10s"
+host = "20s"
 start = "30s"
 )";
 
@@ -197,10 +197,10 @@ TEST_F(Doctor, AFirewallBetweenTwoHostsIsARowThatNamesBoth) {
 }
 
 TEST_F(Doctor, AHostThatDoesNotReachTheCoordinatorIsARow) {
-  hosts().exec("c", {"nft",
-                     "add table inet broken; add chain inet broken out { type filter hook output "
-                     "priority 0; }; add rule inet broken out ip daddr " +
-                         hosts().launcher_address() + " tcp dport 40000-40099 drop"});
+  hosts().must("exec", {"c", "nft",
+                        "add table inet broken; add chain inet broken out { type filter hook "
+                        "output priority 0; }; add rule inet broken out ip daddr " +
+                            hosts().launcher_address() + " tcp dport 40000-40099 drop"});
   const Json said = examine({write("")});
   ASSERT_THAT(said["findings"], SizeIs(1)) << said;
   expect(said["findings"][0], "c", "reach", "c cannot reach this machine", "40000:40099");
