@@ -444,6 +444,20 @@ Section<CheckpointSection> checkpoint_section() {
            .at_most(1000000)}};
 }
 
+Section<SummarySection> summary_section() {
+  using S = SummarySection;
+  return {"summary",
+          false,
+          "what TensorBoard is told of a run",
+          {key("tensorboard", &S::tensorboard,
+               "write the run's metrics, while it goes on, into a file of its directory that "
+               "TensorBoard follows; `sterna export --to tensorboard` does so afterwards"),
+           key("every", &S::every,
+               "steps between its histograms of rank 0: weights, gradients, what was sent of "
+               "those, and activations; 0: none")
+               .at_least(0)}};
+}
+
 Section<DeadlinesSection> deadlines_section() {
   using S = DeadlinesSection;
   return {

@@ -91,15 +91,15 @@ std::uintmax_t trimmed_to_lines(const std::string& path) {
   return whole;
 }
 
-Result<LineFile> furnish(const std::string& path, std::uint64_t minimum_free, bool made) {
-  STERNA_TRY(check_free_space(path, minimum_free));
+Result<LineFile> furnish(const std::string& path, const RunDirectoryOptions& options, bool made) {
+  STERNA_TRY(check_free_space(path, options.minimum_free));
   if (mkdir((path + "/logs").c_str(), 0755) != 0 && (made || errno != EEXIST)) {
     return cannot_create(path + "/logs", errno);
   }
   const std::string metrics_path = path + "/metrics.jsonl";
   const bool begun = trimmed_to_lines(metrics_path) > 0;
   STERNA_ASSIGN(LineFile metrics, LineFile::create(metrics_path));
-  if (!begun) STERNA_TRY(metrics.append(metrics_header(path)));
+  if (!begun) STERNA_TRY(metrics.append(metrics_header(path, in_unix_seconds(options.now))));
   return metrics;
 }
 
@@ -113,7 +113,7 @@ Result<RunDirectory> RunDirectory::create(const RunDirectoryOptions& options) {
   if (!there) {
     STERNA_ASSIGN(path, path.empty() ? make_own_folder(options) : make_explicit_folder(path));
   }
-  Result<LineFile> metrics = furnish(path, options.minimum_free, !there);
+  Result<LineFile> metrics = furnish(path, options, !there);
   if (!metrics) {
     if (!there) std::filesystem::remove_all(path, ignored);
     return std::move(metrics).error();

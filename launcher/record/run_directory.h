@@ -33,6 +33,11 @@ struct RunDirectoryOptions {
   std::uint64_t minimum_free = std::uint64_t{64} << 20;  ///< bytes that must be free at the start
 };
 
+/// Since 1970.
+inline double in_unix_seconds(std::chrono::system_clock::time_point time) {
+  return std::chrono::duration<double>(time.time_since_epoch()).count();
+}
+
 class RunDirectory {
  public:
   /// Makes the folder, checks the disk's free space, and writes the first line of metrics.jsonl.

@@ -51,6 +51,7 @@ class RunObserver final : public Actor<actors::Observer> {
     std::function<void(const EvaluationResult&)> evaluation = nullptr;  ///< likewise
     /// Likewise, once for each at the end.
     std::function<void(const TensorMetrics&)> tensor = nullptr;
+    std::function<void(const HistogramMetrics&)> histogram = nullptr;  ///< for a file of events
   };
   /// `file` says who the workers, the readers and the evaluator are: nobody else is believed.
   RunObserver(RunRecord& record, const ClusterFile& file, const actors::JobConfig& job,
@@ -62,6 +63,7 @@ class RunObserver final : public Actor<actors::Observer> {
   void on(actors::JobFinished finished);
   void on(actors::ReaderProgress progress);
   void on(actors::ServerWaits waits);
+  void on(actors::Histograms told);
 
  private:
   double since_first_step() const;

@@ -22,6 +22,7 @@
 #include "launcher/run/run_data.h"
 #include "launcher/run/run_init.h"
 #include "launcher/scrape/metrics_server.h"
+#include "launcher/summary/event_file.h"
 #include "launcher/text/json_line.h"
 #include "launcher/text/text_format.h"
 #include "launcher/view/status_json.h"
@@ -40,20 +41,6 @@ Result<void> keep_class_names(const RunDirectory& directory, const ClusterFile& 
                 input::class_names(data.dir, actors::data_options(file.data, file.job.seed)));
   if (!names || names->names.empty()) return {};
   return input::write_labels(directory.labels_path(), *names);
-}
-
-/// A result that cannot be kept makes a failure of a run that was none.
-void keep(RunDirectory& directory, MetricsFile& metrics, RunResult& result,
-          const Console& console) {
-  Result<void> kept = directory.write_result(result);
-  if (const Result<void> closed = metrics.close(); kept && !closed) kept = closed;
-  if (kept) return;
-  if (result.exit != kExitDone) {
-    console.say(kept.error().message);
-    return;
-  }
-  result.exit = kExitFailed;
-  result.cause = kept.error().message;
 }
 
 void keep_confusion(const RunDirectory& directory, const std::optional<Confusion>& confusion,
@@ -173,6 +160,42 @@ class Remembered {
   RunState state_;
 };
 
+/// The lines of a run's metrics, and who gets them.
+class Metrics {
+ public:
+  void add(std::unique_ptr<MetricsFile> file) { files_.push_back(std::move(file)); }
+  void append(const std::string& line) {
+    for (const auto& file : files_) file->append(line);
+  }
+  void look() {
+    for (const auto& file : files_) file->look();
+  }
+  /// Closes all of them; the first error.
+  Result<void> close() {
+    Result<void> closed;
+    for (const auto& file : files_) {
+      if (Result<void> one = file->close(); closed && !one) closed = std::move(one);
+    }
+    return closed;
+  }
+
+ private:
+  std::vector<std::unique_ptr<MetricsFile>> files_;
+};
+
+/// A result that cannot be kept makes a failure of a run that was none.
+void keep(RunDirectory& directory, Metrics& metrics, RunResult& result, const Console& console) {
+  Result<void> kept = directory.write_result(result);
+  if (const Result<void> closed = metrics.close(); kept && !closed) kept = closed;
+  if (kept) return;
+  if (result.exit != kExitDone) {
+    console.say(kept.error().message);
+    return;
+  }
+  result.exit = kExitFailed;
+  result.cause = kept.error().message;
+}
+
 /// Says to those who look at the run what the screen shows, twice a second at most.
 class Reports {
  public:
@@ -237,12 +260,23 @@ Result<WholeRunEnd> whole_run(RealMachine& machine, const Registry& registry,
   Remembered remembered(options.console);
   Reports reports;
   std::unique_ptr<RunView> view;
-  MetricsFile metrics(directory.take_metrics(), [&](const std::string& line) {
+  const auto say = [&](const std::string& line) {
     view != nullptr ? view->say(line) : options.console.say(line);
-  });
+  };
+  Metrics metrics;
+  metrics.add(std::make_unique<MetricsFile>(directory.take_metrics(), say));
+  MetricsFile* histograms = nullptr;  // which are for TensorBoard alone
+  if (file.summary.tensorboard) {
+    STERNA_ASSIGN(EventFile events, EventFile::create(directory.path(), in_unix_seconds(where.now),
+                                                      launcher::resolved(resolved)));
+    auto lines = std::make_unique<MetricsFile>(std::make_unique<EventFile>(std::move(events)), say);
+    histograms = lines.get();
+    metrics.add(std::move(lines));
+  }
   if (!directory.made()) {
     const auto step = from ? static_cast<std::int64_t>(from->manifest.step) : std::int64_t{0};
-    metrics.append(to_json(Restart{.step = step, .cause = "the run was begun again"}));
+    metrics.append(to_json(Restart{.step = step, .cause = "the run was begun again"},
+                           in_unix_seconds(where.now)));
   }
   JobOptions job;
   job.file = file;
@@ -294,6 +328,11 @@ Result<WholeRunEnd> whole_run(RealMachine& machine, const Registry& registry,
   job.hooks.loss = [&](const LossMetrics& one) { metrics.append(to_json(one)); };
   job.hooks.tensor = [&](const TensorMetrics& one) { metrics.append(to_json(one)); };
   job.hooks.evaluation = [&](const EvaluationResult& one) { metrics.append(to_json(one)); };
+  if (histograms != nullptr) {
+    job.hooks.histogram = [histograms](const HistogramMetrics& one) {
+      histograms->append(to_json(one));
+    };
+  }
 
   view = options.make_view();
   Restarts restarts;
@@ -309,7 +348,10 @@ Result<WholeRunEnd> whole_run(RealMachine& machine, const Registry& registry,
     job.file.gradient = resolved.gradient;  // what codec = "auto" chose stays chosen
     again = restarts.after(outcome, job);
     // What metrics.jsonl has of later steps is done again.
-    if (again) metrics.append(to_json(job.restarts.back()));
+    if (again) {
+      const double time = in_unix_seconds(std::chrono::system_clock::now());
+      metrics.append(to_json(job.restarts.back(), time));
+    }
   }
   restarts.complete(outcome);
   view->finish(outcome.record.status);
