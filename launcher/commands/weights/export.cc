@@ -53,8 +53,7 @@ int export_to(const ExportOptions& options, const Console& console) {
   if (!into) return console.report(into.error());
   std::error_code ignored;
   const std::uintmax_t bytes = std::filesystem::file_size(*into, ignored);
-  return console.result(
-      fmt::format("{}: {:.3g} MB\n", printable(*into), static_cast<double>(bytes) / 1e6));
+  return console.result(fmt::format("{}: {}\n", printable(*into), bytes_text(bytes)));
 }
 
 }  // namespace
