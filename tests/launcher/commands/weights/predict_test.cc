@@ -103,7 +103,7 @@ using ExportCommand = PredictCommand;
 TEST_F(ExportCommand, WritesBesideTheWeightsOrWhereItIsTold) {
   const Said beside = sterna({"export", weights.c_str(), "--to", "onnx"});
   EXPECT_EQ(beside.exit, 0) << beside.err;
-  EXPECT_THAT(beside.out, AllOf(StartsWith(path("weights.onnx") + ": "), EndsWith(" kB\n")));
+  EXPECT_THAT(beside.out, AllOf(StartsWith(path("weights.onnx") + ": "), EndsWith(" B\n")));
   EXPECT_TRUE(std::filesystem::exists(path("weights.onnx")));
   const std::string into = path("other.npz");
   EXPECT_EQ(sterna({"export", weights.c_str(), "--to", "npz", "--into", into.c_str()}).exit, 0);
