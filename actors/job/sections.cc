@@ -23,7 +23,7 @@ std::vector<std::string_view> codecs_and_auto() {
 
 std::vector<std::string_view> any_and_data_sets() {
   std::vector<std::string_view> names = input::data_set_names();
-  names.insert(names.begin(), "any");
+  names.insert(names.begin(), input::kAnyDataSet);
   return names;
 }
 
