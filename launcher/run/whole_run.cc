@@ -229,6 +229,8 @@ Result<WholeRunEnd> whole_run(RealMachine& machine, const Registry& registry,
   const ClusterFile file = with_absolute_init(counted);
   STERNA_ASSIGN(const std::vector<std::string> taken, look_at_init(file, *data));
   for (const std::string& line : taken) options.console.say(line);
+  // What does not go together is bad input, of which nothing has to be started to hear.
+  if (file.trains()) STERNA_TRY(job_of(file, *data));
 
   STERNA_ASSIGN(const auto from, checkpoint_to_resume(file, options.run_dir));
   if (from != nullptr) {
