@@ -106,8 +106,8 @@ Result<void> check_no_sets_in(const fs::path& dir, const std::vector<std::string
   }
   if (sets.empty()) return {};
   return Error{Errc::invalid_argument,
-               fmt::format("{} holds data sets in folders of their own; name one: {}",
-                           dir.string(), fmt::join(sets, ", "))};
+               fmt::format("{} holds data sets in folders of their own; name one: {}", dir.string(),
+                           fmt::join(sets, ", "))};
 }
 
 /// Whether a file's name says that it is of TFRecord's.

@@ -31,8 +31,7 @@ bool Restarts::after(const JobOutcome& outcome, JobOptions& job) {
   note_first_step(made_, lost_at_, outcome);
   if (!outcome.lost || outcome.interrupted || !checkpoint.on()) return false;
   if (made_.size() >= checkpoint.restarts) return false;
-  auto found =
-      newest_with_steps_left(job.checkpoints, job.file.job.net, job.file.job.steps, false);
+  auto found = newest_with_steps_left(job.checkpoints, job.file.job.net, job.file.job.steps, false);
   if (found != nullptr) job.from = std::move(found);
   const std::int64_t step =
       job.from ? static_cast<std::int64_t>(job.from->manifest.step) : std::int64_t{0};

@@ -98,9 +98,9 @@ TEST_F(ConvertTest, APlaceOfSeveralSetsOrAFileSaysWhatToName) {
   put("place/notes/1.txt", {});
   const Result<Converted> place = convert_to_folder(at("place"), at("folder"), options());
   ASSERT_FALSE(place.ok());
-  EXPECT_EQ(place.error().message,
-            at("place").string() + " holds data sets in folders of their own; name one: " +
-                at("place/digits").string());
+  EXPECT_EQ(place.error().message, at("place").string() +
+                                       " holds data sets in folders of their own; name one: " +
+                                       at("place/digits").string());
   put("file", {});
   const Result<Converted> file = convert_to_folder(at("file"), at("folder"), options());
   ASSERT_FALSE(file.ok());

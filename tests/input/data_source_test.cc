@@ -144,9 +144,8 @@ TEST_F(FindData, TwoWholeSetsInOnePlaceAreNotChosenBetween) {
 TEST_F(FindData, RecordFilesOfOneSplitSayWhatIsLacking) {
   query_.flag = empty_place("half");
   write_file(scratch_ / "half/flowers_validation_00000-of-00001.tfrecord", {});
-  EXPECT_THAT(refused().message,
-              HasSubstr("half holds TFRecord files to test with "
-                        "(flowers_validation_00000-of-00001.tfrecord) alone: "));
+  EXPECT_THAT(refused().message, HasSubstr("half holds TFRecord files to test with "
+                                           "(flowers_validation_00000-of-00001.tfrecord) alone: "));
   EXPECT_THAT(refused().message, HasSubstr("or name them by a pattern (data.train_files"));
 }
 

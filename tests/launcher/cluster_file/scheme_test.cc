@@ -139,6 +139,33 @@ TEST_F(SchemeKeysTest, WhatAWindowOrAnElasticRankCannotHaveIsSaid) {
             "\"sagn\" it must be \"worker\"");
 }
 
+TEST_F(SchemeKeysTest, EachRefusalIsOfEverySchemeThatItIsAbout) {
+  const auto refused = [&](const actors::SchemeFacts& facts, const std::string& key,
+                           const std::string& lines, bool expected) {
+    const std::string local = facts.elastic ? "[local_optimizer]\nname = \"gd\"\n" : "";
+    const std::string said = message_of(scheme(std::string(facts.name)) + local + lines);
+    EXPECT_EQ(said.starts_with("\"" + key + "\""), expected) << facts.name << ": " << said;
+  };
+  for (const actors::SchemeFacts& facts : actors::scheme_facts()) {
+    const bool sync = facts.together && !facts.windows;
+    for (const std::string down : {"average", "ternary"}) {
+      refused(facts, "gradient.down", "[gradient]\nscaler = \"shared\"\ndown = \"" + down + "\"\n",
+              !sync);
+    }
+    for (const std::string scaler : {"shared", "mean", "last_step"}) {
+      refused(facts, "gradient.scaler", "[gradient]\nscaler = \"" + scaler + "\"\n",
+              !facts.together);
+    }
+    refused(facts, "gradient.error_feedback", "[gradient]\nerror_feedback = true\n", facts.elastic);
+    refused(facts, "optimizer.decay_at", "[optimizer]\ndecay_at = \"server\"\n", facts.windows);
+  }
+  for (const std::string scaler : {"shared", "mean"}) {
+    EXPECT_THAT(
+        message_of(scheme("sync", "quorum = 2\n") + "[gradient]\nscaler = \"" + scaler + "\"\n"),
+        testing::StartsWith("\"gradient.scaler\" must be \"own\" or \"last_step\""));
+  }
+}
+
 TEST_F(SchemeKeysTest, AVoteIsOfSignsAndOfNothingThatIsLeft) {
   const std::string vote = scheme("sync", "combine = \"vote\"\n");
   EXPECT_EQ(message_of(vote), "\"scheme.combine\" = \"vote\" is for \"gradient.codec\" = \"sign\"");
