@@ -1,6 +1,8 @@
 // [scheme] and [local_optimizer]: what goes together, and each thing that does not, in words.
 #include "actors/job/scheme_section.h"
 
+#include <gmock/gmock.h>
+
 #include "tests/launcher/cluster_file/cluster_file_fixture.h"
 
 namespace sterna::launcher {
