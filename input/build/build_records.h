@@ -27,8 +27,8 @@ struct BuildOptions {
   std::uint32_t side = 0;         ///< of raw pictures, squashed to a square; 0: at their own size
   std::uint32_t first_label = 0;  ///< 0, or 1 as in the originals, whose 0 is the background
   /// As ImageNet has them (annotations.h); empty: none.
-  std::filesystem::path names;
-  std::filesystem::path boxes;
+  std::filesystem::path names = {};
+  std::filesystem::path boxes = {};
   BuildProgress progress = {};
 };
 

@@ -25,7 +25,7 @@ struct PictureRecord {
   PictureShape shape;                 ///< as the record says; 0 where it does not
   std::optional<std::int64_t> label;  ///< as stored; the originals count from 1
   std::string class_text;             ///< e.g. "tulips"; empty: unknown
-  std::string synset;  ///< ImageNet's id of the class, e.g. "n01440764"; empty: there is none
+  std::string synset = {};  ///< ImageNet's id of the class, e.g. "n01440764"; empty: there is none
   std::vector<Box> boxes;
   std::string name;  ///< the picture's file name or id; empty: unknown
 
