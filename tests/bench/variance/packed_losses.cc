@@ -11,7 +11,7 @@
 namespace sterna::bench {
 namespace {
 
-constexpr std::uint64_t kSteps = 200;
+constexpr std::uint64_t kSteps = 100;
 constexpr std::uint64_t kFirstMeasured = kSteps - kSteps / 10;
 
 /// The mean of |Q(g) - g|^2 over that of |g|^2.
