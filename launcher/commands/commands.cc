@@ -6,6 +6,7 @@
   EACH(up)                    \
   EACH(status)                \
   EACH(watch)                 \
+  EACH(page)                  \
   EACH(down)                  \
   EACH(list)                  \
   EACH(logs)                  \
