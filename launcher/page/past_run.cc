@@ -12,33 +12,22 @@
 namespace sterna::launcher {
 namespace {
 
-std::optional<double> number(const Json& json, const char* field) {
-  const auto found = json.find(field);
-  if (found == json.end() || !found->is_number()) return std::nullopt;
-  return found->get<double>();
-}
-
-std::string text(const Json& json, const char* field) {
-  const auto found = json.find(field);
-  return found != json.end() && found->is_string() ? found->get<std::string>() : "";
-}
-
 /// Of a run from before there was a status.json, or whose status another build wrote.
 RunStatus status_from(const Json& result) {
   RunStatus status;
-  status.phase = number(result, "exit").value_or(1) == 0 ? "done" : "failed";
-  status.cause = text(result, "cause");
-  status.step = static_cast<std::int64_t>(number(result, "steps").value_or(0));
+  status.phase = json_number_of(result, "exit").value_or(1) == 0 ? "done" : "failed";
+  status.cause = json_text_of(result, "cause", "");
+  status.step = static_cast<std::int64_t>(json_number_of(result, "steps").value_or(0));
   status.steps = status.step;
-  status.elapsed_seconds = number(result, "seconds").value_or(0);
-  status.loss = number(result, "loss");
-  status.decay_loss = number(result, "decay_loss");
-  status.examples_per_second = number(result, "examples_per_second");
-  status.precision_at_1 = number(result, "precision_at_1");
+  status.elapsed_seconds = json_number_of(result, "seconds").value_or(0);
+  status.loss = json_number_of(result, "loss");
+  status.decay_loss = json_number_of(result, "decay_loss");
+  status.examples_per_second = json_number_of(result, "examples_per_second");
+  status.precision_at_1 = json_number_of(result, "precision_at_1");
   status.precision_step = status.step;
-  status.recall_at_5 = number(result, "recall_at_5");
-  status.bits_up = number(result, "bits_per_element_up");
-  status.bits_down = number(result, "bits_per_element_down");
+  status.recall_at_5 = json_number_of(result, "recall_at_5");
+  status.bits_up = json_number_of(result, "bits_per_element_up");
+  status.bits_down = json_number_of(result, "bits_per_element_down");
   return status;
 }
 
@@ -50,9 +39,9 @@ PastRun past_run(const std::string& directory) {
   const Result<std::string> result_text = read_file(directory + "/result.json");
   const Json result = result_text ? Json::parse(*result_text, nullptr, false) : Json();
   if (result.is_object()) {
-    run.exit = static_cast<int>(number(result, "exit").value_or(1));
+    run.exit = static_cast<int>(json_number_of(result, "exit").value_or(1));
     run.status = status_from(result);
-    run.words = text(result, "cause");
+    run.words = json_text_of(result, "cause", "");
     if (*run.exit == 0) {
       run.words = fmt::format("done after {} steps in {}", thousands(run.status.step),
                               seconds_text(run.status.elapsed_seconds));

@@ -18,17 +18,6 @@ constexpr std::array<const char*, 7> kStepFields = {
 constexpr std::array<const char*, 4> kEvaluationFields = {"precision_at_1", "recall_at_5", "loss",
                                                           "examples"};
 
-std::optional<double> number(const Json& line, const char* field) {
-  const auto found = line.find(field);
-  if (found == line.end() || !found->is_number()) return std::nullopt;
-  return found->get<double>();
-}
-
-std::string text(const Json& line, const char* field, const char* otherwise) {
-  const auto found = line.find(field);
-  return found != line.end() && found->is_string() ? found->get<std::string>() : otherwise;
-}
-
 /// A picture has no more digits, and the page is smaller.
 Json rounded(std::optional<double> value) {
   constexpr double kDigits = 6;
@@ -46,15 +35,15 @@ Json told(const LossPoint& point) {
 }  // namespace
 
 void RunStory::take(const Json& line) {
-  const std::string kind = text(line, "kind", "");
+  const std::string kind = json_text_of(line, "kind", "");
   if (kind == "tensor" && tensors_.size() < kMostTensors) tensors_.push_back(line);
-  if (kind == "lost") lost_ += number(line, "lines").value_or(0);
-  const std::optional<double> given = number(line, "step");
+  if (kind == "lost") lost_ += json_number_of(line, "lines").value_or(0);
+  const std::optional<double> given = json_number_of(line, "step");
   if (!given || !(*given >= 0 && *given <= kMostSteps)) return;
   const auto step = static_cast<std::int64_t>(*given);
   if (kind == "loss") {
-    const auto loss = number(line, "loss");
-    if (loss) losses_.add(step, *loss, number(line, "decay_loss").value_or(0));
+    const auto loss = json_number_of(line, "loss");
+    if (loss) losses_.add(step, *loss, json_number_of(line, "decay_loss").value_or(0));
   }
   if (kind == "step") take_step(step, line);
   if (kind == "evaluation") take_evaluation(step, line);
@@ -62,11 +51,11 @@ void RunStory::take(const Json& line) {
 }
 
 void RunStory::take_step(std::int64_t step, const Json& line) {
-  Step one{step, seconds_before_ + number(line, "seconds").value_or(0),
-           bytes_before_ + number(line, "bytes_up").value_or(0) +
-               number(line, "bytes_down").value_or(0),
+  Step one{step, seconds_before_ + json_number_of(line, "seconds").value_or(0),
+           bytes_before_ + json_number_of(line, "bytes_up").value_or(0) +
+               json_number_of(line, "bytes_down").value_or(0),
            Json::array()};
-  for (const char* field : kStepFields) one.facts.push_back(rounded(number(line, field)));
+  for (const char* field : kStepFields) one.facts.push_back(rounded(json_number_of(line, field)));
   recent_.push_back(one);
   if (recent_.size() > kRecentLines) recent_.pop_front();
   if (!steps_.empty() && ++since_ < stride_) return;
@@ -82,15 +71,15 @@ void RunStory::take_step(std::int64_t step, const Json& line) {
 void RunStory::take_evaluation(std::int64_t step, const Json& line) {
   if (evaluations_.size() >= kMostEvaluations) return;
   Evaluation one{step, {}};
-  one.facts["subset"] = text(line, "subset", "test");
-  one.facts["of"] = text(line, "of", "parameters");
-  for (const char* field : kEvaluationFields) one.facts[field] = rounded(number(line, field));
+  one.facts["subset"] = json_text_of(line, "subset", "test");
+  one.facts["of"] = json_text_of(line, "of", "parameters");
+  for (const char* field : kEvaluationFields) one.facts[field] = rounded(json_number_of(line, field));
   evaluations_.push_back(std::move(one));
 }
 
 void RunStory::restart(std::int64_t step, const Json& line) {
   if (restarts_.size() < kMostRestarts) {
-    restarts_.push_back({{"step", step}, {"cause", text(line, "cause", "")}});
+    restarts_.push_back({{"step", step}, {"cause", json_text_of(line, "cause", "")}});
   }
   const auto later = [step](const auto& one) { return one.step > step; };
   std::erase_if(steps_, later);
