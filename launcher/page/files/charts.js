@@ -70,6 +70,7 @@ export class Chart {
     figure.append(this.legend, this.box, this.none, this.details);
     this.box.addEventListener('keydown', (event) => this.onKey(event));
     this.box.addEventListener('blur', () => this.select(null));
+    new ResizeObserver(() => this.resize()).observe(figure);
     this.row = null;
     this.graph = null;
   }
@@ -90,11 +91,11 @@ export class Chart {
     const options = {
       file: this.rows, labels, customBars: true, legend: 'never', connectSeparatedPoints: true,
       colors: curves.map((_, i) => style(`--curve-${i % 8}`)), strokeWidth: 2, fillAlpha: 0.18,
-      drawPoints: this.rows.length <= 60, pointSize: 2.5, highlightCircleSize: 4, rightGap: 12,
+      drawPoints: this.rows.length <= 60, pointSize: 2.5, highlightCircleSize: 4, rightGap: 8, xRangePad: 6,
       axisLineColor: ink, gridLineColor: style('--line'), logscale: scales.y,
       axes: {
         x: {axisLabelFormatter: (value) => this.x.text(value), logscale: scales.x, pixelsPerLabel: 80},
-        y: {axisLabelFormatter: (value) => number(value, 3), axisLabelWidth: 52},
+        y: {axisLabelFormatter: (value) => String(Number(value.toPrecision(3))), axisLabelWidth: 52},
       },
       highlightCallback: (_, __, ___, row) => { this.row = row; this.drawLegend(); },
       unhighlightCallback: () => { this.row = null; this.drawLegend(); },
@@ -151,7 +152,7 @@ export class Chart {
     if (!this.details.open || !this.rows) return;
     const most = 40;
     const every = Math.max(1, Math.ceil(this.rows.length / most));
-    const shown = this.rows.filter((_, i) => (this.rows.length - 1 - i) % every === 0);
+    const shown = this.rows.filter((_, i) => i % every === 0 || i === this.rows.length - 1);
     const band = this.curves.length === 1 && this.rows.some((row) => row[1] && row[1][0] !== row[1][2]);
     const titles = [this.x.name, ...this.curves.map((curve) => curve.name)];
     if (band) titles.push('lowest', 'highest');
@@ -188,6 +189,6 @@ export class Chart {
   }
 
   resize() {
-    if (this.graph !== null && !this.box.hidden) this.graph.resize();
+    if (this.graph !== null && !this.box.hidden && this.box.clientWidth > 0) this.graph.resize();
   }
 }

@@ -72,7 +72,7 @@ const themes = ['auto', 'light', 'dark'];
 function setTheme(theme) {
   if (theme === 'auto') delete document.documentElement.dataset.theme;
   else document.documentElement.dataset.theme = theme;
-  byId('theme').textContent = `theme: ${theme}`;
+  byId('theme').textContent = `◐ ${theme}`;
   localStorage.setItem('sterna-theme', theme);
   changed('story');
 }
@@ -122,7 +122,6 @@ byId('file').addEventListener('toggle', async () => {
   if (byId('file').open) byId('file-text').textContent = await shelf('resolved') ?? 'there is none';
 });
 matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => changed('story'));
-window.addEventListener('resize', () => Object.values(charts).forEach((chart) => chart.resize()));
 
 setTheme(localStorage.getItem('sterna-theme') ?? 'auto');
 follow(changed, notice);

@@ -6,7 +6,7 @@ export function number(value, digits = 4) {
   const size = Math.abs(value);
   if (size !== 0 && (size < 1e-4 || size >= 1e7)) return value.toExponential(2);
   if (size >= 1000) return Math.round(value).toLocaleString('en-US');
-  return String(Number(value.toPrecision(digits)));
+  return value.toPrecision(digits);
 }
 
 export function fraction(value) {

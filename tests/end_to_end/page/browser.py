@@ -38,14 +38,15 @@ class Browser:
             self.port = int(eventually(self._port, 60, "chromedriver says its port"))
             arguments = ["--headless=new", "--disable-gpu", "--disable-dev-shm-usage",
                          "--no-first-run", "--disable-background-networking",
+                         "--no-sandbox",  # nothing but our page is shown, and root has none
                          f"--user-data-dir={folder}/profile", "--window-size=1280,1000"]
-            if os.geteuid() == 0:
-                arguments.append("--no-sandbox")
             options = {"binary": chromium, "args": arguments}
             capabilities = {"goog:chromeOptions": options,
                             "goog:loggingPrefs": {"browser": "ALL", "performance": "ALL"}}
             made = self._ask("POST", "/session", {"capabilities": {"alwaysMatch": capabilities}})
             self.session = f"/session/{made['sessionId']}"
+            self.open("about:blank")
+            self.network()  # of the browser's own first page
         except BaseException:
             self.driver.kill()
             self.driver.wait()

@@ -167,9 +167,9 @@ def check_keys(page):
 
 def check_narrow(page):
     page.width(390)
-    wide = page.run("return document.documentElement.scrollWidth")
+    eventually(lambda: page.run("return document.documentElement.scrollWidth") <= 390, SOON,
+               "390 px are wide enough")
     page.width(1280)
-    assert wide <= 390, f"{wide} px wide where 390 are there"
 
 
 def check_death(page):
@@ -197,8 +197,9 @@ def check_past(page, folder, sterna, environment):
 
 
 def screenshots(page, folder):
-    for name, width, height, scheme in (("light", 1280, 1000, "light"), ("dark", 1280, 1000, "dark"),
-                                        ("narrow", 390, 1400, "light")):
+    page.run("document.querySelector('#training details').open = false")
+    for name, width, height, scheme in (("light", 1280, 1900, "light"), ("dark", 1280, 1900, "dark"),
+                                        ("narrow", 390, 3000, "light")):
         page.width(width, height)
         page.scheme(scheme)
         time.sleep(1)
@@ -224,7 +225,7 @@ def main():
     found = browser.find()
     if found is None:
         print("SKIPPED: chromium and chromium-driver are not installed")
-        return 77
+        return 1 if os.environ.get("CI") else 77  # whoever checks everything has them
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         environment = dict(os.environ, XDG_STATE_HOME=os.path.join(folder, "state"), HOME=folder)
         make_hostile_run(folder)
