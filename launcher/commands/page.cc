@@ -5,6 +5,7 @@
 
 #include <csignal>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <optional>
 
@@ -64,12 +65,62 @@ std::string forwarded_page(const Elsewhere& there, const std::string& run, std::
       port == 0 ? kForwardedPort : port, there.ssh, there.work, run);
 }
 
+/// The logs of processes on other hosts, which are not in the run's directory before its end.
+class FarLogs {
+ public:
+  FarLogs(std::string directory, PageServer& page)
+      : directory_(std::move(directory)), page_(page) {}
+
+  /// What was added since the last call, as far as it is told at once.
+  void read(RunVisitor& visitor, const Overview& overview) {
+    constexpr int kPieces = 4;  // of each log
+    for (const ProcessStatus& member : overview.members) {
+      const std::string name = member.identity.name + ".log";
+      std::error_code ignored;
+      Log& log = logs_[member.identity.name];
+      if (log.mute || fs::exists(directory_ + "/logs/" + name, ignored)) continue;
+      std::vector<std::string> lines;
+      for (int i = 0; i < kPieces; ++i) {
+        const Result<FilePiece> piece = visitor.read_file({member.process, name, log.offset});
+        log.mute = !piece;  // or it would hold the others up again and again
+        if (!piece || piece->bytes.empty()) break;
+        log.offset += piece->bytes.size();
+        log.rest.append(piece->bytes.begin(), piece->bytes.end());
+        take_lines(log.rest, lines);
+      }
+      if (!lines.empty()) page_.log(member.identity.name, lines);
+    }
+  }
+
+ private:
+  struct Log {
+    std::uint64_t offset = 0;
+    std::string rest = {};  ///< of a line that has no end yet
+    bool mute = false;
+  };
+  static void take_lines(std::string& text, std::vector<std::string>& lines) {
+    std::size_t begin = 0;
+    for (std::size_t end = 0; (end = text.find('\n', begin)) != std::string::npos;
+         begin = end + 1) {
+      lines.push_back(text.substr(begin, end - begin));
+    }
+    text.erase(0, begin);
+    constexpr std::size_t kLongest = std::size_t{64} << 10;
+    if (text.size() > kLongest) text.resize(kLongest);
+  }
+
+  std::string directory_;
+  PageServer& page_;
+  std::map<std::string, Log> logs_;
+};
+
 class Shown {
  public:
   Shown(RealMachine& machine, Meant meant, PageServer& page)
       : machine_(machine),
         meant_(std::move(meant)),
         page_(page),
+        logs_(meant_.directory, page),
         interrupt_(machine.loop(), SIGINT, [this] { interrupt(); }),
         terminate_(machine.loop(), SIGTERM, [this] { interrupt(); }) {}
 
@@ -105,6 +156,7 @@ class Shown {
       if (!overview) break;
       followed_ = true;
       page_.update(status_of(*meant_.state, *overview));
+      logs_.read(*visitor_, *overview);
       if (!visitor_->pause(kLookInterval)) break;
     }
     visitor_ = nullptr;
@@ -123,6 +175,7 @@ class Shown {
   RealMachine& machine_;
   Meant meant_;
   PageServer& page_;
+  FarLogs logs_;
   RunVisitor* visitor_ = nullptr;
   bool followed_ = false;
   bool interrupted_ = false;

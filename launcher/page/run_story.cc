@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kRecentLines = 4096;
 constexpr std::size_t kMostRestarts = 100;
-constexpr double kMostSteps = 1e15;
+constexpr double kLastStep = 1e15;
 constexpr std::array<const char*, 7> kStepFields = {
     "learning_rate", "examples_per_second", "bits_up", "bits_down",
     "nonzero",       "saturated",           "data_wait"};
@@ -39,7 +39,7 @@ void RunStory::take(const Json& line) {
   if (kind == "tensor" && tensors_.size() < kMostTensors) tensors_.push_back(line);
   if (kind == "lost") lost_ += json_number_of(line, "lines").value_or(0);
   const std::optional<double> given = json_number_of(line, "step");
-  if (!given || !(*given >= 0 && *given <= kMostSteps)) return;
+  if (!given || !(*given >= 0 && *given <= kLastStep)) return;
   const auto step = static_cast<std::int64_t>(*given);
   if (kind == "loss") {
     const auto loss = json_number_of(line, "loss");
