@@ -14,7 +14,9 @@
 #include "launcher/page/past_run.h"
 #include "launcher/past/elsewhere.h"
 #include "launcher/past/overview.h"
+#include "launcher/record/read_metrics.h"
 #include "runtime/loop/signal_watch.h"
+#include "runtime/remote/remote_script.h"
 
 namespace sterna::launcher {
 namespace {
@@ -39,13 +41,21 @@ struct Meant {
   std::optional<RunState> state;
 };
 
+/// Whether this program can read what the directory holds: as its first line says.
+Result<void> can_read(const std::string& directory) {
+  bool any = false;
+  const Result<void> read = for_each_metric(directory, [&any](const Json&) -> Result<void> {
+    any = true;
+    return Error{Errc::cancelled, "that is enough"};
+  });
+  return any ? Result<void>() : read;
+}
+
 Result<Meant> meant_by(const std::string& word) {
   const Result<RunStates> states = RunStates::of_user();
   std::error_code ignored;
   if (!word.empty() && fs::is_directory(word, ignored)) {
-    if (!fs::exists(fs::path(word) / "metrics.jsonl", ignored)) {
-      return Error{Errc::not_found, word + ": has no metrics.jsonl; name a run's directory"};
-    }
+    STERNA_TRY(can_read(word));
     Meant meant{fs::absolute(word).lexically_normal().string(), std::nullopt};
     while (meant.directory.size() > 1 && meant.directory.back() == '/') meant.directory.pop_back();
     for (const RunState& state : states ? states->all() : std::vector<RunState>()) {
@@ -58,11 +68,22 @@ Result<Meant> meant_by(const std::string& word) {
   return Meant{state.run_directory, state};
 }
 
-std::string forwarded_page(const Elsewhere& there, const std::string& run, std::int64_t port) {
+/// Starts the page of `run` there, the only one where it is empty, and brings its port here.
+Result<std::string> forwarded_page(const Elsewhere& there, const std::string& run,
+                                   std::int64_t port) {
+  if (!run.empty() && !plain_for_shell(run)) {
+    return Error{Errc::invalid_argument, "\"" + run + "\" cannot stand in a line for a shell"};
+  }
   return fmt::format(
-      "ssh -t -L {0}:127.0.0.1:{0} {1} '$(ls -t {2}/bundles/*/bin/sterna | head -n 1) page {3} "
+      "ssh -t -L {0}:127.0.0.1:{0} {1} '$(ls -t {2}/bundles/*/bin/sterna | head -n 1) page {3}"
       "--port {0}'",
-      port == 0 ? kForwardedPort : port, there.ssh, there.work, run);
+      port == 0 ? kForwardedPort : port, there.ssh, there.work, run.empty() ? "" : run + " ");
+}
+
+int print_forwarded(const Elsewhere& there, const std::string& run, std::int64_t port,
+                    const Console& console) {
+  const Result<std::string> line = forwarded_page(there, run, port);
+  return line ? console.result(*line + "\n") : console.report(line.error());
 }
 
 /// The logs of processes on other hosts, which are not in the run's directory before its end.
@@ -185,7 +206,7 @@ class Shown {
 
 int page(const PageCommandOptions& options, const Console& console) {
   if (!options.via.empty()) {
-    return console.result(forwarded_page({options.via}, options.run, options.port) + "\n");
+    return print_forwarded({options.via}, options.run, options.port, console);
   }
   const Result<Meant> meant = meant_by(options.run);
   if (!meant) return console.report(meant.error());
@@ -193,7 +214,7 @@ int page(const PageCommandOptions& options, const Console& console) {
     if (const std::optional<Elsewhere> head = head_elsewhere(*meant->state)) {
       console.say(fmt::format("{} is kept by {}; this line shows its page here:", meant->state->id,
                               meant->state->head));
-      return console.result(forwarded_page(*head, meant->state->id, options.port) + "\n");
+      return print_forwarded(*head, meant->state->id, options.port, console);
     }
   }
   const auto server = PageServer::start({.run_directory = meant->directory,
@@ -211,7 +232,8 @@ int page(const PageCommandOptions& options, const Console& console) {
 
 void say_where_its_page_is(const RunState& state, const Console& console) {
   if (const std::optional<Elsewhere> head = head_elsewhere(state)) {
-    console.say("the run's page, here: " + forwarded_page(*head, state.id, 0));
+    const Result<std::string> line = forwarded_page(*head, state.id, 0);
+    console.say(line ? "the run's page, here: " + *line : line.error().message);
   }
 }
 
