@@ -217,8 +217,8 @@ int page(const PageCommandOptions& options, const Console& console) {
       return print_forwarded(*head, meant->state->id, options.port, console);
     }
   }
-  const auto server = PageServer::start({.run_directory = meant->directory,
-                                         .port = static_cast<unsigned>(options.port)});
+  const auto server = PageServer::start(
+      {.run_directory = meant->directory, .port = static_cast<unsigned>(options.port)});
   if (!server) return console.report(server.error());
   if (!console.print_result((*server)->url() + "\n")) return kExitFailed;
   console.say("open this address; Ctrl-C ends the page, and nothing else");

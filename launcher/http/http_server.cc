@@ -152,13 +152,13 @@ Result<std::unique_ptr<HttpServer>> HttpServer::start(const ListenAddress& addre
   daemon.answer = std::move(answer);
   const bool six = address.address.ss_family == AF_INET6;
   errno = 0;
-  daemon.http = MHD_start_daemon(
-      MHD_USE_EPOLL_INTERNAL_THREAD | unsigned{MHD_ALLOW_SUSPEND_RESUME} |
-          (six ? unsigned{MHD_USE_IPv6} : 0U),
-      0, nullptr, nullptr, &Daemon::on_request, &daemon, MHD_OPTION_SOCK_ADDR, &address.address,
-      MHD_OPTION_CONNECTION_LIMIT, limits.connections, MHD_OPTION_CONNECTION_TIMEOUT,
-      limits.patience_seconds, MHD_OPTION_CONNECTION_MEMORY_LIMIT, limits.connection_bytes,
-      MHD_OPTION_END);
+  daemon.http =
+      MHD_start_daemon(MHD_USE_EPOLL_INTERNAL_THREAD | unsigned{MHD_ALLOW_SUSPEND_RESUME} |
+                           (six ? unsigned{MHD_USE_IPv6} : 0U),
+                       0, nullptr, nullptr, &Daemon::on_request, &daemon, MHD_OPTION_SOCK_ADDR,
+                       &address.address, MHD_OPTION_CONNECTION_LIMIT, limits.connections,
+                       MHD_OPTION_CONNECTION_TIMEOUT, limits.patience_seconds,
+                       MHD_OPTION_CONNECTION_MEMORY_LIMIT, limits.connection_bytes, MHD_OPTION_END);
   if (daemon.http == nullptr) return Error{Errc::io, std::strerror(errno == 0 ? EIO : errno)};
   return server;
 }

@@ -16,8 +16,8 @@ std::string piece_of(int file, std::uint64_t offset, std::size_t most) {
   std::string piece(most, '\0');
   std::size_t filled = 0;
   while (filled < most) {
-    const ssize_t n = ::pread(file, piece.data() + filled, most - filled,
-                              static_cast<off_t>(offset + filled));
+    const ssize_t n =
+        ::pread(file, piece.data() + filled, most - filled, static_cast<off_t>(offset + filled));
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0) break;
     filled += static_cast<std::size_t>(n);

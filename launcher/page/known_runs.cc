@@ -18,8 +18,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::array<const char*, 11> kInShort = {
-    "exit",        "cause",      "steps", "seconds",    "precision_at_1",     "recall_at_5",
-    "loss",        "codec",      "data",  "bytes_up",   "bytes_down"};
+    "exit", "cause", "steps", "seconds",  "precision_at_1", "recall_at_5",
+    "loss", "codec", "data",  "bytes_up", "bytes_down"};
 
 fs::path absolute(const std::string& directory) {
   fs::path path = fs::absolute(directory).lexically_normal();

@@ -45,20 +45,20 @@ class LossBand {
   std::span<const LossPoint> points() const { return points_; }
   /// Of points(), those that were full since the last call; none of them was in its answers before.
   std::vector<LossPoint> news() {
-    const std::size_t full = points_.empty() || points_.back().losses >= stride_
-                                 ? points_.size()
-                                 : points_.size() - 1;
+    const std::size_t full =
+        points_.empty() || points_.back().losses >= stride_ ? points_.size() : points_.size() - 1;
     std::vector<LossPoint> fresh;
-    if (told_ < full) fresh.assign(points_.begin() + static_cast<std::ptrdiff_t>(told_),
-                                   points_.begin() + static_cast<std::ptrdiff_t>(full));
+    if (told_ < full)
+      fresh.assign(points_.begin() + static_cast<std::ptrdiff_t>(told_),
+                   points_.begin() + static_cast<std::ptrdiff_t>(full));
     told_ = std::max(told_, full);
     return fresh;
   }
 
  private:
   static LossPoint merged(const LossPoint& a, const LossPoint& b) {
-    return {std::max(a.step, b.step), std::min(a.low, b.low),   a.sum + b.sum,
-            std::max(a.high, b.high), a.decay + b.decay, a.losses + b.losses};
+    return {std::max(a.step, b.step), std::min(a.low, b.low), a.sum + b.sum,
+            std::max(a.high, b.high), a.decay + b.decay,      a.losses + b.losses};
   }
   /// Two points become one.
   void halve() {

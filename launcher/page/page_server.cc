@@ -94,8 +94,9 @@ struct PageServer::State {
                                          .session = request.cookie(keys.cookie_name.c_str())},
                                         keys);
     if (access == PageAccess::refused) {
-      return plain(403, "This page is for who has its address: the one that sterna printed, with "
-                        "its token.");
+      return plain(403,
+                   "This page is for who has its address: the one that sterna printed, with "
+                   "its token.");
     }
     if (access == PageAccess::traded) {
       return plain(303, "", {{"Location", "/"}, {"Set-Cookie", cookie_header(keys)}});
@@ -142,9 +143,8 @@ Result<std::unique_ptr<PageServer>> PageServer::start(const PageOptions& options
   server->state_ = std::make_unique<State>(options.run_directory);
   State* const state = server->state_.get();
   const HttpServer::Limits limits{.connections = PageHub::kMostPages + kOtherConnections};
-  auto http = HttpServer::start(loopback(options.port), limits, [state](const HttpRequest& asked) {
-    return state->answer(asked);
-  });
+  auto http = HttpServer::start(loopback(options.port), limits,
+                                [state](const HttpRequest& asked) { return state->answer(asked); });
   if (!http) {
     return Error{http.error().code, fmt::format("cannot listen on 127.0.0.1:{} for the page: {}",
                                                 options.port, http.error().message)};

@@ -8,8 +8,8 @@ namespace sterna::launcher {
 std::optional<std::string> PageShelf::get(const std::string& name, Time now) {
   const std::lock_guard lock(mutex_);
   if (!items_.contains(name) && items_.size() >= kMost) {
-    items_.erase(std::ranges::min_element(
-        items_, {}, [](const auto& named) { return named.second.asked; }));
+    items_.erase(
+        std::ranges::min_element(items_, {}, [](const auto& named) { return named.second.asked; }));
   }
   Item& item = items_[name];
   item.wanted = true;

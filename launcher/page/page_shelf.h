@@ -1,5 +1,5 @@
-// PageShelf: texts that pages ask for by name and that take a while to make: whoever makes them does
-// so between two askings. Pure but for its lock.
+// PageShelf: texts that pages ask for by name and that take a while to make: whoever makes them
+// does so between two askings. Pure but for its lock.
 #pragma once
 
 #include <cstddef>

@@ -48,8 +48,8 @@ PastRun past_run(const std::string& directory) {
     }
   }
   const Result<std::string> status_text = read_file(directory + "/status.json");
-  if (Result<RunStatus> last = status_text ? parse_status(*status_text)
-                                           : Result<RunStatus>(status_text.error());
+  if (Result<RunStatus> last =
+          status_text ? parse_status(*status_text) : Result<RunStatus>(status_text.error());
       last && result.is_object()) {
     run.status = std::move(last).value();
   }

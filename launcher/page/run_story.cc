@@ -13,7 +13,7 @@ constexpr std::size_t kRecentLines = 4096;
 constexpr std::size_t kMostRestarts = 100;
 constexpr double kLastStep = 1e15;
 constexpr std::array<const char*, 7> kStepFields = {
-    "learning_rate", "examples_per_second", "bits_up", "bits_down",
+    "learning_rate", "examples_per_second", "bits_up",  "bits_down",
     "nonzero",       "saturated",           "data_wait"};
 constexpr std::array<const char*, 4> kEvaluationFields = {"precision_at_1", "recall_at_5", "loss",
                                                           "examples"};
@@ -73,7 +73,8 @@ void RunStory::take_evaluation(std::int64_t step, const Json& line) {
   Evaluation one{step, {}};
   one.facts["subset"] = json_text_of(line, "subset", "test");
   one.facts["of"] = json_text_of(line, "of", "parameters");
-  for (const char* field : kEvaluationFields) one.facts[field] = rounded(json_number_of(line, field));
+  for (const char* field : kEvaluationFields)
+    one.facts[field] = rounded(json_number_of(line, field));
   evaluations_.push_back(std::move(one));
 }
 
@@ -122,12 +123,8 @@ Json RunStory::told(const Evaluation& one) const {
 }
 
 Json RunStory::all() const {
-  Json json = {{"loss", Json::array()},
-               {"steps", Json::array()},
-               {"evaluations", Json::array()},
-               {"tensors", tensors_},
-               {"restarts", restarts_},
-               {"lost", lost_}};
+  Json json = {{"loss", Json::array()}, {"steps", Json::array()}, {"evaluations", Json::array()},
+               {"tensors", tensors_},   {"restarts", restarts_},  {"lost", lost_}};
   for (const LossPoint& point : losses_.points()) {
     json["loss"].push_back(launcher::told(point));
   }

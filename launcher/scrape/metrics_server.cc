@@ -23,12 +23,11 @@ struct MetricsServer::Latest {
 
   HttpReply answer(const HttpRequest& request) {
     if (request.path() != kPath) {
-      return {.code = 404,
-              .type = "text/plain",
-              .body = fmt::format("the metrics are at {}\n", kPath)};
+      return {
+          .code = 404, .type = "text/plain", .body = fmt::format("the metrics are at {}\n", kPath)};
     }
-    const bool open = request.header("Accept").find("application/openmetrics-text") !=
-                      std::string_view::npos;
+    const bool open =
+        request.header("Accept").find("application/openmetrics-text") != std::string_view::npos;
     const auto format = open ? ExpositionFormat::openmetrics : ExpositionFormat::prometheus;
     std::shared_ptr<const RunStatus> now;
     {
@@ -56,8 +55,8 @@ Result<std::unique_ptr<MetricsServer>> MetricsServer::start(const MetricsSection
                                                 text, http.error().message)};
   }
   server->http_ = std::move(http).value();
-  server->url_ = fmt::format("http://{}:{}{}", text.substr(0, text.rfind(':')),
-                             server->http_->port(), kPath);
+  server->url_ =
+      fmt::format("http://{}:{}{}", text.substr(0, text.rfind(':')), server->http_->port(), kPath);
   return server;
 }
 

@@ -79,8 +79,8 @@ TEST_F(RunResultTest, TheFolderHasResolvedFileLogsMetricsWeightsAndResult) {
   run_to_the_end();
   for (const char* file :
        {"resolved.toml", "metrics.jsonl", "result.json", "status.json", "weights.safetensors",
-        "confusion.csv", "logs/coordinator.log", "logs/node-localhost.log", "logs/server0.log", "logs/reader0.log",
-        "logs/worker0.log", "logs/worker1.log", "logs/evaluator0.log"}) {
+        "confusion.csv", "logs/coordinator.log", "logs/node-localhost.log", "logs/server0.log",
+        "logs/reader0.log", "logs/worker0.log", "logs/worker1.log", "logs/evaluator0.log"}) {
     EXPECT_TRUE(exists(std::string("run/") + file)) << file;
   }
   std::size_t entries = 0;

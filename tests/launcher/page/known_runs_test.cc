@@ -17,8 +17,10 @@ class KnownRunsTest : public testing::Test {
  protected:
   std::string make(const fs::path& path, int age) const {
     fs::create_directories(path);
-    std::ofstream(path / "metrics.jsonl") << R"({"format":1,"kind":"run"})" << "\n"
-                                          << R"({"kind":"loss","step":1,"loss":2})" << "\n"
+    std::ofstream(path / "metrics.jsonl") << R"({"format":1,"kind":"run"})"
+                                          << "\n"
+                                          << R"({"kind":"loss","step":1,"loss":2})"
+                                          << "\n"
                                           << R"({"kind":"lo)";
     fs::last_write_time(path / "metrics.jsonl",
                         fs::file_time_type::clock::now() - std::chrono::seconds(age));

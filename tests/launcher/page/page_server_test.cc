@@ -25,7 +25,8 @@ class PageServerTest : public testing::Test {
  protected:
   void SetUp() override {
     fs::create_directories(folder / "run/logs");
-    add("run/metrics.jsonl", R"({"format":1,"kind":"run"})" "\n");
+    add("run/metrics.jsonl", R"({"format":1,"kind":"run"})"
+                             "\n");
     auto started = PageServer::start({.run_directory = folder / "run"});
     ASSERT_TRUE(started.ok()) << started.error().message;
     server = std::move(started).value();
@@ -91,7 +92,8 @@ TEST_F(PageServerTest, TellsAnOpenPageWhatTheRunIsAndWhatItsDirectoryGains) {
   test::HttpClient open = page();
   server->update(status_in_training());
   EXPECT_THAT(open.hear_until("\"config\":\"lenet_mnist\""), HasSubstr("event: status\n"));
-  add("run/metrics.jsonl", R"({"kind":"loss","step":1,"loss":2.5,"decay_loss":0.5})" "\n");
+  add("run/metrics.jsonl", R"({"kind":"loss","step":1,"loss":2.5,"decay_loss":0.5})"
+                           "\n");
   EXPECT_THAT(open.hear_until("[[1,2.5,2.5,2.5,0.5]]"), HasSubstr("event: story\n"));
   add("run/logs/worker0.log", "hello <b>\n");
   EXPECT_THAT(open.hear_until(R"(["worker0","hello <b>"])"), HasSubstr("event: log\n"));
@@ -111,7 +113,8 @@ TEST_F(PageServerTest, TheEndComesFirstAndThenTheRest) {
   last.phase = "failed";
   server->end(last, 1, "worker0 is dead");
   server->update(status_in_training());  // too late
-  add("run/metrics.jsonl", R"({"kind":"tensor","tensor":"conv1"})" "\n");
+  add("run/metrics.jsonl", R"({"kind":"tensor","tensor":"conv1"})"
+                           "\n");
   server->say_goodbye();
   const std::string told = open.hear();
   EXPECT_THAT(told, HasSubstr("event: end\ndata: {\"exit\":1,\"words\":\"worker0 is dead\"}"));

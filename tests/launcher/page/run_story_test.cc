@@ -12,11 +12,14 @@ Json loss(int step, double value, double decay = 0) {
   return {{"kind", "loss"}, {"step", step}, {"loss", value}, {"decay_loss", decay}};
 }
 Json step(int at, double seconds, int up, int down) {
-  return {{"kind", "step"},  {"step", at},         {"seconds", seconds},
+  return {{"kind", "step"}, {"step", at},         {"seconds", seconds},
           {"bytes_up", up}, {"bytes_down", down}, {"learning_rate", 0.1}};
 }
 Json evaluation(int at, double precision) {
-  return {{"kind", "evaluation"}, {"step", at}, {"precision_at_1", precision}, {"subset", "test"},
+  return {{"kind", "evaluation"},
+          {"step", at},
+          {"precision_at_1", precision},
+          {"subset", "test"},
           {"of", "parameters"}};
 }
 
