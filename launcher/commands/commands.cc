@@ -6,6 +6,7 @@
   EACH(up)                    \
   EACH(status)                \
   EACH(watch)                 \
+  EACH(page)                  \
   EACH(down)                  \
   EACH(list)                  \
   EACH(logs)                  \
@@ -14,7 +15,8 @@
   EACH(check)                 \
   EACH(doctor)                \
   EACH(data)                  \
-  EACH(net) EACH(eval) EACH(predict) EACH(export) EACH(plot) EACH(report) EACH(bench) EACH(test) EACH(help)
+  EACH(net)                   \
+  EACH(eval) EACH(predict) EACH(export) EACH(plot) EACH(report) EACH(bench) EACH(test) EACH(help)
 
 namespace sterna::launcher {
 

@@ -13,6 +13,7 @@
 #include <iterator>
 #include <system_error>
 
+#include "launcher/view/status_json.h"
 #include "runtime/base/file.h"
 
 namespace sterna::launcher {
@@ -131,6 +132,10 @@ Result<void> RunDirectory::write_resolved(const ClusterFile& file) {
 
 Result<void> RunDirectory::write_result(const RunResult& result) {
   return write_atomically(result_path(), to_json(result) + "\n");
+}
+
+Result<void> RunDirectory::write_status(const RunStatus& status) {
+  return write_atomically(status_path(), status_json(status) + "\n");
 }
 
 void RunDirectory::discard() {

@@ -383,9 +383,11 @@ void update_actors(RunStatus& status, const StatusReport& report) {
   }
 }
 
-void mark_dead(RunStatus& status, const std::string& name, bool wanted) {
+void mark_dead(RunStatus& status, const std::string& name, bool wanted, const std::string& cause) {
   for (ActorStatus& actor : status.actors) {
-    if (actor.name == name) actor.state = wanted ? "done" : "dead";
+    if (actor.name != name) continue;
+    actor.state = wanted ? "done" : "dead";
+    if (!wanted) actor.cause = cause;
   }
 }
 

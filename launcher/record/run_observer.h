@@ -90,7 +90,8 @@ void count_waits(RunRecord& record, Time now);
 
 /// The line of each actor in the live view, from what the nodes report.
 void update_actors(RunStatus& status, const StatusReport& report);
-void mark_dead(RunStatus& status, const std::string& name, bool wanted);
+/// The end of an actor; `cause` of one that nobody wanted.
+void mark_dead(RunStatus& status, const std::string& name, bool wanted, const std::string& cause);
 /// A death in words, with the actor's host where the file has several: what is missing there (data,
 /// memory, a folder) has to be put right there.
 std::string death_in_words(const ClusterFile& file, const ProcessDown& down);

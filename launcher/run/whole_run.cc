@@ -14,6 +14,7 @@
 #include "input/place/data_set.h"
 #include "launcher/hosts/host_plan.h"
 #include "launcher/hosts/placer.h"
+#include "launcher/page/page_server.h"
 #include "launcher/record/metrics_file.h"
 #include "launcher/record/run_directory.h"
 #include "launcher/run/job_plan.h"
@@ -48,6 +49,21 @@ void keep_confusion(const RunDirectory& directory, const std::optional<Confusion
   if (!confusion) return;
   const Result<void> written = write_atomically(directory.confusion_path(), to_csv(*confusion));
   if (!written) console.say(written.error().message);
+}
+
+void keep_status(RunDirectory& directory, const RunStatus& status, const Console& console) {
+  const Result<void> written = directory.write_status(status);
+  if (!written) console.say(written.error().message);
+}
+
+/// Null: nobody asked for it.
+Result<std::unique_ptr<PageServer>> page_of(const WholeRunOptions& options,
+                                            const RunDirectory& directory) {
+  if (!options.page) return std::unique_ptr<PageServer>();
+  STERNA_ASSIGN(auto page, PageServer::start({.run_directory = directory.path()}));
+  options.console.say("the run's page is " + page->url());
+  options.console.say("for a browser on another machine, there: " + forwarding_line(page->port()));
+  return page;
 }
 
 /// Where the run's files are, for who reads it on another machine, or later from another folder.
@@ -251,6 +267,12 @@ Result<WholeRunEnd> whole_run(RealMachine& machine, const Registry& registry,
   where.parent = options.run_parent;
   where.now = std::chrono::system_clock::now();
   STERNA_ASSIGN(RunDirectory directory, RunDirectory::create(where));
+  Result<std::unique_ptr<PageServer>> page_or = page_of(options, directory);
+  if (!page_or) {
+    directory.discard();
+    return std::move(page_or).error();
+  }
+  const std::unique_ptr<PageServer> page = std::move(page_or).value();
   // The run again, from this file alone: with the data that it is given now.
   ClusterFile resolved = file;
   resolved.data.name = data->name;
@@ -344,6 +366,7 @@ Result<WholeRunEnd> whole_run(RealMachine& machine, const Registry& registry,
       view->update(record.status);
       metrics.look();
       if (scraped) scraped->update(record.status);
+      if (page) page->update(record.status);
       reports.update(record.status);
     });
     reports.set_cluster(nullptr);
@@ -356,6 +379,10 @@ Result<WholeRunEnd> whole_run(RealMachine& machine, const Registry& registry,
     }
   }
   restarts.complete(outcome);
+  if (page) {
+    const RunResult& result = outcome.record.result;
+    page->end(outcome.record.status, result.exit, ending(options, result, outcome.stop));
+  }
   view->finish(outcome.record.status);
   view.reset();
 
@@ -373,10 +400,12 @@ Result<WholeRunEnd> whole_run(RealMachine& machine, const Registry& registry,
     end.last_words = end.result.cause;
   } else {
     keep_confusion(directory, outcome.record.confusion, options.console);
+    keep_status(directory, outcome.record.status, options.console);
     keep(directory, metrics, end.result, options.console);
     end.last_words = ending(options, end.result, outcome.stop);
     remembered.ended(end);
   }
+  if (page) page->say_goodbye();
   return end;
 }
 

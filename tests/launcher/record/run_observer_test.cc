@@ -386,11 +386,11 @@ TEST(UpdateActors, DoesNotBringBackWhoHasEnded) {
 
 TEST(MarkDead, IsDoneWhereItsEndWasWanted) {
   RunStatus status = with_worker0("running");
-  mark_dead(status, "worker1", false);
+  mark_dead(status, "worker1", false, "killed by signal 9");
   EXPECT_EQ(status.actors[0].state, "running");
-  mark_dead(status, "worker0", true);
+  mark_dead(status, "worker0", true, "");
   EXPECT_EQ(status.actors[0].state, "done");
-  mark_dead(status, "worker0", false);
+  mark_dead(status, "worker0", false, "");
   EXPECT_EQ(status.actors[0].state, "dead");
 }
 
