@@ -22,15 +22,14 @@ Result<std::unique_ptr<DeviceModule>> load(const fs::path& path) {
   }
   void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   if (library == nullptr) {
-    return Error{Errc::unavailable,
-                 fmt::format("the module of CUDA does not load: {}", dlerror())};
+    return Error{Errc::unavailable, fmt::format("the module of CUDA does not load: {}", dlerror())};
   }
   const auto make = reinterpret_cast<CudaModuleFunction>(dlsym(library, kCudaModuleFunction));
   DeviceModule* const module = make == nullptr ? nullptr : make(cuda_build_id());
   if (module == nullptr) {
-    return Error{Errc::unavailable,
-                 fmt::format("{} is of another build than this program; build both anew",
-                             path.string())};
+    return Error{
+        Errc::unavailable,
+        fmt::format("{} is of another build than this program; build both anew", path.string())};
   }
   return std::unique_ptr<DeviceModule>(module);
 }

@@ -1,5 +1,5 @@
-// Opens libsterna_cuda.so, which has all that needs CUDA: a program that never does needs nothing of
-// NVIDIA's to start.
+// Opens libsterna_cuda.so, which has all that needs CUDA: a program that never does needs nothing
+// of NVIDIA's to start.
 #pragma once
 
 #include <filesystem>

@@ -1,6 +1,6 @@
-// A device that computes beside the host: its memory, its streams of work, and the codec's passes on
-// it. Pure interfaces: a CUDA device's are implemented by a module that is loaded where there is one
-// (cuda_module.h), the host's own by host_device.h, for tests.
+// A device that computes beside the host: its memory, its streams of work, and the codec's passes
+// on it. Pure interfaces: a CUDA device's are implemented by a module that is loaded where there is
+// one (cuda_module.h), the host's own by host_device.h, for tests.
 //
 // Nothing waits but DeviceStream::finish(): the rest puts work on a stream and returns. What it
 // reads and writes, tables included, must stay until the stream has done it. An error that comes
@@ -20,11 +20,11 @@
 namespace sterna::kernels {
 
 struct DeviceFacts {
-  std::string name;             ///< "NVIDIA H100 80GB HBM3"
-  int major = 0;                ///< of its compute capability
+  std::string name;  ///< "NVIDIA H100 80GB HBM3"
+  int major = 0;     ///< of its compute capability
   int minor = 0;
-  std::size_t memory = 0;       ///< bytes
-  std::size_t cache = 0;        ///< bytes of the cache that all of it shares
+  std::size_t memory = 0;  ///< bytes
+  std::size_t cache = 0;   ///< bytes of the cache that all of it shares
   int multiprocessors = 0;
 };
 

@@ -20,7 +20,8 @@ constexpr int kCapabilityMinor = 76;
 /// The driver's library; it stays loaded, as its threads want.
 class Library {
  public:
-  explicit Library(const std::string& name) : handle_(dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL)) {}
+  explicit Library(const std::string& name)
+      : handle_(dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL)) {}
   bool loaded() const { return handle_ != nullptr; }
   template <class... Arguments>
   int call(const char* name, Arguments... arguments) const {
@@ -108,12 +109,13 @@ Result<DriverFacts> ask_driver(const DriverPlaces& places) {
 Result<void> check_device(const DriverFacts& driver, int index) {
   const auto count = static_cast<int>(driver.devices.size());
   if (index < 0 || index >= count) {
-    const char* const visible = std::getenv("CUDA_VISIBLE_DEVICES");  // NOLINT(concurrency-mt-unsafe)
-    return Error{Errc::unavailable,
-                 fmt::format("there is no device {}: the driver shows {}{}", index, count,
-                             visible == nullptr
-                                 ? std::string("; see nvidia-smi -L")
-                                 : fmt::format("; CUDA_VISIBLE_DEVICES is \"{}\"", visible))};
+    const char* const visible =
+        std::getenv("CUDA_VISIBLE_DEVICES");  // NOLINT(concurrency-mt-unsafe)
+    return Error{
+        Errc::unavailable,
+        fmt::format("there is no device {}: the driver shows {}{}", index, count,
+                    visible == nullptr ? std::string("; see nvidia-smi -L")
+                                       : fmt::format("; CUDA_VISIBLE_DEVICES is \"{}\"", visible))};
   }
   const DriverDevice& device = driver.devices[static_cast<std::size_t>(index)];
   if (device.major >= kLeastCapability) return {};

@@ -1,6 +1,6 @@
-// What NVIDIA's driver says of itself and its devices. It is asked through its own C functions, which
-// no version of it has changed, so that a machine without it, or with an old one, gets a line that
-// says so.
+// What NVIDIA's driver says of itself and its devices. It is asked through its own C functions,
+// which no version of it has changed, so that a machine without it, or with an old one, gets a line
+// that says so.
 #pragma once
 
 #include <string>
@@ -17,7 +17,7 @@ inline constexpr int kLeastCudaOfDriver = 13000;
 inline constexpr int kLeastCapability = 8;
 
 struct DriverPlaces {
-  std::string library = "libcuda.so.1";                  ///< as the loader searches for it
+  std::string library = "libcuda.so.1";                 ///< as the loader searches for it
   std::string version = "/proc/driver/nvidia/version";  ///< the kernel's word for its release
 };
 
@@ -28,8 +28,8 @@ struct DriverDevice {
 };
 
 struct DriverFacts {
-  int cuda = 0;         ///< the newest CUDA it knows: 13000 is 13.0
-  std::string release;  ///< "580.65.06"; empty where nobody says
+  int cuda = 0;                       ///< the newest CUDA it knows: 13000 is 13.0
+  std::string release;                ///< "580.65.06"; empty where nobody says
   std::vector<DriverDevice> devices;  ///< those that CUDA_VISIBLE_DEVICES shows
 };
 

@@ -97,7 +97,9 @@ class Schedule {
   }
 
  private:
-  static Error failure() { return {Errc::unavailable, "the host device has failed, as it was told"}; }
+  static Error failure() {
+    return {Errc::unavailable, "the host device has failed, as it was told"};
+  }
 
   SeededRandom random_;
   std::uint64_t fails_after_;
@@ -174,12 +176,12 @@ class HostDevice : public Device {
     return {.name = "the host", .memory = options_.memory, .multiprocessors = 1};
   }
   Result<void*> allocate(std::size_t bytes) noexcept override {
-    const std::size_t rounded = (std::max<std::size_t>(bytes, 1) + kAlignment - 1) / kAlignment *
-                                kAlignment;
+    const std::size_t rounded =
+        (std::max<std::size_t>(bytes, 1) + kAlignment - 1) / kAlignment * kAlignment;
     if (rounded > options_.memory - used_) {
-      return Error{Errc::unavailable,
-                   std::to_string(bytes) + " bytes are more than the " +
-                       std::to_string(options_.memory - used_) + " that the host device has free"};
+      return Error{Errc::unavailable, std::to_string(bytes) + " bytes are more than the " +
+                                          std::to_string(options_.memory - used_) +
+                                          " that the host device has free"};
     }
     void* const memory = std::aligned_alloc(kAlignment, rounded);
     if (memory == nullptr) return Error{Errc::unavailable, "no memory is free"};

@@ -12,7 +12,7 @@
 namespace sterna::kernels {
 
 struct HostDeviceOptions {
-  std::uint64_t seed = 0;      ///< of the order
+  std::uint64_t seed = 0;          ///< of the order
   std::size_t memory = 1U << 30U;  ///< bytes that can be allocated in all
   /// How many pieces of work are done before the device fails, for good; 0: it never does.
   std::uint64_t fails_after = 0;

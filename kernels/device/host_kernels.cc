@@ -27,12 +27,9 @@ void measure_chunk(const EncodeLaunch& launch, const ChunkWork& chunk, bool tern
     PairMeasured found;
     if (ternarizes) {
       const float scaler = *tensor.scaler;
-      const ChunkPass pass{chunk.values,
-                           chunk.count,
-                           draw_of(*launch.draw, tensor.tensor, chunk.first),
-                           scaler,
-                           reciprocal_of(scaler),
-                           chunk.planes};
+      const ChunkPass pass{
+          chunk.values, chunk.count,           draw_of(*launch.draw, tensor.tensor, chunk.first),
+          scaler,       reciprocal_of(scaler), chunk.planes};
       found = ternarize_pair<kSums>(kWarp, pass, pair, put);
     } else {
       found = measure_pair<kSums>(kWarp, chunk.values, chunk.count, pair, put);

@@ -1,4 +1,5 @@
-// The launches of a device on the host: the same tables, and each warp's own code run by a HostWarp.
+// The launches of a device on the host: the same tables, and each warp's own code run by a
+// HostWarp.
 #pragma once
 
 #include "kernels/optimizer/update_launch.h"

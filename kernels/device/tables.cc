@@ -13,7 +13,8 @@ namespace {
 template <class Add>
 void for_chunks(std::uint64_t elements, Add add) {
   for (std::uint64_t first = 0; first < elements; first += kChunkElements) {
-    add(first, static_cast<std::uint32_t>(std::min<std::uint64_t>(kChunkElements, elements - first)));
+    add(first,
+        static_cast<std::uint32_t>(std::min<std::uint64_t>(kChunkElements, elements - first)));
   }
 }
 
@@ -50,7 +51,7 @@ Result<EncodePlan> EncodePlan::make(Device& device, DeviceStream& stream,
       ChunkWork chunk;
       chunk.values = tensor.values + first;
       chunk.incoming = further(tensor.incoming, first);
-      chunk.planes = further(tensor.planes, planes_bytes(first));
+      chunk.planes = further(tensor.planes, tensor.bf16 ? 2 * first : planes_bytes(first));
       chunk.first = first;
       chunk.count = count;
       chunk.work = static_cast<std::uint32_t>(t);

@@ -19,6 +19,7 @@ struct EncodedTensor {
   const float* incoming = nullptr;  ///< with error feedback: its gradient
   std::byte* planes = nullptr;      ///< as ChunkWork says
   bool fed_back = false;
+  bool bf16 = false;  ///< `planes` are bf16s
   /// Where the scaler is read that a trit stands for; null: what was measured last is used.
   const float* scaler = nullptr;
 };

@@ -100,10 +100,10 @@ STERNA_DEVICE void add_packet(const Warp& warp, const DevicePacket& packet, std:
     for (std::uint32_t r = 0; r < 4; ++r) {
       const std::uint32_t i = (4 * four + r) * kWarpLanes + lane;
       if (i >= count) continue;
-      sums[lane].at[r] += packet.packing == Packing::fp32
-                              ? reinterpret_cast<const float*>(packet.payload)[first + i]
-                              : from_bf16(reinterpret_cast<const std::uint16_t*>(
-                                    packet.payload)[first + i]);
+      sums[lane].at[r] +=
+          packet.packing == Packing::fp32
+              ? reinterpret_cast<const float*>(packet.payload)[first + i]
+              : from_bf16(reinterpret_cast<const std::uint16_t*>(packet.payload)[first + i]);
     }
   });
 }

@@ -26,8 +26,8 @@ struct Staged {
   std::uint32_t saturated[kChunkThreads];
 };
 
-/// Adds up the chunks of a tensor, all of which are measured by now. The sums are one chain each, so
-/// one thread has the one and a thread of another warp the other.
+/// Adds up the chunks of a tensor, all of which are measured by now. The sums are one chain each,
+/// so one thread has the one and a thread of another warp the other.
 __device__ void fold_tensor(const TensorWork& work, float clip, Staged& staged) {
   __shared__ double squares;
   const std::uint32_t thread = threadIdx.x;
@@ -84,12 +84,9 @@ __global__ void __launch_bounds__(kChunkThreads, 3) measure(const EncodeLaunch l
   PairMeasured found;
   if constexpr (kTrits) {
     const float scaler = *tensor->scaler;
-    const ChunkPass pass{chunk.values,
-                         chunk.count,
-                         draw_of(*launch.draw, tensor->tensor, chunk.first),
-                         scaler,
-                         reciprocal_of(scaler),
-                         chunk.planes};
+    const ChunkPass pass{
+        chunk.values, chunk.count,           draw_of(*launch.draw, tensor->tensor, chunk.first),
+        scaler,       reciprocal_of(scaler), chunk.planes};
     found = ternarize_pair<kSums>(this_warp(), pass, pair, put);
   } else {
     found = measure_pair<kSums>(this_warp(), chunk.values, chunk.count, pair, put);

@@ -120,7 +120,8 @@ STERNA_DEVICE void ternarize_block(const Warp& warp, const float* g, std::uint32
 }
 
 /// Of two ballots on 16 elements each of two halves, the word of 32 elements of one half.
-STERNA_DEVICE std::uint32_t word_of_half(std::uint32_t even, std::uint32_t odd, std::uint32_t half) {
+STERNA_DEVICE std::uint32_t word_of_half(std::uint32_t even, std::uint32_t odd,
+                                         std::uint32_t half) {
 #ifdef __CUDA_ARCH__
   return __byte_perm(even, odd, half == 0 ? 0x5410U : 0x7632U);
 #else
@@ -202,8 +203,8 @@ STERNA_DEVICE PairMeasured ternarize_pair(const Warp& warp, const ChunkPass& chu
         negative[lane].at[row % 4] = word & word_of_half(even_sign, odd_sign, half);
         const std::uint32_t start = half_warp_start(pair, lane) + at;
         if (row % 4 != 3 || lane % kHalfWarp != 0 || start >= chunk.count) return;
-        std::byte* const place = chunk.planes + start / kPlaneBlock * kPlaneBlockBytes +
-                                 row / 4 * sizeof(FourWords);
+        std::byte* const place =
+            chunk.planes + start / kPlaneBlock * kPlaneBlockBytes + row / 4 * sizeof(FourWords);
         store_words(place, nonzero[lane]);
         store_words(place + kPlaneBlockBytes / 2, negative[lane]);
       });
@@ -225,8 +226,7 @@ STERNA_DEVICE void keep_error_of_block(const Warp& warp, const std::byte* planes
                                        std::uint32_t count, float scaler, float* residual) {
   for (std::uint32_t four = 0; four < kRows / 4; ++four) {
     const FourWords nonzero = load_words(planes + four * sizeof(FourWords));
-    const FourWords negative =
-        load_words(planes + kPlaneBlockBytes / 2 + four * sizeof(FourWords));
+    const FourWords negative = load_words(planes + kPlaneBlockBytes / 2 + four * sizeof(FourWords));
     warp.each([&](std::uint32_t lane) {
       STERNA_UNROLL
       for (std::uint32_t r = 0; r < 4; ++r) {
