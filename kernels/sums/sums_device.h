@@ -38,7 +38,7 @@ STERNA_DEVICE void sum_words(const DevicePacket* packets, std::uint32_t ranks, s
                              std::uint32_t word, std::uint32_t planes, std::byte* sums) {
   std::uint32_t made[kWords][kPlanes] = {};
   const std::uint64_t at = block * kPlaneBlockBytes + word * sizeof(std::uint32_t);
-  STERNA_UNROLL_BY(4)
+  STERNA_UNROLL_BY(kWords)
   for (std::uint32_t rank = 0; rank < ranks; ++rank) {
     const std::byte* const nonzero = packets[rank].payload + at;
     if constexpr (kWords == 4) {

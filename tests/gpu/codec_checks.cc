@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "../kernels/gradients.h"
+#include "tests/kernels/gradients.h"
 #include "encode_case.h"
 #include "kernels/trits/statistics.h"
 #include "step_case.h"

@@ -6,7 +6,7 @@
 #include <numeric>
 #include <span>
 
-#include "../kernels/gradients.h"
+#include "tests/kernels/gradients.h"
 #include "kernels/device/tables.h"
 #include "kernels/sums/sums.h"
 #include "kernels/trits/ternary.h"

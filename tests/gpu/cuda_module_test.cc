@@ -10,7 +10,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "temporary_folder.h"
+#include "tests/temporary_folder.h"
 
 namespace sterna::kernels {
 namespace {

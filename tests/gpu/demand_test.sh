@@ -18,5 +18,5 @@ expect 77 'skipped: *' "$program"
 expect 1 'FAILED  no GPU: *' "$program" --gpu
 expect 1 'FAILED  no GPU: *' env STERNA_TEST_GPU=1 "$program"
 "$program" --json "$said" >/dev/null && exit 1
-grep -q '"skipped": ".' "$said"
+grep -q '"no_gpu": ".' "$said"
 grep -q '"status": "skipped"' "$said"

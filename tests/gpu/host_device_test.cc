@@ -9,8 +9,8 @@
 #include <cmath>
 #include <numeric>
 
-#include "../kernels/gradients.h"
-#include "../kernels/page.h"
+#include "tests/kernels/gradients.h"
+#include "tests/kernels/page.h"
 #include "codec_checks.h"
 #include "kernels/device/tables.h"
 #include "kernels/random/philox.h"

@@ -1,4 +1,4 @@
-// gpu_tests: what only a GPU can show. It wants a driver, the module beside it, and nothing else;
+// gpu-tests: what only a GPU can show. It wants a driver, the module beside it, and nothing else;
 // where there is no GPU it says so and ends with 77, which ctest takes for skipped, or with 1 where
 // --gpu, or STERNA_TEST_GPU in its environment, demands one.
 #include <fmt/format.h>
@@ -24,7 +24,7 @@ constexpr int kBadInput = 2;
 constexpr int kSkipped = 77;
 
 constexpr const char* kUsage =
-    "usage: gpu_tests [--json FILE] [--gpu] [--device N] [--no-speed]\n"
+    "usage: gpu_tests/run [--json FILE] [--gpu] [--device N] [--no-speed]\n"
     "  --json FILE   writes what was found as JSON\n"
     "  --gpu         fails, instead of skipping, where there is no GPU\n"
     "  --device N    of those that CUDA_VISIBLE_DEVICES shows; 0\n"
@@ -89,7 +89,7 @@ int run(const Options& options, Json& json) {
   Result<std::unique_ptr<Device>> device =
       module ? module->device(options.device) : Result<std::unique_ptr<Device>>(module.error());
   if (!device) {
-    json["skipped"] = device.error().message;
+    json["no_gpu"] = device.error().message;
     say((options.demanded ? "FAILED  no GPU: " : "skipped: ") + device.error().message);
     return options.demanded ? kFailed : kSkipped;
   }

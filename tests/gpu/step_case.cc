@@ -6,7 +6,7 @@
 #include <memory>
 #include <numeric>
 
-#include "../kernels/gradients.h"
+#include "tests/kernels/gradients.h"
 #include "kernels/device/tables.h"
 #include "kernels/optimizer/optimizer.h"
 #include "kernels/sums/bf16.h"
