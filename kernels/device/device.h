@@ -55,6 +55,7 @@ class DeviceStream {
   virtual Result<void> finish() noexcept = 0;
 
   virtual Result<void> encode(EncodePass pass, const EncodeLaunch& launch) noexcept = 0;
+  virtual Result<void> encode_bf16(const EncodeLaunch& launch) noexcept = 0;
   virtual Result<void> sum_trits(const SumLaunch& launch) noexcept = 0;
   virtual Result<void> update(const UpdateLaunch& launch) noexcept = 0;
 

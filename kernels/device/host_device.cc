@@ -151,6 +151,9 @@ class HostStream : public DeviceStream {
   Result<void> encode(EncodePass pass, const EncodeLaunch& launch) noexcept override {
     return put([=] { host_encode(pass, launch); });
   }
+  Result<void> encode_bf16(const EncodeLaunch& launch) noexcept override {
+    return put([=] { host_encode_bf16(launch); });
+  }
   Result<void> sum_trits(const SumLaunch& launch) noexcept override {
     return put([=] { host_sum_trits(launch); });
   }

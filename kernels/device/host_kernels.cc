@@ -97,11 +97,6 @@ void encode_chunk(EncodePass pass, const EncodeLaunch& launch, const ChunkWork& 
         keep_error_of_block(kWarp, chunk.planes + block * kPlaneBlockBytes, count, *tensor.scaler,
                             chunk.values + block * kPlaneBlock);
       });
-    case EncodePass::encode_bf16: {
-      auto* const out = reinterpret_cast<std::uint16_t*>(chunk.planes);
-      for (std::uint32_t i = 0; i < chunk.count; ++i) out[i] = to_bf16(chunk.values[i]);
-      return;
-    }
   }
 }
 
@@ -136,6 +131,14 @@ void host_encode(EncodePass pass, const EncodeLaunch& launch) {
     return measure(launch, pass == EncodePass::ternarize_and_measure);
   }
   for (std::uint32_t i = 0; i < launch.count; ++i) encode_chunk(pass, launch, launch.chunks[i]);
+}
+
+void host_encode_bf16(const EncodeLaunch& launch) {
+  for (std::uint32_t c = 0; c < launch.count; ++c) {
+    const ChunkWork& chunk = launch.chunks[c];
+    auto* const out = reinterpret_cast<std::uint16_t*>(chunk.planes);
+    for (std::uint32_t i = 0; i < chunk.count; ++i) out[i] = to_bf16(chunk.values[i]);
+  }
 }
 
 void host_sum_trits(const SumLaunch& launch) {

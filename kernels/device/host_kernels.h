@@ -9,6 +9,7 @@
 namespace sterna::kernels {
 
 void host_encode(EncodePass pass, const EncodeLaunch& launch);
+void host_encode_bf16(const EncodeLaunch& launch);
 void host_sum_trits(const SumLaunch& launch);
 void host_update(const UpdateLaunch& launch);
 

@@ -7,8 +7,6 @@
 
 #include "kernels/sums/sum_launch.h"
 
-struct CUstream_st;  // a cudaStream_t points to one
-
 namespace sterna::kernels {
 
 /// The rules that a device has. `average` writes the gradient itself.

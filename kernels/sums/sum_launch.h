@@ -6,8 +6,7 @@
 #include <cstdint>
 
 #include "kernels/sums/aggregate.h"
-
-struct CUstream_st;  // a cudaStream_t points to one
+#include "kernels/trits/encode_launch.h"
 
 namespace sterna::kernels {
 
@@ -32,7 +31,10 @@ struct SumLaunch {
   std::uint32_t ranks = 0;  ///< at most kMostSummedRanks
 };
 
-/// Puts one launch on a stream of CUDA's (sums.cu) and returns a cudaError_t.
+// Each puts one launch on a stream of CUDA's (sums.cu) and returns a cudaError_t.
+
 int cuda_sum_trits(const SumLaunch& launch, CUstream_st* stream);
+/// Fills the chunks' planes with the nearest bf16s of their values.
+int cuda_encode_bf16(const EncodeLaunch& launch, CUstream_st* stream);
 
 }  // namespace sterna::kernels

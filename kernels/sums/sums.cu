@@ -1,5 +1,5 @@
-// Sums of trits on CUDA: up to 15 ranks' by threads that have four words (128 elements) of a block
-// each, more ranks' by threads that have one.
+// Sums of trits, and bf16s, on CUDA. Sums: up to 15 ranks' by threads that have four words (128
+// elements) of a block each, more ranks' by threads that have one.
 #include <cuda_runtime.h>
 
 #include "kernels/sums/sum_launch.h"
@@ -23,7 +23,25 @@ __global__ void __launch_bounds__(kThreads) sum_work(const SumLaunch launch) {
   }
 }
 
+constexpr std::uint32_t kParts = 4;  // of a chunk
+
+__global__ void __launch_bounds__(kThreads) encode_bf16_parts(const EncodeLaunch launch) {
+  constexpr auto kPart = static_cast<std::uint32_t>(kChunkElements) / kParts;
+  const ChunkWork chunk = launch.chunks[blockIdx.x / kParts];
+  auto* const out = reinterpret_cast<std::uint16_t*>(chunk.planes);
+  const std::uint32_t begin = blockIdx.x % kParts * kPart;
+  for (std::uint32_t i = begin + threadIdx.x; i < begin + kPart && i < chunk.count; i += kThreads) {
+    out[i] = to_bf16(chunk.values[i]);
+  }
+}
+
 }  // namespace
+
+int cuda_encode_bf16(const EncodeLaunch& launch, CUstream_st* stream) {
+  if (launch.count == 0) return cudaSuccess;
+  encode_bf16_parts<<<launch.count * kParts, kThreads, 0, stream>>>(launch);
+  return cudaGetLastError();
+}
 
 int cuda_sum_trits(const SumLaunch& launch, CUstream_st* stream) {
   if (launch.count == 0) return cudaSuccess;

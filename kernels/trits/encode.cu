@@ -3,7 +3,6 @@
 // more of the device.
 #include <cuda_runtime.h>
 
-#include "kernels/sums/bf16.h"
 #include "kernels/trits/encode_launch.h"
 #include "kernels/trits/statistics_device.h"
 #include "kernels/trits/ternary_device.h"
@@ -157,12 +156,6 @@ __global__ void __launch_bounds__(kPartThreads) take_in_parts(const EncodeLaunch
   for_part(chunk, [&](std::uint32_t i) { chunk.values[i] += chunk.incoming[i]; });
 }
 
-__global__ void __launch_bounds__(kPartThreads) encode_bf16_parts(const EncodeLaunch launch) {
-  const ChunkWork chunk = launch.chunks[blockIdx.x / kParts];
-  auto* const out = reinterpret_cast<std::uint16_t*>(chunk.planes);
-  for_part(chunk, [&](std::uint32_t i) { out[i] = to_bf16(chunk.values[i]); });
-}
-
 __global__ void __launch_bounds__(kPartThreads) keep_error_parts(const EncodeLaunch launch) {
   const ChunkWork chunk = launch.chunks[blockIdx.x / kParts];
   const float scaler = *launch.tensors[chunk.work].scaler;
@@ -222,8 +215,6 @@ Shape shape_of(EncodePass pass, float clip) {
       return parts(take_in_parts);
     case EncodePass::keep_error:
       return parts(keep_error_parts);
-    case EncodePass::encode_bf16:
-      return parts(encode_bf16_parts);
     case EncodePass::read:
       break;
   }

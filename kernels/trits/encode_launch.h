@@ -79,7 +79,6 @@ enum class EncodePass : std::uint32_t {
   ternarize_and_measure,  ///< both, while the gradient is read once
   take_in,                ///< values += incoming
   keep_error,             ///< values -= what the trits stand for
-  encode_bf16,            ///< fills `planes` with the nearest bf16s
   read,                   ///< nothing but reading the values: what speeds are compared with
 };
 

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <limits>
 
-#include "tests/kernels/gradients.h"
 #include "encode_case.h"
 #include "kernels/trits/statistics.h"
 #include "step_case.h"
+#include "tests/kernels/gradients.h"
 
 namespace sterna::kernels {
 namespace {

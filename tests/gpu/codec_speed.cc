@@ -6,11 +6,11 @@
 #include <numeric>
 #include <span>
 
-#include "tests/kernels/gradients.h"
 #include "kernels/device/tables.h"
 #include "kernels/sums/sums.h"
 #include "kernels/trits/ternary.h"
 #include "nets_tensors.h"
+#include "tests/kernels/gradients.h"
 
 namespace sterna::kernels {
 namespace {

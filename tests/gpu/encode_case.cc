@@ -222,7 +222,7 @@ Result<void> encodes_bf16_like_the_cpu(Device& device, const EncodeCase& what) {
     EncodeCase one{.tensors = {what.tensors[t]}};
     STERNA_ASSIGN(OnDevice alone, OnDevice::make(device, one));
     STERNA_ASSIGN(EncodePlan plan, alone.plan(device, one, nullptr, {.bf16 = true}));
-    STERNA_TRY(alone.stream().encode(EncodePass::encode_bf16, plan.launch()));
+    STERNA_TRY(alone.stream().encode_bf16(plan.launch()));
     STERNA_ASSIGN(const std::vector<std::byte> found, alone.bytes());
     std::vector<std::byte> expected(one.tensors[0].size() * 2);
     encode_bf16(one.tensors[0], expected, best_isa());

@@ -9,13 +9,13 @@
 #include <cmath>
 #include <numeric>
 
-#include "tests/kernels/gradients.h"
-#include "tests/kernels/page.h"
 #include "codec_checks.h"
 #include "kernels/device/tables.h"
 #include "kernels/random/philox.h"
 #include "kernels/sums/sums.h"
 #include "kernels/trits/ternary_device.h"
+#include "tests/kernels/gradients.h"
+#include "tests/kernels/page.h"
 
 namespace sterna::kernels {
 namespace {

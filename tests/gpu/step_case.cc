@@ -6,12 +6,12 @@
 #include <memory>
 #include <numeric>
 
-#include "tests/kernels/gradients.h"
 #include "kernels/device/tables.h"
 #include "kernels/optimizer/optimizer.h"
 #include "kernels/sums/bf16.h"
 #include "kernels/sums/sums.h"
 #include "same_bits.h"
+#include "tests/kernels/gradients.h"
 
 namespace sterna::kernels {
 namespace {

@@ -75,6 +75,10 @@ class CudaStream : public DeviceStream {
     STERNA_TRY(use());
     return checked(cuda_encode(pass, launch, stream_), "launch of a pass over gradients");
   }
+  Result<void> encode_bf16(const EncodeLaunch& launch) noexcept override {
+    STERNA_TRY(use());
+    return checked(cuda_encode_bf16(launch, stream_), "launch of bf16s");
+  }
   Result<void> sum_trits(const SumLaunch& launch) noexcept override {
     STERNA_TRY(use());
     return checked(cuda_sum_trits(launch, stream_), "launch of a sum of trits");
