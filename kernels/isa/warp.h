@@ -10,6 +10,11 @@
 #include <array>
 #include <cstdint>
 
+// The tests compile kernels for the host, where headers of theirs play CUDA's.
+#ifdef STERNA_EMULATED_CUDA
+#include <cuda_runtime.h>
+#endif
+
 #ifdef __CUDACC__
 #define STERNA_DEVICE __device__ __forceinline__
 #define STERNA_UNROLL _Pragma("unroll")
@@ -63,7 +68,7 @@ class HostWarp {
   }
 };
 
-#ifdef __CUDACC__
+#if defined(__CUDACC__) || defined(STERNA_EMULATED_CUDA)
 /// The lane of the thread that runs it; all 32 run it together.
 class CudaWarp {
  public:

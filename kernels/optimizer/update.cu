@@ -1,7 +1,6 @@
 // Decode, average and step on CUDA: a warp takes 512 elements, a block of threads a quarter of a
 // piece of work.
-#include <cuda_runtime.h>
-
+#include "kernels/isa/launch_cuda.h"
 #include "kernels/optimizer/update_device.h"
 #include "kernels/optimizer/update_launch.h"
 
@@ -53,8 +52,7 @@ Kernel kernel_of(const UpdateLaunch& launch) {
 
 int cuda_update(const UpdateLaunch& launch, CUstream_st* stream) {
   if (launch.count == 0) return cudaSuccess;
-  kernel_of(launch)<<<launch.count * kParts, kThreads, 0, stream>>>(launch);
-  return cudaGetLastError();
+  return launch_kernel(kernel_of(launch), launch.count * kParts, kThreads, launch, stream);
 }
 
 }  // namespace sterna::kernels

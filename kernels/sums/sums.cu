@@ -1,7 +1,6 @@
 // Sums of trits, and bf16s, on CUDA. Sums: up to 15 ranks' by threads that have four words (128
 // elements) of a block each, more ranks' by threads that have one.
-#include <cuda_runtime.h>
-
+#include "kernels/isa/launch_cuda.h"
 #include "kernels/sums/sum_launch.h"
 #include "kernels/sums/sums_device.h"
 
@@ -39,16 +38,14 @@ __global__ void __launch_bounds__(kThreads) encode_bf16_parts(const EncodeLaunch
 
 int cuda_encode_bf16(const EncodeLaunch& launch, CUstream_st* stream) {
   if (launch.count == 0) return cudaSuccess;
-  encode_bf16_parts<<<launch.count * kParts, kThreads, 0, stream>>>(launch);
-  return cudaGetLastError();
+  return launch_kernel(encode_bf16_parts, launch.count * kParts, kThreads, launch, stream);
 }
 
 int cuda_sum_trits(const SumLaunch& launch, CUstream_st* stream) {
   if (launch.count == 0) return cudaSuccess;
   const auto kernel =
       sum_planes(launch.ranks) <= kFewPlanes ? sum_work<kFewPlanes, 4> : sum_work<kAllPlanes, 1>;
-  kernel<<<launch.count, kThreads, 0, stream>>>(launch);
-  return cudaGetLastError();
+  return launch_kernel(kernel, launch.count, kThreads, launch, stream);
 }
 
 }  // namespace sterna::kernels

@@ -1,8 +1,7 @@
 // The passes over a gradient on CUDA. A block of threads takes a chunk of 65,536 elements, as its
 // statistics want it; trits alone are a quarter of a chunk to a block, so that small tensors meet
 // more of the device.
-#include <cuda_runtime.h>
-
+#include "kernels/isa/launch_cuda.h"
 #include "kernels/trits/encode_launch.h"
 #include "kernels/trits/statistics_device.h"
 #include "kernels/trits/ternary_device.h"
@@ -226,8 +225,7 @@ Shape shape_of(EncodePass pass, float clip) {
 int cuda_encode(EncodePass pass, const EncodeLaunch& launch, CUstream_st* stream) {
   if (launch.count == 0) return cudaSuccess;
   const Shape shape = shape_of(pass, launch.clip);
-  shape.kernel<<<launch.count * shape.parts, shape.threads, 0, stream>>>(launch);
-  return cudaGetLastError();
+  return launch_kernel(shape.kernel, launch.count * shape.parts, shape.threads, launch, stream);
 }
 
 }  // namespace sterna::kernels

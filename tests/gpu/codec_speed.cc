@@ -70,16 +70,15 @@ class Rounds {
 
 /// How many buffers of so many bytes are used in turn, so that the first has left the cache by
 /// then.
-std::size_t buffers_of(const Device& device, std::size_t bytes) {
-  constexpr std::size_t kLeastCache = std::size_t{64} << 20U;
-  const std::size_t cache = std::max(device.facts().cache, kLeastCache);
-  return std::clamp<std::size_t>(2 * cache / bytes + 2, 2, 128);
+std::size_t buffers_of(const Device& device, const SpeedOptions& options, std::size_t bytes) {
+  const std::size_t cache = std::max(2 * device.facts().cache, options.least_cache);
+  return std::clamp<std::size_t>(cache / bytes + 2, 2, 128);
 }
 
 /// Some tensors that are encoded together, as often as there are buffers.
 class Encoding {
  public:
-  static Result<Encoding> make(Device& device, DeviceStream& stream,
+  static Result<Encoding> make(Device& device, DeviceStream& stream, const SpeedOptions& options,
                                const std::vector<std::size_t>& tensors) {
     Encoding made(stream);
     std::size_t floats = 0;
@@ -92,7 +91,7 @@ class Encoding {
     const StepOfRank step{1, 1, 0};
     STERNA_ASSIGN(made.draw_, uploaded<StepOfRank>(device, stream, {&step, 1}));
     const std::vector<float> values = gaussian(floats, 0.01F, 1);
-    for (std::size_t buffer = buffers_of(device, made.bytes_); buffer-- > 0;) {
+    for (std::size_t buffer = buffers_of(device, options, made.bytes_); buffer-- > 0;) {
       STERNA_ASSIGN(DeviceArray<float> gradient, uploaded<float>(device, stream, values));
       STERNA_ASSIGN(DeviceArray<std::byte> planes, DeviceArray<std::byte>::make(device, bytes));
       std::vector<EncodedTensor> table;
@@ -151,7 +150,7 @@ using Figures = std::map<std::string, double>;
 Result<void> measure_tensor(Device& device, DeviceStream& stream, const SpeedOptions& options,
                             Figures& figures) {
   using enum EncodePass;
-  STERNA_ASSIGN(const Encoding one, Encoding::make(device, stream, {options.elements}));
+  STERNA_ASSIGN(const Encoding one, Encoding::make(device, stream, options, {options.elements}));
   STERNA_ASSIGN(
       const Rounds times,
       Rounds::measure(device, stream,
@@ -169,13 +168,13 @@ Result<void> measure_tensor(Device& device, DeviceStream& stream, const SpeedOpt
 Result<void> measure_nets(Device& device, DeviceStream& stream, const SpeedOptions& options,
                           Figures& figures) {
   using enum EncodePass;
-  STERNA_ASSIGN(const Encoding net, Encoding::make(device, stream, resnet50_tensors()));
+  STERNA_ASSIGN(const Encoding net, Encoding::make(device, stream, options, options.net));
   STERNA_ASSIGN(const Rounds times, Rounds::measure(device, stream,
                                                     {net.contender("read", {read}),
                                                      net.contender("encode", {measure, ternarize})},
                                                     options.rounds));
   figures["encode_net_over_read"] = times.ratio("read", "encode");
-  STERNA_ASSIGN(const Encoding small, Encoding::make(device, stream, lenet_tensors()));
+  STERNA_ASSIGN(const Encoding small, Encoding::make(device, stream, options, lenet_tensors()));
   STERNA_ASSIGN(const Rounds small_times,
                 Rounds::measure(device, stream, {small.contender("encode", {measure, ternarize})},
                                 options.rounds));
@@ -187,15 +186,16 @@ Result<void> measure_nets(Device& device, DeviceStream& stream, const SpeedOptio
 /// Eight ranks' planes and the tables that sum them, or step with them.
 class Server {
  public:
-  static Result<Server> make(Device& device, DeviceStream& stream, std::size_t elements) {
+  static Result<Server> make(Device& device, DeviceStream& stream, const SpeedOptions& options) {
     Server made(stream);
-    STERNA_ASSIGN(Encoding ranks, Encoding::make(device, stream, {elements}));
+    const std::size_t elements = options.elements;
+    STERNA_ASSIGN(Encoding ranks, Encoding::make(device, stream, options, {elements}));
     for (const auto& pass : ranks.contender("ternarize", {EncodePass::ternarize}).passes) {
       STERNA_TRY(pass());
     }
     const std::size_t planes = planes_bytes(elements);
     const std::size_t step_bytes = 3 * elements * sizeof(float);
-    const std::size_t buffers = buffers_of(device, kRanks * planes);
+    const std::size_t buffers = buffers_of(device, options, kRanks * planes);
     for (std::size_t buffer = 0; buffer < buffers; ++buffer) {
       STERNA_ASSIGN(DeviceArray<std::byte> payloads,
                     DeviceArray<std::byte>::make(device, kRanks * planes));
@@ -208,7 +208,7 @@ class Server {
       STERNA_TRY(made.add(device, stream, elements, packets));
       made.payloads_.push_back(std::move(payloads));
     }
-    for (std::size_t buffer = buffers_of(device, step_bytes); buffer-- > 0;) {
+    for (std::size_t buffer = buffers_of(device, options, step_bytes); buffer-- > 0;) {
       const DevicePacket plain{reinterpret_cast<const std::byte*>(ranks.gradient(0).data()),
                                nullptr, Packing::fp32};
       STERNA_TRY(made.add_step(device, stream, elements, plain));
@@ -301,10 +301,10 @@ class Server {
 
 Result<void> measure_server(Device& device, DeviceStream& stream, const SpeedOptions& options,
                             Figures& figures) {
-  STERNA_ASSIGN(const Server server, Server::make(device, stream, options.elements));
+  STERNA_ASSIGN(const Server server, Server::make(device, stream, options));
   // As many bytes as the packets of eight ranks have.
   const std::size_t packed = kRanks * planes_bytes(options.elements) / sizeof(float);
-  STERNA_ASSIGN(const Encoding input, Encoding::make(device, stream, {packed}));
+  STERNA_ASSIGN(const Encoding input, Encoding::make(device, stream, options, {packed}));
   STERNA_ASSIGN(const Rounds times,
                 Rounds::measure(device, stream,
                                 {input.contender("read", {EncodePass::read}), server.aggregate(),

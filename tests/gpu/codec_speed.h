@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "kernels/device/device.h"
+#include "nets_tensors.h"
 
 namespace sterna::kernels {
 
@@ -23,7 +24,10 @@ std::vector<SpeedGoal> codec_speed_goals();
 
 struct SpeedOptions {
   std::size_t elements = 25'600'000;
+  std::vector<std::size_t> net = resnet50_tensors();  ///< of `encode_net`: its tensors' elements
   int rounds = 15;
+  /// No buffer is used again before so many bytes, or twice the device's cache, were read.
+  std::size_t least_cache = std::size_t{64} << 20U;
 };
 
 /// The goals' figures, and the device's own: `read_gbps`.
