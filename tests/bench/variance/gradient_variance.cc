@@ -70,7 +70,7 @@ int run() {
   const std::vector<Way> all = ways();
   std::vector<Row> rows(all.size());
   for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
-    Training training(pictures, seed);
+    Training training(pictures, seed, {.name = "lenet"});
     for (std::uint64_t step = 0; step < kWarmUp; ++step) training.apply(training.gradients());
     std::vector<Trial> trials;
     for (const Way& way : all) trials.emplace_back(way, seed);

@@ -149,10 +149,11 @@ void Trial::open_numbers(std::span<const float> part, const kernels::TernaryDraw
   bytes_ += static_cast<double>(size);
 }
 
-Training::Training(const input::Dataset& digits, std::uint64_t seed)
-    : digits_(digits),
-      random_(seed),
-      net_(checked(nets::make_net({.name = "lenet", .batch = kBatch, .weight_decay = 5e-4F}))) {
+Training::Training(const input::Dataset& digits, std::uint64_t seed, nets::NetOptions net)
+    : digits_(digits), random_(seed) {
+  net.batch = kBatch;
+  net.weight_decay = 5e-4F;
+  net_ = checked(nets::make_net(net));
   for (std::uint32_t t = 0; t < net_->parameters().size(); ++t) {
     nets::initialize(net_->parameter(t), net_->parameters()[t], {.seed = seed, .tensor = t});
     net_->parameters_changed(t);

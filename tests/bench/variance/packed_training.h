@@ -1,4 +1,4 @@
-// LeNet in training on drawn digits, by the mean of four ranks' gradients, 64 examples a step, and
+// A net in training on drawn digits, by the mean of four ranks' gradients, 64 examples a step, and
 // every way to pack those: what the studies of docs/variance.md share.
 #pragma once
 
@@ -21,7 +21,7 @@ namespace sterna::bench {
 inline constexpr std::size_t kRanks = 4;
 inline constexpr std::size_t kBatch = 16;  // of a rank
 inline constexpr std::uint64_t kSeeds = 3;
-/// Weights that make up 99.8 % of the net; biases are too short to be packed.
+/// LeNet's weights, which make up 99.8 % of it; biases are too short to be packed.
 inline constexpr std::size_t kTensors[] = {0, 2, 4, 6};
 inline constexpr std::size_t kLargestTensor = 4;  // fc3's
 
@@ -81,7 +81,7 @@ class Trial {
 /// Momentum of 0.9 at a rate of 0.01. Two of one seed see the same examples.
 class Training {
  public:
-  Training(const input::Dataset& digits, std::uint64_t seed);
+  Training(const input::Dataset& digits, std::uint64_t seed, nets::NetOptions net);
 
   /// The ranks' gradients of the next step's examples.
   std::vector<Gradient> gradients();
