@@ -23,10 +23,10 @@ set(STERNA_CUDA_CODE -gencode=arch=compute_80,code=sm_80 -gencode=arch=compute_9
 set(STERNA_CUDA_FLAGS -std=c++20 -O3 --fmad=false --expt-relaxed-constexpr -Werror=all-warnings
   -Xcompiler=-Wall,-Wextra,-Werror,-fPIC,-fvisibility=hidden,-ffp-contract=off --resource-usage)
 
-# sterna_cuda_objects(OUT INCLUDES_OF SOURCE...): compiles the .cu files with the include folders of
-# a target, and lists the objects; beside each lies OBJECT.resources, what ptxas said.
+# sterna_cuda_objects(OUT TARGET SOURCE...): compiles the .cu files, which include what a user of
+# TARGET may, and lists the objects; beside each lies OBJECT.resources, what ptxas said.
 function(sterna_cuda_objects out includes_of)
-  set(includes "$<TARGET_PROPERTY:${includes_of},INCLUDE_DIRECTORIES>")
+  set(includes "$<TARGET_PROPERTY:${includes_of},INTERFACE_INCLUDE_DIRECTORIES>")
   set(objects)
   foreach(source IN LISTS ARGN)
     set(object ${CMAKE_CURRENT_BINARY_DIR}/${source}.o)

@@ -5,6 +5,7 @@
 // order. A warp has two such blocks, eight warps a chunk.
 #pragma once
 
+#include <bit>
 #include <cmath>
 #include <cstdint>
 
