@@ -106,7 +106,7 @@ class FarLogs {
         log.mute = !piece;  // or it would hold the others up again and again
         if (!piece || piece->bytes.empty()) break;
         log.offset += piece->bytes.size();
-        log.rest.append(piece->bytes.begin(), piece->bytes.end());
+        log.rest += text_of(piece->bytes.view());
         take_lines(log.rest, lines);
       }
       if (!lines.empty()) page_.log(member.identity.name, lines);
