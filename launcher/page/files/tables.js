@@ -106,7 +106,8 @@ export function drawBytes(status) {
   }
   const most = Math.max(...ways.flatMap(([, raw, coded]) => [raw, coded]));
   const picture = element('div', ways.flatMap(([name, raw, coded]) => [
-    element('div', `${name}: ${bytes(raw)} as ${bytes(coded)}, ${number(raw / coded, 3)} times less`),
+    element('div', `${name}: ${bytes(raw)} as ${bytes(coded)}` +
+      (raw > 1.005 * coded ? `, ${number(raw / coded, 3)} times less` : '')),
     bar(raw / most, 'raw'), bar(coded / most, 'coded')]), 'bars');
   const rows = ways.map(([name, raw, coded, bits]) =>
     [name, bytes(raw), bytes(coded), number(raw / coded, 3), number(bits, 3)]);

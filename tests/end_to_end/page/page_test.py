@@ -198,8 +198,8 @@ def check_past(page, folder, sterna, environment):
 
 def screenshots(page, folder):
     page.run("document.querySelector('#training details').open = false")
-    for name, width, height, scheme in (("light", 1280, 1900, "light"), ("dark", 1280, 1900, "dark"),
-                                        ("narrow", 390, 3000, "light")):
+    for name, width, height, scheme in (("light", 1280, 1680, "light"), ("dark", 1280, 1680, "dark"),
+                                        ("narrow", 390, 2420, "light")):
         page.width(width, height)
         page.scheme(scheme)
         time.sleep(1)
@@ -239,7 +239,6 @@ def main():
             check_access(run.url)
             check_running(page, run, folder)
             if len(sys.argv) > 3:
-                time.sleep(20)
                 screenshots(page, sys.argv[3])
             check_hostile(page, folder)
             check_keys(page)
