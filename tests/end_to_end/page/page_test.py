@@ -177,10 +177,10 @@ def check_death(page):
                    "row.firstChild.textContent === 'worker0').children[3].textContent")
     os.kill(int(pid), signal.SIGKILL)
     began = time.monotonic()
-    eventually(lambda: "worker0" in page.text("#cause") and "signal 9" in page.text("#cause"), 2,
+    eventually(lambda: "worker0" in page.text("#cause") and "SIGKILL" in page.text("#cause"), 2,
                "the cause of a killed actor")
     print(f"the cause shows after {time.monotonic() - began:.2f} s")
-    eventually(lambda: "signal 9" in page.text("#actors"), SOON, "it stands beside the actor, too")
+    eventually(lambda: "SIGKILL" in page.text("#actors"), SOON, "it stands beside the actor, too")
 
 
 def check_past(page, folder, sterna, environment):
