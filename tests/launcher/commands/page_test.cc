@@ -6,15 +6,14 @@
 namespace sterna::launcher {
 namespace {
 
-using testing::HasSubstr;
-
 class PageCommand : public CommandTest {
  protected:
   /// What is said of a folder with this in its metrics.jsonl.
   std::string said_of(const std::string& metrics) {
     std::filesystem::create_directories(folder / "run");
     write("run/metrics.jsonl", metrics);
-    const Said said = sterna({"page", folder / "run"});
+    const std::string run = folder / "run";
+    const Said said = sterna({"page", run.c_str()});
     EXPECT_EQ(said.exit, 2);
     EXPECT_EQ(said.out, "");
     return said.err;
@@ -23,8 +22,9 @@ class PageCommand : public CommandTest {
 
 TEST_F(PageCommand, ADirectoryThatIsNoRunsIsBadInput) {
   const std::string path = folder / "run/metrics.jsonl";
-  std::filesystem::create_directories(folder / "run");
-  const Said said = sterna({"page", folder / "run"});
+  const std::string run = folder / "run";
+  std::filesystem::create_directories(run);
+  const Said said = sterna({"page", run.c_str()});
   EXPECT_EQ(said.exit, 2);
   EXPECT_EQ(said.err, path + ": there is no such file; name a run's directory\n");
 }
