@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "actors/job/scheme_section.h"
+#include "actors/job/trace_section.h"
 #include "input/pictures/decode.h"
 #include "nets/tensor/element.h"
 #include "runtime/base/section.h"
@@ -239,6 +240,7 @@ struct JobSections {
   EvaluationSection evaluation;
   CheckpointSection checkpoint;
   std::vector<DelaySection> delays;
+  TraceSection trace;
 
   /// Whether the servers keep moving averages of the parameters.
   bool keeps_averages() const { return optimizer.average_decay > 0; }
@@ -266,6 +268,7 @@ void for_each_section(Sections& sections, Visit&& visit) {
   visit(evaluation_section(), sections.evaluation);
   visit(checkpoint_section(), sections.checkpoint);
   visit(delay_section(), sections.delays);
+  visit(trace_section(), sections.trace);
 }
 
 /// What is wrong between the keys of a section.
