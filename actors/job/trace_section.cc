@@ -46,6 +46,11 @@ Result<TracedSteps> parse_steps(std::string_view text) {
   return TracedSteps{*first, *last};
 }
 
+std::uint64_t first_traced(const TraceSection& section) {
+  const Result<TracedSteps> steps = parse_steps(section.steps);
+  return steps ? steps->first : std::numeric_limits<std::uint64_t>::max();
+}
+
 void start_trace(Process& process, const TraceSection& section) {
   if (section.steps.empty()) return;
   Result<TracedSteps> steps = parse_steps(section.steps);

@@ -25,6 +25,8 @@ Section<TraceSection> trace_section();
 
 /// "100..110", "100" or "all". Errors: invalid_argument, with what may stand there.
 Result<TracedSteps> parse_steps(std::string_view text);
+/// The first step that the section asks for; of none the last that could be.
+std::uint64_t first_traced(const TraceSection& section);
 /// Starts the process's tracer where the section asks for it. It begins a step early: what a step
 /// waits for was made in the one before.
 void start_trace(Process& process, const TraceSection& section);

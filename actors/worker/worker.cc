@@ -105,7 +105,7 @@ Result<void> Worker::make_ranks(Seat& seat, std::uint32_t first, std::uint32_t c
     };
     STERNA_ASSIGN(rank.net, RankNet::make(args_.job, number, seat.replica, count > 1, table_,
                                           process().loop(), std::move(events)));
-    rank.trace = RankTrace(process().tracer(), number);
+    rank.trace = RankTrace(process().tracer(), number, first_traced(args_.job.trace));
     rank.net->set_trace(process().tracer());
   }
   return {};

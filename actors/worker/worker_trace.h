@@ -16,7 +16,9 @@ namespace sterna::actors {
 class RankTrace {
  public:
   RankTrace() = default;
-  RankTrace(std::shared_ptr<Tracer> tracer, std::uint32_t rank) : tracer_(std::move(tracer)) {
+  /// Its steps are noted from `first` on, whatever else is.
+  RankTrace(std::shared_ptr<Tracer> tracer, std::uint32_t rank, std::uint64_t first)
+      : tracer_(std::move(tracer)), first_(first) {
     if (!tracer_->started()) return;
     track_ = tracer_->track(rank_track(rank));
     step_name_ = tracer_->name(traced::kStep);
@@ -26,7 +28,7 @@ class RankTrace {
   void begin(std::uint64_t step) {
     end();
     step_ = step;
-    if (tracer_->wants(step)) whole_ = tracer_->span(step, track_, step_name_);
+    if (step >= first_ && tracer_->wants(step)) whole_ = tracer_->span(step, track_, step_name_);
   }
   /// From here on others have their turns.
   void turn_over() { turn_ = part(Part::turn); }
@@ -41,6 +43,7 @@ class RankTrace {
 
  private:
   std::shared_ptr<Tracer> tracer_;
+  std::uint64_t first_ = 0;
   TraceTrack track_;
   TraceName step_name_;
   std::array<TraceName, kPartNames.size()> parts_;

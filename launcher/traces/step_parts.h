@@ -32,7 +32,7 @@ struct RankStep {
   std::int64_t ended = 0;
   std::array<double, actors::kPartNames.size()> parts{};  ///< exposed, by Part; nanoseconds
   double hidden = 0;  ///< of its computing: gradients or parameters are under way beneath it
-  StepCauses causes;
+  StepCauses causes = {};
   double length() const { return static_cast<double>(ended - began); }
   double exposed() const;
   double part(actors::Part part) const { return parts[static_cast<std::size_t>(part)]; }

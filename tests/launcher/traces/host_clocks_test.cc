@@ -105,16 +105,24 @@ INSTANTIATE_TEST_SUITE_P(Hosts, HostClocksTest,
                                          Setting{std::chrono::seconds(5), 100e-6},
                                          Setting{Milliseconds(1234), -100e-6}));
 
+/// A process on each.
+std::vector<ProcessSpans> on_hosts(const std::vector<std::string>& hosts) {
+  std::vector<ProcessSpans> lives;
+  for (const std::string& host : hosts) {
+    ProcessSpans& life = lives.emplace_back();
+    life.name = "of " + host;
+    life.host = host;
+  }
+  return lives;
+}
+
 ProcessSpans::RoundTrip trip(const std::string& host, std::int64_t asked, std::int64_t ahead,
                              std::int64_t way) {
   return {host, asked, asked + ahead + way / 2, 0, asked + way};
 }
 
 TEST(HostClocksOfThree, AHostIsReachedThroughAnother) {
-  std::vector<ProcessSpans> lives(3);
-  lives[0] = {.name = "w", .host = "a"};
-  lives[1] = {.name = "s", .host = "b"};
-  lives[2] = {.name = "r", .host = "c"};
+  std::vector<ProcessSpans> lives = on_hosts({"a", "b", "c"});
   for (ProcessSpans& life : lives) life.records.push_back({.begin = 1'000'000'000});
   lives[0].round_trips.push_back(trip("b", 1'000'000'000, 1'000'000, 1000));
   lives[1].round_trips.push_back(trip("c", 1'000'000'000, 20'000'000, 1000));
@@ -125,9 +133,7 @@ TEST(HostClocksOfThree, AHostIsReachedThroughAnother) {
 }
 
 TEST(HostClocksOfThree, AHostThatNobodyHeardOfIsUnknown) {
-  std::vector<ProcessSpans> lives(2);
-  lives[0] = {.name = "w", .host = "a"};
-  lives[1] = {.name = "s", .host = "b"};
+  std::vector<ProcessSpans> lives = on_hosts({"a", "b"});
   const HostClocks clocks(lives);
   ASSERT_EQ(clocks.hosts().size(), 1U);
   EXPECT_FALSE(clocks.hosts()[0].known);
@@ -135,9 +141,7 @@ TEST(HostClocksOfThree, AHostThatNobodyHeardOfIsUnknown) {
 }
 
 TEST(HostClocksOfThree, TheQuickestRoundTripOfATimeCounts) {
-  std::vector<ProcessSpans> lives(2);
-  lives[0] = {.name = "w", .host = "a"};
-  lives[1] = {.name = "s", .host = "b"};
+  std::vector<ProcessSpans> lives = on_hosts({"a", "b"});
   lives[0].records.push_back({.begin = 100'000'000});
   lives[1].records.push_back({.begin = 105'000'000});
   // The slow one took its time on the way there alone: its middle is wrong by 4 ms.

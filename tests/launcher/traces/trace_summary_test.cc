@@ -32,7 +32,9 @@ TEST_P(BoundTest, IsNamedWhateverTheSeed) {
     ASSERT_TRUE(trace.ok()) << trace.error().message;
     const TraceSummary summary = summary_of(*trace);
     EXPECT_EQ(summary.bound, GetParam().bound) << seed << "\n" << to_text(summary);
-    if (GetParam().straggler) EXPECT_EQ(summary.straggler, GetParam().straggler) << seed;
+    if (GetParam().straggler) {
+      EXPECT_EQ(summary.straggler, GetParam().straggler) << seed;
+    }
     double sum = summary.other;
     for (const double part : summary.exposed) sum += part;
     EXPECT_NEAR(sum, 1, 1e-3);

@@ -59,7 +59,9 @@ TEST(SpanRecord, AFileCutAnywhereHasTheBlocksBeforeTheCut) {
     std::vector<ProcessSpans> lives;
     ASSERT_TRUE(read_spans(both.substr(0, size), lives).ok()) << size;
     ASSERT_EQ(lives.size(), size < first.size() ? 0U : 1U) << size;
-    if (!lives.empty()) EXPECT_EQ(lives[0].records.size(), 1U) << size;
+    if (!lives.empty()) {
+      EXPECT_EQ(lives[0].records.size(), 1U) << size;
+    }
   }
 }
 
