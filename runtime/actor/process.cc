@@ -84,7 +84,8 @@ Process::~Process() {
 }
 
 bool Process::start_trace(TracedSteps steps, std::uint64_t most_bytes) {
-  if (tracer_->started() || !environment_.open_trace) return false;
+  if (tracer_->started()) return true;  // another actor has, which shares the process
+  if (!environment_.open_trace) return false;
   std::unique_ptr<TextSink> sink = environment_.open_trace(most_bytes);
   if (sink == nullptr) return false;
   const LinkOptions& self = options_.link;
