@@ -17,8 +17,8 @@ class Process;
 namespace sterna::actors {
 
 struct TraceSection {
-  std::string steps = {};                  ///< "A..B", "A" or "all"; empty: none
-  ByteCount most_bytes = {64'000'000};     ///< of each process's file
+  std::string steps = {};               ///< "A..B", "A" or "all"; empty: none
+  ByteCount most_bytes = {64'000'000};  ///< of each process's file
   bool operator==(const TraceSection&) const = default;
 };
 Section<TraceSection> trace_section();
@@ -45,12 +45,12 @@ enum class Part : std::uint8_t {
   keep,        ///< hashes and copies its state
 };
 inline constexpr std::array<std::string_view, 10> kPartNames = {
-    "forward",          "backward",         "encode",       "apply",
-    "wait for a batch", "wait for parameters", "wait for scalers", "wait for its turn",
+    "forward",          "backward",
+    "encode",           "apply",
+    "wait for a batch", "wait for parameters",
+    "wait for scalers", "wait for its turn",
     "injected delay",   "keep and compare"};
-constexpr std::string_view name_of(Part part) {
-  return kPartNames[static_cast<std::size_t>(part)];
-}
+constexpr std::string_view name_of(Part part) { return kPartNames[static_cast<std::size_t>(part)]; }
 
 namespace traced {
 inline constexpr std::string_view kStep = "step";

@@ -265,12 +265,11 @@ Task<Result<void>> Worker::pull_group(std::uint64_t step, const ParameterTable::
 }
 
 std::uint64_t Worker::answer_id(const Pull& question) const {
-  return actors::answer_id(
-      {.process = process().id().value,
-       .version = question.version,
-       .pushes = question.pushes,
-       .rank = question.rank,
-       .first_chunk = question.chunks.empty() ? 0 : question.chunks.front()});
+  return actors::answer_id({.process = process().id().value,
+                            .version = question.version,
+                            .pushes = question.pushes,
+                            .rank = question.rank,
+                            .first_chunk = question.chunks.empty() ? 0 : question.chunks.front()});
 }
 
 std::vector<Worker::Seat*> Worker::everyone() {
@@ -412,7 +411,8 @@ Task<Result<void>> Worker::send(Rank& rank, std::uint32_t shard, Push push) {
   std::vector<Packet> kept;  // until it is known whether they count
   if (!policy_->in_step() && args_.job.gradient.error_feedback) kept = push.packets;
   const Time asked = now();
-  Span sending = trace_.sends(step, push_id(rank.rank, step, push.packets.front().chunk), rank.rank);
+  Span sending =
+      trace_.sends(step, push_id(rank.rank, step, push.packets.front().chunk), rank.rank);
   server.in_flight += bytes;
   trace_.in_flight(step, server.peer.name(), server.in_flight);
   Task<Result<PushReply>> answer =

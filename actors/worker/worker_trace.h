@@ -74,9 +74,7 @@ class WorkerTrace {
     tracer_->note_sent(step, loop_, push_, id, rank);
     return span;
   }
-  Span takes_answer(std::uint64_t step, std::uint64_t id) const {
-    return takes(step, answer_, id);
-  }
+  Span takes_answer(std::uint64_t step, std::uint64_t id) const { return takes(step, answer_, id); }
   Span takes_batch(std::uint64_t step, std::uint64_t id) const { return takes(step, batch_, id); }
   void applied(std::uint64_t step, Time began) const {
     tracer_->note_span(step, loop_, apply_, began, tracer_->now());

@@ -14,7 +14,8 @@
   EACH(check)                 \
   EACH(doctor)                \
   EACH(data)                  \
-  EACH(net) EACH(eval) EACH(predict) EACH(export) EACH(plot) EACH(trace) EACH(bench) EACH(test) EACH(help)
+  EACH(net)                   \
+  EACH(eval) EACH(predict) EACH(export) EACH(plot) EACH(trace) EACH(bench) EACH(test) EACH(help)
 
 namespace sterna::launcher {
 

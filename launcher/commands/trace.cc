@@ -44,14 +44,15 @@ Result<std::string> write_file(const RunTrace& trace, const std::string& path) {
   if (!file) return Error{Errc::io, "cannot write " + path + ": is the disk full?"};
   std::string clocks;
   for (const HostClocks::Host& host : trace.clocks) {
-    clocks += host.known ? fmt::format("{}'s clock is known to {:.3f} ms\n", host.name,
-                                       host.error * 1e-6)
-                         : fmt::format("{}'s clock is unknown: its times are its own\n", host.name);
+    clocks += host.known
+                  ? fmt::format("{}'s clock is known to {:.3f} ms\n", host.name, host.error * 1e-6)
+                  : fmt::format("{}'s clock is unknown: its times are its own\n", host.name);
   }
-  return fmt::format("{}{}: steps {} to {}, {} processes, {} messages, {} bytes; open it in "
-                     "chrome://tracing or ui.perfetto.dev\n",
-                     clocks, path, trace.steps.first, trace.steps.last, trace.processes.size(),
-                     trace.arrows.size(), bytes);
+  return fmt::format(
+      "{}{}: steps {} to {}, {} processes, {} messages, {} bytes; open it in "
+      "chrome://tracing or ui.perfetto.dev\n",
+      clocks, path, trace.steps.first, trace.steps.last, trace.processes.size(),
+      trace.arrows.size(), bytes);
 }
 
 Result<std::string> trace(const TraceOptions& options) {
@@ -77,34 +78,36 @@ Result<std::string> trace(const TraceOptions& options) {
 
 Command trace_command() {
   const auto options = std::make_shared<TraceOptions>();
-  return {.name = "trace",
-          .help = "Where the time of a run's traced steps went (trace.steps)",
-          .arguments = {{.name = "RUN",
-                         .into = &options->run,
-                         .help = "A run directory, or the name of a run that this machine remembers",
-                         .required = true},
-                        {.name = "--steps",
-                         .into = &options->steps,
-                         .help = "These alone; both ends are in it, and the first step is 0",
-                         .type = "A..B"},
-                        {.name = "--summary",
-                         .into = &options->summary,
-                         .help = "Ten lines, the last of which says what bounds the run"},
-                        {.name = "--json",
-                         .into = &options->json,
-                         .help = "The summary as one line of JSON"},
-                        {.name = "-o,--out",
-                         .into = &options->out,
-                         .help = "Where the trace goes, for chrome://tracing and ui.perfetto.dev; "
-                                 "default: trace.json in the run's directory",
-                         .type = "FILE"}},
-          .run =
-              [options](const Context& context) {
-                const Result<std::string> said = trace(*options);
-                return said ? context.console.result(*said) : context.console.report(said.error());
-              },
-          .examples = "sterna run configs/lenet_mnist.toml --run-dir runs/a --set "
-                      "trace.steps=100..110\nsterna trace runs/a --summary"};
+  return {
+      .name = "trace",
+      .help = "Where the time of a run's traced steps went (trace.steps)",
+      .arguments = {{.name = "RUN",
+                     .into = &options->run,
+                     .help = "A run directory, or the name of a run that this machine remembers",
+                     .required = true},
+                    {.name = "--steps",
+                     .into = &options->steps,
+                     .help = "These alone; both ends are in it, and the first step is 0",
+                     .type = "A..B"},
+                    {.name = "--summary",
+                     .into = &options->summary,
+                     .help = "Ten lines, the last of which says what bounds the run"},
+                    {.name = "--json",
+                     .into = &options->json,
+                     .help = "The summary as one line of JSON"},
+                    {.name = "-o,--out",
+                     .into = &options->out,
+                     .help = "Where the trace goes, for chrome://tracing and ui.perfetto.dev; "
+                             "default: trace.json in the run's directory",
+                     .type = "FILE"}},
+      .run =
+          [options](const Context& context) {
+            const Result<std::string> said = trace(*options);
+            return said ? context.console.result(*said) : context.console.report(said.error());
+          },
+      .examples =
+          "sterna run configs/lenet_mnist.toml --run-dir runs/a --set "
+          "trace.steps=100..110\nsterna trace runs/a --summary"};
 }
 
 }  // namespace sterna::launcher

@@ -52,14 +52,15 @@ class Writer {
   }
   void process(std::size_t index) {
     const ProcessSpans& process = trace_.processes[index];
-    const std::string lives = process.incarnation > 1 ? fmt::format("#{}", process.incarnation) : "";
+    const std::string lives =
+        process.incarnation > 1 ? fmt::format("#{}", process.incarnation) : "";
     event(R"({{"ph":"M","name":"process_name","pid":{},"args":{{"name":{}}}}})", index + 1,
           quoted(fmt::format("{}{} on {}", process.name, lives, process.host)));
     event(R"({{"ph":"M","name":"process_sort_index","pid":{0},"args":{{"sort_index":{0}}}}})",
           index + 1);
     for (std::size_t t = 0; t < process.tracks.size(); ++t) {
-      event(R"({{"ph":"M","name":"thread_name","pid":{},"tid":{},"args":{{"name":{}}}}})", index + 1,
-            t + 1, quoted(process.tracks[t]));
+      event(R"({{"ph":"M","name":"thread_name","pid":{},"tid":{},"args":{{"name":{}}}}})",
+            index + 1, t + 1, quoted(process.tracks[t]));
     }
     std::vector<std::string> names;
     for (const std::string& name : process.names) names.push_back(quoted(name));
@@ -68,14 +69,16 @@ class Writer {
   void one(std::size_t process, const SpanRecord& record, const std::string& name) {
     switch (record.kind) {
       case SpanKind::span:
-        event(R"({{"ph":"X","name":{},"pid":{},"tid":{},"ts":{},"dur":{}.{:03},"args":{{"step":{}}}}})",
-              name, process + 1, record.track + 1, time(record.begin),
-              (record.end - record.begin) / 1000, (record.end - record.begin) % 1000, record.step);
+        event(
+            R"({{"ph":"X","name":{},"pid":{},"tid":{},"ts":{},"dur":{}.{:03},"args":{{"step":{}}}}})",
+            name, process + 1, record.track + 1, time(record.begin),
+            (record.end - record.begin) / 1000, (record.end - record.begin) % 1000, record.step);
         break;
       case SpanKind::wait:
         ++waits_;
-        event(R"({{"ph":"b","cat":"wait","id":{},"name":{},"pid":{},"tid":{},"ts":{},"args":{{"step":{}}}}})",
-              waits_, name, process + 1, record.track + 1, time(record.begin), record.step);
+        event(
+            R"({{"ph":"b","cat":"wait","id":{},"name":{},"pid":{},"tid":{},"ts":{},"args":{{"step":{}}}}})",
+            waits_, name, process + 1, record.track + 1, time(record.begin), record.step);
         event(R"({{"ph":"e","cat":"wait","id":{},"name":{},"pid":{},"tid":{},"ts":{}}})", waits_,
               name, process + 1, record.track + 1, time(record.end));
         break;

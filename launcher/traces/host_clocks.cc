@@ -161,7 +161,8 @@ std::vector<HostClocks::Host> HostClocks::hosts() const {
       host.error = std::max(host.error, error(name, at));
     }
     for (const ClockDifference::Sample& knot : difference.knots()) {
-      const std::int64_t at = step->second.ahead_of_to ? knot.at + std::llround(knot.ahead) : knot.at;
+      const std::int64_t at =
+          step->second.ahead_of_to ? knot.at + std::llround(knot.ahead) : knot.at;
       if (at < times.first || at > times.second) continue;
       host.error = std::max(host.error, error(name, at));
     }

@@ -65,7 +65,7 @@ class HostClocks {
 
   std::string reference_;
   std::map<std::pair<std::string, std::string>, ClockDifference> differences_;
-  std::map<std::string, Step> towards_;  // the reference
+  std::map<std::string, Step> towards_;                                 // the reference
   std::map<std::string, std::pair<std::int64_t, std::int64_t>> times_;  // first and last
 };
 

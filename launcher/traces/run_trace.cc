@@ -92,9 +92,9 @@ Result<RunTrace> make_run_trace(std::vector<ProcessSpans> lives,
   const TracedSteps asked = wanted.value_or(*there);
   const TracedSteps taken{std::max(asked.first, there->first), std::min(asked.last, there->last)};
   if (taken.last < taken.first) {
-    return Error{Errc::not_found, fmt::format("{} {} traced; traced were {}", words(asked),
-                                              asked.first == asked.last ? "was not" : "were not",
-                                              words(*there))};
+    return Error{Errc::not_found,
+                 fmt::format("{} {} traced; traced were {}", words(asked),
+                             asked.first == asked.last ? "was not" : "were not", words(*there))};
   }
   RunTrace trace;
   trace.steps = taken;
@@ -129,8 +129,9 @@ Result<RunTrace> read_run_trace(const std::string& run, const std::optional<Trac
     if (name.ends_with(kOldTraceEnding)) files.push_back(entry.path().string());
   }
   if (files.empty()) {
-    return Error{Errc::not_found,
-                 run + " has no trace: it was run without trace.steps (--set trace.steps=100..110)"};
+    return Error{
+        Errc::not_found,
+        run + " has no trace: it was run without trace.steps (--set trace.steps=100..110)"};
   }
   // NAME.trace.old before NAME.trace.
   std::ranges::sort(files, [](const std::string& a, const std::string& b) {

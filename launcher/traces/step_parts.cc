@@ -137,9 +137,9 @@ class Facts {
         // A step that was done again counts as it was done last.
         if (name == actors::traced::kStep) {
           const Interval before = std::exchange(log.steps[record.step], at);
-          if (before.end != 0) std::erase_if(log.pieces[record.step], [&](const auto& piece) {
-            return piece.at.begin < at.begin;
-          });
+          if (before.end != 0)
+            std::erase_if(log.pieces[record.step],
+                          [&](const auto& piece) { return piece.at.begin < at.begin; });
         } else if (part) {
           log.pieces[record.step].push_back({*part, at});
           log.at[index(*part)].add(at);
@@ -318,8 +318,8 @@ class Facts {
   }
 
   std::map<std::uint32_t, RankLog> ranks_;
-  std::vector<Intervals> applying_;   // by process
-  std::vector<Intervals> under_way_;  // likewise: gradients or parameters
+  std::vector<Intervals> applying_;                     // by process
+  std::vector<Intervals> under_way_;                    // likewise: gradients or parameters
   using Where = std::pair<std::size_t, std::uint64_t>;  // process and step
   std::map<Where, std::vector<Update>> updates_;
   std::map<Where, std::vector<Arrival>> pushes_;

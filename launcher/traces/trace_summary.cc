@@ -92,8 +92,8 @@ void name_bound(TraceSummary& summary, Totals totals) {
   for (std::size_t i = 0; i < times.size(); ++i) {
     summary.causes[kBounds[i]] = totals.all == 0 ? 0 : times[i] / totals.all;
   }
-  summary.bound = kBounds[static_cast<std::size_t>(std::ranges::max_element(times) -
-                                                   times.begin())];
+  summary.bound =
+      kBounds[static_cast<std::size_t>(std::ranges::max_element(times) - times.begin())];
 }
 
 /// By what they did: parts of the time in which ranks made the steps. Waits overlap, and count
@@ -128,7 +128,8 @@ std::string listed(const std::vector<TraceSummary::Busy>& all) {
   std::string text;
   for (std::size_t i = 0; i < std::min(kShown, all.size()); ++i) {
     text += (i == 0 ? "" : "; ") + all[i].process;
-    for (const auto& [name, part] : all[i].parts) text += fmt::format(", {} {}", name, percent(part));
+    for (const auto& [name, part] : all[i].parts)
+      text += fmt::format(", {} {}", name, percent(part));
   }
   if (all.size() > kShown) text += fmt::format("; and {} more", all.size() - kShown);
   return text.empty() ? "nothing was noted" : text;
@@ -165,9 +166,9 @@ TraceSummary summary_of(const RunTrace& trace) {
   name_bound(summary, std::move(totals));
   const double whole = steps.empty() ? 0 : static_cast<double>(ended - began);
   for (const ProcessSpans& process : trace.processes) {
-    const auto server = busy(process, whole,
-                             {"decode", "sum", "optimizer", "sum and optimizer",
-                              std::string(actors::traced::kQuorum)});
+    const auto server = busy(
+        process, whole,
+        {"decode", "sum", "optimizer", "sum and optimizer", std::string(actors::traced::kQuorum)});
     const auto reader = busy(process, whole, {"decode and augment"});
     if (!server.parts.empty()) summary.servers.push_back(server);
     if (!reader.parts.empty()) summary.readers.push_back(reader);
@@ -190,12 +191,12 @@ std::string to_text(const TraceSummary& s) {
                          : fmt::format("{}: unknown", host.name);
   }
   if (clocks.empty()) clocks = "one, of " + s.reference;
-  std::string text = fmt::format(
-      "{:<9} {} to {}, of {} {}: {:.3f} ms each\n", "steps", s.steps.first, s.steps.last, s.ranks,
-      s.ranks == 1 ? "rank" : "ranks", s.step_seconds * 1e3);
-  text += fmt::format("{:<9} {}, {}, {}, {}, {}\n", "computing", part(Part::forward),
-                      part(Part::backward), part(Part::encode), part(Part::apply),
-                      part(Part::keep));
+  std::string text =
+      fmt::format("{:<9} {} to {}, of {} {}: {:.3f} ms each\n", "steps", s.steps.first,
+                  s.steps.last, s.ranks, s.ranks == 1 ? "rank" : "ranks", s.step_seconds * 1e3);
+  text +=
+      fmt::format("{:<9} {}, {}, {}, {}, {}\n", "computing", part(Part::forward),
+                  part(Part::backward), part(Part::encode), part(Part::apply), part(Part::keep));
   text += fmt::format("{:<9} {}, {}, {}, {}, {}, other {}\n", "waiting", part(Part::batch),
                       part(Part::parameters), part(Part::scalers), part(Part::turn),
                       part(Part::delay), percent(s.other));

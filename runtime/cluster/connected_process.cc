@@ -29,9 +29,9 @@ std::function<std::unique_ptr<TextSink>(std::uint64_t)> trace_of(const Bootstrap
                              .incarnation = bootstrap.identity.incarnation,
                              .process = bootstrap.process.value,
                              .run = bootstrap.run};
-  return [path = bootstrap.log_directory + "/" + bootstrap.identity.name +
-                 std::string(kTraceEnding),
-          who](std::uint64_t most_bytes) { return open_trace(path, most_bytes, who); };
+  return
+      [path = bootstrap.log_directory + "/" + bootstrap.identity.name + std::string(kTraceEnding),
+       who](std::uint64_t most_bytes) { return open_trace(path, most_bytes, who); };
 }
 
 }  // namespace

@@ -22,13 +22,13 @@ namespace sterna {
 inline constexpr std::string_view kBlockMagic = "STRNTRC1";
 
 enum class SpanKind : std::uint8_t {
-  process = 1,     ///< text: its name, a line end, its host; value: its incarnation; step: its process
+  process = 1,  ///< text: its name, a line end, its host; value: its incarnation; step: its process
                 ///< id; begin: its run
-  name = 2,        ///< text, of `name`
-  track = 3,       ///< text, of `track`: spans of a track lie in or beside each other
-  span = 4,        ///< begin, end, step, value
-  wait = 5,        ///< the same of what may overlap others of its name
-  sent = 6,        ///< at `begin`: a message; value: what tells it from all others; end: whose it is
+  name = 2,     ///< text, of `name`
+  track = 3,    ///< text, of `track`: spans of a track lie in or beside each other
+  span = 4,     ///< begin, end, step, value
+  wait = 5,     ///< the same of what may overlap others of its name
+  sent = 6,     ///< at `begin`: a message; value: what tells it from all others; end: whose it is
   received = 7,    ///< likewise
   counter = 8,     ///< at `begin`: value
   round_trip = 9,  ///< text: another host; begin, end: of our clock; step: of its clock, when it

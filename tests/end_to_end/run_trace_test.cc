@@ -39,9 +39,8 @@ TEST_F(RunTraceTest, ShowsEveryPartOfTheStepsThatWereAskedFor) {
   const auto checked = launcher::test::check_trace(content_of(path("run/trace.json")));
   EXPECT_EQ(checked.processes.size(), 4U);  // a server, two workers, a reader
   EXPECT_EQ(checked.named.at("step"), 2U * 16);
-  for (const char* name :
-       {"forward", "backward", "encode", "apply", "decode", "sum and optimizer",
-        "decode and augment", "backward conv1/weights"}) {
+  for (const char* name : {"forward", "backward", "encode", "apply", "decode", "sum and optimizer",
+                           "decode and augment", "backward conv1/weights"}) {
     EXPECT_TRUE(checked.named.contains(name)) << name;
   }
   EXPECT_GT(checked.waits, 0U);

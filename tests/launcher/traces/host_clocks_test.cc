@@ -145,7 +145,8 @@ TEST(HostClocksOfThree, TheQuickestRoundTripOfATimeCounts) {
   lives[0].records.push_back({.begin = 100'000'000});
   lives[1].records.push_back({.begin = 105'000'000});
   // The slow one took its time on the way there alone: its middle is wrong by 4 ms.
-  lives[0].round_trips.push_back({"b", 90'000'000, 90'000'000 + 5'000'000 + 8'000'000, 0, 98'000'000});
+  lives[0].round_trips.push_back(
+      {"b", 90'000'000, 90'000'000 + 5'000'000 + 8'000'000, 0, 98'000'000});
   lives[0].round_trips.push_back(trip("b", 100'000'000, 5'000'000, 100'000));
   const HostClocks clocks(lives);
   EXPECT_NEAR(clocks.hosts()[0].ahead, 5e6, 1e3);

@@ -24,7 +24,7 @@ struct MadeJob {
   double up = 0.2;
   double server = 0.3;
   double down = 0.2;
-  double read = 3;                            ///< a batch, asked for a step ahead
+  double read = 3;                                   ///< a batch, asked for a step ahead
   std::optional<std::uint32_t> slow_reader_of = {};  ///< of this rank alone `slow` more
   std::optional<std::uint32_t> delayed = {};         ///< this rank begins later by `slow`
   std::optional<std::uint32_t> slow_rank = {};       ///< this rank computes longer by `slow`
@@ -104,9 +104,9 @@ inline std::vector<std::string> made_trace(const MadeJob& job, std::uint64_t see
   }
   MadeProcess server("server0", "here", 5, steps);
   MadeProcess reader("reader0", "here", 6, steps);
-  std::vector<double> begins(job.ranks, 0);       // of the step
-  std::vector<double> batches(job.ranks, 0);      // ready
-  std::vector<double> parameters(job.ranks, 0);   // have come
+  std::vector<double> begins(job.ranks, 0);      // of the step
+  std::vector<double> batches(job.ranks, 0);     // ready
+  std::vector<double> parameters(job.ranks, 0);  // have come
   for (std::uint64_t step = steps.first; step <= steps.last; ++step) {
     double quorum = 0;
     double first_push = 1e12;
@@ -151,7 +151,8 @@ inline std::vector<std::string> made_trace(const MadeJob& job, std::uint64_t see
     server.span(step, "updates", traced::kUpdate, quorum + 0.01, made);
     server.span(step, "updates", "sum and optimizer", quorum + 0.01, made);
     for (std::uint32_t r = 0; r < job.ranks; ++r) {
-      const std::uint64_t id = actors::answer_id({.process = workers[r]->id(), .version = step + 1});
+      const std::uint64_t id =
+          actors::answer_id({.process = workers[r]->id(), .version = step + 1});
       server.sent(step + 1, traced::kAnswer, made + 0.002 * (r + 1), id, 0);
       parameters[r] = made + 0.002 * (r + 1) + about(job.down);
       workers[r]->received(step + 1, traced::kAnswer, parameters[r], id, 0);

@@ -86,10 +86,11 @@ TEST_F(RunTraceTest, TheOlderPartOfATraceIsReadFirst) {
 }
 
 TEST_F(RunTraceTest, WhatIsNotThereIsSaid) {
-  EXPECT_THAT(error().message, AllOf(HasSubstr(folder.path() + " has no trace"),
-                                     HasSubstr("trace.steps=100..110")));
+  EXPECT_THAT(error().message,
+              AllOf(HasSubstr(folder.path() + " has no trace"), HasSubstr("trace.steps=100..110")));
   EXPECT_EQ(error().code, Errc::not_found);
-  EXPECT_THAT(read_run_trace(folder / "gone", {}).error().message, HasSubstr("is no run directory"));
+  EXPECT_THAT(read_run_trace(folder / "gone", {}).error().message,
+              HasSubstr("is no run directory"));
   write(test::made_trace({}, 1));
   EXPECT_THAT(error(TracedSteps{5, 7}).message,
               HasSubstr("steps 5 to 7 were not traced; traced were steps 100 to 119"));
@@ -100,8 +101,7 @@ TEST_F(RunTraceTest, WhatIsNotThereIsSaid) {
 }
 
 TEST_F(RunTraceTest, AHundredStepsOfFourWorkersAreNoLargeFile) {
-  const Result<RunTrace> trace =
-      make_run_trace(test::made_spans({.steps = 100}, 1), {});
+  const Result<RunTrace> trace = make_run_trace(test::made_spans({.steps = 100}, 1), {});
   ASSERT_TRUE(trace.ok());
   EXPECT_LE(chrome(*trace).size(), 60'000'000U);
 }

@@ -1,5 +1,5 @@
-// What bounds a run is named as it is, in jobs that are made to be bound by each; and what a rank is
-// at adds up to its steps.
+// What bounds a run is named as it is, in jobs that are made to be bound by each; and what a rank
+// is at adds up to its steps.
 #include "launcher/traces/trace_summary.h"
 
 #include <gmock/gmock.h>
@@ -44,8 +44,7 @@ TEST_P(BoundTest, IsNamedWhateverTheSeed) {
 
 INSTANTIATE_TEST_SUITE_P(
     Jobs, BoundTest,
-    testing::Values(Case{"balanced", {}, "compute"},
-                    Case{"two_ranks", {.ranks = 2}, "compute"},
+    testing::Values(Case{"balanced", {}, "compute"}, Case{"two_ranks", {.ranks = 2}, "compute"},
                     Case{"one_rank", {.ranks = 1}, "compute"},
                     Case{"eight_uneven_ranks", {.ranks = 8, .unevenness = 0.6}, "compute"},
                     Case{"up", {.up = 25}, "up"}, Case{"down", {.down = 25}, "down"},

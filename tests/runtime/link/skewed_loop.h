@@ -21,8 +21,7 @@ class SkewedLoop final : public Loop {
 
   Time now() const override { return own(shared_.now()); }
   Time own(Time shared) const {
-    return {shared.ns + ahead_.count() +
-            std::llround(drift_ * static_cast<double>(shared.ns))};
+    return {shared.ns + ahead_.count() + std::llround(drift_ * static_cast<double>(shared.ns))};
   }
   void add(Source& source) override {
     gates_.push_back(std::make_unique<Gate>(*this, source));

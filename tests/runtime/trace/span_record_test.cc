@@ -45,8 +45,7 @@ TEST(SpanRecord, IsReadAsItWasWritten) {
 }
 
 TEST(SpanRecord, BlocksOfOneLifeGoTogetherAndAnotherIncarnationIsAnotherLife) {
-  const auto lives =
-      read_all(one_block("a", 1, 1) + one_block("a", 1, 2) + one_block("a", 2, 2));
+  const auto lives = read_all(one_block("a", 1, 1) + one_block("a", 1, 2) + one_block("a", 2, 2));
   ASSERT_EQ(lives.size(), 2U);
   EXPECT_EQ(lives[0].records.size(), 2U);
   EXPECT_EQ(lives[1].records.size(), 1U);
