@@ -15,6 +15,7 @@ find_package(JPEG REQUIRED)
 find_package(PNG REQUIRED)
 find_package(Protobuf REQUIRED)
 pkg_check_modules(MICROHTTPD REQUIRED IMPORTED_TARGET libmicrohttpd)
+find_path(DYGRAPHS dygraph.min.js PATHS /usr/share/javascript/dygraphs REQUIRED) # the page's charts
 pkg_check_modules(CAIRO REQUIRED IMPORTED_TARGET cairo)
 
 # Of libarchive tar's and gzip's readers and zip's writer alone (which could encrypt, by nettle): the

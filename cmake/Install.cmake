@@ -26,8 +26,13 @@ install(FILES ${CMAKE_BINARY_DIR}/sterna-config-version.cmake
               ${CMAKE_CURRENT_LIST_DIR}/make_bundle.cmake
         DESTINATION ${package})
 
+set(gpu_module)
+if(STERNA_CUDA_FOUND)
+  set(gpu_module $<TARGET_FILE:sterna_cuda>)
+endif()
 install(CODE "set(PROGRAM \"$<TARGET_FILE:sterna>\")
 set(STRIP \"${CMAKE_STRIP}\")
+set(MODULES \"${gpu_module}\")
 set(FOLDER \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_LIBEXECDIR}/sterna\")
 message(STATUS \"Installing: \${FOLDER}\")
 include(\"${CMAKE_CURRENT_LIST_DIR}/make_bundle.cmake\")

@@ -1,10 +1,10 @@
-# sterna_bundle(TARGET [NAME name]): makes a relocatable folder of a program, for hosts that have
+# sterna_bundle(TARGET [NAME name] [MODULES target...]): makes a relocatable folder of a program, for hosts that have
 # none of its libraries.
 #
 # TARGET is an executable whose main() is sterna::main's. The target `name` (default:
 # <TARGET>_bundle) makes the folder `bundle` beside the program, where the launcher looks for it:
 #
-#   bundle/bin/PROGRAM      stripped
+#   bundle/bin/PROGRAM      stripped, and beside it the MODULES that it opens when it needs them
 #   bundle/lib/*.so.*       every shared library it needs, except those of glibc
 #   bundle/sterna-bundle    says that this is a bundle, and of which program
 #
@@ -14,7 +14,7 @@ include_guard(GLOBAL)
 set(STERNA_MAKE_BUNDLE ${CMAKE_CURRENT_LIST_DIR}/make_bundle.cmake)
 
 function(sterna_bundle target)
-  cmake_parse_arguments(PARSE_ARGV 1 ARG "" "NAME" "")
+  cmake_parse_arguments(PARSE_ARGV 1 ARG "" "NAME" "MODULES")
   if(ARG_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "sterna_bundle(${target}): what is '${ARG_UNPARSED_ARGUMENTS}'?")
   endif()
@@ -30,12 +30,17 @@ function(sterna_bundle target)
   if(NOT folder)
     get_target_property(folder ${target} BINARY_DIR)
   endif()
+  set(modules)
+  foreach(module IN LISTS ARG_MODULES)
+    list(APPEND modules $<TARGET_FILE:${module}>)
+  endforeach()
   set(mark ${folder}/bundle/sterna-bundle)
   set(depfile ${CMAKE_CURRENT_BINARY_DIR}/${ARG_NAME}.d)
   add_custom_command(OUTPUT ${mark} DEPFILE ${depfile} VERBATIM
     COMMAND ${CMAKE_COMMAND} -DPROGRAM=$<TARGET_FILE:${target}> -DFOLDER=${folder}/bundle
-            -DSTRIP=${CMAKE_STRIP} -DDEPFILE=${depfile} -P ${STERNA_MAKE_BUNDLE}
-    DEPENDS ${target} ${STERNA_MAKE_BUNDLE}
+            "-DMODULES=$<JOIN:${modules},|>" -DSTRIP=${CMAKE_STRIP} -DDEPFILE=${depfile}
+            -P ${STERNA_MAKE_BUNDLE}
+    DEPENDS ${target} ${ARG_MODULES} ${STERNA_MAKE_BUNDLE}
     COMMENT "Bundling ${target} with its libraries")
   add_custom_target(${ARG_NAME} DEPENDS ${mark})
 endfunction()

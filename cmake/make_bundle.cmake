@@ -1,5 +1,6 @@
-# Makes the bundle of PROGRAM (see SternaBundle.cmake) in FOLDER, which is replaced. STRIP is the
-# tool; DEPFILE, if given, tells the build what the bundle was made of.
+# Makes the bundle of PROGRAM (see SternaBundle.cmake) in FOLDER, which is replaced. MODULES, if given
+# ("a|b"), are put beside it; STRIP is the tool; DEPFILE, if given, tells the build what the bundle was
+# made of.
 
 # glibc stays the host's: it goes with the host's loader, name services and kernel.
 set(glibc "^lib(c|m|mvec|dl|rt|pthread|resolv|util|anl|nsl|BrokenLocale|nss_.*|thread_db)\\.so(\\.[0-9]+)?$")
@@ -19,6 +20,13 @@ get_filename_component(name ${PROGRAM} NAME)
 set(sources ${PROGRAM})
 set(copies ${made}/bin/${name})
 file(COPY_FILE ${PROGRAM} ${made}/bin/${name})
+string(REPLACE "|" ";" MODULES "${MODULES}")
+foreach(module IN LISTS MODULES)
+  get_filename_component(file ${module} NAME)
+  list(APPEND sources ${module})
+  list(APPEND copies ${made}/bin/${file})
+  file(COPY_FILE ${module} ${made}/bin/${file})
+endforeach()
 foreach(line IN LISTS listing)
   if(line MATCHES "^[ \t]*([^ /]+) => not found")
     message(FATAL_ERROR "${PROGRAM} needs ${CMAKE_MATCH_1}, which is not here")
@@ -44,7 +52,7 @@ endforeach()
 foreach(copy IN LISTS copies)
   file(CHMOD ${copy} PERMISSIONS OWNER_READ OWNER_WRITE)
   execute_process(COMMAND ${STRIP} --strip-unneeded ${copy} COMMAND_ERROR_IS_FATAL ANY)
-  if(copy MATCHES "/lib/[^/]+$")
+  if(copy MATCHES "/lib/[^/]+$" OR copy MATCHES "[.]so$")
     # A library's own DT_RUNPATH would end the search through the program's DT_RPATH.
     file(RPATH_REMOVE FILE ${copy})
     file(CHMOD ${copy} PERMISSIONS OWNER_READ OWNER_WRITE GROUP_READ WORLD_READ)

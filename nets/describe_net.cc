@@ -18,6 +18,10 @@ std::uint64_t NetDescription::training_bytes() const {
   return copies * sizeof(float) * count + activations.bytes;
 }
 
+std::uint64_t NetDescription::least_training_bytes() const {
+  return training_bytes() - activations.bytes + activations.bound;
+}
+
 Result<NetDescription> describe_net(const NetOptions& options) {
   STERNA_ASSIGN(const ZooNet* net, check_net_options(options));
   DescribingBackend backend;

@@ -27,6 +27,8 @@ struct NetDescription {
   /// What a process needs to train it: parameters, their gradients (with their sums over several
   /// passes) and activations, in bytes.
   std::uint64_t training_bytes() const;
+  /// The same with activations that lie as close as their lives allow at the fullest moment.
+  std::uint64_t least_training_bytes() const;
 };
 
 /// In milliseconds, and without memory for numbers, however large the net is. Errors: those of

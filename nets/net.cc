@@ -265,6 +265,15 @@ float Net::loss(std::span<const float> logits, std::span<const std::uint16_t> la
   return head_.evaluate(logits, labels, scratch);
 }
 
+void Net::watch_activations(ActivationWatcher watcher) {
+  if (!watcher) return graph_->watch(nullptr);
+  graph_->watch([watcher = std::move(watcher)](const std::string& layer, const Tensor& value) {
+    std::vector<float> values(value.size());
+    read(value, 0, values);
+    watcher(layer, values);
+  });
+}
+
 Result<std::unique_ptr<Net>> make_net(const NetOptions& options) {
   STERNA_ASSIGN(const ZooNet* net, check_net_options(options));
   NetOptions chosen = options;

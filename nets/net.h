@@ -94,6 +94,12 @@ class Net {
   float loss(std::span<const float> logits, std::span<const std::uint16_t> labels,
              std::span<float> scratch) const;
 
+  /// Who hears of activations in each training pass, on the thread that computes: see Graph. Null:
+  /// nobody.
+  using ActivationWatcher =
+      std::function<void(const std::string& layer, std::span<const float> values)>;
+  void watch_activations(ActivationWatcher watcher);
+
   /// Of its activations and their gradients.
   ActivationMemory activation_memory() const { return memory_; }
   /// The library's names for what its operations run.

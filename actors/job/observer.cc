@@ -4,6 +4,7 @@
 #include <functional>
 #include <utility>
 
+#include "kernels/numbers/histogram.h"
 #include "runtime/message/fields.h"
 
 namespace sterna::actors {
@@ -57,6 +58,30 @@ Result<void> Evaluated::check() const {
   if (std::ranges::adjacent_find(confusion, std::ranges::greater_equal(), place) !=
       confusion.end()) {
     return Error{Errc::malformed, "a confusion out of order"};
+  }
+  return {};
+}
+
+STERNA_FIELDS(TensorHistogram, FIELD(tensor, Tensor, not_empty), FIELD(of, Of),
+              FIELD(elements, Elements), FIELD(non_finite, NonFinite), FIELD(least, Least),
+              FIELD(most, Most), FIELD(sum, Sum), FIELD(sum_of_squares, SumOfSquares),
+              FIELD(buckets, Buckets), FIELD(counts, Counts))
+STERNA_MESSAGE(Histograms, FIELD(worker, Worker), FIELD(step, Step), FIELD(histograms, Histograms),
+               FIELD(lost, Lost))
+
+Result<void> Histograms::check() const {
+  constexpr auto kMost = static_cast<std::int32_t>(kernels::kHistogramMagnitudes);
+  for (const TensorHistogram& one : histograms) {
+    const auto& buckets = one.buckets;
+    if (buckets.size() != one.counts.size()) {
+      return Error{Errc::malformed, "a histogram with other buckets than counts"};
+    }
+    if (std::ranges::adjacent_find(buckets, std::ranges::greater_equal()) != buckets.end()) {
+      return Error{Errc::malformed, "a histogram's buckets out of order"};
+    }
+    if (!buckets.empty() && (buckets.front() <= -kMost || buckets.back() >= kMost)) {
+      return Error{Errc::malformed, "a histogram's bucket that no number is in"};
+    }
   }
   return {};
 }

@@ -93,6 +93,38 @@ struct ReaderProgress {
   bool operator==(const ReaderProgress&) const = default;
 };
 
+using schema::HistogramOf;
+
+/// How the elements of a tensor were distributed: kernels::Histogram's numbers.
+struct TensorHistogram {
+  std::string tensor;  ///< of activations: the layer
+  HistogramOf of = HistogramOf::WEIGHTS;
+  std::uint64_t elements = 0;    ///< that are finite
+  std::uint64_t non_finite = 0;  ///< that are not
+  double least = 0;              ///< 0 where there is no element; likewise most
+  double most = 0;
+  double sum = 0;  ///< its last bits depend on the order in which packets left
+  double sum_of_squares = 0;
+  std::vector<std::int32_t> buckets = {};  ///< that have elements, ascending
+  std::vector<std::uint64_t> counts = {};  ///< of each of them
+  bool operator==(const TensorHistogram&) const = default;
+};
+
+/// Of rank 0, every summary.every steps. A worker sends no more while the observer has not answered
+/// the last: who looks on costs no step.
+struct Histograms {
+  using Wire = schema::Histograms;
+  using Reply = void;
+  static constexpr Lane kLane = Lane::data;
+  std::string worker;
+  std::uint64_t step = 0;  ///< the version that it computed from
+  std::vector<TensorHistogram> histograms = {};
+  std::uint64_t lost = 0;  ///< steps so far that were not sent for that reason
+  Result<void> check() const;
+  STERNA_DECLARE_MESSAGE(Histograms);
+  bool operator==(const Histograms&) const = default;
+};
+
 /// How many examples of class `label` were answered so.
 struct ConfusionCell {
   std::uint16_t label = 0;
@@ -165,7 +197,7 @@ struct JobFinished {
   bool operator==(const JobFinished&) const = default;
 };
 
-struct Observer
-    : Interface<Progress, Evaluated, WorkerDone, JobFinished, ReaderProgress, ServerWaits> {};
+struct Observer : Interface<Progress, Evaluated, WorkerDone, JobFinished, ReaderProgress,
+                            ServerWaits, Histograms> {};
 
 }  // namespace sterna::actors

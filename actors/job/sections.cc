@@ -23,7 +23,7 @@ std::vector<std::string_view> codecs_and_auto() {
 
 std::vector<std::string_view> any_and_data_sets() {
   std::vector<std::string_view> names = input::data_set_names();
-  names.insert(names.begin(), "any");
+  names.insert(names.begin(), input::kAnyDataSet);
   return names;
 }
 
@@ -442,6 +442,20 @@ Section<CheckpointSection> checkpoint_section() {
            "so often a run that loses an actor (killed, silent, its host gone) starts all of "
            "them again and goes on from its newest checkpoint; at most three times from the same")
            .at_most(1000000)}};
+}
+
+Section<SummarySection> summary_section() {
+  using S = SummarySection;
+  return {"summary",
+          false,
+          "what TensorBoard is told of a run",
+          {key("tensorboard", &S::tensorboard,
+               "write the run's metrics, while it goes on, into a file of its directory that "
+               "TensorBoard follows; `sterna export --to tensorboard` does so afterwards"),
+           key("every", &S::every,
+               "steps between its histograms of rank 0: weights, gradients, what was sent of "
+               "those, and activations; 0: none")
+               .at_least(0)}};
 }
 
 Section<DeadlinesSection> deadlines_section() {

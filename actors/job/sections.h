@@ -205,6 +205,15 @@ struct CheckpointSection {
   bool on() const { return every_steps > 0 || every_seconds > 0; }
 };
 
+/// [summary]: what TensorBoard is told of a run, while it goes on.
+struct SummarySection {
+  bool tensorboard = false;   ///< a file of events in the run's directory
+  std::uint64_t every = 100;  ///< steps between histograms and pictures of rank 0; 0: none
+  /// Whether there are some of a step that begins with this version.
+  bool due(std::uint64_t version) const { return tensorboard && every > 0 && version % every == 0; }
+  bool operator==(const SummarySection&) const = default;
+};
+
 /// In seconds: what is to happen sooner is a slip of the pen, e.g. "1us" for "1s".
 inline constexpr double kShortestDeadline = 0.001;
 
@@ -226,6 +235,7 @@ Section<OptimizerSection> local_optimizer_section();
 Section<GradientSection> gradient_section();
 Section<EvaluationSection> evaluation_section();
 Section<CheckpointSection> checkpoint_section();
+Section<SummarySection> summary_section();
 Section<DeadlinesSection> deadlines_section();
 
 /// What a file says of training beside [job], and what a job is made of.
@@ -239,6 +249,7 @@ struct JobSections {
   GradientSection gradient;
   EvaluationSection evaluation;
   CheckpointSection checkpoint;
+  SummarySection summary;
   std::vector<DelaySection> delays;
   TraceSection trace;
 
@@ -267,6 +278,7 @@ void for_each_section(Sections& sections, Visit&& visit) {
   visit(gradient_section(), sections.gradient);
   visit(evaluation_section(), sections.evaluation);
   visit(checkpoint_section(), sections.checkpoint);
+  visit(summary_section(), sections.summary);
   visit(delay_section(), sections.delays);
   visit(trace_section(), sections.trace);
 }

@@ -274,6 +274,33 @@ struct Evaluated {
   }
 }
 
+enum HistogramOf {
+  weights @0;       # that a step was computed from
+  gradients @1;     # of it, weight decay included
+  sent @2;          # what the servers make of what was sent of those
+  activations @3;   # behind a layer, up to the next one with parameters
+}
+
+struct TensorHistogram {
+  tensor @0 :Text;            # of activations: the layer
+  of @1 :HistogramOf;
+  elements @2 :UInt64;        # that are finite, and of those ...
+  nonFinite @3 :UInt64;
+  least @4 :Float64;
+  most @5 :Float64;
+  sum @6 :Float64;
+  sumOfSquares @7 :Float64;
+  buckets @8 :List(Int32);    # ... the buckets that have some, ascending (kernels/numbers/histogram.h) ...
+  counts @9 :List(UInt64);    # ... and how many each has
+}
+
+struct Histograms {
+  worker @0 :Text;
+  step @1 :UInt64;            # the version that rank 0 computed from
+  histograms @2 :List(TensorHistogram);
+  lost @3 :UInt64;            # steps so far whose histograms found the observer still busy
+}
+
 struct ServerWaits {
   server @0 :Text;
   waits @1 :Bool;   # updates wait for the evaluator

@@ -67,6 +67,9 @@ Result<TrainedWeights> TrainedWeights::open(const std::string& path, ValuesOf wh
   const bool has_file = fs::exists(file, ignored);
   const Result<SavedCheckpoint> checkpoint = open_checkpoint(path);
   if (!has_file) {
+    if (!checkpoint && checkpoint.error().code == Errc::not_found) {
+      return Error(checkpoint.error()).in(fmt::format("{} has no {}", path, kWeightsFile));
+    }
     STERNA_TRY(checkpoint);
     return open(*checkpoint, which);
   }

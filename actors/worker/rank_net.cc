@@ -22,6 +22,14 @@ Result<std::shared_ptr<RankNet>> RankNet::make(const JobConfig& job, std::uint32
       };
     }
   }
+  if (rank == 0 && job.summary.tensorboard && job.summary.every > 0) {
+    made->watch_.emplace(job, table, made->replica_->isa());
+    events.packets = [watch = &*made->watch_, send = std::move(events.packets)](
+                         std::uint64_t step, std::uint32_t shard, std::vector<Packet> packets) {
+      watch->sent(packets);
+      send(step, shard, std::move(packets));
+    };
+  }
   made->kept_.resize(table->tensors.size());
   made->clipped_.resize(table->tensors.size());
   made->encoder_.emplace(job, rank, made->replica_->isa(), std::move(table), clock,
@@ -43,6 +51,11 @@ std::string RankNet::where(std::uint64_t step) const {
 Result<bool> RankNet::forward(std::uint64_t step, const Batch& batch, std::uint32_t readable) {
   Span span;
   if (trace_) span = trace_->forward(step);
+  if (watch_ && watch_->begin(step)) {
+    replica_->watch_activations([watch = &*watch_](const std::string& layer, const auto values) {
+      watch->activation(layer, values);
+    });
+  }
   return replica_->forward(step, rank_, batch, readable).in(where(step));
 }
 
@@ -70,6 +83,7 @@ Result<nets::Net::Loss> RankNet::backward(const RankStep& of) {
 void RankNet::gradient(std::size_t index, std::span<const float> values) {
   const auto tensor = static_cast<std::uint32_t>(index);
   if (trace_) trace_->layer_done(tensor);
+  if (watch_) watch_->gradient(tensor, values, replica_->values(tensor));
   // What is clipped together, or steps by itself, waits for the end of the passes.
   const bool statistic = table_->tensors[tensor].spec.role == nets::Role::statistic;
   if (statistic ? local_ != nullptr : keeps_gradients()) {
@@ -123,6 +137,10 @@ void RankNet::encode_held() {
   if (trace_) span = trace_->encode(table_->tensors.size());
   encoder_->encode_held();
   encoder_->flush();
+}
+
+std::optional<Histograms> RankNet::take_histograms() {
+  return watch_ ? watch_->take() : std::nullopt;
 }
 
 std::vector<KeptArray> RankNet::kept() {

@@ -19,6 +19,7 @@
 #include "actors/schemes/scheme.h"
 #include "actors/worker/gradient_encoder.h"
 #include "actors/worker/replica.h"
+#include "actors/worker/tensor_watch.h"
 #include "actors/worker/worker_trace.h"
 #include "nets/net.h"
 #include "runtime/base/clock.h"
@@ -61,6 +62,10 @@ class RankNet final : private nets::GradientSink {
   /// Between steps: a packet of this rank did not count.
   Result<void> give_back(const Packet& packet) { return encoder_->give_back(packet); }
 
+  /// After encode_held(), where nothing is held: how the step's numbers were distributed, of a rank
+  /// and a step of which that is told (SummarySection).
+  std::optional<Histograms> take_histograms();
+
   /// What the next step needs of those before, besides parameters; between steps.
   GradientEncoder::State state() const { return encoder_->state(); }
   void restore(GradientEncoder::State state) { encoder_->restore(std::move(state)); }
@@ -92,6 +97,7 @@ class RankNet final : private nets::GradientSink {
   std::shared_ptr<const ParameterTable> table_;
   std::optional<GradientEncoder> encoder_;
   std::unique_ptr<LocalSteps> local_;  // where the scheme has some
+  std::optional<TensorWatch> watch_;   // of rank 0, where somebody looks
   /// Gradients that wait for the end of the passes, by tensor, and the same once scaled down.
   std::vector<std::span<const float>> kept_;
   std::vector<std::vector<float>> clipped_;

@@ -64,6 +64,7 @@ Result<nets::Net::Loss> Replica::backward(nets::GradientSink& sink) {
   settled_.store(tensors, std::memory_order_release);
   auto loss = net_->finish_step(*this);
   settled_.store(0, std::memory_order_release);
+  net_->watch_activations(nullptr);
   return loss;
 }
 

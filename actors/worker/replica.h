@@ -53,6 +53,11 @@ class Replica final : private nets::GradientSink {
   /// is trained go to `sink`, and stay as they are until the next turn begins. The loss as it is.
   Result<nets::Net::Loss> backward(nets::GradientSink& sink);
 
+  /// Between turns: who hears of the next turn's activations, until backward() ends.
+  void watch_activations(nets::Net::ActivationWatcher watcher) {
+    net_->watch_activations(std::move(watcher));
+  }
+
   /// From any thread: tensors from this index on are not read again in this turn.
   std::uint32_t settled() const { return settled_.load(std::memory_order_acquire); }
   /// Of the whole tensor; only between turns, or where it is settled.

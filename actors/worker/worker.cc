@@ -214,6 +214,7 @@ Task<void> Worker::encode_held(Rank& rank) {
     if (rank.net->holds() && rank.agreements == before) co_await rank.agreed.wait();
   }
   rank.counts = rank.net->counts();
+  if (auto histograms = rank.net->take_histograms()) tell(std::move(*histograms));
 }
 
 Task<void> Worker::finish_turn(Rank& rank, std::uint64_t step, nets::Net::Loss loss) {
@@ -455,6 +456,27 @@ std::vector<TensorTotals> Worker::totals() const {
   for (const Rank& rank : ranks_) rank.net->add_to(sums);
   for (const Seat& seat : seats_) seat.replica->add_to(sums);
   return sums;
+}
+
+void Worker::tell(Histograms histograms) {
+  if (telling_histograms_) {
+    ++lost_histograms_;
+    return;
+  }
+  telling_histograms_ = true;
+  ++unacknowledged_;
+  run(tell_observer(std::move(histograms)));
+}
+
+Task<void> Worker::tell_observer(Histograms histograms) {
+  histograms.worker = identity().name;
+  histograms.lost = lost_histograms_;
+  Task<Result<void>> answer = observer_->ask(std::move(histograms), args_.job.deadlines.step);
+  // Without an answer these are lost to who looks on, and the steps go on.
+  if (const Result<void> taken = co_await std::move(answer); !taken) ++lost_histograms_;
+  telling_histograms_ = false;
+  --unacknowledged_;
+  finish();
 }
 
 void Worker::step_done(std::uint64_t step, Rank& rank, const nets::Net::Loss& loss) {

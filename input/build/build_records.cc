@@ -9,6 +9,7 @@
 #include <system_error>
 #include <utility>
 
+#include "input/build/annotations.h"
 #include "input/build/build_note.h"
 #include "input/build/chosen_pictures.h"
 #include "input/build/encode_record.h"
@@ -57,18 +58,21 @@ Result<std::string> sum_of(const PictureFolder& folder) {
 }
 
 /// All that the files' bytes depend on, short of the pictures' own.
-Result<std::string> note_of(const ChosenPictures& chosen, const BuildOptions& options) {
+Result<std::string> note_of(const ChosenPictures& chosen, const Annotations& annotations,
+                            const BuildOptions& options) {
   STERNA_ASSIGN(const std::string train, sum_of(chosen.train));
   STERNA_ASSIGN(const std::string validation, sum_of(chosen.validation));
+  // Of the training pictures; those that validate may have none.
+  STERNA_ASSIGN(const std::string boxes, annotations.note_of(chosen.train));
   return fmt::format(
       "format {}\nseed {}\ntrain shards {}\nvalidation shards {}\npictures {}\nfirst label {}\n"
-      "train pictures {} sha256 {}\nvalidation pictures {} sha256 {}\n",
+      "train pictures {} sha256 {}\nvalidation pictures {} sha256 {}\n{}{}",
       kFormat, options.seed, options.train_shards, options.validation_shards,
       !options.raw        ? "JPEG"
       : options.side == 0 ? "RAW"
                           : fmt::format("RAW {0} x {0}", options.side),
       options.first_label, chosen.train.pictures.size(), train, chosen.validation.pictures.size(),
-      validation);
+      validation, annotations.note_of_names(), boxes);
 }
 
 Result<void> check_options(const BuildOptions& options) {
@@ -99,9 +103,11 @@ Result<void> check_shards(const ShardedSplit& split) {
 
 /// The split of `folder`, which must outlive it, and so must the others.
 ShardedSplit split_of(std::string prefix, std::uint32_t shards, const PictureFolder& folder,
-                      const BuildOptions& options, LeftOut& left_out) {
+                      const Annotations& annotations, const BuildOptions& options,
+                      LeftOut& left_out) {
   using Data = std::optional<std::vector<std::uint8_t>>;
-  const auto record = [&folder, &options, &left_out](std::uint64_t position) -> Result<Data> {
+  const auto record = [&folder, &annotations, &options,
+                       &left_out](std::uint64_t position) -> Result<Data> {
     const PictureFolder::Picture& picture = folder.pictures[position];
     const Result<StoredExample> example = read_picture(folder, position);
     if (!example && example.error().code != Errc::malformed) return example.error();
@@ -116,7 +122,9 @@ ShardedSplit split_of(std::string prefix, std::uint32_t shards, const PictureFol
       return Data();
     }
     made->label = std::int64_t{picture.label} + options.first_label;
-    made->class_text = folder.classes[picture.label];
+    made->class_text = annotations.class_names()[picture.label];
+    made->synset = annotations.synset_of(picture.label);
+    STERNA_ASSIGN(made->boxes, annotations.boxes_of(picture));
     made->name = picture.path.filename().string();
     return Data(pack_picture_record(*made));
   };
@@ -130,7 +138,10 @@ Result<BuildReport> build_records(const fs::path& dir, const fs::path& into,
   STERNA_TRY(check_options(options));
   STERNA_ASSIGN(const ChosenPictures chosen,
                 choose_pictures(dir, options.validation, options.seed));
-  const ClassLabels labels{chosen.train.classes, static_cast<std::uint16_t>(options.first_label)};
+  STERNA_ASSIGN(const Annotations annotations,
+                Annotations::open(options.names, options.boxes, chosen.train.classes));
+  const ClassLabels labels{annotations.class_names(),
+                           static_cast<std::uint16_t>(options.first_label)};
   if (labels.names.size() + options.first_label > kMostClasses) {
     return Error{Errc::invalid_argument,
                  fmt::format("{} has {} classes, whose labels from {} on do not fit below {}",
@@ -138,14 +149,14 @@ Result<BuildReport> build_records(const fs::path& dir, const fs::path& into,
   }
   LeftOut left_out;
   std::vector<ShardedSplit> splits{
-      split_of("train", options.train_shards, chosen.train, options, left_out)};
+      split_of("train", options.train_shards, chosen.train, annotations, options, left_out)};
   if (!chosen.validation.pictures.empty()) {
-    splits.push_back(
-        split_of("validation", options.validation_shards, chosen.validation, options, left_out));
+    splits.push_back(split_of("validation", options.validation_shards, chosen.validation,
+                              annotations, options, left_out));
   }
   for (const ShardedSplit& split : splits) STERNA_TRY(check_shards(split));
 
-  STERNA_ASSIGN(const std::string note, note_of(chosen, options));
+  STERNA_ASSIGN(const std::string note, note_of(chosen, annotations, options));
   STERNA_ASSIGN(const FolderLock lock, begin_build(into, note));
   STERNA_ASSIGN(const std::vector<ShardsWritten> written,
                 write_shards(into, splits, options.threads, options.progress));

@@ -26,6 +26,9 @@ struct BuildOptions {
   bool raw = false;               ///< decoded RGB, else JPEG
   std::uint32_t side = 0;         ///< of raw pictures, squashed to a square; 0: at their own size
   std::uint32_t first_label = 0;  ///< 0, or 1 as in the originals, whose 0 is the background
+  /// As ImageNet has them (annotations.h); empty: none.
+  std::filesystem::path names = {};
+  std::filesystem::path boxes = {};
   BuildProgress progress = {};
 };
 
@@ -41,7 +44,8 @@ struct BuildReport {
 /// Builds `into` (train-*-of-*, validation-*-of-*, labels.txt, BUILD.txt) from `dir`: a picture
 /// folder, or folders of train and validation pictures (split_folder). Its bytes are a function of
 /// the pictures and the options. A build that was interrupted goes on: its whole files are kept.
-/// Errors: list_picture_folder's, begin_build's, those of reading and writing; invalid_argument for
+/// Errors: list_picture_folder's, Annotations::open's, begin_build's, those of reading and writing;
+/// a damaged file of boxes of a picture; invalid_argument for
 /// options out of range, more files than pictures, or splits of different classes.
 Result<BuildReport> build_records(const std::filesystem::path& dir,
                                   const std::filesystem::path& into, const BuildOptions& options);

@@ -1,6 +1,7 @@
 #include "input/build/record_split.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <limits>
 #include <memory>
@@ -29,10 +30,20 @@ namespace {
 
 using MaybeSplit = std::optional<RecordSplit>;
 
+/// Classes that nothing names: by their numbers, so that whoever reads the records knows how many.
+ClassLabels numbered(std::size_t classes) {
+  ClassLabels labels;
+  for (std::size_t label = 0; label < classes; ++label) {
+    labels.names.push_back(std::to_string(label));
+  }
+  return labels;
+}
+
 Result<MaybeSplit> open_stored(const fs::path& dir, Split split) {
   STERNA_ASSIGN(Dataset dataset, load_data(dir, split));
   RecordSplit opened;
   STERNA_ASSIGN(opened.labels, labels_in(dir));
+  if (!opened.labels) opened.labels = numbered(dataset.classes);
   const auto source = std::make_shared<const MemorySource>(std::move(dataset));
   opened.count = source->facts().count;
   opened.read = [source, split](std::uint64_t index) -> Result<PictureRecord> {
@@ -84,6 +95,21 @@ Result<MaybeSplit> open_records(const fs::path& dir, const std::vector<fs::path>
   return MaybeSplit(std::move(opened));
 }
 
+/// Of a place with several data sets, each in a folder of its name, as the cache has them.
+Result<void> check_no_sets_in(const fs::path& dir, const std::vector<std::string>& folders) {
+  std::vector<std::string> sets;
+  for (const std::string& folder : folders) {
+    if (find_data_set(folder) == nullptr) continue;
+    if (missing_files(format_of(dir / folder), dir / folder).empty()) {
+      sets.push_back((dir / folder).string());
+    }
+  }
+  if (sets.empty()) return {};
+  return Error{Errc::invalid_argument,
+               fmt::format("{} holds data sets in folders of their own; name one: {}", dir.string(),
+                           fmt::join(sets, ", "))};
+}
+
 /// Whether a file's name says that it is of TFRecord's.
 bool holds_records(const Result<std::vector<fs::path>>& training) {
   return training.ok() || training.error().code != Errc::not_found;
@@ -93,11 +119,16 @@ bool holds_records(const Result<std::vector<fs::path>>& training) {
 
 Result<std::optional<RecordSplit>> open_record_split(const fs::path& dir, Split split,
                                                      const fs::path& cache) {
+  std::error_code ignored;
+  if (fs::exists(dir, ignored) && !fs::is_directory(dir, ignored)) {
+    return Error{Errc::invalid_argument, dir.string() + " is a file; name its folder"};
+  }
   const Format& format = format_of(dir);
   if (format.load != nullptr && missing_files(format, dir).empty()) return open_stored(dir, split);
   const auto training = find_record_files(dir, kTrainingWords);
   if (!holds_records(training)) {
     STERNA_ASSIGN(const std::vector<std::string> folders, names_in(dir, fs::file_type::directory));
+    STERNA_TRY(check_no_sets_in(dir, folders));
     if (!folders.empty()) return open_pictures(dir, split);
   }
   if (!training) return training.error();

@@ -84,6 +84,18 @@ const DataSet* find_data_set(std::string_view name) {
   return found == std::end(kDataSets) ? nullptr : found;
 }
 
+const DataSet& usual_data_set() { return kDataSets[0]; }
+
+std::vector<std::string_view> names_in_form_of(const DataSet& set) {
+  std::vector<std::string_view> names;
+  for (const DataSet& other : kDataSets) {
+    if (other.format == set.format) names.push_back(other.name);
+  }
+  return names;
+}
+
+bool takes_patterns(const DataSet& set) { return set.format == &kTfRecord; }
+
 bool lies_nowhere(const DataSet& set) { return set.format == &kSynthetic; }
 
 const DataSet& data_set_in(const fs::path& dir, const DataOptions& options) {
@@ -91,11 +103,12 @@ const DataSet& data_set_in(const fs::path& dir, const DataOptions& options) {
   const auto* found = std::ranges::find_if(kDataSets, [&](const DataSet& set) {
     return set.format == format && (set.is_in == nullptr || set.is_in(dir));
   });
-  return found == std::end(kDataSets) ? kDataSets[0] : *found;
+  return found == std::end(kDataSets) ? usual_data_set() : *found;
 }
 
 std::string told_name(const fs::path& dir, std::string_view name) {
-  return std::string(name == "mnist" && has_other_labels(dir) ? "idx" : name);
+  const bool usual = name == usual_data_set().name;
+  return std::string(usual && has_other_labels(dir) ? kIdx.name : name);
 }
 
 Result<Dataset> load_data(const fs::path& dir, Split split) {

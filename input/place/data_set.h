@@ -14,6 +14,9 @@
 
 namespace sterna::input {
 
+/// What stands in `data.name` for the data set that is found first.
+inline constexpr const char* kAnyDataSet = "any";
+
 /// One data set, a line in data_set.cc.
 struct DataSet {
   std::string_view name;    ///< as `data.name` has it, and the folder of a cache
@@ -28,12 +31,20 @@ struct DataSet {
 
 /// All data sets, in the order in which a place is searched for them.
 std::vector<std::string_view> data_set_names();
+/// The one that stands for all where nobody can look which is there: the first.
+const DataSet& usual_data_set();
+/// The names of those whose files have the same names as the set's.
+std::vector<std::string_view> names_in_form_of(const DataSet& set);
+/// Whether its files may have any names, which DataOptions::train_files and test_files then choose.
+bool takes_patterns(const DataSet& set);
 /// The data set of this name, or null.
 const DataSet* find_data_set(std::string_view name);
 /// The data set that `dir` holds; `dir` has all files of some format.
 const DataSet& data_set_in(const std::filesystem::path& dir, const DataOptions& options = {});
 /// Whether it is made up and lies in no folder: DataOptions::synthetic asks for it.
 bool lies_nowhere(const DataSet& set);
+/// Whether it is made where it is missing.
+inline bool is_made_where_missing(const DataSet& set) { return set.source.empty(); }
 
 /// What a report calls the data set in `dir`, which is looked for as `name`: "idx" where that is
 /// "mnist" and the files are another set's in MNIST's form, by their test labels; else `name`.

@@ -312,6 +312,10 @@ Result<TrainingPart> load_training_part(const fs::path& dir, const std::optional
 
 Result<void> split_data(const fs::path& from, std::uint32_t shards, const fs::path& into,
                         const fs::path& cache) {
+  std::error_code ignored;
+  if (!fs::is_directory(from, ignored)) {
+    return Error{Errc::not_found, from.string() + ": there is no such folder"};
+  }
   STERNA_TRY(check_shard(from, std::nullopt));
   STERNA_TRY(check_one_format(from));
   // How many classes there are is not asked: all that shards need is in the files.

@@ -111,25 +111,37 @@ std::optional<Error> class_folders_in(const fs::path& place, std::string_view wh
                                       place.string()))};
 }
 
-/// Of a place with TFRecord files of several sets, or where none fits the user's patterns.
+/// Of a place with TFRecord files of several sets or of one split, or where none fits the user's
+/// patterns.
 std::optional<Error> record_files_in(const fs::path& place, std::string_view who,
                                      const DataOptions& options) {
   const bool asked = !options.train_files.empty() || !options.test_files.empty();
-  for (const Split split : {Split::train, Split::test}) {
-    const auto files = record_files(place, split, options);
-    if (!files && (asked || files.error().code == Errc::invalid_argument)) {
-      return files.error().in(who);
+  const auto train = record_files(place, Split::train, options);
+  const auto test = record_files(place, Split::test, options);
+  for (const auto* files : {&train, &test}) {
+    if (!*files && (asked || files->error().code == Errc::invalid_argument)) {
+      return files->error().in(who);
     }
   }
-  return std::nullopt;
+  if (train.ok() == test.ok()) return std::nullopt;
+  const auto& there = train ? train : test;
+  const Error& lacking = train ? test.error() : train.error();
+  return Error{Errc::not_found,
+               fmt::format("{} {} holds TFRecord files to {} ({}) alone: {}", who, place.string(),
+                           train ? "train on" : "test with", there->front().filename().string(),
+                           lacking.message)};
 }
 
 /// Why a place that the user named will not do: what is missing where most is there.
 Error nothing_in(const fs::path& place, std::string_view who, const DataQuery& query) {
   if (!present(place)) {
+    const DataSet* set = find_data_set(query.name);
+    const std::string made_by = set != nullptr && !set->source.empty()
+                                    ? fmt::format("{} comes from {}", query.name, set->source)
+                                    : fmt::format("`sterna data make digits --out {}` makes it",
+                                                  place.string());
     return {Errc::not_found,
-            fmt::format("{} {} does not exist; `sterna data make digits --out {}` makes it", who,
-                        place.string(), place.string())};
+            fmt::format("{} {} does not exist; {}", who, place.string(), made_by)};
   }
   fs::path best = place;
   std::vector<std::string> missing = missing_files(place, query.options);

@@ -248,6 +248,8 @@ Result<PictureRecord> parse_picture_record(std::span<const std::uint8_t> data) {
   STERNA_ASSIGN(record.label, features.integer({"image/class/label", "label"}));
   STERNA_ASSIGN(std::string* const text, features.text({"image/class/text"}));
   if (text != nullptr) record.class_text = std::move(*text);
+  STERNA_ASSIGN(std::string* const synset, features.text({"image/class/synset"}));
+  if (synset != nullptr) record.synset = std::move(*synset);
   STERNA_ASSIGN(record.boxes, boxes_of(features));
   STERNA_ASSIGN(record.name, name_of(features));
   return record;
@@ -266,6 +268,7 @@ std::vector<std::uint8_t> pack_picture_record(const PictureRecord& record) {
   }
   if (record.label) features.integer("image/class/label", *record.label);
   features.text("image/class/text", record.class_text);
+  features.text("image/class/synset", record.synset);
   features.text("image/filename", record.name);
   features.edges("image/object/bbox/ymin", record.boxes, &Box::top);
   features.edges("image/object/bbox/xmin", record.boxes, &Box::left);

@@ -25,6 +25,7 @@ struct PictureRecord {
   PictureShape shape;                 ///< as the record says; 0 where it does not
   std::optional<std::int64_t> label;  ///< as stored; the originals count from 1
   std::string class_text;             ///< e.g. "tulips"; empty: unknown
+  std::string synset = {};  ///< ImageNet's id of the class, e.g. "n01440764"; empty: there is none
   std::vector<Box> boxes;
   std::string name;  ///< the picture's file name or id; empty: unknown
 
@@ -35,8 +36,8 @@ struct PictureRecord {
 /// Reads a record's data. Keys: image/encoded or image; image/format (JPEG, PNG or RAW, in any
 /// case; where it is missing or says another of the first two, the picture's first bytes decide);
 /// image/height, image/width and image/channels (3 if missing); image/class/label or label;
-/// image/class/text; image/object/bbox/{ymin,xmin,ymax,xmax}; image/filename or id. All but the
-/// picture may be missing or empty, and other keys are not looked at.
+/// image/class/text; image/class/synset; image/object/bbox/{ymin,xmin,ymax,xmax}; image/filename or
+/// id. All but the picture may be missing or empty, and other keys are not looked at.
 ///
 /// `malformed`, without the name of a file: no tf.Example; a feature of another kind or with
 /// several values; a RAW picture whose bytes are not height x width x channels (1 or 3); boxes with

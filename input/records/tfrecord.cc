@@ -24,14 +24,6 @@ std::int64_t modified_ns_of(const struct stat& status) {
                                    static_cast<std::uint64_t>(status.st_mtim.tv_nsec));
 }
 
-std::array<std::uint8_t, kRecordHeader> header_of(std::uint64_t length) {
-  std::array<std::uint8_t, kRecordHeader> header{};
-  const std::span<std::uint8_t> bytes = header;
-  put_little_endian(length, bytes);
-  put_little_endian(masked_crc32c(bytes.first(sizeof length)), bytes.subspan(sizeof length));
-  return header;
-}
-
 }  // namespace
 
 Result<std::uint64_t> record_length(std::span<const std::uint8_t, kRecordHeader> header) {
@@ -154,6 +146,16 @@ std::string RecordFile::describe(std::uint64_t number, std::uint64_t offset) con
   return fmt::format("{}: record {} at byte {}", path_.string(), number, offset);
 }
 
+RecordFrame frame_of(std::span<const std::uint8_t> data) {
+  RecordFrame frame{};
+  const std::span<std::uint8_t> header = frame.header;
+  const std::uint64_t length = data.size();
+  put_little_endian(length, header);
+  put_little_endian(masked_crc32c(header.first(sizeof length)), header.subspan(sizeof length));
+  put_little_endian(masked_crc32c(data), std::span<std::uint8_t>(frame.footer));
+  return frame;
+}
+
 Result<TfRecordWriter> TfRecordWriter::create(const fs::path& path) {
   STERNA_ASSIGN(PendingFile file, PendingFile::create(path));
   return TfRecordWriter(std::move(file));
@@ -165,11 +167,10 @@ Result<void> TfRecordWriter::append(std::span<const std::uint8_t> data) {
                  fmt::format("{}: a record of {} bytes, and at most {} are read back",
                              file_.path().string(), data.size(), kMostRecordBytes)};
   }
-  std::array<std::uint8_t, kRecordFooter> footer{};
-  put_little_endian(masked_crc32c(data), std::span<std::uint8_t>(footer));
-  STERNA_TRY(file_.append(header_of(data.size())));
+  const RecordFrame frame = frame_of(data);
+  STERNA_TRY(file_.append(frame.header));
   STERNA_TRY(file_.append(data));
-  return file_.append(footer);
+  return file_.append(frame.footer);
 }
 
 }  // namespace sterna::input

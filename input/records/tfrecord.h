@@ -75,6 +75,13 @@ class RecordFile {
   std::int64_t modified_ns_ = 0;
 };
 
+/// What stands before and behind a record's data.
+struct RecordFrame {
+  std::array<std::uint8_t, kRecordHeader> header;
+  std::array<std::uint8_t, kRecordFooter> footer;
+};
+RecordFrame frame_of(std::span<const std::uint8_t> data);
+
 /// Writes a TFRecord file, which appears with finish(), whole, or not at all.
 class TfRecordWriter {
  public:

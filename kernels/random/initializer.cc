@@ -3,6 +3,7 @@
 // library takes part: their last bits differ between machines.
 #include "kernels/random/initializer.h"
 
+#include <algorithm>
 #include <array>
 
 #include "kernels/random/initializer_draws.h"
@@ -84,16 +85,35 @@ void normal(std::span<float> out, float stddev, const InitialDraw& draw) {
   }
 }
 
-void uniform(std::span<float> out, float limit, const InitialDraw& draw) {
-  std::array<std::uint32_t, 4> words{};
+namespace {
+
+void uniform_scalar(std::span<float> out, float limit, const InitialDraw& draw) {
+  std::array<std::uint32_t, kUniformShares> words{};
   for (std::size_t i = 0; i < out.size(); ++i) {
     const std::uint32_t element = draw.first + static_cast<std::uint32_t>(i);
-    if (i == 0 || element % 4 == 0) {
-      words = philox({element / 4, 0, draw.tensor, static_cast<std::uint32_t>(Stream::initializer)},
+    const std::uint32_t share = element % kUniformShares;
+    if (i == 0 || share == 0) {
+      words = philox({element / kUniformShares, 0, draw.tensor,
+                      static_cast<std::uint32_t>(Stream::initializer)},
                      draw.seed);
     }
-    out[i] = static_cast<float>(position(words[element % 4]) / 2 * double{limit});
+    out[i] = static_cast<float>(position(words[share]) / 2 * double{limit});
   }
+}
+
+}  // namespace
+
+void uniform(std::span<float> out, float limit, const InitialDraw& draw, Isa isa) {
+  if (isa != Isa::avx512) {
+    uniform_scalar(out, limit, draw);
+    return;
+  }
+  const std::size_t begun = -std::size_t{draw.first} % kUniformShares;  // of a draw before
+  const std::size_t head = std::min(begun, out.size());
+  uniform_scalar(out.first(head), limit, draw);
+  const std::span<float> rest = out.subspan(head);
+  uniform_avx512(rest.data(), rest.size(), limit,
+                 {draw.seed, draw.tensor, draw.first + static_cast<std::uint32_t>(head)});
 }
 
 void truncated_normal(std::span<float> out, float stddev, const InitialDraw& draw, Isa isa) {

@@ -30,6 +30,6 @@ void truncated_normal(std::span<float> out, float stddev, const InitialDraw& dra
 void normal(std::span<float> out, float stddev, const InitialDraw& draw);
 
 /// Fills `out` uniformly between -limit and limit; of the same promises.
-void uniform(std::span<float> out, float limit, const InitialDraw& draw);
+void uniform(std::span<float> out, float limit, const InitialDraw& draw, Isa isa);
 
 }  // namespace sterna::kernels

@@ -64,11 +64,18 @@ STERNA_AVX512_INLINE __m512 above(__m512i where, __m512i uniform) {
   return _mm512_sub_ps(_mm512_mul_ps(_mm512_cvtepu32_ps(uniform), _mm512_set1_ps(0x1p-32F)), sum);
 }
 
-STERNA_AVX512_INLINE __m256 values_of(__m256i where, double stddev) {
+STERNA_AVX512_INLINE __m256 half_of_values(__m256i where, double scale) {
   const __m512d middle = _mm512_add_pd(_mm512_cvtepu32_pd(where), _mm512_set1_pd(0.5));
   const __m512d x =
       _mm512_sub_pd(_mm512_mul_pd(middle, _mm512_set1_pd(0x1p-30)), _mm512_set1_pd(2));
-  return _mm512_cvtpd_ps(_mm512_mul_pd(x, _mm512_set1_pd(stddev)));
+  return _mm512_cvtpd_ps(_mm512_mul_pd(x, _mm512_set1_pd(scale)));
+}
+
+/// Positions from -2 to 2, times `scale`.
+STERNA_AVX512_INLINE __m512 values_of(__m512i where, double scale) {
+  const __m256 low = half_of_values(_mm512_castsi512_si256(where), scale);
+  const __m256 high = half_of_values(_mm512_extracti32x8_epi32(where, 1), scale);
+  return _mm512_insertf32x8(_mm512_castps256_ps512(low), high, 1);
 }
 
 }  // namespace
@@ -96,13 +103,33 @@ STERNA_AVX512 void truncated_normal_avx512(float* out, std::size_t count, float 
         waiting = drops;
       }
     }
-    const __m256 low = values_of(_mm512_castsi512_si256(kept), stddev);
-    const __m256 high = values_of(_mm512_extracti32x8_epi32(kept, 1), stddev);
-    const __m512 values = _mm512_insertf32x8(_mm512_castps256_ps512(low), high, 1);
-    _mm512_mask_storeu_ps(out + i, live, values);
+    _mm512_mask_storeu_ps(out + i, live, values_of(kept, stddev));
     for (std::uint32_t left = unsure; left != 0; left &= left - 1) {
       const auto lane = static_cast<std::uint32_t>(__builtin_ctz(left));
       out[i + lane] = truncated_normal_of(first + lane, stddev, draw);
+    }
+  }
+}
+
+STERNA_AVX512 void uniform_avx512(float* out, std::size_t count, float limit,
+                                  const InitialDraw& draw) {
+  // Lane 4 l + k holds draw 4 k + l: then, once the words of each lane stand together, vector k has
+  // elements 16 k to 16 k + 15.
+  const __m512i places = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+  const double half = double{limit} / 2;  // exact, as the page's halving is
+  for (std::size_t i = 0; i < count; i += std::size_t{16} * kUniformShares) {
+    const std::uint32_t first = (draw.first + static_cast<std::uint32_t>(i)) / kUniformShares;
+    const ColumnWords words = words_of(_mm512_add_epi32(all(first), places), 0, draw);
+    const __m512i low01 = _mm512_unpacklo_epi32(words.word[0], words.word[1]);
+    const __m512i high01 = _mm512_unpackhi_epi32(words.word[0], words.word[1]);
+    const __m512i low23 = _mm512_unpacklo_epi32(words.word[2], words.word[3]);
+    const __m512i high23 = _mm512_unpackhi_epi32(words.word[2], words.word[3]);
+    const __m512i elements[kUniformShares] = {
+        _mm512_unpacklo_epi64(low01, low23), _mm512_unpackhi_epi64(low01, low23),
+        _mm512_unpacklo_epi64(high01, high23), _mm512_unpackhi_epi64(high01, high23)};
+    for (std::size_t k = 0; k < kUniformShares && i + 16 * k < count; ++k) {
+      _mm512_mask_storeu_ps(out + i + 16 * k, lanes(i + 16 * k, count),
+                            values_of(elements[k], half));
     }
   }
 }

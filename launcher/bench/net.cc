@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "launcher/bench/peak_memory.h"
 #include "nets/describe_net.h"
 #include "nets/make_backend.h"
 #include "nets/net.h"
@@ -91,8 +92,11 @@ Result<double> add_step(const Case& one, int rounds, const BenchProgress& progre
                         Figures& figures) {
   STERNA_ASSIGN(const nets::NetDescription net, nets::describe_net(one.options));
   progress(fmt::format("{} at {}: a step", one.name, one.options.batch));
+  forget_peak_memory();
   STERNA_ASSIGN(Stepping stepping, Stepping::make(one.options));
   STERNA_ASSIGN(const double step, stepping.seconds(rounds));
+  const auto peak = static_cast<double>(peak_memory());
+  const auto bound = static_cast<double>(net.least_training_bytes());
   progress(
       fmt::format("{} at {}: {} operations", one.name, one.options.batch, net.operations.size()));
   double operations = 0;
@@ -106,6 +110,8 @@ Result<double> add_step(const Case& one, int rounds, const BenchProgress& progre
   add(".gflops", 3 * static_cast<double>(net.flops) * images / step / 1e9);
   add(".operations_ms", operations * 1e3);
   add(".step_over_operations", step / operations);
+  add(".peak_mb", peak / 1e6);
+  add(".peak_over_bound", peak / bound);
   add(".reference_implementations", static_cast<double>(stepping.reference_implementations()));
   return step;
 }

@@ -18,8 +18,10 @@ struct NetBenchSetup {
 /// Of each net, in fp32 and, where the CPU has it, in bf16: `NET.fp32.step_ms`,
 /// `images_per_second`, `gflops` per second, `operations_ms` (the sum over its operations of
 /// oneDNN's fastest implementation, over formats), `step_over_operations`, and
-/// `reference_implementations` that the step runs; and `NET.bf16_over_fp32`, of the steps. The
-/// least of all rounds, of the thread's own time. Errors: those of making the net.
+/// `reference_implementations` that the step runs; `peak_mb`, the process's memory, and
+/// `peak_over_bound`, that over the least that any plan of the net's memory would take; and
+/// `NET.bf16_over_fp32`, of the steps. The least of all rounds, of the thread's own time. Errors:
+/// those of making the net.
 Result<Figures> bench_net(const NetBenchSetup& setup, const BenchProgress& progress);
 
 }  // namespace sterna::launcher

@@ -7,6 +7,7 @@
 
 #include "actors/codecs/codec.h"
 #include "actors/job/job.h"
+#include "input/place/data_set.h"
 #include "launcher/cluster_file/draft.h"
 #include "launcher/cluster_file/listen_address.h"
 #include "launcher/cluster_file/placement.h"
@@ -240,7 +241,8 @@ class Finisher {
     check_colours("mean", data.mean, defaults.mean);
     check_colours("deviation", data.deviation, defaults.deviation);
     const bool patterns = !data.train_files.empty() || !data.test_files.empty();
-    if (patterns && data.name != "any" && data.name != "tfrecord") {
+    const input::DataSet* set = input::find_data_set(data.name);
+    if (patterns && set != nullptr && !input::takes_patterns(*set)) {
       problems_.add(
           draft_.where(data.train_files.empty() ? "data.test_files" : "data.train_files"),
           fmt::format("patterns are for the data set \"tfrecord\", not for \"{}\"; remove "

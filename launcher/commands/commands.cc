@@ -6,6 +6,7 @@
   EACH(up)                    \
   EACH(status)                \
   EACH(watch)                 \
+  EACH(page)                  \
   EACH(down)                  \
   EACH(list)                  \
   EACH(logs)                  \
@@ -15,7 +16,12 @@
   EACH(doctor)                \
   EACH(data)                  \
   EACH(net)                   \
-  EACH(eval) EACH(predict) EACH(export) EACH(plot) EACH(trace) EACH(bench) EACH(test) EACH(help)
+  EACH(eval)                  \
+  EACH(predict)               \
+  EACH(export)                \
+  EACH(plot)                  \
+  EACH(trace)                 \
+  EACH(report) EACH(bench) EACH(test) EACH(help)
 
 namespace sterna::launcher {
 

@@ -3,6 +3,7 @@
 
 #include <csignal>
 
+#include "launcher/commands/page.h"
 #include "launcher/commands/start.h"
 #include "launcher/hosts/host_plan.h"
 #include "launcher/hosts/placer.h"
@@ -34,6 +35,7 @@ int run_elsewhere(RealMachine& machine, const StartOptions& options, const Clust
   const Result<RunState> started = client.start();
   if (!started && !client.over()) return before_the_run(started.error(), console);
   if (started) keep_here(*started, console);
+  if (started && options.page) say_where_its_page_is(*started, console);
   const OwnerClient::Over over = client.wait();
   if (const Result<RunStates> states = RunStates::of_user(); started && states) {
     states->remove(started->id);
@@ -83,6 +85,7 @@ int run(const StartOptions& options, const Context& context) {
   }
   whole.data = options.data;
   whole.run_dir = options.run_dir;
+  whole.page = options.page;
   // With --json the last line of standard output is the result, so the view goes to the other one.
   whole.make_view = [&]() -> std::unique_ptr<RunView> {
     std::FILE* out = options.json ? console.err : console.out;
@@ -105,6 +108,7 @@ Command run_command() {
                     {{"--data", &o->data, "The folder of the data set", "DIR"},
                      {"--run-dir", &o->run_dir,
                       "Where logs, metrics and weights go; must not exist", "DIR"},
+                     {"--page", &o->page, "Show it in a browser, too, on this machine"},
                      {"--json", &o->json, "Print the result as one line of JSON at the end"}},
                     "The cluster file, e.g. configs/lenet_mnist.toml"),
           [o](const Context& context) { return run(*o, context); },

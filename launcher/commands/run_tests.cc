@@ -1,7 +1,9 @@
 // sterna test: runs the tests that were built beside this program.
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <filesystem>
 #include <memory>
 
@@ -10,8 +12,12 @@
 namespace sterna::launcher {
 namespace {
 
+/// Of the tests those that want a GPU, and none of them may go without.
+constexpr const char* kGpu = "--gpu";
+constexpr const char* kDemandsGpu = "STERNA_TEST_GPU";  // they look for it
+
 /// Becomes ctest; returns only when that fails.
-int test(const std::vector<std::string>& arguments, const Console& console) {
+int test(std::vector<std::string> arguments, const Console& console) {
   std::error_code failed;
   const std::filesystem::path binary = std::filesystem::read_symlink("/proc/self/exe", failed);
   if (failed) return console.report(system_error("/proc/self/exe", failed.value()));
@@ -22,6 +28,10 @@ int test(const std::vector<std::string>& arguments, const Console& console) {
          folder + " holds no tests; build with STERNA_TESTS=ON and run sterna from there"});
   }
   std::vector<std::string> words = {"ctest", "--test-dir", folder, "--output-on-failure"};
+  if (std::erase(arguments, kGpu) > 0) {
+    setenv(kDemandsGpu, "1", 1);  // NOLINT(concurrency-mt-unsafe)
+    words.insert(words.end(), {"-L", "^gpu$", "--no-tests=error"});
+  }
   words.insert(words.end(), arguments.begin(), arguments.end());
   std::vector<char*> argv;
   argv.reserve(words.size() + 1);
@@ -35,10 +45,11 @@ int test(const std::vector<std::string>& arguments, const Console& console) {
 
 Command test_command() {
   const auto rest = std::make_shared<std::vector<std::string>>();
-  return {.name = "test",
-          .help = "Run the tests of this build; arguments go to ctest",
-          .run = [rest](const Context& context) { return test(*rest, context.console); },
-          .rest = rest.get()};
+  return {
+      .name = "test",
+      .help = "Run the tests of this build (--gpu: those for GPUs alone); arguments go to ctest",
+      .run = [rest](const Context& context) { return test(*rest, context.console); },
+      .rest = rest.get()};
 }
 
 }  // namespace sterna::launcher

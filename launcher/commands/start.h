@@ -17,6 +17,7 @@ struct StartOptions {
   std::string data;     ///< --data; empty: not given
   std::string run_dir;  ///< --run-dir; empty: a name of our own
   bool json = false;
+  bool page = false;  ///< --page, of `sterna run`
 };
 
 /// Whatever stops a run before it begins is to be put right first.

@@ -39,6 +39,8 @@ std::vector<Argument> visit_arguments(VisitOptions& options, std::vector<Argumen
 std::vector<std::string> words_for(const std::string& command, const VisitOptions& options) {
   std::vector<std::string> words = {command};
   if (options.json) words.emplace_back("--json");
+  if (options.view.plain) words.emplace_back("--plain");
+  if (options.view.by_host) words.emplace_back("--hosts");
   if (!options.run.empty()) words.push_back(options.run);
   return words;
 }

@@ -10,6 +10,7 @@
 #include "launcher/commands/command.h"
 #include "launcher/past/run_state.h"
 #include "launcher/past/run_visitor.h"
+#include "launcher/view/live_view.h"
 
 namespace sterna::launcher {
 
@@ -20,6 +21,7 @@ struct VisitOptions {
   std::string run;  ///< an id, a name, the beginning of either; empty: the only one
   std::string via;  ///< ask on that host, over ssh
   bool json = false;
+  RunViewChoice view = {};  ///< of watch
 };
 
 /// `own`, --via and --json.

@@ -17,7 +17,8 @@ int watch(const Visit& visit, const VisitOptions& options, const Console& consol
   RunVisitor& visitor = visit.visitor;
   const SignalWatch interrupt(visit.machine.loop(), SIGINT, [&] { visitor.interrupt(); });
   const SteadyClock clock;
-  std::unique_ptr<RunView> view = options.json ? nullptr : make_run_view(console.out, clock);
+  std::unique_ptr<RunView> view =
+      options.json ? nullptr : make_run_view(console.out, clock, options.view);
   RunStatus last;
   while (true) {
     const Result<Overview> overview = visitor.look();
@@ -51,7 +52,14 @@ int watch(const Visit& visit, const VisitOptions& options, const Console& consol
 
 Command watch_command() {
   const auto o = std::make_shared<VisitOptions>();
-  return {"watch", "The same, live, with the accuracy", visit_arguments(*o, {run_argument(o->run)}),
+  return {"watch", "The same, live, with the accuracy",
+          visit_arguments(*o, {run_argument(o->run),
+                               {.name = "--plain",
+                                .into = &o->view.plain,
+                                .help = "Lines one below the other, for screen readers and logs"},
+                               {.name = "--hosts",
+                                .into = &o->view.by_host,
+                                .help = "A row for each host in place of one for each actor"}}),
           [o](const Context& context) {
             return with_visitor("watch", *o, context.console, [&](const Visit& visit) {
               return watch(visit, *o, context.console);

@@ -56,13 +56,13 @@ bool computes_in_bf16(const ClusterFile& file, const HostSection& host) {
 std::string data_wanted(const ClusterFile& file, const HostSection& host) {
   if (!reads_data(file, host)) return "";
   const std::string& name = file.data.name;
-  // "any" is looked for as MNIST, whose form digits have, too.
-  const input::DataSet* set = input::find_data_set(name == "any" ? "mnist" : name);
+  const bool any = name == input::kAnyDataSet;
+  const input::DataSet* set = any ? &input::usual_data_set() : input::find_data_set(name);
   if (set == nullptr || input::lies_nowhere(*set)) return "";
   if (!file.data.train_files.empty() || !file.data.test_files.empty()) return "";  // any names
   const bool named = !host.data.empty() || !file.data.dir.empty();
   if (named) return name;
-  if (!is_remote(file, host) || file.data.name == "digits") return "";
+  if (!is_remote(file, host) || input::is_made_where_missing(*set)) return "";
   return std::string(set->name);
 }
 
@@ -262,9 +262,9 @@ class HostCheck {
 
   /// What puts the data set into `at` on this host.
   std::string how_to_put(const std::string& wanted, const std::string& at) const {
-    if (wanted != "any" && wanted != "mnist" && wanted != "digits") {
-      return fmt::format("fill {} there: it comes from {}", at,
-                         input::find_data_set(wanted)->source);
+    const input::DataSet* set = input::find_data_set(wanted);
+    if (set != nullptr && set->format != input::usual_data_set().format) {
+      return fmt::format("fill {} there: it comes from {}", at, set->source);
     }
     if (host_.ssh.empty()) return fmt::format("sterna data fetch mnist --dir {}", at);
     return fmt::format("sterna data fetch mnist && scp -r ~/.cache/sterna/mnist {}:{}", host_.ssh,
@@ -275,8 +275,9 @@ class HostCheck {
     const std::string wanted = data_wanted(file_, host_);
     if (wanted.empty()) return;
     const std::string folder = !host_.data.empty() ? host_.data : file_.data.dir;
-    const std::string at =
-        folder.empty() ? "~/.cache/sterna/" + (wanted == "any" ? "mnist" : wanted) : folder;
+    const std::string_view usual = input::usual_data_set().name;
+    const std::string set(wanted == input::kAnyDataSet ? usual : std::string_view(wanted));
+    const std::string at = folder.empty() ? "~/.cache/sterna/" + set : folder;
     const std::string put = how_to_put(wanted, at);
     const std::vector<std::string> shards = shards_on(file_, host_);
     if (facts_.data_found.empty()) {
@@ -290,7 +291,7 @@ class HostCheck {
                        shards.empty() ? "the whole training set"
                                       : fmt::format("{}", fmt::join(shards, ", "))),
            shards.empty() ? put : "put these there, from what `sterna data split` writes");
-    } else if (wanted == "mnist" && facts_.data_is_drawn) {
+    } else if (wanted == usual && facts_.data_is_drawn) {
       find("data",
            fmt::format("{} holds drawn digits, and data.name asks for mnist", facts_.data_found),
            put);

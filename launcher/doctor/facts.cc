@@ -212,12 +212,14 @@ std::string facts_script(const FactsQuestion& question) {
     script += "'";
     script += kNames;
   }
-  // Any data set: MNIST's files, or something that another one has.
-  const bool any = question.data == "any";
-  const std::string wanted = any ? "mnist" : question.data;
-  if (const input::DataSet* set = input::find_data_set(wanted)) {
+  // Any data set: the usual one's files, or something that another one has.
+  const bool any = question.data == input::kAnyDataSet;
+  const input::DataSet& usual = input::usual_data_set();
+  const input::DataSet* set = any ? &usual : input::find_data_set(question.data);
+  if (set != nullptr) {
     // Digits have MNIST's form, and stand for it.
-    const std::string folders = wanted == "mnist" ? "mnist digits" : wanted;
+    const std::string folders =
+        set == &usual ? fmt::format("{}", fmt::join(names_in_form_of(usual), " ")) : question.data;
     script += fmt::format("f='{}'; d='{}'; a={}; m={}; l={}; s='{}'; any={}; x={}",
                           files_of(*set->format), folders, any ? "yes" : "", input::kDrawnMarker,
                           input::kShardFile, fmt::join(question.shards, " "),

@@ -13,6 +13,7 @@
 #include <set>
 #include <utility>
 
+#include "launcher/record/read_metrics.h"
 #include "launcher/text/json_line.h"
 #include "runtime/base/file.h"
 
@@ -43,8 +44,6 @@ constexpr std::array<std::pair<const char*, const char*>, 3> kXs = {
      {"seconds", "seconds"},
      {"bytes", "bytes that workers sent and received"}}};
 
-constexpr int kFormat = 1;  // of metrics.jsonl
-
 /// What a run's lines say of the x of some steps.
 using Known = std::map<std::int64_t, double>;
 
@@ -53,17 +52,6 @@ struct Read {
   Known known;
   bool of_ranks = false;  ///< there are lines of single ranks
 };
-
-std::optional<double> number(const Json& line, const char* field) {
-  const auto found = line.find(field);
-  if (found == line.end() || !found->is_number()) return std::nullopt;
-  return found->get<double>();
-}
-
-std::string text(const Json& line, const char* field, const char* otherwise) {
-  const auto found = line.find(field);
-  return found != line.end() && found->is_string() ? found->get<std::string>() : otherwise;
-}
 
 /// Between the steps that are known, in proportion; before the first from 0.
 double x_at(const Known& known, std::int64_t step) {
@@ -82,18 +70,12 @@ class Reader {
  public:
   Reader(const Quantity& y, const PlotQuantities& what) : y_(y), what_(what) {}
 
-  /// Errors: malformed.
-  Result<void> read(const Json& line) {
-    const std::string kind = text(line, "kind", "");
-    const double format = number(line, "format").value_or(0);
-    if (kind == "run" && format != kFormat) {
-      return Error{Errc::malformed,
-                   fmt::format("is of format {}, and this program reads {}", format, kFormat)};
-    }
-    const std::optional<double> at = number(line, "step");
-    if (!at) return {};
+  void read(const Json& line) {
+    const std::string kind = json_text_of(line, "kind", "");
+    const std::optional<double> at = json_number_of(line, "step");
+    if (!at) return;
     constexpr double kMostSteps = 1e15;
-    if (!(*at >= 0 && *at <= kMostSteps)) return {};
+    if (!(*at >= 0 && *at <= kMostSteps)) return;
     const auto step = static_cast<std::int64_t>(*at);
     if (kind == "restart") {  // what came after it is done again, and counted from 0
       std::erase_if(all_.points, [&](const RunPoint& point) { return point.step > step; });
@@ -101,24 +83,23 @@ class Reader {
       offset_ = all_.known.empty() ? 0 : all_.known.rbegin()->second;
     }
     if (kind == "step") {
-      const double bytes =
-          number(line, "bytes_up").value_or(0) + number(line, "bytes_down").value_or(0);
+      const double bytes = json_number_of(line, "bytes_up").value_or(0) +
+                           json_number_of(line, "bytes_down").value_or(0);
       all_.known[step] =
-          offset_ + (what_.x == "bytes" ? bytes : number(line, "seconds").value_or(0));
+          offset_ + (what_.x == "bytes" ? bytes : json_number_of(line, "seconds").value_or(0));
     }
-    if (kind != y_.kind) return {};
+    if (kind != y_.kind) return;
     if (line.contains("rank")) {
       all_.of_ranks = true;
-      return {};
+      return;
     }
     const bool evaluation = kind == "evaluation";
-    if (evaluation && (text(line, "subset", "test") != what_.subset ||
-                       text(line, "of", "parameters") != what_.of)) {
-      return {};
+    if (evaluation && (json_text_of(line, "subset", "test") != what_.subset ||
+                       json_text_of(line, "of", "parameters") != what_.of)) {
+      return;
     }
-    const std::optional<double> y = number(line, y_.field);
+    const std::optional<double> y = json_number_of(line, y_.field);
     if (y && std::isfinite(*y)) all_.points.push_back({.step = step, .x = 0, .y = *y});
-    return {};
   }
 
   Read take() { return std::move(all_); }
@@ -148,7 +129,7 @@ std::map<std::string, std::string> keys_of(const std::string& run) {
   // These say nothing of how the run trained.
   std::erase_if(keys, [](const auto& one) {
     for (const char* other :
-         {"job.seed", "data.dir", "checkpoint.", "deadlines.", "log.", "metrics."}) {
+         {"job.seed", "data.dir", "checkpoint.", "deadlines.", "log.", "metrics.", "summary."}) {
       if (one.first.starts_with(other)) return true;
     }
     return false;
@@ -259,26 +240,12 @@ std::vector<std::string> plot_ys() {
 
 Result<std::vector<RunPoint>> run_points(const std::string& run, const PlotQuantities& what) {
   const std::string path = run + "/metrics.jsonl";
-  std::ifstream in(path);
-  if (!in) {
-    return Error{Errc::not_found, path + ": there is no such file; name a run's directory"};
-  }
   const Quantity& y = quantity(what.y);
   Reader reader(y, what);
-  int number_of_line = 0;
-  for (std::string line; std::getline(in, line);) {
-    ++number_of_line;
-    const Json json = Json::parse(line, nullptr, false);
-    if (!json.is_object()) {
-      // A run that was killed has its last line in parts.
-      if (in.peek() == std::ifstream::traits_type::eof()) break;
-      return Error{Errc::malformed,
-                   fmt::format("{}:{}: is no line of metrics", path, number_of_line)};
-    }
-    if (Result<void> read = reader.read(json); !read) {
-      return Error{Errc::malformed, fmt::format("{}: {}", path, read.error().message)};
-    }
-  }
+  STERNA_TRY(for_each_metric(run, [&](const Json& line) -> Result<void> {
+    reader.read(line);
+    return {};
+  }));
   Read all = reader.take();
   if (all.points.empty() && all.of_ranks) {
     return Error{

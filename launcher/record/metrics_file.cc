@@ -12,17 +12,31 @@ namespace {
 /// At the end of a run.
 constexpr Duration kPatience = std::chrono::seconds(10);
 
+/// A step's histograms of a net of 160 tensors are 4 MB.
+constexpr std::size_t kMostWaiting = std::size_t{16} << 20;
+
 /// In place of lines that found no room.
 std::string lost(std::uint64_t lines) {
   return fmt::format("{{\"kind\":\"lost\",\"lines\":{}}}", lines);
 }
+
+class PlainLines final : public LineSink {
+ public:
+  explicit PlainLines(LineFile file) : file_(std::move(file)) {}
+  const std::string& path() const override { return file_.path(); }
+  Result<void> append(std::string_view line) override { return file_.append(line); }
+  Result<void> close() override { return file_.close(); }
+
+ private:
+  LineFile file_;
+};
 
 }  // namespace
 
 /// The writer's thread has it as long as a hung disk keeps that.
 struct MetricsFile::State {
   std::string path;
-  LineFile file;
+  std::unique_ptr<LineSink> sink;
   std::mutex mutex;
   std::optional<Error> failed;  // guarded
 
@@ -34,18 +48,22 @@ struct MetricsFile::State {
 
 MetricsFile::MetricsFile(LineFile file, std::function<void(const std::string& line)> say,
                          Duration hangs)
-    : state_(new State{.path = file.path(), .file = std::move(file), .mutex = {}, .failed = {}}),
+    : MetricsFile(std::make_unique<PlainLines>(std::move(file)), std::move(say), hangs) {}
+
+MetricsFile::MetricsFile(std::unique_ptr<LineSink> sink,
+                         std::function<void(const std::string& line)> say, Duration hangs)
+    : state_(new State{.path = sink->path(), .sink = std::move(sink), .mutex = {}, .failed = {}}),
       say_(std::move(say)),
       patience_(hangs),
       writer_(
           [state = state_](std::string_view line) {
             if (state->failure()) return;
-            const Result<void> written = state->file.append(line);
+            const Result<void> written = state->sink->append(line);
             if (written) return;
             const std::lock_guard lock(state->mutex);
             state->failed = written.error();
           },
-          {.instead = lost}) {}
+          {.most_bytes = kMostWaiting, .instead = lost}) {}
 
 MetricsFile::~MetricsFile() = default;
 
@@ -75,7 +93,7 @@ Result<void> MetricsFile::close() {
   }
   if (failed_) return {};
   if (const std::optional<Error> failure = state_->failure()) return *failure;
-  return state_->file.close();
+  return state_->sink->close();
 }
 
 }  // namespace sterna::launcher

@@ -1,11 +1,12 @@
-// MetricsFile: a run's metrics.jsonl, written by a thread of its own: a disk that hangs, or is
-// full, costs lines and no step.
+// MetricsFile: a file that a run's metrics go to, metrics.jsonl or another view of its lines,
+// written by a thread of its own: a disk that hangs, or is full, costs lines and no step.
 #pragma once
 
 #include <functional>
 #include <memory>
 #include <string>
 
+#include "launcher/record/line_sink.h"
 #include "runtime/base/file.h"
 #include "runtime/base/result.h"
 #include "runtime/loop/text_writer.h"
@@ -19,6 +20,9 @@ class MetricsFile {
 
   /// `say` is told, on the caller's thread and once each, that the disk hangs, does so no more, or
   /// takes no lines.
+  MetricsFile(std::unique_ptr<LineSink> sink, std::function<void(const std::string& line)> say,
+              Duration hangs = kHangs);
+  /// Line by line as they are.
   MetricsFile(LineFile file, std::function<void(const std::string& line)> say,
               Duration hangs = kHangs);
   ~MetricsFile();

@@ -13,6 +13,7 @@
 #include <iterator>
 #include <system_error>
 
+#include "launcher/view/status_json.h"
 #include "runtime/base/file.h"
 
 namespace sterna::launcher {
@@ -91,15 +92,15 @@ std::uintmax_t trimmed_to_lines(const std::string& path) {
   return whole;
 }
 
-Result<LineFile> furnish(const std::string& path, std::uint64_t minimum_free, bool made) {
-  STERNA_TRY(check_free_space(path, minimum_free));
+Result<LineFile> furnish(const std::string& path, const RunDirectoryOptions& options, bool made) {
+  STERNA_TRY(check_free_space(path, options.minimum_free));
   if (mkdir((path + "/logs").c_str(), 0755) != 0 && (made || errno != EEXIST)) {
     return cannot_create(path + "/logs", errno);
   }
   const std::string metrics_path = path + "/metrics.jsonl";
   const bool begun = trimmed_to_lines(metrics_path) > 0;
   STERNA_ASSIGN(LineFile metrics, LineFile::create(metrics_path));
-  if (!begun) STERNA_TRY(metrics.append(metrics_header(path)));
+  if (!begun) STERNA_TRY(metrics.append(metrics_header(path, in_unix_seconds(options.now))));
   return metrics;
 }
 
@@ -113,7 +114,7 @@ Result<RunDirectory> RunDirectory::create(const RunDirectoryOptions& options) {
   if (!there) {
     STERNA_ASSIGN(path, path.empty() ? make_own_folder(options) : make_explicit_folder(path));
   }
-  Result<LineFile> metrics = furnish(path, options.minimum_free, !there);
+  Result<LineFile> metrics = furnish(path, options, !there);
   if (!metrics) {
     if (!there) std::filesystem::remove_all(path, ignored);
     return std::move(metrics).error();
@@ -131,6 +132,10 @@ Result<void> RunDirectory::write_resolved(const ClusterFile& file) {
 
 Result<void> RunDirectory::write_result(const RunResult& result) {
   return write_atomically(result_path(), to_json(result) + "\n");
+}
+
+Result<void> RunDirectory::write_status(const RunStatus& status) {
+  return write_atomically(status_path(), status_json(status) + "\n");
 }
 
 void RunDirectory::discard() {

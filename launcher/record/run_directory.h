@@ -9,6 +9,7 @@
 //   confusion.csv        of the last evaluation: how often which class was taken for which
 //   checkpoints/         what another run can go on from (actors/checkpoint/saved.h)
 //   result.json          how it ended
+//   status.json          what was known of it last, as `sterna status --json` has it
 #pragma once
 
 #include <chrono>
@@ -34,6 +35,11 @@ struct RunDirectoryOptions {
   std::uint64_t minimum_free = std::uint64_t{64} << 20;  ///< bytes that must be free at the start
 };
 
+/// Since 1970.
+inline double in_unix_seconds(std::chrono::system_clock::time_point time) {
+  return std::chrono::duration<double>(time.time_since_epoch()).count();
+}
+
 class RunDirectory {
  public:
   /// Makes the folder, checks the disk's free space, and writes the first line of metrics.jsonl.
@@ -48,6 +54,7 @@ class RunDirectory {
   std::string weights_path() const { return path_ + "/" + actors::kWeightsFile; }
   std::string confusion_path() const { return path_ + "/confusion.csv"; }
   std::string result_path() const { return path_ + "/result.json"; }
+  std::string status_path() const { return path_ + "/status.json"; }
   std::string checkpoints_path() const { return path_ + "/" + actors::kCheckpointFolder; }
   std::string logs_path() const { return path_ + "/logs"; }
   std::string log_path(std::string_view actor) const;
@@ -59,6 +66,7 @@ class RunDirectory {
   LineFile take_metrics() { return std::move(metrics_); }
   /// Writes result.json whole or not at all.
   Result<void> write_result(const RunResult& result);
+  Result<void> write_status(const RunStatus& status);
   /// Removes the folder with all that is in it: of a run that never was. What was there before
   /// stays.
   void discard();

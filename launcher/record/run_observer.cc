@@ -22,6 +22,20 @@ std::optional<double> fraction(double part, double whole) {
   return part / whole;
 }
 
+const char* name(actors::HistogramOf of) {
+  switch (of) {
+    case actors::HistogramOf::WEIGHTS:
+      return "weights";
+    case actors::HistogramOf::GRADIENTS:
+      return "gradients";
+    case actors::HistogramOf::SENT:
+      return "sent";
+    case actors::HistogramOf::ACTIVATIONS:
+      break;
+  }
+  return "activations";
+}
+
 /// One tensor's, of all workers.
 TensorMetrics metrics_of(const actors::TensorTotals& totals) {
   constexpr double kFloatBytes = 4;
@@ -212,6 +226,8 @@ void RunObserver::on(actors::Progress progress) {
     metrics.examples_per_second = record_.status.examples_per_second.value_or(0);
     metrics.bytes_up = record_.result.bytes_up;
     metrics.bytes_down = record_.result.bytes_down;
+    metrics.bits_up = record_.status.bits_up;
+    metrics.bits_down = record_.status.bits_down;
     metrics.nonzero = record_.status.nonzero;
     metrics.saturated = record_.status.saturated;
     metrics.data_wait = record_.status.data_wait;
@@ -252,6 +268,22 @@ void RunObserver::on(actors::Evaluated evaluated) {
   record_.result.evaluations.push_back(result);
   if (hooks_.evaluation) hooks_.evaluation(result);
   hooks_.changed();
+}
+
+void RunObserver::on(actors::Histograms told) {
+  if (!from_worker(told.worker) || !hooks_.histogram) return;
+  for (actors::TensorHistogram& one : told.histograms) {
+    hooks_.histogram({.step = static_cast<std::int64_t>(told.step),
+                      .tensor = std::move(one.tensor),
+                      .of = name(one.of),
+                      .elements = one.elements,
+                      .least = one.least,
+                      .most = one.most,
+                      .sum = one.sum,
+                      .sum_of_squares = one.sum_of_squares,
+                      .buckets = std::move(one.buckets),
+                      .counts = std::move(one.counts)});
+  }
 }
 
 void RunObserver::on(actors::ServerWaits waits) {
@@ -351,9 +383,11 @@ void update_actors(RunStatus& status, const StatusReport& report) {
   }
 }
 
-void mark_dead(RunStatus& status, const std::string& name, bool wanted) {
+void mark_dead(RunStatus& status, const std::string& name, bool wanted, const std::string& cause) {
   for (ActorStatus& actor : status.actors) {
-    if (actor.name == name) actor.state = wanted ? "done" : "dead";
+    if (actor.name != name) continue;
+    actor.state = wanted ? "done" : "dead";
+    if (!wanted) actor.cause = cause;
   }
 }
 

@@ -51,6 +51,7 @@ class RunObserver final : public Actor<actors::Observer> {
     std::function<void(const EvaluationResult&)> evaluation = nullptr;  ///< likewise
     /// Likewise, once for each at the end.
     std::function<void(const TensorMetrics&)> tensor = nullptr;
+    std::function<void(const HistogramMetrics&)> histogram = nullptr;  ///< for a file of events
   };
   /// `file` says who the workers, the readers and the evaluator are: nobody else is believed.
   RunObserver(RunRecord& record, const ClusterFile& file, const actors::JobConfig& job,
@@ -62,6 +63,7 @@ class RunObserver final : public Actor<actors::Observer> {
   void on(actors::JobFinished finished);
   void on(actors::ReaderProgress progress);
   void on(actors::ServerWaits waits);
+  void on(actors::Histograms told);
 
  private:
   double since_first_step() const;
@@ -88,7 +90,8 @@ void count_waits(RunRecord& record, Time now);
 
 /// The line of each actor in the live view, from what the nodes report.
 void update_actors(RunStatus& status, const StatusReport& report);
-void mark_dead(RunStatus& status, const std::string& name, bool wanted);
+/// The end of an actor; `cause` of one that nobody wanted.
+void mark_dead(RunStatus& status, const std::string& name, bool wanted, const std::string& cause);
 /// A death in words, with the actor's host where the file has several: what is missing there (data,
 /// memory, a folder) has to be put right there.
 std::string death_in_words(const ClusterFile& file, const ProcessDown& down);

@@ -7,10 +7,10 @@
 #include <filesystem>
 #include <map>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <vector>
 
+#include "launcher/text/json_line.h"
 #include "launcher/text/nearest.h"
 #include "runtime/host/piped_process.h"
 #include "runtime/link/link.h"
@@ -18,7 +18,6 @@
 namespace sterna::launcher {
 namespace {
 
-using Json = nlohmann::json;
 constexpr Duration kDescribing = std::chrono::seconds(10);
 constexpr std::size_t kLongestDescription = 16U << 20;
 

@@ -31,7 +31,9 @@ void note_end(RunRecord& record, const ProcessDown& down, bool stopping) {
   if (end->end == "killed") end->cause = down.cause;
   auto& shown = record.status.actors;
   const auto status = std::find_if(shown.begin(), shown.end(), is_its);
-  if (status != shown.end()) status->state = end->end;
+  if (status == shown.end()) return;
+  status->state = end->end;
+  status->cause = end->cause;
 }
 
 std::vector<LogReader::Log> logs_of(const ClusterFile& file, const Cluster& cluster) {

@@ -6,25 +6,13 @@
 #include <iterator>
 #include <memory>
 
+#include "launcher/run/resume.h"
 #include "launcher/text/console.h"
 #include "launcher/text/text_format.h"
 #include "runtime/base/duration_text.h"
 
 namespace sterna::launcher {
 namespace {
-
-/// The newest whole one that leaves steps to be made; null where there is none.
-std::shared_ptr<const actors::SavedCheckpoint> newest(const JobOptions& job) {
-  std::vector<actors::FoundCheckpoint> there = actors::find_checkpoints(job.checkpoints);
-  std::ranges::reverse(there);
-  for (const actors::FoundCheckpoint& found : there) {
-    if (!found.manifest || found.manifest->net != job.file.job.net) continue;
-    actors::SavedCheckpoint saved{found.folder, *found.manifest};
-    if (saved.manifest.step >= job.file.job.steps || !actors::check_parts(saved, false)) continue;
-    return std::make_shared<const actors::SavedCheckpoint>(std::move(saved));
-  }
-  return nullptr;
-}
 
 Duration since_first_step(const JobOutcome& outcome) {
   const auto& began = outcome.record.first_step_began;
@@ -43,7 +31,8 @@ bool Restarts::after(const JobOutcome& outcome, JobOptions& job) {
   note_first_step(made_, lost_at_, outcome);
   if (!outcome.lost || outcome.interrupted || !checkpoint.on()) return false;
   if (made_.size() >= checkpoint.restarts) return false;
-  if (auto found = newest(job)) job.from = std::move(found);
+  auto found = newest_with_steps_left(job.checkpoints, job.file.job.net, job.file.job.steps, false);
+  if (found != nullptr) job.from = std::move(found);
   const std::int64_t step =
       job.from ? static_cast<std::int64_t>(job.from->manifest.step) : std::int64_t{0};
   const auto from_it = std::ranges::count(made_, step, &Restart::step);

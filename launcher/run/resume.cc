@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <utility>
 
+#include "launcher/text/json_line.h"
 #include "runtime/base/file.h"
 
 namespace sterna::launcher {
@@ -31,7 +33,31 @@ Result<actors::SavedCheckpoint> find(const ClusterFile& file, const std::string&
   return actors::open_checkpoint(folder);
 }
 
+/// Whether the run in this directory has said how it ended, with this step or a later one.
+bool has_ended(const std::string& run_dir, std::uint64_t step) {
+  const auto text = read_file((std::filesystem::path(run_dir) / "result.json").string());
+  if (!text) return false;
+  const Json result = Json::parse(*text, nullptr, false);
+  return result.is_object() && result.value("exit", Json()) == 0 &&
+         result.value("steps", Json(-1)) >= Json(step);
+}
+
 }  // namespace
+
+std::shared_ptr<const actors::SavedCheckpoint> newest_with_steps_left(const std::string& folder,
+                                                                      const std::string& net,
+                                                                      std::uint64_t steps,
+                                                                      bool contents) {
+  std::vector<actors::FoundCheckpoint> there = actors::find_checkpoints(folder);
+  std::ranges::reverse(there);
+  for (const actors::FoundCheckpoint& found : there) {
+    if (!found.manifest || found.manifest->net != net) continue;
+    actors::SavedCheckpoint saved{found.folder, *found.manifest};
+    if (saved.manifest.step >= steps || !actors::check_parts(saved, contents)) continue;
+    return std::make_shared<const actors::SavedCheckpoint>(std::move(saved));
+  }
+  return nullptr;
+}
 
 bool goes_on_in_place(const ClusterFile& file) {
   return file.checkpoint.resume.given && file.checkpoint.resume.text.empty();
@@ -51,9 +77,15 @@ Result<std::shared_ptr<const actors::SavedCheckpoint>> checkpoint_to_resume(
                              found->folder, manifest.net, file.job.net)};
   }
   if (manifest.step >= file.job.steps) {
+    if (goes_on_in_place(file) && !has_ended(run_dir, manifest.step)) {
+      const std::string folder = own_folder(file, run_dir);
+      auto before = newest_with_steps_left(folder, file.job.net, file.job.steps, true);
+      if (before != nullptr) return before;
+    }
     return Error{Errc::invalid_argument,
                  fmt::format("checkpoint.resume: {} is of step {}, and job.steps is {}: there is "
-                             "nothing left to train; raise job.steps to go on",
+                             "nothing left to train; raise job.steps to go on, or take it as it is "
+                             "(`sterna eval`, `predict` and `export`)",
                              found->folder, manifest.step, file.job.steps)};
   }
   return Found(std::make_shared<const actors::SavedCheckpoint>(std::move(*found)));

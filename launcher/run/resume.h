@@ -1,6 +1,7 @@
 // What a run goes on from, as its file and its command say.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -14,10 +15,18 @@ namespace sterna::launcher {
 /// Whether the run continues in its own directory (checkpoint.resume = true), which then may exist.
 bool goes_on_in_place(const ClusterFile& file);
 
+/// The newest whole one in `folder`, of this net, that leaves steps to be made; null where there is
+/// none. `contents`: every byte of it is read.
+std::shared_ptr<const actors::SavedCheckpoint> newest_with_steps_left(const std::string& folder,
+                                                                      const std::string& net,
+                                                                      std::uint64_t steps,
+                                                                      bool contents);
+
 /// Null where the run starts afresh: nothing is to be resumed, or its own directory has no
-/// checkpoint yet. Errors, each in a line that says what to do: not_found and malformed for a
-/// checkpoint that is not there or not whole; invalid_argument for one of another net, or one that
-/// leaves no step to be made.
+/// checkpoint yet. A run that was stopped behind its last step, before it had said how good that
+/// is, goes on from the checkpoint before the last. Errors, each in a line that says what to do:
+/// not_found and malformed for a checkpoint that is not there or not whole; invalid_argument for
+/// one of another net, or one that leaves no step to be made.
 Result<std::shared_ptr<const actors::SavedCheckpoint>> checkpoint_to_resume(
     const ClusterFile& file, const std::string& run_dir);
 

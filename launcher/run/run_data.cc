@@ -48,7 +48,7 @@ Result<input::DataLocation> find_run_data(const std::string& flag, const Cluster
     query.file = expand_home(named);
   }
   query.any_shard = file.shards() > 0;
-  if (file.data.name != "any") query.name = file.data.name;
+  if (file.data.name != input::kAnyDataSet) query.name = file.data.name;
   query.options = actors::data_options(file.data, file.job.seed);
   query.env = input::data_directory(environment);
   query.cache = input::cache_directory(environment);
@@ -77,7 +77,8 @@ bool needs_data_here(const ClusterFile& file) {
 }
 
 input::DataLocation data_elsewhere(const ClusterFile& file) {
-  return {file.data.dir, file.data.name == "any" ? "mnist" : file.data.name, false};
+  const bool any = file.data.name == input::kAnyDataSet;
+  return {file.data.dir, any ? std::string(input::usual_data_set().name) : file.data.name, false};
 }
 
 }  // namespace sterna::launcher

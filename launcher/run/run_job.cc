@@ -120,6 +120,7 @@ class Job {
     outcome_.interrupted = interrupted_;
     stopping_ = true;
     record.status.phase = "stopping";
+    record.status.cause = cause_so_far(trained);
     show_(record);
     if (cluster_) {
       if (outcome_.started) bring_files_back(trained.ok());
@@ -339,7 +340,7 @@ class Job {
     RunRecord& record = outcome_.record;
     const std::string& name = down.identity.name;
     if (down.wanted) ended_.insert(name);
-    mark_dead(record.status, name, down.wanted);
+    mark_dead(record.status, name, down.wanted, down.cause);
     note_end(record, down, stopping_);
     if (!down.wanted) {
       logged(death_in_words(options_.file, down));
@@ -371,6 +372,15 @@ class Job {
     return outcome_.record.workers_done == static_cast<std::size_t>(file.count(Role::kWorker));
   }
 
+  /// Why it ends, where it does before its time.
+  std::string cause_so_far(const Result<void>& trained) const {
+    if (outcome_.interrupted) return ended_by_.empty() ? "interrupted" : ended_by_;
+    if (trained) return "";
+    // The first death says more than the failures that follow from it.
+    return cluster_ && cluster_->failure() ? death_in_words(options_.file, *cluster_->failure())
+                                           : trained.error().message;
+  }
+
   void finish(const Result<void>& trained) {
     RunRecord& record = outcome_.record;
     RunResult& result = record.result;
@@ -379,14 +389,11 @@ class Job {
     if (!options_.file.trains()) result.seconds = record.status.elapsed_seconds;
     if (outcome_.interrupted) {
       result.exit = kExitInterrupted;
-      result.cause = ended_by_.empty() ? "interrupted" : ended_by_;
+      result.cause = cause_so_far(trained);
       record.status.phase = "interrupted";
     } else if (!trained) {
       result.exit = kExitFailed;
-      // The first death says more than the failures that follow from it.
-      result.cause = cluster_ && cluster_->failure()
-                         ? death_in_words(options_.file, *cluster_->failure())
-                         : trained.error().message;
+      result.cause = cause_so_far(trained);
       if (stopped_for_ > Duration::zero()) {
         result.cause = fmt::format(
             "sterna itself was stopped for {:.1f} s, longer than cluster.silence ({}), so its "
@@ -404,6 +411,7 @@ class Job {
     } else {
       record.status.phase = "done";
     }
+    record.status.cause = result.cause;
     if (result.exit != 0) {
       if (record.first_step_began) {
         result.seconds = in_seconds(machine_.loop().now() - *record.first_step_began);

@@ -14,6 +14,7 @@
 #include "input/place/data_set.h"
 #include "launcher/hosts/host_plan.h"
 #include "launcher/hosts/placer.h"
+#include "launcher/page/page_server.h"
 #include "launcher/record/metrics_file.h"
 #include "launcher/record/run_directory.h"
 #include "launcher/run/job_plan.h"
@@ -22,6 +23,7 @@
 #include "launcher/run/run_data.h"
 #include "launcher/run/run_init.h"
 #include "launcher/scrape/metrics_server.h"
+#include "launcher/summary/event_file.h"
 #include "launcher/text/json_line.h"
 #include "launcher/text/text_format.h"
 #include "launcher/view/status_json.h"
@@ -42,25 +44,26 @@ Result<void> keep_class_names(const RunDirectory& directory, const ClusterFile& 
   return input::write_labels(directory.labels_path(), *names);
 }
 
-/// A result that cannot be kept makes a failure of a run that was none.
-void keep(RunDirectory& directory, MetricsFile& metrics, RunResult& result,
-          const Console& console) {
-  Result<void> kept = directory.write_result(result);
-  if (const Result<void> closed = metrics.close(); kept && !closed) kept = closed;
-  if (kept) return;
-  if (result.exit != kExitDone) {
-    console.say(kept.error().message);
-    return;
-  }
-  result.exit = kExitFailed;
-  result.cause = kept.error().message;
-}
-
 void keep_confusion(const RunDirectory& directory, const std::optional<Confusion>& confusion,
                     const Console& console) {
   if (!confusion) return;
   const Result<void> written = write_atomically(directory.confusion_path(), to_csv(*confusion));
   if (!written) console.say(written.error().message);
+}
+
+void keep_status(RunDirectory& directory, const RunStatus& status, const Console& console) {
+  const Result<void> written = directory.write_status(status);
+  if (!written) console.say(written.error().message);
+}
+
+/// Null: nobody asked for it.
+Result<std::unique_ptr<PageServer>> page_of(const WholeRunOptions& options,
+                                            const RunDirectory& directory) {
+  if (!options.page) return std::unique_ptr<PageServer>();
+  STERNA_ASSIGN(auto page, PageServer::start({.run_directory = directory.path()}));
+  options.console.say("the run's page is " + page->url());
+  options.console.say("for a browser on another machine, there: " + forwarding_line(page->port()));
+  return page;
 }
 
 /// Where the run's files are, for who reads it on another machine, or later from another folder.
@@ -173,6 +176,42 @@ class Remembered {
   RunState state_;
 };
 
+/// The lines of a run's metrics, and who gets them.
+class Metrics {
+ public:
+  void add(std::unique_ptr<MetricsFile> file) { files_.push_back(std::move(file)); }
+  void append(const std::string& line) {
+    for (const auto& file : files_) file->append(line);
+  }
+  void look() {
+    for (const auto& file : files_) file->look();
+  }
+  /// Closes all of them; the first error.
+  Result<void> close() {
+    Result<void> closed;
+    for (const auto& file : files_) {
+      if (Result<void> one = file->close(); closed && !one) closed = std::move(one);
+    }
+    return closed;
+  }
+
+ private:
+  std::vector<std::unique_ptr<MetricsFile>> files_;
+};
+
+/// A result that cannot be kept makes a failure of a run that was none.
+void keep(RunDirectory& directory, Metrics& metrics, RunResult& result, const Console& console) {
+  Result<void> kept = directory.write_result(result);
+  if (const Result<void> closed = metrics.close(); kept && !closed) kept = closed;
+  if (kept) return;
+  if (result.exit != kExitDone) {
+    console.say(kept.error().message);
+    return;
+  }
+  result.exit = kExitFailed;
+  result.cause = kept.error().message;
+}
+
 /// Says to those who look at the run what the screen shows, twice a second at most.
 class Reports {
  public:
@@ -206,6 +245,8 @@ Result<WholeRunEnd> whole_run(RealMachine& machine, const Registry& registry,
   const ClusterFile file = with_absolute_init(counted);
   STERNA_ASSIGN(const std::vector<std::string> taken, look_at_init(file, *data));
   for (const std::string& line : taken) options.console.say(line);
+  // What does not go together is bad input, of which nothing has to be started to hear.
+  if (file.trains()) STERNA_TRY(job_of(file, *data));
 
   STERNA_ASSIGN(const auto from, checkpoint_to_resume(file, options.run_dir));
   if (from != nullptr) {
@@ -226,6 +267,12 @@ Result<WholeRunEnd> whole_run(RealMachine& machine, const Registry& registry,
   where.parent = options.run_parent;
   where.now = std::chrono::system_clock::now();
   STERNA_ASSIGN(RunDirectory directory, RunDirectory::create(where));
+  Result<std::unique_ptr<PageServer>> page_or = page_of(options, directory);
+  if (!page_or) {
+    directory.discard();
+    return std::move(page_or).error();
+  }
+  const std::unique_ptr<PageServer> page = std::move(page_or).value();
   // The run again, from this file alone: with the data that it is given now.
   ClusterFile resolved = file;
   resolved.data.name = data->name;
@@ -237,12 +284,23 @@ Result<WholeRunEnd> whole_run(RealMachine& machine, const Registry& registry,
   Remembered remembered(options.console);
   Reports reports;
   std::unique_ptr<RunView> view;
-  MetricsFile metrics(directory.take_metrics(), [&](const std::string& line) {
+  const auto say = [&](const std::string& line) {
     view != nullptr ? view->say(line) : options.console.say(line);
-  });
+  };
+  Metrics metrics;
+  metrics.add(std::make_unique<MetricsFile>(directory.take_metrics(), say));
+  MetricsFile* histograms = nullptr;  // which are for TensorBoard alone
+  if (file.summary.tensorboard) {
+    STERNA_ASSIGN(EventFile events, EventFile::create(directory.path(), in_unix_seconds(where.now),
+                                                      launcher::resolved(resolved)));
+    auto lines = std::make_unique<MetricsFile>(std::make_unique<EventFile>(std::move(events)), say);
+    histograms = lines.get();
+    metrics.add(std::move(lines));
+  }
   if (!directory.made()) {
     const auto step = from ? static_cast<std::int64_t>(from->manifest.step) : std::int64_t{0};
-    metrics.append(to_json(Restart{.step = step, .cause = "the run was begun again"}));
+    metrics.append(to_json(Restart{.step = step, .cause = "the run was begun again"},
+                           in_unix_seconds(where.now)));
   }
   JobOptions job;
   job.file = file;
@@ -294,6 +352,11 @@ Result<WholeRunEnd> whole_run(RealMachine& machine, const Registry& registry,
   job.hooks.loss = [&](const LossMetrics& one) { metrics.append(to_json(one)); };
   job.hooks.tensor = [&](const TensorMetrics& one) { metrics.append(to_json(one)); };
   job.hooks.evaluation = [&](const EvaluationResult& one) { metrics.append(to_json(one)); };
+  if (histograms != nullptr) {
+    job.hooks.histogram = [histograms](const HistogramMetrics& one) {
+      histograms->append(to_json(one));
+    };
+  }
 
   view = options.make_view();
   Restarts restarts;
@@ -303,15 +366,23 @@ Result<WholeRunEnd> whole_run(RealMachine& machine, const Registry& registry,
       view->update(record.status);
       metrics.look();
       if (scraped) scraped->update(record.status);
+      if (page) page->update(record.status);
       reports.update(record.status);
     });
     reports.set_cluster(nullptr);
     job.file.gradient = resolved.gradient;  // what codec = "auto" chose stays chosen
     again = restarts.after(outcome, job);
     // What metrics.jsonl has of later steps is done again.
-    if (again) metrics.append(to_json(job.restarts.back()));
+    if (again) {
+      const double time = in_unix_seconds(std::chrono::system_clock::now());
+      metrics.append(to_json(job.restarts.back(), time));
+    }
   }
   restarts.complete(outcome);
+  if (page) {
+    const RunResult& result = outcome.record.result;
+    page->end(outcome.record.status, result.exit, ending(options, result, outcome.stop));
+  }
   view->finish(outcome.record.status);
   view.reset();
 
@@ -329,10 +400,12 @@ Result<WholeRunEnd> whole_run(RealMachine& machine, const Registry& registry,
     end.last_words = end.result.cause;
   } else {
     keep_confusion(directory, outcome.record.confusion, options.console);
+    keep_status(directory, outcome.record.status, options.console);
     keep(directory, metrics, end.result, options.console);
     end.last_words = ending(options, end.result, outcome.stop);
     remembered.ended(end);
   }
+  if (page) page->say_goodbye();
   return end;
 }
 

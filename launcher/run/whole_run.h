@@ -27,6 +27,7 @@ struct WholeRunOptions {
   std::uint64_t run = 0;  ///< 0: one is drawn
   Program program;
   bool detached = false;
+  bool page = false;    ///< a page in a browser shows it
   Time began;           ///< when the user typed the command
   RemoteBundle bundle;  ///< for hosts that are other machines
   /// Instead of the file's placer, where this process cannot reach the other hosts.

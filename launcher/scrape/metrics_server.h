@@ -8,6 +8,7 @@
 #include <string>
 
 #include "launcher/cluster_file/cluster_file.h"
+#include "launcher/http/http_server.h"
 #include "launcher/view/run_status.h"
 #include "runtime/base/result.h"
 
@@ -27,9 +28,10 @@ class MetricsServer {
   const std::string& url() const { return url_; }
 
  private:
-  struct Daemon;
-  MetricsServer() = default;
-  std::unique_ptr<Daemon> daemon_;
+  struct Latest;
+  MetricsServer();
+  std::unique_ptr<Latest> latest_;  ///< outlives the server, which reads it
+  std::unique_ptr<HttpServer> http_;
   std::string url_;
 };
 

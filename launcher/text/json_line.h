@@ -21,4 +21,16 @@ inline Json json_number(std::optional<double> value) {
   return *value;
 }
 
+/// What a line of ours, read back, holds: none where it has no number of this name.
+inline std::optional<double> json_number_of(const Json& object, const char* name) {
+  const auto found = object.find(name);
+  if (found == object.end() || !found->is_number()) return std::nullopt;
+  return found->get<double>();
+}
+
+inline std::string json_text_of(const Json& object, const char* name, const char* otherwise) {
+  const auto found = object.find(name);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : otherwise;
+}
+
 }  // namespace sterna::launcher

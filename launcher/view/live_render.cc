@@ -215,21 +215,63 @@ std::string row(const Layout& layout, const ViewOptions& options, CellOf cell_of
   return std::move(line).text();
 }
 
-void table(const RunStatus& status, const ViewOptions& options, std::size_t room,
+/// The state that says most of several: a death, then what is not running yet or no more.
+std::string worst_state(const std::vector<const ActorStatus*>& actors) {
+  for (const char* state : {"dead", "killed", "stopping", "starting", "running"}) {
+    if (std::ranges::any_of(actors, [&](const auto* actor) { return actor->state == state; })) {
+      return state;
+    }
+  }
+  return actors.front()->state;
+}
+
+/// A row for each host, in the order in which actors name them.
+std::vector<ActorStatus> hosts_of(const std::vector<ActorStatus>& actors) {
+  std::vector<std::pair<std::string, std::vector<const ActorStatus*>>> hosts;
+  for (const ActorStatus& actor : actors) {
+    const auto known =
+        std::ranges::find(hosts, actor.host, [](const auto& one) { return one.first; });
+    auto& host = known != hosts.end()
+                     ? *known
+                     : hosts.emplace_back(actor.host, std::vector<const ActorStatus*>());
+    host.second.push_back(&actor);
+  }
+  std::vector<ActorStatus> rows;
+  for (const auto& [name, on_it] : hosts) {
+    ActorStatus row;
+    row.name = name.empty() ? "this host" : name;
+    row.role = fmt::format("{} actor{}", on_it.size(), on_it.size() == 1 ? "" : "s");
+    row.state = worst_state(on_it);
+    for (const ActorStatus* actor : on_it) {
+      row.memory_bytes += actor->memory_bytes;
+      row.queue_bytes += actor->queue_bytes;
+      row.bytes_in += actor->bytes_in;
+      row.bytes_out += actor->bytes_out;
+      row.loop_lag_ms = std::max(row.loop_lag_ms, actor->loop_lag_ms);
+    }
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+void table(const std::vector<ActorStatus>& actors, const ViewOptions& options, std::size_t room,
            std::vector<std::string>& lines) {
-  if (status.actors.empty() || room < 2) return;
+  if (actors.empty() || room < 2) return;
   // The dead first: they are what one looks for when not all fit.
   std::vector<const ActorStatus*> order;
-  for (const ActorStatus& actor : status.actors) order.push_back(&actor);
+  for (const ActorStatus& actor : actors) order.push_back(&actor);
   const bool all_fit = order.size() + 1 <= room;
   if (!all_fit) {
     std::stable_partition(order.begin(), order.end(),
                           [](const ActorStatus* actor) { return actor->state == "dead"; });
   }
   const std::size_t shown = all_fit ? order.size() : room - 2;
-  const Layout layout = lay_out(status.actors, options.width);
+  const Layout layout = lay_out(actors, options.width);
   lines.push_back(row(
-      layout, options, [](std::size_t i) { return std::string(kAllColumns[i].title); },
+      layout, options,
+      [&](std::size_t i) {
+        return std::string(i == 0 && options.by_host ? "host" : kAllColumns[i].title);
+      },
       [](std::size_t) { return Style::dim; }));
   for (std::size_t n = 0; n < shown; ++n) {
     const ActorStatus& actor = *order[n];
@@ -246,13 +288,31 @@ void table(const RunStatus& status, const ViewOptions& options, std::size_t room
   }
 }
 
+/// What it is, and its trend in what is left of the line.
+void trend(std::string_view what, const Trend& trend, const ViewOptions& options,
+           std::vector<std::string>& lines) {
+  constexpr std::size_t kMostColumns = 60;
+  Line line(options);
+  line.add(what, Style::dim);
+  const std::size_t room = options.width - std::min(options.width, line.used());
+  const std::string bars = sparkline(trend.means(), std::min(kMostColumns, room));
+  if (bars.empty()) return;
+  line.add(bars);
+  lines.push_back(std::move(line).text());
+}
+
 }  // namespace
 
-std::vector<std::string> render(const RunStatus& status, const ViewOptions& options) {
+std::vector<std::string> render(const RunStatus& status, const ViewOptions& options,
+                                const Trends& trends) {
   std::vector<std::string> lines;
   lines.push_back(title(status, options));
   if (status.steps > 0) lines.push_back(progress_bar(status, options));
   flow(facts(status), options, lines);
+  if (options.utf8) {
+    trend("loss         ", trends.loss, options, lines);
+    trend("precision@1  ", trends.precision, options, lines);
+  }
   const std::size_t most = options.height > 1 ? options.height - 1 : 1;
   if (lines.size() + 3 <= most && !status.actors.empty()) {
     lines.emplace_back();
@@ -260,7 +320,8 @@ std::vector<std::string> render(const RunStatus& status, const ViewOptions& opti
     const std::size_t room = most - lines.size();
     constexpr std::size_t kForLog = 2;
     const bool keep = !status.log_lines.empty() && room >= kForLog + 3;
-    table(status, options, keep ? room - kForLog : room, lines);
+    table(options.by_host ? hosts_of(status.actors) : status.actors, options,
+          keep ? room - kForLog : room, lines);
   }
   if (!status.log_lines.empty() && lines.size() + 2 <= most) {
     lines.emplace_back();

@@ -82,17 +82,32 @@ LiveView::~LiveView() {
   if (drawn_at_) out_.put(std::string(kShowCursor));
 }
 
+void LiveView::note(const RunStatus& status) {
+  if (status.loss && status.step != noted_step_) {
+    noted_step_ = status.step;
+    trends_.loss.add(*status.loss);
+  }
+  if (status.precision_at_1 && status.precision_step != noted_precision_) {
+    noted_precision_ = status.precision_step;
+    trends_.precision.add(*status.precision_at_1);
+  }
+}
+
 void LiveView::update(const RunStatus& status) {
+  note(status);
   if (drawn_at_ && clock_.now() - *drawn_at_ < kFrameTime) return;
   if (!out_.idle()) return;
   draw(status);
 }
 
-void LiveView::finish(const RunStatus& status) { draw(status); }
+void LiveView::finish(const RunStatus& status) {
+  note(status);
+  draw(status);
+}
 
 void LiveView::draw(const RunStatus& status) {
   const ViewOptions options = options_();
-  const std::vector<std::string> lines = render(status, options);
+  const std::vector<std::string> lines = render(status, options, trends_);
   std::string frame(drawn_at_ ? "" : kHideCursor);
   // A terminal that became narrower has broken the old lines into several rows each.
   std::size_t rows = 0;
@@ -163,14 +178,18 @@ std::unique_ptr<RunView> on_writer(std::FILE* out,
   return std::make_unique<WrittenView>(out, make);
 }
 
-std::unique_ptr<RunView> make_run_view(std::FILE* out, const Clock& clock) {
+std::unique_ptr<RunView> make_run_view(std::FILE* out, const Clock& clock,
+                                       const RunViewChoice& choice) {
   const int descriptor = fileno(out);
   const std::string term = environment("TERM").value_or("dumb");
-  const bool live = isatty(descriptor) == 1 && !term.empty() && term != "dumb";
+  const bool live = !choice.plain && isatty(descriptor) == 1 && !term.empty() && term != "dumb";
   return on_writer(out, [&](TextSink& sink) -> std::unique_ptr<RunView> {
     if (!live) return std::make_unique<PlainLog>(sink, clock);
-    return std::make_unique<LiveView>(sink, clock,
-                                      [descriptor] { return terminal_options(descriptor); });
+    return std::make_unique<LiveView>(sink, clock, [descriptor, by_host = choice.by_host] {
+      ViewOptions options = terminal_options(descriptor);
+      options.by_host = by_host;
+      return options;
+    });
   });
 }
 

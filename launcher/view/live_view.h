@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "launcher/view/run_status.h"
+#include "launcher/view/trend.h"
 #include "runtime/base/clock.h"
 #include "runtime/loop/text_writer.h"
 
@@ -20,11 +21,19 @@ struct ViewOptions {
   std::size_t width = 80;   ///< columns; no line is longer
   std::size_t height = 24;  ///< rows; there are fewer lines than that
   bool color = false;       ///< ANSI colours; they take no columns
-  bool utf8 = true;         ///< else only ASCII
+  bool utf8 = true;         ///< else only ASCII, and no trends
+  bool by_host = false;     ///< a row for each host in place of one for each actor
+};
+
+/// How the loss and the precision have come to be what they are.
+struct Trends {
+  Trend loss;
+  Trend precision;
 };
 
 /// The view of `status`, a line each, without line ends. Pure.
-std::vector<std::string> render(const RunStatus& status, const ViewOptions& options);
+std::vector<std::string> render(const RunStatus& status, const ViewOptions& options,
+                                const Trends& trends = {});
 
 /// `status` on one line, for a log.
 std::string plain_line(const RunStatus& status);
@@ -57,9 +66,13 @@ class LiveView final : public RunView {
 
  private:
   void draw(const RunStatus& status);
+  void note(const RunStatus& status);
   TextSink& out_;
   const Clock& clock_;
   std::function<ViewOptions()> options_;
+  Trends trends_;
+  std::int64_t noted_step_ = -1;
+  std::int64_t noted_precision_ = -1;
   std::optional<Time> drawn_at_;
   std::vector<std::size_t> drawn_columns_;  ///< of each line on the screen
 };
@@ -89,9 +102,16 @@ class PlainLog final : public RunView {
   std::string last_line_;
 };
 
+/// How somebody wants to see a run.
+struct RunViewChoice {
+  bool plain = false;    ///< a PlainLog always: for who has the screen read to them
+  bool by_host = false;  ///< as ViewOptions has it
+};
+
 /// A LiveView where `out` is a terminal (its size, $TERM, $NO_COLOR and the locale's character set
 /// respected), else a PlainLog. Nobody waits for it.
-std::unique_ptr<RunView> make_run_view(std::FILE* out, const Clock& clock);
+std::unique_ptr<RunView> make_run_view(std::FILE* out, const Clock& clock,
+                                       const RunViewChoice& choice = {});
 
 /// The view that `make` makes, on a writer of its own to `out`: whoever updates it does not wait.
 std::unique_ptr<RunView> on_writer(std::FILE* out,

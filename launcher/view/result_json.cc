@@ -16,9 +16,11 @@ STERNA_JSON(RunResult, run, exit, cause, consequences, steps, checkpoint, missed
             data_wait, readers, bits_per_ternarized_element_up, bits_per_element_up,
             bits_per_element_down, bytes_up, bytes_down, parameters_sha256)
 STERNA_JSON(StepMetrics, step, seconds, loss, decay_loss, learning_rate, examples_per_second,
-            bytes_up, bytes_down, nonzero, saturated, data_wait, readers)
+            bytes_up, bytes_down, bits_up, bits_down, nonzero, saturated, data_wait, readers)
 STERNA_JSON(TensorMetrics, tensor, codec, elements, bits_up, bits_down, ratio, nonzero, saturated,
             encode_seconds, decode_seconds, exchange_seconds)
+STERNA_JSON(HistogramMetrics, step, tensor, of, elements, least, most, sum, sum_of_squares, buckets,
+            counts)
 
 namespace {
 
@@ -56,8 +58,9 @@ std::string to_json(const RunResult& result) {
 
 std::string to_json(const StepMetrics& metrics) { return line_of({{"kind", "step"}}, metrics); }
 
-std::string to_json(const Restart& restart) {
+std::string to_json(const Restart& restart, double time) {
   Json json = restart;
+  json["time"] = time;
   json.erase("seconds");  // which nobody knows yet
   return line_of({{"kind", "restart"}}, json);
 }
@@ -76,8 +79,12 @@ std::string to_json(const EvaluationResult& metrics) {
   return line_of({{"kind", "evaluation"}}, metrics);
 }
 
-std::string metrics_header(const std::string& run) {
-  return json_line({{"format", kFormat}, {"kind", "run"}, {"run", run}});
+std::string to_json(const HistogramMetrics& metrics) {
+  return line_of({{"kind", "histogram"}}, metrics);
+}
+
+std::string metrics_header(const std::string& run, double time) {
+  return json_line({{"format", kFormat}, {"kind", "run"}, {"run", run}, {"time", time}});
 }
 
 }  // namespace sterna::launcher

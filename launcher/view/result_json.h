@@ -96,6 +96,8 @@ struct StepMetrics {
   double examples_per_second = 0;
   std::uint64_t bytes_up = 0;
   std::uint64_t bytes_down = 0;
+  std::optional<double> bits_up;    ///< per element, of whole messages so far
+  std::optional<double> bits_down;  ///< likewise
   std::optional<double> nonzero;    ///< fraction of the trits so far
   std::optional<double> saturated;  ///< fraction larger than the last step's scaler
   std::optional<double> data_wait;  ///< as RunStatus's
@@ -127,15 +129,32 @@ struct TensorMetrics {
   std::optional<double> exchange_seconds;
 };
 
+/// How a tensor's elements were distributed at rank 0 in one step, for a file of events.
+struct HistogramMetrics {
+  std::int64_t step = 0;
+  std::string tensor;  ///< of activations: the layer
+  std::string of;      ///< "weights", "gradients", "sent", "activations"
+  std::uint64_t elements = 0;
+  double least = 0;
+  double most = 0;
+  double sum = 0;
+  double sum_of_squares = 0;
+  std::vector<std::int32_t> buckets = {};  ///< as kernels/numbers/histogram.h numbers them
+  std::vector<std::uint64_t> counts = {};
+};
+
 /// One JSON object on one line, without the line's end. Never throws; bytes that are not UTF-8 are
 /// replaced.
 std::string to_json(const RunResult& result);
 std::string to_json(const StepMetrics& metrics);       ///< {"kind":"step", …}
 std::string to_json(const LossMetrics& metrics);       ///< {"kind":"loss", …}
-std::string to_json(const Restart& restart);           ///< {"kind":"restart", …}
 std::string to_json(const EvaluationResult& metrics);  ///< {"kind":"evaluation", …}
 std::string to_json(const TensorMetrics& metrics);     ///< {"kind":"tensor", …}
-/// The first line of metrics.jsonl: {"format":1,"kind":"run","run":…}.
-std::string metrics_header(const std::string& run);
+std::string to_json(const HistogramMetrics& metrics);  ///< {"kind":"histogram", …}
+/// {"kind":"restart", …}; `time`: when it was started again, in seconds since 1970.
+std::string to_json(const Restart& restart, double time);
+/// The first line of metrics.jsonl: {"format":1,"kind":"run","run":…,"time":…}. `time`: when it
+/// began, in seconds since 1970.
+std::string metrics_header(const std::string& run, double time);
 
 }  // namespace sterna::launcher

@@ -20,6 +20,7 @@ struct ActorStatus {
   std::uint64_t bytes_out = 0;
   std::string host = {};
   std::uint64_t incarnation = 0;
+  std::string cause = {};  ///< of "killed" or "dead"
   /// Then a report of it may be older than what was heard of its end.
   bool has_ended() const {
     return state == "done" || state == "stopped" || state == "killed" || state == "dead";
@@ -45,6 +46,7 @@ struct RunStatus {
   /// "starting", "training", "evaluating" ("running", where nothing is trained), "stopping",
   /// "done", "failed", "interrupted"
   std::string phase;
+  std::string cause;   ///< of "failed" or "interrupted", and as far as it is known of "stopping"
   std::string codecs;  ///< what gradient.codec = "auto" has chosen; empty: nothing
   std::int64_t step = 0;
   std::int64_t steps = 0;

@@ -97,8 +97,31 @@ void Graph::place(std::unique_ptr<Layer> layer, const std::optional<NodeSpec>& w
     node.output = &activations_.back();
     nodes_.push_back(std::move(node));
   }
-  layers_.push_back(
-      {std::move(layer), trained_.size(), std::exchange(unplaced_, {}), training_only_});
+  Activation& last = activations_.back();
+  const bool writes = activations_.size() > 1 && last.made_by_ == layers_.size();
+  layers_.push_back({.layer = std::move(layer),
+                     .parameters = trained_.size(),
+                     .readings = std::exchange(unplaced_, {}),
+                     .training_only = training_only_,
+                     .output = writes ? &last : nullptr});
+}
+
+void Graph::name_watched() {
+  for (std::size_t i = 0; i < layers_.size(); ++i) {
+    const std::size_t before = i == 0 ? 0 : layers_[i - 1].parameters;
+    if (layers_[i].parameters == before || layers_[i].output == nullptr) continue;
+    std::size_t last = i;
+    for (std::size_t next = i + 1; next < layers_.size(); ++next) {
+      const Placed& follows = layers_[next];
+      const bool reads_it_alone =
+          follows.readings.size() == 1 && &follows.readings.front()->x_ == layers_[last].output;
+      if (!reads_it_alone || follows.output == nullptr) break;
+      if (follows.parameters != layers_[i].parameters) break;
+      last = next;
+    }
+    const std::string& name = trained_[layers_[i].parameters - 1].parameter.spec.name;
+    layers_[last].watched = name.substr(0, name.rfind('/'));
+  }
 }
 
 /// Tensors with the time in which they are used: layer i runs forward at i, and of n layers
@@ -167,6 +190,7 @@ ActivationMemory Graph::finish() {
     }
   }
   for (const Placed& placed : layers_) placed.layer->ready();
+  name_watched();
   return memory;
 }
 
@@ -178,7 +202,11 @@ void Graph::restart(const Pass& pass) {
 bool Graph::forward(std::size_t readable) {
   while (next_ < layers_.size() && layers_[next_].parameters <= readable) {
     const Placed& placed = layers_[next_++];
-    if (pass_.mode == Mode::training || !placed.training_only) placed.layer->forward(pass_);
+    const bool trains = pass_.mode == Mode::training;
+    if (trains || !placed.training_only) placed.layer->forward(pass_);
+    if (trains && watcher_ && !placed.watched.empty()) {
+      watcher_(placed.watched, placed.output->value());
+    }
   }
   return next_ == layers_.size();
 }

@@ -4,8 +4,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -91,6 +93,12 @@ class Graph {
   std::size_t index_of(const Parameter& parameter) const;
   void parameter_changed(std::size_t index);
 
+  /// Who hears, in each training pass, what has come of a layer with parameters: what it wrote, or
+  /// what the layers have made of that alone, up to the next one with parameters. `layer`: the
+  /// first part of its parameters' names. Null: nobody.
+  using Watcher = std::function<void(const std::string& layer, const Tensor& value)>;
+  void watch(Watcher watcher) { watcher_ = std::move(watcher); }
+
   /// Begins a forward pass.
   void restart(const Pass& pass);
   /// Runs the layers, from where the last call stopped, whose trained parameters and those of all
@@ -107,6 +115,8 @@ class Graph {
     std::size_t parameters = 0;      // that are trained: of it and all layers before
     std::vector<Reading*> readings;  // by it
     bool training_only = false;
+    Activation* output = nullptr;
+    std::string watched = {};  // the layer whose activation it writes last
   };
   struct Owned {
     explicit Owned(ParameterSpec spec) : parameter(std::move(spec)) {}
@@ -119,6 +129,7 @@ class Graph {
   Tensor made(Shape shape, Layout layout) const;
   Tensor like(const Tensor& tensor) const { return made(tensor.shape(), tensor.layout()); }
   Lives lives();
+  void name_watched();
 
   Backend& backend_;
   GraphOptions options_;
@@ -135,6 +146,7 @@ class Graph {
   Buffer arena_{0};
   std::size_t next_ = 0;  // of the forward pass
   Pass pass_;
+  Watcher watcher_;
 };
 
 }  // namespace sterna::nets

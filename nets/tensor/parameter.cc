@@ -31,7 +31,7 @@ void initialize(std::span<float> values, const ParameterSpec& spec,
   else if (spec.stddev > 0)
     kernels::truncated_normal(values, spec.stddev, draw, isa);
   else if (spec.limit > 0)
-    kernels::uniform(values, spec.limit, draw);
+    kernels::uniform(values, spec.limit, draw, isa);
   else
     std::fill(values.begin(), values.end(), spec.constant);
 }

@@ -179,6 +179,9 @@ Result<TensorFile> TensorFile::open(const std::string& path) {
   });
   struct stat info {};
   if (::fstat(file, &info) != 0) return system_error("reading " + path, errno);
+  if (S_ISDIR(info.st_mode)) {
+    return Error{Errc::invalid_argument, path + ": a folder; name a file of weights"};
+  }
   if (!S_ISREG(info.st_mode)) return malformed(path, "it is not a regular file");
   const auto size = static_cast<std::uint64_t>(info.st_size);
   std::uint64_t length = 0;

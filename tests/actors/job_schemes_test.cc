@@ -52,6 +52,10 @@ TEST_F(JobSchemesTest, AWindowOfOneStepIsTheSchemeWithoutWindows) {
   EXPECT_NE(apart, together);
   EXPECT_EQ(hash_of_scheme("downpour", {.workers = 2}), apart);
   EXPECT_EQ(hash_of_scheme("agn", {.workers = 2}), apart);
+  // Nobody is ahead of the others then, but each gradient makes a version by itself.
+  job.scheme.max_staleness = 0;
+  EXPECT_NE(hash_of_scheme("async", {.workers = 2}), together);
+  job.scheme.max_staleness = -1;
   job.gradient.scaler = ScalerRule::shared;
   const std::string shared = hash_of_scheme("sync", {.workers = 2});
   EXPECT_EQ(hash_of_scheme("sagn", {.workers = 2}), shared);

@@ -28,6 +28,7 @@ class JobToySchemesTest : public SimulatedJob {
     job.optimizer.weight_decay = 0;
     job.optimizer.schedule = "fixed";
     job.gradient.codec = "none";
+    job.gradient.min_size = 1;
     job.evaluation.every = 0;
     job.steps = 12;
     weights = std::string(::testing::TempDir()) + "/sterna-toy-" +
@@ -98,6 +99,15 @@ TEST_F(JobToySchemesTest, SynchronousStepsTakeTheMeanOrTheSum) {
   job.scheme.combine = CombineRule::sum;
   job.scheme.rank_rates = {0.1, 1e-4};
   expect_c(89.2893951);
+}
+
+// All elements of a tensor are alike, so that what they are clipped at is next to nothing.
+TEST_F(JobToySchemesTest, UnderAClipThatCountsDeviationsLittleMoves) {
+  server("gd", 1e-4);
+  job.steps = 10;
+  job.gradient.codec = "ternary";
+  job.gradient.clip = 2.5;
+  EXPECT_LT(c(), 0.199820096 / 100);
 }
 
 TEST_F(JobToySchemesTest, AsynchronousStepsMayCountByStaleness) {

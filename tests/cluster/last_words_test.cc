@@ -1,8 +1,9 @@
 // What is there to read of a run that has ended before its time: the cause first, and the logs of
-// every host that still answers.
+// every host that still answers. With STERNA_FIGURES they are printed, word for word.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdio>
 #include <filesystem>
 #include <functional>
 
@@ -12,6 +13,7 @@ namespace sterna::test {
 namespace {
 
 using std::chrono::seconds;
+using testing::AllOf;
 using testing::Contains;
 using testing::HasSubstr;
 using testing::IsSupersetOf;
@@ -38,6 +40,7 @@ class LastWords : public testing::Test {
     })) << call->story();
     what(*call);
     EXPECT_EQ(call->exit_code(kPatience), exit) << call->story();
+    if (in_full()) std::printf("== %s\n%s", name.c_str(), call->err().c_str());
     return lines_of(call->err());
   }
   nlohmann::json result() const {
@@ -75,6 +78,28 @@ TEST_F(LastWords, WhoseCableIsCutIsTheCauseAndItsVictimsAreConsequences) {
   for (const std::string one : end["consequences"]) EXPECT_THAT(one, HasSubstr("node-d is gone"));
   EXPECT_THAT(logs(), IsSupersetOf({"node-a.log", "node-b.log", "node-c.log"}));
   runs_->hosts().mend("d");
+}
+
+TEST_F(LastWords, WhoLosesItsPowerIsTheCause) {
+  if (!in_full())
+    GTEST_SKIP() << "is silent as one whose cable is cut; STERNA_FIGURES tries it too";
+  const auto lines = end_by("power", 1, [](const Call&) { runs_->hosts().kill("d"); });
+  runs_->hosts().revive("d");
+  ASSERT_FALSE(lines.empty());
+  EXPECT_THAT(lines.back(), StartsWith("node-d#1 is dead: "));
+  EXPECT_EQ(result()["cause"], lines.back());
+}
+
+TEST_F(LastWords, WhereAFirewallDropsWhatTwoHostsSayBothAreNamed) {
+  const auto lines = end_by("ports", 1, [](const Call&) {
+    runs_->hosts().must("break", {"a", "port", "d", "1024-65535"});
+  });
+  runs_->hosts().must("fix", {"a"});
+  ASSERT_FALSE(lines.empty());
+  // Whichever of the two tells first, and of the other.
+  EXPECT_THAT(lines.back(),
+              AllOf(HasSubstr("worker1"), HasSubstr("server0"), HasSubstr("silence")));
+  EXPECT_EQ(result()["cause"], lines.back());
 }
 
 }  // namespace

@@ -141,6 +141,16 @@ TEST_F(RunCheckpoint, InItsOwnDirectoryItGoesOnOrBegins) {
   SternaProgram& listed = sterna({"checkpoints", "run"});
   EXPECT_EQ(listed.exit_code(kPatience), 0);
   EXPECT_THAT(listed.out(), HasSubstr("step          30"));
+  SternaProgram& ended = kept("run");
+  EXPECT_EQ(ended.exit_code(kPatience), 2);
+  EXPECT_THAT(ended.err(), HasSubstr("nothing left to train"));
+  // As if it had been killed while its last version was evaluated.
+  std::filesystem::remove(path("run/result.json"));
+  std::filesystem::remove(path("run/weights.safetensors"));
+  SternaProgram& unended = kept("run");
+  EXPECT_EQ(hash_of(unended), hash);
+  EXPECT_THAT(unended.err(), HasSubstr("going on from step"));
+  EXPECT_TRUE(std::filesystem::exists(path("run/weights.safetensors")));
 }
 
 TEST_F(RunCheckpoint, OneThatCannotBeMadeIsSaidAndTheRunGoesOn) {

@@ -150,6 +150,7 @@ TEST_F(RunEval, WhatItCannotEvaluateIsSaidInALine) {
   EXPECT_THAT(refusal({"eval", "--checkpoint", "job.toml", "--follow"}),
               HasSubstr("to follow a run takes its directory"));
   EXPECT_THAT(refusal({"eval", "--checkpoint", "."}), HasSubstr("there is no checkpoint"));
+  EXPECT_THAT(refusal({"eval", "--weights", "."}), HasSubstr("has no weights.safetensors"));
 }
 
 }  // namespace

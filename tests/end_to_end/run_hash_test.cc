@@ -57,6 +57,38 @@ TEST_F(RunHash, WithTwoServersAndTwoReadersItIsTheSame) {
   EXPECT_EQ(hash({"actor.parameter_server.count=2", "actor.input_reader.count=2"}), oracle({}));
 }
 
+/// A few steps of a net with batch norm, and of one with LRN, on digits as coloured pictures.
+Settings few_steps_of(const std::string& net) {
+  return {"job.net=" + net, "job.steps=4",     "job.batch=4",       "data.preprocess=resize_crop",
+          "data.size=32",   "data.channels=3", "evaluator.every=0", "evaluator.examples=1"};
+}
+
+Settings both(Settings settings, const Settings& more) {
+  settings.insert(settings.end(), more.begin(), more.end());
+  return settings;
+}
+
+/// Rank 0's steps begin at times that are drawn: its packets come first or last.
+const std::string kShuffled = R"(
+[[inject.delay]]
+ranks = [0]
+delay = "20ms"
+random = true
+)";
+
+class HashOfNet : public RunHash, public testing::WithParamInterface<const char*> {};
+
+TEST_P(HashOfNet, OverIpcAndTcpWithOneServerOrThreeAndShuffledArrivalItIsThePlainLoops) {
+  const Settings job = few_steps_of(GetParam());
+  const std::string expected = oracle(job);
+  EXPECT_EQ(hash(job), expected);
+  write("job.toml", kThirtySteps + kShuffled);
+  EXPECT_EQ(hash(both(job, {"cluster.transport=tcp", "actor.parameter_server.count=3"})), expected);
+}
+
+INSTANTIATE_TEST_SUITE_P(, HashOfNet, testing::Values("cifarnet", "resnet_20"),
+                         [](const auto& net) { return std::string(net.param); });
+
 const Settings kTwoShards = {"actor.input_reader.count=2", "actor.input_reader.shards=2"};
 
 TEST_F(RunHash, WithAShardOfTheDataForEachReaderItIsTheSame) {

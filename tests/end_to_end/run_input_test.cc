@@ -116,6 +116,37 @@ TEST_F(RunInput, RefusesAnOptionThatThereIsNot) {
   expect_refused({"run", "job.toml", "--jsno"}, 2, HasSubstr("did you mean \"--json\""));
 }
 
+// ---- the net ----
+
+TEST_F(RunInput, RefusesAnUnknownNet) {
+  expect_file_refused(job_with("\"lenet\"", "\"lennet\""),
+                      AllOf(StartsWith("bad.toml:18: "), HasSubstr("did you mean \"lenet\"")));
+}
+
+TEST_F(RunInput, RefusesHiddenWidthsOfANetThatHasNone) {
+  expect_file_refused(job_with("batch = 8", "batch = 8\nhidden = [300]"),
+                      HasSubstr("\"job.hidden\" is for the net \"mlp\", not for \"lenet\""));
+}
+
+TEST_F(RunInput, RefusesPicturesThatAreSmallerThanTheNetTakes) {
+  expect_file_refused(job_with("\"lenet\"", "\"inception_v3\""),
+                      AllOf(StartsWith("job.net: "), HasSubstr("28 x 28"),
+                            HasSubstr("none that is smaller than 107 x 107")));
+}
+
+TEST_F(RunInput, SaysWhichBatchFitsWhereOneDoesNotAndWhenALossIsNotFinite) {
+  // 600 GB a rank.
+  SternaProgram& large = run({"--set", "job.net=inception_v3", "--set", "data.size=299", "--set",
+                              "data.preprocess=resize_crop", "--set", "job.batch=8000"});
+  EXPECT_EQ(large.exit_code(kPatience), 1) << large.story();
+  EXPECT_THAT(lines_of(large.err()).back(),
+              AllOf(HasSubstr("inception_v3 at 8000 images at once takes"),
+                    HasSubstr("set job.micro_batch to")));
+  SternaProgram& wild = run({"--set", "optimizer.learning_rate=1e30"});
+  EXPECT_EQ(wild.exit_code(kPatience), 1) << wild.story();
+  EXPECT_THAT(lines_of(wild.err()).back(), testing::ContainsRegex("step [0-9]+: the loss is"));
+}
+
 // ---- the data ----
 
 TEST_F(RunInput, RefusesAnEmptyDataFolder) {

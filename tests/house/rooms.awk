@@ -40,7 +40,7 @@ FILENAME == ARGV[1] {
   next
 }
 
-/^tests\// || !/\.(h|cc|capnp)$/ { next }
+/^tests\// || !/\.(h|cc|cu|capnp)$/ { next }
 
 {
   directory = $0

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A made-up tree breaks the rules on rooms and on the names of tests: each offence is named with its
-# line, and nothing else is.
+# A made-up tree breaks the rules on rooms, on the names of tests and on its README: each offence is
+# named with its line, and nothing else is.
 set -euo pipefail
 house=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 tree=$(mktemp -d)
@@ -47,3 +47,12 @@ printf '%s\n' '  using Wire = schema::Hay;' '  STERNA_DECLARE_MESSAGE(Hay);' '  
   '  STERNA_DECLARE_MESSAGE(Straw);' >runtime/barn.h
 said=$(bash "$house/text_rules.sh" every_message_is_recorded "$tree") && exit 1
 [[ ${said##*$'\n'} == 'runtime/barn.h:4: Straw is not in tests/fuzz/recorded_messages.txt' ]]
+
+screens() { # lines before the cluster file
+  printf 'a line\n%.0s' $(seq "$1") >README.md
+  echo '## The cluster file' >>README.md
+  bash "$house/text_rules.sh" the_readme_shows_a_cluster_file_within_two_screens "$tree"
+}
+screens 119
+said=$(screens 120) && exit 1
+[[ ${said##*$'\n'} == 'README.md: the cluster file comes at line 121, two screens are 120' ]]

@@ -20,6 +20,14 @@ every_folder_has_a_readme_of_one_screen() {
   done
 }
 
+# Whoever wants to train something reads no further than that before he sees how.
+the_readme_shows_a_cluster_file_within_two_screens() {
+  local line
+  line=$(grep -nm 1 -x '## The cluster file' README.md | cut -d : -f 1) || true
+  ((${line:-0} > 0 && line <= 2 * one_screen)) ||
+    echo "README.md: the cluster file comes at line ${line:-none}, two screens are $((2 * one_screen))"
+}
+
 no_room_includes_one_above_it() { survey | sed -nE 's/^(back|nowhere) //p'; }
 
 no_room_is_crowded() {

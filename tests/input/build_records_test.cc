@@ -213,6 +213,46 @@ TEST_F(BuildRecordsTest, LabelsMayBeginAtOneAsTheOriginalsDo) {
   EXPECT_EQ(read_labels(at("out") / kLabelsFile).value(), (ClassLabels{{"a", "b"}, 1}));
 }
 
+TEST_F(BuildRecordsTest, SynsetsAndBoxesGoIntoTheRecordsAsImageNetHasThem) {
+  const auto text = [&](const std::string& name, const std::string& content) {
+    put(name, Bytes(content.begin(), content.end()));
+  };
+  text("names.txt", "n0\tunused\na\tcrane, a bird\nb  crane, a bird\r\n");
+  const auto object = [](const std::string& name, const std::string& edges) {
+    return "<object><name>" + name + "</name><bndbox>" + edges + "</bndbox></object>";
+  };
+  const std::string edges = "<xmin>2</xmin><ymin>1</ymin><xmax>6</xmax><ymax>5</ymax>";
+  text("boxes/a/3.xml", "<annotation><size><width>8</width><height>10</height></size>" +
+                            object("a", edges) + object("b", edges) + object("crane", edges) +
+                            "</annotation>");
+  text("boxes/4.xml", "<annotation></annotation>");
+  const BuildOptions options{.validation = 0, .names = at("names.txt"), .boxes = at("boxes")};
+  built("out", options);
+  for (const PictureRecord& record : records("out", kTrainingWords)) {
+    const bool first = record.label == 0;
+    EXPECT_EQ(record.synset, first ? "a" : "b");
+    EXPECT_EQ(record.class_text, first ? "crane, a bird" : "crane, a bird (b)");
+    // What is around another class is left out.
+    const std::vector<Box> around(2, {.top = 0.1F, .left = 0.25F, .bottom = 0.5F, .right = 0.75F});
+    EXPECT_EQ(record.boxes, first && record.name == "3.jpg" ? around : std::vector<Box>());
+  }
+  EXPECT_EQ(read_labels(at("out") / kLabelsFile).value().names,
+            (std::vector<std::string>{"crane, a bird", "crane, a bird (b)"}));
+  EXPECT_THAT(refused("out", {.validation = 0}), HasSubstr("\"names sha256"));
+  text("boxes/b/3.xml", "<annotation>");
+  EXPECT_THAT(refused("new", options), HasSubstr("b/3.xml: it ends within <annotation>"));
+  text("names.txt", "a crane\n");
+  EXPECT_THAT(refused("new2", options),
+              HasSubstr("does not say what the class folder b is called"));
+  text("names.txt", "a crane\nb\n");
+  EXPECT_THAT(refused("new2", options), HasSubstr("names.txt:2: wants a class folder"));
+  fs::create_directory(at("none"));
+  EXPECT_THAT(refused("new2", {.validation = 0, .boxes = at("none")}),
+              HasSubstr("has boxes for none of the pictures"));
+  EXPECT_THAT(refused("new2", {.validation = 0, .boxes = at("nowhere")}),
+              HasSubstr("nowhere: there is no such folder of boxes"));
+}
+
 TEST_F(BuildRecordsTest, AFolderOfItsOwnValidates) {
   fs::create_directory(at("whole"));
   fs::rename(at("photos"), at("whole/train"));

@@ -66,7 +66,11 @@ TEST_F(ConvertTest, DigitsComeBackFromRecordsAndFromAFolder) {
   ASSERT_TRUE(records.ok()) << records.error().message;
   EXPECT_EQ(records->train, 30U);
   EXPECT_EQ(records->validation, 5U);
-  EXPECT_THAT(tree("records"), ElementsAre("train-00000-of-00001", "validation-00000-of-00001"));
+  EXPECT_THAT(tree("records"),
+              ElementsAre("labels.txt", "train-00000-of-00001", "validation-00000-of-00001"));
+  const Result<ClassLabels> classes = read_labels(at("records/labels.txt"));
+  ASSERT_TRUE(classes.ok()) << classes.error().message;
+  EXPECT_THAT(classes->names, ElementsAre("0", "1", "2", "3", "4", "5", "6", "7", "8", "9"));
   const RecordSplit train = open("records", Split::train);
   ASSERT_EQ(train.count, 30U);
   for (std::size_t i = 0; i < train.count; ++i) {
@@ -87,6 +91,20 @@ TEST_F(ConvertTest, DigitsComeBackFromRecordsAndFromAFolder) {
     const std::size_t index = std::stoul(path.stem().string().substr(6));
     EXPECT_EQ(label, digits->labels[index]) << path;
   }
+}
+
+TEST_F(ConvertTest, APlaceOfSeveralSetsOrAFileSaysWhatToName) {
+  ASSERT_TRUE(make_digits(at("place/digits"), {.train = 3, .test = 1}, {}).ok());
+  put("place/notes/1.txt", {});
+  const Result<Converted> place = convert_to_folder(at("place"), at("folder"), options());
+  ASSERT_FALSE(place.ok());
+  EXPECT_EQ(place.error().message, at("place").string() +
+                                       " holds data sets in folders of their own; name one: " +
+                                       at("place/digits").string());
+  put("file", {});
+  const Result<Converted> file = convert_to_folder(at("file"), at("folder"), options());
+  ASSERT_FALSE(file.ok());
+  EXPECT_EQ(file.error().message, at("file").string() + " is a file; name its folder");
 }
 
 TEST_F(ConvertTest, APictureFolderComesBackAsItWas) {

@@ -24,6 +24,21 @@ TEST(DataSets, HaveAFamilyThatIsPreprocessed) {
     EXPECT_NE(find_family(find_data_set(name)->family), nullptr) << name;
 }
 
+TEST(DataSets, HaveTheUsualOneFirstAndItsFormInCommonWithDrawnDigitsAlone) {
+  EXPECT_EQ(usual_data_set().name, data_set_names().front());
+  EXPECT_THAT(names_in_form_of(usual_data_set()), ElementsAre("mnist", "digits"));
+  EXPECT_THAT(names_in_form_of(*find_data_set("cifar10")), ElementsAre("cifar10"));
+}
+
+TEST(DataSets, SayWhetherTheyAreMadeAndWhetherTheirFilesMayHaveAnyNames) {
+  for (const std::string_view name : data_set_names()) {
+    const DataSet& set = *find_data_set(name);
+    EXPECT_EQ(is_made_where_missing(set), name == "digits" || name == "synthetic") << name;
+    EXPECT_EQ(takes_patterns(set), name == "tfrecord") << name;
+  }
+  EXPECT_EQ(find_data_set(kAnyDataSet), nullptr) << "which stands for all of them";
+}
+
 TEST(DataSets, AreNullByAnotherName) { EXPECT_EQ(find_data_set("cifar"), nullptr); }
 
 TEST(DataSets, DrawnOnesAreToldByTheirMarkAndLoadWithTheirFamily) {

@@ -156,6 +156,14 @@ TEST_F(SplitData, GoesOverAnEarlierSplitOfTheSameSetAndOverNothingElse) {
   EXPECT_FALSE(fs::exists(scratch_ / "mine/shard-0-of-2"));
 }
 
+TEST_F(SplitData, WhatIsNoFolderIsRefused) {
+  const auto refused =
+      split_data(scratch_ / "nowhere", 2, scratch_ / "parts", scratch_ / "cache");
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().message,
+            (scratch_ / "nowhere").string() + ": there is no such folder");
+}
+
 TEST_F(SplitData, NoShardIsEmpty) {
   EXPECT_FALSE(split_data(scratch_ / "whole", 0, scratch_ / "parts").ok());
   EXPECT_FALSE(split_data(scratch_ / "whole", 12, scratch_ / "parts").ok());

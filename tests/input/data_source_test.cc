@@ -95,7 +95,11 @@ TEST_F(FindData, ANamedPlaceWithoutDataIsAnErrorThatSaysWhatIsMissing) {
   fs::remove(scratch_ / "flag/mnist/t10k-labels-idx1-ubyte");
   EXPECT_THAT(refused().message, HasSubstr("flag/mnist lacks t10k-labels-idx1-ubyte."));
   query_.flag = scratch_ / "nowhere";
-  EXPECT_THAT(refused().message, HasSubstr("does not exist"));
+  EXPECT_THAT(refused().message, HasSubstr("nowhere does not exist; `sterna data make digits"));
+  query_.name = "tfrecord";
+  EXPECT_THAT(refused().message,
+              HasSubstr("nowhere does not exist; tfrecord comes from `sterna data build`"));
+  query_.name.clear();
   query_.flag.reset();
   query_.file = empty_place("file");
   EXPECT_EQ(refused().code, Errc::not_found);
@@ -135,6 +139,14 @@ TEST_F(FindData, TwoWholeSetsInOnePlaceAreNotChosenBetween) {
                                            "as tfrecord; move one into a folder of its own"));
   query_.options.train_files = "train-*";
   EXPECT_EQ(found().name, "tfrecord");
+}
+
+TEST_F(FindData, RecordFilesOfOneSplitSayWhatIsLacking) {
+  query_.flag = empty_place("half");
+  write_file(scratch_ / "half/flowers_validation_00000-of-00001.tfrecord", {});
+  EXPECT_THAT(refused().message, HasSubstr("half holds TFRecord files to test with "
+                                           "(flowers_validation_00000-of-00001.tfrecord) alone: "));
+  EXPECT_THAT(refused().message, HasSubstr("or name them by a pattern (data.train_files"));
 }
 
 TEST_F(FindData, OfSeveralSetsOfRecordFilesAPatternNamesOne) {

@@ -101,6 +101,7 @@ TEST(Example, OfTheOriginalsHasAllThatTheyWrite) {
   EXPECT_EQ(record->shape, (PictureShape{333, 500, 3}));
   EXPECT_EQ(record->label, 4);
   EXPECT_EQ(record->class_text, "tulips");
+  EXPECT_EQ(record->synset, "n01440764");
   EXPECT_EQ(record->name, "a.jpg");
   EXPECT_THAT(record->boxes, ElementsAre(Box{0, 0.5, 1, 1}, Box{0.25, 0, 0.75, 0.125}));
   EXPECT_EQ(record->picture().bytes.data(),
@@ -221,6 +222,7 @@ TEST(Example, ThatIsWrittenIsReadBackAndTheSameBytesEachTime) {
                              .shape = {2, 6, 1},
                              .label = -1,
                              .class_text = "daisy",
+                             .synset = "n11939491",
                              .boxes = {{0.25, 0, 1, 0.5}, {}},
                              .name = "b.jpg"};
   const Bytes8 data = pack_picture_record(record);
@@ -232,6 +234,7 @@ TEST(Example, ThatIsWrittenIsReadBackAndTheSameBytesEachTime) {
   EXPECT_EQ(back->shape, record.shape);
   EXPECT_EQ(back->label, record.label);
   EXPECT_EQ(back->class_text, record.class_text);
+  EXPECT_EQ(back->synset, record.synset);
   EXPECT_EQ(back->boxes, record.boxes);
   EXPECT_EQ(back->name, record.name);
 }

@@ -74,6 +74,36 @@ TEST(TruncatedNormal, IsAFunctionOfSeedAndTensor) {
   EXPECT_TRUE(std::equal(values.begin(), values.end(), longer.begin()));
 }
 
+float uniform_by_the_page(std::uint32_t element, std::uint64_t seed, std::uint32_t tensor) {
+  const auto word = philox({element / 4, 0, tensor, 2}, seed)[element % 4];
+  return static_cast<float>(((word + 0.5) * 0x1p-31 - 1) * double{0.1F});
+}
+
+TEST(Uniform, IsWhatThePageSaysOnEveryInstructionSetFromAnyElementOnAndForAnyLength) {
+  std::vector<float> expected;
+  constexpr std::uint32_t kFirst = 4'000'000'000U;
+  for (std::uint32_t i = 0; i < 20'011; ++i) {
+    expected.push_back(uniform_by_the_page(kFirst + i, 77, 5));
+  }
+  for (const Isa isa : {Isa::scalar, Isa::avx2, Isa::avx512}) {
+    if (isa > best_isa()) continue;
+    const auto check = [&](std::size_t from, std::size_t count) {
+      std::vector<float> values(count + 1, -7);
+      const auto first = kFirst + static_cast<std::uint32_t>(from);
+      uniform(std::span(values).first(count), 0.1F, {.seed = 77, .tensor = 5, .first = first}, isa);
+      EXPECT_EQ(values.back(), -7) << name(isa) << " wrote behind " << count;
+      values.pop_back();
+      const std::span part = std::span(expected).subspan(from, count);
+      ASSERT_EQ(bits(values), bits(std::vector<float>(part.begin(), part.end())))
+          << name(isa) << " from " << from << ", " << count;
+    };
+    check(0, expected.size());
+    for (std::size_t from = 0; from < 6; ++from) {
+      for (std::size_t count = 0; count < 140; ++count) check(from, count);
+    }
+  }
+}
+
 TEST(Normal, HasTheMomentsAndTheTailsOfItsDistribution) {
   constexpr std::size_t n = 400'000;
   std::vector<float> values(n);

@@ -172,11 +172,11 @@ TEST(TritsPage, UniformParametersAreThePages) {
   for (const Vector& v : vectors("uniform")) {
     InitialDraw draw{.seed = v.hex(2), .tensor = static_cast<std::uint32_t>(v.number(1))};
     std::vector<float> values(v.number(0) + 1);
-    uniform(values, 0.1F, draw);
+    uniform(values, 0.1F, draw, best_isa());
     EXPECT_EQ(hex(std::bit_cast<std::uint32_t>(values.back()), 8), v.expected[0]);
     draw.first = static_cast<std::uint32_t>(v.number(0));
     float alone = 0;
-    uniform(std::span(&alone, 1), 0.1F, draw);
+    uniform(std::span(&alone, 1), 0.1F, draw, Isa::scalar);
     EXPECT_EQ(alone, values.back());
   }
 }

@@ -30,6 +30,8 @@ struct DataBuildOptions {
   bool raw = false;
   std::int64_t resize = 0;
   std::int64_t first_label = 0;
+  std::string names;
+  std::string boxes;
 };
 
 /// "12.5%" → 0.125.
@@ -78,6 +80,8 @@ int build(const DataBuildOptions& options, const Console& console) {
          .raw = options.raw,
          .side = static_cast<std::uint32_t>(options.resize),
          .first_label = static_cast<std::uint32_t>(options.first_label),
+         .names = options.names,
+         .boxes = options.boxes,
          .progress = [&](std::uint64_t done, std::uint64_t total) {
            line.show(
                fmt::format("building: {} of {} pictures", count_text(done), count_text(total)));
@@ -123,7 +127,12 @@ Command data_build_command() {
             Range{1, input::kLongestRawSide}},
            {"--first-label", &o->first_label,
             "1: as TensorFlow's scripts count, whose 0 is the background", "0|1", false, true,
-            Range{0, 1}}},
+            Range{0, 1}},
+           {"--names", &o->names,
+            "What class folders are called, a line each: n01440764 tench (ImageNet's metadata)",
+            "FILE"},
+           {"--boxes", &o->boxes, "Boxes as ImageNet's XML files: CLASS/PICTURE.xml or PICTURE.xml",
+            "DIR"}},
       .run = [o](const Context& context) { return build(*o, context.console); }};
 }
 

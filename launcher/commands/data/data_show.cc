@@ -7,6 +7,7 @@
 #include <array>
 #include <map>
 #include <memory>
+#include <optional>
 
 #include "actors/reader/data_folder.h"
 #include "actors/reader/preparation.h"
@@ -14,6 +15,7 @@
 #include "input/batches/prepare.h"
 #include "input/formats/format.h"
 #include "input/pictures/encode.h"
+#include "input/place/class_names.h"
 #include "input/place/data_set.h"
 #include "input/place/data_source.h"
 #include "launcher/data/contact_sheet.h"
@@ -111,8 +113,16 @@ struct Shown {
   input::DataLocation location;
   std::string_view stored_as;
   input::Preparation how;
+  std::optional<input::ClassLabels> names;  ///< of classes, where anything names them
   std::map<Split, Survey> splits;
 };
+
+/// What class `label` is called; empty: nothing names it.
+std::string name_of(const std::optional<input::ClassLabels>& names, std::size_t label) {
+  if (!names || label < names->first) return {};
+  const std::size_t index = label - names->first;
+  return index < names->names.size() ? printable(names->names[index]) : std::string();
+}
 
 Result<Survey> look(const input::Source& source, Split split, const DataShowOptions& options) {
   const SteadyClock clock;
@@ -130,6 +140,9 @@ Result<Shown> look(const DataShowOptions& options, const Console& console) {
   STERNA_ASSIGN(shown.location, find(options, console));
   const input::DataOptions how = actors::data_options(data_section(options), options.seed);
   shown.stored_as = input::format_of(shown.location.dir, how).name;
+  if (!shown.location.dir.empty()) {
+    STERNA_ASSIGN(shown.names, input::class_names(shown.location.dir, how));
+  }
   const Split sheet_of = options.split == "test" ? Split::test : Split::train;
   for (const Split split : {Split::train, Split::test}) {
     if (!options.split.empty() && options.split != name_of(split)) continue;
@@ -168,6 +181,7 @@ std::string text_of(const Shown& shown) {
                   shown.how.family->name, text_of(shown.how.options.shape));
   std::vector<std::vector<std::string>> splits;
   std::vector<TableColumn> columns{{"CLASS", true}};
+  if (shown.names) columns.push_back({"NAME"});
   std::vector<std::vector<std::string>> classes;
   std::string damages;
   for (const auto& [split, found] : shown.splits) {
@@ -179,7 +193,10 @@ std::string text_of(const Shown& shown) {
     columns.push_back({split == Split::train ? "TRAIN" : "TEST", true});
     classes.resize(std::max(classes.size(), found.per_class.size()));
     for (std::size_t c = 0; c < found.per_class.size(); ++c) {
-      if (classes[c].empty()) classes[c] = {fmt::to_string(c)};
+      if (classes[c].empty()) {
+        classes[c] = {fmt::to_string(c)};
+        if (shown.names) classes[c].push_back(name_of(shown.names, c));
+      }
       classes[c].push_back(number(found.per_class[c]));
     }
     for (const std::string& damage : found.damages) {
@@ -205,6 +222,10 @@ Json json_of(const Shown& shown) {
                {"stored_as", shown.stored_as},
                {"preprocess", shown.how.family->name},
                {"seen_by_the_net", {shape.rows, shape.columns, shape.channels}}};
+  if (shown.names) {
+    json["names"] = shown.names->names;
+    json["first_named"] = shown.names->first;
+  }
   for (const auto& [split, found] : shown.splits) {
     json["splits"][name_of(split)] = {
         {"examples", found.examples},        {"rows", json_of(found.rows)},

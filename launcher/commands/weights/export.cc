@@ -1,4 +1,4 @@
-// sterna export: trained weights for other programs.
+// sterna export: trained weights, and a run's metrics, for other programs.
 #include <fmt/format.h>
 
 #include <filesystem>
@@ -9,10 +9,14 @@
 #include "actors/weights/export.h"
 #include "launcher/commands/command.h"
 #include "launcher/commands/weights/which_values.h"
+#include "launcher/summary/event_file.h"
 #include "launcher/text/text_format.h"
 
 namespace sterna::launcher {
 namespace {
+
+/// The form of metrics; the others are of weights.
+constexpr const char* kTensorBoard = "tensorboard";
 
 struct ExportOptions {
   std::string weights;
@@ -34,6 +38,9 @@ std::string place_of(const ExportOptions& options, const actors::TrainedWeights&
 
 /// Where it went.
 Result<std::string> export_to_place(const ExportOptions& options) {
+  if (options.form == kTensorBoard) {
+    return export_events(options.weights, options.into.empty() ? options.weights : options.into);
+  }
   STERNA_ASSIGN(const actors::ValuesOf which, options.which.values());
   STERNA_ASSIGN(const auto weights, actors::TrainedWeights::open(options.weights, which));
   std::string into = place_of(options, weights);
@@ -46,8 +53,7 @@ int export_to(const ExportOptions& options, const Console& console) {
   if (!into) return console.report(into.error());
   std::error_code ignored;
   const std::uintmax_t bytes = std::filesystem::file_size(*into, ignored);
-  return console.result(
-      fmt::format("{}: {:.1f} MB\n", printable(*into), static_cast<double>(bytes) / 1e6));
+  return console.result(fmt::format("{}: {}\n", printable(*into), bytes_text(bytes)));
 }
 
 }  // namespace
@@ -60,8 +66,11 @@ Command export_command() {
     names.emplace_back(form.name);
     forms += fmt::format("  {:12} {}\n", form.name, form.help);
   }
+  names.emplace_back(kTensorBoard);
+  forms += fmt::format("  {:12} {}\n", kTensorBoard,
+                       "a run's metrics, as a file that TensorBoard shows; --into is its folder");
   return {.name = "export",
-          .help = "Write trained weights in a form that other programs read",
+          .help = "Write trained weights, or a run's metrics, for other programs",
           .arguments = {{.name = "WEIGHTS",
                          .into = &o->weights,
                          .help = "A run's weights.safetensors, a run's directory, or a checkpoint",
@@ -70,20 +79,21 @@ Command export_command() {
                         o->which.raw_argument(),
                         {.name = "--to",
                          .into = &o->form,
-                         .help = "safetensors, npz or onnx",
+                         .help = "safetensors, npz, onnx or tensorboard",
                          .type = "FORM",
                          .required = true,
                          .choices = names},
                         {.name = "--into",
                          .into = &o->into,
-                         .help = "Where it goes; without, beside the weights",
+                         .help = "Where it goes; without, beside the weights or the metrics",
                          .type = "FILE"}},
           .run = [o](const Context& context) { return export_to(*o, context.console); },
           .examples = forms +
                       "\nThe net, its preprocessing and the names of its classes go with it, as "
                       "metadata.\nAn ONNX model takes \"images\" {batch, channels, rows, columns}, "
                       "prepared, and\ngives \"logits\"; batch norms are folded into convolutions.\n"
-                      "\n  sterna export runs/flowers/weights.safetensors --to onnx\n"};
+                      "\n  sterna export runs/flowers/weights.safetensors --to onnx\n"
+                      "  sterna export runs/flowers --to tensorboard\n"};
 }
 
 }  // namespace sterna::launcher

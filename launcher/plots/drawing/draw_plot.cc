@@ -40,7 +40,7 @@ class Drawing {
     cairo_set_font_size(on_, kTextSize);
     draw_axes();
     for (std::size_t i = 0; i < plot_.curves.size(); ++i) draw_band(plot_.curves[i], color(i));
-    for (std::size_t i = 0; i < plot_.curves.size(); ++i) draw_curve(plot_.curves[i], color(i));
+    for (std::size_t i = 0; i < plot_.curves.size(); ++i) draw_curve(i);
     draw_legend();
   }
 
@@ -48,6 +48,17 @@ class Drawing {
   static Color color(std::size_t curve) { return kColors[curve % kColors.size()]; }
   void set(Color color, double opacity = 1) {
     cairo_set_source_rgba(on_, color.red, color.green, color.blue, opacity);
+  }
+  /// A line of its own for each: where there are more than colors, broken ones.
+  void stroke_as(std::size_t curve) {
+    constexpr double kDash[] = {9, 5};
+    constexpr double kDot[] = {2, 4};
+    const std::size_t kind = curve / kColors.size() % 3;
+    set(color(curve));
+    cairo_set_line_width(on_, 2);
+    cairo_set_dash(on_, kind == 2 ? kDot : kDash, kind == 0 ? 0 : 2, 0);
+    cairo_stroke(on_);
+    cairo_set_dash(on_, nullptr, 0, 0);
   }
   double width_of(const std::string& text) {
     cairo_text_extents_t extents;
@@ -111,13 +122,11 @@ class Drawing {
     cairo_fill(on_);
   }
 
-  void draw_curve(const PlotCurve& curve, Color color) {
+  void draw_curve(std::size_t curve) {
     cairo_new_path(on_);
-    path(curve.x, curve.mean);
-    cairo_set_line_width(on_, 2);
+    path(plot_.curves[curve].x, plot_.curves[curve].mean);
     cairo_set_line_join(on_, CAIRO_LINE_JOIN_ROUND);
-    set(color);
-    cairo_stroke(on_);
+    stroke_as(curve);
   }
 
   /// Where the curves leave most room: above where they end low, below where they end high.
@@ -140,9 +149,9 @@ class Drawing {
     cairo_fill(on_);
     for (std::size_t i = 0; i < plot_.curves.size(); ++i) {
       y += kLineOfText;
-      set(color(i));
-      cairo_set_line_width(on_, 2);
-      line(x - kSample, y - kTextSize / 3, x - kInset / 2, y - kTextSize / 3);
+      cairo_move_to(on_, x - kSample, y - kTextSize / 3);
+      cairo_line_to(on_, x - kInset / 2, y - kTextSize / 3);
+      stroke_as(i);
       set({0.14, 0.16, 0.18});
       write(x, y, plot_.curves[i].label);
     }

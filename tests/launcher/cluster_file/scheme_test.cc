@@ -1,6 +1,8 @@
 // [scheme] and [local_optimizer]: what goes together, and each thing that does not, in words.
 #include "actors/job/scheme_section.h"
 
+#include <gmock/gmock.h>
+
 #include "tests/launcher/cluster_file/cluster_file_fixture.h"
 
 namespace sterna::launcher {
@@ -148,6 +150,33 @@ TEST_F(SchemeKeysTest, WhatAWindowOrAnElasticRankCannotHaveIsSaid) {
   EXPECT_EQ(message_of(scheme("sagn") + "[optimizer]\ndecay_at = \"server\"\n"),
             "\"optimizer.decay_at\" = \"server\" would decay once for all steps of a window; with "
             "\"sagn\" it must be \"worker\"");
+}
+
+TEST_F(SchemeKeysTest, EachRefusalIsOfEverySchemeThatItIsAbout) {
+  const auto refused = [&](const actors::SchemeFacts& facts, const std::string& key,
+                           const std::string& lines, bool expected) {
+    const std::string local = facts.elastic ? "[local_optimizer]\nname = \"gd\"\n" : "";
+    const std::string said = message_of(scheme(std::string(facts.name)) + local + lines);
+    EXPECT_EQ(said.starts_with("\"" + key + "\""), expected) << facts.name << ": " << said;
+  };
+  for (const actors::SchemeFacts& facts : actors::scheme_facts()) {
+    const bool sync = facts.together && !facts.windows;
+    for (const std::string down : {"average", "ternary"}) {
+      refused(facts, "gradient.down", "[gradient]\nscaler = \"shared\"\ndown = \"" + down + "\"\n",
+              !sync);
+    }
+    for (const std::string scaler : {"shared", "mean", "last_step"}) {
+      refused(facts, "gradient.scaler", "[gradient]\nscaler = \"" + scaler + "\"\n",
+              !facts.together);
+    }
+    refused(facts, "gradient.error_feedback", "[gradient]\nerror_feedback = true\n", facts.elastic);
+    refused(facts, "optimizer.decay_at", "[optimizer]\ndecay_at = \"server\"\n", facts.windows);
+  }
+  for (const std::string scaler : {"shared", "mean"}) {
+    EXPECT_THAT(
+        message_of(scheme("sync", "quorum = 2\n") + "[gradient]\nscaler = \"" + scaler + "\"\n"),
+        testing::StartsWith("\"gradient.scaler\" must be \"own\" or \"last_step\""));
+  }
 }
 
 TEST_F(SchemeKeysTest, AVoteIsOfSignsAndOfNothingThatIsLeft) {

@@ -46,6 +46,11 @@ TEST_F(DataBuildCommand, SaysWhatItBuiltAndGoesOnWithIt) {
   EXPECT_EQ(again.out, said.out);
   EXPECT_THAT(again.err, HasSubstr("1 files were there already and are kept"));
   EXPECT_TRUE(fs::exists(out + "/labels.txt"));
+  const Said shown = sterna({"data", "show", out.c_str()});
+  EXPECT_EQ(shown.exit, 0) << shown.err;
+  EXPECT_THAT(shown.out, HasSubstr("CLASS  NAME  TRAIN  TEST\n    0  a         2     1\n"));
+  EXPECT_THAT(sterna({"data", "show", out.c_str(), "--json"}).out,
+              HasSubstr(R"("names":["a","b"],"first_named":0)"));
 }
 
 TEST_F(DataBuildCommand, RefusesABadFolderShareOrPlace) {

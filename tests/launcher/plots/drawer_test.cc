@@ -73,6 +73,17 @@ TEST_F(DrawerTest, AnSvgHasEveryPointWhereItLies) {
   EXPECT_FALSE(is_there(100, 0.93));
 }
 
+TEST_F(DrawerTest, MoreCurvesThanColorsAreBroken) {
+  Plot many = plot;
+  const std::string path = temporary.path() + "/many.svg";
+  while (many.curves.size() < 7) many.curves.push_back(many.curves.front());
+  ASSERT_TRUE(draw(many, path, STERNA_DRAWING_FOLDER).ok());
+  EXPECT_THAT(content(path), testing::Not(HasSubstr("stroke-dasharray")));
+  many.curves.push_back(many.curves.front());
+  ASSERT_TRUE(draw(many, path, STERNA_DRAWING_FOLDER).ok());
+  EXPECT_THAT(content(path), HasSubstr("stroke-dasharray"));
+}
+
 TEST_F(DrawerTest, APngIsOneAndNothingElseIsLeft) {
   ASSERT_TRUE(draw_to("a.png").ok());
   EXPECT_THAT(content(temporary.path() + "/a.png"), StartsWith("\x89PNG"));

@@ -50,6 +50,7 @@ class RunObserverTest : public test::SimFixture {
     };
     hooks.tensor = [this](const TensorMetrics& metrics) { tensors_.push_back(metrics); };
     hooks.loss = [this](const LossMetrics& metrics) { losses_.push_back(metrics); };
+    hooks.histogram = [this](const HistogramMetrics& one) { histograms_.push_back(one); };
     actors::JobConfig job;
     job.ranks = 2;
     job.steps = 10;
@@ -114,6 +115,7 @@ class RunObserverTest : public test::SimFixture {
   RunRecord record_;
   int changes_ = 0;
   std::vector<std::int64_t> steps_;
+  std::vector<HistogramMetrics> histograms_;
   std::vector<LossMetrics> losses_;
   std::vector<std::int64_t> evaluations_;
   std::vector<TensorMetrics> tensors_;
@@ -282,6 +284,30 @@ TEST_F(RunObserverTest, KeepsTheLastConfusionAndCountsWhatWasSkipped) {
   EXPECT_EQ(record_.result.skipped_evaluations, 4U);
 }
 
+TEST_F(RunObserverTest, HandsOnEachHistogramOfAWorker) {
+  actors::Histograms told{.worker = "worker0", .step = 100};
+  told.histograms = {{.tensor = "fc1/weights",
+                      .of = actors::HistogramOf::SENT,
+                      .elements = 5,
+                      .least = -1,
+                      .most = 2,
+                      .sum = 3,
+                      .sum_of_squares = 4,
+                      .buckets = {-1016, 0},
+                      .counts = {2, 3}},
+                     {.tensor = "fc1", .of = actors::HistogramOf::ACTIVATIONS}};
+  say("worker0", told);
+  ASSERT_THAT(histograms_, SizeIs(2));
+  EXPECT_EQ(to_json(histograms_[0]),
+            R"({"kind":"histogram","step":100,"tensor":"fc1/weights","of":"sent","elements":5,)"
+            R"("least":-1.0,"most":2.0,"sum":3.0,"sum_of_squares":4.0,"buckets":[-1016,0],)"
+            R"("counts":[2,3]})");
+  EXPECT_EQ(histograms_[1].of, "activations");
+  told.worker = "worker1";
+  say("worker0", told);
+  EXPECT_THAT(histograms_, SizeIs(2)) << "another's name";
+}
+
 TEST_F(RunObserverTest, SaysHowMuchOfTheTimeAnyServerWaitsForTheEvaluator) {
   progress("worker0", 1, 1);
   say("worker0", actors::ServerWaits{"worker0", true});
@@ -360,11 +386,11 @@ TEST(UpdateActors, DoesNotBringBackWhoHasEnded) {
 
 TEST(MarkDead, IsDoneWhereItsEndWasWanted) {
   RunStatus status = with_worker0("running");
-  mark_dead(status, "worker1", false);
+  mark_dead(status, "worker1", false, "killed by signal 9");
   EXPECT_EQ(status.actors[0].state, "running");
-  mark_dead(status, "worker0", true);
+  mark_dead(status, "worker0", true, "");
   EXPECT_EQ(status.actors[0].state, "done");
-  mark_dead(status, "worker0", false);
+  mark_dead(status, "worker0", false, "");
   EXPECT_EQ(status.actors[0].state, "dead");
 }
 

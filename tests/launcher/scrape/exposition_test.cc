@@ -3,11 +3,16 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
 #include <map>
 #include <set>
 #include <sstream>
 
+#include "runtime/base/file.h"
 #include "tests/launcher/view/view_fixture.h"
+#include "tests/temporary_folder.h"
 
 namespace sterna::launcher {
 namespace {
@@ -106,6 +111,35 @@ TEST(Exposition, IsBoundedAndSaysWhatIsLeftOut) {
   std::size_t samples = 0;
   for (const std::string& line : lines(all)) samples += line.starts_with("#") ? 0 : 1;
   EXPECT_THAT(some, HasSubstr("\nsterna_series_left_out " + std::to_string(samples - 501) + "\n"));
+}
+
+TEST(Exposition, OfTheLargestRunsStaysSmall) {
+  RunStatus status = status_in_training();
+  status.actors.resize(10'000, status.actors.front());
+  for (std::size_t i = 0; i < status.actors.size(); ++i) {
+    status.actors[i].name = "worker" + std::to_string(i);
+  }
+  for (const ExpositionFormat format : kBoth) {
+    const std::string text = exposition(status, format);
+    EXPECT_LE(text.size(), 1'000'000U);
+    const auto samples = std::ranges::count_if(
+        lines(text), [](const std::string& line) { return !line.starts_with("#"); });
+    EXPECT_LE(samples, static_cast<std::ptrdiff_t>(kMostSeries) + 1);
+  }
+}
+
+TEST(Exposition, PrometheusOwnCheckerFindsNothingToSay) {
+  if (std::system("promtool --version >/dev/null 2>&1") != 0) {  // NOLINT(concurrency-mt-unsafe)
+    GTEST_SKIP() << "no promtool here: it is in the package prometheus";
+  }
+  const TemporaryFolder folder;
+  const std::string said = folder.path() + "/said";
+  const std::string command = "promtool check metrics >'" + said + "' 2>&1";
+  std::FILE* checker = ::popen(command.c_str(), "w");
+  ASSERT_NE(checker, nullptr);
+  std::fputs(exposition(status_in_training(), ExpositionFormat::prometheus).c_str(), checker);
+  EXPECT_EQ(::pclose(checker), 0);
+  EXPECT_EQ(read_file(said).value(), "");
 }
 
 TEST(Exposition, EveryMetricIsInTheHelp) {

@@ -1,15 +1,11 @@
 #include "launcher/scrape/metrics_server.h"
 
-#include <arpa/inet.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
-#include <array>
 #include <vector>
 
+#include "tests/launcher/http/http_client.h"
 #include "tests/launcher/view/view_fixture.h"
 
 namespace sterna::launcher {
@@ -28,36 +24,14 @@ class MetricsServerTest : public testing::Test {
     server = std::move(started).value();
     server->update(status_in_training());
   }
-  int port() const {
+  unsigned port() const {
     const std::string& url = server->url();
-    return std::stoi(url.substr(url.rfind(':') + 1));
-  }
-  int connect() const {
-    const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_port = htons(static_cast<std::uint16_t>(port()));
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    EXPECT_EQ(::connect(socket, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
-    return socket;
-  }
-  static void say(int socket, const std::string& text) {
-    EXPECT_EQ(::send(socket, text.data(), text.size(), MSG_NOSIGNAL),
-              static_cast<ssize_t>(text.size()));
-  }
-  static std::string hear(int socket) {
-    std::string all;
-    std::array<char, 4096> bytes{};
-    for (ssize_t n = 0; (n = ::recv(socket, bytes.data(), bytes.size(), 0)) > 0;) {
-      all.append(bytes.data(), static_cast<std::size_t>(n));
-    }
-    ::close(socket);
-    return all;
+    return static_cast<unsigned>(std::stoi(url.substr(url.rfind(':') + 1)));
   }
   std::string ask(const std::string& first_line, const std::string& headers = "") const {
-    const int socket = connect();
-    say(socket, first_line + " HTTP/1.1\r\nHost: a\r\nConnection: close\r\n" + headers + "\r\n");
-    return hear(socket);
+    test::HttpClient client(port());
+    client.ask(first_line, "Host: a\r\nConnection: close\r\n" + headers);
+    return client.hear();
   }
 
   std::unique_ptr<MetricsServer> server;
@@ -88,13 +62,12 @@ TEST_F(MetricsServerTest, RefusesWhatItDoesNotHave) {
 }
 
 TEST_F(MetricsServerTest, WhoReadsNothingHoldsNobodyUp) {
-  std::vector<int> idle;
+  std::vector<test::HttpClient> idle;
   for (int i = 0; i < 30; ++i) {
-    idle.push_back(connect());
-    say(idle.back(), "GET /metrics HT");
+    idle.emplace_back(port());
+    idle.back().say("GET /metrics HT");
   }
   EXPECT_THAT(ask("GET /metrics"), HasSubstr("\nsterna_step 1250\n"));
-  for (const int socket : idle) ::close(socket);
 }
 
 TEST_F(MetricsServerTest, APortInUseAndAForeignAddressAreSaid) {

@@ -10,7 +10,10 @@
 namespace sterna::launcher {
 namespace {
 
+using testing::AllOf;
+using testing::Contains;
 using testing::ElementsAre;
+using testing::EndsWith;
 using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
@@ -48,6 +51,36 @@ TEST(LiveRender, Has120Columns) {
                                    "worker0  dead     worker                812        -  1.31 MB  "
                                    "11.5 ms  3.14 GB   201 MB",
                                    "", "worker0: killed by signal 9"));
+}
+
+TEST(LiveRender, DrawsTrendsInNoMoreThanTheWidth) {
+  Trends trends;
+  for (int i = 0; i < 100; ++i) trends.loss.add(100 - i);
+  trends.precision.add(0.5);  // one is no trend
+  const auto lines = render(status_in_training(), {40, 24, false, true}, trends);
+  EXPECT_THAT(lines, Contains("loss         ██▇▇▇▇▆▆▆▆▅▅▅▅▄▄▄▃▃▃▃▂▂▂▂▁▁"));
+  EXPECT_THAT(lines, Not(Contains(StartsWith("precision@1  "))));
+  for (const std::size_t width : {1U, 10U, 13U, 14U, 20U, 40U, 200U}) {
+    for (const std::string& line : render(status_in_training(), {width, 24, false, true}, trends)) {
+      EXPECT_LE(columns(line), width) << line;
+    }
+  }
+  EXPECT_THAT(render(status_in_training(), {40, 24, false, false}, trends),
+              Not(Contains(StartsWith("loss         "))));
+}
+
+TEST(LiveRender, HasARowForEachHost) {
+  RunStatus status = status_in_training();
+  ASSERT_EQ(status.actors.size(), 2U);
+  status.actors[0].host = status.actors[1].host = "node1";
+  ActorStatus other = status.actors[0];
+  other.host = "node2";
+  status.actors.push_back(other);
+  const auto lines =
+      render(status, {.width = 80, .height = 24, .color = false, .utf8 = true, .by_host = true});
+  EXPECT_THAT(lines, Contains(StartsWith("host   state    role ")));
+  EXPECT_THAT(lines, Contains(StartsWith("node1  dead     2 actors ")));
+  EXPECT_THAT(lines, Contains(AllOf(StartsWith("node2  running  1 actor "), EndsWith("6.28 GB"))));
 }
 
 TEST(LiveRender, Has40Columns) {

@@ -81,7 +81,8 @@ TEST(ResultJson, OfAProgramsActorsSaysHowEachEndedAndNothingOfTraining) {
 }
 
 TEST(Metrics, BeginWithTheFormatAndTheRun) {
-  EXPECT_EQ(metrics_header("runs/x"), R"({"format":1,"kind":"run","run":"runs/x"})");
+  EXPECT_EQ(metrics_header("runs/x", 1.5),
+            R"({"format":1,"kind":"run","run":"runs/x","time":1.5})");
 }
 
 TEST(Metrics, OfAStepAreALineOfTheirKind) {
@@ -89,12 +90,13 @@ TEST(Metrics, OfAStepAreALineOfTheirKind) {
   step.step = 3;
   step.loss = 0.5;
   step.decay_loss = 0.25;
+  step.bits_up = 2;
   step.nonzero = 0.25;
   step.readers = {{"reader0", 410.5, 2}};
   EXPECT_EQ(
       to_json(step),
       R"({"kind":"step","step":3,"seconds":0.0,"loss":0.5,"decay_loss":0.25,"learning_rate":0.0,)"
-      R"("examples_per_second":0.0,"bytes_up":0,"bytes_down":0,"nonzero":0.25,)"
+      R"("examples_per_second":0.0,"bytes_up":0,"bytes_down":0,"bits_up":2.0,"bits_down":null,"nonzero":0.25,)"
       R"("saturated":null,"data_wait":null,"readers":[)"
       R"({"reader":"reader0","pictures_per_second":410.5,"threads":2}]})");
 }
@@ -108,8 +110,8 @@ TEST(Metrics, OfALossAreALineOfTheirKind) {
 
 TEST(Metrics, OfARestartAreALineOfTheirKind) {
   EXPECT_EQ(
-      to_json(Restart{.step = 20, .steps_again = 5, .seconds = {}, .cause = "worker1 is dead"}),
-      R"({"kind":"restart","step":20,"steps_again":5,"cause":"worker1 is dead"})");
+      to_json(Restart{.step = 20, .steps_again = 5, .seconds = {}, .cause = "worker1 died"}, 1.5),
+      R"({"kind":"restart","step":20,"steps_again":5,"cause":"worker1 died","time":1.5})");
 }
 
 TEST(Metrics, OfAnEvaluationAreALineOfTheirKind) {

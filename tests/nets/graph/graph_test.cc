@@ -66,6 +66,36 @@ TEST(Graph, RunsAsFarAsParametersAreReadable) {
   EXPECT_EQ(b.value().data()[0], 4.0F);
 }
 
+TEST(Graph, TellsWhoWatchesWhatHasComeOfEachLayerWithParametersInTraining) {
+  const auto engine = backend();
+  Graph graph(*engine);
+  Activation& x = graph.input({1, 2}, Layout::row_major);
+  Activation& a = dense(graph, x, {.name = "net/a", .outputs = 1});
+  Activation& twice = scale(graph, scale(graph, a, 2), 5);
+  Activation& b = dense(graph, twice, {.name = "b", .outputs = 1});
+  scale(graph, b, 7);
+  scale(graph, b, 3);  // a branch of its own
+  graph.finish();
+  std::fill_n(x.value().data(), 2, 1.0F);
+  for (std::size_t i = 0; i < graph.parameter_count(); ++i) {
+    Tensor& value = graph.parameter(i).value;
+    std::fill_n(value.data(), value.size(), 1.0F);
+  }
+  std::vector<std::pair<std::string, float>> seen;
+  graph.watch([&](const std::string& layer, const Tensor& value) {
+    seen.emplace_back(layer, value.data()[0]);
+  });
+  graph.restart({.mode = Mode::training});
+  EXPECT_TRUE(graph.forward(4));
+  EXPECT_THAT(seen, ElementsAre(std::pair("net/a", 30.0F), std::pair("b", 7.0F * 31.0F)));
+  graph.restart({.mode = Mode::evaluation});
+  EXPECT_TRUE(graph.forward(4));
+  graph.watch(nullptr);
+  graph.restart({.mode = Mode::training});
+  EXPECT_TRUE(graph.forward(4));
+  EXPECT_EQ(seen.size(), 2U);
+}
+
 TEST(Graph, TellsALayerOfItsParametersAndTheMode) {
   struct Witness final : Layer {
     explicit Witness(Parameter& own) : w(own) {}

@@ -233,7 +233,10 @@ TEST_F(WeightsFileTest, TellsAMissingFileFromADamagedOne) {
   const auto read = read_safetensors(path("nowhere"));
   ASSERT_FALSE(read.ok());
   EXPECT_EQ(read.error().code, Errc::not_found);
-  EXPECT_FALSE(read_safetensors(folder_).ok());
+  const auto of_folder = read_safetensors(folder_);
+  ASSERT_FALSE(of_folder.ok());
+  EXPECT_EQ(of_folder.error().code, Errc::invalid_argument);
+  EXPECT_THAT(of_folder.error().message, HasSubstr("a folder; name a file of weights"));
   EXPECT_FALSE(read_safetensors("/dev/zero").ok());
 }
 

@@ -1,0 +1,80 @@
+#include "actors/worker/tensor_watch.h"
+
+#include <utility>
+
+#include "actors/codecs/codec.h"
+#include "kernels/sums/aggregate.h"
+
+namespace sterna::actors {
+namespace {
+
+TensorHistogram told(const std::string& tensor, HistogramOf of,
+                     const kernels::Histogram& histogram) {
+  TensorHistogram told{.tensor = tensor,
+                       .of = of,
+                       .elements = histogram.count(),
+                       .non_finite = histogram.non_finite(),
+                       .sum = histogram.sum(),
+                       .sum_of_squares = histogram.sum_of_squares()};
+  if (told.elements > 0) {
+    told.least = histogram.least();
+    told.most = histogram.most();
+  }
+  for (const auto& [bucket, count] : histogram.buckets()) {
+    told.buckets.push_back(bucket);
+    told.counts.push_back(count);
+  }
+  return told;
+}
+
+}  // namespace
+
+TensorWatch::TensorWatch(const JobConfig& job, std::shared_ptr<const ParameterTable> table,
+                         kernels::Isa isa)
+    : job_(job), table_(std::move(table)), isa_(isa) {}
+
+bool TensorWatch::begin(std::uint64_t step) {
+  if (begun_ == step) return false;
+  begun_ = step;
+  watching_ = job_.summary.due(step);
+  histograms_.clear();
+  return watching_;
+}
+
+void TensorWatch::activation(const std::string& layer, std::span<const float> values) {
+  if (watching_) histograms_[{layer, HistogramOf::ACTIVATIONS}].add(values);
+}
+
+void TensorWatch::gradient(std::uint32_t tensor, std::span<const float> values,
+                           std::span<const float> weights) {
+  if (!watching_ || table_->tensors[tensor].spec.role == nets::Role::statistic) return;
+  const std::string& name = table_->tensors[tensor].spec.name;
+  histograms_[{name, HistogramOf::GRADIENTS}].add(values);
+  histograms_[{name, HistogramOf::WEIGHTS}].add(weights);
+}
+
+void TensorWatch::sent(std::span<const Packet> packets) {
+  if (!watching_) return;
+  for (const Packet& packet : packets) {
+    const TableTensor& tensor = table_->tensors[table_->chunks[packet.chunk].tensor];
+    if (tensor.spec.role == nets::Role::statistic) continue;
+    const GradientCodec codec = codec_of(packet.codec);
+    const auto opened = codec.open(packet.payload, {.count = packet.count}, pool_, isa_);
+    if (!opened) continue;  // its server says so
+    const kernels::Packet one{codec.packing, packet.scaler, opened->view()};
+    decoded_.resize(packet.count);
+    kernels::average(std::span(&one, 1), decoded_, isa_);
+    histograms_[{tensor.spec.name, HistogramOf::SENT}].add(decoded_);
+  }
+}
+
+std::optional<Histograms> TensorWatch::take() {
+  if (!std::exchange(watching_, false)) return std::nullopt;
+  Histograms all{.worker = {}, .step = *begun_};
+  for (const auto& [what, histogram] : std::exchange(histograms_, {})) {
+    all.histograms.push_back(told(what.tensor, what.of, histogram));
+  }
+  return all;
+}
+
+}  // namespace sterna::actors

@@ -1,0 +1,56 @@
+// TensorWatch: how a rank's numbers are distributed in the steps of which that is told: weights,
+// gradients, what the servers make of what was sent of those, activations. In all other steps it
+// costs a comparison.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "actors/codecs/buffer_pool.h"
+#include "actors/job/job.h"
+#include "actors/job/messages.h"
+#include "actors/parameters/parameter_table.h"
+#include "kernels/isa/isa.h"
+#include "kernels/numbers/histogram.h"
+
+namespace sterna::actors {
+
+/// Used by one thread at a time, that which computes or encodes.
+class TensorWatch {
+ public:
+  TensorWatch(const JobConfig& job, std::shared_ptr<const ParameterTable> table, kernels::Isa isa);
+
+  /// The rank computes this step. Whether it has just begun, and is told of.
+  bool begin(std::uint64_t step);
+  /// Where the step is not told of, these do nothing.
+  void activation(const std::string& layer, std::span<const float> values);
+  void gradient(std::uint32_t tensor, std::span<const float> values,
+                std::span<const float> weights);
+  void sent(std::span<const Packet> packets);
+
+  /// Of the step that has ended, once.
+  std::optional<Histograms> take();
+
+ private:
+  struct Of {
+    std::string tensor;
+    HistogramOf of;
+    auto operator<=>(const Of&) const = default;
+  };
+
+  JobConfig job_;
+  std::shared_ptr<const ParameterTable> table_;
+  kernels::Isa isa_;
+  BufferPool pool_;
+  std::optional<std::uint64_t> begun_;  // the step that was begun last
+  bool watching_ = false;               // it is told of
+  std::map<Of, kernels::Histogram> histograms_;
+  std::vector<float> decoded_;  // of one chunk
+};
+
+}  // namespace sterna::actors

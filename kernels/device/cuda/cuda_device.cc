@@ -1,0 +1,184 @@
+#include "kernels/device/cuda/cuda_device.h"
+
+#include <cuda_runtime_api.h>
+
+#include <algorithm>
+#include <string>
+
+#include "kernels/device/cuda/cuda_error.h"
+
+namespace sterna::kernels {
+namespace {
+
+class CudaEvent : public DeviceEvent {
+ public:
+  explicit CudaEvent(int device) : device_(device) {}
+  ~CudaEvent() override {
+    if (event_ != nullptr) cudaEventDestroy(event_);
+  }
+  CudaEvent(const CudaEvent&) = delete;
+  CudaEvent& operator=(const CudaEvent&) = delete;
+
+  Result<void> make() {
+    STERNA_TRY(checked(cudaSetDevice(device_), "cudaSetDevice"));
+    return checked(cudaEventCreate(&event_), "cudaEventCreate");
+  }
+  Result<bool> passed() noexcept override {
+    const cudaError_t found = cudaEventQuery(event_);
+    if (found == cudaErrorNotReady) return false;
+    STERNA_TRY(checked(found, "cudaEventQuery"));
+    return true;
+  }
+  cudaEvent_t event() const { return event_; }
+
+ private:
+  int device_;
+  cudaEvent_t event_ = nullptr;
+};
+
+cudaEvent_t event_of(DeviceEvent& event) { return static_cast<CudaEvent&>(event).event(); }
+
+class CudaStream : public DeviceStream {
+ public:
+  explicit CudaStream(int device) : device_(device) {}
+  ~CudaStream() override {
+    if (stream_ == nullptr) return;
+    cudaStreamSynchronize(stream_);
+    cudaStreamDestroy(stream_);
+  }
+  CudaStream(const CudaStream&) = delete;
+  CudaStream& operator=(const CudaStream&) = delete;
+
+  Result<void> make() {
+    STERNA_TRY(use());
+    return checked(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreate");
+  }
+
+  Result<void> copy(void* to, const void* from, std::size_t bytes) noexcept override {
+    if (bytes == 0) return {};
+    STERNA_TRY(use());
+    return checked(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream_), "cudaMemcpyAsync");
+  }
+  Result<void> record(DeviceEvent& event) noexcept override {
+    STERNA_TRY(use());
+    return checked(cudaEventRecord(event_of(event), stream_), "cudaEventRecord");
+  }
+  Result<void> wait_for(DeviceEvent& event) noexcept override {
+    STERNA_TRY(use());
+    return checked(cudaStreamWaitEvent(stream_, event_of(event), 0), "cudaStreamWaitEvent");
+  }
+  Result<void> finish() noexcept override {
+    STERNA_TRY(use());
+    return checked(cudaStreamSynchronize(stream_), "cudaStreamSynchronize");
+  }
+  Result<void> encode(EncodePass pass, const EncodeLaunch& launch) noexcept override {
+    STERNA_TRY(use());
+    return checked(cuda_encode(pass, launch, stream_), "launch of a pass over gradients");
+  }
+  Result<void> encode_bf16(const EncodeLaunch& launch) noexcept override {
+    STERNA_TRY(use());
+    return checked(cuda_encode_bf16(launch, stream_), "launch of bf16s");
+  }
+  Result<void> sum_trits(const SumLaunch& launch) noexcept override {
+    STERNA_TRY(use());
+    return checked(cuda_sum_trits(launch, stream_), "launch of a sum of trits");
+  }
+  Result<void> update(const UpdateLaunch& launch) noexcept override {
+    STERNA_TRY(use());
+    return checked(cuda_update(launch, stream_), "launch of an update");
+  }
+
+ private:
+  // Any thread may call, and each has a current device of its own.
+  Result<void> use() const { return checked(cudaSetDevice(device_), "cudaSetDevice"); }
+
+  int device_;
+  cudaStream_t stream_ = nullptr;
+};
+
+class CudaDevice : public Device {
+ public:
+  explicit CudaDevice(int index) : index_(index) {}
+
+  Result<void> open() {
+    STERNA_TRY(use());
+    cudaDeviceProp properties{};
+    STERNA_TRY(checked(cudaGetDeviceProperties(&properties, index_), "cudaGetDeviceProperties"));
+    facts_ = {properties.name,
+              properties.major,
+              properties.minor,
+              properties.totalGlobalMem,
+              static_cast<std::size_t>(std::max(0, properties.l2CacheSize)),
+              properties.multiProcessorCount};
+    return {};
+  }
+
+  DeviceFacts facts() const noexcept override { return facts_; }
+  Result<void*> allocate(std::size_t bytes) noexcept override {
+    STERNA_TRY(use());
+    void* memory = nullptr;
+    const std::size_t wanted = std::max<std::size_t>(bytes, 1);
+    const cudaError_t made = cudaMalloc(&memory, wanted);
+    if (made == cudaErrorMemoryAllocation) {
+      cudaGetLastError();  // no sticky one: the next call is not to report it
+      std::size_t free = 0;
+      std::size_t all = 0;
+      STERNA_TRY(checked(cudaMemGetInfo(&free, &all), "cudaMemGetInfo"));
+      return Error{Errc::unavailable, std::to_string(bytes) + " bytes do not fit into the " +
+                                          std::to_string(free) + " that device " +
+                                          std::to_string(index_) + " has free"};
+    }
+    STERNA_TRY(checked(made, "cudaMalloc"));
+    if (const Result<void> zeroed = zero(memory, wanted); !zeroed) {
+      cudaFree(memory);
+      return zeroed.error();
+    }
+    return memory;
+  }
+  void release(void* memory) noexcept override { cudaFree(memory); }
+  Result<void*> allocate_pinned(std::size_t bytes) noexcept override {
+    STERNA_TRY(use());
+    void* memory = nullptr;
+    STERNA_TRY(checked(cudaMallocHost(&memory, std::max<std::size_t>(bytes, 1)), "cudaMallocHost"));
+    return memory;
+  }
+  void release_pinned(void* memory) noexcept override { cudaFreeHost(memory); }
+  Result<std::unique_ptr<DeviceStream>> make_stream() noexcept override {
+    auto stream = std::make_unique<CudaStream>(index_);
+    STERNA_TRY(stream->make());
+    return std::unique_ptr<DeviceStream>(std::move(stream));
+  }
+  Result<std::unique_ptr<DeviceEvent>> make_event() noexcept override {
+    auto event = std::make_unique<CudaEvent>(index_);
+    STERNA_TRY(event->make());
+    return std::unique_ptr<DeviceEvent>(std::move(event));
+  }
+  Result<double> seconds(DeviceEvent& from, DeviceEvent& to) noexcept override {
+    constexpr double kMilli = 1e-3;
+    float milliseconds = 0;
+    STERNA_TRY(checked(cudaEventElapsedTime(&milliseconds, event_of(from), event_of(to)),
+                       "cudaEventElapsedTime"));
+    return milliseconds * kMilli;
+  }
+
+ private:
+  Result<void> use() const { return checked(cudaSetDevice(index_), "cudaSetDevice"); }
+  // Memory is planned before step 0, so that waiting here costs no step anything.
+  static Result<void> zero(void* memory, std::size_t bytes) {
+    STERNA_TRY(checked(cudaMemset(memory, 0, bytes), "cudaMemset"));
+    return checked(cudaStreamSynchronize(nullptr), "cudaStreamSynchronize");
+  }
+
+  int index_;
+  DeviceFacts facts_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Device>> open_cuda_device(int index) {
+  auto device = std::make_unique<CudaDevice>(index);
+  STERNA_TRY(device->open());
+  return std::unique_ptr<Device>(std::move(device));
+}
+
+}  // namespace sterna::kernels

@@ -1,0 +1,105 @@
+// A device that computes beside the host: its memory, its streams of work, and the codec's passes
+// on it. Pure interfaces: a CUDA device's are implemented by a module that is loaded where there is
+// one (cuda_module.h), the host's own by host_device.h, for tests.
+//
+// Nothing waits but DeviceStream::finish(): the rest puts work on a stream and returns. What it
+// reads and writes, tables included, must stay until the stream has done it. An error that comes
+// late is the result of a later call. No function throws.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "kernels/optimizer/update_launch.h"
+#include "kernels/sums/sum_launch.h"
+#include "kernels/trits/encode_launch.h"
+#include "runtime/base/result.h"
+
+namespace sterna::kernels {
+
+struct DeviceFacts {
+  std::string name;  ///< "NVIDIA H100 80GB HBM3"
+  int major = 0;     ///< of its compute capability
+  int minor = 0;
+  std::size_t memory = 0;  ///< bytes
+  std::size_t cache = 0;   ///< bytes of the cache that all of it shares
+  int multiprocessors = 0;
+};
+
+/// A point in a stream. Made by a Device, and recorded again and again.
+class DeviceEvent {
+ public:
+  virtual ~DeviceEvent() = default;
+  /// Whether the stream has passed where it was recorded last; true before it is.
+  virtual Result<bool> passed() noexcept = 0;
+
+ protected:
+  DeviceEvent() = default;
+  DeviceEvent(const DeviceEvent&) = default;
+  DeviceEvent& operator=(const DeviceEvent&) = default;
+};
+
+/// Work that is done in the order in which it came; streams wait for each other only by events.
+class DeviceStream {
+ public:
+  virtual ~DeviceStream() = default;
+
+  /// Copies bytes between any two places, the host's or the device's.
+  virtual Result<void> copy(void* to, const void* from, std::size_t bytes) noexcept = 0;
+  virtual Result<void> record(DeviceEvent& event) noexcept = 0;
+  /// What comes next waits until `event`'s stream has passed where it was recorded last.
+  virtual Result<void> wait_for(DeviceEvent& event) noexcept = 0;
+  /// Waits until all is done.
+  virtual Result<void> finish() noexcept = 0;
+
+  virtual Result<void> encode(EncodePass pass, const EncodeLaunch& launch) noexcept = 0;
+  virtual Result<void> encode_bf16(const EncodeLaunch& launch) noexcept = 0;
+  virtual Result<void> sum_trits(const SumLaunch& launch) noexcept = 0;
+  virtual Result<void> update(const UpdateLaunch& launch) noexcept = 0;
+
+ protected:
+  DeviceStream() = default;
+  DeviceStream(const DeviceStream&) = default;
+  DeviceStream& operator=(const DeviceStream&) = default;
+};
+
+/// Outlives what it has made.
+class Device {
+ public:
+  virtual ~Device() = default;
+
+  virtual DeviceFacts facts() const noexcept = 0;
+  /// Bytes of the device's memory, zeroed, at a multiple of 256. Errors: unavailable, with what is
+  /// free.
+  virtual Result<void*> allocate(std::size_t bytes) noexcept = 0;
+  virtual void release(void* memory) noexcept = 0;
+  /// Bytes of the host's memory that copies to and from the device need not go round.
+  virtual Result<void*> allocate_pinned(std::size_t bytes) noexcept = 0;
+  virtual void release_pinned(void* memory) noexcept = 0;
+  virtual Result<std::unique_ptr<DeviceStream>> make_stream() noexcept = 0;
+  virtual Result<std::unique_ptr<DeviceEvent>> make_event() noexcept = 0;
+  /// Seconds from one event to another, both recorded and passed.
+  virtual Result<double> seconds(DeviceEvent& from, DeviceEvent& to) noexcept = 0;
+
+ protected:
+  Device() = default;
+  Device(const Device&) = default;
+  Device& operator=(const Device&) = default;
+};
+
+/// What the module of a kind of device gives.
+class DeviceModule {
+ public:
+  virtual ~DeviceModule() = default;
+  /// Device `index` of those that the driver shows.
+  virtual Result<std::unique_ptr<Device>> open(int index) noexcept = 0;
+
+ protected:
+  DeviceModule() = default;
+  DeviceModule(const DeviceModule&) = default;
+  DeviceModule& operator=(const DeviceModule&) = default;
+};
+
+}  // namespace sterna::kernels

@@ -1,0 +1,23 @@
+// A device in the host's own memory, for tests: what a stream is given runs as late as it may, in
+// any order that the streams and events allow, drawn from a seed; and it fails on demand. So what
+// works here needs no luck on a real device.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "kernels/device/device.h"
+
+namespace sterna::kernels {
+
+struct HostDeviceOptions {
+  std::uint64_t seed = 0;          ///< of the order
+  std::size_t memory = 1U << 30U;  ///< bytes that can be allocated in all
+  /// How many pieces of work are done before the device fails, for good; 0: it never does.
+  std::uint64_t fails_after = 0;
+};
+
+std::unique_ptr<Device> make_host_device(const HostDeviceOptions& options);
+
+}  // namespace sterna::kernels

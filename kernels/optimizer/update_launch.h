@@ -1,0 +1,48 @@
+// What a device is told to step: tables in its memory, so that one launch serves all parameters.
+// Plain data that host and device read alike.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "kernels/sums/sum_launch.h"
+
+namespace sterna::kernels {
+
+/// The rules that a device has. `average` writes the gradient itself.
+enum class DeviceRule : std::uint32_t { average, gd, momentum };
+
+/// The constants of a step as StepConstants orders them; in the device's memory, as a step that is
+/// captured once takes new ones each time.
+struct DeviceStep {
+  float value[5] = {};
+  float weight_decay = 0;  ///< where > 0, g = average + weight_decay * w
+};
+
+/// Elements [first, first + count) of a tensor; `first` is a multiple of 512, `count` at most
+/// 65,536. All that follows has the element `first` of the tensor as its first.
+struct UpdateWork {
+  /// Those of all ranks of the tensor; or, null, the sums of their trits and their scaler.
+  const DevicePacket* packets = nullptr;
+  const std::byte* sums = nullptr;  ///< of the whole tensor; 16-byte aligned
+  const float* scaler = nullptr;    ///< of the sums
+  std::uint64_t first = 0;
+  std::uint32_t count = 0;
+  const float* current = nullptr;
+  float* next = nullptr;  ///< `current`, or apart from it
+  float* slot = nullptr;  ///< momentum's
+};
+
+struct UpdateLaunch {
+  const UpdateWork* work = nullptr;
+  std::uint32_t count = 0;  ///< of work
+  std::uint32_t ranks = 0;
+  DeviceRule rule = DeviceRule::average;
+  bool from_sums = false;
+  const DeviceStep* step = nullptr;  ///< not of `average`
+};
+
+/// Puts one launch on a stream of CUDA's (update.cu) and returns a cudaError_t.
+int cuda_update(const UpdateLaunch& launch, CUstream_st* stream);
+
+}  // namespace sterna::kernels

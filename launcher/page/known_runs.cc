@@ -1,0 +1,96 @@
+#include "launcher/page/known_runs.h"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <set>
+#include <system_error>
+#include <utility>
+
+#include "launcher/page/growing_file.h"
+#include "launcher/page/run_story.h"
+#include "launcher/text/json_line.h"
+#include "runtime/base/file.h"
+
+namespace sterna::launcher {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::array<const char*, 11> kInShort = {
+    "exit", "cause", "steps", "seconds",  "precision_at_1", "recall_at_5",
+    "loss", "codec", "data",  "bytes_up", "bytes_down"};
+
+fs::path absolute(const std::string& directory) {
+  fs::path path = fs::absolute(directory).lexically_normal();
+  return path.has_filename() ? path : path.parent_path();
+}
+
+Json in_short(const std::string& directory) {
+  const Result<std::string> text = read_file(directory + "/result.json");
+  if (!text) return nullptr;
+  const Json result = Json::parse(*text, nullptr, false);
+  if (!result.is_object()) return nullptr;
+  Json json = Json::object();
+  for (const char* field : kInShort) {
+    if (const auto found = result.find(field); found != result.end()) json[field] = *found;
+  }
+  return json;
+}
+
+}  // namespace
+
+std::vector<KnownRun> known_runs(const std::string& directory,
+                                 const std::vector<RunState>& remembered) {
+  std::set<fs::path> paths = {absolute(directory)};
+  std::error_code failed;
+  for (fs::directory_iterator entry(absolute(directory).parent_path(), failed), end;
+       !failed && entry != end; entry.increment(failed)) {
+    paths.insert(entry->path());
+  }
+  for (const RunState& state : remembered) {
+    if (state.head.empty() && !state.run_directory.empty()) {
+      paths.insert(absolute(state.run_directory));
+    }
+  }
+  std::vector<std::pair<fs::file_time_type, KnownRun>> dated;
+  for (const fs::path& path : paths) {
+    std::error_code missing;
+    const fs::file_time_type time = fs::last_write_time(path / "metrics.jsonl", missing);
+    if (!missing) dated.emplace_back(time, KnownRun{path.filename().string(), path.string()});
+  }
+  std::ranges::stable_sort(dated, std::greater<>(), [](const auto& one) { return one.first; });
+  if (dated.size() > kMostKnownRuns) dated.resize(kMostKnownRuns);
+  std::vector<KnownRun> runs;
+  for (auto& [time, run] : dated) runs.push_back(std::move(run));
+  return runs;
+}
+
+std::string known_runs_json(const std::vector<KnownRun>& runs, const std::string& own) {
+  const std::string own_path = absolute(own).string();
+  Json json = Json::array();
+  for (const KnownRun& run : runs) {
+    json.push_back({{"name", run.name},
+                    {"directory", run.directory},
+                    {"own", run.directory == own_path},
+                    {"result", in_short(run.directory)}});
+  }
+  return json_line(json);
+}
+
+std::string run_story_json(const std::string& directory) {
+  GrowingFile metrics(directory + "/metrics.jsonl");
+  RunStory story;
+  bool any = false;
+  do {
+    for (const std::string& text : metrics.lines()) {
+      const Json line = Json::parse(text, nullptr, false);
+      if (!line.is_object()) continue;
+      story.take(line);
+      any = true;
+    }
+  } while (metrics.has_more());
+  return any ? json_line(story.all()) : "null";
+}
+
+}  // namespace sterna::launcher

@@ -1,0 +1,112 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdlib>
+#include <filesystem>
+#include <optional>
+#include <utility>
+
+#include "launcher/plots/drawer.h"
+#include "launcher/plots/run_curves.h"
+#include "launcher/record/read_metrics.h"
+#include "launcher/report/report.h"
+#include "runtime/base/file.h"
+
+namespace sterna::launcher {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A folder that is gone with it.
+class ScratchFolder {
+ public:
+  static Result<ScratchFolder> make() {
+    std::error_code failed;
+    const fs::path temporary = fs::temp_directory_path(failed);
+    std::string path = (failed ? fs::path("/tmp") : temporary) / "sterna-report-XXXXXX";
+    if (::mkdtemp(path.data()) == nullptr) return system_error("cannot create " + path, errno);
+    return ScratchFolder(std::move(path));
+  }
+  ScratchFolder(ScratchFolder&& other) noexcept : path_(std::exchange(other.path_, {})) {}
+  ScratchFolder& operator=(ScratchFolder&&) = delete;
+  ~ScratchFolder() {
+    std::error_code ignored;
+    if (!path_.empty()) fs::remove_all(path_, ignored);
+  }
+  std::string file(const std::string& name) const { return path_ + "/" + name; }
+
+ private:
+  explicit ScratchFolder(std::string path) : path_(std::move(path)) {}
+  std::string path_;
+};
+
+struct Curve {
+  const char* title;
+  const char* x;
+  const char* y;
+};
+constexpr std::array<Curve, 4> kCurves = {{{"Accuracy by step", "steps", "precision_at_1"},
+                                           {"Accuracy by time", "seconds", "precision_at_1"},
+                                           {"Accuracy by bytes", "bytes", "precision_at_1"},
+                                           {"Training loss", "steps", "loss"}}};
+
+/// None where the runs say nothing of it.
+Result<std::optional<ReportCurve>> read_curve(const std::vector<std::string>& runs,
+                                              const Curve& what, const std::string& scratch,
+                                              const std::string& folder) {
+  PlotQuantities quantities;
+  quantities.x = what.x;
+  quantities.y = what.y;
+  const Result<Plot> plot = plot_of_runs(runs, quantities);
+  if (!plot && plot.error().code == Errc::not_found) return std::optional<ReportCurve>();
+  if (!plot) return plot.error();
+  STERNA_TRY(draw(*plot, scratch, folder));
+  ReportCurve curve{
+      .title = what.title, .x_label = plot->x_label, .y_label = plot->y_label, .svg = {}};
+  STERNA_ASSIGN(curve.svg, read_file(scratch));
+  for (const PlotCurve& one : plot->curves) {
+    if (!one.x.empty()) curve.ends.push_back({one.label, one.x.back(), one.mean.back()});
+  }
+  return std::optional(std::move(curve));
+}
+
+Result<ReportRun> read_run(const std::string& path) {
+  ReportRun run{.path = path, .resolved = {}};
+  STERNA_TRY(for_each_metric(path, [&](const Json& line) -> Result<void> {
+    const std::string kind = json_text_of(line, "kind", "");
+    if (kind == "tensor") run.tensors.push_back(line);
+    if (kind == "restart") run.restarts.push_back(line);
+    if (kind == "evaluation") run.evaluations.push_back(line);
+    return {};
+  }));
+  // A run that goes on, or was killed, has no result.
+  if (const Result<std::string> result = read_file(path + "/result.json")) {
+    run.result = Json::parse(*result, nullptr, false);
+    if (!run.result.is_object()) {
+      return Error{Errc::malformed, path + "/result.json: is no JSON object"};
+    }
+  }
+  if (Result<std::string> resolved = read_file(path + "/resolved.toml")) {
+    run.resolved = std::move(*resolved);
+  }
+  return run;
+}
+
+}  // namespace
+
+Result<Report> read_report(const std::vector<std::string>& runs, const std::string& folder) {
+  Report report;
+  for (const std::string& run : runs) {
+    STERNA_ASSIGN(ReportRun read, read_run(run));
+    report.runs.push_back(std::move(read));
+  }
+  STERNA_ASSIGN(const ScratchFolder scratch, ScratchFolder::make());
+  for (const Curve& what : kCurves) {
+    STERNA_ASSIGN(auto curve, read_curve(runs, what, scratch.file("curve.svg"), folder));
+    if (curve) report.curves.push_back(std::move(*curve));
+  }
+  return report;
+}
+
+}  // namespace sterna::launcher

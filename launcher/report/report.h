@@ -1,0 +1,48 @@
+// Report: runs beside each other, as one HTML file that needs nothing else: how they were
+// configured, their curves, their tensors, where the time went, what was lost on the way.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "launcher/text/json_line.h"
+#include "runtime/base/result.h"
+
+namespace sterna::launcher {
+
+/// A picture, and what its curves end at.
+struct ReportCurve {
+  struct End {
+    std::string label;
+    double x = 0;
+    double y = 0;
+  };
+  std::string title;
+  std::string x_label;
+  std::string y_label;
+  std::string svg;
+  std::vector<End> ends = {};
+};
+
+struct ReportRun {
+  std::string path;
+  std::string resolved;                ///< the run's file
+  Json result = {};                    ///< result.json; null: there is none
+  std::vector<Json> tensors = {};      ///< its lines of metrics.jsonl of this kind
+  std::vector<Json> restarts = {};     ///< likewise
+  std::vector<Json> evaluations = {};  ///< likewise
+};
+
+struct Report {
+  std::vector<ReportCurve> curves = {};
+  std::vector<ReportRun> runs = {};
+};
+
+/// What run directories hold; curves are drawn by the module in `folder` (drawer.h). A quantity
+/// that the runs say nothing of has no curve. Errors: not_found, malformed (for_each_metric's), io.
+Result<Report> read_report(const std::vector<std::string>& runs, const std::string& folder);
+
+/// Of what is not known nothing is said. Texts of runs are shown as text.
+std::string to_html(const Report& report);
+
+}  // namespace sterna::launcher

@@ -1,0 +1,225 @@
+#include "launcher/summary/run_events.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <string_view>
+
+#include "input/records/tfrecord.h"
+#include "kernels/numbers/histogram.h"
+#include "launcher/summary/event.pb.h"
+
+namespace sterna::launcher {
+namespace {
+
+/// Files of this version and later hold events of which a later start takes the place.
+constexpr const char* kVersion = "brain.Event:2";
+
+/// A field of a line, and its tag.
+struct Scalar {
+  const char* field;
+  const char* tag;
+};
+constexpr std::array<Scalar, 2> kLoss = {
+    {{"loss", "avg_total_loss"}, {"decay_loss", "avg_reg_loss"}}};
+constexpr std::array<Scalar, 9> kStep = {{{"learning_rate", "learning_rate"},
+                                          {"examples_per_second", "examples_per_second"},
+                                          {"bytes_up", "bytes_up"},
+                                          {"bytes_down", "bytes_down"},
+                                          {"bits_up", "bits_up"},
+                                          {"bits_down", "bits_down"},
+                                          {"nonzero", "nonzero"},
+                                          {"saturated", "saturated"},
+                                          {"data_wait", "data_wait"}}};
+constexpr std::array<Scalar, 3> kEvaluation = {{{"precision_at_1", "Accuracy @ 1"},
+                                                {"recall_at_5", "Accuracy @ 5"},
+                                                {"loss", "evaluated_loss"}}};
+constexpr std::array<Scalar, 7> kTensor = {{{"bits_up", "bits_up"},
+                                            {"bits_down", "bits_down"},
+                                            {"ratio", "ratio"},
+                                            {"saturated", "saturated"},
+                                            {"encode_seconds", "encode_seconds"},
+                                            {"decode_seconds", "decode_seconds"},
+                                            {"exchange_seconds", "exchange_seconds"}}};
+
+void append_record(std::string& out, const wire::Event& event) {
+  const std::string data = event.SerializeAsString();
+  const auto bytes = std::span(reinterpret_cast<const std::uint8_t*>(data.data()), data.size());
+  const input::RecordFrame frame = input::frame_of(bytes);
+  out.append(reinterpret_cast<const char*>(frame.header.data()), frame.header.size());
+  out += data;
+  out.append(reinterpret_cast<const char*>(frame.footer.data()), frame.footer.size());
+}
+
+void add(wire::Summary& summary, std::string tag, std::optional<double> number) {
+  if (!number) return;
+  wire::Value& value = *summary.add_value();
+  value.set_tag(std::move(tag));
+  value.set_simple_value(static_cast<float>(*number));
+}
+
+template <std::size_t kCount>
+void add(wire::Summary& summary, const std::array<Scalar, kCount>& scalars, const Json& line,
+         const std::string& before = "", const std::string& behind = "") {
+  for (const Scalar& one : scalars) {
+    add(summary, before + one.tag + behind, json_number_of(line, one.field));
+  }
+}
+
+void add_loss(wire::Summary& summary, const Json& line) {
+  const std::optional<double> rank = json_number_of(line, "rank");
+  const std::string behind = rank ? fmt::format("/rank{}", *rank) : "";
+  const std::optional<double> total = json_number_of(line, "loss");
+  const std::optional<double> decay = json_number_of(line, "decay_loss");
+  if (total && decay) add(summary, "loss" + behind, *total - *decay);
+  add(summary, kLoss, line, "", behind);
+}
+
+/// "", "/train", "/averages", "/train averages".
+std::string whose(const Json& line) {
+  const std::string subset = json_text_of(line, "subset", "test");
+  const std::string of = json_text_of(line, "of", "parameters");
+  std::string text = subset == "test" ? "" : subset;
+  if (of != "parameters") text += (text.empty() ? "" : " ") + of;
+  return text.empty() ? text : "/" + text;
+}
+
+void add_readers(wire::Summary& summary, const Json& line) {
+  const auto readers = line.find("readers");
+  if (readers == line.end() || !readers->is_array()) return;
+  for (const Json& reader : *readers) {
+    if (!reader.is_object()) continue;
+    add(summary, "pictures_per_second/" + json_text_of(reader, "reader", ""),
+        json_number_of(reader, "pictures_per_second"));
+  }
+}
+
+void add_tensor(wire::Summary& summary, const Json& line) {
+  const std::string tensor = json_text_of(line, "tensor", "") + "/";
+  if (const auto nonzero = json_number_of(line, "nonzero")) {
+    add(summary, tensor + "binary/sparsity", 1 - *nonzero);
+  }
+  add(summary, kTensor, line, tensor);
+}
+
+/// The upper ends of buckets from the least to the largest; those that nothing is in are one, so
+/// that each of the others has its own lower end.
+void fill(wire::Histogram& histogram, const Json& line) {
+  const auto buckets = line.find("buckets");
+  const auto counts = line.find("counts");
+  if (buckets == line.end() || counts == line.end() || !buckets->is_array() ||
+      !counts->is_array() || buckets->size() != counts->size()) {
+    return;
+  }
+  const auto add = [&](double limit, double count) {
+    histogram.add_bucket_limit(limit);
+    histogram.add_bucket(count);
+  };
+  std::optional<double> last;
+  for (std::size_t i = 0; i < buckets->size(); ++i) {
+    const Json& bucket = (*buckets)[i];
+    const Json& count = (*counts)[i];
+    constexpr auto kMost = static_cast<std::int64_t>(kernels::kHistogramMagnitudes);
+    if (!bucket.is_number_integer() || !count.is_number()) continue;
+    const auto n = bucket.get<std::int64_t>();
+    if (n <= -kMost || n >= kMost) continue;
+    const kernels::Magnitudes at = kernels::magnitudes_of(static_cast<std::int32_t>(n));
+    const double low = n > 0 ? at.low : -at.high;
+    if (last != low) add(low, 0);
+    last = n < 0 ? -at.low : at.high;
+    add(*last, count.get<double>());
+  }
+}
+
+/// Weights have their tensor's name, as the originals' summaries do.
+void add_histogram(wire::Summary& summary, const Json& line) {
+  const std::string of = json_text_of(line, "of", "");
+  const std::string tensor = json_text_of(line, "tensor", "");
+  wire::Value& value = *summary.add_value();
+  if (of == "weights") {
+    value.set_tag(tensor);
+  } else {
+    value.set_tag(tensor + (of == "sent" ? "/binary/gradients" : "/" + of));
+  }
+  wire::Histogram& histogram = *value.mutable_histo();
+  histogram.set_num(json_number_of(line, "elements").value_or(0));
+  histogram.set_min(json_number_of(line, "least").value_or(0));
+  histogram.set_max(json_number_of(line, "most").value_or(0));
+  histogram.set_sum(json_number_of(line, "sum").value_or(0));
+  histogram.set_sum_squares(json_number_of(line, "sum_of_squares").value_or(0));
+  fill(histogram, line);
+}
+
+wire::Event text_event(const char* tag, const std::string& text) {
+  wire::Event event;
+  wire::Value& value = *event.mutable_summary()->add_value();
+  value.set_tag(tag);
+  value.mutable_metadata()->mutable_plugin_data()->set_plugin_name("text");
+  wire::Tensor& tensor = *value.mutable_tensor();
+  tensor.set_dtype(wire::Tensor::STRING);
+  tensor.mutable_tensor_shape()->add_dim()->set_size(1);
+  tensor.add_string_val("```toml\n" + text + "\n```");  // Markdown, as the text's reader takes it
+  return event;
+}
+
+std::int64_t step_of(const Json& line) {
+  constexpr double kMostSteps = 1e15;
+  return static_cast<std::int64_t>(
+      std::clamp(json_number_of(line, "step").value_or(0), 0.0, kMostSteps));
+}
+
+}  // namespace
+
+std::string RunEvents::records_of(const Json& line) {
+  std::string out;
+  const std::string kind = json_text_of(line, "kind", "");
+  if (const auto time = json_number_of(line, "time")) {  // of an attempt, whose seconds begin at 0
+    began_ = *time;
+    seconds_ = 0;
+  }
+  seconds_ = std::max(seconds_, json_number_of(line, "seconds").value_or(0));
+  const auto append = [&](wire::Event event, std::int64_t step) {
+    event.set_wall_time(began_ + seconds_);
+    event.set_step(step);
+    append_record(out, event);
+  };
+  if (!begun_) {
+    begun_ = true;
+    wire::Event version;
+    version.set_file_version(kVersion);
+    append(version, 0);
+  }
+  wire::Event event;
+  if (kind == "restart") {  // what is there of later steps is done again
+    event.mutable_session_log()->set_status(wire::SessionLog::START);
+    event.mutable_session_log()->set_msg(json_text_of(line, "cause", ""));
+    append(event, step_of(line) + 1);
+  }
+  if (!resolved_.empty()) append(text_event("resolved.toml", std::exchange(resolved_, {})), 0);
+  wire::Summary summary;
+  std::int64_t step = step_of(line);
+  if (kind == "loss") {
+    add_loss(summary, line);
+  } else if (kind == "step") {
+    add(summary, kStep, line);
+    add_readers(summary, line);
+  } else if (kind == "evaluation") {
+    add(summary, kEvaluation, line, "", whose(line));
+  } else if (kind == "histogram") {
+    add_histogram(summary, line);
+  } else if (kind == "tensor") {
+    add_tensor(summary, line);
+    step = last_step_;
+  }
+  last_step_ = kind == "restart" ? step : std::max(last_step_, step);
+  if (summary.value_size() > 0) {
+    *event.mutable_summary() = std::move(summary);
+    append(event, step);
+  }
+  return out;
+}
+
+}  // namespace sterna::launcher

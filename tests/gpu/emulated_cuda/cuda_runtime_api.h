@@ -1,0 +1,54 @@
+// As much of CUDA's runtime as the module calls, on the host: memory is the host's, and all work is
+// done at once.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+enum cudaError_t : int {
+  cudaSuccess = 0,
+  cudaErrorMemoryAllocation = 2,
+  cudaErrorInvalidValue = 1,
+  cudaErrorNotReady = 600,
+};
+enum cudaMemcpyKind { cudaMemcpyDefault = 4 };
+inline constexpr unsigned cudaStreamNonBlocking = 1;
+
+struct CUstream_st {};
+using cudaStream_t = CUstream_st*;
+struct CUevent_st {
+  double seconds = 0;
+};
+using cudaEvent_t = CUevent_st*;
+
+struct cudaDeviceProp {
+  char name[256];
+  int major;
+  int minor;
+  std::size_t totalGlobalMem;
+  int l2CacheSize;
+  int multiProcessorCount;
+};
+
+const char* cudaGetErrorString(cudaError_t error);
+const char* cudaGetErrorName(cudaError_t error);
+cudaError_t cudaGetLastError();
+cudaError_t cudaSetDevice(int device);
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device);
+cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* all);
+cudaError_t cudaMalloc(void** memory, std::size_t bytes);
+cudaError_t cudaFree(void* memory);
+cudaError_t cudaMallocHost(void** memory, std::size_t bytes);
+cudaError_t cudaFreeHost(void* memory);
+cudaError_t cudaMemset(void* memory, int value, std::size_t bytes);
+cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
+                            cudaStream_t stream);
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags);
+cudaError_t cudaStreamSynchronize(cudaStream_t stream);
+cudaError_t cudaStreamDestroy(cudaStream_t stream);
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags);
+cudaError_t cudaEventCreate(cudaEvent_t* event);
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream);
+cudaError_t cudaEventQuery(cudaEvent_t event);
+cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t from, cudaEvent_t to);
+cudaError_t cudaEventDestroy(cudaEvent_t event);

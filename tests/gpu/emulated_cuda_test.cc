@@ -1,0 +1,100 @@
+// The module's own sources, kernels and all, compiled for the host with headers that play CUDA's:
+// which block and thread does what, who waits for whom, and who makes a tensor's scaler.
+#include <gtest/gtest.h>
+
+#include "encode_case.h"
+#include "kernels/device/cuda/cuda_device.h"
+#include "kernels/trits/statistics.h"
+#include "step_case.h"
+#include "tests/kernels/gradients.h"
+
+namespace sterna::kernels {
+namespace {
+
+class EmulatedCuda : public testing::Test {
+ protected:
+  void SetUp() override {
+    Result<std::unique_ptr<Device>> opened = open_cuda_device(0);
+    ASSERT_TRUE(opened.ok()) << opened.error().message;
+    device_ = std::move(opened).value();
+  }
+  static void expect(const Result<void>& held) { EXPECT_TRUE(held.ok()) << held.error().message; }
+
+  std::unique_ptr<Device> device_;
+};
+
+EncodeCase some_tensors(float clip) {
+  EncodeCase what{.clip = clip, .draw = {77, 5, 3}, .first_tensor = 9};
+  for (const std::size_t n : {0, 1, 33, 511, 512, 513, 4097, 8193}) {
+    what.tensors.push_back(gaussian(n, 0.1F, n));
+  }
+  return what;
+}
+
+TEST_F(EmulatedCuda, EncodesLikeTheCpu) {
+  for (const float clip : {2.5F, 0.0F}) {
+    EncodeCase what = some_tensors(clip);
+    if (clip > 0) what.tensors.push_back(gaussian(kChunkElements + 10'001, 0.1F, 4));
+    expect(encodes_like_the_cpu(*device_, what));
+  }
+}
+
+TEST_F(EmulatedCuda, FeedsErrorsBackAndEncodesBf16LikeTheCpu) {
+  expect(feeds_errors_back_like_the_cpu(*device_, some_tensors(2.5F)));
+  expect(encodes_bf16_like_the_cpu(*device_, some_tensors(2.5F)));
+}
+
+TEST_F(EmulatedCuda, SumsAndStepsLikeTheCpu) {
+  using enum Packing;
+  for (const std::size_t ranks : {1, 3, 8, 17}) {
+    expect(sums_like_the_cpu(
+        *device_,
+        {{0, 1, 513, 4100, kChunkElements + 700}, std::vector<Packing>(ranks, planes), ranks}));
+  }
+  expect(steps_like_the_cpu(*device_, {{0, 1, 513, 4100}, {planes, bf16, fp32}, 1}));
+  expect(steps_like_the_cpu(*device_, {{700, kChunkElements + 700}, {planes, planes}, 2}));
+}
+
+// More chunks than a block has threads, each of a few elements: the last one's block adds them up.
+TEST_F(EmulatedCuda, AddsUpTheChunksOfATensorInOrderWhateverOrderTheyAreDoneIn) {
+  constexpr std::size_t kChunks = 260;
+  constexpr std::uint32_t kEach = 5;
+  auto g = gaussian(kChunks * kEach, 1.0F, 8);
+  for (std::size_t i = 0; i < g.size(); ++i) {
+    g[i] = std::ldexp(g[i], -static_cast<int>(i / kEach % 32));
+  }
+  GradientStatistics expected;
+  std::vector<ChunkMeasured> measured(kChunks);
+  TensorMeasured found;
+  TensorWork tensor;
+  tensor.elements = g.size();
+  tensor.chunks = kChunks;
+  tensor.measured = measured.data();
+  tensor.found = &found;
+  std::vector<ChunkWork> chunks(kChunks);
+  for (std::uint32_t c = 0; c < kChunks; ++c) {
+    chunks[c].values = g.data() + c * kEach;
+    chunks[c].count = kEach;
+    chunks[c].chunk = c;
+    expected.fold(measure_chunk(std::span(g).subspan(c * kEach, kEach), 2.5F, Isa::scalar));
+  }
+  const auto stream = std::move(device_->make_stream()).value();
+  for (int launch = 0; launch < 2; ++launch) {
+    expect(stream->encode(EncodePass::measure, {chunks.data(), kChunks, &tensor, nullptr, 2.5F}));
+    EXPECT_EQ(found.sums.sum, expected.sum());
+    EXPECT_EQ(found.sums.squares, expected.squares());
+    EXPECT_EQ(found.scaler, *expected.scaler(2.5F, g));
+    EXPECT_EQ(tensor.arrived, 0U);
+    found = {};
+  }
+}
+
+TEST_F(EmulatedCuda, SaysWhatDoesNotFit) {
+  const Result<void*> memory = device_->allocate(std::size_t{1} << 40U);
+  ASSERT_FALSE(memory.ok());
+  EXPECT_NE(memory.error().message.find("1099511627776 bytes do not fit into the 1073741824"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace sterna::kernels

@@ -1,0 +1,73 @@
+#include "launcher/page/growing_file.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "tests/temporary_folder.h"
+
+namespace sterna::launcher {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+class GrowingFileTest : public testing::Test {
+ protected:
+  void add(const std::string& text) const { std::ofstream(path, std::ios::app) << text; }
+  TemporaryFolder folder;
+  const std::string path = folder / "lines";
+};
+
+TEST_F(GrowingFileTest, GivesEachLineOnceWhenItIsWhole) {
+  GrowingFile file(path);
+  EXPECT_THAT(file.lines(), IsEmpty());
+  add("one\ntw");
+  EXPECT_THAT(file.lines(), ElementsAre("one"));
+  add("o\n\n");
+  EXPECT_THAT(file.lines(), ElementsAre("two", ""));
+  EXPECT_THAT(file.lines(), IsEmpty());
+}
+
+TEST_F(GrowingFileTest, OfWhatWasThereBeforeOnlyTheEndIsRead) {
+  add("a long line that nobody wants\nlast\n");
+  GrowingFile file(path, 10);
+  EXPECT_THAT(file.lines(), ElementsAre("last"));
+  add("new\n");
+  EXPECT_THAT(file.lines(), ElementsAre("new"));
+}
+
+TEST_F(GrowingFileTest, ReadsAPieceAtATime) {
+  const std::string line(1023, 'x');
+  for (int i = 0; i < 1500; ++i) add(line + "\n");
+  GrowingFile file(path);
+  EXPECT_THAT(file.lines(), SizeIs(1024));
+  EXPECT_TRUE(file.has_more());
+  EXPECT_THAT(file.lines(), SizeIs(476));
+  EXPECT_FALSE(file.has_more());
+}
+
+TEST_F(GrowingFileTest, CutsALineThatIsTooLong) {
+  add(std::string(3 * GrowingFile::kPiece, 'x') + "\nnext\n");
+  GrowingFile file(path);
+  std::vector<std::string> lines;
+  do {
+    for (std::string& line : file.lines()) lines.push_back(std::move(line));
+  } while (file.has_more());
+  ASSERT_THAT(lines, SizeIs(2));
+  EXPECT_EQ(lines[0].size(), GrowingFile::kLongest);
+  EXPECT_EQ(lines[1], "next");
+}
+
+TEST_F(GrowingFileTest, BeginsAgainWhereTheFileDoes) {
+  add("one\ntwo\n");
+  GrowingFile file(path);
+  EXPECT_THAT(file.lines(), SizeIs(2));
+  std::ofstream(path, std::ios::trunc) << "new\n";
+  EXPECT_THAT(file.lines(), ElementsAre("new"));
+}
+
+}  // namespace
+}  // namespace sterna::launcher
