@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "actors/job/scheme_section.h"
+#include "actors/job/trace_section.h"
 #include "input/pictures/decode.h"
 #include "nets/tensor/element.h"
 #include "runtime/base/section.h"
@@ -250,6 +251,7 @@ struct JobSections {
   CheckpointSection checkpoint;
   SummarySection summary;
   std::vector<DelaySection> delays;
+  TraceSection trace;
 
   /// Whether the servers keep moving averages of the parameters.
   bool keeps_averages() const { return optimizer.average_decay > 0; }
@@ -278,6 +280,7 @@ void for_each_section(Sections& sections, Visit&& visit) {
   visit(checkpoint_section(), sections.checkpoint);
   visit(summary_section(), sections.summary);
   visit(delay_section(), sections.delays);
+  visit(trace_section(), sections.trace);
 }
 
 /// What is wrong between the keys of a section.

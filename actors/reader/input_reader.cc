@@ -38,6 +38,8 @@ Result<std::shared_ptr<const InputReader::Examples>> InputReader::load_examples(
 }
 
 void InputReader::started() {
+  start_trace(process(), args_.job.trace);
+  tracer_ = process().tracer();
   answering_.resize(args_.job.ranks);
   const std::uint64_t most = args_.job.data.memory.count;
   pool_ = std::make_shared<BufferPool>(most == 0 ? SIZE_MAX : most);
@@ -116,16 +118,32 @@ Task<Result<Batch>> InputReader::prepare(input::BatchQuestion question) {
     ~Preparing() { reader.meter_.end(rows, reader.now()); }
   };
   std::optional<Preparing> preparing(std::in_place, *this);
-  auto made =
-      compute([examples = examples_, pool = pool_, question, own = std::move(own)]() mutable {
-        return rows_of(question, std::move(own), examples->part, examples->how, *pool);
-      });
+  auto made = compute([examples = examples_, pool = pool_, question, own = std::move(own),
+                       tracer = tracer_]() mutable {
+    Span preparing;
+    if (tracer->wants(question.step)) {
+      preparing = tracer->span(question.step, tracer->thread_track("decoder"),
+                               tracer->name("decode and augment"), own.rows.size());
+    }
+    return rows_of(question, std::move(own), examples->part, examples->how, *pool);
+  });
   Result<Batch> batch = co_await std::move(made);
   if (batch) preparing->rows = rows;
   preparing.reset();
   report();
   for (const std::string& line : examples_->how.bad->news()) process().log(line);
   if (!batch) co_return batch;
+  Span answering;
+  if (tracer_->wants(question.step)) {
+    const TraceTrack loop = tracer_->track(traced::kLoop);
+    const TraceName name = tracer_->name(traced::kBatch);
+    answering = tracer_->span(question.step, loop, name, question.rank);
+    tracer_->note_sent(question.step, loop, name,
+                       batch_id(question.step, question.rank, question.first_row,
+                                process().options().link.identity.name),
+                       question.rank);
+    if (question.step + 1 >= args_.job.end_of_steps()) tracer_->flush();
+  }
   co_return memory_->lend(std::move(*batch), std::move(share));
 }
 

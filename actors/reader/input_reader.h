@@ -46,6 +46,7 @@ class InputReader final : public Actor<InputReaderInterface> {
 
   ReaderArgs args_;
   Finder finder_;
+  std::shared_ptr<Tracer> tracer_;
   std::optional<Peer<Observer>> observer_;
   bool observed_ = false;  // the observer has been found
   PreparingMeter meter_;

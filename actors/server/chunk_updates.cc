@@ -23,6 +23,7 @@ std::vector<std::uint32_t> ChunkUpdates::chunks() const {
 }
 
 void ChunkUpdates::run() {
+  const Span all = trace_.whole(updates_.empty() ? 0 : updates_.front().chunk);
   for (ChunkUpdate& update : updates_) {
     run(update);
     if (update.keeps) copy_kept(update);
@@ -49,9 +50,17 @@ void ChunkUpdates::run(ChunkUpdate& update) {
   std::vector<std::span<float>> slots;
   for (const auto& slot : update.slots) slots.push_back(slot->as<float>());
   update.down = {.chunk = update.chunk, .payload = {}};
-  if (update.combine == Combine::sums) sum(update, packets);
-  if (update.settles && !update.unsettled.empty()) settle(update, slots);
+  if (update.combine == Combine::sums) {
+    const Span summing = trace_.sum();
+    sum(update, packets);
+  }
+  if (update.settles && !update.unsettled.empty()) {
+    const Span stepping = trace_.optimizer();
+    settle(update, slots);
+  }
   const kernels::Parameters parameters = parameters_of(update, slots);
+  Span stepping;
+  if (update.combine != Combine::sums) stepping = trace_.both();
   switch (update.combine) {
     case Combine::parameters:
       if (!update.weights.empty()) {

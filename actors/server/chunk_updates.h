@@ -53,12 +53,40 @@ struct ChunkUpdate {
   std::shared_ptr<Buffer> kept_residual;
 };
 
+/// What notes them, where their step is traced.
+class UpdateTrace {
+ public:
+  UpdateTrace() = default;
+  UpdateTrace(std::shared_ptr<Tracer> tracer, std::uint64_t step)
+      : tracer_(std::move(tracer)),
+        step_(step),
+        track_(tracer_->track("updates")),
+        whole_(tracer_->name(traced::kUpdate)),
+        sum_(tracer_->name("sum")),
+        optimizer_(tracer_->name("optimizer")),
+        both_(tracer_->name("sum and optimizer")) {}
+  Span whole(std::uint64_t first_chunk) const { return span(whole_, first_chunk); }
+  Span sum() const { return span(sum_, 0); }
+  Span optimizer() const { return span(optimizer_, 0); }
+  Span both() const { return span(both_, 0); }
+
+ private:
+  Span span(TraceName name, std::uint64_t value) const {
+    return tracer_ == nullptr ? Span() : tracer_->span(step_, track_, name, value);
+  }
+  std::shared_ptr<Tracer> tracer_;
+  std::uint64_t step_ = 0;
+  TraceTrack track_;
+  TraceName whole_, sum_, optimizer_, both_;
+};
+
 /// Owns what it uses, so that run() may outlive the shard on a compute thread.
 class ChunkUpdates {
  public:
   ChunkUpdates(kernels::Isa isa, BufferPool pool) : isa_(isa), pool_(std::move(pool)) {}
 
   void add(ChunkUpdate update);
+  void set_trace(UpdateTrace trace) { trace_ = std::move(trace); }
   /// Pure computing.
   void run();
 
@@ -86,6 +114,7 @@ class ChunkUpdates {
 
   std::vector<ChunkUpdate> updates_;
   std::uint64_t elements_ = 0;
+  UpdateTrace trace_;
   kernels::Isa isa_;
   BufferPool pool_;
 };

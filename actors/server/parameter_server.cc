@@ -28,6 +28,8 @@ Result<Shard> make_shard(const ServerArgs& args) {
 }  // namespace
 
 void ParameterServer::started() {
+  start_trace(process(), args_.job.trace);
+  trace_ = ServerTrace(process().tracer());
   run(prepare());
   if (!args_.observer.empty()) run(find_observer());
 }
@@ -194,7 +196,9 @@ Task<Result<PushReply>> ParameterServer::on(Push push) {
   STERNA_CO_TRY(blamed(from, may_speak(from, push.rank, push.incarnation)));
   std::vector<std::uint32_t> chunks;
   for (const Packet& packet : push.packets) chunks.push_back(packet.chunk);
+  Span decoding = trace_.takes(push);
   STERNA_CO_ASSIGN(std::vector<Verdict> verdicts, blamed(from, shard_->accept(std::move(push))));
+  decoding.end();
   // Who waits to have his own pushes judged, or for others to be less behind.
   if (!args_.job.in_step()) {
     for (const std::uint32_t chunk : chunks) changed_[chunk].notify_all();
@@ -208,14 +212,17 @@ Task<void> ParameterServer::update() {
   while (true) {
     auto updates = std::make_shared<ChunkUpdates>(shard_->take_ready(kElementsPerUpdate));
     if (updates->empty()) break;
+    const std::vector<std::uint32_t> chunks = updates->chunks();
+    const std::uint64_t step = shard_->version(chunks.front());
+    updates->set_trace(trace_.updates(step, chunks));
     if (updates->elements() <= kElementsOnLoop) {
       updates->run();
     } else {
       auto done = compute([updates] { updates->run(); });
       co_await std::move(done);
     }
-    const std::vector<std::uint32_t> chunks = updates->chunks();
     shard_->publish(std::move(*updates));
+    if (step + 1 == args_.job.steps) trace_.flush();
     for (const std::uint32_t chunk : chunks) changed_[chunk].notify_all();
     write_kept();
   }
@@ -254,6 +261,7 @@ Task<Result<Parameters>> ParameterServer::on(Pull pull) {
       answer.chunks.push_back(shard_->parameters(chunk, pull.version, pull.codec));
     }
   }
+  const Span answering = trace_.answers(pull, from);
   if (average) {
     answer.ranks = args_.job.ranks_down();
     const kernels::StepConstants constants = shard_->constants(pull.version);

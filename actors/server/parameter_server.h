@@ -12,6 +12,7 @@
 #include "actors/job/args.h"
 #include "actors/job/messages.h"
 #include "actors/server/scaler_board.h"
+#include "actors/server/server_trace.h"
 #include "actors/server/shard.h"
 #include "runtime/actor/process.h"
 #include "runtime/cluster/peer.h"
@@ -60,6 +61,7 @@ class ParameterServer final : public Actor<ParameterServerInterface> {
   std::optional<Peer<Observer>> observer_;
   bool observed_ = false;      // the observer has been found
   bool said_to_wait_ = false;  // of updates, to it
+  ServerTrace trace_;
   std::optional<Shard> shard_;
   std::optional<ScalerBoard> scalers_;
   Condition agreed_;

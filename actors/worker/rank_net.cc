@@ -37,11 +37,20 @@ Result<std::shared_ptr<RankNet>> RankNet::make(const JobConfig& job, std::uint32
   return made;
 }
 
+void RankNet::set_trace(const std::shared_ptr<Tracer>& tracer) {
+  if (!tracer->started()) return;
+  std::vector<std::string> names;
+  for (const TableTensor& tensor : table_->tensors) names.push_back(tensor.spec.name);
+  trace_.emplace(tracer, rank_, names);
+}
+
 std::string RankNet::where(std::uint64_t step) const {
   return fmt::format("rank {}, step {}", rank_, step);
 }
 
 Result<bool> RankNet::forward(std::uint64_t step, const Batch& batch, std::uint32_t readable) {
+  Span span;
+  if (trace_) span = trace_->forward(step);
   if (watch_ && watch_->begin(step)) {
     replica_->watch_activations([watch = &*watch_](const std::string& layer, const auto values) {
       watch->activation(layer, values);
@@ -55,6 +64,8 @@ Result<nets::Net::Loss> RankNet::backward(const RankStep& of) {
   if (of.pushes) encoder_->begin(of.push);
   if (local_ != nullptr) local_->begin(of);
   error_.reset();
+  Span span;
+  if (trace_) span = trace_->backward(step);
   computing_.store(true, std::memory_order_release);
   auto loss = replica_->backward(*this);
   computing_.store(false, std::memory_order_release);
@@ -71,6 +82,7 @@ Result<nets::Net::Loss> RankNet::backward(const RankStep& of) {
 
 void RankNet::gradient(std::size_t index, std::span<const float> values) {
   const auto tensor = static_cast<std::uint32_t>(index);
+  if (trace_) trace_->layer_done(tensor);
   if (watch_) watch_->gradient(tensor, values, replica_->values(tensor));
   // What is clipped together, or steps by itself, waits for the end of the passes.
   const bool statistic = table_->tensors[tensor].spec.role == nets::Role::statistic;
@@ -79,10 +91,13 @@ void RankNet::gradient(std::size_t index, std::span<const float> values) {
   } else {
     encode(tensor, values);
   }
+  if (trace_) trace_->layer_begins();
 }
 
 void RankNet::encode(std::uint32_t tensor, std::span<const float> values) {
   if (error_) return;
+  Span span;
+  if (trace_) span = trace_->encode(tensor);
   const Result<void> added = encoder_->add(tensor, values);
   if (!added) error_ = Error(added.error()).in(table_->tensors[tensor].spec.name);
 }
@@ -118,6 +133,8 @@ void RankNet::take_kept() {
 }
 
 void RankNet::encode_held() {
+  Span span;
+  if (trace_) span = trace_->encode(table_->tensors.size());
   encoder_->encode_held();
   encoder_->flush();
 }

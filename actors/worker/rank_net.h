@@ -20,6 +20,7 @@
 #include "actors/worker/gradient_encoder.h"
 #include "actors/worker/replica.h"
 #include "actors/worker/tensor_watch.h"
+#include "actors/worker/worker_trace.h"
 #include "nets/net.h"
 #include "runtime/base/clock.h"
 
@@ -34,6 +35,8 @@ class RankNet final : private nets::GradientSink {
                                                std::shared_ptr<const ParameterTable> table,
                                                const Clock& clock, GradientEncoder::Events events);
 
+  /// Before the first pass.
+  void set_trace(const std::shared_ptr<Tracer>& tracer);
   /// As Replica::forward(). Errors name rank and step.
   Result<bool> forward(std::uint64_t step, const Batch& batch, std::uint32_t readable);
   /// The backward pass, once forward() is complete; its gradients go to the encoder's events, those
@@ -99,6 +102,7 @@ class RankNet final : private nets::GradientSink {
   std::vector<std::span<const float>> kept_;
   std::vector<std::vector<float>> clipped_;
   std::optional<Error> error_;
+  std::optional<ComputeTrace> trace_;
   std::atomic<bool> computing_{false};
 };
 

@@ -15,7 +15,11 @@ Error Worker::at(std::uint64_t step, const std::string& with, const Error& error
           fmt::format("step {}, {}: {}: {}", step, with, name(error.code), error.message)};
 }
 
-void Worker::started() { run(train()); }
+void Worker::started() {
+  start_trace(process(), args_.job.trace);
+  trace_ = WorkerTrace(process().tracer());
+  run(train());
+}
 
 Task<Result<void>> Worker::train() {
   STERNA_CO_ASSIGN(const Scheme scheme, find_scheme(args_.job.scheme.name));
@@ -101,6 +105,8 @@ Result<void> Worker::make_ranks(Seat& seat, std::uint32_t first, std::uint32_t c
     };
     STERNA_ASSIGN(rank.net, RankNet::make(args_.job, number, seat.replica, count > 1, table_,
                                           process().loop(), std::move(events)));
+    rank.trace = RankTrace(process().tracer(), number, first_traced(args_.job.trace));
+    rank.net->set_trace(process().tracer());
   }
   return {};
 }
@@ -116,38 +122,52 @@ Task<Result<void>> Worker::train_seat(Seat& seat) {
 }
 
 Task<Result<void>> Worker::take_turn(Rank& rank, std::uint64_t step) {
+  rank.trace.begin(step);
+  Span held;
+  if (rank.encoding) held = rank.trace.part(Part::scalers);
   while (rank.encoding) co_await rank.encoded.wait();
+  held.end();
   rank.step = step;
   ask_batches(rank, step);
   const Time asked = now();
+  Span starving = rank.trace.part(Part::batch);
   STERNA_CO_ASSIGN(Batch batch, next_batch(rank, step));
+  starving.end();
   if (rank.seat->readable > 0) {
     meter_.waited_for_data(std::max(asked, rank.seat->readable_since), now());
   }
   co_await injected_delay(rank);
   STERNA_CO_TRY(forward(rank, step, std::move(batch)));
-  if (policy_->compares(step)) co_await compare(rank, step);
+  if (policy_->compares(step)) {
+    const Span comparing = rank.trace.part(Part::keep);
+    co_await compare(rank, step);
+  }
   if (kept_.due(step)) {
+    const Span keeping = rank.trace.part(Part::keep);
     while (!rank.net->may_begin(step)) co_await rank.agreed.wait();
     co_await keep_state(rank, step);
   }
   STERNA_CO_ASSIGN(const nets::Net::Loss loss,
                    backward(rank, RankStep{.step = step, .push = step, .version = step}));
   rank.encoding = true;
+  if (rank.seat->ranks.size() > 1) rank.trace.turn_over();
   run(finish_turn(rank, step, loss));
   co_return {};
 }
 
 Task<void> Worker::end_of_steps(Rank& rank) {
+  rank.trace.end();
   while (rank.encoding) co_await rank.encoded.wait();
   rank.step = args_.job.steps;
   while (!rank.net->may_begin(rank.step)) co_await rank.agreed.wait();
   if (kept_.due(rank.step)) co_await keep_state(rank, rank.step);
 }
 
-Task<void> Worker::injected_delay(const Rank& rank) {
+Task<void> Worker::injected_delay(Rank& rank) {
   const Duration delay = delay_of(args_.job.delays, args_.job.seed, rank.rank, rank.step);
-  if (delay > Duration::zero()) co_await sleep(delay);
+  if (delay == Duration::zero()) co_return;
+  const Span delayed = rank.trace.part(Part::delay);
+  co_await sleep(delay);
 }
 
 Task<Result<void>> Worker::forward(Rank& rank, std::uint64_t step, Batch batch) {
@@ -155,9 +175,13 @@ Task<Result<void>> Worker::forward(Rank& rank, std::uint64_t step, Batch batch) 
   std::uint32_t readable = 0;
   bool complete = false;
   while (!complete) {
-    while (rank.seat->readable == readable) co_await rank.seat->ready.wait();
+    if (rank.seat->readable == readable) {
+      const Span waiting = rank.trace.part(Part::parameters);
+      while (rank.seat->readable == readable) co_await rank.seat->ready.wait();
+    }
     readable = rank.seat->readable;
     meter_.begin(now());
+    const Span computing = rank.trace.part(Part::forward);
     STERNA_CO_ASSIGN(complete, compute([net = rank.net, step, shared, readable] {
                        return net->forward(step, *shared, readable);
                      }));
@@ -166,13 +190,18 @@ Task<Result<void>> Worker::forward(Rank& rank, std::uint64_t step, Batch batch) 
 }
 
 Task<Result<nets::Net::Loss>> Worker::backward(Rank& rank, RankStep step) {
-  while (step.pushes && !rank.net->may_begin(step.push)) co_await rank.agreed.wait();
+  if (step.pushes && !rank.net->may_begin(step.push)) {
+    const Span waiting = rank.trace.part(Part::scalers);
+    while (!rank.net->may_begin(step.push)) co_await rank.agreed.wait();
+  }
   // What comes from here on is of the next version: it is made of this turn's gradients too.
   if (policy_->in_step() && rank.seat->last(rank)) {
     rank.seat->expect_version(*table_, Pulled::changing);
   }
+  Span computing = rank.trace.part(Part::backward);
   STERNA_CO_ASSIGN(const nets::Net::Loss loss,
                    compute([net = rank.net, step] { return net->backward(step); }));
+  computing.end();
   write_settled(*rank.seat);
   co_return loss;
 }
@@ -221,9 +250,12 @@ Task<Result<void>> Worker::pull_group(std::uint64_t step, const ParameterTable::
                       .kind = need.kind,
                       .codec = group.frozen ? Codec::FP32 : need.codec};
   const std::uint64_t bytes = most_bytes(question, *table_, args_.job);
+  const Time asked = now();
   Task<Result<Parameters>> answer =
       server.peer.ask_within(server.down, bytes, question, kWhileRanksCompute);
   Result<Parameters> parameters = co_await std::move(answer);
+  trace_.asked(step, "pull", server.peer.name(), asked);
+  const Span taking = trace_.takes_answer(step, answer_id(question));
   const Result<void> taken = parameters ? take(std::move(*parameters), question, everyone())
                                         : Result<void>(parameters.error());
   if (!taken) co_return at(step, "parameters from " + server.peer.name(), taken.error());
@@ -231,6 +263,14 @@ Task<Result<void>> Worker::pull_group(std::uint64_t step, const ParameterTable::
   if (step == args_.job.first_step) groups_ = table_->pull_groups(Pulled::changing);
   pull(step + 1);
   co_return {};
+}
+
+std::uint64_t Worker::answer_id(const Pull& question) const {
+  return actors::answer_id({.process = process().id().value,
+                            .version = question.version,
+                            .pushes = question.pushes,
+                            .rank = question.rank,
+                            .first_chunk = question.chunks.empty() ? 0 : question.chunks.front()});
 }
 
 std::vector<Worker::Seat*> Worker::everyone() {
@@ -265,13 +305,16 @@ Result<void> Worker::take(Parameters parameters, const Pull& question,
 
 void Worker::write_settled(Seat& seat) {
   const std::uint32_t settled = seat.replica->settled();
-  std::erase_if(seat.waiting, [&](const Waiting& waiting) {
+  const std::uint64_t step = seat.ranks.front()->step;
+  const Time began = trace_.wants(step) ? trace_.now() : Time();
+  const std::size_t wrote = std::erase_if(seat.waiting, [&](const Waiting& waiting) {
     const std::uint32_t chunk = waiting.answer->chunks[waiting.index].chunk;
     if (table_->chunks[chunk].tensor < settled) return false;
     seat.replica->take(*waiting.answer, waiting.index, seat.ranks.front()->net->local_steps());
     --seat.missing[table_->chunks[chunk].tensor];
     return true;
   });
+  if (wrote > 0 && trace_.wants(step)) trace_.applied(step, began);
   const std::uint32_t before = seat.readable;
   while (seat.readable < seat.missing.size() && seat.missing[seat.readable] == 0) ++seat.readable;
   if (before == 0 && seat.readable > 0) seat.readable_since = now();
@@ -319,8 +362,10 @@ Task<Result<void>> Worker::agree(Rank& rank, std::uint64_t step, std::uint32_t s
                     .incarnation = identity().incarnation,
                     .step = args_.job.takes_newest_scalers() ? rank.version : step,
                     .scalers = std::move(scalers)};
+  const Time asked = now();
   Task<Result<Agreed>> answer = server.ask(offer, kWhileRanksCompute);
   Result<Agreed> agreed = co_await std::move(answer);
+  trace_.asked(step, "agree with", server.name(), asked);
   if (agreed && agreed->values.size() != offer.scalers.size()) {
     agreed = Error{Errc::malformed, "the answer is to another question"};
   }
@@ -366,9 +411,18 @@ Task<Result<void>> Worker::send(Rank& rank, std::uint32_t shard, Push push) {
   const std::size_t packets = push.packets.size();
   std::vector<Packet> kept;  // until it is known whether they count
   if (!policy_->in_step() && args_.job.gradient.error_feedback) kept = push.packets;
+  const Time asked = now();
+  Span sending =
+      trace_.sends(step, push_id(rank.rank, step, push.packets.front().chunk), rank.rank);
+  server.in_flight += bytes;
+  trace_.in_flight(step, server.peer.name(), server.in_flight);
   Task<Result<PushReply>> answer =
       server.peer.ask_within(server.up, bytes, std::move(push), args_.job.deadlines.step);
+  sending.end();
   const Result<PushReply> reply = co_await std::move(answer);
+  server.in_flight -= bytes;
+  trace_.in_flight(step, server.peer.name(), server.in_flight);
+  trace_.asked(step, "push", server.peer.name(), asked);
   const Result<void> taken =
       reply ? take_verdicts(rank, *reply, packets, std::move(kept)) : Result<void>(reply.error());
   if (!taken) co_return at(step, "gradient to " + server.peer.name(), taken.error());
@@ -437,6 +491,7 @@ void Worker::finish() {
   if (meter_.has_news()) {
     observer_->tell(meter_.progress(identity().name, traffic(), now()));
   }
+  trace_.flush();
   observer_->tell(meter_.done(identity().name, traffic(), totals(), now()));
 }
 

@@ -23,6 +23,7 @@
 #include "actors/worker/progress_meter.h"
 #include "actors/worker/rank_net.h"
 #include "actors/worker/replica.h"
+#include "actors/worker/worker_trace.h"
 #include "runtime/actor/byte_window.h"
 #include "runtime/actor/process.h"
 #include "runtime/cluster/peer.h"
@@ -49,6 +50,7 @@ class Worker final : public Actor<WorkerInterface> {
         : peer(std::move(found)), up(poster, most), down(poster, most) {}
     Peer<ParameterServerInterface> peer;
     ByteWindow up, down;
+    std::uint64_t in_flight = 0;  // bytes of pushes without an answer
   };
   struct Reader {
     Reader(Peer<InputReaderInterface> found, const Poster& poster, std::uint64_t most)
@@ -101,6 +103,7 @@ class Worker final : public Actor<WorkerInterface> {
     bool encoding = false;           // what it held of its last step
     Condition encoded;               // no longer
     GradientEncoder::Counts counts;  // of the steps that are done
+    RankTrace trace;
     // Where it exchanges by itself:
     std::uint64_t version = 0;    // the oldest that its replica has of a chunk
     std::uint64_t kept = 0;       // of versions up to this one all that is to be kept
@@ -138,7 +141,7 @@ class Worker final : public Actor<WorkerInterface> {
                                     const ParameterTable::PullGroup& group);
   Result<void> take_verdicts(Rank& rank, const PushReply& reply, std::size_t packets,
                              std::vector<Packet> kept);
-  Task<void> injected_delay(const Rank& rank);
+  Task<void> injected_delay(Rank& rank);
   void ask_batches(Rank& rank, std::uint64_t step);
   AskedRows ask_rows(const Rank& rank, const NextBatch& question, std::size_t reader);
   Task<Result<Batch>> next_batch(Rank& rank, std::uint64_t step);
@@ -158,6 +161,7 @@ class Worker final : public Actor<WorkerInterface> {
   /// Of the answer's chunks each of `seats` makes its own next version.
   Result<void> take(Parameters parameters, const Pull& question, const std::vector<Seat*>& seats);
   std::vector<Seat*> everyone();
+  std::uint64_t answer_id(const Pull& question) const;
   void write_settled(Seat& seat);
   /// Asks each server whether the rank's parameters are what its own are, where the scheme says so.
   Task<void> compare(const Rank& rank, std::uint64_t step);
@@ -196,6 +200,7 @@ class Worker final : public Actor<WorkerInterface> {
   KeptVersion kept_;
   ProgressMeter meter_;
   Traffic traffic_;
+  WorkerTrace trace_;
   bool telling_histograms_ = false;
   std::uint64_t lost_histograms_ = 0;  // steps
 };

@@ -11,14 +11,17 @@ Task<Result<void>> Worker::train_apart(Rank& rank) {
   const JobConfig& job = args_.job;
   for (std::uint64_t step = job.first_own_step();; ++step) {
     rank.step = step;
+    rank.trace.begin(step);
     const Exchange exchange = policy_->exchange(step);
     ask_batches(rank, step);
     // The batch first, so that the parameters are as new as can be.
     const Time asked = now();
+    Span starving = rank.trace.part(Part::batch);
     Batch batch;
     if (!rank.batches.empty()) {
       STERNA_CO_ASSIGN(batch, next_batch(rank, step));
     }
+    starving.end();
     meter_.waited_for_data(asked, now());
     if (exchange.pulls) {
       STERNA_CO_TRY(pull_newest(rank, exchange.push));
@@ -31,11 +34,14 @@ Task<Result<void>> Worker::train_apart(Rank& rank) {
                                                                  .push = exchange.push,
                                                                  .version = rank.version,
                                                                  .pushes = exchange.pushes}));
+    Span held = rank.trace.part(Part::scalers);
     co_await encode_held(rank);
+    held.end();
     if (meter_.add_apart(rank.rank, loss, rank.version, now())) {
       observer_->tell(meter_.progress(identity().name, traffic(), now()));
     }
   }
+  rank.trace.end();
   meter_.ended();
   finish();
   co_return {};
@@ -47,7 +53,9 @@ Task<Result<void>> Worker::pull_newest(Rank& rank, std::uint64_t push) {
   rank.seat->expect_version(*table_, first ? Pulled::all : Pulled::pushed);
   rank.pulling = groups.size();
   for (const auto& group : groups) run(pull_newest_of(rank, push, group));
+  Span waiting = rank.trace.part(Part::parameters);
   while (rank.pulling > 0 || rank.unanswered > 0) co_await rank.answered.wait();
+  waiting.end();
   for (const Packet& packet : rank.dropped) STERNA_CO_TRY(rank.net->give_back(packet));
   rank.dropped.clear();
   rank.version = std::numeric_limits<std::uint64_t>::max();
@@ -72,9 +80,12 @@ Task<Result<void>> Worker::pull_newest_of(Rank& rank, std::uint64_t push,
   Pull largest = question;
   largest.codec = Codec::FP32;
   const std::uint64_t bytes = most_bytes(largest, *table_, args_.job);
+  const Time asked = now();
   Task<Result<Parameters>> answer =
       server.peer.ask_within(server.down, bytes, question, kWhileRanksCompute);
   Result<Parameters> parameters = co_await std::move(answer);
+  trace_.asked(push, "pull", server.peer.name(), asked);
+  const Span taking = trace_.takes_answer(push, answer_id(question));
   const Result<void> taken = parameters ? take(std::move(*parameters), question, {rank.seat})
                                         : Result<void>(parameters.error());
   if (!taken) {

@@ -16,7 +16,12 @@
   EACH(doctor)                \
   EACH(data)                  \
   EACH(net)                   \
-  EACH(eval) EACH(predict) EACH(export) EACH(plot) EACH(report) EACH(bench) EACH(test) EACH(help)
+  EACH(eval)                  \
+  EACH(predict)               \
+  EACH(export)                \
+  EACH(plot)                  \
+  EACH(trace)                 \
+  EACH(report) EACH(bench) EACH(test) EACH(help)
 
 namespace sterna::launcher {
 

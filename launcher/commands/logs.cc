@@ -95,6 +95,7 @@ int from_directory(const RunState& state, const LogsOptions& options, const std:
   }
   std::sort(files.begin(), files.end());
   for (const std::filesystem::path& path : files) {
+    if (path.extension() != ".log") continue;  // traces lie there, too
     const std::string name = path.stem().string();
     if (!options.actor.empty() && name != options.actor) continue;
     any = true;

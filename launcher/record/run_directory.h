@@ -4,6 +4,7 @@
 //   labels.txt           what the classes are called, where the data set says so
 //   metrics.jsonl        one JSON object per line, while the run goes on
 //   logs/<actor>.log     each actor's standard output and error
+//   logs/<actor>.trace   what it noted of the steps that are traced (docs/trace.md)
 //   weights.safetensors  the final parameters
 //   confusion.csv        of the last evaluation: how often which class was taken for which
 //   checkpoints/         what another run can go on from (actors/checkpoint/saved.h)

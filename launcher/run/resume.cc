@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <utility>
 
-#include "launcher/text/json_line.h"
 #include "runtime/base/file.h"
 
 namespace sterna::launcher {
@@ -37,9 +37,10 @@ Result<actors::SavedCheckpoint> find(const ClusterFile& file, const std::string&
 bool has_ended(const std::string& run_dir, std::uint64_t step) {
   const auto text = read_file((std::filesystem::path(run_dir) / "result.json").string());
   if (!text) return false;
-  const Json result = Json::parse(*text, nullptr, false);
-  return result.is_object() && result.value("exit", Json()) == 0 &&
-         result.value("steps", Json(-1)) >= Json(step);
+  using nlohmann::json;
+  const json result = json::parse(*text, nullptr, false);
+  return result.is_object() && result.value("exit", json()) == 0 &&
+         result.value("steps", json(-1)) >= json(step);
 }
 
 }  // namespace

@@ -7,12 +7,14 @@
 
 #include "launcher/hosts/host_plan.h"
 #include "launcher/run/job_plan.h"
+#include "runtime/trace/trace_file.h"
 
 namespace sterna::launcher {
 namespace {
 
 /// Of one log; the rest stays on its host.
 constexpr std::uint64_t kMostOfALog = 16ULL << 20;
+constexpr std::uint64_t kMostOfATrace = 4ULL << 30;
 constexpr std::uint64_t kMostOfWeights = 4ULL << 30;
 
 Result<void> fetch(Cluster& cluster, ProcessId of, const std::string& name, const std::string& to,
@@ -30,6 +32,11 @@ Result<void> fetch(Cluster& cluster, ProcessId of, const std::string& name, cons
   file.close();
   if (!file) return Error{Errc::io, "cannot write " + to};
   return {};
+}
+
+/// A trace that was not full yet has no older part.
+bool has_file(Cluster& cluster, ProcessId of, const std::string& name) {
+  return cluster.read_file({of, name, 0, 1}).ok();
 }
 
 }  // namespace
@@ -53,10 +60,21 @@ std::vector<std::string> fetch_files(Cluster& cluster, const JobOptions& options
       if (options.log_directory.empty()) return;
       bring(name + ".log", options.log_directory + "/" + name + ".log", kMostOfALog);
     };
+    const auto bring_trace = [&](const ActorPlan& actor) {
+      const bool traced = actor.role != Role::kEvaluator && !options.file.trace.steps.empty();
+      if (!traced || options.log_directory.empty()) return;
+      for (const std::string_view ending : {kOldTraceEnding, kTraceEnding}) {
+        const std::string name = actor.name + std::string(ending);
+        if (!first_error && has_file(cluster, *node, name)) {
+          bring(name, options.log_directory + "/" + name, kMostOfATrace);
+        }
+      }
+    };
     bring_log("node-" + host.name);
     for (const ActorPlan& actor : options.file.actors) {
       if (actor.host != host.name) continue;
       bring_log(actor.name);
+      bring_trace(actor);
       if (finished && actor.role == Role::kEvaluator && !options.weights.empty()) {
         bring(kRemoteWeights, options.weights, kMostOfWeights);
       }

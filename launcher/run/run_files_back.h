@@ -1,5 +1,5 @@
-// What a run left on other hosts, brought back into its directory: the actors' logs and the final
-// weights.
+// What a run left on other hosts, brought back into its directory: the actors' logs and traces, and
+// the final weights.
 #pragma once
 
 #include <functional>

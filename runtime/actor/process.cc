@@ -26,11 +26,36 @@ RootPromise::~RootPromise() {
   (previous_ != nullptr ? previous_->next : cell_.roots) = next;
 }
 
+/// Hands on what has gathered of a trace, for who reads it while the process runs.
+class Process::TraceFlush final : public Timers::Target {
+ public:
+  TraceFlush(Tracer& tracer, Timers& timers, const Clock& clock)
+      : tracer_(tracer), timers_(timers), clock_(clock) {
+    arm();
+  }
+  TraceFlush(const TraceFlush&) = delete;
+  TraceFlush& operator=(const TraceFlush&) = delete;
+  ~TraceFlush() { timers_.cancel(timer_); }
+  void timer_fired() override {
+    tracer_.flush();
+    arm();
+  }
+
+ private:
+  static constexpr Duration kInterval = std::chrono::milliseconds(200);
+  void arm() { timer_ = timers_.arm(clock_.now() + kInterval, *this); }
+  Tracer& tracer_;
+  Timers& timers_;
+  const Clock& clock_;
+  Timers::Id timer_ = 0;
+};
+
 // ---- life of the process
 
 Process::Process(const ProcessEnvironment& environment, ProcessOptions options)
     : environment_(environment),
       options_(std::move(options)),
+      tracer_(std::make_shared<Tracer>(environment.loop)),
       alive_token_(std::make_shared<Process*>(this)) {
   cells_.emplace_back();  // slot 0 stands for "outside any actor"
   asks_.emplace_back();
@@ -56,6 +81,27 @@ Process::~Process() {
   alive_token_.reset();
   environment_.loop.remove(*this);
   while (queue_head_ != nullptr) delete std::exchange(queue_head_, queue_head_->next);
+}
+
+bool Process::start_trace(TracedSteps steps, std::uint64_t most_bytes) {
+  if (tracer_->started()) return true;  // another actor has, which shares the process
+  if (!environment_.open_trace) return false;
+  std::unique_ptr<TextSink> sink = environment_.open_trace(most_bytes);
+  if (sink == nullptr) return false;
+  const LinkOptions& self = options_.link;
+  tracer_->start({.name = self.identity.name,
+                  .host = self.host,
+                  .incarnation = self.identity.incarnation,
+                  .process = self.self.value,
+                  .run = self.run},
+                 steps, std::move(sink));
+  trace_flush_ = std::make_unique<TraceFlush>(*tracer_, timers_, loop());
+  if (links_ == nullptr) return true;
+  links_->set_on_round_trip([tracer = tracer_](const RoundTrip& trip) {
+    tracer->note_round_trip(
+        {trip.host, trip.asked.ns, trip.answered.ns, trip.held.count(), trip.came.ns});
+  });
+  return true;
 }
 
 ActorId Process::adopt(std::unique_ptr<ActorBase> actor, const detail::ActorClass& type,

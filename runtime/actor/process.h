@@ -14,6 +14,7 @@
 #include "runtime/actor/actor.h"
 #include "runtime/base/random.h"
 #include "runtime/link/link.h"
+#include "runtime/trace/tracer.h"
 
 namespace sterna {
 
@@ -25,6 +26,8 @@ struct ProcessEnvironment {
   Transport* transport = nullptr;
   /// Takes log lines (without newline). Never null.
   std::function<void(std::string_view line)> log;
+  /// Where spans go, of at most so many bytes; null, or what it returns is: nowhere.
+  std::function<std::unique_ptr<TextSink>(std::uint64_t most_bytes)> open_trace = nullptr;
 };
 
 struct ProcessOptions {
@@ -106,6 +109,11 @@ class Process final : private Loop::Source, private Links::Owner {
   /// process.
   const AnyRef& agent() const { return agent_; }
   void set_agent(const AnyRef& agent) { agent_ = agent; }
+
+  /// Off until start_trace().
+  const std::shared_ptr<Tracer>& tracer() const { return tracer_; }
+  /// Once. False: there is nowhere to write to.
+  bool start_trace(TracedSteps steps, std::uint64_t most_bytes);
 
   /// Loses, delays or repeats chosen messages to other processes (tests).
   void set_chaos(Links::Chaos chaos) { links_->set_chaos(std::move(chaos)); }
@@ -219,6 +227,9 @@ class Process final : private Loop::Source, private Links::Owner {
   std::vector<Ask> asks_;
   std::vector<std::uint32_t> free_asks_;
 
+  class TraceFlush;
+  std::shared_ptr<Tracer> tracer_;  // compute threads may have it longer than we
+  std::unique_ptr<TraceFlush> trace_flush_;
   class Mourning;
   std::vector<std::unique_ptr<Mourning>> mourning_;
   std::vector<std::pair<LocalId, std::string>> dying_;

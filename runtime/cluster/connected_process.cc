@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "runtime/trace/trace_file.h"
+
 namespace sterna {
 
 namespace {
@@ -19,6 +21,19 @@ ProcessOptions options_of(const Bootstrap& bootstrap, std::uint64_t schema_hash)
   return options;
 }
 
+/// Beside its log.
+std::function<std::unique_ptr<TextSink>(std::uint64_t)> trace_of(const Bootstrap& bootstrap) {
+  if (bootstrap.log_directory.empty()) return nullptr;
+  const Tracer::Identity who{.name = bootstrap.identity.name,
+                             .host = bootstrap.host,
+                             .incarnation = bootstrap.identity.incarnation,
+                             .process = bootstrap.process.value,
+                             .run = bootstrap.run};
+  return
+      [path = bootstrap.log_directory + "/" + bootstrap.identity.name + std::string(kTraceEnding),
+       who](std::uint64_t most_bytes) { return open_trace(path, most_bytes, who); };
+}
+
 }  // namespace
 
 ConnectedProcess::ConnectedProcess(Machine& machine, const Bootstrap& bootstrap,
@@ -27,7 +42,7 @@ ConnectedProcess::ConnectedProcess(Machine& machine, const Bootstrap& bootstrap,
       executor_(machine.make_executor(bootstrap.compute_threads)),
       contact_(bootstrap.contact(machine.keys().hash(bootstrap.credentials.token))),
       process_({machine.loop(), machine.random(), *executor_, transport_.get(),
-                [&machine](std::string_view line) { machine.log(line); }},
+                [&machine](std::string_view line) { machine.log(line); }, trace_of(bootstrap)},
                options_of(bootstrap, schema_hash)) {}
 
 Result<std::unique_ptr<ConnectedProcess>> ConnectedProcess::make(Machine& machine,

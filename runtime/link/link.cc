@@ -174,6 +174,12 @@ void Links::heartbeat(Link& link) {
   beat.bytes_in = statistics.bytes_in;
   beat.bytes_out = statistics.bytes_out;
   beat.actors = statistics.actors;
+  const Time now = loop_.now();
+  beat.sent = Duration(now.ns);
+  if (link.last_sent > Duration::zero()) {
+    beat.echoed = link.last_sent;
+    beat.held = now - link.last_sent_came;
+  }
   (void)transmit(link, Lane::control, control_header<Heartbeat>(), MessageMail<Heartbeat>(beat))
       .ok();
 }

@@ -25,6 +25,7 @@
 namespace sterna {
 
 struct DownNotice;
+struct Heartbeat;
 struct Hello;
 struct Welcome;
 
@@ -55,6 +56,15 @@ struct LinkCounters {
   std::uint64_t faults = 0;  ///< of every kind, decode errors among them: the peer is muted
   std::array<std::uint64_t, kLanes> bytes_in = {};  ///< whole frames, envelopes included
   std::array<std::uint64_t, kLanes> bytes_out = {};
+};
+
+/// A question and its answer between two hosts' clocks, as heartbeats ask and answer it.
+struct RoundTrip {
+  const std::string& host;  ///< the other
+  Time asked;               ///< by our clock
+  Time answered;            ///< by the other's
+  Duration held{};          ///< by the other, before it answered
+  Time came;                ///< by our clock
 };
 
 /// What a heartbeat says about its sender.
@@ -130,6 +140,10 @@ class Links final : private Transport::Events, private Timers::Target {
   /// node, which knows most, speaks first.
   void set_tree_peer(ProcessId peer);
   void set_chaos(Chaos chaos) { chaos_ = std::move(chaos); }
+  /// Called with each round trip to a process of another host.
+  void set_on_round_trip(std::function<void(const RoundTrip&)> hook) {
+    on_round_trip_ = std::move(hook);
+  }
 
  private:
   struct Queued;
@@ -162,6 +176,7 @@ class Links final : private Transport::Events, private Timers::Target {
   Result<void> transmit(Link& link, Lane lane, Header header, const Mail& mail);
   void flush(ProcessId peer, Lane lane);
   void heartbeat(Link& link);
+  void compare_clocks(Link& link, const Heartbeat& beat);
   void tick(Link& link, Time now);
 
   Owner& owner_;
@@ -178,6 +193,7 @@ class Links final : private Transport::Events, private Timers::Target {
   std::unordered_set<std::string> refused_;            // identities; each is logged once
   LinkCounters counters_;
   Chaos chaos_;
+  std::function<void(const RoundTrip&)> on_round_trip_;
   std::vector<std::unique_ptr<Delayed>> delayed_;
   std::unordered_set<ProcessId> tree_peers_;
   Timers::Id timer_ = 0;

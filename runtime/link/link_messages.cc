@@ -16,7 +16,9 @@ STERNA_MESSAGE(Welcome, FIELD(accepted, Accepted), FIELD(reason, Reason), FIELD(
 
 STERNA_MESSAGE(Heartbeat, FIELD(credit[0], ControlCredit), FIELD(credit[1], DataCredit),
                FIELD(loop_lag, LoopLag, any_time), FIELD(queued_bytes, QueuedBytes),
-               FIELD(bytes_in, BytesIn), FIELD(bytes_out, BytesOut), FIELD(actors, Actors))
+               FIELD(bytes_in, BytesIn), FIELD(bytes_out, BytesOut), FIELD(actors, Actors),
+               FIELD(sent, Sent, any_time), FIELD(echoed, Echoed, any_time),
+               FIELD(held, Held, any_time))
 
 STERNA_MESSAGE(Watch, FIELD(actor, Actor))
 

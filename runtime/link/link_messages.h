@@ -51,6 +51,9 @@ struct Heartbeat {
   std::uint64_t bytes_in = 0;
   std::uint64_t bytes_out = 0;
   std::uint64_t actors = 0;
+  Duration sent{};    ///< by the sender's clock
+  Duration echoed{};  ///< `sent` of the last that came from the receiver; 0: none has
+  Duration held{};    ///< since that came
   STERNA_DECLARE_MESSAGE(Heartbeat);
 };
 

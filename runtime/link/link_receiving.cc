@@ -181,6 +181,7 @@ void Links::accept(ChannelId channel, Lane lane, const Contact& peer, const Hell
     link->contact = peer;
     link->started = loop_.now();
   }
+  link->host = hello.host;
   link->last_heard = loop_.now();
   LaneState& state = link->lanes[index(lane)];
   state.channel = channel;
@@ -233,6 +234,7 @@ void Links::control_received(Link& link, Lane lane, const Mail& mail) {
     const ProcessId peer = link.peer;
     link.heard_words = true;
     link.words = {beat.loop_lag, beat.queued_bytes, beat.bytes_in, beat.bytes_out, beat.actors};
+    compare_clocks(link, beat);
     for (const Lane each : kEveryLane) {
       LaneState& state = link.lanes[index(each)];
       state.granted = std::max(state.granted, within_reason(state, each, beat.credit[index(each)]));
@@ -264,8 +266,23 @@ void Links::welcomed(Link& link, Lane lane, const Welcome& welcome) {
     return;
   }
   state.open = true;
+  link.host = welcome.host;
   state.granted = within_reason(state, lane, welcome.credit);
   flush(link.peer, lane);
+}
+
+void Links::compare_clocks(Link& link, const Heartbeat& beat) {
+  const Time now = loop_.now();
+  if (beat.echoed > Duration::zero() && on_round_trip_ && link.host != options_.host) {
+    const Time asked{beat.echoed.count()};
+    // What no peer of ours says is no round trip.
+    if (asked >= link.started && asked <= now && beat.held >= Duration::zero() &&
+        beat.held <= now - asked) {
+      on_round_trip_({link.host, asked, Time{beat.sent.count()}, beat.held, now});
+    }
+  }
+  link.last_sent = beat.sent;
+  link.last_sent_came = now;
 }
 
 }  // namespace sterna

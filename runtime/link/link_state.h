@@ -58,6 +58,9 @@ struct Links::Link {
   bool heard = false;      // something has come since that tick; to know when is not worth a clock
   std::string lost_cause;  // of the first lane that was lost
   Time lost_at;
+  std::string host;      // the peer's
+  Duration last_sent{};  // by the peer's clock, of its last heartbeat; 0: none that says so
+  Time last_sent_came;
   bool heard_words = false;
   LinkStatistics words;
   std::array<LaneState, kLanes> lanes;

@@ -73,6 +73,10 @@ struct Heartbeat {
   bytesIn @4 :UInt64;        # of the process, all links
   bytesOut @5 :UInt64;
   actors @6 :UInt64;         # live actors in the process
+  # One clock per host is compared with others by these; nanoseconds of the sender's monotonic clock.
+  sent @7 :Int64;            # when this heartbeat was sent; 0: the peer does not say
+  echoed @8 :Int64;          # `sent` of the receiver's last heartbeat; 0: none has come
+  held @9 :Int64;            # how long ago that came, when this was sent
 }
 
 # A monitor across processes: sent to the watched actor's process; it answers with Down when the actor dies.

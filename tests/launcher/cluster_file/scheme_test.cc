@@ -105,6 +105,17 @@ TEST_F(SchemeKeysTest, DelaysOfRanksAreAListOfTables) {
             "unknown key \"inject.delay_ranks\"; sterna help keys lists all keys");
 }
 
+TEST_F(SchemeKeysTest, TracedStepsAreARangeANumberOrAll) {
+  for (const char* steps : {"100..110", "7", "all"}) {
+    EXPECT_EQ(error_of(std::string("[trace]\nsteps = \"") + steps + "\"\n"), "no error") << steps;
+  }
+  for (const char* steps : {"5-7", "7..5", "..", "5..", "every", "-1"}) {
+    EXPECT_EQ(message_of(std::string("[trace]\nsteps = \"") + steps + "\"\n"),
+              std::string("\"trace.steps\": \"") + steps +
+                  "\" are no steps: write \"100..110\", \"100\" or \"all\"");
+  }
+}
+
 TEST_F(SchemeKeysTest, AveragesGoDownToRanksThatAllStepFromTheSameVersion) {
   const std::string average = "[gradient]\nscaler = \"shared\"\ndown = \"average\"\n";
   EXPECT_EQ(error_of(average), "no error");

@@ -114,6 +114,55 @@ TEST_F(LinkReceiving, WhoTheTransportKnowsAndTheLinksDoNotIsNotHeard) {
   EXPECT_THAT(a->ends, IsEmpty());
 }
 
+TEST_F(LinkReceiving, ARoundTripIsOfAnotherHostAndOfTimesThatCanBe) {
+  std::vector<Duration> held;
+  a->links->set_on_round_trip([&](const RoundTrip& trip) {
+    EXPECT_EQ(trip.host, "there");
+    EXPECT_EQ(trip.answered, Time{77});
+    EXPECT_EQ(trip.came, loop.now());
+    held.push_back(trip.held);
+  });
+  const Duration before(loop.now().ns);
+  pass(1s);
+  Hello hello = stranger.hello();
+  hello.host = "there";
+  stranger.dial(*a, hello);
+  pass(10ms);
+  const Duration asked(loop.now().ns);
+  pass(20ms);
+  const auto say = [&](Duration echoed, Duration since) {
+    Heartbeat beat;
+    beat.sent = Duration(77);
+    beat.echoed = echoed;
+    beat.held = since;
+    stranger.say(Lane::control, beat);
+    pass(1ms);
+  };
+  say(Duration(0), Duration(0));  // it has not heard us yet
+  say(before, 5ms);               // there was no link
+  say(asked + 1h, 5ms);           // nor was that yet
+  say(asked, 1h);                 // it cannot have held it longer than it took
+  say(asked, -5ms);
+  EXPECT_THAT(held, IsEmpty());
+  say(asked, 5ms);
+  EXPECT_THAT(held, ElementsAre(5ms));
+  EXPECT_THAT(a->ends, IsEmpty());
+}
+
+TEST_F(LinkReceiving, OfItsOwnHostNobodyAsksForTheTime) {
+  std::size_t trips = 0;
+  a->links->set_on_round_trip([&](const RoundTrip&) { ++trips; });
+  Hello hello = stranger.hello();
+  hello.host = "here";
+  stranger.dial(*a, hello);
+  pass(10ms);
+  Heartbeat beat;
+  beat.sent = beat.echoed = Duration(loop.now().ns);
+  stranger.say(Lane::control, beat);
+  pass(1ms);
+  EXPECT_EQ(trips, 0U);
+}
+
 TEST_F(LinkReceiving, AnotherSessionTakesThePlaceOfTheFirst) {
   open();
   Hello again = stranger.hello();

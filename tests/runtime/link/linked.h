@@ -20,10 +20,10 @@ namespace sterna::test {
 class Linked final : private Links::Owner, private Loop::Source {
  public:
   Linked(MemoryNetwork& network, Random& random, std::uint64_t process, const std::string& name,
-         LinkOptions options)
+         LinkOptions options, Loop* own_loop = nullptr)
       : contact{process, {name, 1}, "", "", "key-" + name, ""},
         transport(network, contact.identity, {"key-" + name, "", ""}),
-        loop_(network.loop()) {
+        loop_(own_loop != nullptr ? *own_loop : network.loop()) {
     EXPECT_TRUE(transport.listen(contact).ok());
     options.self = {process};
     options.identity = contact.identity;
@@ -97,7 +97,7 @@ class Linked final : private Links::Owner, private Loop::Source {
   bool ready() override { return !asleep && timers.next() <= loop_.now(); }
   Time next_deadline() override { return asleep ? kNever : timers.next(); }
 
-  SimLoop& loop_;
+  Loop& loop_;
 };
 
 class Stranger {

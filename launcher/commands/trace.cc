@@ -1,0 +1,113 @@
+// sterna trace: where the time of some steps went.
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+
+#include "actors/job/trace_section.h"
+#include "launcher/commands/command.h"
+#include "launcher/past/run_state.h"
+#include "launcher/traces/chrome_trace.h"
+#include "launcher/traces/trace_summary.h"
+
+namespace sterna::launcher {
+namespace {
+
+struct TraceOptions {
+  std::string run;
+  std::string steps;
+  std::string out;
+  bool summary = false;
+  bool json = false;
+};
+
+/// A directory, or what a run that this machine remembers has.
+std::string directory_of(const std::string& run) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(run, ignored)) return run;
+  const Result<RunStates> states = RunStates::of_user();
+  const Result<RunState> state = states ? states->find(run) : Result<RunState>(states.error());
+  return state ? state->run_directory : run;
+}
+
+Result<std::string> write_file(const RunTrace& trace, const std::string& path) {
+  std::ofstream file(path, std::ios::binary);
+  if (!file) return system_error("cannot write " + path, errno);
+  std::uint64_t bytes = 0;
+  write_chrome_trace(trace, [&](std::string_view piece) {
+    bytes += piece.size();
+    file.write(piece.data(), static_cast<std::streamsize>(piece.size()));
+  });
+  file.close();
+  if (!file) return Error{Errc::io, "cannot write " + path + ": is the disk full?"};
+  std::string clocks;
+  for (const HostClocks::Host& host : trace.clocks) {
+    clocks += host.known
+                  ? fmt::format("{}'s clock is known to {:.3f} ms\n", host.name, host.error * 1e-6)
+                  : fmt::format("{}'s clock is unknown: its times are its own\n", host.name);
+  }
+  return fmt::format(
+      "{}{}: steps {} to {}, {} processes, {} messages, {} bytes; open it in "
+      "chrome://tracing or ui.perfetto.dev\n",
+      clocks, path, trace.steps.first, trace.steps.last, trace.processes.size(),
+      trace.arrows.size(), bytes);
+}
+
+Result<std::string> trace(const TraceOptions& options) {
+  if (options.json && !options.summary) {
+    return Error{Errc::invalid_argument, "--json is for --summary: the trace itself is JSON"};
+  }
+  std::optional<TracedSteps> wanted;
+  if (!options.steps.empty()) {
+    Result<TracedSteps> steps = actors::parse_steps(options.steps);
+    if (!steps) return std::move(steps).error().in("--steps");
+    wanted = *steps;
+  }
+  const std::string run = directory_of(options.run);
+  STERNA_ASSIGN(const RunTrace trace, read_run_trace(run, wanted));
+  if (options.summary) {
+    const TraceSummary summary = summary_of(trace);
+    return options.json ? to_json(summary) : to_text(summary);
+  }
+  return write_file(trace, options.out.empty() ? run + "/trace.json" : options.out);
+}
+
+}  // namespace
+
+Command trace_command() {
+  const auto options = std::make_shared<TraceOptions>();
+  return {
+      .name = "trace",
+      .help = "Where the time of a run's traced steps went (trace.steps)",
+      .arguments = {{.name = "RUN",
+                     .into = &options->run,
+                     .help = "A run directory, or the name of a run that this machine remembers",
+                     .required = true},
+                    {.name = "--steps",
+                     .into = &options->steps,
+                     .help = "These alone; both ends are in it, and the first step is 0",
+                     .type = "A..B"},
+                    {.name = "--summary",
+                     .into = &options->summary,
+                     .help = "Ten lines, the last of which says what bounds the run"},
+                    {.name = "--json",
+                     .into = &options->json,
+                     .help = "The summary as one line of JSON"},
+                    {.name = "-o,--out",
+                     .into = &options->out,
+                     .help = "Where the trace goes, for chrome://tracing and ui.perfetto.dev; "
+                             "default: trace.json in the run's directory",
+                     .type = "FILE"}},
+      .run =
+          [options](const Context& context) {
+            const Result<std::string> said = trace(*options);
+            return said ? context.console.result(*said) : context.console.report(said.error());
+          },
+      .examples =
+          "sterna run configs/lenet_mnist.toml --run-dir runs/a --set "
+          "trace.steps=100..110\nsterna trace runs/a --summary"};
+}
+
+}  // namespace sterna::launcher
