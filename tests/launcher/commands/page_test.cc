@@ -14,7 +14,7 @@ class PageCommand : public CommandTest {
   std::string said_of(const std::string& metrics) {
     std::filesystem::create_directories(folder / "run");
     write("run/metrics.jsonl", metrics);
-    const Said said = sterna({"page", folder / "run"});
+    const Said said = sterna({"page", (folder / "run").c_str()});
     EXPECT_EQ(said.exit, 2);
     EXPECT_EQ(said.out, "");
     return said.err;
@@ -24,7 +24,7 @@ class PageCommand : public CommandTest {
 TEST_F(PageCommand, ADirectoryThatIsNoRunsIsBadInput) {
   const std::string path = folder / "run/metrics.jsonl";
   std::filesystem::create_directories(folder / "run");
-  const Said said = sterna({"page", folder / "run"});
+  const Said said = sterna({"page", (folder / "run").c_str()});
   EXPECT_EQ(said.exit, 2);
   EXPECT_EQ(said.err, path + ": there is no such file; name a run's directory\n");
 }
