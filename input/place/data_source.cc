@@ -126,22 +126,20 @@ std::optional<Error> record_files_in(const fs::path& place, std::string_view who
   if (train.ok() == test.ok()) return std::nullopt;
   const auto& there = train ? train : test;
   const Error& lacking = train ? test.error() : train.error();
-  return Error{Errc::not_found,
-               fmt::format("{} {} holds TFRecord files to {} ({}) alone: {}", who, place.string(),
-                           train ? "train on" : "test with", there->front().filename().string(),
-                           lacking.message)};
+  return Error{Errc::not_found, fmt::format("{} {} holds TFRecord files to {} ({}) alone: {}", who,
+                                            place.string(), train ? "train on" : "test with",
+                                            there->front().filename().string(), lacking.message)};
 }
 
 /// Why a place that the user named will not do: what is missing where most is there.
 Error nothing_in(const fs::path& place, std::string_view who, const DataQuery& query) {
   if (!present(place)) {
     const DataSet* set = find_data_set(query.name);
-    const std::string made_by = set != nullptr && !set->source.empty()
-                                    ? fmt::format("{} comes from {}", query.name, set->source)
-                                    : fmt::format("`sterna data make digits --out {}` makes it",
-                                                  place.string());
-    return {Errc::not_found,
-            fmt::format("{} {} does not exist; {}", who, place.string(), made_by)};
+    const std::string made_by =
+        set != nullptr && !set->source.empty()
+            ? fmt::format("{} comes from {}", query.name, set->source)
+            : fmt::format("`sterna data make digits --out {}` makes it", place.string());
+    return {Errc::not_found, fmt::format("{} {} does not exist; {}", who, place.string(), made_by)};
   }
   fs::path best = place;
   std::vector<std::string> missing = missing_files(place, query.options);
