@@ -62,6 +62,7 @@ std::vector<KnownRun> known_runs(const std::string& directory,
   std::ranges::stable_sort(dated, std::greater<>(), [](const auto& one) { return one.first; });
   if (dated.size() > kMostKnownRuns) dated.resize(kMostKnownRuns);
   std::vector<KnownRun> runs;
+  runs.reserve(dated.size());
   for (auto& [time, run] : dated) runs.push_back(std::move(run));
   return runs;
 }

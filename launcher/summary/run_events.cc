@@ -65,7 +65,10 @@ template <std::size_t kCount>
 void add(wire::Summary& summary, const std::array<Scalar, kCount>& scalars, const Json& line,
          const std::string& before = "", const std::string& behind = "") {
   for (const Scalar& one : scalars) {
-    add(summary, before + one.tag + behind, json_number_of(line, one.field));
+    std::string tag = before;
+    tag += one.tag;
+    tag += behind;
+    add(summary, std::move(tag), json_number_of(line, one.field));
   }
 }
 

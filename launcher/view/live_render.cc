@@ -259,6 +259,7 @@ void table(const std::vector<ActorStatus>& actors, const ViewOptions& options, s
   if (actors.empty() || room < 2) return;
   // The dead first: they are what one looks for when not all fit.
   std::vector<const ActorStatus*> order;
+  order.reserve(actors.size());
   for (const ActorStatus& actor : actors) order.push_back(&actor);
   const bool all_fit = order.size() + 1 <= room;
   if (!all_fit) {

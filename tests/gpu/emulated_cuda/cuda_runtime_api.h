@@ -12,7 +12,8 @@ enum cudaError_t : int {
   cudaErrorNotReady = 600,
 };
 enum cudaMemcpyKind { cudaMemcpyDefault = 4 };
-inline constexpr unsigned cudaStreamNonBlocking = 1;
+// By the name that the runtime has.
+inline constexpr unsigned cudaStreamNonBlocking = 1;  // NOLINT(readability-identifier-naming)
 
 struct CUstream_st {};
 using cudaStream_t = CUstream_st*;
