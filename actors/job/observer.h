@@ -117,7 +117,7 @@ struct Histograms {
   using Reply = void;
   static constexpr Lane kLane = Lane::data;
   std::string worker;
-  std::uint64_t step = 0;  ///< the version that it computed from
+  std::uint64_t step = 0;  ///< the rank's own, which weights and gradients are of
   std::vector<TensorHistogram> histograms = {};
   std::uint64_t lost = 0;  ///< steps so far that were not sent for that reason
   Result<void> check() const;

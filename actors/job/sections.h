@@ -208,9 +208,10 @@ struct CheckpointSection {
 /// [summary]: what TensorBoard is told of a run, while it goes on.
 struct SummarySection {
   bool tensorboard = false;   ///< a file of events in the run's directory
-  std::uint64_t every = 100;  ///< steps between histograms and pictures of rank 0; 0: none
-  /// Whether there are some of a step that begins with this version.
-  bool due(std::uint64_t version) const { return tensorboard && every > 0 && version % every == 0; }
+  std::uint64_t every = 100;  ///< steps between histograms of rank 0; 0: none
+  bool has_histograms() const { return tensorboard && every > 0; }
+  /// Whether there are some of this step of the rank.
+  bool due(std::uint64_t step) const { return has_histograms() && step % every == 0; }
   bool operator==(const SummarySection&) const = default;
 };
 
@@ -295,6 +296,7 @@ std::optional<Mismatch> mismatch(const GradientSection& gradient);
 std::optional<Mismatch> mismatch(const GradientSection& gradient, CombineRule combine);
 std::optional<Mismatch> mismatch(const EvaluationSection& evaluation,
                                  const OptimizerSection& optimizer);
+std::optional<Mismatch> mismatch(const TraceSection& trace);
 /// Between the scheme's keys, and the others; of a job of so many ranks.
 std::optional<Mismatch> mismatch(const JobSections& job, std::uint32_t ranks);
 

@@ -6,6 +6,8 @@
 #include <initializer_list>
 #include <limits>
 
+#include "actors/job/messages.h"
+#include "actors/job/sections.h"
 #include "runtime/actor/process.h"
 
 namespace sterna::actors {
@@ -44,6 +46,13 @@ Result<TracedSteps> parse_steps(std::string_view text) {
                  fmt::format("\"{}\" are no steps: write \"100..110\", \"100\" or \"all\"", text)};
   }
   return TracedSteps{*first, *last};
+}
+
+std::optional<Mismatch> mismatch(const TraceSection& trace) {
+  if (trace.steps.empty()) return std::nullopt;
+  const Result<TracedSteps> steps = parse_steps(trace.steps);
+  if (steps) return std::nullopt;
+  return Mismatch{"trace.steps", "\"trace.steps\": " + steps.error().message};
 }
 
 std::uint64_t first_traced(const TraceSection& section) {
@@ -87,13 +96,14 @@ std::uint64_t message_id(std::string_view kind, std::initializer_list<std::uint6
 
 }  // namespace
 
-std::uint64_t push_id(std::uint64_t rank, std::uint64_t step, std::uint64_t first_chunk) {
-  return message_id(traced::kPush, {rank, step, first_chunk});
+std::uint64_t push_id(const Push& push) {
+  const std::uint64_t first = push.packets.empty() ? 0 : push.packets.front().chunk;
+  return message_id(traced::kPush, {push.rank, push.step, first});
 }
 
-std::uint64_t answer_id(const AnswerKey& key) {
-  return message_id(traced::kAnswer,
-                    {key.process, key.version, key.pushes, key.rank, key.first_chunk});
+std::uint64_t answer_id(const Pull& pull, ProcessId asker) {
+  const std::uint64_t first = pull.chunks.empty() ? 0 : pull.chunks.front();
+  return message_id(traced::kAnswer, {asker.value, pull.version, pull.pushes, pull.rank, first});
 }
 
 std::uint64_t batch_id(std::uint64_t step, std::uint64_t rank, std::uint64_t first_row,

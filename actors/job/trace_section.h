@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "runtime/base/ids.h"
 #include "runtime/base/section.h"
 #include "runtime/trace/tracer.h"
 
@@ -15,6 +16,9 @@ class Process;
 }
 
 namespace sterna::actors {
+
+struct Pull;
+struct Push;
 
 struct TraceSection {
   std::string steps = {};               ///< "A..B", "A" or "all"; empty: none
@@ -68,17 +72,10 @@ inline constexpr std::string_view kBatch = "batch";
 std::string rank_track(std::uint32_t rank);
 std::string rank_compute_track(std::uint32_t rank);
 
-/// What tells a message from all others, at both ends: a push, the answer of a pull to a worker's
-/// process, the answer of a reader.
-std::uint64_t push_id(std::uint64_t rank, std::uint64_t step, std::uint64_t first_chunk);
-struct AnswerKey {
-  std::uint64_t process = 0;
-  std::uint64_t version = 0;
-  std::uint64_t pushes = 0;
-  std::uint64_t rank = 0;
-  std::uint64_t first_chunk = 0;
-};
-std::uint64_t answer_id(const AnswerKey& key);
+/// What tells a message from all others, at both ends: a push, the answer to a worker's process
+/// that pulls, the answer of a reader.
+std::uint64_t push_id(const Push& push);
+std::uint64_t answer_id(const Pull& pull, ProcessId asker);
 std::uint64_t batch_id(std::uint64_t step, std::uint64_t rank, std::uint64_t first_row,
                        std::string_view reader);
 

@@ -296,7 +296,7 @@ struct TensorHistogram {
 
 struct Histograms {
   worker @0 :Text;
-  step @1 :UInt64;            # the version that rank 0 computed from
+  step @1 :UInt64;            # rank 0's own, which weights and gradients are of
   histograms @2 :List(TensorHistogram);
   lost @3 :UInt64;            # steps so far whose histograms found the observer still busy
 }

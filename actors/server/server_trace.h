@@ -29,9 +29,7 @@ class ServerTrace {
   Span takes(const Push& push) {
     if (!wants(push.step)) return {};
     Span span = tracer_->span(push.step, loop_, decode_, push.rank);
-    const std::uint64_t first = push.packets.empty() ? 0 : push.packets.front().chunk;
-    tracer_->note_received(push.step, loop_, push_, push_id(push.rank, push.step, first),
-                           push.rank);
+    tracer_->note_received(push.step, loop_, push_, push_id(push), push.rank);
     for (const Packet& packet : push.packets) {
       if (packet.chunk >= came_.size()) came_.resize(packet.chunk + std::size_t{1});
       Time& came = came_[packet.chunk];
@@ -56,19 +54,11 @@ class ServerTrace {
     const std::uint64_t step = pull.newest ? pull.pushes : pull.version;
     if (!wants(step)) return {};
     Span span = tracer_->span(step, loop_, answer_);
-    tracer_->note_sent(step, loop_, answer_, answer_id(key_of(pull, to.process)), pull.rank);
+    tracer_->note_sent(step, loop_, answer_, answer_id(pull, to.process), pull.rank);
     return span;
   }
   void flush() const {
     if (tracer_ != nullptr && tracer_->started()) tracer_->flush();
-  }
-
-  static AnswerKey key_of(const Pull& pull, ProcessId to) {
-    return {.process = to.value,
-            .version = pull.version,
-            .pushes = pull.pushes,
-            .rank = pull.rank,
-            .first_chunk = pull.chunks.empty() ? 0 : pull.chunks.front()};
   }
 
  private:

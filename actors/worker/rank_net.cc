@@ -22,7 +22,7 @@ Result<std::shared_ptr<RankNet>> RankNet::make(const JobConfig& job, std::uint32
       };
     }
   }
-  if (rank == 0 && job.summary.tensorboard && job.summary.every > 0) {
+  if (rank == 0 && job.summary.has_histograms()) {
     made->watch_.emplace(job, table, made->replica_->isa());
     events.packets = [watch = &*made->watch_, send = std::move(events.packets)](
                          std::uint64_t step, std::uint32_t shard, std::vector<Packet> packets) {

@@ -255,7 +255,7 @@ Task<Result<void>> Worker::pull_group(std::uint64_t step, const ParameterTable::
       server.peer.ask_within(server.down, bytes, question, kWhileRanksCompute);
   Result<Parameters> parameters = co_await std::move(answer);
   trace_.asked(step, "pull", server.peer.name(), asked);
-  const Span taking = trace_.takes_answer(step, answer_id(question));
+  const Span taking = trace_.takes_answer(step, question, process().id());
   const Result<void> taken = parameters ? take(std::move(*parameters), question, everyone())
                                         : Result<void>(parameters.error());
   if (!taken) co_return at(step, "parameters from " + server.peer.name(), taken.error());
@@ -263,14 +263,6 @@ Task<Result<void>> Worker::pull_group(std::uint64_t step, const ParameterTable::
   if (step == args_.job.first_step) groups_ = table_->pull_groups(Pulled::changing);
   pull(step + 1);
   co_return {};
-}
-
-std::uint64_t Worker::answer_id(const Pull& question) const {
-  return actors::answer_id({.process = process().id().value,
-                            .version = question.version,
-                            .pushes = question.pushes,
-                            .rank = question.rank,
-                            .first_chunk = question.chunks.empty() ? 0 : question.chunks.front()});
 }
 
 std::vector<Worker::Seat*> Worker::everyone() {
@@ -412,8 +404,7 @@ Task<Result<void>> Worker::send(Rank& rank, std::uint32_t shard, Push push) {
   std::vector<Packet> kept;  // until it is known whether they count
   if (!policy_->in_step() && args_.job.gradient.error_feedback) kept = push.packets;
   const Time asked = now();
-  Span sending =
-      trace_.sends(step, push_id(rank.rank, step, push.packets.front().chunk), rank.rank);
+  Span sending = trace_.sends(push);
   server.in_flight += bytes;
   trace_.in_flight(step, server.peer.name(), server.in_flight);
   Task<Result<PushReply>> answer =
@@ -429,70 +420,6 @@ Task<Result<void>> Worker::send(Rank& rank, std::uint32_t shard, Push push) {
   --unacknowledged_;
   finish();
   co_return {};
-}
-
-// ---- what the observer hears ----
-
-Traffic Worker::traffic() const {
-  Traffic traffic = traffic_;
-  if (const Links* links = process().links()) {
-    for (const std::uint64_t bytes : links->counters().bytes_out) traffic.bytes_up += bytes;
-    for (const std::uint64_t bytes : links->counters().bytes_in) traffic.bytes_down += bytes;
-  }
-  for (const Rank& rank : ranks_) {
-    traffic.nonzero_elements += rank.counts.nonzero;
-    traffic.measured_elements += rank.counts.measured;
-    traffic.saturated_elements += rank.counts.saturated;
-  }
-  return traffic;
-}
-
-/// Sums over the ranks.
-std::vector<TensorTotals> Worker::totals() const {
-  std::vector<TensorTotals> sums;
-  for (const TableTensor& tensor : table_->tensors) {
-    sums.push_back({.tensor = tensor.spec.name, .codec = tensor.codec, .elements = tensor.count});
-  }
-  for (const Rank& rank : ranks_) rank.net->add_to(sums);
-  for (const Seat& seat : seats_) seat.replica->add_to(sums);
-  return sums;
-}
-
-void Worker::tell(Histograms histograms) {
-  if (telling_histograms_) {
-    ++lost_histograms_;
-    return;
-  }
-  telling_histograms_ = true;
-  ++unacknowledged_;
-  run(tell_observer(std::move(histograms)));
-}
-
-Task<void> Worker::tell_observer(Histograms histograms) {
-  histograms.worker = identity().name;
-  histograms.lost = lost_histograms_;
-  Task<Result<void>> answer = observer_->ask(std::move(histograms), args_.job.deadlines.step);
-  // Without an answer these are lost to who looks on, and the steps go on.
-  if (const Result<void> taken = co_await std::move(answer); !taken) ++lost_histograms_;
-  telling_histograms_ = false;
-  --unacknowledged_;
-  finish();
-}
-
-void Worker::step_done(std::uint64_t step, Rank& rank, const nets::Net::Loss& loss) {
-  if (meter_.add(step, rank.rank, loss, now())) {
-    observer_->tell(meter_.progress(identity().name, traffic(), now()));
-  }
-  finish();
-}
-
-void Worker::finish() {
-  if (!meter_.complete() || unacknowledged_ > 0) return;
-  if (meter_.has_news()) {
-    observer_->tell(meter_.progress(identity().name, traffic(), now()));
-  }
-  trace_.flush();
-  observer_->tell(meter_.done(identity().name, traffic(), totals(), now()));
 }
 
 }  // namespace sterna::actors

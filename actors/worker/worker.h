@@ -161,7 +161,6 @@ class Worker final : public Actor<WorkerInterface> {
   /// Of the answer's chunks each of `seats` makes its own next version.
   Result<void> take(Parameters parameters, const Pull& question, const std::vector<Seat*>& seats);
   std::vector<Seat*> everyone();
-  std::uint64_t answer_id(const Pull& question) const;
   void write_settled(Seat& seat);
   /// Asks each server whether the rank's parameters are what its own are, where the scheme says so.
   Task<void> compare(const Rank& rank, std::uint64_t step);

@@ -85,7 +85,7 @@ Task<Result<void>> Worker::pull_newest_of(Rank& rank, std::uint64_t push,
       server.peer.ask_within(server.down, bytes, question, kWhileRanksCompute);
   Result<Parameters> parameters = co_await std::move(answer);
   trace_.asked(push, "pull", server.peer.name(), asked);
-  const Span taking = trace_.takes_answer(push, answer_id(question));
+  const Span taking = trace_.takes_answer(push, question, process().id());
   const Result<void> taken = parameters ? take(std::move(*parameters), question, {rank.seat})
                                         : Result<void>(parameters.error());
   if (!taken) {

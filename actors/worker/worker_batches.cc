@@ -76,8 +76,7 @@ Task<Result<Batch>> Worker::whole(AskedBatch asked) {
     piece.question = question_of(args_.job, question);
     for (AskedRows::Part& one : rows.parts) {
       Result<Batch> part = co_await std::move(one.answer);
-      const Span taking = trace_.takes_batch(
-          question.step, batch_id(question.step, question.rank, question.first_row, one.reader));
+      const Span taking = trace_.takes_batch(question, one.reader);
       Result<void> fits = part ? check(*part, question) : Result<void>(part.error());
       STERNA_CO_TRY(std::move(fits).in(one.reader));
       piece.parts.push_back(std::move(*part));

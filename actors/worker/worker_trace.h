@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "actors/job/messages.h"
 #include "actors/job/trace_section.h"
 
 namespace sterna::actors {
@@ -68,14 +69,22 @@ class WorkerTrace {
   Time now() const { return tracer_->now(); }
 
   /// Around what is done with a message, with the message's end here.
-  Span sends(std::uint64_t step, std::uint64_t id, std::uint32_t rank) const {
-    if (!wants(step)) return {};
-    Span span = tracer_->span(step, loop_, push_, rank);
-    tracer_->note_sent(step, loop_, push_, id, rank);
+  Span sends(const Push& push) const {
+    if (!wants(push.step)) return {};
+    Span span = tracer_->span(push.step, loop_, push_, push.rank);
+    tracer_->note_sent(push.step, loop_, push_, push_id(push), push.rank);
     return span;
   }
-  Span takes_answer(std::uint64_t step, std::uint64_t id) const { return takes(step, answer_, id); }
-  Span takes_batch(std::uint64_t step, std::uint64_t id) const { return takes(step, batch_, id); }
+  /// The answer to `pull`, which `asker` needs in this step.
+  Span takes_answer(std::uint64_t step, const Pull& pull, ProcessId asker) const {
+    if (!wants(step)) return {};
+    return takes(step, answer_, answer_id(pull, asker));
+  }
+  Span takes_batch(const NextBatch& question, std::string_view reader) const {
+    if (!wants(question.step)) return {};
+    return takes(question.step, batch_,
+                 batch_id(question.step, question.rank, question.first_row, reader));
+  }
   void applied(std::uint64_t step, Time began) const {
     tracer_->note_span(step, loop_, apply_, began, tracer_->now());
   }
@@ -95,7 +104,6 @@ class WorkerTrace {
 
  private:
   Span takes(std::uint64_t step, TraceName name, std::uint64_t id) const {
-    if (!wants(step)) return {};
     Span span = tracer_->span(step, loop_, name);
     tracer_->note_received(step, loop_, name, id);
     return span;

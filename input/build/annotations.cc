@@ -12,6 +12,7 @@
 
 #include "input/build/box_file.h"
 #include "input/files/sha256.h"
+#include "input/files/text_lines.h"
 #include "runtime/base/file.h"
 
 namespace sterna::input {
@@ -24,12 +25,11 @@ using Names = std::map<std::string, std::string, std::less<>>;
 
 /// "n01440764<tab>tench, Tinca tinca" a line.
 Result<Names> parse_names(std::string_view text, const std::string& path) {
-  constexpr std::string_view kBlank = " \t\r";
+  constexpr std::string_view kBlank = " \t";
   Names names;
-  for (std::size_t number = 1; !text.empty(); ++number) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    std::string_view line = text.substr(0, end);
-    text.remove_prefix(std::min(end + 1, text.size()));
+  std::size_t number = 0;
+  for (std::string_view line : lines_of(text)) {
+    ++number;
     line = line.substr(0, line.find_last_not_of(kBlank) + 1);
     if (line.empty()) continue;
     const std::size_t folder = line.find_first_of(kBlank);
@@ -104,9 +104,7 @@ Result<std::vector<Box>> Annotations::boxes_of(const PictureFolder::Picture& pic
   return boxes;
 }
 
-Result<std::string> Annotations::note_of(const PictureFolder& folder) const {
-  if (boxes_.empty()) return std::string();
-  Sha256 sum;
+Result<std::size_t> Annotations::add_box_files(const PictureFolder& folder, Sha256& sum) const {
   std::size_t files = 0;
   for (const PictureFolder::Picture& picture : folder.pictures) {
     const fs::path path = box_file(picture);
@@ -114,18 +112,27 @@ Result<std::string> Annotations::note_of(const PictureFolder& folder) const {
     std::error_code failed;
     const std::uintmax_t size = fs::file_size(path, failed);
     if (failed) return system_error("cannot read " + path.string(), failed.value());
-    const std::string line = fmt::format("{}/{}\n", path.filename().string(), size);
+    const std::string line = fmt::format("{}/{}\n", path.lexically_relative(boxes_).string(), size);
     sum.update(std::as_bytes(std::span(line)));
     ++files;
   }
-  if (files == 0 && !folder.pictures.empty()) {
+  return files;
+}
+
+Result<std::string> Annotations::note_of(const PictureFolder& train,
+                                         const PictureFolder& validation) const {
+  if (boxes_.empty()) return std::string();
+  Sha256 sum;
+  STERNA_ASSIGN(const std::size_t files, add_box_files(train, sum));
+  if (files == 0 && !train.pictures.empty()) {
     return Error{
         Errc::not_found,
         fmt::format("{} has boxes for none of the pictures; they are looked for as {}.xml, "
                     "in the folder of their class and beside it",
-                    boxes_.string(), folder.pictures.front().path.stem().string())};
+                    boxes_.string(), train.pictures.front().path.stem().string())};
   }
-  return fmt::format("boxes {} sha256 {}\n", files, sum.hex());
+  STERNA_ASSIGN(const std::size_t others, add_box_files(validation, sum));
+  return fmt::format("boxes {} and {} sha256 {}\n", files, others, sum.hex());
 }
 
 }  // namespace sterna::input

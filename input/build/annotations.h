@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "input/files/sha256.h"
 #include "input/formats/picture_folder.h"
 #include "input/pictures/picture.h"
 #include "runtime/base/result.h"
@@ -31,12 +32,15 @@ class Annotations {
   /// have boxes by their breeds' names. None where the picture has no file. Errors: read_boxes'.
   Result<std::vector<Box>> boxes_of(const PictureFolder::Picture& picture) const;
   /// A line on all that boxes_of() will read for these pictures, with the files' sizes; empty:
-  /// there is no folder of boxes. `not_found` where no picture has a file.
-  Result<std::string> note_of(const PictureFolder& folder) const;
+  /// there is no folder of boxes. `not_found` where no picture for training has a file; those that
+  /// validate may have none.
+  Result<std::string> note_of(const PictureFolder& train, const PictureFolder& validation) const;
   /// A line on the names; empty: there are none.
   const std::string& note_of_names() const { return note_of_names_; }
 
  private:
+  /// Adds their names and sizes; how many there are.
+  Result<std::size_t> add_box_files(const PictureFolder& folder, Sha256& sum) const;
   std::filesystem::path box_file(const PictureFolder::Picture& picture) const;
 
   std::filesystem::path boxes_;

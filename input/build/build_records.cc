@@ -62,8 +62,7 @@ Result<std::string> note_of(const ChosenPictures& chosen, const Annotations& ann
                             const BuildOptions& options) {
   STERNA_ASSIGN(const std::string train, sum_of(chosen.train));
   STERNA_ASSIGN(const std::string validation, sum_of(chosen.validation));
-  // Of the training pictures; those that validate may have none.
-  STERNA_ASSIGN(const std::string boxes, annotations.note_of(chosen.train));
+  STERNA_ASSIGN(const std::string boxes, annotations.note_of(chosen.train, chosen.validation));
   return fmt::format(
       "format {}\nseed {}\ntrain shards {}\nvalidation shards {}\npictures {}\nfirst label {}\n"
       "train pictures {} sha256 {}\nvalidation pictures {} sha256 {}\n{}{}",

@@ -9,6 +9,7 @@
 #include <set>
 #include <system_error>
 
+#include "input/files/text_lines.h"
 #include "runtime/base/file.h"
 
 namespace sterna::input {
@@ -22,20 +23,6 @@ struct NumberedName {
   std::string_view name;
   std::size_t line = 0;  ///< from 1
 };
-
-/// Without the end of a DOS line, and without the empty ones at the text's end.
-std::vector<std::string_view> lines_of(std::string_view text) {
-  std::vector<std::string_view> lines;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    std::string_view line = text.substr(0, end);
-    if (line.ends_with('\r')) line.remove_suffix(1);
-    lines.push_back(line);
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  while (!lines.empty() && lines.back().empty()) lines.pop_back();
-  return lines;
-}
 
 /// "12:name".
 std::optional<NumberedName> numbered(std::string_view line) {

@@ -75,9 +75,6 @@ class Device {
   /// free.
   virtual Result<void*> allocate(std::size_t bytes) noexcept = 0;
   virtual void release(void* memory) noexcept = 0;
-  /// Bytes of the host's memory that copies to and from the device need not go round.
-  virtual Result<void*> allocate_pinned(std::size_t bytes) noexcept = 0;
-  virtual void release_pinned(void* memory) noexcept = 0;
   virtual Result<std::unique_ptr<DeviceStream>> make_stream() noexcept = 0;
   virtual Result<std::unique_ptr<DeviceEvent>> make_event() noexcept = 0;
   /// Seconds from one event to another, both recorded and passed.

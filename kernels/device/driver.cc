@@ -85,7 +85,12 @@ Result<DriverFacts> ask_driver(const DriverPlaces& places) {
                              driver_text(driver), started)};
   }
   int count = 0;
-  if (library.call("cuDeviceGetCount", &count) != kSuccess) count = 0;
+  if (const int failed = library.call("cuDeviceGetCount", &count); failed != kSuccess) {
+    return Error{Errc::unavailable,
+                 fmt::format("the NVIDIA {} does not count its devices (error {}); see what "
+                             "nvidia-smi says",
+                             driver_text(driver), failed)};
+  }
   for (int index = 0; index < count; ++index) {
     int device = 0;
     std::array<char, 256> name{};

@@ -200,8 +200,6 @@ class HostDevice : public Device {
     sizes_.erase(found);
     std::free(memory);
   }
-  Result<void*> allocate_pinned(std::size_t bytes) noexcept override { return allocate(bytes); }
-  void release_pinned(void* memory) noexcept override { release(memory); }
   Result<std::unique_ptr<DeviceStream>> make_stream() noexcept override {
     return std::unique_ptr<DeviceStream>(std::make_unique<HostStream>(schedule_));
   }

@@ -15,8 +15,8 @@ namespace {
 constexpr HostWarp kWarp;
 constexpr auto kBlock = static_cast<std::uint32_t>(kPlaneBlock);
 
-template <bool kSums>
-void measure_chunk(const EncodeLaunch& launch, const ChunkWork& chunk, bool ternarizes) {
+template <bool kSums, bool kTrits>
+void run_chunk(const EncodeLaunch& launch, const ChunkWork& chunk) {
   const TensorWork& tensor = launch.tensors[chunk.work];
   std::array<SigmaSums, kSigmaBlocksPerChunk> blocks;
   ChunkMeasured measured;
@@ -25,7 +25,7 @@ void measure_chunk(const EncodeLaunch& launch, const ChunkWork& chunk, bool tern
       blocks[2 * pair + half] = block;
     };
     PairMeasured found;
-    if (ternarizes) {
+    if constexpr (kTrits) {
       const float scaler = *tensor.scaler;
       const ChunkPass pass{
           chunk.values, chunk.count,           draw_of(*launch.draw, tensor.tensor, chunk.first),
@@ -42,11 +42,12 @@ void measure_chunk(const EncodeLaunch& launch, const ChunkWork& chunk, bool tern
 }
 
 /// The chunks in the order of the table, then each tensor whose last chunk was among them.
-void measure(const EncodeLaunch& launch, bool ternarizes) {
+template <bool kTrits>
+void measure(const EncodeLaunch& launch) {
   for (std::uint32_t i = 0; i < launch.count; ++i) {
     const ChunkWork& chunk = launch.chunks[i];
-    const auto run = clips(launch.clip) ? measure_chunk<true> : measure_chunk<false>;
-    run(launch, chunk, ternarizes);
+    const auto run = clips(launch.clip) ? run_chunk<true, kTrits> : run_chunk<false, kTrits>;
+    run(launch, chunk);
     TensorWork& tensor = launch.tensors[chunk.work];
     if (++tensor.arrived < tensor.chunks) continue;
     tensor.arrived = 0;
@@ -127,9 +128,8 @@ void update_work(const UpdateLaunch& launch, const UpdateWork& work) {
 }  // namespace
 
 void host_encode(EncodePass pass, const EncodeLaunch& launch) {
-  if (pass == EncodePass::measure || pass == EncodePass::ternarize_and_measure) {
-    return measure(launch, pass == EncodePass::ternarize_and_measure);
-  }
+  if (pass == EncodePass::measure) return measure<false>(launch);
+  if (pass == EncodePass::ternarize_and_measure) return measure<true>(launch);
   for (std::uint32_t i = 0; i < launch.count; ++i) encode_chunk(pass, launch, launch.chunks[i]);
 }
 

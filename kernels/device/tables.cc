@@ -34,11 +34,9 @@ Result<EncodePlan> EncodePlan::make(Device& device, DeviceStream& stream,
   STERNA_ASSIGN(plan.scalers_, DeviceArray<float>::make(device, tensors.size()));
   std::vector<ChunkWork> chunks;
   std::vector<TensorWork> works;
-  std::vector<TensorMeasured> found(tensors.size());
   std::vector<std::size_t> first_chunks;
   for (std::size_t t = 0; t < tensors.size(); ++t) {
     const EncodedTensor& tensor = tensors[t];
-    found[t].finite = 1;  // of nothing, which nobody measures
     TensorWork work;
     work.elements = tensor.elements;
     work.tensor = tensor.tensor;
@@ -64,7 +62,6 @@ Result<EncodePlan> EncodePlan::make(Device& device, DeviceStream& stream,
   for (std::size_t t = 0; t < works.size(); ++t) {
     works[t].measured = plan.measured_.data() + first_chunks[t];
   }
-  STERNA_TRY(plan.found_.upload(stream, found));
   STERNA_ASSIGN(plan.chunks_, uploaded<ChunkWork>(device, stream, chunks));
   STERNA_ASSIGN(plan.tensors_, uploaded<TensorWork>(device, stream, works));
   plan.launch_ = {plan.chunks_.data(), static_cast<std::uint32_t>(chunks.size()),

@@ -40,7 +40,7 @@ double total(const std::array<double, kLanes>& lanes) {
 }  // namespace
 
 void Histogram::add(std::span<const float> values) {
-  constexpr std::size_t kBlock = 4096;  // stays in the first cache between the two loops
+  constexpr std::size_t kBlock = 65536;  // stays in the second cache between the two loops
   for (std::size_t first = 0; first < values.size(); first += kBlock) {
     add_block(values.subspan(first, std::min(kBlock, values.size() - first)));
   }

@@ -28,8 +28,8 @@ struct TensorMeasured {
   std::uint64_t saturated = 0;
   std::uint32_t largest = 0;
   float scaler = 0;  ///< s, which error feedback does not change; 0 if not finite
-  /// Whether there is a scaler (GradientStatistics::scaler gives one): 1 or 0.
-  std::uint32_t finite = 0;
+  /// 1: there is no scaler, as GradientStatistics::scaler gives none.
+  std::uint32_t non_finite = 0;
 };
 
 /// A tensor. All addresses are the device's.

@@ -24,6 +24,8 @@ Result<float> scaler(std::span<const float> gradient, float clip, Isa isa);
 /// what the draws add (s sum |x| <= clip sum x^2 under a rank's own s), each step leaves about
 /// 1 - 1/clip of the squares: a contraction, as error feedback needs (Beznosikov et al. 2020,
 /// arXiv 2002.12410).
-inline float fed_back_scaler(float scaler, float clip) { return clip > 1 ? scaler / clip : scaler; }
+constexpr float fed_back_scaler(float scaler, float clip) {
+  return clip > 1 ? scaler / clip : scaler;
+}
 
 }  // namespace sterna::kernels

@@ -54,9 +54,9 @@ STERNA_DEVICE void measure_element(float x, LaneMeasured& to) {
   }
 }
 
-/// A warp's part of a chunk, once it has added up its lanes: of two blocks.
+/// A warp's part of a chunk, of two blocks, once it has added up its lanes; their sums go
+/// elsewhere.
 struct PairMeasured {
-  SigmaSums blocks[2];
   std::uint32_t largest = 0;
   std::uint32_t saturated = 0;
 };
@@ -121,7 +121,7 @@ STERNA_DEVICE PairMeasured measure_pair(const Warp& warp, const float* chunk, st
   return add_halves<kSums>(warp, lanes, put);
 }
 
-/// Adds block sums in order, then chunk sums in order: the same rule twice.
+/// Adds a chunk's block sums in their order.
 STERNA_DEVICE SigmaSums add_in_order(const SigmaSums* sums, std::uint32_t count) {
   SigmaSums all{0, 0};
   for (std::uint32_t i = 0; i < count; ++i) {
@@ -138,13 +138,13 @@ STERNA_DEVICE bool is_finite(float x) { return fabsf(x) <= 0x1.FFFFFEp127F; }
 /// it.
 STERNA_DEVICE void make_scaler(TensorMeasured& of, std::uint64_t elements, float clip) {
   of.scaler = 0;
-  of.finite = 1;
+  of.non_finite = 0;
   if (elements == 0) return;
   if (!(of.largest < 0x7F800000U && is_finite(of.sums.squares) && is_finite(of.sums.sum))) {
-    of.finite = 0;
+    of.non_finite = 1;
     return;
   }
-  if (!(clip > 1e-5F)) {
+  if (!clips(clip)) {
 #ifdef __CUDA_ARCH__
     of.scaler = __uint_as_float(of.largest);
 #else
@@ -160,13 +160,13 @@ STERNA_DEVICE void make_scaler(TensorMeasured& of, std::uint64_t elements, float
   if (is_finite(s)) {
     of.scaler = s;
   } else {
-    of.finite = 0;
+    of.non_finite = 1;
   }
 }
 
-/// What a trit stands for (fed_back_scaler of kernels/trits/scaler.h where errors are fed back).
+/// What a trit stands for.
 STERNA_DEVICE float scaler_in_use(const TensorWork& work, float scaler, float clip) {
-  return work.fed_back != 0 && clip > 1 ? scaler / clip : scaler;
+  return work.fed_back != 0 ? fed_back_scaler(scaler, clip) : scaler;
 }
 
 }  // namespace sterna::kernels

@@ -12,9 +12,9 @@
 #include "input/batches/prepare.h"
 #include "input/place/data_set.h"
 #include "launcher/bench/logs.h"
-#include "launcher/probe/median.h"
 #include "launcher/run/job_plan.h"
 #include "launcher/run/run_job.h"
+#include "runtime/base/median.h"
 
 namespace sterna::launcher {
 namespace {

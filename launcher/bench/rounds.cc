@@ -2,8 +2,8 @@
 
 #include <cstddef>
 
-#include "launcher/probe/median.h"
 #include "runtime/base/clock.h"
+#include "runtime/base/median.h"
 
 namespace sterna::launcher {
 

@@ -7,9 +7,9 @@
 #include "input/batches/prepare.h"
 #include "launcher/bench/data.h"
 #include "launcher/bench/logs.h"
-#include "launcher/probe/median.h"
 #include "launcher/run/job_plan.h"
 #include "launcher/run/run_job.h"
+#include "runtime/base/median.h"
 
 namespace sterna::launcher {
 

@@ -190,15 +190,7 @@ class Finisher {
     check_owners(actors::optimizer_section(), file_.optimizer, file_.optimizer.name);
     add_mismatch(actors::mismatch(file_.optimizer), "optimizer.name");
     add_mismatch(actors::mismatch(file_.evaluation, file_.optimizer), "evaluator.of");
-    check_trace();
-  }
-
-  void check_trace() {
-    if (file_.trace.steps.empty()) return;
-    const Result<TracedSteps> steps = actors::parse_steps(file_.trace.steps);
-    if (!steps) {
-      problems_.add(draft_.where("trace.steps"), "\"trace.steps\": " + steps.error().message);
-    }
+    add_mismatch(actors::mismatch(file_.trace), "trace.steps");
   }
 
   void check_scheme() {

@@ -1,14 +1,13 @@
 #include "launcher/plots/drawer.h"
 
 #include <dlfcn.h>
-#include <fmt/format.h>
-#include <unistd.h>
 
 #include <array>
 #include <filesystem>
 #include <system_error>
 
 #include "launcher/plots/drawing/drawing.h"
+#include "runtime/base/file.h"
 
 namespace sterna::launcher {
 
@@ -19,11 +18,7 @@ std::string program_folder() {
   return fs::read_symlink("/proc/self/exe", failed).parent_path().string();
 }
 
-Result<void> draw(const Plot& plot, const std::string& path, const std::string& folder) {
-  const std::string ending = fs::path(path).extension().string();
-  if (ending != ".svg" && ending != ".png") {
-    return Error{Errc::invalid_argument, path + ": a picture's name ends in .svg or .png"};
-  }
+Result<std::string> picture_of(const Plot& plot, PictureForm form, const std::string& folder) {
   const std::string file = folder + "/" + kDrawingModule;
   if (!fs::exists(file)) {
     return Error{Errc::not_found, file + " is not there: build the target sterna_drawing"};
@@ -34,16 +29,25 @@ Result<void> draw(const Plot& plot, const std::string& path, const std::string& 
   const auto draw_plot = reinterpret_cast<DrawPlot>(::dlsym(module, kDrawPlot));
   if (draw_plot == nullptr) return Error{Errc::io, file + ": it is no module that draws"};
 
-  const std::string temporary = fmt::format("{}.{}{}", path, ::getpid(), ending);
+  std::string picture;
+  const TakePiece append = [](void* to, const unsigned char* bytes, std::size_t size) {
+    static_cast<std::string*>(to)->append(reinterpret_cast<const char*>(bytes), size);
+  };
   std::array<char, 256> why{};
-  std::error_code failed;
-  if (!draw_plot(plot, temporary.c_str(), why.data(), why.size())) {
-    fs::remove(temporary, failed);
-    return Error{Errc::io, fmt::format("cannot write {}: {}", path, why.data())};
+  if (!draw_plot(plot, form, append, &picture, why.data(), why.size())) {
+    return Error{Errc::io, std::string("cannot draw: ") + why.data()};
   }
-  fs::rename(temporary, path, failed);
-  if (failed) return Error{Errc::io, fmt::format("cannot write {}: {}", path, failed.message())};
-  return {};
+  return picture;
+}
+
+Result<void> draw(const Plot& plot, const std::string& path, const std::string& folder) {
+  const std::string ending = fs::path(path).extension().string();
+  if (ending != ".svg" && ending != ".png") {
+    return Error{Errc::invalid_argument, path + ": a picture's name ends in .svg or .png"};
+  }
+  const PictureForm form = ending == ".svg" ? PictureForm::svg : PictureForm::png;
+  STERNA_ASSIGN(const std::string picture, picture_of(plot, form, folder));
+  return write_atomically(path, picture);
 }
 
 }  // namespace sterna::launcher

@@ -11,8 +11,12 @@ namespace sterna::launcher {
 /// Where this program lies.
 std::string program_folder();
 
-/// To `path`, which ends in ".svg" or ".png", whole or not at all; the module is looked for in
-/// `folder`. Errors: invalid_argument (another ending), not_found (no module), io.
+/// The bytes of a picture; the module is looked for in `folder`. Errors: not_found (no module), io.
+Result<std::string> picture_of(const Plot& plot, PictureForm form,
+                               const std::string& folder = program_folder());
+
+/// To `path`, which ends in ".svg" or ".png", whole or not at all. Errors: as above, and
+/// invalid_argument (another ending).
 Result<void> draw(const Plot& plot, const std::string& path,
                   const std::string& folder = program_folder());
 

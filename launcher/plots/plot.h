@@ -23,6 +23,9 @@ struct Plot {
   std::vector<PlotCurve> curves = {};
 };
 
+/// What a picture is written as.
+enum class PictureForm { svg, png };
+
 /// A line across the picture, and what is written at its end.
 struct PlotTick {
   double value = 0;

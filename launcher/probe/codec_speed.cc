@@ -12,7 +12,7 @@
 #include "actors/worker/gradient_encoder.h"
 #include "kernels/sums/sums.h"
 #include "launcher/probe/gaussian.h"
-#include "launcher/probe/median.h"
+#include "runtime/base/median.h"
 
 namespace sterna::launcher {
 namespace {

@@ -1,9 +1,4 @@
-#include <fmt/format.h>
-#include <unistd.h>
-
 #include <array>
-#include <cstdlib>
-#include <filesystem>
 #include <optional>
 #include <utility>
 
@@ -15,31 +10,6 @@
 
 namespace sterna::launcher {
 namespace {
-
-namespace fs = std::filesystem;
-
-/// A folder that is gone with it.
-class ScratchFolder {
- public:
-  static Result<ScratchFolder> make() {
-    std::error_code failed;
-    const fs::path temporary = fs::temp_directory_path(failed);
-    std::string path = (failed ? fs::path("/tmp") : temporary) / "sterna-report-XXXXXX";
-    if (::mkdtemp(path.data()) == nullptr) return system_error("cannot create " + path, errno);
-    return ScratchFolder(std::move(path));
-  }
-  ScratchFolder(ScratchFolder&& other) noexcept : path_(std::exchange(other.path_, {})) {}
-  ScratchFolder& operator=(ScratchFolder&&) = delete;
-  ~ScratchFolder() {
-    std::error_code ignored;
-    if (!path_.empty()) fs::remove_all(path_, ignored);
-  }
-  std::string file(const std::string& name) const { return path_ + "/" + name; }
-
- private:
-  explicit ScratchFolder(std::string path) : path_(std::move(path)) {}
-  std::string path_;
-};
 
 struct Curve {
   const char* title;
@@ -53,18 +23,16 @@ constexpr std::array<Curve, 4> kCurves = {{{"Accuracy by step", "steps", "precis
 
 /// None where the runs say nothing of it.
 Result<std::optional<ReportCurve>> read_curve(const std::vector<std::string>& runs,
-                                              const Curve& what, const std::string& scratch,
-                                              const std::string& folder) {
+                                              const Curve& what, const std::string& folder) {
   PlotQuantities quantities;
   quantities.x = what.x;
   quantities.y = what.y;
   const Result<Plot> plot = plot_of_runs(runs, quantities);
   if (!plot && plot.error().code == Errc::not_found) return std::optional<ReportCurve>();
   if (!plot) return plot.error();
-  STERNA_TRY(draw(*plot, scratch, folder));
   ReportCurve curve{
       .title = what.title, .x_label = plot->x_label, .y_label = plot->y_label, .svg = {}};
-  STERNA_ASSIGN(curve.svg, read_file(scratch));
+  STERNA_ASSIGN(curve.svg, picture_of(*plot, PictureForm::svg, folder));
   for (const PlotCurve& one : plot->curves) {
     if (!one.x.empty()) curve.ends.push_back({one.label, one.x.back(), one.mean.back()});
   }
@@ -101,9 +69,8 @@ Result<Report> read_report(const std::vector<std::string>& runs, const std::stri
     STERNA_ASSIGN(ReportRun read, read_run(run));
     report.runs.push_back(std::move(read));
   }
-  STERNA_ASSIGN(const ScratchFolder scratch, ScratchFolder::make());
   for (const Curve& what : kCurves) {
-    STERNA_ASSIGN(auto curve, read_curve(runs, what, scratch.file("curve.svg"), folder));
+    STERNA_ASSIGN(auto curve, read_curve(runs, what, folder));
     if (curve) report.curves.push_back(std::move(*curve));
   }
   return report;

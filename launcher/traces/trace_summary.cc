@@ -8,6 +8,7 @@
 
 #include "launcher/text/json_line.h"
 #include "launcher/text/text_format.h"
+#include "runtime/base/median.h"
 
 namespace sterna::launcher {
 namespace {
@@ -15,12 +16,6 @@ namespace {
 using actors::Part;
 
 constexpr double kNanosecond = 1e-9;
-
-double median(std::vector<double> values) {
-  std::ranges::sort(values);
-  const std::size_t half = values.size() / 2;
-  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
-}
 
 /// Sums over all steps of all ranks, in nanoseconds.
 struct Totals {

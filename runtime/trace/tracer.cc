@@ -8,6 +8,17 @@ namespace {
 /// A block is handed on at so many bytes: some hundred spans.
 constexpr std::size_t kBlockBytes = std::size_t{32} << 10;
 
+SpanRecord record_of(SpanKind kind, TraceTrack track, TraceName name, std::int64_t begin,
+                     std::int64_t end, std::uint64_t step, std::uint64_t value) {
+  return {.kind = kind,
+          .track = track.id,
+          .name = name.id,
+          .begin = begin,
+          .end = end,
+          .step = step,
+          .value = value};
+}
+
 }  // namespace
 
 void Span::note() {
@@ -66,61 +77,29 @@ TraceTrack Tracer::thread_track(std::string_view name) {
 
 void Tracer::note_span(std::uint64_t step, TraceTrack track, TraceName name, Time begin, Time end,
                        std::uint64_t value) {
-  if (!wants(step)) return;
-  note({.kind = SpanKind::span,
-        .track = track.id,
-        .name = name.id,
-        .begin = begin.ns,
-        .end = end.ns,
-        .step = step,
-        .value = value});
+  note_step(record_of(SpanKind::span, track, name, begin.ns, end.ns, step, value));
 }
 
 void Tracer::note_wait(std::uint64_t step, TraceTrack track, TraceName name, Time begin, Time end,
                        std::uint64_t value) {
-  if (!wants(step)) return;
-  note({.kind = SpanKind::wait,
-        .track = track.id,
-        .name = name.id,
-        .begin = begin.ns,
-        .end = end.ns,
-        .step = step,
-        .value = value});
+  note_step(record_of(SpanKind::wait, track, name, begin.ns, end.ns, step, value));
 }
 
 void Tracer::note_sent(std::uint64_t step, TraceTrack track, TraceName name, std::uint64_t id,
                        std::uint64_t whose) {
-  if (!wants(step)) return;
-  note({.kind = SpanKind::sent,
-        .track = track.id,
-        .name = name.id,
-        .begin = now().ns,
-        .end = static_cast<std::int64_t>(whose),
-        .step = step,
-        .value = id});
+  const auto peer = static_cast<std::int64_t>(whose);
+  note_step(record_of(SpanKind::sent, track, name, now().ns, peer, step, id));
 }
 
 void Tracer::note_received(std::uint64_t step, TraceTrack track, TraceName name, std::uint64_t id,
                            std::uint64_t whose) {
-  if (!wants(step)) return;
-  note({.kind = SpanKind::received,
-        .track = track.id,
-        .name = name.id,
-        .begin = now().ns,
-        .end = static_cast<std::int64_t>(whose),
-        .step = step,
-        .value = id});
+  const auto peer = static_cast<std::int64_t>(whose);
+  note_step(record_of(SpanKind::received, track, name, now().ns, peer, step, id));
 }
 
 void Tracer::note_counter(std::uint64_t step, TraceTrack track, TraceName name,
                           std::uint64_t value) {
-  if (!wants(step)) return;
-  note({.kind = SpanKind::counter,
-        .track = track.id,
-        .name = name.id,
-        .begin = now().ns,
-        .step = step,
-        .value = value});
+  note_step(record_of(SpanKind::counter, track, name, now().ns, 0, step, value));
 }
 
 void Tracer::note_round_trip(const ProcessSpans::RoundTrip& trip) {

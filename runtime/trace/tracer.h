@@ -119,6 +119,10 @@ class Tracer {
     std::string text;
     bool said = false;  // in this block
   };
+  /// Where its step is traced.
+  void note_step(const SpanRecord& record) {
+    if (wants(record.step)) note(record);
+  }
   void note(const SpanRecord& record, std::string_view text = {});
   void say(std::vector<Text>& texts, std::uint16_t index, SpanKind kind);
   static std::uint16_t index_of(std::vector<Text>& texts, std::string_view text);

@@ -81,8 +81,6 @@ TEST_F(LastWords, WhoseCableIsCutIsTheCauseAndItsVictimsAreConsequences) {
 }
 
 TEST_F(LastWords, WhoLosesItsPowerIsTheCause) {
-  if (!in_full())
-    GTEST_SKIP() << "is silent as one whose cable is cut; STERNA_FIGURES tries it too";
   const auto lines = end_by("power", 1, [](const Call&) { runs_->hosts().kill("d"); });
   runs_->hosts().revive("d");
   ASSERT_FALSE(lines.empty());

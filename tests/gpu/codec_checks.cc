@@ -46,11 +46,8 @@ Result<void> chunk_borders(Device& device, Thoroughness) {
     for (const std::size_t chunks : {1, 2, 3}) {
       const std::size_t border = chunks * kChunkElements;
       for (const std::size_t n : {border - 4097, border - 1, border, border + 1, border + 4097}) {
-        // Blocks of very unlike size, so that any other order of the sums shows.
         auto g = gaussian(n, 1.0F, n);
-        for (std::size_t i = 0; i < n; ++i) {
-          g[i] = std::ldexp(g[i], -static_cast<int>(i / 4096 % 32));
-        }
+        shrink_by_blocks(g);
         what.tensors.push_back(std::move(g));
       }
     }
@@ -77,30 +74,6 @@ Result<void> seeds(Device& device, Thoroughness how) {
     STERNA_TRY(encodes_like_the_cpu(device, what));
   }
   return {};
-}
-
-/// Values at the borders of fp32 and of the thresholds, both signs.
-std::vector<float> special_values() {
-  constexpr float largest = 0x1.FFFFFEp127F;
-  std::vector<float> g{0.0F,
-                       0x1p-149F,
-                       0x1.FFFFFCp-127F,
-                       0x1p-126F,
-                       0x1p-95F,
-                       0x1p-33F,
-                       0x1p-32F,
-                       0x1.FFFFFEp-2F,
-                       0.5F,
-                       0x1.000002p-1F,
-                       0x1.FFFFFEp-1F,
-                       1.0F,
-                       0x1.000002p0F,
-                       largest,
-                       std::numeric_limits<float>::infinity(),
-                       std::numeric_limits<float>::quiet_NaN()};
-  for (std::size_t i = g.size(); i-- > 0;) g.push_back(-g[i]);
-  while (g.size() < 2048) g.push_back(g[g.size() - 32]);
-  return g;
 }
 
 Result<void> special_numbers(Device& device, Thoroughness how) {

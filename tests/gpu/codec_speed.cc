@@ -10,6 +10,7 @@
 #include "kernels/sums/sums.h"
 #include "kernels/trits/ternary.h"
 #include "nets_tensors.h"
+#include "runtime/base/median.h"
 #include "tests/kernels/gradients.h"
 
 namespace sterna::kernels {
@@ -59,12 +60,6 @@ class Rounds {
   }
 
  private:
-  static double median(std::vector<double> values) {
-    std::ranges::sort(values);
-    const std::size_t half = values.size() / 2;
-    return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
-  }
-
   std::map<std::string, std::vector<double>> seconds_;
 };
 

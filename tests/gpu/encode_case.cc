@@ -128,7 +128,7 @@ std::string named(const EncodeCase& what, std::size_t tensor, const char* which)
 Result<void> same_statistics(const TensorMeasured& found, const Expected& expected, float clip,
                              std::span<const float> g, const std::string& of) {
   const Result<float> scaler = expected.statistics.scaler(clip, g);
-  STERNA_TRY(same_number(found.finite != 0, scaler.ok(), of + ": whether there is a scaler"));
+  STERNA_TRY(same_number(found.non_finite == 0, scaler.ok(), of + ": whether there is a scaler"));
   if (!scaler) return {};
   STERNA_TRY(same_number(found.sums.sum, expected.statistics.sum(), of + ": S1"));
   STERNA_TRY(same_number(found.sums.squares, expected.statistics.squares(), of + ": S2"));

@@ -96,24 +96,7 @@ TEST(Codes, AreTheSameForAThousandSeeds) {
 // What is not finite gives trits that mean nothing, but no others elsewhere.
 TEST(Codes, AreTheSameForEverySpecialValue) {
   constexpr float largest = 0x1.FFFFFEp127F;
-  std::vector<float> g{0.0F,
-                       0x1p-149F,
-                       0x1.FFFFFCp-127F,
-                       0x1p-126F,
-                       0x1p-95F,
-                       0x1p-33F,
-                       0x1p-32F,
-                       0x1.FFFFFEp-2F,
-                       0.5F,
-                       0x1.000002p-1F,
-                       0x1.FFFFFEp-1F,
-                       1.0F,
-                       0x1.000002p0F,
-                       largest,
-                       std::numeric_limits<float>::infinity(),
-                       std::numeric_limits<float>::quiet_NaN()};
-  for (std::size_t i = g.size(); i-- > 0;) g.push_back(-g[i]);
-  while (g.size() < 2048) g.push_back(g[g.size() - 32]);
+  const std::vector<float> g = special_values();
   for (const float s : {0x1p-149F, 0x1p-96F, 0x1p-95F, 0.5F, 1.0F, 0x1.000002p0F, 3.0F, largest}) {
     for (std::uint32_t step = 0; step < 50; ++step) {
       const auto expected = planes_of(g, s, {9, step, 0, 0}, 0, Isa::scalar);

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <numbers>
 #include <span>
 #include <vector>
@@ -54,6 +55,37 @@ inline std::vector<float> any_finite(std::size_t count, std::uint64_t seed) {
     if (random.below(16) == 0) value = std::copysign(0x1p-140F, value);
   }
   return values;
+}
+
+/// Values at the borders of fp32 and of the thresholds, both signs, again and again.
+inline std::vector<float> special_values() {
+  constexpr float largest = 0x1.FFFFFEp127F;
+  std::vector<float> g{0.0F,
+                       0x1p-149F,
+                       0x1.FFFFFCp-127F,
+                       0x1p-126F,
+                       0x1p-95F,
+                       0x1p-33F,
+                       0x1p-32F,
+                       0x1.FFFFFEp-2F,
+                       0.5F,
+                       0x1.000002p-1F,
+                       0x1.FFFFFEp-1F,
+                       1.0F,
+                       0x1.000002p0F,
+                       largest,
+                       std::numeric_limits<float>::infinity(),
+                       std::numeric_limits<float>::quiet_NaN()};
+  for (std::size_t i = g.size(); i-- > 0;) g.push_back(-g[i]);
+  while (g.size() < 2048) g.push_back(g[g.size() - 32]);
+  return g;
+}
+
+/// Makes sigma blocks of very unlike size, so that any other order of the sums shows.
+inline void shrink_by_blocks(std::vector<float>& gradient) {
+  for (std::size_t i = 0; i < gradient.size(); ++i) {
+    gradient[i] = std::ldexp(gradient[i], -static_cast<int>(i / 4096 % 32));
+  }
 }
 
 /// The elements' bits: unlike ==, tells -0 from +0 and finds a NaN equal to itself.

@@ -80,9 +80,7 @@ TEST(TritsPage, ScalersAreThePages) {
 TEST(TritsPage, SumsAreGroupedAsThePageSays) {
   for (const Vector& v : vectors("sigma_sums")) {
     std::vector<float> gradient = page_gradient(0, v.number(0));
-    for (std::size_t i = 0; i < gradient.size(); ++i) {
-      gradient[i] = std::ldexp(gradient[i], -static_cast<int>(i / 4096 % 32));
-    }
+    shrink_by_blocks(gradient);
     for (const Isa isa : every_isa()) {
       GradientStatistics statistics;
       for (std::size_t at = 0; at < gradient.size(); at += kChunkElements) {

@@ -136,13 +136,6 @@ class CudaDevice : public Device {
     return memory;
   }
   void release(void* memory) noexcept override { cudaFree(memory); }
-  Result<void*> allocate_pinned(std::size_t bytes) noexcept override {
-    STERNA_TRY(use());
-    void* memory = nullptr;
-    STERNA_TRY(checked(cudaMallocHost(&memory, std::max<std::size_t>(bytes, 1)), "cudaMallocHost"));
-    return memory;
-  }
-  void release_pinned(void* memory) noexcept override { cudaFreeHost(memory); }
   Result<std::unique_ptr<DeviceStream>> make_stream() noexcept override {
     auto stream = std::make_unique<CudaStream>(index_);
     STERNA_TRY(stream->make());

@@ -6,7 +6,7 @@
 #include "launcher/bench/actors/actors.h"
 #include "launcher/bench/figures.h"
 #include "launcher/bench/logs.h"
-#include "launcher/probe/median.h"
+#include "runtime/base/median.h"
 #include "runtime/cluster/cluster.h"
 #include "runtime/host/real_machine.h"
 

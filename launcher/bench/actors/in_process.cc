@@ -6,7 +6,7 @@
 
 #include "launcher/bench/actors/actors.h"
 #include "launcher/bench/figures.h"
-#include "launcher/probe/median.h"
+#include "runtime/base/median.h"
 #include "runtime/loop/thread_executor.h"
 #include "runtime/loop/uv_loop.h"
 

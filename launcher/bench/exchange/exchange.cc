@@ -13,9 +13,9 @@
 #include "launcher/bench/exchange/gloo_run.h"
 #include "launcher/bench/logs.h"
 #include "launcher/bench/memory_speed.h"
-#include "launcher/probe/median.h"
 #include "nets/net.h"
 #include "nets/zoo/fixed_gradients.h"
+#include "runtime/base/median.h"
 
 namespace sterna::launcher {
 

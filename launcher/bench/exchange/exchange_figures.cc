@@ -6,8 +6,8 @@
 #include <functional>
 #include <limits>
 
-#include "launcher/probe/median.h"
 #include "launcher/text/text_table.h"
+#include "runtime/base/median.h"
 
 namespace sterna::launcher {
 

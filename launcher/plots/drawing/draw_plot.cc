@@ -6,7 +6,6 @@
 #include <array>
 #include <cstdio>
 #include <memory>
-#include <string_view>
 
 #include "launcher/plots/drawing/drawing.h"
 
@@ -162,11 +161,20 @@ class Drawing {
   PlotFrame frame_;
 };
 
-cairo_status_t draw_to(const Plot& plot, std::string_view path) {
-  const bool svg = path.ends_with(".svg");
-  const std::string name(path);
+struct Taker {
+  TakePiece take;
+  void* taker;
+};
+cairo_status_t hand_on(void* to, const unsigned char* bytes, unsigned size) {
+  const auto* taker = static_cast<const Taker*>(to);
+  taker->take(taker->taker, bytes, size);
+  return CAIRO_STATUS_SUCCESS;
+}
+
+cairo_status_t draw_to(const Plot& plot, PictureForm form, Taker to) {
+  const bool svg = form == PictureForm::svg;
   const std::unique_ptr<cairo_surface_t, decltype(&cairo_surface_destroy)> surface(
-      svg ? cairo_svg_surface_create(name.c_str(), PlotFrame::kWidth, PlotFrame::kHeight)
+      svg ? cairo_svg_surface_create_for_stream(hand_on, &to, PlotFrame::kWidth, PlotFrame::kHeight)
           : cairo_image_surface_create(CAIRO_FORMAT_RGB24, static_cast<int>(2 * PlotFrame::kWidth),
                                        static_cast<int>(2 * PlotFrame::kHeight)),
       &cairo_surface_destroy);
@@ -175,7 +183,7 @@ cairo_status_t draw_to(const Plot& plot, std::string_view path) {
   if (!svg) cairo_scale(on.get(), 2, 2);
   Drawing(on.get(), plot).draw();
   if (cairo_status(on.get()) != CAIRO_STATUS_SUCCESS) return cairo_status(on.get());
-  if (!svg) return cairo_surface_write_to_png(surface.get(), name.c_str());
+  if (!svg) return cairo_surface_write_to_png_stream(surface.get(), hand_on, &to);
   cairo_surface_finish(surface.get());
   return cairo_surface_status(surface.get());
 }
@@ -184,8 +192,9 @@ cairo_status_t draw_to(const Plot& plot, std::string_view path) {
 }  // namespace sterna::launcher
 
 extern "C" __attribute__((visibility("default"))) bool sterna_draw_plot(
-    const sterna::launcher::Plot& plot, const char* path, char* error, std::size_t size) {
-  const cairo_status_t status = sterna::launcher::draw_to(plot, path);
+    const sterna::launcher::Plot& plot, sterna::launcher::PictureForm form,
+    sterna::launcher::TakePiece take, void* taker, char* error, std::size_t size) {
+  const cairo_status_t status = sterna::launcher::draw_to(plot, form, {take, taker});
   if (status == CAIRO_STATUS_SUCCESS) return true;
   std::snprintf(error, size, "%s", cairo_status_to_string(status));
   return false;

@@ -16,27 +16,10 @@ constexpr std::uint64_t kSteps = 300;
 constexpr std::size_t kWeights[] = {0, 2};
 constexpr std::uint64_t kFirstMeasured = kSteps - kSteps / 10;
 
-/// The mean of |Q(g) - g|^2 over that of |g|^2.
-class Omega {
- public:
-  void add(const Tensor& g, const Tensor& q) {
-    for (std::size_t i = 0; i < g.size(); ++i) {
-      const double x = g[i], error = double{q[i]} - x;
-      errors_ += error * error;
-      squares_ += x * x;
-    }
-  }
-  double value() const { return squares_ > 0 ? errors_ / squares_ : 0; }
-
- private:
-  double errors_ = 0;
-  double squares_ = 0;
-};
-
 /// What a way made of a step's gradients, of all weights together.
 struct Noise {
-  Omega rank;
-  Omega mean;
+  Distances rank;
+  Distances mean;
 };
 
 /// Each rank's gradients as they arrive; biases as they are.
@@ -72,7 +55,7 @@ void train(const input::Dataset& pictures, const Way* way, std::uint64_t seed) {
     training.apply(gradients);
   }
   std::printf("%s\t%d\t%.6g\t%.6g\t%.6f\n", way == nullptr ? "fp32" : way->name.c_str(),
-              static_cast<int>(seed), noise.rank.value(), noise.mean.value(), loss);
+              static_cast<int>(seed), noise.rank.omega(), noise.mean.omega(), loss);
   std::fflush(stdout);
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "input/digits/digits.h"
@@ -58,6 +59,21 @@ std::vector<Way> ways() {
           largest(1.0 / 48, "1 bit, fed back"),
           largest(2.0 / 48, "2 bits, fed back"),
           {.name = "bf16", .codec = "bf16"}};
+}
+
+void Distances::add(const Tensor& g, const Tensor& q) {
+  double error = 0, gg = 0, qq = 0, gq = 0;
+  for (std::size_t i = 0; i < g.size(); ++i) {
+    const double x = g[i], y = q[i];
+    error += (y - x) * (y - x);
+    gg += x * x;
+    qq += y * y;
+    gq += x * y;
+  }
+  errors_ += error;
+  squares_ += gg;
+  if (qq > 0) cosine_ += gq / std::sqrt(gg * qq);  // nothing points nowhere
+  ++count_;
 }
 
 Tensor mean_of(const std::vector<Tensor>& tensors) {

@@ -21,9 +21,6 @@ namespace sterna::bench {
 inline constexpr std::size_t kRanks = 4;
 inline constexpr std::size_t kBatch = 16;  // of a rank
 inline constexpr std::uint64_t kSeeds = 3;
-/// LeNet's weights, which make up 99.8 % of it; biases are too short to be packed.
-inline constexpr std::size_t kTensors[] = {0, 2, 4, 6};
-inline constexpr std::size_t kLargestTensor = 4;  // fc3's
 
 enum class Scaler { own, largest, mean };
 
@@ -48,6 +45,20 @@ Value checked(Result<Value> result) {
   std::fprintf(stderr, "%s\n", result.error().message.c_str());
   std::exit(1);
 }
+
+/// Of pairs (g, Q(g)): the mean of |Q(g) - g|² over that of |g|², and the mean of their cosine.
+class Distances {
+ public:
+  void add(const Tensor& g, const Tensor& q);
+  double omega() const { return squares_ > 0 ? errors_ / squares_ : 0; }
+  double cosine() const { return cosine_ / count_; }
+
+ private:
+  double errors_ = 0;
+  double squares_ = 0;
+  double cosine_ = 0;
+  double count_ = 0;
+};
 
 Tensor mean_of(const std::vector<Tensor>& tensors);
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "actors/job/messages.h"
 #include "actors/job/trace_section.h"
 #include "runtime/base/random.h"
 #include "runtime/sim/sim_loop.h"
@@ -136,7 +137,7 @@ inline std::vector<std::string> made_trace(const MadeJob& job, std::uint64_t see
       worker.span(step, actors::rank_compute_track(r), name_of(Part::backward), backward, now);
       worker.span(step, actors::rank_compute_track(r), name_of(Part::encode), now - compute / 10,
                   now - compute / 20);
-      const std::uint64_t id = actors::push_id(r, step, 0);
+      const std::uint64_t id = actors::push_id({.rank = r, .step = step, .packets = {}});
       const double up = about(job.up);
       worker.sent(step, traced::kPush, now, id, r);
       server.received(step, traced::kPush, now + up, id, r);
@@ -152,7 +153,7 @@ inline std::vector<std::string> made_trace(const MadeJob& job, std::uint64_t see
     server.span(step, "updates", "sum and optimizer", quorum + 0.01, made);
     for (std::uint32_t r = 0; r < job.ranks; ++r) {
       const std::uint64_t id =
-          actors::answer_id({.process = workers[r]->id(), .version = step + 1});
+          actors::answer_id({.version = step + 1, .chunks = {}}, ProcessId{workers[r]->id()});
       server.sent(step + 1, traced::kAnswer, made + 0.002 * (r + 1), id, 0);
       parameters[r] = made + 0.002 * (r + 1) + about(job.down);
       workers[r]->received(step + 1, traced::kAnswer, parameters[r], id, 0);

@@ -1,17 +1,17 @@
-#include "launcher/probe/median.h"
+#include "runtime/base/median.h"
 
 #include <gtest/gtest.h>
 
-namespace sterna::launcher {
+namespace sterna {
 namespace {
 
 TEST(Median, IsTheMiddleValueInWhateverOrder) { EXPECT_EQ(median({5, 1, 3}), 3); }
 
-TEST(Median, OfAnEvenCountIsTheUpperOfTheMiddleTwo) { EXPECT_EQ(median({4, 1, 3, 2}), 3); }
+TEST(Median, OfAnEvenCountIsTheMeanOfTheMiddleTwo) { EXPECT_EQ(median({4, 1, 3, 2}), 2.5); }
 
 TEST(Median, IsNotMovedByOneBusyMoment) { EXPECT_EQ(median({1, 1, 1000}), 1); }
 
 TEST(Median, OfNothingIsZero) { EXPECT_EQ(median({}), 0); }
 
 }  // namespace
-}  // namespace sterna::launcher
+}  // namespace sterna

@@ -1,0 +1,70 @@
+// What a worker tells the observer of its steps.
+#include <utility>
+
+#include "actors/worker/worker.h"
+
+namespace sterna::actors {
+
+Traffic Worker::traffic() const {
+  Traffic traffic = traffic_;
+  if (const Links* links = process().links()) {
+    for (const std::uint64_t bytes : links->counters().bytes_out) traffic.bytes_up += bytes;
+    for (const std::uint64_t bytes : links->counters().bytes_in) traffic.bytes_down += bytes;
+  }
+  for (const Rank& rank : ranks_) {
+    traffic.nonzero_elements += rank.counts.nonzero;
+    traffic.measured_elements += rank.counts.measured;
+    traffic.saturated_elements += rank.counts.saturated;
+  }
+  return traffic;
+}
+
+/// Sums over the ranks.
+std::vector<TensorTotals> Worker::totals() const {
+  std::vector<TensorTotals> sums;
+  for (const TableTensor& tensor : table_->tensors) {
+    sums.push_back({.tensor = tensor.spec.name, .codec = tensor.codec, .elements = tensor.count});
+  }
+  for (const Rank& rank : ranks_) rank.net->add_to(sums);
+  for (const Seat& seat : seats_) seat.replica->add_to(sums);
+  return sums;
+}
+
+void Worker::tell(Histograms histograms) {
+  if (telling_histograms_) {
+    ++lost_histograms_;
+    return;
+  }
+  telling_histograms_ = true;
+  ++unacknowledged_;
+  run(tell_observer(std::move(histograms)));
+}
+
+Task<void> Worker::tell_observer(Histograms histograms) {
+  histograms.worker = identity().name;
+  histograms.lost = lost_histograms_;
+  Task<Result<void>> answer = observer_->ask(std::move(histograms), args_.job.deadlines.step);
+  // Without an answer these are lost to who looks on, and the steps go on.
+  if (const Result<void> taken = co_await std::move(answer); !taken) ++lost_histograms_;
+  telling_histograms_ = false;
+  --unacknowledged_;
+  finish();
+}
+
+void Worker::step_done(std::uint64_t step, Rank& rank, const nets::Net::Loss& loss) {
+  if (meter_.add(step, rank.rank, loss, now())) {
+    observer_->tell(meter_.progress(identity().name, traffic(), now()));
+  }
+  finish();
+}
+
+void Worker::finish() {
+  if (!meter_.complete() || unacknowledged_ > 0) return;
+  if (meter_.has_news()) {
+    observer_->tell(meter_.progress(identity().name, traffic(), now()));
+  }
+  trace_.flush();
+  observer_->tell(meter_.done(identity().name, traffic(), totals(), now()));
+}
+
+}  // namespace sterna::actors
