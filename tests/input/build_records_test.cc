@@ -253,6 +253,28 @@ TEST_F(BuildRecordsTest, SynsetsAndBoxesGoIntoTheRecordsAsImageNetHasThem) {
               HasSubstr("nowhere: there is no such folder of boxes"));
 }
 
+TEST_F(BuildRecordsTest, OtherBoxesOfAnyPictureMakeAnotherBuild) {
+  const BuildOptions options{.validation = 0.5, .boxes = at("boxes")};
+  const std::string none = "<annotation></annotation>";
+  const auto boxes = [&](const std::string& name, const std::string& content) {
+    put("boxes/" + name, Bytes(content.begin(), content.end()));
+  };
+  for (int i = 0; i < kOfEachClass; ++i) boxes(std::to_string(i) + ".xml", none);
+  built("out", options);
+  const auto written = content("out");
+  built("out", options);
+  EXPECT_EQ(content("out"), written);
+  // Half of these pictures validate.
+  for (const char* name : {"a", "b"}) {
+    for (int i = 0; i < kOfEachClass; ++i) {
+      const std::string own = std::string(name) + "/" + std::to_string(i) + ".xml";
+      boxes(own, none);
+      EXPECT_THAT(refused("out", options), HasSubstr("another build: \"boxes ")) << own;
+      fs::remove(at("boxes") / own);
+    }
+  }
+}
+
 TEST_F(BuildRecordsTest, AFolderOfItsOwnValidates) {
   fs::create_directory(at("whole"));
   fs::rename(at("photos"), at("whole/train"));
