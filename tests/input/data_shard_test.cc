@@ -157,11 +157,9 @@ TEST_F(SplitData, GoesOverAnEarlierSplitOfTheSameSetAndOverNothingElse) {
 }
 
 TEST_F(SplitData, WhatIsNoFolderIsRefused) {
-  const auto refused =
-      split_data(scratch_ / "nowhere", 2, scratch_ / "parts", scratch_ / "cache");
+  const auto refused = split_data(scratch_ / "nowhere", 2, scratch_ / "parts", scratch_ / "cache");
   ASSERT_FALSE(refused.ok());
-  EXPECT_EQ(refused.error().message,
-            (scratch_ / "nowhere").string() + ": there is no such folder");
+  EXPECT_EQ(refused.error().message, (scratch_ / "nowhere").string() + ": there is no such folder");
 }
 
 TEST_F(SplitData, NoShardIsEmpty) {
