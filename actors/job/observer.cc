@@ -66,10 +66,13 @@ STERNA_FIELDS(TensorHistogram, FIELD(tensor, Tensor, not_empty), FIELD(of, Of),
               FIELD(elements, Elements), FIELD(non_finite, NonFinite), FIELD(least, Least),
               FIELD(most, Most), FIELD(sum, Sum), FIELD(sum_of_squares, SumOfSquares),
               FIELD(buckets, Buckets), FIELD(counts, Counts))
-STERNA_MESSAGE(Histograms, FIELD(worker, Worker), FIELD(step, Step), FIELD(histograms, Histograms),
-               FIELD(lost, Lost))
+STERNA_FIELDS(WatchedPicture, FIELD(shape.rows, Rows), FIELD(shape.columns, Columns),
+              FIELD(shape.channels, Channels), FIELD(pixels, Pixels), FIELD(label, Label),
+              FIELD(prediction, Prediction))
+STERNA_MESSAGE(Watched, FIELD(worker, Worker), FIELD(step, Step), FIELD(histograms, Histograms),
+               FIELD(lost, Lost), FIELD(pictures, Pictures, at_most(kMostWatchedPictures)))
 
-Result<void> Histograms::check() const {
+Result<void> Watched::check() const {
   constexpr auto kMost = static_cast<std::int32_t>(kernels::kHistogramMagnitudes);
   for (const TensorHistogram& one : histograms) {
     const auto& buckets = one.buckets;
@@ -81,6 +84,11 @@ Result<void> Histograms::check() const {
     }
     if (!buckets.empty() && (buckets.front() <= -kMost || buckets.back() >= kMost)) {
       return Error{Errc::malformed, "a histogram's bucket that no number is in"};
+    }
+  }
+  for (const WatchedPicture& one : pictures) {
+    if (one.pixels.size() != one.shape.bytes()) {
+      return Error{Errc::malformed, "a picture with other bytes than its shape has"};
     }
   }
   return {};

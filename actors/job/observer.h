@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "actors/job/training.capnp.h"
+#include "input/pictures/picture.h"
+#include "runtime/base/bytes.h"
 #include "runtime/base/result.h"
 #include "runtime/message/actor_ref.h"
 
@@ -110,19 +112,30 @@ struct TensorHistogram {
   bool operator==(const TensorHistogram&) const = default;
 };
 
-/// Of rank 0, every summary.every steps. A worker sends no more while the observer has not answered
-/// the last: who looks on costs no step.
-struct Histograms {
-  using Wire = schema::Histograms;
+/// A picture that a step was computed from.
+struct WatchedPicture {
+  input::PictureShape shape;
+  Bytes
+      pixels;  ///< as the net got them: augmented, row-major, a pixel's channels beside each other
+  std::uint16_t label = 0;
+  std::uint16_t prediction = 0;  ///< the class with the largest logit, before the step
+};
+/// The originals' image summaries show as many.
+inline constexpr std::size_t kMostWatchedPictures = 3;
+
+/// What a step of rank 0 looked like, every summary.every steps. A worker sends no more while the
+/// observer has not answered the last: who looks on costs no step.
+struct Watched {
+  using Wire = schema::Watched;
   using Reply = void;
   static constexpr Lane kLane = Lane::data;
   std::string worker;
   std::uint64_t step = 0;  ///< the rank's own, which weights and gradients are of
   std::vector<TensorHistogram> histograms = {};
-  std::uint64_t lost = 0;  ///< steps so far that were not sent for that reason
+  std::uint64_t lost = 0;                     ///< steps so far that were not sent for that reason
+  std::vector<WatchedPicture> pictures = {};  ///< the first of the rank's batch
   Result<void> check() const;
-  STERNA_DECLARE_MESSAGE(Histograms);
-  bool operator==(const Histograms&) const = default;
+  STERNA_DECLARE_MESSAGE(Watched);
 };
 
 /// How many examples of class `label` were answered so.
@@ -198,6 +211,6 @@ struct JobFinished {
 };
 
 struct Observer : Interface<Progress, Evaluated, WorkerDone, JobFinished, ReaderProgress,
-                            ServerWaits, Histograms> {};
+                            ServerWaits, Watched> {};
 
 }  // namespace sterna::actors

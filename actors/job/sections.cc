@@ -454,7 +454,7 @@ Section<SummarySection> summary_section() {
                "TensorBoard follows; `sterna export --to tensorboard` does so afterwards"),
            key("every", &S::every,
                "steps between its histograms of rank 0: weights, gradients, what was sent of "
-               "those, and activations; 0: none")
+               "those, and activations, with the first pictures of its batch; 0: none")
                .at_least(0)}};
 }
 

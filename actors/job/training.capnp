@@ -294,11 +294,21 @@ struct TensorHistogram {
   counts @9 :List(UInt64);    # ... and how many each has
 }
 
-struct Histograms {
+struct Watched {
   worker @0 :Text;
   step @1 :UInt64;            # rank 0's own, which weights and gradients are of
   histograms @2 :List(TensorHistogram);
-  lost @3 :UInt64;            # steps so far whose histograms found the observer still busy
+  lost @3 :UInt64;            # steps so far that found the observer still busy
+  pictures @4 :List(WatchedPicture);
+}
+
+struct WatchedPicture {
+  rows @0 :UInt32;
+  columns @1 :UInt32;
+  channels @2 :UInt32;
+  pixels @3 :Data;            # as the net got them, row-major, a pixel's channels beside each other
+  label @4 :UInt16;
+  prediction @5 :UInt16;      # before the step
 }
 
 struct ServerWaits {

@@ -51,7 +51,7 @@ std::string RankNet::where(std::uint64_t step) const {
 Result<bool> RankNet::forward(std::uint64_t step, const Batch& batch, std::uint32_t readable) {
   Span span;
   if (trace_) span = trace_->forward(step);
-  if (watch_ && watch_->begin(step)) {
+  if (watch_ && watch_->begin(step, batch)) {
     replica_->watch_activations([watch = &*watch_](const std::string& layer, const auto values) {
       watch->activation(layer, values);
     });
@@ -139,9 +139,7 @@ void RankNet::encode_held() {
   encoder_->flush();
 }
 
-std::optional<Histograms> RankNet::take_histograms() {
-  return watch_ ? watch_->take() : std::nullopt;
-}
+std::optional<Watched> RankNet::take_watched() { return watch_ ? watch_->take() : std::nullopt; }
 
 std::vector<KeptArray> RankNet::kept() {
   return local_ == nullptr ? std::vector<KeptArray>() : local_->kept();

@@ -62,9 +62,9 @@ class RankNet final : private nets::GradientSink {
   /// Between steps: a packet of this rank did not count.
   Result<void> give_back(const Packet& packet) { return encoder_->give_back(packet); }
 
-  /// After encode_held(), where nothing is held: how the step's numbers were distributed, of a rank
-  /// and a step of which that is told (SummarySection).
-  std::optional<Histograms> take_histograms();
+  /// After encode_held(), where nothing is held: what the step looked like, of a rank and a step of
+  /// which that is told (SummarySection).
+  std::optional<Watched> take_watched();
 
   /// What the next step needs of those before, besides parameters; between steps.
   GradientEncoder::State state() const { return encoder_->state(); }

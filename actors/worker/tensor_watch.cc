@@ -1,5 +1,7 @@
 #include "actors/worker/tensor_watch.h"
 
+#include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include "actors/codecs/codec.h"
@@ -31,18 +33,49 @@ TensorHistogram told(const std::string& tensor, HistogramOf of,
 
 TensorWatch::TensorWatch(const JobConfig& job, std::shared_ptr<const ParameterTable> table,
                          kernels::Isa isa)
-    : job_(job), table_(std::move(table)), isa_(isa) {}
+    : job_(job), table_(std::move(table)), isa_(isa) {
+  for (const TableTensor& tensor : table_->tensors) {  // of an auxiliary head's the later one
+    if (!tensor.spec.logits || tensor.spec.role != nets::Role::weight) continue;
+    logits_layer_ = tensor.spec.name.substr(0, tensor.spec.name.rfind('/'));
+    classes_ = tensor.spec.shape.front();
+  }
+}
 
-bool TensorWatch::begin(std::uint64_t step) {
+bool TensorWatch::begin(std::uint64_t step, const Batch& batch) {
   if (begun_ == step) return false;
   begun_ = step;
   watching_ = job_.summary.due(step);
   histograms_.clear();
-  return watching_;
+  pictures_.clear();
+  if (!watching_) return false;
+  const std::vector<std::uint16_t> labels = labels_of(batch);
+  const std::size_t bytes = job_.picture.bytes();
+  const ByteView pixels = batch.pixels.view();
+  for (std::size_t i = 0; i < std::min(labels.size(), kMostWatchedPictures); ++i) {
+    if ((i + 1) * bytes > pixels.size()) break;
+    auto copy = std::make_shared<Buffer>(bytes);
+    std::memcpy(copy->data(), pixels.data() + i * bytes, bytes);
+    pictures_.push_back({.shape = job_.picture, .pixels = share(copy), .label = labels[i]});
+  }
+  predicted_ = false;
+  return true;
+}
+
+void TensorWatch::predict(std::span<const float> logits) {
+  // Of several micro-batches the first has the first pictures.
+  if (std::exchange(predicted_, true)) return;
+  pictures_.resize(std::min(pictures_.size(), logits.size() / classes_));
+  for (std::size_t i = 0; i < pictures_.size(); ++i) {
+    const auto own = logits.subspan(i * classes_, classes_);
+    pictures_[i].prediction =
+        static_cast<std::uint16_t>(std::ranges::max_element(own) - own.begin());
+  }
 }
 
 void TensorWatch::activation(const std::string& layer, std::span<const float> values) {
-  if (watching_) histograms_[{layer, HistogramOf::ACTIVATIONS}].add(values);
+  if (!watching_) return;
+  histograms_[{layer, HistogramOf::ACTIVATIONS}].add(values);
+  if (layer == logits_layer_) predict(values);
 }
 
 void TensorWatch::gradient(std::uint32_t tensor, std::span<const float> values,
@@ -68,12 +101,13 @@ void TensorWatch::sent(std::span<const Packet> packets) {
   }
 }
 
-std::optional<Histograms> TensorWatch::take() {
+std::optional<Watched> TensorWatch::take() {
   if (!std::exchange(watching_, false)) return std::nullopt;
-  Histograms all{.worker = {}, .step = *begun_};
+  Watched all{.worker = {}, .step = *begun_};
   for (const auto& [what, histogram] : std::exchange(histograms_, {})) {
     all.histograms.push_back(told(what.tensor, what.of, histogram));
   }
+  if (predicted_) all.pictures = std::move(pictures_);
   return all;
 }
 

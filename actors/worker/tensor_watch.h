@@ -1,6 +1,6 @@
-// TensorWatch: how a rank's numbers are distributed in the steps of which that is told: weights,
-// gradients, what the servers make of what was sent of those, activations. In all other steps it
-// costs a comparison.
+// TensorWatch: what a rank's step looked like, of the steps of which that is told: some pictures
+// and what the net took them for, and how its numbers are distributed: weights, gradients, what the
+// servers make of what was sent of those, activations. In all other steps it costs a comparison.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ class TensorWatch {
   TensorWatch(const JobConfig& job, std::shared_ptr<const ParameterTable> table, kernels::Isa isa);
 
   /// The rank computes this step. Whether it has just begun, and is told of.
-  bool begin(std::uint64_t step);
+  bool begin(std::uint64_t step, const Batch& batch);
   /// Where the step is not told of, these do nothing.
   void activation(const std::string& layer, std::span<const float> values);
   void gradient(std::uint32_t tensor, std::span<const float> values,
@@ -34,7 +34,7 @@ class TensorWatch {
   void sent(std::span<const Packet> packets);
 
   /// Of the step that has ended, once.
-  std::optional<Histograms> take();
+  std::optional<Watched> take();
 
  private:
   struct Of {
@@ -43,13 +43,19 @@ class TensorWatch {
     auto operator<=>(const Of&) const = default;
   };
 
+  void predict(std::span<const float> logits);
+
   JobConfig job_;
   std::shared_ptr<const ParameterTable> table_;
+  std::string logits_layer_;
+  std::size_t classes_ = 0;
   kernels::Isa isa_;
   BufferPool pool_;
   std::optional<std::uint64_t> begun_;  // the step that was begun last
   bool watching_ = false;               // it is told of
   std::map<Of, kernels::Histogram> histograms_;
+  std::vector<WatchedPicture> pictures_;
+  bool predicted_ = false;
   std::vector<float> decoded_;  // of one chunk
 };
 

@@ -171,8 +171,8 @@ class Worker final : public Actor<WorkerInterface> {
   void push(Rank& rank, std::uint64_t step, std::uint32_t shard, std::vector<Packet> packets);
   Task<Result<void>> send(Rank& rank, std::uint32_t shard, Push push);
   /// Tells the observer, unless it is still busy with the last.
-  void tell(Histograms histograms);
-  Task<void> tell_observer(Histograms histograms);
+  void tell(Watched step);
+  Task<void> tell_observer(Watched step);
   void step_done(std::uint64_t step, Rank& rank, const nets::Net::Loss& loss);
   /// Says that this worker is done, if it is: nothing it has sent waits for its answer.
   void finish();
@@ -200,8 +200,8 @@ class Worker final : public Actor<WorkerInterface> {
   ProgressMeter meter_;
   Traffic traffic_;
   WorkerTrace trace_;
-  bool telling_histograms_ = false;
-  std::uint64_t lost_histograms_ = 0;  // steps
+  bool telling_watched_ = false;
+  std::uint64_t lost_watched_ = 0;  // steps
 };
 
 }  // namespace sterna::actors

@@ -30,23 +30,23 @@ std::vector<TensorTotals> Worker::totals() const {
   return sums;
 }
 
-void Worker::tell(Histograms histograms) {
-  if (telling_histograms_) {
-    ++lost_histograms_;
+void Worker::tell(Watched step) {
+  if (telling_watched_) {
+    ++lost_watched_;
     return;
   }
-  telling_histograms_ = true;
+  telling_watched_ = true;
   ++unacknowledged_;
-  run(tell_observer(std::move(histograms)));
+  run(tell_observer(std::move(step)));
 }
 
-Task<void> Worker::tell_observer(Histograms histograms) {
-  histograms.worker = identity().name;
-  histograms.lost = lost_histograms_;
-  Task<Result<void>> answer = observer_->ask(std::move(histograms), args_.job.deadlines.step);
-  // Without an answer these are lost to who looks on, and the steps go on.
-  if (const Result<void> taken = co_await std::move(answer); !taken) ++lost_histograms_;
-  telling_histograms_ = false;
+Task<void> Worker::tell_observer(Watched step) {
+  step.worker = identity().name;
+  step.lost = lost_watched_;
+  Task<Result<void>> answer = observer_->ask(std::move(step), args_.job.deadlines.step);
+  // Without an answer this one is lost to who looks on, and the steps go on.
+  if (const Result<void> taken = co_await std::move(answer); !taken) ++lost_watched_;
+  telling_watched_ = false;
   --unacknowledged_;
   finish();
 }

@@ -4,6 +4,7 @@
 
 #include "actors/codecs/codec.h"
 #include "runtime/actor/process.h"
+#include "runtime/base/hex.h"
 #include "runtime/cluster/cluster.h"
 
 namespace sterna::launcher {
@@ -270,7 +271,7 @@ void RunObserver::on(actors::Evaluated evaluated) {
   hooks_.changed();
 }
 
-void RunObserver::on(actors::Histograms told) {
+void RunObserver::on(actors::Watched told) {
   if (!from_worker(told.worker) || !hooks_.histogram) return;
   for (actors::TensorHistogram& one : told.histograms) {
     hooks_.histogram({.step = static_cast<std::int64_t>(told.step),
@@ -283,6 +284,17 @@ void RunObserver::on(actors::Histograms told) {
                       .sum_of_squares = one.sum_of_squares,
                       .buckets = std::move(one.buckets),
                       .counts = std::move(one.counts)});
+  }
+  for (std::size_t i = 0; hooks_.picture && i < told.pictures.size(); ++i) {
+    const actors::WatchedPicture& one = told.pictures[i];
+    hooks_.picture({.step = static_cast<std::int64_t>(told.step),
+                    .number = static_cast<std::int64_t>(i),
+                    .rows = one.shape.rows,
+                    .columns = one.shape.columns,
+                    .channels = one.shape.channels,
+                    .label = one.label,
+                    .prediction = one.prediction,
+                    .pixels = to_hex(one.pixels.view())});
   }
 }
 

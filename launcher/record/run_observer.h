@@ -52,6 +52,7 @@ class RunObserver final : public Actor<actors::Observer> {
     /// Likewise, once for each at the end.
     std::function<void(const TensorMetrics&)> tensor = nullptr;
     std::function<void(const HistogramMetrics&)> histogram = nullptr;  ///< for a file of events
+    std::function<void(const PictureMetrics&)> picture = nullptr;      ///< likewise
   };
   /// `file` says who the workers, the readers and the evaluator are: nobody else is believed.
   RunObserver(RunRecord& record, const ClusterFile& file, const actors::JobConfig& job,
@@ -63,7 +64,7 @@ class RunObserver final : public Actor<actors::Observer> {
   void on(actors::JobFinished finished);
   void on(actors::ReaderProgress progress);
   void on(actors::ServerWaits waits);
-  void on(actors::Histograms told);
+  void on(actors::Watched told);
 
  private:
   double since_first_step() const;

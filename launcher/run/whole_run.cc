@@ -289,12 +289,12 @@ Result<WholeRunEnd> whole_run(RealMachine& machine, const Registry& registry,
   };
   Metrics metrics;
   metrics.add(std::make_unique<MetricsFile>(directory.take_metrics(), say));
-  MetricsFile* histograms = nullptr;  // which are for TensorBoard alone
+  MetricsFile* events_only = nullptr;  // for what only TensorBoard shows
   if (file.summary.tensorboard) {
     STERNA_ASSIGN(EventFile events, EventFile::create(directory.path(), in_unix_seconds(where.now),
                                                       launcher::resolved(resolved)));
     auto lines = std::make_unique<MetricsFile>(std::make_unique<EventFile>(std::move(events)), say);
-    histograms = lines.get();
+    events_only = lines.get();
     metrics.add(std::move(lines));
   }
   if (!directory.made()) {
@@ -352,9 +352,12 @@ Result<WholeRunEnd> whole_run(RealMachine& machine, const Registry& registry,
   job.hooks.loss = [&](const LossMetrics& one) { metrics.append(to_json(one)); };
   job.hooks.tensor = [&](const TensorMetrics& one) { metrics.append(to_json(one)); };
   job.hooks.evaluation = [&](const EvaluationResult& one) { metrics.append(to_json(one)); };
-  if (histograms != nullptr) {
-    job.hooks.histogram = [histograms](const HistogramMetrics& one) {
-      histograms->append(to_json(one));
+  if (events_only != nullptr) {
+    job.hooks.histogram = [events_only](const HistogramMetrics& one) {
+      events_only->append(to_json(one));
+    };
+    job.hooks.picture = [events_only](const PictureMetrics& one) {
+      events_only->append(to_json(one));
     };
   }
 

@@ -8,9 +8,11 @@
 #include <limits>
 #include <string_view>
 
+#include "input/pictures/encode.h"
 #include "input/records/tfrecord.h"
 #include "kernels/numbers/histogram.h"
 #include "launcher/summary/event.pb.h"
+#include "runtime/base/hex.h"
 
 namespace sterna::launcher {
 namespace {
@@ -156,16 +158,43 @@ void add_histogram(wire::Summary& summary, const Json& line) {
   fill(histogram, line);
 }
 
-wire::Event text_event(const char* tag, const std::string& text) {
-  wire::Event event;
-  wire::Value& value = *event.mutable_summary()->add_value();
-  value.set_tag(tag);
+/// Markdown, as the text's reader takes it.
+void add_text(wire::Summary& summary, std::string tag, std::string text) {
+  wire::Value& value = *summary.add_value();
+  value.set_tag(std::move(tag));
   value.mutable_metadata()->mutable_plugin_data()->set_plugin_name("text");
   wire::Tensor& tensor = *value.mutable_tensor();
   tensor.set_dtype(wire::Tensor::STRING);
   tensor.mutable_tensor_shape()->add_dim()->set_size(1);
-  tensor.add_string_val("```toml\n" + text + "\n```");  // Markdown, as the text's reader takes it
-  return event;
+  tensor.add_string_val(std::move(text));
+}
+
+/// The picture, and beside it, as a text, what it is and what it was taken for.
+void add_picture(wire::Summary& summary, const Json& line) {
+  const auto number_of = [&](const char* field, double most) {
+    return static_cast<std::uint32_t>(
+        std::clamp(json_number_of(line, field).value_or(0), 0.0, most));
+  };
+  constexpr double kMostSide = 65535;
+  constexpr double kMostChannels = 3;
+  input::Picture picture{
+      .shape = {number_of("rows", kMostSide), number_of("columns", kMostSide),
+                number_of("channels", kMostChannels)},
+      .pixels = from_hex(json_text_of(line, "pixels", "")).value_or(std::vector<std::uint8_t>())};
+  if (picture.pixels.size() != picture.shape.bytes()) return;
+  const Result<std::vector<std::uint8_t>> png = input::encode_png(picture);
+  if (!png) return;  // of no pixels, or not of grey or colours
+  const std::string tag = fmt::format("images/{}", number_of("number", kMostSide));
+  wire::Value& value = *summary.add_value();
+  value.set_tag(tag);
+  wire::Image& image = *value.mutable_image();
+  image.set_height(static_cast<std::int32_t>(picture.shape.rows));
+  image.set_width(static_cast<std::int32_t>(picture.shape.columns));
+  image.set_colorspace(static_cast<std::int32_t>(picture.shape.channels));
+  image.set_encoded_image_string(png->data(), png->size());
+  add_text(summary, tag + "/prediction",
+           fmt::format("class {}, taken for {}", number_of("label", kMostSide),
+                       number_of("prediction", kMostSide)));
 }
 
 std::int64_t step_of(const Json& line) {
@@ -201,7 +230,12 @@ std::string RunEvents::records_of(const Json& line) {
     event.mutable_session_log()->set_msg(json_text_of(line, "cause", ""));
     append(event, step_of(line) + 1);
   }
-  if (!resolved_.empty()) append(text_event("resolved.toml", std::exchange(resolved_, {})), 0);
+  if (!resolved_.empty()) {
+    wire::Event text;
+    add_text(*text.mutable_summary(), "resolved.toml",
+             "```toml\n" + std::exchange(resolved_, {}) + "\n```");
+    append(std::move(text), 0);
+  }
   wire::Summary summary;
   std::int64_t step = step_of(line);
   if (kind == "loss") {
@@ -213,6 +247,8 @@ std::string RunEvents::records_of(const Json& line) {
     add(summary, kEvaluation, line, "", whose(line));
   } else if (kind == "histogram") {
     add_histogram(summary, line);
+  } else if (kind == "picture") {
+    add_picture(summary, line);
   } else if (kind == "tensor") {
     add_tensor(summary, line);
     step = last_step_;

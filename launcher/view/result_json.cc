@@ -21,6 +21,7 @@ STERNA_JSON(TensorMetrics, tensor, codec, elements, bits_up, bits_down, ratio, n
             encode_seconds, decode_seconds, exchange_seconds)
 STERNA_JSON(HistogramMetrics, step, tensor, of, elements, least, most, sum, sum_of_squares, buckets,
             counts)
+STERNA_JSON(PictureMetrics, step, number, rows, columns, channels, label, prediction, pixels)
 
 namespace {
 
@@ -81,6 +82,10 @@ std::string to_json(const EvaluationResult& metrics) {
 
 std::string to_json(const HistogramMetrics& metrics) {
   return line_of({{"kind", "histogram"}}, metrics);
+}
+
+std::string to_json(const PictureMetrics& metrics) {
+  return line_of({{"kind", "picture"}}, metrics);
 }
 
 std::string metrics_header(const std::string& run, double time) {

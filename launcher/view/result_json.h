@@ -143,6 +143,18 @@ struct HistogramMetrics {
   std::vector<std::uint64_t> counts = {};
 };
 
+/// A picture that rank 0 computed a step from, for a file of events.
+struct PictureMetrics {
+  std::int64_t step = 0;
+  std::int64_t number = 0;  ///< in the rank's batch
+  std::int64_t rows = 0;
+  std::int64_t columns = 0;
+  std::int64_t channels = 0;
+  std::int64_t label = 0;
+  std::int64_t prediction = 0;
+  std::string pixels;  ///< in hex, row-major, a pixel's channels beside each other
+};
+
 /// One JSON object on one line, without the line's end. Never throws; bytes that are not UTF-8 are
 /// replaced.
 std::string to_json(const RunResult& result);
@@ -151,6 +163,7 @@ std::string to_json(const LossMetrics& metrics);       ///< {"kind":"loss", …}
 std::string to_json(const EvaluationResult& metrics);  ///< {"kind":"evaluation", …}
 std::string to_json(const TensorMetrics& metrics);     ///< {"kind":"tensor", …}
 std::string to_json(const HistogramMetrics& metrics);  ///< {"kind":"histogram", …}
+std::string to_json(const PictureMetrics& metrics);    ///< {"kind":"picture", …}
 /// {"kind":"restart", …}; `time`: when it was started again, in seconds since 1970.
 std::string to_json(const Restart& restart, double time);
 /// The first line of metrics.jsonl: {"format":1,"kind":"run","run":…,"time":…}. `time`: when it

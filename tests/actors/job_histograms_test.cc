@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "nets/net.h"
+#include "runtime/base/hex.h"
 #include "tests/actors/simulated_job.h"
 
 namespace sterna::actors {
@@ -23,13 +24,13 @@ class JobHistograms : public SimulatedJob {
 
   std::vector<std::uint64_t> steps() const {
     std::vector<std::uint64_t> all;
-    for (const Histograms& one : record.histograms) all.push_back(one.step);
+    for (const Watched& one : record.histograms) all.push_back(one.step);
     return all;
   }
   /// Of a step, by tensor.
   std::map<std::string, TensorHistogram> of(std::uint64_t step, HistogramOf what) const {
     std::map<std::string, TensorHistogram> all;
-    for (const Histograms& told : record.histograms) {
+    for (const Watched& told : record.histograms) {
       for (const TensorHistogram& one : told.histograms) {
         if (told.step == step && one.of == what) all[one.tensor] = one;
       }
@@ -43,7 +44,7 @@ std::uint64_t total(const TensorHistogram& histogram) {
 }
 
 /// Without what depends on the order in which packets leave.
-std::vector<TensorHistogram> counts_of(Histograms told) {
+std::vector<TensorHistogram> counts_of(Watched told) {
   for (TensorHistogram& one : told.histograms) one.sum = one.sum_of_squares = 0;
   return told.histograms;
 }
@@ -55,7 +56,7 @@ TEST_F(JobHistograms, ComeOfRankZeroEverySoManyStepsAndChangeNothing) {
   job.summary.tensorboard = true;
   EXPECT_EQ(hash_of({.servers = 2, .workers = 2}), unseen);
   EXPECT_THAT(steps(), ElementsAre(0, 4, 8));
-  const Histograms last = record.histograms.back();
+  const Watched last = record.histograms.back();
   EXPECT_EQ(last.worker, "worker0");
   EXPECT_EQ(last.lost, 0U);
 
@@ -106,6 +107,21 @@ TEST_F(JobHistograms, OfWhatWasSentAreTheTritsTimesTheirScaler) {
     EXPECT_EQ(sent.at(tensor).counts, one.counts) << tensor;
     EXPECT_EQ(sent.at(tensor).least, one.least) << tensor;
   }
+}
+
+TEST_F(JobHistograms, PicturesComeWithThemAsTheNetGotThem) {
+  hash_of({});
+  for (const Watched& told : record.histograms) {
+    ASSERT_THAT(told.pictures, SizeIs(std::min<std::size_t>(kMostWatchedPictures, job.batch)));
+    for (const WatchedPicture& one : told.pictures) {
+      EXPECT_EQ(one.shape, job.picture);
+      EXPECT_LT(one.label, 10);
+      EXPECT_LT(one.prediction, 10);
+    }
+  }
+  // The last step's are of another batch than the first's.
+  const auto bytes = [&](const Watched& told) { return to_hex(told.pictures[0].pixels.view()); };
+  EXPECT_NE(bytes(record.histograms.front()), bytes(record.histograms.back()));
 }
 
 TEST_F(JobHistograms, ComeOfRanksThatStepByThemselvesToo) {

@@ -34,7 +34,7 @@ class RecordingObserver final : public Actor<Observer> {
     std::optional<JobFinished> finished;
     std::vector<ReaderProgress> readers;
     std::vector<ServerWaits> waits;
-    std::vector<Histograms> histograms;
+    std::vector<Watched> histograms;
     std::vector<Time> evaluated_at;
     Time done_at;  ///< when the last worker was
   };
@@ -51,7 +51,7 @@ class RecordingObserver final : public Actor<Observer> {
   void on(JobFinished message) { record_.finished = std::move(message); }
   void on(ReaderProgress message) { record_.readers.push_back(std::move(message)); }
   void on(ServerWaits message) { record_.waits.push_back(std::move(message)); }
-  void on(Histograms message) { record_.histograms.push_back(std::move(message)); }
+  void on(Watched message) { record_.histograms.push_back(std::move(message)); }
 
  private:
   Record& record_;

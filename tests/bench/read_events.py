@@ -141,6 +141,13 @@ def tags(run):
         say(f"tag {tag}", tag in count, count.get(tag, 0))
 
 
+    pictures = [[value.image for _, value in found.get(f"images/{n}", [])] for n in range(3)]
+    say("three pictures as often, PNGs of 28 x 28 pixels",
+        all(len(own) == STEPS // EVERY and all(
+            one.encoded_image_string.startswith(b"\x89PNG") and (one.height, one.width) == (28, 28)
+            for one in own) for own in pictures), [len(own) for own in pictures])
+
+
 def losses(run):
     return {step: struct.pack("<f", value.simple_value) for step, value in values(run)["loss"]}
 

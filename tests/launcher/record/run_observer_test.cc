@@ -51,6 +51,7 @@ class RunObserverTest : public test::SimFixture {
     hooks.tensor = [this](const TensorMetrics& metrics) { tensors_.push_back(metrics); };
     hooks.loss = [this](const LossMetrics& metrics) { losses_.push_back(metrics); };
     hooks.histogram = [this](const HistogramMetrics& one) { histograms_.push_back(one); };
+    hooks.picture = [this](const PictureMetrics& one) { pictures_.push_back(one); };
     actors::JobConfig job;
     job.ranks = 2;
     job.steps = 10;
@@ -116,6 +117,7 @@ class RunObserverTest : public test::SimFixture {
   int changes_ = 0;
   std::vector<std::int64_t> steps_;
   std::vector<HistogramMetrics> histograms_;
+  std::vector<PictureMetrics> pictures_;
   std::vector<LossMetrics> losses_;
   std::vector<std::int64_t> evaluations_;
   std::vector<TensorMetrics> tensors_;
@@ -284,8 +286,8 @@ TEST_F(RunObserverTest, KeepsTheLastConfusionAndCountsWhatWasSkipped) {
   EXPECT_EQ(record_.result.skipped_evaluations, 4U);
 }
 
-TEST_F(RunObserverTest, HandsOnEachHistogramOfAWorker) {
-  actors::Histograms told{.worker = "worker0", .step = 100};
+TEST_F(RunObserverTest, HandsOnEachHistogramAndPictureOfAWorker) {
+  actors::Watched told{.worker = "worker0", .step = 100};
   told.histograms = {{.tensor = "fc1/weights",
                       .of = actors::HistogramOf::SENT,
                       .elements = 5,
@@ -296,6 +298,9 @@ TEST_F(RunObserverTest, HandsOnEachHistogramOfAWorker) {
                       .buckets = {-1016, 0},
                       .counts = {2, 3}},
                      {.tensor = "fc1", .of = actors::HistogramOf::ACTIVATIONS}};
+  auto pixels = std::make_shared<Buffer>(2);
+  pixels->data()[1] = std::byte{255};
+  told.pictures = {{.shape = {1, 2, 1}, .pixels = share(pixels), .label = 7, .prediction = 3}};
   say("worker0", told);
   ASSERT_THAT(histograms_, SizeIs(2));
   EXPECT_EQ(to_json(histograms_[0]),
@@ -303,6 +308,10 @@ TEST_F(RunObserverTest, HandsOnEachHistogramOfAWorker) {
             R"("least":-1.0,"most":2.0,"sum":3.0,"sum_of_squares":4.0,"buckets":[-1016,0],)"
             R"("counts":[2,3]})");
   EXPECT_EQ(histograms_[1].of, "activations");
+  ASSERT_THAT(pictures_, SizeIs(1));
+  EXPECT_EQ(to_json(pictures_[0]),
+            R"({"kind":"picture","step":100,"number":0,"rows":1,"columns":2,"channels":1,)"
+            R"("label":7,"prediction":3,"pixels":"00ff"})");
   told.worker = "worker1";
   say("worker0", told);
   EXPECT_THAT(histograms_, SizeIs(2)) << "another's name";

@@ -13,6 +13,7 @@
 #include <map>
 #include <vector>
 
+#include "input/pictures/png.h"
 #include "tests/temporary_folder.h"
 
 namespace sterna::launcher {
@@ -151,6 +152,7 @@ SeenHistogram seen_histogram(const std::string& message) {
 
 struct Seen {
   std::map<std::string, SeenHistogram> histograms;
+  std::map<std::string, std::string> images;
   double wall_time = 0;
   std::int64_t step = 0;
   std::string version;
@@ -171,8 +173,11 @@ Seen seen(const std::string& record) {
       const std::string tensor = field(value.bytes, 8).bytes;
       const std::vector<Field> parts = fields(value.bytes);
       const auto histogram = std::ranges::find(parts, 5U, &Field::number);
+      const auto image = std::ranges::find(parts, 4U, &Field::number);
       if (histogram != parts.end()) {
         event.histograms[tag] = seen_histogram(histogram->bytes);
+      } else if (image != parts.end()) {
+        event.images[tag] = image->bytes;
       } else if (tensor.empty()) {
         event.scalars[tag] = as<float>(static_cast<std::uint32_t>(field(value.bytes, 2).bits));
       } else {
@@ -277,6 +282,26 @@ TEST_F(EventFileTest, AHistogramHasABucketForEachThatIsNotEmptyBetweenLimits) {
   EXPECT_THAT(one.counts, ElementsAre(0, 1, 0, 5, 0, 2, 4));
   EXPECT_THAT(all[2].histograms.at("w").limits, IsEmpty());
   EXPECT_THAT(all[3].histograms.at("w/gradients").counts, IsEmpty());
+}
+
+TEST_F(EventFileTest, APictureIsThereWithWhatItIsAndWhatItWasTakenFor) {
+  const auto all = events_of(
+      {R"({"kind":"picture","step":4,"number":1,"rows":1,"columns":2,"channels":3,"label":7,)"
+       R"("prediction":3,"pixels":"ff0000000102"})",
+       R"({"kind":"picture","step":4,"rows":1,"columns":2,"channels":3,"pixels":"ff00"})",
+       R"({"kind":"picture","step":4,"rows":1,"columns":1,"channels":1,"pixels":"x0"})"});
+  ASSERT_THAT(all, SizeIs(2)) << "none of what is no picture";
+  EXPECT_EQ(all[1].step, 4);
+  const std::string image = all[1].images.at("images/1");
+  EXPECT_EQ(field(image, 1).bits, 1U);
+  EXPECT_EQ(field(image, 2).bits, 2U);
+  EXPECT_EQ(field(image, 3).bits, 3U);
+  const std::string png = field(image, 4).bytes;
+  const auto shown = input::decode_png(
+      std::span(reinterpret_cast<const std::uint8_t*>(png.data()), png.size()), {});
+  ASSERT_TRUE(shown) << shown.error().message;
+  EXPECT_THAT(shown->pixels, ElementsAre(255, 0, 0, 0, 1, 2));
+  EXPECT_EQ(all[1].texts.at("images/1/prediction"), "class 7, taken for 3");
 }
 
 TEST_F(EventFileTest, ARestartBeginsAgainBehindItsCheckpoint) {
