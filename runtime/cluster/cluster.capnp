@@ -54,6 +54,12 @@ struct StartActor {
   memoryLimit @7 :UInt64;
   argsAreJson @8 :Bool;
 }
+struct AllowRestarts {
+  name @0 :Text;
+  times @1 :UInt32;    # in any span of `within`
+  within @2 :Int64;    # nanoseconds, as backoff
+  backoff @3 :Int64;
+}
 struct Started {
   process @0 :UInt64;
   pid @1 :Int64;
@@ -159,6 +165,10 @@ struct ProcessDown {
   lastLines @6 :List(Text);
   consequence @7 :Bool;    # of another death (its node's)
   wanted @8 :Bool;         # it was asked to stop, or its actor stopped by itself
+}
+
+struct ProcessRestarts {
+  down @0 :ProcessDown;
 }
 
 struct ProcessStatus {

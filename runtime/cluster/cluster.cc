@@ -112,6 +112,9 @@ Result<void> Cluster::start() {
                              },
                              [this](const std::string& cause) {
                                if (events_.end_wanted) events_.end_wanted(cause);
+                             },
+                             [this](const ProcessDown& down) {
+                               if (events_.restarts) events_.restarts(down);
                              }};
   const auto agent = process().spawn<LauncherActor>(machine_, process(), placer_, options_.silence,
                                                     std::move(hooks));
@@ -186,6 +189,9 @@ Result<std::vector<Started>> Cluster::start_actors(const std::vector<ActorSpec>&
   std::vector<Future<Started>> answers;
   answers.reserve(specs.size());
   for (const ActorSpec& spec : specs) {
+    if (spec.restart.times > 0) {
+      process().tell(coordinator, AllowRestarts{spec.name, spec.restart});
+    }
     answers.push_back(
         process().ask(coordinator,
                       StartActor{spec.name, spec.type, spec.args, spec.host, spec.compute_threads,

@@ -66,6 +66,7 @@ struct ActorSpec {
   std::vector<std::string> environment = {};
   std::uint64_t memory_limit = 0;  ///< resident bytes; 0: none
   bool args_are_json = false;      ///< args is an object of keys and values
+  RestartBudget restart = {};
 };
 
 /// How a run ended.
@@ -92,6 +93,7 @@ class Cluster {
     std::function<void(const ProcessDown&)> down = {};
     std::function<void(const StatusReport&)> status = {};           ///< once a second and node
     std::function<void(const std::string& cause)> end_wanted = {};  ///< by an operator
+    std::function<void(const ProcessDown&)> restarts = {};  ///< in place of `down`: it comes again
   };
   void set_events(Events events) { events_ = std::move(events); }
 
@@ -142,9 +144,10 @@ class Cluster {
   /// its grace goes on without.
   void interrupt() { ++interrupts_; }
   bool interrupted() const { return interrupts_ > 0; }
-  /// The first death that nobody wanted, consequences of other deaths last.
+  /// The first death that nobody wanted and that no restart makes good, consequences of other
+  /// deaths last.
   const std::optional<ProcessDown>& failure() const { return failure_; }
-  /// All deaths that nobody wanted, as they were heard of; the first sixteen.
+  /// All such deaths, as they were heard of; the first sixteen.
   const std::vector<ProcessDown>& deaths() const { return deaths_; }
 
   /// Asks every actor to stop, kills after `grace` what is left, and makes sure of it. Once. After

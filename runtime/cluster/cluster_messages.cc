@@ -19,6 +19,8 @@ STERNA_MESSAGE(Leaving, FIELD(cause, Cause), FIELD(bereft, Bereft))
 
 STERNA_MESSAGE(AddNode, FIELD(host, Host), FIELD(network, Network),
                FIELD(log_directory, LogDirectory), FIELD(environment, Environment))
+STERNA_MESSAGE(AllowRestarts, FIELD(name, Name), FIELD(budget.times, Times),
+               FIELD(budget.within, Within), FIELD(budget.backoff, Backoff))
 STERNA_MESSAGE(Started, FIELD(process, Process), FIELD(pid, Pid), FIELD(actor, Actor))
 STERNA_MESSAGE(StartActor, FIELD(name, Name), FIELD(type, Type), FIELD(args, Args),
                FIELD(host, Host), FIELD(compute_threads, ComputeThreads), FIELD(patience, Deadline),
@@ -55,6 +57,7 @@ STERNA_MESSAGE(ProcessDown, FIELD(process, Process), FIELD(identity.name, Name),
                FIELD(identity.incarnation, Incarnation), FIELD(exit_code, ExitCode),
                FIELD(signal, Signal), FIELD(cause, Cause), FIELD(last_lines, LastLines),
                FIELD(consequence, Consequence), FIELD(wanted, Wanted))
+STERNA_MESSAGE(ProcessRestarts, FIELD(down, Down))
 STERNA_FIELDS(ProcessStatus, FIELD(process, Process), FIELD(identity.name, Name),
               FIELD(identity.incarnation, Incarnation), FIELD(host, Host), FIELD(pid, Pid),
               FIELD(state, State), FIELD(resident_bytes, ResidentBytes),

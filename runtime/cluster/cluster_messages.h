@@ -39,7 +39,8 @@ struct Found {
   std::uint64_t incarnation = 0;
   STERNA_DECLARE_MESSAGE(Found);
 };
-/// Answers when the named actor is ready; fails if it is dead, or not there within `patience`.
+/// Answers when the named actor is ready, or its next incarnation where it is being started again;
+/// fails if it is dead, or not there within `patience`.
 struct Find {
   using Wire = schema::Find;
   using Reply = Found;
@@ -99,6 +100,22 @@ struct Started {
   std::int64_t pid = 0;
   AnyRef actor;
   STERNA_DECLARE_MESSAGE(Started);
+};
+/// How often an actor that was lost is started again beside the others. One that failed by itself
+/// is not: it would fail again.
+struct RestartBudget {
+  std::uint32_t times = 0;  ///< in any span of `within`; 0: never
+  Duration within = std::chrono::minutes(10);
+  /// Before the first restart; twice as long before each that follows, up to 10 s.
+  Duration backoff = std::chrono::milliseconds(200);
+  bool operator==(const RestartBudget&) const = default;
+};
+/// Before the StartActor of that name.
+struct AllowRestarts {
+  using Wire = schema::AllowRestarts;
+  std::string name;
+  RestartBudget budget;
+  STERNA_DECLARE_MESSAGE(AllowRestarts);
 };
 /// Starts an actor in a process of its own; answered when it is ready, or why it is not.
 struct StartActor {
@@ -255,6 +272,13 @@ struct ProcessDown {
   std::string full_cause() const;
   STERNA_DECLARE_MESSAGE(ProcessDown);
 };
+/// In place of ProcessDown, from the coordinator: the actor is started again, in a process that has
+/// the same name and the next incarnation.
+struct ProcessRestarts {
+  using Wire = schema::ProcessRestarts;
+  ProcessDown down;
+  STERNA_DECLARE_MESSAGE(ProcessRestarts);
+};
 struct ProcessStatus {
   ProcessId process;
   PeerIdentity identity;
@@ -315,13 +339,15 @@ struct RunEnds {
 
 /// What any process may ask of the one above it.
 struct Agent : Interface<Find, Connect, LinkReport> {};
-struct Coordinator
-    : Interface<Find, Connect, LinkReport, Ready, ProcessDown, StatusReport, AddNode, StartActor,
-                Shutdown, Publish, AdmitExtra, Inspect, Stop, Report, Look, EndRun, ReadFile> {};
-struct Node : Interface<Find, Connect, LinkReport, Ready, Leaving, ProcessDown, StartProcess, Admit,
-                        Dial, EndProcess, StopAll, Inspect, Stop, Renew, ReadFile> {};
-struct Control : Interface<Admit, Dial, ProcessDown, Stop, Inspect> {};
-struct LauncherControl : Interface<Admit, Dial, ProcessDown, StatusReport, Inspect, RunEnds> {};
+struct Coordinator : Interface<Find, Connect, LinkReport, Ready, ProcessDown, StatusReport, AddNode,
+                               StartActor, AllowRestarts, Shutdown, Publish, AdmitExtra, Inspect,
+                               Stop, Report, Look, EndRun, ReadFile> {};
+struct Node
+    : Interface<Find, Connect, LinkReport, Ready, Leaving, ProcessDown, ProcessRestarts,
+                StartProcess, Admit, Dial, EndProcess, StopAll, Inspect, Stop, Renew, ReadFile> {};
+struct Control : Interface<Admit, Dial, ProcessDown, ProcessRestarts, Stop, Inspect> {};
+struct LauncherControl
+    : Interface<Admit, Dial, ProcessDown, ProcessRestarts, StatusReport, Inspect, RunEnds> {};
 /// Of one who only looks.
 struct OperatorControl : Interface<Inspect> {};
 

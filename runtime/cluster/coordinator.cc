@@ -80,7 +80,17 @@ CoordinatorActor::Member* CoordinatorActor::named(const std::string& name) {
 Task<CoordinatorActor::Member*> CoordinatorActor::ready_member(std::string name, Time deadline) {
   while (true) {
     Member* member = named(name);
-    if (member != nullptr && member->state != State::starting) co_return member;
+    const bool awaited = member == nullptr || member->state == State::starting ||
+                         (member->state == State::dead && comes_again(name));
+    if (!awaited || now() >= deadline || stopping_) co_return member;
+    co_await wait_for(changed_, process().timers(), deadline);
+  }
+}
+
+Task<CoordinatorActor::Member*> CoordinatorActor::settled(ProcessId id, Time deadline) {
+  while (true) {
+    Member* member = find(id);
+    if (member == nullptr || member->state != State::starting) co_return member;
     if (now() >= deadline || stopping_) co_return member;
     co_await wait_for(changed_, process().timers(), deadline);
   }
@@ -91,6 +101,7 @@ std::string CoordinatorActor::why_not(const std::string& name) const {
   const auto member = found == names_.end() ? members_.end() : members_.find(found->second);
   if (member == members_.end()) return "nobody is called '" + name + "'";
   if (member->second.state == State::starting) return name + " is not ready yet";
+  if (comes_again(name)) return name + " is being started again: " + member->second.cause;
   return name + " is dead: " + member->second.cause;
 }
 
@@ -100,7 +111,9 @@ Task<Result<Found>> CoordinatorActor::on(Find find) {
   }
   const Member* member = co_await ready_member(find.name, now() + find.patience);
   if (member == nullptr) co_return Error{Errc::not_found, why_not(find.name)};
-  if (member->state == State::dead) co_return Error{Errc::actor_down, why_not(find.name)};
+  if (member->state == State::dead && !comes_again(find.name)) {
+    co_return Error{Errc::actor_down, why_not(find.name)};
+  }
   if (member->state != State::ready) co_return Error{Errc::deadline, why_not(find.name)};
   co_return Found{member->actor, member->identity.incarnation};
 }
@@ -188,12 +201,19 @@ Result<Bootstrap> CoordinatorActor::on(AddNode add) {
 
 Task<Result<Started>> CoordinatorActor::on(StartActor start) {
   STERNA_CO_TRY(from_launcher());
-  const Time deadline = now() + start.patience;
-  std::string host = start.host;
-  for (auto member = members_.begin(); host.empty() && member != members_.end(); ++member) {
-    if (member->second.kind == ProcessKind::NODE) host = member->second.host;
+  for (auto member = members_.begin(); start.host.empty() && member != members_.end(); ++member) {
+    if (member->second.kind == ProcessKind::NODE) start.host = member->second.host;
   }
-  STERNA_CO_ASSIGN(Bootstrap issued, issue(ProcessKind::ACTOR, start.name, host));
+  if (comes_again(start.name)) co_return Error{Errc::already_exists, why_not(start.name)};
+  const auto origin = origins_.find(start.name);
+  if (origin != origins_.end() && origin->second.start.name.empty()) origin->second.start = start;
+  Task<Result<Started>> starting = begin(std::move(start));
+  co_return co_await std::move(starting);
+}
+
+Task<Result<Started>> CoordinatorActor::begin(StartActor start) {
+  const Time deadline = now() + start.patience;
+  STERNA_CO_ASSIGN(Bootstrap issued, issue(ProcessKind::ACTOR, start.name, start.host));
   const ProcessId process_id = issued.process;
   const auto failed = [&](Error error) {
     if (Member* member = find_live(process_id)) {
@@ -204,7 +224,7 @@ Task<Result<Started>> CoordinatorActor::on(StartActor start) {
     return error;
   };
 
-  const std::string node_name = "node-" + host;
+  const std::string node_name = "node-" + start.host;
   const Member* node = co_await ready_member(node_name, deadline);
   if (node == nullptr || node->state != State::ready) {
     co_return failed({Errc::unavailable, start.name + " cannot start: " + why_not(node_name)});
@@ -226,11 +246,10 @@ Task<Result<Started>> CoordinatorActor::on(StartActor start) {
   const Result<Spawned> spawned = co_await ask(agent, std::move(order), kControlDeadline);
   if (!spawned) co_return failed(Error(spawned.error()).in(start.name + " cannot start"));
 
-  const Member* member = co_await ready_member(start.name, deadline);
-  if (member != nullptr && member->process == process_id && member->state == State::ready) {
-    co_return Started{process_id, spawned->pid, member->actor};
+  const Member* own = co_await settled(process_id, deadline);
+  if (own != nullptr && own->state == State::ready) {
+    co_return Started{process_id, spawned->pid, own->actor};
   }
-  const Member* own = find(process_id);
   if (own != nullptr && own->done && !stopping_) {
     // It had nothing to do but what it did as it started.
     co_return Started{process_id, spawned->pid, {}};
@@ -289,13 +308,13 @@ Task<Result<void>> CoordinatorActor::on(Connect connect) {
   if (from->condemned || to->condemned) co_return Error{Errc::actor_down, "it is being ended"};
   const Time deadline = now() + kControlDeadline;
   const std::string to_name = to->identity.name;
-  const std::string from_name = from->identity.name;
-  to = co_await ready_member(to_name, deadline);
-  if (to == nullptr || to->process != connect.to || to->state != State::ready) {
-    co_return Error{Errc::actor_down, why_not(to_name)};
+  to = co_await settled(connect.to, deadline);
+  if (to == nullptr || to->state != State::ready) {
+    const bool dead = to != nullptr && to->state == State::dead;
+    co_return Error{Errc::actor_down, dead ? to_name + " is dead: " + to->cause : why_not(to_name)};
   }
-  from = co_await ready_member(from_name, deadline);
-  if (from == nullptr || from->process != connect.from || from->state != State::ready) {
+  from = co_await settled(connect.from, deadline);
+  if (from == nullptr || from->state != State::ready) {
     co_return Error{Errc::actor_down, "the asker is not ready"};
   }
   // Both may ask at once: one introduction serves both.

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <optional>
 #include <set>
@@ -32,6 +33,7 @@ class CoordinatorActor final : public Actor<Coordinator> {
 
   // From the launcher.
   Result<Bootstrap> on(AddNode add);
+  void on(AllowRestarts allow);
   Task<Result<Started>> on(StartActor start);
   Task<Result<Stopped>> on(Shutdown shutdown);
   Result<void> on(Publish publish);
@@ -67,9 +69,22 @@ class CoordinatorActor final : public Actor<Coordinator> {
     Contact contact;         ///< once ready
     AnyRef actor;            ///< once ready
     bool condemned = false;  ///< its node has been told to end it
+    bool at_fault = false;   ///< ... because it broke the rules, and would again
     std::string cause;
     bool done = false;     ///< its end was wanted
     ProcessStatus status;  ///< the last that its node told
+  };
+  /// What an actor that may be started again is started from.
+  struct Origin {
+    struct Restart {
+      Time at;
+      std::string cause;
+    };
+    RestartBudget budget;
+    StartActor start;
+    std::deque<Restart> restarts;  ///< that count against the budget, oldest first
+    bool under_way = false;        ///< an incarnation is to come, and is not ready yet
+    bool again = false;            ///< that one was lost, too, and another is to come
   };
 
   void started() override;
@@ -85,6 +100,10 @@ class CoordinatorActor final : public Actor<Coordinator> {
   Result<Bootstrap> issue(ProcessKind kind, const std::string& name, const std::string& host);
   void forget_oldest_dead();
   Task<Member*> ready_member(std::string name, Time deadline);
+  /// The same of this incarnation, whatever comes after it; null once it is forgotten.
+  Task<Member*> settled(ProcessId process, Time deadline);
+  /// Starts the next incarnation of an actor on its host.
+  Task<Result<Started>> begin(StartActor start);
   Task<Result<void>> order_admit(ProcessId who, Contact contact);
   Task<Result<void>> order_dial(ProcessId who, Contact contact);
   Task<Result<void>> introduce(ProcessId lower, ProcessId higher);
@@ -93,6 +112,17 @@ class CoordinatorActor final : public Actor<Coordinator> {
   void condemn(Member& member, const std::string& cause, bool at_once);
   Task<void> suspect(ProcessId reporter, ProcessId peer, std::string cause);
   void mark_dead(Member& member, ProcessDown down);
+  /// Whether a member that has died so is started again; then that has begun. Else, where it was
+  /// once, `down` says how often.
+  bool starts_again(const Member& member, bool was_ready, ProcessDown& down);
+  /// To all nodes, and to the launcher.
+  template <class M>
+  void tell_all(const M& message);
+  /// Whether it would be started again, were it lost now.
+  bool may_come_again(const Member& member) const;
+  Task<void> restarting(std::string name);
+  /// Whether an incarnation of this name is to come.
+  bool comes_again(const std::string& name) const;
   std::string why_not(const std::string& name) const;
 
   Bootstrap self_;
@@ -101,6 +131,7 @@ class CoordinatorActor final : public Actor<Coordinator> {
   Contact contact_;
   std::map<ProcessId, Member> members_;
   std::map<std::string, ProcessId> names_;   ///< the latest of each name
+  std::map<std::string, Origin> origins_;    ///< of the actors that may be started again
   std::map<std::string, AnyRef> published_;  ///< actors of the launcher's own
   std::map<std::string, std::uint64_t> incarnations_;
   std::set<std::pair<ProcessId, ProcessId>> introducing_;

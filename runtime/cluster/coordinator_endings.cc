@@ -13,6 +13,8 @@ namespace {
 constexpr std::size_t kMostStrangers = 1024;
 /// A node that is told to stop has nothing left to do.
 constexpr Duration kNodeEnds = std::chrono::seconds(1);
+/// How the cause of an end begins where nobody did anything wrong (runtime/link).
+constexpr std::string_view kLinkLost = "link lost";
 /// How long after the loss of a link its cause may be told, by the other end or by a node.
 constexpr Duration kLinksCauseFollows = std::chrono::milliseconds(500);
 
@@ -20,21 +22,32 @@ constexpr Duration kLinksCauseFollows = std::chrono::milliseconds(500);
 
 // ---- deaths ----
 
+template <class M>
+void CoordinatorActor::tell_all(const M& message) {
+  for (const auto& [id, member] : members_) {
+    if (member.kind == ProcessKind::NODE && member.state == State::ready) {
+      tell(agent_of<Node>(id), message);
+    } else if (member.kind == ProcessKind::LAUNCHER && member.state == State::ready) {
+      tell(agent_of<LauncherControl>(id), message);
+    }
+  }
+}
+
 void CoordinatorActor::mark_dead(Member& member, ProcessDown down) {
   if (member.state == State::dead) return;
   down.process = member.process;
   down.identity = member.identity;
   down.wanted = down.wanted || stopping_;
+  const bool was_ready = member.state == State::ready;
   member.state = State::dead;
+  const bool again = starts_again(member, was_ready, down);
   member.cause = down.full_cause();
   member.done = down.wanted;
   log(member.identity.text() + (down.wanted ? " has ended: " : " is dead: ") + down.cause);
-  for (const auto& [id, other] : members_) {
-    if (other.kind == ProcessKind::NODE && other.state == State::ready) {
-      tell(agent_of<Node>(id), down);
-    } else if (other.kind == ProcessKind::LAUNCHER && other.state == State::ready) {
-      tell(agent_of<LauncherControl>(id), down);
-    }
+  if (again) {
+    tell_all(ProcessRestarts{down});
+  } else {
+    tell_all(down);
   }
   if (member.kind == ProcessKind::NODE) {
     process().process_down(notice_of(down));
@@ -82,20 +95,27 @@ void CoordinatorActor::on(LinkReport report) {
 
 void CoordinatorActor::condemn(Member& member, const std::string& cause, bool at_once) {
   member.condemned = true;
+  member.at_fault = at_once;
   tell(agent_of<Node>(member.node), EndProcess{member.process, cause, at_once});
 }
 
 /// Both ends tell of a lost link. One that only lost it waits whether the other, or a node, knows
-/// more; if nobody does, who told first is believed.
+/// more; if nobody does, who told first is believed: but if only one of the two could be started
+/// again, that one goes.
 Task<void> CoordinatorActor::suspect(ProcessId reporter, ProcessId peer, std::string cause) {
   if (cause.ends_with(kConnectionLost)) co_await sleep(kLinksCauseFollows);
-  const Member* from = find(reporter);
+  Member* from = find(reporter);
   Member* member = find_live(peer);
   if (stopping_ || member == nullptr || member->condemned) co_return;
   if (from != nullptr && (from->condemned || from->state == State::dead)) co_return;
   const std::string who = from == nullptr ? "somebody" : from->identity.name;
   log(who + " reports about " + member->identity.text() + ": " + cause);
-  condemn(*member, "its link with " + who + " ended: " + cause, false);
+  const bool lost = cause.starts_with(kLinkLost);
+  if (lost && from != nullptr && may_come_again(*from) && !may_come_again(*member)) {
+    condemn(*from, "its link with " + member->identity.name + " ended: " + cause, false);
+  } else {
+    condemn(*member, "its link with " + who + " ended: " + cause, false);
+  }
 }
 
 void CoordinatorActor::link_ended(const Contact& peer, const std::string& cause, bool) {

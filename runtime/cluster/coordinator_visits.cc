@@ -44,7 +44,7 @@ ProcessStatus CoordinatorActor::status_of(const Member& member) const {
   status.identity = member.identity;
   status.host = member.host;
   if (member.state == State::dead) {
-    status.state = member.done ? "done" : "dead";
+    status.state = member.done ? "done" : comes_again(member.identity.name) ? "restarting" : "dead";
   } else if (member.state == State::starting) {
     status.state = "starting";
   } else if (status.state.empty()) {
@@ -74,7 +74,12 @@ Result<Overview> CoordinatorActor::on(Look) {
   own.actors = statistics.actors;
   overview.members.push_back(own);
   for (const auto& [id, member] : members_) {
-    if (member.kind != ProcessKind::LAUNCHER) overview.members.push_back(status_of(member));
+    // An incarnation that another one followed is none of the run's actors any more.
+    const auto latest = names_.find(member.identity.name);
+    const bool followed = latest != names_.end() && latest->second != id;
+    if (member.kind != ProcessKind::LAUNCHER && !followed) {
+      overview.members.push_back(status_of(member));
+    }
   }
   return overview;
 }

@@ -126,7 +126,7 @@ void HostedProcess::start_actor() {
   process().set_on_link_end([&agent, node, link_ended, poster = process().poster(kAgent)](
                                 const Contact& peer, const std::string& cause, bool fault) {
     // At once: what fails for want of this peer must not leave before it is known.
-    if (ProcessId{peer.process} != node) agent.lost_a_peer();
+    if (ProcessId{peer.process} != node) agent.lost_a_peer({peer.process});
     poster.post([=] { link_ended(peer, cause, fault); });
   });
   process().set_introducer([&agent, poster = process().poster(kAgent)](ProcessId peer) {

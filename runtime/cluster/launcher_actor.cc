@@ -26,6 +26,12 @@ void LauncherActor::on(ProcessDown down) {
   hooks_.down(down);
 }
 
+void LauncherActor::on(ProcessRestarts restarts) {
+  if (!from_above()) return;
+  process().process_down(notice_of(restarts.down));
+  if (hooks_.restarts) hooks_.restarts(restarts.down);
+}
+
 void LauncherActor::on(StatusReport report) {
   if (from_above()) hooks_.status(report);
 }

@@ -16,11 +16,13 @@ class LauncherActor final : public LeafAgent<LauncherControl> {
     std::function<void(const ProcessDown&)> down;
     std::function<void(const StatusReport&)> status;
     std::function<void(const std::string& cause)> end_wanted;
+    std::function<void(const ProcessDown&)> restarts = {};  ///< may be empty
   };
   LauncherActor(Machine& machine, Process& process, Spawner& placer, Duration silence, Hooks hooks);
 
   using LeafAgent::on;
   void on(ProcessDown down);
+  void on(ProcessRestarts restarts);
   void on(StatusReport report);
   void on(RunEnds order);
 

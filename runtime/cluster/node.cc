@@ -150,9 +150,17 @@ Task<Result<void>> NodeActor::on(Dial dial) {
 }
 
 void NodeActor::on(ProcessDown down) {
-  if (!from_coordinator()) return;
+  if (from_coordinator()) tell_children(down);
+}
+
+void NodeActor::on(ProcessRestarts restarts) {
+  if (from_coordinator()) tell_children(restarts);
+}
+
+template <class M>
+void NodeActor::tell_children(const M& message) {
   children_.for_each([&](ProcessId child, const Bootstrap&, std::int64_t, bool) {
-    if (process().links()->identity_of(child) != nullptr) tell(agent_of<Control>(child), down);
+    if (process().links()->identity_of(child) != nullptr) tell(agent_of<Control>(child), message);
   });
 }
 
@@ -235,6 +243,8 @@ void NodeActor::link_ended(const Contact& peer, const std::string& cause, bool f
     lease_lost("the link to the coordinator ended: " + cause);
   } else if (children_.contains(peer_process)) {
     const bool silent = cause == kSilence;
+    // Who breaks the rules would break them again: it is not to be started again.
+    if (fault) tell(coordinator_, LinkReport{process().id(), peer, cause, true});
     if (fault || silent) {
       children_.condemn(peer_process, silent ? silence_text(self_.silence) : cause);
     } else {

@@ -30,6 +30,7 @@ class NodeActor final : public Actor<Node> {
   Task<Result<void>> on(Admit admit);
   Task<Result<void>> on(Dial dial);
   void on(ProcessDown down);
+  void on(ProcessRestarts restarts);
   void on(EndProcess end);
   Task<Result<Stopped>> on(StopAll stop);
   Task<Result<Inspection>> on(Inspect inspect);
@@ -51,6 +52,9 @@ class NodeActor final : public Actor<Node> {
   Task<void> announcing(Contact contact);
   Task<void> reporting();
   Task<void> watching_memory();
+  /// To all of its processes that have a link.
+  template <class M>
+  void tell_children(const M& message);
   Task<std::size_t> end_all(Duration grace);
   Task<void> ending(std::string cause);
   Task<void> all_gone(Time deadline);

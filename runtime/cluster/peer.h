@@ -2,8 +2,12 @@
 //
 //   Peer<Counter> counter(*this, "counter", kPatience);
 //   STERNA_CO_ASSIGN(const Total total, counter.ask(Add{1}, kDeadline));
+//
+// An actor that was lost may be started again: its next incarnation is found under the same name. A
+// message that says kAskedAgain is then asked again, as often as it takes; the asker only waits.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,10 +17,20 @@
 
 namespace sterna {
 
+/// Who asks does not mind whether a message was heard once or twice: it says itself what it is
+/// about, and the answer is the same.
+template <class M>
+concept AskedAgain = requires {
+  requires M::kAskedAgain;
+};
+
 /// Stays where it is while a question is under way.
 template <class I>
 class Peer {
  public:
+  /// Between a lost question and the same one again.
+  static constexpr Duration kAgainAfter = std::chrono::milliseconds(20);
+
   /// `patience`: until an actor of that name is there.
   template <class Asker>
   Peer(const Actor<Asker>& asker, std::string name, Duration patience, Finder finder = find_any)
@@ -38,7 +52,7 @@ class Peer {
   }
 
   /// The question leaves at once, unless the actor has to be found first; await the answer when it
-  /// is needed.
+  /// is needed. The deadline is of each time that it is asked.
   template <class M>
   Task<Result<ReplyTo<M>>> ask(M message, Duration deadline) {
     Task<Result<ReplyTo<M>>> question = put(std::move(message), deadline);
@@ -74,14 +88,69 @@ class Peer {
 
   template <class M>
   Task<Result<ReplyTo<M>>> put(M message, Duration deadline) {
-    if (!actor_ || lost_) STERNA_CO_TRY(find());
-    const ActorRef<I> asked = actor_;
-    Future<ReplyTo<M>> answer = process_->send_ask(asker_, asked, std::move(message), deadline);
-    Result<ReplyTo<M>> result = co_await answer;
-    // A lost link is an end for who has asked: whether the question arrived is not known, and today
-    // nobody asks again. Whoever asks next asks the actor that then has the name.
-    if (!result && result.error().code == Errc::actor_down && asked == actor_) lost_ = true;
-    co_return result;
+    if (!actor_) STERNA_CO_TRY(find());
+    if constexpr (AskedAgain<M>) {
+      STERNA_CO_TRY(find_again());
+      Task<Result<ReplyTo<M>>> question = put_again(std::move(message), deadline);
+      co_return co_await std::move(question);
+    } else {
+      if (lost_) STERNA_CO_TRY(find());
+      const ActorRef<I> asked = actor_;
+      Future<ReplyTo<M>> answer = process_->send_ask(asker_, asked, std::move(message), deadline);
+      Result<ReplyTo<M>> result = co_await answer;
+      // Whether the question arrived is not known. Whoever asks next asks the actor that then has
+      // the name.
+      if (is_loss(result) && asked == actor_) lost_ = true;
+      co_return result;
+    }
+  }
+
+  template <class M>
+  Task<Result<ReplyTo<M>>> put_again(M message, Duration deadline) {
+    ActorRef<I> lost;
+    Time give_up = kNever;
+    while (true) {
+      const ActorRef<I> asked = actor_;
+      Future<ReplyTo<M>> answer = process_->send_ask(asker_, asked, M(message), deadline);
+      Result<ReplyTo<M>> result = co_await answer;
+      if (!is_loss(result)) co_return result;
+      if (asked == actor_) lost_ = true;
+      // That it is gone may be known here before it is where it is looked for. How often it comes
+      // again is not decided here.
+      const Time now = process_->loop().now();
+      if (asked != lost) give_up = now + patience_;
+      lost = asked;
+      if (now >= give_up) co_return result;
+      co_await Sleep(process_->timers(), now + kAgainAfter);
+      Task<Result<void>> finding = find_again();
+      const Result<void> found = co_await std::move(finding);
+      if (!found) co_return result;
+    }
+  }
+
+  /// Until there is one to be asked; once for all questions that were lost together.
+  Task<Result<void>> find_again() {
+    while (lost_) {
+      if (!finding_.expired()) {
+        co_await Sleep(process_->timers(), process_->loop().now() + kAgainAfter);
+        continue;
+      }
+      const auto own = std::make_shared<bool>(true);
+      finding_ = own;
+      Task<Result<void>> finding = find();
+      const Result<void> found = co_await std::move(finding);
+      finding_.reset();
+      if (found) break;
+      // It may be on its way, and take long.
+      if (found.error().code != Errc::deadline) co_return found;
+      co_await Sleep(process_->timers(), process_->loop().now() + kAgainAfter);
+    }
+    co_return Result<void>{};
+  }
+
+  template <class T>
+  static bool is_loss(const Result<T>& result) {
+    return !result && result.error().code == Errc::actor_down;
   }
 
   Process* process_;
@@ -90,7 +159,8 @@ class Peer {
   Duration patience_;
   Finder finder_;
   ActorRef<I> actor_;
-  bool lost_ = false;  ///< that actor, or the link to it
+  bool lost_ = false;            ///< that actor, or the link to it
+  std::weak_ptr<bool> finding_;  ///< somebody looks for another one
 };
 
 /// One for each name, once all are there.

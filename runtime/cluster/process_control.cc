@@ -41,6 +41,13 @@ void ControlActor::on(ProcessDown down) {
   if (from_above()) process().process_down(notice_of(down));
 }
 
+void ControlActor::on(ProcessRestarts restarts) {
+  if (!from_above()) return;
+  // Whoever asks its next incarnation has lost nothing.
+  lost_.erase(restarts.down.process);
+  process().process_down(notice_of(restarts.down));
+}
+
 void ControlActor::on(Stop) {
   if (from_above()) process().request_stop();
 }
@@ -57,7 +64,7 @@ Task<void> ControlActor::leaving(std::string cause) {
   leaving_ = true;
   const Time end = now() + kFarewell;
   // Whether the node heard the words or not, the exit says the rest.
-  Leaving last_words{cause, bereft_};
+  Leaving last_words{cause, !lost_.empty()};
   (void)co_await ask(node_, std::move(last_words), kFarewell);
   while (process().links()->queued_bytes() > 0 && now() < end) co_await sleep(kFlushCheck);
   end_process_(cause.empty() ? 0 : kExitFailed, cause);

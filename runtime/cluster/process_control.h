@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -77,12 +78,13 @@ class ControlActor final : public LeafAgent<Control> {
 
   using LeafAgent::on;
   void on(ProcessDown down);
+  void on(ProcessRestarts restarts);
   void on(Stop);
 
   /// Tells the node that `actor` is ready.
   void announce(Contact contact, AnyRef actor) { run(announcing(std::move(contact), actor)); }
   /// A link to another process than the node was lost.
-  void lost_a_peer() { bereft_ = true; }
+  void lost_a_peer(ProcessId peer) { lost_.insert(peer); }
   /// The process's actor has ended with this cause: last words, then the end.
   void leave(std::string cause) { run(leaving(std::move(cause))); }
 
@@ -93,7 +95,7 @@ class ControlActor final : public LeafAgent<Control> {
   ActorRef<Node> node_;
   EndOwnProcess end_process_;
   bool leaving_ = false;
-  bool bereft_ = false;
+  std::set<ProcessId> lost_;  ///< peers that do not come back, as far as is known
 };
 
 }  // namespace sterna

@@ -16,8 +16,9 @@ namespace sterna::test {
 
 struct SimProcess {
   SimProcess(MemoryNetwork& network, Random& random, Executor& executor, std::uint64_t id,
-             const std::string& name, std::vector<std::string>& log, const LinkOptions& base)
-      : contact{id, {name, 1}, "", "", "key-" + name, ""},
+             const std::string& name, std::vector<std::string>& log, const LinkOptions& base,
+             std::uint64_t incarnation = 1)
+      : contact{id, {name, incarnation}, "", "", "key-" + name, ""},
         transport(network, contact.identity, {"key-" + name, "", ""}) {
     EXPECT_TRUE(transport.listen(contact).ok());
     ProcessOptions options;
@@ -38,13 +39,13 @@ struct SimProcess {
 
 class SimFixture : public ::testing::Test {
  protected:
-  SimProcess& start(const std::string& name) {
-    processes.push_back(std::make_unique<SimProcess>(network, random, executor,
-                                                     processes.size() + 1, name, log, options));
+  SimProcess& start(const std::string& name, std::uint64_t incarnation = 1) {
+    processes.push_back(std::make_unique<SimProcess>(
+        network, random, executor, processes.size() + 1, name, log, options, incarnation));
     SimProcess& added = *processes.back();
     added.process->set_introducer([this, &added](ProcessId peer) {
       for (const auto& other : processes) {
-        if (other->contact.process != peer.value) continue;
+        if (other == nullptr || other->contact.process != peer.value) continue;
         other->process->links()->admit(added.contact);
         added.process->links()->admit(other->contact);
         const bool dial = added.contact.identity.name < other->contact.identity.name;
@@ -54,6 +55,12 @@ class SimFixture : public ::testing::Test {
       added.process->links()->unreachable(peer, "no such process");
     });
     return added;
+  }
+  /// As by SIGKILL: others learn of it from their links.
+  void kill(const SimProcess& process) {
+    for (auto& each : processes) {
+      if (each.get() == &process) each.reset();
+    }
   }
   /// Runs the virtual clock for `duration`.
   void pass(Duration duration) {
