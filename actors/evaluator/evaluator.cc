@@ -16,9 +16,14 @@ Task<Result<void>> Evaluator::evaluate_job() {
   const JobConfig& job = args_.job;
   STERNA_CO_TRY(prepare());
   std::uint64_t version = job.first_step;
+  if (process().options().link.identity.incarnation > 1) {
+    STERNA_CO_ASSIGN(version, take_over());
+  }
   while (version < job.steps) {
-    STERNA_CO_ASSIGN(version, next_version(version));
+    STERNA_CO_ASSIGN(const Named next, next_version(version));
+    version = next.version;
     Result<void> evaluated = co_await evaluate_version(version);
+    if (evaluated) evaluated = co_await conclude(next);
     STERNA_CO_TRY(std::move(evaluated).in(fmt::format("evaluating step {}", version)));
   }
   co_return co_await finish();
@@ -36,8 +41,8 @@ Task<Result<void>> Evaluator::prepare() {
   bench_ = std::make_shared<EvaluationBench>(std::move(bench));
   table_ = ParameterTable(bench_->net->parameters(), args_.job,
                           static_cast<std::uint32_t>(servers_.size()));
-  for (const std::uint64_t version : args_.job.first_named()) named_.push_back(version);
-  last_named_ = named_.empty() ? args_.job.first_step : named_.back();
+  for (const std::uint64_t version : args_.job.first_named()) named_.push_back({version, 0});
+  last_named_ = named_.empty() ? args_.job.first_step : named_.back().version;
   named_at_ = now();
   if (args_.job.evaluation.every_seconds > 0) run(hear_of_the_end());
   co_return {};
@@ -48,33 +53,35 @@ Task<Result<void>> Evaluator::evaluate_version(std::uint64_t version) {
   // What stands for the run is told last.
   if (job.evaluates_parameters()) {
     STERNA_CO_TRY(take_version(version, PayloadKind::PARAMETERS));
-    if (!job.evaluates_averages()) STERNA_CO_TRY(release(version));
     STERNA_CO_TRY(evaluate_subsets(version, PayloadKind::PARAMETERS));
   }
   if (!job.evaluates_averages()) co_return {};
   STERNA_CO_TRY(take_version(version, PayloadKind::MOVING_AVERAGE));
-  STERNA_CO_TRY(release(version));
   co_return co_await evaluate_subsets(version, PayloadKind::MOVING_AVERAGE);
 }
 
 Task<Result<void>> Evaluator::evaluate_subsets(std::uint64_t version, PayloadKind kind) {
+  const JobConfig& job = args_.job;
   for (const EvaluationBench::Subset& subset : bench_->subsets) {
-    const std::uint64_t examples = examples_of(args_.job, subset.name, version);
+    const std::uint64_t examples = examples_of(job, subset.name, version);
     auto evaluating =
         compute([bench = bench_, &subset, examples] { return bench->evaluate(subset, examples); });
     Result<Evaluation> evaluated = co_await std::move(evaluating);
     for (const std::string& line : subset.how.bad->news()) process().log(line);
     STERNA_CO_ASSIGN(Evaluation evaluation, std::move(evaluated));
-    observer_->tell(Evaluated{.step = version,
-                              .precision_at_1 = evaluation.precision_at_1,
-                              .loss = evaluation.loss,
-                              .examples = evaluation.examples,
-                              .recall_at_5 = evaluation.recall_at_5,
-                              .classes = static_cast<std::uint32_t>(bench_->net->classes()),
-                              .subset = subset.name,
-                              .of = kind,
-                              .skipped = skipped_,
-                              .confusion = std::move(evaluation.confusion)});
+    Task<Result<void>> telling =
+        observer_->ask(Evaluated{.step = version,
+                                 .precision_at_1 = evaluation.precision_at_1,
+                                 .loss = evaluation.loss,
+                                 .examples = evaluation.examples,
+                                 .recall_at_5 = evaluation.recall_at_5,
+                                 .classes = static_cast<std::uint32_t>(bench_->net->classes()),
+                                 .subset = subset.name,
+                                 .of = kind,
+                                 .skipped = skipped_,
+                                 .confusion = std::move(evaluation.confusion)},
+                       job.deadlines.step);
+    STERNA_CO_TRY(std::move(telling));
   }
   co_return {};
 }

@@ -46,6 +46,12 @@ class Evaluator final : public Actor<EvaluatorInterface> {
     bool operator==(const Held&) const = default;
   };
 
+  /// A version that is to be evaluated.
+  struct Named {
+    std::uint64_t version = 0;
+    std::uint64_t skipped = 0;  ///< of those before it that were due
+  };
+
   void started() override;
   Task<Result<void>> evaluate_job();
   Task<Result<void>> prepare();
@@ -61,11 +67,15 @@ class Evaluator final : public Actor<EvaluatorInterface> {
   Task<Result<void>> finish();
 
   /// The version to evaluate after `version`.
-  Task<Result<std::uint64_t>> next_version(std::uint64_t version);
-  /// The net has all that is evaluated of a version; another may be named in its place.
-  Task<Result<void>> release(std::uint64_t version);
+  Task<Result<Named>> next_version(std::uint64_t version);
+  /// In the place of one that was lost: the version that it had got to, and what it had named.
+  Task<Result<std::uint64_t>> take_over();
+  /// All that is found of a version is with the observer; another may be named in its place.
+  Task<Result<void>> conclude(const Named& version);
   /// Names one version more that all servers will keep.
   Task<Result<void>> name_next();
+  /// All of them have promised it.
+  void note_named(std::uint64_t version);
   /// `version`, if all servers have promised it; else the first that the one farthest ahead could.
   Task<Result<std::uint64_t>> reserve(std::uint64_t version);
   /// Waits until an evaluation is due by time, or the last version is there.
@@ -81,11 +91,11 @@ class Evaluator final : public Actor<EvaluatorInterface> {
   ParameterTable table_;
   std::optional<Held> held_;
 
-  std::deque<std::uint64_t> named_;  // and not evaluated yet
-  std::uint64_t last_named_ = 0;     // or the job's first version
-  Time named_at_;                    // by time: when the last one was named
-  std::uint64_t skipped_ = 0;        // versions that were due
-  bool ended_ = false;               // training has
+  std::deque<Named> named_;       // and not evaluated yet
+  std::uint64_t last_named_ = 0;  // or the job's first version
+  Time named_at_;                 // by time: when the last one was named
+  std::uint64_t skipped_ = 0;     // versions that were due
+  bool ended_ = false;            // training has
   Condition woken_;
 };
 

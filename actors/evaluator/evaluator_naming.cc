@@ -7,26 +7,63 @@
 // what it was too slow for is skipped. By time it names one when that is due.
 #include <algorithm>
 #include <deque>
+#include <set>
 #include <vector>
+
+#include <fmt/format.h>
 
 #include "actors/evaluator/evaluator.h"
 
 namespace sterna::actors {
 
-Task<Result<std::uint64_t>> Evaluator::next_version(std::uint64_t version) {
+Task<Result<std::uint64_t>> Evaluator::take_over() {
   const JobConfig& job = args_.job;
-  if (!job.names_evaluations()) co_return job.next_evaluation(version);
+  std::deque<Task<Result<Handover>>> all;
+  for (Server& server : servers_) {
+    all.push_back(server.peer.ask(TakeOver{}, job.deadlines.start));
+  }
+  std::vector<Handover> known;
+  Handover newest;
+  for (std::size_t s = 0; s < servers_.size(); ++s) {
+    Result<Handover> answer = co_await std::move(all[s]);
+    STERNA_CO_ASSIGN(known.emplace_back(), std::move(answer).in(servers_[s].peer.name()));
+    if (known.back().version >= newest.version) newest = known.back();
+  }
+  named_.clear();
+  last_named_ = newest.version;
+  skipped_ = newest.skipped;
+  // One that was lost may have got to some of the servers only.
+  for (Server& server : servers_) server.peer.tell(Concluded{newest.version, newest.skipped});
+  std::set<std::uint64_t> promised;
+  for (const Handover& one : known) promised.insert(one.named.begin(), one.named.end());
+  promised.erase(promised.begin(), promised.upper_bound(newest.version));
+  for (const std::uint64_t version : promised) {
+    const bool by_all = std::ranges::all_of(
+        known, [&](const Handover& one) { return std::ranges::count(one.named, version) > 0; });
+    if (by_all) {
+      note_named(version);
+    } else {
+      for (Server& server : servers_) server.peer.tell(Release{version});
+    }
+  }
+  log(fmt::format("going on behind step {}, in place of one that was lost", newest.version));
+  co_return newest.version;
+}
+
+Task<Result<Evaluator::Named>> Evaluator::next_version(std::uint64_t version) {
+  const JobConfig& job = args_.job;
+  if (!job.names_evaluations()) co_return Named{job.next_evaluation(version), 0};
   if (job.evaluation.every_seconds > 0) co_await until_due();
   if (named_.empty()) STERNA_CO_TRY(name_next());
-  const std::uint64_t next = named_.front();
+  const Named next = named_.front();
   named_.pop_front();
   co_return next;
 }
 
-Task<Result<void>> Evaluator::release(std::uint64_t version) {
+Task<Result<void>> Evaluator::conclude(const Named& version) {
   const JobConfig& job = args_.job;
-  if (version == job.steps) co_return {};  // finish() takes it again
-  for (Server& server : servers_) server.peer.tell(Release{version});
+  if (version.version == job.steps) co_return {};  // finish() takes it again
+  for (Server& server : servers_) server.peer.tell(Concluded{version.version, version.skipped});
   if (!job.names_evaluations() || job.evaluation.every_seconds > 0) co_return {};
   co_return co_await name_next();
 }
@@ -45,13 +82,18 @@ Task<Result<void>> Evaluator::name_next() {
     if (possible == version) break;
     version = first_at(std::min(job.steps, possible + margin - 1));
   }
-  if (!by_time && job.evaluation.every > 0) {
-    skipped_ += (version - 1) / job.evaluation.every - last_named_ / job.evaluation.every;
+  note_named(version);
+  co_return {};
+}
+
+void Evaluator::note_named(std::uint64_t version) {
+  const EvaluationSection& evaluation = args_.job.evaluation;
+  if (evaluation.every_seconds == 0 && evaluation.every > 0) {
+    skipped_ += (version - 1) / evaluation.every - last_named_ / evaluation.every;
   }
   last_named_ = version;
   named_at_ = now();
-  named_.push_back(version);
-  co_return {};
+  named_.push_back({version, skipped_});
 }
 
 Task<Result<std::uint64_t>> Evaluator::reserve(std::uint64_t version) {

@@ -98,6 +98,14 @@ struct JobConfig : JobSection, JobSections {
     return gradient.error_feedback || gradient.scaler == ScalerRule::last_step || facts().windows;
   }
 
+  /// Whether a worker that was lost may be started again beside the others: what a rank pushes
+  /// follows from the seed, the step, and parameters that the servers still have.
+  bool workers_come_again() const {
+    const bool parameters =
+        gradient.down == Down::parameters || gradient.down == Down::parameters_bf16;
+    return in_step() && parameters && !ranks_have_state();
+  }
+
   /// Whether the ranks' trits of a step stand for the same number, so that they can be summed.
   bool shares_scalers() const { return offers_scalers() && !takes_newest_scalers(); }
   /// Whether ranks tell the servers what scalers they would have.

@@ -34,6 +34,12 @@ STERNA_MESSAGE(Parameters, FIELD(version, Version), FIELD(kind, Kind), FIELD(chu
 STERNA_FIELDS(Compare::Fingerprint, FIELD(chunk, Chunk), FIELD(hash, Hash))
 STERNA_MESSAGE(Compare, FIELD(version, Version), FIELD(chunks, Chunks, at_most(kMostChunks)))
 STERNA_MESSAGE(Release, FIELD(version, Version))
+STERNA_MESSAGE(Rejoin, FIELD(rank, Rank), FIELD(incarnation, Incarnation))
+STERNA_MESSAGE(Rejoined, FIELD(step, Step))
+STERNA_MESSAGE(Concluded, FIELD(version, Version), FIELD(skipped, Skipped))
+STERNA_MESSAGE(TakeOver)
+STERNA_MESSAGE(Handover, FIELD(version, Version), FIELD(skipped, Skipped),
+               FIELD(named, Named, at_most(kMostSnapshots)))
 STERNA_MESSAGE(Reserve, FIELD(version, Version))
 STERNA_MESSAGE(Reserved, FIELD(reserved, Reserved), FIELD(first, First))
 

@@ -113,6 +113,23 @@ struct Pull {
   STERNA_DECLARE_MESSAGE(Pull);
 };
 
+/// Where a rank goes on.
+struct Rejoined {
+  using Wire = schema::Rejoined;
+  std::uint64_t step = 0;  ///< the earliest of which this server lacks a packet of it
+  STERNA_DECLARE_MESSAGE(Rejoined);
+};
+
+/// From a worker that was started in the place of a lost one, for each of its ranks, where
+/// JobConfig::workers_come_again().
+struct Rejoin {
+  using Wire = schema::Rejoin;
+  using Reply = Rejoined;
+  std::uint32_t rank = 0;
+  std::uint64_t incarnation = 0;
+  STERNA_DECLARE_MESSAGE(Rejoin);
+};
+
 /// What a worker that keeps parameters has come to. The answer is an error that names the tensor
 /// where the server has come to something else.
 struct Compare {
@@ -126,6 +143,31 @@ struct Compare {
   std::uint64_t version = 0;
   std::vector<Fingerprint> chunks;
   STERNA_DECLARE_MESSAGE(Compare);
+};
+
+/// From the evaluator: the observer has what was found of `version` and of all before, whose
+/// snapshots are no longer needed. Who evaluates after it begins behind `version`.
+struct Concluded {
+  using Wire = schema::Concluded;
+  std::uint64_t version = 0;
+  std::uint64_t skipped = 0;  ///< of the versions up to it that were due
+  STERNA_DECLARE_MESSAGE(Concluded);
+};
+
+/// What a server knows of the evaluator before.
+struct Handover {
+  using Wire = schema::Handover;
+  std::uint64_t version = 0;  ///< as it was Concluded; else the job's first
+  std::uint64_t skipped = 0;
+  std::vector<std::uint64_t> named;  ///< that are promised (Reserve), in their order
+  STERNA_DECLARE_MESSAGE(Handover);
+};
+
+/// From an evaluator that was started in the place of a lost one.
+struct TakeOver {
+  using Wire = schema::TakeOver;
+  using Reply = Handover;
+  STERNA_DECLARE_MESSAGE(TakeOver);
 };
 
 /// From the evaluator: the snapshot of `version` is no longer needed, nor one of it to be taken.
@@ -184,6 +226,7 @@ std::vector<float> levels_of(const Batch& batch);
 struct NextBatch {
   using Wire = schema::NextBatch;
   using Reply = Batch;
+  static constexpr bool kAskedAgain = true;  ///< a reader that was lost, or another in its place
   std::uint64_t step = 0;
   std::uint32_t rank = 0;
   std::uint32_t first_row = 0;
@@ -191,8 +234,8 @@ struct NextBatch {
   STERNA_DECLARE_MESSAGE(NextBatch);
 };
 
-struct ParameterServerInterface
-    : Interface<Push, Pull, Release, Offer, Compare, Reserve, KeepVersion> {};
+struct ParameterServerInterface : Interface<Push, Pull, Release, Offer, Compare, Reserve,
+                                            KeepVersion, Rejoin, Concluded, TakeOver> {};
 struct InputReaderInterface : Interface<NextBatch> {};
 /// These two drive.
 struct WorkerInterface : Interface<KeepVersion> {};

@@ -104,6 +104,23 @@ STERNA_MESSAGE(WorkerDone, FIELD(worker, Worker), FIELD(steps, Steps), FIELD(los
 STERNA_MESSAGE(JobFinished, FIELD(parameters_sha256, ParametersSha256), FIELD(weights, Weights),
                FIELD(parameters, Parameters))
 
+Traffic& Traffic::operator+=(const Traffic& other) {
+  bytes_up += other.bytes_up;
+  bytes_down += other.bytes_down;
+  bytes_before_backward_ended += other.bytes_before_backward_ended;
+  gradient_bytes += other.gradient_bytes;
+  gradient_elements += other.gradient_elements;
+  ternarized_bytes += other.ternarized_bytes;
+  ternarized_elements += other.ternarized_elements;
+  parameter_bytes += other.parameter_bytes;
+  parameter_elements += other.parameter_elements;
+  nonzero_elements += other.nonzero_elements;
+  measured_elements += other.measured_elements;
+  saturated_elements += other.saturated_elements;
+  late_packets += other.late_packets;
+  return *this;
+}
+
 TensorTotals& TensorTotals::operator+=(const TensorTotals& other) {
   steps += other.steps;
   pushes += other.pushes;

@@ -30,6 +30,8 @@ struct Traffic {
   std::uint64_t measured_elements = 0;   ///< ternarized under the last step's scaler, of which ...
   std::uint64_t saturated_elements = 0;  ///< ... so many are larger than it
   std::uint64_t late_packets = 0;        ///< that no version was made with
+  /// The same worker's, of another incarnation.
+  Traffic& operator+=(const Traffic& other);
   bool operator==(const Traffic&) const = default;
 };
 
@@ -154,9 +156,11 @@ inline constexpr std::uint32_t kMostConfusedClasses = 1001;
 inline constexpr std::uint32_t kRecalled = 5;
 
 /// What one version of the parameters, or of their moving averages, does on one subset of the data.
-/// On the lane of bulk: a matrix of many classes is large.
+/// On the lane of bulk: a matrix of many classes is large. Answered once it is kept; what comes
+/// twice, from an evaluator that was started again, is the same.
 struct Evaluated {
   using Wire = schema::Evaluated;
+  using Reply = void;
   static constexpr Lane kLane = Lane::data;
   std::uint64_t step = 0;
   double precision_at_1 = 0;

@@ -145,6 +145,15 @@ struct Parameters {
   constants @4 :List(Float32);    # gradients: the optimizer's in this step (kernels/optimizer/optimizer.h)
 }
 
+struct Rejoin {
+  rank @0 :UInt32;
+  incarnation @1 :UInt64;
+}
+
+struct Rejoined {
+  step @0 :UInt64;      # the earliest of which a packet of the rank is missing
+}
+
 struct Compare {
   version @0 :UInt64;
   chunks @1 :List(Fingerprint);
@@ -157,6 +166,19 @@ struct Compare {
 
 struct Release {
   version @0 :UInt64;   # its snapshot is no longer needed, nor is it to be kept
+}
+
+struct Concluded {
+  version @0 :UInt64;   # all up to it have been evaluated
+  skipped @1 :UInt64;   # of those that were due, up to it
+}
+
+struct TakeOver {}
+
+struct Handover {
+  version @0 :UInt64;
+  skipped @1 :UInt64;
+  named @2 :List(UInt64);  # ascending
 }
 
 struct Reserve {

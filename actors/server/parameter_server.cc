@@ -326,6 +326,40 @@ Task<Result<Reserved>> ParameterServer::on(Reserve reserve) {
   co_return blamed(from, shard_->reserve(reserve.version));
 }
 
+void ParameterServer::on(Concluded concluded) {
+  if (!is_evaluator(sender())) {
+    process().blame_sender("only the evaluator concludes versions");
+    return;
+  }
+  if (!shard_ || concluded.version <= concluded_.version) return;
+  concluded_ = concluded;
+  shard_->conclude(concluded.version);
+  if (!updating_) run(update());
+}
+
+Task<Result<Rejoined>> ParameterServer::on(Rejoin rejoin) {
+  const ActorId from = sender();
+  co_await prepared();
+  STERNA_CO_TRY(blamed(from, may_speak(from, rejoin.rank, rejoin.incarnation)));
+  if (!args_.job.workers_come_again()) {
+    co_return Error{Errc::invalid_argument, "ranks of this job do not go on in another worker"};
+  }
+  co_return Rejoined{shard_->first_lacking(rejoin.rank)};
+}
+
+Task<Result<Handover>> ParameterServer::on(TakeOver) {
+  const ActorId from = sender();
+  if (!is_evaluator(from)) {
+    co_return blamed(
+        from, Result<Handover>(Error{Errc::permission, "only an evaluator takes over from one"}));
+  }
+  co_await prepared();
+  const std::set<std::uint64_t>& named = shard_->named();
+  co_return Handover{.version = std::max(concluded_.version, args_.job.first_step),
+                     .skipped = concluded_.skipped,
+                     .named = {named.begin(), named.end()}};
+}
+
 void ParameterServer::on(Release release) {
   if (!is_evaluator(sender())) {
     process().blame_sender("only the evaluator releases snapshots");

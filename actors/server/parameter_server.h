@@ -30,6 +30,9 @@ class ParameterServer final : public Actor<ParameterServerInterface> {
   Task<Result<void>> on(Compare compare);
   Task<Result<Reserved>> on(Reserve reserve);
   void on(Release release);
+  void on(Concluded concluded);
+  Task<Result<Rejoined>> on(Rejoin rejoin);
+  Task<Result<Handover>> on(TakeOver);
   KeepAnswer on(KeepVersion keep);
 
  private:
@@ -68,6 +71,7 @@ class ParameterServer final : public Actor<ParameterServerInterface> {
   Condition prepared_;
   std::deque<Condition> changed_;  // by chunk: it has a new version
   bool updating_ = false;
+  Concluded concluded_;  // the newest
   std::optional<Peer<CheckpointKeeperInterface>> keeper_;
 };
 

@@ -22,7 +22,8 @@ Shard::Shard(const JobConfig& job, ParameterTable table, std::uint32_t index)
       table_(std::move(table)),
       index_(index),
       begun_(job.first_step),
-      kept_(job, changing().size()) {}
+      kept_(job, changing().size()),
+      keeps_before_(job.workers_come_again()) {}
 
 Result<Shard> Shard::make(const JobConfig& job, ParameterTable table, std::uint32_t index,
                           bool evaluated) {
@@ -32,6 +33,7 @@ Result<Shard> Shard::make(const JobConfig& job, ParameterTable table, std::uint3
   STERNA_ASSIGN(shard.isa_, kernels::parse_isa(job.cpu_isa));
   STERNA_ASSIGN(shard.rule_, UpdateRule::make(job));
   if (job.facts().differences) shard.rule_ = UpdateRule::make_adding();
+  for (const std::uint64_t version : job.first_named()) shard.named_.insert(version);
   shard.chunks_.resize(shard.table_.chunks.size());
   for (const std::uint32_t c : shard.table_.chunks_of(index)) {
     Chunk& chunk = shard.chunks_[c];
@@ -194,6 +196,15 @@ bool Shard::remembers(const Chunk& chunk, const Push& push) {
   return std::ranges::count(chunk.taken[push.rank], push.step + 1) > 0;
 }
 
+std::uint64_t Shard::first_lacking(std::uint32_t rank) const {
+  std::uint64_t step = job_.steps;
+  for (const std::uint32_t index : changing()) {
+    const Chunk& chunk = chunks_[index];
+    step = std::min(step, chunk.version + (chunk.pending[rank] ? 1 : 0));
+  }
+  return step;
+}
+
 bool Shard::snapshots_full(const Chunk& chunk) const {
   return policy_->evaluates(chunk.version + 1) && chunk.snapshots.size() >= kMaxSnapshots;
 }
@@ -215,6 +226,9 @@ ChunkUpdates Shard::take_ready(std::uint64_t most_elements) {
     }
     if (!updates.empty() && updates.elements() + place.count > most_elements) break;
     ready_.erase(ready_.begin());
+    // All ranks have computed from this version, so that the buffer of the one before is free.
+    chunk.before.reset();
+    chunk.down_before = {};
     const TableTensor& tensor = table_.tensors[place.tensor];
     // Statistics move by a rule of their own, and only the evaluator asks for them.
     const bool statistic = tensor.spec.role == nets::Role::statistic;
@@ -272,6 +286,10 @@ ChunkUpdates Shard::take_ready(std::uint64_t most_elements) {
 void Shard::publish(ChunkUpdates updates) {
   for (ChunkUpdate& update : updates.take()) {
     Chunk& chunk = chunks_[update.chunk];
+    if (keeps_before_) {
+      chunk.before = std::move(chunk.parameters);
+      chunk.down_before = std::move(chunk.down);
+    }
     chunk.parameters = std::move(update.settles ? update.next : update.current);
     chunk.unsettled = std::move(update.unsettled);
     if (update.settles) chunk.lent = false;
@@ -326,6 +344,7 @@ Result<bool> Shard::available(std::uint32_t index, std::uint64_t version, Payloa
   const bool average = kind == PayloadKind::GRADIENT;
   const bool kept = average || (chunk.parameters != nullptr && chunk.unsettled.empty());
   if (version == chunk.version && kept && kind != PayloadKind::MOVING_AVERAGE) return true;
+  if (is_before(chunk, version) && kind == PayloadKind::PARAMETERS) return true;
   const auto snapshot = chunk.snapshots.find(version);
   if (snapshot != chunk.snapshots.end() && !average) {
     const Snapshot& taken = snapshot->second;
@@ -353,6 +372,10 @@ ParameterChunk Shard::parameters(std::uint32_t index, std::uint64_t version, Cod
   Chunk& chunk = chunks_[index];
   const bool current = version == chunk.version;
   if (codec == Codec::BF16 && current && chunk.down.codec == codec) return chunk.down;
+  if (is_before(chunk, version)) {
+    if (codec == Codec::BF16 && chunk.down_before.codec == codec) return chunk.down_before;
+    return {.chunk = index, .codec = Codec::FP32, .payload = share(chunk.before)};
+  }
   // A snapshot even of the current one: its successor may be under way.
   const auto snapshot = chunk.snapshots.find(version);
   const bool kept = snapshot != chunk.snapshots.end() && snapshot->second.parameters != nullptr;
@@ -389,11 +412,24 @@ Result<std::vector<std::shared_ptr<HashedOnce>>> Shard::compared(const Compare& 
 Result<Reserved> Shard::reserve(std::uint64_t version) {
   const std::uint64_t first = begun_ + 1;
   STERNA_ASSIGN(const bool reserved, policy_->reserve(version, first));
+  if (reserved) named_.insert(version);
   return Reserved{.reserved = reserved, .first = first};
+}
+
+void Shard::conclude(std::uint64_t version) {
+  while (!named_.empty() && *named_.begin() <= version) {
+    policy_->release(*named_.begin());
+    named_.erase(named_.begin());
+  }
+  for (Chunk& chunk : chunks_) {
+    chunk.snapshots.erase(chunk.snapshots.begin(), chunk.snapshots.upper_bound(version));
+  }
+  ready_.merge(held_back_);
 }
 
 void Shard::release(std::uint64_t version) {
   policy_->release(version);
+  named_.erase(version);
   for (Chunk& chunk : chunks_) chunk.snapshots.erase(version);
   ready_.merge(held_back_);
 }

@@ -44,7 +44,8 @@ namespace sterna::actors {
 class Shard {
  public:
   /// Snapshots wait for the evaluator; an update that would make one more waits instead.
-  static constexpr std::size_t kMaxSnapshots = kMostSnapshots;
+  /// Those that are to be evaluated, and the one that is being evaluated until that is told.
+  static constexpr std::size_t kMaxSnapshots = kMostSnapshots + 1;
   /// Versions kept to be compared: a worker asks before it pushes what the next is made of.
   static constexpr std::size_t kMostCompared = 2;
   /// Steps of which a chunk keeps the sums, at 2 to 5 bits per element and step with up to 15
@@ -76,6 +77,9 @@ class Shard {
   ChunkUpdates take_ready(std::uint64_t most_elements);
   /// Makes the updates' results the current versions.
   void publish(ChunkUpdates updates);
+
+  /// The earliest step of which a packet of this rank is missing here.
+  std::uint64_t first_lacking(std::uint32_t rank) const;
 
   /// Of the whole table.
   std::size_t table_chunks() const { return chunks_.size(); }
@@ -123,6 +127,10 @@ class Shard {
   Result<Reserved> reserve(std::uint64_t version);
   /// Forgets the snapshot of `version`, and that one was to be taken.
   void release(std::uint64_t version);
+  /// The same of all versions up to this one.
+  void conclude(std::uint64_t version);
+  /// The versions that are kept, or will be, because the evaluator named them.
+  const std::set<std::uint64_t>& named() const { return named_; }
   /// Whether updates wait until a snapshot is released.
   bool waits_for_evaluator() const { return !held_back_.empty(); }
 
@@ -137,6 +145,10 @@ class Shard {
     std::shared_ptr<Buffer> parameters;  // `version` lacks the unsettled steps; null while
                                          // an update that may change them is under way
     bool lent = false;                   // somebody may read them for as long as he likes
+    /// The version before, until all ranks have computed from `version`: a rank whose worker was
+    /// lost may have to go on from there.
+    std::shared_ptr<Buffer> before;
+    ParameterChunk down_before;
     std::vector<SummedStep> unsettled;
     std::vector<std::shared_ptr<Buffer>> slots;  // of the optimizer
     std::shared_ptr<Buffer> average;             // moving, of the parameters, if the job has it
@@ -156,6 +168,10 @@ class Shard {
   };
 
   Shard(const JobConfig& job, ParameterTable table, std::uint32_t index);
+  /// Whether `version` is the one that is kept besides the newest.
+  static bool is_before(const Chunk& chunk, std::uint64_t version) {
+    return chunk.before != nullptr && version + 1 == chunk.version;
+  }
   Result<void> open(Push& push);
   Result<void> check(const Packet& packet, std::uint64_t step) const;
   Result<void> open(Packet& packet);
@@ -184,8 +200,10 @@ class Shard {
   BufferPool pool_;
   std::vector<Chunk> chunks_;  // by the table's index; others' stay empty
   KeptVersion kept_;
+  bool keeps_before_;
   // Complete chunks: the front of the table first, which the next forward pass begins with.
   std::set<std::uint32_t> ready_;
+  std::set<std::uint64_t> named_;
   std::set<std::uint32_t> held_back_;  // complete, but their snapshots are full
 };
 

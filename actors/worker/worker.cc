@@ -23,13 +23,14 @@ void Worker::started() {
 
 Task<Result<void>> Worker::train() {
   STERNA_CO_ASSIGN(const Scheme scheme, find_scheme(args_.job.scheme.name));
-  policy_ = scheme.worker(args_.job);
   STERNA_CO_TRY(find_everyone());
+  if (identity().incarnation > 1) STERNA_CO_TRY(rejoin());
+  policy_ = scheme.worker(args_.job);
   STERNA_CO_TRY(make_replicas());
   if (!args_.keeper.empty()) {
     STERNA_CO_TRY(keeper_.emplace(*this, args_.keeper, args_.job.deadlines.start, finder_).find());
   }
-  if (args_.job.resumes) {
+  if (args_.job.resumes && !rejoins_) {
     Task<Result<void>> restoring = restore();
     Result<void> restored = co_await std::move(restoring);
     STERNA_CO_TRY(std::move(restored).in("going on from a checkpoint"));
@@ -38,6 +39,7 @@ Task<Result<void>> Worker::train() {
     for (Rank& rank : ranks_) run(train_apart(rank));
     co_return {};
   }
+  in_first_step_ = seats_.size();
   for (Seat& seat : seats_) seat.expect_version(*table_, Pulled::trained);
   pull(args_.job.first_step);
   for (Seat& seat : seats_) run(train_seat(seat));
@@ -149,6 +151,8 @@ Task<Result<void>> Worker::take_turn(Rank& rank, std::uint64_t step) {
   }
   STERNA_CO_ASSIGN(const nets::Net::Loss loss,
                    backward(rank, RankStep{.step = step, .push = step, .version = step}));
+  const bool first = rejoins_ && step == args_.job.first_step;
+  if (first && rank.seat->last(rank) && --in_first_step_ == 0) pull(step + 1);
   rank.encoding = true;
   if (rank.seat->ranks.size() > 1) rank.trace.turn_over();
   run(finish_turn(rank, step, loss));
@@ -260,8 +264,10 @@ Task<Result<void>> Worker::pull_group(std::uint64_t step, const ParameterTable::
                                         : Result<void>(parameters.error());
   if (!taken) co_return at(step, "parameters from " + server.peer.name(), taken.error());
   if (--groups_missing_ > 0) co_return {};
-  if (step == args_.job.first_step) groups_ = table_->pull_groups(Pulled::changing);
-  pull(step + 1);
+  const bool first = step == args_.job.first_step;
+  if (first) groups_ = table_->pull_groups(Pulled::changing);
+  // Else nothing of the next version can come before this one has been read.
+  if (!first || !rejoins_) pull(step + 1);
   co_return {};
 }
 

@@ -118,6 +118,9 @@ class Worker final : public Actor<WorkerInterface> {
   static Error at(std::uint64_t step, const std::string& with, const Error& error);
   Task<Result<void>> train();
   Task<Result<void>> find_everyone();
+  /// In the place of a worker that was lost: from then on this one is as of a job that begins where
+  /// its ranks go on (worker_rejoin.cc).
+  Task<Result<void>> rejoin();
   Task<Result<void>> make_replicas();
   Result<void> make_ranks(Seat& seat, std::uint32_t first, std::uint32_t count);
   /// What the ranks go on from, where the job does (worker_state.cc).
@@ -181,6 +184,10 @@ class Worker final : public Actor<WorkerInterface> {
   std::vector<TensorTotals> totals() const;
 
   WorkerArgs args_;
+  bool rejoins_ = false;
+  /// Of one that rejoins: seats in the first step, whose next version may be there before it is
+  /// due: what the lost worker had pushed counts.
+  std::size_t in_first_step_ = 0;
   Finder finder_;
   std::uint32_t cores_;
   std::unique_ptr<WorkerPolicy> policy_;

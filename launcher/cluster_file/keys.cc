@@ -162,7 +162,19 @@ Section<ActorSection> actor_section() {
            "of input readers, as many as count says: each holds one part of the training "
            "examples, its host's data may be only that (sterna data split); 0: each holds all")
            .at_least(0)
-           .at_most(4096)}};
+           .at_most(4096),
+       key("restart", &S::restart,
+           "so often one that was lost (killed, silent) is started again beside the others; -1: "
+           "as its role says. Not of servers, nor of workers whose ranks have something of their "
+           "own: for these see checkpoint.restarts")
+           .defaults_to("5 for input readers, workers and evaluators, else 0")
+           .at_least(-1)
+           .at_most(1000),
+       key("within", &S::within, "... in any time of this length").above(0),
+       key("backoff", &S::backoff,
+           "before the first restart within that time; before each that follows twice as long, up "
+           "to 10s")
+           .above(0)}};
 }
 
 }  // namespace

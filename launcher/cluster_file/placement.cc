@@ -300,6 +300,9 @@ std::vector<ActorPlan> expand(std::span<const ActorSection> tables) {
         actor.shards = table.shards;
         actor.shard = n;
       }
+      actor.restarts = table.restarts();
+      actor.within = table.within;
+      actor.backoff = table.backoff;
       actors.push_back(std::move(actor));
     }
   }

@@ -5,15 +5,17 @@
 namespace sterna::launcher {
 namespace {
 
+constexpr std::int64_t kRestarts = 5;
 constexpr std::array kRoles = {
     RoleFacts{Role::kNone, "", "", "type", "", "args"},
     RoleFacts{Role::kParameterServer, "parameter_server", "server", "parameter server",
               "keeps the parameters"},
-    RoleFacts{Role::kWorker, "worker", "worker", "worker", "computes gradients", "ranks"},
+    RoleFacts{Role::kWorker, "worker", "worker", "worker", "computes gradients", "ranks", false,
+              kRestarts},
     RoleFacts{Role::kInputReader, "input_reader", "reader", "input reader", "reads the examples",
-              "shards", true},
+              "shards", true, kRestarts},
     RoleFacts{Role::kEvaluator, "evaluator", "evaluator", "evaluator", "measures precision@1", "",
-              true},
+              true, kRestarts},
 };
 
 }  // namespace

@@ -204,6 +204,21 @@ void RunObserver::tell_losses(const std::vector<actors::RankLoss>& losses) {
   }
 }
 
+void RunObserver::go_on(actors::Progress& progress) {
+  std::uint64_t& known = incarnations_[progress.worker];
+  actors::Progress& before = record_.progress_before[progress.worker];
+  const std::uint64_t incarnation = process().identity_of(sender().process)->incarnation;
+  if (incarnation > known) {
+    known = incarnation;
+    before = record_.progress[progress.worker];
+  }
+  progress.examples += before.examples;
+  progress.seconds += before.seconds;
+  progress.data_seconds += before.data_seconds;
+  progress.lost_losses += before.lost_losses;
+  progress.traffic += before.traffic;
+}
+
 void RunObserver::on(actors::Progress progress) {
   if (!from_worker(progress.worker)) return;
   if (!record_.first_step_began) {
@@ -212,6 +227,7 @@ void RunObserver::on(actors::Progress progress) {
     record_.status.phase = "training";
   }
   const std::string worker = progress.worker;
+  go_on(progress);
   record_.data_waits[worker].add(progress.seconds, progress.data_seconds, progress.seconds);
   tell_losses(std::exchange(progress.losses, {}));
   record_.progress[worker] = std::move(progress);
@@ -251,6 +267,10 @@ void RunObserver::on(actors::Evaluated evaluated) {
   result.loss = evaluated.loss;
   result.subset = evaluated.subset;
   result.of = averages ? kAverages : "parameters";
+  const bool known = std::ranges::any_of(record_.result.evaluations, [&](const auto& one) {
+    return one.step == result.step && one.subset == result.subset && one.of == result.of;
+  });
+  if (known) return;  // from an evaluator that was lost before it heard that we have it
   RunStatus& status = record_.status;
   status.skipped_evaluations = record_.result.skipped_evaluations = evaluated.skipped;
   record_.result.seconds = result.seconds;
@@ -311,13 +331,17 @@ void RunObserver::on(actors::ServerWaits waits) {
 
 void RunObserver::on(actors::WorkerDone done) {
   if (!from_worker(done.worker)) return;
+  // One that was lost when it was done, and came again.
+  if (!done_.insert(done.worker).second) return;
   actors::Progress& last = record_.progress[done.worker];
+  actors::Progress whole{.worker = done.worker, .seconds = done.seconds, .traffic = done.traffic};
+  go_on(whole);
   last.worker = done.worker;
   last.step = done.steps;
   last.loss = done.loss;
   last.decay_loss = done.decay_loss;
-  last.seconds = done.seconds;
-  last.traffic = done.traffic;
+  last.seconds = whole.seconds;
+  last.traffic = whole.traffic;
   record_.median_step_seconds = std::max(record_.median_step_seconds, done.median_step_seconds);
   total();
   std::vector<actors::TensorTotals>& tensors = record_.tensors;
@@ -351,6 +375,15 @@ void RunObserver::on(actors::JobFinished finished) {
 
 void RunObserver::on(actors::ReaderProgress progress) {
   if (!is_from(progress.reader, readers_, "only a reader speaks of its pictures")) return;
+  actors::ReaderProgress& before = record_.readers_before[progress.reader];
+  actors::ReaderProgress& last = record_.readers_last[progress.reader];
+  if (progress.pictures < last.pictures) {  // it has begun to count anew
+    before.pictures += last.pictures;
+    before.busy_seconds += last.busy_seconds;
+  }
+  last = progress;
+  progress.pictures += before.pictures;
+  progress.busy_seconds += before.busy_seconds;
   const auto pictures = static_cast<double>(progress.pictures);
   RecentRatio& counted = record_.readers[progress.reader];
   counted.add(in_seconds(now() - Time{}), pictures, progress.busy_seconds);
@@ -401,6 +434,17 @@ void mark_dead(RunStatus& status, const std::string& name, bool wanted, const st
     actor.state = wanted ? "done" : "dead";
     if (!wanted) actor.cause = cause;
   }
+}
+
+void note_actor_restart(RunRecord& record, const ProcessDown& down, const std::string& in_words) {
+  for (ActorStatus& actor : record.status.actors) {
+    if (actor.name == down.identity.name) actor.state = "restarting";
+  }
+  ++record.status.actor_restarts;
+  record.status.actor_restart = in_words;
+  std::vector<ActorRestart>& made = record.result.actor_restarts;
+  if (made.size() == RunResult::kMostActorRestarts) return;
+  made.push_back({down.identity.name, down.identity.incarnation, record.status.step, in_words});
 }
 
 std::string death_in_words(const ClusterFile& file, const ProcessDown& down) {

@@ -27,8 +27,13 @@ struct RunRecord {
   RunStatus status;
   RunResult result;
   std::map<std::string, actors::Progress> progress;  ///< the latest of each worker
+  /// What each had counted when it was lost: its next incarnation counts from 0.
+  std::map<std::string, actors::Progress> progress_before;
   std::map<std::string, RecentRatio> data_waits;  ///< of each worker: seconds for data, and in all
   std::map<std::string, RecentRatio> readers;     ///< of each: pictures, and the seconds they took
+  /// What each had done when it was lost, so that what its next incarnation counts goes on there.
+  std::map<std::string, actors::ReaderProgress> readers_before;
+  std::map<std::string, actors::ReaderProgress> readers_last;
   std::optional<Time> first_step_began;
   std::optional<Time> first_step_seen;
   double median_step_seconds = 0;  ///< of the slowest worker, once done
@@ -76,7 +81,11 @@ class RunObserver final : public Actor<actors::Observer> {
   bool from_worker(const std::string& name);
   bool from_evaluator();
   RunRecord& record_;
+  /// Adds what the worker's lost incarnations had counted.
+  void go_on(actors::Progress& progress);
   std::set<std::string> workers_;
+  std::map<std::string, std::uint64_t> incarnations_;  ///< of the workers
+  std::set<std::string> done_;                         ///< workers
   std::set<std::string> readers_;
   std::set<std::string> servers_;
   std::string evaluator_;    ///< empty: none
@@ -93,6 +102,8 @@ void count_waits(RunRecord& record, Time now);
 void update_actors(RunStatus& status, const StatusReport& report);
 /// The end of an actor; `cause` of one that nobody wanted.
 void mark_dead(RunStatus& status, const std::string& name, bool wanted, const std::string& cause);
+/// An actor was lost and is started again: it is counted, with its cause `in_words`.
+void note_actor_restart(RunRecord& record, const ProcessDown& down, const std::string& in_words);
 /// A death in words, with the actor's host where the file has several: what is missing there (data,
 /// memory, a folder) has to be put right there.
 std::string death_in_words(const ClusterFile& file, const ProcessDown& down);

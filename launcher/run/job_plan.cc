@@ -189,6 +189,9 @@ Result<std::vector<ActorSpec>> specs_of(const ClusterFile& file, const actors::J
     spec.host = actor.host;
     spec.memory_limit = actor.memory;
     spec.environment = environment_of(actor, devices_given);
+    if (actor.role != Role::kWorker || common.workers_come_again()) {
+      spec.restart = {static_cast<std::uint32_t>(actor.restarts), actor.within, actor.backoff};
+    }
     if (!actor.type.empty()) {
       spec.type = actor.type;
       spec.args = copy_bytes(actor.args_json.empty() ? "{}" : actor.args_json);

@@ -39,6 +39,7 @@ bool Restarts::after(const JobOutcome& outcome, JobOptions& job) {
   if (static_cast<std::size_t>(from_it) >= kMostFromOneStep) return false;
 
   lost_at_ = outcome.ended;
+  std::ranges::copy(outcome.record.result.actor_restarts, std::back_inserter(actor_restarts_));
   trained_ += since_first_step(outcome);
   missed_ += outcome.record.result.missed_checkpoints;
   std::erase_if(evaluations_, [&](const EvaluationResult& one) { return one.step > step; });
@@ -56,6 +57,8 @@ void Restarts::complete(JobOutcome& outcome) const {
   RunResult& result = outcome.record.result;
   result.restarts = made_;
   result.seconds += in_seconds(trained_);
+  result.actor_restarts.insert(result.actor_restarts.begin(), actor_restarts_.begin(),
+                               actor_restarts_.end());
   result.missed_checkpoints += missed_;
   result.evaluations.insert(result.evaluations.begin(), evaluations_.begin(), evaluations_.end());
   if (result.exit != kExitFailed) return;

@@ -22,6 +22,7 @@ class Restarts {
 
  private:
   std::vector<Restart> made_;
+  std::vector<ActorRestart> actor_restarts_;
   std::vector<EvaluationResult> evaluations_;  ///< of steps that nobody does again
   Time lost_at_;
   Duration trained_{};        ///< before the last loss

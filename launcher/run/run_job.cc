@@ -157,6 +157,7 @@ class Job {
       ended_by_ = cause;
       interrupted();
     };
+    events.restarts = [this](const ProcessDown& down) { comes_again(down); };
     show_(outcome_.record);
 
     actors::JobConfig job;
@@ -349,6 +350,15 @@ class Job {
       logs_ ? logs_->say_at_end_of(name, line) : logged(line);
     }
     show_(record);
+  }
+
+  void comes_again(const ProcessDown& down) {
+    const std::string words = death_in_words(options_.file, down);
+    note_actor_restart(outcome_.record, down, words);
+    logged(words + "; it is started again");
+    if (options_.actor_restarts && !outcome_.record.result.actor_restarts.empty()) {
+      options_.actor_restarts(outcome_.record.result.actor_restarts.back());
+    }
   }
 
   /// From the first step; before it, and where there are none, from the command.

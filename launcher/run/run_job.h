@@ -49,6 +49,8 @@ struct JobOptions {
   std::function<void(const GradientSection&)> codecs_chosen;
   /// A checkpoint that was due was not made: `line` says which and why.
   std::function<void(const std::string& line)> checkpoint_missed;
+  /// An actor was lost, and is started again beside the others.
+  std::function<void(const ActorRestart&)> actor_restarts;
   /// Every actor runs.
   std::function<void()> running;
   RunObserver::Hooks hooks;  ///< `changed` is never null

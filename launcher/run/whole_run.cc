@@ -345,6 +345,7 @@ Result<WholeRunEnd> whole_run(RealMachine& machine, const Registry& registry,
     metrics.append(json_line({{"kind", "missed_checkpoint"}, {"why", line}}));
     view->say(line);
   };
+  job.actor_restarts = [&](const ActorRestart& one) { metrics.append(to_json(one)); };
   job.running = [&] {
     if (options.running && job.restarts.empty()) options.running();
   };

@@ -9,9 +9,10 @@ STERNA_JSON(ActorEnd, name, type, host, end, cause)
 STERNA_JSON(EvaluationResult, step, seconds, subset, of, precision_at_1, recall_at_5, loss,
             examples)
 STERNA_JSON(Restart, step, steps_again, seconds, cause)
+STERNA_JSON(ActorRestart, actor, incarnation, step, cause)
 STERNA_JSON(RunResult, run, exit, cause, consequences, steps, checkpoint, missed_checkpoints,
-            restarts, workers, ranks, data, data_dir, codec, security, transport, isa, seconds,
-            seconds_to_first_step, evaluations, examples_per_second, loss, decay_loss,
+            restarts, actor_restarts, workers, ranks, data, data_dir, codec, security, transport,
+            isa, seconds, seconds_to_first_step, evaluations, examples_per_second, loss, decay_loss,
             precision_at_1, recall_at_5, skipped_evaluations, late_packets, evaluator_wait,
             data_wait, readers, bits_per_ternarized_element_up, bits_per_element_up,
             bits_per_element_down, bytes_up, bytes_down, parameters_sha256)
@@ -54,6 +55,7 @@ std::string to_json(const RunResult& result) {
   if (result.checkpoint.empty()) json.erase("checkpoint");
   if (result.missed_checkpoints == 0) json.erase("missed_checkpoints");
   if (result.restarts.empty()) json.erase("restarts");
+  if (result.actor_restarts.empty()) json.erase("actor_restarts");
   return line_of({{"format", kFormat}}, json);
 }
 
@@ -64,6 +66,10 @@ std::string to_json(const Restart& restart, double time) {
   json["time"] = time;
   json.erase("seconds");  // which nobody knows yet
   return line_of({{"kind", "restart"}}, json);
+}
+
+std::string to_json(const ActorRestart& restart) {
+  return line_of({{"kind", "actor_restart"}}, restart);
 }
 
 std::string to_json(const LossMetrics& metrics) {

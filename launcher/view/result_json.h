@@ -42,6 +42,14 @@ struct Restart {
   std::string cause;
 };
 
+/// An actor was lost and started again, beside the others.
+struct ActorRestart {
+  std::string actor;
+  std::uint64_t incarnation = 0;  ///< that was lost
+  std::int64_t step = 0;          ///< that all workers had done then
+  std::string cause;
+};
+
 /// How a run ended. Numbers that were never measured (a run that failed early) are JSON's null.
 struct RunResult {
   std::string run;                             ///< the run directory's path
@@ -52,6 +60,9 @@ struct RunResult {
   std::string checkpoint;                      ///< the newest that this run made; empty: none
   std::uint64_t missed_checkpoints = 0;        ///< that were due and not made; the log says why
   std::vector<Restart> restarts = {};          ///< in their order; at most checkpoint.restarts
+  /// The first kMostActorRestarts; in their order.
+  std::vector<ActorRestart> actor_restarts = {};
+  static constexpr std::size_t kMostActorRestarts = 1000;
   std::int64_t workers = 0;
   std::int64_t ranks = 0;
   std::string data;      ///< "mnist", "digits" or "idx"
@@ -160,6 +171,7 @@ struct PictureMetrics {
 std::string to_json(const RunResult& result);
 std::string to_json(const StepMetrics& metrics);       ///< {"kind":"step", …}
 std::string to_json(const LossMetrics& metrics);       ///< {"kind":"loss", …}
+std::string to_json(const ActorRestart& restart);      ///< {"kind":"actor_restart", …}
 std::string to_json(const EvaluationResult& metrics);  ///< {"kind":"evaluation", …}
 std::string to_json(const TensorMetrics& metrics);     ///< {"kind":"tensor", …}
 std::string to_json(const HistogramMetrics& metrics);  ///< {"kind":"histogram", …}

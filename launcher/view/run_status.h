@@ -11,7 +11,8 @@ namespace sterna::launcher {
 struct ActorStatus {
   std::string name;
   std::string role;   ///< in training; else its type
-  std::string state;  ///< "starting", "running", "stopping", "done", "stopped", "killed" or "dead"
+  std::string state;  ///< "starting", "running", "stopping", "restarting", "done", "stopped",
+                      ///< "killed" or "dead"
   std::int64_t pid = 0;
   std::uint64_t memory_bytes = 0;  ///< resident; 0: unknown
   std::uint64_t queue_bytes = 0;   ///< waiting to be sent
@@ -55,6 +56,8 @@ struct RunStatus {
   std::int64_t checkpoint_step = 0;   ///< of the newest checkpoint that this run made; 0: none
   std::uint64_t restarts = 0;         ///< after a loss, each from the newest checkpoint
   std::string restart;                ///< the last of them, in words
+  std::uint64_t actor_restarts = 0;   ///< of single actors, beside the others
+  std::string actor_restart;          ///< the last of them, in words
   double elapsed_seconds = 0;
   std::optional<double> left_seconds;  ///< estimated
   std::optional<double> loss;          ///< mean of the ranks' last, weight decay included

@@ -278,14 +278,71 @@ TEST_F(ShardTest, WeightsAreOfEachPacket) {
   EXPECT_EQ(values(shard, 2, 2)[0], -0.75F) << "0.5, and half of 0.5 of one version before";
 }
 
-TEST_F(ShardTest, OldVersionsAreGoneAndImpossibleOnesRefused) {
+TEST_F(ShardTest, ImpossibleVersionsAreRefused) {
+  Shard shard = make();
+  for (const std::uint32_t rank : {0U, 1U}) EXPECT_TRUE(shard.accept(push(shard, rank, 0)).ok());
+  update(shard);
+  EXPECT_FALSE(shard.available(0, 101).ok());
+  EXPECT_FALSE(shard.available(3, 1).ok());
+  EXPECT_FALSE(*shard.available(0, 100));
+}
+
+TEST_F(ShardTest, TheVersionBeforeIsThereUntilAllRanksHaveComputedFromTheNewest) {
+  Shard shard = make();
+  const std::vector<float> first = values(shard, 0, 0);
+  for (const std::uint32_t rank : {0U, 1U}) EXPECT_TRUE(shard.accept(push(shard, rank, 0)).ok());
+  update(shard);
+  EXPECT_TRUE(*shard.available(0, 0));
+  EXPECT_EQ(values(shard, 0, 0), first);
+  EXPECT_TRUE(shard.accept(push(shard, 0, 1)).ok());
+  EXPECT_EQ(values(shard, 0, 0), first);
+  EXPECT_TRUE(shard.accept(push(shard, 1, 1)).ok());
+  update(shard);
+  EXPECT_FALSE(shard.available(0, 0).ok());
+  EXPECT_TRUE(*shard.available(0, 1));
+}
+
+TEST_F(ShardTest, OnlyTheNewestIsThereWhereARanksPacketsFollowFromMore) {
+  job.gradient.error_feedback = true;
   Shard shard = make();
   for (const std::uint32_t rank : {0U, 1U}) EXPECT_TRUE(shard.accept(push(shard, rank, 0)).ok());
   update(shard);
   EXPECT_FALSE(shard.available(0, 0).ok());
-  EXPECT_FALSE(shard.available(0, 101).ok());
-  EXPECT_FALSE(shard.available(3, 1).ok());
-  EXPECT_FALSE(*shard.available(0, 100));
+}
+
+TEST_F(ShardTest, KnowsTheEarliestStepOfWhichAPacketOfARankIsMissing) {
+  Shard shard = make();
+  EXPECT_EQ(shard.first_lacking(1), 0U);
+  Push part = push(shard, 1, 0);
+  part.packets.pop_back();
+  EXPECT_TRUE(shard.accept(part).ok());
+  EXPECT_EQ(shard.first_lacking(1), 0U);
+  EXPECT_TRUE(shard.accept(push(shard, 1, 0)).ok());
+  EXPECT_EQ(shard.first_lacking(1), 1U);
+  EXPECT_EQ(shard.first_lacking(0), 0U);
+  EXPECT_TRUE(shard.accept(push(shard, 0, 0)).ok());
+  // While the version is being made of them, too.
+  ChunkUpdates updates = shard.take_ready(1);
+  EXPECT_EQ(shard.first_lacking(1), 1U);
+  updates.run();
+  shard.publish(std::move(updates));
+  EXPECT_EQ(shard.first_lacking(0), 1U);
+}
+
+TEST_F(ShardTest, ConcludedAreAllVersionsUpToOne) {
+  job.evaluation.every = 1;
+  Shard shard = make(true);
+  for (std::uint64_t step = 0; step < 4; ++step) {
+    for (const std::uint32_t rank : {0U, 1U}) {
+      EXPECT_TRUE(shard.accept(push(shard, rank, step)).ok());
+    }
+    update(shard);
+  }
+  EXPECT_TRUE(*shard.available(2, 1));
+  shard.conclude(2);
+  EXPECT_FALSE(shard.available(2, 1).ok());
+  EXPECT_FALSE(shard.available(2, 2).ok());
+  EXPECT_TRUE(*shard.available(2, 3));
 }
 
 TEST_F(ShardTest, SnapshotsStayUntilTheyAreReleasedAndHoldTrainingBackBeforeTheyPileUp) {
@@ -300,7 +357,9 @@ TEST_F(ShardTest, SnapshotsStayUntilTheyAreReleasedAndHoldTrainingBackBeforeThey
   EXPECT_TRUE(*shard.available(2, 1));
   EXPECT_EQ(values(shard, 2, 1)[0], -0.5F);
   EXPECT_EQ(values(shard, 2, 4)[0], -2.0F);
-  for (const std::uint32_t rank : {0U, 1U}) EXPECT_TRUE(shard.accept(push(shard, rank, 4)).ok());
+  for (const std::uint32_t rank : {0U, 1U}) {
+    EXPECT_TRUE(shard.accept(push(shard, rank, Shard::kMaxSnapshots)).ok());
+  }
   update(shard);
   EXPECT_EQ(shard.version(2), Shard::kMaxSnapshots);
   EXPECT_TRUE(shard.waits_for_evaluator());

@@ -54,6 +54,9 @@ class BitFlipper final : public Actor<ParameterServerInterface> {
   Task<Result<Agreed>> on(Offer offer) { return handed_on(std::move(offer)); }
   Task<Result<Reserved>> on(Reserve reserve) { return handed_on(reserve); }
   void on(Release release) { tell(server_, release); }
+  void on(Concluded concluded) { tell(server_, concluded); }
+  Task<Result<Rejoined>> on(Rejoin rejoin) { return handed_on(rejoin); }
+  Task<Result<Handover>> on(TakeOver take_over) { return handed_on(take_over); }
   Task<Result<void>> on(Compare compare) { return handed_on(std::move(compare)); }
   Task<Result<KeepAnswer>> on(KeepVersion keep) { return handed_on(keep); }
   Task<Result<Parameters>> on(Pull pull) {
@@ -119,7 +122,8 @@ std::shared_ptr<const Names> spawn_job(const JobConfig& job, const JobLayout& la
                                        const std::string& weights,
                                        RecordingObserver::Record& record,
                                        const std::shared_ptr<KeeperRecord>& kept,
-                                       const std::function<Process&(const std::string&)>& home) {
+                                       const std::function<Process&(const std::string&)>& home,
+                                       Spawners* again) {
   const auto names = std::make_shared<Names>();
   const Finder finder = [names](Process&, std::string name, Duration) -> Task<Result<AnyRef>> {
     const auto found = names->find(name);
@@ -181,14 +185,27 @@ std::shared_ptr<const Names> spawn_job(const JobConfig& job, const JobLayout& la
     const std::string name = numbered("reader", i);
     ReaderArgs reader{job, server.workers, 0, "launcher"};
     if (job.shards > 0) reader.shard = layout.readers_reversed ? layout.readers - 1 - i : i;
-    (*names)[name] = home(name).spawn<InputReader>(reader, finder);
+    const auto spawn = [names, finder, reader, name](Process& process) {
+      (*names)[name] = process.spawn<InputReader>(reader, finder);
+    };
+    spawn(home(name));
+    if (again != nullptr) (*again)[name] = spawn;
     worker.readers.push_back(name);
   }
   for (const WorkerRanks& hosted : server.workers) {
     worker.first_rank = hosted.first_rank;
-    (*names)[hosted.name] = home(hosted.name).spawn<Worker>(worker, finder, layout.cores);
+    const auto spawn = [names, finder, worker, cores = layout.cores,
+                        name = hosted.name](Process& process) {
+      (*names)[name] = process.spawn<Worker>(worker, finder, cores);
+    };
+    spawn(home(hosted.name));
+    if (again != nullptr) (*again)[hosted.name] = spawn;
   }
-  (*names)["evaluator"] = home("evaluator").spawn<Evaluator>(evaluator, finder);
+  const auto spawn = [names, finder, evaluator](Process& process) {
+    (*names)["evaluator"] = process.spawn<Evaluator>(evaluator, finder);
+  };
+  spawn(home("evaluator"));
+  if (again != nullptr) (*again)["evaluator"] = spawn;
   return names;
 }
 
@@ -199,18 +216,32 @@ void SimulatedJob::launch(const JobLayout& layout) {
   by_name_.clear();
   processes.clear();
   layout_ = layout;
+  incarnations_.clear();
   job.ranks = layout.workers * layout.ranks_per_worker;
-  names_ =
-      spawn_job(job, layout, weights, record, kept, [this](const std::string& name) -> Process& {
-        test::SimProcess*& home = by_name_[name];
-        if (layout_.one_process && name != "launcher")
-          return *(home = by_name_["launcher"])->process;
-        home = &start(name);
-        home->process->set_on_death([this, name](LocalId, const std::string& cause) {
-          deaths.push_back(name + ": " + cause);
-        });
-        return *home->process;
-      });
+  const auto home_of = [this](const std::string& name) -> Process& {
+    test::SimProcess*& home = by_name_[name];
+    if (layout_.one_process && name != "launcher") return *(home = by_name_["launcher"])->process;
+    home = &start(name);
+    hear_of_deaths(name);
+    return *home->process;
+  };
+  names_ = spawn_job(job, layout, weights, record, kept, home_of, &again_);
+}
+
+void SimulatedJob::hear_of_deaths(const std::string& name) {
+  by_name_.at(name)->process->set_on_death(
+      [this, name](LocalId, const std::string& cause) { deaths.push_back(name + ": " + cause); });
+}
+
+void SimulatedJob::lose(const std::string& name) {
+  kill(*std::exchange(by_name_.at(name), nullptr));
+}
+
+void SimulatedJob::bring_back(const std::string& name) {
+  std::uint64_t& incarnation = incarnations_.try_emplace(name, 1).first->second;
+  by_name_.at(name) = &start(name, ++incarnation);
+  hear_of_deaths(name);
+  again_.at(name)(*by_name_.at(name)->process);
 }
 
 void SimulatedJob::finish() {
@@ -218,7 +249,7 @@ void SimulatedJob::finish() {
       [this] {
         const bool is_kept = !job.checkpoint.on() || kept->over;
         return !deaths.empty() ||
-               (is_kept && record.finished && record.done.size() == layout_.workers);
+               (is_kept && record.finished && record.done.size() >= layout_.workers);
       },
       loop.now() + std::chrono::hours(1));
 }

@@ -74,13 +74,17 @@ struct JobLayout {
 /// The addresses of a job's actors by name: what their finder looks in.
 using Names = std::map<std::string, AnyRef>;
 
+/// What spawns an actor of a job once more, by name, in another process.
+using Spawners = std::map<std::string, std::function<void(Process&)>>;
+
 /// Spawns all actors of a job: "launcher" (the observer), "server0", "reader0", "worker0", ...,
 /// "evaluator", each in the process that `home` gives for its name.
 std::shared_ptr<const Names> spawn_job(const JobConfig& job, const JobLayout& layout,
                                        const std::string& weights,
                                        RecordingObserver::Record& record,
                                        const std::shared_ptr<KeeperRecord>& kept,
-                                       const std::function<Process&(const std::string&)>& home);
+                                       const std::function<Process&(const std::string&)>& home,
+                                       Spawners* again = nullptr);
 
 class SimulatedJob : public test::SimFixture {
  protected:
@@ -100,6 +104,11 @@ class SimulatedJob : public test::SimFixture {
     job.hidden.clear();
   }
 
+  /// As by SIGKILL of that actor's process.
+  void lose(const std::string& name);
+  /// Its next incarnation.
+  void bring_back(const std::string& name);
+
   test::SimProcess& process_of(const std::string& name) { return *by_name_.at(name); }
   AnyRef ref_of(const std::string& name) const { return names_->at(name); }
 
@@ -114,6 +123,9 @@ class SimulatedJob : public test::SimFixture {
   JobLayout layout_;
   std::shared_ptr<const Names> names_;
   std::map<std::string, test::SimProcess*> by_name_;
+  std::map<std::string, std::uint64_t> incarnations_;
+  Spawners again_;
+  void hear_of_deaths(const std::string& name);
 };
 
 /// The same job without actors, messages or chunks: one loop over steps, ranks and whole tensors.

@@ -11,6 +11,10 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::StartsWith;
 
+/// As for actors that are not started again by themselves.
+const std::vector<std::string> kForGood = {"actor.input_reader.restart=0",
+                                           "actor.evaluator.restart=0", "actor.worker.restart=0"};
+
 class RunDeath : public RunTest {
  protected:
   /// The run fails within `patience`; its last line and result.json have the cause.
@@ -41,7 +45,7 @@ INSTANTIATE_TEST_SUITE_P(Each, RunDeathOf,
                          test_name);
 
 TEST_P(RunDeathOf, KilledItEndsTheRunWithinFiveSecondsAndIsNamed) {
-  SternaProgram& program = run_for_ever();
+  SternaProgram& program = run_for_ever(with(kForGood));
   ASSERT_TRUE(trains(program)) << program.story();
   ::kill(program.pid_of(GetParam()), SIGKILL);
   expect_failure(program, seconds(5), AllOf(StartsWith(GetParam()), HasSubstr("SIGKILL")));
@@ -55,14 +59,15 @@ INSTANTIATE_TEST_SUITE_P(Each, RunSilenceOf,
 
 TEST_P(RunSilenceOf, StoppedItEndsTheRunSoonAfterTheTimeThatTheFileAllows) {
   SternaProgram& program =
-      run_for_ever(with({"cluster.heartbeat=100ms", "cluster.silence=1s", "cluster.grace=1s"}));
+      run_for_ever(with({"cluster.heartbeat=100ms", "cluster.silence=1s", "cluster.grace=1s",
+                         "actor.evaluator.restart=0", "actor.worker.restart=0"}));
   ASSERT_TRUE(trains(program)) << program.story();
   ::kill(program.pid_of(GetParam()), SIGSTOP);
   expect_failure(program, seconds(5), AllOf(StartsWith(GetParam()), HasSubstr("silence")));
 }
 
 TEST_F(RunDeath, AStoppedWorkerEndsTheRunWithinTenSecondsUnlessTheFileSaysOtherwise) {
-  SternaProgram& program = run_for_ever();
+  SternaProgram& program = run_for_ever(with(kForGood));
   ASSERT_TRUE(trains(program)) << program.story();
   ::kill(program.pid_of("worker0"), SIGSTOP);
   expect_failure(program, seconds(10), AllOf(StartsWith("worker0"), HasSubstr("silence")));
@@ -85,7 +90,7 @@ TEST_F(RunDeath, OverTcpAKilledServerIsNamedToo) {
 }
 
 TEST_F(RunDeath, AnActorThatDiesWhileItStartsEndsTheRun) {
-  SternaProgram& program = run_for_ever();
+  SternaProgram& program = run_for_ever(with(kForGood));
   ASSERT_TRUE(eventually(kPatience, [&] { return program.has_process("reader0"); }));
   ::kill(program.pid_of("reader0"), SIGKILL);
   expect_failure(program, seconds(5), AllOf(StartsWith("reader0"), HasSubstr("SIGKILL")));

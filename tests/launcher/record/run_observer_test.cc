@@ -352,6 +352,54 @@ TEST_F(RunObserverTest, GivesTheTensorsOfAllWorkersWhenAllAreDone) {
   EXPECT_EQ(tensors_[0].saturated, std::nullopt);
 }
 
+TEST_F(RunObserverTest, OfAWorkerThatWasLostWhatItCountedStaysAndItIsDoneOnce) {
+  progress("worker0", 5, 1);
+  progress("worker1", 5, 1);
+  EXPECT_EQ(record_.result.bytes_up, 200U);
+  speakers_["worker1"] = start("worker1", 2).process.get();
+  progress("worker1", 6, 1);
+  progress("worker1", 7, 1);
+  EXPECT_EQ(record_.result.bytes_up, 300U);
+  EXPECT_EQ(record_.status.step, 5);
+  EXPECT_EQ(record_.progress.at("worker1").examples, (5U + 7U) * 64);
+  done("worker1");
+  done("worker1");
+  EXPECT_EQ(record_.workers_done, 1U);
+  done("worker0");
+  EXPECT_EQ(record_.workers_done, 2U);
+}
+
+TEST_F(RunObserverTest, OfAReaderThatWasLostWhatItPreparedStays) {
+  say("reader0", actors::ReaderProgress{.reader = "reader0", .pictures = 900, .busy_seconds = 1});
+  say("reader0", actors::ReaderProgress{.reader = "reader0", .pictures = 100, .busy_seconds = 1});
+  ASSERT_THAT(record_.result.readers, SizeIs(1));
+  EXPECT_EQ(record_.result.readers[0].pictures_per_second, 500);
+}
+
+TEST_F(RunObserverTest, WhatAnEvaluatorThatCameAgainSaysOnceMoreIsKnown) {
+  evaluated(5, 0.5, "test");
+  evaluated(5, 0.5, "test");
+  evaluated(10, 0.6, "test");
+  EXPECT_THAT(evaluations_, ElementsAre(5, 10));
+}
+
+TEST_F(RunObserverTest, CountsTheRestartsOfSingleActors) {
+  record_.status.actors = {{"reader0", "input_reader", "running"}};
+  ProcessDown down;
+  down.identity = {"reader0", 3};
+  note_actor_restart(record_, down, "reader0#3 is dead: killed by SIGKILL");
+  EXPECT_EQ(record_.status.actor_restarts, 1U);
+  EXPECT_EQ(record_.status.actors[0].state, "restarting");
+  ASSERT_THAT(record_.result.actor_restarts, SizeIs(1));
+  EXPECT_EQ(record_.result.actor_restarts[0].incarnation, 3U);
+  StatusReport report;
+  ProcessStatus& next = report.processes.emplace_back();
+  next.identity = {"reader0", 4};
+  next.state = "running";
+  update_actors(record_.status, report);
+  EXPECT_EQ(record_.status.actors[0].state, "running");
+}
+
 TEST_F(RunObserverTest, EndsWithTheHashOfTheParameters) {
   say("evaluator0", actors::JobFinished{"abc", "", 0});
   EXPECT_TRUE(record_.finished);

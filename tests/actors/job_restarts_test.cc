@@ -1,0 +1,214 @@
+// Readers, workers and the evaluator are lost at any moment and come again: the parameters end the
+// same, and each version that is due is evaluated to the same numbers.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "tests/actors/simulated_job.h"
+
+namespace sterna::actors {
+namespace {
+
+using namespace std::chrono_literals;
+
+class JobRestartsTest : public SimulatedJob {
+ protected:
+  JobRestartsTest() { job.hidden = {100}; }  // a tensor of two chunks, on two servers
+  /// How long the job takes that nobody disturbs; its hash and evaluations are remembered.
+  void calm(const JobLayout& layout) {
+    const Time began = loop.now();
+    hash = hash_of(layout);
+    took = loop.now() - began;
+    evaluated = told_once();
+  }
+  /// The same job; `name` is lost after a part of that time, and comes again after `pause`.
+  void disturbed(const JobLayout& layout, const std::string& name, double part,
+                 Duration pause = 200ms) {
+    launch(layout);
+    pass(Duration(static_cast<std::int64_t>(static_cast<double>(took.count()) * part)));
+    lose(name);
+    pass(pause);
+    bring_back(name);
+    finish();
+    for (const std::string& death : deaths)
+      ADD_FAILURE() << name << " at " << part << ": " << death;
+    ASSERT_TRUE(record.finished) << name << " at " << part << ", of " << job.gradient.codec << ", "
+                                 << static_cast<int>(job.gradient.scaler);
+    EXPECT_EQ(record.finished->parameters_sha256, hash) << name << " at " << part;
+  }
+  /// What the observer has heard, each once; what was told twice was the same.
+  std::vector<Evaluated> told_once() {
+    std::vector<Evaluated> once;
+    for (const Evaluated& one : record.evaluated) {
+      const auto known = std::ranges::find_if(once, [&](const Evaluated& other) {
+        return other.step == one.step && other.subset == one.subset && other.of == one.of;
+      });
+      if (known == once.end()) {
+        once.push_back(one);
+      } else {
+        Evaluated same = one;
+        same.skipped = known->skipped;
+        EXPECT_EQ(same, *known);
+      }
+    }
+    return once;
+  }
+
+  std::string hash;
+  Duration took{};
+  std::vector<Evaluated> evaluated;
+};
+
+TEST_F(JobRestartsTest, AReaderIsLostAndTrainingWaitsForIt) {
+  const JobLayout layout{.readers = 2, .workers = 2};
+  calm(layout);
+  for (int tenth = 1; tenth < 10; ++tenth) disturbed(layout, "reader1", tenth / 10.0);
+}
+
+TEST_F(JobRestartsTest, AReaderOfAShardIsLostAndTrainingWaitsForIt) {
+  job.shards = 2;
+  const JobLayout layout{.readers = 2, .workers = 2};
+  calm(layout);
+  for (int third = 1; third < 3; ++third) disturbed(layout, "reader0", third / 3.0);
+}
+
+TEST_F(JobRestartsTest, AWorkerIsLostAndItsRanksGoOnInTheNextOne) {
+  const JobLayout layout{.servers = 2, .workers = 2};
+  for (const char* codec : {"ternary", "none"}) {
+    for (const ScalerRule rule : {ScalerRule::own, ScalerRule::shared, ScalerRule::mean}) {
+      job.gradient.codec = codec;
+      job.gradient.scaler = rule;
+      calm(layout);
+      for (int ninth = 1; ninth < 9; ++ninth) disturbed(layout, "worker1", ninth / 9.0);
+    }
+  }
+}
+
+TEST_F(JobRestartsTest, WithRoundedParametersTheyGoOnFromTheSameOnes) {
+  job.gradient.down = Down::parameters_bf16;
+  const JobLayout layout{.servers = 2, .workers = 2};
+  calm(layout);
+  for (int tenth = 1; tenth < 10; ++tenth) disturbed(layout, "worker0", tenth / 10.0);
+}
+
+TEST_F(JobRestartsTest, RanksThatTakeTurnsGoOnWhereTheFirstOfThemWas) {
+  const JobLayout layout{.servers = 2, .workers = 2, .ranks_per_worker = 3, .cores = 2};
+  calm(layout);
+  for (int twentieth = 1; twentieth < 20; ++twentieth) {
+    disturbed(layout, "worker0", twentieth / 20.0);
+  }
+}
+
+TEST_F(JobRestartsTest, AllWorkersAreLostTogetherAgainAndAgain) {
+  const JobLayout layout{.servers = 2, .workers = 2, .ranks_per_worker = 2};
+  calm(layout);
+  launch(layout);
+  for (int i = 0; i < 12; ++i) {
+    pass(took / 15);
+    for (const char* name : {"worker0", "worker1"}) lose(name);
+    pass(1ms);
+    for (const char* name : {"worker1", "worker0"}) bring_back(name);
+  }
+  finish();
+  for (const std::string& death : deaths) ADD_FAILURE() << death;
+  ASSERT_TRUE(record.finished);
+  EXPECT_EQ(record.finished->parameters_sha256, hash);
+}
+
+TEST_F(JobRestartsTest, AWorkerThatIsDoneIsLostAndSaysAgainThatItIs) {
+  const JobLayout layout{.workers = 2};
+  calm(layout);
+  launch(layout);
+  loop.run_until([this] { return !record.done.empty(); }, kNever);
+  const std::string name = record.done.front().worker;
+  record.done.clear();
+  lose(name);
+  bring_back(name);
+  finish();
+  for (const std::string& death : deaths) ADD_FAILURE() << death;
+  EXPECT_TRUE(std::ranges::any_of(record.done, [&](const WorkerDone& one) {
+    return one.worker == name && one.steps == job.steps && one.loss > 0;
+  }));
+  EXPECT_EQ(record.finished->parameters_sha256, hash);
+}
+
+TEST_F(JobRestartsTest, WithNormalizedBatchesThePushedMomentsAreTheSame) {
+  job.net = "resnet_20";
+  job.hidden.clear();
+  job.steps = 3;
+  job.batch = 2;
+  const JobLayout layout{.servers = 2, .workers = 2};
+  calm(layout);
+  for (int third = 1; third < 3; ++third) disturbed(layout, "worker1", third / 3.0);
+}
+
+TEST_F(JobRestartsTest, WhatAWorkerAloneHadIsNotMadeUp) {
+  job.gradient.error_feedback = true;
+  launch({.workers = 2});
+  loop.run_until([this] { return !record.progress.empty(); }, kNever);
+  lose("worker1");
+  pass(1ms);
+  bring_back("worker1");
+  finish();
+  ASSERT_FALSE(deaths.empty());
+  EXPECT_NE(deaths[0].find("do not go on in another worker"), std::string::npos) << deaths[0];
+}
+
+TEST_F(JobRestartsTest, TheEvaluatorIsLostAndGoesOnWhereItWas) {
+  job.evaluation.every = 3;
+  const JobLayout layout{.servers = 2, .workers = 2};
+  calm(layout);
+  ASSERT_EQ(evaluated.size(), 10U);
+  for (int twentieth = 1; twentieth < 20; ++twentieth) {
+    disturbed(layout, "evaluator", twentieth / 20.0);
+    EXPECT_EQ(told_once(), evaluated) << twentieth;
+  }
+}
+
+TEST_F(JobRestartsTest, TheEvaluatorOfTwoKindsOfNumbersIsLostAndGoesOn) {
+  job.optimizer.average_decay = 0.9;
+  job.evaluation.subsets = {"test", "train"};
+  job.evaluation.of = EvaluatedOf::both;
+  const JobLayout layout{.servers = 2, .workers = 1};
+  calm(layout);
+  ASSERT_EQ(evaluated.size(), 12U);
+  for (int fifth = 1; fifth < 5; ++fifth) {
+    disturbed(layout, "evaluator", fifth / 5.0);
+    EXPECT_EQ(told_once(), evaluated) << fifth;
+  }
+}
+
+TEST_F(JobRestartsTest, WhatAnEvaluatorThatWasLostHadNamedIsEvaluatedOrCountedAsSkipped) {
+  job.steps = 60;
+  job.evaluation.every = 2;
+  job.evaluation.behind = Behind::skip;
+  const JobLayout layout{.servers = 2, .workers = 1};
+  calm(layout);
+  for (int tenth = 1; tenth < 10; ++tenth) {
+    disturbed(layout, "evaluator", tenth / 10.0, 1ms);
+    const std::vector<Evaluated> once = told_once();
+    EXPECT_EQ(once.back().step, 60U);
+    EXPECT_EQ(once.back().skipped + once.size(), 30U) << tenth;
+    for (std::size_t i = 1; i < once.size(); ++i) EXPECT_LT(once[i - 1].step, once[i].step);
+  }
+}
+
+TEST_F(JobRestartsTest, AnEvaluatorThatIsLostAgainAndAgainLosesNothing) {
+  job.evaluation.every = 5;
+  const JobLayout layout{.servers = 2, .workers = 2};
+  calm(layout);
+  launch(layout);
+  for (int i = 0; i < 8; ++i) {
+    pass(took / 20);
+    lose("evaluator");
+    pass(1ms);
+    bring_back("evaluator");
+  }
+  finish();
+  ASSERT_TRUE(record.finished);
+  EXPECT_EQ(record.finished->parameters_sha256, hash);
+  EXPECT_EQ(told_once(), evaluated);
+}
+
+}  // namespace
+}  // namespace sterna::actors
