@@ -1,9 +1,10 @@
 # What can be wrong with a host of `hosts`, one at a time, and how it is put right; sourced by it.
 # All work on the open host (`name`, `own`, `cable`, `dir`).
 
-shape() { # RATE, or none
+shape() { # RATE, or none; up: of what leaves the host, down: of what comes to it, else both
   local where
-  for where in "-n $cable:eth0" ":$cable"; do # leaving the host, and coming to it
+  for where in "-n $cable:eth0" ":$cable"; do
+    [[ ${2-} != down || $where == :* ]] && [[ ${2-} != up || $where != :* ]] || continue
     if [[ $1 == none ]]; then
       # shellcheck disable=SC2086  # "-n NAMESPACE" is two words, or none
       tc ${where%:*} qdisc del dev "${where##*:}" root 2>/dev/null || true

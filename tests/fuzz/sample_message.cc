@@ -134,6 +134,15 @@ void settle(DynamicStruct::Builder wire) {
   if (wire.getSchema().getProto().getId() == capnp::typeId<actors::Evaluated::Wire>()) {
     wire.set("classes", 100);
   }
+  if (wire.getSchema().getProto().getId() == capnp::typeId<actors::Watched::Wire>()) {
+    auto pictures = wire.get("pictures").as<DynamicList>();
+    for (unsigned i = 0; i < pictures.size(); ++i) {
+      auto picture = pictures[i].as<DynamicStruct>();
+      picture.set("rows", 1);
+      picture.set("columns", picture.get("pixels").as<capnp::Data>().size());
+      picture.set("channels", 1);
+    }
+  }
   if (wire.getSchema().getProto().getId() == capnp::typeId<launcher::Drive::Wire>()) {
     auto targets = wire.get("targets").as<DynamicList>();
     for (unsigned i = 0; i < targets.size(); ++i) {
