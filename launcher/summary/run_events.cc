@@ -11,6 +11,7 @@
 #include "input/records/tfrecord.h"
 #include "kernels/numbers/histogram.h"
 #include "launcher/summary/event.pb.h"
+#include "launcher/text/whole_number.h"
 
 namespace sterna::launcher {
 namespace {
@@ -169,9 +170,7 @@ wire::Event text_event(const char* tag, const std::string& text) {
 }
 
 std::int64_t step_of(const Json& line) {
-  constexpr double kMostSteps = 1e15;
-  return static_cast<std::int64_t>(
-      std::clamp(json_number_of(line, "step").value_or(0), 0.0, kMostSteps));
+  return whole_number(json_number_of(line, "step").value_or(0), 0, kLastStep);
 }
 
 }  // namespace
