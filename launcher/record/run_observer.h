@@ -37,7 +37,7 @@ struct RunRecord {
   std::optional<Time> waited_at;
   RecentRatio waits;                   ///< of those seconds to all of the training
   std::optional<Confusion> confusion;  ///< of the last evaluation that has one
-  std::size_t workers_done = 0;
+  std::set<std::string> workers_done;
   std::vector<actors::TensorTotals> tensors;  ///< of the workers that are done
   bool finished = false;
 };

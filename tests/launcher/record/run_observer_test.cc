@@ -343,6 +343,32 @@ TEST_F(RunObserverTest, GivesTheTensorsOfAllWorkersWhenAllAreDone) {
   EXPECT_EQ(tensors_[0].saturated, std::nullopt);
 }
 
+TEST_F(RunObserverTest, AWorkerIsDoneOnce) {
+  progress("worker0", 10, 1);
+  progress("worker1", 10, 1);
+  done("worker0");
+  done("worker0");
+  EXPECT_EQ(record_.status.phase, "training");
+  EXPECT_THAT(tensors_, IsEmpty());
+  done("worker1");
+  EXPECT_EQ(record_.status.phase, "evaluating");
+  ASSERT_THAT(tensors_, SizeIs(1));
+  EXPECT_EQ(record_.tensors[0].bytes_up, 2 * 250U);
+}
+
+TEST_F(RunObserverTest, SecondsThatNoRunHasHadAreNotCounted) {
+  actors::Progress progress;
+  progress.worker = "worker0";
+  progress.step = 1;
+  for (const double seconds : {1e300, -1e300}) {
+    progress.seconds = seconds;
+    record_.first_step_began.reset();
+    say("worker0", progress);
+    EXPECT_GE(record_.status.elapsed_seconds, 0) << seconds;
+    EXPECT_LE(record_.status.elapsed_seconds, 1e9 + 1) << seconds;
+  }
+}
+
 TEST_F(RunObserverTest, EndsWithTheHashOfTheParameters) {
   say("evaluator0", actors::JobFinished{"abc", "", 0});
   EXPECT_TRUE(record_.finished);
