@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <ifaddrs.h>
 #include <netinet/in.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -11,6 +10,7 @@
 #include <map>
 
 #include "launcher/cluster_file/draft.h"
+#include "launcher/text/machine_name.h"
 #include "runtime/remote/remote_script.h"
 
 namespace sterna::launcher {
@@ -26,8 +26,7 @@ std::string address_bytes(const std::string& address) {
 
 bool is_this_machine(const std::string& address) {
   if (address == "localhost") return true;
-  std::array<char, 256> name{};
-  if (gethostname(name.data(), name.size() - 1) == 0 && address == name.data()) return true;
+  if (!address.empty() && address == machine_name()) return true;
   const std::string wanted = address_bytes(address);
   if (wanted.empty()) return false;
   if (wanted.size() == 4 && wanted[0] == 127) return true;

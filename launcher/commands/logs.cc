@@ -89,9 +89,9 @@ int from_directory(const RunState& state, const LogsOptions& options, const std:
   std::error_code failed;
   bool any = false;
   std::vector<std::filesystem::path> files;
-  for (const auto& entry :
-       std::filesystem::directory_iterator(state.run_directory + "/logs", failed)) {
-    files.push_back(entry.path());
+  for (std::filesystem::directory_iterator entry(state.run_directory + "/logs", failed), end;
+       !failed && entry != end; entry.increment(failed)) {
+    files.push_back(entry->path());
   }
   std::sort(files.begin(), files.end());
   for (const std::filesystem::path& path : files) {

@@ -28,6 +28,14 @@ std::string piece_of(int file, std::uint64_t offset, std::size_t most) {
 
 }  // namespace
 
+/// The beginning of a line that has no end any more must not stand before another.
+void GrowingFile::begin_anew() {
+  offset_ = 0;
+  rest_.clear();
+  skips_ = false;
+  began_anew_ = true;
+}
+
 std::vector<std::string> GrowingFile::lines() {
   has_more_ = false;
   // A pipe in its place must not hold the reader up.
@@ -41,7 +49,7 @@ std::vector<std::string> GrowingFile::lines() {
       offset_ = size - most_before_;
       skips_ = true;
     }
-    if (size < offset_) offset_ = 0;  // it was begun anew
+    if (size < offset_) begin_anew();
     if (size > offset_) piece = piece_of(file, offset_, kPiece);
   }
   ::close(file);

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace sterna::launcher {
@@ -20,15 +21,21 @@ class GrowingFile {
   std::vector<std::string> lines();
   /// Whether the last call read as much as it may, so that there may be more.
   bool has_more() const { return has_more_; }
+  /// Whether the file was cut and begun anew, so that the lines before the last call's are no more;
+  /// once.
+  bool began_anew() { return std::exchange(began_anew_, false); }
 
   static constexpr std::size_t kPiece = std::size_t{1} << 20;
   static constexpr std::size_t kLongest = std::size_t{64} << 10;
 
  private:
+  void begin_anew();
+
   std::string path_;
   std::uint64_t most_before_;
   std::uint64_t offset_ = 0;
   bool began_ = false;
+  bool began_anew_ = false;
   bool has_more_ = false;
   bool skips_ = false;  ///< to the next line's beginning
   std::string rest_;    ///< of a line that has no end yet

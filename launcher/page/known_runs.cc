@@ -1,7 +1,6 @@
 #include "launcher/page/known_runs.h"
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
 #include <set>
 #include <system_error>
@@ -10,6 +9,7 @@
 #include "launcher/page/growing_file.h"
 #include "launcher/page/run_story.h"
 #include "launcher/text/json_line.h"
+#include "launcher/view/result_json.h"
 #include "runtime/base/file.h"
 
 namespace sterna::launcher {
@@ -17,25 +17,19 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array<const char*, 11> kInShort = {
-    "exit", "cause", "steps", "seconds",  "precision_at_1", "recall_at_5",
-    "loss", "codec", "data",  "bytes_up", "bytes_down"};
-
 fs::path absolute(const std::string& directory) {
   fs::path path = fs::absolute(directory).lexically_normal();
   return path.has_filename() ? path : path.parent_path();
 }
 
 Json in_short(const std::string& directory) {
-  const Result<std::string> text = read_file(directory + "/result.json");
+  const Result<std::string> text = read_file(directory + "/result.json", kMostResultBytes);
   if (!text) return nullptr;
   const Json result = Json::parse(*text, nullptr, false);
   if (!result.is_object()) return nullptr;
-  Json json = Json::object();
-  for (const char* field : kInShort) {
-    if (const auto found = result.find(field); found != result.end()) json[field] = *found;
-  }
-  return json;
+  return json_kept(result, {"cause", "codec", "data"},
+                   {"exit", "steps", "seconds", "precision_at_1", "recall_at_5", "loss", "bytes_up",
+                    "bytes_down"});
 }
 
 }  // namespace

@@ -21,7 +21,8 @@ inline constexpr std::size_t kMostKnownRuns = 200;
 std::vector<KnownRun> known_runs(const std::string& directory,
                                  const std::vector<RunState>& remembered);
 
-/// [{"name", "directory", "own", "result": {what its result.json says in short} or null}…]
+/// [{"name", "directory", "own", "result": {what its result.json says in short: numbers, null where
+/// it has none, and texts} or null}…]
 std::string known_runs_json(const std::vector<KnownRun>& runs, const std::string& own);
 
 /// RunStory::all() of a run's directory; "null" where there are no metrics.

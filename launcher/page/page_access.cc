@@ -49,7 +49,9 @@ PageAccess access_of(const PageRequest& request, const PageKeys& keys) {
 }
 
 std::string cookie_header(const PageKeys& keys) {
-  return fmt::format("{}={}; Path=/; HttpOnly; SameSite=Strict", keys.cookie_name, keys.session);
+  constexpr int kDay = 24 * 60 * 60;
+  return fmt::format("{}={}; Path=/; Max-Age={}; HttpOnly; SameSite=Strict", keys.cookie_name,
+                     keys.session, kDay);
 }
 
 }  // namespace sterna::launcher

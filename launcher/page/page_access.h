@@ -34,7 +34,9 @@ enum class PageAccess {
 };
 PageAccess access_of(const PageRequest& request, const PageKeys& keys);
 
-/// A cookie for scripts of nobody and requests of our own pages alone.
+/// A cookie for scripts of nobody and requests of our own pages alone. After a day without a
+/// request the browser forgets it: those of many runs lie on one host, and all of them go with each
+/// request.
 std::string cookie_header(const PageKeys& keys);
 
 }  // namespace sterna::launcher

@@ -3,15 +3,13 @@
 #include <algorithm>
 #include <condition_variable>
 #include <deque>
-#include <filesystem>
-#include <map>
 #include <mutex>
-#include <system_error>
 #include <thread>
 #include <utility>
 
 #include "launcher/page/growing_file.h"
 #include "launcher/page/known_runs.h"
+#include "launcher/page/log_folder.h"
 #include "launcher/page/page_hub.h"
 #include "launcher/page/page_shelf.h"
 #include "launcher/page/run_story.h"
@@ -23,10 +21,7 @@
 namespace sterna::launcher {
 namespace {
 
-namespace fs = std::filesystem;
-
 constexpr Duration kTick = std::chrono::milliseconds(200);
-constexpr Duration kLogsAreListed = std::chrono::seconds(2);
 constexpr Duration kComments = std::chrono::seconds(5);
 constexpr Duration kShelfIsFresh = std::chrono::seconds(2);
 /// A thread that hangs on a disk is left behind.
@@ -34,7 +29,6 @@ constexpr Duration kPatience = std::chrono::seconds(2);
 constexpr Duration kLastRound = std::chrono::seconds(1);
 /// In one round of all logs; what is more stays for the next.
 constexpr std::size_t kLogLinesAtOnce = 500;
-constexpr std::size_t kMostLogs = 500;
 constexpr const char* kOfRun = "run ";
 
 }  // namespace
@@ -66,16 +60,17 @@ struct PageFeed::State {
 
   // The reading thread's alone.
   GrowingFile metrics{directory + "/metrics.jsonl"};
-  std::map<std::string, GrowingFile> logs;
-  std::optional<Time> logs_listed;
+  LogFolder logs{directory + "/logs"};
   std::optional<Time> pushed;
 
   void read_until_stopped();
   bool tell_given();
   void tell_status(const RunStatus& now);
   bool read_metrics();
-  bool read_logs();
-  bool tell_lines(std::vector<std::pair<std::string, std::string>> lines);
+  /// `anew`: what was told before is no more. Takes and tells at once: between the two facts()
+  /// would give what is then told again.
+  bool tell_metrics(const std::vector<Json>& lines, bool anew);
+  bool tell_lines(LogLines lines);
   std::string make(const std::string& name) const;
 };
 
@@ -89,7 +84,7 @@ void PageFeed::State::tell_status(const RunStatus& now) {
 
 bool PageFeed::State::tell_given() {
   std::optional<RunStatus> now;
-  std::vector<std::pair<std::string, std::string>> lines;
+  LogLines lines;
   {
     const std::lock_guard lock(given_mutex);
     now = std::exchange(given_status, std::nullopt);
@@ -101,48 +96,34 @@ bool PageFeed::State::tell_given() {
 }
 
 bool PageFeed::State::read_metrics() {
-  bool any = false;
+  bool told = false;
   do {
     std::vector<Json> lines;
     for (const std::string& text : metrics.lines()) {
       Json line = Json::parse(text, nullptr, false);
       if (line.is_object()) lines.push_back(std::move(line));
     }
-    any = any || !lines.empty();
-    const std::lock_guard lock(mutex);
-    for (const Json& line : lines) story.take(line);
+    told = tell_metrics(lines, metrics.began_anew()) || told;
   } while (metrics.has_more());
-  if (!any) return false;
+  return told;
+}
+
+bool PageFeed::State::tell_metrics(const std::vector<Json>& lines, bool anew) {
   const std::lock_guard lock(mutex);
+  if (anew) story = RunStory{};
+  for (const Json& line : lines) story.take(line);
   const std::optional<Json> news = story.news();
-  if (story.begins_anew()) {
+  if (story.begins_anew() || anew) {
     hub->push("again", "0");
   } else if (news) {
     hub->push("story", json_line(*news));
+  } else {
+    return false;
   }
   return true;
 }
 
-bool PageFeed::State::read_logs() {
-  const Time now = clock.now();
-  if (!logs_listed || now - *logs_listed >= kLogsAreListed) {
-    logs_listed = now;
-    std::error_code failed;
-    for (fs::directory_iterator entry(directory + "/logs", failed), end; !failed && entry != end;
-         entry.increment(failed)) {
-      if (entry->path().extension() != ".log" || logs.size() >= kMostLogs) continue;
-      logs.try_emplace(entry->path().stem().string(),
-                       GrowingFile(entry->path().string(), kLogBytesBefore));
-    }
-  }
-  std::vector<std::pair<std::string, std::string>> lines;
-  for (auto& [actor, log] : logs) {
-    for (std::string& line : log.lines()) lines.emplace_back(actor, std::move(line));
-  }
-  return tell_lines(std::move(lines));
-}
-
-bool PageFeed::State::tell_lines(std::vector<std::pair<std::string, std::string>> lines) {
+bool PageFeed::State::tell_lines(LogLines lines) {
   if (lines.empty()) return false;
   if (lines.size() > kLogLinesAtOnce) {
     const std::size_t left_out = lines.size() - kLogLinesAtOnce;
@@ -183,8 +164,8 @@ void PageFeed::State::read_until_stopped() {
     lock.unlock();
     bool told = tell_given();
     told = read_metrics() || told;
-    told = read_logs() || told;
     const Time now = clock.now();
+    told = tell_lines(logs.lines(now)) || told;
     shelf.make_wanted(now, kShelfIsFresh, [this](const std::string& name) { return make(name); });
     if (!told && (!pushed || now - *pushed >= kComments)) {
       hub->push_comment();

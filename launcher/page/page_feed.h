@@ -21,8 +21,6 @@ class PageFeed {
   /// So much of logs is kept for a page that opens later.
   static constexpr std::size_t kMostLogLines = 1000;
   static constexpr std::size_t kLongestLogLine = 2000;
-  /// Of a log that was there before.
-  static constexpr std::size_t kLogBytesBefore = std::size_t{32} << 10;
 
   explicit PageFeed(std::string run_directory);
   ~PageFeed();
@@ -47,7 +45,7 @@ class PageFeed {
   /// does not hold any more), as facts() has them; null: there are too many pages.
   std::unique_ptr<HttpStream> open(std::uint64_t after) const;
   bool is_full() const;
-  /// "runs", "resolved", or "run " and a directory that "runs" has: nothing: not yet.
+  /// Of "runs", "resolved", or "run " and a directory that "runs" has; nothing: not yet, ask again.
   std::optional<std::string> shelf(const std::string& name) const;
 
  private:

@@ -3,10 +3,8 @@
 #include <arpa/inet.h>
 #include <fmt/format.h>
 #include <netinet/in.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <utility>
 
@@ -17,11 +15,14 @@
 #include "launcher/page/page_files.h"
 #include "launcher/page/page_hub.h"
 #include "launcher/text/environment.h"
+#include "launcher/text/machine_name.h"
 
 namespace sterna::launcher {
 namespace {
 
 constexpr unsigned kOtherConnections = 60;  // beside the streams of pages
+/// A browser sends the cookies of all servers of 127.0.0.1 with each request.
+constexpr std::size_t kConnectionBytes = std::size_t{64} << 10;
 constexpr Duration kGoodbye = std::chrono::seconds(1);
 
 using Headers = std::vector<std::pair<std::string, std::string>>;
@@ -101,7 +102,10 @@ struct PageServer::State {
     if (access == PageAccess::traded) {
       return plain(303, "", {{"Location", "/"}, {"Set-Cookie", cookie_header(keys)}});
     }
-    return content(request);
+    HttpReply reply = content(request);
+    // A page that stays open for days keeps its cookie.
+    reply.headers.emplace_back("Set-Cookie", cookie_header(keys));
+    return reply;
   }
 
   HttpReply content(const HttpRequest& request) {
@@ -142,12 +146,15 @@ Result<std::unique_ptr<PageServer>> PageServer::start(const PageOptions& options
   std::unique_ptr<PageServer> server(new PageServer);
   server->state_ = std::make_unique<State>(options.run_directory);
   State* const state = server->state_.get();
-  const HttpServer::Limits limits{.connections = PageHub::kMostPages + kOtherConnections};
+  const HttpServer::Limits limits{.connections = PageHub::kMostPages + kOtherConnections,
+                                  .connection_bytes = kConnectionBytes};
   auto http = HttpServer::start(loopback(options.port), limits,
                                 [state](const HttpRequest& asked) { return state->answer(asked); });
   if (!http) {
-    return Error{http.error().code, fmt::format("cannot listen on 127.0.0.1:{} for the page: {}",
-                                                options.port, http.error().message)};
+    return Error{http.error().code,
+                 fmt::format("cannot listen on 127.0.0.1:{} for the page: {}; give another --port, "
+                             "or none",
+                             options.port, http.error().message)};
   }
   state->http = std::move(http).value();
   state->feed.set_wake([state] { state->http->wake(); });
@@ -174,11 +181,10 @@ void PageServer::say_goodbye() {
 }
 
 std::string forwarding_line(unsigned port) {
-  std::array<char, 256> name{};
-  const bool named = ::gethostname(name.data(), name.size() - 1) == 0;
+  const std::string name = machine_name();
   const auto user = environment("USER");
   return fmt::format("ssh -N -L {0}:127.0.0.1:{0} {1}{2}", port,
-                     user && !user->empty() ? *user + "@" : "", named ? name.data() : "HOST");
+                     user && !user->empty() ? *user + "@" : "", name.empty() ? "HOST" : name);
 }
 
 }  // namespace sterna::launcher

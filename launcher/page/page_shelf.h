@@ -20,8 +20,8 @@ class PageShelf {
 
   /// What was made last; nothing: it is not made yet. Wants it made (again).
   std::optional<std::string> get(const std::string& name, Time now);
-  /// Makes what is wanted and was not made within `fresh`. Of a name that make() gives nothing for,
-  /// nothing is there.
+  /// Makes what is wanted and was not made within `fresh`. What make() gives is there from then on,
+  /// also of a name that it does not know ("null").
   void make_wanted(Time now, Duration fresh,
                    const std::function<std::string(const std::string& name)>& make);
 

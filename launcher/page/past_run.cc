@@ -6,6 +6,8 @@
 
 #include "launcher/text/json_line.h"
 #include "launcher/text/text_format.h"
+#include "launcher/text/whole_number.h"
+#include "launcher/view/result_json.h"
 #include "launcher/view/status_json.h"
 #include "runtime/base/file.h"
 
@@ -17,7 +19,7 @@ RunStatus status_from(const Json& result) {
   RunStatus status;
   status.phase = json_number_of(result, "exit").value_or(1) == 0 ? "done" : "failed";
   status.cause = json_text_of(result, "cause", "");
-  status.step = static_cast<std::int64_t>(json_number_of(result, "steps").value_or(0));
+  status.step = whole_number(json_number_of(result, "steps").value_or(0), 0, kLastStep);
   status.steps = status.step;
   status.elapsed_seconds = json_number_of(result, "seconds").value_or(0);
   status.loss = json_number_of(result, "loss");
@@ -36,10 +38,12 @@ RunStatus status_from(const Json& result) {
 PastRun past_run(const std::string& directory) {
   PastRun run;
   run.status.phase = "unknown";
-  const Result<std::string> result_text = read_file(directory + "/result.json");
+  const Result<std::string> result_text = read_file(directory + "/result.json", kMostResultBytes);
   const Json result = result_text ? Json::parse(*result_text, nullptr, false) : Json();
   if (result.is_object()) {
-    run.exit = static_cast<int>(json_number_of(result, "exit").value_or(1));
+    constexpr int kMostExit = 255;
+    run.exit = static_cast<int>(
+        whole_number(json_number_of(result, "exit").value_or(1), -kMostExit, kMostExit));
     run.status = status_from(result);
     run.words = json_text_of(result, "cause", "");
     if (*run.exit == 0) {

@@ -3,15 +3,19 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
+#include <ranges>
+#include <set>
 #include <string>
 #include <utility>
+
+#include "launcher/record/read_metrics.h"
+#include "launcher/text/whole_number.h"
 
 namespace sterna::launcher {
 namespace {
 
 constexpr std::size_t kRecentLines = 4096;
-constexpr std::size_t kMostRestarts = 100;
-constexpr double kLastStep = 1e15;
 constexpr std::array<const char*, 7> kStepFields = {
     "learning_rate", "examples_per_second", "bits_up",  "bits_down",
     "nonzero",       "saturated",           "data_wait"};
@@ -36,10 +40,10 @@ Json told(const LossPoint& point) {
 
 void RunStory::take(const Json& line) {
   const std::string kind = json_text_of(line, "kind", "");
-  if (kind == "tensor" && tensors_.size() < kMostTensors) tensors_.push_back(line);
+  if (kind == "tensor" && tensors_.size() < kMostTensors) tensors_.push_back(kept_tensor(line));
   if (kind == "lost") lost_ += json_number_of(line, "lines").value_or(0);
   const std::optional<double> given = json_number_of(line, "step");
-  if (!given || !(*given >= 0 && *given <= kLastStep)) return;
+  if (!given || !(*given >= 0 && *given <= static_cast<double>(kLastStep))) return;
   const auto step = static_cast<std::int64_t>(*given);
   if (kind == "loss") {
     const auto loss = json_number_of(line, "loss");
@@ -47,7 +51,7 @@ void RunStory::take(const Json& line) {
   }
   if (kind == "step") take_step(step, line);
   if (kind == "evaluation") take_evaluation(step, line);
-  if (kind == "restart") restart(step, line);
+  if (kind == "restart") restart(step);
 }
 
 void RunStory::take_step(std::int64_t step, const Json& line) {
@@ -69,19 +73,47 @@ void RunStory::take_step(std::int64_t step, const Json& line) {
 }
 
 void RunStory::take_evaluation(std::int64_t step, const Json& line) {
-  if (evaluations_.size() >= kMostEvaluations) return;
-  Evaluation one{step, {}};
-  one.facts["subset"] = json_text_of(line, "subset", "test");
-  one.facts["of"] = json_text_of(line, "of", "parameters");
+  const std::string subset = json_kept_text(line, "subset", "test");
+  const std::string of = json_kept_text(line, "of", "parameters");
+  Evaluation one{.step = step, .whose = subset + "\n" + of, .number = 0, .facts = {}};
+  one.facts["subset"] = subset;
+  one.facts["of"] = of;
   for (const char* field : kEvaluationFields)
     one.facts[field] = rounded(json_number_of(line, field));
+  const auto before =
+      std::ranges::find(evaluations_.rbegin(), evaluations_.rend(), one.whose, &Evaluation::whose);
+  if (before != evaluations_.rend()) {
+    one.number = before->number + 1;
+    if (before->number % evaluation_stride_ != 0) {  // it was there as the last
+      drop_evaluation(static_cast<std::size_t>(evaluations_.rend() - before) - 1);
+    }
+  }
   evaluations_.push_back(std::move(one));
+  if (evaluations_.size() > kMostEvaluations) thin_evaluations();
 }
 
-void RunStory::restart(std::int64_t step, const Json& line) {
-  if (restarts_.size() < kMostRestarts) {
-    restarts_.push_back({{"step", step}, {"cause", json_text_of(line, "cause", "")}});
+void RunStory::drop_evaluation(std::size_t index) {
+  evaluations_.erase(evaluations_.begin() + static_cast<std::ptrdiff_t>(index));
+  if (index < evaluations_told_) --evaluations_told_;
+}
+
+void RunStory::thin_evaluations() {
+  constexpr std::size_t kLargestStride = std::size_t{1} << 40;
+  evaluation_stride_ = std::min(2 * evaluation_stride_, kLargestStride);
+  std::set<std::string> seen;
+  std::vector<Evaluation> kept;  // the newest first
+  for (Evaluation& one : std::views::reverse(evaluations_)) {
+    const bool last = seen.insert(one.whose).second;
+    if (last || one.number % evaluation_stride_ == 0) kept.push_back(std::move(one));
   }
+  // No run has so many subsets and kinds that most of its evaluations are the last of theirs.
+  if (kept.size() > kMostEvaluations / 4 * 3) kept.resize(kMostEvaluations / 2);
+  evaluations_.assign(std::move_iterator(kept.rbegin()), std::move_iterator(kept.rend()));
+  evaluations_told_ = std::min(evaluations_told_, evaluations_.size());
+  anew_ = true;
+}
+
+void RunStory::restart(std::int64_t step) {
   const auto later = [step](const auto& one) { return one.step > step; };
   std::erase_if(steps_, later);
   std::erase_if(recent_, later);
@@ -89,6 +121,8 @@ void RunStory::restart(std::int64_t step, const Json& line) {
   std::erase_if(evaluations_, later);
   evaluations_told_ = std::min(evaluations_told_, evaluations_.size());
   losses_.drop_after(step);
+  tensors_.clear();
+  tensors_told_ = 0;
   seconds_before_ = at(step, &Step::seconds);
   bytes_before_ = at(step, &Step::bytes);
   anew_ = true;
@@ -123,8 +157,11 @@ Json RunStory::told(const Evaluation& one) const {
 }
 
 Json RunStory::all() const {
-  Json json = {{"loss", Json::array()}, {"steps", Json::array()}, {"evaluations", Json::array()},
-               {"tensors", tensors_},   {"restarts", restarts_},  {"lost", lost_}};
+  Json json = {{"loss", Json::array()},
+               {"steps", Json::array()},
+               {"evaluations", Json::array()},
+               {"tensors", tensors_},
+               {"lost", lost_}};
   for (const LossPoint& point : losses_.points()) {
     json["loss"].push_back(launcher::told(point));
   }

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <deque>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "launcher/page/loss_band.h"
@@ -24,8 +25,8 @@ class RunStory {
 
   /// {"loss": [[step, low, mean, high, decay]…], "steps": [[step, seconds, bytes, learning_rate,
   /// examples_per_second, bits_up, bits_down, nonzero, saturated, data_wait]…], "evaluations",
-  /// "tensors", "restarts", "lost"}. `seconds` and `bytes` (both ways) go on over restarts. Numbers
-  /// that nobody knows are null.
+  /// "tensors", "lost"}. `seconds` and `bytes` (both ways) go on over restarts. Numbers that nobody
+  /// knows are null.
   Json all() const;
   /// The same of what came since the last call, or since the beginning; nothing: nothing did.
   std::optional<Json> news();
@@ -41,11 +42,15 @@ class RunStory {
   };
   struct Evaluation {
     std::int64_t step = 0;
+    std::string whose;       ///< subset and kind
+    std::size_t number = 0;  ///< of its subset and kind
     Json facts;
   };
   void take_step(std::int64_t step, const Json& line);
   void take_evaluation(std::int64_t step, const Json& line);
-  void restart(std::int64_t step, const Json& line);
+  void drop_evaluation(std::size_t index);
+  void thin_evaluations();
+  void restart(std::int64_t step);
   /// Of a step between those that are known, in proportion; before the first from 0.
   double at(std::int64_t step, double Step::*what) const;
   Json told(const Step& step) const;
@@ -57,11 +62,12 @@ class RunStory {
   std::size_t since_ = 0;     ///< lines since the last that stays
   std::deque<Step> recent_;   ///< the last lines, each
   std::vector<Step> untold_;  ///< of steps_
+  /// Of each subset and kind every evaluation_stride_-th, and the last.
   std::vector<Evaluation> evaluations_;
+  std::size_t evaluation_stride_ = 1;
   std::size_t evaluations_told_ = 0;
   std::vector<Json> tensors_;
   std::size_t tensors_told_ = 0;
-  std::vector<Json> restarts_;
   double lost_ = 0;
   double lost_told_ = 0;
   double seconds_before_ = 0;  ///< what the attempts before came to

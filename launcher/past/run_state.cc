@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -13,6 +12,7 @@
 
 #include "launcher/text/environment.h"
 #include "launcher/text/json_struct.h"
+#include "launcher/text/machine_name.h"
 #include "runtime/base/file.h"
 #include "runtime/cluster/cluster_messages.h"
 #include "runtime/zmq/curve_keys.h"
@@ -74,11 +74,6 @@ std::string listed(const std::vector<RunState>& states) {
   std::string text;
   for (const RunState& state : states) text += (text.empty() ? "" : ", ") + state.id;
   return text;
-}
-
-std::string machine_name() {
-  std::array<char, 256> name{};
-  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
 }
 
 std::string boot_of_machine() {

@@ -15,6 +15,7 @@
 
 #include "launcher/record/read_metrics.h"
 #include "launcher/text/json_line.h"
+#include "launcher/text/whole_number.h"
 #include "runtime/base/file.h"
 
 namespace sterna::launcher {
@@ -74,8 +75,7 @@ class Reader {
     const std::string kind = json_text_of(line, "kind", "");
     const std::optional<double> at = json_number_of(line, "step");
     if (!at) return;
-    constexpr double kMostSteps = 1e15;
-    if (!(*at >= 0 && *at <= kMostSteps)) return;
+    if (!(*at >= 0 && *at <= static_cast<double>(kLastStep))) return;
     const auto step = static_cast<std::int64_t>(*at);
     if (kind == "restart") {  // what came after it is done again, and counted from 0
       std::erase_if(all_.points, [&](const RunPoint& point) { return point.step > step; });

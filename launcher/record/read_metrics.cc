@@ -14,7 +14,9 @@ Result<void> check_format(const Json& line) {
   const double format = json_number_of(line, "format").value_or(0);
   if (format == kFormat) return {};
   return Error{Errc::malformed,
-               fmt::format("is of format {}, and this program reads {}", format, kFormat)};
+               fmt::format("is of format {}, and this program reads {}: read it with the sterna "
+                           "that ran it",
+                           format, kFormat)};
 }
 
 }  // namespace
@@ -33,12 +35,19 @@ Result<void> for_each_metric(const std::string& run,
     if (!json.is_object()) {
       if (in.peek() == std::ifstream::traits_type::eof()) break;
       return Error{Errc::malformed,
-                   fmt::format("{}:{}: is no line of metrics", path, number_of_line)};
+                   fmt::format("{}:{}: is no line of metrics; take it out, the others can be read",
+                               path, number_of_line)};
     }
     STERNA_TRY(check_format(json).in(path));
-    STERNA_TRY(visit(json));
+    STERNA_TRY(visit(json).in(path));
   }
   return {};
+}
+
+Json kept_tensor(const Json& line) {
+  return json_kept(line, {"tensor", "codec"},
+                   {"elements", "bits_up", "bits_down", "ratio", "nonzero", "saturated",
+                    "encode_seconds", "decode_seconds", "exchange_seconds"});
 }
 
 }  // namespace sterna::launcher

@@ -15,4 +15,7 @@ namespace sterna::launcher {
 Result<void> for_each_metric(const std::string& run,
                              const std::function<Result<void>(const Json& line)>& visit);
 
+/// Of a line of kind "tensor" what TensorMetrics has, as json_kept() has it.
+Json kept_tensor(const Json& line);
+
 }  // namespace sterna::launcher

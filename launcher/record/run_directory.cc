@@ -13,6 +13,7 @@
 #include <iterator>
 #include <system_error>
 
+#include "launcher/record/own_name.h"
 #include "launcher/view/status_json.h"
 #include "runtime/base/file.h"
 
@@ -29,8 +30,10 @@ std::string utc(std::chrono::system_clock::time_point now) {
   return text.data();
 }
 
+constexpr const char* kWhat = "the run directory ";
+
 Error cannot_create(const std::string& path, int saved_errno) {
-  return system_error("cannot create the run directory " + path, saved_errno);
+  return system_error(fmt::format("cannot create {}{}", kWhat, path), saved_errno);
 }
 
 Result<void> make_parents(const std::string& path) {
@@ -40,18 +43,13 @@ Result<void> make_parents(const std::string& path) {
   return {};
 }
 
-/// mkdir that must make the folder itself: two runs that start together get two folders.
+/// Two runs that start together get two folders.
 Result<std::string> make_own_folder(const RunDirectoryOptions& options) {
   STERNA_TRY(make_parents(options.parent));
   const std::string base =
       fmt::format("{}/{}-{}", options.parent, options.config, utc(options.now));
-  constexpr int kMostInOneSecond = 1000;
-  for (int n = 1; n <= kMostInOneSecond; ++n) {
-    std::string path = n == 1 ? base : fmt::format("{}-{}", base, n);
-    if (mkdir(path.c_str(), 0755) == 0) return path;
-    if (errno != EEXIST) return cannot_create(path, errno);
-  }
-  return Error{Errc::already_exists, base + " and its successors exist; wait a second"};
+  return make_own_name(base, "-", kWhat,
+                       [](const std::string& path) { return mkdir(path.c_str(), 0755) == 0; });
 }
 
 Result<std::string> make_explicit_folder(std::string path) {

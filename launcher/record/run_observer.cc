@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "actors/codecs/codec.h"
+#include "launcher/text/whole_number.h"
 #include "runtime/actor/process.h"
 #include "runtime/base/hex.h"
 #include "runtime/cluster/cluster.h"
@@ -222,7 +223,9 @@ void RunObserver::go_on(actors::Progress& progress) {
 void RunObserver::on(actors::Progress progress) {
   if (!from_worker(progress.worker)) return;
   if (!record_.first_step_began) {
-    record_.first_step_began = now() + Duration(-static_cast<std::int64_t>(progress.seconds * 1e9));
+    constexpr std::int64_t kMostNanoseconds = 1'000'000'000'000'000'000;  // 30 years
+    record_.first_step_began =
+        now() + Duration(-whole_number(progress.seconds * 1e9, 0, kMostNanoseconds));
     record_.first_step_seen = now();
     record_.status.phase = "training";
   }
@@ -331,8 +334,8 @@ void RunObserver::on(actors::ServerWaits waits) {
 
 void RunObserver::on(actors::WorkerDone done) {
   if (!from_worker(done.worker)) return;
-  // One that was lost when it was done, and came again.
-  if (!done_.insert(done.worker).second) return;
+  // One that was lost when it was done comes again, and says it again.
+  if (!record_.workers_done.insert(done.worker).second) return;
   actors::Progress& last = record_.progress[done.worker];
   actors::Progress whole{.worker = done.worker, .seconds = done.seconds, .traffic = done.traffic};
   go_on(whole);
@@ -350,7 +353,7 @@ void RunObserver::on(actors::WorkerDone done) {
   } else if (tensors.size() == done.tensors.size()) {
     for (std::size_t t = 0; t < tensors.size(); ++t) tensors[t] += done.tensors[t];
   }
-  if (++record_.workers_done == workers_.size()) {
+  if (record_.workers_done.size() == workers_.size()) {
     count_waits(record_, now());
     record_.status.evaluator_wait.reset();
     // The rate of the training itself; what follows is the last evaluation.

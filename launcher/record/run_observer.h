@@ -42,7 +42,7 @@ struct RunRecord {
   std::optional<Time> waited_at;
   RecentRatio waits;                   ///< of those seconds to all of the training
   std::optional<Confusion> confusion;  ///< of the last evaluation that has one
-  std::size_t workers_done = 0;
+  std::set<std::string> workers_done;
   std::vector<actors::TensorTotals> tensors;  ///< of the workers that are done
   bool finished = false;
 };
@@ -85,7 +85,6 @@ class RunObserver final : public Actor<actors::Observer> {
   void go_on(actors::Progress& progress);
   std::set<std::string> workers_;
   std::map<std::string, std::uint64_t> incarnations_;  ///< of the workers
-  std::set<std::string> done_;                         ///< workers
   std::set<std::string> readers_;
   std::set<std::string> servers_;
   std::string evaluator_;    ///< empty: none

@@ -6,6 +6,7 @@
 #include "launcher/plots/run_curves.h"
 #include "launcher/record/read_metrics.h"
 #include "launcher/report/report.h"
+#include "launcher/view/result_json.h"
 #include "runtime/base/file.h"
 
 namespace sterna::launcher {
@@ -39,17 +40,31 @@ Result<std::optional<ReportCurve>> read_curve(const std::vector<std::string>& ru
   return std::optional(std::move(curve));
 }
 
+void take(ReportRun& run, const Json& line) {
+  const std::string kind = json_text_of(line, "kind", "");
+  if (kind == "tensor") run.tensors.push_back(kept_tensor(line));
+  if (kind == "evaluation") {
+    run.evaluations.push_back(json_kept(
+        line, {"subset", "of"}, {"step", "precision_at_1", "recall_at_5", "loss", "examples"}));
+  }
+  if (kind != "restart") return;
+  run.restarts.push_back(json_kept(line, {"cause"}, {"step", "steps_again"}));
+  const std::optional<double> step = json_number_of(line, "step");
+  if (!step) return;
+  // What came after it is done again, and told again.
+  run.tensors.clear();
+  std::erase_if(run.evaluations,
+                [&](const Json& one) { return json_number_of(one, "step").value_or(0) > *step; });
+}
+
 Result<ReportRun> read_run(const std::string& path) {
   ReportRun run{.path = path, .resolved = {}};
   STERNA_TRY(for_each_metric(path, [&](const Json& line) -> Result<void> {
-    const std::string kind = json_text_of(line, "kind", "");
-    if (kind == "tensor") run.tensors.push_back(line);
-    if (kind == "restart") run.restarts.push_back(line);
-    if (kind == "evaluation") run.evaluations.push_back(line);
+    take(run, line);
     return {};
   }));
   // A run that goes on, or was killed, has no result.
-  if (const Result<std::string> result = read_file(path + "/result.json")) {
+  if (const Result<std::string> result = read_file(path + "/result.json", kMostResultBytes)) {
     run.result = Json::parse(*result, nullptr, false);
     if (!run.result.is_object()) {
       return Error{Errc::malformed, path + "/result.json: is no JSON object"};

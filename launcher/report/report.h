@@ -26,11 +26,13 @@ struct ReportCurve {
 
 struct ReportRun {
   std::string path;
-  std::string resolved;                ///< the run's file
-  Json result = {};                    ///< result.json; null: there is none
-  std::vector<Json> tensors = {};      ///< its lines of metrics.jsonl of this kind
-  std::vector<Json> restarts = {};     ///< likewise
-  std::vector<Json> evaluations = {};  ///< likewise
+  std::string resolved;  ///< the run's file
+  Json result = {};      ///< result.json; null: there is none
+  /// What is shown of its lines of metrics.jsonl of these kinds; of what was done again after a
+  /// restart, the last.
+  std::vector<Json> tensors = {};
+  std::vector<Json> restarts = {};
+  std::vector<Json> evaluations = {};
 };
 
 struct Report {

@@ -379,7 +379,8 @@ class Job {
     }
     if (!kept()) return false;
     if (file.count(Role::kEvaluator) > 0) return outcome_.record.finished;
-    return outcome_.record.workers_done == static_cast<std::size_t>(file.count(Role::kWorker));
+    return outcome_.record.workers_done.size() ==
+           static_cast<std::size_t>(file.count(Role::kWorker));
   }
 
   /// Why it ends, where it does before its time.

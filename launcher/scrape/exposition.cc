@@ -6,6 +6,8 @@
 #include <cmath>
 #include <optional>
 
+#include "launcher/text/text_format.h"
+
 namespace sterna::launcher {
 namespace {
 
@@ -116,10 +118,11 @@ constexpr std::array kMetrics = std::to_array<Metric>({
 constexpr Metric kCut = {"sterna_series_left_out", false, "",
                          "Series that are not here: there are more than the most"};
 
-/// Of a label's value and of help, alike but for quotes.
+/// Of a label's value and of help, alike but for quotes. One byte that is not UTF-8, as a path may
+/// have, and Prometheus refuses all there is.
 std::string escaped(std::string_view text, bool quotes) {
   std::string out;
-  for (const char c : text) {
+  for (const char c : valid_utf8(text)) {
     if (c == '\\') {
       out += "\\\\";
     } else if (c == '\n') {

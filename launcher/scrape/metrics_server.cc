@@ -51,8 +51,10 @@ Result<std::unique_ptr<MetricsServer>> MetricsServer::start(const MetricsSection
   Result<std::unique_ptr<HttpServer>> http = HttpServer::start(
       address, {}, [latest](const HttpRequest& request) { return latest->answer(request); });
   if (!http) {
-    return Error{http.error().code, fmt::format("cannot listen on {} for metrics.prometheus: {}",
-                                                text, http.error().message)};
+    return Error{http.error().code,
+                 fmt::format("cannot listen on {} for metrics.prometheus: {}; give it another "
+                             "address and port of this machine, or leave it out",
+                             text, http.error().message)};
   }
   server->http_ = std::move(http).value();
   server->url_ =

@@ -1,14 +1,15 @@
 #include "launcher/summary/event_file.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <filesystem>
 #include <utility>
 
+#include "launcher/record/own_name.h"
 #include "launcher/record/read_metrics.h"
+#include "launcher/text/machine_name.h"
+#include "launcher/text/whole_number.h"
 #include "runtime/base/file.h"
 
 namespace sterna::launcher {
@@ -19,28 +20,23 @@ namespace fs = std::filesystem;
 /// By this part of its name TensorBoard knows a file of events.
 constexpr std::string_view kMark = "events.out.tfevents.";
 
-std::string host_name() {
-  std::array<char, 256> name{};
-  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "localhost";
-}
-
 Error cannot_write(const std::string& path) { return system_error("cannot write " + path, errno); }
 
 }  // namespace
 
 Result<EventFile> EventFile::create(const std::string& folder, double began, std::string resolved) {
-  constexpr int kMostInOneSecond = 1000;
-  // In the order of their names they are read.
-  const std::string base = fmt::format("{}/{}{:010}.{}.sterna", folder, kMark,
-                                       static_cast<std::int64_t>(began), host_name());
-  for (int n = 1; n <= kMostInOneSecond; ++n) {
-    std::string path = n == 1 ? base : fmt::format("{}.{}", base, n);
-    if (std::FILE* file = std::fopen(path.c_str(), "wbxe")) {
-      return EventFile(std::move(path), file, RunEvents(began, std::move(resolved)));
-    }
-    if (errno != EEXIST) return system_error("cannot create " + path, errno);
-  }
-  return Error{Errc::already_exists, base + " and its successors exist; wait a second"};
+  // In the order of their names they are read: of their digits, therefore, always ten.
+  constexpr std::int64_t kLastSecond = 9'999'999'999;
+  const std::string host = machine_name();
+  const std::string base =
+      fmt::format("{}/{}{:010}.{}.sterna", folder, kMark, whole_number(began, 0, kLastSecond),
+                  host.empty() ? "localhost" : host);
+  std::FILE* file = nullptr;
+  STERNA_ASSIGN(std::string path, make_own_name(base, ".", "", [&](const std::string& name) {
+                  file = std::fopen(name.c_str(), "wbxe");
+                  return file != nullptr;
+                }));
+  return EventFile(std::move(path), file, RunEvents(began, std::move(resolved)));
 }
 
 Result<void> EventFile::append(std::string_view line) {
@@ -66,13 +62,15 @@ Result<void> EventFile::close() {
 Result<std::string> export_events(const std::string& run, const std::string& folder) {
   STERNA_TRY(make_directory(folder));
   std::error_code failed;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder, failed)) {
-    if (entry.path().filename().string().find(kMark) == std::string::npos) continue;
+  for (fs::directory_iterator entry(folder, failed), end; !failed && entry != end;
+       entry.increment(failed)) {
+    if (entry->path().filename().string().find(kMark) == std::string::npos) continue;
     return Error{Errc::already_exists,
                  fmt::format("{}: has events already, and would have each twice; give another "
                              "folder with --into",
                              folder)};
   }
+  if (failed) return system_error("cannot read " + folder, failed.value());
   std::optional<EventFile> file;
   const Result<std::string> resolved = read_file(run + "/resolved.toml");
   const auto convert = [&](const Json& line) -> Result<void> {

@@ -12,6 +12,7 @@
 #include "input/records/tfrecord.h"
 #include "kernels/numbers/histogram.h"
 #include "launcher/summary/event.pb.h"
+#include "launcher/text/whole_number.h"
 #include "runtime/base/hex.h"
 
 namespace sterna::launcher {
@@ -198,9 +199,7 @@ void add_picture(wire::Summary& summary, const Json& line) {
 }
 
 std::int64_t step_of(const Json& line) {
-  constexpr double kMostSteps = 1e15;
-  return static_cast<std::int64_t>(
-      std::clamp(json_number_of(line, "step").value_or(0), 0.0, kMostSteps));
+  return whole_number(json_number_of(line, "step").value_or(0), 0, kLastStep);
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cmath>
+#include <cstddef>
+#include <initializer_list>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -31,6 +33,26 @@ inline std::optional<double> json_number_of(const Json& object, const char* name
 inline std::string json_text_of(const Json& object, const char* name, const char* otherwise) {
   const auto found = object.find(name);
   return found != object.end() && found->is_string() ? found->get<std::string>() : otherwise;
+}
+
+/// What one text of a file that others may have written is cut to where it is kept.
+inline constexpr std::size_t kLongestKeptText = 2000;
+
+inline std::string json_kept_text(const Json& object, const char* name, const char* otherwise) {
+  std::string text = json_text_of(object, name, otherwise);
+  if (text.size() > kLongestKeptText) text.resize(kLongestKeptText);
+  return text;
+}
+
+/// Of `object` these numbers, null where it has no such number, and these texts, "" where it has no
+/// such text. To copy a value of any shape takes a stack as deep as the value, which is whoever's
+/// that wrote it.
+inline Json json_kept(const Json& object, std::initializer_list<const char*> texts,
+                      std::initializer_list<const char*> numbers) {
+  Json kept = Json::object();
+  for (const char* name : texts) kept[name] = json_kept_text(object, name, "");
+  for (const char* name : numbers) kept[name] = json_number(json_number_of(object, name));
+  return kept;
 }
 
 }  // namespace sterna::launcher

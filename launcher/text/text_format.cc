@@ -137,4 +137,14 @@ std::string printable(std::string_view text) {
   return result;
 }
 
+std::string valid_utf8(std::string_view text) {
+  std::string result;
+  for_each_character(text, [&](std::string_view sequence, std::size_t) {
+    const bool lone = sequence.size() == 1 && static_cast<unsigned char>(sequence.front()) >= 0x80;
+    result += lone ? "?" : sequence;
+    return true;
+  });
+  return result;
+}
+
 }  // namespace sterna::launcher

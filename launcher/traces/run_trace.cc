@@ -27,7 +27,10 @@ void use_one_clock(std::vector<ProcessSpans>& lives, const HostClocks& clocks) {
   for (ProcessSpans& life : lives) {
     for (SpanRecord& record : life.records) {
       record.begin = clocks.common(life.host, record.begin);
-      if (is_span(record)) record.end = clocks.common(life.host, record.end);
+      // Whatever clocks say of each other, a span does not end before it begins.
+      if (is_span(record)) {
+        record.end = std::max(record.begin, clocks.common(life.host, record.end));
+      }
     }
   }
 }
@@ -123,11 +126,14 @@ Result<RunTrace> read_run_trace(const std::string& run, const std::optional<Trac
     return Error{Errc::not_found, run + " is no run directory"};
   }
   std::vector<std::string> files;
-  for (const auto& entry : fs::directory_iterator(run + "/logs", failed)) {
-    const std::string name = entry.path().filename().string();
-    if (name.ends_with(kTraceEnding)) files.push_back(entry.path().string());
-    if (name.ends_with(kOldTraceEnding)) files.push_back(entry.path().string());
+  const std::string logs = run + "/logs";
+  for (fs::directory_iterator entry(logs, failed), end; !failed && entry != end;
+       entry.increment(failed)) {
+    const std::string name = entry->path().filename().string();
+    if (name.ends_with(kTraceEnding)) files.push_back(entry->path().string());
+    if (name.ends_with(kOldTraceEnding)) files.push_back(entry->path().string());
   }
+  if (failed) return system_error("cannot read " + logs, failed.value());
   if (files.empty()) {
     return Error{
         Errc::not_found,

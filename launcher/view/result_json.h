@@ -2,6 +2,7 @@
 // object per line). Field names are those of the cluster file and the live view.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -96,6 +97,10 @@ struct RunResult {
   std::vector<ActorEnd> actors = {};
   std::vector<std::string> awaited = {};  ///< the actors whose ends were to end it
 };
+
+/// A result.json that others wrote is not read where it is larger: the largest of ours, with
+/// thousands of evaluations, is well below it.
+inline constexpr std::size_t kMostResultBytes = std::size_t{4} << 20;
 
 /// The training's state after a step, for metrics.jsonl.
 struct StepMetrics {

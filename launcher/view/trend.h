@@ -13,7 +13,7 @@ namespace sterna::launcher {
 class Trend {
  public:
   static constexpr std::size_t kMost = 512;
-  /// What is not finite is left out.
+  /// What is not finite, a mean too, is left out.
   void add(double value);
   /// At most kMost.
   const std::vector<double>& means() const { return means_; }
@@ -26,7 +26,7 @@ class Trend {
 };
 
 /// Eighths of a block for each of at most `columns` means, from the least value to the largest; all
-/// alike: the lowest. Empty for fewer than two values.
+/// alike: the lowest. A mean that is not finite has no bar. Empty for fewer than two values.
 std::string sparkline(std::span<const double> values, std::size_t columns);
 
 }  // namespace sterna::launcher

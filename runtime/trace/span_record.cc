@@ -8,10 +8,15 @@ namespace sterna {
 namespace {
 
 constexpr std::size_t kAlignment = 8;
+constexpr const char* kNoTime = "a record's time is none that a host's clock shows";
+/// Nine years of a clock that began when its host did: sums of several such times fit in 64 bits.
+constexpr std::int64_t kMostTime = std::int64_t{1} << 58U;
 
 std::size_t padded(std::size_t size) { return (size + kAlignment - 1) / kAlignment * kAlignment; }
 
 Error malformed(const char* what) { return {Errc::malformed, what}; }
+
+bool is_time(std::int64_t time) { return time >= -kMostTime && time <= kMostTime; }
 
 void name_at(std::vector<std::string>& names, std::uint16_t index, std::string_view text) {
   if (names.size() <= index) names.resize(index + std::size_t{1});
@@ -58,17 +63,16 @@ class BlockReader {
         life.lost += record.value;
         return {};
       case SpanKind::round_trip:
-        life.round_trips.push_back({std::string(text), record.begin,
-                                    static_cast<std::int64_t>(record.step),
-                                    static_cast<std::int64_t>(record.value), record.end});
-        return {};
+        return take_round_trip(life, record, text);
       case SpanKind::span:
       case SpanKind::wait:
         if (record.end < record.begin) return malformed("a span ends before it begins");
+        if (!is_time(record.end)) return malformed(kNoTime);
         [[fallthrough]];
       case SpanKind::sent:
       case SpanKind::received:
       case SpanKind::counter:
+        if (!is_time(record.begin)) return malformed(kNoTime);
         if (record.name >= life.names.size() || record.track >= life.tracks.size()) {
           return malformed("a record has a name that is not said before");
         }
@@ -77,6 +81,17 @@ class BlockReader {
       default:
         return malformed("a record of an unknown kind");
     }
+  }
+
+  static Result<void> take_round_trip(ProcessSpans& life, const SpanRecord& record,
+                                      std::string_view text) {
+    const auto answered = static_cast<std::int64_t>(record.step);
+    const auto held = static_cast<std::int64_t>(record.value);
+    for (const std::int64_t time : {record.begin, answered, held, record.end}) {
+      if (!is_time(time)) return malformed(kNoTime);
+    }
+    life.round_trips.push_back({std::string(text), record.begin, answered, held, record.end});
+    return {};
   }
 
   void begin_life(const SpanRecord& record, std::string_view text) {

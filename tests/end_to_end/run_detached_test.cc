@@ -111,9 +111,9 @@ TEST_F(RunDetached, AWrongFileStartsNothing) {
 }
 
 TEST_F(RunDetached, AnActorThatTakesTooMuchMemoryIsEndedWithThatCause) {
-  SternaProgram& program = run({"--run-dir", "run", "--set", "job.steps=1000000", "--set",
-                                "actor.evaluator.memory=\"8MB\"", "--set",
-                                "actor.evaluator.restart=0"});
+  SternaProgram& program =
+      run({"--run-dir", "run", "--set", "job.steps=1000000", "--set",
+           "actor.evaluator.memory=\"8MB\"", "--set", "actor.evaluator.restart=0"});
   EXPECT_EQ(program.exit_code(kPatience), 1) << program.story();
   EXPECT_THAT(program.err(),
               AllOf(HasSubstr("evaluator0#1 is dead"), HasSubstr("of memory, more "

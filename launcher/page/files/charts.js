@@ -89,6 +89,7 @@ export class Chart {
       return;
     }
     this.rows = this.merged();
+    if (this.row !== null && this.row >= this.rows.length) this.row = null;
     const labels = ['x', ...curves.map((_, i) => `curve ${i}`)];
     const ink = style('--quiet');
     const options = {

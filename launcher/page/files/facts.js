@@ -3,13 +3,13 @@
 const kMostLoss = 2048;
 const kMostSteps = 1024;
 const kMostLog = 2000;
+const kPause = 2000;  // milliseconds
 
-export const emptyStory = () =>
-  ({loss: [], steps: [], evaluations: [], tensors: [], restarts: [], lost: 0});
+const emptyStory = () => ({loss: [], steps: [], evaluations: [], tensors: [], lost: 0});
 
 export const facts = {last: 0, status: null, story: emptyStory(), log: [], end: null};
 
-/// Two points become one: the lowest, the mean, the highest.
+/// Two points become one: the lowest, the mean, the highest. The newest of an odd count stays.
 function halvedLoss(points) {
   const halved = [];
   for (let i = 0; i + 1 < points.length; i += 2) {
@@ -17,7 +17,13 @@ function halvedLoss(points) {
     halved.push([b[0], Math.min(a[1], b[1]), (a[2] + b[2]) / 2, Math.max(a[3], b[3]),
                  (a[4] + b[4]) / 2]);
   }
+  if (points.length % 2 === 1) halved.push(points[points.length - 1]);
   return halved;
+}
+
+/// Every second, and the newest.
+function thinned(steps) {
+  return steps.filter((_, i) => i % 2 === 0 || i === steps.length - 1);
 }
 
 function addStory(news) {
@@ -27,7 +33,7 @@ function addStory(news) {
   }
   if (news.lost !== undefined) story.lost = news.lost;
   if (story.loss.length > kMostLoss) story.loss = halvedLoss(story.loss);
-  if (story.steps.length > kMostSteps) story.steps = story.steps.filter((_, i) => i % 2 === 0);
+  if (story.steps.length > kMostSteps) story.steps = thinned(story.steps);
 }
 
 function addLog(lines) {
@@ -43,9 +49,10 @@ export async function follow(changed, notice) {
   } catch {
     answer = null;
   }
+  const later = () => setTimeout(() => follow(changed, notice), kPause);
   if (answer === null || !answer.ok) {
     notice(answer === null ? 'sterna does not answer.' : await answer.text());
-    if (answer === null || answer.status === 503) setTimeout(() => follow(changed, notice), 2000);
+    if (answer === null) later();
     return;
   }
   Object.assign(facts, await answer.json());
@@ -71,7 +78,9 @@ export async function follow(changed, notice) {
       stream.close();
       notice('The run has ended and the program with it: this page changes no more.');
     } else if (stream.readyState === EventSource.CLOSED) {
-      again();  // which says why
+      stream.close();
+      notice('So many pages look at this run that this one has to wait: close another.');
+      later();  // and where it was refused for another reason, that is said then
     } else {
       notice('sterna does not answer: it was killed, or the way to it is broken.');
     }

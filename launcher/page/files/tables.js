@@ -55,8 +55,11 @@ export function drawActors(status) {
     cell.scope = 'col';
     return cell;
   }));
-  const hosts = Map.groupBy ? Map.groupBy(actors, (actor) => actor.host)
-    : new Map([['', actors]]);
+  const hosts = new Map();
+  for (const actor of actors) {
+    if (!hosts.has(actor.host)) hosts.set(actor.host, []);
+    hosts.get(actor.host).push(actor);
+  }
   const bodies = [...hosts].map(([host, members]) => {
     const sum = (field) => members.reduce((all, one) => all + one[field], 0);
     const title = element('th', host || 'this host', 'host');
@@ -174,7 +177,8 @@ export function drawRuns(runs, chosen, toggled) {
     box.setAttribute('aria-label', `compare with ${run.name}`);
     box.addEventListener('change', () => toggled(run));
     const result = run.result ?? {};
-    const sent = result.bytes_up === undefined ? null : result.bytes_up + result.bytes_down;
+    const ways = [result.bytes_up, result.bytes_down];
+    const sent = ways.every(Number.isFinite) ? ways[0] + ways[1] : null;
     const name = element('td', run.own ? `${run.name} (this one)` : run.name, 'name');
     if (result.cause) name.title = result.cause;
     const end = result.exit > 0 ? element('span', ' failed', 'bad') : '';

@@ -61,10 +61,29 @@ TEST_F(GrowingFileTest, CutsALineThatIsTooLong) {
   EXPECT_EQ(lines[1], "next");
 }
 
-TEST_F(GrowingFileTest, BeginsAgainWhereTheFileDoes) {
+TEST_F(GrowingFileTest, BeginsAgainWhereTheFileDoesAndSaysSoOnce) {
   add("one\ntwo\n");
   GrowingFile file(path);
   EXPECT_THAT(file.lines(), SizeIs(2));
+  EXPECT_FALSE(file.began_anew());
+  std::ofstream(path, std::ios::trunc) << "new\n";
+  EXPECT_THAT(file.lines(), ElementsAre("new"));
+  EXPECT_TRUE(file.began_anew());
+  EXPECT_FALSE(file.began_anew());
+}
+
+TEST_F(GrowingFileTest, OfALineThatWasCutWithItsFileNothingIsLeft) {
+  add("one\nand a part of tw");
+  GrowingFile file(path);
+  EXPECT_THAT(file.lines(), ElementsAre("one"));
+  std::ofstream(path, std::ios::trunc) << "new\n";
+  EXPECT_THAT(file.lines(), ElementsAre("new"));
+}
+
+TEST_F(GrowingFileTest, WhatIsBegunAnewIsNotSkipped) {
+  add("a long line without its end");
+  GrowingFile file(path, 10);
+  EXPECT_THAT(file.lines(), IsEmpty());
   std::ofstream(path, std::ios::trunc) << "new\n";
   EXPECT_THAT(file.lines(), ElementsAre("new"));
 }

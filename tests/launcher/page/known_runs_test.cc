@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "launcher/text/json_line.h"
+#include "launcher/view/result_json.h"
 #include "tests/temporary_folder.h"
 
 namespace sterna::launcher {
@@ -56,7 +57,30 @@ TEST_F(KnownRunsTest, AreToldWithWhatTheyCameTo) {
   EXPECT_EQ(told[0]["own"], true);
   EXPECT_EQ(told[0]["result"], nullptr);
   EXPECT_EQ(told[1]["name"], "<b>other");
-  EXPECT_EQ(told[1]["result"], Json::parse(R"({"exit":0,"steps":5})"));
+  EXPECT_EQ(told[1]["result"]["exit"], 0);
+  EXPECT_EQ(told[1]["result"]["steps"], 5);
+  EXPECT_EQ(told[1]["result"]["loss"], nullptr);
+  EXPECT_FALSE(told[1]["result"].contains("isa"));
+}
+
+TEST_F(KnownRunsTest, OfAResultOfAnyShapeNumbersAreNumbersAndTextsAreTexts) {
+  const std::string own = make(folder / "runs/own", 1);
+  constexpr std::size_t kDeep = 100'000;  // to copy it takes more stack than there is
+  std::ofstream(fs::path(own) / "result.json")
+      << R"({"exit":")"
+      << "none"
+      << R"(","cause":7,"steps":)" << std::string(kDeep, '[') << std::string(kDeep, ']') << "}";
+  const Json result = Json::parse(known_runs_json(known_runs(own, {}), own))[0]["result"];
+  EXPECT_EQ(result["exit"], nullptr);
+  EXPECT_EQ(result["cause"], "");
+  EXPECT_EQ(result["steps"], nullptr);
+}
+
+TEST_F(KnownRunsTest, AResultLargerThanAnyIsNotRead) {
+  const std::string own = make(folder / "runs/own", 1);
+  std::ofstream(fs::path(own) / "result.json")
+      << R"({"exit":0})" << std::string(kMostResultBytes, ' ');
+  EXPECT_EQ(Json::parse(known_runs_json(known_runs(own, {}), own))[0]["result"], nullptr);
 }
 
 TEST_F(KnownRunsTest, TheStoryOfOneEndsWithItsLastWholeLine) {

@@ -15,9 +15,10 @@ PageRequest request(std::string_view host, std::string_view origin = "") {
 TEST(PageAccess, TheTokenIsTradedForACookieAndTheCookieIsEnough) {
   EXPECT_EQ(access_of({"127.0.0.1:80", "", "t0", ""}, kKeys), PageAccess::traded);
   EXPECT_EQ(access_of({"127.0.0.1:80", "", "", "s0"}, kKeys), PageAccess::granted);
-  EXPECT_THAT(cookie_header(kKeys),
-              testing::AllOf(testing::StartsWith("sterna-1=s0;"), testing::HasSubstr("HttpOnly"),
-                             testing::HasSubstr("SameSite=Strict")));
+  EXPECT_THAT(
+      cookie_header(kKeys),
+      testing::AllOf(testing::StartsWith("sterna-1=s0;"), testing::HasSubstr("HttpOnly"),
+                     testing::HasSubstr("Max-Age=86400;"), testing::HasSubstr("SameSite=Strict")));
 }
 
 TEST(PageAccess, NothingAndTheWrongThingAreRefused) {

@@ -72,6 +72,15 @@ TEST_F(PageServerTest, TheAddressIsTradedForACookieAndThePage) {
                     HasSubstr("Content-Security-Policy: default-src 'none'; script-src 'self'")));
 }
 
+TEST_F(PageServerTest, TheCookiesOfManyOtherRunsDoNotMatterAndItsOwnIsRenewed) {
+  std::string many = cookie.substr(0, cookie.size() - 2);
+  for (int i = 0; i < 150; ++i) {  // of one host a browser keeps some 180
+    many += "; sterna-" + std::to_string(i) + "=" + std::string(64, '0');
+  }
+  EXPECT_THAT(ask("/facts", many + "\r\n"),
+              AllOf(StartsWith("HTTP/1.1 200"), HasSubstr("Max-Age=86400")));
+}
+
 TEST_F(PageServerTest, EverythingIsRefusedWithoutTokenOrCookieAndToForeigners) {
   std::vector<std::string> paths = {"/facts", "/events", "/shelf?name=runs", "/nothing"};
   for (const PageFile& file : page_files()) paths.emplace_back(file.path);
@@ -164,8 +173,9 @@ TEST_F(PageServerTest, WhatTakesAWhileIsThereWhenItIsAskedForAgain) {
 TEST_F(PageServerTest, APortInUseIsSaid) {
   const auto again = PageServer::start({.run_directory = folder / "run", .port = server->port()});
   ASSERT_FALSE(again.ok());
-  EXPECT_EQ(again.error().message, "cannot listen on 127.0.0.1:" + std::to_string(server->port()) +
-                                       " for the page: Address already in use");
+  EXPECT_EQ(again.error().message,
+            "cannot listen on 127.0.0.1:" + std::to_string(server->port()) +
+                " for the page: Address already in use; give another --port, or none");
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include <fstream>
 
+#include "launcher/text/whole_number.h"
 #include "launcher/view/status_json.h"
 #include "tests/launcher/view/view_fixture.h"
 #include "tests/temporary_folder.h"
@@ -46,6 +47,15 @@ TEST_F(PastRunTest, AKilledRunHasNoWordOfItsEnd) {
   const PastRun run = past_run(folder.path());
   EXPECT_EQ(run.exit, std::nullopt);
   EXPECT_EQ(run.status.phase, "unknown");
+}
+
+TEST_F(PastRunTest, NumbersThatNoRunHasAreTheNearestThatOneMayHave) {
+  write("result.json", R"({"exit":1e300,"steps":1e300})");
+  EXPECT_EQ(past_run(folder.path()).exit, 255);
+  EXPECT_EQ(past_run(folder.path()).status.step, kLastStep);
+  write("result.json", R"({"exit":-1e300,"steps":-1e300})");
+  EXPECT_EQ(past_run(folder.path()).exit, -255);
+  EXPECT_EQ(past_run(folder.path()).status.step, 0);
 }
 
 TEST_F(PastRunTest, AResultThatIsNoneIsNone) {

@@ -4,6 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
 
 namespace sterna::launcher {
 namespace {
@@ -88,10 +92,39 @@ TEST(RunStory, AfterARestartWhatWasDoneAgainIsNotThereTwice) {
   const Json all = story.all();
   EXPECT_EQ(all["loss"].back()[0], 20);
   EXPECT_EQ(all["evaluations"].size(), 1U);
-  EXPECT_EQ(all["restarts"][0]["cause"], "worker0: killed by signal 9");
   story.take(step(21, 1, 100, 0));  // its seconds and bytes are counted from 0
   EXPECT_EQ(story.all()["steps"].back()[1], 21);
   EXPECT_EQ(story.all()["steps"].back()[2], 2100);
+}
+
+TEST(RunStory, TensorsAreThoseOfTheLastAttemptAndToldAgain) {
+  RunStory story;
+  const Json tensor = {{"kind", "tensor"}, {"tensor", "fc1"}, {"elements", 7}};
+  story.take(tensor);
+  EXPECT_EQ(story.news()->at("tensors").size(), 1U);
+  story.take({{"kind", "restart"}, {"step", 20}});
+  EXPECT_EQ(story.all()["tensors"].size(), 0U);
+  story.take(tensor);
+  EXPECT_EQ(story.all()["tensors"].size(), 1U);
+  EXPECT_EQ(story.news()->at("tensors").size(), 1U);
+}
+
+TEST(RunStory, OfATensorOnlyWhatIsKnownIsKeptAndItsNumbersAreNumbers) {
+  RunStory story;
+  Json deep = 1;
+  for (int i = 0; i < 100; ++i) deep = Json::array({std::move(deep)});
+  story.take({{"kind", "tensor"},
+              {"tensor", "fc1"},
+              {"elements", 7},
+              {"ratio", "much"},
+              {"bits_up", std::move(deep)},
+              {"other", 1}});
+  const Json told = story.all()["tensors"][0];
+  EXPECT_EQ(told["tensor"], "fc1");
+  EXPECT_EQ(told["elements"], 7);
+  EXPECT_EQ(told["ratio"], nullptr);
+  EXPECT_EQ(told["bits_up"], nullptr);
+  EXPECT_FALSE(told.contains("other"));
 }
 
 TEST(RunStory, WhatIsNoLineOfMetricsIsPassedOver) {
@@ -111,14 +144,57 @@ TEST(RunStory, WhatNoNumberCanSayIsNull) {
   EXPECT_EQ(story.all()["loss"][0][2], nullptr);
 }
 
-TEST(RunStory, HoldsSoManyTensorsAndEvaluationsAndNoMore) {
+TEST(RunStory, HoldsSoManyTensorsAndNoMore) {
   RunStory story;
-  for (int i = 0; i < 3000; ++i) {
-    story.take({{"kind", "tensor"}, {"tensor", "t"}});
-    story.take(evaluation(i, 0.5));
-  }
+  for (int i = 0; i < 3000; ++i) story.take({{"kind", "tensor"}, {"tensor", "t"}});
   EXPECT_EQ(story.all()["tensors"].size(), RunStory::kMostTensors);
-  EXPECT_EQ(story.all()["evaluations"].size(), RunStory::kMostEvaluations);
+}
+
+TEST(RunStory, OfManyEvaluationsKeepsTheFirstTheLastAndSomeBetweenOfEachSubset) {
+  RunStory story;
+  Json train = evaluation(0, 0.5);
+  train["subset"] = "train";
+  constexpr int kEvaluations = 3001;
+  int anew = 0;
+  for (int i = 0; i < kEvaluations; ++i) {
+    story.take(evaluation(i, 0.25));
+    if (i % 10 == 0) {
+      train["step"] = i;
+      story.take(train);
+    }
+    const std::optional<Json> news = story.news();
+    if (story.begins_anew()) {
+      ++anew;
+      EXPECT_EQ(story.all()["evaluations"].back()["step"], i);
+    } else {
+      ASSERT_TRUE(news) << i;
+      EXPECT_EQ(news->at("evaluations").back()["step"], i);
+    }
+  }
+  EXPECT_GT(anew, 0) << "a page has those that were left out";
+  std::map<std::string, std::vector<int>> steps;
+  const Json all = story.all()["evaluations"];
+  EXPECT_LE(all.size(), RunStory::kMostEvaluations);
+  for (const Json& one : all) steps[one["subset"]].push_back(one["step"]);
+  for (const auto& [subset, kept] : steps) {
+    const int apart = kept[1] - kept[0];
+    EXPECT_EQ(kept.front(), 0) << subset;
+    EXPECT_EQ(kept.back(), kEvaluations - 1) << subset;
+    EXPECT_GE(kept.size(), subset == "test" ? 256U : 32U);
+    for (std::size_t i = 1; i + 1 < kept.size(); ++i) EXPECT_EQ(kept[i] - kept[i - 1], apart);
+  }
+}
+
+TEST(RunStory, OfMoreSubsetsThanAnyRunHasTheNewestAreKept) {
+  RunStory story;
+  Json one = evaluation(0, 0.5);
+  for (int i = 0; i < 100'000; ++i) {
+    one["subset"] = std::to_string(i);
+    story.take(one);
+  }
+  const Json all = story.all()["evaluations"];
+  EXPECT_LE(all.size(), RunStory::kMostEvaluations);
+  EXPECT_EQ(all.back()["subset"], "99999");
 }
 
 }  // namespace

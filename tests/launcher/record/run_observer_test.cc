@@ -364,9 +364,9 @@ TEST_F(RunObserverTest, OfAWorkerThatWasLostWhatItCountedStaysAndItIsDoneOnce) {
   EXPECT_EQ(record_.progress.at("worker1").examples, (5U + 7U) * 64);
   done("worker1");
   done("worker1");
-  EXPECT_EQ(record_.workers_done, 1U);
+  EXPECT_THAT(record_.workers_done, SizeIs(1));
   done("worker0");
-  EXPECT_EQ(record_.workers_done, 2U);
+  EXPECT_THAT(record_.workers_done, SizeIs(2));
 }
 
 TEST_F(RunObserverTest, OfAReaderThatWasLostWhatItPreparedStays) {
@@ -398,6 +398,32 @@ TEST_F(RunObserverTest, CountsTheRestartsOfSingleActors) {
   next.state = "running";
   update_actors(record_.status, report);
   EXPECT_EQ(record_.status.actors[0].state, "running");
+}
+
+TEST_F(RunObserverTest, AWorkerIsDoneOnce) {
+  progress("worker0", 10, 1);
+  progress("worker1", 10, 1);
+  done("worker0");
+  done("worker0");
+  EXPECT_EQ(record_.status.phase, "training");
+  EXPECT_THAT(tensors_, IsEmpty());
+  done("worker1");
+  EXPECT_EQ(record_.status.phase, "evaluating");
+  ASSERT_THAT(tensors_, SizeIs(1));
+  EXPECT_EQ(record_.tensors[0].bytes_up, 2 * 250U);
+}
+
+TEST_F(RunObserverTest, SecondsThatNoRunHasHadAreNotCounted) {
+  actors::Progress progress;
+  progress.worker = "worker0";
+  progress.step = 1;
+  for (const double seconds : {1e300, -1e300}) {
+    progress.seconds = seconds;
+    record_.first_step_began.reset();
+    say("worker0", progress);
+    EXPECT_GE(record_.status.elapsed_seconds, 0) << seconds;
+    EXPECT_LE(record_.status.elapsed_seconds, 1e9 + 1) << seconds;
+  }
 }
 
 TEST_F(RunObserverTest, EndsWithTheHashOfTheParameters) {

@@ -77,6 +77,35 @@ TEST_F(ReportTest, SaysHowARunEndedWhatItLostAndWhatItsTensorsCameTo) {
   EXPECT_THAT(html, HasSubstr("net = &quot;one&quot;"));
 }
 
+TEST_F(ReportTest, WhatWasDoneAgainAfterARestartIsNotThereTwice) {
+  const std::string tensor = R"({"kind":"tensor","tensor":"fc1","elements":7})"
+                             "\n";
+  const std::string again = evaluation(30, 0.5) + tensor;
+  const auto report = read_report({run("one", evaluation(20, 0.25) + again +
+                                                  R"({"kind":"restart","step":20,"cause":"lost"})"
+                                                  "\n" +
+                                                  again)},
+                                  STERNA_DRAWING_FOLDER);
+  ASSERT_TRUE(report.ok()) << report.error().message;
+  const ReportRun& read = report->runs.front();
+  EXPECT_THAT(read.tensors, SizeIs(1));
+  ASSERT_THAT(read.evaluations, SizeIs(2));
+  EXPECT_EQ(read.evaluations[0]["step"], 20);
+  EXPECT_EQ(read.evaluations[1]["step"], 30);
+  EXPECT_THAT(read.restarts, SizeIs(1));
+}
+
+TEST_F(ReportTest, OfALineOnlyWhatIsShownIsKept) {
+  const auto report =
+      read_report({run("one", R"({"kind":"tensor","tensor":"fc1","elements":[[[7]]],"x":{}})"
+                              "\n")},
+                  STERNA_DRAWING_FOLDER);
+  ASSERT_TRUE(report.ok()) << report.error().message;
+  const Json& tensor = report->runs.front().tensors.at(0);
+  EXPECT_EQ(tensor["elements"], nullptr);
+  EXPECT_FALSE(tensor.contains("x"));
+}
+
 TEST_F(ReportTest, OfARunWithoutAResultSaysSo) {
   const auto report = read_report({run("one", "")}, STERNA_DRAWING_FOLDER);
   ASSERT_TRUE(report.ok()) << report.error().message;

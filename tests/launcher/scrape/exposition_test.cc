@@ -99,6 +99,13 @@ TEST(Exposition, HostileNamesStayWithinTheirQuotes) {
                     Not(HasSubstr("\nsterna_step 7"))));
 }
 
+TEST(Exposition, IsUtf8WhateverARunIsCalled) {
+  RunStatus status;
+  status.config = "\xC3\xBC-\xFF-\xC3";
+  EXPECT_THAT(exposition(status, ExpositionFormat::prometheus),
+              HasSubstr("config=\"\xC3\xBC-?-?\","));
+}
+
 TEST(Exposition, IsBoundedAndSaysWhatIsLeftOut) {
   RunStatus status;
   status.actors.resize(1000);

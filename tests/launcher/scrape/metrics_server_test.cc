@@ -75,7 +75,9 @@ TEST_F(MetricsServerTest, APortInUseAndAForeignAddressAreSaid) {
   const auto again = MetricsServer::start({.prometheus = taken});
   ASSERT_FALSE(again.ok());
   EXPECT_EQ(again.error().message,
-            "cannot listen on " + taken + " for metrics.prometheus: Address already in use");
+            "cannot listen on " + taken +
+                " for metrics.prometheus: Address already in use; give it another address and port "
+                "of this machine, or leave it out");
   EXPECT_FALSE(MetricsServer::start({.prometheus = "192.0.2.1:9100"}).ok());
 }
 

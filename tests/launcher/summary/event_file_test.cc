@@ -328,6 +328,13 @@ TEST_F(EventFileTest, OfTheSameSecondEachHasItsOwn) {
   EXPECT_EQ(other.path(), one.path() + ".2");
 }
 
+TEST_F(EventFileTest, ATimeThatNobodyLivesInIsTheNearest) {
+  EXPECT_THAT(EventFile::create(folder.path(), 1e300, "").value().path(),
+              HasSubstr("/events.out.tfevents.9999999999."));
+  EXPECT_THAT(EventFile::create(folder.path(), -1e300, "").value().path(),
+              HasSubstr("/events.out.tfevents.0000000000."));
+}
+
 TEST_F(EventFileTest, AFolderThatIsNotThereIsSaid) {
   const auto none = EventFile::create(folder.path() + "/none", 5, "");
   ASSERT_FALSE(none.ok());
@@ -364,6 +371,7 @@ TEST_F(EventFileTest, ExportSaysWhatItCannotDo) {
   expect("", "has no line");
   expect("{\"format\":2,\"kind\":\"run\"}\n", "is of format 2");
   expect(std::string(kHeader) + "\nrubbish\n{}\n", "metrics.jsonl:2: is no line");
+  expect(std::string(kHeader) + "\nrubbish\n{}\n", "take it out");
   const auto none = export_events(folder.path() + "/none", folder.path());
   ASSERT_FALSE(none.ok());
   EXPECT_THAT(none.error().message, HasSubstr("/none/metrics.jsonl"));

@@ -22,5 +22,23 @@ TEST(JsonNumber, IsNullWhereItIsNoNumber) {
   EXPECT_TRUE(json_number(-std::numeric_limits<double>::infinity()).is_null());
 }
 
+TEST(JsonKept, HasNumbersAndShortTextsAndNothingOfAnotherShape) {
+  Json deep = 1;
+  for (int i = 0; i < 100; ++i) deep = Json::array({std::move(deep)});
+  const Json object = {{"cause", std::string(kLongestKeptText + 1, 'x')},
+                       {"codec", 7},
+                       {"steps", 5},
+                       {"loss", "none"},
+                       {"exit", std::move(deep)},
+                       {"other", 1}};
+  const Json kept = json_kept(object, {"cause", "codec"}, {"steps", "loss", "exit", "seconds"});
+  EXPECT_EQ(kept, Json({{"cause", std::string(kLongestKeptText, 'x')},
+                        {"codec", ""},
+                        {"steps", 5},
+                        {"loss", nullptr},
+                        {"exit", nullptr},
+                        {"seconds", nullptr}}));
+}
+
 }  // namespace
 }  // namespace sterna::launcher

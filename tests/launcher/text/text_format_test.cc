@@ -81,5 +81,10 @@ TEST(Printable, IsAlwaysUtf8) {
   EXPECT_EQ(printable("\xF4\x90\x80\x80"), "????");  // beyond the last code point
 }
 
+TEST(ValidUtf8, LosesNothingButBytesThatAreNone) {
+  EXPECT_EQ(valid_utf8("ümläut\n\t\x1b"), "ümläut\n\t\x1b");
+  EXPECT_EQ(valid_utf8("a\xFF\xE6\x97"), "a???");
+}
+
 }  // namespace
 }  // namespace sterna::launcher

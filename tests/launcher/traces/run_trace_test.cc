@@ -100,6 +100,12 @@ TEST_F(RunTraceTest, WhatIsNotThereIsSaid) {
   EXPECT_THAT(error().message, HasSubstr("logs/other.trace"));
 }
 
+TEST_F(RunTraceTest, AFolderOfLogsThatCannotBeReadIsSaid) {
+  std::filesystem::remove(folder / "logs");
+  ASSERT_TRUE(write_atomically(folder / "logs", "a file").ok());
+  EXPECT_EQ(error().message, "cannot read " + folder.path() + "/logs: Not a directory");
+}
+
 TEST_F(RunTraceTest, AHundredStepsOfFourWorkersAreNoLargeFile) {
   const Result<RunTrace> trace = make_run_trace(test::made_spans({.steps = 100}, 1), {});
   ASSERT_TRUE(trace.ok());

@@ -8,6 +8,7 @@
 namespace sterna::launcher {
 namespace {
 
+using testing::Each;
 using testing::ElementsAre;
 using testing::Le;
 using testing::SizeIs;
@@ -33,6 +34,21 @@ TEST(Trend, LeavesOutWhatIsNoNumber) {
   trend.add(std::numeric_limits<double>::infinity());
   trend.add(2);
   EXPECT_THAT(trend.means(), ElementsAre(1, 2));
+}
+
+TEST(Trend, LeavesOutAMeanThatIsNoNumber) {
+  Trend trend;
+  constexpr double kLarge = std::numeric_limits<double>::max();
+  for (std::size_t i = 0; i < 4 * Trend::kMost; ++i) trend.add(kLarge);
+  EXPECT_THAT(trend.means(), Each(kLarge));
+}
+
+TEST(Sparkline, OfTheLargestNumbersIsALineOrNone) {
+  constexpr double kLarge = std::numeric_limits<double>::max();
+  const std::vector<double> far = {-kLarge, 0, kLarge};
+  EXPECT_EQ(sparkline(far, 80), "▁▅█");
+  EXPECT_EQ(sparkline(std::vector<double>{kLarge, kLarge, 1, 2}, 2), "▁") << "one bar is left";
+  EXPECT_EQ(sparkline(std::vector<double>{kLarge, kLarge}, 1), "");
 }
 
 TEST(Sparkline, GoesFromTheLeastToTheLargest) {

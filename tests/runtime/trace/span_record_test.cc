@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
+
 namespace sterna {
 namespace {
 
@@ -61,6 +63,30 @@ TEST(SpanRecord, AFileCutAnywhereHasTheBlocksBeforeTheCut) {
     if (!lives.empty()) {
       EXPECT_EQ(lives[0].records.size(), 1U) << size;
     }
+  }
+}
+
+TEST(SpanRecord, TimesThatNoClockShowsAreMalformed) {
+  constexpr std::int64_t kLeast = std::numeric_limits<std::int64_t>::min();
+  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+  for (const SpanRecord& record :
+       {SpanRecord{.kind = SpanKind::span, .begin = kLeast, .end = 0},
+        SpanRecord{.kind = SpanKind::wait, .begin = 0, .end = kMost},
+        SpanRecord{.kind = SpanKind::sent, .begin = kMost},
+        SpanRecord{.kind = SpanKind::counter, .begin = kLeast},
+        SpanRecord{.kind = SpanKind::round_trip, .begin = kLeast},
+        SpanRecord{.kind = SpanKind::round_trip, .end = kMost},
+        SpanRecord{.kind = SpanKind::round_trip, .step = std::uint64_t{1} << 62U},
+        SpanRecord{.kind = SpanKind::round_trip, .value = std::uint64_t{1} << 62U}}) {
+    std::string records;
+    append_record(records, {.kind = SpanKind::process}, "a\nhost-a");
+    append_record(records, {.kind = SpanKind::name}, "forward");
+    append_record(records, {.kind = SpanKind::track}, "rank 0");
+    append_record(records, record);
+    std::vector<ProcessSpans> lives;
+    const Result<void> read = read_spans(block_of(records), lives);
+    ASSERT_FALSE(read.ok());
+    EXPECT_EQ(read.error().code, Errc::malformed);
   }
 }
 
