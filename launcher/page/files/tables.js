@@ -35,7 +35,7 @@ export function drawSummary(facts) {
   byId('summary').replaceChildren(...words.map((word) => element('span', word)));
 
   const cause = byId('cause');
-  let text = status.cause || status.restart;
+  let text = status.cause || status.restart || status.actor_restart;
   if (facts.end !== null && facts.end.exit !== 0) text = status.cause || facts.end.words;
   if (facts.end !== null && facts.end.exit === 0) text = facts.end.words;
   cause.hidden = text === '';

@@ -172,14 +172,25 @@ def check_narrow(page):
     page.width(1280)
 
 
-def check_death(page):
+def kill(page, actor):
     pid = page.run("return [...document.querySelectorAll('#actors tr')].find(row => "
-                   "row.firstChild.textContent === 'worker0').children[3].textContent")
+                   "row.firstChild.textContent === arguments[0]).children[3].textContent", actor)
     os.kill(int(pid), signal.SIGKILL)
     began = time.monotonic()
-    eventually(lambda: "worker0" in page.text("#cause") and "SIGKILL" in page.text("#cause"), 2,
+    eventually(lambda: actor in page.text("#cause") and "SIGKILL" in page.text("#cause"), 2,
                "the cause of a killed actor")
-    print(f"the cause shows after {time.monotonic() - began:.2f} s")
+    print(f"{actor}'s cause shows after {time.monotonic() - began:.2f} s")
+
+
+def check_restart(page):
+    kill(page, "reader0")
+    eventually(lambda: page.run("return [...document.querySelectorAll('#actors tr')].some(row => "
+                                "row.firstChild.textContent === 'reader0' && "
+                                "row.textContent.includes('running'))"), SOON, "it runs again")
+
+
+def check_death(page):
+    kill(page, "worker0")
     eventually(lambda: "SIGKILL" in page.text("#actors"), SOON, "it stands beside the actor, too")
 
 
@@ -231,7 +242,8 @@ def main():
         make_hostile_run(folder)
         run = Sterna([sterna, "run", f"{configs}/lenet_mnist.toml", "--page",
                       "--run-dir", "runs/own", "--set", "job.steps=1000000",
-                      "--set", "data.name=digits", "--set", "evaluator.every=20"],
+                      "--set", "data.name=digits", "--set", "evaluator.every=20",
+                      "--set", "actor.worker.restart=0"],
                      folder, environment)
         page = None
         try:
@@ -244,6 +256,7 @@ def main():
             check_keys(page)
             check_narrow(page)
             check_console(page)
+            check_restart(page)
             check_death(page)
             assert run.process.wait(SOON) == 1, run.said()
             check_network(page.network())

@@ -55,10 +55,16 @@ hosts = ["b"]
 )");
   ASSERT_TRUE(file.ok()) << file.error().message;
   ASSERT_EQ(file->actors.size(), 8U);
-  EXPECT_EQ(file->actors[4], (ActorPlan{"worker1", Role::kWorker, "a", 3, 1}));
-  EXPECT_EQ(file->actors[5], (ActorPlan{"worker2", Role::kWorker, "b", 3, 4}));
-  EXPECT_EQ(file->actors[6], (ActorPlan{"shard0", Role::kParameterServer, "b", 0, 0}));
-  EXPECT_EQ(file->actors[7], (ActorPlan{"shard1", Role::kParameterServer, "b", 0, 0}));
+  const auto plan = [](ActorPlan as, std::int64_t restarts) {
+    as.restarts = restarts;
+    as.within = ActorSection().within;
+    as.backoff = ActorSection().backoff;
+    return as;
+  };
+  EXPECT_EQ(file->actors[4], plan({"worker1", Role::kWorker, "a", 3, 1}, 5));
+  EXPECT_EQ(file->actors[5], plan({"worker2", Role::kWorker, "b", 3, 4}, 5));
+  EXPECT_EQ(file->actors[6], plan({"shard0", Role::kParameterServer, "b", 0, 0}, 0));
+  EXPECT_EQ(file->actors[7], plan({"shard1", Role::kParameterServer, "b", 0, 0}, 0));
   EXPECT_EQ(file->ranks(), 7);
   EXPECT_EQ(file->count(Role::kParameterServer), 3);
 }

@@ -32,7 +32,8 @@ TEST_F(PageCommand, ADirectoryThatIsNoRunsIsBadInput) {
 TEST_F(PageCommand, ARunOfAnotherVersionIsBadInput) {
   EXPECT_EQ(
       said_of("{\"format\":2,\"kind\":\"run\"}\n"),
-      (folder / "run/metrics.jsonl").string() + ": is of format 2, and this program reads 1\n");
+      (folder / "run/metrics.jsonl").string() +
+          ": is of format 2, and this program reads 1: read it with the sterna that ran it\n");
 }
 
 TEST_F(PageCommand, OfNobodyKnownIsBadInput) {

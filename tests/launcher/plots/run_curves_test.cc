@@ -108,8 +108,9 @@ TEST_F(RunCurvesTest, ALastLineThatIsCutAnywhereCostsNoOther) {
     ASSERT_TRUE(points.ok()) << cut << ": " << points.error().message;
     EXPECT_THAT(*points, SizeIs(2)) << cut;
   }
-  EXPECT_THAT(error(run_points(run("r", kHead + last.substr(0, 9) + "\n" + last), {.y = "loss"})),
-              EndsWith("/r/metrics.jsonl:2: is no line of metrics"));
+  EXPECT_THAT(
+      error(run_points(run("r", kHead + last.substr(0, 9) + "\n" + last), {.y = "loss"})),
+      EndsWith("/r/metrics.jsonl:2: is no line of metrics; take it out, the others can be read"));
 }
 
 TEST_F(RunCurvesTest, WhatIsNotThereIsSaid) {
@@ -118,7 +119,8 @@ TEST_F(RunCurvesTest, WhatIsNotThereIsSaid) {
   EXPECT_THAT(error(run_points(run("r", kHead + loss(1, 3)), {.subset = "train"})),
               EndsWith("/r/metrics.jsonl: has no precision_at_1 of parameters on train"));
   EXPECT_THAT(error(run_points(run("r", "{\"format\":7,\"kind\":\"run\"}\n"), {})),
-              EndsWith("/r/metrics.jsonl: is of format 7, and this program reads 1"));
+              EndsWith("/r/metrics.jsonl: is of format 7, and this program reads 1: read it with "
+                       "the sterna that ran it"));
   EXPECT_THAT(error(run_points(run("r", kHead + "{\"kind\":3,\"step\":\"x\"}\n"), {})),
               HasSubstr("has no precision_at_1"));
 }
