@@ -185,7 +185,7 @@ def kill(page, actor):
 def check_restart(page):
     kill(page, "reader0")
     eventually(lambda: page.run("return [...document.querySelectorAll('#actors tr')].some(row => "
-                                "row.firstChild.textContent === 'reader0' && "
+                                "row.firstChild.textContent === 'reader0#2' && "
                                 "row.textContent.includes('running'))"), SOON, "it runs again")
 
 
