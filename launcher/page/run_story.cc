@@ -4,7 +4,6 @@
 #include <array>
 #include <cmath>
 #include <iterator>
-#include <ranges>
 #include <set>
 #include <string>
 #include <utility>
@@ -102,9 +101,9 @@ void RunStory::thin_evaluations() {
   evaluation_stride_ = std::min(2 * evaluation_stride_, kLargestStride);
   std::set<std::string> seen;
   std::vector<Evaluation> kept;  // the newest first
-  for (Evaluation& one : std::views::reverse(evaluations_)) {
-    const bool last = seen.insert(one.whose).second;
-    if (last || one.number % evaluation_stride_ == 0) kept.push_back(std::move(one));
+  for (auto one = evaluations_.rbegin(); one != evaluations_.rend(); ++one) {
+    const bool last = seen.insert(one->whose).second;
+    if (last || one->number % evaluation_stride_ == 0) kept.push_back(std::move(*one));
   }
   // No run has so many subsets and kinds that most of its evaluations are the last of theirs.
   if (kept.size() > kMostEvaluations / 4 * 3) kept.resize(kMostEvaluations / 2);
