@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "actors/job/job.h"
 #include "runtime/message/fields.h"
 
 namespace sterna::actors {
