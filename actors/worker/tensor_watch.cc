@@ -10,6 +10,9 @@
 namespace sterna::actors {
 namespace {
 
+/// Larger pictures are left out: they would be in the way of what a step needs.
+constexpr std::size_t kMostPictureBytes = std::size_t{1} << 20;
+
 TensorHistogram told(const std::string& tensor, HistogramOf of,
                      const kernels::Histogram& histogram) {
   TensorHistogram told{.tensor = tensor,
@@ -52,7 +55,7 @@ bool TensorWatch::begin(std::uint64_t step, const Batch& batch) {
   const std::size_t bytes = job_.picture.bytes();
   const ByteView pixels = batch.pixels.view();
   for (std::size_t i = 0; i < std::min(labels.size(), kMostWatchedPictures); ++i) {
-    if ((i + 1) * bytes > pixels.size()) break;
+    if (bytes > kMostPictureBytes || (i + 1) * bytes > pixels.size()) break;
     auto copy = std::make_shared<Buffer>(bytes);
     std::memcpy(copy->data(), pixels.data() + i * bytes, bytes);
     pictures_.push_back({.shape = job_.picture, .pixels = share(copy), .label = labels[i]});

@@ -218,7 +218,7 @@ Task<void> Worker::encode_held(Rank& rank) {
     if (rank.net->holds() && rank.agreements == before) co_await rank.agreed.wait();
   }
   rank.counts = rank.net->counts();
-  if (auto histograms = rank.net->take_watched()) tell(std::move(*histograms));
+  if (auto watched = rank.net->take_watched()) tell(std::move(*watched));
 }
 
 Task<void> Worker::finish_turn(Rank& rank, std::uint64_t step, nets::Net::Loss loss) {
