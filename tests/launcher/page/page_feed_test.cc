@@ -7,6 +7,9 @@
 #include <fstream>
 #include <set>
 #include <sstream>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "launcher/page/growing_file.h"
 #include "launcher/text/json_line.h"
@@ -37,13 +40,14 @@ class PageFeedTest : public testing::Test {
     for (const Json& one : story["evaluations"]) steps.push_back(one["step"]);
     return steps;
   }
-  /// All that a page is told that knows of `facts`, when the feed is closed.
-  static std::string told(PageFeed& feed, const Json& facts) {
+  /// What a page is told that knows of `facts`, up to `end` at least.
+  static std::string told_until(std::string_view end, const PageFeed& feed, const Json& facts) {
     const auto stream = feed.open(facts["last"].get<std::uint64_t>());
-    feed.close();
     std::string text;
     std::array<char, 4096> piece{};
-    while (const auto size = stream->read(piece)) text.append(piece.data(), *size);
+    while (!text.ends_with("\n\n") || text.find(end) == std::string::npos) {
+      text.append(piece.data(), stream->read(piece).value());
+    }
     return text;
   }
   TemporaryFolder folder;
@@ -57,7 +61,10 @@ TEST_F(PageFeedTest, APageThatOpensWhileMuchIsReadIsToldEachLineOnce) {
   PageFeed feed(folder.path());
   const Json facts = facts_of(feed);
   std::vector<int> seen = steps(facts["story"]);
-  std::istringstream events(told(feed, facts));
+  std::istringstream events;
+  if (seen.back() != kLines - 1) {
+    events.str(told_until("\"step\":" + std::to_string(kLines - 1), feed, facts));
+  }
   for (std::string line; std::getline(events, line);) {
     if (!line.starts_with("data: {")) continue;
     for (const int step : steps(Json::parse(line.substr(6)))) seen.push_back(step);
@@ -71,8 +78,8 @@ TEST_F(PageFeedTest, WhereMetricsAreBegunAnewSoIsTheStory) {
   PageFeed feed(folder.path());
   const Json facts = facts_of(feed);
   metrics(std::ios::trunc) << evaluation(7);
-  EXPECT_THAT(told(feed, facts), testing::HasSubstr("event: again\n"));
-  EXPECT_THAT(steps(Json::parse(feed.facts())["story"]), testing::ElementsAre(7));
+  told_until("event: again\n", feed, facts);
+  EXPECT_THAT(steps(facts_of(feed)["story"]), testing::ElementsAre(7));
 }
 
 }  // namespace
