@@ -121,6 +121,7 @@ void JobConfig::encode(Wire::Builder wire, WireWriter&) const {
   wire.setFirstStep(first_step);
   wire.setFirstPosition(first_position);
   wire.setResumes(resumes);
+  wire.setRestartsWorkers(restarts_workers);
   wire.setRows(picture.rows);
   wire.setColumns(picture.columns);
   wire.setChannels(picture.channels);
@@ -143,6 +144,7 @@ Result<JobConfig> JobConfig::decode(Wire::Reader wire, WireReader&) {
   job.first_step = wire.getFirstStep();
   job.first_position = wire.getFirstPosition();
   job.resumes = wire.getResumes();
+  job.restarts_workers = wire.getRestartsWorkers();
   job.picture = {wire.getRows(), wire.getColumns(), wire.getChannels()};
   job.classes = wire.getClasses();
   STERNA_TRY(validate(job));

@@ -29,6 +29,7 @@ struct JobConfig : JobSection, JobSections {
   std::uint64_t first_step = 0;      ///< and the version that the parameters start at
   std::uint64_t first_position = 0;  ///< examples seen before it (input/batches/BATCHES.md)
   bool resumes = false;              ///< the state at first_step is a checkpoint's
+  bool restarts_workers = true;      ///< their [[actor]] allows it
   std::uint32_t ranks = 1;           ///< of the whole job
   std::uint32_t shards = 0;    ///< each input reader holds one of so many parts; 0: each holds all
   std::uint64_t examples = 1;  ///< of the training set, where epochs are counted
@@ -99,11 +100,12 @@ struct JobConfig : JobSection, JobSections {
   }
 
   /// Whether a worker that was lost may be started again beside the others: what a rank pushes
-  /// follows from the seed, the step, and parameters that the servers still have.
+  /// follows from the seed, the step, and parameters that the servers still have: for that they
+  /// keep a second version.
   bool workers_come_again() const {
     const bool parameters =
         gradient.down == Down::parameters || gradient.down == Down::parameters_bf16;
-    return in_step() && parameters && !ranks_have_state();
+    return restarts_workers && in_step() && parameters && !ranks_have_state();
   }
 
   /// Whether the ranks' trits of a step stand for the same number, so that they can be summed.

@@ -20,6 +20,7 @@ struct JobConfig {
   classes @8 :UInt32;
   firstPosition @9 :UInt64;   # examples seen before firstStep
   resumes @10 :Bool;          # the state at firstStep is a checkpoint's
+  restartsWorkers @11 :Bool;
 }
 
 # ---- what the actors are started with ----

@@ -19,6 +19,7 @@
 #include "runtime/base/clock.h"
 #include "runtime/base/result.h"
 #include "runtime/base/value.h"
+#include "runtime/cluster/cluster_messages.h"
 
 namespace sterna::launcher {
 
@@ -102,13 +103,15 @@ struct ActorSection {
   std::vector<std::int64_t> devices;
   std::int64_t ranks = 1;
   std::int64_t shards = 0;  ///< of input readers: each holds one of so many parts; 0: all
-  /// How often one that was lost is started again, beside the others; -1: as its role says.
-  std::int64_t restart = -1;
-  Duration within = std::chrono::minutes(10);
-  Duration backoff = std::chrono::milliseconds(200);
+  std::int64_t restart = -1;  ///< as RestartBudget's `times`; -1: as its role says
+  Duration within = RestartBudget().within;
+  Duration backoff = RestartBudget().backoff;
 
   Role plays() const { return role_named(role); }
-  std::int64_t restarts() const { return restart < 0 ? facts_of(plays()).restarts : restart; }
+  RestartBudget restarts() const {
+    const std::int64_t times = restart < 0 ? facts_of(plays()).restarts : restart;
+    return {static_cast<std::uint32_t>(times), within, backoff};
+  }
   bool asks_for_resources() const {
     return hosts.empty() && (cpus > 0 || gpus > 0 || memory.count > 0 || !labels.empty());
   }
@@ -132,9 +135,7 @@ struct ActorPlan {
   /// Of an input reader: it holds part `shard` of so many of the training examples; 0: all of them.
   std::int64_t shards = 0;
   std::int64_t shard = 0;
-  std::int64_t restarts = 0;  ///< so often it is started again within `within`, beside the others
-  Duration within{};
-  Duration backoff{};  ///< before the first time
+  RestartBudget restarts = {};
   bool operator==(const ActorPlan&) const = default;
 };
 

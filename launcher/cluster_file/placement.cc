@@ -301,8 +301,6 @@ std::vector<ActorPlan> expand(std::span<const ActorSection> tables) {
         actor.shard = n;
       }
       actor.restarts = table.restarts();
-      actor.within = table.within;
-      actor.backoff = table.backoff;
       actors.push_back(std::move(actor));
     }
   }

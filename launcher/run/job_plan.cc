@@ -116,6 +116,9 @@ Result<actors::JobConfig> job_of(const ClusterFile& given, const input::DataLoca
   job.deadlines = file.deadlines;
   job.ranks = static_cast<std::uint32_t>(file.ranks());
   job.shards = static_cast<std::uint32_t>(file.shards());
+  job.restarts_workers = std::ranges::any_of(file.actors, [](const ActorPlan& actor) {
+    return actor.role == Role::kWorker && actor.restarts.times > 0;
+  });
   if (!job.net.empty()) {  // without one somebody only looks at the data
     const Result<nets::NetDescription> net = nets::describe_net(actors::net_options(job));
     if (!net) return Error(net.error()).in("job.net");
@@ -190,7 +193,7 @@ Result<std::vector<ActorSpec>> specs_of(const ClusterFile& file, const actors::J
     spec.memory_limit = actor.memory;
     spec.environment = environment_of(actor, devices_given);
     if (actor.role != Role::kWorker || common.workers_come_again()) {
-      spec.restart = {static_cast<std::uint32_t>(actor.restarts), actor.within, actor.backoff};
+      spec.restart = actor.restarts;
     }
     if (!actor.type.empty()) {
       spec.type = actor.type;

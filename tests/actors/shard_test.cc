@@ -310,6 +310,14 @@ TEST_F(ShardTest, OnlyTheNewestIsThereWhereARanksPacketsFollowFromMore) {
   EXPECT_FALSE(shard.available(0, 0).ok());
 }
 
+TEST_F(ShardTest, OnlyTheNewestIsThereWhereWorkersDoNotComeAgain) {
+  job.restarts_workers = false;
+  Shard shard = make();
+  for (const std::uint32_t rank : {0U, 1U}) EXPECT_TRUE(shard.accept(push(shard, rank, 0)).ok());
+  update(shard);
+  EXPECT_FALSE(shard.available(0, 0).ok());
+}
+
 TEST_F(ShardTest, KnowsTheEarliestStepOfWhichAPacketOfARankIsMissing) {
   Shard shard = make();
   EXPECT_EQ(shard.first_lacking(1), 0U);

@@ -6,6 +6,8 @@
 #include <array>
 #include <cstdio>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "launcher/plots/drawing/drawing.h"
 
@@ -25,18 +27,33 @@ constexpr std::array<Color, 7> kColors = {{{0.00, 0.45, 0.70},
                                            {0.25, 0.25, 0.25}}};
 constexpr double kTextSize = 13;
 constexpr double kLineOfText = 18;
+constexpr double kSample = 26;  // of a curve, beside its label
+constexpr double kLabelsLeft = PlotFrame::kLeft + kSample;
 constexpr double kBand = 0.18;  // opacity
 constexpr double kPi = 3.14159265358979323846;
 
 class Drawing {
  public:
-  Drawing(cairo_t* on, const Plot& plot) : on_(on), plot_(plot), frame_(plot) {}
+  Drawing(cairo_t* on, const Plot& plot) : on_(on), plot_(plot), frame_(plot) {
+    cairo_select_font_face(on_, "sans-serif", CAIRO_FONT_SLANT_NORMAL, CAIRO_FONT_WEIGHT_NORMAL);
+    cairo_set_font_size(on_, kTextSize);
+    // A text is as wide on every surface.
+    cairo_font_options_t* options = cairo_font_options_create();
+    cairo_font_options_set_hint_metrics(options, CAIRO_HINT_METRICS_OFF);
+    cairo_set_font_options(on_, options);
+    cairo_font_options_destroy(options);
+  }
+
+  /// With all labels.
+  double height() {
+    double last = 0;
+    for (const Place& place : places_of_labels()) last = place.y;
+    return PlotFrame::kHeight + last + kLineOfText / 2;
+  }
 
   void draw() {
     set({1, 1, 1});
     cairo_paint(on_);
-    cairo_select_font_face(on_, "sans-serif", CAIRO_FONT_SLANT_NORMAL, CAIRO_FONT_WEIGHT_NORMAL);
-    cairo_set_font_size(on_, kTextSize);
     draw_axes();
     for (std::size_t i = 0; i < plot_.curves.size(); ++i) draw_band(plot_.curves[i], color(i));
     for (std::size_t i = 0; i < plot_.curves.size(); ++i) draw_curve(i);
@@ -128,28 +145,32 @@ class Drawing {
     stroke_as(curve);
   }
 
-  /// Where the curves leave most room: above where they end low, below where they end high.
-  void draw_legend() {
-    double end = 0;
-    double widest = 0;
+  struct Place {
+    double x, y;
+  };
+  /// In rows beneath the frame, whose lower edge y is counted from: there they cover nothing.
+  std::vector<Place> places_of_labels() {
+    constexpr double kBetween = 24;
+    std::vector<Place> places;
+    Place next{kLabelsLeft, kLineOfText};
     for (const PlotCurve& curve : plot_.curves) {
-      end += frame_.y.part(curve.mean.back()) / static_cast<double>(plot_.curves.size());
-      widest = std::max(widest, width_of(curve.label));
+      const double end = next.x + width_of(curve.label);
+      if (end > PlotFrame::kWidth - PlotFrame::kRight && next.x > kLabelsLeft) {
+        next = {kLabelsLeft, next.y + kLineOfText};
+      }
+      places.push_back(next);
+      next.x += width_of(curve.label) + kBetween + kSample;
     }
-    constexpr double kSample = 26;
-    constexpr double kInset = 14;
-    const double x = PlotFrame::kWidth - PlotFrame::kRight - kInset - widest;
-    const double height = kLineOfText * static_cast<double>(plot_.curves.size());
-    double y = end > 0.5 ? PlotFrame::kHeight - PlotFrame::kBottom - kInset - height
-                         : PlotFrame::kTop + kInset;
-    set({1, 1, 1}, 0.85);
-    cairo_rectangle(on_, x - kSample - kInset, y - kInset / 2, widest + kSample + 2 * kInset,
-                    height + kInset);
-    cairo_fill(on_);
+    return places;
+  }
+
+  void draw_legend() {
+    const std::vector<Place> places = places_of_labels();
     for (std::size_t i = 0; i < plot_.curves.size(); ++i) {
-      y += kLineOfText;
+      const double x = places[i].x;
+      const double y = PlotFrame::kHeight + places[i].y;
       cairo_move_to(on_, x - kSample, y - kTextSize / 3);
-      cairo_line_to(on_, x - kInset / 2, y - kTextSize / 3);
+      cairo_line_to(on_, x - kSample / 4, y - kTextSize / 3);
       stroke_as(i);
       set({0.14, 0.16, 0.18});
       write(x, y, plot_.curves[i].label);
@@ -171,15 +192,26 @@ cairo_status_t hand_on(void* to, const unsigned char* bytes, unsigned size) {
   return CAIRO_STATUS_SUCCESS;
 }
 
+using Surface = std::unique_ptr<cairo_surface_t, decltype(&cairo_surface_destroy)>;
+using Context = std::unique_ptr<cairo_t, decltype(&cairo_destroy)>;
+
+/// How high the picture must be for all of its labels.
+double height_of(const Plot& plot) {
+  const Surface nowhere(cairo_image_surface_create(CAIRO_FORMAT_RGB24, 1, 1),
+                        &cairo_surface_destroy);
+  const Context on(cairo_create(nowhere.get()), &cairo_destroy);
+  return Drawing(on.get(), plot).height();
+}
+
 cairo_status_t draw_to(const Plot& plot, PictureForm form, Taker to) {
   const bool svg = form == PictureForm::svg;
-  const std::unique_ptr<cairo_surface_t, decltype(&cairo_surface_destroy)> surface(
-      svg ? cairo_svg_surface_create_for_stream(hand_on, &to, PlotFrame::kWidth, PlotFrame::kHeight)
+  const double height = height_of(plot);
+  const Surface surface(
+      svg ? cairo_svg_surface_create_for_stream(hand_on, &to, PlotFrame::kWidth, height)
           : cairo_image_surface_create(CAIRO_FORMAT_RGB24, static_cast<int>(2 * PlotFrame::kWidth),
-                                       static_cast<int>(2 * PlotFrame::kHeight)),
+                                       static_cast<int>(2 * height)),
       &cairo_surface_destroy);
-  const std::unique_ptr<cairo_t, decltype(&cairo_destroy)> on(cairo_create(surface.get()),
-                                                              &cairo_destroy);
+  const Context on(cairo_create(surface.get()), &cairo_destroy);
   if (!svg) cairo_scale(on.get(), 2, 2);
   Drawing(on.get(), plot).draw();
   if (cairo_status(on.get()) != CAIRO_STATUS_SUCCESS) return cairo_status(on.get());

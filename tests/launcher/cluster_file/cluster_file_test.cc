@@ -55,10 +55,8 @@ hosts = ["b"]
 )");
   ASSERT_TRUE(file.ok()) << file.error().message;
   ASSERT_EQ(file->actors.size(), 8U);
-  const auto plan = [](ActorPlan as, std::int64_t restarts) {
-    as.restarts = restarts;
-    as.within = ActorSection().within;
-    as.backoff = ActorSection().backoff;
+  const auto plan = [](ActorPlan as, std::uint32_t restarts) {
+    as.restarts.times = restarts;
     return as;
   };
   EXPECT_EQ(file->actors[4], plan({"worker1", Role::kWorker, "a", 3, 1}, 5));
