@@ -373,7 +373,8 @@ class Finisher {
                    : fmt::format("\"actor.{}\" is for {}s, not for {}", owner.own_key, owner.words,
                                  role));
     }
-    if (!table.role.empty() && table.restarts().times > 0 && facts_of(table.plays()).restarts == 0) {
+    if (!table.role.empty() && table.restarts().times > 0 &&
+        facts_of(table.plays()).restarts == 0) {
       complain("restart",
                fmt::format("a {} is not started again by itself: all actors are, from the newest "
                            "checkpoint (\"checkpoint.every_steps\", \"checkpoint.restarts\")",

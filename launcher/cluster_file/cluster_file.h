@@ -102,7 +102,7 @@ struct ActorSection {
   std::string policy = "spread";  ///< "pack" or "spread"
   std::vector<std::int64_t> devices;
   std::int64_t ranks = 1;
-  std::int64_t shards = 0;  ///< of input readers: each holds one of so many parts; 0: all
+  std::int64_t shards = 0;    ///< of input readers: each holds one of so many parts; 0: all
   std::int64_t restart = -1;  ///< as RestartBudget's `times`; -1: as its role says
   Duration within = RestartBudget().within;
   Duration backoff = RestartBudget().backoff;

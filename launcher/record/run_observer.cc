@@ -123,6 +123,7 @@ double RunObserver::since_first_step() const {
 /// Sums over the workers: what they sent and received, how far all of them are.
 void RunObserver::total() {
   actors::Traffic sum;
+  std::uint64_t lost_losses = 0;
   std::uint64_t examples = 0;
   double loss = 0;
   double decay_loss = 0;
@@ -143,6 +144,7 @@ void RunObserver::total() {
     sum.measured_elements += traffic.measured_elements;
     sum.saturated_elements += traffic.saturated_elements;
     sum.late_packets += traffic.late_packets;
+    lost_losses += progress.lost_losses;
     examples += progress.examples;
     loss += progress.loss;
     decay_loss += progress.decay_loss;
@@ -185,6 +187,7 @@ void RunObserver::total() {
   status.saturated = fraction(static_cast<double>(sum.saturated_elements),
                               static_cast<double>(sum.measured_elements));
   status.late_packets = result.late_packets = sum.late_packets;
+  result.lost_losses = lost_losses;
   result.data_wait = fraction(data_seconds, seconds);
   double recent = 0;
   double recent_wait = 0;
@@ -295,7 +298,12 @@ void RunObserver::on(actors::Evaluated evaluated) {
 }
 
 void RunObserver::on(actors::Watched told) {
-  if (!from_worker(told.worker) || !hooks_.histogram) return;
+  if (!from_worker(told.worker)) return;
+  // A worker that came again counts anew.
+  const std::uint64_t known = told.lost < known_lost_histograms_ ? 0 : known_lost_histograms_;
+  record_.result.lost_histograms += told.lost - known;
+  known_lost_histograms_ = told.lost;
+  if (!hooks_.histogram) return;
   for (actors::TensorHistogram& one : told.histograms) {
     hooks_.histogram({.step = static_cast<std::int64_t>(told.step),
                       .tensor = std::move(one.tensor),

@@ -85,6 +85,7 @@ class RunObserver final : public Actor<actors::Observer> {
   void go_on(actors::Progress& progress);
   std::set<std::string> workers_;
   std::map<std::string, std::uint64_t> incarnations_;  ///< of the workers
+  std::uint64_t known_lost_histograms_ = 0;            ///< as the worker said last
   std::set<std::string> readers_;
   std::set<std::string> servers_;
   std::string evaluator_;    ///< empty: none

@@ -60,7 +60,10 @@ struct RunResult {
   std::int64_t steps = 0;                      ///< steps done
   std::string checkpoint;                      ///< the newest that this run made; empty: none
   std::uint64_t missed_checkpoints = 0;        ///< that were due and not made; the log says why
-  std::vector<Restart> restarts = {};          ///< in their order; at most checkpoint.restarts
+  // What was left out of metrics.jsonl, because whoever keeps it was too slow:
+  std::uint64_t lost_losses = 0;       ///< of single ranks in single steps
+  std::uint64_t lost_histograms = 0;   ///< steps of which there are none, nor pictures
+  std::vector<Restart> restarts = {};  ///< in their order; at most checkpoint.restarts
   /// The first kMostActorRestarts; in their order.
   std::vector<ActorRestart> actor_restarts = {};
   static constexpr std::size_t kMostActorRestarts = 1000;

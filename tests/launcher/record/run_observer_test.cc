@@ -274,6 +274,16 @@ TEST_F(RunObserverTest, CountsTheGradientsThatCameTooLate) {
   EXPECT_EQ(record_.result.late_packets, 5U);
 }
 
+TEST_F(RunObserverTest, CountsWhatWasLostToIt) {
+  say("worker0", actors::Progress{.worker = "worker0", .step = 3, .traffic = {}, .lost_losses = 4});
+  say("worker1", actors::Progress{.worker = "worker1", .step = 3, .traffic = {}, .lost_losses = 2});
+  for (const std::uint64_t lost : {1, 3, 3}) {
+    say("worker0", actors::Watched{.worker = "worker0", .step = 100, .lost = lost});
+  }
+  EXPECT_EQ(record_.result.lost_losses, 6U);
+  EXPECT_EQ(record_.result.lost_histograms, 3U);
+}
+
 TEST_F(RunObserverTest, KeepsTheLastConfusionAndCountsWhatWasSkipped) {
   say("evaluator0",
       actors::Evaluated{.step = 5, .classes = 2, .skipped = 3, .confusion = {{0, 1, 7}}});
