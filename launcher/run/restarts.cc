@@ -42,6 +42,8 @@ bool Restarts::after(const JobOutcome& outcome, JobOptions& job) {
   std::ranges::copy(outcome.record.result.actor_restarts, std::back_inserter(actor_restarts_));
   trained_ += since_first_step(outcome);
   missed_ += outcome.record.result.missed_checkpoints;
+  lost_losses_ += outcome.record.result.lost_losses;
+  lost_histograms_ += outcome.record.result.lost_histograms;
   std::erase_if(evaluations_, [&](const EvaluationResult& one) { return one.step > step; });
   std::ranges::copy_if(outcome.record.result.evaluations, std::back_inserter(evaluations_),
                        [&](const EvaluationResult& one) { return one.step <= step; });
@@ -60,6 +62,8 @@ void Restarts::complete(JobOutcome& outcome) const {
   result.actor_restarts.insert(result.actor_restarts.begin(), actor_restarts_.begin(),
                                actor_restarts_.end());
   result.missed_checkpoints += missed_;
+  result.lost_losses += lost_losses_;
+  result.lost_histograms += lost_histograms_;
   result.evaluations.insert(result.evaluations.begin(), evaluations_.begin(), evaluations_.end());
   if (result.exit != kExitFailed) return;
   result.cause =

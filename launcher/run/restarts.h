@@ -27,6 +27,8 @@ class Restarts {
   Time lost_at_;
   Duration trained_{};        ///< before the last loss
   std::uint64_t missed_ = 0;  ///< checkpoints, until then
+  std::uint64_t lost_losses_ = 0;
+  std::uint64_t lost_histograms_ = 0;
 };
 
 }  // namespace sterna::launcher

@@ -54,7 +54,7 @@ std::string to_json(const RunResult& result) {
   if (result.consequences.empty()) json.erase("consequences");
   if (result.checkpoint.empty()) json.erase("checkpoint");
   for (const char* count : {"missed_checkpoints", "lost_losses", "lost_histograms"}) {
-    if (json.value(count, 0) == 0) json.erase(count);
+    if (json.value(count, std::uint64_t{0}) == 0) json.erase(count);
   }
   if (result.restarts.empty()) json.erase("restarts");
   if (result.actor_restarts.empty()) json.erase("actor_restarts");

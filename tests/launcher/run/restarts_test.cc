@@ -18,6 +18,7 @@ class RestartsTest : public testing::Test {
   static JobOutcome lost(const char* cause) {
     JobOutcome outcome;
     outcome.lost = true;
+    outcome.record.result.lost_losses = 3;
     outcome.record.status.step = 7;
     outcome.record.result.cause = cause;
     outcome.record.result.exit = 1;
@@ -45,6 +46,7 @@ TEST_F(RestartsTest, WhatWentBeforeIsPartOfTheResult) {
   EXPECT_EQ(last.record.result.missed_checkpoints, 3U);
   EXPECT_EQ(last.record.result.seconds, 8);
   EXPECT_EQ(last.record.result.restarts.size(), 1U);
+  EXPECT_EQ(last.record.result.lost_losses, 3U);
 }
 
 TEST_F(RestartsTest, EndWithTheFirstCauseAndTheLast) {
