@@ -35,6 +35,7 @@ struct ClusterSection {
   std::optional<PortRange> ports;  ///< none: any free port
   Duration heartbeat = std::chrono::milliseconds(500);
   Duration silence = std::chrono::seconds(5);
+  Duration link_patience = std::chrono::seconds(30);
   Duration lease = std::chrono::seconds(10);
   Duration grace = std::chrono::seconds(3);
   std::int64_t nodes = 1;  ///< of the allocation that `up` asks Slurm for

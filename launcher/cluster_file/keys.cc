@@ -39,6 +39,10 @@ Section<ClusterSection> cluster_section() {
        key("heartbeat", &S::heartbeat, "how often every actor says that it lives")
            .at_least(actors::kShortestDeadline),
        key("silence", &S::silence, "an actor that said nothing for so long is dead").above(0),
+       key("link_patience", &S::link_patience,
+           "how long a connection that was lost between two actors is dialled again before one of "
+           "them is taken for dead; 0: not at all")
+           .at_least(0),
        key("lease", &S::lease,
            "a host that heard nothing of the coordinator for so long stops its actors")
            .above(0),

@@ -94,6 +94,7 @@ Result<ClusterOptions> cluster_options_of(const ClusterFile& file, const std::st
   }
   options.heartbeat = file.cluster.heartbeat;
   options.silence = file.cluster.silence;
+  options.link_patience = file.cluster.link_patience;
   options.grace = file.cluster.grace;
   options.lease = file.cluster.lease;
   options.start_deadline = file.deadlines.start;

@@ -77,6 +77,7 @@ Bootstrap Cluster::blank() const {
   b.lease = options_.lease;
   b.heartbeat = options_.heartbeat;
   b.silence = options_.silence;
+  b.link_patience = options_.link_patience;
   b.grace = options_.grace;
   b.log_directory = options_.log_directory;
   return b;

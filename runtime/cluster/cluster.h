@@ -51,6 +51,9 @@ struct ClusterOptions {
   std::vector<Contact> operators = {};  ///< who may look at the run and end it
   Duration heartbeat = std::chrono::milliseconds(500);
   Duration silence = std::chrono::seconds(5);
+  /// How long a connection that was lost is dialled again before somebody is given up; 0: not at
+  /// all.
+  Duration link_patience = std::chrono::seconds(30);
   Duration grace = std::chrono::seconds(5);
   /// How long the coordinator, a node or an actor may take until it is ready.
   Duration start_deadline = std::chrono::seconds(10);

@@ -18,6 +18,7 @@ ProcessOptions options_of(const Bootstrap& bootstrap, std::uint64_t schema_hash)
   options.link.host = bootstrap.host;
   options.link.heartbeat = bootstrap.heartbeat;
   options.link.silence = bootstrap.silence;
+  options.link.patience = bootstrap.link_patience;
   return options;
 }
 

@@ -38,7 +38,10 @@ void report_link_end(Process& process, const Contact& peer, const std::string& c
 }
 
 void ControlActor::on(ProcessDown down) {
-  if (from_above()) process().process_down(notice_of(down));
+  if (!from_above()) return;
+  // What fails for want of it is no cause of its own.
+  if (process().links()->identity_of(down.process) != nullptr) lost_.insert(down.process);
+  process().process_down(notice_of(down));
 }
 
 void ControlActor::on(ProcessRestarts restarts) {

@@ -61,4 +61,5 @@ struct Bootstrap {
   memoryLimit @22 :UInt64;     # resident bytes of an actor's process; 0: none
   operators @23 :List(Contact);# of the coordinator: who may look at the run and end it
   argsAreJson @24 :Bool;       # args is an object of keys and values
+  linkPatience @25 :Int64;     # nanoseconds
 }

@@ -18,8 +18,9 @@ STERNA_MESSAGE(Bootstrap, FIELD(kind, Kind), FIELD(run, Run), FIELD(run_name, Ru
                FIELD(credentials.secret_key, SecretKey, secret),
                FIELD(credentials.token, Token, secret), FIELD(uplink, Uplink), FIELD(admit, Admit),
                FIELD(network, Network), FIELD(host, Host), FIELD(heartbeat, Heartbeat),
-               FIELD(silence, Silence), FIELD(grace, Grace), FIELD(compute_threads, ComputeThreads),
-               FIELD(actor_type, ActorType), FIELD(args, Args), FIELD(args_are_json, ArgsAreJson),
+               FIELD(silence, Silence), FIELD(link_patience, LinkPatience), FIELD(grace, Grace),
+               FIELD(compute_threads, ComputeThreads), FIELD(actor_type, ActorType),
+               FIELD(args, Args), FIELD(args_are_json, ArgsAreJson),
                FIELD(log_directory, LogDirectory), FIELD(lease, Lease, at_least(Duration(1))),
                FIELD(environment, Environment), FIELD(memory_limit, MemoryLimit),
                FIELD(operators, Operators))

@@ -49,6 +49,8 @@ struct Bootstrap {
   std::string host;
   Duration heartbeat = std::chrono::milliseconds(500);
   Duration silence = std::chrono::seconds(5);
+  /// How long a connection that was lost is dialled again; 0: not at all.
+  Duration link_patience = std::chrono::seconds(30);
   Duration grace = std::chrono::seconds(5);
   std::uint32_t compute_threads = 1;
   std::string actor_type;  ///< of an actor's process: its type in the Registry

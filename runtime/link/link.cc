@@ -29,7 +29,15 @@ Links::Links(Owner& owner, Transport& transport, Loop& loop, Timers& timers, Ran
   timer_ = timers_.arm(expected_tick_, *this);
 }
 
-Links::~Links() { timers_.cancel(timer_); }
+Links::~Links() {
+  timers_.cancel(timer_);
+  for (const auto& [peer, link] : links_) say_goodbye(*link);
+}
+
+void Links::say_goodbye(Link& link) {
+  const LaneState& state = link.lanes[index(Lane::control)];
+  if (state.open) (void)say(link, Lane::control, Goodbye{}, state.next_out).ok();
+}
 
 Links::Link* Links::find(ProcessId peer) const {
   const auto found = links_.find(peer);
@@ -58,6 +66,7 @@ void Links::dial(const Contact& peer) {
   link.contact = peer;
   link.session = random_.next() | 1;
   link.started = link.last_heard = loop_.now();
+  link.dialled = true;
   for (const Lane lane : kEveryLane) {
     Result<ChannelId> channel = transport_.dial(lane, peer);
     if (!channel) {
@@ -68,20 +77,26 @@ void Links::dial(const Contact& peer) {
     state.channel = *channel;
     state.announced = options_.window[index(lane)];
     channels_[*channel] = {{peer.process}, lane};
-    Hello hello;
-    hello.protocol = kProtocolVersion;
-    hello.schema_hash = options_.schema_hash;
-    hello.build_id = options_.build_id;
-    hello.host = options_.host;
-    hello.run = options_.run;
-    hello.session = link.session;
-    hello.process = options_.self;
-    hello.incarnation = options_.identity.incarnation;
-    hello.codecs = options_.codecs;
-    hello.credit = state.announced;
-    if (!transmit(link, lane, control_header<Hello>(), MessageMail<Hello>(std::move(hello))))
-      return;
+    if (!say(link, lane, hello_of(link, lane), 0)) return;
   }
+}
+
+Hello Links::hello_of(const Link& link, Lane lane) const {
+  const LaneState& state = link.lanes[index(lane)];
+  Hello hello;
+  hello.protocol = kProtocolVersion;
+  hello.schema_hash = options_.schema_hash;
+  hello.build_id = options_.build_id;
+  hello.host = options_.host;
+  hello.run = options_.run;
+  hello.session = link.session;
+  hello.process = options_.self;
+  hello.incarnation = options_.identity.incarnation;
+  hello.codecs = options_.codecs;
+  hello.credit = state.announced;
+  hello.resumes = link.was_open;
+  hello.received = link.was_open ? state.next_in : 0;
+  return hello;
 }
 
 void Links::unreachable(ProcessId peer, const std::string& cause) {
@@ -125,11 +140,16 @@ void Links::mute(const Contact& peer, const std::string& cause) {
 
 // ---- endings and heartbeats
 
-void Links::closed(ChannelId channel, std::string_view cause) {
+void Links::closed(ChannelId channel, std::string_view cause, bool denied) {
   const auto known = channels_.find(channel);
   if (known == channels_.end()) return;
   const auto [peer, lane] = known->second;
   Link& link = *find(peer);
+  if (resumes(link) && !denied) {
+    lose(link, lane, "link lost: " + std::string(cause));
+    if (link.dialled) dial_again(link);
+    return;
+  }
   link.lanes[index(lane)].lost = true;
   if (link.lost_cause.empty()) {
     link.lost_cause = "link lost: " + std::string(cause);
@@ -137,7 +157,8 @@ void Links::closed(ChannelId channel, std::string_view cause) {
   }
   // Each lane has an I/O thread of its own: what a peer said last on the other one may come after.
   const LaneState& other = link.lanes[1 - index(lane)];
-  if (other.channel == 0 || other.lost) end(peer, std::string(link.lost_cause), false, true);
+  if (denied || other.channel == 0 || other.lost)
+    end(peer, std::string(link.lost_cause), false, true);
 }
 
 void Links::end(ProcessId peer, const std::string& cause, bool fault, bool report) {
@@ -145,6 +166,7 @@ void Links::end(ProcessId peer, const std::string& cause, bool fault, bool repor
   if (node.empty()) return;
   // Out of the table before anyone is told: what they send now opens a new session.
   Link& link = *node.mapped();
+  say_goodbye(link);
   for (LaneState& state : link.lanes) {
     if (state.channel == 0) continue;
     channels_.erase(state.channel);
@@ -180,15 +202,19 @@ void Links::heartbeat(Link& link) {
     beat.echoed = link.last_sent;
     beat.held = now - link.last_sent_came;
   }
-  (void)transmit(link, Lane::control, control_header<Heartbeat>(), MessageMail<Heartbeat>(beat))
-      .ok();
+  (void)say(link, Lane::control, beat, link.lanes[index(Lane::control)].next_out).ok();
 }
 
 void Links::tick(Link& link, Time now) {
   if (link.session == 0) return;
   if (std::exchange(link.heard, false)) link.last_heard = now;
-  if (!link.lost_cause.empty() && now - link.lost_at >= kOtherLaneFollows) {
-    end(link.peer, std::string(link.lost_cause), false, true);
+  if (!link.lost_cause.empty()) {
+    if (now - link.lost_at >= (resumes(link) ? patience_with(link) : kOtherLaneFollows)) {
+      end(link.peer, std::string(link.lost_cause), false, true);
+      return;
+    }
+    if (link.dialled && resumes(link)) dial_again(link);
+    if (link.was_open && link.lanes[index(Lane::control)].open) heartbeat(link);
     return;
   }
   const bool tree = tree_peers_.contains(link.peer);
@@ -197,6 +223,11 @@ void Links::tick(Link& link, Time now) {
   if (now - since > patience) {
     // One lane may have opened before the peer fell silent.
     const bool spoke = link.lanes[0].open || link.lanes[1].open;
+    if (resumes(link) && !tree) {
+      for (const Lane lane : kEveryLane) lose(link, lane, "silence");
+      if (link.dialled) dial_again(link);
+      return;
+    }
     end(link.peer, spoke ? "silence" : "no answer to our connection", false, true);
     return;
   }

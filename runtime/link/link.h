@@ -2,8 +2,13 @@
 //
 // One connection (a channel per lane) is one link, opened by Hello and Welcome. A link numbers its
 // messages per lane, holds them to the byte credit the receiver granted, and sends a heartbeat from
-// the loop. A lost channel, a gap in the numbers, silence, or a fault of the peer ends it: pending
-// asks end as actor_down, and the next message opens a new session.
+// the loop. A gap in the numbers, a fault of the peer, or a connection that is lost for good ends
+// it: pending asks end as actor_down, and the next message opens a new session.
+//
+// A connection that is lost is no end yet. Who dialled it dials again, both say what they have
+// received, and what was not is sent again: each message still comes once and in order, and nobody
+// above hears of it. For that a link keeps what it sent until the peer has said that it has it,
+// which every message says, so that is no more than the peer's window.
 #pragma once
 
 #include <array>
@@ -30,7 +35,7 @@ struct Hello;
 struct Welcome;
 
 /// Bumped when frames change their meaning; another number is refused.
-constexpr std::uint32_t kProtocolVersion = 1;
+constexpr std::uint32_t kProtocolVersion = 2;
 
 struct LinkOptions {
   ProcessId self;
@@ -42,6 +47,9 @@ struct LinkOptions {
   std::uint32_t codecs = 0;
   Duration heartbeat = std::chrono::milliseconds(500);
   Duration silence = std::chrono::seconds(5);
+  /// How long a connection that was lost is dialled again before the link ends; 0: not at all. With
+  /// a process above or below us it is two heartbeats at most: it knows best who lives.
+  Duration patience{};
   /// Bytes a peer may have unconsumed here, per lane; also the bound of what waits for credit.
   std::array<std::uint64_t, kLanes> window = {4U << 20, 64U << 20};
   /// What an actor should have under way to or from one peer at a time (ByteWindow): as much as may
@@ -53,7 +61,9 @@ struct LinkCounters {
   std::uint64_t decode_errors = 0;
   std::uint64_t refused_hellos = 0;
   std::uint64_t sequence_gaps = 0;
-  std::uint64_t faults = 0;  ///< of every kind, decode errors among them: the peer is muted
+  std::uint64_t faults = 0;      ///< of every kind, decode errors among them: the peer is muted
+  std::uint64_t resumed = 0;     ///< links that went on over another connection
+  std::uint64_t sent_again = 0;  ///< messages that they sent another time
   std::array<std::uint64_t, kLanes> bytes_in = {};  ///< whole frames, envelopes included
   std::array<std::uint64_t, kLanes> bytes_out = {};
 };
@@ -147,14 +157,16 @@ class Links final : private Transport::Events, private Timers::Target {
 
  private:
   struct Queued;
+  struct Kept;
   struct LaneState;
   struct Link;
   struct Receiving;
   class Delayed;
+  class SharedMail;
 
   void received(ChannelId channel, Lane lane, const PeerIdentity& from,
                 InMessage& message) override;
-  void closed(ChannelId channel, std::string_view cause) override;
+  void closed(ChannelId channel, std::string_view cause, bool denied) override;
   void noticed(std::string_view line) override { log_(line); }
   void timer_fired() override;
 
@@ -173,7 +185,22 @@ class Links final : private Transport::Events, private Timers::Target {
   Result<void> send_now_or_queue(ProcessId to, const Header& header, std::unique_ptr<Mail> mail);
   /// `credit` as a peer has granted it, cut to what is believed of any peer.
   std::uint64_t within_reason(const LaneState& state, Lane lane, std::uint64_t credit) const;
-  Result<void> transmit(Link& link, Lane lane, Header header, const Mail& mail);
+  Result<void> transmit(Link& link, Lane lane, const Header& header, std::unique_ptr<Mail> mail);
+  Result<void> put(Link& link, Lane lane, Header header, const Mail& mail);
+  template <class M>
+  Result<void> say(Link& link, Lane lane, M message, std::uint64_t number);
+  void say_goodbye(Link& link);
+  Hello hello_of(const Link& link, Lane lane) const;
+  Welcome welcome_of(const Link& link, Lane lane) const;
+
+  bool resumes(const Link& link) const;
+  Duration patience_with(const Link& link) const;
+  void lose(Link& link, Lane lane, const std::string& cause);
+  void dial_again(Link& link);
+  void resume(ChannelId channel, Lane lane, const Contact& peer, const Hello& hello);
+  bool go_on(Link& link, Lane lane, std::uint64_t received, std::uint64_t credit);
+  bool acknowledged(Link& link, const Header& header);
+
   void flush(ProcessId peer, Lane lane);
   void heartbeat(Link& link);
   void compare_clocks(Link& link, const Heartbeat& beat);

@@ -7,18 +7,21 @@ namespace sterna {
 STERNA_MESSAGE(Hello, FIELD(protocol, Protocol), FIELD(schema_hash, SchemaHash),
                FIELD(build_id, BuildId), FIELD(host, Host), FIELD(run, Run),
                FIELD(session, Session), FIELD(process, Process), FIELD(incarnation, Incarnation),
-               FIELD(codecs, Codecs), FIELD(credit, Credit))
+               FIELD(codecs, Codecs), FIELD(credit, Credit), FIELD(resumes, Resumes),
+               FIELD(received, Received))
 
 STERNA_MESSAGE(Welcome, FIELD(accepted, Accepted), FIELD(reason, Reason), FIELD(protocol, Protocol),
                FIELD(schema_hash, SchemaHash), FIELD(build_id, BuildId), FIELD(host, Host),
                FIELD(session, Session), FIELD(process, Process), FIELD(incarnation, Incarnation),
-               FIELD(codecs, Codecs), FIELD(credit, Credit))
+               FIELD(codecs, Codecs), FIELD(credit, Credit), FIELD(received, Received))
 
 STERNA_MESSAGE(Heartbeat, FIELD(credit[0], ControlCredit), FIELD(credit[1], DataCredit),
                FIELD(loop_lag, LoopLag, any_time), FIELD(queued_bytes, QueuedBytes),
                FIELD(bytes_in, BytesIn), FIELD(bytes_out, BytesOut), FIELD(actors, Actors),
                FIELD(sent, Sent, any_time), FIELD(echoed, Echoed, any_time),
                FIELD(held, Held, any_time))
+
+STERNA_MESSAGE(Goodbye)
 
 STERNA_MESSAGE(Watch, FIELD(actor, Actor))
 

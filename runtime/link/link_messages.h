@@ -10,7 +10,7 @@
 
 namespace sterna {
 
-/// The first message on each lane, from the side that dialled.
+/// The first message on each lane of a connection, from the side that dialled.
 struct Hello {
   using Wire = schema::Hello;
   std::uint32_t protocol = 0;
@@ -23,6 +23,8 @@ struct Hello {
   std::uint64_t incarnation = 0;
   std::uint32_t codecs = 0;
   std::uint64_t credit = 0;
+  bool resumes = false;        ///< `session` goes on: its connection was lost
+  std::uint64_t received = 0;  ///< then: the number of the message that the sender waits for
   STERNA_DECLARE_MESSAGE(Hello);
 };
 
@@ -40,6 +42,7 @@ struct Welcome {
   std::uint64_t incarnation = 0;
   std::uint32_t codecs = 0;
   std::uint64_t credit = 0;
+  std::uint64_t received = 0;  ///< as in Hello
   STERNA_DECLARE_MESSAGE(Welcome);
 };
 
@@ -55,6 +58,12 @@ struct Heartbeat {
   Duration echoed{};  ///< `sent` of the last that came from the receiver; 0: none has
   Duration held{};    ///< since that came
   STERNA_DECLARE_MESSAGE(Heartbeat);
+};
+
+/// The last message of a link that one side ends.
+struct Goodbye {
+  using Wire = schema::Goodbye;
+  STERNA_DECLARE_MESSAGE(Goodbye);
 };
 
 struct Watch {

@@ -19,11 +19,19 @@ constexpr std::uint64_t kAnnounceAt = 4;
 
 const MessageType* control_type(std::uint64_t type_id) {
   static constexpr const MessageType* kTypes[] = {&kMessageType<Heartbeat>, &kMessageType<Welcome>,
-                                                  &kMessageType<Watch>, &kMessageType<Down>};
+                                                  &kMessageType<Goodbye>, &kMessageType<Watch>,
+                                                  &kMessageType<Down>};
   for (const MessageType* type : kTypes) {
     if (type->type_id == type_id) return type;
   }
   return nullptr;
+}
+
+/// What a link says of itself has no number of its own: it is said once, on this connection.
+bool is_numbered(const Header& header) {
+  return !is_control(header) ||
+         (header.type_id != type_id_of<Welcome>() && header.type_id != type_id_of<Heartbeat>() &&
+          header.type_id != type_id_of<Goodbye>());
 }
 
 }  // namespace
@@ -63,7 +71,8 @@ void Links::received(ChannelId channel, Lane lane, const PeerIdentity& from, InM
     return;
   }
   const Header& header = decoded->header;
-  if (header.sequence != state.next_in) {
+  const bool opens = is_control(header) && header.type_id == type_id_of<Welcome>();
+  if (header.sequence != (opens ? 0 : state.next_in)) {
     ++counters_.sequence_gaps;
     end(peer,
         "link lost: message " + std::to_string(header.sequence) + " came where " +
@@ -71,8 +80,12 @@ void Links::received(ChannelId channel, Lane lane, const PeerIdentity& from, InM
         false, true);
     return;
   }
-  ++state.next_in;
+  if (is_numbered(header)) ++state.next_in;
   link.heard = true;
+  if (!acknowledged(link, header)) {
+    blame(peer, "it has received what was never sent");
+    return;
+  }
   if (is_control(header)) {
     control_received(link, lane, *decoded->mail);
     return;
@@ -169,6 +182,10 @@ std::string Links::lie(const Hello& hello, const Contact& peer) {
 }
 
 void Links::accept(ChannelId channel, Lane lane, const Contact& peer, const Hello& hello) {
+  if (hello.resumes) {
+    resume(channel, lane, peer, hello);
+    return;
+  }
   const ProcessId id{peer.process};
   Link* link = &link_to(id);
   if (link->session != 0 &&
@@ -185,26 +202,30 @@ void Links::accept(ChannelId channel, Lane lane, const Contact& peer, const Hell
   link->last_heard = loop_.now();
   LaneState& state = link->lanes[index(lane)];
   state.channel = channel;
-  state.next_in = 1;  // the Hello was 0
   state.granted = within_reason(state, lane, hello.credit);
   state.announced = options_.window[index(lane)];
   channels_[channel] = {id, lane};
+  if (!say(*link, lane, welcome_of(*link, lane), 0)) return;
+  state.open = true;
+  link->was_open = link->open();
+  flush(id, lane);
+}
+
+Welcome Links::welcome_of(const Link& link, Lane lane) const {
+  const LaneState& state = link.lanes[index(lane)];
   Welcome welcome;
   welcome.accepted = true;
   welcome.protocol = kProtocolVersion;
   welcome.schema_hash = options_.schema_hash;
   welcome.build_id = options_.build_id;
   welcome.host = options_.host;
-  welcome.session = hello.session;
+  welcome.session = link.session;
   welcome.process = options_.self;
   welcome.incarnation = options_.identity.incarnation;
   welcome.codecs = options_.codecs;
   welcome.credit = state.announced;
-  if (!transmit(*link, lane, control_header<Welcome>(), MessageMail<Welcome>(std::move(welcome)))) {
-    return;
-  }
-  state.open = true;
-  flush(id, lane);
+  welcome.received = link.was_open ? state.next_in : 0;
+  return welcome;
 }
 
 void Links::refuse(ChannelId channel, const std::string& reason) {
@@ -242,6 +263,8 @@ void Links::control_received(Link& link, Lane lane, const Mail& mail) {
     for (const Lane each : kEveryLane) flush(peer, each);
   } else if (mail.type == &kMessageType<Welcome>) {
     welcomed(link, lane, body<Welcome>(mail));
+  } else if (mail.type == &kMessageType<Goodbye>) {
+    link.parting = true;
   } else if (mail.type == &kMessageType<Watch>) {
     owner_.watch_requested(link.peer, body<Watch>(mail).actor);
   } else if (mail.type == &kMessageType<Down>) {
@@ -265,7 +288,14 @@ void Links::welcomed(Link& link, Lane lane, const Welcome& welcome) {
     blame(link.peer, "an unexpected Welcome");
     return;
   }
+  if (link.was_open) {
+    if (!go_on(link, lane, welcome.received, welcome.credit)) {
+      blame(link.peer, "it has received what was never sent");
+    }
+    return;
+  }
   state.open = true;
+  link.was_open = link.open();
   link.host = welcome.host;
   state.granted = within_reason(state, lane, welcome.credit);
   flush(link.peer, lane);

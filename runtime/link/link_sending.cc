@@ -20,9 +20,12 @@ Result<void> Links::send(ProcessId to, const Header& header, std::unique_ptr<Mai
       return {};
     case Fate::Kind::repeat: {
       Link* link = find(to);
+      const std::shared_ptr<const Mail> both = std::move(mail);
       // The message itself says whether it could be sent.
-      if (link != nullptr && link->open()) (void)transmit(*link, mail->lane, header, *mail).ok();
-      break;
+      if (link != nullptr && link->open()) {
+        (void)transmit(*link, both->lane, header, std::make_unique<SharedMail>(both)).ok();
+      }
+      return send_now_or_queue(to, header, std::make_unique<SharedMail>(both));
     }
     case Fate::Kind::deliver:
       break;
@@ -44,7 +47,7 @@ Result<void> Links::send_now_or_queue(ProcessId to, const Header& header,
     if (is_control(header) || state.sent < state.granted) {
       // The charge is only known once encoded; a message may overdraw what is left of the window
       // (the receiver allows for one), so that any message can be sent at all.
-      return transmit(link, lane, header, *mail);
+      return transmit(link, lane, header, std::move(mail));
     }
   }
   const std::uint64_t bytes = charge(encoder_.encode(
@@ -63,20 +66,38 @@ Result<void> Links::send_now_or_queue(ProcessId to, const Header& header,
   return {};
 }
 
-/// An error is about this message only. If the connection is gone, the transport says so in its
-/// next turn, and the link ends then with everything that waits for it: not now, while the sender's
+/// A message of its own number. An error is about this message only. If the connection is gone, the
+/// transport says so in its next turn, and the link is lost then: not now, while the sender's
 /// handler is running.
-Result<void> Links::transmit(Link& link, Lane lane, Header header, const Mail& mail) {
+Result<void> Links::transmit(Link& link, Lane lane, const Header& header,
+                             std::unique_ptr<Mail> mail) {
   LaneState& state = link.lanes[index(lane)];
-  header.sequence = state.next_out;
-  const auto frames = encoder_.encode(
-      header, [&](auto& envelope, WireWriter& writer) { mail.encode_body(envelope, writer); });
-  const std::uint64_t bytes = charge(frames);
-  if (Result<void> sent = transport_.send(state.channel, frames); !sent) {
-    return sent.error().code == Errc::invalid_argument ? sent : Result<void>();
-  }
+  Header numbered = header;
+  numbered.sequence = state.next_out;
+  const std::uint64_t before = state.put;
+  STERNA_TRY(put(link, lane, numbered, *mail));
+  const std::uint64_t bytes = state.put - before;
   ++state.next_out;
   if (!is_control(header)) state.sent += bytes;
+  if (options_.patience > Duration::zero()) {
+    state.kept.push_back({numbered, std::move(mail), bytes});
+    state.kept_bytes += bytes;
+  }
+  return {};
+}
+
+/// Onto the lane's connection as it is.
+Result<void> Links::put(Link& link, Lane lane, Header header, const Mail& mail) {
+  LaneState& state = link.lanes[index(lane)];
+  for (const Lane each : detail::kEveryLane) {
+    header.received[index(each)] = static_cast<std::uint32_t>(link.lanes[index(each)].next_in);
+  }
+  const auto frames = encoder_.encode(
+      header, [&](auto& envelope, WireWriter& writer) { mail.encode_body(envelope, writer); });
+  const Result<void> sent = transport_.send(state.channel, frames);
+  if (!sent && sent.error().code == Errc::invalid_argument) return sent;
+  state.put += charge(frames);
+  if (!sent) return {};
   for (const OutFrame& frame : frames) counters_.bytes_out[index(lane)] += frame.view.size();
   return {};
 }
@@ -91,7 +112,7 @@ void Links::flush(ProcessId peer, Lane lane) {
     Queued next = std::move(state.queue.front());
     state.queue.pop_front();
     state.queued_bytes -= next.charge;
-    const Result<void> sent = transmit(*link, lane, next.header, *next.mail);
+    const Result<void> sent = transmit(*link, lane, next.header, std::move(next.mail));
     if (!sent) owner_.failed_to_send(next.header, {peer, next.header.target}, sent.error());
   }
 }

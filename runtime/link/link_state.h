@@ -34,12 +34,24 @@ struct Links::Queued {
   std::uint64_t charge;
 };
 
+/// Sent, and not known to have come.
+struct Links::Kept {
+  Header header;
+  std::unique_ptr<Mail> mail;
+  std::uint64_t charge;
+};
+
 struct Links::LaneState {
   ChannelId channel = 0;
   bool open = false;
   bool lost = false;  // its connection is gone; the other lane's may still have something to say
-  std::uint64_t next_out = 0;
-  std::uint64_t next_in = 0;
+  // Numbers of messages: 0 is the Hello's and the Welcome's.
+  std::uint64_t next_out = 1;
+  std::uint64_t next_in = 1;
+  std::deque<Kept> kept;  // the last ones sent
+  std::uint64_t kept_bytes = 0;
+  Time next_dial;               // not again before
+  std::uint64_t put = 0;        // on any connection, by the charge of each
   std::uint64_t sent = 0;       // of charged bytes: those sent in this session
   std::uint64_t granted = 0;    // so many the peer allows us to send in this session
   std::uint64_t received = 0;   // of charged bytes: those received in this session
@@ -56,7 +68,10 @@ struct Links::Link {
   Time started;
   Time last_heard;         // when something came, as the last tick saw it
   bool heard = false;      // something has come since that tick; to know when is not worth a clock
-  std::string lost_cause;  // of the first lane that was lost
+  bool dialled = false;    // by us
+  bool was_open = false;   // both lanes at once
+  bool parting = false;    // the peer has said Goodbye
+  std::string lost_cause;  // of the first lane that was lost and is not back; empty: none is
   Time lost_at;
   std::string host;      // the peer's
   Duration last_sent{};  // by the peer's clock, of its last heartbeat; 0: none that says so
@@ -66,6 +81,19 @@ struct Links::Link {
   std::array<LaneState, kLanes> lanes;
 
   bool open() const { return lanes[0].open && lanes[1].open; }
+};
+
+/// A message that is sent twice.
+class Links::SharedMail final : public Mail {
+ public:
+  explicit SharedMail(std::shared_ptr<const Mail> mail)
+      : Mail(mail->type, mail->lane), mail_(std::move(mail)) {}
+  void encode_body(schema::Envelope::Builder& envelope, WireWriter& writer) const override {
+    mail_->encode_body(envelope, writer);
+  }
+
+ private:
+  std::shared_ptr<const Mail> mail_;
 };
 
 /// A message held back by the tests' chaos.
@@ -86,5 +114,13 @@ class Links::Delayed final : public Timers::Target {
   Header header_;
   std::unique_ptr<Mail> mail_;
 };
+
+/// What a link says of itself, once; over another connection it would say something else.
+template <class M>
+Result<void> Links::say(Link& link, Lane lane, M message, std::uint64_t number) {
+  Header header = detail::control_header<M>();
+  header.sequence = number;
+  return put(link, lane, header, MessageMail<M>(std::move(message)));
+}
 
 }  // namespace sterna

@@ -20,8 +20,13 @@ struct Envelope {
   typeId @4 :UInt64;       # the 64-bit id of the body's struct, checked before the body is read
   epoch @5 :UInt32;        # membership epoch
   deadline @6 :Int64;      # nanoseconds left when sent; 0 for none
-  sequence @7 :UInt64;     # per lane and session, from 0 (the Hello) without gaps
+  sequence @7 :UInt64;     # per lane and session, from 1 without gaps; a Hello's and a Welcome's is 0,
+                           # a Heartbeat's that of the next message
   body @8 :AnyPointer;
+  # So many the sender has received, per lane, numbered from 1 (modulo 2^32): what comes before need
+  # not be kept for another connection.
+  controlReceived @9 :UInt32;
+  dataReceived @10 :UInt32;
 }
 
 struct Failure {
@@ -35,7 +40,8 @@ struct ActorAddress {
   interface @2 :UInt64;  # the interface's type id
 }
 
-# The first message on each lane of a connection, from the side that dialled.
+# The first message on each lane of a connection, from the side that dialled: of a new session, or of
+# one whose connection was lost.
 struct Hello {
   protocol @0 :UInt32;
   schemaHash @1 :UInt64;
@@ -47,6 +53,8 @@ struct Hello {
   incarnation @7 :UInt64;
   codecs @8 :UInt32;       # bit set of gradient codecs understood
   credit @9 :UInt64;       # bytes the sender of this message is ready to receive on this lane
+  resumes @10 :Bool;       # goes on with `session`
+  received @11 :UInt64;    # then: the number of the message that the sender waits for on this lane
 }
 
 # The answer to a Hello.
@@ -62,6 +70,7 @@ struct Welcome {
   incarnation @8 :UInt64;
   codecs @9 :UInt32;
   credit @10 :UInt64;
+  received @11 :UInt64;    # of a resumed session: as in Hello
 }
 
 # From each process's loop to every peer, each heartbeat interval, and when credit is due.
@@ -77,6 +86,10 @@ struct Heartbeat {
   sent @7 :Int64;            # when this heartbeat was sent; 0: the peer does not say
   echoed @8 :Int64;          # `sent` of the receiver's last heartbeat; 0: none has come
   held @9 :Int64;            # how long ago that came, when this was sent
+}
+
+# The last message of a link that one side ends: its connections will be lost for good.
+struct Goodbye {
 }
 
 # A monitor across processes: sent to the watched actor's process; it answers with Down when the actor dies.

@@ -72,6 +72,8 @@ schema::Envelope::Builder EnvelopeEncoder::start(const Header& header) {
   envelope.setEpoch(header.epoch);
   envelope.setDeadline(header.deadline_ns);
   envelope.setSequence(header.sequence);
+  envelope.setControlReceived(header.received[0]);
+  envelope.setDataReceived(header.received[1]);
   return envelope;
 }
 
@@ -170,6 +172,7 @@ Result<Decoded> decode_checked(schema::Envelope::Reader envelope, InMessage& mes
   header.epoch = envelope.getEpoch();
   header.deadline_ns = envelope.getDeadline();
   header.sequence = envelope.getSequence();
+  header.received = {envelope.getControlReceived(), envelope.getDataReceived()};
   if (!known_enum(header.kind)) {
     return Error{Errc::malformed,
                  "an unknown kind of message, " + std::to_string(static_cast<int>(header.kind))};

@@ -4,6 +4,7 @@
 #include <capnp/message.h>
 #include <capnp/orphan.h>
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -29,6 +30,7 @@ struct Header {
   std::uint32_t epoch = 0;
   std::int64_t deadline_ns = 0;
   std::uint64_t sequence = 0;
+  std::array<std::uint32_t, kLanes> received = {};  ///< what the sender waits for, modulo 2^32
 };
 
 /// Handed to a message's `encode`: attaches bulk bytes without copying them.

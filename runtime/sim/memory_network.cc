@@ -33,6 +33,20 @@ void MemoryNetwork::cut(const std::string& a, const std::string& b) {
   }
 }
 
+void MemoryNetwork::set_parted(const std::string& a, const std::string& b, bool parted) {
+  if (parted) {
+    parted_.insert(std::minmax(a, b));
+  } else {
+    parted_.erase(std::minmax(a, b));
+  }
+}
+
+void MemoryNetwork::silence(const std::string& name) {
+  for (const auto& [endpoint, transport] : endpoints_) {
+    if (transport->self_.name == name) transport->silent_ = true;
+  }
+}
+
 void MemoryNetwork::set_paused(const std::string& name, bool paused) {
   if (paused) {
     paused_.insert(name);
@@ -53,7 +67,9 @@ MemoryTransport::~MemoryTransport() {
   network_.endpoints_.erase(endpoint_);
   for (auto& [id, channel] : channels_) {
     if (channel.peer == nullptr) continue;
-    channel.peer->later(Duration(1), [peer = channel.peer, id = channel.peer_channel] {
+    // What is under way comes before.
+    const Duration delay = arrival(channel, channel.peer->self_.name) - network_.loop().now();
+    channel.peer->later(delay, [peer = channel.peer, id = channel.peer_channel] {
       peer->close(id, "the peer is gone");
     });
   }
@@ -103,7 +119,9 @@ void MemoryTransport::connect(ChannelId id, const std::string& endpoint) {
   const auto mine = channels_.find(id);
   if (mine == channels_.end()) return;
   const auto found = network_.endpoints_.find(endpoint);
-  if (found == network_.endpoints_.end()) {
+  const bool parted =
+      network_.parted_.contains(std::minmax(self_.name, mine->second.identity.name));
+  if (parted || found == network_.endpoints_.end()) {
     close(id, "nobody listens at " + endpoint);
     return;
   }
@@ -113,7 +131,7 @@ void MemoryTransport::connect(ChannelId id, const std::string& endpoint) {
       admitted->second.public_key != credentials_.public_key) {
     ++peer.counters_.authentication_denials;
     peer.events_->noticed(self_.text() + " was denied");
-    close(id, "denied");
+    close(id, "denied", true);
     return;
   }
   const ChannelId theirs = peer.next_++;
@@ -131,6 +149,7 @@ void MemoryTransport::connect(ChannelId id, const std::string& endpoint) {
 Result<void> MemoryTransport::send(ChannelId id, std::span<const OutFrame> frames) {
   const auto found = channels_.find(id);
   if (found == channels_.end()) return Error{Errc::actor_down, "no such connection"};
+  if (silent_) return {};
   Message message;
   for (const OutFrame& frame : frames) message.push_back(copy_bytes(frame.view));
   if (found->second.peer == nullptr) {
@@ -176,10 +195,10 @@ void MemoryTransport::deliver(ChannelId id, const Message& message) {
   events_->received(id, found->second.lane, from, received);
 }
 
-void MemoryTransport::close(ChannelId id, const std::string& cause) {
+void MemoryTransport::close(ChannelId id, const std::string& cause, bool denied) {
   if (channels_.erase(id) == 0) return;
   ++counters_.disconnects;
-  events_->closed(id, cause);
+  events_->closed(id, cause, denied);
 }
 
 void MemoryTransport::mute(ChannelId id) {

@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
@@ -28,6 +29,10 @@ class MemoryNetwork {
   }
   /// Breaks every connection between two processes (by name); new ones may be made.
   void cut(const std::string& a, const std::string& b);
+  /// While parted, they make no new ones.
+  void set_parted(const std::string& a, const std::string& b, bool parted);
+  /// The process of that name says no more: it was killed.
+  void silence(const std::string& name);
   /// While paused, what arrives for `name` waits: a process that was stopped, or is stuck.
   void set_paused(const std::string& name, bool paused);
 
@@ -39,6 +44,7 @@ class MemoryNetwork {
   std::function<Duration(const std::string&, const std::string&)> delay_;
   std::map<std::string, MemoryTransport*> endpoints_;  // by endpoint
   std::unordered_set<std::string> paused_;
+  std::set<std::pair<std::string, std::string>> parted_;  // the lower name first
 };
 
 class MemoryTransport final : public Transport {
@@ -73,7 +79,7 @@ class MemoryTransport final : public Transport {
   void arrive(ChannelId channel, Message message);
   void deliver(ChannelId channel, const Message& message);
   void connect(ChannelId channel, const std::string& endpoint);
-  void close(ChannelId channel, const std::string& cause);
+  void close(ChannelId channel, const std::string& cause, bool denied = false);
   void later(Duration delay, std::function<void()> work);
   Time arrival(Channel& channel, const std::string& to);
 
@@ -87,6 +93,7 @@ class MemoryTransport final : public Transport {
   std::string endpoint_;
   ChannelId next_ = 1;
   TransportCounters counters_;
+  bool silent_ = false;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 

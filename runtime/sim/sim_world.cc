@@ -188,6 +188,7 @@ void SimWorld::end(std::int64_t pid, const ProcessExit& exit) {
   auto node = processes_.extract(pid);
   if (node.empty()) return;
   const auto on_exit = std::move(node.mapped()->callbacks.on_exit);
+  if (exit.signal != 0) network_.silence(node.mapped()->name);
   node.mapped().reset();
   // The parent-death signal.
   std::vector<std::int64_t> children;

@@ -88,8 +88,9 @@ class Transport {
     /// A message from an authenticated peer. The first one on a new channel introduces the channel.
     virtual void received(ChannelId channel, Lane lane, const PeerIdentity& from,
                           InMessage& message) = 0;
-    /// The channel is gone (or was refused); nothing more arrives on it and sends fail.
-    virtual void closed(ChannelId channel, std::string_view cause) = 0;
+    /// The channel is gone; nothing more arrives on it and sends fail. `denied`: the peer does not
+    /// let us in, and would not the next time.
+    virtual void closed(ChannelId channel, std::string_view cause, bool denied) = 0;
     /// One line worth logging about a peer (denied, handshake failed, ...).
     virtual void noticed(std::string_view line) = 0;
 

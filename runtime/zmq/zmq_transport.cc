@@ -369,9 +369,10 @@ void ZmqTransport::report_closed(Port& port) {
     Channel* channel = find(id);
     if (channel == nullptr) continue;
     const bool silent = channel->muted;
+    const bool denied = channel->denied;
     const std::string cause = std::move(channel->cause);
     forget(*channel);
-    if (!silent && events_ != nullptr) events_->closed(id, cause);
+    if (!silent && events_ != nullptr) events_->closed(id, cause, denied);
   }
 }
 

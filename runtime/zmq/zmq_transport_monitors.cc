@@ -74,6 +74,7 @@ void ZmqTransport::dial_event(Port& port, const SocketMonitor::Event& event) {
     case ZMQ_EVENT_HANDSHAKE_FAILED_AUTH:
       ++counters_.handshake_failures;
       channel.cause = peer + " does not admit " + self_.text();
+      channel.denied = true;
       notice(channel.cause);
       break;
     case ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL:

@@ -31,6 +31,7 @@ struct ZmqTransport::Channel {
   bool deaf = false;   // what still arrives is dropped
   bool muted = false;  // what still arrives is dropped, and its end is not reported
   bool closing = false;
+  bool denied = false;  // the peer does not let us in
 };
 
 /// One ROUTER and what is known about its connections.

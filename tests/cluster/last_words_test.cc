@@ -29,12 +29,13 @@ class LastWords : public testing::Test {
 
   /// Trains on hosts a to d until a step is done, then does that; the lines of what it said.
   std::vector<std::string> end_by(const std::string& name, int exit,
-                                  const std::function<void(const Call&)>& what) {
+                                  const std::function<void(const Call&)>& what,
+                                  const std::string& more = "") {
     const ClusterHosts& hosts = runs_->hosts();
     folder_ = hosts.launcher_folder() + "/" + name;
-    const auto call =
-        runs_->sterna({"run", runs_->file({name, {"a", "b", "c", "d"}, "", "root", ""}, kSmallJob),
-                       "--run-dir", folder_});
+    const auto call = runs_->sterna(
+        {"run", runs_->file({name, {"a", "b", "c", "d"}, "", "root", more}, kSmallJob), "--run-dir",
+         folder_});
     EXPECT_TRUE(eventually(kPatience, [&] {
       return call->out().find("examples/s") != std::string::npos;
     })) << call->story();
@@ -89,9 +90,10 @@ TEST_F(LastWords, WhoLosesItsPowerIsTheCause) {
 }
 
 TEST_F(LastWords, WhereAFirewallDropsWhatTwoHostsSayBothAreNamed) {
-  const auto lines = end_by("ports", 1, [](const Call&) {
+  const auto break_it = [](const Call&) {
     runs_->hosts().must("break", {"a", "port", "d", "1024-65535"});
-  });
+  };
+  const auto lines = end_by("ports", 1, break_it, "link_patience = \"1s\"");
   runs_->hosts().must("fix", {"a"});
   ASSERT_FALSE(lines.empty());
   // Whichever of the two tells first, and of the other.

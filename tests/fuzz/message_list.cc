@@ -49,7 +49,7 @@ std::vector<Known> all_of() {
   return all;
 }
 
-struct OfLinks : Interface<Hello, Welcome, Heartbeat, Watch, Down> {};
+struct OfLinks : Interface<Hello, Welcome, Heartbeat, Goodbye, Watch, Down> {};
 /// Packed: on standard input, in StartActor.
 struct Told : Interface<Bootstrap, PeerContact, actors::ServerArgs, actors::WorkerArgs,
                         actors::ReaderArgs, actors::EvaluatorArgs, launcher::NoArgs,

@@ -153,8 +153,9 @@ TEST_F(CoordinatorRestarts, OfALostLinkTheEndThatCanComeAgainGoes) {
   spawn("a");
   begin("b", {.times = 5});
   ASSERT_TRUE(cluster.ask(*find("b")->actor.as<Peer>(), Relay{"a", 1}, seconds(5)).ok());
+  world.network().set_parted("a", "b", true);
   world.network().cut("a", "b");
-  ASSERT_TRUE(wait([&] { return restarts.size() == 1; }, seconds(5)));
+  ASSERT_TRUE(wait([&] { return restarts.size() == 1; }, seconds(40)));
   EXPECT_EQ(restarts[0].identity.name, "b");
   EXPECT_THAT(restarts[0].cause, HasSubstr("its link with a ended"));
   wait([] { return false; }, seconds(5));

@@ -60,7 +60,7 @@ TEST_F(CoordinatorTest, AnExtraPeerIsLetInAndItsFaultsLeaveTheRunAsItWas) {
   MemoryTransport transport(world.network(), extra.identity, {"public-zed", "", ""});
   struct Nothing : Transport::Events {
     void received(ChannelId, Lane, const PeerIdentity&, InMessage&) override {}
-    void closed(ChannelId, std::string_view) override {}
+    void closed(ChannelId, std::string_view, bool) override {}
     void noticed(std::string_view) override {}
   } nothing;
   transport.set_events(nothing);

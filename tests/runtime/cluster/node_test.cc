@@ -96,6 +96,7 @@ TEST_F(NodeTest, WhereTheRunKeepsNoFilesThereAreNone) {
 
 TEST_F(NodeTest, ItsEndIsThatOfItsProcessesWhenItsLinkToTheCoordinatorEnds) {
   spawn("a");
+  world.network().set_parted("coordinator", "node-localhost", true);
   world.network().cut("coordinator", "node-localhost");
   ASSERT_TRUE(wait([&] { return !world.lives("node-localhost"); }, seconds(20)));
   EXPECT_FALSE(world.lives("a"));

@@ -98,8 +98,7 @@ TEST_F(LinkReceiving, WhoDoesNotBeginWithAHelloIsMuted) {
 
 TEST_F(LinkReceiving, AHelloThatIsNotTheFirstMessageIsMuted) {
   stranger.channels[0] = stranger.peer.transport.dial(Lane::control, a->contact).value();
-  stranger.next[0] = 1;
-  stranger.say(Lane::control, stranger.hello());
+  stranger.say_as(1, Lane::control, stranger.hello());
   pass(1ms);
   EXPECT_THAT(only_end(), HasSubstr("a first message out of order"));
 }

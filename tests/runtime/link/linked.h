@@ -122,23 +122,35 @@ class Stranger {
   void dial(const Linked& to, const Hello& hello) {
     for (const Lane lane : {Lane::control, Lane::data}) {
       channels[index(lane)] = peer.transport.dial(lane, to.contact).value();
-      next[index(lane)] = 0;
+      next[index(lane)] = 1;
       say(lane, hello);
     }
   }
-  /// To the link itself, or to an actor.
+  /// To the link itself, or to an actor, under the number that is due.
   template <class M>
   void say(Lane lane, const M& message, LocalId target = {}) {
+    if constexpr (std::is_same_v<M, Hello> || std::is_same_v<M, Welcome>) {
+      say_as(0, lane, message, target);
+    } else if constexpr (std::is_same_v<M, Heartbeat> || std::is_same_v<M, Goodbye>) {
+      say_as(next[index(lane)], lane, message, target);
+    } else {
+      say_as(next[index(lane)]++, lane, message, target);
+    }
+  }
+  template <class M>
+  void say_as(std::uint64_t number, Lane lane, const M& message, LocalId target = {}) {
     Header header;
     header.target = target;
-    header.sequence = next[index(lane)]++;
+    header.sequence = number;
+    header.received = received;
     EXPECT_TRUE(peer.transport.send(channels[index(lane)], encode(encoder, header, message)).ok());
   }
   static std::size_t index(Lane lane) { return static_cast<std::size_t>(lane); }
 
   MemoryPeer peer;
   std::array<ChannelId, kLanes> channels = {};
-  std::array<std::uint64_t, kLanes> next = {};
+  std::array<std::uint64_t, kLanes> next = {1, 1};
+  std::array<std::uint32_t, kLanes> received = {};  ///< what it says that it waits for
   EnvelopeEncoder encoder;
   std::vector<Welcome> welcomes;
   std::vector<Hello> hellos;

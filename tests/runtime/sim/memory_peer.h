@@ -35,7 +35,7 @@ struct MemoryPeer final : Transport::Events {
       heard.push_back(from.text() + ": " + std::string(text_of(message.frame(0))));
     }
   }
-  void closed(ChannelId channel, std::string_view cause) override { ends[channel] = cause; }
+  void closed(ChannelId channel, std::string_view cause, bool) override { ends[channel] = cause; }
   void noticed(std::string_view line) override { notices.emplace_back(line); }
 
   Contact contact;

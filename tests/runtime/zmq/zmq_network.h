@@ -37,7 +37,7 @@ struct Peer final : Transport::Events {
     }
     inbox.push_back(std::move(entry));
   }
-  void closed(ChannelId channel, std::string_view cause) override {
+  void closed(ChannelId channel, std::string_view cause, bool) override {
     ends[channel] = std::string(cause);
   }
   void noticed(std::string_view line) override { notices.emplace_back(line); }

@@ -1,0 +1,145 @@
+// Connections between the hosts of a run are reset at random: nobody dies of it, nothing is lost
+// and nothing comes twice, so the run ends with the bits of one that nobody disturbed. In full, a
+// hundred.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+#include <sstream>
+
+#include "runtime/base/random.h"
+#include "tests/cluster/cluster_runs.h"
+
+namespace sterna::test {
+namespace {
+
+constexpr Duration kPatience = std::chrono::minutes(4);
+
+std::string job(int steps) {
+  return fmt::format(R"(
+[[actor]]
+role = "parameter_server"
+count = 2
+hosts = ["a", "d"]
+
+[[actor]]
+role = "worker"
+count = 2
+hosts = ["b", "c"]
+
+[[actor]]
+role = "input_reader"
+hosts = ["d"]
+
+[[actor]]
+role = "evaluator"
+hosts = ["a"]
+
+[job]
+net = "lenet"
+steps = {}
+batch = 8
+seed = 1
+
+[data]
+name = "digits"
+
+[gradient]
+codec = "ternary"
+
+[evaluator]
+every = 50
+)",
+                     steps);
+}
+
+/// A connection as `ss` shows it: our end, the other's.
+using Connection = std::pair<std::string, std::string>;
+
+class LostLinks : public testing::Test {
+ protected:
+  static void SetUpTestSuite() { runs_ = std::make_unique<ClusterRuns>(4); }
+  static void TearDownTestSuite() { runs_.reset(); }
+  void SetUp() override { STERNA_NEEDS_HOSTS(runs_->hosts()); }
+
+  std::unique_ptr<Call> start(const std::string& name, int steps) const {
+    const std::string file =
+        runs_->file({"lost_links", {"a", "b", "c", "d"}, "", "root", ""}, job(steps));
+    return runs_->sterna({"run", file, "--run-dir", folder(name)});
+  }
+  std::string folder(const std::string& name) const {
+    return runs_->hosts().launcher_folder() + "/" + name;
+  }
+  nlohmann::json result(const std::string& name) const {
+    return nlohmann::json::parse(content_of(folder(name) + "/result.json"));
+  }
+  /// Of the run's processes on that host with others: not sshd's.
+  static std::vector<Connection> connections(const std::string& host) {
+    std::vector<Connection> all;
+    const Said said = runs_->hosts().exec(
+        host, {"ss", "-tnH", "state", "established", "( sport != :22 and dport != :22 )"});
+    std::istringstream lines(said.out);
+    std::string waiting_in;
+    std::string waiting_out;
+    Connection one;
+    while (lines >> waiting_in >> waiting_out >> one.first >> one.second) all.push_back(one);
+    return all;
+  }
+  /// Resets one of them; which. Empty: there was none.
+  std::string reset_one() {
+    const auto& names = runs_->hosts().names();
+    const std::string& host = names[chance_.next() % names.size()];
+    const std::vector<Connection> all = connections(host);
+    if (all.empty()) return "";
+    const auto& [ours, theirs] = all[chance_.next() % all.size()];
+    const Said said = runs_->hosts().exec(host, {"ss", "-K", "src", ours, "dst", theirs});
+    EXPECT_TRUE(said.ok()) << said.story();
+    return ours + " " + theirs;
+  }
+
+  static inline std::unique_ptr<ClusterRuns> runs_;
+  SeededRandom chance_{static_cast<std::uint64_t>(times())};
+};
+
+TEST_F(LostLinks, ResetAtRandomTheyComeAgainAndTheBitsAreTheSame) {
+  const std::size_t wanted = in_full() ? 100 : 15;
+  const int steps = in_full() ? 2500 : 500;
+  const auto calm = start("calm", steps);
+  ASSERT_EQ(calm->exit_code(kPatience), 0) << calm->story();
+  const auto hit = start("hit", steps);
+  ASSERT_TRUE(eventually(kPatience, [&] {
+    return hit->out().find("examples/s") != std::string::npos;
+  })) << hit->story();
+  std::size_t resets = 0;
+  std::set<std::string> different;
+  while (resets < wanted && !hit->exit_code(std::chrono::milliseconds(20))) {
+    const std::string one = reset_one();
+    if (one.empty()) continue;
+    ++resets;
+    different.insert(one);
+  }
+  ASSERT_EQ(hit->exit_code(kPatience), 0) << hit->story();
+  EXPECT_GE(resets, wanted) << "the run was over before";
+  const nlohmann::json expected = result("calm");
+  const nlohmann::json got = result("hit");
+  EXPECT_EQ(got["parameters_sha256"], expected["parameters_sha256"]);
+  EXPECT_FALSE(got.contains("actor_restarts")) << got["actor_restarts"];
+  std::size_t again = 0;
+  for (const char* log :
+       {"server0.log", "server1.log", "worker0.log", "worker1.log", "reader0.log", "evaluator0.log",
+        "node-a.log", "node-b.log", "node-c.log", "node-d.log", "coordinator.log"}) {
+    for (const std::string& line : lines_of(content_of(folder("hit") + "/logs/" + log))) {
+      if (line.find("linked again after") != std::string::npos) ++again;
+    }
+  }
+  EXPECT_GE(again, resets);
+  print_figure({{"resets", resets},
+                {"connections_that_were_reset", different.size()},
+                {"ends_that_were_linked_again", again},
+                {"seconds", got["seconds"]},
+                {"seconds_undisturbed", expected["seconds"]}});
+}
+
+}  // namespace
+}  // namespace sterna::test

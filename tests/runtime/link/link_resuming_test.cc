@@ -1,0 +1,259 @@
+// Connections that are lost, and what comes over those in their place: everything, once, in order.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "tests/runtime/link/linked.h"
+
+namespace sterna::test {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+class LinkResuming : public LinkFixture {
+ protected:
+  LinkResuming() {
+    options.patience = 30s;
+    a = make(1, "a");
+    b = make(2, "b");
+  }
+  /// From now on each loses every connection with the other, and makes no new one.
+  void part() {
+    network.set_parted("a", "b", true);
+    network.cut("a", "b");
+  }
+  static std::vector<std::int64_t> up_to(std::int64_t end) {
+    std::vector<std::int64_t> all(static_cast<std::size_t>(end));
+    std::iota(all.begin(), all.end(), 0);
+    return all;
+  }
+  std::unique_ptr<Linked> a;
+  std::unique_ptr<Linked> b;
+};
+
+TEST_F(LinkResuming, WhatWasUnderWayComesOnceAndInOrder) {
+  link(*a, *b);
+  for (int i = 0; i < 100; ++i) {
+    ASSERT_TRUE(a->tell(kB, i).ok());
+    ASSERT_TRUE(b->tell(kA, i).ok());
+    ASSERT_TRUE(a->tell_bulk(kB, 5000).ok());
+  }
+  network.cut("a", "b");  // nothing has come yet
+  for (int i = 100; i < 200; ++i) {
+    ASSERT_TRUE(a->tell(kB, i).ok());
+    ASSERT_TRUE(b->tell(kA, i).ok());
+  }
+  pass(1s);
+  EXPECT_EQ(b->amounts(), up_to(200));
+  EXPECT_EQ(a->amounts(), up_to(200));
+  EXPECT_EQ(b->mails.size(), 300U);
+  EXPECT_THAT(a->ends, IsEmpty());
+  EXPECT_THAT(b->ends, IsEmpty());
+  EXPECT_EQ(a->links->counters().resumed, 1U);
+  EXPECT_EQ(b->links->counters().resumed, 1U);
+  EXPECT_EQ(a->links->counters().sent_again, 200U);
+  EXPECT_EQ(b->links->counters().sent_again, 100U);
+  EXPECT_THAT(a->log, ElementsAre("b#1: link lost: the connection was cut; dialling again",
+                                  "b#1: linked again after 0 ms"));
+}
+
+/// Both talk, what they say is handled at once, and the connections between them are cut at random.
+TEST_F(LinkResuming, AThousandCutsLoseNothingAndRepeatNothing) {
+  options.window = {3000, 20000};
+  options.heartbeat = 4ms;
+  std::size_t again = 0;
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    SeededRandom chance(seed);
+    network.set_delay([&](const std::string&, const std::string&) {
+      return Duration(static_cast<std::int64_t>(chance.next() % 2'000'000));
+    });
+    Linked left(network, random, 10 + 2 * seed, "left" + std::to_string(seed), options);
+    Linked right(network, random, 11 + 2 * seed, "right" + std::to_string(seed), options);
+    link(left, right);
+    pass(100ms);
+    std::array<std::int64_t, 2> told = {};
+    std::array<std::size_t, 2> bulk = {};
+    const std::array<Linked*, 2> both = {&left, &right};
+    std::array<std::vector<std::int64_t>, 2> heard;
+    std::array<std::size_t, 2> bulk_heard = {};
+    const auto handle = [&] {
+      for (std::size_t i = 0; i < 2; ++i) {
+        Linked& one = *both[i];
+        for (const std::int64_t amount : one.amounts()) heard[i].push_back(amount);
+        for (const auto& mail : one.mails) {
+          if (mail->lane == Lane::data) ++bulk_heard[i];
+          one.links->consumed({both[1 - i]->contact.process}, *mail);
+        }
+        one.mails.clear();
+      }
+    };
+    for (int i = 0; i < 400; ++i) {
+      const std::size_t who = chance.next() % 2;
+      const ProcessId to{both[1 - who]->contact.process};
+      if (chance.next() % 5 == 0) {
+        if (both[who]->tell_bulk(to, 1 + chance.next() % 9000).ok()) ++bulk[who];
+      } else if (both[who]->tell(to, told[who]).ok()) {
+        ++told[who];
+      }
+      if (chance.next() % 8 == 0)
+        network.cut(left.contact.identity.name, right.contact.identity.name);
+      pass(Duration(static_cast<std::int64_t>(chance.next() % 3'000'000)));
+      handle();
+    }
+    for (int i = 0; i < 20; ++i) {
+      pass(1s);
+      handle();
+    }
+    for (std::size_t i = 0; i < 2; ++i) {
+      EXPECT_EQ(heard[i], up_to(told[1 - i])) << "seed " << seed;
+      EXPECT_EQ(bulk_heard[i], bulk[1 - i]) << "seed " << seed;
+      EXPECT_THAT(both[i]->ends, IsEmpty()) << "seed " << seed;
+      EXPECT_EQ(both[i]->links->queued_bytes(), 0U);
+      again += both[i]->links->counters().sent_again;
+    }
+  }
+  EXPECT_GT(again, 1000U);
+}
+
+TEST_F(LinkResuming, WhoDialledDialsOnceInAHeartbeatUntilItsPatienceEnds) {
+  link(*a, *b);
+  part();
+  ASSERT_TRUE(a->send(kB, Kind::ASK, std::make_unique<MessageMail<Add>>(Add{1})).ok());
+  const Time lost = loop.now();
+  const std::uint64_t disconnects = a->transport.counters().disconnects;
+  loop.run_until([&] { return !a->ends.empty() && !b->ends.empty(); }, kNever);
+  EXPECT_THAT(a->ends, ElementsAre("b: link lost: the connection was cut"));
+  EXPECT_THAT(b->ends, ElementsAre("a: link lost: the connection was cut"));
+  EXPECT_GE(loop.now() - lost, 30s);
+  EXPECT_LE(loop.now() - lost, 31s);
+  EXPECT_LE(a->transport.counters().disconnects - disconnects, 2U * 62U);
+  EXPECT_THAT(a->failures, ElementsAre("ask actor_down: link lost: the connection was cut"));
+}
+
+TEST_F(LinkResuming, APartThatHealsInTimeIsNoEnd) {
+  link(*a, *b);
+  part();
+  ASSERT_TRUE(a->tell(kB, 0).ok());
+  pass(20s);
+  network.set_parted("a", "b", false);
+  pass(1s);
+  EXPECT_THAT(b->amounts(), ElementsAre(0));
+  EXPECT_THAT(a->ends, IsEmpty());
+  EXPECT_THAT(b->ends, IsEmpty());
+}
+
+TEST_F(LinkResuming, InTheTreeNobodyIsWaitedForLongerThanTwoHeartbeats) {
+  link(*a, *b);
+  a->links->set_tree_peer(kB);
+  part();
+  const Time lost = loop.now();
+  loop.run_until([&] { return !a->ends.empty(); }, kNever);
+  EXPECT_LE(loop.now() - lost, 3 * options.heartbeat);
+}
+
+TEST_F(LinkResuming, SilenceIsALostConnectionToo) {
+  link(*a, *b);
+  network.set_paused("a", true);
+  network.set_paused("b", true);
+  ASSERT_TRUE(a->tell(kB, 0).ok());
+  pass(20s);
+  EXPECT_THAT(a->ends, IsEmpty());
+  EXPECT_THAT(a->log, Contains("b#1: silence; dialling again"));
+  network.set_paused("a", false);
+  network.set_paused("b", false);
+  pass(1s);
+  EXPECT_THAT(b->amounts(), ElementsAre(0));
+  EXPECT_THAT(a->ends, IsEmpty());
+  EXPECT_THAT(b->ends, IsEmpty());
+}
+
+TEST_F(LinkResuming, WhoSaysGoodbyeIsNotWaitedFor) {
+  link(*a, *b);
+  b->links.reset();
+  pass(1ms);
+  network.cut("a", "b");
+  pass(options.heartbeat);
+  EXPECT_THAT(a->ends, ElementsAre("b: link lost: the connection was cut"));
+}
+
+TEST_F(LinkResuming, WhoWasKilledSaysNoGoodbye) {
+  link(*a, *b);
+  network.silence("b");
+  b.reset();
+  pass(5s);
+  EXPECT_THAT(a->ends, IsEmpty());
+  a->links->drop(kB, "its node says so");
+  pass(60s);
+  EXPECT_THAT(a->ends, IsEmpty());
+}
+
+/// A peer that follows no rule, before a link that keeps what it sent.
+class LinkResumingHostile : public LinkResuming {
+ protected:
+  LinkResumingHostile() {
+    a->links->admit(stranger.peer.contact);
+    stranger.peer.transport.admit(a->contact);
+    stranger.received = {1, 1};
+    stranger.dial(*a, stranger.hello());
+    pass(1ms);
+  }
+  ~LinkResumingHostile() noexcept override = default;
+  /// Dials again, on the control lane, as one that waits for that number.
+  void come_again(std::uint64_t session, std::uint64_t received) {
+    Hello again = stranger.hello();
+    again.session = session;
+    again.resumes = true;
+    again.received = received;
+    stranger.channels[0] = stranger.peer.transport.dial(Lane::control, a->contact).value();
+    stranger.say(Lane::control, again);
+    pass(1ms);
+  }
+  static constexpr ProcessId kStranger{3};
+  static constexpr LocalId kOneOfAs{5};
+  Stranger stranger{network, 3, "stranger"};
+};
+
+TEST_F(LinkResumingHostile, AnotherSessionIsNotGoneOnWith) {
+  ASSERT_TRUE(a->links->connected(kStranger));
+  come_again(78, 1);
+  EXPECT_EQ(stranger.welcomes.back().reason, "that session is over");
+  EXPECT_TRUE(a->links->connected(kStranger));
+}
+
+TEST_F(LinkResumingHostile, NobodyHasReceivedWhatWasNeverSent) {
+  come_again(77, 2);
+  EXPECT_THAT(a->ends, ElementsAre("stranger: it has received what was never sent (fault)"));
+}
+
+TEST_F(LinkResumingHostile, NobodySaysItOfAMessageEither) {
+  stranger.received = {1, 9};
+  stranger.say(Lane::control, Add{1}, kOneOfAs);
+  pass(1ms);
+  EXPECT_THAT(a->ends, ElementsAre("stranger: it has received what was never sent (fault)"));
+}
+
+TEST_F(LinkResumingHostile, NobodyGoesBackBehindWhatItHad) {
+  ASSERT_TRUE(a->tell(kStranger, 1).ok());
+  stranger.received = {2, 1};
+  stranger.say(Lane::control, Heartbeat{.credit = {1 << 20, 1 << 20}});
+  pass(1ms);
+  come_again(77, 1);
+  EXPECT_THAT(a->ends, ElementsAre("stranger: it has received what was never sent (fault)"));
+}
+
+TEST_F(LinkResumingHostile, WhoTakesAndNeverSaysSoIsGivenUp) {
+  for (std::uint64_t megabytes = 1; a->ends.empty() && megabytes < 4000; megabytes += 8) {
+    (void)a->tell_bulk(kStranger, 8U << 20).ok();
+    stranger.say(Lane::control, Heartbeat{.credit = {1 << 20, megabytes << 21}});
+    pass(1ms);
+  }
+  EXPECT_THAT(a->ends, ElementsAre(HasSubstr("stranger: ")));
+}
+
+}  // namespace
+}  // namespace sterna::test
