@@ -10,6 +10,7 @@
   EACH(down)                  \
   EACH(list)                  \
   EACH(logs)                  \
+  EACH(events)                \
   EACH(checkpoints)           \
   EACH(join)                  \
   EACH(check)                 \

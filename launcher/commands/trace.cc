@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <cerrno>
-#include <filesystem>
 #include <fstream>
 #include <memory>
 
@@ -22,15 +21,6 @@ struct TraceOptions {
   bool summary = false;
   bool json = false;
 };
-
-/// A directory, or what a run that this machine remembers has.
-std::string directory_of(const std::string& run) {
-  std::error_code ignored;
-  if (std::filesystem::is_directory(run, ignored)) return run;
-  const Result<RunStates> states = RunStates::of_user();
-  const Result<RunState> state = states ? states->find(run) : Result<RunState>(states.error());
-  return state ? state->run_directory : run;
-}
 
 Result<std::string> write_file(const RunTrace& trace, const std::string& path) {
   std::ofstream file(path, std::ios::binary);
@@ -65,7 +55,7 @@ Result<std::string> trace(const TraceOptions& options) {
     if (!steps) return std::move(steps).error().in("--steps");
     wanted = *steps;
   }
-  const std::string run = directory_of(options.run);
+  const std::string run = run_directory_of(options.run);
   STERNA_ASSIGN(const RunTrace trace, read_run_trace(run, wanted));
   if (options.summary) {
     const TraceSummary summary = summary_of(trace);

@@ -251,4 +251,12 @@ std::vector<Contact> contacts_of(const std::vector<OperatorKeys>& operators) {
   return contacts;
 }
 
+std::string run_directory_of(const std::string& run) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(run, ignored)) return run;
+  const Result<RunStates> states = RunStates::of_user();
+  const Result<RunState> state = states ? states->find(run) : Result<RunState>(states.error());
+  return state ? state->run_directory : run;
+}
+
 }  // namespace sterna::launcher

@@ -104,4 +104,7 @@ class RunStates {
 std::vector<OperatorKeys> issue_operators();
 std::vector<Contact> contacts_of(const std::vector<OperatorKeys>& operators);
 
+/// Of a run that is given as its directory, or by what this machine remembers of it; else `run`.
+std::string run_directory_of(const std::string& run);
+
 }  // namespace sterna::launcher

@@ -90,7 +90,9 @@ std::uintmax_t trimmed_to_lines(const std::string& path) {
   return whole;
 }
 
-Result<LineFile> furnish(const std::string& path, const RunDirectoryOptions& options, bool made) {
+/// What the folder holds from the start: the metrics, behind their first line, and the events.
+Result<std::pair<LineFile, LineFile>> furnish(const std::string& path,
+                                              const RunDirectoryOptions& options, bool made) {
   STERNA_TRY(check_free_space(path, options.minimum_free));
   if (mkdir((path + "/logs").c_str(), 0755) != 0 && (made || errno != EEXIST)) {
     return cannot_create(path + "/logs", errno);
@@ -99,7 +101,10 @@ Result<LineFile> furnish(const std::string& path, const RunDirectoryOptions& opt
   const bool begun = trimmed_to_lines(metrics_path) > 0;
   STERNA_ASSIGN(LineFile metrics, LineFile::create(metrics_path));
   if (!begun) STERNA_TRY(metrics.append(metrics_header(path, in_unix_seconds(options.now))));
-  return metrics;
+  const std::string events_path = fmt::format("{}/{}", path, kEventsFile);
+  trimmed_to_lines(events_path);
+  STERNA_ASSIGN(LineFile events, LineFile::create(events_path));
+  return std::pair(std::move(metrics), std::move(events));
 }
 
 }  // namespace
@@ -112,12 +117,12 @@ Result<RunDirectory> RunDirectory::create(const RunDirectoryOptions& options) {
   if (!there) {
     STERNA_ASSIGN(path, path.empty() ? make_own_folder(options) : make_explicit_folder(path));
   }
-  Result<LineFile> metrics = furnish(path, options, !there);
-  if (!metrics) {
+  Result<std::pair<LineFile, LineFile>> files = furnish(path, options, !there);
+  if (!files) {
     if (!there) std::filesystem::remove_all(path, ignored);
-    return std::move(metrics).error();
+    return std::move(files).error();
   }
-  return RunDirectory(std::move(path), std::move(metrics).value(), !there);
+  return RunDirectory(std::move(path), std::move(files->first), std::move(files->second), !there);
 }
 
 std::string RunDirectory::log_path(std::string_view actor) const {

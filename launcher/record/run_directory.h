@@ -3,6 +3,7 @@
 //   resolved.toml        the cluster file with every key explicit
 //   labels.txt           what the classes are called, where the data set says so
 //   metrics.jsonl        one JSON object per line, while the run goes on
+//   events.jsonl         what happened beside training: deaths, restarts, lost connections
 //   logs/<actor>.log     each actor's standard output and error
 //   logs/<actor>.trace   what it noted of the steps that are traced (docs/trace.md)
 //   weights.safetensors  the final parameters
@@ -25,6 +26,8 @@
 #include "runtime/base/result.h"
 
 namespace sterna::launcher {
+
+constexpr std::string_view kEventsFile = "events.jsonl";
 
 struct RunDirectoryOptions {
   std::string config;         ///< what the run is called after: cluster.name
@@ -64,6 +67,8 @@ class RunDirectory {
   bool made() const { return made_; }
   /// metrics.jsonl, behind its first line. Once.
   LineFile take_metrics() { return std::move(metrics_); }
+  /// events.jsonl. Once.
+  LineFile take_events() { return std::move(events_); }
   /// Writes result.json whole or not at all.
   Result<void> write_result(const RunResult& result);
   Result<void> write_status(const RunStatus& status);
@@ -72,11 +77,15 @@ class RunDirectory {
   void discard();
 
  private:
-  RunDirectory(std::string path, LineFile metrics, bool made)
-      : path_(std::move(path)), metrics_(std::move(metrics)), made_(made) {}
+  RunDirectory(std::string path, LineFile metrics, LineFile events, bool made)
+      : path_(std::move(path)),
+        metrics_(std::move(metrics)),
+        events_(std::move(events)),
+        made_(made) {}
 
   std::string path_;
   LineFile metrics_;
+  LineFile events_;
   bool made_;  // else it was there before
 };
 

@@ -43,6 +43,7 @@ struct RunRecord {
   RecentRatio waits;                   ///< of those seconds to all of the training
   std::optional<Confusion> confusion;  ///< of the last evaluation that has one
   std::set<std::string> workers_done;
+  std::set<std::set<std::string>> apart;      ///< pairs that do not reach each other
   std::vector<actors::TensorTotals> tensors;  ///< of the workers that are done
   bool finished = false;
 };

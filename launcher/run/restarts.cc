@@ -44,6 +44,7 @@ bool Restarts::after(const JobOutcome& outcome, JobOptions& job) {
   missed_ += outcome.record.result.missed_checkpoints;
   lost_losses_ += outcome.record.result.lost_losses;
   lost_histograms_ += outcome.record.result.lost_histograms;
+  relinked_ += outcome.record.result.relinked;
   std::erase_if(evaluations_, [&](const EvaluationResult& one) { return one.step > step; });
   std::ranges::copy_if(outcome.record.result.evaluations, std::back_inserter(evaluations_),
                        [&](const EvaluationResult& one) { return one.step <= step; });
@@ -64,6 +65,7 @@ void Restarts::complete(JobOutcome& outcome) const {
   result.missed_checkpoints += missed_;
   result.lost_losses += lost_losses_;
   result.lost_histograms += lost_histograms_;
+  result.relinked += relinked_;
   result.evaluations.insert(result.evaluations.begin(), evaluations_.begin(), evaluations_.end());
   if (result.exit != kExitFailed) return;
   result.cause =

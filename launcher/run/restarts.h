@@ -29,6 +29,7 @@ class Restarts {
   std::uint64_t missed_ = 0;  ///< checkpoints, until then
   std::uint64_t lost_losses_ = 0;
   std::uint64_t lost_histograms_ = 0;
+  std::uint64_t relinked_ = 0;
 };
 
 }  // namespace sterna::launcher

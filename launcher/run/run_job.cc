@@ -18,6 +18,7 @@
 #include "launcher/hosts/placer.h"
 #include "launcher/probe/codec_choice.h"
 #include "launcher/probe/codec_probe.h"
+#include "launcher/record/link_troubles.h"
 #include "launcher/run/job_plan.h"
 #include "launcher/run/log_reader.h"
 #include "launcher/run/program_run.h"
@@ -158,6 +159,16 @@ class Job {
       interrupted();
     };
     events.restarts = [this](const ProcessDown& down) { comes_again(down); };
+    events.link_trouble = [this](const LinkTrouble& trouble) {
+      const std::string words = note_link_trouble(outcome_.record, trouble);
+      if (!words.empty()) logged(words);
+      note({.time = 0,
+            .kind = trouble.over ? "relinked" : "apart",
+            .step = 0,
+            .actor = trouble.from_name + ", " + trouble.to_name,
+            .cause = trouble.cause,
+            .seconds = in_seconds(trouble.lasts)});
+    };
     show_(outcome_.record);
 
     actors::JobConfig job;
@@ -337,6 +348,22 @@ class Job {
     logs_.reset();
   }
 
+  void note(Event event) const {
+    if (!options_.event) return;
+    event.step = outcome_.record.status.step;
+    options_.event(std::move(event));
+  }
+
+  void note_of(const ProcessDown& down, const char* kind) const {
+    note({.time = 0,
+          .kind = kind,
+          .step = 0,
+          .actor = down.identity.name,
+          .incarnation = down.identity.incarnation,
+          .cause = down.full_cause(),
+          .seconds = {}});
+  }
+
   void is_down(const ProcessDown& down) {
     RunRecord& record = outcome_.record;
     const std::string& name = down.identity.name;
@@ -345,6 +372,7 @@ class Job {
     note_end(record, down, stopping_);
     if (!down.wanted) {
       logged(death_in_words(options_.file, down));
+      if (!stopping_) note_of(down, "death");
     } else if (!options_.file.trains() && !stopping_) {
       const std::string line = name + " has ended";
       logs_ ? logs_->say_at_end_of(name, line) : logged(line);
@@ -354,6 +382,7 @@ class Job {
 
   void comes_again(const ProcessDown& down) {
     const std::string words = death_in_words(options_.file, down);
+    note_of(down, "actor_restart");
     note_actor_restart(outcome_.record, down, words);
     logged(words + "; it is started again");
     if (options_.actor_restarts && !outcome_.record.result.actor_restarts.empty()) {

@@ -11,6 +11,7 @@
 #include "actors/checkpoint/saved.h"
 #include "input/place/data_source.h"
 #include "launcher/cluster_file/cluster_file.h"
+#include "launcher/record/event.h"
 #include "launcher/record/run_observer.h"
 #include "launcher/run/program_check.h"
 #include "runtime/cluster/cluster.h"
@@ -51,6 +52,8 @@ struct JobOptions {
   std::function<void(const std::string& line)> checkpoint_missed;
   /// An actor was lost, and is started again beside the others.
   std::function<void(const ActorRestart&)> actor_restarts;
+  /// What happens beside training; its time is the hearer's.
+  std::function<void(Event)> event;
   /// Every actor runs.
   std::function<void()> running;
   RunObserver::Hooks hooks;  ///< `changed` is never null

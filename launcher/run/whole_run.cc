@@ -15,6 +15,7 @@
 #include "launcher/hosts/host_plan.h"
 #include "launcher/hosts/placer.h"
 #include "launcher/page/page_server.h"
+#include "launcher/record/event_log.h"
 #include "launcher/record/metrics_file.h"
 #include "launcher/record/run_directory.h"
 #include "launcher/run/job_plan.h"
@@ -297,6 +298,13 @@ Result<WholeRunEnd> whole_run(RealMachine& machine, const Registry& registry,
     events_only = lines.get();
     metrics.add(std::move(lines));
   }
+  EventLog events(directory.take_events(), say,
+                  [] { return in_unix_seconds(std::chrono::system_clock::now()); });
+  Event begins;
+  begins.kind = "began";
+  begins.step = from ? static_cast<std::int64_t>(from->manifest.step) : 0;
+  begins.cause = from ? "from " + from->folder : "";
+  events.append(std::move(begins));
   if (!directory.made()) {
     const auto step = from ? static_cast<std::int64_t>(from->manifest.step) : std::int64_t{0};
     metrics.append(to_json(Restart{.step = step, .cause = "the run was begun again"},
@@ -343,8 +351,13 @@ Result<WholeRunEnd> whole_run(RealMachine& machine, const Registry& registry,
   };
   job.checkpoint_missed = [&](const std::string& line) {
     metrics.append(json_line({{"kind", "missed_checkpoint"}, {"why", line}}));
+    Event missed;
+    missed.kind = "missed_checkpoint";
+    missed.cause = line;
+    events.append(std::move(missed));
     view->say(line);
   };
+  job.event = [&](Event event) { events.append(std::move(event)); };
   job.actor_restarts = [&](const ActorRestart& one) { metrics.append(to_json(one)); };
   job.running = [&] {
     if (options.running && job.restarts.empty()) options.running();
@@ -369,6 +382,7 @@ Result<WholeRunEnd> whole_run(RealMachine& machine, const Registry& registry,
     outcome = run_job(machine, registry, job, [&](const RunRecord& record) {
       view->update(record.status);
       metrics.look();
+      events.look();
       if (scraped) scraped->update(record.status);
       if (page) page->update(record.status);
       reports.update(record.status);
@@ -380,6 +394,12 @@ Result<WholeRunEnd> whole_run(RealMachine& machine, const Registry& registry,
     if (again) {
       const double time = in_unix_seconds(std::chrono::system_clock::now());
       metrics.append(to_json(job.restarts.back(), time));
+      Event restart;
+      restart.kind = "restart";
+      restart.step = job.restarts.back().step;
+      restart.cause = job.restarts.back().cause;
+      restart.steps_again = job.restarts.back().steps_again;
+      events.append(std::move(restart));
     }
   }
   restarts.complete(outcome);
@@ -405,6 +425,14 @@ Result<WholeRunEnd> whole_run(RealMachine& machine, const Registry& registry,
   } else {
     keep_confusion(directory, outcome.record.confusion, options.console);
     keep_status(directory, outcome.record.status, options.console);
+    Event ended;
+    ended.kind = "ended";
+    ended.step = end.result.steps;
+    ended.cause = end.result.exit == kExitDone ? "done" : end.result.cause;
+    ended.seconds = end.result.seconds;
+    events.append(std::move(ended));
+    if (const Result<void> closed = events.close(); !closed)
+      options.console.say(closed.error().message);
     keep(directory, metrics, end.result, options.console);
     end.last_words = ending(options, end.result, outcome.stop);
     remembered.ended(end);

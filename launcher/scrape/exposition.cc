@@ -65,6 +65,8 @@ constexpr std::array kMetrics = std::to_array<Metric>({
      number<&RunStatus::restarts>},
     {"sterna_actor_restarts", true, "", "Of single actors that were lost, beside the others",
      number<&RunStatus::actor_restarts>},
+    {"sterna_relinked", true, "", "Connections that were lost and made again",
+     number<&RunStatus::relinked>},
     {"sterna_late_packets", true, "", "Gradients that no version was made with",
      number<&RunStatus::late_packets>},
     {"sterna_skipped_evaluations", true, "",

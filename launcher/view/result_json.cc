@@ -11,8 +11,8 @@ STERNA_JSON(EvaluationResult, step, seconds, subset, of, precision_at_1, recall_
 STERNA_JSON(Restart, step, steps_again, seconds, cause)
 STERNA_JSON(ActorRestart, actor, incarnation, step, cause)
 STERNA_JSON(RunResult, run, exit, cause, consequences, steps, checkpoint, missed_checkpoints,
-            lost_losses, lost_histograms, restarts, actor_restarts, workers, ranks, data, data_dir,
-            codec, security, transport, isa, seconds, seconds_to_first_step, evaluations,
+            lost_losses, lost_histograms, restarts, actor_restarts, relinked, workers, ranks, data,
+            data_dir, codec, security, transport, isa, seconds, seconds_to_first_step, evaluations,
             examples_per_second, loss, decay_loss, precision_at_1, recall_at_5, skipped_evaluations,
             late_packets, evaluator_wait, data_wait, readers, bits_per_ternarized_element_up,
             bits_per_element_up, bits_per_element_down, bytes_up, bytes_down, parameters_sha256)
@@ -53,7 +53,7 @@ std::string to_json(const RunResult& result) {
   if (result.exit == 0) json.erase("cause");
   if (result.consequences.empty()) json.erase("consequences");
   if (result.checkpoint.empty()) json.erase("checkpoint");
-  for (const char* count : {"missed_checkpoints", "lost_losses", "lost_histograms"}) {
+  for (const char* count : {"missed_checkpoints", "lost_losses", "lost_histograms", "relinked"}) {
     if (json.value(count, std::uint64_t{0}) == 0) json.erase(count);
   }
   if (result.restarts.empty()) json.erase("restarts");

@@ -71,6 +71,7 @@ Process::~Process() {
   // Who is buried now may still lose links, and those who listened are being buried too.
   on_death_ = nullptr;
   on_link_end_ = nullptr;
+  on_link_trouble_ = nullptr;
   introducer_ = nullptr;
   for (std::uint32_t slot = 1; slot < cells_.size(); ++slot) {
     if (cells_[slot].actor) {
@@ -80,7 +81,6 @@ Process::~Process() {
   }
   alive_token_.reset();
   environment_.loop.remove(*this);
-  while (queue_head_ != nullptr) delete std::exchange(queue_head_, queue_head_->next);
 }
 
 bool Process::start_trace(TracedSteps steps, std::uint64_t most_bytes) {
@@ -208,27 +208,20 @@ std::string Process::cause_of(LocalId actor) const {
 // ---- turning
 
 bool Process::ready() {
-  return queue_head_ != nullptr || !dying_.empty() || timers_.next() <= loop().now();
+  return !queue_.empty() || !dying_.empty() || timers_.next() <= loop().now();
 }
 
 void Process::turn() {
   timers_.fire(loop().now(), kTimerBudget);
   if (!dying_.empty()) bury();
-  for (int budget = kMailBudget; budget > 0 && queue_head_ != nullptr; --budget) {
-    const std::unique_ptr<Mail> mail(std::exchange(queue_head_, queue_head_->next));
-    if (queue_head_ == nullptr) queue_tail_ = nullptr;
-    --queued_;
+  for (int budget = kMailBudget; budget > 0 && !queue_.empty(); --budget) {
+    const std::unique_ptr<Mail> mail = queue_.pop();
     dispatch(*mail);
     if (!dying_.empty()) bury();
   }
 }
 
-void Process::enqueue(std::unique_ptr<Mail> mail) {
-  Mail* last = mail.release();
-  (queue_tail_ != nullptr ? queue_tail_->next : queue_head_) = last;
-  queue_tail_ = last;
-  ++queued_;
-}
+void Process::enqueue(std::unique_ptr<Mail> mail) { queue_.push(std::move(mail)); }
 
 void Process::dispatch(Mail& mail) {
   sender_ = mail.source;

@@ -14,6 +14,7 @@
 #include "runtime/actor/actor.h"
 #include "runtime/base/random.h"
 #include "runtime/link/link.h"
+#include "runtime/message/mail_queue.h"
 #include "runtime/trace/tracer.h"
 
 namespace sterna {
@@ -97,6 +98,12 @@ class Process final : private Loop::Source, private Links::Owner {
   void set_on_link_end(
       std::function<void(const Contact& peer, const std::string& cause, bool fault)> hook) {
     on_link_end_ = std::move(hook);
+  }
+  /// A connection was lost and is dialled again, or is back (Links::Owner::link_trouble).
+  void set_on_link_trouble(
+      std::function<void(const Contact& peer, const std::string& cause, Duration lasts, bool over)>
+          hook) {
+    on_link_trouble_ = std::move(hook);
   }
   /// The node says that a process is dead: ends its link, its asks and those who watch it.
   void process_down(const DownNotice& notice);
@@ -190,6 +197,8 @@ class Process final : private Loop::Source, private Links::Owner {
   void down_received(const DownNotice& notice) override;
   void introduce(ProcessId peer) override;
   void link_ended(const Contact& peer, const std::string& cause, bool fault) override;
+  void link_trouble(const Contact& peer, const std::string& cause, Duration lasts,
+                    bool over) override;
 
   void start_ask(detail::PendingAsk& ask, std::unique_ptr<Mail> mail, LocalId source,
                  ActorId target, Duration deadline);
@@ -220,9 +229,7 @@ class Process final : private Loop::Source, private Links::Owner {
   std::vector<std::uint32_t> free_cells_;
   std::size_t live_ = 0;
 
-  Mail* queue_head_ = nullptr;
-  Mail* queue_tail_ = nullptr;
-  std::size_t queued_ = 0;
+  MailQueue queue_;
 
   std::vector<Ask> asks_;
   std::vector<std::uint32_t> free_asks_;
@@ -245,6 +252,7 @@ class Process final : private Loop::Source, private Links::Owner {
   std::function<void(LocalId, const std::string&)> on_death_;
   std::function<void(ProcessId)> introducer_;
   std::function<void(const Contact&, const std::string&, bool)> on_link_end_;
+  std::function<void(const Contact&, const std::string&, Duration, bool)> on_link_trouble_;
 };
 
 }  // namespace sterna

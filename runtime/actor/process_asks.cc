@@ -78,7 +78,7 @@ void Process::post_mail(std::unique_ptr<Mail> mail, Kind kind, LocalId source, A
   mail->target = target.local;
   mail->source = {id(), source};
   if (target.process == id()) {
-    if (queued_ >= options_.max_mail && kind != Kind::REPLY && kind != Kind::FAILURE) {
+    if (queue_.size() >= options_.max_mail && kind != Kind::REPLY && kind != Kind::FAILURE) {
       failed_to_send({{}, {}, correlation, kind}, target,
                      Error{Errc::overloaded, "the process's queue is full"});
       return;

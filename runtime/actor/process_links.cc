@@ -187,6 +187,11 @@ void Process::link_ended(const Contact& peer, const std::string& cause, bool fau
   }
 }
 
+void Process::link_trouble(const Contact& peer, const std::string& cause, Duration lasts,
+                           bool over) {
+  if (on_link_trouble_) on_link_trouble_(peer, cause, lasts, over);
+}
+
 LinkStatistics Process::statistics() {
   LinkStatistics all;
   all.loop_lag = links_->loop_lag();

@@ -26,6 +26,16 @@ struct LinkReport {
   cause @2 :Text;
   fault @3 :Bool;
 }
+# Two processes do not reach each other, and dial; or they do again.
+struct LinkTrouble {
+  from @0 :UInt64;
+  to @1 :UInt64;
+  fromName @2 :Text;  # the coordinator knows both
+  toName @3 :Text;
+  cause @4 :Text;
+  lasts @5 :Int64;    # nanoseconds, since the connection was lost
+  over @6 :Bool;
+}
 struct Ready {
   contact @0 :Bootstrap.Contact;
   actor @1 :Envelope.ActorAddress;

@@ -116,6 +116,9 @@ Result<void> Cluster::start() {
                              },
                              [this](const ProcessDown& down) {
                                if (events_.restarts) events_.restarts(down);
+                             },
+                             [this](const LinkTrouble& trouble) {
+                               if (events_.link_trouble) events_.link_trouble(trouble);
                              }};
   const auto agent = process().spawn<LauncherActor>(machine_, process(), placer_, options_.silence,
                                                     std::move(hooks));
@@ -125,6 +128,7 @@ Result<void> Cluster::start() {
                                 const Contact& peer, const std::string& cause, bool fault) {
     poster.post([this, peer, cause, fault] { agent_->link_ended(peer, cause, fault); });
   });
+  report_link_troubles(process());
   process().set_introducer([this, poster = process().poster(kAgent)](ProcessId peer) {
     poster.post([this, peer] { agent_->introduce(peer); });
   });

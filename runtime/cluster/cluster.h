@@ -97,6 +97,9 @@ class Cluster {
     std::function<void(const StatusReport&)> status = {};           ///< once a second and node
     std::function<void(const std::string& cause)> end_wanted = {};  ///< by an operator
     std::function<void(const ProcessDown&)> restarts = {};  ///< in place of `down`: it comes again
+    /// Two do not reach each other and dial; and each lost connection that is back, with how long
+    /// that took.
+    std::function<void(const LinkTrouble&)> link_trouble = {};
   };
   void set_events(Events events) { events_ = std::move(events); }
 

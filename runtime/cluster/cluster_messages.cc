@@ -12,6 +12,8 @@ STERNA_MESSAGE(Find, FIELD(name, Name), FIELD(patience, Deadline))
 STERNA_MESSAGE(Connect, FIELD(from, From), FIELD(to, To))
 STERNA_MESSAGE(LinkReport, FIELD(from, From), FIELD(peer, Peer), FIELD(cause, Cause),
                FIELD(fault, Fault))
+STERNA_MESSAGE(LinkTrouble, FIELD(from, From), FIELD(to, To), FIELD(from_name, FromName),
+               FIELD(to_name, ToName), FIELD(cause, Cause), FIELD(lasts, Lasts), FIELD(over, Over))
 STERNA_MESSAGE(Ready, FIELD(contact, Contact), FIELD(actor, Actor))
 STERNA_MESSAGE(Leaving, FIELD(cause, Cause), FIELD(bereft, Bereft))
 

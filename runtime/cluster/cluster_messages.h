@@ -65,6 +65,18 @@ struct LinkReport {
   bool fault = false;
   STERNA_DECLARE_MESSAGE(LinkReport);
 };
+/// Two processes do not reach each other, and dial; or they do again.
+struct LinkTrouble {
+  using Wire = schema::LinkTrouble;
+  ProcessId from;
+  ProcessId to;
+  std::string from_name;  ///< the coordinator knows both
+  std::string to_name;
+  std::string cause;
+  Duration lasts{};  ///< since the connection was lost
+  bool over = false;
+  STERNA_DECLARE_MESSAGE(LinkTrouble);
+};
 /// The process listens, and its actor runs.
 struct Ready {
   using Wire = schema::Ready;
@@ -338,16 +350,16 @@ struct RunEnds {
 // ---- who accepts what ----
 
 /// What any process may ask of the one above it.
-struct Agent : Interface<Find, Connect, LinkReport> {};
-struct Coordinator : Interface<Find, Connect, LinkReport, Ready, ProcessDown, StatusReport, AddNode,
-                               StartActor, AllowRestarts, Shutdown, Publish, AdmitExtra, Inspect,
-                               Stop, Report, Look, EndRun, ReadFile> {};
-struct Node
-    : Interface<Find, Connect, LinkReport, Ready, Leaving, ProcessDown, ProcessRestarts,
-                StartProcess, Admit, Dial, EndProcess, StopAll, Inspect, Stop, Renew, ReadFile> {};
+struct Agent : Interface<Find, Connect, LinkReport, LinkTrouble> {};
+struct Coordinator : Interface<Find, Connect, LinkReport, LinkTrouble, Ready, ProcessDown,
+                               StatusReport, AddNode, StartActor, AllowRestarts, Shutdown, Publish,
+                               AdmitExtra, Inspect, Stop, Report, Look, EndRun, ReadFile> {};
+struct Node : Interface<Find, Connect, LinkReport, LinkTrouble, Ready, Leaving, ProcessDown,
+                        ProcessRestarts, StartProcess, Admit, Dial, EndProcess, StopAll, Inspect,
+                        Stop, Renew, ReadFile> {};
 struct Control : Interface<Admit, Dial, ProcessDown, ProcessRestarts, Stop, Inspect> {};
-struct LauncherControl
-    : Interface<Admit, Dial, ProcessDown, ProcessRestarts, StatusReport, Inspect, RunEnds> {};
+struct LauncherControl : Interface<Admit, Dial, ProcessDown, ProcessRestarts, StatusReport, Inspect,
+                                   RunEnds, LinkTrouble> {};
 /// Of one who only looks.
 struct OperatorControl : Interface<Inspect> {};
 

@@ -25,6 +25,7 @@ class CoordinatorActor final : public Actor<Coordinator> {
   Task<Result<Found>> on(Find find);
   Task<Result<void>> on(Connect connect);
   void on(LinkReport report);
+  void on(LinkTrouble trouble);
 
   // From nodes.
   Result<void> on(Ready ready);
@@ -109,6 +110,7 @@ class CoordinatorActor final : public Actor<Coordinator> {
   Task<Result<void>> introduce(ProcessId lower, ProcessId higher);
   Task<Stopped> stop_nodes(Duration grace);
   Task<void> ending(std::string cause);
+  std::size_t apart_from(ProcessId process) const;
   void condemn(Member& member, const std::string& cause, bool at_once);
   Task<void> suspect(ProcessId reporter, ProcessId peer, std::string cause);
   void mark_dead(Member& member, ProcessDown down);
@@ -135,6 +137,7 @@ class CoordinatorActor final : public Actor<Coordinator> {
   std::map<std::string, AnyRef> published_;  ///< actors of the launcher's own
   std::map<std::string, std::uint64_t> incarnations_;
   std::set<std::pair<ProcessId, ProcessId>> introducing_;
+  std::set<std::pair<ProcessId, ProcessId>> apart_;  // who do not reach each other, the lower first
   std::uint64_t next_process_ = kFirstIssuedProcess;
   std::set<std::string> strangers_;  ///< told of in the log: peers that are no part of the run
   Condition changed_;                ///< somebody is ready or dead, or an introduction has ended

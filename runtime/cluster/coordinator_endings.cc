@@ -40,6 +40,9 @@ void CoordinatorActor::mark_dead(Member& member, ProcessDown down) {
   down.wanted = down.wanted || stopping_;
   const bool was_ready = member.state == State::ready;
   member.state = State::dead;
+  std::erase_if(apart_, [&](const auto& pair) {
+    return pair.first == member.process || pair.second == member.process;
+  });
   const bool again = starts_again(member, was_ready, down);
   member.cause = down.full_cause();
   member.done = down.wanted;
@@ -93,6 +96,34 @@ void CoordinatorActor::on(LinkReport report) {
   }
 }
 
+void CoordinatorActor::on(LinkTrouble trouble) {
+  const bool by_launcher = sender().process == kLauncherProcess;
+  if (!by_launcher && !from_node()) return;
+  if (by_launcher) trouble.from = kLauncherProcess;
+  const Member* from = find_live(trouble.from);
+  const Member* to = find_live(trouble.to);
+  if (stopping_ || from == nullptr || to == nullptr || from == to) return;
+  if (!by_launcher && from->node != sender().process) {
+    process().blame_sender("it speaks for a process that is not its own");
+    return;
+  }
+  const std::pair<ProcessId, ProcessId> pair = std::minmax(trouble.from, trouble.to);
+  // Of two ends one may have told already: that it lasts, and, the one who dialled, that it is
+  // over.
+  const bool dialled = from->identity.name < to->identity.name;
+  const bool news = trouble.over ? apart_.erase(pair) > 0 || dialled : apart_.insert(pair).second;
+  if (!news) return;
+  trouble.from_name = from->identity.name;
+  trouble.to_name = to->identity.name;
+  tell(agent_of<LauncherControl>(kLauncherProcess), std::move(trouble));
+}
+
+/// How many do not reach it.
+std::size_t CoordinatorActor::apart_from(ProcessId process) const {
+  return static_cast<std::size_t>(std::ranges::count_if(
+      apart_, [&](const auto& pair) { return pair.first == process || pair.second == process; }));
+}
+
 void CoordinatorActor::condemn(Member& member, const std::string& cause, bool at_once) {
   member.condemned = true;
   member.at_fault = at_once;
@@ -100,8 +131,8 @@ void CoordinatorActor::condemn(Member& member, const std::string& cause, bool at
 }
 
 /// Both ends tell of a lost link. One that only lost it waits whether the other, or a node, knows
-/// more; if nobody does, who told first is believed: but if only one of the two could be started
-/// again, that one goes.
+/// more. If nobody does, the one whom more others do not reach goes; of two that are equal in that
+/// the only one that could be started again, else the one that was told of first.
 Task<void> CoordinatorActor::suspect(ProcessId reporter, ProcessId peer, std::string cause) {
   if (cause.ends_with(kConnectionLost)) co_await sleep(kLinksCauseFollows);
   Member* from = find(reporter);
@@ -110,8 +141,13 @@ Task<void> CoordinatorActor::suspect(ProcessId reporter, ProcessId peer, std::st
   if (from != nullptr && (from->condemned || from->state == State::dead)) co_return;
   const std::string who = from == nullptr ? "somebody" : from->identity.name;
   log(who + " reports about " + member->identity.text() + ": " + cause);
-  const bool lost = cause.starts_with(kLinkLost);
-  if (lost && from != nullptr && may_come_again(*from) && !may_come_again(*member)) {
+  const bool lost = cause.starts_with(kLinkLost) || cause == kSilence;
+  const std::size_t of_member = apart_from(peer);
+  const std::size_t of_from = apart_from(reporter);
+  const bool equal_and_cheaper =
+      of_from == of_member && from != nullptr && may_come_again(*from) && !may_come_again(*member);
+  if (lost && from != nullptr && from->kind == ProcessKind::ACTOR &&
+      (of_from > of_member || equal_and_cheaper)) {
     condemn(*from, "its link with " + member->identity.name + " ended: " + cause, false);
   } else {
     condemn(*member, "its link with " + who + " ended: " + cause, false);

@@ -132,6 +132,7 @@ void HostedProcess::start_actor() {
   process().set_introducer([&agent, poster = process().poster(kAgent)](ProcessId peer) {
     poster.post([&agent, peer] { agent.introduce(peer); });
   });
+  report_link_troubles(process());
   dial_above();
 
   Result<Bytes> args = bootstrap_.args;

@@ -40,6 +40,10 @@ void LauncherActor::on(RunEnds order) {
   if (from_above()) hooks_.end_wanted(order.cause);
 }
 
+void LauncherActor::on(LinkTrouble trouble) {
+  if (from_above() && hooks_.link_trouble) hooks_.link_trouble(trouble);
+}
+
 void LauncherActor::child_ended(const ProcessDown& ended) {
   ProcessDown down = ended;
   // A node that lost the coordinator ends for want of it: the coordinator's own end says why.

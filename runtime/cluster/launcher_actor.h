@@ -16,7 +16,8 @@ class LauncherActor final : public LeafAgent<LauncherControl> {
     std::function<void(const ProcessDown&)> down;
     std::function<void(const StatusReport&)> status;
     std::function<void(const std::string& cause)> end_wanted;
-    std::function<void(const ProcessDown&)> restarts = {};  ///< may be empty
+    std::function<void(const ProcessDown&)> restarts = {};      ///< may be empty
+    std::function<void(const LinkTrouble&)> link_trouble = {};  ///< likewise
   };
   LauncherActor(Machine& machine, Process& process, Spawner& placer, Duration silence, Hooks hooks);
 
@@ -25,6 +26,7 @@ class LauncherActor final : public LeafAgent<LauncherControl> {
   void on(ProcessRestarts restarts);
   void on(StatusReport report);
   void on(RunEnds order);
+  void on(LinkTrouble trouble);
 
   void link_ended(const Contact& peer, const std::string& cause, bool fault);
   /// The coordinator and the nodes.

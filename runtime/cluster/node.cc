@@ -91,6 +91,12 @@ void NodeActor::on(LinkReport report) {
   tell(coordinator_, std::move(report));
 }
 
+void NodeActor::on(LinkTrouble trouble) {
+  if (!from_child()) return;
+  trouble.from = sender().process;
+  tell(coordinator_, std::move(trouble));
+}
+
 Task<Result<void>> NodeActor::on(Ready ready) {
   STERNA_CO_TRY(from_child());
   if (ready.contact.process != sender().process.value) {

@@ -22,6 +22,7 @@ class NodeActor final : public Actor<Node> {
   Task<Result<Found>> on(Find find);
   Task<Result<void>> on(Connect connect);
   void on(LinkReport report);
+  void on(LinkTrouble trouble);
   Task<Result<void>> on(Ready ready);
   Result<void> on(Leaving leaving);
 

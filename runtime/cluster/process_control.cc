@@ -37,6 +37,22 @@ void report_link_end(Process& process, const Contact& peer, const std::string& c
   if (above) process.tell(*above, LinkReport{process.id(), peer, cause, fault});
 }
 
+void report_link_troubles(Process& process) {
+  process.set_on_link_trouble(
+      [&process](const Contact& peer, const std::string& cause, Duration lasts, bool over) {
+        const Result<ActorRef<Agent>> above = process.agent().as<Agent>();
+        // Of the one above it could say so only once it is back.
+        if (!above || above->id.process.value == peer.process) return;
+        process.tell(*above, LinkTrouble{.from = process.id(),
+                                         .to = {peer.process},
+                                         .from_name = {},
+                                         .to_name = {},
+                                         .cause = cause,
+                                         .lasts = lasts,
+                                         .over = over});
+      });
+}
+
 void ControlActor::on(ProcessDown down) {
   if (!from_above()) return;
   // What fails for want of it is no cause of its own.

@@ -27,6 +27,8 @@ DownNotice notice_of(const ProcessDown& down);
 Inspection inspect(const Links& links);
 /// Says to the process above, whose agent is `above`, that a link has ended; not if it never was.
 void report_link_end(Process& process, const Contact& peer, const std::string& cause, bool fault);
+/// Has it say there, from now on, whom it does not reach for the time being.
+void report_link_troubles(Process& process);
 
 /// What every agent without children does. I lists Admit, Dial and Inspect.
 template <class I>

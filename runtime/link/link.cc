@@ -96,6 +96,7 @@ Hello Links::hello_of(const Link& link, Lane lane) const {
   hello.credit = state.announced;
   hello.resumes = link.was_open;
   hello.received = link.was_open ? state.next_in : 0;
+  hello.dial = state.dials;
   return hello;
 }
 
@@ -146,8 +147,12 @@ void Links::closed(ChannelId channel, std::string_view cause, bool denied) {
   const auto [peer, lane] = known->second;
   Link& link = *find(peer);
   if (resumes(link) && !denied) {
-    lose(link, lane, "link lost: " + std::string(cause));
-    if (link.dialled) dial_again(link);
+    const std::string words = "link lost: " + std::string(cause);
+    lose(link, lane, words);
+    if (link.dialled) {
+      lose(link, lane == Lane::control ? Lane::data : Lane::control, words);
+      dial_again(link);
+    }
     return;
   }
   link.lanes[index(lane)].lost = true;
@@ -209,16 +214,22 @@ void Links::tick(Link& link, Time now) {
   if (link.session == 0) return;
   if (std::exchange(link.heard, false)) link.last_heard = now;
   if (!link.lost_cause.empty()) {
-    if (now - link.lost_at >= (resumes(link) ? patience_with(link) : kOtherLaneFollows)) {
+    // After a pause of our own nobody could have come back yet.
+    if (now - std::max(link.lost_at, attentive_since_) >=
+        (resumes(link) ? patience_with(link) : kOtherLaneFollows)) {
       end(link.peer, std::string(link.lost_cause), false, true);
       return;
     }
     if (link.dialled && resumes(link)) dial_again(link);
+    tell_trouble(link);
     if (link.was_open && link.lanes[index(Lane::control)].open) heartbeat(link);
     return;
   }
   const bool tree = tree_peers_.contains(link.peer);
-  const Duration patience = tree ? options_.silence : options_.silence * 3 / 2;
+  // Who dials is the first to try another connection: the other could only wait for that.
+  const Duration patience = tree                            ? options_.silence
+                            : resumes(link) && link.dialled ? options_.silence / 2
+                                                            : options_.silence * 3 / 2;
   const Time since = std::max(link.last_heard, attentive_since_);
   if (now - since > patience) {
     // One lane may have opened before the peer fell silent.
@@ -275,7 +286,9 @@ const LinkStatistics* Links::last_words(ProcessId peer) const {
 std::uint64_t Links::queued_bytes() const {
   std::uint64_t total = 0;
   for (const auto& [peer, link] : links_) {
-    for (const LaneState& state : link->lanes) total += state.queued_bytes;
+    for (const LaneState& state : link->lanes) {
+      total += state.queued_bytes + (link->lost_cause.empty() ? 0 : state.kept_bytes);
+    }
   }
   return total;
 }

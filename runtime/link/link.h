@@ -99,6 +99,10 @@ class Links final : private Transport::Events, private Timers::Target {
     virtual void down_received(const DownNotice& notice) = 0;
     virtual void introduce(ProcessId peer) = 0;
     virtual void link_ended(const Contact& peer, const std::string& cause, bool fault) = 0;
+    /// A connection was lost so long ago and is not back; or it is (`over`): said by the one who
+    /// dialled, and by who said before that it was not.
+    virtual void link_trouble(const Contact& peer, const std::string& cause, Duration lasts,
+                              bool over) = 0;
     virtual LinkStatistics statistics() = 0;
 
    protected:
@@ -147,7 +151,7 @@ class Links final : private Transport::Events, private Timers::Target {
   const TransportCounters& transport_counters() const { return transport_.counters(); }
   std::size_t open_links() const;
   /// Peers in a tree above or below us are given `silence`, others half as much again, so that the
-  /// node, which knows most, speaks first.
+  /// node, which knows most, speaks first: but half of it before we dial again, where we do that.
   void set_tree_peer(ProcessId peer);
   void set_chaos(Chaos chaos) { chaos_ = std::move(chaos); }
   /// Called with each round trip to a process of another host.
@@ -157,7 +161,6 @@ class Links final : private Transport::Events, private Timers::Target {
 
  private:
   struct Queued;
-  struct Kept;
   struct LaneState;
   struct Link;
   struct Receiving;
@@ -197,6 +200,8 @@ class Links final : private Transport::Events, private Timers::Target {
   Duration patience_with(const Link& link) const;
   void lose(Link& link, Lane lane, const std::string& cause);
   void dial_again(Link& link);
+  bool may_resume(Link& link) const;
+  void tell_trouble(Link& link);
   void resume(ChannelId channel, Lane lane, const Contact& peer, const Hello& hello);
   bool go_on(Link& link, Lane lane, std::uint64_t received, std::uint64_t credit);
   bool acknowledged(Link& link, const Header& header);

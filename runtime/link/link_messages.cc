@@ -8,7 +8,7 @@ STERNA_MESSAGE(Hello, FIELD(protocol, Protocol), FIELD(schema_hash, SchemaHash),
                FIELD(build_id, BuildId), FIELD(host, Host), FIELD(run, Run),
                FIELD(session, Session), FIELD(process, Process), FIELD(incarnation, Incarnation),
                FIELD(codecs, Codecs), FIELD(credit, Credit), FIELD(resumes, Resumes),
-               FIELD(received, Received))
+               FIELD(received, Received), FIELD(dial, Dial))
 
 STERNA_MESSAGE(Welcome, FIELD(accepted, Accepted), FIELD(reason, Reason), FIELD(protocol, Protocol),
                FIELD(schema_hash, SchemaHash), FIELD(build_id, BuildId), FIELD(host, Host),

@@ -25,6 +25,7 @@ struct Hello {
   std::uint64_t credit = 0;
   bool resumes = false;        ///< `session` goes on: its connection was lost
   std::uint64_t received = 0;  ///< then: the number of the message that the sender waits for
+  std::uint64_t dial = 0;      ///< counts the lane's connections in this session
   STERNA_DECLARE_MESSAGE(Hello);
 };
 

@@ -83,7 +83,7 @@ void Links::received(ChannelId channel, Lane lane, const PeerIdentity& from, InM
   if (is_numbered(header)) ++state.next_in;
   link.heard = true;
   if (!acknowledged(link, header)) {
-    blame(peer, "it has received what was never sent");
+    blame(peer, "it takes messages and never says that it has them");
     return;
   }
   if (is_control(header)) {
@@ -243,10 +243,8 @@ void Links::refuse(ChannelId channel, const std::string& reason) {
   transport_.mute(channel);
 }
 
-/// A peer of another window may grant more than we would, but not without a bound.
 std::uint64_t Links::within_reason(const LaneState& state, Lane lane, std::uint64_t credit) const {
-  constexpr std::uint64_t kMostWindows = 4;
-  return std::min(credit, state.sent + kMostWindows * options_.window[index(lane)]);
+  return std::min(credit, state.sent + detail::kMostWindows * options_.window[index(lane)]);
 }
 
 void Links::control_received(Link& link, Lane lane, const Mail& mail) {
@@ -265,6 +263,12 @@ void Links::control_received(Link& link, Lane lane, const Mail& mail) {
     welcomed(link, lane, body<Welcome>(mail));
   } else if (mail.type == &kMessageType<Goodbye>) {
     link.parting = true;
+    if (link.lost_cause.empty()) {
+      link.lost_cause = "link lost: " + std::string(kConnectionLost);
+      link.lost_at = loop_.now();
+    }
+  } else if (lane != Lane::control) {
+    blame(link.peer, "it watches on the data lane");
   } else if (mail.type == &kMessageType<Watch>) {
     owner_.watch_requested(link.peer, body<Watch>(mail).actor);
   } else if (mail.type == &kMessageType<Down>) {
@@ -281,7 +285,8 @@ void Links::control_received(Link& link, Lane lane, const Mail& mail) {
 void Links::welcomed(Link& link, Lane lane, const Welcome& welcome) {
   LaneState& state = link.lanes[index(lane)];
   if (!welcome.accepted) {
-    end(link.peer, "refused: " + welcome.reason, false, true);
+    end(link.peer, (link.was_open ? "link lost: refused: " : "refused: ") + welcome.reason, false,
+        true);
     return;
   }
   if (state.open || welcome.session != link.session || welcome.process != link.peer) {

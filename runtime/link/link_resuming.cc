@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "runtime/link/link_state.h"
 
@@ -11,11 +12,26 @@ using detail::index;
 using detail::kEveryLane;
 
 namespace {
-/// Of what a peer may have received without having said so, in windows. One of ours says it with
-/// each message, and is never sent more than a window beyond.
-constexpr std::uint64_t kMostWindowsKept = 8;
 /// A process above or below us that lives can be dialled at once, and again a heartbeat later.
 constexpr int kHeartbeatsInTree = 2;
+/// Twice what a peer of ours makes of its two lanes.
+constexpr double kResumesInHeartbeat = 8;
+/// A connection that is back sooner is not worth a word.
+constexpr Duration kTroubleLasts = std::chrono::seconds(1);
+
+/// As it was sent the first time (Links::transmit).
+Header header_of(const Mail& mail, std::uint64_t number) {
+  Header header;
+  header.target = mail.target;
+  header.source = mail.source.local;
+  header.correlation = mail.correlation;
+  header.kind = mail.kind;
+  header.type_id = mail.type == nullptr ? 0 : mail.type->type_id;
+  header.deadline_ns = mail.deadline_ns;
+  header.sequence = number;
+  return header;
+}
+
 }  // namespace
 
 /// Whether the loss of a connection is no end. Who leaves says Goodbye before.
@@ -39,7 +55,9 @@ void Links::lose(Link& link, Lane lane, const std::string& cause) {
   state.open = false;
   if (!link.lost_cause.empty()) return;
   link.lost_cause = cause;
-  link.lost_at = loop_.now();
+  // What costs each connection that it is sent on is not tried for ever.
+  const bool back = link.progressed || loop_.now() - link.back_at >= kTroubleLasts;
+  if (back) link.lost_at = loop_.now();
   log_(fmt::format("{}: {}; {} again", link.contact.identity.text(), cause,
                    link.dialled ? "dialling" : "it may dial"));
 }
@@ -50,6 +68,7 @@ void Links::dial_again(Link& link) {
     LaneState& state = link.lanes[index(lane)];
     if (state.channel != 0 || loop_.now() < state.next_dial) continue;
     state.next_dial = loop_.now() + options_.heartbeat / 2;
+    ++state.dials;
     const Result<ChannelId> channel = transport_.dial(lane, link.contact);
     if (!channel) continue;  // the next time, then
     state.channel = *channel;
@@ -59,21 +78,46 @@ void Links::dial_again(Link& link) {
   }
 }
 
+void Links::tell_trouble(Link& link) {
+  const Duration lasts = loop_.now() - link.lost_at;
+  if (!resumes(link) || link.told || lasts < kTroubleLasts) return;
+  link.told = true;
+  owner_.link_trouble(link.contact, link.lost_cause, lasts, false);
+}
+
 void Links::resume(ChannelId channel, Lane lane, const Contact& peer, const Hello& hello) {
   Link* link = find({peer.process});
   if (link == nullptr || link->session != hello.session || link->dialled || !resumes(*link)) {
     refuse(channel, "that session is over");
     return;
   }
+  LaneState& state = link->lanes[index(lane)];
+  // A connection that it has given up may be heard of after the one that it made then. And each
+  // costs us what is sent again.
+  if (hello.dial <= state.dials || !may_resume(*link)) {
+    transport_.mute(channel);
+    return;
+  }
+  state.dials = hello.dial;
   // It may know sooner than we that the old connection is gone.
   lose(*link, lane, "link lost: the peer dials again");
-  LaneState& state = link->lanes[index(lane)];
   state.channel = channel;
   channels_[channel] = {link->peer, lane};
   if (!say(*link, lane, welcome_of(*link, lane), 0)) return;
   if (!go_on(*link, lane, hello.received, hello.credit)) {
     blame(link->peer, "it has received what was never sent");
   }
+}
+
+bool Links::may_resume(Link& link) const {
+  const double heartbeats =
+      in_seconds(loop_.now() - link.resumes_at) / in_seconds(options_.heartbeat);
+  link.resumes_at = loop_.now();
+  link.resumes_left =
+      std::min(Link::kMostResumes, link.resumes_left + kResumesInHeartbeat * heartbeats);
+  if (link.resumes_left < 1) return false;
+  --link.resumes_left;
+  return true;
 }
 
 /// The lane's new connection is open, and the peer waits there for the message of number
@@ -88,40 +132,48 @@ bool Links::go_on(Link& link, Lane lane, std::uint64_t received, std::uint64_t c
     header.received[index(each)] =
         static_cast<std::uint32_t>(each == lane ? received : other.next_out - other.kept.size());
   }
-  if (!acknowledged(link, header)) return false;
+  // What it keeps us from letting go of is looked at with its next message.
+  (void)acknowledged(link, header);
   state.open = true;
   state.granted = std::max(state.granted, within_reason(state, lane, credit));
-  for (const Kept& kept : state.kept) {
+  std::uint64_t number = state.next_out - state.kept.size();
+  for (const Mail* mail = state.kept.front(); mail != nullptr; mail = mail->next) {
     ++counters_.sent_again;
     // It went once, so it goes again.
-    (void)put(link, lane, kept.header, *kept.mail).ok();
+    (void)put(link, lane, header_of(*mail, number++), *mail).ok();
   }
   if (link.open()) {
     ++counters_.resumed;
     log_(
         fmt::format("{}: linked again after {:.0f} ms", link.contact.identity.text(),
                     std::chrono::duration<double, std::milli>(loop_.now() - link.lost_at).count()));
-    link.lost_cause.clear();
-    link.last_heard = loop_.now();
+    const std::string cause = std::exchange(link.lost_cause, {});
+    const bool told = std::exchange(link.told, false);
+    link.last_heard = link.back_at = loop_.now();
+    link.progressed = link.lanes[0].kept.empty() && link.lanes[1].kept.empty();
+    if (link.dialled || told)
+      owner_.link_trouble(link.contact, cause, loop_.now() - link.lost_at, true);
   }
   flush(link.peer, lane);
   return true;
 }
 
-/// Lets go of what the peer has; false if it cannot have all that, or keeps us from letting go.
+/// Lets go of what the peer has; false if it grants more than goes with that, so that we would keep
+/// more and more. What it cannot have is its
+/// own concern: it would only miss it itself.
 bool Links::acknowledged(Link& link, const Header& header) {
   if (options_.patience == Duration::zero()) return true;
   for (const Lane lane : kEveryLane) {
     LaneState& state = link.lanes[index(lane)];
     const auto first = static_cast<std::uint32_t>(state.next_out - state.kept.size());
     const auto more = static_cast<std::int32_t>(header.received[index(lane)] - first);
-    if (more > static_cast<std::int64_t>(state.kept.size())) return false;
-    for (std::int32_t i = 0; i < more; ++i) {
-      state.kept_bytes -= state.kept.front().charge;
-      state.kept.pop_front();
+    if (more > 0 && std::cmp_less_equal(more, state.kept.size())) {
+      link.progressed = true;
+      for (std::int32_t i = 0; i < more; ++i) state.kept_bytes -= state.kept.pop()->charge;
     }
-    const std::uint64_t last = state.kept.empty() ? 0 : state.kept.back().charge;
-    if (state.kept_bytes - last > kMostWindowsKept * options_.window[index(lane)]) return false;
+    // It has at least what it has handled, so it grants no more than its window beyond what it has.
+    const std::uint64_t most = detail::kMostWindows * options_.window[index(lane)];
+    if (state.granted + state.kept_bytes > state.sent + most) return false;
   }
   return true;
 }

@@ -80,8 +80,14 @@ Result<void> Links::transmit(Link& link, Lane lane, const Header& header,
   ++state.next_out;
   if (!is_control(header)) state.sent += bytes;
   if (options_.patience > Duration::zero()) {
-    state.kept.push_back({numbered, std::move(mail), bytes});
-    state.kept_bytes += bytes;
+    mail->target = header.target;
+    mail->source.local = header.source;
+    mail->correlation = header.correlation;
+    mail->kind = header.kind;
+    mail->deadline_ns = header.deadline_ns;
+    mail->charge = static_cast<std::uint32_t>(std::min<std::uint64_t>(bytes, UINT32_MAX));
+    state.kept_bytes += mail->charge;
+    state.kept.push(std::move(mail));
   }
   return {};
 }

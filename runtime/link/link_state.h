@@ -3,10 +3,14 @@
 
 #include "runtime/link/link.h"
 #include "runtime/link/link_messages.h"
+#include "runtime/message/mail_queue.h"
 
 namespace sterna {
 
 namespace detail {
+
+/// A peer of another window may grant more than we would, but not without a bound.
+inline constexpr std::uint64_t kMostWindows = 4;
 
 inline std::size_t index(Lane lane) { return static_cast<std::size_t>(lane); }
 inline constexpr std::array<Lane, kLanes> kEveryLane = {Lane::control, Lane::data};
@@ -34,13 +38,6 @@ struct Links::Queued {
   std::uint64_t charge;
 };
 
-/// Sent, and not known to have come.
-struct Links::Kept {
-  Header header;
-  std::unique_ptr<Mail> mail;
-  std::uint64_t charge;
-};
-
 struct Links::LaneState {
   ChannelId channel = 0;
   bool open = false;
@@ -48,9 +45,10 @@ struct Links::LaneState {
   // Numbers of messages: 0 is the Hello's and the Welcome's.
   std::uint64_t next_out = 1;
   std::uint64_t next_in = 1;
-  std::deque<Kept> kept;  // the last ones sent
+  MailQueue kept;  // the last ones sent: their headers in them, their charges too
   std::uint64_t kept_bytes = 0;
   Time next_dial;               // not again before
+  std::uint64_t dials = 0;      // the lane's connections: made by us, or the last that was heard of
   std::uint64_t put = 0;        // on any connection, by the charge of each
   std::uint64_t sent = 0;       // of charged bytes: those sent in this session
   std::uint64_t granted = 0;    // so many the peer allows us to send in this session
@@ -73,6 +71,13 @@ struct Links::Link {
   bool parting = false;    // the peer has said Goodbye
   std::string lost_cause;  // of the first lane that was lost and is not back; empty: none is
   Time lost_at;
+  Time back_at;            // since when it is back
+  bool progressed = true;  // the peer has received something since
+  bool told = false;       // the owner, of this loss
+  /// A peer of ours dials twice in a heartbeat at most; so many it may have saved up.
+  static constexpr double kMostResumes = 16;
+  double resumes_left = kMostResumes;  // as of:
+  Time resumes_at;
   std::string host;      // the peer's
   Duration last_sent{};  // by the peer's clock, of its last heartbeat; 0: none that says so
   Time last_sent_came;

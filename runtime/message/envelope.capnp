@@ -55,6 +55,7 @@ struct Hello {
   credit @9 :UInt64;       # bytes the sender of this message is ready to receive on this lane
   resumes @10 :Bool;       # goes on with `session`
   received @11 :UInt64;    # then: the number of the message that the sender waits for on this lane
+  dial @12 :UInt64;        # counts the lane's connections in this session: an older one comes too late
 }
 
 # The answer to a Hello.

@@ -21,12 +21,16 @@ class MemoryMessage final : public InMessage {
 }  // namespace
 
 void MemoryNetwork::cut(const std::string& a, const std::string& b) {
+  cut_unseen(a, b);
+  cut_unseen(b, a);
+}
+
+void MemoryNetwork::cut_unseen(const std::string& a, const std::string& b) {
   for (const auto& [endpoint, transport] : endpoints_) {
-    if (transport->self_.name != a && transport->self_.name != b) continue;
-    const std::string& other = transport->self_.name == a ? b : a;
+    if (transport->self_.name != a) continue;
     std::vector<ChannelId> broken;
     for (const auto& [id, channel] : transport->channels_) {
-      if (channel.identity.name == other) broken.push_back(id);
+      if (channel.identity.name == b) broken.push_back(id);
     }
     std::sort(broken.begin(), broken.end());
     for (const ChannelId id : broken) transport->close(id, "the connection was cut");

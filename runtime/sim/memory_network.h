@@ -29,6 +29,8 @@ class MemoryNetwork {
   }
   /// Breaks every connection between two processes (by name); new ones may be made.
   void cut(const std::string& a, const std::string& b);
+  /// The same, but only `a` sees it.
+  void cut_unseen(const std::string& a, const std::string& b);
   /// While parted, they make no new ones.
   void set_parted(const std::string& a, const std::string& b, bool parted);
   /// The process of that name says no more: it was killed.

@@ -1,6 +1,7 @@
 // ZmqTransport: its sockets, and the connections made, used and ended over them.
 #include "runtime/zmq/zmq_transport.h"
 
+#include <fmt/format.h>
 #include <unistd.h>
 #include <limits>
 
@@ -23,6 +24,7 @@ constexpr std::size_t kMostNotices = 1024;
 constexpr std::size_t kMostTombstones = 4096;
 constexpr int kBacklog = 4096;  // as many may dial at once
 constexpr std::size_t kLongestClaim = 64;
+constexpr std::int64_t kFrameOverhead = 256;  // what encryption adds, and more
 
 constexpr int kBoundEvents = ZMQ_EVENT_ACCEPTED | ZMQ_EVENT_DISCONNECTED |
                              ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL |
@@ -302,6 +304,18 @@ Result<void> ZmqTransport::send(ChannelId id, std::span<const OutFrame> frames) 
                  "a message of " + std::to_string(frames.size()) + " frames"};
   }
   Channel* channel = find(id);
+  if (channel != nullptr) {
+    // The peer would drop the connection for it, and no word of why.
+    const std::int64_t most =
+        options_.max_frame_bytes[static_cast<std::size_t>(channel->port->lane)] - kFrameOverhead;
+    for (const OutFrame& frame : frames) {
+      if (std::cmp_greater(frame.view.size(), most)) {
+        return Error{Errc::invalid_argument,
+                     fmt::format("a frame of {} bytes, where {} may be sent at most",
+                                 frame.view.size(), most)};
+      }
+    }
+  }
   if (channel == nullptr || channel->muted) {
     return Error{Errc::actor_down, "the connection is gone"};
   }

@@ -66,22 +66,22 @@ Push some_push(PayloadKind kind) {
 }
 
 TEST(RecordedFrames, PushesAreAsTheyWere) {
-  EXPECT_EQ(recorded(some_push(PayloadKind::GRADIENT)), (Recorded{66108, 0x3b9168f406f0b746}));
-  EXPECT_EQ(recorded(some_push(PayloadKind::DIFFERENCE)), (Recorded{66108, 0x4cb02df796536a8f}));
-  EXPECT_EQ(recorded(Push{}), (Recorded{128, 0x9456230b9b5ebbc0}));
+  EXPECT_EQ(recorded(some_push(PayloadKind::GRADIENT)), (Recorded{66116, 0x3bffecaf11bdc13d}));
+  EXPECT_EQ(recorded(some_push(PayloadKind::DIFFERENCE)), (Recorded{66116, 0x5ccb38ff0a76a05c}));
+  EXPECT_EQ(recorded(Push{}), (Recorded{136, 0xe43d3a59aa56af7b}));
 }
 
 TEST(RecordedFrames, PushesAreAnsweredAsTheyWere) {
   const PushReply reply{{Verdict::ACCEPTED, Verdict::DUPLICATE, Verdict::DROPPED}};
-  EXPECT_EQ(recorded(reply), (Recorded{96, 0x930570d977825594}));
+  EXPECT_EQ(recorded(reply), (Recorded{104, 0xba903df4dea721a7}));
 }
 
 TEST(RecordedFrames, PullsAreAsTheyWere) {
   const Pull pull{.version = 7, .chunks = {0, 1, 9}, .kind = PayloadKind::GRADIENT};
-  EXPECT_EQ(recorded(pull), (Recorded{136, 0x43c16ab841a3658d}));
+  EXPECT_EQ(recorded(pull), (Recorded{144, 0x315739ed971015da}));
   const Pull rounded{
       .version = 8, .chunks = {4}, .kind = PayloadKind::PARAMETERS, .codec = Codec::BF16};
-  EXPECT_EQ(recorded(rounded), (Recorded{128, 0x8823d1fba622a1b6}));
+  EXPECT_EQ(recorded(rounded), (Recorded{136, 0xdb0ce2d61c598a71}));
 }
 
 TEST(RecordedFrames, ParametersAreAsTheyWere) {
@@ -92,7 +92,7 @@ TEST(RecordedFrames, ParametersAreAsTheyWere) {
                  {.chunk = 3, .codec = Codec::BF16, .payload = drawn(600, 6), .scaler = 1}},
       .ranks = 0,
       .constants = {}};
-  EXPECT_EQ(recorded(whole), (Recorded{1049380, 0xcf443205e9830700}));
+  EXPECT_EQ(recorded(whole), (Recorded{1049388, 0x5903c7747381a2a7}));
   const Parameters averages{.version = 13,
                             .kind = PayloadKind::GRADIENT,
                             .chunks = {{.chunk = 2,
@@ -101,13 +101,13 @@ TEST(RecordedFrames, ParametersAreAsTheyWere) {
                                         .scaler = 0.25F}},
                             .ranks = 2,
                             .constants = {0.01F, 0.9F}};
-  EXPECT_EQ(recorded(averages), (Recorded{98484, 0x935d7cc504aac3bf}));
+  EXPECT_EQ(recorded(averages), (Recorded{98492, 0xf473074a0158c1ac}));
 }
 
 TEST(RecordedFrames, ScalersAreOfferedAndAgreedAsTheyWere) {
   const Offer offer{.rank = 1, .incarnation = 1, .epoch = 0, .step = 9, .scalers = {{0, 0.5F}}};
-  EXPECT_EQ(recorded(offer), (Recorded{128, 0xd3e74a261fa1f8f4}));
-  EXPECT_EQ(recorded(Agreed{{0.5F, 0.75F}}), (Recorded{96, 0x29997fbf754212bc}));
+  EXPECT_EQ(recorded(offer), (Recorded{136, 0x5d2f9efab489f43b}));
+  EXPECT_EQ(recorded(Agreed{{0.5F, 0.75F}}), (Recorded{104, 0x8901ad0f3698ebf7}));
 }
 
 }  // namespace

@@ -81,24 +81,25 @@ TEST_F(LastWords, WhoseCableIsCutIsTheCauseAndItsVictimsAreConsequences) {
   runs_->hosts().mend("d");
 }
 
-TEST_F(LastWords, WhoLosesItsPowerIsTheCause) {
-  const auto lines = end_by("power", 1, [](const Call&) { runs_->hosts().kill("d"); });
-  runs_->hosts().revive("d");
-  ASSERT_FALSE(lines.empty());
-  EXPECT_THAT(lines.back(), StartsWith("node-d#1 is dead: "));
-  EXPECT_EQ(result()["cause"], lines.back());
-}
-
 TEST_F(LastWords, WhereAFirewallDropsWhatTwoHostsSayBothAreNamed) {
   const auto break_it = [](const Call&) {
     runs_->hosts().must("break", {"a", "port", "d", "1024-65535"});
   };
-  const auto lines = end_by("ports", 1, break_it, "link_patience = \"1s\"");
+  const auto lines = end_by("ports", 1, break_it, "link_patience = \"1s\"\n");
   runs_->hosts().must("fix", {"a"});
   ASSERT_FALSE(lines.empty());
   // Whichever of the two tells first, and of the other.
   EXPECT_THAT(lines.back(),
               AllOf(HasSubstr("worker1"), HasSubstr("server0"), HasSubstr("silence")));
+  EXPECT_EQ(result()["cause"], lines.back());
+}
+
+/// The last one: a host that is given the power back may not be reached at once.
+TEST_F(LastWords, WhoLosesItsPowerIsTheCause) {
+  const auto lines = end_by("power", 1, [](const Call&) { runs_->hosts().kill("d"); });
+  runs_->hosts().revive("d");
+  ASSERT_FALSE(lines.empty());
+  EXPECT_THAT(lines.back(), StartsWith("node-d#1 is dead: "));
   EXPECT_EQ(result()["cause"], lines.back());
 }
 

@@ -125,6 +125,7 @@ TEST_F(LostLinks, ResetAtRandomTheyComeAgainAndTheBitsAreTheSame) {
   const nlohmann::json got = result("hit");
   EXPECT_EQ(got["parameters_sha256"], expected["parameters_sha256"]);
   EXPECT_FALSE(got.contains("actor_restarts")) << got["actor_restarts"];
+  EXPECT_GT(got["relinked"], 0);
   std::size_t again = 0;
   for (const char* log :
        {"server0.log", "server1.log", "worker0.log", "worker1.log", "reader0.log", "evaluator0.log",
@@ -139,6 +140,24 @@ TEST_F(LostLinks, ResetAtRandomTheyComeAgainAndTheBitsAreTheSame) {
                 {"ends_that_were_linked_again", again},
                 {"seconds", got["seconds"]},
                 {"seconds_undisturbed", expected["seconds"]}});
+}
+
+/// A firewall that drops what two hosts say to each other for a while.
+TEST_F(LostLinks, TwoHostsThatDoNotReachEachOtherForAWhileAreNamedAndNobodyDies) {
+  const auto run = start("parted", 400);
+  const auto says = [&](const char* words) {
+    return eventually(kPatience,
+                      [&] { return (run->out() + run->err()).find(words) != std::string::npos; });
+  };
+  ASSERT_TRUE(says("examples/s")) << run->story();
+  runs_->hosts().must("break", {"a", "port", "b", "1024-65535"});
+  EXPECT_TRUE(says("do not reach each other (silence)")) << run->story();
+  runs_->hosts().must("fix", {"a"});
+  EXPECT_TRUE(says("reach each other again, after ")) << run->story();
+  ASSERT_EQ(run->exit_code(kPatience), 0) << run->story();
+  const nlohmann::json got = result("parted");
+  EXPECT_GT(got["relinked"], 0);
+  EXPECT_FALSE(got.contains("actor_restarts")) << got["actor_restarts"];
 }
 
 }  // namespace

@@ -151,8 +151,6 @@ class HostileActor final : public Actor<Hostile> {
       send([](auto& envelope) { envelope.setKind(static_cast<Kind>(77)); });
     } else if (how == "sequence") {
       send([](auto& envelope) { envelope.setSequence(envelope.getSequence() + 7); });
-    } else if (how == "oversized") {
-      send([](auto& envelope) { envelope.initBody().template initAs<capnp::Data>(5 << 20); });
     } else if (how == "foreign") {
       header.type_id = type_id_of<Leaving>();
       send([](auto& envelope) { envelope.initBody().template initAs<Leaving::Wire>(); });

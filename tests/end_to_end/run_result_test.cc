@@ -78,16 +78,17 @@ TEST_F(RunResultTest, OverTcpItSaysHowItWasSecured) {
 TEST_F(RunResultTest, TheFolderHasResolvedFileLogsMetricsWeightsAndResult) {
   run_to_the_end();
   for (const char* file :
-       {"resolved.toml", "metrics.jsonl", "result.json", "status.json", "weights.safetensors",
-        "confusion.csv", "logs/coordinator.log", "logs/node-localhost.log", "logs/server0.log",
-        "logs/reader0.log", "logs/worker0.log", "logs/worker1.log", "logs/evaluator0.log"}) {
+       {"resolved.toml", "metrics.jsonl", "events.jsonl", "result.json", "status.json",
+        "weights.safetensors", "confusion.csv", "logs/coordinator.log", "logs/node-localhost.log",
+        "logs/server0.log", "logs/reader0.log", "logs/worker0.log", "logs/worker1.log",
+        "logs/evaluator0.log"}) {
     EXPECT_TRUE(exists(std::string("run/") + file)) << file;
   }
   std::size_t entries = 0;
   for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator(path("run"))) {
     ++entries;
   }
-  EXPECT_EQ(entries, 7U);  // no temporary file is left
+  EXPECT_EQ(entries, 8U);  // no temporary file is left
 
   std::map<std::string, int> kinds;
   int step = 0;

@@ -94,6 +94,51 @@ TEST_F(CoordinatorEndings, ALinkThatStaysLostBetweenTwoActorsEndsTheOneThatIsRep
   EXPECT_THAT(cluster.failure()->cause, HasSubstr("link lost"));
 }
 
+TEST_F(CoordinatorEndings, WhoDoNotReachEachOtherAreNamedAndThatItIsOver) {
+  std::vector<LinkTrouble> troubles;
+  Cluster::Events events;
+  events.link_trouble = [&](const LinkTrouble& trouble) { troubles.push_back(trouble); };
+  cluster.set_events(events);
+  const ActorRef<Peer> a = spawn("a");
+  spawn("b");
+  ASSERT_TRUE(cluster.ask(a, Relay{"b", 1}, seconds(5)).ok());
+  world.network().cut("a", "b");
+  ASSERT_TRUE(wait([&] { return troubles.size() == 1; }, seconds(5)));
+  EXPECT_TRUE(troubles[0].over);
+  EXPECT_LT(troubles[0].lasts, std::chrono::milliseconds(10));
+  EXPECT_EQ(troubles[0].from_name, "a");
+  EXPECT_EQ(troubles[0].to_name, "b");
+  EXPECT_THAT(troubles[0].cause, HasSubstr("link lost"));
+}
+
+class PatientCoordinator : public ClusterSim {};
+
+TEST_F(PatientCoordinator, TheOneWhomMoreDoNotReachGoes) {
+  std::vector<std::string> apart;
+  Cluster::Events events;
+  events.down = [this](const ProcessDown& down) { downs.push_back(down); };
+  events.link_trouble = [&](const LinkTrouble& trouble) {
+    apart.push_back(trouble.from_name + (trouble.over ? " over " : " ") + trouble.to_name);
+  };
+  cluster.set_events(events);
+  const ActorRef<Peer> a = spawn("a");
+  const ActorRef<Peer> b = spawn("b");
+  spawn("c");
+  // "a" tells first, of b; but nobody else misses b.
+  ASSERT_TRUE(cluster.ask(a, Relay{"b", 1}, seconds(5)).ok());
+  ASSERT_TRUE(cluster.ask(a, Relay{"c", 1}, seconds(5)).ok());
+  ASSERT_TRUE(cluster.ask(b, Relay{"c", 1}, seconds(5)).ok());
+  for (const char* other : {"b", "c"}) {
+    world.network().set_parted("a", other, true);
+    world.network().cut("a", other);
+  }
+  ASSERT_TRUE(wait([&] { return apart.size() == 2; }, seconds(2)));
+  EXPECT_FALSE(cluster.failure().has_value());
+  ASSERT_TRUE(wait([&] { return cluster.failure().has_value(); }, seconds(40)));
+  EXPECT_EQ(cluster.failure()->identity.name, "a");
+  EXPECT_THAT(cluster.failure()->cause, HasSubstr("link lost"));
+}
+
 TEST_F(CoordinatorEndings, ALostLauncherEndsEverything) {
   spawn("a");
   part("launcher", "coordinator");

@@ -66,6 +66,7 @@ TEST_F(LinkResuming, WhatWasUnderWayComesOnceAndInOrder) {
 TEST_F(LinkResuming, AThousandCutsLoseNothingAndRepeatNothing) {
   options.window = {3000, 20000};
   options.heartbeat = 4ms;
+  options.silence = 40ms;
   std::size_t again = 0;
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     SeededRandom chance(seed);
@@ -100,8 +101,10 @@ TEST_F(LinkResuming, AThousandCutsLoseNothingAndRepeatNothing) {
       } else if (both[who]->tell(to, told[who]).ok()) {
         ++told[who];
       }
-      if (chance.next() % 8 == 0)
-        network.cut(left.contact.identity.name, right.contact.identity.name);
+      const std::string& one = both[who]->contact.identity.name;
+      const std::string& other = both[1 - who]->contact.identity.name;
+      if (chance.next() % 8 == 0) network.cut(one, other);
+      if (chance.next() % 16 == 0) network.cut_unseen(one, other);
       pass(Duration(static_cast<std::int64_t>(chance.next() % 3'000'000)));
       handle();
     }
@@ -139,12 +142,18 @@ TEST_F(LinkResuming, APartThatHealsInTimeIsNoEnd) {
   link(*a, *b);
   part();
   ASSERT_TRUE(a->tell(kB, 0).ok());
+  pass(900ms);
+  EXPECT_THAT(a->troubles, IsEmpty());
   pass(20s);
   network.set_parted("a", "b", false);
   pass(1s);
   EXPECT_THAT(b->amounts(), ElementsAre(0));
   EXPECT_THAT(a->ends, IsEmpty());
   EXPECT_THAT(b->ends, IsEmpty());
+  // Both tell that it lasts, and that it is over.
+  const std::string lasts = "link lost: the connection was cut, ";
+  EXPECT_THAT(a->troubles, ElementsAre(HasSubstr("b: " + lasts), HasSubstr(" ms, over")));
+  EXPECT_THAT(b->troubles, ElementsAre(HasSubstr("a: " + lasts), HasSubstr(" ms, over")));
 }
 
 TEST_F(LinkResuming, InTheTreeNobodyIsWaitedForLongerThanTwoHeartbeats) {
@@ -154,6 +163,23 @@ TEST_F(LinkResuming, InTheTreeNobodyIsWaitedForLongerThanTwoHeartbeats) {
   const Time lost = loop.now();
   loop.run_until([&] { return !a->ends.empty(); }, kNever);
   EXPECT_LE(loop.now() - lost, 3 * options.heartbeat);
+}
+
+TEST_F(LinkResuming, APauseOfItsOwnIsNoneOfThePeers) {
+  options.patience = 2s;
+  a = make(3, "c");
+  b = make(4, "d");
+  link(*a, *b);
+  network.cut("c", "d");
+  network.set_paused("d", true);  // what is said meanwhile lies unread
+  b->asleep = true;
+  pass(60s);
+  a.reset();  // who waited so long may have given up; the one that slept has not
+  b->asleep = false;
+  pass(1s);
+  EXPECT_THAT(b->ends, IsEmpty());
+  pass(4s);
+  EXPECT_THAT(b->ends, ElementsAre(HasSubstr("c: link lost")));
 }
 
 TEST_F(LinkResuming, SilenceIsALostConnectionToo) {
@@ -175,10 +201,8 @@ TEST_F(LinkResuming, SilenceIsALostConnectionToo) {
 TEST_F(LinkResuming, WhoSaysGoodbyeIsNotWaitedFor) {
   link(*a, *b);
   b->links.reset();
-  pass(1ms);
-  network.cut("a", "b");
-  pass(options.heartbeat);
-  EXPECT_THAT(a->ends, ElementsAre("b: link lost: the connection was cut"));
+  pass(2 * options.heartbeat);  // a connection that was accepted cannot be closed
+  EXPECT_THAT(a->ends, ElementsAre(HasSubstr("b: link lost: connection lost")));
 }
 
 TEST_F(LinkResuming, WhoWasKilledSaysNoGoodbye) {
@@ -204,10 +228,11 @@ class LinkResumingHostile : public LinkResuming {
   }
   ~LinkResumingHostile() noexcept override = default;
   /// Dials again, on the control lane, as one that waits for that number.
-  void come_again(std::uint64_t session, std::uint64_t received) {
+  void come_again(std::uint64_t session, std::uint64_t received, std::uint64_t dial = 1) {
     Hello again = stranger.hello();
     again.session = session;
     again.resumes = true;
+    again.dial = dial;
     again.received = received;
     stranger.channels[0] = stranger.peer.transport.dial(Lane::control, a->contact).value();
     stranger.say(Lane::control, again);
@@ -225,16 +250,57 @@ TEST_F(LinkResumingHostile, AnotherSessionIsNotGoneOnWith) {
   EXPECT_TRUE(a->links->connected(kStranger));
 }
 
+TEST_F(LinkResumingHostile, AConnectionThatWasGivenUpIsNotListenedTo) {
+  come_again(77, 1, 2);
+  const std::size_t welcomes = stranger.welcomes.size();
+  come_again(77, 1, 1);
+  EXPECT_EQ(stranger.welcomes.size(), welcomes);
+  EXPECT_TRUE(a->links->connected(kStranger));
+  EXPECT_EQ(a->links->counters().resumed, 1U);
+}
+
+TEST_F(LinkResumingHostile, WhoComesAgainAndAgainIsNotHeardEachTime) {
+  for (std::uint64_t dial = 1; dial <= 1000; ++dial) come_again(77, 1, dial);
+  EXPECT_LT(a->links->counters().resumed, 100U);
+  EXPECT_THAT(a->ends, IsEmpty());
+  pass(options.heartbeat);
+  come_again(77, 1, 1001);
+  EXPECT_TRUE(a->links->connected(kStranger));
+}
+
+TEST_F(LinkResumingHostile, WatchingGoesWithControl) {
+  stranger.say(Lane::data, Watch{kOneOfAs});
+  pass(1ms);
+  EXPECT_THAT(a->watched, IsEmpty());
+  EXPECT_THAT(a->ends, ElementsAre("stranger: it watches on the data lane (fault)"));
+}
+
 TEST_F(LinkResumingHostile, NobodyHasReceivedWhatWasNeverSent) {
   come_again(77, 2);
   EXPECT_THAT(a->ends, ElementsAre("stranger: it has received what was never sent (fault)"));
 }
 
-TEST_F(LinkResumingHostile, NobodySaysItOfAMessageEither) {
-  stranger.received = {1, 9};
+TEST_F(LinkResumingHostile, WhatAMessageSaysOfThatIsItsOwnConcern) {
+  ASSERT_TRUE(a->tell(kStranger, 1).ok());
+  stranger.received = {9, 9};
   stranger.say(Lane::control, Add{1}, kOneOfAs);
   pass(1ms);
-  EXPECT_THAT(a->ends, ElementsAre("stranger: it has received what was never sent (fault)"));
+  EXPECT_THAT(a->ends, IsEmpty());
+  come_again(77, 1);
+  EXPECT_EQ(a->links->counters().sent_again, 1U);
+}
+
+TEST_F(LinkResumingHostile, WhatCostsEachConnectionThatItIsSentOnIsNotTriedForEver) {
+  ASSERT_TRUE(a->tell(kStranger, 1).ok());  // which it never says that it has
+  std::uint64_t dial = 0;
+  while (a->ends.empty() && dial < 1000) {
+    network.cut("a", "stranger");
+    come_again(77, 1, ++dial);
+    pass(options.heartbeat);
+  }
+  EXPECT_GE(dial, 50U);
+  EXPECT_LE(dial, 70U);
+  EXPECT_THAT(a->ends, ElementsAre("stranger: link lost: the connection was cut"));
 }
 
 TEST_F(LinkResumingHostile, NobodyGoesBackBehindWhatItHad) {
@@ -252,7 +318,7 @@ TEST_F(LinkResumingHostile, WhoTakesAndNeverSaysSoIsGivenUp) {
     stranger.say(Lane::control, Heartbeat{.credit = {1 << 20, megabytes << 21}});
     pass(1ms);
   }
-  EXPECT_THAT(a->ends, ElementsAre(HasSubstr("stranger: ")));
+  EXPECT_THAT(a->ends, ElementsAre(HasSubstr("it takes messages and never says")));
 }
 
 }  // namespace

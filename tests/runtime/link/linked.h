@@ -70,7 +70,8 @@ class Linked final : private Links::Owner, private Loop::Source {
   std::vector<LocalId> watched;
   std::vector<DownNotice> downs;
   std::vector<ProcessId> introductions;
-  std::vector<std::string> ends;  ///< "NAME: cause", with "(fault)" where it was one
+  std::vector<std::string> ends;      ///< "NAME: cause", with "(fault)" where it was one
+  std::vector<std::string> troubles;  ///< "NAME: cause, N ms", with "over" where it was
   std::vector<std::string> log;
 
  private:
@@ -90,6 +91,12 @@ class Linked final : private Links::Owner, private Loop::Source {
   void introduce(ProcessId peer) override { introductions.push_back(peer); }
   void link_ended(const Contact& peer, const std::string& cause, bool fault) override {
     ends.push_back(peer.identity.name + ": " + cause + (fault ? " (fault)" : ""));
+  }
+  void link_trouble(const Contact& peer, const std::string& cause, Duration lasts,
+                    bool over) override {
+    const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(lasts).count();
+    troubles.push_back(peer.identity.name + ": " + cause + ", " + std::to_string(ms) + " ms" +
+                       (over ? ", over" : ""));
   }
   LinkStatistics statistics() override { return {{}, 1, 2, 3, 4}; }
 

@@ -105,6 +105,18 @@ TEST_P(ZmqTransportMonitors, AnOversizedFrameEndsItsSendersConnectionAndNoOther)
   EXPECT_EQ(server->ends.size(), 1U);
 }
 
+TEST_P(ZmqTransportMonitors, AFrameThatNoPeerTakesIsNotSent) {
+  options.max_frame_bytes = {1000, 1000};
+  auto server = make("server");
+  auto sender = make("sender");
+  server->transport->admit(sender->contact);
+  const ChannelId channel = sender->dial(*server);
+  EXPECT_FALSE(sender->send(channel, std::string(1000, 'x')));
+  EXPECT_TRUE(sender->send(channel, std::string(700, 'x')));
+  ASSERT_TRUE(until([&] { return server->messages == 1; }));
+  EXPECT_TRUE(sender->ends.empty());
+}
+
 TEST_P(ZmqTransportMonitors, AConnectionLostBeforeItsFirstMessageIsCountedAndLogged) {
   options.max_frame_bytes = {1000, 1000};
   auto server = make("server");

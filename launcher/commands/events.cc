@@ -1,0 +1,71 @@
+// sterna events: what happened to a run beside training.
+#include <csignal>
+#include <memory>
+
+#include "launcher/commands/command.h"
+#include "launcher/page/growing_file.h"
+#include "launcher/past/run_state.h"
+#include "launcher/record/event.h"
+#include "launcher/record/run_directory.h"
+#include "runtime/base/file.h"
+#include "runtime/loop/signal_watch.h"
+#include "runtime/loop/uv_loop.h"
+
+namespace sterna::launcher {
+namespace {
+
+constexpr Duration kLookAgain = std::chrono::milliseconds(200);
+
+struct EventsOptions {
+  std::string run;
+  bool follow = false;
+  bool json = false;
+};
+
+int events(const EventsOptions& options, const Console& console) {
+  const std::string path = run_directory_of(options.run) + "/" + std::string(kEventsFile);
+  if (const Result<std::string> there = read_file(path); !there) {
+    return console.report(Error(there.error()).in("no events of " + options.run));
+  }
+  GrowingFile file(path);
+  UvLoop loop;
+  bool interrupted = false;
+  const SignalWatch interrupt(loop, SIGINT, [&] { interrupted = true; });
+  bool ended = false;
+  while (true) {
+    std::string text;
+    for (const std::string& line : file.lines()) {
+      const Result<Event> event = parse_event(line);
+      if (!event) return console.report(Error(event.error()).in(path));
+      ended = event->kind == "ended";
+      text += (options.json ? line : to_text(*event)) + "\n";
+    }
+    if (!text.empty() && !console.print_result(text)) return kExitFailed;
+    if (file.has_more()) continue;
+    if (!options.follow || ended || interrupted) return kExitDone;
+    loop.run_until([&] { return interrupted; }, loop.now() + kLookAgain);
+  }
+}
+
+}  // namespace
+
+Command events_command() {
+  const auto options = std::make_shared<EventsOptions>();
+  return {
+      .name = "events",
+      .help = "What happened to a run: deaths, restarts, lost connections",
+      .arguments = {{.name = "RUN",
+                     .into = &options->run,
+                     .help = "A run directory, or the name of a run that this machine remembers",
+                     .required = true},
+                    {.name = "-f,--follow",
+                     .into = &options->follow,
+                     .help = "And what happens from now on, until the run ends"},
+                    {.name = "--json",
+                     .into = &options->json,
+                     .help = "The lines as they are in events.jsonl"}},
+      .run = [options](const Context& context) { return events(*options, context.console); },
+      .examples = "sterna events runs/a\nsterna events runs/a -f"};
+}
+
+}  // namespace sterna::launcher
