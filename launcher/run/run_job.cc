@@ -161,7 +161,7 @@ class Job {
     events.restarts = [this](const ProcessDown& down) { comes_again(down); };
     events.link_trouble = [this](const LinkTrouble& trouble) {
       const std::string words = note_link_trouble(outcome_.record, trouble);
-      if (!words.empty()) logged(words);
+      if (!words.empty() && options_.notice) options_.notice(words);
       note({.time = 0,
             .kind = trouble.over ? "relinked" : "apart",
             .step = 0,

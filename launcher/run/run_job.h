@@ -52,6 +52,8 @@ struct JobOptions {
   std::function<void(const std::string& line)> checkpoint_missed;
   /// An actor was lost, and is started again beside the others.
   std::function<void(const ActorRestart&)> actor_restarts;
+  /// Said to who looks at the screen, whatever it shows otherwise.
+  std::function<void(const std::string& line)> notice;
   /// What happens beside training; its time is the hearer's.
   std::function<void(Event)> event;
   /// Every actor runs.

@@ -357,6 +357,7 @@ Result<WholeRunEnd> whole_run(RealMachine& machine, const Registry& registry,
     events.append(std::move(missed));
     view->say(line);
   };
+  job.notice = [&](const std::string& line) { view->say(line); };
   job.event = [&](Event event) { events.append(std::move(event)); };
   job.actor_restarts = [&](const ActorRestart& one) { metrics.append(to_json(one)); };
   job.running = [&] {
