@@ -100,7 +100,7 @@ Result<void> Links::put(Link& link, Lane lane, Header header, const Mail& mail) 
   }
   const auto frames = encoder_.encode(
       header, [&](auto& envelope, WireWriter& writer) { mail.encode_body(envelope, writer); });
-  const Result<void> sent = transport_.send(state.channel, frames);
+  Result<void> sent = transport_.send(state.channel, frames);
   if (!sent && sent.error().code == Errc::invalid_argument) return sent;
   state.put += charge(frames);
   if (!sent) return {};

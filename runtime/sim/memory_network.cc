@@ -77,6 +77,12 @@ MemoryTransport::~MemoryTransport() {
       peer->close(id, "the peer is gone");
     });
   }
+  // Also of connections that only they still know.
+  for (const auto& [endpoint, other] : network_.endpoints_) {
+    for (auto& [id, channel] : other->channels_) {
+      if (channel.peer == this) channel.peer = nullptr;
+    }
+  }
   for (auto& [id, channel] : channels_) {
     if (channel.peer == nullptr) continue;
     const auto theirs = channel.peer->channels_.find(channel.peer_channel);

@@ -470,6 +470,7 @@ TEST_P(HostileActorOfTheJob, LosesItsLinkAndEndsTheRunWithThatCause) {
       {"sequence", "was due"},
   };
   std::vector<ActorSpec> specs;
+  specs.reserve(ways.size());
   for (const auto& [how, cause] : ways) specs.push_back({how, "hostile", pack(PeerArgs{})});
   start(specs);
   const Inspection before = inspect("m");

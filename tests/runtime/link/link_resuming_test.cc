@@ -119,6 +119,7 @@ TEST_F(LinkResuming, AThousandCutsLoseNothingAndRepeatNothing) {
       EXPECT_EQ(both[i]->links->queued_bytes(), 0U);
       again += both[i]->links->counters().sent_again;
     }
+    network.set_delay(nullptr);  // it draws from this seed's
   }
   EXPECT_GT(again, 1000U);
 }
@@ -200,7 +201,7 @@ TEST_F(LinkResuming, SilenceIsALostConnectionToo) {
 
 TEST_F(LinkResuming, WhoSaysGoodbyeIsNotWaitedFor) {
   link(*a, *b);
-  b->links.reset();
+  b->links->drop(kA, "it has had enough");
   pass(2 * options.heartbeat);  // a connection that was accepted cannot be closed
   EXPECT_THAT(a->ends, ElementsAre(HasSubstr("b: link lost: connection lost")));
 }
