@@ -87,6 +87,17 @@ TEST_F(RunRestart, ReadersWorkersAndTheEvaluatorComeAndGoAndTheBitsAreTheSame) {
               AllOf(HasSubstr("reader0#1 is dead"), HasSubstr("SIGKILL")));
   EXPECT_THAT(got["actor_restarts"][6]["cause"].get<std::string>(), HasSubstr("silence"));
   EXPECT_THAT(content_of(path("run/metrics.jsonl")), HasSubstr("\"kind\":\"actor_restart\""));
+  SternaProgram& events = sterna({"events", "run"});
+  ASSERT_EQ(events.exit_code(kPatience), 0) << events.story();
+  const std::vector<std::string> lines = lines_of(events.out());
+  ASSERT_GE(lines.size(), 9U) << events.story();
+  EXPECT_THAT(lines.front(), HasSubstr("  began"));
+  EXPECT_THAT(lines.back(), AllOf(HasSubstr("step 300"), HasSubstr("  ended"), HasSubstr("done")));
+  EXPECT_EQ(
+      std::ranges::count_if(
+          lines, [](const std::string& line) { return line.find("  actor_restart") != line.npos; }),
+      7)
+      << events.out();
 }
 
 TEST_F(RunRestart, AReaderThatIsLostTooOftenEndsTheRunWithTheFirstAndTheLastCause) {
@@ -99,6 +110,12 @@ TEST_F(RunRestart, AReaderThatIsLostTooOftenEndsTheRunWithTheFirstAndTheLastCaus
   EXPECT_THAT(result()["cause"].get<std::string>(),
               AllOf(HasSubstr("reader0#2 is dead"), HasSubstr("after 1 restart of it within 10m"),
                     HasSubstr("first lost: killed by SIGKILL")));
+}
+
+TEST_F(RunRestart, OfWhatIsNoRunThereAreNoEvents) {
+  SternaProgram& events = sterna({"events", "nothing"});
+  EXPECT_EQ(events.exit_code(kPatience), 2) << events.story();
+  EXPECT_THAT(events.err(), HasSubstr("no events of nothing"));
 }
 
 TEST_F(RunRestart, OfServersAFileCannotAskForIt) {
