@@ -15,13 +15,13 @@ struct Event {
   /// "began"; "death": of an actor, not to be started again alone; "actor_restart": of one that is;
   /// "restart": of all, from a checkpoint; "apart": two do not reach each other; "relinked": they
   /// do again, and each connection that was back at once; "missed_checkpoint"; "ended".
-  std::string kind;
+  std::string kind = {};
   std::int64_t step = 0;          ///< that all workers had done; of a "restart" the checkpoint's
-  std::string actor;              ///< whom it happened to; of two, both: "worker0, server1"
+  std::string actor = {};         ///< whom it happened to; of two, both: "worker0, server1"
   std::uint64_t incarnation = 0;  ///< the actor's; 0: it says nothing
-  std::string cause;
-  std::optional<double> seconds;  ///< that it lasted, where that is known
-  std::int64_t steps_again = 0;   ///< that are done again after a "restart"
+  std::string cause = {};
+  std::optional<double> seconds = {};  ///< that it lasted, where that is known
+  std::int64_t steps_again = 0;        ///< that are done again after a "restart"
 };
 
 /// One line, without its end.

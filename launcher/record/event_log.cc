@@ -11,9 +11,7 @@ void EventLog::append(Event event) {
     event = {.time = event.time,
              .kind = "full",
              .step = event.step,
-             .actor = {},
-             .cause = "of what happens from now on nothing is noted here",
-             .seconds = {}};
+             .cause = "of what happens from now on nothing is noted here"};
   }
   file_.append(to_json(event));
 }

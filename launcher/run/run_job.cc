@@ -162,9 +162,7 @@ class Job {
     events.link_trouble = [this](const LinkTrouble& trouble) {
       const std::string words = note_link_trouble(outcome_.record, trouble);
       if (!words.empty() && options_.notice) options_.notice(words);
-      note({.time = 0,
-            .kind = trouble.over ? "relinked" : "apart",
-            .step = 0,
+      note({.kind = trouble.over ? "relinked" : "apart",
             .actor = trouble.from_name + ", " + trouble.to_name,
             .cause = trouble.cause,
             .seconds = in_seconds(trouble.lasts)});
@@ -355,13 +353,10 @@ class Job {
   }
 
   void note_of(const ProcessDown& down, const char* kind) const {
-    note({.time = 0,
-          .kind = kind,
-          .step = 0,
+    note({.kind = kind,
           .actor = down.identity.name,
           .incarnation = down.identity.incarnation,
-          .cause = down.full_cause(),
-          .seconds = {}});
+          .cause = down.full_cause()});
   }
 
   void is_down(const ProcessDown& down) {

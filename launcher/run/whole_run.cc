@@ -300,11 +300,9 @@ Result<WholeRunEnd> whole_run(RealMachine& machine, const Registry& registry,
   }
   EventLog events(directory.take_events(), say,
                   [] { return in_unix_seconds(std::chrono::system_clock::now()); });
-  Event begins;
-  begins.kind = "began";
-  begins.step = from ? static_cast<std::int64_t>(from->manifest.step) : 0;
-  begins.cause = from ? "from " + from->folder : "";
-  events.append(std::move(begins));
+  events.append({.kind = "began",
+                 .step = from ? static_cast<std::int64_t>(from->manifest.step) : 0,
+                 .cause = from ? "from " + from->folder : ""});
   if (!directory.made()) {
     const auto step = from ? static_cast<std::int64_t>(from->manifest.step) : std::int64_t{0};
     metrics.append(to_json(Restart{.step = step, .cause = "the run was begun again"},
@@ -351,10 +349,7 @@ Result<WholeRunEnd> whole_run(RealMachine& machine, const Registry& registry,
   };
   job.checkpoint_missed = [&](const std::string& line) {
     metrics.append(json_line({{"kind", "missed_checkpoint"}, {"why", line}}));
-    Event missed;
-    missed.kind = "missed_checkpoint";
-    missed.cause = line;
-    events.append(std::move(missed));
+    events.append({.kind = "missed_checkpoint", .cause = line});
     view->say(line);
   };
   job.notice = [&](const std::string& line) { view->say(line); };
@@ -395,12 +390,11 @@ Result<WholeRunEnd> whole_run(RealMachine& machine, const Registry& registry,
     if (again) {
       const double time = in_unix_seconds(std::chrono::system_clock::now());
       metrics.append(to_json(job.restarts.back(), time));
-      Event restart;
-      restart.kind = "restart";
-      restart.step = job.restarts.back().step;
-      restart.cause = job.restarts.back().cause;
-      restart.steps_again = job.restarts.back().steps_again;
-      events.append(std::move(restart));
+      const Restart& last = job.restarts.back();
+      events.append({.kind = "restart",
+                     .step = last.step,
+                     .cause = last.cause,
+                     .steps_again = last.steps_again});
     }
   }
   restarts.complete(outcome);
@@ -426,12 +420,10 @@ Result<WholeRunEnd> whole_run(RealMachine& machine, const Registry& registry,
   } else {
     keep_confusion(directory, outcome.record.confusion, options.console);
     keep_status(directory, outcome.record.status, options.console);
-    Event ended;
-    ended.kind = "ended";
-    ended.step = end.result.steps;
-    ended.cause = end.result.exit == kExitDone ? "done" : end.result.cause;
-    ended.seconds = end.result.seconds;
-    events.append(std::move(ended));
+    events.append({.kind = "ended",
+                   .step = end.result.steps,
+                   .cause = end.result.exit == kExitDone ? "done" : end.result.cause,
+                   .seconds = end.result.seconds});
     if (const Result<void> closed = events.close(); !closed)
       options.console.say(closed.error().message);
     keep(directory, metrics, end.result, options.console);

@@ -148,11 +148,11 @@ void Links::closed(ChannelId channel, std::string_view cause, bool denied) {
   Link& link = *find(peer);
   if (resumes(link) && !denied) {
     const std::string words = "link lost: " + std::string(cause);
-    lose(link, lane, words);
-    if (link.dialled) {
-      lose(link, lane == Lane::control ? Lane::data : Lane::control, words);
-      dial_again(link);
+    // Who dials does so on both: so both ends agree on what is lost.
+    for (const Lane each : kEveryLane) {
+      if (link.dialled || each == lane) lose(link, each, words);
     }
+    if (link.dialled) dial_again(link);
     return;
   }
   link.lanes[index(lane)].lost = true;

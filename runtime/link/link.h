@@ -189,7 +189,7 @@ class Links final : private Transport::Events, private Timers::Target {
   /// `credit` as a peer has granted it, cut to what is believed of any peer.
   std::uint64_t within_reason(const LaneState& state, Lane lane, std::uint64_t credit) const;
   Result<void> transmit(Link& link, Lane lane, const Header& header, std::unique_ptr<Mail> mail);
-  Result<void> put(Link& link, Lane lane, Header header, const Mail& mail);
+  Result<std::uint64_t> put(Link& link, Lane lane, Header header, const Mail& mail);
   template <class M>
   Result<void> say(Link& link, Lane lane, M message, std::uint64_t number);
   void say_goodbye(Link& link);

@@ -58,6 +58,7 @@ void Links::lose(Link& link, Lane lane, const std::string& cause) {
   // What costs each connection that it is sent on is not tried for ever.
   const bool back = link.progressed || loop_.now() - link.back_at >= kTroubleLasts;
   if (back) link.lost_at = loop_.now();
+  link.progressed = false;
   log_(fmt::format("{}: {}; {} again", link.contact.identity.text(), cause,
                    link.dialled ? "dialling" : "it may dial"));
 }
@@ -126,17 +127,11 @@ bool Links::go_on(Link& link, Lane lane, std::uint64_t received, std::uint64_t c
   LaneState& state = link.lanes[index(lane)];
   const std::uint64_t first = state.next_out - state.kept.size();
   if (received < first || received > state.next_out) return false;
-  Header header;
-  for (const Lane each : kEveryLane) {
-    const LaneState& other = link.lanes[index(each)];
-    header.received[index(each)] =
-        static_cast<std::uint32_t>(each == lane ? received : other.next_out - other.kept.size());
-  }
-  // What it keeps us from letting go of is looked at with its next message.
-  (void)acknowledged(link, header);
+  state.let_go(received - first);
+  link.progressed = link.progressed || received > first;
   state.open = true;
   state.granted = std::max(state.granted, within_reason(state, lane, credit));
-  std::uint64_t number = state.next_out - state.kept.size();
+  std::uint64_t number = received;
   for (const Mail* mail = state.kept.front(); mail != nullptr; mail = mail->next) {
     ++counters_.sent_again;
     // It went once, so it goes again.
@@ -150,7 +145,8 @@ bool Links::go_on(Link& link, Lane lane, std::uint64_t received, std::uint64_t c
     const std::string cause = std::exchange(link.lost_cause, {});
     const bool told = std::exchange(link.told, false);
     link.last_heard = link.back_at = loop_.now();
-    link.progressed = link.lanes[0].kept.empty() && link.lanes[1].kept.empty();
+    // Where nothing is sent again nothing can cost it this connection.
+    link.progressed = link.progressed || (link.lanes[0].kept.empty() && link.lanes[1].kept.empty());
     if (link.dialled || told)
       owner_.link_trouble(link.contact, cause, loop_.now() - link.lost_at, true);
   }
@@ -159,8 +155,7 @@ bool Links::go_on(Link& link, Lane lane, std::uint64_t received, std::uint64_t c
 }
 
 /// Lets go of what the peer has; false if it grants more than goes with that, so that we would keep
-/// more and more. What it cannot have is its
-/// own concern: it would only miss it itself.
+/// more and more. What it cannot have is its own concern: it would only miss it itself.
 bool Links::acknowledged(Link& link, const Header& header) {
   if (options_.patience == Duration::zero()) return true;
   for (const Lane lane : kEveryLane) {
@@ -169,7 +164,7 @@ bool Links::acknowledged(Link& link, const Header& header) {
     const auto more = static_cast<std::int32_t>(header.received[index(lane)] - first);
     if (more > 0 && std::cmp_less_equal(more, state.kept.size())) {
       link.progressed = true;
-      for (std::int32_t i = 0; i < more; ++i) state.kept_bytes -= state.kept.pop()->charge;
+      state.let_go(static_cast<std::uint64_t>(more));
     }
     // It has at least what it has handled, so it grants no more than its window beyond what it has.
     const std::uint64_t most = detail::kMostWindows * options_.window[index(lane)];

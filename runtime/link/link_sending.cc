@@ -74,9 +74,7 @@ Result<void> Links::transmit(Link& link, Lane lane, const Header& header,
   LaneState& state = link.lanes[index(lane)];
   Header numbered = header;
   numbered.sequence = state.next_out;
-  const std::uint64_t before = state.put;
-  STERNA_TRY(put(link, lane, numbered, *mail));
-  const std::uint64_t bytes = state.put - before;
+  STERNA_ASSIGN(const std::uint64_t bytes, put(link, lane, numbered, *mail));
   ++state.next_out;
   if (!is_control(header)) state.sent += bytes;
   if (options_.patience > Duration::zero()) {
@@ -92,20 +90,20 @@ Result<void> Links::transmit(Link& link, Lane lane, const Header& header,
   return {};
 }
 
-/// Onto the lane's connection as it is.
-Result<void> Links::put(Link& link, Lane lane, Header header, const Mail& mail) {
+/// Onto the lane's connection as it is; what it is charged.
+Result<std::uint64_t> Links::put(Link& link, Lane lane, Header header, const Mail& mail) {
   LaneState& state = link.lanes[index(lane)];
   for (const Lane each : detail::kEveryLane) {
     header.received[index(each)] = static_cast<std::uint32_t>(link.lanes[index(each)].next_in);
   }
   const auto frames = encoder_.encode(
       header, [&](auto& envelope, WireWriter& writer) { mail.encode_body(envelope, writer); });
-  Result<void> sent = transport_.send(state.channel, frames);
-  if (!sent && sent.error().code == Errc::invalid_argument) return sent;
-  state.put += charge(frames);
-  if (!sent) return {};
-  for (const OutFrame& frame : frames) counters_.bytes_out[index(lane)] += frame.view.size();
-  return {};
+  const Result<void> sent = transport_.send(state.channel, frames);
+  if (!sent && sent.error().code == Errc::invalid_argument) return sent.error();
+  if (sent) {
+    for (const OutFrame& frame : frames) counters_.bytes_out[index(lane)] += frame.view.size();
+  }
+  return charge(frames);
 }
 
 void Links::flush(ProcessId peer, Lane lane) {

@@ -49,7 +49,6 @@ struct Links::LaneState {
   std::uint64_t kept_bytes = 0;
   Time next_dial;               // not again before
   std::uint64_t dials = 0;      // the lane's connections: made by us, or the last that was heard of
-  std::uint64_t put = 0;        // on any connection, by the charge of each
   std::uint64_t sent = 0;       // of charged bytes: those sent in this session
   std::uint64_t granted = 0;    // so many the peer allows us to send in this session
   std::uint64_t received = 0;   // of charged bytes: those received in this session
@@ -57,6 +56,11 @@ struct Links::LaneState {
   std::uint64_t announced = 0;  // so many we have told the peer that it may send
   std::deque<Queued> queue;
   std::uint64_t queued_bytes = 0;
+
+  /// The peer has so many more of those that are kept.
+  void let_go(std::uint64_t count) {
+    for (; count > 0; --count) kept_bytes -= kept.pop()->charge;
+  }
 };
 
 struct Links::Link {
@@ -72,7 +76,7 @@ struct Links::Link {
   std::string lost_cause;  // of the first lane that was lost and is not back; empty: none is
   Time lost_at;
   Time back_at;            // since when it is back
-  bool progressed = true;  // the peer has received something since
+  bool progressed = true;  // the peer has received something since the last loss
   bool told = false;       // the owner, of this loss
   /// A peer of ours dials twice in a heartbeat at most; so many it may have saved up.
   static constexpr double kMostResumes = 16;
@@ -125,7 +129,8 @@ template <class M>
 Result<void> Links::say(Link& link, Lane lane, M message, std::uint64_t number) {
   Header header = detail::control_header<M>();
   header.sequence = number;
-  return put(link, lane, header, MessageMail<M>(std::move(message)));
+  STERNA_TRY(put(link, lane, header, MessageMail<M>(std::move(message))));
+  return {};
 }
 
 }  // namespace sterna

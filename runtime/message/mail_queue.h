@@ -23,7 +23,6 @@ class MailQueue {
   std::size_t size() const { return size_; }
   /// Null if it is empty.
   const Mail* front() const { return head_; }
-  const Mail* back() const { return tail_; }
 
   void push(std::unique_ptr<Mail> mail) {
     Mail* last = mail.release();

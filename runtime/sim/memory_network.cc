@@ -83,11 +83,6 @@ MemoryTransport::~MemoryTransport() {
       if (channel.peer == this) channel.peer = nullptr;
     }
   }
-  for (auto& [id, channel] : channels_) {
-    if (channel.peer == nullptr) continue;
-    const auto theirs = channel.peer->channels_.find(channel.peer_channel);
-    if (theirs != channel.peer->channels_.end()) theirs->second.peer = nullptr;
-  }
 }
 
 void MemoryTransport::later(Duration delay, std::function<void()> work) {

@@ -304,21 +304,17 @@ Result<void> ZmqTransport::send(ChannelId id, std::span<const OutFrame> frames) 
                  "a message of " + std::to_string(frames.size()) + " frames"};
   }
   Channel* channel = find(id);
-  if (channel != nullptr) {
-    // The peer would drop the connection for it, and no word of why.
-    const std::int64_t most =
-        options_.max_frame_bytes[static_cast<std::size_t>(channel->port->lane)] - kFrameOverhead;
-    for (const OutFrame& frame : frames) {
-      if (std::cmp_greater(frame.view.size(), most)) {
-        return Error{Errc::invalid_argument,
-                     fmt::format("a frame of {} bytes, where {} may be sent at most",
-                                 frame.view.size(), most)};
-      }
-    }
+  if (channel == nullptr) return Error{Errc::actor_down, "the connection is gone"};
+  // The peer would drop the connection for it, and no word of why.
+  const std::int64_t most =
+      options_.max_frame_bytes[static_cast<std::size_t>(channel->port->lane)] - kFrameOverhead;
+  for (const OutFrame& frame : frames) {
+    if (std::cmp_less_equal(frame.view.size(), most)) continue;
+    return Error{
+        Errc::invalid_argument,
+        fmt::format("a frame of {} bytes, where {} may be sent at most", frame.view.size(), most)};
   }
-  if (channel == nullptr || channel->muted) {
-    return Error{Errc::actor_down, "the connection is gone"};
-  }
+  if (channel->muted) return Error{Errc::actor_down, "the connection is gone"};
   if (channel->closing) return Error{Errc::actor_down, channel->cause};
   if (frames.size() == 1 && frames[0].view.size() > kLargestBatchedFrame &&
       FrameBatchReader::is_batch(frames[0].view)) {

@@ -1,5 +1,6 @@
 // sterna events: what happened to a run beside training.
 #include <csignal>
+#include <filesystem>
 #include <memory>
 
 #include "launcher/commands/command.h"
@@ -7,7 +8,6 @@
 #include "launcher/past/run_state.h"
 #include "launcher/record/event.h"
 #include "launcher/record/run_directory.h"
-#include "runtime/base/file.h"
 #include "runtime/loop/signal_watch.h"
 #include "runtime/loop/uv_loop.h"
 
@@ -24,8 +24,9 @@ struct EventsOptions {
 
 int events(const EventsOptions& options, const Console& console) {
   const std::string path = run_directory_of(options.run) + "/" + std::string(kEventsFile);
-  if (const Result<std::string> there = read_file(path); !there) {
-    return console.report(Error(there.error()).in("no events of " + options.run));
+  if (std::error_code ignored; !std::filesystem::exists(path, ignored)) {
+    return console.report(
+        {Errc::not_found, "no events of " + options.run + ": there is no " + path});
   }
   GrowingFile file(path);
   UvLoop loop;
