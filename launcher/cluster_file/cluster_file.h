@@ -36,6 +36,8 @@ struct ClusterSection {
   Duration heartbeat = std::chrono::milliseconds(500);
   Duration silence = std::chrono::seconds(5);
   Duration link_patience = std::chrono::seconds(30);
+  /// "move": its actors are started again on others; "wait": they are not, until it is there again.
+  std::string lost_host = "move";
   Duration lease = std::chrono::seconds(10);
   Duration grace = std::chrono::seconds(3);
   std::int64_t nodes = 1;  ///< of the allocation that `up` asks Slurm for

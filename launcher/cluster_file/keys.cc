@@ -43,6 +43,10 @@ Section<ClusterSection> cluster_section() {
            "how long a connection that was lost between two actors is dialled again before one of "
            "them is taken for dead; 0: not at all")
            .at_least(0),
+       key("lost_host", &S::lost_host,
+           "what becomes of the actors of a host that is lost: move starts them again on the hosts "
+           "that are left, wait only where they were")
+           .one_of({"move", "wait"}),
        key("lease", &S::lease,
            "a host that heard nothing of the coordinator for so long stops its actors")
            .above(0),

@@ -275,6 +275,20 @@ class Placing {
 
 }  // namespace
 
+namespace {
+
+/// Its [[actor]], of which it is one of `count`: both lists have the same order.
+const ActorSection* table_of(const ClusterFile& file, const ActorPlan& actor) {
+  auto index = std::ranges::find(file.actors, actor.name, &ActorPlan::name) - file.actors.begin();
+  for (const ActorSection& table : file.tables) {
+    if (index < table.count) return &table;
+    index -= table.count;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
 std::vector<ActorPlan> expand(std::span<const ActorSection> tables) {
   std::vector<ActorPlan> actors;
   std::map<std::string, std::int64_t> unnamed;  // how many of a base so far
@@ -309,6 +323,37 @@ std::vector<ActorPlan> expand(std::span<const ActorSection> tables) {
 
 Placement place(std::span<const HostSection> hosts, std::span<const ActorSection> tables) {
   return Placing(hosts, tables).place();
+}
+
+std::vector<std::string> other_hosts(const ClusterFile& file, const ActorPlan& actor,
+                                     std::size_t most) {
+  std::vector<std::string> names;
+  const ActorSection* table = table_of(file, actor);
+  if (table == nullptr || !actor.devices.empty()) return names;
+  std::vector<Room> rooms;
+  for (const HostSection& host : file.hosts) {
+    Room room;
+    room.host = &host;
+    for (const ActorPlan& other : file.actors) {
+      if (other.host != host.name) continue;
+      room.cpus += other.cpus;
+      room.memory += other.memory;
+      ++room.actors;
+    }
+    const bool allowed = table->hosts.empty() || std::ranges::count(table->hosts, host.name) > 0;
+    if (host.name == actor.host || !allowed || !room.has_labels(*table) ||
+        !room.has_memory(actor.memory)) {
+      continue;
+    }
+    rooms.push_back(std::move(room));
+  }
+  std::ranges::stable_sort(rooms, {}, [&](const Room& room) {
+    return std::pair(!room.has_cpus(actor.cpus), room.actors);
+  });
+  for (const Room& room : rooms) {
+    if (names.size() < most) names.push_back(room.host->name);
+  }
+  return names;
 }
 
 Result<ClusterFile> place(ClusterFile file, std::vector<HostSection> hosts) {

@@ -40,6 +40,12 @@ std::vector<ActorPlan> expand(std::span<const ActorSection> tables);
 /// them; GPUs that are asked for by number are nobody else's.
 Placement place(std::span<const HostSection> hosts, std::span<const ActorSection> tables);
 
+/// Where else an actor of the file may be, should its host be lost: hosts that its table allows and
+/// that have its labels and enough memory, those with enough free cpus first, then those with the
+/// fewest actors; so many at most. None for one that has devices.
+std::vector<std::string> other_hosts(const ClusterFile& file, const ActorPlan& actor,
+                                     std::size_t most = 8);
+
 /// `file` on these hosts: for a file whose hosts are known only when it runs. The head becomes the
 /// first of them where the file has none. Error invalid_argument with one line per actor without
 /// a place.

@@ -7,6 +7,7 @@
   EACH(status)                \
   EACH(watch)                 \
   EACH(page)                  \
+  EACH(drain)                 \
   EACH(down)                  \
   EACH(list)                  \
   EACH(logs)                  \

@@ -42,6 +42,7 @@ std::vector<std::string> words_for(const std::string& command, const VisitOption
   if (options.view.plain) words.emplace_back("--plain");
   if (options.view.by_host) words.emplace_back("--hosts");
   if (!options.run.empty()) words.push_back(options.run);
+  words.insert(words.end(), options.more.begin(), options.more.end());
   return words;
 }
 

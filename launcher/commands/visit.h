@@ -21,7 +21,8 @@ struct VisitOptions {
   std::string run;  ///< an id, a name, the beginning of either; empty: the only one
   std::string via;  ///< ask on that host, over ssh
   bool json = false;
-  RunViewChoice view = {};  ///< of watch
+  RunViewChoice view = {};             ///< of watch
+  std::vector<std::string> more = {};  ///< words that the same command has elsewhere, behind RUN
 };
 
 /// `own`, --via and --json.

@@ -100,6 +100,11 @@ Result<Stopped> RunVisitor::end_run(const std::string& cause, Duration patience)
                                         patience));
 }
 
+Result<Drained> RunVisitor::drain(const std::string& host, Duration within) {
+  return wait(connected_->process().ask(agent_of<Coordinator>(kCoordinatorProcess),
+                                        Drain{host, within}, within + kControlDeadline));
+}
+
 bool RunVisitor::wait_for_end(Duration patience) {
   return machine_.loop().run_until([&] { return ended_ || interrupted_; },
                                    machine_.loop().now() + patience) &&

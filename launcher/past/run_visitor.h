@@ -28,6 +28,8 @@ class RunVisitor {
   Result<FilePiece> read_file(const ReadFile& question);
   /// Waits until all actors have stopped.
   Result<Stopped> end_run(const std::string& cause, Duration patience);
+  /// Waits until the actors of that host are on others.
+  Result<Drained> drain(const std::string& host, Duration within);
   /// Waits until the coordinator is gone; false if it is still there at the deadline.
   bool wait_for_end(Duration patience);
   /// Ctrl-C: the other functions stop waiting, and fail (cancelled) or return false.

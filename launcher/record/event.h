@@ -14,7 +14,8 @@ struct Event {
   double time = 0;  ///< in seconds since 1970
   /// "began"; "death": of an actor, not to be started again alone; "actor_restart": of one that is;
   /// "restart": of all, from a checkpoint; "apart": two do not reach each other; "relinked": they
-  /// do again, and each connection that was back at once; "missed_checkpoint"; "ended".
+  /// do again, and each connection that was back at once; "missed_checkpoint"; "drained": nothing
+  /// is on a host any more; "ended".
   std::string kind = {};
   std::int64_t step = 0;          ///< that all workers had done; of a "restart" the checkpoint's
   std::string actor = {};         ///< whom it happened to; of two, both: "worker0, server1"

@@ -464,7 +464,8 @@ std::string death_in_words(const ClusterFile& file, const ProcessDown& down) {
       std::find_if(file.actors.begin(), file.actors.end(),
                    [&](const ActorPlan& plan) { return plan.name == down.identity.name; });
   if (file.hosts.size() > 1 && actor != file.actors.end())
-    words.insert(down.identity.text().size(), " on " + actor->host);
+    words.insert(down.identity.text().size(),
+                 " on " + (down.host.empty() ? actor->host : down.host));
   return words;
 }
 

@@ -19,6 +19,7 @@
 #include "input/place/data_set.h"
 #include "input/place/data_shard.h"
 #include "kernels/optimizer/schedule.h"
+#include "launcher/cluster_file/placement.h"
 #include "launcher/hosts/host_plan.h"
 #include "launcher/view/status_json.h"
 #include "nets/describe_net.h"
@@ -165,104 +166,134 @@ actors::JobConfig job_at(const HostSection& host, bool elsewhere, const ClusterF
   return own;
 }
 
-std::vector<std::string> environment_of(const ActorPlan& actor, bool devices_given) {
-  if (!devices_given) return {};
-  return {fmt::format("CUDA_VISIBLE_DEVICES={}", fmt::join(actor.devices, ","))};
-}
+/// What the actors are started with, each on any host.
+class Specs {
+ public:
+  Specs(const ClusterFile& file, const actors::JobConfig& job, const std::string& weights)
+      : file_(file),
+        job_(job),
+        weights_(weights),
+        servers_(file.names_of(Role::kParameterServer)),
+        readers_(file.names_of(Role::kInputReader)),
+        evaluators_(file.names_of(Role::kEvaluator)),
+        keeper_(job.checkpoint.on() || job.resumes ? actors::kKeeperName : ""),
+        devices_given_(std::ranges::any_of(
+            file.hosts, [](const HostSection& host) { return host.gpus > 0; })) {}
 
-}  // namespace
-
-Result<std::vector<ActorSpec>> specs_of(const ClusterFile& file, const actors::JobConfig& common,
-                                        const std::string& weights) {
-  const HostSection* head = head_of(file);
-  const bool devices_given = std::any_of(file.hosts.begin(), file.hosts.end(),
-                                         [](const HostSection& host) { return host.gpus > 0; });
-  const std::vector<std::string> servers = file.names_of(Role::kParameterServer);
-  const std::vector<std::string> readers = file.names_of(Role::kInputReader);
-  const std::vector<std::string> evaluators = file.names_of(Role::kEvaluator);
-  const std::string keeper = common.checkpoint.on() || common.resumes ? actors::kKeeperName : "";
-  // Parts are written beside the computing.
-  const std::uint32_t writes = common.checkpoint.on() ? 1 : 0;
-  std::vector<ActorSpec> specs;
-  std::uint32_t server = 0;
-  for (const ActorPlan& actor : file.actors) {
+  Result<ActorSpec> of(const ActorPlan& actor) const {
     ActorSpec spec;
     spec.name = actor.name;
-    spec.type = facts_of(actor.role).name;
-    spec.host = actor.host;
+    spec.type = actor.type.empty() ? std::string(facts_of(actor.role).name) : actor.type;
     spec.memory_limit = actor.memory;
-    spec.environment = environment_of(actor, devices_given);
-    if (actor.role != Role::kWorker || common.workers_come_again()) {
-      spec.restart = actor.restarts;
+    spec.args_are_json = !actor.type.empty();
+    STERNA_ASSIGN(ActorPlace here, at(actor, actor.host));
+    spec.host = std::move(here.host);
+    spec.args = std::move(here.args);
+    spec.compute_threads = here.compute_threads;
+    spec.environment = std::move(here.environment);
+    const bool worker = actor.role == Role::kWorker;
+    if (worker && !job_.workers_come_again()) return spec;
+    spec.restart = actor.restarts;
+    // What a rank alone has lies on its host.
+    if (spec.restart.times == 0 || file_.cluster.lost_host != "move") return spec;
+    if (worker && job_.ranks_have_state()) return spec;
+    for (const std::string& name : other_hosts(file_, actor)) {
+      STERNA_ASSIGN(ActorPlace place, at(actor, name));
+      spec.elsewhere.push_back(std::move(place));
+    }
+    return spec;
+  }
+
+ private:
+  Result<ActorPlace> at(const ActorPlan& actor, const std::string& host_name) const {
+    ActorPlace place;
+    place.host = host_name;
+    if (devices_given_) {
+      place.environment = {fmt::format("CUDA_VISIBLE_DEVICES={}", fmt::join(actor.devices, ","))};
     }
     if (!actor.type.empty()) {
-      spec.type = actor.type;
-      spec.args = copy_bytes(actor.args_json.empty() ? "{}" : actor.args_json);
-      spec.args_are_json = true;
-      specs.push_back(std::move(spec));
-      continue;
+      place.args = copy_bytes(actor.args_json.empty() ? "{}" : actor.args_json);
+      return place;
     }
-    const auto host =
-        std::find_if(file.hosts.begin(), file.hosts.end(),
-                     [&](const HostSection& each) { return each.name == actor.host; });
-    if (host == file.hosts.end()) {
+    const auto host = std::ranges::find(file_.hosts, host_name, &HostSection::name);
+    if (host == file_.hosts.end()) {
       return Error{Errc::invalid_argument, actor.name + " has no host"};
     }
-    const bool elsewhere = is_remote(file, *host) && &*host != head;
-    const actors::JobConfig job = job_at(*host, elsewhere, file, common);
+    const bool elsewhere = is_remote(file_, *host) && &*host != head_of(file_);
+    const actors::JobConfig job = job_at(*host, elsewhere, file_, job_);
+    // Parts of checkpoints are written beside the computing.
+    const std::uint32_t writes = job_.checkpoint.on() ? 1 : 0;
     switch (actor.role) {
       case Role::kParameterServer: {
-        actors::ServerArgs args{job,
-                                server++,
-                                static_cast<std::uint32_t>(servers.size()),
-                                workers_of(file),
-                                evaluators.empty() ? "" : evaluators.front(),
-                                keeper,
-                                kObserverName};
-        spec.args = pack(args);
-        spec.compute_threads = 1 + writes;
-        break;
+        const auto index = std::ranges::find(servers_, actor.name) - servers_.begin();
+        place.args = pack(actors::ServerArgs{
+            job, static_cast<std::uint32_t>(index), static_cast<std::uint32_t>(servers_.size()),
+            workers_of(file_), evaluators_.empty() ? "" : evaluators_.front(), keeper_,
+            kObserverName});
+        place.compute_threads = 1 + writes;
+        return place;
       }
       case Role::kWorker: {
         actors::WorkerArgs args;
         args.job = job;
         args.first_rank = static_cast<std::uint32_t>(actor.first_rank);
         args.ranks = static_cast<std::uint32_t>(actor.ranks);
-        args.servers = servers;
-        args.readers = readers;
+        args.servers = servers_;
+        args.readers = readers_;
         args.observer = kObserverName;
-        args.keeper = keeper;
-        spec.args = pack(args);
+        args.keeper = keeper_;
+        place.args = pack(args);
         // A compute thread per net: their passes run side by side. How many cores another host has
         // is for its worker to find out.
-        spec.compute_threads =
-            (elsewhere ? args.ranks : actors::replicas_of(common, args.ranks, usable_cores())) +
-            (common.ranks_have_state() ? writes : 0);
-        break;
+        place.compute_threads =
+            (elsewhere ? args.ranks : actors::replicas_of(job_, args.ranks, usable_cores())) +
+            (job_.ranks_have_state() ? writes : 0);
+        return place;
       }
       case Role::kInputReader:
-        spec.args = pack(actors::ReaderArgs{.job = job,
-                                            .workers = workers_of(file),
-                                            .shard = static_cast<std::uint32_t>(actor.shard),
-                                            .observer = kObserverName});
-        spec.compute_threads = job.data.threads;
-        break;
+        place.args = pack(actors::ReaderArgs{.job = job,
+                                             .workers = workers_of(file_),
+                                             .shard = static_cast<std::uint32_t>(actor.shard),
+                                             .observer = kObserverName});
+        place.compute_threads = job.data.threads;
+        return place;
       case Role::kEvaluator: {
         actors::EvaluatorArgs args;
         args.job = job;
-        args.servers = servers;
+        args.servers = servers_;
         args.observer = kObserverName;
         // Elsewhere it lies in the run's folder, from where the launcher fetches it.
-        args.weights = elsewhere && !weights.empty() ? kRemoteWeights : weights;
-        spec.args = pack(args);
-        break;
+        args.weights = elsewhere && !weights_.empty() ? kRemoteWeights : weights_;
+        place.args = pack(args);
+        return place;
       }
       case Role::kNone:
-        return Error{Errc::invalid_argument, actor.name + " has neither role nor type"};
+        break;
     }
-    specs.push_back(std::move(spec));
+    return Error{Errc::invalid_argument, actor.name + " has neither role nor type"};
   }
-  return specs;
+
+  const ClusterFile& file_;
+  const actors::JobConfig& job_;
+  const std::string& weights_;
+  std::vector<std::string> servers_;
+  std::vector<std::string> readers_;
+  std::vector<std::string> evaluators_;
+  std::string keeper_;
+  bool devices_given_;
+};
+
+}  // namespace
+
+Result<std::vector<ActorSpec>> specs_of(const ClusterFile& file, const actors::JobConfig& job,
+                                        const std::string& weights) {
+  const Specs specs(file, job, weights);
+  std::vector<ActorSpec> all;
+  for (const ActorPlan& actor : file.actors) {
+    STERNA_ASSIGN(ActorSpec spec, specs.of(actor));
+    all.push_back(std::move(spec));
+  }
+  return all;
 }
 
 }  // namespace sterna::launcher

@@ -72,7 +72,7 @@ std::vector<std::string> fetch_files(Cluster& cluster, const JobOptions& options
     };
     bring_log("node-" + host.name);
     for (const ActorPlan& actor : options.file.actors) {
-      if (actor.host != host.name) continue;
+      if (actor.host != host.name && cluster.host_of(actor.name) != host.name) continue;
       bring_log(actor.name);
       bring_trace(actor);
       if (finished && actor.role == Role::kEvaluator && !options.weights.empty()) {

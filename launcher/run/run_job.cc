@@ -131,6 +131,10 @@ class Job {
     }
     // By now the first cause is known; what was heard first may have been its consequence.
     outcome_.lost = !trained && cluster_ && cluster_->failure() && is_loss(*cluster_->failure());
+    if (outcome_.lost) {
+      outcome_.lost_hosts = cluster_->lost_hosts();
+      outcome_.drained_hosts = cluster_->drained_hosts();
+    }
     finish(trained);
     show_(record);
     return std::move(outcome_);
@@ -158,7 +162,7 @@ class Job {
       ended_by_ = cause;
       interrupted();
     };
-    events.restarts = [this](const ProcessDown& down) { comes_again(down); };
+    events.restarts = [this](const ProcessRestarts& restarts) { comes_again(restarts); };
     events.link_trouble = [this](const LinkTrouble& trouble) {
       const std::string words = note_link_trouble(outcome_.record, trouble);
       if (!words.empty() && options_.notice) options_.notice(words);
@@ -352,13 +356,6 @@ class Job {
     options_.event(std::move(event));
   }
 
-  void note_of(const ProcessDown& down, const char* kind) const {
-    note({.kind = kind,
-          .actor = down.identity.name,
-          .incarnation = down.identity.incarnation,
-          .cause = down.full_cause()});
-  }
-
   void is_down(const ProcessDown& down) {
     RunRecord& record = outcome_.record;
     const std::string& name = down.identity.name;
@@ -367,7 +364,15 @@ class Job {
     note_end(record, down, stopping_);
     if (!down.wanted) {
       logged(death_in_words(options_.file, down));
-      if (!stopping_) note_of(down, "death");
+      if (!stopping_) {
+        note({.kind = "death",
+              .actor = down.identity.name,
+              .incarnation = down.identity.incarnation,
+              .cause = down.full_cause()});
+      }
+    } else if (down.cause == kHostDrained) {
+      logged(name.substr(name.find('-') + 1) + " is drained");
+      note({.kind = "drained", .actor = name, .cause = down.cause});
     } else if (!options_.file.trains() && !stopping_) {
       const std::string line = name + " has ended";
       logs_ ? logs_->say_at_end_of(name, line) : logged(line);
@@ -375,11 +380,17 @@ class Job {
     show_(record);
   }
 
-  void comes_again(const ProcessDown& down) {
-    const std::string words = death_in_words(options_.file, down);
-    note_of(down, "actor_restart");
+  void comes_again(const ProcessRestarts& restarts) {
+    const ProcessDown& down = restarts.down;
+    const bool moves = restarts.host != down.host;
+    const std::string words =
+        death_in_words(options_.file, down) + (moves ? "; it moves to " + restarts.host : "");
+    note({.kind = "actor_restart",
+          .actor = down.identity.name,
+          .incarnation = down.identity.incarnation,
+          .cause = down.full_cause() + (moves ? "; it moves to " + restarts.host : "")});
     note_actor_restart(outcome_.record, down, words);
-    logged(words + "; it is started again");
+    logged(words + (moves ? "" : "; it is started again"));
     if (options_.actor_restarts && !outcome_.record.result.actor_restarts.empty()) {
       options_.actor_restarts(outcome_.record.result.actor_restarts.back());
     }

@@ -69,8 +69,10 @@ struct JobOutcome {
   bool interrupted = false;
   /// An actor was killed, fell silent, or its host is gone: started again, the job may go on.
   bool lost = false;
-  Time ended;                            ///< done, or when the first death was heard of
-  std::vector<std::string> left_behind;  ///< what could not be brought back: a line for each host
+  std::vector<std::string> lost_hosts;     ///< then: whose nodes are gone
+  std::vector<std::string> drained_hosts;  ///< and those that somebody had emptied
+  Time ended;                              ///< done, or when the first death was heard of
+  std::vector<std::string> left_behind;    ///< what could not be brought back: a line for each host
 };
 
 /// Runs the job in the foreground. `registry` is this program's. SIGINT and SIGTERM stop it; a

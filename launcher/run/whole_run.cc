@@ -2,6 +2,7 @@
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <chrono>
@@ -19,6 +20,7 @@
 #include "launcher/record/metrics_file.h"
 #include "launcher/record/run_directory.h"
 #include "launcher/run/job_plan.h"
+#include "launcher/run/lost_hosts.h"
 #include "launcher/run/restarts.h"
 #include "launcher/run/resume.h"
 #include "launcher/run/run_data.h"
@@ -232,6 +234,27 @@ class Reports {
   std::optional<Time> last_;
 };
 
+/// Puts the actors of hosts that do not answer any more on the others. False where they cannot be:
+/// then the outcome's cause says why.
+bool move_from_lost(RealMachine& machine, JobOutcome& outcome, JobOptions& job) {
+  std::vector<std::string> gone = outcome.drained_hosts;
+  const bool may_be_gone = !outcome.lost_hosts.empty() && job.file.checkpoint.on();
+  if (may_be_gone && job.file.cluster.lost_host == "move") {
+    std::ranges::copy(hosts_without_answer(machine, job.file, outcome.lost_hosts),
+                      std::back_inserter(gone));
+  }
+  if (gone.empty()) return true;
+  Result<ClusterFile> left = without_hosts(job.file, gone);
+  if (!left) {
+    outcome.record.result.cause +=
+        "; its actors have no place on the hosts that are left: " + left.error().message;
+    return false;
+  }
+  job.file = std::move(left).value();
+  job.notice(fmt::format("going on without {}", fmt::join(gone, " and ")));
+  return true;
+}
+
 }  // namespace
 
 Result<WholeRunEnd> whole_run(RealMachine& machine, const Registry& registry,
@@ -330,7 +353,7 @@ Result<WholeRunEnd> whole_run(RealMachine& machine, const Registry& registry,
     job.make_placer = [&](auto progress, const auto& interrupted) {
       const auto folder = std::filesystem::absolute(directory.path()).lexically_normal();
       return placer_of(file).nodes(
-          machine, file,
+          machine, job.file,
           {options.bundle, folder.string(), std::move(progress),
            [&](std::string_view line) { options.console.say(line); }, interrupted});
     };
@@ -385,7 +408,7 @@ Result<WholeRunEnd> whole_run(RealMachine& machine, const Registry& registry,
     });
     reports.set_cluster(nullptr);
     job.file.gradient = resolved.gradient;  // what codec = "auto" chose stays chosen
-    again = restarts.after(outcome, job);
+    again = move_from_lost(machine, outcome, job) && restarts.after(outcome, job);
     // What metrics.jsonl has of later steps is done again.
     if (again) {
       const double time = in_unix_seconds(std::chrono::system_clock::now());

@@ -70,6 +70,13 @@ struct AllowRestarts {
   within @2 :Int64;    # nanoseconds, as backoff
   backoff @3 :Int64;
 }
+struct AllowMove {
+  name @0 :Text;
+  host @1 :Text;
+  args @2 :Data;
+  computeThreads @3 :UInt32;
+  environment @4 :List(Text);
+}
 struct Started {
   process @0 :UInt64;
   pid @1 :Int64;
@@ -175,10 +182,12 @@ struct ProcessDown {
   lastLines @6 :List(Text);
   consequence @7 :Bool;    # of another death (its node's)
   wanted @8 :Bool;         # it was asked to stop, or its actor stopped by itself
+  host @9 :Text;           # the coordinator knows it
 }
 
 struct ProcessRestarts {
   down @0 :ProcessDown;
+  host @1 :Text;  # where
 }
 
 struct ProcessStatus {
@@ -197,4 +206,12 @@ struct ProcessStatus {
 }
 struct StatusReport {
   processes @0 :List(ProcessStatus);
+}
+
+struct Drain {
+  host @0 :Text;
+  within @1 :Int64;  # nanoseconds
+}
+struct Drained {
+  moved @0 :List(Text);  # "NAME to HOST"
 }

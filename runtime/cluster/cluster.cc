@@ -1,10 +1,13 @@
 #include "runtime/cluster/cluster.h"
 
+#include <algorithm>
 #include <cassert>
 #include <csignal>
+#include <string_view>
 
 #include "runtime/cluster/connected_process.h"
 #include "runtime/cluster/launcher_actor.h"
+#include "runtime/cluster/process_control.h"
 
 namespace sterna {
 
@@ -17,6 +20,7 @@ constexpr Duration kKillTakes = std::chrono::seconds(2);
 /// a cable is cut, the actors' connections fail before the node has been silent for long enough.
 constexpr Duration kCauseFollows = std::chrono::seconds(2);
 constexpr std::size_t kMostDeaths = 16;
+constexpr std::string_view kNodePrefix = "node-";
 }  // namespace
 
 std::string describe(const ProcessDown& down) {
@@ -59,9 +63,23 @@ Error Cluster::why_waiting_ended() const {
 
 void Cluster::is_down(const ProcessDown& reported) {
   ProcessDown down = reported;
-  down.wanted = down.wanted || stopping_;
+  const bool node = nodes_.contains(down.identity.name);
+  // Its exit and the coordinator's word may both come.
+  if (node && !dead_nodes_.insert(down.process).second) return;
+  const bool drained = node && down.cause == kHostDrained;
+  if (drained) drained_hosts_.push_back(down.identity.name.substr(kNodePrefix.size()));
+  down.wanted = down.wanted || stopping_ || drained;
   const bool worse = !failure_ || (failure_->consequence && !down.consequence);
-  if (!down.wanted && worse) failure_ = down;
+  if (node && !down.wanted) node_deaths_.push_back(down);
+  const bool may_be_made_good = node && actors_move_ && !failure_;
+  if (!down.wanted && worse && !may_be_made_good) failure_ = down;
+  if (failure_ && failure_->consequence) {
+    // With which host it died.
+    const auto cause = std::ranges::find_if(node_deaths_, [&](const ProcessDown& one) {
+      return one.identity.name == std::string(kNodePrefix) + failure_->host;
+    });
+    if (cause != node_deaths_.end()) failure_ = *cause;
+  }
   if (!down.wanted && deaths_.size() < kMostDeaths) deaths_.push_back(down);
   if (events_.down) events_.down(down);
 }
@@ -114,8 +132,9 @@ Result<void> Cluster::start() {
                              [this](const std::string& cause) {
                                if (events_.end_wanted) events_.end_wanted(cause);
                              },
-                             [this](const ProcessDown& down) {
-                               if (events_.restarts) events_.restarts(down);
+                             [this](const ProcessRestarts& restarts) {
+                               places_[restarts.down.identity.name] = restarts.host;
+                               if (events_.restarts) events_.restarts(restarts);
                              },
                              [this](const LinkTrouble& trouble) {
                                if (events_.link_trouble) events_.link_trouble(trouble);
@@ -196,7 +215,13 @@ Result<std::vector<Started>> Cluster::start_actors(const std::vector<ActorSpec>&
   for (const ActorSpec& spec : specs) {
     if (spec.restart.times > 0) {
       process().tell(coordinator, AllowRestarts{spec.name, spec.restart});
+      for (const ActorPlace& place : spec.elsewhere) {
+        process().tell(coordinator, AllowMove{spec.name, place.host, place.args,
+                                              place.compute_threads, place.environment});
+        actors_move_ = true;
+      }
     }
+    places_[spec.name] = spec.host;
     answers.push_back(
         process().ask(coordinator,
                       StartActor{spec.name, spec.type, spec.args, spec.host, spec.compute_threads,
@@ -229,6 +254,18 @@ std::optional<ProcessId> Cluster::process_of(const std::string& node) const {
   const auto found = nodes_.find(node);
   if (found == nodes_.end()) return std::nullopt;
   return found->second;
+}
+
+std::vector<std::string> Cluster::lost_hosts() const {
+  std::vector<std::string> hosts;
+  for (const ProcessDown& down : node_deaths_)
+    hosts.push_back(down.identity.name.substr(kNodePrefix.size()));
+  return hosts;
+}
+
+std::string Cluster::host_of(const std::string& actor) const {
+  const auto found = places_.find(actor);
+  return found == places_.end() ? "" : found->second;
 }
 
 Result<FilePiece> Cluster::read_file(const ReadFile& question) {

@@ -15,6 +15,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -60,6 +61,14 @@ struct ClusterOptions {
   std::string log_directory;  ///< one "<name>.log" per process; empty: all to standard error
 };
 
+/// Where else an actor may be, and what it is started with there.
+struct ActorPlace {
+  std::string host;
+  Bytes args;
+  std::uint32_t compute_threads = 1;
+  std::vector<std::string> environment = {};
+};
+
 struct ActorSpec {
   std::string name;
   std::string type;
@@ -70,6 +79,8 @@ struct ActorSpec {
   std::uint64_t memory_limit = 0;  ///< resident bytes; 0: none
   bool args_are_json = false;      ///< args is an object of keys and values
   RestartBudget restart = {};
+  /// Where it is started again once its host is lost, or has lost it twice; the best first.
+  std::vector<ActorPlace> elsewhere = {};
 };
 
 /// How a run ended.
@@ -96,7 +107,8 @@ class Cluster {
     std::function<void(const ProcessDown&)> down = {};
     std::function<void(const StatusReport&)> status = {};           ///< once a second and node
     std::function<void(const std::string& cause)> end_wanted = {};  ///< by an operator
-    std::function<void(const ProcessDown&)> restarts = {};  ///< in place of `down`: it comes again
+    /// In place of `down`: it comes again, and on which host.
+    std::function<void(const ProcessRestarts&)> restarts = {};
     /// Two do not reach each other and dial; and each lost connection that is back, with how long
     /// that took.
     std::function<void(const LinkTrouble&)> link_trouble = {};
@@ -155,6 +167,12 @@ class Cluster {
   const std::optional<ProcessDown>& failure() const { return failure_; }
   /// All such deaths, as they were heard of; the first sixteen.
   const std::vector<ProcessDown>& deaths() const { return deaths_; }
+  /// Hosts whose node is gone, though nobody wanted that.
+  std::vector<std::string> lost_hosts() const;
+  /// Hosts that somebody had emptied.
+  const std::vector<std::string>& drained_hosts() const { return drained_hosts_; }
+  /// Where an actor was started last; empty: nowhere.
+  std::string host_of(const std::string& actor) const;
 
   /// Asks every actor to stop, kills after `grace` what is left, and makes sure of it. Once. After
   /// a failure that follows from another one it first waits a little for that other one: who loses
@@ -194,6 +212,11 @@ class Cluster {
   bool made_directory_ = false;
   Contact coordinator_;
   std::map<std::string, ProcessId> nodes_;
+  std::map<std::string, std::string> places_;  ///< hosts by actor
+  std::set<ProcessId> dead_nodes_;
+  std::vector<std::string> drained_hosts_;
+  std::vector<ProcessDown> node_deaths_;  ///< that nobody wanted
+  bool actors_move_ = false;  ///< some may: then a node's death is none of the run's by itself
   std::unique_ptr<ConnectedProcess> connected_;
   LauncherActor* agent_ = nullptr;  ///< owned by the process
   std::optional<ProcessDown> failure_;

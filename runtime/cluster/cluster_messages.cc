@@ -23,6 +23,8 @@ STERNA_MESSAGE(AddNode, FIELD(host, Host), FIELD(network, Network),
                FIELD(log_directory, LogDirectory), FIELD(environment, Environment))
 STERNA_MESSAGE(AllowRestarts, FIELD(name, Name), FIELD(budget.times, Times),
                FIELD(budget.within, Within), FIELD(budget.backoff, Backoff))
+STERNA_MESSAGE(AllowMove, FIELD(name, Name), FIELD(host, Host), FIELD(args, Args),
+               FIELD(compute_threads, ComputeThreads), FIELD(environment, Environment))
 STERNA_MESSAGE(Started, FIELD(process, Process), FIELD(pid, Pid), FIELD(actor, Actor))
 STERNA_MESSAGE(StartActor, FIELD(name, Name), FIELD(type, Type), FIELD(args, Args),
                FIELD(host, Host), FIELD(compute_threads, ComputeThreads), FIELD(patience, Deadline),
@@ -56,10 +58,10 @@ STERNA_MESSAGE(Inspect, FIELD(process, Process))
 // ---- what happened ----
 
 STERNA_MESSAGE(ProcessDown, FIELD(process, Process), FIELD(identity.name, Name),
-               FIELD(identity.incarnation, Incarnation), FIELD(exit_code, ExitCode),
-               FIELD(signal, Signal), FIELD(cause, Cause), FIELD(last_lines, LastLines),
-               FIELD(consequence, Consequence), FIELD(wanted, Wanted))
-STERNA_MESSAGE(ProcessRestarts, FIELD(down, Down))
+               FIELD(identity.incarnation, Incarnation), FIELD(host, Host),
+               FIELD(exit_code, ExitCode), FIELD(signal, Signal), FIELD(cause, Cause),
+               FIELD(last_lines, LastLines), FIELD(consequence, Consequence), FIELD(wanted, Wanted))
+STERNA_MESSAGE(ProcessRestarts, FIELD(down, Down), FIELD(host, Host))
 STERNA_FIELDS(ProcessStatus, FIELD(process, Process), FIELD(identity.name, Name),
               FIELD(identity.incarnation, Incarnation), FIELD(host, Host), FIELD(pid, Pid),
               FIELD(state, State), FIELD(resident_bytes, ResidentBytes),
@@ -73,6 +75,8 @@ STERNA_MESSAGE(Overview, FIELD(run, Run), FIELD(name, Name), FIELD(stopping, Sto
                FIELD(members, Members), FIELD(report, Report))
 STERNA_MESSAGE(Look)
 STERNA_MESSAGE(EndRun, FIELD(cause, Cause))
+STERNA_MESSAGE(Drained, FIELD(moved, Moved))
+STERNA_MESSAGE(Drain, FIELD(host, Host), FIELD(within, Within))
 STERNA_MESSAGE(RunEnds, FIELD(cause, Cause))
 STERNA_MESSAGE(Report, FIELD(text, Text))
 

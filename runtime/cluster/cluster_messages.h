@@ -129,6 +129,17 @@ struct AllowRestarts {
   RestartBudget budget;
   STERNA_DECLARE_MESSAGE(AllowRestarts);
 };
+/// Before the StartActor of that name: where else it may be, once its host is lost, or has lost it
+/// twice. Once for each such host, the one to prefer first.
+struct AllowMove {
+  using Wire = schema::AllowMove;
+  std::string name;
+  std::string host;
+  Bytes args;  ///< pack()ed, as they are there
+  std::uint32_t compute_threads = 1;
+  std::vector<std::string> environment;
+  STERNA_DECLARE_MESSAGE(AllowMove);
+};
 /// Starts an actor in a process of its own; answered when it is ready, or why it is not.
 struct StartActor {
   using Wire = schema::StartActor;
@@ -273,6 +284,7 @@ struct ProcessDown {
   using Wire = schema::ProcessDown;
   ProcessId process;
   PeerIdentity identity;
+  std::string host;  ///< the coordinator knows it
   int exit_code = -1;
   int signal = 0;
   std::string cause;
@@ -285,10 +297,11 @@ struct ProcessDown {
   STERNA_DECLARE_MESSAGE(ProcessDown);
 };
 /// In place of ProcessDown, from the coordinator: the actor is started again, in a process that has
-/// the same name and the next incarnation.
+/// the same name and the next incarnation, maybe on another host.
 struct ProcessRestarts {
   using Wire = schema::ProcessRestarts;
   ProcessDown down;
+  std::string host;  ///< where
   STERNA_DECLARE_MESSAGE(ProcessRestarts);
 };
 struct ProcessStatus {
@@ -334,6 +347,21 @@ struct EndRun {
   std::string cause;
   STERNA_DECLARE_MESSAGE(EndRun);
 };
+struct Drained {
+  using Wire = schema::Drained;
+  std::vector<std::string> moved;  ///< actors, and where they are now: "worker1 to c"
+  STERNA_DECLARE_MESSAGE(Drained);
+};
+/// No actor shall be on that host any more: each is ended, and started again on another. Answered
+/// when all of them are ready there; the launcher then ends the host's node. Refused, and nothing
+/// is done, where one may be nowhere else.
+struct Drain {
+  using Wire = schema::Drain;
+  using Reply = Drained;
+  std::string host;
+  Duration within{};
+  STERNA_DECLARE_MESSAGE(Drain);
+};
 /// What the launcher has to say of the run, for those who look.
 struct Report {
   using Wire = schema::Report;
@@ -351,9 +379,10 @@ struct RunEnds {
 
 /// What any process may ask of the one above it.
 struct Agent : Interface<Find, Connect, LinkReport, LinkTrouble> {};
-struct Coordinator : Interface<Find, Connect, LinkReport, LinkTrouble, Ready, ProcessDown,
-                               StatusReport, AddNode, StartActor, AllowRestarts, Shutdown, Publish,
-                               AdmitExtra, Inspect, Stop, Report, Look, EndRun, ReadFile> {};
+struct Coordinator
+    : Interface<Find, Connect, LinkReport, LinkTrouble, Ready, ProcessDown, StatusReport, AddNode,
+                StartActor, AllowRestarts, AllowMove, Shutdown, Publish, AdmitExtra, Inspect, Stop,
+                Report, Look, EndRun, ReadFile, Drain> {};
 struct Node : Interface<Find, Connect, LinkReport, LinkTrouble, Ready, Leaving, ProcessDown,
                         ProcessRestarts, StartProcess, Admit, Dial, EndProcess, StopAll, Inspect,
                         Stop, Renew, ReadFile> {};

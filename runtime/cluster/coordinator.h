@@ -35,6 +35,7 @@ class CoordinatorActor final : public Actor<Coordinator> {
   // From the launcher.
   Result<Bootstrap> on(AddNode add);
   void on(AllowRestarts allow);
+  void on(AllowMove allow);
   Task<Result<Started>> on(StartActor start);
   Task<Result<Stopped>> on(Shutdown shutdown);
   Result<void> on(Publish publish);
@@ -46,6 +47,7 @@ class CoordinatorActor final : public Actor<Coordinator> {
   // From who looks at the run from outside, and from the launcher.
   Result<Overview> on(Look look);
   Task<Result<Stopped>> on(EndRun end);
+  Task<Result<Drained>> on(Drain drain);
   Task<Result<FilePiece>> on(ReadFile question);
 
   /// Its own endpoints are known: nodes are told them.
@@ -83,9 +85,11 @@ class CoordinatorActor final : public Actor<Coordinator> {
     };
     RestartBudget budget;
     StartActor start;
-    std::deque<Restart> restarts;  ///< that count against the budget, oldest first
-    bool under_way = false;        ///< an incarnation is to come, and is not ready yet
-    bool again = false;            ///< that one was lost, too, and another is to come
+    std::vector<AllowMove> elsewhere;  ///< where else it may be, the one to prefer first
+    std::uint32_t lost_here = 0;       ///< how often on the host where it is now
+    std::deque<Restart> restarts;      ///< that count against the budget, oldest first
+    bool under_way = false;            ///< an incarnation is to come, and is not ready yet
+    bool again = false;                ///< that one was lost, too, and another is to come
   };
 
   void started() override;
@@ -120,6 +124,13 @@ class CoordinatorActor final : public Actor<Coordinator> {
   /// To all nodes, and to the launcher.
   template <class M>
   void tell_all(const M& message);
+  /// How many are there, or are to come.
+  std::size_t actors_at(const std::string& host) const;
+  /// The host that is alive and to be preferred among those where else it may be; null: none.
+  AllowMove* place_elsewhere(Origin& origin);
+  /// Where it is started next: elsewhere, if its host is gone or has lost it too often.
+  void choose_place(Origin& origin);
+  Member* live_node(const std::string& host);
   /// Whether it would be started again, were it lost now.
   bool may_come_again(const Member& member) const;
   Task<void> restarting(std::string name);
@@ -139,6 +150,7 @@ class CoordinatorActor final : public Actor<Coordinator> {
   std::set<std::pair<ProcessId, ProcessId>> introducing_;
   std::set<std::pair<ProcessId, ProcessId>> apart_;  // who do not reach each other, the lower first
   std::uint64_t next_process_ = kFirstIssuedProcess;
+  std::set<std::string> drained_;    ///< hosts that are given no more actors
   std::set<std::string> strangers_;  ///< told of in the log: peers that are no part of the run
   Condition changed_;                ///< somebody is ready or dead, or an introduction has ended
   Bytes report_;                     ///< the launcher's

@@ -37,6 +37,7 @@ void CoordinatorActor::mark_dead(Member& member, ProcessDown down) {
   if (member.state == State::dead) return;
   down.process = member.process;
   down.identity = member.identity;
+  down.host = member.host;
   down.wanted = down.wanted || stopping_;
   const bool was_ready = member.state == State::ready;
   member.state = State::dead;
@@ -48,7 +49,7 @@ void CoordinatorActor::mark_dead(Member& member, ProcessDown down) {
   member.done = down.wanted;
   log(member.identity.text() + (down.wanted ? " has ended: " : " is dead: ") + down.cause);
   if (again) {
-    tell_all(ProcessRestarts{down});
+    tell_all(ProcessRestarts{down, origins_.at(member.identity.name).start.host});
   } else {
     tell_all(down);
   }

@@ -13,9 +13,8 @@ LauncherActor::LauncherActor(Machine& machine, Process& process, Spawner& placer
 void LauncherActor::on(ProcessDown down) {
   if (!from_above()) return;
   if (children_.contains(down.process)) {
-    // A node of ours: the coordinator lost it, but its exit will say more.
-    const bool silent = down.cause.starts_with(kSilence);
-    if (silent) {
+    // A node of ours: the coordinator lost it, but its exit will say more; or needs it no longer.
+    if (down.cause.starts_with(kSilence) || down.cause == kHostDrained) {
       children_.condemn(down.process, down.cause);
     } else {
       children_.suspect(down.process, down.cause);
@@ -29,7 +28,7 @@ void LauncherActor::on(ProcessDown down) {
 void LauncherActor::on(ProcessRestarts restarts) {
   if (!from_above()) return;
   process().process_down(notice_of(restarts.down));
-  if (hooks_.restarts) hooks_.restarts(restarts.down);
+  if (hooks_.restarts) hooks_.restarts(restarts);
 }
 
 void LauncherActor::on(StatusReport report) {

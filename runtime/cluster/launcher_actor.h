@@ -16,7 +16,7 @@ class LauncherActor final : public LeafAgent<LauncherControl> {
     std::function<void(const ProcessDown&)> down;
     std::function<void(const StatusReport&)> status;
     std::function<void(const std::string& cause)> end_wanted;
-    std::function<void(const ProcessDown&)> restarts = {};      ///< may be empty
+    std::function<void(const ProcessRestarts&)> restarts = {};  ///< may be empty
     std::function<void(const LinkTrouble&)> link_trouble = {};  ///< likewise
   };
   LauncherActor(Machine& machine, Process& process, Spawner& placer, Duration silence, Hooks hooks);

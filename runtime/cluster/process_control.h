@@ -20,6 +20,8 @@ constexpr int kExitFailed = 1;     ///< the actor failed
 constexpr int kExitLostLease = 3;  ///< the process above is gone
 
 /// The cause with which Links end a link that was silent, and what we say about it.
+/// What ends with it begins again elsewhere, and nobody is at fault.
+constexpr std::string_view kHostDrained = "its host is drained";
 constexpr std::string_view kSilence = "silence";
 std::string silence_text(Duration silence);
 

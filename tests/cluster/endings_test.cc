@@ -84,8 +84,9 @@ class Endings : public testing::TestWithParam<Ending> {
     other_ = up["id"];
     ASSERT_FALSE(runs_->there().empty());
     other_run_ = runs_->there().at(0).run;
-    runs_->file({"here", {"a", "b", "c", "d"}, "", "root", ""}, kSmallJob);
-    runs_->file({"away", {"a", "b", "c", "d"}, "a", "root", ""}, kSmallJob);
+    const std::string end = "lost_host = \"wait\"\n";
+    runs_->file({"here", {"a", "b", "c", "d"}, "", "root", end}, kSmallJob);
+    runs_->file({"away", {"a", "b", "c", "d"}, "a", "root", end}, kSmallJob);
   }
   static void TearDownTestSuite() {
     if (!other_.empty()) {

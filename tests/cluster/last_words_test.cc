@@ -34,8 +34,10 @@ class LastWords : public testing::Test {
     const ClusterHosts& hosts = runs_->hosts();
     folder_ = hosts.launcher_folder() + "/" + name;
     const auto call = runs_->sterna(
-        {"run", runs_->file({name, {"a", "b", "c", "d"}, "", "root", more}, kSmallJob), "--run-dir",
-         folder_});
+        {"run",
+         runs_->file({name, {"a", "b", "c", "d"}, "", "root", "lost_host = \"wait\"\n" + more},
+                     kSmallJob),
+         "--run-dir", folder_});
     EXPECT_TRUE(eventually(kPatience, [&] {
       return call->out().find("examples/s") != std::string::npos;
     })) << call->story();

@@ -18,8 +18,8 @@ class CoordinatorRestarts : public ClusterSim {
     ClusterSim::SetUp();
     cluster.set_events({.down = [this](const ProcessDown& down) { downs.push_back(down); },
                         .restarts =
-                            [this](const ProcessDown& down) {
-                              restarts.push_back(down);
+                            [this](const ProcessRestarts& one) {
+                              restarts.push_back(one.down);
                               at.push_back(world.loop().now());
                             }});
   }

@@ -26,7 +26,7 @@ class MemoryNetworks : public testing::Test {
 TEST_F(MemoryNetworks, MessagesOfAChannelKeepTheirOrderWhateverTheirDelays) {
   server.transport.admit(worker.contact);
   network.set_delay([delay = Duration{10ms}](const std::string&, const std::string&) mutable {
-    return delay -= 1ms; // asked until the last peer is gone, thus after this frame
+    return delay -= 1ms;  // asked until the last peer is gone, thus after this frame
   });
   const ChannelId channel = worker.dial(server);
   for (const char* text : {"one", "two", "three"}) EXPECT_TRUE(worker.say(channel, text));

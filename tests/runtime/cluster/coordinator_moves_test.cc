@@ -1,0 +1,168 @@
+// Actors whose host is lost, and where they are started again.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/runtime/cluster/cluster_sim.h"
+
+namespace sterna::test {
+namespace {
+
+using std::chrono::seconds;
+using testing::HasSubstr;
+
+ClusterOptions three_hosts() {
+  ClusterOptions options;
+  options.hosts = {{"a"}, {"b"}, {"c"}};
+  options.head = "a";
+  return options;
+}
+
+class CoordinatorMoves : public ClusterSim {
+ protected:
+  CoordinatorMoves() : ClusterSim(three_hosts()) {}
+  void SetUp() override {
+    ClusterSim::SetUp();
+    cluster.set_events(
+        {.down = [this](const ProcessDown& down) { downs.push_back(down); },
+         .restarts = [this](const ProcessRestarts& one) { restarts.push_back(one); }});
+  }
+  /// An actor on b that may be on `elsewhere`; what it is started with says where it is.
+  void begin(const std::string& name, const std::vector<std::string>& elsewhere,
+             std::uint32_t times = 5) {
+    ActorSpec spec{name, "peer", pack(PeerArgs{100 * 'b', ""}), "b"};
+    spec.restart = {.times = times};
+    for (const std::string& host : elsewhere) {
+      spec.elsewhere.push_back({host, pack(PeerArgs{100 * host[0], ""})});
+    }
+    const auto started = cluster.start_actors({spec});
+    ASSERT_TRUE(started.ok()) << started.error().message;
+  }
+  /// Of the one that is found by this name now.
+  char host_of(const std::string& name) {
+    Result<Found> found = ask_agent<Coordinator>(kCoordinatorProcess, Find{name, seconds(20)});
+    EXPECT_TRUE(found.ok()) << (found.ok() ? "" : found.error().message);
+    return found.ok() ? static_cast<char>(ask(*found->actor.as<Peer>(), 1) / 100) : ' ';
+  }
+
+  std::vector<ProcessRestarts> restarts;
+};
+
+TEST_F(CoordinatorMoves, WithItsHostAnActorIsLostAndComesAgainOnAnother) {
+  begin("x", {"c"});
+  world.kill("node-b");
+  ASSERT_TRUE(wait([&] { return restarts.size() == 1; }, seconds(10)));
+  EXPECT_EQ(restarts[0].down.host, "b");
+  EXPECT_EQ(restarts[0].host, "c");
+  EXPECT_THAT(restarts[0].down.cause, HasSubstr("node-b is gone"));
+  EXPECT_EQ(host_of("x"), 'c');
+  EXPECT_EQ(cluster.host_of("x"), "c");
+  wait([] { return false; }, seconds(10));
+  EXPECT_FALSE(cluster.failure().has_value());
+  EXPECT_EQ(cluster.lost_hosts(), std::vector<std::string>{"b"});
+}
+
+TEST_F(CoordinatorMoves, TheyGoWhereTheFewestAre) {
+  ActorSpec there{"other", "peer", pack(PeerArgs{0, ""}), "a"};
+  ASSERT_TRUE(cluster.start_actors({there}).ok());
+  for (const char* name : {"x", "y", "z"}) begin(name, {"a", "c"});
+  world.kill("node-b");
+  ASSERT_TRUE(wait([&] { return restarts.size() == 3; }, seconds(10)));
+  for (const char* name : {"x", "y", "z"}) host_of(name);
+  std::string hosts;
+  for (const ProcessRestarts& one : restarts) hosts += one.host;
+  EXPECT_EQ(hosts, "cac");
+}
+
+TEST_F(CoordinatorMoves, OnOneHostTwiceAndThenOnTheNext) {
+  begin("x", {"c"}, 6);
+  std::string hosts;
+  for (std::size_t i = 1; i <= 5; ++i) {
+    world.kill("x");
+    ASSERT_TRUE(wait([&] { return restarts.size() == i; }, seconds(5)));
+    hosts += host_of("x");
+  }
+  EXPECT_EQ(hosts, "bccbb");
+  EXPECT_FALSE(cluster.failure().has_value());
+}
+
+TEST_F(CoordinatorMoves, WhereNoOtherHostIsTheRunFailsByTheHost) {
+  begin("x", {"c"});
+  world.kill("node-c");
+  ASSERT_FALSE(wait([&] { return cluster.failure().has_value(); }, seconds(10)))
+      << "nobody was on c";
+  world.kill("node-b");
+  ASSERT_TRUE(
+      wait([&] { return cluster.failure() && !cluster.failure()->consequence; }, seconds(10)));
+  EXPECT_EQ(cluster.failure()->identity.name, "node-b");
+  EXPECT_TRUE(restarts.empty());
+}
+
+TEST_F(CoordinatorMoves, OneThatMayNotMoveEndsTheRunThatOthersWouldHaveGoneOnIn) {
+  begin("x", {"c"});
+  begin("y", {});
+  world.kill("node-b");
+  ASSERT_TRUE(
+      wait([&] { return cluster.failure() && !cluster.failure()->consequence; }, seconds(10)));
+  EXPECT_EQ(cluster.failure()->identity.name, "node-b");
+}
+
+TEST_F(CoordinatorMoves, AHostThatIsLostWhileTheyStartThereIsLeftToo) {
+  begin("x", {"c", "a"});
+  world.kill("node-b");
+  ASSERT_TRUE(wait([&] { return world.log().back().find("starting x again") != std::string::npos; },
+                   seconds(10)));
+  world.kill("node-c");
+  ASSERT_TRUE(wait([&] { return restarts.size() == 2; }, seconds(20)));
+  EXPECT_EQ(host_of("x"), 'a');
+  EXPECT_FALSE(cluster.failure().has_value());
+}
+
+TEST_F(CoordinatorMoves, AHostThatOnlyTheCoordinatorDoesNotReachIsLeftByTheNames) {
+  begin("x", {"c"});
+  const ActorRef<Peer> asker = spawn("asker");
+  ASSERT_TRUE(cluster.ask(asker, Relay{"x", 1}, seconds(5)).ok());
+  world.freeze("node-b");  // its actor lives, and is still dialled by nobody
+  ASSERT_TRUE(wait([&] { return restarts.size() == 1; }, seconds(20)));
+  EXPECT_EQ(host_of("x"), 'c');
+  const Result<Balance> balance = cluster.ask(asker, Relay{"x", 1}, seconds(5));
+  ASSERT_TRUE(balance.ok()) << balance.error().message;
+  EXPECT_EQ(balance->value / 100, 'c') << "who knew the old one reaches the new one";
+}
+
+// ---- a host is given up ----
+
+TEST_F(CoordinatorMoves, AHostIsDrainedAndItsActorsAreElsewhereThen) {
+  for (const char* name : {"x", "y"}) begin(name, {"c", "a"}, 1);
+  const Result<Drained> drained =
+      ask_agent<Coordinator>(kCoordinatorProcess, Drain{"b", seconds(10)});
+  ASSERT_TRUE(drained.ok()) << drained.error().message;
+  EXPECT_THAT(drained->moved, testing::ElementsAre("x to c", "y to a"));
+  EXPECT_EQ(host_of("x"), 'c');
+  EXPECT_TRUE(wait([&] { return !world.lives("node-b"); }, seconds(5)));
+  EXPECT_EQ(cluster.drained_hosts(), std::vector<std::string>{"b"});
+  EXPECT_TRUE(cluster.lost_hosts().empty());
+  EXPECT_FALSE(cluster.failure().has_value());
+  // Their budget of one restart is whole.
+  world.kill("x");
+  ASSERT_TRUE(wait([&] { return restarts.size() == 3; }, seconds(5)));
+  EXPECT_EQ(host_of("x"), 'c');
+  const Result<Drained> again =
+      ask_agent<Coordinator>(kCoordinatorProcess, Drain{"b", seconds(10)});
+  EXPECT_THAT(again.error().message, HasSubstr("\"b\" is drained already"));
+}
+
+TEST_F(CoordinatorMoves, AHostWithOneThatMayBeNowhereElseStaysAsItIs) {
+  begin("x", {"c"});
+  begin("y", {});
+  const Result<Drained> drained =
+      ask_agent<Coordinator>(kCoordinatorProcess, Drain{"b", seconds(10)});
+  ASSERT_FALSE(drained.ok());
+  EXPECT_THAT(drained.error().message, HasSubstr("y may be on no other host"));
+  EXPECT_EQ(host_of("x"), 'b');
+  EXPECT_TRUE(restarts.empty());
+  EXPECT_THAT(ask_agent<Coordinator>(kCoordinatorProcess, Drain{"z", seconds(1)}).error().message,
+              HasSubstr("\"z\" is none of the run's"));
+}
+
+}  // namespace
+}  // namespace sterna::test
