@@ -247,7 +247,8 @@ class Reader {
         assign_key(path, keys, inner, at(inner.line), section);
       }
       for (const Key<S>& key : keys.keys) {
-        if (!key.required || draft_.has(joined(path, key.name))) continue;
+        const auto names_it = [&](const Value::Entry& inner) { return inner.key == key.name; };
+        if (!key.required || std::ranges::any_of(*table, names_it)) continue;
         problems_.add(at(item.line),
                       fmt::format("the key \"{}\" is missing", joined(entry.key, key.name)));
       }
