@@ -95,6 +95,14 @@ void Children::kill(ProcessId process) {
   if (const Child* child = find(process)) spawner_.kill(child->pid);
 }
 
+void Children::freeze(ProcessId process) {
+  if (const Child* child = find(process)) spawner_.freeze(child->pid);
+}
+
+void Children::thaw(ProcessId process) {
+  if (const Child* child = find(process)) spawner_.thaw(child->pid);
+}
+
 void Children::kill_all() {
   for (const auto& [process, child] : children_) spawner_.kill(child->pid);
 }

@@ -42,6 +42,9 @@ class Children {
   /// Kills it; whether it should have ended is another's question.
   void kill(ProcessId process);
   void kill_all();
+  /// Stops it, and lets it go on; harmless once it has ended.
+  void freeze(ProcessId process);
+  void thaw(ProcessId process);
 
   bool contains(ProcessId process) const { return children_.contains(process); }
   bool empty() const { return children_.empty(); }

@@ -77,6 +77,7 @@ struct AllowMove {
   computeThreads @3 :UInt32;
   environment @4 :List(Text);
 }
+struct AllowFaults {}  # visitors may ask for InjectFault from now on
 struct Started {
   process @0 :UInt64;
   pid @1 :Int64;
@@ -119,6 +120,12 @@ struct EndProcess {
   cause @1 :Text;
   atOnce @2 :Bool;
 }
+# Carried out on the process of an actor.
+struct Strike {
+  process @0 :UInt64;
+  kind @1 :FaultKind;
+  lasts @2 :Int64;     # nanoseconds that it is stopped; 0: for good
+}
 struct StopAll {
   grace @0 :Int64;
 }
@@ -144,6 +151,7 @@ struct Overview {
   stopping @2 :Bool;
   members @3 :List(ProcessStatus);
   report @4 :Data;     # what the launcher last said of the run
+  faultsAllowed @5 :Bool;
 }
 struct EndRun {
   cause @0 :Text;
@@ -153,6 +161,27 @@ struct Report {
 }
 struct RunEnds {
   cause @0 :Text;
+}
+
+# ---- faults on purpose ----
+
+enum FaultKind {
+  kill @0;  # SIGKILL
+  stop @1;  # SIGSTOP
+  cut @2;   # its connections are shut
+}
+struct InjectFault {
+  name @0 :Text;       # of an actor
+  kind @1 :FaultKind;
+  lasts @2 :Int64;
+  reason @3 :Text;     # who wants it, for the record
+}
+struct FaultInjected {
+  name @0 :Text;
+  incarnation @1 :UInt64;
+  kind @2 :FaultKind;
+  lasts @3 :Int64;
+  reason @4 :Text;
 }
 
 struct Inspect {
@@ -203,6 +232,7 @@ struct ProcessStatus {
   bytesIn @9 :UInt64;
   bytesOut @10 :UInt64;
   actors @11 :UInt64;
+  comesAgain @12 :Bool;    # it would, were it lost now
 }
 struct StatusReport {
   processes @0 :List(ProcessStatus);

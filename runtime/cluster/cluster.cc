@@ -138,6 +138,9 @@ Result<void> Cluster::start() {
                              },
                              [this](const LinkTrouble& trouble) {
                                if (events_.link_trouble) events_.link_trouble(trouble);
+                             },
+                             [this](const FaultInjected& fault) {
+                               if (events_.fault_injected) events_.fault_injected(fault);
                              }};
   const auto agent = process().spawn<LauncherActor>(machine_, process(), placer_, options_.silence,
                                                     std::move(hooks));
@@ -243,6 +246,15 @@ Result<std::vector<Started>> Cluster::start_actors(const std::vector<ActorSpec>&
 Result<void> Cluster::publish(const std::string& name, const AnyRef& actor) {
   return wait(process().ask(agent_of<Coordinator>(kCoordinatorProcess), Publish{name, actor},
                             2 * kControlDeadline));
+}
+
+void Cluster::allow_faults() {
+  process().tell(agent_of<Coordinator>(kCoordinatorProcess), AllowFaults{});
+}
+
+Future<void> Cluster::inject(InjectFault fault) {
+  return process().ask(agent_of<Coordinator>(kCoordinatorProcess), std::move(fault),
+                       2 * kControlDeadline);
 }
 
 void Cluster::report(Bytes text) {

@@ -112,6 +112,7 @@ class Cluster {
     /// Two do not reach each other and dial; and each lost connection that is back, with how long
     /// that took.
     std::function<void(const LinkTrouble&)> link_trouble = {};
+    std::function<void(const FaultInjected&)> fault_injected = {};
   };
   void set_events(Events events) { events_ = std::move(events); }
 
@@ -144,6 +145,10 @@ class Cluster {
   Result<void> publish(const std::string& name, const AnyRef& actor);
   /// Where an operator dials; after start().
   const Contact& coordinator() const { return coordinator_; }
+  /// Those who look at the run may inject faults into it; after start().
+  void allow_faults();
+  /// Answered once the actor suffers it; InjectFault says what may be wrong.
+  Future<void> inject(InjectFault fault);
   /// What those who look at the run are shown of it.
   void report(Bytes text);
   /// The process id of a node, "node-HOST"; none before start().

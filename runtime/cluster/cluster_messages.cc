@@ -1,5 +1,8 @@
 #include "runtime/cluster/cluster_messages.h"
 
+#include <algorithm>
+#include <array>
+
 #include "runtime/host/bootstrap_fields.h"
 #include "runtime/message/fields.h"
 
@@ -25,6 +28,7 @@ STERNA_MESSAGE(AllowRestarts, FIELD(name, Name), FIELD(budget.times, Times),
                FIELD(budget.within, Within), FIELD(budget.backoff, Backoff))
 STERNA_MESSAGE(AllowMove, FIELD(name, Name), FIELD(host, Host), FIELD(args, Args),
                FIELD(compute_threads, ComputeThreads), FIELD(environment, Environment))
+STERNA_MESSAGE(AllowFaults)
 STERNA_MESSAGE(Started, FIELD(process, Process), FIELD(pid, Pid), FIELD(actor, Actor))
 STERNA_MESSAGE(StartActor, FIELD(name, Name), FIELD(type, Type), FIELD(args, Args),
                FIELD(host, Host), FIELD(compute_threads, ComputeThreads), FIELD(patience, Deadline),
@@ -42,6 +46,7 @@ STERNA_MESSAGE(StartProcess, FIELD(bootstrap, Bootstrap))
 STERNA_MESSAGE(Admit, FIELD(process, Process), FIELD(contact, Contact))
 STERNA_MESSAGE(Dial, FIELD(process, Process), FIELD(contact, Contact))
 STERNA_MESSAGE(EndProcess, FIELD(process, Process), FIELD(cause, Cause), FIELD(at_once, AtOnce))
+STERNA_MESSAGE(Strike, FIELD(process, Process), FIELD(kind, Kind), FIELD(lasts, Lasts))
 STERNA_MESSAGE(StopAll, FIELD(grace, Grace))
 STERNA_MESSAGE(Stop)
 STERNA_MESSAGE(Renew)
@@ -66,19 +71,38 @@ STERNA_FIELDS(ProcessStatus, FIELD(process, Process), FIELD(identity.name, Name)
               FIELD(identity.incarnation, Incarnation), FIELD(host, Host), FIELD(pid, Pid),
               FIELD(state, State), FIELD(resident_bytes, ResidentBytes),
               FIELD(loop_lag, LoopLag, any_time), FIELD(queued_bytes, QueuedBytes),
-              FIELD(bytes_in, BytesIn), FIELD(bytes_out, BytesOut), FIELD(actors, Actors))
+              FIELD(bytes_in, BytesIn), FIELD(bytes_out, BytesOut), FIELD(actors, Actors),
+              FIELD(comes_again, ComesAgain))
 STERNA_MESSAGE(StatusReport, FIELD(processes, Processes))
 
 // ---- who looks at a run from outside ----
 
 STERNA_MESSAGE(Overview, FIELD(run, Run), FIELD(name, Name), FIELD(stopping, Stopping),
-               FIELD(members, Members), FIELD(report, Report))
+               FIELD(members, Members), FIELD(report, Report), FIELD(faults_allowed, FaultsAllowed))
 STERNA_MESSAGE(Look)
 STERNA_MESSAGE(EndRun, FIELD(cause, Cause))
 STERNA_MESSAGE(Drained, FIELD(moved, Moved))
 STERNA_MESSAGE(Drain, FIELD(host, Host), FIELD(within, Within))
 STERNA_MESSAGE(RunEnds, FIELD(cause, Cause))
 STERNA_MESSAGE(Report, FIELD(text, Text))
+STERNA_MESSAGE(InjectFault, FIELD(name, Name, not_empty), FIELD(kind, Kind), FIELD(lasts, Lasts),
+               FIELD(reason, Reason, at_most(InjectFault::kLongestReason)))
+STERNA_MESSAGE(FaultInjected, FIELD(identity.name, Name), FIELD(identity.incarnation, Incarnation),
+               FIELD(kind, Kind), FIELD(lasts, Lasts), FIELD(reason, Reason))
+
+namespace {
+constexpr std::array<std::string_view, 3> kFaultKinds = {"kill", "stop", "cut"};
+}  // namespace
+
+std::string_view name_of(FaultKind kind) { return kFaultKinds.at(static_cast<std::size_t>(kind)); }
+
+std::optional<FaultKind> fault_kind(std::string_view name) {
+  const auto found = std::ranges::find(kFaultKinds, name);
+  if (found == kFaultKinds.end()) return std::nullopt;
+  return static_cast<FaultKind>(found - kFaultKinds.begin());
+}
+
+std::vector<std::string_view> fault_kinds() { return {kFaultKinds.begin(), kFaultKinds.end()}; }
 
 std::string ProcessDown::full_cause() const {
   std::string text = cause;

@@ -7,7 +7,9 @@
 // In every process the first actor, kAgent, is the one that speaks for it.
 #pragma once
 
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "runtime/base/clock.h"
@@ -140,6 +142,11 @@ struct AllowMove {
   std::vector<std::string> environment;
   STERNA_DECLARE_MESSAGE(AllowMove);
 };
+/// Who looks at the run from outside may ask for InjectFault, too.
+struct AllowFaults {
+  using Wire = schema::AllowFaults;
+  STERNA_DECLARE_MESSAGE(AllowFaults);
+};
 /// Starts an actor in a process of its own; answered when it is ready, or why it is not.
 struct StartActor {
   using Wire = schema::StartActor;
@@ -221,6 +228,23 @@ struct EndProcess {
   std::string cause;
   bool at_once = false;
   STERNA_DECLARE_MESSAGE(EndProcess);
+};
+using schema::FaultKind;
+/// "kill", "stop" or "cut".
+std::string_view name_of(FaultKind kind);
+std::optional<FaultKind> fault_kind(std::string_view name);
+/// All of them, in the schema's order.
+std::vector<std::string_view> fault_kinds();
+
+/// A fault on purpose, to see what the run does about it: the node kills or stops the process; its
+/// connections the process shuts by itself.
+struct Strike {
+  using Wire = schema::Strike;
+  using Reply = void;
+  ProcessId process;
+  FaultKind kind = FaultKind::KILL;
+  Duration lasts{};  ///< of a stop: then it goes on; 0: it does not
+  STERNA_DECLARE_MESSAGE(Strike);
 };
 /// Answered when no process of the node's is left.
 struct StopAll {
@@ -316,6 +340,7 @@ struct ProcessStatus {
   std::uint64_t bytes_in = 0;
   std::uint64_t bytes_out = 0;
   std::uint64_t actors = 0;
+  bool comes_again = false;  ///< from the coordinator: were it lost now, it would be started again
 };
 struct StatusReport {
   using Wire = schema::StatusReport;
@@ -332,6 +357,7 @@ struct Overview {
   bool stopping = false;
   std::vector<ProcessStatus> members;
   Bytes report;  ///< what the launcher last said of the run
+  bool faults_allowed = false;
   STERNA_DECLARE_MESSAGE(Overview);
 };
 struct Look {
@@ -362,6 +388,27 @@ struct Drain {
   Duration within{};
   STERNA_DECLARE_MESSAGE(Drain);
 };
+/// An actor that is ready shall suffer a fault; answered once it does. Permission: the run allows
+/// none, but from its launcher.
+struct InjectFault {
+  using Wire = schema::InjectFault;
+  using Reply = void;
+  static constexpr std::uint32_t kLongestReason = 256;
+  std::string name;
+  FaultKind kind = FaultKind::KILL;
+  Duration lasts{};    ///< as Strike's
+  std::string reason;  ///< who wants it, for the record
+  STERNA_DECLARE_MESSAGE(InjectFault);
+};
+/// To the launcher: that has been done.
+struct FaultInjected {
+  using Wire = schema::FaultInjected;
+  PeerIdentity identity;
+  FaultKind kind = FaultKind::KILL;
+  Duration lasts{};
+  std::string reason;
+  STERNA_DECLARE_MESSAGE(FaultInjected);
+};
 /// What the launcher has to say of the run, for those who look.
 struct Report {
   using Wire = schema::Report;
@@ -382,13 +429,13 @@ struct Agent : Interface<Find, Connect, LinkReport, LinkTrouble> {};
 struct Coordinator
     : Interface<Find, Connect, LinkReport, LinkTrouble, Ready, ProcessDown, StatusReport, AddNode,
                 StartActor, AllowRestarts, AllowMove, Shutdown, Publish, AdmitExtra, Inspect, Stop,
-                Report, Look, EndRun, ReadFile, Drain> {};
+                Report, Look, EndRun, ReadFile, Drain, AllowFaults, InjectFault> {};
 struct Node : Interface<Find, Connect, LinkReport, LinkTrouble, Ready, Leaving, ProcessDown,
                         ProcessRestarts, StartProcess, Admit, Dial, EndProcess, StopAll, Inspect,
-                        Stop, Renew, ReadFile> {};
-struct Control : Interface<Admit, Dial, ProcessDown, ProcessRestarts, Stop, Inspect> {};
+                        Stop, Renew, ReadFile, Strike> {};
+struct Control : Interface<Admit, Dial, ProcessDown, ProcessRestarts, Stop, Inspect, Strike> {};
 struct LauncherControl : Interface<Admit, Dial, ProcessDown, ProcessRestarts, StatusReport, Inspect,
-                                   RunEnds, LinkTrouble> {};
+                                   RunEnds, LinkTrouble, FaultInjected> {};
 /// Of one who only looks.
 struct OperatorControl : Interface<Inspect> {};
 

@@ -43,12 +43,14 @@ class CoordinatorActor final : public Actor<Coordinator> {
   Task<Result<Inspection>> on(Inspect question);
   void on(Stop);
   Result<void> on(Report report);
+  void on(AllowFaults);
 
   // From who looks at the run from outside, and from the launcher.
   Result<Overview> on(Look look);
   Task<Result<Stopped>> on(EndRun end);
   Task<Result<Drained>> on(Drain drain);
   Task<Result<FilePiece>> on(ReadFile question);
+  Task<Result<void>> on(InjectFault fault);
 
   /// Its own endpoints are known: nodes are told them.
   void set_contact(const Contact& contact) { contact_ = contact; }
@@ -155,6 +157,7 @@ class CoordinatorActor final : public Actor<Coordinator> {
   Condition changed_;                ///< somebody is ready or dead, or an introduction has ended
   Bytes report_;                     ///< the launcher's
   std::optional<Stopped> stopped_;   ///< all actors have
+  bool faults_allowed_ = false;      ///< to visitors
   bool stopping_ = false;
   bool ending_ = false;
 };

@@ -1,5 +1,6 @@
-// CoordinatorActor: what it keeps doing for the living (leases), and those who look at the run from
-// outside.
+// CoordinatorActor: what it keeps doing for the living (leases), those who look at the run from
+// outside, and the faults that they may inject: its node carries one out, so that nobody needs
+// rights on another host.
 #include <algorithm>
 
 #include "runtime/actor/wait_for.h"
@@ -43,6 +44,7 @@ ProcessStatus CoordinatorActor::status_of(const Member& member) const {
   status.process = member.process;
   status.identity = member.identity;
   status.host = member.host;
+  status.comes_again = may_come_again(member);
   if (member.state == State::dead) {
     status.state = member.done ? "done" : comes_again(member.identity.name) ? "restarting" : "dead";
   } else if (member.state == State::starting) {
@@ -60,6 +62,7 @@ Result<Overview> CoordinatorActor::on(Look) {
   overview.name = self_.run_name;
   overview.stopping = stopping_;
   overview.report = report_;
+  overview.faults_allowed = faults_allowed_;
   ProcessStatus own;
   own.process = process().id();
   own.identity = self_.identity;
@@ -120,6 +123,45 @@ Task<Result<FilePiece>> CoordinatorActor::on(ReadFile question) {
   }
   const ActorRef<Node> agent = agent_of<Node>(via);
   co_return co_await ask(agent, std::move(question), kControlDeadline);
+}
+
+// ---- faults on purpose ----
+
+void CoordinatorActor::on(AllowFaults) {
+  if (from_launcher()) faults_allowed_ = true;
+}
+
+Task<Result<void>> CoordinatorActor::on(InjectFault fault) {
+  const bool by_launcher = sender().process == kLauncherProcess;
+  STERNA_CO_TRY(from_visitor());
+  // The launcher knows by itself what its file allows.
+  if (!by_launcher && !faults_allowed_) {
+    co_return Error{Errc::permission, "this run allows no faults on purpose"};
+  }
+  if (fault.lasts > Duration::zero() && fault.kind != FaultKind::STOP) {
+    co_return Error{Errc::invalid_argument, "only a stop lasts"};
+  }
+  if (stopping_) co_return Error{Errc::unavailable, "the run is stopping"};
+  const Member* member = named(fault.name);
+  if (member == nullptr) co_return Error{Errc::not_found, why_not(fault.name)};
+  if (member->kind != ProcessKind::ACTOR) {
+    co_return Error{Errc::invalid_argument, fault.name + " is no actor of the run's"};
+  }
+  if (member->state != State::ready || member->condemned) {
+    co_return Error{Errc::unavailable, member->condemned && member->state != State::dead
+                                           ? fault.name + " is being ended"
+                                           : why_not(fault.name)};
+  }
+  const PeerIdentity identity = member->identity;
+  const ActorRef<Node> agent = agent_of<Node>(member->node);
+  const Strike strike{member->process, fault.kind, fault.lasts};
+  log("injecting a fault into " + identity.text() + ": " + std::string(name_of(fault.kind)) + ", " +
+      fault.reason);
+  const Result<void> struck = co_await ask(agent, strike, kControlDeadline);
+  if (!struck) co_return struck.error();
+  tell(agent_of<LauncherControl>(kLauncherProcess),
+       FaultInjected{identity, fault.kind, fault.lasts, std::move(fault.reason)});
+  co_return Result<void>{};
 }
 
 }  // namespace sterna

@@ -114,7 +114,8 @@ void HostedProcess::start_node() {
 
 void HostedProcess::start_actor() {
   const ProcessId node{bootstrap_.uplink.process};
-  auto& agent = spawn_agent<ControlActor>(process(), node, end_own_process());
+  auto& agent = spawn_agent<ControlActor>(process(), node, end_own_process(),
+                                          [this] { machine_.shut_connections(); });
   lease_lost_ = [this](const std::string& cause) { end(kExitLostLease, cause); };
   const auto link_ended = [this, node](const Contact& peer, const std::string& cause, bool fault) {
     if (ProcessId{peer.process} == node) {

@@ -43,6 +43,10 @@ void LauncherActor::on(LinkTrouble trouble) {
   if (from_above() && hooks_.link_trouble) hooks_.link_trouble(trouble);
 }
 
+void LauncherActor::on(FaultInjected fault) {
+  if (from_above() && hooks_.fault_injected) hooks_.fault_injected(fault);
+}
+
 void LauncherActor::child_ended(const ProcessDown& ended) {
   ProcessDown down = ended;
   // A node that lost the coordinator ends for want of it: the coordinator's own end says why.

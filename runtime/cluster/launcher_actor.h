@@ -16,8 +16,9 @@ class LauncherActor final : public LeafAgent<LauncherControl> {
     std::function<void(const ProcessDown&)> down;
     std::function<void(const StatusReport&)> status;
     std::function<void(const std::string& cause)> end_wanted;
-    std::function<void(const ProcessRestarts&)> restarts = {};  ///< may be empty
-    std::function<void(const LinkTrouble&)> link_trouble = {};  ///< likewise
+    std::function<void(const ProcessRestarts&)> restarts = {};      ///< may be empty
+    std::function<void(const LinkTrouble&)> link_trouble = {};      ///< likewise
+    std::function<void(const FaultInjected&)> fault_injected = {};  ///< likewise
   };
   LauncherActor(Machine& machine, Process& process, Spawner& placer, Duration silence, Hooks hooks);
 
@@ -27,6 +28,7 @@ class LauncherActor final : public LeafAgent<LauncherControl> {
   void on(StatusReport report);
   void on(RunEnds order);
   void on(LinkTrouble trouble);
+  void on(FaultInjected fault);
 
   void link_ended(const Contact& peer, const std::string& cause, bool fault);
   /// The coordinator and the nodes.

@@ -234,6 +234,36 @@ Result<FilePiece> NodeActor::on(ReadFile question) {
   return read_piece(self_.log_directory, question);
 }
 
+// ---- faults on purpose ----
+
+Result<void> NodeActor::on(Strike strike) {
+  STERNA_TRY(from_coordinator());
+  if (!children_.contains(strike.process)) return Error{Errc::not_found, "it has ended"};
+  switch (strike.kind) {
+    case FaultKind::KILL:
+      children_.kill(strike.process);
+      break;
+    case FaultKind::STOP:
+      children_.freeze(strike.process);
+      if (strike.lasts > Duration::zero()) run(thawing(strike.process, strike.lasts));
+      break;
+    case FaultKind::CUT:
+      // Its answer would come over the connection that it shuts.
+      run(cutting(strike));
+      break;
+  }
+  return {};
+}
+
+Task<void> NodeActor::thawing(ProcessId process, Duration after) {
+  co_await sleep(after);
+  children_.thaw(process);
+}
+
+Task<void> NodeActor::cutting(Strike strike) {
+  (void)co_await ask(agent_of<Control>(strike.process), strike, kControlDeadline);
+}
+
 // ---- what happens to its processes ----
 
 void NodeActor::child_ended(const ProcessDown& down) {

@@ -38,6 +38,7 @@ class NodeActor final : public Actor<Node> {
   void on(Stop);
   void on(Renew);
   Result<FilePiece> on(ReadFile question);
+  Result<void> on(Strike strike);
 
   /// Its process listens: says so to the coordinator.
   void announce(Contact contact);
@@ -53,6 +54,8 @@ class NodeActor final : public Actor<Node> {
   Task<void> announcing(Contact contact);
   Task<void> reporting();
   Task<void> watching_memory();
+  Task<void> thawing(ProcessId process, Duration after);
+  Task<void> cutting(Strike strike);
   /// To all of its processes that have a link.
   template <class M>
   void tell_children(const M& message);

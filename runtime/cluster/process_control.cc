@@ -71,6 +71,15 @@ void ControlActor::on(Stop) {
   if (from_above()) process().request_stop();
 }
 
+Result<void> ControlActor::on(Strike strike) {
+  STERNA_TRY(from_above());
+  if (strike.kind != FaultKind::CUT) {
+    return Error{Errc::invalid_argument, "nobody kills or stops itself"};
+  }
+  shut_connections_();
+  return {};
+}
+
 Task<void> ControlActor::announcing(Contact contact, AnyRef actor) {
   Ready ready{std::move(contact), actor};
   const Result<void> heard = co_await ask(node_, std::move(ready), 2 * kControlDeadline);

@@ -77,13 +77,18 @@ class LeafAgent : public Actor<I> {
 /// In an actor's process; above it is its node.
 class ControlActor final : public LeafAgent<Control> {
  public:
-  ControlActor(ProcessId node, EndOwnProcess end_process)
-      : LeafAgent(node), node_(agent_of<Node>(node)), end_process_(std::move(end_process)) {}
+  /// `shut_connections`: of its process, to inject a fault.
+  ControlActor(ProcessId node, EndOwnProcess end_process, std::function<void()> shut_connections)
+      : LeafAgent(node),
+        node_(agent_of<Node>(node)),
+        end_process_(std::move(end_process)),
+        shut_connections_(std::move(shut_connections)) {}
 
   using LeafAgent::on;
   void on(ProcessDown down);
   void on(ProcessRestarts restarts);
   void on(Stop);
+  Result<void> on(Strike strike);
 
   /// Tells the node that `actor` is ready.
   void announce(Contact contact, AnyRef actor) { run(announcing(std::move(contact), actor)); }
@@ -98,6 +103,7 @@ class ControlActor final : public LeafAgent<Control> {
 
   ActorRef<Node> node_;
   EndOwnProcess end_process_;
+  std::function<void()> shut_connections_;
   bool leaving_ = false;
   std::set<ProcessId> lost_;  ///< peers that do not come back, as far as is known
 };

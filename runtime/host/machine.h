@@ -52,6 +52,9 @@ class Machine {
   /// nodes' directories; returns how many processes that were. After an orderly stop there is
   /// nothing to find.
   virtual std::size_t sweep(std::uint64_t run) = 0;
+  /// Shuts the connections that this process has with others, as a broken network would: whoever
+  /// uses them finds out. To inject a fault; where there is no real network it does nothing.
+  virtual void shut_connections() {}
 };
 
 }  // namespace sterna

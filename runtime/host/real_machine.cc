@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <string>
 
+#include "runtime/host/own_connections.h"
 #include "runtime/host/process_names.h"
 #include "runtime/loop/thread_executor.h"
 #include "runtime/zmq/curve_keys.h"
@@ -120,6 +121,10 @@ std::size_t RealMachine::sweep(std::uint64_t run) {
   }
   NearDirectory::remove_of(run);
   return left.size();
+}
+
+void RealMachine::shut_connections() {
+  log_(fmt::format("{} connections are shut, as was asked for", shut_own_connections()));
 }
 
 }  // namespace sterna

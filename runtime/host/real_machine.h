@@ -38,6 +38,7 @@ class RealMachine final : public Machine {
   Result<std::string> make_near_directory(std::uint64_t run) override;
   void remove_near_directories(std::uint64_t run) override;
   std::size_t sweep(std::uint64_t run) override;
+  void shut_connections() override;
 
  private:
   UvLoop loop_;

@@ -41,6 +41,9 @@ class Spawner {
   virtual Result<std::int64_t> spawn(const Bootstrap& bootstrap, Callbacks callbacks) = 0;
   /// SIGKILL to its whole process group. Harmless once it has ended.
   virtual void kill(std::int64_t pid) = 0;
+  /// SIGSTOP and SIGCONT, likewise: of those who start actors, to inject faults. Others do nothing.
+  virtual void freeze(std::int64_t /*pid*/) {}
+  virtual void thaw(std::int64_t /*pid*/) {}
   /// 0 if unknown.
   virtual std::uint64_t resident_bytes(std::int64_t pid) const = 0;
 };

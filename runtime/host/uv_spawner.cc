@@ -207,6 +207,14 @@ void UvSpawner::kill(std::int64_t pid) {
   }
 }
 
+void UvSpawner::freeze(std::int64_t pid) {
+  if (children_.contains(pid)) ::kill(static_cast<pid_t>(-pid), SIGSTOP);
+}
+
+void UvSpawner::thaw(std::int64_t pid) {
+  if (children_.contains(pid)) ::kill(static_cast<pid_t>(-pid), SIGCONT);
+}
+
 void UvSpawner::exited(Child& child, std::int64_t status, int signal) {
   ProcessExit exit;
   exit.signal = signal;

@@ -28,6 +28,8 @@ class UvSpawner final : public Spawner {
 
   Result<std::int64_t> spawn(const Bootstrap& bootstrap, Callbacks callbacks) override;
   void kill(std::int64_t pid) override;
+  void freeze(std::int64_t pid) override;
+  void thaw(std::int64_t pid) override;
   std::uint64_t resident_bytes(std::int64_t pid) const override;
 
   /// Another program than this one from here on; its main is sterna::main.

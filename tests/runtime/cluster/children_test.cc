@@ -23,6 +23,8 @@ class FakeSpawner final : public Spawner {
     return next++;
   }
   void kill(std::int64_t pid) override { killed.push_back(pid); }
+  void freeze(std::int64_t pid) override { frozen.push_back(pid); }
+  void thaw(std::int64_t pid) override { std::erase(frozen, pid); }
   std::uint64_t resident_bytes(std::int64_t) const override { return 0; }
   void exit(std::int64_t pid, const ProcessExit& how) {
     const auto callbacks = std::move(running[pid]);
@@ -34,6 +36,7 @@ class FakeSpawner final : public Spawner {
   std::int64_t next = 100;
   std::map<std::int64_t, Callbacks> running;
   std::vector<std::int64_t> killed;
+  std::vector<std::int64_t> frozen;
 };
 
 class ChildrenTest : public testing::Test, private Loop::Source {
@@ -166,6 +169,15 @@ TEST_F(ChildrenTest, TheirEndKillsThem) {
   }
   EXPECT_THAT(spawner.killed, ElementsAre(101));
   spawner.exit(101, {-1, SIGKILL, false});  // nobody is told
+}
+
+TEST_F(ChildrenTest, OneIsStoppedAndGoesOn) {
+  children.freeze(kChild);
+  children.freeze({77});
+  EXPECT_THAT(spawner.frozen, ElementsAre(100));
+  children.thaw(kChild);
+  EXPECT_TRUE(spawner.frozen.empty());
+  EXPECT_TRUE(spawner.killed.empty());
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 
 #include "runtime/cluster/cluster.h"
 #include "runtime/cluster/connected_process.h"
@@ -39,6 +40,8 @@ class ClusterVisit : public testing::Test {
     cluster.emplace(world.launcher(), registry, std::move(options));
     Cluster::Events events;
     events.end_wanted = [this](const std::string& cause) { wish = cause; };
+    events.fault_injected = [this](const FaultInjected& fault) { injected.push_back(fault); };
+    events.restarts = [this](const ProcessRestarts& told) { restarts.push_back(told.down); };
     cluster->set_events(std::move(events));
     const Result<void> started = cluster->start();
     ASSERT_TRUE(started.ok()) << started.error().message;
@@ -84,6 +87,8 @@ class ClusterVisit : public testing::Test {
   std::optional<Cluster> cluster;
   std::unique_ptr<ConnectedProcess> visitor;
   std::string wish;
+  std::vector<FaultInjected> injected;
+  std::vector<ProcessDown> restarts;
 };
 
 TEST_F(ClusterVisit, AnOperatorSeesEveryProcessAndTheLaunchersReport) {
@@ -174,6 +179,67 @@ TEST_F(ClusterVisit, ANodeWithoutAWordFromTheCoordinatorEndsOnItsLease) {
   EXPECT_TRUE(wait([this] { return !world.lives("node-localhost"); }, seconds(8)));
   EXPECT_FALSE(world.lives("a"));
   EXPECT_TRUE(logged("no word from the coordinator for the 3 s of the lease"));
+}
+
+TEST_F(ClusterVisit, AnOperatorInjectsFaultsOnlyWhereTheRunAllowsIt) {
+  start({});
+  ActorSpec spec{"b", "peer", pack(PeerArgs{0, ""})};
+  spec.restart.times = 2;
+  ASSERT_TRUE(cluster->start_actors({spec}).ok());
+  visit();
+  const InjectFault fault{"b", FaultKind::KILL, {}, "a test"};
+  EXPECT_FALSE(ask(Look{})->faults_allowed);
+  EXPECT_EQ(ask(fault).error().code, Errc::permission);
+  cluster->allow_faults();
+  ASSERT_TRUE(wait([&] { return ask(Look{})->faults_allowed; }));
+  const Result<void> done = ask(fault);
+  ASSERT_TRUE(done.ok()) << done.error().message;
+  ASSERT_TRUE(wait([this] { return !restarts.empty(); }));
+  EXPECT_EQ(restarts.front().identity, (PeerIdentity{"b", 1}));
+  EXPECT_THAT(restarts.front().cause, HasSubstr("SIGKILL"));
+  ASSERT_EQ(injected.size(), 1U);
+  EXPECT_EQ(injected.front().identity, (PeerIdentity{"b", 1}));
+  EXPECT_EQ(injected.front().kind, FaultKind::KILL);
+  EXPECT_EQ(injected.front().reason, "a test");
+  EXPECT_EQ(ask(fault).error().code, Errc::unavailable) << "it is being started again";
+}
+
+TEST_F(ClusterVisit, AFaultHappensToAnActorThatIsThere) {
+  start({});
+  cluster->allow_faults();
+  visit();
+  EXPECT_EQ(ask(InjectFault{"nobody", FaultKind::KILL, {}, ""}).error().code, Errc::not_found);
+  for (const char* name : {"coordinator", "node-localhost", "launcher"}) {
+    EXPECT_FALSE(ask(InjectFault{name, FaultKind::KILL, {}, ""}).ok()) << name;
+  }
+  EXPECT_EQ(ask(InjectFault{"a", FaultKind::KILL, seconds(1), ""}).error().code,
+            Errc::invalid_argument)
+      << "only a stop lasts";
+  EXPECT_TRUE(injected.empty());
+}
+
+TEST_F(ClusterVisit, WhoWouldComeAgainIsKnown) {
+  start({});
+  ActorSpec spec{"b", "peer", pack(PeerArgs{0, ""})};
+  spec.restart.times = 1;
+  ASSERT_TRUE(cluster->start_actors({spec}).ok());
+  visit();
+  const auto comes_again = [this] {
+    std::map<std::string, bool> told;
+    const Result<Overview> overview = ask(Look{});
+    if (!overview) return told;
+    for (const ProcessStatus& member : overview->members) {
+      told[member.identity.name] = member.comes_again;
+    }
+    return told;
+  };
+  EXPECT_THAT(comes_again(),
+              testing::ElementsAre(testing::Pair("a", false), testing::Pair("b", true),
+                                   testing::Pair("coordinator", false),
+                                   testing::Pair("node-localhost", false)));
+  world.kill("b");
+  ASSERT_TRUE(wait([this] { return logged("b#2 is ready"); }));
+  EXPECT_FALSE(comes_again()["b"]) << "once was all";
 }
 
 }  // namespace

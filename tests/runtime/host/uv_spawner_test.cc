@@ -127,5 +127,30 @@ TEST_F(Spawning, TheMemoryOfAProcessIsKnownAsLongAsItLives) {
   EXPECT_EQ(spawner.resident_bytes(-1), 0U);
 }
 
+TEST_F(Spawning, AChildIsStoppedAndGoesOn) {
+  const auto pid = spawn("while true; do echo x >>$FOLDER/beats; sleep 0.01; done");
+  ASSERT_TRUE(pid.ok());
+  const auto state = [&] {
+    std::ifstream status("/proc/" + std::to_string(*pid) + "/status");
+    std::string line;
+    while (std::getline(status, line) && !line.starts_with("State:")) {
+    }
+    return line;
+  };
+  const auto comes_to = [&](const char* letter) {
+    return loop.run_until([&] { return state().find(letter) != std::string::npos; },
+                          loop.now() + 20s);
+  };
+  ASSERT_TRUE(loop.run_until([&] { return !read("beats").empty(); }, loop.now() + 20s));
+  spawner.freeze(*pid);
+  EXPECT_TRUE(comes_to("(stopped)")) << state();
+  spawner.thaw(*pid);
+  EXPECT_TRUE(comes_to("(sleeping)")) << state();
+  spawner.freeze(*pid);
+  spawner.kill(*pid);
+  wait_for_end();
+  EXPECT_EQ(exit->signal, SIGKILL) << "one that is stopped dies, too";
+}
+
 }  // namespace
 }  // namespace sterna
