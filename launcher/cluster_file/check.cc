@@ -44,6 +44,8 @@ class Finisher {
     file_.job = draft_.job;
     static_cast<actors::JobSections&>(file_) = draft_;
     file_.deadlines = draft_.deadlines;
+    file_.faults = draft_.faults;
+    file_.chaos = draft_.chaos;
     if (file_.cluster.name.empty()) file_.cluster.name = default_name;
     check_required();
     file_.hosts = plan_hosts(draft_, problems_);
@@ -63,6 +65,7 @@ class Finisher {
     if (trains()) check_subsets();
     if (trains() && !problems_.any()) check_scheme();
     check_done_when(draft_, file_, problems_);
+    check_faults(draft_, file_, problems_);
     if (!problems_.any()) check_ports(draft_, file_, problems_);
     return file_;
   }

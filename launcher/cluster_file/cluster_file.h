@@ -81,6 +81,21 @@ struct MetricsSection {
   bool operator==(const MetricsSection&) const = default;
 };
 
+/// One [[inject.fault]]: what the launcher does to an actor, to see what the run does about it.
+struct FaultSection {
+  std::uint64_t at_step = 0;  ///< once all workers have done so many
+  std::string actor;          ///< its name
+  std::string kind;           ///< of fault_kinds()
+  Duration lasts{};           ///< of a "stop": then it goes on; 0: it does not
+  bool operator==(const FaultSection&) const = default;
+};
+
+/// [chaos]: whether `sterna chaos` may do that too, at moments of its own.
+struct ChaosSection {
+  bool allow = false;
+  bool operator==(const ChaosSection&) const = default;
+};
+
 /// [program]: what is shipped and becomes node agent, coordinator and actors.
 struct ProgramSection {
   std::string path;  ///< empty: sterna itself
@@ -161,6 +176,8 @@ struct ClusterFile : actors::JobSections {
   std::vector<ActorPlan> actors;
   JobSection job;
   DeadlinesSection deadlines;
+  std::vector<FaultSection> faults;
+  ChaosSection chaos;
 
   /// Whether its actors train ([job] and what belongs to it count), or are a program's own types.
   bool trains() const;

@@ -49,6 +49,8 @@ struct Draft : actors::JobSections {
   MetricsSection metrics;
   JobSection job;
   DeadlinesSection deadlines;
+  std::vector<FaultSection> faults;
+  ChaosSection chaos;
   std::map<std::string, Where, std::less<>> given;  ///< by path: "job.steps", "actor.0.count"
 
   /// Where the key, or else the table, with this path was written.
@@ -69,6 +71,9 @@ void check_init(const Draft& draft, const ClusterFile& file, Problems& problems)
 std::vector<HostSection> plan_hosts(const Draft& draft, Problems& problems);
 /// Every process of a placed file binds ports of [cluster] ports: complains where they are too few.
 void check_ports(const Draft& draft, const ClusterFile& file, Problems& problems);
+
+/// Complains of [[inject.fault]]s that nobody could suffer.
+void check_faults(const Draft& draft, const ClusterFile& file, Problems& problems);
 
 /// Complains of words of [program] done_when that no actor goes by.
 void check_done_when(const Draft& draft, const ClusterFile& file, Problems& problems);

@@ -186,12 +186,42 @@ Section<ActorSection> actor_section() {
            .above(0)}};
 }
 
+Section<FaultSection> fault_section() {
+  using S = FaultSection;
+  return {"inject.fault",
+          true,
+          "faults on purpose, to see what a run does about them",
+          {key("at_step", &S::at_step,
+               "as soon as the launcher knows that all workers have done so many steps; once, "
+               "whatever is done again")
+               .at_least(1)
+               .must_be_given(),
+           key("actor", &S::actor, "whom it happens to, e.g. \"worker1\"")
+               .is_identifier()
+               .must_be_given(),
+           key("kind", &S::kind, "kill: SIGKILL; stop: SIGSTOP; cut: all its connections are shut")
+               .one_of(fault_kinds())
+               .must_be_given(),
+           key("for", &S::lasts, "of a stop: then it goes on (SIGCONT); 0s: it does not")
+               .at_least(0)
+               .at_most(86400)}};
+}
+
+Section<ChaosSection> chaos_section() {
+  using S = ChaosSection;
+  return {"chaos",
+          false,
+          "faults at random",
+          {key("allow", &S::allow, "whether `sterna chaos` may inject them into the run")}};
+}
+
 }  // namespace
 
 ClusterKeys cluster_keys() {
   return {root_keys(),     cluster_section(),     program_section(),
           log_section(),   metrics_section(),     host_section(),
-          actor_section(), actors::job_section(), actors::deadlines_section()};
+          actor_section(), actors::job_section(), actors::deadlines_section(),
+          fault_section(), chaos_section()};
 }
 
 }  // namespace sterna::launcher

@@ -28,6 +28,8 @@ struct ClusterKeys {
   Section<ActorSection> actor;
   Section<JobSection> job;
   Section<DeadlinesSection> deadlines;
+  Section<FaultSection> fault;
+  Section<ChaosSection> chaos;
 
   template <class Visitor>
   void for_each(Visitor&& visit) const {
@@ -42,6 +44,8 @@ struct ClusterKeys {
     const actors::JobSections initial;
     actors::for_each_section(initial, [&](const auto& section, const auto&) { visit(section); });
     visit(deadlines);
+    visit(fault);
+    visit(chaos);
   }
 };
 

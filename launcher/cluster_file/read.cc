@@ -173,6 +173,8 @@ class Reader {
     on(keys_.job, draft_.job);
     actors::for_each_section(draft_, on);
     on(keys_.deadlines, draft_.deadlines);
+    on(keys_.fault, draft_.faults);
+    on(keys_.chaos, draft_.chaos);
     return known;
   }
 

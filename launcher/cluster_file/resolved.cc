@@ -57,6 +57,8 @@ std::string resolved(const ClusterFile& file) {
         file, [&](const auto& section, const auto& values) { append(out, section, values); });
   }
   append(out, keys.deadlines, file.deadlines);
+  append(out, keys.fault, file.faults);
+  append(out, keys.chaos, file.chaos);
   return out;
 }
 

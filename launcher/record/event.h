@@ -15,7 +15,7 @@ struct Event {
   /// "began"; "death": of an actor, not to be started again alone; "actor_restart": of one that is;
   /// "restart": of all, from a checkpoint; "apart": two do not reach each other; "relinked": they
   /// do again, and each connection that was back at once; "missed_checkpoint"; "drained": nothing
-  /// is on a host any more; "ended".
+  /// is on a host any more; "injected": a fault on purpose, that happens to the actor now; "ended".
   std::string kind = {};
   std::int64_t step = 0;          ///< that all workers had done; of a "restart" the checkpoint's
   std::string actor = {};         ///< whom it happened to; of two, both: "worker0, server1"

@@ -45,6 +45,7 @@ bool Restarts::after(const JobOutcome& outcome, JobOptions& job) {
   lost_losses_ += outcome.record.result.lost_losses;
   lost_histograms_ += outcome.record.result.lost_histograms;
   relinked_ += outcome.record.result.relinked;
+  injected_faults_ += outcome.record.result.injected_faults;
   std::erase_if(evaluations_, [&](const EvaluationResult& one) { return one.step > step; });
   std::ranges::copy_if(outcome.record.result.evaluations, std::back_inserter(evaluations_),
                        [&](const EvaluationResult& one) { return one.step <= step; });
@@ -66,6 +67,7 @@ void Restarts::complete(JobOutcome& outcome) const {
   result.lost_losses += lost_losses_;
   result.lost_histograms += lost_histograms_;
   result.relinked += relinked_;
+  result.injected_faults += injected_faults_;
   result.evaluations.insert(result.evaluations.begin(), evaluations_.begin(), evaluations_.end());
   if (result.exit != kExitFailed) return;
   result.cause =

@@ -30,6 +30,7 @@ class Restarts {
   std::uint64_t lost_losses_ = 0;
   std::uint64_t lost_histograms_ = 0;
   std::uint64_t relinked_ = 0;
+  std::uint64_t injected_faults_ = 0;
 };
 
 }  // namespace sterna::launcher

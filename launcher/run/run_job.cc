@@ -118,6 +118,7 @@ class Job {
       record.result.seconds_to_first_step = in_seconds(*record.first_step_seen - options_.began);
     }
     read_last_lines();
+    faults_.reset();
     outcome_.interrupted = interrupted_;
     stopping_ = true;
     record.status.phase = "stopping";
@@ -171,6 +172,7 @@ class Job {
             .cause = trouble.cause,
             .seconds = in_seconds(trouble.lasts)});
     };
+    events.fault_injected = [this](const FaultInjected& fault) { is_injected(fault); };
     show_(outcome_.record);
 
     actors::JobConfig job;
@@ -192,6 +194,7 @@ class Job {
     cluster_->set_events(std::move(events));
     STERNA_TRY(cluster_->start());
     outcome_.started = true;
+    if (options_.file.chaos.allow) cluster_->allow_faults();
     if (options_.started) options_.started(*cluster_);
     if (options_.file.trains() && options_.file.gradient.codec == actors::kAutoCodec) {
       STERNA_ASSIGN(job, with_codecs_chosen(job));
@@ -199,6 +202,7 @@ class Job {
     }
     if (options_.file.trains()) {
       STERNA_TRY(observe(job));
+      plan_faults();
       STERNA_TRY(keep_checkpoints(job));
     }
     if (!options_.file.trains() && !options_.log_directory.empty()) read_logs();
@@ -215,6 +219,7 @@ class Job {
         [&] {
           notice_a_stop();
           if (logs_) logs_->turn();
+          if (faults_) faults_->turn(outcome_.record.status.step);
           return done() || cluster_->failure() || cluster_->interrupted();
         },
         kNever);
@@ -329,6 +334,28 @@ class Job {
         cluster_->process().spawn<RunObserver>(outcome_.record, options_.file, job, hooks);
     STERNA_TRY(cluster_->publish(kObserverName, observer));
     return {};
+  }
+
+  void plan_faults() {
+    if (options_.file.faults.empty()) return;
+    faults_.emplace(
+        options_.file.faults,
+        options_.faults_over ? options_.faults_over : std::make_shared<PlannedFaults::Over>(),
+        [this](InjectFault fault) { return cluster_->inject(std::move(fault)); },
+        [this](const std::string& line) { logged(line); });
+  }
+
+  void is_injected(const FaultInjected& fault) {
+    RunRecord& record = outcome_.record;
+    record.result.injected_faults = ++record.status.injected_faults;
+    const std::string cause = fmt::format("{} ({})", name_of(fault.kind), fault.reason);
+    note({.kind = "injected",
+          .actor = fault.identity.name,
+          .incarnation = fault.identity.incarnation,
+          .cause = cause,
+          .seconds = fault.lasts > Duration::zero() ? std::optional(in_seconds(fault.lasts))
+                                                    : std::nullopt});
+    logged(fmt::format("{}: {}", fault.identity.text(), cause));
   }
 
   void read_logs() {
@@ -511,6 +538,7 @@ class Job {
   std::unique_ptr<Spawner> placer_;  ///< outlives the cluster
   std::optional<Cluster> cluster_;
   std::shared_ptr<actors::KeeperRecord> kept_ = std::make_shared<actors::KeeperRecord>();
+  std::optional<PlannedFaults> faults_;
   std::optional<LogReader> logs_;  ///< of a program's actors, while they run
   SignalWatch interrupt_;
   SignalWatch terminate_;

@@ -13,6 +13,7 @@
 #include "launcher/cluster_file/cluster_file.h"
 #include "launcher/record/event.h"
 #include "launcher/record/run_observer.h"
+#include "launcher/run/planned_faults.h"
 #include "launcher/run/program_check.h"
 #include "runtime/cluster/cluster.h"
 #include "runtime/host/real_machine.h"
@@ -52,6 +53,8 @@ struct JobOptions {
   std::function<void(const std::string& line)> checkpoint_missed;
   /// An actor was lost, and is started again beside the others.
   std::function<void(const ActorRestart&)> actor_restarts;
+  /// The [[inject.fault]]s that are over; null: none is.
+  std::shared_ptr<PlannedFaults::Over> faults_over;
   /// Said to who looks at the screen, whatever it shows otherwise.
   std::function<void(const std::string& line)> notice;
   /// What happens beside training; its time is the hearer's.

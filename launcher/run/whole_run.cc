@@ -394,6 +394,8 @@ Result<WholeRunEnd> whole_run(RealMachine& machine, const Registry& registry,
     };
   }
 
+  job.faults_over = std::make_shared<PlannedFaults::Over>();
+
   view = options.make_view();
   Restarts restarts;
   JobOutcome outcome;

@@ -67,7 +67,8 @@ struct RunResult {
   /// The first kMostActorRestarts; in their order.
   std::vector<ActorRestart> actor_restarts = {};
   static constexpr std::size_t kMostActorRestarts = 1000;
-  std::uint64_t relinked = 0;  ///< connections that were lost and made again
+  std::uint64_t relinked = 0;         ///< connections that were lost and made again
+  std::uint64_t injected_faults = 0;  ///< on purpose, by the file or by `sterna chaos`
   std::int64_t workers = 0;
   std::int64_t ranks = 0;
   std::string data;      ///< "mnist", "digits" or "idx"

@@ -59,6 +59,7 @@ struct RunStatus {
   std::uint64_t actor_restarts = 0;   ///< of single actors, beside the others
   std::string actor_restart;          ///< the last of them, in words
   std::uint64_t relinked = 0;         ///< connections that were lost and made again
+  std::uint64_t injected_faults = 0;  ///< on purpose, by the file or by `sterna chaos`
   double elapsed_seconds = 0;
   std::optional<double> left_seconds;  ///< estimated
   std::optional<double> loss;          ///< mean of the ranks' last, weight decay included

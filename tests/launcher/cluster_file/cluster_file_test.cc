@@ -83,6 +83,10 @@ weight_decay = 0
 [[inject.delay]]
 ranks = [5]
 delay = "20ms"
+[[inject.fault]]
+at_step = 10
+actor = "worker2"
+kind = "kill"
 )",
                          {"actor.worker.count=3", "actor.worker.ranks=2"});
   ASSERT_TRUE(file.ok()) << file.error().message;

@@ -1,0 +1,45 @@
+// [[inject.fault]]: what is checked of it beyond its keys.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "launcher/cluster_file/draft.h"
+#include "launcher/text/nearest.h"
+
+namespace sterna::launcher {
+
+void check_faults(const Draft& draft, const ClusterFile& file, Problems& problems) {
+  std::vector<std::string> names;
+  for (const ActorPlan& actor : file.actors) names.push_back(actor.name);
+  for (std::size_t i = 0; i < file.faults.size(); ++i) {
+    const FaultSection& fault = file.faults[i];
+    const auto complain = [&](const char* key, const std::string& message) {
+      const std::string path = fmt::format("inject.fault.{}", i);
+      const std::string own = fmt::format("{}.{}", path, key);
+      problems.add(draft.where(draft.has(own) ? own : path), message);
+    };
+    if (!file.trains()) {
+      complain("at_step",
+               "[[inject.fault]] counts the steps of training, and no actor has a role "
+               "of it; `sterna chaos` injects faults into any run");
+      continue;
+    }
+    if (!std::ranges::count(names, fault.actor)) {
+      std::string advice = did_you_mean(fault.actor, names);
+      if (advice.empty()) advice = fmt::format("; there are {}", fmt::join(names, ", "));
+      complain("actor", fmt::format("there is no actor \"{}\"{}", fault.actor, advice));
+    }
+    if (file.job.epochs == 0 && fault.at_step > file.job.steps) {
+      complain("at_step", fmt::format("\"inject.fault.at_step\" = {} is beyond the job's {} steps",
+                                      fault.at_step, file.job.steps));
+    }
+    if (fault.lasts > Duration::zero() && fault.kind != name_of(FaultKind::STOP)) {
+      complain("for", fmt::format("\"inject.fault.for\" is of a \"stop\", not of a \"{}\"; "
+                                  "remove it",
+                                  fault.kind));
+    }
+  }
+}
+
+}  // namespace sterna::launcher
