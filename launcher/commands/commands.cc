@@ -12,6 +12,7 @@
   EACH(list)                  \
   EACH(logs)                  \
   EACH(events)                \
+  EACH(chaos)                 \
   EACH(checkpoints)           \
   EACH(join)                  \
   EACH(check)                 \

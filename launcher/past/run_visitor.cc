@@ -95,6 +95,11 @@ Result<FilePiece> RunVisitor::read_file(const ReadFile& question) {
                                         2 * kVisitTakes));
 }
 
+Result<void> RunVisitor::inject(const InjectFault& fault) {
+  return wait(connected_->process().ask(agent_of<Coordinator>(kCoordinatorProcess), fault,
+                                        2 * kVisitTakes));
+}
+
 Result<Stopped> RunVisitor::end_run(const std::string& cause, Duration patience) {
   return wait(connected_->process().ask(agent_of<Coordinator>(kCoordinatorProcess), EndRun{cause},
                                         patience));

@@ -26,6 +26,8 @@ class RunVisitor {
   /// What this process of the run has counted of its connections.
   Result<Inspection> inspect(ProcessId process);
   Result<FilePiece> read_file(const ReadFile& question);
+  /// Permission: the run allows nobody to.
+  Result<void> inject(const InjectFault& fault);
   /// Waits until all actors have stopped.
   Result<Stopped> end_run(const std::string& cause, Duration patience);
   /// Waits until the actors of that host are on others.

@@ -1,0 +1,61 @@
+#include "launcher/past/fault_draw.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "runtime/base/duration_text.h"
+
+namespace sterna::launcher {
+namespace {
+
+constexpr Duration kFinest = std::chrono::milliseconds(10);  // of what is said
+
+/// "worker12" without "12".
+std::string_view without_number(std::string_view name) {
+  const std::size_t last = name.find_last_not_of("0123456789");
+  return name.substr(0, last == std::string_view::npos ? 0 : last + 1);
+}
+
+}  // namespace
+
+Duration FaultDraw::pause() {
+  const auto most = 2 * static_cast<std::uint64_t>(options_.every.count());
+  return Duration(static_cast<std::int64_t>(random_.below(most + 1)));
+}
+
+bool FaultDraw::may_be_struck(const ProcessStatus& member) const {
+  if (member.state != "running") return false;
+  if (options_.actors.empty()) return member.comes_again;
+  const std::string& name = member.identity.name;
+  return std::ranges::any_of(options_.actors, [&](const std::string& word) {
+    return word == name || word == without_number(name);
+  });
+}
+
+std::optional<DrawnFault> FaultDraw::next(const Overview& overview) {
+  std::vector<PeerIdentity> actors;
+  for (const ProcessStatus& member : overview.members) {
+    if (may_be_struck(member)) actors.push_back(member.identity);
+  }
+  // Always as many draws: who is there now does not change what comes later.
+  const std::uint64_t who = random_.next();
+  const std::uint64_t how = random_.next();
+  const bool ends = random_.below(2) == 1;
+  const std::uint64_t lasts = 1 + random_.below(static_cast<std::uint64_t>(kLongestStop / kFinest));
+  if (actors.empty() || options_.kinds.empty()) return std::nullopt;
+  std::ranges::sort(actors, {}, &PeerIdentity::name);
+  DrawnFault fault{actors[who % actors.size()], options_.kinds[how % options_.kinds.size()]};
+  if (fault.kind == FaultKind::STOP && ends) {
+    fault.lasts = kFinest * static_cast<std::int64_t>(lasts);
+  }
+  return fault;
+}
+
+std::string words_of(const DrawnFault& fault) {
+  if (fault.kind != FaultKind::STOP) return std::string(name_of(fault.kind));
+  return fault.lasts > Duration::zero() ? "stop for " + duration_text(fault.lasts)
+                                        : "stop for good";
+}
+
+}  // namespace sterna::launcher

@@ -1,0 +1,51 @@
+// FaultDraw: which fault `sterna chaos` injects next, and when: a function of its seed and of who
+// may be struck at that moment.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runtime/base/random.h"
+#include "runtime/cluster/cluster_messages.h"
+
+namespace sterna::launcher {
+
+struct FaultDrawOptions {
+  std::uint64_t seed = 0;
+  Duration every = std::chrono::seconds(10);  ///< between two, in the mean
+  std::vector<FaultKind> kinds;               ///< at least one
+  /// Names of actors, or names without their number ("worker"); empty: those that come again.
+  std::vector<std::string> actors;
+};
+
+struct DrawnFault {
+  PeerIdentity actor;
+  FaultKind kind = FaultKind::KILL;
+  Duration lasts{};  ///< of a stop that ends; 0: for good
+};
+
+class FaultDraw {
+ public:
+  /// A stop that ends does so within this. The other half of them does not end.
+  static constexpr Duration kLongestStop = std::chrono::seconds(4);
+
+  explicit FaultDraw(FaultDrawOptions options)
+      : options_(std::move(options)), random_(options_.seed) {}
+
+  /// Until the next one: uniform from 0 to twice `every`.
+  Duration pause();
+  /// None: nobody may be struck now.
+  std::optional<DrawnFault> next(const Overview& overview);
+
+ private:
+  bool may_be_struck(const ProcessStatus& member) const;
+
+  FaultDrawOptions options_;
+  SeededRandom random_;
+};
+
+/// "kill", "stop for 1.3s", "stop for good", "cut".
+std::string words_of(const DrawnFault& fault);
+
+}  // namespace sterna::launcher

@@ -1,0 +1,100 @@
+// Faults on purpose: those of a file, and those of `sterna chaos`, which a file must allow.
+#include <algorithm>
+
+#include "tests/end_to_end/run_test.h"
+
+namespace sterna::test {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+class RunFaults : public RunTest {
+ protected:
+  /// Its run's events of that kind.
+  std::vector<nlohmann::json> events(const std::string& kind) const {
+    std::vector<nlohmann::json> found;
+    for (const std::string& line : lines_of(content_of(path("run/events.jsonl")))) {
+      nlohmann::json event = nlohmann::json::parse(line, nullptr, false);
+      if (event.value("kind", "") == kind) found.push_back(std::move(event));
+    }
+    return found;
+  }
+};
+
+const std::vector<std::string> kHow = {"job.steps=300", "actor.worker.backoff=20ms",
+                                       "cluster.heartbeat=100ms", "cluster.silence=2s"};
+
+TEST_F(RunFaults, OfAFileHappenAtTheirStepsAndTheBitsAreTheSame) {
+  Arguments calmly = with(kHow);
+  calmly.insert(calmly.end(), {"--run-dir", "calm"});
+  SternaProgram& calm = run(calmly);
+  ASSERT_EQ(calm.exit_code(kPatience), 0) << calm.story();
+  std::vector<std::string> how = kHow;
+  how.emplace_back(
+      "inject.fault=[{at_step = 40, actor = \"worker1\", kind = \"kill\"}, "
+      "{at_step = 80, actor = \"reader0\", kind = \"stop\", for = \"300ms\"}, "
+      "{at_step = 120, actor = \"worker0\", kind = \"cut\"}]");
+  Arguments hit = with(how);
+  hit.insert(hit.end(), {"--run-dir", "run"});
+  SternaProgram& program = run(hit);
+  ASSERT_EQ(program.exit_code(kPatience), 0) << program.story();
+  EXPECT_EQ(result()["parameters_sha256"], result("calm")["parameters_sha256"]);
+  EXPECT_EQ(result()["injected_faults"], 3);
+  EXPECT_FALSE(result("calm").contains("injected_faults"));
+  const auto injected = events("injected");
+  ASSERT_EQ(injected.size(), 3U) << program.story();
+  EXPECT_EQ(injected[0]["actor"], "worker1");
+  EXPECT_GE(injected[0]["step"], 40);
+  EXPECT_EQ(injected[0]["cause"], "kill (inject.fault 0, at step 40)");
+  EXPECT_EQ(injected[1]["seconds"], 0.3);
+  EXPECT_EQ(injected[2]["cause"], "cut (inject.fault 2, at step 120)");
+  // Of the three only the first is a death; a cut is healed by dialling again.
+  const auto restarts = events("actor_restart");
+  ASSERT_EQ(restarts.size(), 1U) << program.story();
+  EXPECT_EQ(restarts[0]["actor"], "worker1");
+  EXPECT_GT(result().value("relinked", 0), 0) << program.story();
+}
+
+TEST_F(RunFaults, AtRandomOnlyWhereTheFileAllowsThem) {
+  SternaProgram& program = run_for_ever();
+  ASSERT_TRUE(trains(program)) << program.story();
+  SternaProgram& chaos = sterna({"chaos"});
+  EXPECT_EQ(chaos.exit_code(kPatience), 2) << chaos.story();
+  EXPECT_THAT(chaos.err(), HasSubstr("run does not allow it: its file must say [chaos] allow = "
+                                     "true\n"));
+  program.interrupt();
+  EXPECT_EQ(program.exit_code(kPatience), 130) << program.story();
+  EXPECT_TRUE(events("injected").empty());
+}
+
+TEST_F(RunFaults, AtRandomAreToldAsTheyHappenAndTheRunGoesOn) {
+  SternaProgram& program = run_for_ever(
+      with({"chaos.allow=true", "actor.worker.backoff=20ms", "actor.input_reader.backoff=20ms"}));
+  ASSERT_TRUE(trains(program)) << program.story();
+  SternaProgram& chaos = sterna({"chaos", "--every", "200ms", "--for", "3s", "--seed", "5",
+                                 "--kinds", "kill,cut", "--actors", "worker,reader0"});
+  EXPECT_EQ(chaos.exit_code(kPatience), 0) << chaos.story();
+  EXPECT_THAT(chaos.err(), AllOf(HasSubstr("seed 5\n"), HasSubstr("; 3s have passed\n")));
+  const auto told = lines_of(chaos.out());
+  EXPECT_GE(told.size(), 3U) << chaos.story();
+  EXPECT_TRUE(eventually(kPatience, [&] { return events("injected").size() >= told.size(); }))
+      << program.story();
+  EXPECT_EQ(events("injected").size(), told.size());
+  EXPECT_THAT(events("injected").front()["cause"].get<std::string>(),
+              HasSubstr("(sterna chaos, seed 5, number "));
+  const auto before = content_of(path("run/metrics.jsonl")).size();
+  EXPECT_TRUE(eventually(kPatience, [&] {
+    return content_of(path("run/metrics.jsonl")).size() > before + 2000;
+  })) << program.story();
+
+  SternaProgram& ends_with_it = sterna({"chaos", "--every", "1h"});
+  EXPECT_TRUE(eventually(kPatience, [&] { return !ends_with_it.err().empty(); }));
+  program.interrupt();
+  EXPECT_EQ(program.exit_code(kPatience), 130) << program.story();
+  EXPECT_EQ(ends_with_it.exit_code(kPatience), 0) << ends_with_it.story();
+  EXPECT_THAT(ends_with_it.err(), HasSubstr("0 faults; the run has ended\n"));
+}
+
+}  // namespace
+}  // namespace sterna::test
