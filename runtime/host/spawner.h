@@ -41,6 +41,8 @@ class Spawner {
   virtual Result<std::int64_t> spawn(const Bootstrap& bootstrap, Callbacks callbacks) = 0;
   /// SIGKILL to its whole process group. Harmless once it has ended.
   virtual void kill(std::int64_t pid) = 0;
+  /// The actor of this name will not be started again: what was kept for it (KeptMemory) is freed.
+  virtual void forget(const std::string& /*actor*/) {}
   /// 0 if unknown.
   virtual std::uint64_t resident_bytes(std::int64_t pid) const = 0;
 };
