@@ -184,7 +184,8 @@ Result<void> ParameterServer::may_pull(ActorId sender, std::size_t chunks) const
 
 template <class T>
 Result<T> ParameterServer::blamed(ActorId sender, Result<T> result) {
-  if (!result && sender.process != process().id() && process().links() != nullptr) {
+  const bool fault = !result && result.error().code != Errc::not_found;
+  if (fault && sender.process != process().id() && process().links() != nullptr) {
     process().links()->blame(sender.process, result.error().message);
   }
   return result;
