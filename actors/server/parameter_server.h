@@ -32,6 +32,7 @@ class ParameterServer final : public Actor<ParameterServerInterface> {
   void on(Release release);
   void on(Concluded concluded);
   Task<Result<Rejoined>> on(Rejoin rejoin);
+  Task<Result<Agreed>> on(RecallScalers recall);
   Task<Result<Handover>> on(TakeOver);
   KeepAnswer on(KeepVersion keep);
 
