@@ -168,6 +168,7 @@ Task<Result<void>> CheckpointKeeper::on(PartWritten part) {
 Task<void> CheckpointKeeper::take(std::string actor, PartWritten part) {
   const std::uint64_t version = part.version;
   reached_ = std::max(reached_, version);
+  if (version <= decided_) co_return;
   std::string wrong = part.error;
   if (part.skipped) wrong = actor + " was still writing the one before";
   const auto elsewhere = setup_.elsewhere.find(actor);
@@ -184,6 +185,7 @@ Task<void> CheckpointKeeper::take(std::string actor, PartWritten part) {
     }
   }
   if (!setup_.job.init.train_only.empty() && !pending_.contains(version)) run(tell_all(version));
+  if (version <= decided_) co_return;  // by now
   Pending& pending = pending_[version];
   pending.heard.insert(actor);
   if (wrong.empty()) {
@@ -238,6 +240,19 @@ SavedCheckpoint CheckpointKeeper::checkpoint_of(std::uint64_t version,
   return saved;
 }
 
+void CheckpointKeeper::give_up_before(std::uint64_t version) {
+  while (!pending_.empty() && pending_.begin()->first < version) {
+    const auto& [lost, pending] = *pending_.begin();
+    for (const std::string& writer : writers_) {
+      if (!pending.wrong.empty() || pending.heard.contains(writer)) continue;
+      ++setup_.record->skipped;
+      say_none(lost, writer + " was lost, and its part with it");
+      break;
+    }
+    pending_.erase(pending_.begin());
+  }
+}
+
 Task<void> CheckpointKeeper::commit(std::uint64_t version) {
   const Pending pending = std::move(pending_.extract(version).mapped());
   if (!pending.wrong.empty()) {
@@ -245,6 +260,9 @@ Task<void> CheckpointKeeper::commit(std::uint64_t version) {
     over(version);
     co_return;
   }
+  // Each writes its parts in their order.
+  decided_ = version;
+  give_up_before(version);
   const SavedCheckpoint saved = checkpoint_of(version, pending);
   const CheckpointSection& how = setup_.job.checkpoint;
   auto writing = compute([saved, folder = setup_.folder, keep = how.keep, best = how.best] {

@@ -5,7 +5,9 @@
 // Each writes its part on its own host, beside training, and tells. A part of another host is
 // fetched, before its writer has its answer and begins another. When all of a version are here, the
 // manifest is written: then it is a checkpoint. A part that was skipped or could not be written
-// makes none of its version; that is counted, and the ones before stay as they are.
+// makes none of its version; that is counted, and the ones before stay as they are. So is one that
+// was lost with a worker, which shows when a newer version has all of its own; what the next worker
+// writes once more is the same.
 #pragma once
 
 #include <deque>
@@ -85,6 +87,8 @@ class CheckpointKeeper final : public Actor<CheckpointKeeperInterface> {
   Task<void> take(std::string actor, PartWritten part);
   Task<Result<void>> fetch(ProcessId node, PartWritten part);
   Task<void> commit(std::uint64_t version);
+  /// Versions before `version` of which a part will not come.
+  void give_up_before(std::uint64_t version);
   void say_none(std::uint64_t version, const std::string& why);
   void over(std::uint64_t version);
   SavedCheckpoint checkpoint_of(std::uint64_t version, const Pending& pending) const;
@@ -98,7 +102,8 @@ class CheckpointKeeper final : public Actor<CheckpointKeeperInterface> {
   std::map<std::uint64_t, Pending> pending_;
   bool fetching_ = false;  // one part at a time: answers that wait in a link are bounded
   Condition fetched_;
-  std::uint64_t reached_;  ///< the newest version that anybody was heard to be at
+  std::uint64_t reached_;      ///< the newest version that anybody was heard to be at
+  std::uint64_t decided_ = 0;  ///< of versions up to this one nothing more is wanted
 };
 
 }  // namespace sterna::actors

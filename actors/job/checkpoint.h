@@ -32,6 +32,7 @@ struct KeepAnswer {
 struct KeepVersion {
   using Wire = schema::KeepVersion;
   using Reply = KeepAnswer;
+  static constexpr bool kAskedAgain = true;  ///< a worker that was lost, or another in its place
   std::uint64_t version = 0;
   STERNA_DECLARE_MESSAGE(KeepVersion);
 };

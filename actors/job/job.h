@@ -100,12 +100,12 @@ struct JobConfig : JobSection, JobSections {
   }
 
   /// Whether a worker that was lost may be started again beside the others: what a rank pushes
-  /// follows from the seed, the step, and parameters that the servers still have: for that they
-  /// keep a second version.
+  /// follows from the seed, the step, what the servers still have (parameters: for that they keep a
+  /// second version; scalers) and what the node of the worker has (what error feedback keeps).
   bool workers_come_again() const {
     const bool parameters =
         gradient.down == Down::parameters || gradient.down == Down::parameters_bf16;
-    return restarts_workers && in_step() && parameters && !ranks_have_state();
+    return restarts_workers && in_step() && parameters;
   }
 
   /// Whether the ranks' trits of a step stand for the same number, so that they can be summed.

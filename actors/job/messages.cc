@@ -37,6 +37,7 @@ STERNA_MESSAGE(Compare, FIELD(version, Version), FIELD(chunks, Chunks, at_most(k
 STERNA_MESSAGE(Release, FIELD(version, Version))
 STERNA_MESSAGE(Rejoin, FIELD(rank, Rank), FIELD(incarnation, Incarnation))
 STERNA_MESSAGE(Rejoined, FIELD(step, Step))
+STERNA_MESSAGE(RecallScalers, FIELD(rank, Rank), FIELD(incarnation, Incarnation), FIELD(step, Step))
 STERNA_MESSAGE(Concluded, FIELD(version, Version), FIELD(skipped, Skipped))
 STERNA_MESSAGE(TakeOver)
 STERNA_MESSAGE(Handover, FIELD(version, Version), FIELD(skipped, Skipped),

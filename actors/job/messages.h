@@ -130,6 +130,18 @@ struct Rejoin {
   STERNA_DECLARE_MESSAGE(Rejoin);
 };
 
+/// From the same, where ranks use the last step's scalers: those that were agreed at this server of
+/// `step`, the last before it goes on, in the order of the table. Errors: not_found, of a step
+/// whose scalers are not agreed, or gone.
+struct RecallScalers {
+  using Wire = schema::RecallScalers;
+  using Reply = Agreed;
+  std::uint32_t rank = 0;
+  std::uint64_t incarnation = 0;
+  std::uint64_t step = 0;
+  STERNA_DECLARE_MESSAGE(RecallScalers);
+};
+
 /// What a worker that keeps parameters has come to. The answer is an error that names the tensor
 /// where the server has come to something else.
 struct Compare {
@@ -234,8 +246,9 @@ struct NextBatch {
   STERNA_DECLARE_MESSAGE(NextBatch);
 };
 
-struct ParameterServerInterface : Interface<Push, Pull, Release, Offer, Compare, Reserve,
-                                            KeepVersion, Rejoin, Concluded, TakeOver> {};
+struct ParameterServerInterface
+    : Interface<Push, Pull, Release, Offer, Compare, Reserve, KeepVersion, Rejoin, RecallScalers,
+                Concluded, TakeOver> {};
 struct InputReaderInterface : Interface<NextBatch> {};
 /// These two drive.
 struct WorkerInterface : Interface<KeepVersion> {};

@@ -151,6 +151,13 @@ struct Rejoin {
   incarnation @1 :UInt64;
 }
 
+# Answered as an Offer is, with all of the server's scalers in the order of the table.
+struct RecallScalers {
+  rank @0 :UInt32;
+  incarnation @1 :UInt64;
+  step @2 :UInt64;
+}
+
 struct Rejoined {
   step @0 :UInt64;      # the earliest of which a packet of the rank is missing
 }

@@ -184,7 +184,8 @@ Result<void> ParameterServer::may_pull(ActorId sender, std::size_t chunks) const
 
 template <class T>
 Result<T> ParameterServer::blamed(ActorId sender, Result<T> result) {
-  if (!result && sender.process != process().id() && process().links() != nullptr) {
+  const bool fault = !result && result.error().code != Errc::not_found;
+  if (fault && sender.process != process().id() && process().links() != nullptr) {
     process().links()->blame(sender.process, result.error().message);
   }
   return result;
@@ -344,7 +345,22 @@ Task<Result<Rejoined>> ParameterServer::on(Rejoin rejoin) {
   if (!args_.job.workers_come_again()) {
     co_return Error{Errc::invalid_argument, "ranks of this job do not go on in another worker"};
   }
-  co_return Rejoined{shard_->first_lacking(rejoin.rank)};
+  // What it offered may be lost where what it pushed, here or elsewhere, is not.
+  std::uint64_t step = shard_->first_lacking(rejoin.rank);
+  if (args_.job.shares_scalers()) step = std::min(step, scalers_->first_lacking(rejoin.rank));
+  co_return Rejoined{step};
+}
+
+Task<Result<Agreed>> ParameterServer::on(RecallScalers recall) {
+  const ActorId from = sender();
+  co_await prepared();
+  STERNA_CO_TRY(blamed(from, may_speak(from, recall.rank, recall.incarnation)));
+  if (!args_.job.workers_come_again() || args_.job.gradient.scaler != ScalerRule::last_step) {
+    co_return blamed(from, Result<Agreed>(Error{Errc::invalid_argument,
+                                                "the ranks of this job recall no scalers"}));
+  }
+  STERNA_CO_ASSIGN(std::vector<float> values, blamed(from, scalers_->recall(recall.step)));
+  co_return Agreed{std::move(values)};
 }
 
 Task<Result<Handover>> ParameterServer::on(TakeOver) {

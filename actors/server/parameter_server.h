@@ -32,6 +32,7 @@ class ParameterServer final : public Actor<ParameterServerInterface> {
   void on(Release release);
   void on(Concluded concluded);
   Task<Result<Rejoined>> on(Rejoin rejoin);
+  Task<Result<Agreed>> on(RecallScalers recall);
   Task<Result<Handover>> on(TakeOver);
   KeepAnswer on(KeepVersion keep);
 
@@ -55,7 +56,8 @@ class ParameterServer final : public Actor<ParameterServerInterface> {
   /// The evaluator, or an actor of this process.
   bool is_evaluator(ActorId sender) const;
   Result<void> may_speak(ActorId sender, std::uint32_t rank, std::uint64_t incarnation) const;
-  /// The same; for an error its sender is to blame.
+  /// The same; for an error its sender is to blame, unless it is not_found: what is over, or gone,
+  /// is asked for by who is late, and answered.
   template <class T>
   Result<T> blamed(ActorId sender, Result<T> result);
 

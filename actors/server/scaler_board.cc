@@ -49,7 +49,11 @@ Result<void> ScalerBoard::check(const Offer& offer) const {
     }
     const Entry& entry = entries_[scaler.index];
     const std::optional<float>& before = entry.offered[offer.rank];
-    if (offer.step + 1 == entry.step && offer.step >= first_step_) continue;  // said again
+    if (offer.step < entry.step && agreed(offer.step, scaler.index)) continue;  // said again
+    if (offer.step < entry.step && offer.step >= first_step_) {
+      return Error{Errc::not_found, fmt::format("scaler {} of step {} is gone, at step {}",
+                                                scaler.index, offer.step, entry.step)};
+    }
     if (offer.step != entry.step) {
       return broken_scalers(
           fmt::format("scaler {} of step {}, at step {}", scaler.index, offer.step, entry.step));
@@ -72,8 +76,9 @@ Result<bool> ScalerBoard::offer(const Offer& offer) {
     if (offer.step != entry.step || entry.offered[offer.rank]) continue;
     entry.offered[offer.rank] = scaler.value;
     if (--entry.missing > 0) continue;
+    entry.before_last = entry.last;
     entry.last = combined(entry);
-    entry.any = true;
+    entry.known = std::min(entry.known + 1, 2U);
     begin(entry, entry.step + 1);
     complete = true;
   }
@@ -93,9 +98,32 @@ float ScalerBoard::combined(const Entry& entry) const {
 
 std::optional<float> ScalerBoard::agreed(std::uint64_t step, std::uint32_t index) const {
   const Entry& entry = entries_[index];
-  if (newest_) return entry.any ? entry.last : combined(entry);
-  if (step + 1 != entry.step) return std::nullopt;
-  return entry.last;
+  if (newest_) return entry.known > 0 ? entry.last : combined(entry);
+  if (step + 1 == entry.step && entry.known > 0) return entry.last;
+  if (step + 2 == entry.step && entry.known > 1) return entry.before_last;
+  return std::nullopt;
+}
+
+std::uint64_t ScalerBoard::first_lacking(std::uint32_t rank) const {
+  std::uint64_t first = steps_;
+  for (const Entry& entry : entries_) {
+    if (entry.here) first = std::min(first, entry.step + (entry.offered[rank] ? 1 : 0));
+  }
+  return first;
+}
+
+Result<std::vector<float>> ScalerBoard::recall(std::uint64_t step) const {
+  std::vector<float> values;
+  for (std::uint32_t index = 0; index < entries_.size(); ++index) {
+    if (!entries_[index].here) continue;
+    const std::optional<float> value = agreed(step, index);
+    if (!value) {
+      return Error{Errc::not_found, fmt::format("scaler {} of step {}, at step {}", index, step,
+                                                entries_[index].step)};
+    }
+    values.push_back(*value);
+  }
+  return values;
 }
 
 }  // namespace sterna::actors

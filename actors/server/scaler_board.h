@@ -2,9 +2,10 @@
 // offers (TernGrad's scaler sharing, Wen et al. 2017, section 3.3), or the mean of what all offer.
 //
 // Where all ranks make each step, no rank is more than one ahead of another, so that of each scaler
-// only the step that is being agreed and the one before are kept. Nothing depends on the order of
-// arrival. Below a full quorum a step's scalers are the largest of those that come first, as many
-// as are counted; what comes later is not, and a rank gets the newest there are.
+// only the step that is being agreed and the one before are kept, and one more for a rank that goes
+// on in another worker. Nothing depends on the order of arrival. Below a full quorum a step's
+// scalers are the largest of those that come first, as many as are counted; what comes later is
+// not, and a rank gets the newest there are.
 #pragma once
 
 #include <cstdint>
@@ -24,11 +25,16 @@ class ScalerBoard {
 
   /// Takes one rank's scalers, all or none of them. Errors (invalid_argument: its sender broke the
   /// rules): a scaler of another shard, one that is negative or not finite, a step that is not the
-  /// next, a rank that offers another value than before. Returns whether some scaler became agreed.
+  /// next, a rank that offers another value than before; not_found: a step whose scalers are gone.
+  /// Returns whether some scaler became agreed.
   Result<bool> offer(const Offer& offer);
   /// Once all ranks have offered theirs of `step`; below a full quorum the newest there is, of
   /// whatever step, or the largest that was offered yet.
   std::optional<float> agreed(std::uint64_t step, std::uint32_t index) const;
+  /// Where all ranks make each step: the earliest step of which one of the rank's own is missing.
+  std::uint64_t first_lacking(std::uint32_t rank) const;
+  /// All that are agreed here, of `step`, in the order of the table. Errors: not_found.
+  Result<std::vector<float>> recall(std::uint64_t step) const;
 
  private:
   struct Entry {
@@ -37,7 +43,8 @@ class ScalerBoard {
     std::uint32_t missing = 0;
     std::vector<std::optional<float>> offered;  ///< by rank
     float last = 0;                             ///< of the step before
-    bool any = false;                           ///< whether there was one
+    float before_last = 0;
+    std::uint32_t known = 0;  ///< how many of these two there are
   };
   Result<void> check(const Offer& offer) const;
   void begin(Entry& entry, std::uint64_t step) const;

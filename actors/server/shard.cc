@@ -14,6 +14,8 @@ namespace sterna::actors {
 namespace {
 
 Error broken_push(std::string message) { return {Errc::invalid_argument, std::move(message)}; }
+/// Of who is late: what he speaks of was there.
+Error over(std::string message) { return {Errc::not_found, std::move(message)}; }
 
 }  // namespace
 
@@ -351,7 +353,7 @@ Result<bool> Shard::available(std::uint32_t index, std::uint64_t version, Payloa
     if ((kind == PayloadKind::PARAMETERS ? taken.parameters : taken.average) != nullptr)
       return true;
   }
-  return broken_push(
+  return over(
       fmt::format("version {} of chunk {} is gone; it is at {}", version, index, chunk.version));
 }
 
@@ -401,8 +403,10 @@ Result<std::vector<std::shared_ptr<HashedOnce>>> Shard::compared(const Compare& 
     const Chunk& chunk = chunks_[one.chunk];
     const auto kept = chunk.compared.find(compare.version);
     if (kept == chunk.compared.end()) {
-      return broken_push(fmt::format("version {} of chunk {} is not compared now; it is at {}",
-                                     compare.version, one.chunk, chunk.version));
+      std::string message = fmt::format("version {} of chunk {} is not compared now; it is at {}",
+                                        compare.version, one.chunk, chunk.version);
+      const bool was = compare.version < chunk.version && policy_->compares(compare.version);
+      return was ? over(std::move(message)) : broken_push(std::move(message));
     }
     compared.push_back(kept->second);
   }

@@ -19,17 +19,17 @@ static_assert(kUnitElements == kernels::kChunkElements);  // chunks begin at its
 
 GradientEncoder::GradientEncoder(const JobConfig& job, std::uint32_t rank, kernels::Isa isa,
                                  std::shared_ptr<const ParameterTable> table, const Clock& clock,
-                                 Events events, bool copies)
+                                 Events events, bool copies, Residuals residuals)
     : job_(job),
       rank_(rank),
       isa_(isa),
       table_(std::move(table)),
       clock_(clock),
       events_(std::move(events)),
-      copies_(copies) {
+      copies_(copies),
+      residuals_(residuals.none() ? Residuals(job, *table_) : std::move(residuals)) {
   scalers_.resize(table_->tensors.size());
   pending_.resize(table_->shards);
-  residuals_.resize(table_->tensors.size());
   counts_.resize(table_->tensors.size());
   shared_.resize(table_->scalers.size());
   for (std::uint32_t i = 0; i < table_->scalers.size(); ++i) {
@@ -41,6 +41,7 @@ GradientEncoder::GradientEncoder(const JobConfig& job, std::uint32_t rank, kerne
 
 void GradientEncoder::begin(std::uint64_t step) {
   step_ = step;
+  residuals_.begin(step);
   held_.clear();
 }
 
@@ -68,7 +69,10 @@ bool GradientEncoder::may_begin(std::uint64_t step) const {
 
 GradientEncoder::State GradientEncoder::state() const {
   State state;
-  if (job_.gradient.error_feedback) state.residuals = residuals_;
+  for (std::uint32_t t = 0; job_.gradient.error_feedback && t < table_->tensors.size(); ++t) {
+    const std::span<const float> newest = residuals_.newest(t);
+    state.residuals.emplace_back(newest.begin(), newest.end());
+  }
   if (job_.gradient.scaler != ScalerRule::last_step) return state;
   const std::lock_guard lock(mutex_);
   // With a quorum a rank may have come by without knowing any.
@@ -78,7 +82,9 @@ GradientEncoder::State GradientEncoder::state() const {
 }
 
 void GradientEncoder::restore(State state) {
-  if (!state.residuals.empty()) residuals_ = std::move(state.residuals);
+  for (std::uint32_t t = 0; t < state.residuals.size(); ++t) {
+    if (feeds_back(t)) std::ranges::copy(state.residuals[t], residuals_.newest(t).begin());
+  }
   const std::lock_guard lock(mutex_);
   if (state.scalers.size() != shared_.size() || shared_.empty()) return;
   goes_on_ = true;
@@ -211,6 +217,7 @@ Result<void> GradientEncoder::pack(std::uint32_t index, const Fill& fill) {
       }
       decode(chunks[i], {codec.packing, filled.scaler, codec.ternary() ? opened : numbers.view()});
       if (feeds_back(index)) keep_residual(chunks[i]);
+      if (feeds_back(index) && i + 1 == tensor.chunks) residuals_.stamp(index);
       if (events_.sent) events_.sent(chunks[i], decoded_);
     }
     gather({.chunk = tensor.first_chunk + i,
@@ -238,17 +245,17 @@ Result<GradientEncoder::Filled> GradientEncoder::fill_planes(const GradientCodec
   return Filled{scaler, codec.seal(planes_, {.count = count}, out, isa_)};
 }
 
-/// Also in a step that travels as fp32: what is left of those before goes with it.
-bool GradientEncoder::feeds_back(std::uint32_t tensor) const {
-  return job_.gradient.error_feedback && codec_of(table_->tensors[tensor].codec).lossy;
-}
-
 std::span<const float> GradientEncoder::with_residual(std::uint32_t tensor,
                                                       std::span<const float> values) {
-  std::vector<float>& residual = residuals_[tensor];
-  residual.resize(values.size());
-  for (std::size_t i = 0; i < values.size(); ++i) residual[i] += values[i];
-  return residual;
+  residuals_.open(tensor);
+  const std::span<float> sum = residuals_.newest(tensor);
+  const std::span<const float> before = residuals_.before(tensor);
+  if (before.data() == sum.data()) {
+    for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += values[i];
+  } else {
+    for (std::size_t i = 0; i < sum.size(); ++i) sum[i] = before[i] + values[i];
+  }
+  return sum;
 }
 
 void GradientEncoder::decode(const TableChunk& chunk, const kernels::Packet& packet) {
@@ -258,7 +265,7 @@ void GradientEncoder::decode(const TableChunk& chunk, const kernels::Packet& pac
 
 /// What is left of a chunk, of which `decoded_` is on its way.
 void GradientEncoder::keep_residual(const TableChunk& chunk) {
-  float* residual = residuals_[chunk.tensor].data() + chunk.first;
+  float* residual = residuals_.newest(chunk.tensor).data() + chunk.first;
   for (std::size_t i = 0; i < chunk.count; ++i) residual[i] -= decoded_[i];
 }
 
@@ -269,9 +276,8 @@ Result<void> GradientEncoder::give_back(const Packet& packet) {
   STERNA_ASSIGN(const Bytes opened,
                 codec.open(packet.payload, {.count = packet.count}, pool_, isa_));
   decode(chunk, {codec.packing, packet.scaler, opened.view()});
-  std::vector<float>& residual = residuals_[chunk.tensor];
-  residual.resize(table_->tensors[chunk.tensor].count);
-  for (std::size_t i = 0; i < chunk.count; ++i) residual[chunk.first + i] += decoded_[i];
+  float* residual = residuals_.newest(chunk.tensor).data() + chunk.first;
+  for (std::size_t i = 0; i < chunk.count; ++i) residual[i] += decoded_[i];
   return {};
 }
 

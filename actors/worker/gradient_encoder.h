@@ -7,8 +7,8 @@
 // its packets and what this rank offers for the next step. A bucket's own scaler is found and used
 // while the bucket is in the cache.
 //
-// With error feedback, what a lossy codec leaves of a gradient stays here and is added to the next
-// one (Seide et al. 2014).
+// With error feedback, what a lossy codec leaves of a gradient is kept (residuals.h) and added to
+// the next one (Seide et al. 2014).
 #pragma once
 
 #include <cstdint>
@@ -22,6 +22,7 @@
 #include "actors/codecs/codec.h"
 #include "actors/job/messages.h"
 #include "actors/parameters/parameter_table.h"
+#include "actors/worker/residuals.h"
 #include "kernels/isa/isa.h"
 #include "kernels/trits/ternary.h"
 #include "runtime/base/clock.h"
@@ -44,10 +45,11 @@ class GradientEncoder {
   };
 
   /// `copies`: what is held is copied, because the net that it comes from goes on with another
-  /// rank's step.
+  /// rank's step. `residuals`: what the first step adds; empty: of memory of the encoder's own,
+  /// zero.
   GradientEncoder(const JobConfig& job, std::uint32_t rank, kernels::Isa isa,
                   std::shared_ptr<const ParameterTable> table, const Clock& clock, Events events,
-                  bool copies = false);
+                  bool copies = false, Residuals residuals = {});
 
   /// The gradients of `step` follow.
   void begin(std::uint64_t step);
@@ -129,7 +131,8 @@ class GradientEncoder {
   using MakePlanes = std::function<Result<float>(MutableBytes planes)>;
   Result<Filled> fill_planes(const GradientCodec& codec, std::size_t count, MutableBytes out,
                              const MakePlanes& make);
-  bool feeds_back(std::uint32_t tensor) const;
+  /// Also in a step that travels as fp32: what is left of those before goes with it.
+  bool feeds_back(std::uint32_t tensor) const { return residuals_.has(tensor); }
   std::span<const float> with_residual(std::uint32_t tensor, std::span<const float> values);
   void decode(const TableChunk& chunk, const kernels::Packet& packet);
   void keep_residual(const TableChunk& chunk);
@@ -160,11 +163,11 @@ class GradientEncoder {
   std::vector<Pending> pending_;  // by shard
   std::vector<Held> held_;
   std::uint64_t step_ = 0;
-  std::vector<std::byte> planes_;              // of one chunk, before they are sealed
-  std::vector<std::vector<float>> residuals_;  // by tensor, with error feedback
-  std::vector<float> decoded_;                 // of one chunk
-  std::vector<Counts> counts_;                 // by tensor
-  bool goes_on_ = false;                       // the first step, too, has scalers of the one before
+  std::vector<std::byte> planes_;  // of one chunk, before they are sealed
+  Residuals residuals_;
+  std::vector<float> decoded_;  // of one chunk
+  std::vector<Counts> counts_;  // by tensor
+  bool goes_on_ = false;        // the first step, too, has scalers of the one before
   mutable std::mutex mutex_;
   std::vector<Shared> shared_;  // by the table's index; guarded by mutex_
 };

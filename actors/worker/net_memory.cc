@@ -45,7 +45,8 @@ std::uint32_t replicas_of(const JobConfig& job, std::uint32_t ranks, std::uint32
 
 Result<std::uint64_t> numbers_of_rank(const JobConfig& job) {
   std::uint64_t numbers = 0;
-  if (job.gradient.error_feedback) ++numbers;
+  // Those of two steps, where they outlive the worker.
+  if (job.gradient.error_feedback) numbers += job.workers_come_again() ? 2 : 1;
   if (job.gradient.clip_norm > 0) ++numbers;
   if (!job.facts().windows) return numbers;
   STERNA_ASSIGN(const UpdateRule local, UpdateRule::make_local(job));

@@ -11,7 +11,8 @@ namespace sterna::actors {
 Result<std::shared_ptr<RankNet>> RankNet::make(const JobConfig& job, std::uint32_t rank,
                                                std::shared_ptr<Replica> replica, bool shares,
                                                std::shared_ptr<const ParameterTable> table,
-                                               const Clock& clock, GradientEncoder::Events events) {
+                                               const Clock& clock, GradientEncoder::Events events,
+                                               Residuals residuals) {
   STERNA_ASSIGN(const Scheme scheme, find_scheme(job.scheme.name));
   std::shared_ptr<RankNet> made(new RankNet(job, rank, std::move(replica), table));
   if (scheme.local_steps != nullptr) {
@@ -33,7 +34,7 @@ Result<std::shared_ptr<RankNet>> RankNet::make(const JobConfig& job, std::uint32
   made->kept_.resize(table->tensors.size());
   made->clipped_.resize(table->tensors.size());
   made->encoder_.emplace(job, rank, made->replica_->isa(), std::move(table), clock,
-                         std::move(events), shares);
+                         std::move(events), shares, std::move(residuals));
   return made;
 }
 

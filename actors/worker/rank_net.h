@@ -28,12 +28,13 @@ namespace sterna::actors {
 
 class RankNet final : private nets::GradientSink {
  public:
-  /// `rank`'s, on `replica`, of which it is the only user unless `shares`. Errors: those of the
-  /// scheme's local steps.
+  /// `rank`'s, on `replica`, of which it is the only user unless `shares`; `residuals` as the
+  /// encoder's. Errors: those of the scheme's local steps.
   static Result<std::shared_ptr<RankNet>> make(const JobConfig& job, std::uint32_t rank,
                                                std::shared_ptr<Replica> replica, bool shares,
                                                std::shared_ptr<const ParameterTable> table,
-                                               const Clock& clock, GradientEncoder::Events events);
+                                               const Clock& clock, GradientEncoder::Events events,
+                                               Residuals residuals = {});
 
   /// Before the first pass.
   void set_trace(const std::shared_ptr<Tracer>& tracer);

@@ -24,17 +24,24 @@ void Worker::started() {
 Task<Result<void>> Worker::train() {
   STERNA_CO_ASSIGN(const Scheme scheme, find_scheme(args_.job.scheme.name));
   STERNA_CO_TRY(find_everyone());
-  if (identity().incarnation > 1) STERNA_CO_TRY(rejoin());
+  const std::uint64_t first = args_.job.first_step;
+  bool restores = args_.job.resumes;
+  if (identity().incarnation > 1) {
+    STERNA_CO_TRY(rejoin());
+    goes_on_ = args_.job.first_step > first;
+    restores = restores && !goes_on_;
+  }
   policy_ = scheme.worker(args_.job);
   STERNA_CO_TRY(make_replicas());
   if (!args_.keeper.empty()) {
     STERNA_CO_TRY(keeper_.emplace(*this, args_.keeper, args_.job.deadlines.start, finder_).find());
   }
-  if (args_.job.resumes && !rejoins_) {
+  if (restores) {
     Task<Result<void>> restoring = restore();
     Result<void> restored = co_await std::move(restoring);
     STERNA_CO_TRY(std::move(restored).in("going on from a checkpoint"));
   }
+  if (goes_on_) STERNA_CO_TRY(recall_scalers());
   if (!policy_->in_step()) {
     for (Rank& rank : ranks_) run(train_apart(rank));
     co_return {};
@@ -60,7 +67,11 @@ Task<Result<void>> Worker::find_everyone() {
 
 Task<Result<void>> Worker::make_replicas() {
   const std::uint32_t replicas = replicas_of(args_.job, args_.ranks, cores_);
-  STERNA_CO_TRY(check_nets_fit(args_.job, args_.ranks, replicas, free_memory()));
+  std::optional<std::uint64_t> available = free_memory();
+  if (const KeptMemory* kept = process().kept_memory(); kept != nullptr && available) {
+    *available += kept->size();  // what a worker before took is this one's
+  }
+  STERNA_CO_TRY(check_nets_fit(args_.job, args_.ranks, replicas, available));
   std::uint32_t first = 0;
   for (std::uint32_t i = 0; i < replicas; ++i) {
     Seat& seat = seats_.emplace_back();
@@ -71,6 +82,8 @@ Task<Result<void>> Worker::make_replicas() {
       const bool in_step = policy_->in_step();
       groups_ = table_->pull_groups(in_step ? Pulled::trained : Pulled::pushed);
       if (!in_step) all_groups_ = table_->pull_groups(Pulled::all);
+      Task<void> taking = take_residual_memory();
+      co_await std::move(taking);
     }
     seat.bases.resize(table_->chunks.size(), args_.job.first_step);
     seat.replica->set_table(table_, process().loop(), [this, &seat, loop = poster()] {
@@ -89,7 +102,7 @@ Result<void> Worker::make_ranks(Seat& seat, std::uint32_t first, std::uint32_t c
     rank.rank = number;
     rank.seat = &seat;
     rank.asked = args_.job.first_own_step();
-    rank.version = rank.kept = args_.job.first_step;
+    rank.version = rank.kept = rank.pushed = args_.job.first_step;
     seat.ranks.push_back(&rank);
     const Poster loop = poster();
     GradientEncoder::Events events;
@@ -105,8 +118,10 @@ Result<void> Worker::make_ranks(Seat& seat, std::uint32_t first, std::uint32_t c
         run(agree(rank, step, shard, std::move(scalers)));
       });
     };
-    STERNA_ASSIGN(rank.net, RankNet::make(args_.job, number, seat.replica, count > 1, table_,
-                                          process().loop(), std::move(events)));
+    STERNA_ASSIGN(Residuals residuals, residuals_of(number));
+    STERNA_ASSIGN(rank.net,
+                  RankNet::make(args_.job, number, seat.replica, count > 1, table_,
+                                process().loop(), std::move(events), std::move(residuals)));
     rank.trace = RankTrace(process().tracer(), number, first_traced(args_.job.trace));
     rank.net->set_trace(process().tracer());
   }
@@ -198,6 +213,10 @@ Task<Result<nets::Net::Loss>> Worker::backward(Rank& rank, RankStep step) {
     const Span waiting = rank.trace.part(Part::scalers);
     while (!rank.net->may_begin(step.push)) co_await rank.agreed.wait();
   }
+  if (step.pushes) {
+    Task<void> waiting = all_pushed(step.push);
+    co_await std::move(waiting);
+  }
   // What comes from here on is of the next version: it is made of this turn's gradients too.
   if (policy_->in_step() && rank.seat->last(rank)) {
     rank.seat->expect_version(*table_, Pulled::changing);
@@ -225,6 +244,8 @@ Task<void> Worker::finish_turn(Rank& rank, std::uint64_t step, nets::Net::Loss l
   co_await encode_held(rank);
   rank.encoding = false;
   rank.encoded.notify_all();
+  rank.pushed = step + 1;
+  pushed_.notify_all();
   step_done(step, rank, loss);
 }
 
@@ -391,6 +412,7 @@ void Worker::push(Rank& rank, std::uint64_t step, std::uint32_t shard,
   }
   ++unacknowledged_;
   ++rank.unanswered;
+  ++under_way_[step];
   const Contribution made = policy_->contribution(step);
   run(send(rank, shard,
            Push{.rank = rank.rank,
@@ -424,6 +446,8 @@ Task<Result<void>> Worker::send(Rank& rank, std::uint32_t shard, Push push) {
       reply ? take_verdicts(rank, *reply, packets, std::move(kept)) : Result<void>(reply.error());
   if (!taken) co_return at(step, "gradient to " + server.peer.name(), taken.error());
   --unacknowledged_;
+  if (const auto left = under_way_.find(step); --left->second == 0) under_way_.erase(left);
+  pushed_.notify_all();
   finish();
   co_return {};
 }

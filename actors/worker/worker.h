@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -98,6 +99,7 @@ class Worker final : public Actor<WorkerInterface> {
     std::deque<AskedBatch> batches;  // ahead, in the order of steps
     std::uint64_t asked = 0;         // the next step whose batch will be asked for
     std::uint64_t step = 0;          // that it is in
+    std::uint64_t pushed = 0;        // where all are in step: all packets of those before are made
     Condition agreed;                // shared scalers have come
     std::uint64_t agreements = 0;    // how often
     bool encoding = false;           // what it held of its last step
@@ -121,6 +123,15 @@ class Worker final : public Actor<WorkerInterface> {
   /// In the place of a worker that was lost: from then on this one is as of a job that begins where
   /// its ranks go on (worker_rejoin.cc).
   Task<Result<void>> rejoin();
+  /// Every server has all packets of this worker's ranks of the steps before `step`, where it would
+  /// matter: no worker in its place begins earlier.
+  Task<void> all_pushed(std::uint64_t step);
+  /// Memory for what error feedback keeps that outlives this process, if there is such.
+  Task<void> take_residual_memory();
+  /// What the rank's first step adds. Errors: not_found, of a rank that goes on without.
+  Result<Residuals> residuals_of(std::uint32_t rank) const;
+  /// The scalers of the step before the first, of a job whose ranks use those.
+  Task<Result<void>> recall_scalers();
   Task<Result<void>> make_replicas();
   Result<void> make_ranks(Seat& seat, std::uint32_t first, std::uint32_t count);
   /// What the ranks go on from, where the job does (worker_state.cc).
@@ -185,6 +196,7 @@ class Worker final : public Actor<WorkerInterface> {
 
   WorkerArgs args_;
   bool rejoins_ = false;
+  bool goes_on_ = false;  ///< where others have left what its first step needs
   /// Of one that rejoins: seats in the first step, whose next version may be there before it is
   /// due: what the lost worker had pushed counts.
   std::size_t in_first_step_ = 0;
@@ -202,6 +214,9 @@ class Worker final : public Actor<WorkerInterface> {
   std::deque<Rank> ranks_;
   std::size_t groups_missing_ = 0;
   std::size_t unacknowledged_ = 0;
+  std::map<std::uint64_t, std::size_t> under_way_;  // pushes without an answer, by step
+  Condition pushed_;                                // one of them has its answer, or a rank is done
+  std::optional<KeptMemory::Region> residual_memory_;
   std::optional<Peer<CheckpointKeeperInterface>> keeper_;
   KeptVersion kept_;
   ProgressMeter meter_;

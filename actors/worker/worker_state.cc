@@ -6,7 +6,6 @@
 
 #include "actors/checkpoint/read_state.h"
 #include "actors/checkpoint/state_part.h"
-#include "actors/codecs/codec.h"
 #include "actors/worker/worker.h"
 
 namespace sterna::actors {
@@ -122,7 +121,7 @@ Task<Result<void>> Worker::restore_rank(Rank& rank) {
     state.residuals.resize(table_->tensors.size());
     for (std::size_t t = 0; t < table_->tensors.size(); ++t) {
       const TableTensor& tensor = table_->tensors[t];
-      if (!codec_of(tensor.codec).lossy) continue;
+      if (!Residuals::has(job, tensor)) continue;
       state.residuals[t].resize(tensor.count);
       targets.push_back(
           {array_of(residual_state(rank.rank), tensor.spec.name), 0, state.residuals[t]});

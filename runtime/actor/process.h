@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "runtime/actor/actor.h"
+#include "runtime/actor/kept_memory.h"
 #include "runtime/base/random.h"
 #include "runtime/link/link.h"
 #include "runtime/message/mail_queue.h"
@@ -29,6 +30,8 @@ struct ProcessEnvironment {
   std::function<void(std::string_view line)> log;
   /// Where spans go, of at most so many bytes; null, or what it returns is: nowhere.
   std::function<std::unique_ptr<TextSink>(std::uint64_t most_bytes)> open_trace = nullptr;
+  /// What outlives the process for the next incarnation of its actor; null: nothing does.
+  KeptMemory* kept_memory = nullptr;
 };
 
 struct ProcessOptions {
@@ -51,6 +54,8 @@ class Process final : private Loop::Source, private Links::Owner {
   Loop& loop() const { return environment_.loop; }
   Random& random() const { return environment_.random; }
   Executor& executor() const { return environment_.executor; }
+  /// Null where nothing outlives the process.
+  KeptMemory* kept_memory() const { return environment_.kept_memory; }
   Timers& timers() { return timers_; }
   /// Null without a transport.
   Links* links() { return links_.get(); }

@@ -40,10 +40,12 @@ std::function<std::unique_ptr<TextSink>(std::uint64_t)> trace_of(const Bootstrap
 ConnectedProcess::ConnectedProcess(Machine& machine, const Bootstrap& bootstrap,
                                    std::uint64_t schema_hash, std::unique_ptr<Transport> transport)
     : transport_(std::move(transport)),
+      kept_memory_(machine.kept_memory(bootstrap)),
       executor_(machine.make_executor(bootstrap.compute_threads)),
       contact_(bootstrap.contact(machine.keys().hash(bootstrap.credentials.token))),
       process_({machine.loop(), machine.random(), *executor_, transport_.get(),
-                [&machine](std::string_view line) { machine.log(line); }, trace_of(bootstrap)},
+                [&machine](std::string_view line) { machine.log(line); }, trace_of(bootstrap),
+                kept_memory_.get()},
                options_of(bootstrap, schema_hash)) {}
 
 Result<std::unique_ptr<ConnectedProcess>> ConnectedProcess::make(Machine& machine,

@@ -26,6 +26,7 @@ class ConnectedProcess {
 
   // The process goes first: its links use the transport.
   std::unique_ptr<Transport> transport_;
+  std::unique_ptr<KeptMemory> kept_memory_;
   std::unique_ptr<Executor> executor_;
   Contact contact_;
   Process process_;

@@ -156,7 +156,9 @@ Task<Result<void>> NodeActor::on(Dial dial) {
 }
 
 void NodeActor::on(ProcessDown down) {
-  if (from_coordinator()) tell_children(down);
+  if (!from_coordinator()) return;
+  machine_.spawner().forget(down.identity.name);
+  tell_children(down);
 }
 
 void NodeActor::on(ProcessRestarts restarts) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "runtime/actor/kept_memory.h"
 #include "runtime/base/random.h"
 #include "runtime/host/bootstrap.h"
 #include "runtime/host/spawner.h"
@@ -37,6 +38,9 @@ class Machine {
   /// The transport of the process that `bootstrap` describes.
   virtual Result<std::unique_ptr<Transport>> make_transport(const Bootstrap& bootstrap) = 0;
   virtual std::unique_ptr<Executor> make_executor(std::uint32_t threads) = 0;
+  /// What the actor's process that `bootstrap` describes has from the incarnations before, and
+  /// leaves those behind it; null: nothing. Once.
+  virtual std::unique_ptr<KeptMemory> kept_memory(const Bootstrap& bootstrap) = 0;
   /// Of this process, as its host numbers it.
   virtual std::int64_t pid() const = 0;
   /// One line (without newline) for this process's log.

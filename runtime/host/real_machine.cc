@@ -94,6 +94,11 @@ std::unique_ptr<Executor> RealMachine::make_executor(std::uint32_t threads) {
       loop_, static_cast<int>(std::clamp<std::uint32_t>(threads, 1, kMost)), "compute");
 }
 
+std::unique_ptr<KeptMemory> RealMachine::kept_memory(const Bootstrap& bootstrap) {
+  if (bootstrap.kind != ProcessKind::ACTOR) return nullptr;
+  return inherited_memory(UvSpawner::kKeptDescriptor, bootstrap.identity.name);
+}
+
 Result<std::string> RealMachine::make_socket_directory() {
   return sterna::make_socket_directory("");
 }

@@ -28,6 +28,7 @@ class RealMachine final : public Machine {
   UvSpawner& spawner() override { return spawner_; }
   Result<std::unique_ptr<Transport>> make_transport(const Bootstrap& bootstrap) override;
   std::unique_ptr<Executor> make_executor(std::uint32_t threads) override;
+  std::unique_ptr<KeptMemory> kept_memory(const Bootstrap& bootstrap) override;
   std::int64_t pid() const override;
   void log(std::string_view line) override { log_(line); }
   /// Where the lines go from here on.

@@ -44,6 +44,8 @@ class Spawner {
   /// SIGSTOP and SIGCONT, likewise: of those who start actors, to inject faults. Others do nothing.
   virtual void freeze(std::int64_t /*pid*/) {}
   virtual void thaw(std::int64_t /*pid*/) {}
+  /// The actor of this name will not be started again: what was kept for it (KeptMemory) is freed.
+  virtual void forget(const std::string& /*actor*/) {}
   /// 0 if unknown.
   virtual std::uint64_t resident_bytes(std::int64_t pid) const = 0;
 };

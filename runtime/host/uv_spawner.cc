@@ -165,9 +165,14 @@ Result<std::int64_t> UvSpawner::spawn(const Bootstrap& bootstrap, Callbacks call
   stdio[1].data.fd = stdio[2].data.fd = log;
   if (child->callbacks.on_contact) {
     child->add_pipe(loop_.uv(), child->answer);
-    stdio.emplace_back();
+    stdio.resize(kAnswerDescriptor + 1);
     stdio[kAnswerDescriptor].flags = static_cast<uv_stdio_flags>(UV_CREATE_PIPE | UV_WRITABLE_PIPE);
     stdio[kAnswerDescriptor].data.stream = reinterpret_cast<uv_stream_t*>(&child->answer);
+  }
+  if (const int kept = kept_for(bootstrap); kept >= 0) {
+    stdio.resize(kKeptDescriptor + 1);
+    stdio[kKeptDescriptor].flags = UV_INHERIT_FD;
+    stdio[kKeptDescriptor].data.fd = kept;
   }
   std::vector<std::string> arguments =
       child_arguments(bootstrap.identity.name, bootstrap.run, ::getpid());
@@ -197,6 +202,19 @@ Result<std::int64_t> UvSpawner::spawn(const Bootstrap& bootstrap, Callbacks call
   child->tell();
   if (child->callbacks.on_contact) child->listen();
   return child->pid;
+}
+
+/// The descriptor of what is kept for an actor; -1: nothing, and nothing of it outlives it.
+int UvSpawner::kept_for(const Bootstrap& bootstrap) {
+  if (bootstrap.kind != ProcessKind::ACTOR) return -1;
+  const std::string& name = bootstrap.identity.name;
+  if (bootstrap.identity.incarnation <= 1) kept_.erase(name);
+  if (const auto before = kept_.find(name); before != kept_.end()) {
+    return before->second.descriptor();
+  }
+  Result<MemoryFile> made = MemoryFile::make(name);
+  if (!made) return -1;
+  return kept_.emplace(name, std::move(*made)).first->second.descriptor();
 }
 
 void UvSpawner::kill(std::int64_t pid) {

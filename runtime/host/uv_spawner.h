@@ -12,6 +12,7 @@
 #include <string>
 #include <utility>
 
+#include "runtime/host/memory_file.h"
 #include "runtime/host/spawner.h"
 #include "runtime/loop/uv_loop.h"
 
@@ -30,6 +31,7 @@ class UvSpawner final : public Spawner {
   void kill(std::int64_t pid) override;
   void freeze(std::int64_t pid) override;
   void thaw(std::int64_t pid) override;
+  void forget(const std::string& actor) override { kept_.erase(actor); }
   std::uint64_t resident_bytes(std::int64_t pid) const override;
 
   /// Another program than this one from here on; its main is sterna::main.
@@ -37,9 +39,12 @@ class UvSpawner final : public Spawner {
 
   /// Where a child finds the pipe on which it says how it can be reached.
   static constexpr int kAnswerDescriptor = 3;
+  /// And an actor's process the memory that is kept for it; of a first incarnation it is empty.
+  static constexpr int kKeptDescriptor = 4;
 
  private:
   struct Child;
+  int kept_for(const Bootstrap& bootstrap);
   void exited(Child& child, std::int64_t status, int signal);
   void reap_groups();
   void watch_orphans();
@@ -47,6 +52,7 @@ class UvSpawner final : public Spawner {
   std::string program_ = "/proc/self/exe";  ///< this very one, even if its file was replaced
   UvLoop& loop_;
   std::map<std::int64_t, Child*> children_;  ///< by pid; freed when libuv has closed their handles
+  std::map<std::string, MemoryFile> kept_;   ///< by actor
   std::set<std::int64_t> ended_groups_;      ///< groups whose leader is gone, until they are empty
   uv_signal_t* child_signal_ = nullptr;
   std::uint64_t oom_kills_ = 0;

@@ -78,6 +78,7 @@ class SimWorld::Host final : public Machine, private KeyIssuer, private Spawner 
   std::unique_ptr<Executor> make_executor(std::uint32_t) override {
     return std::make_unique<SimExecutor>(world_.loop_, world_.job_time_);
   }
+  std::unique_ptr<KeptMemory> kept_memory(const Bootstrap& bootstrap) override;
   std::int64_t pid() const override { return pid_; }
   void log(std::string_view line) override {
     world_.log_.push_back(name_ + ": " + std::string(line));
@@ -107,6 +108,7 @@ class SimWorld::Host final : public Machine, private KeyIssuer, private Spawner 
     return world_.spawn(pid_, bootstrap, std::move(callbacks));
   }
   void kill(std::int64_t pid) override { world_.end_soon(pid, ProcessExit{-1, SIGKILL, false}); }
+  void forget(const std::string& actor) override { world_.kept_[pid_].forget(actor); }
   std::uint64_t resident_bytes(std::int64_t) const override { return 4096; }
 
   SimWorld& world_;
@@ -130,6 +132,12 @@ struct SimWorld::Hosted {
   Spawner::Callbacks callbacks;
 };
 
+std::unique_ptr<KeptMemory> SimWorld::Host::kept_memory(const Bootstrap& bootstrap) {
+  const auto hosted = world_.processes_.find(pid_);  // nobody started the launcher
+  if (bootstrap.kind != ProcessKind::ACTOR || hosted == world_.processes_.end()) return nullptr;
+  return world_.kept_[hosted->second->parent].of(name_);
+}
+
 SimWorld::SimWorld(std::uint64_t seed, const Registry& registry)
     : network_(loop_),
       registry_(registry),
@@ -145,6 +153,12 @@ SimWorld::~SimWorld() {
 }
 
 Machine& SimWorld::launcher() { return *launcher_; }
+
+std::size_t SimWorld::kept() const {
+  std::size_t kept = 0;
+  for (const auto& [parent, memory] : kept_) kept += memory.count();
+  return kept;
+}
 
 // ---- starting ----
 
@@ -190,6 +204,7 @@ void SimWorld::end(std::int64_t pid, const ProcessExit& exit) {
   const auto on_exit = std::move(node.mapped()->callbacks.on_exit);
   if (exit.signal != 0) network_.silence(node.mapped()->name);
   node.mapped().reset();
+  kept_.erase(pid);
   // The parent-death signal.
   std::vector<std::int64_t> children;
   for (const auto& [child, hosted] : processes_) {

@@ -16,6 +16,7 @@
 #include "runtime/host/machine.h"
 #include "runtime/sim/memory_network.h"
 #include "runtime/sim/sim_loop.h"
+#include "runtime/sim/sim_memory.h"
 
 namespace sterna {
 
@@ -39,6 +40,8 @@ class SimWorld {
   void freeze(const std::string& name);
   bool lives(const std::string& name) const;
   std::size_t processes() const { return processes_.size(); }
+  /// For so many actors their nodes keep memory.
+  std::size_t kept() const;
   /// Every log line of every process, "name: line".
   const std::vector<std::string>& log() const { return log_; }
 
@@ -61,6 +64,7 @@ class SimWorld {
   std::int64_t next_pid_ = 100;
   std::vector<std::string> log_;
   std::unique_ptr<Host> launcher_;
+  std::map<std::int64_t, SimMemory> kept_;  // by the parent's pid: gone with it
   std::map<std::int64_t, std::unique_ptr<Hosted>> processes_;
 };
 

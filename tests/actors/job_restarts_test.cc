@@ -4,7 +4,10 @@
 
 #include <algorithm>
 
+#include "actors/checkpoint/manifest.h"
+#include "actors/checkpoint/state_part.h"
 #include "tests/actors/simulated_job.h"
+#include "tests/temporary_folder.h"
 
 namespace sterna::actors {
 namespace {
@@ -142,16 +145,165 @@ TEST_F(JobRestartsTest, WithNormalizedBatchesThePushedMomentsAreTheSame) {
   for (int third = 1; third < 3; ++third) disturbed(layout, "worker1", third / 3.0);
 }
 
+TEST_F(JobRestartsTest, WhatErrorFeedbackKeepsOutlivesItsWorker) {
+  const JobLayout layout{.servers = 2, .workers = 2};
+  job.gradient.error_feedback = true;
+  for (const char* codec : {"ternary", "topk"}) {
+    for (const ScalerRule rule : {ScalerRule::own, ScalerRule::shared, ScalerRule::last_step}) {
+      if (codec == std::string("topk") && rule != ScalerRule::own) continue;
+      job.gradient.codec = codec;
+      job.gradient.scaler = rule;
+      calm(layout);
+      for (int ninth = 1; ninth < 9; ++ninth) disturbed(layout, "worker1", ninth / 9.0);
+    }
+  }
+}
+
+TEST_F(JobRestartsTest, TheServersKnowTheScalersOfTheStepBefore) {
+  const JobLayout layout{.servers = 2, .workers = 2};
+  job.gradient.scaler = ScalerRule::last_step;
+  for (const bool buckets : {false, true}) {
+    job.gradient.buckets = buckets;
+    calm(layout);
+    for (int tenth = 1; tenth < 10; ++tenth) disturbed(layout, "worker0", tenth / 10.0);
+  }
+}
+
+TEST_F(JobRestartsTest, OfRanksThatTakeTurnsEachFindsItsOwn) {
+  job.gradient.error_feedback = true;
+  const JobLayout layout{.servers = 2, .workers = 2, .ranks_per_worker = 3, .cores = 2};
+  for (const ScalerRule rule : {ScalerRule::own, ScalerRule::mean, ScalerRule::last_step}) {
+    job.gradient.scaler = rule;
+    calm(layout);
+    for (int tenth = 1; tenth < 10; ++tenth) disturbed(layout, "worker0", tenth / 10.0);
+  }
+}
+
+TEST_F(JobRestartsTest, AWorkerThatIsLostAtEachOfManyMomentsOfAStepLosesNothing) {
+  job.gradient.error_feedback = true;
+  job.gradient.scaler = ScalerRule::last_step;
+  const JobLayout layout{.servers = 2, .workers = 2, .ranks_per_worker = 2};
+  calm(layout);
+  for (int i = 0; i < 60; ++i) {
+    disturbed(layout, "worker1", 0.5 + i / 60.0 / 15, Duration(1));  // two steps of thirty
+  }
+}
+
+TEST_F(JobRestartsTest, WorkersThatAreLostAgainAndAgainKeepWhatTheyHad) {
+  job.gradient.error_feedback = true;
+  const JobLayout layout{.servers = 2, .workers = 2, .ranks_per_worker = 2};
+  for (const ScalerRule rule : {ScalerRule::shared, ScalerRule::last_step}) {
+    job.gradient.scaler = rule;
+    calm(layout);
+    launch(layout);
+    for (int i = 0; i < 25; ++i) {
+      pass(took / 40);
+      for (const char* name : {"worker0", "worker1"}) lose(name);
+      pass(1ms);
+      for (const char* name : {"worker1", "worker0"}) bring_back(name);
+    }
+    finish();
+    for (const std::string& death : deaths) ADD_FAILURE() << death;
+    ASSERT_TRUE(record.finished);
+    EXPECT_EQ(record.finished->parameters_sha256, hash);
+  }
+}
+
+TEST_F(JobRestartsTest, AWorkerIsLostOfAJobThatGoesOnFromACheckpoint) {
+  const TemporaryFolder folder;
+  job.gradient.error_feedback = true;
+  job.gradient.scaler = ScalerRule::last_step;
+  job.checkpoint.every_steps = 10;
+  job.checkpoint.keep = 10;
+  job.checkpoint.folder = folder.path();
+  JobLayout layout{.servers = 2, .workers = 2};
+  ASSERT_FALSE(hash_of(layout).empty());
+  const Result<Manifest> manifest = read_manifest((folder / checkpoint_name(10)).string());
+  ASSERT_TRUE(manifest.ok()) << manifest.error().message;
+  job.first_step = manifest->step;
+  job.first_position = manifest->position;
+  job.resumes = true;
+  layout.resume = (folder / checkpoint_name(10)).string();
+  job.checkpoint = {};
+  calm(layout);
+  // From where nothing is restored yet.
+  for (int twentieth = 0; twentieth < 20; ++twentieth) {
+    disturbed(layout, "worker0", twentieth / 20.0);
+  }
+}
+
+TEST_F(JobRestartsTest, CheckpointsAreMadeOfWhatRanksThatGoOnHave) {
+  const TemporaryFolder folder;
+  job.gradient.error_feedback = true;
+  job.checkpoint.every_steps = 5;
+  job.checkpoint.keep = 10;
+  job.checkpoint.folder = (folder / "calm").string();
+  const JobLayout layout{.servers = 2, .workers = 2};
+  calm(layout);
+  ASSERT_EQ(kept->made, 6U);
+  const auto parts = [&](std::uint64_t step) {
+    std::vector<Hash> hashes;
+    const auto manifest = read_manifest(job.checkpoint.folder + "/" + checkpoint_name(step));
+    if (manifest) {
+      for (const Manifest::Part& part : manifest->parts) hashes.push_back(part.hash);
+    }
+    return hashes;
+  };
+  std::map<std::uint64_t, std::vector<Hash>> expected;
+  for (std::uint64_t step = 5; step <= 30; step += 5) expected[step] = parts(step);
+  for (int twentieth = 1; twentieth < 20; ++twentieth) {
+    job.checkpoint.folder = (folder / std::to_string(twentieth)).string();
+    disturbed(layout, "worker0", twentieth / 20.0);
+    // One may be lost with the worker that was writing it; the others are the same.
+    EXPECT_GE(kept->made, 5U) << twentieth;
+    EXPECT_EQ(kept->made + kept->skipped, 6U) << twentieth;
+    EXPECT_EQ(kept->last, 30U);
+    for (const auto& [step, hashes] : expected) {
+      const std::vector<Hash> found = parts(step);
+      EXPECT_TRUE(found.empty() || found == hashes) << twentieth << ", " << step;
+    }
+  }
+}
+
+TEST_F(JobRestartsTest, VersionsThatAreNamedWhileAWorkerIsAwayAreKeptOrSaidNotToBe) {
+  const TemporaryFolder folder;
+  job.gradient.error_feedback = true;
+  job.checkpoint.every_seconds = 1e-4;  // of the virtual clock: some steps take as long
+  job.checkpoint.keep = 10;
+  job.checkpoint.folder = folder.path();
+  const JobLayout layout{.servers = 2, .workers = 2};
+  calm(layout);
+  for (int tenth = 1; tenth < 10; ++tenth) {
+    disturbed(layout, "worker0", tenth / 10.0, 10ms);
+    EXPECT_EQ(kept->last, 30U);
+  }
+}
+
 TEST_F(JobRestartsTest, WhatAWorkerAloneHadIsNotMadeUp) {
   job.gradient.error_feedback = true;
-  launch({.workers = 2});
-  loop.run_until([this] { return !record.progress.empty(); }, kNever);
+  const JobLayout layout{.workers = 2};
+  calm(layout);
+  launch(layout);
+  pass(took / 2);
   lose("worker1");
+  host_memory.forget("worker1");  // as if its host had kept nothing
   pass(1ms);
   bring_back("worker1");
   finish();
   ASSERT_FALSE(deaths.empty());
-  EXPECT_NE(deaths[0].find("do not go on in another worker"), std::string::npos) << deaths[0];
+  EXPECT_NE(deaths[0].find("what error feedback kept of rank 1 was lost"), std::string::npos)
+      << deaths[0];
+}
+
+TEST_F(JobRestartsTest, MomentsOfNormalizedBatchesAndWhatIsLeftOfGradientsGoTogether) {
+  job.net = "resnet_20";
+  job.hidden.clear();
+  job.steps = 4;
+  job.batch = 2;
+  job.gradient.error_feedback = true;
+  const JobLayout layout{.servers = 2, .workers = 2};
+  calm(layout);
+  for (int fifth = 1; fifth < 5; ++fifth) disturbed(layout, "worker1", fifth / 5.0, 1ms);
 }
 
 TEST_F(JobRestartsTest, TheEvaluatorIsLostAndGoesOnWhereItWas) {

@@ -59,7 +59,35 @@ TEST(ScalerBoard, KeepsAStepWhileTheNextIsOffered) {
   EXPECT_TRUE(board.offer(offer(1, 1, 1)));
   EXPECT_TRUE(*board.offer(offer(2, 1, 0)));
   EXPECT_THAT(board.agreed(1, 0), Optional(1.0F));
-  EXPECT_EQ(board.agreed(0, 0), std::nullopt);
+}
+
+TEST(ScalerBoard, OfTwoStepsItKnowsTheScalersAndOfOlderOnesThatTheyAreGone) {
+  ScalerBoard board = sterna::actors::board(4, ScalerRule::last_step);
+  EXPECT_EQ(board.recall(4).error().code, Errc::not_found);
+  for (const std::uint64_t step : {4, 5, 6}) {
+    for (std::uint32_t rank = 0; rank < kRanks; ++rank) {
+      ASSERT_TRUE(board.offer(offer(rank, step, static_cast<float>(step))).ok());
+    }
+  }
+  EXPECT_EQ(*board.recall(6), std::vector{6.0F});  // that of the other shard is not known here
+  EXPECT_EQ(*board.recall(5), std::vector{5.0F});
+  EXPECT_EQ(board.recall(4).error().code, Errc::not_found);
+  EXPECT_EQ(board.recall(7).error().code, Errc::not_found);
+  EXPECT_FALSE(*board.offer(offer(0, 5, 5)));  // said again
+  EXPECT_EQ(board.offer(offer(0, 4, 4)).error().code, Errc::not_found);
+  EXPECT_EQ(board.offer(offer(0, 3, 4)).error().code, Errc::invalid_argument);  // never was
+}
+
+TEST(ScalerBoard, KnowsTheEarliestStepOfWhichARanksOwnIsMissing) {
+  ScalerBoard board = sterna::actors::board(4);
+  EXPECT_EQ(board.first_lacking(0), 4U);
+  ASSERT_TRUE(board.offer(offer(0, 4, 1)).ok());
+  EXPECT_EQ(board.first_lacking(0), 5U);
+  EXPECT_EQ(board.first_lacking(1), 4U);
+  for (std::uint32_t rank = 1; rank < kRanks; ++rank) {
+    ASSERT_TRUE(board.offer(offer(rank, 4, 1)).ok());
+  }
+  for (std::uint32_t rank = 0; rank < kRanks; ++rank) EXPECT_EQ(board.first_lacking(rank), 5U);
 }
 
 TEST(ScalerBoard, BeginsAtTheJobsFirstStep) {

@@ -302,12 +302,15 @@ TEST_F(ShardTest, TheVersionBeforeIsThereUntilAllRanksHaveComputedFromTheNewest)
   EXPECT_TRUE(*shard.available(0, 1));
 }
 
-TEST_F(ShardTest, OnlyTheNewestIsThereWhereARanksPacketsFollowFromMore) {
-  job.gradient.error_feedback = true;
+TEST_F(ShardTest, WhatIsGoneWasThereAndWhatNeverWillBeIsAFault) {
   Shard shard = make();
-  for (const std::uint32_t rank : {0U, 1U}) EXPECT_TRUE(shard.accept(push(shard, rank, 0)).ok());
-  update(shard);
-  EXPECT_FALSE(shard.available(0, 0).ok());
+  for (std::uint64_t step = 0; step < 3; ++step) {
+    for (const std::uint32_t rank : {0U, 1U}) EXPECT_TRUE(shard.accept(push(shard, rank, step)));
+    update(shard);
+  }
+  EXPECT_EQ(shard.available(0, 1).error().code, Errc::not_found);
+  EXPECT_EQ(shard.available(0, 101).error().code, Errc::invalid_argument);
+  EXPECT_EQ(shard.available(3, 1).error().code, Errc::invalid_argument);
 }
 
 TEST_F(ShardTest, OnlyTheNewestIsThereWhereWorkersDoNotComeAgain) {

@@ -56,6 +56,7 @@ class BitFlipper final : public Actor<ParameterServerInterface> {
   void on(Release release) { tell(server_, release); }
   void on(Concluded concluded) { tell(server_, concluded); }
   Task<Result<Rejoined>> on(Rejoin rejoin) { return handed_on(rejoin); }
+  Task<Result<Agreed>> on(RecallScalers recall) { return handed_on(recall); }
   Task<Result<Handover>> on(TakeOver take_over) { return handed_on(take_over); }
   Task<Result<void>> on(Compare compare) { return handed_on(std::move(compare)); }
   Task<Result<KeepAnswer>> on(KeepVersion keep) { return handed_on(keep); }

@@ -81,7 +81,8 @@ TEST_F(RunCheckpoint, KilledAsAWholeItGoesOnToTheSameBits) {
 
 TEST_F(RunCheckpoint, LosingActorsItGoesOnByItselfToTheSameBits) {
   const std::string hash = hash_of(kept("calm", {"job.steps=200", "evaluator.every=0"}));
-  SternaProgram& hit = kept("run", {"job.steps=200", "evaluator.every=0"});
+  SternaProgram& hit =
+      kept("run", {"job.steps=200", "evaluator.every=0", "actor.worker.restart=0"});
   kill_after(hit, "run", 20, "worker0");
   ASSERT_TRUE(eventually(kPatience, [&] {
     return hit.err().find("restart 1 of 5, from step ") != std::string::npos;
@@ -114,8 +115,8 @@ TEST_F(RunCheckpoint, LosingActorsItGoesOnByItselfToTheSameBits) {
 }
 
 TEST_F(RunCheckpoint, WhatIsLostAgainAndAgainFails) {
-  SternaProgram& hit =
-      kept("run", {"job.steps=1000000", "checkpoint.every_steps=1000000", "checkpoint.restarts=1"});
+  SternaProgram& hit = kept("run", {"job.steps=1000000", "checkpoint.every_steps=1000000",
+                                    "checkpoint.restarts=1", "actor.worker.restart=0"});
   pid_t killed = 0;
   for (int i = 0; i < 2; ++i) {
     pid_t worker = 0;

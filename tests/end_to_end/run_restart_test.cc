@@ -100,6 +100,29 @@ TEST_F(RunRestart, ReadersWorkersAndTheEvaluatorComeAndGoAndTheBitsAreTheSame) {
       << events.out();
 }
 
+TEST_F(RunRestart, WhatErrorFeedbackKeepsOutlivesWorkersThatAreKilled) {
+  for (const std::string scaler : {"shared", "last_step"}) {
+    const std::vector<std::string> how = {"job.steps=300", "evaluator.every=0",
+                                          "gradient.error_feedback=true", "actor.worker.ranks=2",
+                                          "gradient.scaler=" + scaler};
+    SternaProgram& calm = begin("calm-" + scaler, how);
+    ASSERT_EQ(calm.exit_code(kPatience), 0) << calm.story();
+    SternaProgram& hit = begin("run", how);
+    ASSERT_TRUE(trains(hit)) << hit.story();
+    std::map<std::string, pid_t> killed;
+    for (int i = 0; i < 2; ++i) {
+      for (const char* name : {"worker0", "worker1"}) {
+        ::kill(killed[name] = next_of(hit, name, killed[name]), SIGKILL);
+        trains_on(hit, 10);
+      }
+    }
+    ASSERT_EQ(hit.exit_code(kPatience), 0) << hit.story();
+    EXPECT_EQ(result()["parameters_sha256"], result("calm-" + scaler)["parameters_sha256"]);
+    EXPECT_EQ(result()["actor_restarts"].size(), 4U) << result();
+    std::filesystem::remove_all(path("run"));
+  }
+}
+
 TEST_F(RunRestart, AReaderThatIsLostTooOftenEndsTheRunWithTheFirstAndTheLastCause) {
   SternaProgram& program = run_for_ever(with({"actor.input_reader.restart=1"}));
   ASSERT_TRUE(trains(program)) << program.story();

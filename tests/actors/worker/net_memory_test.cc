@@ -56,6 +56,8 @@ TEST(NetMemory, WhatRanksKeepBetweenStepsCounts) {
   JobConfig one = job();
   EXPECT_EQ(*numbers_of_rank(one), 0U);
   one.gradient.error_feedback = true;
+  EXPECT_EQ(*numbers_of_rank(one), 2U);  // of two steps, for the next worker
+  one.restarts_workers = false;
   EXPECT_EQ(*numbers_of_rank(one), 1U);
   EXPECT_TRUE(check_nets_fit(one, 1, 1, 2 * takes(64)).ok());
   EXPECT_THAT(check_nets_fit(one, 64, 1, 2 * takes(64)).error().message,

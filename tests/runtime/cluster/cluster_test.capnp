@@ -9,4 +9,5 @@ struct Relay { name @0 :Text; amount @1 :Int64; }
 struct Mourn { name @0 :Text; }
 struct Obituary { name @0 :Text; incarnation @1 :UInt64; cause @2 :Text; }
 struct Fail { cause @0 :Text; }
+struct Keep { value @0 :Int64; }
 struct Block { milliseconds @0 :Int64; }

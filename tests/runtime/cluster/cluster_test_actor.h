@@ -64,6 +64,14 @@ struct Fail {
   std::string cause;
   STERNA_INLINE_MESSAGE(Fail, FIELD(cause, Cause))
 };
+/// Puts a number into the memory that outlives the process; the one that was there. -1: there is no
+/// such memory.
+struct Keep {
+  using Wire = wire::Keep;
+  using Reply = Balance;
+  std::int64_t value = 0;
+  STERNA_INLINE_MESSAGE(Keep, FIELD(value, Value))
+};
 /// Blocks the whole process for so long.
 struct Block {
   using Wire = wire::Block;
@@ -71,7 +79,7 @@ struct Block {
   STERNA_INLINE_MESSAGE(Block, FIELD(milliseconds, Milliseconds))
 };
 
-struct Peer : Interface<Deposit, Relay, Mourn, Fail, Block> {};
+struct Peer : Interface<Deposit, Relay, Mourn, Fail, Block, Keep> {};
 
 class PeerActor final : public Actor<Peer> {
  public:
@@ -96,6 +104,14 @@ class PeerActor final : public Actor<Peer> {
       co_await died_.wait();
     }
   }
+  Balance on(Keep keep) {
+    KeptMemory* const memory = process().kept_memory();
+    if (!kept_.owner && memory != nullptr) {
+      if (auto region = memory->take(sizeof(std::int64_t))) kept_ = *region;
+    }
+    if (!kept_.owner) return {-1};
+    return {std::exchange(*reinterpret_cast<std::int64_t*>(kept_.bytes.data()), keep.value)};
+  }
   void on(Fail how) { fail(how.cause); }
   void on(Block block) {
     std::this_thread::sleep_for(std::chrono::milliseconds(block.milliseconds));
@@ -114,6 +130,7 @@ class PeerActor final : public Actor<Peer> {
 
   PeerArgs args_;
   std::int64_t total_;
+  KeptMemory::Region kept_;
   std::vector<DownNotice> deaths_;
   Condition died_;
 };

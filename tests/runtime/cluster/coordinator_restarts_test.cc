@@ -113,6 +113,38 @@ TEST_F(CoordinatorRestarts, BeforeEachRestartItWaitsTwiceAsLong) {
   }
 }
 
+TEST_F(CoordinatorRestarts, TheNextIncarnationHasTheMemoryOfTheOneBefore) {
+  begin("a", {.times = 2});
+  begin("b", {.times = 2});
+  const auto keep = [&](const std::string& name, std::int64_t value) {
+    const Result<Found> found = find(name);
+    EXPECT_TRUE(found.ok());
+    auto asked = cluster.ask(*found->actor.as<Peer>(), Keep{value}, seconds(5));
+    EXPECT_TRUE(asked.ok());
+    return asked ? asked->value : -2;
+  };
+  EXPECT_EQ(keep("a", 7), 0);
+  EXPECT_EQ(keep("b", 8), 0);
+  for (std::size_t i = 1; i <= 2; ++i) {
+    world.kill("a");
+    ASSERT_TRUE(wait([&] { return restarts.size() == i; }, seconds(1)));
+    EXPECT_EQ(keep("a", 7), 7);
+  }
+  EXPECT_EQ(keep("b", 9), 8);
+}
+
+TEST_F(CoordinatorRestarts, TheMemoryOfWhoEndsForGoodIsFreed) {
+  begin("a", {.times = 1});
+  begin("b", {});
+  EXPECT_EQ(world.kept(), 2U);
+  world.kill("a");
+  ASSERT_TRUE(wait([&] { return restarts.size() == 1; }, seconds(1)));
+  ASSERT_TRUE(find("a").ok());
+  EXPECT_EQ(world.kept(), 2U);
+  world.kill("a");
+  EXPECT_TRUE(wait([&] { return world.kept() == 1; }, seconds(1)));
+}
+
 TEST_F(CoordinatorRestarts, WhoFailsByHimselfWouldFailAgain) {
   begin("a", {.times = 5});
   cluster.process().tell(*find("a")->actor.as<Peer>(), Fail{"the loss is no number"});

@@ -81,6 +81,37 @@ TEST_F(Spawning, AChildHasOurEnvironmentWithItsOwnVariables) {
   EXPECT_EQ(read("worker-0.log"), "/elsewhere PASSIVE\npath\n");
 }
 
+TEST_F(Spawning, AnActorsNextProcessHasTheMemoryOfTheOneBefore) {
+  const auto say = [this](const std::string& script, bool answers = false) {
+    exit.reset();
+    ASSERT_TRUE(spawn(script, answers).ok());
+    wait_for_end();
+    ++child.identity.incarnation;
+  };
+  say("printf left > /proc/self/fd/4");
+  say("cat /proc/self/fd/4 >&2");
+  say("cat /proc/self/fd/4 >&2", true);
+  EXPECT_EQ(read("worker-0.log"), "leftleft");
+  child.identity.name = "worker-1";
+  say("cat /proc/self/fd/4 >&2");
+  EXPECT_EQ(read("worker-1.log"), "");
+  child.identity.name = "worker-0";
+  spawner.forget("worker-0");
+  say("cat /proc/self/fd/4 >&2");
+  EXPECT_EQ(read("worker-0.log"), "leftleft");
+  say("printf again > /proc/self/fd/4");
+  child.identity.incarnation = 1;
+  say("cat /proc/self/fd/4 >&2");
+  EXPECT_EQ(read("worker-0.log"), "leftleft");
+}
+
+TEST_F(Spawning, WhoIsNoActorHasNone) {
+  child.kind = ProcessKind::NODE;
+  ASSERT_TRUE(spawn("test -e /proc/self/fd/4 || echo none").ok());
+  wait_for_end();
+  EXPECT_EQ(read("worker-0.log"), "none\n");
+}
+
 TEST_F(Spawning, WhereItListensIsHeardFromWhoIsAsked) {
   Contact listens;
   listens.process = 7;

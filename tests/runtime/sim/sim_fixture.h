@@ -11,14 +11,16 @@
 #include "runtime/base/random.h"
 #include "runtime/sim/memory_network.h"
 #include "runtime/sim/sim_loop.h"
+#include "runtime/sim/sim_memory.h"
 
 namespace sterna::test {
 
 struct SimProcess {
   SimProcess(MemoryNetwork& network, Random& random, Executor& executor, std::uint64_t id,
              const std::string& name, std::vector<std::string>& log, const LinkOptions& base,
-             std::uint64_t incarnation = 1)
-      : contact{id, {name, incarnation}, "", "", "key-" + name, ""},
+             std::uint64_t incarnation, SimMemory& kept)
+      : kept_memory(kept.of(name)),
+        contact{id, {name, incarnation}, "", "", "key-" + name, ""},
         transport(network, contact.identity, {"key-" + name, "", ""}) {
     EXPECT_TRUE(transport.listen(contact).ok());
     ProcessOptions options;
@@ -26,12 +28,13 @@ struct SimProcess {
     options.link.self = {id};
     options.link.identity = contact.identity;
     process = std::make_unique<Process>(
-        ProcessEnvironment{network.loop(), random, executor, &transport,
-                           [&log, name](std::string_view line) {
-                             log.push_back(name + ": " + std::string(line));
-                           }},
+        ProcessEnvironment{
+            network.loop(), random, executor, &transport,
+            [&log, name](std::string_view line) { log.push_back(name + ": " + std::string(line)); },
+            nullptr, kept_memory.get()},
         options);
   }
+  std::unique_ptr<KeptMemory> kept_memory;
   Contact contact;
   MemoryTransport transport;
   std::unique_ptr<Process> process;
@@ -40,8 +43,10 @@ struct SimProcess {
 class SimFixture : public ::testing::Test {
  protected:
   SimProcess& start(const std::string& name, std::uint64_t incarnation = 1) {
-    processes.push_back(std::make_unique<SimProcess>(
-        network, random, executor, processes.size() + 1, name, log, options, incarnation));
+    if (incarnation == 1) host_memory.forget(name);
+    processes.push_back(std::make_unique<SimProcess>(network, random, executor,
+                                                     processes.size() + 1, name, log, options,
+                                                     incarnation, host_memory));
     SimProcess& added = *processes.back();
     added.process->set_introducer([this, &added](ProcessId peer) {
       for (const auto& other : processes) {
@@ -72,6 +77,7 @@ class SimFixture : public ::testing::Test {
   SeededRandom random{1};
   SimExecutor executor{loop, [] { return Duration(1000); }};
   LinkOptions options;
+  SimMemory host_memory;  // of processes that were killed, too
   std::vector<std::string> log;
   std::vector<std::unique_ptr<SimProcess>> processes;
 };

@@ -1,0 +1,32 @@
+// MemoryFile: memory that a node holds for an actor (memfd_create(2)). It has a size once the actor
+// has asked for it, and goes with its last descriptor and mapping, however those end: nothing is
+// left behind.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "runtime/actor/kept_memory.h"
+
+namespace sterna {
+
+class MemoryFile {
+ public:
+  /// For the actor `name`; empty, and closed for whatever this process starts but hands it to.
+  static Result<MemoryFile> make(const std::string& name);
+  MemoryFile(MemoryFile&& other) noexcept;
+  MemoryFile& operator=(MemoryFile&& other) noexcept;
+  ~MemoryFile();
+
+  int descriptor() const { return descriptor_; }
+
+ private:
+  explicit MemoryFile(int descriptor) : descriptor_(descriptor) {}
+  int descriptor_ = -1;
+};
+
+/// What lies at `descriptor` in a process that was started with such a file, and is its own from
+/// here on; null where that is none, or another's than `name`'s.
+std::unique_ptr<KeptMemory> inherited_memory(int descriptor, const std::string& name);
+
+}  // namespace sterna

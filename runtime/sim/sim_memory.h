@@ -1,0 +1,47 @@
+// SimMemory: KeptMemory of simulated processes, by their names: what a test's host holds.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "runtime/actor/kept_memory.h"
+
+namespace sterna {
+
+/// All that a simulated node, or a test, holds.
+class SimMemory {
+ public:
+  /// What an incarnation of `name` has. Outlives this object.
+  std::unique_ptr<KeptMemory> of(const std::string& name) {
+    std::shared_ptr<std::shared_ptr<Buffer>>& place = by_name_[name];
+    if (place == nullptr) place = std::make_shared<std::shared_ptr<Buffer>>();
+    return std::make_unique<Kept>(place);
+  }
+  void forget(const std::string& name) { by_name_.erase(name); }
+  /// Of how many actors there is memory.
+  std::size_t count() const { return by_name_.size(); }
+
+ private:
+  class Kept final : public KeptMemory {
+   public:
+    explicit Kept(std::shared_ptr<std::shared_ptr<Buffer>> place) : place_(std::move(place)) {}
+    std::size_t size() const override { return *place_ == nullptr ? 0 : (*place_)->size(); }
+    Result<Region> take(std::size_t bytes) override {
+      if (taken_) return Error{Errc::already_exists, "the kept memory is in use"};
+      if (*place_ == nullptr) *place_ = std::make_shared<Buffer>(bytes);
+      if (bytes != size()) return Error{Errc::invalid_argument, "another size than before"};
+      taken_ = true;
+      return Region{*place_, (*place_)->bytes()};
+    }
+
+   private:
+    std::shared_ptr<std::shared_ptr<Buffer>> place_;
+    bool taken_ = false;
+  };
+
+  std::map<std::string, std::shared_ptr<std::shared_ptr<Buffer>>> by_name_;
+};
+
+}  // namespace sterna

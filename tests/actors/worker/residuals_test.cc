@@ -1,0 +1,129 @@
+// What a worker leaves of its ranks' residuals, and what the next one finds of them.
+#include "actors/worker/residuals.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "runtime/sim/sim_memory.h"
+
+namespace sterna::actors {
+namespace {
+
+class ResidualsTest : public testing::Test {
+ protected:
+  ResidualsTest() {
+    job.gradient.error_feedback = true;
+    nets::ParameterSpec large{.name = "large", .shape = {3000}};
+    nets::ParameterSpec small{.name = "small", .shape = {5000}};
+    table = ParameterTable({large, small}, job, 1);
+    for (TableTensor& tensor : table.tensors) tensor.codec = Codec::TERNARY;
+  }
+  KeptMemory::Region memory() {
+    return host.of("worker0")->take(2 * Residuals::bytes_of(job, table)).value();
+  }
+  /// Of the first or the second rank of a worker.
+  Residuals of(const KeptMemory::Region& memory, std::size_t rank = 0) const {
+    return {job, table, memory, rank * Residuals::bytes_of(job, table)};
+  }
+  static void leave(Residuals& residuals, std::uint64_t step, std::uint32_t tensor) {
+    residuals.open(tensor);
+    std::ranges::fill(residuals.newest(tensor), static_cast<float>(step));
+    residuals.stamp(tensor);
+  }
+  static void leave_all(Residuals& residuals, std::uint64_t step) {
+    residuals.begin(step);
+    for (const std::uint32_t tensor : {0, 1}) leave(residuals, step, tensor);
+  }
+
+  JobConfig job;
+  ParameterTable table;
+  SimMemory host;
+};
+
+TEST_F(ResidualsTest, TheNextWorkerFindsThoseOfTheStepBeforeWhole) {
+  for (const std::uint64_t last : {0, 1, 6, 7}) {
+    host.forget("worker0");
+    {
+      Residuals first = of(memory());
+      first.start_at(0);
+      for (std::uint64_t step = 0; step <= last; ++step) leave_all(first, step);
+    }
+    Residuals next = of(memory());
+    EXPECT_TRUE(next.whole_for(last + 1));
+    for (const std::uint32_t tensor : {0, 1}) {
+      EXPECT_EQ(std::ranges::count(next.newest(tensor), static_cast<float>(last)),
+                std::ssize(next.newest(tensor)));
+    }
+    next.begin(last + 1);
+    EXPECT_EQ(next.before(0).front(), static_cast<float>(last));
+    EXPECT_NE(next.before(0).data(), next.newest(0).data());
+  }
+}
+
+TEST_F(ResidualsTest, AStepThatWasBegunLeavesThoseOfTheOneBeforeAndItsOwnAreNotWhole) {
+  {
+    Residuals first = of(memory());
+    first.start_at(4);
+    leave_all(first, 4);
+    leave_all(first, 5);
+    first.begin(6);
+    leave(first, 6, 0);
+    first.open(1);  // lost here: of the second tensor something may be written
+  }
+  Residuals next = of(memory());
+  EXPECT_FALSE(next.whole_for(7));
+  EXPECT_FALSE(next.whole_for(5));  // written over, for the most part
+  EXPECT_TRUE(next.whole_for(6));
+  EXPECT_EQ(next.newest(0).back(), 5.0F);
+}
+
+TEST_F(ResidualsTest, WhereNobodyLeftAnyNoStepButTheFirstCanBegin) {
+  Residuals none = of(memory());
+  for (const std::uint64_t step : {1, 2, 3}) EXPECT_FALSE(none.whole_for(step));
+  Residuals own(job, table);
+  EXPECT_FALSE(own.whole_for(1));
+}
+
+TEST_F(ResidualsTest, WhoStartsAnewFindsZeros) {
+  const KeptMemory::Region region = memory();
+  Residuals residuals = of(region);
+  leave_all(residuals, 2);
+  leave_all(residuals, 3);
+  residuals.start_at(4);
+  EXPECT_EQ(std::ranges::count(residuals.newest(1), 0.0F), std::ssize(residuals.newest(1)));
+  residuals.begin(4);
+  EXPECT_EQ(residuals.before(1).back(), 0.0F);
+}
+
+TEST_F(ResidualsTest, RanksOfOneWorkerHaveTheirOwn) {
+  const KeptMemory::Region region = memory();
+  Residuals one = of(region, 0);
+  Residuals other = of(region, 1);
+  leave_all(one, 8);
+  leave_all(other, 9);
+  EXPECT_TRUE(one.whole_for(9));
+  EXPECT_FALSE(one.whole_for(10));
+  EXPECT_TRUE(other.whole_for(10));
+}
+
+TEST_F(ResidualsTest, InMemoryOfItsOwnAStepTakesThePlaceOfTheOneBefore) {
+  Residuals residuals(job, table);
+  residuals.begin(0);
+  EXPECT_EQ(residuals.before(0).data(), residuals.newest(0).data());
+  residuals.newest(0)[7] = 1.0F;
+  residuals.begin(1);
+  EXPECT_EQ(residuals.before(0)[7], 1.0F);
+}
+
+TEST_F(ResidualsTest, OfWhatTravelsWholeAndOfWhatDoesNotTravelThereIsNone) {
+  table.tensors[0].codec = Codec::FP32;
+  table.tensors[1].frozen = true;
+  EXPECT_TRUE(of(memory()).whole_for(5));
+  EXPECT_FALSE(of(memory()).has(0));
+  EXPECT_FALSE(of(memory()).has(1));
+  EXPECT_TRUE(Residuals().none());
+}
+
+}  // namespace
+}  // namespace sterna::actors

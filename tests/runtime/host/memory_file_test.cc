@@ -1,0 +1,80 @@
+// Memory that its holder hands from one process to the next.
+#include "runtime/host/memory_file.h"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+
+namespace sterna {
+namespace {
+
+/// As the spawner hands it to a child.
+std::unique_ptr<KeptMemory> inherited(const MemoryFile& file, const std::string& name = "worker0") {
+  const int descriptor = ::dup(file.descriptor());
+  auto memory = inherited_memory(descriptor, name);
+  if (memory == nullptr) ::close(descriptor);
+  return memory;
+}
+
+TEST(MemoryFile, WhatOneProcessWroteTheNextOneFindsHoweverTheFirstEnded) {
+  const Result<MemoryFile> file = MemoryFile::make("worker0");
+  ASSERT_TRUE(file.ok()) << file.error().message;
+  const pid_t child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    const auto memory = inherited(*file);
+    const auto region = memory ? memory->take(100'000) : Error{};
+    if (region) std::ranges::fill(region->bytes, std::byte{7});
+    ::raise(SIGKILL);
+  }
+  ASSERT_EQ(::waitpid(child, nullptr, 0), child);
+  const auto memory = inherited(*file);
+  ASSERT_NE(memory, nullptr);
+  EXPECT_EQ(memory->size(), 100'000U);
+  const auto region = memory->take(100'000);
+  ASSERT_TRUE(region.ok()) << region.error().message;
+  EXPECT_EQ(std::ranges::count(region->bytes, std::byte{7}), 100'000);
+}
+
+TEST(MemoryFile, ItIsZeroAtFirstAndHasTheSizeThatWasAskedFirst) {
+  const MemoryFile file = MemoryFile::make("worker0").value();
+  const auto first = inherited(file);
+  EXPECT_EQ(first->size(), 0U);
+  const auto region = first->take(4096);
+  ASSERT_TRUE(region.ok());
+  EXPECT_EQ(std::ranges::count(region->bytes, std::byte{}), 4096);
+  EXPECT_EQ(first->size(), 4096U);
+  EXPECT_EQ(first->take(4096).error().code, Errc::already_exists);
+  EXPECT_EQ(inherited(file)->take(8192).error().code, Errc::invalid_argument);
+}
+
+TEST(MemoryFile, NobodyMakesItShorterUnderWhoHasItMapped) {
+  const MemoryFile file = MemoryFile::make("worker0").value();
+  const auto region = inherited(file)->take(4096);
+  ASSERT_TRUE(region.ok());
+  EXPECT_NE(::ftruncate(file.descriptor(), 0), 0);
+  region->bytes.back() = std::byte{1};
+}
+
+TEST(MemoryFile, MoreThanTheMachineHasIsRefusedAndNothingIsTaken) {
+  const MemoryFile file = MemoryFile::make("worker0").value();
+  const auto memory = inherited(file);
+  EXPECT_EQ(memory->take(std::size_t{1} << 62).error().code, Errc::overloaded);
+  EXPECT_EQ(memory->size(), 0U);
+  EXPECT_TRUE(memory->take(4096).ok());
+}
+
+TEST(MemoryFile, WhatIsNoneOrAnothersIsLeftAlone) {
+  const MemoryFile file = MemoryFile::make("worker1").value();
+  EXPECT_EQ(inherited(file, "worker0"), nullptr);
+  EXPECT_EQ(inherited_memory(STDERR_FILENO, "worker0"), nullptr);
+  EXPECT_EQ(inherited_memory(-1, "worker0"), nullptr);
+  EXPECT_NE(inherited(MemoryFile::make(std::string(300, 'x')).value(), std::string(300, 'x')),
+            nullptr);
+}
+
+}  // namespace
+}  // namespace sterna
