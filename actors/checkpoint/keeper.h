@@ -40,6 +40,10 @@ struct KeeperRecord {
   std::vector<std::string> said = {};  ///< why there is none of a version, a line each
   /// Of versions that were evaluated: filled by who hears of it.
   std::map<std::uint64_t, double> precisions = {};
+  /// Makes one of the next version that all can still keep, which `soon` is then; null: there is
+  /// nobody to make it, or none is to be made.
+  std::function<void()> keep_soon = {};
+  std::uint64_t soon = 0;  ///< 0: not known yet
 };
 
 /// Adds a version's precision@1 to its checkpoint in `folder`, where that is there by now.
@@ -65,6 +69,7 @@ struct KeeperSetup {
 class CheckpointKeeper final : public Actor<CheckpointKeeperInterface> {
  public:
   explicit CheckpointKeeper(KeeperSetup setup, Finder finder = find_any);
+  ~CheckpointKeeper() override;
 
   Task<Result<void>> on(PartWritten part);
   Task<Result<StateValues>> on(ReadState question);
@@ -79,8 +84,11 @@ class CheckpointKeeper final : public Actor<CheckpointKeeperInterface> {
   void started() override;
   Task<Result<void>> find_writers();
   Task<Result<void>> name_versions();
-  /// Names one so many versions ahead; whether all can keep it.
-  Task<Result<bool>> name_version(std::uint64_t ahead);
+  Task<void> keep_soon();
+  /// Names the next that all can keep, so many versions ahead or more; 0: they are too fast.
+  Task<Result<std::uint64_t>> name_next(std::uint64_t ahead);
+  /// Whether all can keep it.
+  Task<Result<bool>> name_version(std::uint64_t version);
   Task<Result<void>> tell_all(std::uint64_t version);
   Task<void> take(std::string actor, PartWritten part);
   Task<Result<void>> fetch(ProcessId node, PartWritten part);
@@ -98,6 +106,8 @@ class CheckpointKeeper final : public Actor<CheckpointKeeperInterface> {
   std::map<std::uint64_t, Pending> pending_;
   bool fetching_ = false;  // one part at a time: answers that wait in a link are bounded
   Condition fetched_;
+  std::uint64_t settled_ = 0;  // the newest version of which it is known whether there is one
+  Condition settles_;
   std::uint64_t reached_;  ///< the newest version that anybody was heard to be at
 };
 
