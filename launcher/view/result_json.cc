@@ -10,12 +10,13 @@ STERNA_JSON(EvaluationResult, step, seconds, subset, of, precision_at_1, recall_
             examples)
 STERNA_JSON(Restart, step, steps_again, seconds, cause)
 STERNA_JSON(ActorRestart, actor, incarnation, step, cause)
-STERNA_JSON(RunResult, run, exit, cause, consequences, steps, checkpoint, missed_checkpoints,
-            lost_losses, lost_histograms, restarts, actor_restarts, relinked, workers, ranks, data,
-            data_dir, codec, security, transport, isa, seconds, seconds_to_first_step, evaluations,
-            examples_per_second, loss, decay_loss, precision_at_1, recall_at_5, skipped_evaluations,
-            late_packets, evaluator_wait, data_wait, readers, bits_per_ternarized_element_up,
-            bits_per_element_up, bits_per_element_down, bytes_up, bytes_down, parameters_sha256)
+STERNA_JSON(RunResult, run, exit, cause, consequences, steps, checkpoint, resume,
+            missed_checkpoints, lost_losses, lost_histograms, restarts, actor_restarts, relinked,
+            workers, ranks, data, data_dir, codec, security, transport, isa, seconds,
+            seconds_to_first_step, evaluations, examples_per_second, loss, decay_loss,
+            precision_at_1, recall_at_5, skipped_evaluations, late_packets, evaluator_wait,
+            data_wait, readers, bits_per_ternarized_element_up, bits_per_element_up,
+            bits_per_element_down, bytes_up, bytes_down, parameters_sha256)
 STERNA_JSON(StepMetrics, step, seconds, loss, decay_loss, learning_rate, examples_per_second,
             bytes_up, bytes_down, bits_up, bits_down, nonzero, saturated, data_wait, readers)
 STERNA_JSON(TensorMetrics, tensor, codec, elements, bits_up, bits_down, ratio, nonzero, saturated,
@@ -53,6 +54,7 @@ std::string to_json(const RunResult& result) {
   if (result.exit == 0) json.erase("cause");
   if (result.consequences.empty()) json.erase("consequences");
   if (result.checkpoint.empty()) json.erase("checkpoint");
+  if (result.resume.empty()) json.erase("resume");
   for (const char* count : {"missed_checkpoints", "lost_losses", "lost_histograms", "relinked"}) {
     if (json.value(count, std::uint64_t{0}) == 0) json.erase(count);
   }
