@@ -22,6 +22,10 @@ namespace fs = std::filesystem;
 /// doubles that.
 constexpr std::uint64_t kFirstAhead = 4;
 constexpr std::uint64_t kMostAhead = 1U << 20;
+/// Where somebody waits for it, and steps may take seconds.
+constexpr std::uint64_t kSoonAhead = 2;
+/// So many versions are tried then: the first may be due while another is still written.
+constexpr int kSoonTries = 4;
 
 /// The manifest first: without it there is no checkpoint.
 void remove(const std::string& checkpoint) {
@@ -79,8 +83,11 @@ CheckpointKeeper::CheckpointKeeper(KeeperSetup setup, Finder finder)
   }
 }
 
+CheckpointKeeper::~CheckpointKeeper() { setup_.record->keep_soon = nullptr; }
+
 void CheckpointKeeper::started() {
   if (setup_.job.checkpoint.every_seconds > 0) run(name_versions());
+  if (setup_.job.checkpoint.on()) setup_.record->keep_soon = [this] { run(keep_soon()); };
 }
 
 std::string CheckpointKeeper::folder_of(std::uint64_t version) const {
@@ -108,17 +115,35 @@ Task<Result<void>> CheckpointKeeper::name_versions() {
   while (true) {
     auto wait = sleep(pause);
     co_await wait;
-    if (servers_.empty()) STERNA_CO_TRY(find_writers());
-    bool named = false;
-    for (std::uint64_t ahead = kFirstAhead; !named && ahead <= kMostAhead; ahead *= 2) {
-      STERNA_CO_ASSIGN(named, name_version(ahead));
-    }
+    Task<Result<std::uint64_t>> naming = name_next(kFirstAhead);
+    STERNA_CO_TRY(std::move(naming));
   }
 }
 
-Task<Result<bool>> CheckpointKeeper::name_version(std::uint64_t ahead) {
-  const std::uint64_t version = reached_ + ahead;
-  if (version >= setup_.job.steps) co_return true;  // the end is kept anyway
+/// Those who cannot be asked any more are no failure of the keeper's: then there is none.
+Task<void> CheckpointKeeper::keep_soon() {
+  for (int i = 0; i < kSoonTries; ++i) {
+    Task<Result<std::uint64_t>> naming = name_next(kSoonAhead);
+    const Result<std::uint64_t> version = co_await std::move(naming);
+    if (!version || *version == 0) co_return;
+    setup_.record->soon = *version;
+    while (settled_ < *version) co_await settles_.wait();
+    if (setup_.record->last >= *version) co_return;
+  }
+}
+
+Task<Result<std::uint64_t>> CheckpointKeeper::name_next(std::uint64_t ahead) {
+  if (servers_.empty()) STERNA_CO_TRY(find_writers());
+  for (; ahead <= kMostAhead; ahead *= 2) {
+    const std::uint64_t version = reached_ + ahead;
+    if (version >= setup_.job.steps) co_return setup_.job.steps;  // the end is kept anyway
+    STERNA_CO_ASSIGN(const bool named, name_version(version));
+    if (named) co_return version;
+  }
+  co_return 0;
+}
+
+Task<Result<bool>> CheckpointKeeper::name_version(std::uint64_t version) {
   const Duration patience = setup_.job.deadlines.step;
   std::deque<Task<Result<KeepAnswer>>> answers;
   for (auto& server : servers_) answers.push_back(server.ask(KeepVersion{version}, patience));
@@ -290,6 +315,8 @@ void CheckpointKeeper::say_none(std::uint64_t version, const std::string& why) {
 
 void CheckpointKeeper::over(std::uint64_t version) {
   if (version == setup_.job.steps) setup_.record->over = true;
+  settled_ = std::max(settled_, version);
+  settles_.notify_all();
 }
 
 // ---- going on ----

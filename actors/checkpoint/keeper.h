@@ -42,6 +42,10 @@ struct KeeperRecord {
   std::vector<std::string> said = {};  ///< why there is none of a version, a line each
   /// Of versions that were evaluated: filled by who hears of it.
   std::map<std::uint64_t, double> precisions = {};
+  /// Makes one of the next version that all can still keep, which `soon` is then; null: there is
+  /// nobody to make it, or none is to be made.
+  std::function<void()> keep_soon = {};
+  std::uint64_t soon = 0;  ///< 0: not known yet
 };
 
 /// Adds a version's precision@1 to its checkpoint in `folder`, where that is there by now.
@@ -67,6 +71,7 @@ struct KeeperSetup {
 class CheckpointKeeper final : public Actor<CheckpointKeeperInterface> {
  public:
   explicit CheckpointKeeper(KeeperSetup setup, Finder finder = find_any);
+  ~CheckpointKeeper() override;
 
   Task<Result<void>> on(PartWritten part);
   Task<Result<StateValues>> on(ReadState question);
@@ -81,8 +86,11 @@ class CheckpointKeeper final : public Actor<CheckpointKeeperInterface> {
   void started() override;
   Task<Result<void>> find_writers();
   Task<Result<void>> name_versions();
-  /// Names one so many versions ahead; whether all can keep it.
-  Task<Result<bool>> name_version(std::uint64_t ahead);
+  Task<void> keep_soon();
+  /// Names the next that all can keep, so many versions ahead or more; 0: they are too fast.
+  Task<Result<std::uint64_t>> name_next(std::uint64_t ahead);
+  /// Whether all can keep it.
+  Task<Result<bool>> name_version(std::uint64_t version);
   Task<Result<void>> tell_all(std::uint64_t version);
   Task<void> take(std::string actor, PartWritten part);
   Task<Result<void>> fetch(ProcessId node, PartWritten part);
@@ -104,6 +112,8 @@ class CheckpointKeeper final : public Actor<CheckpointKeeperInterface> {
   Condition fetched_;
   std::uint64_t reached_;      ///< the newest version that anybody was heard to be at
   std::uint64_t decided_ = 0;  ///< of versions up to this one nothing more is wanted
+  std::uint64_t settled_ = 0;  // the newest version of which it is known whether there is one
+  Condition settles_;
 };
 
 }  // namespace sterna::actors

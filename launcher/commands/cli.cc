@@ -26,7 +26,8 @@ constexpr const char* kExamples =
     "  sterna help keys                                   everything such a file can say\n"
     "  sterna data fetch mnist                            real MNIST instead of drawn digits\n"
     "\n"
-    "Exit codes: 0 done, 1 failed, 2 bad input, 130 Ctrl-C.";
+    "Exit codes: 0 done, 1 failed, 2 bad input, 75 goes on from a checkpoint (the last line says "
+    "how),\n130 Ctrl-C.";
 
 constexpr const char* kHelp = "help";
 

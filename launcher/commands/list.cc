@@ -24,7 +24,13 @@ std::string in_a_line(std::string text) {
 std::pair<std::string, Json> told_of(RealMachine& machine, const RunState& state) {
   if (!state.ended.empty()) return {"ended: " + in_a_line(state.ended), {{"phase", "ended"}}};
   if (is_abandoned(state)) {
-    return {"whoever kept it is gone; `sterna down` forgets it", {{"phase", "abandoned"}}};
+    std::string word = "whoever kept it is gone; `sterna down` forgets it";
+    if (const std::string resume = resume_of(state); !resume.empty())
+      word += "; it goes on with " + resume;
+    return {word, {{"phase", "abandoned"}}};
+  }
+  if (comes_again(state)) {
+    return {"what kept it has ended, and it is started again", {{"phase", "restarting"}}};
   }
   constexpr Duration kShort = std::chrono::seconds(2);
   const auto visitor = RunVisitor::visit(machine, state, kShort);

@@ -2,11 +2,13 @@
 #include <fmt/format.h>
 
 #include <csignal>
+#include <filesystem>
 
 #include "launcher/commands/page.h"
 #include "launcher/commands/start.h"
 #include "launcher/hosts/host_plan.h"
 #include "launcher/hosts/placer.h"
+#include "launcher/run/resume.h"
 #include "launcher/run/whole_run.h"
 #include "launcher/view/original_log.h"
 
@@ -55,6 +57,20 @@ std::optional<RunState> submitted_run(const JobQueue* queue) {
   return std::nullopt;
 }
 
+/// In the directory that it has.
+void begin_again(WholeRunOptions& whole, const std::string& run_dir) {
+  whole.begun = true;
+  whole.run_dir = run_dir;
+  whole.file = begun_again(whole.file, run_dir);
+}
+
+/// Into the queue that this job came from.
+void go_back(RealMachine& machine, const JobQueue& queue, const Console& console) {
+  const Result<void> gone = queue.put_back(machine, queue.own_job());
+  console.say(gone ? fmt::format("it goes back into {}'s queue", queue.name())
+                   : gone.error().message);
+}
+
 int run(const StartOptions& options, const Context& context) {
   const Console& console = context.console;
   const SteadyClock clock;
@@ -63,6 +79,10 @@ int run(const StartOptions& options, const Context& context) {
   whole.began = clock.now();
   Result<ClusterFile> file = read_cluster_file(options.given.file, options.given.overrides);
   if (!file) return console.report(file.error());
+  if (options.again().value_or(0) > 0) {
+    const Result<void> can = check_again(*file);
+    if (!can) return console.report(can.error());
+  }
   RealMachine machine;
   const Placer& placer = placer_of(*file);
   file = placer.with_hosts(machine, std::move(file).value());
@@ -82,9 +102,16 @@ int run(const StartOptions& options, const Context& context) {
   if (const auto submitted = submitted_run(placer.queue())) {
     whole.file_path = submitted->file;
     whole.detached = true;
+    whole.resume = [queue = placer.queue()](const std::string& directory) {
+      return queue->submit_again(directory);
+    };
   }
   whole.data = options.data;
   whole.run_dir = options.run_dir;
+  std::error_code ignored;
+  if (options.again() && std::filesystem::exists(options.run_dir, ignored)) {
+    begin_again(whole, options.run_dir);
+  }
   whole.page = options.page;
   // With --json the last line of standard output is the result, so the view goes to the other one.
   whole.make_view = [&]() -> std::unique_ptr<RunView> {
@@ -93,7 +120,22 @@ int run(const StartOptions& options, const Context& context) {
     return on_writer(
         out, [&](TextSink& sink) { return make_original_log(file->log.style, sink, date_here); });
   };
-  const Result<WholeRunEnd> end = whole_run(machine, context.registry, whole);
+  const std::uint64_t again = options.again().value_or(0);
+  const JobQueue* queue = placer.queue();
+  std::uint64_t made = queue == nullptr ? 0 : queue->times_again();
+  whole.comes_again = made < again;
+  Result<WholeRunEnd> end = whole_run(machine, context.registry, whole);
+  if (queue != nullptr) {
+    if (end && end->result.exit == kExitGoesOn && made < again) go_back(machine, *queue, console);
+  } else {
+    while (end && end->result.exit == kExitGoesOn && !end->told_to_end && made < again) {
+      ++made;
+      console.say(end->last_words);
+      console.say(fmt::format("started again, {} of {} times", made, again));
+      begin_again(whole, end->result.run);
+      end = whole_run(machine, context.registry, whole);
+    }
+  }
   if (!end) return before_the_run(end.error(), console);
   return print_end(options, end->result.exit, end->last_words, to_json(end->result), console);
 }
@@ -108,6 +150,7 @@ Command run_command() {
                     {{"--data", &o->data, "The folder of the data set", "DIR"},
                      {"--run-dir", &o->run_dir,
                       "Where logs, metrics and weights go; must not exist", "DIR"},
+                     again_argument(*o),
                      {"--page", &o->page, "Show it in a browser, too, on this machine"},
                      {"--json", &o->json, "Print the result as one line of JSON at the end"}},
                     "The cluster file, e.g. configs/lenet_mnist.toml"),

@@ -1,7 +1,9 @@
 // What `sterna run` and `sterna up` have in common before a run begins.
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,15 +15,25 @@
 namespace sterna::launcher {
 
 struct StartOptions {
+  const char* command = "run";  ///< or "up"
   GivenFile given;
   std::string data;     ///< --data; empty: not given
   std::string run_dir;  ///< --run-dir; empty: a name of our own
   bool json = false;
   bool page = false;  ///< --page, of `sterna run`
+  std::optional<std::uint64_t> again() const {
+    return again_given < 0 ? std::nullopt : std::optional(static_cast<std::uint64_t>(again_given));
+  }
+  std::int64_t again_given = -1;  ///< --again; -1: not given
 };
 
 /// Whatever stops a run before it begins is to be put right first.
 int before_the_run(const Error& error, const Console& console);
+
+/// --again: so often a run is started again where it may go on.
+Argument again_argument(StartOptions& options);
+/// Whether a run of this file can be started again by itself, with what stands in the way.
+Result<void> check_again(const ClusterFile& file);
 
 /// What is shipped to the hosts; nothing where all is on this machine.
 struct Bundles {

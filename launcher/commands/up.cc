@@ -39,7 +39,8 @@ int submit(RealMachine& machine, const JobQueue& queue, const StartOptions& opti
            const ClusterFile& file, const Console& console) {
   const Result<RunStates> states = RunStates::of_user();
   if (!states) return console.report(states.error());
-  const Result<Submitted> job = queue.submit(machine, file, {options.data, options.run_dir});
+  const Result<Submitted> job =
+      queue.submit(machine, file, {options.data, options.run_dir, options.again()});
   if (!job) return console.report(job.error());
   RunState state;
   state.id = std::filesystem::path(job->run_directory).filename().string();
@@ -62,11 +63,30 @@ int submit(RealMachine& machine, const JobQueue& queue, const StartOptions& opti
   return options.json ? console.result(state_json_line(state) + "\n") : kExitDone;
 }
 
+/// Where the owner cannot start what the launcher started, it is of no use that it lives again.
+Result<void> check_owner_reaches(const ClusterFile& file) {
+  if (!head_is_remote(file)) return {};
+  for (const HostSection& host : file.hosts) {
+    if (host.name == file.cluster.head || !is_remote(file, host)) continue;
+    return Error{
+        Errc::invalid_argument,
+        fmt::format("--again: {} is reached from this machine alone, and the run is kept on "
+                    "{}: leave cluster.head out, or use `sterna run --again`",
+                    host.name, file.cluster.head)};
+  }
+  return {};
+}
+
 int up(const StartOptions& options, const Context& context) {
   const Console& console = context.console;
   const SteadyClock clock;
   const Result<ClusterFile> file = read_cluster_file(options.given.file, options.given.overrides);
   if (!file) return console.report(file.error());
+  if (options.again().value_or(0) > 0) {
+    Result<void> can = check_again(*file);
+    if (can && placer_of(*file).queue() == nullptr) can = check_owner_reaches(*file);
+    if (!can) return console.report(can.error());
+  }
   RealMachine machine;
   if (const auto state = already_up(machine, options.given.file)) {
     console.say(
@@ -101,6 +121,10 @@ int up(const StartOptions& options, const Context& context) {
                   "ends it",
                   state->id, file->actors.size(), file->hosts.size(),
                   file->hosts.size() == 1 ? "" : "s", state->id, state->id));
+  if (const std::uint64_t again = options.again().value_or(0); again > 0) {
+    console.say(fmt::format("it is started again up to {} time{} where it loses whoever keeps it",
+                            again, again == 1 ? "" : "s"));
+  }
   if (const std::string warning = sleep_warning(*file); !warning.empty()) console.say(warning);
   return options.json ? console.result(state_json_line(*state) + "\n") : kExitDone;
 }
@@ -109,11 +133,13 @@ int up(const StartOptions& options, const Context& context) {
 
 Command up_command() {
   const auto o = std::make_shared<StartOptions>();
+  o->command = "up";
   return {"up", "Start a run on its hosts and leave it to itself",
           with_file(o->given,
                     {{"--data", &o->data, "The folder of the data set", "DIR"},
                      {"--run-dir", &o->run_dir,
                       "Where logs, metrics and weights go, on the head; must not exist", "DIR"},
+                     again_argument(*o),
                      {"--json", &o->json, "Print the run as one line of JSON"}}),
           [o](const Context& context) { return up(*o, context); }};
 }

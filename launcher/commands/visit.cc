@@ -61,8 +61,15 @@ int without_answer(RealMachine& machine, const RunStates& states, const RunState
     there.run = state.id;
     return run_via(*head, words_for(command, there), console);
   }
+  if (comes_again(state)) {
+    console.say(fmt::format("{}: what kept it has ended, and it is started again", state.id));
+    return kExitFailed;
+  }
   console.say(fmt::format("{}; `sterna down {}` makes sure that nothing of it is left",
                           error.message, state.id));
+  if (const std::string resume = resume_of(state); !resume.empty()) {
+    console.say("it goes on from its newest checkpoint with\n" + resume);
+  }
   return kExitFailed;
 }
 

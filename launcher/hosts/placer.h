@@ -6,6 +6,7 @@
 // host is asked is its row in launcher/cluster_file/placer.cc.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -41,6 +42,8 @@ struct QueuedJob {
 struct Submission {
   std::string data;     ///< --data; empty: not given
   std::string run_dir;  ///< --run-dir; empty: a name of our own
+  /// --again: so often the job goes back into the queue; null: as often as the queue's placer says.
+  std::optional<std::uint64_t> again = {};
 };
 struct Submitted {
   std::string job;
@@ -64,6 +67,13 @@ class JobQueue {
   /// Cancels the job and waits until the queue has none of it any more, by force if need be. Fails
   /// if it is still there then.
   virtual Result<void> end(RealMachine& machine, const std::string& job) const = 0;
+  /// Puts the job that this process is in back into the queue, which ends this process. Fails where
+  /// somebody ends the job.
+  virtual Result<void> put_back(RealMachine& machine, const std::string& job) const = 0;
+  /// How often the job that this process is in was put back.
+  virtual std::uint64_t times_again() const = 0;
+  /// The command that submits a run of that directory once more.
+  virtual std::string submit_again(const std::string& run_directory) const = 0;
   /// Calls `gone` once if the queue's hold on this process ends, while the result lives.
   virtual std::shared_ptr<void> watch(UvLoop& loop, std::function<void()> gone) const = 0;
   /// How far apart a job's processes may hear that it shall end.

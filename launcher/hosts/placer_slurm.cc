@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <charconv>
 #include <ctime>
 #include <filesystem>
 
@@ -14,6 +15,7 @@
 #include "launcher/hosts/slurm_commands.h"
 #include "launcher/hosts/slurm_step.h"
 #include "launcher/text/environment.h"
+#include "launcher/text/shell_word.h"
 #include "runtime/base/file.h"
 #include "runtime/remote/bundle.h"
 
@@ -25,6 +27,8 @@ namespace fs = std::filesystem;
 /// Slurm gives a cancelled job KillWait, 30 s by default, and then kills it.
 constexpr Duration kSlurmsGrace = std::chrono::seconds(45);
 constexpr Duration kForceTakes = std::chrono::seconds(30);
+/// A run of many time limits; what fails again and again from one step ends long before.
+constexpr std::uint64_t kTimesAgain = 1000;
 constexpr Duration kAskEvery = std::chrono::milliseconds(500);
 
 /// Where a node may find this program: at the same path, or in the bundle that it got once.
@@ -68,6 +72,7 @@ class SlurmQueue final : public JobQueue {
     SlurmScript script;
     script.folder = fs::current_path().string();
     script.programs = own_programs();
+    script.again = what.again.value_or(kTimesAgain);
     if (!what.data.empty()) script.data = fs::absolute(what.data).lexically_normal().string();
     fs::path directory = what.run_dir.empty() ? new_directory(file.cluster.name) : what.run_dir;
     directory = fs::absolute(directory).lexically_normal();
@@ -109,6 +114,27 @@ class SlurmQueue final : public JobQueue {
     if (gone_within(kForceTakes)) return {};
     return Error{Errc::deadline,
                  fmt::format("Slurm still has job {}; `squeue -j {}` says where", job, job)};
+  }
+
+  Result<void> put_back(RealMachine& machine, const std::string& job) const override {
+    STERNA_ASSIGN(const SlurmJob found, slurm_job(machine, job));
+    if (found.state != "RUNNING") {
+      return Error{Errc::cancelled,
+                   fmt::format("Slurm's job {} does not go back into the queue: it "
+                               "is {}",
+                               job, found.state.empty() ? "over" : found.state)};
+    }
+    STERNA_TRY(output_of(machine, {"scontrol", "requeue", job}));
+    return {};
+  }
+  std::uint64_t times_again() const override {
+    const std::string count = environment("SLURM_RESTART_COUNT").value_or("");
+    std::uint64_t times = 0;
+    std::from_chars(count.data(), count.data() + count.size(), times);
+    return times;
+  }
+  std::string submit_again(const std::string& run_directory) const override {
+    return "sbatch " + shell_word(script_beside(run_directory));
   }
 
   std::shared_ptr<void> watch(UvLoop& loop, std::function<void()> gone) const override {

@@ -6,17 +6,14 @@
 #include <functional>
 
 #include "launcher/cluster_file/placement.h"
+#include "launcher/text/shell_word.h"
 
 namespace sterna::launcher {
 namespace {
 
 constexpr std::uint64_t kBatchMegabyte = 1U << 20;
-
-std::string quoted(const std::string& text) {
-  std::string result = "'";
-  for (const char c : text) result += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return result + "'";
-}
+/// A minute's notice, which Slurm may give a minute early, is little of such a job.
+constexpr Duration kShortestWithNotice = std::chrono::minutes(10);
 
 /// The least number from `low` to `high` that is enough; `high` is.
 std::uint64_t least(std::uint64_t low, std::uint64_t high,
@@ -114,14 +111,24 @@ std::string slurm_script(const ClusterFile& file, const SlurmRequest& request,
     const auto minutes = std::chrono::ceil<std::chrono::minutes>(file.cluster.time);
     option(fmt::format("--time={}", minutes.count()));
   }
-  if (!file.cluster.partition.empty()) option("--partition=" + quoted(file.cluster.partition));
-  option("--chdir=" + quoted(script.folder));
-  option("--output=" + quoted(output_beside(script.run_directory)));
+  if (!file.cluster.partition.empty())
+    option("--partition=" + quoted_for_shell(file.cluster.partition));
+  option("--chdir=" + quoted_for_shell(script.folder));
+  option("--output=" + quoted_for_shell(output_beside(script.run_directory)));
+  const bool goes_on = file.trains() && file.checkpoint.on() && script.again > 0;
+  if (goes_on) {
+    option("--requeue");
+    option("--open-mode=append");
+    // While there is time for a checkpoint and for going back into the queue.
+    const bool ends_soon =
+        file.cluster.time > Duration::zero() && file.cluster.time < kShortestWithNotice;
+    if (!ends_soon) option("--signal=B:TERM@60");
+  }
   text += "p=\n";
   for (const std::string& program : script.programs) {
     const bool at_home = program.starts_with("~/");
     text += fmt::format("[ -n \"$p\" ] || [ ! -x {0}{1} ] || p={0}{1}\n", at_home ? "~/" : "",
-                        quoted(at_home ? program.substr(2) : program));
+                        quoted_for_shell(at_home ? program.substr(2) : program));
   }
   text +=
       "p=${p:-$(command -v sterna)}\n"
@@ -129,8 +136,9 @@ std::string slurm_script(const ClusterFile& file, const SlurmRequest& request,
       "from a folder that all nodes share\" >&2; exit 1; }\n"
       "# It takes this script's place, so that Slurm's signals are its own.\n"
       "exec \"$p\" run /dev/stdin --run-dir " +
-      quoted(script.run_directory);
-  if (!script.data.empty()) text += " --data " + quoted(script.data);
+      quoted_for_shell(script.run_directory);
+  if (!script.data.empty()) text += " --data " + quoted_for_shell(script.data);
+  if (goes_on) text += fmt::format(" --again {}", script.again);
   text += " <<'END_OF_CLUSTER_FILE'\n" + resolved(file) + "END_OF_CLUSTER_FILE\n";
   return text;
 }

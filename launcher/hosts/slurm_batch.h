@@ -28,6 +28,7 @@ struct SlurmScript {
   std::vector<std::string> programs;
   std::string data;           ///< --data; empty: not given
   std::string run_directory;  ///< absolute; made by the run itself
+  std::uint64_t again = 0;    ///< so often the job goes back into the queue
 };
 
 /// The file that a job's words go to: beside the run's directory, which is not there yet.

@@ -8,10 +8,13 @@
 #include <filesystem>
 #include <memory>
 
+#include "launcher/hosts/bundle_archive.h"
 #include "launcher/hosts/host_plan.h"
 #include "launcher/hosts/placer.h"
 #include "launcher/owner/relay_placer.h"
+#include "launcher/owner/supervisor.h"
 #include "launcher/owner/word_channel.h"
+#include "launcher/run/resume.h"
 #include "launcher/run/whole_run.h"
 #include "launcher/text/console.h"
 #include "launcher/text/json_struct.h"
@@ -58,13 +61,30 @@ void log_to(const std::string& path) {
 
 class Owner {
  public:
-  Owner(ClusterFile file, const OwnerOrder& order)
-      : file_(std::move(file)),
-        order_(order),
-        channel_(machine_.loop(),
-                 {[this](const OwnerWord& word) { told(word); }, [this] { left_alone(); }}) {}
+  Owner(ClusterFile file, const OwnerOrder& order, std::int64_t supervisor)
+      : file_(std::move(file)), order_(order), supervisor_(supervisor) {
+    if (order.begun) {
+      file_ = begun_again(std::move(file_), order.run_dir);
+      log_to(order.run_dir + "/logs/launcher.log");
+    } else {
+      channel_.emplace(machine_.loop(),
+                       WordChannel::Events{[this](const OwnerWord& word) { told(word); },
+                                           [this] { left_alone(); }});
+    }
+  }
 
   int run(const Registry& registry) {
+    const Result<WholeRunEnd> end = keep_run(registry);
+    if (!end) {
+      close({"over", end.error().message, {}, kExitBadInput});
+      return kExitBadInput;
+    }
+    close({"over", end->last_words, copy_bytes(to_json(end->result)), end->result.exit});
+    return end->result.exit;
+  }
+
+ private:
+  Result<WholeRunEnd> keep_run(const Registry& registry) {
     WholeRunOptions whole;
     whole.file = file_;
     whole.file_path = order_.file_path;
@@ -75,28 +95,40 @@ class Owner {
     whole.program = {expand_home(order_.program), order_.schema_hash};
     whole.detached = order_.detached;
     whole.began = clock_.now();
-    if (placer_of(file_).ships()) {
+    whole.supervisor = supervisor_;
+    whole.comes_again = order_.again > 0;
+    whole.begun = order_.begun;
+    if (!order_.starts_it.empty()) {
+      whole.resume = [this](const std::string& directory) {
+        return with_resume(order_.starts_it, directory);
+      };
+    }
+    // Without the launcher this process reaches what it does, or there is nothing to reach.
+    const bool places_itself = order_.begun && !head_is_remote(file_);
+    if (places_itself && has_remote_hosts(file_) && placer_of(file_).ships()) {
+      STERNA_ASSIGN(whole.bundle, archived_bundle(file_.program.path));
+    } else if (!places_itself && placer_of(file_).ships()) {
       whole.make_placer = [this](const auto&, const auto&) { return make_placer(); };
     }
     whole.make_view = [this] {
-      return std::make_unique<RelayView>(
-          clock_, [this](const OwnerWord& word) { channel_.send_if_heard(word); });
+      return std::make_unique<RelayView>(clock_, [this](const OwnerWord& word) {
+        if (channel_) channel_->send_if_heard(word);
+      });
     };
     whole.started = [this](const RunState& state) {
       log_ = state.run_directory + "/logs/launcher.log";
-      channel_.send({"started", state_text(state)});
+      send({"started", state_text(state)});
     };
-    whole.running = [this] { channel_.send({"running"}); };
-    const Result<WholeRunEnd> end = whole_run(machine_, registry, whole);
-    if (!end) {
-      channel_.close({"over", end.error().message, {}, kExitBadInput});
-      return kExitBadInput;
-    }
-    channel_.close({"over", end->last_words, copy_bytes(to_json(end->result)), end->result.exit});
-    return end->result.exit;
+    whole.running = [this] { send({"running"}); };
+    return whole_run(machine_, registry, whole);
   }
 
- private:
+  void send(const OwnerWord& word) {
+    if (channel_) channel_->send(word);
+  }
+  /// The last word; a launcher that has left finds it in the log.
+  void close(const OwnerWord& last) { channel_ ? channel_->close(last) : Console().say(last.text); }
+
   Result<std::unique_ptr<Spawner>> make_placer() {
     std::set<std::string> elsewhere;
     const HostSection* head = head_of(file_);
@@ -105,9 +137,8 @@ class Owner {
         elsewhere.insert(host.name);
       }
     }
-    auto placer =
-        std::make_unique<RelayPlacer>(machine_.spawner(), std::move(elsewhere),
-                                      [this](const OwnerWord& word) { channel_.send(word); });
+    auto placer = std::make_unique<RelayPlacer>(machine_.spawner(), std::move(elsewhere),
+                                                [this](const OwnerWord& word) { send(word); });
     placer_ = placer.get();
     return std::unique_ptr<Spawner>(std::move(placer));
   }
@@ -116,9 +147,9 @@ class Owner {
     if (word.kind == "ended") {
       if (placer_ != nullptr) placer_->ended(word.number, word.text);
     } else if (word.kind == "end") {
-      ::raise(SIGINT);
+      ::raise(word.text == kToldToEnd ? SIGTERM : SIGINT);
     } else if (word.kind == "detach") {
-      channel_.close({"detached"});
+      close({"detached"});
       if (placer_ != nullptr) placer_->release_all();
       log_to(log_);
     }
@@ -132,15 +163,18 @@ class Owner {
 
   ClusterFile file_;
   const OwnerOrder& order_;
+  std::int64_t supervisor_;
   SteadyClock clock_;
   std::string log_;
   RealMachine machine_;
-  WordChannel channel_;
-  RelayPlacer* placer_ = nullptr;  ///< the job's
+  std::optional<WordChannel> channel_;  ///< to a launcher, where there is one
+  RelayPlacer* placer_ = nullptr;       ///< the job's
 };
 
-int own(const Registry& registry) {
-  Result<OwnerWord> first = read_first_word();
+int own(const ChildArguments& self, const Registry& registry) {
+  const bool supervised = self.parent != 0;
+  Result<OwnerWord> first = read_first_word(supervised ? kOrderDescriptor : STDIN_FILENO);
+  if (supervised) ::close(kOrderDescriptor);
   if (!first) {
     Console().say(first.error().message);
     return kExitBadInput;
@@ -152,12 +186,14 @@ int own(const Registry& registry) {
     Console().say(file.error().message);
     return kExitBadInput;
   }
-  return Owner(std::move(file).value(), *order).run(registry);
+  if (!supervised && order->again > 0) return supervise(self, std::move(first->text), *order);
+  return Owner(std::move(file).value(), *order, self.parent).run(registry);
 }
 
 }  // namespace
 
-STERNA_JSON(OwnerOrder, file_path, data, run_dir, run_parent, run, program, schema_hash, detached)
+STERNA_JSON(OwnerOrder, file_path, data, run_dir, run_parent, run, program, schema_hash, detached,
+            again, begun, starts_it)
 
 std::string order_json(const OwnerOrder& order) { return json_line(order); }
 
@@ -166,8 +202,9 @@ Result<OwnerOrder> parse_order(std::string_view text) {
 }
 
 std::optional<int> own_if_asked(int argc, char** argv, const Registry& registry) {
-  if (!parse_owner_arguments(std::vector<std::string>(argv, argv + argc))) return std::nullopt;
-  return own(registry);
+  const auto self = parse_owner_arguments(std::vector<std::string>(argv, argv + argc));
+  if (!self) return std::nullopt;
+  return own(*self, registry);
 }
 
 }  // namespace sterna::launcher

@@ -6,6 +6,7 @@
 // told what to do by the launcher over its standard input and answering on its standard output
 // (owner_words.h). What belongs on other hosts the launcher places for it: the keys to them are the
 // launcher's. Until the launcher lets it go (`detach`), the end of its standard input ends the run.
+// With `again` in its order it becomes the owner's parent (supervisor.h), which starts the owner.
 #pragma once
 
 #include <optional>
@@ -27,6 +28,12 @@ struct OwnerOrder {
   std::string program;  ///< what the run's processes are, on the head; empty: this one
   std::uint64_t schema_hash = 0;
   bool detached = false;  ///< the launcher is going to leave
+  /// So often the run is started again if its owner dies or ends with kExitGoesOn
+  /// (launcher/owner/supervisor.h).
+  std::uint32_t again = 0;
+  bool begun = false;  ///< it goes on in run_dir, and the launcher has left long ago
+  /// What the user typed to start it, where the head has not the file; else empty.
+  std::string starts_it = {};
 };
 
 std::string order_json(const OwnerOrder& order);

@@ -32,7 +32,7 @@ OwnerClient::OwnerClient(RealMachine& machine, OwnerClientOptions options)
       placer_(machine.loop(), machine.spawner(), placer_options(options_)),
       reader_([this](const OwnerWord& word) { told(word); }),
       interrupt_(machine.loop(), SIGINT, [this] { interrupted(); }),
-      terminate_(machine.loop(), SIGTERM, [this] { interrupted(); }) {}
+      terminate_(machine.loop(), SIGTERM, [this] { interrupted(kToldToEnd); }) {}
 
 OwnerClient::~OwnerClient() = default;
 
@@ -130,13 +130,13 @@ void OwnerClient::owner_said(std::string_view bytes) {
   if (running_ || state_) options_.progress(bytes);
 }
 
-void OwnerClient::interrupted() {
+void OwnerClient::interrupted(const std::string& how) {
   if (std::exchange(interrupted_, true)) {
     // It does not hear: without us it ends, and its nodes with it.
     over_ =
         Over{kExitInterrupted, "interrupted; `sterna down` makes sure that nothing is left", ""};
   } else if (local_owner_ || (remote_owner_ && remote_owner_->running())) {
-    send({"end"});
+    send({"end", how});
   } else {
     over_ = Over{kExitInterrupted, "interrupted", ""};  // there is nothing to end yet
   }

@@ -57,7 +57,7 @@ class OwnerClient {
   void told(const OwnerWord& word);
   void place(const OwnerWord& word);
   void owner_ended(const ProcessExit& exit);
-  void interrupted();
+  void interrupted(const std::string& how = "");
   void owner_said(std::string_view bytes);
 
   RealMachine& machine_;

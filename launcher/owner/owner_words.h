@@ -3,7 +3,7 @@
 //
 //   to it     order      text: the resolved cluster file; data: what else (order_json)
 //             ended      number: which placed node; text: why; its connection has ended
-//             end        the run shall end
+//             end        the run shall end; text: kToldToEnd where the launcher was told to
 //             detach     the launcher leaves; the run goes on
 //   from it   place      number: an id; data: the bootstrap of a node that belongs elsewhere
 //             withdraw   number: the id of a placed node that is to be killed
@@ -24,6 +24,9 @@
 #include "runtime/message/packed_message.h"
 
 namespace sterna::launcher {
+
+/// By SIGTERM: a checkpoint comes first.
+inline constexpr const char* kToldToEnd = "SIGTERM";
 
 struct OwnerWord {
   using Wire = schema::OwnerWord;

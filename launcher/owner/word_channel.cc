@@ -28,7 +28,7 @@ void to_nowhere(int stream, int flags) {
 
 }  // namespace
 
-Result<OwnerWord> read_first_word() {
+Result<OwnerWord> read_first_word(int from) {
   std::optional<OwnerWord> first;
   WordReader reader([&](OwnerWord word) {
     if (!first) first = std::move(word);
@@ -37,7 +37,7 @@ Result<OwnerWord> read_first_word() {
   const auto read_exactly = [&](std::size_t size) -> Result<std::string> {
     std::string bytes(size, '\0');
     for (std::size_t at = 0; at < size;) {
-      const ssize_t got = ::read(STDIN_FILENO, bytes.data() + at, size - at);
+      const ssize_t got = ::read(from, bytes.data() + at, size - at);
       if (got < 0 && errno == EINTR) continue;
       if (got <= 0) return Error{Errc::unavailable, "nobody says what to do"};
       at += static_cast<std::size_t>(got);

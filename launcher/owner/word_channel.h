@@ -8,8 +8,9 @@
 
 namespace sterna::launcher {
 
-/// Blocks until the first word of standard input is there; fails at its end.
-Result<OwnerWord> read_first_word();
+/// Blocks until the first word of standard input (or of another descriptor) is there; fails at its
+/// end.
+Result<OwnerWord> read_first_word(int from = 0);
 
 class WordChannel {
  public:

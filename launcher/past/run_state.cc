@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <sstream>
 
+#include "actors/checkpoint/saved.h"
 #include "launcher/text/environment.h"
 #include "launcher/text/json_struct.h"
 #include "launcher/text/machine_name.h"
@@ -57,8 +58,9 @@ static void from_json(const Json& json, OperatorKeys& keys) {
 
 STERNA_JSON(Keeper, machine, boot, pid, started)
 STERNA_JSON(StateHost, name, ssh, work)
-STERNA_JSON(RunState, id, name, file, run_directory, head, placer, slurm_job, keeper, detached,
-            began, network, coordinator, operators, hosts, ended, exit)
+STERNA_JSON(RunState, id, name, file, run_directory, head, placer, slurm_job, keeper, supervisor,
+            resume, checkpoints, detached, began, network, coordinator, operators, hosts, ended,
+            exit)
 
 namespace {
 
@@ -82,20 +84,26 @@ std::string boot_of_machine() {
 }
 
 /// Of a process, in ticks since the machine was started (proc(5): the 22nd field, the 20th after
-/// the name, which may have spaces); empty if it is not there.
+/// the name, which may have spaces); empty if it is not there, or has ended and nobody has taken
+/// note of that.
 std::string start_of(std::int64_t pid) {
   const Result<std::string> stat = read_file(fmt::format("/proc/{}/stat", pid));
   if (!stat) return "";
   std::istringstream fields(stat->substr(std::min(stat->rfind(')') + 1, stat->size())));
+  std::string state;
+  fields >> state;
+  if (state == "Z") return "";
   std::string field;
-  for (int i = 0; i < 20; ++i) fields >> field;
+  for (int i = 1; i < 20; ++i) fields >> field;
   return field;
 }
 
 }  // namespace
 
-Keeper Keeper::this_process() {
-  return {machine_name(), boot_of_machine(), ::getpid(), start_of(::getpid())};
+Keeper Keeper::this_process() { return of(::getpid()); }
+
+Keeper Keeper::of(std::int64_t pid) {
+  return {machine_name(), boot_of_machine(), pid, start_of(pid)};
 }
 
 bool Keeper::is_gone() const {
@@ -124,6 +132,7 @@ std::string state_json_line(const RunState& state) {
   for (const StateHost& host : state.hosts) json["hosts"].push_back(host.name);
   json["ended"] = state.ended.empty() ? Json() : Json(state.ended);
   if (!state.ended.empty()) json["exit"] = state.exit;
+  if (const std::string resume = resume_of(state); !resume.empty()) json["resume"] = resume;
   return json_line(json);
 }
 
@@ -133,7 +142,13 @@ Result<RunState> parse_state(std::string_view text) {
     return Error{Errc::malformed, "no state of a run"};
   }
   try {
-    RunState state = json;
+    Json whole = json;
+    const Json blank = RunState{};
+    for (const char* newer :
+         {"supervisor", "resume", "checkpoints"}) {  // than some run's that is on
+      if (!whole.contains(newer)) whole[newer] = blank[newer];
+    }
+    RunState state = whole;
     state.run = number(json.at("run"));
     state.schema_hash = number(json.at("schema_hash"));
     return state;
@@ -195,7 +210,22 @@ std::vector<RunState> RunStates::all() const {
 }
 
 bool is_abandoned(const RunState& state) {
-  return state.ended.empty() && state.slurm_job.empty() && state.keeper.is_gone();
+  const bool supervised = !state.supervisor.machine.empty() && !state.supervisor.is_gone();
+  return state.ended.empty() && state.slurm_job.empty() && state.keeper.is_gone() && !supervised;
+}
+
+bool comes_again(const RunState& state) {
+  return state.ended.empty() && state.keeper.is_gone() && !state.supervisor.machine.empty() &&
+         !state.supervisor.is_gone();
+}
+
+std::string resume_of(const RunState& state) {
+  if (state.resume.empty() || (state.ended.empty() && !is_abandoned(state))) return "";
+  const auto found = actors::find_checkpoints(state.checkpoints);
+  const bool whole = std::ranges::any_of(found, [](const actors::FoundCheckpoint& one) {
+    return one.manifest && actors::check_parts({one.folder, *one.manifest}, false);
+  });
+  return whole ? state.resume : "";
 }
 
 Result<RunState> RunStates::find(const std::string& word) const {

@@ -32,7 +32,9 @@ struct Keeper {
   std::int64_t pid = 0;
   std::string started;  ///< in the kernel's ticks
   static Keeper this_process();
-  /// False also where it is another machine's, and cannot be seen from here.
+  static Keeper of(std::int64_t pid);
+  /// False also where it is another machine's, and cannot be seen from here, and where there is
+  /// none.
   bool is_gone() const;
 };
 
@@ -52,6 +54,10 @@ struct RunState {
   std::string placer;
   std::string slurm_job;  ///< of a run that Slurm keeps; else empty
   Keeper keeper;
+  /// What starts the keeper again if it dies (launcher/owner/supervisor.h); else empty.
+  Keeper supervisor;
+  std::string resume;       ///< the command that goes on from its newest checkpoint; empty: none
+  std::string checkpoints;  ///< where those lie, on the head
   bool detached = false;
   std::string began;  ///< UTC
   std::uint64_t schema_hash = 0;
@@ -66,6 +72,11 @@ struct RunState {
 /// Who kept the run is gone without a word of how it ended: it was killed, or its machine was
 /// started anew.
 bool is_abandoned(const RunState& state);
+/// The same, and it is about to be started again.
+bool comes_again(const RunState& state);
+/// The command that goes on with a run that is over or abandoned, where this machine sees a whole
+/// checkpoint of it; else "".
+std::string resume_of(const RunState& state);
 
 /// As it is written, secrets included.
 std::string state_text(const RunState& state);

@@ -28,6 +28,7 @@
 namespace sterna::launcher {
 
 constexpr std::string_view kEventsFile = "events.jsonl";
+constexpr std::string_view kResolvedFile = "resolved.toml";
 
 struct RunDirectoryOptions {
   std::string config;         ///< what the run is called after: cluster.name
@@ -51,7 +52,7 @@ class RunDirectory {
   static Result<RunDirectory> create(const RunDirectoryOptions& options);
 
   const std::string& path() const { return path_; }
-  std::string resolved_path() const { return path_ + "/resolved.toml"; }
+  std::string resolved_path() const { return path_ + "/" + std::string(kResolvedFile); }
   std::string labels_path() const { return path_ + "/labels.txt"; }
   std::string metrics_path() const { return path_ + "/metrics.jsonl"; }
   std::string weights_path() const { return path_ + "/" + actors::kWeightsFile; }

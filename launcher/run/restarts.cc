@@ -36,7 +36,8 @@ bool Restarts::after(const JobOutcome& outcome, JobOptions& job) {
   const std::int64_t step =
       job.from ? static_cast<std::int64_t>(job.from->manifest.step) : std::int64_t{0};
   const auto from_it = std::ranges::count(made_, step, &Restart::step);
-  if (static_cast<std::size_t>(from_it) >= kMostFromOneStep) return false;
+  stuck_ = static_cast<std::size_t>(from_it) >= kMostFromOneStep;
+  if (stuck_) return false;
 
   lost_at_ = outcome.ended;
   std::ranges::copy(outcome.record.result.actor_restarts, std::back_inserter(actor_restarts_));

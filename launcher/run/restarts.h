@@ -17,6 +17,9 @@ class Restarts {
  public:
   /// Whether `outcome` is a loss that the job goes on after. If so, `job` is told from where.
   bool after(const JobOutcome& outcome, JobOptions& job);
+  /// Whether the job that after() refused last was lost too often from one step: then it would be
+  /// lost there again.
+  bool stuck() const { return stuck_; }
   /// What went before becomes part of what the last job came to.
   void complete(JobOutcome& outcome) const;
 
@@ -31,6 +34,7 @@ class Restarts {
   std::uint64_t lost_histograms_ = 0;
   std::uint64_t relinked_ = 0;
   std::uint64_t injected_faults_ = 0;
+  bool stuck_ = false;
 };
 
 }  // namespace sterna::launcher

@@ -5,8 +5,12 @@
 #include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <utility>
 
+#include "launcher/record/run_directory.h"
+#include "launcher/text/environment.h"
+#include "launcher/text/shell_word.h"
 #include "runtime/base/file.h"
 
 namespace sterna::launcher {
@@ -60,8 +64,40 @@ std::shared_ptr<const actors::SavedCheckpoint> newest_with_steps_left(const std:
   return nullptr;
 }
 
+std::string own_command() {
+  std::error_code failed;
+  const std::filesystem::path self = std::filesystem::canonical("/proc/self/exe", failed);
+  std::istringstream folders(environment("PATH").value_or(""));
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    const auto found = std::filesystem::canonical(std::filesystem::path(folder) / "sterna", failed);
+    if (failed || !std::filesystem::is_regular_file(found, failed)) continue;
+    if (found == self) return "sterna";
+    break;  // another one comes first
+  }
+  return shell_word(self.string());
+}
+
+std::string with_resume(const std::string& starts_it, const std::string& run_directory) {
+  return fmt::format("{} --run-dir {} --set checkpoint.resume=true", starts_it,
+                     shell_word(run_directory));
+}
+
+std::string resume_command(const std::string& command, const std::string& run_directory) {
+  return with_resume(fmt::format("{} {} {}", own_command(), command,
+                                 shell_word(run_directory + "/" + std::string(kResolvedFile))),
+                     run_directory);
+}
+
 bool goes_on_in_place(const ClusterFile& file) {
   return file.checkpoint.resume.given && file.checkpoint.resume.text.empty();
+}
+
+ClusterFile begun_again(ClusterFile file, const std::string& run_dir) {
+  const auto there = actors::find_checkpoints(own_folder(file, run_dir));
+  const bool any = std::ranges::any_of(
+      there, [](const actors::FoundCheckpoint& one) { return one.manifest.ok(); });
+  if (any || file.checkpoint.resume.text.empty()) file.checkpoint.resume = {.given = true};
+  return file;
 }
 
 Result<std::shared_ptr<const actors::SavedCheckpoint>> checkpoint_to_resume(

@@ -15,6 +15,10 @@ namespace sterna::launcher {
 /// Whether the run continues in its own directory (checkpoint.resume = true), which then may exist.
 bool goes_on_in_place(const ClusterFile& file);
 
+/// The file of a run that is begun again in its own directory: it goes on from its newest
+/// checkpoint; where it has none yet, it begins as it did.
+ClusterFile begun_again(ClusterFile file, const std::string& run_dir);
+
 /// The newest whole one in `folder`, of this net, that leaves steps to be made; null where there is
 /// none. `contents`: every byte of it is read.
 std::shared_ptr<const actors::SavedCheckpoint> newest_with_steps_left(const std::string& folder,
@@ -29,6 +33,14 @@ std::shared_ptr<const actors::SavedCheckpoint> newest_with_steps_left(const std:
 /// one of another net, or one that leaves no step to be made.
 Result<std::shared_ptr<const actors::SavedCheckpoint>> checkpoint_to_resume(
     const ClusterFile& file, const std::string& run_dir);
+
+/// The command that goes on with a run from its own newest checkpoint, word for word: of the file
+/// that its directory (absolute) has, with every key explicit. `command`: "run", or "up".
+std::string resume_command(const std::string& command, const std::string& run_directory);
+/// The same behind a command that starts it: `sterna run FILE --set ...`.
+std::string with_resume(const std::string& starts_it, const std::string& run_directory);
+/// What this program is called in a shell: "sterna" where PATH leads to it, else its path.
+std::string own_command();
 
 /// Where the newest whole checkpoint was looked for and found: why newer ones are not whole, a line
 /// each. One that was never finished is no news.

@@ -94,7 +94,7 @@ class Job {
         machine_(machine),
         registry_(registry),
         interrupt_(machine_.loop(), SIGINT, [this] { interrupted(); }),
-        terminate_(machine_.loop(), SIGTERM, [this] { interrupted(); }) {
+        terminate_(machine_.loop(), SIGTERM, [this] { told_to_end(); }) {
     // The terminal was closed; under nohup that is nothing to us.
     if (std::signal(SIGHUP, SIG_DFL) == SIG_IGN) {
       std::signal(SIGHUP, SIG_IGN);
@@ -120,6 +120,7 @@ class Job {
     read_last_lines();
     faults_.reset();
     outcome_.interrupted = interrupted_;
+    outcome_.told_to_end = told_to_end_ && interrupted_;
     stopping_ = true;
     record.status.phase = "stopping";
     record.status.cause = cause_so_far(trained);
@@ -215,14 +216,17 @@ class Job {
     if (!options_.file.trains()) outcome_.record.status.phase = "running";
     show_(outcome_.record);
     if (options_.running) options_.running();
+    trains_ = true;
     cluster_->run_until(
         [&] {
           notice_a_stop();
           if (logs_) logs_->turn();
           if (faults_) faults_->turn(outcome_.record.status.step);
-          return done() || cluster_->failure() || cluster_->interrupted();
+          return done() || cluster_->failure() || cluster_->interrupted() || told_to_end_;
         },
         kNever);
+    if (told_to_end_) keep_before_the_end();
+    trains_ = false;
     if (cluster_->interrupted()) return Error{Errc::cancelled, "interrupted"};
     if (cluster_->failure())
       return Error{Errc::actor_down, death_in_words(options_.file, *cluster_->failure())};
@@ -299,6 +303,18 @@ class Job {
     };
     const auto keeper = cluster_->process().spawn<actors::CheckpointKeeper>(std::move(setup));
     return cluster_->publish(actors::kKeeperName, keeper);
+  }
+
+  /// Who told it to end gives some seconds.
+  void keep_before_the_end() {
+    if (done() || cluster_->failure() || cluster_->interrupted()) return;
+    logged("told to end: a checkpoint first");
+    kept_->keep_soon();
+    const auto is_kept = [this] { return kept_->soon > 0 && kept_->last >= kept_->soon; };
+    cluster_->run_until(
+        [&] { return is_kept() || done() || cluster_->failure() || cluster_->interrupted(); },
+        machine_.loop().now() + options_.file.cluster.grace);
+    if (!done() && !interrupted_) interrupted();
   }
 
   /// Whether the checkpoint of the end is there, where there is to be one.
@@ -447,6 +463,9 @@ class Job {
 
   /// Why it ends, where it does before its time.
   std::string cause_so_far(const Result<void>& trained) const {
+    if (outcome_.interrupted && told_to_end_ && options_.file.checkpoint.on()) {
+      return "told to end by SIGTERM";
+    }
     if (outcome_.interrupted) return ended_by_.empty() ? "interrupted" : ended_by_;
     if (trained) return "";
     // The first death says more than the failures that follow from it.
@@ -510,6 +529,12 @@ class Job {
     last_turn_ = now;
   }
 
+  /// At once where it makes no checkpoint, and before all its actors run.
+  void told_to_end() {
+    const bool before = std::exchange(told_to_end_, true);
+    if (before || !trains_ || !kept_->keep_soon) interrupted();
+  }
+
   void interrupted() {
     if (std::exchange(interrupted_, true)) second_interrupt_ = true;
     if (cluster_) cluster_->interrupt();
@@ -528,6 +553,8 @@ class Job {
   JobOutcome outcome_;
   bool interrupted_ = false;
   bool second_interrupt_ = false;
+  bool told_to_end_ = false;  ///< by SIGTERM
+  bool trains_ = false;       ///< all actors run, and are waited for
   bool stopping_ = false;
   std::set<std::string> ended_;  ///< actors that have stopped by themselves
   std::string ended_by_;         ///< an operator's words

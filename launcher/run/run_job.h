@@ -32,6 +32,7 @@ struct JobOptions {
   std::shared_ptr<const actors::SavedCheckpoint> from;
   /// What was lost before: the last of it is why this job begins where it does.
   std::vector<Restart> restarts;
+  bool begun = false;         ///< it ran before this process did, and lost whoever kept it
   std::string log_directory;  ///< one log per process; empty: standard error
   /// The run directory's name and more: what it is called on other hosts, where such a name is not
   /// to be in anybody's way.
@@ -70,6 +71,7 @@ struct JobOutcome {
   StopReport stop;
   bool started = false;  ///< coordinator and nodes were ready for actors
   bool interrupted = false;
+  bool told_to_end = false;  ///< then: by SIGTERM, as batch systems do
   /// An actor was killed, fell silent, or its host is gone: started again, the job may go on.
   bool lost = false;
   std::vector<std::string> lost_hosts;     ///< then: whose nodes are gone
@@ -78,7 +80,8 @@ struct JobOutcome {
   std::vector<std::string> left_behind;    ///< what could not be brought back: a line for each host
 };
 
-/// Runs the job in the foreground. `registry` is this program's. SIGINT and SIGTERM stop it; a
+/// Runs the job in the foreground. `registry` is this program's. SIGINT and SIGTERM stop it,
+/// SIGTERM after a checkpoint where it makes any and that takes no longer than cluster.grace; a
 /// second one stops it without grace. The record is there also when the job failed;
 /// `record.result.cause` says why then. `show` gets the record whenever it changed. The machine's
 /// log lines are the record's meanwhile.

@@ -24,6 +24,7 @@
 #include "launcher/run/restarts.h"
 #include "launcher/run/resume.h"
 #include "launcher/run/run_data.h"
+#include "launcher/run/run_ending.h"
 #include "launcher/run/run_init.h"
 #include "launcher/scrape/metrics_server.h"
 #include "launcher/summary/event_file.h"
@@ -69,51 +70,6 @@ Result<std::unique_ptr<PageServer>> page_of(const WholeRunOptions& options,
   return page;
 }
 
-/// Where the run's files are, for who reads it on another machine, or later from another folder.
-std::string place_of(const WholeRunOptions& options, const std::string& directory) {
-  if (head_is_remote(options.file)) return options.file.cluster.head + ":" + directory;
-  return options.detached ? std::filesystem::absolute(directory).lexically_normal().string()
-                          : directory;
-}
-
-/// The last lines. Of a run that is done they are its result, and follow the view.
-std::string ending(const WholeRunOptions& options, const RunResult& result,
-                   const StopReport& stop) {
-  const ClusterFile& file = options.file;
-  const std::string place = place_of(options, result.run);
-  if (result.exit == kExitDone && !file.trains() && result.awaited.size() < file.actors.size()) {
-    const auto done = std::count_if(result.actors.begin(), result.actors.end(),
-                                    [](const ActorEnd& actor) { return actor.end == "done"; });
-    return fmt::format(
-        "{} of {} actors have ended, as program.done_when asks, and the others were stopped; "
-        "everything is in {}",
-        done, file.actors.size(), place);
-  }
-  if (result.exit == kExitDone && !file.trains()) {
-    return fmt::format("all {} actors have stopped; everything is in {}", file.actors.size(),
-                       place);
-  }
-  if (result.exit == kExitDone) {
-    return fmt::format("precision@1 {:.4f} on {} after {} steps in {:.1f} s; everything is in {}",
-                       result.precision_at_1.value_or(0), result.data, thousands(result.steps),
-                       result.seconds, place);
-  }
-  if (result.exit == kExitInterrupted && !file.trains()) {
-    return fmt::format("interrupted: {} processes stopped, {} killed; logs are in {}", stop.stopped,
-                       stop.killed, place);
-  }
-  if (result.exit == kExitInterrupted) {
-    return fmt::format("interrupted at step {}: {} processes stopped, {} killed; logs are in {}",
-                       thousands(result.steps), stop.stopped, stop.killed, place);
-  }
-  if (result.steps == 0) return fmt::format("{} (logs are in {}/logs)", result.cause, place);
-  // The cause comes last, where it is looked for.
-  std::string text = fmt::format("the run failed at step {}; logs are in {}/logs\n",
-                                 thousands(result.steps), place);
-  for (const std::string& one : result.consequences) text += "  in consequence: " + one + "\n";
-  return text + result.cause;
-}
-
 RunState state_of(const WholeRunOptions& options, const Cluster& cluster,
                   const RunDirectory& directory, std::vector<OperatorKeys> operators) {
   RunState state;
@@ -127,6 +83,7 @@ RunState state_of(const WholeRunOptions& options, const Cluster& cluster,
   const JobQueue* queue = placer_of(options.file).queue();
   if (queue != nullptr) state.slurm_job = queue->own_job();
   state.detached = options.detached;
+  if (options.supervisor > 0) state.supervisor = Keeper::of(options.supervisor);
   state.began = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
   state.schema_hash = cluster.schema_hash();
   state.network = cluster.options().network;
@@ -148,9 +105,12 @@ class Remembered {
   ~Remembered() {
     if (states_) states_->remove(state_.id);
   }
-  /// A run that nobody watched leaves word of how it ended.
-  void ended(const WholeRunEnd& end) {
+  /// A run that nobody watched leaves word of how it ended. One that is started again at once
+  /// (`again`) has not: whoever does that finds it by what is remembered.
+  void ended(const WholeRunEnd& end, bool again) {
     if (!states_ || !state_.detached) return;
+    if (again) return states_.reset();
+    state_.resume = end.result.resume;
     state_.operators.clear();
     state_.ended = end.last_words;
     state_.exit = end.result.exit;
@@ -287,7 +247,7 @@ Result<WholeRunEnd> whole_run(RealMachine& machine, const Registry& registry,
   RunDirectoryOptions where;
   where.config = file.cluster.name;
   where.explicit_path = options.run_dir;
-  where.goes_on = goes_on_in_place(file);
+  where.goes_on = goes_on_in_place(file) || options.begun;
   where.parent = options.run_parent;
   where.now = std::chrono::system_clock::now();
   STERNA_ASSIGN(RunDirectory directory, RunDirectory::create(where));
@@ -299,6 +259,9 @@ Result<WholeRunEnd> whole_run(RealMachine& machine, const Registry& registry,
   const std::unique_ptr<PageServer> page = std::move(page_or).value();
   // The run again, from this file alone: with the data that it is given now.
   ClusterFile resolved = file;
+  if (!file.checkpoint.folder.empty()) {
+    resolved.checkpoint.folder = std::filesystem::absolute(expand_home(file.checkpoint.folder));
+  }
   resolved.data.name = data->name;
   if (!data->dir.empty()) resolved.data.dir = std::filesystem::absolute(data->folder()).string();
   STERNA_TRY(directory.write_resolved(resolved));
@@ -331,11 +294,16 @@ Result<WholeRunEnd> whole_run(RealMachine& machine, const Registry& registry,
     metrics.append(to_json(Restart{.step = step, .cause = "the run was begun again"},
                            in_unix_seconds(where.now)));
   }
+  const std::string place = std::filesystem::absolute(directory.path()).lexically_normal();
+  const std::string resume = options.resume
+                                 ? options.resume(place)
+                                 : resume_command(options.detached ? "up" : "run", place);
   JobOptions job;
   job.file = file;
   job.data = *data;
   job.began = options.began;
   job.run = options.run;
+  job.begun = options.begun;
   job.program = options.program;
   job.run_directory = directory.path();
   job.from = from;
@@ -361,7 +329,9 @@ Result<WholeRunEnd> whole_run(RealMachine& machine, const Registry& registry,
   job.operators = contacts_of(operators);
   job.started = [&](Cluster& cluster) {
     reports.set_cluster(&cluster);
-    const RunState state = state_of(options, cluster, directory, operators);
+    RunState state = state_of(options, cluster, directory, operators);
+    if (file.checkpoint.on()) state.resume = resume;
+    state.checkpoints = job.checkpoints;
     remembered.write(state, file.cluster.head);
     if (options.started && job.restarts.empty()) options.started(state);
   };
@@ -423,38 +393,39 @@ Result<WholeRunEnd> whole_run(RealMachine& machine, const Registry& registry,
     }
   }
   restarts.complete(outcome);
-  if (page) {
-    const RunResult& result = outcome.record.result;
-    page->end(outcome.record.status, result.exit, ending(options, result, outcome.stop));
-  }
+  RunResult& result = outcome.record.result;
+  tell_how_it_goes_on(outcome, job, restarts.stuck(), resume);
+  if (page) page->end(outcome.record.status, result.exit, last_words(options, outcome));
   view->finish(outcome.record.status);
   view.reset();
 
   WholeRunEnd end;
-  end.result = outcome.record.result;
-  end.stop = outcome.stop;
   for (const std::string& line : outcome.left_behind) options.console.say(line);
   if (outcome.stop.survivors != 0) {
     options.console.say(fmt::format(
         "killed {} of the run's processes that its node had left behind", outcome.stop.survivors));
   }
-  if (!outcome.started && end.result.exit == kExitFailed && job.restarts.empty()) {
+  const bool kept = outcome.started || result.exit != kExitFailed || !job.restarts.empty();
+  if (!kept) {
     // There was nobody to run yet: the cause is all that is worth keeping.
     directory.discard();
-    end.last_words = end.result.cause;
+    end.last_words = result.cause;
   } else {
     keep_confusion(directory, outcome.record.confusion, options.console);
     keep_status(directory, outcome.record.status, options.console);
     events.append({.kind = "ended",
-                   .step = end.result.steps,
-                   .cause = end.result.exit == kExitDone ? "done" : end.result.cause,
-                   .seconds = end.result.seconds});
+                   .step = result.steps,
+                   .cause = result.exit == kExitDone ? "done" : result.cause,
+                   .seconds = result.seconds});
     if (const Result<void> closed = events.close(); !closed)
       options.console.say(closed.error().message);
-    keep(directory, metrics, end.result, options.console);
-    end.last_words = ending(options, end.result, outcome.stop);
-    remembered.ended(end);
+    keep(directory, metrics, result, options.console);
+    end.last_words = last_words(options, outcome);
   }
+  end.result = result;
+  end.stop = outcome.stop;
+  end.told_to_end = outcome.told_to_end;
+  if (kept) remembered.ended(end, options.comes_again && result.exit == kExitGoesOn);
   if (page) page->say_goodbye();
   return end;
 }

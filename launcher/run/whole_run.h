@@ -27,11 +27,16 @@ struct WholeRunOptions {
   std::uint64_t run = 0;  ///< 0: one is drawn
   Program program;
   bool detached = false;
-  bool page = false;    ///< a page in a browser shows it
-  Time began;           ///< when the user typed the command
-  RemoteBundle bundle;  ///< for hosts that are other machines
+  std::int64_t supervisor = 0;  ///< the pid of who starts this process again; 0: nobody does
+  bool comes_again = false;     ///< somebody does where the exit code is 75
+  bool begun = false;           ///< run_dir may be there from a life before
+  bool page = false;            ///< a page in a browser shows it
+  Time began;                   ///< when the user typed the command
+  RemoteBundle bundle;          ///< for hosts that are other machines
   /// Instead of the file's placer, where this process cannot reach the other hosts.
   decltype(JobOptions::make_placer) make_placer;
+  /// The command that goes on with the run in that directory; null: resume_command()'s.
+  std::function<std::string(const std::string& run_directory)> resume = {};
   std::function<std::unique_ptr<RunView>()> make_view;
   std::function<void(const RunState&)> started = {};  ///< the coordinator can be dialled
   std::function<void()> running = {};                 ///< every actor runs
@@ -42,6 +47,7 @@ struct WholeRunEnd {
   StopReport stop;
   /// For people: of a run that is done its result, else what went wrong.
   std::string last_words;
+  bool told_to_end = false;  ///< by SIGTERM
 };
 
 /// Fails only before anything was started or written.

@@ -12,7 +12,9 @@ namespace sterna::launcher {
 constexpr int kExitDone = 0;
 constexpr int kExitFailed = 1;
 constexpr int kExitBadInput = 2;
-constexpr int kExitInterrupted = 130;  ///< by Ctrl-C or SIGTERM
+/// A run was ended by what need not happen again, and goes on from a checkpoint (EX_TEMPFAIL).
+constexpr int kExitGoesOn = 75;
+constexpr int kExitInterrupted = 130;  ///< by Ctrl-C, or by SIGTERM without a checkpoint
 
 struct Console {
   std::FILE* out = stdout;  ///< what was asked for

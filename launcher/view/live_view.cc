@@ -141,6 +141,12 @@ void PlainLog::update(const RunStatus& status) {
     restarts_ = status.restarts;
     out_.put(printable(status.restart) + "\n");
   }
+  // Of a run that does not train it is among the log lines.
+  if (status.actor_restarts > actor_restarts_ && status.steps > 0) {
+    const bool moves = status.actor_restart.find("; it moves to ") != std::string::npos;
+    out_.put(printable(status.actor_restart) + (moves ? "\n" : "; it is started again\n"));
+  }
+  actor_restarts_ = status.actor_restarts;
   print_log(status);
   const bool evaluated = status.precision_at_1 && status.precision_step != precision_step_;
   const bool due = !printed_at_ || clock_.now() - *printed_at_ >= interval_;

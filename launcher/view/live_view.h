@@ -78,8 +78,8 @@ class LiveView final : public RunView {
 };
 
 /// Prints plain_line() when the phase changes, at every evaluation, and else every `interval`; and
-/// once, before it, which codecs gradient.codec = "auto" has chosen. Of a run that does not train
-/// also every log line.
+/// once, before it, which codecs gradient.codec = "auto" has chosen. A line for each restart, of
+/// all or of one actor. Of a run that does not train also every log line.
 class PlainLog final : public RunView {
  public:
   PlainLog(TextSink& out, const Clock& clock, Duration interval = std::chrono::seconds(5));
@@ -95,7 +95,8 @@ class PlainLog final : public RunView {
   Duration interval_;
   std::optional<Time> printed_at_;
   std::string phase_;
-  std::uint64_t restarts_ = 0;  ///< that were told
+  std::uint64_t restarts_ = 0;        ///< that were told
+  std::uint64_t actor_restarts_ = 0;  ///< likewise
   std::string codecs_;
   std::int64_t precision_step_ = -1;
   std::uint64_t logged_ = 0;

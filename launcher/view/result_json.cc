@@ -10,8 +10,9 @@ STERNA_JSON(EvaluationResult, step, seconds, subset, of, precision_at_1, recall_
             examples)
 STERNA_JSON(Restart, step, steps_again, seconds, cause)
 STERNA_JSON(ActorRestart, actor, incarnation, step, cause)
-STERNA_JSON(RunResult, run, exit, cause, consequences, steps, checkpoint, missed_checkpoints,
-            lost_losses, lost_histograms, restarts, actor_restarts, relinked, injected_faults,
+STERNA_JSON(RunResult, run, exit, cause, consequences, steps, checkpoint, resume,
+            missed_checkpoints, lost_losses, lost_histograms, restarts, actor_restarts, relinked,
+            injected_faults,
             workers, ranks, data, data_dir, codec, security, transport, isa, seconds,
             seconds_to_first_step, evaluations, examples_per_second, loss, decay_loss,
             precision_at_1, recall_at_5, skipped_evaluations, late_packets, evaluator_wait,
@@ -54,6 +55,7 @@ std::string to_json(const RunResult& result) {
   if (result.exit == 0) json.erase("cause");
   if (result.consequences.empty()) json.erase("consequences");
   if (result.checkpoint.empty()) json.erase("checkpoint");
+  if (result.resume.empty()) json.erase("resume");
   for (const char* count :
        {"missed_checkpoints", "lost_losses", "lost_histograms", "relinked", "injected_faults"}) {
     if (json.value(count, std::uint64_t{0}) == 0) json.erase(count);

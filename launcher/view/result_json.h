@@ -59,6 +59,7 @@ struct RunResult {
   std::vector<std::string> consequences = {};  ///< the deaths that followed, at most five
   std::int64_t steps = 0;                      ///< steps done
   std::string checkpoint;                      ///< the newest that this run made; empty: none
+  std::string resume;                          ///< the command that goes on; empty: none does
   std::uint64_t missed_checkpoints = 0;        ///< that were due and not made; the log says why
   // What was left out of metrics.jsonl, because whoever keeps it was too slow:
   std::uint64_t lost_losses = 0;       ///< of single ranks in single steps

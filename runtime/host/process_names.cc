@@ -56,8 +56,9 @@ std::optional<ChildArguments> parse_child_arguments(const std::vector<std::strin
   return parse_marked(arguments, kMark);
 }
 
-std::vector<std::string> owner_arguments(const std::string& name, std::uint64_t run) {
-  return {"sterna", kOwnerMark, name, fmt::format("{:016x}", run), "0"};
+std::vector<std::string> owner_arguments(const std::string& name, std::uint64_t run,
+                                         std::int64_t parent) {
+  return {"sterna", kOwnerMark, name, fmt::format("{:016x}", run), std::to_string(parent)};
 }
 
 std::optional<ChildArguments> parse_owner_arguments(const std::vector<std::string>& arguments) {

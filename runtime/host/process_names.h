@@ -25,8 +25,10 @@ std::vector<std::string> child_arguments(const std::string& name, std::uint64_t 
 /// Null if the program was not started as a child.
 std::optional<ChildArguments> parse_child_arguments(const std::vector<std::string>& arguments);
 
-/// Of the process that keeps a run for its launcher: `sterna __own NAME RUN PARENT`.
-std::vector<std::string> owner_arguments(const std::string& name, std::uint64_t run);
+/// Of the process that keeps a run for its launcher: `sterna __own NAME RUN PARENT`. PARENT is who
+/// starts it again if it dies; 0: nobody does.
+std::vector<std::string> owner_arguments(const std::string& name, std::uint64_t run,
+                                         std::int64_t parent = 0);
 std::optional<ChildArguments> parse_owner_arguments(const std::vector<std::string>& arguments);
 
 struct FoundProcess {

@@ -27,8 +27,9 @@ class SlurmJobTest : public testing::TestWithParam<const char*> {
   }
   SlurmHosts& hosts() { return *hosts_; }
 
-  /// Submits a script that runs the job; returns the job's id.
-  std::string submit(int steps, const std::vector<std::string>& options = {}) {
+  /// Submits a script that runs the job, with `more` behind its command; returns the job's id.
+  std::string submit(int steps, const std::vector<std::string>& options = {},
+                     const std::string& more = "") {
     bring_text(hosts(), "a", "job.toml", job_by_resources(steps, "placer = \"slurm\"\n"));
     hosts().exec("a", {"rm", "-rf", kRun});
     std::vector<std::string> command = {"sbatch",
@@ -39,15 +40,17 @@ class SlurmJobTest : public testing::TestWithParam<const char*> {
                                         "--chdir=/",
                                         "--output=" + kHostFolder + "/out"};
     command.insert(command.end(), options.begin(), options.end());
-    command.insert(command.end(), {"--wrap", "exec " + kHostFolder + "/bundle/bin/sterna run " +
-                                                 kHostFolder + "/job.toml --run-dir " + kRun});
+    command.insert(command.end(),
+                   {"--wrap", "exec " + kHostFolder + "/bundle/bin/sterna run " + kHostFolder +
+                                  "/job.toml --run-dir " + kRun + more});
     const Said said = hosts().slurm(command);
     EXPECT_TRUE(said.ok()) << said.story();
     return lines_of(said.out).at(0);
   }
   /// The same, and waits until it trains: it would for ever.
-  std::string start_for_ever(const std::vector<std::string>& options = {}) {
-    const std::string job = submit(1000000, options);
+  std::string start_for_ever(const std::vector<std::string>& options = {},
+                             const std::string& more = "") {
+    const std::string job = submit(1000000, options, more);
     EXPECT_TRUE(eventually(seconds(90), [&] { return trains_on(hosts(), "a", kRun); })) << story();
     EXPECT_GE(survivors(), 13U);
     return job;

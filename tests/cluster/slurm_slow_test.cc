@@ -1,4 +1,6 @@
-// What takes a minute of Slurm's own: the shortest time limit.
+// What takes a minute of Slurm's own: the shortest time limit, and the way back into the queue.
+#include <gmock/gmock.h>
+
 #include "tests/cluster/slurm_job.h"
 
 namespace sterna::test {
@@ -14,6 +16,26 @@ TEST_P(SlurmTimeLimit, EndsARunPolitelyAndLeavesNothing) {
   EXPECT_TRUE(eventually(seconds(150), [&] { return forgotten(job); }));
   EXPECT_TRUE(nothing_left());
   EXPECT_EQ(exit_of_run(), 130) << story();
+}
+
+/// As before a time limit, and with what `sterna up` writes into such a script.
+TEST_P(SlurmTimeLimit, IsTheEndOfAJobAndNotOfItsRun) {
+  const std::string job =
+      start_for_ever({"--requeue", "--open-mode=append"},
+                     " --again 5 --set checkpoint.every_steps=1000000 --set cluster.grace=20s");
+  EXPECT_TRUE(hosts().slurm({"scancel", "--signal=TERM", "--batch", job}).ok());
+  const auto events = [this] { return text_on(hosts(), "a", kRun + "/events.jsonl"); };
+  EXPECT_TRUE(eventually(
+      seconds(200),
+      [&] { return events().find("from " + kRun + "/checkpoints/step-") != std::string::npos; }))
+      << story() << events();
+  EXPECT_THAT(story(), testing::HasSubstr("it goes back into Slurm's queue"));
+  EXPECT_EQ(exit_of_run(), 75) << "of its first part";
+  EXPECT_THAT(hosts().slurm({"scontrol", "show", "job", job}).out,
+              testing::HasSubstr("Restarts=1"));
+  EXPECT_TRUE(hosts().slurm({"scancel", job}).ok());
+  EXPECT_TRUE(eventually(seconds(60), [&] { return forgotten(job); }));
+  EXPECT_TRUE(nothing_left());
 }
 
 INSTANTIATE_TEST_SUITE_P(Tracked, SlurmTimeLimit, testing::Values("linuxproc"),

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 
@@ -62,6 +63,45 @@ std::string one_host_job() {
     job.replace(job.find(hosts), std::string(hosts).size(), "[\"a\"]");
   }
   return job;
+}
+
+/// The owner itself, not who starts it again: the younger of the two.
+const RunProcess* owner_in(const std::vector<RunProcess>& processes) {
+  const RunProcess* owner = nullptr;
+  for (const RunProcess& one : processes) {
+    if (one.name == "owner" && (owner == nullptr || one.pid > owner->pid)) owner = &one;
+  }
+  return owner;
+}
+
+TEST_F(Start, AKilledOwnersRunIsStartedAgainOnItsHosts) {
+  const std::string file =
+      runs().file({"again", {"a", "b", "c", "d"}},
+                  std::string(kSmallJob) + "[checkpoint]\nevery_seconds = 1\n");
+  const auto up = runs().sterna({"up", file, "--again", "1", "--json"});
+  ASSERT_EQ(up->exit_code(kPatience), 0) << up->story();
+  const std::string id = nlohmann::json::parse(lines_of(up->out()).back())["id"];
+  ASSERT_TRUE(eventually(kPatience, [&] { return runs().step_of(id) > 0; }));
+  const std::string kept = runs().hosts().launcher_folder() + "/root/runs/" + id + "/checkpoints";
+  EXPECT_TRUE(eventually(kPatience, [&] {
+    std::error_code ignored;
+    return std::filesystem::directory_iterator(kept, ignored) !=
+           end(std::filesystem::directory_iterator());
+  })) << kept;
+  const std::vector<RunProcess> before = up->here();
+  const RunProcess* owner = owner_in(before);
+  ASSERT_NE(owner, nullptr) << up->story();
+  const pid_t killed = owner->pid;
+  ::kill(killed, SIGKILL);
+  EXPECT_TRUE(eventually(kPatience, [&] {
+    const std::vector<RunProcess> now = up->here();
+    const RunProcess* next = owner_in(now);
+    return next != nullptr && next->pid > killed && runs().step_of(id) > 0;
+  })) << up->story();
+  const auto down = runs().ask({"down", id});
+  EXPECT_EQ(down.value("left", -1), 0) << down;
+  EXPECT_TRUE(eventually(
+      seconds(20), [&] { return runs().there().empty() && owner_in(up->here()) == nullptr; }));
 }
 
 constexpr const char* kNineActors = R"(

@@ -273,6 +273,28 @@ TEST_F(JobCheckpointsTest, OfASecondAVersionIsNamedAhead) {
   EXPECT_EQ(resumed(found.front().step, {.workers = 2}), hash);
 }
 
+TEST_F(JobCheckpointsTest, OneThatIsAskedForIsOfAnEarlyVersionThatAllCanKeep) {
+  job.checkpoint.every_steps = 1000;  // none but the last is due
+  job.steps = 40;
+  const JobLayout layout{.servers = 2, .workers = 2};
+  const std::string hash = hash_of(layout);
+  for (const bool feedback : {false, true}) {  // which ranks have to keep, too
+    job.gradient.error_feedback = feedback;
+    const std::string expected = feedback ? hash_of(layout) : hash;
+    fs::remove_all(folder_);
+    *kept = {};
+    launch(layout);
+    loop.run_until([this] { return !record.progress.empty(); }, kNever);
+    ASSERT_TRUE(kept->keep_soon);
+    kept->keep_soon();
+    finish();
+    ASSERT_GT(kept->soon, 0U);
+    ASSERT_LT(kept->soon, job.steps);
+    EXPECT_EQ(kept->made, 2U) << "that, and the last";
+    EXPECT_EQ(resumed(kept->soon, layout), expected);
+  }
+}
+
 TEST_F(JobCheckpointsTest, ACheckpointOfAnotherNetIsRefused) {
   hash_of({.workers = 2});
   job.first_step = 4;

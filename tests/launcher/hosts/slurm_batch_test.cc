@@ -54,7 +54,7 @@ TEST(SlurmScript, AsksForWhatTheActorsNeedAndHoldsTheFile) {
   file.cluster.partition = "gpu";
   const std::string text =
       slurm_script(file, {2, 5, 2, 300},
-                   {"/data/o'hara", {"/opt/sterna", "~/.cache/sterna"}, "", "/elsewhere/job-1"});
+                   {"/data/o'hara", {"/opt/sterna", "~/.cache/sterna"}, "", "/elsewhere/job-1", 5});
   for (const char* line :
        {"#SBATCH --nodes=2\n", "#SBATCH --ntasks-per-node=1\n", "#SBATCH --cpus-per-task=5\n",
         "#SBATCH --gres=gpu:2\n", "#SBATCH --mem=300M\n", "#SBATCH --time=2\n",
@@ -64,6 +64,21 @@ TEST(SlurmScript, AsksForWhatTheActorsNeedAndHoldsTheFile) {
     EXPECT_THAT(text, testing::HasSubstr(line));
   }
   EXPECT_THAT(text, testing::HasSubstr(R"(--chdir='/data/o'\''hara')"));
+}
+
+TEST(SlurmScript, OfARunThatKeepsCheckpointsGoesBackIntoTheQueue) {
+  ClusterFile file = by_resources(1);
+  const SlurmScript script{"/data", {"/opt/sterna"}, "", "/runs/1", 5};
+  EXPECT_THAT(slurm_script(file, {}, script), testing::Not(testing::HasSubstr("requeue")));
+  file.checkpoint.every_seconds = 60;
+  const std::string text = slurm_script(file, {}, script);
+  for (const char* line : {"#SBATCH --requeue\n", "#SBATCH --open-mode=append\n",
+                           "#SBATCH --signal=B:TERM@60\n", "--run-dir '/runs/1' --again 5 <<"}) {
+    EXPECT_THAT(text, testing::HasSubstr(line));
+  }
+  file.cluster.time = std::chrono::minutes(5);
+  EXPECT_THAT(slurm_script(file, {}, script), testing::Not(testing::HasSubstr("--signal")))
+      << "there would be no time left to train in";
 }
 
 }  // namespace

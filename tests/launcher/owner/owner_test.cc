@@ -14,7 +14,10 @@ TEST(OwnerOrder, IsReadAsItWasWritten) {
                          .run = 0xFEDCBA9876543210,
                          .program = "/opt/greeter",
                          .schema_hash = 0xFFFFFFFFFFFFFFFF,
-                         .detached = true};
+                         .detached = true,
+                         .again = 3,
+                         .begun = true,
+                         .starts_it = "sterna up x.toml"};
   const std::string json = order_json(order);
   const Result<OwnerOrder> read = parse_order(json);
   ASSERT_TRUE(read.ok()) << read.error().message;
@@ -23,6 +26,9 @@ TEST(OwnerOrder, IsReadAsItWasWritten) {
   EXPECT_EQ(read->run, order.run);
   EXPECT_EQ(read->schema_hash, order.schema_hash);
   EXPECT_TRUE(read->detached);
+  EXPECT_EQ(read->again, 3U);
+  EXPECT_TRUE(read->begun);
+  EXPECT_EQ(read->starts_it, order.starts_it);
 }
 
 TEST(OwnerOrder, IsRefusedWhereItIsNone) {

@@ -3,7 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <csignal>
 #include <fstream>
 #include <set>
 
@@ -108,6 +111,35 @@ TEST(RunState, IsAbandonedWhereItsKeeperIsGoneUnlessItHasEndedOrIsElsewhere) {
   EXPECT_TRUE(is_abandoned(state));
   state.ended = "precision@1 0.99";
   EXPECT_FALSE(is_abandoned(state));
+}
+
+TEST(RunState, IsAbandonedByAKeeperThatNobodyHasBuried) {
+  RunState state = state_named("mnist-1", "mnist");
+  const pid_t keeper = ::fork();
+  if (keeper == 0) {
+    ::pause();
+    ::_exit(0);
+  }
+  state.keeper = Keeper::of(keeper);
+  EXPECT_FALSE(is_abandoned(state));
+  ::kill(keeper, SIGKILL);
+  siginfo_t ended{};
+  ::waitid(P_PID, static_cast<id_t>(keeper), &ended, WEXITED | WNOWAIT);
+  EXPECT_TRUE(is_abandoned(state));
+  ::waitpid(keeper, nullptr, 0);
+}
+
+TEST(RunState, IsNotAbandonedWhileSomebodyStartsItsKeeperAgain) {
+  RunState state = state_named("mnist-1", "mnist");
+  state.keeper = Keeper::this_process();
+  state.supervisor = Keeper::this_process();
+  EXPECT_FALSE(comes_again(state)) << "it is kept";
+  state.keeper.started = "1";
+  EXPECT_TRUE(comes_again(state));
+  EXPECT_FALSE(is_abandoned(state));
+  state.supervisor.started = "1";
+  EXPECT_FALSE(comes_again(state));
+  EXPECT_TRUE(is_abandoned(state));
 }
 
 TEST_F(RunStatesTest, AFileThatIsNoneIsPassedOver) {

@@ -17,9 +17,9 @@ using testing::IsEmpty;
 
 using Files = std::map<std::string, std::string>;
 struct Keeping : Interface<ReadFile> {};
-class Keeper final : public Actor<Keeping> {
+class LogKeeper final : public Actor<Keeping> {
  public:
-  explicit Keeper(const Files& files) : files_(files) {}
+  explicit LogKeeper(const Files& files) : files_(files) {}
   Result<FilePiece> on(ReadFile question) {
     const auto file = files_.find(question.name);
     if (file == files_.end()) return Error{Errc::not_found, question.name};
@@ -36,7 +36,7 @@ class LogReaderTest : public test::SimFixture {
  protected:
   LogReaderTest() {
     Process& process = *start("launcher").process;
-    const auto keeper = process.spawn<Keeper>(files_);
+    const auto keeper = process.spawn<LogKeeper>(files_);
     reader_ = std::make_unique<LogReader>(
         loop, std::vector<LogReader::Log>{{"a", {2}}, {"b", {2}}},
         [&process, keeper](const ReadFile& question) { return process.ask(keeper, question, 1s); },

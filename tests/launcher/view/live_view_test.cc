@@ -105,6 +105,29 @@ TEST_F(ViewTest, ThePlainLogSaysOnceWhichCodecsWereChosen) {
   EXPECT_EQ(written(), "");
 }
 
+TEST_F(ViewTest, ThePlainLogSaysOnceOfEachActorThatItIsStartedAgain) {
+  PlainLog log(out_, clock_);
+  RunStatus s = status_in_training();
+  log.update(s);
+  written();
+  s.actor_restarts = 1;
+  s.actor_restart = "worker0#1 is dead: killed by SIGKILL";
+  log.update(s);
+  EXPECT_EQ(written(), "worker0#1 is dead: killed by SIGKILL; it is started again\n");
+  log.update(s);
+  EXPECT_EQ(written(), "");
+  s.actor_restarts = 0;  // all are started again, and counted anew
+  log.update(s);
+  s.actor_restarts = 1;
+  s.actor_restart = "reader0#1 is dead: silence";
+  log.update(s);
+  EXPECT_EQ(written(), "reader0#1 is dead: silence; it is started again\n");
+  s.actor_restarts = 2;
+  s.actor_restart = "reader0#2 is dead: host a is gone; it moves to b";
+  log.update(s);
+  EXPECT_EQ(written(), "reader0#2 is dead: host a is gone; it moves to b\n");
+}
+
 TEST_F(ViewTest, NewsAreALineOfThePlainLogAndNoneInPlace) {
   PlainLog(out_, clock_).say("no checkpoint of step 10: the disk is full\x1b");
   EXPECT_EQ(written(), "no checkpoint of step 10: the disk is full?\n");

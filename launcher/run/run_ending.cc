@@ -1,0 +1,97 @@
+#include "launcher/run/run_ending.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "launcher/run/resume.h"
+#include "launcher/text/text_format.h"
+
+namespace sterna::launcher {
+namespace {
+
+/// Where the run's files are, for who reads it on another machine, or later from another folder.
+std::string place_of(const WholeRunOptions& options, const std::string& directory) {
+  if (head_is_remote(options.file)) return options.file.cluster.head + ":" + directory;
+  return options.detached ? std::filesystem::absolute(directory).lexically_normal().string()
+                          : directory;
+}
+
+std::string ending(const WholeRunOptions& options, const JobOutcome& outcome) {
+  const ClusterFile& file = options.file;
+  const RunResult& result = outcome.record.result;
+  const StopReport& stop = outcome.stop;
+  const std::string place = place_of(options, result.run);
+  if (result.exit == kExitDone && !file.trains() && result.awaited.size() < file.actors.size()) {
+    const auto done = std::count_if(result.actors.begin(), result.actors.end(),
+                                    [](const ActorEnd& actor) { return actor.end == "done"; });
+    return fmt::format(
+        "{} of {} actors have ended, as program.done_when asks, and the others were stopped; "
+        "everything is in {}",
+        done, file.actors.size(), place);
+  }
+  if (result.exit == kExitDone && !file.trains()) {
+    return fmt::format("all {} actors have stopped; everything is in {}", file.actors.size(),
+                       place);
+  }
+  if (result.exit == kExitDone) {
+    return fmt::format("precision@1 {:.4f} on {} after {} steps in {:.1f} s; everything is in {}",
+                       result.precision_at_1.value_or(0), result.data, thousands(result.steps),
+                       result.seconds, place);
+  }
+  if (outcome.interrupted && !file.trains()) {
+    return fmt::format("interrupted: {} processes stopped, {} killed; logs are in {}", stop.stopped,
+                       stop.killed, place);
+  }
+  if (outcome.interrupted) {
+    return fmt::format("interrupted at step {}: {} processes stopped, {} killed; logs are in {}",
+                       thousands(result.steps), stop.stopped, stop.killed, place);
+  }
+  if (result.steps == 0) return fmt::format("{} (logs are in {}/logs)", result.cause, place);
+  // The cause comes last, where it is looked for.
+  std::string text = fmt::format("the run failed at step {}; logs are in {}/logs\n",
+                                 thousands(result.steps), place);
+  for (const std::string& one : result.consequences) text += "  in consequence: " + one + "\n";
+  return text + result.cause;
+}
+
+}  // namespace
+
+bool may_go_on(const JobOutcome& outcome, const JobOptions& job, bool stuck) {
+  if (outcome.record.result.exit == kExitDone) return false;
+  if (outcome.interrupted) return outcome.told_to_end;
+  if (outcome.lost) return !stuck;
+  // It was lost, and what it lost could not be started again.
+  return !outcome.started && (job.begun || !job.restarts.empty());
+}
+
+bool has_own_checkpoint(const JobOutcome& outcome, const JobOptions& job) {
+  if (!job.file.checkpoint.on()) return false;
+  // In a folder that the file names there may be others'.
+  const bool may_be_others = !job.file.checkpoint.folder.empty() && !goes_on_in_place(job.file);
+  if (may_be_others && outcome.record.result.checkpoint.empty() && job.restarts.empty()) {
+    return false;
+  }
+  return newest_with_steps_left(job.checkpoints, job.file.job.net, job.file.job.steps, false) !=
+         nullptr;
+}
+
+void tell_how_it_goes_on(JobOutcome& outcome, const JobOptions& job, bool stuck,
+                         const std::string& resume) {
+  const bool goes_on = may_go_on(outcome, job, stuck);
+  if (!goes_on && !outcome.interrupted) return;
+  if (!has_own_checkpoint(outcome, job)) return;
+  RunResult& result = outcome.record.result;
+  if (goes_on) result.exit = kExitGoesOn;
+  result.resume = resume;
+}
+
+std::string last_words(const WholeRunOptions& options, const JobOutcome& outcome) {
+  const std::string& resume = outcome.record.result.resume;
+  std::string words = ending(options, outcome);
+  if (!resume.empty()) words += "\nit goes on from its newest checkpoint with\n" + resume;
+  return words;
+}
+
+}  // namespace sterna::launcher

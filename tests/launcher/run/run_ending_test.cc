@@ -1,0 +1,164 @@
+// Which ends of a run give exit code 75, and what its last line is.
+#include "launcher/run/run_ending.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "actors/checkpoint/state_part.h"
+#include "launcher/run/resume.h"
+#include "tests/temporary_folder.h"
+
+namespace sterna::launcher {
+namespace {
+
+using testing::EndsWith;
+using testing::HasSubstr;
+using testing::Not;
+
+class RunEndingTest : public testing::Test {
+ protected:
+  RunEndingTest() {
+    job.file.job.steps = 100;
+    job.file.job.net = "lenet";
+    job.file.checkpoint.every_steps = 10;
+    job.checkpoints = folder.path() + "/checkpoints";
+    options.file = job.file;
+  }
+
+  void keep_checkpoint(std::uint64_t step, const std::string& net = "lenet") const {
+    const std::string path = job.checkpoints + "/" + actors::checkpoint_name(step);
+    std::filesystem::create_directories(path);
+    actors::Manifest manifest;
+    manifest.net = net;
+    manifest.step = step;
+    manifest.ranks = 1;
+    std::ofstream(path + "/server0.safetensors") << "12345678";
+    manifest.parts.push_back({"server0", "server0.safetensors", 8, {}});
+    const Result<void> written = actors::write_manifest(path, manifest);
+    EXPECT_TRUE(written.ok()) << written.error().message;
+  }
+  static JobOutcome failed(bool lost) {
+    JobOutcome outcome;
+    outcome.started = true;
+    outcome.lost = lost;
+    outcome.record.result.exit = kExitFailed;
+    outcome.record.result.cause = "it failed";
+    outcome.record.result.steps = 12;
+    return outcome;
+  }
+  static JobOutcome interrupted(bool told_to_end) {
+    JobOutcome outcome;
+    outcome.started = true;
+    outcome.interrupted = true;
+    outcome.told_to_end = told_to_end;
+    outcome.record.result.exit = kExitInterrupted;
+    outcome.record.result.cause = "interrupted";
+    return outcome;
+  }
+  /// The exit code, and the last words.
+  std::pair<int, std::string> end(JobOutcome outcome, bool stuck = false) {
+    tell_how_it_goes_on(outcome, job, stuck, "sterna run x");
+    return {outcome.record.result.exit, last_words(options, outcome)};
+  }
+
+  TemporaryFolder folder;
+  JobOptions job;
+  WholeRunOptions options;
+};
+
+TEST_F(RunEndingTest, WhoLostAnActorGoesOnFromACheckpoint) {
+  keep_checkpoint(10);
+  const auto [exit, words] = end(failed(true));
+  EXPECT_EQ(exit, 75);
+  EXPECT_THAT(words, HasSubstr("it failed\n"));
+  EXPECT_THAT(words, EndsWith("\nsterna run x"));
+}
+
+TEST_F(RunEndingTest, WithoutOneItHasFailed) {
+  const auto [exit, words] = end(failed(true));
+  EXPECT_EQ(exit, 1);
+  EXPECT_THAT(words, Not(HasSubstr("sterna run x")));
+  keep_checkpoint(100);
+  EXPECT_EQ(end(failed(true)).first, 1) << "it leaves no step to make";
+  keep_checkpoint(20, "mlp");
+  EXPECT_EQ(end(failed(true)).first, 1) << "it is of another net";
+}
+
+TEST_F(RunEndingTest, WhatWouldHappenAgainFails) {
+  keep_checkpoint(10);
+  for (const auto& [exit, words] : {end(failed(false)), end(failed(true), true)}) {
+    EXPECT_EQ(exit, 1);
+    EXPECT_THAT(words, Not(HasSubstr("sterna run x")));
+  }
+}
+
+TEST_F(RunEndingTest, WhatCouldNotBeStartedAgainMayBeLater) {
+  keep_checkpoint(10);
+  JobOutcome outcome = failed(false);
+  outcome.started = false;
+  EXPECT_EQ(end(outcome).first, 1) << "it never ran";
+  job.begun = true;
+  EXPECT_EQ(end(outcome).first, 75);
+  job.begun = false;
+  job.restarts.push_back({.step = 10, .cause = "worker0 was killed"});
+  EXPECT_EQ(end(outcome).first, 75);
+}
+
+TEST_F(RunEndingTest, WhoInterruptsHearsHowItGoesOn) {
+  EXPECT_EQ(end(interrupted(false)).first, 130);
+  EXPECT_EQ(end(interrupted(true)).first, 130) << "there is nothing to go on from";
+  keep_checkpoint(10);
+  const auto [exit, words] = end(interrupted(false));
+  EXPECT_EQ(exit, 130);
+  EXPECT_THAT(words, HasSubstr("interrupted at step"));
+  EXPECT_THAT(words, EndsWith("\nsterna run x"));
+}
+
+TEST_F(RunEndingTest, WhoIsToldToEndBySigtermGoesOn) {
+  keep_checkpoint(10);
+  const auto [exit, words] = end(interrupted(true));
+  EXPECT_EQ(exit, 75);
+  EXPECT_THAT(words, HasSubstr("interrupted at step"));
+  EXPECT_THAT(words, EndsWith("\nsterna run x"));
+}
+
+TEST_F(RunEndingTest, OthersCheckpointsAreNotItsOwn) {
+  keep_checkpoint(10);
+  job.file.checkpoint.folder = job.checkpoints;
+  EXPECT_EQ(end(failed(true)).first, 1);
+  JobOutcome outcome = failed(true);
+  outcome.record.result.checkpoint = job.checkpoints + "/" + actors::checkpoint_name(10);
+  EXPECT_EQ(end(outcome).first, 75);
+  job.file.checkpoint.resume.given = true;
+  EXPECT_EQ(end(failed(true)).first, 75) << "it goes on from whatever lies there";
+}
+
+TEST_F(RunEndingTest, OneThatIsDoneIsDone) {
+  keep_checkpoint(10);
+  const auto [exit, words] = end(JobOutcome());
+  EXPECT_EQ(exit, 0);
+  EXPECT_THAT(words, Not(HasSubstr("sterna run x")));
+}
+
+TEST(ResumeCommand, IsOneThatAShellTakes) {
+  EXPECT_THAT(resume_command("run", "/runs/o'hara"),
+              EndsWith(" run '/runs/o'\\''hara/resolved.toml' --run-dir '/runs/o'\\''hara' --set "
+                       "checkpoint.resume=true"));
+  EXPECT_EQ(with_resume("sterna run a.toml --set b=1", "/runs/mine"),
+            "sterna run a.toml --set b=1 --run-dir /runs/mine --set checkpoint.resume=true");
+}
+
+TEST_F(RunEndingTest, BegunAgainItGoesOnFromItsOwnOrAsItBegan) {
+  ClusterFile file = job.file;
+  EXPECT_EQ(begun_again(file, folder.path()).checkpoint.resume, (TrueOrText{true, ""}));
+  file.checkpoint.resume = {true, "elsewhere"};
+  EXPECT_EQ(begun_again(file, folder.path()).checkpoint.resume, (TrueOrText{true, "elsewhere"}));
+  keep_checkpoint(10);
+  EXPECT_EQ(begun_again(file, folder.path()).checkpoint.resume, (TrueOrText{true, ""}));
+}
+
+}  // namespace
+}  // namespace sterna::launcher
