@@ -24,7 +24,7 @@
   EACH(export)                \
   EACH(plot)                  \
   EACH(trace)                 \
-  EACH(report) EACH(bench) EACH(test) EACH(help)
+  EACH(report) EACH(bench) EACH(simulate) EACH(test) EACH(help)
 
 namespace sterna::launcher {
 

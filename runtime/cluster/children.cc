@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "runtime/cluster/log_tail.h"
+#include "runtime/cluster/process_control.h"
 
 namespace sterna {
 
@@ -130,6 +131,9 @@ void Children::ended(ProcessId process, const ProcessExit& exit) {
   } else if (child.last_words) {
     down.cause = child.last_words->cause.empty() ? "it stopped" : child.last_words->cause;
     down.consequence = child.last_words->bereft;
+  } else if (exit.code == kExitLostLease) {
+    // It may know before we do.
+    down.cause = child.suspicion.empty() ? "it lost the link to its node" : child.suspicion;
   } else {
     down.cause = exit.text();
   }

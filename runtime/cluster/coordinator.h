@@ -75,9 +75,9 @@ class CoordinatorActor final : public Actor<Coordinator> {
     AnyRef actor;            ///< once ready
     bool condemned = false;  ///< its node has been told to end it
     bool at_fault = false;   ///< ... because it broke the rules, and would again
-    std::string cause;
-    bool done = false;     ///< its end was wanted
-    ProcessStatus status;  ///< the last that its node told
+    std::string cause;       ///< of its end, or for which it was condemned
+    bool done = false;       ///< its end was wanted
+    ProcessStatus status;    ///< the last that its node told
   };
   /// What an actor that may be started again is started from.
   struct Origin {

@@ -128,6 +128,7 @@ std::size_t CoordinatorActor::apart_from(ProcessId process) const {
 void CoordinatorActor::condemn(Member& member, const std::string& cause, bool at_once) {
   member.condemned = true;
   member.at_fault = at_once;
+  member.cause = cause;
   tell(agent_of<Node>(member.node), EndProcess{member.process, cause, at_once});
 }
 

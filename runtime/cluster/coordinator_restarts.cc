@@ -8,6 +8,7 @@
 #include "runtime/actor/wait_for.h"
 #include "runtime/base/duration_text.h"
 #include "runtime/cluster/coordinator.h"
+#include "runtime/cluster/process_control.h"
 
 namespace sterna {
 
@@ -26,8 +27,10 @@ Duration backoff_before(const RestartBudget& budget, std::size_t restart) {
 }
 
 /// An actor that fails says why and ends with an exit code; what it could not work with is still
-/// there.
-bool was_lost(const ProcessDown& down) { return down.signal != 0 || down.exit_code < 0; }
+/// there. Who ends because its node does not answer has not failed.
+bool was_lost(const ProcessDown& down) {
+  return down.signal != 0 || down.exit_code < 0 || down.exit_code == kExitLostLease;
+}
 
 }  // namespace
 
@@ -106,12 +109,19 @@ bool CoordinatorActor::starts_again(const Member& member, bool was_ready, Proces
   Origin& origin = found->second;
   // Of its first start the launcher has the answer.
   if (!was_ready && !origin.under_way) return false;
+  // Whom we end may say before what it lacks for want of the lost link: that is no failure of its
+  // own.
+  const bool condemned = member.condemned && !member.at_fault && !down.wanted;
+  if (condemned && !was_lost(down)) {
+    down.cause = member.cause;
+    down.consequence = false;
+  }
   // What dies with its host is no loss where it may be on another.
   const bool with_host = down.consequence && live_node(member.host) == nullptr;
   const bool in_consequence =
       down.consequence && !(with_host && place_elsewhere(origin) != nullptr);
-  const bool for_good =
-      stopping_ || down.wanted || in_consequence || member.at_fault || !was_lost(down);
+  const bool for_good = stopping_ || down.wanted || in_consequence || member.at_fault ||
+                        !(condemned || was_lost(down));
   const bool drained = down.cause == kHostDrained && drained_.contains(member.host);
   const RestartBudget& budget = origin.budget;
   std::deque<Origin::Restart>& restarts = origin.restarts;

@@ -6,6 +6,11 @@ namespace sterna {
 
 namespace {
 
+constexpr const char* kCut = "the connection was cut";
+/// As with the real transport and its kernel.
+constexpr Duration kConnectTimeout = std::chrono::seconds(5);
+constexpr Duration kConnectAgain = std::chrono::milliseconds(20);
+
 /// A received message whose frames already own their bytes.
 class MemoryMessage final : public InMessage {
  public:
@@ -26,15 +31,29 @@ void MemoryNetwork::cut(const std::string& a, const std::string& b) {
 }
 
 void MemoryNetwork::cut_unseen(const std::string& a, const std::string& b) {
+  for (const auto& [transport, id] : ends_of(a, b)) transport->close(id, kCut);
+}
+
+void MemoryNetwork::cut_seen_late(const std::string& a, const std::string& b, Duration later) {
+  for (const auto& [transport, id] : ends_of(b, a)) {
+    transport->later(later, [transport = transport, id = id] { transport->close(id, kCut); });
+  }
+  cut_unseen(a, b);
+}
+
+std::vector<std::pair<MemoryTransport*, ChannelId>> MemoryNetwork::ends_of(
+    const std::string& a, const std::string& b) const {
+  std::vector<std::pair<MemoryTransport*, ChannelId>> ends;
   for (const auto& [endpoint, transport] : endpoints_) {
     if (transport->self_.name != a) continue;
-    std::vector<ChannelId> broken;
+    std::vector<ChannelId> channels;
     for (const auto& [id, channel] : transport->channels_) {
-      if (channel.identity.name == b) broken.push_back(id);
+      if (channel.identity.name == b) channels.push_back(id);
     }
-    std::sort(broken.begin(), broken.end());
-    for (const ChannelId id : broken) transport->close(id, "the connection was cut");
+    std::sort(channels.begin(), channels.end());
+    for (const ChannelId id : channels) ends.emplace_back(transport, id);
   }
+  return ends;
 }
 
 void MemoryNetwork::set_parted(const std::string& a, const std::string& b, bool parted) {
@@ -42,6 +61,23 @@ void MemoryNetwork::set_parted(const std::string& a, const std::string& b, bool 
     parted_.insert(std::minmax(a, b));
   } else {
     parted_.erase(std::minmax(a, b));
+  }
+}
+
+void MemoryNetwork::set_stalled(const std::string& from, const std::string& to, bool stalled) {
+  if (stalled) {
+    stalled_.insert({from, to});
+    return;
+  }
+  stalled_.erase({from, to});
+  for (const auto& [endpoint, transport] : endpoints_) {
+    if (transport->self_.name != from) continue;
+    std::vector<ChannelId> stood;
+    for (const auto& [id, channel] : transport->channels_) {
+      if (channel.identity.name == to && channel.peer != nullptr) stood.push_back(id);
+    }
+    std::sort(stood.begin(), stood.end());
+    for (const ChannelId id : stood) transport->send_unsent(id);
   }
 }
 
@@ -59,8 +95,8 @@ void MemoryNetwork::set_paused(const std::string& name, bool paused) {
   paused_.erase(name);
   for (const auto& [endpoint, transport] : endpoints_) {
     if (transport->self_.name != name) continue;
-    auto held = std::exchange(transport->held_, {});
-    for (auto& [channel, message] : held) transport->deliver(channel, message);
+    const auto held = std::exchange(transport->held_, {});
+    for (const auto& happens : held) happens();
   }
 }
 
@@ -116,17 +152,25 @@ Result<ChannelId> MemoryTransport::dial(Lane lane, const Contact& peer) {
   channel.lane = lane;
   channel.identity = peer.identity;
   const std::string& endpoint = lane == Lane::control ? peer.control_endpoint : peer.data_endpoint;
-  later(Duration(1), [this, id, endpoint] { connect(id, endpoint); });
+  const Time gives_up = network_.loop().now() + kConnectTimeout;
+  later(Duration(1), [this, id, endpoint, gives_up] { connect(id, endpoint, gives_up); });
   return id;
 }
 
-void MemoryTransport::connect(ChannelId id, const std::string& endpoint) {
+void MemoryTransport::connect(ChannelId id, const std::string& endpoint, Time gives_up) {
   const auto mine = channels_.find(id);
   if (mine == channels_.end()) return;
+  // What is said to a host that is not reached is said again, for a while.
+  if (network_.parted_.contains(std::minmax(self_.name, mine->second.identity.name))) {
+    if (network_.loop().now() >= gives_up) {
+      close(id, "no answer from " + endpoint);
+    } else {
+      later(kConnectAgain, [this, id, endpoint, gives_up] { connect(id, endpoint, gives_up); });
+    }
+    return;
+  }
   const auto found = network_.endpoints_.find(endpoint);
-  const bool parted =
-      network_.parted_.contains(std::minmax(self_.name, mine->second.identity.name));
-  if (parted || found == network_.endpoints_.end()) {
+  if (found == network_.endpoints_.end()) {
     close(id, "nobody listens at " + endpoint);
     return;
   }
@@ -147,7 +191,13 @@ void MemoryTransport::connect(ChannelId id, const std::string& endpoint) {
   accepted.identity = self_;
   mine->second.peer = &peer;
   mine->second.peer_channel = theirs;
-  auto unsent = std::exchange(mine->second.unsent, {});
+  send_unsent(id);
+}
+
+void MemoryTransport::send_unsent(ChannelId id) {
+  Channel& channel = channels_.at(id);
+  if (network_.stalled_.contains({self_.name, channel.identity.name})) return;
+  auto unsent = std::exchange(channel.unsent, {});
   for (Message& message : unsent) transmit(id, std::move(message));
 }
 
@@ -157,7 +207,9 @@ Result<void> MemoryTransport::send(ChannelId id, std::span<const OutFrame> frame
   if (silent_) return {};
   Message message;
   for (const OutFrame& frame : frames) message.push_back(copy_bytes(frame.view));
-  if (found->second.peer == nullptr) {
+  const std::string& to = found->second.identity.name;
+  if (network_.on_message_) network_.on_message_(self_.name, to, message);
+  if (found->second.peer == nullptr || network_.stalled_.contains({self_.name, to})) {
     found->second.unsent.push_back(std::move(message));
   } else {
     transmit(id, std::move(message));
@@ -182,7 +234,7 @@ void MemoryTransport::transmit(ChannelId id, Message message) {
 
 void MemoryTransport::arrive(ChannelId id, Message message) {
   if (network_.paused_.contains(self_.name)) {
-    held_.emplace_back(id, std::move(message));
+    held_.emplace_back([this, id, message = std::move(message)] { deliver(id, message); });
   } else {
     deliver(id, message);
   }
@@ -201,6 +253,14 @@ void MemoryTransport::deliver(ChannelId id, const Message& message) {
 }
 
 void MemoryTransport::close(ChannelId id, const std::string& cause, bool denied) {
+  if (network_.paused_.contains(self_.name)) {
+    held_.emplace_back([this, id, cause, denied] { close_now(id, cause, denied); });
+  } else {
+    close_now(id, cause, denied);
+  }
+}
+
+void MemoryTransport::close_now(ChannelId id, const std::string& cause, bool denied) {
   if (channels_.erase(id) == 0) return;
   ++counters_.disconnects;
   events_->closed(id, cause, denied);

@@ -31,22 +31,36 @@ class MemoryNetwork {
   void cut(const std::string& a, const std::string& b);
   /// The same, but only `a` sees it.
   void cut_unseen(const std::string& a, const std::string& b);
-  /// While parted, they make no new ones.
+  /// The same, and `b` sees it `later`; what is made meanwhile is not touched.
+  void cut_seen_late(const std::string& a, const std::string& b, Duration later);
+  /// While parted, they make no new ones: who dials gets no answer until it gives up.
   void set_parted(const std::string& a, const std::string& b, bool parted);
+  /// While stalled, what `from` says does not come to `to`; all of it comes afterwards, in order.
+  void set_stalled(const std::string& from, const std::string& to, bool stalled);
+  /// Hears of each message as it is sent.
+  using OnMessage = std::function<void(const std::string& from, const std::string& to,
+                                       const std::vector<Bytes>& frames)>;
+  void set_on_message(OnMessage hook) { on_message_ = std::move(hook); }
   /// The process of that name says no more: it was killed.
   void silence(const std::string& name);
-  /// While paused, what arrives for `name` waits: a process that was stopped, or is stuck.
+  /// While paused, what arrives for `name` waits, also that a connection is gone: a process that
+  /// was stopped, or is stuck.
   void set_paused(const std::string& name, bool paused);
 
   SimLoop& loop() { return loop_; }
 
  private:
   friend class MemoryTransport;
+  /// The ends that `a` has of its connections with `b`, oldest first.
+  std::vector<std::pair<MemoryTransport*, ChannelId>> ends_of(const std::string& a,
+                                                              const std::string& b) const;
   SimLoop& loop_;
   std::function<Duration(const std::string&, const std::string&)> delay_;
   std::map<std::string, MemoryTransport*> endpoints_;  // by endpoint
   std::unordered_set<std::string> paused_;
-  std::set<std::pair<std::string, std::string>> parted_;  // the lower name first
+  std::set<std::pair<std::string, std::string>> parted_;   // the lower name first
+  std::set<std::pair<std::string, std::string>> stalled_;  // from, to
+  OnMessage on_message_;
 };
 
 class MemoryTransport final : public Transport {
@@ -74,14 +88,16 @@ class MemoryTransport final : public Transport {
     PeerIdentity identity;
     Time last_arrival{};
     bool muted = false;
-    std::deque<Message> unsent;  // before the handshake
+    std::deque<Message> unsent;  // before the handshake, or while it is stalled
   };
 
   void transmit(ChannelId channel, Message message);
   void arrive(ChannelId channel, Message message);
   void deliver(ChannelId channel, const Message& message);
-  void connect(ChannelId channel, const std::string& endpoint);
+  void connect(ChannelId channel, const std::string& endpoint, Time gives_up);
   void close(ChannelId channel, const std::string& cause, bool denied = false);
+  void close_now(ChannelId channel, const std::string& cause, bool denied);
+  void send_unsent(ChannelId channel);
   void later(Duration delay, std::function<void()> work);
   Time arrival(Channel& channel, const std::string& to);
 
@@ -91,7 +107,7 @@ class MemoryTransport final : public Transport {
   Events* events_ = nullptr;
   std::unordered_map<ChannelId, Channel> channels_;
   std::map<std::string, Contact> admitted_;
-  std::deque<std::pair<ChannelId, Message>> held_;  // while paused
+  std::deque<std::function<void()>> held_;  // what happens when it is no longer paused
   std::string endpoint_;
   ChannelId next_ = 1;
   TransportCounters counters_;

@@ -30,28 +30,68 @@ class OwnLoop final : public Loop {
     sources_.erase(gate);
   }
   void post(std::function<void()> work) override {
-    shared_.post([this, alive = std::weak_ptr<bool>(alive_), work = std::move(work)] {
-      if (!alive.expired() && !frozen) work();
-    });
+    shared_.post(only_alive([this, work = std::move(work)] { when_awake(work); }));
   }
   bool run_until(const std::function<bool()>& done, Time deadline) override {
     return shared_.run_until(done, deadline);
   }
 
-  bool frozen = false;
+  bool frozen() const { return frozen_; }
+  void freeze() { frozen_ = true; }
+  void thaw() {
+    frozen_ = false;
+    for (auto& work : std::exchange(held_, {})) post(std::move(work));
+  }
+  /// `work`, if this loop is still there then.
+  std::function<void()> only_alive(std::function<void()> work) const {
+    return [alive = std::weak_ptr<bool>(alive_), work = std::move(work)] {
+      if (!alive.expired()) work();
+    };
+  }
+  /// Once it is not frozen, and if it still lives then.
+  void when_awake(std::function<void()> work) {
+    if (frozen_) {
+      held_.push_back(std::move(work));
+    } else {
+      work();
+    }
+  }
 
  private:
   struct Gate final : Source {
     Gate(OwnLoop& own, Source& real) : loop(own), source(real) {}
     void turn() override { source.turn(); }
-    bool ready() override { return !loop.frozen && source.ready(); }
-    Time next_deadline() override { return loop.frozen ? kNever : source.next_deadline(); }
+    bool ready() override { return !loop.frozen_ && source.ready(); }
+    Time next_deadline() override { return loop.frozen_ ? kNever : source.next_deadline(); }
     OwnLoop& loop;
     Source& source;
   };
   SimLoop& shared_;
+  bool frozen_ = false;
+  std::vector<std::function<void()>> held_;  // while frozen
   std::vector<std::unique_ptr<Gate>> sources_;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+};
+
+}  // namespace
+
+namespace {
+
+/// As SimExecutor, but who is frozen hears of the end of a job when it is not any more.
+class OwnExecutor final : public Executor {
+ public:
+  OwnExecutor(SimLoop& shared, OwnLoop& own, std::function<Duration()> duration)
+      : shared_(shared), own_(own), duration_(std::move(duration)) {}
+  void submit(std::function<void()> work, std::function<void()> done) override {
+    work();
+    shared_.after(duration_(),
+                  own_.only_alive([this, done = std::move(done)] { own_.when_awake(done); }));
+  }
+
+ private:
+  SimLoop& shared_;
+  OwnLoop& own_;
+  std::function<Duration()> duration_;
 };
 
 }  // namespace
@@ -76,12 +116,17 @@ class SimWorld::Host final : public Machine, private KeyIssuer, private Spawner 
         world_.network_, bootstrap.identity, bootstrap.credentials));
   }
   std::unique_ptr<Executor> make_executor(std::uint32_t) override {
-    return std::make_unique<SimExecutor>(world_.loop_, world_.job_time_);
+    return std::make_unique<OwnExecutor>(world_.loop_, own_loop, world_.job_time_);
   }
   std::unique_ptr<KeptMemory> kept_memory(const Bootstrap& bootstrap) override;
   std::int64_t pid() const override { return pid_; }
   void log(std::string_view line) override {
-    world_.log_.push_back(name_ + ": " + std::string(line));
+    std::string whole = name_ + ": " + std::string(line);
+    if (world_.on_log_) {
+      world_.on_log_(whole);
+    } else {
+      world_.log_.push_back(std::move(whole));
+    }
   }
   Result<std::string> make_socket_directory() override { return std::string("memory"); }
   void remove_socket_directory(const std::string&) override {}
@@ -121,12 +166,12 @@ struct SimWorld::Hosted {
   Hosted(SimWorld& world, std::int64_t pid, std::int64_t parent_pid, Bootstrap bootstrap,
          Spawner::Callbacks to_parent)
       : parent(parent_pid),
-        name(bootstrap.identity.name),
-        host(world, pid, name),
+        who(bootstrap.identity),
+        host(world, pid, who.name),
         process(host, std::move(bootstrap), world.registry_),
         callbacks(std::move(to_parent)) {}
   std::int64_t parent;
-  std::string name;
+  PeerIdentity who;
   Host host;
   HostedProcess process;
   Spawner::Callbacks callbacks;
@@ -169,6 +214,7 @@ Result<std::int64_t> SimWorld::spawn(std::int64_t parent, const Bootstrap& boots
   const std::int64_t pid = next_pid_++;
   processes_[pid] =
       std::make_unique<Hosted>(*this, pid, parent, std::move(told), std::move(callbacks));
+  if (on_life_) on_life_(processes_[pid]->who, nullptr);
   loop_.after(spawn_time_, [this, pid] { begin(pid); });
   return pid;
 }
@@ -186,9 +232,15 @@ void SimWorld::begin(std::int64_t pid) {
   if (!contact) {
     hosted.host.log(contact.error().message);
     end_soon(pid, ProcessExit{1, 0, false});
-  } else if (hosted.callbacks.on_contact) {
-    hosted.callbacks.on_contact(*contact);
+    return;
   }
+  if (on_send_) {
+    hosted.process.process().set_chaos(
+        [this, name = hosted.who.name](const Header& header, ProcessId) {
+          return on_send_(name, header);
+        });
+  }
+  if (hosted.callbacks.on_contact) hosted.callbacks.on_contact(*contact);
 }
 
 // ---- ending ----
@@ -201,22 +253,39 @@ void SimWorld::end_soon(std::int64_t pid, const ProcessExit& exit) {
 void SimWorld::end(std::int64_t pid, const ProcessExit& exit) {
   auto node = processes_.extract(pid);
   if (node.empty()) return;
+  const PeerIdentity who = node.mapped()->who;
+  const std::int64_t parent = node.mapped()->parent;
   const auto on_exit = std::move(node.mapped()->callbacks.on_exit);
-  if (exit.signal != 0) network_.silence(node.mapped()->name);
+  if (exit.signal != 0) network_.silence(who.name);
+  const bool was_frozen = node.mapped()->host.own_loop.frozen();
   node.mapped().reset();
   kept_.erase(pid);
+  // Who has the name next is not frozen.
+  if (was_frozen) network_.set_paused(who.name, false);
+  if (on_life_) on_life_(who, &exit);
   // The parent-death signal.
   std::vector<std::int64_t> children;
   for (const auto& [child, hosted] : processes_) {
     if (hosted->parent == pid) children.push_back(child);
   }
   for (const std::int64_t child : children) end(child, ProcessExit{-1, SIGKILL, false});
-  if (on_exit) on_exit(exit);
+  if (!on_exit) return;
+  if (const auto above = processes_.find(parent); above != processes_.end()) {
+    above->second->host.own_loop.when_awake([on_exit, exit] { on_exit(exit); });
+  } else {
+    on_exit(exit);
+  }
+}
+
+SimWorld::Hosted* SimWorld::named(const std::string& name) const {
+  const auto found = std::ranges::find_if(
+      processes_, [&](const auto& each) { return each.second->who.name == name; });
+  return found == processes_.end() ? nullptr : found->second.get();
 }
 
 void SimWorld::kill(const std::string& name) {
   for (const auto& [pid, hosted] : processes_) {
-    if (hosted->name == name) {
+    if (hosted->who.name == name) {
       end_soon(pid, ProcessExit{-1, SIGKILL, false});
       return;
     }
@@ -224,15 +293,24 @@ void SimWorld::kill(const std::string& name) {
 }
 
 void SimWorld::freeze(const std::string& name) {
+  Hosted* hosted = named(name);
+  if (hosted == nullptr) return;
   network_.set_paused(name, true);
-  for (const auto& [pid, hosted] : processes_) {
-    if (hosted->name == name) hosted->host.own_loop.frozen = true;
-  }
+  hosted->host.own_loop.freeze();
 }
 
-bool SimWorld::lives(const std::string& name) const {
-  return std::any_of(processes_.begin(), processes_.end(),
-                     [&](const auto& each) { return each.second->name == name; });
+void SimWorld::thaw(const std::string& name) {
+  Hosted* hosted = named(name);
+  if (hosted == nullptr || !hosted->host.own_loop.frozen()) return;
+  // What came meanwhile lies in its sockets; its timers look at the clock.
+  network_.set_paused(name, false);
+  hosted->host.own_loop.thaw();
+}
+
+std::optional<PeerIdentity> SimWorld::living(const std::string& name) const {
+  const Hosted* hosted = named(name);
+  if (hosted == nullptr) return std::nullopt;
+  return hosted->who;
 }
 
 }  // namespace sterna

@@ -9,11 +9,13 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "runtime/actor/registry.h"
 #include "runtime/host/machine.h"
+#include "runtime/link/link.h"
 #include "runtime/sim/memory_network.h"
 #include "runtime/sim/sim_loop.h"
 #include "runtime/sim/sim_memory.h"
@@ -35,21 +37,33 @@ class SimWorld {
   /// How long a new process takes until it runs, and a job of an executor.
   void set_spawn_time(Duration time) { spawn_time_ = time; }
   void set_job_time(std::function<Duration()> time) { job_time_ = std::move(time); }
-  /// kill -9 and kill -STOP of a process, by name.
+  /// kill -9, kill -STOP and kill -CONT of a process, by name.
   void kill(const std::string& name);
   void freeze(const std::string& name);
-  bool lives(const std::string& name) const;
+  void thaw(const std::string& name);
+  bool lives(const std::string& name) const { return living(name).has_value(); }
+  /// Who has this name now.
+  std::optional<PeerIdentity> living(const std::string& name) const;
+  /// Hears of each process as it is started and as it has ended (`exit`).
+  using OnLife = std::function<void(const PeerIdentity& who, const ProcessExit* exit)>;
+  void set_on_life(OnLife hook) { on_life_ = std::move(hook); }
   std::size_t processes() const { return processes_.size(); }
   /// For so many actors their nodes keep memory.
   std::size_t kept() const;
+  /// Decides about each message that a process is about to send.
+  using OnSend = std::function<Links::Fate(const std::string& who, const Header& header)>;
+  void set_on_send(OnSend hook) { on_send_ = std::move(hook); }
   /// Every log line of every process, "name: line".
   const std::vector<std::string>& log() const { return log_; }
+  /// Takes the lines in place of log().
+  void set_on_log(std::function<void(const std::string& line)> hook) { on_log_ = std::move(hook); }
 
  private:
   class Host;
   struct Hosted;
   Result<std::int64_t> spawn(std::int64_t parent, const Bootstrap& bootstrap,
                              Spawner::Callbacks callbacks);
+  Hosted* named(const std::string& name) const;
   void begin(std::int64_t pid);
   void end(std::int64_t pid, const ProcessExit& exit);
   void end_soon(std::int64_t pid, const ProcessExit& exit);
@@ -63,6 +77,9 @@ class SimWorld {
   std::uint64_t issued_keys_ = 0;
   std::int64_t next_pid_ = 100;
   std::vector<std::string> log_;
+  std::function<void(const std::string&)> on_log_;
+  OnLife on_life_;
+  OnSend on_send_;
   std::unique_ptr<Host> launcher_;
   std::map<std::int64_t, SimMemory> kept_;  // by the parent's pid: gone with it
   std::map<std::int64_t, std::unique_ptr<Hosted>> processes_;

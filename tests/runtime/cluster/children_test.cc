@@ -6,6 +6,7 @@
 #include <csignal>
 #include <fstream>
 
+#include "runtime/cluster/process_control.h"
 #include "runtime/sim/sim_loop.h"
 
 namespace sterna {
@@ -147,9 +148,23 @@ TEST_F(ChildrenTest, ADeathQuotesTheLastLinesOfTheLog) {
     log << "one\ntwo\n\nthree\nfour\n";
   }
   const std::int64_t pid = *children.spawn(b);
-  spawner.exit(pid, {3, 0, false});
+  spawner.exit(pid, {4, 0, false});
   EXPECT_THAT(ends[0].last_lines, ElementsAre("two", "three", "four"));
-  EXPECT_EQ(ends[0].full_cause(), "exited with code 3; it logged last: two | three | four");
+  EXPECT_EQ(ends[0].full_cause(), "exited with code 4; it logged last: two | three | four");
+}
+
+TEST_F(ChildrenTest, WhoEndsForWantOfItsNodeHasLostTheLink) {
+  Bootstrap b;
+  b.process = {6};
+  b.identity = {"worker0", 1};
+  spawner.exit(*children.spawn(b), {kExitLostLease, 0, false});
+  b.process = {7};
+  const std::int64_t pid = *children.spawn(b);
+  children.suspect({7}, "link lost: cut");
+  spawner.exit(pid, {kExitLostLease, 0, false});
+  ASSERT_EQ(ends.size(), 2U);
+  EXPECT_EQ(ends[0].cause, "it lost the link to its node");
+  EXPECT_EQ(ends[1].cause, "link lost: cut");
 }
 
 TEST_F(ChildrenTest, AProcessThatCannotBeStartedIsAnError) {

@@ -2,6 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
+#include "runtime/cluster/process_control.h"
 #include "tests/runtime/cluster/cluster_sim.h"
 
 namespace sterna::test {
@@ -37,6 +40,12 @@ class CoordinatorRestarts : public ClusterSim {
     Result<Overview> overview = ask_agent<Coordinator>(kCoordinatorProcess, Look{});
     EXPECT_TRUE(overview.ok());
     return overview.ok() ? overview->members : std::vector<ProcessStatus>{};
+  }
+
+  bool any_line(std::string_view words) const {
+    return std::ranges::any_of(world.log(), [&](const std::string& line) {
+      return line.find(words) != std::string::npos;
+    });
   }
 
   std::vector<ProcessDown> restarts;
@@ -191,6 +200,37 @@ TEST_F(CoordinatorRestarts, OfALostLinkTheEndThatCanComeAgainGoes) {
   EXPECT_EQ(restarts[0].identity.name, "b");
   EXPECT_THAT(restarts[0].cause, HasSubstr("its link with a ended"));
   wait([] { return false; }, seconds(5));
+  EXPECT_FALSE(cluster.failure().has_value());
+}
+
+TEST_F(CoordinatorRestarts, WhoFailsForWantOfALinkThatItIsEndedForComesAgain) {
+  spawn("a");
+  begin("b", {.times = 5});
+  const ActorRef<Peer> b = *find("b")->actor.as<Peer>();
+  ASSERT_TRUE(cluster.ask(b, Relay{"a", 1}, seconds(5)).ok());
+  world.network().set_parted("a", "b", true);
+  world.network().cut("a", "b");
+  // Its node lets it live for a second more, to hear of a better cause.
+  ASSERT_TRUE(wait([&] { return any_line("reports about"); }, seconds(40)));
+  cluster.process().tell(b, Fail{"a does not answer"});
+  ASSERT_TRUE(wait([&] { return restarts.size() == 1; }, milliseconds(500)));
+  EXPECT_EQ(restarts[0].exit_code, 1);
+  EXPECT_THAT(restarts[0].cause, HasSubstr("its link with a ended"));
+  EXPECT_FALSE(cluster.failure().has_value());
+}
+
+TEST_F(CoordinatorRestarts, WhoEndsBecauseItsNodeDoesNotAnswerComesAgain) {
+  begin("a", {.times = 5});
+  // It is stopped for less than the silence, and its link with its node is reset meanwhile: the
+  // node does not wait for it to dial again, and lets it in no more.
+  world.freeze("a");
+  world.network().cut("a", "node-localhost");
+  wait([] { return false; }, milliseconds(1800));
+  world.thaw("a");
+  ASSERT_TRUE(wait([&] { return restarts.size() == 1; }, seconds(5)));
+  EXPECT_EQ(restarts[0].exit_code, kExitLostLease);
+  EXPECT_EQ(restarts[0].cause, "link lost: the connection was cut");
+  EXPECT_TRUE(find("a").ok());
   EXPECT_FALSE(cluster.failure().has_value());
 }
 

@@ -91,6 +91,52 @@ TEST_F(MemoryNetworks, WhatArrivesForOneThatIsPausedWaits) {
   EXPECT_THAT(server.heard, ElementsAre("worker#1: one", "worker#1: two"));
 }
 
+TEST_F(MemoryNetworks, ThatAConnectionIsGoneWaitsBehindWhatCameBefore) {
+  server.transport.admit(worker.contact);
+  const ChannelId channel = worker.dial(server);
+  worker.say(channel, "one");
+  pass(1s);
+  network.set_paused("server", true);
+  worker.say(channel, "two");
+  pass(1s);
+  network.cut("server", "worker");
+  EXPECT_TRUE(server.ends.empty());
+  network.set_paused("server", false);
+  EXPECT_THAT(server.heard, ElementsAre("worker#1: one", "worker#1: two"));
+  EXPECT_EQ(server.ends.size(), 1U);
+}
+
+TEST_F(MemoryNetworks, WhatIsStalledOneWayComesAfterwardsInOrder) {
+  server.transport.admit(worker.contact);
+  const ChannelId channel = worker.dial(server);
+  worker.say(channel, "hello");
+  pass(1s);
+  network.set_stalled("worker", "server", true);
+  worker.say(channel, "one");
+  worker.say(channel, "two");
+  server.say(server.last_channel, "the other way");
+  worker.say(worker.dial(server), "over a new connection");
+  pass(60s);
+  EXPECT_THAT(server.heard, ElementsAre("worker#1: hello"));
+  EXPECT_THAT(worker.heard, ElementsAre("server#1: the other way"));
+  network.set_stalled("worker", "server", false);
+  worker.say(channel, "three");
+  pass(1s);
+  EXPECT_EQ(server.heard.size(), 5U);
+  EXPECT_EQ(server.heard[1], "worker#1: one");
+}
+
+TEST_F(MemoryNetworks, WhatIsSentIsHeardOfAsItLeaves) {
+  server.transport.admit(worker.contact);
+  std::vector<std::string> sent;
+  network.set_on_message(
+      [&](const std::string& from, const std::string& to, const std::vector<Bytes>& frames) {
+        sent.push_back(from + " to " + to + ": " + std::string(text_of(frames[0].view())));
+      });
+  worker.say(worker.dial(server), "hello");
+  EXPECT_THAT(sent, ElementsAre("worker to server: hello"));
+}
+
 TEST_F(MemoryNetworks, MutedAndRevokedPeersAreNotHeard) {
   server.transport.admit(worker.contact);
   const ChannelId first = worker.dial(server);

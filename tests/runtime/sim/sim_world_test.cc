@@ -80,6 +80,31 @@ TEST_F(SimWorlds, WhatAChildIsToldHasTravelled) {
   EXPECT_FALSE(world.launcher().spawner().spawn(told, {}).ok());
 }
 
+TEST_F(SimWorlds, WhoIsFrozenHearsOfWhatCameOnceItIsThawed) {
+  world.set_job_time([] { return Duration(10ms); });
+  spawn(coordinator());
+  pass(1s);
+  std::vector<std::string> life;
+  world.set_on_life([&](const PeerIdentity& who, const ProcessExit* end) {
+    life.push_back(who.text() + (end == nullptr ? " comes" : " goes"));
+  });
+  world.freeze("coordinator");
+  EXPECT_EQ(world.living("coordinator"), (PeerIdentity{"coordinator", 1}));
+  pass(60s);
+  world.thaw("coordinator");
+  pass(1s);
+  EXPECT_TRUE(world.lives("coordinator"));
+  world.freeze("coordinator");
+  world.kill("coordinator");
+  pass(1s);
+  // Who has the name next is not frozen.
+  contact.reset();
+  spawn(coordinator());
+  pass(1s);
+  EXPECT_TRUE(contact.has_value());
+  EXPECT_THAT(life, testing::ElementsAre("coordinator#1 goes", "coordinator#1 comes"));
+}
+
 TEST_F(SimWorlds, ASweepFindsWhoIsLeft) {
   spawn(coordinator());
   pass(1s);

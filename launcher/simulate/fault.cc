@@ -1,0 +1,118 @@
+#include "launcher/simulate/fault.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <sstream>
+
+#include "launcher/simulate/message_names.h"
+#include "runtime/base/duration_text.h"
+
+namespace sterna::launcher {
+
+namespace {
+
+struct Word {
+  FaultKind kind;
+  std::string_view word;
+  bool two;
+  bool lasts;     ///< always
+  bool may_last;  ///< or not
+};
+constexpr std::array kWords = {Word{FaultKind::kill, "kill", false, false, false},
+                               Word{FaultKind::freeze, "freeze", false, true, true},
+                               Word{FaultKind::cut, "cut", true, false, true},
+                               Word{FaultKind::part, "part", true, true, true},
+                               Word{FaultKind::stall, "stall", true, true, true},
+                               Word{FaultKind::repeat, "repeat", false, false, false}};
+
+const Word& word_of(FaultKind kind) {
+  return *std::ranges::find_if(kWords, [&](const Word& one) { return one.kind == kind; });
+}
+
+/// "at 12ms", or "before Push 17 of worker0".
+bool read_when(std::istringstream& words, Fault& fault) {
+  std::string how;
+  std::string when;
+  if (!(words >> how >> when)) return false;
+  if (how == "at") {
+    const std::optional<Duration> time = parse_duration(when);
+    fault.at = time.value_or(Duration{});
+    return time.has_value();
+  }
+  fault.point.message = when;
+  fault.point.before = how == "before";
+  std::string of;
+  return (fault.point.before || how == "behind") &&
+         std::ranges::count(message_names(), std::string_view(when)) == 1 &&
+         (words >> fault.point.count >> of >> fault.point.speaker) && of == "of";
+}
+
+std::optional<Fault> read_fault(const std::string& line) {
+  std::istringstream words(line);
+  std::string kind;
+  Fault fault;
+  if (!read_when(words, fault) || !(words >> kind >> fault.who)) return std::nullopt;
+  const auto* word =
+      std::ranges::find_if(kWords, [&](const Word& one) { return one.word == kind; });
+  if (word == kWords.end()) return std::nullopt;
+  fault.kind = word->kind;
+  if (word->two && !(words >> fault.other)) return std::nullopt;
+  if (word->kind == FaultKind::repeat && fault.point.message.empty()) return std::nullopt;
+  std::string for_so_long;
+  if (words >> for_so_long) {
+    std::string span;
+    if (for_so_long != "for" || !(words >> span) || !word->may_last) return std::nullopt;
+    const std::optional<Duration> lasts = parse_duration(span);
+    if (!lasts || words >> span) return std::nullopt;
+    fault.lasts = *lasts;
+  } else if (word->lasts) {
+    return std::nullopt;
+  }
+  return fault;
+}
+
+}  // namespace
+
+bool has_two(FaultKind kind) { return word_of(kind).two; }
+
+std::string text_of(const Fault& fault) {
+  const FaultPoint& point = fault.point;
+  std::string line = point.message.empty()
+                         ? fmt::format("at {}", duration_text(fault.at))
+                         : fmt::format("{} {} {} of {}", point.before ? "before" : "behind",
+                                       point.message, point.count, point.speaker);
+  line += fmt::format(" {} {}", word_of(fault.kind).word, fault.who);
+  if (has_two(fault.kind)) line += " " + fault.other;
+  if (fault.lasts > Duration::zero()) line += " for " + duration_text(fault.lasts);
+  return line;
+}
+
+std::string text_of(const std::vector<Fault>& schedule) {
+  std::string text;
+  for (const Fault& fault : schedule) text += text_of(fault) + "\n";
+  return text;
+}
+
+Result<std::vector<Fault>> read_schedule(std::string_view text) {
+  std::vector<Fault> schedule;
+  std::istringstream lines{std::string(text)};
+  std::string line;
+  for (std::size_t number = 1; std::getline(lines, line); ++number) {
+    line.resize(std::min(line.size(), line.find('#')));
+    if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
+    const std::optional<Fault> fault = read_fault(line);
+    if (!fault) {
+      return Error{Errc::invalid_argument,
+                   fmt::format("line {}: \"{}\" is no fault; write for example \"at 12ms kill "
+                               "worker0\" or \"at 1s part server0 worker1 for 300ms\"",
+                               number, line)};
+    }
+    schedule.push_back(*fault);
+  }
+  return schedule;
+}
+
+}  // namespace sterna::launcher

@@ -1,0 +1,97 @@
+// Whole runs with faults, on a virtual clock.
+#include "launcher/simulate/simulator.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "launcher/program_registry.h"
+
+namespace sterna::launcher {
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+
+class Simulators : public testing::Test {
+ protected:
+  SeedReport run(std::uint64_t seed) {
+    Result<SeedReport> report = simulator.run(seed);
+    EXPECT_TRUE(report.ok()) << report.error().message;
+    return report ? std::move(*report) : SeedReport{};
+  }
+  SeedReport run(std::uint64_t seed, const std::string& schedule) {
+    Result<SeedReport> report =
+        simulator.run(seed, read_schedule(schedule).value(),
+                      [this](Time, const std::string& line) { lines.push_back(line); });
+    EXPECT_TRUE(report.ok()) << report.error().message;
+    return report ? std::move(*report) : SeedReport{};
+  }
+  static std::string all(const SeedReport& report) {
+    std::string text = "seed " + std::to_string(report.scene.seed) + "\n";
+    for (const Violation& one : report.violations) text += one.invariant + ": " + one.seen + "\n";
+    return text + text_of(report.scene.schedule);
+  }
+
+  const Registry registry = program_registry();
+  Simulator simulator{registry};
+  std::vector<std::string> lines;
+};
+
+TEST_F(Simulators, WhateverHappensEachSeedEndsInTheSameBits) {
+  std::uint64_t faults = 0;
+  std::uint64_t restarts = 0;
+  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+    const SeedReport report = run(seed);
+    EXPECT_TRUE(report.violations.empty()) << all(report);
+    faults += report.facts.injected.size();
+    restarts += report.facts.restarts.size();
+  }
+  EXPECT_GE(faults, 1000U);
+  EXPECT_GE(restarts, 300U);
+}
+
+TEST_F(Simulators, ASeedRepeatsToTheLastMessage) {
+  std::set<std::uint64_t> traces;
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    const std::uint64_t trace = run(seed).facts.trace;
+    EXPECT_EQ(run(seed).facts.trace, trace) << seed;
+    traces.insert(trace);
+  }
+  EXPECT_EQ(traces.size(), 10U);
+}
+
+TEST_F(Simulators, AFaultAtAMessageStrikesThere) {
+  const SeedReport report =
+      run(1, "before Push 3 of worker0 kill worker0\nbehind Rejoin 1 of worker0 kill worker0\n");
+  EXPECT_TRUE(report.violations.empty()) << all(report);
+  ASSERT_EQ(report.facts.restarts.size(), 2U);
+  EXPECT_EQ(report.facts.restarts[1].who, (PeerIdentity{"worker0", 2}));
+  EXPECT_EQ(report.facts.points.at("Push"), 1U);
+  EXPECT_EQ(report.facts.points.at("Rejoin"), 1U);
+  EXPECT_THAT(lines, Contains("! before Push 3 of worker0 kill worker0"));
+}
+
+TEST_F(Simulators, OneThatIsFrozenForLongIsReplacedAndForAShortTimeIsNot) {
+  SeedReport report = run(1, "at 20ms freeze worker0 for 500ms");
+  EXPECT_TRUE(report.violations.empty()) << all(report);
+  EXPECT_TRUE(report.facts.restarts.empty());
+  report = run(1, "at 20ms freeze worker0 for 30s");
+  EXPECT_TRUE(report.violations.empty()) << all(report);
+  ASSERT_EQ(report.facts.restarts.size(), 1U);
+  EXPECT_THAT(report.facts.restarts[0].cause, HasSubstr("silence"));
+}
+
+TEST_F(Simulators, OfAScheduleThatBreaksSomethingOnlyWhatBreaksItIsLeft) {
+  const SeedReport report = run(1,
+                                "at 5ms kill worker0\nat 9ms cut server0 worker0\n"
+                                "at 20ms kill server0\nat 20ms kill reader0\n"
+                                "at 30ms kill evaluator\n");
+  ASSERT_FALSE(report.violations.empty());
+  EXPECT_EQ(report.violations.front().invariant, "it ends well");
+  EXPECT_EQ(text_of(simulator.minimise(report)), "at 20ms kill server0\n");
+}
+
+}  // namespace
+}  // namespace sterna::launcher
