@@ -12,9 +12,8 @@ STERNA_JSON(Restart, step, steps_again, seconds, cause)
 STERNA_JSON(ActorRestart, actor, incarnation, step, cause)
 STERNA_JSON(RunResult, run, exit, cause, consequences, steps, checkpoint, resume,
             missed_checkpoints, lost_losses, lost_histograms, restarts, actor_restarts, relinked,
-            injected_faults,
-            workers, ranks, data, data_dir, codec, security, transport, isa, seconds,
-            seconds_to_first_step, evaluations, examples_per_second, loss, decay_loss,
+            injected_faults, workers, ranks, data, data_dir, codec, security, transport, isa,
+            seconds, seconds_to_first_step, evaluations, examples_per_second, loss, decay_loss,
             precision_at_1, recall_at_5, skipped_evaluations, late_packets, evaluator_wait,
             data_wait, readers, bits_per_ternarized_element_up, bits_per_element_up,
             bits_per_element_down, bytes_up, bytes_down, parameters_sha256)
