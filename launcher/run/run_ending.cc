@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "launcher/hosts/host_plan.h"
 #include "launcher/run/resume.h"
 #include "launcher/text/text_format.h"
 

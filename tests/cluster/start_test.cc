@@ -82,7 +82,8 @@ TEST_F(Start, AKilledOwnersRunIsStartedAgainOnItsHosts) {
   ASSERT_EQ(up->exit_code(kPatience), 0) << up->story();
   const std::string id = nlohmann::json::parse(lines_of(up->out()).back())["id"];
   ASSERT_TRUE(eventually(kPatience, [&] { return runs().step_of(id) > 0; }));
-  const std::string kept = runs().hosts().launcher_folder() + "/root/runs/" + id + "/checkpoints";
+  const std::string kept =
+      runs().hosts().launcher_folder() + "/" + User().name + "/runs/" + id + "/checkpoints";
   EXPECT_TRUE(eventually(kPatience, [&] {
     std::error_code ignored;
     return std::filesystem::directory_iterator(kept, ignored) !=
