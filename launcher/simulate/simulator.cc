@@ -4,6 +4,8 @@
 #include <iterator>
 #include <utility>
 
+#include "runtime/cluster/cluster.h"
+
 namespace sterna::launcher {
 
 Result<CalmRun> Simulator::calm(const Scene& scene) {
