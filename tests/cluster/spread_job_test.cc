@@ -165,7 +165,7 @@ TEST(Job, OverFourHostsGoesOnFromAnyCheckpointToTheSameParameters) {
                 {"checkpoint.resume=" + jobs.folder() + "/first/checkpoints/step-000000030"})),
             undisturbed);
 
-  const auto hit = jobs.start("hit", kHere, {});
+  const auto hit = jobs.start("hit", kHere, {"actor.worker.restart=0"});
   ASSERT_TRUE(eventually(kPatience, [&] {
     return hit->exit_code(Duration::zero()) ||
            std::filesystem::exists(jobs.folder() + "/hit/checkpoints/step-000000030/manifest.json");
