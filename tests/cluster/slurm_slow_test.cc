@@ -29,7 +29,6 @@ TEST_P(SlurmTimeLimit, IsTheEndOfAJobAndNotOfItsRun) {
       seconds(200),
       [&] { return events().find("from " + kRun + "/checkpoints/step-") != std::string::npos; }))
       << story() << events();
-  EXPECT_THAT(story(), testing::HasSubstr("it goes back into Slurm's queue"));
   EXPECT_EQ(exit_of_run(), 75) << "of its first part";
   EXPECT_THAT(hosts().slurm({"scontrol", "show", "job", job}).out,
               testing::HasSubstr("Restarts=1"));
