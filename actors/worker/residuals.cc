@@ -70,8 +70,8 @@ void Residuals::begin(std::uint64_t step) {
 void Residuals::open(std::uint32_t tensor) {
   std::uint64_t* const stamp = tensors_[tensor].stamp();
   if (stamp == nullptr) return;
-  std::atomic_ref(*stamp).store(0, std::memory_order_relaxed);
-  std::atomic_thread_fence(std::memory_order_seq_cst);  // no value may be written before it
+  // What acquires is followed by all that comes behind it: no value is written before this.
+  (void)std::atomic_ref(*stamp).exchange(0, std::memory_order_acq_rel);
 }
 
 void Residuals::stamp(std::uint32_t tensor) {

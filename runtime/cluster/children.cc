@@ -14,6 +14,12 @@ namespace {
 constexpr Duration kExitFollows = std::chrono::seconds(1);
 constexpr std::size_t kLastLines = 3;
 
+/// Why one ends that has lost its lease, if it is all that is known.
+std::string lost_link_of(ProcessKind kind) {
+  return kind == ProcessKind::NODE ? "it lost the link to the coordinator"
+                                   : "it lost the link to its node";
+}
+
 }  // namespace
 
 struct Children::Child final : Timers::Target {
@@ -133,7 +139,7 @@ void Children::ended(ProcessId process, const ProcessExit& exit) {
     down.consequence = child.last_words->bereft;
   } else if (exit.code == kExitLostLease) {
     // It may know before we do.
-    down.cause = child.suspicion.empty() ? "it lost the link to its node" : child.suspicion;
+    down.cause = child.suspicion.empty() ? lost_link_of(child.bootstrap.kind) : child.suspicion;
   } else {
     down.cause = exit.text();
   }

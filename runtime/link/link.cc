@@ -94,8 +94,8 @@ Hello Links::hello_of(const Link& link, Lane lane) const {
   hello.incarnation = options_.identity.incarnation;
   hello.codecs = options_.codecs;
   hello.credit = state.announced;
-  hello.resumes = link.was_open;
-  hello.received = link.was_open ? state.next_in : 0;
+  hello.resumes = state.was_open;
+  hello.received = state.was_open ? state.next_in : 0;
   hello.dial = state.dials;
   return hello;
 }
@@ -228,13 +228,14 @@ void Links::tick(Link& link, Time now) {
   const bool tree = tree_peers_.contains(link.peer);
   // Who dials is the first to try another connection: the other could only wait for that.
   const Duration patience = tree                            ? options_.silence
-                            : resumes(link) && link.dialled ? options_.silence / 2
-                                                            : options_.silence * 3 / 2;
+                            : link.was_open && resumes(link) && link.dialled
+                                ? options_.silence / 2
+                                : options_.silence * 3 / 2;
   const Time since = std::max(link.last_heard, attentive_since_);
   if (now - since > patience) {
     // One lane may have opened before the peer fell silent.
     const bool spoke = link.lanes[0].open || link.lanes[1].open;
-    if (resumes(link) && !tree) {
+    if (link.was_open && resumes(link) && !tree) {
       for (const Lane lane : kEveryLane) lose(link, lane, "silence");
       if (link.dialled) dial_again(link);
       return;

@@ -204,6 +204,8 @@ class Links final : private Transport::Events, private Timers::Target {
   void tell_trouble(Link& link);
   void resume(ChannelId channel, Lane lane, const Contact& peer, const Hello& hello);
   bool go_on(Link& link, Lane lane, std::uint64_t received, std::uint64_t credit);
+  void opened(Link& link, Lane lane);
+  void back(Link& link);
   bool acknowledged(Link& link, const Header& header);
 
   void flush(ProcessId peer, Lane lane);

@@ -188,6 +188,11 @@ void Links::accept(ChannelId channel, Lane lane, const Contact& peer, const Hell
   }
   const ProcessId id{peer.process};
   Link* link = &link_to(id);
+  if (link->session == hello.session && link->lanes[index(lane)].was_open && resumes(*link)) {
+    // Our Welcome was lost with the connection.
+    resume(channel, lane, peer, hello);
+    return;
+  }
   if (link->session != 0 &&
       (link->session != hello.session || link->lanes[index(lane)].channel != 0)) {
     end(id, "link lost: the peer opened a new session", false, true);
@@ -202,13 +207,12 @@ void Links::accept(ChannelId channel, Lane lane, const Contact& peer, const Hell
   link->last_heard = loop_.now();
   LaneState& state = link->lanes[index(lane)];
   state.channel = channel;
+  state.dials = hello.dial;
   state.granted = within_reason(state, lane, hello.credit);
   state.announced = options_.window[index(lane)];
   channels_[channel] = {id, lane};
   if (!say(*link, lane, welcome_of(*link, lane), 0)) return;
-  state.open = true;
-  link->was_open = link->open();
-  flush(id, lane);
+  opened(*link, lane);
 }
 
 Welcome Links::welcome_of(const Link& link, Lane lane) const {
@@ -224,7 +228,7 @@ Welcome Links::welcome_of(const Link& link, Lane lane) const {
   welcome.incarnation = options_.identity.incarnation;
   welcome.codecs = options_.codecs;
   welcome.credit = state.announced;
-  welcome.received = link.was_open ? state.next_in : 0;
+  welcome.received = state.was_open ? state.next_in : 0;
   return welcome;
 }
 
@@ -293,17 +297,15 @@ void Links::welcomed(Link& link, Lane lane, const Welcome& welcome) {
     blame(link.peer, "an unexpected Welcome");
     return;
   }
-  if (link.was_open) {
+  if (state.was_open) {
     if (!go_on(link, lane, welcome.received, welcome.credit)) {
       blame(link.peer, "it has received what was never sent");
     }
     return;
   }
-  state.open = true;
-  link.was_open = link.open();
   link.host = welcome.host;
   state.granted = within_reason(state, lane, welcome.credit);
-  flush(link.peer, lane);
+  opened(link, lane);
 }
 
 void Links::compare_clocks(Link& link, const Heartbeat& beat) {

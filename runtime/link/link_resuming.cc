@@ -34,9 +34,11 @@ Header header_of(const Mail& mail, std::uint64_t number) {
 
 }  // namespace
 
-/// Whether the loss of a connection is no end. Who leaves says Goodbye before.
+/// Whether the loss of a connection is no end. Who leaves says Goodbye before; and who is above or
+/// below us in the tree has ended, if there was no connection with it yet.
 bool Links::resumes(const Link& link) const {
-  return options_.patience > Duration::zero() && link.was_open && !link.parting;
+  return options_.patience > Duration::zero() && !link.parting &&
+         (link.was_open || !tree_peers_.contains(link.peer));
 }
 
 Duration Links::patience_with(const Link& link) const {
@@ -88,7 +90,8 @@ void Links::tell_trouble(Link& link) {
 
 void Links::resume(ChannelId channel, Lane lane, const Contact& peer, const Hello& hello) {
   Link* link = find({peer.process});
-  if (link == nullptr || link->session != hello.session || link->dialled || !resumes(*link)) {
+  if (link == nullptr || link->session != hello.session || link->dialled || !resumes(*link) ||
+      !link->lanes[index(lane)].was_open) {
     refuse(channel, "that session is over");
     return;
   }
@@ -105,7 +108,8 @@ void Links::resume(ChannelId channel, Lane lane, const Contact& peer, const Hell
   state.channel = channel;
   channels_[channel] = {link->peer, lane};
   if (!say(*link, lane, welcome_of(*link, lane), 0)) return;
-  if (!go_on(*link, lane, hello.received, hello.credit)) {
+  // Who does not know yet that the lane was open has had nothing on it.
+  if (!go_on(*link, lane, hello.resumes ? hello.received : 1, hello.credit)) {
     blame(link->peer, "it has received what was never sent");
   }
 }
@@ -129,7 +133,6 @@ bool Links::go_on(Link& link, Lane lane, std::uint64_t received, std::uint64_t c
   if (received < first || received > state.next_out) return false;
   state.let_go(received - first);
   link.progressed = link.progressed || received > first;
-  state.open = true;
   state.granted = std::max(state.granted, within_reason(state, lane, credit));
   std::uint64_t number = received;
   for (const Mail* mail = state.kept.front(); mail != nullptr; mail = mail->next) {
@@ -137,21 +140,32 @@ bool Links::go_on(Link& link, Lane lane, std::uint64_t received, std::uint64_t c
     // It went once, so it goes again.
     (void)put(link, lane, header_of(*mail, number++), *mail).ok();
   }
+  opened(link, lane);
+  return true;
+}
+
+/// The lane has opened, for the first time or again.
+void Links::opened(Link& link, Lane lane) {
+  LaneState& state = link.lanes[index(lane)];
+  state.open = state.was_open = true;
   if (link.open()) {
-    ++counters_.resumed;
-    log_(
-        fmt::format("{}: linked again after {:.0f} ms", link.contact.identity.text(),
-                    std::chrono::duration<double, std::milli>(loop_.now() - link.lost_at).count()));
-    const std::string cause = std::exchange(link.lost_cause, {});
-    const bool told = std::exchange(link.told, false);
-    link.last_heard = link.back_at = loop_.now();
-    // Where nothing is sent again nothing can cost it this connection.
-    link.progressed = link.progressed || (link.lanes[0].kept.empty() && link.lanes[1].kept.empty());
-    if (link.dialled || told)
-      owner_.link_trouble(link.contact, cause, loop_.now() - link.lost_at, true);
+    link.was_open = true;
+    if (!link.lost_cause.empty()) back(link);
   }
   flush(link.peer, lane);
-  return true;
+}
+
+void Links::back(Link& link) {
+  ++counters_.resumed;
+  log_(fmt::format("{}: linked again after {:.0f} ms", link.contact.identity.text(),
+                   std::chrono::duration<double, std::milli>(loop_.now() - link.lost_at).count()));
+  const std::string cause = std::exchange(link.lost_cause, {});
+  const bool told = std::exchange(link.told, false);
+  link.last_heard = link.back_at = loop_.now();
+  // Where nothing is sent again nothing can cost it this connection.
+  link.progressed = link.progressed || (link.lanes[0].kept.empty() && link.lanes[1].kept.empty());
+  if (link.dialled || told)
+    owner_.link_trouble(link.contact, cause, loop_.now() - link.lost_at, true);
 }
 
 /// Lets go of what the peer has; false if it grants more than goes with that, so that we would keep

@@ -153,7 +153,7 @@ TEST_F(ChildrenTest, ADeathQuotesTheLastLinesOfTheLog) {
   EXPECT_EQ(ends[0].full_cause(), "exited with code 4; it logged last: two | three | four");
 }
 
-TEST_F(ChildrenTest, WhoEndsForWantOfItsNodeHasLostTheLink) {
+TEST_F(ChildrenTest, WhoEndsForWantOfWhatIsAboveHasLostTheLink) {
   Bootstrap b;
   b.process = {6};
   b.identity = {"worker0", 1};
@@ -162,9 +162,13 @@ TEST_F(ChildrenTest, WhoEndsForWantOfItsNodeHasLostTheLink) {
   const std::int64_t pid = *children.spawn(b);
   children.suspect({7}, "link lost: cut");
   spawner.exit(pid, {kExitLostLease, 0, false});
-  ASSERT_EQ(ends.size(), 2U);
+  b.process = {8};
+  b.kind = ProcessKind::NODE;
+  spawner.exit(*children.spawn(b), {kExitLostLease, 0, false});
+  ASSERT_EQ(ends.size(), 3U);
   EXPECT_EQ(ends[0].cause, "it lost the link to its node");
   EXPECT_EQ(ends[1].cause, "link lost: cut");
+  EXPECT_EQ(ends[2].cause, "it lost the link to the coordinator");
 }
 
 TEST_F(ChildrenTest, AProcessThatCannotBeStartedIsAnError) {

@@ -124,6 +124,45 @@ TEST_F(LinkResuming, AThousandCutsLoseNothingAndRepeatNothing) {
   EXPECT_GT(again, 1000U);
 }
 
+/// Of its first connection, too: before the Hello, between the two lanes, before the Welcome.
+TEST_F(LinkResuming, ACutAtAnyMomentOfItsBeginningLosesNothing) {
+  for (std::uint64_t moment = 0; moment < 60; ++moment) {
+    SeededRandom chance(moment);
+    network.set_delay([&](const std::string&, const std::string&) {
+      return Duration(static_cast<std::int64_t>(chance.next() % 1'000'000));
+    });
+    Linked left(network, random, 10 + 2 * moment, "left" + std::to_string(moment), options);
+    Linked right(network, random, 11 + 2 * moment, "right" + std::to_string(moment), options);
+    acquaint(left, right);
+    left.links->dial(right.contact);
+    for (int i = 0; i < 10; ++i) {
+      ASSERT_TRUE(left.tell({right.contact.process}, i).ok());
+      ASSERT_TRUE(right.tell({left.contact.process}, i).ok());
+      ASSERT_TRUE(left.tell_bulk({right.contact.process}, 100).ok());
+    }
+    pass(static_cast<std::int64_t>(moment) * 50us);
+    const std::string& one = left.contact.identity.name;
+    const std::string& other = right.contact.identity.name;
+    switch (moment % 3) {
+      case 0:
+        network.cut(one, other);
+        break;
+      case 1:
+        network.cut_seen_late(one, other, 300ms);
+        break;
+      default:
+        network.cut_seen_late(other, one, 300ms);
+    }
+    pass(10s);
+    EXPECT_EQ(right.amounts(), up_to(10)) << "moment " << moment;
+    EXPECT_EQ(left.amounts(), up_to(10)) << "moment " << moment;
+    EXPECT_EQ(right.mails.size(), 20U) << "moment " << moment;
+    EXPECT_THAT(left.ends, IsEmpty()) << "moment " << moment;
+    EXPECT_THAT(right.ends, IsEmpty()) << "moment " << moment;
+    network.set_delay(nullptr);  // it draws from this moment's
+  }
+}
+
 TEST_F(LinkResuming, WhoDialledDialsOnceInAHeartbeatUntilItsPatienceEnds) {
   link(*a, *b);
   part();
