@@ -34,7 +34,8 @@ void PendingAsk::withdraw() {
 }
 
 void PendingAsk::timer_fired() {
-  timer_ = 0;
+  timer_ = process_->postpone_ask(correlation_, *this);
+  if (timer_ != 0) return;
   process_->withdraw_ask(std::exchange(correlation_, 0));
   fail(Error{Errc::deadline, "no answer in time"});
 }

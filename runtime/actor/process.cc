@@ -9,6 +9,8 @@ namespace {
 // Per turn of the loop, so that neither mail nor timers starve the sockets.
 constexpr int kMailBudget = 512;
 constexpr int kTimerBudget = 128;
+// A loop that comes to its timers so late has stood still: stopped, or swapped out.
+constexpr Duration kPause = std::chrono::milliseconds(500);
 // How many causes of death are remembered for those who ask later.
 constexpr std::size_t kEpitaphs = 1024;
 }  // namespace
@@ -212,7 +214,12 @@ bool Process::ready() {
 }
 
 void Process::turn() {
-  timers_.fire(loop().now(), kTimerBudget);
+  const Time now = loop().now();
+  if (const Duration late = now - std::max(timers_.next(), paused_until_); late >= kPause) {
+    stood_still_ += late;
+    paused_until_ = now;
+  }
+  timers_.fire(now, kTimerBudget);
   if (!dying_.empty()) bury();
   for (int budget = kMailBudget; budget > 0 && !queue_.empty(); --budget) {
     const std::unique_ptr<Mail> mail = queue_.pop();

@@ -157,6 +157,7 @@ class Process final : private Loop::Source, private Links::Owner {
   void move_ask(std::uint64_t correlation, detail::PendingAsk& ask, Timers::Id timer,
                 Timers::Target& target);
   void withdraw_ask(std::uint64_t correlation);
+  Timers::Id postpone_ask(std::uint64_t correlation, Timers::Target& target);
   void run_task(LocalId actor, Task<void> task);
   void watch(LocalId watcher, ActorId actor);
   ActorId sender() const { return sender_; }
@@ -182,7 +183,9 @@ class Process final : private Loop::Source, private Links::Owner {
   struct Ask {
     detail::PendingAsk* ask = nullptr;
     std::uint32_t generation = 1;
+    bool postponed = false;
     ActorId target;
+    Duration stood_still;  // this process, all in all, when it asked
   };
   static std::uint32_t slot_of(LocalId id) { return static_cast<std::uint32_t>(id.value); }
   static std::uint32_t generation_of(LocalId id) {
@@ -237,6 +240,8 @@ class Process final : private Loop::Source, private Links::Owner {
   MailQueue queue_;
 
   std::vector<Ask> asks_;
+  Duration stood_still_{};  // all pauses, as far as timers show them
+  Time paused_until_;       // the last one
   std::vector<std::uint32_t> free_asks_;
 
   class TraceFlush;

@@ -20,6 +20,8 @@ void Process::start_ask(detail::PendingAsk& ask, std::unique_ptr<Mail> mail, Loc
   Ask& entry = asks_[slot];
   entry.ask = &ask;
   entry.target = target;
+  entry.stood_still = stood_still_;
+  entry.postponed = false;
   ask.process_ = this;
   ask.correlation_ = (static_cast<std::uint64_t>(entry.generation) << 32) | slot;
   ask.timer_ = timers_.arm(loop().now() + deadline, ask);
@@ -57,6 +59,15 @@ void Process::withdraw_ask(std::uint64_t correlation) {
   const ActorId target = entry->target;
   end_ask(correlation);
   post_mail(std::make_unique<EmptyMail>(), Kind::CANCEL, {}, target, correlation, 0);
+}
+
+/// At the ask's deadline: another timer, if this process stood still meanwhile, which is no fault of
+/// who was asked; for so long, once. 0: the ask ends.
+Timers::Id Process::postpone_ask(std::uint64_t correlation, Timers::Target& target) {
+  Ask* entry = find_ask(correlation);
+  if (entry == nullptr || entry->postponed || entry->stood_still == stood_still_) return 0;
+  entry->postponed = true;
+  return timers_.arm(loop().now() + (stood_still_ - entry->stood_still), target);
 }
 
 std::vector<std::uint64_t> Process::asks_to(ProcessId process) const {

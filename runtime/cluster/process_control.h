@@ -66,11 +66,17 @@ class LeafAgent : public Actor<I> {
 
  private:
   Task<void> introduction(ProcessId peer) {
-    const Result<void> done = co_await this->ask(
-        agent_of<Agent>(above_), Connect{this->process().id(), peer}, kControlDeadline);
+    Result<void> done;
+    for (int attempt = 0; attempt < kIntroductions; ++attempt) {
+      done = co_await this->ask(agent_of<Agent>(above_), Connect{this->process().id(), peer},
+                                kControlDeadline);
+      // Where one of the two was stopped meanwhile, whoever is above it knows whether it still is.
+      if (done || done.error().code != Errc::deadline) break;
+    }
     if (!done) this->process().links()->unreachable(peer, done.error().message);
   }
 
+  static constexpr int kIntroductions = 3;
   ProcessId above_;
 };
 

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/runtime/actor/counter_actor.h"
+#include "tests/runtime/link/skewed_loop.h"
 #include "tests/runtime/sim/sim_fixture.h"
 
 namespace sterna::test {
@@ -193,6 +194,33 @@ TEST(ProcessAlone, QueuesOnlySoMuchMail) {
   EXPECT_EQ(process.wait(process.ask(counter, Add{0}, 1s)).error().code, Errc::overloaded);
   EXPECT_EQ(alone.log.size(), 1U);  // of what was told
   EXPECT_EQ(process.wait(process.ask(counter, Add{0}, 1s))->value, 3);
+}
+
+/// The actor answers behind its second, the deadline is one more later; both pass while the process
+/// stands still.
+TEST(ProcessAlone, TimeThatItStoodStillIsNotHeldAgainstWhoWasAsked) {
+  Alone alone;
+  SkewedLoop own(alone.loop, Duration::zero(), 0);
+  Process process{{own, alone.random, alone.executor, nullptr, [](std::string_view) {}}, {}};
+  const auto counter = process.spawn<CounterActor>();
+  const auto still = [&](Duration time) {
+    alone.loop.run_until([] { return false; }, alone.loop.now() + 1ms);
+    own.set_stopped(true);
+    alone.loop.after(time, [&] { own.set_stopped(false); });
+  };
+  Future<Total> total = process.ask(counter, Slow{1s}, 2s);
+  still(3s);
+  EXPECT_TRUE(process.wait(std::move(total)).ok());
+  // Once: who never answers is not waited for as long as this process is stopped again and again.
+  Future<Total> never = process.ask(counter, Slow{60s}, 2s);
+  const Time asked = own.now();
+  still(3s);
+  alone.loop.after(3'100ms, [&] {
+    own.set_stopped(true);
+    alone.loop.after(2s, [&] { own.set_stopped(false); });
+  });
+  EXPECT_EQ(process.wait(std::move(never)).error().code, Errc::deadline);
+  EXPECT_EQ(own.now() - asked, 5'101ms);
 }
 
 TEST(ProcessAlone, ReachesNobodyElse) {

@@ -1,5 +1,5 @@
 // SkewedLoop: a process's view of the simulated loop by the clock of a host that is ahead of the
-// others and drifts away from them.
+// others and drifts away from them; and it may stand still, as by SIGSTOP.
 #pragma once
 
 #include <algorithm>
@@ -19,6 +19,8 @@ class SkewedLoop final : public Loop {
     for (const auto& gate : gates_) shared_.remove(*gate);
   }
 
+  /// Its sources do not turn until it goes on.
+  void set_stopped(bool stopped) { stopped_ = stopped; }
   Time now() const override { return own(shared_.now()); }
   Time own(Time shared) const {
     return {shared.ns + ahead_.count() + std::llround(drift_ * static_cast<double>(shared.ns))};
@@ -51,14 +53,17 @@ class SkewedLoop final : public Loop {
   struct Gate final : Source {
     Gate(SkewedLoop& skewed, Source& real) : loop(skewed), source(real) {}
     void turn() override { source.turn(); }
-    bool ready() override { return source.ready(); }
-    Time next_deadline() override { return loop.shared(source.next_deadline()); }
+    bool ready() override { return !loop.stopped_ && source.ready(); }
+    Time next_deadline() override {
+      return loop.stopped_ ? kNever : loop.shared(source.next_deadline());
+    }
     SkewedLoop& loop;
     Source& source;
   };
   SimLoop& shared_;
   Duration ahead_;
   double drift_;
+  bool stopped_ = false;
   std::vector<std::unique_ptr<Gate>> gates_;
 };
 
