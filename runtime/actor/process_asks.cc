@@ -61,8 +61,8 @@ void Process::withdraw_ask(std::uint64_t correlation) {
   post_mail(std::make_unique<EmptyMail>(), Kind::CANCEL, {}, target, correlation, 0);
 }
 
-/// At the ask's deadline: another timer, if this process stood still meanwhile, which is no fault of
-/// who was asked; for so long, once. 0: the ask ends.
+/// At the ask's deadline: another timer, if this process stood still meanwhile, which is no fault
+/// of who was asked; for so long, once. 0: the ask ends.
 Timers::Id Process::postpone_ask(std::uint64_t correlation, Timers::Target& target) {
   Ask* entry = find_ask(correlation);
   if (entry == nullptr || entry->postponed || entry->stood_still == stood_still_) return 0;

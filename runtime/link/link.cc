@@ -227,7 +227,7 @@ void Links::tick(Link& link, Time now) {
   }
   const bool tree = tree_peers_.contains(link.peer);
   // Who dials is the first to try another connection: the other could only wait for that.
-  const Duration patience = tree                            ? options_.silence
+  const Duration patience = tree ? options_.silence
                             : link.was_open && resumes(link) && link.dialled
                                 ? options_.silence / 2
                                 : options_.silence * 3 / 2;
