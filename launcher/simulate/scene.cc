@@ -95,7 +95,7 @@ class Scheduler {
 
   std::vector<Fault> schedule() {
     std::vector<Fault> schedule;
-    const std::uint64_t count = draw_.between(5, 60);
+    const std::uint64_t count = draw_.between(6, 70);
     Duration at = draw_.time(milliseconds(60));
     while (schedule.size() < count) {
       Fault fault = schedule.empty() || !draw_.once_in(5) ? draw() : schedule.back();
@@ -153,11 +153,11 @@ class Scheduler {
       point.message = std::ranges::count(workers_, point.speaker) > 0 ? draw_.one_of(workers)
                                                                       : draw_.one_of(others);
     }
-    const bool rare = point.message == "Rejoin" || point.message == "Rejoined" ||
-                      point.message == "TakeOver" || point.message == "Handover" ||
-                      point.message == "WorkerDone" || point.message == "JobFinished" ||
-                      point.speaker == "coordinator" || point.speaker.starts_with(kNode);
-    point.count = 1 + draw_.below(rare ? 6 : 80);
+    const std::array rare = {"Rejoin",      "Rejoined",  "TakeOver",  "Handover", "WorkerDone",
+                             "JobFinished", "Evaluated", "Concluded", "Release"};
+    const bool few = std::ranges::count(rare, point.message) > 0 ||
+                     point.speaker == "coordinator" || point.speaker.starts_with(kNode);
+    point.count = 1 + draw_.below(few ? 6 : 80);
     return point;
   }
 
