@@ -4,7 +4,7 @@
 include(GoogleTest)
 
 function(sterna_test name)
-  cmake_parse_arguments(ARG "APART" "TIMEOUT" "SOURCES;LINKS;LABELS" ${ARGN})
+  cmake_parse_arguments(ARG "APART" "TIMEOUT;COST" "SOURCES;LINKS;LABELS" ${ARGN})
   if(NOT ARG_LABELS)
     set(ARG_LABELS unit)
   endif()
@@ -30,8 +30,11 @@ function(sterna_test name)
       ENVIRONMENT "${environment_list}")
     return()
   endif()
-  gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 TEST_PREFIX "${name}." PROPERTIES
-    TIMEOUT ${ARG_TIMEOUT})
+  set(properties TIMEOUT ${ARG_TIMEOUT})
+  if(ARG_COST)
+    list(APPEND properties COST ${ARG_COST})
+  endif()
+  gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 TEST_PREFIX "${name}." PROPERTIES ${properties})
   # gtest_discover_tests keeps only the first element of a property that is a list, so labels and
   # environment are set by a file of our own, which ctest reads after the discovered tests.
   set(environment ${CMAKE_CURRENT_BINARY_DIR}/${name}_environment.cmake)

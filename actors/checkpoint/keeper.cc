@@ -186,8 +186,19 @@ Task<Result<void>> CheckpointKeeper::on(PartWritten part) {
     process().blame_sender(fmt::format("a part called {:?}", part.file));
     co_return {};
   }
-  co_await take(actor, std::move(part));
+  // Not the asker's own: what was begun is not to end with it.
+  const auto done = std::make_shared<bool>(false);
+  run(taking(actor, std::move(part), done));
+  while (!*done) co_await taken_.wait();
   co_return {};
+}
+
+Task<void> CheckpointKeeper::taking(std::string actor, PartWritten part,
+                                    std::shared_ptr<bool> done) {
+  Task<void> all = take(std::move(actor), std::move(part));
+  co_await std::move(all);
+  *done = true;
+  taken_.notify_all();
 }
 
 Task<void> CheckpointKeeper::take(std::string actor, PartWritten part) {
@@ -199,7 +210,10 @@ Task<void> CheckpointKeeper::take(std::string actor, PartWritten part) {
   const auto elsewhere = setup_.elsewhere.find(actor);
   if (wrong.empty() && elsewhere != setup_.elsewhere.end()) {
     while (fetching_) co_await fetched_.wait();
+    if (version <= decided_) co_return;
     const auto known = pending_.find(version);
+    // Of one that was lost and wrote it again: the same bytes.
+    if (known != pending_.end() && known->second.parts.contains(actor)) co_return;
     if (known == pending_.end() || known->second.wrong.empty()) {  // else nobody wants it
       fetching_ = true;
       Task<Result<void>> fetching = fetch(elsewhere->second, part);
@@ -280,14 +294,14 @@ void CheckpointKeeper::give_up_before(std::uint64_t version) {
 
 Task<void> CheckpointKeeper::commit(std::uint64_t version) {
   const Pending pending = std::move(pending_.extract(version).mapped());
+  // Each writes its parts in their order.
+  decided_ = std::max(decided_, version);
+  give_up_before(version);
   if (!pending.wrong.empty()) {
     remove(folder_of(version));
     over(version);
     co_return;
   }
-  // Each writes its parts in their order.
-  decided_ = version;
-  give_up_before(version);
   const SavedCheckpoint saved = checkpoint_of(version, pending);
   const CheckpointSection& how = setup_.job.checkpoint;
   auto writing = compute([saved, folder = setup_.folder, keep = how.keep, best = how.best] {

@@ -92,6 +92,7 @@ class CheckpointKeeper final : public Actor<CheckpointKeeperInterface> {
   /// Whether all can keep it.
   Task<Result<bool>> name_version(std::uint64_t version);
   Task<Result<void>> tell_all(std::uint64_t version);
+  Task<void> taking(std::string actor, PartWritten part, std::shared_ptr<bool> done);
   Task<void> take(std::string actor, PartWritten part);
   Task<Result<void>> fetch(ProcessId node, PartWritten part);
   Task<void> commit(std::uint64_t version);
@@ -108,6 +109,7 @@ class CheckpointKeeper final : public Actor<CheckpointKeeperInterface> {
   std::deque<Peer<ParameterServerInterface>> servers_;
   std::deque<Peer<WorkerInterface>> workers_;
   std::map<std::uint64_t, Pending> pending_;
+  Condition taken_;        // a part, or it never will be
   bool fetching_ = false;  // one part at a time: answers that wait in a link are bounded
   Condition fetched_;
   std::uint64_t reached_;      ///< the newest version that anybody was heard to be at

@@ -42,7 +42,7 @@ Residuals::Residuals(const JobConfig& job, const ParameterTable& table)
 
 Residuals::Residuals(const JobConfig& job, const ParameterTable& table,
                      const KeptMemory::Region& memory, std::size_t first)
-    : tensors_(table.tensors.size()), owner_(memory.owner) {
+    : tensors_(table.tensors.size()), own_(table.tensors.size()), owner_(memory.owner) {
   assert(first % kLine == 0 && first + bytes_of(job, table) <= memory.bytes.size());
   std::byte* const start = memory.bytes.data() + first;
   auto* stamps = reinterpret_cast<std::uint64_t*>(start);
@@ -59,7 +59,10 @@ Residuals::Residuals(const JobConfig& job, const ParameterTable& table,
 }
 
 void Residuals::look_at(std::uint64_t parity) {
-  for (Tensor& tensor : tensors_) tensor.parity = parity;
+  for (Tensor& tensor : tensors_) {
+    tensor.parity = parity;
+    tensor.beside = {};
+  }
 }
 
 void Residuals::begin(std::uint64_t step) {
@@ -70,6 +73,11 @@ void Residuals::begin(std::uint64_t step) {
 void Residuals::open(std::uint32_t tensor) {
   std::uint64_t* const stamp = tensors_[tensor].stamp();
   if (stamp == nullptr) return;
+  if (std::atomic_ref(*stamp).load(std::memory_order_acquire) == stamp_) {
+    own_[tensor].resize(tensors_[tensor].newest().size());
+    tensors_[tensor].beside = own_[tensor];
+    return;
+  }
   // What acquires is followed by all that comes behind it: no value is written before this.
   (void)std::atomic_ref(*stamp).exchange(0, std::memory_order_acq_rel);
 }
@@ -77,7 +85,8 @@ void Residuals::open(std::uint32_t tensor) {
 void Residuals::stamp(std::uint32_t tensor) {
   std::uint64_t* const stamp = tensors_[tensor].stamp();
   // Behind the values: who finds the stamp finds them, however this process ends.
-  if (stamp != nullptr) std::atomic_ref(*stamp).store(stamp_, std::memory_order_release);
+  if (stamp == nullptr || !tensors_[tensor].beside.empty()) return;
+  std::atomic_ref(*stamp).store(stamp_, std::memory_order_release);
 }
 
 bool Residuals::whole_for(std::uint64_t step) {

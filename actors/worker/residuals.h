@@ -5,7 +5,8 @@
 // own beside them, and a stamp for each that says of which step it is, written last. Step s writes
 // over those of s - 2. It begins to once all servers have all packets of s - 1
 // (Worker::all_pushed), and a tensor's last packet leaves once it is stamped: whoever goes on in
-// the place of this worker, at step t, finds those of t - 1 whole.
+// the place of this worker, at step t, finds those of t - 1 whole. What the worker before had
+// stamped for the step that is done again is left as it is: others may have all packets of it.
 //
 //   memory: [stamps by parity and tensor] [values by parity and tensor], each tensor on 64 bytes
 #pragma once
@@ -64,7 +65,8 @@ class Residuals {
     std::array<std::span<float>, 2> values;  ///< of even and of odd steps
     std::array<std::uint64_t*, 2> stamps{};  ///< 1 + the step; null: none are kept
     std::uint64_t parity = 0;                ///< which is the newest
-    std::span<float> newest() const { return values[parity]; }
+    std::span<float> beside;  ///< what is written in this step, where `newest` has it already
+    std::span<float> newest() const { return beside.empty() ? values[parity] : beside; }
     std::span<const float> before() const { return values[1 - parity]; }
     std::uint64_t* stamp() const { return stamps[parity]; }
   };
@@ -72,7 +74,7 @@ class Residuals {
 
   std::uint64_t stamp_ = 0;  // 1 + the step that was begun
   std::vector<Tensor> tensors_;
-  std::vector<std::vector<float>> own_;
+  std::vector<std::vector<float>> own_;  // by tensor, where it is not in kept memory
   std::shared_ptr<void> owner_;
 };
 

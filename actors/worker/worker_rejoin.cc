@@ -76,7 +76,7 @@ Task<void> Worker::take_residual_memory() {
 Result<Residuals> Worker::residuals_of(std::uint32_t rank) const {
   const JobConfig& job = args_.job;
   if (!job.gradient.error_feedback) return Residuals();
-  Residuals residuals;
+  Residuals residuals(job, *table_);
   if (residual_memory_) {
     const std::size_t first = (rank - args_.first_rank) * Residuals::bytes_of(job, *table_);
     residuals = Residuals(job, *table_, *residual_memory_, first);

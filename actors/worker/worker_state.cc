@@ -68,6 +68,8 @@ Task<void> Worker::write_part(StatePart part) {
 
 KeepAnswer Worker::on(KeepVersion keep) {
   std::uint64_t newest = args_.job.first_step;
+  // In the place of one that was lost it does not know yet where it goes on.
+  if (identity().incarnation > 1 && ranks_.size() < args_.ranks) return {.version = newest};
   for (const Rank& rank : ranks_) {
     newest = std::max(newest, policy_->in_step() ? rank.step : rank.kept);
   }

@@ -80,7 +80,13 @@ int run(const StartOptions& options, const Context& context) {
   Result<ClusterFile> file = read_cluster_file(options.given.file, options.given.overrides);
   if (!file) return console.report(file.error());
   if (options.again().value_or(0) > 0) {
-    const Result<void> can = check_again(*file);
+    Result<void> can = check_again(*file);
+    if (can && head_is_remote(*file)) {
+      can = Error{Errc::invalid_argument,
+                  fmt::format("--again: {} keeps the run, and this process cannot start it again "
+                              "there: use `sterna up --again`, or leave cluster.head out",
+                              file->cluster.head)};
+    }
     if (!can) return console.report(can.error());
   }
   RealMachine machine;

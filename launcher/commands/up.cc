@@ -20,6 +20,7 @@ std::optional<RunState> already_up(RealMachine& machine, const std::string& file
   const std::string path = std::filesystem::absolute(file).lexically_normal().string();
   for (const RunState& state : states->all()) {
     if (state.file != path || !state.ended.empty() || !state.detached) continue;
+    if (comes_again(state)) return state;
     constexpr Duration kPatience = std::chrono::seconds(2);
     if (RunVisitor::visit(machine, state, kPatience)) return state;
     if (const auto job = queued_job(machine, state); job && !job->over) return state;
@@ -71,7 +72,7 @@ Result<void> check_owner_reaches(const ClusterFile& file) {
     return Error{
         Errc::invalid_argument,
         fmt::format("--again: {} is reached from this machine alone, and the run is kept on "
-                    "{}: leave cluster.head out, or use `sterna run --again`",
+                    "{}: leave cluster.head out",
                     host.name, file.cluster.head)};
   }
   return {};

@@ -115,8 +115,8 @@ std::string slurm_script(const ClusterFile& file, const SlurmRequest& request,
     option("--partition=" + quoted_for_shell(file.cluster.partition));
   option("--chdir=" + quoted_for_shell(script.folder));
   option("--output=" + quoted_for_shell(output_beside(script.run_directory)));
-  const bool goes_on = file.trains() && file.checkpoint.on() && script.again > 0;
-  if (goes_on) {
+  const bool can_go_on = file.trains() && file.checkpoint.on();
+  if (can_go_on && script.again > 0) {
     option("--requeue");
     option("--open-mode=append");
     // While there is time for a checkpoint and for going back into the queue.
@@ -138,7 +138,8 @@ std::string slurm_script(const ClusterFile& file, const SlurmRequest& request,
       "exec \"$p\" run /dev/stdin --run-dir " +
       quoted_for_shell(script.run_directory);
   if (!script.data.empty()) text += " --data " + quoted_for_shell(script.data);
-  if (goes_on) text += fmt::format(" --again {}", script.again);
+  // Also of none: who submits it again by hand wants it to go on.
+  if (can_go_on) text += fmt::format(" --again {}", script.again);
   text += " <<'END_OF_CLUSTER_FILE'\n" + resolved(file) + "END_OF_CLUSTER_FILE\n";
   return text;
 }

@@ -91,7 +91,7 @@ class Supervisor {
       const ProcessExit end = wait_for(*owner);
       const int code = end.signal == 0 ? end.code : kExitFailed;
       const bool again = !told_to_end_ && is_started_again(end.code, end.signal);
-      if (made == 0 && !(again && launcher_has_left())) return code;
+      if (made == 0 && !((again || told_to_end_) && launcher_has_left())) return code;
       const std::optional<RunState> state = state_of_run(self_.run);
       if (!state) return code;
       if (!again) return give_up(*state, end);
@@ -103,7 +103,7 @@ class Supervisor {
       note(*state,
            fmt::format("{}; it is started again in {} s, then {} more time{} at most",
                        has_ended(end), pause.count(), order_.again, order_.again == 1 ? "" : "s"));
-      if (!wait(pause)) return code;
+      if (!wait(pause)) return give_up(*state, end);
       pause = std::min(2 * pause, kLongestPause);
       owner = start();
       if (!owner) {

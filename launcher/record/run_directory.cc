@@ -117,12 +117,21 @@ Result<RunDirectory> RunDirectory::create(const RunDirectoryOptions& options) {
   if (!there) {
     STERNA_ASSIGN(path, path.empty() ? make_own_folder(options) : make_explicit_folder(path));
   }
+  Result<input::FolderLock> lock = input::FolderLock::take(path);
+  if (!lock && lock.error().code == Errc::already_exists) {
+    return Error{Errc::already_exists,
+                 fmt::format("the run directory {} is another run's that goes on; end that first, "
+                             "or give another --run-dir",
+                             path)};
+  }
+  if (!lock) return std::move(lock).error();
   Result<std::pair<LineFile, LineFile>> files = furnish(path, options, !there);
   if (!files) {
     if (!there) std::filesystem::remove_all(path, ignored);
     return std::move(files).error();
   }
-  return RunDirectory(std::move(path), std::move(files->first), std::move(files->second), !there);
+  return RunDirectory(std::move(path), std::move(*lock), std::move(files->first),
+                      std::move(files->second), !there);
 }
 
 std::string RunDirectory::log_path(std::string_view actor) const {

@@ -20,6 +20,7 @@
 
 #include "actors/checkpoint/saved.h"
 #include "actors/weights/trained_weights.h"
+#include "input/files/folder_lock.h"
 #include "launcher/cluster_file/cluster_file.h"
 #include "launcher/view/result_json.h"
 #include "runtime/base/file.h"
@@ -48,7 +49,8 @@ class RunDirectory {
  public:
   /// Makes the folder, checks the disk's free space, and writes the first line of metrics.jsonl.
   /// An explicit path that exists is already_exists; a name of our own gets "-2", "-3", … instead.
-  /// Nothing is left behind on an error.
+  /// One in which another process goes on is already_exists, too. Nothing is left behind on an
+  /// error.
   static Result<RunDirectory> create(const RunDirectoryOptions& options);
 
   const std::string& path() const { return path_; }
@@ -78,13 +80,16 @@ class RunDirectory {
   void discard();
 
  private:
-  RunDirectory(std::string path, LineFile metrics, LineFile events, bool made)
+  RunDirectory(std::string path, input::FolderLock lock, LineFile metrics, LineFile events,
+               bool made)
       : path_(std::move(path)),
+        lock_(std::move(lock)),
         metrics_(std::move(metrics)),
         events_(std::move(events)),
         made_(made) {}
 
   std::string path_;
+  input::FolderLock lock_;
   LineFile metrics_;
   LineFile events_;
   bool made_;  // else it was there before

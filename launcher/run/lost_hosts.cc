@@ -21,7 +21,8 @@ bool is_gone(const std::vector<std::string>& gone, const std::string& host) {
 }  // namespace
 
 std::vector<std::string> hosts_without_answer(RealMachine& machine, const ClusterFile& file,
-                                              const std::vector<std::string>& lost) {
+                                              const std::vector<std::string>& lost,
+                                              const std::function<bool()>& stop) {
   std::vector<std::string> gone;
   std::vector<ShellQuestion> questions;
   for (const HostSection& host : file.hosts) {
@@ -32,7 +33,7 @@ std::vector<std::string> hosts_without_answer(RealMachine& machine, const Cluste
       questions.push_back({host.name, host.ssh, "exit 0"});
     }
   }
-  const std::vector<ShellAnswer> answers = ask_shells(machine, questions, kAnswersWithin);
+  const std::vector<ShellAnswer> answers = ask_shells(machine, questions, kAnswersWithin, stop);
   for (std::size_t i = 0; i < questions.size(); ++i) {
     const auto& exit = answers[i].exit;
     if (!exit || !exit->clean()) gone.push_back(questions[i].host);

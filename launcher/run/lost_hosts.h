@@ -12,9 +12,11 @@
 namespace sterna::launcher {
 
 /// Of `lost`, those that no shell answers on within a few seconds. A host that no ssh reaches from
-/// here counts as one; this machine and the head, which is where the run is kept, do not.
+/// here counts as one; this machine and the head, which is where the run is kept, do not. `stop`:
+/// whether to wait no longer.
 std::vector<std::string> hosts_without_answer(RealMachine& machine, const ClusterFile& file,
-                                              const std::vector<std::string>& lost);
+                                              const std::vector<std::string>& lost,
+                                              const std::function<bool()>& stop);
 
 /// `file` without the hosts `gone`, its actors on those that are left: as if it had never had them,
 /// but where their cpus do not suffice that is no hindrance. Error invalid_argument where an actor

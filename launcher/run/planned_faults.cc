@@ -3,17 +3,40 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <fstream>
 #include <utility>
 
+#include "launcher/record/run_directory.h"
+
 namespace sterna::launcher {
+
+namespace {
+
+std::string name_of(const std::vector<FaultSection>& faults, std::size_t number) {
+  return fmt::format("inject.fault {}, at step {}", number, faults[number].at_step);
+}
+
+}  // namespace
+
+std::set<std::size_t> faults_suffered(const std::vector<FaultSection>& faults,
+                                      const std::string& run_directory, std::uint64_t step) {
+  std::set<std::size_t> over;
+  for (std::size_t i = 0; i < faults.size(); ++i) {
+    if (faults[i].at_step <= step) over.insert(i);
+  }
+  std::ifstream events(fmt::format("{}/{}", run_directory, kEventsFile));
+  for (std::string line; std::getline(events, line);) {
+    if (line.find("\"injected\"") == std::string::npos) continue;
+    for (std::size_t i = 0; i < faults.size(); ++i) {
+      if (line.find(fmt::format("({})", name_of(faults, i))) != std::string::npos) over.insert(i);
+    }
+  }
+  return over;
+}
 
 PlannedFaults::PlannedFaults(const std::vector<FaultSection>& faults, std::shared_ptr<Over> over,
                              Inject inject, std::function<void(const std::string& line)> say)
     : faults_(faults), over_(std::move(over)), inject_(std::move(inject)), say_(std::move(say)) {}
-
-std::string PlannedFaults::name_of(std::size_t number) const {
-  return fmt::format("inject.fault {}, at step {}", number, faults_[number].at_step);
-}
 
 void PlannedFaults::turn(std::int64_t step) {
   hear();
@@ -26,7 +49,7 @@ void PlannedFaults::turn(std::int64_t step) {
         std::ranges::any_of(asked_, [&](const Asked& one) { return one.number == i; });
     const auto kind = fault_kind(fault.kind);
     if (!due || is_asked || over_->contains(i) || !kind) continue;
-    asked_.push_back({i, inject_({fault.actor, *kind, fault.lasts, name_of(i)})});
+    asked_.push_back({i, inject_({fault.actor, *kind, fault.lasts, name_of(faults_, i)})});
   }
 }
 
@@ -36,7 +59,8 @@ void PlannedFaults::hear() {
     const Result<void> injected = one.answer.take();
     const bool comes_again = !injected && injected.error().code == Errc::unavailable;
     if (!comes_again) over_->insert(one.number);
-    if (!injected && !comes_again) say_(name_of(one.number) + ": " + injected.error().message);
+    if (!injected && !comes_again)
+      say_(name_of(faults_, one.number) + ": " + injected.error().message);
     return true;
   });
 }

@@ -15,6 +15,11 @@
 
 namespace sterna::launcher {
 
+/// The numbers of those that a run in this directory has suffered, or that lie before `step`, from
+/// which it goes on.
+std::set<std::size_t> faults_suffered(const std::vector<FaultSection>& faults,
+                                      const std::string& run_directory, std::uint64_t step);
+
 class PlannedFaults {
  public:
   /// The numbers of those that are over: a job that is started again does not suffer them again.
@@ -34,7 +39,6 @@ class PlannedFaults {
     Future<void> answer;
   };
   void hear();
-  std::string name_of(std::size_t number) const;
 
   const std::vector<FaultSection>& faults_;
   std::shared_ptr<Over> over_;

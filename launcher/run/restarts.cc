@@ -29,15 +29,16 @@ void note_first_step(std::vector<Restart>& made, Time lost_at, const JobOutcome&
 bool Restarts::after(const JobOutcome& outcome, JobOptions& job) {
   const actors::CheckpointSection& checkpoint = job.file.checkpoint;
   note_first_step(made_, lost_at_, outcome);
-  if (!outcome.lost || outcome.interrupted || !checkpoint.on()) return false;
-  if (made_.size() >= checkpoint.restarts) return false;
+  if (!outcome.lost || outcome.interrupted || outcome.told_while_stopping || !checkpoint.on()) {
+    return false;
+  }
   auto found = newest_with_steps_left(job.checkpoints, job.file.job.net, job.file.job.steps, false);
   if (found != nullptr) job.from = std::move(found);
   const std::int64_t step =
       job.from ? static_cast<std::int64_t>(job.from->manifest.step) : std::int64_t{0};
   const auto from_it = std::ranges::count(made_, step, &Restart::step);
   stuck_ = static_cast<std::size_t>(from_it) >= kMostFromOneStep;
-  if (stuck_) return false;
+  if (stuck_ || made_.size() >= checkpoint.restarts) return false;
 
   lost_at_ = outcome.ended;
   std::ranges::copy(outcome.record.result.actor_restarts, std::back_inserter(actor_restarts_));

@@ -1,10 +1,14 @@
 #include "launcher/run/resume.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <sstream>
 #include <utility>
 
@@ -67,6 +71,7 @@ std::shared_ptr<const actors::SavedCheckpoint> newest_with_steps_left(const std:
 std::string own_command() {
   std::error_code failed;
   const std::filesystem::path self = std::filesystem::canonical("/proc/self/exe", failed);
+  if (failed) return "sterna";  // another build has taken its place
   std::istringstream folders(environment("PATH").value_or(""));
   for (std::string folder; std::getline(folders, folder, ':');) {
     const auto found = std::filesystem::canonical(std::filesystem::path(folder) / "sterna", failed);
@@ -92,7 +97,53 @@ bool goes_on_in_place(const ClusterFile& file) {
   return file.checkpoint.resume.given && file.checkpoint.resume.text.empty();
 }
 
+namespace {
+
+/// When the run in this directory began, in seconds since 1970: by the first line of its metrics.
+std::optional<double> began(const std::string& run_dir) {
+  std::ifstream metrics((std::filesystem::path(run_dir) / "metrics.jsonl").string());
+  std::string line;
+  if (!std::getline(metrics, line)) return std::nullopt;
+  const auto first = nlohmann::json::parse(line, nullptr, false);
+  if (!first.is_object() || !first.contains("time")) return std::nullopt;
+  return first["time"].is_number() ? std::optional(first["time"].get<double>()) : std::nullopt;
+}
+
+double written_at(const std::string& path) {
+  struct stat about {};
+  return ::stat(path.c_str(), &about) == 0 ? static_cast<double>(about.st_mtime) : 0;
+}
+
+/// The newest whole one that was made since the run began, in a folder where others' may lie; "":
+/// none.
+std::string newest_since(const std::string& run_dir, const ClusterFile& file) {
+  const std::optional<double> since = began(run_dir);
+  if (!since) return "";
+  auto there = actors::find_checkpoints(own_folder(file, run_dir));
+  std::ranges::reverse(there);
+  for (const actors::FoundCheckpoint& one : there) {
+    // A file's time has whole seconds.
+    if (!one.manifest || written_at(one.folder) < std::floor(*since)) continue;
+    if (one.manifest->net != file.job.net) continue;
+    if (actors::check_parts({one.folder, *one.manifest}, true)) return one.folder;
+  }
+  return "";
+}
+
+}  // namespace
+
 ClusterFile begun_again(ClusterFile file, const std::string& run_dir) {
+  if (file.gradient.codec == actors::kAutoCodec) {
+    // What was chosen once stays chosen: another choice would give other bits.
+    const auto before =
+        read_cluster_file((std::filesystem::path(run_dir) / std::string(kResolvedFile)).string());
+    if (before) file.gradient = before->gradient;
+  }
+  if (!file.checkpoint.folder.empty() && !goes_on_in_place(file)) {
+    const std::string own = newest_since(run_dir, file);
+    if (!own.empty()) file.checkpoint.resume = {.given = true, .text = own};
+    return file;
+  }
   const auto there = actors::find_checkpoints(own_folder(file, run_dir));
   const bool any = std::ranges::any_of(
       there, [](const actors::FoundCheckpoint& one) { return one.manifest.ok(); });

@@ -16,7 +16,8 @@ namespace sterna::launcher {
 bool goes_on_in_place(const ClusterFile& file);
 
 /// The file of a run that is begun again in its own directory: it goes on from its newest
-/// checkpoint; where it has none yet, it begins as it did.
+/// checkpoint; where it has none yet, it begins as it did. In a folder that the file names only
+/// what was made since the run began is its own. What codec = "auto" chose stays chosen.
 ClusterFile begun_again(ClusterFile file, const std::string& run_dir);
 
 /// The newest whole one in `folder`, of this net, that leaves steps to be made; null where there is

@@ -71,9 +71,8 @@ bool has_own_checkpoint(const JobOutcome& outcome, const JobOptions& job) {
   if (!job.file.checkpoint.on()) return false;
   // In a folder that the file names there may be others'.
   const bool may_be_others = !job.file.checkpoint.folder.empty() && !goes_on_in_place(job.file);
-  if (may_be_others && outcome.record.result.checkpoint.empty() && job.restarts.empty()) {
-    return false;
-  }
+  const bool has_gone_on = !job.restarts.empty() || (job.begun && job.from != nullptr);
+  if (may_be_others && outcome.record.result.checkpoint.empty() && !has_gone_on) return false;
   return newest_with_steps_left(job.checkpoints, job.file.job.net, job.file.job.steps, false) !=
          nullptr;
 }

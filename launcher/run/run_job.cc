@@ -38,6 +38,8 @@ constexpr std::size_t kLogLinesShown = 5;
 constexpr std::size_t kConsequencesShown = 5;
 /// What the hosts have of a run that failed or was interrupted is waited for so long.
 constexpr Duration kFilesTake = std::chrono::seconds(10);
+/// Between two SIGTERMs that are one.
+constexpr Duration kToldOnce = std::chrono::seconds(1);
 
 RunRecord blank_record(const JobOptions& options) {
   const ClusterFile& file = options.file;
@@ -131,6 +133,7 @@ class Job {
       outcome_.stop =
           cluster_->stop(second_interrupt_ ? Duration::zero() : options_.file.cluster.grace);
     }
+    outcome_.told_while_stopping = (interrupted_ || told_to_end_) && !outcome_.interrupted;
     // By now the first cause is known; what was heard first may have been its consequence.
     outcome_.lost = !trained && cluster_ && cluster_->failure() && is_loss(*cluster_->failure());
     if (outcome_.lost) {
@@ -531,8 +534,12 @@ class Job {
 
   /// At once where it makes no checkpoint, and before all its actors run.
   void told_to_end() {
+    const Time now = machine_.loop().now();
     const bool before = std::exchange(told_to_end_, true);
-    if (before || !trains_ || !kept_->keep_soon) interrupted();
+    // Who tells a whole group, and one of it that hands it on, mean it once.
+    if (before && now - told_at_ < kToldOnce) return;
+    told_at_ = now;
+    if (before || stopping_ || !trains_ || !kept_->keep_soon) interrupted();
   }
 
   void interrupted() {
@@ -554,7 +561,8 @@ class Job {
   bool interrupted_ = false;
   bool second_interrupt_ = false;
   bool told_to_end_ = false;  ///< by SIGTERM
-  bool trains_ = false;       ///< all actors run, and are waited for
+  Time told_at_;
+  bool trains_ = false;  ///< all actors run, and are waited for
   bool stopping_ = false;
   std::set<std::string> ended_;  ///< actors that have stopped by themselves
   std::string ended_by_;         ///< an operator's words

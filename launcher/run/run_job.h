@@ -71,7 +71,8 @@ struct JobOutcome {
   StopReport stop;
   bool started = false;  ///< coordinator and nodes were ready for actors
   bool interrupted = false;
-  bool told_to_end = false;  ///< then: by SIGTERM, as batch systems do
+  bool told_to_end = false;          ///< then: by SIGTERM, as batch systems do
+  bool told_while_stopping = false;  ///< to end, in one way or the other, when it was over already
   /// An actor was killed, fell silent, or its host is gone: started again, the job may go on.
   bool lost = false;
   std::vector<std::string> lost_hosts;     ///< then: whose nodes are gone

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <csignal>
 #include <ctime>
 #include <filesystem>
 #include <optional>
@@ -32,6 +33,7 @@
 #include "launcher/text/text_format.h"
 #include "launcher/view/status_json.h"
 #include "runtime/base/file.h"
+#include "runtime/loop/signal_watch.h"
 
 namespace sterna::launcher {
 
@@ -109,7 +111,8 @@ class Remembered {
   /// (`again`) has not: whoever does that finds it by what is remembered.
   void ended(const WholeRunEnd& end, bool again) {
     if (!states_ || !state_.detached) return;
-    if (again) return states_.reset();
+    const bool nobody_is_left = !state_.supervisor.machine.empty() && state_.supervisor.is_gone();
+    if (again && !nobody_is_left) return states_.reset();
     state_.resume = end.result.resume;
     state_.operators.clear();
     state_.ended = end.last_words;
@@ -200,8 +203,14 @@ bool move_from_lost(RealMachine& machine, JobOutcome& outcome, JobOptions& job) 
   std::vector<std::string> gone = outcome.drained_hosts;
   const bool may_be_gone = !outcome.lost_hosts.empty() && job.file.checkpoint.on();
   if (may_be_gone && job.file.cluster.lost_host == "move") {
-    std::ranges::copy(hosts_without_answer(machine, job.file, outcome.lost_hosts),
+    // Between two jobs nobody else hears signals.
+    const auto told = [&] { outcome.told_while_stopping = true; };
+    const SignalWatch interrupt(machine.loop(), SIGINT, told);
+    const SignalWatch terminate(machine.loop(), SIGTERM, told);
+    std::ranges::copy(hosts_without_answer(machine, job.file, outcome.lost_hosts,
+                                           [&] { return outcome.told_while_stopping; }),
                       std::back_inserter(gone));
+    if (outcome.told_while_stopping) return false;
   }
   if (gone.empty()) return true;
   Result<ClusterFile> left = without_hosts(job.file, gone);
@@ -364,7 +373,8 @@ Result<WholeRunEnd> whole_run(RealMachine& machine, const Registry& registry,
     };
   }
 
-  job.faults_over = std::make_shared<PlannedFaults::Over>();
+  job.faults_over = std::make_shared<PlannedFaults::Over>(
+      faults_suffered(file.faults, directory.path(), from != nullptr ? from->manifest.step : 0));
 
   view = options.make_view();
   Restarts restarts;
@@ -424,7 +434,7 @@ Result<WholeRunEnd> whole_run(RealMachine& machine, const Registry& registry,
   }
   end.result = result;
   end.stop = outcome.stop;
-  end.told_to_end = outcome.told_to_end;
+  end.told_to_end = outcome.told_to_end || outcome.told_while_stopping;
   if (kept) remembered.ended(end, options.comes_again && result.exit == kExitGoesOn);
   if (page) page->say_goodbye();
   return end;

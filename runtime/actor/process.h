@@ -185,6 +185,7 @@ class Process final : private Loop::Source, private Links::Owner {
     std::uint32_t generation = 1;
     bool postponed = false;
     ActorId target;
+    Duration deadline;
     Duration stood_still;  // this process, all in all, when it asked
   };
   static std::uint32_t slot_of(LocalId id) { return static_cast<std::uint32_t>(id.value); }

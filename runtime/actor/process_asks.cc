@@ -1,6 +1,8 @@
 // Process: its table of pending asks, and where mail goes: to its own queue, or to a link.
 #include "runtime/actor/process.h"
 
+#include <algorithm>
+
 namespace sterna {
 
 void Process::start_ask(detail::PendingAsk& ask, std::unique_ptr<Mail> mail, LocalId source,
@@ -20,6 +22,7 @@ void Process::start_ask(detail::PendingAsk& ask, std::unique_ptr<Mail> mail, Loc
   Ask& entry = asks_[slot];
   entry.ask = &ask;
   entry.target = target;
+  entry.deadline = deadline;
   entry.stood_still = stood_still_;
   entry.postponed = false;
   ask.process_ = this;
@@ -62,12 +65,13 @@ void Process::withdraw_ask(std::uint64_t correlation) {
 }
 
 /// At the ask's deadline: another timer, if this process stood still meanwhile, which is no fault
-/// of who was asked; for so long, once. 0: the ask ends.
+/// of who was asked; for so long as it may have lost of its time, once. 0: the ask ends.
 Timers::Id Process::postpone_ask(std::uint64_t correlation, Timers::Target& target) {
   Ask* entry = find_ask(correlation);
   if (entry == nullptr || entry->postponed || entry->stood_still == stood_still_) return 0;
   entry->postponed = true;
-  return timers_.arm(loop().now() + (stood_still_ - entry->stood_still), target);
+  const Duration lost = std::min(stood_still_ - entry->stood_still, entry->deadline);
+  return timers_.arm(loop().now() + lost, target);
 }
 
 std::vector<std::uint64_t> Process::asks_to(ProcessId process) const {

@@ -182,7 +182,9 @@ Task<void> CoordinatorActor::restarting(std::string name) {
 
 Task<Result<Drained>> CoordinatorActor::on(Drain drain) {
   STERNA_CO_TRY(from_visitor());
-  if (live_node(drain.host) == nullptr) {
+  // Who asks again where it took too long goes on waiting.
+  const Member* node = named("node-" + drain.host);
+  if (node == nullptr || node->state != State::ready) {
     const char* why = drained_.contains(drain.host) ? "is drained already" : "is none of the run's";
     co_return Error{Errc::not_found, fmt::format("the host \"{}\" {}", drain.host, why)};
   }
@@ -190,6 +192,10 @@ Task<Result<Drained>> CoordinatorActor::on(Drain drain) {
   for (const auto& [id, member] : members_) {
     const bool actor = member.kind == ProcessKind::ACTOR && member.state != State::dead;
     if (actor && member.host == drain.host) here.push_back(&member);
+  }
+  for (const Member* member : here) {
+    if (member->state == State::ready || comes_again(member->identity.name)) continue;
+    co_return Error{Errc::unavailable, member->identity.name + " is being started: ask again"};
   }
   drained_.insert(drain.host);
   for (const Member* member : here) {
@@ -226,11 +232,12 @@ Task<Result<Drained>> CoordinatorActor::on(Drain drain) {
     }
     drained.moved.push_back(name + " to " + moved->host);
   }
-  if (Member* node = named("node-" + drain.host); node != nullptr && node->state == State::ready) {
+  Member* left = named("node-" + drain.host);
+  if (left != nullptr && left->state == State::ready) {
     ProcessDown down;
     down.cause = kHostDrained;
     down.wanted = true;
-    mark_dead(*node, std::move(down));
+    mark_dead(*left, std::move(down));
   }
   co_return drained;
 }

@@ -36,8 +36,10 @@ std::optional<std::uint64_t> left_in(const MemoryGroup& group) {
   const auto limit = number_in(file("/memory.max", "/memory.limit_in_bytes"));
   const auto used = number_in(file("/memory.current", "/memory.usage_in_bytes"));
   if (!limit || !used) return std::nullopt;
-  const std::uint64_t of_files =
-      entry_of(group.folder + "/memory.stat", group.unified ? "file" : "cache").value_or(0);
+  const std::string statistics = group.folder + "/memory.stat";
+  std::uint64_t of_files = entry_of(statistics, group.unified ? "file" : "cache").value_or(0);
+  // Memory that is shared is among them, and nothing can be read again in its place.
+  of_files -= std::min(of_files, entry_of(statistics, "shmem").value_or(0));
   const std::uint64_t taken = *used - std::min(*used, of_files);
   return *limit - std::min(*limit, taken);
 }

@@ -42,9 +42,13 @@ bool Links::resumes(const Link& link) const {
 }
 
 Duration Links::patience_with(const Link& link) const {
-  return tree_peers_.contains(link.peer)
-             ? std::min(options_.patience, kHeartbeatsInTree * options_.heartbeat)
-             : options_.patience;
+  Duration patience = options_.patience;
+  if (tree_peers_.contains(link.peer)) {
+    patience = std::min(patience, kHeartbeatsInTree * options_.heartbeat);
+  }
+  // Who dialled only one lane of it may have given the session up: then nobody else ends it.
+  if (!link.was_open && !link.dialled) patience = std::min(patience, options_.silence);
+  return patience;
 }
 
 void Links::lose(Link& link, Lane lane, const std::string& cause) {
@@ -150,7 +154,7 @@ void Links::opened(Link& link, Lane lane) {
   state.open = state.was_open = true;
   if (link.open()) {
     link.was_open = true;
-    if (!link.lost_cause.empty()) back(link);
+    if (!link.lost_cause.empty() && !link.parting) back(link);
   }
   flush(link.peer, lane);
 }

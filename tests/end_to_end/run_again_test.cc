@@ -234,6 +234,22 @@ TEST_F(UpAgain, WhoseOwnerIsKilledTooOftenSaysHowItGoesOn) {
               AllOf(HasSubstr(" up "), HasSubstr("--set checkpoint.resume=true")));
 }
 
+TEST_F(UpAgain, WhoseSupervisorIsToldToEndMakesACheckpointAndSaysHowItGoesOn) {
+  up(2, {"checkpoint.every_steps=5", "job.steps=1000000"});
+  owner();
+  ASSERT_TRUE(keeps(5));
+  ::kill(state()["supervisor"]["pid"].get<pid_t>(), SIGTERM);
+  ASSERT_TRUE(eventually(kPatience, [this] {
+    const nlohmann::json known = state();
+    return known.is_object() && !known["ended"].get<std::string>().empty();
+  }));
+  EXPECT_EQ(result()["exit"], 75);
+  SternaProgram& status = sterna({"status", "run"});
+  EXPECT_EQ(status.exit_code(kPatience), 75) << status.story();
+  EXPECT_THAT(lines_of(status.err()).back(), HasSubstr("--set checkpoint.resume=true"));
+  EXPECT_TRUE(keepers().empty());
+}
+
 TEST_F(UpAgain, IsEndedByDownAndNotStartedAgain) {
   up(2, {"checkpoint.every_steps=5", "job.steps=1000000"});
   ASSERT_TRUE(keeps(5));

@@ -78,6 +78,30 @@ TEST_F(ResidualsTest, AStepThatWasBegunLeavesThoseOfTheOneBeforeAndItsOwnAreNotW
   EXPECT_EQ(next.newest(0).back(), 5.0F);
 }
 
+/// What was stamped may be all that a worker in the place of this one will find.
+TEST_F(ResidualsTest, WhatIsWholeStaysSoWhileItsStepIsDoneAgain) {
+  const KeptMemory::Region region = memory();
+  Residuals first = of(region);
+  leave_all(first, 6);
+  leave_all(first, 7);
+  Residuals second = of(region);
+  ASSERT_TRUE(second.whole_for(7));
+  second.begin(7);
+  for (const std::uint32_t tensor : {0, 1}) {
+    second.open(tensor);
+    EXPECT_EQ(second.before(tensor).front(), 6.0F);
+    std::ranges::fill(second.newest(tensor), -1.0F);  // half-way
+    Residuals third = of(region);
+    EXPECT_TRUE(third.whole_for(8));
+    EXPECT_EQ(third.newest(tensor).front(), 7.0F);
+    std::ranges::fill(second.newest(tensor), 7.0F);
+    second.stamp(tensor);
+  }
+  leave_all(second, 8);
+  EXPECT_EQ(second.before(0).back(), 7.0F);
+  EXPECT_TRUE(of(region).whole_for(9));
+}
+
 TEST_F(ResidualsTest, WhereNobodyLeftAnyNoStepButTheFirstCanBegin) {
   Residuals none = of(memory());
   for (const std::uint64_t step : {1, 2, 3}) EXPECT_FALSE(none.whole_for(step));

@@ -76,6 +76,9 @@ TEST(SlurmScript, OfARunThatKeepsCheckpointsGoesBackIntoTheQueue) {
                            "#SBATCH --signal=B:TERM@60\n", "--run-dir '/runs/1' --again 5 <<"}) {
     EXPECT_THAT(text, testing::HasSubstr(line));
   }
+  const std::string once = slurm_script(file, {}, {"/data", {"/opt/sterna"}, "", "/runs/1", 0});
+  EXPECT_THAT(once, testing::Not(testing::HasSubstr("--requeue")));
+  EXPECT_THAT(once, testing::HasSubstr("--again 0 <<")) << "submitted by hand it goes on";
   file.cluster.time = std::chrono::minutes(5);
   EXPECT_THAT(slurm_script(file, {}, script), testing::Not(testing::HasSubstr("--signal")))
       << "there would be no time left to train in";

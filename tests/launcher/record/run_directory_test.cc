@@ -113,11 +113,17 @@ TEST_F(RunDirectoryTest, BegunAgainItsMetricsGoOnBehindTheirLastWholeLine) {
   const std::string path = mine.explicit_path + "/metrics.jsonl";
   const std::string head = content(path);
   std::ofstream(path, std::ios::app) << "{\"kind\":\"lo";
-  auto again = RunDirectory::create(mine);
-  ASSERT_TRUE(again.ok());
-  EXPECT_FALSE(again->made());
-  ASSERT_TRUE(again->take_metrics().append("{}").ok());
-  EXPECT_EQ(content(path), head + "{}\n");
+  {
+    auto again = RunDirectory::create(mine);
+    ASSERT_TRUE(again.ok());
+    EXPECT_FALSE(again->made());
+    ASSERT_TRUE(again->take_metrics().append("{}").ok());
+    EXPECT_EQ(content(path), head + "{}\n");
+    const auto beside = RunDirectory::create(mine);
+    ASSERT_FALSE(beside.ok()) << "one at a time";
+    EXPECT_EQ(beside.error().code, Errc::already_exists);
+    EXPECT_THAT(beside.error().message, testing::HasSubstr("another run's that goes on"));
+  }
 
   std::ofstream(path, std::ios::trunc) << "{\"for";
   ASSERT_TRUE(RunDirectory::create(mine).ok());

@@ -4,7 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
+
 #include "tests/runtime/sim/sim_fixture.h"
+#include "tests/temporary_folder.h"
 
 namespace sterna::launcher {
 namespace {
@@ -102,6 +105,19 @@ TEST_F(PlannedFaultsTest, ThatCannotBeAreSaidOnce) {
   at(12);
   at(13);
   EXPECT_THAT(said_, ElementsAre("inject.fault 0, at step 10: the coordinator is gone"));
+}
+
+TEST(FaultsSuffered, AreThoseBeforeTheStepAndThoseOfTheRunsEvents) {
+  const std::vector<FaultSection> plan = {{.at_step = 10, .actor = "worker0", .kind = "kill"},
+                                          {.at_step = 20, .actor = "server0", .kind = "kill"},
+                                          {.at_step = 30, .actor = "reader0", .kind = "kill"}};
+  const TemporaryFolder run;
+  EXPECT_THAT(faults_suffered(plan, run.path(), 0), IsEmpty());
+  EXPECT_THAT(faults_suffered(plan, run.path(), 15), ElementsAre(0));
+  std::ofstream(run / "events.jsonl")
+      << "{\"kind\":\"injected\",\"actor\":\"server0\",\"cause\":\"kill (inject.fault 1, at step "
+         "20)\"}\n{\"kind\":\"death\",\"cause\":\"kill (inject.fault 2, at step 30)\"}\n";
+  EXPECT_THAT(faults_suffered(plan, run.path(), 15), ElementsAre(0, 1));
 }
 
 }  // namespace

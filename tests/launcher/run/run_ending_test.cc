@@ -4,11 +4,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
 #include "actors/checkpoint/state_part.h"
+#include "launcher/record/run_directory.h"
 #include "launcher/run/resume.h"
+#include "launcher/view/result_json.h"
 #include "tests/temporary_folder.h"
 
 namespace sterna::launcher {
@@ -36,7 +39,9 @@ class RunEndingTest : public testing::Test {
     manifest.step = step;
     manifest.ranks = 1;
     std::ofstream(path + "/server0.safetensors") << "12345678";
-    manifest.parts.push_back({"server0", "server0.safetensors", 8, {}});
+    const Result<actors::Hash> hash = actors::hash_of_file(path + "/server0.safetensors");
+    EXPECT_TRUE(hash.ok());
+    manifest.parts.push_back({"server0", "server0.safetensors", 8, *hash});
     const Result<void> written = actors::write_manifest(path, manifest);
     EXPECT_TRUE(written.ok()) << written.error().message;
   }
@@ -158,6 +163,40 @@ TEST_F(RunEndingTest, BegunAgainItGoesOnFromItsOwnOrAsItBegan) {
   EXPECT_EQ(begun_again(file, folder.path()).checkpoint.resume, (TrueOrText{true, "elsewhere"}));
   keep_checkpoint(10);
   EXPECT_EQ(begun_again(file, folder.path()).checkpoint.resume, (TrueOrText{true, ""}));
+}
+
+TEST_F(RunEndingTest, InAFolderThatOthersMayHaveItGoesOnFromWhatWasMadeSinceItBegan) {
+  keep_checkpoint(10);
+  ClusterFile file = job.file;
+  file.checkpoint.resume = {};
+  file.checkpoint.folder = job.checkpoints;
+  const TemporaryFolder run;
+  const auto begins = [&](std::chrono::system_clock::duration from_now) {
+    const double time = in_unix_seconds(std::chrono::system_clock::now() + from_now);
+    std::ofstream(run / "metrics.jsonl") << metrics_header(run.path(), time) << "\n";
+  };
+  EXPECT_FALSE(begun_again(file, run.path()).checkpoint.resume.given) << "it never began";
+  begins(std::chrono::hours(1));
+  EXPECT_FALSE(begun_again(file, run.path()).checkpoint.resume.given) << "another's";
+  begins(-std::chrono::hours(1));
+  EXPECT_THAT(begun_again(file, run.path()).checkpoint.resume.text, HasSubstr(job.checkpoints));
+  file.checkpoint.resume = {.given = true};
+  begins(std::chrono::hours(1));
+  EXPECT_EQ(begun_again(file, run.path()).checkpoint.resume, (TrueOrText{true, ""}))
+      << "the file says that all there is its own";
+}
+
+TEST_F(RunEndingTest, BegunAgainItKeepsTheCodecsThatWereChosen) {
+  const auto given =
+      read_cluster_file(std::string(std::getenv("STERNA_SOURCE")) + "/configs/lenet_mnist.toml");
+  ASSERT_TRUE(given.ok()) << given.error().message;
+  ClusterFile file = *given;
+  file.gradient.codec = "auto";
+  EXPECT_EQ(begun_again(file, folder.path()).gradient.codec, "auto");
+  ClusterFile chosen = file;
+  chosen.gradient.codec = "bf16";
+  std::ofstream(folder / "resolved.toml") << resolved(chosen);
+  EXPECT_EQ(begun_again(file, folder.path()).gradient.codec, "bf16");
 }
 
 }  // namespace

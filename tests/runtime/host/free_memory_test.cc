@@ -28,6 +28,8 @@ TEST_F(FreeMemory, IsAtMostWhatTheOwnGroupLeavesBesideItsFiles) {
   EXPECT_EQ(free_memory(root()), 300U);
   write("/sys/fs/cgroup/mine/memory.stat", "anon 500\nfile 200\n");
   EXPECT_EQ(free_memory(root()), 500U);
+  write("/sys/fs/cgroup/mine/memory.stat", "anon 400\nfile 300\nshmem 100\n");
+  EXPECT_EQ(free_memory(root()), 500U) << "what is shared lies in no file";
   write("/sys/fs/cgroup/mine/memory.current", "1500\n");
   EXPECT_EQ(free_memory(root()), 0U);
 }
