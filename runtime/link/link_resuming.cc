@@ -42,13 +42,11 @@ bool Links::resumes(const Link& link) const {
 }
 
 Duration Links::patience_with(const Link& link) const {
-  Duration patience = options_.patience;
-  if (tree_peers_.contains(link.peer)) {
-    patience = std::min(patience, kHeartbeatsInTree * options_.heartbeat);
-  }
   // Who dialled only one lane of it may have given the session up: then nobody else ends it.
-  if (!link.was_open && !link.dialled) patience = std::min(patience, options_.silence);
-  return patience;
+  const bool half_accepted = !link.was_open && !link.dialled;
+  return half_accepted || tree_peers_.contains(link.peer)
+             ? std::min(options_.patience, kHeartbeatsInTree * options_.heartbeat)
+             : options_.patience;
 }
 
 void Links::lose(Link& link, Lane lane, const std::string& cause) {
@@ -65,6 +63,7 @@ void Links::lose(Link& link, Lane lane, const std::string& cause) {
   const bool back = link.progressed || loop_.now() - link.back_at >= kTroubleLasts;
   if (back) link.lost_at = loop_.now();
   link.progressed = false;
+  if (!link.was_open) return;  // as often as anybody likes who is let in
   log_(fmt::format("{}: {}; {} again", link.contact.identity.text(), cause,
                    link.dialled ? "dialling" : "it may dial"));
 }

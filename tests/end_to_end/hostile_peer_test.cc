@@ -73,8 +73,10 @@ struct Attacker {
     peer.dial(victim, lane, proof);
     next = 0;
   }
+  /// A session of its own each time, as anybody has who begins anew.
   void open(Lane lane = Lane::control) {
     dial(lane);
+    ++hello.session;
     send(Hello(hello));
   }
 };
