@@ -147,12 +147,11 @@ void Links::closed(ChannelId channel, std::string_view cause, bool denied) {
   const auto [peer, lane] = known->second;
   Link& link = *find(peer);
   if (resumes(link) && !denied) {
-    const std::string words = "link lost: " + std::string(cause);
-    // Who dials does so on both: so both ends agree on what is lost.
-    for (const Lane each : kEveryLane) {
-      if (link.dialled || each == lane) lose(link, each, words);
-    }
-    if (link.dialled) dial_again(link);
+    lose(link, lane, "link lost: " + std::string(cause));
+    if (!link.dialled) return;
+    // What a peer said last may still be on its way on the other lane, and it may be gone by now.
+    link.lanes[1 - index(lane)].doubtful = link.lanes[1 - index(lane)].open;
+    dial_again(link);
     return;
   }
   link.lanes[index(lane)].lost = true;

@@ -56,7 +56,7 @@ void Links::lose(Link& link, Lane lane, const std::string& cause) {
     transport_.mute(state.channel);
   }
   state.channel = 0;
-  state.open = false;
+  state.open = state.doubtful = false;
   if (!link.lost_cause.empty()) return;
   link.lost_cause = cause;
   // What costs each connection that it is sent on is not tried for ever.
@@ -142,6 +142,10 @@ bool Links::go_on(Link& link, Lane lane, std::uint64_t received, std::uint64_t c
     ++counters_.sent_again;
     // It went once, so it goes again.
     (void)put(link, lane, header_of(*mail, number++), *mail).ok();
+  }
+  if (link.lanes[1 - index(lane)].doubtful) {
+    lose(link, lane == Lane::control ? Lane::data : Lane::control, link.lost_cause);
+    dial_again(link);
   }
   opened(link, lane);
   return true;

@@ -42,6 +42,7 @@ struct Links::LaneState {
   ChannelId channel = 0;
   bool open = false;
   bool was_open = false;  // in this session
+  bool doubtful = false;  // the other lane was lost: so may this be, if the peer answers there
   bool lost = false;  // its connection is gone; the other lane's may still have something to say
   // Numbers of messages: 0 is the Hello's and the Welcome's.
   std::uint64_t next_out = 1;
