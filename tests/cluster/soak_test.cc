@@ -17,12 +17,12 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using Seconds = std::chrono::duration<double>;
 
-constexpr int kFewSteps = 150;
+constexpr int kFewSteps = 200;
 /// Of the time that an undisturbed run takes.
 constexpr int kLongest = 20;
 /// Beside what an allocator keeps of one burst.
 constexpr double kMostGrowthPerHour = 1.0;  // MB
-constexpr long kMostMoreDescriptors = 4;
+constexpr long kMostMoreDescriptors = 16;   // while connections are made again
 
 double hours() {
   const char* given = std::getenv("STERNA_HOURS");
@@ -171,7 +171,7 @@ TEST_F(Soak, ChangesNothingAndNobodyGrows) {
            call->exit_code(Duration::zero());
   })) << call->story();
   const auto chaos =
-      runs_.sterna({"chaos", "disturbed", "--seed", seed(), "--every", hours() > 0 ? "5s" : "2s",
+      runs_.sterna({"chaos", "disturbed", "--seed", seed(), "--every", hours() > 0 ? "5s" : "1s",
                     "--for", fmt::format("{:.0f}s", kLongest * takes)});
   const auto began = Clock::now();
   const auto hour = [&] { return Seconds(Clock::now() - began).count() / 3600; };
