@@ -74,7 +74,7 @@ class Residuals {
 
   std::uint64_t stamp_ = 0;  // 1 + the step that was begun
   std::vector<Tensor> tensors_;
-  std::vector<std::vector<float>> own_;  // by tensor, where it is not in kept memory
+  std::vector<std::vector<float>> own_;  // by tensor: without kept memory all, else `beside`
   std::shared_ptr<void> owner_;
 };
 

@@ -124,7 +124,10 @@ Result<RunDirectory> RunDirectory::create(const RunDirectoryOptions& options) {
                              "or give another --run-dir",
                              path)};
   }
-  if (!lock) return std::move(lock).error();
+  if (!lock) {
+    if (!there) std::filesystem::remove_all(path, ignored);
+    return std::move(lock).error();
+  }
   Result<std::pair<LineFile, LineFile>> files = furnish(path, options, !there);
   if (!files) {
     if (!there) std::filesystem::remove_all(path, ignored);
