@@ -30,6 +30,11 @@ void decode_bf16_values(const std::byte* payload, std::size_t count, float* out)
   for (std::size_t i = 0; i < count; ++i) out[i] = from_bf16(load16(payload + 2 * i));
 }
 
+void add_bf16_values(const std::uint16_t* a, const std::uint16_t* b, std::size_t count,
+                     std::uint16_t* out) {
+  for (std::size_t i = 0; i < count; ++i) out[i] = to_bf16(from_bf16(a[i]) + from_bf16(b[i]));
+}
+
 void encode_bf16(std::span<const float> values, std::span<std::byte> out, Isa isa) {
   assert(out.size() == 2 * values.size());
   const auto run = isa == Isa::avx512 ? encode_bf16_values_avx512 : encode_bf16_values;
@@ -40,6 +45,13 @@ void decode_bf16(std::span<const std::byte> payload, std::span<float> out, Isa i
   assert(payload.size() == 2 * out.size());
   const auto run = isa == Isa::avx512 ? decode_bf16_values_avx512 : decode_bf16_values;
   run(payload.data(), out.size(), out.data());
+}
+
+void add_bf16(std::span<const std::uint16_t> a, std::span<const std::uint16_t> b,
+              std::span<std::uint16_t> out, Isa isa) {
+  assert(a.size() == out.size() && b.size() == out.size());
+  const auto run = isa == Isa::avx512 ? add_bf16_values_avx512 : add_bf16_values;
+  run(a.data(), b.data(), out.size(), out.data());
 }
 
 Result<void> check_bf16(std::span<const std::byte> payload, std::size_t count) {

@@ -28,6 +28,10 @@ constexpr float from_bf16(std::uint16_t bits) {
 /// little-endian.
 void encode_bf16(std::span<const float> values, std::span<std::byte> out, Isa isa);
 
+/// out = a + b, each sum rounded once; as many of each, and `out` may be one of them.
+void add_bf16(std::span<const std::uint16_t> a, std::span<const std::uint16_t> b,
+              std::span<std::uint16_t> out, Isa isa);
+
 /// Fills `out` from bf16s: exactly 2 bytes per element, little-endian, at any alignment.
 void decode_bf16(std::span<const std::byte> payload, std::span<float> out, Isa isa);
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 namespace sterna::kernels {
 
@@ -10,5 +11,10 @@ void encode_bf16_values_avx512(const float* values, std::size_t count, std::byte
 
 void decode_bf16_values(const std::byte* payload, std::size_t count, float* out);
 void decode_bf16_values_avx512(const std::byte* payload, std::size_t count, float* out);
+
+void add_bf16_values(const std::uint16_t* a, const std::uint16_t* b, std::size_t count,
+                     std::uint16_t* out);
+void add_bf16_values_avx512(const std::uint16_t* a, const std::uint16_t* b, std::size_t count,
+                            std::uint16_t* out);
 
 }  // namespace sterna::kernels

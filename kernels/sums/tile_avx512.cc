@@ -3,6 +3,7 @@
 // another: with tiles of 512, 8 ranks took 5 % longer.
 #include "kernels/isa/avx512.h"
 #include "kernels/isa/lanes_avx512.h"
+#include "kernels/sums/bf16_avx512.h"
 #include "kernels/sums/tile.h"
 
 namespace sterna::kernels {
@@ -31,8 +32,7 @@ STERNA_AVX512_INLINE __m512 add_fp32(__m512 sum, __mmask16 live, const std::byte
 }
 
 STERNA_AVX512_INLINE __m512 add_bf16(__m512 sum, __mmask16 live, const std::byte* values) {
-  const __m512i bits = _mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(live, values));
-  return _mm512_add_ps(sum, _mm512_castsi512_ps(_mm512_slli_epi32(bits, 16)));
+  return _mm512_add_ps(sum, from_bf16(_mm256_maskz_loadu_epi16(live, values)));
 }
 
 const std::byte* nonzero_at(const std::byte* planes, std::size_t element) {

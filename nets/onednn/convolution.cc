@@ -30,6 +30,24 @@ PrimitiveDescriptor prefer_direct(PrimitiveDescriptor first, std::size_t out_cha
   return first;
 }
 
+/// The gradient by weights of windows of one pixel is one product of matrices, which oneDNN 2.6's
+/// kernels for AMX take two to four times as long for as its own multiplication does (512 to 160
+/// channels, 14 × 14, batch 32: 4.8 ms against 1.4).
+template <class PrimitiveDescriptor>
+PrimitiveDescriptor prefer_product(PrimitiveDescriptor first, const ConvolutionSpec& spec) {
+  const auto is = [](const PrimitiveDescriptor& one, std::string_view kind) {
+    return std::string_view(one.impl_info_str()).find(kind) != std::string_view::npos;
+  };
+  const Slide down = spec.window.down(), across = spec.window.across();
+  const bool one_pixel = down.kernel * across.kernel == 1 && down.stride * across.stride == 1;
+  if (!one_pixel || !is(first, "amx")) return first;
+  PrimitiveDescriptor candidate = first;
+  do {
+    if (is(candidate, "gemm")) return candidate;
+  } while (candidate.next_impl());
+  return first;
+}
+
 /// The window's strides. Where it fits only once across, its stride says nothing; but oneDNN 2.6's
 /// gradient by weights in bf16 reads what nobody wrote where an image is narrower than the stride.
 Dims strides_of(const ConvolutionSpec& spec, const WindowDims& window) {
@@ -80,9 +98,10 @@ class OneDnnConvolution final : public Convolution {
     if (!spec.backward) return;
 
     using Weights = dnnl::convolution_backward_weights;
-    const Weights::primitive_desc by_weights(
-        {algorithm, x, dw, b, y, strides, window.before, window.after}, attributes(),
-        context.engine, forward);
+    const Weights::primitive_desc by_weights = prefer_product(
+        Weights::primitive_desc({algorithm, x, dw, b, y, strides, window.before, window.after},
+                                attributes(), context.engine, forward),
+        spec);
     weights_gradient_ = dnnl::memory(by_weights.diff_weights_desc(), context.engine);
     from_gradient_.emplace(context, by_weights.diff_weights_desc(), plain);
     by_weights_.emplace(context, by_weights, Weights(by_weights));

@@ -4,9 +4,8 @@
 // LeNet's two poolings forward and backward, batch 64, one core: oneDNN 4.2 ms, AVX-512 0.6 ms.
 #include "nets/onednn/halving_pool.h"
 
-#include "kernels/isa/avx512.h"
-#include "kernels/isa/lanes_avx512.h"
 #include "kernels/sums/bf16.h"
+#include "nets/onednn/stored_avx512.h"
 
 namespace sterna::nets {
 namespace {
@@ -65,22 +64,6 @@ void backward_plain(const HalvingPool& pool, const Stored* dy, const std::uint8_
   }
 }
 
-STERNA_AVX512_INLINE __m512 load(__mmask16 live, const float* from) {
-  return _mm512_maskz_loadu_ps(live, from);
-}
-STERNA_AVX512_INLINE __m512 load(__mmask16 live, const std::uint16_t* from) {
-  const __m512i bits = _mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(live, from));
-  return _mm512_castsi512_ps(_mm512_slli_epi32(bits, 16));
-}
-STERNA_AVX512_INLINE void store(float* to, __mmask16 live, __m512 values) {
-  _mm512_mask_storeu_ps(to, live, values);
-}
-/// Of numbers that are bf16s.
-STERNA_AVX512_INLINE void store(std::uint16_t* to, __mmask16 live, __m512 values) {
-  const __m512i bits = _mm512_srli_epi32(_mm512_castps_si512(values), 16);
-  _mm256_mask_storeu_epi16(to, live, _mm512_cvtepi32_epi16(bits));
-}
-
 template <class Stored>
 STERNA_AVX512 void forward_avx512(const HalvingPool& pool, const Stored* x, Stored* y,
                                   std::uint8_t* winner) {
@@ -101,7 +84,7 @@ STERNA_AVX512 void forward_avx512(const HalvingPool& pool, const Stored* x, Stor
         const __m512 upper = _mm512_mask_mov_ps(a, b_wins, b);
         const __m512 lower = _mm512_mask_mov_ps(c, d_wins, d);
         const __mmask16 lower_wins = _mm512_cmp_ps_mask(lower, upper, _CMP_GT_OQ);
-        store(y + k, mask, _mm512_mask_mov_ps(upper, lower_wins, lower));
+        store_again(y + k, mask, _mm512_mask_mov_ps(upper, lower_wins, lower));
         const __m512i upper_index = _mm512_maskz_set1_epi32(b_wins, 1);
         const __m512i lower_index = _mm512_mask_set1_epi32(_mm512_set1_epi32(2), d_wins, 3);
         _mm512_mask_cvtepi32_storeu_epi8(
@@ -128,7 +111,7 @@ STERNA_AVX512 void backward_avx512(const HalvingPool& pool, const Stored* dy,
                                   dx + at.bottom + channels + k};
         for (int pixel = 0; pixel < 4; ++pixel) {
           const __mmask16 won = _mm512_cmpeq_epi32_mask(index, _mm512_set1_epi32(pixel));
-          store(pixels[pixel], mask, _mm512_maskz_mov_ps(won, gradient));
+          store_again(pixels[pixel], mask, _mm512_maskz_mov_ps(won, gradient));
         }
       }
       dy += channels;

@@ -22,6 +22,11 @@ dnnl::primitive_attr attributes() {
   return attr;
 }
 
+bool may_use_avx512() {
+  constexpr auto kNeeded = static_cast<unsigned>(dnnl::cpu_isa::avx512_core);
+  return (static_cast<unsigned>(dnnl::get_effective_cpu_isa()) & kNeeded) == kNeeded;
+}
+
 TeamSize::TeamSize(int threads) : before_(omp_get_max_threads()) { omp_set_num_threads(threads); }
 TeamSize::~TeamSize() { omp_set_num_threads(before_); }
 

@@ -39,6 +39,9 @@ struct WindowDims {
 /// With a scratchpad of ours: see OneDnnBackend::Context.
 dnnl::primitive_attr attributes();
 
+/// Whether kernels of ours may: where oneDNN does.
+bool may_use_avx512();
+
 /// Holds the calling thread's OpenMP team at a size, which is that thread's own setting.
 class TeamSize {
  public:

@@ -1,7 +1,6 @@
 #include "nets/tensor/elementwise.h"
 
 #include <algorithm>
-#include <array>
 #include <cassert>
 #include <cstring>
 #include <functional>
@@ -43,15 +42,8 @@ void add(const Tensor& a, const Tensor& b, Tensor& out) {
     std::transform(a.data(), a.data() + a.size(), b.data(), out.data(), std::plus<>());
     return;
   }
-  std::array<float, kElementsAtOnce> one, other;
-  for (std::size_t i = 0; i < out.size(); i += kElementsAtOnce) {
-    const std::size_t count = std::min(kElementsAtOnce, out.size() - i);
-    const std::span<float> sum = std::span(one).first(count);
-    read(a, i, sum);
-    read(b, i, std::span(other).first(count));
-    std::transform(sum.begin(), sum.end(), other.begin(), sum.begin(), std::plus<>());
-    write(sum, out, i);
-  }
+  kernels::add_bf16({a.bf16(), a.size()}, {b.bf16(), b.size()}, {out.bf16(), out.size()},
+                    kernels::best_isa());
 }
 
 }  // namespace sterna::nets

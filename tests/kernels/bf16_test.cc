@@ -94,6 +94,25 @@ TEST(Bf16, HasTheSameBitsOnEveryInstructionSet) {
   }
 }
 
+TEST(Bf16, SumsAreRoundedOnceOnEveryInstructionSet) {
+  for (const std::size_t count : lengths()) {
+    const auto numbers = [&](std::uint64_t seed) {
+      std::vector<std::uint16_t> made;
+      for (const float value : gaussian(count, 1.0F, seed)) made.push_back(to_bf16(value));
+      return made;
+    };
+    const auto a = numbers(5), b = numbers(6);
+    std::vector<std::uint16_t> expected;
+    for (std::size_t i = 0; i < count; ++i)
+      expected.push_back(to_bf16(from_bf16(a[i]) + from_bf16(b[i])));
+    for (const Isa isa : every_isa()) {
+      std::vector<std::uint16_t> sum = a;
+      add_bf16(sum, b, sum, isa);
+      EXPECT_EQ(sum, expected) << count;
+    }
+  }
+}
+
 TEST(Bf16, OfAPeerMustHaveTheRightSizeAndBeFinite) {
   auto payload = encoded(gaussian(100, 1, 1), Isa::scalar);
   EXPECT_TRUE(check_bf16(payload, 100).ok());

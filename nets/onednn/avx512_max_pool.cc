@@ -1,0 +1,204 @@
+// The forward pass remembers of each window which of its pixels won, as a byte. The backward pass
+// goes over the pixels of x: each adds up, in fp32 and in row-major order, the gradients of the
+// windows that it won, so that none is written twice and nothing need be cleared before.
+#include "nets/onednn/avx512_max_pool.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "nets/onednn/stored_avx512.h"
+
+namespace sterna::nets {
+namespace {
+
+/// From `first` until before `end`.
+struct Range {
+  std::size_t first, end;
+};
+
+/// The window over an extent of x, and of y, in one direction.
+class Sliding {
+ public:
+  Sliding(const Slide& slide, std::size_t in)
+      : kernel_(slide.kernel),
+        stride_(slide.stride),
+        before_(slide.before(in)),
+        in_(in),
+        out_(slide.out(in)) {}
+  std::size_t in() const { return in_; }
+  std::size_t out() const { return out_; }
+  /// Which of the window's places lie within x where it stands at `out`; and which of x that is.
+  Range places(std::size_t out) const {
+    const std::size_t start = out * stride_;
+    return {before_ > start ? before_ - start : 0, std::min(kernel_, in_ + before_ - start)};
+  }
+  std::size_t at(std::size_t out, std::size_t place) const {
+    return out * stride_ + place - before_;
+  }
+  /// Where the window stands when it covers `in`, and with which of its places.
+  Range covering(std::size_t in) const {
+    const std::size_t padded = in + before_;
+    const std::size_t first = padded < kernel_ ? 0 : (padded - kernel_) / stride_ + 1;
+    return {first, std::min(out_, padded / stride_ + 1)};
+  }
+  std::size_t place(std::size_t in, std::size_t out) const { return in + before_ - out * stride_; }
+
+ private:
+  std::size_t kernel_, stride_, before_, in_, out_;
+};
+
+struct Pooling {
+  Sliding down, across;
+  std::size_t width;  // of the window
+  std::size_t channels;
+};
+
+/// A pixel that a window may take, and which of the window's that is.
+template <class Value>
+struct Pixel {
+  const Value* values;
+  int place;
+};
+
+/// A window's pixels within the image, or an image's windows around a pixel: few.
+constexpr std::size_t kMostPixels = 256;
+
+template <class Stored>
+STERNA_AVX512 void greatest(const Pixel<Stored>* pixels, std::size_t count, std::size_t channels,
+                            Stored* y, std::uint8_t* winner) {
+  for (std::size_t k = 0; k < channels; k += 16) {
+    const __mmask16 live = kernels::lanes(k, channels);
+    __m512 most = load(live, pixels[0].values + k);
+    __m512i place = _mm512_set1_epi32(pixels[0].place);
+    for (std::size_t i = 1; i < count; ++i) {
+      const __m512 value = load(live, pixels[i].values + k);
+      const __mmask16 wins = _mm512_cmp_ps_mask(value, most, _CMP_GT_OQ);
+      most = _mm512_mask_mov_ps(most, wins, value);
+      place = _mm512_mask_set1_epi32(place, wins, pixels[i].place);
+    }
+    store_again(y + k, live, most);
+    _mm512_mask_cvtepi32_storeu_epi8(winner + k, live, place);
+  }
+}
+
+/// A window that covers the pixel, and at which place.
+template <class Stored>
+struct Covering {
+  const Stored* dy;
+  const std::uint8_t* winner;
+  char place;
+};
+
+template <class Stored>
+STERNA_AVX512 void sum_of_won(const Covering<Stored>* windows, std::size_t count,
+                              std::size_t channels, Stored* dx) {
+  for (std::size_t k = 0; k < channels; k += 16) {
+    const __mmask16 live = kernels::lanes(k, channels);
+    __m512 sum = _mm512_setzero_ps();
+    for (std::size_t i = 0; i < count; ++i) {
+      const __m128i winner = _mm_maskz_loadu_epi8(live, windows[i].winner + k);
+      const __mmask16 won = _mm_mask_cmpeq_epi8_mask(live, winner, _mm_set1_epi8(windows[i].place));
+      sum = _mm512_add_ps(sum, load(won, windows[i].dy + k));
+    }
+    store(dx + k, live, sum);
+  }
+}
+
+template <class Stored>
+void forward(const Pooling& pool, std::size_t images, const Stored* x, Stored* y,
+             std::uint8_t* winner) {
+  Pixel<Stored> pixels[kMostPixels];
+  for (std::size_t n = 0; n < images; ++n) {
+    for (std::size_t r = 0; r < pool.down.out(); ++r) {
+      const Range rows = pool.down.places(r);
+      for (std::size_t s = 0; s < pool.across.out(); ++s) {
+        const Range columns = pool.across.places(s);
+        std::size_t count = 0;
+        for (std::size_t i = rows.first; i < rows.end; ++i) {
+          const Stored* row = x + pool.down.at(r, i) * pool.across.in() * pool.channels;
+          for (std::size_t j = columns.first; j < columns.end; ++j) {
+            pixels[count++] = {row + pool.across.at(s, j) * pool.channels,
+                               static_cast<int>(i * pool.width + j)};
+          }
+        }
+        greatest(pixels, count, pool.channels, y, winner);
+        y += pool.channels;
+        winner += pool.channels;
+      }
+    }
+    x += pool.down.in() * pool.across.in() * pool.channels;
+  }
+}
+
+template <class Stored>
+void backward(const Pooling& pool, std::size_t images, const Stored* dy, const std::uint8_t* winner,
+              Stored* dx) {
+  Covering<Stored> windows[kMostPixels];
+  for (std::size_t n = 0; n < images; ++n) {
+    for (std::size_t h = 0; h < pool.down.in(); ++h) {
+      const Range rows = pool.down.covering(h);
+      for (std::size_t w = 0; w < pool.across.in(); ++w) {
+        const Range columns = pool.across.covering(w);
+        std::size_t count = 0;
+        for (std::size_t r = rows.first; r < rows.end; ++r) {
+          for (std::size_t s = columns.first; s < columns.end; ++s) {
+            const std::size_t at = (r * pool.across.out() + s) * pool.channels;
+            const std::size_t place = pool.down.place(h, r) * pool.width + pool.across.place(w, s);
+            windows[count++] = {dy + at, winner + at,
+                                static_cast<char>(static_cast<std::uint8_t>(place))};
+          }
+        }
+        sum_of_won(windows, count, pool.channels, dx);
+        dx += pool.channels;
+      }
+    }
+    const std::size_t pooled = pool.down.out() * pool.across.out() * pool.channels;
+    dy += pooled;
+    winner += pooled;
+  }
+}
+
+class Avx512MaxPool final : public MaxPool {
+ public:
+  explicit Avx512MaxPool(const MaxPoolSpec& spec)
+      : pool_{.down = Sliding(spec.window.down(), spec.input[2]),
+              .across = Sliding(spec.window.across(), spec.input[3]),
+              .width = spec.window.across().kernel,
+              .channels = spec.input[1]},
+        images_(spec.input[0]),
+        winner_(images_ * pool_.down.out() * pool_.across.out() * pool_.channels) {}
+
+  void forward(const Tensor& x, Tensor& y) override {
+    if (x.element() == Element::bf16) {
+      nets::forward(pool_, images_, x.bf16(), y.bf16(), winner_.data());
+    } else {
+      nets::forward(pool_, images_, x.data(), y.data(), winner_.data());
+    }
+  }
+  void backward(const Tensor& dy, Tensor& dx) override {
+    if (dy.element() == Element::bf16) {
+      nets::backward(pool_, images_, dy.bf16(), winner_.data(), dx.bf16());
+    } else {
+      nets::backward(pool_, images_, dy.data(), winner_.data(), dx.data());
+    }
+  }
+
+ private:
+  Pooling pool_;
+  std::size_t images_;
+  std::vector<std::uint8_t> winner_;
+};
+
+}  // namespace
+
+bool is_avx512_max_pool(const MaxPoolSpec& spec) {
+  return spec.window.down().kernel * spec.window.across().kernel <= kMostPixels;
+}
+
+std::unique_ptr<MaxPool> make_avx512_max_pool(const MaxPoolSpec& spec) {
+  return std::make_unique<Avx512MaxPool>(spec);
+}
+
+}  // namespace sterna::nets
