@@ -100,12 +100,11 @@ struct JobConfig : JobSection, JobSections {
   }
 
   /// Whether a worker that was lost may be started again beside the others: what a rank pushes
-  /// follows from the seed, the step, what the servers still have (parameters: for that they keep a
-  /// second version; scalers) and what the node of the worker has (what error feedback keeps).
+  /// follows from the seed, the step, what the servers still have (parameters, and the optimizer's
+  /// slots where workers step: for that they keep a second version, or what leads to the newest;
+  /// scalers) and what the node of the worker has (what error feedback keeps).
   bool workers_come_again() const {
-    const bool parameters =
-        gradient.down == Down::parameters || gradient.down == Down::parameters_bf16;
-    return restarts_workers && in_step() && parameters;
+    return restarts_workers && in_step() && gradient.down != Down::ternary;
   }
 
   /// Whether the ranks' trits of a step stand for the same number, so that they can be summed.

@@ -72,6 +72,7 @@ enum PayloadKind {
   difference @1;
   parameters @2;
   movingAverage @3;   # of parameters
+  state @4;           # parameters, and behind them each of the optimizer's slots, as fp32
 }
 
 struct Packet {
@@ -123,7 +124,7 @@ struct Agreed {
 struct Pull {
   version @0 :UInt64;
   chunks @1 :List(UInt32);
-  kind @2 :PayloadKind;     # gradient: what led to that version; movingAverage: with that version
+  kind @2 :PayloadKind;     # gradient: what led to that version; movingAverage, state: with that one
   codec @3 :Codec;          # of parameters: fp32 or bf16
   newest @4 :Bool;          # the newest, at least `version`, which has ...
   rank @5 :UInt32;          # ... of this rank ...

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "actors/codecs/codec.h"
+#include "actors/parameters/update_rule.h"
 #include "kernels/optimizer/optimizer.h"
 
 namespace sterna::actors {
@@ -124,10 +125,23 @@ std::vector<ParameterTable::PullGroup> ParameterTable::pull_groups(Pulled what) 
   return groups;
 }
 
+std::uint64_t state_bytes(std::uint32_t chunk, const ParameterTable& table, const JobConfig& job) {
+  const TableChunk& place = table.chunks[chunk];
+  const bool stepped =
+      !table.frozen(chunk) && table.tensors[place.tensor].spec.role != nets::Role::statistic;
+  const Result<UpdateRule> rule = UpdateRule::make(job);
+  const std::size_t slots = stepped && rule ? rule->slots().size() : 0;
+  return place.count * sizeof(float) * (1 + slots);
+}
+
 std::uint64_t most_bytes(const Pull& question, const ParameterTable& table, const JobConfig& job) {
   const bool gradients = question.kind == PayloadKind::GRADIENT;
   std::uint64_t bytes = 0;
   for (const std::uint32_t chunk : question.chunks) {
+    if (question.kind == PayloadKind::STATE) {
+      bytes += state_bytes(chunk, table, job);
+      continue;
+    }
     const TableChunk& place = table.chunks[chunk];
     const Codec codec =
         gradients ? table.codec_down(place.tensor, job, question.version) : question.codec;
@@ -167,7 +181,10 @@ Result<Parameters> open_answer(Parameters answer, const Pull& question, const Pa
     }
     // Parameters are only counted: one that is not finite shows in the loss, and names its step.
     if (chunk.codec == Codec::FP32 && !gradients) {
-      if (chunk.payload.size() == place.count * sizeof(float)) continue;
+      const std::uint64_t size = answer.kind == PayloadKind::STATE
+                                     ? state_bytes(chunk.chunk, table, job)
+                                     : place.count * sizeof(float);
+      if (chunk.payload.size() == size) continue;
       return Error{Errc::malformed, "a wrong size"}.in(where());
     }
     const Packed what{.count = place.count, .ranks = gradients ? answer.ranks : 1};

@@ -93,6 +93,9 @@ struct ParameterTable {
   std::vector<PullGroup> pull_groups(Pulled what) const;
 };
 
+/// Of a chunk's parameters and the optimizer's slots, where it has any, as fp32.
+std::uint64_t state_bytes(std::uint32_t chunk, const ParameterTable& table, const JobConfig& job);
+
 /// The most bytes of payload that an answer to the question has.
 std::uint64_t most_bytes(const Pull& question, const ParameterTable& table, const JobConfig& job);
 

@@ -71,9 +71,11 @@ Result<bool> ServerRules::answers(std::uint64_t version, PayloadKind kind,
     return broken(fmt::format("version {} of a job of {} steps", version, job_.steps));
   }
   const bool average = kind == PayloadKind::GRADIENT;
+  const bool state = kind == PayloadKind::STATE;
   const bool kept =
       kind != PayloadKind::MOVING_AVERAGE || (job_.keeps_averages() && evaluates(version));
   if (kind == PayloadKind::DIFFERENCE || !kept ||
+      (state && (!workers_step(job_) || !job_.workers_come_again())) ||
       (average && (!workers_step(job_) || version <= job_.first_step))) {
     return broken("of what this job's servers do not send");
   }

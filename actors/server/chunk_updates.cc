@@ -40,6 +40,16 @@ void ChunkUpdates::copy_kept(ChunkUpdate& update) {
   if (update.residual != nullptr) update.kept_residual = copy(update.residual);
 }
 
+/// What this step is made from stays, as the version before.
+void ChunkUpdates::keep_before(ChunkUpdate& update) {
+  update.before = update.current;
+  if (update.next == update.current) update.next = pool_.take(update.current->size());
+  for (const auto& slot : update.slots) {
+    auto& copy = update.slots_before.emplace_back(pool_.take(slot->size()));
+    std::ranges::copy(slot->bytes(), copy->bytes().begin());
+  }
+}
+
 void ChunkUpdates::run(ChunkUpdate& update) {
   std::vector<kernels::Packet> packets;
   for (const Packet& packet : update.packets) {
@@ -50,6 +60,11 @@ void ChunkUpdates::run(ChunkUpdate& update) {
   std::vector<std::span<float>> slots;
   for (const auto& slot : update.slots) slots.push_back(slot->as<float>());
   update.down = {.chunk = update.chunk, .payload = {}};
+  if (update.settles_before) {
+    const Span stepping = trace_.optimizer();
+    settle(update, slots);
+  }
+  if (update.keeps_before) keep_before(update);
   if (update.combine == Combine::sums) {
     const Span summing = trace_.sum();
     sum(update, packets);

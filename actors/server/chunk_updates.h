@@ -40,7 +40,10 @@ struct ChunkUpdate {
   std::shared_ptr<Buffer> next_average;        ///< `average` itself where nobody else has that
   std::vector<SummedStep> unsettled;           ///< to be made from `current` first
   bool settles = true;                         ///< else this step joins them; only with sums
-  Codec codec = Codec::FP32;                   ///< of the tensor
+  /// The steps before this one are made, before it: where `settles` is false, or `keeps_before`.
+  bool settles_before = false;
+  bool keeps_before = false;  ///< `next` is apart, and the slots before this step are copied
+  Codec codec = Codec::FP32;  ///< of the tensor
   Combine combine = Combine::parameters;
   bool sends = false;                ///< `down` is for workers that step
   bool rounds = false;               ///< `down` gets the next parameters as bf16
@@ -51,6 +54,8 @@ struct ChunkUpdate {
   ParameterChunk down;               ///< what workers get, if not the next parameters
   std::vector<std::shared_ptr<Buffer>> kept_slots;  ///< copies, where it keeps
   std::shared_ptr<Buffer> kept_residual;
+  std::shared_ptr<Buffer> before;  ///< the parameters before this step, where it keeps those
+  std::vector<std::shared_ptr<Buffer>> slots_before;
 };
 
 /// What notes them, where their step is traced.
@@ -98,6 +103,7 @@ class ChunkUpdates {
  private:
   void run(ChunkUpdate& update);
   static void copy_kept(ChunkUpdate& update);
+  void keep_before(ChunkUpdate& update);
   static kernels::Parameters parameters_of(const ChunkUpdate& update,
                                            std::span<const std::span<float>> slots);
   void settle(ChunkUpdate& update, std::span<const std::span<float>> slots);

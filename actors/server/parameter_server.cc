@@ -252,6 +252,11 @@ Task<Result<Parameters>> ParameterServer::on(Pull pull) {
     // has this version, the first may have a later one.
     if (average) {
       answer.chunks.push_back(shard_->average(chunk));
+    } else if (pull.kind == PayloadKind::STATE) {
+      auto making = compute([copy = shard_->state(chunk, pull.version),
+                             isa = shard_->isa()]() mutable { return copy.made(isa); });
+      const std::shared_ptr<const Buffer> made = co_await std::move(making);
+      answer.chunks.push_back({.chunk = chunk, .codec = Codec::FP32, .payload = share(made)});
     } else if (pull.kind == PayloadKind::MOVING_AVERAGE) {
       answer.chunks.push_back(shard_->moving_average(chunk, pull.version));
     } else if (pull.newest) {

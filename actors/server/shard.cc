@@ -230,6 +230,7 @@ ChunkUpdates Shard::take_ready(std::uint64_t most_elements) {
     ready_.erase(ready_.begin());
     // All ranks have computed from this version, so that the buffer of the one before is free.
     chunk.before.reset();
+    chunk.slots_before.clear();
     chunk.down_before = {};
     const TableTensor& tensor = table_.tensors[place.tensor];
     // Statistics move by a rule of their own, and only the evaluator asks for them.
@@ -240,10 +241,15 @@ ChunkUpdates Shard::take_ready(std::uint64_t most_elements) {
     begun_ = std::max(begun_, next);
     // Of what nobody wants, each step a part of the chunks is made all the same: the sums of the
     // others wait.
-    const bool settle = how != Combine::sums || policy_->settles(next) || kept_.due(next) ||
-                        (next + index) % kMostUnsettled == 0;
+    const bool wanted = how != Combine::sums || policy_->settles(next) || kept_.due(next);
+    const bool turn = (next + index) % kMostUnsettled == 0;
+    // A rank may have to go on from the version before: of what is not wanted the last step waits.
+    const bool keeps_before = averages && keeps_before_ && wanted;
+    const bool settle = wanted || (turn && !keeps_before_);
+    const bool settle_before = keeps_before_ && (wanted || turn) && !chunk.unsettled.empty();
     // Workers that step by themselves pull no parameters: these change where they lie.
-    const bool in_place = averages && (!chunk.lent || !settle);
+    const bool changes = settle || settle_before;
+    const bool in_place = averages && !keeps_before && (!chunk.lent || !changes);
     const std::shared_ptr<Buffer> current =
         averages ? std::exchange(chunk.parameters, nullptr) : chunk.parameters;
     kernels::UpdateOptions options = rule_.options_at(tensor.spec, chunk.version);
@@ -258,11 +264,13 @@ ChunkUpdates Shard::take_ready(std::uint64_t most_elements) {
                        .slots = chunk.slots,
                        .next = in_place ? current : pool_.take(place.count * sizeof(float)),
                        .average = chunk.average,
-                       .next_average = settle && chunk.average_lent
+                       .next_average = changes && chunk.average_lent
                                            ? pool_.take(place.count * sizeof(float))
                                            : chunk.average,
                        .unsettled = std::exchange(chunk.unsettled, {}),
                        .settles = settle,
+                       .settles_before = settle_before,
+                       .keeps_before = keeps_before,
                        .codec = tensor.codec,
                        .combine = how,
                        .sends = averages,
@@ -277,7 +285,9 @@ ChunkUpdates Shard::take_ready(std::uint64_t most_elements) {
                        .keeps = kept_.gathers(next),
                        .down = {},
                        .kept_slots = {},
-                       .kept_residual = {}};
+                       .kept_residual = {},
+                       .before = {},
+                       .slots_before = {}};
     take_packets(chunk, update);
     if (statistic) update.weights.clear();
     updates.add(std::move(update));
@@ -289,13 +299,15 @@ void Shard::publish(ChunkUpdates updates) {
   for (ChunkUpdate& update : updates.take()) {
     Chunk& chunk = chunks_[update.chunk];
     if (keeps_before_) {
-      chunk.before = std::move(chunk.parameters);
+      chunk.before = std::move(update.sends ? update.before : chunk.parameters);
+      chunk.slots_before = std::move(update.slots_before);
       chunk.down_before = std::move(chunk.down);
     }
+    const bool changed = update.settles || update.settles_before;
     chunk.parameters = std::move(update.settles ? update.next : update.current);
     chunk.unsettled = std::move(update.unsettled);
-    if (update.settles) chunk.lent = false;
-    if (update.settles && chunk.average_lent) {
+    if (changed) chunk.lent = false;
+    if (changed && chunk.average_lent) {
       chunk.average = std::move(update.next_average);
       chunk.average_lent = false;
     }
@@ -344,11 +356,16 @@ Result<bool> Shard::available(std::uint32_t index, std::uint64_t version, Payloa
   STERNA_ASSIGN(const bool answers, policy_->answers(version, kind, chunk.version));
   if (!answers) return false;
   const bool average = kind == PayloadKind::GRADIENT;
+  if (kind == PayloadKind::STATE) {
+    if (chunk.parameters == nullptr) return false;  // the next version is under way
+    if (has_state(chunk, version)) return true;
+  }
   const bool kept = average || (chunk.parameters != nullptr && chunk.unsettled.empty());
-  if (version == chunk.version && kept && kind != PayloadKind::MOVING_AVERAGE) return true;
+  const bool newest = kind == PayloadKind::PARAMETERS || average;
+  if (version == chunk.version && kept && newest) return true;
   if (is_before(chunk, version) && kind == PayloadKind::PARAMETERS) return true;
   const auto snapshot = chunk.snapshots.find(version);
-  if (snapshot != chunk.snapshots.end() && !average) {
+  if (snapshot != chunk.snapshots.end() && !average && kind != PayloadKind::STATE) {
     const Snapshot& taken = snapshot->second;
     if ((kind == PayloadKind::PARAMETERS ? taken.parameters : taken.average) != nullptr)
       return true;
@@ -385,6 +402,20 @@ ParameterChunk Shard::parameters(std::uint32_t index, std::uint64_t version, Cod
   return {.chunk = index,
           .codec = Codec::FP32,
           .payload = share(kept ? snapshot->second.parameters : chunk.parameters)};
+}
+
+bool Shard::has_state(const Chunk& chunk, std::uint64_t version) const {
+  if (version == chunk.version) return true;
+  return version + 1 == chunk.version && (chunk.before != nullptr || !chunk.unsettled.empty());
+}
+
+StateCopy Shard::state(std::uint32_t index, std::uint64_t version) {
+  const Chunk& chunk = chunks_[index];
+  const bool newest = table_.frozen(index) || version == chunk.version;
+  if (!newest && chunk.before != nullptr) return {*chunk.before, chunk.slots_before, {}, pool_};
+  std::vector<SummedStep> steps = chunk.unsettled;
+  if (!newest) steps.pop_back();
+  return {*chunk.parameters, chunk.slots, std::move(steps), pool_};
 }
 
 ParameterChunk Shard::moving_average(std::uint32_t index, std::uint64_t version) const {

@@ -36,6 +36,7 @@
 #include "actors/parameters/update_rule.h"
 #include "actors/schemes/scheme.h"
 #include "actors/server/chunk_updates.h"
+#include "actors/server/state_copy.h"
 #include "actors/weights/initial_weights.h"
 #include "kernels/isa/isa.h"
 
@@ -64,6 +65,7 @@ class Shard {
   Result<void> load(const InitialWeights& weights, std::uint32_t part = 0, std::uint32_t parts = 1);
 
   const ParameterTable& table() const { return table_; }
+  kernels::Isa isa() const { return isa_; }
   bool holds(std::uint32_t chunk) const {
     return chunk < table_.chunks.size() && table_.chunks[chunk].shard == index_;
   }
@@ -93,6 +95,8 @@ class Shard {
   ParameterChunk parameters(std::uint32_t chunk, std::uint64_t version, Codec codec = Codec::FP32);
   /// The moving average that goes with an available version.
   ParameterChunk moving_average(std::uint32_t chunk, std::uint64_t version) const;
+  /// All that a worker goes on from: of an available version.
+  StateCopy state(std::uint32_t chunk, std::uint64_t version);
   /// The average of the gradients that led to the version that it has now.
   ParameterChunk average(std::uint32_t chunk) const { return chunks_[chunk].down; }
   /// The optimizer's constants in the step that led to a version.
@@ -146,8 +150,10 @@ class Shard {
                                          // an update that may change them is under way
     bool lent = false;                   // somebody may read them for as long as he likes
     /// The version before, until all ranks have computed from `version`: a rank whose worker was
-    /// lost may have to go on from there.
+    /// lost may have to go on from there. Where workers step by themselves it is `parameters` with
+    /// all but the last of the unsettled steps, if there are any.
     std::shared_ptr<Buffer> before;
+    std::vector<std::shared_ptr<Buffer>> slots_before;  // where workers step
     ParameterChunk down_before;
     std::vector<SummedStep> unsettled;
     std::vector<std::shared_ptr<Buffer>> slots;  // of the optimizer
@@ -177,6 +183,7 @@ class Shard {
   Result<void> open(Packet& packet);
   Combine combine(const TableChunk& place, std::uint64_t step) const;
   Result<Verdict> judge(const Push& push, const Packet& packet) const;
+  bool has_state(const Chunk& chunk, std::uint64_t version) const;
   /// The packets of a complete chunk's next version, with whose they are.
   void take_packets(Chunk& chunk, ChunkUpdate& update) const;
   static bool remembers(const Chunk& chunk, const Push& push);

@@ -121,6 +121,15 @@ void Replica::apply(const Parameters& answer, std::size_t index, LocalSteps* loc
   const ParameterChunk& taken = answer.chunks[index];
   const TableChunk& place = table_->chunks[taken.chunk];
   const std::span<float> mine = values(place);
+  if (answer.kind == PayloadKind::STATE) {
+    const std::byte* from = taken.payload.data();
+    std::memcpy(mine.data(), from, mine.size_bytes());
+    if (table_->frozen(taken.chunk)) return;
+    for (const std::span<float> slot : slots(taken.chunk)) {
+      std::memcpy(slot.data(), from += mine.size_bytes(), slot.size_bytes());
+    }
+    return;
+  }
   if (answer.kind == PayloadKind::PARAMETERS) {
     std::span<float> theirs = mine;
     if (local != nullptr) {

@@ -269,7 +269,9 @@ void Worker::pull(std::uint64_t step) {
 
 Task<Result<void>> Worker::pull_group(std::uint64_t step, const ParameterTable::PullGroup& group) {
   Server& server = servers_[group.shard];
-  const Need need = policy_->need(step);
+  Need need = policy_->need(step);
+  const bool steps = policy_->need(step + 1).kind == PayloadKind::GRADIENT;
+  if (rejoins_ && step == args_.job.first_step && steps) need.kind = PayloadKind::STATE;
   const Pull question{.version = need.version,
                       .chunks = group.chunks,
                       .kind = need.kind,

@@ -173,7 +173,7 @@ Section<ActorSection> actor_section() {
            .at_most(4096),
        key("restart", &S::restart,
            "so often one that was lost (killed, silent) is started again beside the others; -1: "
-           "as its role says. Not of servers, nor of workers whose ranks step by themselves: for "
+           "as its role says. Not of servers, nor of workers that are not in step: for "
            "these see checkpoint.restarts. For workers to come again servers keep a second version "
            "of the parameters, and nodes what error feedback keeps")
            .defaults_to("5 for input readers, workers and evaluators, else 0")

@@ -50,13 +50,17 @@ std::string draw_file(Drawer& draw, std::string& job) {
   const std::array codecs = {"ternary", "ternary", "ternary", "none", "ternary_entropy", "bf16"};
   const std::array scalers = {"own", "shared", "mean"};
   const std::array optimizers = {"momentum", "adam"};
+  const std::string codec = draw.one_of(codecs), scaler = draw.one_of(scalers);
+  // Only sums of trits of one scaler may travel down.
+  const bool sums = scaler != "own" && codec.starts_with("ternary");
+  const char* down = draw.once_in(3) ? "parameters_bf16" : "parameters";
+  if (sums && draw.once_in(2)) down = "average";
   job = fmt::format(
       "[job]\nnet = \"mlp\"\nhidden = [8]\nsteps = {}\nbatch = 2\nseed = {}\ncpu_isa = "
       "\"avx2\"\n\n[data]\nname = \"synthetic\"\nsize = 28\nchannels = 1\n\n[optimizer]\nname = "
       "\"{}\"\nlearning_rate = 0.01\n\n[gradient]\nmin_size = 1\ncodec = \"{}\"\nscaler = "
       "\"{}\"\ndown = \"{}\"\n\n[evaluator]\nevery = {}\nexamples = 8\nbatch = 8\n",
-      draw.once_in(3) ? 12 : 30, draw.between(1, 2), draw.one_of(optimizers), draw.one_of(codecs),
-      draw.one_of(scalers), draw.once_in(3) ? "parameters_bf16" : "parameters",
+      draw.once_in(3) ? 12 : 30, draw.between(1, 2), draw.one_of(optimizers), codec, scaler, down,
       draw.once_in(2) ? 3 : 10);
   const std::array backoffs = {"1ms", "20ms", "200ms"};
   const std::string again =

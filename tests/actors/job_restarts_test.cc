@@ -94,6 +94,23 @@ TEST_F(JobRestartsTest, WithRoundedParametersTheyGoOnFromTheSameOnes) {
   for (int tenth = 1; tenth < 10; ++tenth) disturbed(layout, "worker0", tenth / 10.0);
 }
 
+TEST_F(JobRestartsTest, WhereWorkersStepTheyGetParametersAndSlotsAsTheyWere) {
+  job.gradient.down = Down::average;
+  job.gradient.check_every = 3;
+  job.evaluation.every = 4;
+  job.optimizer.average_decay = 0.9;
+  const JobLayout layout{.servers = 2, .workers = 2, .ranks_per_worker = 2};
+  for (const char* optimizer : {"momentum", "adam", "gd"}) {
+    for (const ScalerRule rule : {ScalerRule::shared, ScalerRule::last_step}) {
+      job.optimizer.name = optimizer;
+      job.gradient.scaler = rule;
+      job.gradient.error_feedback = rule == ScalerRule::shared;
+      calm(layout);
+      for (int twelfth = 0; twelfth < 12; ++twelfth) disturbed(layout, "worker1", twelfth / 12.0);
+    }
+  }
+}
+
 TEST_F(JobRestartsTest, RanksThatTakeTurnsGoOnWhereTheFirstOfThemWas) {
   const JobLayout layout{.servers = 2, .workers = 2, .ranks_per_worker = 3, .cores = 2};
   calm(layout);

@@ -438,6 +438,7 @@ class AveragingShardTest : public ShardTest {
     job.gradient.scaler = ScalerRule::shared;
     job.gradient.down = Down::average;
     job.gradient.check_every = 7;
+    job.restarts_workers = false;
   }
   void step(Shard& shard, std::uint64_t step, float value = 0.5F) const {
     for (const std::uint32_t rank : {0U, 1U}) {
@@ -469,6 +470,47 @@ TEST_F(AveragingShardTest, SettlesItsStepsWhereAVersionIsWantedAndIsThenWherePar
       }
     }
   }
+}
+
+/// Of a job whose workers come again.
+TEST_F(AveragingShardTest, HasTheStateOfTheNewestVersionAndOfTheOneBefore) {
+  job.optimizer.name = "momentum";
+  job.evaluation.every = 5;
+  job.optimizer.average_decay = 0.5;
+  job.restarts_workers = true;
+  Shard shard = make(true);
+  std::vector<std::vector<float>> before(3);  // by chunk
+  const auto state = [&](std::uint32_t chunk, std::uint64_t version) {
+    const auto made = shard.state(chunk, version).made(kernels::Isa::scalar);
+    const std::span<const float> values = made->as<float>();
+    return std::vector<float>(values.begin(), values.end());
+  };
+  job.gradient.down = Down::parameters;
+  Shard settled = make(true);  // has each version's
+  for (std::uint64_t s = 0; s < 30; ++s) {
+    step(shard, s, 0.25F * static_cast<float>(1 + s % 3));
+    step(settled, s, 0.25F * static_cast<float>(1 + s % 3));
+    shard.release(s - s % 5);
+    settled.release(s - s % 5);
+    for (std::uint32_t c = 0; c < 3; ++c) {
+      ASSERT_TRUE(*shard.available(c, s + 1, PayloadKind::STATE));
+      ASSERT_TRUE(*shard.available(c, s, PayloadKind::STATE));
+      ASSERT_FALSE(*shard.available(c, s + 2, PayloadKind::STATE));
+      ASSERT_EQ(s > 0 && shard.available(c, s - 1, PayloadKind::STATE).ok(), false);
+      if (s > 0) {
+        ASSERT_EQ(state(c, s), before[c]) << s << " " << c;
+      }
+      before[c] = state(c, s + 1);
+      const std::vector<float> parameters = values(settled, c, s + 1);
+      ASSERT_EQ(before[c].size(), 2 * parameters.size());
+      ASSERT_TRUE(std::ranges::equal(std::span(before[c]).first(parameters.size()), parameters));
+    }
+  }
+}
+
+TEST_F(AveragingShardTest, NoWorkerGoesOnFromAStateWhereNoneComesAgain) {
+  Shard shard = make(true);
+  EXPECT_FALSE(shard.available(0, 0, PayloadKind::STATE).ok());
 }
 
 TEST_F(AveragingShardTest, AnEvaluatedVersionIsThereWhileTheNextIsBeingMade) {

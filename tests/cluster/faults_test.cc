@@ -64,8 +64,9 @@ std::vector<Row> rows() {
   std::vector<Row> all;
   for (const bool feedback : {false, true}) {
     if (feedback && given("STERNA_FEEDBACK").empty()) continue;
-    for (const char* scaler : {"own", "shared"}) {
-      for (const char* down : {"parameters", "parameters_bf16"}) {
+    for (const std::string scaler : {"own", "shared"}) {
+      for (const std::string down : {"parameters", "parameters_bf16", "average"}) {
+        if (down == "average" && scaler == "own") continue;  // only sums of one scaler's trits
         for (const char* what : {"kill -9", "SIGSTOP"}) {
           for (const char* whom : {"worker", "reader", "evaluator", "two at once"}) {
             all.push_back({what, whom, {scaler, down, feedback}});
