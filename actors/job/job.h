@@ -104,7 +104,7 @@ struct JobConfig : JobSection, JobSections {
   /// slots where workers step: for that they keep a second version, or what leads to the newest;
   /// scalers) and what the node of the worker has (what error feedback keeps).
   bool workers_come_again() const {
-    return restarts_workers && in_step() && gradient.down != Down::ternary;
+    return restarts_workers && in_step();
   }
 
   /// Whether the ranks' trits of a step stand for the same number, so that they can be summed.

@@ -65,9 +65,9 @@ void ChunkUpdates::run(ChunkUpdate& update) {
     settle(update, slots);
   }
   if (update.keeps_before) keep_before(update);
-  if (update.combine == Combine::sums) {
+  if (is_packed(update.combine)) {
     const Span summing = trace_.sum();
-    sum(update, packets);
+    update.combine == Combine::sums ? sum(update, packets) : ternarize(update, packets);
   }
   if (update.settles && !update.unsettled.empty()) {
     const Span stepping = trace_.optimizer();
@@ -75,7 +75,7 @@ void ChunkUpdates::run(ChunkUpdate& update) {
   }
   const kernels::Parameters parameters = parameters_of(update, slots);
   Span stepping;
-  if (update.combine != Combine::sums) stepping = trace_.both();
+  if (!is_packed(update.combine)) stepping = trace_.both();
   switch (update.combine) {
     case Combine::parameters:
       if (!update.weights.empty()) {
@@ -85,12 +85,10 @@ void ChunkUpdates::run(ChunkUpdate& update) {
       }
       break;
     case Combine::sums:
+    case Combine::ternary:
       break;  // settled, or left for later
     case Combine::average:
       step_from_average(update, packets, parameters);
-      break;
-    case Combine::ternary:
-      step_from_trits(update, packets, parameters);
       break;
     case Combine::vote:
       step_from_votes(update, packets, parameters);
@@ -180,11 +178,10 @@ void ChunkUpdates::step_from_average(ChunkUpdate& update, std::span<const kernel
   update.down = {.chunk = update.chunk, .codec = Codec::FP32, .payload = share(average)};
 }
 
-/// The average is ternarized, and stepped from as the workers will. With feedback (DoubleSqueeze,
-/// Tang et al. 2019) what ternarizing left of those before goes with it.
-void ChunkUpdates::step_from_trits(ChunkUpdate& update, std::span<const kernels::Packet> packets,
-                                   const kernels::Parameters& parameters) {
-  const auto scratch = pool_.take(parameters.current.size_bytes());
+/// The average is ternarized, and will be stepped from as the workers do. With feedback
+/// (DoubleSqueeze, Tang et al. 2019) what ternarizing left of those before goes with it.
+void ChunkUpdates::ternarize(ChunkUpdate& update, std::span<const kernels::Packet> packets) {
+  const auto scratch = pool_.take(update.current->size());
   const std::span<float> average = scratch->as<float>();
   kernels::average(packets, average, isa_);
   const bool feeds_back = update.residual != nullptr;
@@ -198,15 +195,14 @@ void ChunkUpdates::step_from_trits(ChunkUpdate& update, std::span<const kernels:
   update.down.scaler = scaler ? *scaler : std::numeric_limits<float>::infinity();
   const auto trits = pool_.take(kernels::planes_bytes(values.size()));
   kernels::ternarize(values, update.down.scaler, update.draw, update.first, trits->bytes(), isa_);
-  if (feeds_back) update.down.scaler = kernels::fed_back_scaler(update.down.scaler, update.clip);
-  const kernels::SumStep step{{1, update.down.scaler, trits->bytes()}, update.options};
   if (feeds_back) {
+    update.down.scaler = kernels::fed_back_scaler(update.down.scaler, update.clip);
     const std::span<float> sent = average;
-    kernels::decode_sums(step.sums, sent, isa_);
+    kernels::decode_sums({1, update.down.scaler, trits->bytes()}, sent, isa_);
     for (std::size_t i = 0; i < values.size(); ++i) values[i] -= sent[i];
   }
-  kernels::update(std::span(&step, 1), parameters, isa_);
   update.down.payload = seal(update, trits, 1);
+  update.unsettled.push_back({share(trits), 1, update.down.scaler, update.options});
 }
 
 /// What travels of these planes.

@@ -17,6 +17,11 @@
 
 namespace sterna::actors {
 
+/// Whether what travels down is a step's average, packed: then the server may step later.
+constexpr bool is_packed(Combine combine) {
+  return combine == Combine::sums || combine == Combine::ternary;
+}
+
 /// A step that the server has yet to make: its average is kept packed.
 struct SummedStep {
   Bytes sums;
@@ -39,7 +44,7 @@ struct ChunkUpdate {
   std::shared_ptr<Buffer> average;             ///< moving, of the parameters; null: none is kept
   std::shared_ptr<Buffer> next_average;        ///< `average` itself where nobody else has that
   std::vector<SummedStep> unsettled;           ///< to be made from `current` first
-  bool settles = true;                         ///< else this step joins them; only with sums
+  bool settles = true;                         ///< else this step joins them; only is_packed()
   /// The steps before this one are made, before it: where `settles` is false, or `keeps_before`.
   bool settles_before = false;
   bool keeps_before = false;  ///< `next` is apart, and the slots before this step are copied
@@ -114,8 +119,7 @@ class ChunkUpdates {
                        const kernels::Parameters& parameters);
   void step_from_average(ChunkUpdate& update, std::span<const kernels::Packet> packets,
                          const kernels::Parameters& parameters);
-  void step_from_trits(ChunkUpdate& update, std::span<const kernels::Packet> packets,
-                       const kernels::Parameters& parameters);
+  void ternarize(ChunkUpdate& update, std::span<const kernels::Packet> packets);
   Bytes seal(const ChunkUpdate& update, const std::shared_ptr<Buffer>& planes, std::uint32_t ranks);
 
   std::vector<ChunkUpdate> updates_;

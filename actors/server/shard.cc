@@ -241,7 +241,7 @@ ChunkUpdates Shard::take_ready(std::uint64_t most_elements) {
     begun_ = std::max(begun_, next);
     // Of what nobody wants, each step a part of the chunks is made all the same: the sums of the
     // others wait.
-    const bool wanted = how != Combine::sums || policy_->settles(next) || kept_.due(next);
+    const bool wanted = !is_packed(how) || policy_->settles(next) || kept_.due(next);
     const bool turn = (next + index) % kMostUnsettled == 0;
     // A rank may have to go on from the version before: of what is not wanted the last step waits.
     const bool keeps_before = averages && keeps_before_ && wanted;

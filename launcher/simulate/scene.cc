@@ -52,8 +52,9 @@ std::string draw_file(Drawer& draw, std::string& job) {
   const std::array optimizers = {"momentum", "adam"};
   const std::string codec = draw.one_of(codecs), scaler = draw.one_of(scalers);
   // Only sums of trits of one scaler may travel down.
-  const bool sums = scaler != "own" && codec.starts_with("ternary");
+  const bool trits = codec.starts_with("ternary"), sums = trits && scaler != "own";
   const char* down = draw.once_in(3) ? "parameters_bf16" : "parameters";
+  if (trits && draw.once_in(4)) down = "ternary";
   if (sums && draw.once_in(2)) down = "average";
   job = fmt::format(
       "[job]\nnet = \"mlp\"\nhidden = [8]\nsteps = {}\nbatch = 2\nseed = {}\ncpu_isa = "

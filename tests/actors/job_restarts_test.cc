@@ -95,18 +95,20 @@ TEST_F(JobRestartsTest, WithRoundedParametersTheyGoOnFromTheSameOnes) {
 }
 
 TEST_F(JobRestartsTest, WhereWorkersStepTheyGetParametersAndSlotsAsTheyWere) {
-  job.gradient.down = Down::average;
   job.gradient.check_every = 3;
   job.evaluation.every = 4;
   job.optimizer.average_decay = 0.9;
   const JobLayout layout{.servers = 2, .workers = 2, .ranks_per_worker = 2};
   for (const char* optimizer : {"momentum", "adam", "gd"}) {
-    for (const ScalerRule rule : {ScalerRule::shared, ScalerRule::last_step}) {
-      job.optimizer.name = optimizer;
-      job.gradient.scaler = rule;
-      job.gradient.error_feedback = rule == ScalerRule::shared;
-      calm(layout);
-      for (int twelfth = 0; twelfth < 12; ++twelfth) disturbed(layout, "worker1", twelfth / 12.0);
+    for (const Down down : {Down::average, Down::ternary}) {
+      for (const ScalerRule rule : {ScalerRule::shared, ScalerRule::last_step}) {
+        job.optimizer.name = optimizer;
+        job.gradient.down = down;
+        job.gradient.scaler = rule;
+        job.gradient.error_feedback = rule == ScalerRule::shared;
+        calm(layout);
+        for (int ninth = 0; ninth < 9; ++ninth) disturbed(layout, "worker1", ninth / 9.0);
+      }
     }
   }
 }

@@ -65,7 +65,7 @@ std::vector<Row> rows() {
   for (const bool feedback : {false, true}) {
     if (feedback && given("STERNA_FEEDBACK").empty()) continue;
     for (const std::string scaler : {"own", "shared"}) {
-      for (const std::string down : {"parameters", "parameters_bf16", "average"}) {
+      for (const std::string down : {"parameters", "parameters_bf16", "average", "ternary"}) {
         if (down == "average" && scaler == "own") continue;  // only sums of one scaler's trits
         for (const char* what : {"kill -9", "SIGSTOP"}) {
           for (const char* whom : {"worker", "reader", "evaluator", "two at once"}) {
