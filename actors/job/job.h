@@ -103,9 +103,7 @@ struct JobConfig : JobSection, JobSections {
   /// follows from the seed, the step, what the servers still have (parameters, and the optimizer's
   /// slots where workers step: for that they keep a second version, or what leads to the newest;
   /// scalers) and what the node of the worker has (what error feedback keeps).
-  bool workers_come_again() const {
-    return restarts_workers && in_step();
-  }
+  bool workers_come_again() const { return restarts_workers && in_step(); }
 
   /// Whether the ranks' trits of a step stand for the same number, so that they can be summed.
   bool shares_scalers() const { return offers_scalers() && !takes_newest_scalers(); }
