@@ -12,8 +12,8 @@ namespace sterna::actors {
 class LocalTrainer::Updates final : public nets::GradientSink {
  public:
   explicit Updates(std::size_t tensors) : gradients(tensors) {}
-  void gradient(std::size_t index, std::span<const float> values) override {
-    gradients[index] = values;
+  void gradient(std::size_t index, const nets::Gradient& gradient) override {
+    gradients[index] = gradient.values;
   }
   std::vector<std::span<const float>> gradients;
 };

@@ -1,7 +1,5 @@
 #include "nets/held_batch.h"
 
-#include "nets/tensor/elementwise.h"
-
 namespace sterna::nets {
 
 void HeldBatch::hold(std::span<const float> images, std::span<const std::uint16_t> labels) {
@@ -17,17 +15,17 @@ void HeldBatch::hold(const PixelImages& images, std::span<const std::uint16_t> l
   labels_.assign(labels.begin(), labels.end());
 }
 
-void HeldBatch::write(std::size_t first, std::size_t count, std::size_t channels,
+void HeldBatch::write(std::size_t first, std::size_t count, std::size_t channels, Memory& memory,
                       Tensor& out) const {
   const std::size_t each = out.size() / count;
   if (!values_.empty()) {
-    nets::write(std::span(values_).subspan(first * each, out.size()), out, 0);
+    memory.write(std::span(values_).subspan(first * each, out.size()), out, 0);
     return;
   }
   const std::size_t levels = 2 * channels;
-  to_values({std::span(pixels_).subspan(first * each, out.size()),
-             std::span(levels_).subspan(first * levels, count * levels)},
-            count, channels, out);
+  memory.write({std::span(pixels_).subspan(first * each, out.size()),
+                std::span(levels_).subspan(first * levels, count * levels)},
+               count, channels, out);
 }
 
 }  // namespace sterna::nets

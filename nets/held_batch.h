@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "nets/backend/memory.h"
 #include "nets/tensor/pixels.h"
 
 namespace sterna::nets {
@@ -17,8 +18,10 @@ class HeldBatch {
   void hold(std::span<const float> images, std::span<const std::uint16_t> labels);
   void hold(const PixelImages& images, std::span<const std::uint16_t> labels);
 
-  /// The values of `count` images from `first` on, of `channels` channels each, which fill `out`.
-  void write(std::size_t first, std::size_t count, std::size_t channels, Tensor& out) const;
+  /// Writes the values of `count` images from `first` on, of `channels` channels each, which fill
+  /// `out`.
+  void write(std::size_t first, std::size_t count, std::size_t channels, Memory& memory,
+             Tensor& out) const;
   std::span<const std::uint16_t> labels(std::size_t first, std::size_t count) const {
     return std::span(labels_).subspan(first, count);
   }

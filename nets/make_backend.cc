@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "nets/device/device_backend.h"
 #include "nets/onednn/onednn_backend.h"
 
 namespace sterna::nets {
@@ -13,7 +14,7 @@ struct Entry {
   Result<std::unique_ptr<Backend>> (*make)(const BackendOptions& options);
 };
 
-constexpr Entry kBackends[] = {{"onednn", OneDnnBackend::make}};
+constexpr Entry kBackends[] = {{"onednn", OneDnnBackend::make}, {"device", DeviceBackend::make}};
 
 }  // namespace
 

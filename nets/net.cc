@@ -8,11 +8,12 @@
 
 #include <fmt/format.h>
 
+#include "nets/backend/decay.h"
+#include "nets/backend/failure.h"
+#include "nets/backend/parameter_versions.h"
 #include "nets/layers/loss_head.h"
 #include "nets/make_backend.h"
 #include "nets/net_heads.h"
-#include "nets/tensor/elementwise.h"
-#include "nets/tensor/loss.h"
 
 namespace sterna::nets {
 namespace {
@@ -23,6 +24,8 @@ Result<void> guarded(Work&& work) {
   try {
     std::forward<Work>(work)();
     return {};
+  } catch (const BackendFailure& failure) {
+    return failure.error();
   } catch (const std::exception& failure) {
     return Error{Errc::internal, fmt::format("computing failed: {}", failure.what())};
   }
@@ -35,9 +38,8 @@ class Net::Sum final : public Completion {
  public:
   explicit Sum(Net& net) : net_(net) {}
   void complete(Parameter& parameter) override {
-    const std::span<const float> gradient = parameter.gradient.values();
-    const std::span<float> sum = net_.sums_[net_.graph_->index_of(parameter)].values();
-    std::transform(gradient.begin(), gradient.end(), sum.begin(), sum.begin(), std::plus<>());
+    Tensor& sum = net_.sums_[net_.graph_->index_of(parameter)];
+    net_.backend_->memory().add(sum, parameter.gradient, sum);
   }
 
  private:
@@ -45,53 +47,70 @@ class Net::Sum final : public Completion {
 };
 
 /// Completes each gradient with those of the passes before and its weight decay, and hands it on.
-class Net::Decay final : public Completion {
+class Net::Completed final : public Completion {
  public:
-  Decay(Net& net, GradientSink& sink)
-      : net_(net), graph_(*net.graph_), decay_(net.options_.weight_decay), sink_(sink) {}
+  Completed(Net& net, GradientSink& sink)
+      : net_(net), sink_(sink), lowest_(net.graph_->trained_count()), released_(lowest_) {}
   void complete(Parameter& parameter) override {
-    if (!net_.sums_.empty()) add_sum(parameter);
-    if (parameter.spec.decay && decay_ > 0)
-      sum_of_squares_ += add_decay(parameter.value.values(), decay_, parameter.gradient.values());
-    sink_.gradient(graph_.index_of(parameter), parameter.gradient.values());
+    const std::size_t index = net_.graph_->index_of(parameter);
+    if (index < lowest_) release(index);
+    if (!net_.sums_.empty()) add_sum(parameter, net_.sums_[index]);
+    if (net_.decay_ && parameter.spec.decay) net_.decay_->add(parameter.value, parameter.gradient);
+    sink_.gradient(index, {parameter.gradient.values(), net_.versions_->completed(index)});
   }
-  float loss() const { return static_cast<float>(0.5 * decay_ * sum_of_squares_); }
+  /// A layer's gradients are complete before it passes on to the layer below: what comes from below
+  /// says that all above are read no more.
+  void release(std::size_t index) {
+    net_.versions_->released(lowest_, released_);
+    released_ = std::exchange(lowest_, index);
+  }
+  /// After the lowest layer.
+  void end() { net_.versions_->released(0, released_); }
 
  private:
   /// The heads weigh their gradients by the number of passes; a statistic comes from no head.
-  void add_sum(Parameter& parameter) {
-    const std::span<float> sum = net_.sums_[graph_.index_of(parameter)].values();
-    const std::span<float> gradient = parameter.gradient.values();
-    const bool statistic = parameter.spec.role == Role::statistic;
-    const float share = statistic ? 1.0F / static_cast<float>(net_.passes()) : 1.0F;
-    for (std::size_t i = 0; i < sum.size(); ++i) gradient[i] = (gradient[i] + sum[i]) * share;
-    std::ranges::fill(sum, 0.0F);  // for the next step
+  void add_sum(Parameter& parameter, Tensor& sum) {
+    Memory& memory = net_.backend_->memory();
+    memory.add(parameter.gradient, sum, parameter.gradient);
+    if (parameter.spec.role == Role::statistic) {
+      memory.scale(parameter.gradient, 1.0F / static_cast<float>(net_.passes()));
+    }
+    memory.clear(sum, 0);  // for the next step
   }
 
   Net& net_;
-  Graph& graph_;
-  float decay_;
   GradientSink& sink_;
-  double sum_of_squares_ = 0;
+  std::size_t lowest_;    // whose gradient was handed out
+  std::size_t released_;  // from here on all are
 };
 
 Net::Net(NetOptions options, std::unique_ptr<Backend> backend, std::unique_ptr<Graph> graph,
-         LossHead& head, LossHead* auxiliary)
+         const NetHeads& heads)
     : options_(std::move(options)),
       backend_(std::move(backend)),
       graph_(std::move(graph)),
       input_(graph_->first()),
-      head_(head),
-      auxiliary_(auxiliary),
-      memory_(graph_->finish()) {
-  for (std::size_t i = 0; i < graph_->parameter_count(); ++i)
+      head_(heads.main),
+      auxiliary_(heads.auxiliary),
+      memory_(graph_->finish()),
+      versions_(backend_->parameter_versions(graph_->parameter_count())) {
+  std::size_t most = 0;
+  for (std::size_t i = 0; i < graph_->parameter_count(); ++i) {
     specs_.push_back(graph_->parameter(i).spec);
+    if (specs_.back().decay) most = std::max(most, specs_.back().count());
+  }
+  if (options_.trains && options_.weight_decay > 0 && most > 0) {
+    decay_ = backend_->decay({.most = most, .decay = options_.weight_decay});
+  }
   if (options_.trains && passes() > 1) {
-    for (const ParameterSpec& spec : specs_) sums_.emplace_back(spec.shape);
+    for (const ParameterSpec& spec : specs_) {
+      Tensor& sum = sums_.emplace_back(Tensor::unbound(spec.shape));
+      sum.bind(backend_->memory().allocate(sum.bytes()));
+    }
   }
 }
 
-Net::~Net() = default;
+Net::~Net() { backend_->memory().finish(); }
 
 std::vector<std::size_t> Net::input_shape() const {
   const Shape& shape = input_.shape();
@@ -106,7 +125,26 @@ std::span<float> Net::parameter(std::size_t index) {
   return graph_->parameter(index).value.values();
 }
 
-void Net::parameters_changed(std::size_t index) { graph_->parameter_changed(index); }
+void Net::parameters_changed(std::size_t index) {
+  const Result<void> changed = guarded([&] { versions_->changed(index); });
+  if (!changed) changed_ = changed.error();
+  graph_->parameter_changed(index);
+}
+
+Result<void> Net::write_parameter(std::size_t index, std::size_t first,
+                                  std::span<const float> values) {
+  return guarded([&] { versions_->write(index, graph_->parameter(index).value, first, values); });
+}
+
+Result<void> Net::update_parameter(
+    std::size_t index,
+    const std::function<Result<void>(kernels::DeviceStream& stream, float* values)>& work) {
+  return guarded([&] { versions_->write_by(index, graph_->parameter(index).value, work); });
+}
+
+Result<void> Net::read_parameter(std::size_t index, std::size_t first, std::span<float> out) {
+  return guarded([&] { versions_->read(index, graph_->parameter(index).value, first, out); });
+}
 
 std::uint64_t Net::reorders() const { return backend_->reorders(); }
 
@@ -161,7 +199,7 @@ void Net::begin_pass(std::size_t pass) {
   const std::size_t images = images_per_pass();
   const std::size_t first = pass * images;
   if (passes() > 1) {
-    held_.write(first, images, input_.shape()[1], input_.value());
+    held_.write(first, images, input_.shape()[1], backend_->memory(), input_.value());
     set_labels(held_.labels(first, images));
   }
   StepDraw draw = draw_;
@@ -177,7 +215,7 @@ Result<void> Net::begin_step(std::span<const float> images, std::span<const std:
     if (passes() > 1) {
       held_.hold(images, labels);
     } else {
-      write(images, input_.value(), 0);
+      backend_->memory().write(images, input_.value(), 0);
       set_labels(labels);
     }
     begin_pass(0);
@@ -193,7 +231,7 @@ Result<void> Net::begin_step(const PixelImages& images, std::span<const std::uin
     if (passes() > 1) {
       held_.hold(images, labels);
     } else {
-      to_values(images, labels.size(), input_.shape()[1], input_.value());
+      backend_->memory().write(images, labels.size(), input_.shape()[1], input_.value());
       set_labels(labels);
     }
     begin_pass(0);
@@ -201,29 +239,46 @@ Result<void> Net::begin_step(const PixelImages& images, std::span<const std::uin
 }
 
 Result<bool> Net::forward(std::size_t readable) {
+  if (changed_) return *changed_;
   bool complete = false;
   STERNA_TRY(guarded([&] { complete = graph_->forward(readable); }));
   return complete;
 }
 
-Result<Net::Loss> Net::finish_step(GradientSink& sink) {
-  Loss loss;
-  const Result<void> done = guarded([&] {
+Result<void> Net::backward(GradientSink& sink) {
+  earlier_passes_ = 0;
+  Result<void> done = guarded([&] {
     for (std::size_t pass = 1; pass < passes(); ++pass) {
       Sum sum(*this);
       graph_->backward(sum);
-      loss.cross_entropy += cross_entropy();
+      earlier_passes_ += cross_entropy();
       begin_pass(pass);
       graph_->forward(specs_.size());
     }
-    Decay decay(*this, sink);
-    graph_->backward(decay);
-    loss.cross_entropy += cross_entropy();
-    loss.regularization = decay.loss();
+    if (decay_) decay_->begin();
+    Completed completed(*this, sink);
+    graph_->backward(completed);
+    completed.end();
   });
-  if (done) return loss;
-  for (Tensor& sum : sums_) clear(sum);  // the next step is another
-  return done.error();
+  if (done) return done;
+  static_cast<void>(guarded([&] {  // the next step is another
+    for (Tensor& sum : sums_) backend_->memory().clear(sum, 0);
+  }));
+  return done;
+}
+
+Result<Net::Loss> Net::step_loss() {
+  Loss loss;
+  STERNA_TRY(guarded([&] {
+    loss.cross_entropy = earlier_passes_ + cross_entropy();
+    loss.regularization = decay_ ? decay_->loss() : 0.0F;
+  }));
+  return loss;
+}
+
+Result<Net::Loss> Net::finish_step(GradientSink& sink) {
+  STERNA_TRY(backward(sink));
+  return step_loss();
 }
 
 Result<void> Net::check_inference(std::size_t values, std::size_t count, std::size_t logits) const {
@@ -237,26 +292,30 @@ Result<void> Net::check_inference(std::size_t values, std::size_t count, std::si
 }
 
 Result<void> Net::run_inference(std::size_t count, std::span<float> logits) {
+  if (changed_) return *changed_;
   return guarded([&] {
+    Memory& memory = backend_->memory();
     Tensor& input = input_.value();
-    const std::size_t used = count * (input.bytes() / images_per_pass());
-    std::fill_n(input.memory() + used, input.bytes() - used, std::byte{0});
+    memory.clear(input, count * (input.size() / images_per_pass()));
     graph_->restart({.mode = Mode::evaluation});
     graph_->forward(specs_.size());
-    read(head_.logits(), 0, logits);
+    memory.read(head_.logits(), 0, logits);
   });
 }
 
 Result<void> Net::infer(std::span<const float> images, std::size_t count, std::span<float> logits) {
   STERNA_TRY(check_inference(images.size(), count, logits.size()));
-  write(images, input_.value(), 0);
+  STERNA_TRY(guarded([&] { backend_->memory().write(images, input_.value(), 0); }));
   return run_inference(count, logits);
 }
 
 Result<void> Net::infer(const PixelImages& images, std::size_t count, std::span<float> logits) {
   STERNA_TRY(check_inference(images.pixels.size(), count, logits.size()));
   STERNA_TRY(check_levels(images, count));
-  if (count > 0) to_values(images, count, input_.shape()[1], input_.value());
+  if (count > 0) {
+    STERNA_TRY(guarded(
+        [&] { backend_->memory().write(images, count, input_.shape()[1], input_.value()); }));
+  }
   return run_inference(count, logits);
 }
 
@@ -267,9 +326,10 @@ float Net::loss(std::span<const float> logits, std::span<const std::uint16_t> la
 
 void Net::watch_activations(ActivationWatcher watcher) {
   if (!watcher) return graph_->watch(nullptr);
-  graph_->watch([watcher = std::move(watcher)](const std::string& layer, const Tensor& value) {
+  graph_->watch([watcher = std::move(watcher), &memory = backend_->memory()](
+                    const std::string& layer, const Tensor& value) {
     std::vector<float> values(value.size());
-    read(value, 0, values);
+    memory.read(value, 0, values);
     watcher(layer, values);
   });
 }
@@ -296,7 +356,7 @@ Result<std::unique_ptr<Net>> make_net(const NetOptions& options,
                                                        .element = options.backend.precision});
     const NetHeads heads = add_heads(*graph, build(*graph), std::max(0.0F, options.label_smoothing),
                                      options.batch / images_per_pass(options));
-    net.reset(new Net(options, std::move(backend), std::move(graph), heads.main, heads.auxiliary));
+    net.reset(new Net(options, std::move(backend), std::move(graph), heads));
   }));
   return net;
 }

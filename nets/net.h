@@ -5,31 +5,41 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "nets/backend/memory.h"
 #include "nets/graph/memory_plan.h"
 #include "nets/held_batch.h"
 #include "nets/net_options.h"
+#include "nets/tensor/gradient.h"
 #include "nets/tensor/parameter.h"
 #include "nets/tensor/pixels.h"
 #include "nets/tensor/step_draw.h"
 #include "nets/tensor/tensor.h"
 #include "runtime/base/result.h"
 
+namespace sterna::kernels {
+class DeviceStream;
+}  // namespace sterna::kernels
+
 namespace sterna::nets {
 
+class Decay;
 class LossHead;
+class ParameterVersions;
+struct NetHeads;
 
 /// Where the backward pass puts gradients.
 class GradientSink {
  public:
   virtual ~GradientSink() = default;
-  /// Called on the computing thread the moment the gradient of parameter `index` is complete,
-  /// weight decay included. Row-major like the parameter, where the backend wrote it: not copied,
-  /// and valid until the net's next forward or backward pass.
-  virtual void gradient(std::size_t index, std::span<const float> values) = 0;
+  /// Called on the computing thread the moment the gradient of parameter `index` is complete, or on
+  /// a device on its way, weight decay included. Row-major like the parameter, where the backend
+  /// wrote it: not copied, and valid until the net's next forward or backward pass.
+  virtual void gradient(std::size_t index, const Gradient& gradient) = 0;
 };
 
 /// Used by one thread at a time; several nets in several threads do not disturb each other.
@@ -53,10 +63,23 @@ class Net {
   /// Images that pass through it at once: all of a batch, or a micro-batch.
   std::size_t images_per_pass() const { return nets::images_per_pass(options_); }
 
-  /// The values of parameter `index`, 64-byte aligned. Write them between steps, then call
-  /// parameters_changed(index).
+  /// Whether parameters and gradients lie in the host's memory: else on a device.
+  bool on_host() const { return backend_->memory().on_host(); }
+  /// The values of parameter `index`, 64-byte aligned, where they lie. On the host, write them
+  /// between steps, then call parameters_changed(index).
   std::span<float> parameter(std::size_t index);
+  /// What fails of it on a device is the error of the next pass.
   void parameters_changed(std::size_t index);
+  /// Writes and reads values of parameter `index` from `first` on, wherever they lie. write() is
+  /// also for another thread than the one that computes, of parameters above the lowest whose
+  /// gradient was handed out: their next version, which parameters_changed() is called for then. On
+  /// a device it waits there for what still reads the one before. Errors: the device's.
+  Result<void> write_parameter(std::size_t index, std::size_t first, std::span<const float> values);
+  /// The same on a device, by work on the stream that writes: ParameterVersions::write_by().
+  Result<void> update_parameter(
+      std::size_t index,
+      const std::function<Result<void>(kernels::DeviceStream& stream, float* values)>& work);
+  Result<void> read_parameter(std::size_t index, std::size_t first, std::span<float> out);
 
   struct Loss {
     float cross_entropy = 0;   ///< mean over the batch, an auxiliary head's part included
@@ -83,6 +106,10 @@ class Net {
   /// run.
   Result<bool> forward(std::size_t readable);
   Result<Loss> finish_step(GradientSink& sink);
+  /// finish_step() in two parts: on a device the first puts the backward pass on its way, and the
+  /// second waits for the loss.
+  Result<void> backward(GradientSink& sink);
+  Result<Loss> step_loss();
 
   /// Writes count × classes() logits for `count` images, at most images_per_pass() (fewer are
   /// padded with zero images). Errors: invalid_argument for sizes that do not fit.
@@ -110,7 +137,7 @@ class Net {
  private:
   friend Result<std::unique_ptr<Net>> make_net(
       const NetOptions& options, const std::function<NetOutputs(Graph& graph)>& build);
-  class Decay;
+  class Completed;
   class Sum;
   Result<void> check_step(std::size_t values, std::span<const std::uint16_t> labels) const;
   /// From the held batch, if it has several.
@@ -122,7 +149,7 @@ class Net {
   Result<void> check_levels(const PixelImages& images, std::size_t count) const;
   Result<void> run_inference(std::size_t count, std::span<float> logits);
   Net(NetOptions options, std::unique_ptr<Backend> backend, std::unique_ptr<Graph> graph,
-      LossHead& head, LossHead* auxiliary);
+      const NetHeads& heads);
 
   NetOptions options_;
   std::unique_ptr<Backend> backend_;  // outlives the graph's operations
@@ -132,9 +159,13 @@ class Net {
   LossHead* auxiliary_;  // null: none
   ActivationMemory memory_;
   std::vector<ParameterSpec> specs_;
+  std::unique_ptr<Decay> decay_;  // null: nothing decays
+  std::unique_ptr<ParameterVersions> versions_;
   HeldBatch held_;            // of a step in several passes
   std::vector<Tensor> sums_;  // of the gradients of all such passes but the last
+  float earlier_passes_ = 0;  // what they lost
   StepDraw draw_;
+  std::optional<Error> changed_;  // why a parameter's new values cannot be read
 };
 
 /// Errors: those of check_net_options() and of make_backend().

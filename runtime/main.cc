@@ -181,14 +181,18 @@ int host(const ChildArguments& arguments, const Registry& registry) {
     // A batch system or a supervisor says this before it kills.
     const auto end = [&] {
       told_to_end = true;
-      hosted.lease_lost("it was told to end by a signal");
+      hosted.told_to_end();
     };
     terminated.emplace(machine.loop(), SIGTERM, end);
     interrupted.emplace(machine.loop(), SIGINT, end);
   } else {
     // A batch system tells every process of its job. Who owns the run was told as well, and ends
-    // it politely.
-    if (!orphaned) terminated.emplace(machine.loop(), SIGTERM, [] {});
+    // it politely. A node alone that is told to end gives its host back.
+    const bool node = kind == ProcessKind::NODE;
+    const auto end = [&hosted, node] {
+      if (node) hosted.told_to_end();
+    };
+    if (!orphaned) terminated.emplace(machine.loop(), SIGTERM, end);
     interrupted.emplace(machine.loop(), SIGINT, [] {});
   }
   if (from_afar && !joined) {

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <system_error>
 #include <utility>
 
+#include "actors/checkpoint/checkpoint_folder.h"
 #include "actors/checkpoint/state_part.h"
 #include "runtime/actor/process.h"
 #include "runtime/base/file.h"
@@ -22,47 +22,12 @@ namespace fs = std::filesystem;
 /// doubles that.
 constexpr std::uint64_t kFirstAhead = 4;
 constexpr std::uint64_t kMostAhead = 1U << 20;
+/// Bytes in a second: a copy that takes longer, and as long as an actor's start, is given up.
+constexpr std::int64_t kSlowestCopy = 1'000'000;
 /// Where somebody waits for it, and steps may take seconds.
 constexpr std::uint64_t kSoonAhead = 2;
 /// So many versions are tried then: the first may be due while another is still written.
 constexpr int kSoonTries = 4;
-
-/// The manifest first: without it there is no checkpoint.
-void remove(const std::string& checkpoint) {
-  std::error_code ignored;
-  fs::remove(fs::path(checkpoint) / kManifestFile, ignored);
-  fs::remove_all(checkpoint, ignored);
-}
-
-/// Removes the checkpoints that are neither among the newest `keep` nor `best`, and what older
-/// unfinished ones left.
-void remove_old(const std::string& folder, std::size_t keep, bool best) {
-  std::vector<FoundCheckpoint> found = find_checkpoints(folder);
-  std::size_t whole = 0;
-  const FoundCheckpoint* highest = nullptr;
-  for (const FoundCheckpoint& one : found) {
-    if (!one.manifest || !one.manifest->precision_at_1) continue;
-    if (highest == nullptr || *one.manifest->precision_at_1 > *highest->manifest->precision_at_1) {
-      highest = &one;
-    }
-  }
-  for (auto one = found.rbegin(); one != found.rend(); ++one) {
-    if (one->manifest) ++whole;
-    // What is newer than the newest whole one may still be written.
-    const bool stays = whole == 0 || (one->manifest && whole <= keep) || (best && &*one == highest);
-    if (stays) continue;
-    remove(one->folder);
-  }
-}
-
-Result<void> append(const std::string& path, const Bytes& bytes, bool first) {
-  std::ofstream file(path, std::ios::binary | (first ? std::ios::trunc : std::ios::app));
-  file.write(reinterpret_cast<const char*>(bytes.data()),
-             static_cast<std::streamsize>(bytes.size()));
-  file.close();
-  if (!file) return Error{Errc::io, "cannot write " + path};
-  return {};
-}
 
 }  // namespace
 
@@ -75,6 +40,13 @@ Result<void> note_precision(const std::string& folder, std::uint64_t version,
   return write_manifest(path, *manifest);
 }
 
+Result<void> note_copy(const std::string& checkpoint, const std::string& at) {
+  STERNA_ASSIGN(Manifest manifest, read_manifest(checkpoint));
+  manifest.copy = at;
+  STERNA_TRY(parse_manifest(to_json(manifest)).in("where its copy lies"));  // a peer has said it
+  return write_manifest(checkpoint, manifest);
+}
+
 CheckpointKeeper::CheckpointKeeper(KeeperSetup setup, Finder finder)
     : setup_(std::move(setup)), finder_(std::move(finder)), reached_(setup_.job.first_step) {
   writers_.insert(setup_.servers.begin(), setup_.servers.end());
@@ -83,11 +55,34 @@ CheckpointKeeper::CheckpointKeeper(KeeperSetup setup, Finder finder)
   }
 }
 
-CheckpointKeeper::~CheckpointKeeper() { setup_.record->keep_soon = nullptr; }
+CheckpointKeeper::~CheckpointKeeper() {
+  setup_.record->keep_soon = nullptr;
+  setup_.record->do_without = nullptr;
+}
 
 void CheckpointKeeper::started() {
   if (setup_.job.checkpoint.every_seconds > 0) run(name_versions());
-  if (setup_.job.checkpoint.on()) setup_.record->keep_soon = [this] { run(keep_soon()); };
+  if (!setup_.job.checkpoint.on()) return;
+  setup_.record->keep_soon = [this] { run(keep_soon()); };
+  setup_.record->do_without = [this](const std::string& writer) { do_without(writer); };
+}
+
+/// Of the versions that others have told of, too.
+void CheckpointKeeper::do_without(const std::string& writer) {
+  std::erase(setup_.workers, writer);
+  if (writers_.erase(writer) == 0) return;
+  std::vector<std::uint64_t> complete;
+  for (auto& [version, pending] : pending_) {
+    pending.heard.erase(writer);
+    pending.parts.erase(writer);
+    if (pending.heard.size() == writers_.size()) complete.push_back(version);
+  }
+  for (const std::uint64_t version : complete) run(commit_if_pending(version));
+}
+
+Task<void> CheckpointKeeper::commit_if_pending(std::uint64_t version) {
+  // With a newer one those before are over.
+  if (pending_.contains(version)) co_await commit(version);
 }
 
 std::string CheckpointKeeper::folder_of(std::uint64_t version) const {
@@ -98,15 +93,20 @@ std::string CheckpointKeeper::folder_of(std::uint64_t version) const {
 
 Task<Result<void>> CheckpointKeeper::find_writers() {
   const Duration patience = setup_.job.deadlines.start;
+  std::deque<Peer<ParameterServerInterface>> servers;
+  std::deque<Peer<WorkerInterface>> workers;
   for (const std::string& name : setup_.servers) {
-    servers_.emplace_back(*this, name, patience, finder_);
-    STERNA_CO_TRY(servers_.back().find());
+    servers.emplace_back(*this, name, patience, finder_);
+    STERNA_CO_TRY(servers.back().find());
   }
-  if (!setup_.job.ranks_have_state()) co_return {};
-  for (const std::string& name : setup_.workers) {
-    workers_.emplace_back(*this, name, patience, finder_);
-    STERNA_CO_TRY(workers_.back().find());
+  const std::vector<std::string> names = setup_.workers;  // of which one may be lost meanwhile
+  for (std::size_t i = 0; setup_.job.ranks_have_state() && i < names.size(); ++i) {
+    workers.emplace_back(*this, names[i], patience, finder_);
+    STERNA_CO_TRY(workers.back().find());
   }
+  if (!servers_.empty()) co_return {};  // another has found them
+  servers_ = std::move(servers);
+  workers_ = std::move(workers);
   co_return {};
 }
 
@@ -116,7 +116,10 @@ Task<Result<void>> CheckpointKeeper::name_versions() {
     auto wait = sleep(pause);
     co_await wait;
     Task<Result<std::uint64_t>> naming = name_next(kFirstAhead);
-    STERNA_CO_TRY(std::move(naming));
+    // Whom it lacks may be there the next time; else the run ends for want of them.
+    if (const Result<std::uint64_t> named = co_await std::move(naming); !named) {
+      log("no version is named to be kept: " + named.error().message);
+    }
   }
 }
 
@@ -147,12 +150,21 @@ Task<Result<bool>> CheckpointKeeper::name_version(std::uint64_t version) {
   const Duration patience = setup_.job.deadlines.step;
   std::deque<Task<Result<KeepAnswer>>> answers;
   for (auto& server : servers_) answers.push_back(server.ask(KeepVersion{version}, patience));
-  for (auto& worker : workers_) answers.push_back(worker.ask(KeepVersion{version}, patience));
+  for (auto& worker : workers_) {
+    if (!writers_.contains(worker.name())) continue;
+    answers.push_back(worker.ask(KeepVersion{version}, patience));
+  }
   bool all = true;
+  std::size_t heard = 0;
   for (Task<Result<KeepAnswer>>& one : answers) {
-    STERNA_CO_ASSIGN(const KeepAnswer answer, std::move(one));
-    all = all && answer.kept;
-    reached_ = std::max(reached_, answer.version);
+    Result<KeepAnswer> answer = co_await std::move(one);
+    // A worker that is away has not heard of it; and may not come again.
+    const bool worker = ++heard > servers_.size();
+    const bool away = worker && !answer && answer.error().code == Errc::actor_down;
+    if (away) answer = KeepAnswer{.kept = false, .version = reached_};
+    STERNA_CO_ASSIGN(const KeepAnswer there, std::move(answer));
+    all = all && there.kept;
+    reached_ = std::max(reached_, there.version);
   }
   co_return all;
 }
@@ -207,8 +219,8 @@ Task<void> CheckpointKeeper::take(std::string actor, PartWritten part) {
   if (version <= decided_) co_return;
   std::string wrong = part.error;
   if (part.skipped) wrong = actor + " was still writing the one before";
-  const auto elsewhere = setup_.elsewhere.find(actor);
-  if (wrong.empty() && elsewhere != setup_.elsewhere.end()) {
+  const std::optional<ProcessId> node = setup_.node_of ? setup_.node_of(actor) : std::nullopt;
+  if (wrong.empty() && node) {
     while (fetching_) co_await fetched_.wait();
     if (version <= decided_) co_return;
     const auto known = pending_.find(version);
@@ -216,7 +228,7 @@ Task<void> CheckpointKeeper::take(std::string actor, PartWritten part) {
     if (known != pending_.end() && known->second.parts.contains(actor)) co_return;
     if (known == pending_.end() || known->second.wrong.empty()) {  // else nobody wants it
       fetching_ = true;
-      Task<Result<void>> fetching = fetch(elsewhere->second, part);
+      Task<Result<void>> fetching = fetch(*node, part);
       const Result<void> fetched = co_await std::move(fetching);
       fetching_ = false;
       fetched_.notify_all();
@@ -224,7 +236,7 @@ Task<void> CheckpointKeeper::take(std::string actor, PartWritten part) {
     }
   }
   if (!setup_.job.init.train_only.empty() && !pending_.contains(version)) run(tell_all(version));
-  if (version <= decided_) co_return;  // by now
+  if (version <= decided_ || !writers_.contains(actor)) co_return;  // by now
   Pending& pending = pending_[version];
   pending.heard.insert(actor);
   if (wrong.empty()) {
@@ -248,10 +260,13 @@ Task<Result<void>> CheckpointKeeper::fetch(ProcessId node, PartWritten part) {
                      ask(agent_of<Coordinator>(kCoordinatorProcess),
                          ReadFile{node, part.file, offset}, kControlDeadline));
     if (piece.bytes.empty()) break;
-    STERNA_CO_TRY(append(path, piece.bytes, offset == 0));
+    STERNA_CO_TRY(append_to_part(path, piece.bytes.view(), offset == 0));
     offset += piece.bytes.size();
   }
-  auto hashing = compute([path] { return hash_of_file(path); });
+  auto hashing = compute([path]() -> Result<Hash> {
+    STERNA_TRY(sync_part(path));
+    return hash_of_file(path);
+  });
   STERNA_CO_ASSIGN(const Hash hash, std::move(hashing));
   if (hash != part.hash) {
     co_return Error{Errc::malformed, path + ": its bytes are not those that were written"};
@@ -298,16 +313,18 @@ Task<void> CheckpointKeeper::commit(std::uint64_t version) {
   decided_ = std::max(decided_, version);
   give_up_before(version);
   if (!pending.wrong.empty()) {
-    remove(folder_of(version));
+    remove_checkpoint(folder_of(version));
     over(version);
     co_return;
   }
   const SavedCheckpoint saved = checkpoint_of(version, pending);
   const CheckpointSection& how = setup_.job.checkpoint;
-  auto writing = compute([saved, folder = setup_.folder, keep = how.keep, best = how.best] {
+  KeptCheckpoints kept{.made = version, .keep = how.keep, .best = how.best};
+  if (copying_) kept.copied = copying_->manifest.step;
+  auto writing = compute([saved, folder = setup_.folder, kept] {
     Result<void> written = check_parts(saved, false);
     if (written) written = write_manifest(saved.folder, saved.manifest);
-    if (written) remove_old(folder, keep, best);
+    if (written) remove_old_checkpoints(folder, kept);
     return written;
   });
   const Result<void> written = co_await std::move(writing);
@@ -315,8 +332,12 @@ Task<void> CheckpointKeeper::commit(std::uint64_t version) {
     ++setup_.record->made;
     setup_.record->last = std::max(setup_.record->last, version);
     setup_.committed(saved);
+    if (how.copies > 0) {
+      run(copy(saved));
+      if (version == setup_.job.steps) co_return;  // the end waits for it
+    }
   } else {
-    remove(saved.folder);
+    remove_checkpoint(saved.folder);
     say_none(version, written.error().message);
   }
   over(version);
@@ -331,6 +352,89 @@ void CheckpointKeeper::over(std::uint64_t version) {
   if (version == setup_.job.steps) setup_.record->over = true;
   settled_ = std::max(settled_, version);
   settles_.notify_all();
+}
+
+// ---- copies ----
+
+Task<void> CheckpointKeeper::copy(SavedCheckpoint saved) {
+  const std::uint64_t version = saved.manifest.step;
+  const bool last = version == setup_.job.steps;
+  while (last && copying_) co_await copied_.wait();
+  if (copying_) {
+    say_no_copy(version, "the one before is still being copied");
+    co_return;
+  }
+  copying_ = saved;
+  Error why{Errc::unavailable, "no server and no worker is on another machine"};
+  bool done = false;
+  std::set<std::string> failed;  // hosts
+  const std::vector<CopyPlace> places =
+      setup_.copy_places ? setup_.copy_places() : std::vector<CopyPlace>();
+  for (std::size_t i = 0; i < places.size() && !done; ++i) {
+    const CopyPlace& place = places[i];
+    if (failed.contains(place.host)) continue;
+    copies_at_ = place.actor;
+    Task<Result<CopyKept>> asking = copy_at(place, saved);
+    const Result<CopyKept> kept = co_await std::move(asking);
+    // In this thread, as what else is noted in a manifest (note_precision()).
+    const Result<void> noted = kept ? note_copy(saved.folder, place.host + ":" + kept->folder)
+                                    : Result<void>(kept.error());
+    done = noted.ok();
+    if (done) break;
+    // Where only the actor was lost, another one there may do.
+    if (noted.error().code != Errc::actor_down) failed.insert(place.host);
+    why = Error(noted.error()).in(fmt::format("{} on {}", place.actor, place.host));
+  }
+  copying_.reset();
+  copies_at_.clear();
+  copied_.notify_all();
+  if (done) {
+    setup_.record->copied = std::max(setup_.record->copied, version);
+  } else {
+    say_no_copy(version, why.message);
+  }
+  if (last) over(version);
+}
+
+Task<Result<CopyKept>> CheckpointKeeper::copy_at(CopyPlace place, SavedCheckpoint saved) {
+  const Duration patience = setup_.job.deadlines.start;
+  const auto bytes = static_cast<std::int64_t>(saved.bytes());
+  const Duration deadline = patience + std::chrono::seconds(bytes / kSlowestCopy);
+  KeepCopy question{to_json(saved.manifest), setup_.job.checkpoint.keep};
+  if (place.is_server) {
+    Peer<ParameterServerInterface> server(*this, place.actor, patience, finder_);
+    STERNA_CO_TRY(server.find());
+    Task<Result<CopyKept>> asking = server.ask(std::move(question), deadline);
+    co_return co_await std::move(asking);
+  }
+  Peer<WorkerInterface> worker(*this, place.actor, patience, finder_);
+  STERNA_CO_TRY(worker.find());
+  Task<Result<CopyKept>> asking = worker.ask(std::move(question), deadline);
+  co_return co_await std::move(asking);
+}
+
+Task<Result<PartPiece>> CheckpointKeeper::on(ReadPart question) {
+  const PeerIdentity* peer = process().identity_of(sender().process);
+  if (!copying_ || peer == nullptr || peer->name != copies_at_ ||
+      question.version != copying_->manifest.step) {
+    co_return Error{Errc::not_found,
+                    fmt::format("no copy of step {} is made there now", question.version)};
+  }
+  const auto& parts = copying_->manifest.parts;
+  if (std::ranges::find(parts, question.file, &Manifest::Part::file) == parts.end()) {
+    process().blame_sender(fmt::format("a part called {:?}", question.file));
+    co_return Error{Errc::invalid_argument, "the checkpoint has no such part"};
+  }
+  auto reading =
+      compute([path = (fs::path(copying_->folder) / question.file).string(),
+               offset = question.offset] { return read_of_part(path, offset, ReadPart::kMost); });
+  STERNA_CO_ASSIGN(Bytes bytes, std::move(reading));
+  co_return PartPiece{std::move(bytes)};
+}
+
+void CheckpointKeeper::say_no_copy(std::uint64_t version, const std::string& why) {
+  ++setup_.record->copies_missed;
+  if (setup_.say_no_copy) setup_.say_no_copy(fmt::format("no copy of step {}: {}", version, why));
 }
 
 // ---- going on ----

@@ -8,6 +8,10 @@
 // makes none of its version; that is counted, and the ones before stay as they are. So is one that
 // was lost with a worker, which shows when a newer version has all of its own; what the next worker
 // writes once more is the same.
+//
+// With checkpoint.copies each checkpoint that is there is then copied, whole, by an actor on
+// another machine (copy_holder.h), which asks for it piece by piece; training does not wait for
+// that.
 #pragma once
 
 #include <deque>
@@ -38,6 +42,8 @@ struct KeeperRecord {
   std::uint64_t made = 0;
   std::uint64_t skipped = 0;
   std::uint64_t last = 0;              ///< version of the newest checkpoint
+  std::uint64_t copied = 0;            ///< the newest version of which a copy lies elsewhere
+  std::uint64_t copies_missed = 0;     ///< of checkpoints that there are
   bool over = false;                   ///< the last version's is there, or will not be
   std::vector<std::string> said = {};  ///< why there is none of a version, a line each
   /// Of versions that were evaluated: filled by who hears of it.
@@ -46,11 +52,24 @@ struct KeeperRecord {
   /// nobody to make it, or none is to be made.
   std::function<void()> keep_soon = {};
   std::uint64_t soon = 0;  ///< 0: not known yet
+  /// From now on there is nobody of this name: checkpoints are made without its part. Null: there
+  /// is nobody to make any.
+  std::function<void(const std::string& writer)> do_without = {};
 };
 
 /// Adds a version's precision@1 to its checkpoint in `folder`, where that is there by now.
 Result<void> note_precision(const std::string& folder, std::uint64_t version,
                             double precision_at_1);
+
+/// Notes in the manifest of `checkpoint`, its folder, where a copy of it lies: "HOST:FOLDER".
+Result<void> note_copy(const std::string& checkpoint, const std::string& at);
+
+/// Who may keep copies: an actor on another machine than the checkpoints' folder.
+struct CopyPlace {
+  std::string actor;
+  std::string host;
+  bool is_server = false;  ///< else a worker
+};
 
 struct KeeperSetup {
   JobConfig job;
@@ -60,8 +79,13 @@ struct KeeperSetup {
   std::vector<std::string> servers;
   std::vector<std::string> workers;         ///< in the order of their ranks
   std::shared_ptr<const SavedState> state;  ///< of a job that resumes
-  /// Those whose parts do not lie in `folder` but in their node's folder.
-  std::map<std::string, ProcessId> elsewhere;
+  /// Where that actor's parts do not lie in `folder` now but in its node's folder: that node; null:
+  /// all of them lie here.
+  std::function<std::optional<ProcessId>(const std::string& actor)> node_of = nullptr;
+
+  /// Of a job whose checkpoints are copied: who may keep them now, the one to prefer first.
+  std::function<std::vector<CopyPlace>()> copy_places = nullptr;
+  std::function<void(const std::string& line)> say_no_copy = nullptr;  ///< of which none, and why
 
   std::shared_ptr<KeeperRecord> record;
   std::function<void(const std::string& line)> say;  ///< each of those lines, as it comes
@@ -75,6 +99,7 @@ class CheckpointKeeper final : public Actor<CheckpointKeeperInterface> {
 
   Task<Result<void>> on(PartWritten part);
   Task<Result<StateValues>> on(ReadState question);
+  Task<Result<PartPiece>> on(ReadPart question);
 
  private:
   struct Pending {
@@ -96,8 +121,14 @@ class CheckpointKeeper final : public Actor<CheckpointKeeperInterface> {
   Task<void> take(std::string actor, PartWritten part);
   Task<Result<void>> fetch(ProcessId node, PartWritten part);
   Task<void> commit(std::uint64_t version);
+  void do_without(const std::string& writer);
+  Task<void> commit_if_pending(std::uint64_t version);
   /// Versions before `version` of which a part will not come.
   void give_up_before(std::uint64_t version);
+  /// Of a checkpoint that is there. One at a time: those that are due meanwhile have none.
+  Task<void> copy(SavedCheckpoint saved);
+  Task<Result<CopyKept>> copy_at(CopyPlace place, SavedCheckpoint saved);
+  void say_no_copy(std::uint64_t version, const std::string& why);
   void say_none(std::uint64_t version, const std::string& why);
   void over(std::uint64_t version);
   SavedCheckpoint checkpoint_of(std::uint64_t version, const Pending& pending) const;
@@ -112,6 +143,9 @@ class CheckpointKeeper final : public Actor<CheckpointKeeperInterface> {
   Condition taken_;        // a part, or it never will be
   bool fetching_ = false;  // one part at a time: answers that wait in a link are bounded
   Condition fetched_;
+  std::optional<SavedCheckpoint> copying_;
+  std::string copies_at_;      ///< who makes that copy
+  Condition copied_;           ///< or there will be none
   std::uint64_t reached_;      ///< the newest version that anybody was heard to be at
   std::uint64_t decided_ = 0;  ///< of versions up to this one nothing more is wanted
   std::uint64_t settled_ = 0;  // the newest version of which it is known whether there is one

@@ -39,6 +39,16 @@ void KeptVersion::add(std::uint64_t version, std::vector<StatePiece> pieces) {
   }
 }
 
+std::vector<std::uint64_t> KeptVersion::take_skipped() {
+  if (writing_) return {};
+  const auto waits = std::ranges::find_if(skipped_, [&](std::uint64_t version) {
+    return !gathering_.empty() && version > gathering_.front().part.version;
+  });
+  std::vector<std::uint64_t> taken(skipped_.begin(), waits);
+  skipped_.erase(skipped_.begin(), waits);
+  return taken;
+}
+
 std::optional<StatePart> KeptVersion::take() {
   const auto whole = std::ranges::find(gathering_, holders_, &Gathering::added);
   if (writing_ || whole == gathering_.end()) return std::nullopt;

@@ -18,6 +18,8 @@ class KeptVersion {
   /// Gathered from so many holders (chunks, ranks).
   KeptVersion(const JobConfig& job, std::size_t holders) : job_(job), holders_(holders) {}
 
+  /// What is due up to `version` is not gathered here.
+  void begin_behind(std::uint64_t version) { decided_ = version; }
   /// Besides those of the file, in place of what was named before. No holder may be near it.
   void name(std::uint64_t version) { named_ = version; }
   bool due(std::uint64_t version) const;
@@ -29,8 +31,9 @@ class KeptVersion {
   /// What is to be written: once all have added theirs, and what was taken before is written().
   std::optional<StatePart> take();
   void written() { writing_ = false; }
-  /// Those that were due since this was asked last, and were not gathered.
-  std::vector<std::uint64_t> take_skipped() { return std::exchange(skipped_, {}); }
+  /// Those that were due since this was asked last, and were not gathered; each once what kept it
+  /// from that is written, so that what is said of versions is in their order.
+  std::vector<std::uint64_t> take_skipped();
 
  private:
   struct Gathering {

@@ -33,6 +33,16 @@ bool is_plain_name(std::string_view name) {
          });
 }
 
+/// "HOST:/FOLDER"
+bool is_copy_place(std::string_view place) {
+  constexpr std::size_t kLongest = 4096 + 256;
+  const std::size_t colon = place.find(':');
+  return colon != std::string_view::npos && place.size() <= kLongest &&
+         is_plain_name(place.substr(0, colon)) && place.substr(colon + 1).starts_with('/') &&
+         std::ranges::all_of(
+             place, [](char c) { return static_cast<unsigned char>(c) >= ' ' && c != 127; });
+}
+
 std::optional<Hash> parse_hash(std::string_view hex) {
   Hash hash{};
   if (hex.size() != 2 * hash.size()) return std::nullopt;
@@ -102,6 +112,7 @@ std::string to_json(const Manifest& manifest) {
   Json json = {{"format", kFormat},       {"net", manifest.net},
                {"step", manifest.step},   {"position", manifest.position},
                {"ranks", manifest.ranks}, {"parts", std::move(parts)}};
+  if (!manifest.copy.empty()) json["copy"] = manifest.copy;
   if (manifest.precision_at_1) json["precision_at_1"] = *manifest.precision_at_1;
   json["resolved"] = manifest.resolved;
   json["note"] = manifest.note;
@@ -134,6 +145,10 @@ Result<Manifest> parse_manifest(std::string_view text) {
     STERNA_ASSIGN(Manifest::Part part, parse_part(one));
     if (!files.insert(part.file).second) return wrong("a part comes twice");
     manifest.parts.push_back(std::move(part));
+  }
+  if (json.contains("copy")) {
+    STERNA_ASSIGN(manifest.copy, members.text("copy"));
+    if (!is_copy_place(manifest.copy)) return wrong("copy is no host and folder");
   }
   if (const auto precision = json.find("precision_at_1"); precision != json.end()) {
     if (!precision->is_number()) return wrong("precision_at_1 is no number");

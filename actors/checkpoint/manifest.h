@@ -29,6 +29,7 @@ struct Manifest {
   /// whose data were not on its head without the names of the classes.
   nets::Metadata note = {};
   std::vector<Part> parts;
+  std::string copy = {};                 ///< where a whole copy lies: "HOST:FOLDER"; empty: nowhere
   std::optional<double> precision_at_1;  ///< where this version was evaluated
 };
 

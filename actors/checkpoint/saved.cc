@@ -20,29 +20,6 @@ std::string path_of(const SavedCheckpoint& checkpoint, const Manifest::Part& par
   return (fs::path(checkpoint.folder) / part.file).string();
 }
 
-Result<void> check_part(const std::string& path, const Manifest::Part& part, bool contents) {
-  std::error_code failed;
-  const fs::file_status status = fs::symlink_status(path, failed);
-  if (!fs::exists(status)) {
-    return Error{Errc::not_found, path + ": this part of the checkpoint is missing"};
-  }
-  if (!fs::is_regular_file(status)) {
-    return Error{Errc::malformed, path + ": this part of the checkpoint is a link or no file"};
-  }
-  const std::uint64_t bytes = fs::file_size(path, failed);
-  if (failed) return system_error(path, failed.value());
-  if (bytes != part.bytes) {
-    return Error{Errc::malformed, fmt::format("{}: {} bytes, and the checkpoint's manifest says {}",
-                                              path, bytes, part.bytes)};
-  }
-  if (!contents) return {};
-  STERNA_ASSIGN(const Hash hash, hash_of_file(path));
-  if (hash != part.hash) {
-    return Error{Errc::malformed, path + ": its bytes are not those that were written"};
-  }
-  return {};
-}
-
 Error with_advice(Error error) {
   error.message += "; take another checkpoint (`sterna checkpoints` lists those of a run)";
   return error;
@@ -80,26 +57,53 @@ std::string checkpoints_in(const std::string& path) {
 }
 
 std::vector<FoundCheckpoint> find_checkpoints(const std::string& folder) {
-  std::vector<FoundCheckpoint> found;
+  std::map<std::uint64_t, std::string> folders;  // by step
   std::error_code failed;
   for (fs::directory_iterator at(folder, failed), end; !failed && at != end; at.increment(failed)) {
     const auto step = parse_checkpoint_name(at->path().filename().string());
     std::error_code ignored;
-    if (!step || !at->is_directory(ignored)) continue;
-    Result<Manifest> manifest = read_manifest(at->path().string());
-    if (manifest && manifest->step != *step) {
-      manifest = Error{Errc::malformed, fmt::format("{}: its manifest is step {}'s",
-                                                    at->path().string(), manifest->step)};
-    }
-    found.push_back({at->path().string(), *step, std::move(manifest)});
+    if (step && at->is_directory(ignored)) folders[*step] = at->path().string();
   }
-  std::ranges::sort(found, {}, &FoundCheckpoint::step);
+  std::vector<FoundCheckpoint> found;
+  for (const auto& [step, path] : folders) {
+    Result<Manifest> manifest = read_manifest(path);
+    if (manifest && manifest->step != step) {
+      manifest = Error{Errc::malformed,
+                       fmt::format("{}: its manifest is step {}'s", path, manifest->step)};
+    }
+    found.push_back({path, step, std::move(manifest)});
+  }
   return found;
+}
+
+Result<void> check_part(const SavedCheckpoint& checkpoint, const Manifest::Part& part,
+                        bool contents) {
+  const std::string path = path_of(checkpoint, part);
+  std::error_code failed;
+  const fs::file_status status = fs::symlink_status(path, failed);
+  if (!fs::exists(status)) {
+    return Error{Errc::not_found, path + ": this part of the checkpoint is missing"};
+  }
+  if (!fs::is_regular_file(status)) {
+    return Error{Errc::malformed, path + ": this part of the checkpoint is a link or no file"};
+  }
+  const std::uint64_t bytes = fs::file_size(path, failed);
+  if (failed) return system_error(path, failed.value());
+  if (bytes != part.bytes) {
+    return Error{Errc::malformed, fmt::format("{}: {} bytes, and the checkpoint's manifest says {}",
+                                              path, bytes, part.bytes)};
+  }
+  if (!contents) return {};
+  STERNA_ASSIGN(const Hash hash, hash_of_file(path));
+  if (hash != part.hash) {
+    return Error{Errc::malformed, path + ": its bytes are not those that were written"};
+  }
+  return {};
 }
 
 Result<void> check_parts(const SavedCheckpoint& checkpoint, bool contents) {
   for (const Manifest::Part& part : checkpoint.manifest.parts) {
-    STERNA_TRY(check_part(path_of(checkpoint, part), part, contents));
+    STERNA_TRY(check_part(checkpoint, part, contents));
   }
   return {};
 }

@@ -40,6 +40,10 @@ std::vector<FoundCheckpoint> find_checkpoints(const std::string& folder);
 /// names the part.
 Result<void> check_parts(const SavedCheckpoint& checkpoint, bool contents);
 
+/// The same of one part.
+Result<void> check_part(const SavedCheckpoint& checkpoint, const Manifest::Part& part,
+                        bool contents);
+
 /// One checkpoint by what a person gives: its folder, or a folder of checkpoints or a run's
 /// directory, of which the newest whole one is taken. Every byte of its parts has been read and is
 /// that which was written. Errors: not_found, malformed; each in a line that says what to do.

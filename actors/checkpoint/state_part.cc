@@ -33,11 +33,12 @@ std::span<const float> floats_of(const Bytes& bytes) {
   return {reinterpret_cast<const float*>(bytes.data()), bytes.size() / sizeof(float)};
 }
 
-/// The parts in this folder that end so.
-void remove_parts(const std::string& end) {
+/// The parts in that folder that end so.
+void remove_parts(const fs::path& folder, const std::string& end) {
   std::vector<fs::path> parts;
   std::error_code failed;
-  for (fs::directory_iterator at(".", failed), none; !failed && at != none; at.increment(failed)) {
+  fs::directory_iterator at(folder.empty() ? "." : folder, failed);
+  for (const fs::directory_iterator none; !failed && at != none; at.increment(failed)) {
     const std::string name = at->path().filename().string();
     if (name.starts_with(kStepPrefix) && name.ends_with(end)) parts.push_back(at->path());
   }
@@ -94,7 +95,10 @@ std::string slot_state(std::string_view optimizer, std::size_t slot) {
   return fmt::format("{}.{}", optimizer, slot);
 }
 
-std::string residual_state(std::uint32_t rank) { return fmt::format("residual.{}", rank); }
+std::string residual_state(std::uint32_t rank, std::uint32_t averaged_ranks) {
+  if (averaged_ranks == 1) return fmt::format("residual.{}", rank);
+  return fmt::format("residual.{}-{}", rank, rank + averaged_ranks - 1);
+}
 
 std::string local_state(std::uint32_t rank, std::string_view kind) {
   return fmt::format("local.{}.{}", rank, kind);
@@ -129,12 +133,13 @@ std::optional<std::uint64_t> parse_checkpoint_name(std::string_view name) {
   return version;
 }
 
-PartWritten write_part(const StatePart& part, const std::string& folder, const std::string& actor) {
-  const std::string own = actor + ".safetensors";
+PartWritten write_part(const StatePart& part, const std::string& folder, const std::string& own,
+                       const std::string& actor) {
+  const std::string file = actor + ".safetensors";
   const std::string name = checkpoint_name(part.version);
-  PartWritten said{.version = part.version, .file = folder.empty() ? name + "." + own : own};
-  if (folder.empty()) remove_parts("." + own);
-  const fs::path path = folder.empty() ? fs::path(said.file) : fs::path(folder) / name / own;
+  PartWritten said{.version = part.version, .file = folder.empty() ? name + "." + file : file};
+  if (folder.empty()) remove_parts(own, "." + file);
+  const fs::path path = folder.empty() ? fs::path(own) / said.file : fs::path(folder) / name / file;
   const Result<void> written = write(part, path, said);
   if (!written) said.error = written.error().message;
   return said;

@@ -38,8 +38,8 @@ inline constexpr std::string_view kAverageState = "average";
 inline constexpr std::string_view kDownResidualState = "down_residual";
 /// An optimizer's slot.
 std::string slot_state(std::string_view optimizer, std::size_t slot);
-/// What a lossy codec left of a rank's gradients.
-std::string residual_state(std::uint32_t rank);
+/// What a lossy codec left of a rank's gradients, or of the average of so many, from `rank` on.
+std::string residual_state(std::uint32_t rank, std::uint32_t averaged_ranks = 1);
 /// What a rank that steps by itself keeps between windows: KeptArray::kind says what.
 std::string local_state(std::uint32_t rank, std::string_view kind);
 /// The scalers that the ranks agreed on in the step before, in the order of the table; of no
@@ -63,10 +63,11 @@ std::string checkpoint_name(std::uint64_t version);
 std::optional<std::uint64_t> parse_checkpoint_name(std::string_view name);
 
 /// Writes the part into its version's folder within `folder`, as "ACTOR.safetensors", whole or not
-/// at all, and syncs it. Without a folder it lies where the process runs, to be fetched from there,
-/// as "step-000001000.ACTOR.safetensors", in place of the actor's part before. What became of it is
-/// the message, an error included.
-PartWritten write_part(const StatePart& part, const std::string& folder, const std::string& actor);
+/// at all, and syncs it. Without a folder it lies in the process's `own` one, to be fetched from
+/// there, as "step-000001000.ACTOR.safetensors", in place of the actor's part before. What became
+/// of it is the message, an error included.
+PartWritten write_part(const StatePart& part, const std::string& folder, const std::string& own,
+                       const std::string& actor);
 
 /// BLAKE2b of a file's bytes. Errors: not_found, io.
 Result<Hash> hash_of_file(const std::string& path);

@@ -85,10 +85,20 @@ Result<Evaluation> evaluate(nets::Net& net, const input::Source& source,
                     .confusion = confusion.cells()};
 }
 
-std::string parameters_sha256(nets::Net& net) {
+Result<std::span<const float>> values_on_host(nets::Net& net, std::size_t parameter,
+                                              std::vector<float>& copy) {
+  if (net.on_host()) return std::span<const float>(net.parameter(parameter));
+  copy.resize(net.parameters()[parameter].count());
+  STERNA_TRY(net.read_parameter(parameter, 0, copy));
+  return std::span<const float>(copy);
+}
+
+Result<std::string> parameters_sha256(nets::Net& net) {
   input::Sha256 sum;
+  std::vector<float> copy;
   for (std::size_t i = 0; i < net.parameters().size(); ++i) {
-    sum.update(std::as_bytes(net.parameter(i)));
+    STERNA_ASSIGN(const std::span<const float> values, values_on_host(net, i, copy));
+    sum.update(std::as_bytes(values));
   }
   return sum.hex();
 }

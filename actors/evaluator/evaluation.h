@@ -41,8 +41,13 @@ Answer answer_of(std::span<const float> logits, std::uint16_t label);
 Result<Evaluation> evaluate(nets::Net& net, const input::Source& source,
                             const input::Preparation& how, std::uint64_t examples);
 
+/// A parameter's values in the host's memory: as they lie there, or read from a device into `copy`,
+/// which they need then. Errors: the device's.
+Result<std::span<const float>> values_on_host(nets::Net& net, std::size_t parameter,
+                                              std::vector<float>& copy);
+
 /// SHA-256, in hex, over all parameters in the order of the table: plain row-major little-endian
-/// fp32.
-std::string parameters_sha256(nets::Net& net);
+/// fp32. Errors: a device's.
+Result<std::string> parameters_sha256(nets::Net& net);
 
 }  // namespace sterna::actors

@@ -34,12 +34,17 @@ Result<EvaluationBench::Subset> open_subset(const JobConfig& job, const std::str
 
 }  // namespace
 
-Result<EvaluationBench> EvaluationBench::make(const JobConfig& job) {
+Result<EvaluationBench> EvaluationBench::make(const JobConfig& job,
+                                              std::shared_ptr<kernels::Device> device) {
   EvaluationBench bench;
   nets::NetOptions options = net_options(job);
   options.batch = job.evaluation.batch;
   options.micro_batch = 0;
   options.trains = false;
+  if (device != nullptr) {
+    options.backend.name = "device";
+    options.backend.device = std::move(device);
+  }
   STERNA_ASSIGN(bench.net, nets::make_net(options));
   for (const std::string& name : job.evaluation.subsets) {
     STERNA_ASSIGN(Subset subset, open_subset(job, name));
@@ -61,20 +66,13 @@ std::uint64_t examples_of(const JobConfig& job, const std::string& subset, std::
   return version == job.steps ? std::numeric_limits<std::uint64_t>::max() : job.evaluation.examples;
 }
 
-Result<void> read_parameters(nets::Net& net, const ParameterReader& read) {
-  for (std::size_t t = 0; t < net.parameters().size(); ++t) {
-    STERNA_TRY(read(net.parameters()[t], net.parameter(t)));
-    net.parameters_changed(t);
-  }
-  return {};
-}
-
 Result<Evaluation> evaluate_parameters(const JobConfig& job, const std::string& subset,
                                        std::uint64_t examples,
-                                       const std::function<Result<void>(nets::Net& net)>& fill) {
+                                       const std::function<Result<void>(nets::Net& net)>& fill,
+                                       std::shared_ptr<kernels::Device> device) {
   JobConfig alone = job;
   alone.evaluation.subsets = {subset};
-  STERNA_ASSIGN(const EvaluationBench bench, EvaluationBench::make(alone));
+  STERNA_ASSIGN(const EvaluationBench bench, EvaluationBench::make(alone, std::move(device)));
   STERNA_TRY(fill(*bench.net));
   return bench.evaluate(bench.subsets.front(), examples);
 }

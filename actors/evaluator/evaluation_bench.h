@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -31,8 +30,10 @@ struct EvaluationBench {
   std::vector<Subset> subsets;  ///< those of the job; that which stands for the run is the last
   input::ClassLabels labels;    ///< the classes' names; none: nothing names them
 
-  /// Reads the job's data, which may take seconds. Errors: those of the net and of the data.
-  static Result<EvaluationBench> make(const JobConfig& job);
+  /// Reads the job's data, which may take seconds. `device`: what computes; null: the CPU. Errors:
+  /// those of the net, of the data and of the device.
+  static Result<EvaluationBench> make(const JobConfig& job,
+                                      std::shared_ptr<kernels::Device> device = nullptr);
   /// Of at most so many of its examples: see evaluate().
   Result<Evaluation> evaluate(const Subset& subset, std::uint64_t examples) const {
     return actors::evaluate(*net, *subset.source, subset.how, examples);
@@ -42,18 +43,11 @@ struct EvaluationBench {
 /// How many examples of a subset are evaluated of a version: of the last all test examples.
 std::uint64_t examples_of(const JobConfig& job, const std::string& subset, std::uint64_t version);
 
-/// Where parameters come from: writes all values of one, which is asked for by name, shape and
-/// role.
-using ParameterReader =
-    std::function<Result<void>(const nets::ParameterSpec& spec, std::span<float> values)>;
-
-/// Fills the whole net. Errors: those of the reader.
-Result<void> read_parameters(nets::Net& net, const ParameterReader& read);
-
 /// One subset's evaluation, of at most so many examples, of the parameters that `fill` gives the
-/// net, from wherever it has them. Errors: its own, too.
+/// net, from wherever it has them. `device`: as above. Errors: those of `fill`, too.
 Result<Evaluation> evaluate_parameters(const JobConfig& job, const std::string& subset,
                                        std::uint64_t examples,
-                                       const std::function<Result<void>(nets::Net& net)>& fill);
+                                       const std::function<Result<void>(nets::Net& net)>& fill,
+                                       std::shared_ptr<kernels::Device> device = nullptr);
 
 }  // namespace sterna::actors

@@ -5,12 +5,20 @@
 
 #include <fmt/format.h>
 
+#include "actors/job/open_device.h"
 #include "actors/weights/model_note.h"
 #include "nets/weights/weights_file.h"
 
 namespace sterna::actors {
 
 void Evaluator::started() { run(evaluate_job()); }
+
+Task<Result<Enlisted>> Evaluator::on(Enlist) {
+  const ActorId from = sender();
+  while (!found_) co_await servers_found_.wait();
+  STERNA_CO_TRY(enlist(servers_, process(), from, 0));
+  co_return Enlisted{};
+}
 
 Task<Result<void>> Evaluator::evaluate_job() {
   const JobConfig& job = args_.job;
@@ -20,28 +28,50 @@ Task<Result<void>> Evaluator::evaluate_job() {
     STERNA_CO_ASSIGN(version, take_over());
   }
   while (version < job.steps) {
-    STERNA_CO_ASSIGN(const Named next, next_version(version));
-    version = next.version;
+    STERNA_CO_ASSIGN(Named next, next_version(version));
+    version = evaluating_ = next.version;
     Result<void> evaluated = co_await evaluate_version(version);
+    if (missed(next, evaluated)) evaluated = {};
     if (evaluated) evaluated = co_await conclude(next);
     STERNA_CO_TRY(std::move(evaluated).in(fmt::format("evaluating step {}", version)));
   }
   co_return co_await finish();
 }
 
+bool Evaluator::missed(Named& version, const Result<void>& evaluated) {
+  const bool gone = !evaluated && evaluated.error().code == Errc::not_found;
+  if (!gone || !args_.job.servers_come_again() || version.version == args_.job.steps) return false;
+  log(fmt::format("step {} is not evaluated: it was lost with a server ({})", version.version,
+                  evaluated.error().message));
+  ++skipped_;
+  ++version.skipped;
+  for (Named& later : named_) ++later.skipped;
+  return true;
+}
+
 Task<Result<void>> Evaluator::prepare() {
   const Duration patience = args_.job.deadlines.start;
-  STERNA_CO_ASSIGN(auto servers,
-                   find_peers<ParameterServerInterface>(*this, args_.servers, patience, finder_));
-  const std::uint64_t most = process().options().link.most_under_way();
-  for (auto& server : servers) servers_.emplace_back(std::move(server), poster(), most);
+  if (device_ == nullptr) {
+    STERNA_CO_ASSIGN(const auto devices,
+                     compute([backend = args_.backend] { return open_devices(backend); }));
+    if (!devices.empty()) device_ = devices.front();
+  }
+  if (process().options().link.identity.incarnation == 1) {  // else see take_over()
+    for (const std::uint64_t version : args_.job.first_named()) named_.push_back({version, 0});
+  }
+  STERNA_CO_ASSIGN(
+      servers_,
+      find_servers(*this, poster(), process().options().link.most_under_way(), args_.servers,
+                   args_.replicas, patience, args_.job.servers_come_again(), finder_));
+  found_ = true;
+  servers_found_.notify_all();
   STERNA_CO_TRY(observer_.emplace(*this, args_.observer, patience, finder_).find());
-  STERNA_CO_ASSIGN(EvaluationBench bench,
-                   compute([job = args_.job] { return EvaluationBench::make(job); }));
+  STERNA_CO_ASSIGN(EvaluationBench bench, compute([job = args_.job, device = device_] {
+                     return EvaluationBench::make(job, device);
+                   }));
   bench_ = std::make_shared<EvaluationBench>(std::move(bench));
   table_ = ParameterTable(bench_->net->parameters(), args_.job,
                           static_cast<std::uint32_t>(servers_.size()));
-  for (const std::uint64_t version : args_.job.first_named()) named_.push_back({version, 0});
   last_named_ = named_.empty() ? args_.job.first_step : named_.back().version;
   named_at_ = now();
   if (args_.job.evaluation.every_seconds > 0) run(hear_of_the_end());
@@ -103,15 +133,14 @@ Task<Result<void>> Evaluator::take_version(std::uint64_t version, PayloadKind ki
 
 Task<Result<void>> Evaluator::take_group(std::uint64_t version, PayloadKind kind,
                                          ParameterTable::PullGroup group) {
-  Server& server = servers_[group.shard];
+  ShardServers& server = servers_[group.shard];
   const Pull question{.version = version, .chunks = std::move(group.chunks), .kind = kind};
   const std::uint64_t bytes = most_bytes(question, table_, args_.job);
-  Task<Result<Parameters>> answer =
-      server.peer.ask_within(server.down, bytes, question, kWhileRanksCompute);
+  Task<Result<Parameters>> answer = server.ask_within_down(bytes, question, kWhileRanksCompute);
   const Result<Parameters> parameters = co_await std::move(answer);
   Result<void> written =
       parameters ? write(*parameters, question) : Result<void>(parameters.error());
-  co_return std::move(written).in(server.peer.name());
+  co_return std::move(written).in(server.name());
 }
 
 Result<void> Evaluator::write(const Parameters& parameters, const Pull& question) {
@@ -120,8 +149,9 @@ Result<void> Evaluator::write(const Parameters& parameters, const Pull& question
                 open_answer(parameters, question, table_, args_.job, pool, kernels::Isa::scalar));
   for (const ParameterChunk& chunk : opened.chunks) {
     const TableChunk& place = table_.chunks[chunk.chunk];
-    std::memcpy(bench_->net->parameter(place.tensor).data() + place.first, chunk.payload.data(),
-                chunk.payload.size());
+    came_.resize(place.count);  // aligned, as a payload need not be
+    std::memcpy(came_.data(), chunk.payload.data(), chunk.payload.size());
+    STERNA_TRY(bench_->net->write_parameter(place.tensor, place.first, came_));
   }
   return {};
 }
@@ -129,9 +159,11 @@ Result<void> Evaluator::write(const Parameters& parameters, const Pull& question
 Task<Result<void>> Evaluator::write_weights() {
   if (args_.weights.empty()) co_return {};
   auto written = compute([bench = bench_, path = args_.weights, job = args_.job]() -> Result<void> {
+    const std::size_t tensors = bench->net->parameters().size();
+    std::vector<std::vector<float>> copies(tensors);
     std::vector<std::span<const float>> values;
-    for (std::size_t t = 0; t < bench->net->parameters().size(); ++t) {
-      values.emplace_back(bench->net->parameter(t));
+    for (std::size_t t = 0; t < tensors; ++t) {
+      STERNA_ASSIGN(values.emplace_back(), values_on_host(*bench->net, t, copies[t]));
     }
     const ModelNote note =
         note_of(job, job.steps, bench->subsets.back().how.family->name, bench->labels);
@@ -150,7 +182,7 @@ Task<Result<void>> Evaluator::finish() {
   // The last version's parameters, which no step changes any more.
   STERNA_CO_TRY(take_version(last, PayloadKind::PARAMETERS));
   auto hashed = compute([bench = bench_] { return parameters_sha256(*bench->net); });
-  const std::string sha256 = co_await std::move(hashed);
+  STERNA_CO_ASSIGN(const std::string sha256, std::move(hashed));
   observer_->tell(JobFinished{
       .parameters_sha256 = sha256, .weights = args_.weights, .parameters = table_.elements});
   co_return {};

@@ -21,6 +21,7 @@
 #include "actors/job/args.h"
 #include "actors/job/messages.h"
 #include "actors/parameters/parameter_table.h"
+#include "actors/server/shard_servers.h"
 #include "runtime/actor/byte_window.h"
 #include "runtime/actor/process.h"
 #include "runtime/cluster/peer.h"
@@ -29,16 +30,15 @@ namespace sterna::actors {
 
 class Evaluator final : public Actor<EvaluatorInterface> {
  public:
-  explicit Evaluator(EvaluatorArgs args, Finder finder = find_any)
-      : args_(std::move(args)), finder_(std::move(finder)) {}
+  /// `device`: what computes; null: what the arguments name.
+  explicit Evaluator(EvaluatorArgs args, Finder finder = find_any,
+                     std::shared_ptr<kernels::Device> device = nullptr)
+      : args_(std::move(args)), finder_(std::move(finder)), device_(std::move(device)) {}
+
+  Task<Result<Enlisted>> on(Enlist);
+  Result<Handover> on(TakeOver);
 
  private:
-  struct Server {
-    Server(Peer<ParameterServerInterface> found, const Poster& poster, std::uint64_t most)
-        : peer(std::move(found)), down(poster, most) {}
-    Peer<ParameterServerInterface> peer;
-    ByteWindow down;  ///< what it may have under way to us
-  };
   /// What the net holds.
   struct Held {
     std::uint64_t version = 0;
@@ -56,6 +56,8 @@ class Evaluator final : public Actor<EvaluatorInterface> {
   Task<Result<void>> evaluate_job();
   Task<Result<void>> prepare();
   Task<Result<void>> evaluate_version(std::uint64_t version);
+  /// Whether a version is not there for want of a server that was lost; it counts as skipped.
+  bool missed(Named& version, const Result<void>& evaluated);
   Task<Result<void>> evaluate_subsets(std::uint64_t version, PayloadKind kind);
   /// Brings the net to `version`, whenever the servers have it: to parameters, or to their moving
   /// averages.
@@ -85,13 +87,19 @@ class Evaluator final : public Actor<EvaluatorInterface> {
 
   EvaluatorArgs args_;
   Finder finder_;
-  std::deque<Server> servers_;  // a deque: windows do not move
+  std::shared_ptr<kernels::Device> device_;  // null: the CPU
+  std::deque<ShardServers> servers_;
+  bool found_ = false;
+  Condition servers_found_;
   std::optional<Peer<Observer>> observer_;
   std::shared_ptr<EvaluationBench> bench_;  // used on the compute thread
   ParameterTable table_;
   std::optional<Held> held_;
+  std::vector<float> came_;  // of one chunk
 
   std::deque<Named> named_;       // and not evaluated yet
+  std::uint64_t evaluating_ = 0;  // the version, until it is concluded; else 0
+  Concluded concluded_;           // the newest
   std::uint64_t last_named_ = 0;  // or the job's first version
   Time named_at_;                 // by time: when the last one was named
   std::uint64_t skipped_ = 0;     // versions that were due

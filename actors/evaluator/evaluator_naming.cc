@@ -19,21 +19,22 @@ namespace sterna::actors {
 Task<Result<std::uint64_t>> Evaluator::take_over() {
   const JobConfig& job = args_.job;
   std::deque<Task<Result<Handover>>> all;
-  for (Server& server : servers_) {
-    all.push_back(server.peer.ask(TakeOver{}, job.deadlines.start));
+  for (ShardServers& server : servers_) {
+    all.push_back(server.ask(TakeOver{}, job.deadlines.start));
   }
   std::vector<Handover> known;
   Handover newest;
   for (std::size_t s = 0; s < servers_.size(); ++s) {
     Result<Handover> answer = co_await std::move(all[s]);
-    STERNA_CO_ASSIGN(known.emplace_back(), std::move(answer).in(servers_[s].peer.name()));
+    STERNA_CO_ASSIGN(known.emplace_back(), std::move(answer).in(servers_[s].name()));
     if (known.back().version >= newest.version) newest = known.back();
   }
   named_.clear();
   last_named_ = newest.version;
   skipped_ = newest.skipped;
   // One that was lost may have got to some of the servers only.
-  for (Server& server : servers_) server.peer.tell(Concluded{newest.version, newest.skipped});
+  concluded_ = {newest.version, newest.skipped};
+  for (ShardServers& server : servers_) server.tell(concluded_);
   std::set<std::uint64_t> promised;
   for (const Handover& one : known) promised.insert(one.named.begin(), one.named.end());
   promised.erase(promised.begin(), promised.upper_bound(newest.version));
@@ -43,11 +44,21 @@ Task<Result<std::uint64_t>> Evaluator::take_over() {
     if (by_all) {
       note_named(version);
     } else {
-      for (Server& server : servers_) server.peer.tell(Release{version});
+      for (ShardServers& server : servers_) server.tell(Release{version});
     }
   }
   log(fmt::format("going on behind step {}, in place of one that was lost", newest.version));
   co_return newest.version;
+}
+
+Result<Handover> Evaluator::on(TakeOver) {
+  // In the place of a lost one it may have to hear all of this from the servers first.
+  if (found_) STERNA_TRY(is_server(servers_, process(), sender()));
+  Handover handover{.version = concluded_.version, .skipped = concluded_.skipped, .named = {}};
+  if (evaluating_ > 0) handover.named.push_back(evaluating_);
+  for (const Named& one : named_) handover.named.push_back(one.version);
+  std::erase(handover.named, args_.job.steps);  // which nobody has to promise
+  return handover;
 }
 
 Task<Result<Evaluator::Named>> Evaluator::next_version(std::uint64_t version) {
@@ -63,7 +74,9 @@ Task<Result<Evaluator::Named>> Evaluator::next_version(std::uint64_t version) {
 Task<Result<void>> Evaluator::conclude(const Named& version) {
   const JobConfig& job = args_.job;
   if (version.version == job.steps) co_return {};  // finish() takes it again
-  for (Server& server : servers_) server.peer.tell(Concluded{version.version, version.skipped});
+  evaluating_ = 0;
+  concluded_ = {version.version, version.skipped};
+  for (ShardServers& server : servers_) server.tell(concluded_);
   if (!job.names_evaluations() || job.evaluation.every_seconds > 0) co_return {};
   co_return co_await name_next();
 }
@@ -97,23 +110,40 @@ void Evaluator::note_named(std::uint64_t version) {
 }
 
 Task<Result<std::uint64_t>> Evaluator::reserve(std::uint64_t version) {
-  std::deque<Task<Result<Reserved>>> all;
-  for (Server& server : servers_) {
-    all.push_back(server.peer.ask(Reserve{version}, args_.job.deadlines.step));
-  }
-  std::uint64_t possible = version;
-  std::vector<Server*> promised;
-  for (std::size_t s = 0; s < servers_.size(); ++s) {
-    Result<Reserved> answer = co_await std::move(all[s]);
-    STERNA_CO_ASSIGN(const Reserved reserved, std::move(answer).in(servers_[s].peer.name()));
-    if (reserved.reserved) {
-      promised.push_back(&servers_[s]);
-    } else {
-      possible = std::max({possible, reserved.first, version + 1});
+  struct Asked {
+    ShardServers& shard;
+    const std::string& name;
+    Task<Result<Reserved>> answer;
+  };
+  std::deque<Asked> all;
+  for (ShardServers& shard : servers_) {
+    for (ShardServers::Member& member : shard.members()) {
+      if (shard.paired() && member.peer.lost()) continue;
+      all.push_back({shard, member.peer.name(),
+                     shard.ask_one(member, Reserve{version}, args_.job.deadlines.step)});
     }
   }
+  std::uint64_t possible = version;
+  std::set<ShardServers*> heard, promised;
+  Error why{Errc::actor_down, "no server is left"};
+  for (Asked& one : all) {
+    Result<Reserved> answer = co_await std::move(one.answer);
+    if (!answer) {
+      why = Error(answer.error()).in(one.name);
+      // Of two one is enough, which tells the other what it has promised.
+      if (one.shard.is_of_one(why)) continue;
+      co_return why;
+    }
+    heard.insert(&one.shard);
+    if (answer->reserved) {
+      promised.insert(&one.shard);
+    } else {
+      possible = std::max({possible, answer->first, version + 1});
+    }
+  }
+  if (heard.size() < servers_.size()) co_return why;
   if (possible == version) co_return version;
-  for (Server* server : promised) server->peer.tell(Release{version});
+  for (ShardServers* shard : promised) shard->tell(Release{version});
   co_return possible;
 }
 
@@ -137,10 +167,10 @@ Task<Result<void>> Evaluator::hear_of_the_end() {
   const auto smallest = std::ranges::min_element(table_.chunks, {}, count);
   Pull question{.version = args_.job.steps, .chunks = {}, .kind = PayloadKind::PARAMETERS};
   question.chunks.push_back(static_cast<std::uint32_t>(smallest - table_.chunks.begin()));
-  Server& server = servers_[smallest->shard];
-  Task<Result<Parameters>> answer = server.peer.ask(std::move(question), kWhileRanksCompute);
+  ShardServers& server = servers_[smallest->shard];
+  Task<Result<Parameters>> answer = server.ask(std::move(question), kWhileRanksCompute);
   const Result<Parameters> there = co_await std::move(answer);
-  if (!there) co_return Error(there.error()).in(server.peer.name());
+  if (!there) co_return Error(there.error()).in(server.name());
   ended_ = true;
   woken_.notify_all();
   co_return {};

@@ -70,6 +70,42 @@ struct ReadState {
   STERNA_DECLARE_MESSAGE(ReadState);
 };
 
-struct CheckpointKeeperInterface : Interface<PartWritten, ReadState> {};
+/// Where a copy lies.
+struct CopyKept {
+  using Wire = schema::CopyKept;
+  std::string folder;  ///< on the host of who was asked
+  STERNA_DECLARE_MESSAGE(CopyKept);
+};
+
+/// From the keeper to who is on another machine: the whole checkpoint is to be kept there, too. Its
+/// parts are asked for by ReadPart. Errors: those of the disk and of these; unavailable, while one
+/// before is still written.
+struct KeepCopy {
+  using Wire = schema::KeepCopy;
+  using Reply = CopyKept;
+  std::string manifest;    ///< as JSON
+  std::uint32_t keep = 1;  ///< so many stay there, the newest
+  STERNA_DECLARE_MESSAGE(KeepCopy);
+};
+
+struct PartPiece {
+  using Wire = schema::PartPiece;
+  static constexpr Lane kLane = Lane::data;
+  Bytes bytes;
+  STERNA_DECLARE_MESSAGE(PartPiece);
+};
+
+/// To the keeper, from who makes the copy of that checkpoint: up to kMost bytes of a part.
+struct ReadPart {
+  using Wire = schema::ReadPart;
+  using Reply = PartPiece;
+  static constexpr std::uint64_t kMost = 1U << 20;
+  std::uint64_t version = 0;
+  std::string file;  ///< as the manifest calls it
+  std::uint64_t offset = 0;
+  STERNA_DECLARE_MESSAGE(ReadPart);
+};
+
+struct CheckpointKeeperInterface : Interface<PartWritten, ReadState, ReadPart> {};
 
 }  // namespace sterna::actors

@@ -4,6 +4,7 @@
 
 #include "actors/codecs/codec.h"
 #include "input/formats/labels.h"
+#include "kernels/optimizer/optimizer.h"
 #include "nets/net_options.h"
 #include "nets/zoo/zoo.h"
 #include "runtime/base/byte_size.h"
@@ -54,6 +55,12 @@ Result<void> validate(const JobConfig& job) {
   if (job.first_step >= job.steps) return wrong_job("steps: must be above the first step");
   // A rank is 16 bits of the random numbers' counter.
   if (job.ranks == 0 || job.ranks > 65536) return wrong_job("ranks: must be 1 to 65536");
+  if (job.averaged_ranks == 0 || job.ranks % job.averaged_ranks != 0) {
+    return wrong_job("averaged_ranks: must divide the ranks");
+  }
+  if (job.averaged_ranks > 1 && job.gradient.host != HostRule::average) {
+    return wrong_job("averaged_ranks: gradient.host = \"each\" averages none");
+  }
   if (job.shards > kMostShards) return wrong_job("shards: at most 4096");
   if (job.examples == 0) return wrong_job("an epoch without examples");
   const input::PictureShape& picture = job.picture;
@@ -93,6 +100,13 @@ Result<void> validate(const JobConfig& job) {
   return {};
 }
 
+bool JobConfig::ranks_begin_anew() const {
+  if (in_step() || facts().elastic || shares_scalers()) return false;
+  if (!facts().windows) return true;
+  const auto rule = kernels::find_optimizer(local_optimizer.name);
+  return rule && rule->slots.empty();
+}
+
 nets::NetOptions net_options(const JobConfig& job) {
   const NetSection& chosen = job.net_choices;
   return {.name = job.net,
@@ -116,12 +130,14 @@ void JobConfig::encode(Wire::Builder wire, WireWriter&) const {
       *this, [&](const auto& keys, const auto& values) { append_section(sections, keys, values); });
   wire.setSections(sections);
   wire.setRanks(ranks);
+  wire.setAveragedRanks(averaged_ranks);
   wire.setShards(shards);
   wire.setExamples(examples);
   wire.setFirstStep(first_step);
   wire.setFirstPosition(first_position);
   wire.setResumes(resumes);
   wire.setRestartsWorkers(restarts_workers);
+  wire.setRestartsServers(restarts_servers);
   wire.setRows(picture.rows);
   wire.setColumns(picture.columns);
   wire.setChannels(picture.channels);
@@ -139,12 +155,14 @@ Result<JobConfig> JobConfig::decode(Wire::Reader wire, WireReader&) {
   STERNA_TRY(read);
   if (!reader.at_end()) return Error{Errc::malformed, "a job with more than its sections"};
   job.ranks = wire.getRanks();
+  job.averaged_ranks = wire.getAveragedRanks();
   job.shards = wire.getShards();
   job.examples = wire.getExamples();
   job.first_step = wire.getFirstStep();
   job.first_position = wire.getFirstPosition();
   job.resumes = wire.getResumes();
   job.restarts_workers = wire.getRestartsWorkers();
+  job.restarts_servers = wire.getRestartsServers();
   job.picture = {wire.getRows(), wire.getColumns(), wire.getChannels()};
   job.classes = wire.getClasses();
   STERNA_TRY(validate(job));

@@ -30,7 +30,11 @@ struct JobConfig : JobSection, JobSections {
   std::uint64_t first_position = 0;  ///< examples seen before it (input/batches/BATCHES.md)
   bool resumes = false;              ///< the state at first_step is a checkpoint's
   bool restarts_workers = true;      ///< their [[actor]] allows it
+  bool restarts_servers = false;     ///< likewise, without partners, and the net has no statistics
   std::uint32_t ranks = 1;           ///< of the whole job
+  /// So many neighbouring ranks, those of one worker, push the average of their gradients, as the
+  /// first of them (gradient.host); 1: each its own.
+  std::uint32_t averaged_ranks = 1;
   std::uint32_t shards = 0;    ///< each input reader holds one of so many parts; 0: each holds all
   std::uint64_t examples = 1;  ///< of the training set, where epochs are counted
   input::PictureShape picture{28, 28, 1};  ///< as the net sees it
@@ -76,8 +80,18 @@ struct JobConfig : JobSection, JobSections {
   bool in_step() const {
     return facts().together && !facts().windows && (scheme.quorum == 0 || scheme.quorum == ranks);
   }
+  /// Whether a rank pushes, and has scalers and what error feedback keeps: to the servers there are
+  /// only those that do.
+  bool pushes(std::uint32_t rank) const { return rank % averaged_ranks == 0; }
+  std::uint32_t pushing_ranks() const { return ranks / averaged_ranks; }
   /// Ranks whose pushes make a version.
-  std::uint32_t counted_ranks() const { return actors::counted_ranks(scheme, ranks); }
+  std::uint32_t counted_ranks() const {
+    return in_step() ? pushing_ranks() : actors::counted_ranks(scheme, ranks);
+  }
+  /// That a push is made of.
+  std::uint64_t examples_per_push() const {
+    return std::uint64_t{batch} * scheme.window * averaged_ranks;
+  }
   /// Steps that a rank makes by itself between exchanges.
   std::uint64_t window() const { return scheme.window; }
   /// A rank's first step: as many as lead to first_step where all make each version.
@@ -99,11 +113,27 @@ struct JobConfig : JobSection, JobSections {
     return gradient.error_feedback || gradient.scaler == ScalerRule::last_step || facts().windows;
   }
 
-  /// Whether a worker that was lost may be started again beside the others: what a rank pushes
-  /// follows from the seed, the step, what the servers still have (parameters, and the optimizer's
-  /// slots where workers step: for that they keep a second version, or what leads to the newest;
-  /// scalers) and what the node of the worker has (what error feedback keeps).
-  bool workers_come_again() const { return restarts_workers && in_step(); }
+  /// Whether a worker that was lost may be started again beside the others, and its ranks go on.
+  bool workers_come_again() const {
+    return restarts_workers && !exchanges_within() && (in_step() || ranks_begin_anew());
+  }
+  /// Whether its ranks then do again the very steps that are missing: what a rank pushes follows
+  /// from the seed, the step, what the servers still have (parameters, and the optimizer's slots
+  /// where workers step: for that they keep a second version, or what leads to the newest; scalers)
+  /// and what the node of the worker has (what error feedback keeps).
+  bool ranks_repeat_steps() const { return workers_come_again() && in_step(); }
+  /// Whether a rank of those that are not in step may begin a push anew, from the newest
+  /// parameters: it keeps nothing from one to the next but what error feedback does, and no other
+  /// rank has its scalers.
+  bool ranks_begin_anew() const;
+  /// Whether a server without a partner that was lost may be started again beside the others: the
+  /// workers give it what they hold, and what they have told the lost one of their last steps.
+  bool servers_come_again() const {
+    return restarts_servers && ranks_repeat_steps() && workers_hold_all() &&
+           !gradient.zeroes_residuals();  // what they tell may be other than the lost one was told
+  }
+  /// Whether there are no servers: the one worker has all ranks, and what servers have.
+  bool exchanges_within() const { return gradient.exchange == ExchangeRule::nccl; }
 
   /// Whether the ranks' trits of a step stand for the same number, so that they can be summed.
   bool shares_scalers() const { return offers_scalers() && !takes_newest_scalers(); }
@@ -112,7 +142,7 @@ struct JobConfig : JobSection, JobSections {
   /// Whether a rank uses the newest scalers that it knows of, whatever version they are of: no
   /// version waits for all ranks, so that none can wait for the others' scalers.
   bool takes_newest_scalers() const {
-    return gradient.scaler == ScalerRule::last_step && counted_ranks() < ranks;
+    return gradient.scaler == ScalerRule::last_step && counted_ranks() < pushing_ranks();
   }
   /// Whether a rank's push, which are counted, travels as fp32, whatever its codec.
   bool floats(std::uint64_t push) const {
@@ -137,7 +167,7 @@ struct JobConfig : JobSection, JobSections {
     return batch * (picture.bytes() + kLevels * picture.channels + sizeof(std::uint16_t));
   }
   /// Of how many ranks the sums are that travel down.
-  std::uint32_t ranks_down() const { return gradient.down == Down::ternary ? 1 : ranks; }
+  std::uint32_t ranks_down() const { return gradient.down == Down::ternary ? 1 : pushing_ranks(); }
 
   void encode(Wire::Builder wire, WireWriter& writer) const;
   static Result<JobConfig> decode(Wire::Reader wire, WireReader& reader);

@@ -10,6 +10,7 @@ namespace sterna::actors {
 namespace {
 // A batch's rows; a server's chunks, or with buckets its scalers.
 constexpr std::uint32_t kMostRows = 65536;
+constexpr std::uint32_t kMostRanks = 65536;
 constexpr std::uint32_t kMostChunks = 1U << 20;
 }  // namespace
 
@@ -35,9 +36,29 @@ STERNA_MESSAGE(Parameters, FIELD(version, Version), FIELD(kind, Kind), FIELD(chu
 STERNA_FIELDS(Compare::Fingerprint, FIELD(chunk, Chunk), FIELD(hash, Hash))
 STERNA_MESSAGE(Compare, FIELD(version, Version), FIELD(chunks, Chunks, at_most(kMostChunks)))
 STERNA_MESSAGE(Release, FIELD(version, Version))
-STERNA_MESSAGE(Rejoin, FIELD(rank, Rank), FIELD(incarnation, Incarnation))
-STERNA_MESSAGE(Rejoined, FIELD(step, Step))
+STERNA_MESSAGE(Rejoin, FIELD(rank, Rank), FIELD(incarnation, Incarnation), FIELD(patient, Patient))
+STERNA_MESSAGE(Rejoined, FIELD(step, Step), FIELD(version, Version))
 STERNA_MESSAGE(RecallScalers, FIELD(rank, Rank), FIELD(incarnation, Incarnation), FIELD(step, Step))
+STERNA_MESSAGE(Enlist)
+STERNA_MESSAGE(Enlisted, FIELD(step, Step))
+STERNA_MESSAGE(CopyChunk, FIELD(chunk, Chunk), FIELD(from, From))
+STERNA_FIELDS(ChunkCopy::Snapshot, FIELD(version, Version), FIELD(parameters, Parameters),
+              FIELD(average, Average))
+STERNA_FIELDS(ChunkCopy::Waiting, FIELD(rank, Rank), FIELD(packet, Packet))
+STERNA_MESSAGE(ChunkCopy, FIELD(version, Version), FIELD(values, Values), FIELD(residual, Residual),
+               FIELD(snapshots, Snapshots), FIELD(judged, Judged, at_most(kMostRanks)),
+               FIELD(taken, Taken, at_most(2 * kMostRanks)),
+               FIELD(waiting, Waiting, at_most(kMostRanks)))
+STERNA_MESSAGE(CopyBoard, FIELD(from, From))
+STERNA_MESSAGE(ShowHeld)
+STERNA_FIELDS(Held::Chunk, FIELD(chunk, Chunk), FIELD(version, Version))
+STERNA_MESSAGE(Held, FIELD(chunks, Chunks, at_most(kMostChunks)))
+STERNA_FIELDS(BoardCopy::Scaler, FIELD(step, Step), FIELD(known, Known), FIELD(last, Last),
+              FIELD(before_last, BeforeLast))
+STERNA_MESSAGE(BoardCopy, FIELD(scalers, Scalers, at_most(kMostChunks)), FIELD(version, Version),
+               FIELD(skipped, Skipped), FIELD(named, Named, at_most(kMostSnapshots)),
+               FIELD(order, Order))
+STERNA_MESSAGE(Forward, FIELD(order, Order), FIELD(push, Push))
 STERNA_MESSAGE(Concluded, FIELD(version, Version), FIELD(skipped, Skipped))
 STERNA_MESSAGE(TakeOver)
 STERNA_MESSAGE(Handover, FIELD(version, Version), FIELD(skipped, Skipped),

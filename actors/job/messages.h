@@ -116,7 +116,8 @@ struct Pull {
 /// Where a rank goes on.
 struct Rejoined {
   using Wire = schema::Rejoined;
-  std::uint64_t step = 0;  ///< the earliest of which this server lacks a packet of it
+  std::uint64_t step = 0;     ///< the earliest push of which this server lacks a packet of it
+  std::uint64_t version = 0;  ///< the newest of the server's chunks
   STERNA_DECLARE_MESSAGE(Rejoined);
 };
 
@@ -127,6 +128,7 @@ struct Rejoin {
   using Reply = Rejoined;
   std::uint32_t rank = 0;
   std::uint64_t incarnation = 0;
+  bool patient = false;  ///< the answer may wait until it is known; else it is then not_found
   STERNA_DECLARE_MESSAGE(Rejoin);
 };
 
@@ -140,6 +142,118 @@ struct RecallScalers {
   std::uint64_t incarnation = 0;
   std::uint64_t step = 0;
   STERNA_DECLARE_MESSAGE(RecallScalers);
+};
+
+// ---- a server in the place of a lost one, beside its partner, which holds the same shard ----
+
+struct Enlisted {
+  using Wire = schema::Enlisted;
+  std::uint64_t step = 0;  ///< from which on it gets all pushes and offers of the worker
+  STERNA_DECLARE_MESSAGE(Enlisted);
+};
+
+/// From such a server, to workers and the evaluator: what they tell its partner it is to hear, too.
+struct Enlist {
+  using Wire = schema::Enlist;
+  using Reply = Enlisted;
+  static constexpr bool kAskedAgain = true;  ///< a worker that was lost, or another in its place
+  STERNA_DECLARE_MESSAGE(Enlist);
+};
+
+/// All that the next versions of a chunk need of it.
+struct ChunkCopy {
+  using Wire = schema::ChunkCopy;
+  static constexpr Lane kLane = Lane::data;
+  struct Snapshot {
+    std::uint64_t version = 0;
+    Bytes parameters;  ///< fp32; empty: the evaluator does not take them
+    Bytes average;
+  };
+  struct Waiting {
+    std::uint32_t rank = 0;
+    Packet packet;  ///< opened
+  };
+  std::uint64_t version = 0;
+  /// Parameters, behind them each of the optimizer's slots and, if there is one, the moving
+  /// average, as fp32.
+  Bytes values;
+  Bytes residual;  ///< of the averages that were ternarized, as fp32; empty: none is kept
+  std::vector<Snapshot> snapshots;
+  // Where ranks do not go in step, else empty:
+  std::vector<std::uint64_t> judged = {};  ///< by rank: all its pushes before this one
+  std::vector<std::uint64_t> taken = {};   ///< by rank two: 1 + its last pushes that counted
+  std::vector<Waiting> waiting = {};       ///< that no version is made of yet, as they came
+  STERNA_DECLARE_MESSAGE(ChunkCopy);
+};
+
+/// From such a server to its partner: a chunk, once it is at version `from` or a later one. Or to a
+/// worker that holds it at exactly that version: parameters and the optimizer's slots. Where ranks
+/// do not go in step `from` counts pushes, as Forward does: all before are in the copy.
+struct CopyChunk {
+  using Wire = schema::CopyChunk;
+  using Reply = ChunkCopy;
+  std::uint32_t chunk = 0;
+  std::uint64_t from = 0;
+  STERNA_DECLARE_MESSAGE(CopyChunk);
+};
+
+/// What has been agreed of the scalers, and what is known of the evaluator.
+struct BoardCopy {
+  using Wire = schema::BoardCopy;
+  struct Scaler {
+    std::uint64_t step = 0;   ///< that is being agreed
+    std::uint32_t known = 0;  ///< how many of these two there are
+    float last = 0;           ///< of the step before
+    float before_last = 0;
+  };
+  std::vector<Scaler> scalers;  ///< that are agreed at the server, in the order of the table
+  std::uint64_t version = 0;    ///< as Handover has them
+  std::uint64_t skipped = 0;
+  std::vector<std::uint64_t> named;
+  std::uint64_t order = 0;  ///< from which on its asker is told of pushes (Forward)
+  STERNA_DECLARE_MESSAGE(BoardCopy);
+};
+
+/// The same, once all scalers of the steps before `from` are agreed.
+struct CopyBoard {
+  using Wire = schema::CopyBoard;
+  using Reply = BoardCopy;
+  std::uint64_t from = 0;
+  STERNA_DECLARE_MESSAGE(CopyBoard);
+};
+
+/// Where ranks do not go in step: from the one of two servers that decides the order of pushes to
+/// the other, which takes them in that order. The answer has no verdicts where it was known
+/// already. Errors: not_found, from who does not follow the asker.
+struct Forward {
+  using Wire = schema::Forward;
+  using Reply = PushReply;
+  static constexpr Lane kLane = Lane::data;
+  std::uint64_t order = 0;  ///< its number among all pushes to the shard
+  Push push;
+  STERNA_DECLARE_MESSAGE(Forward);
+};
+
+// ---- a server in the place of a lost one, where workers have all that it had ----
+
+/// What a worker has of the shard.
+struct Held {
+  using Wire = schema::Held;
+  struct Chunk {
+    std::uint32_t chunk = 0;
+    std::uint64_t version = 0;
+  };
+  std::vector<Chunk> chunks;  ///< ascending; none: it is itself in the place of a lost one
+  STERNA_DECLARE_MESSAGE(Held);
+};
+
+/// From such a server to each worker, where JobConfig::servers_come_again(). From then on it is the
+/// one that the worker pushes to, and hears again what the lost one may have been told.
+struct ShowHeld {
+  using Wire = schema::ShowHeld;
+  using Reply = Held;
+  static constexpr bool kAskedAgain = true;  ///< a worker that was lost, or another in its place
+  STERNA_DECLARE_MESSAGE(ShowHeld);
 };
 
 /// What a worker that keeps parameters has come to. The answer is an error that names the tensor
@@ -175,7 +289,8 @@ struct Handover {
   STERNA_DECLARE_MESSAGE(Handover);
 };
 
-/// From an evaluator that was started in the place of a lost one.
+/// From an evaluator that was started in the place of a lost one. Or from a server without a
+/// partner, to the evaluator, which says the same of itself.
 struct TakeOver {
   using Wire = schema::TakeOver;
   using Reply = Handover;
@@ -248,10 +363,10 @@ struct NextBatch {
 
 struct ParameterServerInterface
     : Interface<Push, Pull, Release, Offer, Compare, Reserve, KeepVersion, Rejoin, RecallScalers,
-                Concluded, TakeOver> {};
+                Concluded, TakeOver, CopyChunk, CopyBoard, KeepCopy, Forward> {};
 struct InputReaderInterface : Interface<NextBatch> {};
 /// These two drive.
-struct WorkerInterface : Interface<KeepVersion> {};
-struct EvaluatorInterface : Interface<> {};
+struct WorkerInterface : Interface<KeepVersion, Enlist, ShowHeld, CopyChunk, KeepCopy> {};
+struct EvaluatorInterface : Interface<Enlist, TakeOver> {};
 
 }  // namespace sterna::actors

@@ -95,6 +95,9 @@ Result<void> Watched::check() const {
 }
 
 STERNA_MESSAGE(ServerWaits, FIELD(server, Server), FIELD(waits, Waits))
+STERNA_MESSAGE(ActorWhole, FIELD(actor, Actor), FIELD(incarnation, Incarnation))
+STERNA_MESSAGE(ResidualsLost, FIELD(worker, Worker), FIELD(incarnation, Incarnation),
+               FIELD(ranks, Ranks), FIELD(step, Step))
 
 STERNA_MESSAGE(WorkerDone, FIELD(worker, Worker), FIELD(steps, Steps), FIELD(loss, Loss, any_float),
                FIELD(decay_loss, DecayLoss, any_float), FIELD(seconds, Seconds),

@@ -40,7 +40,7 @@ struct TensorTotals {
   std::string tensor;
   schema::Codec codec = schema::Codec::FP32;
   std::uint64_t steps = 0;     ///< whose next parameters have come, times ranks
-  std::uint64_t pushes = 0;    ///< steps whose gradient has left, times ranks
+  std::uint64_t pushes = 0;    ///< steps whose gradient has left, times ranks that push
   std::uint64_t elements = 0;  ///< of the tensor
   std::uint64_t bytes_up = 0;  ///< payloads
   std::uint64_t bytes_down = 0;
@@ -202,6 +202,28 @@ struct ServerWaits {
   bool operator==(const ServerWaits&) const = default;
 };
 
+/// From a parameter server that was started in the place of a lost one: it has all that it had, and
+/// can give it to who needs that. Likewise from a worker, where servers come again.
+struct ActorWhole {
+  using Wire = schema::ActorWhole;
+  std::string actor;
+  std::uint64_t incarnation = 0;
+  STERNA_DECLARE_MESSAGE(ActorWhole);
+  bool operator==(const ActorWhole&) const = default;
+};
+
+/// From a worker in the place of a lost one: what error feedback had kept of its ranks is lost, and
+/// they go on without (gradient.residuals = "zero").
+struct ResidualsLost {
+  using Wire = schema::ResidualsLost;
+  std::string worker;
+  std::uint64_t incarnation = 0;
+  std::uint32_t ranks = 0;  ///< so many of them; of an average that they push, that counts as one
+  std::uint64_t step = 0;   ///< the first that is done without
+  STERNA_DECLARE_MESSAGE(ResidualsLost);
+  bool operator==(const ResidualsLost&) const = default;
+};
+
 /// From the evaluator, after the last evaluation and on its lane: the run's result.
 struct JobFinished {
   using Wire = schema::JobFinished;
@@ -215,6 +237,6 @@ struct JobFinished {
 };
 
 struct Observer : Interface<Progress, Evaluated, WorkerDone, JobFinished, ReaderProgress,
-                            ServerWaits, Watched> {};
+                            ServerWaits, ActorWhole, Watched, ResidualsLost> {};
 
 }  // namespace sterna::actors

@@ -73,6 +73,28 @@ std::optional<Mismatch> apart_mismatch(const JobSections& job, const SchemeFacts
   return std::nullopt;
 }
 
+/// What ranks whose gradients travel as one's cannot do.
+std::optional<Mismatch> averaged_mismatch(const JobSections& job, const SchemeFacts& facts,
+                                          std::uint32_t ranks) {
+  const SchemeSection& scheme = job.scheme;
+  if (job.gradient.host == HostRule::each) return std::nullopt;
+  const bool all = scheme.quorum == 0 || scheme.quorum == ranks;
+  if (!facts.together || facts.windows || !all) {
+    return wrong("gradient.host",
+                 fmt::format("\"gradient.host\" = \"average\" needs ranks that all step from the "
+                             "same version, which those of {} do not; use \"each\"",
+                             all ? fmt::format("\"{}\"", facts.name)
+                                 : fmt::format("a quorum of {}", scheme.quorum)));
+  }
+  if (scheme.combine != CombineRule::mean || !scheme.rank_rates.empty()) {
+    return wrong(
+        "gradient.host",
+        "\"gradient.host\" = \"average\" leaves no single ranks for \"scheme.rank_rates\", "
+        "or \"scheme.combine\" = \"sum\" or \"vote\", to count; use \"each\"");
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::span<const SchemeFacts> scheme_facts() { return kSchemes; }
@@ -175,6 +197,38 @@ Section<DelaySection> delay_section() {
                "whether that is drawn for each step from the seed, up to twice as much")}};
 }
 
+namespace {
+
+/// What needs servers.
+std::optional<Mismatch> within_mismatch(const JobSections& job, bool in_step) {
+  if (job.gradient.exchange == ExchangeRule::servers) return std::nullopt;
+  const auto needs_servers = [](std::string_view key, std::string_view what) {
+    return Mismatch{key, fmt::format("{}, and \"gradient.exchange\" = \"nccl\" has no servers; "
+                                     "remove one of them",
+                                     what)};
+  };
+  if (!in_step) {
+    return Mismatch{
+        "gradient.exchange",
+        "\"gradient.exchange\" = \"nccl\" is for ranks in step: \"scheme.name\" must be "
+        "\"sync\", without \"scheme.quorum\""};
+  }
+  if (job.gradient.down != Down::parameters) {
+    return needs_servers("gradient.down", "\"gradient.down\" is what comes from servers");
+  }
+  if (job.gradient.host != HostRule::each) {
+    return needs_servers("gradient.host",
+                         "\"gradient.host\" = \"average\" is what a worker sends to servers");
+  }
+  if (job.gradient.codec == kAutoCodec) {
+    return needs_servers("gradient.codec",
+                         "\"gradient.codec\" = \"auto\" measures links to servers");
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
 std::optional<Mismatch> mismatch(const JobSections& job, std::uint32_t ranks) {
   for (const DelaySection& one : job.delays) {
     for (const std::uint32_t rank : one.ranks) {
@@ -218,6 +272,7 @@ std::optional<Mismatch> mismatch(const JobSections& job, std::uint32_t ranks) {
                  "\"aeamsgd\" has a momentum of its own: \"local_optimizer.name\" must be \"gd\"");
   }
   if (auto wrong = mismatch(job.gradient, scheme.combine)) return wrong;
+  if (auto averaged = averaged_mismatch(job, *facts, ranks)) return averaged;
   const bool weighs = scheme.combine != CombineRule::mean || !scheme.rank_rates.empty();
   const bool averages = job.gradient.down == Down::average || job.gradient.down == Down::ternary;
   if (weighs && averages) {
@@ -226,7 +281,9 @@ std::optional<Mismatch> mismatch(const JobSections& job, std::uint32_t ranks) {
                  "\"scheme.rank_rates\" and \"scheme.combine\" = \"sum\" or \"vote\" do not make");
   }
   const bool all = scheme.quorum == 0 || scheme.quorum == ranks;
-  if (facts->together && !facts->windows && all) return std::nullopt;
+  const bool in_step = facts->together && !facts->windows && all;
+  if (auto within = within_mismatch(job, in_step)) return within;
+  if (in_step) return std::nullopt;
   return apart_mismatch(job, *facts);
 }
 

@@ -121,6 +121,10 @@ std::optional<Mismatch> mismatch(const GradientSection& chosen) {
     return Mismatch{"gradient.down_feedback",
                     "\"gradient.down_feedback\" is for \"gradient.down\" = \"ternary\"; remove it"};
   }
+  if (chosen.residuals != defaults.residuals && !chosen.error_feedback) {
+    return Mismatch{"gradient.residuals",
+                    "\"gradient.residuals\" is for \"gradient.error_feedback\" = true; remove it"};
+  }
   return std::nullopt;
 }
 
@@ -391,6 +395,15 @@ Section<GradientSection> gradient_section() {
            .at_least(0),
        key("min_size", &S::min_size, "tensors of fewer elements stay fp32").at_least(1),
        key("logits", &S::logits, "whether the last layer is ternarized too"),
+       enum_key<&S::exchange>(
+           "exchange", {"servers", "nccl"},
+           "where gradients meet: at parameter servers; nccl: within the one worker that there is "
+           "then, among its devices (on a CPU in its memory), and there are no servers"),
+       enum_key<&S::host>(
+           "host", {"each", "average"},
+           "each: every rank's gradient travels; average: those of a worker's ranks (actor.ranks, "
+           "as many in each worker) are averaged in fp32, and travel as one rank's: so much fewer "
+           "bytes up"),
        enum_key<&S::scaler>(
            "scaler", {"own", "shared", "last_step", "mean"},
            "own: each rank's; shared: the largest of all ranks'; last_step: the largest of all "
@@ -399,6 +412,11 @@ Section<GradientSection> gradient_section() {
        key("error_feedback", &S::error_feedback,
            "whether what a codec leaves of a gradient is added to the rank's next one; trits then "
            "stand for 1/clip as much"),
+       enum_key<&S::residuals>(
+           "residuals", {"rollback", "zero"},
+           "where what error_feedback keeps of a rank is lost with its host: rollback: all go on "
+           "from the last checkpoint, which has it; zero, and where ranks are not in step: the "
+           "rank goes on without, which is told and promises no equal bits"),
        key("clip_norm", &S::clip_norm,
            "a rank's whole gradient is scaled down to this norm before it is packed; 0: never")
            .at_least(0),
@@ -433,6 +451,11 @@ Section<CheckpointSection> checkpoint_section() {
        key("best", &S::best,
            "whether the one of the highest precision@1 is kept as well, of those whose step is "
            "evaluated"),
+       key("copies", &S::copies,
+           "of each checkpoint so many lie whole on another machine, in the run's folder there: "
+           "with "
+           "1 the disk of the head may be lost; needs a server or a worker on another host")
+           .at_most(1),
        key("folder", &S::folder, "where they lie; of several hosts a folder that all share")
            .defaults_to("checkpoints, in the run's directory"),
        key("resume", &S::resume,

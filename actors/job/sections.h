@@ -134,6 +134,24 @@ enum class Down : std::uint8_t {
   ternary,          ///< the average ternarized; all apply what was sent
 };
 
+/// What of a worker's ranks travels.
+enum class HostRule : std::uint8_t {
+  each,     ///< each rank's gradient
+  average,  ///< their gradients' average, as that of one rank
+};
+
+/// What is done where error feedback's residuals of a rank were lost with their host.
+enum class LostResiduals : std::uint8_t {
+  rollback,  ///< all return to the last checkpoint, which has them
+  zero,      ///< the rank goes on without, and that is told
+};
+
+/// Where the ranks' gradients meet.
+enum class ExchangeRule : std::uint8_t {
+  servers,  ///< at parameter servers
+  nccl,     ///< within the one worker that has all ranks, which steps by itself
+};
+
 /// [gradient]: what travels.
 struct GradientSection {
   std::string codec = "ternary";  ///< "auto": each tensor's is chosen when the run starts ...
@@ -145,14 +163,21 @@ struct GradientSection {
   /// save.
   std::uint64_t min_size = 512;
   bool logits = true;  ///< whether the last layer is ternarized too
+  ExchangeRule exchange = ExchangeRule::servers;
+  HostRule host = HostRule::each;
   ScalerRule scaler = ScalerRule::own;
   bool buckets = false;  ///< a scaler for each unit of 65,536 elements, not for each tensor
   Down down = Down::parameters;
+  /// Whether workers make a step themselves, from what comes down.
+  bool workers_step() const { return down == Down::average || down == Down::ternary; }
   bool down_feedback = true;  ///< of down = ternary: what it leaves is added to the next average
   std::uint64_t check_every = 100;  ///< versions; how often all who keep parameters compare hashes
   std::map<std::string, std::string> tensors = {};  ///< the codec of a tensor, by its name
   bool error_feedback = false;  ///< what a lossy codec leaves of a gradient is added to the next
-  double clip_norm = 0;         ///< a rank's whole gradient is scaled down to this norm; 0: never
+  LostResiduals residuals = LostResiduals::rollback;  ///< that are lost with their host
+  /// Whether a rank may go on in another worker without what error feedback kept of it.
+  bool zeroes_residuals() const { return error_feedback && residuals == LostResiduals::zero; }
+  double clip_norm = 0;  ///< a rank's whole gradient is scaled down to this norm; 0: never
   std::uint64_t floating_grad_epoch = 0;  ///< every so manyth epoch travels as fp32; 0: none
   bool operator==(const GradientSection&) const = default;
 };
@@ -198,6 +223,7 @@ struct CheckpointSection {
   double every_seconds = 0;       ///< 0: not by time
   std::uint32_t keep = 2;         ///< the newest so many
   bool best = false;              ///< and the one of the highest precision@1
+  std::uint32_t copies = 0;       ///< of each, whole, on other machines than the head: 0 or 1
   std::string folder = {};        ///< empty: the run's own
   TrueOrText resume = {};         ///< from the run's own newest, or from that of a path
   std::uint32_t restarts = 5;     ///< so often the run goes on by itself where it loses an actor
@@ -256,6 +282,12 @@ struct JobSections {
 
   /// Whether the servers keep moving averages of the parameters.
   bool keeps_averages() const { return optimizer.average_decay > 0; }
+  /// Whether servers have nothing that workers, which step by themselves, do not have too (but for
+  /// statistics of the net).
+  bool workers_hold_all() const {
+    const bool leaves_some = gradient.down == Down::ternary && gradient.down_feedback;
+    return gradient.workers_step() && !leaves_some && !keeps_averages();
+  }
   /// What is evaluated of a version: parameters, moving averages of them, or both.
   bool evaluates_averages() const {
     return keeps_averages() && evaluation.of != EvaluatedOf::parameters;

@@ -21,6 +21,8 @@ struct JobConfig {
   firstPosition @9 :UInt64;   # examples seen before firstStep
   resumes @10 :Bool;          # the state at firstStep is a checkpoint's
   restartsWorkers @11 :Bool;
+  averagedRanks @12 :UInt32;   # so many, of one worker, push as the first of them
+  restartsServers @13 :Bool;
 }
 
 # ---- what the actors are started with ----
@@ -39,6 +41,8 @@ struct ServerArgs {
   evaluator @4 :Text;           # empty: none
   keeper @5 :Text;              # of checkpoints; empty: none
   observer @6 :Text;            # empty: nobody is told
+  partner @7 :Text;             # who holds the same shard; empty: nobody
+  replica @8 :Bool;             # of the two the one that keeps nothing for checkpoints
 }
 
 struct WorkerArgs {
@@ -49,6 +53,10 @@ struct WorkerArgs {
   readers @4 :List(Text);       # where there are shards: in their order
   observer @5 :Text;
   keeper @6 :Text;              # of checkpoints; empty: none
+  replicas @7 :List(Text);      # of the servers, in their order, or none
+  backend @8 :Text;             # what it computes on: "cpu" or "cuda"
+  evaluator @9 :Text;           # who takes versions of a worker without servers
+  devices @10 :List(UInt32);    # of the GPUs that it sees; none: the first
 }
 
 struct ReaderArgs {
@@ -63,6 +71,8 @@ struct EvaluatorArgs {
   servers @1 :List(Text);
   observer @2 :Text;
   weights @3 :Text;             # path of the final weights; empty: none are written
+  replicas @4 :List(Text);      # as a worker's
+  backend @5 :Text;             # as a worker's; of GPUs the first
 }
 
 # ---- gradients up, parameters down ----
@@ -150,6 +160,7 @@ struct Parameters {
 struct Rejoin {
   rank @0 :UInt32;
   incarnation @1 :UInt64;
+  patient @2 :Bool;     # the answer may wait until it is known
 }
 
 # Answered as an Offer is, with all of the server's scalers in the order of the table.
@@ -160,7 +171,77 @@ struct RecallScalers {
 }
 
 struct Rejoined {
-  step @0 :UInt64;      # the earliest of which a packet of the rank is missing
+  step @0 :UInt64;      # the earliest push of which a packet of the rank is missing
+  version @1 :UInt64;   # the newest of the server's chunks
+}
+
+# ---- a server in the place of a lost one, beside its partner ----
+
+struct Enlist {}
+
+struct Enlisted {
+  step @0 :UInt64;      # from which on it gets all pushes and offers of the worker
+}
+
+struct CopyChunk {
+  chunk @0 :UInt32;
+  from @1 :UInt64;      # version, or a later one; where ranks do not go in step pushes, as Forward counts
+}
+
+struct ChunkCopy {
+  version @0 :UInt64;
+  values @1 :Data;      # parameters, behind them the optimizer's slots and the moving average; fp32
+  residual @2 :Data;    # of averages that were ternarized; empty: none is kept
+  snapshots @3 :List(Snapshot);
+
+  struct Snapshot {     # what the evaluator does not take is empty
+    version @0 :UInt64;
+    parameters @1 :Data;
+    average @2 :Data;
+  }
+
+  # Where ranks do not go in step:
+  judged @4 :List(UInt64);    # by rank: all its pushes before this one
+  taken @5 :List(UInt64);     # by rank two: 1 + its last pushes that counted
+  waiting @6 :List(Waiting);  # that no version is made of yet, as they came
+
+  struct Waiting {
+    rank @0 :UInt32;
+    packet @1 :Packet;        # opened
+  }
+}
+
+struct CopyBoard {
+  from @0 :UInt64;      # step, or a later one
+}
+
+struct BoardCopy {
+  scalers @0 :List(Scaler);   # that are agreed at the server, in the order of the table
+  version @1 :UInt64;         # as Handover has them
+  skipped @2 :UInt64;
+  named @3 :List(UInt64);     # ascending
+
+  struct Scaler {
+    step @0 :UInt64;          # that is being agreed
+    known @1 :UInt32;         # how many of these two there are
+    last @2 :Float32;         # of the step before
+    beforeLast @3 :Float32;
+  }
+
+  order @4 :UInt64;           # from which on it is told of pushes (Forward)
+}
+
+# ---- a server in the place of a lost one, where workers have all that it had ----
+
+struct ShowHeld {}
+
+struct Held {
+  chunks @0 :List(Chunk);   # of the server's shard, that the worker has; ascending
+
+  struct Chunk {
+    chunk @0 :UInt32;
+    version @1 :UInt64;
+  }
 }
 
 struct Compare {
@@ -347,6 +428,18 @@ struct ServerWaits {
   waits @1 :Bool;   # updates wait for the evaluator
 }
 
+struct ActorWhole {
+  actor @0 :Text;
+  incarnation @1 :UInt64;
+}
+
+struct ResidualsLost {
+  worker @0 :Text;
+  incarnation @1 :UInt64;
+  ranks @2 :UInt32;
+  step @3 :UInt64;
+}
+
 struct WorkerDone {
   worker @0 :Text;
   steps @1 :UInt64;
@@ -392,4 +485,31 @@ struct ReadState {
 
 struct StateValues {
   values @0 :Data;   # fp32
+}
+
+struct KeepCopy {
+  manifest @0 :Text;  # JSON
+  keep @1 :UInt32;    # so many stay, the newest
+}
+
+struct CopyKept {
+  folder @0 :Text;
+}
+
+struct ReadPart {
+  version @0 :UInt64;
+  file @1 :Text;      # as the manifest calls it
+  offset @2 :UInt64;
+}
+
+struct PartPiece {
+  bytes @0 :Data;
+}
+
+# ---- two servers of a shard whose ranks do not go in step ----
+
+# From the one that decides their order. Answered as a Push is; without verdicts where it is known.
+struct Forward {
+  order @0 :UInt64;   # its number among all pushes to the shard
+  push @1 :Push;
 }

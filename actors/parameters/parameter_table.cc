@@ -125,6 +125,16 @@ std::vector<ParameterTable::PullGroup> ParameterTable::pull_groups(Pulled what) 
   return groups;
 }
 
+std::vector<TableScalers> scalers_by_tensor(const ParameterTable& table) {
+  std::vector<TableScalers> scalers(table.tensors.size());
+  for (std::uint32_t i = 0; i < table.scalers.size(); ++i) {
+    TableScalers& of = scalers[table.scalers[i].tensor];
+    if (of.last == 0) of.first = i;
+    of.last = i + 1;
+  }
+  return scalers;
+}
+
 std::uint64_t state_bytes(std::uint32_t chunk, const ParameterTable& table, const JobConfig& job) {
   const TableChunk& place = table.chunks[chunk];
   const bool stepped =
@@ -153,7 +163,10 @@ std::uint64_t most_bytes(const Pull& question, const ParameterTable& table, cons
 
 Result<Parameters> open_answer(Parameters answer, const Pull& question, const ParameterTable& table,
                                const JobConfig& job, BufferPool& pool, kernels::Isa isa) {
-  if (answer.version != question.version || answer.kind != question.kind ||
+  // A server may have all that the average led to, and not that.
+  const bool state = answer.kind == PayloadKind::STATE;
+  const bool instead = state && question.kind == PayloadKind::GRADIENT && job.servers_come_again();
+  if (answer.version != question.version || (answer.kind != question.kind && !instead) ||
       answer.chunks.size() != question.chunks.size()) {
     return Error{Errc::malformed, "the answer is to another question"};
   }
@@ -164,8 +177,11 @@ Result<Parameters> open_answer(Parameters answer, const Pull& question, const Pa
   for (std::size_t i = 0; i < question.chunks.size(); ++i) {
     ParameterChunk& chunk = answer.chunks[i];
     const TableChunk& place = table.chunks[question.chunks[i]];
-    const Codec expected =
-        gradients ? table.codec_down(place.tensor, job, answer.version) : question.codec;
+    const bool statistic = table.tensors[place.tensor].spec.role == nets::Role::statistic;
+    // Statistics are not rounded.
+    const Codec expected = gradients ? table.codec_down(place.tensor, job, answer.version)
+                           : state || statistic ? Codec::FP32
+                                                : question.codec;
     const auto where = [&] { return fmt::format("chunk {}", question.chunks[i]); };
     // What no step of a server has led to is as it is.
     const bool as_it_is = question.newest && chunk.version <= job.first_step;
@@ -181,9 +197,8 @@ Result<Parameters> open_answer(Parameters answer, const Pull& question, const Pa
     }
     // Parameters are only counted: one that is not finite shows in the loss, and names its step.
     if (chunk.codec == Codec::FP32 && !gradients) {
-      const std::uint64_t size = answer.kind == PayloadKind::STATE
-                                     ? state_bytes(chunk.chunk, table, job)
-                                     : place.count * sizeof(float);
+      const std::uint64_t size =
+          state ? state_bytes(chunk.chunk, table, job) : place.count * sizeof(float);
       if (chunk.payload.size() == size) continue;
       return Error{Errc::malformed, "a wrong size"}.in(where());
     }

@@ -62,6 +62,12 @@ struct TableScaler {
   std::uint32_t shard = 0;  ///< whose server the ranks agree at, if they do
 };
 
+/// The scalers of one tensor, [first, last) of the table's; none where it makes no trits.
+struct TableScalers {
+  std::uint32_t first = 0;
+  std::uint32_t last = 0;
+};
+
 struct ParameterTable {
   std::vector<TableTensor> tensors;
   std::vector<TableChunk> chunks;
@@ -93,6 +99,8 @@ struct ParameterTable {
   std::vector<PullGroup> pull_groups(Pulled what) const;
 };
 
+std::vector<TableScalers> scalers_by_tensor(const ParameterTable& table);
+
 /// Of a chunk's parameters and the optimizer's slots, where it has any, as fp32.
 std::uint64_t state_bytes(std::uint32_t chunk, const ParameterTable& table, const JobConfig& job);
 
@@ -100,7 +108,8 @@ std::uint64_t state_bytes(std::uint32_t chunk, const ParameterTable& table, cons
 std::uint64_t most_bytes(const Pull& question, const ParameterTable& table, const JobConfig& job);
 
 /// A server's answer to a question, if it is one: exactly the chunks asked for, whole, and numbers
-/// that a step can be made with. The payloads are opened. Errors: malformed, non_finite.
+/// that a step can be made with; or the state in place of gradients, where servers come again. The
+/// payloads are opened. Errors: malformed, non_finite.
 Result<Parameters> open_answer(Parameters answer, const Pull& question, const ParameterTable& table,
                                const JobConfig& job, BufferPool& pool, kernels::Isa isa);
 

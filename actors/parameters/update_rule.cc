@@ -67,6 +67,12 @@ std::vector<std::shared_ptr<Buffer>> UpdateRule::make_slots(const nets::Paramete
   return slots;
 }
 
+std::vector<float> UpdateRule::initial_slots(std::size_t elements) const {
+  std::vector<float> slots;
+  for (const float start : optimizer_.slots) slots.insert(slots.end(), elements, start);
+  return slots;
+}
+
 kernels::UpdateOptions UpdateRule::options(const nets::ParameterSpec& parameter,
                                            const kernels::StepConstants& constants) const {
   return {.optimizer = optimizer_,

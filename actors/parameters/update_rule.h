@@ -34,6 +34,8 @@ class UpdateRule {
   /// Slots of a part of the parameters, as they are before the first step.
   std::vector<std::shared_ptr<Buffer>> make_slots(const nets::ParameterSpec& parameter,
                                                   std::size_t elements) const;
+  /// The same, one after the other.
+  std::vector<float> initial_slots(std::size_t elements) const;
   /// Of one step. They come from functions that may differ in a bit from machine to machine: where
   /// several processes must step alike, one computes them for all.
   kernels::StepConstants constants(std::uint64_t step) const {

@@ -8,17 +8,13 @@
 namespace sterna::actors {
 
 Scheme downpour_scheme() {
-  return {.name = "downpour",
-          .worker = make_worker<WorkerRules>,
-          .server = make_server<SingleRules>,
-          .local_steps = WindowSteps::make<Pushed::sum>};
+  return with_windows<Pushed::sum>(
+      {.name = "downpour", .worker = make_worker<WorkerRules>, .server = make_server<SingleRules>});
 }
 
 Scheme agn_scheme() {
-  return {.name = "agn",
-          .worker = make_worker<WorkerRules>,
-          .server = make_server<SingleRules>,
-          .local_steps = WindowSteps::make<Pushed::mean>};
+  return with_windows<Pushed::mean>(
+      {.name = "agn", .worker = make_worker<WorkerRules>, .server = make_server<SingleRules>});
 }
 
 }  // namespace sterna::actors

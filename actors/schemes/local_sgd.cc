@@ -8,17 +8,14 @@
 namespace sterna::actors {
 
 Scheme sagn_scheme() {
-  return {.name = "sagn",
-          .worker = make_worker<WorkerRules>,
-          .server = make_server<TogetherRules>,
-          .local_steps = WindowSteps::make<Pushed::mean>};
+  return with_windows<Pushed::mean>(
+      {.name = "sagn", .worker = make_worker<WorkerRules>, .server = make_server<TogetherRules>});
 }
 
 Scheme local_sgd_scheme() {
-  return {.name = "local_sgd",
-          .worker = make_worker<WorkerRules>,
-          .server = make_server<TogetherRules>,
-          .local_steps = WindowSteps::make<Pushed::difference>};
+  return with_windows<Pushed::difference>({.name = "local_sgd",
+                                           .worker = make_worker<WorkerRules>,
+                                           .server = make_server<TogetherRules>});
 }
 
 }  // namespace sterna::actors

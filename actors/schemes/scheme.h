@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -76,6 +77,13 @@ struct RankStep {
   std::uint64_t push = 0;     ///< that it belongs to, or of which it is
   std::uint64_t version = 0;  ///< of the parameters that came last
   bool pushes = true;
+};
+
+/// What a rank pushes of a window of its own steps.
+enum class Pushed {
+  sum,         ///< of the gradients
+  mean,        ///< of the gradients
+  difference,  ///< of the parameters: those it has less those that came
 };
 
 /// What a rank keeps from one window to the next.
@@ -177,6 +185,8 @@ struct Scheme {
   Result<std::unique_ptr<LocalSteps>> (*local_steps)(const JobConfig& job, std::uint32_t rank,
                                                      std::shared_ptr<const ParameterTable> table) =
       nullptr;
+  /// What its local steps do, where that is WindowSteps: a device does it, too.
+  std::optional<Pushed> pushed = std::nullopt;
 };
 
 std::vector<std::string_view> scheme_names();

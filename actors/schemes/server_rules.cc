@@ -20,9 +20,7 @@ Error from_nowhere(const Push& push, const Packet& packet, const ChunkState& chu
 
 }  // namespace
 
-bool workers_step(const JobConfig& job) {
-  return job.gradient.down == Down::average || job.gradient.down == Down::ternary;
-}
+bool workers_step(const JobConfig& job) { return job.gradient.workers_step(); }
 
 bool weighs_ranks(const JobConfig& job) {
   return !job.facts().windows && !job.scheme.rank_rates.empty();
@@ -41,9 +39,8 @@ ServerRules::ServerRules(const JobConfig& job, bool evaluated) : job_(job), eval
 Result<void> ServerRules::check(const Push& push) const {
   if (push.step >= job_.steps) return broken(fmt::format("step {} of {}", push.step, job_.steps));
   if (push.kind != pushed(job_)) return broken("a push of another kind than the scheme's");
-  if (push.examples != job_.batch * job_.window()) {
-    return broken(
-        fmt::format("{} examples; expected {}", push.examples, job_.batch * job_.window()));
+  if (push.examples != job_.examples_per_push()) {
+    return broken(fmt::format("{} examples; expected {}", push.examples, job_.examples_per_push()));
   }
   return {};
 }

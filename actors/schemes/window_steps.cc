@@ -19,14 +19,17 @@ Result<LocalOptimizer> LocalOptimizer::make(const JobConfig& job, std::uint32_t 
   return made;
 }
 
+kernels::UpdateOptions LocalOptimizer::options(const RankStep& step, std::uint32_t tensor) const {
+  return rule_.options(table_->tensors[tensor].spec,
+                       rule_.local_constants(step.version, step.step, factor_));
+}
+
 void LocalOptimizer::step(const RankStep& step, std::uint32_t tensor, std::span<const float> g,
                           std::span<float> w) {
-  const nets::ParameterSpec& spec = table_->tensors[tensor].spec;
   const std::vector<std::span<float>> slots = slots_of(tensor);
   const kernels::Packet packet{.packing = kernels::Packing::fp32, .payload = std::as_bytes(g)};
-  const kernels::UpdateOptions options =
-      rule_.options(spec, rule_.local_constants(step.version, step.step, factor_));
-  kernels::update(std::span(&packet, 1), options, {.current = w, .slots = slots, .next = w}, isa_);
+  kernels::update(std::span(&packet, 1), options(step, tensor),
+                  {.current = w, .slots = slots, .next = w}, isa_);
 }
 
 std::vector<std::span<float>> LocalOptimizer::slots_of(std::uint32_t tensor) {

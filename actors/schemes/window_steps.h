@@ -12,18 +12,14 @@
 
 namespace sterna::actors {
 
-/// What a rank pushes of a window.
-enum class Pushed {
-  sum,         ///< of the gradients
-  mean,        ///< of the gradients
-  difference,  ///< of the parameters: those it has less those that came
-};
-
 /// One rank's optimizer, as [local_optimizer] says.
 class LocalOptimizer {
  public:
   static Result<LocalOptimizer> make(const JobConfig& job, std::uint32_t rank,
                                      std::shared_ptr<const ParameterTable> table);
+  const UpdateRule& rule() const { return rule_; }
+  /// Of that step of a tensor.
+  kernels::UpdateOptions options(const RankStep& step, std::uint32_t tensor) const;
   /// w becomes what a step from it with g leads to.
   void step(const RankStep& step, std::uint32_t tensor, std::span<const float> g,
             std::span<float> w);
@@ -71,5 +67,13 @@ class WindowSteps final : public LocalSteps {
   std::vector<bool> begun_;                // whether the sum is this window's
   std::vector<std::vector<float>> bases_;  // what came, by tensor, where differences are pushed
 };
+
+/// The scheme, with such local steps.
+template <Pushed pushed>
+Scheme with_windows(Scheme scheme) {
+  scheme.local_steps = WindowSteps::make<pushed>;
+  scheme.pushed = pushed;
+  return scheme;
+}
 
 }  // namespace sterna::actors

@@ -18,7 +18,7 @@ Need WorkerRules::need(std::uint64_t push) const {
 
 Contribution WorkerRules::contribution(std::uint64_t) const {
   return {.kind = job_.facts().differences ? PayloadKind::DIFFERENCE : PayloadKind::GRADIENT,
-          .examples = static_cast<std::uint32_t>(job_.batch * job_.window())};
+          .examples = static_cast<std::uint32_t>(job_.examples_per_push())};
 }
 
 }  // namespace sterna::actors

@@ -21,15 +21,42 @@ constexpr std::uint32_t kPartsDrawn = 16;
 
 Result<Shard> make_shard(const ServerArgs& args) {
   STERNA_ASSIGN(const nets::NetDescription net, nets::describe_net(net_options(args.job)));
-  ParameterTable table(net.parameters, args.job, args.servers);
-  return Shard::make(args.job, std::move(table), args.index, !args.evaluator.empty());
+  JobConfig job = args.job;
+  if (args.replica) job.checkpoint = {};
+  ParameterTable table(net.parameters, job, args.servers);
+  return Shard::make(job, std::move(table), args.index, !args.evaluator.empty());
 }
 
 }  // namespace
 
+ParameterServer::~ParameterServer() {
+  if (served_ == nullptr) return;
+  served_->shard = nullptr;
+  served_->changed = [] {};
+}
+
+void ParameterServer::lend_shard() {
+  if (served_ == nullptr) return;
+  served_->shard = &*shard_;
+  served_->changed = [this] {
+    for (Condition& chunk : changed_) chunk.notify_all();
+    write_kept();
+    report_waiting();
+  };
+}
+
 void ParameterServer::started() {
+  const bool again = process().options().link.identity.incarnation > 1;
+  refills_ = again && !args_.partner.empty();
+  recovers_ = again && args_.partner.empty();
   start_trace(process(), args_.job.trace);
   trace_ = ServerTrace(process().tracer());
+  if (ordered()) {
+    order_.leads = !again && !args_.replica;
+    partner_.emplace(*this, args_.partner, kLookForPartner, finder_);
+    forwarding_.emplace(poster(), process().options().link.most_under_way());
+    if (!again) run(find_partner());
+  }
   run(prepare());
   if (!args_.observer.empty()) run(find_observer());
 }
@@ -38,7 +65,8 @@ Task<Result<void>> ParameterServer::find_observer() {
   observer_.emplace(*this, args_.observer, args_.job.deadlines.start, finder_);
   STERNA_CO_TRY(observer_->find());
   observed_ = true;
-  if (shard_) report_waiting();
+  if (filled_) report_waiting();
+  report_whole();
   co_return {};
 }
 
@@ -59,21 +87,42 @@ Task<Result<void>> ParameterServer::prepare() {
     parts.back().start();
   }
   for (Task<void>& part : parts) co_await std::move(part);
-  if (!args_.job.init.from.empty() && !args_.job.resumes) {
+  if (!args_.job.init.from.empty() && !args_.job.resumes && !refills_) {
     STERNA_CO_TRY(load(shard));
   }
   if (!args_.keeper.empty()) {
     STERNA_CO_TRY(keeper_.emplace(*this, args_.keeper, args_.job.deadlines.start, finder_).find());
   }
-  if (args_.job.resumes) {
+  if (args_.job.resumes && !refills_) {
     Task<Result<void>> restoring = restore(*shard);
     Result<void> restored = co_await std::move(restoring);
     STERNA_CO_TRY(std::move(restored).in("going on from a checkpoint"));
   }
+  scalers_.emplace(shard->table(), args_.index, args_.job);
   shard_ = std::move(*shard);
-  scalers_.emplace(shard_->table(), args_.index, args_.job);
   changed_.resize(shard_->table().chunks.size());
+  if (refills_) {
+    Task<Result<void>> refilling = refill(*shard_);
+    Result<void> refilled = co_await std::move(refilling);
+    STERNA_CO_TRY(std::move(refilled).in("its state, from " + args_.partner));
+  }
+  if (recovers_) {
+    Task<Result<void>> recovering = recover(*shard_);
+    Result<void> recovered = co_await std::move(recovering);
+    STERNA_CO_TRY(std::move(recovered).in("its state, from the workers"));
+  }
+  filled_ = true;
+  shard_->conclude(concluded_.version);
+  for (const std::uint64_t version : released_) shard_->release(version);
+  lend_shard();
+  if (ordered()) {
+    order_.follows = !order_.leads;
+    order_.moved.notify_all();
+    if (!updating_) run(update());  // what came meanwhile
+  }
   prepared_.notify_all();
+  if (refills_ || recovers_) write_kept();
+  report_whole();
   co_return {};
 }
 
@@ -101,10 +150,18 @@ Task<Result<void>> ParameterServer::restore(Shard& shard) {
 }
 
 KeepAnswer ParameterServer::on(KeepVersion keep) {
-  if (!shard_) return {.kept = false, .version = args_.job.first_step};
+  if (!filled_) return {.kept = false, .version = args_.job.first_step};
   const bool kept = shard_->keep(keep.version);
   write_kept();
   return {.kept = kept, .version = shard_->newest()};
+}
+
+Task<Result<CopyKept>> ParameterServer::on(KeepCopy what) {
+  STERNA_CO_TRY(CopyHolder::may_ask(process(), sender(), keeper_));
+  auto keeping = copies_.keep(
+      *keeper_, [this](std::function<Result<void>()> work) { return compute(std::move(work)); },
+      process().directory(), std::move(what));
+  co_return co_await std::move(keeping);
 }
 
 void ParameterServer::write_kept() {
@@ -117,9 +174,9 @@ void ParameterServer::write_kept() {
 
 Task<void> ParameterServer::write_part(StatePart part) {
   const std::string& name = process().options().link.identity.name;
-  auto writing = compute([part = std::move(part), folder = args_.job.checkpoint.folder, name] {
-    return actors::write_part(part, folder, name);
-  });
+  auto writing = compute([part = std::move(part), folder = args_.job.checkpoint.folder,
+                          own = process().directory(),
+                          name] { return actors::write_part(part, folder, own, name); });
   PartWritten written = co_await std::move(writing);
   // Where it has to be fetched, the next one waits for that: it takes this one's place.
   auto taking = keeper_->ask(std::move(written), kWhileRanksCompute);
@@ -151,7 +208,7 @@ Task<Result<void>> ParameterServer::load(std::shared_ptr<Shard> shard) {
 }
 
 Task<void> ParameterServer::prepared() {
-  while (!shard_) co_await prepared_.wait();
+  while (!filled_) co_await prepared_.wait();
 }
 
 Result<void> ParameterServer::may_speak(ActorId sender, std::uint32_t rank,
@@ -193,8 +250,18 @@ Result<T> ParameterServer::blamed(ActorId sender, Result<T> result) {
 
 Task<Result<PushReply>> ParameterServer::on(Push push) {
   const ActorId from = sender();
+  if (ordered()) {
+    Task<Result<PushReply>> taking = take_ordered(from, std::move(push));
+    co_return co_await std::move(taking);
+  }
+  while (refilling() && !enlisted_from_) co_await enlisted_.wait();
+  // Its partner has it, or the next of this worker says it again.
+  if (refilling() && push.step < *enlisted_from_) {
+    co_return PushReply{std::vector<Verdict>(push.packets.size(), Verdict::DUPLICATE)};
+  }
   co_await prepared();
   STERNA_CO_TRY(blamed(from, may_speak(from, push.rank, push.incarnation)));
+  if (!args_.partner.empty()) co_await no_longer_early(push);
   std::vector<std::uint32_t> chunks;
   for (const Packet& packet : push.packets) chunks.push_back(packet.chunk);
   Span decoding = trace_.takes(push);
@@ -210,7 +277,7 @@ Task<Result<PushReply>> ParameterServer::on(Push push) {
 
 Task<void> ParameterServer::update() {
   updating_ = true;
-  while (true) {
+  while (!pauses_) {
     auto updates = std::make_shared<ChunkUpdates>(shard_->take_ready(kElementsPerUpdate));
     if (updates->empty()) break;
     const std::vector<std::uint32_t> chunks = updates->chunks();
@@ -228,13 +295,20 @@ Task<void> ParameterServer::update() {
     write_kept();
   }
   updating_ = false;
+  paused_.notify_all();
   report_waiting();
+  report_whole();
 }
 
 Task<Result<Parameters>> ParameterServer::on(Pull pull) {
   const ActorId from = sender();
+  if (refilling()) co_return not_yet();
   co_await prepared();
   STERNA_CO_TRY(blamed(from, may_pull(from, pull.chunks.size())));
+  if (pull.kind == PayloadKind::GRADIENT && recovers_ &&
+      shard_->lacks_average(pull.chunks, pull.version)) {
+    pull.kind = PayloadKind::STATE;
+  }
   const bool average = pull.kind == PayloadKind::GRADIENT;
   Parameters answer;
   answer.version = pull.version;
@@ -278,8 +352,14 @@ Task<Result<Parameters>> ParameterServer::on(Pull pull) {
 
 Task<Result<void>> ParameterServer::on(Compare compare) {
   const ActorId from = sender();
+  if (refilling()) co_return not_yet();
   co_await prepared();
   STERNA_CO_TRY(blamed(from, may_pull(from, compare.chunks.size())));
+  if (!args_.partner.empty()) {
+    for (const Compare::Fingerprint& one : compare.chunks) {
+      while (shard_->is_early(one.chunk, compare.version)) co_await changed_[one.chunk].wait();
+    }
+  }
   STERNA_CO_ASSIGN(auto ours, blamed(from, shard_->compared(compare).in("compare")));
   auto different = compute([ours = std::move(ours), theirs = compare.chunks] {
     for (std::size_t i = 0; i < ours.size(); ++i) {
@@ -297,8 +377,14 @@ Task<Result<void>> ParameterServer::on(Compare compare) {
 
 Task<Result<Agreed>> ParameterServer::on(Offer offer) {
   const ActorId from = sender();
+  while (refilling() && !enlisted_from_) co_await enlisted_.wait();
+  // Nobody goes on before the steps before are known everywhere; of these it need not know.
+  if (refilling() && offer.step < *enlisted_from_) co_return not_yet();
   co_await prepared();
   STERNA_CO_TRY(blamed(from, may_speak(from, offer.rank, offer.incarnation)));
+  // Its rank has the answers of the other server, or of the lost one.
+  const bool may_be_early = recovers_ || !args_.partner.empty();
+  while (may_be_early && scalers_->is_early(offer)) co_await agreed_.wait();
   STERNA_CO_ASSIGN(const bool complete, blamed(from, scalers_->offer(offer)));
   if (complete) agreed_.notify_all();
   Agreed answer;
@@ -328,7 +414,10 @@ Task<Result<Reserved>> ParameterServer::on(Reserve reserve) {
     co_return blamed(
         from, Result<Reserved>(Error{Errc::permission, "only the evaluator reserves versions"}));
   }
-  co_await prepared();
+  if (refilling() && !ordered()) co_return not_yet();
+  // What its partner promises from then on it has to promise as well.
+  while (refilling() && !order_.follows) co_await order_.moved.wait();
+  if (!refilling()) co_await prepared();
   co_return blamed(from, shard_->reserve(reserve.version));
 }
 
@@ -337,14 +426,22 @@ void ParameterServer::on(Concluded concluded) {
     process().blame_sender("only the evaluator concludes versions");
     return;
   }
-  if (!shard_ || concluded.version <= concluded_.version) return;
+  if (!(filled_ || refills_ || recovers_) || concluded.version <= concluded_.version) return;
   concluded_ = concluded;
+  if (!filled_) return;
   shard_->conclude(concluded.version);
+  if (served_ != nullptr) served_->released.notify_all();
   if (!updating_) run(update());
 }
 
 Task<Result<Rejoined>> ParameterServer::on(Rejoin rejoin) {
   const ActorId from = sender();
+  while (refilling() && rejoin.patient && !enlisted_from_) co_await enlisted_.wait();
+  if (refilling()) {
+    // What has come of that step, and of later ones, is the lost worker's, and not counted.
+    if (!rejoin.patient || !enlisted_from_) co_return not_yet();
+    co_return Rejoined{*enlisted_from_};
+  }
   co_await prepared();
   STERNA_CO_TRY(blamed(from, may_speak(from, rejoin.rank, rejoin.incarnation)));
   if (!args_.job.workers_come_again()) {
@@ -353,14 +450,15 @@ Task<Result<Rejoined>> ParameterServer::on(Rejoin rejoin) {
   // What it offered may be lost where what it pushed, here or elsewhere, is not.
   std::uint64_t step = shard_->first_lacking(rejoin.rank);
   if (args_.job.shares_scalers()) step = std::min(step, scalers_->first_lacking(rejoin.rank));
-  co_return Rejoined{step};
+  co_return Rejoined{step, shard_->newest()};
 }
 
 Task<Result<Agreed>> ParameterServer::on(RecallScalers recall) {
   const ActorId from = sender();
+  if (refilling()) co_return not_yet();
   co_await prepared();
   STERNA_CO_TRY(blamed(from, may_speak(from, recall.rank, recall.incarnation)));
-  if (!args_.job.workers_come_again() || args_.job.gradient.scaler != ScalerRule::last_step) {
+  if (!args_.job.ranks_repeat_steps() || args_.job.gradient.scaler != ScalerRule::last_step) {
     co_return blamed(from, Result<Agreed>(Error{Errc::invalid_argument,
                                                 "the ranks of this job recall no scalers"}));
   }
@@ -374,11 +472,16 @@ Task<Result<Handover>> ParameterServer::on(TakeOver) {
     co_return blamed(
         from, Result<Handover>(Error{Errc::permission, "only an evaluator takes over from one"}));
   }
+  if (refilling()) co_return not_yet();
   co_await prepared();
+  co_return handover();
+}
+
+Handover ParameterServer::handover() const {
   const std::set<std::uint64_t>& named = shard_->named();
-  co_return Handover{.version = std::max(concluded_.version, args_.job.first_step),
-                     .skipped = concluded_.skipped,
-                     .named = {named.begin(), named.end()}};
+  return {.version = std::max(concluded_.version, args_.job.first_step),
+          .skipped = concluded_.skipped,
+          .named = {named.begin(), named.end()}};
 }
 
 void ParameterServer::on(Release release) {
@@ -386,8 +489,13 @@ void ParameterServer::on(Release release) {
     process().blame_sender("only the evaluator releases snapshots");
     return;
   }
-  if (!shard_) return;
+  if (refilling()) {
+    if (released_.size() == Shard::kMaxSnapshots) released_.pop_front();
+    released_.push_back(release.version);
+  }
+  if (!filled_) return;
   shard_->release(release.version);
+  if (served_ != nullptr) served_->released.notify_all();
   if (!updating_) run(update());
 }
 

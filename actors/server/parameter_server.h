@@ -6,23 +6,32 @@
 #pragma once
 
 #include <deque>
+#include <map>
 #include <memory>
 #include <optional>
 
+#include "actors/checkpoint/copy_holder.h"
 #include "actors/job/args.h"
 #include "actors/job/messages.h"
 #include "actors/server/scaler_board.h"
+#include "actors/server/served_shard.h"
 #include "actors/server/server_trace.h"
 #include "actors/server/shard.h"
+#include "runtime/actor/byte_window.h"
 #include "runtime/actor/process.h"
 #include "runtime/cluster/peer.h"
 
 namespace sterna::actors {
 
-class ParameterServer final : public Actor<ParameterServerInterface> {
+class ParameterServer : public Actor<ParameterServerInterface> {
  public:
-  explicit ParameterServer(ServerArgs args, Finder finder = find_any)
-      : args_(std::move(args)), finder_(std::move(finder)) {}
+  /// `served`: what a worker of this process may do beside asking; null: nothing.
+  explicit ParameterServer(ServerArgs args, Finder finder = find_any,
+                           std::shared_ptr<ServedShard> served = nullptr)
+      : args_(std::move(args)), finder_(std::move(finder)), served_(std::move(served)) {}
+  ~ParameterServer() override;
+  ParameterServer(const ParameterServer&) = delete;
+  ParameterServer& operator=(const ParameterServer&) = delete;
 
   Task<Result<PushReply>> on(Push push);
   Task<Result<Parameters>> on(Pull pull);
@@ -34,13 +43,95 @@ class ParameterServer final : public Actor<ParameterServerInterface> {
   Task<Result<Rejoined>> on(Rejoin rejoin);
   Task<Result<Agreed>> on(RecallScalers recall);
   Task<Result<Handover>> on(TakeOver);
+  Task<Result<ChunkCopy>> on(CopyChunk question);
+  Task<Result<BoardCopy>> on(CopyBoard question);
+  Task<Result<PushReply>> on(Forward forward);
   KeepAnswer on(KeepVersion keep);
+  Task<Result<CopyKept>> on(KeepCopy what);
+
+ protected:
+  void started() override;
 
  private:
-  void started() override;
+  /// Where the other of a pair is, which is not waited for.
+  static constexpr Duration kLookForPartner = std::chrono::milliseconds(500);
+
   Task<Result<void>> prepare();
   /// What `shard` goes on from, where the job does.
   Task<Result<void>> restore(Shard& shard);
+  /// In the place of a lost one: `shard` and the scalers as its partner has them
+  /// (server_refilling.cc).
+  Task<Result<void>> refill(Shard& shard);
+  /// The step from which on it hears all that workers say; its partner has those before.
+  Task<Result<std::uint64_t>> enlist();
+  Task<Result<void>> copy_chunks(Shard& shard, Peer<ParameterServerInterface>& partner,
+                                 std::uint64_t from);
+  // ---- a pair of which one decides the order of pushes (server_order.cc) ----
+
+  /// A push that has its number.
+  struct Numbered {
+    std::uint64_t order = 0;
+    ActorId from;
+    Push push;
+    std::uint64_t had_by = 0;                              ///< the last follower that has taken it
+    std::optional<Result<std::vector<Verdict>>> verdicts;  ///< once it has been taken
+  };
+  /// Of one of the two. It leads, or follows the other.
+  struct Order {
+    bool leads = false;
+    bool follows = false;         ///< it has all that the leader had at push `taken`, or will have
+    bool alone = false;           ///< it leads, and nobody follows
+    std::uint64_t given = 0;      ///< numbers, to pushes, by the leader
+    std::uint64_t taken = 0;      ///< pushes: all before this number
+    std::uint64_t followers = 1;  ///< that there have been
+    std::uint64_t incarnation = 1;  ///< of the partner
+    ProcessId process;              ///< its, once it is known
+    /// By their numbers: that have yet to be taken.
+    std::map<std::uint64_t, std::shared_ptr<Numbered>> line;
+    bool taking = false;
+    Condition moved;  ///< something of this has changed
+    enum class Chunk : std::uint8_t { absent, asked, there };
+    std::vector<Chunk> chunks;  ///< while they are copied
+  };
+  bool ordered() const { return !args_.partner.empty() && !args_.job.in_step(); }
+  Task<void> find_partner();
+  /// Whether the partner that it leads or follows is gone, as the coordinator says.
+  bool partner_is_gone();
+  /// Whether it leads: now, where who led is gone.
+  bool leads();
+  void lead();
+  Task<Result<PushReply>> take_ordered(ActorId from, Push push);
+  /// Until the one that follows has taken it, or nobody follows, or another one does.
+  Task<void> tell_partner(std::shared_ptr<Numbered> one);
+  /// Takes what can be taken of the line, if nobody does.
+  void go_on();
+  Task<void> take_line();
+  void take(Numbered& one);
+  /// A chunk that has to change before the push can be taken.
+  std::optional<std::uint32_t> awaits(const Push& push) const;
+  Result<void> begin_to_tell(ActorId follower);
+  /// In the place of a lost one: from the leader's push of this number on.
+  void follow(const BoardCopy& board, ProcessId leader);
+  Task<Result<void>> copy_in_order(Shard& shard, Peer<ParameterServerInterface>& partner);
+  Task<Result<void>> copy_one_in_order(Shard& shard, Peer<ParameterServerInterface>& partner,
+                                       ByteWindow& window, std::uint32_t chunk);
+
+  /// In the place of a lost one that had no partner: `shard` as the workers hold it
+  /// (server_recovery.cc).
+  Task<Result<void>> recover(Shard& shard);
+  Task<Result<void>> recover_chunk(Shard& shard, ByteWindow& window, CopyChunk question,
+                                   std::vector<Peer<WorkerInterface>*> holders);
+  /// Which versions the evaluator is promised, and which it has done with.
+  Task<Result<void>> recover_promises(Shard& shard);
+  /// It is in the place of a lost one, and has not got all of its state yet.
+  bool refilling() const { return refills_ && !filled_; }
+  static Error not_yet() { return {Errc::not_found, "it has not got its state yet"}; }
+  Result<void> from_partner(ActorId sender) const;
+  /// What is known of the evaluator.
+  Handover handover() const;
+  /// Waits until what is said of its versions and scalers is not ahead of them.
+  Task<void> no_longer_early(const Push& push);
+  void report_whole();
   /// Writes this server's part of a checkpoint, where all chunks have come to it.
   void write_kept();
   Task<void> write_part(StatePart part);
@@ -61,8 +152,12 @@ class ParameterServer final : public Actor<ParameterServerInterface> {
   template <class T>
   Result<T> blamed(ActorId sender, Result<T> result);
 
+  /// Of `served`.
+  void lend_shard();
+
   ServerArgs args_;
   Finder finder_;
+  std::shared_ptr<ServedShard> served_;
   std::optional<Peer<Observer>> observer_;
   bool observed_ = false;      // the observer has been found
   bool said_to_wait_ = false;  // of updates, to it
@@ -73,8 +168,21 @@ class ParameterServer final : public Actor<ParameterServerInterface> {
   Condition prepared_;
   std::deque<Condition> changed_;  // by chunk: it has a new version
   bool updating_ = false;
+  bool pauses_ = false;  // before the next update
+  Condition paused_;
   Concluded concluded_;  // the newest
+  bool filled_ = false;  // the shard has its state
+  bool refills_ = false;
+  bool recovers_ = false;
+  std::optional<std::uint64_t> enlisted_from_;
+  Condition enlisted_;
+  std::deque<std::uint64_t> released_;  // while it was refilling
+  bool said_whole_ = false;
+  Order order_;
+  std::optional<Peer<ParameterServerInterface>> partner_;  // where the two are ordered
+  std::optional<ByteWindow> forwarding_;
   std::optional<Peer<CheckpointKeeperInterface>> keeper_;
+  CopyHolder copies_;
 };
 
 }  // namespace sterna::actors

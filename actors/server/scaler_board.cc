@@ -15,7 +15,9 @@ Error broken_scalers(std::string message) { return {Errc::invalid_argument, std:
 ScalerBoard::ScalerBoard(const ParameterTable& table, std::uint32_t shard, const JobConfig& job)
     : rule_(job.gradient.scaler),
       newest_(job.takes_newest_scalers()),
+      may_differ_(job.gradient.zeroes_residuals()),
       ranks_(job.ranks),
+      averaged_(job.averaged_ranks),
       counted_(job.counted_ranks()),
       first_step_(job.first_step),
       steps_(job.steps) {
@@ -58,7 +60,7 @@ Result<void> ScalerBoard::check(const Offer& offer) const {
       return broken_scalers(
           fmt::format("scaler {} of step {}, at step {}", scaler.index, offer.step, entry.step));
     }
-    if (before && *before != scaler.value) {
+    if (before && *before != scaler.value && !may_differ_) {
       return broken_scalers(fmt::format("scaler {} of step {}, twice", scaler.index, offer.step));
     }
   }
@@ -67,6 +69,9 @@ Result<void> ScalerBoard::check(const Offer& offer) const {
 
 Result<bool> ScalerBoard::offer(const Offer& offer) {
   if (offer.rank >= ranks_) return broken_scalers(fmt::format("rank {} of {}", offer.rank, ranks_));
+  if (offer.rank % averaged_ != 0) {
+    return broken_scalers(fmt::format("rank {} has no scalers of its own", offer.rank));
+  }
   STERNA_TRY(check(offer));
   bool complete = false;
   for (const Offer::OwnScaler& scaler : offer.scalers) {
@@ -93,7 +98,7 @@ float ScalerBoard::combined(const Entry& entry) const {
     sum += double{*one};
     largest = std::max(largest, *one);
   }
-  return rule_ == ScalerRule::mean ? static_cast<float>(sum / ranks_) : largest;
+  return rule_ == ScalerRule::mean ? static_cast<float>(sum / counted_) : largest;
 }
 
 std::optional<float> ScalerBoard::agreed(std::uint64_t step, std::uint32_t index) const {
@@ -110,6 +115,60 @@ std::uint64_t ScalerBoard::first_lacking(std::uint32_t rank) const {
     if (entry.here) first = std::min(first, entry.step + (entry.offered[rank] ? 1 : 0));
   }
   return first;
+}
+
+bool ScalerBoard::is_early(const Offer& offer) const {
+  return !newest_ && std::ranges::any_of(offer.scalers, [&](const Offer::OwnScaler& scaler) {
+    if (scaler.index >= entries_.size()) return false;
+    const Entry& entry = entries_[scaler.index];
+    return entry.here && offer.step == entry.step + 1 && offer.step < steps_;
+  });
+}
+
+bool ScalerBoard::has_come_to(std::uint64_t step) const {
+  if (rule_ == ScalerRule::own) return true;
+  return std::ranges::all_of(entries_, [&](const Entry& entry) {
+    return !entry.here || entry.step >= std::min(step, steps_ - 1);
+  });
+}
+
+std::vector<BoardCopy::Scaler> ScalerBoard::copy() const {
+  std::vector<BoardCopy::Scaler> scalers;
+  for (const Entry& entry : entries_) {
+    if (!entry.here) continue;
+    scalers.push_back({.step = entry.step,
+                       .known = entry.known,
+                       .last = entry.last,
+                       .before_last = entry.before_last});
+  }
+  return scalers;
+}
+
+Result<void> ScalerBoard::take_copy(const std::vector<BoardCopy::Scaler>& scalers) {
+  std::size_t i = 0;
+  for (Entry& entry : entries_) {
+    if (!entry.here) continue;
+    if (i == scalers.size()) break;
+    const BoardCopy::Scaler& from = scalers[i++];
+    if (from.known > 2 || from.step < first_step_ || from.step > steps_) {
+      return Error{Errc::malformed, "scalers of another job"};
+    }
+    begin(entry, from.step);
+    entry.known = from.known;
+    entry.last = from.last;
+    entry.before_last = from.before_last;
+  }
+  if (i == scalers.size() && i == static_cast<std::size_t>(std::ranges::count_if(
+                                      entries_, [](const Entry& one) { return one.here; }))) {
+    return {};
+  }
+  return Error{Errc::malformed, fmt::format("{} scalers, which are others", scalers.size())};
+}
+
+void ScalerBoard::begin_at(std::uint64_t step) {
+  for (Entry& entry : entries_) {
+    if (entry.here) begin(entry, step);
+  }
 }
 
 Result<std::vector<float>> ScalerBoard::recall(std::uint64_t step) const {

@@ -25,7 +25,8 @@ class ScalerBoard {
 
   /// Takes one rank's scalers, all or none of them. Errors (invalid_argument: its sender broke the
   /// rules): a scaler of another shard, one that is negative or not finite, a step that is not the
-  /// next, a rank that offers another value than before; not_found: a step whose scalers are gone.
+  /// next, a rank that offers another value than before (but where it may have lost its residuals
+  /// since: then the first counts); not_found: a step whose scalers are gone.
   /// Returns whether some scaler became agreed.
   Result<bool> offer(const Offer& offer);
   /// Once all ranks have offered theirs of `step`; below a full quorum the newest there is, of
@@ -33,6 +34,16 @@ class ScalerBoard {
   std::optional<float> agreed(std::uint64_t step, std::uint32_t index) const;
   /// Where all ranks make each step: the earliest step of which one of the rank's own is missing.
   std::uint64_t first_lacking(std::uint32_t rank) const;
+  /// Whether some scaler of the offer is of the step after the one that is being agreed: where two
+  /// servers hold the same, its rank has the other one's answers.
+  bool is_early(const Offer& offer) const;
+  /// Whether all scalers of the steps before `step` are agreed, or of the last but one.
+  bool has_come_to(std::uint64_t step) const;
+  /// Of all that are agreed here, what was, in the order of the table; and back. Errors: malformed.
+  std::vector<BoardCopy::Scaler> copy() const;
+  Result<void> take_copy(const std::vector<BoardCopy::Scaler>& scalers);
+  /// Nothing is known of what was agreed before `step`, from which on all offer theirs again.
+  void begin_at(std::uint64_t step);
   /// All that are agreed here, of `step`, in the order of the table. Errors: not_found.
   Result<std::vector<float>> recall(std::uint64_t step) const;
 
@@ -53,8 +64,10 @@ class ScalerBoard {
   float combined(const Entry& entry) const;
 
   ScalerRule rule_;
-  bool newest_;  ///< will do
+  bool newest_;      ///< will do
+  bool may_differ_;  ///< what a rank offers again
   std::uint32_t ranks_;
+  std::uint32_t averaged_;  ///< of so many ranks the first offers
   std::uint32_t counted_;
   std::uint64_t first_step_;
   std::uint64_t steps_;

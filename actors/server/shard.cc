@@ -14,6 +14,10 @@ namespace sterna::actors {
 namespace {
 
 Error broken_push(std::string message) { return {Errc::invalid_argument, std::move(message)}; }
+/// Who add what they have by themselves to what is kept of a version, besides the chunks.
+std::size_t ranks_beside(const JobConfig& job) {
+  return job.exchanges_within() && job.ranks_have_state() ? job.pushing_ranks() : 0;
+}
 /// Of who is late: what he speaks of was there.
 Error over(std::string message) { return {Errc::not_found, std::move(message)}; }
 
@@ -24,8 +28,8 @@ Shard::Shard(const JobConfig& job, ParameterTable table, std::uint32_t index)
       table_(std::move(table)),
       index_(index),
       begun_(job.first_step),
-      kept_(job, changing().size()),
-      keeps_before_(job.workers_come_again()) {}
+      kept_(job, changing().size() + ranks_beside(job)),
+      keeps_before_(job.ranks_repeat_steps()) {}
 
 Result<Shard> Shard::make(const JobConfig& job, ParameterTable table, std::uint32_t index,
                           bool evaluated) {
@@ -117,6 +121,9 @@ Result<void> Shard::open(Push& push) {
   if (push.epoch != kEpoch) return broken_push(fmt::format("membership epoch {}", push.epoch));
   if (push.rank >= job_.ranks)
     return broken_push(fmt::format("rank {} of {}", push.rank, job_.ranks));
+  if (!job_.pushes(push.rank)) {
+    return broken_push(fmt::format("rank {} pushes nothing by itself", push.rank));
+  }
   STERNA_TRY(policy_->check(push));
   if (push.packets.size() > chunks_.size()) return broken_push("more packets than chunks");
   std::set<std::uint32_t> chunks;
@@ -151,9 +158,13 @@ Result<std::vector<Verdict>> Shard::accept(Push push) {
     const std::uint32_t index = packet.chunk;
     Chunk& chunk = chunks_[index];
     STERNA_ASSIGN(Verdict verdict, judge(push, packet));
-    const bool is_new = push.step >= chunk.judged[push.rank];
-    if (remembers(chunk, push) || (verdict == Verdict::ACCEPTED && !is_new)) {
+    const std::uint64_t judged = chunk.judged[push.rank];
+    const bool is_new = push.step >= judged;
+    if (remembers(chunk, push)) {
       verdict = Verdict::DUPLICATE;
+    } else if (verdict == Verdict::ACCEPTED && !is_new) {
+      // A rank that goes on in another worker may say again what came too late the first time.
+      verdict = push.step + 1 == judged ? Verdict::DROPPED : Verdict::DUPLICATE;
     }
     verdicts.push_back(verdict);
     if (is_new) chunk.judged[push.rank] = push.step + 1;
@@ -161,13 +172,17 @@ Result<std::vector<Verdict>> Shard::accept(Push push) {
     std::array<std::uint64_t, 2>& taken = chunk.taken[push.rank];
     taken = {push.step + 1, taken[0]};
     if (combine(table_.chunks[index], push.step) == Combine::sums) chunk.scaler = packet.scaler;
-    chunk.packets[push.rank] = std::move(packet);
-    chunk.order.push_back(push.rank);
-    chunk.pending[push.rank] = true;
-    ++chunk.waiting;
-    if (policy_->complete({chunk.version, chunk.waiting})) ready_.insert(index);
+    add_waiting(chunk, index, push.rank, std::move(packet));
   }
   return verdicts;
+}
+
+void Shard::add_waiting(Chunk& chunk, std::uint32_t index, std::uint32_t rank, Packet packet) {
+  chunk.packets[rank] = std::move(packet);
+  chunk.order.push_back(rank);
+  chunk.pending[rank] = true;
+  ++chunk.waiting;
+  if (policy_->complete({chunk.version, chunk.waiting})) ready_.insert(index);
 }
 
 Result<Verdict> Shard::judge(const Push& push, const Packet& packet) const {
@@ -202,7 +217,8 @@ std::uint64_t Shard::first_lacking(std::uint32_t rank) const {
   std::uint64_t step = job_.steps;
   for (const std::uint32_t index : changing()) {
     const Chunk& chunk = chunks_[index];
-    step = std::min(step, chunk.version + (chunk.pending[rank] ? 1 : 0));
+    step = std::min(
+        step, job_.in_step() ? chunk.version + (chunk.pending[rank] ? 1 : 0) : chunk.judged[rank]);
   }
   return step;
 }
@@ -289,6 +305,7 @@ ChunkUpdates Shard::take_ready(std::uint64_t most_elements) {
                        .before = {},
                        .slots_before = {}};
     take_packets(chunk, update);
+    chunk.updating = true;
     if (statistic) update.weights.clear();
     updates.add(std::move(update));
   }
@@ -298,6 +315,8 @@ ChunkUpdates Shard::take_ready(std::uint64_t most_elements) {
 void Shard::publish(ChunkUpdates updates) {
   for (ChunkUpdate& update : updates.take()) {
     Chunk& chunk = chunks_[update.chunk];
+    chunk.updating = false;
+    if (std::exchange(chunk.just_copied, false)) --just_copied_;
     if (keeps_before_) {
       chunk.before = std::move(update.sends ? update.before : chunk.parameters);
       chunk.slots_before = std::move(update.slots_before);
@@ -361,7 +380,7 @@ Result<bool> Shard::available(std::uint32_t index, std::uint64_t version, Payloa
     if (has_state(chunk, version)) return true;
   }
   const bool kept = average || (chunk.parameters != nullptr && chunk.unsettled.empty());
-  const bool newest = kind == PayloadKind::PARAMETERS || average;
+  const bool newest = kind == PayloadKind::PARAMETERS || (average && !chunk.just_copied);
   if (version == chunk.version && kept && newest) return true;
   if (is_before(chunk, version) && kind == PayloadKind::PARAMETERS) return true;
   const auto snapshot = chunk.snapshots.find(version);
@@ -382,6 +401,8 @@ Result<bool> Shard::newest_available(std::uint32_t index, const Pull& pull) cons
   STERNA_ASSIGN(const bool is_there, available(index, std::max(pull.version, now)));
   const Chunk& chunk = chunks_[index];
   if (!is_there || table_.frozen(index) || chunk.version >= job_.steps) return is_there;
+  // The next version is being made: whose gradient came too late for it would be late again.
+  if (!policy_->one() && policy_->complete({chunk.version, chunk.waiting})) return false;
   std::vector<std::uint64_t> done = chunk.judged;
   for (std::size_t rank = 0; rank < done.size(); ++rank) done[rank] -= chunk.pending[rank] ? 1 : 0;
   return done[pull.rank] >= pull.pushes && policy_->may_begin(pull.pushes, done);
@@ -412,10 +433,12 @@ bool Shard::has_state(const Chunk& chunk, std::uint64_t version) const {
 StateCopy Shard::state(std::uint32_t index, std::uint64_t version) {
   const Chunk& chunk = chunks_[index];
   const bool newest = table_.frozen(index) || version == chunk.version;
-  if (!newest && chunk.before != nullptr) return {*chunk.before, chunk.slots_before, {}, pool_};
+  if (!newest && chunk.before != nullptr) {
+    return {*chunk.before, chunk.slots_before, nullptr, {}, pool_};
+  }
   std::vector<SummedStep> steps = chunk.unsettled;
   if (!newest) steps.pop_back();
-  return {*chunk.parameters, chunk.slots, std::move(steps), pool_};
+  return {*chunk.parameters, chunk.slots, nullptr, std::move(steps), pool_};
 }
 
 ParameterChunk Shard::moving_average(std::uint32_t index, std::uint64_t version) const {
@@ -436,7 +459,9 @@ Result<std::vector<std::shared_ptr<HashedOnce>>> Shard::compared(const Compare& 
     if (kept == chunk.compared.end()) {
       std::string message = fmt::format("version {} of chunk {} is not compared now; it is at {}",
                                         compare.version, one.chunk, chunk.version);
-      const bool was = compare.version < chunk.version && policy_->compares(compare.version);
+      const bool passed = compare.version < chunk.version ||
+                          (compare.version == chunk.version && chunk.just_copied);
+      const bool was = passed && policy_->compares(compare.version);
       return was ? over(std::move(message)) : broken_push(std::move(message));
     }
     compared.push_back(kept->second);

@@ -80,7 +80,7 @@ class Shard {
   /// Makes the updates' results the current versions.
   void publish(ChunkUpdates updates);
 
-  /// The earliest step of which a packet of this rank is missing here.
+  /// The earliest push of which a packet of this rank is missing here.
   std::uint64_t first_lacking(std::uint32_t rank) const;
 
   /// Of the whole table.
@@ -106,6 +106,61 @@ class Shard {
   /// The chunks that a worker compares, in the order of its question. An error means that its
   /// sender broke the rules.
   Result<std::vector<std::shared_ptr<HashedOnce>>> compared(const Compare& compare) const;
+  // ---- a server beside this one that holds the same ----
+
+  /// Whether a packet is of the step after the one that the chunk waits for: its rank got the next
+  /// version from the other server, which this one has yet to make.
+  bool is_early(std::uint32_t chunk, std::uint64_t base_version) const;
+  /// Where ranks do not go in step: a chunk that has yet to come to the version that its packet is
+  /// from, which those that are here lead to. None: the push can be judged.
+  std::optional<std::uint32_t> behind(const Push& push) const;
+  /// Whether the chunk is at `version` or a later one, and no update of it is under way; an error
+  /// means that its asker broke the rules.
+  Result<bool> can_be_copied(std::uint32_t chunk, std::uint64_t version) const;
+  /// Of such a chunk all that the other goes on from; `values` makes those of `rest`.
+  struct Copy {
+    StateCopy values;
+    ChunkCopy rest;
+  };
+  Copy copy(std::uint32_t chunk);
+  /// Goes on from a copy, behind start() and before anything else; of all the shard's chunks, then
+  /// copied(). Errors: malformed.
+  Result<void> take_copy(std::uint32_t chunk, const ChunkCopy& copy);
+  void copied();
+  /// How large a copy of the chunk is at most.
+  std::uint64_t bytes_of_copy(std::uint32_t chunk) const;
+  /// The versions that the other has promised the evaluator, and no others. Errors: malformed.
+  Result<void> reserve_as(const std::vector<std::uint64_t>& named);
+  /// Whether it has all that a server that was never lost has: also the versions before.
+  bool whole() const { return just_copied_ == 0; }
+
+  /// Whether the average that led to this version is not known here, of any of these chunks: it was
+  /// copied, and has not changed since. Who needs that can have the state (PayloadKind::STATE).
+  bool lacks_average(const std::vector<std::uint32_t>& chunks, std::uint64_t version) const;
+  /// The shard's chunks that training changes.
+  std::vector<std::uint32_t> changing() const;
+
+  // ---- chunks whose versions a worker of this process makes on its devices (shard_made.cc) ----
+
+  /// Whether updates that lead to `version` may begin: the evaluator is not too far behind. Else
+  /// they are taken to wait for it.
+  bool may_begin(std::uint64_t version);
+  /// Who wants its state.
+  struct Wanted {
+    bool evaluated = false;
+    bool kept = false;
+    bool any() const { return evaluated || kept; }
+  };
+  /// They do, once for all chunks and in the order of the versions.
+  Wanted begin(std::uint64_t version);
+  /// A chunk, at a version. Where nobody wants that there are no values.
+  struct Made {
+    std::uint32_t chunk = 0;
+    std::shared_ptr<Buffer> parameters;
+    std::vector<std::shared_ptr<Buffer>> slots;  ///< where they are kept
+  };
+  void made(std::uint64_t version, Wanted wanted, Made made);
+
   // ---- checkpoints ----
 
   /// Where an array of the state goes; `needed`: nothing stands for it.
@@ -136,7 +191,7 @@ class Shard {
   /// The versions that are kept, or will be, because the evaluator named them.
   const std::set<std::uint64_t>& named() const { return named_; }
   /// Whether updates wait until a snapshot is released.
-  bool waits_for_evaluator() const { return !held_back_.empty(); }
+  bool waits_for_evaluator() const { return !held_back_.empty() || others_wait_; }
 
  private:
   /// What the evaluator takes of a version: null where it does not.
@@ -149,6 +204,8 @@ class Shard {
     std::shared_ptr<Buffer> parameters;  // `version` lacks the unsettled steps; null while
                                          // an update that may change them is under way
     bool lent = false;                   // somebody may read them for as long as he likes
+    bool updating = false;
+    bool just_copied = false;  // and not changed since
     /// The version before, until all ranks have computed from `version`: a rank whose worker was
     /// lost may have to go on from there. Where workers step by themselves it is `parameters` with
     /// all but the last of the unsettled steps, if there are any.
@@ -187,10 +244,10 @@ class Shard {
   /// The packets of a complete chunk's next version, with whose they are.
   void take_packets(Chunk& chunk, ChunkUpdate& update) const;
   static bool remembers(const Chunk& chunk, const Push& push);
+  void add_waiting(Chunk& chunk, std::uint32_t index, std::uint32_t rank, Packet packet);
+  Result<void> take_ranks(std::uint32_t index, const ChunkCopy& copy);
   bool snapshots_full(const Chunk& chunk) const;
   void take_snapshot(Chunk& chunk) const;
-  /// The shard's chunks that training changes.
-  std::vector<std::uint32_t> changing() const;
   std::vector<StatePiece> pieces_of(std::uint32_t chunk,
                                     const std::vector<std::shared_ptr<Buffer>>& slots,
                                     const std::shared_ptr<Buffer>& residual) const;
@@ -212,6 +269,8 @@ class Shard {
   std::set<std::uint32_t> ready_;
   std::set<std::uint64_t> named_;
   std::set<std::uint32_t> held_back_;  // complete, but their snapshots are full
+  bool others_wait_ = false;           // updates that others make
+  std::size_t just_copied_ = 0;        // chunks
 };
 
 }  // namespace sterna::actors

@@ -1,5 +1,5 @@
-// StateCopy: of a chunk that workers step by themselves, all that a worker in the place of one that
-// was lost goes on from.
+// StateCopy: of a chunk, all that one who was lost goes on from: a worker that steps by itself, or
+// the partner of its server.
 #pragma once
 
 #include <memory>
@@ -13,16 +13,19 @@ namespace sterna::actors {
 
 class StateCopy {
  public:
-  /// Copies parameters and the optimizer's slots. `steps` lead from there to the version wanted.
+  /// Copies parameters, the optimizer's slots, and the moving average (null: none). `steps` lead
+  /// from there to the version wanted.
   StateCopy(const Buffer& parameters, const std::vector<std::shared_ptr<Buffer>>& slots,
-            std::vector<SummedStep> steps, BufferPool& pool);
+            const Buffer* average, std::vector<SummedStep> steps, BufferPool& pool);
 
-  /// Makes the steps. Pure computing. Parameters, and behind them each of the slots, as fp32.
+  /// Makes the steps. Pure computing. Parameters, behind them each of the slots, and then the
+  /// average, as fp32.
   std::shared_ptr<const Buffer> made(kernels::Isa isa);
 
  private:
   std::size_t count_;  // elements
   std::size_t slots_;
+  bool averages_;
   std::shared_ptr<Buffer> values_;
   std::vector<SummedStep> steps_;
 };

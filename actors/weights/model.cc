@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "actors/weights/read_parameters.h"
 #include "input/batches/prepare.h"
 #include "nets/describe_net.h"
 #include "runtime/host/free_memory.h"
@@ -29,18 +30,23 @@ Result<void> check_memory(const nets::NetDescription& net, const std::string& na
 
 }  // namespace
 
-Result<Model> Model::load(const TrainedWeights& weights) {
+Result<Model> Model::load(const TrainedWeights& weights, std::shared_ptr<kernels::Device> device) {
   Model model;
   STERNA_ASSIGN(model.note_, weights.note());
-  const nets::NetOptions options = model.note_.net(1);
+  nets::NetOptions options = model.note_.net(1);
   STERNA_ASSIGN(const nets::NetDescription net, nets::describe_net(options));
   STERNA_TRY(weights.check(options.name, net.parameters));
-  STERNA_TRY(check_memory(net, options.name));
-  STERNA_ASSIGN(model.net_, nets::make_net(options));
-  for (std::size_t i = 0; i < net.parameters.size(); ++i) {
-    STERNA_TRY(weights.read(net.parameters[i], model.net_->parameter(i)));
-    model.net_->parameters_changed(i);
+  if (device == nullptr) {
+    STERNA_TRY(check_memory(net, options.name));
+  } else {  // which says itself what does not fit
+    options.backend.name = "device";
+    options.backend.device = std::move(device);
   }
+  STERNA_ASSIGN(model.net_, nets::make_net(options));
+  STERNA_TRY(
+      read_parameters(*model.net_, [&](const nets::ParameterSpec& spec, std::span<float> values) {
+        return weights.read(spec, values);
+      }));
   model.how_ = model.note_.preparation();
   return model;
 }

@@ -17,9 +17,11 @@ namespace sterna::actors {
 class Model {
  public:
   /// Whatever the weights say, nothing is made before their tensors have been found to be those of
-  /// the net that they name, and memory for it to be there. Errors, in one line: TrainedWeights',
-  /// note_from's, and those of making a net; overloaded where it does not fit.
-  static Result<Model> load(const TrainedWeights& weights);
+  /// the net that they name, and memory for it to be there. `device`: what computes; null: the CPU.
+  /// Errors, in one line: TrainedWeights', note_from's, those of making a net, and the device's;
+  /// overloaded where it does not fit.
+  static Result<Model> load(const TrainedWeights& weights,
+                            std::shared_ptr<kernels::Device> device = nullptr);
 
   const ModelNote& note() const { return note_; }
   /// Of every class, for one picture, prepared as in evaluation. Errors: what the family refuses,

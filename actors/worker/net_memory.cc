@@ -43,16 +43,20 @@ std::uint32_t replicas_of(const JobConfig& job, std::uint32_t ranks, std::uint32
   return job.in_step() ? std::clamp(cores, 1U, ranks) : ranks;
 }
 
-Result<std::uint64_t> numbers_of_rank(const JobConfig& job) {
+Result<std::uint64_t> numbers_of_ranks(const JobConfig& job, std::uint32_t ranks,
+                                       std::uint32_t replicas) {
   std::uint64_t numbers = 0;
   // Those of two steps, where they outlive the worker.
-  if (job.gradient.error_feedback) numbers += job.workers_come_again() ? 2 : 1;
-  if (job.gradient.clip_norm > 0) ++numbers;
+  const std::uint64_t pushing = ranks / job.averaged_ranks;
+  if (job.gradient.error_feedback) numbers += pushing * (job.workers_come_again() ? 2 : 1);
+  if (job.gradient.clip_norm > 0) numbers += ranks;
+  // The sum, and what came before its turn: of each replica but one at most a gradient.
+  if (job.averaged_ranks > 1) numbers += replicas;
   if (!job.facts().windows) return numbers;
   STERNA_ASSIGN(const UpdateRule local, UpdateRule::make_local(job));
-  numbers += local.slots().size();
-  if (job.facts().elastic) return numbers + 4;  // its own, its velocity, what came, what goes
-  return numbers + (job.facts().differences ? 2 : 1);  // the window's sum, where it began
+  // Its own parameters, its velocity, what came, what goes; or the window's sum, where it began.
+  const std::uint64_t besides = job.facts().elastic ? 4 : job.facts().differences ? 2 : 1;
+  return numbers + ranks * (local.slots().size() + besides);
 }
 
 Result<void> check_nets_fit(const JobConfig& job, std::uint32_t ranks, std::uint32_t replicas,
@@ -60,8 +64,8 @@ Result<void> check_nets_fit(const JobConfig& job, std::uint32_t ranks, std::uint
   if (!available) return {};
   const nets::NetOptions options = net_options(job);
   STERNA_ASSIGN(const nets::NetDescription net, nets::describe_net(options));
-  STERNA_ASSIGN(const std::uint64_t numbers, numbers_of_rank(job));
-  const std::uint64_t kept = ranks * numbers * net.trained_elements() * sizeof(float);
+  STERNA_ASSIGN(const std::uint64_t numbers, numbers_of_ranks(job, ranks, replicas));
+  const std::uint64_t kept = numbers * net.trained_elements() * sizeof(float);
   const std::uint64_t each = (*available - std::min(*available, kept)) / replicas;
   if (net.training_bytes() <= each) return {};
   const auto gigabytes = [](std::uint64_t bytes) { return static_cast<double>(bytes) / kGigabyte; };

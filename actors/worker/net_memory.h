@@ -13,12 +13,14 @@ namespace sterna::actors {
 /// same parameters they take turns on one a core, else each has its own.
 std::uint32_t replicas_of(const JobConfig& job, std::uint32_t ranks, std::uint32_t cores);
 
-/// Numbers that one rank keeps for each parameter, besides a net: what is left of its gradients,
-/// its own steps' sums, slots and parameters, a clipped gradient. Errors: as UpdateRule's.
-Result<std::uint64_t> numbers_of_rank(const JobConfig& job);
+/// Numbers that a worker of so many ranks keeps for each parameter, besides its nets: what is left
+/// of its gradients, its ranks' own steps' sums, slots and parameters, clipped gradients, and the
+/// sum of those that are averaged. Errors: as UpdateRule's.
+Result<std::uint64_t> numbers_of_ranks(const JobConfig& job, std::uint32_t ranks,
+                                       std::uint32_t replicas);
 
 /// `available`: bytes that there are for so many ranks on `replicas` nets of the job; nothing:
-/// unknown, and all fit. By what nets::describe_net() and numbers_of_rank() count, and without
+/// unknown, and all fit. By what nets::describe_net() and numbers_of_ranks() count, and without
 /// other workers and an evaluator on the same machine. Errors: overloaded, with the largest batch
 /// or micro-batch that fits, if any does; those of nets::describe_net() and UpdateRule.
 Result<void> check_nets_fit(const JobConfig& job, std::uint32_t ranks, std::uint32_t replicas,

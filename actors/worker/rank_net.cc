@@ -6,7 +6,27 @@
 
 #include <fmt/format.h>
 
+#include "actors/encode/device_arithmetic.h"
+#include "actors/encode/device_clip.h"
+
 namespace sterna::actors {
+
+Result<std::unique_ptr<EncodeArithmetic>> arithmetic_for(
+    const JobConfig& job, std::uint32_t rank, const Replica& replica,
+    const std::shared_ptr<const ParameterTable>& table, bool copies, Residuals residuals,
+    HostArithmetic::Sent sent) {
+  const bool on_host = replica.device() == nullptr;
+  auto host = std::make_unique<HostArithmetic>(job, rank, replica.isa(), table, copies && on_host,
+                                               std::move(residuals), std::move(sent));
+  if (on_host) return std::unique_ptr<EncodeArithmetic>(std::move(host));
+  DeviceArithmetic::Places places;
+  if (const ExchangedSteps* const steps = replica.exchanged()) {
+    places = [steps, rank](std::uint32_t tensor) { return steps->place(tensor, rank); };
+  }
+  STERNA_ASSIGN(auto made, DeviceArithmetic::make(job, rank, replica.isa(), table, replica.device(),
+                                                  std::move(host), copies, std::move(places)));
+  return std::unique_ptr<EncodeArithmetic>(std::move(made));
+}
 
 Result<std::shared_ptr<RankNet>> RankNet::make(const JobConfig& job, std::uint32_t rank,
                                                std::shared_ptr<Replica> replica, bool shares,
@@ -15,27 +35,62 @@ Result<std::shared_ptr<RankNet>> RankNet::make(const JobConfig& job, std::uint32
                                                Residuals residuals) {
   STERNA_ASSIGN(const Scheme scheme, find_scheme(job.scheme.name));
   std::shared_ptr<RankNet> made(new RankNet(job, rank, std::move(replica), table));
-  if (scheme.local_steps != nullptr) {
+  STERNA_TRY(made->make_clip());
+  HostArithmetic::Sent sent;
+  const bool on_device = made->replica_->device() != nullptr;
+  if (on_device && scheme.pushed) {
+    STERNA_TRY(made->replica_->step_alone(rank, *scheme.pushed));
+  } else if (scheme.local_steps != nullptr) {
     STERNA_ASSIGN(made->local_, scheme.local_steps(job, rank, table));
     if (made->local_->follows_what_is_sent()) {
-      events.sent = [net = made.get()](const TableChunk& place, std::span<const float> decoded) {
+      sent = [net = made.get()](const TableChunk& place, std::span<const float> decoded) {
         net->local_->sent(place, decoded, net->replica_->values(place));
       };
     }
   }
-  if (rank == 0 && job.summary.has_histograms()) {
-    made->watch_.emplace(job, table, made->replica_->isa());
-    events.packets = [watch = &*made->watch_, send = std::move(events.packets)](
+  if (made->watch_) {
+    events.packets = [net = made.get(), send = std::move(events.packets)](
                          std::uint64_t step, std::uint32_t shard, std::vector<Packet> packets) {
-      watch->sent(packets);
+      net->sent(packets);
       send(step, shard, std::move(packets));
     };
   }
-  made->kept_.resize(table->tensors.size());
-  made->clipped_.resize(table->tensors.size());
-  made->encoder_.emplace(job, rank, made->replica_->isa(), std::move(table), clock,
-                         std::move(events), shares, std::move(residuals));
+  STERNA_ASSIGN(auto arithmetic, arithmetic_for(job, rank, *made->replica_, table, shares,
+                                                std::move(residuals), std::move(sent)));
+  made->encoder_ = std::make_shared<GradientEncoder>(job, std::move(table), clock,
+                                                     std::move(events), std::move(arithmetic));
   return made;
+}
+
+Result<std::shared_ptr<RankNet>> RankNet::make_averaged(const JobConfig& job, std::uint32_t rank,
+                                                        std::shared_ptr<Replica> replica,
+                                                        std::shared_ptr<const ParameterTable> table,
+                                                        std::shared_ptr<HostAverage> average) {
+  std::shared_ptr<RankNet> made(new RankNet(job, rank, std::move(replica), std::move(table)));
+  STERNA_TRY(made->make_clip());
+  made->encoder_ = {average, &average->encoder()};
+  made->average_ = std::move(average);
+  return made;
+}
+
+RankNet::RankNet(const JobConfig& job, std::uint32_t rank, std::shared_ptr<Replica> replica,
+                 std::shared_ptr<const ParameterTable> table)
+    : job_(job),
+      rank_(rank),
+      replica_(std::move(replica)),
+      table_(std::move(table)),
+      kept_(table_->tensors.size()) {
+  if (rank == 0 && job.summary.has_histograms()) watch_.emplace(job, table_, replica_->isa());
+}
+
+Result<void> RankNet::make_clip() {
+  if (job_.gradient.clip_norm == 0) return {};
+  if (replica_->device() == nullptr) {
+    clip_ = std::make_unique<HostClip>(table_->tensors.size());
+    return {};
+  }
+  STERNA_ASSIGN(clip_, DeviceClip::make(replica_->device(), table_->tensors.size()));
+  return {};
 }
 
 void RankNet::set_trace(const std::shared_ptr<Tracer>& tracer) {
@@ -62,96 +117,124 @@ Result<bool> RankNet::forward(std::uint64_t step, const Batch& batch, std::uint3
 
 Result<nets::Net::Loss> RankNet::backward(const RankStep& of) {
   const std::uint64_t step = of.step;
-  if (of.pushes) encoder_->begin(of.push);
+  if (of.pushes && average_ == nullptr) encoder_->begin(of.push);
   if (local_ != nullptr) local_->begin(of);
+  if (replica_->window() != nullptr) replica_->window()->begin(of);
   error_.reset();
   Span span;
   if (trace_) span = trace_->backward(step);
   computing_.store(true, std::memory_order_release);
-  auto loss = replica_->backward(*this);
+  const Result<void> passed = replica_->backward(*this);
+  // A device goes on with the pass while its first packets leave.
+  const Result<void> encoded = !passed               ? passed
+                               : average_ == nullptr ? encoder_->wait()
+                                                     : average_->wait(rank_);
+  auto loss = passed ? replica_->loss() : passed.error();
   computing_.store(false, std::memory_order_release);
   if (!loss) return Error(loss.error()).in(where(step));
   const double total = double{loss->cross_entropy} + double{loss->regularization};
   if (!std::isfinite(total)) {
     return Error{Errc::non_finite, fmt::format("{}: the loss is {}", where(step), total)};
   }
-  if (keeps_gradients()) take_kept();
+  const Result<void> taken = keeps_gradients() ? take_kept() : encoded;
+  if (!error_ && !encoded) error_ = encoded.error();
+  if (!error_ && !taken) error_ = taken.error();
   if (error_) return Error(*error_).in(where(step));
-  encode_held();
+  STERNA_TRY(average_ == nullptr ? encode_held() : average_->end());
   return loss;
 }
 
-void RankNet::gradient(std::size_t index, std::span<const float> values) {
+void RankNet::gradient(std::size_t index, const nets::Gradient& gradient) {
   const auto tensor = static_cast<std::uint32_t>(index);
   if (trace_) trace_->layer_done(tensor);
-  if (watch_) watch_->gradient(tensor, values, replica_->values(tensor));
+  if (watch_) {
+    const std::lock_guard lock(watching_);
+    watch_->gradient(tensor, gradient.values, replica_->values(tensor));
+  }
   // What is clipped together, or steps by itself, waits for the end of the passes.
   const bool statistic = table_->tensors[tensor].spec.role == nets::Role::statistic;
-  if (statistic ? local_ != nullptr : keeps_gradients()) {
-    kept_[tensor] = values;
+  if (statistic ? steps_alone() : keeps_gradients()) {
+    kept_[tensor] = gradient;
   } else {
-    encode(tensor, values);
+    encode(tensor, gradient);
   }
   if (trace_) trace_->layer_begins();
 }
 
-void RankNet::encode(std::uint32_t tensor, std::span<const float> values) {
+void RankNet::encode(std::uint32_t tensor, const nets::Gradient& gradient) {
   if (error_) return;
   Span span;
   if (trace_) span = trace_->encode(tensor);
-  const Result<void> added = encoder_->add(tensor, values);
+  const Result<void> added = average_ == nullptr ? encoder_->add(tensor, gradient)
+                                                 : average_->add(rank_, tensor, gradient);
   if (!added) error_ = Error(added.error()).in(table_->tensors[tensor].spec.name);
 }
 
-/// All gradients times clip_norm / max(norm, clip_norm), the norm being that of all together; then
-/// each goes where the scheme says.
-void RankNet::take_kept() {
-  double squares = 0;
-  const auto statistic = [&](std::size_t tensor) {
-    return table_->tensors[tensor].spec.role == nets::Role::statistic;
-  };
-  const bool may_clip = job_.gradient.clip_norm > 0;
-  for (std::size_t tensor = 0; may_clip && tensor < kept_.size(); ++tensor) {
-    if (statistic(tensor)) continue;
-    for (const float value : kept_[tensor]) squares += double{value} * double{value};
+/// clip_norm / norm, the norm being that of all together.
+Result<std::optional<float>> RankNet::clip_factor() {
+  if (clip_ == nullptr) return std::optional<float>();
+  std::vector<nets::Gradient> all;
+  for (std::size_t tensor = 0; tensor < kept_.size(); ++tensor) {
+    const bool trained = table_->tensors[tensor].spec.role != nets::Role::statistic;
+    if (trained && !kept_[tensor].values.empty()) all.push_back(kept_[tensor]);
   }
+  STERNA_ASSIGN(const double squares, clip_->squares(all));
   const double norm = std::sqrt(squares);
-  const bool clips = may_clip && std::isfinite(norm) && norm > job_.gradient.clip_norm;
-  const auto factor = static_cast<float>(job_.gradient.clip_norm / norm);
-  for (auto tensor = static_cast<std::uint32_t>(kept_.size()); tensor-- > 0;) {
-    std::span<const float> values = kept_[tensor];
-    if (values.empty()) continue;  // statistics that are on their way, and what is frozen
-    if (clips && !statistic(tensor)) {
-      std::vector<float>& clipped = clipped_[tensor];
-      clipped.resize(values.size());
-      std::transform(values.begin(), values.end(), clipped.begin(),
-                     [factor](float value) { return value * factor; });
-      values = clipped;
-    }
-    if (local_ != nullptr) values = local_->gradient(tensor, values, replica_->values(tensor));
-    if (!values.empty()) encode(tensor, values);
-  }
+  if (!std::isfinite(norm) || norm <= job_.gradient.clip_norm) return std::optional<float>();
+  return std::optional(static_cast<float>(job_.gradient.clip_norm / norm));
 }
 
-void RankNet::encode_held() {
+/// Each gradient, scaled down where all together are too long, goes where the scheme says.
+Result<void> RankNet::take_kept() {
+  STERNA_ASSIGN(const std::optional<float> factor, clip_factor());
+  for (auto tensor = static_cast<std::uint32_t>(kept_.size()); tensor-- > 0;) {
+    nets::Gradient gradient = kept_[tensor];
+    if (gradient.values.empty()) continue;  // statistics that are on their way, and what is frozen
+    if (factor && table_->tensors[tensor].spec.role != nets::Role::statistic) {
+      STERNA_ASSIGN(gradient, clip_->scaled(tensor, gradient, *factor));
+    }
+    if (steps_alone()) {
+      STERNA_ASSIGN(gradient, step_alone(tensor, gradient));
+    }
+    if (!gradient.values.empty()) encode(tensor, gradient);
+  }
+  return average_ == nullptr ? Result<void>() : average_->wait(rank_);
+}
+
+Result<nets::Gradient> RankNet::step_alone(std::uint32_t tensor, const nets::Gradient& gradient) {
+  if (local_ == nullptr) return replica_->step_alone(tensor, gradient);
+  return nets::Gradient{local_->gradient(tensor, gradient.values, replica_->values(tensor))};
+}
+
+Result<void> RankNet::encode_held() {
   Span span;
   if (trace_) span = trace_->encode(table_->tensors.size());
-  encoder_->encode_held();
+  STERNA_TRY(encoder_->encode_held());
   encoder_->flush();
+  return {};
+}
+
+void RankNet::sent(std::span<const Packet> packets) {
+  if (!watch_) return;
+  const std::lock_guard lock(watching_);
+  watch_->sent(packets);
 }
 
 std::optional<Watched> RankNet::take_watched() { return watch_ ? watch_->take() : std::nullopt; }
 
-std::vector<KeptArray> RankNet::kept() {
+Result<std::vector<KeptArray>> RankNet::kept() {
+  if (replica_->window() != nullptr) return replica_->kept_alone();
   return local_ == nullptr ? std::vector<KeptArray>() : local_->kept();
 }
 
-void RankNet::restored() {
+Result<void> RankNet::restored() {
+  if (replica_->window() != nullptr) return replica_->restored_alone();
   for (std::uint32_t tensor = 0; tensor < table_->tensors.size(); ++tensor) {
     const TableTensor& place = table_->tensors[tensor];
     if (place.spec.role == nets::Role::statistic || place.frozen) continue;
     local_->restored(tensor, replica_->values(tensor));
   }
+  return {};
 }
 
 GradientEncoder::Counts RankNet::counts() const {

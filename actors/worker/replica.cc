@@ -16,14 +16,20 @@ std::span<const std::uint8_t> pixels_of(const Batch& batch) {
 
 }  // namespace
 
-Result<std::shared_ptr<Replica>> Replica::make(const JobConfig& job) {
+Result<std::shared_ptr<Replica>> Replica::make(const JobConfig& job,
+                                               std::shared_ptr<kernels::Device> device) {
   STERNA_ASSIGN(const kernels::Isa isa, kernels::parse_isa(job.cpu_isa));
   STERNA_ASSIGN(const UpdateRule rule, UpdateRule::make(job));
   const bool decays = job.optimizer.decay_at == DecayAt::worker;
   nets::NetOptions options = net_options(job);
   options.weight_decay = decays ? static_cast<float>(job.optimizer.weight_decay) : 0.0F;
+  if (device != nullptr) {
+    STERNA_TRY(check_device_job(job));
+    options.backend.name = "device";
+    options.backend.device = device;
+  }
   STERNA_ASSIGN(auto net, nets::make_net(options));
-  return std::shared_ptr<Replica>(new Replica(job, isa, rule, std::move(net)));
+  return std::shared_ptr<Replica>(new Replica(job, isa, rule, std::move(device), std::move(net)));
 }
 
 std::size_t Replica::image_bytes() const {
@@ -37,10 +43,15 @@ void Replica::set_table(std::shared_ptr<const ParameterTable> table, const Clock
   on_settled_ = std::move(settled);
   down_.resize(table_->tensors.size());
   slots_.resize(table_->chunks.size());
+  if (device_ != nullptr) steps_ = std::make_unique<DeviceSteps>(job_, table_, rule_, device_);
 }
 
 Result<bool> Replica::forward(std::uint64_t step, std::uint32_t rank, const Batch& batch,
                               std::uint32_t readable) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (failed_) return *failed_;
+  }
   if (begun_ != std::pair(step, rank)) {
     const std::vector<float> levels = levels_of(batch);
     const nets::StepDraw draw{
@@ -49,26 +60,27 @@ Result<bool> Replica::forward(std::uint64_t step, std::uint32_t rank, const Batc
         net_->begin_step(nets::PixelImages{pixels_of(batch), levels}, labels_of(batch), draw));
     if (!begun_ || begun_->first != step) readable_ = 0;
     begun_ = {step, rank};
+    if (!first_step_) first_step_ = step;
   }
   for (; readable_ < readable; ++readable_) {
-    const bool changed = step == job_.first_own_step() || !table_->tensors[readable_].frozen;
+    const bool changed = step == *first_step_ || !table_->tensors[readable_].frozen;
     if (changed) net_->parameters_changed(readable_);
   }
   return net_->forward(readable);
 }
 
-Result<nets::Net::Loss> Replica::backward(nets::GradientSink& sink) {
+Result<void> Replica::backward(nets::GradientSink& sink) {
   const auto tensors = static_cast<std::uint32_t>(table_->tensors.size());
   sink_ = &sink;
   lowest_ = tensors;
   settled_.store(tensors, std::memory_order_release);
-  auto loss = net_->finish_step(*this);
+  Result<void> passed = net_->backward(*this);
   settled_.store(0, std::memory_order_release);
   net_->watch_activations(nullptr);
-  return loss;
+  return passed;
 }
 
-void Replica::gradient(std::size_t index, std::span<const float> values) {
+void Replica::gradient(std::size_t index, const nets::Gradient& gradient) {
   const auto tensor = static_cast<std::uint32_t>(index);
   if (table_->tensors[tensor].spec.role != nets::Role::statistic) {
     // A layer's gradients are complete before it passes on to the layer below, so that a report
@@ -82,7 +94,7 @@ void Replica::gradient(std::size_t index, std::span<const float> values) {
     down_[tensor].completed = clock_->now();
     down_[tensor].missing = table_->tensors[tensor].chunks;
   }
-  sink_->gradient(index, values);
+  sink_->gradient(index, gradient);
 }
 
 std::span<float> Replica::values(const TableChunk& chunk) {
@@ -90,15 +102,62 @@ std::span<float> Replica::values(const TableChunk& chunk) {
 }
 
 void Replica::take(const Parameters& answer, std::size_t index, LocalSteps* local) {
-  Down& down = down_[table_->chunks[answer.chunks[index].chunk].tensor];
+  const std::uint32_t tensor = table_->chunks[answer.chunks[index].chunk].tensor;
   const Time began = clock_->now();
-  apply(answer, index, local);
+  if (device_ == nullptr) {
+    apply(answer, index, local);
+  } else if (const Result<void> applied = apply_there(answer, index); !applied) {
+    const std::lock_guard lock(mutex_);
+    failed_ = applied.error();
+  }
+  count_step(tensor, began, 1);
+}
+
+void Replica::count_step(std::uint32_t tensor, Time began, std::uint32_t chunks) {
+  Down& down = down_[tensor];
   if (down.missing == 0) return;  // the first version, which no gradient led to
   const Time ended = clock_->now();
   down.decoding += ended - began;
-  if (--down.missing > 0) return;
+  down.missing -= chunks;
+  if (down.missing > 0) return;
   down.exchanging += ended - down.completed;
   ++down.exchanges;
+}
+
+Result<void> Replica::exchange(std::uint32_t devices) {
+  STERNA_ASSIGN(exchanged_, ExchangedSteps::make(job_, table_, rule_, device_, devices));
+  return {};
+}
+
+Result<void> Replica::step_alone(std::uint32_t rank, Pushed pushed) {
+  STERNA_ASSIGN(window_, DeviceWindow::make(job_, rank, table_, device_, pushed));
+  return {};
+}
+
+void Replica::step(std::uint32_t tensor, std::uint64_t step) {
+  const Time began = clock_->now();
+  if (const Result<void> put = exchanged_->step(*net_, tensor, step); !put) {
+    const std::lock_guard lock(mutex_);
+    failed_ = put.error();
+  }
+  count_step(tensor, began, table_->tensors[tensor].chunks);
+}
+
+Result<std::vector<Shard::Made>> Replica::made(bool keeps) {
+  std::vector<Shard::Made> all;
+  for (std::uint32_t c = 0; c < table_->chunks.size(); ++c) {
+    const TableChunk& place = table_->chunks[c];
+    if (!exchanged_->has(place.tensor)) continue;
+    Shard::Made& made = all.emplace_back();
+    made.chunk = c;
+    made.parameters = make_buffer(place.count * sizeof(float));
+    STERNA_TRY(net_->read_parameter(place.tensor, place.first, made.parameters->as<float>()));
+    for (std::size_t s = 0; keeps && s < exchanged_->slots(); ++s) {
+      const auto& slot = made.slots.emplace_back(make_buffer(place.count * sizeof(float)));
+      STERNA_TRY(exchanged_->read_slot(*net_, c, s, slot->as<float>()));
+    }
+  }
+  return all;
 }
 
 void Replica::count_down(std::uint32_t chunk, std::uint64_t bytes) {
@@ -160,6 +219,25 @@ void Replica::apply(const Parameters& answer, std::size_t index, LocalSteps* loc
   }
 }
 
+Result<void> Replica::apply_there(const Parameters& answer, std::size_t index) {
+  const ParameterChunk& taken = answer.chunks[index];
+  const TableChunk& place = table_->chunks[taken.chunk];
+  if (answer.kind == PayloadKind::GRADIENT) return steps_->step(*net_, answer, taken);
+  came_.resize(place.count);
+  if (taken.codec == Codec::BF16) {
+    kernels::decode_bf16(taken.payload.view(), came_, isa_);
+  } else {
+    std::memcpy(came_.data(), taken.payload.data(), place.count * sizeof(float));
+  }
+  STERNA_TRY(net_->write_parameter(place.tensor, place.first, came_));
+  if (window_ != nullptr) STERNA_TRY(window_->came(*net_, place));
+  if (answer.kind == PayloadKind::STATE && !table_->frozen(taken.chunk)) {
+    return steps_->restore(*net_, taken.chunk,
+                           taken.payload.view().subspan(place.count * sizeof(float)));
+  }
+  return {};
+}
+
 std::vector<std::span<float>> Replica::slots(std::uint32_t chunk) {
   const TableChunk& place = table_->chunks[chunk];
   auto& buffers = slots_[chunk];
@@ -170,11 +248,31 @@ std::vector<std::span<float>> Replica::slots(std::uint32_t chunk) {
   return slots;
 }
 
-std::vector<Hash> Replica::hashes() {
+Result<void> Replica::slots_restored() {
+  if (device_ == nullptr) return {};
+  for (std::uint32_t chunk = 0; chunk < slots_.size(); ++chunk) {
+    std::vector<float> all;
+    for (const std::span<float> slot : slots(chunk))
+      all.insert(all.end(), slot.begin(), slot.end());
+    const ByteView bytes = std::as_bytes(std::span(all));
+    STERNA_TRY(exchanged_ ? exchanged_->restore(*net_, chunk, bytes)
+                          : steps_->restore(*net_, chunk, bytes));
+    slots_[chunk].clear();
+  }
+  return {};
+}
+
+Result<std::vector<Hash>> Replica::hashes() {
   std::vector<Hash> hashes;
   hashes.reserve(table_->chunks.size());
   for (const TableChunk& chunk : table_->chunks) {
-    hashes.push_back(hash_of(std::as_bytes(values(chunk))));
+    if (device_ == nullptr) {
+      hashes.push_back(hash_of(std::as_bytes(values(chunk))));
+      continue;
+    }
+    std::vector<float> read(chunk.count);
+    STERNA_TRY(net_->read_parameter(chunk.tensor, chunk.first, read));
+    hashes.push_back(hash_of(std::as_bytes(std::span<const float>(read))));
   }
   return hashes;
 }

@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <utility>
@@ -24,6 +25,10 @@
 #include "actors/parameters/parameter_table.h"
 #include "actors/parameters/update_rule.h"
 #include "actors/schemes/scheme.h"
+#include "actors/server/shard.h"
+#include "actors/worker/device_steps.h"
+#include "actors/worker/device_window.h"
+#include "actors/worker/exchanged_steps.h"
 #include "kernels/isa/isa.h"
 #include "nets/net.h"
 #include "runtime/base/clock.h"
@@ -34,7 +39,11 @@ class Replica final : private nets::GradientSink {
  public:
   /// The job's net. Its table is the first thing a worker needs, so the parameter table comes
   /// later: set_table() before the first pass. Errors: those of nets::make_net() and UpdateRule.
-  static Result<std::shared_ptr<Replica>> make(const JobConfig& job);
+  /// `device`: what computes; null: the CPU. Errors of the device, too.
+  static Result<std::shared_ptr<Replica>> make(const JobConfig& job,
+                                               std::shared_ptr<kernels::Device> device = nullptr);
+  /// Null: the CPU.
+  const std::shared_ptr<kernels::Device>& device() const { return device_; }
   kernels::Isa isa() const { return isa_; }
   const std::vector<nets::ParameterSpec>& parameters() const { return net_->parameters(); }
   /// Of one image with its levels, as it travels.
@@ -43,15 +52,41 @@ class Replica final : private nets::GradientSink {
   void set_table(std::shared_ptr<const ParameterTable> table, const Clock& clock,
                  std::function<void()> settled);
 
+  /// On a device, which is one of so many among which gradients are exchanged: after set_table().
+  /// Errors: the device's.
+  Result<void> exchange(std::uint32_t devices);
+  /// Null where they are not.
+  ExchangedSteps* exchanged() const { return exchanged_.get(); }
+  /// On a device, of which one rank alone steps by itself, as its scheme says: after set_table().
+  /// Errors: as DeviceWindow's.
+  Result<void> step_alone(std::uint32_t rank, Pushed pushed);
+  /// Null where none does.
+  DeviceWindow* window() const { return window_.get(); }
+  /// That rank's own step, as DeviceWindow::gradient(), and its slots.
+  Result<nets::Gradient> step_alone(std::uint32_t tensor, const nets::Gradient& gradient) {
+    return window_->gradient(*net_, tensor, gradient);
+  }
+  Result<std::vector<KeptArray>> kept_alone() { return window_->kept(*net_); }
+  Result<void> restored_alone() { return window_->restored(*net_); }
+  /// Puts the step of a tensor from version `step` on its way; as take(), once all that is to be
+  /// gathered of it is on the stream of exchanged().
+  void step(std::uint32_t tensor, std::uint64_t step);
+  /// All exchanged parameters as the steps that are on their way leave them, and their slots where
+  /// they are to be kept. Beside a forward pass, but to no step. Errors: the device's.
+  Result<std::vector<Shard::Made>> made(bool keeps);
+
   /// The forward pass of a rank's turn in a step, as far as the first `readable` tensors take it:
   /// they have the step's version, others may be written meanwhile. The batch is read in the first
   /// call. Returns whether the pass is complete. Errors: invalid_argument for a batch of another
   /// shape.
   Result<bool> forward(std::uint64_t step, std::uint32_t rank, const Batch& batch,
                        std::uint32_t readable);
-  /// The backward pass of that turn, once forward() is complete. Statistics and gradients of what
-  /// is trained go to `sink`, and stay as they are until the next turn begins. The loss as it is.
-  Result<nets::Net::Loss> backward(nets::GradientSink& sink);
+  /// The backward pass of that turn, once forward() is complete; on a device it is on its way then.
+  /// Statistics and gradients of what is trained go to `sink`, and stay as they are until the next
+  /// turn begins.
+  Result<void> backward(nets::GradientSink& sink);
+  /// After it: the loss as it is, for which it waits.
+  Result<nets::Net::Loss> loss() { return net_->step_loss(); }
 
   /// Between turns: who hears of the next turn's activations, until backward() ends.
   void watch_activations(nets::Net::ActivationWatcher watcher) {
@@ -60,27 +95,34 @@ class Replica final : private nets::GradientSink {
 
   /// From any thread: tensors from this index on are not read again in this turn.
   std::uint32_t settled() const { return settled_.load(std::memory_order_acquire); }
-  /// Of the whole tensor; only between turns, or where it is settled.
+  /// Of the whole tensor, in the host's memory; only between turns, or where it is settled.
   std::span<float> values(std::uint32_t tensor) { return net_->parameter(tensor); }
   std::span<float> values(const TableChunk& chunk);
   /// Makes the next version of one chunk of an opened answer, where `local` has its say; only
-  /// between turns, or where the tensor is settled.
+  /// between turns, or where the tensor is settled. What fails of it on a device is the error of
+  /// the next forward().
   void take(const Parameters& answer, std::size_t index, LocalSteps* local = nullptr);
   /// Counts what came down of a chunk, before it was opened.
   void count_down(std::uint32_t chunk, std::uint64_t bytes);
   /// What came so far, and how long it took from the end of a gradient on; between turns.
   void add_to(std::vector<TensorTotals>& totals) const;
-  /// The optimizer's slots of a chunk, as they are before the first average comes; where averages
-  /// come.
+  /// The optimizer's slots of a chunk in the host's memory, as they are before the first average
+  /// comes; where averages come.
   std::vector<std::span<float>> slots(std::uint32_t chunk);
-  /// Of all chunks' parameters; between turns.
-  std::vector<Hash> hashes();
+  /// Of all chunks the slots are those that were written there, before any average comes. Errors:
+  /// the device's.
+  Result<void> slots_restored();
+  /// Of all chunks' parameters; between turns. Errors: the device's.
+  Result<std::vector<Hash>> hashes();
 
  private:
-  Replica(const JobConfig& job, kernels::Isa isa, UpdateRule rule, std::unique_ptr<nets::Net> net)
-      : job_(job), isa_(isa), net_(std::move(net)), rule_(rule) {}
-  void gradient(std::size_t index, std::span<const float> values) override;
+  Replica(const JobConfig& job, kernels::Isa isa, UpdateRule rule,
+          std::shared_ptr<kernels::Device> device, std::unique_ptr<nets::Net> net)
+      : job_(job), isa_(isa), device_(std::move(device)), net_(std::move(net)), rule_(rule) {}
+  void gradient(std::size_t index, const nets::Gradient& gradient) override;
   void apply(const Parameters& answer, std::size_t index, LocalSteps* local);
+  void count_step(std::uint32_t tensor, Time began, std::uint32_t chunks);
+  Result<void> apply_there(const Parameters& answer, std::size_t index);
 
   /// Of one tensor. `completed` is the computing thread's until the turn's packets have left it.
   struct Down {
@@ -94,7 +136,13 @@ class Replica final : private nets::GradientSink {
 
   JobConfig job_;
   kernels::Isa isa_;
+  std::shared_ptr<kernels::Device> device_;  // outlives the net
+  std::unique_ptr<DeviceSteps> steps_;       // of a device; outlives the net's stream that it uses
+  std::unique_ptr<ExchangedSteps> exchanged_;  // likewise
+  std::unique_ptr<DeviceWindow> window_;       // likewise
   std::unique_ptr<nets::Net> net_;
+  std::mutex mutex_;
+  std::optional<Error> failed_;  // why a chunk's next version did not come; guarded by mutex_
   UpdateRule rule_;
   /// Of the optimizer, by chunk, from the first average on.
   std::vector<std::vector<std::shared_ptr<Buffer>>> slots_;
@@ -105,7 +153,8 @@ class Replica final : private nets::GradientSink {
   std::vector<float> came_;  // of one chunk, for local steps
   /// Step and rank whose forward pass has begun last.
   std::optional<std::pair<std::uint64_t, std::uint32_t>> begun_;
-  std::uint32_t readable_ = 0;          // tensors of its version that the net knows of
+  std::optional<std::uint64_t> first_step_;  // that it began
+  std::uint32_t readable_ = 0;               // tensors of its version that the net knows of
   std::uint32_t lowest_ = 0;            // the lowest tensor whose gradient is complete in this turn
   nets::GradientSink* sink_ = nullptr;  // of this turn
   std::atomic<std::uint32_t> settled_{0};

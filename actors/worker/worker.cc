@@ -4,11 +4,28 @@
 
 #include <fmt/format.h>
 
-#include "actors/codecs/codec.h"
+#include "actors/job/open_device.h"
 #include "actors/worker/net_memory.h"
 #include "runtime/host/free_memory.h"
 
 namespace sterna::actors {
+namespace {
+
+/// Which of a worker's ranks take turns on one of its seats: neighbours; of an average, and on
+/// devices (`on_devices`), those of the same place in each round of turns, so that a round adds
+/// neighbours, and rank i is on device i mod their number.
+std::vector<std::uint32_t> ranks_of_seat(const WorkerArgs& args, bool on_devices,
+                                         std::uint32_t seat, std::uint32_t seats) {
+  std::vector<std::uint32_t> numbers;
+  for (std::uint32_t i = 0; i < args.ranks; ++i) {
+    const bool in_turn = args.job.averaged_ranks > 1 || on_devices;
+    const std::uint64_t on = in_turn ? i % seats : std::uint64_t{i} * seats / args.ranks;
+    if (on == seat) numbers.push_back(args.first_rank + i);
+  }
+  return numbers;
+}
+
+}  // namespace
 
 Error Worker::at(std::uint64_t step, const std::string& with, const Error& error) {
   return {error.code,
@@ -23,6 +40,11 @@ void Worker::started() {
 
 Task<Result<void>> Worker::train() {
   STERNA_CO_ASSIGN(const Scheme scheme, find_scheme(args_.job.scheme.name));
+  if (devices_.empty()) {
+    STERNA_CO_ASSIGN(devices_, compute([backend = args_.backend, which = args_.devices] {
+                       return open_devices(backend, which);
+                     }));
+  }
   STERNA_CO_TRY(find_everyone());
   const std::uint64_t first = args_.job.first_step;
   bool restores = args_.job.resumes;
@@ -41,11 +63,17 @@ Task<Result<void>> Worker::train() {
     Result<void> restored = co_await std::move(restoring);
     STERNA_CO_TRY(std::move(restored).in("going on from a checkpoint"));
   }
+  if (without_residuals_ > 0) {
+    log(fmt::format("{} ranks go on without what error feedback kept of them", without_residuals_));
+    observer_->tell(ResidualsLost{identity().name, identity().incarnation, without_residuals_,
+                                  without_residuals_from_});
+  }
   if (goes_on_) STERNA_CO_TRY(recall_scalers());
   if (!policy_->in_step()) {
     for (Rank& rank : ranks_) run(train_apart(rank));
     co_return {};
   }
+  if (exchanges()) run(exchange_all());
   in_first_step_ = seats_.size();
   for (Seat& seat : seats_) seat.expect_version(*table_, Pulled::trained);
   pull(args_.job.first_step);
@@ -55,27 +83,33 @@ Task<Result<void>> Worker::train() {
 
 Task<Result<void>> Worker::find_everyone() {
   const Duration patience = args_.job.deadlines.start;
-  STERNA_CO_ASSIGN(auto servers,
-                   find_peers<ParameterServerInterface>(*this, args_.servers, patience, finder_));
+  const std::uint64_t most = process().options().link.most_under_way();
+  STERNA_CO_ASSIGN(servers_, find_servers(*this, poster(), most, args_.servers, args_.replicas,
+                                          patience, args_.job.servers_come_again(), finder_));
+  if (identity().incarnation == 1) begins_at_ = args_.job.first_step;
+  begins_.notify_all();
   STERNA_CO_ASSIGN(auto readers,
                    find_peers<InputReaderInterface>(*this, args_.readers, patience, finder_));
-  const std::uint64_t most = process().options().link.most_under_way();
-  for (auto& server : servers) servers_.emplace_back(std::move(server), poster(), most);
   for (auto& reader : readers) readers_.emplace_back(std::move(reader), poster(), most);
   co_return co_await observer_.emplace(*this, args_.observer, patience, finder_).find();
 }
 
 Task<Result<void>> Worker::make_replicas() {
-  const std::uint32_t replicas = replicas_of(args_.job, args_.ranks, cores_);
-  std::optional<std::uint64_t> available = free_memory();
+  const auto devices = static_cast<std::uint32_t>(devices_.size());
+  const std::uint32_t replicas =
+      replicas_of(args_.job, args_.ranks, devices > 0 ? devices : cores_);
+  // A device says itself what does not fit.
+  std::optional<std::uint64_t> available = devices > 0 ? std::nullopt : free_memory();
   if (const KeptMemory* kept = process().kept_memory(); kept != nullptr && available) {
     *available += kept->size();  // what a worker before took is this one's
   }
   STERNA_CO_TRY(check_nets_fit(args_.job, args_.ranks, replicas, available));
-  std::uint32_t first = 0;
   for (std::uint32_t i = 0; i < replicas; ++i) {
     Seat& seat = seats_.emplace_back();
-    STERNA_CO_ASSIGN(seat.replica, compute([job = args_.job] { return Replica::make(job); }));
+    std::shared_ptr<kernels::Device> on = devices > 0 ? devices_[i % devices] : nullptr;
+    STERNA_CO_ASSIGN(seat.replica, compute([job = args_.job, device = std::move(on)] {
+                       return Replica::make(job, device);
+                     }));
     if (!table_) {
       table_ = std::make_shared<const ParameterTable>(seat.replica->parameters(), args_.job,
                                                       static_cast<std::uint32_t>(servers_.size()));
@@ -84,48 +118,62 @@ Task<Result<void>> Worker::make_replicas() {
       if (!in_step) all_groups_ = table_->pull_groups(Pulled::all);
       Task<void> taking = take_residual_memory();
       co_await std::move(taking);
+      const bool begins = identity().incarnation == 1;
+      held_.resize(table_->chunks.size(),
+                   begins ? std::optional(args_.job.first_step) : std::nullopt);
+      table_made_.notify_all();
     }
     seat.bases.resize(table_->chunks.size(), args_.job.first_step);
+    seat.written.resize(table_->chunks.size());
     seat.replica->set_table(table_, process().loop(), [this, &seat, loop = poster()] {
       loop.post([this, &seat] { write_settled(seat); });
     });
-    const std::uint32_t count = (args_.ranks - first) / (replicas - i);
-    STERNA_CO_TRY(make_ranks(seat, args_.first_rank + first, count));
-    first += count;
+    if (exchanges()) STERNA_CO_TRY(seat.replica->exchange(replicas));
+    STERNA_CO_TRY(make_ranks(seat, ranks_of_seat(args_, devices > 0, i, replicas)));
   }
+  if (exchanges()) STERNA_CO_TRY(begin_exchanging());
   co_return {};
 }
 
-Result<void> Worker::make_ranks(Seat& seat, std::uint32_t first, std::uint32_t count) {
-  for (std::uint32_t number = first; number < first + count; ++number) {
+Result<void> Worker::make_ranks(Seat& seat, const std::vector<std::uint32_t>& numbers) {
+  for (const std::uint32_t number : numbers) {
     Rank& rank = ranks_.emplace_back();
     rank.rank = number;
     rank.seat = &seat;
-    rank.asked = args_.job.first_own_step();
-    rank.version = rank.kept = rank.pushed = args_.job.first_step;
+    rank.asked = first_step_of(rank);
+    rank.version = rank.pushed = args_.job.first_step;
+    rank.kept = std::max(args_.job.first_step, lacked_.version);
     seat.ranks.push_back(&rank);
-    const Poster loop = poster();
-    GradientEncoder::Events events;
-    events.packets = [this, &rank, loop](std::uint64_t step, std::uint32_t shard,
-                                         std::vector<Packet> packets) {
-      loop.post([this, &rank, step, shard, packets = std::move(packets)]() mutable {
-        push(rank, step, shard, std::move(packets));
-      });
-    };
-    events.offers = [this, &rank, loop](std::uint64_t step, std::uint32_t shard,
-                                        std::vector<Offer::OwnScaler> scalers) {
-      loop.post([this, &rank, step, shard, scalers = std::move(scalers)]() mutable {
-        run(agree(rank, step, shard, std::move(scalers)));
-      });
-    };
-    STERNA_ASSIGN(Residuals residuals, residuals_of(number));
-    STERNA_ASSIGN(rank.net,
-                  RankNet::make(args_.job, number, seat.replica, count > 1, table_,
-                                process().loop(), std::move(events), std::move(residuals)));
+    STERNA_ASSIGN(rank.net, make_net(rank, numbers.size() > 1));
     rank.trace = RankTrace(process().tracer(), number, first_traced(args_.job.trace));
     rank.net->set_trace(process().tracer());
   }
   return {};
+}
+
+Result<std::shared_ptr<RankNet>> Worker::make_net(Rank& rank, bool shares) {
+  if (averages()) return make_averaged_net(rank);
+  STERNA_ASSIGN(Residuals residuals, residuals_of(rank.rank));
+  return RankNet::make(args_.job, rank.rank, rank.seat->replica, shares, table_, process().loop(),
+                       events_of(rank), std::move(residuals));
+}
+
+GradientEncoder::Events Worker::events_of(Rank& rank) {
+  const Poster loop = poster();
+  GradientEncoder::Events events;
+  events.packets = [this, &rank, loop](std::uint64_t step, std::uint32_t shard,
+                                       std::vector<Packet> packets) {
+    loop.post([this, &rank, step, shard, packets = std::move(packets)]() mutable {
+      push(rank, step, shard, std::move(packets));
+    });
+  };
+  events.offers = [this, &rank, loop](std::uint64_t step, std::uint32_t shard,
+                                      std::vector<Offer::OwnScaler> scalers) {
+    loop.post([this, &rank, step, shard, scalers = std::move(scalers)]() mutable {
+      run(agree(rank, step, shard, std::move(scalers)));
+    });
+  };
+  return events;
 }
 
 // ---- computing ----
@@ -157,9 +205,9 @@ Task<Result<void>> Worker::take_turn(Rank& rank, std::uint64_t step) {
   STERNA_CO_TRY(forward(rank, step, std::move(batch)));
   if (policy_->compares(step)) {
     const Span comparing = rank.trace.part(Part::keep);
-    co_await compare(rank, step);
+    STERNA_CO_TRY(compare(rank, step));
   }
-  if (kept_.due(step)) {
+  if (pushes(rank) && kept().due(step)) {
     const Span keeping = rank.trace.part(Part::keep);
     while (!rank.net->may_begin(step)) co_await rank.agreed.wait();
     co_await keep_state(rank, step);
@@ -167,7 +215,12 @@ Task<Result<void>> Worker::take_turn(Rank& rank, std::uint64_t step) {
   STERNA_CO_ASSIGN(const nets::Net::Loss loss,
                    backward(rank, RankStep{.step = step, .push = step, .version = step}));
   const bool first = rejoins_ && step == args_.job.first_step;
-  if (first && rank.seat->last(rank) && --in_first_step_ == 0) pull(step + 1);
+  if (first && rank.seat->last(rank) && --in_first_step_ == 0) {
+    if (args_.job.servers_come_again()) {
+      observer_->tell(ActorWhole{identity().name, identity().incarnation});
+    }
+    pull(step + 1);
+  }
   rank.encoding = true;
   if (rank.seat->ranks.size() > 1) rank.trace.turn_over();
   run(finish_turn(rank, step, loss));
@@ -178,8 +231,9 @@ Task<void> Worker::end_of_steps(Rank& rank) {
   rank.trace.end();
   while (rank.encoding) co_await rank.encoded.wait();
   rank.step = args_.job.steps;
+  if (!pushes(rank)) co_return;
   while (!rank.net->may_begin(rank.step)) co_await rank.agreed.wait();
-  if (kept_.due(rank.step)) co_await keep_state(rank, rank.step);
+  if (kept().due(rank.step)) co_await keep_state(rank, rank.step);
 }
 
 Task<void> Worker::injected_delay(Rank& rank) {
@@ -209,13 +263,19 @@ Task<Result<void>> Worker::forward(Rank& rank, std::uint64_t step, Batch batch) 
 }
 
 Task<Result<nets::Net::Loss>> Worker::backward(Rank& rank, RankStep step) {
-  if (step.pushes && !rank.net->may_begin(step.push)) {
+  const bool encodes = step.pushes && pushes(rank);
+  if (encodes && !rank.net->may_begin(step.push)) {
     const Span waiting = rank.trace.part(Part::scalers);
     while (!rank.net->may_begin(step.push)) co_await rank.agreed.wait();
   }
-  if (step.pushes) {
+  if (encodes) {
     Task<void> waiting = all_pushed(step.push);
     co_await std::move(waiting);
+  }
+  if (averages()) {
+    const Span waiting = rank.trace.part(Part::turn);
+    Task<void> adding = may_add(rank, step.step);
+    co_await std::move(adding);
   }
   // What comes from here on is of the next version: it is made of this turn's gradients too.
   if (policy_->in_step() && rank.seat->last(rank)) {
@@ -225,28 +285,35 @@ Task<Result<nets::Net::Loss>> Worker::backward(Rank& rank, RankStep step) {
   STERNA_CO_ASSIGN(const nets::Net::Loss loss,
                    compute([net = rank.net, step] { return net->backward(step); }));
   computing.end();
+  rank.added = step.step + 1;
+  averaged_.notify_all();
   write_settled(*rank.seat);
   co_return loss;
 }
 
-Task<void> Worker::encode_held(Rank& rank) {
+Task<Result<void>> Worker::encode_held(Rank& rank) {
   while (rank.net->holds()) {
     const std::uint64_t before = rank.agreements;
-    auto encoded = compute([net = rank.net] { net->encode_held(); });
-    co_await std::move(encoded);
+    STERNA_CO_TRY(compute([net = rank.net] { return net->encode_held(); }));
     if (rank.net->holds() && rank.agreements == before) co_await rank.agreed.wait();
   }
   rank.counts = rank.net->counts();
   if (auto watched = rank.net->take_watched()) tell(std::move(*watched));
+  co_return {};
 }
 
-Task<void> Worker::finish_turn(Rank& rank, std::uint64_t step, nets::Net::Loss loss) {
-  co_await encode_held(rank);
+Task<Result<void>> Worker::finish_turn(Rank& rank, std::uint64_t step, nets::Net::Loss loss) {
+  if (averages()) {
+    Task<void> adding = all_added(rank, step);
+    co_await std::move(adding);
+  }
+  if (pushes(rank)) STERNA_CO_TRY(encode_held(rank));
   rank.encoding = false;
   rank.encoded.notify_all();
   rank.pushed = step + 1;
   pushed_.notify_all();
   step_done(step, rank, loss);
+  co_return {};
 }
 
 void Worker::Seat::expect_version(const ParameterTable& table, Pulled what) {
@@ -262,13 +329,14 @@ void Worker::Seat::expect_version(const ParameterTable& table, Pulled what) {
 /// Asks for what `step` needs, a step ahead: each server answers the moment that a chunk has its
 /// next version.
 void Worker::pull(std::uint64_t step) {
-  if (step >= args_.job.steps) return;  // the last version is for the evaluator
+  if (step >= args_.job.steps) return;                     // the last version is for the evaluator
+  if (exchanges() && step > args_.job.first_step) return;  // devices make it
   groups_missing_ = groups_.size();
   for (const auto& group : groups_) run(pull_group(step, group));
 }
 
 Task<Result<void>> Worker::pull_group(std::uint64_t step, const ParameterTable::PullGroup& group) {
-  Server& server = servers_[group.shard];
+  ShardServers& server = servers_[group.shard];
   Need need = policy_->need(step);
   const bool steps = policy_->need(step + 1).kind == PayloadKind::GRADIENT;
   if (rejoins_ && step == args_.job.first_step && steps) need.kind = PayloadKind::STATE;
@@ -278,15 +346,15 @@ Task<Result<void>> Worker::pull_group(std::uint64_t step, const ParameterTable::
                       .codec = group.frozen ? Codec::FP32 : need.codec};
   const std::uint64_t bytes = most_bytes(question, *table_, args_.job);
   const Time asked = now();
-  Task<Result<Parameters>> answer =
-      server.peer.ask_within(server.down, bytes, question, kWhileRanksCompute);
+  Task<Result<Parameters>> answer = server.ask_within_down(bytes, question, kWhileRanksCompute);
   Result<Parameters> parameters = co_await std::move(answer);
-  trace_.asked(step, "pull", server.peer.name(), asked);
+  trace_.asked(step, "pull", server.name(), asked);
   const Span taking = trace_.takes_answer(step, question, process().id());
   const Result<void> taken = parameters ? take(std::move(*parameters), question, everyone())
                                         : Result<void>(parameters.error());
-  if (!taken) co_return at(step, "parameters from " + server.peer.name(), taken.error());
+  if (!taken) co_return at(step, "parameters from " + server.name(), taken.error());
   if (--groups_missing_ > 0) co_return {};
+  forget_before(step);
   const bool first = step == args_.job.first_step;
   if (first) groups_ = table_->pull_groups(Pulled::changing);
   // Else nothing of the next version can come before this one has been read.
@@ -310,6 +378,7 @@ Result<void> Worker::take(Parameters parameters, const Pull& question,
   const auto answer = std::make_shared<const Parameters>(std::move(*opened));
   for (std::size_t i = 0; i < sizes.size(); ++i) {
     const std::uint32_t chunk = answer->chunks[i].chunk;
+    held_[chunk] = answer->version;
     traffic_.parameter_bytes += sizes[i];
     traffic_.parameter_elements += table_->chunks[chunk].count;
     seats.front()->replica->count_down(chunk, sizes[i]);  // they come once for all of these
@@ -333,18 +402,28 @@ void Worker::write_settled(Seat& seat) {
     if (table_->chunks[chunk].tensor < settled) return false;
     seat.replica->take(*waiting.answer, waiting.index, seat.ranks.front()->net->local_steps());
     --seat.missing[table_->chunks[chunk].tensor];
+    seat.written[chunk] = waiting.answer->version;
     return true;
   });
+  if (wrote > 0) wrote_.notify_all();
   if (wrote > 0 && trace_.wants(step)) trace_.applied(step, began);
+  for (const std::uint32_t tensor : std::exchange(seat.steps, {})) {
+    if (tensor < settled) {
+      seat.steps.push_back(tensor);
+      continue;
+    }
+    seat.replica->step(tensor, exchanging_->step);
+    seat.missing[tensor] = 0;
+  }
   const std::uint32_t before = seat.readable;
   while (seat.readable < seat.missing.size() && seat.missing[seat.readable] == 0) ++seat.readable;
   if (before == 0 && seat.readable > 0) seat.readable_since = now();
   if (seat.readable > before) seat.ready.notify_all();
 }
 
-Task<void> Worker::compare(const Rank& rank, std::uint64_t step) {
-  auto hashed = compute([replica = rank.seat->replica] { return replica->hashes(); });
-  const std::vector<Hash> hashes = co_await std::move(hashed);
+Task<Result<void>> Worker::compare(const Rank& rank, std::uint64_t step) {
+  STERNA_CO_ASSIGN(const std::vector<Hash> hashes,
+                   compute([replica = rank.seat->replica] { return replica->hashes(); }));
   const std::uint64_t version = policy_->need(step).version;
   std::vector<Compare> by_shard(table_->shards, Compare{.version = version, .chunks = {}});
   for (std::uint32_t c = 0; c < hashes.size(); ++c) {
@@ -357,99 +436,22 @@ Task<void> Worker::compare(const Rank& rank, std::uint64_t step) {
     ++unacknowledged_;
     run(compare_at(shard, rank.rank, std::move(by_shard[shard])));
   }
+  co_return {};
 }
 
 Task<Result<void>> Worker::compare_at(std::uint32_t shard, std::uint32_t rank, Compare compare) {
-  auto& server = servers_[shard].peer;
+  ShardServers& server = servers_[shard];
   const std::uint64_t version = compare.version;
   Task<Result<void>> answer = server.ask(std::move(compare), args_.job.deadlines.step);
   const Result<void> same = co_await std::move(answer);
-  if (!same) {
+  // In the place of a lost one the server may have nothing of that version.
+  const bool unknown = !same && same.error().code == Errc::not_found;
+  if (!same && !(unknown && args_.job.servers_come_again())) {
     co_return at(version,
                  fmt::format("parameters of rank {} compared with {}", rank, server.name()),
                  same.error());
   }
   --unacknowledged_;
-  finish();
-  co_return {};
-}
-
-// ---- gradients up ----
-
-Task<Result<void>> Worker::agree(Rank& rank, std::uint64_t step, std::uint32_t shard,
-                                 std::vector<Offer::OwnScaler> scalers) {
-  auto& server = servers_[shard].peer;
-  const Offer offer{.rank = rank.rank,
-                    .incarnation = identity().incarnation,
-                    .step = args_.job.takes_newest_scalers() ? rank.version : step,
-                    .scalers = std::move(scalers)};
-  const Time asked = now();
-  Task<Result<Agreed>> answer = server.ask(offer, kWhileRanksCompute);
-  Result<Agreed> agreed = co_await std::move(answer);
-  trace_.asked(step, "agree with", server.name(), asked);
-  if (agreed && agreed->values.size() != offer.scalers.size()) {
-    agreed = Error{Errc::malformed, "the answer is to another question"};
-  }
-  if (!agreed) co_return at(step, "scalers from " + server.name(), agreed.error());
-  for (std::size_t i = 0; i < offer.scalers.size(); ++i) {
-    rank.net->agree(step, offer.scalers[i].index, agreed->values[i]);
-  }
-  ++rank.agreements;
-  rank.agreed.notify_all();
-  co_return {};
-}
-
-void Worker::push(Rank& rank, std::uint64_t step, std::uint32_t shard,
-                  std::vector<Packet> packets) {
-  for (Packet& packet : packets) {
-    packet.base_version = policy_->in_step() ? step : rank.seat->bases[packet.chunk];
-    const std::uint64_t bytes = packet.payload.size();
-    traffic_.gradient_bytes += bytes;
-    traffic_.gradient_elements += packet.count;
-    if (codec_of(packet.codec).ternary()) {
-      traffic_.ternarized_bytes += bytes + sizeof(packet.scaler);
-      traffic_.ternarized_elements += packet.count;
-    }
-    if (rank.net->computing()) traffic_.bytes_before_backward_ended += bytes;
-  }
-  ++unacknowledged_;
-  ++rank.unanswered;
-  ++under_way_[step];
-  const Contribution made = policy_->contribution(step);
-  run(send(rank, shard,
-           Push{.rank = rank.rank,
-                .incarnation = identity().incarnation,
-                .step = step,
-                .examples = made.examples,
-                .kind = made.kind,
-                .packets = std::move(packets)}));
-}
-
-Task<Result<void>> Worker::send(Rank& rank, std::uint32_t shard, Push push) {
-  Server& server = servers_[shard];
-  const std::uint64_t step = push.step;
-  std::uint64_t bytes = 0;
-  for (const Packet& packet : push.packets) bytes += packet.payload.size();
-  const std::size_t packets = push.packets.size();
-  std::vector<Packet> kept;  // until it is known whether they count
-  if (!policy_->in_step() && args_.job.gradient.error_feedback) kept = push.packets;
-  const Time asked = now();
-  Span sending = trace_.sends(push);
-  server.in_flight += bytes;
-  trace_.in_flight(step, server.peer.name(), server.in_flight);
-  Task<Result<PushReply>> answer =
-      server.peer.ask_within(server.up, bytes, std::move(push), args_.job.deadlines.step);
-  sending.end();
-  const Result<PushReply> reply = co_await std::move(answer);
-  server.in_flight -= bytes;
-  trace_.in_flight(step, server.peer.name(), server.in_flight);
-  trace_.asked(step, "push", server.peer.name(), asked);
-  const Result<void> taken =
-      reply ? take_verdicts(rank, *reply, packets, std::move(kept)) : Result<void>(reply.error());
-  if (!taken) co_return at(step, "gradient to " + server.peer.name(), taken.error());
-  --unacknowledged_;
-  if (const auto left = under_way_.find(step); --left->second == 0) under_way_.erase(left);
-  pushed_.notify_all();
   finish();
   co_return {};
 }

@@ -2,12 +2,14 @@
 // layers still compute, and takes the next parameters chunk by chunk as the servers make them: the
 // next forward pass begins with the first layers that have theirs. What a step needs and what is
 // pushed of it are the scheme's. Where all ranks are in step they take turns on as many replicas of
-// the net as there are cores; else each has its own.
+// the net as there are cores; else each has its own. With gradient.host = "average" the first of
+// them pushes for all (worker_average.cc).
 //
 // Any question that ends without its answer ends the worker, with a cause that names the step and
 // whom it asked.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -16,15 +18,20 @@
 #include <string>
 #include <vector>
 
+#include "actors/checkpoint/copy_holder.h"
 #include "actors/checkpoint/kept_version.h"
 #include "actors/codecs/buffer_pool.h"
+#include "actors/encode/host_average.h"
 #include "actors/job/args.h"
 #include "actors/job/messages.h"
 #include "actors/schemes/scheme.h"
+#include "actors/server/served_shard.h"
+#include "actors/server/shard_servers.h"
 #include "actors/worker/progress_meter.h"
 #include "actors/worker/rank_net.h"
 #include "actors/worker/replica.h"
 #include "actors/worker/worker_trace.h"
+#include "kernels/device/device_gather.h"
 #include "runtime/actor/byte_window.h"
 #include "runtime/actor/process.h"
 #include "runtime/cluster/peer.h"
@@ -34,25 +41,29 @@ namespace sterna::actors {
 
 class Worker final : public Actor<WorkerInterface> {
  public:
-  /// `cores`: replicas that compute side by side.
-  explicit Worker(WorkerArgs args, Finder finder = find_any, std::uint32_t cores = usable_cores())
+  using Devices = std::vector<std::shared_ptr<kernels::Device>>;
+
+  /// `cores`: replicas that compute side by side on the CPU. `devices`: what the worker computes
+  /// on, rank i of its own on device i mod their number; none: what its backend names. `served`:
+  /// what it has where it has no servers; null: it has.
+  explicit Worker(WorkerArgs args, Finder finder = find_any, std::uint32_t cores = usable_cores(),
+                  Devices devices = {}, std::shared_ptr<ServedShard> served = nullptr)
       : args_(std::move(args)),
         finder_(std::move(finder)),
         cores_(cores),
-        kept_(args_.job, args_.ranks),
+        devices_(std::move(devices)),
+        served_(std::move(served)),
+        kept_(args_.job, args_.ranks / args_.job.averaged_ranks),
         meter_(args_) {}
 
   KeepAnswer on(KeepVersion keep);
+  Task<Result<CopyKept>> on(KeepCopy what);
+  Task<Result<Enlisted>> on(Enlist);
+  Task<Result<Held>> on(ShowHeld);
+  Task<Result<ChunkCopy>> on(CopyChunk question);
 
  private:
   /// Whom it asks, and how much of that may be under way.
-  struct Server {
-    Server(Peer<ParameterServerInterface> found, const Poster& poster, std::uint64_t most)
-        : peer(std::move(found)), up(poster, most), down(poster, most) {}
-    Peer<ParameterServerInterface> peer;
-    ByteWindow up, down;
-    std::uint64_t in_flight = 0;  // bytes of pushes without an answer
-  };
   struct Reader {
     Reader(Peer<InputReaderInterface> found, const Poster& poster, std::uint64_t most)
         : peer(std::move(found)), down(poster, most) {}
@@ -75,6 +86,18 @@ class Worker final : public Actor<WorkerInterface> {
     std::size_t index = 0;
   };
   struct Rank;
+  /// What a server was told of a step: where it is lost the next one wants it again.
+  template <class M>
+  struct Told {
+    std::uint32_t shard = 0;
+    M message;
+  };
+  /// Of an offer that is made to several servers.
+  struct Agreement {
+    explicit Agreement(std::size_t servers) : waiting(servers) {}
+    std::size_t waiting;  ///< of these
+    bool there = false;
+  };
   /// A replica and the ranks that take turns on it.
   struct Seat {
     std::shared_ptr<Replica> replica;
@@ -83,10 +106,12 @@ class Worker final : public Actor<WorkerInterface> {
     /// many tensors at the front of the table have it whole.
     std::vector<std::uint32_t> missing;
     std::uint32_t readable = 0;
-    Time readable_since;               // when the first became so
-    std::vector<Waiting> waiting;      // for their tensors to settle
-    Condition ready;                   // `readable` has grown
-    std::vector<std::uint64_t> bases;  // by chunk: the version that it has
+    Time readable_since;                 // when the first became so
+    std::vector<Waiting> waiting;        // for their tensors to settle
+    std::vector<std::uint32_t> steps;    // tensors of which all packets are there, likewise
+    Condition ready;                     // `readable` has grown
+    std::vector<std::uint64_t> bases;    // by chunk: the version that it has
+    std::vector<std::uint64_t> written;  // likewise, in the net; 0: none yet
 
     /// Another version is on its way: of all that it reads, or of what changes.
     void expect_version(const ParameterTable& table, Pulled what);
@@ -100,6 +125,7 @@ class Worker final : public Actor<WorkerInterface> {
     std::uint64_t asked = 0;         // the next step whose batch will be asked for
     std::uint64_t step = 0;          // that it is in
     std::uint64_t pushed = 0;        // where all are in step: all packets of those before are made
+    std::uint64_t added = 0;         // its gradients of those before are part of an average
     Condition agreed;                // shared scalers have come
     std::uint64_t agreements = 0;    // how often
     bool encoding = false;           // what it held of its last step
@@ -107,12 +133,23 @@ class Worker final : public Actor<WorkerInterface> {
     GradientEncoder::Counts counts;  // of the steps that are done
     RankTrace trace;
     // Where it exchanges by itself:
-    std::uint64_t version = 0;    // the oldest that its replica has of a chunk
-    std::uint64_t kept = 0;       // of versions up to this one all that is to be kept
-    std::size_t pulling = 0;      // groups that have not come
-    std::size_t unanswered = 0;   // pushes
-    std::vector<Packet> dropped;  // that are to be given back
-    Condition answered;           // one of the two has become less
+    std::uint64_t version = 0;            // the oldest that its replica has of a chunk
+    std::uint64_t kept = 0;               // of versions up to this one all that is to be kept
+    std::size_t pulling = 0;              // groups that have not come
+    std::size_t unanswered = 0;           // pushes
+    std::vector<Packet> dropped;          // that are to be given back
+    std::vector<std::uint32_t> repeated;  // chunks that had its push already
+    Condition answered;                   // one of the two has become less
+  };
+
+  /// Of the version that devices make among themselves.
+  struct Exchanging {
+    std::uint64_t step = 0;  ///< that leads to it
+    std::unique_ptr<kernels::DeviceGather> gather;
+    std::vector<std::uint32_t> missing;  ///< by tensor: ranks whose packet is not there
+    std::deque<std::uint32_t> complete;  ///< tensors that are to be exchanged
+    std::size_t tensors = 0;             ///< of a version
+    Condition came;                      ///< a tensor is complete
   };
 
   void started() override;
@@ -121,19 +158,69 @@ class Worker final : public Actor<WorkerInterface> {
   Task<Result<void>> train();
   Task<Result<void>> find_everyone();
   /// In the place of a worker that was lost: from then on this one is as of a job that begins where
-  /// its ranks go on (worker_rejoin.cc).
+  /// its ranks go on; or each goes on at the push that is next of it (worker_rejoin.cc).
   Task<Result<void>> rejoin();
+  /// What servers say of where to go on.
+  struct Lacking {
+    std::vector<std::uint64_t> pushes;  ///< by rank: the earliest of which one lacks a packet
+    std::uint64_t version = 0;          ///< the newest there is
+    std::uint64_t earliest() const { return std::ranges::min(pushes); }
+  };
+  /// `patient`: also of a server that has to find out first.
+  Task<Result<Lacking>> lacking(bool patient);
+  void go_on_apart(Lacking lacking);
+  /// Where the rank begins: later than the job where it goes on in this worker by itself.
+  std::uint64_t first_push_of(std::uint32_t rank) const;
+  std::uint64_t first_step_of(const Rank& rank) const;
   /// Every server has all packets of this worker's ranks of the steps before `step`, where it would
   /// matter: no worker in its place begins earlier.
   Task<void> all_pushed(std::uint64_t step);
+  /// The shard of a server without a partner, which has come in the place of a lost one
+  /// (worker_recovery.cc). Errors: those of who is none, or of a job that knows none; to blame.
+  Result<std::uint32_t> shard_of_next(ActorId sender) const;
+  /// Nothing comes from a lost server of that shard any more; what is asked and told goes to
+  /// `next`.
+  Task<Result<void>> leave_lost(std::uint32_t shard, ActorId next);
+  /// What the lost one was told, of which nothing has come that was made of it.
+  void tell_again(std::uint32_t shard);
+  template <class M>
+  Task<Result<void>> tell_again(std::uint32_t shard, M message, std::uint64_t bytes);
+  /// All of this version is here: nobody will ask for what led to it.
+  void forget_before(std::uint64_t version);
+  /// Of the version that the question names, if some net has it.
+  std::optional<ChunkCopy> copy_of(const CopyChunk& question);
   /// Memory for what error feedback keeps that outlives this process, if there is such.
   Task<void> take_residual_memory();
-  /// What the rank's first step adds. Errors: not_found, of a rank that goes on without.
-  Result<Residuals> residuals_of(std::uint32_t rank) const;
+  /// What the rank's first step adds. Where it was lost: zero, or error not_found, as the job says.
+  Result<Residuals> residuals_of(std::uint32_t rank);
   /// The scalers of the step before the first, of a job whose ranks use those.
   Task<Result<void>> recall_scalers();
   Task<Result<void>> make_replicas();
-  Result<void> make_ranks(Seat& seat, std::uint32_t first, std::uint32_t count);
+  /// Whether each device has all ranks' packets, and steps by itself (worker_exchange.cc).
+  bool exchanges() const { return served_ != nullptr && !devices_.empty(); }
+  Result<void> begin_exchanging();
+  /// The rank's packet of a tensor is on its device.
+  void packet_is_there(std::uint32_t tensor);
+  Task<Result<void>> exchange_all();
+  Task<Result<void>> exchange_version(std::uint64_t step);
+  /// Puts the exchange of a complete tensor on its way, and each device's step with it.
+  Result<void> exchange_next();
+  /// Gives a version that all devices have made, or will have, to those who want it.
+  Task<Result<void>> give_version(std::uint64_t version, Shard::Wanted wanted);
+  Result<void> make_ranks(Seat& seat, const std::vector<std::uint32_t>& numbers);
+  Result<std::shared_ptr<RankNet>> make_net(Rank& rank, bool shares);
+  /// Where what the rank encodes goes to.
+  GradientEncoder::Events events_of(Rank& rank);
+  /// Whether the worker's ranks push one average, and of those whether this one pushes it.
+  bool averages() const { return args_.job.averaged_ranks > 1; }
+  bool pushes(const Rank& rank) const { return args_.job.pushes(rank.rank); }
+  Result<std::shared_ptr<RankNet>> make_averaged_net(Rank& rank);
+  /// The rank's gradients may be added: all that is early then is of one turn of the replicas.
+  Task<void> may_add(const Rank& rank, std::uint64_t step);
+  /// All ranks' were; to a rank that does not push also: what is made of them was encoded.
+  Task<void> all_added(const Rank& rank, std::uint64_t step);
+  /// Whether a backward pass goes on whose gradients this rank pushes.
+  bool computing(const Rank& rank) const;
   /// What the ranks go on from, where the job does (worker_state.cc).
   Task<Result<void>> restore();
   Task<Result<void>> restore_slots(Seat& seat);
@@ -153,8 +240,10 @@ class Worker final : public Actor<WorkerInterface> {
   Task<Result<void>> pull_newest(Rank& rank, std::uint64_t push);
   Task<Result<void>> pull_newest_of(Rank& rank, std::uint64_t push,
                                     const ParameterTable::PullGroup& group);
-  Result<void> take_verdicts(Rank& rank, const PushReply& reply, std::size_t packets,
-                             std::vector<Packet> kept);
+  Result<void> take_verdicts(Rank& rank, const PushReply& reply,
+                             const std::vector<std::uint32_t>& chunks, std::vector<Packet> kept);
+  /// All that was pushed has its verdict.
+  Result<void> take_back_dropped(Rank& rank, std::uint64_t push);
   Task<void> injected_delay(Rank& rank);
   void ask_batches(Rank& rank, std::uint64_t step);
   AskedRows ask_rows(const Rank& rank, const NextBatch& question, std::size_t reader);
@@ -166,9 +255,9 @@ class Worker final : public Actor<WorkerInterface> {
   /// The backward pass. What waits for shared scalers then is still to be encoded. The loss.
   Task<Result<nets::Net::Loss>> backward(Rank& rank, RankStep step);
   /// Until the last packet of its last backward pass is on its way.
-  Task<void> encode_held(Rank& rank);
+  Task<Result<void>> encode_held(Rank& rank);
   /// The same, beside the turns of others, and the step is done.
-  Task<void> finish_turn(Rank& rank, std::uint64_t step, nets::Net::Loss loss);
+  Task<Result<void>> finish_turn(Rank& rank, std::uint64_t step, nets::Net::Loss loss);
 
   void pull(std::uint64_t step);
   Task<Result<void>> pull_group(std::uint64_t step, const ParameterTable::PullGroup& group);
@@ -177,13 +266,22 @@ class Worker final : public Actor<WorkerInterface> {
   std::vector<Seat*> everyone();
   void write_settled(Seat& seat);
   /// Asks each server whether the rank's parameters are what its own are, where the scheme says so.
-  Task<void> compare(const Rank& rank, std::uint64_t step);
+  Task<Result<void>> compare(const Rank& rank, std::uint64_t step);
   Task<Result<void>> compare_at(std::uint32_t shard, std::uint32_t rank, Compare compare);
 
+  // ---- gradients up (worker_pushes.cc) ----
   Task<Result<void>> agree(Rank& rank, std::uint64_t step, std::uint32_t shard,
                            std::vector<Offer::OwnScaler> scalers);
   void push(Rank& rank, std::uint64_t step, std::uint32_t shard, std::vector<Packet> packets);
-  Task<Result<void>> send(Rank& rank, std::uint32_t shard, Push push);
+  Task<Result<void>> send(Rank& rank, ShardServers& servers, ShardServers::Member& server,
+                          Push push);
+  /// Has its scalers agreed by one server. Where there are two the first answer counts.
+  Task<Result<void>> agree_with(Rank& rank, ShardServers& servers, ShardServers::Member& server,
+                                Offer offer, std::shared_ptr<Agreement> all);
+  /// Whether each shard has two servers.
+  bool paired() const { return servers_.front().paired(); }
+  /// A push or an offer of that step has its answer, or never will have one.
+  void no_longer_under_way(std::uint64_t step);
   /// Tells the observer, unless it is still busy with the last.
   void tell(Watched step);
   Task<void> tell_observer(Watched step);
@@ -197,14 +295,20 @@ class Worker final : public Actor<WorkerInterface> {
   WorkerArgs args_;
   bool rejoins_ = false;
   bool goes_on_ = false;  ///< where others have left what its first step needs
+  Lacking lacked_;        ///< where each rank goes on by itself; else empty
   /// Of one that rejoins: seats in the first step, whose next version may be there before it is
   /// due: what the lost worker had pushed counts.
   std::size_t in_first_step_ = 0;
   Finder finder_;
   std::uint32_t cores_;
+  Devices devices_;                         // none: the CPU
+  std::shared_ptr<ServedShard> served_;     // null: there are servers
+  std::unique_ptr<Exchanging> exchanging_;  // where devices exchange
   std::unique_ptr<WorkerPolicy> policy_;
-  std::deque<Server> servers_;  // deques: windows do not move
-  std::deque<Reader> readers_;
+  std::deque<ShardServers> servers_;
+  std::optional<std::uint64_t> begins_at_;  // nothing is pushed of earlier steps; once it is known
+  Condition begins_;
+  std::deque<Reader> readers_;  // a deque: windows do not move
   std::optional<Peer<Observer>> observer_;
   std::shared_ptr<const ParameterTable> table_;
   std::vector<ParameterTable::PullGroup> groups_;      // of the next pull
@@ -212,12 +316,31 @@ class Worker final : public Actor<WorkerInterface> {
   std::shared_ptr<BufferPool> pool_ = std::make_shared<BufferPool>();
   std::deque<Seat> seats_;  // deques: conditions do not move
   std::deque<Rank> ranks_;
+  std::shared_ptr<HostAverage> average_;    // of all ranks, where they push one
+  std::optional<std::uint64_t> averaging_;  // the step of which it is
+  Condition averaged_;                      // it is another's, or a rank is done
   std::size_t groups_missing_ = 0;
   std::size_t unacknowledged_ = 0;
   std::map<std::uint64_t, std::size_t> under_way_;  // pushes without an answer, by step
   Condition pushed_;                                // one of them has its answer, or a rank is done
+  /// Where servers come again: by chunk the newest version that has come, and what they were told
+  /// of steps that lead to later ones.
+  std::vector<std::optional<std::uint64_t>> held_;
+  std::deque<Told<Push>> told_pushes_;
+  std::deque<Told<Offer>> told_offers_;
+  std::map<std::uint32_t, ProcessId> told_again_;  // by shard: whom
+  Condition table_made_;
+  Condition wrote_;  // chunks have been written
   std::optional<KeptMemory::Region> residual_memory_;
+  std::uint32_t without_residuals_ = 0;       ///< ranks that go on without those of the step before
+  std::uint64_t without_residuals_from_ = 0;  ///< the first such step
   std::optional<Peer<CheckpointKeeperInterface>> keeper_;
+  CopyHolder copies_;
+  /// Where what a rank has by itself is gathered: here, or with what servers would have.
+  KeptVersion& kept() {
+    return served_ != nullptr && served_->shard != nullptr ? served_->shard->kept() : kept_;
+  }
+
   KeptVersion kept_;
   ProgressMeter meter_;
   Traffic traffic_;

@@ -3,13 +3,15 @@
 #include <algorithm>
 #include <limits>
 
+#include <fmt/format.h>
+
 #include "actors/worker/worker.h"
 
 namespace sterna::actors {
 
 Task<Result<void>> Worker::train_apart(Rank& rank) {
   const JobConfig& job = args_.job;
-  for (std::uint64_t step = job.first_own_step();; ++step) {
+  for (std::uint64_t step = first_step_of(rank);; ++step) {
     rank.step = step;
     rank.trace.begin(step);
     const Exchange exchange = policy_->exchange(step);
@@ -35,7 +37,7 @@ Task<Result<void>> Worker::train_apart(Rank& rank) {
                                                                  .version = rank.version,
                                                                  .pushes = exchange.pushes}));
     Span held = rank.trace.part(Part::scalers);
-    co_await encode_held(rank);
+    STERNA_CO_TRY(encode_held(rank));
     held.end();
     if (meter_.add_apart(rank.rank, loss, rank.version, now())) {
       observer_->tell(meter_.progress(identity().name, traffic(), now()));
@@ -48,7 +50,7 @@ Task<Result<void>> Worker::train_apart(Rank& rank) {
 }
 
 Task<Result<void>> Worker::pull_newest(Rank& rank, std::uint64_t push) {
-  const bool first = rank.step == args_.job.first_own_step();
+  const bool first = rank.step == first_step_of(rank);
   const auto& groups = first ? all_groups_ : groups_;
   rank.seat->expect_version(*table_, first ? Pulled::all : Pulled::pushed);
   rank.pulling = groups.size();
@@ -56,8 +58,7 @@ Task<Result<void>> Worker::pull_newest(Rank& rank, std::uint64_t push) {
   Span waiting = rank.trace.part(Part::parameters);
   while (rank.pulling > 0 || rank.unanswered > 0) co_await rank.answered.wait();
   waiting.end();
-  for (const Packet& packet : rank.dropped) STERNA_CO_TRY(rank.net->give_back(packet));
-  rank.dropped.clear();
+  STERNA_CO_TRY(take_back_dropped(rank, push));
   rank.version = std::numeric_limits<std::uint64_t>::max();
   const std::vector<std::uint64_t>& bases = rank.seat->bases;
   for (std::uint32_t chunk = 0; chunk < bases.size(); ++chunk) {
@@ -68,7 +69,7 @@ Task<Result<void>> Worker::pull_newest(Rank& rank, std::uint64_t push) {
 
 Task<Result<void>> Worker::pull_newest_of(Rank& rank, std::uint64_t push,
                                           const ParameterTable::PullGroup& group) {
-  Server& server = servers_[group.shard];
+  ShardServers& server = servers_[group.shard];
   const Need need = policy_->need(push);
   const Pull question{.version = need.version,
                       .chunks = group.chunks,
@@ -82,34 +83,52 @@ Task<Result<void>> Worker::pull_newest_of(Rank& rank, std::uint64_t push,
   const std::uint64_t bytes = most_bytes(largest, *table_, args_.job);
   const Time asked = now();
   Task<Result<Parameters>> answer =
-      server.peer.ask_within(server.down, bytes, question, kWhileRanksCompute);
+      server.paired()
+          ? ask_pair(process(), server, PairAsks::either, bytes, Pull(question), kWhileRanksCompute)
+          : server.ask_within_down(bytes, question, kWhileRanksCompute);
   Result<Parameters> parameters = co_await std::move(answer);
-  trace_.asked(push, "pull", server.peer.name(), asked);
+  trace_.asked(push, "pull", server.name(), asked);
   const Span taking = trace_.takes_answer(push, question, process().id());
   const Result<void> taken = parameters ? take(std::move(*parameters), question, {rank.seat})
                                         : Result<void>(parameters.error());
   if (!taken) {
-    co_return at(rank.step, "parameters from " + server.peer.name(), taken.error());
+    co_return at(rank.step, "parameters from " + server.name(), taken.error());
   }
   --rank.pulling;
   rank.answered.notify_all();
   co_return {};
 }
 
-Result<void> Worker::take_verdicts(Rank& rank, const PushReply& reply, std::size_t packets,
+Result<void> Worker::take_verdicts(Rank& rank, const PushReply& reply,
+                                   const std::vector<std::uint32_t>& chunks,
                                    std::vector<Packet> kept) {
-  --rank.unanswered;
-  rank.answered.notify_all();
-  if (policy_->in_step()) return {};
-  if (reply.verdicts.size() != packets) {
+  const bool judged = !policy_->in_step();
+  if (judged && reply.verdicts.size() != chunks.size()) {
     return Error{Errc::malformed, "the answer is to another question"};
   }
-  for (std::size_t i = 0; i < packets; ++i) {
+  for (std::size_t i = 0; judged && i < chunks.size(); ++i) {
+    if (reply.verdicts[i] == Verdict::DUPLICATE) rank.repeated.push_back(chunks[i]);
     if (reply.verdicts[i] != Verdict::DROPPED) continue;
     // Where each makes a version the job is over, and nobody is late.
     if (args_.job.facts().together) ++traffic_.late_packets;
     if (!kept.empty()) rank.dropped.push_back(std::move(kept[i]));
   }
+  // Who waits for it goes on at once.
+  --rank.unanswered;
+  rank.answered.notify_all();
+  return {};
+}
+
+Result<void> Worker::take_back_dropped(Rank& rank, std::uint64_t push) {
+  const std::uint64_t first = first_push_of(rank.rank);
+  if (first > args_.job.first_step && push == first + 1) {
+    rank.net->settle(rank.repeated);
+    log(fmt::format("rank {}: of its push {} the servers had {} chunks from the worker before",
+                    rank.rank, first, rank.repeated.size()));
+  }
+  rank.repeated.clear();
+  for (const Packet& packet : rank.dropped) STERNA_TRY(rank.net->give_back(packet));
+  rank.dropped.clear();
   return {};
 }
 

@@ -25,7 +25,9 @@ std::vector<TensorTotals> Worker::totals() const {
   for (const TableTensor& tensor : table_->tensors) {
     sums.push_back({.tensor = tensor.spec.name, .codec = tensor.codec, .elements = tensor.count});
   }
-  for (const Rank& rank : ranks_) rank.net->add_to(sums);
+  for (const Rank& rank : ranks_) {
+    if (pushes(rank)) rank.net->add_to(sums);
+  }
   for (const Seat& seat : seats_) seat.replica->add_to(sums);
   return sums;
 }

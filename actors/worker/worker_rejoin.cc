@@ -3,13 +3,16 @@
 // is ignored.
 //
 // What a step needs of those before is there: its parameters and its scalers at the servers, and
-// what error feedback keeps in memory that outlives the worker. For that no rank begins to write
-// what is left of its step before all packets of the steps before have arrived: then nobody will
-// have to do those again.
+// what error feedback keeps in memory that outlives the worker, but not its host: where that is
+// gone ranks go on without, if the job says so (gradient.residuals). For that no rank begins to
+// write what is left of its step before all packets of the steps before have arrived: then nobody
+// will have to do those again.
 #include <algorithm>
 #include <deque>
+#include <map>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "actors/worker/worker.h"
 
@@ -20,21 +23,22 @@ Task<Result<void>> Worker::rejoin() {
   if (!job.workers_come_again()) {
     co_return Error{Errc::invalid_argument, "ranks of this job do not go on in another worker"};
   }
-  std::deque<Task<Result<Rejoined>>> all;
-  std::deque<std::string> asked;
-  for (std::uint32_t i = 0; i < args_.ranks; ++i) {
-    for (Server& server : servers_) {
-      const Rejoin question{.rank = args_.first_rank + i, .incarnation = identity().incarnation};
-      all.push_back(server.peer.ask(question, job.deadlines.start));
-      asked.push_back(server.peer.name());
-    }
+  Task<Result<Lacking>> asking = lacking(false);
+  STERNA_CO_ASSIGN(Lacking there, std::move(asking));
+  if (!job.in_step()) {
+    go_on_apart(std::move(there));
+    co_return {};
   }
   // Of a job that is done its last step is computed once more: somebody may wait for its loss.
-  std::uint64_t step = job.steps - 1;
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    Result<Rejoined> answer = co_await std::move(all[i]);
-    STERNA_CO_ASSIGN(const Rejoined there, std::move(answer).in(asked[i]));
-    step = std::min(step, there.step);
+  std::uint64_t step = std::min(there.earliest(), job.steps - 1);
+  begins_at_ = step;
+  begins_.notify_all();
+  // A server that is in the place of a lost one lacks all from the step on that this worker, or the
+  // one before, has told it.
+  if (paired()) {
+    Task<Result<Lacking>> asking_again = lacking(true);
+    STERNA_CO_ASSIGN(const Lacking known, std::move(asking_again));
+    step = std::min(step, known.earliest());
   }
   log(fmt::format("going on at step {}, in place of a worker that was lost", step));
   rejoins_ = true;
@@ -46,8 +50,75 @@ Task<Result<void>> Worker::rejoin() {
   co_return {};
 }
 
+void Worker::go_on_apart(Lacking lacking) {
+  lacked_ = std::move(lacking);
+  log(fmt::format("going on at push {}, in place of a worker that was lost",
+                  fmt::join(lacked_.pushes, ", ")));
+  // What the one before kept of versions up to the newest is gone with it, or written; but for the
+  // last, which may be there already.
+  lacked_.version = std::min(lacked_.version, args_.job.steps - 1);
+  kept_.begin_behind(lacked_.version);
+}
+
+std::uint64_t Worker::first_push_of(std::uint32_t rank) const {
+  return lacked_.pushes.empty() ? args_.job.first_step : lacked_.pushes[rank - args_.first_rank];
+}
+
+std::uint64_t Worker::first_step_of(const Rank& rank) const {
+  const JobConfig& job = args_.job;
+  return job.first_own_step() + (first_push_of(rank.rank) - job.first_step) * job.window();
+}
+
+Task<Result<Worker::Lacking>> Worker::lacking(bool patient) {
+  struct Asked {
+    std::uint32_t rank;
+    ShardServers& servers;
+    const std::string& name;
+    Task<Result<Rejoined>> answer;
+  };
+  std::deque<Asked> all;
+  std::uint32_t asking = 0;
+  for (std::uint32_t i = 0; i < args_.ranks; ++i) {
+    if (!args_.job.pushes(args_.first_rank + i)) continue;
+    ++asking;
+    for (ShardServers& servers : servers_) {
+      for (ShardServers::Member& server : servers.members()) {
+        const Rejoin question{.rank = args_.first_rank + i,
+                              .incarnation = identity().incarnation,
+                              .patient = patient};
+        all.push_back({i, servers, server.peer.name(),
+                       servers.ask_one(server, question, args_.job.deadlines.start)});
+      }
+    }
+  }
+  Lacking found{.pushes = std::vector(args_.ranks, args_.job.steps)};
+  std::map<const ShardServers*, std::uint32_t> silent;
+  for (Asked& one : all) {
+    Result<Rejoined> answer = co_await std::move(one.answer);
+    const bool may_be = !answer && one.servers.is_of_one(answer.error());
+    // Of two one may be lost, or not know yet.
+    if (may_be && ++silent[&one.servers] <= asking) continue;
+    STERNA_CO_ASSIGN(const Rejoined there, std::move(answer).in(one.name));
+    std::uint64_t& push = found.pushes[one.rank];
+    push = std::min(push, std::max(there.step, args_.job.first_step));
+    found.version = std::max(found.version, there.version);
+  }
+  co_return found;
+}
+
+Task<Result<Enlisted>> Worker::on(Enlist) {
+  const ActorId from = sender();
+  while (!begins_at_) co_await begins_.wait();
+  // Of the step that a rank is in something may have been pushed.
+  std::uint64_t step = *begins_at_ + 1;
+  for (const Rank& rank : ranks_) step = std::max(step, rank.step + 1);
+  STERNA_CO_TRY(enlist(servers_, process(), from, step));
+  co_return Enlisted{step};
+}
+
 Task<void> Worker::all_pushed(std::uint64_t step) {
-  if (!args_.job.workers_come_again()) co_return;
+  const bool both_hear = paired() && args_.job.in_step();
+  if (!args_.job.ranks_repeat_steps() && !both_hear) co_return;
   const auto behind = [&] {
     return (!under_way_.empty() && under_way_.begin()->first < step) ||
            std::ranges::any_of(ranks_, [&](const Rank& rank) { return rank.pushed < step; });
@@ -61,9 +132,10 @@ Task<void> Worker::take_residual_memory() {
   KeptMemory* const memory = process().kept_memory();
   Result<KeptMemory::Region> taken = Error{Errc::unavailable, "this host keeps no memory for it"};
   if (memory != nullptr) {
-    auto taking = compute([memory, bytes = args_.ranks * Residuals::bytes_of(job, *table_)] {
-      return memory->take(bytes);
-    });
+    auto taking = compute(
+        [memory, bytes = args_.ranks / job.averaged_ranks * Residuals::bytes_of(job, *table_)] {
+          return memory->take(bytes);
+        });
     taken = co_await std::move(taking);
   }
   if (taken) {
@@ -73,20 +145,28 @@ Task<void> Worker::take_residual_memory() {
   }
 }
 
-Result<Residuals> Worker::residuals_of(std::uint32_t rank) const {
+Result<Residuals> Worker::residuals_of(std::uint32_t rank) {
   const JobConfig& job = args_.job;
   if (!job.gradient.error_feedback) return Residuals();
+  const std::uint64_t first = first_push_of(rank);
+  const bool goes_on = goes_on_ || first > job.first_step;
   Residuals residuals(job, *table_);
   if (residual_memory_) {
-    const std::size_t first = (rank - args_.first_rank) * Residuals::bytes_of(job, *table_);
-    residuals = Residuals(job, *table_, *residual_memory_, first);
-    if (!goes_on_) residuals.start_at(job.first_step);
+    const std::size_t before = (rank - args_.first_rank) / job.averaged_ranks;
+    const std::size_t at = before * Residuals::bytes_of(job, *table_);
+    residuals = Residuals(job, *table_, *residual_memory_, at);
+    if (!goes_on) residuals.start_at(first);
   }
-  if (goes_on_ && !residuals.whole_for(job.first_step)) {
+  if (!goes_on || residuals.whole_for(first)) return residuals;
+  if (job.in_step() && !job.gradient.zeroes_residuals()) {
     return Error{Errc::not_found, fmt::format("step {}: what error feedback kept of rank {} was "
                                               "lost with the worker before",
-                                              job.first_step, rank)};
+                                              first, rank)};
   }
+  without_residuals_from_ =
+      without_residuals_ == 0 ? first : std::min(without_residuals_from_, first);
+  ++without_residuals_;
+  residuals.zero_before(first);
   return residuals;
 }
 
@@ -97,7 +177,7 @@ Task<Result<void>> Worker::recall_scalers() {
                                .step = args_.job.first_step - 1};
   std::vector<float> scalers(table_->scalers.size());
   for (std::uint32_t shard = 0; shard < servers_.size(); ++shard) {
-    auto& server = servers_[shard].peer;
+    ShardServers& server = servers_[shard];
     Task<Result<Agreed>> asking = server.ask(question, args_.job.deadlines.step);
     Result<Agreed> answer = co_await std::move(asking);
     STERNA_CO_ASSIGN(const Agreed agreed, std::move(answer).in("scalers from " + server.name()));
@@ -111,7 +191,9 @@ Task<Result<void>> Worker::recall_scalers() {
     }
     for (std::size_t i = 0; i < there.size(); ++i) scalers[there[i]] = agreed.values[i];
   }
-  for (Rank& rank : ranks_) rank.net->restore({.residuals = {}, .scalers = scalers});
+  for (Rank& rank : ranks_) {
+    if (pushes(rank)) rank.net->restore({.residuals = {}, .scalers = scalers});
+  }
   co_return {};
 }
 

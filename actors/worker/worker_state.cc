@@ -13,19 +13,22 @@ namespace {
 
 Bytes bytes_of(std::span<const float> values) { return copy_bytes(std::as_bytes(values)); }
 
-std::vector<StatePiece> pieces_of(std::uint32_t rank, RankNet& net, const ParameterTable& table) {
+Result<std::vector<StatePiece>> pieces_of(std::uint32_t rank, RankNet& net,
+                                          const ParameterTable& table,
+                                          std::uint32_t averaged_ranks) {
   const GradientEncoder::State state = net.state();
   std::vector<StatePiece> pieces;
   for (std::size_t t = 0; t < state.residuals.size(); ++t) {
     if (state.residuals[t].empty()) continue;
-    pieces.push_back({array_of(residual_state(rank), table.tensors[t].spec.name), 0,
+    pieces.push_back({array_of(residual_state(rank, averaged_ranks), table.tensors[t].spec.name), 0,
                       bytes_of(state.residuals[t])});
   }
   // All ranks have the same.
   if (rank == 0 && !state.scalers.empty()) {
     pieces.push_back({std::string(kScalerState), 0, bytes_of(state.scalers)});
   }
-  for (const KeptArray& kept : net.kept()) {
+  STERNA_ASSIGN(const std::vector<KeptArray> all, net.kept());
+  for (const KeptArray& kept : all) {
     pieces.push_back({array_of(local_state(rank, kept.kind), table.tensors[kept.tensor].spec.name),
                       0, bytes_of(kept.values)});
   }
@@ -35,13 +38,23 @@ std::vector<StatePiece> pieces_of(std::uint32_t rank, RankNet& net, const Parame
 }  // namespace
 
 Task<void> Worker::keep_state(const Rank& rank, std::uint64_t version) {
-  if (!keeper_ || !args_.job.ranks_have_state() || !kept_.gathers(version)) {
+  if (!keeper_ || !args_.job.ranks_have_state() || !kept().gathers(version)) {
     co_return;
   }
-  auto copying = compute([net = rank.net, number = rank.rank, table = table_] {
-    return pieces_of(number, *net, *table);
-  });
-  kept_.add(version, co_await std::move(copying));
+  auto copying = compute(
+      [net = rank.net, number = rank.rank, table = table_, averaged = args_.job.averaged_ranks] {
+        return pieces_of(number, *net, *table, averaged);
+      });
+  Result<std::vector<StatePiece>> pieces = co_await std::move(copying);
+  if (!pieces) {
+    fail(at(version, "what is kept", pieces.error()).message);
+    co_return;
+  }
+  kept().add(version, std::move(*pieces));
+  if (served_ != nullptr) {
+    served_->changed();
+    co_return;
+  }
   if (std::optional<StatePart> part = kept_.take()) run(write_part(std::move(*part)));
 }
 
@@ -51,9 +64,9 @@ Task<void> Worker::keep_passed(Rank& rank) {
 }
 
 Task<void> Worker::write_part(StatePart part) {
-  auto writing =
-      compute([part = std::move(part), folder = args_.job.checkpoint.folder,
-               name = identity().name] { return actors::write_part(part, folder, name); });
+  auto writing = compute(
+      [part = std::move(part), folder = args_.job.checkpoint.folder, own = process().directory(),
+       name = identity().name] { return actors::write_part(part, folder, own, name); });
   PartWritten written = co_await std::move(writing);
   // Where it has to be fetched, the next one waits for that: it takes this one's place.
   auto taking = keeper_->ask(std::move(written), kWhileRanksCompute);
@@ -78,8 +91,16 @@ KeepAnswer Worker::on(KeepVersion keep) {
   return {.kept = true, .version = newest};
 }
 
+Task<Result<CopyKept>> Worker::on(KeepCopy what) {
+  STERNA_CO_TRY(CopyHolder::may_ask(process(), sender(), keeper_));
+  auto keeping = copies_.keep(
+      *keeper_, [this](std::function<Result<void>()> work) { return compute(std::move(work)); },
+      process().directory(), std::move(what));
+  co_return co_await std::move(keeping);
+}
+
 Task<Result<void>> Worker::restore() {
-  if (policy_->need(args_.job.first_step + 1).kind == PayloadKind::GRADIENT) {
+  if (exchanges() || policy_->need(args_.job.first_step + 1).kind == PayloadKind::GRADIENT) {
     for (Seat& seat : seats_) {
       Task<Result<void>> slots = restore_slots(seat);
       STERNA_CO_TRY(std::move(slots));
@@ -87,6 +108,7 @@ Task<Result<void>> Worker::restore() {
   }
   if (!args_.job.ranks_have_state()) co_return {};
   for (Rank& rank : ranks_) {
+    if (!pushes(rank) || first_push_of(rank.rank) > args_.job.first_step) continue;
     Task<Result<void>> state = restore_rank(rank);
     STERNA_CO_TRY(std::move(state));
   }
@@ -112,7 +134,7 @@ Task<Result<void>> Worker::restore_slots(Seat& seat) {
   // Of what is not there the servers say that it starts anew.
   STERNA_CO_ASSIGN(const std::vector<std::size_t> absent, std::move(reading));
   static_cast<void>(absent);
-  co_return {};
+  co_return seat.replica->slots_restored();
 }
 
 Task<Result<void>> Worker::restore_rank(Rank& rank) {
@@ -125,8 +147,8 @@ Task<Result<void>> Worker::restore_rank(Rank& rank) {
       const TableTensor& tensor = table_->tensors[t];
       if (!Residuals::has(job, tensor)) continue;
       state.residuals[t].resize(tensor.count);
-      targets.push_back(
-          {array_of(residual_state(rank.rank), tensor.spec.name), 0, state.residuals[t]});
+      targets.push_back({array_of(residual_state(rank.rank, job.averaged_ranks), tensor.spec.name),
+                         0, state.residuals[t]});
     }
   }
   const std::size_t residuals = targets.size();
@@ -137,7 +159,8 @@ Task<Result<void>> Worker::restore_rank(Rank& rank) {
     }
   }
   const std::size_t own = targets.size();
-  for (const KeptArray& kept : rank.net->kept()) {
+  STERNA_CO_ASSIGN(const std::vector<KeptArray> alone, rank.net->kept());
+  for (const KeptArray& kept : alone) {
     targets.push_back(
         {array_of(local_state(rank.rank, kept.kind), table_->tensors[kept.tensor].spec.name), 0,
          kept.values});
@@ -161,7 +184,7 @@ Task<Result<void>> Worker::restore_rank(Rank& rank) {
     log(fmt::format("the checkpoint has nothing of rank {}'s own steps: they start anew",
                     rank.rank));
   } else if (own < all) {
-    rank.net->restored();
+    STERNA_CO_TRY(rank.net->restored());
   }
   rank.net->restore(std::move(state));
   co_return {};

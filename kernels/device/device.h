@@ -1,8 +1,9 @@
-// A device that computes beside the host: its memory, its streams of work, and the codec's passes
-// on it. Pure interfaces: a CUDA device's are implemented by a module that is loaded where there is
-// one (cuda_module.h), the host's own by host_device.h, for tests.
+// A device that computes beside the host: its memory, its streams of work, and the passes on it of
+// the codec and of a net's layers. Pure interfaces: a CUDA device's are implemented by a module
+// that is loaded where there is one (cuda_module.h), the host's own by host_device.h, for tests.
 //
-// Nothing waits but DeviceStream::finish(): the rest puts work on a stream and returns. What it
+// Nothing waits but DeviceStream::finish() and DeviceEvent::wait(): the rest puts work on a stream
+// and returns. What it
 // reads and writes, tables included, must stay until the stream has done it. An error that comes
 // late is the result of a later call. No function throws.
 #pragma once
@@ -12,6 +13,7 @@
 #include <memory>
 #include <string>
 
+#include "kernels/layers/layer_launch.h"
 #include "kernels/optimizer/update_launch.h"
 #include "kernels/sums/sum_launch.h"
 #include "kernels/trits/encode_launch.h"
@@ -34,6 +36,8 @@ class DeviceEvent {
   virtual ~DeviceEvent() = default;
   /// Whether the stream has passed where it was recorded last; true before it is.
   virtual Result<bool> passed() noexcept = 0;
+  /// Sleeps until it has.
+  virtual Result<void> wait() noexcept = 0;
 
  protected:
   DeviceEvent() = default;
@@ -58,6 +62,7 @@ class DeviceStream {
   virtual Result<void> encode_bf16(const EncodeLaunch& launch) noexcept = 0;
   virtual Result<void> sum_trits(const SumLaunch& launch) noexcept = 0;
   virtual Result<void> update(const UpdateLaunch& launch) noexcept = 0;
+  virtual Result<void> layer(const LayerLaunch& launch) noexcept = 0;
 
  protected:
   DeviceStream() = default;
@@ -65,7 +70,7 @@ class DeviceStream {
   DeviceStream& operator=(const DeviceStream&) = default;
 };
 
-/// Outlives what it has made.
+/// Outlives what it has made. Any thread may call it and what it has made, one at a time each.
 class Device {
  public:
   virtual ~Device() = default;
@@ -75,6 +80,9 @@ class Device {
   /// free.
   virtual Result<void*> allocate(std::size_t bytes) noexcept = 0;
   virtual void release(void* memory) noexcept = 0;
+  /// Bytes of the host's memory, zeroed, at a multiple of 256, that copies need not stage.
+  virtual Result<void*> allocate_on_host(std::size_t bytes) noexcept = 0;
+  virtual void release_on_host(void* memory) noexcept = 0;
   virtual Result<std::unique_ptr<DeviceStream>> make_stream() noexcept = 0;
   virtual Result<std::unique_ptr<DeviceEvent>> make_event() noexcept = 0;
   /// Seconds from one event to another, both recorded and passed.

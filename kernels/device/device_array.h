@@ -63,6 +63,34 @@ class DeviceArray {
   std::size_t size_ = 0;
 };
 
+/// Elements in the host's memory that a device's copies need not stage.
+template <class T>
+class PinnedArray {
+  static_assert(std::is_trivially_copyable_v<T>);
+
+ public:
+  /// Zero bytes; `device` outlives it.
+  static Result<PinnedArray> make(Device& device, std::size_t size) {
+    STERNA_ASSIGN(void* const memory, device.allocate_on_host(size * sizeof(T)));
+    return PinnedArray(device, static_cast<T*>(memory), size);
+  }
+  PinnedArray() = default;
+
+  std::span<T> elements() const { return {data_.get(), size_}; }
+  T* data() const { return data_.get(); }
+
+ private:
+  struct Release {
+    Device* device = nullptr;
+    void operator()(T* memory) const { device->release_on_host(memory); }
+  };
+  PinnedArray(Device& device, T* memory, std::size_t size)
+      : data_(memory, Release{&device}), size_(size) {}
+
+  std::unique_ptr<T, Release> data_;
+  std::size_t size_ = 0;
+};
+
 /// An array with these elements, which are there when it returns.
 template <class T>
 Result<DeviceArray<T>> uploaded(Device& device, DeviceStream& stream, std::span<const T> elements) {

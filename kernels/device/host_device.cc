@@ -1,5 +1,8 @@
 #include "kernels/device/host_device.h"
 
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
@@ -7,16 +10,88 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <mutex>
 #include <utility>
 #include <vector>
 
 #include "kernels/device/host_kernels.h"
+#include "kernels/device/host_layers.h"
 #include "runtime/base/random.h"
 
 namespace sterna::kernels {
 namespace {
 
 constexpr std::size_t kAlignment = 256;
+
+std::size_t rounded_up(std::size_t bytes, std::size_t to) {
+  return (std::max<std::size_t>(bytes, 1) + to - 1) / to * to;
+}
+
+/// What a device has given out. Where it is hidden, pieces are pages of their own.
+class DeviceMemory {
+ public:
+  explicit DeviceMemory(const HostDeviceOptions& options)
+      : most_(options.memory), hidden_(options.hidden) {}
+  ~DeviceMemory() {
+    for (const auto& [memory, size] : sizes_) give_back(memory, size);
+  }
+  DeviceMemory(const DeviceMemory&) = delete;
+  DeviceMemory& operator=(const DeviceMemory&) = delete;
+
+  Result<void*> allocate(std::size_t bytes) {
+    const std::lock_guard lock(mutex_);
+    const std::size_t size =
+        rounded_up(bytes, hidden_ ? static_cast<std::size_t>(sysconf(_SC_PAGESIZE)) : kAlignment);
+    if (size > most_ - used_) {
+      return Error{Errc::unavailable, std::to_string(bytes) + " bytes are more than the " +
+                                          std::to_string(most_ - used_) +
+                                          " that the host device has free"};
+    }
+    void* memory = nullptr;
+    if (hidden_) {
+      memory = mmap(nullptr, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+      if (memory == MAP_FAILED) memory = nullptr;
+    } else {
+      memory = std::aligned_alloc(kAlignment, size);
+      if (memory != nullptr) std::memset(memory, 0, size);
+    }
+    if (memory == nullptr) return Error{Errc::unavailable, "no memory is free"};
+    used_ += size;
+    sizes_[memory] = size;
+    return memory;
+  }
+  void release(void* memory) {
+    const std::lock_guard lock(mutex_);
+    const auto found = sizes_.find(memory);
+    if (found == sizes_.end()) return;
+    used_ -= found->second;
+    give_back(memory, found->second);
+    sizes_.erase(found);
+  }
+  /// Runs what may touch it.
+  void reveal_for(const std::function<void()>& work) {
+    if (!hidden_) return work();
+    const std::lock_guard lock(mutex_);
+    for (const auto& [memory, size] : sizes_) mprotect(memory, size, PROT_READ | PROT_WRITE);
+    work();
+    for (const auto& [memory, size] : sizes_) mprotect(memory, size, PROT_NONE);
+  }
+
+ private:
+  void give_back(void* memory, std::size_t size) const {
+    if (hidden_) {
+      munmap(memory, size);
+    } else {
+      std::free(memory);
+    }
+  }
+
+  std::size_t most_;
+  bool hidden_;
+  std::mutex mutex_;
+  std::size_t used_ = 0;
+  std::map<void*, std::size_t> sizes_;
+};
 
 /// How often an event was recorded, and how often a stream has passed there.
 struct HostEventState {
@@ -39,18 +114,60 @@ struct Queue {
 /// All queues, and the order in which their work is done.
 class Schedule {
  public:
-  explicit Schedule(const HostDeviceOptions& options)
-      : random_(options.seed), fails_after_(options.fails_after) {}
+  Schedule(const HostDeviceOptions& options, std::shared_ptr<DeviceMemory> memory)
+      : memory_(std::move(memory)),
+        random_(options.seed),
+        fails_after_(options.fails_after),
+        late_(options.late) {}
 
   std::shared_ptr<Queue> make_queue() {
+    const std::lock_guard lock(mutex_);
     auto queue = std::make_shared<Queue>();
     queues_.push_back(queue);
     return queue;
   }
 
   Result<void> put(Queue& queue, Work work) {
+    const std::lock_guard lock(mutex_);
+    return put_locked(queue, std::move(work));
+  }
+  Result<void> record(Queue& queue, const std::shared_ptr<HostEventState>& state) {
+    const std::lock_guard lock(mutex_);
+    ++state->recorded;
+    return put_locked(queue, {.run = [state] {
+                        ++state->passed;
+                        state->when = std::chrono::steady_clock::now();
+                      }});
+  }
+  Result<void> wait_for(Queue& queue, std::shared_ptr<HostEventState> state) {
+    const std::lock_guard lock(mutex_);
+    const std::uint64_t until = state->recorded;
+    return put_locked(queue, {[] {}, std::move(state), until});
+  }
+
+  /// Work until a queue is empty, or an event has passed.
+  Result<void> finish(const Queue& queue) {
+    const std::lock_guard lock(mutex_);
+    return run_until([&] { return queue.works.empty(); });
+  }
+  Result<void> wait(const HostEventState& state) {
+    const std::lock_guard lock(mutex_);
+    return run_until([&] { return state.passed == state.recorded; });
+  }
+
+  /// What a caller that only looks sees: perhaps some work was done meanwhile.
+  Result<bool> passed(const HostEventState& state) {
+    const std::lock_guard lock(mutex_);
+    if (random_.below(2) == 0) advance();
+    if (failed_) return failure();
+    return state.passed == state.recorded;
+  }
+
+ private:
+  Result<void> put_locked(Queue& queue, Work work) {
     if (failed_) return failure();
     queue.works.push_back(std::move(work));
+    if (!late_) return run_until([&] { return queue.works.empty(); });
     return {};
   }
 
@@ -75,7 +192,7 @@ class Schedule {
       return false;
     }
     ++done_;
-    work.run();
+    memory_->reveal_for(work.run);
     return true;
   }
 
@@ -89,20 +206,15 @@ class Schedule {
     return {};
   }
 
-  /// What a caller that only looks sees: perhaps some work was done meanwhile.
-  Result<void> glance() {
-    if (random_.below(2) == 0) advance();
-    if (failed_) return failure();
-    return {};
-  }
-
- private:
   static Error failure() {
     return {Errc::unavailable, "the host device has failed, as it was told"};
   }
 
+  std::shared_ptr<DeviceMemory> memory_;
+  std::mutex mutex_;
   SeededRandom random_;
   std::uint64_t fails_after_;
+  bool late_;
   std::uint64_t done_ = 0;
   bool failed_ = false;
   std::vector<std::weak_ptr<Queue>> queues_;
@@ -112,10 +224,8 @@ class HostEvent : public DeviceEvent {
  public:
   explicit HostEvent(std::shared_ptr<Schedule> schedule) : schedule_(std::move(schedule)) {}
 
-  Result<bool> passed() noexcept override {
-    STERNA_TRY(schedule_->glance());
-    return state_->passed == state_->recorded;
-  }
+  Result<bool> passed() noexcept override { return schedule_->passed(*state_); }
+  Result<void> wait() noexcept override { return schedule_->wait(*state_); }
   const std::shared_ptr<HostEventState>& state() const { return state_; }
 
  private:
@@ -133,21 +243,12 @@ class HostStream : public DeviceStream {
     return put([=] { std::memcpy(to, from, bytes); });
   }
   Result<void> record(DeviceEvent& event) noexcept override {
-    auto state = static_cast<HostEvent&>(event).state();
-    ++state->recorded;
-    return put([state] {
-      ++state->passed;
-      state->when = std::chrono::steady_clock::now();
-    });
+    return schedule_->record(*queue_, static_cast<HostEvent&>(event).state());
   }
   Result<void> wait_for(DeviceEvent& event) noexcept override {
-    auto state = static_cast<HostEvent&>(event).state();
-    const std::uint64_t until = state->recorded;
-    return schedule_->put(*queue_, {[] {}, std::move(state), until});
+    return schedule_->wait_for(*queue_, static_cast<HostEvent&>(event).state());
   }
-  Result<void> finish() noexcept override {
-    return schedule_->run_until([this] { return queue_->works.empty(); });
-  }
+  Result<void> finish() noexcept override { return schedule_->finish(*queue_); }
   Result<void> encode(EncodePass pass, const EncodeLaunch& launch) noexcept override {
     return put([=] { host_encode(pass, launch); });
   }
@@ -159,6 +260,9 @@ class HostStream : public DeviceStream {
   }
   Result<void> update(const UpdateLaunch& launch) noexcept override {
     return put([=] { host_update(launch); });
+  }
+  Result<void> layer(const LayerLaunch& launch) noexcept override {
+    return put([=] { host_layer(launch); });
   }
 
  private:
@@ -173,33 +277,22 @@ class HostStream : public DeviceStream {
 class HostDevice : public Device {
  public:
   explicit HostDevice(const HostDeviceOptions& options)
-      : options_(options), schedule_(std::make_shared<Schedule>(options)) {}
+      : options_(options),
+        memory_(std::make_shared<DeviceMemory>(options)),
+        schedule_(std::make_shared<Schedule>(options, memory_)) {}
 
   DeviceFacts facts() const noexcept override {
     return {.name = "the host", .memory = options_.memory, .multiprocessors = 1};
   }
-  Result<void*> allocate(std::size_t bytes) noexcept override {
-    const std::size_t rounded =
-        (std::max<std::size_t>(bytes, 1) + kAlignment - 1) / kAlignment * kAlignment;
-    if (rounded > options_.memory - used_) {
-      return Error{Errc::unavailable, std::to_string(bytes) + " bytes are more than the " +
-                                          std::to_string(options_.memory - used_) +
-                                          " that the host device has free"};
-    }
-    void* const memory = std::aligned_alloc(kAlignment, rounded);
+  Result<void*> allocate(std::size_t bytes) noexcept override { return memory_->allocate(bytes); }
+  void release(void* memory) noexcept override { memory_->release(memory); }
+  Result<void*> allocate_on_host(std::size_t bytes) noexcept override {
+    const std::size_t size = rounded_up(bytes, kAlignment);
+    void* const memory = std::aligned_alloc(kAlignment, size);
     if (memory == nullptr) return Error{Errc::unavailable, "no memory is free"};
-    std::memset(memory, 0, rounded);
-    used_ += rounded;
-    sizes_[memory] = rounded;
-    return memory;
+    return std::memset(memory, 0, size);
   }
-  void release(void* memory) noexcept override {
-    const auto found = sizes_.find(memory);
-    if (found == sizes_.end()) return;
-    used_ -= found->second;
-    sizes_.erase(found);
-    std::free(memory);
-  }
+  void release_on_host(void* memory) noexcept override { std::free(memory); }
   Result<std::unique_ptr<DeviceStream>> make_stream() noexcept override {
     return std::unique_ptr<DeviceStream>(std::make_unique<HostStream>(schedule_));
   }
@@ -214,9 +307,8 @@ class HostDevice : public Device {
 
  private:
   HostDeviceOptions options_;
+  std::shared_ptr<DeviceMemory> memory_;
   std::shared_ptr<Schedule> schedule_;
-  std::size_t used_ = 0;
-  std::map<void*, std::size_t> sizes_;
 };
 
 }  // namespace

@@ -1,6 +1,6 @@
 // A device in the host's own memory, for tests: what a stream is given runs as late as it may, in
 // any order that the streams and events allow, drawn from a seed; and it fails on demand. So what
-// works here needs no luck on a real device.
+// works here needs no luck on a real device. Any threads may use it at once.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,10 @@
 namespace sterna::kernels {
 
 struct HostDeviceOptions {
-  std::uint64_t seed = 0;          ///< of the order
+  std::uint64_t seed = 0;  ///< of the order
+  bool late = true;        ///< else all work is done when it is given
+  /// Its memory cannot be touched but by its work, as a card's cannot: who does ends by a signal.
+  bool hidden = false;
   std::size_t memory = 1U << 30U;  ///< bytes that can be allocated in all
   /// How many pieces of work are done before the device fails, for good; 0: it never does.
   std::uint64_t fails_after = 0;

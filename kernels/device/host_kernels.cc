@@ -125,6 +125,30 @@ void update_work(const UpdateLaunch& launch, const UpdateWork& work) {
   });
 }
 
+using UpdateFunction = void (*)(const UpdateLaunch& launch, const UpdateWork& work);
+
+UpdateFunction update_of(DeviceRule rule) {
+  switch (rule) {
+    case DeviceRule::average:
+      break;
+    case DeviceRule::gd:
+      return update_work<GdRule>;
+    case DeviceRule::momentum:
+      return update_work<MomentumRule>;
+    case DeviceRule::nesterov:
+      return update_work<NesterovRule>;
+    case DeviceRule::adam:
+      return update_work<AdamRule>;
+    case DeviceRule::adamw:
+      return update_work<AdamWRule>;
+    case DeviceRule::rmsprop:
+      return update_work<RmspropRule>;
+    case DeviceRule::adagrad:
+      return update_work<AdagradRule>;
+  }
+  return update_work<AverageRule>;
+}
+
 }  // namespace
 
 void host_encode(EncodePass pass, const EncodeLaunch& launch) {
@@ -148,9 +172,7 @@ void host_sum_trits(const SumLaunch& launch) {
 }
 
 void host_update(const UpdateLaunch& launch) {
-  const auto run = launch.rule == DeviceRule::gd         ? update_work<GdRule>
-                   : launch.rule == DeviceRule::momentum ? update_work<MomentumRule>
-                                                         : update_work<AverageRule>;
+  const UpdateFunction run = update_of(launch.rule);
   for (std::uint32_t i = 0; i < launch.count; ++i) run(launch, launch.work[i]);
 }
 

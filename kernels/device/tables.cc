@@ -79,9 +79,14 @@ void append_sums(const DevicePacket* packets, std::uint64_t elements, std::uint3
 
 void append_update(const UpdatedTensor& tensor, std::vector<UpdateWork>& to) {
   for_chunks(tensor.elements, [&](std::uint64_t first, std::uint32_t count) {
-    to.push_back({tensor.packets, tensor.sums, tensor.scaler, first, count,
-                  further(tensor.current, first), tensor.next + first,
-                  further(tensor.slot, first)});
+    to.push_back({tensor.packets,
+                  tensor.sums,
+                  tensor.scaler,
+                  first,
+                  count,
+                  further(tensor.current, first),
+                  tensor.next + first,
+                  {further(tensor.slots[0], first), further(tensor.slots[1], first)}});
   });
 }
 

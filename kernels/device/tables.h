@@ -60,8 +60,13 @@ struct UpdatedTensor {
   const float* scaler = nullptr;
   const float* current = nullptr;
   float* next = nullptr;
-  float* slot = nullptr;
+  float* slots[kMostDeviceSlots] = {};
 };
+
+/// Its slots lie one after the other from `first` on.
+inline void set_slots(UpdatedTensor& tensor, float* first, std::size_t slots) {
+  for (std::size_t i = 0; i < slots; ++i) tensor.slots[i] = first + i * tensor.elements;
+}
 
 /// Appends the work that steps a tensor.
 void append_update(const UpdatedTensor& tensor, std::vector<UpdateWork>& to);

@@ -44,6 +44,16 @@ Kernel kernel_of(const UpdateLaunch& launch) {
       return kernel_of<GdRule>(launch.from_sums);
     case DeviceRule::momentum:
       return kernel_of<MomentumRule>(launch.from_sums);
+    case DeviceRule::nesterov:
+      return kernel_of<NesterovRule>(launch.from_sums);
+    case DeviceRule::adam:
+      return kernel_of<AdamRule>(launch.from_sums);
+    case DeviceRule::adamw:
+      return kernel_of<AdamWRule>(launch.from_sums);
+    case DeviceRule::rmsprop:
+      return kernel_of<RmspropRule>(launch.from_sums);
+    case DeviceRule::adagrad:
+      return kernel_of<AdagradRule>(launch.from_sums);
   }
   return kernel_of<AverageRule>(launch.from_sums);
 }

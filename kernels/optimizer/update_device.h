@@ -2,6 +2,7 @@
 // kernels/optimizer/optimizer.h. Each operation has a rounding of its own.
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 
@@ -11,25 +12,76 @@
 
 namespace sterna::kernels {
 
-/// The formulas of gd.cc and momentum.cc.
+/// The formulas of gd.cc, momentum.cc, ...: the next w from w, g and the slots a and b, which are
+/// changed. `c` has the constants in the order that the file says.
 struct AverageRule {
-  static constexpr bool kReads = false;
-  static constexpr bool kSlot = false;
-  STERNA_DEVICE static float next(const DeviceStep&, float, float g, float&) { return g; }
+  static constexpr bool kReads = false;   ///< w and the constants
+  static constexpr bool kDecays = false;  ///< by itself: its gradient has no decay
+  static constexpr int kSlots = 0;
+  STERNA_DEVICE static float next(const DeviceStep&, float, float g, float&, float&) { return g; }
 };
 struct GdRule {
   static constexpr bool kReads = true;
-  static constexpr bool kSlot = false;
-  STERNA_DEVICE static float next(const DeviceStep& c, float w, float g, float&) {
+  static constexpr bool kDecays = false;
+  static constexpr int kSlots = 0;
+  STERNA_DEVICE static float next(const DeviceStep& c, float w, float g, float&, float&) {
     return w - c.value[0] * g;
   }
 };
 struct MomentumRule {
   static constexpr bool kReads = true;
-  static constexpr bool kSlot = true;
-  STERNA_DEVICE static float next(const DeviceStep& c, float w, float g, float& a) {
+  static constexpr bool kDecays = false;
+  static constexpr int kSlots = 1;
+  STERNA_DEVICE static float next(const DeviceStep& c, float w, float g, float& a, float&) {
     a = c.value[1] * a + g;
     return w - c.value[0] * a;
+  }
+};
+struct NesterovRule {
+  static constexpr bool kReads = true;
+  static constexpr bool kDecays = false;
+  static constexpr int kSlots = 1;
+  STERNA_DEVICE static float next(const DeviceStep& c, float w, float g, float& a, float&) {
+    a = c.value[1] * a + g;
+    return w - c.value[0] * (g + c.value[1] * a);
+  }
+};
+struct AdamRule {
+  static constexpr bool kReads = true;
+  static constexpr bool kDecays = false;
+  static constexpr int kSlots = 2;
+  STERNA_DEVICE static float next(const DeviceStep& c, float w, float g, float& m, float& v) {
+    m += c.value[1] * (g - m);
+    v += c.value[2] * (g * g - v);
+    return w - c.value[0] * m / (std::sqrt(v) + c.value[3]);
+  }
+};
+struct AdamWRule {
+  static constexpr bool kReads = true;
+  static constexpr bool kDecays = true;
+  static constexpr int kSlots = 2;
+  STERNA_DEVICE static float next(const DeviceStep& c, float w, float g, float& m, float& v) {
+    const float shrink = c.value[4] * c.weight_decay;
+    return AdamRule::next(c, w - shrink * w, g, m, v);
+  }
+};
+struct RmspropRule {
+  static constexpr bool kReads = true;
+  static constexpr bool kDecays = false;
+  static constexpr int kSlots = 2;
+  STERNA_DEVICE static float next(const DeviceStep& c, float w, float g, float& s, float& a) {
+    s += c.value[2] * (g * g - s);
+    a = c.value[1] * a + c.value[0] * g / std::sqrt(s + c.value[3]);
+    return w - a;
+  }
+};
+struct AdagradRule {
+  static constexpr bool kReads = true;
+  static constexpr bool kDecays = false;
+  static constexpr int kSlots = 1;
+  STERNA_DEVICE static float next(const DeviceStep& c, float w, float g, float& s, float&) {
+    s += g * g;
+    return w - c.value[0] * g / std::sqrt(s);
   }
 };
 
@@ -39,7 +91,7 @@ STERNA_DEVICE void update_block(const Warp& warp, const Source& source, const Up
                                 std::uint32_t block, const DeviceStep& step) {
   struct Operands {
     float w[4];
-    float a[4];
+    float slots[kMostDeviceSlots][4];
   };
   const std::uint32_t begin = block * static_cast<std::uint32_t>(kPlaneBlock);
   const std::uint32_t left = work.count - begin;
@@ -53,7 +105,11 @@ STERNA_DEVICE void update_block(const Warp& warp, const Source& source, const Up
       for (std::uint32_t r = 0; r < 4; ++r) {
         const std::uint32_t i = (4 * four + r) * kWarpLanes + lane;
         operands[lane].w[r] = Rule::kReads && i < count ? work.current[begin + i] : 0.0F;
-        operands[lane].a[r] = Rule::kSlot && i < count ? work.slot[begin + i] : 0.0F;
+        STERNA_UNROLL
+        for (int s = 0; s < static_cast<int>(kMostDeviceSlots); ++s) {
+          operands[lane].slots[s][r] =
+              s < Rule::kSlots && i < count ? work.slots[s][begin + i] : 0.0F;
+        }
       }
     });
     source.average(warp, of_tensor, four, count, gradient);
@@ -64,10 +120,12 @@ STERNA_DEVICE void update_block(const Warp& warp, const Source& source, const Up
         if (i >= count) continue;
         float g = gradient[lane].at[r];
         const float w = operands[lane].w[r];
-        float a = operands[lane].a[r];
-        if (Rule::kReads && step.weight_decay > 0) g += step.weight_decay * w;
-        work.next[begin + i] = Rule::next(step, w, g, a);
-        if (Rule::kSlot) work.slot[begin + i] = a;
+        float a = operands[lane].slots[0][r];
+        float b = operands[lane].slots[1][r];
+        if (Rule::kReads && !Rule::kDecays && step.weight_decay > 0) g += step.weight_decay * w;
+        work.next[begin + i] = Rule::next(step, w, g, a, b);
+        if (Rule::kSlots > 0) work.slots[0][begin + i] = a;
+        if (Rule::kSlots > 1) work.slots[1][begin + i] = b;
       }
     });
   }

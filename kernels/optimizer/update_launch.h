@@ -4,19 +4,46 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <string_view>
 
 #include "kernels/sums/sum_launch.h"
 
 namespace sterna::kernels {
 
-/// The rules that a device has. `average` writes the gradient itself.
-enum class DeviceRule : std::uint32_t { average, gd, momentum };
+/// The rules that a device has: all of optimizer.h, and `average`, which writes the gradient
+/// itself.
+enum class DeviceRule : std::uint32_t {
+  average,
+  gd,
+  momentum,
+  nesterov,
+  adam,
+  adamw,
+  rmsprop,
+  adagrad
+};
+
+/// That of an optimizer by its name; nothing: no device has it.
+constexpr std::optional<DeviceRule> device_rule(std::string_view name) {
+  if (name == "gd") return DeviceRule::gd;
+  if (name == "momentum") return DeviceRule::momentum;
+  if (name == "nesterov") return DeviceRule::nesterov;
+  if (name == "adam") return DeviceRule::adam;
+  if (name == "adamw") return DeviceRule::adamw;
+  if (name == "rmsprop") return DeviceRule::rmsprop;
+  if (name == "adagrad") return DeviceRule::adagrad;
+  return std::nullopt;
+}
+
+/// Numbers that a rule keeps for each parameter, at most.
+inline constexpr std::size_t kMostDeviceSlots = 2;
 
 /// The constants of a step as StepConstants orders them; in the device's memory, as a step that is
 /// captured once takes new ones each time.
 struct DeviceStep {
   float value[5] = {};
-  float weight_decay = 0;  ///< where > 0, g = average + weight_decay * w
+  float weight_decay = 0;  ///< as UpdateOptions'
 };
 
 /// Elements [first, first + count) of a tensor; `first` is a multiple of 512, `count` at most
@@ -29,8 +56,8 @@ struct UpdateWork {
   std::uint64_t first = 0;
   std::uint32_t count = 0;
   const float* current = nullptr;
-  float* next = nullptr;  ///< `current`, or apart from it
-  float* slot = nullptr;  ///< momentum's
+  float* next = nullptr;                ///< `current`, or apart from it
+  float* slots[kMostDeviceSlots] = {};  ///< the optimizer's, in its order
 };
 
 struct UpdateLaunch {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
 
 #include "kernels/random/philox.h"
 #include "kernels/random/stream.h"
@@ -29,7 +28,7 @@ void block_words(const DropoutDraw& draw, std::uint64_t block, std::uint32_t* wo
 }  // namespace
 
 void dropout(std::span<const float> x, float keep, const DropoutDraw& draw, std::span<float> out) {
-  const auto limit = static_cast<std::uint32_t>(std::lround(static_cast<double>(keep) * 0x1p32));
+  const std::uint32_t limit = dropout_limit(keep);
   const float factor = 1 / keep;
   std::uint32_t words[kBlock];
   for (std::size_t i = 0; i < x.size();) {

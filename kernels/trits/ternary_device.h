@@ -12,8 +12,7 @@
 #include <cstdint>
 
 #include "kernels/isa/warp.h"
-#include "kernels/random/philox.h"
-#include "kernels/random/stream.h"
+#include "kernels/random/philox_device.h"
 #include "kernels/trits/encode_launch.h"
 #include "kernels/trits/statistics_device.h"
 #include "kernels/trits/ternary.h"
@@ -44,22 +43,6 @@ STERNA_DEVICE bool sign_of(float x) {
 #else
   return std::signbit(x);
 #endif
-}
-
-/// One Philox call's words, and that of the element in row `row` of its column.
-struct ColumnDraw {
-  std::uint32_t word[4];
-  STERNA_DEVICE std::uint32_t of_row(std::uint32_t row) const {
-    const std::uint32_t turn = 8 * (row % 4);
-    return word[row / 4] << turn | word[row / 4] >> ((32 - turn) % 32);
-  }
-};
-
-STERNA_DEVICE ColumnDraw draw_column(const BlockDraw& block, std::uint32_t column) {
-  const auto words = philox({block.counter0 + column, block.step, block.rank_tensor,
-                             static_cast<std::uint32_t>(Stream::ternary)},
-                            block.key);
-  return {{words[0], words[1], words[2], words[3]}};
 }
 
 /// The counter and key of the block of 512 elements that begins at `index` of its tensor.
@@ -96,7 +79,7 @@ STERNA_DEVICE void ternarize_block(const Warp& warp, const float* g, std::uint32
         column.g[row] = i < count ? g[i] : 0.0F;
       }
     }
-    column.draw = draw_column(draw, lane);
+    column.draw = draw_column(draw, lane, Stream::ternary);
   });
   FourWords nonzero{};
   FourWords negative{};
@@ -171,8 +154,8 @@ STERNA_DEVICE PairMeasured ternarize_pair(const Warp& warp, const ChunkPass& chu
       }
       BlockDraw draw = chunk.draw;
       draw.counter0 += start / kPlaneBlock * kDrawsPerBlock;
-      own.draw[0] = draw_column(draw, lane % kHalfWarp);
-      own.draw[1] = draw_column(draw, lane % kHalfWarp + kHalfWarp);
+      own.draw[0] = draw_column(draw, lane % kHalfWarp, Stream::ternary);
+      own.draw[1] = draw_column(draw, lane % kHalfWarp + kHalfWarp, Stream::ternary);
       STERNA_UNROLL
       for (std::uint32_t m = 0; m < kSteps; ++m) {
         measure_element<kSums>(own.g[m], measured[lane]);

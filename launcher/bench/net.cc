@@ -30,7 +30,7 @@ constexpr std::array kUsual{Usual{"cifarnet", 32}, Usual{"resnet_20", 32}, Usual
 constexpr std::size_t kUsualBatch = 32;
 
 struct Ignored final : nets::GradientSink {
-  void gradient(std::size_t /*index*/, std::span<const float> /*values*/) override {}
+  void gradient(std::size_t /*index*/, const nets::Gradient& /*gradient*/) override {}
 };
 
 /// A net with initial parameters and a batch of noise.

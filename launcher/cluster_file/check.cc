@@ -7,6 +7,7 @@
 
 #include "actors/codecs/codec.h"
 #include "actors/job/job.h"
+#include "actors/worker/device_steps.h"
 #include "input/place/data_set.h"
 #include "launcher/cluster_file/draft.h"
 #include "launcher/cluster_file/listen_address.h"
@@ -41,6 +42,7 @@ class Finisher {
     file_.log = draft_.log;
     file_.metrics = draft_.metrics;
     file_.tables = draft_.actors;
+    for (ActorSection& table : file_.tables) table.backend = table.computes_on();
     file_.job = draft_.job;
     static_cast<actors::JobSections&>(file_) = draft_;
     file_.deadlines = draft_.deadlines;
@@ -63,6 +65,7 @@ class Finisher {
     plan_actors();
     if (trains()) check_roles();
     if (trains()) check_subsets();
+    if (trains()) check_copies();
     if (trains() && !problems_.any()) check_scheme();
     check_done_when(draft_, file_, problems_);
     check_faults(draft_, file_, problems_);
@@ -90,7 +93,9 @@ class Finisher {
                                       ? std::string(key.name)
                                       : fmt::format("{}.{}", section.name, key.name);
         if (!key.required || draft_.has(shown)) continue;
-        problems_.add(draft_.where(section.name), fmt::format("the key \"{}\" is missing", shown));
+        problems_.add(draft_.where(section.name),
+                      fmt::format("the key \"{}\" is missing{}", shown,
+                                  shown == "format" ? "; such a file begins with format = 1" : ""));
       }
     });
     if (trains()) return check_length();
@@ -137,13 +142,21 @@ class Finisher {
     }
     if (cluster.head.empty()) {
       for (const HostSection& host : file_.hosts) {
-        if (cluster.placing().reached_by_ssh(host)) continue;
+        if (host.spare || cluster.placing().reached_by_ssh(host)) continue;
         cluster.head = host.name;
         return;
       }
       return;
     }
     check_host("cluster.head", cluster.head);
+    for (std::size_t i = 0; i < file_.hosts.size(); ++i) {
+      if (file_.hosts[i].name != cluster.head || !file_.hosts[i].spare) continue;
+      problems_.add(
+          draft_.where(fmt::format("host.{}.spare", i)),
+          fmt::format("\"{}\" is the head, which the run needs from the start; remove the "
+                      "key, or name another head",
+                      cluster.head));
+    }
   }
 
   /// Whether said or not: what is meant where some host is another machine.
@@ -204,6 +217,13 @@ class Finisher {
     if (problems_.any()) return;
     add_mismatch(actors::mismatch(file_, static_cast<std::uint32_t>(file_.ranks())),
                  draft_.has("scheme.name") ? "scheme.name" : "job");
+    const std::uint32_t quorum = file_.scheme.quorum;
+    if (file_.cluster.lost_host == "quorum" && (quorum == 0 || quorum >= file_.ranks())) {
+      problems_.add(draft_.where("cluster.lost_host"),
+                    fmt::format("\"cluster.lost_host\" = \"quorum\" goes on without lost ranks: "
+                                "\"scheme.quorum\" must be set, and below the number of ranks ({})",
+                                file_.ranks()));
+    }
   }
 
   /// At its key, or where the file leaves that out, at `otherwise`.
@@ -376,15 +396,127 @@ class Finisher {
                    : fmt::format("\"actor.{}\" is for {}s, not for {}", owner.own_key, owner.words,
                                  role));
     }
-    if (!table.role.empty() && table.restarts().times > 0 &&
-        facts_of(table.plays()).restarts == 0) {
-      complain("restart",
-               fmt::format("a {} is not started again by itself: all actors are, from the newest "
-                           "checkpoint (\"checkpoint.every_steps\", \"checkpoint.restarts\")",
-                           facts_of(table.plays()).words));
+    if (table.plays() == Role::kParameterServer && table.restart > 0 && table.replicas == 0 &&
+        !file_.workers_hold_all()) {
+      complain(
+          "restart",
+          fmt::format("a {} without replicas is not started again by itself where workers do "
+                      "not have all that it has (gradient.down = \"average\"): all actors are, "
+                      "from the newest checkpoint (\"checkpoint.every_steps\", "
+                      "\"checkpoint.restarts\")",
+                      facts_of(table.plays()).words));
     }
+    if (table.plays() == Role::kWorker && table.restart > 0 && !workers_come_again()) {
+      complain(
+          "restart",
+          "a worker that does without servers, or whose ranks keep what nobody else has (an "
+          "elastic scheme, slots of [local_optimizer], shared scalers beside a window), is not "
+          "started again by itself: all actors are, from the newest checkpoint "
+          "(\"checkpoint.every_steps\", \"checkpoint.restarts\")");
+    }
+    check_replicas(table, complain);
     check_shards(table, complain);
+    check_backend(table, complain);
+    check_averaged(table, complain);
     check_place(table, path, complain);
+  }
+
+  /// What no GPU does yet is better said here than by a worker that ends.
+  template <class Complain>
+  void check_backend(const ActorSection& table, Complain complain) {
+    if (table.computes_on() == "cpu") return;
+    if (!facts_of(table.plays()).computes) {
+      return complain("backend", fmt::format("only workers and evaluators compute on GPUs; remove "
+                                             "\"actor.backend\" from the {}",
+                                             facts_of(table.plays()).words));
+    }
+    if (file_.job.precision == nets::Element::bf16) {
+      complain("backend",
+               "no GPU computes with job.precision = \"bf16\" yet; set \"fp32\", or "
+               "actor.backend = \"cpu\"");
+    }
+    if (table.plays() == Role::kEvaluator && table.gpus > 1) {
+      complain("gpus",
+               fmt::format("an evaluator computes on one GPU, not on {}; set 1", table.gpus));
+    }
+    if (table.plays() != Role::kWorker) return;
+    if (table.gpus > table.ranks && file_.gradient.exchange == actors::ExchangeRule::servers) {
+      complain("gpus", fmt::format("a worker of {} {} computes on as many GPUs at most, not on {}; "
+                                   "set \"actor.ranks\" to {} or more, or \"actor.gpus\" to {}",
+                                   table.ranks, table.ranks == 1 ? "rank" : "ranks", table.gpus,
+                                   table.gpus, table.ranks));
+    }
+    const actors::JobSections& job = file_;
+    const Result<void> can = actors::check_device_job(job);
+    if (!can) complain("backend", can.error().message);
+  }
+
+  /// Averages of unequally many ranks would count alike.
+  template <class Complain>
+  void check_averaged(const ActorSection& table, Complain complain) {
+    if (table.plays() != Role::kWorker || file_.gradient.host == actors::HostRule::each) return;
+    for (const ActorSection& other : file_.tables) {
+      if (other.plays() != Role::kWorker) continue;
+      if (other.ranks == table.ranks) return;  // the first of them
+      return complain(
+          "ranks", fmt::format("with gradient.host = \"average\" all workers have as many ranks: "
+                               "{} here, and {} in the first [[actor]] of workers; make them "
+                               "equal, or set gradient.host = \"each\"",
+                               table.ranks, other.ranks));
+    }
+  }
+
+  /// Whether workers that are lost may be started again beside the others.
+  bool workers_come_again() const {
+    actors::JobConfig job;
+    static_cast<actors::JobSections&>(job) = file_;
+    job.restarts_workers = true;
+    job.ranks = 0;
+    for (const ActorSection& other : file_.tables) {
+      if (other.plays() != Role::kWorker) continue;
+      job.ranks += static_cast<std::uint32_t>(other.count * other.ranks);
+    }
+    return job.workers_come_again();
+  }
+
+  /// Two servers make the same versions where each waits for all ranks, or one decides the order.
+  template <class Complain>
+  void check_replicas(const ActorSection& table, Complain complain) {
+    if (table.plays() != Role::kParameterServer || table.replicas == 0) return;
+    std::int64_t ranks = 0;
+    bool some_without = false;
+    for (const ActorSection& other : file_.tables) {
+      if (other.plays() == Role::kWorker) ranks += other.count * other.ranks;
+      some_without |= other.plays() == Role::kParameterServer && other.replicas == 0;
+    }
+    if (some_without) {
+      complain("replicas",
+               "either all parameter servers have replicas or none; give \"actor.replicas\" in "
+               "each [[actor]] of theirs");
+    }
+    const actors::SchemeFacts* facts = actors::find_scheme_facts(file_.scheme.name);
+    if (facts == nullptr) return;  // said elsewhere
+    const bool all = file_.scheme.quorum == 0 || file_.scheme.quorum == ranks;
+    const bool in_step = facts->together && !facts->windows && all;
+    if (in_step && file_.gradient.zeroes_residuals()) {
+      complain("replicas",
+               "two servers make the same versions of the same gradients, and with "
+               "\"gradient.residuals\" = \"zero\" a rank may have told one what it does not tell "
+               "the other; remove \"actor.replicas\" or \"gradient.residuals\"");
+    }
+    if (in_step) return;
+    if (file_.gradient.scaler != actors::ScalerRule::own) {
+      complain("replicas",
+               "where ranks do not go in step servers have replicas only if each rank has scalers "
+               "of its own: set gradient.scaler = \"own\", or remove \"actor.replicas\"");
+    }
+    const actors::EvaluationSection& evaluation = file_.evaluation;
+    if (evaluation.every_seconds > 0 || evaluation.behind == actors::Behind::skip) {
+      complain("replicas",
+               "where ranks do not go in step servers have replicas only if training waits for "
+               "evaluations by steps: set evaluator.behind = \"wait\" and evaluator.every, or "
+               "remove \"actor.replicas\"");
+    }
   }
 
   /// Each shard has one reader, and every reader one shard.
@@ -447,7 +579,7 @@ class Finisher {
     std::map<std::string, std::string> path_of;  // by actor's name
     std::size_t actor = 0;
     for (std::size_t i = 0; i < file_.tables.size(); ++i) {
-      for (std::int64_t n = 0; n < file_.tables[i].count; ++n, ++actor) {
+      for (std::int64_t n = 0; n < file_.tables[i].actors(); ++n, ++actor) {
         check_name(file_.actors[actor].name, fmt::format("actor.{}", i), path_of);
       }
     }
@@ -474,19 +606,67 @@ class Finisher {
   }
 
   void check_roles() {
+    const bool within = file_.gradient.exchange == actors::ExchangeRule::nccl;
+    if (within) check_within();
     for (const RoleFacts& role : roles()) {
       if (role.role == Role::kNone || file_.count(role.role) > 0) continue;
+      if (within && role.role == Role::kParameterServer) continue;
       problems_.add({}, fmt::format("no actor has the role \"{0}\", which {1}; add [[actor]] with "
                                     "role = \"{0}\"",
                                     role.name, role.does));
     }
     if (file_.count(Role::kEvaluator) <= 1) return;
-    for (std::size_t i = draft_.actors.size(); i-- > 0;) {
-      if (draft_.actors[i].plays() != Role::kEvaluator) continue;
-      return problems_.add(
-          draft_.where(fmt::format("actor.{}", i)),
-          fmt::format("a job has one evaluator, not {}", file_.count(Role::kEvaluator)));
+    add_at_last(Role::kEvaluator,
+                fmt::format("a job has one evaluator, not {}", file_.count(Role::kEvaluator)));
+  }
+
+  /// Of a file whose one worker has what servers have elsewhere.
+  void check_within() {
+    if (file_.count(Role::kParameterServer) > 0) {
+      add_at_last(Role::kParameterServer,
+                  "\"gradient.exchange\" = \"nccl\" has no parameter servers: the worker has the "
+                  "parameters; remove this [[actor]]");
     }
+    if (file_.count(Role::kWorker) > 1) {
+      add_at_last(Role::kWorker,
+                  fmt::format("with \"gradient.exchange\" = \"nccl\" one worker has all ranks, and "
+                              "here are {}; set \"actor.count\" = 1 and \"actor.ranks\" = {}",
+                              file_.count(Role::kWorker), file_.ranks()));
+    }
+  }
+
+  /// At the last [[actor]] that has this role.
+  void add_at_last(Role role, const std::string& message) {
+    for (std::size_t i = draft_.actors.size(); i-- > 0;) {
+      if (draft_.actors[i].plays() != role) continue;
+      return problems_.add(draft_.where(fmt::format("actor.{}", i)), message);
+    }
+  }
+
+  /// Copies of checkpoints lie on another machine than these.
+  void check_copies() {
+    if (file_.checkpoint.copies == 0) return;
+    const auto complain = [&](const std::string& what) {
+      problems_.add(draft_.where("checkpoint.copies"), what);
+    };
+    if (!file_.checkpoint.on()) {
+      complain(
+          "\"checkpoint.copies\" is of checkpoints that are made: set "
+          "\"checkpoint.every_steps\" or \"checkpoint.every_seconds\", or remove it");
+    }
+    if (file_.hosts.empty()) return;  // they come with an allocation
+    const PlacerTraits& placer = file_.cluster.placing();
+    const bool some = std::ranges::any_of(file_.actors, [&](const ActorPlan& actor) {
+      if (actor.role != Role::kParameterServer && actor.role != Role::kWorker) return false;
+      return std::ranges::any_of(file_.hosts, [&](const HostSection& host) {
+        return host.name == actor.host && host.name != file_.cluster.head &&
+               (placer.others == OtherMachines::kAllButHead || placer.reached_by_ssh(host));
+      });
+    });
+    if (some) return;
+    complain(
+        "\"checkpoint.copies\" = 1 keeps each checkpoint on a second machine, too, and no "
+        "server and no worker is on another one than the head; place one there, or remove it");
   }
 
   /// The evaluator reads all of a subset by itself.

@@ -60,16 +60,22 @@ std::int64_t ClusterFile::shards() const {
 }
 
 std::int64_t ClusterFile::count(Role role) const {
-  return std::count_if(actors.begin(), actors.end(),
-                       [role](const ActorPlan& actor) { return actor.role == role; });
+  return std::count_if(actors.begin(), actors.end(), [role](const ActorPlan& actor) {
+    return actor.role == role && !actor.replica;
+  });
 }
 
 std::vector<std::string> ClusterFile::names_of(Role role) const {
   std::vector<std::string> names;
   for (const ActorPlan& actor : actors) {
-    if (actor.role == role) names.push_back(actor.name);
+    if (actor.role == role && !actor.replica) names.push_back(actor.name);
   }
   return names;
+}
+
+std::vector<std::string> ClusterFile::names_of_servers() const {
+  const bool within = gradient.exchange == actors::ExchangeRule::nccl;
+  return names_of(within ? Role::kWorker : Role::kParameterServer);
 }
 
 std::int64_t processes_on(const ClusterFile& file, const HostSection& host) {

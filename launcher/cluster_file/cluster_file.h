@@ -36,9 +36,11 @@ struct ClusterSection {
   Duration heartbeat = std::chrono::milliseconds(500);
   Duration silence = std::chrono::seconds(5);
   Duration link_patience = std::chrono::seconds(30);
+  ByteRate slow_link = {};  ///< of a slower one, with more to send, is told
   /// "move": its actors are started again on others; "wait": they are not, until it is there again.
   std::string lost_host = "move";
   Duration lease = std::chrono::seconds(10);
+  std::int64_t coordinator_restarts = 5;  ///< of the coordinator in any 10 minutes
   Duration grace = std::chrono::seconds(3);
   std::int64_t nodes = 1;  ///< of the allocation that `up` asks Slurm for
   Duration time{};         ///< ... and how long it may run; 0: as long as the partition lets it
@@ -60,6 +62,7 @@ struct HostSection {
   std::string data = {};  ///< the data set's folder there; empty: [data] dir
   std::string work = "~/.cache/sterna";
   std::map<std::string, std::string> env = {};
+  bool spare = false;  ///< none of the run's until `sterna add`
   bool operator==(const HostSection&) const = default;
 };
 
@@ -86,7 +89,8 @@ struct FaultSection {
   std::uint64_t at_step = 0;  ///< once all workers have done so many
   std::string actor;          ///< its name
   std::string kind;           ///< of fault_kinds()
-  Duration lasts{};           ///< of a "stop": then it goes on; 0: it does not
+  Duration lasts{};           ///< 0 of a "stop": for good
+  Duration by{};              ///< of a "delay"; 0: kUsualDelay
   bool operator==(const FaultSection&) const = default;
 };
 
@@ -119,8 +123,10 @@ struct ActorSection {
   std::vector<std::string> labels;
   std::string policy = "spread";  ///< "pack" or "spread"
   std::vector<std::int64_t> devices;
+  std::string backend;  ///< one of actors::compute_backends(); empty: see computes_on()
   std::int64_t ranks = 1;
   std::int64_t shards = 0;    ///< of input readers: each holds one of so many parts; 0: all
+  std::int64_t replicas = 0;  ///< of servers: so many more hold what each does
   std::int64_t restart = -1;  ///< as RestartBudget's `times`; -1: as its role says
   Duration within = RestartBudget().within;
   Duration backoff = RestartBudget().backoff;
@@ -130,19 +136,29 @@ struct ActorSection {
     const std::int64_t times = restart < 0 ? facts_of(plays()).restarts : restart;
     return {static_cast<std::uint32_t>(times), within, backoff};
   }
+  /// What its actors compute on. Where nobody says so: GPUs, if they have some.
+  std::string computes_on() const {
+    if (!backend.empty()) return backend;
+    const bool has_gpus = gpus > 0 || !devices.empty();
+    return has_gpus && facts_of(plays()).computes ? "cuda" : "cpu";
+  }
+  /// Of which it makes so many; those of `count` first, then their replicas in the same order.
+  std::int64_t actors() const { return count * (1 + replicas); }
   bool asks_for_resources() const {
     return hosts.empty() && (cpus > 0 || gpus > 0 || memory.count > 0 || !labels.empty());
   }
   bool operator==(const ActorSection&) const = default;
 };
 
-/// One actor of the run: [[actor]] tables with a count come out as that many of these, in order.
+/// One actor of the run: [[actor]] tables with a count come out as that many of these, in order,
+/// and their replicas behind them.
 struct ActorPlan {
   std::string name;  ///< unique in the run
   Role role = Role::kNone;
   std::string host;             ///< a HostSection's name; empty until hosts are known
   std::int64_t ranks = 0;       ///< of a worker: how many ranks it hosts; 0 for other roles
   std::int64_t first_rank = 0;  ///< of a worker: it hosts [first_rank, first_rank + ranks)
+  std::string backend = "cpu";  ///< of a worker or an evaluator: what it computes on
   std::string type = {};        ///< a type of the program; empty where there is a role
   std::string args_json = {};   ///< a JSON object, where there is a type
   double cpus = 0;              ///< asked for; 0: nothing
@@ -154,6 +170,8 @@ struct ActorPlan {
   std::int64_t shards = 0;
   std::int64_t shard = 0;
   RestartBudget restarts = {};
+  std::string partner = {};  ///< of a server: who holds the same; empty: nobody does
+  bool replica = false;      ///< of the two the one that the other's table made besides it
   bool operator==(const ActorPlan&) const = default;
 };
 
@@ -193,10 +211,12 @@ struct ClusterFile : actors::JobSections {
   std::int64_t ranks() const;
   /// In how many shards the input readers hold the training examples; 0: each holds all.
   std::int64_t shards() const;
-  /// How many actors have this role.
+  /// How many actors have this role, without replicas.
   std::int64_t count(Role role) const;
-  /// The names of its actors that have this role.
+  /// The names of its actors that have this role, without replicas.
   std::vector<std::string> names_of(Role role) const;
+  /// Those who have the parameters: the servers, or the worker that needs none.
+  std::vector<std::string> names_of_servers() const;
   /// The names of the actors of its program whose ends end the run; in the file's order.
   std::vector<std::string> awaited() const;
   bool operator==(const ClusterFile&) const = default;

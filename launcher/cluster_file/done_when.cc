@@ -17,7 +17,7 @@ template <class Visitor>
 void for_each_word(const ClusterFile& file, Visitor&& visit) {
   std::size_t actor = 0;
   for (const ActorSection& table : file.tables) {
-    for (std::int64_t n = 0; n < table.count; ++n, ++actor) {
+    for (std::int64_t n = 0; n < table.actors(); ++n, ++actor) {
       visit(file.actors[actor], file.actors[actor].name);
       if (!table.name.empty()) visit(file.actors[actor], table.name);
       visit(file.actors[actor], table.type);

@@ -34,10 +34,21 @@ void check_faults(const Draft& draft, const ClusterFile& file, Problems& problem
       complain("at_step", fmt::format("\"inject.fault.at_step\" = {} is beyond the job's {} steps",
                                       fault.at_step, file.job.steps));
     }
-    if (fault.lasts > Duration::zero() && fault.kind != name_of(FaultKind::STOP)) {
-      complain("for", fmt::format("\"inject.fault.for\" is of a \"stop\", not of a \"{}\"; "
-                                  "remove it",
+    const std::optional<FaultKind> kind = fault_kind(fault.kind);
+    if (!kind) continue;  // which has been said
+    if (fault.lasts > Duration::zero() && !may_last(*kind)) {
+      complain("for",
+               fmt::format("a \"{}\" does not last; remove \"inject.fault.for\"", fault.kind));
+    }
+    if (fault.lasts == Duration::zero() && must_last(*kind)) {
+      complain("for", fmt::format("a \"{}\" lasts for some time: say how long, as in "
+                                  "inject.fault.for = \"2s\"",
                                   fault.kind));
+    }
+    if (fault.by > Duration::zero() && kind != FaultKind::DELAY) {
+      complain("by", fmt::format("\"inject.fault.by\" is of a \"delay\", not of a \"{}\"; "
+                                 "remove it",
+                                 fault.kind));
     }
   }
 }

@@ -1,5 +1,7 @@
 #include "launcher/cluster_file/keys.h"
 
+#include "actors/job/args.h"
+
 namespace sterna::launcher {
 namespace {
 
@@ -43,13 +45,25 @@ Section<ClusterSection> cluster_section() {
            "how long a connection that was lost between two actors is dialled again before one of "
            "them is taken for dead; 0: not at all")
            .at_least(0),
+       key("slow_link", &S::slow_link,
+           "a link that carries less, e.g. \"10MB/s\", while there is more to send over it, is "
+           "named, and "
+           "that it is over; empty: none. Not with link_patience = \"0s\""),
        key("lost_host", &S::lost_host,
            "what becomes of the actors of a host that is lost: move starts them again on the hosts "
-           "that are left, wait only where they were")
-           .one_of({"move", "wait"}),
+           "that are left, wait only where they were; quorum goes on without its workers, as long "
+           "as "
+           "there are scheme.quorum ranks, and moves the others")
+           .one_of({"move", "wait", "quorum"}),
        key("lease", &S::lease,
-           "a host that heard nothing of the coordinator for so long stops its actors")
+           "a host that heard nothing of the coordinator for so long kills its actors; only then "
+           "are they started elsewhere")
            .above(0),
+       key("coordinator_restarts", &S::coordinator_restarts,
+           "how often the coordinator is started again in any 10 minutes, should it be lost; then "
+           "the run ends")
+           .at_least(0)
+           .at_most(1000000),
        key("grace", &S::grace, "how long a process may take to stop before it is killed")
            .at_least(0),
        key("nodes", &S::nodes, "slurm: how many nodes `up` asks for").at_least(1).at_most(65536),
@@ -126,7 +140,10 @@ Section<HostSection> host_section() {
        key("env", &S::env,
            "environment of its processes, e.g. { NAME = \"value\" }; no place for "
            "secrets")
-           .is_identifier()}};
+           .is_identifier(),
+       key("spare", &S::spare,
+           "whether it is none of the run's until `sterna add` makes it one; actors may move there "
+           "then")}};
 }
 
 Section<ActorSection> actor_section() {
@@ -163,6 +180,11 @@ Section<ActorSection> actor_section() {
            .defaults_to("free ones, if gpus are asked for")
            .at_least(0)
            .at_most(1023),
+       key("backend", &S::backend,
+           "of workers and evaluators, what they compute on: cuda is the GPUs that each is given, "
+           "rank i on GPU i mod their number, or the first that it sees")
+           .one_of(actors::compute_backends())
+           .defaults_to("\"cuda\" with gpus or devices, else \"cpu\""),
        key("ranks", &S::ranks, "virtual workers per worker (workers only)")
            .at_least(1)
            .at_most(4096),
@@ -171,12 +193,22 @@ Section<ActorSection> actor_section() {
            "examples, its host's data may be only that (sterna data split); 0: each holds all")
            .at_least(0)
            .at_most(4096),
+       key("replicas", &S::replicas,
+           "of parameter servers: 1 is one more of each, on another host where there is one, which "
+           "gets all gradients, too, and makes the same steps: either may be lost, and comes "
+           "again. Where ranks do not go in step (another scheme than \"sync\", a quorum) for "
+           "gradient.scaler = \"own\"")
+           .at_least(0)
+           .at_most(1),
        key("restart", &S::restart,
            "so often one that was lost (killed, silent) is started again beside the others; -1: "
-           "as its role says. Not of servers, nor of workers that are not in step: for "
-           "these see checkpoint.restarts. For workers to come again servers keep a second version "
-           "of the parameters, and nodes what error feedback keeps")
-           .defaults_to("5 for input readers, workers and evaluators, else 0")
+           "as its role says. Not of servers without replicas that have what workers have not "
+           "(gradient.down), nor of workers whose ranks keep something "
+           "of their own (elastic schemes, slots of [local_optimizer]): "
+           "for these see checkpoint.restarts. For workers to come again servers keep a second "
+           "version "
+           "of the parameters, where all ranks make each, and nodes what error feedback keeps")
+           .defaults_to("5 for input readers, workers, evaluators and servers, else 0")
            .at_least(-1)
            .at_most(1000),
        key("within", &S::within, "... in any time of this length").above(0),
@@ -199,12 +231,17 @@ Section<FaultSection> fault_section() {
            key("actor", &S::actor, "whom it happens to, e.g. \"worker1\"")
                .is_identifier()
                .must_be_given(),
-           key("kind", &S::kind, "kill: SIGKILL; stop: SIGSTOP; cut: all its connections are shut")
+           key("kind", &S::kind,
+               "kill: SIGKILL; stop: SIGSTOP; cut: all its connections are shut; delay: what comes "
+               "to it comes later; drop: what comes to it is thrown away")
                .one_of(fault_kinds())
                .must_be_given(),
-           key("for", &S::lasts, "of a stop: then it goes on (SIGCONT); 0s: it does not")
+           key("for", &S::lasts,
+               "of a stop: then it goes on (SIGCONT), 0s: it does not; a delay and a drop must say "
+               "how long they last")
                .at_least(0)
-               .at_most(86400)}};
+               .at_most(86400),
+           key("by", &S::by, "of a delay: so much later; 0s: 200ms").at_least(0).at_most(60)}};
 }
 
 Section<ChaosSection> chaos_section() {

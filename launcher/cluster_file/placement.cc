@@ -9,6 +9,7 @@
 #include <tuple>
 #include <utility>
 
+#include "actors/job/args.h"
 #include "launcher/text/nearest.h"
 #include "runtime/base/byte_size.h"
 
@@ -117,7 +118,9 @@ class Placing {
  public:
   Placing(std::span<const HostSection> hosts, std::span<const ActorSection> tables)
       : tables_(tables) {
-    for (const HostSection& host : hosts) rooms_.emplace_back().host = &host;
+    for (const HostSection& host : hosts) {
+      if (!host.spare) rooms_.emplace_back().host = &host;
+    }
     result_.actors = expand(tables);
   }
 
@@ -125,7 +128,7 @@ class Placing {
     for (const bool asking : {false, true}) {
       std::size_t actor = 0;
       for (std::size_t table = 0; table < tables_.size(); ++table) {
-        for (std::int64_t turn = 0; turn < tables_[table].count; ++turn, ++actor) {
+        for (std::int64_t turn = 0; turn < tables_[table].actors(); ++turn, ++actor) {
           if (tables_[table].asks_for_resources() != asking) continue;
           const Wish wish{table, static_cast<std::size_t>(turn), &result_.actors[actor]};
           asking ? fit(wish) : put_in_turn(wish);
@@ -163,18 +166,31 @@ class Placing {
     wish.actor->devices = std::move(devices);
   }
 
+  /// Hosts are used in turn, each replica's one behind that of whom it replaces.
+  std::size_t turn_of(const Wish& wish) const {
+    const auto count = static_cast<std::size_t>(tables_[wish.table].count);
+    return wish.turn < count ? wish.turn : wish.turn - count + 1;
+  }
+
   void put_in_turn(const Wish& wish) {
     const ActorSection& table = tables_[wish.table];
+    const std::size_t turn = turn_of(wish);
     auto room = rooms_.end();
     if (table.hosts.empty()) {
       if (!rooms_.empty())
-        room = rooms_.begin() + static_cast<std::ptrdiff_t>(wish.turn % rooms_.size());
+        room = rooms_.begin() + static_cast<std::ptrdiff_t>(turn % rooms_.size());
     } else {
-      const std::string& name = table.hosts[wish.turn % table.hosts.size()];
-      room = std::find_if(rooms_.begin(), rooms_.end(),
-                          [&](const Room& one) { return one.host->name == name; });
+      std::vector<std::vector<Room>::iterator> named;
+      for (const std::string& name : table.hosts) {
+        const auto one =
+            std::ranges::find(rooms_, name, [](const Room& r) { return r.host->name; });
+        if (one != rooms_.end()) named.push_back(one);
+      }
+      if (!named.empty()) room = named[turn % named.size()];
     }
-    if (room == rooms_.end()) return problem(wish, "hosts", "its host does not exist");
+    if (room == rooms_.end()) {
+      return problem(wish, "hosts", "has no host at the start: those that it may be on are spare");
+    }
     const std::vector<std::int64_t> devices = named_devices(wish);
     for (const std::int64_t device : devices) {
       if (device < room->host->gpus) continue;
@@ -208,6 +224,14 @@ class Placing {
     });
   }
 
+  /// Whether who holds the same as that actor is there already.
+  bool is_partners(const Room& room, const Wish& wish) const {
+    return !wish.actor->partner.empty() &&
+           std::ranges::any_of(result_.actors, [&](const ActorPlan& other) {
+             return other.name == wish.actor->partner && other.host == room.host->name;
+           });
+  }
+
   /// What placing prefers, largest first.
   static std::tuple<double, std::int64_t> spreads(const Room& room, const ActorSection& table) {
     return {room.share_left(table), -static_cast<std::int64_t>(room.actors)};
@@ -217,10 +241,13 @@ class Placing {
     const ActorSection& table = tables_[wish.table];
     std::vector<std::int64_t> devices = named_devices(wish);
     Room* best = nullptr;
-    for (Room& room : rooms_) {
-      if (!fits(room, wish, devices)) continue;
-      if (!best || (table.policy == "spread" && spreads(room, table) > spreads(*best, table))) {
-        best = &room;
+    for (const bool with_partner : {false, true}) {
+      for (Room& room : rooms_) {
+        if (best != nullptr && with_partner) break;  // apart, where that is possible
+        if (!fits(room, wish, devices) || (!with_partner && is_partners(room, wish))) continue;
+        if (!best || (table.policy == "spread" && spreads(room, table) > spreads(*best, table))) {
+          best = &room;
+        }
       }
     }
     if (!best) return nobody_fits(wish);
@@ -277,14 +304,26 @@ class Placing {
 
 namespace {
 
-/// Its [[actor]], of which it is one of `count`: both lists have the same order.
+/// Its [[actor]], of whose actors() it is one: both lists have the same order.
 const ActorSection* table_of(const ClusterFile& file, const ActorPlan& actor) {
   auto index = std::ranges::find(file.actors, actor.name, &ActorPlan::name) - file.actors.begin();
   for (const ActorSection& table : file.tables) {
-    if (index < table.count) return &table;
-    index -= table.count;
+    if (index < table.actors()) return &table;
+    index -= table.actors();
   }
   return nullptr;
+}
+
+/// Of the last actors, which are the table's.
+void add_replicas(const ActorSection& table, std::vector<ActorPlan>& actors) {
+  if (table.replicas == 0) return;
+  const std::size_t first = actors.size() - static_cast<std::size_t>(table.count);
+  for (std::int64_t n = 0; n < table.count; ++n) {
+    ActorPlan replica = actors[first + static_cast<std::size_t>(n)];
+    std::swap(replica.name, replica.partner);
+    replica.replica = true;
+    actors.push_back(std::move(replica));
+  }
 }
 
 }  // namespace
@@ -314,9 +353,12 @@ std::vector<ActorPlan> expand(std::span<const ActorSection> tables) {
         actor.shards = table.shards;
         actor.shard = n;
       }
+      actor.backend = table.computes_on();
       actor.restarts = table.restarts();
+      if (table.replicas > 0) actor.partner = actors::replica_of(actor.name);
       actors.push_back(std::move(actor));
     }
+    add_replicas(table, actors);
   }
   return actors;
 }
@@ -348,10 +390,16 @@ std::vector<std::string> other_hosts(const ClusterFile& file, const ActorPlan& a
     rooms.push_back(std::move(room));
   }
   std::ranges::stable_sort(rooms, {}, [&](const Room& room) {
-    return std::pair(!room.has_cpus(actor.cpus), room.actors);
+    return std::tuple(room.host->spare, !room.has_cpus(actor.cpus), room.actors);
   });
+  // Beside who holds the same only where there is nowhere else.
+  const auto partner = std::ranges::find(file.actors, actor.partner, &ActorPlan::name);
+  const std::string avoided = partner == file.actors.end() ? "" : partner->host;
+  const bool only_there =
+      std::ranges::count_if(rooms, [](const Room& room) { return !room.host->spare; }) == 1;
   for (const Room& room : rooms) {
-    if (names.size() < most) names.push_back(room.host->name);
+    if (room.host->name == avoided && !only_there) continue;
+    if (names.size() < most || room.host->spare) names.push_back(room.host->name);
   }
   return names;
 }

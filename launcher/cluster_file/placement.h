@@ -30,7 +30,7 @@ struct Placement {
 /// The actors of `tables` without hosts: names, ranks, arguments.
 std::vector<ActorPlan> expand(std::span<const ActorSection> tables);
 
-/// Places every actor of `tables`.
+/// Places every actor of `tables`, none on a spare host.
 ///
 /// Actors that ask for no resources come first, on the hosts that their table names, or on all in
 /// turn. Then, in the order of the file, those that ask: for hosts with all their labels and with
@@ -42,7 +42,7 @@ Placement place(std::span<const HostSection> hosts, std::span<const ActorSection
 
 /// Where else an actor of the file may be, should its host be lost: hosts that its table allows and
 /// that have its labels and enough memory, those with enough free cpus first, then those with the
-/// fewest actors; so many at most. None for one that has devices.
+/// fewest actors; so many at most, and the spare ones. None for one that has devices.
 std::vector<std::string> other_hosts(const ClusterFile& file, const ActorPlan& actor,
                                      std::size_t most = 8);
 

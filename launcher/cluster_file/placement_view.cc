@@ -62,9 +62,9 @@ std::string asked_for(const ClusterFile& file) {
   std::int64_t gpus = 0;
   std::uint64_t memory = 0;
   for (const ActorSection& table : file.tables) {
-    cpus += table.cpus * static_cast<double>(table.count);
-    gpus += table.gpus * table.count;
-    memory += table.memory.count * static_cast<std::uint64_t>(table.count);
+    cpus += table.cpus * static_cast<double>(table.actors());
+    gpus += table.gpus * table.actors();
+    memory += table.memory.count * static_cast<std::uint64_t>(table.actors());
   }
   std::vector<std::string> parts;
   if (cpus > 0) parts.push_back(fmt::format("{} cpus", cpus));
@@ -102,9 +102,15 @@ std::string summary(const ClusterFile& file) {
   if (file.trains()) {
     const std::int64_t shards = file.shards();
     const auto have = [&](Role role) { return counted(file.count(role), facts_of(role).words); };
+    const bool within = file.gradient.exchange == actors::ExchangeRule::nccl;
+    const bool paired = std::ranges::any_of(file.actors, &ActorPlan::replica);
     return fmt::format(
-        "{}, {} with {}, {}{}, {}; {} of {}", have(Role::kParameterServer), have(Role::kWorker),
-        counted(file.ranks(), "rank"), have(Role::kInputReader),
+        "{}{}, {} with {}, {}{}, {}; {} of {}",
+        within ? "no parameter server" : have(Role::kParameterServer),
+        !paired                                   ? ""
+        : file.count(Role::kParameterServer) == 1 ? " with a replica"
+                                                  : " with a replica each",
+        have(Role::kWorker), counted(file.ranks(), "rank"), have(Role::kInputReader),
         shards > 0 ? " with " + counted(shards, "shard") : "", have(Role::kEvaluator),
         file.job.epochs > 0 ? fmt::format("{} epochs", file.job.epochs)
                             : counted(static_cast<std::int64_t>(file.job.steps), "step"),
@@ -140,8 +146,10 @@ std::vector<std::string> placement_lines(const ClusterFile& file) {
     std::vector<std::string> actors;
     for (const ActorPlan& actor : use.actors) actors.push_back(actor_text(actor));
     const HostSection& host = use.host;
-    rows.push_back({host.name + (use.head ? " (head)" : ""), host.address,
-                    host.bind == host.address ? "-" : host.bind,
+    rows.push_back({host.name + (use.head     ? " (head)"
+                                 : host.spare ? " (spare)"
+                                              : ""),
+                    host.address, host.bind == host.address ? "-" : host.bind,
                     file.cluster.placing().reached_by_ssh(host) ? host.ssh : "",
                     part_of(use.cpus, host.cpus), part_of(use.gpus, host.gpus), memory_text(use),
                     fmt::format("{}", fmt::join(host.labels, ", ")), std::to_string(use.processes),

@@ -9,13 +9,13 @@ constexpr std::int64_t kRestarts = 5;
 constexpr std::array kRoles = {
     RoleFacts{Role::kNone, "", "", "type", "", "args"},
     RoleFacts{Role::kParameterServer, "parameter_server", "server", "parameter server",
-              "keeps the parameters"},
+              "keeps the parameters", "replicas", false, kRestarts},
     RoleFacts{Role::kWorker, "worker", "worker", "worker", "computes gradients", "ranks", false,
-              kRestarts},
+              kRestarts, true},
     RoleFacts{Role::kInputReader, "input_reader", "reader", "input reader", "reads the examples",
               "shards", true, kRestarts},
     RoleFacts{Role::kEvaluator, "evaluator", "evaluator", "evaluator", "measures precision@1", "",
-              true, kRestarts},
+              true, kRestarts, true},
 };
 
 }  // namespace

@@ -18,9 +18,10 @@ struct RoleFacts {
   std::string_view does;   ///< "computes gradients"
   std::string_view own_key = {};  ///< the key of [[actor]] that is for it alone; empty: none
   bool reads_data = false;        ///< its actors want the data set's files on their host
-  /// How often one that was lost is started again, where its [[actor]] does not say. 0: never, and
-  /// none may say otherwise: what it holds would be lost.
+  /// How often one that was lost is started again, where its [[actor]] does not say, and what it
+  /// holds would not be lost (specs_of()).
   std::int64_t restarts = 0;
+  bool computes = false;  ///< a net, on what "actor.backend" says
 };
 
 /// All of them, kNone (an actor of the program's own types) first; in the order of the enum.

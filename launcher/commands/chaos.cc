@@ -23,7 +23,7 @@ struct ChaosOptions : VisitOptions {
   std::uint64_t seed = 0;  ///< 0: one is drawn
   std::string every = "10s";
   std::string lasts = "1h";
-  std::string kinds = "kill,stop,cut";
+  std::string kinds = "kill,stop,cut,delay,drop";
   std::string actors;
 };
 
@@ -155,8 +155,11 @@ int chaos(const Visit& visit, const FaultDrawOptions& how, Duration lasts, bool 
     }
     story.somebody();
     const Result<void> injected =
-        visitor.inject({fault->actor.name, fault->kind, fault->lasts,
-                        fmt::format("sterna chaos, seed {}, number {}", how.seed, number)});
+        visitor.inject({fault->actor.name,
+                        fault->kind,
+                        fault->lasts,
+                        fmt::format("sterna chaos, seed {}, number {}", how.seed, number),
+                        {}});
     if (!injected) {
       story.refused(*fault, injected.error().message);
     } else if (!story.tell(*fault)) {
@@ -198,28 +201,29 @@ Command chaos_command() {
       .name = "chaos",
       .help = "Faults at random, into a run whose file says [chaos] allow = true",
       .arguments = visit_arguments(
-          *o,
-          {run_argument(o->run),
-           {"--seed", &o->seed, "Repeats the draws; default: one is drawn, and said", "S"},
-           {.name = "--every",
-            .into = &o->every,
-            .help = "Between two faults, in the mean",
-            .type = "TIME",
-            .shows_default = true},
-           {.name = "--for",
-            .into = &o->lasts,
-            .help = "Then it ends, or with the run, or by Ctrl-C; the run goes on",
-            .type = "TIME",
-            .shows_default = true},
-           {.name = "--kinds",
-            .into = &o->kinds,
-            .help = "kill (SIGKILL), stop (SIGSTOP, half of them for good), cut (its connections)",
-            .type = "KINDS",
-            .shows_default = true},
-           {"--actors", &o->actors,
-            "Whom: names, or names without their number (worker,reader0); default: those that "
-            "come again",
-            "NAMES"}}),
+          *o, {run_argument(o->run),
+               {"--seed", &o->seed, "Repeats the draws; default: one is drawn, and said", "S"},
+               {.name = "--every",
+                .into = &o->every,
+                .help = "Between two faults, in the mean",
+                .type = "TIME",
+                .shows_default = true},
+               {.name = "--for",
+                .into = &o->lasts,
+                .help = "Then it ends, or with the run, or by Ctrl-C; the run goes on",
+                .type = "TIME",
+                .shows_default = true},
+               {.name = "--kinds",
+                .into = &o->kinds,
+                .help = "kill (SIGKILL), stop (SIGSTOP, half of them for good), cut (its "
+                        "connections), delay "
+                        "(what comes to it, by 200 ms), drop (what comes to it)",
+                .type = "KINDS",
+                .shows_default = true},
+               {"--actors", &o->actors,
+                "Whom: names, or names without their number (worker,reader0); default: those that "
+                "come again",
+                "NAMES"}}),
       .run = [o](const Context& context) { return chaos(*o, context.console); },
       .examples = "sterna chaos\nsterna chaos RUN --every 2s --for 1m --seed 7 --kinds kill"};
 }

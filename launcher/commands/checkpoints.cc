@@ -25,6 +25,7 @@ Json facts_of(const actors::FoundCheckpoint& found) {
     whole = actors::check_parts(saved, true);
     json["bytes"] = saved.bytes();
     if (saved.manifest.precision_at_1) json["precision_at_1"] = *saved.manifest.precision_at_1;
+    if (!saved.manifest.copy.empty()) json["copy"] = saved.manifest.copy;
   }
   json["whole"] = whole.ok();
   if (!whole) json["why"] = whole.error().message;
@@ -49,9 +50,12 @@ int checkpoints(const CheckpointsOptions& options, const Console& console) {
     const std::string precision = facts.contains("precision_at_1")
                                       ? fmt::format("{:.4f}", facts["precision_at_1"].get<double>())
                                       : "-";
-    text += fmt::format("step {:>11}  {:>9}  precision@1 {:>6}  {}\n",
-                        thousands(static_cast<std::int64_t>(found.step)), size, precision,
-                        facts["whole"].get<bool>() ? "whole" : facts["why"].get<std::string>());
+    const std::string copy =
+        facts.contains("copy") ? "; a copy at " + facts["copy"].get<std::string>() : "";
+    text +=
+        fmt::format("step {:>11}  {:>9}  precision@1 {:>6}  {}{}\n",
+                    thousands(static_cast<std::int64_t>(found.step)), size, precision,
+                    facts["whole"].get<bool>() ? "whole" : facts["why"].get<std::string>(), copy);
   }
   if (text.empty() && !options.json) console.say(folder + ": there is no checkpoint");
   return console.result(text);

@@ -8,6 +8,8 @@
   EACH(watch)                 \
   EACH(page)                  \
   EACH(drain)                 \
+  EACH(add)                   \
+  EACH(move)                  \
   EACH(down)                  \
   EACH(list)                  \
   EACH(logs)                  \

@@ -116,6 +116,7 @@ class Doctor {
     HostProbeOptions how;
     how.console = context_.console;
     how.file = file_;
+    for (HostSection& host : how.file.hosts) host.spare = false;  // it may be wanted any time
     how.bandwidth = options_.bandwidth;
     std::erase_if(how.file.hosts, [this](const HostSection& host) { return cannot_start(host); });
     if (how.file.hosts.empty() || cannot_ship_) return;

@@ -2,6 +2,7 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <ctime>
 #include <filesystem>
 
@@ -117,11 +118,11 @@ int up(const StartOptions& options, const Context& context) {
     return client.over() && client.over()->exit != 0 ? client.over()->exit : kExitFailed;
   }
   if (head_is_remote(*file)) keep_here(*state, console);
-  console.say(
-      fmt::format("{} is up: {} actors on {} host{}; `sterna watch {}` shows it, `sterna down {}` "
-                  "ends it",
-                  state->id, file->actors.size(), file->hosts.size(),
-                  file->hosts.size() == 1 ? "" : "s", state->id, state->id));
+  const auto hosts = std::ranges::count(file->hosts, false, &HostSection::spare);
+  console.say(fmt::format(
+      "{} is up: {} actors on {} host{}; `sterna watch {}` shows it, `sterna down {}` "
+      "ends it",
+      state->id, file->actors.size(), hosts, hosts == 1 ? "" : "s", state->id, state->id));
   if (const std::uint64_t again = options.again().value_or(0); again > 0) {
     console.say(fmt::format("it is started again up to {} time{} where it loses whoever keeps it",
                             again, again == 1 ? "" : "s"));

@@ -5,6 +5,7 @@
 #include "launcher/past/elsewhere.h"
 #include "launcher/past/queued_run.h"
 #include "launcher/text/json_line.h"
+#include "runtime/base/duration_text.h"
 
 namespace sterna::launcher {
 namespace {
@@ -34,6 +35,35 @@ std::vector<Argument> visit_arguments(VisitOptions& options, std::vector<Argumen
   own.push_back({"--via", &options.via, "Ask on that host, over ssh", "HOST"});
   own.push_back({"--json", &options.json, "Print JSON, a line each"});
   return own;
+}
+
+Argument named_run_argument(std::string& run) {
+  return {.name = "RUN",
+          .into = &run,
+          .help = "Its id or name, or how either begins",
+          .required = true};
+}
+
+Argument host_argument(std::string& host) {
+  return {.name = "HOST",
+          .into = &host,
+          .help = "The host, as the run's file calls it",
+          .required = true};
+}
+
+Argument within_argument(std::string& text) {
+  return {.name = "--within",
+          .into = &text,
+          .help = "How long that may take",
+          .type = "TIME",
+          .shows_default = true};
+}
+
+Result<Duration> within_of(const std::string& text) {
+  const std::optional<Duration> within = parse_duration(text);
+  if (within && *within > Duration::zero()) return *within;
+  return Error{Errc::invalid_argument,
+               fmt::format("--within {}: say how long, as in 30s or 2m", text)};
 }
 
 std::vector<std::string> words_for(const std::string& command, const VisitOptions& options) {

@@ -29,6 +29,12 @@ struct VisitOptions {
 std::vector<Argument> visit_arguments(VisitOptions& options, std::vector<Argument> own);
 /// RUN, for `own`.
 Argument run_argument(std::string& run);
+/// RUN where the words behind it would be taken for it, and HOST.
+Argument named_run_argument(std::string& run);
+Argument host_argument(std::string& host);
+/// --within, of what is waited for; and what it says.
+Argument within_argument(std::string& text);
+Result<Duration> within_of(const std::string& text);
 /// The same command for another host.
 std::vector<std::string> words_for(const std::string& command, const VisitOptions& options);
 

@@ -6,12 +6,14 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cmath>
 #include <cstdio>
 #include <set>
 
 #include "input/place/data_set.h"
 #include "input/place/data_shard.h"
+#include "kernels/device/driver.h"
 #include "launcher/hosts/host_plan.h"
 #include "launcher/text/text_format.h"
 #include "runtime/base/duration_text.h"
@@ -49,6 +51,16 @@ bool computes_in_bf16(const ClusterFile& file, const HostSection& host) {
   return std::any_of(file.actors.begin(), file.actors.end(), [&](const ActorPlan& actor) {
     return actor.host == host.name &&
            (actor.role == Role::kWorker || actor.role == Role::kEvaluator);
+  });
+}
+
+/// What actor.backend says of those that compute on a card.
+constexpr std::string_view kCudaBackend = "cuda";
+
+/// Whether some actor of it computes on a card.
+bool computes_on_cuda(const ClusterFile& file, const HostSection& host) {
+  return std::ranges::any_of(file.actors, [&](const ActorPlan& actor) {
+    return actor.host == host.name && actor.backend == kCudaBackend;
   });
 }
 
@@ -101,6 +113,7 @@ class HostCheck {
     check_bind();
     check_ports();
     check_gpus();
+    check_cuda();
     check_precision();
     check_data();
     check_linger();
@@ -253,6 +266,31 @@ class HostCheck {
         fmt::format("set host.gpus to {}, or see what {} says", *facts_.gpus, there("nvidia-smi")));
   }
 
+  void check_cuda() {
+    if (!facts_.driver) return;
+    const std::string wanted = fmt::format("actor.backend is \"{}\", and ", kCudaBackend);
+    const std::string or_cpu = ", or let its actors compute on the CPU (actor.backend)";
+    int release = 0;
+    std::from_chars(facts_.driver->data(), facts_.driver->data() + facts_.driver->size(), release);
+    if (facts_.driver->empty()) {
+      return find("driver", wanted + "there is no NVIDIA driver",
+                  fmt::format("install release {} or newer; in a container, let its runtime bring "
+                              "the host's{}",
+                              kernels::kLeastDriver, or_cpu));
+    }
+    if (release < kernels::kLeastDriver) {
+      return find("driver", fmt::format("{}the NVIDIA driver is {}", wanted, *facts_.driver),
+                  fmt::format("install release {} or newer{}", kernels::kLeastDriver, or_cpu));
+    }
+    int capability = kernels::kLeastCapability;
+    std::from_chars(facts_.capability.data(), facts_.capability.data() + facts_.capability.size(),
+                    capability);
+    if (capability >= kernels::kLeastCapability) return;
+    find("gpus", fmt::format("{}a card has compute capability {}", wanted, facts_.capability),
+         fmt::format("{}.0 is needed: A100, RTX 30, L4, H100 and their successors{}",
+                     kernels::kLeastCapability, or_cpu));
+  }
+
   void check_precision() {
     if (facts_.bf16.value_or(true)) return;
     find("precision",
@@ -342,6 +380,7 @@ FactsQuestion facts_question(const ClusterFile& file, const HostSection& host,
   question.bundle_hash = program.hash;
   question.program = program.name;
   question.gpus = host.gpus > 0;
+  question.cuda = computes_on_cuda(file, host);
   question.bf16 = computes_in_bf16(file, host);
   question.data = data_wanted(file, host);
   question.data_folder = !host.data.empty() ? host.data : file.data.dir;

@@ -53,6 +53,14 @@ n=$(nvidia-smi -L 2>/dev/null | grep -c "^GPU")
 echo "STERNA gpus $((n))"
 )sh";
 
+constexpr std::string_view kCuda = R"sh(
+v=$(cat /sys/module/nvidia/version 2>/dev/null) ||
+  v=$(nvidia-smi --query-gpu=driver_version --format=csv,noheader 2>/dev/null | head -n 1)
+echo "STERNA driver $v"
+c=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | sort -n | head -n 1)
+echo "STERNA capability $c"
+)sh";
+
 constexpr std::string_view kBf16 = R"sh(
 if [ -r /proc/cpuinfo ]; then
   grep -qw avx512_bf16 /proc/cpuinfo && echo "STERNA bf16 yes" || echo "STERNA bf16 no"
@@ -164,6 +172,10 @@ void take(HostFacts& facts, std::string_view word, std::string_view value) {
     facts.lingers = word == "Linger=yes";
   } else if (word == "gpus") {
     facts.gpus = number<std::int64_t>(value);
+  } else if (word == "driver") {
+    facts.driver = value;
+  } else if (word == "capability") {
+    facts.capability = value;
   } else if (word == "bf16") {
     facts.bf16 = value == "yes";
   } else if (word == "data") {
@@ -201,6 +213,7 @@ std::string facts_script(const FactsQuestion& question) {
       shell_word(question.work), shell_word(question.bundle_hash), shell_word(question.program));
   script += kBasics;
   if (question.gpus) script += kGpus;
+  if (question.cuda) script += kCuda;
   if (question.bf16) script += kBf16;
   if (!question.names.empty()) {
     script += "names='";

@@ -18,6 +18,7 @@ struct FactsQuestion {
   std::string program;             ///< its file in the bundle's bin/
   std::vector<std::string> names;  ///< to be resolved there
   bool gpus = false;               ///< count them
+  bool cuda = false;               ///< which driver and what cards it has
   bool bf16 = false;               ///< whether its processor computes with it
   std::string data = {};           ///< whose files to look for; "any": a data set's; empty: none
   std::string data_folder;         ///< empty: $STERNA_DATA, then the user's cache
@@ -46,6 +47,8 @@ struct HostFacts {
   std::string work_error;
   bool has_bundle = false;
   std::optional<std::int64_t> gpus;
+  std::optional<std::string> driver;  ///< release of NVIDIA's: "580.65.06"; empty: there is none
+  std::string capability;             ///< of its oldest card: "8.0"; empty: nobody says
   std::optional<bool> bf16;  ///< its processor has AVX512-BF16, which one with AMX has, too
   std::vector<std::string> addresses;                     ///< its own, numeric
   std::map<std::string, std::vector<std::string>> names;  ///< resolved; empty: nobody knows it

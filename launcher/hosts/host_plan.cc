@@ -95,8 +95,11 @@ Result<ClusterOptions> cluster_options_of(const ClusterFile& file, const std::st
   options.heartbeat = file.cluster.heartbeat;
   options.silence = file.cluster.silence;
   options.link_patience = file.cluster.link_patience;
+  options.slow_link = file.cluster.slow_link.count;
   options.grace = file.cluster.grace;
   options.lease = file.cluster.lease;
+  options.coordinator_restarts.times =
+      static_cast<std::uint32_t>(file.cluster.coordinator_restarts);
   options.start_deadline = file.deadlines.start;
   options.log_directory = log_directory;
 
@@ -112,6 +115,7 @@ Result<ClusterOptions> cluster_options_of(const ClusterFile& file, const std::st
     HostOptions& one = options.hosts.emplace_back();
     one.name = host.name;
     one.environment = environment_of(host);
+    one.spare = host.spare;
     if (!options.network.tcp) continue;  // as the head's
     one.network = options.network;
     one.network.bind_address = host.bind;
@@ -130,7 +134,10 @@ RemotePlacerOptions placer_options_of(const ClusterFile& file, RemoteBundle bund
   options.progress = std::move(progress);
   for (const HostSection& host : file.hosts) {
     if (!is_remote(file, host)) continue;
-    if (const auto way = placer_of(file).way_to(file, host)) options.hosts[host.name] = *way;
+    const auto way = placer_of(file).way_to(file, host);
+    if (!way) continue;
+    options.hosts[host.name] = *way;
+    options.hosts[host.name].later = host.spare;
   }
   return options;
 }

@@ -36,7 +36,9 @@ Result<std::unique_ptr<Spawner>> Placer::nodes(RealMachine& machine, const Clust
   if (!has_remote_hosts(file)) return std::unique_ptr<Spawner>();
   auto placer = std::make_unique<RemotePlacer>(
       machine.loop(), machine.spawner(), placer_options_of(file, start.bundle, start.progress));
-  STERNA_TRY(placer->prepare(start.interrupted));
+  if (!start.unprepared) {
+    STERNA_TRY(placer->prepare(start.interrupted));
+  }
   return std::unique_ptr<Spawner>(std::move(placer));
 }
 

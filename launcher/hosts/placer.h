@@ -27,6 +27,7 @@ struct NodeStart {
   std::function<void(std::string_view)> progress;
   std::function<void(std::string_view)> say;  ///< what a person must do
   std::function<bool()> interrupted;
+  bool unprepared = false;  ///< each when a node is to be started there
 };
 
 /// What a queue says of one of its jobs.

@@ -39,9 +39,9 @@ struct Sum {
 Sum sum_of(const ClusterFile& file) {
   Sum sum;
   for (const ActorSection& table : file.tables) {
-    const auto count = static_cast<std::uint64_t>(table.count);
-    sum.cpus += table.cpus * static_cast<double>(table.count);
-    sum.gpus += table.gpus * table.count;
+    const auto count = static_cast<std::uint64_t>(table.actors());
+    sum.cpus += table.cpus * static_cast<double>(table.actors());
+    sum.gpus += table.gpus * table.actors();
     for (const std::int64_t device : table.devices) sum.gpus = std::max(sum.gpus, device + 1);
     sum.memory += table.memory.count * count;
   }

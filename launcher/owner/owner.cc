@@ -137,10 +137,28 @@ class Owner {
         elsewhere.insert(host.name);
       }
     }
-    auto placer = std::make_unique<RelayPlacer>(machine_.spawner(), std::move(elsewhere),
-                                                [this](const OwnerWord& word) { send(word); });
+    auto placer = std::make_unique<RelayPlacer>(
+        machine_.spawner(), std::move(elsewhere), [this](const OwnerWord& word) { send(word); },
+        [this] { return placer_without_launcher(); });
     placer_ = placer.get();
+    if (alone_) placer_->release_all();
     return std::unique_ptr<Spawner>(std::move(placer));
+  }
+
+  Result<std::unique_ptr<Spawner>> placer_without_launcher() {
+    if (head_is_remote(file_)) {
+      return Error{Errc::unavailable,
+                   "the run is kept on " + file_.cluster.head + ", which starts nothing elsewhere"};
+    }
+    NodeStart start;
+    STERNA_ASSIGN(start.bundle, archived_bundle(file_.program.path));
+    start.unprepared = true;
+    return placer_of(file_).nodes(machine_, file_, start);
+  }
+
+  void leave() {
+    alone_ = true;
+    if (placer_ != nullptr) placer_->release_all();
   }
 
   void told(const OwnerWord& word) {
@@ -150,14 +168,14 @@ class Owner {
       ::raise(word.text == kToldToEnd ? SIGTERM : SIGINT);
     } else if (word.kind == "detach") {
       close({"detached"});
-      if (placer_ != nullptr) placer_->release_all();
+      leave();
       log_to(log_);
     }
   }
 
   /// The launcher is gone before it let the run go.
   void left_alone() {
-    if (placer_ != nullptr) placer_->release_all();
+    leave();
     ::raise(SIGINT);
   }
 
@@ -169,6 +187,7 @@ class Owner {
   RealMachine machine_;
   std::optional<WordChannel> channel_;  ///< to a launcher, where there is one
   RelayPlacer* placer_ = nullptr;       ///< the job's
+  bool alone_ = false;                  ///< the launcher has left
 };
 
 int own(const ChildArguments& self, const Registry& registry) {

@@ -7,6 +7,12 @@ namespace sterna::launcher {
 Result<std::int64_t> RelayPlacer::spawn(const Bootstrap& bootstrap, Callbacks callbacks) {
   const bool relayed = bootstrap.kind == ProcessKind::NODE && elsewhere_.contains(bootstrap.host);
   if (!relayed) return local_.spawn(bootstrap, std::move(callbacks));
+  if (alone_) {
+    if (own_ == nullptr) {
+      STERNA_ASSIGN(own_, make_own_());
+    }
+    return own_->spawn(bootstrap, std::move(callbacks));
+  }
   const std::int64_t id = next_id_++;
   placed_[id] = std::move(callbacks);
   say_({"place", bootstrap.host, pack(bootstrap), id});
@@ -17,7 +23,7 @@ void RelayPlacer::kill(std::int64_t pid) {
   if (placed_.contains(pid)) {
     say_({"withdraw", "", {}, pid});
   } else {
-    local_.kill(pid);
+    (own_ != nullptr ? *own_ : local_).kill(pid);
   }
 }
 
@@ -30,6 +36,7 @@ void RelayPlacer::ended(std::int64_t id, const std::string& why) {
 }
 
 void RelayPlacer::release_all() {
+  alone_ = true;
   for (const auto& [id, callbacks] : std::exchange(placed_, {})) {
     if (callbacks.on_release) callbacks.on_release();
   }

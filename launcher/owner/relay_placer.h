@@ -1,8 +1,11 @@
-// RelayPlacer: the owner's way to put nodes on hosts that only the launcher can reach: it hands the
-// launcher the node's bootstrap, and hears from it when the node's connection has ended.
+// RelayPlacer: the owner's way to put nodes on hosts while it has a launcher: it hands that one the
+// node's bootstrap, and hears from it when the node's connection has ended. Without one the owner
+// reaches them itself, or nobody does.
 #pragma once
 
+#include <functional>
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 
@@ -13,10 +16,15 @@ namespace sterna::launcher {
 
 class RelayPlacer final : public Spawner {
  public:
-  /// `elsewhere`: the hosts that are not this one. `local` must outlive it.
+  using MakePlacer = std::function<Result<std::unique_ptr<Spawner>>()>;
+  /// `elsewhere`: the hosts that are not this one. `local` must outlive it. `own`: what starts
+  /// nodes there once the launcher has left.
   RelayPlacer(Spawner& local, std::set<std::string> elsewhere,
-              std::function<void(const OwnerWord&)> say)
-      : local_(local), elsewhere_(std::move(elsewhere)), say_(std::move(say)) {}
+              std::function<void(const OwnerWord&)> say, MakePlacer own)
+      : local_(local),
+        elsewhere_(std::move(elsewhere)),
+        say_(std::move(say)),
+        make_own_(std::move(own)) {}
 
   Result<std::int64_t> spawn(const Bootstrap& bootstrap, Callbacks callbacks) override;
   void kill(std::int64_t pid) override;
@@ -33,6 +41,9 @@ class RelayPlacer final : public Spawner {
   Spawner& local_;
   std::set<std::string> elsewhere_;
   std::function<void(const OwnerWord&)> say_;
+  MakePlacer make_own_;
+  bool alone_ = false;
+  std::unique_ptr<Spawner> own_;
   std::map<std::int64_t, Callbacks> placed_;
   std::int64_t next_id_ = std::int64_t{1} << 40;  ///< beyond any pid of this host
 };

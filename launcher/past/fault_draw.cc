@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "actors/job/args.h"
 #include "runtime/base/duration_text.h"
 
 namespace sterna::launcher {
@@ -26,8 +27,13 @@ Duration FaultDraw::pause() {
 
 bool FaultDraw::may_be_struck(const ProcessStatus& member) const {
   if (member.state != "running") return false;
-  if (options_.actors.empty()) return member.comes_again;
   const std::string& name = member.identity.name;
+  if (std::ranges::any_of(struck_, [&](const std::string& one) {
+        return one == actors::replica_of(name) || name == actors::replica_of(one);
+      })) {
+    return false;
+  }
+  if (options_.actors.empty()) return member.comes_again;
   return std::ranges::any_of(options_.actors, [&](const std::string& word) {
     return word == name || word == without_number(name);
   });
@@ -42,20 +48,23 @@ std::optional<DrawnFault> FaultDraw::next(const Overview& overview) {
   const std::uint64_t who = random_.next();
   const std::uint64_t how = random_.next();
   const bool ends = random_.below(2) == 1;
-  const std::uint64_t lasts = 1 + random_.below(static_cast<std::uint64_t>(kLongestStop / kFinest));
+  const std::uint64_t lasts = 1 + random_.below(static_cast<std::uint64_t>(kLongest / kFinest));
   if (actors.empty() || options_.kinds.empty()) return std::nullopt;
   std::ranges::sort(actors, {}, &PeerIdentity::name);
   DrawnFault fault{actors[who % actors.size()], options_.kinds[how % options_.kinds.size()]};
-  if (fault.kind == FaultKind::STOP && ends) {
+  if (must_last(fault.kind) || (may_last(fault.kind) && ends)) {
     fault.lasts = kFinest * static_cast<std::int64_t>(lasts);
   }
+  if (struck_.size() == kRemembered) struck_.pop_front();
+  struck_.push_back(fault.actor.name);
   return fault;
 }
 
 std::string words_of(const DrawnFault& fault) {
-  if (fault.kind != FaultKind::STOP) return std::string(name_of(fault.kind));
-  return fault.lasts > Duration::zero() ? "stop for " + duration_text(fault.lasts)
-                                        : "stop for good";
+  const std::string_view kind = name_of(fault.kind);
+  if (!may_last(fault.kind)) return std::string(kind);
+  return fmt::format("{} for {}", kind,
+                     fault.lasts > Duration::zero() ? duration_text(fault.lasts) : "good");
 }
 
 }  // namespace sterna::launcher

@@ -2,6 +2,7 @@
 // may be struck at that moment.
 #pragma once
 
+#include <deque>
 #include <optional>
 #include <string>
 #include <vector>
@@ -22,13 +23,13 @@ struct FaultDrawOptions {
 struct DrawnFault {
   PeerIdentity actor;
   FaultKind kind = FaultKind::KILL;
-  Duration lasts{};  ///< of a stop that ends; 0: for good
+  Duration lasts{};  ///< 0 of a stop: for good
 };
 
 class FaultDraw {
  public:
-  /// A stop that ends does so within this. The other half of them does not end.
-  static constexpr Duration kLongestStop = std::chrono::seconds(4);
+  /// What ends does so within this. Half of the stops do not.
+  static constexpr Duration kLongest = std::chrono::seconds(4);
 
   explicit FaultDraw(FaultDrawOptions options)
       : options_(std::move(options)), random_(options_.seed) {}
@@ -39,13 +40,18 @@ class FaultDraw {
   std::optional<DrawnFault> next(const Overview& overview);
 
  private:
+  /// Of two servers that hold the same, one is left alone while the other may not be back: both
+  /// together nobody could make good.
+  static constexpr std::size_t kRemembered = 3;
+
   bool may_be_struck(const ProcessStatus& member) const;
 
   FaultDrawOptions options_;
   SeededRandom random_;
+  std::deque<std::string> struck_;  ///< the last ones
 };
 
-/// "kill", "stop for 1.3s", "stop for good", "cut".
+/// "kill", "stop for 1.3s", "stop for good", "cut", "drop for 1.3s".
 std::string words_of(const DrawnFault& fault);
 
 }  // namespace sterna::launcher

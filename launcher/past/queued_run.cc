@@ -1,7 +1,7 @@
 #include "launcher/past/queued_run.h"
 
 #include "launcher/hosts/slurm_batch.h"
-#include "runtime/cluster/log_tail.h"
+#include "runtime/base/log_tail.h"
 
 namespace sterna::launcher {
 

@@ -1,5 +1,6 @@
 // RunVisitor: this program as an operator of a run that is going on: it dials the coordinator with
-// the keys that were kept for it, looks, reads files, and may end the run.
+// the keys that were kept for it, looks, reads files, and may end the run. A coordinator that is
+// lost may come again: what is remembered of the run says where.
 #pragma once
 
 #include <memory>
@@ -31,7 +32,9 @@ class RunVisitor {
   /// Waits until all actors have stopped.
   Result<Stopped> end_run(const std::string& cause, Duration patience);
   /// Waits until the actors of that host are on others.
-  Result<Drained> drain(const std::string& host, Duration within);
+  Result<Moved> drain(const std::string& host, Duration within);
+  Result<Moved> move(const std::string& actor, const std::string& host, Duration within);
+  Result<void> add_host(const std::string& host, Duration within);
   /// Waits until the coordinator is gone; false if it is still there at the deadline.
   bool wait_for_end(Duration patience);
   /// Ctrl-C: the other functions stop waiting, and fail (cancelled) or return false.
@@ -41,11 +44,22 @@ class RunVisitor {
   bool pause(Duration duration);
 
  private:
-  RunVisitor(RealMachine& machine, int lock) : machine_(machine), lock_(lock) {}
+  RunVisitor(RealMachine& machine, RunState state, OperatorKeys keys, int lock)
+      : machine_(machine), state_(std::move(state)), keys_(std::move(keys)), lock_(lock) {}
+  Result<void> connect(Duration patience);
+  Result<void> dial();
+  bool connected() const;
+  bool look_where_it_is();
   template <class T>
   Result<T> wait(Future<T> future);
+  template <class M>
+  Result<ReplyTo<M>> ask(const M& message, Duration deadline);
+  template <class M>
+  Result<ReplyTo<M>> ask_again(const M& message, Duration deadline);
 
   RealMachine& machine_;
+  RunState state_;
+  OperatorKeys keys_;
   int lock_;  ///< of the operator's identity: each has one user at a time
   std::string sockets_;
   std::unique_ptr<ConnectedProcess> connected_;

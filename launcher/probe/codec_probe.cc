@@ -151,7 +151,7 @@ Result<ExchangeCosts> probe_exchange(Cluster& cluster, const ClusterFile& file,
     return actor.host == file.actors.front().host;
   });
   for (const ActorPlan& actor : file.actors) {
-    costs.ranks_per_worker = std::max(costs.ranks_per_worker, actor.ranks);
+    costs.ranks_per_worker = std::max(costs.ranks_per_worker, actor.ranks / job.averaged_ranks);
   }
   STERNA_ASSIGN(costs.link, stand_ins.link());
   STERNA_ASSIGN(costs.codecs, stand_ins.codecs(job, file.gradient.allow));

@@ -8,8 +8,9 @@
 #include <utility>
 
 #include "actors/codecs/codec.h"
+#include "actors/encode/gradient_encoder.h"
+#include "actors/encode/host_arithmetic.h"
 #include "actors/server/shard.h"
-#include "actors/worker/gradient_encoder.h"
 #include "kernels/sums/sums.h"
 #include "launcher/probe/gaussian.h"
 #include "runtime/base/median.h"
@@ -47,8 +48,9 @@ std::vector<Rank> make_ranks(const actors::JobConfig& job, kernels::Isa isa,
     };
     events.offers = [&rank](std::uint64_t, std::uint32_t,
                             std::vector<actors::Offer::OwnScaler> offers) { rank.offers = offers; };
-    rank.encoder =
-        std::make_unique<actors::GradientEncoder>(job, i, isa, table, clock, std::move(events));
+    rank.encoder = std::make_unique<actors::GradientEncoder>(
+        job, table, clock, std::move(events),
+        std::make_unique<actors::HostArithmetic>(job, i, isa, table));
   }
   return ranks;
 }
@@ -59,13 +61,13 @@ Result<void> encode(std::vector<Rank>& ranks, std::uint64_t step, std::span<cons
     ranks[i].packets.clear();
     ranks[i].offers.clear();
     ranks[i].encoder->begin(step);
-    STERNA_TRY(ranks[i].encoder->add(0, drawn.subspan(i * kApart, kElements)));
+    STERNA_TRY(ranks[i].encoder->add(0, {drawn.subspan(i * kApart, kElements)}));
   }
   for (Rank& rank : ranks) {
     // Any rank's will do: they are the same but for what the others' places hold.
     for (const auto& offer : ranks.front().offers)
       rank.encoder->agree(step, offer.index, offer.value);
-    rank.encoder->encode_held();
+    STERNA_TRY(rank.encoder->encode_held());
     rank.encoder->flush();
   }
   return {};
@@ -189,7 +191,8 @@ class Trial {
 Result<std::vector<CodecCost>> measure_codecs(const actors::JobConfig& job,
                                               const std::vector<std::string>& codecs) {
   actors::JobConfig one = job;
-  one.ranks = std::min(job.ranks, kMostRanks);
+  one.ranks = std::min(job.pushing_ranks(), kMostRanks);
+  one.averaged_ranks = 1;
   one.first_step = 0;
   one.steps = kSteps;
   one.evaluation.every = 0;
@@ -222,7 +225,7 @@ Result<std::vector<CodecCost>> measure_codecs(const actors::JobConfig& job,
   std::vector<CodecCost> costs;
   for (std::size_t i = 0; i < codecs.size(); ++i) {
     CodecCost cost = trials[i]->cost(codecs[i]);
-    cost.server_seconds *= static_cast<double>(job.ranks) / one.ranks;
+    cost.server_seconds *= static_cast<double>(job.pushing_ranks()) / one.ranks;
     if (averages && actors::find_codec(codecs[i])->ternary()) {
       cost.bytes_down *= static_cast<double>(kernels::sum_planes(job.ranks_down())) /
                          static_cast<double>(kernels::sum_planes(one.ranks_down()));

@@ -13,9 +13,14 @@ namespace sterna::launcher {
 struct Event {
   double time = 0;  ///< in seconds since 1970
   /// "began"; "death": of an actor, not to be started again alone; "actor_restart": of one that is;
+  /// "lost": of a worker, not to be started again, without which the run goes on;
   /// "restart": of all, from a checkpoint; "apart": two do not reach each other; "relinked": they
-  /// do again, and each connection that was back at once; "missed_checkpoint"; "drained": nothing
-  /// is on a host any more; "injected": a fault on purpose, that happens to the actor now; "ended".
+  /// do again, and each connection that was back at once; "missed_checkpoint"; "missed_copy": of
+  /// one that was made; "drained": nothing is on a host any more; "added": a host is one of the
+  /// run's from now on; "injected": a fault on purpose, that happens to the actor now; "refilled":
+  /// a server in the place of a lost one has the parameters again; "residuals_lost": ranks of a
+  /// worker in the place of a lost one go on without; "slow_link": one sends another less in a
+  /// second than cluster.slow_link; "slow_link_over"; "ended".
   std::string kind = {};
   std::int64_t step = 0;          ///< that all workers had done; of a "restart" the checkpoint's
   std::string actor = {};         ///< whom it happened to; of two, both: "worker0, server1"

@@ -1,5 +1,7 @@
 #include "launcher/record/run_observer.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "actors/codecs/codec.h"
@@ -86,13 +88,14 @@ void keep_other(std::vector<OtherPrecision>& others, std::string what, double pr
 
 RunObserver::RunObserver(RunRecord& record, const ClusterFile& file, const actors::JobConfig& job,
                          Hooks hooks)
-    : record_(record), losses_(job), hooks_(std::move(hooks)) {
+    : record_(record), ranks_(job.ranks), losses_(job), hooks_(std::move(hooks)) {
   for (const ActorPlan& actor : file.actors) {
     if (actor.role == Role::kWorker) workers_.insert(actor.name);
     if (actor.role == Role::kInputReader) readers_.insert(actor.name);
     if (actor.role == Role::kParameterServer) servers_.insert(actor.name);
     if (actor.role == Role::kEvaluator) evaluator_ = actor.name;
   }
+  for (std::string& name : file.names_of_servers()) servers_.insert(std::move(name));
   main_subset_ = actors::main_subset(file.evaluation);
   averages_ = file.evaluates_averages();
 }
@@ -129,6 +132,7 @@ void RunObserver::total() {
   double decay_loss = 0;
   double seconds = 0;
   double data_seconds = 0;
+  double left = 0;  // workers that are not lost
   std::uint64_t step = UINT64_MAX;
   for (const auto& [name, progress] : record_.progress) {
     const actors::Traffic& traffic = progress.traffic;
@@ -146,21 +150,26 @@ void RunObserver::total() {
     sum.late_packets += traffic.late_packets;
     lost_losses += progress.lost_losses;
     examples += progress.examples;
-    loss += progress.loss;
-    decay_loss += progress.decay_loss;
     seconds += progress.seconds;
     data_seconds += progress.data_seconds;
+    if (record_.workers_lost.contains(name)) continue;
     step = std::min(step, progress.step);
+    loss += progress.loss;
+    decay_loss += progress.decay_loss;
+    ++left;
   }
   RunStatus& status = record_.status;
-  if (record_.progress.size() < workers_.size()) {
+  if (!std::ranges::all_of(workers_, [&](const std::string& name) {
+        return record_.progress.contains(name) || record_.workers_lost.contains(name);
+      })) {
     step = static_cast<std::uint64_t>(status.first_step);
   }
   RunResult& result = record_.result;
   status.step = static_cast<std::int64_t>(step);
-  const auto workers = static_cast<double>(record_.progress.size());
-  status.loss = loss / workers;
-  status.decay_loss = decay_loss / workers;
+  if (left > 0) {
+    status.loss = loss / left;
+    status.decay_loss = decay_loss / left;
+  }
   status.elapsed_seconds = since_first_step();
   if (status.elapsed_seconds > 0 && status.step > status.first_step) {
     status.examples_per_second = static_cast<double>(examples) / status.elapsed_seconds;
@@ -340,6 +349,32 @@ void RunObserver::on(actors::ServerWaits waits) {
   hooks_.changed();
 }
 
+void RunObserver::on(actors::ActorWhole whole) {
+  const bool worker = workers_.contains(whole.actor);
+  if (!is_from(whole.actor, worker ? workers_ : servers_,
+               "only a parameter server or a worker says that it is whole")) {
+    return;
+  }
+  if (hooks_.actor_whole) hooks_.actor_whole({whole.actor, whole.incarnation});
+}
+
+void RunObserver::on(actors::ResidualsLost lost) {
+  if (!from_worker(lost.worker)) return;
+  if (lost.ranks == 0 || lost.ranks > ranks_) {
+    return process().blame_sender(fmt::format("residuals of {} ranks are lost", lost.ranks));
+  }
+  record_.status.residuals_lost += lost.ranks;
+  record_.result.residuals_lost = record_.status.residuals_lost;
+  if (hooks_.residuals_lost) hooks_.residuals_lost(lost);
+  hooks_.changed();
+}
+
+bool all_done(const RunRecord& record, const std::set<std::string>& workers) {
+  return std::ranges::all_of(workers, [&](const std::string& name) {
+    return record.workers_done.contains(name) || record.workers_lost.contains(name);
+  });
+}
+
 void RunObserver::on(actors::WorkerDone done) {
   if (!from_worker(done.worker)) return;
   // One that was lost when it was done comes again, and says it again.
@@ -349,8 +384,11 @@ void RunObserver::on(actors::WorkerDone done) {
   go_on(whole);
   last.worker = done.worker;
   last.step = done.steps;
-  last.loss = done.loss;
-  last.decay_loss = done.decay_loss;
+  // Who comes again when others have made all versions has no step of its own to tell of.
+  if (done.loss != 0) {
+    last.loss = done.loss;
+    last.decay_loss = done.decay_loss;
+  }
   last.seconds = whole.seconds;
   last.traffic = whole.traffic;
   record_.median_step_seconds = std::max(record_.median_step_seconds, done.median_step_seconds);
@@ -361,7 +399,7 @@ void RunObserver::on(actors::WorkerDone done) {
   } else if (tensors.size() == done.tensors.size()) {
     for (std::size_t t = 0; t < tensors.size(); ++t) tensors[t] += done.tensors[t];
   }
-  if (record_.workers_done.size() == workers_.size()) {
+  if (all_done(record_, workers_)) {
     count_waits(record_, now());
     record_.status.evaluator_wait.reset();
     // The rate of the training itself; what follows is the last evaluation.
@@ -445,6 +483,14 @@ void mark_dead(RunStatus& status, const std::string& name, bool wanted, const st
     actor.state = wanted ? "done" : "dead";
     if (!wanted) actor.cause = cause;
   }
+}
+
+void note_loss(RunRecord& record, const ProcessDown& down, const std::string& in_words) {
+  if (!record.workers_lost.insert(down.identity.name).second) return;
+  mark_dead(record.status, down.identity.name, false, in_words);
+  record.status.lost_workers.push_back(down.identity.name);
+  record.result.lost_workers.push_back(
+      {down.identity.name, down.identity.incarnation, record.status.step, in_words});
 }
 
 void note_actor_restart(RunRecord& record, const ProcessDown& down, const std::string& in_words) {

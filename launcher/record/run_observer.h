@@ -43,6 +43,7 @@ struct RunRecord {
   RecentRatio waits;                   ///< of those seconds to all of the training
   std::optional<Confusion> confusion;  ///< of the last evaluation that has one
   std::set<std::string> workers_done;
+  std::set<std::string> workers_lost;         ///< without which the run goes on
   std::set<std::set<std::string>> apart;      ///< pairs that do not reach each other
   std::vector<actors::TensorTotals> tensors;  ///< of the workers that are done
   bool finished = false;
@@ -59,6 +60,9 @@ class RunObserver final : public Actor<actors::Observer> {
     std::function<void(const TensorMetrics&)> tensor = nullptr;
     std::function<void(const HistogramMetrics&)> histogram = nullptr;  ///< for a file of events
     std::function<void(const PictureMetrics&)> picture = nullptr;      ///< likewise
+    /// A server in the place of a lost one can stand in for its partner.
+    std::function<void(const PeerIdentity& server)> actor_whole = nullptr;
+    std::function<void(const actors::ResidualsLost&)> residuals_lost = nullptr;
   };
   /// `file` says who the workers, the readers and the evaluator are: nobody else is believed.
   RunObserver(RunRecord& record, const ClusterFile& file, const actors::JobConfig& job,
@@ -70,7 +74,9 @@ class RunObserver final : public Actor<actors::Observer> {
   void on(actors::JobFinished finished);
   void on(actors::ReaderProgress progress);
   void on(actors::ServerWaits waits);
+  void on(actors::ActorWhole whole);
   void on(actors::Watched told);
+  void on(actors::ResidualsLost lost);
 
  private:
   double since_first_step() const;
@@ -92,6 +98,7 @@ class RunObserver final : public Actor<actors::Observer> {
   std::string evaluator_;    ///< empty: none
   std::string main_subset_;  ///< of evaluations that stand for the run
   bool averages_ = false;    ///< and they are of moving averages
+  std::uint32_t ranks_;      ///< of the job
   StepLosses losses_;
   Hooks hooks_;
 };
@@ -105,6 +112,10 @@ void update_actors(RunStatus& status, const StatusReport& report);
 void mark_dead(RunStatus& status, const std::string& name, bool wanted, const std::string& cause);
 /// An actor was lost and is started again: it is counted, with its cause `in_words`.
 void note_actor_restart(RunRecord& record, const ProcessDown& down, const std::string& in_words);
+/// A worker was lost, and the run goes on without it.
+void note_loss(RunRecord& record, const ProcessDown& down, const std::string& in_words);
+/// Of those that are not lost.
+bool all_done(const RunRecord& record, const std::set<std::string>& workers);
 /// A death in words, with the actor's host where the file has several: what is missing there (data,
 /// memory, a folder) has to be put right there.
 std::string death_in_words(const ClusterFile& file, const ProcessDown& down);

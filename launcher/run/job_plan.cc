@@ -79,6 +79,22 @@ input::PictureShape seen_by_the_net(const actors::DataSection& data, const input
   return shape;
 }
 
+/// Whether some server without a partner is to come again, and workers can give it all it had:
+/// statistics are the servers' alone, and what lies on a device is not copied from there.
+bool servers_come_again(const ClusterFile& file, const nets::NetDescription& net) {
+  const bool some = std::ranges::any_of(file.actors, [](const ActorPlan& actor) {
+    return actor.role == Role::kParameterServer && actor.partner.empty() &&
+           actor.restarts.times > 0;
+  });
+  return some &&
+         std::ranges::none_of(
+             net.parameters,
+             [](const nets::ParameterSpec& one) { return one.role == nets::Role::statistic; }) &&
+         std::ranges::none_of(file.actors, [](const ActorPlan& actor) {
+           return actor.role == Role::kWorker && actor.backend != "cpu";
+         });
+}
+
 }  // namespace
 
 Result<actors::JobConfig> job_of(const ClusterFile& given, const input::DataLocation& data) {
@@ -116,6 +132,9 @@ Result<actors::JobConfig> job_of(const ClusterFile& given, const input::DataLoca
   }
   job.deadlines = file.deadlines;
   job.ranks = static_cast<std::uint32_t>(file.ranks());
+  if (job.gradient.host == actors::HostRule::average) {
+    job.averaged_ranks = workers_of(file).front().ranks;
+  }
   job.shards = static_cast<std::uint32_t>(file.shards());
   job.restarts_workers = std::ranges::any_of(file.actors, [](const ActorPlan& actor) {
     return actor.role == Role::kWorker && actor.restarts.times > 0;
@@ -123,6 +142,7 @@ Result<actors::JobConfig> job_of(const ClusterFile& given, const input::DataLoca
   if (!job.net.empty()) {  // without one somebody only looks at the data
     const Result<nets::NetDescription> net = nets::describe_net(actors::net_options(job));
     if (!net) return Error(net.error()).in("job.net");
+    job.restarts_servers = servers_come_again(file, *net);
   }
   if (const Complaint complaint = actors::too_large_a_batch(job)) {
     return Error{Errc::invalid_argument, *complaint};
@@ -173,7 +193,8 @@ class Specs {
       : file_(file),
         job_(job),
         weights_(weights),
-        servers_(file.names_of(Role::kParameterServer)),
+        servers_(file.names_of_servers()),
+        replicas_(replicas_of(file)),
         readers_(file.names_of(Role::kInputReader)),
         evaluators_(file.names_of(Role::kEvaluator)),
         keeper_(job.checkpoint.on() || job.resumes ? actors::kKeeperName : ""),
@@ -192,11 +213,18 @@ class Specs {
     spec.compute_threads = here.compute_threads;
     spec.environment = std::move(here.environment);
     const bool worker = actor.role == Role::kWorker;
+    if (worker && job_.exchanges_within()) spec.type = actors::kServingWorkerType;
     if (worker && !job_.workers_come_again()) return spec;
+    const bool server = actor.role == Role::kParameterServer;
+    if (server && actor.partner.empty() && !job_.servers_come_again()) return spec;
     spec.restart = actor.restarts;
-    // What a rank alone has lies on its host.
-    if (spec.restart.times == 0 || file_.cluster.lost_host != "move") return spec;
-    if (worker && job_.ranks_have_state()) return spec;
+    // What a rank alone has lies on its host; it may be lost with that where the file says so.
+    if (spec.restart.times == 0 || file_.cluster.lost_host == "wait") return spec;
+    if (worker && file_.cluster.lost_host == "quorum") return spec;
+    const bool has_state = job_.in_step() ? job_.ranks_have_state() : job_.gradient.error_feedback;
+    if (worker && has_state && !job_.gradient.zeroes_residuals()) return spec;
+    // Who is drained leaves with all others of its host: they must not be who has its state.
+    if (server && actor.partner.empty()) return spec;
     for (const std::string& name : other_hosts(file_, actor)) {
       STERNA_ASSIGN(ActorPlace place, at(actor, name));
       spec.elsewhere.push_back(std::move(place));
@@ -208,8 +236,13 @@ class Specs {
   Result<ActorPlace> at(const ActorPlan& actor, const std::string& host_name) const {
     ActorPlace place;
     place.host = host_name;
+    // Each once: to CUDA a device that is named twice is none.
+    std::vector<std::int64_t> visible;
+    for (const std::int64_t device : actor.devices) {
+      if (std::ranges::count(visible, device) == 0) visible.push_back(device);
+    }
     if (devices_given_) {
-      place.environment = {fmt::format("CUDA_VISIBLE_DEVICES={}", fmt::join(actor.devices, ","))};
+      place.environment = {fmt::format("CUDA_VISIBLE_DEVICES={}", fmt::join(visible, ","))};
     }
     if (!actor.type.empty()) {
       place.args = copy_bytes(actor.args_json.empty() ? "{}" : actor.args_json);
@@ -225,11 +258,12 @@ class Specs {
     const std::uint32_t writes = job_.checkpoint.on() ? 1 : 0;
     switch (actor.role) {
       case Role::kParameterServer: {
-        const auto index = std::ranges::find(servers_, actor.name) - servers_.begin();
+        const std::string& shard = actor.replica ? actor.partner : actor.name;
+        const auto index = std::ranges::find(servers_, shard) - servers_.begin();
         place.args = pack(actors::ServerArgs{
             job, static_cast<std::uint32_t>(index), static_cast<std::uint32_t>(servers_.size()),
             workers_of(file_), evaluators_.empty() ? "" : evaluators_.front(), keeper_,
-            kObserverName});
+            kObserverName, actor.partner, actor.replica});
         place.compute_threads = 1 + writes;
         return place;
       }
@@ -238,16 +272,27 @@ class Specs {
         args.job = job;
         args.first_rank = static_cast<std::uint32_t>(actor.first_rank);
         args.ranks = static_cast<std::uint32_t>(actor.ranks);
-        args.servers = servers_;
+        if (!job_.exchanges_within()) args.servers = servers_;
+        if (!evaluators_.empty() && job_.exchanges_within()) args.evaluator = evaluators_.front();
         args.readers = readers_;
         args.observer = kObserverName;
         args.keeper = keeper_;
+        args.replicas = replicas_;
+        args.backend = actor.backend;
+        for (const std::int64_t device : actor.devices) {
+          const auto shown = std::ranges::find(visible, device) - visible.begin();
+          args.devices.push_back(static_cast<std::uint32_t>(shown));
+        }
         place.args = pack(args);
         // A compute thread per net: their passes run side by side. How many cores another host has
         // is for its worker to find out.
+        const auto beside =
+            std::max(usable_cores(), static_cast<std::uint32_t>(actor.devices.size()));
         place.compute_threads =
-            (elsewhere ? args.ranks : actors::replicas_of(job_, args.ranks, usable_cores())) +
-            (job_.ranks_have_state() ? writes : 0);
+            (elsewhere ? args.ranks : actors::replicas_of(job_, args.ranks, beside)) +
+            (job_.exchanges_within()                                 ? 1 + writes  // as a server
+             : job_.ranks_have_state() || job_.checkpoint.copies > 0 ? writes
+                                                                     : 0);
         return place;
       }
       case Role::kInputReader:
@@ -262,6 +307,8 @@ class Specs {
         args.job = job;
         args.servers = servers_;
         args.observer = kObserverName;
+        args.replicas = replicas_;
+        args.backend = actor.backend;
         // Elsewhere it lies in the run's folder, from where the launcher fetches it.
         args.weights = elsewhere && !weights_.empty() ? kRemoteWeights : weights_;
         place.args = pack(args);
@@ -276,7 +323,17 @@ class Specs {
   const ClusterFile& file_;
   const actors::JobConfig& job_;
   const std::string& weights_;
+  /// Of the servers, in their order; none where not all have one.
+  static std::vector<std::string> replicas_of(const ClusterFile& file) {
+    std::vector<std::string> replicas;
+    for (const ActorPlan& actor : file.actors) {
+      if (actor.replica) replicas.push_back(actor.name);
+    }
+    return replicas;
+  }
+
   std::vector<std::string> servers_;
+  std::vector<std::string> replicas_;
   std::vector<std::string> readers_;
   std::vector<std::string> evaluators_;
   std::string keeper_;

@@ -43,14 +43,16 @@ std::vector<std::string> hosts_without_answer(RealMachine& machine, const Cluste
 
 Result<ClusterFile> without_hosts(const ClusterFile& file, const std::vector<std::string>& gone) {
   ClusterFile left = file;
-  std::erase_if(left.hosts, [&](const HostSection& host) { return is_gone(gone, host.name); });
-  for (ActorSection& table : left.tables) {
-    const std::string first = table.hosts.empty() ? "" : table.hosts.front();
-    std::erase_if(table.hosts, [&](const std::string& host) { return is_gone(gone, host); });
-    if (!first.empty() && table.hosts.empty()) {
+  for (HostSection& host : left.hosts) host.spare = host.spare || is_gone(gone, host.name);
+  for (const ActorSection& table : left.tables) {
+    const bool has_none = std::ranges::all_of(table.hosts, [&](const std::string& name) {
+      const auto host = std::ranges::find(left.hosts, name, &HostSection::name);
+      return host == left.hosts.end() || host->spare;
+    });
+    if (!table.hosts.empty() && has_none) {
       return Error{Errc::invalid_argument,
                    fmt::format("hosts = [\"{}\"] of an [[actor]] with the role {} names no other",
-                               first, facts_of(table.plays()).name)};
+                               table.hosts.front(), facts_of(table.plays()).name)};
     }
   }
   std::vector<HostSection> hosts = left.hosts;
@@ -62,6 +64,13 @@ Result<ClusterFile> without_hosts(const ClusterFile& file, const std::vector<std
   if (!placed) return placed;
   left.actors = std::move(placed->actors);
   return left;
+}
+
+ClusterFile with_added(ClusterFile file, const std::vector<std::string>& added) {
+  for (HostSection& host : file.hosts) {
+    if (std::ranges::find(added, host.name) != added.end()) host.spare = false;
+  }
+  return file;
 }
 
 }  // namespace sterna::launcher

@@ -18,9 +18,12 @@ std::vector<std::string> hosts_without_answer(RealMachine& machine, const Cluste
                                               const std::vector<std::string>& lost,
                                               const std::function<bool()>& stop);
 
-/// `file` without the hosts `gone`, its actors on those that are left: as if it had never had them,
-/// but where their cpus do not suffice that is no hindrance. Error invalid_argument where an actor
-/// finds no place, with one line each.
+/// `file` with the hosts `gone` as spare ones, its actors on those that are left: as if it had
+/// never had them, but where their cpus do not suffice that is no hindrance. Error invalid_argument
+/// where an actor finds no place, with one line each.
 Result<ClusterFile> without_hosts(const ClusterFile& file, const std::vector<std::string>& gone);
+
+/// `file` with these hosts as any others, its actors where they were.
+ClusterFile with_added(ClusterFile file, const std::vector<std::string>& added);
 
 }  // namespace sterna::launcher

@@ -49,7 +49,8 @@ void PlannedFaults::turn(std::int64_t step) {
         std::ranges::any_of(asked_, [&](const Asked& one) { return one.number == i; });
     const auto kind = fault_kind(fault.kind);
     if (!due || is_asked || over_->contains(i) || !kind) continue;
-    asked_.push_back({i, inject_({fault.actor, *kind, fault.lasts, name_of(faults_, i)})});
+    asked_.push_back(
+        {i, inject_({fault.actor, *kind, fault.lasts, name_of(faults_, i), fault.by})});
   }
 }
 

@@ -32,7 +32,7 @@ bool Restarts::after(const JobOutcome& outcome, JobOptions& job) {
   if (!outcome.lost || outcome.interrupted || outcome.told_while_stopping || !checkpoint.on()) {
     return false;
   }
-  auto found = newest_with_steps_left(job.checkpoints, job.file.job.net, job.file.job.steps, false);
+  auto found = newest_with_steps_left(job.checkpoints, job.file.job.net, job.file.job.steps, true);
   if (found != nullptr) job.from = std::move(found);
   const std::int64_t step =
       job.from ? static_cast<std::int64_t>(job.from->manifest.step) : std::int64_t{0};
@@ -42,11 +42,14 @@ bool Restarts::after(const JobOutcome& outcome, JobOptions& job) {
 
   lost_at_ = outcome.ended;
   std::ranges::copy(outcome.record.result.actor_restarts, std::back_inserter(actor_restarts_));
+  std::ranges::copy(outcome.record.result.lost_workers, std::back_inserter(lost_workers_));
   trained_ += since_first_step(outcome);
   missed_ += outcome.record.result.missed_checkpoints;
+  missed_copies_ += outcome.record.result.missed_copies;
   lost_losses_ += outcome.record.result.lost_losses;
   lost_histograms_ += outcome.record.result.lost_histograms;
   relinked_ += outcome.record.result.relinked;
+  residuals_lost_ += outcome.record.result.residuals_lost;
   injected_faults_ += outcome.record.result.injected_faults;
   std::erase_if(evaluations_, [&](const EvaluationResult& one) { return one.step > step; });
   std::ranges::copy_if(outcome.record.result.evaluations, std::back_inserter(evaluations_),
@@ -65,10 +68,14 @@ void Restarts::complete(JobOutcome& outcome) const {
   result.seconds += in_seconds(trained_);
   result.actor_restarts.insert(result.actor_restarts.begin(), actor_restarts_.begin(),
                                actor_restarts_.end());
+  result.lost_workers.insert(result.lost_workers.begin(), lost_workers_.begin(),
+                             lost_workers_.end());
   result.missed_checkpoints += missed_;
+  result.missed_copies += missed_copies_;
   result.lost_losses += lost_losses_;
   result.lost_histograms += lost_histograms_;
   result.relinked += relinked_;
+  result.residuals_lost += residuals_lost_;
   result.injected_faults += injected_faults_;
   result.evaluations.insert(result.evaluations.begin(), evaluations_.begin(), evaluations_.end());
   if (result.exit != kExitFailed) return;

@@ -26,13 +26,16 @@ class Restarts {
  private:
   std::vector<Restart> made_;
   std::vector<ActorRestart> actor_restarts_;
+  std::vector<ActorRestart> lost_workers_;
   std::vector<EvaluationResult> evaluations_;  ///< of steps that nobody does again
   Time lost_at_;
   Duration trained_{};        ///< before the last loss
   std::uint64_t missed_ = 0;  ///< checkpoints, until then
+  std::uint64_t missed_copies_ = 0;
   std::uint64_t lost_losses_ = 0;
   std::uint64_t lost_histograms_ = 0;
   std::uint64_t relinked_ = 0;
+  std::uint64_t residuals_lost_ = 0;
   std::uint64_t injected_faults_ = 0;
   bool stuck_ = false;
 };

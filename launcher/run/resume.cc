@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "launcher/record/run_directory.h"
+#include "launcher/run/job_plan.h"
 #include "launcher/text/environment.h"
 #include "launcher/text/shell_word.h"
 #include "runtime/base/file.h"
@@ -52,6 +53,11 @@ bool has_ended(const std::string& run_dir, std::uint64_t step) {
 }
 
 }  // namespace
+
+std::string folder_to_resume(const ClusterFile& file, const std::string& run_dir) {
+  const std::string& named = file.checkpoint.resume.text;
+  return named.empty() ? own_folder(file, run_dir) : actors::checkpoints_in(expand_home(named));
+}
 
 std::shared_ptr<const actors::SavedCheckpoint> newest_with_steps_left(const std::string& folder,
                                                                       const std::string& net,
@@ -177,6 +183,32 @@ Result<std::shared_ptr<const actors::SavedCheckpoint>> checkpoint_to_resume(
                              found->folder, manifest.step, file.job.steps)};
   }
   return Found(std::make_shared<const actors::SavedCheckpoint>(std::move(*found)));
+}
+
+actors::JobConfig going_on_from(const actors::SavedCheckpoint* from, actors::JobConfig job) {
+  if (from == nullptr) return job;
+  job.first_step = from->manifest.step;
+  job.first_position = from->manifest.position;
+  job.resumes = true;
+  return job;
+}
+
+Result<actors::KeeperSetup> keeper_setup_of(const ClusterFile& file, const actors::JobConfig& job,
+                                            const input::DataLocation& data,
+                                            const actors::SavedCheckpoint* from,
+                                            const std::string& folder) {
+  actors::KeeperSetup setup;
+  setup.job = job;
+  setup.folder = folder;
+  STERNA_ASSIGN(const actors::ModelNote note, note_of_job(job, data));
+  setup.note = to_metadata(note);
+  setup.servers = file.names_of_servers();
+  if (!job.exchanges_within()) setup.workers = file.names_of(Role::kWorker);
+  if (from != nullptr) {
+    STERNA_ASSIGN(actors::SavedState state, actors::SavedState::open(*from));
+    setup.state = std::make_shared<const actors::SavedState>(std::move(state));
+  }
+  return setup;
 }
 
 std::vector<std::string> passed_over(const ClusterFile& file,

@@ -1,4 +1,4 @@
-// What a run goes on from, as its file and its command say.
+// What a run goes on from, as its file and its command say, and what it keeps to go on from.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "actors/checkpoint/keeper.h"
 #include "actors/checkpoint/saved.h"
+#include "actors/job/job.h"
+#include "input/place/data_source.h"
 #include "launcher/cluster_file/cluster_file.h"
 #include "runtime/base/result.h"
 
@@ -27,6 +30,9 @@ std::shared_ptr<const actors::SavedCheckpoint> newest_with_steps_left(const std:
                                                                       std::uint64_t steps,
                                                                       bool contents);
 
+/// Where the checkpoints lie that the run may go on from, or the one that its file names.
+std::string folder_to_resume(const ClusterFile& file, const std::string& run_dir);
+
 /// Null where the run starts afresh: nothing is to be resumed, or its own directory has no
 /// checkpoint yet. A run that was stopped behind its last step, before it had said how good that
 /// is, goes on from the checkpoint before the last. Errors, each in a line that says what to do:
@@ -34,6 +40,16 @@ std::shared_ptr<const actors::SavedCheckpoint> newest_with_steps_left(const std:
 /// one of another net, or one that leaves no step to be made.
 Result<std::shared_ptr<const actors::SavedCheckpoint>> checkpoint_to_resume(
     const ClusterFile& file, const std::string& run_dir);
+
+/// The job, where it goes on from that; null: nothing.
+actors::JobConfig going_on_from(const actors::SavedCheckpoint* from, actors::JobConfig job);
+
+/// What keeps a job's checkpoints in `folder`, and gives its actors what they go on from; who is
+/// told of them, and where parts lie, is left open. Errors: those of reading.
+Result<actors::KeeperSetup> keeper_setup_of(const ClusterFile& file, const actors::JobConfig& job,
+                                            const input::DataLocation& data,
+                                            const actors::SavedCheckpoint* from,
+                                            const std::string& folder);
 
 /// The command that goes on with a run from its own newest checkpoint, word for word: of the file
 /// that its directory (absolute) has, with every key explicit. `command`: "run", or "up".

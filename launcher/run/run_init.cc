@@ -17,9 +17,11 @@ namespace {
 
 bool has_server_here(const ClusterFile& file) {
   const HostSection* head = head_of(file);
+  const std::vector<std::string> servers = file.names_of_servers();
   return std::ranges::any_of(file.actors, [&](const ActorPlan& actor) {
     const auto host = std::ranges::find(file.hosts, actor.host, &HostSection::name);
-    if (actor.role != Role::kParameterServer || host == file.hosts.end()) return false;
+    const bool serves = std::ranges::count(servers, actor.name) > 0;
+    if (!serves || host == file.hosts.end()) return false;
     return !is_remote(file, *host) || &*host == head;
   });
 }
@@ -46,7 +48,7 @@ Result<std::vector<std::string>> look_at_init(const ClusterFile& file,
   if (weights.error().code != Errc::not_found || has_server_here(file)) return weights.error();
   return std::vector<std::string>{fmt::format(
       "init.from: {} is not on this machine; the log of {} will say what is taken of it",
-      file.init.from, file.names_of(Role::kParameterServer).front())};
+      file.init.from, file.names_of_servers().front())};
 }
 
 }  // namespace sterna::launcher

@@ -19,10 +19,14 @@
 #include "launcher/probe/codec_choice.h"
 #include "launcher/probe/codec_probe.h"
 #include "launcher/record/link_troubles.h"
+#include "launcher/record/ranks_left.h"
 #include "launcher/run/job_plan.h"
 #include "launcher/run/log_reader.h"
 #include "launcher/run/program_run.h"
+#include "launcher/run/restarts.h"
+#include "launcher/run/resume.h"
 #include "launcher/run/run_files_back.h"
+#include "launcher/run/state_holders.h"
 #include "launcher/text/console.h"
 #include "launcher/text/text_format.h"
 #include "runtime/base/duration_text.h"
@@ -81,11 +85,6 @@ RunRecord blank_record(const JobOptions& options) {
   return record;
 }
 
-/// What is not its own doing, and need not happen again.
-bool is_loss(const ProcessDown& down) {
-  return down.signal != 0 || down.exit_code < 0 || down.exit_code == kExitLostLease;
-}
-
 /// One job while it runs.
 class Job {
  public:
@@ -135,10 +134,18 @@ class Job {
     }
     outcome_.told_while_stopping = (interrupted_ || told_to_end_) && !outcome_.interrupted;
     // By now the first cause is known; what was heard first may have been its consequence.
-    outcome_.lost = !trained && cluster_ && cluster_->failure() && is_loss(*cluster_->failure());
-    if (outcome_.lost) {
-      outcome_.lost_hosts = cluster_->lost_hosts();
+    const bool loss = cluster_ && cluster_->failure() && is_loss(*cluster_->failure());
+    // What was there before does not come up again; which host that is they are asked themselves.
+    const bool told = interrupted_ || told_to_end_;
+    const bool gone = !outcome_.started && !options_.restarts.empty() && !told;
+    outcome_.lost = !trained && (loss || gone);
+    if (outcome_.lost && gone) {
+      for (const HostSection& host : options_.file.hosts) outcome_.lost_hosts.push_back(host.name);
+    }
+    if (outcome_.lost && cluster_) {
+      if (!gone) outcome_.lost_hosts = cluster_->lost_hosts();
       outcome_.drained_hosts = cluster_->drained_hosts();
+      outcome_.added_hosts = cluster_->added_hosts();
     }
     finish(trained);
     show_(record);
@@ -157,6 +164,9 @@ class Job {
     Cluster::Events events;
     events.progress = [this](std::string_view what) { logged(what); };
     events.down = [this](const ProcessDown& down) { is_down(down); };
+    if (ranks_left_.left() > 0) {
+      events.goes_on_without = [this](ProcessDown& down) { return goes_on_without(down); };
+    }
     events.status = [this](const StatusReport& report) {
       update_actors(outcome_.record.status, report);
       count_time();
@@ -175,6 +185,23 @@ class Job {
             .actor = trouble.from_name + ", " + trouble.to_name,
             .cause = trouble.cause,
             .seconds = in_seconds(trouble.lasts)});
+    };
+    events.link_pace = [this](const LinkPace& pace) {
+      const std::string words =
+          note_link_pace(outcome_.record, pace, options_.file.cluster.slow_link.count);
+      if (options_.notice) options_.notice(words);
+      note({.kind = pace.over ? "slow_link_over" : "slow_link",
+            .actor = pace.from_name + ", " + pace.to_name,
+            .cause = words,
+            .seconds = in_seconds(pace.lasts)});
+    };
+    events.coordinator = [this](const Contact& contact) {
+      if (options_.coordinator_again) options_.coordinator_again(contact);
+    };
+    events.host_added = [this](const std::string& host) {
+      logged(host + " is one of the run's hosts now");
+      note({.kind = "added", .actor = node_name(host)});
+      if (options_.host_added) options_.host_added(host);
     };
     events.fault_injected = [this](const FaultInjected& fault) { is_injected(fault); };
     show_(outcome_.record);
@@ -261,37 +288,27 @@ class Job {
   Result<actors::JobConfig> planned(const ClusterFile& file) const {
     STERNA_ASSIGN(actors::JobConfig job, job_of(file, options_.data));
     job.checkpoint.folder = options_.checkpoints;
-    if (options_.from != nullptr) {
-      const actors::Manifest& from = options_.from->manifest;
-      job.first_step = from.step;
-      job.first_position = from.position;
-      job.resumes = true;
-    }
-    return job;
+    return going_on_from(options_.from.get(), std::move(job));
   }
 
   /// Makes checkpoints of the parts that the actors write, and gives them what they go on from.
   Result<void> keep_checkpoints(const actors::JobConfig& job) {
     if (!job.checkpoint.on() && !job.resumes) return {};
-    actors::KeeperSetup setup;
-    setup.job = job;
-    setup.folder = options_.checkpoints;
+    STERNA_ASSIGN(actors::KeeperSetup setup,
+                  keeper_setup_of(options_.file, job, options_.data, options_.from.get(),
+                                  options_.checkpoints));
     setup.resolved = options_.resolved;
-    STERNA_ASSIGN(const actors::ModelNote note, note_of_job(job, options_.data));
-    setup.note = to_metadata(note);
-    setup.servers = options_.file.names_of(Role::kParameterServer);
-    setup.workers = options_.file.names_of(Role::kWorker);
-    if (options_.from != nullptr) {
-      STERNA_ASSIGN(actors::SavedState state, actors::SavedState::open(*options_.from));
-      setup.state = std::make_shared<const actors::SavedState>(std::move(state));
+    if (options_.file.checkpoint.folder.empty()) {
+      setup.node_of = [this](const std::string& actor) { return node_elsewhere(actor); };
     }
-    const HostSection* head = head_of(options_.file);
-    for (const ActorPlan& actor : options_.file.actors) {
-      for (const HostSection& host : options_.file.hosts) {
-        if (host.name != actor.host || !is_remote(options_.file, host) || &host == head) continue;
-        const auto node = cluster_->process_of("node-" + host.name);
-        if (options_.file.checkpoint.folder.empty() && node) setup.elsewhere[actor.name] = *node;
-      }
+    if (job.checkpoint.copies > 0) {
+      setup.copy_places = [this] { return copy_places(); };
+      setup.say_no_copy = [this](const std::string& line) {
+        outcome_.record.result.missed_copies = kept_->copies_missed;
+        note({.kind = "missed_copy", .cause = line});
+        if (options_.notice) options_.notice(line);
+        logged(line);
+      };
     }
     setup.record = kept_;
     setup.say = [this](const std::string& line) {
@@ -308,10 +325,44 @@ class Job {
     return cluster_->publish(actors::kKeeperName, keeper);
   }
 
+  /// Where it is now.
+  std::string host_of(const ActorPlan& actor) const {
+    const auto moved = moved_to_.find(actor.name);
+    return moved != moved_to_.end() ? moved->second : actor.host;
+  }
+  /// The node of an actor that is on another machine than the head now.
+  std::optional<ProcessId> node_elsewhere(const std::string& actor) const {
+    const auto plan = std::ranges::find(options_.file.actors, actor, &ActorPlan::name);
+    if (plan == options_.file.actors.end()) return std::nullopt;
+    const std::string name = host_of(*plan);
+    const auto& hosts = options_.file.hosts;
+    const auto host = std::ranges::find(hosts, name, &HostSection::name);
+    const bool here =
+        host == hosts.end() || !is_remote(options_.file, *host) || &*host == head_of(options_.file);
+    return here ? std::nullopt : cluster_->process_of(node_name(name));
+  }
+
+  /// Servers first: they write beside computing anyway.
+  std::vector<actors::CopyPlace> copy_places() const {
+    std::vector<actors::CopyPlace> places;
+    const std::vector<std::string> servers = options_.file.names_of_servers();
+    for (const bool is_server : {true, false}) {
+      for (const ActorPlan& actor : options_.file.actors) {
+        const bool trains = actor.role == Role::kParameterServer || actor.role == Role::kWorker;
+        const bool serves =
+            actor.role == Role::kParameterServer || std::ranges::count(servers, actor.name) > 0;
+        if (!trains || serves != is_server || !node_elsewhere(actor.name)) continue;
+        places.push_back({actor.name, host_of(actor), is_server});
+      }
+    }
+    return places;
+  }
+
   /// Who told it to end gives some seconds.
   void keep_before_the_end() {
     if (done() || cluster_->failure() || cluster_->interrupted()) return;
     logged("told to end: a checkpoint first");
+    cluster_->ends_soon();
     kept_->keep_soon();
     const auto is_kept = [this] { return kept_->soon > 0 && kept_->last >= kept_->soon; };
     cluster_->run_until(
@@ -328,6 +379,7 @@ class Job {
     if (counts_epochs(options_.file)) {
       outcome_.record.status.batches_of_epoch = static_cast<std::int64_t>(job.examples / job.batch);
     }
+    holders_.emplace(options_.file, job.servers_come_again());
     RunObserver::Hooks hooks = options_.hooks;
     STERNA_ASSIGN(const kernels::LearningRate rate, actors::learning_rate_of(job));
     if (hooks.step) {
@@ -349,6 +401,22 @@ class Job {
       if (!noted) logged(noted.error().message);
     };
     hooks.changed = [this] { show_(outcome_.record); };
+    hooks.actor_whole = [this](const PeerIdentity& actor) {
+      if (!holders_->whole(actor)) return;
+      logged(actor.name + " has the parameters again");
+      note({.kind = "refilled", .actor = actor.name, .incarnation = actor.incarnation});
+    };
+    hooks.residuals_lost = [this](const actors::ResidualsLost& lost) {
+      const std::string words =
+          fmt::format("{} rank{} without error feedback's residuals from step {} on", lost.ranks,
+                      lost.ranks == 1 ? "" : "s", thousands(static_cast<std::int64_t>(lost.step)));
+      logged(lost.worker + ": " + words);
+      if (options_.notice) options_.notice(lost.worker + ": " + words);
+      note({.kind = "residuals_lost",
+            .actor = lost.worker,
+            .incarnation = lost.incarnation,
+            .cause = words});
+    };
     const auto observer =
         cluster_->process().spawn<RunObserver>(outcome_.record, options_.file, job, hooks);
     STERNA_TRY(cluster_->publish(kObserverName, observer));
@@ -426,9 +494,34 @@ class Job {
     show_(record);
   }
 
+  bool goes_on_without(ProcessDown& down) {
+    const std::string& name = down.identity.name;
+    if (!ranks_left_.goes_on_without(down)) return false;
+    if (outcome_.record.workers_lost.contains(name)) return true;
+    const std::string words =
+        fmt::format("{}; the run goes on without it: {}", death_in_words(options_.file, down),
+                    ranks_left_.in_words());
+    note({.kind = "lost",
+          .actor = name,
+          .incarnation = down.identity.incarnation,
+          .cause = down.full_cause() + "; " + ranks_left_.in_words()});
+    note_loss(outcome_.record, down, words);
+    if (kept_->do_without) kept_->do_without(name);
+    if (options_.notice) options_.notice(words);
+    logged(words);
+    return true;
+  }
+
   void comes_again(const ProcessRestarts& restarts) {
     const ProcessDown& down = restarts.down;
+    if (const std::string other = holders_ ? holders_->lost(down.identity) : ""; !other.empty()) {
+      ProcessDown both = down;
+      both.cause += fmt::format(", before {} had the parameters again", other);
+      both.consequence = false;  // of its host's end it need not have been one
+      return cluster_->give_up(both);
+    }
     const bool moves = restarts.host != down.host;
+    if (moves) moved_to_[down.identity.name] = restarts.host;
     const std::string words =
         death_in_words(options_.file, down) + (moves ? "; it moves to " + restarts.host : "");
     note({.kind = "actor_restart",
@@ -460,8 +553,8 @@ class Job {
     }
     if (!kept()) return false;
     if (file.count(Role::kEvaluator) > 0) return outcome_.record.finished;
-    return outcome_.record.workers_done.size() ==
-           static_cast<std::size_t>(file.count(Role::kWorker));
+    const std::vector<std::string> workers = file.names_of(Role::kWorker);
+    return all_done(outcome_.record, {workers.begin(), workers.end()});
   }
 
   /// Why it ends, where it does before its time.
@@ -557,6 +650,8 @@ class Job {
 
   const JobOptions& options_;
   const std::function<void(const RunRecord&)>& show_;
+  RanksLeft ranks_left_{options_.file};
+  std::optional<StateHolders> holders_;  // of a training job, from its start on
   JobOutcome outcome_;
   bool interrupted_ = false;
   bool second_interrupt_ = false;
@@ -564,8 +659,9 @@ class Job {
   Time told_at_;
   bool trains_ = false;  ///< all actors run, and are waited for
   bool stopping_ = false;
-  std::set<std::string> ended_;  ///< actors that have stopped by themselves
-  std::string ended_by_;         ///< an operator's words
+  std::set<std::string> ended_;                  ///< actors that have stopped by themselves
+  std::map<std::string, std::string> moved_to_;  ///< the hosts of those that did, by actor
+  std::string ended_by_;                         ///< an operator's words
   std::optional<Time> last_turn_;
   Duration stopped_for_{};
   RealMachine& machine_;

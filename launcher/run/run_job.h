@@ -48,6 +48,10 @@ struct JobOptions {
   std::vector<Contact> operators;  ///< who may look at the run and end it
   /// The coordinator can be dialled.
   std::function<void(Cluster&)> started;
+  /// It was lost and has come again, and is dialled there now.
+  std::function<void(const Contact&)> coordinator_again;
+  /// An operator made a host one of the run's.
+  std::function<void(const std::string& host)> host_added;
   /// Where the file leaves it to the run: the codecs that it takes, before an actor starts.
   std::function<void(const GradientSection&)> codecs_chosen;
   /// A checkpoint that was due was not made: `line` says which and why.
@@ -77,6 +81,7 @@ struct JobOutcome {
   bool lost = false;
   std::vector<std::string> lost_hosts;     ///< then: whose nodes are gone
   std::vector<std::string> drained_hosts;  ///< and those that somebody had emptied
+  std::vector<std::string> added_hosts;    ///< or added
   Time ended;                              ///< done, or when the first death was heard of
   std::vector<std::string> left_behind;    ///< what could not be brought back: a line for each host
 };

@@ -15,6 +15,7 @@
 #include "input/place/class_names.h"
 #include "input/place/data_set.h"
 #include "launcher/hosts/host_plan.h"
+#include "launcher/hosts/mended_checkpoint.h"
 #include "launcher/hosts/placer.h"
 #include "launcher/page/page_server.h"
 #include "launcher/record/event_log.h"
@@ -72,6 +73,14 @@ Result<std::unique_ptr<PageServer>> page_of(const WholeRunOptions& options,
   return page;
 }
 
+/// None for a host without ssh that is another machine: it cannot be asked, but for what its queue
+/// says.
+std::optional<StateHost> state_of(const ClusterFile& file, const HostSection& host) {
+  const bool remote = is_remote(file, host);
+  if (remote && host.ssh.empty() && placer_of(file).queue() == nullptr) return std::nullopt;
+  return StateHost{host.name, remote ? host.ssh : "", host.work};
+}
+
 RunState state_of(const WholeRunOptions& options, const Cluster& cluster,
                   const RunDirectory& directory, std::vector<OperatorKeys> operators) {
   RunState state;
@@ -92,10 +101,9 @@ RunState state_of(const WholeRunOptions& options, const Cluster& cluster,
   state.coordinator = cluster.coordinator();
   state.operators = std::move(operators);
   for (const HostSection& host : options.file.hosts) {
-    // A host without ssh that is another machine cannot be asked, but for what its queue says.
-    const bool remote = is_remote(options.file, host);
-    if (remote && host.ssh.empty() && queue == nullptr) continue;
-    state.hosts.push_back({host.name, remote ? host.ssh : "", host.work});
+    if (const auto one = state_of(options.file, host); one && !host.spare) {
+      state.hosts.push_back(*one);
+    }
   }
   return state;
 }
@@ -135,8 +143,23 @@ class Remembered {
     states_ = *states;
     state_ = state;
   }
+  void coordinator_is_at(const Contact& contact) {
+    state_.coordinator = contact;
+    write_again();
+  }
+  void has_host(const StateHost& host) {
+    if (std::ranges::find(state_.hosts, host.name, &StateHost::name) != state_.hosts.end()) return;
+    state_.hosts.push_back(host);
+    write_again();
+  }
 
  private:
+  void write_again() {
+    if (!states_) return;
+    if (const Result<void> written = states_->write(state_); !written)
+      console_.say(written.error().message + "; `sterna status` will not find this run");
+  }
+
   const Console& console_;
   std::optional<RunStates> states_;
   RunState state_;
@@ -200,9 +223,10 @@ class Reports {
 /// Puts the actors of hosts that do not answer any more on the others. False where they cannot be:
 /// then the outcome's cause says why.
 bool move_from_lost(RealMachine& machine, JobOutcome& outcome, JobOptions& job) {
+  job.file = with_added(std::move(job.file), outcome.added_hosts);
   std::vector<std::string> gone = outcome.drained_hosts;
   const bool may_be_gone = !outcome.lost_hosts.empty() && job.file.checkpoint.on();
-  if (may_be_gone && job.file.cluster.lost_host == "move") {
+  if (may_be_gone && job.file.cluster.lost_host != "wait") {
     // Between two jobs nobody else hears signals.
     const auto told = [&] { outcome.told_while_stopping = true; };
     const SignalWatch interrupt(machine.loop(), SIGINT, told);
@@ -224,6 +248,16 @@ bool move_from_lost(RealMachine& machine, JobOutcome& outcome, JobOptions& job) 
   return true;
 }
 
+/// What the head's disk has lost of the checkpoint that the job would go on from.
+void mend_before_restart(RealMachine& machine, JobOutcome& outcome, const JobOptions& job) {
+  if (!outcome.lost || job.file.checkpoint.copies == 0) return;
+  const auto told = [&] { outcome.told_while_stopping = true; };
+  const SignalWatch interrupt(machine.loop(), SIGINT, told);
+  const SignalWatch terminate(machine.loop(), SIGTERM, told);
+  mend_newest(machine, job.file, job.checkpoints, true, job.notice,
+              [&] { return outcome.told_while_stopping; });
+}
+
 }  // namespace
 
 Result<WholeRunEnd> whole_run(RealMachine& machine, const Registry& registry,
@@ -241,6 +275,10 @@ Result<WholeRunEnd> whole_run(RealMachine& machine, const Registry& registry,
   // What does not go together is bad input, of which nothing has to be started to hear.
   if (file.trains()) STERNA_TRY(job_of(file, *data));
 
+  if (file.trains() && file.checkpoint.resume.given) {
+    mend_newest(machine, file, folder_to_resume(file, options.run_dir), true,
+                [&](const std::string& line) { options.console.say(line); });
+  }
   STERNA_ASSIGN(const auto from, checkpoint_to_resume(file, options.run_dir));
   if (from != nullptr) {
     for (const std::string& line : passed_over(file, *from)) options.console.say(line);
@@ -344,6 +382,12 @@ Result<WholeRunEnd> whole_run(RealMachine& machine, const Registry& registry,
     remembered.write(state, file.cluster.head);
     if (options.started && job.restarts.empty()) options.started(state);
   };
+  job.coordinator_again = [&](const Contact& contact) { remembered.coordinator_is_at(contact); };
+  job.host_added = [&](const std::string& name) {
+    const auto host = std::ranges::find(file.hosts, name, &HostSection::name);
+    if (host == file.hosts.end()) return;
+    if (const auto one = state_of(file, *host)) remembered.has_host(*one);
+  };
   job.codecs_chosen = [&](const GradientSection& gradient) {
     resolved.gradient = gradient;
     const Result<void> written = directory.write_resolved(resolved);
@@ -390,6 +434,7 @@ Result<WholeRunEnd> whole_run(RealMachine& machine, const Registry& registry,
     });
     reports.set_cluster(nullptr);
     job.file.gradient = resolved.gradient;  // what codec = "auto" chose stays chosen
+    mend_before_restart(machine, outcome, job);
     again = move_from_lost(machine, outcome, job) && restarts.after(outcome, job);
     // What metrics.jsonl has of later steps is done again.
     if (again) {
@@ -400,6 +445,9 @@ Result<WholeRunEnd> whole_run(RealMachine& machine, const Registry& registry,
                      .step = last.step,
                      .cause = last.cause,
                      .steps_again = last.steps_again});
+      if (job.from != nullptr) {
+        for (const std::string& line : passed_over(job.file, *job.from)) say(line);
+      }
     }
   }
   restarts.complete(outcome);

@@ -27,15 +27,30 @@ struct RunFacts {
     Fault fault;
     PeerIdentity who;
     PeerIdentity other;
+    std::size_t life = 0;  ///< of the run: 0, then one more for each time that it began again
   };
   struct Restart {
     PeerIdentity who;
     std::string cause;
+    std::size_t life = 0;
+  };
+  /// How one life of the run ended, if not well.
+  struct Failure {
+    ProcessDown down = {};
+    /// Who was lost when nobody could give it its state again: it has to fail.
+    std::string state_lost = {};
+    bool state_gone = false;  ///< or the launcher had not heard of both, as one was out of reach
+    std::uint64_t goes_on_from = 0;  ///< a step; 0: the start, or it does not
   };
   std::vector<Injected> injected;
   std::optional<std::string> not_started;  ///< why
   bool finished = false;                   ///< the evaluator has told the result
-  std::optional<ProcessDown> failure;      ///< why the run failed
+  std::vector<Failure> losses;             ///< after which all was started again, from a checkpoint
+  std::optional<Failure> failure;          ///< why the run failed
+  /// Workers without which the run went on, and what it was told when it could not any more.
+  std::vector<std::string> lost_workers;
+  std::string below_quorum;
+  std::vector<std::string> packet_faults;  ///< of a scene that is apart: PacketLedger::faults()
   std::string hash;
   std::vector<actors::Evaluated> evaluated;  ///< each time that it was told
   std::vector<Restart> restarts;

@@ -26,18 +26,27 @@ constexpr std::array kWords = {Word{FaultKind::kill, "kill", false, false, false
                                Word{FaultKind::cut, "cut", true, false, true},
                                Word{FaultKind::part, "part", true, true, true},
                                Word{FaultKind::stall, "stall", true, true, true},
-                               Word{FaultKind::repeat, "repeat", false, false, false}};
+                               Word{FaultKind::repeat, "repeat", false, false, false},
+                               Word{FaultKind::isolate, "isolate", false, true, true},
+                               Word{FaultKind::deafen, "deafen", false, true, true},
+                               Word{FaultKind::mute, "mute", false, true, true},
+                               Word{FaultKind::delay, "delay", false, true, true},
+                               Word{FaultKind::drop, "drop", false, true, true},
+                               Word{FaultKind::recall, "recall", false, true, true},
+                               Word{FaultKind::unmount, "unmount", false, true, true},
+                               Word{FaultKind::tear, "tear", false, false, false}};
 
 const Word& word_of(FaultKind kind) {
   return *std::ranges::find_if(kWords, [&](const Word& one) { return one.kind == kind; });
 }
 
-/// "at 12ms", or "before Push 17 of worker0".
+/// "at 12ms", "starting 12ms", or "before Push 17 of worker0".
 bool read_when(std::istringstream& words, Fault& fault) {
   std::string how;
   std::string when;
   if (!(words >> how >> when)) return false;
-  if (how == "at") {
+  fault.starting = how == "starting";
+  if (how == "at" || fault.starting) {
     const std::optional<Duration> time = parse_duration(when);
     fault.at = time.value_or(Duration{});
     return time.has_value();
@@ -61,31 +70,41 @@ std::optional<Fault> read_fault(const std::string& line) {
   fault.kind = word->kind;
   if (word->two && !(words >> fault.other)) return std::nullopt;
   if (word->kind == FaultKind::repeat && fault.point.message.empty()) return std::nullopt;
-  std::string for_so_long;
-  if (words >> for_so_long) {
+  const bool delays = word->kind == FaultKind::delay;
+  std::string what;
+  while (words >> what) {
+    Duration* into = what == "for" && word->may_last ? &fault.lasts : nullptr;
+    if (what == "by" && delays) into = &fault.by;
     std::string span;
-    if (for_so_long != "for" || !(words >> span) || !word->may_last) return std::nullopt;
-    const std::optional<Duration> lasts = parse_duration(span);
-    if (!lasts || words >> span) return std::nullopt;
-    fault.lasts = *lasts;
-  } else if (word->lasts) {
-    return std::nullopt;
+    if (into == nullptr || !(words >> span)) return std::nullopt;
+    const std::optional<Duration> read = parse_duration(span);
+    if (!read) return std::nullopt;
+    *into = *read;
   }
-  return fault;
+  const bool whole =
+      (!word->lasts || fault.lasts > Duration::zero()) && (!delays || fault.by > Duration::zero());
+  return whole ? std::optional(fault) : std::nullopt;
 }
 
 }  // namespace
 
 bool has_two(FaultKind kind) { return word_of(kind).two; }
+bool is_of_host(FaultKind kind) {
+  return kind == FaultKind::isolate || kind == FaultKind::deafen || kind == FaultKind::mute ||
+         kind == FaultKind::recall || is_of_disk(kind);
+}
+bool is_of_disk(FaultKind kind) { return kind == FaultKind::unmount || kind == FaultKind::tear; }
 
 std::string text_of(const Fault& fault) {
   const FaultPoint& point = fault.point;
-  std::string line = point.message.empty()
-                         ? fmt::format("at {}", duration_text(fault.at))
-                         : fmt::format("{} {} {} of {}", point.before ? "before" : "behind",
-                                       point.message, point.count, point.speaker);
+  std::string line =
+      point.message.empty()
+          ? fmt::format("{} {}", fault.starting ? "starting" : "at", duration_text(fault.at))
+          : fmt::format("{} {} {} of {}", point.before ? "before" : "behind", point.message,
+                        point.count, point.speaker);
   line += fmt::format(" {} {}", word_of(fault.kind).word, fault.who);
   if (has_two(fault.kind)) line += " " + fault.other;
+  if (fault.by > Duration::zero()) line += " by " + duration_text(fault.by);
   if (fault.lasts > Duration::zero()) line += " for " + duration_text(fault.lasts);
   return line;
 }

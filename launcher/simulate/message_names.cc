@@ -30,7 +30,12 @@ const auto& table() {
       STERNA_NAMED(WorkerDone), STERNA_NAMED(JobFinished),  STERNA_NAMED(Find),
       STERNA_NAMED(Found),      STERNA_NAMED(Connect),      STERNA_NAMED(Admit),
       STERNA_NAMED(Dial),       STERNA_NAMED(StartProcess), STERNA_NAMED(Spawned),
-      STERNA_NAMED(Ready),      STERNA_NAMED(ProcessDown),  STERNA_NAMED(ProcessRestarts)};
+      STERNA_NAMED(Ready),      STERNA_NAMED(ProcessDown),  STERNA_NAMED(ProcessRestarts),
+      STERNA_NAMED(Enlist),     STERNA_NAMED(Enlisted),     STERNA_NAMED(CopyChunk),
+      STERNA_NAMED(ChunkCopy),  STERNA_NAMED(CopyBoard),    STERNA_NAMED(BoardCopy),
+      STERNA_NAMED(ActorWhole), STERNA_NAMED(Note),         STERNA_NAMED(Resume),
+      STERNA_NAMED(EndProcess), STERNA_NAMED(LinkReport),   STERNA_NAMED(ShowHeld),
+      STERNA_NAMED(Held),       STERNA_NAMED(Forward)};
   return kTable;
 }
 

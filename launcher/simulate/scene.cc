@@ -6,8 +6,8 @@
 #include <array>
 #include <iterator>
 
+#include "launcher/simulate/scene_file.h"
 #include "runtime/base/duration_text.h"
-#include "runtime/base/random.h"
 
 namespace sterna::launcher {
 
@@ -16,83 +16,32 @@ namespace {
 using std::chrono::microseconds;
 using std::chrono::milliseconds;
 
-/// More than any schedule has faults.
-constexpr int kRestarts = 1000;
+/// Of so many seeds one is a job whose ranks do not go in step.
+constexpr std::uint64_t kApart = 8;
+/// From the same step it may be lost three times.
+constexpr std::uint64_t kMostEnds = 3;
+constexpr std::uint64_t kCheckpointsApart = 0x636865636b;
+constexpr std::uint64_t kStartsApart = 0x7374617274;
 constexpr std::string_view kNode = "node-";
-
-class Drawer {
- public:
-  explicit Drawer(std::uint64_t seed) : random_(seed) {}
-
-  std::uint64_t below(std::uint64_t bound) { return random_.below(bound); }
-  std::uint64_t between(std::uint64_t least, std::uint64_t most) {
-    return least + below(most - least + 1);
-  }
-  bool once_in(std::uint64_t times) { return below(times) == 0; }
-  template <class List>
-  const auto& one_of(const List& list) {
-    return *std::next(std::begin(list), static_cast<std::ptrdiff_t>(below(std::size(list))));
-  }
-  Duration time(Duration most) {
-    const auto steps = static_cast<std::uint64_t>(most / microseconds(100));
-    return microseconds(100) * static_cast<std::int64_t>(below(steps + 1));
-  }
-
- private:
-  SeededRandom random_;
-};
-
-/// The cluster file of a scene; `job` gets what its bits depend on.
-std::string draw_file(Drawer& draw, std::string& job) {
-  const std::uint64_t workers = draw.between(1, 3);
-  const std::uint64_t ranks = draw.between(1, 2);
-  const std::uint64_t hosts = draw.between(1, 3);
-  const std::array codecs = {"ternary", "ternary", "ternary", "none", "ternary_entropy", "bf16"};
-  const std::array scalers = {"own", "shared", "mean"};
-  const std::array optimizers = {"momentum", "adam"};
-  const std::string codec = draw.one_of(codecs), scaler = draw.one_of(scalers);
-  // Only sums of trits of one scaler may travel down.
-  const bool trits = codec.starts_with("ternary"), sums = trits && scaler != "own";
-  const char* down = draw.once_in(3) ? "parameters_bf16" : "parameters";
-  if (trits && draw.once_in(4)) down = "ternary";
-  if (sums && draw.once_in(2)) down = "average";
-  job = fmt::format(
-      "[job]\nnet = \"mlp\"\nhidden = [8]\nsteps = {}\nbatch = 2\nseed = {}\ncpu_isa = "
-      "\"avx2\"\n\n[data]\nname = \"synthetic\"\nsize = 28\nchannels = 1\n\n[optimizer]\nname = "
-      "\"{}\"\nlearning_rate = 0.01\n\n[gradient]\nmin_size = 1\ncodec = \"{}\"\nscaler = "
-      "\"{}\"\ndown = \"{}\"\n\n[evaluator]\nevery = {}\nexamples = 8\nbatch = 8\n",
-      draw.once_in(3) ? 12 : 30, draw.between(1, 2), draw.one_of(optimizers), codec, scaler, down,
-      draw.once_in(2) ? 3 : 10);
-  const std::array backoffs = {"1ms", "20ms", "200ms"};
-  const std::string again =
-      fmt::format("restart = {}\nwithin = \"{}\"\nbackoff = \"{}\"\n", kRestarts,
-                  draw.once_in(4) ? "10m" : "500ms", draw.one_of(backoffs));
-  std::string file = fmt::format(
-      "format = 1\n\n[cluster]\nname = \"simulated\"\ntransport = \"tcp\"\nsecurity = "
-      "\"none\"\nheartbeat = \"500ms\"\nsilence = \"{}\"\nlink_patience = \"{}\"\n\n",
-      draw.once_in(2) ? "5s" : "2s", draw.once_in(2) ? "30s" : "4s");
-  for (std::uint64_t i = 0; i < hosts; ++i) {
-    file += fmt::format("[[host]]\nname = \"h{}\"\n\n", i);
-  }
-  file += fmt::format("[[actor]]\nrole = \"parameter_server\"\ncount = {}\n\n", draw.between(1, 2));
-  file += fmt::format("[[actor]]\nrole = \"worker\"\ncount = {}\nranks = {}\n{}\n", workers, ranks,
-                      again);
-  file += fmt::format("[[actor]]\nrole = \"input_reader\"\ncount = {}\n{}\n", draw.between(1, 2),
-                      again);
-  file += fmt::format("[[actor]]\nrole = \"evaluator\"\n{}\n", again);
-  file += job;
-  job += fmt::format("ranks = {}\n", workers * ranks);
-  return file;
-}
+constexpr std::string_view kCoordinator = "coordinator";
 
 /// Draws what goes wrong: often the same again, or something soon after the last, or at once.
 class Scheduler {
  public:
   Scheduler(Drawer& draw, const Scene& scene) : draw_(draw), scene_(scene) {
+    // Of two servers that hold the same mostly one is struck; where both are, nobody may have it.
+    const std::uint64_t struck = draw.below(4);
     for (const ActorPlan& actor : scene.file.actors) {
-      (actor.role == Role::kParameterServer ? servers_ : again_).push_back(actor.name);
       if (actor.role == Role::kWorker) workers_.push_back(actor.name);
+      if (actor.role == Role::kParameterServer) {
+        servers_.push_back(actor.name);
+        if (actor.partner.empty()) alone_.push_back(actor.name);
+        if (actor.partner.empty() || struck == (actor.replica ? 0 : 1)) continue;
+      }
+      again_.push_back(actor.name);
     }
+    alone_come_again_ = scene.file.workers_hold_all();
+    if (alone_come_again_ && !alone_.empty()) strike_alone();
     for (const HostSection& host : scene.file.hosts) {
       nodes_.push_back(std::string(kNode) + host.name);
     }
@@ -111,17 +60,153 @@ class Scheduler {
       schedule.push_back(std::move(fault));
       at += gap();
     }
+    if (draw_.once_in(4)) strike_first_connections(schedule);
     return schedule;
+  }
+
+  /// A host that is cut off now and then: for longer than a lease, too, where all that is there
+  /// may be elsewhere. Nothing where there is only one.
+  std::vector<Fault> isolations() {
+    const HostSection& host = draw_.one_of(scene_.file.hosts);
+    const bool stays = has_one_alone(host) || (has_one_that_stays(host) && !does_without_);
+    std::vector<Fault> faults;
+    if (scene_.file.hosts.size() < 2) return faults;
+    const std::array ways = {FaultKind::isolate, FaultKind::isolate, FaultKind::deafen,
+                             FaultKind::mute};
+    const Duration silence = scene_.file.cluster.silence;
+    for (std::uint64_t left = draw_.between(1, 3); left > 0; --left) {
+      Fault fault;
+      fault.kind = draw_.one_of(ways);
+      fault.who = host.name;
+      fault.at = draw_.time(milliseconds(600));
+      const bool for_long = !stays && !draw_.once_in(3);
+      fault.lasts = for_long ? silence / 2 + draw_.time(3 * scene_.file.cluster.lease)
+                             : microseconds(100) + draw_.time(milliseconds(400));
+      faults.push_back(std::move(fault));
+    }
+    return faults;
+  }
+
+  /// A host that is wanted back now and then, and comes again. Nothing where there is only one, or
+  /// where not all that is there may be elsewhere.
+  std::vector<Fault> recalls() {
+    const HostSection& host = draw_.one_of(scene_.file.hosts);
+    std::vector<Fault> faults;
+    if (scene_.file.hosts.size() < 2 || has_one_alone(host) || has_one_that_stays(host)) {
+      return faults;
+    }
+    for (std::uint64_t left = draw_.between(1, 3); left > 0; --left) {
+      Fault fault;
+      fault.kind = FaultKind::recall;
+      fault.who = host.name;
+      fault.at = draw_.time(milliseconds(800));
+      fault.lasts =
+          milliseconds(1) +
+          draw_.time(draw_.once_in(2) ? milliseconds(1500) : 2 * scene_.file.cluster.silence);
+      faults.push_back(std::move(fault));
+    }
+    return faults;
+  }
+
+  /// What brings about what is rare by itself, and strikes in the middle of it.
+  std::vector<Fault> rarities() {
+    std::vector<Fault> faults;
+    const std::vector<std::string> pairs = servers_with_partners();
+    const Duration patience = scene_.file.cluster.link_patience;
+    const std::uint64_t which = draw_.below(3);
+    if (which == 0 && !pairs.empty()) {
+      strike_refilling(draw_.one_of(pairs), faults);
+    } else if (which == 0 && strikes_alone_) {
+      strike_recovering(draw_.one_of(alone_), faults);
+    } else if (which == 1 && patience < std::chrono::seconds(10)) {
+      Fault parted{.kind = FaultKind::part, .at = draw_.time(milliseconds(300))};
+      choose_pair(parted, false);
+      parted.lasts = patience + draw_.time(std::chrono::seconds(1));
+      faults.push_back(parted);
+      for (const std::string& node : nodes_) faults.push_back(strike_at("LinkReport", 1, node));
+    } else {
+      faults.push_back({.at = draw_.time(milliseconds(300)), .who = std::string(kCoordinator)});
+      faults.push_back(strike_at("Resume", nodes_.size(), std::string(kCoordinator)));
+    }
+    return faults;
+  }
+
+  /// What comes to actors comes late, or not at all, now and then.
+  std::vector<Fault> disturbances() {
+    std::vector<Fault> faults;
+    const Duration silence = scene_.file.cluster.silence;
+    for (std::uint64_t left = draw_.between(1, 6); left > 0; --left) {
+      Fault fault;
+      fault.kind = draw_.once_in(3) ? FaultKind::delay : FaultKind::drop;
+      fault.who = draw_.once_in(3) ? draw_.one_of(again_) : worker();
+      fault.at = draw_.time(milliseconds(600));
+      if (fault.kind == FaultKind::delay) {
+        fault.by = microseconds(100) + draw_.time(milliseconds(100));
+      }
+      fault.lasts =
+          microseconds(100) + draw_.time(draw_.once_in(4) ? silence / 2 : milliseconds(60));
+      faults.push_back(std::move(fault));
+    }
+    return faults;
+  }
+
+  /// The run keeps checkpoints, goes on from them, and what it keeps suffers, too.
+  void keep_checkpoints(Scene& scene) {
+    actors::CheckpointSection& checkpoint = scene.file.checkpoint;
+    checkpoint.every_steps = draw_.between(1, 10);
+    checkpoint.restarts = kRestarts;
+    for (std::uint64_t left = draw_.below(kMostEnds + 1); left > 0; --left) {
+      const Fault fault{.at = draw_.time(milliseconds(1500)), .who = draw_victim()};
+      scene.ends_with.push_back(fault.who);
+      scene.schedule.push_back(fault);
+    }
+    for (std::uint64_t left = draw_.below(5); left > 0; --left) {
+      Fault fault;
+      fault.kind = draw_.once_in(2) ? FaultKind::unmount : FaultKind::tear;
+      fault.who = draw_.once_in(3) ? kOwnerFiles : draw_.one_of(scene.file.hosts).name;
+      fault.at = draw_.time(milliseconds(800));
+      if (fault.kind == FaultKind::unmount) {
+        fault.lasts = microseconds(100) + draw_.time(milliseconds(300));
+      }
+      scene.schedule.push_back(std::move(fault));
+    }
   }
 
   /// One that does not come again.
   std::string draw_victim() {
     const std::uint64_t which = draw_.below(4);
-    if (which == 0) return "coordinator";
-    return which == 1 ? draw_.one_of(nodes_) : draw_.one_of(servers_);
+    const bool none_alone = alone_.empty() || alone_come_again_;
+    return which <= 1 || none_alone ? draw_.one_of(nodes_) : draw_.one_of(alone_);
   }
 
  private:
+  /// Servers without a replica that come again, as workers have what they had: they, or workers, or
+  /// both; then nobody may have it.
+  void strike_alone() {
+    const std::uint64_t which = draw_.below(4);
+    strikes_alone_ = which > 0;
+    spares_workers_ = which == 1 || which == 2;
+    if (spares_workers_) {
+      std::erase_if(
+          again_, [&](const std::string& name) { return std::ranges::count(workers_, name) > 0; });
+    }
+    if (strikes_alone_) std::ranges::copy(alone_, std::back_inserter(again_));
+  }
+
+  bool has_one_alone(const HostSection& host) const {
+    return std::ranges::any_of(scene_.file.actors, [&](const ActorPlan& actor) {
+      return actor.host == host.name && std::ranges::count(alone_, actor.name) > 0;
+    });
+  }
+
+  /// A worker that is on no other host: what error feedback keeps lies there, or it is not wanted.
+  bool has_one_that_stays(const HostSection& host) const {
+    return (scene_.file.gradient.error_feedback || does_without_) &&
+           std::ranges::any_of(scene_.file.actors, [&](const ActorPlan& actor) {
+             return actor.host == host.name && actor.role == Role::kWorker;
+           });
+  }
+
   Duration gap() {
     const std::uint64_t which = draw_.below(10);
     if (which < 3) return {};
@@ -129,24 +214,122 @@ class Scheduler {
     return draw_.time(which < 9 ? milliseconds(60) : milliseconds(500));
   }
 
+  /// Those of which one may be lost: of all pairs the same.
+  std::vector<std::string> servers_with_partners() const {
+    std::vector<std::string> found;
+    for (const std::string& server : servers_) {
+      const bool alone = std::ranges::count(alone_, server) > 0;
+      if (!alone && std::ranges::count(again_, server) > 0) found.push_back(server);
+    }
+    return found;
+  }
+
+  /// Whether of two servers one tells the other of pushes.
+  bool ordered() const { return scene_.apart && alone_.empty(); }
+  const ActorPlan& plan_of(const std::string& name) const {
+    return *std::ranges::find(scene_.file.actors, name, &ActorPlan::name);
+  }
+
+  void strike_refilling(const std::string& server, std::vector<Fault>& faults) {
+    faults.push_back({.at = draw_.time(milliseconds(300)), .who = server});
+    struct Said {
+      const char* message;
+      bool by_partner;
+      std::uint64_t most;
+    };
+    const std::array said = {Said{"Enlist", false, 4},   Said{"CopyBoard", false, 1},
+                             Said{"BoardCopy", true, 1}, Said{"CopyChunk", false, 4},
+                             Said{"ChunkCopy", true, 4}, Said{"ActorWhole", false, 1}};
+    for (std::uint64_t left = draw_.between(1, 3); left > 0; --left) {
+      const Said& one = draw_.one_of(said);
+      Fault fault =
+          strike_at(one.message, one.most, one.by_partner ? plan_of(server).partner : server);
+      if (draw_.once_in(2)) fault.who = server;
+      faults.push_back(std::move(fault));
+    }
+  }
+
+  void strike_recovering(const std::string& server, std::vector<Fault>& faults) {
+    Duration at = draw_.time(milliseconds(300));
+    if (draw_.once_in(2)) {  // a version that not all workers have got
+      faults.push_back({.kind = FaultKind::cut, .at = at, .who = server, .other = worker()});
+      at += draw_.time(2 * scene_.longest_delay);
+    }
+    faults.push_back({.at = at, .who = server});
+    const std::array servers = {"ShowHeld", "CopyChunk", "TakeOver", "ActorWhole"};
+    const std::array workers = {"Held", "ChunkCopy"};
+    for (std::uint64_t left = draw_.between(1, 3); left > 0; --left) {
+      const bool answer = draw_.once_in(3);
+      Fault fault = answer ? strike_at(draw_.one_of(workers), 2, worker())
+                           : strike_at(draw_.one_of(servers), 3, server);
+      if (draw_.once_in(2)) fault.who = server;
+      faults.push_back(std::move(fault));
+    }
+  }
+
+  /// At one of the first of these: somebody who comes again, or a link.
+  Fault strike_at(const char* message, std::uint64_t most, const std::string& speaker) {
+    Fault fault;
+    if (draw_.once_in(3)) {
+      fault.kind = FaultKind::cut;
+      choose_pair(fault, true);
+    } else {
+      fault.who = victim();
+    }
+    fault.point = {.message = message,
+                   .count = draw_.between(1, most),
+                   .speaker = speaker,
+                   .before = draw_.once_in(2)};
+    return fault;
+  }
+
+  /// While the roles find each other and dial: what breaks then was never open.
+  void strike_first_connections(std::vector<Fault>& schedule) {
+    for (std::uint64_t left = draw_.between(1, 3); left > 0; --left) {
+      Fault fault;
+      fault.kind = FaultKind::cut;
+      choose_pair(fault, false);
+      fault.at = draw_.time(6 * scene_.longest_delay);
+      schedule.push_back(std::move(fault));
+    }
+  }
+
   /// Often of the one who is struck; else of whom it talks with.
   FaultPoint draw_point(const Fault& fault) {
-    const std::array workers = {"Push",      "Push",   "Pull",   "Offer",
-                                "NextBatch", "Rejoin", "Rejoin", "WorkerDone"};
-    const std::array servers = {"PushReply", "Parameters", "Agreed", "Rejoined", "Handover"};
+    const std::array workers = {"Push",   "Push",   "Pull",       "Offer",   "NextBatch",
+                                "Rejoin", "Rejoin", "WorkerDone", "Enlisted"};
+    const std::array servers = {"PushReply", "Parameters", ordered() ? "Forward" : "Agreed",
+                                "Rejoined", "Handover"};
+    const std::array refilling = {"Enlist",    "CopyBoard", "CopyChunk",
+                                  "BoardCopy", "ChunkCopy", "ActorWhole"};
+    const std::array recovering = {"ShowHeld", "ShowHeld", "CopyChunk", "ActorWhole"};
+    const std::array holders = {"Held", "Held", "Held", "ChunkCopy"};
     const std::array others = {"Evaluated", "Concluded",   "TakeOver", "Batch",
                                "Pull",      "JobFinished", "Release"};
-    const std::array coordinators = {"Found", "ProcessRestarts", "StartProcess", "Admit", "Dial"};
-    const std::array nodes = {"Ready", "Spawned", "ProcessDown", "Connect", "Find"};
+    const std::array coordinators = {
+        "Found", "ProcessRestarts", "StartProcess", "Admit", "Dial", "Note", "Note", "Resume"};
+    const std::array nodes = {"Ready", "Spawned", "ProcessDown", "Connect", "Find", "LinkReport"};
     FaultPoint point;
     point.before = draw_.once_in(2);
     const std::uint64_t which = draw_.below(10);
-    if (which < 5 && std::ranges::count(workers_, fault.who) > 0) {
+    if (which < 5 && fault.who == kCoordinator) {
+      point.speaker = kCoordinator;
+      point.message = draw_.one_of(coordinators);
+    } else if (which < 5 && std::ranges::count(workers_, fault.who) > 0) {
       point.speaker = fault.who;
       point.message = draw_.one_of(workers);
+    } else if (which < 6 && strikes_alone_ && draw_.once_in(2)) {
+      const bool answer = draw_.once_in(2);
+      point.speaker = answer ? worker() : draw_.one_of(alone_);
+      point.message = draw_.one_of(answer ? holders : recovering);
     } else if (which < 6) {
       point.speaker = draw_.one_of(servers_);
       point.message = draw_.one_of(servers);
+      if (alone_.empty() && draw_.once_in(2)) point.message = draw_.one_of(refilling);
+      if (ordered() && draw_.once_in(2)) point.message = "Forward";
+    } else if (which < 7 && ordered()) {
+      point.speaker = draw_.one_of(servers_);
+      point.message = "Forward";
     } else if (which < 7) {
       point.speaker = "coordinator";
       point.message = draw_.one_of(coordinators);
@@ -158,9 +341,11 @@ class Scheduler {
       point.message = std::ranges::count(workers_, point.speaker) > 0 ? draw_.one_of(workers)
                                                                       : draw_.one_of(others);
     }
-    const std::array rare = {"Rejoin",      "Rejoined",  "TakeOver",  "Handover", "WorkerDone",
-                             "JobFinished", "Evaluated", "Concluded", "Release"};
+    const std::array rare = {"Rejoin",     "Rejoined",    "TakeOver",  "Handover",
+                             "WorkerDone", "JobFinished", "Evaluated", "Concluded",
+                             "Release",    "Enlisted",    "ShowHeld",  "Held"};
     const bool few = std::ranges::count(rare, point.message) > 0 ||
+                     std::ranges::count(refilling, point.message) > 0 ||
                      point.speaker == "coordinator" || point.speaker.starts_with(kNode);
     point.count = 1 + draw_.below(few ? 6 : 80);
     return point;
@@ -210,8 +395,12 @@ class Scheduler {
     return fault;
   }
 
-  /// Two times of three a worker.
-  const std::string& victim() { return draw_.once_in(3) ? draw_.one_of(again_) : worker(); }
+  /// Two times of three a worker, and now and then the coordinator.
+  std::string victim() {
+    if (draw_.once_in(10)) return std::string(kCoordinator);
+    if (spares_workers_) return draw_.one_of(draw_.once_in(2) ? again_ : alone_);
+    return draw_.once_in(3) ? draw_.one_of(again_) : worker();
+  }
   const std::string& worker() { return draw_.one_of(workers_); }
 
   /// Two that talk with each other. `tree`: maybe of those by which the run is held together.
@@ -219,7 +408,8 @@ class Scheduler {
     const std::uint64_t which = draw_.below(tree ? 10 : 7);
     if (which < 6) {
       fault.who = draw_.one_of(servers_);
-      fault.other = draw_.once_in(5) ? "evaluator" : worker();
+      fault.other = draw_.once_in(5) ? scene_.file.names_of(Role::kEvaluator).front() : worker();
+      if (ordered() && draw_.once_in(3)) fault.other = plan_of(fault.who).partner;
     } else if (which < 7) {
       fault.who = draw_.one_of(scene_.file.names_of(Role::kInputReader));
       fault.other = worker();
@@ -239,7 +429,12 @@ class Scheduler {
 
   Drawer& draw_;
   const Scene& scene_;
+  const bool does_without_ = scene_.file.cluster.lost_host == "quorum";
   std::vector<std::string> servers_;
+  std::vector<std::string> alone_;  ///< servers without a replica
+  bool alone_come_again_ = false;   ///< those, where they are lost
+  bool strikes_alone_ = false;
+  bool spares_workers_ = false;
   std::vector<std::string> workers_;
   std::vector<std::string> again_;  ///< who comes again
   std::vector<std::string> nodes_;
@@ -248,10 +443,11 @@ class Scheduler {
 }  // namespace
 
 Result<Scene> draw_scene(std::uint64_t seed) {
-  Drawer draw(seed);
   Scene scene;
   scene.seed = seed;
-  const std::string text = draw_file(draw, scene.job);
+  scene.apart = seed % kApart == 0;
+  Drawer draw(seed);
+  const std::string text = scene.apart ? draw_file_apart(draw) : draw_file(draw, scene.job);
   STERNA_ASSIGN(scene.file, parse_cluster_file(text, fmt::format("seed {}", seed)));
   const std::array<Duration, 4> delays = {microseconds(100), milliseconds(1), milliseconds(4),
                                           milliseconds(15)};
@@ -260,10 +456,33 @@ Result<Scene> draw_scene(std::uint64_t seed) {
   Scheduler scheduler(draw, scene);
   scene.schedule = scheduler.schedule();
   if (draw.once_in(10)) {
-    scene.ends_with = scheduler.draw_victim();
+    scene.ends_with.push_back(scheduler.draw_victim());
     const std::size_t place = draw.below(scene.schedule.size());
     scene.schedule[place] = {
-        .kind = FaultKind::kill, .at = scene.schedule[place].at, .who = scene.ends_with};
+        .kind = FaultKind::kill, .at = scene.schedule[place].at, .who = scene.ends_with.back()};
+  } else if (draw.once_in(6)) {
+    std::ranges::copy(scheduler.isolations(), std::back_inserter(scene.schedule));
+  } else if (draw.once_in(3)) {
+    std::ranges::copy(scheduler.rarities(), std::back_inserter(scene.schedule));
+  } else if (draw.once_in(3)) {
+    std::ranges::copy(scheduler.recalls(), std::back_inserter(scene.schedule));
+  }
+  if (draw.once_in(3)) {
+    std::ranges::copy(scheduler.disturbances(), std::back_inserter(scene.schedule));
+  }
+  const bool hosts_suffer = std::ranges::any_of(
+      scene.schedule, [](const Fault& fault) { return is_of_host(fault.kind); });
+  Drawer more(seed ^ kCheckpointsApart);  // so that all else is as it was without
+  if (!scene.apart && !hosts_suffer && more.once_in(scene.ends_with.empty() ? 6 : 2)) {
+    Scheduler(more, scene).keep_checkpoints(scene);
+  }
+  if (Drawer starts(seed ^ kStartsApart); starts.once_in(4)) {
+    for (std::uint64_t left = starts.between(1, 2); left > 0; --left) {
+      scene.schedule.push_back({.kind = FaultKind::kill,
+                                .at = starts.time(milliseconds(120)),
+                                .starting = true,
+                                .who = std::string(kCoordinator)});
+    }
   }
   return scene;
 }
@@ -271,13 +490,16 @@ Result<Scene> draw_scene(std::uint64_t seed) {
 std::string describe(const Scene& scene) {
   const ClusterFile& file = scene.file;
   return fmt::format(
-      "{} hosts, {} servers, {} readers, {} workers with {} ranks in all; {} steps, codec {}, "
-      "scaler rule {}, down {}, evaluated every {}; messages take up to {}, jobs up to {}, silence "
-      "{}, link_patience {}",
+      "{} hosts, {} servers, {} readers, {} workers with {} ranks in all; {}{}, {} steps, codec "
+      "{}, scaler rule {}, down {}, evaluated every {}, {}; messages take up to {}, jobs up to {}, "
+      "silence {}, link_patience {}",
       file.hosts.size(), file.count(Role::kParameterServer), file.count(Role::kInputReader),
-      file.count(Role::kWorker), file.ranks(), file.job.steps, file.gradient.codec,
-      static_cast<int>(file.gradient.scaler), static_cast<int>(file.gradient.down),
-      file.evaluation.every, duration_text(scene.longest_delay), duration_text(scene.longest_job),
+      file.count(Role::kWorker), file.ranks(), file.scheme.name,
+      file.scheme.quorum > 0 ? fmt::format(" with a quorum of {}", file.scheme.quorum) : "",
+      file.job.steps, file.gradient.codec, static_cast<int>(file.gradient.scaler),
+      static_cast<int>(file.gradient.down), file.evaluation.every,
+      file.checkpoint.on() ? fmt::format("kept every {}", file.checkpoint.every_steps) : "not kept",
+      duration_text(scene.longest_delay), duration_text(scene.longest_job),
       duration_text(file.cluster.silence), duration_text(file.cluster.link_patience));
 }
 

@@ -16,11 +16,14 @@ struct Scene {
   ClusterFile file;
   /// Two scenes of the same word end in the same bits, undisturbed.
   std::string job;
+  /// Its ranks do not go in step: no other run has the same bits, but what servers answer adds up.
+  bool apart = false;
   Duration longest_delay{};  ///< of a message; each takes some of it
   Duration longest_job{};    ///< of what an executor computes
   std::vector<Fault> schedule;
-  /// Whom the schedule kills that does not come again: the run has to end naming it. Empty: nobody.
-  std::string ends_with;
+  /// Whom the schedule kills that do not come again: the run has to end naming one of them, or,
+  /// with checkpoints, to go on from the newest.
+  std::vector<std::string> ends_with;
 };
 
 /// The scene of a seed. Fails only if the file that it writes is not one.

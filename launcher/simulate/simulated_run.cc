@@ -7,10 +7,16 @@
 #include <optional>
 
 #include "launcher/hosts/host_plan.h"
+#include "launcher/record/ranks_left.h"
 #include "launcher/run/job_plan.h"
+#include "launcher/run/state_holders.h"
 #include "launcher/simulate/message_names.h"
+#include "launcher/simulate/own_folder.h"
+#include "launcher/simulate/packet_ledger.h"
+#include "launcher/simulate/simulated_checkpoints.h"
 #include "launcher/simulate/trace_hash.h"
 #include "runtime/cluster/cluster.h"
+#include "runtime/cluster/process_control.h"
 #include "runtime/sim/sim_world.h"
 
 namespace sterna::launcher {
@@ -20,11 +26,14 @@ namespace {
 /// From the last fault's end to the run's. A restart waits 10 s at most, and one that is frozen is
 /// given up within two silences.
 constexpr Duration kEndTakes = std::chrono::minutes(2);
+constexpr Duration kLeaseEnds = std::chrono::seconds(1);
+constexpr Duration kHostComes = std::chrono::seconds(5);
 
 /// Keeps what the roles tell.
 class Witness final : public Actor<actors::Observer> {
  public:
-  explicit Witness(RunFacts& facts) : facts_(facts) {}
+  Witness(RunFacts& facts, StateHolders& holders, StateHolders& alive)
+      : facts_(facts), holders_(holders), alive_(alive) {}
   void on(const actors::Progress&) {}
   void on(actors::Evaluated message) { facts_.evaluated.push_back(std::move(message)); }
   void on(const actors::WorkerDone&) {}
@@ -34,10 +43,17 @@ class Witness final : public Actor<actors::Observer> {
   }
   void on(const actors::ReaderProgress&) {}
   void on(const actors::ServerWaits&) {}
+  void on(const actors::ActorWhole& message) {
+    holders_.whole({message.actor, message.incarnation});
+    alive_.whole({message.actor, message.incarnation});
+  }
   void on(const actors::Watched&) {}
+  void on(const actors::ResidualsLost&) {}
 
  private:
   RunFacts& facts_;
+  StateHolders& holders_;
+  StateHolders& alive_;
 };
 
 class SimulatedRun {
@@ -62,6 +78,7 @@ class SimulatedRun {
           trace_.add(from);
           trace_.add(to);
           for (const Bytes& frame : frames) trace_.add(frame.view());
+          if (ledger_) ledger_->saw(from, to, frames);
         });
     world_.set_on_log([this](const std::string& line) { told(line); });
     world_.set_on_life(
@@ -72,23 +89,20 @@ class SimulatedRun {
     world_.set_on_send([this](const std::string& who, const Header& header) {
       return sends(who, header.type_id);
     });
-    const Result<void> done = start();
-    if (!done && !cluster_->failure()) facts_.not_started = done.error().message;
-    if (done) {
-      Duration last{};
-      for (const Fault& fault : schedule_) last = std::max(last, fault.at + fault.lasts);
-      cluster_->run_until([&] { return facts_.finished || cluster_->failure(); },
-                          now() + last + kEndTakes);
+    std::optional<OwnFolder> folder;
+    if (scene_.file.checkpoint.on()) {
+      Result<OwnFolder> entered = OwnFolder::enter();
+      if (!entered) {
+        facts_.not_started = entered.error().message;
+        return std::move(facts_);
+      }
+      folder.emplace(std::move(entered).value());
+      checkpoints_.emplace(scene_.file);
     }
-    if (cluster_) {
-      facts_.survivors = cluster_->stop(scene_.file.cluster.grace).survivors;
-      // By now the first cause is known.
-      facts_.failure = cluster_->failure();
-      if (facts_.failure) told("the run failed: " + sterna::describe(*facts_.failure));
-    }
+    while (live()) told(fmt::format("all begin again at step {}", checkpoints_->step()));
+    if (ledger_) facts_.packet_faults = ledger_->faults(facts_.finished);
     facts_.took = now() - Time{};
     facts_.trace = trace_.value();
-    cluster_.reset();
     return std::move(facts_);
   }
 
@@ -98,6 +112,43 @@ class SimulatedRun {
         static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(longest.count()) + 1)));
   }
   Time now() { return world_.loop().now(); }
+
+  /// One job, to its end; whether it is to begin again.
+  bool live() {
+    life_ = {};
+    running_ = false;
+    const Result<void> done = start();
+    if (!done && !(cluster_ && cluster_->failure())) facts_.not_started = done.error().message;
+    if (done) {
+      Duration last{};
+      for (const Fault& fault : schedule_) last = std::max(last, fault.at + fault.lasts);
+      cluster_->run_until([&] { return over(); }, now() + last + kEndTakes);
+    }
+    if (cluster_) {
+      facts_.survivors += cluster_->stop(scene_.file.cluster.grace).survivors;
+      // By now the first cause is known.
+      if (cluster_->failure()) failed(*cluster_->failure());
+    }
+    // Who was out of reach ends with its lease, or hears of the end.
+    if (cluster_ && world_.processes() > 0) {
+      const Time lease_ends = now() + scene_.file.cluster.lease + kLeaseEnds;
+      world_.loop().run_until([&] { return world_.processes() == 0; }, lease_ends);
+      facts_.survivors += static_cast<std::uint32_t>(world_.processes());
+    }
+    additions_.clear();
+    cluster_.reset();
+    if (!facts_.failure || !checkpoints_) return false;
+    if (!checkpoints_->goes_on_after(facts_.failure->down)) return false;
+    facts_.failure->goes_on_from = checkpoints_->step();
+    facts_.losses.push_back(*std::exchange(facts_.failure, std::nullopt));
+    return true;
+  }
+
+  void failed(const ProcessDown& down) {
+    told("the run failed: " + sterna::describe(down));
+    life_.down = down;
+    facts_.failure = life_;
+  }
 
   void told(const std::string& line) {
     trace_.add(static_cast<std::uint64_t>(now().ns));
@@ -117,14 +168,19 @@ class SimulatedRun {
       const auto gone = living_.find(who.name);
       if (gone != living_.end() && gone->second == who) living_.erase(gone);
       told("- " + who.text() + ": " + exit->text());
+      if (!over() && !alive_.lost(who).empty()) life_.state_gone = true;
     }
   }
 
   Result<void> start() {
-    STERNA_ASSIGN(const actors::JobConfig job,
+    STERNA_ASSIGN(actors::JobConfig job,
                   job_of(scene_.file, {.dir = {}, .name = scene_.file.data.name}));
+    if (checkpoints_) job = checkpoints_->planned(std::move(job));
+    holders_ = alive_ = StateHolders(scene_.file, job.servers_come_again());
+    if (scene_.apart) ledger_.emplace(job);
     STERNA_ASSIGN(const std::vector<ActorSpec> specs, specs_of(scene_.file, job, ""));
-    STERNA_ASSIGN(ClusterOptions options, cluster_options_of(scene_.file, "", "simulated"));
+    STERNA_ASSIGN(ClusterOptions options,
+                  cluster_options_of(scene_.file, checkpoints_ ? "." : "", "simulated"));
     cluster_.emplace(world_.launcher(), registry_, std::move(options));
     Cluster::Events events;
     events.status = [this](const StatusReport& report) {
@@ -133,25 +189,62 @@ class SimulatedRun {
       }
     };
     events.restarts = [this](const ProcessRestarts& one) {
-      facts_.restarts.push_back({one.down.identity, one.down.cause});
+      facts_.restarts.push_back({one.down.identity, one.down.cause, facts_.losses.size()});
+      if (!holders_.lost(one.down.identity).empty()) {
+        if (life_.state_lost.empty()) life_.state_lost = one.down.identity.name;
+        ProcessDown both = one.down;
+        both.consequence = false;
+        return cluster_->give_up(both);
+      }
+      hosts_[one.down.identity.name] = one.host;
       if (one.host != one.down.host) {
         ++facts_.moves;
         told(one.down.identity.name + " moves to " + one.host);
       }
     };
+    if (ranks_left_.left() > 0) {
+      events.goes_on_without = [this](ProcessDown& down) { return goes_on_without(down); };
+    }
     cluster_->set_events(std::move(events));
-    STERNA_TRY(cluster_->start());
-    const auto witness = cluster_->process().spawn<Witness>(facts_);
-    STERNA_TRY(cluster_->publish(kObserverName, witness));
-    STERNA_TRY(cluster_->start_actors(specs));
     for (const Fault& fault : schedule_) {
+      if (fault.starting && facts_.losses.empty()) inject_later(fault);
+    }
+    STERNA_TRY(cluster_->start());
+    const auto witness = cluster_->process().spawn<Witness>(facts_, holders_, alive_);
+    STERNA_TRY(cluster_->publish(kObserverName, witness));
+    hosts_.clear();
+    for (const ActorPlan& actor : scene_.file.actors) hosts_[actor.name] = actor.host;
+    if (checkpoints_) {
+      STERNA_TRY(checkpoints_->keep(*cluster_, job,
+                                    [this](const std::string& actor) { return hosts_[actor]; }));
+    }
+    STERNA_TRY(cluster_->start_actors(specs));
+    running_ = true;
+    if (!facts_.losses.empty()) return {};
+    for (const Fault& fault : schedule_) {
+      if (fault.starting) continue;
       if (fault.point.message.empty()) {
-        world_.loop().after(fault.at, [this, &fault] { inject(fault); });
+        inject_later(fault);
       } else {
         points_[{fault.point.speaker, fault.point.message}].strikes.push_back(&fault);
       }
     }
     return {};
+  }
+
+  void inject_later(const Fault& fault) {
+    world_.loop().after(fault.at, [this, &fault] { inject(fault); });
+  }
+
+  bool goes_on_without(ProcessDown& down) {
+    const std::uint64_t before = ranks_left_.left();
+    const bool goes_on = ranks_left_.goes_on_without(down);
+    if (goes_on) {
+      facts_.lost_workers.push_back(down.identity.name);
+    } else if (ranks_left_.left() < before) {
+      facts_.below_quorum = ranks_left_.in_words();
+    }
+    return goes_on;
   }
 
   // ---- faults ----
@@ -189,10 +282,11 @@ class SimulatedRun {
   }
 
   void inject(const Fault& fault) {
-    if (over()) return;
-    RunFacts::Injected one{fault, living(fault.who), {}};
+    if (over() && (running_ || !fault.starting)) return;
+    RunFacts::Injected one{fault, living(fault.who), {}, facts_.losses.size()};
     if (has_two(fault.kind)) one.other = living(fault.other);
     told("! " + text_of(fault));
+    if (is_of_host(fault.kind)) one.who = {fault.who, 1};
     if (one.who.incarnation == 0) return;  // it is not there
     facts_.injected.push_back(one);
     MemoryNetwork& network = world_.network();
@@ -222,6 +316,32 @@ class SimulatedRun {
         break;
       case FaultKind::repeat:
         break;  // as its message is sent
+      case FaultKind::isolate:
+      case FaultKind::deafen:
+      case FaultKind::mute:
+        set_isolated(fault, 1);
+        later(fault, [this, fault] { set_isolated(fault, -1); });
+        break;
+      case FaultKind::delay:
+      case FaultKind::drop:
+        world_.suffer(fault.who, {.process = {},
+                                  .kind = fault.kind == FaultKind::drop ? sterna::FaultKind::DROP
+                                                                        : sterna::FaultKind::DELAY,
+                                  .lasts = fault.lasts,
+                                  .by = fault.by});
+        break;
+      case FaultKind::recall:
+        world_.tell_to_end(node_name(fault.who));
+        later(fault, [this, fault] { add_host(fault.who); });
+        break;
+      case FaultKind::unmount:
+        if (!checkpoints_) break;
+        unmount(fault.who);
+        later(fault, [fault] { mount(fault.who); });
+        break;
+      case FaultKind::tear:
+        if (checkpoints_) tear(fault.who, checkpoints_->step());
+        break;
     }
   }
 
@@ -246,28 +366,57 @@ class SimulatedRun {
     world_.network().set_stalled(fault.who, fault.other, count > 0);
   }
 
+  void set_isolated(const Fault& fault, int more) {
+    auto& [deaf, mute] = isolated_[fault.who];
+    if (fault.kind != FaultKind::mute) deaf += more;
+    if (fault.kind != FaultKind::deafen) mute += more;
+    world_.set_isolated(fault.who, deaf > 0, mute > 0);
+  }
+
+  void add_host(const std::string& host) {
+    if (over()) return;
+    told("! add " + host);
+    additions_.push_back(cluster_->process().ask(agent_of<Coordinator>(kCoordinatorProcess),
+                                                 AddHost{host, kHostComes},
+                                                 kHostComes + 3 * kControlDeadline));
+  }
+
   void later(const Fault& fault, std::function<void()> work) {
     world_.loop().after(fault.lasts, std::move(work));
   }
 
-  /// Faults stop with the run: what its end takes is not theirs.
-  bool over() const { return facts_.finished || (cluster_ && cluster_->failure()); }
+  /// Faults stop with the run, until all its actors run again: what its end and its start take is
+  /// not theirs.
+  bool over() const {
+    if (!running_ || cluster_->failure()) return true;
+    return facts_.finished && (!checkpoints_ || checkpoints_->over());
+  }
 
   const Scene& scene_;
   const std::vector<Fault>& schedule_;
   const Registry& registry_;
   const Teller& tell_;
   RunFacts facts_;
+  RunFacts::Failure life_;  // as far as it is known
+  bool running_ = false;    // all its actors do
+  std::optional<SimulatedCheckpoints> checkpoints_;
+  StateHolders holders_{scene_.file, false};  // as the launcher knows them
+  StateHolders alive_{scene_.file, false};    // as they are
+  RanksLeft ranks_left_{scene_.file};
+  std::optional<PacketLedger> ledger_;  // where it is wanted
   TraceHash trace_;
   SimWorld world_;
   SeededRandom delays_;
   SeededRandom jobs_;
   std::map<std::string, PeerIdentity> living_;
-  std::map<std::string, int> frozen_;  // by incarnation
+  std::map<std::string, std::string> hosts_;  // of actors, as the launcher knows them
+  std::map<std::string, int> frozen_;         // by incarnation
   std::map<std::pair<std::string, std::string>, int> parted_;
   std::map<std::pair<std::string, std::string>, int> stalled_;
+  std::map<std::string, std::pair<int, int>> isolated_;          // hosts: deaf, mute
   std::map<std::pair<std::string, std::string>, Point> points_;  // by speaker and message
   std::optional<Cluster> cluster_;
+  std::vector<Future<void>> additions_;  ///< that are under way, or were
 };
 
 }  // namespace

@@ -8,14 +8,21 @@
 
 namespace sterna::launcher {
 
+RunFacts Simulator::facts_of(const Scene& scene, const std::vector<Fault>& schedule,
+                             const Teller& tell) {
+  std::unique_lock<std::mutex> alone;
+  if (scene.file.checkpoint.on()) alone = std::unique_lock(folder_);
+  return run_scene(scene, schedule, registry_, tell);
+}
+
 Result<CalmRun> Simulator::calm(const Scene& scene) {
   {
     const std::lock_guard lock(mutex_);
     if (const auto known = calm_.find(scene.job); known != calm_.end()) return known->second;
   }
-  const RunFacts facts = run_scene(scene, {}, registry_);
+  const RunFacts facts = facts_of(scene, {}, nullptr);
   if (!facts.finished || facts.failure) {
-    const std::string why = facts.failure       ? describe(*facts.failure)
+    const std::string why = facts.failure       ? describe(facts.failure->down)
                             : facts.not_started ? *facts.not_started
                                                 : "it does not end";
     return Error{Errc::internal, "the undisturbed run of " + describe(scene) + ": " + why};
@@ -37,8 +44,11 @@ Result<SeedReport> Simulator::run(std::uint64_t seed, std::vector<Fault> schedul
 }
 
 Result<SeedReport> Simulator::run(Scene scene, const Teller& tell) {
-  STERNA_ASSIGN(const CalmRun calm_run, calm(scene));
-  RunFacts facts = run_scene(scene, scene.schedule, registry_, tell);
+  CalmRun calm_run;
+  if (!scene.apart) {
+    STERNA_ASSIGN(calm_run, calm(scene));
+  }
+  RunFacts facts = facts_of(scene, scene.schedule, tell);
   std::vector<Violation> broken = violations(scene, facts, calm_run);
   return SeedReport{std::move(scene), std::move(facts), std::move(broken)};
 }

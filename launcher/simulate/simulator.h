@@ -38,9 +38,11 @@ class Simulator {
 
  private:
   Result<SeedReport> run(Scene scene, const Teller& tell);
+  RunFacts facts_of(const Scene& scene, const std::vector<Fault>& schedule, const Teller& tell);
   Result<CalmRun> calm(const Scene& scene);
 
   const Registry& registry_;
+  std::mutex folder_;                    // of runs that have one, one at a time
   std::mutex mutex_;                     // guards calm_
   std::map<std::string, CalmRun> calm_;  // by Scene::job
 };

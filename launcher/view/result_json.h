@@ -61,6 +61,7 @@ struct RunResult {
   std::string checkpoint;                      ///< the newest that this run made; empty: none
   std::string resume;                          ///< the command that goes on; empty: none does
   std::uint64_t missed_checkpoints = 0;        ///< that were due and not made; the log says why
+  std::uint64_t missed_copies = 0;             ///< of checkpoints that were made
   // What was left out of metrics.jsonl, because whoever keeps it was too slow:
   std::uint64_t lost_losses = 0;       ///< of single ranks in single steps
   std::uint64_t lost_histograms = 0;   ///< steps of which there are none, nor pictures
@@ -68,7 +69,9 @@ struct RunResult {
   /// The first kMostActorRestarts; in their order.
   std::vector<ActorRestart> actor_restarts = {};
   static constexpr std::size_t kMostActorRestarts = 1000;
-  std::uint64_t relinked = 0;         ///< connections that were lost and made again
+  std::vector<ActorRestart> lost_workers = {};  ///< without which it went on; likewise
+  std::uint64_t relinked = 0;                   ///< connections that were lost and made again
+  std::uint64_t residuals_lost = 0;   ///< ranks that went on without error feedback's residuals
   std::uint64_t injected_faults = 0;  ///< on purpose, by the file or by `sterna chaos`
   std::int64_t workers = 0;
   std::int64_t ranks = 0;

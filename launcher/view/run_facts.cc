@@ -18,6 +18,7 @@ constexpr std::uint64_t kWorthSaying = 1'000'000;
 constexpr double kStarved = 0.1;
 /// ... that training waits for the evaluator from which it is said.
 constexpr double kWorthSayingOfWaits = 0.005;
+constexpr std::size_t kSlowLinksShown = 3;
 
 /// "3 actors: 1 running, 2 done"; of actors that train, their steps say more.
 std::string states_of(const std::vector<ActorStatus>& actors) {
@@ -84,6 +85,9 @@ void add_precision(const RunStatus& status, std::vector<Fact>& all) {
     all.push_back({fmt::format("{} late packet{}", status.late_packets,
                                status.late_packets == 1 ? "" : "s")});
   }
+  if (!status.lost_workers.empty()) {
+    all.push_back({fmt::format("without {}", fmt::join(status.lost_workers, ", "))});
+  }
   if (status.skipped_evaluations > 0) {
     all.push_back({fmt::format("{} evaluation{} skipped", status.skipped_evaluations,
                                status.skipped_evaluations == 1 ? "" : "s")});
@@ -123,6 +127,13 @@ std::vector<Fact> facts(const RunStatus& status) {
   if (status.examples_per_second) {
     all.push_back(
         {fmt::format("{} examples/s", thousands(std::llround(*status.examples_per_second)))});
+  }
+  for (std::size_t i = 0; i < std::min(kSlowLinksShown, status.slow_links.size()); ++i) {
+    const SlowLink& link = status.slow_links[i];
+    all.push_back({fmt::format("{} on {} sends to {} on {} at most {}/s", printable(link.from),
+                               printable(link.from_host), printable(link.to),
+                               printable(link.to_host), bytes_text(link.bytes_per_second)),
+                   Style::wait});
   }
   if (status.evaluator_wait) add_evaluator_wait(*status.evaluator_wait, all);
   if (status.data_wait) add_data_facts(*status.data_wait, status.readers, all);

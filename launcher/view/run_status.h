@@ -41,6 +41,16 @@ struct OtherPrecision {
   double precision_at_1 = 0;
 };
 
+/// What one actor sends to another goes slower than cluster.slow_link.
+struct SlowLink {
+  std::string from;
+  std::string from_host;
+  std::string to;
+  std::string to_host;
+  std::uint64_t bytes_per_second = 0;  ///< at most, when that was found
+  bool operator==(const SlowLink&) const = default;
+};
+
 struct RunStatus {
   std::string config;
   std::string run_directory;
@@ -58,7 +68,10 @@ struct RunStatus {
   std::string restart;                ///< the last of them, in words
   std::uint64_t actor_restarts = 0;   ///< of single actors, beside the others
   std::string actor_restart;          ///< the last of them, in words
-  std::uint64_t relinked = 0;         ///< connections that were lost and made again
+  std::vector<std::string> lost_workers = {};  ///< without which it goes on
+  std::uint64_t relinked = 0;                  ///< connections that were lost and made again
+  std::vector<SlowLink> slow_links;            ///< now
+  std::uint64_t residuals_lost = 0;   ///< ranks that went on without error feedback's residuals
   std::uint64_t injected_faults = 0;  ///< on purpose, by the file or by `sterna chaos`
   double elapsed_seconds = 0;
   std::optional<double> left_seconds;  ///< estimated

@@ -18,6 +18,10 @@
 
 #include "nets/tensor/element.h"
 
+namespace sterna::kernels {
+class Device;
+}  // namespace sterna::kernels
+
 namespace sterna::nets {
 
 struct BackendOptions {
@@ -30,6 +34,8 @@ struct BackendOptions {
   /// What operations' activations may be, and are in nets. With bf16 "avx512" includes the
   /// instructions that compute with it, and excludes AMX.
   Element precision = Element::fp32;
+  /// Of "device": what computes. Threads and instruction set are its own matter.
+  std::shared_ptr<kernels::Device> device = nullptr;
 };
 
 /// Each operation's interface lies in a header of its own, which who makes or runs one includes.
@@ -44,7 +50,14 @@ class Backend {
   virtual std::unique_ptr<class BatchNorm> batch_norm(const struct BatchNormSpec& spec) = 0;
   virtual std::unique_ptr<class Lrn> lrn(const struct LrnSpec& spec) = 0;
   virtual std::unique_ptr<class AveragePool> average_pool(const struct AveragePoolSpec& spec) = 0;
+  virtual std::unique_ptr<class Dropout> dropout(const struct DropoutSpec& spec) = 0;
   virtual std::unique_ptr<class Relayout> relayout(const struct RelayoutSpec& spec) = 0;
+  virtual std::unique_ptr<class Loss> loss(const struct LossSpec& spec) = 0;
+  virtual std::unique_ptr<class Decay> decay(const struct DecaySpec& spec) = 0;
+  /// Of the net's whole table.
+  virtual std::unique_ptr<class ParameterVersions> parameter_versions(std::size_t parameters) = 0;
+  /// Where all its tensors lie.
+  virtual class Memory& memory() = 0;
   /// Copies between formats since the backend was made: work that is not arithmetic.
   virtual std::uint64_t reorders() const = 0;
   /// Of the library's work: the names that it gives to what it runs, one for each of its parts.

@@ -1,5 +1,10 @@
 #include "nets/backend/describing_backend.h"
 
+#include "nets/backend/decay.h"
+#include "nets/backend/dropout.h"
+#include "nets/backend/loss.h"
+#include "nets/backend/parameter_versions.h"
+
 namespace sterna::nets {
 namespace {
 
@@ -56,6 +61,14 @@ std::unique_ptr<AveragePool> DescribingBackend::average_pool(const AveragePoolSp
 }
 std::unique_ptr<Relayout> DescribingBackend::relayout(const RelayoutSpec& spec) {
   operations_.emplace_back(spec);
+  return nullptr;
+}
+
+std::unique_ptr<Dropout> DescribingBackend::dropout(const DropoutSpec& /*spec*/) { return nullptr; }
+std::unique_ptr<Loss> DescribingBackend::loss(const LossSpec& /*spec*/) { return nullptr; }
+std::unique_ptr<Decay> DescribingBackend::decay(const DecaySpec& /*spec*/) { return nullptr; }
+std::unique_ptr<ParameterVersions> DescribingBackend::parameter_versions(
+    std::size_t /*parameters*/) {
   return nullptr;
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "nets/backend/backend.h"
+#include "nets/backend/host_memory.h"
 #include "nets/backend/operation.h"
 
 namespace sterna::nets {
@@ -19,7 +20,12 @@ class DescribingBackend final : public Backend {
   std::unique_ptr<BatchNorm> batch_norm(const BatchNormSpec& spec) override;
   std::unique_ptr<Lrn> lrn(const LrnSpec& spec) override;
   std::unique_ptr<AveragePool> average_pool(const AveragePoolSpec& spec) override;
+  std::unique_ptr<Dropout> dropout(const DropoutSpec& spec) override;
   std::unique_ptr<Relayout> relayout(const RelayoutSpec& spec) override;
+  std::unique_ptr<Loss> loss(const LossSpec& spec) override;
+  std::unique_ptr<Decay> decay(const DecaySpec& spec) override;
+  std::unique_ptr<ParameterVersions> parameter_versions(std::size_t parameters) override;
+  Memory& memory() override { return memory_; }
   std::uint64_t reorders() const override { return 0; }
   std::vector<std::string> implementations() const override { return {}; }
   /// What it was asked for, in that order.
@@ -29,6 +35,7 @@ class DescribingBackend final : public Backend {
 
  private:
   std::vector<Operation> operations_;
+  HostMemory memory_;
 };
 
 }  // namespace sterna::nets

@@ -5,7 +5,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "nets/tensor/elementwise.h"
+#include "nets/backend/memory.h"
 
 namespace sterna::nets {
 
@@ -180,13 +180,15 @@ ActivationMemory Graph::finish() {
     const Lives found = lives();
     const MemoryPlan plan = plan_memory(found.lives);
     memory = {plan.bytes, plan.bound};
-    arena_ = Buffer(plan.bytes);
+    Memory& memory_of = backend_.memory();
+    arena_ = memory_of.allocate(plan.bytes);
     for (std::size_t i = 0; i < found.tensors.size(); ++i) {
-      found.tensors[i]->bind(arena_.data() + plan.offsets[i]);
+      found.tensors[i]->bind(arena_.get() + plan.offsets[i]);
     }
+    const auto allocate = [&](Tensor& tensor) { tensor.bind(memory_of.allocate(tensor.bytes())); };
     for (std::size_t i = 0; i < parameter_count(); ++i) {
-      parameter(i).value.allocate();
-      if (options_.trains) parameter(i).gradient.allocate();
+      allocate(parameter(i).value);
+      if (options_.trains) allocate(parameter(i).gradient);
     }
   }
   for (const Placed& placed : layers_) placed.layer->ready();
@@ -217,7 +219,7 @@ void Graph::backward(Completion& completion) {
     for (Reading* reading : placed->readings) {
       if (!reading->part_) continue;
       Tensor& sum = reading->x_.gradient();
-      nets::add(sum, *reading->part_, sum);
+      backend_.memory().add(sum, *reading->part_, sum);
     }
   }
 }

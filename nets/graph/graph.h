@@ -15,7 +15,6 @@
 #include "nets/graph/layer.h"
 #include "nets/graph/memory_plan.h"
 #include "nets/graph/node.h"
-#include "runtime/base/bytes.h"
 
 namespace sterna::nets {
 
@@ -143,7 +142,7 @@ class Graph {
   std::vector<Placed> layers_;
   std::uint32_t dropouts_ = 0;
   bool training_only_ = false;  // are the layers that are being made
-  Buffer arena_{0};
+  std::shared_ptr<std::byte> arena_;
   std::size_t next_ = 0;  // of the forward pass
   Pass pass_;
   Watcher watcher_;

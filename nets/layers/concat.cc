@@ -1,5 +1,4 @@
-#include <algorithm>
-
+#include "nets/backend/memory.h"
 #include "nets/layers/layers.h"
 
 namespace sterna::nets {
@@ -9,42 +8,35 @@ namespace {
 /// other's.
 class ConcatLayer final : public Layer {
  public:
-  ConcatLayer(std::vector<Reading*> x, Activation& y) : x_(std::move(x)), y_(y) {}
+  ConcatLayer(Memory& memory, std::vector<Reading*> x, Activation& y)
+      : memory_(memory), x_(std::move(x)), y_(y) {}
   void forward(const Pass& /*pass*/) override {
-    std::byte* to = y_.value().memory();
-    each_part([&](Reading& x, const Part& part) {
-      const std::byte* from = x.value().memory();
-      for (std::size_t i = 0; i < part.pixels; ++i)
-        std::copy_n(from + i * part.bytes, part.bytes, to + i * part.stride + part.first);
-    });
+    each_part(
+        [&](Reading& x, const kernels::Runs& runs) { memory_.copy(x.value(), runs, y_.value()); });
   }
   void backward(Completion& /*completion*/) override {
-    const std::byte* from = y_.gradient().memory();
-    each_part([&](Reading& x, const Part& part) {
-      Tensor* dx = x.gradient();
-      if (dx == nullptr) return;
-      for (std::size_t i = 0; i < part.pixels; ++i)
-        std::copy_n(from + i * part.stride + part.first, part.bytes, dx->memory() + i * part.bytes);
+    each_part([&](Reading& x, const kernels::Runs& runs) {
+      if (Tensor* dx = x.gradient()) memory_.copy(y_.gradient(), runs.turned(), *dx);
     });
   }
 
  private:
-  /// Where one input's channels lie in each pixel of y, in bytes.
-  struct Part {
-    std::size_t pixels, stride, first, bytes;
-  };
+  /// visit(input, how its channels get into each pixel of y).
   template <class Visit>
   void each_part(Visit visit) {
     const std::size_t channels = y_.shape()[1], pixels = y_.value().size() / channels;
-    const std::size_t element = bytes_of(y_.value().element());
     std::size_t first = 0;
     for (Reading* x : x_) {
-      const std::size_t bytes = x->value().shape()[1] * element;
-      visit(*x, Part{pixels, channels * element, first, bytes});
-      first += bytes;
+      const std::size_t own = x->value().shape()[1];
+      visit(*x, kernels::Runs{.columns = pixels,
+                              .length = own,
+                              .from = {.column = own},
+                              .to = {.first = first, .column = channels}});
+      first += own;
     }
   }
 
+  Memory& memory_;
   std::vector<Reading*> x_;
   Activation& y_;
 };
@@ -60,7 +52,8 @@ Activation& concat(Graph& graph, const std::vector<Activation*>& x) {
     shape[1] += one->shape()[1];
   }
   Activation& y = graph.output(shape, Layout::channels_last);
-  graph.add(std::make_unique<ConcatLayer>(std::move(read), y), ConcatSpec{});
+  graph.add(std::make_unique<ConcatLayer>(graph.backend().memory(), std::move(read), y),
+            ConcatSpec{});
   return y;
 }
 

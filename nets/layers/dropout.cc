@@ -1,36 +1,22 @@
-#include "kernels/random/dropout.h"
+#include "nets/backend/dropout.h"
 
-#include <algorithm>
-#include <array>
-
+#include "nets/backend/memory.h"
 #include "nets/layers/layers.h"
-#include "nets/tensor/elementwise.h"
 
 namespace sterna::nets {
 namespace {
 
-void drop(const Tensor& x, float keep, kernels::DropoutDraw draw, Tensor& y) {
-  if (x.element() == Element::fp32) return kernels::dropout(x.values(), keep, draw, y.values());
-  std::array<float, kElementsAtOnce> some;
-  for (std::size_t i = 0; i < x.size(); i += kElementsAtOnce) {
-    const std::span<float> values = std::span(some).first(std::min(kElementsAtOnce, x.size() - i));
-    read(x, i, values);
-    kernels::dropout(values, keep, draw, values);
-    write(values, y, i);
-    draw.first += values.size();
-  }
-}
-
 /// The backward pass draws the same again.
 class DropoutLayer final : public Layer {
  public:
-  DropoutLayer(float keep, std::uint32_t number, Reading& x, Activation& y)
-      : keep_(keep), number_(number), x_(x), y_(y) {}
+  DropoutLayer(std::unique_ptr<Dropout> operation, Memory& memory, std::uint32_t number, Reading& x,
+               Activation& y)
+      : operation_(std::move(operation)), memory_(memory), number_(number), x_(x), y_(y) {}
   void forward(const Pass& pass) override {
     const Tensor& x = x_.value();
     Tensor& y = y_.value();
     if (pass.mode == Mode::evaluation) {
-      copy(x, y);
+      memory_.copy(x, y);
       return;
     }
     const std::size_t image = x.size() / x.shape()[0];
@@ -39,14 +25,15 @@ class DropoutLayer final : public Layer {
              .rank = pass.draw.rank,
              .layer = number_,
              .first = pass.draw.first_image * image};
-    drop(x, keep_, draw_, y);
+    operation_->run(x, draw_, y);
   }
   void backward(Completion& /*completion*/) override {
-    if (Tensor* dx = x_.gradient()) drop(y_.gradient(), keep_, draw_, *dx);
+    if (Tensor* dx = x_.gradient()) operation_->run(y_.gradient(), draw_, *dx);
   }
 
  private:
-  float keep_;
+  std::unique_ptr<Dropout> operation_;
+  Memory& memory_;
   std::uint32_t number_;
   Reading& x_;
   Activation& y_;
@@ -59,7 +46,11 @@ Activation& dropout(Graph& graph, Activation& x, float keep) {
   if (keep >= 1) return x;
   Reading& read = graph.read(x, Uses::forward);
   Activation& y = graph.output_over(x);
-  graph.add(std::make_unique<DropoutLayer>(keep, graph.next_dropout(), read, y), CopySpec{});
+  auto operation = graph.backend().dropout(
+      {.count = x.value().size(), .keep = keep, .element = x.value().element()});
+  graph.add(std::make_unique<DropoutLayer>(std::move(operation), graph.backend().memory(),
+                                           graph.next_dropout(), read, y),
+            CopySpec{});
   return y;
 }
 

@@ -1,7 +1,7 @@
 #include "nets/backend/eltwise.h"
 
+#include "nets/backend/memory.h"
 #include "nets/layers/layers.h"
-#include "nets/tensor/elementwise.h"
 
 namespace sterna::nets {
 namespace {
@@ -9,21 +9,22 @@ namespace {
 /// The operation is in place; where other layers need what this one read, a copy goes before it.
 class EltwiseLayer final : public Layer {
  public:
-  EltwiseLayer(std::unique_ptr<Eltwise> operation, Reading& x, Activation& y)
-      : operation_(std::move(operation)), x_(x), y_(y) {}
+  EltwiseLayer(std::unique_ptr<Eltwise> operation, Memory& memory, Reading& x, Activation& y)
+      : operation_(std::move(operation)), memory_(memory), x_(x), y_(y) {}
   void forward(const Pass& /*pass*/) override {
-    copy(x_.value(), y_.value());
+    memory_.copy(x_.value(), y_.value());
     operation_->forward(y_.value());
   }
   void backward(Completion& /*completion*/) override {
     Tensor* dx = x_.gradient();
     if (dx == nullptr) return;
-    copy(y_.gradient(), *dx);
+    memory_.copy(y_.gradient(), *dx);
     operation_->backward(y_.value(), *dx);
   }
 
  private:
   std::unique_ptr<Eltwise> operation_;
+  Memory& memory_;
   Reading& x_;
   Activation& y_;
 };
@@ -35,7 +36,9 @@ Activation& eltwise(Graph& graph, Activation& x, EltwiseSpec::Function function)
                          .count = x.value().size(),
                          .element = x.value().element(),
                          .backward = graph.trains()};
-  graph.add(std::make_unique<EltwiseLayer>(graph.backend().eltwise(spec), read, y), spec);
+  graph.add(std::make_unique<EltwiseLayer>(graph.backend().eltwise(spec), graph.backend().memory(),
+                                           read, y),
+            spec);
   return y;
 }
 

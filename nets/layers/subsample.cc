@@ -1,45 +1,39 @@
-#include <algorithm>
-
+#include "nets/backend/memory.h"
 #include "nets/layers/layers.h"
-#include "nets/tensor/elementwise.h"
 
 namespace sterna::nets {
 namespace {
 
+/// Channels last, a pixel's channels are one run.
 class SubsampleLayer final : public Layer {
  public:
-  SubsampleLayer(std::size_t stride, Reading& x, Activation& y) : stride_(stride), x_(x), y_(y) {}
+  SubsampleLayer(Memory& memory, std::size_t stride, Reading& x, Activation& y)
+      : memory_(memory), runs_(runs_of(stride, x.value().shape(), y.shape())), x_(x), y_(y) {}
   void forward(const Pass& /*pass*/) override {
-    clear(y_.value());
-    each_pixel([&](std::size_t from, std::size_t to, std::size_t bytes) {
-      std::copy_n(x_.value().memory() + from, bytes, y_.value().memory() + to);
-    });
+    memory_.clear(y_.value(), 0);
+    memory_.copy(x_.value(), runs_, y_.value());
   }
   void backward(Completion& /*completion*/) override {
     Tensor* dx = x_.gradient();
     if (dx == nullptr) return;
-    clear(*dx);
-    each_pixel([&](std::size_t from, std::size_t to, std::size_t bytes) {
-      std::copy_n(y_.gradient().memory() + to, bytes, dx->memory() + from);
-    });
+    memory_.clear(*dx, 0);
+    memory_.copy(y_.gradient(), runs_.turned(), *dx);
   }
 
  private:
-  /// visit(place in x, place in y, size), in bytes.
-  template <class Visit>
-  void each_pixel(Visit visit) {
-    const std::size_t element = bytes_of(y_.value().element());
-    const Shape& in = x_.value().shape();
-    const Shape& out = y_.shape();
-    std::size_t to = 0;
-    for (std::size_t n = 0; n < in[0]; ++n)
-      for (std::size_t row = 0; row < out[2]; ++row)
-        for (std::size_t column = 0; column < out[3]; ++column, to += out[1])
-          visit(((n * in[2] + row * stride_) * in[3] + column * stride_) * in[1] * element,
-                to * element, in[1] * element);
+  static kernels::Runs runs_of(std::size_t stride, const Shape& in, const Shape& out) {
+    return {.images = in[0],
+            .rows = out[2],
+            .columns = out[3],
+            .length = in[1],
+            .from = {.image = in[1] * in[2] * in[3],
+                     .row = stride * in[3] * in[1],
+                     .column = stride * in[1]},
+            .to = {.image = out[1] * out[2] * out[3], .row = out[3] * out[1], .column = out[1]}};
   }
 
-  std::size_t stride_;
+  Memory& memory_;
+  kernels::Runs runs_;
   Reading& x_;
   Activation& y_;
 };
@@ -52,7 +46,7 @@ Activation& subsample(Graph& graph, Activation& x, std::size_t channels, std::si
   Activation& y =
       graph.output({in[0], channels, (in[2] + stride - 1) / stride, (in[3] + stride - 1) / stride},
                    Layout::channels_last);
-  graph.add(std::make_unique<SubsampleLayer>(stride, read, y),
+  graph.add(std::make_unique<SubsampleLayer>(graph.backend().memory(), stride, read, y),
             SubsampleSpec{.channels = channels, .stride = stride});
   return y;
 }

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "nets/backend/backend.h"
+#include "nets/backend/host_memory.h"
 #include "runtime/base/result.h"
 
 namespace sterna::nets {
@@ -31,12 +32,18 @@ class OneDnnBackend final : public Backend {
   std::unique_ptr<BatchNorm> batch_norm(const BatchNormSpec& spec) override;
   std::unique_ptr<Lrn> lrn(const LrnSpec& spec) override;
   std::unique_ptr<AveragePool> average_pool(const AveragePoolSpec& spec) override;
+  std::unique_ptr<Dropout> dropout(const DropoutSpec& spec) override;
   std::unique_ptr<Relayout> relayout(const RelayoutSpec& spec) override;
+  std::unique_ptr<Loss> loss(const LossSpec& spec) override;
+  std::unique_ptr<Decay> decay(const DecaySpec& spec) override;
+  std::unique_ptr<ParameterVersions> parameter_versions(std::size_t parameters) override;
+  Memory& memory() override { return memory_; }
   std::uint64_t reorders() const override;
   std::vector<std::string> implementations() const override;
 
  private:
   std::unique_ptr<Context> context_;
+  HostMemory memory_;
 };
 
 }  // namespace sterna::nets

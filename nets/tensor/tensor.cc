@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "runtime/base/bytes.h"
+
 namespace sterna::nets {
 
 std::size_t element_count(const Shape& shape) {
@@ -24,8 +26,8 @@ Tensor Tensor::unbound(Shape shape, Layout layout, Element element) {
 
 void Tensor::allocate() {
   if (memory_ != nullptr) return;
-  buffer_ = Buffer(bytes());
-  memory_ = buffer_.data();
+  const auto buffer = std::make_shared<Buffer>(bytes());
+  bind(std::shared_ptr<std::byte>(buffer, buffer->data()));
 }
 
 }  // namespace sterna::nets

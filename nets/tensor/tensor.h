@@ -1,14 +1,15 @@
-// A dense tensor in host memory, of fp32 or bf16.
+// A dense tensor of fp32 or bf16, in the host's memory or in a device's.
 #pragma once
 
 #include <cassert>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "nets/tensor/element.h"
-#include "runtime/base/bytes.h"
 
 namespace sterna::nets {
 
@@ -22,7 +23,8 @@ std::size_t element_count(const Shape& shape);
 enum class Layout { row_major, channels_last };
 
 /// Always 64-byte aligned, so that results do not depend on where a buffer happened to lie. Owns
-/// its memory, zero-filled, or is bound to somebody else's.
+/// its memory, zero-filled, or is bound to somebody else's. Where that is a device's, addresses and
+/// spans of it are the device's, too: the host hands them on and never looks.
 class Tensor {
  public:
   explicit Tensor(Shape shape, Layout layout = Layout::row_major, Element element = Element::fp32);
@@ -37,7 +39,12 @@ class Tensor {
 
   /// To memory for bytes() bytes, 64-byte aligned, that outlives the tensor.
   void bind(std::byte* memory) { memory_ = memory; }
-  /// To memory of its own, if it is unbound.
+  /// The same, to memory that it keeps.
+  void bind(std::shared_ptr<std::byte> memory) {
+    bind(memory.get());
+    owner_ = std::move(memory);
+  }
+  /// To memory of its own in the host's, if it is unbound.
   void allocate();
 
   const Shape& shape() const { return shape_; }
@@ -69,7 +76,7 @@ class Tensor {
   Layout layout_;
   Element element_;
   std::size_t count_;
-  Buffer buffer_{0};
+  std::shared_ptr<std::byte> owner_;  // of memory of its own
   std::byte* memory_ = nullptr;
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <thread>
 
+#include "nets/backend/memory.h"
 #include "nets/layers/layers.h"
 #include "nets/zoo/zoo.h"
 
@@ -33,8 +34,8 @@ void draw(std::span<float> gradient, ParameterSpec spec, std::size_t index) {
 /// A parameter that nothing depends on, with the same gradient in every step.
 class FixedGradient final : public Layer {
  public:
-  FixedGradient(Parameter& parameter, std::size_t index, const Pace& pace)
-      : parameter_(parameter), index_(index), pace_(pace) {}
+  FixedGradient(Memory& memory, Parameter& parameter, std::size_t index, const Pace& pace)
+      : memory_(memory), parameter_(parameter), index_(index), pace_(pace) {}
   void forward(const Pass& /*pass*/) override { pass(pace_.forward); }
   void backward(Completion& completion) override {
     pass(pace_.backward);
@@ -42,7 +43,9 @@ class FixedGradient final : public Layer {
   }
   void ready() override {
     if (parameter_.gradient.data() != nullptr) {
-      draw(parameter_.gradient.values(), parameter_.spec, index_);
+      std::vector<float> gradient(parameter_.gradient.size());
+      draw(gradient, parameter_.spec, index_);
+      memory_.write(gradient, parameter_.gradient, 0);
     }
   }
 
@@ -51,6 +54,7 @@ class FixedGradient final : public Layer {
     if (time.count() > 0) std::this_thread::sleep_for(time);
   }
 
+  Memory& memory_;
   Parameter& parameter_;
   std::size_t index_;
   Pace pace_;
@@ -66,7 +70,7 @@ NetOutputs build_at(const Pace& pace, Graph& graph, const ZooOptions& options) {
     const std::size_t index = graph.parameter_count();
     Parameter& fixed = graph.parameter(
         ParameterSpec{.name = "fixed" + std::to_string(i), .shape = {sizes[i] * kElementsPerSize}});
-    graph.add(std::make_unique<FixedGradient>(fixed, index, pace));
+    graph.add(std::make_unique<FixedGradient>(graph.backend().memory(), fixed, index, pace));
   }
   return {logits};
 }

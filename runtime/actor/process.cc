@@ -74,6 +74,7 @@ Process::~Process() {
   on_death_ = nullptr;
   on_link_end_ = nullptr;
   on_link_trouble_ = nullptr;
+  on_link_pace_ = nullptr;
   introducer_ = nullptr;
   for (std::uint32_t slot = 1; slot < cells_.size(); ++slot) {
     if (cells_[slot].actor) {

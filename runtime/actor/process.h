@@ -7,6 +7,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -32,6 +33,8 @@ struct ProcessEnvironment {
   std::function<std::unique_ptr<TextSink>(std::uint64_t most_bytes)> open_trace = nullptr;
   /// What outlives the process for the next incarnation of its actor; null: nothing does.
   KeptMemory* kept_memory = nullptr;
+  /// Where files lie that are its own; empty: in the current folder.
+  std::string directory = {};
 };
 
 struct ProcessOptions {
@@ -56,6 +59,7 @@ class Process final : private Loop::Source, private Links::Owner {
   Executor& executor() const { return environment_.executor; }
   /// Null where nothing outlives the process.
   KeptMemory* kept_memory() const { return environment_.kept_memory; }
+  const std::string& directory() const { return environment_.directory; }
   Timers& timers() { return timers_; }
   /// Null without a transport.
   Links* links() { return links_.get(); }
@@ -110,8 +114,16 @@ class Process final : private Loop::Source, private Links::Owner {
           hook) {
     on_link_trouble_ = std::move(hook);
   }
+  /// A link is slow, or is no more (Links::Owner::link_pace).
+  void set_on_link_pace(
+      std::function<void(const Contact& peer, std::uint64_t rate, Duration lasts, bool over)>
+          hook) {
+    on_link_pace_ = std::move(hook);
+  }
   /// The node says that a process is dead: ends its link, its asks and those who watch it.
   void process_down(const DownNotice& notice);
+  /// Whether it has said so of that one, lately: else only a link may be lost.
+  bool is_dead(ProcessId process) const { return dead_.contains(process); }
   /// Who a process has proved to be: this one, or one at the other end of a link; null for others.
   const PeerIdentity* identity_of(ProcessId process) const;
   /// The sender of the message being handled broke the rules of its role: its link ends.
@@ -121,6 +133,12 @@ class Process final : private Loop::Source, private Links::Owner {
   /// process.
   const AnyRef& agent() const { return agent_; }
   void set_agent(const AnyRef& agent) { agent_ = agent; }
+  /// How often the link to its process has ended: what was asked over it may not have been heard.
+  std::uint64_t agent_losses() const { return agent_losses_; }
+  /// One that was looked for here is dead, and does not come again: who ends now ends for want of
+  /// it.
+  void misses_somebody() { misses_somebody_ = true; }
+  bool missing_somebody() const { return misses_somebody_; }
 
   /// Off until start_trace().
   const std::shared_ptr<Tracer>& tracer() const { return tracer_; }
@@ -206,6 +224,7 @@ class Process final : private Loop::Source, private Links::Owner {
   void down_received(const DownNotice& notice) override;
   void introduce(ProcessId peer) override;
   void link_ended(const Contact& peer, const std::string& cause, bool fault) override;
+  void link_pace(const Contact& peer, std::uint64_t rate, Duration lasts, bool over) override;
   void link_trouble(const Contact& peer, const std::string& cause, Duration lasts,
                     bool over) override;
 
@@ -259,11 +278,15 @@ class Process final : private Loop::Source, private Links::Owner {
 
   ActorId sender_;
   AnyRef agent_;
+  std::uint64_t agent_losses_ = 0;
+  bool misses_somebody_ = false;
+  std::set<ProcessId> dead_;  ///< as the node has said; the newest of them, as ids only grow
   std::shared_ptr<Process*> alive_token_;
   std::function<void(LocalId, const std::string&)> on_death_;
   std::function<void(ProcessId)> introducer_;
   std::function<void(const Contact&, const std::string&, bool)> on_link_end_;
   std::function<void(const Contact&, const std::string&, Duration, bool)> on_link_trouble_;
+  std::function<void(const Contact&, std::uint64_t, Duration, bool)> on_link_pace_;
 };
 
 }  // namespace sterna

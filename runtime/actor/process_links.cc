@@ -8,6 +8,8 @@ namespace sterna {
 namespace {
 // How long those who watch a peer whose link was lost wait for its node's word on the cause.
 constexpr Duration kNodeSpeaksWithin = std::chrono::seconds(1);
+/// Who asks for one wants to know of a moment ago.
+constexpr std::size_t kMostDead = 1024;
 }  // namespace
 
 // ---- watching
@@ -75,6 +77,9 @@ void Process::notify_watchers_of(const DownNotice& process_notice) {
 
 void Process::process_down(const DownNotice& notice) {
   const ProcessId process = notice.actor.process;
+  if (process == agent_.id.process) ++agent_losses_;
+  dead_.insert(process);
+  if (dead_.size() > kMostDead) dead_.erase(dead_.begin());
   if (links_) links_->drop(process, notice.cause);
   const std::string who = notice.name + "#" + std::to_string(notice.incarnation);
   part_from(process, Error{Errc::actor_down, who + " is down: " + notice.cause});
@@ -172,6 +177,7 @@ void Process::introduce(ProcessId peer) {
 
 void Process::link_ended(const Contact& peer, const std::string& cause, bool fault) {
   const ProcessId process{peer.process};
+  if (process == agent_.id.process) ++agent_losses_;
   const std::string who =
       peer.identity.name.empty() ? "process " + std::to_string(peer.process) : peer.identity.text();
   // First of all: actors may die of what follows, and whoever hears of that should know of this.
@@ -190,6 +196,10 @@ void Process::link_ended(const Contact& peer, const std::string& cause, bool fau
 void Process::link_trouble(const Contact& peer, const std::string& cause, Duration lasts,
                            bool over) {
   if (on_link_trouble_) on_link_trouble_(peer, cause, lasts, over);
+}
+
+void Process::link_pace(const Contact& peer, std::uint64_t rate, Duration lasts, bool over) {
+  if (on_link_pace_) on_link_pace_(peer, rate, lasts, over);
 }
 
 LinkStatistics Process::statistics() {

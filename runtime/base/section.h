@@ -50,9 +50,9 @@ using Field =
                  std::vector<std::int64_t> S::*, std::vector<std::uint32_t> S::*,
                  std::vector<double> S::*, std::optional<PortRange> S::*, ByteCount S::*,
                  std::map<std::string, std::string> S::*, JsonObject S::*, TrueOrText S::*,
-                 Numbers S::*, EnumField<S>>;
+                 ByteRate S::*, Numbers S::*, EnumField<S>>;
 /// What the help calls them.
-constexpr std::array<std::string_view, 18> kTypeNames = {"integer",
+constexpr std::array<std::string_view, 19> kTypeNames = {"integer",
                                                          "integer",
                                                          "integer",
                                                          "number",
@@ -68,6 +68,7 @@ constexpr std::array<std::string_view, 18> kTypeNames = {"integer",
                                                          "table of text",
                                                          "table",
                                                          "true, false or text",
+                                                         "rate",
                                                          "number",
                                                          "text"};
 

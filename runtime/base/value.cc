@@ -14,6 +14,8 @@
 namespace sterna {
 namespace {
 
+constexpr std::string_view kPerSecond = "/s";
+
 bool within(const Limits& limits, double number) {
   const bool above = limits.low_open ? number > limits.low : number >= limits.low;
   const bool below = limits.high_open ? number < limits.high : number <= limits.high;
@@ -357,6 +359,21 @@ Complaint convert(const Value& value, const ValueRule&, ByteCount& out) {
   return std::nullopt;
 }
 
+Complaint convert(const Value& value, const ValueRule&, ByteRate& out) {
+  const auto* text = value.get<std::string>();
+  if (text && text->empty()) {
+    out.count = 0;
+    return std::nullopt;
+  }
+  std::optional<std::uint64_t> bytes;
+  if (text && text->ends_with(kPerSecond)) {
+    bytes = parse_byte_size(std::string_view(*text).substr(0, text->size() - kPerSecond.size()));
+  }
+  if (!bytes) return wants("a rate such as \"10MB/s\"", value);
+  out.count = *bytes;
+  return std::nullopt;
+}
+
 Complaint convert(const Value& value, const ValueRule&, std::optional<PortRange>& out) {
   const auto* text = value.get<std::string>();
   if (text && *text == "any") {
@@ -389,6 +406,9 @@ std::string toml_text(const std::vector<std::uint32_t>& value) { return list_tex
 std::string toml_text(const std::vector<double>& value) { return list_text(value); }
 std::string toml_text(const ByteCount& value) {
   return toml_quoted(value.count == 0 ? "" : byte_size_text(value.count));
+}
+std::string toml_text(const ByteRate& value) {
+  return toml_quoted(value.count == 0 ? "" : byte_size_text(value.count).append(kPerSecond));
 }
 std::string toml_text(const std::map<std::string, std::string>& value) {
   std::string text = "{";

@@ -29,6 +29,12 @@ struct ByteCount {
   bool operator==(const ByteCount&) const = default;
 };
 
+/// Bytes a second; 0: no limit.
+struct ByteRate {
+  std::uint64_t count = 0;
+  bool operator==(const ByteRate&) const = default;
+};
+
 /// A JSON object as text, its keys in alphabetical order.
 struct JsonObject {
   std::string text = "{}";
@@ -109,6 +115,7 @@ Complaint convert(const Value& value, const ValueRule& rule, std::vector<std::ui
 Complaint convert(const Value& value, const ValueRule& rule, std::vector<double>& out);
 Complaint convert(const Value& value, const ValueRule& rule, std::optional<PortRange>& out);
 Complaint convert(const Value& value, const ValueRule& rule, ByteCount& out);
+Complaint convert(const Value& value, const ValueRule& rule, ByteRate& out);
 Complaint convert(const Value& value, const ValueRule& rule,
                   std::map<std::string, std::string>& out);
 Complaint convert(const Value& value, const ValueRule& rule, JsonObject& out);
@@ -129,6 +136,7 @@ std::string toml_text(const std::vector<std::uint32_t>& value);
 std::string toml_text(const std::vector<double>& value);
 std::string toml_text(const std::optional<PortRange>& value);
 std::string toml_text(const ByteCount& value);
+std::string toml_text(const ByteRate& value);
 std::string toml_text(const std::map<std::string, std::string>& value);
 std::string toml_text(const JsonObject& value);
 std::string toml_text(const TrueOrText& value);

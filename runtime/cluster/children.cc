@@ -3,7 +3,7 @@
 #include <optional>
 #include <utility>
 
-#include "runtime/cluster/log_tail.h"
+#include "runtime/base/log_tail.h"
 #include "runtime/cluster/process_control.h"
 
 namespace sterna {
@@ -12,6 +12,8 @@ namespace {
 
 /// How long the exit of a process may come after the loss of its link.
 constexpr Duration kExitFollows = std::chrono::seconds(1);
+/// And how long after SIGKILL: longer where its group is frozen, or a disk does not answer.
+constexpr Duration kSigkillTakes = std::chrono::seconds(5);
 constexpr std::size_t kLastLines = 3;
 
 /// Why one ends that has lost its lease, if it is all that is known.
@@ -29,7 +31,8 @@ struct Children::Child final : Timers::Target {
   bool wanted = false;
   std::optional<Leaving> last_words;
   std::string suspicion;
-  std::string verdict;  ///< why we killed it
+  std::string verdict;    ///< why we killed it
+  bool given_up = false;  ///< its death was told before its exit
   Timers::Id timer = 0;
 
   Child(Children& children, Bootstrap b) : owner(children), bootstrap(std::move(b)) {}
@@ -37,7 +40,13 @@ struct Children::Child final : Timers::Target {
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
 
-  void timer_fired() override { owner.condemn(bootstrap.process, suspicion); }
+  void timer_fired() override {
+    if (verdict.empty()) {
+      owner.condemn(bootstrap.process, suspicion);
+    } else {
+      owner.give_up(*this);
+    }
+  }
 };
 
 Children::Children(Spawner& spawner, const Clock& clock, Timers& timers, OnEnd on_end)
@@ -94,8 +103,22 @@ void Children::suspect(ProcessId process, const std::string& cause) {
 void Children::condemn(ProcessId process, const std::string& cause) {
   Child* child = find(process);
   if (child == nullptr) return;
-  if (child->verdict.empty()) child->verdict = cause;
+  if (child->verdict.empty()) {
+    child->verdict = cause;
+    timers_.cancel(child->timer);
+    child->timer = timers_.arm(clock_.now() + kSigkillTakes, *child);
+  }
   spawner_.kill(child->pid);
+}
+
+void Children::give_up(Child& child) {
+  child.given_up = true;
+  ProcessDown down;
+  down.process = child.bootstrap.process;
+  down.identity = child.bootstrap.identity;
+  down.cause = child.verdict + ", and SIGKILL has not ended it";
+  down.last_lines = log_tail(child.bootstrap.log_file(), kLastLines);
+  on_end_(down);
 }
 
 void Children::kill(ProcessId process) {
@@ -114,6 +137,11 @@ void Children::kill_all() {
   for (const auto& [process, child] : children_) spawner_.kill(child->pid);
 }
 
+std::int64_t Children::pid_of(ProcessId process) const {
+  const auto found = children_.find(process);
+  return found == children_.end() ? 0 : found->second->pid;
+}
+
 void Children::for_each(
     const std::function<void(ProcessId, const Bootstrap&, std::int64_t, bool)>& visit) const {
   for (const auto& [process, child] : children_) {
@@ -127,6 +155,7 @@ void Children::ended(ProcessId process, const ProcessExit& exit) {
   const Child& child = *node.mapped();
   // Whatever it had started itself goes with it.
   spawner_.kill(child.pid);
+  if (child.given_up) return;
   ProcessDown down;
   down.process = process;
   down.identity = child.bootstrap.identity;
@@ -137,6 +166,7 @@ void Children::ended(ProcessId process, const ProcessExit& exit) {
   } else if (child.last_words) {
     down.cause = child.last_words->cause.empty() ? "it stopped" : child.last_words->cause;
     down.consequence = child.last_words->bereft;
+    down.unreached = child.last_words->unreached;
   } else if (exit.code == kExitLostLease) {
     // It may know before we do.
     down.cause = child.suspicion.empty() ? lost_link_of(child.bootstrap.kind) : child.suspicion;

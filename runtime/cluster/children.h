@@ -3,7 +3,8 @@
 //
 // Several things may announce one death: its own last words, a lost link, silence, the verdict of
 // the coordinator, the exit. The exit ends it, exactly once; the others only decide what the cause
-// is, and whether it has to be killed first. Loop thread only.
+// is, and whether it has to be killed first. One that SIGKILL does not end is told of as dead, and
+// its exit no more. Loop thread only.
 #pragma once
 
 #include <functional>
@@ -19,7 +20,7 @@ namespace sterna {
 
 class Children {
  public:
-  /// Called once per child, after its exit.
+  /// Called once per child, after its exit, or some seconds after it was condemned.
   using OnEnd = std::function<void(const ProcessDown&)>;
 
   Children(Spawner& spawner, const Clock& clock, Timers& timers, OnEnd on_end);
@@ -47,6 +48,8 @@ class Children {
   void thaw(ProcessId process);
 
   bool contains(ProcessId process) const { return children_.contains(process); }
+  /// The system's; 0: it is not there.
+  std::int64_t pid_of(ProcessId process) const;
   bool empty() const { return children_.empty(); }
   std::size_t size() const { return children_.size(); }
   /// For each child: (process id, its Bootstrap, system's pid, whether its end is wanted).
@@ -56,6 +59,7 @@ class Children {
  private:
   struct Child;
   Child* find(ProcessId process);
+  void give_up(Child& child);
   void ended(ProcessId process, const ProcessExit& exit);
 
   Spawner& spawner_;

@@ -36,6 +36,17 @@ struct LinkTrouble {
   lasts @5 :Int64;    # nanoseconds, since the connection was lost
   over @6 :Bool;
 }
+struct LinkPace {
+  from @0 :UInt64;    # who sends
+  to @1 :UInt64;
+  fromName @2 :Text;  # the coordinator knows these
+  toName @3 :Text;
+  fromHost @4 :Text;
+  toHost @5 :Text;
+  rate @6 :UInt64;    # bytes a second, at most
+  lasts @7 :Int64;    # nanoseconds, so far
+  over @8 :Bool;
+}
 struct Ready {
   contact @0 :Bootstrap.Contact;
   actor @1 :Envelope.ActorAddress;
@@ -43,6 +54,7 @@ struct Ready {
 struct Leaving {
   cause @0 :Text;  # empty: it stopped as it should
   bereft @1 :Bool;
+  unreached @2 :Bool;
 }
 
 # ---- launcher to coordinator ----
@@ -63,6 +75,7 @@ struct StartActor {
   environment @6 :List(Text);
   memoryLimit @7 :UInt64;
   argsAreJson @8 :Bool;
+  again @9 :Bool;  # an incarnation before may have started it
 }
 struct AllowRestarts {
   name @0 :Text;
@@ -78,6 +91,7 @@ struct AllowMove {
   environment @4 :List(Text);
 }
 struct AllowFaults {}  # visitors may ask for InjectFault from now on
+struct EndsSoon {}     # no node gives its host back from now on
 struct Started {
   process @0 :UInt64;
   pid @1 :Int64;
@@ -120,17 +134,33 @@ struct EndProcess {
   cause @1 :Text;
   atOnce @2 :Bool;
 }
+struct Ending {
+  there @0 :Bool;      # else the node has told of its end already, or never had it
+}
+struct SeekProcess {
+  process @0 :UInt64;
+}
+struct Sought {
+  began @0 :Bool;      # else the order to start it never came
+  pid @1 :Int64;       # 0: it has ended since, which is told
+}
+# From the coordinator that follows one that was lost.
+struct Resume {
+  contact @0 :Bootstrap.Contact;           # where it is, should the link be lost
+  successors @1 :List(Bootstrap.Contact);  # its own, by their keys
+}
 # Carried out on the process of an actor.
 struct Strike {
   process @0 :UInt64;
   kind @1 :FaultKind;
-  lasts @2 :Int64;     # nanoseconds that it is stopped; 0: for good
+  lasts @2 :Int64;     # nanoseconds; 0 of a stop: for good
+  by @3 :Int64;        # of a delay: so late comes each message
 }
 struct StopAll {
   grace @0 :Int64;
 }
 struct Stop {}
-struct Renew {}  # the lease
+struct Renew {}  # the lease of the node that asks
 struct ReadFile {
   process @0 :UInt64;  # whose file
   name @1 :Text;
@@ -169,12 +199,15 @@ enum FaultKind {
   kill @0;  # SIGKILL
   stop @1;  # SIGSTOP
   cut @2;   # its connections are shut
+  delay @3; # what comes to it comes later
+  drop @4;  # what comes to it is thrown away
 }
 struct InjectFault {
   name @0 :Text;       # of an actor
   kind @1 :FaultKind;
   lasts @2 :Int64;
   reason @3 :Text;     # who wants it, for the record
+  by @4 :Int64;
 }
 struct FaultInjected {
   name @0 :Text;
@@ -182,6 +215,7 @@ struct FaultInjected {
   kind @2 :FaultKind;
   lasts @3 :Int64;
   reason @4 :Text;
+  by @5 :Int64;
 }
 
 struct Inspect {
@@ -212,6 +246,7 @@ struct ProcessDown {
   consequence @7 :Bool;    # of another death (its node's)
   wanted @8 :Bool;         # it was asked to stop, or its actor stopped by itself
   host @9 :Text;           # the coordinator knows it
+  unreached @10 :Bool;     # it failed for want of a link, not of another's life
 }
 
 struct ProcessRestarts {
@@ -242,6 +277,63 @@ struct Drain {
   host @0 :Text;
   within @1 :Int64;  # nanoseconds
 }
-struct Drained {
+struct Move {
+  actor @0 :Text;
+  host @1 :Text;
+  within @2 :Int64;
+}
+struct Moved {
   moved @0 :List(Text);  # "NAME to HOST"
+}
+struct AddHost {
+  host @0 :Text;
+  within @1 :Int64;
+}
+struct StartNode {
+  host @0 :Text;
+  within @1 :Int64;
+}
+
+# ---- what the coordinator has its owner keep ----
+
+struct Note {
+  entries @0 :List(Bootstrap.JournalEntry);
+  number @1 :UInt64;   # of an incarnation's notes; of a key the highest counts
+}
+enum MemberState {
+  starting @0;
+  ready @1;
+  dead @2;
+}
+struct MemberNote {
+  kind @0 :Bootstrap.ProcessKind;
+  node @1 :UInt64;
+  network @2 :Bootstrap.Network;
+  logDirectory @3 :Text;
+  environment @4 :List(Text);
+  state @5 :MemberState;
+  contact @6 :Bootstrap.Contact;
+  actor @7 :Envelope.ActorAddress;
+  condemned @8 :Bool;
+  atFault @9 :Bool;
+  cause @10 :Text;
+  down @11 :ProcessDown;   # its end, where it is dead; else who it is
+  died @12 :Int64;         # by the clock of the coordinator's machine
+}
+struct PastRestart {
+  at @0 :Int64;
+  cause @1 :Text;
+}
+struct OriginNote {
+  allowed @0 :AllowRestarts;
+  start @1 :StartActor;
+  elsewhere @2 :List(AllowMove);
+  lostHere @3 :UInt32;
+  restarts @4 :List(PastRestart);
+  underWay @5 :Bool;
+  orderedAway @6 :UInt64;  # the incarnation that an operator has moved
+}
+struct NameNote {
+  name @0 :Text;
+  incarnation @1 :UInt64;  # the last that was issued
 }

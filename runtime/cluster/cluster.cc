@@ -1,9 +1,13 @@
 #include "runtime/cluster/cluster.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cassert>
 #include <csignal>
 #include <string_view>
+#include <utility>
 
 #include "runtime/cluster/connected_process.h"
 #include "runtime/cluster/launcher_actor.h"
@@ -14,13 +18,18 @@ namespace sterna {
 namespace {
 /// After a stop, how long the coordinator and the nodes may take to end before they are killed.
 constexpr Duration kEndTakes = std::chrono::seconds(2);
+/// A coordinator that is on its way when the run is stopped; then it is stopped without.
+constexpr Duration kComesAgainWithin = std::chrono::seconds(3);
 /// After SIGKILL.
 constexpr Duration kKillTakes = std::chrono::seconds(2);
 /// After a death that is another's consequence (an actor's, with its node), that other one's: when
 /// a cable is cut, the actors' connections fail before the node has been silent for long enough.
 constexpr Duration kCauseFollows = std::chrono::seconds(2);
 constexpr std::size_t kMostDeaths = 16;
-constexpr std::string_view kNodePrefix = "node-";
+
+AddNode node_of(const HostOptions& host) {
+  return {host.name, host.network, host.log_directory, host.environment};
+}
 }  // namespace
 
 std::string describe(const ProcessDown& down) {
@@ -56,6 +65,11 @@ void Cluster::progress(std::string_view what) const {
   if (events_.progress) events_.progress(what);
 }
 
+bool Cluster::asked_again(const Error& error, std::uint64_t before) {
+  return error.code == Errc::actor_down && !failure_ && succession_ &&
+         process().agent_losses() != before;
+}
+
 Error Cluster::why_waiting_ended() const {
   if (failure_) return {Errc::actor_down, describe(*failure_)};
   return {Errc::cancelled, "interrupted"};
@@ -63,20 +77,27 @@ Error Cluster::why_waiting_ended() const {
 
 void Cluster::is_down(const ProcessDown& reported) {
   ProcessDown down = reported;
+  if (down.process == kCoordinatorProcess && coordinator_comes_again(down)) return;
   const bool node = nodes_.contains(down.identity.name);
+  // It knew only a coordinator that was lost: another one takes its place.
+  const auto starting = starting_.find(down.process);
+  if (starting != starting_.end() && starting->second != coordinators_lost_) return;
   // Its exit and the coordinator's word may both come.
   if (node && !dead_nodes_.insert(down.process).second) return;
   const bool drained = node && down.cause == kHostDrained;
-  if (drained) drained_hosts_.push_back(down.identity.name.substr(kNodePrefix.size()));
+  const bool newest = node && nodes_.at(down.identity.name) == down.process;
+  if (drained && newest) drained_hosts_.push_back(down.identity.name.substr(kNodePrefix.size()));
   down.wanted = down.wanted || stopping_ || drained;
+  if (newest && !down.wanted) node_deaths_.push_back(down);
+  const bool may_do_without = events_.goes_on_without && settled_ && !failure_ && !down.wanted;
+  if (may_do_without && !node && events_.goes_on_without(down)) return;
   const bool worse = !failure_ || (failure_->consequence && !down.consequence);
-  if (node && !down.wanted) node_deaths_.push_back(down);
-  const bool may_be_made_good = node && actors_move_ && !failure_;
+  const bool may_be_made_good = node && !failure_ && (actors_move_ || may_do_without);
   if (!down.wanted && worse && !may_be_made_good) failure_ = down;
   if (failure_ && failure_->consequence) {
     // With which host it died.
     const auto cause = std::ranges::find_if(node_deaths_, [&](const ProcessDown& one) {
-      return one.identity.name == std::string(kNodePrefix) + failure_->host;
+      return one.identity.name == node_name(failure_->host);
     });
     if (cause != node_deaths_.end()) failure_ = *cause;
   }
@@ -96,6 +117,7 @@ Bootstrap Cluster::blank() const {
   b.heartbeat = options_.heartbeat;
   b.silence = options_.silence;
   b.link_patience = options_.link_patience;
+  b.slow_link = options_.slow_link;
   b.grace = options_.grace;
   b.log_directory = options_.log_directory;
   return b;
@@ -125,23 +147,31 @@ Result<Bootstrap> Cluster::bootstrap_of_launcher() {
 Result<void> Cluster::start() {
   STERNA_ASSIGN(const Bootstrap self, bootstrap_of_launcher());
   STERNA_ASSIGN(connected_, ConnectedProcess::make(machine_, self, schema_hash()));
-  LauncherActor::Hooks hooks{[this](const ProcessDown& down) { is_down(down); },
-                             [this](const StatusReport& report) {
-                               if (events_.status) events_.status(report);
-                             },
-                             [this](const std::string& cause) {
-                               if (events_.end_wanted) events_.end_wanted(cause);
-                             },
-                             [this](const ProcessRestarts& restarts) {
-                               places_[restarts.down.identity.name] = restarts.host;
-                               if (events_.restarts) events_.restarts(restarts);
-                             },
-                             [this](const LinkTrouble& trouble) {
-                               if (events_.link_trouble) events_.link_trouble(trouble);
-                             },
-                             [this](const FaultInjected& fault) {
-                               if (events_.fault_injected) events_.fault_injected(fault);
-                             }};
+  LauncherActor::Hooks hooks{
+      [this](const ProcessDown& down) { is_down(down); },
+      [this](const StatusReport& report) {
+        if (events_.status) events_.status(report);
+      },
+      [this](const std::string& cause) {
+        if (events_.end_wanted) events_.end_wanted(cause);
+      },
+      [this](const ProcessRestarts& restarts) {
+        if (starting_.contains(restarts.down.process)) return;  // a node that never was
+        places_[restarts.down.identity.name] = restarts.host;
+        if (events_.restarts) events_.restarts(restarts);
+      },
+      [this](const LinkTrouble& trouble) {
+        if (events_.link_trouble) events_.link_trouble(trouble);
+      },
+      [this](const LinkPace& pace) {
+        if (events_.link_pace) events_.link_pace(pace);
+      },
+      [this](const FaultInjected& fault) {
+        if (events_.fault_injected) events_.fault_injected(fault);
+      },
+      [this](Note note) { succession_->note(std::move(note)); },
+      [this](const std::string& host) { return node_wanted(host); },
+      [this](const std::string& host, ProcessId node) { node_came(host, node); }};
   const auto agent = process().spawn<LauncherActor>(machine_, process(), placer_, options_.silence,
                                                     std::move(hooks));
   assert(agent.id.local == kAgent);
@@ -155,42 +185,135 @@ Result<void> Cluster::start() {
     poster.post([this, peer] { agent_->introduce(peer); });
   });
 
-  STERNA_TRY(start_coordinator(connected_->contact()));
-  return start_nodes();
+  STERNA_TRY(start_coordinator());
+  STERNA_TRY(start_nodes());
+  settled_ = true;
+  return {};
 }
 
-Result<void> Cluster::start_coordinator(const Contact& launcher) {
-  Bootstrap coordinator = blank();
-  coordinator.kind = ProcessKind::COORDINATOR;
-  coordinator.process = kCoordinatorProcess;
-  coordinator.identity = {"coordinator", 1};
-  coordinator.admit = {launcher};
-  coordinator.operators = options_.operators;
-  STERNA_ASSIGN(coordinator.credentials, machine_.keys().issue());
-  const auto contact = std::make_shared<std::optional<Contact>>();
-  Result<std::int64_t> pid =
-      agent_->children().spawn(coordinator, [contact](const Contact& told) { *contact = told; });
-  if (!pid) return std::move(pid).error().in("the coordinator cannot start");
-  run_until([&] { return contact->has_value() || failure_ || interrupted(); },
-            loop().now() + options_.start_deadline);
-  if (failure_ || interrupted()) return why_waiting_ended();
-  if (!*contact) return Error{Errc::deadline, "the coordinator was not ready in time"};
+Result<void> Cluster::start_coordinator() {
+  succession_.emplace(machine_.keys(), options_.coordinator_restarts, options_.lease);
   process().set_agent(AnyRef(agent_of<Agent>(kCoordinatorProcess)));
   connected_->links().set_tree_peer(kCoordinatorProcess);
-  connected_->links().dial(**contact);
-  coordinator_ = **contact;
+  STERNA_TRY(spawn_coordinator());
+  run_until([&] { return !coordinator_.identity.name.empty() || failure_ || interrupted(); },
+            loop().now() + options_.start_deadline);
+  if (failure_ || interrupted()) return why_waiting_ended();
+  if (coordinator_.identity.name.empty()) {
+    return Error{Errc::deadline, "the coordinator was not ready in time"};
+  }
   progress("coordinator is ready");
   return {};
 }
 
-/// All side by side; the first that cannot is the answer.
+/// The next incarnation of it.
+Result<void> Cluster::spawn_coordinator() {
+  Bootstrap coordinator = blank();
+  coordinator.kind = ProcessKind::COORDINATOR;
+  coordinator.process = kCoordinatorProcess;
+  coordinator.admit = {connected_->contact()};
+  coordinator.operators = options_.operators;
+  STERNA_TRY(succession_->equip(coordinator));
+  Result<std::int64_t> pid = agent_->children().spawn(
+      coordinator, [this](const Contact& contact) { coordinator_listens(contact); });
+  if (!pid) return std::move(pid).error().in("the coordinator cannot start");
+  return {};
+}
+
+void Cluster::coordinator_listens(const Contact& contact) {
+  coordinator_ = contact;
+  connected_->links().dial(contact);
+  if (!std::exchange(comes_again_, false)) return;
+  // What it forgot, and nobody else told it.
+  if (faults_allowed_) allow_faults();
+  const auto coordinator = agent_of<Coordinator>(kCoordinatorProcess);
+  if (!report_.empty()) process().tell(coordinator, Report{report_});
+  progress("coordinator is ready again");
+  if (events_.coordinator) events_.coordinator(contact);
+}
+
+/// Whether the next one is started. One that ended by itself had a reason.
+bool Cluster::coordinator_comes_again(ProcessDown& down) {
+  if (stopping_ || failure_ || !followed_ || down.signal == 0) return false;
+  const std::optional<Duration> pause = succession_->pause_after(down, loop().now());
+  if (!pause) return false;
+  down.host = options_.head;
+  comes_again_ = true;
+  ++coordinators_lost_;
+  if (events_.restarts) events_.restarts({down, options_.head});
+  agent_->after(*pause, [this, down] { start_coordinator_again(down); });
+  return true;
+}
+
+void Cluster::start_coordinator_again(ProcessDown down) {
+  if (stopping_ || failure_) return;
+  if (const Result<void> spawned = spawn_coordinator(); !spawned) {
+    comes_again_ = false;
+    down.cause = "it could not be started again: " + spawned.error().message;
+    followed_ = false;
+    return is_down(down);
+  }
+  agent_->after(options_.start_deadline, [this, awaited = down.identity.incarnation + 1] {
+    if (stopping_ || !comes_again_ || coordinator_.identity.incarnation >= awaited) return;
+    agent_->children().condemn(kCoordinatorProcess, "it was not ready in time");
+  });
+}
+
+void Cluster::wait_for_coordinator(Duration patience) {
+  const auto is_there = [&] { return connected_->links().connected(kCoordinatorProcess); };
+  const auto may_be = [&] {
+    return comes_again_ || agent_->children().contains(kCoordinatorProcess);
+  };
+  if (agent_ == nullptr || is_there() || !may_be() || !followed_) return;
+  const unsigned interrupts = interrupts_;
+  run_until([&] { return is_there() || !may_be() || interrupts_ > interrupts; },
+            loop().now() + patience);
+}
+
+Result<AddNode> Cluster::node_wanted(const std::string& host) const {
+  if (stopping_ || failure_) return Error{Errc::unavailable, "the run is ending"};
+  if (!settled_) return Error{Errc::unavailable, "the run is only starting: ask again"};
+  const auto found = std::ranges::find(options_.hosts, host, &HostOptions::name);
+  if (found != options_.hosts.end()) return node_of(*found);
+  std::vector<std::string_view> names;
+  for (const HostOptions& known : options_.hosts) names.emplace_back(known.name);
+  return Error{Errc::not_found, fmt::format("the run's file has no host \"{}\"; it has {}", host,
+                                            fmt::join(names, ", "))};
+}
+
+void Cluster::node_came(const std::string& host, ProcessId node) {
+  const std::string name = node_name(host);
+  nodes_[name] = node;
+  std::erase(drained_hosts_, host);
+  std::erase_if(node_deaths_, [&](const ProcessDown& down) { return down.identity.name == name; });
+  if (std::ranges::find(added_hosts_, host) == added_hosts_.end()) added_hosts_.push_back(host);
+  if (events_.host_added) events_.host_added(host);
+}
+
+/// All side by side; the first that cannot is the answer. Where the coordinator is lost, those that
+/// the next one does not know to be ready begin anew.
 Result<void> Cluster::start_nodes() {
+  std::vector<const HostOptions*> hosts;
+  for (const HostOptions& host : options_.hosts) {
+    if (!host.spare) hosts.push_back(&host);
+  }
+  while (true) {
+    const std::uint64_t losses = process().agent_losses();
+    Result<void> began = start_nodes_of(hosts);
+    if (began || !asked_again(began.error(), losses)) return began;
+    std::erase_if(hosts, [&](const HostOptions* host) { return is_ready(node_name(host->name)); });
+    for (const auto& [node, lost_before] : starting_) {
+      agent_->children().condemn(node, std::string(kStartUnknown));
+    }
+  }
+}
+
+Result<void> Cluster::start_nodes_of(const std::vector<const HostOptions*>& hosts) {
   const auto coordinator = agent_of<Coordinator>(kCoordinatorProcess);
   std::vector<Future<Bootstrap>> issued;
-  for (const HostOptions& host : options_.hosts) {
-    issued.push_back(process().ask(
-        coordinator, AddNode{host.name, host.network, host.log_directory, host.environment},
-        options_.start_deadline));
+  issued.reserve(hosts.size());
+  for (const HostOptions* host : hosts) {
+    issued.push_back(process().ask(coordinator, node_of(*host), options_.start_deadline));
   }
   std::vector<std::string> names;
   std::vector<Future<Found>> answers;
@@ -200,56 +323,90 @@ Result<void> Cluster::start_nodes() {
     if (!pid) return std::move(pid).error().in(node.identity.name + " cannot start");
     names.push_back(node.identity.name);
     nodes_[node.identity.name] = node.process;
+    starting_[node.process] = coordinators_lost_;
     answers.push_back(process().ask(coordinator, Find{node.identity.name, options_.start_deadline},
                                     options_.start_deadline + kControlDeadline));
   }
   for (std::size_t i = 0; i < answers.size(); ++i) {
     Result<Found> found = wait(std::move(answers[i]));
     if (!found) return std::move(found).error();
-    progress(names[i] + " is ready");
+    node_is_ready(names[i]);
   }
   return {};
 }
 
-Result<std::vector<Started>> Cluster::start_actors(const std::vector<ActorSpec>& specs) {
+bool Cluster::is_ready(const std::string& node) {
+  if (!nodes_.contains(node)) return false;
+  if (!starting_.contains(nodes_[node])) return true;
+  const Result<Found> found =
+      ask_coordinator(Find{node, Duration::zero()}, options_.start_deadline);
+  if (!found || found->actor.id.process != nodes_[node]) return false;
+  node_is_ready(node);
+  return true;
+}
+
+void Cluster::node_is_ready(const std::string& node) {
+  starting_.erase(nodes_[node]);
+  progress(node + " is ready");
+}
+
+Future<Started> Cluster::start_actor(const ActorSpec& spec, bool again) {
   const auto coordinator = agent_of<Coordinator>(kCoordinatorProcess);
+  if (spec.restart.times > 0) {
+    process().tell(coordinator, AllowRestarts{spec.name, spec.restart});
+    for (const ActorPlace& place : spec.elsewhere) {
+      process().tell(coordinator, AllowMove{spec.name, place.host, place.args,
+                                            place.compute_threads, place.environment});
+      actors_move_ = true;
+    }
+  }
+  return process().ask(coordinator,
+                       StartActor{spec.name, spec.type, spec.args, spec.host, spec.compute_threads,
+                                  options_.start_deadline, spec.environment, spec.memory_limit,
+                                  spec.args_are_json, again},
+                       options_.start_deadline + kControlDeadline);
+}
+
+Result<std::vector<Started>> Cluster::start_actors(const std::vector<ActorSpec>& specs) {
+  settled_ = false;
+  std::uint64_t losses = process().agent_losses();
   std::vector<Future<Started>> answers;
   answers.reserve(specs.size());
   for (const ActorSpec& spec : specs) {
-    if (spec.restart.times > 0) {
-      process().tell(coordinator, AllowRestarts{spec.name, spec.restart});
-      for (const ActorPlace& place : spec.elsewhere) {
-        process().tell(coordinator, AllowMove{spec.name, place.host, place.args,
-                                              place.compute_threads, place.environment});
-        actors_move_ = true;
-      }
-    }
     places_[spec.name] = spec.host;
-    answers.push_back(
-        process().ask(coordinator,
-                      StartActor{spec.name, spec.type, spec.args, spec.host, spec.compute_threads,
-                                 options_.start_deadline, spec.environment, spec.memory_limit,
-                                 spec.args_are_json},
-                      options_.start_deadline + kControlDeadline));
+    answers.push_back(start_actor(spec, false));
   }
   std::vector<Started> started;
-  for (std::size_t i = 0; i < specs.size(); ++i) {
-    STERNA_ASSIGN(Started one, wait(std::move(answers[i])));
-    progress(specs[i].name + " is ready");
-    started.push_back(one);
+  while (started.size() < specs.size()) {
+    const std::size_t i = started.size();
+    Result<Started> one = wait(std::move(answers[i]));
+    if (one) {
+      progress(specs[i].name + " is ready");
+      started.push_back(*one);
+      continue;
+    }
+    if (!asked_again(one.error(), losses)) return std::move(one).error();
+    // None of the others has an answer that has not come yet.
+    losses = process().agent_losses();
+    for (std::size_t j = i; j < specs.size(); ++j) answers[j] = start_actor(specs[j], true);
   }
+  settled_ = true;
   return started;
 }
 
 // ---- looking ----
 
 Result<void> Cluster::publish(const std::string& name, const AnyRef& actor) {
-  return wait(process().ask(agent_of<Coordinator>(kCoordinatorProcess), Publish{name, actor},
-                            2 * kControlDeadline));
+  return ask_coordinator(Publish{name, actor}, 2 * kControlDeadline);
 }
 
 void Cluster::allow_faults() {
+  faults_allowed_ = true;
   process().tell(agent_of<Coordinator>(kCoordinatorProcess), AllowFaults{});
+}
+
+void Cluster::ends_soon() {
+  process().tell(agent_of<Coordinator>(kCoordinatorProcess), EndsSoon{});
 }
 
 Future<void> Cluster::inject(InjectFault fault) {
@@ -258,8 +415,9 @@ Future<void> Cluster::inject(InjectFault fault) {
 }
 
 void Cluster::report(Bytes text) {
+  report_ = std::move(text);
   if (connected_ == nullptr || !connected_->links().connected(kCoordinatorProcess)) return;
-  process().tell(agent_of<Coordinator>(kCoordinatorProcess), Report{std::move(text)});
+  process().tell(agent_of<Coordinator>(kCoordinatorProcess), Report{report_});
 }
 
 std::optional<ProcessId> Cluster::process_of(const std::string& node) const {
@@ -281,6 +439,7 @@ std::string Cluster::host_of(const std::string& actor) const {
 }
 
 Result<FilePiece> Cluster::read_file(const ReadFile& question) {
+  wait_for_coordinator(kComesAgainWithin);
   if (!connected_->links().connected(kCoordinatorProcess)) {
     return Error{Errc::unavailable, "the coordinator is gone"};  // an ask would wait for it
   }
@@ -295,14 +454,12 @@ Result<FilePiece> Cluster::read_file(const ReadFile& question) {
 
 Result<Inspection> Cluster::inspect(ProcessId of) {
   if (of == process().id()) return sterna::inspect(connected_->links());
-  return wait(
-      process().ask(agent_of<Coordinator>(kCoordinatorProcess), Inspect{of}, 2 * kControlDeadline));
+  return ask_coordinator(Inspect{of}, 2 * kControlDeadline);
 }
 
 Result<Contact> Cluster::admit_extra(const std::string& name, const Contact& extra) {
   STERNA_ASSIGN(PeerContact admitted,
-                wait(process().ask(agent_of<Coordinator>(kCoordinatorProcess),
-                                   AdmitExtra{name, extra}, 2 * kControlDeadline)));
+                ask_coordinator(AdmitExtra{name, extra}, 2 * kControlDeadline));
   return admitted.contact;
 }
 
@@ -315,6 +472,8 @@ StopReport Cluster::stop(Duration grace) {
     run_until([&] { return !failure_->consequence || interrupted(); },
               loop().now() + options_.silence + kCauseFollows);
   }
+  // Who is on its way can end the run politely.
+  if (grace > Duration::zero() && agent_ != nullptr) wait_for_coordinator(kComesAgainWithin);
   stopping_ = true;
   if (agent_ != nullptr) {
     Children& children = agent_->children();

@@ -23,6 +23,7 @@
 #include "runtime/actor/process.h"
 #include "runtime/actor/registry.h"
 #include "runtime/cluster/cluster_messages.h"
+#include "runtime/cluster/succession.h"
 #include "runtime/host/machine.h"
 #include "runtime/message/packed_message.h"
 
@@ -37,6 +38,7 @@ struct HostOptions {
   NetworkOptions network = {};
   std::string log_directory = {};             ///< on that host; "~/" is the home there
   std::vector<std::string> environment = {};  ///< "NAME=value", for its actors
+  bool spare = false;                         ///< none of the run's until it is added
 };
 
 struct ClusterOptions {
@@ -47,6 +49,8 @@ struct ClusterOptions {
   std::string head = "localhost";  ///< where the launcher and the coordinator run
   NetworkOptions network;          ///< an empty directory: one is made, and removed at the end
   Duration lease = std::chrono::seconds(10);
+  /// How often the coordinator is started again; `times` 0: never.
+  RestartBudget coordinator_restarts = {.times = 5};
   /// Of the program that the other processes are, if it is another one; 0: this one's registry's.
   std::uint64_t schema_hash = 0;
   std::vector<Contact> operators = {};  ///< who may look at the run and end it
@@ -55,6 +59,7 @@ struct ClusterOptions {
   /// How long a connection that was lost is dialled again before somebody is given up; 0: not at
   /// all.
   Duration link_patience = std::chrono::seconds(30);
+  std::uint64_t slow_link = 0;  ///< LinkOptions::slow_below of all
   Duration grace = std::chrono::seconds(5);
   /// How long the coordinator, a node or an actor may take until it is ready.
   Duration start_deadline = std::chrono::seconds(10);
@@ -105,6 +110,9 @@ class Cluster {
   struct Events {
     std::function<void(std::string_view what)> progress = {};  ///< "coordinator ready", ...
     std::function<void(const ProcessDown&)> down = {};
+    /// An actor is lost, and does not come again: whether the run goes on without it. Else its
+    /// cause may say why not. Where this is set no node's death is the run's by itself.
+    std::function<bool(ProcessDown&)> goes_on_without = {};
     std::function<void(const StatusReport&)> status = {};           ///< once a second and node
     std::function<void(const std::string& cause)> end_wanted = {};  ///< by an operator
     /// In place of `down`: it comes again, and on which host.
@@ -112,7 +120,12 @@ class Cluster {
     /// Two do not reach each other and dial; and each lost connection that is back, with how long
     /// that took.
     std::function<void(const LinkTrouble&)> link_trouble = {};
+    /// What one sends to another goes slower than ClusterOptions::slow_link; or does no more.
+    std::function<void(const LinkPace&)> link_pace = {};
     std::function<void(const FaultInjected&)> fault_injected = {};
+    /// The coordinator is there again, and where operators dial it now.
+    std::function<void(const Contact&)> coordinator = {};
+    std::function<void(const std::string& host)> host_added = {};  ///< by an operator
   };
   void set_events(Events events) { events_ = std::move(events); }
 
@@ -128,9 +141,7 @@ class Cluster {
   }
   template <class I>
   Result<ActorRef<I>> find(const std::string& name, Duration patience) {
-    STERNA_ASSIGN(Found found,
-                  wait(process().ask(agent_of<Coordinator>(kCoordinatorProcess),
-                                     Find{name, patience}, patience + kControlDeadline)));
+    STERNA_ASSIGN(Found found, ask_coordinator(Find{name, patience}, patience + kControlDeadline));
     return found.actor.as<I>();
   }
   /// Asks and waits. Ends early only when interrupted: who asks wants to know of whom.
@@ -149,6 +160,8 @@ class Cluster {
   void allow_faults();
   /// Answered once the actor suffers it; InjectFault says what may be wrong.
   Future<void> inject(InjectFault fault);
+  /// The run shall end soon: nodes that are told to end, too, do not move what they have meanwhile.
+  void ends_soon();
   /// What those who look at the run are shown of it.
   void report(Bytes text);
   /// The process id of a node, "node-HOST"; none before start().
@@ -172,10 +185,14 @@ class Cluster {
   const std::optional<ProcessDown>& failure() const { return failure_; }
   /// All such deaths, as they were heard of; the first sixteen.
   const std::vector<ProcessDown>& deaths() const { return deaths_; }
+  /// A loss that was to be made good is none that can be: it is the run's failure.
+  void give_up(const ProcessDown& down) { is_down(down); }
   /// Hosts whose node is gone, though nobody wanted that.
   std::vector<std::string> lost_hosts() const;
   /// Hosts that somebody had emptied.
   const std::vector<std::string>& drained_hosts() const { return drained_hosts_; }
+  /// Hosts that are the run's since somebody added them.
+  const std::vector<std::string>& added_hosts() const { return added_hosts_; }
   /// Where an actor was started last; empty: nowhere.
   std::string host_of(const std::string& actor) const;
 
@@ -195,15 +212,40 @@ class Cluster {
 
  private:
   Result<Bootstrap> bootstrap_of_launcher();
-  Result<void> start_coordinator(const Contact& launcher);
+  Result<void> start_coordinator();
+  Result<void> spawn_coordinator();
+  void coordinator_listens(const Contact& contact);
+  bool coordinator_comes_again(ProcessDown& down);
+  void start_coordinator_again(ProcessDown down);
+  void wait_for_coordinator(Duration patience);
   Result<void> start_nodes();
+  Result<void> start_nodes_of(const std::vector<const HostOptions*>& hosts);
+  /// By the coordinator that there is now.
+  bool is_ready(const std::string& node);
+  void node_is_ready(const std::string& node);
+  Future<Started> start_actor(const ActorSpec& spec, bool again);
+  Result<AddNode> node_wanted(const std::string& host) const;
+  void node_came(const std::string& host, ProcessId node);
   template <class T>
   Result<T> wait(Future<T> future) {
     run_until([&] { return future.ready() || failure_ || interrupted(); }, kNever);
     if (future.ready()) return future.take();
     return why_waiting_ended();
   }
+  /// The same of the coordinator, or the one that follows it.
+  template <class M>
+  Result<ReplyTo<M>> ask_coordinator(M message, Duration deadline) {
+    while (true) {
+      const std::uint64_t losses = process().agent_losses();
+      Result<ReplyTo<M>> result =
+          wait(process().ask(agent_of<Coordinator>(kCoordinatorProcess), M(message), deadline));
+      if (result || !asked_again(result.error(), losses)) return result;
+    }
+  }
   Error why_waiting_ended() const;
+  /// Whether what was asked failed for want of the coordinator alone, and the next one can be
+  /// asked; `before`: its losses when it was.
+  bool asked_again(const Error& error, std::uint64_t before);
   Bootstrap blank() const;
   void progress(std::string_view what) const;
   void is_down(const ProcessDown& down);
@@ -216,10 +258,20 @@ class Cluster {
   std::uint64_t run_ = 0;
   bool made_directory_ = false;
   Contact coordinator_;
+  std::optional<Succession> succession_;
+  bool settled_ = false;      ///< all that was started runs
+  bool comes_again_ = false;  ///< the coordinator, and is not there yet
+  bool followed_ = true;      ///< it may come again
+  std::uint64_t coordinators_lost_ = 0;
+  /// Nodes that are not ready yet, and how many coordinators had been lost when they were issued.
+  std::map<ProcessId, std::uint64_t> starting_;
+  bool faults_allowed_ = false;  ///< to those who look at the run
+  Bytes report_;
   std::map<std::string, ProcessId> nodes_;
   std::map<std::string, std::string> places_;  ///< hosts by actor
   std::set<ProcessId> dead_nodes_;
   std::vector<std::string> drained_hosts_;
+  std::vector<std::string> added_hosts_;
   std::vector<ProcessDown> node_deaths_;  ///< that nobody wanted
   bool actors_move_ = false;  ///< some may: then a node's death is none of the run's by itself
   std::unique_ptr<ConnectedProcess> connected_;

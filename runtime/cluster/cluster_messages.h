@@ -61,6 +61,7 @@ struct Connect {
 /// A link of the reporter's has ended, or its peer broke the rules (`fault`).
 struct LinkReport {
   using Wire = schema::LinkReport;
+  using Reply = void;
   ProcessId from;
   Contact peer;
   std::string cause;
@@ -70,6 +71,7 @@ struct LinkReport {
 /// Two processes do not reach each other, and dial; or they do again.
 struct LinkTrouble {
   using Wire = schema::LinkTrouble;
+  using Reply = void;
   ProcessId from;
   ProcessId to;
   std::string from_name;  ///< the coordinator knows both
@@ -78,6 +80,22 @@ struct LinkTrouble {
   Duration lasts{};  ///< since the connection was lost
   bool over = false;
   STERNA_DECLARE_MESSAGE(LinkTrouble);
+};
+/// What one process sends to another goes slower than the run's file wants to hear of; or does no
+/// more. Likewise to who is above, and from the coordinator to the launcher.
+struct LinkPace {
+  using Wire = schema::LinkPace;
+  using Reply = void;
+  ProcessId from;  ///< who sends
+  ProcessId to;
+  std::string from_name;  ///< the coordinator knows these
+  std::string to_name;
+  std::string from_host;
+  std::string to_host;
+  std::uint64_t rate = 0;  ///< bytes a second, at most
+  Duration lasts{};        ///< so far
+  bool over = false;
+  STERNA_DECLARE_MESSAGE(LinkPace);
 };
 /// The process listens, and its actor runs.
 struct Ready {
@@ -91,8 +109,9 @@ struct Ready {
 struct Leaving {
   using Wire = schema::Leaving;
   using Reply = void;
-  std::string cause;    ///< empty: it stopped as it should
-  bool bereft = false;  ///< it had lost the link to another, whose end is then the cause of this
+  std::string cause;       ///< empty: it stopped as it should
+  bool bereft = false;     ///< it had lost the link to another, whose end is then the cause of this
+  bool unreached = false;  ///< only the link: of nobody's end it has heard
   STERNA_DECLARE_MESSAGE(Leaving);
 };
 
@@ -123,6 +142,11 @@ struct RestartBudget {
   /// Before the first restart; twice as long before each that follows, up to 10 s.
   Duration backoff = std::chrono::milliseconds(200);
   bool operator==(const RestartBudget&) const = default;
+
+  /// Before the first, second, ... restart.
+  Duration pause_before(std::size_t restart, Duration longest) const;
+  /// What is said of one that was lost after so many, which are all that there may be.
+  std::string used_up_by(std::size_t restarts, const std::string& first_cause) const;
 };
 /// Before the StartActor of that name.
 struct AllowRestarts {
@@ -147,7 +171,15 @@ struct AllowFaults {
   using Wire = schema::AllowFaults;
   STERNA_DECLARE_MESSAGE(AllowFaults);
 };
-/// Starts an actor in a process of its own; answered when it is ready, or why it is not.
+/// The launcher was told to end the run, and does so when it has made a checkpoint: nodes that are
+/// told to end meanwhile keep what they have.
+struct EndsSoon {
+  using Wire = schema::EndsSoon;
+  STERNA_DECLARE_MESSAGE(EndsSoon);
+};
+/// Starts an actor in a process of its own; answered when it is ready, or why it is not. Asked
+/// `again` of a coordinator that follows the one that was asked first: what that one has started
+/// is not started twice.
 struct StartActor {
   using Wire = schema::StartActor;
   using Reply = Started;
@@ -160,6 +192,7 @@ struct StartActor {
   std::vector<std::string> environment;  ///< "NAME=value", after the host's
   std::uint64_t memory_limit = 0;        ///< resident bytes; 0: none
   bool args_are_json = false;            ///< args is an object of keys and values
+  bool again = false;
   STERNA_DECLARE_MESSAGE(StartActor);
 };
 struct Stopped {
@@ -220,30 +253,65 @@ struct Dial {
   Contact contact;
   STERNA_DECLARE_MESSAGE(Dial);
 };
+struct Ending {
+  using Wire = schema::Ending;
+  bool there = false;  ///< else the node has told of its end before, or never had it
+  STERNA_DECLARE_MESSAGE(Ending);
+};
+struct Sought {
+  using Wire = schema::Sought;
+  bool began = false;    ///< else the order to start it never came
+  std::int64_t pid = 0;  ///< 0: it has ended since, which is told
+  STERNA_DECLARE_MESSAGE(Sought);
+};
+/// From the coordinator that follows one that was lost: what became of an order to start that one.
+struct SeekProcess {
+  using Wire = schema::SeekProcess;
+  using Reply = Sought;
+  ProcessId process;
+  STERNA_DECLARE_MESSAGE(SeekProcess);
+};
+/// From the coordinator that follows one that was lost, as soon as it has dialled: the node's lease
+/// begins anew, and what it had to tell is told again.
+struct Resume {
+  using Wire = schema::Resume;
+  using Reply = void;
+  Contact contact;                  ///< where it is, should the link be lost
+  std::vector<Contact> successors;  ///< its own, by their keys
+  STERNA_DECLARE_MESSAGE(Resume);
+};
 /// The coordinator holds the process for dead. At once: it broke the rules. Otherwise a peer lost
 /// it, and its exit, which says more, is about to be seen.
 struct EndProcess {
   using Wire = schema::EndProcess;
+  using Reply = Ending;
   ProcessId process;
   std::string cause;
   bool at_once = false;
   STERNA_DECLARE_MESSAGE(EndProcess);
 };
 using schema::FaultKind;
-/// "kill", "stop" or "cut".
+/// "kill", "stop", "cut", "delay" or "drop".
 std::string_view name_of(FaultKind kind);
 std::optional<FaultKind> fault_kind(std::string_view name);
 /// All of them, in the schema's order.
 std::vector<std::string_view> fault_kinds();
 
-/// A fault on purpose, to see what the run does about it: the node kills or stops the process; its
-/// connections the process shuts by itself.
+/// A stop may last, or be for good; what comes to a process is late or lost for some time.
+bool may_last(FaultKind kind);
+bool must_last(FaultKind kind);
+/// By so much comes what is delayed, where nobody says by how much.
+constexpr Duration kUsualDelay = std::chrono::milliseconds(200);
+
+/// A fault on purpose, to see what the run does about it: the node kills or stops the process; what
+/// happens to its connections the process does by itself.
 struct Strike {
   using Wire = schema::Strike;
   using Reply = void;
   ProcessId process;
   FaultKind kind = FaultKind::KILL;
-  Duration lasts{};  ///< of a stop: then it goes on; 0: it does not
+  Duration lasts{};  ///< if it may; 0 of a stop: it does not go on
+  Duration by{};     ///< of a delay: so late comes each message
   STERNA_DECLARE_MESSAGE(Strike);
 };
 /// Answered when no process of the node's is left.
@@ -258,9 +326,10 @@ struct Stop {
   using Wire = schema::Stop;
   STERNA_DECLARE_MESSAGE(Stop);
 };
-/// From the coordinator: the node's lease begins anew.
+/// From a node: its lease shall begin anew, as of now.
 struct Renew {
   using Wire = schema::Renew;
+  using Reply = void;
   STERNA_DECLARE_MESSAGE(Renew);
 };
 struct FilePiece {
@@ -306,6 +375,7 @@ struct Inspect {
 /// The death of a process, as its node (of a node: its starter) saw it.
 struct ProcessDown {
   using Wire = schema::ProcessDown;
+  using Reply = void;
   ProcessId process;
   PeerIdentity identity;
   std::string host;  ///< the coordinator knows it
@@ -315,6 +385,7 @@ struct ProcessDown {
   std::vector<std::string> last_lines;  ///< of its log, oldest first
   bool consequence = false;             ///< of another death: its node's
   bool wanted = false;  ///< it was asked to stop, or its actor stopped by itself without an error
+  bool unreached = false;  ///< it failed for want of a link to one of whose end nobody had told it
 
   /// For those who watch its actors: the cause, and what it logged last.
   std::string full_cause() const;
@@ -373,20 +444,49 @@ struct EndRun {
   std::string cause;
   STERNA_DECLARE_MESSAGE(EndRun);
 };
-struct Drained {
-  using Wire = schema::Drained;
+struct Moved {
+  using Wire = schema::Moved;
   std::vector<std::string> moved;  ///< actors, and where they are now: "worker1 to c"
-  STERNA_DECLARE_MESSAGE(Drained);
+  STERNA_DECLARE_MESSAGE(Moved);
 };
 /// No actor shall be on that host any more: each is ended, and started again on another. Answered
 /// when all of them are ready there; the launcher then ends the host's node. Refused, and nothing
 /// is done, where one may be nowhere else.
 struct Drain {
   using Wire = schema::Drain;
-  using Reply = Drained;
+  using Reply = Moved;
   std::string host;
   Duration within{};
   STERNA_DECLARE_MESSAGE(Drain);
+};
+/// An actor shall be on that host: it is ended, and started again there. Answered when it is ready.
+/// Refused, and nothing is done, where it may not be there.
+struct Move {
+  using Wire = schema::Move;
+  using Reply = Moved;
+  std::string actor;
+  std::string host;
+  Duration within{};
+  STERNA_DECLARE_MESSAGE(Move);
+};
+/// A host of the launcher's that is none of the run's (a spare one; one that was lost or drained)
+/// shall be one from now on. Answered when its node is ready; where it does not come, the run is as
+/// it was.
+struct AddHost {
+  using Wire = schema::AddHost;
+  using Reply = void;
+  std::string host;
+  Duration within{};
+  STERNA_DECLARE_MESSAGE(AddHost);
+};
+/// The coordinator's order to the launcher, on an operator's word: a node there, and its answer
+/// when that one is ready.
+struct StartNode {
+  using Wire = schema::StartNode;
+  using Reply = void;
+  std::string host;
+  Duration within{};
+  STERNA_DECLARE_MESSAGE(StartNode);
 };
 /// An actor that is ready shall suffer a fault; answered once it does. Permission: the run allows
 /// none, but from its launcher.
@@ -398,6 +498,7 @@ struct InjectFault {
   FaultKind kind = FaultKind::KILL;
   Duration lasts{};    ///< as Strike's
   std::string reason;  ///< who wants it, for the record
+  Duration by{};       ///< as Strike's; 0: kUsualDelay
   STERNA_DECLARE_MESSAGE(InjectFault);
 };
 /// To the launcher: that has been done.
@@ -407,6 +508,7 @@ struct FaultInjected {
   FaultKind kind = FaultKind::KILL;
   Duration lasts{};
   std::string reason;
+  Duration by{};
   STERNA_DECLARE_MESSAGE(FaultInjected);
 };
 /// What the launcher has to say of the run, for those who look.
@@ -422,20 +524,75 @@ struct RunEnds {
   STERNA_DECLARE_MESSAGE(RunEnds);
 };
 
+// ---- what the coordinator has its owner keep ----
+
+/// Answered once they are kept, all of them, for the incarnation that follows should this one be
+/// lost. Nothing that follows from them is done before.
+struct Note {
+  using Wire = schema::Note;
+  using Reply = void;
+  std::vector<JournalEntry> entries;
+  std::uint64_t number = 0;  ///< of an incarnation's notes; of a key the highest counts
+  STERNA_DECLARE_MESSAGE(Note);
+};
+using schema::MemberState;
+/// A process of the run.
+struct MemberNote {
+  using Wire = schema::MemberNote;
+  ProcessKind kind = ProcessKind::ACTOR;
+  ProcessId node;
+  NetworkOptions network;
+  std::string log_directory;
+  std::vector<std::string> environment;
+  MemberState state = MemberState::STARTING;
+  Contact contact;
+  AnyRef actor;
+  bool condemned = false;
+  bool at_fault = false;
+  std::string cause;
+  ProcessDown down;  ///< its end, where it is dead; else who it is
+  Duration died{};   ///< of the coordinator's clock
+  STERNA_DECLARE_MESSAGE(MemberNote);
+};
+struct PastRestart {
+  Duration at{};  ///< of the coordinator's clock
+  std::string cause;
+};
+/// An actor that may be started again.
+struct OriginNote {
+  using Wire = schema::OriginNote;
+  AllowRestarts allowed;
+  StartActor start;
+  std::vector<AllowMove> elsewhere;
+  std::uint32_t lost_here = 0;
+  std::vector<PastRestart> restarts;
+  bool under_way = false;
+  ProcessId ordered_away;
+  STERNA_DECLARE_MESSAGE(OriginNote);
+};
+struct NameNote {
+  using Wire = schema::NameNote;
+  std::string name;
+  std::uint64_t incarnation = 0;  ///< the last that was issued
+  STERNA_DECLARE_MESSAGE(NameNote);
+};
+
 // ---- who accepts what ----
 
 /// What any process may ask of the one above it.
-struct Agent : Interface<Find, Connect, LinkReport, LinkTrouble> {};
-struct Coordinator
-    : Interface<Find, Connect, LinkReport, LinkTrouble, Ready, ProcessDown, StatusReport, AddNode,
-                StartActor, AllowRestarts, AllowMove, Shutdown, Publish, AdmitExtra, Inspect, Stop,
-                Report, Look, EndRun, ReadFile, Drain, AllowFaults, InjectFault> {};
-struct Node : Interface<Find, Connect, LinkReport, LinkTrouble, Ready, Leaving, ProcessDown,
-                        ProcessRestarts, StartProcess, Admit, Dial, EndProcess, StopAll, Inspect,
-                        Stop, Renew, ReadFile, Strike> {};
+struct Agent : Interface<Find, Connect, LinkReport, LinkTrouble, LinkPace> {};
+struct Coordinator : Interface<Find, Connect, LinkReport, LinkTrouble, LinkPace, Ready, ProcessDown,
+                               StatusReport, Renew, AddNode, StartActor, AllowRestarts, AllowMove,
+                               Shutdown, Publish, AdmitExtra, Inspect, Stop, Report, Look, EndRun,
+                               ReadFile, Drain, Move, AddHost, AllowFaults, InjectFault, EndsSoon> {
+};
+struct Node : Interface<Find, Connect, LinkReport, LinkTrouble, LinkPace, Ready, Leaving,
+                        ProcessDown, ProcessRestarts, StartProcess, Admit, Dial, EndProcess,
+                        StopAll, Inspect, Stop, ReadFile, Strike, Resume, SeekProcess> {};
 struct Control : Interface<Admit, Dial, ProcessDown, ProcessRestarts, Stop, Inspect, Strike> {};
 struct LauncherControl : Interface<Admit, Dial, ProcessDown, ProcessRestarts, StatusReport, Inspect,
-                                   RunEnds, LinkTrouble, FaultInjected> {};
+                                   RunEnds, LinkTrouble, LinkPace, FaultInjected, Note, StartNode> {
+};
 /// Of one who only looks.
 struct OperatorControl : Interface<Inspect> {};
 

@@ -6,6 +6,7 @@
 
 #include "runtime/actor/process.h"
 #include "runtime/host/machine.h"
+#include "runtime/transport/disturbed_transport.h"
 
 namespace sterna {
 
@@ -17,6 +18,8 @@ class ConnectedProcess {
                                                         std::uint64_t schema_hash);
   Process& process() { return process_; }
   Links& links() { return *process_.links(); }
+  /// What its links lie on.
+  DisturbedTransport& network() { return transport_; }
   /// How others reach it.
   const Contact& contact() const { return contact_; }
 
@@ -25,7 +28,7 @@ class ConnectedProcess {
                    std::unique_ptr<Transport> transport);
 
   // The process goes first: its links use the transport.
-  std::unique_ptr<Transport> transport_;
+  DisturbedTransport transport_;
   std::unique_ptr<KeptMemory> kept_memory_;
   std::unique_ptr<Executor> executor_;
   Contact contact_;

@@ -5,12 +5,15 @@
 #include <vector>
 
 #include "runtime/actor/wait_for.h"
+#include "runtime/message/packed_message.h"
 
 namespace sterna {
 
 namespace {
 /// Names and causes of the dead are kept for those who ask later, but not all of them for ever.
 constexpr std::size_t kMembers = 4096;
+/// Of incarnations that others have followed fewer: somebody may still report of one.
+constexpr std::ptrdiff_t kMostFollowed = 128;
 /// How often one who waits for another's introduction looks whether that one has been given up.
 constexpr Duration kLookAgain = std::chrono::milliseconds(200);
 /// A name becomes part of file names and of log lines.
@@ -38,11 +41,12 @@ CoordinatorActor::CoordinatorActor(const Bootstrap& self, Machine& machine,
     member.process = {launcher.process};
     member.identity = launcher.identity;
     member.host = self.host;
-    member.state = State::ready;
+    member.state = State::READY;
     member.contact = launcher;
     names_[launcher.identity.name] = member.process;
     members_[member.process] = std::move(member);
   }
+  take_over();
 }
 
 // ---- who may say what ----
@@ -67,7 +71,7 @@ CoordinatorActor::Member* CoordinatorActor::find(ProcessId process) {
 
 CoordinatorActor::Member* CoordinatorActor::find_live(ProcessId process) {
   Member* member = find(process);
-  return member == nullptr || member->state == State::dead ? nullptr : member;
+  return member == nullptr || member->state == State::DEAD ? nullptr : member;
 }
 
 CoordinatorActor::Member* CoordinatorActor::named(const std::string& name) {
@@ -75,13 +79,18 @@ CoordinatorActor::Member* CoordinatorActor::named(const std::string& name) {
   return found == names_.end() ? nullptr : find(found->second);
 }
 
+bool CoordinatorActor::is_newest(const Member& member) const {
+  const auto found = names_.find(member.identity.name);
+  return found != names_.end() && found->second == member.process;
+}
+
 // ---- the directory ----
 
 Task<CoordinatorActor::Member*> CoordinatorActor::ready_member(std::string name, Time deadline) {
   while (true) {
     Member* member = named(name);
-    const bool awaited = member == nullptr || member->state == State::starting ||
-                         (member->state == State::dead && comes_again(name));
+    const bool awaited = member == nullptr || member->state == State::STARTING ||
+                         (member->state == State::DEAD && comes_again(name));
     if (!awaited || now() >= deadline || stopping_) co_return member;
     co_await wait_for(changed_, process().timers(), deadline);
   }
@@ -90,7 +99,7 @@ Task<CoordinatorActor::Member*> CoordinatorActor::ready_member(std::string name,
 Task<CoordinatorActor::Member*> CoordinatorActor::settled(ProcessId id, Time deadline) {
   while (true) {
     Member* member = find(id);
-    if (member == nullptr || member->state != State::starting) co_return member;
+    if (member == nullptr || member->state != State::STARTING) co_return member;
     if (now() >= deadline || stopping_) co_return member;
     co_await wait_for(changed_, process().timers(), deadline);
   }
@@ -100,7 +109,7 @@ std::string CoordinatorActor::why_not(const std::string& name) const {
   const auto found = names_.find(name);
   const auto member = found == names_.end() ? members_.end() : members_.find(found->second);
   if (member == members_.end()) return "nobody is called '" + name + "'";
-  if (member->second.state == State::starting) return name + " is not ready yet";
+  if (member->second.state == State::STARTING) return name + " is not ready yet";
   if (comes_again(name)) return name + " is being started again: " + member->second.cause;
   return name + " is dead: " + member->second.cause;
 }
@@ -111,31 +120,53 @@ Task<Result<Found>> CoordinatorActor::on(Find find) {
   }
   const Member* member = co_await ready_member(find.name, now() + find.patience);
   if (member == nullptr) co_return Error{Errc::not_found, why_not(find.name)};
-  if (member->state == State::dead && !comes_again(find.name)) {
-    co_return Error{Errc::actor_down, why_not(find.name)};
+  if (member->state == State::DEAD && !comes_again(find.name)) {
+    // Nobody fails for want of it before its death is known.
+    Error dead{Errc::actor_down, why_not(find.name)};
+    Task<void> kept = journaled();
+    co_await std::move(kept);
+    co_return dead;
   }
-  if (member->state != State::ready) co_return Error{Errc::deadline, why_not(find.name)};
+  if (member->state != State::READY) co_return Error{Errc::deadline, why_not(find.name)};
   co_return Found{member->actor, member->identity.incarnation};
 }
 
-Result<void> CoordinatorActor::on(Ready ready) {
-  STERNA_TRY(from_node());
-  Member* member = find({ready.contact.process});
+Task<Result<void>> CoordinatorActor::on(Ready ready) {
+  STERNA_CO_TRY(from_node());
+  const ProcessId id{ready.contact.process};
+  const Member* member = find(id);
   const bool own = member != nullptr && member->process == sender().process;
   const bool childs = member != nullptr && member->node == sender().process;
   if ((!own && !childs) || member->identity != ready.contact.identity) {
     process().blame_sender("it speaks for a process that is not its own");
-    return Error{Errc::permission, "a node speaks for its own processes only"};
+    co_return Error{Errc::permission, "a node speaks for its own processes only"};
   }
-  if (member->state != State::starting) {
-    return Error{Errc::already_exists, member->identity.text() + " is not starting any more"};
+  // Who has not heard the answer says it again.
+  if (member->state == State::READY && member->actor == ready.actor) co_return Result<void>{};
+  if (member->state != State::STARTING) {
+    co_return Error{Errc::already_exists, member->identity.text() + " is not starting any more"};
   }
-  member->state = State::ready;
-  member->contact = ready.contact;
-  member->actor = ready.actor;
-  log(member->identity.text() + " is ready");
+  Member known = *member;
+  known.state = State::READY;
+  known.contact = std::move(ready.contact);
+  known.actor = ready.actor;
+  note_member(known);
+  // With its node a host that was given back is the run's again.
+  if (own && drained_.erase(known.host) > 0) note("drained " + known.host, {});
+  Task<void> kept = journaled();
+  co_await std::move(kept);
+  Member* now_ready = find(id);
+  if (now_ready == nullptr || now_ready->state == State::DEAD) {
+    co_return Error{Errc::already_exists, known.identity.text() + " is not starting any more"};
+  }
+  now_ready->state = State::READY;
+  now_ready->leased = now();
+  now_ready->contact = known.contact;
+  now_ready->actor = known.actor;
+  log(known.identity.text() + " is ready");
+  if (drained_.contains(known.host)) empty_drained();
   changed_.notify_all();
-  return {};
+  co_return Result<void>{};
 }
 
 // ---- issuing ----
@@ -144,7 +175,7 @@ Result<Bootstrap> CoordinatorActor::issue(ProcessKind kind, const std::string& n
                                           const std::string& host) {
   STERNA_TRY(check_name(name));
   const Member* present = named(name);
-  if (present != nullptr && present->state != State::dead) {
+  if (present != nullptr && present->state != State::DEAD) {
     return Error{Errc::already_exists, "there is already a process called '" + name + "'"};
   }
   if (stopping_) return Error{Errc::unavailable, "the run is stopping"};
@@ -160,6 +191,7 @@ Result<Bootstrap> CoordinatorActor::issue(ProcessKind kind, const std::string& n
   STERNA_ASSIGN(issued.credentials, machine_.keys().issue());
   issued.admit.clear();
   issued.operators.clear();
+  if (kind != ProcessKind::NODE) issued.successors.clear();
   issued.host = host;
   ++next_process_;
   ++incarnations_[name];
@@ -169,23 +201,32 @@ Result<Bootstrap> CoordinatorActor::issue(ProcessKind kind, const std::string& n
   member.identity = issued.identity;
   member.host = host;
   names_[name] = issued.process;
+  note("name " + name, pack(NameNote{name, issued.identity.incarnation}));
+  note_member(member);
   members_[issued.process] = std::move(member);
   return issued;
 }
 
 void CoordinatorActor::forget_oldest_dead() {
-  if (members_.size() < kMembers) return;
-  const auto dead = std::find_if(members_.begin(), members_.end(),
-                                 [](const auto& m) { return m.second.state == State::dead; });
+  const auto followed = [this](const auto& m) {
+    return m.second.state == State::DEAD && !is_newest(m.second);
+  };
+  const bool many = std::ranges::count_if(members_, followed) >= kMostFollowed;
+  if (!many && members_.size() < kMembers) return;
+  const auto dead = std::ranges::find_if(
+      members_, [&](const auto& m) { return many ? followed(m) : m.second.state == State::DEAD; });
   if (dead == members_.end()) return;
   const auto name = names_.find(dead->second.identity.name);
   if (name != names_.end() && name->second == dead->first) names_.erase(name);
+  note_forgotten(dead->first);
   members_.erase(dead);
 }
 
-Result<Bootstrap> CoordinatorActor::on(AddNode add) {
-  STERNA_TRY(from_launcher());
-  STERNA_ASSIGN(Bootstrap node, issue(ProcessKind::NODE, "node-" + add.host, add.host));
+Task<Result<Bootstrap>> CoordinatorActor::on(AddNode add) {
+  STERNA_CO_TRY(from_launcher());
+  Result<Bootstrap> issued = issue(ProcessKind::NODE, node_name(add.host), add.host);
+  if (!issued) co_return std::move(issued).error();
+  Bootstrap node = std::move(issued).value();
   node.uplink = contact_;
   node.network = add.network;
   node.log_directory = add.log_directory;
@@ -196,13 +237,22 @@ Result<Bootstrap> CoordinatorActor::on(AddNode add) {
   member.environment = std::move(add.environment);
   process().links()->set_tree_peer(node.process);
   process().links()->admit(node.contact(machine_.keys().hash(node.credentials.token)));
-  return node;
+  note_member(member);
+  Task<void> kept = journaled();
+  co_await std::move(kept);
+  co_return node;
 }
 
 Task<Result<Started>> CoordinatorActor::on(StartActor start) {
   STERNA_CO_TRY(from_launcher());
   for (auto member = members_.begin(); start.host.empty() && member != members_.end(); ++member) {
     if (member->second.kind == ProcessKind::NODE) start.host = member->second.host;
+  }
+  if (std::exchange(start.again, false)) {
+    Task<std::optional<Result<Started>>> waiting =
+        started_before(start.name, now() + start.patience);
+    std::optional<Result<Started>> before = co_await std::move(waiting);
+    if (before) co_return std::move(*before);
   }
   if (comes_again(start.name)) co_return Error{Errc::already_exists, why_not(start.name)};
   const auto origin = origins_.find(start.name);
@@ -211,9 +261,29 @@ Task<Result<Started>> CoordinatorActor::on(StartActor start) {
   co_return co_await std::move(starting);
 }
 
+Task<std::optional<Result<Started>>> CoordinatorActor::started_before(std::string name,
+                                                                      Time deadline) {
+  Task<void> kept = journaled();
+  co_await std::move(kept);
+  while (const Member* known = named(name)) {
+    const Started started{known->process, known->status.pid, known->actor};
+    const bool dead = known->state == State::DEAD && !comes_again(name);
+    if (known->state == State::READY || (dead && known->done && !stopping_)) co_return started;
+    if (dead) co_return Error{Errc::actor_down, name + " did not start: " + known->cause};
+    if (now() >= deadline || stopping_) {
+      co_return Error{Errc::deadline, name + " did not start: it was not ready in time"};
+    }
+    co_await wait_for(changed_, process().timers(), deadline);
+  }
+  co_return std::nullopt;
+}
+
 Task<Result<Started>> CoordinatorActor::begin(StartActor start) {
+  Task<void> alone = surely_gone(start.name);
+  co_await std::move(alone);
   const Time deadline = now() + start.patience;
   STERNA_CO_ASSIGN(Bootstrap issued, issue(ProcessKind::ACTOR, start.name, start.host));
+  note_origin(start.name);
   const ProcessId process_id = issued.process;
   const auto failed = [&](Error error) {
     if (Member* member = find_live(process_id)) {
@@ -224,10 +294,16 @@ Task<Result<Started>> CoordinatorActor::begin(StartActor start) {
     return error;
   };
 
-  const std::string node_name = "node-" + start.host;
-  const Member* node = co_await ready_member(node_name, deadline);
-  if (node == nullptr || node->state != State::ready) {
-    co_return failed({Errc::unavailable, start.name + " cannot start: " + why_not(node_name)});
+  const std::string its_node = node_name(start.host);
+  const Member* node = co_await ready_member(its_node, deadline);
+  if (node != nullptr) {
+    const ProcessId id = node->process;
+    Task<void> heard = resumed(id, deadline);
+    co_await std::move(heard);
+    node = find_live(id);
+  }
+  if (node == nullptr || node->state != State::READY) {
+    co_return failed({Errc::unavailable, start.name + " cannot start: " + why_not(its_node)});
   }
   issued.uplink = node->contact;
   issued.actor_type = start.type;
@@ -240,21 +316,41 @@ Task<Result<Started>> CoordinatorActor::begin(StartActor start) {
   issued.environment.insert(issued.environment.end(), start.environment.begin(),
                             start.environment.end());
   issued.memory_limit = start.memory_limit;
-  find(process_id)->node = node->process;
   const ActorRef<Node> agent = agent_of<Node>(node->process);
+  {
+    Member& member = *find(process_id);
+    member.node = node->process;
+    note_member(member);
+  }
+  Task<void> kept = journaled();
+  co_await std::move(kept);
+  if (find_live(process_id) == nullptr) {
+    co_return Error{Errc::actor_down, start.name + " did not start: its node is gone"};
+  }
   StartProcess order{std::move(issued)};
   const Result<Spawned> spawned = co_await ask(agent, std::move(order), kControlDeadline);
+  // An order that nobody has answered may be carried out, or may yet be.
+  const bool unknown =
+      resuming_.contains(agent.id.process) || (!spawned && spawned.error().code == Errc::deadline);
+  if (!spawned && unknown) {
+    Task<void> ended = end_unknown(process_id);
+    co_await std::move(ended);
+  }
   if (!spawned) co_return failed(Error(spawned.error()).in(start.name + " cannot start"));
 
-  const Member* own = co_await settled(process_id, deadline);
-  if (own != nullptr && own->state == State::ready) {
+  Task<Member*> settling = settled(process_id, deadline);
+  (void)co_await std::move(settling);
+  kept = journaled();
+  co_await std::move(kept);
+  const Member* own = find(process_id);
+  if (own != nullptr && own->state == State::READY) {
     co_return Started{process_id, spawned->pid, own->actor};
   }
   if (own != nullptr && own->done && !stopping_) {
     // It had nothing to do but what it did as it started.
     co_return Started{process_id, spawned->pid, {}};
   }
-  if (own != nullptr && own->state == State::dead) {
+  if (own != nullptr && own->state == State::DEAD) {
     co_return Error{Errc::actor_down, start.name + " did not start: " + own->cause};
   }
   const std::string late = "it was not ready in time";
@@ -264,8 +360,16 @@ Task<Result<Started>> CoordinatorActor::begin(StartActor start) {
 
 // ---- bringing processes together ----
 
+ProcessId CoordinatorActor::node_of(const Member& member) {
+  return member.kind == ProcessKind::NODE ? member.process : member.node;
+}
+
 Task<Result<void>> CoordinatorActor::order_admit(ProcessId who, Contact contact) {
   const Member* member = find_live(who);
+  if (member == nullptr) co_return Error{Errc::actor_down, "it is dead"};
+  Task<void> heard = resumed(node_of(*member), now() + kControlDeadline);
+  co_await std::move(heard);
+  member = find_live(who);
   if (member == nullptr) co_return Error{Errc::actor_down, "it is dead"};
   Admit admit{who, std::move(contact)};
   if (member->kind == ProcessKind::LAUNCHER) {
@@ -277,6 +381,10 @@ Task<Result<void>> CoordinatorActor::order_admit(ProcessId who, Contact contact)
 
 Task<Result<void>> CoordinatorActor::order_dial(ProcessId who, Contact contact) {
   const Member* member = find_live(who);
+  if (member == nullptr) co_return Error{Errc::actor_down, "it is dead"};
+  Task<void> heard = resumed(node_of(*member), now() + kControlDeadline);
+  co_await std::move(heard);
+  member = find_live(who);
   if (member == nullptr) co_return Error{Errc::actor_down, "it is dead"};
   Dial dial{who, std::move(contact)};
   if (member->kind == ProcessKind::LAUNCHER) {
@@ -309,12 +417,12 @@ Task<Result<void>> CoordinatorActor::on(Connect connect) {
   const Time deadline = now() + kControlDeadline;
   const std::string to_name = to->identity.name;
   to = co_await settled(connect.to, deadline);
-  if (to == nullptr || to->state != State::ready) {
-    const bool dead = to != nullptr && to->state == State::dead;
+  if (to == nullptr || to->state != State::READY) {
+    const bool dead = to != nullptr && to->state == State::DEAD;
     co_return Error{Errc::actor_down, dead ? to_name + " is dead: " + to->cause : why_not(to_name)};
   }
   from = co_await settled(connect.from, deadline);
-  if (from == nullptr || from->state != State::ready) {
+  if (from == nullptr || from->state != State::READY) {
     co_return Error{Errc::actor_down, "the asker is not ready"};
   }
   // Both may ask at once: one introduction serves both.
@@ -338,18 +446,36 @@ Task<Result<void>> CoordinatorActor::on(Connect connect) {
     const Done done{*this, pair};
     result = co_await introduce(pair.first, pair.second);
   }
+  // An order is lost with the link on which it was under way, though nobody else is: then whoever
+  // asked asks again.
+  if (!result && result.error().code == Errc::actor_down && find_live(connect.from) != nullptr &&
+      find_live(connect.to) != nullptr) {
+    result = Error{Errc::deadline, result.error().message};
+  }
   changed_.notify_all();
+  // As with Find.
+  if (!result) {
+    Task<void> kept = journaled();
+    co_await std::move(kept);
+  }
   co_return result;
 }
 
 // ---- tests and tools ----
 
-Result<void> CoordinatorActor::on(Publish publish) {
-  STERNA_TRY(from_launcher());
-  if (named(publish.name) != nullptr || !published_.emplace(publish.name, publish.actor).second) {
-    return Error{Errc::already_exists, "the name " + publish.name + " is taken"};
+Task<Result<void>> CoordinatorActor::on(Publish publish) {
+  STERNA_CO_TRY(from_launcher());
+  const auto known = published_.find(publish.name);
+  const bool again =
+      self_.identity.incarnation > 1 && known != published_.end() && known->second == publish.actor;
+  if (named(publish.name) != nullptr || (known != published_.end() && !again)) {
+    co_return Error{Errc::already_exists, "the name " + publish.name + " is taken"};
   }
-  return {};
+  published_[publish.name] = publish.actor;
+  note("published " + publish.name, pack(publish));
+  Task<void> kept = journaled();
+  co_await std::move(kept);
+  co_return Result<void>{};
 }
 
 Task<Result<PeerContact>> CoordinatorActor::on(AdmitExtra admit) {
@@ -358,7 +484,7 @@ Task<Result<PeerContact>> CoordinatorActor::on(AdmitExtra admit) {
     co_return Error{Errc::already_exists, "the extra peer's name or process id is taken"};
   }
   const Member* member = named(admit.name);
-  if (member == nullptr || member->state != State::ready) {
+  if (member == nullptr || member->state != State::READY) {
     co_return Error{Errc::not_found, why_not(admit.name)};
   }
   const Contact contact = member->contact;

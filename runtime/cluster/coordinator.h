@@ -1,6 +1,9 @@
 // CoordinatorActor: the agent of the coordinator's process. It issues process ids, incarnations and
 // keys, knows who is in the run (the directory), brings processes together, and tells everyone who
 // died. The launcher holds its lease: when the launcher is gone, it ends the run.
+//
+// Should it be lost itself, its next incarnation goes on: what follows from what it knows (an
+// answer, an order, news of a death) leaves only once its owner, the launcher, has kept that.
 #pragma once
 
 #include <cstdint>
@@ -24,42 +27,51 @@ class CoordinatorActor final : public Actor<Coordinator> {
   // From nodes (for themselves or for their processes) and from the launcher.
   Task<Result<Found>> on(Find find);
   Task<Result<void>> on(Connect connect);
-  void on(LinkReport report);
+  Task<Result<void>> on(LinkReport report);
   void on(LinkTrouble trouble);
+  void on(LinkPace pace);
 
   // From nodes.
-  Result<void> on(Ready ready);
-  void on(ProcessDown down);
+  Task<Result<void>> on(Ready ready);
+  Task<Result<void>> on(ProcessDown down);
   void on(StatusReport report);
+  Result<void> on(Renew);
 
   // From the launcher.
-  Result<Bootstrap> on(AddNode add);
+  Task<Result<Bootstrap>> on(AddNode add);
   void on(AllowRestarts allow);
   void on(AllowMove allow);
   Task<Result<Started>> on(StartActor start);
   Task<Result<Stopped>> on(Shutdown shutdown);
-  Result<void> on(Publish publish);
+  Task<Result<void>> on(Publish publish);
   Task<Result<PeerContact>> on(AdmitExtra admit);
   Task<Result<Inspection>> on(Inspect question);
   void on(Stop);
   Result<void> on(Report report);
   void on(AllowFaults);
+  void on(EndsSoon);
 
   // From who looks at the run from outside, and from the launcher.
   Result<Overview> on(Look look);
   Task<Result<Stopped>> on(EndRun end);
-  Task<Result<Drained>> on(Drain drain);
+  Task<Result<Moved>> on(Drain drain);
+  Task<Result<Moved>> on(Move move);
+  Task<Result<void>> on(AddHost add);
   Task<Result<FilePiece>> on(ReadFile question);
   Task<Result<void>> on(InjectFault fault);
 
-  /// Its own endpoints are known: nodes are told them.
-  void set_contact(const Contact& contact) { contact_ = contact; }
+  /// Its own endpoints are known: nodes are told them. Where one before it was lost, it goes on
+  /// now.
+  void set_contact(const Contact& contact) {
+    contact_ = contact;
+    go_on();
+  }
   void link_ended(const Contact& peer, const std::string& cause, bool fault);
   /// The launcher is gone, so everything goes.
   void lease_lost(const std::string& cause);
 
  private:
-  enum class State { starting, ready, dead };
+  using State = MemberState;
   struct Member {
     ProcessKind kind = ProcessKind::ACTOR;
     ProcessId process;
@@ -70,14 +82,17 @@ class CoordinatorActor final : public Actor<Coordinator> {
     NetworkOptions network;
     std::string log_directory;
     std::vector<std::string> environment;
-    State state = State::starting;
+    State state = State::STARTING;
     Contact contact;         ///< once ready
     AnyRef actor;            ///< once ready
     bool condemned = false;  ///< its node has been told to end it
     bool at_fault = false;   ///< ... because it broke the rules, and would again
     std::string cause;       ///< of its end, or for which it was condemned
     bool done = false;       ///< its end was wanted
-    ProcessStatus status;    ///< the last that its node told
+    ProcessDown down;        ///< as it was told
+    Time died;
+    Time leased;           ///< of a node: when it was last granted its lease, or may have been
+    ProcessStatus status;  ///< the last that its node told
   };
   /// What an actor that may be started again is started from.
   struct Origin {
@@ -92,23 +107,32 @@ class CoordinatorActor final : public Actor<Coordinator> {
     std::deque<Restart> restarts;      ///< that count against the budget, oldest first
     bool under_way = false;            ///< an incarnation is to come, and is not ready yet
     bool again = false;                ///< that one was lost, too, and another is to come
+    ProcessId ordered_away;            ///< the incarnation that an operator has moved
   };
 
-  void started() override;
   void stop_requested() override {}
   Result<void> from_launcher() const;
   Result<void> from_visitor() const;
-  Task<void> renewing();
   ProcessStatus status_of(const Member& member) const;
   Result<void> from_node() const;
+  /// Through which its process is reached.
+  static ProcessId node_of(const Member& member);
   Member* find(ProcessId process);
   Member* find_live(ProcessId process);
   Member* named(const std::string& name);
+  /// Whether nobody of its name has come after it.
+  bool is_newest(const Member& member) const;
   Result<Bootstrap> issue(ProcessKind kind, const std::string& name, const std::string& host);
   void forget_oldest_dead();
   Task<Member*> ready_member(std::string name, Time deadline);
   /// The same of this incarnation, whatever comes after it; null once it is forgotten.
   Task<Member*> settled(ProcessId process, Time deadline);
+  /// Until the last incarnation of this name is surely gone: at the end of its node's lease, where
+  /// that one may only be out of reach.
+  Task<void> surely_gone(std::string name);
+  /// Of one that an incarnation before us was asked to start, once it is there or has ended; null:
+  /// it was never started.
+  Task<std::optional<Result<Started>>> started_before(std::string name, Time deadline);
   /// Starts the next incarnation of an actor on its host.
   Task<Result<Started>> begin(StartActor start);
   Task<Result<void>> order_admit(ProcessId who, Contact contact);
@@ -116,8 +140,12 @@ class CoordinatorActor final : public Actor<Coordinator> {
   Task<Result<void>> introduce(ProcessId lower, ProcessId higher);
   Task<Stopped> stop_nodes(Duration grace);
   Task<void> ending(std::string cause);
+  Task<void> left_alone(std::string why);
   std::size_t apart_from(ProcessId process) const;
-  void condemn(Member& member, const std::string& cause, bool at_once);
+  bool is_alone(ProcessId process) const;
+  Task<void> condemn(ProcessId process, std::string cause, bool at_once);
+  /// Has its node end a process, whatever becomes of links meanwhile; false: it was not there.
+  Task<bool> order_end(ProcessId process, std::string cause, bool at_once);
   Task<void> suspect(ProcessId reporter, ProcessId peer, std::string cause);
   void mark_dead(Member& member, ProcessDown down);
   /// Whether a member that has died so is started again; then that has begun. Else, where it was
@@ -126,16 +154,54 @@ class CoordinatorActor final : public Actor<Coordinator> {
   /// To all nodes, and to the launcher.
   template <class M>
   void tell_all(const M& message);
+  Task<void> tell_of_death(ProcessDown down, std::optional<std::string> again_at);
+
+  // What the owner keeps (coordinator_again.cc).
+  /// Until all that was noted so far is kept.
+  Task<void> journaled();
+  void note(std::string key, Bytes value);
+  void note_member(const Member& member);
+  void note_forgotten(ProcessId process);
+  void note_origin(const std::string& name);
+  Task<void> noting(Note note);
+  /// What the incarnation before has left.
+  void take_over();
+  Result<void> recover(const JournalEntry& entry);
+  void recover_member(MemberNote note);
+  void go_on();
+  Task<void> resuming(ProcessId node, bool dials);
+  Task<void> resumed(ProcessId node, Time deadline);
+  Task<void> restarting_on(std::string name);
+  Task<void> end_unknown(ProcessId process);
+  Task<void> starting_on(ProcessId process);
+  Task<void> condemning_on(ProcessId process);
+  /// Of the deaths that not everybody may have heard of.
+  template <class I>
+  void tell_deaths_again(ActorRef<I> to);
   /// How many are there, or are to come.
   std::size_t actors_at(const std::string& host) const;
   /// The host that is alive and to be preferred among those where else it may be; null: none.
   AllowMove* place_elsewhere(Origin& origin);
+  /// It is started there next; where it was it may be again.
+  static void take_place(Origin& origin, AllowMove& place);
   /// Where it is started next: elsewhere, if its host is gone or has lost it too often.
   void choose_place(Origin& origin);
   Member* live_node(const std::string& host);
+  /// Whether an actor, other than this one, is gone for good.
+  bool somebody_is_lost(ProcessId but) const;
   /// Whether it would be started again, were it lost now.
   bool may_come_again(const Member& member) const;
   Task<void> restarting(std::string name);
+  void empty_drained();
+  /// Whether an actor that is started again may be on another host than a drained one.
+  bool has_a_place(Origin& origin);
+  std::size_t living_actors_at(const std::string& host) const;
+  /// The node of a host where nobody is any more: by the launcher, or by itself.
+  Task<void> end_drained(ProcessId node);
+  /// Once an actor is ready on another host than this one: "NAME to HOST".
+  Task<Result<std::string>> moved_from(std::string host, std::string name, Time deadline);
+  /// Once it is ready on this one.
+  Task<Result<std::string>> moved_to(std::string host, std::string name, Time deadline);
   /// Whether an incarnation of this name is to come.
   bool comes_again(const std::string& name) const;
   std::string why_not(const std::string& name) const;
@@ -149,6 +215,14 @@ class CoordinatorActor final : public Actor<Coordinator> {
   std::map<std::string, Origin> origins_;    ///< of the actors that may be started again
   std::map<std::string, AnyRef> published_;  ///< actors of the launcher's own
   std::map<std::string, std::uint64_t> incarnations_;
+  /// Nodes that have not heard of this incarnation yet, or not again; and when the last of them
+  /// had.
+  std::set<ProcessId> resuming_;
+  std::optional<Time> resumed_at_;
+  std::vector<JournalEntry> unsaid_;  ///< what the owner is to keep, and has not been asked to yet
+  std::uint64_t noted_ = 0;
+  std::uint64_t kept_ = 0;  ///< of these, by the owner
+  Condition kept_more_;
   std::set<std::pair<ProcessId, ProcessId>> introducing_;
   std::set<std::pair<ProcessId, ProcessId>> apart_;  // who do not reach each other, the lower first
   std::uint64_t next_process_ = kFirstIssuedProcess;
@@ -158,6 +232,7 @@ class CoordinatorActor final : public Actor<Coordinator> {
   Bytes report_;                     ///< the launcher's
   std::optional<Stopped> stopped_;   ///< all actors have
   bool faults_allowed_ = false;      ///< to visitors
+  bool ends_soon_ = false;
   bool stopping_ = false;
   bool ending_ = false;
 };

@@ -1,5 +1,6 @@
 // CoordinatorActor: who has died and why, and the end of the run.
 #include <algorithm>
+#include <optional>
 #include <vector>
 
 #include "runtime/actor/wait_for.h"
@@ -11,8 +12,6 @@ namespace {
 
 /// Peers that are no part of the run are each told of once in the log; so many at most.
 constexpr std::size_t kMostStrangers = 1024;
-/// A node that is told to stop has nothing left to do.
-constexpr Duration kNodeEnds = std::chrono::seconds(1);
 /// How the cause of an end begins where nobody did anything wrong (runtime/link).
 constexpr std::string_view kLinkLost = "link lost";
 /// How long after the loss of a link its cause may be told, by the other end or by a node.
@@ -25,34 +24,36 @@ constexpr Duration kLinksCauseFollows = std::chrono::milliseconds(500);
 template <class M>
 void CoordinatorActor::tell_all(const M& message) {
   for (const auto& [id, member] : members_) {
-    if (member.kind == ProcessKind::NODE && member.state == State::ready) {
+    if (member.kind == ProcessKind::NODE && member.state == State::READY) {
       tell(agent_of<Node>(id), message);
-    } else if (member.kind == ProcessKind::LAUNCHER && member.state == State::ready) {
+    } else if (member.kind == ProcessKind::LAUNCHER && member.state == State::READY) {
       tell(agent_of<LauncherControl>(id), message);
     }
   }
 }
 
 void CoordinatorActor::mark_dead(Member& member, ProcessDown down) {
-  if (member.state == State::dead) return;
+  if (member.state == State::DEAD) return;
   down.process = member.process;
   down.identity = member.identity;
   down.host = member.host;
   down.wanted = down.wanted || stopping_;
-  const bool was_ready = member.state == State::ready;
-  member.state = State::dead;
+  const bool was_ready = member.state == State::READY;
+  member.state = State::DEAD;
   std::erase_if(apart_, [&](const auto& pair) {
     return pair.first == member.process || pair.second == member.process;
   });
   const bool again = starts_again(member, was_ready, down);
   member.cause = down.full_cause();
   member.done = down.wanted;
+  member.down = down;
+  member.died = now();
+  note_member(member);
+  note_origin(member.identity.name);
   log(member.identity.text() + (down.wanted ? " has ended: " : " is dead: ") + down.cause);
-  if (again) {
-    tell_all(ProcessRestarts{down, origins_.at(member.identity.name).start.host});
-  } else {
-    tell_all(down);
-  }
+  std::optional<std::string> again_at;
+  if (again) again_at = origins_.at(member.identity.name).start.host;
+  run(tell_of_death(down, std::move(again_at)));
   if (member.kind == ProcessKind::NODE) {
     process().process_down(notice_of(down));
     ProcessDown consequence;
@@ -65,17 +66,39 @@ void CoordinatorActor::mark_dead(Member& member, ProcessDown down) {
   changed_.notify_all();
 }
 
-void CoordinatorActor::on(ProcessDown down) {
-  if (!from_node()) return;
-  Member* member = find(down.process);
-  if (member != nullptr && member->node == sender().process) mark_dead(*member, std::move(down));
+Task<void> CoordinatorActor::tell_of_death(ProcessDown down, std::optional<std::string> again_at) {
+  Task<void> kept = journaled();
+  co_await std::move(kept);
+  if (again_at) {
+    tell_all(ProcessRestarts{std::move(down), std::move(*again_at)});
+  } else {
+    tell_all(down);
+  }
 }
 
-void CoordinatorActor::on(LinkReport report) {
+Task<Result<void>> CoordinatorActor::on(ProcessDown down) {
   const bool by_launcher = sender().process == kLauncherProcess;
-  if (!by_launcher && !from_node()) return;
+  if (!by_launcher) {
+    STERNA_CO_TRY(from_node());
+  }
+  Member* member = find(down.process);
+  const bool its_own = member != nullptr && (by_launcher ? member->kind == ProcessKind::NODE
+                                                         : node_of(*member) == sender().process);
+  if (its_own) mark_dead(*member, std::move(down));
+  // From now on its node need not remember it.
+  Task<void> kept = journaled();
+  co_await std::move(kept);
+  co_return Result<void>{};
+}
+
+/// Answered once what follows from it is done.
+Task<Result<void>> CoordinatorActor::on(LinkReport report) {
+  const bool by_launcher = sender().process == kLauncherProcess;
+  if (!by_launcher) {
+    STERNA_CO_TRY(from_node());
+  }
   Member* peer = find({report.peer.process});
-  if (stopping_ || (peer != nullptr && peer->state == State::dead)) return;
+  if (stopping_ || (peer != nullptr && peer->state == State::DEAD)) co_return Result<void>{};
   const Member* from = find(by_launcher ? kLauncherProcess : report.from);
   const std::string reporter = from == nullptr ? "somebody" : from->identity.name;
   const std::string line =
@@ -87,14 +110,18 @@ void CoordinatorActor::on(LinkReport report) {
     const std::string who = reporter + " " + report.peer.identity.text();
     if (!report.fault && strangers_.size() < kMostStrangers && strangers_.insert(who).second)
       log(line);
-    return;
+    co_return Result<void>{};
   }
   if (report.fault) {
     log(line);
-    condemn(*peer, report.cause, true);
+    Task<void> ended = condemn(peer->process, report.cause, true);
+    co_await std::move(ended);
   } else {
-    run(suspect(from == nullptr ? ProcessId{} : from->process, peer->process, report.cause));
+    Task<void> judged =
+        suspect(from == nullptr ? ProcessId{} : from->process, peer->process, report.cause);
+    co_await std::move(judged);
   }
+  co_return Result<void>{};
 }
 
 void CoordinatorActor::on(LinkTrouble trouble) {
@@ -119,53 +146,127 @@ void CoordinatorActor::on(LinkTrouble trouble) {
   tell(agent_of<LauncherControl>(kLauncherProcess), std::move(trouble));
 }
 
+void CoordinatorActor::on(LinkPace pace) {
+  const bool by_launcher = sender().process == kLauncherProcess;
+  if (!by_launcher && !from_node()) return;
+  if (by_launcher) pace.from = kLauncherProcess;
+  const Member* from = find(pace.from);
+  const Member* to = find(pace.to);
+  if (stopping_ || from == nullptr || to == nullptr || from == to) return;
+  if (!by_launcher && from->node != sender().process) {
+    process().blame_sender("it speaks for a process that is not its own");
+    return;
+  }
+  pace.from_name = from->identity.name;
+  pace.from_host = from->host;
+  pace.to_name = to->identity.name;
+  pace.to_host = to->host;
+  tell(agent_of<LauncherControl>(kLauncherProcess), std::move(pace));
+}
+
 /// How many do not reach it.
 std::size_t CoordinatorActor::apart_from(ProcessId process) const {
   return static_cast<std::size_t>(std::ranges::count_if(
       apart_, [&](const auto& pair) { return pair.first == process || pair.second == process; }));
 }
 
-void CoordinatorActor::condemn(Member& member, const std::string& cause, bool at_once) {
-  member.condemned = true;
-  member.at_fault = at_once;
-  member.cause = cause;
-  tell(agent_of<Node>(member.node), EndProcess{member.process, cause, at_once});
+Task<void> CoordinatorActor::condemn(ProcessId process_id, std::string cause, bool at_once) {
+  Member* member = find_live(process_id);
+  if (member == nullptr) co_return;
+  member->condemned = true;
+  member->at_fault = at_once;
+  member->cause = cause;
+  note_member(*member);
+  Task<void> kept = journaled();
+  co_await std::move(kept);
+  Task<bool> ended = order_end(process_id, std::move(cause), at_once);
+  (void)co_await std::move(ended);
+}
+
+Task<bool> CoordinatorActor::order_end(ProcessId process_id, std::string cause, bool at_once) {
+  while (!stopping_) {
+    const Member* member = find_live(process_id);
+    const Member* node = member == nullptr ? nullptr : find_live(member->node);
+    if (node == nullptr) co_return false;
+    EndProcess order{process_id, cause, at_once};
+    Future<Ending> answer = ask(agent_of<Node>(node->process), std::move(order), kControlDeadline);
+    const Result<Ending> ending = co_await answer;
+    if (ending) co_return ending->there;
+    co_await sleep(self_.heartbeat / 2);
+  }
+  co_return false;
+}
+
+/// Whom most of the others do not reach: more of them need not be lost to know.
+bool CoordinatorActor::is_alone(ProcessId process) const {
+  const auto others = std::ranges::count_if(members_, [&](const auto& one) {
+    const Member& member = one.second;
+    return member.kind == ProcessKind::ACTOR && member.state == State::READY &&
+           member.process != process;
+  });
+  const std::size_t apart = apart_from(process);
+  return apart > 1 && 2 * apart > static_cast<std::size_t>(others);
 }
 
 /// Both ends tell of a lost link. One that only lost it waits whether the other, or a node, knows
-/// more. If nobody does, the one whom more others do not reach goes; of two that are equal in that
-/// the only one that could be started again, else the one that was told of first.
+/// more. If nobody does, the only one that could be started again goes, unless most do not reach
+/// the other one; of two that are equal in that the one whom more do not reach, else the one that
+/// was told of first.
 Task<void> CoordinatorActor::suspect(ProcessId reporter, ProcessId peer, std::string cause) {
-  if (cause.ends_with(kConnectionLost)) co_await sleep(kLinksCauseFollows);
+  const bool bare = cause.ends_with(kConnectionLost) || cause.ends_with(kGoodbye);
+  if (bare) co_await sleep(kLinksCauseFollows);
+  // Where we follow one that was lost, the nodes tell of deaths and of links in no order.
+  while (!resuming_.empty() || (resumed_at_ && now() - *resumed_at_ < kLinksCauseFollows)) {
+    co_await sleep(self_.heartbeat / 2);
+  }
   Member* from = find(reporter);
   Member* member = find_live(peer);
   if (stopping_ || member == nullptr || member->condemned) co_return;
-  if (from != nullptr && (from->condemned || from->state == State::dead)) co_return;
+  if (from != nullptr && (from->condemned || from->state == State::DEAD)) co_return;
   const std::string who = from == nullptr ? "somebody" : from->identity.name;
   log(who + " reports about " + member->identity.text() + ": " + cause);
-  const bool lost = cause.starts_with(kLinkLost) || cause == kSilence;
-  const std::size_t of_member = apart_from(peer);
-  const std::size_t of_from = apart_from(reporter);
-  const bool equal_and_cheaper =
-      of_from == of_member && from != nullptr && may_come_again(*from) && !may_come_again(*member);
-  if (lost && from != nullptr && from->kind == ProcessKind::ACTOR &&
-      (of_from > of_member || equal_and_cheaper)) {
-    condemn(*from, "its link with " + member->identity.name + " ended: " + cause, false);
+  const bool lost = cause.starts_with(kLinkLost) || cause == kSilence || cause.ends_with(kNoAnswer);
+  const bool between_actors = lost && from != nullptr && from->kind == ProcessKind::ACTOR;
+  bool other_goes = between_actors && apart_from(reporter) > apart_from(peer);
+  if (between_actors && may_come_again(*from) != may_come_again(*member)) {
+    other_goes = may_come_again(*from) ? !is_alone(peer) : is_alone(reporter);
+  }
+  if (other_goes) {
+    Task<void> ended =
+        condemn(reporter, "its link with " + member->identity.name + " ended: " + cause, false);
+    co_await std::move(ended);
   } else {
-    condemn(*member, "its link with " + who + " ended: " + cause, false);
+    Task<void> ended = condemn(peer, "its link with " + who + " ended: " + cause, false);
+    co_await std::move(ended);
   }
 }
 
-void CoordinatorActor::link_ended(const Contact& peer, const std::string& cause, bool) {
+void CoordinatorActor::link_ended(const Contact& peer, const std::string& cause, bool fault) {
   if (peer.process == kLauncherProcess.value) {
-    lease_lost("the link to the launcher ended: " + cause);
+    const std::string why = "the link to the launcher ended: " + cause;
+    const bool followed = !self_.successors.empty() && !stopping_ && cause != kSilence;
+    if (!followed) return lease_lost(why);
+    // If it lives it ends us and has another one go on; if not, the kernel says so.
+    log(why);
+    run(left_alone(why));
     return;
   }
   Member* member = find({peer.process});
-  if (member == nullptr) return;
+  if (member == nullptr || resuming_.contains(member->process)) return;
+  // While we stood still it has given the old session up, and dials again.
+  const bool lives = cause.ends_with(kSessionOver) || cause.ends_with(kNewSession);
+  if (lives && !fault && !stopping_ && !self_.successors.empty() && member->state == State::READY) {
+    resuming_.insert(member->process);
+    run(resuming(member->process, false));
+    return;
+  }
   ProcessDown down;
   down.wanted = stopping_;
   down.cause = stopping_ ? "it stopped" : cause == kSilence ? silence_text(self_.silence) : cause;
+  if (member->kind == ProcessKind::NODE && member->condemned && drained_.contains(member->host)) {
+    down.cause = kHostDrained;
+    down.wanted = true;
+  }
   mark_dead(*member, down);
 }
 
@@ -190,7 +291,7 @@ Task<Stopped> CoordinatorActor::stop_nodes(Duration grace) {
   std::vector<ProcessId> nodes;
   std::vector<Future<Stopped>> answers;
   for (const auto& [id, member] : members_) {
-    if (member.kind != ProcessKind::NODE || member.state != State::ready) continue;
+    if (member.kind != ProcessKind::NODE || member.state != State::READY) continue;
     nodes.push_back(id);
     answers.push_back(ask(agent_of<Node>(id), StopAll{grace}, grace + kControlDeadline));
   }
@@ -220,6 +321,11 @@ Task<Result<Stopped>> CoordinatorActor::on(Shutdown shutdown) {
 
 void CoordinatorActor::on(Stop) {
   if (from_launcher()) end_process_(0, "");
+}
+
+Task<void> CoordinatorActor::left_alone(std::string why) {
+  co_await sleep(self_.lease);
+  if (!process().links()->connected(kLauncherProcess)) lease_lost(why);
 }
 
 void CoordinatorActor::lease_lost(const std::string& cause) {

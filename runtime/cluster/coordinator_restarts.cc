@@ -6,9 +6,9 @@
 #include <algorithm>
 
 #include "runtime/actor/wait_for.h"
-#include "runtime/base/duration_text.h"
 #include "runtime/cluster/coordinator.h"
 #include "runtime/cluster/process_control.h"
+#include "runtime/message/packed_message.h"
 
 namespace sterna {
 
@@ -17,20 +17,11 @@ namespace {
 constexpr Duration kLongestBackoff = std::chrono::seconds(10);
 /// As often on one host; then another is tried, where there is one.
 constexpr std::uint32_t kMostOnOneHost = 2;
+/// A node whose lease has run out kills its processes at once; a machine that is busy takes a
+/// while.
+constexpr Duration kLeaseEnds = std::chrono::milliseconds(500);
 /// Of the hosts where else an actor may be.
 constexpr std::size_t kMostPlaces = 64;
-
-Duration backoff_before(const RestartBudget& budget, std::size_t restart) {
-  Duration pause = budget.backoff;
-  for (std::size_t i = 1; i < restart && pause < kLongestBackoff; ++i) pause *= 2;
-  return std::min(pause, std::max(budget.backoff, kLongestBackoff));
-}
-
-/// An actor that fails says why and ends with an exit code; what it could not work with is still
-/// there. Who ends because its node does not answer has not failed.
-bool was_lost(const ProcessDown& down) {
-  return down.signal != 0 || down.exit_code < 0 || down.exit_code == kExitLostLease;
-}
 
 }  // namespace
 
@@ -40,13 +31,18 @@ void CoordinatorActor::on(AllowRestarts allow) {
 
 void CoordinatorActor::on(AllowMove allow) {
   if (!from_launcher()) return;
-  std::vector<AllowMove>& places = origins_[allow.name].elsewhere;
+  Origin& origin = origins_[allow.name];
+  std::vector<AllowMove>& places = origin.elsewhere;
+  // One that we follow may have been told before.
+  const bool known = origin.start.host == allow.host ||
+                     std::ranges::find(places, allow.host, &AllowMove::host) != places.end();
+  if (known) return;
   if (places.size() < kMostPlaces) places.push_back(std::move(allow));
 }
 
 CoordinatorActor::Member* CoordinatorActor::live_node(const std::string& host) {
-  Member* node = named("node-" + host);
-  const bool lives = node != nullptr && node->state == State::ready && !drained_.contains(host);
+  Member* node = named(node_name(host));
+  const bool lives = node != nullptr && node->state == State::READY && !drained_.contains(host);
   return lives ? node : nullptr;
 }
 
@@ -54,7 +50,7 @@ std::size_t CoordinatorActor::actors_at(const std::string& host) const {
   const auto here = std::ranges::count_if(members_, [&](const auto& one) {
     const Member& member = one.second;
     return member.kind == ProcessKind::ACTOR && member.host == host &&
-           member.state != State::dead && !comes_again(member.identity.name);
+           member.state != State::DEAD && !comes_again(member.identity.name);
   });
   const auto to_come = std::ranges::count_if(origins_, [&](const auto& one) {
     return one.second.under_way && one.second.start.host == host;
@@ -78,13 +74,14 @@ AllowMove* CoordinatorActor::place_elsewhere(Origin& origin) {
 void CoordinatorActor::choose_place(Origin& origin) {
   const bool gone = live_node(origin.start.host) == nullptr;
   if (!gone && origin.lost_here < kMostOnOneHost) return;
-  AllowMove* place = place_elsewhere(origin);
-  if (place == nullptr) return;
-  // Where it was it may be again.
-  std::swap(origin.start.host, place->host);
-  std::swap(origin.start.args, place->args);
-  std::swap(origin.start.compute_threads, place->compute_threads);
-  std::swap(origin.start.environment, place->environment);
+  if (AllowMove* place = place_elsewhere(origin)) take_place(origin, *place);
+}
+
+void CoordinatorActor::take_place(Origin& origin, AllowMove& place) {
+  std::swap(origin.start.host, place.host);
+  std::swap(origin.start.args, place.args);
+  std::swap(origin.start.compute_threads, place.compute_threads);
+  std::swap(origin.start.environment, place.environment);
   origin.lost_here = 0;
 }
 
@@ -95,12 +92,20 @@ bool CoordinatorActor::comes_again(const std::string& name) const {
 
 bool CoordinatorActor::may_come_again(const Member& member) const {
   const auto found = origins_.find(member.identity.name);
-  if (found == origins_.end() || member.state != State::ready) return false;
+  if (found == origins_.end() || member.state != State::READY) return false;
   const Origin& origin = found->second;
   const auto counts = std::ranges::count_if(origin.restarts, [&](const Origin::Restart& one) {
     return now() - one.at <= origin.budget.within;
   });
   return counts < origin.budget.times;
+}
+
+bool CoordinatorActor::somebody_is_lost(ProcessId but) const {
+  return std::ranges::any_of(members_, [&](const auto& one) {
+    const Member& member = one.second;
+    return one.first != but && member.kind == ProcessKind::ACTOR && member.state == State::DEAD &&
+           is_newest(member) && !member.done && !comes_again(member.identity.name);
+  });
 }
 
 bool CoordinatorActor::starts_again(const Member& member, bool was_ready, ProcessDown& down) {
@@ -109,35 +114,38 @@ bool CoordinatorActor::starts_again(const Member& member, bool was_ready, Proces
   Origin& origin = found->second;
   // Of its first start the launcher has the answer.
   if (!was_ready && !origin.under_way) return false;
-  // Whom we end may say before what it lacks for want of the lost link: that is no failure of its
-  // own.
-  const bool condemned = member.condemned && !member.at_fault && !down.wanted;
-  if (condemned && !was_lost(down)) {
-    down.cause = member.cause;
+  // Whom we end, or would, may say before what it lacks for want of the lost link: that is no
+  // failure of its own.
+  const bool cut_off = member.condemned || (down.unreached && !somebody_is_lost(member.process));
+  const bool condemned = cut_off && !member.at_fault && !down.wanted;
+  if (condemned && (down.unreached || !is_loss(down))) {
+    down.cause = member.condemned ? member.cause : "its link with another ended: " + down.cause;
     down.consequence = false;
   }
   // What dies with its host is no loss where it may be on another.
   const bool with_host = down.consequence && live_node(member.host) == nullptr;
   const bool in_consequence =
       down.consequence && !(with_host && place_elsewhere(origin) != nullptr);
-  const bool for_good = stopping_ || down.wanted || in_consequence || member.at_fault ||
-                        !(condemned || was_lost(down));
-  const bool drained = down.cause == kHostDrained && drained_.contains(member.host);
+  // Another try there would come to nothing, too.
+  const bool nowhere =
+      !was_ready && live_node(origin.start.host) == nullptr && place_elsewhere(origin) == nullptr;
+  const bool for_good = stopping_ || down.wanted || in_consequence || nowhere || member.at_fault ||
+                        !(condemned || is_loss(down));
+  // What is no loss of its own does not count.
+  const bool moves = down.cause == kOrderedAway && origin.ordered_away == member.process;
+  const bool free = down.cause == kHostDrained || moves || down.cause == kStartUnknown;
+  if (free) down.last_lines.clear();  // they have nothing to do with it
   const RestartBudget& budget = origin.budget;
   std::deque<Origin::Restart>& restarts = origin.restarts;
   while (!restarts.empty() && now() - restarts.front().at > budget.within) restarts.pop_front();
-  if (for_good || (!drained && restarts.size() >= budget.times)) {
+  if (for_good || (!free && restarts.size() >= budget.times)) {
     origin.under_way = false;
     if (!down.wanted && !down.consequence && !restarts.empty()) {
-      down.cause +=
-          fmt::format(" (after {} within {}; first lost: {})",
-                      restarts.size() == 1 ? "1 restart of it"
-                                           : fmt::format("{} restarts of it", restarts.size()),
-                      duration_text(budget.within), restarts.front().cause);
+      down.cause += budget.used_up_by(restarts.size(), restarts.front().cause);
     }
     return false;
   }
-  if (!drained) {
+  if (!free) {
     restarts.push_back({now(), down.cause});
     ++origin.lost_here;
   }
@@ -151,12 +159,26 @@ bool CoordinatorActor::starts_again(const Member& member, bool was_ready, Proces
   return true;
 }
 
+Task<void> CoordinatorActor::surely_gone(std::string name) {
+  const Member* last = named(name);
+  if (last == nullptr || last->state != State::DEAD || !last->down.consequence) co_return;
+  const Member* node = find(last->node);
+  if (node == nullptr || node->state != State::DEAD || node->done) co_return;
+  // The kernel has said that it is no more, and has ended its own with it.
+  if (node->cause.ends_with(kConnectionLost)) co_return;
+  const Time end = node->leased + self_.lease + kLeaseEnds;
+  if (end <= now()) co_return;
+  log(fmt::format("{} may be there until the lease of {} ends, in {:.1f} s", last->identity.text(),
+                  node->identity.name, in_seconds(end - now())));
+  while (now() < end && !stopping_) co_await wait_for(changed_, process().timers(), end);
+}
+
 Task<void> CoordinatorActor::restarting(std::string name) {
   // It stays in the map: nobody starts an actor of this name meanwhile.
   Origin& origin = origins_.at(name);
   do {
     origin.again = false;
-    co_await sleep(backoff_before(origin.budget, origin.restarts.size()));
+    co_await sleep(origin.budget.pause_before(origin.restarts.size(), kLongestBackoff));
     if (stopping_) break;
     choose_place(origin);
     log(fmt::format("starting {} again on {}, {} of {} times", name, origin.start.host,
@@ -175,71 +197,8 @@ Task<void> CoordinatorActor::restarting(std::string name) {
     }
   } while (origin.again);
   origin.under_way = false;
+  note_origin(name);
   changed_.notify_all();
-}
-
-// ---- a host is given up ----
-
-Task<Result<Drained>> CoordinatorActor::on(Drain drain) {
-  STERNA_CO_TRY(from_visitor());
-  // Who asks again where it took too long goes on waiting.
-  const Member* node = named("node-" + drain.host);
-  if (node == nullptr || node->state != State::ready) {
-    const char* why = drained_.contains(drain.host) ? "is drained already" : "is none of the run's";
-    co_return Error{Errc::not_found, fmt::format("the host \"{}\" {}", drain.host, why)};
-  }
-  std::vector<const Member*> here;
-  for (const auto& [id, member] : members_) {
-    const bool actor = member.kind == ProcessKind::ACTOR && member.state != State::dead;
-    if (actor && member.host == drain.host) here.push_back(&member);
-  }
-  for (const Member* member : here) {
-    if (member->state == State::ready || comes_again(member->identity.name)) continue;
-    co_return Error{Errc::unavailable, member->identity.name + " is being started: ask again"};
-  }
-  drained_.insert(drain.host);
-  for (const Member* member : here) {
-    const auto origin = origins_.find(member->identity.name);
-    if (origin != origins_.end() && origin->second.budget.times > 0 &&
-        place_elsewhere(origin->second) != nullptr) {
-      continue;
-    }
-    drained_.erase(drain.host);
-    co_return Error{Errc::unavailable,
-                    fmt::format("{} may be on no other host that lives, so \"{}\" stays as it is",
-                                member->identity.name, drain.host)};
-  }
-  log("draining " + drain.host);
-  std::vector<std::string> names;
-  for (const Member* member : here) {
-    names.push_back(member->identity.name);
-    tell(agent_of<Node>(member->node),
-         EndProcess{member->process, std::string(kHostDrained), true});
-  }
-  const Time deadline = now() + drain.within;
-  Drained drained;
-  for (const std::string& name : names) {
-    const Member* moved = nullptr;
-    while (true) {
-      moved = co_await ready_member(name, deadline);
-      const bool still_there = moved != nullptr && moved->host == drain.host &&
-                               moved->state != State::dead && now() < deadline && !stopping_;
-      if (!still_there) break;
-      co_await wait_for(changed_, process().timers(), deadline);
-    }
-    if (moved == nullptr || moved->state != State::ready || moved->host == drain.host) {
-      co_return Error{Errc::deadline, why_not(name)};
-    }
-    drained.moved.push_back(name + " to " + moved->host);
-  }
-  Member* left = named("node-" + drain.host);
-  if (left != nullptr && left->state == State::ready) {
-    ProcessDown down;
-    down.cause = kHostDrained;
-    down.wanted = true;
-    mark_dead(*left, std::move(down));
-  }
-  co_return drained;
 }
 
 }  // namespace sterna

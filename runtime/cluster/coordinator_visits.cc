@@ -1,4 +1,4 @@
-// CoordinatorActor: what it keeps doing for the living (leases), those who look at the run from
+// CoordinatorActor: what the living keep asking for (leases), those who look at the run from
 // outside, and the faults that they may inject: its node carries one out, so that nobody needs
 // rights on another host.
 #include <algorithm>
@@ -10,24 +10,18 @@
 namespace sterna {
 
 namespace {
-/// So many renewals may be lost or late before a lease runs out.
-constexpr int kRenewalsPerLease = 4;
 /// What the launcher says of a run is shown, not stored: more is no report.
 constexpr std::size_t kLongestReport = 4U << 20;
 /// An operator's order to end the run is carried out by the launcher, which may wait for causes.
 constexpr Duration kEndingTakes = std::chrono::minutes(2);
 }  // namespace
 
-void CoordinatorActor::started() { run(renewing()); }
-
-Task<void> CoordinatorActor::renewing() {
-  while (true) {
-    co_await sleep(self_.lease / kRenewalsPerLease);
-    for (const auto& [id, member] : members_) {
-      const bool node = member.kind == ProcessKind::NODE && member.state != State::dead;
-      if (node && process().links()->connected(id)) tell(agent_of<Node>(id), Renew{});
-    }
-  }
+Result<void> CoordinatorActor::on(Renew) {
+  STERNA_TRY(from_node());
+  Member* node = find_live(sender().process);
+  if (node == nullptr) return Error{Errc::unavailable, "the node was given up"};
+  node->leased = now();
+  return {};
 }
 
 Result<void> CoordinatorActor::from_visitor() const {
@@ -45,10 +39,12 @@ ProcessStatus CoordinatorActor::status_of(const Member& member) const {
   status.identity = member.identity;
   status.host = member.host;
   status.comes_again = may_come_again(member);
-  if (member.state == State::dead) {
+  if (member.state == State::DEAD) {
     status.state = member.done ? "done" : comes_again(member.identity.name) ? "restarting" : "dead";
-  } else if (member.state == State::starting) {
+  } else if (member.state == State::STARTING) {
     status.state = "starting";
+  } else if (member.kind == ProcessKind::NODE && drained_.contains(member.host)) {
+    status.state = "draining";
   } else if (status.state.empty()) {
     status.state = "running";
   }
@@ -131,6 +127,10 @@ void CoordinatorActor::on(AllowFaults) {
   if (from_launcher()) faults_allowed_ = true;
 }
 
+void CoordinatorActor::on(EndsSoon) {
+  if (from_launcher()) ends_soon_ = true;
+}
+
 Task<Result<void>> CoordinatorActor::on(InjectFault fault) {
   const bool by_launcher = sender().process == kLauncherProcess;
   STERNA_CO_TRY(from_visitor());
@@ -138,8 +138,15 @@ Task<Result<void>> CoordinatorActor::on(InjectFault fault) {
   if (!by_launcher && !faults_allowed_) {
     co_return Error{Errc::permission, "this run allows no faults on purpose"};
   }
-  if (fault.lasts > Duration::zero() && fault.kind != FaultKind::STOP) {
-    co_return Error{Errc::invalid_argument, "only a stop lasts"};
+  const std::string kind(name_of(fault.kind));
+  const bool lasts = fault.lasts > Duration::zero();
+  if (lasts ? !may_last(fault.kind) : must_last(fault.kind)) {
+    co_return Error{
+        Errc::invalid_argument,
+        "a " + kind + (lasts ? " does not last" : " lasts for some time: say how long")};
+  }
+  if (fault.by > Duration::zero() && fault.kind != FaultKind::DELAY) {
+    co_return Error{Errc::invalid_argument, "a " + kind + " comes by nothing"};
   }
   if (stopping_) co_return Error{Errc::unavailable, "the run is stopping"};
   const Member* member = named(fault.name);
@@ -147,20 +154,20 @@ Task<Result<void>> CoordinatorActor::on(InjectFault fault) {
   if (member->kind != ProcessKind::ACTOR) {
     co_return Error{Errc::invalid_argument, fault.name + " is no actor of the run's"};
   }
-  if (member->state != State::ready || member->condemned) {
-    co_return Error{Errc::unavailable, member->condemned && member->state != State::dead
+  if (member->state != State::READY || member->condemned) {
+    co_return Error{Errc::unavailable, member->condemned && member->state != State::DEAD
                                            ? fault.name + " is being ended"
                                            : why_not(fault.name)};
   }
   const PeerIdentity identity = member->identity;
   const ActorRef<Node> agent = agent_of<Node>(member->node);
-  const Strike strike{member->process, fault.kind, fault.lasts};
-  log("injecting a fault into " + identity.text() + ": " + std::string(name_of(fault.kind)) + ", " +
-      fault.reason);
+  if (fault.kind == FaultKind::DELAY && fault.by == Duration::zero()) fault.by = kUsualDelay;
+  const Strike strike{member->process, fault.kind, fault.lasts, fault.by};
+  log("injecting a fault into " + identity.text() + ": " + kind + ", " + fault.reason);
   const Result<void> struck = co_await ask(agent, strike, kControlDeadline);
   if (!struck) co_return struck.error();
   tell(agent_of<LauncherControl>(kLauncherProcess),
-       FaultInjected{identity, fault.kind, fault.lasts, std::move(fault.reason)});
+       FaultInjected{identity, fault.kind, fault.lasts, std::move(fault.reason), fault.by});
   co_return Result<void>{};
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "runtime/actor/ask_above.h"
 #include "runtime/actor/process.h"
 #include "runtime/cluster/cluster_messages.h"
 
@@ -15,9 +16,12 @@ namespace sterna {
 inline Task<Result<AnyRef>> find_any(Process& process, std::string name, Duration patience) {
   const Result<ActorRef<Agent>> agent = process.agent().as<Agent>();
   if (!agent) co_return Error{Errc::unavailable, "this process is no part of a run"};
-  STERNA_CO_ASSIGN(const Found found,
-                   process.ask(*agent, Find{name, patience}, patience + kControlDeadline));
-  co_return found.actor;
+  Task<Result<Found>> asking =
+      ask_above(process, LocalId{}, *agent, Find{name, patience}, patience + kControlDeadline);
+  Result<Found> found = co_await std::move(asking);
+  if (found) co_return found->actor;
+  if (found.error().code == Errc::actor_down) process.misses_somebody();
+  co_return std::move(found).error();
 }
 
 /// What finds: the run's directory, as find_any() asks it, or in a test of a few local actors a

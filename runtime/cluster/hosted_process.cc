@@ -1,8 +1,11 @@
 #include "runtime/cluster/hosted_process.h"
 
+#include <fmt/format.h>
+
 #include <cassert>
 #include <utility>
 
+#include "runtime/base/duration_text.h"
 #include "runtime/cluster/coordinator.h"
 #include "runtime/cluster/node.h"
 
@@ -68,8 +71,36 @@ EndOwnProcess HostedProcess::end_own_process() {
   return [this](int code, const std::string& why) { end(code, why); };
 }
 
+Result<void> HostedProcess::suffer(const Strike& strike) {
+  if (!connected_) return Error{Errc::unavailable, "it has not started"};
+  switch (strike.kind) {
+    case FaultKind::KILL:
+    case FaultKind::STOP:
+      return Error{Errc::invalid_argument, "nobody kills or stops itself"};
+    case FaultKind::CUT:
+      machine_.shut_connections();
+      break;
+    case FaultKind::DELAY:
+      machine_.log(fmt::format("for {} what comes is held back for {}, as was asked for",
+                               duration_text(strike.lasts), duration_text(strike.by)));
+      connected_->network().delay(strike.by, strike.lasts);
+      break;
+    case FaultKind::DROP:
+      machine_.log(fmt::format("for {} what comes is thrown away, as was asked for",
+                               duration_text(strike.lasts)));
+      connected_->network().drop(strike.lasts);
+      break;
+  }
+  return {};
+}
+
 void HostedProcess::lease_lost(const std::string& cause) {
   if (lease_lost_) lease_lost_(cause);
+}
+
+void HostedProcess::told_to_end() {
+  if (told_to_end_) return told_to_end_();
+  lease_lost("it was told to end by a signal");
 }
 
 /// Links tell of their ends in the middle of their own work; the agent hears of it in a later turn.
@@ -89,6 +120,8 @@ void HostedProcess::dial_above() {
 }
 
 void HostedProcess::start_coordinator() {
+  // What it has to say to those who are not there yet waits until they are.
+  process().set_introducer([](ProcessId) {});
   auto& agent = spawn_agent<CoordinatorActor>(process(), bootstrap_, machine_, end_own_process());
   agent.set_contact(connected_->contact());
   for (const Contact& launcher : bootstrap_.admit) {
@@ -108,6 +141,14 @@ void HostedProcess::start_node() {
     agent.link_ended(peer, cause, fault);
   });
   lease_lost_ = [&agent](const std::string& cause) { agent.lease_lost(cause); };
+  told_to_end_ = [&agent] { agent.told_to_end(); };
+  const ProcessId coordinator{bootstrap_.uplink.process};
+  for (const Contact& next : bootstrap_.successors) connected_->links().announce(next);
+  process().set_introducer([this, coordinator, poster = process().poster(kAgent)](ProcessId peer) {
+    if (peer == coordinator) return;  // what is for it waits until the next one dials
+    poster.post(
+        [this, peer] { connected_->links().unreachable(peer, "nobody introduced this process"); });
+  });
   dial_above();
   agent.announce(connected_->contact());
 }
@@ -115,7 +156,7 @@ void HostedProcess::start_node() {
 void HostedProcess::start_actor() {
   const ProcessId node{bootstrap_.uplink.process};
   auto& agent = spawn_agent<ControlActor>(process(), node, end_own_process(),
-                                          [this] { machine_.shut_connections(); });
+                                          [this](const Strike& strike) { return suffer(strike); });
   lease_lost_ = [this](const std::string& cause) { end(kExitLostLease, cause); };
   const auto link_ended = [this, node](const Contact& peer, const std::string& cause, bool fault) {
     if (ProcessId{peer.process} == node) {

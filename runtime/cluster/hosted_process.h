@@ -32,6 +32,11 @@ class HostedProcess {
   void set_on_end(std::function<void()> hook) { on_end_ = std::move(hook); }
   /// The process above is known to be gone (a signal said so).
   void lease_lost(const std::string& cause);
+  /// Its supervisor wants it gone: a node first lets its actors go on elsewhere, once. Any other,
+  /// and one that is told again, ends at once.
+  void told_to_end();
+  /// A fault on purpose, of those that a process brings upon itself.
+  Result<void> suffer(const Strike& strike);
   Process& process() { return connected_->process(); }
 
  private:
@@ -49,6 +54,7 @@ class HostedProcess {
   const Registry& registry_;
   std::unique_ptr<ConnectedProcess> connected_;
   std::function<void(const std::string& cause)> lease_lost_;
+  std::function<void()> told_to_end_;
   std::function<void()> on_end_;
   std::optional<int> exit_code_;
   std::string why_;

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <type_traits>
+
+#include "runtime/actor/ask_above.h"
 #include "runtime/actor/wait_for.h"
 #include "runtime/cluster/run_files.h"
 
@@ -14,6 +17,15 @@ constexpr Duration kDeathTakes = std::chrono::seconds(3);
 /// A process that fills its memory fast is seen a little late.
 constexpr Duration kMemoryInterval = std::chrono::milliseconds(200);
 constexpr double kMegabyte = 1e6;
+/// What its processes have to say of each other waits for a coordinator, as far as it is no more.
+constexpr std::size_t kMostUntold = 4096;
+/// As many processes as a run may have.
+constexpr std::size_t kMostBegun = 4096;
+constexpr Duration kTellAgain = std::chrono::milliseconds(100);
+/// So many renewals may be lost or late before a lease runs out.
+constexpr int kRenewalsPerLease = 4;
+/// What a supervisor gives at least before it kills.
+constexpr Duration kLeavesWithin = std::chrono::seconds(20);
 }  // namespace
 
 NodeActor::NodeActor(const Bootstrap& self, Machine& machine, Process& process,
@@ -25,12 +37,15 @@ NodeActor::NodeActor(const Bootstrap& self, Machine& machine, Process& process,
       children_(machine.spawner(), machine.loop(), process.timers(),
                 [this](const ProcessDown& down) { child_ended(down); }),
       lease_(machine.loop(), machine.boot_clock(), self.lease, [this] {
-        lease_lost(fmt::format("no word from the coordinator for the {} s of the lease",
-                               std::chrono::duration<double>(self_.lease).count()));
+        // What was here may be elsewhere from now on.
+        end_all_here(fmt::format("no word from the coordinator for the {} s of the lease",
+                                 std::chrono::duration<double>(self_.lease).count()),
+                     Duration::zero());
       }) {}
 
 void NodeActor::started() {
   run(reporting());
+  run(renewing());
   run(watching_memory());
 }
 
@@ -55,7 +70,9 @@ void NodeActor::announce(Contact contact) { run(announcing(std::move(contact)));
 
 Task<void> NodeActor::announcing(Contact contact) {
   Ready ready{std::move(contact), AnyRef(agent_of<Node>(process().id()))};
-  const Result<void> heard = co_await ask(coordinator_, std::move(ready), 2 * kControlDeadline);
+  // The one that follows it dials us if it knows us; if not, the launcher starts another node.
+  Task<Result<void>> asking = ask_coordinator(std::move(ready), 2 * kControlDeadline);
+  const Result<void> heard = co_await std::move(asking);
   if (!heard) lease_lost("the coordinator did not take this node in: " + heard.error().message);
 }
 
@@ -71,30 +88,67 @@ Result<void> NodeActor::from_child() const {
   return Error{Errc::permission, "not a process of this node's"};
 }
 
+template <class M>
+Task<Result<ReplyTo<M>>> NodeActor::ask_coordinator(M message, Duration deadline) {
+  return ask_above(process(), id().local, coordinator_, std::move(message), deadline);
+}
+
+template <class M>
+Task<void> NodeActor::telling(M message) {
+  ++untold_;
+  while (true) {
+    if constexpr (std::is_same_v<M, LinkTrouble>) {
+      // It is over by now, which is told as well, and maybe before.
+      if (!message.over && !troubles_.contains({message.from, message.to})) break;
+    }
+    Task<Result<void>> asking = ask_coordinator(M(message), kControlDeadline);
+    const Result<void> heard = co_await std::move(asking);
+    const bool again =
+        !heard && (heard.error().code == Errc::deadline || heard.error().code == Errc::overloaded);
+    if (!again) break;
+    co_await sleep(kTellAgain);
+  }
+  --untold_;
+}
+
 // ---- from its processes ----
 
 Task<Result<Found>> NodeActor::on(Find find) {
   STERNA_CO_TRY(from_child());
   const Duration patience = find.patience + kControlDeadline;
-  co_return co_await ask(coordinator_, std::move(find), patience);
+  Task<Result<Found>> asking = ask_coordinator(std::move(find), patience);
+  co_return co_await std::move(asking);
 }
 
 Task<Result<void>> NodeActor::on(Connect connect) {
   STERNA_CO_TRY(from_child());
   connect.from = sender().process;
-  co_return co_await ask(coordinator_, connect, kControlDeadline);
+  Task<Result<void>> asking = ask_coordinator(connect, kControlDeadline);
+  co_return co_await std::move(asking);
 }
 
 void NodeActor::on(LinkReport report) {
   if (!from_child()) return;
   report.from = sender().process;
-  tell(coordinator_, std::move(report));
+  if (untold_ < kMostUntold) run(telling(std::move(report)));
 }
 
 void NodeActor::on(LinkTrouble trouble) {
   if (!from_child()) return;
   trouble.from = sender().process;
-  tell(coordinator_, std::move(trouble));
+  const std::pair pair(trouble.from, trouble.to);
+  if (trouble.over) {
+    troubles_.erase(pair);
+  } else if (troubles_.size() < kMostUntold) {
+    troubles_[pair] = trouble;
+  }
+  if (untold_ < kMostUntold) run(telling(std::move(trouble)));
+}
+
+void NodeActor::on(LinkPace pace) {
+  if (!from_child()) return;
+  pace.from = sender().process;
+  if (untold_ < kMostUntold) run(telling(std::move(pace)));
 }
 
 Task<Result<void>> NodeActor::on(Ready ready) {
@@ -108,7 +162,12 @@ Task<Result<void>> NodeActor::on(Ready ready) {
     process().blame_sender("it claims to live on another host");
     co_return Error{Errc::permission, "a process lives where its node does"};
   }
-  co_return co_await ask(coordinator_, std::move(ready), kControlDeadline);
+  // The coordinator may stand still, and be followed by another one.
+  while (true) {
+    Task<Result<void>> asking = ask_coordinator(Ready(ready), kControlDeadline);
+    Result<void> heard = co_await std::move(asking);
+    if (heard || heard.error().code != Errc::deadline) co_return heard;
+  }
 }
 
 Result<void> NodeActor::on(Leaving leaving) {
@@ -135,6 +194,8 @@ Result<Spawned> NodeActor::on(StartProcess start) {
     links.drop(child.process, pid.error().message);
     return std::move(pid).error();
   }
+  begun_.insert(child.process);
+  if (begun_.size() > kMostBegun) begun_.erase(begun_.begin());
   log("started " + child.identity.text() + ", pid " + std::to_string(*pid));
   return Spawned{*pid};
 }
@@ -158,11 +219,20 @@ Task<Result<void>> NodeActor::on(Dial dial) {
 void NodeActor::on(ProcessDown down) {
   if (!from_coordinator()) return;
   machine_.spawner().forget(down.identity.name);
+  forget_troubles(down.process);
   tell_children(down);
 }
 
 void NodeActor::on(ProcessRestarts restarts) {
-  if (from_coordinator()) tell_children(restarts);
+  if (!from_coordinator()) return;
+  forget_troubles(restarts.down.process);
+  tell_children(restarts);
+}
+
+void NodeActor::forget_troubles(ProcessId gone) {
+  std::erase_if(troubles_, [&](const auto& one) {
+    return one.first.first == gone || one.first.second == gone;
+  });
 }
 
 template <class M>
@@ -172,13 +242,33 @@ void NodeActor::tell_children(const M& message) {
   });
 }
 
-void NodeActor::on(EndProcess end) {
-  if (!from_coordinator() || !children_.contains(end.process)) return;
+Result<Ending> NodeActor::on(EndProcess end) {
+  STERNA_TRY(from_coordinator());
+  if (!children_.contains(end.process)) return Ending{false};
   if (end.at_once) {
     children_.condemn(end.process, end.cause);
   } else {
     children_.suspect(end.process, end.cause);
   }
+  return Ending{true};
+}
+
+Result<Sought> NodeActor::on(SeekProcess question) {
+  STERNA_TRY(from_coordinator());
+  return Sought{begun_.contains(question.process), children_.pid_of(question.process)};
+}
+
+Result<void> NodeActor::on(Resume resume) {
+  STERNA_TRY(from_coordinator());
+  self_.uplink = std::move(resume.contact);
+  for (const Contact& next : resume.successors) process().links()->announce(next);
+  alone_ = false;
+  // It was said in this session, however long it lay in between.
+  lease_.renew(machine_.boot_clock().now() + -process().links()->age_of(sender().process));
+  run(renewing_once());
+  for (const auto& [pair, trouble] : troubles_) run(telling(LinkTrouble(trouble)));
+  tell(coordinator_, status());
+  return {};
 }
 
 Task<Result<Stopped>> NodeActor::on(StopAll stop) {
@@ -227,10 +317,6 @@ void NodeActor::on(Stop) {
   if (from_coordinator()) end_process_(0, "");
 }
 
-void NodeActor::on(Renew) {
-  if (from_coordinator()) lease_.renew();
-}
-
 Result<FilePiece> NodeActor::on(ReadFile question) {
   STERNA_TRY(from_coordinator());
   return read_piece(self_.log_directory, question);
@@ -250,8 +336,10 @@ Result<void> NodeActor::on(Strike strike) {
       if (strike.lasts > Duration::zero()) run(thawing(strike.process, strike.lasts));
       break;
     case FaultKind::CUT:
-      // Its answer would come over the connection that it shuts.
-      run(cutting(strike));
+    case FaultKind::DELAY:
+    case FaultKind::DROP:
+      // Its answer comes over a connection that suffers.
+      run(ordering(strike));
       break;
   }
   return {};
@@ -262,7 +350,7 @@ Task<void> NodeActor::thawing(ProcessId process, Duration after) {
   children_.thaw(process);
 }
 
-Task<void> NodeActor::cutting(Strike strike) {
+Task<void> NodeActor::ordering(Strike strike) {
   (void)co_await ask(agent_of<Control>(strike.process), strike, kControlDeadline);
 }
 
@@ -271,18 +359,24 @@ Task<void> NodeActor::cutting(Strike strike) {
 void NodeActor::child_ended(const ProcessDown& down) {
   log(down.identity.text() + (down.wanted ? " has ended: " : " is dead: ") + down.cause);
   process().links()->drop(down.process, down.cause);
-  tell(coordinator_, down);
+  // Who ends because we do has not done all that it was to do: our own end says so.
+  if (!ending_) run(telling(ProcessDown(down)));
   changed_.notify_all();
 }
 
 void NodeActor::link_ended(const Contact& peer, const std::string& cause, bool fault) {
   const ProcessId peer_process{peer.process};
   if (peer_process == coordinator_.id.process) {
-    lease_lost("the link to the coordinator ended: " + cause);
+    const bool may_come_again = !self_.successors.empty() && !fault && !stopping_;
+    if (!may_come_again) return lease_lost("the link to the coordinator ended: " + cause);
+    if (!std::exchange(alone_, true)) {
+      log("the coordinator is lost: " + cause + "; going on for the lease without it");
+    }
+    run(dialling_again());
   } else if (children_.contains(peer_process)) {
     const bool silent = cause == kSilence;
     // Who breaks the rules would break them again: it is not to be started again.
-    if (fault) tell(coordinator_, LinkReport{process().id(), peer, cause, true});
+    if (fault) run(telling(LinkReport{process().id(), peer, cause, true}));
     if (fault || silent) {
       children_.condemn(peer_process, silent ? silence_text(self_.silence) : cause);
     } else {
@@ -291,16 +385,73 @@ void NodeActor::link_ended(const Contact& peer, const std::string& cause, bool f
   }
 }
 
-void NodeActor::lease_lost(const std::string& cause) {
-  if (std::exchange(ending_, true)) return;
-  run(ending(cause));
+/// It may live, and only the link be lost; if it does not, the next one dials us.
+Task<void> NodeActor::dialling_again() {
+  co_await sleep(self_.heartbeat / 2);
+  Links& links = *process().links();
+  if (!ending_ && links.identity_of(coordinator_.id.process) == nullptr) links.dial(self_.uplink);
 }
 
-Task<void> NodeActor::ending(std::string cause) {
+// ---- the lease ----
+
+Task<void> NodeActor::renewing() {
+  while (true) {
+    co_await sleep(self_.lease / kRenewalsPerLease);
+    run(renewing_once());
+  }
+}
+
+Task<void> NodeActor::renewing_once() {
+  const Time asked = machine_.boot_clock().now();
+  Future<void> answer = ask(coordinator_, Renew{}, self_.lease);
+  if (const Result<void> granted = co_await answer) lease_.renew(asked);
+}
+
+void NodeActor::end_all_here(const std::string& cause, Duration grace) {
+  if (std::exchange(ending_, true)) return;
+  run(ending(cause, grace));
+}
+
+Task<void> NodeActor::ending(std::string cause, Duration grace) {
   log("ending with all processes of this host: " + cause);
-  auto ended = end_all(self_.grace);
+  auto ended = end_all(grace);
   co_await std::move(ended);
   end_process_(kExitLostLease, cause);
+}
+
+void NodeActor::told_to_end() {
+  if (!std::exchange(leaving_, true)) return run(leaving());
+  // At once: who stops politely tells others that it is no more, before they can know why.
+  end_all_here("it was told to end by a signal, twice", Duration::zero());
+}
+
+Task<void> NodeActor::leaving() {
+  log("told to end by a signal: its actors shall go on elsewhere");
+  const Time deadline = machine_.loop().now() + kLeavesWithin;
+  Result<Moved> moved = Moved{};
+  do {
+    // Where all are told, the run's owner ends it; and who is only starting can move soon.
+    co_await sleep(self_.heartbeat);
+    if (stopping_ || ending_) co_return;
+    const Duration within = deadline - machine_.loop().now();
+    Task<Result<Moved>> asking =
+        ask_coordinator(Drain{self_.host, within}, within + kControlDeadline);
+    moved = co_await std::move(asking);
+    // Of an empty host the coordinator ends the node.
+    if (moved || ending_) co_return;
+  } while (moved.error().code != Errc::permission && machine_.loop().now() < deadline);
+  ProcessDown down;
+  down.process = process().id();
+  down.identity = self_.identity;
+  down.exit_code = kExitLostLease;
+  down.cause =
+      "it was told to end by a signal, and not all can go on elsewhere: " + moved.error().message;
+  const std::string cause = down.cause;
+  // First the reason: of the end itself others see only that links are gone.
+  // (No answer comes: whoever is dead has no link.)
+  tell(coordinator_, std::move(down));
+  co_await sleep(self_.heartbeat / 2);
+  end_all_here(cause, Duration::zero());
 }
 
 // ---- status ----

@@ -1,15 +1,18 @@
 // NodeActor: the agent of a node's process. It starts, watches and ends the actor processes of one
-// host, passes their questions up and the coordinator's orders down, and lives on a lease: with its
-// link to the coordinator it loses all its processes and then itself.
+// host, passes their questions up and the coordinator's orders down, and lives on a lease: where
+// the coordinator does not come again within it, it loses all its processes and then itself.
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <set>
 #include <string>
+#include <utility>
 
 #include "runtime/cluster/children.h"
-#include "runtime/cluster/lease.h"
 #include "runtime/cluster/process_control.h"
 #include "runtime/host/machine.h"
+#include "runtime/loop/lease.h"
 
 namespace sterna {
 
@@ -23,6 +26,7 @@ class NodeActor final : public Actor<Node> {
   Task<Result<void>> on(Connect connect);
   void on(LinkReport report);
   void on(LinkTrouble trouble);
+  void on(LinkPace pace);
   Task<Result<void>> on(Ready ready);
   Result<void> on(Leaving leaving);
 
@@ -32,19 +36,23 @@ class NodeActor final : public Actor<Node> {
   Task<Result<void>> on(Dial dial);
   void on(ProcessDown down);
   void on(ProcessRestarts restarts);
-  void on(EndProcess end);
+  Result<Ending> on(EndProcess end);
+  Result<Sought> on(SeekProcess question);
   Task<Result<Stopped>> on(StopAll stop);
   Task<Result<Inspection>> on(Inspect inspect);
   void on(Stop);
-  void on(Renew);
   Result<FilePiece> on(ReadFile question);
   Result<void> on(Strike strike);
+  Result<void> on(Resume resume);
 
   /// Its process listens: says so to the coordinator.
   void announce(Contact contact);
   void link_ended(const Contact& peer, const std::string& cause, bool fault);
   /// The coordinator is gone, so everything here goes.
-  void lease_lost(const std::string& cause);
+  void lease_lost(const std::string& cause) { end_all_here(cause, self_.grace); }
+  /// Somebody wants this host back: what is here goes on on others, if it can. Who cannot wait for
+  /// that says so again.
+  void told_to_end();
 
  private:
   void started() override;
@@ -52,17 +60,29 @@ class NodeActor final : public Actor<Node> {
   Result<void> from_coordinator() const;
   Result<void> from_child() const;
   Task<void> announcing(Contact contact);
+  /// Of the coordinator, or the one that follows it.
+  template <class M>
+  Task<Result<ReplyTo<M>>> ask_coordinator(M message, Duration deadline);
+  /// Until one of them has heard it.
+  template <class M>
+  Task<void> telling(M message);
+  Task<void> dialling_again();
   Task<void> reporting();
   Task<void> watching_memory();
   Task<void> thawing(ProcessId process, Duration after);
-  Task<void> cutting(Strike strike);
+  Task<void> ordering(Strike strike);
   /// To all of its processes that have a link.
   template <class M>
   void tell_children(const M& message);
   Task<std::size_t> end_all(Duration grace);
-  Task<void> ending(std::string cause);
+  Task<void> renewing();
+  Task<void> renewing_once();
+  void end_all_here(const std::string& cause, Duration grace);
+  Task<void> ending(std::string cause, Duration grace);
+  Task<void> leaving();
   Task<void> all_gone(Time deadline);
   void child_ended(const ProcessDown& down);
+  void forget_troubles(ProcessId gone);
   StatusReport status() const;
 
   Bootstrap self_;
@@ -71,7 +91,13 @@ class NodeActor final : public Actor<Node> {
   ActorRef<Coordinator> coordinator_;
   Children children_;
   Lease lease_;
-  Condition changed_;  ///< a child has ended
+  Condition changed_;          ///< a child has ended
+  std::set<ProcessId> begun_;  ///< whom it has started, the last of them
+  /// Whom of the run its processes do not reach, as the coordinator is to know: from whom, to whom.
+  std::map<std::pair<ProcessId, ProcessId>, LinkTrouble> troubles_;
+  std::size_t untold_ = 0;  ///< that no coordinator has heard yet
+  bool alone_ = false;      ///< without a coordinator
+  bool leaving_ = false;    ///< told to end
   bool stopping_ = false;
   bool ending_ = false;
 };

@@ -41,6 +41,17 @@ class Peer {
         finder_(std::move(finder)) {}
 
   const std::string& name() const { return name_; }
+  /// The actor that was found last is gone, and who asks next has to find another first.
+  bool lost() const { return lost_; }
+  /// Of the actor that was found last.
+  ProcessId process() const { return actor_.id.process; }
+  /// It is known to be dead, and no other has been found; else only the link may be lost.
+  bool gone() const { return lost_ && process_->is_dead(process()); }
+  /// It is known to be this one now.
+  void is_at(ActorRef<I> actor) {
+    actor_ = actor;
+    lost_ = false;
+  }
 
   /// Waits until the actor is there. The error names it.
   Task<Result<void>> find() {
@@ -70,6 +81,22 @@ class Peer {
     return question;
   }
 
+  /// As these, and again where the actor is lost, like a message that says kAskedAgain.
+  template <class M>
+  Task<Result<ReplyTo<M>>> ask_again(M message, Duration deadline) {
+    Task<Result<ReplyTo<M>>> question = put<M, true>(std::move(message), deadline);
+    question.start();
+    return question;
+  }
+  template <class M>
+  Task<Result<ReplyTo<M>>> ask_again_within(ByteWindow& window, std::uint64_t bytes, M message,
+                                            Duration deadline) {
+    Task<Result<ReplyTo<M>>> question =
+        put_within<M, true>(window, bytes, std::move(message), deadline);
+    question.start();
+    return question;
+  }
+
   /// Goes to the actor that was found last.
   template <class M>
   void tell(M message) {
@@ -77,19 +104,19 @@ class Peer {
   }
 
  private:
-  template <class M>
+  template <class M, bool kAgain = AskedAgain<M>>
   Task<Result<ReplyTo<M>>> put_within(ByteWindow& window, std::uint64_t bytes, M message,
                                       Duration deadline) {
     auto free = window.take(bytes);
     const ByteWindow::Share share = co_await free;
-    Task<Result<ReplyTo<M>>> question = put(std::move(message), deadline);
+    Task<Result<ReplyTo<M>>> question = put<M, kAgain>(std::move(message), deadline);
     co_return co_await std::move(question);
   }
 
-  template <class M>
+  template <class M, bool kAgain = AskedAgain<M>>
   Task<Result<ReplyTo<M>>> put(M message, Duration deadline) {
     if (!actor_) STERNA_CO_TRY(find());
-    if constexpr (AskedAgain<M>) {
+    if constexpr (kAgain) {
       STERNA_CO_TRY(find_again());
       Task<Result<ReplyTo<M>>> question = put_again(std::move(message), deadline);
       co_return co_await std::move(question);

@@ -1,5 +1,7 @@
 #include "runtime/cluster/process_control.h"
 
+#include <algorithm>
+
 namespace sterna {
 
 namespace {
@@ -51,12 +53,29 @@ void report_link_troubles(Process& process) {
                                          .lasts = lasts,
                                          .over = over});
       });
+  process.set_on_link_pace(
+      [&process](const Contact& peer, std::uint64_t rate, Duration lasts, bool over) {
+        const Result<ActorRef<Agent>> above = process.agent().as<Agent>();
+        if (!above) return;
+        process.tell(*above, LinkPace{.from = process.id(),
+                                      .to = {peer.process},
+                                      .from_name = {},
+                                      .to_name = {},
+                                      .from_host = {},
+                                      .to_host = {},
+                                      .rate = rate,
+                                      .lasts = lasts,
+                                      .over = over});
+      });
 }
 
 void ControlActor::on(ProcessDown down) {
   if (!from_above()) return;
-  // What fails for want of it is no cause of its own.
-  if (process().links()->identity_of(down.process) != nullptr) lost_.insert(down.process);
+  // What fails for want of it is no cause of its own, also where it never reached it.
+  const bool linked = process().links()->identity_of(down.process) != nullptr;
+  const bool node = down.identity.name.starts_with(kNodePrefix);
+  const bool lost = linked || lost_.contains(down.process);
+  if (lost || (!down.wanted && !node)) lost_[down.process] = true;
   process().process_down(notice_of(down));
 }
 
@@ -73,16 +92,17 @@ void ControlActor::on(Stop) {
 
 Result<void> ControlActor::on(Strike strike) {
   STERNA_TRY(from_above());
-  if (strike.kind != FaultKind::CUT) {
-    return Error{Errc::invalid_argument, "nobody kills or stops itself"};
-  }
-  shut_connections_();
-  return {};
+  return suffer_(strike);
 }
 
 Task<void> ControlActor::announcing(Contact contact, AnyRef actor) {
-  Ready ready{std::move(contact), actor};
-  const Result<void> heard = co_await ask(node_, std::move(ready), 2 * kControlDeadline);
+  const Ready ready{std::move(contact), actor};
+  Result<void> heard;
+  do {
+    Future<void> answer = ask(node_, Ready(ready), 2 * kControlDeadline);
+    heard = co_await answer;
+    // Its node lives, and waits for a coordinator.
+  } while (!heard && heard.error().code == Errc::deadline && !leaving_);
   if (!heard && !leaving_)
     end_process_(kExitFailed, "the node did not hear us: " + heard.error().message);
 }
@@ -92,7 +112,15 @@ Task<void> ControlActor::leaving(std::string cause) {
   leaving_ = true;
   const Time end = now() + kFarewell;
   // Whether the node heard the words or not, the exit says the rest.
-  Leaving last_words{cause, !lost_.empty()};
+  Leaving last_words{.cause = cause};
+  bool somebody_dead = process().missing_somebody();
+  last_words.bereft = somebody_dead;
+  for (const auto& [peer, dead] : lost_) {
+    if (process().links()->connected(peer)) continue;  // over a new link
+    last_words.bereft = true;
+    somebody_dead = somebody_dead || dead;
+  }
+  last_words.unreached = last_words.bereft && !somebody_dead;
   (void)co_await ask(node_, std::move(last_words), kFarewell);
   while (process().links()->queued_bytes() > 0 && now() < end) co_await sleep(kFlushCheck);
   end_process_(cause.empty() ? 0 : kExitFailed, cause);

@@ -3,10 +3,11 @@
 #pragma once
 
 #include <functional>
-#include <set>
+#include <map>
 #include <string>
 #include <string_view>
 
+#include "runtime/actor/ask_above.h"
 #include "runtime/actor/process.h"
 #include "runtime/cluster/cluster_messages.h"
 
@@ -14,22 +15,40 @@ namespace sterna {
 
 /// Ends the process that the agent speaks for: its exit code, and why (empty: as it should).
 using EndOwnProcess = std::function<void(int code, const std::string& why)>;
+/// Brings a fault upon the process, to see what the run does about it.
+using SufferFault = std::function<Result<void>(const Strike& strike)>;
 
 /// Exit codes of the runtime's own processes.
 constexpr int kExitFailed = 1;     ///< the actor failed
 constexpr int kExitLostLease = 3;  ///< the process above is gone
 
-/// The cause with which Links end a link that was silent, and what we say about it.
 /// What ends with it begins again elsewhere, and nobody is at fault.
 constexpr std::string_view kHostDrained = "its host is drained";
+constexpr std::string_view kOrderedAway = "it was told to move";
+/// Of an incarnation that is to come: who had it started was lost, or the link over which.
+constexpr std::string_view kStartUnknown = "whether it was started is not known any more";
+/// A node that is told to stop has nothing left to do.
+constexpr Duration kNodeEnds = std::chrono::seconds(1);
+/// A node's name, before its host's.
+constexpr std::string_view kNodePrefix = "node-";
+inline std::string node_name(const std::string& host) { return std::string(kNodePrefix) + host; }
+/// The cause with which Links end a link that was silent, and what we say about it.
 constexpr std::string_view kSilence = "silence";
 std::string silence_text(Duration silence);
+
+/// Whether an end is no doing of the actor's own, and need not happen again: one that fails says
+/// why and ends with an exit code, and what it could not work with is still there. Who ends because
+/// its node does not answer has not failed.
+inline bool is_loss(const ProcessDown& down) {
+  return down.signal != 0 || down.exit_code < 0 || down.exit_code == kExitLostLease;
+}
 
 DownNotice notice_of(const ProcessDown& down);
 Inspection inspect(const Links& links);
 /// Says to the process above, whose agent is `above`, that a link has ended; not if it never was.
 void report_link_end(Process& process, const Contact& peer, const std::string& cause, bool fault);
-/// Has it say there, from now on, whom it does not reach for the time being.
+/// Has it say there, from now on, whom it does not reach for the time being, and which of its links
+/// are slow.
 void report_link_troubles(Process& process);
 
 /// What every agent without children does. I lists Admit, Dial and Inspect.
@@ -54,7 +73,10 @@ class LeafAgent : public Actor<I> {
   }
 
   /// Has `peer` and this process brought together (Process::set_introducer).
-  void introduce(ProcessId peer) { this->run(introduction(peer)); }
+  void introduce(ProcessId peer) {
+    // What is for the one above waits until it is there, or comes again.
+    if (peer != above_) this->run(introduction(peer));
+  }
 
  protected:
   void stop_requested() override {}  // it goes with its process
@@ -68,8 +90,10 @@ class LeafAgent : public Actor<I> {
   Task<void> introduction(ProcessId peer) {
     Result<void> done;
     for (int attempt = 0; attempt < kIntroductions; ++attempt) {
-      done = co_await this->ask(agent_of<Agent>(above_), Connect{this->process().id(), peer},
-                                kControlDeadline);
+      Task<Result<void>> asking =
+          ask_above(this->process(), this->id().local, agent_of<Agent>(above_),
+                    Connect{this->process().id(), peer}, kControlDeadline);
+      done = co_await std::move(asking);
       // Where one of the two was stopped meanwhile, whoever is above it knows whether it still is.
       if (done || done.error().code != Errc::deadline) break;
     }
@@ -83,12 +107,11 @@ class LeafAgent : public Actor<I> {
 /// In an actor's process; above it is its node.
 class ControlActor final : public LeafAgent<Control> {
  public:
-  /// `shut_connections`: of its process, to inject a fault.
-  ControlActor(ProcessId node, EndOwnProcess end_process, std::function<void()> shut_connections)
+  ControlActor(ProcessId node, EndOwnProcess end_process, SufferFault suffer)
       : LeafAgent(node),
         node_(agent_of<Node>(node)),
         end_process_(std::move(end_process)),
-        shut_connections_(std::move(shut_connections)) {}
+        suffer_(std::move(suffer)) {}
 
   using LeafAgent::on;
   void on(ProcessDown down);
@@ -99,7 +122,7 @@ class ControlActor final : public LeafAgent<Control> {
   /// Tells the node that `actor` is ready.
   void announce(Contact contact, AnyRef actor) { run(announcing(std::move(contact), actor)); }
   /// A link to another process than the node was lost.
-  void lost_a_peer(ProcessId peer) { lost_.insert(peer); }
+  void lost_a_peer(ProcessId peer) { lost_.try_emplace(peer, false); }
   /// The process's actor has ended with this cause: last words, then the end.
   void leave(std::string cause) { run(leaving(std::move(cause))); }
 
@@ -109,9 +132,9 @@ class ControlActor final : public LeafAgent<Control> {
 
   ActorRef<Node> node_;
   EndOwnProcess end_process_;
-  std::function<void()> shut_connections_;
+  SufferFault suffer_;
   bool leaving_ = false;
-  std::set<ProcessId> lost_;  ///< peers that do not come back, as far as is known
+  std::map<ProcessId, bool> lost_;  ///< peers that do not come back; whether they are known dead
 };
 
 }  // namespace sterna

@@ -27,6 +27,15 @@ struct Network {
   neighbourhood @8 :UInt64;  # of those who share the directory; 0 until a node has drawn it
 }
 
+# What the coordinator had its owner keep: the last value of each key.
+struct JournalEntry {
+  key @0 :Text;
+  value @1 :Data;            # a packed message
+}
+struct JournalPage {
+  entries @0 :List(JournalEntry);
+}
+
 enum ProcessKind {
   launcher @0;
   coordinator @1;
@@ -62,4 +71,7 @@ struct Bootstrap {
   operators @23 :List(Contact);# of the coordinator: who may look at the run and end it
   argsAreJson @24 :Bool;       # args is an object of keys and values
   linkPatience @25 :Int64;     # nanoseconds
+  successors @26 :List(Contact);   # of a node or the coordinator: the coordinator's incarnations to come
+  journal @27 :List(JournalPage);  # of the coordinator: what the one before has left
+  slowLink @28 :UInt64;        # bytes a second; 0: none is too slow
 }

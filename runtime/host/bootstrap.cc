@@ -18,12 +18,13 @@ STERNA_MESSAGE(Bootstrap, FIELD(kind, Kind), FIELD(run, Run), FIELD(run_name, Ru
                FIELD(credentials.secret_key, SecretKey, secret),
                FIELD(credentials.token, Token, secret), FIELD(uplink, Uplink), FIELD(admit, Admit),
                FIELD(network, Network), FIELD(host, Host), FIELD(heartbeat, Heartbeat),
-               FIELD(silence, Silence), FIELD(link_patience, LinkPatience), FIELD(grace, Grace),
+               FIELD(silence, Silence), FIELD(link_patience, LinkPatience),
+               FIELD(slow_link, SlowLink), FIELD(grace, Grace),
                FIELD(compute_threads, ComputeThreads), FIELD(actor_type, ActorType),
                FIELD(args, Args), FIELD(args_are_json, ArgsAreJson),
                FIELD(log_directory, LogDirectory), FIELD(lease, Lease, at_least(Duration(1))),
                FIELD(environment, Environment), FIELD(memory_limit, MemoryLimit),
-               FIELD(operators, Operators))
+               FIELD(operators, Operators), FIELD(successors, Successors), FIELD(journal, Journal))
 
 Result<void> Bootstrap::check() const {
   if (heartbeat > Duration::zero() && silence > heartbeat) return {};

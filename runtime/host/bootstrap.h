@@ -35,6 +35,16 @@ struct NetworkOptions {
 
 using schema::ProcessKind;
 
+/// What the coordinator has its owner keep: the last value of each key.
+struct JournalEntry {
+  std::string key;
+  Bytes value;  ///< pack()ed; empty: forgotten
+};
+/// As many as a message may list.
+struct JournalPage {
+  std::vector<JournalEntry> entries;
+};
+
 struct Bootstrap {
   using Wire = schema::Bootstrap;
   ProcessKind kind = ProcessKind::ACTOR;
@@ -51,6 +61,7 @@ struct Bootstrap {
   Duration silence = std::chrono::seconds(5);
   /// How long a connection that was lost is dialled again; 0: not at all.
   Duration link_patience = std::chrono::seconds(30);
+  std::uint64_t slow_link = 0;  ///< bytes a second: of a link below it it tells; 0: of none
   Duration grace = std::chrono::seconds(5);
   std::uint32_t compute_threads = 1;
   std::string actor_type;  ///< of an actor's process: its type in the Registry
@@ -62,6 +73,10 @@ struct Bootstrap {
   std::vector<std::string> environment;  ///< "NAME=value", for actors' processes
   std::uint64_t memory_limit = 0;        ///< resident bytes of an actor's process; 0: none
   std::vector<Contact> operators;        ///< of the coordinator: who may look at the run and end it
+  /// Of a node and the coordinator: the coordinator's incarnations to come, by their keys. Empty:
+  /// there will be none.
+  std::vector<Contact> successors;
+  std::vector<JournalPage> journal;  ///< of the coordinator: what the one before has left
 
   /// "<log_directory>/<name>.log", or empty.
   std::string log_file() const;

@@ -2,6 +2,7 @@
 
 #include <fstream>
 #include <optional>
+#include <utility>
 
 #include "runtime/host/memory_group.h"
 
@@ -17,6 +18,9 @@ std::optional<std::uint64_t> counted(const std::string& path) {
   return std::nullopt;
 }
 
+/// Two that die of one want are not seen dead in the same moment.
+constexpr Duration kAtOnce = std::chrono::seconds(1);
+
 }  // namespace
 
 std::uint64_t oom_kills_of_own_group(const std::string& root) {
@@ -27,6 +31,22 @@ std::uint64_t oom_kills_of_own_group(const std::string& root) {
     }
   }
   return 0;
+}
+
+OomKills::OomKills(std::string root)
+    : root_(std::move(root)), counted_(oom_kills_of_own_group(root_)) {}
+
+bool OomKills::explain(bool killed, Time now) {
+  const std::uint64_t counted = oom_kills_of_own_group(root_);
+  if (now - since_ > kAtOnce) unexplained_ = 0;
+  if (counted > counted_) {
+    unexplained_ += counted - counted_;
+    since_ = now;
+  }
+  counted_ = counted;
+  if (!killed || unexplained_ == 0) return false;
+  --unexplained_;
+  return true;
 }
 
 }  // namespace sterna

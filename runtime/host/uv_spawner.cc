@@ -9,7 +9,6 @@
 #include <fstream>
 #include <vector>
 
-#include "runtime/host/oom_kills.h"
 #include "runtime/host/process_names.h"
 #include "runtime/message/packed_message.h"
 
@@ -128,7 +127,7 @@ void UvSpawner::Child::listen() {
       });
 }
 
-UvSpawner::UvSpawner(UvLoop& loop) : loop_(loop), oom_kills_(oom_kills_of_own_group()) {}
+UvSpawner::UvSpawner(UvLoop& loop) : loop_(loop) {}
 
 UvSpawner::~UvSpawner() {
   for (const auto& [pid, child] : children_) {
@@ -237,9 +236,7 @@ void UvSpawner::exited(Child& child, std::int64_t status, int signal) {
   ProcessExit exit;
   exit.signal = signal;
   exit.code = signal == 0 ? static_cast<int>(status) : -1;
-  const std::uint64_t oom_kills = oom_kills_of_own_group();
-  exit.likely_out_of_memory = signal == SIGKILL && oom_kills > oom_kills_;
-  oom_kills_ = oom_kills;
+  exit.likely_out_of_memory = oom_kills_.explain(signal == SIGKILL, loop_.now());
   const auto on_exit = std::move(child.callbacks.on_exit);
   const std::int64_t pid = child.pid;
   children_.erase(pid);

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "runtime/host/memory_file.h"
+#include "runtime/host/oom_kills.h"
 #include "runtime/host/spawner.h"
 #include "runtime/loop/uv_loop.h"
 
@@ -55,7 +56,7 @@ class UvSpawner final : public Spawner {
   std::map<std::string, MemoryFile> kept_;   ///< by actor
   std::set<std::int64_t> ended_groups_;      ///< groups whose leader is gone, until they are empty
   uv_signal_t* child_signal_ = nullptr;
-  std::uint64_t oom_kills_ = 0;
+  OomKills oom_kills_;
 };
 
 }  // namespace sterna

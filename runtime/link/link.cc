@@ -57,7 +57,21 @@ void Links::admit(const Contact& peer) {
   Contact& known = admitted_[peer.identity.name];
   if (peer.identity.incarnation < known.identity.incarnation) return;  // fenced
   known = peer;
-  transport_.admit(peer);
+  std::erase_if(announced_, [&](const Contact& next) {
+    return next.identity.name == peer.identity.name &&
+           next.identity.incarnation <= peer.identity.incarnation;
+  });
+  transport_.admit(known);
+}
+
+void Links::announce(const Contact& next) {
+  const auto known = std::ranges::find(announced_, next.identity, &Contact::identity);
+  const auto present = admitted_.find(next.identity.name);
+  const bool over = present != admitted_.end() &&
+                    next.identity.incarnation <= present->second.identity.incarnation;
+  if (over || known != announced_.end()) return;
+  announced_.push_back(next);
+  transport_.announce(next);
 }
 
 void Links::dial(const Contact& peer) {
@@ -75,6 +89,7 @@ void Links::dial(const Contact& peer) {
     }
     LaneState& state = link.lanes[index(lane)];
     state.channel = *channel;
+    state.dialled_at = loop_.now();
     state.announced = options_.window[index(lane)];
     channels_[*channel] = {{peer.process}, lane};
     if (!say(link, lane, hello_of(link, lane), 0)) return;
@@ -171,6 +186,11 @@ void Links::end(ProcessId peer, const std::string& cause, bool fault, bool repor
   // Out of the table before anyone is told: what they send now opens a new session.
   Link& link = *node.mapped();
   say_goodbye(link);
+  slow_no_more(link);
+  const auto tree = tree_peers_.find(peer);
+  if (tree != tree_peers_.end() && link.lanes[index(Lane::control)].was_open) {
+    tree->second = loop_.now();
+  }
   for (LaneState& state : link.lanes) {
     if (state.channel == 0) continue;
     channels_.erase(state.channel);
@@ -212,6 +232,7 @@ void Links::heartbeat(Link& link) {
 void Links::tick(Link& link, Time now) {
   if (link.session == 0) return;
   if (std::exchange(link.heard, false)) link.last_heard = now;
+  dial_unanswered(link, now);
   if (!link.lost_cause.empty()) {
     // After a pause of our own nobody could have come back yet.
     if (now - std::max(link.lost_at, attentive_since_) >=
@@ -239,10 +260,13 @@ void Links::tick(Link& link, Time now) {
       if (link.dialled) dial_again(link);
       return;
     }
-    end(link.peer, spoke ? "silence" : "no answer to our connection", false, true);
+    end(link.peer, spoke ? "silence" : std::string(kNoAnswer), false, true);
     return;
   }
-  if (link.open()) heartbeat(link);
+  if (!link.open()) return;
+  heartbeat(link);
+  probe(link);
+  measure(link, now);
 }
 
 void Links::timer_fired() {
@@ -278,6 +302,18 @@ const PeerIdentity* Links::identity_of(ProcessId peer) const {
   return link == nullptr || link->session == 0 ? nullptr : &link->contact.identity;
 }
 
+Duration Links::age_of(ProcessId peer) const {
+  const Link* link = find(peer);
+  return link == nullptr || link->session == 0 ? Duration::zero() : loop_.now() - link->started;
+}
+
+Time Links::last_open(ProcessId peer) const {
+  const Link* link = find(peer);
+  if (link != nullptr && link->lanes[index(Lane::control)].was_open) return loop_.now();
+  const auto tree = tree_peers_.find(peer);
+  return tree == tree_peers_.end() ? Time{} : tree->second;
+}
+
 const LinkStatistics* Links::last_words(ProcessId peer) const {
   const Link* link = find(peer);
   return link == nullptr || !link->heard_words ? nullptr : &link->words;
@@ -293,6 +329,6 @@ std::uint64_t Links::queued_bytes() const {
   return total;
 }
 
-void Links::set_tree_peer(ProcessId peer) { tree_peers_.insert(peer); }
+void Links::set_tree_peer(ProcessId peer) { tree_peers_.try_emplace(peer); }
 
 }  // namespace sterna

@@ -2,13 +2,14 @@
 //
 // One connection (a channel per lane) is one link, opened by Hello and Welcome. A link numbers its
 // messages per lane, holds them to the byte credit the receiver granted, and sends a heartbeat from
-// the loop. A gap in the numbers, a fault of the peer, or a connection that is lost for good ends
-// it: pending asks end as actor_down, and the next message opens a new session.
+// the loop. A fault of the peer, or a connection that is lost for good, ends it: pending asks end
+// as actor_down, and the next message opens a new session.
 //
-// A connection that is lost is no end yet. Who dialled it dials again, both say what they have
-// received, and what was not is sent again: each message still comes once and in order, and nobody
-// above hears of it. For that a link keeps what it sent until the peer has said that it has it,
-// which every message says, so that is no more than the peer's window.
+// A connection that is lost is no end yet, nor is a message that did not come over one, which a gap
+// in the numbers shows: then the connection is given up. Who dialled it dials again, both say what
+// they have received, and what was not is sent again: each message still comes once and in order,
+// and nobody above hears of it. For that a link keeps what it sent until the peer has said that it
+// has it, which every message says, so that is no more than the peer's window.
 #pragma once
 
 #include <array>
@@ -16,6 +17,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
@@ -35,7 +37,16 @@ struct Hello;
 struct Welcome;
 
 /// Bumped when frames change their meaning; another number is refused.
-constexpr std::uint32_t kProtocolVersion = 2;
+constexpr std::uint32_t kProtocolVersion = 3;
+
+/// How the cause of an end ends where the other end of it had given the session up before, and
+/// where it has opened another one.
+constexpr std::string_view kSessionOver = "that session is over";
+constexpr std::string_view kNewSession = "the peer opened a new session";
+/// Of a link that was never open.
+constexpr std::string_view kNoAnswer = "no answer to our connection";
+/// It lived when it said so.
+constexpr std::string_view kGoodbye = "the peer ended the link";
 
 struct LinkOptions {
   ProcessId self;
@@ -50,6 +61,9 @@ struct LinkOptions {
   /// How long a connection that was lost is dialled again before the link ends; 0: not at all. With
   /// a process above or below us it is two heartbeats at most: it knows best who lives.
   Duration patience{};
+  /// Bytes a second: a link that carries less, while there is more to send, is told of. 0: none is,
+  /// nor without patience, by which it is known what has come.
+  std::uint64_t slow_below = 0;
   /// Bytes a peer may have unconsumed here, per lane; also the bound of what waits for credit.
   std::array<std::uint64_t, kLanes> window = {4U << 20, 64U << 20};
   /// What an actor should have under way to or from one peer at a time (ByteWindow): as much as may
@@ -60,10 +74,10 @@ struct LinkOptions {
 struct LinkCounters {
   std::uint64_t decode_errors = 0;
   std::uint64_t refused_hellos = 0;
-  std::uint64_t sequence_gaps = 0;
-  std::uint64_t faults = 0;      ///< of every kind, decode errors among them: the peer is muted
-  std::uint64_t resumed = 0;     ///< links that went on over another connection
-  std::uint64_t sent_again = 0;  ///< messages that they sent another time
+  std::uint64_t sequence_gaps = 0;  ///< messages that came where another one was due
+  std::uint64_t faults = 0;         ///< of every kind, decode errors among them: the peer is muted
+  std::uint64_t resumed = 0;        ///< links that went on over another connection
+  std::uint64_t sent_again = 0;     ///< messages that they sent another time
   std::array<std::uint64_t, kLanes> bytes_in = {};  ///< whole frames, envelopes included
   std::array<std::uint64_t, kLanes> bytes_out = {};
 };
@@ -103,6 +117,9 @@ class Links final : private Transport::Events, private Timers::Target {
     /// dialled, and by who said before that it was not.
     virtual void link_trouble(const Contact& peer, const std::string& cause, Duration lasts,
                               bool over) = 0;
+    /// What we send to the peer went at most at `rate` (bytes a second) for so long; or it was slow
+    /// for so long and is no more (`over`).
+    virtual void link_pace(const Contact& peer, std::uint64_t rate, Duration lasts, bool over) = 0;
     virtual LinkStatistics statistics() = 0;
 
    protected:
@@ -122,6 +139,9 @@ class Links final : private Transport::Events, private Timers::Target {
 
   /// Lets `peer` dial us.
   void admit(const Contact& peer);
+  /// Lets the next incarnation of a peer in, beside the one that is there; once it dials, it is
+  /// admitted, and that one fenced.
+  void announce(const Contact& next);
   /// Opens a link to `peer` now.
   void dial(const Contact& peer);
   /// The introducer could not bring us together: what waits for `peer` fails.
@@ -142,6 +162,11 @@ class Links final : private Transport::Events, private Timers::Target {
   bool connected(ProcessId peer) const;
   /// The identity under which the peer authenticated; null if there is no link.
   const PeerIdentity* identity_of(ProcessId peer) const;
+  /// How long the session with it has been there; what is heard in it was sent since. Zero: none.
+  Duration age_of(ProcessId peer) const;
+  /// When a peer above or below us was last known to hear what is said on the control lane; the
+  /// clock's zero: never.
+  Time last_open(ProcessId peer) const;
   /// The last heartbeat's words about the peer; null before the first.
   const LinkStatistics* last_words(ProcessId peer) const;
   /// Bytes waiting for credit or for a link, over all links.
@@ -162,6 +187,7 @@ class Links final : private Transport::Events, private Timers::Target {
  private:
   struct Queued;
   struct LaneState;
+  struct Pace;
   struct Link;
   struct Receiving;
   class Delayed;
@@ -178,6 +204,7 @@ class Links final : private Transport::Events, private Timers::Target {
   static Expected expect(void* receiving, const Header& header);
   void hello_received(ChannelId channel, Lane lane, const PeerIdentity& from, InMessage& message);
   void accept(ChannelId channel, Lane lane, const Contact& peer, const Hello& hello);
+  bool expected(const PeerIdentity& peer);
   std::string objection(const Hello& hello, const Contact& peer) const;
   static std::string lie(const Hello& hello, const Contact& peer);
   void refuse(ChannelId channel, const std::string& reason);
@@ -208,6 +235,14 @@ class Links final : private Transport::Events, private Timers::Target {
   void back(Link& link);
   bool acknowledged(Link& link, const Header& header);
 
+  void missed(Link& link, Lane lane, std::uint64_t came);
+  void asked_to_redial(Link& link);
+  void dial_unanswered(Link& link, Time now);
+  void probe(Link& link);
+
+  void measure(Link& link, Time now);
+  void slow_no_more(Link& link);
+
   void flush(ProcessId peer, Lane lane);
   void heartbeat(Link& link);
   void compare_clocks(Link& link, const Heartbeat& beat);
@@ -224,12 +259,13 @@ class Links final : private Transport::Events, private Timers::Target {
   std::unordered_map<ProcessId, std::unique_ptr<Link>> links_;
   std::unordered_map<ChannelId, std::pair<ProcessId, Lane>> channels_;
   std::unordered_map<std::string, Contact> admitted_;  // by name: the highest incarnation admitted
-  std::unordered_set<std::string> refused_;            // identities; each is logged once
+  std::vector<Contact> announced_;
+  std::unordered_set<std::string> refused_;  // identities; each is logged once
   LinkCounters counters_;
   Chaos chaos_;
   std::function<void(const RoundTrip&)> on_round_trip_;
   std::vector<std::unique_ptr<Delayed>> delayed_;
-  std::unordered_set<ProcessId> tree_peers_;
+  std::unordered_map<ProcessId, Time> tree_peers_;  // and when they last heard what we say
   Timers::Id timer_ = 0;
   Time attentive_since_;  // since when our own loop has turned without a long pause
   Time expected_tick_;

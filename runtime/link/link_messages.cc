@@ -23,6 +23,8 @@ STERNA_MESSAGE(Heartbeat, FIELD(credit[0], ControlCredit), FIELD(credit[1], Data
 
 STERNA_MESSAGE(Goodbye)
 
+STERNA_MESSAGE(Redial)
+
 STERNA_MESSAGE(Watch, FIELD(actor, Actor))
 
 STERNA_MESSAGE(Down, FIELD(notice.actor.process, Process), FIELD(notice.actor.local, Actor),

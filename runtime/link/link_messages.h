@@ -67,6 +67,12 @@ struct Goodbye {
   STERNA_DECLARE_MESSAGE(Goodbye);
 };
 
+/// From who accepted a connection to who dialled it: something did not come on this lane.
+struct Redial {
+  using Wire = schema::Redial;
+  STERNA_DECLARE_MESSAGE(Redial);
+};
+
 struct Watch {
   using Wire = schema::Watch;
   LocalId actor;

@@ -19,8 +19,8 @@ constexpr std::uint64_t kAnnounceAt = 4;
 
 const MessageType* control_type(std::uint64_t type_id) {
   static constexpr const MessageType* kTypes[] = {&kMessageType<Heartbeat>, &kMessageType<Welcome>,
-                                                  &kMessageType<Goodbye>, &kMessageType<Watch>,
-                                                  &kMessageType<Down>};
+                                                  &kMessageType<Goodbye>,   &kMessageType<Redial>,
+                                                  &kMessageType<Watch>,     &kMessageType<Down>};
   for (const MessageType* type : kTypes) {
     if (type->type_id == type_id) return type;
   }
@@ -31,7 +31,7 @@ const MessageType* control_type(std::uint64_t type_id) {
 bool is_numbered(const Header& header) {
   return !is_control(header) ||
          (header.type_id != type_id_of<Welcome>() && header.type_id != type_id_of<Heartbeat>() &&
-          header.type_id != type_id_of<Goodbye>());
+          header.type_id != type_id_of<Goodbye>() && header.type_id != type_id_of<Redial>());
 }
 
 }  // namespace
@@ -72,12 +72,10 @@ void Links::received(ChannelId channel, Lane lane, const PeerIdentity& from, InM
   }
   const Header& header = decoded->header;
   const bool opens = is_control(header) && header.type_id == type_id_of<Welcome>();
-  if (header.sequence != (opens ? 0 : state.next_in)) {
+  const bool too_early = !opens && !state.open && resumes(link);
+  if (header.sequence != (opens ? 0 : state.next_in) || too_early) {
     ++counters_.sequence_gaps;
-    end(peer,
-        "link lost: message " + std::to_string(header.sequence) + " came where " +
-            std::to_string(state.next_in) + " was due",
-        false, true);
+    missed(link, lane, header.sequence);
     return;
   }
   if (is_numbered(header)) ++state.next_in;
@@ -127,14 +125,13 @@ void Links::consumed(ProcessId peer, const Mail& mail) {
 
 void Links::hello_received(ChannelId channel, Lane lane, const PeerIdentity& from,
                            InMessage& message) {
-  const auto admitted = admitted_.find(from.name);
-  if (admitted == admitted_.end() || admitted->second.identity != from) {
+  if (!expected(from)) {
     ++counters_.refused_hellos;
     if (refused_.insert(from.text()).second) log_(from.text() + " is not expected here: muted");
     transport_.mute(channel);
     return;
   }
-  const Contact peer = admitted->second;
+  const Contact peer = admitted_.at(from.name);
   const auto only_hello = [](void*, const Header& header) {
     const bool hello = is_control(header) && header.type_id == type_id_of<Hello>();
     return Expected{hello ? &kMessageType<Hello> : nullptr, !hello};
@@ -160,6 +157,14 @@ void Links::hello_received(ChannelId channel, Lane lane, const PeerIdentity& fro
     return;
   }
   accept(channel, lane, peer, hello);
+}
+
+/// Whether it is admitted; who was announced is, from now on.
+bool Links::expected(const PeerIdentity& peer) {
+  const auto next = std::ranges::find(announced_, peer, &Contact::identity);
+  if (next != announced_.end()) admit(Contact(*next));
+  const auto admitted = admitted_.find(peer.name);
+  return admitted != admitted_.end() && admitted->second.identity == peer;
 }
 
 std::string Links::objection(const Hello& hello, const Contact& peer) const {
@@ -195,7 +200,7 @@ void Links::accept(ChannelId channel, Lane lane, const Contact& peer, const Hell
   }
   if (link->session != 0 &&
       (link->session != hello.session || link->lanes[index(lane)].channel != 0)) {
-    end(id, "link lost: the peer opened a new session", false, true);
+    end(id, "link lost: " + std::string(kNewSession), false, true);
     link = &link_to(id);
   }
   if (link->session == 0) {
@@ -252,7 +257,9 @@ std::uint64_t Links::within_reason(const LaneState& state, Lane lane, std::uint6
 }
 
 void Links::control_received(Link& link, Lane lane, const Mail& mail) {
-  if (mail.type == &kMessageType<Heartbeat>) {
+  if (mail.type == &kMessageType<Heartbeat> && lane == Lane::data) {
+    // Its number has said it all.
+  } else if (mail.type == &kMessageType<Heartbeat>) {
     const auto& beat = body<Heartbeat>(mail);
     const ProcessId peer = link.peer;
     link.heard_words = true;
@@ -268,9 +275,11 @@ void Links::control_received(Link& link, Lane lane, const Mail& mail) {
   } else if (mail.type == &kMessageType<Goodbye>) {
     link.parting = true;
     if (link.lost_cause.empty()) {
-      link.lost_cause = "link lost: " + std::string(kConnectionLost);
+      link.lost_cause = "link lost: " + std::string(kGoodbye);
       link.lost_at = loop_.now();
     }
+  } else if (mail.type == &kMessageType<Redial>) {
+    asked_to_redial(link);
   } else if (lane != Lane::control) {
     blame(link.peer, "it watches on the data lane");
   } else if (mail.type == &kMessageType<Watch>) {

@@ -14,6 +14,8 @@ using detail::kEveryLane;
 namespace {
 /// A process above or below us that lives can be dialled at once, and again a heartbeat later.
 constexpr int kHeartbeatsInTree = 2;
+/// So often it may come back and be lost again before it has received anything.
+constexpr std::uint32_t kMostFruitless = 8;
 /// Twice what a peer of ours makes of its two lanes.
 constexpr double kResumesInHeartbeat = 8;
 /// A connection that is back sooner is not worth a word.
@@ -61,7 +63,10 @@ void Links::lose(Link& link, Lane lane, const std::string& cause) {
   link.lost_cause = cause;
   // What costs each connection that it is sent on is not tried for ever.
   const bool back = link.progressed || loop_.now() - link.back_at >= kTroubleLasts;
-  if (back) link.lost_at = loop_.now();
+  if (link.progressed) link.fruitless = 0;
+  // Whoever is above or below us has little time to come back, and lives if it has.
+  const bool lives = tree_peers_.contains(link.peer) && link.back_at > link.lost_at;
+  if (back || (lives && ++link.fruitless <= kMostFruitless)) link.lost_at = loop_.now();
   link.progressed = false;
   if (!link.was_open) return;  // as often as anybody likes who is let in
   log_(fmt::format("{}: {}; {} again", link.contact.identity.text(), cause,
@@ -73,6 +78,7 @@ void Links::dial_again(Link& link) {
   for (const Lane lane : kEveryLane) {
     LaneState& state = link.lanes[index(lane)];
     if (state.channel != 0 || loop_.now() < state.next_dial) continue;
+    state.dialled_at = loop_.now();
     state.next_dial = loop_.now() + options_.heartbeat / 2;
     ++state.dials;
     const Result<ChannelId> channel = transport_.dial(lane, link.contact);
@@ -95,7 +101,7 @@ void Links::resume(ChannelId channel, Lane lane, const Contact& peer, const Hell
   Link* link = find({peer.process});
   if (link == nullptr || link->session != hello.session || link->dialled || !resumes(*link) ||
       !link->lanes[index(lane)].was_open) {
-    refuse(channel, "that session is over");
+    refuse(channel, std::string(kSessionOver));
     return;
   }
   LaneState& state = link->lanes[index(lane)];

@@ -1,6 +1,8 @@
 // The state of a link and of each of its lanes; for runtime/link/*.cc only.
 #pragma once
 
+#include <optional>
+
 #include "runtime/link/link.h"
 #include "runtime/link/link_messages.h"
 #include "runtime/message/mail_queue.h"
@@ -49,7 +51,11 @@ struct Links::LaneState {
   std::uint64_t next_in = 1;
   MailQueue kept;  // the last ones sent: their headers in them, their charges too
   std::uint64_t kept_bytes = 0;
-  Time next_dial;               // not again before
+  Time next_dial;                  // not again before
+  Time dialled_at;                 // the last time
+  std::uint64_t missed = 0;        // the number that did not come last
+  std::uint32_t missed_again = 0;  // over so many connections since
+  std::uint64_t next_at_tick = 0;  // next_out when the last heartbeat was due
   std::uint64_t dials = 0;      // the lane's connections: made by us, or the last that was heard of
   std::uint64_t sent = 0;       // of charged bytes: those sent in this session
   std::uint64_t granted = 0;    // so many the peer allows us to send in this session
@@ -59,10 +65,27 @@ struct Links::LaneState {
   std::deque<Queued> queue;
   std::uint64_t queued_bytes = 0;
 
+  std::uint64_t arrived = 0;  // of charged bytes: those of which the peer has said so
+
   /// The peer has so many more of those that are kept.
   void let_go(std::uint64_t count) {
-    for (; count > 0; --count) kept_bytes -= kept.pop()->charge;
+    for (; count > 0; --count) {
+      const std::uint64_t charge = kept.pop()->charge;
+      kept_bytes -= charge;
+      arrived += charge;
+    }
   }
+  /// Whether a message before the one of this number is under way.
+  bool waits_behind(std::uint64_t number) const;
+};
+
+/// How fast a link is.
+struct Links::Pace {
+  Time began;                                // of the measuring
+  std::uint64_t arrived = 0;                 // of all lanes, then
+  std::array<std::uint64_t, kLanes> mark{};  // next_out, then
+  std::optional<Time> slow_since;
+  Time last_slow;  // when it was last found to be
 };
 
 struct Links::Link {
@@ -77,9 +100,10 @@ struct Links::Link {
   bool parting = false;    // the peer has said Goodbye
   std::string lost_cause;  // of the first lane that was lost and is not back; empty: none is
   Time lost_at;
-  Time back_at;            // since when it is back
-  bool progressed = true;  // the peer has received something since the last loss
-  bool told = false;       // the owner, of this loss
+  Time back_at;                 // since when it is back
+  bool progressed = true;       // the peer has received something since the last loss
+  std::uint32_t fruitless = 0;  // it came back so often since it had
+  bool told = false;            // the owner, of this loss
   /// A peer of ours dials twice in a heartbeat at most; so many it may have saved up.
   static constexpr double kMostResumes = 16;
   double resumes_left = kMostResumes;  // as of:
@@ -90,6 +114,7 @@ struct Links::Link {
   bool heard_words = false;
   LinkStatistics words;
   std::array<LaneState, kLanes> lanes;
+  Pace pace;
 
   bool open() const { return lanes[0].open && lanes[1].open; }
 };

@@ -67,6 +67,8 @@ struct AnyRef {
   ActorId id;
   std::uint64_t interface_id = 0;
 
+  friend bool operator==(const AnyRef&, const AnyRef&) = default;
+
   AnyRef() = default;
   AnyRef(ActorId actor, std::uint64_t interface_type) : id(actor), interface_id(interface_type) {}
   template <class I>

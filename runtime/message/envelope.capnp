@@ -21,7 +21,7 @@ struct Envelope {
   epoch @5 :UInt32;        # membership epoch
   deadline @6 :Int64;      # nanoseconds left when sent; 0 for none
   sequence @7 :UInt64;     # per lane and session, from 1 without gaps; a Hello's and a Welcome's is 0,
-                           # a Heartbeat's that of the next message
+                           # a Heartbeat's, a Goodbye's and a Redial's that of the next message
   body @8 :AnyPointer;
   # So many the sender has received, per lane, numbered from 1 (modulo 2^32): what comes before need
   # not be kept for another connection.
@@ -74,7 +74,8 @@ struct Welcome {
   received @11 :UInt64;    # of a resumed session: as in Hello
 }
 
-# From each process's loop to every peer, each heartbeat interval, and when credit is due.
+# From each process's loop to every peer, each heartbeat interval, and when credit is due. On the
+# data lane: only the number of the next message, once the last ones may have been lost.
 struct Heartbeat {
   controlCredit @0 :UInt64;  # cumulative bytes granted on the control lane this session
   dataCredit @1 :UInt64;
@@ -91,6 +92,11 @@ struct Heartbeat {
 
 # The last message of a link that one side ends: its connections will be lost for good.
 struct Goodbye {
+}
+
+# To who dialled, from who accepted it: on this lane something did not come. Its connection is given
+# up, and what is missing is sent again on another one.
+struct Redial {
 }
 
 # A monitor across processes: sent to the watched actor's process; it answers with Down when the actor dies.

@@ -27,6 +27,7 @@ struct RemotePlacer::Placed {
   std::int64_t id = 0;
   std::unique_ptr<RemoteSession> session;
   bool ready = false;  ///< its bundle is in place
+  bool used = false;   ///< something was to be started
   bool over = false;
   ProcessExit exit;               ///< once over
   std::optional<Bootstrap> told;  ///< waits for ready
@@ -41,8 +42,14 @@ RemotePlacer::RemotePlacer(UvLoop& loop, Spawner& local, RemotePlacerOptions opt
 
 RemotePlacer::~RemotePlacer() = default;
 
+void RemotePlacer::prepare_all() {
+  for (const auto& [name, host] : options_.hosts) {
+    if (!host.later) placed(name);
+  }
+}
+
 Result<void> RemotePlacer::prepare(const std::function<bool()>& interrupted) {
-  for (const auto& [name, host] : options_.hosts) placed(name);
+  prepare_all();
   const auto failed = [this] {
     return std::find_if(placed_.begin(), placed_.end(),
                         [](const auto& entry) { return entry.second->over; });
@@ -59,7 +66,7 @@ Result<void> RemotePlacer::prepare(const std::function<bool()>& interrupted) {
 
 std::map<std::string, std::string> RemotePlacer::prepare_each(
     const std::function<bool()>& interrupted) {
-  for (const auto& [name, host] : options_.hosts) placed(name);
+  prepare_all();
   const auto done = [this] {
     return std::all_of(placed_.begin(), placed_.end(),
                        [](const auto& entry) { return entry.second->ready || entry.second->over; });
@@ -108,16 +115,24 @@ RemotePlacer::Placed& RemotePlacer::placed(const std::string& host) {
 }
 
 RemotePlacer::Placed* RemotePlacer::find(std::int64_t id) const {
-  const auto found = std::find_if(placed_.begin(), placed_.end(),
-                                  [&](const auto& entry) { return entry.second->id == id; });
-  return found == placed_.end() ? nullptr : found->second.get();
+  for (const auto& [host, one] : placed_) {
+    if (one->id == id) return one.get();
+  }
+  const auto found = std::ranges::find(followed_, id, [](const auto& one) { return one->id; });
+  return found == followed_.end() ? nullptr : found->get();
 }
 
 Result<std::int64_t> RemotePlacer::spawn(const Bootstrap& bootstrap, Callbacks callbacks) {
   const bool elsewhere =
       bootstrap.kind == ProcessKind::NODE && options_.hosts.contains(bootstrap.host);
   if (!elsewhere) return local_.spawn(bootstrap, std::move(callbacks));
+  std::erase_if(followed_, [](const auto& one) { return one->over; });
+  if (auto before = placed_.find(bootstrap.host); before != placed_.end() && before->second->used) {
+    followed_.push_back(std::move(before->second));
+    placed_.erase(before);
+  }
   Placed& one = placed(bootstrap.host);
+  one.used = true;
   if (one.over) return Error{Errc::unavailable, one.exit.words};
   one.told = bootstrap;
   one.callbacks = std::move(callbacks);

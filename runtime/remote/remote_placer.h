@@ -3,7 +3,8 @@
 // one.
 //
 // It is a Spawner, so whoever starts a node need not know where that is. All sessions open at once,
-// in prepare(), and each waits with its bundle in place for what it is to start.
+// in prepare(), and each waits with its bundle in place for what it is to start; those of hosts
+// that come later, and of those that come again, when that is to be started.
 #pragma once
 
 #include <functional>
@@ -22,6 +23,7 @@ struct RemoteHost {
   std::vector<std::string> command;  ///< as RemoteSession::Options
   bool through_shell = true;
   std::string work = "~/.cache/sterna";
+  bool later = false;  ///< nothing is to be prepared there
 };
 
 struct RemotePlacerOptions {
@@ -59,6 +61,7 @@ class RemotePlacer final : public Spawner {
  private:
   struct Placed;
   Placed& placed(const std::string& host);
+  void prepare_all();
   Placed* find(std::int64_t id) const;
   void start(Placed& one);
   void ended(Placed& one, const ProcessExit& exit);
@@ -68,6 +71,7 @@ class RemotePlacer final : public Spawner {
   Spawner& local_;
   RemotePlacerOptions options_;
   std::map<std::string, std::unique_ptr<Placed>> placed_;
+  std::vector<std::unique_ptr<Placed>> followed_;  ///< on hosts where another was started since
   std::int64_t next_id_;
   bool detaching_ = false;
 };

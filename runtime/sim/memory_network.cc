@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "runtime/transport/owned_message.h"
+
 namespace sterna {
 
 namespace {
@@ -10,18 +12,6 @@ constexpr const char* kCut = "the connection was cut";
 /// As with the real transport and its kernel.
 constexpr Duration kConnectTimeout = std::chrono::seconds(5);
 constexpr Duration kConnectAgain = std::chrono::milliseconds(20);
-
-/// A received message whose frames already own their bytes.
-class MemoryMessage final : public InMessage {
- public:
-  explicit MemoryMessage(const std::vector<Bytes>& frames) : frames_(frames) {}
-  std::size_t frames() const override { return frames_.size(); }
-  ByteView frame(std::size_t index) const override { return frames_[index].view(); }
-  Bytes keep(std::size_t index) override { return frames_[index]; }
-
- private:
-  const std::vector<Bytes>& frames_;
-};
 
 }  // namespace
 
@@ -70,15 +60,67 @@ void MemoryNetwork::set_stalled(const std::string& from, const std::string& to, 
     return;
   }
   stalled_.erase({from, to});
+  flush(
+      [&](const std::string& one, const std::string& other) { return one == from && other == to; });
+}
+
+void MemoryNetwork::flush(
+    const std::function<bool(const std::string& from, const std::string& to)>& which) {
   for (const auto& [endpoint, transport] : endpoints_) {
-    if (transport->self_.name != from) continue;
     std::vector<ChannelId> stood;
     for (const auto& [id, channel] : transport->channels_) {
-      if (channel.identity.name == to && channel.peer != nullptr) stood.push_back(id);
+      const bool is_one = which(transport->self_.name, channel.identity.name);
+      if (is_one && channel.peer != nullptr) stood.push_back(id);
     }
     std::sort(stood.begin(), stood.end());
     for (const ChannelId id : stood) transport->send_unsent(id);
   }
+}
+
+const std::string& MemoryNetwork::host_of(const PeerIdentity& who) const {
+  static const std::string kHead;
+  const auto found = hosts_.find(who.text());
+  return found == hosts_.end() ? kHead : found->second;
+}
+
+bool MemoryNetwork::host_comes(const PeerIdentity& from, const PeerIdentity& to) const {
+  if (deaf_.empty() && mute_.empty()) return true;
+  const std::string& there = host_of(from);
+  const std::string& here = host_of(to);
+  return there == here || (!mute_.contains(there) && !deaf_.contains(here));
+}
+
+bool MemoryNetwork::comes(const PeerIdentity& from, const PeerIdentity& to) const {
+  return !stalled_.contains({from.name, to.name}) && host_comes(from, to);
+}
+
+bool MemoryNetwork::apart(const PeerIdentity& a, const PeerIdentity& b) const {
+  return !host_comes(a, b) || !host_comes(b, a);
+}
+
+void MemoryNetwork::set_isolated(const std::string& host, bool deaf, bool mute) {
+  const auto set = [&](std::set<std::string>& hosts, bool there) {
+    if (there) {
+      hosts.insert(host);
+    } else {
+      hosts.erase(host);
+    }
+  };
+  set(deaf_, deaf);
+  set(mute_, mute);
+  flush([](const std::string&, const std::string&) { return true; });
+  std::vector<UnheardEnd> still;
+  for (UnheardEnd& end : std::exchange(unheard_ends_, {})) {
+    if (end.alive.expired()) continue;
+    if (!comes(end.from, end.to->self_)) {
+      still.push_back(std::move(end));
+    } else {
+      end.to->later(Duration(1), [to = end.to, channel = end.channel] {
+        to->close(channel, std::string(kConnectionLost));
+      });
+    }
+  }
+  unheard_ends_ = std::move(still);
 }
 
 void MemoryNetwork::silence(const std::string& name) {
@@ -107,10 +149,15 @@ MemoryTransport::~MemoryTransport() {
   network_.endpoints_.erase(endpoint_);
   for (auto& [id, channel] : channels_) {
     if (channel.peer == nullptr) continue;
+    if (!network_.host_comes(self_, channel.peer->self_)) {
+      network_.unheard_ends_.push_back(
+          {self_, channel.peer, channel.peer->alive_, channel.peer_channel});
+      continue;
+    }
     // What is under way comes before.
     const Duration delay = arrival(channel, channel.peer->self_.name) - network_.loop().now();
     channel.peer->later(delay, [peer = channel.peer, id = channel.peer_channel] {
-      peer->close(id, "the peer is gone");
+      peer->close(id, std::string(kConnectionLost));
     });
   }
   // Also of connections that only they still know.
@@ -136,7 +183,24 @@ Result<void> MemoryTransport::listen(Contact& self) {
   return {};
 }
 
-void MemoryTransport::admit(const Contact& peer) { admitted_[peer.identity.name] = peer; }
+void MemoryTransport::admit(const Contact& peer) {
+  admitted_[peer.identity.name] = peer;
+  std::erase_if(announced_, [&](const Contact& next) {
+    return next.identity.name == peer.identity.name &&
+           next.identity.incarnation <= peer.identity.incarnation;
+  });
+}
+
+void MemoryTransport::announce(const Contact& next) { announced_.push_back(next); }
+
+bool MemoryTransport::lets_in(const PeerIdentity& peer, const std::string& public_key) const {
+  const auto is_it = [&](const Contact& one) {
+    return one.identity == peer && one.public_key == public_key;
+  };
+  const auto admitted = admitted_.find(peer.name);
+  return (admitted != admitted_.end() && is_it(admitted->second)) ||
+         std::ranges::any_of(announced_, is_it);
+}
 
 void MemoryTransport::revoke(const PeerIdentity& peer) {
   const auto found = admitted_.find(peer.name);
@@ -161,7 +225,8 @@ void MemoryTransport::connect(ChannelId id, const std::string& endpoint, Time gi
   const auto mine = channels_.find(id);
   if (mine == channels_.end()) return;
   // What is said to a host that is not reached is said again, for a while.
-  if (network_.parted_.contains(std::minmax(self_.name, mine->second.identity.name))) {
+  const PeerIdentity& to = mine->second.identity;
+  if (network_.parted_.contains(std::minmax(self_.name, to.name)) || network_.apart(self_, to)) {
     if (network_.loop().now() >= gives_up) {
       close(id, "no answer from " + endpoint);
     } else {
@@ -175,9 +240,7 @@ void MemoryTransport::connect(ChannelId id, const std::string& endpoint, Time gi
     return;
   }
   MemoryTransport& peer = *found->second;
-  const auto admitted = peer.admitted_.find(self_.name);
-  if (admitted == peer.admitted_.end() || admitted->second.identity != self_ ||
-      admitted->second.public_key != credentials_.public_key) {
+  if (!peer.lets_in(self_, credentials_.public_key)) {
     ++peer.counters_.authentication_denials;
     peer.events_->noticed(self_.text() + " was denied");
     close(id, "denied", true);
@@ -196,7 +259,7 @@ void MemoryTransport::connect(ChannelId id, const std::string& endpoint, Time gi
 
 void MemoryTransport::send_unsent(ChannelId id) {
   Channel& channel = channels_.at(id);
-  if (network_.stalled_.contains({self_.name, channel.identity.name})) return;
+  if (!network_.comes(self_, channel.identity)) return;
   auto unsent = std::exchange(channel.unsent, {});
   for (Message& message : unsent) transmit(id, std::move(message));
 }
@@ -209,7 +272,7 @@ Result<void> MemoryTransport::send(ChannelId id, std::span<const OutFrame> frame
   for (const OutFrame& frame : frames) message.push_back(copy_bytes(frame.view));
   const std::string& to = found->second.identity.name;
   if (network_.on_message_) network_.on_message_(self_.name, to, message);
-  if (found->second.peer == nullptr || network_.stalled_.contains({self_.name, to})) {
+  if (found->second.peer == nullptr || !network_.comes(self_, found->second.identity)) {
     found->second.unsent.push_back(std::move(message));
   } else {
     transmit(id, std::move(message));
@@ -247,7 +310,7 @@ void MemoryTransport::deliver(ChannelId id, const Message& message) {
     ++counters_.muted_messages;
     return;
   }
-  MemoryMessage received(message);
+  OwnedMessage received(message);
   const PeerIdentity from = found->second.identity;
   events_->received(id, found->second.lane, from, received);
 }

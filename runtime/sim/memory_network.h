@@ -37,6 +37,17 @@ class MemoryNetwork {
   void set_parted(const std::string& a, const std::string& b, bool parted);
   /// While stalled, what `from` says does not come to `to`; all of it comes afterwards, in order.
   void set_stalled(const std::string& from, const std::string& to, bool stalled);
+  /// That process is there; nobody else's host can be isolated.
+  void place(const PeerIdentity& who, std::string host) { hosts_[who.text()] = std::move(host); }
+  void place_beside(const PeerIdentity& who, const PeerIdentity& other) {
+    place(who, host_of(other));
+  }
+  /// While so, what is said on other hosts does not come to that one (`deaf`), or what is said
+  /// there does not come to others (`mute`), ends of connections included, and none is made. What
+  /// was sent comes afterwards, in order.
+  void set_isolated(const std::string& host, bool deaf, bool mute);
+  /// Whether that one's host is cut off from the other's, at least one way.
+  bool apart(const PeerIdentity& a, const PeerIdentity& b) const;
   /// Hears of each message as it is sent.
   using OnMessage = std::function<void(const std::string& from, const std::string& to,
                                        const std::vector<Bytes>& frames)>;
@@ -54,12 +65,29 @@ class MemoryNetwork {
   /// The ends that `a` has of its connections with `b`, oldest first.
   std::vector<std::pair<MemoryTransport*, ChannelId>> ends_of(const std::string& a,
                                                               const std::string& b) const;
+  const std::string& host_of(const PeerIdentity& who) const;
+  /// What `from` says now comes to `to`.
+  bool comes(const PeerIdentity& from, const PeerIdentity& to) const;
+  bool host_comes(const PeerIdentity& from, const PeerIdentity& to) const;
+  void flush(const std::function<bool(const std::string& from, const std::string& to)>& which);
+
+  /// That a connection has ended, where nobody there can hear it.
+  struct UnheardEnd {
+    PeerIdentity from;
+    MemoryTransport* to;
+    std::weak_ptr<bool> alive;
+    ChannelId channel;
+  };
   SimLoop& loop_;
   std::function<Duration(const std::string&, const std::string&)> delay_;
   std::map<std::string, MemoryTransport*> endpoints_;  // by endpoint
   std::unordered_set<std::string> paused_;
   std::set<std::pair<std::string, std::string>> parted_;   // the lower name first
   std::set<std::pair<std::string, std::string>> stalled_;  // from, to
+  std::map<std::string, std::string> hosts_;               // by identity
+  std::set<std::string> deaf_;                             // hosts
+  std::set<std::string> mute_;
+  std::vector<UnheardEnd> unheard_ends_;
   OnMessage on_message_;
 };
 
@@ -71,6 +99,7 @@ class MemoryTransport final : public Transport {
   void set_events(Events& events) override { events_ = &events; }
   Result<void> listen(Contact& self) override;
   void admit(const Contact& peer) override;
+  void announce(const Contact& next) override;
   void revoke(const PeerIdentity& peer) override;
   Result<ChannelId> dial(Lane lane, const Contact& peer) override;
   Result<void> send(ChannelId channel, std::span<const OutFrame> frames) override;
@@ -95,6 +124,7 @@ class MemoryTransport final : public Transport {
   void arrive(ChannelId channel, Message message);
   void deliver(ChannelId channel, const Message& message);
   void connect(ChannelId channel, const std::string& endpoint, Time gives_up);
+  bool lets_in(const PeerIdentity& peer, const std::string& public_key) const;
   void close(ChannelId channel, const std::string& cause, bool denied = false);
   void close_now(ChannelId channel, const std::string& cause, bool denied);
   void send_unsent(ChannelId channel);
@@ -107,6 +137,7 @@ class MemoryTransport final : public Transport {
   Events* events_ = nullptr;
   std::unordered_map<ChannelId, Channel> channels_;
   std::map<std::string, Contact> admitted_;
+  std::vector<Contact> announced_;
   std::deque<std::function<void()>> held_;  // what happens when it is no longer paused
   std::string endpoint_;
   ChannelId next_ = 1;

@@ -10,6 +10,9 @@ namespace sterna {
 
 namespace {
 
+constexpr std::int64_t kLauncherPid = 1;
+const PeerIdentity kLauncher{"launcher", 1};
+
 /// A process's view of the shared loop, which can stand still while the others go on.
 class OwnLoop final : public Loop {
  public:
@@ -84,14 +87,19 @@ class OwnExecutor final : public Executor {
       : shared_(shared), own_(own), duration_(std::move(duration)) {}
   void submit(std::function<void()> work, std::function<void()> done) override {
     work();
+    // The launcher's machine outlives the executors of its clusters.
+    auto told = [alive = std::weak_ptr<bool>(alive_), done = std::move(done)] {
+      if (!alive.expired()) done();
+    };
     shared_.after(duration_(),
-                  own_.only_alive([this, done = std::move(done)] { own_.when_awake(done); }));
+                  own_.only_alive([&own = own_, told = std::move(told)] { own.when_awake(told); }));
   }
 
  private:
   SimLoop& shared_;
   OwnLoop& own_;
   std::function<Duration()> duration_;
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 
 }  // namespace
@@ -132,13 +140,7 @@ class SimWorld::Host final : public Machine, private KeyIssuer, private Spawner 
   void remove_socket_directory(const std::string&) override {}
   Result<std::string> make_near_directory(std::uint64_t) override { return std::string("memory"); }
   void remove_near_directories(std::uint64_t) override {}
-  std::size_t sweep(std::uint64_t) override {
-    const std::size_t left = world_.processes_.size();
-    while (!world_.processes_.empty()) {
-      world_.end(world_.processes_.begin()->first, ProcessExit{-1, SIGKILL, false});
-    }
-    return left;
-  }
+  std::size_t sweep(std::uint64_t) override;
 
   OwnLoop own_loop;
 
@@ -152,7 +154,7 @@ class SimWorld::Host final : public Machine, private KeyIssuer, private Spawner 
   Result<std::int64_t> spawn(const Bootstrap& bootstrap, Callbacks callbacks) override {
     return world_.spawn(pid_, bootstrap, std::move(callbacks));
   }
-  void kill(std::int64_t pid) override { world_.end_soon(pid, ProcessExit{-1, SIGKILL, false}); }
+  void kill(std::int64_t pid) override { world_.kill_from(pid_, pid); }
   void forget(const std::string& actor) override { world_.kept_[pid_].forget(actor); }
   std::uint64_t resident_bytes(std::int64_t) const override { return 4096; }
 
@@ -183,12 +185,22 @@ std::unique_ptr<KeptMemory> SimWorld::Host::kept_memory(const Bootstrap& bootstr
   return world_.kept_[hosted->second->parent].of(name_);
 }
 
+/// Of whom it reaches.
+std::size_t SimWorld::Host::sweep(std::uint64_t) {
+  std::vector<std::int64_t> left;
+  for (const auto& [pid, hosted] : world_.processes_) {
+    if (!world_.network_.apart(kLauncher, hosted->who)) left.push_back(pid);
+  }
+  for (const std::int64_t pid : left) world_.end(pid, ProcessExit{-1, SIGKILL, false});
+  return left.size();
+}
+
 SimWorld::SimWorld(std::uint64_t seed, const Registry& registry)
     : network_(loop_),
       registry_(registry),
       seed_(seed),
       job_time_([] { return Duration(std::chrono::milliseconds(1)); }),
-      launcher_(std::make_unique<Host>(*this, 1, "launcher")) {}
+      launcher_(std::make_unique<Host>(*this, kLauncherPid, kLauncher.name)) {}
 
 SimWorld::~SimWorld() {
   while (!processes_.empty()) {
@@ -212,8 +224,16 @@ Result<std::int64_t> SimWorld::spawn(std::int64_t parent, const Bootstrap& boots
   // What the child is told has been written and read, as over its standard input.
   STERNA_ASSIGN(Bootstrap told, unpack<Bootstrap>(pack(bootstrap).view()));
   const std::int64_t pid = next_pid_++;
+  if (bootstrap.kind == ProcessKind::NODE && !told.log_directory.empty()) {
+    told.log_directory = bootstrap.host;
+  }
   processes_[pid] =
       std::make_unique<Hosted>(*this, pid, parent, std::move(told), std::move(callbacks));
+  if (bootstrap.kind == ProcessKind::NODE) {
+    network_.place(bootstrap.identity, bootstrap.host);
+  } else if (const auto node = processes_.find(parent); node != processes_.end()) {
+    network_.place_beside(bootstrap.identity, node->second->who);
+  }
   if (on_life_) on_life_(processes_[pid]->who, nullptr);
   loop_.after(spawn_time_, [this, pid] { begin(pid); });
   return pid;
@@ -270,6 +290,10 @@ void SimWorld::end(std::int64_t pid, const ProcessExit& exit) {
   }
   for (const std::int64_t child : children) end(child, ProcessExit{-1, SIGKILL, false});
   if (!on_exit) return;
+  if (!processes_.contains(parent) && network_.apart(kLauncher, who)) {
+    unheard_exits_[pid] = {who, on_exit, exit};
+    return;
+  }
   if (const auto above = processes_.find(parent); above != processes_.end()) {
     above->second->host.own_loop.when_awake([on_exit, exit] { on_exit(exit); });
   } else {
@@ -292,6 +316,41 @@ void SimWorld::kill(const std::string& name) {
   }
 }
 
+void SimWorld::tell_to_end(const std::string& name) {
+  for (const auto& [pid, hosted] : processes_) {
+    if (hosted->who.name == name) return hosted->process.told_to_end();
+  }
+}
+
+void SimWorld::kill_from(std::int64_t parent, std::int64_t pid) {
+  const ProcessExit killed{-1, SIGKILL, false};
+  const auto found = processes_.find(pid);
+  std::function<void(const ProcessExit&)> on_exit;
+  if (found == processes_.end()) {
+    const auto unheard = unheard_exits_.extract(pid);
+    if (!unheard.empty()) on_exit = unheard.mapped().on_exit;
+  } else if (parent == kLauncherPid && network_.apart(kLauncher, found->second->who)) {
+    on_exit = std::exchange(found->second->callbacks.on_exit, nullptr);
+  } else {
+    return end_soon(pid, killed);
+  }
+  // What has started it from afar ends, and nothing there hears of it.
+  if (on_exit) loop_.after(Duration(1), [on_exit, killed] { on_exit(killed); });
+}
+
+void SimWorld::set_isolated(const std::string& host, bool deaf, bool mute) {
+  network_.set_isolated(host, deaf, mute);
+  for (auto one = unheard_exits_.begin(); one != unheard_exits_.end();) {
+    const UnheardExit& unheard = one->second;
+    if (network_.apart(kLauncher, unheard.who)) {
+      ++one;
+      continue;
+    }
+    loop_.after(Duration(1), [on_exit = unheard.on_exit, exit = unheard.exit] { on_exit(exit); });
+    one = unheard_exits_.erase(one);
+  }
+}
+
 void SimWorld::freeze(const std::string& name) {
   Hosted* hosted = named(name);
   if (hosted == nullptr) return;
@@ -305,6 +364,11 @@ void SimWorld::thaw(const std::string& name) {
   // What came meanwhile lies in its sockets; its timers look at the clock.
   network_.set_paused(name, false);
   hosted->host.own_loop.thaw();
+}
+
+void SimWorld::suffer(const std::string& name, const Strike& strike) {
+  Hosted* hosted = named(name);
+  if (hosted != nullptr) (void)hosted->process.suffer(strike).ok();
 }
 
 std::optional<PeerIdentity> SimWorld::living(const std::string& name) const {

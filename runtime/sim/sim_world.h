@@ -1,6 +1,7 @@
 // SimWorld: a machine that does not exist. Its processes are hosted in this one program, on one
 // virtual clock and an in-memory network; spawning, killing and stopping them work as on a real
-// one. A Cluster on it behaves the same every time, seed for seed.
+// one. A Cluster on it behaves the same every time, seed for seed. Files are real: where its
+// options name a log directory, those of a host lie in a folder of its name, in the current one.
 //
 //   SimWorld world(seed, registry);
 //   Cluster cluster(world.launcher(), registry, options);
@@ -14,6 +15,7 @@
 #include <vector>
 
 #include "runtime/actor/registry.h"
+#include "runtime/cluster/cluster_messages.h"
 #include "runtime/host/machine.h"
 #include "runtime/link/link.h"
 #include "runtime/sim/memory_network.h"
@@ -41,6 +43,13 @@ class SimWorld {
   void kill(const std::string& name);
   void freeze(const std::string& name);
   void thaw(const std::string& name);
+  /// A fault that a process brings upon itself; it is there.
+  void suffer(const std::string& name, const Strike& strike);
+  /// What a supervisor's SIGTERM is to a node.
+  void tell_to_end(const std::string& name);
+  /// That host hears nobody of another one (`deaf`), or is not heard there (`mute`). Who started
+  /// its node can neither end it nor hear of its end meanwhile.
+  void set_isolated(const std::string& host, bool deaf, bool mute);
   bool lives(const std::string& name) const { return living(name).has_value(); }
   /// Who has this name now.
   std::optional<PeerIdentity> living(const std::string& name) const;
@@ -67,6 +76,15 @@ class SimWorld {
   void begin(std::int64_t pid);
   void end(std::int64_t pid, const ProcessExit& exit);
   void end_soon(std::int64_t pid, const ProcessExit& exit);
+  /// For who started it, by its pid.
+  void kill_from(std::int64_t parent, std::int64_t pid);
+
+  /// An end that who started it has not heard of, on a host that is cut off.
+  struct UnheardExit {
+    PeerIdentity who;
+    std::function<void(const ProcessExit&)> on_exit;
+    ProcessExit exit;
+  };
 
   SimLoop loop_;
   MemoryNetwork network_;
@@ -83,6 +101,7 @@ class SimWorld {
   std::unique_ptr<Host> launcher_;
   std::map<std::int64_t, SimMemory> kept_;  // by the parent's pid: gone with it
   std::map<std::int64_t, std::unique_ptr<Hosted>> processes_;
+  std::map<std::int64_t, UnheardExit> unheard_exits_;
 };
 
 }  // namespace sterna

@@ -106,6 +106,9 @@ class Transport {
   virtual Result<void> listen(Contact& self) = 0;
   /// Lets this peer in when it dials (its key or token hash), replacing lower incarnations of it.
   virtual void admit(const Contact& peer) = 0;
+  /// Lets `next` in, too, when it dials, beside the lower incarnation that is there: until it is
+  /// admitted itself, or one above it is.
+  virtual void announce(const Contact& next) = 0;
   /// Stops letting in and hearing `peer` (an identity, all its channels).
   virtual void revoke(const PeerIdentity& peer) = 0;
   /// Starts a connection; messages sent on it wait for the handshake. Failure shows as closed().

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <charconv>
+#include <iterator>
 
 #include "runtime/zmq/curve_keys.h"
 
@@ -38,45 +39,70 @@ Result<PeerIdentity> parse_identity(std::string_view text) {
   return Error{Errc::malformed, "not of the form name#incarnation"};
 }
 
+Admissions::Entry Admissions::entry_of(const Contact& peer) {
+  return {peer.identity.incarnation, true, decode_key(peer.public_key), peer.token_hash};
+}
+
 bool Admissions::admit(const Contact& peer) {
   Entry& entry = by_name_[peer.identity.name];
   if (peer.identity.incarnation < entry.incarnation) return false;
-  name_by_key_.erase(entry.key);
-  entry = {peer.identity.incarnation, true, decode_key(peer.public_key), peer.token_hash};
-  if (!entry.key.empty()) name_by_key_[entry.key] = peer.identity.name;
+  by_key_.erase(entry.key);
+  for (auto [at, end] = announced_.equal_range(peer.identity.name); at != end;) {
+    const bool over = at->second.incarnation <= peer.identity.incarnation;
+    if (over) by_key_.erase(at->second.key);
+    at = over ? announced_.erase(at) : std::next(at);
+  }
+  entry = entry_of(peer);
+  if (!entry.key.empty()) by_key_[entry.key] = peer.identity;
   return true;
+}
+
+void Admissions::announce(const Contact& next) {
+  const auto present = by_name_.find(next.identity.name);
+  const bool known =
+      present != by_name_.end() && next.identity.incarnation <= present->second.incarnation;
+  if (known || find(next.identity) != nullptr) return;
+  const auto entry = announced_.emplace(next.identity.name, entry_of(next));
+  if (!entry->second.key.empty()) by_key_[entry->second.key] = next.identity;
 }
 
 void Admissions::revoke(const PeerIdentity& peer) {
   const auto found = by_name_.find(peer.name);
   if (found == by_name_.end() || found->second.incarnation != peer.incarnation) return;
-  name_by_key_.erase(found->second.key);
+  by_key_.erase(found->second.key);
   found->second = {peer.incarnation, false, {}, {}};
 }
 
-bool Admissions::admitted(const PeerIdentity& peer) const {
+const Admissions::Entry* Admissions::find(const PeerIdentity& peer) const {
   const auto found = by_name_.find(peer.name);
-  return found != by_name_.end() && found->second.let_in &&
-         found->second.incarnation == peer.incarnation;
+  if (found != by_name_.end() && found->second.let_in &&
+      found->second.incarnation == peer.incarnation) {
+    return &found->second;
+  }
+  for (auto [at, end] = announced_.equal_range(peer.name); at != end; ++at) {
+    if (at->second.incarnation == peer.incarnation) return &at->second;
+  }
+  return nullptr;
 }
 
+bool Admissions::admitted(const PeerIdentity& peer) const { return find(peer) != nullptr; }
+
 Result<PeerIdentity> Admissions::by_key(std::string_view key) const {
-  const auto found = name_by_key_.find(std::string(key));
-  if (found == name_by_key_.end()) return denied("unknown public key");
-  const auto entry = by_name_.find(found->second);
-  return PeerIdentity{entry->first, entry->second.incarnation};
+  const auto found = by_key_.find(std::string(key));
+  if (found == by_key_.end()) return denied("unknown public key");
+  return found->second;
 }
 
 Result<PeerIdentity> Admissions::by_token(std::string_view user, std::string_view token) const {
   Result<PeerIdentity> claimed = parse_identity(user);
   if (!claimed) return denied(claimed.error().message);
-  const auto found = by_name_.find(claimed->name);
-  if (found == by_name_.end() || !found->second.let_in) return denied("unknown name");
-  const Entry& entry = found->second;
-  if (entry.incarnation != claimed->incarnation) {
-    return denied("another incarnation is admitted: " + std::to_string(entry.incarnation));
+  const Entry* entry = find(*claimed);
+  if (entry == nullptr) {
+    const auto found = by_name_.find(claimed->name);
+    if (found == by_name_.end() || !found->second.let_in) return denied("unknown name");
+    return denied("another incarnation is admitted: " + std::to_string(found->second.incarnation));
   }
-  if (entry.token_hash.empty() || !constant_time_equal(token_hash(token), entry.token_hash)) {
+  if (entry->token_hash.empty() || !constant_time_equal(token_hash(token), entry->token_hash)) {
     return denied("wrong token");
   }
   return claimed;

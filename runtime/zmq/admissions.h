@@ -19,6 +19,9 @@ class Admissions {
  public:
   /// False if a higher incarnation of that name is known already; then nothing changes.
   bool admit(const Contact& peer);
+  /// Lets a higher incarnation in beside the one that is there, until it is admitted or fenced
+  /// itself.
+  void announce(const Contact& next);
   void revoke(const PeerIdentity& peer);
   bool admitted(const PeerIdentity& peer) const;
 
@@ -34,8 +37,12 @@ class Admissions {
     std::string key;      // 32 bytes; empty without CURVE
     std::string token_hash;
   };
+  static Entry entry_of(const Contact& peer);
+  /// Null: it is not let in.
+  const Entry* find(const PeerIdentity& peer) const;
   std::map<std::string, Entry, std::less<>> by_name_;
-  std::unordered_map<std::string, std::string> name_by_key_;
+  std::multimap<std::string, Entry, std::less<>> announced_;
+  std::unordered_map<std::string, PeerIdentity> by_key_;
 };
 
 }  // namespace sterna

@@ -23,6 +23,7 @@ constexpr int kTurnsToDrain = 64;
 constexpr std::size_t kMostNotices = 1024;
 constexpr std::size_t kMostTombstones = 4096;
 constexpr int kBacklog = 4096;  // as many may dial at once
+constexpr int kProbes = 3;      // unanswered, and the kernel gives a connection up
 constexpr std::size_t kLongestClaim = 64;
 constexpr std::int64_t kFrameOverhead = 256;  // what encryption adds, and more
 
@@ -118,9 +119,12 @@ Result<void> ZmqTransport::open_port(Port& port) {
   STERNA_TRY(socket.set(ZMQ_CONNECT_TIMEOUT, milliseconds(options_.connect_timeout)));
   STERNA_TRY(socket.set(ZMQ_HANDSHAKE_IVL, milliseconds(port.dials ? options_.answer_timeout
                                                                    : options_.handshake_timeout)));
-  STERNA_TRY(socket.set(ZMQ_HEARTBEAT_IVL, milliseconds(options_.heartbeat)));
-  STERNA_TRY(socket.set(ZMQ_HEARTBEAT_TIMEOUT, milliseconds(options_.heartbeat_timeout)));
-  STERNA_TRY(socket.set(ZMQ_HEARTBEAT_TTL, milliseconds(options_.heartbeat_timeout)));
+  const int probe = std::max(1, milliseconds(options_.dead_after) / 1000 / (kProbes + 1));
+  STERNA_TRY(socket.set(ZMQ_TCP_KEEPALIVE, 1));
+  STERNA_TRY(socket.set(ZMQ_TCP_KEEPALIVE_IDLE, probe));  // seconds, as the next
+  STERNA_TRY(socket.set(ZMQ_TCP_KEEPALIVE_INTVL, probe));
+  STERNA_TRY(socket.set(ZMQ_TCP_KEEPALIVE_CNT, kProbes));
+  STERNA_TRY(socket.set(ZMQ_TCP_MAXRT, milliseconds(options_.dead_after)));
   STERNA_TRY(socket.set(ZMQ_BACKLOG, kBacklog));
   STERNA_TRY(socket.set(ZMQ_ZAP_DOMAIN, std::string_view(ZapHandler::kDomain)));
   if (!port.dials) {
@@ -210,13 +214,19 @@ Result<void> ZmqTransport::bind_tcp(Lane lane, std::string& endpoint) {
                    ": widen the range (each actor takes two) or stop what holds them"};
 }
 
-void ZmqTransport::admit(const Contact& peer) {
+/// Where strangers have keys, a token opens the door to neighbours only.
+Contact ZmqTransport::as_let_in(const Contact& peer) const {
   Contact known = peer;
-  // Where strangers have keys, a token opens the door to neighbours only.
   if (options_.neighbourhood != 0 && options_.curve && !is_neighbour(peer)) {
     known.token_hash.clear();
   }
-  if (!admissions_.admit(known)) return;
+  return known;
+}
+
+void ZmqTransport::announce(const Contact& next) { admissions_.announce(as_let_in(next)); }
+
+void ZmqTransport::admit(const Contact& peer) {
+  if (!admissions_.admit(as_let_in(peer))) return;
   for (auto& [id, channel] : channels_) {
     if (channel->identity.name == peer.identity.name &&
         channel->identity.incarnation < peer.identity.incarnation) {

@@ -60,10 +60,10 @@ struct ZmqOptions {
   Duration handshake_timeout = std::chrono::seconds(2);
   /// Whom we dial may take so long for its part of the handshake: as long as it may be silent.
   Duration answer_timeout = std::chrono::seconds(5);
-  /// libzmq's own heartbeat finds dead hosts. Its I/O thread answers even if the loop is stuck, so
-  /// it is more patient than the links' heartbeats, which know the cause.
-  Duration heartbeat = std::chrono::seconds(1);
-  Duration heartbeat_timeout = std::chrono::seconds(20);
+  /// Connections to hosts that say nothing any more are ended by the kernel: more patient than the
+  /// links' heartbeats, which know the cause. libzmq's own heartbeats stay off: with them 4.3.4
+  /// aborts the process (`!_io_error`) where a peer dies whose messages are not being read.
+  Duration dead_after = std::chrono::seconds(20);
   /// Of refusals that were told of before, one line with their counts so often.
   Duration tally_every = std::chrono::minutes(1);
   /// How long unsent messages may hold up the end of the process.
@@ -81,6 +81,7 @@ class ZmqTransport final : public Transport, private Loop::Source {
   void set_events(Events& events) override { events_ = &events; }
   Result<void> listen(Contact& self) override;
   void admit(const Contact& peer) override;
+  void announce(const Contact& next) override;
   void revoke(const PeerIdentity& peer) override;
   Result<ChannelId> dial(Lane lane, const Contact& peer) override;
   Result<void> send(ChannelId channel, std::span<const OutFrame> frames) override;
@@ -99,6 +100,7 @@ class ZmqTransport final : public Transport, private Loop::Source {
   Result<void> bind_ipc(Lane lane, std::string& endpoint);
   Result<void> listen_to_neighbours();
   bool is_neighbour(const Contact& peer) const;
+  Contact as_let_in(const Contact& peer) const;
   Port& bound(Lane lane) { return *ports_[2 * static_cast<std::size_t>(lane)]; }
   Port& dialling(Lane lane) { return *ports_[2 * static_cast<std::size_t>(lane) + 1]; }
 

@@ -1,5 +1,5 @@
 // One rank's encoder by itself: what leaves it is what the kernels' plain passes make.
-#include "actors/worker/gradient_encoder.h"
+#include "actors/encode/gradient_encoder.h"
 
 #include <gtest/gtest.h>
 
@@ -8,6 +8,7 @@
 #include <map>
 #include <numeric>
 
+#include "actors/encode/host_arithmetic.h"
 #include "kernels/trits/scaler.h"
 #include "runtime/base/random.h"
 
@@ -40,7 +41,7 @@ class GradientEncoderTest : public testing::Test {
     table = std::make_shared<const ParameterTable>(std::vector{spec}, job, 2);
     packets.clear();
     offers.clear();
-    encoder.emplace(job, kRank, kernels::best_isa(), table, clock,
+    encoder.emplace(job, table, clock,
                     GradientEncoder::Events{
                         [this](std::uint64_t, std::uint32_t shard, std::vector<Packet> ready) {
                           for (Packet& packet : ready) {
@@ -51,7 +52,8 @@ class GradientEncoderTest : public testing::Test {
                         [this](std::uint64_t, std::uint32_t, std::vector<Offer::OwnScaler> own) {
                           for (const Offer::OwnScaler& one : own)
                             offers.emplace(one.index, one.value);
-                        }});
+                        }},
+                    std::make_unique<HostArithmetic>(job, kRank, kernels::best_isa(), table));
   }
 
   /// The largest of the ranks' scalers of `step`, each another.
@@ -99,7 +101,7 @@ TEST_F(GradientEncoderTest, OwnScalersNeedNobody) {
   for (const bool buckets : {false, true}) {
     start(ScalerRule::own, buckets);
     encoder->begin(4);
-    ASSERT_TRUE(encoder->add(0, values).ok());
+    ASSERT_TRUE(encoder->add(0, {values}).ok());
     encoder->flush();
     expect_packets(values, 4);
     EXPECT_TRUE(offers.empty());
@@ -122,9 +124,9 @@ TEST_F(GradientEncoderTest, WhatErrorFeedbackKeepsStaysBounded) {
       packets.clear();
       offers.clear();
       encoder->begin(step);
-      ASSERT_TRUE(encoder->add(0, values).ok());
+      ASSERT_TRUE(encoder->add(0, {values}).ok());
       for (const auto& [index, value] : offers) encoder->agree(step, index, value);
-      encoder->encode_held();
+      ASSERT_TRUE(encoder->encode_held().ok());
       encoder->flush();
       for (std::size_t i = 0; i < kElements; ++i) left[i] += values[i];
       for (const auto& [index, packet] : packets) {
@@ -144,12 +146,12 @@ TEST_F(GradientEncoderTest, SharedScalersHoldATensorUntilTheyAreAgreed) {
   for (const bool buckets : {false, true}) {
     start(ScalerRule::shared, buckets);
     encoder->begin(4);
-    ASSERT_TRUE(encoder->add(0, values).ok());
+    ASSERT_TRUE(encoder->add(0, {values}).ok());
     expect_offers(values);
     EXPECT_TRUE(encoder->holds());
     EXPECT_TRUE(packets.empty());
     agree_all(4);
-    encoder->encode_held();
+    ASSERT_TRUE(encoder->encode_held().ok());
     encoder->flush();
     EXPECT_FALSE(encoder->holds());
     expect_packets(values, 4);
@@ -164,7 +166,7 @@ TEST_F(GradientEncoderTest, TheLastStepsScalersHoldNothingAndTheNextStepsAreOffe
     agree_all(3);
     EXPECT_TRUE(encoder->may_begin(4));
     encoder->begin(4);
-    ASSERT_TRUE(encoder->add(0, values).ok());
+    ASSERT_TRUE(encoder->add(0, {values}).ok());
     encoder->flush();
     EXPECT_FALSE(encoder->holds());
     expect_packets(values, 4);
@@ -181,7 +183,7 @@ TEST_F(GradientEncoderTest, WhatIsNotFiniteIsNamedAndNeitherOfferedNorSent) {
       start(rule, buckets);
       agree_all(3);
       encoder->begin(4);
-      const Result<void> added = encoder->add(0, values);
+      const Result<void> added = encoder->add(0, {values});
       ASSERT_FALSE(added.ok());
       EXPECT_EQ(added.error().code, Errc::non_finite);
       encoder->flush();

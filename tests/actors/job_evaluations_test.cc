@@ -6,6 +6,7 @@
 #include <map>
 
 #include "actors/evaluator/evaluation_bench.h"
+#include "actors/weights/read_parameters.h"
 #include "nets/weights/weights_file.h"
 #include "tests/actors/simulated_job.h"
 

@@ -39,6 +39,15 @@ TEST_F(JobStatistics, OfAResidualNetAreThePlainLoops) {
   EXPECT_EQ(hash_of({.workers = 2}), hash_of({.servers = 3, .workers = 2}));
 }
 
+TEST_F(JobStatistics, AreNotRoundedOnTheirWayToRanksThatAreNotInStep) {
+  job.net = "resnet_20";
+  job.scheme.name = "async";
+  job.gradient.scaler = ScalerRule::own;
+  job.gradient.down = Down::parameters_bf16;
+  job.gradient.check_every = 0;
+  EXPECT_FALSE(hash_of({.servers = 2, .workers = 2}).empty());
+}
+
 TEST_F(JobStatistics, DecayAsTheFileSays) {
   job.net = "resnet_20";
   const std::string original = hash_of({.workers = 2});

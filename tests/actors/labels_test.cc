@@ -50,8 +50,8 @@ std::unique_ptr<nets::Net> even_net() {
 }
 
 struct BiasGradient final : nets::GradientSink {
-  void gradient(std::size_t index, std::span<const float> values) override {
-    if (index == 1) biases.assign(values.begin(), values.end());
+  void gradient(std::size_t index, const nets::Gradient& gradient) override {
+    if (index == 1) biases.assign(gradient.values.begin(), gradient.values.end());
   }
   std::vector<float> biases;
 };

@@ -103,11 +103,16 @@ TEST(Messages, ArgumentsOfAllFourActorsSurviveTheWire) {
                             .servers = v.texts(),
                             .readers = v.texts(),
                             .observer = v.text(),
-                            .keeper = "k" + v.text()};
+                            .keeper = "k" + v.text(),
+                            .backend = v.below(2) == 1 ? "cuda" : "cpu"};
     EXPECT_EQ(*round_trip(worker), worker);
     const ReaderArgs reader{v.job(), {{v.text(), 1, 2}}, 0, v.text()};
     EXPECT_EQ(*round_trip(reader), reader);
-    const EvaluatorArgs evaluator{v.job(), v.texts(), v.text(), v.text()};
+    const EvaluatorArgs evaluator{.job = v.job(),
+                                  .servers = v.texts(),
+                                  .observer = v.text(),
+                                  .weights = v.text(),
+                                  .backend = v.below(2) == 1 ? "cuda" : "cpu"};
     EXPECT_EQ(*round_trip(evaluator), evaluator);
   }
 }

@@ -13,7 +13,7 @@ constexpr std::uint32_t kRanks = 3;
 
 /// Two scalers; the second is agreed at another shard.
 ScalerBoard board(std::uint64_t first_step = 0, ScalerRule rule = ScalerRule::shared,
-                  std::uint32_t quorum = 0) {
+                  std::uint32_t quorum = 0, LostResiduals residuals = LostResiduals::rollback) {
   ParameterTable table;
   table.scalers = {{.tensor = 0, .count = 8, .shard = 0}, {.tensor = 1, .count = 8, .shard = 1}};
   JobConfig job;
@@ -21,6 +21,8 @@ ScalerBoard board(std::uint64_t first_step = 0, ScalerRule rule = ScalerRule::sh
   job.ranks = kRanks;
   job.first_step = first_step;
   job.gradient.scaler = rule;
+  job.gradient.error_feedback = residuals == LostResiduals::zero;
+  job.gradient.residuals = residuals;
   job.scheme.quorum = quorum;
   return {table, 0, job};
 }
@@ -36,6 +38,23 @@ TEST(ScalerBoard, AgreesOnTheLargestOnceAllRanksHaveOffered) {
   EXPECT_EQ(board.agreed(0, 0), std::nullopt);
   EXPECT_TRUE(*board.offer(offer(2, 0, 1.0F)));
   EXPECT_THAT(board.agreed(0, 0), Optional(2.0F));
+}
+
+TEST(ScalerBoard, OfRanksThatAreAveragedTheFirstOffers) {
+  ParameterTable table;
+  table.scalers = {{.tensor = 0, .count = 8, .shard = 0}};
+  JobConfig job;
+  job.steps = 100;
+  job.ranks = 4;
+  job.averaged_ranks = 2;
+  job.gradient.host = HostRule::average;
+  job.gradient.scaler = ScalerRule::mean;
+  ScalerBoard board(table, 0, job);
+  EXPECT_THAT(board.offer(offer(1, 0, 1.0F)).error().message,
+              HasSubstr("rank 1 has no scalers of its own"));
+  EXPECT_FALSE(*board.offer(offer(2, 0, 1.0F)));
+  EXPECT_TRUE(*board.offer(offer(0, 0, 2.0F)));
+  EXPECT_THAT(board.agreed(0, 0), Optional(1.5F));
 }
 
 TEST(ScalerBoard, AgreesOnTheMeanInWhateverOrderTheyCome) {
@@ -130,6 +149,48 @@ TEST(ScalerBoard, RefusesWhatBreaksTheRulesAndTakesNothingOfIt) {
   EXPECT_THAT(refused(half), HasSubstr("scaler 7"));
   ASSERT_TRUE(board.offer(offer(0, 0, 2)));
   EXPECT_THAT(refused(offer(0, 0, 1)), HasSubstr("twice"));
+}
+
+TEST(ScalerBoard, OfARankThatMayHaveLostItsResidualsTheFirstOfferCounts) {
+  ScalerBoard board = sterna::actors::board(0, ScalerRule::shared, 0, LostResiduals::zero);
+  ASSERT_TRUE(board.offer(offer(0, 0, 2)));
+  ASSERT_TRUE(board.offer(offer(0, 0, 3)).ok());
+  ASSERT_TRUE(board.offer(offer(1, 0, 1)));
+  EXPECT_TRUE(*board.offer(offer(2, 0, 1)));
+  EXPECT_THAT(board.agreed(0, 0), Optional(2.0F));
+}
+
+TEST(ScalerBoard, ACopyGoesOnWhereTheOtherIs) {
+  ScalerBoard board = sterna::actors::board();
+  for (std::uint64_t step = 0; step < 3; ++step) {
+    EXPECT_FALSE(board.has_come_to(step + 1));
+    for (std::uint32_t rank = 0; rank < kRanks; ++rank) {
+      ASSERT_TRUE(board.offer(offer(rank, step, 1.0F + static_cast<float>(step))).ok());
+    }
+    EXPECT_TRUE(board.has_come_to(step + 1));
+  }
+  ScalerBoard copy = sterna::actors::board();
+  ASSERT_TRUE(copy.take_copy(board.copy()).ok());
+  EXPECT_THAT(copy.agreed(2, 0), Optional(3.0F));
+  EXPECT_THAT(copy.agreed(1, 0), Optional(2.0F));
+  EXPECT_EQ(copy.agreed(0, 0), std::nullopt);
+  EXPECT_EQ(copy.first_lacking(0), 3U);
+  // Who has the other's answer may be a step ahead of this one; no further.
+  EXPECT_FALSE(copy.is_early(offer(0, 3, 1)));
+  EXPECT_TRUE(copy.is_early(offer(0, 4, 1)));
+  EXPECT_FALSE(copy.is_early(offer(0, 5, 1)));
+  EXPECT_FALSE(copy.is_early(offer(0, 4, 1, 7)));
+}
+
+TEST(ScalerBoard, ACopyOfAnotherJobsIsRefused) {
+  ScalerBoard board = sterna::actors::board(10);
+  using Copies = std::vector<BoardCopy::Scaler>;
+  EXPECT_FALSE(board.take_copy({}).ok());
+  EXPECT_FALSE(board.take_copy(Copies(2, {.step = 12})).ok());
+  EXPECT_FALSE(board.take_copy(Copies(1, {.step = 9})).ok());
+  EXPECT_FALSE(board.take_copy(Copies(1, {.step = 101})).ok());
+  EXPECT_FALSE(board.take_copy(Copies(1, {.step = 12, .known = 3})).ok());
+  EXPECT_TRUE(board.take_copy(Copies(1, {.step = 12, .known = 2})).ok());
 }
 
 }  // namespace

@@ -250,6 +250,50 @@ TEST_F(ShardTest, WhereEachPushMakesAVersionNoneIsAppliedTwiceHoweverLateItComes
   EXPECT_EQ(shard.version(0), 6U);
 }
 
+TEST_F(ShardTest, ARankThatBeginsAPushAnewHearsWhatBecameOfEachOfItsPackets) {
+  job.ranks = 3;
+  job.scheme.quorum = 2;
+  Shard shard = make();
+  EXPECT_EQ(shard.first_lacking(2), 0U);
+  Push part = push(shard, 2, 0);
+  part.packets.pop_back();
+  EXPECT_EQ(shard.accept(part)->front(), Verdict::ACCEPTED);
+  EXPECT_EQ(shard.first_lacking(2), 0U);
+  // The last chunk's version is made of the others' packets, and those of all others of its, too.
+  for (const std::uint32_t rank : {0U, 1U}) EXPECT_TRUE(shard.accept(push(shard, rank, 0)).ok());
+  update(shard);
+  // From the newest parameters, which the lost worker had not.
+  Push anew = push(shard, 2, 0);
+  for (Packet& packet : anew.packets) packet.base_version = 1;
+  const std::vector<Verdict> verdicts = *shard.accept(anew);
+  EXPECT_EQ(verdicts[0], Verdict::DUPLICATE);
+  EXPECT_EQ(verdicts.back(), Verdict::ACCEPTED);
+  EXPECT_EQ(shard.first_lacking(2), 1U);
+}
+
+TEST_F(ShardTest, WhatCameTooLateOfALostWorkerDoesNotCountWhenItIsSaidAgain) {
+  job.ranks = 3;
+  job.scheme.quorum = 2;
+  Shard shard = make();
+  for (const std::uint32_t rank : {0U, 1U}) EXPECT_TRUE(shard.accept(push(shard, rank, 0)).ok());
+  update(shard);
+  EXPECT_EQ(*shard.accept(push(shard, 2, 0)), all(Verdict::DROPPED));
+  EXPECT_EQ(shard.first_lacking(2), 1U) << "it was judged";
+  Push anew = push(shard, 2, 0);
+  for (Packet& packet : anew.packets) packet.base_version = 1;
+  EXPECT_EQ(*shard.accept(anew), all(Verdict::DROPPED)) << "its rank may want it back";
+}
+
+TEST_F(ShardTest, WhereRanksBeginAnewOnlyTheNewestVersionIsKept) {
+  job.scheme.name = "async";
+  Shard shard = make();
+  EXPECT_TRUE(shard.accept(push(shard, 0, 0)).ok());
+  update(shard);
+  EXPECT_FALSE(shard.available(0, 0).ok());
+  EXPECT_EQ(shard.first_lacking(0), 1U);
+  EXPECT_EQ(shard.first_lacking(1), 0U);
+}
+
 TEST_F(ShardTest, TheNewestIsThereOnceItHasAllThatTheAskerHasPushed) {
   job.scheme.name = "async";
   Shard shard = make();
@@ -267,6 +311,24 @@ TEST_F(ShardTest, TheNewestIsThereOnceItHasAllThatTheAskerHasPushed) {
   EXPECT_FALSE(there(1, 0, 2)) << "a later version";
   EXPECT_FALSE(shard.newest_available(0, {.chunks = {0}, .newest = true, .rank = 2}).ok());
   EXPECT_FALSE(shard.newest_available(9, {.chunks = {9}, .newest = true}).ok());
+}
+
+TEST_F(ShardTest, WhoIsTooLateForAVersionDoesNotGetTheOneBeforeAgain) {
+  job.ranks = 3;
+  job.scheme.quorum = 2;
+  Shard shard = make();
+  const auto there = [&](std::uint32_t rank, std::uint64_t pushes) {
+    return *shard.newest_available(0,
+                                   {.chunks = {0}, .newest = true, .rank = rank, .pushes = pushes});
+  };
+  for (const std::uint32_t rank : {0U, 1U}) EXPECT_TRUE(shard.accept(push(shard, rank, 0)).ok());
+  EXPECT_EQ(*shard.accept(push(shard, 2, 0)), all(Verdict::DROPPED));
+  EXPECT_FALSE(there(2, 1)) << "the next is complete, and not made yet";
+  ChunkUpdates updates = shard.take_ready(1);
+  EXPECT_FALSE(there(2, 1)) << "it is being made";
+  updates.run();
+  shard.publish(std::move(updates));
+  EXPECT_TRUE(there(2, 1));
 }
 
 TEST_F(ShardTest, WeightsAreOfEachPacket) {

@@ -58,6 +58,10 @@ class BitFlipper final : public Actor<ParameterServerInterface> {
   Task<Result<Rejoined>> on(Rejoin rejoin) { return handed_on(rejoin); }
   Task<Result<Agreed>> on(RecallScalers recall) { return handed_on(recall); }
   Task<Result<Handover>> on(TakeOver take_over) { return handed_on(take_over); }
+  Task<Result<ChunkCopy>> on(CopyChunk copy) { return handed_on(copy); }
+  Task<Result<BoardCopy>> on(CopyBoard copy) { return handed_on(copy); }
+  Task<Result<CopyKept>> on(KeepCopy copy) { return handed_on(std::move(copy)); }
+  Task<Result<PushReply>> on(Forward push) { return handed_on(std::move(push)); }
   Task<Result<void>> on(Compare compare) { return handed_on(std::move(compare)); }
   Task<Result<KeepAnswer>> on(KeepVersion keep) { return handed_on(keep); }
   Task<Result<Parameters>> on(Pull pull) {
@@ -131,19 +135,27 @@ std::shared_ptr<const Names> spawn_job(const JobConfig& job, const JobLayout& la
     if (found == names->end()) co_return Error{Errc::not_found, "no actor of this name"};
     co_return found->second;
   };
+  const bool within = job.exchanges_within();  // then the worker is the server
+  const std::uint32_t servers = within ? 0 : layout.servers;
   const std::string keeper = job.checkpoint.on() || job.resumes ? kKeeperName : "";
   const auto numbered = [](const char* what, std::uint32_t i) { return what + std::to_string(i); };
-  EvaluatorArgs evaluator{.job = job, .servers = {}, .observer = "launcher", .weights = weights};
+  EvaluatorArgs evaluator{.job = job,
+                          .servers = {},
+                          .observer = "launcher",
+                          .weights = weights,
+                          .backend = layout.evaluator_backend};
   WorkerArgs worker{.job = job,
                     .first_rank = 0,
                     .ranks = layout.ranks_per_worker,
                     .servers = {},
                     .readers = {},
                     .observer = "launcher",
-                    .keeper = keeper};
+                    .keeper = keeper,
+                    .backend = layout.backend,
+                    .evaluator = "evaluator"};
   ServerArgs server{.job = job,
                     .index = 0,
-                    .servers = layout.servers,
+                    .servers = servers,
                     .workers = {},
                     .evaluator = "evaluator",
                     .keeper = keeper,
@@ -159,28 +171,47 @@ std::shared_ptr<const Names> spawn_job(const JobConfig& job, const JobLayout& la
     KeeperSetup setup;
     setup.job = job;
     setup.folder = job.checkpoint.folder;
-    for (std::uint32_t i = 0; i < layout.servers; ++i)
-      setup.servers.push_back(numbered("server", i));
+    for (std::uint32_t i = 0; i < servers; ++i) setup.servers.push_back(numbered("server", i));
     for (const WorkerRanks& one : server.workers) setup.workers.push_back(one.name);
+    if (within) std::swap(setup.servers, setup.workers);
     if (job.resumes) {
       setup.state = std::make_shared<const SavedState>(
           SavedState::open(open_checkpoint(layout.resume).value()).value());
     }
     setup.record = kept;
+    setup.copy_places = [places = layout.copies_at] { return places; };
+    setup.say_no_copy = [&record](const std::string& line) { record.no_copies.push_back(line); };
     setup.say = [](const std::string&) {};
     setup.committed = [](const SavedCheckpoint&) {};
     (*names)[keeper] = launcher.spawn<CheckpointKeeper>(std::move(setup), finder);
   }
-  for (; server.index < layout.servers; ++server.index) {
-    const std::string name = numbered("server", server.index);
+  const auto spawn_server = [&](const std::string& name, const std::string& partner,
+                                bool replica) -> Process* {
+    server.partner = partner;
+    server.replica = replica;
+    const auto spawn = [names, finder, server, name](Process& process) {
+      (*names)[name] = process.spawn<ParameterServer>(server, finder);
+    };
     Process& process = home(name);
-    const auto spawned = process.spawn<ParameterServer>(server, finder);
-    (*names)[name] = spawned;
+    spawn(process);
+    if (again != nullptr) (*again)[name] = spawn;
+    return &process;
+  };
+  if (within) evaluator.servers.push_back("worker0");
+  for (; server.index < servers; ++server.index) {
+    const std::string name = numbered("server", server.index);
+    const std::string replica = layout.replicas ? replica_of(name) : "";
+    Process* const process = spawn_server(name, replica, false);
     if (server.index == 0 && layout.flip_at_version > 0) {
-      (*names)[name] = process.spawn<BitFlipper>(spawned, layout.flip_at_version);
+      const auto spawned = (*names)[name].as<ParameterServerInterface>().value();
+      (*names)[name] = process->spawn<BitFlipper>(spawned, layout.flip_at_version);
     }
     worker.servers.push_back(name);
     evaluator.servers.push_back(name);
+    if (!layout.replicas) continue;
+    spawn_server(replica, name, true);
+    worker.replicas.push_back(replica);
+    evaluator.replicas.push_back(replica);
   }
   for (std::uint32_t i = 0; i < layout.readers; ++i) {
     const std::string name = numbered("reader", i);
@@ -195,15 +226,22 @@ std::shared_ptr<const Names> spawn_job(const JobConfig& job, const JobLayout& la
   }
   for (const WorkerRanks& hosted : server.workers) {
     worker.first_rank = hosted.first_rank;
-    const auto spawn = [names, finder, worker, cores = layout.cores,
-                        name = hosted.name](Process& process) {
-      (*names)[name] = process.spawn<Worker>(worker, finder, cores);
+    const auto spawn = [names, finder, worker, cores = layout.cores, name = hosted.name,
+                        device = layout.device, times = layout.devices, within,
+                        number = hosted.first_rank / layout.ranks_per_worker](Process& process) {
+      const std::shared_ptr<kernels::Device> one = device ? device(number) : nullptr;
+      Worker::Devices on(one == nullptr ? 0 : times, one);
+      if (within) {
+        (*names)[name] = process.spawn<ServingWorker>(worker, finder, cores, std::move(on));
+      } else {
+        (*names)[name] = process.spawn<Worker>(worker, finder, cores, std::move(on));
+      }
     };
     spawn(home(hosted.name));
     if (again != nullptr) (*again)[hosted.name] = spawn;
   }
-  const auto spawn = [names, finder, evaluator](Process& process) {
-    (*names)["evaluator"] = process.spawn<Evaluator>(evaluator, finder);
+  const auto spawn = [names, finder, evaluator, on = layout.evaluator_device](Process& process) {
+    (*names)["evaluator"] = process.spawn<Evaluator>(evaluator, finder, on);
   };
   spawn(home("evaluator"));
   if (again != nullptr) (*again)["evaluator"] = spawn;
@@ -219,6 +257,7 @@ void SimulatedJob::launch(const JobLayout& layout) {
   layout_ = layout;
   incarnations_.clear();
   job.ranks = layout.workers * layout.ranks_per_worker;
+  job.averaged_ranks = job.gradient.host == HostRule::average ? layout.ranks_per_worker : 1;
   const auto home_of = [this](const std::string& name) -> Process& {
     test::SimProcess*& home = by_name_[name];
     if (layout_.one_process && name != "launcher") return *(home = by_name_["launcher"])->process;
@@ -235,7 +274,14 @@ void SimulatedJob::hear_of_deaths(const std::string& name) {
 }
 
 void SimulatedJob::lose(const std::string& name) {
-  kill(*std::exchange(by_name_.at(name), nullptr));
+  test::SimProcess& lost = *std::exchange(by_name_.at(name), nullptr);
+  const ProcessId id = lost.process->id();
+  const std::uint64_t incarnation = incarnations_.try_emplace(name, 1).first->second;
+  kill(lost);
+  // As the nodes would.
+  for (const auto& [other, there] : by_name_) {
+    if (there != nullptr) there->process->process_down({{id, {}}, name, incarnation, "killed"});
+  }
 }
 
 void SimulatedJob::bring_back(const std::string& name) {
@@ -270,11 +316,32 @@ namespace {
 /// Keeps a copy of each gradient.
 class Gradients final : public nets::GradientSink {
  public:
-  void gradient(std::size_t index, std::span<const float> values) override {
-    by_tensor[index].assign(values.begin(), values.end());
+  void gradient(std::size_t index, const nets::Gradient& gradient) override {
+    by_tensor[index].assign(gradient.values.begin(), gradient.values.end());
   }
   std::map<std::size_t, std::vector<float>> by_tensor;
 };
+
+/// What is pushed: each rank's gradients, or the averages of neighbours.
+std::vector<Gradients> pushed(const JobConfig& job, std::vector<Gradients> of_ranks,
+                              kernels::Isa isa) {
+  if (job.averaged_ranks == 1) return of_ranks;
+  std::vector<Gradients> averages(job.pushing_ranks());
+  for (std::size_t i = 0; i < averages.size(); ++i) {
+    for (auto& [tensor, first] : of_ranks[i * job.averaged_ranks].by_tensor) {
+      std::vector<kernels::Packet> packets;
+      packets.reserve(job.averaged_ranks);
+      for (std::size_t k = 0; k < job.averaged_ranks; ++k) {
+        const std::vector<float>& one = of_ranks[i * job.averaged_ranks + k].by_tensor[tensor];
+        packets.push_back({kernels::Packing::fp32, 1, std::as_bytes(std::span(one))});
+      }
+      std::vector<float>& average = averages[i].by_tensor[tensor];
+      average.resize(first.size());
+      kernels::average(packets, average, isa);
+    }
+  }
+  return averages;
+}
 
 using Scalers = std::vector<float>;
 
@@ -437,17 +504,19 @@ std::string sequential_oracle(const JobConfig& job, std::vector<std::vector<floa
                                   {job.seed, static_cast<std::uint32_t>(step), rank})
                       .ok());
     }
+    gradients = pushed(job, gradients, isa);
+    const auto pushing = static_cast<std::uint32_t>(gradients.size());
     for (std::uint32_t t = net->trained(); t < tensors; ++t) {
       const float part = static_cast<float>(
           1 - std::min(double{net->parameters()[t].moving_decay},
                        (1.0 + static_cast<double>(step)) / (10.0 + static_cast<double>(step))));
       for (std::size_t i = 0; i < net->parameter(t).size(); ++i) {
         float sum = gradients[0].by_tensor[t][i];
-        for (std::uint32_t rank = 1; rank < job.ranks; ++rank) {
+        for (std::uint32_t rank = 1; rank < pushing; ++rank) {
           sum += gradients[rank].by_tensor[t][i];
         }
         float& moved = net->parameter(t)[i];
-        moved -= part * (moved - sum / static_cast<float>(job.ranks));
+        moved -= part * (moved - sum / static_cast<float>(pushing));
       }
     }
     for (std::uint32_t t = 0; t < net->trained(); ++t) {
@@ -457,11 +526,13 @@ std::string sequential_oracle(const JobConfig& job, std::vector<std::vector<floa
       const Scalers shared = job.gradient.scaler == ScalerRule::mean ? mean(own) : largest(own);
       const bool late = job.gradient.scaler == ScalerRule::last_step && step > job.first_step;
       std::vector<Sent> sent;
-      for (std::uint32_t rank = 0; rank < job.ranks; ++rank) {
-        const Scalers& used = job.gradient.scaler == ScalerRule::own ? own[rank]
+      sent.reserve(pushing);
+      for (std::uint32_t i = 0; i < pushing; ++i) {
+        const Scalers& used = job.gradient.scaler == ScalerRule::own ? own[i]
                               : late                                 ? last[t]
                                                                      : shared;
-        sent.push_back(send(job, step, rank, t, gradients[rank].by_tensor[t], used, isa));
+        sent.push_back(
+            send(job, step, i * job.averaged_ranks, t, gradients[i].by_tensor[t], used, isa));
       }
       last[t] = shared;
       const std::span<float> w = net->parameter(t);
@@ -481,7 +552,7 @@ std::string sequential_oracle(const JobConfig& job, std::vector<std::vector<floa
     }
     if (averages != nullptr) move_averages(static_cast<double>(step));
   }
-  return parameters_sha256(*net);
+  return parameters_sha256(*net).value();
 }
 
 }  // namespace sterna::actors

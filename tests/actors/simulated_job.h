@@ -16,6 +16,7 @@
 #include "actors/job/messages.h"
 #include "actors/reader/input_reader.h"
 #include "actors/server/parameter_server.h"
+#include "actors/worker/serving_worker.h"
 #include "actors/worker/worker.h"
 #include "tests/runtime/sim/sim_fixture.h"
 
@@ -34,7 +35,10 @@ class RecordingObserver final : public Actor<Observer> {
     std::optional<JobFinished> finished;
     std::vector<ReaderProgress> readers;
     std::vector<ServerWaits> waits;
+    std::vector<ActorWhole> whole;
     std::vector<Watched> histograms;
+    std::vector<ResidualsLost> without;
+    std::vector<std::string> no_copies;
     std::vector<Time> evaluated_at;
     Time done_at;  ///< when the last worker was
   };
@@ -51,6 +55,8 @@ class RecordingObserver final : public Actor<Observer> {
   void on(JobFinished message) { record_.finished = std::move(message); }
   void on(ReaderProgress message) { record_.readers.push_back(std::move(message)); }
   void on(ServerWaits message) { record_.waits.push_back(std::move(message)); }
+  void on(ActorWhole message) { record_.whole.push_back(std::move(message)); }
+  void on(ResidualsLost message) { record_.without.push_back(std::move(message)); }
   void on(Watched message) { record_.histograms.push_back(std::move(message)); }
 
  private:
@@ -67,8 +73,17 @@ struct JobLayout {
   bool readers_reversed = false;
   /// The average that led to this version arrives from server0 with one bit flipped; 0: none does.
   std::uint64_t flip_at_version = 0;
-  bool one_process = false;  ///< all actors in one process, without links
-  std::string resume = {};   ///< where job.resumes: the checkpoint, or the folder of some
+  bool replicas = false;        ///< each server has one, "server0-replica"
+  bool one_process = false;     ///< all actors in one process, without links
+  std::string backend = "cpu";  ///< of all workers
+  /// What a worker computes on, by its number; not set: what its backend names.
+  std::function<std::shared_ptr<kernels::Device>(std::uint32_t worker)> device = nullptr;
+  std::uint32_t devices = 1;              ///< of a worker: so many, all of which are that one
+  std::vector<CopyPlace> copies_at = {};  ///< where job.checkpoint.copies
+  std::string evaluator_backend = "cpu";
+  /// What the evaluator computes on; null: what its backend names.
+  std::shared_ptr<kernels::Device> evaluator_device = nullptr;
+  std::string resume = {};  ///< where job.resumes: the checkpoint, or the folder of some
 };
 
 /// The addresses of a job's actors by name: what their finder looks in.

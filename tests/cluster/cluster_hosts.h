@@ -76,6 +76,8 @@ class ClusterHosts {
   NetworkBytes network_bytes(const std::string& host) const;
 
   void cut(const std::string& host) const { must("cut", {host}); }
+  /// Only what comes to it ("in"), or what leaves it ("out").
+  void cut(const std::string& host, const std::string& way) const { must("cut", {host, way}); }
   void mend(const std::string& host) const { must("mend", {host}); }
   void kill(const std::string& host) const { must("kill", {host}); }
   void revive(const std::string& host) const { must("revive", {host}); }

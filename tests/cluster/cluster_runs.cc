@@ -173,8 +173,9 @@ ClusterRuns::ClusterRuns(int count, const std::vector<std::string>& options)
 }
 
 std::string ClusterRuns::file(const ClusterText& text, const std::string& actors_and_job) const {
-  std::string toml = fmt::format(
-      "format = 1\n[cluster]\nname = \"{}\"\nlease = \"3s\"\ngrace = \"3s\"\n", text.name);
+  std::string toml =
+      fmt::format("format = 1\n[cluster]\nname = \"{}\"\nlease = \"{}\"\ngrace = \"3s\"\n",
+                  text.name, text.lease);
   if (!text.head.empty()) toml += fmt::format("head = \"{}\"\n", text.head);
   toml += text.more;
   for (const std::string& host : text.hosts) {

@@ -56,6 +56,7 @@ struct ClusterText {
   std::string head = {};  ///< "": the launching machine
   std::string user = "root";
   std::string more = {};  ///< of [cluster], and further tables
+  std::string lease = "3s";
 };
 
 class ClusterRuns {

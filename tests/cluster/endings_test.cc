@@ -84,7 +84,7 @@ class Endings : public testing::TestWithParam<Ending> {
     other_ = up["id"];
     ASSERT_FALSE(runs_->there().empty());
     other_run_ = runs_->there().at(0).run;
-    const std::string end = "lost_host = \"wait\"\n";
+    const std::string end = "lost_host = \"wait\"\ncoordinator_restarts = 0\n";
     runs_->file({"here", {"a", "b", "c", "d"}, "", "root", end}, kSmallJob);
     runs_->file({"away", {"a", "b", "c", "d"}, "a", "root", end}, kSmallJob);
   }

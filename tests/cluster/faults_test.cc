@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <map>
 #include <random>
+#include <set>
 
 #include "tests/end_to_end/run_test.h"
 
@@ -18,11 +19,15 @@ namespace {
 /// So long a process may be silent, in these runs.
 constexpr Duration kSilence = seconds(2);
 constexpr int kSteps = 300;
-/// For the run of two hundred restarts.
-constexpr Duration kLongest = std::chrono::minutes(15);
+/// For a run of hundreds of restarts.
+constexpr Duration kLongest = std::chrono::minutes(40);
 /// A row's floors: from a death to the first step after it.
 constexpr double kMedian = 1.5;
 constexpr double kWorst = 4;
+/// Of `status`, while the coordinator comes again.
+constexpr double kAnswers = 3;
+/// After a kill of the coordinator: until the next one is there, at some tenths of a second a step.
+constexpr int kStepsNearby = 10;
 
 std::string given(const char* name) {
   const char* value = std::getenv(name);
@@ -59,6 +64,9 @@ std::vector<Row> rows() {
   if (!in_full()) {
     return {{"kill -9", "worker", {"own", "parameters"}},
             {"kill -9", "two at once", {"own", "parameters"}},
+            {"kill -9", "server of two", {"own", "parameters"}},
+            {"kill -9", "server", {"shared", "average"}},
+            {"kill -9", "coordinator", {"own", "parameters"}},
             {"SIGSTOP", "reader", {"own", "parameters"}}};
   }
   std::vector<Row> all;
@@ -68,7 +76,10 @@ std::vector<Row> rows() {
       for (const std::string down : {"parameters", "parameters_bf16", "average", "ternary"}) {
         if (down == "average" && scaler == "own") continue;  // only sums of one scaler's trits
         for (const char* what : {"kill -9", "SIGSTOP"}) {
-          for (const char* whom : {"worker", "reader", "evaluator", "two at once"}) {
+          for (const char* whom : {"worker", "reader", "evaluator", "two at once", "server",
+                                   "server of two", "coordinator"}) {
+            // Else it has what workers have not.
+            if (whom == std::string_view("server") && down != "average") continue;
             all.push_back({what, whom, {scaler, down, feedback}});
           }
         }
@@ -159,6 +170,7 @@ class Faults : public RunTest {
         "evaluator.examples=500",
         "cluster.heartbeat=200ms",
         "cluster.silence=" + std::to_string(kSilence / seconds(1)) + "s"};
+    if (paired_) all.push_back("actor.parameter_server.replicas=1");
     all.insert(all.end(), settings.begin(), settings.end());
     const Arguments set = with(all);
     arguments.insert(arguments.end(), set.begin(), set.end());
@@ -168,7 +180,9 @@ class Faults : public RunTest {
   const std::string& calm(const std::string& name, const std::vector<std::string>& settings) {
     const auto known = calm_.find(name);
     if (known != calm_.end()) return known->second;
+    const bool paired = std::exchange(paired_, false);
     SternaProgram& program = start("calm", settings);
+    paired_ = paired;
     EXPECT_EQ(program.exit_code(kLongest), 0) << program.story();
     std::string hash = hash_of("calm");
     EXPECT_NE(hash, "");
@@ -183,6 +197,8 @@ class Faults : public RunTest {
   std::vector<std::string> victims_of(const Row& row) {
     const std::string worker = fmt::format("worker{}", drawn_of(2));
     if (row.whom == "worker") return {worker};
+    if (row.whom == "server of two") return {drawn_of(2) == 0 ? "server0" : "server0-replica"};
+    if (row.whom == "coordinator") return {row.whom};
     if (row.whom != "two at once") return {row.whom + "0"};
     switch (drawn_of(4)) {
       case 0:
@@ -195,14 +211,25 @@ class Faults : public RunTest {
         return {"reader0", "evaluator0"};
     }
   }
+  /// How often a server got the parameters again.
+  std::ptrdiff_t refilled() const {
+    const std::string events = content_of(path("run/events.jsonl"));
+    std::ptrdiff_t times = 0;
+    for (std::size_t at = 0; (at = events.find("\"refilled\"", at)) != events.npos; ++at) ++times;
+    return times;
+  }
   void strike_once(const Row& row, Tally& tally);
+  void strike_again_and_again(int wanted, const std::vector<std::string>& names,
+                              std::vector<std::string> settings);
 
+  bool paired_ = false;  ///< its servers have replicas
   std::mt19937_64 random_;
   std::map<std::string, std::string> calm_;
 };
 
 void Faults::strike_once(const Row& row, Tally& tally) {
   const std::string& expected = calm(row.way.name(), row.way.settings());
+  paired_ = row.whom == "server of two";
   const std::vector<std::string> victims = victims_of(row);
   const auto at_step = static_cast<std::int64_t>(1 + drawn_of(kSteps * 9 / 10));
   const Duration later(static_cast<std::int64_t>(1e9 * drawn(0.1)));  // steps are told in dozens
@@ -255,24 +282,27 @@ TEST_F(Faults, EndWithTheParametersOfTheUndisturbedRun) {
   }
 }
 
-TEST_F(Faults, AsManyAsTwoHundredInOneRunChangeNothing) {
-  const int wanted = in_full() ? 200 : 0;
-  if (wanted == 0) GTEST_SKIP() << "takes minutes: tests/cluster/faults";
-  if (!given("STERNA_ONLY").empty()) GTEST_SKIP() << "of all rows";
-  std::vector<std::string> settings = {"job.steps=12000", "job.batch=2", "evaluator.every=500"};
-  for (const char* role : {"worker", "input_reader", "evaluator"}) {
+/// Kills one actor after the other, each once the one before is there again.
+void Faults::strike_again_and_again(int wanted, const std::vector<std::string>& names,
+                                    std::vector<std::string> settings) {
+  for (const char* role : {"worker", "input_reader", "evaluator", "parameter_server"}) {
+    if (!paired_ && role == std::string_view("parameter_server")) continue;
     for (const char* setting : {"restart=1000", "within=1s", "backoff=50ms"}) {
       settings.push_back(fmt::format("actor.{}.{}", role, setting));
     }
   }
-  const std::string& expected = calm("restarts", settings);
+  std::vector<std::string> calm_settings = settings;
+  std::erase_if(calm_settings, [](const std::string& one) {
+    return one.find("parameter_server") != std::string::npos;
+  });
+  const std::string& expected = calm("restarts", calm_settings);
   SternaProgram& program = start("run", settings);
   Steps steps(path("run/metrics.jsonl"));
-  const std::vector<std::string> names = {"worker0", "worker1", "reader0", "evaluator0"};
   std::map<std::string, pid_t> killed;
   std::string last;
   int restarts = 0;
   std::int64_t at_step = 0;
+  std::ptrdiff_t refills = 0;
   std::vector<double> pauses;
   Time struck;
   EXPECT_TRUE(eventually(kLongest, [&] {
@@ -283,6 +313,7 @@ TEST_F(Faults, AsManyAsTwoHundredInOneRunChangeNothing) {
     if (!last.empty()) {
       const pid_t next = program.pid_of(last);
       if (next == 0 || next == killed[last]) return false;
+      if (last.starts_with("server") && refilled() < refills) return false;
       pauses.push_back(in_seconds(steps.now() - struck));
       last.clear();
     }
@@ -290,6 +321,7 @@ TEST_F(Faults, AsManyAsTwoHundredInOneRunChangeNothing) {
     const pid_t pid = program.pid_of(name);
     if (pid == 0 || pid == killed[name]) return false;
     ::kill(pid, SIGKILL);
+    if (name.starts_with("server")) ++refills;
     struck = steps.now();
     at_step = steps.last();
     killed[name] = pid;
@@ -302,11 +334,98 @@ TEST_F(Faults, AsManyAsTwoHundredInOneRunChangeNothing) {
   const std::size_t told =
       got.is_object() ? got.value("actor_restarts", nlohmann::json::array()).size() : 0;
   std::printf(
-      "%zu restarts in one run of %s steps: parameters %s; until the next one: median %.2f s\n",
-      told, got.is_object() ? got["steps"].dump().c_str() : "?",
+      "%zu restarts in one run of %s steps, %td of servers: parameters %s; until the next "
+      "one: median %.2f s\n",
+      told, got.is_object() ? got["steps"].dump().c_str() : "?", refills,
       hash_of("run") == expected ? "the same" : "NOT THE SAME", median(pauses));
   EXPECT_EQ(hash_of("run"), expected);
   EXPECT_GE(told, static_cast<std::size_t>(wanted) - 1) << "the run was too short";
+}
+
+TEST_F(Faults, AsManyAsTwoHundredInOneRunChangeNothing) {
+  if (!in_full()) GTEST_SKIP() << "takes minutes: tests/cluster/faults";
+  if (!given("STERNA_ONLY").empty()) GTEST_SKIP() << "of all rows";
+  strike_again_and_again(200, {"worker0", "worker1", "reader0", "evaluator0"},
+                         {"job.steps=12000", "job.batch=2", "evaluator.every=500"});
+}
+
+TEST_F(Faults, WithReplicasAnythingButTheOwnerMayBeKilledAgainAndAgain) {
+  const std::string kills = given("STERNA_KILLS");
+  if (kills.empty()) GTEST_SKIP() << "takes minutes: tests/cluster/faults --kills 1000";
+  paired_ = true;
+  const int wanted = std::stoi(kills);
+  strike_again_and_again(
+      wanted, {"worker0", "worker1", "reader0", "evaluator0", "server0", "server0-replica"},
+      {fmt::format("job.steps={}", 70 * wanted), "job.batch=2", "evaluator.every=500"});
+}
+
+/// How long each step took, as the launcher heard of them; steps must take longer than the tenth of
+/// a second between two words.
+std::map<std::int64_t, double> times_of_steps(const std::string& metrics) {
+  std::map<std::int64_t, double> seconds;
+  std::ifstream file(metrics);
+  for (std::string line; std::getline(file, line);) {
+    const auto json = nlohmann::json::parse(line, nullptr, false);
+    if (json.value("kind", "") != "step") continue;
+    seconds[json.value("step", std::int64_t{0})] = json.value("seconds", 0.0);
+  }
+  std::map<std::int64_t, double> took;
+  for (const auto& [step, at] : seconds) {
+    if (const auto before = seconds.find(step - 1); before != seconds.end())
+      took[step] = at - before->second;
+  }
+  return took;
+}
+
+TEST_F(Faults, NoStepNeedsTheCoordinatorHoweverOftenItIsKilled) {
+  const std::size_t wanted = in_full() ? 20 : 3;
+  if (!given("STERNA_ONLY").empty() && given("STERNA_ONLY") != "coordinator")
+    GTEST_SKIP() << "of all rows";
+  const std::vector<std::string> settings = {in_full() ? "job.steps=500" : "job.steps=100",
+                                             "job.batch=512", "evaluator.every=1000",
+                                             "cluster.coordinator_restarts=1000"};
+  const std::string& expected = calm("coordinator", settings);
+  SternaProgram& program = start("run", settings);
+  Steps steps(path("run/metrics.jsonl"));
+  std::vector<double> answers;
+  std::set<std::int64_t> struck;
+  pid_t killed = 0;
+  Time next;
+  EXPECT_TRUE(eventually(kLongest, [&] {
+    steps.look();
+    if (exists("run/result.json")) return true;
+    if (answers.size() == wanted || steps.last() < 2 || steps.now() < next) return false;
+    const pid_t pid = program.pid_of("coordinator");
+    if (pid == 0 || pid == killed) return false;
+    ::kill(pid, SIGKILL);
+    killed = pid;
+    struck.insert(steps.last());
+    const Time asked = steps.now();
+    SternaProgram& status = sterna({"status", "--json"});
+    EXPECT_EQ(status.exit_code(kPatience), 0) << status.story();
+    answers.push_back(in_seconds(steps.now() - asked));
+    next = steps.now() + Duration(static_cast<std::int64_t>(1e9 * drawn(0.5)));
+    return false;
+  })) << program.story();
+  EXPECT_EQ(program.exit_code(kPatience), 0) << program.story();
+  EXPECT_EQ(answers.size(), wanted) << "the run was too short";
+  EXPECT_EQ(hash_of("run"), expected);
+  std::vector<double> all;
+  double worst = 0;
+  for (const auto& [step, took] : times_of_steps(path("run/metrics.jsonl"))) {
+    all.push_back(took);
+    // The step in which it happened, and those until the next one is there.
+    const auto since = struck.lower_bound(step - kStepsNearby);
+    if (since != struck.end() && *since < step) worst = std::max(worst, took);
+  }
+  std::printf(
+      "%zu kills of the coordinator in one run: parameters %s; step: median %.3f s, worst "
+      "within %d steps of a kill %.3f s; `status` answered after %.2f s at most\n",
+      answers.size(), hash_of("run") == expected ? "the same" : "NOT THE SAME", median(all),
+      kStepsNearby, worst, answers.empty() ? 0 : std::ranges::max(answers));
+  if (!in_full()) return;
+  EXPECT_LE(worst, 2 * median(all));
+  EXPECT_LE(answers.empty() ? 0 : std::ranges::max(answers), kAnswers);
 }
 
 }  // namespace

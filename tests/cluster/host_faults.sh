@@ -16,7 +16,19 @@ shape() { # RATE, or none; up: of what leaves the host, down: of what comes to i
   done
 }
 
+cut_off() { # nothing, or of what comes to it or leaves it
+  case ${1-} in
+    '') ip link set "$cable" down ;;
+    in | out)
+      enter nft "add table inet parted; add chain inet parted drops { type filter hook ${1}put priority 0; policy drop; };
+        add rule inet parted drops meta $([[ $1 == in ]] && echo iifname || echo oifname) lo accept"
+      ;;
+    *) usage ;;
+  esac
+}
+
 mend() {
+  enter nft delete table inet parted 2>/dev/null || true
   ip link set "$cable" up
   await_link
 }

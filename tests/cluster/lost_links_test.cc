@@ -63,10 +63,13 @@ class LostLinks : public testing::Test {
   static void TearDownTestSuite() { runs_.reset(); }
   void SetUp() override { STERNA_NEEDS_HOSTS(runs_->hosts()); }
 
-  std::unique_ptr<Call> start(const std::string& name, int steps) const {
+  std::unique_ptr<Call> start(const std::string& name, int steps,
+                              const std::vector<std::string>& more = {}) const {
     const std::string file =
         runs_->file({"lost_links", {"a", "b", "c", "d"}, "", "root", ""}, job(steps));
-    return runs_->sterna({"run", file, "--run-dir", folder(name)});
+    std::vector<std::string> words = {"run", file, "--run-dir", folder(name)};
+    words.insert(words.end(), more.begin(), more.end());
+    return runs_->sterna(words);
   }
   std::string folder(const std::string& name) const {
     return runs_->hosts().launcher_folder() + "/" + name;
@@ -161,6 +164,31 @@ TEST_F(LostLinks, TwoHostsThatDoNotReachEachOtherForAWhileAreNamedAndNobodyDies)
   const nlohmann::json got = result("parted");
   EXPECT_GT(got["relinked"], 0);
   EXPECT_FALSE(got.contains("actor_restarts")) << got["actor_restarts"];
+}
+
+/// A cable that carries half a megabyte a second, where each step's parameters are 1.7.
+TEST_F(LostLinks, ASlowLinkIsNamedWithBothEndsAndThatItIsOver) {
+  const auto run = start("slow", 400, {"--set", "cluster.slow_link=1MB/s"});
+  const auto says = [&](const char* words) {
+    return eventually(std::chrono::seconds(60),
+                      [&] { return (run->out() + run->err()).find(words) != std::string::npos; });
+  };
+  ASSERT_TRUE(says("examples/s")) << run->story();
+  EXPECT_EQ((run->out() + run->err()).find("the link from "), std::string::npos) << run->story();
+  runs_->hosts().shape("b", "4mbit");
+  EXPECT_TRUE(says(" to worker0 on b carries at most ")) << run->story();
+  runs_->hosts().shape("b", "none");
+  EXPECT_TRUE(says(" to worker0 on b is slow no more, after ")) << run->story();
+  ASSERT_EQ(run->exit_code(kPatience), 0) << run->story();
+  int open = 0;
+  for (const std::string& line : lines_of(content_of(folder("slow") + "/events.jsonl"))) {
+    const nlohmann::json event = nlohmann::json::parse(line);
+    if (event["kind"] == "slow_link") ++open;
+    if (event["kind"] == "slow_link_over") --open;
+    EXPECT_TRUE(open >= 0 && open <= 4) << line;  // one of each server with each worker at most
+  }
+  EXPECT_EQ(open, 0);
+  EXPECT_FALSE(result("slow").contains("actor_restarts"));
 }
 
 }  // namespace

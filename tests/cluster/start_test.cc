@@ -7,6 +7,7 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 
 #include "tests/cluster/cluster_runs.h"
 
@@ -65,11 +66,21 @@ std::string one_host_job() {
   return job;
 }
 
-/// The owner itself, not who starts it again: the younger of the two.
+pid_t parent_of(pid_t pid) {
+  const std::string stat = content_of(fmt::format("/proc/{}/stat", pid));
+  std::istringstream after_name(stat.substr(stat.rfind(')') + 1));
+  char state = 0;
+  pid_t parent = 0;
+  after_name >> state >> parent;
+  return parent;
+}
+
+/// The owner itself, not who starts it again: the child of the two.
 const RunProcess* owner_in(const std::vector<RunProcess>& processes) {
   const RunProcess* owner = nullptr;
   for (const RunProcess& one : processes) {
-    if (one.name == "owner" && (owner == nullptr || one.pid > owner->pid)) owner = &one;
+    if (one.name != "owner") continue;
+    if (owner == nullptr || parent_of(one.pid) == owner->pid) owner = &one;
   }
   return owner;
 }
@@ -93,11 +104,13 @@ TEST_F(Start, AKilledOwnersRunIsStartedAgainOnItsHosts) {
   const RunProcess* owner = owner_in(before);
   ASSERT_NE(owner, nullptr) << up->story();
   const pid_t killed = owner->pid;
+  const pid_t keeper = parent_of(killed);
   ::kill(killed, SIGKILL);
   EXPECT_TRUE(eventually(kPatience, [&] {
     const std::vector<RunProcess> now = up->here();
     const RunProcess* next = owner_in(now);
-    return next != nullptr && next->pid > killed && runs().step_of(id) > 0;
+    const bool other = next != nullptr && next->pid != killed && parent_of(next->pid) == keeper;
+    return other && runs().step_of(id) > 0;
   })) << up->story();
   const auto down = runs().ask({"down", id});
   EXPECT_EQ(down.value("left", -1), 0) << down;

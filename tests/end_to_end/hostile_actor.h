@@ -63,7 +63,8 @@ struct Hostile : Interface<Misbehave, Flood, Blob> {};
 /// Mail whose body, and envelope, is written by a function.
 struct OddMail final : Mail {
   using Write = std::function<void(schema::Envelope::Builder&)>;
-  explicit OddMail(Write w) : Mail(nullptr, Lane::control), write(std::move(w)) {}
+  explicit OddMail(Write w, const MessageType* type = nullptr)
+      : Mail(type, Lane::control), write(std::move(w)) {}
   void encode_body(schema::Envelope::Builder& envelope, WireWriter&) const override {
     write(envelope);
   }
@@ -150,7 +151,9 @@ class HostileActor final : public Actor<Hostile> {
     } else if (how == "kind") {
       send([](auto& envelope) { envelope.setKind(static_cast<Kind>(77)); });
     } else if (how == "sequence") {
-      send([](auto& envelope) { envelope.setSequence(envelope.getSequence() + 7); });
+      // Over each connection that it is given for that, too.
+      const auto wrong = [](auto& envelope) { envelope.setSequence(envelope.getSequence() + 7); };
+      (void)links.send(to, header, std::make_unique<OddMail>(wrong, &kMessageType<Deposit>)).ok();
     } else if (how == "foreign") {
       header.type_id = type_id_of<Leaving>();
       send([](auto& envelope) { envelope.initBody().template initAs<Leaving::Wire>(); });

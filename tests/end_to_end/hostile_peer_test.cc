@@ -98,7 +98,7 @@ class HostilePeer : public testing::TestWithParam<bool> {
     options.start_deadline = seconds(30);
     options.log_directory = logs.path();
     cluster.emplace(machine, registry, options);
-    cluster->set_events({nullptr, [this](const ProcessDown& down) { downs.push_back(down); }, {}});
+    cluster->set_events({.down = [this](const ProcessDown& down) { downs.push_back(down); }});
     const Result<void> begun = cluster->start();
     ASSERT_TRUE(begun.ok()) << begun.error().message;
   }
@@ -491,7 +491,8 @@ TEST_P(HostileActorOfTheJob, LosesItsLinkAndEndsTheRunWithThatCause) {
   const Inspection after = inspect("m");
   EXPECT_EQ(after.faults - before.faults, 6u);
   EXPECT_EQ(after.decode_errors - before.decode_errors, 3u);
-  EXPECT_EQ(after.sequence_gaps - before.sequence_gaps, 1u);
+  // So often it is given another connection, and leaves messages out again.
+  EXPECT_GT(after.sequence_gaps - before.sequence_gaps, 5u);
 }
 
 }  // namespace

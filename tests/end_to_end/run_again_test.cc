@@ -64,7 +64,8 @@ class RunAgain : public RunTest {
 
 TEST_F(RunAgain, WhoLosesItsCoordinatorTooOftenSaysHowItGoesOn) {
   const std::string hash = calm_hash();
-  SternaProgram& hit = run(some("run", {"checkpoint.every_steps=5", "checkpoint.restarts=1"}));
+  SternaProgram& hit = run(some("run", {"checkpoint.every_steps=5", "checkpoint.restarts=1",
+                                        "cluster.coordinator_restarts=0"}));
   pid_t killed = 0;
   for (int i = 0; i < 2; ++i) {
     ASSERT_TRUE(keeps(20 * (i + 1))) << hit.story();

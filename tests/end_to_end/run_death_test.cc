@@ -13,7 +13,8 @@ using testing::StartsWith;
 
 /// As for actors that are not started again by themselves.
 const std::vector<std::string> kForGood = {"actor.input_reader.restart=0",
-                                           "actor.evaluator.restart=0", "actor.worker.restart=0"};
+                                           "actor.evaluator.restart=0", "actor.worker.restart=0",
+                                           "cluster.coordinator_restarts=0"};
 
 class RunDeath : public RunTest {
  protected:
@@ -58,9 +59,9 @@ INSTANTIATE_TEST_SUITE_P(Each, RunSilenceOf,
                          test_name);
 
 TEST_P(RunSilenceOf, StoppedItEndsTheRunSoonAfterTheTimeThatTheFileAllows) {
-  SternaProgram& program =
-      run_for_ever(with({"cluster.heartbeat=100ms", "cluster.silence=1s", "cluster.grace=1s",
-                         "actor.evaluator.restart=0", "actor.worker.restart=0"}));
+  SternaProgram& program = run_for_ever(with(
+      {"cluster.heartbeat=100ms", "cluster.silence=1s", "cluster.grace=1s",
+       "actor.evaluator.restart=0", "actor.worker.restart=0", "cluster.coordinator_restarts=0"}));
   ASSERT_TRUE(trains(program)) << program.story();
   ::kill(program.pid_of(GetParam()), SIGSTOP);
   expect_failure(program, seconds(5), AllOf(StartsWith(GetParam()), HasSubstr("silence")));

@@ -60,7 +60,7 @@ class RunEval : public RunTest {
     for (std::size_t t = 0; t < net->parameters().size(); ++t) {
       std::ranges::copy(weights.tensors[t].values, net->parameter(t).begin());
     }
-    return actors::parameters_sha256(*net);
+    return actors::parameters_sha256(*net).value();
   }
 };
 
@@ -104,8 +104,17 @@ TEST_F(RunEval, WhoFollowsARunHearsOfEveryCheckpointAndOfTheEnd) {
   for (const std::string& line : lines_of(follower.out())) {
     told.push_back(text_of(line, "steps") + " " + text_of(line, "of"));
   }
-  EXPECT_THAT(told, ElementsAre("10 \"parameters\"", "10 \"averages\"", "20 \"parameters\"",
-                                "20 \"averages\"", "30 \"parameters\"", "30 \"averages\""));
+  // A version that was due while another was being written has none.
+  std::vector<std::string> there;
+  for (const char* step : {"10", "20", "30"}) {
+    const std::string folder = path("run/checkpoints/step-0000000" + std::string(step));
+    if (!std::filesystem::exists(folder + "/manifest.json")) continue;
+    for (const char* of : {" \"parameters\"", " \"averages\""})
+      there.push_back(step + std::string(of));
+  }
+  EXPECT_EQ(told, there) << program.story();
+  ASSERT_FALSE(there.empty());
+  EXPECT_EQ(there.back(), "30 \"averages\"");
 }
 
 TEST_F(RunEval, CtrlCEndsWhoFollows) {

@@ -34,26 +34,33 @@ TEST_F(RunFaults, OfAFileHappenAtTheirStepsAndTheBitsAreTheSame) {
   how.emplace_back(
       "inject.fault=[{at_step = 40, actor = \"worker1\", kind = \"kill\"}, "
       "{at_step = 80, actor = \"reader0\", kind = \"stop\", for = \"300ms\"}, "
-      "{at_step = 120, actor = \"worker0\", kind = \"cut\"}]");
+      "{at_step = 120, actor = \"worker0\", kind = \"cut\"}, "
+      "{at_step = 160, actor = \"worker1\", kind = \"drop\", for = \"500ms\"}, "
+      "{at_step = 200, actor = \"server0\", kind = \"drop\", for = \"300ms\"}, "
+      "{at_step = 240, actor = \"worker0\", kind = \"delay\", for = \"1s\", by = \"50ms\"}]");
   Arguments hit = with(how);
   hit.insert(hit.end(), {"--run-dir", "run"});
   SternaProgram& program = run(hit);
   ASSERT_EQ(program.exit_code(kPatience), 0) << program.story();
   EXPECT_EQ(result()["parameters_sha256"], result("calm")["parameters_sha256"]);
-  EXPECT_EQ(result()["injected_faults"], 3);
+  EXPECT_EQ(result()["injected_faults"], 6);
   EXPECT_FALSE(result("calm").contains("injected_faults"));
   const auto injected = events("injected");
-  ASSERT_EQ(injected.size(), 3U) << program.story();
+  ASSERT_EQ(injected.size(), 6U) << program.story();
   EXPECT_EQ(injected[0]["actor"], "worker1");
   EXPECT_GE(injected[0]["step"], 40);
   EXPECT_EQ(injected[0]["cause"], "kill (inject.fault 0, at step 40)");
   EXPECT_EQ(injected[1]["seconds"], 0.3);
   EXPECT_EQ(injected[2]["cause"], "cut (inject.fault 2, at step 120)");
-  // Of the three only the first is a death; a cut is healed by dialling again.
+  EXPECT_EQ(injected[3]["cause"], "drop (inject.fault 3, at step 160)");
+  EXPECT_EQ(injected[3]["seconds"], 0.5);
+  EXPECT_EQ(injected[5]["cause"], "delay (inject.fault 5, at step 240)");
+  // Only the first is a death; what is cut or lost is healed by dialling again.
   const auto restarts = events("actor_restart");
   ASSERT_EQ(restarts.size(), 1U) << program.story();
   EXPECT_EQ(restarts[0]["actor"], "worker1");
-  EXPECT_GT(result().value("relinked", 0), 0) << program.story();
+  EXPECT_GT(result().value("relinked", 0), 2) << program.story();
+  EXPECT_THAT(content_of(path("run/logs/worker1.log")), HasSubstr("was due"));
 }
 
 TEST_F(RunFaults, AtRandomOnlyWhereTheFileAllowsThem) {
@@ -73,7 +80,7 @@ TEST_F(RunFaults, AtRandomAreToldAsTheyHappenAndTheRunGoesOn) {
       with({"chaos.allow=true", "actor.worker.backoff=20ms", "actor.input_reader.backoff=20ms"}));
   ASSERT_TRUE(trains(program)) << program.story();
   SternaProgram& chaos = sterna({"chaos", "--every", "200ms", "--for", "3s", "--seed", "5",
-                                 "--kinds", "kill,cut", "--actors", "worker,reader0"});
+                                 "--kinds", "kill,cut,delay,drop", "--actors", "worker,reader0"});
   EXPECT_EQ(chaos.exit_code(kPatience), 0) << chaos.story();
   EXPECT_THAT(chaos.err(), AllOf(HasSubstr("seed 5\n"), HasSubstr("; 3s have passed\n")));
   const auto told = lines_of(chaos.out());

@@ -139,6 +139,43 @@ TEST_F(RunHash, WithBothRanksInOneWorkerItIsTheSame) {
   EXPECT_EQ(hash({"actor.worker.count=1", "actor.worker.ranks=2"}), oracle({}));
 }
 
+/// The same ranks in one worker, and no servers.
+std::string without_servers() {
+  std::string text = kThirtySteps;
+  const auto replace = [&](const std::string& what, const std::string& by) {
+    text.replace(text.find(what), what.size(), by);
+  };
+  replace("[[actor]]\nrole = \"parameter_server\"\n\n", "");
+  replace("count = 2", "ranks = 2");
+  replace("[gradient]\n", "[gradient]\nexchange = \"nccl\"\n");
+  return text;
+}
+
+TEST_F(RunHash, WithoutServersItIsTheSame) {
+  const std::string expected = oracle({});
+  write("job.toml", without_servers());
+  EXPECT_EQ(hash({}), expected);
+  EXPECT_EQ(hash({"cluster.transport=tcp", "actor.input_reader.count=2"}), expected);
+  const Settings floats = {"gradient.codec=none", "optimizer.name=nesterov"};
+  EXPECT_EQ(hash(floats), oracle(floats));
+}
+
+// What it has nobody else has: all go on from the newest checkpoint.
+TEST_F(RunHash, WhereTheWorkerWithoutServersIsKilledItIsTheSame) {
+  const std::string expected = oracle({});
+  write("job.toml", without_servers());
+  Arguments arguments =
+      with({"checkpoint.every_steps=5", "gradient.scaler=last_step",
+            "inject.fault=[{at_step = 12, actor = \"worker0\", kind = \"kill\"}]"});
+  arguments.insert(arguments.end(), {"--json", "--run-dir", "killed"});
+  const std::string last_step = oracle({"gradient.scaler=last_step"});
+  EXPECT_NE(last_step, expected);
+  SternaProgram& program = run(arguments);
+  EXPECT_EQ(hash_of(program), last_step);
+  const auto result = nlohmann::json::parse(lines_of(program.out()).back(), nullptr, false);
+  EXPECT_EQ(result.value("restarts", nlohmann::json::array()).size(), 1U) << program.out();
+}
+
 TEST_F(RunHash, WithoutACodecAllShapesAgreeAmongThemselves) {
   const std::string codec = "gradient.codec=none";
   const std::string expected = oracle({codec});

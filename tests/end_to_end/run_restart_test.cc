@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <csignal>
 #include <map>
+#include <set>
 
 #include "tests/end_to_end/run_test.h"
 
@@ -135,6 +136,77 @@ TEST_F(RunRestart, AReaderThatIsLostTooOftenEndsTheRunWithTheFirstAndTheLastCaus
                     HasSubstr("first lost: killed by SIGKILL")));
 }
 
+TEST_F(RunRestart, EitherOfTwoServersIsLostAndTheOtherGoesOn) {
+  const std::vector<std::string> how = {"job.steps=400", "evaluator.every=50"};
+  SternaProgram& calm = begin("calm", how);
+  ASSERT_EQ(calm.exit_code(kPatience), 0) << calm.story();
+  std::vector<std::string> paired = how;
+  paired.insert(paired.end(),
+                {"actor.parameter_server.replicas=1", "actor.parameter_server.backoff=20ms"});
+  SternaProgram& hit = begin("run", paired);
+  ASSERT_TRUE(trains(hit)) << hit.story();
+  const auto refilled = [&] {
+    const std::vector<std::string> lines = lines_of(content_of(path("run/events.jsonl")));
+    return std::ranges::count_if(
+        lines, [](const std::string& line) { return line.find("\"refilled\"") != line.npos; });
+  };
+  std::ptrdiff_t times = 0;
+  for (const char* name : {"server0", "server0-replica", "server0"}) {
+    ::kill(next_of(hit, name), SIGKILL);
+    ++times;
+    EXPECT_TRUE(eventually(kPatience, [&] { return refilled() >= times; })) << hit.story();
+  }
+  ASSERT_EQ(hit.exit_code(kPatience), 0) << hit.story();
+  EXPECT_EQ(result()["parameters_sha256"], result("calm")["parameters_sha256"]);
+  EXPECT_EQ(evaluations_of(result()), evaluations_of(result("calm")));
+  EXPECT_EQ(result()["actor_restarts"].size(), 3U) << result();
+}
+
+TEST_F(RunRestart, WhereWorkersStepAServerGetsFromThemWhatTheLostOneHad) {
+  const std::vector<std::string> how = {"job.steps=300",
+                                        "evaluator.every=20",
+                                        "gradient.down=average",
+                                        "gradient.scaler=shared",
+                                        "gradient.check_every=10",
+                                        "actor.parameter_server.count=2",
+                                        "actor.parameter_server.backoff=20ms"};
+  SternaProgram& calm = begin("calm", how);
+  ASSERT_EQ(calm.exit_code(kPatience), 0) << calm.story();
+  SternaProgram& hit = begin("run", how);
+  ASSERT_TRUE(trains(hit)) << hit.story();
+  pid_t killed = 0;
+  for (int i = 0; i < 3; ++i) {
+    ::kill(killed = next_of(hit, "server1", killed), SIGKILL);
+    trains_on(hit, 20);
+  }
+  ASSERT_EQ(hit.exit_code(kPatience), 0) << hit.story();
+  const nlohmann::json got = result();
+  EXPECT_EQ(got["parameters_sha256"], result("calm")["parameters_sha256"]);
+  EXPECT_EQ(got["actor_restarts"].size(), 3U) << got.dump();
+  EXPECT_FALSE(got.contains("restarts")) << "no step was done again";
+  EXPECT_THAT(content_of(path("run/events.jsonl")), HasSubstr("\"refilled\""));
+}
+
+TEST_F(RunRestart, AServerAndAWorkerThatAreLostTogetherEndTheRun) {
+  SternaProgram& program = run_for_ever(with({"gradient.down=average", "gradient.scaler=shared"}));
+  ASSERT_TRUE(trains(program)) << program.story();
+  const pid_t server = next_of(program, "server0"), worker = next_of(program, "worker0");
+  ::kill(server, SIGKILL);
+  ::kill(worker, SIGKILL);
+  EXPECT_EQ(program.exit_code(kPatience), 1) << program.story();
+  EXPECT_THAT(program.err(), HasSubstr("had the parameters again")) << program.story();
+}
+
+TEST_F(RunRestart, TwoServersThatAreLostTogetherEndTheRun) {
+  SternaProgram& program = run_for_ever(with({"actor.parameter_server.replicas=1"}));
+  ASSERT_TRUE(trains(program)) << program.story();
+  ::kill(next_of(program, "server0"), SIGKILL);
+  ::kill(next_of(program, "server0-replica"), SIGKILL);
+  ASSERT_EQ(program.exit_code(kPatience), 1) << program.story();
+  EXPECT_THAT(result()["cause"].get<std::string>(),
+              AllOf(HasSubstr("server0"), HasSubstr("had the parameters again")));
+}
+
 TEST_F(RunRestart, OfWhatIsNoRunThereAreNoEvents) {
   SternaProgram& events = sterna({"events", "nothing"});
   EXPECT_EQ(events.exit_code(kPatience), 2) << events.story();
@@ -145,6 +217,89 @@ TEST_F(RunRestart, OfServersAFileCannotAskForIt) {
   SternaProgram& program = run(with({"actor.parameter_server.restart=1"}));
   EXPECT_EQ(program.exit_code(kPatience), 2) << program.story();
   EXPECT_THAT(program.err(), AllOf(HasSubstr("restart"), HasSubstr("checkpoint.every_steps")));
+}
+
+TEST_F(RunRestart, ReplicasAreOfServersWhoseRanksAreInStepOrShareNoScalers) {
+  SternaProgram& other = run(with({"actor.worker.replicas=1"}));
+  EXPECT_EQ(other.exit_code(kPatience), 2) << other.story();
+  EXPECT_THAT(other.err(), HasSubstr("\"actor.replicas\" is for parameter servers"));
+  SternaProgram& scalers = run(with({"actor.parameter_server.replicas=1", "actor.worker.count=3",
+                                     "scheme.quorum=2", "gradient.scaler=last_step"}));
+  EXPECT_EQ(scalers.exit_code(kPatience), 2) << scalers.story();
+  EXPECT_THAT(scalers.err(), HasSubstr("set gradient.scaler = \"own\""));
+}
+
+TEST_F(RunRestart, TheCoordinatorComesAndGoesAndNobodyElseNotices) {
+  const std::vector<std::string> how = {"job.steps=300", "evaluator.every=20",
+                                        "cluster.heartbeat=100ms", "cluster.silence=2s"};
+  SternaProgram& calm = begin("calm", how);
+  ASSERT_EQ(calm.exit_code(kPatience), 0) << calm.story();
+  SternaProgram& hit = begin("run", how);
+  ASSERT_TRUE(trains(hit)) << hit.story();
+  pid_t killed = 0;
+  for (int i = 0; i < 2; ++i) {
+    killed = next_of(hit, "coordinator", killed);
+    ::kill(killed, SIGKILL);
+    // Who asks finds the next one; who is lost meanwhile comes again with its help.
+    if (i == 0) ::kill(next_of(hit, "worker1"), SIGKILL);
+    SternaProgram& status = sterna({"status", "--json"});
+    EXPECT_EQ(status.exit_code(kPatience), 0) << status.story();
+    EXPECT_THAT(status.out(), HasSubstr("\"name\":\"worker0\""));
+  }
+  ASSERT_EQ(hit.exit_code(kPatience), 0) << hit.story();
+  const nlohmann::json expected = result("calm");
+  const nlohmann::json got = result();
+  EXPECT_EQ(got["parameters_sha256"], expected["parameters_sha256"]);
+  EXPECT_EQ(evaluations_of(got), evaluations_of(expected));
+  std::multiset<std::string> restarted;
+  for (const nlohmann::json& one : got["actor_restarts"]) {
+    restarted.insert(one["actor"].get<std::string>());
+  }
+  EXPECT_EQ(restarted, (std::multiset<std::string>{"coordinator", "coordinator", "worker1"}));
+  const std::string events = content_of(path("run/events.jsonl"));
+  EXPECT_THAT(events, HasSubstr("\"actor\":\"coordinator\""));
+}
+
+TEST_F(RunRestart, TheCoordinatorMayBeLostWhileTheRunStarts) {
+  const std::vector<std::string> how = {"job.steps=60"};
+  SternaProgram& calm = begin("calm", how);
+  ASSERT_EQ(calm.exit_code(kPatience), 0) << calm.story();
+  SternaProgram& hit = begin("run", how);
+  const pid_t first = next_of(hit, "coordinator");
+  ::kill(first, SIGKILL);
+  const pid_t second = next_of(hit, "coordinator", first);
+  ASSERT_TRUE(eventually(kPatience, [&] { return hit.pid_of("worker1") > 0; })) << hit.story();
+  ::kill(second, SIGKILL);
+  ASSERT_EQ(hit.exit_code(kPatience), 0) << hit.story();
+  const nlohmann::json got = result();
+  EXPECT_EQ(got["parameters_sha256"], result("calm")["parameters_sha256"]);
+  EXPECT_EQ(got["actor_restarts"].size(), 2U) << got;
+}
+
+TEST_F(RunRestart, TheNodeOfAnEmulatedHostThatIsToldToEndGivesItsHostBack) {
+  std::string text = kThirtySteps + R"(
+[cluster]
+placer = "local"
+
+[[host]]
+name = "a"
+
+[[host]]
+name = "b"
+)";
+  write("job.toml", text);
+  const std::vector<std::string> how = {"job.steps=100", "actor.parameter_server.hosts=[\"a\"]",
+                                        "actor.worker.hosts=[\"b\", \"a\"]"};
+  SternaProgram& calm = begin("calm", how);
+  ASSERT_EQ(calm.exit_code(kPatience), 0) << calm.story();
+  SternaProgram& hit = begin("run", how);
+  ASSERT_TRUE(trains(hit)) << hit.story();
+  ::kill(next_of(hit, "node-b"), SIGTERM);
+  ASSERT_EQ(hit.exit_code(kPatience), 0) << hit.story();
+  const nlohmann::json got = result();
+  EXPECT_EQ(got["parameters_sha256"], result("calm")["parameters_sha256"]);
+  EXPECT_THAT(content_of(path("run/events.jsonl")), HasSubstr("\"actor\":\"node-b\""));
+  EXPECT_FALSE(got.contains("restarts")) << got;
 }
 
 }  // namespace

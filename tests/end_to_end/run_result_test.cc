@@ -134,7 +134,7 @@ TEST_F(RunResultTest, TheWeightsOnDiskAreThoseOfTheHash) {
     ASSERT_EQ(tensor.values.size(), (*net)->parameter(i).size());
     std::copy(tensor.values.begin(), tensor.values.end(), (*net)->parameter(i).begin());
   }
-  EXPECT_EQ(actors::parameters_sha256(**net), json["parameters_sha256"]);
+  EXPECT_EQ(actors::parameters_sha256(**net).value(), json["parameters_sha256"]);
 }
 
 TEST_F(RunResultTest, WithoutJsonItSaysHowItWentInWords) {

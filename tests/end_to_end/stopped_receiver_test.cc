@@ -6,19 +6,12 @@
 #include "runtime/host/real_machine.h"
 #include "runtime/main.h"
 #include "tests/end_to_end/hostile_actor.h"
+#include "tests/sanitized.h"
 
 namespace sterna::test {
 namespace {
 
 using std::chrono::seconds;
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kSanitized = true;  // memory is kept back on purpose
-#elif defined(__has_feature)
-constexpr bool kSanitized = __has_feature(address_sanitizer) || __has_feature(thread_sanitizer);
-#else
-constexpr bool kSanitized = false;
-#endif
 
 Registry test_registry() {
   Registry registry;

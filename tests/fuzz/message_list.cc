@@ -49,11 +49,12 @@ std::vector<Known> all_of() {
   return all;
 }
 
-struct OfLinks : Interface<Hello, Welcome, Heartbeat, Goodbye, Watch, Down> {};
-/// Packed: on standard input, in StartActor.
-struct Told : Interface<Bootstrap, PeerContact, actors::ServerArgs, actors::WorkerArgs,
-                        actors::ReaderArgs, actors::EvaluatorArgs, launcher::NoArgs,
-                        launcher::OwnerWord, launcher::ProberArgs> {};
+struct OfLinks : Interface<Hello, Welcome, Heartbeat, Goodbye, Redial, Watch, Down> {};
+/// Packed: on standard input, in StartActor, in a Note.
+struct Told
+    : Interface<Bootstrap, MemberNote, OriginNote, NameNote, PeerContact, actors::ServerArgs,
+                actors::WorkerArgs, actors::ReaderArgs, actors::EvaluatorArgs, launcher::NoArgs,
+                launcher::OwnerWord, launcher::ProberArgs> {};
 
 }  // namespace
 

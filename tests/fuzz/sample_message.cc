@@ -100,6 +100,7 @@ void settle_job(DynamicStruct::Builder wire) {
   auto job = wire.get("job").as<DynamicStruct>();
   job.set("sections", capnp::Text::Reader(some_sections().c_str()));
   job.set("ranks", 2);
+  job.set("averagedRanks", 1);
   job.set("shards", 2);
   job.set("firstStep", 1);
   job.set("rows", 32);

@@ -5,6 +5,8 @@
 
 #include "encode_case.h"
 #include "kernels/trits/statistics.h"
+#include "layer_case.h"
+#include "norm_case.h"
 #include "step_case.h"
 #include "tests/kernels/gradients.h"
 
@@ -164,6 +166,10 @@ std::vector<DeviceCheck> codec_checks() {
       {"bf16s", halves},
       {"sums of 1 to 100 ranks", sums_of_ranks},
       {"averages and steps from packets and sums", steps_of_ranks},
+      {"products, windows, elements, pixels, dropout, decay and the loss of layers",
+       [](Device& device, Thoroughness) { return computes_layers_like_the_cpu(device); }},
+      {"normalizations across channels and over batches",
+       [](Device& device, Thoroughness) { return normalizes_as_defined(device); }},
   };
 }
 

@@ -266,7 +266,7 @@ class Server {
     STERNA_ASSIGN(DeviceArray<float> slot, DeviceArray<float>::make(device, elements));
     tensor.current = current.data();
     tensor.next = next.data();
-    tensor.slot = slot.data();
+    tensor.slots[0] = slot.data();
     for (DeviceArray<float>* const made : {&current, &next, &slot}) {
       parameters_.push_back(std::move(*made));
     }

@@ -4,7 +4,11 @@
 
 #include "encode_case.h"
 #include "kernels/device/cuda/cuda_device.h"
+#include "kernels/device/host_device.h"
 #include "kernels/trits/statistics.h"
+#include "layer_case.h"
+#include "nets/net.h"
+#include "norm_case.h"
 #include "step_case.h"
 #include "tests/kernels/gradients.h"
 
@@ -86,6 +90,60 @@ TEST_F(EmulatedCuda, AddsUpTheChunksOfATensorInOrderWhateverOrderTheyAreDoneIn) 
     EXPECT_EQ(found.scaler, *expected.scaler(2.5F, g));
     EXPECT_EQ(tensor.arrived, 0U);
     found = {};
+  }
+}
+
+TEST_F(EmulatedCuda, ComputesLayersLikeTheCpu) {
+  expect(computes_layers_like_the_cpu(*device_));
+  expect(normalizes_as_defined(*device_));
+}
+
+/// The gradients of one step of a net, copied once they are complete.
+std::vector<std::vector<float>> gradients_on(std::shared_ptr<Device> device, const char* name) {
+  struct Fetched final : nets::GradientSink {
+    explicit Fetched(Device& device) : stream(std::move(device.make_stream()).value()) {}
+    void gradient(std::size_t index, const nets::Gradient& gradient) override {
+      if (gradients.size() <= index) gradients.resize(index + 1);
+      gradients[index].resize(gradient.values.size());
+      ASSERT_TRUE(stream->wait_for(*gradient.complete).ok());
+      ASSERT_TRUE(
+          stream
+              ->copy(gradients[index].data(), gradient.values.data(), gradient.values.size_bytes())
+              .ok());
+    }
+    std::unique_ptr<DeviceStream> stream;
+    std::vector<std::vector<float>> gradients;
+  } fetched(*device);
+  auto made = nets::make_net({.name = name,
+                              .images = {.rows = 12, .columns = 12, .channels = 3, .classes = 10},
+                              .batch = 3,
+                              .weight_decay = 0.01F,
+                              .divisor = 10,
+                              .backend = {.name = "device", .device = std::move(device)}});
+  EXPECT_TRUE(made.ok()) << made.error().message;
+  nets::Net& net = **made;
+  for (std::uint32_t i = 0; i < net.parameters().size(); ++i) {
+    std::vector<float> values(net.parameters()[i].count());
+    nets::initialize(values, net.parameters()[i], {123, i});
+    EXPECT_TRUE(net.write_parameter(i, 0, values).ok());
+    net.parameters_changed(i);
+  }
+  std::vector<std::uint8_t> pixels(std::size_t{3} * 12 * 12 * 3);
+  for (std::size_t i = 0; i < pixels.size(); ++i) pixels[i] = static_cast<std::uint8_t>(i * 7);
+  const std::vector<float> levels(18, 0.5F);
+  const std::vector<std::uint16_t> labels{1, 7, 3};
+  EXPECT_TRUE(net.train_step(nets::PixelImages{pixels, levels}, labels, fetched).ok());
+  EXPECT_TRUE(fetched.stream->finish().ok());
+  return fetched.gradients;
+}
+
+// Each kernel's own grid and threads, through a whole step.
+TEST_F(EmulatedCuda, TrainsNetsWithTheBitsOfTheHostDevice) {
+  const std::shared_ptr<Device> cuda = std::move(device_);
+  for (const char* name : {"mlp", "lenet", "cifarnet", "resnet_20", "googlenet"}) {
+    const auto found = gradients_on(cuda, name);
+    ASSERT_FALSE(found.empty());
+    EXPECT_EQ(found, gradients_on(make_host_device({.seed = 3}), name)) << name;
   }
 }
 

@@ -11,6 +11,7 @@
 
 #include "codec_checks.h"
 #include "codec_speed.h"
+#include "kernels/device/device_gather.h"
 #include "kernels/device/tables.h"
 #include "kernels/random/philox.h"
 #include "kernels/sums/sums.h"
@@ -32,9 +33,9 @@ TEST_P(CodecOnTheHost, HasTheBitsOfTheCpu) {
   EXPECT_TRUE(held.ok()) << check.name << ": " << held.error().message;
 }
 
-INSTANTIATE_TEST_SUITE_P(Checks, CodecOnTheHost, testing::Range<std::size_t>(0, 9));
+INSTANTIATE_TEST_SUITE_P(Checks, CodecOnTheHost, testing::Range<std::size_t>(0, 11));
 
-TEST(CodecOnTheHost, HasAsManyChecksAsAreRunHere) { EXPECT_EQ(codec_checks().size(), 9U); }
+TEST(CodecOnTheHost, HasAsManyChecksAsAreRunHere) { EXPECT_EQ(codec_checks().size(), 11U); }
 
 std::vector<Vector> vectors(const std::string& name) { return vectors_of(STERNA_TRITS_PAGE, name); }
 
@@ -99,7 +100,7 @@ TEST(TritsPageOnTheHost, ElementsHaveTheWordsOfThePage) {
     const BlockDraw block = draw_of({draw.seed, draw.step, draw.rank}, draw.tensor, index);
     const auto column = static_cast<std::uint32_t>(index % kWarpLanes);
     const auto row = static_cast<std::uint32_t>(index % kPlaneBlock / kWarpLanes);
-    EXPECT_EQ(hex(draw_column(block, column).of_row(row), 8), v.expected[0]);
+    EXPECT_EQ(hex(draw_column(block, column, Stream::ternary).of_row(row), 8), v.expected[0]);
   }
 }
 
@@ -216,6 +217,40 @@ TEST(HostDevice, RunsLateAndInEveryOrderThatTheEventsAllow) {
   EXPECT_LT(without, 5);  // who does not wait is found out
 }
 
+TEST(HostDevice, RunsInTheOrderOfTheCallsWhereItIsNotLate) {
+  const auto device = make_host_device({.late = false});
+  const auto stream = std::move(device->make_stream()).value();
+  int from = 1;
+  int to = 0;
+  ASSERT_TRUE(stream->copy(&to, &from, sizeof to).ok());
+  EXPECT_EQ(to, 1);
+}
+
+TEST(HostDevice, HidesItsMemoryFromWhoeverIsNotItsWork) {
+  const auto device = make_host_device({.hidden = true});
+  const auto stream = std::move(device->make_stream()).value();
+  const std::vector<int> sent{1, 2, 3};
+  const auto there = std::move(uploaded<int>(*device, *stream, sent)).value();
+  std::vector<int> found(sent.size());
+  ASSERT_TRUE(there.download(*stream, found).ok());
+  ASSERT_TRUE(stream->finish().ok());
+  EXPECT_EQ(found, sent);
+  EXPECT_DEATH(static_cast<void>(static_cast<volatile int*>(there.data())[0]), "");
+}
+
+TEST(HostDevice, WaitsForAnEventAndForNoMore) {
+  const auto device = make_host_device({.seed = 2});
+  const auto stream = std::move(device->make_stream()).value();
+  const auto event = std::move(device->make_event()).value();
+  std::array<int, 2> from{1, 2};
+  std::array<int, 2> to{};
+  ASSERT_TRUE(stream->copy(&to[0], &from[0], sizeof(int)).ok());
+  ASSERT_TRUE(stream->record(*event).ok());
+  ASSERT_TRUE(stream->copy(&to[1], &from[1], sizeof(int)).ok());
+  ASSERT_TRUE(event->wait().ok());
+  EXPECT_THAT(to, testing::ElementsAre(1, 0));
+}
+
 TEST(HostDevice, SaysThatAnEventHasPassedOnlyWhenItHas) {
   const auto device = make_host_device({.seed = 4});
   const auto stream = std::move(device->make_stream()).value();
@@ -258,6 +293,51 @@ TEST(HostDevice, SaysWhatIsFreeWhenMemoryIsShort) {
   EXPECT_THAT(more.error().message, HasSubstr("2000 bytes are more than the 1024"));
   { const auto fits = DeviceArray<std::byte>::make(*device, 1000); }
   EXPECT_TRUE(DeviceArray<std::byte>::make(*device, 1024).ok());
+}
+
+// Behind it a device may write its next part, whether or not the others' streams have come that
+// far.
+TEST(DeviceGather, BringsAllPartsToAllDevicesBeforeTheyAreWrittenAnew) {
+  constexpr std::size_t kDevices = 3;
+  constexpr std::size_t kRounds = 4;
+  for (std::uint64_t seed = 0; seed < 200 && !testing::Test::HasFailure(); ++seed) {
+    const std::shared_ptr<Device> device = make_host_device({.seed = seed});
+    const auto gather = make_copying_gather({device, device, device}).value();
+    std::array<std::array<std::uint32_t, kDevices>, kDevices> parts{};
+    std::array<std::array<std::uint32_t, kRounds>, kDevices> own{};
+    std::array<std::array<std::array<std::uint32_t, kDevices>, kRounds>, kDevices> found{};
+    std::vector<std::unique_ptr<DeviceStream>> streams;
+    std::vector<DeviceGather::Place> places;
+    for (std::size_t d = 0; d < kDevices; ++d) {
+      streams.push_back(device->make_stream().value());
+      places.push_back({streams.back().get(), reinterpret_cast<std::byte*>(parts[d].data())});
+    }
+    for (std::uint32_t round = 0; round < kRounds; ++round) {
+      for (std::size_t d = 0; d < kDevices; ++d) {
+        own[d][round] = 10 * round + static_cast<std::uint32_t>(d);
+        ASSERT_TRUE(streams[d]->copy(&parts[d][d], &own[d][round], sizeof(std::uint32_t)).ok());
+      }
+      ASSERT_TRUE(gather->gather(places, sizeof(std::uint32_t)).ok());
+      for (std::size_t d = 0; d < kDevices; ++d) {
+        ASSERT_TRUE(
+            streams[d]->copy(found[d][round].data(), parts[d].data(), sizeof(parts[d])).ok());
+      }
+    }
+    for (std::size_t d = 0; d < kDevices; ++d) {
+      ASSERT_TRUE(streams[d]->finish().ok());
+      for (std::uint32_t round = 0; round < kRounds; ++round) {
+        EXPECT_THAT(found[d][round],
+                    testing::ElementsAre(10 * round, 10 * round + 1, 10 * round + 2))
+            << "device " << d << ", seed " << seed;
+      }
+    }
+  }
+}
+
+TEST(DeviceGather, WantsAPlaceForEachDevice) {
+  const std::shared_ptr<Device> device = make_host_device({});
+  const auto gather = make_copying_gather({device, device}).value();
+  EXPECT_EQ(gather->gather({}, 4).error().code, Errc::invalid_argument);
 }
 
 // What a CPU takes says nothing of a card; that each figure is measured does.

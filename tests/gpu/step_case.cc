@@ -93,6 +93,8 @@ struct Rule {
   const char* name;
   float weight_decay;
   bool in_place;
+  std::size_t slots = 0;
+  std::size_t squares = kMostSlots;  ///< the slot that is of squares, and never negative
 };
 
 /// One rule's step of all tensors in one launch.
@@ -112,7 +114,7 @@ class StepRun {
     for (std::size_t t = 0; t < packets_.size(); ++t) STERNA_TRY(add(t, table));
     STERNA_ASSIGN(const DeviceArray<UpdateWork> work,
                   uploaded<UpdateWork>(device_, stream_, table));
-    const DeviceStep constants{{0.05F, 0.9F}, rule_.weight_decay};
+    const DeviceStep constants{{0.05F, 0.9F, 0.1F, 1e-3F, 0.02F}, rule_.weight_decay};
     STERNA_ASSIGN(const DeviceArray<DeviceStep> step,
                   uploaded<DeviceStep>(device_, stream_, {&constants, 1}));
     STERNA_TRY(stream_.update({work.data(), static_cast<std::uint32_t>(table.size()), ranks(),
@@ -128,7 +130,13 @@ class StepRun {
   Result<void> add(std::size_t t, std::vector<UpdateWork>& table) {
     const std::size_t n = packets_[t].elements;
     values_.push_back(gaussian(n, 1.0F, what_.seed + t + 7));
-    slots_.push_back(gaussian(n, 0.3F, what_.seed + t + 9));
+    std::vector<float>& slots = slots_.emplace_back();
+    for (std::size_t s = 0; s < rule_.slots; ++s) {
+      std::vector<float> slot = gaussian(n, 0.3F, what_.seed + t + 9 + s);
+      if (s == rule_.squares)
+        std::ranges::transform(slot, slot.begin(), [](float x) { return x * x; });
+      slots.insert(slots.end(), slot.begin(), slot.end());
+    }
     sums_.emplace_back(from_sums_ ? sum_bytes(n, ranks()) : 0);
     if (from_sums_) {
       sum_trits(packets_[t].packets(what_.packings), sums_.back(), best_isa());
@@ -148,7 +156,7 @@ class StepRun {
     tensor.scaler = packets_[t].scalers_there.data();
     tensor.current = current_.back().data();
     tensor.next = rule_.in_place ? current_.back().data() : next_.back().data();
-    tensor.slot = slot_.back().data();
+    set_slots(tensor, slot_.back().data(), rule_.slots);
     append_update(tensor, table);
     return {};
   }
@@ -156,9 +164,9 @@ class StepRun {
   Result<void> compare(std::size_t t, const DeviceStep& constants) {
     const std::size_t n = packets_[t].elements;
     std::vector<float> found(n);
-    std::vector<float> found_slot(n);
+    std::vector<float> found_slots(slots_[t].size());
     STERNA_TRY((rule_.in_place ? current_ : next_)[t].download(stream_, found));
-    STERNA_TRY(slot_[t].download(stream_, found_slot));
+    STERNA_TRY(slot_[t].download(stream_, found_slots));
     STERNA_TRY(stream_.finish());
     std::vector<float> expected(n);
     const auto packets = packets_[t].packets(what_.packings);
@@ -171,11 +179,12 @@ class StepRun {
       }
     } else {
       STERNA_ASSIGN(const Optimizer optimizer, find_optimizer(rule_.name));
-      const UpdateOptions options{.optimizer = optimizer,
-                                  .constants = {{constants.value[0], constants.value[1]}},
-                                  .weight_decay = rule_.weight_decay};
+      UpdateOptions options{.optimizer = optimizer, .weight_decay = rule_.weight_decay};
+      std::ranges::copy(constants.value, options.constants.value);
       std::vector<std::span<float>> slots;
-      if (!optimizer.slots.empty()) slots.emplace_back(slots_[t]);
+      for (std::size_t s = 0; s < optimizer.slots.size(); ++s) {
+        slots.push_back(std::span(slots_[t]).subspan(s * n, n));
+      }
       const Parameters parameters{values_[t], slots, expected};
       if (from_sums_) {
         const SumStep step{sums, options};
@@ -187,7 +196,7 @@ class StepRun {
     const std::string of =
         fmt::format("{}{}", rule_.name, from_sums_ ? " from sums" : " from packets");
     STERNA_TRY(same_floats(found, expected, named(what_, t, of)));
-    return same_floats(found_slot, slots_[t], named(what_, t, of + ", the slot"));
+    return same_floats(found_slots, slots_[t], named(what_, t, of + ", the slots"));
   }
 
   Device& device_;
@@ -234,10 +243,16 @@ Result<void> sums_like_the_cpu(Device& device, const StepCase& what) {
 }
 
 Result<void> steps_like_the_cpu(Device& device, const StepCase& what) {
-  constexpr std::array kRules{
-      Rule{DeviceRule::average, "average", 0, false}, Rule{DeviceRule::gd, "gd", 0, false},
-      Rule{DeviceRule::gd, "gd", 1e-3F, true}, Rule{DeviceRule::momentum, "momentum", 0, true},
-      Rule{DeviceRule::momentum, "momentum", 1e-3F, false}};
+  constexpr std::array kRules{Rule{DeviceRule::average, "average", 0, false},
+                              Rule{DeviceRule::gd, "gd", 0, false},
+                              Rule{DeviceRule::gd, "gd", 1e-3F, true},
+                              Rule{DeviceRule::momentum, "momentum", 0, true, 1},
+                              Rule{DeviceRule::momentum, "momentum", 1e-3F, false, 1},
+                              Rule{DeviceRule::nesterov, "nesterov", 1e-3F, true, 1},
+                              Rule{DeviceRule::adam, "adam", 0, false, 2, 1},
+                              Rule{DeviceRule::adamw, "adamw", 1e-3F, true, 2, 1},
+                              Rule{DeviceRule::rmsprop, "rmsprop", 1e-3F, false, 2, 0},
+                              Rule{DeviceRule::adagrad, "adagrad", 0, true, 1, 0}};
   STERNA_ASSIGN(const std::unique_ptr<DeviceStream> stream, device.make_stream());
   STERNA_ASSIGN(std::vector<TensorPackets> packets, all_packets(device, *stream, what));
   for (const Rule& rule : kRules) {

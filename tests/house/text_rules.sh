@@ -62,6 +62,14 @@ every_message_is_recorded() {
     }'
 }
 
+each_mutant_still_applies() {
+  local patch
+  for patch in tests/mutants/*.patch; do
+    patch --dry-run --quiet --force --strip 1 --reject-file - --input "$patch" >/dev/null 2>&1 ||
+      echo "$patch: the code has changed"
+  done
+}
+
 # Home and working folders of some machine, and the place of this very checkout.
 no_text_names_a_path_of_one_machine() {
   files | xargs -0 grep -InHE '(^|[^[:alnum:]_.$})-])/(home|root|Users|work|mnt|media)/[[:alnum:]]' || true

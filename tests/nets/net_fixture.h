@@ -23,10 +23,10 @@ using Gradients = std::vector<std::vector<float>>;
 /// Keeps a copy of each gradient, and the order in which they came.
 class Recorder final : public GradientSink {
  public:
-  void gradient(std::size_t index, std::span<const float> values) override {
+  void gradient(std::size_t index, const Gradient& gradient) override {
     order.push_back(index);
     if (gradients.size() <= index) gradients.resize(index + 1);
-    gradients[index].assign(values.begin(), values.end());
+    gradients[index].assign(gradient.values.begin(), gradient.values.end());
   }
   std::vector<std::size_t> order;
   Gradients gradients;

@@ -28,9 +28,9 @@ std::unique_ptr<Net> lenet(std::size_t batch, float weight_decay = 0, int thread
 
 TEST(Net, HandsOutGradientsWhereTheyLieAndKeepsThemUntilTheNextPass) {
   struct Views final : GradientSink {
-    void gradient(std::size_t index, std::span<const float> values) override {
-      views[index] = values;
-      copies[index].assign(values.begin(), values.end());
+    void gradient(std::size_t index, const Gradient& gradient) override {
+      views[index] = gradient.values;
+      copies[index].assign(gradient.values.begin(), gradient.values.end());
     }
     std::span<const float> views[8];
     std::vector<float> copies[8];

@@ -89,7 +89,7 @@ namespace sterna::nets {
 namespace {
 
 struct Ignored final : GradientSink {
-  void gradient(std::size_t /*index*/, std::span<const float> /*values*/) override {}
+  void gradient(std::size_t /*index*/, const Gradient& /*gradient*/) override {}
 };
 
 struct Asked {

@@ -3,6 +3,7 @@
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
+#include <cstring>
 #include <string>
 
 #include "kernels/device/cuda/cuda_error.h"
@@ -21,13 +22,17 @@ class CudaEvent : public DeviceEvent {
 
   Result<void> make() {
     STERNA_TRY(checked(cudaSetDevice(device_), "cudaSetDevice"));
-    return checked(cudaEventCreate(&event_), "cudaEventCreate");
+    return checked(cudaEventCreateWithFlags(&event_, cudaEventBlockingSync), "cudaEventCreate");
   }
   Result<bool> passed() noexcept override {
     const cudaError_t found = cudaEventQuery(event_);
     if (found == cudaErrorNotReady) return false;
     STERNA_TRY(checked(found, "cudaEventQuery"));
     return true;
+  }
+  Result<void> wait() noexcept override {
+    STERNA_TRY(checked(cudaSetDevice(device_), "cudaSetDevice"));
+    return checked(cudaEventSynchronize(event_), "cudaEventSynchronize");
   }
   cudaEvent_t event() const { return event_; }
 
@@ -87,6 +92,10 @@ class CudaStream : public DeviceStream {
     STERNA_TRY(use());
     return checked(cuda_update(launch, stream_), "launch of an update");
   }
+  Result<void> layer(const LayerLaunch& launch) noexcept override {
+    STERNA_TRY(use());
+    return checked(cuda_layer(launch, stream_), "launch of a layer");
+  }
 
  private:
   // Any thread may call, and each has a current device of its own.
@@ -136,6 +145,17 @@ class CudaDevice : public Device {
     return memory;
   }
   void release(void* memory) noexcept override { cudaFree(memory); }
+  Result<void*> allocate_on_host(std::size_t bytes) noexcept override {
+    STERNA_TRY(use());
+    void* memory = nullptr;
+    const std::size_t wanted = std::max<std::size_t>(bytes, 1);
+    const cudaError_t made = cudaHostAlloc(&memory, wanted, cudaHostAllocPortable);
+    if (made != cudaSuccess) cudaGetLastError();  // no sticky one
+    STERNA_TRY(checked(made, "cudaHostAlloc"));
+    std::memset(memory, 0, wanted);
+    return memory;
+  }
+  void release_on_host(void* memory) noexcept override { cudaFreeHost(memory); }
   Result<std::unique_ptr<DeviceStream>> make_stream() noexcept override {
     auto stream = std::make_unique<CudaStream>(index_);
     STERNA_TRY(stream->make());

@@ -13,8 +13,8 @@ constexpr std::uint32_t kBatch = 64;
 
 struct Captured final : nets::GradientSink {
   explicit Captured(std::size_t count) : tensors(count) {}
-  void gradient(std::size_t index, std::span<const float> values) override {
-    tensors[index].assign(values.begin(), values.end());
+  void gradient(std::size_t index, const nets::Gradient& gradient) override {
+    tensors[index].assign(gradient.values.begin(), gradient.values.end());
   }
   std::vector<std::vector<float>> tensors;
 };

@@ -61,7 +61,7 @@ std::vector<ExchangeLink> links(const ExchangeBenchSetup& setup, const EmulatedH
 /// What a step of the net takes that hands its gradients to nobody: part of every measured step.
 Result<double> own_step_seconds(const ExchangeShape& shape) {
   struct Nobody final : nets::GradientSink {
-    void gradient(std::size_t, std::span<const float>) override {}
+    void gradient(std::size_t, const nets::Gradient&) override {}
   } nobody;
   const std::vector<std::uint32_t> tensors = exchange_tensors(shape);
   STERNA_ASSIGN(

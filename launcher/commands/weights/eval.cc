@@ -5,10 +5,12 @@
 #include <memory>
 #include <string>
 #include <system_error>
+#include <utility>
 
 #include "actors/checkpoint/saved.h"
 #include "actors/job/sections.h"
 #include "launcher/commands/command.h"
+#include "launcher/commands/weights/device_option.h"
 #include "launcher/commands/weights/evaluate_weights.h"
 #include "launcher/commands/weights/follow_checkpoints.h"
 #include "launcher/text/json_line.h"
@@ -27,6 +29,7 @@ struct EvalOptions {
   std::string weights;
   std::string checkpoint;
   EvaluateOptions how;
+  DeviceOption device;
   std::string confusion;  ///< the file to write; empty: none
   bool follow = false;
   bool json = false;
@@ -116,13 +119,16 @@ Result<void> eval_weights(const std::string& path, const EvalOptions& options,
   return {};
 }
 
-int eval(const EvalOptions& options, const Console& console) {
+int eval(EvalOptions& options, const Console& console) {
   if (options.weights.empty() == options.checkpoint.empty()) {
     return console.report({Errc::invalid_argument, "give either --weights or --checkpoint"});
   }
   if (options.follow && options.checkpoint.empty()) {
     return console.report({Errc::invalid_argument, "--follow goes with --checkpoint"});
   }
+  auto device = options.device.open();
+  if (!device) return console.report(device.error());
+  options.how.device = std::move(*device);
   std::error_code ignored;
   const bool file =
       !options.follow && std::filesystem::is_regular_file(options.checkpoint, ignored);
@@ -170,13 +176,15 @@ Command eval_command() {
                     {"--confusion", &o->confusion,
                      "Write how often which class was taken for which, as of the last line printed",
                      "FILE.csv"},
+                    o->device.argument(),
                     {"--json", &o->json, "Print it as one line of JSON"}},
       .run = [o](const Context& context) { return eval(*o, context.console); },
       .examples =
           "\nExamples:\n"
           "  sterna eval --weights runs/lenet_mnist-20260102T030405Z\n"
           "  sterna eval --weights RUN/weights.safetensors --subset train --json\n"
-          "  sterna eval --checkpoint RUN --follow"};
+          "  sterna eval --checkpoint RUN --follow\n"
+          "  sterna eval --weights RUN --device cuda:1"};
 }
 
 }  // namespace sterna::launcher

@@ -10,6 +10,7 @@
 #include "actors/checkpoint/manifest.h"
 #include "actors/evaluator/evaluation_bench.h"
 #include "actors/weights/model_note.h"
+#include "actors/weights/read_parameters.h"
 #include "input/place/data_set.h"
 #include "launcher/cluster_file/cluster_file.h"
 #include "launcher/run/job_plan.h"
@@ -96,7 +97,7 @@ Result<WeightsEvaluation> evaluate_weights(const actors::TrainedWeights& weights
   };
   WeightsEvaluation result;
   STERNA_ASSIGN(result.evaluation,
-                actors::evaluate_parameters(job, options.subset, examples, fill));
+                actors::evaluate_parameters(job, options.subset, examples, fill, options.device));
   result.weights = weights.path();
   result.net = job.net;
   result.data = input::told_name(found.data.dir, found.data.name);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -20,6 +21,7 @@ struct EvaluateOptions {
   std::string data;  ///< the folder of the data set; empty: as the cluster file says
   std::string subset = actors::kTestSubset;
   std::uint64_t examples = 0;  ///< at most; 0: as many as the end of a run evaluates
+  std::shared_ptr<kernels::Device> device = nullptr;  ///< what computes; null: the CPU
 };
 
 struct WeightsEvaluation {
@@ -35,8 +37,9 @@ struct WeightsEvaluation {
 
 /// The same numbers, bit for bit, as the evaluator of a run says of the same values, subset and
 /// number of examples (from a file alone: if that run's evaluator.batch, job.threads and
-/// job.cpu_isa were the defaults). Errors: those of the files, one line each; a tensor that the net
-/// has and the weights have not, have in another shape, or that only they have.
+/// job.cpu_isa were the defaults), where both compute on a CPU, or on the same device. Errors:
+/// those of the files, one line each; a tensor that the net has and the weights have not, have in
+/// another shape, or that only they have.
 Result<WeightsEvaluation> evaluate_weights(const actors::TrainedWeights& weights,
                                            const EvaluateOptions& options, const Console& console);
 

@@ -3,11 +3,13 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "actors/weights/model.h"
 #include "input/pictures/decode.h"
 #include "launcher/commands/command.h"
+#include "launcher/commands/weights/device_option.h"
 #include "launcher/commands/weights/which_values.h"
 #include "launcher/text/json_line.h"
 #include "launcher/text/text_format.h"
@@ -22,6 +24,7 @@ constexpr std::size_t kMostPictureBytes = std::size_t{256} << 20;
 struct PredictOptions {
   std::string weights;
   WhichValues which;
+  DeviceOption device;
   std::vector<std::string> pictures;
   bool all = false;
   bool json = false;
@@ -37,8 +40,9 @@ Result<std::vector<float>> predict(actors::Model& model, const std::string& path
 
 Result<actors::Model> load(const PredictOptions& options) {
   STERNA_ASSIGN(const actors::ValuesOf which, options.which.values());
+  STERNA_ASSIGN(auto device, options.device.open());
   STERNA_ASSIGN(const auto weights, actors::TrainedWeights::open(options.weights, which));
-  return actors::Model::load(weights);
+  return actors::Model::load(weights, std::move(device));
 }
 
 int predict(const PredictOptions& options, const Console& console) {
@@ -99,6 +103,7 @@ Command predict_command() {
                          .help = "JPEG or PNG files",
                          .required = true},
                         {"--all", &o->all, "Tell all classes, not five"},
+                        o->device.argument(),
                         {"--json", &o->json, "Print it as one line of JSON"}},
           .run = [o](const Context& context) { return predict(*o, context.console); },
           .examples =

@@ -45,8 +45,9 @@ class HostileCheckpoint : public testing::Test {
   }
   /// Writes a server's part, and a manifest that has it as it is.
   void pieces(int server, std::vector<StatePiece> pieces) {
-    const PartWritten written = write_part({.version = 4, .pieces = std::move(pieces)},
-                                           run_ / "checkpoints", "server" + std::to_string(server));
+    const PartWritten written =
+        write_part({.version = 4, .pieces = std::move(pieces)}, run_ / "checkpoints", "",
+                   "server" + std::to_string(server));
     ASSERT_EQ(written.error, "");
     vouch();
   }

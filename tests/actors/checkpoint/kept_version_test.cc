@@ -52,6 +52,20 @@ TEST_F(KeptVersionTest, OneThatIsDueDuringAnotherIsSkippedByAll) {
   EXPECT_TRUE(comes_to(300));
 }
 
+// Else what is said of the one that was skipped would overtake the part that is still written, and
+// that would be of no use any more.
+TEST_F(KeptVersionTest, ThatOneWasSkippedIsSaidOnceTheOneBeforeIsWritten) {
+  comes_to(100);
+  comes_to(200);
+  EXPECT_THAT(kept.take_skipped(), ElementsAre()) << "the other holder adds to 100 yet";
+  comes_to(100);
+  ASSERT_TRUE(kept.take());
+  EXPECT_THAT(kept.take_skipped(), ElementsAre()) << "it is being written";
+  comes_to(1000);
+  kept.written();
+  EXPECT_THAT(kept.take_skipped(), ElementsAre(200)) << "before the last, which is not whole yet";
+}
+
 // Ranks that step by themselves are far apart.
 TEST_F(KeptVersionTest, AHolderThatIsLateAddsToWhatOthersHaveBegun) {
   EXPECT_TRUE(comes_to(100));

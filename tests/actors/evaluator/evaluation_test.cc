@@ -115,12 +115,12 @@ TEST_F(EvaluationTest, WithoutExamplesThereIsNone) {
 }
 
 TEST_F(EvaluationTest, TheHashIsOfAllParameters) {
-  const std::string before = parameters_sha256(*net);
+  const std::string before = parameters_sha256(*net).value();
   EXPECT_EQ(before.size(), 64U);
   bias() = 1;
-  EXPECT_NE(parameters_sha256(*net), before);
+  EXPECT_NE(parameters_sha256(*net).value(), before);
   bias() = 0;
-  EXPECT_EQ(parameters_sha256(*net), before);
+  EXPECT_EQ(parameters_sha256(*net).value(), before);
 }
 
 }  // namespace

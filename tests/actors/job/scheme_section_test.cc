@@ -35,6 +35,54 @@ TEST(InjectedDelays, SlowChosenRanksAlikeOrByWhatTheSeedDraws) {
   EXPECT_NEAR(sum / 1000, 10, 1);
 }
 
+TEST(SchemeSection, OnlyRanksInStepThatCountAlikeAreAveraged) {
+  JobConfig job;
+  job.gradient.host = HostRule::average;
+  EXPECT_FALSE(mismatch(job, 4));
+  job.scheme.quorum = 4;
+  EXPECT_FALSE(mismatch(job, 4));
+  const auto refused = [&] {
+    const std::optional<Mismatch> wrong = mismatch(job, 4);
+    return wrong ? std::string(wrong->key) : std::string();
+  };
+  job.scheme.quorum = 3;
+  EXPECT_EQ(refused(), "gradient.host");
+  for (const char* name : {"async", "downpour", "sagn", "local_sgd", "aeasgd"}) {
+    job.scheme = {.name = name};
+    EXPECT_EQ(refused(), "gradient.host") << name;
+  }
+  job.scheme = {.combine = CombineRule::sum};
+  EXPECT_EQ(refused(), "gradient.host");
+  job.scheme = {.rank_rates = {1, 1, 1, 2}};
+  EXPECT_EQ(refused(), "gradient.host");
+}
+
+TEST(SchemeSection, WithoutServersRanksAreInStepAndNothingComesDown) {
+  JobConfig job;
+  job.gradient.exchange = ExchangeRule::nccl;
+  EXPECT_FALSE(mismatch(job, 4));
+  const JobConfig good = job;
+  const auto refused = [&] {
+    const std::optional<Mismatch> wrong = mismatch(job, 4);
+    job = good;
+    return wrong ? std::string(wrong->key) : std::string();
+  };
+  job.scheme.quorum = 3;
+  EXPECT_EQ(refused(), "gradient.exchange");
+  for (const char* name : {"async", "downpour", "sagn", "local_sgd", "aeasgd"}) {
+    job.scheme = {.name = name};
+    EXPECT_EQ(refused(), "gradient.exchange") << name;
+  }
+  for (const Down down : {Down::parameters_bf16, Down::average, Down::ternary}) {
+    job.gradient.down = down;
+    EXPECT_EQ(refused(), "gradient.down");
+  }
+  job.gradient.host = HostRule::average;
+  EXPECT_EQ(refused(), "gradient.host");
+  job.gradient.codec = kAutoCodec;
+  EXPECT_EQ(refused(), "gradient.codec");
+}
+
 TEST(SchemeSection, CountsWhatLeadsToAVersion) {
   JobConfig job;
   job.steps = 10;

@@ -6,9 +6,10 @@
 #include <cstring>
 #include <vector>
 
+#include "actors/encode/gradient_encoder.h"
+#include "actors/encode/host_arithmetic.h"
 #include "actors/schemes/scheme.h"
 #include "actors/server/shard.h"
-#include "actors/worker/gradient_encoder.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/random.h"
 
@@ -52,11 +53,13 @@ class ElasticSum : public testing::TestWithParam<const char*> {
       events.packets = [&rank](std::uint64_t, std::uint32_t, std::vector<Packet> packets) {
         for (Packet& packet : packets) rank.packets.push_back(std::move(packet));
       };
-      events.sent = [&rank](const TableChunk& place, std::span<const float> decoded) {
+      const auto sent = [&rank](const TableChunk& place, std::span<const float> decoded) {
         rank.local->sent(place, decoded, rank.w);
       };
-      rank.encoder = std::make_unique<GradientEncoder>(job, r, kernels::best_isa(), table, clock,
-                                                       std::move(events));
+      rank.encoder = std::make_unique<GradientEncoder>(
+          job, table, clock, std::move(events),
+          std::make_unique<HostArithmetic>(job, r, kernels::best_isa(), table, false, Residuals(),
+                                           sent));
       rank.local->came(table->chunks[0], center(), rank.w);
     }
   }
@@ -80,7 +83,7 @@ class ElasticSum : public testing::TestWithParam<const char*> {
     rank.local->begin({.step = 100 + push, .push = push});
     const std::span<const float> e = rank.local->gradient(0, std::vector<float>(kElements), rank.w);
     rank.encoder->begin(push);
-    ASSERT_TRUE(rank.encoder->add(0, e).ok());
+    ASSERT_TRUE(rank.encoder->add(0, {e}).ok());
     rank.encoder->flush();
     ASSERT_EQ(rank.packets.size(), 1U);
     ASSERT_EQ(rank.packets.front().codec, Codec::TERNARY);

@@ -9,6 +9,7 @@
 #include <fstream>
 
 #include "actors/weights/export.h"
+#include "kernels/device/host_device.h"
 #include "tests/actors/weights/written_model.h"
 #include "tests/temporary_folder.h"
 
@@ -45,6 +46,28 @@ TEST_F(ModelTest, AnswersFromTheFileAlone) {
   const double sum = 1 + std::exp(2.0) + std::exp(3.0);
   EXPECT_NEAR(probabilities[1], std::exp(2.0) / sum, 1e-6);
   EXPECT_NEAR(probabilities[0] + probabilities[1] + probabilities[2], 1, 1e-12);
+}
+
+TEST_F(ModelTest, AnswersOnADeviceToo) {
+  const std::shared_ptr<kernels::Device> device =
+      kernels::make_host_device({.seed = 1, .hidden = true});
+  Model model = Model::load(opened(), device).value();
+  const std::array<std::uint8_t, 4> pixels{255, 255, 255, 0};
+  const auto logits = model.logits({.bytes = pixels, .shape = {2, 2, 1}});
+  ASSERT_TRUE(logits.ok()) << logits.error().message;
+  EXPECT_THAT(*logits, ElementsAre(FloatNear(0, 1e-6F), FloatNear(2, 1e-6F), FloatNear(3, 1e-6F)));
+}
+
+TEST_F(ModelTest, SaysWhatFailsOnADevice) {
+  const auto failing = [this](const kernels::HostDeviceOptions& options) -> std::string {
+    Result<Model> model = Model::load(opened(), kernels::make_host_device(options));
+    if (!model) return model.error().message;
+    const std::array<std::uint8_t, 4> pixels{255, 255, 255, 0};
+    const auto logits = model->logits({.bytes = pixels, .shape = {2, 2, 1}});
+    return logits ? "answered" : logits.error().message;
+  };
+  EXPECT_THAT(failing({.memory = 100}), HasSubstr("that the host device has free"));
+  EXPECT_THAT(failing({.fails_after = 5}), HasSubstr("the host device has failed"));
 }
 
 TEST_F(ModelTest, RefusesAFileThatLacksATensor) {

@@ -54,20 +54,33 @@ TEST(NetMemory, WhatDoesNotIsRefusedWithWhatWould) {
 
 TEST(NetMemory, WhatRanksKeepBetweenStepsCounts) {
   JobConfig one = job();
-  EXPECT_EQ(*numbers_of_rank(one), 0U);
+  EXPECT_EQ(*numbers_of_ranks(one, 1, 1), 0U);
   one.gradient.error_feedback = true;
-  EXPECT_EQ(*numbers_of_rank(one), 2U);  // of two steps, for the next worker
+  EXPECT_EQ(*numbers_of_ranks(one, 1, 1), 2U);  // of two steps, for the next worker
   one.restarts_workers = false;
-  EXPECT_EQ(*numbers_of_rank(one), 1U);
+  EXPECT_EQ(*numbers_of_ranks(one, 1, 1), 1U);
   EXPECT_TRUE(check_nets_fit(one, 1, 1, 2 * takes(64)).ok());
   EXPECT_THAT(check_nets_fit(one, 64, 1, 2 * takes(64)).error().message,
               HasSubstr("for what 64 ranks keep between steps"));
   one.gradient.error_feedback = false;
   one.scheme.name = "local_sgd";
   one.local_optimizer.name = "adam";
-  EXPECT_EQ(*numbers_of_rank(one), 4U);  // two slots, the difference, and from where
+  EXPECT_EQ(*numbers_of_ranks(one, 1, 1), 4U);  // two slots, the difference, and from where
   one.scheme.name = "aeasgd";
-  EXPECT_EQ(*numbers_of_rank(one), 6U);
+  EXPECT_EQ(*numbers_of_ranks(one, 1, 1), 6U);
+  EXPECT_EQ(*numbers_of_ranks(one, 3, 3), 18U);
+}
+
+TEST(NetMemory, RanksThatAreAveragedKeepOneSumAndOneResidual) {
+  JobConfig one = job();
+  one.ranks = one.averaged_ranks = 8;
+  one.gradient.host = HostRule::average;
+  EXPECT_EQ(*numbers_of_ranks(one, 8, 1), 1U);
+  EXPECT_EQ(*numbers_of_ranks(one, 8, 2), 2U);  // and what the second net is early with
+  one.gradient.error_feedback = true;
+  EXPECT_EQ(*numbers_of_ranks(one, 8, 1), 3U);
+  one.gradient.clip_norm = 1;
+  EXPECT_EQ(*numbers_of_ranks(one, 8, 1), 11U);
 }
 
 TEST(NetMemory, OneImageMayFitWhereItsPassesSumsDoNot) {

@@ -86,8 +86,8 @@ struct Pictures {
 class Keep final : public nets::GradientSink {
  public:
   explicit Keep(Tensors& into) : into_(into) {}
-  void gradient(std::size_t index, std::span<const float> values) override {
-    into_[index].assign(values.begin(), values.end());
+  void gradient(std::size_t index, const nets::Gradient& gradient) override {
+    into_[index].assign(gradient.values.begin(), gradient.values.end());
   }
 
  private:

@@ -20,8 +20,8 @@ constexpr float kMomentum = 0.9F;
 class Keep final : public nets::GradientSink {
  public:
   explicit Keep(Gradient& into) : into_(into) {}
-  void gradient(std::size_t index, std::span<const float> values) override {
-    into_[index].assign(values.begin(), values.end());
+  void gradient(std::size_t index, const nets::Gradient& gradient) override {
+    into_[index].assign(gradient.values.begin(), gradient.values.end());
   }
 
  private:

@@ -61,8 +61,8 @@ hosts = ["b"]
   };
   EXPECT_EQ(file->actors[4], plan({"worker1", Role::kWorker, "a", 3, 1}, 5));
   EXPECT_EQ(file->actors[5], plan({"worker2", Role::kWorker, "b", 3, 4}, 5));
-  EXPECT_EQ(file->actors[6], plan({"shard0", Role::kParameterServer, "b", 0, 0}, 0));
-  EXPECT_EQ(file->actors[7], plan({"shard1", Role::kParameterServer, "b", 0, 0}, 0));
+  EXPECT_EQ(file->actors[6], plan({"shard0", Role::kParameterServer, "b", 0, 0}, 5));
+  EXPECT_EQ(file->actors[7], plan({"shard1", Role::kParameterServer, "b", 0, 0}, 5));
   EXPECT_EQ(file->ranks(), 7);
   EXPECT_EQ(file->count(Role::kParameterServer), 3);
 }
@@ -119,6 +119,21 @@ TEST_F(ClusterFileTest, OverridesTakeTomlValuesAndBareWords) {
   EXPECT_EQ(file->count(Role::kParameterServer), 2);
   EXPECT_EQ(file->ranks(), 2);
   EXPECT_EQ(file->hosts[0].address, "127.0.0.3");
+}
+
+TEST_F(ClusterFileTest, ARateIsASizeInASecond) {
+  EXPECT_EQ(read(smallest)->cluster.slow_link.count, 0U);
+  const auto file = read(smallest, {"cluster.slow_link=1.5MB/s"});
+  ASSERT_TRUE(file.ok()) << file.error().message;
+  EXPECT_EQ(file->cluster.slow_link.count, 1'500'000U);
+  EXPECT_EQ(read(resolved(*file))->cluster.slow_link, file->cluster.slow_link);
+  EXPECT_EQ(read(smallest, {"cluster.slow_link="})->cluster.slow_link.count, 0U);
+  for (const char* wrong : {"10MB", "10mbit/s", "/s", "MB/s"}) {
+    EXPECT_NE(error(smallest, {std::string("cluster.slow_link=") + wrong})
+                  .find("\"cluster.slow_link\" wants a rate such as \"10MB/s\", not the text"),
+              std::string::npos)
+        << wrong;
+  }
 }
 
 TEST_F(ClusterFileTest, AnOverrideCanGiveAKeyThatTheFileLacks) {
@@ -374,6 +389,12 @@ TEST_F(ClusterFileTest, KeysOfACodecNeedIt) {
   EXPECT_EQ(
       error_of_more("[gradient]\ndown_feedback = false\n"),
       "x.toml:14: \"gradient.down_feedback\" is for \"gradient.down\" = \"ternary\"; remove it");
+  EXPECT_EQ(
+      error_of_more("[gradient]\nresiduals = \"zero\"\n"),
+      "x.toml:14: \"gradient.residuals\" is for \"gradient.error_feedback\" = true; remove it");
+  EXPECT_TRUE(
+      read(std::string(smallest) + "[gradient]\nresiduals = \"zero\"\nerror_feedback = true\n")
+          .ok());
   EXPECT_TRUE(read(std::string(smallest) +
                    "[gradient]\ndown = \"ternary\"\ndown_feedback = false\nclip = 0\n")
                   .ok());
@@ -449,7 +470,8 @@ TEST_F(ClusterFileTest, AMissingFileAFolderAndAMissingFormatAreErrors) {
   EXPECT_EQ(missing.error().message, "no/such.toml: there is no such file");
   EXPECT_FALSE(read_cluster_file("/").ok());
   std::string text = smallest;
-  EXPECT_EQ(error(text.substr(11)), "x.toml: the key \"format\" is missing");
+  EXPECT_EQ(error(text.substr(11)),
+            "x.toml: the key \"format\" is missing; such a file begins with format = 1");
   text[9] = '2';
   EXPECT_EQ(error(text), "x.toml:1: \"format\" must be 1, not 2");
 }
@@ -492,6 +514,46 @@ TEST_F(ClusterFileTest, RanksBelongToWorkers) {
   EXPECT_EQ(error_of_more("[[actor]]\nrole = \"input_reader\"\nranks = 2\n"),
             "x.toml:15: \"actor.ranks\" is for workers, not for the role \"input_reader\"");
   EXPECT_EQ(error_of_set("actor.worker.ranks=4096"), "no error");
+}
+
+TEST_F(ClusterFileTest, OnlyWorkersAndEvaluatorsComputeOnGpusAndOnlyWhatThoseDo) {
+  const auto on_gpu = [&](const std::string& more) {
+    return error_of_more("[[actor]]\nrole = \"worker\"\nbackend = \"cuda\"\n" + more);
+  };
+  EXPECT_EQ(on_gpu(""), "no error");
+  EXPECT_EQ(read(smallest, {"actor.worker.backend=cuda"})->actors[1].backend, "cuda");
+  EXPECT_EQ(read(smallest, {"actor.evaluator.backend=cuda"})->actors[3].backend, "cuda");
+  EXPECT_EQ(error_of_set("actor.input_reader.backend=cuda"),
+            "--set actor.input_reader.backend=cuda: only workers and evaluators compute on GPUs; "
+            "remove \"actor.backend\" from the input reader");
+  EXPECT_EQ(on_gpu("gpus = 2\nranks = 3\n[[host]]\ngpus = 2\n"), "no error");
+  EXPECT_EQ(on_gpu("gpus = 3\nranks = 2\n[[host]]\ngpus = 3\n"),
+            "x.toml:16: a worker of 2 ranks computes on as many GPUs at most, not on 3; set "
+            "\"actor.ranks\" to 3 or more, or \"actor.gpus\" to 2");
+  EXPECT_EQ(on_gpu("[summary]\ntensorboard = true\n"),
+            "x.toml:15: no device does histograms for summary.tensorboard (summary.every = 0 makes "
+            "none) yet; set actor.backend = \"cpu\"");
+  EXPECT_EQ(error_of_set("actor.worker.backend=abacus"),
+            "--set actor.worker.backend=abacus: \"actor.backend\" must be \"cpu\" or "
+            "\"cuda\", not \"abacus\"");
+}
+
+TEST_F(ClusterFileTest, WhoHasGpusComputesOnThemUnlessTheFileSaysOtherwise) {
+  const auto backend_of = [&](std::size_t actor, const std::vector<std::string>& sets) {
+    const auto file = read(std::string(smallest) + "[[host]]\nname = \"a\"\ngpus = 2\n", sets);
+    return file.ok() ? file->actors[actor].backend : file.error().message;
+  };
+  EXPECT_EQ(backend_of(1, {}), "cpu");
+  EXPECT_EQ(backend_of(1, {"actor.worker.gpus=1"}), "cuda");
+  EXPECT_EQ(backend_of(1, {"actor.worker.devices=[1]"}), "cuda");
+  EXPECT_EQ(backend_of(1, {"actor.worker.gpus=1", "actor.worker.backend=cpu"}), "cpu");
+  EXPECT_EQ(backend_of(3, {"actor.evaluator.gpus=1"}), "cuda");
+  EXPECT_EQ(backend_of(0, {"actor.parameter_server.gpus=1"}), "cpu");
+  EXPECT_THAT(backend_of(1, {"actor.worker.gpus=1", "job.precision=bf16"}),
+              testing::EndsWith("x.toml:4: no GPU computes with job.precision = \"bf16\" yet; set "
+                                "\"fp32\", or actor.backend = \"cpu\""));
+  EXPECT_EQ(backend_of(3, {"actor.evaluator.gpus=2"}),
+            "--set actor.evaluator.gpus=2: an evaluator computes on one GPU, not on 2; set 1");
 }
 
 TEST_F(ClusterFileTest, EachShardBelongsToOneInputReader) {

@@ -22,11 +22,19 @@ class FaultKeysTest : public ClusterFileTest {
 TEST_F(FaultKeysTest, AreAListOfTablesThatTheResolvedFileHas) {
   const auto file =
       read(smallest + fault("worker0", 100, "kind = \"kill\"\n") +
-           fault("reader0", 200, "kind = \"stop\"\nfor = \"2s\"\n") + "[chaos]\nallow = true\n");
+           fault("reader0", 200, "kind = \"stop\"\nfor = \"2s\"\n") +
+           fault("worker0", 9, "kind = \"delay\"\nfor = \"2s\"\nby = \"50ms\"\n") +
+           fault("worker0", 10, "kind = \"drop\"\nfor = \"1s\"\n") + "[chaos]\nallow = true\n");
   ASSERT_TRUE(file.ok()) << file.error().message;
   const std::vector<FaultSection> expected = {
       {.at_step = 100, .actor = "worker0", .kind = "kill"},
-      {.at_step = 200, .actor = "reader0", .kind = "stop", .lasts = std::chrono::seconds(2)}};
+      {.at_step = 200, .actor = "reader0", .kind = "stop", .lasts = std::chrono::seconds(2)},
+      {.at_step = 9,
+       .actor = "worker0",
+       .kind = "delay",
+       .lasts = std::chrono::seconds(2),
+       .by = std::chrono::milliseconds(50)},
+      {.at_step = 10, .actor = "worker0", .kind = "drop", .lasts = std::chrono::seconds(1)}};
   EXPECT_EQ(file->faults, expected);
   EXPECT_TRUE(file->chaos.allow);
   const auto again = read(resolved(*file));
@@ -43,12 +51,16 @@ TEST_F(FaultKeysTest, ThatCannotHappenAreComplainedOfInOneLine) {
   EXPECT_EQ(message_of(fault("worker0", 201, "kind = \"kill\"\n")),
             "\"inject.fault.at_step\" = 201 is beyond the job's 200 steps");
   EXPECT_EQ(message_of(fault("worker0", 200, "kind = \"kill\"\n")), "no error");
-  EXPECT_EQ(
-      message_of(fault("worker0", 1, "kind = \"kil\"\n")),
-      "\"inject.fault.kind\" must be \"kill\", \"stop\" or \"cut\", not \"kil\"; did you mean "
-      "\"kill\"?");
+  EXPECT_EQ(message_of(fault("worker0", 1, "kind = \"kil\"\n")),
+            "\"inject.fault.kind\" must be \"kill\", \"stop\", \"cut\", \"delay\" or \"drop\", not "
+            "\"kil\"; "
+            "did you mean \"kill\"?");
   EXPECT_EQ(message_of(fault("worker0", 1, "kind = \"cut\"\nfor = \"1s\"\n")),
-            "\"inject.fault.for\" is of a \"stop\", not of a \"cut\"; remove it");
+            "a \"cut\" does not last; remove \"inject.fault.for\"");
+  EXPECT_EQ(message_of(fault("worker0", 1, "kind = \"drop\"\n")),
+            "a \"drop\" lasts for some time: say how long, as in inject.fault.for = \"2s\"");
+  EXPECT_EQ(message_of(fault("worker0", 1, "kind = \"drop\"\nfor = \"1s\"\nby = \"1s\"\n")),
+            "\"inject.fault.by\" is of a \"delay\", not of a \"drop\"; remove it");
   EXPECT_EQ(message_of("[[inject.fault]]\nactor = \"worker0\"\nkind = \"kill\"\n"),
             "the key \"inject.fault.at_step\" is missing");
 }

@@ -84,6 +84,15 @@ TEST_F(ClusterHostsTest, TheHeadIsTheFirstHostThatIsThisMachine) {
             "a");
 }
 
+TEST_F(ClusterHostsTest, TheHeadIsNoSpareHost) {
+  const std::string third = std::string(smallest) + two_hosts + "[[host]]\nname = \"c\"\n";
+  EXPECT_EQ(round_trip(third + "spare = true\n").cluster.head, "");
+  EXPECT_EQ(
+      error(smallest + std::string("[[host]]\nname = \"c\"\nspare = true\n"), {"cluster.head=c"}),
+      "x.toml:15: \"c\" is the head, which the run needs from the start; remove the key, or "
+      "name another head");
+}
+
 TEST_F(ClusterHostsTest, WithTheLocalPlacerSshCountsForNothing) {
   const ClusterFile file = round_trip(
       std::string(smallest) + "[[host]]\nname = \"a\"\nssh = \"far\"\n", {"cluster.placer=local"});
@@ -165,7 +174,7 @@ TEST_F(ClusterHostsTest, AnActorAsksForHostsOrForResources) {
   EXPECT_EQ(error_of_more(worker + "policy = \"pack\"\n"),
             "x.toml:18: \"actor.policy\" chooses among hosts that have what is asked for; ask for "
             "cpus, gpus, memory or labels too");
-  EXPECT_EQ(error_of_more(worker + "gpus = 2\ndevices = [0]\n"),
+  EXPECT_EQ(error_of_more(worker + "gpus = 2\ndevices = [0]\nbackend = \"cpu\"\n"),
             "x.toml:19: 1 devices are too few for 2 gpus per actor");
   EXPECT_EQ(error_of_more(worker + "hosts = [\"h\"]\nmemory = \"4GB\"\n"), "no error");
 }

@@ -222,5 +222,66 @@ TEST(PlacementView, NamesTheShardOfEachReader) {
   EXPECT_THAT(placement_json(file), testing::HasSubstr(R"("shard":1,"shards":2)"));
 }
 
+ActorSection servers_with_replicas(std::int64_t count) {
+  ActorSection table;
+  table.role = "parameter_server";
+  table.count = count;
+  table.replicas = 1;
+  return table;
+}
+
+TEST(Placement, PutsAReplicaOnAnotherHostThanWhomItReplaces) {
+  const ActorSection servers = servers_with_replicas(2);
+  const std::vector<HostSection> three = hosts({{}, {}, {}});
+  const Placement placement = place(three, std::vector{servers, workers(1)});
+  ASSERT_EQ(placement.actors.size(), 5U);
+  EXPECT_EQ(placement.actors[2].name, "server0-replica");
+  EXPECT_EQ(placement.actors[2].partner, "server0");
+  EXPECT_TRUE(placement.actors[2].replica);
+  EXPECT_EQ(placement.actors[0].partner, "server0-replica");
+  EXPECT_FALSE(placement.actors[0].replica);
+  EXPECT_EQ(placement.actors[4].name, "worker0");
+  EXPECT_THAT(where(placement), ElementsAre("h0", "h1", "h1", "h2", "h0"));
+  // The only host has both.
+  EXPECT_THAT(where(place(hosts({{}}), std::vector{servers})), ElementsAre("h0", "h0", "h0", "h0"));
+}
+
+TEST(Placement, PutsAReplicaThatAsksForResourcesApartWhereItFits) {
+  ActorSection servers = servers_with_replicas(1);
+  servers.cpus = 2;
+  EXPECT_THAT(where(place(hosts({{.cpus = 8}, {.cpus = 2}}), std::vector{servers})),
+              ElementsAre("h0", "h1"));
+  EXPECT_THAT(where(place(hosts({{.cpus = 8}, {.cpus = 1}}), std::vector{servers})),
+              ElementsAre("h0", "h0"));
+}
+
+TEST(Placement, ASpareHostIsWhereActorsMayGoAndNoneIsAtTheStart) {
+  ClusterFile file;
+  file.hosts = hosts({{}, {}, {}});
+  file.hosts[1].spare = true;
+  file.tables = {workers(3), workers(1), workers(1)};
+  file.tables[1].hosts = {"h1", "h2"};
+  file.tables[2].cpus = 1;
+  const Placement placed = place(file.hosts, file.tables);
+  EXPECT_THAT(where(placed), ElementsAre("h0", "h2", "h0", "h2", "h0"));
+  file.actors = placed.actors;
+  EXPECT_THAT(other_hosts(file, file.actors[0], 0), ElementsAre("h1")) << "beyond the most";
+  EXPECT_THAT(other_hosts(file, file.actors[0]), ElementsAre("h2", "h1")) << "last";
+  EXPECT_THAT(other_hosts(file, file.actors[3]), ElementsAre("h1"));
+  file.tables[1].hosts = {"h1"};
+  EXPECT_THAT(
+      messages(place(file.hosts, file.tables)),
+      ElementsAre("\"worker3\" has no host at the start: those that it may be on are spare"));
+}
+
+TEST(Placement, MovesAServerBesideItsPartnerOnlyWhereThereIsNowhereElse) {
+  ClusterFile file;
+  file.tables = {servers_with_replicas(1)};
+  const ClusterFile on_three = *place(file, hosts({{}, {}, {}}));
+  EXPECT_THAT(other_hosts(on_three, on_three.actors[0]), ElementsAre("h2"));
+  const ClusterFile on_two = *place(file, hosts({{}, {}}));
+  EXPECT_THAT(other_hosts(on_two, on_two.actors[0]), ElementsAre("h1"));
+}
+
 }  // namespace
 }  // namespace sterna::launcher

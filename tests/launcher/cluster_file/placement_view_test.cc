@@ -28,6 +28,16 @@ TEST_F(PlacementViewTest, SummarizesWhatTrains) {
             "lenet");
 }
 
+TEST_F(PlacementViewTest, SaysThatServersHaveReplicas) {
+  std::string text = smallest;
+  const std::string role = "role = \"parameter_server\"\n";
+  ASSERT_NE(text.find(role), text.npos);
+  text.insert(text.find(role) + role.size(), "replicas = 1\n");
+  EXPECT_THAT(summary(file(text)), testing::StartsWith("1 parameter server with a replica, 1 w"));
+  const std::string two = text.replace(text.find(role), 0, "count = 2\n");
+  EXPECT_THAT(summary(file(two)), testing::StartsWith("2 parameter servers with a replica each, "));
+}
+
 TEST_F(PlacementViewTest, SummarizesWhatIsOfAProgramsOwnTypes) {
   EXPECT_EQ(summary(file("format = 1\n[program]\npath = \"/bin/greeter\"\n"
                          "[[actor]]\ntype = \"counter\"\ncount = 2\n[[actor]]\ntype = \"echo\"\n")),

@@ -8,6 +8,8 @@
 namespace sterna::launcher {
 namespace {
 
+using testing::HasSubstr;
+
 class SchemeKeysTest : public ClusterFileTest {
  protected:
   /// A file with two ranks more, and these lines.
@@ -42,6 +44,108 @@ TEST_F(SchemeKeysTest, AVersionIsMadeOfAtMostAllRanks) {
             "\"scheme.quorum\" = 4 of 3 ranks: at most all can be waited for");
   EXPECT_EQ(message_of(scheme("sync", "rank_rates = [1.0, 2.0]\n")),
             "\"scheme.rank_rates\" has 2 factors for 3 ranks");
+}
+
+TEST_F(SchemeKeysTest, ServersHaveReplicasInEverySchemeWithScalersOfEachRanksOwn) {
+  const auto with = [&](const std::string& lines) {
+    return error(file(lines), {"actor.parameter_server.replicas=1"});
+  };
+  for (const actors::SchemeFacts& facts : actors::scheme_facts()) {
+    const std::string local = facts.elastic ? "[local_optimizer]\nname = \"gd\"\n" : "";
+    EXPECT_EQ(with(scheme(std::string(facts.name)) + local), "no error") << facts.name;
+  }
+  EXPECT_EQ(with("[gradient]\nscaler = \"shared\"\n"), "no error");
+  EXPECT_EQ(with(scheme("sync", "quorum = 2\n")), "no error");
+  EXPECT_THAT(with(scheme("sync", "quorum = 2\n") + "[gradient]\nscaler = \"last_step\"\n"),
+              HasSubstr("only if each rank has scalers of its own: set gradient.scaler = \"own\", "
+                        "or remove \"actor.replicas\""));
+  for (const char* ahead :
+       {"[evaluator]\nbehind = \"skip\"\n", "[evaluator]\nevery_seconds = 2\n"}) {
+    EXPECT_THAT(with(scheme("async") + ahead),
+                HasSubstr("training waits for evaluations by steps"));
+    EXPECT_EQ(with(ahead), "no error");
+  }
+}
+
+TEST_F(SchemeKeysTest, ARunGoesOnWithoutLostRanksOnlyBelowAFullQuorum) {
+  const auto with = [&](const std::string& lines) {
+    return error(file(lines), {"cluster.lost_host=quorum"});
+  };
+  EXPECT_EQ(with(scheme("sync", "quorum = 2\n")), "no error");
+  for (const char* wrong : {"", "quorum = 3\n"}) {
+    EXPECT_THAT(with(scheme("sync", wrong)),
+                HasSubstr("\"cluster.lost_host\" = \"quorum\" goes on without lost ranks: "
+                          "\"scheme.quorum\" must be set, and below the number of ranks (3)"));
+  }
+}
+
+TEST_F(SchemeKeysTest, WorkersAreToComeAgainOnlyWhereTheirRanksCanGoOn) {
+  const auto with = [&](const std::string& lines) {
+    return error(std::string(smallest) + "[[actor]]\nrole = \"worker\"\ncount = 2\nrestart = 3\n" +
+                 lines);
+  };
+  for (const char* right : {"sync", "async", "local_sgd"}) {
+    const std::string gd =
+        std::string(right) == "local_sgd" ? "[local_optimizer]\nname = \"gd\"\n" : "";
+    EXPECT_EQ(with(scheme(right) + gd), "no error") << right;
+  }
+  EXPECT_EQ(with(scheme("sync", "quorum = 2\n")), "no error");
+  const std::string not_again = "is not started again by itself: all actors are";
+  const std::string momentum = "[local_optimizer]\nname = \"momentum\"\n";
+  EXPECT_THAT(with(scheme("local_sgd") + momentum), HasSubstr(not_again));
+  EXPECT_THAT(with(scheme("aeasgd") + "[local_optimizer]\nname = \"gd\"\n"), HasSubstr(not_again));
+}
+
+TEST_F(SchemeKeysTest, WithoutServersOneWorkerHasAllRanks) {
+  const auto without = [&](const std::string& actors, const std::string& more = "") {
+    return error(
+        "format = 1\n[[actor]]\nrole = \"input_reader\"\n[[actor]]\nrole = \"evaluator\"\n" +
+        actors + "[job]\nnet = \"lenet\"\nsteps = 200\n[gradient]\nexchange = \"nccl\"\n" + more);
+  };
+  const std::string worker = "[[actor]]\nrole = \"worker\"\n";
+  EXPECT_EQ(without(worker), "no error");
+  EXPECT_EQ(without(worker + "ranks = 4\n"), "no error");
+  EXPECT_EQ(without(worker + "[[actor]]\nrole = \"parameter_server\"\n"),
+            "x.toml:8: \"gradient.exchange\" = \"nccl\" has no parameter servers: the worker has "
+            "the parameters; remove this [[actor]]");
+  EXPECT_EQ(
+      without(worker + "count = 2\nranks = 3\n"),
+      "x.toml:6: with \"gradient.exchange\" = \"nccl\" one worker has all ranks, and here are "
+      "2; set \"actor.count\" = 1 and \"actor.ranks\" = 6");
+  EXPECT_EQ(without(""),
+            "x.toml: no actor has the role \"worker\", which computes gradients; add "
+            "[[actor]] with role = \"worker\"");
+  EXPECT_EQ(
+      without(worker, "[scheme]\nname = \"async\"\n"),
+      "x.toml:12: \"gradient.exchange\" = \"nccl\" is for ranks in step: \"scheme.name\" must "
+      "be \"sync\", without \"scheme.quorum\"");
+  EXPECT_EQ(without(worker, "down = \"parameters_bf16\"\n"),
+            "x.toml:13: \"gradient.down\" is what comes from servers, and \"gradient.exchange\" = "
+            "\"nccl\" has no servers; remove one of them");
+  EXPECT_EQ(without(worker + "backend = \"cuda\"\ngpus = 2\n[[host]]\nname = \"a\"\ngpus = 2\n"),
+            "no error");
+  EXPECT_EQ(
+      without(worker + "backend = \"cuda\"\ngpus = 2\ndevices = [1, 1]\n[[host]]\nname = \"a\"\n"
+                       "gpus = 2\n"),
+      "no error");
+  EXPECT_EQ(
+      without(worker + "backend = \"cuda\"\n", "error_feedback = true\n"),
+      "x.toml:8: no device does gradient.error_feedback where gradient.exchange = \"nccl\" yet; "
+      "set actor.backend = \"cpu\"");
+}
+
+TEST_F(SchemeKeysTest, RanksAreAveragedWhereAllStepTogetherAndWorkersHaveAsMany) {
+  const std::string averages = "[gradient]\nhost = \"average\"\n";
+  EXPECT_EQ(error_of(averages), "no error");
+  EXPECT_EQ(message_of("ranks = 2\n" + averages),
+            "with gradient.host = \"average\" all workers have as many ranks: 2 here, and 1 in the "
+            "first [[actor]] of workers; make them equal, or set gradient.host = \"each\"");
+  EXPECT_EQ(message_of(scheme("sync", "quorum = 2\n") + averages),
+            "\"gradient.host\" = \"average\" needs ranks that all step from the same version, "
+            "which those of a quorum of 2 do not; use \"each\"");
+  EXPECT_EQ(message_of(scheme("sync", "rank_rates = [1.0, 2.0, 1.0]\n") + averages),
+            "\"gradient.host\" = \"average\" leaves no single ranks for \"scheme.rank_rates\", or "
+            "\"scheme.combine\" = \"sum\" or \"vote\", to count; use \"each\"");
 }
 
 TEST_F(SchemeKeysTest, WindowsAreOfSchemesThatHaveThem) {

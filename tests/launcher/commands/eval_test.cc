@@ -1,6 +1,8 @@
 // sterna eval: what it refuses. That its numbers are the run's, tests/end_to_end shows.
 #include <array>
 
+#include "kernels/device/host_device.h"
+#include "launcher/commands/weights/evaluate_weights.h"
 #include "launcher/view/confusion_csv.h"
 #include "nets/net.h"
 #include "nets/weights/weights_file.h"
@@ -32,13 +34,20 @@ hidden = [4]
 steps = 7
 )");
   }
-  /// Zeros of a net with as many hidden units, without the last of its tensors if `less`.
-  std::string weights(std::uint32_t hidden, bool less = false) {
+  /// Of a net with as many hidden units, without the last of its tensors if `less`: zeros, or
+  /// multiples of `each` that differ.
+  std::string weights(std::uint32_t hidden, bool less = false, float each = 0) {
     const auto net = nets::make_net({.name = "mlp", .hidden = {hidden}, .batch = 1}).value();
     std::vector<nets::ParameterSpec> specs = net->parameters();
     if (less) specs.pop_back();
     std::vector<std::span<const float>> values;
-    for (std::size_t t = 0; t < specs.size(); ++t) values.emplace_back(net->parameter(t));
+    for (std::size_t t = 0; t < specs.size(); ++t) {
+      const std::span<float> some = net->parameter(t);
+      for (std::size_t i = 0; i < some.size(); ++i) {
+        some[i] = each * (static_cast<float>(i * 37 % 11) - 5);
+      }
+      values.emplace_back(some);
+    }
     std::string path = folder.path() + "/weights.safetensors";
     EXPECT_TRUE(nets::write_safetensors(path, specs, values, {}).ok());
     return path;
@@ -66,6 +75,42 @@ TEST_F(EvalCommand, SaysHowGoodTheWeightsInAFolderAre) {
               HasSubstr("\"subset\":\"train\",\"examples\":20,"));
   EXPECT_THAT(eval(folder.path(), {"--examples", "7", "--json"}).out,
               HasSubstr("\"examples\":7,\"precision_at_1\":0.0,"));
+}
+
+TEST_F(EvalCommand, SaysTheSameOfADevice) {
+  const std::string path = weights(4, false, 0.01F);
+  const auto found = [&](std::shared_ptr<kernels::Device> device) {
+    const auto opened = actors::TrainedWeights::open(path).value();
+    EvaluateOptions options;
+    options.data = data;
+    options.device = std::move(device);
+    return evaluate_weights(opened, options, {});
+  };
+  const auto cpu = found(nullptr);
+  ASSERT_TRUE(cpu.ok()) << cpu.error().message;
+  EXPECT_EQ(cpu->evaluation.examples, 30U);
+  EXPECT_GT(cpu->evaluation.precision_at_1, 0);
+  const auto device = found(kernels::make_host_device({.seed = 1, .hidden = true}));
+  ASSERT_TRUE(device.ok()) << device.error().message;
+  EXPECT_EQ(device->evaluation.precision_at_1, cpu->evaluation.precision_at_1);
+  EXPECT_EQ(device->evaluation.recall_at_5, cpu->evaluation.recall_at_5);
+  EXPECT_EQ(device->evaluation.confusion, cpu->evaluation.confusion);
+  EXPECT_NEAR(device->evaluation.loss, cpu->evaluation.loss, 1e-5);
+  const auto failed = found(kernels::make_host_device({.fails_after = 10}));
+  ASSERT_FALSE(failed.ok());
+  EXPECT_THAT(failed.error().message, HasSubstr("the host device has failed"));
+}
+
+// Nobody builds the module beside this test.
+TEST_F(EvalCommand, ComputesOnNoOtherDeviceThanThatItIsTold) {
+  const Said none = eval(weights(4), {"--device", "cuda"});
+  EXPECT_EQ(none.exit, 1);
+  EXPECT_THAT(none.err, testing::AllOf(testing::StartsWith("--device cuda: "),
+                                       HasSubstr("libsterna_cuda.so is not there")));
+  EXPECT_EQ(none.out, "");
+  const Said unknown = eval(weights(4), {"--device", "cuda:first"});
+  EXPECT_EQ(unknown.exit, 2);
+  EXPECT_THAT(unknown.err, HasSubstr("\"cuda:first\" is no device; say cpu"));
 }
 
 TEST_F(EvalCommand, RefusesInALineWhatIsNotOfTheNet) {

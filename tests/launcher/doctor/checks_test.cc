@@ -251,6 +251,26 @@ TEST_F(HostCheck, NamesFewerGpusThanDeclared) {
   EXPECT_EQ(only("", "STERNA gpus 1").check, "gpus");
 }
 
+TEST_F(HostCheck, NamesADriverOrACardThatCannotComputeForItsActors) {
+  EXPECT_THAT(check("", "STERNA driver 580.65.06\nSTERNA capability 9.0"), IsEmpty());
+  EXPECT_THAT(check("", "STERNA driver 580.65.06\nSTERNA capability "), IsEmpty());
+  EXPECT_THAT(only("", "STERNA driver ").wrong, HasSubstr("there is no NVIDIA driver"));
+  EXPECT_THAT(only("", "STERNA driver 570.86.15").wrong, HasSubstr("driver is 570.86.15"));
+  EXPECT_THAT(only("", "STERNA driver 590.1\nSTERNA capability 7.5").wrong,
+              HasSubstr("compute capability 7.5"));
+}
+
+TEST_F(HostCheck, AsksForADriverWhereACardComputes) {
+  ActorPlan actor;
+  actor.host = "b";
+  actor.role = Role::kWorker;
+  file.actors = {actor};
+  EXPECT_FALSE(facts_question(file, file.hosts[1], program).cuda);
+  file.actors[0].backend = "cuda";
+  EXPECT_TRUE(facts_question(file, file.hosts[1], program).cuda);
+  EXPECT_FALSE(facts_question(file, file.hosts[0], program).cuda);
+}
+
 TEST_F(HostCheck, NamesAProcessorThatCannotComputeInThePrecision) {
   EXPECT_THAT(check("", "STERNA bf16 yes"), IsEmpty());
   EXPECT_EQ(only("", "STERNA bf16 no").check, "precision");

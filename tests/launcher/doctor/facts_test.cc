@@ -109,6 +109,14 @@ TEST_F(FactsOfThisMachine, KnowWhetherItsProcessorComputesWithBf16) {
   EXPECT_EQ(here.bf16, __builtin_cpu_supports("avx512bf16") != 0);
 }
 
+TEST_F(FactsOfThisMachine, KnowWhetherItHasADriver) {
+  EXPECT_FALSE(facts(asking([](FactsQuestion&) {})).driver.has_value());
+  const HostFacts here = facts(asking([](FactsQuestion& question) { question.cuda = true; }));
+  EXPECT_TRUE(here.complete);
+  ASSERT_TRUE(here.driver.has_value());
+  EXPECT_EQ(here.driver->empty(), !std::filesystem::exists("/proc/driver/nvidia/version"));
+}
+
 TEST_F(FactsOfThisMachine, KnowWhetherItsWorkFolderCanBeWritten) {
   const HostFacts writable = facts(asking([](FactsQuestion&) {}));
   EXPECT_TRUE(writable.work_writable);

@@ -41,7 +41,14 @@ class RelayPlacerTest : public testing::Test {
   std::vector<OwnerWord> said_;
   std::vector<std::string> exits_;
   int released_ = 0;
-  RelayPlacer placer_{local_, {"far"}, [this](const OwnerWord& word) { said_.push_back(word); }};
+  int made_ = 0;
+  RelayPlacer placer_{local_,
+                      {"far"},
+                      [this](const OwnerWord& word) { said_.push_back(word); },
+                      [this]() -> Result<std::unique_ptr<Spawner>> {
+                        if (++made_ == 1) return Error{Errc::unavailable, "no way there"};
+                        return std::unique_ptr<Spawner>(std::make_unique<LocalSpawner>());
+                      }};
 };
 
 TEST_F(RelayPlacerTest, HandsTheLauncherTheNodesOfHostsElsewhere) {
@@ -89,6 +96,17 @@ TEST_F(RelayPlacerTest, ReleasesItsNodesWhenTheLauncherLeaves) {
   EXPECT_EQ(released_, 1);
   placer_.ended(id, "too late");
   EXPECT_THAT(exits_, IsEmpty());
+}
+
+TEST_F(RelayPlacerTest, ReachesHostsItselfOnceTheLauncherHasLeft) {
+  placer_.release_all();
+  const auto refused = placer_.spawn(bootstrap(ProcessKind::NODE, "far"), {});
+  EXPECT_EQ(refused.error().message, "no way there");
+  EXPECT_EQ(placer_.spawn(bootstrap(ProcessKind::NODE, "far"), {}).value(), 7) << "asked anew";
+  EXPECT_EQ(placer_.spawn(bootstrap(ProcessKind::NODE, "far"), {}).value(), 7);
+  EXPECT_EQ(made_, 2) << "once it is there, it stays";
+  EXPECT_THAT(local_.spawned, IsEmpty());
+  EXPECT_THAT(said_, IsEmpty());
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 
 namespace sterna::launcher {
@@ -10,7 +11,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-const std::vector<FaultKind> kAll = {FaultKind::KILL, FaultKind::STOP, FaultKind::CUT};
+const std::vector<FaultKind> kAll = {FaultKind::KILL, FaultKind::STOP, FaultKind::CUT,
+                                     FaultKind::DELAY, FaultKind::DROP};
 
 void add(Overview& overview, const std::string& name, bool comes_again,
          const std::string& state = "running") {
@@ -56,6 +58,22 @@ TEST(FaultDraw, StrikesWhomItIsToldTo) {
   EXPECT_EQ(struck({"work"}), std::set<std::string>());
 }
 
+TEST(FaultDraw, OfTwoServersThatHoldTheSameStrikesOneWhileTheOtherMayBeBack) {
+  Overview overview;
+  for (const char* name : {"server0", "server0-replica", "worker0"}) add(overview, name, true);
+  FaultDraw draw({3, 1s, {FaultKind::KILL}, {}});
+  std::vector<std::string> names;
+  for (int i = 0; i < 300; ++i) names.push_back(draw.next(overview)->actor.name);
+  for (const char* name : {"server0", "server0-replica", "worker0"}) {
+    EXPECT_GT(std::ranges::count(names, name), 30) << name;
+  }
+  for (std::size_t i = 1; i < names.size(); ++i) {
+    const bool both =
+        names[i] != names[i - 1] && names[i] != "worker0" && names[i - 1] != "worker0";
+    EXPECT_FALSE(both) << i;
+  }
+}
+
 TEST(FaultDraw, RepeatsItselfFromItsSeed) {
   FaultDraw one({7, 1s, kAll, {}});
   FaultDraw same({7, 1s, kAll, {}});
@@ -96,16 +114,33 @@ TEST(FaultDraw, StopsForGoodOrForAWhile) {
   for (int i = 0; i < 1000; ++i) {
     const auto fault = draw.next(a_run());
     ASSERT_TRUE(fault.has_value());
-    EXPECT_LE(fault->lasts, FaultDraw::kLongestStop);
+    EXPECT_LE(fault->lasts, FaultDraw::kLongest);
     if (fault->lasts == Duration::zero()) ++for_good;
   }
   EXPECT_NEAR(for_good, 500, 60);
+}
+
+TEST(FaultDraw, WhatComesIsLateOrLostForAWhileAndKillsDoNotLast) {
+  FaultDraw draw({3, 1s, kAll, {}});
+  std::set<FaultKind> kinds;
+  for (int i = 0; i < 300; ++i) {
+    const auto fault = draw.next(a_run());
+    ASSERT_TRUE(fault.has_value());
+    kinds.insert(fault->kind);
+    EXPECT_LE(fault->lasts, FaultDraw::kLongest);
+    const bool lasts = fault->lasts > Duration::zero();
+    EXPECT_TRUE(lasts ? may_last(fault->kind) : !must_last(fault->kind)) << words_of(*fault);
+  }
+  EXPECT_EQ(kinds.size(), kAll.size());
 }
 
 TEST(FaultDraw, IsSaidInWords) {
   EXPECT_EQ(words_of({{"a", 1}, FaultKind::KILL, {}}), "kill");
   EXPECT_EQ(words_of({{"a", 1}, FaultKind::STOP, 1300ms}), "stop for 1300ms");
   EXPECT_EQ(words_of({{"a", 1}, FaultKind::STOP, {}}), "stop for good");
+  EXPECT_EQ(words_of({{"a", 1}, FaultKind::CUT, {}}), "cut");
+  EXPECT_EQ(words_of({{"a", 1}, FaultKind::DELAY, 2s}), "delay for 2s");
+  EXPECT_EQ(words_of({{"a", 1}, FaultKind::DROP, 10ms}), "drop for 10ms");
 }
 
 }  // namespace

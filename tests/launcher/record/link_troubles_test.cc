@@ -29,5 +29,29 @@ TEST(LinkTroubles, OnlyOneThatLastsIsWorthAWordAndAllAreCounted) {
   EXPECT_EQ(record.result.relinked, 2U);
 }
 
+TEST(LinkTroubles, ASlowLinkHasBothEndsAndIsInTheStatusUntilItIsOver) {
+  RunRecord record;
+  LinkPace pace;
+  pace.from_name = "worker0";
+  pace.from_host = "c";
+  pace.to_name = "server1";
+  pace.to_host = "a";
+  pace.rate = 3'100'000;
+  EXPECT_EQ(note_link_pace(record, pace, 10'000'000),
+            "the link from worker0 on c to server1 on a carries at most 3.10 MB/s, less than the "
+            "10MB/s of cluster.slow_link");
+  const std::vector<SlowLink> expected = {{"worker0", "c", "server1", "a", 3'100'000}};
+  EXPECT_EQ(record.status.slow_links, expected);
+  LinkPace other = pace;
+  std::swap(other.from_name, other.to_name);
+  (void)note_link_pace(record, other, 10'000'000);
+  pace.over = true;
+  pace.lasts = std::chrono::milliseconds(3240);
+  EXPECT_EQ(note_link_pace(record, pace, 10'000'000),
+            "the link from worker0 on c to server1 on a is slow no more, after 3.2 s");
+  ASSERT_EQ(record.status.slow_links.size(), 1U);
+  EXPECT_EQ(record.status.slow_links[0].from, "server1");
+}
+
 }  // namespace
 }  // namespace sterna::launcher

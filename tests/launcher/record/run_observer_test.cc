@@ -327,6 +327,16 @@ TEST_F(RunObserverTest, HandsOnEachHistogramAndPictureOfAWorker) {
   EXPECT_THAT(histograms_, SizeIs(2)) << "another's name";
 }
 
+TEST_F(RunObserverTest, CountsRanksThatGoOnWithoutTheirResidualsAndTellsOfEach) {
+  say("worker0", actors::ResidualsLost{"worker0", 2, 1, 7});
+  say("worker0", actors::ResidualsLost{"worker0", 3, 1, 9});
+  EXPECT_EQ(record_.status.residuals_lost, 2U);
+  EXPECT_EQ(record_.result.residuals_lost, 2U);
+  say("worker0", actors::ResidualsLost{"worker0", 4, 1000, 9});
+  say("server0", actors::ResidualsLost{"server0", 1, 1, 9});
+  EXPECT_EQ(record_.result.residuals_lost, 2U) << "of ranks that there are, from their worker";
+}
+
 TEST_F(RunObserverTest, SaysHowMuchOfTheTimeAnyServerWaitsForTheEvaluator) {
   progress("worker0", 1, 1);
   say("worker0", actors::ServerWaits{"worker0", true});

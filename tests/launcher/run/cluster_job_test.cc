@@ -10,6 +10,7 @@
 #include "launcher/program_registry.h"
 #include "launcher/record/run_observer.h"
 #include "launcher/run/job_plan.h"
+#include "runtime/message/packed_message.h"
 #include "runtime/sim/sim_world.h"
 #include "tests/actors/simulated_job.h"
 #include "tests/actors/thirty_steps.h"
@@ -40,16 +41,17 @@ class ClusterJob : public testing::Test {
   }
 
   /// Starts the job of the file, with these settings ("KEY=VALUE"), on `world`.
-  void start(SimWorld& world, const Settings& settings) {
-    const launcher::ClusterFile file = read(settings);
+  void start(SimWorld& world, const Settings& settings) { start(world, read(settings)); }
+  void start(SimWorld& world, const launcher::ClusterFile& file) {
+    const actors::JobConfig config = launcher::job_of(file, {digits(), "digits", false}).value();
     cluster = std::make_unique<Cluster>(world.launcher(), registry,
                                         launcher::cluster_options_of(file, "", "test").value());
     const Result<void> started = cluster->start();
     ASSERT_TRUE(started.ok()) << started.error().message;
     const auto observer = cluster->process().spawn<launcher::RunObserver>(
-        record, file, job(settings), launcher::RunObserver::Hooks{.changed = [] {}});
+        record, file, config, launcher::RunObserver::Hooks{.changed = [] {}});
     ASSERT_TRUE(cluster->publish(launcher::kObserverName, observer).ok());
-    const auto specs = launcher::specs_of(file, job(settings), "");
+    const auto specs = launcher::specs_of(file, config, "");
     ASSERT_TRUE(specs.ok()) << specs.error().message;
     const auto actors = cluster->start_actors(*specs);
     ASSERT_TRUE(actors.ok()) << actors.error().message;
@@ -103,6 +105,82 @@ TEST_F(ClusterJob, OfSomeEpochsHasAsManyStepsAsTheyTake) {
       "job.epochs = 100000000 are 12500000000 steps of this data set, and at most 1000000000 fit");
 }
 
+TEST_F(ClusterJob, OfAWorkerWithoutServersIsToldItsDevicesAndSeesEachOnce) {
+  const std::string text = R"(
+format = 1
+[[host]]
+gpus = 4
+[[actor]]
+role = "worker"
+ranks = 3
+backend = "cuda"
+gpus = 3
+devices = [2, 3, 2]
+[[actor]]
+role = "input_reader"
+[[actor]]
+role = "evaluator"
+[job]
+net = "lenet"
+steps = 30
+[gradient]
+exchange = "nccl"
+)";
+  const auto file = launcher::parse_cluster_file(text, "x.toml", {});
+  ASSERT_TRUE(file.ok()) << file.error().message;
+  const auto config = launcher::job_of(*file, {digits(), "digits", false});
+  ASSERT_TRUE(config.ok()) << config.error().message;
+  const auto specs = launcher::specs_of(*file, *config, "");
+  ASSERT_TRUE(specs.ok()) << specs.error().message;
+  ASSERT_EQ(specs->size(), 3U);
+  const ActorSpec& worker = specs->front();
+  EXPECT_EQ(worker.type, actors::kServingWorkerType);
+  EXPECT_EQ(worker.restart.times, 0) << "what it has nobody else has";
+  EXPECT_THAT(worker.environment, testing::ElementsAre("CUDA_VISIBLE_DEVICES=2,3"));
+  const auto args = unpack<actors::WorkerArgs>(worker.args.view());
+  ASSERT_TRUE(args.ok()) << args.error().message;
+  EXPECT_THAT(args->devices, testing::ElementsAre(0, 1, 0));
+  EXPECT_THAT(args->servers, testing::IsEmpty());
+  EXPECT_EQ(args->evaluator, "evaluator0");
+  const auto evaluator = unpack<actors::EvaluatorArgs>(specs->back().args.view());
+  ASSERT_TRUE(evaluator.ok()) << evaluator.error().message;
+  EXPECT_THAT(evaluator->servers, testing::ElementsAre("worker0"));
+}
+
+TEST_F(ClusterJob, OfAWorkerWithServersIsToldItsDevicesAndHasAThreadForEach) {
+  const std::string text = R"(
+format = 1
+[[host]]
+gpus = 64
+[[actor]]
+role = "parameter_server"
+[[actor]]
+role = "worker"
+ranks = 64
+gpus = 64
+[[actor]]
+role = "input_reader"
+[[actor]]
+role = "evaluator"
+[job]
+net = "lenet"
+steps = 30
+)";
+  const auto file = launcher::parse_cluster_file(text, "x.toml", {});
+  ASSERT_TRUE(file.ok()) << file.error().message;
+  const auto config = launcher::job_of(*file, {digits(), "digits", false});
+  ASSERT_TRUE(config.ok()) << config.error().message;
+  const auto specs = launcher::specs_of(*file, *config, "");
+  ASSERT_TRUE(specs.ok()) << specs.error().message;
+  const ActorSpec& worker = (*specs)[1];
+  EXPECT_EQ(worker.compute_threads, 64U);
+  const auto args = unpack<actors::WorkerArgs>(worker.args.view());
+  ASSERT_TRUE(args.ok()) << args.error().message;
+  EXPECT_EQ(args->backend, "cuda");
+  ASSERT_EQ(args->devices.size(), 64U);
+  EXPECT_EQ(args->devices.back(), 63U);
+}
+
 TEST_F(ClusterJob, EndsInTheBitsOfThePlainLoopInEveryShapeAndWithEveryDelay) {
   const std::string expected = actors::sequential_oracle(job({}));
   EXPECT_EQ(hash({}), expected);
@@ -123,7 +201,7 @@ TEST_F(ClusterJob, WithoutACodecTheSameHolds) {
 
 TEST_F(ClusterJob, AServerThatStandsStillEndsItWithTheCauseSilence) {
   SimWorld world(1, registry);
-  start(world, {"job.steps=1000"});
+  start(world, Settings{"job.steps=1000"});
   ASSERT_FALSE(HasFatalFailure());
   ASSERT_TRUE(cluster->run_until([&] { return record.result.steps > 3; },
                                  world.loop().now() + std::chrono::seconds(60)));
@@ -137,6 +215,46 @@ TEST_F(ClusterJob, AServerThatStandsStillEndsItWithTheCauseSilence) {
   cluster->stop(Duration::zero());
   EXPECT_EQ(world.processes(), 0U);
   cluster.reset();
+}
+
+TEST_F(ClusterJob, AWorkerWhoseHostIsLostGoesOnElsewhereWithoutItsResidualsIfTheFileSaysSo) {
+  std::string text = kThirtySteps;
+  const auto put = [&](const std::string& behind, const std::string& more) {
+    text.insert(text.find(behind) + behind.size(), more);
+  };
+  put("format = 1\n",
+      "[cluster]\ntransport = \"tcp\"\nsecurity = \"none\"\n[[host]]\nname = \"a\"\n"
+      "[[host]]\nname = \"b\"\n");
+  put("count = 2\n", "hosts = [\"a\", \"b\"]\n");
+  for (const std::string role : {"parameter_server", "input_reader", "evaluator"}) {
+    put("role = \"" + role + "\"\n", "hosts = [\"a\"]\n");
+  }
+  for (const bool zero : {true, false}) {
+    Settings settings = {"gradient.error_feedback=true", "job.steps=300"};
+    if (zero) settings.push_back("gradient.residuals=zero");
+    const auto file = launcher::parse_cluster_file(text, "x.toml", settings);
+    ASSERT_TRUE(file.ok()) << file.error().message;
+    record = {};
+    SimWorld world(1, registry);
+    start(world, *file);
+    ASSERT_FALSE(HasFatalFailure());
+    ASSERT_TRUE(cluster->run_until([&] { return record.status.step > 20; },
+                                   world.loop().now() + std::chrono::seconds(60)));
+    world.kill("node-b");
+    finish();
+    if (zero) {
+      EXPECT_FALSE(cluster->failure()) << describe(*cluster->failure());
+      EXPECT_TRUE(record.finished);
+      EXPECT_EQ(record.result.residuals_lost, 1U);
+      EXPECT_EQ(record.result.steps, 300);
+    } else {
+      EXPECT_FALSE(record.finished);
+      EXPECT_TRUE(cluster->failure()) << "a run with a checkpoint goes on from that";
+    }
+    cluster->stop(Duration::zero());
+    EXPECT_EQ(world.processes(), 0U);
+    cluster.reset();
+  }
 }
 
 }  // namespace

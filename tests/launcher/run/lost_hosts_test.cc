@@ -53,7 +53,9 @@ TEST_F(LostHostsTest, ItsActorsAreOnTheOthers) {
   ASSERT_TRUE(left.ok()) << left.error().message;
   EXPECT_THAT(where(*left), ElementsAre("server0 on a", "server1 on c", "server2 on a",
                                         "worker0 on c", "worker1 on c"));
-  EXPECT_EQ(left->hosts.size(), 2U);
+  ASSERT_EQ(left->hosts.size(), 3U);
+  EXPECT_TRUE(left->hosts[1].spare) << "somebody may add it again";
+  EXPECT_FALSE(with_added(*left, {"b"}).hosts[1].spare);
   EXPECT_EQ(left->cluster.head, "a");
   file.cluster.head.clear();  // the machine that the command runs on
   EXPECT_EQ(without_hosts(file, {"b"})->cluster.head, "");

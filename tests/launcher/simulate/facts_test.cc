@@ -52,13 +52,37 @@ class Facts : public testing::Test {
 
 TEST_F(Facts, ThatAreAsTheyShouldBeBreakNothing) { EXPECT_TRUE(broken().empty()) << seen; }
 
+TEST_F(Facts, OfRanksThatDoNotGoInStep) {
+  scene.apart = true;
+  scene.file.job.steps = 10;
+  scene.file.evaluation.every = 10;
+  calm = {};
+  EXPECT_TRUE(broken().empty()) << seen;
+  facts.packet_faults = {"one counts twice"};
+  expect("each packet counts once", "twice");
+  facts.packet_faults.clear();
+  facts.evaluated.push_back(facts.evaluated.front());
+  facts.evaluated.back().loss = 3;
+  expect("each version is evaluated to the same", "at step 10");
+  facts.evaluated.clear();
+  expect("each version that is due is evaluated", "step 10 was not");
+}
+
+TEST_F(Facts, OfARunWithTooFewRanksLeft) {
+  facts.finished = false;
+  facts.failure = {.down = death("worker1", "killed by SIGKILL; 1 of 3 ranks are left")};
+  expect("it ends well", "1 of 3");
+  facts.below_quorum = "1 of 3 ranks are left";
+  EXPECT_TRUE(broken().empty()) << seen;
+}
+
 TEST_F(Facts, OfARunThatDoesNotStart) {
   facts.not_started = "nobody is there";
   expect("it starts", "nobody");
 }
 
 TEST_F(Facts, OfARunThatFails) {
-  facts.failure = death("server0", "exited with code 1");
+  facts.failure = {.down = death("server0", "exited with code 1")};
   expect("it ends well", "server0#1: exited");
 }
 
@@ -105,7 +129,7 @@ TEST_F(Facts, OfARestartWithAnotherFaultsCause) {
 }
 
 TEST_F(Facts, OfARestartWithTheNodeOfItsHost) {
-  facts.restarts.push_back({{"worker1", 1}, "node-h0 is gone: link lost: the peer is gone"});
+  facts.restarts.push_back({{"worker1", 1}, "node-h0 is gone: link lost: connection lost"});
   expect("causes are as injected", "worker1#1");
   facts.injected.push_back({{.kind = FaultKind::kill, .who = "node-h0"}, {"node-h0", 1}, {}});
   EXPECT_TRUE(broken().empty()) << seen;
@@ -122,14 +146,38 @@ TEST_F(Facts, OfMoreBytesThanMayWait) {
 }
 
 TEST_F(Facts, OfARunThatHadToFail) {
-  scene.ends_with = "server0";
+  scene.ends_with = {"server0"};
   facts.finished = false;
   expect("it ends in time", "deadline");  // it was not even killed
   facts.injected.push_back({{.kind = FaultKind::kill, .who = "server0"}, {"server0", 1}, {}});
-  facts.failure = death("server0", "killed by SIGKILL");
+  facts.failure = {.down = death("server0", "killed by SIGKILL")};
   EXPECT_TRUE(broken().empty()) << seen;
-  facts.failure = death("worker0", "server0 is dead");
+  facts.failure = {.down = death("worker0", "server0 is dead")};
   expect("causes are as injected", "server0 was killed, and the run failed by worker0#1");
+}
+
+TEST_F(Facts, OfARunThatHadToGoOn) {
+  scene.ends_with = {"server0"};
+  scene.file.checkpoint.every_steps = 4;
+  facts.injected.push_back({{.kind = FaultKind::kill, .who = "server0"}, {"server0", 1}, {}, 0});
+  facts.losses = {{.down = death("server0", "killed by SIGKILL"), .goes_on_from = 10}};
+  EXPECT_TRUE(broken().empty()) << seen;
+  facts.evaluated.erase(facts.evaluated.begin());  // with what was lost
+  EXPECT_TRUE(broken().empty()) << seen;
+  facts.losses[0].goes_on_from = 0;
+  expect("each version that is due is evaluated", "was not");
+
+  facts.evaluated = calm.evaluated;
+  facts.losses[0].down = death("worker0", "exited with code 1");
+  expect("causes are as injected", "server0 was killed, and the run failed by worker0#1");
+  facts.losses = {};
+  facts.failure = {.down = death("server0", "killed by SIGKILL")};
+  expect("it goes on from a checkpoint", "after 1 losses");
+}
+
+TEST_F(Facts, OfALossThatNoFaultOfThatLifeExplains) {
+  facts.restarts.push_back({{"worker0", 1}, "killed by SIGKILL", 1});
+  expect("causes are as injected", "worker0#1 was started again without a fault");
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 
 #include "launcher/program_registry.h"
@@ -81,6 +82,38 @@ TEST_F(Simulators, OneThatIsFrozenForLongIsReplacedAndForAShortTimeIsNot) {
   EXPECT_TRUE(report.violations.empty()) << all(report);
   ASSERT_EQ(report.facts.restarts.size(), 1U);
   EXPECT_THAT(report.facts.restarts[0].cause, HasSubstr("silence"));
+}
+
+/// The first seed whose run keeps checkpoints and has a server that does not come again.
+std::uint64_t one_that_keeps_checkpoints() {
+  for (std::uint64_t seed = 1;; ++seed) {
+    const Scene scene = draw_scene(seed).value();
+    const auto alone = std::ranges::find_if(scene.file.actors, [](const ActorPlan& actor) {
+      return actor.name == "server0" && actor.partner.empty();
+    });
+    if (scene.file.checkpoint.on() && scene.file.checkpoint.every_steps < 6 &&
+        alone != scene.file.actors.end() && !scene.file.workers_hold_all()) {
+      return seed;
+    }
+  }
+}
+
+TEST_F(Simulators, ARunThatLosesAServerGoesOnFromItsNewestWholeCheckpoint) {
+  const std::uint64_t seed = one_that_keeps_checkpoints();
+  SeedReport report = run(seed, "behind Push 60 of worker0 kill server0\n");
+  EXPECT_TRUE(report.violations.empty()) << all(report);
+  ASSERT_EQ(report.facts.losses.size(), 1U);
+  const std::uint64_t newest = report.facts.losses[0].goes_on_from;
+  EXPECT_GT(newest, 0U);
+  const std::uint64_t every = report.scene.file.checkpoint.every_steps;
+  EXPECT_EQ(newest % every, 0U);
+  // Where that is torn it is the one before.
+  report = run(seed,
+               "behind Push 60 of worker0 tear checkpoints\n"
+               "behind Push 60 of worker0 kill server0\n");
+  EXPECT_TRUE(report.violations.empty()) << all(report);
+  ASSERT_EQ(report.facts.losses.size(), 1U);
+  EXPECT_EQ(report.facts.losses[0].goes_on_from + every, newest);
 }
 
 TEST_F(Simulators, OfAScheduleThatBreaksSomethingOnlyWhatBreaksItIsLeft) {

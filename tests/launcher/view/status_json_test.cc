@@ -17,6 +17,7 @@ TEST(StatusJson, IsReadAsItWasWritten) {
   status.skipped_evaluations = 3;
   status.evaluator_wait = 0.25;
   status.raw_bytes_up = 1ULL << 62;
+  status.slow_links = {{"worker0", "b", "server0", "a", 3'100'000}};
   status.readers = {{std::string("reader0"), 410.5, 2}};
   status.actors[0].host = std::string("b");
   status.actors[0].incarnation = 2;
@@ -33,6 +34,7 @@ TEST(StatusJson, IsReadAsItWasWritten) {
   EXPECT_EQ(read->precision_what, "of averages");
   EXPECT_EQ(read->skipped_evaluations, 3U);
   EXPECT_EQ(read->evaluator_wait, 0.25);
+  EXPECT_EQ(read->slow_links, status.slow_links);
   ASSERT_EQ(read->actors.size(), 2U);
   EXPECT_EQ(read->actors[0].host, "b");
   EXPECT_EQ(read->actors[1].queue_bytes, 1'310'000U);

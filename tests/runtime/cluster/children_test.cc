@@ -96,6 +96,21 @@ TEST_F(ChildrenTest, WhoHadLostAnotherAndThenFailsIsAConsequence) {
   EXPECT_FALSE(ends[0].wanted);
 }
 
+TEST_F(ChildrenTest, OneThatNoSignalEndsIsToldOfAsDeadOnceAndIsThereUntilItsExit) {
+  children.condemn(kChild, "silence");
+  pass(milliseconds(4900));
+  EXPECT_TRUE(ends.empty());
+  pass(milliseconds(200));
+  ASSERT_EQ(ends.size(), 1u);
+  EXPECT_EQ(ends[0].identity.text(), "worker-0#2");
+  EXPECT_EQ(ends[0].cause, "silence, and SIGKILL has not ended it");
+  EXPECT_FALSE(ends[0].wanted);
+  EXPECT_EQ(children.size(), 1U);
+  spawner.exit(100, {-1, SIGKILL, false});
+  EXPECT_EQ(ends.size(), 1u);
+  EXPECT_TRUE(children.empty());
+}
+
 TEST_F(ChildrenTest, AFarewellWithoutComplaintIsNoFailure) {
   children.leaving(kChild, {});
   spawner.exit(100, {0, 0, false});

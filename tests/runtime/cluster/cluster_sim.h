@@ -21,8 +21,8 @@ class ClusterSim : public testing::Test {
   explicit ClusterSim(ClusterOptions options = {})
       : cluster(world.launcher(), registry, std::move(options)) {}
   void SetUp() override {
-    cluster.set_events({nullptr, [this](const ProcessDown& down) { downs.push_back(down); },
-                        [this](const StatusReport& report) { status = report; }});
+    cluster.set_events({.down = [this](const ProcessDown& down) { downs.push_back(down); },
+                        .status = [this](const StatusReport& report) { status = report; }});
     const Result<void> started = cluster.start();
     ASSERT_TRUE(started.ok()) << started.error().message;
   }

@@ -13,7 +13,8 @@ using testing::StartsWith;
 
 class CoordinatorEndings : public ClusterSim {
  protected:
-  CoordinatorEndings() : ClusterSim(impatient()) {}
+  explicit CoordinatorEndings(ClusterOptions options = impatient())
+      : ClusterSim(std::move(options)) {}
   static ClusterOptions impatient() {
     ClusterOptions options;
     options.link_patience = std::chrono::milliseconds(700);
@@ -111,7 +112,67 @@ TEST_F(CoordinatorEndings, WhoDoNotReachEachOtherAreNamedAndThatItIsOver) {
   EXPECT_THAT(troubles[0].cause, HasSubstr("link lost"));
 }
 
-class PatientCoordinator : public ClusterSim {};
+class PatientCoordinator : public ClusterSim {
+ protected:
+  explicit PatientCoordinator(ClusterOptions options = {}) : ClusterSim(std::move(options)) {}
+};
+
+ClusterOptions with_slow_links() {
+  ClusterOptions options;
+  options.slow_link = 1'000'000'000'000;  // whatever stays under way for long
+  return options;
+}
+
+class SlowLinks : public PatientCoordinator {
+ protected:
+  SlowLinks() : PatientCoordinator(with_slow_links()) {
+    Cluster::Events events;
+    events.link_pace = [this](const LinkPace& pace) { paces.push_back(pace); };
+    events.down = [this](const ProcessDown& down) { downs.push_back(down); };
+    told = std::move(events);
+  }
+  /// What one says to the other does not come for 3 s.
+  void stall() {
+    cluster.set_events(told);
+    a = spawn("a");
+    b = spawn("b");
+    ASSERT_TRUE(cluster.ask(a, Relay{"b", 1}, seconds(5)).ok());
+    world.network().set_stalled("a", "b", true);
+    answer = cluster.process().ask(a, Relay{"b", 1}, seconds(5));
+    ASSERT_TRUE(wait([this] { return !paces.empty(); }, seconds(4)));
+    EXPECT_EQ(paces[0].from_name, "a");
+    EXPECT_EQ(paces[0].to_name, "b");
+    EXPECT_EQ(paces[0].from_host, "localhost");
+    EXPECT_EQ(paces[0].to_host, "localhost");
+    EXPECT_GT(paces[0].rate, 0U);
+    EXPECT_LT(paces[0].rate, 10'000U);
+    EXPECT_FALSE(paces[0].over);
+    world.network().set_stalled("a", "b", false);
+  }
+  Cluster::Events told;
+  std::vector<LinkPace> paces;
+  ActorRef<Peer> a;
+  ActorRef<Peer> b;
+  Future<Balance> answer;
+};
+
+TEST_F(SlowLinks, AreNamedWithBothEndsAndThatTheyAreOver) {
+  stall();
+  ASSERT_TRUE(wait([this] { return paces.size() == 2; }, seconds(40)));
+  EXPECT_TRUE(paces[1].over);
+  EXPECT_EQ(paces[1].from_name, "a");
+  EXPECT_GT(paces[1].lasts, seconds(1));
+  EXPECT_TRUE(downs.empty());
+}
+
+TEST_F(SlowLinks, AreOverWithEitherEnd) {
+  stall();
+  const Time killed = world.loop().now();
+  world.kill("a");
+  ASSERT_TRUE(wait([this] { return paces.size() == 2; }, seconds(5)));
+  EXPECT_TRUE(paces[1].over);
+  EXPECT_LT(world.loop().now() - killed, seconds(1));
+}
 
 TEST_F(PatientCoordinator, TheOneWhomMoreDoNotReachGoes) {
   std::vector<std::string> apart;
@@ -139,7 +200,17 @@ TEST_F(PatientCoordinator, TheOneWhomMoreDoNotReachGoes) {
   EXPECT_THAT(cluster.failure()->cause, HasSubstr("link lost"));
 }
 
-TEST_F(CoordinatorEndings, ALostLauncherEndsEverything) {
+class WithoutAnotherCoordinator : public CoordinatorEndings {
+ protected:
+  WithoutAnotherCoordinator() : CoordinatorEndings(options()) {}
+  static ClusterOptions options() {
+    ClusterOptions options = impatient();
+    options.coordinator_restarts.times = 0;
+    return options;
+  }
+};
+
+TEST_F(WithoutAnotherCoordinator, ALostLauncherEndsEverything) {
   spawn("a");
   part("launcher", "coordinator");
   ASSERT_TRUE(wait([&] { return world.processes() == 0; }, seconds(5)));

@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
+
 #include "tests/runtime/cluster/cluster_sim.h"
 
 namespace sterna::test {
@@ -59,6 +61,97 @@ TEST_F(CoordinatorMoves, WithItsHostAnActorIsLostAndComesAgainOnAnother) {
   wait([] { return false; }, seconds(10));
   EXPECT_FALSE(cluster.failure().has_value());
   EXPECT_EQ(cluster.lost_hosts(), std::vector<std::string>{"b"});
+}
+
+TEST_F(CoordinatorMoves, WhatARunCanDoWithoutEndsWithItsHostAndTheRunGoesOn) {
+  std::vector<std::string> without;
+  bool may = true;
+  cluster.set_events({.down = [this](const ProcessDown& down) { downs.push_back(down); },
+                      .goes_on_without =
+                          [&](ProcessDown& down) {
+                            without.push_back(down.identity.name);
+                            if (!may) down.cause += ", and nobody else is left";
+                            return may;
+                          },
+                      .restarts = [this](const ProcessRestarts& one) { restarts.push_back(one); }});
+  begin("x", {});
+  begin("y", {}, 0);
+  world.kill("x");
+  ASSERT_TRUE(wait([&] { return restarts.size() == 1; }, seconds(10)));
+  EXPECT_EQ(host_of("x"), 'b') << "it comes again";
+  world.kill("y");
+  ASSERT_TRUE(wait([&] { return without == std::vector<std::string>{"y"}; }, seconds(10)));
+  world.kill("node-b");
+  ASSERT_TRUE(wait([&] { return without.size() == 2; }, seconds(10)));
+  EXPECT_EQ(without.back(), "x");
+  wait([] { return false; }, seconds(10));
+  EXPECT_FALSE(cluster.failure().has_value());
+  EXPECT_EQ(cluster.lost_hosts(), std::vector<std::string>{"b"});
+  may = false;
+  ActorSpec spec{"z", "peer", pack(PeerArgs{0, ""}), "c"};
+  ASSERT_TRUE(cluster.start_actors({spec}).ok());
+  world.kill("z");
+  ASSERT_TRUE(wait([&] { return cluster.failure().has_value(); }, seconds(10)));
+  EXPECT_THAT(cluster.failure()->cause, testing::EndsWith(", and nobody else is left"));
+}
+
+TEST_F(CoordinatorMoves, WhoIsOnlyOutOfReachIsFollowedWhenItsLeaseHasEnded) {
+  struct Way {
+    bool deaf, mute;
+  };
+  for (const Way way : {Way{true, true}, Way{true, false}, Way{false, true}}) {
+    SCOPED_TRACE(way.deaf ? way.mute ? "both ways" : "it hears nobody" : "nobody hears it");
+    bool told = false;
+    std::vector<std::string> lives;
+    SimWorld there{1, registry};
+    Cluster run{there.launcher(), registry, three_hosts()};
+    run.set_events({.down = nullptr, .restarts = [&](const ProcessRestarts&) { told = true; }});
+    ASSERT_TRUE(run.start().ok());
+    ActorSpec spec{"x", "peer", pack(PeerArgs{0, ""}), "b"};
+    spec.restart = {.times = 5};
+    spec.elsewhere.push_back({"c", pack(PeerArgs{0, ""})});
+    ASSERT_TRUE(run.start_actors({spec}).ok());
+    there.set_on_life([&](const PeerIdentity& who, const ProcessExit* exit) {
+      if (who.name == "x") lives.push_back((exit == nullptr ? "+" : "-") + who.text());
+    });
+    const Time began = there.loop().now();
+    there.set_isolated("b", way.deaf, way.mute);
+    const auto until = [&](const std::function<bool()>& done) {
+      return run.run_until(done, there.loop().now() + seconds(30));
+    };
+    ASSERT_TRUE(until([&] { return told; }));
+    EXPECT_LE(there.loop().now() - began, seconds(7)) << "it is known at once";
+    ASSERT_TRUE(until([&] { return lives.size() == 2; }));
+    EXPECT_THAT(lives, testing::ElementsAre("-x#1", "+x#2"));
+    EXPECT_FALSE(run.failure().has_value());
+    there.set_isolated("b", false, false);
+    run.stop(seconds(1));
+    EXPECT_EQ(there.processes(), 0U);
+  }
+}
+
+TEST_F(CoordinatorMoves, WhetherItWasStartedIsNotKnownWhereNobodyAnswers) {
+  begin("x", {"c"});
+  std::vector<std::string> twins;
+  std::map<std::string, PeerIdentity> living;
+  world.set_on_life([&](const PeerIdentity& who, const ProcessExit* exit) {
+    if (exit != nullptr) {
+      living.erase(who.name);
+    } else if (!living.emplace(who.name, who).second) {
+      twins.push_back(who.text());
+    }
+  });
+  world.kill("x");
+  ASSERT_TRUE(wait([&] { return restarts.size() == 1; }, seconds(5)));
+  // The order to start the next one comes there, its answer does not come back.
+  world.set_isolated("b", false, true);
+  ASSERT_TRUE(wait([&] { return world.lives("x"); }, seconds(5)));
+  ASSERT_TRUE(
+      wait([&] { return living.contains("x") && living["x"].incarnation > 2; }, seconds(60)));
+  EXPECT_THAT(twins, testing::IsEmpty());
+  EXPECT_EQ(host_of("x"), 'c');
+  world.set_isolated("b", false, false);
+  world.set_on_life(nullptr);
 }
 
 TEST_F(CoordinatorMoves, TheyGoWhereTheFewestAre) {
@@ -133,7 +226,7 @@ TEST_F(CoordinatorMoves, AHostThatOnlyTheCoordinatorDoesNotReachIsLeftByTheNames
 
 TEST_F(CoordinatorMoves, AHostIsDrainedAndItsActorsAreElsewhereThen) {
   for (const char* name : {"x", "y"}) begin(name, {"c", "a"}, 1);
-  const Result<Drained> drained =
+  const Result<Moved> drained =
       ask_agent<Coordinator>(kCoordinatorProcess, Drain{"b", seconds(10)});
   ASSERT_TRUE(drained.ok()) << drained.error().message;
   EXPECT_THAT(drained->moved, testing::ElementsAre("x to c", "y to a"));
@@ -146,15 +239,14 @@ TEST_F(CoordinatorMoves, AHostIsDrainedAndItsActorsAreElsewhereThen) {
   world.kill("x");
   ASSERT_TRUE(wait([&] { return restarts.size() == 3; }, seconds(5)));
   EXPECT_EQ(host_of("x"), 'c');
-  const Result<Drained> again =
-      ask_agent<Coordinator>(kCoordinatorProcess, Drain{"b", seconds(10)});
+  const Result<Moved> again = ask_agent<Coordinator>(kCoordinatorProcess, Drain{"b", seconds(10)});
   EXPECT_THAT(again.error().message, HasSubstr("\"b\" is drained already"));
 }
 
 TEST_F(CoordinatorMoves, AHostWithOneThatMayBeNowhereElseStaysAsItIs) {
   begin("x", {"c"});
   begin("y", {});
-  const Result<Drained> drained =
+  const Result<Moved> drained =
       ask_agent<Coordinator>(kCoordinatorProcess, Drain{"b", seconds(10)});
   ASSERT_FALSE(drained.ok());
   EXPECT_THAT(drained.error().message, HasSubstr("y may be on no other host"));

@@ -268,5 +268,25 @@ TEST_F(CoordinatorRestarts, WithoutABudgetADeathIsTheEnd) {
   EXPECT_TRUE(restarts.empty());
 }
 
+TEST_F(CoordinatorRestarts, WhoEndsForWantOfOneThatIsDeadForGoodIsNoCause) {
+  begin("x", {.times = 0});
+  begin("y", {.times = 5});
+  world.kill("x");
+  ASSERT_TRUE(wait([&] { return cluster.failure().has_value(); }, seconds(5)));
+  world.kill("y");
+  ASSERT_TRUE(wait([&] { return restarts.size() == 1; }, seconds(5)));
+  // The next one has never had a link to it, nor been told.
+  const Result<Found> found = find("y");
+  ASSERT_TRUE(found.ok()) << found.error().message;
+  const ActorRef<Peer> y = *found->actor.as<Peer>();
+  const auto relayed = cluster.ask(y, Relay{"x", 1}, seconds(5));
+  ASSERT_FALSE(relayed.ok());
+  cluster.process().tell(y, Fail{relayed.error().message});
+  ASSERT_TRUE(wait([&] { return downs.size() == 2; }, seconds(5)));
+  EXPECT_EQ(downs[1].identity.text(), "y#2");
+  EXPECT_TRUE(downs[1].consequence);
+  EXPECT_EQ(cluster.failure()->identity.text(), "x#1");
+}
+
 }  // namespace
 }  // namespace sterna::test

@@ -187,7 +187,7 @@ TEST_F(ClusterVisit, AnOperatorInjectsFaultsOnlyWhereTheRunAllowsIt) {
   spec.restart.times = 2;
   ASSERT_TRUE(cluster->start_actors({spec}).ok());
   visit();
-  const InjectFault fault{"b", FaultKind::KILL, {}, "a test"};
+  const InjectFault fault{"b", FaultKind::KILL, {}, "a test", {}};
   EXPECT_FALSE(ask(Look{})->faults_allowed);
   EXPECT_EQ(ask(fault).error().code, Errc::permission);
   cluster->allow_faults();
@@ -208,14 +208,44 @@ TEST_F(ClusterVisit, AFaultHappensToAnActorThatIsThere) {
   start({});
   cluster->allow_faults();
   visit();
-  EXPECT_EQ(ask(InjectFault{"nobody", FaultKind::KILL, {}, ""}).error().code, Errc::not_found);
+  EXPECT_EQ(ask(InjectFault{"nobody", FaultKind::KILL, {}, "", {}}).error().code, Errc::not_found);
   for (const char* name : {"coordinator", "node-localhost", "launcher"}) {
-    EXPECT_FALSE(ask(InjectFault{name, FaultKind::KILL, {}, ""}).ok()) << name;
+    EXPECT_FALSE(ask(InjectFault{name, FaultKind::KILL, {}, "", {}}).ok()) << name;
   }
-  EXPECT_EQ(ask(InjectFault{"a", FaultKind::KILL, seconds(1), ""}).error().code,
-            Errc::invalid_argument)
-      << "only a stop lasts";
+  const auto refused = [this](FaultKind kind, Duration lasts, Duration by) {
+    const Result<void> done = ask(InjectFault{"a", kind, lasts, "", by});
+    return done ? std::string("no error") : done.error().message;
+  };
+  EXPECT_EQ(refused(FaultKind::KILL, seconds(1), {}), "a kill does not last");
+  EXPECT_EQ(refused(FaultKind::DROP, {}, {}), "a drop lasts for some time: say how long");
+  EXPECT_EQ(refused(FaultKind::DELAY, {}, seconds(1)), "a delay lasts for some time: say how long");
+  EXPECT_EQ(refused(FaultKind::DROP, seconds(1), seconds(1)), "a drop comes by nothing");
   EXPECT_TRUE(injected.empty());
+}
+
+TEST_F(ClusterVisit, WhatComesToAnActorIsLateOrLostAndThenAllHasCome) {
+  start({});
+  ASSERT_TRUE(cluster->spawn<Peer>("b", "peer", PeerArgs{40, ""}).ok());
+  cluster->allow_faults();
+  visit();
+  ASSERT_TRUE(ask(InjectFault{"b", FaultKind::DELAY, seconds(1), "a test", {}}).ok());
+  ASSERT_TRUE(wait([this] { return injected.size() == 1; }));
+  EXPECT_EQ(injected.back().by, kUsualDelay);
+  const Time began = world.loop().now();
+  ASSERT_TRUE(wait([this] { return logged("b: for 1s what comes is held back for 200ms"); }));
+  const Result<ActorRef<Peer>> a = cluster->find<Peer>("a", seconds(1));
+  ASSERT_TRUE(a.ok());
+  Result<Balance> balance = cluster->ask(*a, Relay{"b", 1}, seconds(5));
+  ASSERT_TRUE(balance.ok()) << balance.error().message;
+  EXPECT_EQ(balance->value, 41);
+  EXPECT_GE(world.loop().now() - began, kUsualDelay);
+  ASSERT_TRUE(ask(InjectFault{"b", FaultKind::DROP, seconds(2), "a test", {}}).ok());
+  ASSERT_TRUE(wait([this] { return logged("b: for 2s what comes is thrown away"); }));
+  balance = cluster->ask(*a, Relay{"b", 1}, seconds(5));
+  ASSERT_TRUE(balance.ok()) << balance.error().message;
+  EXPECT_EQ(balance->value, 42);
+  EXPECT_TRUE(restarts.empty());
+  EXPECT_FALSE(cluster->failure().has_value());
 }
 
 TEST_F(ClusterVisit, WhoWouldComeAgainIsKnown) {

@@ -10,7 +10,16 @@ namespace {
 using std::chrono::seconds;
 using testing::StartsWith;
 
-using LauncherActorTest = ClusterSim;
+ClusterOptions without_restarts() {
+  ClusterOptions options;
+  options.coordinator_restarts.times = 0;
+  return options;
+}
+
+class LauncherActorTest : public ClusterSim {
+ protected:
+  LauncherActorTest() : ClusterSim(without_restarts()) {}
+};
 
 TEST_F(LauncherActorTest, TheDeathOfTheCoordinatorEndsEverything) {
   spawn("a");

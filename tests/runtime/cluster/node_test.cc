@@ -94,13 +94,13 @@ TEST_F(NodeTest, WhereTheRunKeepsNoFilesThereAreNone) {
   EXPECT_THAT(piece.error().message, HasSubstr("keeps no files"));
 }
 
-TEST_F(NodeTest, ItsEndIsThatOfItsProcessesWhenItsLinkToTheCoordinatorEnds) {
+TEST_F(NodeTest, ItsEndIsThatOfItsProcessesWhenTheCoordinatorGivesItUp) {
   spawn("a");
   world.network().set_parted("coordinator", "node-localhost", true);
   world.network().cut("coordinator", "node-localhost");
   ASSERT_TRUE(wait([&] { return !world.lives("node-localhost"); }, seconds(20)));
   EXPECT_FALSE(world.lives("a"));
-  EXPECT_TRUE(reported("node-localhost: ending with all processes of this host"));
+  EXPECT_TRUE(reported("the coordinator is lost: link lost"));
 }
 
 }  // namespace

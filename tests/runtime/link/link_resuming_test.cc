@@ -62,7 +62,8 @@ TEST_F(LinkResuming, WhatWasUnderWayComesOnceAndInOrder) {
                                   "b#1: linked again after 0 ms"));
 }
 
-/// Both talk, what they say is handled at once, and the connections between them are cut at random.
+/// Both talk, what they say is handled at once, and the connections between them are cut at random,
+/// or stand and lose or delay what comes.
 TEST_F(LinkResuming, AThousandCutsLoseNothingAndRepeatNothing) {
   options.window = {3000, 20000};
   options.heartbeat = 4ms;
@@ -105,6 +106,9 @@ TEST_F(LinkResuming, AThousandCutsLoseNothingAndRepeatNothing) {
       const std::string& other = both[1 - who]->contact.identity.name;
       if (chance.next() % 8 == 0) network.cut(one, other);
       if (chance.next() % 16 == 0) network.cut_unseen(one, other);
+      const Duration lasts(static_cast<std::int64_t>(chance.next() % 10'000'000));
+      if (chance.next() % 32 == 0) both[who]->transport.drop(lasts);
+      if (chance.next() % 32 == 0) both[who]->transport.delay(lasts / 4, lasts);
       pass(Duration(static_cast<std::int64_t>(chance.next() % 3'000'000)));
       handle();
     }
@@ -205,6 +209,30 @@ TEST_F(LinkResuming, InTheTreeNobodyIsWaitedForLongerThanTwoHeartbeats) {
   EXPECT_LE(loop.now() - lost, 3 * options.heartbeat);
 }
 
+TEST_F(LinkResuming, InTheTreeWhoComesBackLivesThoughItIsLostAgainAtOnce) {
+  link(*a, *b);
+  a->links->set_tree_peer(kB);
+  b->links->set_tree_peer(kA);
+  // What is under way each time does not come through.
+  network.set_delay([](const std::string&, const std::string&) { return Duration{20ms}; });
+  const Time began = loop.now();
+  for (int i = 0; i < 6; ++i) {
+    ASSERT_TRUE(a->tell(kB, i).ok());
+    network.cut("a", "b");
+    const auto back = [&] {
+      return std::min(a->links->counters().resumed, b->links->counters().resumed);
+    };
+    const std::uint64_t before = back();
+    ASSERT_TRUE(loop.run_until([&] { return back() > before; }, loop.now() + 2 * options.heartbeat))
+        << i;
+    EXPECT_THAT(a->ends, IsEmpty());
+    EXPECT_THAT(b->ends, IsEmpty());
+  }
+  EXPECT_LT(loop.now() - began, 10 * options.heartbeat);
+  pass(1s);
+  EXPECT_THAT(b->amounts(), ElementsAre(0, 1, 2, 3, 4, 5));
+}
+
 TEST_F(LinkResuming, APauseOfItsOwnIsNoneOfThePeers) {
   options.patience = 2s;
   a = make(3, "c");
@@ -242,7 +270,7 @@ TEST_F(LinkResuming, WhoSaysGoodbyeIsNotWaitedFor) {
   link(*a, *b);
   b->links->drop(kA, "it has had enough");
   pass(2 * options.heartbeat);  // a connection that was accepted cannot be closed
-  EXPECT_THAT(a->ends, ElementsAre(HasSubstr("b: link lost: connection lost")));
+  EXPECT_THAT(a->ends, ElementsAre(HasSubstr("b: link lost: the peer ended the link")));
 }
 
 TEST_F(LinkResuming, WhoWasKilledSaysNoGoodbye) {
@@ -306,6 +334,39 @@ TEST_F(LinkResumingHostile, WhoComesAgainAndAgainIsNotHeardEachTime) {
   pass(options.heartbeat);
   come_again(77, 1, 1001);
   EXPECT_TRUE(a->links->connected(kStranger));
+}
+
+TEST_F(LinkResumingHostile, WhatAPeerMissesItDialsAgainFor) {
+  stranger.next[0] = 2;
+  stranger.say(Lane::control, Add{1}, kOneOfAs);
+  pass(1ms);
+  EXPECT_EQ(stranger.redials, 1U);
+  EXPECT_THAT(a->ends, IsEmpty());
+  EXPECT_THAT(a->log, Contains("stranger#1: link lost: message 2 came where 1 was due; it may dial "
+                               "again"));
+  come_again(77, 1);
+  stranger.next[0] = 1;
+  stranger.say(Lane::control, Add{1}, kOneOfAs);
+  pass(1ms);
+  EXPECT_THAT(a->amounts(), ElementsAre(1));
+}
+
+TEST_F(LinkResumingHostile, WhoAlwaysLeavesOneOutIsGivenUp) {
+  std::uint64_t dial = 0;
+  while (a->ends.empty() && dial < 1000) {
+    stranger.next[0] = 2;
+    stranger.say(Lane::control, Add{1}, kOneOfAs);
+    pass(options.heartbeat / 4);
+    if (a->ends.empty()) come_again(77, 1, ++dial);
+  }
+  EXPECT_EQ(dial, 8U);
+  EXPECT_THAT(a->ends, ElementsAre("stranger: link lost: message 2 came where 1 was due"));
+}
+
+TEST_F(LinkResumingHostile, WhoDialledDialsAgainByItself) {
+  stranger.say(Lane::control, Redial{});
+  pass(1ms);
+  EXPECT_THAT(a->ends, ElementsAre("stranger: it dialled, and wants us to dial again (fault)"));
 }
 
 TEST_F(LinkResumingHostile, WatchingGoesWithControl) {

@@ -61,6 +61,24 @@ TEST_F(LinkTest, WhoIsDroppedIsForgottenWithoutAWord) {
   EXPECT_THAT(b->ends, ElementsAre("a: link lost: denied"));
 }
 
+TEST_F(LinkTest, WhoWasAnnouncedTakesThePlaceOfTheOneBefore) {
+  link(*a, *b);
+  auto next = std::make_unique<Linked>(network, random, 1, "a", options, nullptr, 2);
+  b->links->announce(next->contact);
+  pass(1s);
+  EXPECT_TRUE(b->links->connected(kA)) << "to be announced is not to come";
+  next->links->dial(b->contact);
+  pass(1s);
+  EXPECT_TRUE(next->links->connected(kB));
+  EXPECT_EQ(b->links->identity_of(kA)->text(), "a#2");
+  EXPECT_THAT(b->ends, ElementsAre("a: link lost: the peer opened a new session"));
+  // Of the two only the higher one is anybody now.
+  a->links->drop(kB, "it dials again");
+  a->links->dial(b->contact);
+  pass(1s);
+  EXPECT_FALSE(a->links->connected(kB));
+}
+
 TEST_F(LinkTest, WhoIsBlamedIsMutedCountedAndReported) {
   link(*a, *b);
   a->links->blame(kB, "it broke a rule");

@@ -11,6 +11,7 @@
 
 #include "runtime/link/link.h"
 #include "runtime/link/link_messages.h"
+#include "runtime/transport/disturbed_transport.h"
 #include "tests/runtime/message/held_message.h"
 #include "tests/runtime/message/test_messages.h"
 #include "tests/runtime/sim/memory_peer.h"
@@ -20,9 +21,11 @@ namespace sterna::test {
 class Linked final : private Links::Owner, private Loop::Source {
  public:
   Linked(MemoryNetwork& network, Random& random, std::uint64_t process, const std::string& name,
-         LinkOptions options, Loop* own_loop = nullptr)
-      : contact{process, {name, 1}, "", "", "key-" + name, ""},
-        transport(network, contact.identity, {"key-" + name, "", ""}),
+         LinkOptions options, Loop* own_loop = nullptr, std::uint64_t incarnation = 1)
+      : contact{process, {name, incarnation}, "", "", "key-" + name, ""},
+        transport(std::make_unique<MemoryTransport>(network, contact.identity,
+                                                    Credentials{"key-" + name, "", ""}),
+                  network.loop()),
         loop_(own_loop != nullptr ? *own_loop : network.loop()) {
     EXPECT_TRUE(transport.listen(contact).ok());
     options.self = {process};
@@ -61,7 +64,7 @@ class Linked final : private Links::Owner, private Loop::Source {
   }
 
   Contact contact;
-  MemoryTransport transport;
+  DisturbedTransport transport;
   Timers timers;  // outlive the links
   std::optional<Links> links;
   bool asleep = false;  ///< its loop does not turn
@@ -72,6 +75,13 @@ class Linked final : private Links::Owner, private Loop::Source {
   std::vector<ProcessId> introductions;
   std::vector<std::string> ends;      ///< "NAME: cause", with "(fault)" where it was one
   std::vector<std::string> troubles;  ///< "NAME: cause, N ms", with "over" where it was
+  struct Pace {
+    std::string peer;
+    std::uint64_t rate;
+    Duration lasts;
+    bool over;
+  };
+  std::vector<Pace> paces;
   std::vector<std::string> log;
 
  private:
@@ -97,6 +107,9 @@ class Linked final : private Links::Owner, private Loop::Source {
     const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(lasts).count();
     troubles.push_back(peer.identity.name + ": " + cause + ", " + std::to_string(ms) + " ms" +
                        (over ? ", over" : ""));
+  }
+  void link_pace(const Contact& peer, std::uint64_t rate, Duration lasts, bool over) override {
+    paces.push_back({peer.identity.name, rate, lasts, over});
   }
   LinkStatistics statistics() override { return {{}, 1, 2, 3, 4}; }
 
@@ -138,7 +151,8 @@ class Stranger {
   void say(Lane lane, const M& message, LocalId target = {}) {
     if constexpr (std::is_same_v<M, Hello> || std::is_same_v<M, Welcome>) {
       say_as(0, lane, message, target);
-    } else if constexpr (std::is_same_v<M, Heartbeat> || std::is_same_v<M, Goodbye>) {
+    } else if constexpr (std::is_same_v<M, Heartbeat> || std::is_same_v<M, Goodbye> ||
+                         std::is_same_v<M, Redial>) {
       say_as(next[index(lane)], lane, message, target);
     } else {
       say_as(next[index(lane)]++, lane, message, target);
@@ -162,13 +176,14 @@ class Stranger {
   std::vector<Welcome> welcomes;
   std::vector<Hello> hellos;
   std::vector<Heartbeat> heartbeats;
+  std::size_t redials = 0;
   std::uint64_t told_bytes = 0;  ///< charged, of all that was told to actors
 
  private:
   void hear(ChannelId channel, Lane lane, InMessage& message) {
     const auto any = [](void*, const Header& header) {
-      for (const MessageType* type :
-           {&kMessageType<Hello>, &kMessageType<Welcome>, &kMessageType<Heartbeat>}) {
+      for (const MessageType* type : {&kMessageType<Hello>, &kMessageType<Welcome>,
+                                      &kMessageType<Heartbeat>, &kMessageType<Redial>}) {
         if (type->type_id == header.type_id) return Expected{type, false};
       }
       return Expected{};
@@ -181,6 +196,8 @@ class Stranger {
       welcomes.push_back(body<Welcome>(*decoded->mail));
     } else if (decoded->mail->type == &kMessageType<Heartbeat>) {
       heartbeats.push_back(body<Heartbeat>(*decoded->mail));
+    } else if (decoded->mail->type == &kMessageType<Redial>) {
+      ++redials;
     } else {
       hellos.push_back(body<Hello>(*decoded->mail));
       channels[index(lane)] = channel;

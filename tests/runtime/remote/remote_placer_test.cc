@@ -67,7 +67,23 @@ TEST_F(Placing, ANodeStartsOnItsHostAndItsEndIsToldInItsWords) {
   std::string arguments;
   std::getline(called, arguments);
   EXPECT_EQ(arguments, "__process node-b 0000000000000000 0");
-  EXPECT_FALSE(spawn().ok());  // there is nobody there any more
+  // Whoever is started there once more has a connection of its own.
+  exit.reset();
+  const Result<std::int64_t> next = spawn();
+  ASSERT_TRUE(next.ok()) << next.error().message;
+  EXPECT_NE(*next, *id);
+  ASSERT_TRUE(loop.run_until([this] { return exit.has_value(); }, loop.now() + seconds(20)));
+  EXPECT_EQ(exit->text(), "the node agent of b ended: enough");
+}
+
+TEST_F(Placing, OfAHostThatComesLaterNothingIsAskedBefore) {
+  options.hosts.at("b").later = true;
+  options.hosts["c"] = {{"/bin/sh", "-c", "echo no such host >&2; exit 255", "sh"}, false, "/tmp"};
+  options.hosts.at("c").later = true;
+  ASSERT_TRUE(prepare().ok());
+  EXPECT_TRUE(spawn().ok());  // on b
+  ASSERT_TRUE(loop.run_until([this] { return exit.has_value(); }, loop.now() + seconds(20)));
+  EXPECT_EQ(exit->text(), "the node agent of b ended: enough");
 }
 
 TEST_F(Placing, WhatBelongsHereIsStartedHere) {

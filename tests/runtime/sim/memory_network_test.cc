@@ -126,6 +126,64 @@ TEST_F(MemoryNetworks, WhatIsStalledOneWayComesAfterwardsInOrder) {
   EXPECT_EQ(server.heard[1], "worker#1: one");
 }
 
+TEST_F(MemoryNetworks, NothingComesToAHostThatIsCutOffOrFromIt) {
+  MemoryPeer near(network, 3, "near");
+  for (MemoryPeer* peer : {&server, &near}) {
+    peer->transport.admit(worker.contact);
+    network.place(peer->contact.identity, "h0");
+  }
+  const ChannelId far_away = worker.dial(server);
+  worker.say(far_away, "hello");
+  near.transport.admit(server.contact);
+  const ChannelId close_by = server.dial(near);
+  pass(1s);
+  const ChannelId back = server.last_channel;
+  struct Way {
+    bool deaf, mute;
+    std::size_t heard_there, heard_elsewhere;
+  };
+  for (const Way way : {Way{true, true, 0, 0}, Way{true, false, 0, 1}, Way{false, true, 1, 0}}) {
+    server.heard.clear();
+    worker.heard.clear();
+    near.heard.clear();
+    network.set_isolated("h0", way.deaf, way.mute);
+    EXPECT_TRUE(network.apart(server.contact.identity, worker.contact.identity));
+    EXPECT_FALSE(network.apart(server.contact.identity, near.contact.identity));
+    const ChannelId new_one = worker.dial(server);
+    worker.say(far_away, "to it");
+    server.say(back, "from it");
+    server.say(close_by, "on it");
+    pass(3s);
+    EXPECT_EQ(server.heard.size(), way.heard_there);
+    EXPECT_EQ(worker.heard.size(), way.heard_elsewhere);
+    EXPECT_EQ(near.heard.size(), 1U);
+    worker.say(new_one, "over a new connection");
+    network.set_isolated("h0", false, false);
+    pass(1s);
+    EXPECT_EQ(server.heard.size(), 2U) << "what was said comes afterwards";
+    EXPECT_EQ(worker.heard.size(), 1U);
+  }
+}
+
+TEST_F(MemoryNetworks, ThatAConnectionIsGoneIsHeardOnceItsHostIsReached) {
+  server.transport.admit(worker.contact);
+  ChannelId channel = 0;
+  {
+    MemoryPeer brief(network, 3, "brief");
+    network.place(brief.contact.identity, "h0");
+    server.transport.admit(brief.contact);
+    brief.transport.admit(server.contact);
+    channel = server.dial(brief);
+    pass(1s);
+    network.set_isolated("h0", true, true);
+  }
+  pass(60s);
+  EXPECT_FALSE(server.ends.contains(channel));
+  network.set_isolated("h0", false, false);
+  pass(1s);
+  EXPECT_EQ(server.ends[channel], kConnectionLost);
+}
+
 TEST_F(MemoryNetworks, WhatIsSentIsHeardOfAsItLeaves) {
   server.transport.admit(worker.contact);
   std::vector<std::string> sent;
@@ -169,7 +227,7 @@ TEST_F(MemoryNetworks, TheEndOfOneIsHeardByTheOther) {
     EXPECT_EQ(brief.heard.size(), 1U);
   }
   pass(1s);
-  EXPECT_EQ(server.ends[channel], "the peer is gone");
+  EXPECT_EQ(server.ends[channel], kConnectionLost);
 }
 
 TEST_F(MemoryNetworks, TwoOfOneIdentityCannotListen) {

@@ -12,6 +12,7 @@
 #include "runtime/sim/memory_network.h"
 #include "runtime/sim/sim_loop.h"
 #include "runtime/sim/sim_memory.h"
+#include "runtime/transport/disturbed_transport.h"
 
 namespace sterna::test {
 
@@ -21,7 +22,9 @@ struct SimProcess {
              std::uint64_t incarnation, SimMemory& kept)
       : kept_memory(kept.of(name)),
         contact{id, {name, incarnation}, "", "", "key-" + name, ""},
-        transport(network, contact.identity, {"key-" + name, "", ""}) {
+        transport(std::make_unique<MemoryTransport>(network, contact.identity,
+                                                    Credentials{"key-" + name, "", ""}),
+                  network.loop()) {
     EXPECT_TRUE(transport.listen(contact).ok());
     ProcessOptions options;
     options.link = base;
@@ -36,7 +39,7 @@ struct SimProcess {
   }
   std::unique_ptr<KeptMemory> kept_memory;
   Contact contact;
-  MemoryTransport transport;
+  DisturbedTransport transport;
   std::unique_ptr<Process> process;
 };
 

@@ -56,6 +56,33 @@ TEST(Admissions, FenceLowerIncarnations) {
   EXPECT_FALSE(admissions.by_token("worker#1", old_secrets.token));
 }
 
+TEST(Admissions, LetInWhoIsAnnouncedBesideTheOneThatIsThereUntilItTakesItsPlace) {
+  const Credentials first = make_credentials();
+  const Credentials second = make_credentials();
+  const Credentials third = make_credentials();
+  Admissions admissions;
+  EXPECT_TRUE(admissions.admit(contact("head", 1, first)));
+  admissions.announce(contact("head", 2, second));
+  admissions.announce(contact("head", 3, third));
+  for (const auto& [text, secrets] :
+       {std::pair("head#1", first), std::pair("head#2", second), std::pair("head#3", third)}) {
+    EXPECT_EQ(admissions.by_token(text, secrets.token)->text(), text);
+    EXPECT_EQ(admissions.by_key(raw(secrets.public_key))->text(), text);
+  }
+  EXPECT_FALSE(admissions.by_token("head#3", second.token));
+  EXPECT_TRUE(admissions.admit(contact("head", 2, second)));
+  EXPECT_FALSE(admissions.by_token("head#1", first.token));
+  EXPECT_FALSE(admissions.by_key(raw(first.public_key)));
+  EXPECT_TRUE(admissions.admitted({"head", 2}));
+  EXPECT_TRUE(admissions.admitted({"head", 3}));
+  EXPECT_EQ(*admissions.by_key(raw(second.public_key)), (PeerIdentity{"head", 2}));
+  // One that was left out has no chance any more.
+  EXPECT_TRUE(admissions.admit(contact("head", 3, third)));
+  admissions.announce(contact("head", 2, second));
+  EXPECT_FALSE(admissions.by_token("head#2", second.token));
+  EXPECT_FALSE(admissions.by_key(raw(second.public_key)));
+}
+
 TEST(Admissions, ForgetWhoIsRevokedButNotItsIncarnation) {
   const Credentials secrets = make_credentials();
   Admissions admissions;

@@ -69,6 +69,20 @@ TEST_F(PredictCommand, AnswersTheOthersWhereOnePictureCannotBeRead) {
   EXPECT_EQ(pictures[2]["top"].size(), 3U);
 }
 
+// Nobody builds the module beside this test.
+TEST_F(PredictCommand, ComputesOnNoOtherDeviceThanThatItIsTold) {
+  const Said none = predict({path("bright.png"), "--device", "cuda:1"});
+  EXPECT_EQ(none.exit, 1);
+  EXPECT_THAT(none.err,
+              AllOf(StartsWith("--device cuda:1: "), HasSubstr("libsterna_cuda.so is not there")));
+  EXPECT_EQ(none.out, "");
+  const Said unknown = predict({path("bright.png"), "--device", "gpu"});
+  EXPECT_EQ(unknown.exit, 2);
+  EXPECT_THAT(unknown.err, HasSubstr("--device gpu: \"gpu\" is no device; say cpu"));
+  EXPECT_EQ(predict({path("bright.png"), "--device", "cpu"}).out,
+            predict({path("bright.png")}).out);
+}
+
 TEST_F(PredictCommand, RefusesInALineWeightsThatAreNone) {
   weights = write("text.safetensors", "no weights at all");
   const Said said = predict({path("bright.png")});

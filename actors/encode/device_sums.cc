@@ -1,0 +1,88 @@
+#include "actors/encode/device_sums.h"
+
+#include <utility>
+
+namespace sterna::actors {
+
+using kernels::DeviceArray;
+using kernels::ElementLaunch;
+using kernels::ElementPass;
+
+Result<std::unique_ptr<DeviceSums>> DeviceSums::make(std::shared_ptr<kernels::Device> device,
+                                                     std::size_t tensors, std::uint32_t devices) {
+  std::unique_ptr<DeviceSums> made(new DeviceSums(std::move(device), tensors));
+  STERNA_ASSIGN(made->stream_, made->device_->make_stream());
+  for (std::uint32_t i = 0; i < devices; ++i) {
+    STERNA_ASSIGN(made->ends_.emplace_back(), made->device_->make_event());
+  }
+  return made;
+}
+
+DeviceSums::~DeviceSums() {
+  if (stream_) static_cast<void>(stream_->finish());
+}
+
+Result<AverageSums::Held> DeviceSums::hold(std::uint32_t tensor, std::uint32_t place,
+                                           const nets::Gradient& gradient) {
+  const std::lock_guard lock(mutex_);
+  const std::size_t from = place % ends_.size();
+  auto& fetched = sums_[tensor].fetched;
+  fetched.resize(ends_.size());
+  if (fetched[from].size() == 0) {
+    STERNA_ASSIGN(fetched[from], DeviceArray<float>::make(*device_, gradient.values.size()));
+  }
+  if (gradient.complete != nullptr) STERNA_TRY(stream_->wait_for(*gradient.complete));
+  STERNA_TRY(fetched[from].upload(*stream_, gradient.values));
+  STERNA_TRY(stream_->record(*ends_[from]));
+  return Held{{{fetched[from].data(), fetched[from].size()}}};
+}
+
+Result<void> DeviceSums::start(std::uint32_t tensor, const nets::Gradient& gradient) {
+  const std::lock_guard lock(mutex_);
+  Sum& sum = sums_[tensor];
+  if (!sum.complete) {
+    STERNA_ASSIGN(sum.values, DeviceArray<float>::make(*device_, gradient.values.size()));
+    STERNA_ASSIGN(sum.complete, device_->make_event());
+  }
+  STERNA_TRY(stream_->layer(ElementLaunch{
+      .pass = ElementPass::clear, .out = sum.values.data(), .count = sum.values.size()}));
+  return put(tensor, gradient);
+}
+
+Result<void> DeviceSums::add(std::uint32_t tensor, const nets::Gradient& gradient) {
+  const std::lock_guard lock(mutex_);
+  return put(tensor, gradient);
+}
+
+Result<void> DeviceSums::put(std::uint32_t tensor, const nets::Gradient& gradient) {
+  float* const sum = sums_[tensor].values.data();
+  if (gradient.complete != nullptr) STERNA_TRY(stream_->wait_for(*gradient.complete));
+  return stream_->layer(ElementLaunch{.pass = ElementPass::add,
+                                      .a = sum,
+                                      .b = gradient.values.data(),
+                                      .out = sum,
+                                      .count = gradient.values.size()});
+}
+
+Result<nets::Gradient> DeviceSums::average(std::uint32_t tensor, std::uint32_t ranks) {
+  const std::lock_guard lock(mutex_);
+  const Sum& sum = sums_[tensor];
+  STERNA_TRY(stream_->layer(ElementLaunch{.pass = ElementPass::divide,
+                                          .a = sum.values.data(),
+                                          .out = sum.values.data(),
+                                          .count = sum.values.size(),
+                                          .factor = static_cast<float>(ranks)}));
+  STERNA_TRY(stream_->record(*sum.complete));
+  return nets::Gradient{{sum.values.data(), sum.values.size()}, sum.complete.get()};
+}
+
+Result<void> DeviceSums::finish(std::uint32_t place) {
+  const std::size_t of = place % ends_.size();
+  if (of == 0) {  // what it gives is read as it is
+    const std::lock_guard lock(mutex_);
+    STERNA_TRY(stream_->record(*ends_[of]));
+  }
+  return ends_[of]->wait();
+}
+
+}  // namespace sterna::actors

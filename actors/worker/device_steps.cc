@@ -1,0 +1,174 @@
+#include "actors/worker/device_steps.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "actors/codecs/codec.h"
+#include "kernels/device/tables.h"
+
+namespace sterna::actors {
+
+using kernels::DeviceArray;
+using kernels::PinnedArray;
+
+namespace {
+
+Error lacks(const std::string& what) {
+  return {Errc::invalid_argument,
+          fmt::format("no device does {} yet; set actor.backend = \"cpu\"", what)};
+}
+
+bool steps_at_workers(const JobSections& job) {
+  return job.gradient.exchange == ExchangeRule::nccl || job.gradient.down == Down::average ||
+         job.gradient.down == Down::ternary;
+}
+
+/// Whether packets of this codec stay on a device: fp32, and trits, which travel as planes there.
+bool stays_there(const std::string& codec) {
+  const std::optional<GradientCodec> found = find_codec(codec);
+  return !found || found->ternary() || found->wire == Codec::FP32;
+}
+
+/// What servers do and devices, among themselves, do not.
+Result<void> check_exchange(const JobSections& job) {
+  const GradientSection& gradient = job.gradient;
+  if (gradient.exchange == ExchangeRule::servers) return {};
+  const auto without_servers = [](const std::string& key) {
+    return lacks(key + " where gradient.exchange = \"nccl\"");
+  };
+  if (gradient.error_feedback) return without_servers("gradient.error_feedback");
+  if (gradient.buckets) return without_servers("gradient.buckets");
+  if (gradient.floating_grad_epoch > 0) return without_servers("gradient.floating_grad_epoch");
+  if (!stays_there(gradient.codec)) {
+    return without_servers("gradient.codec = \"" + gradient.codec + "\"");
+  }
+  for (const auto& [tensor, codec] : gradient.tensors) {
+    if (!stays_there(codec)) return without_servers("gradient.tensors with \"" + codec + "\"");
+  }
+  if (job.keeps_averages()) return without_servers("optimizer.average_decay");
+  if (job.scheme.combine != CombineRule::mean) return without_servers("scheme.combine");
+  if (!job.scheme.rank_rates.empty()) return without_servers("scheme.rank_rates");
+  return {};
+}
+
+}  // namespace
+
+Result<void> check_device_job(const JobSections& job) {
+  const SchemeFacts* const scheme = find_scheme_facts(job.scheme.name);
+  if (scheme != nullptr && scheme->elastic) {
+    return lacks("parameters of a rank's own (scheme.name = \"" + job.scheme.name + "\")");
+  }
+  if (scheme != nullptr && scheme->windows && !kernels::device_rule(job.local_optimizer.name)) {
+    return lacks("steps of local_optimizer.name = \"" + job.local_optimizer.name + "\"");
+  }
+  if (job.summary.has_histograms())
+    return lacks("histograms for summary.tensorboard (summary.every = 0 makes none)");
+  STERNA_TRY(check_exchange(job));
+  if (!steps_at_workers(job)) return {};
+  if (!kernels::device_rule(job.optimizer.name)) {
+    return lacks("steps of optimizer.name = \"" + job.optimizer.name + "\"");
+  }
+  return {};
+}
+
+DeviceSteps::DeviceSteps(const JobConfig& job, std::shared_ptr<const ParameterTable> table,
+                         const UpdateRule& rule, std::shared_ptr<kernels::Device> device)
+    : job_(job),
+      table_(std::move(table)),
+      rule_(rule),
+      device_(std::move(device)),
+      chunks_(table_->chunks.size()) {}
+
+DeviceSteps::~DeviceSteps() {
+  for (Chunk& chunk : chunks_) {
+    if (chunk.sent) static_cast<void>(chunk.sent->wait());
+  }
+}
+
+Result<void> DeviceSteps::make_slots(Chunk& chunk, std::uint32_t index,
+                                     kernels::DeviceStream& stream) {
+  if (rule_.slots().empty() || chunk.slots.size() > 0) return {};
+  const std::vector<float> start = rule_.initial_slots(table_->chunks[index].count);
+  STERNA_ASSIGN(chunk.slots, DeviceArray<float>::make(*device_, start.size()));
+  STERNA_ASSIGN(chunk.slots_here, PinnedArray<float>::make(*device_, start.size()));
+  std::ranges::copy(start, chunk.slots_here.data());
+  return chunk.slots.upload(stream, chunk.slots_here.elements());
+}
+
+Result<void> DeviceSteps::plan(Chunk& chunk, std::uint32_t index, bool sums, std::size_t bytes,
+                               float* values, kernels::DeviceStream& stream) {
+  const TableChunk& place = table_->chunks[index];
+  kernels::Device& on = *device_;
+  if (!chunk.sent) {
+    STERNA_ASSIGN(chunk.sent, on.make_event());
+    STERNA_ASSIGN(chunk.sent_here, PinnedArray<Sent>::make(on, 1));
+    STERNA_ASSIGN(chunk.sent_there, DeviceArray<Sent>::make(on, 1));
+    STERNA_TRY(make_slots(chunk, index, stream));
+  }
+  // A step may travel as floats where others are trits.
+  if (chunk.payload.size() >= bytes && chunk.launch.from_sums == sums && chunk.launch.count > 0) {
+    return {};
+  }
+  STERNA_TRY(stream.finish());  // what is replaced may still be read
+  STERNA_ASSIGN(chunk.payload_here, PinnedArray<std::byte>::make(on, bytes));
+  STERNA_ASSIGN(chunk.payload, DeviceArray<std::byte>::make(on, bytes));
+  const kernels::DevicePacket packet{chunk.payload.data(), nullptr, kernels::Packing::fp32};
+  STERNA_ASSIGN(chunk.packet, kernels::uploaded<kernels::DevicePacket>(on, stream, {&packet, 1}));
+  std::vector<kernels::UpdateWork> work;
+  kernels::UpdatedTensor updated{.elements = place.count,
+                                 .packets = sums ? nullptr : chunk.packet.data(),
+                                 .sums = sums ? chunk.payload.data() : nullptr,
+                                 .scaler = &chunk.sent_there.data()->scaler,
+                                 .current = values + place.first,
+                                 .next = values + place.first};
+  kernels::set_slots(updated, chunk.slots.data(), rule_.slots().size());
+  kernels::append_update(updated, work);
+  STERNA_ASSIGN(chunk.work, kernels::uploaded<kernels::UpdateWork>(on, stream, work));
+  chunk.launch = {.work = chunk.work.data(),
+                  .count = static_cast<std::uint32_t>(work.size()),
+                  .rule = kernels::device_rule(job_.optimizer.name).value(),
+                  .from_sums = sums,
+                  .step = &chunk.sent_there.data()->step};
+  return {};
+}
+
+Result<void> DeviceSteps::step(nets::Net& net, const Parameters& answer,
+                               const ParameterChunk& taken) {
+  const TableChunk& place = table_->chunks[taken.chunk];
+  Chunk& chunk = chunks_[taken.chunk];
+  const bool sums = codec_of(taken.codec).ternary();
+  return net.update_parameter(
+      place.tensor, [&](kernels::DeviceStream& stream, float* values) -> Result<void> {
+        if (chunk.sent) STERNA_TRY(chunk.sent->wait());  // long ago, for the version before
+        STERNA_TRY(plan(chunk, taken.chunk, sums, taken.payload.size(), values, stream));
+        Sent& sent = *chunk.sent_here.data();
+        sent.scaler = taken.scaler;
+        std::ranges::copy(answer.constants, sent.step.value);
+        const nets::ParameterSpec& spec = table_->tensors[place.tensor].spec;
+        sent.step.weight_decay = rule_.options(spec, {}).weight_decay;
+        std::ranges::copy(taken.payload.view(), chunk.payload_here.elements().begin());
+        STERNA_TRY(chunk.sent_there.upload(stream, chunk.sent_here.elements()));
+        STERNA_TRY(chunk.payload.upload(stream,
+                                        chunk.payload_here.elements().first(taken.payload.size())));
+        STERNA_TRY(stream.record(*chunk.sent));
+        kernels::UpdateLaunch launch = chunk.launch;
+        launch.ranks = sums ? answer.ranks : 1;
+        return stream.update(launch);
+      });
+}
+
+Result<void> DeviceSteps::restore(nets::Net& net, std::uint32_t index, ByteView slots) {
+  Chunk& chunk = chunks_[index];
+  if (slots.empty()) return {};
+  return net.update_parameter(
+      table_->chunks[index].tensor, [&](kernels::DeviceStream& stream, float*) -> Result<void> {
+        STERNA_TRY(make_slots(chunk, index, stream));
+        STERNA_TRY(stream.finish());
+        std::ranges::copy(slots, std::as_writable_bytes(chunk.slots_here.elements()).begin());
+        return chunk.slots.upload(stream, chunk.slots_here.elements());
+      });
+}
+
+}  // namespace sterna::actors

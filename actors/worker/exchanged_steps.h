@@ -1,0 +1,95 @@
+// ExchangedSteps: the packets of all ranks on one of a worker's devices, and the steps that its
+// parameters take from them, where there are no servers (gradient.exchange).
+//
+// Each tensor has a place for each rank's packet: trits and the scaler that they stand for, or
+// fp32. The ranks of this device encode into theirs; those of the others come by a DeviceGather.
+// Then one pass decodes, averages in rank order and steps, as a server does, with the same bits.
+//
+//   part 0 (device 0)         part 1 (device 1)
+//   rank 0 | rank M | ...     rank 1 | rank M + 1 | ...        M devices
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "actors/encode/device_arithmetic.h"
+#include "actors/job/job.h"
+#include "actors/parameters/parameter_table.h"
+#include "actors/parameters/update_rule.h"
+#include "kernels/device/device_array.h"
+#include "kernels/device/device_gather.h"
+#include "nets/net.h"
+#include "runtime/base/bytes.h"
+
+namespace sterna::actors {
+
+/// Of one net, whose stream that writes parameters it steps on. Used by one thread at a time, but
+/// for place(), which any may call.
+class ExchangedSteps {
+ public:
+  /// One of `devices`; rank i is on device i mod `devices`. Errors: the device's.
+  static Result<std::unique_ptr<ExchangedSteps>> make(const JobConfig& job,
+                                                      std::shared_ptr<const ParameterTable> table,
+                                                      const UpdateRule& rule,
+                                                      std::shared_ptr<kernels::Device> device,
+                                                      std::uint32_t devices);
+  ~ExchangedSteps();
+  ExchangedSteps(const ExchangedSteps&) = delete;
+  ExchangedSteps& operator=(const ExchangedSteps&) = delete;
+
+  /// Whether gradients of this tensor are exchanged: not what is frozen, nor statistics.
+  bool has(std::uint32_t tensor) const { return tensors_[tensor].bytes > 0; }
+  PacketPlace place(std::uint32_t tensor, std::uint32_t rank) const;
+  /// This device's end of the exchange of a tensor, and how large a part is.
+  kernels::DeviceGather::Place end(std::uint32_t tensor) const;
+  std::size_t part_bytes(std::uint32_t tensor) const { return tensors_[tensor].bytes * each_; }
+  /// What was put on the stream of end() is what step() waits for.
+  Result<void> gathered(std::uint32_t tensor);
+
+  /// Puts the step from version `step` to the next on its way. Errors: the device's.
+  Result<void> step(nets::Net& net, std::uint32_t tensor, std::uint64_t step);
+
+  /// The optimizer's slots of a chunk are these, one after the other, as fp32.
+  Result<void> restore(nets::Net& net, std::uint32_t chunk, ByteView slots);
+  /// One of them, once all steps that are on their way have been made.
+  Result<void> read_slot(nets::Net& net, std::uint32_t chunk, std::size_t slot,
+                         std::span<float> out);
+  std::size_t slots() const { return rule_.slots().size(); }
+
+ private:
+  struct Tensor {
+    std::size_t bytes = 0;  // of a packet with its scaler; 0: it has none
+    bool sums = false;      // ranks' trits are summed as integers first
+    kernels::DeviceArray<std::byte> parts;
+    std::unique_ptr<kernels::DeviceEvent> gathered;
+    std::unique_ptr<kernels::DeviceEvent> sent;  // the step's constants have left
+    kernels::DeviceArray<kernels::DevicePacket> packets;
+    kernels::DeviceArray<std::byte> summed;
+    kernels::DeviceArray<kernels::SumWork> sum_work;
+    kernels::DeviceArray<kernels::UpdateWork> work;  // made with the first step
+    kernels::SumLaunch sum;
+    kernels::UpdateLaunch update;
+    kernels::DeviceArray<float> slots;  // one after the other
+  };
+
+  ExchangedSteps(const JobConfig& job, std::shared_ptr<const ParameterTable> table,
+                 const UpdateRule& rule, std::shared_ptr<kernels::Device> device,
+                 std::uint32_t devices);
+  Result<void> make_tensor(std::uint32_t tensor);
+  Result<void> plan(std::uint32_t tensor, float* values, kernels::DeviceStream& stream);
+  float* slot_of(const TableChunk& chunk, std::size_t slot) const;
+
+  JobConfig job_;
+  std::shared_ptr<const ParameterTable> table_;
+  UpdateRule rule_;
+  std::shared_ptr<kernels::Device> device_;
+  std::uint32_t devices_;
+  std::uint32_t each_;  // packets of a part; fewer are filled where the ranks do not come out even
+  kernels::DeviceArray<kernels::DeviceStep> steps_;  // by tensor
+  kernels::PinnedArray<kernels::DeviceStep> steps_here_;
+  std::vector<Tensor> tensors_;
+  std::unique_ptr<kernels::DeviceStream> stream_;  // on which parts are gathered
+};
+
+}  // namespace sterna::actors

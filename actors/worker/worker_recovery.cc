@@ -1,0 +1,132 @@
+// A worker beside a server without a partner that comes in the place of a lost one: the worker has
+// all that the new one needs (JobConfig::servers_come_again(), server_recovery.cc).
+#include <algorithm>
+#include <cstring>
+#include <deque>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "actors/worker/worker.h"
+
+namespace sterna::actors {
+namespace {
+
+/// Between two looks whether a server is known to be dead.
+constexpr Duration kLookAgain = std::chrono::milliseconds(20);
+
+}  // namespace
+
+Result<std::uint32_t> Worker::shard_of_next(ActorId sender) const {
+  const PeerIdentity* peer = process().identity_of(sender.process);
+  const auto found =
+      peer == nullptr ? args_.servers.end() : std::ranges::find(args_.servers, peer->name);
+  if (args_.job.servers_come_again() && args_.replicas.empty() && found != args_.servers.end()) {
+    return static_cast<std::uint32_t>(found - args_.servers.begin());
+  }
+  Error wrong{Errc::permission,
+              "only a server that comes in the place of a lost one is shown this"};
+  process().blame_sender(wrong.message);
+  return wrong;
+}
+
+Task<Result<Held>> Worker::on(ShowHeld) {
+  const ActorId from = sender();
+  STERNA_CO_ASSIGN(const std::uint32_t shard, shard_of_next(from));
+  // It may wait for that very server itself.
+  if (identity().incarnation > 1 && !table_) co_return Held{};
+  while (held_.empty()) co_await table_made_.wait();
+  Task<Result<void>> leaving = leave_lost(shard, from);
+  STERNA_CO_TRY(std::move(leaving));
+  Held held;
+  for (std::uint32_t chunk = 0; chunk < held_.size(); ++chunk) {
+    const bool its = table_->chunks[chunk].shard == shard && !table_->frozen(chunk);
+    if (its && held_[chunk]) held.chunks.push_back({chunk, *held_[chunk]});
+  }
+  // Once: what is under way to it then is asked again until it has it.
+  if (std::exchange(told_again_[shard], from.process) != from.process) tell_again(shard);
+  co_return held;
+}
+
+Task<Result<void>> Worker::leave_lost(std::uint32_t shard, ActorId next) {
+  ShardServers& servers = servers_[shard];
+  ShardServers::Member& server = servers.members().front();
+  const Time give_up = now() + args_.job.deadlines.start;
+  // What it has answered may still be on its way.
+  while (server.peer.process() != next.process && !process().is_dead(server.peer.process())) {
+    if (now() >= give_up) {
+      co_return Error{Errc::deadline, "the one before it is not known to be dead"};
+    }
+    co_await sleep(kLookAgain);
+  }
+  server.peer.is_at({next});
+  co_return {};
+}
+
+void Worker::tell_again(std::uint32_t shard) {
+  for (const Told<Offer>& told : told_offers_) {
+    if (told.shard == shard) run(tell_again(shard, told.message, 0));
+  }
+  for (const Told<Push>& told : told_pushes_) {
+    std::uint64_t bytes = 0;
+    for (const Packet& packet : told.message.packets) bytes += packet.payload.size();
+    if (told.shard == shard) run(tell_again(shard, told.message, bytes));
+  }
+}
+
+template <class M>
+Task<Result<void>> Worker::tell_again(std::uint32_t shard, M message, std::uint64_t bytes) {
+  const std::uint64_t step = message.step;
+  ShardServers& servers = servers_[shard];
+  ShardServers::Member& server = servers.members().front();
+  auto telling =
+      servers.ask_one_within(server, server.up, bytes, std::move(message), kWhileRanksCompute);
+  const auto told = co_await std::move(telling);
+  // It may know all of it, or more.
+  if (told || told.error().code == Errc::not_found) co_return {};
+  co_return at(step, "telling " + server.peer.name() + " again", told.error());
+}
+
+void Worker::forget_before(std::uint64_t version) {
+  while (!told_pushes_.empty() && told_pushes_.front().message.step < version)
+    told_pushes_.pop_front();
+  // Others may be a step behind, and use what was agreed in the one before that.
+  while (!told_offers_.empty() && told_offers_.front().message.step + 1 < version)
+    told_offers_.pop_front();
+}
+
+std::optional<ChunkCopy> Worker::copy_of(const CopyChunk& question) {
+  const TableChunk& place = table_->chunks[question.chunk];
+  for (Seat& seat : seats_) {
+    if (seat.written[question.chunk] != question.from) continue;
+    std::vector<std::span<float>> arrays = seat.replica->slots(question.chunk);
+    arrays.insert(arrays.begin(), seat.replica->values(place));
+    const std::size_t bytes = place.count * sizeof(float);
+    const auto values = make_buffer(arrays.size() * bytes);
+    std::byte* to = values->bytes().data();
+    for (const std::span<float> array : arrays) {
+      std::memcpy(to, array.data(), bytes);
+      to += bytes;
+    }
+    return ChunkCopy{
+        .version = question.from, .values = share(values), .residual = {}, .snapshots = {}};
+  }
+  return std::nullopt;
+}
+
+Task<Result<ChunkCopy>> Worker::on(CopyChunk question) {
+  const ActorId from = sender();
+  STERNA_CO_ASSIGN(const std::uint32_t shard, shard_of_next(from));
+  const std::uint32_t chunk = question.chunk;
+  const bool known = chunk < held_.size() && table_->chunks[chunk].shard == shard;
+  if (!known || table_->frozen(chunk) || held_[chunk] != question.from || question.from == 0) {
+    co_return Error{Errc::not_found, fmt::format("version {} of chunk {}", question.from, chunk)};
+  }
+  // What has come is written once the pass that may read the version before is over.
+  while (true) {
+    if (std::optional<ChunkCopy> copy = copy_of(question)) co_return std::move(*copy);
+    co_await wrote_.wait();
+  }
+}
+
+}  // namespace sterna::actors

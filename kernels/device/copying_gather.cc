@@ -1,0 +1,59 @@
+#include <utility>
+
+#include "kernels/device/device_gather.h"
+
+namespace sterna::kernels {
+namespace {
+
+/// Each device fetches what the others have, once that is there; and goes on once the others have
+/// fetched its own.
+class CopyingGather final : public DeviceGather {
+ public:
+  struct End {
+    std::unique_ptr<DeviceEvent> there;    // its own part
+    std::unique_ptr<DeviceEvent> fetched;  // the others'
+  };
+  explicit CopyingGather(std::vector<End> ends) : ends_(std::move(ends)) {}
+
+  Result<void> gather(std::span<const Place> places, std::size_t bytes) noexcept override {
+    if (places.size() != ends_.size()) {
+      return Error{Errc::invalid_argument, "a place for each device must be given"};
+    }
+    for (std::size_t i = 0; i < ends_.size(); ++i) {
+      STERNA_TRY(places[i].stream->record(*ends_[i].there));
+    }
+    for (std::size_t i = 0; i < ends_.size(); ++i) {
+      for (std::size_t from = 0; from < ends_.size(); ++from) {
+        if (from == i) continue;
+        const std::size_t at = from * bytes;
+        STERNA_TRY(places[i].stream->wait_for(*ends_[from].there));
+        STERNA_TRY(places[i].stream->copy(places[i].parts + at, places[from].parts + at, bytes));
+      }
+      STERNA_TRY(places[i].stream->record(*ends_[i].fetched));
+    }
+    for (std::size_t i = 0; i < ends_.size(); ++i) {
+      for (std::size_t by = 0; by < ends_.size(); ++by) {
+        if (by != i) STERNA_TRY(places[i].stream->wait_for(*ends_[by].fetched));
+      }
+    }
+    return {};
+  }
+
+ private:
+  std::vector<End> ends_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<DeviceGather>> make_copying_gather(
+    const std::vector<std::shared_ptr<Device>>& devices) {
+  std::vector<CopyingGather::End> ends;
+  for (const std::shared_ptr<Device>& device : devices) {
+    CopyingGather::End& end = ends.emplace_back();
+    STERNA_ASSIGN(end.there, device->make_event());
+    STERNA_ASSIGN(end.fetched, device->make_event());
+  }
+  return std::unique_ptr<DeviceGather>(std::make_unique<CopyingGather>(std::move(ends)));
+}
+
+}  // namespace sterna::kernels

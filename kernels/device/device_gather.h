@@ -1,0 +1,41 @@
+// DeviceGather: what each of several devices has comes to all of them, as NCCL's all-gather in
+// place does it: nothing is added up on the way, so that no sum depends on who was first.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "kernels/device/device.h"
+
+namespace sterna::kernels {
+
+/// Of devices in one process, in their order. Used by one thread at a time.
+class DeviceGather {
+ public:
+  virtual ~DeviceGather() = default;
+
+  /// One device's end of it.
+  struct Place {
+    DeviceStream* stream = nullptr;  ///< of that device
+    /// In its memory, as many parts as there are devices, one after the other.
+    std::byte* parts = nullptr;
+  };
+  /// Puts it on all the streams. Part i, of `bytes`, is device i's own, and is there once its
+  /// stream has come to this. Behind it each device has all parts, and its own is read by no other
+  /// any more.
+  virtual Result<void> gather(std::span<const Place> places, std::size_t bytes) noexcept = 0;
+
+ protected:
+  DeviceGather() = default;
+  DeviceGather(const DeviceGather&) = default;
+  DeviceGather& operator=(const DeviceGather&) = default;
+};
+
+/// By copies from device to device. One device may be several of these, which NCCL's ranks may not:
+/// it refuses two on one GPU. They outlive it.
+Result<std::unique_ptr<DeviceGather>> make_copying_gather(
+    const std::vector<std::shared_ptr<Device>>& devices);
+
+}  // namespace sterna::kernels

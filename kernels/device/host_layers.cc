@@ -1,0 +1,95 @@
+#include "kernels/device/host_layers.h"
+
+#include "kernels/layers/layers_device.h"
+
+namespace sterna::kernels {
+namespace {
+
+/// Several threads at once, whose elements lie beside each other: a vector's worth.
+void run(const ProductLaunch& launch) {
+  constexpr std::uint32_t kTogether = 16;
+  for (std::size_t i = 0; i < launch.rows; ++i) {
+    std::size_t j = 0;
+    for (; j + kTogether <= launch.columns; j += kTogether) {
+      product_elements<kTogether>(launch, i, j);
+    }
+    for (; j < launch.columns; ++j) product_elements<1>(launch, i, j);
+  }
+}
+
+void run(const ElementLaunch& launch) {
+  for (std::size_t i = 0; i < launch.count; ++i) pass_element(launch, i);
+}
+
+void run(const PixelLaunch& launch) {
+  for (std::size_t i = 0; i < launch.image * launch.images; ++i) pixel_element(launch, i);
+}
+
+void run(const LossLaunch& launch) {
+  for (std::size_t row = 0; row < launch.rows; ++row) loss_row(launch, row);
+  mean_loss(launch);
+}
+
+void run(const DecayLaunch& launch) {
+  for (std::size_t lane = 0; lane < decay_lanes(launch.count); ++lane) decay_lane(launch, lane);
+  add_decayed(launch);
+}
+
+void run(const SquaresLaunch& launch) {
+  const std::size_t lanes = square_lanes(launch.count);
+  for (std::size_t lane = 0; lane < lanes; ++lane) square_lane(launch, lane);
+  for (std::size_t block = 0; block < lanes / kSquaresLanes; ++block) square_block(launch, block);
+  add_squares(launch);
+}
+
+void run(const WindowLaunch& launch) {
+  const std::size_t elements = window_elements(launch);
+  for (std::size_t i = 0; i < elements; ++i) window_element(launch, i);
+}
+
+void run(const TransposeLaunch& launch) {
+  const std::size_t elements = launch.count * launch.rows * launch.columns;
+  for (std::size_t i = 0; i < elements; ++i) transpose_element(launch, i);
+}
+
+void run(const DropoutLaunch& launch) {
+  for (std::size_t i = 0; i < dropout_columns(launch); ++i) dropout_column(launch, i);
+}
+
+void run(const RunLaunch& launch) {
+  const std::size_t elements = launch.runs.elements();
+  for (std::size_t i = 0; i < elements; ++i) run_element(launch, i);
+}
+
+void run(const LocalNormLaunch& launch) {
+  for (std::size_t i = 0; i < launch.norm.count; ++i) normalize_locally(launch, i);
+}
+
+void run(const LocalNormGradientLaunch& launch) {
+  for (std::size_t i = 0; i < launch.norm.count; ++i) local_part(launch, i);
+  for (std::size_t i = 0; i < launch.norm.count; ++i) local_gradient(launch, i);
+}
+
+void run(const MomentsLaunch& launch) {
+  for (std::size_t i = 0; i < channel_blocks(launch.sums); ++i) moment_block(launch, i);
+  for (std::size_t c = 0; c < launch.sums.channels; ++c) take_moments(launch, c);
+}
+
+void run(const ChannelNormLaunch& launch) {
+  for (std::size_t i = 0; i < launch.count; ++i) normalize_channel(launch, i);
+}
+
+void run(const ChannelNormGradientLaunch& launch) {
+  const ChannelSums& sums = launch.sums;
+  for (std::size_t i = 0; i < channel_blocks(sums); ++i) norm_gradient_block(launch, i);
+  for (std::size_t c = 0; c < sums.channels; ++c) take_norm_gradients(launch, c);
+  for (std::size_t i = 0; i < sums.pixels * sums.channels; ++i) norm_gradient(launch, i);
+}
+
+}  // namespace
+
+void host_layer(const LayerLaunch& launch) {
+  std::visit([](const auto& one) { run(one); }, launch);
+}
+
+}  // namespace sterna::kernels

@@ -1,0 +1,207 @@
+// What a device is told to compute of a net's layers. Plain data that host and device read alike;
+// all addresses are the device's, and all numbers fp32 unless a type says otherwise.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <variant>
+
+#include "kernels/layers/norms_launch.h"
+#include "kernels/layers/runs.h"
+#include "kernels/numbers/squares.h"
+#include "kernels/random/philox.h"
+
+struct CUstream_st;  // a cudaStream_t points to one
+
+namespace sterna::kernels {
+
+/// A matrix somewhere in memory: element (i, j) is data[i * row + j * column]. With a step of 0 one
+/// element stands for many.
+struct MatrixView {
+  const float* data = nullptr;
+  std::size_t row = 0;
+  std::size_t column = 0;
+};
+
+/// So many of an element's products are added one after the other, each rounded, and then those
+/// sums: one sum of a million has lost too much by its end.
+inline constexpr std::size_t kProductBlock = 512;
+
+/// out = a b, and where there is one the bias of each column; `out` is rows x columns, row-major.
+struct ProductLaunch {
+  MatrixView a;
+  MatrixView b;
+  const float* bias = nullptr;  ///< null: none
+  float* out = nullptr;
+  std::size_t rows = 0;
+  std::size_t columns = 0;
+  std::size_t depth = 0;
+  std::size_t out_row = 0;  ///< elements from one row of `out` to the next; 0: `columns`
+};
+
+enum class ElementPass : std::uint32_t {
+  clear,             ///< out = 0
+  add,               ///< out = a + b
+  subtract,          ///< out = a - b
+  scale,             ///< out = a factor
+  divide,            ///< out = a / factor
+  relu,              ///< out = a > 0 ? a : 0
+  relu_gradient,     ///< out = a > 0 ? b : 0
+  sigmoid,           ///< out = 1 / (1 + e^-a)
+  sigmoid_gradient,  ///< out = b a (1 - a)
+};
+
+/// The same of each element; `out` may be an operand.
+struct ElementLaunch {
+  ElementPass pass = ElementPass::clear;
+  const float* a = nullptr;
+  const float* b = nullptr;
+  float* out = nullptr;
+  std::size_t count = 0;
+  float factor = 0;
+};
+
+/// What kernels/random/dropout.h says, of elements [first, first + count) of the rank's batch.
+struct DropoutLaunch {
+  const float* x = nullptr;
+  float* out = nullptr;  ///< `x`, or apart from it
+  std::size_t count = 0;
+  std::uint64_t first = 0;
+  std::uint64_t seed = 0;
+  std::uint32_t step = 0;
+  std::uint32_t rank_layer = 0;  ///< the rank times 65,536, and the layer
+  std::uint32_t limit = 0;       ///< of the words of what is kept
+  float factor = 1;              ///< of what is kept
+};
+
+/// Elements whose draws are mapped together, as those of a block of trits are.
+inline constexpr std::uint32_t kDropoutBlock = 512;
+
+/// One for each column of 16 elements of the blocks that a launch touches.
+constexpr std::size_t dropout_columns(const DropoutLaunch& launch) {
+  if (launch.count == 0) return 0;
+  const std::uint64_t last = (launch.first + launch.count - 1) / kDropoutBlock;
+  return (last - launch.first / kDropoutBlock + 1) * kDrawsPerBlock;
+}
+
+/// Images as bytes become the numbers that they stand for, as nets::PixelImages says.
+struct PixelLaunch {
+  const std::uint8_t* pixels = nullptr;
+  const float* levels = nullptr;
+  float* out = nullptr;
+  std::size_t image = 0;  ///< bytes of one
+  std::size_t channels = 0;
+  std::size_t images = 0;
+};
+
+/// The mean softmax cross-entropy of `rows` rows of logits and its gradient by them, as
+/// nets::softmax_cross_entropy says, in fp64 within. `lost` has room for a number a row.
+struct LossLaunch {
+  const float* logits = nullptr;
+  const std::uint16_t* labels = nullptr;
+  float* gradient = nullptr;
+  double* lost = nullptr;
+  float* loss = nullptr;  ///< gets the mean
+  std::size_t rows = 0;
+  std::size_t classes = 0;
+  double smoothing = 0;
+  double weight = 1;
+};
+
+/// So many weights at a time have their squares added in so many lanes of fp32, element i in lane
+/// i mod 16; the lanes of all such blocks are added in fp64, in their order.
+inline constexpr std::size_t kDecayBlock = 4096;
+inline constexpr std::size_t kDecayLanes = 16;
+
+/// gradient += decay * weights, and the sum of the weights' squares is added to `total`: the bits
+/// of nets::add_decay. `squares` has room for decay_lanes(count) numbers.
+struct DecayLaunch {
+  const float* weights = nullptr;
+  float* gradient = nullptr;
+  float* squares = nullptr;
+  double* total = nullptr;
+  std::size_t count = 0;
+  float decay = 0;
+};
+
+/// Of all blocks together.
+constexpr std::size_t decay_lanes(std::size_t count) {
+  return (count + kDecayBlock - 1) / kDecayBlock * kDecayLanes;
+}
+
+/// The sum of the elements' squares: the bits of kernels/numbers/squares.h. `lanes` has room for
+/// square_lanes(count) numbers.
+struct SquaresLaunch {
+  const float* values = nullptr;
+  double* lanes = nullptr;
+  double* sum = nullptr;  ///< gets it
+  std::size_t count = 0;
+};
+
+/// Of all blocks together.
+constexpr std::size_t square_lanes(std::size_t count) {
+  return (count + kSquaresBlock - 1) / kSquaresBlock * kSquaresLanes;
+}
+
+/// Windows over images that lie channels last. Output pixel (r, s) is that of the window whose
+/// first row is r * stride - rows_before, and so with columns; what lies outside of the image is
+/// padding.
+struct Windows {
+  std::uint32_t images = 0;
+  std::uint32_t rows = 0;
+  std::uint32_t columns = 0;
+  std::uint32_t channels = 0;
+  std::uint32_t out_rows = 0;
+  std::uint32_t out_columns = 0;
+  std::uint32_t kernel_rows = 0;
+  std::uint32_t kernel_columns = 0;
+  std::uint32_t stride = 1;
+  std::uint32_t rows_before = 0;
+  std::uint32_t columns_before = 0;
+};
+
+enum class WindowPass : std::uint32_t {
+  unfold,   ///< to = each window's pixels, {windows, channels, kernel}; padding is 0
+  fold,     ///< to = the sum of all windows' parts of each pixel: unfold's gradient
+  maximum,  ///< to = each window's largest; `winners`: which pixel of the window, the first one
+  maximum_back,  ///< to = the sum of the gradients of the windows whose winner a pixel is
+  mean,          ///< to = each window's mean
+  mean_back,     ///< to = the sum of a pixel's shares of the gradients of the windows over it
+};
+
+/// `from` and `to` are images, windows or pixels of windows, as the pass says.
+struct WindowLaunch {
+  WindowPass pass = WindowPass::unfold;
+  Windows windows;
+  const float* from = nullptr;
+  float* to = nullptr;
+  std::uint32_t* winners = nullptr;  ///< of each output element
+  bool counts_padding = false;       ///< a mean does, as zeros
+};
+
+/// Of `count` matrices of rows x columns: to(j, i) = from(i, j).
+struct TransposeLaunch {
+  const float* from = nullptr;
+  float* to = nullptr;
+  std::size_t count = 0;
+  std::size_t rows = 0;
+  std::size_t columns = 0;
+};
+
+/// Copies runs from one place to another, apart from it.
+struct RunLaunch {
+  const float* from = nullptr;
+  float* to = nullptr;
+  Runs runs;
+};
+
+using LayerLaunch =
+    std::variant<ProductLaunch, ElementLaunch, DropoutLaunch, PixelLaunch, LossLaunch, DecayLaunch,
+                 SquaresLaunch, WindowLaunch, TransposeLaunch, RunLaunch, LocalNormLaunch,
+                 LocalNormGradientLaunch, MomentsLaunch, ChannelNormLaunch,
+                 ChannelNormGradientLaunch>;
+
+/// Puts one on a stream of CUDA's (layers.cu) and returns a cudaError_t.
+int cuda_layer(const LayerLaunch& launch, CUstream_st* stream);
+
+}  // namespace sterna::kernels

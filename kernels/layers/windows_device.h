@@ -1,0 +1,187 @@
+// The arithmetic of windows over images (layer_launch.h), written once for nvcc and for the host's
+// compiler: what one thread of a device does.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "kernels/isa/warp.h"
+#include "kernels/layers/layer_launch.h"
+
+namespace sterna::kernels {
+
+/// Elements of what a pass writes.
+STERNA_DEVICE std::size_t window_elements(const WindowLaunch& launch) {
+  const Windows& w = launch.windows;
+  const std::size_t outputs = std::size_t{w.images} * w.out_rows * w.out_columns * w.channels;
+  switch (launch.pass) {
+    case WindowPass::unfold:
+      return outputs * w.kernel_rows * w.kernel_columns;
+    case WindowPass::maximum:
+    case WindowPass::mean:
+      return outputs;
+    case WindowPass::fold:
+    case WindowPass::maximum_back:
+    case WindowPass::mean_back:
+      break;
+  }
+  return std::size_t{w.images} * w.rows * w.columns * w.channels;
+}
+
+/// A place in images or windows that lie channels last.
+struct Place {
+  std::uint32_t image;
+  std::uint32_t row;
+  std::uint32_t column;
+  std::uint32_t channel;
+};
+
+STERNA_DEVICE Place place_of(std::size_t i, std::uint32_t rows, std::uint32_t columns,
+                             std::uint32_t channels) {
+  Place at{};
+  at.channel = static_cast<std::uint32_t>(i % channels);
+  i /= channels;
+  at.column = static_cast<std::uint32_t>(i % columns);
+  i /= columns;
+  at.row = static_cast<std::uint32_t>(i % rows);
+  at.image = static_cast<std::uint32_t>(i / rows);
+  return at;
+}
+
+/// The element of an image under pixel (i, j) of a window; where that is padding, no element.
+STERNA_DEVICE bool under_window(const Windows& w, const Place& window, std::uint32_t i,
+                                std::uint32_t j, std::size_t& element) {
+  const std::uint32_t row = window.row * w.stride + i - w.rows_before;  // wraps above the image
+  const std::uint32_t column = window.column * w.stride + j - w.columns_before;
+  if (row >= w.rows || column >= w.columns) return false;
+  element = ((std::size_t{window.image} * w.rows + row) * w.columns + column) * w.channels +
+            window.channel;
+  return true;
+}
+
+/// Calls visit(window's output element, i, j) for each window that has a pixel of the image as its
+/// pixel (i, j), in the order of those.
+template <class Visit>
+STERNA_DEVICE void for_windows_over(const Windows& w, const Place& pixel, Visit visit) {
+  for (std::uint32_t i = 0; i < w.kernel_rows; ++i) {
+    const std::uint32_t row = pixel.row + w.rows_before - i;
+    if (row % w.stride != 0 || row / w.stride >= w.out_rows) continue;
+    for (std::uint32_t j = 0; j < w.kernel_columns; ++j) {
+      const std::uint32_t column = pixel.column + w.columns_before - j;
+      if (column % w.stride != 0 || column / w.stride >= w.out_columns) continue;
+      const std::size_t window =
+          (std::size_t{pixel.image} * w.out_rows + row / w.stride) * w.out_columns +
+          column / w.stride;
+      visit(window * w.channels + pixel.channel, i, j);
+    }
+  }
+}
+
+/// How many of a window's pixels, from pixel `first` of its image on, are no padding; `first`
+/// counts the padding.
+STERNA_DEVICE std::uint32_t pixels_of(std::uint32_t first, std::uint32_t kernel,
+                                      std::uint32_t before, std::uint32_t extent) {
+  const std::uint32_t begin = first > before ? first : before;
+  const std::uint32_t end = first + kernel < before + extent ? first + kernel : before + extent;
+  return end - begin;
+}
+
+/// Of how many pixels a window's mean is.
+STERNA_DEVICE float pixels_of_mean(const WindowLaunch& launch, std::uint32_t row,
+                                   std::uint32_t column) {
+  const Windows& w = launch.windows;
+  const std::uint32_t pixels =
+      launch.counts_padding
+          ? w.kernel_rows * w.kernel_columns
+          : pixels_of(row * w.stride, w.kernel_rows, w.rows_before, w.rows) *
+                pixels_of(column * w.stride, w.kernel_columns, w.columns_before, w.columns);
+  return static_cast<float>(pixels);
+}
+
+STERNA_DEVICE void window_element(const WindowLaunch& launch, std::size_t at) {
+  const Windows& w = launch.windows;
+  const std::uint32_t kernel = w.kernel_rows * w.kernel_columns;
+  switch (launch.pass) {
+    case WindowPass::unfold: {
+      const auto part = static_cast<std::uint32_t>(at % kernel);
+      const Place window = place_of(at / kernel, w.out_rows, w.out_columns, w.channels);
+      std::size_t element = 0;
+      const bool there =
+          under_window(w, window, part / w.kernel_columns, part % w.kernel_columns, element);
+      launch.to[at] = there ? launch.from[element] : 0;
+      return;
+    }
+    case WindowPass::fold: {
+      float sum = 0;
+      for_windows_over(w, place_of(at, w.rows, w.columns, w.channels),
+                       [&](std::size_t output, std::uint32_t i, std::uint32_t j) {
+                         const std::uint32_t part = i * w.kernel_columns + j;
+                         sum += launch.from[output * kernel + part];
+                       });
+      launch.to[at] = sum;
+      return;
+    }
+    case WindowPass::maximum: {
+      const Place window = place_of(at, w.out_rows, w.out_columns, w.channels);
+      float largest = 0;
+      std::uint32_t winner = kernel;
+      for (std::uint32_t part = 0; part < kernel; ++part) {
+        std::size_t element = 0;
+        if (!under_window(w, window, part / w.kernel_columns, part % w.kernel_columns, element)) {
+          continue;
+        }
+        const float value = launch.from[element];
+        if (winner != kernel && !(value > largest)) continue;
+        largest = value;
+        winner = part;
+      }
+      launch.to[at] = largest;
+      if (launch.winners != nullptr) launch.winners[at] = winner;
+      return;
+    }
+    case WindowPass::maximum_back: {
+      float sum = 0;
+      for_windows_over(w, place_of(at, w.rows, w.columns, w.channels),
+                       [&](std::size_t output, std::uint32_t i, std::uint32_t j) {
+                         if (launch.winners[output] == i * w.kernel_columns + j) {
+                           sum += launch.from[output];
+                         }
+                       });
+      launch.to[at] = sum;
+      return;
+    }
+    case WindowPass::mean: {
+      const Place window = place_of(at, w.out_rows, w.out_columns, w.channels);
+      float sum = 0;
+      for (std::uint32_t i = 0; i < w.kernel_rows; ++i) {
+        for (std::uint32_t j = 0; j < w.kernel_columns; ++j) {
+          std::size_t element = 0;
+          if (under_window(w, window, i, j, element)) sum += launch.from[element];
+        }
+      }
+      launch.to[at] = sum / pixels_of_mean(launch, window.row, window.column);
+      return;
+    }
+    case WindowPass::mean_back: {
+      const Place pixel = place_of(at, w.rows, w.columns, w.channels);
+      float sum = 0;
+      for_windows_over(w, pixel, [&](std::size_t output, std::uint32_t i, std::uint32_t j) {
+        const std::uint32_t row = (pixel.row + w.rows_before - i) / w.stride;
+        const std::uint32_t column = (pixel.column + w.columns_before - j) / w.stride;
+        sum += launch.from[output] / pixels_of_mean(launch, row, column);
+      });
+      launch.to[at] = sum;
+      return;
+    }
+  }
+}
+
+/// Element `at` of what is read.
+STERNA_DEVICE void transpose_element(const TransposeLaunch& launch, std::size_t at) {
+  const std::size_t size = launch.rows * launch.columns;
+  const std::size_t i = at % size / launch.columns;
+  const std::size_t j = at % launch.columns;
+  launch.to[at - at % size + j * launch.rows + i] = launch.from[at];
+}
+
+}  // namespace sterna::kernels

@@ -1,0 +1,24 @@
+// The host's own memory: at once, by what stands in nets/tensor/.
+#pragma once
+
+#include "nets/backend/memory.h"
+
+namespace sterna::nets {
+
+class HostMemory final : public Memory {
+ public:
+  bool on_host() const override { return true; }
+  std::shared_ptr<std::byte> allocate(std::size_t bytes) override;
+  void write(std::span<const float> values, Tensor& to, std::size_t first) override;
+  void write(const PixelImages& images, std::size_t count, std::size_t channels,
+             Tensor& to) override;
+  void read(const Tensor& from, std::size_t first, std::span<float> out) override;
+  void finish() noexcept override {}
+  void copy(const Tensor& from, Tensor& to) override;
+  void copy(const Tensor& from, const kernels::Runs& runs, Tensor& to) override;
+  void clear(Tensor& to, std::size_t first) override;
+  void add(const Tensor& a, const Tensor& b, Tensor& out) override;
+  void scale(Tensor& a, float factor) override;
+};
+
+}  // namespace sterna::nets

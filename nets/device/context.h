@@ -1,0 +1,100 @@
+// What the operations of a device's backend share. Internal to this room.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <memory>
+#include <span>
+
+#include "kernels/device/device_array.h"
+#include "nets/backend/failure.h"
+#include "nets/tensor/tensor.h"
+
+namespace sterna::nets {
+
+/// The device, and the stream on which passes run, one operation after the other.
+struct DeviceContext {
+  explicit DeviceContext(std::shared_ptr<kernels::Device> which)
+      : device(std::move(which)), stream(must(device->make_stream())) {}
+  void run(const kernels::LayerLaunch& launch) const { must(stream->layer(launch)); }
+
+  /// Memory that operations share, one after the other; before any runs.
+  template <class T>
+  void reserve(std::size_t elements) {
+    const std::size_t bytes = elements * sizeof(T);
+    if (bytes > scratch_.size()) {
+      scratch_ = must(kernels::DeviceArray<std::byte>::make(*device, bytes));
+    }
+  }
+  template <class T>
+  T* scratch() const {
+    return reinterpret_cast<T*>(scratch_.data());
+  }
+
+  std::shared_ptr<kernels::Device> device;
+  std::unique_ptr<kernels::DeviceStream> stream;
+
+ private:
+  kernels::DeviceArray<std::byte> scratch_;
+};
+
+/// Elements that come from the host again and again: what is sent lies still until it is there.
+template <class T>
+class Inbox {
+ public:
+  Inbox(DeviceContext& context, std::size_t most)
+      : context_(context),
+        sent_(must(context.device->make_event())),
+        here_(must(kernels::PinnedArray<T>::make(*context.device, most))),
+        there_(must(kernels::DeviceArray<T>::make(*context.device, most))) {}
+
+  ~Inbox() { static_cast<void>(context_.stream->finish()); }  // what is under way may still read it
+  Inbox(const Inbox&) = delete;
+  Inbox& operator=(const Inbox&) = delete;
+
+  /// Puts a copy on the stream; where it lies on the device, until the next.
+  const T* send(std::span<const T> elements) {
+    must(sent_->wait());  // for the last to leave
+    std::ranges::copy(elements, here_.elements().begin());
+    must(there_.upload(*context_.stream, here_.elements().first(elements.size())));
+    must(context_.stream->record(*sent_));
+    return there_.data();
+  }
+
+ private:
+  DeviceContext& context_;
+  std::unique_ptr<kernels::DeviceEvent> sent_;
+  kernels::PinnedArray<T> here_;
+  kernels::DeviceArray<T> there_;
+};
+
+/// A number that comes to the host.
+template <class T>
+class Outbox {
+ public:
+  explicit Outbox(DeviceContext& context)
+      : context_(context),
+        arrived_(must(context.device->make_event())),
+        here_(must(kernels::PinnedArray<T>::make(*context.device, 1))),
+        there_(must(kernels::DeviceArray<T>::make(*context.device, 1))) {}
+
+  T* place() const { return there_.data(); }  ///< where the device writes it
+  /// Puts a copy on the stream.
+  void send() {
+    must(there_.download(*context_.stream, here_.elements()));
+    must(context_.stream->record(*arrived_));
+  }
+  /// What was sent last, once it is here.
+  T wait() {
+    must(arrived_->wait());
+    return here_.elements().front();
+  }
+
+ private:
+  DeviceContext& context_;
+  std::unique_ptr<kernels::DeviceEvent> arrived_;
+  kernels::PinnedArray<T> here_;
+  kernels::DeviceArray<T> there_;
+};
+
+}  // namespace sterna::nets

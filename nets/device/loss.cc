@@ -1,0 +1,47 @@
+#include "nets/device/operations.h"
+
+namespace sterna::nets {
+namespace {
+
+class DeviceLoss final : public Loss {
+ public:
+  DeviceLoss(DeviceContext& context, const LossSpec& spec)
+      : context_(context),
+        spec_(spec),
+        labels_(context, spec.batch),
+        lost_(must(kernels::DeviceArray<double>::make(*context.device, spec.batch))),
+        loss_(context) {}
+
+  void set_labels(std::span<const std::uint16_t> labels) override {
+    labels_there_ = labels_.send(labels);
+  }
+  void backward(const Tensor& logits, Tensor& gradient) override {
+    context_.run(kernels::LossLaunch{.logits = logits.data(),
+                                     .labels = labels_there_,
+                                     .gradient = gradient.data(),
+                                     .lost = lost_.data(),
+                                     .loss = loss_.place(),
+                                     .rows = spec_.batch,
+                                     .classes = spec_.classes,
+                                     .smoothing = spec_.cross_entropy.smoothing,
+                                     .weight = spec_.cross_entropy.weight});
+    loss_.send();
+  }
+  float loss() override { return loss_.wait(); }
+
+ private:
+  DeviceContext& context_;
+  LossSpec spec_;
+  Inbox<std::uint16_t> labels_;
+  const std::uint16_t* labels_there_ = nullptr;
+  kernels::DeviceArray<double> lost_;
+  Outbox<float> loss_;
+};
+
+}  // namespace
+
+std::unique_ptr<Loss> device_loss(DeviceContext& context, const LossSpec& spec) {
+  return std::make_unique<DeviceLoss>(context, spec);
+}
+
+}  // namespace sterna::nets

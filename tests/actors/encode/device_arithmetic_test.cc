@@ -1,0 +1,261 @@
+// Gradients that lie on a device, which the host's plays, leave it as the packets, offers and
+// counts that the host makes of them.
+#include "actors/encode/device_arithmetic.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <map>
+#include <numeric>
+
+#include "actors/encode/gradient_encoder.h"
+#include "kernels/device/host_device.h"
+#include "runtime/base/random.h"
+
+namespace sterna::actors {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+constexpr std::uint32_t kRank = 3;
+constexpr std::uint64_t kSteps = 3;
+constexpr std::size_t kSizes[] = {1, 300'001, 5000};
+
+/// All that an encoder says, and the order in which chunks of a shard left it.
+struct Said {
+  std::map<std::pair<std::uint64_t, std::uint32_t>, std::pair<float, std::string>> packets;
+  std::map<std::pair<std::uint64_t, std::uint32_t>, float> offers;
+  std::vector<std::uint32_t> order;
+  std::vector<std::uint64_t> counts;
+  std::vector<std::vector<float>> residuals;
+  Result<void> result;
+  bool operator==(const Said& other) const {
+    return packets == other.packets && offers == other.offers && order == other.order &&
+           counts == other.counts && residuals == other.residuals;
+  }
+};
+
+std::vector<float> gradient(std::uint64_t step, std::size_t tensor) {
+  SeededRandom random(100 * step + tensor);
+  std::vector<float> values(kSizes[tensor]);
+  for (float& value : values) value = static_cast<float>(random.below(2001)) * 1e-5F - 0.01F;
+  return values;
+}
+
+class DeviceArithmeticTest : public testing::Test {
+ protected:
+  DeviceArithmeticTest() {
+    job.seed = 5;
+    job.gradient.min_size = 2;  // the first tensor travels as floats
+  }
+
+  /// Gradients of a net on `device`, each complete when its event says so.
+  struct Net {
+    explicit Net(kernels::Device& device) : stream(device.make_stream().value()) {
+      for (const std::size_t size : kSizes) {
+        there.push_back(kernels::DeviceArray<float>::make(device, size).value());
+        complete.push_back(device.make_event().value());
+      }
+    }
+    nets::Gradient write(std::size_t tensor, const std::vector<float>& values) {
+      EXPECT_TRUE(there[tensor].upload(*stream, values).ok());
+      EXPECT_TRUE(stream->record(*complete[tensor]).ok());
+      return {{there[tensor].data(), there[tensor].size()}, complete[tensor].get()};
+    }
+    std::unique_ptr<kernels::DeviceStream> stream;
+    std::vector<kernels::DeviceArray<float>> there;
+    std::vector<std::unique_ptr<kernels::DeviceEvent>> complete;
+  };
+
+  /// Of some steps, all of whose offers are agreed to. `device` null: the host's.
+  Said encode(const std::shared_ptr<kernels::Device>& device, bool copies = false) {
+    std::vector<nets::ParameterSpec> specs;
+    for (std::size_t i = 0; i < std::size(kSizes); ++i) {
+      specs.emplace_back().name = "tensor" + std::to_string(i);
+      specs.back().shape = {kSizes[i]};
+    }
+    const auto table = std::make_shared<const ParameterTable>(specs, job, 2);
+    Said said;
+    const GradientEncoder::Events events{
+        [&](std::uint64_t step, std::uint32_t, const std::vector<Packet>& packets) {
+          for (const Packet& packet : packets) {
+            const ByteView bytes = packet.payload.view();
+            said.packets[{step, packet.chunk}] = {packet.scaler, std::string(text_of(bytes))};
+            said.order.push_back(packet.chunk);
+          }
+        },
+        [&](std::uint64_t step, std::uint32_t, const std::vector<Offer::OwnScaler>& own) {
+          for (const Offer::OwnScaler& one : own) said.offers[{step, one.index}] = one.value;
+        }};
+    const kernels::Isa isa = kernels::best_isa();
+    std::optional<Net> net;
+    std::vector<std::vector<float>> here(3);
+    std::optional<GradientEncoder> encoder;
+    std::unique_ptr<EncodeArithmetic> arithmetic =
+        std::make_unique<HostArithmetic>(job, kRank, isa, table, copies && !device);
+    if (device) {
+      net.emplace(*device);
+      arithmetic =
+          DeviceArithmetic::make(job, kRank, isa, table, device,
+                                 std::make_unique<HostArithmetic>(job, kRank, isa, table), copies)
+              .value();
+    }
+    encoder.emplace(job, table, clock, events, std::move(arithmetic));
+    for (std::uint64_t step = 0; step < kSteps && said.result; ++step) {
+      encoder->begin(step);
+      const auto write = [&](std::size_t tensor, std::vector<float> values) -> nets::Gradient {
+        if (net) return net->write(tensor, here[tensor] = std::move(values));
+        here[tensor] = std::move(values);
+        return {here[tensor]};
+      };
+      for (std::uint32_t tensor = 3; tensor-- > 0 && said.result;) {
+        std::vector<float> values = gradient(step, tensor);
+        if (step == bad_step && tensor == bad_tensor) values[values.size() / 2] = bad;
+        said.result = encoder->add(tensor, write(tensor, std::move(values)));
+      }
+      if (said.result) said.result = encoder->wait();
+      if (copies && said.result) {  // another rank's turn
+        if (net) {
+          EXPECT_TRUE(net->stream->finish().ok());
+        }
+        for (std::size_t tensor = 0; tensor < 3; ++tensor) {
+          write(tensor, std::vector<float>(kSizes[tensor], 77));
+        }
+      }
+      for (const auto& [at, value] : said.offers) {
+        if (at.first == step) encoder->agree(step, at.second, value);
+      }
+      if (said.result) said.result = encoder->encode_held();
+      encoder->flush();
+      EXPECT_FALSE(said.result.ok() && encoder->holds());
+      if (net) {  // the next step's values take the place of those that it copies
+        EXPECT_TRUE(net->stream->finish().ok());
+      }
+    }
+    for (std::uint32_t tensor = 0; tensor < 3; ++tensor) {
+      const GradientEncoder::Counts& counts = encoder->counts(tensor);
+      for (const std::uint64_t one : {counts.steps, counts.bytes, counts.ternarized, counts.nonzero,
+                                      counts.measured, counts.saturated}) {
+        said.counts.push_back(one);
+      }
+    }
+    said.residuals = encoder->state().residuals;
+    if (net) {
+      EXPECT_TRUE(net->stream->finish().ok());
+    }
+    return said;
+  }
+
+  void expect_the_hosts_bits(bool copies = false) {
+    const Said expected = encode(nullptr, copies);
+    ASSERT_TRUE(expected.result.ok()) << expected.result.error().message;
+    EXPECT_EQ(expected.packets.size() % kSteps, 0U);
+    for (std::uint64_t seed = 0; seed < 5; ++seed) {
+      const std::shared_ptr<kernels::Device> device =
+          kernels::make_host_device({.seed = seed, .hidden = seed == 0});
+      const Said found = encode(device, copies);
+      ASSERT_TRUE(found.result.ok()) << found.result.error().message;
+      EXPECT_TRUE(found == expected) << "seed " << seed;
+    }
+  }
+
+  JobConfig job;
+  SteadyClock clock;
+  std::uint64_t bad_step = 99;
+  std::uint32_t bad_tensor = 1;
+  float bad = std::numeric_limits<float>::infinity();
+};
+
+TEST_F(DeviceArithmeticTest, MakesThePacketsOffersAndCountsOfTheHost) {
+  for (const ScalerRule rule :
+       {ScalerRule::own, ScalerRule::shared, ScalerRule::mean, ScalerRule::last_step}) {
+    for (const char* codec : {"ternary", "ternary_entropy", "none"}) {
+      job.gradient.scaler = rule;
+      job.gradient.codec = codec;
+      SCOPED_TRACE(std::string(codec) + ", rule " + std::to_string(static_cast<int>(rule)));
+      expect_the_hosts_bits();
+    }
+  }
+}
+
+TEST_F(DeviceArithmeticTest, LeavesTheRestToTheHost) {
+  for (const char* codec : {"bf16", "sign", "topk", "rowwise"}) {
+    job.gradient.codec = codec;
+    SCOPED_TRACE(codec);
+    job.gradient.error_feedback = codec == std::string("sign") || codec == std::string("topk");
+    expect_the_hosts_bits();
+  }
+  job.gradient.codec = "ternary";
+  job.gradient.error_feedback = true;
+  for (const bool buckets : {false, true}) {
+    for (const ScalerRule rule : {ScalerRule::own, ScalerRule::shared, ScalerRule::last_step}) {
+      job.gradient.scaler = rule;
+      job.gradient.buckets = buckets;
+      expect_the_hosts_bits();
+      job.gradient.error_feedback = !job.gradient.error_feedback;
+    }
+  }
+}
+
+TEST_F(DeviceArithmeticTest, CopiesWhatIsHeldWhereOthersTakeTurns) {
+  job.gradient.scaler = ScalerRule::shared;
+  for (const bool buckets : {false, true}) {
+    job.gradient.buckets = buckets;
+    expect_the_hosts_bits(true);
+  }
+}
+
+TEST_F(DeviceArithmeticTest, WhatIsNotFiniteIsNamedLaterAndNeitherOfferedNorSent) {
+  bad_step = 1;
+  for (const ScalerRule rule : {ScalerRule::own, ScalerRule::shared, ScalerRule::last_step}) {
+    for (const bool error_feedback : {false, true}) {
+      job.gradient.scaler = rule;
+      job.gradient.error_feedback = error_feedback;
+      const Said found = encode(kernels::make_host_device({.seed = 4}));
+      ASSERT_FALSE(found.result.ok());
+      EXPECT_EQ(found.result.error().code, Errc::non_finite);
+      EXPECT_THAT(found.result.error().message, StartsWith("tensor1: "));
+      EXPECT_THAT(found.result.error().message, HasSubstr("element 150000 "));
+      for (const auto& [at, value] : found.offers) EXPECT_FALSE(at.first == 1 && at.second == 0);
+    }
+  }
+}
+
+TEST_F(DeviceArithmeticTest, AFaultOfTheDeviceIsTheErrorOfTheStep) {
+  int failed = 0;
+  for (std::uint64_t after = 1; after < 60; after += 4) {
+    const std::shared_ptr<kernels::Device> device =
+        kernels::make_host_device({.seed = 6, .fails_after = after});
+    std::vector<nets::ParameterSpec> specs(1);
+    specs[0].name = "only";
+    specs[0].shape = {1000};
+    const auto table = std::make_shared<const ParameterTable>(specs, job, 1);
+    const kernels::Isa isa = kernels::best_isa();
+    const auto step = [&]() -> Result<void> {
+      STERNA_ASSIGN(auto arithmetic, DeviceArithmetic::make(
+                                         job, kRank, isa, table, device,
+                                         std::make_unique<HostArithmetic>(job, kRank, isa, table)));
+      STERNA_ASSIGN(const auto there, kernels::DeviceArray<float>::make(*device, 1000));
+      GradientEncoder encoder(
+          job, table, clock,
+          {[](std::uint64_t, std::uint32_t, const std::vector<Packet>&) {},
+           [](std::uint64_t, std::uint32_t, const std::vector<Offer::OwnScaler>&) {}},
+          std::move(arithmetic));
+      for (std::uint64_t of = 0; of < 3; ++of) {
+        encoder.begin(of);
+        STERNA_TRY(encoder.add(0, {{there.data(), there.size()}}));
+        STERNA_TRY(encoder.encode_held());
+      }
+      return {};
+    }();
+    if (step.ok()) continue;
+    ++failed;
+    EXPECT_THAT(step.error().message, HasSubstr("the host device has failed"));
+  }
+  EXPECT_GE(failed, 5);
+}
+
+}  // namespace
+}  // namespace sterna::actors

@@ -1,0 +1,443 @@
+// A job whose workers compute on devices, which the host's plays: its streams run late, in any
+// order that the events allow, and the bits are always the same.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <unistd.h>
+
+#include "kernels/device/host_device.h"
+#include "kernels/optimizer/optimizer.h"
+#include "nets/zoo/fixed_gradients.h"
+#include "runtime/base/file.h"
+#include "tests/actors/fixed_tensors.h"
+#include "tests/actors/simulated_job.h"
+#include "tests/sanitized.h"
+
+namespace sterna::actors {
+namespace {
+
+using kernels::HostDeviceOptions;
+using testing::HasSubstr;
+
+class JobOnDevices : public SimulatedJob {
+ protected:
+  JobOnDevices() { job.hidden = {20, 12}; }
+
+  /// Of workers with a device each, seeded apart.
+  std::string hash_on(HostDeviceOptions options, JobLayout layout = {.workers = 2}) {
+    layout.device = [options](std::uint32_t worker) {
+      HostDeviceOptions own = options;
+      own.seed = 1000 * options.seed + worker;
+      return kernels::make_host_device(own);
+    };
+    return hash_of(layout);
+  }
+  void expect_the_same_bits(std::uint64_t seeds, const JobLayout& layout = {.workers = 2}) {
+    const std::string expected = hash_on({.late = false}, layout);
+    ASSERT_FALSE(expected.empty());
+    for (std::uint64_t seed = 0; seed < seeds && !HasFailure(); ++seed) {
+      EXPECT_EQ(hash_on({.seed = seed}, layout), expected) << "seed " << seed;
+    }
+  }
+};
+
+TEST_F(JobOnDevices, ThirtyStepsEndInOneHashOverAHundredSeedsOfLateStreams) {
+  expect_the_same_bits(test::kSanitized ? 10 : 100);
+}
+
+TEST_F(JobOnDevices, LenetEndsInOneHashToo) {
+  train_lenet();
+  job.steps = 3;
+  expect_the_same_bits(3);
+}
+
+// Layers of every kind, and statistics, which travel as they are and which servers move.
+TEST_F(JobOnDevices, NetsWithNormsAndShortcutsEndInOneHashToo) {
+  job.hidden.clear();
+  job.evaluation.every = 2;
+  job.evaluation.examples = 8;
+  job.steps = 2;
+  job.batch = 1;
+  for (const char* net : {"cifarnet", "resnet_20"}) {
+    job.net = net;
+    expect_the_same_bits(2);
+  }
+  job.gradient.scaler = ScalerRule::shared;
+  job.gradient.down = Down::average;
+  expect_the_same_bits(1);
+}
+
+TEST_F(JobOnDevices, NoCodeOfTheHostLooksAtADevicesMemory) {
+  job.steps = 4;
+  EXPECT_EQ(hash_on({.seed = 3, .hidden = true}), hash_on({.late = false}));
+}
+
+TEST_F(JobOnDevices, SharedScalersTakeTheSameWay) {
+  job.gradient.scaler = ScalerRule::shared;
+  expect_the_same_bits(10);
+  job.gradient.scaler = ScalerRule::last_step;
+  expect_the_same_bits(10);
+}
+
+TEST_F(JobOnDevices, RanksThatTakeTurnsKeepWhatTheyHold) {
+  job.gradient.scaler = ScalerRule::shared;
+  const std::string apart = hash_on({.seed = 1}, {.workers = 4});
+  EXPECT_EQ(hash_on({.seed = 2}, {.workers = 2, .ranks_per_worker = 2}), apart);
+  EXPECT_EQ(hash_on({.seed = 3}, {.servers = 3, .workers = 1, .ranks_per_worker = 4, .cores = 2}),
+            apart);
+}
+
+TEST_F(JobOnDevices, WorkersThatStepByAveragesHaveTheServersParameters) {
+  job.gradient.scaler = ScalerRule::shared;
+  const std::string expected = hash_on({.seed = 1});
+  job.gradient.down = Down::average;
+  job.gradient.check_every = 3;
+  EXPECT_EQ(hash_on({.seed = 2}), expected);
+  EXPECT_EQ(hash_on({.seed = 3, .hidden = true}), expected);
+  job.gradient.down = Down::ternary;
+  expect_the_same_bits(5);
+  job.gradient.codec = "none";
+  job.gradient.scaler = ScalerRule::own;
+  job.gradient.down = Down::parameters;
+  const std::string floats = hash_on({.seed = 4});
+  job.gradient.down = Down::average;
+  EXPECT_EQ(hash_on({.seed = 5}), floats);
+}
+
+TEST_F(JobOnDevices, EveryOptimizerStepsThereAsTheServersDo) {
+  job.gradient.scaler = ScalerRule::shared;
+  job.optimizer.decay_at = DecayAt::server;
+  job.optimizer.weight_decay = 1e-3;
+  for (const std::string_view name : kernels::optimizer_names()) {
+    job.optimizer.name = name;
+    ASSERT_TRUE(kernels::device_rule(name)) << name;
+    job.gradient.down = Down::parameters;
+    const std::string expected = hash_on({.seed = 1});
+    ASSERT_FALSE(expected.empty()) << name;
+    job.gradient.down = Down::average;
+    EXPECT_EQ(hash_on({.seed = 2}), expected) << name;
+    // Where servers average, and where the average comes as floats.
+    job.gradient.codec = "none";
+    job.gradient.scaler = ScalerRule::own;
+    const std::string floats = hash_on({.seed = 3});
+    job.gradient.down = Down::parameters;
+    EXPECT_EQ(hash_on({.seed = 4}), floats) << name;
+    job.gradient.codec = "ternary";
+    job.gradient.scaler = ScalerRule::shared;
+  }
+}
+
+// Codec, sums and optimizer of a device have the CPU's bits.
+TEST_F(JobOnDevices, TheSameGradientsLeadToTheParametersOfACpuJob) {
+  job.net = nets::kFixedGradientsName;
+  job.hidden = {1, 70, 3};  // of 1,024 elements: one of two chunks of trits
+  weights = testing::TempDir() + "sterna-fixed-" + std::to_string(::getpid()) + ".safetensors";
+  for (const ScalerRule rule : {ScalerRule::own, ScalerRule::shared, ScalerRule::last_step}) {
+    for (const Down down : {Down::parameters, Down::parameters_bf16, Down::average}) {
+      if (down == Down::average && rule == ScalerRule::own) continue;
+      job.gradient.scaler = rule;
+      job.gradient.down = down;
+      EXPECT_FALSE(hash_of({.workers = 2}).empty());
+      const auto expected = fixed_tensors(weights);
+      ASSERT_EQ(expected.size(), 3U);
+      EXPECT_FALSE(hash_on({.seed = 5}).empty());
+      EXPECT_EQ(fixed_tensors(weights), expected);
+    }
+  }
+  std::filesystem::remove(weights);
+}
+
+TEST_F(JobOnDevices, GradientsAreClippedThereAsOnACpu) {
+  job.net = nets::kFixedGradientsName;
+  job.hidden = {1, 70, 3};
+  // The norm, too, is of what does not depend on who computes.
+  job.init.train_only = {"fixed0", "fixed1", "fixed2"};
+  weights = testing::TempDir() + "sterna-clipped-" + std::to_string(::getpid()) + ".safetensors";
+  std::map<std::string, std::vector<float>> before;
+  for (const double norm : {1e-4, 1e3}) {
+    for (const ScalerRule rule : {ScalerRule::own, ScalerRule::shared}) {
+      job.gradient.clip_norm = norm;
+      job.gradient.scaler = rule;
+      const JobLayout layout{.workers = 1, .ranks_per_worker = 2};
+      EXPECT_FALSE(hash_of(layout).empty());
+      const auto expected = fixed_tensors(weights);
+      ASSERT_EQ(expected.size(), 3U);
+      if (rule == ScalerRule::own) {
+        EXPECT_NE(before, expected) << norm;
+        before = expected;
+      }
+      EXPECT_FALSE(hash_on({.seed = 5}, layout).empty());
+      EXPECT_EQ(fixed_tensors(weights), expected) << norm;
+    }
+  }
+  std::filesystem::remove(weights);
+}
+
+TEST_F(JobOnDevices, ClippedGradientsEndInOneHashToo) {
+  job.gradient.clip_norm = 0.1;
+  expect_the_same_bits(5);
+  job.gradient.scaler = ScalerRule::shared;
+  const JobLayout turns{.workers = 2, .ranks_per_worker = 2};
+  expect_the_same_bits(5, turns);
+  job.gradient.host = HostRule::average;
+  expect_the_same_bits(5, turns);
+  job.gradient.error_feedback = true;
+  expect_the_same_bits(2, turns);
+  EXPECT_EQ(hash_on({.seed = 3, .hidden = true}, turns), hash_on({.late = false}, turns));
+}
+
+TEST_F(JobOnDevices, WhatTheDeviceHasNoPassForIsEncodedByTheHost) {
+  job.gradient.buckets = true;
+  expect_the_same_bits(3);
+  job.gradient.buckets = false;
+  job.gradient.error_feedback = true;
+  expect_the_same_bits(3);
+  job.gradient.scaler = ScalerRule::shared;
+  expect_the_same_bits(3, {.workers = 1, .ranks_per_worker = 2});
+}
+
+TEST_F(JobOnDevices, RanksThatWaitForNobodyTrainThereToo) {
+  job.scheme.name = "async";
+  // A rank alone is in step with itself.
+  job.gradient.scaler = ScalerRule::own;
+  expect_the_same_bits(5, {.workers = 1});
+  EXPECT_FALSE(hash_on({.seed = 1}, {.workers = 3}).empty());
+}
+
+// ---- several of one worker ----
+
+class JobOnSeveralDevices : public JobOnDevices {
+ protected:
+  /// Two workers of four ranks each, rank i on device i mod their number.
+  static JobLayout of(std::uint32_t devices) {
+    return {.servers = 2, .workers = 2, .ranks_per_worker = 4, .devices = devices};
+  }
+  /// Of the same ranks, a worker and a device for each.
+  void expect_the_bits_of_apart(std::uint64_t seeds) {
+    const std::string expected = hash_on({.late = false}, {.servers = 2, .workers = 8});
+    ASSERT_FALSE(expected.empty());
+    for (const std::uint32_t devices : {2, 3, 7}) {
+      for (std::uint64_t seed = 0; seed < seeds && !HasFailure(); ++seed) {
+        EXPECT_EQ(hash_on({.seed = seed}, of(devices)), expected)
+            << devices << " devices, seed " << seed;
+      }
+    }
+  }
+};
+
+TEST_F(JobOnSeveralDevices, EndsInTheHashOfAWorkerForEachWhateverComesDown) {
+  job.steps = 10;
+  job.gradient.check_every = 3;
+  expect_the_bits_of_apart(3);
+  for (const ScalerRule rule : {ScalerRule::shared, ScalerRule::last_step, ScalerRule::mean}) {
+    for (const Down down :
+         {Down::parameters, Down::parameters_bf16, Down::average, Down::ternary}) {
+      job.gradient.scaler = rule;
+      job.gradient.down = down;
+      expect_the_bits_of_apart(1);
+    }
+  }
+  job.gradient.codec = "none";
+  job.gradient.scaler = ScalerRule::own;
+  job.gradient.down = Down::average;
+  for (const char* optimizer : {"momentum", "gd"}) {
+    job.optimizer.name = optimizer;
+    expect_the_bits_of_apart(2);
+  }
+}
+
+TEST_F(JobOnSeveralDevices, AlsoOfWhatIsClippedAndWhatTheHostEncodes) {
+  job.steps = 5;
+  job.gradient.clip_norm = 0.1;
+  job.gradient.error_feedback = true;
+  expect_the_bits_of_apart(2);
+}
+
+TEST_F(JobOnSeveralDevices, NetsWithNormsEndInOneHashToo) {
+  job.net = "resnet_20";
+  job.hidden.clear();
+  job.evaluation = {.every = 1, .examples = 8, .batch = 8};
+  job.steps = 2;
+  job.batch = 1;
+  expect_the_bits_of_apart(1);
+}
+
+TEST_F(JobOnSeveralDevices, TheSameGradientsLeadToTheParametersOfACpuJob) {
+  job.net = nets::kFixedGradientsName;
+  job.hidden = {1, 70, 3};
+  weights = testing::TempDir() + "sterna-several-" + std::to_string(::getpid()) + ".safetensors";
+  job.gradient.scaler = ScalerRule::shared;
+  for (const HostRule host : {HostRule::each, HostRule::average}) {
+    for (const Down down : {Down::parameters, Down::average}) {
+      job.gradient.host = host;
+      job.gradient.down = down;
+      EXPECT_FALSE(hash_of({.servers = 2, .workers = 2, .ranks_per_worker = 4}).empty());
+      const auto expected = fixed_tensors(weights);
+      ASSERT_EQ(expected.size(), 3U);
+      EXPECT_FALSE(hash_on({.seed = 5}, of(3)).empty());
+      EXPECT_EQ(fixed_tensors(weights), expected);
+    }
+  }
+  std::filesystem::remove(weights);
+}
+
+TEST_F(JobOnSeveralDevices, RanksThatWaitForNobodyHaveOneEach) {
+  job.scheme.name = "async";
+  EXPECT_FALSE(hash_on({.seed = 1}, of(3)).empty());
+}
+
+TEST_F(JobOnSeveralDevices, NoCodeOfTheHostLooksAtTheirMemory) {
+  job.steps = 2;
+  job.gradient.scaler = ScalerRule::shared;
+  job.gradient.down = Down::average;
+  EXPECT_EQ(hash_on({.seed = 3, .hidden = true}, of(2)), hash_on({.late = false}, of(1)));
+}
+
+TEST_F(JobOnSeveralDevices, AFaultInMidStepEndsTheWorkerWithItsCause) {
+  for (const std::uint64_t after : {100, 1000, 2000}) {
+    JobLayout layout = of(2);
+    layout.device = [after](std::uint32_t worker) {
+      return kernels::make_host_device({.seed = after, .fails_after = worker == 1 ? after : 0});
+    };
+    launch(layout);
+    finish();
+    ASSERT_FALSE(deaths.empty()) << after;
+    EXPECT_THAT(deaths.front(), testing::AllOf(testing::StartsWith("worker1: "),
+                                               HasSubstr("the host device has failed")))
+        << after;
+  }
+}
+
+TEST_F(JobOnDevices, MixWithWorkersOnCpus) {
+  const auto mixed = [&](std::uint64_t seed) {
+    JobLayout layout{.workers = 2};
+    layout.device = [seed](std::uint32_t worker) {
+      return worker == 0 ? nullptr : kernels::make_host_device({.seed = seed});
+    };
+    return hash_of(layout);
+  };
+  EXPECT_EQ(mixed(1), mixed(2));
+}
+
+TEST_F(JobOnDevices, AFaultInMidStepEndsTheWorkerWithItsCause) {
+  for (const std::uint64_t after : {100, 1000, 2000}) {
+    JobLayout layout{.workers = 2};
+    layout.device = [after](std::uint32_t worker) {
+      return kernels::make_host_device({.seed = after, .fails_after = worker == 1 ? after : 0});
+    };
+    launch(layout);
+    finish();
+    ASSERT_FALSE(deaths.empty()) << after;
+    EXPECT_THAT(deaths.front(), testing::AllOf(testing::StartsWith("worker1: "),
+                                               HasSubstr("the host device has failed")))
+        << after;
+  }
+}
+
+// Nobody builds the module beside this test.
+TEST_F(JobOnDevices, AWorkerThatIsToUseAGpuAndFindsNoneEndsBeforeTheFirstStep) {
+  launch({.workers = 2, .backend = "cuda"});
+  finish();
+  ASSERT_FALSE(deaths.empty());
+  EXPECT_THAT(deaths.front(),
+              testing::AllOf(testing::StartsWith("worker"), HasSubstr("actor.backend = \"cuda\": "),
+                             HasSubstr("libsterna_cuda.so is not there")));
+  EXPECT_TRUE(record.progress.empty());
+}
+
+// ---- an evaluator on one ----
+
+class EvaluatorOnADevice : public JobOnDevices {
+ protected:
+  EvaluatorOnADevice() {
+    weights =
+        testing::TempDir() + "sterna-evaluated-" + std::to_string(::getpid()) + ".safetensors";
+  }
+  ~EvaluatorOnADevice() override { std::filesystem::remove(weights); }
+
+  /// What the evaluator found, and what it wrote of a job that computes on CPUs.
+  struct Found {
+    std::string hash;
+    std::string file;
+    std::vector<Evaluated> evaluated;
+  };
+  Found found_on(std::shared_ptr<kernels::Device> device) {
+    JobLayout layout{.servers = 2, .workers = 2};
+    layout.evaluator_device = std::move(device);
+    Found found{.hash = hash_of(layout), .file = {}, .evaluated = record.evaluated};
+    const Result<std::string> file = read_file(weights);
+    found.file = file ? *file : file.error().message;
+    return found;
+  }
+  void expect_what_a_cpu_finds(const HostDeviceOptions& options) {
+    const Found cpu = found_on(nullptr);
+    ASSERT_FALSE(cpu.hash.empty());
+    const Found device = found_on(kernels::make_host_device(options));
+    EXPECT_EQ(device.hash, cpu.hash);
+    EXPECT_EQ(device.file, cpu.file);
+    ASSERT_EQ(device.evaluated.size(), cpu.evaluated.size());
+    for (std::size_t i = 0; i < cpu.evaluated.size(); ++i) {
+      const Evaluated &here = cpu.evaluated[i], &there = device.evaluated[i];
+      EXPECT_EQ(there.step, here.step);
+      EXPECT_EQ(there.of, here.of);
+      EXPECT_EQ(there.precision_at_1, here.precision_at_1) << here.step;
+      EXPECT_EQ(there.recall_at_5, here.recall_at_5) << here.step;
+      EXPECT_NEAR(there.loss, here.loss, 1e-5 * here.loss) << here.step;
+    }
+  }
+};
+
+TEST_F(EvaluatorOnADevice, FindsWhatACpuFindsAndWritesItsBits) {
+  expect_what_a_cpu_finds({.seed = 1});
+  job.optimizer.average_decay = 0.9;
+  expect_what_a_cpu_finds({.seed = 2, .hidden = true});
+  job.net = nets::kFixedGradientsName;
+  job.hidden = {1, 70, 3};
+  expect_what_a_cpu_finds({.seed = 3});
+}
+
+TEST_F(EvaluatorOnADevice, OfLenetAndOfNetsWithStatisticsToo) {
+  train_lenet();
+  job.steps = 4;
+  job.evaluation.every = 2;
+  expect_what_a_cpu_finds({.seed = 1});
+  job.net = "resnet_20";
+  job.steps = 2;
+  job.batch = 2;
+  job.evaluation = {.every = 1, .examples = 8, .batch = 8};
+  expect_what_a_cpu_finds({.seed = 2});
+}
+
+TEST_F(EvaluatorOnADevice, EndsWithTheCauseOfItsFault) {
+  launch({.workers = 2,
+          .evaluator_device = kernels::make_host_device({.seed = 1, .fails_after = 100})});
+  finish();
+  ASSERT_FALSE(deaths.empty());
+  EXPECT_THAT(deaths.front(), testing::AllOf(testing::StartsWith("evaluator: "),
+                                             HasSubstr("the host device has failed")));
+}
+
+TEST_F(EvaluatorOnADevice, ThatIsToUseAGpuAndFindsNoneEndsBeforeTheFirstStep) {
+  launch({.workers = 2, .evaluator_backend = "cuda"});
+  finish();
+  ASSERT_FALSE(deaths.empty());
+  EXPECT_THAT(deaths.front(), testing::AllOf(testing::StartsWith("evaluator: "),
+                                             HasSubstr("actor.backend = \"cuda\": "),
+                                             HasSubstr("libsterna_cuda.so is not there")));
+}
+
+TEST_F(JobOnDevices, WhatNoDeviceDoesIsRefusedBeforeTheFirstStep) {
+  const auto cause = [&] {
+    JobLayout layout{.workers = 1};
+    layout.device = [](std::uint32_t) { return kernels::make_host_device({}); };
+    launch(layout);
+    finish();
+    EXPECT_TRUE(record.progress.empty());
+    return deaths.empty() ? "" : deaths.front();
+  };
+  job.summary = {.tensorboard = true, .every = 2};
+  EXPECT_THAT(cause(), HasSubstr("no device does histograms for summary.tensorboard"));
+}
+
+}  // namespace
+}  // namespace sterna::actors

@@ -1,0 +1,314 @@
+// A job without servers (gradient.exchange): one worker has all ranks, and what servers have. It
+// ends in the bits of the same ranks at servers.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <map>
+
+#include "actors/checkpoint/manifest.h"
+#include "kernels/device/host_device.h"
+#include "nets/zoo/fixed_gradients.h"
+#include "tests/actors/fixed_tensors.h"
+#include "tests/actors/simulated_job.h"
+
+namespace sterna::actors {
+namespace {
+
+class JobWithin : public SimulatedJob {
+ protected:
+  JobWithin() { job.hidden = {20, 12}; }
+
+  std::string hash_at_servers(std::uint32_t ranks) {
+    job.gradient.exchange = ExchangeRule::servers;
+    return hash_of({.servers = 2, .workers = ranks});
+  }
+  /// Each worker on a device of its own.
+  std::string hash_at_servers_of_devices(std::uint32_t ranks) {
+    job.gradient.exchange = ExchangeRule::servers;
+    JobLayout layout{.servers = 2, .workers = ranks};
+    layout.device = [](std::uint32_t) { return kernels::make_host_device({.late = false}); };
+    return hash_of(layout);
+  }
+  JobLayout on_devices(kernels::HostDeviceOptions options, std::uint32_t ranks,
+                       std::uint32_t devices) {
+    job.gradient.exchange = ExchangeRule::nccl;
+    JobLayout layout{.workers = 1, .ranks_per_worker = ranks};
+    layout.device = [options](std::uint32_t) { return kernels::make_host_device(options); };
+    layout.devices = devices;
+    return layout;
+  }
+  std::string hash_within(std::uint32_t ranks, std::uint32_t cores = 1) {
+    job.gradient.exchange = ExchangeRule::nccl;
+    return hash_of({.workers = 1, .ranks_per_worker = ranks, .cores = cores});
+  }
+};
+
+TEST_F(JobWithin, EndsInTheHashOfTheSameRanksAtServers) {
+  for (const ScalerRule rule :
+       {ScalerRule::own, ScalerRule::shared, ScalerRule::last_step, ScalerRule::mean}) {
+    job.gradient.scaler = rule;
+    for (const char* optimizer : {"gd", "momentum", "adam"}) {
+      job.optimizer.name = optimizer;
+      EXPECT_EQ(hash_within(3), hash_at_servers(3)) << optimizer;
+      EXPECT_EQ(hash_within(3, 2), hash_at_servers(3)) << optimizer;
+    }
+  }
+}
+
+TEST_F(JobWithin, DevicesEndInTheHashOfTheSameDevicesAtServersWhateverTheirStreamsDo) {
+  const std::vector<std::pair<const char*, ScalerRule>> ways = {
+      {"none", ScalerRule::own},       {"ternary", ScalerRule::own},
+      {"ternary", ScalerRule::shared}, {"ternary", ScalerRule::last_step},
+      {"ternary", ScalerRule::mean},   {"ternary_entropy", ScalerRule::own}};
+  for (const auto& [codec, rule] : ways) {
+    job.gradient.codec = codec;
+    job.gradient.scaler = rule;
+    for (const char* optimizer : {"gd", "momentum", "adam"}) {
+      job.optimizer.name = optimizer;
+      const std::string expected = hash_at_servers_of_devices(3);
+      ASSERT_FALSE(expected.empty());
+      for (const std::uint32_t devices : {1, 2}) {
+        for (std::uint64_t seed = 0; seed < 4 && !HasFailure(); ++seed) {
+          EXPECT_EQ(hash_of(on_devices({.seed = seed}, 3, devices)), expected)
+              << codec << ", " << optimizer << ", " << devices << " devices, seed " << seed;
+        }
+      }
+    }
+  }
+}
+
+// Gradients are clipped, weights decay at the servers, small tensors travel as fp32, others stay as
+// they are.
+TEST_F(JobWithin, TensorsThatDifferTakeTheirOwnWays) {
+  job.gradient.min_size = 100;
+  job.gradient.clip_norm = 0.1;
+  job.optimizer.decay_at = DecayAt::server;
+  job.gradient.tensors = {{"logits/weights", "none"}};
+  job.init.train_only = {"fc1/weights", "logits"};
+  const std::string expected = hash_at_servers_of_devices(4);
+  EXPECT_EQ(hash_of(on_devices({.seed = 1}, 4, 1)), expected);
+  EXPECT_EQ(hash_of(on_devices({.seed = 2}, 4, 3)), expected);
+  EXPECT_EQ(hash_of(on_devices({.seed = 3}, 4, 7)), expected);
+  EXPECT_EQ(hash_within(4), hash_at_servers(4));
+}
+
+TEST_F(JobWithin, NoCodeOfTheHostLooksAtTheDevicesMemory) {
+  job.steps = 4;
+  job.gradient.scaler = ScalerRule::shared;
+  const std::string expected = hash_at_servers_of_devices(3);
+  EXPECT_EQ(hash_of(on_devices({.seed = 3, .hidden = true}, 3, 2)), expected);
+}
+
+// Statistics are moved where a server would, which only the evaluator asks for.
+TEST_F(JobWithin, NetsWithNormsAndLayersOfEveryKindEndInOneHashToo) {
+  job.hidden.clear();
+  job.steps = 2;
+  job.batch = 1;
+  job.evaluation = {.every = 1, .examples = 8, .batch = 8};
+  for (const char* net : {"lenet", "cifarnet", "resnet_20"}) {
+    job.net = net;
+    const std::string expected = hash_at_servers_of_devices(3);
+    ASSERT_FALSE(expected.empty());
+    EXPECT_EQ(hash_of(on_devices({.seed = 1}, 3, 2)), expected) << net;
+  }
+}
+
+TEST_F(JobWithin, TheSameGradientsLeadDevicesToTheParametersOfCpusAtServers) {
+  job.net = nets::kFixedGradientsName;
+  job.hidden = {1, 70, 3};  // of 1,024 elements: one of two chunks of trits
+  weights = testing::TempDir() + "sterna-within-" + std::to_string(::getpid()) + ".safetensors";
+  for (const ScalerRule rule : {ScalerRule::own, ScalerRule::shared, ScalerRule::last_step}) {
+    job.gradient.scaler = rule;
+    EXPECT_FALSE(hash_at_servers(3).empty());
+    const auto expected = fixed_tensors(weights);
+    ASSERT_EQ(expected.size(), 3U);
+    EXPECT_FALSE(hash_of(on_devices({.seed = 5}, 3, 2)).empty());
+    EXPECT_EQ(fixed_tensors(weights), expected);
+  }
+  std::filesystem::remove(weights);
+}
+
+TEST_F(JobWithin, AFaultInMidStepEndsTheWorkerWithItsCause) {
+  for (const std::uint64_t after : {200, 1000, 3000, 5000}) {
+    launch(on_devices({.seed = after, .fails_after = after}, 3, 2));
+    finish();
+    ASSERT_FALSE(deaths.empty()) << after;
+    EXPECT_THAT(deaths.front(), testing::AllOf(testing::StartsWith("worker0: "),
+                                               testing::HasSubstr("the host device has failed")))
+        << after;
+  }
+}
+
+TEST_F(JobWithin, WhatIsNoNumberOnADeviceEndsTheRunNamingRankAndStep) {
+  job.optimizer.learning_rate = 1e30;
+  for (const char* codec : {"ternary", "none"}) {
+    job.gradient.codec = codec;
+    launch(on_devices({.seed = 1}, 3, 2));
+    finish();
+    ASSERT_FALSE(deaths.empty()) << codec;
+    EXPECT_THAT(deaths.front(),
+                testing::AllOf(testing::StartsWith("worker0: rank "), testing::HasSubstr("step ")));
+    EXPECT_FALSE(record.finished);
+  }
+}
+
+// ---- what servers do beside training ----
+
+class JobWithinKept : public JobWithin {
+ protected:
+  JobWithinKept() {
+    job.steps = 12;
+    job.evaluation.every = 4;
+    job.checkpoint.every_steps = 4;
+    job.checkpoint.keep = 10;
+    job.checkpoint.folder = folder_.string();
+  }
+  ~JobWithinKept() override { std::filesystem::remove_all(folder_); }
+
+  std::string resumed(std::uint64_t step, JobLayout layout) {
+    const JobConfig before = job;
+    layout.resume = (folder_ / checkpoint_name(step)).string();
+    const Manifest manifest = read_manifest(layout.resume).value();
+    job.first_step = manifest.step;
+    job.first_position = manifest.position;
+    job.resumes = true;
+    const std::string hash = hash_of(layout);
+    job = before;
+    return hash;
+  }
+
+  std::filesystem::path folder_ = std::filesystem::path(testing::TempDir()) /
+                                  ("sterna-within-kept-" + std::to_string(::getpid()));
+};
+
+TEST_F(JobWithinKept, GoesOnFromACheckpointAsIfNothingHadBeen) {
+  for (const ScalerRule rule : {ScalerRule::own, ScalerRule::last_step}) {
+    for (const bool error_feedback : {false, true}) {
+      job.gradient.scaler = rule;
+      job.gradient.error_feedback = error_feedback;
+      const std::string hash = hash_within(3, 2);
+      ASSERT_FALSE(hash.empty());
+      EXPECT_EQ(kept->made, 3U);
+      EXPECT_THAT(kept->said, testing::IsEmpty());
+      const JobLayout layout{.workers = 1, .ranks_per_worker = 3};
+      EXPECT_EQ(resumed(4, layout), hash);
+      // And at servers.
+      job.gradient.exchange = ExchangeRule::servers;
+      EXPECT_EQ(resumed(8, {.servers = 2, .workers = 3}), hash);
+    }
+  }
+}
+
+TEST_F(JobWithinKept, DevicesGoOnFromACheckpointToo) {
+  for (const ScalerRule rule : {ScalerRule::own, ScalerRule::last_step}) {
+    for (const char* optimizer : {"gd", "momentum", "rmsprop"}) {
+      job.gradient.scaler = rule;
+      job.optimizer.name = optimizer;
+      const std::string hash = hash_of(on_devices({.seed = 1}, 3, 2));
+      ASSERT_FALSE(hash.empty());
+      EXPECT_EQ(kept->made, 3U);
+      EXPECT_THAT(kept->said, testing::IsEmpty());
+      EXPECT_EQ(resumed(4, on_devices({.seed = 2}, 3, 2)), hash);
+      EXPECT_EQ(resumed(8, on_devices({.seed = 3}, 3, 1)), hash);
+    }
+  }
+}
+
+TEST_F(JobWithinKept, CheckpointsByTimeAreNamedAsItRuns) {
+  job.steps = 60;
+  job.gradient.scaler = ScalerRule::last_step;
+  job.checkpoint.every_steps = 0;
+  job.checkpoint.every_seconds = 0.02;
+  network.set_delay([](const std::string&, const std::string&) { return Duration(1'000'000); });
+  const std::string hash = hash_of(on_devices({.seed = 1}, 3, 2));
+  ASSERT_FALSE(hash.empty());
+  EXPECT_GT(kept->made, 1U);
+  job.checkpoint.every_seconds = 0;
+  EXPECT_EQ(hash_of(on_devices({.seed = 2}, 3, 2)), hash);
+}
+
+// The evaluator is a long way off.
+TEST_F(JobWithin, ASlowEvaluatorStopsTrainingOrSkipsVersionsAsAtServers) {
+  job.steps = 60;
+  job.evaluation.every = 2;
+  const auto losses = [&] {
+    std::map<std::uint64_t, double> losses;
+    for (const Evaluated& one : record.evaluated) losses[one.step] = one.loss;
+    return losses;
+  };
+  const std::string hash = hash_of(on_devices({.seed = 1}, 3, 2));
+  const std::map<std::uint64_t, double> all = losses();
+  ASSERT_EQ(all.size(), 30U);
+  network.set_delay([](const std::string& from, const std::string& to) {
+    const bool away = from == "evaluator" || to == "evaluator";
+    return std::chrono::milliseconds(away ? 40 : 1);
+  });
+  for (const bool devices : {true, false}) {
+    const JobLayout layout =
+        devices ? on_devices({.seed = 2}, 3, 2) : JobLayout{.workers = 1, .ranks_per_worker = 3};
+    job.evaluation.behind = Behind::wait;
+    const std::string waited = hash_of(layout);
+    if (devices) {
+      EXPECT_EQ(waited, hash);
+      EXPECT_EQ(losses(), all);
+    }
+    EXPECT_GT(record.waits.size(), 2U);
+    job.evaluation.behind = Behind::skip;
+    EXPECT_EQ(hash_of(layout), waited);
+    EXPECT_GT(record.evaluated.back().skipped, 0U);
+    EXPECT_EQ(record.evaluated.back().skipped + record.evaluated.size(), 30U);
+    for (const auto& [step, loss] : losses()) {
+      EXPECT_TRUE(!devices || loss == all.at(step)) << step;
+    }
+  }
+}
+
+TEST_F(JobWithin, AnEvaluatorThatWasLostGoesOn) {
+  job.steps = 60;
+  job.evaluation.every = 2;
+  const JobLayout layout = on_devices({.seed = 1}, 3, 2);
+  const std::string hash = hash_of(layout);
+  launch(layout);
+  loop.run_until([&] { return record.evaluated.size() == 5; }, loop.now() + std::chrono::hours(1));
+  lose("evaluator");
+  bring_back("evaluator");
+  finish();
+  ASSERT_TRUE(record.finished);
+  EXPECT_EQ(record.finished->parameters_sha256, hash);
+  EXPECT_EQ(record.evaluated.back().step, 60U);
+}
+
+TEST_F(JobWithin, MovingAveragesAreKeptOnCpus) {
+  job.optimizer.average_decay = 0.9;
+  EXPECT_EQ(hash_within(3), hash_at_servers(3));
+}
+
+TEST_F(JobWithin, WhatDevicesDoNotDoIsRefusedBeforeTheFirstStep) {
+  const auto cause = [&] {
+    launch(on_devices({}, 2, 2));
+    finish();
+    EXPECT_TRUE(record.progress.empty());
+    return deaths.empty() ? "" : deaths.front();
+  };
+  const JobConfig good = job;
+  const auto refused = [&](std::string_view key) {
+    EXPECT_THAT(cause(), testing::AllOf(testing::StartsWith("worker0: no device does "),
+                                        testing::HasSubstr(std::string(key))));
+    job = good;
+  };
+  job.gradient.error_feedback = true;
+  refused("gradient.error_feedback");
+  job.gradient.buckets = true;
+  refused("gradient.buckets");
+  job.gradient.codec = "bf16";
+  refused("gradient.codec = \"bf16\"");
+  job.optimizer.average_decay = 0.9;
+  refused("optimizer.average_decay");
+  job.scheme.combine = CombineRule::sum;
+  refused("scheme.combine");
+}
+
+}  // namespace
+}  // namespace sterna::actors

@@ -1,0 +1,223 @@
+// Nets on a device, which the host's plays: its memory cannot be looked at, its streams run late.
+#include "nets/device/device_backend.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/nets/device/device_fixture.h"
+
+namespace sterna::nets {
+namespace {
+
+using kernels::HostDeviceOptions;
+using testing::HasSubstr;
+
+NetOptions small_mlp(const HostDeviceOptions& options) {
+  return {.name = "mlp",
+          .hidden = {20, 12},
+          .batch = 6,
+          .weight_decay = 0.01F,
+          .backend = {.name = "device", .device = kernels::make_host_device(options)}};
+}
+
+/// Plain descent, whose next version is written as soon as a gradient is known; the parameters.
+Gradients descended(const NetOptions& options, int steps) {
+  const auto net = make_net(options).value();
+  EXPECT_FALSE(net->on_host());
+  Gradients values = initial(*net);
+  for (int step = 0; step < steps; ++step) {
+    write_all(*net, values);
+    const Batch batch(options.batch, 50 + step);
+    Fetched fetched(*options.backend.device, values.size());
+    EXPECT_TRUE(net->begin_step(batch.images, batch.labels).ok());
+    EXPECT_TRUE(*net->forward(values.size()));
+    EXPECT_TRUE(net->backward(fetched).ok());
+    fetched.wait();
+    EXPECT_TRUE(net->step_loss().ok());
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      for (std::size_t j = 0; j < values[i].size(); ++j) {
+        values[i][j] -= 0.05F * fetched.gradients[i][j];
+      }
+    }
+  }
+  write_all(*net, values);
+  Gradients read = values;
+  for (std::size_t i = 0; i < read.size(); ++i) {
+    std::ranges::fill(read[i], 0.0F);
+    EXPECT_TRUE(net->read_parameter(i, 0, read[i]).ok());
+  }
+  EXPECT_EQ(read, values);
+  return read;
+}
+
+void expect_the_reference(const NetOptions& options, const ReferenceNet& reference) {
+  const auto net = make_net(options).value();
+  const Gradients values = initial(*net);
+  write_all(*net, values);
+  const Batch batch(options.batch);
+  Fetched fetched(*options.backend.device, values.size());
+  const auto loss = net->train_step(batch.images, batch.labels, fetched);
+  fetched.wait();
+  ASSERT_TRUE(loss.ok()) << loss.error().message;
+  std::vector<reference::Values> parameters, expected;
+  for (const std::vector<float>& one : values) parameters.emplace_back(one.begin(), one.end());
+  const reference::Values images(batch.images.begin(), batch.images.end());
+  EXPECT_NEAR(loss->cross_entropy, reference(parameters, images, batch.labels, &expected), 1e-5);
+  double decayed = 0;
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    double error = 0, size = 0;
+    for (std::size_t j = 0; j < expected[i].size(); ++j) {
+      if (net->parameters()[i].decay) {
+        expected[i][j] += 0.01 * parameters[i][j];
+        decayed += 0.005 * parameters[i][j] * parameters[i][j];
+      }
+      error = std::max(error, std::abs(fetched.gradients[i][j] - expected[i][j]));
+      size = std::max(size, std::abs(expected[i][j]));
+    }
+    EXPECT_LT(error, 2e-5 * size) << net->parameters()[i].name;
+  }
+  EXPECT_NEAR(loss->regularization, decayed, 1e-5 * decayed);
+}
+
+TEST(DeviceBackend, GradientsAndLossAreThoseOfTheReference) {
+  expect_the_reference(small_mlp({.seed = 3, .hidden = true}), reference::mlp);
+  NetOptions lenet = small_mlp({.seed = 4, .hidden = true});
+  lenet.name = "lenet";
+  lenet.hidden.clear();
+  lenet.batch = 3;
+  expect_the_reference(lenet, reference::lenet);
+}
+
+TEST(DeviceBackend, WhateverOrderStreamsRunInTheBitsAreTheSame) {
+  const Gradients expected = descended(small_mlp({.late = false}), 4);
+  for (std::uint64_t seed = 0; seed < 30; ++seed) {
+    EXPECT_EQ(descended(small_mlp({.seed = seed}), 4), expected) << seed;
+  }
+  EXPECT_EQ(descended(small_mlp({.seed = 7, .hidden = true}), 4), expected);
+}
+
+/// Writes the next version of a parameter the moment that one below hands out its gradient, as the
+/// thread does that receives it.
+class WritingAhead final : public GradientSink {
+ public:
+  WritingAhead(Net& net, GradientSink& sink, std::vector<float> next)
+      : net_(net), sink_(sink), next_(std::move(next)), lowest_(net.parameters().size()) {}
+  void gradient(std::size_t index, const Gradient& gradient) override {
+    if (index < lowest_) {
+      for (std::size_t i = lowest_; i < settled_; ++i) {
+        const auto count = net_.parameters()[i].count();
+        ASSERT_TRUE(net_.write_parameter(i, 0, std::span(next_).first(count)).ok());
+      }
+      settled_ = std::exchange(lowest_, index);
+    }
+    sink_.gradient(index, gradient);
+  }
+
+ private:
+  Net& net_;
+  GradientSink& sink_;
+  std::vector<float> next_;
+  std::size_t lowest_;
+  std::size_t settled_ = lowest_;
+};
+
+TEST(DeviceBackend, ANextVersionThatIsWrittenMeanwhileDisturbsNoPass) {
+  const auto gradients = [](std::uint64_t seed, bool ahead) {
+    const NetOptions options = small_mlp({.seed = seed});
+    const auto net = make_net(options).value();
+    write_all(*net, initial(*net));
+    Fetched fetched(*options.backend.device, net->parameters().size());
+    WritingAhead writing(*net, fetched, std::vector<float>(20 * 784, 0.5F));
+    const Batch batch(options.batch);
+    EXPECT_TRUE(net->begin_step(batch.images, batch.labels).ok());
+    EXPECT_TRUE(*net->forward(net->parameters().size()));
+    EXPECT_TRUE(net->backward(ahead ? static_cast<GradientSink&>(writing) : fetched).ok());
+    fetched.wait();
+    EXPECT_TRUE(net->step_loss().ok());
+    if (ahead) {  // it has come
+      std::vector<float> logits_biases(10);
+      EXPECT_TRUE(net->read_parameter(5, 0, logits_biases).ok());
+      EXPECT_EQ(logits_biases, std::vector<float>(10, 0.5F));
+    }
+    return fetched.gradients;
+  };
+  const Gradients expected = gradients(0, false);
+  for (std::uint64_t seed = 0; seed < 30; ++seed) {
+    EXPECT_EQ(gradients(seed, true), expected) << seed;
+  }
+}
+
+TEST(DeviceBackend, AddsTheGradientsOfMicroBatches) {
+  NetOptions whole = small_mlp({.seed = 1});
+  NetOptions parts = small_mlp({.seed = 2, .hidden = true});
+  parts.micro_batch = 2;
+  const Gradients expected = descended(whole, 2), found = descended(parts, 2);
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    for (std::size_t j = 0; j < expected[i].size(); ++j) {
+      EXPECT_NEAR(found[i][j], expected[i][j], 1e-6);
+    }
+  }
+}
+
+TEST(DeviceBackend, InfersWhatTheCpuDoesFromBytes) {
+  const NetOptions options = small_mlp({.seed = 5, .hidden = true});
+  NetOptions on_cpu = options;
+  on_cpu.backend = {};
+  const auto net = make_net(options).value(), cpu = initialized(on_cpu);
+  write_all(*net, initial(*net));
+  std::vector<std::uint8_t> pixels(4 * 784);
+  for (std::size_t i = 0; i < pixels.size(); ++i) pixels[i] = static_cast<std::uint8_t>(i * 7);
+  const std::vector<float> levels{0.1F, 1, 0.2F, 2, 0.3F, 1, 0.4F, 2};
+  std::vector<float> found(40), expected(40);
+  ASSERT_TRUE(net->infer(PixelImages{pixels, levels}, 4, found).ok());
+  ASSERT_TRUE(cpu->infer(PixelImages{pixels, levels}, 4, expected).ok());
+  for (std::size_t i = 0; i < found.size(); ++i) EXPECT_NEAR(found[i], expected[i], 1e-5);
+}
+
+TEST(DeviceBackend, RefusesALossThatItLacksAndSaysWhich) {
+  NetOptions options = small_mlp({});
+  options.name = "toy_ab";
+  options.hidden.clear();
+  options.images.classes = 2;
+  const auto made = make_net(options);
+  ASSERT_FALSE(made.ok());
+  EXPECT_EQ(made.error().code, Errc::invalid_argument);
+  EXPECT_EQ(made.error().message, "no device computes squared errors yet");
+}
+
+TEST(DeviceBackend, SaysWhatTheDeviceLacksMemoryFor) {
+  const auto made = make_net(small_mlp({.memory = 50'000}));
+  ASSERT_FALSE(made.ok());
+  EXPECT_EQ(made.error().code, Errc::unavailable);
+  EXPECT_THAT(made.error().message, HasSubstr("that the host device has free"));
+}
+
+// Whatever piece of work it fails at, somebody hears of it, and nothing hangs.
+TEST(DeviceBackend, AFailureOfTheDeviceIsAnErrorOfTheStep) {
+  const auto step = [](std::uint64_t fails_after) -> Result<Net::Loss> {
+    const NetOptions options = small_mlp({.seed = 9, .fails_after = fails_after});
+    STERNA_ASSIGN(const auto net, make_net(options));
+    const Gradients values = initial(*net);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      STERNA_TRY(net->write_parameter(i, 0, values[i]));
+      net->parameters_changed(i);
+    }
+    const Batch batch(options.batch);
+    struct Nobody final : GradientSink {
+      void gradient(std::size_t, const Gradient&) override {}
+    } nobody;
+    return net->train_step(batch.images, batch.labels, nobody);
+  };
+  ASSERT_TRUE(step(0).ok());
+  int failed = 0;
+  for (std::uint64_t after = 1; after < 40; after += 3) {
+    const auto loss = step(after);
+    if (loss.ok()) continue;
+    ++failed;
+    EXPECT_THAT(loss.error().message, HasSubstr("the host device has failed")) << after;
+  }
+  EXPECT_GE(failed, 8);
+}
+
+}  // namespace
+}  // namespace sterna::nets

@@ -1,0 +1,164 @@
+// Each net of the zoo on a device, which the host's plays, beside the CPU: small ones as they are,
+// the others on small images and with an eighth of their channels.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <ostream>
+#include <string>
+
+#include "nets/zoo/zoo.h"
+#include "tests/nets/device/device_fixture.h"
+
+namespace sterna::nets {
+namespace {
+
+constexpr double kShallow = 1e-5;
+/// Of many layers with batch norm, each of which makes differences in a small batch larger.
+constexpr double kDeep = 1e-4;
+/// Among hundreds of thousands of units some are so near to 0 that the last bits decide on which
+/// side of a ReLU they are, and whatever is behind one has another gradient: which layer has whose
+/// gradient shows nevertheless.
+constexpr double kUndecided = 0.3;
+
+struct SmallNet {
+  const char* name;
+  std::size_t rows;
+  std::size_t columns;
+  std::size_t batch;
+  std::size_t divisor = 1;
+  std::size_t micro_batch = 0;
+  double tolerance = kShallow;  ///< of loss and logits
+  double of_gradients = tolerance;
+  std::uint64_t draw = 12;  ///< of the images: one that leaves no unit of the shallower undecided
+};
+
+void PrintTo(const SmallNet& net, std::ostream* out) { *out << net.name; }
+
+const SmallNet kNets[] = {
+    {"lenet", 28, 26, 3},
+    {"mlp", 9, 7, 3},
+    {"schlag", 9, 7, 3},
+    {"cifarnet", 24, 21, 3},
+    {"resnet_20", 17, 14, 4},
+    {"resnet_20", 17, 14, 4, 1, 2},
+    {"alexnet", 79, 96, 3, 8},
+    {"alexnet_v2", 67, 99, 4, 8, 2},
+    {"vgg_a", 33, 48, 4, 8},
+    {"vgg_16", 48, 33, 4, 8, 0, kDeep},
+    {"googlenet", 64, 79, 4, 8, 0, kDeep},
+    {"inception_v3", 139, 155, 4, 8, 0, kDeep, kUndecided, 1},
+    {"resnet_50", 64, 79, 4, 8, 0, kDeep, kUndecided, 3},
+};
+
+/// What training and an inference make of a net.
+struct Found {
+  Gradients gradients;  // of the last step
+  std::vector<float> losses;
+  std::vector<float> logits;
+};
+
+struct Input {
+  Input(const NetOptions& options, std::uint64_t draw) {
+    SeededRandom random(draw);
+    const std::vector<double> drawn =
+        random_values(options.batch * options.images.values(), 1, random);
+    images.assign(drawn.begin(), drawn.end());
+    for (std::size_t i = 0; i < options.batch; ++i) {
+      labels.push_back(static_cast<std::uint16_t>(random.below(options.images.classes)));
+    }
+  }
+  std::vector<float> images;
+  std::vector<std::uint16_t> labels;
+};
+
+/// `sink` gets the last step's gradients. There are two where one must leave no sums to the next.
+Found found_by(Net& net, const NetOptions& options, std::uint64_t draw, GradientSink& sink) {
+  struct Nobody final : GradientSink {
+    void gradient(std::size_t, const Gradient&) override {}
+  } nobody;
+  const Input input(options, draw);
+  Found found;
+  for (std::uint32_t step = options.micro_batch > 0 ? 0 : 1; step < 2; ++step) {
+    const auto loss = net.train_step(input.images, input.labels,
+                                     step == 0 ? static_cast<GradientSink&>(nobody) : sink,
+                                     {.seed = 5, .step = step, .rank = 1});
+    EXPECT_TRUE(loss.ok()) << loss.error().message;
+    found.losses.push_back(loss->cross_entropy);
+    found.losses.push_back(loss->regularization);
+  }
+  found.logits.resize(net.images_per_pass() * net.classes());
+  const auto inferred =
+      net.infer(std::span(input.images).first(net.images_per_pass() * options.images.values()),
+                net.images_per_pass(), found.logits);
+  EXPECT_TRUE(inferred.ok()) << inferred.error().message;
+  return found;
+}
+
+Found on_cpu(const NetOptions& options, std::uint64_t draw) {
+  const auto net = initialized(options);
+  Recorder recorder;
+  Found found = found_by(*net, options, draw, recorder);
+  found.gradients = recorder.gradients;
+  return found;
+}
+
+Found on_device(NetOptions options, std::uint64_t draw, const kernels::HostDeviceOptions& how) {
+  options.backend = {.name = "device", .device = kernels::make_host_device(how)};
+  auto made = make_net(options);
+  EXPECT_TRUE(made.ok()) << made.error().message;
+  Net& net = **made;
+  const Gradients values = initial(net);
+  write_all(net, values);
+  Fetched fetched(*options.backend.device, values.size());
+  Found found = found_by(net, options, draw, fetched);
+  fetched.wait();
+  found.gradients = fetched.gradients;
+  return found;
+}
+
+class ZooOnADevice : public testing::TestWithParam<SmallNet> {
+ protected:
+  static NetOptions options() {
+    const SmallNet& net = GetParam();
+    return {.name = net.name,
+            .images = {.rows = net.rows, .columns = net.columns, .channels = 3, .classes = 10},
+            .hidden = {find_net(net.name)->hidden.begin(), find_net(net.name)->hidden.end()},
+            .batch = net.batch,
+            .micro_batch = net.micro_batch,
+            .weight_decay = 0.001F,
+            .divisor = net.divisor};
+  }
+};
+
+TEST_P(ZooOnADevice, HasTheCpusLossGradientsAndLogits) {
+  const Found expected = on_cpu(options(), GetParam().draw),
+              found = on_device(options(), GetParam().draw, {.seed = 1});
+  const auto parameters = make_net(options()).value()->parameters();
+  ASSERT_EQ(found.gradients.size(), expected.gradients.size());
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    EXPECT_LE(distance(found.gradients[i], expected.gradients[i]), GetParam().of_gradients)
+        << parameters[i].name;
+  }
+  EXPECT_LE(distance(found.losses, expected.losses), GetParam().tolerance);
+  EXPECT_LE(distance(found.logits, expected.logits), GetParam().tolerance);
+
+  // Once more, with streams that run in another order, and where passes are short with memory that
+  // no code of the host may look at.
+  const bool hidden = GetParam().tolerance == kShallow && GetParam().micro_batch == 0;
+  const Found again = on_device(options(), GetParam().draw, {.seed = 2, .hidden = hidden});
+  EXPECT_EQ(again.gradients, found.gradients);
+  EXPECT_EQ(again.losses, found.losses);
+  EXPECT_EQ(again.logits, found.logits);
+}
+
+INSTANTIATE_TEST_SUITE_P(Nets, ZooOnADevice, testing::ValuesIn(kNets));
+
+TEST(ZooOnADevice, IsTheWholeZoo) {
+  for (const std::string_view name : net_names()) {
+    EXPECT_TRUE(std::ranges::any_of(kNets, [&](const SmallNet& net) { return net.name == name; }))
+        << name;
+  }
+}
+
+}  // namespace
+}  // namespace sterna::nets
