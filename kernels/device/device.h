@@ -13,6 +13,7 @@
 #include <memory>
 #include <string>
 
+#include "kernels/device/operation.h"
 #include "kernels/layers/layer_launch.h"
 #include "kernels/optimizer/update_launch.h"
 #include "kernels/sums/sum_launch.h"
@@ -63,6 +64,9 @@ class DeviceStream {
   virtual Result<void> sum_trits(const SumLaunch& launch) noexcept = 0;
   virtual Result<void> update(const UpdateLaunch& launch) noexcept = 0;
   virtual Result<void> layer(const LayerLaunch& launch) noexcept = 0;
+  /// Of this stream's device.
+  virtual Result<void> run(DeviceOperation& operation,
+                           const OperationTensors& tensors) noexcept = 0;
 
  protected:
   DeviceStream() = default;
@@ -85,6 +89,11 @@ class Device {
   virtual void release_on_host(void* memory) noexcept = 0;
   virtual Result<std::unique_ptr<DeviceStream>> make_stream() noexcept = 0;
   virtual Result<std::unique_ptr<DeviceEvent>> make_event() noexcept = 0;
+  /// A library's; null: it has none of this shape. Errors: unavailable, where the library that a
+  /// device of this kind computes with is not there.
+  virtual Result<std::unique_ptr<DeviceOperation>> product(const ProductShape& shape) noexcept = 0;
+  virtual Result<std::unique_ptr<DeviceOperation>> convolution(
+      const ConvolutionShape& shape) noexcept = 0;
   /// Seconds from one event to another, both recorded and passed.
   virtual Result<double> seconds(DeviceEvent& from, DeviceEvent& to) noexcept = 0;
 

@@ -16,6 +16,7 @@
 
 #include "kernels/device/host_kernels.h"
 #include "kernels/device/host_layers.h"
+#include "kernels/device/host_operations.h"
 #include "runtime/base/random.h"
 
 namespace sterna::kernels {
@@ -264,6 +265,9 @@ class HostStream : public DeviceStream {
   Result<void> layer(const LayerLaunch& launch) noexcept override {
     return put([=] { host_layer(launch); });
   }
+  Result<void> run(DeviceOperation& operation, const OperationTensors& tensors) noexcept override {
+    return put([&own = static_cast<HostOperation&>(operation), tensors] { own.run(tensors); });
+  }
 
  private:
   Result<void> put(std::function<void()> run) {
@@ -298,6 +302,15 @@ class HostDevice : public Device {
   }
   Result<std::unique_ptr<DeviceEvent>> make_event() noexcept override {
     return std::unique_ptr<DeviceEvent>(std::make_unique<HostEvent>(schedule_));
+  }
+  Result<std::unique_ptr<DeviceOperation>> product(const ProductShape& shape) noexcept override {
+    if (!options_.libraries) return std::unique_ptr<DeviceOperation>();
+    return host_product(shape);
+  }
+  Result<std::unique_ptr<DeviceOperation>> convolution(
+      const ConvolutionShape& shape) noexcept override {
+    if (!options_.libraries) return std::unique_ptr<DeviceOperation>();
+    return host_convolution(shape);
   }
   Result<double> seconds(DeviceEvent& from, DeviceEvent& to) noexcept override {
     const auto& begin = *static_cast<HostEvent&>(from).state();

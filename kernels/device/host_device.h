@@ -17,6 +17,8 @@ struct HostDeviceOptions {
   /// Its memory cannot be touched but by its work, as a card's cannot: who does ends by a signal.
   bool hidden = false;
   std::size_t memory = 1U << 30U;  ///< bytes that can be allocated in all
+  /// Whether it has products and convolutions as a library has them, with sums in their own order.
+  bool libraries = false;
   /// How many pieces of work are done before the device fails, for good; 0: it never does.
   std::uint64_t fails_after = 0;
 };

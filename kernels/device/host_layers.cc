@@ -26,20 +26,20 @@ void run(const PixelLaunch& launch) {
 }
 
 void run(const LossLaunch& launch) {
-  for (std::size_t row = 0; row < launch.rows; ++row) loss_row(launch, row);
-  mean_loss(launch);
+  for (std::size_t row = 0; row < launch.rows; ++row) loss_row(HostWarp(), launch, row);
+  mean_loss(HostWarp(), launch);
 }
 
 void run(const DecayLaunch& launch) {
   for (std::size_t lane = 0; lane < decay_lanes(launch.count); ++lane) decay_lane(launch, lane);
-  add_decayed(launch);
+  add_decayed(HostWarp(), launch);
 }
 
 void run(const SquaresLaunch& launch) {
   const std::size_t lanes = square_lanes(launch.count);
   for (std::size_t lane = 0; lane < lanes; ++lane) square_lane(launch, lane);
   for (std::size_t block = 0; block < lanes / kSquaresLanes; ++block) square_block(launch, block);
-  add_squares(launch);
+  add_squares(HostWarp(), launch);
 }
 
 void run(const WindowLaunch& launch) {
@@ -70,20 +70,42 @@ void run(const LocalNormGradientLaunch& launch) {
   for (std::size_t i = 0; i < launch.norm.count; ++i) local_gradient(launch, i);
 }
 
+void sum_all_groups(const ChannelSums& sums) {
+  for (std::size_t i = 0; i < channel_groups(sums); ++i) sum_group(sums, i);
+}
+
+void run(const BiasLaunch& launch) {
+  for (std::size_t i = 0; i < pixel_threads(launch.pixels, launch.channels); ++i) {
+    add_bias(launch, i);
+  }
+}
+
+void run(const ChannelSumLaunch& launch) {
+  for (std::size_t i = 0; i < channel_blocks(launch.sums); ++i) channel_sum_block(launch, i);
+  sum_all_groups(launch.sums);
+  for (std::size_t c = 0; c < launch.sums.channels; ++c) take_channel_sum(launch, c);
+}
+
 void run(const MomentsLaunch& launch) {
-  for (std::size_t i = 0; i < channel_blocks(launch.sums); ++i) moment_block(launch, i);
+  for (std::size_t i = 0; i < channel_blocks(launch.sums); ++i) moment_block_of(launch, i);
+  sum_all_groups(launch.sums);
   for (std::size_t c = 0; c < launch.sums.channels; ++c) take_moments(launch, c);
 }
 
 void run(const ChannelNormLaunch& launch) {
-  for (std::size_t i = 0; i < launch.count; ++i) normalize_channel(launch, i);
+  for (std::size_t i = 0; i < pixel_threads(launch.pixels, launch.channels); ++i) {
+    normalize_channel(launch, i);
+  }
 }
 
 void run(const ChannelNormGradientLaunch& launch) {
   const ChannelSums& sums = launch.sums;
   for (std::size_t i = 0; i < channel_blocks(sums); ++i) norm_gradient_block(launch, i);
+  sum_all_groups(sums);
   for (std::size_t c = 0; c < sums.channels; ++c) take_norm_gradients(launch, c);
-  for (std::size_t i = 0; i < sums.pixels * sums.channels; ++i) norm_gradient(launch, i);
+  for (std::size_t i = 0; i < pixel_threads(sums.pixels, sums.channels); ++i) {
+    norm_gradient(launch, i);
+  }
 }
 
 }  // namespace

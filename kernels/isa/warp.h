@@ -33,6 +33,8 @@ inline constexpr std::uint32_t kWarpLanes = 32;
 /// All lanes of a warp, one after the other.
 class HostWarp {
  public:
+  /// Whether each lane runs all of the code by itself.
+  static constexpr bool kLanesApart = false;
   template <class T>
   using Each = std::array<T, kWarpLanes>;
 
@@ -72,6 +74,7 @@ class HostWarp {
 /// The lane of the thread that runs it; all 32 run it together.
 class CudaWarp {
  public:
+  static constexpr bool kLanesApart = true;
   static constexpr std::uint32_t kAll = 0xFFFFFFFFU;
 
   template <class T>

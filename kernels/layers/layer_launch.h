@@ -198,8 +198,8 @@ struct RunLaunch {
 using LayerLaunch =
     std::variant<ProductLaunch, ElementLaunch, DropoutLaunch, PixelLaunch, LossLaunch, DecayLaunch,
                  SquaresLaunch, WindowLaunch, TransposeLaunch, RunLaunch, LocalNormLaunch,
-                 LocalNormGradientLaunch, MomentsLaunch, ChannelNormLaunch,
-                 ChannelNormGradientLaunch>;
+                 LocalNormGradientLaunch, BiasLaunch, ChannelSumLaunch, MomentsLaunch,
+                 ChannelNormLaunch, ChannelNormGradientLaunch>;
 
 /// Puts one on a stream of CUDA's (layers.cu) and returns a cudaError_t.
 int cuda_layer(const LayerLaunch& launch, CUstream_st* stream);

@@ -12,6 +12,8 @@ namespace {
 
 constexpr std::uint32_t kThreads = 256;
 
+__device__ CudaWarp this_warp() { return CudaWarp(threadIdx.x % kWarpLanes); }
+
 __device__ std::size_t index_of_thread() {
   return std::size_t{blockIdx.x} * kThreads + threadIdx.x;
 }
@@ -22,9 +24,45 @@ __global__ void __launch_bounds__(kThreads) make_product(const ProductLaunch lau
     product_elements<1>(launch, i / launch.columns, i % launch.columns);
 }
 
-__global__ void __launch_bounds__(kThreads) pass_elements(const ElementLaunch launch) {
-  const std::size_t i = index_of_thread();
-  if (i < launch.count) pass_element(launch, i);
+constexpr std::uint32_t kElementsAtOnce = 4;
+
+/// A block of threads takes neighbouring elements, each thread each 256th of them.
+template <ElementPass kPass>
+__global__ void __launch_bounds__(kThreads) pass_elements(const ElementLaunch whole) {
+  ElementLaunch launch = whole;
+  launch.pass = kPass;
+  const std::size_t first = std::size_t{blockIdx.x} * kThreads * kElementsAtOnce + threadIdx.x;
+  if (first + (kElementsAtOnce - 1) * kThreads < launch.count) {
+    pass_elements_of<kElementsAtOnce>(launch, first, kThreads);
+    return;
+  }
+  for (std::size_t i = first; i < launch.count; i += kThreads) pass_element(launch, i);
+}
+
+using ElementKernel = void (*)(ElementLaunch);
+
+ElementKernel kernel_of(ElementPass pass) {
+  switch (pass) {
+    case ElementPass::clear:
+      break;
+    case ElementPass::add:
+      return pass_elements<ElementPass::add>;
+    case ElementPass::subtract:
+      return pass_elements<ElementPass::subtract>;
+    case ElementPass::scale:
+      return pass_elements<ElementPass::scale>;
+    case ElementPass::divide:
+      return pass_elements<ElementPass::divide>;
+    case ElementPass::relu:
+      return pass_elements<ElementPass::relu>;
+    case ElementPass::relu_gradient:
+      return pass_elements<ElementPass::relu_gradient>;
+    case ElementPass::sigmoid:
+      return pass_elements<ElementPass::sigmoid>;
+    case ElementPass::sigmoid_gradient:
+      return pass_elements<ElementPass::sigmoid_gradient>;
+  }
+  return pass_elements<ElementPass::clear>;
 }
 
 __global__ void __launch_bounds__(kThreads) drop_columns(const DropoutLaunch launch) {
@@ -38,18 +76,18 @@ __global__ void __launch_bounds__(kThreads) read_pixels(const PixelLaunch launch
 }
 
 __global__ void __launch_bounds__(kThreads) lose_rows(const LossLaunch launch) {
-  const std::size_t i = index_of_thread();
-  if (i < launch.rows) loss_row(launch, i);
+  const std::size_t row = index_of_thread() / kWarpLanes;
+  if (row < launch.rows) loss_row(this_warp(), launch, row);
 }
 
-__global__ void take_mean_loss(const LossLaunch launch) { mean_loss(launch); }
+__global__ void take_mean_loss(const LossLaunch launch) { mean_loss(this_warp(), launch); }
 
 __global__ void __launch_bounds__(kThreads) decay_lanes_of(const DecayLaunch launch) {
   const std::size_t i = index_of_thread();
   if (i < decay_lanes(launch.count)) decay_lane(launch, i);
 }
 
-__global__ void take_decayed(const DecayLaunch launch) { add_decayed(launch); }
+__global__ void take_decayed(const DecayLaunch launch) { add_decayed(this_warp(), launch); }
 
 __global__ void __launch_bounds__(kThreads) square_lanes_of(const SquaresLaunch launch) {
   const std::size_t i = index_of_thread();
@@ -61,13 +99,34 @@ __global__ void __launch_bounds__(kThreads) square_blocks(const SquaresLaunch la
   if (i < square_lanes(launch.count) / kSquaresLanes) square_block(launch, i);
 }
 
-__global__ void __launch_bounds__(kThreads) take_squares(const SquaresLaunch launch) {
-  if (index_of_thread() == 0) add_squares(launch);
-}
+__global__ void take_squares(const SquaresLaunch launch) { add_squares(this_warp(), launch); }
 
-__global__ void __launch_bounds__(kThreads) pass_windows(const WindowLaunch launch) {
+template <WindowPass kPass>
+__global__ void __launch_bounds__(kThreads) pass_windows(const WindowLaunch whole) {
+  WindowLaunch launch = whole;
+  launch.pass = kPass;
   const std::size_t i = index_of_thread();
   if (i < window_elements(launch)) window_element(launch, i);
+}
+
+using WindowKernel = void (*)(WindowLaunch);
+
+WindowKernel kernel_of(WindowPass pass) {
+  switch (pass) {
+    case WindowPass::unfold:
+      break;
+    case WindowPass::fold:
+      return pass_windows<WindowPass::fold>;
+    case WindowPass::maximum:
+      return pass_windows<WindowPass::maximum>;
+    case WindowPass::maximum_back:
+      return pass_windows<WindowPass::maximum_back>;
+    case WindowPass::mean:
+      return pass_windows<WindowPass::mean>;
+    case WindowPass::mean_back:
+      return pass_windows<WindowPass::mean_back>;
+  }
+  return pass_windows<WindowPass::unfold>;
 }
 
 __global__ void __launch_bounds__(kThreads) transpose(const TransposeLaunch launch) {
@@ -96,9 +155,31 @@ __global__ void __launch_bounds__(kThreads)
   if (i < launch.norm.count) local_gradient(launch, i);
 }
 
+__global__ void __launch_bounds__(kThreads) add_biases(const BiasLaunch launch) {
+  const std::size_t i = index_of_thread();
+  if (i < pixel_threads(launch.pixels, launch.channels)) add_bias(launch, i);
+}
+
+/// Of whatever launch has such sums.
+template <class Launch>
+__global__ void __launch_bounds__(kThreads) sum_groups_of(const Launch launch) {
+  const std::size_t i = index_of_thread();
+  if (i < channel_groups(launch.sums)) sum_group(launch.sums, i);
+}
+
+__global__ void __launch_bounds__(kThreads) sum_channels(const ChannelSumLaunch launch) {
+  const std::size_t i = index_of_thread();
+  if (i < channel_blocks(launch.sums)) channel_sum_block(launch, i);
+}
+
+__global__ void __launch_bounds__(kThreads) fold_channels(const ChannelSumLaunch launch) {
+  const std::size_t i = index_of_thread();
+  if (i < launch.sums.channels) take_channel_sum(launch, i);
+}
+
 __global__ void __launch_bounds__(kThreads) sum_moments(const MomentsLaunch launch) {
   const std::size_t i = index_of_thread();
-  if (i < channel_blocks(launch.sums)) moment_block(launch, i);
+  if (i < channel_blocks(launch.sums)) moment_block_of(launch, i);
 }
 
 __global__ void __launch_bounds__(kThreads) fold_moments(const MomentsLaunch launch) {
@@ -108,7 +189,7 @@ __global__ void __launch_bounds__(kThreads) fold_moments(const MomentsLaunch lau
 
 __global__ void __launch_bounds__(kThreads) norm_channels(const ChannelNormLaunch launch) {
   const std::size_t i = index_of_thread();
-  if (i < launch.count) normalize_channel(launch, i);
+  if (i < pixel_threads(launch.pixels, launch.channels)) normalize_channel(launch, i);
 }
 
 __global__ void __launch_bounds__(kThreads)
@@ -126,7 +207,7 @@ __global__ void __launch_bounds__(kThreads)
 __global__ void __launch_bounds__(kThreads)
     take_norm_gradients_of_x(const ChannelNormGradientLaunch launch) {
   const std::size_t i = index_of_thread();
-  if (i < launch.sums.pixels * launch.sums.channels) norm_gradient(launch, i);
+  if (i < pixel_threads(launch.sums.pixels, launch.sums.channels)) norm_gradient(launch, i);
 }
 
 template <class Launch>
@@ -159,7 +240,9 @@ int run(const ProductLaunch& launch, CUstream_st* stream) {
 }
 
 int run(const ElementLaunch& launch, CUstream_st* stream) {
-  return launch_for(pass_elements, launch.count, launch, stream);
+  const std::size_t threads =
+      (launch.count + kElementsAtOnce - 1) / kElementsAtOnce + kThreads;  // of whole blocks
+  return launch_for(kernel_of(launch.pass), launch.count == 0 ? 0 : threads, launch, stream);
 }
 
 int run(const DropoutLaunch& launch, CUstream_st* stream) {
@@ -171,11 +254,11 @@ int run(const PixelLaunch& launch, CUstream_st* stream) {
 }
 
 int run(const LossLaunch& launch, CUstream_st* stream) {
-  if (const int failed = launch_for(lose_rows, launch.rows, launch, stream);
+  if (const int failed = launch_for(lose_rows, launch.rows * kWarpLanes, launch, stream);
       failed != cudaSuccess) {
     return failed;
   }
-  return launch_kernel(take_mean_loss, 1, 1, launch, stream);
+  return launch_kernel(take_mean_loss, 1, kWarpLanes, launch, stream);
 }
 
 int run(const DecayLaunch& launch, CUstream_st* stream) {
@@ -183,14 +266,15 @@ int run(const DecayLaunch& launch, CUstream_st* stream) {
   if (const int failed = launch_for(decay_lanes_of, lanes, launch, stream); failed != cudaSuccess) {
     return failed;
   }
-  return launch_kernel(take_decayed, 1, 1, launch, stream);
+  return launch_kernel(take_decayed, 1, kWarpLanes, launch, stream);
 }
 
 int run(const SquaresLaunch& launch, CUstream_st* stream) {
   const std::size_t lanes = square_lanes(launch.count);
-  return launch_all<SquaresLaunch>(
-      {{square_lanes_of, lanes}, {square_blocks, lanes / kSquaresLanes}, {take_squares, 1}}, launch,
-      stream);
+  const int failed = launch_all<SquaresLaunch>(
+      {{square_lanes_of, lanes}, {square_blocks, lanes / kSquaresLanes}}, launch, stream);
+  if (failed != cudaSuccess) return failed;
+  return launch_kernel(take_squares, 1, kWarpLanes, launch, stream);
 }
 
 int run(const WindowLaunch& launch, CUstream_st* stream) {
@@ -201,7 +285,7 @@ int run(const WindowLaunch& launch, CUstream_st* stream) {
   const std::size_t parts = launch.pass == WindowPass::unfold
                                 ? outputs * w.kernel_rows * w.kernel_columns
                                 : std::max(outputs, pixels);
-  return launch_for(pass_windows, parts, launch, stream);
+  return launch_for(kernel_of(launch.pass), parts, launch, stream);
 }
 
 int run(const TransposeLaunch& launch, CUstream_st* stream) {
@@ -222,22 +306,36 @@ int run(const LocalNormGradientLaunch& launch, CUstream_st* stream) {
       {{take_local_parts, count}, {take_local_gradients, count}}, launch, stream);
 }
 
+int run(const BiasLaunch& launch, CUstream_st* stream) {
+  return launch_for(add_biases, pixel_threads(launch.pixels, launch.channels), launch, stream);
+}
+
+int run(const ChannelSumLaunch& launch, CUstream_st* stream) {
+  return launch_all<ChannelSumLaunch>(
+      {{sum_channels, channel_blocks(launch.sums)},
+       {sum_groups_of<ChannelSumLaunch>, channel_groups(launch.sums)},
+       {fold_channels, launch.sums.channels}},
+      launch, stream);
+}
+
 int run(const MomentsLaunch& launch, CUstream_st* stream) {
-  return launch_all<MomentsLaunch>(
-      {{sum_moments, channel_blocks(launch.sums)}, {fold_moments, launch.sums.channels}}, launch,
-      stream);
+  return launch_all<MomentsLaunch>({{sum_moments, channel_blocks(launch.sums)},
+                                    {sum_groups_of<MomentsLaunch>, channel_groups(launch.sums)},
+                                    {fold_moments, launch.sums.channels}},
+                                   launch, stream);
 }
 
 int run(const ChannelNormLaunch& launch, CUstream_st* stream) {
-  return launch_for(norm_channels, launch.count, launch, stream);
+  return launch_for(norm_channels, pixel_threads(launch.pixels, launch.channels), launch, stream);
 }
 
 int run(const ChannelNormGradientLaunch& launch, CUstream_st* stream) {
   const ChannelSums& sums = launch.sums;
   return launch_all<ChannelNormGradientLaunch>(
       {{sum_norm_gradients, channel_blocks(sums)},
+       {sum_groups_of<ChannelNormGradientLaunch>, channel_groups(sums)},
        {fold_norm_gradients, sums.channels},
-       {take_norm_gradients_of_x, sums.pixels * sums.channels}},
+       {take_norm_gradients_of_x, pixel_threads(sums.pixels, sums.channels)}},
       launch, stream);
 }
 

@@ -43,36 +43,62 @@ STERNA_DEVICE void product_elements(const ProductLaunch& launch, std::size_t i, 
   }
 }
 
-STERNA_DEVICE void pass_element(const ElementLaunch& launch, std::size_t i) {
-  switch (launch.pass) {
+/// What a pass makes of an element of `a` and one of `b`.
+STERNA_DEVICE float element_of(ElementPass pass, float a, float b, float factor) {
+  switch (pass) {
     case ElementPass::clear:
-      launch.out[i] = 0;
-      return;
+      break;
     case ElementPass::add:
-      launch.out[i] = launch.a[i] + launch.b[i];
-      return;
+      return a + b;
     case ElementPass::subtract:
-      launch.out[i] = launch.a[i] - launch.b[i];
-      return;
+      return a - b;
     case ElementPass::scale:
-      launch.out[i] = launch.a[i] * launch.factor;
-      return;
+      return a * factor;
     case ElementPass::divide:
-      launch.out[i] = launch.a[i] / launch.factor;
-      return;
+      return a / factor;
     case ElementPass::relu:
-      launch.out[i] = launch.a[i] > 0 ? launch.a[i] : 0;
-      return;
+      return a > 0 ? a : 0;
     case ElementPass::relu_gradient:
-      launch.out[i] = launch.a[i] > 0 ? launch.b[i] : 0;
-      return;
+      return a > 0 ? b : 0;
     case ElementPass::sigmoid:
-      launch.out[i] = 1 / (1 + std::exp(-launch.a[i]));
-      return;
+      return 1 / (1 + std::exp(-a));
     case ElementPass::sigmoid_gradient:
-      launch.out[i] = launch.b[i] * launch.a[i] * (1 - launch.a[i]);
-      return;
+      return b * a * (1 - a);
   }
+  return 0;
+}
+
+/// `kCount` elements, `step` apart from `first` on.
+template <std::uint32_t kCount>
+STERNA_DEVICE void pass_elements_of(const ElementLaunch& launch, std::size_t first,
+                                    std::size_t step) {
+  float a[kCount];
+  float b[kCount];
+  STERNA_UNROLL
+  for (std::uint32_t i = 0; i < kCount; ++i) {
+    a[i] = launch.a != nullptr ? launch.a[first + i * step] : 0;
+    b[i] = launch.b != nullptr ? launch.b[first + i * step] : 0;
+  }
+  STERNA_UNROLL
+  for (std::uint32_t i = 0; i < kCount; ++i) {
+    launch.out[first + i * step] = element_of(launch.pass, a[i], b[i], launch.factor);
+  }
+}
+
+STERNA_DEVICE void pass_element(const ElementLaunch& launch, std::size_t i) {
+  pass_elements_of<1>(launch, i, 1);
+}
+
+/// The largest of the lanes' numbers; within each(), and called by every lane.
+template <class Warp>
+STERNA_DEVICE float largest_lane(const typename Warp::template Each<float>& values) {
+  float most = Warp::of_lane(values, 0);
+  STERNA_UNROLL
+  for (std::uint32_t l = 1; l < kWarpLanes; ++l) {
+    const float value = Warp::of_lane(values, l);
+    if (most < value) most = value;
+  }
+  return most;
 }
 
 /// One of dropout_columns(launch).
@@ -115,38 +141,95 @@ STERNA_DEVICE void pixel_element(const PixelLaunch& launch, std::size_t i) {
   launch.out[i] = (value - levels[channel]) * levels[launch.channels + channel];
 }
 
-/// One row's gradient, and what it adds to the loss.
-STERNA_DEVICE void loss_row(const LossLaunch& launch, std::size_t row) {
+/// One row's gradient, and what it adds to the loss. A lane has each 32nd class.
+template <class Warp>
+STERNA_DEVICE void loss_row(const Warp& warp, const LossLaunch& launch, std::size_t row) {
   const float* z = launch.logits + row * launch.classes;
   float* dz = launch.gradient + row * launch.classes;
   const double share = launch.weight / static_cast<double>(launch.rows);
   const double even = launch.smoothing / static_cast<double>(launch.classes);
   const std::size_t label = launch.labels[row];
-  float largest = z[0];
-  for (std::size_t k = 1; k < launch.classes; ++k) {
-    if (largest < z[k]) largest = z[k];
+  typename Warp::template Each<float> largest;
+  typename Warp::template Each<double> sum;
+  typename Warp::template Each<double> all;
+  warp.each([&](std::uint32_t lane) {
+    float own = lane < launch.classes ? z[lane] : z[0];
+    for (std::size_t k = lane; k < launch.classes; k += kWarpLanes) {
+      if (own < z[k]) own = z[k];
+    }
+    largest[lane] = own;
+  });
+  warp.each([&](std::uint32_t lane) {
+    const float most = largest_lane<Warp>(largest);
+    double exponentials = 0;
+    double values = 0;
+    for (std::size_t k = lane; k < launch.classes; k += kWarpLanes) {
+      const double value = double{z[k]} - double{most};
+      exponentials += std::exp(value);
+      values += value;
+    }
+    sum[lane] = exponentials;
+    all[lane] = values;
+  });
+  warp.each([&](std::uint32_t lane) {
+    const float most = largest_lane<Warp>(largest);
+    double exponentials = 0;
+    double values = 0;
+    STERNA_UNROLL
+    for (std::uint32_t l = 0; l < kWarpLanes; ++l) {
+      exponentials += Warp::of_lane(sum, l);
+      values += Warp::of_lane(all, l);
+    }
+    for (std::size_t k = lane; k < launch.classes; k += kWarpLanes) {
+      const double target = k == label ? 1.0 - launch.smoothing + even : even;
+      dz[k] = static_cast<float>((std::exp(double{z[k]} - double{most}) / exponentials - target) *
+                                 share);
+    }
+    if (lane != 0) return;
+    double lost =
+        std::log(exponentials) - (1.0 - launch.smoothing) * (double{z[label]} - double{most});
+    if (even > 0) lost -= even * values;
+    launch.lost[row] = lost;
+  });
+}
+
+/// The sum of `count` numbers in their order, by whole warps: within each() of the one lane that
+/// asks there may be no other.
+template <class Warp, class Load>
+STERNA_DEVICE double sum_of_all(const Warp& warp, std::size_t count, Load load) {
+  constexpr std::uint32_t kTogether = 4;  // loads of a lane that are under way at once
+  double total = 0;
+  for (std::size_t first = 0; first < count; first += kTogether * kWarpLanes) {
+    typename Warp::template Each<double> values[kTogether];
+    warp.each([&](std::uint32_t lane) {
+      STERNA_UNROLL
+      for (std::uint32_t i = 0; i < kTogether; ++i) {
+        const std::size_t at = first + i * kWarpLanes + lane;
+        values[i][lane] = at < count ? load(at) : 0.0;  // which changes no sum but that of -0
+      }
+    });
+    warp.each([&](std::uint32_t lane) {
+      double sum = total;
+      STERNA_UNROLL
+      for (std::uint32_t i = 0; i < kTogether; ++i) {
+        STERNA_UNROLL
+        for (std::uint32_t l = 0; l < kWarpLanes; ++l) sum += Warp::of_lane(values[i], l);
+      }
+      if (lane + 1 == kWarpLanes || Warp::kLanesApart) total = sum;
+    });
   }
-  double sum = 0;
-  double all = 0;
-  for (std::size_t k = 0; k < launch.classes; ++k) {
-    const double value = double{z[k]} - double{largest};
-    sum += std::exp(value);
-    all += value;
-  }
-  for (std::size_t k = 0; k < launch.classes; ++k) {
-    const double target = k == label ? 1.0 - launch.smoothing + even : even;
-    dz[k] = static_cast<float>((std::exp(double{z[k]} - double{largest}) / sum - target) * share);
-  }
-  double lost = std::log(sum) - (1.0 - launch.smoothing) * (double{z[label]} - double{largest});
-  if (even > 0) lost -= even * all;
-  launch.lost[row] = lost;
+  return total;
 }
 
 /// After all rows.
-STERNA_DEVICE void mean_loss(const LossLaunch& launch) {
-  double sum = 0;
-  for (std::size_t row = 0; row < launch.rows; ++row) sum += launch.lost[row];
-  *launch.loss = static_cast<float>(sum * (launch.weight / static_cast<double>(launch.rows)));
+template <class Warp>
+STERNA_DEVICE void mean_loss(const Warp& warp, const LossLaunch& launch) {
+  const double sum =
+      sum_of_all(warp, launch.rows, [&](std::size_t row) { return launch.lost[row]; });
+  warp.each([&](std::uint32_t lane) {
+    if (lane != 0) return;
+    *launch.loss = static_cast<float>(sum * (launch.weight / static_cast<double>(launch.rows)));
+  });
 }
 
 /// Lane `lane` of those of all blocks.
@@ -163,12 +246,13 @@ STERNA_DEVICE void decay_lane(const DecayLaunch& launch, std::size_t lane) {
 }
 
 /// After all lanes.
-STERNA_DEVICE void add_decayed(const DecayLaunch& launch) {
-  double sum = 0;
-  for (std::size_t lane = 0; lane < decay_lanes(launch.count); ++lane) {
-    sum += double{launch.squares[lane]};
-  }
-  *launch.total += sum;
+template <class Warp>
+STERNA_DEVICE void add_decayed(const Warp& warp, const DecayLaunch& launch) {
+  const double sum = sum_of_all(warp, decay_lanes(launch.count),
+                                [&](std::size_t lane) { return double{launch.squares[lane]}; });
+  warp.each([&](std::uint32_t lane) {
+    if (lane == 0) *launch.total += sum;
+  });
 }
 
 /// Lane `lane` of those of all blocks.
@@ -192,11 +276,13 @@ STERNA_DEVICE void square_block(const SquaresLaunch& launch, std::size_t block) 
 }
 
 /// After all blocks.
-STERNA_DEVICE void add_squares(const SquaresLaunch& launch) {
-  double sum = 0;
-  const std::size_t lanes = square_lanes(launch.count);
-  for (std::size_t lane = 0; lane < lanes; lane += kSquaresLanes) sum += launch.lanes[lane];
-  *launch.sum = sum;
+template <class Warp>
+STERNA_DEVICE void add_squares(const Warp& warp, const SquaresLaunch& launch) {
+  const double sum = sum_of_all(warp, square_lanes(launch.count) / kSquaresLanes,
+                                [&](std::size_t i) { return launch.lanes[i * kSquaresLanes]; });
+  warp.each([&](std::uint32_t lane) {
+    if (lane == 0) *launch.sum = sum;
+  });
 }
 
 }  // namespace sterna::kernels

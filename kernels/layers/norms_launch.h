@@ -33,25 +33,61 @@ struct LocalNormGradientLaunch {
   float* dx = nullptr;
 };
 
-/// A channel's pixels are summed so many at a time, one after the other, in fp64; then those sums.
-inline constexpr std::size_t kMomentBlock = 256;
-
-/// Pixels and channels, and room for two sums of each channel of each block and of all.
+/// Pixels and channels, and room for two sums of each channel of each block, and of more.
 struct ChannelSums {
   std::size_t pixels = 0;  ///< of all images
   std::size_t channels = 0;
   double* sums = nullptr;  ///< channel_sums(pixels, channels) numbers
 };
 
-constexpr std::size_t moment_blocks(std::size_t pixels) {
-  return (pixels + kMomentBlock - 1) / kMomentBlock;
+/// A channel's pixels are summed so many at a time, one after the other, in fp64: the fewer there
+/// are, the shorter, so that a device has enough to do at once.
+constexpr std::size_t moment_block(std::size_t pixels, std::size_t channels) {
+  constexpr std::size_t kThreads = 262'144;
+  std::size_t block = 16;
+  while (block < 256 && block * kThreads < pixels * channels) block *= 2;
+  return block;
+}
+constexpr std::size_t moment_blocks(std::size_t pixels, std::size_t channels) {
+  const std::size_t block = moment_block(pixels, channels);
+  return (pixels + block - 1) / block;
+}
+/// Then so many of those sums, and then the sums of those.
+inline constexpr std::size_t kMomentGroup = 64;
+constexpr std::size_t moment_groups(std::size_t pixels, std::size_t channels) {
+  return (moment_blocks(pixels, channels) + kMomentGroup - 1) / kMomentGroup;
 }
 constexpr std::size_t channel_blocks(const ChannelSums& of) {
-  return moment_blocks(of.pixels) * of.channels;
+  return moment_blocks(of.pixels, of.channels) * of.channels;
 }
+constexpr std::size_t channel_groups(const ChannelSums& of) {
+  return moment_groups(of.pixels, of.channels) * of.channels;
+}
+/// Two of each block, of each group, and of each channel.
 constexpr std::size_t channel_sums(std::size_t pixels, std::size_t channels) {
-  return 2 * channels * (moment_blocks(pixels) + 1);
+  return 2 * channels * (moment_blocks(pixels, channels) + moment_groups(pixels, channels) + 1);
 }
+
+/// So many of a channel's pixels are passed over by one thread, which reads the channel's own once.
+inline constexpr std::size_t kPixelsAtOnce = 8;
+constexpr std::size_t pixel_threads(std::size_t pixels, std::size_t channels) {
+  return (pixels + kPixelsAtOnce - 1) / kPixelsAtOnce * channels;
+}
+
+/// y += bias of each channel.
+struct BiasLaunch {
+  const float* bias = nullptr;
+  float* y = nullptr;
+  std::size_t pixels = 0;  ///< of all images
+  std::size_t channels = 1;
+};
+
+/// Each channel's sum.
+struct ChannelSumLaunch {
+  ChannelSums sums;
+  const float* from = nullptr;
+  float* to = nullptr;
+};
 
 /// Each channel's mean and biased variance.
 struct MomentsLaunch {
@@ -76,7 +112,7 @@ struct ChannelNorm {
 struct ChannelNormLaunch {
   ChannelNorm norm;
   float* y = nullptr;
-  std::size_t count = 0;  ///< elements
+  std::size_t pixels = 0;  ///< of all images
   std::size_t channels = 1;
 };
 

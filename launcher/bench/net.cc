@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstdint>
 #include <limits>
 #include <memory>
@@ -17,6 +18,7 @@
 #include "nets/make_backend.h"
 #include "nets/net.h"
 #include "nets/onednn/fastest.h"
+#include "runtime/base/median.h"
 
 namespace sterna::launcher {
 namespace {
@@ -41,7 +43,9 @@ class Stepping {
     STERNA_ASSIGN(stepping.net_, nets::make_net(options));
     nets::Net& net = *stepping.net_;
     for (std::uint32_t i = 0; i < net.parameters().size(); ++i) {
-      nets::initialize(net.parameter(i), net.parameters()[i], {.seed = 1, .tensor = i});
+      std::vector<float> values(net.parameters()[i].count());
+      nets::initialize(values, net.parameters()[i], {.seed = 1, .tensor = i});
+      STERNA_TRY(net.write_parameter(i, 0, values));
     }
     stepping.pixels_.resize(options.batch * options.images.values());
     std::uint32_t pixel = 1;
@@ -59,14 +63,27 @@ class Stepping {
   /// The least of `rounds` steps, after one that is not measured, in the thread's seconds.
   Result<double> seconds(int rounds) {
     double least = std::numeric_limits<double>::infinity();
-    Ignored sink;
     for (int round = 0; round <= rounds; ++round) {
       const double start = nets::thread_seconds();
-      for (std::size_t i = 0; i < net_->parameters().size(); ++i) net_->parameters_changed(i);
-      STERNA_TRY(net_->train_step(nets::PixelImages{pixels_, levels_}, labels_, sink));
+      STERNA_TRY(step());
       if (round > 0) least = std::min(least, nets::thread_seconds() - start);
     }
     return least;
+  }
+
+  /// The median of `rounds` by the clock, each of as many steps as take a little while.
+  Result<double> clock_seconds(int rounds) {
+    using Clock = std::chrono::steady_clock;
+    constexpr int kWarmUp = 5;
+    constexpr int kSteps = 10;
+    std::vector<double> taken;
+    for (int i = 0; i < kWarmUp; ++i) STERNA_TRY(step());
+    for (int round = 0; round < rounds; ++round) {
+      const Clock::time_point start = Clock::now();
+      for (int i = 0; i < kSteps; ++i) STERNA_TRY(step());
+      taken.push_back(std::chrono::duration<double>(Clock::now() - start).count() / kSteps);
+    }
+    return median(std::move(taken));
   }
 
   std::size_t reference_implementations() const {
@@ -76,6 +93,13 @@ class Stepping {
   }
 
  private:
+  Result<void> step() {
+    Ignored sink;
+    for (std::size_t i = 0; i < net_->parameters().size(); ++i) net_->parameters_changed(i);
+    STERNA_TRY(net_->train_step(nets::PixelImages{pixels_, levels_}, labels_, sink));
+    return {};
+  }
+
   std::unique_ptr<nets::Net> net_;
   std::vector<std::uint8_t> pixels_;
   std::vector<float> levels_;
@@ -116,12 +140,29 @@ Result<double> add_step(const Case& one, int rounds, const BenchProgress& progre
   return step;
 }
 
-Result<void> add_net(const std::string& name, std::size_t batch, int rounds,
+Result<void> add_device_step(const Case& one, int rounds, const BenchProgress& progress,
+                             Figures& figures) {
+  progress(fmt::format("{} at {}: a step", one.name, one.options.batch));
+  STERNA_ASSIGN(Stepping stepping, Stepping::make(one.options));
+  STERNA_ASSIGN(const double step, stepping.clock_seconds(rounds));
+  figures[one.name + ".step_ms"] = step * 1e3;
+  figures[one.name + ".images_per_second"] = static_cast<double>(one.options.batch) / step;
+  return {};
+}
+
+Result<void> add_net(const std::string& name, std::size_t batch, const NetBenchSetup& setup,
                      const BenchProgress& progress, Figures& figures) {
+  const int rounds = setup.rounds;
   nets::NetOptions options{.name = name, .batch = batch};
   if (const nets::ZooNet* known = nets::find_net(name)) {
     options.images = known->usual;
     options.hidden.assign(known->hidden.begin(), known->hidden.end());
+  }
+  if (setup.device != nullptr) {
+    options.backend = {.name = "device", .device = setup.device};
+    STERNA_TRY(add_device_step({name + ".fp32", options}, rounds, progress, figures));
+    options.backend.tf32 = true;
+    return add_device_step({name + ".tf32", options}, rounds, progress, figures);
   }
   STERNA_ASSIGN(const double fp32, add_step({name + ".fp32", options}, rounds, progress, figures));
   options.backend.precision = nets::Element::bf16;
@@ -141,11 +182,11 @@ Result<Figures> bench_net(const NetBenchSetup& setup, const BenchProgress& progr
   for (const Usual& usual : kUsual) {
     if (!setup.net.empty() && setup.net != usual.net) continue;
     const std::size_t batch = setup.batch > 0 ? setup.batch : usual.batch;
-    STERNA_TRY(add_net(usual.net, batch, setup.rounds, progress, figures));
+    STERNA_TRY(add_net(usual.net, batch, setup, progress, figures));
   }
   if (figures.empty()) {
     const std::size_t batch = setup.batch > 0 ? setup.batch : kUsualBatch;
-    STERNA_TRY(add_net(setup.net, batch, setup.rounds, progress, figures));
+    STERNA_TRY(add_net(setup.net, batch, setup, progress, figures));
   }
   return figures;
 }

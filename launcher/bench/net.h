@@ -3,9 +3,14 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <string>
 
 #include "launcher/bench/figures.h"
+
+namespace sterna::kernels {
+class Device;
+}  // namespace sterna::kernels
 
 namespace sterna::launcher {
 
@@ -13,6 +18,7 @@ struct NetBenchSetup {
   std::string net;        ///< empty: each of the usual ones, at its usual batch
   std::size_t batch = 0;  ///< 0: the usual one
   int rounds = 7;         ///< of each thing that is measured
+  std::shared_ptr<kernels::Device> device = nullptr;  ///< null: the CPU
 };
 
 /// Of each net, in fp32 and, where the CPU has it, in bf16: `NET.fp32.step_ms`,
@@ -20,8 +26,10 @@ struct NetBenchSetup {
 /// oneDNN's fastest implementation, over formats), `step_over_operations`, and
 /// `reference_implementations` that the step runs; `peak_mb`, the process's memory, and
 /// `peak_over_bound`, that over the least that any plan of the net's memory would take; and
-/// `NET.bf16_over_fp32`, of the steps. The least of all rounds, of the thread's own time. Errors:
-/// those of making the net.
+/// `NET.bf16_over_fp32`, of the steps. The least of all rounds, of the thread's own time.
+/// On a device `NET.fp32.step_ms` and `images_per_second`, by the clock, from images in the host's
+/// memory to the loss there, the median of all rounds; and the same of `NET.tf32`. Errors: those of
+/// making the net.
 Result<Figures> bench_net(const NetBenchSetup& setup, const BenchProgress& progress);
 
 }  // namespace sterna::launcher

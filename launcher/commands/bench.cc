@@ -12,6 +12,7 @@
 #include "launcher/bench/ranks.h"
 #include "launcher/bench/train.h"
 #include "launcher/commands/command.h"
+#include "launcher/commands/weights/device_option.h"
 #include "launcher/text/json_line.h"
 #include "launcher/text/progress_line.h"
 
@@ -27,6 +28,7 @@ struct BenchOptions {
   std::string net;             ///< of "net": empty: the usual ones
   std::int64_t net_batch = 0;  ///< 0: its usual one
   std::int64_t net_rounds = 7;
+  DeviceOption device;
   std::string train_net;  ///< of "train": empty: lenet, with one rank
   // The rest is of "exchange".
   std::string link;          ///< "1gbit" between emulated hosts; empty: all on this machine
@@ -63,9 +65,11 @@ Result<Figures> measure_input(const BenchOptions& options, const Context& contex
 }
 
 Result<Figures> measure_net(const BenchOptions& options, const Context& context) {
+  STERNA_ASSIGN(const std::shared_ptr<kernels::Device> device, options.device.open());
   const NetBenchSetup setup{.net = options.net,
                             .batch = static_cast<std::size_t>(options.net_batch),
-                            .rounds = static_cast<int>(options.net_rounds)};
+                            .rounds = static_cast<int>(options.net_rounds),
+                            .device = device};
   return bench_net(setup, progress_to(context.console));
 }
 
@@ -201,13 +205,14 @@ Command bench_command() {
              std::pair<std::int64_t, std::int64_t>{1, 1000}}},
            shown("input", measure_input)},
           {"net",
-           "A step of nets on one thread, beside oneDNN's fastest for each operation",
+           "A step of nets on one thread, beside oneDNN's fastest for each operation, or on a GPU",
            {json,
             {"--net", &o->net, "Only this one; see sterna net list", "NAME"},
             {"--batch", &o->net_batch, "Images a step; default: as usual for the net", "N", false,
              false, std::pair<std::int64_t, std::int64_t>{1, 65536}},
             {"--rounds", &o->net_rounds, "Of each thing that is measured, the least of all", "N",
-             false, true, std::pair<std::int64_t, std::int64_t>{1, 1000}}},
+             false, true, std::pair<std::int64_t, std::int64_t>{1, 1000}},
+            o->device.argument()},
            shown("net", measure_net)},
           {"train",
            "A step with actors over one without",

@@ -36,6 +36,8 @@ struct BackendOptions {
   Element precision = Element::fp32;
   /// Of "device": what computes. Threads and instruction set are its own matter.
   std::shared_ptr<kernels::Device> device = nullptr;
+  /// Of "device": products and convolutions round what they multiply to TF32.
+  bool tf32 = false;
 };
 
 /// Each operation's interface lies in a header of its own, which who makes or runs one includes.

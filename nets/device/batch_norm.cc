@@ -29,7 +29,7 @@ class DeviceBatchNorm final : public BatchNorm {
              const Tensor& variance, Tensor& y) override {
     context_.run(ChannelNormLaunch{.norm = norm_of(x, scale, shift, mean, variance),
                                    .y = y.data(),
-                                   .count = pixels_ * channels_,
+                                   .pixels = pixels_,
                                    .channels = channels_});
   }
   void backward(const Tensor& x, const Tensor& dy, const Tensor* scale, const Tensor& shift,

@@ -5,6 +5,9 @@
 #include <cstddef>
 #include <memory>
 #include <span>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "kernels/device/device_array.h"
 #include "nets/backend/failure.h"
@@ -17,6 +20,16 @@ struct DeviceContext {
   explicit DeviceContext(std::shared_ptr<kernels::Device> which)
       : device(std::move(which)), stream(must(device->make_stream())) {}
   void run(const kernels::LayerLaunch& launch) const { must(stream->layer(launch)); }
+  /// With the workspace, which is its own until the next.
+  void run(kernels::DeviceOperation& operation, kernels::OperationTensors tensors) const {
+    tensors.workspace = workspace_.data();
+    must(stream->run(operation, tensors));
+  }
+  /// Before it is run.
+  void prepare(const kernels::DeviceOperation& operation) {
+    if (operation.workspace() <= workspace_.size()) return;
+    workspace_ = must(kernels::DeviceArray<std::byte>::make(*device, operation.workspace()));
+  }
 
   /// Memory that operations share, one after the other; before any runs.
   template <class T>
@@ -33,9 +46,13 @@ struct DeviceContext {
 
   std::shared_ptr<kernels::Device> device;
   std::unique_ptr<kernels::DeviceStream> stream;
+  kernels::Arithmetic arithmetic = kernels::Arithmetic::fp32;
+  /// What libraries say that they run, in the order of the operations.
+  std::vector<std::string> plans;
 
  private:
   kernels::DeviceArray<std::byte> scratch_;
+  kernels::DeviceArray<std::byte> workspace_;
 };
 
 /// Elements that come from the host again and again: what is sent lies still until it is there.

@@ -1,14 +1,22 @@
 #include "nets/backend/convolution.h"
 
-#include <vector>
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <utility>
 
 #include "nets/device/operations.h"
+#include "nets/device/product.h"
 #include "nets/device/windows.h"
 
 namespace sterna::nets {
 namespace {
 
+using kernels::ConvolutionPass;
+using kernels::DeviceArray;
+using kernels::DeviceOperation;
 using kernels::ProductLaunch;
+using kernels::TransposeLaunch;
 using kernels::WindowLaunch;
 using kernels::WindowPass;
 
@@ -18,65 +26,81 @@ bool windows_are_pixels(const kernels::Windows& w) {
          w.columns == w.out_columns;
 }
 
-/// Products with the windows' pixels, which are laid side by side first, those of a group's
-/// channels beside each other.
-class DeviceConvolution final : public Convolution {
- public:
+/// What both ways of convolving have in common.
+class DeviceConvolution : public Convolution {
+ protected:
   DeviceConvolution(DeviceContext& context, const ConvolutionSpec& spec)
       : context_(context),
         windows_(windows_of(spec.input, spec.window)),
         groups_(spec.groups),
         out_(spec.out_channels),
-        pixels_(std::size_t{windows_.images} * windows_.out_rows * windows_.out_columns),
+        pixels_(std::size_t{windows_.images} * windows_.out_rows * windows_.out_columns) {
+    if (spec.bias && spec.backward) context.reserve<double>(kernels::channel_sums(pixels_, out_));
+  }
+
+  void sum_bias(const Tensor& dy, Tensor* db) const {
+    if (db == nullptr) return;
+    context_.run(kernels::ChannelSumLaunch{
+        .sums = {.pixels = pixels_, .channels = out_, .sums = context_.scratch<double>()},
+        .from = dy.data(),
+        .to = db->data()});
+  }
+
+  DeviceContext& context_;
+  kernels::Windows windows_;
+  std::size_t groups_;
+  std::size_t out_;
+  std::size_t pixels_;  // of all images' outputs
+};
+
+/// Products with the windows' pixels, which are laid side by side first, those of a group's
+/// channels beside each other.
+class ConvolutionByProducts final : public DeviceConvolution {
+ public:
+  ConvolutionByProducts(DeviceContext& context, const ConvolutionSpec& spec)
+      : DeviceConvolution(context, spec),
         depth_(std::size_t{windows_.channels} * windows_.kernel_rows * windows_.kernel_columns),
         plain_(windows_are_pixels(windows_)),
-        one_(must(
-            kernels::uploaded<float>(*context.device, *context.stream, std::vector<float>{1.0F}))) {
+        biased_(spec.bias) {
     if (!plain_) context.reserve<float>(pixels_ * depth_);
+    if (groups_ != 1) return;  // a library's products want matrices that begin anywhere
+    forward_.emplace(context, forward_like(Group{0, 0, 0, depth_, out_}));
+    if (!spec.backward) return;
+    parameters_.emplace(context, parameters_like(Group{0, 0, 0, depth_, out_}));
+    if (spec.input_gradient) data_.emplace(context, data_like(Group{0, 0, 0, depth_, out_}));
   }
 
   void weights_changed() override {}
   void forward(const Tensor& x, const Tensor& w, const Tensor* b, Tensor& y) override {
     const float* const unfolded = unfold(x);
     each_group([&](const Group& group) {
-      context_.run(ProductLaunch{.a = {unfolded + group.in, depth_, 1},
-                                 .b = {w.data() + group.weights, 1, group.depth},
-                                 .bias = b != nullptr ? b->data() + group.out : nullptr,
-                                 .out = y.data() + group.out,
-                                 .rows = pixels_,
-                                 .columns = group.outputs,
-                                 .depth = group.depth,
-                                 .out_row = out_});
+      ProductLaunch launch = forward_like(group);
+      launch.a.data = unfolded + group.in;
+      launch.b.data = w.data() + group.weights;
+      launch.bias = b != nullptr ? b->data() + group.out : nullptr;
+      launch.out = y.data() + group.out;
+      run(forward_, launch);
     });
   }
   void backward_parameters(const Tensor& x, const Tensor& dy, Tensor& dw, Tensor* db) override {
     const float* const unfolded = unfold(x);
     each_group([&](const Group& group) {
-      context_.run(ProductLaunch{.a = {dy.data() + group.out, 1, out_},
-                                 .b = {unfolded + group.in, depth_, 1},
-                                 .out = dw.data() + group.weights,
-                                 .rows = group.outputs,
-                                 .columns = group.depth,
-                                 .depth = pixels_});
+      ProductLaunch launch = parameters_like(group);
+      launch.a.data = dy.data() + group.out;
+      launch.b.data = unfolded + group.in;
+      launch.out = dw.data() + group.weights;
+      run(parameters_, launch);
     });
-    if (db == nullptr) return;
-    context_.run(ProductLaunch{.a = {one_.data(), 0, 0},  // the sum of each column
-                               .b = {dy.data(), out_, 1},
-                               .out = db->data(),
-                               .rows = 1,
-                               .columns = out_,
-                               .depth = pixels_});
+    sum_bias(dy, db);
   }
   void backward_data(const Tensor& dy, const Tensor& w, Tensor& dx) override {
     float* const unfolded = plain_ ? dx.data() : context_.scratch<float>();
     each_group([&](const Group& group) {
-      context_.run(ProductLaunch{.a = {dy.data() + group.out, out_, 1},
-                                 .b = {w.data() + group.weights, group.depth, 1},
-                                 .out = unfolded + group.in,
-                                 .rows = pixels_,
-                                 .columns = group.depth,
-                                 .depth = group.outputs,
-                                 .out_row = depth_});
+      ProductLaunch launch = data_like(group);
+      launch.a.data = dy.data() + group.out;
+      launch.b.data = w.data() + group.weights;
+      launch.out = unfolded + group.in;
+      run(data_, launch);
     });
     if (plain_) return;
     context_.run(WindowLaunch{
@@ -96,6 +120,36 @@ class DeviceConvolution final : public Convolution {
       run(Group{g * depth, g * outputs * depth, g * outputs, depth, outputs});
     }
   }
+  void run(const std::optional<Product>& product, const ProductLaunch& launch) const {
+    if (product) return product->run(launch);
+    context_.run(launch);
+  }
+
+  ProductLaunch forward_like(const Group& group) const {
+    static constexpr float kSome = 0;  // there is a bias
+    return {.a = {nullptr, depth_, 1},
+            .b = {nullptr, 1, group.depth},
+            .bias = biased_ ? &kSome : nullptr,
+            .rows = pixels_,
+            .columns = group.outputs,
+            .depth = group.depth,
+            .out_row = out_};
+  }
+  ProductLaunch parameters_like(const Group& group) const {
+    return {.a = {nullptr, 1, out_},
+            .b = {nullptr, depth_, 1},
+            .rows = group.outputs,
+            .columns = group.depth,
+            .depth = pixels_};
+  }
+  ProductLaunch data_like(const Group& group) const {
+    return {.a = {nullptr, out_, 1},
+            .b = {nullptr, group.depth, 1},
+            .rows = pixels_,
+            .columns = group.depth,
+            .depth = group.outputs,
+            .out_row = depth_};
+  }
 
   const float* unfold(const Tensor& x) const {
     if (plain_) return x.data();
@@ -105,21 +159,176 @@ class DeviceConvolution final : public Convolution {
     return unfolded;
   }
 
-  DeviceContext& context_;
-  kernels::Windows windows_;
-  std::size_t groups_;
-  std::size_t out_;
-  std::size_t pixels_;  // of all images' outputs
-  std::size_t depth_;   // of a window
-  bool plain_;          // nothing is laid anywhere
-  kernels::DeviceArray<float> one_;
+  std::size_t depth_;  // of a window
+  bool plain_;         // nothing is laid anywhere
+  bool biased_;
+  std::optional<Product> forward_, parameters_, data_;  // none where there are groups
+};
+
+/// A library's plans of each pass; those that a convolution does not have are null.
+struct Plans {
+  std::unique_ptr<DeviceOperation> forward, data, weights;
+};
+
+/// By a library, whose weights lie {output channels, rows, columns, input channels}. Where it wants
+/// as much padding after an image as before it, images are laid into larger ones first.
+class ConvolutionByLibrary final : public DeviceConvolution {
+ public:
+  /// Null: the library has no plan.
+  static std::unique_ptr<Convolution> make(DeviceContext& context, const ConvolutionSpec& spec) {
+    const kernels::Windows windows = windows_of(spec.input, spec.window);
+    std::optional<Plans> plans = plan(context, spec, windows);
+    if (plans) {
+      return std::make_unique<ConvolutionByLibrary>(context, spec, windows, std::move(*plans));
+    }
+    const kernels::Windows padded = with_padding(windows);
+    if (padded.rows == windows.rows && padded.columns == windows.columns) return nullptr;
+    plans = plan(context, spec, padded);
+    if (!plans) return nullptr;
+    return std::make_unique<ConvolutionByLibrary>(context, spec, padded, std::move(*plans));
+  }
+
+  ConvolutionByLibrary(DeviceContext& context, const ConvolutionSpec& spec,
+                       const kernels::Windows& planned, Plans plans)
+      : DeviceConvolution(context, spec),
+        planned_(planned),
+        plans_(std::move(plans)),
+        channels_(windows_.channels / groups_),
+        window_(std::size_t{windows_.kernel_rows} * windows_.kernel_columns) {
+    for (const auto* const plan : {&plans_.forward, &plans_.data, &plans_.weights}) {
+      if (*plan == nullptr) continue;
+      context.prepare(**plan);
+      context.plans.push_back((*plan)->name());
+    }
+    if (turns()) {
+      turned_ = must(DeviceArray<float>::make(*context.device, out_ * channels_ * window_));
+      if (plans_.weights != nullptr) context.reserve<float>(out_ * channels_ * window_);
+    }
+    if (!pads()) return;
+    const std::size_t pixels = std::size_t{planned_.images} * planned_.rows * planned_.columns;
+    padded_ = must(DeviceArray<float>::make(*context.device, pixels * planned_.channels));
+    if (plans_.data != nullptr) context.reserve<float>(pixels * planned_.channels);
+  }
+
+  void weights_changed() override { stale_ = true; }
+  void forward(const Tensor& x, const Tensor& w, const Tensor* b, Tensor& y) override {
+    context_.run(*plans_.forward, {.a = padded(x), .b = turned(w), .out = y.data()});
+    if (b == nullptr) return;
+    context_.run(kernels::BiasLaunch{
+        .bias = b->data(), .y = y.data(), .pixels = pixels_, .channels = out_});
+  }
+  void backward_parameters(const Tensor& x, const Tensor& dy, Tensor& dw, Tensor* db) override {
+    float* const out = turns() ? context_.scratch<float>() : dw.data();
+    context_.run(*plans_.weights, {.a = padded(x), .b = dy.data(), .out = out});
+    if (turns()) {
+      context_.run(TransposeLaunch{
+          .from = out, .to = dw.data(), .count = out_, .rows = window_, .columns = channels_});
+    }
+    sum_bias(dy, db);
+  }
+  void backward_data(const Tensor& dy, const Tensor& w, Tensor& dx) override {
+    float* const out = pads() ? context_.scratch<float>() : dx.data();
+    context_.run(*plans_.data, {.a = dy.data(), .b = turned(w), .out = out});
+    if (!pads()) return;
+    const kernels::Runs runs = inner().turned();
+    if (runs.elements() < dx.size()) {
+      context_.run(kernels::ElementLaunch{
+          .pass = kernels::ElementPass::clear, .out = dx.data(), .count = dx.size()});
+    }
+    context_.run(kernels::RunLaunch{.from = out, .to = dx.data(), .runs = runs});
+  }
+
+ private:
+  static std::optional<Plans> plan(DeviceContext& context, const ConvolutionSpec& spec,
+                                   const kernels::Windows& windows) {
+    bool all = true;
+    const auto plan_of = [&](ConvolutionPass pass) {
+      std::unique_ptr<DeviceOperation> made = must(context.device->convolution(
+          {.windows = windows,
+           .out_channels = static_cast<std::uint32_t>(spec.out_channels),
+           .groups = static_cast<std::uint32_t>(spec.groups),
+           .pass = pass,
+           .arithmetic = context.arithmetic}));
+      all = all && made != nullptr;
+      return made;
+    };
+    Plans plans;
+    plans.forward = plan_of(ConvolutionPass::forward);
+    if (all && spec.backward) plans.weights = plan_of(ConvolutionPass::weights);
+    if (all && spec.backward && spec.input_gradient) plans.data = plan_of(ConvolutionPass::data);
+    if (!all) return std::nullopt;
+    return plans;
+  }
+  /// Of images that have their padding within them.
+  static kernels::Windows with_padding(kernels::Windows windows) {
+    windows.rows = (windows.out_rows - 1) * windows.stride + windows.kernel_rows;
+    windows.columns = (windows.out_columns - 1) * windows.stride + windows.kernel_columns;
+    windows.rows_before = 0;
+    windows.columns_before = 0;
+    return windows;
+  }
+
+  bool pads() const {
+    return planned_.rows != windows_.rows || planned_.columns != windows_.columns;
+  }
+  bool turns() const { return channels_ != 1 && window_ != 1; }
+
+  /// What of an image lies in a larger one; what the last window leaves out does not.
+  kernels::Runs inner() const {
+    const auto covered = [](std::uint32_t extent, std::uint32_t padded, std::uint32_t before) {
+      return std::min(extent, padded - before);
+    };
+    const std::size_t channels = windows_.channels;
+    const std::size_t first =
+        (std::size_t{windows_.rows_before} * planned_.columns + windows_.columns_before) * channels;
+    return {
+        .images = windows_.images,
+        .rows = covered(windows_.rows, planned_.rows, windows_.rows_before),
+        .columns = 1,
+        .length = covered(windows_.columns, planned_.columns, windows_.columns_before) * channels,
+        .from = {0, std::size_t{windows_.rows} * windows_.columns * channels,
+                 windows_.columns * channels, 0},
+        .to = {first, std::size_t{planned_.rows} * planned_.columns * channels,
+               planned_.columns * channels, 0}};
+  }
+  const float* padded(const Tensor& x) const {
+    if (!pads()) return x.data();
+    context_.run(kernels::RunLaunch{.from = x.data(), .to = padded_.data(), .runs = inner()});
+    return padded_.data();
+  }
+  const float* turned(const Tensor& w) {
+    if (!turns()) return w.data();
+    if (stale_) {
+      context_.run(TransposeLaunch{.from = w.data(),
+                                   .to = turned_.data(),
+                                   .count = out_,
+                                   .rows = channels_,
+                                   .columns = window_});
+      stale_ = false;
+    }
+    return turned_.data();
+  }
+
+  kernels::Windows planned_;
+  Plans plans_;
+  std::size_t channels_;  // of a group's input
+  std::size_t window_;    // pixels of one
+  bool stale_ = true;
+  DeviceArray<float> turned_;  // weights as the library wants them
+  DeviceArray<float> padded_;  // 0 around the images
 };
 
 }  // namespace
 
 std::unique_ptr<Convolution> device_convolution(DeviceContext& context,
                                                 const ConvolutionSpec& spec) {
-  return std::make_unique<DeviceConvolution>(context, spec);
+  // Where windows are pixels, products need nothing laid anywhere.
+  const bool plain = windows_are_pixels(windows_of(spec.input, spec.window)) && spec.groups == 1;
+  if (!plain) {
+    std::unique_ptr<Convolution> made = ConvolutionByLibrary::make(context, spec);
+    if (made != nullptr) return made;
+  }
+  return std::make_unique<ConvolutionByProducts>(context, spec);
 }
 
 }  // namespace sterna::nets

@@ -6,8 +6,9 @@
 namespace sterna::nets {
 
 struct DeviceBackend::Parts {
-  explicit Parts(std::shared_ptr<kernels::Device> device)
-      : context(std::move(device)), memory(context) {}
+  explicit Parts(const BackendOptions& options) : context(options.device), memory(context) {
+    if (options.tf32) context.arithmetic = kernels::Arithmetic::tf32;
+  }
   DeviceContext context;
   DeviceMemory memory;
 };
@@ -21,7 +22,7 @@ Result<std::unique_ptr<Backend>> DeviceBackend::make(const BackendOptions& optio
                  "job.precision = \"bf16\": no device computes with it yet; set \"fp32\""};
   }
   try {
-    return std::unique_ptr<Backend>(new DeviceBackend(std::make_unique<Parts>(options.device)));
+    return std::unique_ptr<Backend>(new DeviceBackend(std::make_unique<Parts>(options)));
   } catch (const BackendFailure& failure) {
     return failure.error();
   }
@@ -33,6 +34,8 @@ DeviceBackend::~DeviceBackend() {
   // Nothing may be on its way to memory that is about to go. A device that fails does nothing more.
   static_cast<void>(parts_->context.stream->finish());
 }
+
+std::vector<std::string> DeviceBackend::implementations() const { return parts_->context.plans; }
 
 Memory& DeviceBackend::memory() { return parts_->memory; }
 

@@ -29,7 +29,7 @@ class DeviceBackend final : public Backend {
   std::unique_ptr<ParameterVersions> parameter_versions(std::size_t parameters) override;
   Memory& memory() override;
   std::uint64_t reorders() const override { return 0; }
-  std::vector<std::string> implementations() const override { return {}; }
+  std::vector<std::string> implementations() const override;
 
  private:
   struct Parts;

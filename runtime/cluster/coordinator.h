@@ -157,6 +157,8 @@ class CoordinatorActor final : public Actor<Coordinator> {
   Task<void> tell_of_death(ProcessDown down, std::optional<std::string> again_at);
 
   // What the owner keeps (coordinator_again.cc).
+  /// Sends what was noted on its way; returns what `kept_` will have reached once it is kept.
+  std::uint64_t journal();
   /// Until all that was noted so far is kept.
   Task<void> journaled();
   void note(std::string key, Bytes value);

@@ -46,9 +46,13 @@ Task<void> CoordinatorActor::noting(Note note) {
   kept_more_.notify_all();
 }
 
-Task<void> CoordinatorActor::journaled() {
+std::uint64_t CoordinatorActor::journal() {
   if (!unsaid_.empty()) run(noting({std::exchange(unsaid_, {}), ++noted_}));
-  const std::uint64_t mine = noted_;
+  return noted_;
+}
+
+Task<void> CoordinatorActor::journaled() {
+  const std::uint64_t mine = journal();
   while (kept_ < mine) co_await kept_more_.wait();
 }
 

@@ -66,9 +66,11 @@ void CoordinatorActor::mark_dead(Member& member, ProcessDown down) {
   changed_.notify_all();
 }
 
+/// Where all is being stopped nobody follows us, and nothing waits for the journal: the launcher
+/// hears of each end before it hears that it was the last.
 Task<void> CoordinatorActor::tell_of_death(ProcessDown down, std::optional<std::string> again_at) {
-  Task<void> kept = journaled();
-  co_await std::move(kept);
+  const std::uint64_t noted = journal();
+  while (kept_ < noted && !stopping_) co_await kept_more_.wait();
   if (again_at) {
     tell_all(ProcessRestarts{std::move(down), std::move(*again_at)});
   } else {
@@ -288,6 +290,7 @@ void CoordinatorActor::on(StatusReport report) {
 Task<Stopped> CoordinatorActor::stop_nodes(Duration grace) {
   stopping_ = true;
   changed_.notify_all();
+  kept_more_.notify_all();
   std::vector<ProcessId> nodes;
   std::vector<Future<Stopped>> answers;
   for (const auto& [id, member] : members_) {

@@ -5,6 +5,7 @@
 #include <memory>
 #include <numeric>
 #include <span>
+#include <utility>
 
 #include "kernels/device/tables.h"
 #include "kernels/sums/sums.h"
@@ -123,6 +124,11 @@ class Encoding {
     }
     return all;
   }
+  /// Statistics, then trits, of one buffer.
+  Result<void> encode(std::size_t buffer) const {
+    STERNA_TRY(stream_->encode(EncodePass::measure, plans_[buffer].launch()));
+    return stream_->encode(EncodePass::ternarize, plans_[buffer].launch());
+  }
   std::size_t bytes() const { return bytes_; }
   std::size_t buffers() const { return plans_.size(); }
   const DeviceArray<std::byte>& planes(std::size_t buffer) const { return planes_[buffer]; }
@@ -156,6 +162,7 @@ Result<void> measure_tensor(Device& device, DeviceStream& stream, const SpeedOpt
   figures["read_gbps"] = static_cast<double>(one.bytes()) / times.seconds("read") / 1e9;
   for (const char* name : {"quantize", "encode_last_step", "encode_tensor"}) {
     figures[std::string(name) + "_over_read"] = times.ratio("read", name);
+    figures[std::string(name) + "_ms"] = times.seconds(name) * 1e3;
   }
   return {};
 }
@@ -175,6 +182,89 @@ Result<void> measure_nets(Device& device, DeviceStream& stream, const SpeedOptio
                                 options.rounds));
   constexpr double kMicro = 1e6;
   figures["encode_lenet_us"] = small_times.seconds("encode") * kMicro;
+  return {};
+}
+
+/// A net's gradients, all there at once, on their way to packets in the host's memory: the tensors
+/// in groups, whose packets one stream copies while another encodes the next.
+class ToHost {
+ public:
+  static Result<ToHost> make(Device& device, DeviceStream& stream, const SpeedOptions& options) {
+    ToHost made(stream);
+    std::size_t all = 0;
+    for (const std::size_t n : options.net) all += n;
+    std::vector<std::size_t> group;
+    std::size_t elements = 0;
+    for (const std::size_t n : options.net) {
+      group.push_back(n);
+      elements += n;
+      if (elements < all / kGroups) continue;
+      STERNA_TRY(made.add(device, stream, options, std::exchange(group, {})));
+      elements = 0;
+    }
+    if (!group.empty()) STERNA_TRY(made.add(device, stream, options, group));
+    STERNA_ASSIGN(made.copies_, device.make_stream());
+    STERNA_ASSIGN(made.encoded_, device.make_event());
+    STERNA_ASSIGN(made.copied_, device.make_event());
+    STERNA_ASSIGN(made.here_, PinnedArray<std::byte>::make(device, made.bytes_));
+    STERNA_ASSIGN(made.there_, DeviceArray<std::byte>::make(device, made.bytes_));
+    return made;
+  }
+
+  /// From gradients to packets in pinned memory, the groups' as often as the first's has buffers.
+  Contender to_host() const {
+    Contender all{"to_host", {}};
+    for (std::size_t buffer = 0; buffer < groups_.front().buffers(); ++buffer) {
+      all.passes.emplace_back([this, buffer]() -> Result<void> {
+        std::byte* to = here_.data();
+        for (const Encoding& group : groups_) {
+          const std::size_t of_group = buffer % group.buffers();
+          STERNA_TRY(group.encode(of_group));
+          STERNA_TRY(stream_->record(*encoded_));
+          STERNA_TRY(copies_->wait_for(*encoded_));
+          const DeviceArray<std::byte>& planes = group.planes(of_group);
+          STERNA_TRY(copies_->copy(to, planes.data(), planes.size()));
+          to += planes.size();
+        }
+        STERNA_TRY(copies_->record(*copied_));
+        return stream_->wait_for(*copied_);
+      });
+    }
+    return all;
+  }
+  Contender pinned_copy() const {
+    return {"pinned_copy", {[this] { return stream_->copy(here_.data(), there_.data(), bytes_); }}};
+  }
+
+ private:
+  static constexpr std::size_t kGroups = 8;
+  explicit ToHost(DeviceStream& stream) : stream_(&stream) {}
+
+  Result<void> add(Device& device, DeviceStream& stream, const SpeedOptions& options,
+                   const std::vector<std::size_t>& tensors) {
+    STERNA_ASSIGN(Encoding group, Encoding::make(device, stream, options, tensors));
+    bytes_ += group.planes(0).size();
+    groups_.push_back(std::move(group));
+    return {};
+  }
+
+  DeviceStream* stream_;
+  std::vector<Encoding> groups_;
+  std::size_t bytes_ = 0;  // of all packets
+  std::unique_ptr<DeviceStream> copies_;
+  std::unique_ptr<DeviceEvent> encoded_;
+  std::unique_ptr<DeviceEvent> copied_;
+  PinnedArray<std::byte> here_;
+  DeviceArray<std::byte> there_;
+};
+
+Result<void> measure_to_host(Device& device, DeviceStream& stream, const SpeedOptions& options,
+                             Figures& figures) {
+  STERNA_ASSIGN(const ToHost net, ToHost::make(device, stream, options));
+  STERNA_ASSIGN(
+      const Rounds times,
+      Rounds::measure(device, stream, {net.to_host(), net.pinned_copy()}, options.rounds));
+  figures["host_over_pinned_copy"] = times.ratio("to_host", "pinned_copy");
   return {};
 }
 
@@ -319,7 +409,8 @@ std::vector<SpeedGoal> codec_speed_goals() {
           {"encode_net_over_read", .33, .42, false},
           {"encode_lenet_us", 20, 10, true},
           {"aggregate8_over_read", .55, .70, false},
-          {"fused8_over_momentum", 1.15, .97, true}};
+          {"fused8_over_momentum", 1.15, .97, true},
+          {"host_over_pinned_copy", 1.5, 1.15, true}};
 }
 
 Result<Figures> codec_speed(Device& device, const SpeedOptions& options) {
@@ -327,6 +418,7 @@ Result<Figures> codec_speed(Device& device, const SpeedOptions& options) {
   Figures figures;
   STERNA_TRY(measure_tensor(device, *stream, options, figures));
   STERNA_TRY(measure_nets(device, *stream, options, figures));
+  STERNA_TRY(measure_to_host(device, *stream, options, figures));
   STERNA_TRY(measure_server(device, *stream, options, figures));
   return figures;
 }

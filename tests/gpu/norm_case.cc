@@ -151,7 +151,7 @@ Result<void> normalizes_channels(There& there, std::size_t pixels, std::size_t c
                          Channels::kEpsilon,
                          relu};
   STERNA_TRY(there.run(MomentsLaunch{sums, x.data(), mean.data(), variance.data()}));
-  STERNA_TRY(there.run(ChannelNormLaunch{norm, y.data(), count, channels}));
+  STERNA_TRY(there.run(ChannelNormLaunch{norm, y.data(), pixels, channels}));
   STERNA_TRY(there.run(ChannelNormGradientLaunch{norm, sums, dy.data(), dy.data(),
                                                  scales ? dscale.data() : nullptr, dshift.data()}));
   const NormedBatch expected = what.expected();
@@ -168,6 +168,28 @@ Result<void> normalizes_channels(There& there, std::size_t pixels, std::size_t c
   return holds(dy, expected.dx, "a batch normalization's gradient");  // it lies there
 }
 
+/// A bias for each channel, and the gradient by it.
+Result<void> adds_biases(There& there, std::size_t pixels, std::size_t channels) {
+  const std::size_t count = pixels * channels;
+  const Floats y = gaussian(count, 1, 27), bias = gaussian(channels, 1, 28);
+  STERNA_ASSIGN(const auto y_there, there.bring(y));
+  STERNA_ASSIGN(const auto bias_there, there.bring(bias));
+  STERNA_ASSIGN(const auto room, there.bring(Doubles(channel_sums(pixels, channels))));
+  STERNA_ASSIGN(const auto sums, there.bring(Floats(channels, 7)));
+  STERNA_TRY(
+      there.run(ChannelSumLaunch{{pixels, channels, room.data()}, y_there.data(), sums.data()}));
+  STERNA_TRY(there.run(BiasLaunch{bias_there.data(), y_there.data(), pixels, channels}));
+  Doubles expected(count), expected_sums(channels);
+  for (std::size_t i = 0; i < count; ++i) {
+    expected[i] = double{y[i]} + double{bias[i % channels]};
+    expected_sums[i % channels] += double{y[i]};
+  }
+  STERNA_ASSIGN(const Floats found, there.fetch(y_there));
+  STERNA_TRY(near(found, expected, "a bias"));
+  STERNA_ASSIGN(const Floats found_sums, there.fetch(sums));
+  return near(found_sums, expected_sums, "the gradient by a bias");
+}
+
 }  // namespace
 
 Result<void> normalizes_as_defined(Device& device) {
@@ -175,11 +197,13 @@ Result<void> normalizes_as_defined(Device& device) {
   STERNA_TRY(normalizes_locally(there, {7, 64, 4, 1, 0.3F, 0.75F}));
   STERNA_TRY(normalizes_locally(there, {40, 3, 2, 2, 0.5F, 0.5F}));
   STERNA_TRY(normalizes_locally(there, {5, 1, 3, 1, 0.5F, 1}));
+  STERNA_TRY(adds_biases(there, 50, 19));
+  STERNA_TRY(adds_biases(there, 16 * kMomentGroup + 3, 64));
   for (const bool scales : {false, true}) {
     for (const bool relu : {false, true}) {
       STERNA_TRY(normalizes_channels(there, 50, 19, scales, relu));
-      STERNA_TRY(normalizes_channels(there, kMomentBlock, 1, scales, relu));
-      STERNA_TRY(normalizes_channels(there, 3 * kMomentBlock + 7, 33, scales, relu));
+      STERNA_TRY(normalizes_channels(there, 256, 1, scales, relu));
+      STERNA_TRY(normalizes_channels(there, 16 * kMomentGroup * 2 + 7, 33, scales, relu));
     }
   }
   return {};

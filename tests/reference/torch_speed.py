@@ -3,10 +3,12 @@
 and weights channels last, without an optimizer's step.
 
 usage: OMP_NUM_THREADS=1 python3 tests/reference/torch_speed.py NET BATCH fp32|bf16 [SECONDS]
+       python3 tests/reference/torch_speed.py NET BATCH fp32|tf32|bf16 [SECONDS] --cuda
 
 bf16 is autocast's: parameters stay float32. There is no dropout. Prints one line of JSON, with the
 images_per_second of the median round after a few to warm up, and those of the round that took the least time of the
-processor, as `sterna bench net` counts; images are as large as the original's.
+processor, as `sterna bench net` counts; images are as large as the original's. With --cuda a step is a CUDA
+graph on a GPU, by the clock, its images there already.
 """
 import json
 import statistics
@@ -47,11 +49,32 @@ class Parameters:
         return values.requires_grad_()
 
 
+def captured(step):
+    """The step as a CUDA graph, and the wait for its end."""
+    side = torch.cuda.Stream()
+    with torch.cuda.stream(side):
+        for _ in range(WARM_UP):
+            step()
+    torch.cuda.synchronize()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        step()
+
+    def replay():
+        graph.replay()
+        torch.cuda.synchronize()
+    return replay
+
+
 def main():
-    name, batch, precision, *seconds = sys.argv[1:]
+    cuda = "--cuda" in sys.argv
+    name, batch, precision, *seconds = [word for word in sys.argv[1:] if word != "--cuda"]
     batch, seconds = int(batch), float(seconds[0]) if seconds else 20
-    if precision not in ("fp32", "bf16"):
-        sys.exit(f"precision {precision}; there are fp32 and bf16")
+    if precision not in (("fp32", "tf32", "bf16") if cuda else ("fp32", "bf16")):
+        sys.exit(f"precision {precision}; there are fp32 and bf16, and with --cuda tf32")
+    device = "cuda" if cuda else "cpu"
+    torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = precision == "tf32"
+    torch.set_default_device(device)
     torch.set_num_threads(1)
     torch.manual_seed(1)
     size, channels, classes = SIZES.get(name, (224, 3, 1000))
@@ -63,12 +86,14 @@ def main():
     def step():
         for values in parameters.made.values():
             values.grad = None
-        with torch.autocast("cpu", torch.bfloat16, enabled=precision == "bf16"):
+        with torch.autocast(device, torch.bfloat16, enabled=precision == "bf16"):
             made = NETS[name](layers, images)
         heads = made if isinstance(made, tuple) else (made,)
         sum(weight * F.cross_entropy(logits.float(), labels)
             for weight, logits in zip((1, 0.4), heads)).backward()
 
+    if cuda:
+        step = captured(step)
     for _ in range(WARM_UP):
         step()
     rounds, computed, end = [], [], time.perf_counter() + seconds
@@ -78,7 +103,8 @@ def main():
         rounds.append(time.perf_counter() - start)
         computed.append(time.process_time() - computing)
     print(json.dumps({"net": name, "batch": batch, "precision": precision, "threads": 1,
-                      "torch": torch.__version__, "isa": torch.backends.cpu.get_cpu_capability(),
+                      "torch": torch.__version__,
+                      "isa": torch.cuda.get_device_name() if cuda else torch.backends.cpu.get_cpu_capability(),
                       "rounds": len(rounds),
                       "images_per_second": round(batch / statistics.median(rounds), 2),
                       "images_per_second_least": round(batch / min(computed), 2)}))

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "kernels/device/cuda/cuda_error.h"
+#include "kernels/device/cuda/cuda_libraries.h"
 
 namespace sterna::kernels {
 namespace {
@@ -96,6 +97,10 @@ class CudaStream : public DeviceStream {
     STERNA_TRY(use());
     return checked(cuda_layer(launch, stream_), "launch of a layer");
   }
+  Result<void> run(DeviceOperation& operation, const OperationTensors& tensors) noexcept override {
+    STERNA_TRY(use());
+    return static_cast<CudaOperation&>(operation).run(tensors, stream_);
+  }
 
  private:
   // Any thread may call, and each has a current device of its own.
@@ -107,7 +112,7 @@ class CudaStream : public DeviceStream {
 
 class CudaDevice : public Device {
  public:
-  explicit CudaDevice(int index) : index_(index) {}
+  explicit CudaDevice(int index) : index_(index), libraries_(make_cuda_libraries(index)) {}
 
   Result<void> open() {
     STERNA_TRY(use());
@@ -166,6 +171,15 @@ class CudaDevice : public Device {
     STERNA_TRY(event->make());
     return std::unique_ptr<DeviceEvent>(std::move(event));
   }
+  Result<std::unique_ptr<DeviceOperation>> product(const ProductShape& shape) noexcept override {
+    STERNA_TRY(use());
+    return libraries_->product(shape);
+  }
+  Result<std::unique_ptr<DeviceOperation>> convolution(
+      const ConvolutionShape& shape) noexcept override {
+    STERNA_TRY(use());
+    return libraries_->convolution(shape);
+  }
   Result<double> seconds(DeviceEvent& from, DeviceEvent& to) noexcept override {
     constexpr double kMilli = 1e-3;
     float milliseconds = 0;
@@ -183,6 +197,7 @@ class CudaDevice : public Device {
   }
 
   int index_;
+  std::unique_ptr<CudaLibraries> libraries_;
   DeviceFacts facts_;
 };
 

@@ -48,6 +48,10 @@ inline float __shfl_sync(std::uint32_t, float value, int from) {
   const auto& lanes = sterna::exchange_in_warp(std::bit_cast<std::uint32_t>(value));
   return std::bit_cast<float>(static_cast<std::uint32_t>(lanes[static_cast<unsigned>(from)]));
 }
+inline double __shfl_sync(std::uint32_t, double value, int from) {
+  const auto& lanes = sterna::exchange_in_warp(std::bit_cast<std::uint64_t>(value));
+  return std::bit_cast<double>(std::uint64_t{lanes[static_cast<unsigned>(from)]});
+}
 template <class T>
 T __ldcg(const T* from) {
   return *from;

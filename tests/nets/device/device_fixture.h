@@ -4,15 +4,33 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdlib>
 #include <memory>
 #include <span>
 #include <utility>
 #include <vector>
 
+#include "kernels/device/cuda_module.h"
 #include "kernels/device/host_device.h"
 #include "tests/nets/net_fixture.h"
 
 namespace sterna::nets {
+
+/// A GPU, on which tests run besides where STERNA_TEST_GPU demands it; null: it does not.
+inline std::shared_ptr<kernels::Device> gpu() {
+  if (std::getenv("STERNA_TEST_GPU") == nullptr) return nullptr;  // NOLINT(concurrency-mt-unsafe)
+  struct Opened {
+    kernels::CudaModule module;
+    std::unique_ptr<kernels::Device> device;
+  };
+  auto module = kernels::CudaModule::open();
+  EXPECT_TRUE(module.ok()) << module.error().message;
+  auto device = module->device(0);
+  EXPECT_TRUE(device.ok()) << device.error().message;
+  const auto opened =
+      std::make_shared<Opened>(Opened{std::move(module).value(), std::move(device).value()});
+  return {opened, opened->device.get()};
+}
 
 /// Copies each gradient to the host once it is complete, on a stream of its own.
 class Fetched final : public GradientSink {

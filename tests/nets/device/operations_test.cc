@@ -61,17 +61,33 @@ using Run = std::function<Outputs(Side&)>;
 void expect_alike(const Run& run, double tolerance = kTolerance) {
   Side cpu({});
   const Outputs expected = run(cpu);
+  for (const bool libraries : {false, true}) {
+    Outputs first;
+    for (kernels::HostDeviceOptions options :
+         {kernels::HostDeviceOptions{.late = false}, {.seed = 1}, {.seed = 2, .hidden = true}}) {
+      options.libraries = libraries;
+      Side device({.name = "device", .device = kernels::make_host_device(options)});
+      const Outputs found = run(device);
+      ASSERT_EQ(found.size(), expected.size());
+      for (std::size_t i = 0; i < found.size(); ++i) {
+        EXPECT_LE(distance(found[i], expected[i]), tolerance)
+            << "output " << i << (libraries ? " by libraries" : "");
+      }
+      if (first.empty()) first = found;
+      EXPECT_EQ(found, first) << "seed " << options.seed;
+    }
+  }
+  const std::shared_ptr<kernels::Device> card = gpu();
+  if (card == nullptr) return;
   Outputs first;
-  for (const kernels::HostDeviceOptions& options :
-       {kernels::HostDeviceOptions{.late = false}, {.seed = 1}, {.seed = 2, .hidden = true}}) {
-    Side device({.name = "device", .device = kernels::make_host_device(options)});
+  for (int time = 0; time < 2; ++time) {
+    Side device({.name = "device", .device = card});
     const Outputs found = run(device);
-    ASSERT_EQ(found.size(), expected.size());
     for (std::size_t i = 0; i < found.size(); ++i) {
-      EXPECT_LE(distance(found[i], expected[i]), tolerance) << "output " << i;
+      EXPECT_LE(distance(found[i], expected[i]), tolerance) << "output " << i << " on a GPU";
     }
     if (first.empty()) first = found;
-    EXPECT_EQ(found, first) << "seed " << options.seed;
+    EXPECT_EQ(found, first) << "on a GPU";
   }
 }
 

@@ -102,8 +102,8 @@ Found on_cpu(const NetOptions& options, std::uint64_t draw) {
   return found;
 }
 
-Found on_device(NetOptions options, std::uint64_t draw, const kernels::HostDeviceOptions& how) {
-  options.backend = {.name = "device", .device = kernels::make_host_device(how)};
+Found on_device(NetOptions options, std::uint64_t draw, std::shared_ptr<kernels::Device> device) {
+  options.backend = {.name = "device", .device = std::move(device)};
   auto made = make_net(options);
   EXPECT_TRUE(made.ok()) << made.error().message;
   Net& net = **made;
@@ -128,24 +128,41 @@ class ZooOnADevice : public testing::TestWithParam<SmallNet> {
             .weight_decay = 0.001F,
             .divisor = net.divisor};
   }
+  static void expect_alike(const Found& found, const Found& expected) {
+    const auto parameters = make_net(options()).value()->parameters();
+    ASSERT_EQ(found.gradients.size(), expected.gradients.size());
+    for (std::size_t i = 0; i < parameters.size(); ++i) {
+      EXPECT_LE(distance(found.gradients[i], expected.gradients[i]), GetParam().of_gradients)
+          << parameters[i].name;
+    }
+    EXPECT_LE(distance(found.losses, expected.losses), GetParam().tolerance);
+    EXPECT_LE(distance(found.logits, expected.logits), GetParam().tolerance);
+  }
 };
 
 TEST_P(ZooOnADevice, HasTheCpusLossGradientsAndLogits) {
   const Found expected = on_cpu(options(), GetParam().draw),
-              found = on_device(options(), GetParam().draw, {.seed = 1});
-  const auto parameters = make_net(options()).value()->parameters();
-  ASSERT_EQ(found.gradients.size(), expected.gradients.size());
-  for (std::size_t i = 0; i < parameters.size(); ++i) {
-    EXPECT_LE(distance(found.gradients[i], expected.gradients[i]), GetParam().of_gradients)
-        << parameters[i].name;
-  }
-  EXPECT_LE(distance(found.losses, expected.losses), GetParam().tolerance);
-  EXPECT_LE(distance(found.logits, expected.logits), GetParam().tolerance);
+              found = on_device(options(), GetParam().draw, kernels::make_host_device({.seed = 1}));
+  expect_alike(found, expected);
 
   // Once more, with streams that run in another order, and where passes are short with memory that
   // no code of the host may look at.
   const bool hidden = GetParam().tolerance == kShallow && GetParam().micro_batch == 0;
-  const Found again = on_device(options(), GetParam().draw, {.seed = 2, .hidden = hidden});
+  const Found again = on_device(options(), GetParam().draw,
+                                kernels::make_host_device({.seed = 2, .hidden = hidden}));
+  EXPECT_EQ(again.gradients, found.gradients);
+  EXPECT_EQ(again.losses, found.losses);
+  EXPECT_EQ(again.logits, found.logits);
+}
+
+TEST_P(ZooOnADevice, HasThemByLibrariesAndTwiceTheSameBits) {
+  const bool demanded = gpu() != nullptr;
+  const auto device = [&](std::uint64_t seed) {
+    return demanded ? gpu() : kernels::make_host_device({.seed = seed, .libraries = true});
+  };
+  const Found found = on_device(options(), GetParam().draw, device(1));
+  expect_alike(found, on_cpu(options(), GetParam().draw));
+  const Found again = on_device(options(), GetParam().draw, device(2));
   EXPECT_EQ(again.gradients, found.gradients);
   EXPECT_EQ(again.losses, found.losses);
   EXPECT_EQ(again.logits, found.logits);

@@ -1,0 +1,24 @@
+// Products by cuBLASLt. Of the module alone.
+#pragma once
+
+#include <memory>
+
+#include "kernels/device/cuda/cuda_libraries.h"
+
+namespace sterna::kernels {
+
+/// One device's handle. Any thread may call it.
+class CublasLt {
+ public:
+  /// Errors: unavailable, where the library is not there, or does not start.
+  static Result<std::unique_ptr<CublasLt>> open(int device);
+
+  CublasLt() = default;
+  CublasLt(const CublasLt&) = delete;
+  CublasLt& operator=(const CublasLt&) = delete;
+  virtual ~CublasLt() = default;
+  /// Null: no plan for this shape.
+  virtual Result<std::unique_ptr<DeviceOperation>> plan(const ProductShape& shape) = 0;
+};
+
+}  // namespace sterna::kernels

@@ -1,0 +1,408 @@
+#include "kernels/device/cuda/cudnn.h"
+
+#include <cuda_runtime_api.h>
+#include <cudnn_backend.h>
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <initializer_list>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kernels/device/cuda/cuda_error.h"
+#include "kernels/device/library.h"
+
+namespace sterna::kernels {
+namespace {
+
+/// All that cuDNN consists of, the one with the functions last: with one of them missing its first
+/// call would end the process.
+const std::vector<std::string> kLibraries = {"libcudnn_graph.so.9",
+                                             "libcudnn_ops.so.9",
+                                             "libcudnn_cnn.so.9",
+                                             "libcudnn_adv.so.9",
+                                             "libcudnn_engines_precompiled.so.9",
+                                             "libcudnn_engines_runtime_compiled.so.9",
+                                             "libcudnn_heuristic.so.9",
+                                             "libcudnn.so.9"};
+/// What cuDNN's engines link, and find only where it is loaded.
+constexpr const char* kItsCublasLt = "libcublasLt.so.13";
+constexpr std::int64_t kAlignment = 16;
+constexpr std::int64_t kMostPlans = 64;  // of a heuristic's, in its order
+constexpr std::size_t kMostWorkspace = std::size_t{1} << 30U;
+
+struct Functions {
+  decltype(&cudnnCreate) create = nullptr;
+  decltype(&cudnnDestroy) destroy = nullptr;
+  decltype(&cudnnSetStream) set_stream = nullptr;
+  decltype(&cudnnGetErrorString) error_string = nullptr;
+  decltype(&cudnnBackendCreateDescriptor) make = nullptr;
+  decltype(&cudnnBackendDestroyDescriptor) unmake = nullptr;
+  decltype(&cudnnBackendFinalize) finalize = nullptr;
+  decltype(&cudnnBackendSetAttribute) set = nullptr;
+  decltype(&cudnnBackendGetAttribute) get = nullptr;
+  decltype(&cudnnBackendExecute) execute = nullptr;
+};
+
+template <class Function>
+bool find(void* library, const char* name, Function& function) {
+  function = reinterpret_cast<Function>(dlsym(library, name));
+  return function != nullptr;
+}
+
+Result<Functions> load() {
+  const LibraryPlaces places = library_places();
+  STERNA_TRY(open_libraries({kItsCublasLt}, places));
+  STERNA_ASSIGN(void* const library, open_libraries(kLibraries, places));
+  Functions f;
+  const bool all = find(library, "cudnnCreate", f.create) &&
+                   find(library, "cudnnDestroy", f.destroy) &&
+                   find(library, "cudnnSetStream", f.set_stream) &&
+                   find(library, "cudnnGetErrorString", f.error_string) &&
+                   find(library, "cudnnBackendCreateDescriptor", f.make) &&
+                   find(library, "cudnnBackendDestroyDescriptor", f.unmake) &&
+                   find(library, "cudnnBackendFinalize", f.finalize) &&
+                   find(library, "cudnnBackendSetAttribute", f.set) &&
+                   find(library, "cudnnBackendGetAttribute", f.get) &&
+                   find(library, "cudnnBackendExecute", f.execute);
+  if (!all) {
+    return Error{Errc::unavailable, "libcudnn.so.9 lacks functions of cuDNN 9; install that"};
+  }
+  return f;
+}
+
+/// One of the library's descriptors, which the first call that fails leaves with an error.
+class Descriptor {
+ public:
+  Descriptor(const Functions& functions, cudnnBackendDescriptorType_t type)
+      : f_(&functions), status_(f_->make(type, &made_)) {}
+  ~Descriptor() {
+    if (made_ != nullptr) f_->unmake(made_);
+  }
+  Descriptor(Descriptor&& other) noexcept
+      : f_(other.f_), made_(std::exchange(other.made_, nullptr)), status_(other.status_) {}
+  Descriptor& operator=(Descriptor&&) = delete;
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+
+  template <class T>
+  Descriptor& set(cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type,
+                  std::initializer_list<T> values) {
+    return set(name, type, static_cast<std::int64_t>(values.size()), values.begin());
+  }
+  Descriptor& set(cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type,
+                  std::int64_t count, const void* values) {
+    if (status_ == CUDNN_STATUS_SUCCESS) status_ = f_->set(made_, name, type, count, values);
+    return *this;
+  }
+  Descriptor& set(cudnnBackendAttributeName_t name, const Descriptor& other) {
+    if (status_ == CUDNN_STATUS_SUCCESS) status_ = other.status_;
+    return set(name, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &other.made_);
+  }
+  Descriptor& finalize() {
+    if (status_ == CUDNN_STATUS_SUCCESS) status_ = f_->finalize(made_);
+    return *this;
+  }
+  bool ok() const { return status_ == CUDNN_STATUS_SUCCESS; }
+  /// That it has no plan for what it was asked is no failure.
+  bool unsupported() const {
+    return CUDNN_STATUS_CATEGORY(static_cast<int>(status_)) == CUDNN_STATUS_NOT_SUPPORTED;
+  }
+  Result<void> checked(const char* what) const {
+    if (ok()) return {};
+    return Error{Errc::unavailable, std::string(what) + ": " + f_->error_string(status_)};
+  }
+  cudnnBackendDescriptor_t get() const { return made_; }
+
+ private:
+  const Functions* f_;
+  cudnnBackendDescriptor_t made_ = nullptr;
+  cudnnStatus_t status_;
+};
+
+struct Handle {
+  Functions f;
+  cudnnHandle_t handle = nullptr;
+  std::mutex mutex;  ///< of the handle's stream
+};
+
+// What tensors are called within a graph.
+constexpr std::int64_t kA = 'a', kB = 'b', kOut = 'o';
+
+/// {N, C, H, W} of channels-last memory.
+Descriptor tensor(const Functions& f, std::int64_t id, const std::array<std::int64_t, 4>& shape) {
+  const std::array<std::int64_t, 4> steps = {shape[1] * shape[2] * shape[3], 1, shape[1] * shape[3],
+                                             shape[1]};
+  Descriptor made(f, CUDNN_BACKEND_TENSOR_DESCRIPTOR);
+  made.set(CUDNN_ATTR_TENSOR_DATA_TYPE, CUDNN_TYPE_DATA_TYPE, {CUDNN_DATA_FLOAT})
+      .set(CUDNN_ATTR_TENSOR_DIMENSIONS, CUDNN_TYPE_INT64, 4, shape.data())
+      .set(CUDNN_ATTR_TENSOR_STRIDES, CUDNN_TYPE_INT64, 4, steps.data())
+      .set(CUDNN_ATTR_TENSOR_UNIQUE_ID, CUDNN_TYPE_INT64, {id})
+      .set(CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT, CUDNN_TYPE_INT64, {kAlignment})
+      .finalize();
+  return made;
+}
+
+/// The names of one pass's attributes.
+struct PassNames {
+  cudnnBackendDescriptorType_t type;
+  cudnnBackendAttributeName_t x, w, y, convolution, alpha, beta;
+};
+
+PassNames names_of(ConvolutionPass pass) {
+  switch (pass) {
+    case ConvolutionPass::forward:
+      break;
+    case ConvolutionPass::data:
+      return {CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_DATA_DESCRIPTOR,
+              CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_DX,
+              CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_W,
+              CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_DY,
+              CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_CONV_DESC,
+              CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_ALPHA,
+              CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_BETA};
+    case ConvolutionPass::weights:
+      return {CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_FILTER_DESCRIPTOR,
+              CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_X,
+              CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_DW,
+              CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_DY,
+              CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_CONV_DESC,
+              CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_ALPHA,
+              CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_BETA};
+  }
+  return {CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR,
+          CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_X,
+          CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_W,
+          CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_Y,
+          CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_CONV_DESC,
+          CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_ALPHA,
+          CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_BETA};
+}
+
+/// What each of a pass's three tensors is called: a, b or out.
+struct Roles {
+  std::int64_t x, w, y;
+};
+Roles roles_of(ConvolutionPass pass) {
+  if (pass == ConvolutionPass::forward) return {kA, kB, kOut};
+  if (pass == ConvolutionPass::data) return {kOut, kB, kA};
+  return {kA, kOut, kB};
+}
+
+/// What must come after the last row or column, so that the last window is whole.
+std::int64_t padding_after(std::uint32_t out, std::uint32_t stride, std::uint32_t kernel,
+                           std::uint32_t before, std::uint32_t extent) {
+  return (std::int64_t{out} - 1) * stride + kernel - before - extent;
+}
+
+class Convolution final : public CudaOperation {
+ public:
+  explicit Convolution(std::shared_ptr<Handle> handle) : handle_(std::move(handle)) {}
+
+  /// Whether there is a plan.
+  Result<bool> make(const ConvolutionShape& shape) {
+    const Functions& f = handle_->f;
+    const Windows& w = shape.windows;
+    const PassNames names = names_of(shape.pass);
+    const Roles roles = roles_of(shape.pass);
+    const Descriptor x = tensor(f, roles.x, {w.images, w.channels, w.rows, w.columns});
+    const Descriptor weights =
+        tensor(f, roles.w,
+               {shape.out_channels, w.channels / shape.groups, w.kernel_rows, w.kernel_columns});
+    const Descriptor y =
+        tensor(f, roles.y, {w.images, shape.out_channels, w.out_rows, w.out_columns});
+    const std::int64_t down =
+        padding_after(w.out_rows, w.stride, w.kernel_rows, w.rows_before, w.rows);
+    const std::int64_t across =
+        padding_after(w.out_columns, w.stride, w.kernel_columns, w.columns_before, w.columns);
+    if (down < -std::int64_t{w.stride} || across < -std::int64_t{w.stride}) return false;
+    const std::int64_t stride = w.stride, top = w.rows_before, left = w.columns_before;
+    Descriptor convolution(f, CUDNN_BACKEND_CONVOLUTION_DESCRIPTOR);
+    convolution.set(CUDNN_ATTR_CONVOLUTION_COMP_TYPE, CUDNN_TYPE_DATA_TYPE, {CUDNN_DATA_FLOAT})
+        .set(CUDNN_ATTR_CONVOLUTION_CONV_MODE, CUDNN_TYPE_CONVOLUTION_MODE,
+             {CUDNN_CROSS_CORRELATION})
+        .set(CUDNN_ATTR_CONVOLUTION_SPATIAL_DIMS, CUDNN_TYPE_INT64, {std::int64_t{2}})
+        .set(CUDNN_ATTR_CONVOLUTION_PRE_PADDINGS, CUDNN_TYPE_INT64, {top, left})
+        .set(CUDNN_ATTR_CONVOLUTION_POST_PADDINGS, CUDNN_TYPE_INT64,
+             {std::max<std::int64_t>(down, 0), std::max<std::int64_t>(across, 0)})
+        .set(CUDNN_ATTR_CONVOLUTION_DILATIONS, CUDNN_TYPE_INT64, {std::int64_t{1}, std::int64_t{1}})
+        .set(CUDNN_ATTR_CONVOLUTION_FILTER_STRIDES, CUDNN_TYPE_INT64, {stride, stride})
+        .finalize();
+    Descriptor operation(f, names.type);
+    operation.set(names.x, x)
+        .set(names.w, weights)
+        .set(names.y, y)
+        .set(names.convolution, convolution)
+        .set(names.alpha, CUDNN_TYPE_FLOAT, {1.0F})
+        .set(names.beta, CUDNN_TYPE_FLOAT, {0.0F})
+        .finalize();
+    const cudnnBackendDescriptor_t only = operation.get();
+    Descriptor graph(f, CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR);
+    graph.set(CUDNN_ATTR_OPERATIONGRAPH_HANDLE, CUDNN_TYPE_HANDLE, {handle_->handle})
+        .set(CUDNN_ATTR_OPERATIONGRAPH_OPS, CUDNN_TYPE_BACKEND_DESCRIPTOR, {only})
+        .finalize();
+    for (const Descriptor* one :
+         {&x, &weights, &y, static_cast<const Descriptor*>(&convolution),
+          static_cast<const Descriptor*>(&operation), static_cast<const Descriptor*>(&graph)}) {
+      if (one->unsupported()) return false;
+      STERNA_TRY(one->checked("a graph of cuDNN's"));
+    }
+    STERNA_ASSIGN(const bool found, choose(graph, CUDNN_HEUR_MODE_A, shape.arithmetic));
+    if (found) return true;
+    return choose(graph, CUDNN_HEUR_MODE_FALLBACK, shape.arithmetic);
+  }
+
+  std::size_t workspace() const noexcept override { return workspace_; }
+  std::string name() const noexcept override { return "cuDNN engine " + std::to_string(engine_); }
+
+  Result<void> run(const OperationTensors& tensors, CUstream_st* stream) noexcept override {
+    const Functions& f = handle_->f;
+    const std::lock_guard lock(handle_->mutex);
+    const void* const places[] = {tensors.a, tensors.b, tensors.out};
+    const std::int64_t ids[] = {kA, kB, kOut};
+    Descriptor pack(f, CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR);
+    pack.set(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, CUDNN_TYPE_INT64, 3, ids)
+        .set(CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, CUDNN_TYPE_VOID_PTR, 3, places)
+        .set(CUDNN_ATTR_VARIANT_PACK_WORKSPACE, CUDNN_TYPE_VOID_PTR, {tensors.workspace})
+        .finalize();
+    STERNA_TRY(pack.checked("a pack of cuDNN's"));
+    cudnnStatus_t status = f.set_stream(handle_->handle, stream);
+    if (status == CUDNN_STATUS_SUCCESS) {
+      status = f.execute(handle_->handle, plan_.front().get(), pack.get());
+    }
+    if (status == CUDNN_STATUS_SUCCESS) return {};
+    return Error{Errc::unavailable, std::string("cudnnBackendExecute: ") + f.error_string(status)};
+  }
+
+ private:
+  /// The first of a heuristic's plans whose bits are the same each time, and of the arithmetic.
+  Result<bool> choose(const Descriptor& graph, cudnnBackendHeurMode_t mode, Arithmetic arithmetic) {
+    const Functions& f = handle_->f;
+    Descriptor heuristic(f, CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR);
+    heuristic.set(CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH, graph)
+        .set(CUDNN_ATTR_ENGINEHEUR_MODE, CUDNN_TYPE_HEUR_MODE, {mode})
+        .finalize();
+    if (!heuristic.ok()) return false;
+    std::int64_t count = 0;
+    if (f.get(heuristic.get(), CUDNN_ATTR_ENGINEHEUR_RESULTS, CUDNN_TYPE_BACKEND_DESCRIPTOR, 0,
+              &count, nullptr) != CUDNN_STATUS_SUCCESS) {
+      return false;
+    }
+    count = std::min(count, kMostPlans);
+    std::vector<Descriptor> configurations;
+    std::vector<cudnnBackendDescriptor_t> places;
+    for (std::int64_t i = 0; i < count; ++i) {
+      configurations.emplace_back(f, CUDNN_BACKEND_ENGINECFG_DESCRIPTOR);
+      places.push_back(configurations.back().get());
+    }
+    if (f.get(heuristic.get(), CUDNN_ATTR_ENGINEHEUR_RESULTS, CUDNN_TYPE_BACKEND_DESCRIPTOR, count,
+              &count, places.data()) != CUDNN_STATUS_SUCCESS) {
+      return false;
+    }
+    for (std::int64_t i = 0; i < count; ++i) {
+      const Descriptor& configuration = configurations[static_cast<std::size_t>(i)];
+      std::int64_t engine = 0;
+      if (!suits(configuration, arithmetic, engine)) continue;
+      Descriptor plan(f, CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR);
+      plan.set(CUDNN_ATTR_EXECUTION_PLAN_HANDLE, CUDNN_TYPE_HANDLE, {handle_->handle})
+          .set(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, configuration)
+          .finalize();
+      if (!plan.ok()) continue;
+      std::int64_t bytes = 0;
+      std::int64_t got = 0;
+      if (f.get(plan.get(), CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE, CUDNN_TYPE_INT64, 1, &got,
+                &bytes) != CUDNN_STATUS_SUCCESS ||
+          bytes < 0 || static_cast<std::size_t>(bytes) > kMostWorkspace) {
+        continue;
+      }
+      workspace_ = static_cast<std::size_t>(bytes);
+      engine_ = engine;
+      plan_.push_back(std::move(plan));
+      return true;
+    }
+    return false;
+  }
+
+  bool suits(const Descriptor& configuration, Arithmetic arithmetic, std::int64_t& number) const {
+    const Functions& f = handle_->f;
+    Descriptor engine(f, CUDNN_BACKEND_ENGINE_DESCRIPTOR);
+    cudnnBackendDescriptor_t place = engine.get();
+    std::int64_t got = 0;
+    if (f.get(configuration.get(), CUDNN_ATTR_ENGINECFG_ENGINE, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1,
+              &got, &place) != CUDNN_STATUS_SUCCESS) {
+      return false;
+    }
+    std::array<cudnnBackendNumericalNote_t, CUDNN_NUMERICAL_NOTE_TYPE_COUNT> notes{};
+    std::int64_t noted = 0;
+    if (f.get(engine.get(), CUDNN_ATTR_ENGINE_NUMERICAL_NOTE, CUDNN_TYPE_NUMERICAL_NOTE,
+              CUDNN_NUMERICAL_NOTE_TYPE_COUNT, &noted, notes.data()) != CUDNN_STATUS_SUCCESS) {
+      return false;
+    }
+    for (std::int64_t i = 0; i < noted; ++i) {
+      switch (notes[static_cast<std::size_t>(i)]) {
+        case CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC:
+        case CUDNN_NUMERICAL_NOTE_REDUCED_PRECISION_REDUCTION:
+        case CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_6x6:
+        case CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_13x13:
+          return false;
+        case CUDNN_NUMERICAL_NOTE_TENSOR_CORE:
+        case CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS:
+          if (arithmetic == Arithmetic::fp32) return false;
+          break;
+        default:
+          break;
+      }
+    }
+    return f.get(engine.get(), CUDNN_ATTR_ENGINE_GLOBAL_INDEX, CUDNN_TYPE_INT64, 1, &got,
+                 &number) == CUDNN_STATUS_SUCCESS;
+  }
+
+  std::shared_ptr<Handle> handle_;
+  std::vector<Descriptor> plan_;  // the one, once there is one
+  std::int64_t engine_ = 0;
+  std::size_t workspace_ = 0;
+};
+
+class Opened final : public Cudnn {
+ public:
+  explicit Opened(const Functions& functions) : handle_(std::make_shared<Handle>()) {
+    handle_->f = functions;
+  }
+  ~Opened() override {
+    if (handle_->handle != nullptr) handle_->f.destroy(handle_->handle);
+  }
+  Opened(const Opened&) = delete;
+  Opened& operator=(const Opened&) = delete;
+
+  Result<void> start() {
+    const cudnnStatus_t status = handle_->f.create(&handle_->handle);
+    if (status == CUDNN_STATUS_SUCCESS) return {};
+    return Error{Errc::unavailable, std::string("cudnnCreate: ") + handle_->f.error_string(status)};
+  }
+  Result<std::unique_ptr<DeviceOperation>> plan(const ConvolutionShape& shape) override {
+    const std::lock_guard lock(handle_->mutex);
+    auto convolution = std::make_unique<Convolution>(handle_);
+    STERNA_ASSIGN(const bool made, convolution->make(shape));
+    if (!made) return std::unique_ptr<DeviceOperation>();
+    return std::unique_ptr<DeviceOperation>(std::move(convolution));
+  }
+
+ private:
+  std::shared_ptr<Handle> handle_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Cudnn>> Cudnn::open(int device) {
+  STERNA_ASSIGN(const Functions functions, load());
+  STERNA_TRY(checked(cudaSetDevice(device), "cudaSetDevice"));
+  auto opened = std::make_unique<Opened>(functions);
+  STERNA_TRY(opened->start());
+  return std::unique_ptr<Cudnn>(std::move(opened));
+}
+
+}  // namespace sterna::kernels

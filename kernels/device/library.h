@@ -1,0 +1,27 @@
+// NVIDIA's libraries, which are opened when they are first used: where they are looked for.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "runtime/base/result.h"
+
+namespace sterna::kernels {
+
+struct LibraryPlaces {
+  /// Looked at before the loader's own search.
+  std::vector<std::string> folders;
+  /// Looked at after it: CUDA's toolkit, and what pip has installed for the python3 of this PATH.
+  std::string toolkit = "/usr/local/cuda/lib64";
+  std::string path;
+};
+
+/// The folders of $STERNA_CUDA, divided by colons, and the PATH of this process.
+LibraryPlaces library_places();
+
+/// Opens `names`, one after the other, from the first place that has the first of them, and returns
+/// what dlopen gave for the last. They are never closed. Errors: unavailable, with which is missing
+/// and where it was looked for.
+Result<void*> open_libraries(const std::vector<std::string>& names, const LibraryPlaces& places);
+
+}  // namespace sterna::kernels

@@ -1,0 +1,63 @@
+// Products and convolutions of fixed shapes as a library of a device's computes them: planned once,
+// then put on streams again and again. Where a device has no such library, layer_launch.h's plain
+// ones stand in.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "kernels/layers/layer_launch.h"
+
+namespace sterna::kernels {
+
+/// How fp32 numbers are multiplied: as they are, or rounded to TF32's ten bits of mantissa first.
+enum class Arithmetic : std::uint8_t { fp32, tf32 };
+
+/// A product as a launch of the same steps and sizes says it; its addresses do not matter, but
+/// whether there is a bias does. One step of each of `a` and `b` is 1.
+struct ProductShape {
+  ProductLaunch launch;
+  Arithmetic arithmetic = Arithmetic::fp32;
+};
+
+enum class ConvolutionPass : std::uint8_t {
+  forward,  ///< out = y, of a = x and b = w
+  data,     ///< out = dx, of a = dy and b = w
+  weights,  ///< out = dw, of a = x and b = dy
+};
+
+/// Images and outputs lie channels last, weights {output channels, kernel rows, kernel columns,
+/// input channels of a group}.
+struct ConvolutionShape {
+  Windows windows;
+  std::uint32_t out_channels = 0;
+  std::uint32_t groups = 1;
+  ConvolutionPass pass = ConvolutionPass::forward;
+  Arithmetic arithmetic = Arithmetic::fp32;
+};
+
+/// Where they lie on the device, each at a multiple of 16 bytes.
+struct OperationTensors {
+  const float* a = nullptr;
+  const float* b = nullptr;
+  const float* bias = nullptr;  ///< of each column of a product; null: none
+  float* out = nullptr;
+  void* workspace = nullptr;  ///< of workspace() bytes, for nobody else until it is done
+};
+
+/// Put on a stream by DeviceStream::run(). Its bits are the same each time, on one kind of device
+/// with one version of the library. Its device outlives it.
+class DeviceOperation {
+ public:
+  virtual ~DeviceOperation() = default;
+  virtual std::size_t workspace() const noexcept = 0;  ///< bytes
+  virtual std::string name() const noexcept = 0;       ///< the library's, and of its plan
+
+ protected:
+  DeviceOperation() = default;
+  DeviceOperation(const DeviceOperation&) = default;
+  DeviceOperation& operator=(const DeviceOperation&) = default;
+};
+
+}  // namespace sterna::kernels
