@@ -1,11 +1,12 @@
 # Makes the bundle of PROGRAM (see SternaBundle.cmake) in FOLDER, which is replaced. MODULES, if given
-# ("a|b"), are put beside it; STRIP is the tool; DEPFILE, if given, tells the build what the bundle was
-# made of.
+# ("a|b"), are put beside it, and so are programs, if that names several ("a|b"); STRIP is the tool; DEPFILE,
+# if given, tells the build what the bundle was made of.
 
 # glibc stays the host's: it goes with the host's loader, name services and kernel.
 set(glibc "^lib(c|m|mvec|dl|rt|pthread|resolv|util|anl|nsl|BrokenLocale|nss_.*|thread_db)\\.so(\\.[0-9]+)?$")
 
 # What the loader would load, `name` from `path` each.
+string(REPLACE "|" ";" PROGRAM "${PROGRAM}")
 execute_process(COMMAND ldd ${PROGRAM} OUTPUT_VARIABLE listing ERROR_VARIABLE errors
                 RESULT_VARIABLE status)
 if(NOT status EQUAL 0)
@@ -16,16 +17,16 @@ string(REPLACE "\n" ";" listing "${listing}")
 set(made ${FOLDER}.new)
 file(REMOVE_RECURSE ${made})
 file(MAKE_DIRECTORY ${made}/bin ${made}/lib)
-get_filename_component(name ${PROGRAM} NAME)
-set(sources ${PROGRAM})
-set(copies ${made}/bin/${name})
-file(COPY_FILE ${PROGRAM} ${made}/bin/${name})
+list(GET PROGRAM 0 first)
+get_filename_component(name ${first} NAME)
 string(REPLACE "|" ";" MODULES "${MODULES}")
-foreach(module IN LISTS MODULES)
-  get_filename_component(file ${module} NAME)
-  list(APPEND sources ${module})
+set(sources)
+set(copies)
+foreach(binary IN LISTS PROGRAM MODULES)
+  get_filename_component(file ${binary} NAME)
+  list(APPEND sources ${binary})
   list(APPEND copies ${made}/bin/${file})
-  file(COPY_FILE ${module} ${made}/bin/${file})
+  file(COPY_FILE ${binary} ${made}/bin/${file})
 endforeach()
 foreach(line IN LISTS listing)
   if(line MATCHES "^[ \t]*([^ /]+) => not found")
@@ -44,6 +45,9 @@ foreach(line IN LISTS listing)
     set(path ${plain})
   endif()
   file(REAL_PATH ${path} path)
+  if(EXISTS ${made}/lib/${library})
+    continue()
+  endif()
   list(APPEND sources ${path})
   list(APPEND copies ${made}/lib/${library})
   file(COPY_FILE ${path} ${made}/lib/${library})

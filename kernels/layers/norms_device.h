@@ -77,11 +77,26 @@ STERNA_DEVICE void sum_block(const ChannelSums& sums, std::size_t i, Add add) {
 /// Adds up blocks [first, end) of a channel into `to`.
 STERNA_DEVICE void add_blocks(const ChannelSums& sums, std::size_t channel, std::size_t first,
                               std::size_t end, double* to) {
+  constexpr std::uint32_t kTogether = 8;  // loads that are under way at once
   double one = 0;
   double other = 0;
-  STERNA_UNROLL_BY(8)
-  for (std::size_t block = first; block < end; ++block) {
-    const double* const part = sums_of(sums, block, channel);
+  for (; first + kTogether <= end; first += kTogether) {
+    double ones[kTogether];
+    double others[kTogether];
+    STERNA_UNROLL
+    for (std::uint32_t i = 0; i < kTogether; ++i) {
+      const double* const part = sums_of(sums, first + i, channel);
+      ones[i] = part[0];
+      others[i] = part[1];
+    }
+    STERNA_UNROLL
+    for (std::uint32_t i = 0; i < kTogether; ++i) {
+      one += ones[i];
+      other += others[i];
+    }
+  }
+  for (; first < end; ++first) {
+    const double* const part = sums_of(sums, first, channel);
     one += part[0];
     other += part[1];
   }

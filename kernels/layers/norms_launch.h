@@ -53,7 +53,7 @@ constexpr std::size_t moment_blocks(std::size_t pixels, std::size_t channels) {
   return (pixels + block - 1) / block;
 }
 /// Then so many of those sums, and then the sums of those.
-inline constexpr std::size_t kMomentGroup = 64;
+inline constexpr std::size_t kMomentGroup = 32;
 constexpr std::size_t moment_groups(std::size_t pixels, std::size_t channels) {
   return (moment_blocks(pixels, channels) + kMomentGroup - 1) / kMomentGroup;
 }

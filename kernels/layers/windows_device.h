@@ -67,20 +67,29 @@ STERNA_DEVICE bool under_window(const Windows& w, const Place& window, std::uint
   return true;
 }
 
+/// The windows, in one direction, that cover a pixel: [first, end). `at` counts the padding.
+struct Covering {
+  std::uint32_t first;
+  std::uint32_t end;
+};
+STERNA_DEVICE Covering covering(std::uint32_t at, std::uint32_t kernel, std::uint32_t stride,
+                                std::uint32_t windows) {
+  const std::uint32_t end = at / stride + 1;
+  return {at < kernel ? 0 : (at - kernel) / stride + 1, end < windows ? end : windows};
+}
+
 /// Calls visit(window's output element, i, j) for each window that has a pixel of the image as its
-/// pixel (i, j), in the order of those.
+/// pixel (i, j), in the order of the windows.
 template <class Visit>
 STERNA_DEVICE void for_windows_over(const Windows& w, const Place& pixel, Visit visit) {
-  for (std::uint32_t i = 0; i < w.kernel_rows; ++i) {
-    const std::uint32_t row = pixel.row + w.rows_before - i;
-    if (row % w.stride != 0 || row / w.stride >= w.out_rows) continue;
-    for (std::uint32_t j = 0; j < w.kernel_columns; ++j) {
-      const std::uint32_t column = pixel.column + w.columns_before - j;
-      if (column % w.stride != 0 || column / w.stride >= w.out_columns) continue;
-      const std::size_t window =
-          (std::size_t{pixel.image} * w.out_rows + row / w.stride) * w.out_columns +
-          column / w.stride;
-      visit(window * w.channels + pixel.channel, i, j);
+  const std::uint32_t row = pixel.row + w.rows_before;
+  const std::uint32_t column = pixel.column + w.columns_before;
+  const Covering down = covering(row, w.kernel_rows, w.stride, w.out_rows);
+  const Covering across = covering(column, w.kernel_columns, w.stride, w.out_columns);
+  for (std::uint32_t r = down.first; r < down.end; ++r) {
+    for (std::uint32_t s = across.first; s < across.end; ++s) {
+      const std::size_t window = (std::size_t{pixel.image} * w.out_rows + r) * w.out_columns + s;
+      visit(window * w.channels + pixel.channel, row - r * w.stride, column - s * w.stride);
     }
   }
 }

@@ -214,8 +214,8 @@ class ConvolutionByLibrary final : public DeviceConvolution {
   void forward(const Tensor& x, const Tensor& w, const Tensor* b, Tensor& y) override {
     context_.run(*plans_.forward, {.a = padded(x), .b = turned(w), .out = y.data()});
     if (b == nullptr) return;
-    context_.run(kernels::BiasLaunch{
-        .bias = b->data(), .y = y.data(), .pixels = pixels_, .channels = out_});
+    context_.run(
+        kernels::BiasLaunch{.bias = b->data(), .y = y.data(), .pixels = pixels_, .channels = out_});
   }
   void backward_parameters(const Tensor& x, const Tensor& dy, Tensor& dw, Tensor* db) override {
     float* const out = turns() ? context_.scratch<float>() : dw.data();
@@ -322,9 +322,10 @@ class ConvolutionByLibrary final : public DeviceConvolution {
 
 std::unique_ptr<Convolution> device_convolution(DeviceContext& context,
                                                 const ConvolutionSpec& spec) {
-  // Where windows are pixels, products need nothing laid anywhere.
-  const bool plain = windows_are_pixels(windows_of(spec.input, spec.window)) && spec.groups == 1;
-  if (!plain) {
+  // Where windows are single pixels, products are fastest, whatever must be thinned out for them.
+  const kernels::Windows windows = windows_of(spec.input, spec.window);
+  const bool pixels = windows.kernel_rows == 1 && windows.kernel_columns == 1 && spec.groups == 1;
+  if (!pixels) {
     std::unique_ptr<Convolution> made = ConvolutionByLibrary::make(context, spec);
     if (made != nullptr) return made;
   }

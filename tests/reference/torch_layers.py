@@ -35,6 +35,8 @@ class Layers:
         mean, variance = (self.parameter(f"{name}/{what}", size) for what in ("mean", "variance"))
         if self.training and self.observe:
             self.observe(name, x)
+        if gamma is None and x.is_cuda:  # where PyTorch wants both or none
+            gamma = torch.ones_like(beta)
         return F.batch_norm(x, mean, variance, gamma, beta, self.training, 0.0, epsilon)
 
     def normed(self, x, name, outputs, kernel, stride=1, pad=SAME, epsilon=1e-3, scale=False):

