@@ -11,6 +11,7 @@
 #include "nets/backend/decay.h"
 #include "nets/backend/failure.h"
 #include "nets/backend/parameter_versions.h"
+#include "nets/backend/repeated_pass.h"
 #include "nets/layers/loss_head.h"
 #include "nets/make_backend.h"
 #include "nets/net_heads.h"
@@ -101,6 +102,10 @@ Net::Net(NetOptions options, std::unique_ptr<Backend> backend, std::unique_ptr<G
   }
   if (options_.trains && options_.weight_decay > 0 && most > 0) {
     decay_ = backend_->decay({.most = most, .decay = options_.weight_decay});
+  }
+  if (options_.trains && passes() == 1) {
+    forwards_ = backend_->repeated_pass();
+    backwards_ = backend_->repeated_pass();
   }
   if (options_.trains && passes() > 1) {
     for (const ParameterSpec& spec : specs_) {
@@ -241,8 +246,40 @@ Result<void> Net::begin_step(const PixelImages& images, std::span<const std::uin
 Result<bool> Net::forward(std::size_t readable) {
   if (changed_) return *changed_;
   bool complete = false;
-  STERNA_TRY(guarded([&] { complete = graph_->forward(readable); }));
+  const bool at_once = graph_->begins() && readable >= graph_->trained_count();
+  STERNA_TRY(guarded([&] {
+    if (!at_once || forwards_ == nullptr || !graph_->repeats()) {
+      complete = graph_->forward(readable);
+      return;
+    }
+    forwards_->run([&] { graph_->forward(readable); });
+    graph_->pass_forward();
+    complete = true;
+  }));
   return complete;
+}
+
+void Net::run_backward(GradientSink& sink) {
+  const auto run = [this](GradientSink& to) {
+    if (decay_) decay_->begin();
+    Completed completed(*this, to);
+    graph_->backward(completed);
+    completed.end();
+  };
+  if (backwards_ == nullptr || !graph_->repeats()) return run(sink);
+  // Gradients are handed on once the pass is on its way: their events say when each is there.
+  struct Kept final : GradientSink {
+    explicit Kept(std::vector<Handed>& to) : handed(to) {}
+    void gradient(std::size_t index, const Gradient& gradient) override {
+      handed.push_back({index, gradient});
+    }
+    std::vector<Handed>& handed;
+  } kept(handed_);
+  backwards_->run([&] {
+    handed_.clear();
+    run(kept);
+  });
+  for (const Handed& one : handed_) sink.gradient(one.index, one.gradient);
 }
 
 Result<void> Net::backward(GradientSink& sink) {
@@ -255,10 +292,7 @@ Result<void> Net::backward(GradientSink& sink) {
       begin_pass(pass);
       graph_->forward(specs_.size());
     }
-    if (decay_) decay_->begin();
-    Completed completed(*this, sink);
-    graph_->backward(completed);
-    completed.end();
+    run_backward(sink);
   });
   if (done) return done;
   static_cast<void>(guarded([&] {  // the next step is another

@@ -30,6 +30,7 @@ namespace sterna::nets {
 class Decay;
 class LossHead;
 class ParameterVersions;
+class RepeatedPass;
 struct NetHeads;
 
 /// Where the backward pass puts gradients.
@@ -144,6 +145,7 @@ class Net {
   void begin_pass(std::size_t pass);
   void set_labels(std::span<const std::uint16_t> labels);
   float cross_entropy() const;
+  void run_backward(GradientSink& sink);
   std::size_t passes() const { return options_.batch / images_per_pass(); }
   Result<void> check_inference(std::size_t values, std::size_t count, std::size_t logits) const;
   Result<void> check_levels(const PixelImages& images, std::size_t count) const;
@@ -161,9 +163,16 @@ class Net {
   std::vector<ParameterSpec> specs_;
   std::unique_ptr<Decay> decay_;  // null: nothing decays
   std::unique_ptr<ParameterVersions> versions_;
-  HeldBatch held_;            // of a step in several passes
-  std::vector<Tensor> sums_;  // of the gradients of all such passes but the last
-  float earlier_passes_ = 0;  // what they lost
+  std::unique_ptr<RepeatedPass> forwards_;   // in training; null: each is its own
+  std::unique_ptr<RepeatedPass> backwards_;  // likewise
+  struct Handed {
+    std::size_t index;
+    Gradient gradient;
+  };
+  std::vector<Handed> handed_;  // by a backward pass that repeats
+  HeldBatch held_;              // of a step in several passes
+  std::vector<Tensor> sums_;    // of the gradients of all such passes but the last
+  float earlier_passes_ = 0;    // what they lost
   StepDraw draw_;
   std::optional<Error> changed_;  // why a parameter's new values cannot be read
 };

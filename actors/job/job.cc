@@ -121,7 +121,9 @@ nets::NetOptions net_options(const JobConfig& job) {
           .label_smoothing = static_cast<float>(chosen.label_smoothing),
           .backend = {.threads = static_cast<int>(job.threads),
                       .isa = job.cpu_isa,
-                      .precision = job.precision}};
+                      .precision = job.precision == Precision::bf16 ? nets::Element::bf16
+                                                                    : nets::Element::fp32,
+                      .tf32 = job.precision == Precision::tf32}};
 }
 
 void JobConfig::encode(Wire::Builder wire, WireWriter&) const {

@@ -43,7 +43,7 @@ Numbers initial_numbers() {
 }
 
 std::optional<Mismatch> mismatch(const JobSection& chosen) {
-  if (chosen.precision == nets::Element::bf16 &&
+  if (chosen.precision == Precision::bf16 &&
       (chosen.cpu_isa == "avx2" || chosen.cpu_isa == "scalar")) {
     return Mismatch{
         "job.precision",
@@ -180,9 +180,11 @@ Section<JobSection> job_section() {
            key("cpu_isa", &S::cpu_isa, "the highest instruction set to use")
                .one_of({"best", "avx512", "avx2", "scalar"}),
            enum_key<&S::precision>(
-               "precision", {"fp32", "bf16"},
+               "precision", {"fp32", "bf16", "tf32"},
                "of activations and their gradients; bf16, half the bytes, needs a CPU with "
-               "AVX512-BF16 or AMX; parameters, their gradients and the loss are fp32 always")}};
+               "AVX512-BF16 or AMX; tf32: on GPUs products and convolutions round what they "
+               "multiply to 10 bits of mantissa; parameters, their gradients and the loss are "
+               "fp32 always")}};
 }
 
 Section<DataSection> data_section() {

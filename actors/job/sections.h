@@ -25,6 +25,10 @@ constexpr std::uint32_t kLongestSide = 4096;
 /// Of a job.
 constexpr double kMostSteps = 1e9;
 
+/// What nets compute with. `tf32` is of GPUs: tensors are fp32, and products and convolutions round
+/// what they multiply to ten bits of mantissa; on a CPU it is fp32.
+enum class Precision : std::uint8_t { fp32, bf16, tf32 };
+
 /// [job]: what is trained.
 struct JobSection {
   std::string net;
@@ -36,7 +40,7 @@ struct JobSection {
   std::uint64_t seed = 1;
   std::uint32_t threads = 1;  ///< compute threads per rank
   std::string cpu_isa = "best";
-  nets::Element precision = nets::Element::fp32;  ///< of activations; parameters are fp32
+  Precision precision = Precision::fp32;  ///< of activations; parameters are fp32
   bool operator==(const JobSection&) const = default;
 };
 

@@ -1,5 +1,8 @@
 #include "actors/worker/replica.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cstring>
 
@@ -30,6 +33,10 @@ Result<std::shared_ptr<Replica>> Replica::make(const JobConfig& job,
   }
   STERNA_ASSIGN(auto net, nets::make_net(options));
   return std::shared_ptr<Replica>(new Replica(job, isa, rule, std::move(device), std::move(net)));
+}
+
+std::string Replica::computed_by() const {
+  return fmt::format("{}, by {}", device_->facts().name, fmt::join(net_->implementations(), ", "));
 }
 
 std::size_t Replica::image_bytes() const {

@@ -46,6 +46,17 @@ class DeviceEvent {
   DeviceEvent& operator=(const DeviceEvent&) = default;
 };
 
+/// Work that a stream has recorded, to be put on it again as one piece.
+class DeviceRecording {
+ public:
+  virtual ~DeviceRecording() = default;
+
+ protected:
+  DeviceRecording() = default;
+  DeviceRecording(const DeviceRecording&) = default;
+  DeviceRecording& operator=(const DeviceRecording&) = default;
+};
+
 /// Work that is done in the order in which it came; streams wait for each other only by events.
 class DeviceStream {
  public:
@@ -64,6 +75,14 @@ class DeviceStream {
   virtual Result<void> sum_trits(const SumLaunch& launch) noexcept = 0;
   virtual Result<void> update(const UpdateLaunch& launch) noexcept = 0;
   virtual Result<void> layer(const LayerLaunch& launch) noexcept = 0;
+  /// What comes next is not done but kept, events included, until end_recording(). Errors:
+  /// unavailable, where the device cannot; nothing is recorded then.
+  virtual Result<void> begin_recording() noexcept = 0;
+  /// What was kept. Errors: some of it cannot be done so; the stream is as before either way.
+  virtual Result<std::unique_ptr<DeviceRecording>> end_recording() noexcept = 0;
+  /// As if all of it were put on the stream anew, with the same arguments. Its events count as
+  /// recorded from now on.
+  virtual Result<void> repeat(DeviceRecording& recording) noexcept = 0;
   /// Of this stream's device.
   virtual Result<void> run(DeviceOperation& operation,
                            const OperationTensors& tensors) noexcept = 0;

@@ -234,6 +234,12 @@ class HostEvent : public DeviceEvent {
   std::shared_ptr<HostEventState> state_ = std::make_shared<HostEventState>();
 };
 
+/// What a stream was told, to be told again.
+class HostRecording : public DeviceRecording {
+ public:
+  std::vector<std::function<Result<void>()>> told;
+};
+
 class HostStream : public DeviceStream {
  public:
   explicit HostStream(std::shared_ptr<Schedule> schedule)
@@ -244,10 +250,14 @@ class HostStream : public DeviceStream {
     return put([=] { std::memcpy(to, from, bytes); });
   }
   Result<void> record(DeviceEvent& event) noexcept override {
-    return schedule_->record(*queue_, static_cast<HostEvent&>(event).state());
+    return tell([this, state = static_cast<HostEvent&>(event).state()] {
+      return schedule_->record(*queue_, state);
+    });
   }
   Result<void> wait_for(DeviceEvent& event) noexcept override {
-    return schedule_->wait_for(*queue_, static_cast<HostEvent&>(event).state());
+    return tell([this, state = static_cast<HostEvent&>(event).state()] {
+      return schedule_->wait_for(*queue_, state);
+    });
   }
   Result<void> finish() noexcept override { return schedule_->finish(*queue_); }
   Result<void> encode(EncodePass pass, const EncodeLaunch& launch) noexcept override {
@@ -265,17 +275,35 @@ class HostStream : public DeviceStream {
   Result<void> layer(const LayerLaunch& launch) noexcept override {
     return put([=] { host_layer(launch); });
   }
+  Result<void> begin_recording() noexcept override {
+    recording_ = std::make_unique<HostRecording>();
+    return {};
+  }
+  Result<std::unique_ptr<DeviceRecording>> end_recording() noexcept override {
+    return std::unique_ptr<DeviceRecording>(std::move(recording_));
+  }
+  Result<void> repeat(DeviceRecording& recording) noexcept override {
+    for (const auto& one : static_cast<HostRecording&>(recording).told) STERNA_TRY(one());
+    return {};
+  }
   Result<void> run(DeviceOperation& operation, const OperationTensors& tensors) noexcept override {
     return put([&own = static_cast<HostOperation&>(operation), tensors] { own.run(tensors); });
   }
 
  private:
   Result<void> put(std::function<void()> run) {
-    return schedule_->put(*queue_, {.run = std::move(run)});
+    return tell([this, run = std::move(run)] { return schedule_->put(*queue_, {.run = run}); });
+  }
+  template <class Tell>
+  Result<void> tell(Tell tell) {
+    if (recording_ == nullptr) return tell();
+    recording_->told.emplace_back(std::move(tell));
+    return {};
   }
 
   std::shared_ptr<Schedule> schedule_;
   std::shared_ptr<Queue> queue_;
+  std::unique_ptr<HostRecording> recording_;  // while it records
 };
 
 class HostDevice : public Device {

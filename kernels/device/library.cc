@@ -66,7 +66,7 @@ std::string file_in(const std::string& folder, const std::string& name) {
 
 LibraryPlaces library_places() {
   LibraryPlaces places;
-  places.folders = divided(variable("STERNA_CUDA"));
+  places.folders = divided(variable(kLibraryFolders));
   places.path = variable("PATH");
   return places;
 }

@@ -8,15 +8,18 @@
 
 namespace sterna::kernels {
 
+/// The variable of the environment that has folders, divided by colons.
+inline constexpr const char* kLibraryFolders = "STERNA_CUDA";
+
 struct LibraryPlaces {
   /// Looked at before the loader's own search.
-  std::vector<std::string> folders;
+  std::vector<std::string> folders = {};
   /// Looked at after it: CUDA's toolkit, and what pip has installed for the python3 of this PATH.
   std::string toolkit = "/usr/local/cuda/lib64";
-  std::string path;
+  std::string path = {};
 };
 
-/// The folders of $STERNA_CUDA, divided by colons, and the PATH of this process.
+/// The folders that the environment names, and its PATH.
 LibraryPlaces library_places();
 
 /// Opens `names`, one after the other, from the first place that has the first of them, and returns

@@ -12,7 +12,9 @@ namespace {
 constexpr std::uint32_t kChunkThreads = kWarpsPerChunk * kWarpLanes;
 constexpr std::uint32_t kParts = 4;  // of a chunk, where no statistics are taken
 constexpr std::uint32_t kPartThreads = 128;
-constexpr std::uint32_t kPartBlocks = kBlocksPerChunk / kParts;
+/// Of a chunk that is among few: the fewer there are, the longer each block of threads takes.
+constexpr std::uint32_t kSmallParts = 16;
+constexpr std::uint32_t kFewChunks = 132;
 
 __device__ CudaWarp this_warp() { return CudaWarp(threadIdx.x % kWarpLanes); }
 
@@ -116,15 +118,17 @@ __global__ void __launch_bounds__(kChunkThreads, 3) measure(const EncodeLaunch l
   if (is_last) fold_tensor(*tensor, launch.clip, staged);
 }
 
+template <std::uint32_t kInParts>
 __global__ void __launch_bounds__(kPartThreads) ternarize_parts(const EncodeLaunch launch) {
-  const ChunkWork& chunk = launch.chunks[blockIdx.x / kParts];
+  constexpr std::uint32_t kPartBlocks = kBlocksPerChunk / kInParts;
+  const ChunkWork& chunk = launch.chunks[blockIdx.x / kInParts];
   const TensorWork& tensor = launch.tensors[chunk.work];
   const std::uint32_t count = chunk.count;
   const BlockDraw first = draw_of(*launch.draw, tensor.tensor, chunk.first);
   const float k = reciprocal_of(*tensor.scaler);
   const float* const values = chunk.values;
   std::byte* const planes = chunk.planes;
-  const std::uint32_t part = blockIdx.x % kParts * kPartBlocks;
+  const std::uint32_t part = blockIdx.x % kInParts * kPartBlocks;
   for (std::uint32_t i = threadIdx.x / kWarpLanes; i < kPartBlocks;
        i += kPartThreads / kWarpLanes) {
     const std::uint32_t block = part + i;
@@ -158,6 +162,7 @@ __global__ void __launch_bounds__(kPartThreads) take_in_parts(const EncodeLaunch
 __global__ void __launch_bounds__(kPartThreads) keep_error_parts(const EncodeLaunch launch) {
   const ChunkWork chunk = launch.chunks[blockIdx.x / kParts];
   const float scaler = *launch.tensors[chunk.work].scaler;
+  constexpr std::uint32_t kPartBlocks = kBlocksPerChunk / kParts;
   const std::uint32_t part = blockIdx.x % kParts * kPartBlocks;
   for (std::uint32_t i = threadIdx.x / kWarpLanes; i < kPartBlocks;
        i += kPartThreads / kWarpLanes) {
@@ -201,7 +206,7 @@ struct Shape {
   std::uint32_t threads;
 };
 
-Shape shape_of(EncodePass pass, float clip) {
+Shape shape_of(EncodePass pass, float clip, std::uint32_t chunks) {
   const auto parts = [](Kernel kernel) { return Shape{kernel, kParts, kPartThreads}; };
   switch (pass) {
     case EncodePass::measure:
@@ -209,7 +214,10 @@ Shape shape_of(EncodePass pass, float clip) {
     case EncodePass::ternarize_and_measure:
       return {measure_kernel(clips(clip), true), 1, kChunkThreads};
     case EncodePass::ternarize:
-      return parts(ternarize_parts);
+      if (chunks < kFewChunks) {
+        return {ternarize_parts<kSmallParts>, kSmallParts, kPartThreads};
+      }
+      return parts(ternarize_parts<kParts>);
     case EncodePass::take_in:
       return parts(take_in_parts);
     case EncodePass::keep_error:
@@ -224,7 +232,7 @@ Shape shape_of(EncodePass pass, float clip) {
 
 int cuda_encode(EncodePass pass, const EncodeLaunch& launch, CUstream_st* stream) {
   if (launch.count == 0) return cudaSuccess;
-  const Shape shape = shape_of(pass, launch.clip);
+  const Shape shape = shape_of(pass, launch.clip, launch.count);
   return launch_kernel(shape.kernel, launch.count * shape.parts, shape.threads, launch, stream);
 }
 

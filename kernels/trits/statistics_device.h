@@ -95,14 +95,13 @@ STERNA_DEVICE PairMeasured add_halves(const Warp& warp,
 template <bool kSums, class Warp, class Put>
 STERNA_DEVICE PairMeasured measure_pair(const Warp& warp, const float* chunk, std::uint32_t count,
                                         std::uint32_t pair, Put put) {
-  constexpr std::uint32_t kAtOnce = 32;  // loads that are under way together
+  constexpr std::uint32_t kAtOnce = 16;  // loads that are under way together, twice
+  constexpr std::uint32_t kSpan = kAtOnce * kHalfWarp;
   typename Warp::template Each<LaneMeasured> lanes;
   warp.each([&](std::uint32_t lane) {
     LaneMeasured measured;
     const std::uint32_t start = half_warp_start(pair, lane);
-    constexpr std::uint32_t kSpan = kAtOnce * kHalfWarp;
-    for (std::uint32_t at = 0; at < kSigmaBlock && start + at < count; at += kSpan) {
-      float x[kAtOnce];
+    const auto load = [&](std::uint32_t at, float(&x)[kAtOnce]) {
       if (start + at + (kAtOnce - 1) * kHalfWarp < count) {
         STERNA_UNROLL
         for (std::uint32_t m = 0; m < kAtOnce; ++m) x[m] = chunk[start + at + m * kHalfWarp];
@@ -113,8 +112,20 @@ STERNA_DEVICE PairMeasured measure_pair(const Warp& warp, const float* chunk, st
           x[m] = i < count ? chunk[i] : 0.0F;
         }
       }
+    };
+    const auto measure = [&](const float(&x)[kAtOnce]) {
       STERNA_UNROLL
       for (std::uint32_t m = 0; m < kAtOnce; ++m) measure_element<kSums>(x[m], measured);
+    };
+    // While some are added up the next are under way.
+    float even[kAtOnce];
+    float odd[kAtOnce];
+    load(0, even);
+    for (std::uint32_t at = 0; at < kSigmaBlock && start + at < count; at += 2 * kSpan) {
+      load(at + kSpan, odd);
+      measure(even);
+      if (at + 2 * kSpan < kSigmaBlock) load(at + 2 * kSpan, even);
+      measure(odd);
     }
     lanes[lane] = measured;
   });

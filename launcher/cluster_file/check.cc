@@ -64,6 +64,7 @@ class Finisher {
     if (problems_.any()) return file_;  // a mistake above would only echo below
     plan_actors();
     if (trains()) check_roles();
+    if (trains()) check_precision();
     if (trains()) check_subsets();
     if (trains()) check_copies();
     if (trains() && !problems_.any()) check_scheme();
@@ -421,6 +422,18 @@ class Finisher {
     check_place(table, path, complain);
   }
 
+  /// A CPU would silently compute with more than what was asked for.
+  void check_precision() {
+    if (file_.job.precision != actors::Precision::tf32) return;
+    const bool on_gpus = std::ranges::any_of(file_.tables, [](const ActorSection& table) {
+      return table.plays() == Role::kWorker && table.computes_on() == "cuda";
+    });
+    if (on_gpus) return;
+    problems_.add(draft_.where("job.precision"),
+                  "job.precision = \"tf32\" is of GPUs, and no worker computes on one; set "
+                  "\"fp32\", or give the workers gpus");
+  }
+
   /// What no GPU does yet is better said here than by a worker that ends.
   template <class Complain>
   void check_backend(const ActorSection& table, Complain complain) {
@@ -430,7 +443,7 @@ class Finisher {
                                              "\"actor.backend\" from the {}",
                                              facts_of(table.plays()).words));
     }
-    if (file_.job.precision == nets::Element::bf16) {
+    if (file_.job.precision == actors::Precision::bf16) {
       complain("backend",
                "no GPU computes with job.precision = \"bf16\" yet; set \"fp32\", or "
                "actor.backend = \"cpu\"");

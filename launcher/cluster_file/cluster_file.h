@@ -62,7 +62,8 @@ struct HostSection {
   std::string data = {};  ///< the data set's folder there; empty: [data] dir
   std::string work = "~/.cache/sterna";
   std::map<std::string, std::string> env = {};
-  bool spare = false;  ///< none of the run's until `sterna add`
+  std::vector<std::string> cuda = {};  ///< folders of NVIDIA's libraries, looked at first
+  bool spare = false;                  ///< none of the run's until `sterna add`
   bool operator==(const HostSection&) const = default;
 };
 

@@ -141,6 +141,9 @@ Section<HostSection> host_section() {
            "environment of its processes, e.g. { NAME = \"value\" }; no place for "
            "secrets")
            .is_identifier(),
+       key("cuda", &S::cuda,
+           "folders with NVIDIA's cuBLASLt and cuDNN, which are looked at first; then where the "
+           "loader looks, /usr/local/cuda/lib64, and what pip has for the python3 of PATH"),
        key("spare", &S::spare,
            "whether it is none of the run's until `sterna add` makes it one; actors may move there "
            "then")}};

@@ -2,6 +2,7 @@
 
 #include <arpa/inet.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <netdb.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -11,6 +12,7 @@
 #include <cerrno>
 #include <memory>
 
+#include "kernels/device/library.h"
 #include "launcher/hosts/placer.h"
 
 namespace sterna::launcher {
@@ -49,6 +51,9 @@ Result<std::string> address_towards(const std::string& address) {
 std::vector<std::string> environment_of(const HostSection& host) {
   std::vector<std::string> variables;
   for (const auto& [name, value] : host.env) variables.push_back(fmt::format("{}={}", name, value));
+  if (!host.cuda.empty()) {
+    variables.push_back(fmt::format("{}={}", kernels::kLibraryFolders, fmt::join(host.cuda, ":")));
+  }
   return variables;
 }
 

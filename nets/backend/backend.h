@@ -58,6 +58,8 @@ class Backend {
   virtual std::unique_ptr<class Decay> decay(const struct DecaySpec& spec) = 0;
   /// Of the net's whole table.
   virtual std::unique_ptr<class ParameterVersions> parameter_versions(std::size_t parameters) = 0;
+  /// Null: it computes at once, and has nothing to put anywhere.
+  virtual std::unique_ptr<class RepeatedPass> repeated_pass() = 0;
   /// Where all its tensors lie.
   virtual class Memory& memory() = 0;
   /// Copies between formats since the backend was made: work that is not arithmetic.

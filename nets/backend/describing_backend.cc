@@ -4,6 +4,7 @@
 #include "nets/backend/dropout.h"
 #include "nets/backend/loss.h"
 #include "nets/backend/parameter_versions.h"
+#include "nets/backend/repeated_pass.h"
 
 namespace sterna::nets {
 namespace {
@@ -67,6 +68,8 @@ std::unique_ptr<Relayout> DescribingBackend::relayout(const RelayoutSpec& spec) 
 std::unique_ptr<Dropout> DescribingBackend::dropout(const DropoutSpec& /*spec*/) { return nullptr; }
 std::unique_ptr<Loss> DescribingBackend::loss(const LossSpec& /*spec*/) { return nullptr; }
 std::unique_ptr<Decay> DescribingBackend::decay(const DecaySpec& /*spec*/) { return nullptr; }
+std::unique_ptr<RepeatedPass> DescribingBackend::repeated_pass() { return nullptr; }
+
 std::unique_ptr<ParameterVersions> DescribingBackend::parameter_versions(
     std::size_t /*parameters*/) {
   return nullptr;

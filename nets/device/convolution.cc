@@ -210,7 +210,10 @@ class ConvolutionByLibrary final : public DeviceConvolution {
     if (plans_.data != nullptr) context.reserve<float>(pixels * planned_.channels);
   }
 
-  void weights_changed() override { stale_ = true; }
+  /// At once, not in the pass that wants them: that may be repeated where they did not change.
+  void weights_changed() override {
+    if (weights_ != nullptr && turns()) turn();
+  }
   void forward(const Tensor& x, const Tensor& w, const Tensor* b, Tensor& y) override {
     context_.run(*plans_.forward, {.a = padded(x), .b = turned(w), .out = y.data()});
     if (b == nullptr) return;
@@ -298,24 +301,24 @@ class ConvolutionByLibrary final : public DeviceConvolution {
   }
   const float* turned(const Tensor& w) {
     if (!turns()) return w.data();
-    if (stale_) {
-      context_.run(TransposeLaunch{.from = w.data(),
-                                   .to = turned_.data(),
-                                   .count = out_,
-                                   .rows = channels_,
-                                   .columns = window_});
-      stale_ = false;
-    }
+    if (std::exchange(weights_, w.data()) != w.data()) turn();  // the first time
     return turned_.data();
+  }
+  void turn() const {
+    context_.run(TransposeLaunch{.from = weights_,
+                                 .to = turned_.data(),
+                                 .count = out_,
+                                 .rows = channels_,
+                                 .columns = window_});
   }
 
   kernels::Windows planned_;
   Plans plans_;
-  std::size_t channels_;  // of a group's input
-  std::size_t window_;    // pixels of one
-  bool stale_ = true;
-  DeviceArray<float> turned_;  // weights as the library wants them
-  DeviceArray<float> padded_;  // 0 around the images
+  std::size_t channels_;            // of a group's input
+  std::size_t window_;              // pixels of one
+  const float* weights_ = nullptr;  // where they lie, once that is known
+  DeviceArray<float> turned_;       // as the library wants them
+  DeviceArray<float> padded_;       // 0 around the images
 };
 
 }  // namespace

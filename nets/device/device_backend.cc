@@ -75,6 +75,9 @@ std::unique_ptr<Loss> DeviceBackend::loss(const LossSpec& spec) {
 std::unique_ptr<Decay> DeviceBackend::decay(const DecaySpec& spec) {
   return device_decay(parts_->context, spec);
 }
+std::unique_ptr<RepeatedPass> DeviceBackend::repeated_pass() {
+  return device_repeated_pass(parts_->context);
+}
 std::unique_ptr<ParameterVersions> DeviceBackend::parameter_versions(std::size_t parameters) {
   return device_parameter_versions(parts_->context, parameters);
 }

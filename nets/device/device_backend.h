@@ -27,6 +27,7 @@ class DeviceBackend final : public Backend {
   std::unique_ptr<Loss> loss(const LossSpec& spec) override;
   std::unique_ptr<Decay> decay(const DecaySpec& spec) override;
   std::unique_ptr<ParameterVersions> parameter_versions(std::size_t parameters) override;
+  std::unique_ptr<RepeatedPass> repeated_pass() override;
   Memory& memory() override;
   std::uint64_t reorders() const override { return 0; }
   std::vector<std::string> implementations() const override;

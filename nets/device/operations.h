@@ -13,6 +13,7 @@
 #include "nets/backend/max_pool.h"
 #include "nets/backend/parameter_versions.h"
 #include "nets/backend/relayout.h"
+#include "nets/backend/repeated_pass.h"
 #include "nets/device/context.h"
 
 namespace sterna::nets {
@@ -34,6 +35,7 @@ std::unique_ptr<Eltwise> device_eltwise(DeviceContext& context, const EltwiseSpe
 /// Of cross-entropy alone.
 std::unique_ptr<Loss> device_loss(DeviceContext& context, const LossSpec& spec);
 std::unique_ptr<Decay> device_decay(DeviceContext& context, const DecaySpec& spec);
+std::unique_ptr<RepeatedPass> device_repeated_pass(DeviceContext& context);
 std::unique_ptr<ParameterVersions> device_parameter_versions(DeviceContext& context,
                                                              std::size_t parameters);
 

@@ -104,6 +104,12 @@ class Graph {
   /// layers before are among the first `readable` ones; where statistics are used, they must be
   /// readable, too. Returns whether all layers have run.
   bool forward(std::size_t readable);
+  /// As forward() through all layers, by somebody who has put their work on its way himself.
+  void pass_forward() { next_ = layers_.size(); }
+  /// Whether passes of one mode are the same but for what lies in memory.
+  bool repeats() const { return dropouts_ == 0 && !watcher_; }
+  /// Whether no layer of the forward pass has run.
+  bool begins() const { return next_ == 0; }
   /// Runs the layers in reverse. Where several read one activation, their gradients are added, the
   /// last reader's first.
   void backward(Completion& completion);

@@ -1,4 +1,5 @@
 #include "nets/backend/parameter_versions.h"
+#include "nets/backend/repeated_pass.h"
 
 #include "nets/backend/failure.h"
 #include "nets/onednn/onednn_backend.h"
@@ -27,6 +28,8 @@ class CpuParameterVersions final : public ParameterVersions {
 };
 
 }  // namespace
+
+std::unique_ptr<RepeatedPass> OneDnnBackend::repeated_pass() { return nullptr; }
 
 std::unique_ptr<ParameterVersions> OneDnnBackend::parameter_versions(std::size_t /*parameters*/) {
   return std::make_unique<CpuParameterVersions>();

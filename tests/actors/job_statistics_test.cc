@@ -61,7 +61,7 @@ TEST_F(JobStatistics, AreThePlainLoopsInBf16) {
   }
   job.net = "resnet_20";
   const std::string exact = hash_of({.workers = 2});
-  job.precision = nets::Element::bf16;
+  job.precision = Precision::bf16;
   expect_the_plain_loop_in_every_shape();
   EXPECT_NE(hash_of({.workers = 2}), exact);
 }

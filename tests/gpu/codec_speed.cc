@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <iterator>
 #include <memory>
 #include <numeric>
 #include <span>
@@ -198,9 +199,9 @@ class ToHost {
     for (const std::size_t n : options.net) {
       group.push_back(n);
       elements += n;
-      if (elements < all / kGroups) continue;
+      const double part = kParts[std::min(made.groups_.size(), std::size(kParts) - 1)];
+      if (static_cast<double>(elements) < part * static_cast<double>(all)) continue;
       STERNA_TRY(made.add(device, stream, options, std::exchange(group, {})));
-      elements = 0;
     }
     if (!group.empty()) STERNA_TRY(made.add(device, stream, options, group));
     STERNA_ASSIGN(made.copies_, device.make_stream());
@@ -237,7 +238,8 @@ class ToHost {
   }
 
  private:
-  static constexpr std::size_t kGroups = 8;
+  /// Where groups end, as parts of all elements: the first are small, so that copies begin early.
+  static constexpr double kParts[] = {1.0 / 16, 1.0 / 4, 5.0 / 8, 1};
   explicit ToHost(DeviceStream& stream) : stream_(&stream) {}
 
   Result<void> add(Device& device, DeviceStream& stream, const SpeedOptions& options,

@@ -44,6 +44,30 @@ class CudaEvent : public DeviceEvent {
 
 cudaEvent_t event_of(DeviceEvent& event) { return static_cast<CudaEvent&>(event).event(); }
 
+/// A graph.
+class CudaRecording : public DeviceRecording {
+ public:
+  ~CudaRecording() override {
+    if (runs_ != nullptr) cudaGraphExecDestroy(runs_);
+    if (graph_ != nullptr) cudaGraphDestroy(graph_);
+  }
+  CudaRecording() = default;
+  CudaRecording(const CudaRecording&) = delete;
+  CudaRecording& operator=(const CudaRecording&) = delete;
+
+  Result<void> end(cudaStream_t stream) {
+    STERNA_TRY(checked(cudaStreamEndCapture(stream, &graph_), "cudaStreamEndCapture"));
+    return checked(cudaGraphInstantiate(&runs_, graph_, 0), "cudaGraphInstantiate");
+  }
+  Result<void> launch(cudaStream_t stream) const {
+    return checked(cudaGraphLaunch(runs_, stream), "cudaGraphLaunch");
+  }
+
+ private:
+  cudaGraph_t graph_ = nullptr;
+  cudaGraphExec_t runs_ = nullptr;
+};
+
 class CudaStream : public DeviceStream {
  public:
   explicit CudaStream(int device) : device_(device) {}
@@ -67,11 +91,14 @@ class CudaStream : public DeviceStream {
   }
   Result<void> record(DeviceEvent& event) noexcept override {
     STERNA_TRY(use());
-    return checked(cudaEventRecord(event_of(event), stream_), "cudaEventRecord");
+    // Within a graph events are for those outside, as they are elsewhere.
+    const unsigned how = records_ ? cudaEventRecordExternal : cudaEventRecordDefault;
+    return checked(cudaEventRecordWithFlags(event_of(event), stream_, how), "cudaEventRecord");
   }
   Result<void> wait_for(DeviceEvent& event) noexcept override {
     STERNA_TRY(use());
-    return checked(cudaStreamWaitEvent(stream_, event_of(event), 0), "cudaStreamWaitEvent");
+    const unsigned how = records_ ? cudaEventWaitExternal : cudaEventWaitDefault;
+    return checked(cudaStreamWaitEvent(stream_, event_of(event), how), "cudaStreamWaitEvent");
   }
   Result<void> finish() noexcept override {
     STERNA_TRY(use());
@@ -97,6 +124,26 @@ class CudaStream : public DeviceStream {
     STERNA_TRY(use());
     return checked(cuda_layer(launch, stream_), "launch of a layer");
   }
+  Result<void> begin_recording() noexcept override {
+    STERNA_TRY(use());
+    STERNA_TRY(checked(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal),
+                       "cudaStreamBeginCapture"));
+    records_ = true;
+    return {};
+  }
+  Result<std::unique_ptr<DeviceRecording>> end_recording() noexcept override {
+    records_ = false;
+    STERNA_TRY(use());
+    auto recording = std::make_unique<CudaRecording>();
+    const Result<void> made = recording->end(stream_);
+    if (made) return std::unique_ptr<DeviceRecording>(std::move(recording));
+    cudaGetLastError();  // no sticky one: what was recorded can be done without a graph
+    return made.error();
+  }
+  Result<void> repeat(DeviceRecording& recording) noexcept override {
+    STERNA_TRY(use());
+    return static_cast<CudaRecording&>(recording).launch(stream_);
+  }
   Result<void> run(DeviceOperation& operation, const OperationTensors& tensors) noexcept override {
     STERNA_TRY(use());
     return static_cast<CudaOperation&>(operation).run(tensors, stream_);
@@ -108,6 +155,7 @@ class CudaStream : public DeviceStream {
 
   int device_;
   cudaStream_t stream_ = nullptr;
+  bool records_ = false;
 };
 
 class CudaDevice : public Device {

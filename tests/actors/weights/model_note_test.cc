@@ -15,7 +15,7 @@ JobConfig flowers() {
   JobConfig job;
   job.net = "googlenet";
   job.steps = 100;
-  job.precision = nets::Element::bf16;
+  job.precision = Precision::bf16;
   job.net_choices.bn_scale = true;
   job.net_choices.keep = 0.8;
   job.data.name = "pictures";

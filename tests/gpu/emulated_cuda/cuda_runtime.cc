@@ -66,7 +66,7 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned) {
   *event = new CUevent_st;
   return cudaSuccess;
 }
-cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t) {
+cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t, unsigned) {
   const auto now = std::chrono::steady_clock::now().time_since_epoch();
   event->seconds = std::chrono::duration<double>(now).count();
   return cudaSuccess;

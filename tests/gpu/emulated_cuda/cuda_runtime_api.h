@@ -10,6 +10,7 @@ enum cudaError_t : int {
   cudaErrorMemoryAllocation = 2,
   cudaErrorInvalidValue = 1,
   cudaErrorNotReady = 600,
+  cudaErrorNotSupported = 801,
 };
 enum cudaMemcpyKind { cudaMemcpyDefault = 4 };
 // By the names that the runtime has.
@@ -17,8 +18,16 @@ enum cudaMemcpyKind { cudaMemcpyDefault = 4 };
 inline constexpr unsigned cudaStreamNonBlocking = 1;
 inline constexpr unsigned cudaEventBlockingSync = 1;
 inline constexpr unsigned cudaHostAllocPortable = 1;
+inline constexpr unsigned cudaEventRecordDefault = 0;
+inline constexpr unsigned cudaEventRecordExternal = 1;
+inline constexpr unsigned cudaEventWaitDefault = 0;
+inline constexpr unsigned cudaEventWaitExternal = 1;
 // NOLINTEND(readability-identifier-naming)
 
+enum cudaStreamCaptureMode { cudaStreamCaptureModeThreadLocal = 1 };
+struct CUgraph_st {};
+using cudaGraph_t = CUgraph_st*;
+using cudaGraphExec_t = CUgraph_st*;
 struct CUstream_st {};
 using cudaStream_t = CUstream_st*;
 struct CUevent_st {
@@ -54,7 +63,23 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream);
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags);
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags);
 cudaError_t cudaEventSynchronize(cudaEvent_t event);
-cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream);
+cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned flags);
 cudaError_t cudaEventQuery(cudaEvent_t event);
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t from, cudaEvent_t to);
 cudaError_t cudaEventDestroy(cudaEvent_t event);
+// There are no graphs.
+inline cudaError_t cudaStreamBeginCapture(cudaStream_t /*stream*/, cudaStreamCaptureMode /*mode*/) {
+  return cudaErrorNotSupported;
+}
+inline cudaError_t cudaStreamEndCapture(cudaStream_t /*stream*/, cudaGraph_t* /*graph*/) {
+  return cudaErrorNotSupported;
+}
+inline cudaError_t cudaGraphInstantiate(cudaGraphExec_t* /*runs*/, cudaGraph_t /*graph*/,
+                                        unsigned long long /*flags*/) {
+  return cudaErrorNotSupported;
+}
+inline cudaError_t cudaGraphLaunch(cudaGraphExec_t /*runs*/, cudaStream_t /*stream*/) {
+  return cudaErrorNotSupported;
+}
+inline cudaError_t cudaGraphExecDestroy(cudaGraphExec_t /*runs*/) { return cudaSuccess; }
+inline cudaError_t cudaGraphDestroy(cudaGraph_t /*graph*/) { return cudaSuccess; }

@@ -552,6 +552,10 @@ TEST_F(ClusterFileTest, WhoHasGpusComputesOnThemUnlessTheFileSaysOtherwise) {
   EXPECT_THAT(backend_of(1, {"actor.worker.gpus=1", "job.precision=bf16"}),
               testing::EndsWith("x.toml:4: no GPU computes with job.precision = \"bf16\" yet; set "
                                 "\"fp32\", or actor.backend = \"cpu\""));
+  EXPECT_EQ(backend_of(1, {"actor.worker.gpus=1", "job.precision=tf32"}), "cuda");
+  EXPECT_EQ(backend_of(1, {"job.precision=tf32"}),
+            "--set job.precision=tf32: job.precision = \"tf32\" is of GPUs, and no worker computes "
+            "on one; set \"fp32\", or give the workers gpus");
   EXPECT_EQ(backend_of(3, {"actor.evaluator.gpus=2"}),
             "--set actor.evaluator.gpus=2: an evaluator computes on one GPU, not on 2; set 1");
 }

@@ -282,7 +282,7 @@ TEST_F(HostCheck, AsksForBf16WhereItIsComputed) {
   actor.role = Role::kWorker;
   file.actors = {actor};
   EXPECT_FALSE(facts_question(file, file.hosts[1], program).bf16);
-  file.job.precision = nets::Element::bf16;
+  file.job.precision = actors::Precision::bf16;
   EXPECT_TRUE(facts_question(file, file.hosts[1], program).bf16);
   EXPECT_FALSE(facts_question(file, file.hosts[0], program).bf16);
   file.actors[0].role = Role::kParameterServer;

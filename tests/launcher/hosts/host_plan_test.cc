@@ -78,6 +78,10 @@ TEST(HostPlan, KeepsLogsOfOtherMachinesInTheRunsFolderThere) {
 
 TEST(HostPlan, GivesEachHostItsVariables) {
   EXPECT_THAT(options_of(two_hosts()).hosts[1].environment, ElementsAre("A=1", "B=x y"));
+  ClusterFile file = two_hosts();
+  file.hosts[1].cuda = {"/opt/cudnn", "/opt/cuda/lib"};
+  EXPECT_THAT(options_of(file).hosts[1].environment,
+              ElementsAre("A=1", "B=x y", "STERNA_CUDA=/opt/cudnn:/opt/cuda/lib"));
 }
 
 TEST(HostPlan, KeepsToThePortsOfTheFile) {
