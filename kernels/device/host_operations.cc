@@ -116,11 +116,11 @@ std::unique_ptr<DeviceOperation> host_product(const ProductShape& shape) {
 }
 
 std::unique_ptr<DeviceOperation> host_convolution(const ConvolutionShape& shape) {
-  // As a library may, it wants as much padding after an image as before it, and no pixel left over.
+  // As a library may, it wants as much padding after an image as before it.
   const Windows& w = shape.windows;
   const auto even = [&](std::uint32_t out, std::uint32_t kernel, std::uint32_t before,
                         std::uint32_t extent) {
-    return (out - 1) * w.stride + kernel == extent + 2 * before;
+    return extent + 2 * before >= kernel && (extent + 2 * before - kernel) / w.stride + 1 == out;
   };
   if (!even(w.out_rows, w.kernel_rows, w.rows_before, w.rows) ||
       !even(w.out_columns, w.kernel_columns, w.columns_before, w.columns)) {

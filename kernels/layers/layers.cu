@@ -101,6 +101,8 @@ __global__ void __launch_bounds__(kThreads) square_blocks(const SquaresLaunch la
 
 __global__ void take_squares(const SquaresLaunch launch) { add_squares(this_warp(), launch); }
 
+constexpr std::uint32_t kChannelsAtOnce = 4;
+
 template <WindowPass kPass>
 __global__ void __launch_bounds__(kThreads) pass_windows(const WindowLaunch whole) {
   WindowLaunch launch = whole;
@@ -109,7 +111,33 @@ __global__ void __launch_bounds__(kThreads) pass_windows(const WindowLaunch whol
   if (i < window_elements(launch)) window_element(launch, i);
 }
 
+/// Where channels are a multiple of that.
+template <WindowPass kPass>
+__global__ void __launch_bounds__(kThreads) pass_window_channels(const WindowLaunch whole) {
+  WindowLaunch launch = whole;
+  launch.pass = kPass;
+  const std::size_t i = index_of_thread();
+  if (i < window_elements(launch) / kChannelsAtOnce) window_channels<kChannelsAtOnce>(launch, i);
+}
+
 using WindowKernel = void (*)(WindowLaunch);
+
+WindowKernel channels_kernel_of(WindowPass pass) {
+  switch (pass) {
+    case WindowPass::fold:
+      return pass_window_channels<WindowPass::fold>;
+    case WindowPass::maximum:
+      return pass_window_channels<WindowPass::maximum>;
+    case WindowPass::maximum_back:
+      return pass_window_channels<WindowPass::maximum_back>;
+    case WindowPass::mean:
+      return pass_window_channels<WindowPass::mean>;
+    case WindowPass::unfold:
+    case WindowPass::mean_back:  // has no registers for several
+      break;
+  }
+  return nullptr;
+}
 
 WindowKernel kernel_of(WindowPass pass) {
   switch (pass) {
@@ -285,6 +313,10 @@ int run(const WindowLaunch& launch, CUstream_st* stream) {
   const std::size_t parts = launch.pass == WindowPass::unfold
                                 ? outputs * w.kernel_rows * w.kernel_columns
                                 : std::max(outputs, pixels);
+  const WindowKernel together = channels_kernel_of(launch.pass);
+  if (together != nullptr && w.channels % kChannelsAtOnce == 0) {
+    return launch_for(together, parts / kChannelsAtOnce, launch, stream);
+  }
   return launch_for(kernel_of(launch.pass), parts, launch, stream);
 }
 

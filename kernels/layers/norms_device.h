@@ -77,7 +77,7 @@ STERNA_DEVICE void sum_block(const ChannelSums& sums, std::size_t i, Add add) {
 /// Adds up blocks [first, end) of a channel into `to`.
 STERNA_DEVICE void add_blocks(const ChannelSums& sums, std::size_t channel, std::size_t first,
                               std::size_t end, double* to) {
-  constexpr std::uint32_t kTogether = 8;  // loads that are under way at once
+  constexpr std::uint32_t kTogether = 16;  // loads that are under way at once
   double one = 0;
   double other = 0;
   for (; first + kTogether <= end; first += kTogether) {
@@ -109,8 +109,9 @@ STERNA_DEVICE void sum_group(const ChannelSums& sums, std::size_t i) {
   const std::size_t blocks = moment_blocks(sums.pixels, sums.channels);
   const std::size_t group = i / sums.channels;
   const std::size_t channel = i % sums.channels;
-  const std::size_t first = group * kMomentGroup;
-  const std::size_t end = first + kMomentGroup < blocks ? first + kMomentGroup : blocks;
+  const std::size_t size = moment_group(sums.pixels, sums.channels);
+  const std::size_t first = group * size;
+  const std::size_t end = first + size < blocks ? first + size : blocks;
   add_blocks(sums, channel, first, end, sums_of(sums, blocks + group, channel));
 }
 

@@ -52,10 +52,16 @@ constexpr std::size_t moment_blocks(std::size_t pixels, std::size_t channels) {
   const std::size_t block = moment_block(pixels, channels);
   return (pixels + block - 1) / block;
 }
-/// Then so many of those sums, and then the sums of those.
-inline constexpr std::size_t kMomentGroup = 32;
+/// Then so many of those sums, and then the sums of those, about as many.
+constexpr std::size_t moment_group(std::size_t pixels, std::size_t channels) {
+  const std::size_t blocks = moment_blocks(pixels, channels);
+  std::size_t group = 16;
+  while (group * group < blocks) group *= 2;
+  return group;
+}
 constexpr std::size_t moment_groups(std::size_t pixels, std::size_t channels) {
-  return (moment_blocks(pixels, channels) + kMomentGroup - 1) / kMomentGroup;
+  const std::size_t group = moment_group(pixels, channels);
+  return (moment_blocks(pixels, channels) + group - 1) / group;
 }
 constexpr std::size_t channel_blocks(const ChannelSums& of) {
   return moment_blocks(of.pixels, of.channels) * of.channels;

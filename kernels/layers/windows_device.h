@@ -115,83 +115,107 @@ STERNA_DEVICE float pixels_of_mean(const WindowLaunch& launch, std::uint32_t row
   return static_cast<float>(pixels);
 }
 
-STERNA_DEVICE void window_element(const WindowLaunch& launch, std::size_t at) {
+/// Pixel (image, row, column) of what a pass writes, in channels c, c + `step`, ...: so many at
+/// once, all of which have the same windows.
+template <std::uint32_t kChannels>
+STERNA_DEVICE void window_channels(const WindowLaunch& launch, std::size_t at) {
   const Windows& w = launch.windows;
   const std::uint32_t kernel = w.kernel_rows * w.kernel_columns;
+  const std::uint32_t step = w.channels / kChannels;
+  const bool of_windows = launch.pass == WindowPass::maximum || launch.pass == WindowPass::mean;
+  const Place place = of_windows ? place_of(at, w.out_rows, w.out_columns, step)
+                                 : place_of(at, w.rows, w.columns, step);
+  const std::size_t pixel = at / step * w.channels + place.channel;  // where it is written
+  float made[kChannels] = {};
+  std::uint32_t winners[kChannels];
   switch (launch.pass) {
-    case WindowPass::unfold: {
-      const std::size_t pixel = at / kernel;
-      const auto part = static_cast<std::uint32_t>(at - pixel * kernel);
-      const Place window = place_of(pixel, w.out_rows, w.out_columns, w.channels);
-      std::size_t element = 0;
-      const bool there =
-          under_window(w, window, part / w.kernel_columns, part % w.kernel_columns, element);
-      launch.to[at] = there ? launch.from[element] : 0;
-      return;
-    }
-    case WindowPass::fold: {
-      float sum = 0;
-      for_windows_over(w, place_of(at, w.rows, w.columns, w.channels),
-                       [&](std::size_t output, std::uint32_t i, std::uint32_t j) {
-                         const std::uint32_t part = i * w.kernel_columns + j;
-                         sum += launch.from[output * kernel + part];
-                       });
-      launch.to[at] = sum;
-      return;
-    }
+    case WindowPass::unfold:
+      return;  // is made of single elements
+    case WindowPass::fold:
+      for_windows_over(w, place, [&](std::size_t output, std::uint32_t i, std::uint32_t j) {
+        const std::size_t part = output * kernel + i * w.kernel_columns + j;
+        STERNA_UNROLL
+        for (std::uint32_t c = 0; c < kChannels; ++c) {
+          made[c] += launch.from[part + std::size_t{c} * step * kernel];
+        }
+      });
+      break;
     case WindowPass::maximum: {
-      const Place window = place_of(at, w.out_rows, w.out_columns, w.channels);
-      float largest = 0;
-      std::uint32_t winner = kernel;
+      STERNA_UNROLL
+      for (std::uint32_t c = 0; c < kChannels; ++c) winners[c] = kernel;
       for (std::uint32_t part = 0; part < kernel; ++part) {
         std::size_t element = 0;
-        if (!under_window(w, window, part / w.kernel_columns, part % w.kernel_columns, element)) {
+        if (!under_window(w, place, part / w.kernel_columns, part % w.kernel_columns, element)) {
           continue;
         }
-        const float value = launch.from[element];
-        if (winner != kernel && !(value > largest)) continue;
-        largest = value;
-        winner = part;
+        STERNA_UNROLL
+        for (std::uint32_t c = 0; c < kChannels; ++c) {
+          const float value = launch.from[element + c * step];
+          if (winners[c] != kernel && !(value > made[c])) continue;
+          made[c] = value;
+          winners[c] = part;
+        }
       }
-      launch.to[at] = largest;
-      if (launch.winners != nullptr) launch.winners[at] = winner;
-      return;
+      if (launch.winners == nullptr) break;
+      STERNA_UNROLL
+      for (std::uint32_t c = 0; c < kChannels; ++c) launch.winners[pixel + c * step] = winners[c];
+      break;
     }
-    case WindowPass::maximum_back: {
-      float sum = 0;
-      for_windows_over(w, place_of(at, w.rows, w.columns, w.channels),
-                       [&](std::size_t output, std::uint32_t i, std::uint32_t j) {
-                         if (launch.winners[output] == i * w.kernel_columns + j) {
-                           sum += launch.from[output];
-                         }
-                       });
-      launch.to[at] = sum;
-      return;
-    }
+    case WindowPass::maximum_back:
+      for_windows_over(w, place, [&](std::size_t output, std::uint32_t i, std::uint32_t j) {
+        const std::uint32_t part = i * w.kernel_columns + j;
+        STERNA_UNROLL
+        for (std::uint32_t c = 0; c < kChannels; ++c) {
+          if (launch.winners[output + c * step] == part) made[c] += launch.from[output + c * step];
+        }
+      });
+      break;
     case WindowPass::mean: {
-      const Place window = place_of(at, w.out_rows, w.out_columns, w.channels);
-      float sum = 0;
       for (std::uint32_t i = 0; i < w.kernel_rows; ++i) {
         for (std::uint32_t j = 0; j < w.kernel_columns; ++j) {
           std::size_t element = 0;
-          if (under_window(w, window, i, j, element)) sum += launch.from[element];
+          if (!under_window(w, place, i, j, element)) continue;
+          STERNA_UNROLL
+          for (std::uint32_t c = 0; c < kChannels; ++c) made[c] += launch.from[element + c * step];
         }
       }
-      launch.to[at] = sum / pixels_of_mean(launch, window.row, window.column);
-      return;
+      const float pixels = pixels_of_mean(launch, place.row, place.column);
+      STERNA_UNROLL
+      for (std::uint32_t c = 0; c < kChannels; ++c) made[c] /= pixels;
+      break;
     }
-    case WindowPass::mean_back: {
-      const Place pixel = place_of(at, w.rows, w.columns, w.channels);
-      float sum = 0;
-      for_windows_over(w, pixel, [&](std::size_t output, std::uint32_t i, std::uint32_t j) {
-        const std::uint32_t row = (pixel.row + w.rows_before - i) / w.stride;
-        const std::uint32_t column = (pixel.column + w.columns_before - j) / w.stride;
-        sum += launch.from[output] / pixels_of_mean(launch, row, column);
+    case WindowPass::mean_back:
+      for_windows_over(w, place, [&](std::size_t output, std::uint32_t i, std::uint32_t j) {
+        const std::uint32_t row = (place.row + w.rows_before - i) / w.stride;
+        const std::uint32_t column = (place.column + w.columns_before - j) / w.stride;
+        const float pixels = pixels_of_mean(launch, row, column);
+        STERNA_UNROLL
+        for (std::uint32_t c = 0; c < kChannels; ++c) {
+          made[c] += launch.from[output + c * step] / pixels;
+        }
       });
-      launch.to[at] = sum;
-      return;
-    }
+      break;
   }
+  STERNA_UNROLL
+  for (std::uint32_t c = 0; c < kChannels; ++c) launch.to[pixel + c * step] = made[c];
+}
+
+/// Element `at` of all windows' pixels.
+STERNA_DEVICE void unfold_element(const WindowLaunch& launch, std::size_t at) {
+  const Windows& w = launch.windows;
+  const std::uint32_t kernel = w.kernel_rows * w.kernel_columns;
+  const std::size_t pixel = at / kernel;
+  const auto part = static_cast<std::uint32_t>(at - pixel * kernel);
+  const Place window = place_of(pixel, w.out_rows, w.out_columns, w.channels);
+  std::size_t element = 0;
+  const bool there =
+      under_window(w, window, part / w.kernel_columns, part % w.kernel_columns, element);
+  launch.to[at] = there ? launch.from[element] : 0;
+}
+
+STERNA_DEVICE void window_element(const WindowLaunch& launch, std::size_t at) {
+  if (launch.pass == WindowPass::unfold) return unfold_element(launch, at);
+  window_channels<1>(launch, at);
 }
 
 /// Element `at` of what is read.

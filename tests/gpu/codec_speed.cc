@@ -239,7 +239,7 @@ class ToHost {
 
  private:
   /// Where groups end, as parts of all elements: the first are small, so that copies begin early.
-  static constexpr double kParts[] = {1.0 / 16, 1.0 / 4, 5.0 / 8, 1};
+  static constexpr double kParts[] = {1.0 / 3, 1};
   explicit ToHost(DeviceStream& stream) : stream_(&stream) {}
 
   Result<void> add(Device& device, DeviceStream& stream, const SpeedOptions& options,

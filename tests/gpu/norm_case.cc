@@ -198,12 +198,12 @@ Result<void> normalizes_as_defined(Device& device) {
   STERNA_TRY(normalizes_locally(there, {40, 3, 2, 2, 0.5F, 0.5F}));
   STERNA_TRY(normalizes_locally(there, {5, 1, 3, 1, 0.5F, 1}));
   STERNA_TRY(adds_biases(there, 50, 19));
-  STERNA_TRY(adds_biases(there, 16 * kMomentGroup + 3, 64));
+  STERNA_TRY(adds_biases(there, 16 * 32 + 3, 64));
   for (const bool scales : {false, true}) {
     for (const bool relu : {false, true}) {
       STERNA_TRY(normalizes_channels(there, 50, 19, scales, relu));
       STERNA_TRY(normalizes_channels(there, 256, 1, scales, relu));
-      STERNA_TRY(normalizes_channels(there, 16 * kMomentGroup * 2 + 7, 33, scales, relu));
+      STERNA_TRY(normalizes_channels(there, 16 * 64 + 7, 33, scales, relu));
     }
   }
   return {};

@@ -193,9 +193,12 @@ Roles roles_of(ConvolutionPass pass) {
   return {kA, kOut, kB};
 }
 
-/// What must come after the last row or column, so that the last window is whole.
+/// What comes after the last row or column: as much as before the first, where that makes as many
+/// windows, since for other paddings there are but slow plans; else what the last window lacks.
 std::int64_t padding_after(std::uint32_t out, std::uint32_t stride, std::uint32_t kernel,
                            std::uint32_t before, std::uint32_t extent) {
+  const std::int64_t even = std::int64_t{extent} + 2 * std::int64_t{before} - kernel;
+  if (even >= 0 && even / stride + 1 == out) return before;
   return (std::int64_t{out} - 1) * stride + kernel - before - extent;
 }
 
@@ -219,7 +222,7 @@ class Convolution final : public CudaOperation {
         padding_after(w.out_rows, w.stride, w.kernel_rows, w.rows_before, w.rows);
     const std::int64_t across =
         padding_after(w.out_columns, w.stride, w.kernel_columns, w.columns_before, w.columns);
-    if (down < -std::int64_t{w.stride} || across < -std::int64_t{w.stride}) return false;
+    if (down < 0 || across < 0) return false;
     const std::int64_t stride = w.stride, top = w.rows_before, left = w.columns_before;
     Descriptor convolution(f, CUDNN_BACKEND_CONVOLUTION_DESCRIPTOR);
     convolution.set(CUDNN_ATTR_CONVOLUTION_COMP_TYPE, CUDNN_TYPE_DATA_TYPE, {CUDNN_DATA_FLOAT})
@@ -227,8 +230,7 @@ class Convolution final : public CudaOperation {
              {CUDNN_CROSS_CORRELATION})
         .set(CUDNN_ATTR_CONVOLUTION_SPATIAL_DIMS, CUDNN_TYPE_INT64, {std::int64_t{2}})
         .set(CUDNN_ATTR_CONVOLUTION_PRE_PADDINGS, CUDNN_TYPE_INT64, {top, left})
-        .set(CUDNN_ATTR_CONVOLUTION_POST_PADDINGS, CUDNN_TYPE_INT64,
-             {std::max<std::int64_t>(down, 0), std::max<std::int64_t>(across, 0)})
+        .set(CUDNN_ATTR_CONVOLUTION_POST_PADDINGS, CUDNN_TYPE_INT64, {down, across})
         .set(CUDNN_ATTR_CONVOLUTION_DILATIONS, CUDNN_TYPE_INT64, {std::int64_t{1}, std::int64_t{1}})
         .set(CUDNN_ATTR_CONVOLUTION_FILTER_STRIDES, CUDNN_TYPE_INT64, {stride, stride})
         .finalize();
