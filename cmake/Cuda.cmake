@@ -8,7 +8,8 @@ option(STERNA_CUDA "Build the module for NVIDIA's GPUs where nvcc 13.0 or newer 
 set(STERNA_CUDA_FOUND OFF)
 if(STERNA_CUDA AND NOT STERNA_SANITIZE)
   find_package(CUDAToolkit 13.0 QUIET)
-  find_path(STERNA_CUDNN_INCLUDE cudnn_backend.h HINTS ${CUDAToolkit_INCLUDE_DIRS})
+  # Which cuDNN 8 does not have.
+  find_path(STERNA_CUDNN_INCLUDE cudnn_graph.h HINTS ${CUDAToolkit_INCLUDE_DIRS})
   if(CUDAToolkit_FOUND AND CUDAToolkit_NVCC_EXECUTABLE AND TARGET CUDA::cudart_static
      AND NOT STERNA_CUDNN_INCLUDE)
     message(STATUS "CUDA ${CUDAToolkit_VERSION}: without cuDNN 9's headers no module for GPUs is built")

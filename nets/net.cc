@@ -131,9 +131,11 @@ std::span<float> Net::parameter(std::size_t index) {
 }
 
 void Net::parameters_changed(std::size_t index) {
-  const Result<void> changed = guarded([&] { versions_->changed(index); });
+  const Result<void> changed = guarded([&] {
+    versions_->changed(index);
+    graph_->parameter_changed(index);
+  });
   if (!changed) changed_ = changed.error();
-  graph_->parameter_changed(index);
 }
 
 Result<void> Net::write_parameter(std::size_t index, std::size_t first,
@@ -252,7 +254,10 @@ Result<bool> Net::forward(std::size_t readable) {
       complete = graph_->forward(readable);
       return;
     }
-    forwards_->run([&] { graph_->forward(readable); });
+    forwards_->run([&] {
+      graph_->rewind();
+      graph_->forward(readable);
+    });
     graph_->pass_forward();
     complete = true;
   }));

@@ -1,7 +1,6 @@
 #include "actors/worker/replica.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstring>
@@ -31,12 +30,28 @@ Result<std::shared_ptr<Replica>> Replica::make(const JobConfig& job,
     options.backend.name = "device";
     options.backend.device = device;
   }
-  STERNA_ASSIGN(auto net, nets::make_net(options));
+  auto made = nets::make_net(options);
+  if (!made && device != nullptr) return made.error().in("actor.backend = \"cuda\"");
+  STERNA_ASSIGN(auto net, std::move(made));
   return std::shared_ptr<Replica>(new Replica(job, isa, rule, std::move(device), std::move(net)));
 }
 
 std::string Replica::computed_by() const {
-  return fmt::format("{}, by {}", device_->facts().name, fmt::join(net_->implementations(), ", "));
+  std::vector<std::pair<std::string, std::size_t>> plans;  // each with how often it is there
+  for (std::string& name : net_->implementations()) {
+    const auto known = std::ranges::find(plans, name, [](const auto& plan) { return plan.first; });
+    if (known == plans.end()) {
+      plans.emplace_back(std::move(name), 1);
+    } else {
+      ++known->second;
+    }
+  }
+  std::string text = device_->facts().name;
+  for (std::size_t i = 0; i < plans.size(); ++i) {
+    text += (i == 0 ? ", by " : ", ") + plans[i].first;
+    if (plans[i].second > 1) text += fmt::format(" ({})", plans[i].second);
+  }
+  return text;
 }
 
 std::size_t Replica::image_bytes() const {

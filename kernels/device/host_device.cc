@@ -242,8 +242,10 @@ class HostRecording : public DeviceRecording {
 
 class HostStream : public DeviceStream {
  public:
-  explicit HostStream(std::shared_ptr<Schedule> schedule)
-      : schedule_(std::move(schedule)), queue_(schedule_->make_queue()) {}
+  HostStream(std::shared_ptr<Schedule> schedule, bool fails_recording)
+      : schedule_(std::move(schedule)),
+        queue_(schedule_->make_queue()),
+        fails_recording_(fails_recording) {}
 
   Result<void> copy(void* to, const void* from, std::size_t bytes) noexcept override {
     if (bytes == 0) return {};
@@ -280,7 +282,9 @@ class HostStream : public DeviceStream {
     return {};
   }
   Result<std::unique_ptr<DeviceRecording>> end_recording() noexcept override {
-    return std::unique_ptr<DeviceRecording>(std::move(recording_));
+    std::unique_ptr<DeviceRecording> recording = std::move(recording_);
+    if (fails_recording_) return Error{Errc::unavailable, "the host device cannot repeat that"};
+    return recording;
   }
   Result<void> repeat(DeviceRecording& recording) noexcept override {
     for (const auto& one : static_cast<HostRecording&>(recording).told) STERNA_TRY(one());
@@ -304,6 +308,7 @@ class HostStream : public DeviceStream {
   std::shared_ptr<Schedule> schedule_;
   std::shared_ptr<Queue> queue_;
   std::unique_ptr<HostRecording> recording_;  // while it records
+  bool fails_recording_;
 };
 
 class HostDevice : public Device {
@@ -326,7 +331,8 @@ class HostDevice : public Device {
   }
   void release_on_host(void* memory) noexcept override { std::free(memory); }
   Result<std::unique_ptr<DeviceStream>> make_stream() noexcept override {
-    return std::unique_ptr<DeviceStream>(std::make_unique<HostStream>(schedule_));
+    return std::unique_ptr<DeviceStream>(
+        std::make_unique<HostStream>(schedule_, options_.fails_recording));
   }
   Result<std::unique_ptr<DeviceEvent>> make_event() noexcept override {
     return std::unique_ptr<DeviceEvent>(std::make_unique<HostEvent>(schedule_));

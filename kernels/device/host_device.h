@@ -19,6 +19,8 @@ struct HostDeviceOptions {
   std::size_t memory = 1U << 30U;  ///< bytes that can be allocated in all
   /// Whether it has products and convolutions as a library has them, with sums in their own order.
   bool libraries = false;
+  /// Whether what a stream records comes to nothing, as some work of a card's may not be recorded.
+  bool fails_recording = false;
   /// How many pieces of work are done before the device fails, for good; 0: it never does.
   std::uint64_t fails_after = 0;
 };

@@ -49,6 +49,11 @@ void* open_one(const std::string& file) {
   return dlopen(file.c_str(), RTLD_NOW | RTLD_GLOBAL | RTLD_NODELETE);
 }
 
+/// Whether the loader says that it did not find this very library.
+bool is_nowhere(const std::string& said, const std::string& name) {
+  return said.starts_with(name + ": ") && said.find("No such file") != std::string::npos;
+}
+
 /// Where a library is, and all places that were looked at: an empty folder is the loader's search.
 std::vector<std::string> all_places(const LibraryPlaces& places) {
   std::vector<std::string> all = places.folders;
@@ -75,14 +80,15 @@ Result<void*> open_libraries(const std::vector<std::string>& names, const Librar
   const std::vector<std::string> all = all_places(places);
   std::string why;
   for (const std::string& folder : all) {
-    // One that is there but does not load says why; all others only are not there.
     std::error_code failed;
     if (!folder.empty() && !fs::exists(file_in(folder, names.front()), failed)) continue;
     void* opened = nullptr;
     for (const std::string& name : names) {
       opened = open_one(file_in(folder, name));
       if (opened != nullptr) continue;
-      if (!folder.empty()) why = dlerror();
+      // What is there but does not load says why; the loader's search may find nothing at all.
+      const std::string said = dlerror();
+      if (!folder.empty() || !is_nowhere(said, names.front())) why = said;
       break;
     }
     if (opened != nullptr) return opened;

@@ -11,6 +11,7 @@ namespace sterna::kernels {
 /// The variable of the environment that has folders, divided by colons.
 inline constexpr const char* kLibraryFolders = "STERNA_CUDA";
 
+/// Where libraries are looked for, the first that has one first.
 struct LibraryPlaces {
   /// Looked at before the loader's own search.
   std::vector<std::string> folders = {};

@@ -268,9 +268,8 @@ int run(const ProductLaunch& launch, CUstream_st* stream) {
 }
 
 int run(const ElementLaunch& launch, CUstream_st* stream) {
-  const std::size_t threads =
-      (launch.count + kElementsAtOnce - 1) / kElementsAtOnce + kThreads;  // of whole blocks
-  return launch_for(kernel_of(launch.pass), launch.count == 0 ? 0 : threads, launch, stream);
+  const std::size_t threads = (launch.count + kElementsAtOnce - 1) / kElementsAtOnce;
+  return launch_for(kernel_of(launch.pass), threads, launch, stream);
 }
 
 int run(const DropoutLaunch& launch, CUstream_st* stream) {

@@ -193,8 +193,8 @@ STERNA_DEVICE void loss_row(const Warp& warp, const LossLaunch& launch, std::siz
   });
 }
 
-/// The sum of `count` numbers in their order, by whole warps: within each() of the one lane that
-/// asks there may be no other.
+/// The sum of load(0) to load(count - 1) in their order. The lanes load together, so that loads are
+/// under way while earlier numbers are added up.
 template <class Warp, class Load>
 STERNA_DEVICE double sum_of_all(const Warp& warp, std::size_t count, Load load) {
   constexpr std::uint32_t kTogether = 4;  // loads of a lane that are under way at once

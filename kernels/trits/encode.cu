@@ -12,7 +12,7 @@ namespace {
 constexpr std::uint32_t kChunkThreads = kWarpsPerChunk * kWarpLanes;
 constexpr std::uint32_t kParts = 4;  // of a chunk, where no statistics are taken
 constexpr std::uint32_t kPartThreads = 128;
-/// Of a chunk that is among few: the fewer there are, the longer each block of threads takes.
+/// Of a chunk that is among few, which all multiprocessors share then; a large GPU has so many.
 constexpr std::uint32_t kSmallParts = 16;
 constexpr std::uint32_t kFewChunks = 132;
 

@@ -9,8 +9,8 @@ namespace sterna::nets {
 class RepeatedPass {
  public:
   virtual ~RepeatedPass() = default;
-  /// Puts on its way what `work` does, which is called the first few times, and then no more. Where
-  /// it is, all that it puts there may come after it has returned. Failures are thrown.
+  /// Puts on its way what `work` does, which is called the first two or three times, and then no
+  /// more. Where it is, all that it puts there may come after it has returned. Failures are thrown.
   virtual void run(const std::function<void()>& work) = 0;
 };
 

@@ -8,6 +8,7 @@
 
 namespace sterna::nets {
 
+/// One shape's, again and again. The context outlives it.
 class Product {
  public:
   /// Of launches that differ from `like` in their addresses alone; with a bias where it has one.

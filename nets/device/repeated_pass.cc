@@ -1,12 +1,14 @@
 #include "nets/backend/repeated_pass.h"
 
+#include <exception>
+
 #include "nets/device/operations.h"
 
 namespace sterna::nets {
 namespace {
 
 /// The first time the pass is run, which leaves nothing to be made; the second it is recorded, and
-/// from then on repeated. What cannot be recorded is run each time.
+/// that is repeated from then on. What cannot be recorded is run each time.
 class DeviceRepeatedPass final : public RepeatedPass {
  public:
   explicit DeviceRepeatedPass(DeviceContext& context) : context_(context) {}
@@ -23,7 +25,7 @@ class DeviceRepeatedPass final : public RepeatedPass {
     bool recorded = true;
     try {
       work();
-    } catch (const BackendFailure&) {
+    } catch (const std::exception&) {  // which is thrown again where the pass is run
       recorded = false;
     }
     Result<std::unique_ptr<kernels::DeviceRecording>> made = context_.stream->end_recording();

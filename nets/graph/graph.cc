@@ -80,7 +80,8 @@ std::size_t Graph::index_of(const Parameter& parameter) const {
 
 void Graph::parameter_changed(std::size_t index) {
   const std::size_t trained = trained_.size();
-  (index < trained ? trained_[index] : statistics_[index - trained]).owner->parameter_changed();
+  Owned& owned = index < trained ? trained_[index] : statistics_[index - trained];
+  owned.owner->parameter_changed(owned.parameter);
 }
 
 void Graph::place(std::unique_ptr<Layer> layer, const std::optional<NodeSpec>& what) {

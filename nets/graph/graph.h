@@ -106,6 +106,8 @@ class Graph {
   bool forward(std::size_t readable);
   /// As forward() through all layers, by somebody who has put their work on its way himself.
   void pass_forward() { next_ = layers_.size(); }
+  /// The forward pass begins anew, as the same pass.
+  void rewind() { next_ = 0; }
   /// Whether passes of one mode are the same but for what lies in memory.
   bool repeats() const { return dropouts_ == 0 && !watcher_; }
   /// Whether no layer of the forward pass has run.

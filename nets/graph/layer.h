@@ -101,7 +101,7 @@ class Layer {
   /// done, so that sending them overlaps with the rest; then those of what was read.
   virtual void backward(Completion& completion) = 0;
   /// A parameter of this layer has new values.
-  virtual void parameter_changed() {}
+  virtual void parameter_changed(const Parameter& /*parameter*/) {}
   /// Its tensors have memory now.
   virtual void ready() {}
 };

@@ -35,7 +35,9 @@ class AffineLayer final : public Layer {
     if (Tensor* dx = x_.gradient())
       operation_->backward_data(y_.gradient(), affine_.weights.value, *dx);
   }
-  void parameter_changed() override { operation_->weights_changed(); }
+  void parameter_changed(const Parameter& parameter) override {
+    if (&parameter == &affine_.weights) operation_->weights_changed();
+  }
 
  private:
   std::unique_ptr<Operation> operation_;

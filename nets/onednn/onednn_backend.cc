@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "nets/backend/repeated_pass.h"
 #include "nets/onednn/primitive.h"
 
 namespace sterna::nets {
@@ -81,5 +82,7 @@ std::uint64_t OneDnnBackend::reorders() const { return context_->reorders; }
 std::vector<std::string> OneDnnBackend::implementations() const {
   return context_->implementations;
 }
+
+std::unique_ptr<RepeatedPass> OneDnnBackend::repeated_pass() { return nullptr; }
 
 }  // namespace sterna::nets

@@ -1,5 +1,4 @@
 #include "nets/backend/parameter_versions.h"
-#include "nets/backend/repeated_pass.h"
 
 #include "nets/backend/failure.h"
 #include "nets/onednn/onednn_backend.h"
@@ -28,8 +27,6 @@ class CpuParameterVersions final : public ParameterVersions {
 };
 
 }  // namespace
-
-std::unique_ptr<RepeatedPass> OneDnnBackend::repeated_pass() { return nullptr; }
 
 std::unique_ptr<ParameterVersions> OneDnnBackend::parameter_versions(std::size_t /*parameters*/) {
   return std::make_unique<CpuParameterVersions>();

@@ -274,9 +274,12 @@ void Links::control_received(Link& link, Lane lane, const Mail& mail) {
     welcomed(link, lane, body<Welcome>(mail));
   } else if (mail.type == &kMessageType<Goodbye>) {
     link.parting = true;
-    if (link.lost_cause.empty()) {
+    // Its other lane may have closed before, and looked as if the kernel had closed it: one that
+    // gives us up lives on.
+    const bool news = link.lost_cause.empty();
+    if (news) link.lost_at = loop_.now();
+    if (news || link.lost_cause.ends_with(kConnectionLost)) {
       link.lost_cause = "link lost: " + std::string(kGoodbye);
-      link.lost_at = loop_.now();
     }
   } else if (mail.type == &kMessageType<Redial>) {
     asked_to_redial(link);

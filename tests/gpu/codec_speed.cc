@@ -238,7 +238,8 @@ class ToHost {
   }
 
  private:
-  /// Where groups end, as parts of all elements: the first are small, so that copies begin early.
+  /// Where groups end, as parts of all elements: the first is the smaller, so that copies begin
+  /// early.
   static constexpr double kParts[] = {1.0 / 3, 1};
   explicit ToHost(DeviceStream& stream) : stream_(&stream) {}
 

@@ -24,7 +24,7 @@ constexpr int kBadInput = 2;
 constexpr int kSkipped = 77;
 
 constexpr const char* kUsage =
-    "usage: gpu_tests/run [--json FILE] [--gpu] [--device N] [--no-speed | --only-speed]\n"
+    "usage: bin/gpu-tests [--json FILE] [--gpu] [--device N] [--no-speed | --only-speed]\n"
     "  --json FILE   writes what was found as JSON\n"
     "  --gpu         fails, instead of skipping, where there is no GPU\n"
     "  --device N    of those that CUDA_VISIBLE_DEVICES shows; 0\n"

@@ -4,7 +4,9 @@
 #include <cuda_runtime_api.h>
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <string>
+#include <utility>
 
 #include "kernels/device/cuda/cuda_error.h"
 #include "kernels/device/library.h"
@@ -96,11 +98,11 @@ struct Operand {
 bool operand_of(std::size_t rows, std::size_t columns, std::size_t by_row, std::size_t by_column,
                 Operand& operand) {
   if (by_row == 1 && by_column != 0) {
-    operand = {false, rows, columns, static_cast<std::int64_t>(by_column)};
+    operand = {false, rows, columns, static_cast<std::int64_t>(std::max(by_column, rows))};
     return true;
   }
   if (by_column != 1 || by_row == 0) return false;
-  operand = {true, columns, rows, static_cast<std::int64_t>(by_row)};
+  operand = {true, columns, rows, static_cast<std::int64_t>(std::max(by_row, columns))};
   return true;
 }
 

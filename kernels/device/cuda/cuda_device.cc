@@ -126,19 +126,19 @@ class CudaStream : public DeviceStream {
   }
   Result<void> begin_recording() noexcept override {
     STERNA_TRY(use());
-    STERNA_TRY(checked(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal),
-                       "cudaStreamBeginCapture"));
-    records_ = true;
-    return {};
+    const cudaError_t begun = cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal);
+    records_ = begun == cudaSuccess;
+    if (!records_) cudaGetLastError();  // no sticky one: all can be done without a graph
+    return checked(begun, "cudaStreamBeginCapture");
   }
   Result<std::unique_ptr<DeviceRecording>> end_recording() noexcept override {
     records_ = false;
     STERNA_TRY(use());
     auto recording = std::make_unique<CudaRecording>();
     const Result<void> made = recording->end(stream_);
-    if (made) return std::unique_ptr<DeviceRecording>(std::move(recording));
-    cudaGetLastError();  // no sticky one: what was recorded can be done without a graph
-    return made.error();
+    cudaGetLastError();  // no sticky one, of whatever could not be recorded
+    if (!made) return made.error();
+    return std::unique_ptr<DeviceRecording>(std::move(recording));
   }
   Result<void> repeat(DeviceRecording& recording) noexcept override {
     STERNA_TRY(use());

@@ -125,6 +125,13 @@ class Descriptor {
 };
 
 struct Handle {
+  explicit Handle(const Functions& functions) : f(functions) {}
+  ~Handle() {
+    if (handle != nullptr) f.destroy(handle);
+  }
+  Handle(const Handle&) = delete;
+  Handle& operator=(const Handle&) = delete;
+
   Functions f;
   cudnnHandle_t handle = nullptr;
   std::mutex mutex;  ///< of the handle's stream
@@ -193,13 +200,12 @@ Roles roles_of(ConvolutionPass pass) {
   return {kA, kOut, kB};
 }
 
-/// What comes after the last row or column: as much as before the first, where that makes as many
-/// windows, since for other paddings there are but slow plans; else what the last window lacks.
-std::int64_t padding_after(std::uint32_t out, std::uint32_t stride, std::uint32_t kernel,
-                           std::uint32_t before, std::uint32_t extent) {
-  const std::int64_t even = std::int64_t{extent} + 2 * std::int64_t{before} - kernel;
-  if (even >= 0 && even / stride + 1 == out) return before;
-  return (std::int64_t{out} - 1) * stride + kernel - before - extent;
+/// Whether as much padding after the last row or column as before the first makes as many windows:
+/// for other paddings there are but slow plans.
+bool pads_evenly(std::uint32_t out, std::uint32_t stride, std::uint32_t kernel,
+                 std::uint32_t before, std::uint32_t extent) {
+  const std::int64_t left = std::int64_t{extent} + 2 * std::int64_t{before} - kernel;
+  return left >= 0 && left / stride + 1 == out;
 }
 
 class Convolution final : public CudaOperation {
@@ -218,11 +224,10 @@ class Convolution final : public CudaOperation {
                {shape.out_channels, w.channels / shape.groups, w.kernel_rows, w.kernel_columns});
     const Descriptor y =
         tensor(f, roles.y, {w.images, shape.out_channels, w.out_rows, w.out_columns});
-    const std::int64_t down =
-        padding_after(w.out_rows, w.stride, w.kernel_rows, w.rows_before, w.rows);
-    const std::int64_t across =
-        padding_after(w.out_columns, w.stride, w.kernel_columns, w.columns_before, w.columns);
-    if (down < 0 || across < 0) return false;
+    if (!pads_evenly(w.out_rows, w.stride, w.kernel_rows, w.rows_before, w.rows) ||
+        !pads_evenly(w.out_columns, w.stride, w.kernel_columns, w.columns_before, w.columns)) {
+      return false;
+    }
     const std::int64_t stride = w.stride, top = w.rows_before, left = w.columns_before;
     Descriptor convolution(f, CUDNN_BACKEND_CONVOLUTION_DESCRIPTOR);
     convolution.set(CUDNN_ATTR_CONVOLUTION_COMP_TYPE, CUDNN_TYPE_DATA_TYPE, {CUDNN_DATA_FLOAT})
@@ -230,7 +235,7 @@ class Convolution final : public CudaOperation {
              {CUDNN_CROSS_CORRELATION})
         .set(CUDNN_ATTR_CONVOLUTION_SPATIAL_DIMS, CUDNN_TYPE_INT64, {std::int64_t{2}})
         .set(CUDNN_ATTR_CONVOLUTION_PRE_PADDINGS, CUDNN_TYPE_INT64, {top, left})
-        .set(CUDNN_ATTR_CONVOLUTION_POST_PADDINGS, CUDNN_TYPE_INT64, {down, across})
+        .set(CUDNN_ATTR_CONVOLUTION_POST_PADDINGS, CUDNN_TYPE_INT64, {top, left})
         .set(CUDNN_ATTR_CONVOLUTION_DILATIONS, CUDNN_TYPE_INT64, {std::int64_t{1}, std::int64_t{1}})
         .set(CUDNN_ATTR_CONVOLUTION_FILTER_STRIDES, CUDNN_TYPE_INT64, {stride, stride})
         .finalize();
@@ -374,14 +379,7 @@ class Convolution final : public CudaOperation {
 
 class Opened final : public Cudnn {
  public:
-  explicit Opened(const Functions& functions) : handle_(std::make_shared<Handle>()) {
-    handle_->f = functions;
-  }
-  ~Opened() override {
-    if (handle_->handle != nullptr) handle_->f.destroy(handle_->handle);
-  }
-  Opened(const Opened&) = delete;
-  Opened& operator=(const Opened&) = delete;
+  explicit Opened(const Functions& functions) : handle_(std::make_shared<Handle>(functions)) {}
 
   Result<void> start() {
     const cudnnStatus_t status = handle_->f.create(&handle_->handle);

@@ -24,9 +24,12 @@ inline std::shared_ptr<kernels::Device> gpu() {
     std::unique_ptr<kernels::Device> device;
   };
   auto module = kernels::CudaModule::open();
-  EXPECT_TRUE(module.ok()) << module.error().message;
-  auto device = module->device(0);
-  EXPECT_TRUE(device.ok()) << device.error().message;
+  auto device =
+      module ? module->device(0) : Result<std::unique_ptr<kernels::Device>>(module.error());
+  if (!device) {
+    ADD_FAILURE() << device.error().message;
+    return nullptr;
+  }
   const auto opened =
       std::make_shared<Opened>(Opened{std::move(module).value(), std::move(device).value()});
   return {opened, opened->device.get()};

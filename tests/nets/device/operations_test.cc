@@ -127,6 +127,18 @@ TEST(DeviceOperations, ConvolveAsTheCpuDoes) {
                       .window = {.kernel = 7, .stride = 2, .padding = Padding::given, .pad = 3}});
 }
 
+TEST(DeviceOperations, ConvolveWherePaddingIsUneven) {
+  // As much before as after, but the last window ends before the last pixel.
+  expect_convolution({.input = {2, 3, 16, 16},
+                      .out_channels = 4,
+                      .window = {.kernel = 7, .stride = 2, .padding = Padding::given, .pad = 3}});
+  // Laid into a larger image, which leaves pixels out.
+  expect_convolution(
+      {.input = {2, 3, 7, 9}, .out_channels = 4, .window = {.kernel = 2, .stride = 3}});
+  expect_convolution(
+      {.input = {1, 2, 6, 8}, .out_channels = 4, .window = {.kernel = 3, .stride = 2}});
+}
+
 TEST(DeviceOperations, ConvolveSinglePixels) {
   for (const bool bias : {true, false}) {
     expect_convolution({.input = {2, 19, 5, 6}, .out_channels = 17, .window = {}, .bias = bias});

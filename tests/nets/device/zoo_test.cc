@@ -168,6 +168,53 @@ TEST_P(ZooOnADevice, HasThemByLibrariesAndTwiceTheSameBits) {
   EXPECT_EQ(again.logits, found.logits);
 }
 
+/// Parameters as they start, times `factor`.
+Gradients scaled(const Net& net, float factor) {
+  Gradients values = initial(net);
+  for (auto& tensor : values) {
+    for (float& value : tensor) value *= factor;
+  }
+  return values;
+}
+
+TEST_P(ZooOnADevice, RepeatsPassesWithOtherImagesLabelsAndParameters) {
+  if (GetParam().tolerance != kShallow || GetParam().micro_batch > 0) return;
+  constexpr float kLast = 1.25F;
+  const std::uint64_t draw = GetParam().draw;
+  const auto cpu = make_net(options()).value();
+  const Gradients last = scaled(*cpu, kLast);
+  for (std::size_t i = 0; i < last.size(); ++i) {
+    std::ranges::copy(last[i], cpu->parameter(i).begin());
+    cpu->parameters_changed(i);
+  }
+  Recorder recorder;
+  Found expected = found_by(*cpu, options(), draw, recorder);
+  expected.gradients = recorder.gradients;
+  for (const bool fails_recording : {false, true}) {
+    NetOptions on_it = options();
+    on_it.backend = {.name = "device",
+                     .device = kernels::make_host_device(
+                         {.seed = 4, .libraries = true, .fails_recording = fails_recording})};
+    const auto net = make_net(on_it).value();
+    for (std::uint32_t step = 0; step < 4; ++step) {
+      const Gradients values = scaled(*net, step == 3 ? kLast : 0.5F + 0.1F * step);
+      write_all(*net, values);
+      Fetched fetched(*on_it.backend.device, values.size());
+      if (step < 3) {
+        const Input input(on_it, draw + 100 + step);
+        const StepDraw other{.seed = 5, .step = step, .rank = 1};
+        ASSERT_TRUE(net->train_step(input.images, input.labels, fetched, other).ok());
+        fetched.wait();
+        continue;
+      }
+      Found found = found_by(*net, on_it, draw, fetched);
+      fetched.wait();
+      found.gradients = fetched.gradients;
+      expect_alike(found, expected);
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Nets, ZooOnADevice, testing::ValuesIn(kNets));
 
 TEST(ZooOnADevice, IsTheWholeZoo) {

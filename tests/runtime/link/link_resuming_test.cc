@@ -318,6 +318,14 @@ TEST_F(LinkResumingHostile, AnotherSessionIsNotGoneOnWith) {
   EXPECT_TRUE(a->links->connected(kStranger));
 }
 
+TEST_F(LinkResumingHostile, WhoClosesALaneAndThenSaysGoodbyeHasLeftByItself) {
+  stranger.peer.transport.mute(stranger.channels[Stranger::index(Lane::data)]);
+  pass(1ms);
+  stranger.say(Lane::control, Goodbye{});
+  pass(2 * options.heartbeat);
+  EXPECT_THAT(a->ends, ElementsAre(HasSubstr("stranger: link lost: the peer ended the link")));
+}
+
 TEST_F(LinkResumingHostile, AConnectionThatWasGivenUpIsNotListenedTo) {
   come_again(77, 1, 2);
   const std::size_t welcomes = stranger.welcomes.size();
