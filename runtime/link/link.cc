@@ -1,4 +1,6 @@
 // Links: opening and ending them, heartbeats, and looking at them.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -156,13 +158,23 @@ void Links::mute(const Contact& peer, const std::string& cause) {
 
 // ---- endings and heartbeats
 
-void Links::closed(ChannelId channel, std::string_view cause, bool denied) {
+/// A kernel that ends a connection with its process says so; one that gives it up, because nobody
+/// answers, has heard nothing for long. Of the latter the peer may live.
+std::string Links::why_closed(const Link& link, std::string_view cause) const {
+  const Time heard = link.heard ? loop_.now() : std::max(link.last_heard, attentive_since_);
+  const Duration quiet = loop_.now() - heard;
+  if (cause != kConnectionLost || quiet < options_.silence / 2) return std::string(cause);
+  return fmt::format("connection lost after {:.1f} s of silence", in_seconds(quiet));
+}
+
+void Links::closed(ChannelId channel, std::string_view said, bool denied) {
   const auto known = channels_.find(channel);
   if (known == channels_.end()) return;
   const auto [peer, lane] = known->second;
   Link& link = *find(peer);
+  const std::string cause = why_closed(link, said);
   if (resumes(link) && !denied) {
-    lose(link, lane, "link lost: " + std::string(cause));
+    lose(link, lane, "link lost: " + cause);
     if (!link.dialled) return;
     // What a peer said last may still be on its way on the other lane, and it may be gone by now.
     link.lanes[1 - index(lane)].doubtful = link.lanes[1 - index(lane)].open;
@@ -171,7 +183,7 @@ void Links::closed(ChannelId channel, std::string_view cause, bool denied) {
   }
   link.lanes[index(lane)].lost = true;
   if (link.lost_cause.empty()) {
-    link.lost_cause = "link lost: " + std::string(cause);
+    link.lost_cause = "link lost: " + cause;
     link.lost_at = loop_.now();
   }
   // Each lane has an I/O thread of its own: what a peer said last on the other one may come after.

@@ -220,6 +220,7 @@ class Links final : private Transport::Events, private Timers::Target {
   template <class M>
   Result<void> say(Link& link, Lane lane, M message, std::uint64_t number);
   void say_goodbye(Link& link);
+  std::string why_closed(const Link& link, std::string_view cause) const;
   Hello hello_of(const Link& link, Lane lane) const;
   Welcome welcome_of(const Link& link, Lane lane) const;
 

@@ -11,6 +11,7 @@ namespace {
 
 using namespace std::chrono_literals;
 using testing::Contains;
+using testing::ContainsRegex;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -282,6 +283,15 @@ TEST_F(LinkResuming, WhoWasKilledSaysNoGoodbye) {
   a->links->drop(kB, "its node says so");
   pass(60s);
   EXPECT_THAT(a->ends, IsEmpty());
+}
+
+TEST_F(LinkResuming, OfAConnectionThatEndsAfterLongSilenceThePeerMayLive) {
+  link(*a, *b);
+  network.silence("a");
+  pass(options.silence * 3 / 4);
+  a.reset();
+  pass(1ms);
+  EXPECT_THAT(b->log, Contains(ContainsRegex("link lost: connection lost after .* s of silence")));
 }
 
 /// A peer that follows no rule, before a link that keeps what it sent.
