@@ -1,6 +1,8 @@
 // NVIDIA's libraries, which are opened when they are first used: where they are looked for.
 #pragma once
 
+#include <dlfcn.h>
+
 #include <string>
 #include <vector>
 
@@ -27,5 +29,12 @@ LibraryPlaces library_places();
 /// what dlopen gave for the last. They are never closed. Errors: unavailable, with which is missing
 /// and where it was looked for.
 Result<void*> open_libraries(const std::vector<std::string>& names, const LibraryPlaces& places);
+
+/// Whether an open library has a function of that name.
+template <class Function>
+bool find_function(void* library, const char* name, Function& function) {
+  function = reinterpret_cast<Function>(dlsym(library, name));
+  return function != nullptr;
+}
 
 }  // namespace sterna::kernels

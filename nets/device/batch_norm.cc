@@ -17,7 +17,7 @@ class DeviceBatchNorm final : public BatchNorm {
         spec_(spec),
         channels_(spec.input[1]),
         pixels_(element_count(spec.input) / channels_) {
-    if (spec.backward) context.reserve<double>(kernels::channel_sums(pixels_, channels_));
+    if (spec.backward) context.reserve_sums(pixels_, channels_);
   }
   void forward(const Tensor& x, const Tensor* scale, const Tensor& shift, Tensor& mean,
                Tensor& variance, Tensor& y) override {
@@ -44,9 +44,7 @@ class DeviceBatchNorm final : public BatchNorm {
   }
 
  private:
-  kernels::ChannelSums sums() const {
-    return {.pixels = pixels_, .channels = channels_, .sums = context_.scratch<double>()};
-  }
+  kernels::ChannelSums sums() const { return context_.sums_of(pixels_, channels_); }
   ChannelNorm norm_of(const Tensor& x, const Tensor* scale, const Tensor& shift, const Tensor& mean,
                       const Tensor& variance) const {
     return {.x = x.data(),

@@ -44,6 +44,14 @@ struct DeviceContext {
     return reinterpret_cast<T*>(scratch_.data());
   }
 
+  /// Room for what is summed of each channel, within what operations share; reserve_sums() first.
+  kernels::ChannelSums sums_of(std::size_t pixels, std::size_t channels) const {
+    return {.pixels = pixels, .channels = channels, .sums = scratch<double>()};
+  }
+  void reserve_sums(std::size_t pixels, std::size_t channels) {
+    reserve<double>(kernels::channel_sums(pixels, channels));
+  }
+
   std::shared_ptr<kernels::Device> device;
   std::unique_ptr<kernels::DeviceStream> stream;
   kernels::Arithmetic arithmetic = kernels::Arithmetic::fp32;

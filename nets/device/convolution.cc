@@ -35,15 +35,13 @@ class DeviceConvolution : public Convolution {
         groups_(spec.groups),
         out_(spec.out_channels),
         pixels_(std::size_t{windows_.images} * windows_.out_rows * windows_.out_columns) {
-    if (spec.bias && spec.backward) context.reserve<double>(kernels::channel_sums(pixels_, out_));
+    if (spec.bias && spec.backward) context.reserve_sums(pixels_, out_);
   }
 
   void sum_bias(const Tensor& dy, Tensor* db) const {
     if (db == nullptr) return;
     context_.run(kernels::ChannelSumLaunch{
-        .sums = {.pixels = pixels_, .channels = out_, .sums = context_.scratch<double>()},
-        .from = dy.data(),
-        .to = db->data()});
+        .sums = context_.sums_of(pixels_, out_), .from = dy.data(), .to = db->data()});
   }
 
   DeviceContext& context_;

@@ -15,7 +15,7 @@ class DeviceInnerProduct final : public InnerProduct {
     if (!spec.backward) return;
     parameters_.emplace(context, parameters_like(spec));
     if (spec.input_gradient) data_.emplace(context, data_like(spec));
-    if (spec.bias) context.reserve<double>(kernels::channel_sums(spec.batch, spec.out));
+    if (spec.bias) context.reserve_sums(spec.batch, spec.out);
   }
 
   void forward(const Tensor& x, const Tensor& w, const Tensor* b, Tensor& y) override {
@@ -34,9 +34,7 @@ class DeviceInnerProduct final : public InnerProduct {
     parameters_->run(launch);
     if (db == nullptr) return;
     context_.run(kernels::ChannelSumLaunch{
-        .sums = {.pixels = spec_.batch, .channels = spec_.out, .sums = context_.scratch<double>()},
-        .from = dy.data(),
-        .to = db->data()});
+        .sums = context_.sums_of(spec_.batch, spec_.out), .from = dy.data(), .to = db->data()});
   }
   void backward_data(const Tensor& dy, const Tensor& w, Tensor& dx) override {
     ProductLaunch launch = data_like(spec_);

@@ -2,7 +2,6 @@
 
 #include <cublasLt.h>
 #include <cuda_runtime_api.h>
-#include <dlfcn.h>
 
 #include <algorithm>
 #include <string>
@@ -35,28 +34,23 @@ struct Functions {
   decltype(&cublasLtMatmul) matmul = nullptr;
 };
 
-template <class Function>
-bool find(void* library, const char* name, Function& function) {
-  function = reinterpret_cast<Function>(dlsym(library, name));
-  return function != nullptr;
-}
-
 Result<Functions> load() {
   STERNA_ASSIGN(void* const library, open_libraries({kLibrary}, library_places()));
   Functions f;
-  const bool all = find(library, "cublasLtCreate", f.create) &&
-                   find(library, "cublasLtDestroy", f.destroy) &&
-                   find(library, "cublasLtMatmulDescCreate", f.desc_create) &&
-                   find(library, "cublasLtMatmulDescDestroy", f.desc_destroy) &&
-                   find(library, "cublasLtMatmulDescSetAttribute", f.desc_set) &&
-                   find(library, "cublasLtMatrixLayoutCreate", f.layout_create) &&
-                   find(library, "cublasLtMatrixLayoutDestroy", f.layout_destroy) &&
-                   find(library, "cublasLtMatmulPreferenceCreate", f.preference_create) &&
-                   find(library, "cublasLtMatmulPreferenceDestroy", f.preference_destroy) &&
-                   find(library, "cublasLtMatmulPreferenceSetAttribute", f.preference_set) &&
-                   find(library, "cublasLtMatmulAlgoGetHeuristic", f.heuristic) &&
-                   find(library, "cublasLtMatmulAlgoConfigGetAttribute", f.algo_get) &&
-                   find(library, "cublasLtMatmul", f.matmul);
+  const bool all =
+      find_function(library, "cublasLtCreate", f.create) &&
+      find_function(library, "cublasLtDestroy", f.destroy) &&
+      find_function(library, "cublasLtMatmulDescCreate", f.desc_create) &&
+      find_function(library, "cublasLtMatmulDescDestroy", f.desc_destroy) &&
+      find_function(library, "cublasLtMatmulDescSetAttribute", f.desc_set) &&
+      find_function(library, "cublasLtMatrixLayoutCreate", f.layout_create) &&
+      find_function(library, "cublasLtMatrixLayoutDestroy", f.layout_destroy) &&
+      find_function(library, "cublasLtMatmulPreferenceCreate", f.preference_create) &&
+      find_function(library, "cublasLtMatmulPreferenceDestroy", f.preference_destroy) &&
+      find_function(library, "cublasLtMatmulPreferenceSetAttribute", f.preference_set) &&
+      find_function(library, "cublasLtMatmulAlgoGetHeuristic", f.heuristic) &&
+      find_function(library, "cublasLtMatmulAlgoConfigGetAttribute", f.algo_get) &&
+      find_function(library, "cublasLtMatmul", f.matmul);
   if (!all) {
     return Error{Errc::unavailable,
                  std::string(kLibrary) + " lacks functions of cuBLASLt 13; install that"};

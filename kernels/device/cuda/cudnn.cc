@@ -2,7 +2,6 @@
 
 #include <cuda_runtime_api.h>
 #include <cudnn_backend.h>
-#include <dlfcn.h>
 
 #include <algorithm>
 #include <array>
@@ -48,27 +47,21 @@ struct Functions {
   decltype(&cudnnBackendExecute) execute = nullptr;
 };
 
-template <class Function>
-bool find(void* library, const char* name, Function& function) {
-  function = reinterpret_cast<Function>(dlsym(library, name));
-  return function != nullptr;
-}
-
 Result<Functions> load() {
   const LibraryPlaces places = library_places();
   STERNA_TRY(open_libraries({kItsCublasLt}, places));
   STERNA_ASSIGN(void* const library, open_libraries(kLibraries, places));
   Functions f;
-  const bool all = find(library, "cudnnCreate", f.create) &&
-                   find(library, "cudnnDestroy", f.destroy) &&
-                   find(library, "cudnnSetStream", f.set_stream) &&
-                   find(library, "cudnnGetErrorString", f.error_string) &&
-                   find(library, "cudnnBackendCreateDescriptor", f.make) &&
-                   find(library, "cudnnBackendDestroyDescriptor", f.unmake) &&
-                   find(library, "cudnnBackendFinalize", f.finalize) &&
-                   find(library, "cudnnBackendSetAttribute", f.set) &&
-                   find(library, "cudnnBackendGetAttribute", f.get) &&
-                   find(library, "cudnnBackendExecute", f.execute);
+  const bool all = find_function(library, "cudnnCreate", f.create) &&
+                   find_function(library, "cudnnDestroy", f.destroy) &&
+                   find_function(library, "cudnnSetStream", f.set_stream) &&
+                   find_function(library, "cudnnGetErrorString", f.error_string) &&
+                   find_function(library, "cudnnBackendCreateDescriptor", f.make) &&
+                   find_function(library, "cudnnBackendDestroyDescriptor", f.unmake) &&
+                   find_function(library, "cudnnBackendFinalize", f.finalize) &&
+                   find_function(library, "cudnnBackendSetAttribute", f.set) &&
+                   find_function(library, "cudnnBackendGetAttribute", f.get) &&
+                   find_function(library, "cudnnBackendExecute", f.execute);
   if (!all) {
     return Error{Errc::unavailable, "libcudnn.so.9 lacks functions of cuDNN 9; install that"};
   }
