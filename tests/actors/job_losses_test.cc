@@ -70,8 +70,7 @@ class JobLossesTest : public SimulatedJob {
   /// `name` is lost after a part of the time; false: that moment was left out.
   bool disturbed(const JobLayout& layout, const std::string& name, double part,
                  Duration pause = 20ms) {
-    // A sanitizer wants code to run, not all moments.
-    if (test::kSanitized && disturbances++ % 4 != 0) return false;
+    if (moments.leaves_out()) return false;
     SCOPED_TRACE(name + " at " + std::to_string(part));
     begin(layout);
     pass_part(part);
@@ -86,7 +85,7 @@ class JobLossesTest : public SimulatedJob {
 
   SeededRandom delays{1};
   Duration took{};
-  int disturbances = 0;
+  test::FewMoments moments;
   std::optional<launcher::PacketLedger> ledger;
 };
 

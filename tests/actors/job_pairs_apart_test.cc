@@ -19,7 +19,7 @@ namespace {
 using namespace std::chrono_literals;
 
 /// A sanitizer wants code to run, not all moments.
-constexpr int kStep = test::kSanitized ? 5 : 1;
+constexpr int kStep = test::kSanitized ? 7 : 1;
 
 class JobPairsApartTest : public SimulatedJob {
  protected:

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "tests/actors/simulated_job.h"
+#include "tests/sanitized.h"
 
 namespace sterna::actors {
 namespace {
@@ -35,6 +36,7 @@ class JobRecoveriesTest : public SimulatedJob {
   /// At each of these parts of the time that a calm job takes one is lost, and comes again.
   void disturbed(const JobLayout& layout,
                  const std::vector<std::pair<double, std::string>>& losses) {
+    if (moments.leaves_out()) return;
     launch(layout);
     log.clear();
     std::string what = std::string(job.optimizer.name) + ", scaler " +
@@ -75,6 +77,7 @@ class JobRecoveriesTest : public SimulatedJob {
     }
   }
 
+  test::FewMoments moments;
   std::string hash;
   Duration took{};
 };
@@ -118,6 +121,7 @@ TEST_F(JobRecoveriesTest, AServerIsLostWhenOnlyOneWorkerHasItsNewestVersion) {
   const JobLayout layout{.servers = 2, .workers = 2};
   calm(layout);
   for (int part = 0; part < 60; ++part) {
+    if (moments.leaves_out()) continue;
     launch(layout);
     pass(this->part(part / 60.0));
     network.cut("worker1", "server0");

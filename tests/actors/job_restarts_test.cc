@@ -30,8 +30,7 @@ class JobRestartsTest : public SimulatedJob {
   /// that moment was left out.
   bool disturbed(const JobLayout& layout, const std::string& name, double part,
                  Duration pause = 200ms) {
-    // A sanitizer wants code to run, not all moments.
-    if (test::kSanitized && disturbances++ % 4 != 0) return false;
+    if (moments.leaves_out()) return false;
     launch(layout);
     pass(Duration(static_cast<std::int64_t>(static_cast<double>(took.count()) * part)));
     lose(name);
@@ -67,7 +66,7 @@ class JobRestartsTest : public SimulatedJob {
 
   std::string hash;
   Duration took{};
-  int disturbances = 0;
+  test::FewMoments moments;
   std::vector<Evaluated> evaluated;
 };
 

@@ -381,9 +381,9 @@ TEST_F(Faults, NoStepNeedsTheCoordinatorHoweverOftenItIsKilled) {
   const std::size_t wanted = in_full() ? 20 : 3;
   if (!given("STERNA_ONLY").empty() && given("STERNA_ONLY") != "coordinator")
     GTEST_SKIP() << "of all rows";
-  const std::vector<std::string> settings = {in_full() ? "job.steps=500" : "job.steps=100",
-                                             "job.batch=512", "evaluator.every=1000",
-                                             "cluster.coordinator_restarts=1000"};
+  const std::vector<std::string> settings = {
+      in_full() ? "job.steps=500" : "job.steps=60", in_full() ? "job.batch=512" : "job.batch=128",
+      "evaluator.every=1000", "cluster.coordinator_restarts=1000"};
   const std::string& expected = calm("coordinator", settings);
   SternaProgram& program = start("run", settings);
   Steps steps(path("run/metrics.jsonl"));

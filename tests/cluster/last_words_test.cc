@@ -34,9 +34,7 @@ class LastWords : public testing::Test {
     const ClusterHosts& hosts = runs_->hosts();
     folder_ = hosts.launcher_folder() + "/" + name;
     const auto call = runs_->sterna(
-        {"run",
-         runs_->file({name, {"a", "b", "c", "d"}, "", "root", "lost_host = \"wait\"\n" + more},
-                     kSmallJob),
+        {"run", runs_->file({name, {"a", "b", "c", "d"}, "", "root", how_ + more}, kSmallJob),
          "--run-dir", folder_});
     EXPECT_TRUE(eventually(kPatience, [&] {
       return call->out().find("examples/s") != std::string::npos;
@@ -58,6 +56,9 @@ class LastWords : public testing::Test {
   }
 
   static inline std::unique_ptr<ClusterRuns> runs_;
+  /// In full with the silence that a user's file has.
+  const std::string how_ =
+      std::string("lost_host = \"wait\"\n") + (in_full() ? "" : "silence = \"2s\"\n");
   std::string folder_;
 };
 

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 #include <set>
 
 #include "tests/cluster/cluster_runs.h"
@@ -101,6 +102,12 @@ class LostHosts : public testing::Test {
       return found || call.exit_code(Duration::zero());
     });
     return found;
+  }
+  /// Behind its first checkpoint, which lies whole on the launcher's host.
+  static bool is_behind_a_checkpoint(Call& call, const std::string& name) {
+    if (!is_at_work(call, name, 51)) return false;
+    const std::string manifest = folder(name) + "/checkpoints/step-000000050/manifest.json";
+    return eventually(std::chrono::seconds(60), [&] { return std::filesystem::exists(manifest); });
   }
   /// The longest time between two steps, in seconds: until what was lost went on.
   static double longest_step(const std::string& name) {
@@ -221,7 +228,7 @@ TEST_F(LostHosts, OneThatIsCutOffIsLeftAndNothingOfTheRunStaysThere) {
 
 TEST_F(LostHosts, WithAServerAllGoOnFromTheCheckpointOnThoseThatAreLeft) {
   const auto call = start("power");
-  ASSERT_TRUE(is_at_work(*call, "power", 60)) << call->story();
+  ASSERT_TRUE(is_behind_a_checkpoint(*call, "power")) << call->story();
   runs_->hosts().kill("d");
   ends_the_same(*call, "power");
   const nlohmann::json got = result("power");
@@ -234,7 +241,7 @@ TEST_F(LostHosts, WithAServerAllGoOnFromTheCheckpointOnThoseThatAreLeft) {
 
 TEST_F(LostHosts, WhereItsServersHaveReplicasNoStepIsDoneAgain) {
   const auto call = start("paired", !in_full(), "3s", {"actor.parameter_server.replicas=1"});
-  ASSERT_TRUE(is_at_work(*call, "paired", 60)) << call->story();
+  ASSERT_TRUE(is_behind_a_checkpoint(*call, "paired")) << call->story();
   runs_->hosts().kill("d");
   ends_the_same(*call, "paired");
   const nlohmann::json got = result("paired");
@@ -248,7 +255,7 @@ TEST_F(LostHosts, WhereItsServersHaveReplicasNoStepIsDoneAgain) {
 TEST_F(LostHosts, WhatErrorFeedbackKeptThereIsLostAndItsRanksGoOnWithoutWhereTheFileSaysSo) {
   const auto call =
       start("zero", !in_full(), "3s", {"gradient.error_feedback=true", "gradient.residuals=zero"});
-  ASSERT_TRUE(is_at_work(*call, "zero", 60)) << call->story();
+  ASSERT_TRUE(is_behind_a_checkpoint(*call, "zero")) << call->story();
   runs_->hosts().kill("c");
   ASSERT_EQ(call->exit_code(kPatience), 0) << call->story();
   runs_->hosts().revive("c");
@@ -266,7 +273,7 @@ TEST_F(LostHosts, WhatErrorFeedbackKeptThereIsLostAndItsRanksGoOnWithoutWhereThe
 
 TEST_F(LostHosts, WithTheDefaultRanksThatLoseTheirResidualsGoBackToTheCheckpointThatHasThem) {
   const auto call = start("rollback", !in_full(), "3s", {"gradient.error_feedback=true"});
-  ASSERT_TRUE(is_at_work(*call, "rollback", 60)) << call->story();
+  ASSERT_TRUE(is_behind_a_checkpoint(*call, "rollback")) << call->story();
   runs_->hosts().kill("c");
   ASSERT_EQ(call->exit_code(kPatience), 0) << call->story();
   runs_->hosts().revive("c");

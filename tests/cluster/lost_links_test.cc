@@ -106,8 +106,8 @@ class LostLinks : public testing::Test {
 };
 
 TEST_F(LostLinks, ResetAtRandomTheyComeAgainAndTheBitsAreTheSame) {
-  const std::size_t wanted = in_full() ? 100 : 15;
-  const int steps = in_full() ? 2500 : 500;
+  const std::size_t wanted = in_full() ? 100 : 8;
+  const int steps = in_full() ? 2500 : 250;
   const auto calm = start("calm", steps);
   ASSERT_EQ(calm->exit_code(kPatience), 0) << calm->story();
   const auto hit = start("hit", steps);
@@ -147,7 +147,7 @@ TEST_F(LostLinks, ResetAtRandomTheyComeAgainAndTheBitsAreTheSame) {
 
 /// A firewall that drops what two hosts say to each other for a while.
 TEST_F(LostLinks, TwoHostsThatDoNotReachEachOtherForAWhileAreNamedAndNobodyDies) {
-  const auto run = start("parted", 400);
+  const auto run = start("parted", 200);
   const auto says = [&](const char* words) {
     return eventually(std::chrono::seconds(30),
                       [&] { return (run->out() + run->err()).find(words) != std::string::npos; });
@@ -168,7 +168,7 @@ TEST_F(LostLinks, TwoHostsThatDoNotReachEachOtherForAWhileAreNamedAndNobodyDies)
 
 /// A cable that carries half a megabyte a second, where each step's parameters are 1.7.
 TEST_F(LostLinks, ASlowLinkIsNamedWithBothEndsAndThatItIsOver) {
-  const auto run = start("slow", 400, {"--set", "cluster.slow_link=1MB/s"});
+  const auto run = start("slow", 200, {"--set", "cluster.slow_link=1MB/s"});
   const auto says = [&](const char* words) {
     return eventually(std::chrono::seconds(60),
                       [&] { return (run->out() + run->err()).find(words) != std::string::npos; });

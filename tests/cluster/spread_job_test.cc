@@ -76,7 +76,7 @@ TEST(Job, OverFourHostsEndsWithTheParametersOfOneHost) {
   const ClusterHosts& hosts = runs.hosts();
   STERNA_NEEDS_HOSTS(hosts);
   const bool mnist = in_full() && !mnist_here().empty();
-  const int steps = mnist ? 2000 : 40;
+  const int steps = mnist ? 2000 : 24;
   const std::string name = mnist ? "mnist" : "digits";
   std::string data = hosts.launcher_folder() + "/digits";
   if (mnist) {
@@ -124,7 +124,7 @@ class KeptJobs {
   std::unique_ptr<Call> start(const std::string& name, const std::vector<std::string>& groups,
                               std::vector<std::string> settings) const {
     const std::string file =
-        runs_.file({name, {"a", "b", "c", "d"}, ""}, job(groups, "digits", 150));
+        runs_.file({name, {"a", "b", "c", "d"}, ""}, job(groups, "digits", 90));
     std::vector<std::string> arguments = {"run", file, "--json", "--run-dir",
                                           folder() + "/" + name};
     settings.insert(settings.end(), {"gradient.error_feedback=true", "checkpoint.every_steps=30",

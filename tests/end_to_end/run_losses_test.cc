@@ -49,7 +49,7 @@ TEST_F(RunLosses, WorkersThatAreKilledComeAgainWhereRanksDoNotGoInStep) {
   for (const auto& [name, how] : ways) {
     SCOPED_TRACE(name);
     std::vector<std::string> all = how;
-    all.insert(all.end(), {"job.steps=600", "actor.worker.backoff=20ms"});
+    all.insert(all.end(), {"job.steps=300", "actor.worker.backoff=20ms"});
     SternaProgram& hit = begin(all);
     ASSERT_TRUE(trains(hit)) << hit.story();
     std::map<std::string, pid_t> killed;
@@ -59,10 +59,10 @@ TEST_F(RunLosses, WorkersThatAreKilledComeAgainWhereRanksDoNotGoInStep) {
       }
     }
     ASSERT_EQ(hit.exit_code(kPatience), 0) << hit.story();
-    EXPECT_EQ(result()["steps"], 600) << result();
+    EXPECT_EQ(result()["steps"], 300) << result();
     EXPECT_EQ(result()["actor_restarts"].size(), 4U) << result();
     EXPECT_FALSE(result().contains("restarts")) << "no step was done again";
-    EXPECT_EQ(result()["evaluations"].size(), 30U);
+    EXPECT_EQ(result()["evaluations"].size(), 15U);
     std::filesystem::remove_all(path("run"));
   }
 }
