@@ -218,11 +218,10 @@ class Specs {
     const bool server = actor.role == Role::kParameterServer;
     if (server && actor.partner.empty() && !job_.servers_come_again()) return spec;
     spec.restart = actor.restarts;
-    // What a rank alone has lies on its host; it may be lost with that where the file says so.
     if (spec.restart.times == 0 || file_.cluster.lost_host == "wait") return spec;
     if (worker && file_.cluster.lost_host == "quorum") return spec;
-    const bool has_state = job_.in_step() ? job_.ranks_have_state() : job_.gradient.error_feedback;
-    if (worker && has_state && !job_.gradient.zeroes_residuals()) return spec;
+    // What a rank alone has lies on its host; it may be lost with that where the file says so.
+    spec.needs_kept = worker && job_.gradient.error_feedback && !job_.gradient.zeroes_residuals();
     // Who is drained leaves with all others of its host: they must not be who has its state.
     if (server && actor.partner.empty()) return spec;
     for (const std::string& name : other_hosts(file_, actor)) {

@@ -35,7 +35,8 @@ const auto& table() {
       STERNA_NAMED(ChunkCopy),  STERNA_NAMED(CopyBoard),    STERNA_NAMED(BoardCopy),
       STERNA_NAMED(ActorWhole), STERNA_NAMED(Note),         STERNA_NAMED(Resume),
       STERNA_NAMED(EndProcess), STERNA_NAMED(LinkReport),   STERNA_NAMED(ShowHeld),
-      STERNA_NAMED(Held),       STERNA_NAMED(Forward)};
+      STERNA_NAMED(Held),       STERNA_NAMED(Forward),      STERNA_NAMED(ReadKept),
+      STERNA_NAMED(KeptPiece),  STERNA_NAMED(WriteKept)};
   return kTable;
 }
 

@@ -22,6 +22,7 @@ constexpr std::uint64_t kApart = 8;
 constexpr std::uint64_t kMostEnds = 3;
 constexpr std::uint64_t kCheckpointsApart = 0x636865636b;
 constexpr std::uint64_t kStartsApart = 0x7374617274;
+constexpr std::uint64_t kFeedbackApart = 0x66656564;
 constexpr std::string_view kNode = "node-";
 constexpr std::string_view kCoordinator = "coordinator";
 
@@ -68,7 +69,8 @@ class Scheduler {
   /// may be elsewhere. Nothing where there is only one.
   std::vector<Fault> isolations() {
     const HostSection& host = draw_.one_of(scene_.file.hosts);
-    const bool stays = has_one_alone(host) || (has_one_that_stays(host) && !does_without_);
+    // (Workers move with what error feedback keeps, maybe there.)
+    const bool stays = has_one_alone(host) || (keeps_residuals() && !does_without_);
     std::vector<Fault> faults;
     if (scene_.file.hosts.size() < 2) return faults;
     const std::array ways = {FaultKind::isolate, FaultKind::isolate, FaultKind::deafen,
@@ -92,10 +94,10 @@ class Scheduler {
   std::vector<Fault> recalls() {
     const HostSection& host = draw_.one_of(scene_.file.hosts);
     std::vector<Fault> faults;
-    if (scene_.file.hosts.size() < 2 || has_one_alone(host) || has_one_that_stays(host)) {
-      return faults;
-    }
-    for (std::uint64_t left = draw_.between(1, 3); left > 0; --left) {
+    const bool stays = has_one_alone(host) || (does_without_ && has_a_worker(host));
+    if (scene_.file.hosts.size() < 2 || stays) return faults;
+    // Told twice, it ends with all that is there.
+    for (std::uint64_t left = keeps_residuals() ? 1 : draw_.between(1, 3); left > 0; --left) {
       Fault fault;
       fault.kind = FaultKind::recall;
       fault.who = host.name;
@@ -104,6 +106,11 @@ class Scheduler {
           milliseconds(1) +
           draw_.time(draw_.once_in(2) ? milliseconds(1500) : 2 * scene_.file.cluster.silence);
       faults.push_back(std::move(fault));
+    }
+    // While what error feedback keeps is on its way.
+    for (std::uint64_t left = keeps_residuals() ? draw_.below(3) : 0; left > 0; --left) {
+      const std::array said = {"ReadKept", "WriteKept"};
+      faults.push_back(strike_at(draw_.one_of(said), 3, std::string(kCoordinator)));
     }
     return faults;
   }
@@ -199,13 +206,12 @@ class Scheduler {
     });
   }
 
-  /// A worker that is on no other host: what error feedback keeps lies there, or it is not wanted.
-  bool has_one_that_stays(const HostSection& host) const {
-    return (scene_.file.gradient.error_feedback || does_without_) &&
-           std::ranges::any_of(scene_.file.actors, [&](const ActorPlan& actor) {
-             return actor.host == host.name && actor.role == Role::kWorker;
-           });
+  bool has_a_worker(const HostSection& host) const {
+    return std::ranges::any_of(scene_.file.actors, [&](const ActorPlan& actor) {
+      return actor.host == host.name && actor.role == Role::kWorker;
+    });
   }
+  bool keeps_residuals() const { return scene_.file.gradient.error_feedback; }
 
   Duration gap() {
     const std::uint64_t which = draw_.below(10);
@@ -440,6 +446,14 @@ class Scheduler {
   std::vector<std::string> nodes_;
 };
 
+/// Where the codec leaves anything.
+void feed_back(std::string& text) {
+  constexpr std::string_view kTable = "[gradient]\n";
+  const std::size_t table = text.find(kTable);
+  if (table == std::string::npos || text.find("codec = \"none\"") != std::string::npos) return;
+  text.insert(table + kTable.size(), "error_feedback = true\n");
+}
+
 }  // namespace
 
 Result<Scene> draw_scene(std::uint64_t seed) {
@@ -447,7 +461,11 @@ Result<Scene> draw_scene(std::uint64_t seed) {
   scene.seed = seed;
   scene.apart = seed % kApart == 0;
   Drawer draw(seed);
-  const std::string text = scene.apart ? draw_file_apart(draw) : draw_file(draw, scene.job);
+  std::string text = scene.apart ? draw_file_apart(draw) : draw_file(draw, scene.job);
+  if (!scene.apart && Drawer(seed ^ kFeedbackApart).once_in(4)) {
+    feed_back(text);
+    feed_back(scene.job);
+  }
   STERNA_ASSIGN(scene.file, parse_cluster_file(text, fmt::format("seed {}", seed)));
   const std::array<Duration, 4> delays = {microseconds(100), milliseconds(1), milliseconds(4),
                                           milliseconds(15)};

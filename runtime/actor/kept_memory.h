@@ -1,6 +1,7 @@
 // KeptMemory: bytes of an actor's process that outlive it on its host, for the next incarnation of
-// the same actor: whoever starts both holds them. Gone when the actor has ended for good, when the
-// run ends, and with the host.
+// the same actor: whoever starts both holds them. Where that one is started on another host they
+// come along, as long as this one lives. Gone when the actor has ended for good, when the run ends,
+// and with the host.
 #pragma once
 
 #include <cstddef>

@@ -89,6 +89,7 @@ struct AllowMove {
   args @2 :Data;
   computeThreads @3 :UInt32;
   environment @4 :List(Text);
+  needsKept @5 :Bool;  # not without what its node keeps for it
 }
 struct AllowFaults {}  # visitors may ask for InjectFault from now on
 struct EndsSoon {}     # no node gives its host back from now on
@@ -166,6 +167,24 @@ struct ReadFile {
   name @1 :Text;
   offset @2 :UInt64;
   limit @3 :UInt32;
+}
+# What a node keeps for an actor that goes to another host.
+struct ReadKept {
+  actor @0 :Text;
+  offset @1 :UInt64;
+}
+struct KeptPiece {
+  size @0 :UInt64;     # of all of it; 0: nothing is kept
+  bytes @1 :Data;
+}
+struct WriteKept {
+  actor @0 :Text;
+  offset @1 :UInt64;   # 0: instead of all that was kept before
+  size @2 :UInt64;     # of all of it
+  bytes @3 :Data;
+}
+struct ForgetKept {
+  actor @0 :Text;
 }
 struct FilePiece {
   size @0 :UInt64;     # of the whole file, now
@@ -332,6 +351,7 @@ struct OriginNote {
   restarts @4 :List(PastRestart);
   underWay @5 :Bool;
   orderedAway @6 :UInt64;  # the incarnation that an operator has moved
+  keptBy @7 :UInt64;       # the node that has its memory
 }
 struct NameNote {
   name @0 :Text;

@@ -355,8 +355,9 @@ Future<Started> Cluster::start_actor(const ActorSpec& spec, bool again) {
   if (spec.restart.times > 0) {
     process().tell(coordinator, AllowRestarts{spec.name, spec.restart});
     for (const ActorPlace& place : spec.elsewhere) {
-      process().tell(coordinator, AllowMove{spec.name, place.host, place.args,
-                                            place.compute_threads, place.environment});
+      process().tell(coordinator,
+                     AllowMove{spec.name, place.host, place.args, place.compute_threads,
+                               place.environment, spec.needs_kept});
       actors_move_ = true;
     }
   }

@@ -86,6 +86,9 @@ struct ActorSpec {
   RestartBudget restart = {};
   /// Where it is started again once its host is lost, or has lost it twice; the best first.
   std::vector<ActorPlace> elsewhere = {};
+  /// What is kept for it (KeptMemory) comes along as long as its host lives. Whether it cannot do
+  /// without: then it is not started elsewhere once its host is lost.
+  bool needs_kept = false;
 };
 
 /// How a run ended.

@@ -33,7 +33,8 @@ STERNA_MESSAGE(AddNode, FIELD(host, Host), FIELD(network, Network),
 STERNA_MESSAGE(AllowRestarts, FIELD(name, Name), FIELD(budget.times, Times),
                FIELD(budget.within, Within), FIELD(budget.backoff, Backoff))
 STERNA_MESSAGE(AllowMove, FIELD(name, Name), FIELD(host, Host), FIELD(args, Args),
-               FIELD(compute_threads, ComputeThreads), FIELD(environment, Environment))
+               FIELD(compute_threads, ComputeThreads), FIELD(environment, Environment),
+               FIELD(needs_kept, NeedsKept))
 STERNA_MESSAGE(AllowFaults)
 STERNA_MESSAGE(EndsSoon)
 STERNA_MESSAGE(Started, FIELD(process, Process), FIELD(pid, Pid), FIELD(actor, Actor))
@@ -65,6 +66,11 @@ STERNA_MESSAGE(Renew)
 STERNA_MESSAGE(FilePiece, FIELD(size, Size), FIELD(bytes, Bytes))
 STERNA_MESSAGE(ReadFile, FIELD(process, Process), FIELD(name, Name), FIELD(offset, Offset),
                FIELD(limit, Limit))
+STERNA_MESSAGE(KeptPiece, FIELD(size, Size), FIELD(bytes, Bytes))
+STERNA_MESSAGE(ReadKept, FIELD(actor, Actor), FIELD(offset, Offset))
+STERNA_MESSAGE(WriteKept, FIELD(actor, Actor), FIELD(offset, Offset), FIELD(size, Size),
+               FIELD(bytes, Bytes))
+STERNA_MESSAGE(ForgetKept, FIELD(actor, Actor))
 STERNA_MESSAGE(Inspection, FIELD(authentication_denials, AuthenticationDenials),
                FIELD(handshake_failures, HandshakeFailures), FIELD(disconnects, Disconnects),
                FIELD(muted_messages, MutedMessages), FIELD(decode_errors, DecodeErrors),
@@ -118,7 +124,7 @@ STERNA_MESSAGE(MemberNote, FIELD(kind, Kind), FIELD(node, Node), FIELD(network, 
 STERNA_FIELDS(PastRestart, FIELD(at, At, any_time), FIELD(cause, Cause))
 STERNA_MESSAGE(OriginNote, FIELD(allowed, Allowed), FIELD(start, Start),
                FIELD(elsewhere, Elsewhere), FIELD(lost_here, LostHere), FIELD(restarts, Restarts),
-               FIELD(under_way, UnderWay), FIELD(ordered_away, OrderedAway))
+               FIELD(under_way, UnderWay), FIELD(ordered_away, OrderedAway), FIELD(kept_by, KeptBy))
 STERNA_MESSAGE(NameNote, FIELD(name, Name), FIELD(incarnation, Incarnation))
 
 namespace {

@@ -156,7 +156,7 @@ struct AllowRestarts {
   STERNA_DECLARE_MESSAGE(AllowRestarts);
 };
 /// Before the StartActor of that name: where else it may be, once its host is lost, or has lost it
-/// twice. Once for each such host, the one to prefer first.
+/// twice, or it is to go. Once for each such host, the one to prefer first.
 struct AllowMove {
   using Wire = schema::AllowMove;
   std::string name;
@@ -164,6 +164,7 @@ struct AllowMove {
   Bytes args;  ///< pack()ed, as they are there
   std::uint32_t compute_threads = 1;
   std::vector<std::string> environment;
+  bool needs_kept = false;  ///< not without what its node keeps for it (KeptMemory)
   STERNA_DECLARE_MESSAGE(AllowMove);
 };
 /// Who looks at the run from outside may ask for InjectFault, too.
@@ -348,6 +349,39 @@ struct ReadFile {
   std::uint64_t offset = 0;
   std::uint32_t limit = kMost;  ///< bytes
   STERNA_DECLARE_MESSAGE(ReadFile);
+};
+/// A piece of what a node keeps for an actor that was there (KeptMemory), which goes to another
+/// host.
+struct KeptPiece {
+  using Wire = schema::KeptPiece;
+  std::uint64_t size = 0;  ///< of all of it; 0: nothing is kept
+  Bytes bytes;
+  STERNA_DECLARE_MESSAGE(KeptPiece);
+};
+struct ReadKept {
+  using Wire = schema::ReadKept;
+  using Reply = KeptPiece;
+  static constexpr std::size_t kMost = 1U << 20;  ///< bytes in a piece
+  std::string actor;
+  std::uint64_t offset = 0;
+  STERNA_DECLARE_MESSAGE(ReadKept);
+};
+/// Such a piece, at another node, before the actor is started there. That of offset 0 comes first,
+/// and takes the place of all that was kept.
+struct WriteKept {
+  using Wire = schema::WriteKept;
+  using Reply = void;
+  std::string actor;
+  std::uint64_t offset = 0;
+  std::uint64_t size = 0;  ///< of all of it
+  Bytes bytes;
+  STERNA_DECLARE_MESSAGE(WriteKept);
+};
+/// It has come elsewhere.
+struct ForgetKept {
+  using Wire = schema::ForgetKept;
+  std::string actor;
+  STERNA_DECLARE_MESSAGE(ForgetKept);
 };
 /// What a process has counted about its peers.
 struct Inspection {
@@ -568,6 +602,7 @@ struct OriginNote {
   std::vector<PastRestart> restarts;
   bool under_way = false;
   ProcessId ordered_away;
+  ProcessId kept_by;
   STERNA_DECLARE_MESSAGE(OriginNote);
 };
 struct NameNote {
@@ -586,9 +621,10 @@ struct Coordinator : Interface<Find, Connect, LinkReport, LinkTrouble, LinkPace,
                                Shutdown, Publish, AdmitExtra, Inspect, Stop, Report, Look, EndRun,
                                ReadFile, Drain, Move, AddHost, AllowFaults, InjectFault, EndsSoon> {
 };
-struct Node : Interface<Find, Connect, LinkReport, LinkTrouble, LinkPace, Ready, Leaving,
-                        ProcessDown, ProcessRestarts, StartProcess, Admit, Dial, EndProcess,
-                        StopAll, Inspect, Stop, ReadFile, Strike, Resume, SeekProcess> {};
+struct Node
+    : Interface<Find, Connect, LinkReport, LinkTrouble, LinkPace, Ready, Leaving, ProcessDown,
+                ProcessRestarts, StartProcess, Admit, Dial, EndProcess, StopAll, Inspect, Stop,
+                ReadFile, Strike, Resume, SeekProcess, ReadKept, WriteKept, ForgetKept> {};
 struct Control : Interface<Admit, Dial, ProcessDown, ProcessRestarts, Stop, Inspect, Strike> {};
 struct LauncherControl : Interface<Admit, Dial, ProcessDown, ProcessRestarts, StatusReport, Inspect,
                                    RunEnds, LinkTrouble, LinkPace, FaultInjected, Note, StartNode> {

@@ -281,7 +281,7 @@ Task<std::optional<Result<Started>>> CoordinatorActor::started_before(std::strin
 Task<Result<Started>> CoordinatorActor::begin(StartActor start) {
   Task<void> alone = surely_gone(start.name);
   co_await std::move(alone);
-  const Time deadline = now() + start.patience;
+  Time deadline = now() + start.patience;
   STERNA_CO_ASSIGN(Bootstrap issued, issue(ProcessKind::ACTOR, start.name, start.host));
   note_origin(start.name);
   const ProcessId process_id = issued.process;
@@ -317,9 +317,27 @@ Task<Result<Started>> CoordinatorActor::begin(StartActor start) {
                             start.environment.end());
   issued.memory_limit = start.memory_limit;
   const ActorRef<Node> agent = agent_of<Node>(node->process);
+  const auto origin = origins_.find(start.name);
+  const ProcessId kept_by = origin == origins_.end() ? ProcessId{} : origin->second.kept_by;
+  if (kept_by != ProcessId{} && kept_by != agent.id.process) {
+    Task<Result<void>> bringing = bring_kept(start.name, agent.id.process);
+    const Result<void> brought = co_await std::move(bringing);
+    if (find_live(process_id) == nullptr) {
+      co_return Error{Errc::actor_down, start.name + " did not start: its node is gone"};
+    }
+    if (!brought) {
+      co_return failed(
+          {brought.error().code, start.name + " cannot start: " + brought.error().message});
+    }
+    deadline = now() + start.patience;
+  }
+  if (origin != origins_.end() && kept_by != agent.id.process) {
+    origin->second.kept_by = agent.id.process;
+    note_origin(start.name);
+  }
   {
     Member& member = *find(process_id);
-    member.node = node->process;
+    member.node = agent.id.process;
     note_member(member);
   }
   Task<void> kept = journaled();

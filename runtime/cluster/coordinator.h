@@ -108,6 +108,7 @@ class CoordinatorActor final : public Actor<Coordinator> {
     bool under_way = false;            ///< an incarnation is to come, and is not ready yet
     bool again = false;                ///< that one was lost, too, and another is to come
     ProcessId ordered_away;            ///< the incarnation that an operator has moved
+    ProcessId kept_by;                 ///< the node that has its memory (KeptMemory)
   };
 
   void stop_requested() override {}
@@ -186,6 +187,16 @@ class CoordinatorActor final : public Actor<Coordinator> {
   AllowMove* place_elsewhere(Origin& origin);
   /// It is started there next; where it was it may be again.
   static void take_place(Origin& origin, AllowMove& place);
+  /// The node that has its memory, if it lives.
+  const Member* keeper_of(const Origin& origin) const;
+  /// Of a node that lives, again where only a link is lost.
+  template <class M>
+  Task<Result<ReplyTo<M>>> ask_node(ProcessId node, M message);
+  /// What another node keeps for an actor comes to this one, where it is started next. Of what is
+  /// lost with the other node nothing does: an error, if the actor cannot do without.
+  Task<Result<void>> bring_kept(std::string name, ProcessId node);
+  /// Whether it cannot do without.
+  static bool needs_kept(const Origin& origin);
   /// Where it is started next: elsewhere, if its host is gone or has lost it too often.
   void choose_place(Origin& origin);
   Member* live_node(const std::string& host);
@@ -198,6 +209,8 @@ class CoordinatorActor final : public Actor<Coordinator> {
   /// Whether an actor that is started again may be on another host than a drained one.
   bool has_a_place(Origin& origin);
   std::size_t living_actors_at(const std::string& host) const;
+  /// Whether its node keeps memory for somebody who is to come elsewhere.
+  bool keeps_for_others(const std::string& host) const;
   /// The node of a host where nobody is any more: by the launcher, or by itself.
   Task<void> end_drained(ProcessId node);
   /// Once an actor is ready on another host than this one: "NAME to HOST".

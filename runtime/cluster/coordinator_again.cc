@@ -90,6 +90,7 @@ void CoordinatorActor::note_origin(const std::string& name) {
   known.lost_here = origin.lost_here;
   known.under_way = origin.under_way;
   known.ordered_away = origin.ordered_away;
+  known.kept_by = origin.kept_by;
   for (const Origin::Restart& one : origin.restarts) {
     known.restarts.push_back({Duration(one.at.ns), one.cause});
   }
@@ -132,6 +133,7 @@ Result<void> CoordinatorActor::recover(const JournalEntry& entry) {
     origin.lost_here = note.lost_here;
     origin.under_way = note.under_way;
     origin.ordered_away = note.ordered_away;
+    origin.kept_by = note.kept_by;
     for (PastRestart& one : note.restarts) {
       origin.restarts.push_back({Time{one.at.count()}, std::move(one.cause)});
     }

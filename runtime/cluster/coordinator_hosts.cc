@@ -81,6 +81,13 @@ std::size_t CoordinatorActor::living_actors_at(const std::string& host) const {
   }));
 }
 
+bool CoordinatorActor::keeps_for_others(const std::string& host) const {
+  return std::ranges::any_of(origins_, [&](const auto& one) {
+    const Member* node = keeper_of(one.second);
+    return one.second.under_way && node != nullptr && node->host == host;
+  });
+}
+
 Task<void> CoordinatorActor::end_drained(ProcessId id) {
   Member* node = find_live(id);
   if (node == nullptr) co_return;
@@ -158,11 +165,15 @@ Task<Result<Moved>> CoordinatorActor::on(Drain drain) {
     STERNA_CO_ASSIGN(std::string one, co_await std::move(leaving));
     moved.moved.push_back(std::move(one));
   }
-  // Whoever was only being started there follows when he is ready.
-  while (living_actors_at(drain.host) > 0 && now() < deadline && !stopping_) {
+  // Whoever was only being started there follows when he is ready, and what is kept there for who
+  // was lost before.
+  const auto is_empty = [&] {
+    return living_actors_at(drain.host) == 0 && !keeps_for_others(drain.host);
+  };
+  while (!is_empty() && now() < deadline && !stopping_) {
     co_await wait_for(changed_, process().timers(), deadline);
   }
-  if (living_actors_at(drain.host) > 0) {
+  if (!is_empty()) {
     co_return Error{Errc::deadline,
                     fmt::format("somebody is still on \"{}\": ask again", drain.host)};
   }

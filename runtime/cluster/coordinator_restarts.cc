@@ -63,6 +63,7 @@ AllowMove* CoordinatorActor::place_elsewhere(Origin& origin) {
   std::size_t fewest = 0;
   for (AllowMove& place : origin.elsewhere) {
     if (live_node(place.host) == nullptr) continue;
+    if (place.needs_kept && keeper_of(origin) == nullptr) continue;
     const std::size_t actors = actors_at(place.host);
     if (best != nullptr && actors >= fewest) continue;
     best = &place;
@@ -83,6 +84,65 @@ void CoordinatorActor::take_place(Origin& origin, AllowMove& place) {
   std::swap(origin.start.compute_threads, place.compute_threads);
   std::swap(origin.start.environment, place.environment);
   origin.lost_here = 0;
+}
+
+const CoordinatorActor::Member* CoordinatorActor::keeper_of(const Origin& origin) const {
+  const auto found = members_.find(origin.kept_by);
+  const bool lives = found != members_.end() && found->second.state != State::DEAD;
+  return lives ? &found->second : nullptr;
+}
+
+template <class M>
+Task<Result<ReplyTo<M>>> CoordinatorActor::ask_node(ProcessId node, M message) {
+  const Time deadline = now() + 2 * kControlDeadline;
+  while (true) {
+    Task<void> heard = resumed(node, deadline);
+    co_await std::move(heard);
+    Future<ReplyTo<M>> answer = ask(agent_of<Node>(node), M(message), kControlDeadline);
+    Result<ReplyTo<M>> answered = co_await answer;
+    const bool linked = answered || answered.error().code != Errc::actor_down;
+    if (linked || find_live(node) == nullptr || now() >= deadline) co_return answered;
+    co_await sleep(self_.heartbeat / 2);
+  }
+}
+
+Task<Result<void>> CoordinatorActor::bring_kept(std::string name, ProcessId node) {
+  const Origin& origin = origins_.at(name);  // it stays in the map
+  const ProcessId keeper = origin.kept_by;
+  const bool needs_it = needs_kept(origin);
+  WriteKept piece;
+  piece.actor = name;
+  const auto lost = [&]() -> Result<void> {
+    if (!needs_it) return {};
+    return Error{Errc::actor_down, "what was kept for it is lost"};
+  };
+  do {
+    if (find_live(keeper) == nullptr) co_return lost();
+    Task<Result<KeptPiece>> reading = ask_node(keeper, ReadKept{name, piece.offset});
+    Result<KeptPiece> read = co_await std::move(reading);
+    if (find_live(keeper) == nullptr) co_return lost();
+    STERNA_CO_ASSIGN(KeptPiece got, std::move(read).in("what is kept for it cannot be read"));
+    piece.size = got.size;
+    const std::size_t bytes = got.bytes.size();
+    if (piece.offset > got.size || bytes > got.size - piece.offset ||
+        (bytes == 0 && got.size > 0)) {
+      co_return Error{Errc::malformed, "what is kept for it comes in other pieces"};
+    }
+    if (bytes == 0) break;
+    piece.bytes = std::move(got.bytes);
+    Task<Result<void>> writing = ask_node(node, WriteKept(piece));
+    Result<void> written = co_await std::move(writing);
+    STERNA_CO_TRY(std::move(written).in("what is kept for it does not come along"));
+    piece.offset += bytes;
+  } while (piece.offset < piece.size);
+  if (piece.size == 0) co_return {};
+  log(fmt::format("{} bytes that are kept for {} came along", piece.size, name));
+  tell(agent_of<Node>(keeper), ForgetKept{name});
+  co_return {};
+}
+
+bool CoordinatorActor::needs_kept(const Origin& origin) {
+  return std::ranges::any_of(origin.elsewhere, &AllowMove::needs_kept);
 }
 
 bool CoordinatorActor::comes_again(const std::string& name) const {
@@ -121,6 +181,14 @@ bool CoordinatorActor::starts_again(const Member& member, bool was_ready, Proces
   if (condemned && (down.unreached || !is_loss(down))) {
     down.cause = member.condemned ? member.cause : "its link with another ended: " + down.cause;
     down.consequence = false;
+  }
+  // With who has what it needs it is lost, too, wherever it is.
+  const auto keeper = members_.find(origin.kept_by);
+  if (needs_kept(origin) && keeper_of(origin) == nullptr && keeper != members_.end() &&
+      !down.wanted && !down.consequence && (is_loss(down) || down.cause == kStartUnknown)) {
+    down.host = keeper->second.host;
+    down.cause = fmt::format("{} is gone: {}", keeper->second.identity.name, keeper->second.cause);
+    down.consequence = true;
   }
   // What dies with its host is no loss where it may be on another.
   const bool with_host = down.consequence && live_node(member.host) == nullptr;

@@ -322,6 +322,24 @@ Result<FilePiece> NodeActor::on(ReadFile question) {
   return read_piece(self_.log_directory, question);
 }
 
+// ---- what it keeps for actors ----
+
+Result<KeptPiece> NodeActor::on(ReadKept question) {
+  STERNA_TRY(from_coordinator());
+  STERNA_ASSIGN(KeptBytes kept,
+                machine_.spawner().read_kept(question.actor, question.offset, ReadKept::kMost));
+  return KeptPiece{kept.size, std::move(kept.bytes)};
+}
+
+Result<void> NodeActor::on(WriteKept piece) {
+  STERNA_TRY(from_coordinator());
+  return machine_.spawner().write_kept(piece.actor, piece.offset, piece.size, piece.bytes.view());
+}
+
+void NodeActor::on(ForgetKept forget) {
+  if (from_coordinator()) machine_.spawner().forget(forget.actor);
+}
+
 // ---- faults on purpose ----
 
 Result<void> NodeActor::on(Strike strike) {

@@ -42,6 +42,9 @@ class NodeActor final : public Actor<Node> {
   Task<Result<Inspection>> on(Inspect inspect);
   void on(Stop);
   Result<FilePiece> on(ReadFile question);
+  Result<KeptPiece> on(ReadKept question);
+  Result<void> on(WriteKept piece);
+  void on(ForgetKept forget);
   Result<void> on(Strike strike);
   Result<void> on(Resume resume);
 

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <string_view>
@@ -29,6 +30,30 @@ Error no_memory(const std::string& what, int code) {
   return error;
 }
 
+std::size_t size_of(int descriptor) {
+  struct stat status {};
+  return ::fstat(descriptor, &status) == 0 ? static_cast<std::size_t>(status.st_size) : 0;
+}
+
+/// With all of its pages: what the machine has not shows now, and not as SIGBUS later. Nobody can
+/// make it shorter under somebody who has it mapped.
+Result<void> allocate(int descriptor, std::size_t bytes) {
+  // The kernel would take what there is, until it ends somebody for it.
+  if (const auto free = free_memory(); free && bytes > *free) {
+    return no_memory(fmt::format("no {} bytes of memory to be kept", bytes), ENOMEM);
+  }
+  int code = EINTR;
+  while (code == EINTR) code = ::posix_fallocate(descriptor, 0, static_cast<off_t>(bytes));
+  if (code != 0) {
+    if (::ftruncate(descriptor, 0) != 0) return system_error("cannot empty kept memory", errno);
+    return no_memory(fmt::format("no {} bytes of memory to be kept", bytes), code);
+  }
+  if (::fcntl(descriptor, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) != 0) {
+    return system_error("cannot seal kept memory", errno);
+  }
+  return {};
+}
+
 class InheritedMemory final : public KeptMemory {
  public:
   explicit InheritedMemory(int descriptor) : descriptor_(descriptor) {}
@@ -38,13 +63,13 @@ class InheritedMemory final : public KeptMemory {
   InheritedMemory(const InheritedMemory&) = delete;
   InheritedMemory& operator=(const InheritedMemory&) = delete;
 
-  std::size_t size() const override { return descriptor_ < 0 ? taken_ : size_of_file(); }
+  std::size_t size() const override { return descriptor_ < 0 ? taken_ : size_of(descriptor_); }
 
   Result<Region> take(std::size_t bytes) override {
     if (taken_ > 0) return Error{Errc::already_exists, "the kept memory is in use"};
-    const std::size_t before = size_of_file();
+    const std::size_t before = size_of(descriptor_);
     if (before == 0) {
-      STERNA_TRY(resize(bytes));
+      STERNA_TRY(allocate(descriptor_, bytes));
     } else if (before != bytes) {
       return Error{Errc::invalid_argument,
                    fmt::format("{} bytes of kept memory; those before had {}", bytes, before)};
@@ -59,29 +84,6 @@ class InheritedMemory final : public KeptMemory {
   }
 
  private:
-  std::size_t size_of_file() const {
-    struct stat status {};
-    return ::fstat(descriptor_, &status) == 0 ? static_cast<std::size_t>(status.st_size) : 0;
-  }
-  /// With all of its pages: what the machine has not shows now, and not as SIGBUS later. Nobody can
-  /// make it shorter under somebody who has it mapped.
-  Result<void> resize(std::size_t bytes) const {
-    // The kernel would take what there is, until it ends somebody for it.
-    if (const auto free = free_memory(); free && bytes > *free) {
-      return no_memory(fmt::format("no {} bytes of memory to be kept", bytes), ENOMEM);
-    }
-    int code = EINTR;
-    while (code == EINTR) code = ::posix_fallocate(descriptor_, 0, static_cast<off_t>(bytes));
-    if (code != 0) {
-      if (::ftruncate(descriptor_, 0) != 0) return system_error("cannot empty kept memory", errno);
-      return no_memory(fmt::format("no {} bytes of memory to be kept", bytes), code);
-    }
-    if (::fcntl(descriptor_, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) != 0) {
-      return system_error("cannot seal kept memory", errno);
-    }
-    return {};
-  }
-
   int descriptor_;
   std::size_t taken_ = 0;
 };
@@ -104,6 +106,40 @@ MemoryFile& MemoryFile::operator=(MemoryFile&& other) noexcept {
 
 MemoryFile::~MemoryFile() {
   if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+std::size_t MemoryFile::size() const { return size_of(descriptor_); }
+
+Result<Bytes> MemoryFile::read(std::uint64_t offset, std::size_t most) const {
+  const std::size_t all = size();
+  const auto bytes = make_buffer(offset >= all ? 0 : std::min<std::size_t>(most, all - offset));
+  for (std::size_t done = 0; done < bytes->size();) {
+    const ssize_t got = ::pread(descriptor_, bytes->data() + done, bytes->size() - done,
+                                static_cast<off_t>(offset + done));
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return system_error("cannot read kept memory", got < 0 ? errno : EIO);
+    done += static_cast<std::size_t>(got);
+  }
+  return share(bytes);
+}
+
+Result<void> MemoryFile::write(std::uint64_t offset, std::uint64_t size, ByteView bytes) {
+  if (offset > size || bytes.size() > size - offset) {
+    return Error{Errc::invalid_argument, "it does not fit into the kept memory"};
+  }
+  const std::size_t before = this->size();
+  if (before == 0 && size > 0) STERNA_TRY(allocate(descriptor_, size));
+  if (before != 0 && before != size) {
+    return Error{Errc::invalid_argument, "the kept memory has another size"};
+  }
+  for (std::size_t done = 0; done < bytes.size();) {
+    const ssize_t put = ::pwrite(descriptor_, bytes.data() + done, bytes.size() - done,
+                                 static_cast<off_t>(offset + done));
+    if (put < 0 && errno == EINTR) continue;
+    if (put <= 0) return system_error("cannot write kept memory", put < 0 ? errno : EIO);
+    done += static_cast<std::size_t>(put);
+  }
+  return {};
 }
 
 std::unique_ptr<KeptMemory> inherited_memory(int descriptor, const std::string& name) {

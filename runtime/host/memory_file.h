@@ -7,6 +7,8 @@
 #include <string>
 
 #include "runtime/actor/kept_memory.h"
+#include "runtime/base/bytes.h"
+#include "runtime/base/result.h"
 
 namespace sterna {
 
@@ -19,6 +21,13 @@ class MemoryFile {
   ~MemoryFile();
 
   int descriptor() const { return descriptor_; }
+  /// 0: nobody has asked for any yet.
+  std::size_t size() const;
+  /// Up to so many bytes from there; fewer at its end, none behind it.
+  Result<Bytes> read(std::uint64_t offset, std::size_t most) const;
+  /// Of one that shall have `size` bytes; the first gives it that. Errors: invalid_argument (it is
+  /// no part of that size, or the file has another), io, overloaded (the machine has not so much).
+  Result<void> write(std::uint64_t offset, std::uint64_t size, ByteView bytes);
 
  private:
   explicit MemoryFile(int descriptor) : descriptor_(descriptor) {}

@@ -5,9 +5,16 @@
 #include <functional>
 #include <string>
 
+#include "runtime/base/bytes.h"
 #include "runtime/host/bootstrap.h"
 
 namespace sterna {
+
+/// A piece of what is kept for an actor (KeptMemory).
+struct KeptBytes {
+  std::uint64_t size = 0;  ///< of all of it; 0: nothing is kept
+  Bytes bytes;
+};
 
 /// How a process ended, as its parent saw it.
 struct ProcessExit {
@@ -46,6 +53,17 @@ class Spawner {
   virtual void thaw(std::int64_t /*pid*/) {}
   /// The actor of this name will not be started again: what was kept for it (KeptMemory) is freed.
   virtual void forget(const std::string& /*actor*/) {}
+  /// Of what is kept for the actor of this name: up to so many bytes from there.
+  virtual Result<KeptBytes> read_kept(const std::string& /*actor*/, std::uint64_t /*offset*/,
+                                      std::size_t /*most*/) const {
+    return KeptBytes{};
+  }
+  /// What shall be kept for it, `size` bytes in all, before it is started here; that of offset 0
+  /// comes first, instead of all that was kept. Errors as MemoryFile::write's.
+  virtual Result<void> write_kept(const std::string& /*actor*/, std::uint64_t /*offset*/,
+                                  std::uint64_t /*size*/, ByteView /*bytes*/) {
+    return Error{Errc::unavailable, "nothing is kept here"};
+  }
   /// 0 if unknown.
   virtual std::uint64_t resident_bytes(std::int64_t pid) const = 0;
 };

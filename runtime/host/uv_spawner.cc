@@ -216,6 +216,27 @@ int UvSpawner::kept_for(const Bootstrap& bootstrap) {
   return kept_.emplace(name, std::move(*made)).first->second.descriptor();
 }
 
+Result<KeptBytes> UvSpawner::read_kept(const std::string& actor, std::uint64_t offset,
+                                       std::size_t most) const {
+  const auto found = kept_.find(actor);
+  if (found == kept_.end()) return KeptBytes{};
+  STERNA_ASSIGN(Bytes bytes, found->second.read(offset, most));
+  return KeptBytes{found->second.size(), std::move(bytes)};
+}
+
+Result<void> UvSpawner::write_kept(const std::string& actor, std::uint64_t offset,
+                                   std::uint64_t size, ByteView bytes) {
+  if (offset == 0) {
+    STERNA_ASSIGN(MemoryFile made, MemoryFile::make(actor));
+    kept_.insert_or_assign(actor, std::move(made));
+  }
+  const auto found = kept_.find(actor);
+  if (found == kept_.end()) return Error{Errc::invalid_argument, "its beginning did not come"};
+  Result<void> written = found->second.write(offset, size, bytes);
+  if (!written) kept_.erase(found);
+  return written;
+}
+
 void UvSpawner::kill(std::int64_t pid) {
   if (children_.contains(pid) || ended_groups_.contains(pid)) {
     ::kill(static_cast<pid_t>(-pid), SIGKILL);

@@ -33,6 +33,10 @@ class UvSpawner final : public Spawner {
   void freeze(std::int64_t pid) override;
   void thaw(std::int64_t pid) override;
   void forget(const std::string& actor) override { kept_.erase(actor); }
+  Result<KeptBytes> read_kept(const std::string& actor, std::uint64_t offset,
+                              std::size_t most) const override;
+  Result<void> write_kept(const std::string& actor, std::uint64_t offset, std::uint64_t size,
+                          ByteView bytes) override;
   std::uint64_t resident_bytes(std::int64_t pid) const override;
 
   /// Another program than this one from here on; its main is sterna::main.

@@ -20,6 +20,15 @@ class SimMemory {
     return std::make_unique<Kept>(place);
   }
   void forget(const std::string& name) { by_name_.erase(name); }
+  /// What lies there now; null: nothing.
+  std::shared_ptr<Buffer> contents(const std::string& name) const {
+    const auto found = by_name_.find(name);
+    return found == by_name_.end() ? nullptr : *found->second;
+  }
+  /// Instead of all that lay there.
+  void put(const std::string& name, std::shared_ptr<Buffer> contents) {
+    by_name_[name] = std::make_shared<std::shared_ptr<Buffer>>(std::move(contents));
+  }
   /// Of how many actors there is memory.
   std::size_t count() const { return by_name_.size(); }
 

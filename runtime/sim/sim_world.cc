@@ -156,6 +156,10 @@ class SimWorld::Host final : public Machine, private KeyIssuer, private Spawner 
   }
   void kill(std::int64_t pid) override { world_.kill_from(pid_, pid); }
   void forget(const std::string& actor) override { world_.kept_[pid_].forget(actor); }
+  Result<KeptBytes> read_kept(const std::string& actor, std::uint64_t offset,
+                              std::size_t most) const override;
+  Result<void> write_kept(const std::string& actor, std::uint64_t offset, std::uint64_t size,
+                          ByteView bytes) override;
   std::uint64_t resident_bytes(std::int64_t) const override { return 4096; }
 
   SimWorld& world_;
@@ -183,6 +187,26 @@ std::unique_ptr<KeptMemory> SimWorld::Host::kept_memory(const Bootstrap& bootstr
   const auto hosted = world_.processes_.find(pid_);  // nobody started the launcher
   if (bootstrap.kind != ProcessKind::ACTOR || hosted == world_.processes_.end()) return nullptr;
   return world_.kept_[hosted->second->parent].of(name_);
+}
+
+Result<KeptBytes> SimWorld::Host::read_kept(const std::string& actor, std::uint64_t offset,
+                                            std::size_t most) const {
+  const std::shared_ptr<Buffer> kept = world_.kept_[pid_].contents(actor);
+  if (kept == nullptr) return KeptBytes{};
+  const MutableBytes all = kept->bytes();
+  const std::size_t begin = std::min<std::size_t>(offset, all.size());
+  return KeptBytes{all.size(), copy_bytes(all.subspan(begin, std::min(most, all.size() - begin)))};
+}
+
+Result<void> SimWorld::Host::write_kept(const std::string& actor, std::uint64_t offset,
+                                        std::uint64_t size, ByteView bytes) {
+  if (offset == 0) world_.kept_[pid_].put(actor, make_buffer(size));
+  const std::shared_ptr<Buffer> kept = world_.kept_[pid_].contents(actor);
+  if (kept == nullptr || kept->size() != size || offset > size || bytes.size() > size - offset) {
+    return Error{Errc::invalid_argument, "it does not fit into the kept memory"};
+  }
+  std::ranges::copy(bytes, kept->bytes().begin() + static_cast<std::ptrdiff_t>(offset));
+  return {};
 }
 
 /// Of whom it reaches.

@@ -103,7 +103,7 @@ TEST_F(RunRestart, ReadersWorkersAndTheEvaluatorComeAndGoAndTheBitsAreTheSame) {
 
 TEST_F(RunRestart, WhatErrorFeedbackKeepsOutlivesWorkersThatAreKilled) {
   for (const std::string scaler : {"shared", "last_step"}) {
-    const std::vector<std::string> how = {"job.steps=300", "evaluator.every=0",
+    const std::vector<std::string> how = {"job.steps=150", "evaluator.every=0",
                                           "gradient.error_feedback=true", "actor.worker.ranks=2",
                                           "gradient.scaler=" + scaler};
     SternaProgram& calm = begin("calm-" + scaler, how);
@@ -288,8 +288,10 @@ name = "a"
 name = "b"
 )";
   write("job.toml", text);
-  const std::vector<std::string> how = {"job.steps=100", "actor.parameter_server.hosts=[\"a\"]",
-                                        "actor.worker.hosts=[\"b\", \"a\"]"};
+  // What error feedback has kept there goes with its worker.
+  const std::vector<std::string> how = {
+      "job.steps=100", "actor.parameter_server.hosts=[\"a\"]", "actor.worker.hosts=[\"b\", \"a\"]",
+      "gradient.error_feedback=true", "gradient.scaler=last_step"};
   SternaProgram& calm = begin("calm", how);
   ASSERT_EQ(calm.exit_code(kPatience), 0) << calm.story();
   SternaProgram& hit = begin("run", how);

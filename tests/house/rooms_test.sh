@@ -48,6 +48,10 @@ printf '%s\n' '  using Wire = schema::Hay;' '  STERNA_DECLARE_MESSAGE(Hay);' '  
 said=$(bash "$house/text_rules.sh" every_message_is_recorded "$tree") && exit 1
 [[ ${said##*$'\n'} == 'runtime/barn.h:4: Straw is not in tests/fuzz/recorded_messages.txt' ]]
 
+echo 'const auto now = std::chrono::system_clock::now();' >actors/dated.cc
+said=$(bash "$house/text_rules.sh" no_wall_clock_is_read_below_the_launcher "$tree" 2>/dev/null) && exit 1
+[[ ${said##*$'\n'} == actors/dated.cc:1:* ]]
+
 screens() { # lines before the cluster file
   printf 'a line\n%.0s' $(seq "$1") >README.md
   echo '## The cluster file' >>README.md

@@ -70,6 +70,13 @@ each_mutant_still_applies() {
   done
 }
 
+# A clock that jumps changes nothing then but the dates of log lines, and simulated ones need none.
+no_wall_clock_is_read_below_the_launcher() {
+  files runtime kernels nets input actors | { grep -zE '\.(cc|h|cu)$' || true; } |
+    { grep -zvx runtime/host/real_machine.cc || true; } |
+    xargs -0 -r grep -nE 'system_clock|CLOCK_REALTIME|gettimeofday|\btime\((0|NULL|nullptr)\)' || true
+}
+
 # Home and working folders of some machine, and the place of this very checkout.
 no_text_names_a_path_of_one_machine() {
   files | xargs -0 grep -InHE '(^|[^[:alnum:]_.$})-])/(home|root|Users|work|mnt|media)/[[:alnum:]]' || true

@@ -107,10 +107,11 @@ class PeerActor final : public Actor<Peer> {
   Balance on(Keep keep) {
     KeptMemory* const memory = process().kept_memory();
     if (!kept_.owner && memory != nullptr) {
-      if (auto region = memory->take(sizeof(std::int64_t))) kept_ = *region;
+      if (auto region = memory->take(kKept)) kept_ = *region;
     }
     if (!kept_.owner) return {-1};
-    return {std::exchange(*reinterpret_cast<std::int64_t*>(kept_.bytes.data()), keep.value)};
+    std::byte* const last = kept_.bytes.last(sizeof(std::int64_t)).data();
+    return {std::exchange(*reinterpret_cast<std::int64_t*>(last), keep.value)};
   }
   void on(Fail how) { fail(how.cause); }
   void on(Block block) {
@@ -119,6 +120,8 @@ class PeerActor final : public Actor<Peer> {
 
  private:
   static constexpr Duration kPatience = std::chrono::seconds(5);
+  /// More than one piece, should it go to another host.
+  static constexpr std::size_t kKept = ReadKept::kMost + sizeof(std::int64_t);
   void started() override {
     log("started with " + std::to_string(total_));
     if (!args_.fail_with.empty()) fail(args_.fail_with);

@@ -39,8 +39,9 @@ class CoordinatorHosts : public ClusterSim {
   }
   /// An actor on b that may be on `elsewhere`; what it is started with says where it is.
   void begin(const std::string& name, const std::vector<std::string>& elsewhere,
-             std::uint32_t times = 1) {
+             std::uint32_t times = 1, bool needs_kept = false) {
     ActorSpec spec{name, "peer", pack(PeerArgs{100 * 'b', ""}), "b"};
+    spec.needs_kept = needs_kept;
     spec.restart = {.times = times};
     for (const std::string& host : elsewhere) {
       spec.elsewhere.push_back({host, pack(PeerArgs{100 * host[0], ""})});
@@ -56,6 +57,15 @@ class CoordinatorHosts : public ClusterSim {
     Result<Found> found = coordinator(Find{name, seconds(20)});
     EXPECT_TRUE(found.ok()) << (found.ok() ? "" : found.error().message);
     return found.ok() ? static_cast<char>(ask(*found->actor.as<Peer>(), 1) / 100) : ' ';
+  }
+  /// What the one of this name has kept until now; from here on it is `value`.
+  std::int64_t keep(const std::string& name, std::int64_t value) {
+    Result<Found> found = coordinator(Find{name, seconds(20)});
+    EXPECT_TRUE(found.ok()) << (found.ok() ? "" : found.error().message);
+    if (!found) return -2;
+    auto asked = cluster.ask(*found->actor.as<Peer>(), Keep{value}, seconds(5));
+    EXPECT_TRUE(asked.ok());
+    return asked ? asked->value : -2;
   }
   Result<void> add(const std::string& host) { return coordinator(AddHost{host, seconds(10)}); }
   std::string why_not(const std::string& host) {
@@ -107,6 +117,96 @@ TEST_F(CoordinatorHosts, OneThatWasDrainedComesBackAndSoDoActors) {
   ASSERT_TRUE(wait([&] { return restarts.size() == 3; }, seconds(5)));
   EXPECT_EQ(host_of("x"), 'b');
   EXPECT_FALSE(cluster.failure().has_value());
+}
+
+TEST_F(CoordinatorHosts, WhatIsKeptForAnActorComesAlong) {
+  begin("x", {"a", "c"}, 5, true);
+  begin("y", {"a"}, 5);
+  EXPECT_EQ(keep("x", 7), 0);
+  EXPECT_EQ(keep("y", 70), 0);
+  ASSERT_TRUE(coordinator(Move{"x", "a", seconds(10)}).ok());
+  EXPECT_EQ(host_of("x"), 'a');
+  EXPECT_EQ(keep("x", 8), 7);
+  EXPECT_EQ(world.kept(), 2U) << "where it was it is freed";
+  ASSERT_TRUE(coordinator(Move{"x", "b", seconds(10)}).ok());
+  EXPECT_EQ(keep("x", 9), 8) << "and not what lay there when it left";
+  ASSERT_EQ(why_not("c"), "");
+  const Result<Moved> drained = coordinator(Drain{"b", seconds(10)});
+  ASSERT_TRUE(drained.ok()) << drained.error().message;
+  EXPECT_EQ(keep("x", 10), 9);
+  EXPECT_EQ(keep("y", 71), 70);
+  // Where it was lost twice it is tried elsewhere, with all that was kept.
+  const std::string lost = {host_of("x")};
+  for (int i = 0; i < 2; ++i) {
+    world.kill("x");
+    ASSERT_TRUE(wait([&] { return !world.lives("x"); }, seconds(5)));
+    ASSERT_TRUE(wait([&] { return world.lives("x"); }, seconds(5)));
+    EXPECT_EQ(keep("x", 11 + i), 10 + i);
+  }
+  EXPECT_NE(std::string{host_of("x")}, lost);
+  EXPECT_FALSE(cluster.failure().has_value());
+}
+
+TEST_F(CoordinatorHosts, WithItsHostItIsLostAndWhoNeedsItIsNotStartedAgainWithout) {
+  begin("x", {"a"}, 5);
+  EXPECT_EQ(keep("x", 7), 0);
+  world.kill("node-b");
+  ASSERT_TRUE(wait([&] { return restarts.size() == 1; }, seconds(10)));
+  EXPECT_EQ(host_of("x"), 'a');
+  EXPECT_EQ(keep("x", 8), 0);
+  ASSERT_EQ(why_not("b"), "");
+  begin("y", {"a"}, 5, true);
+  EXPECT_EQ(keep("y", 70), 0);
+  world.kill("node-b");
+  ASSERT_TRUE(wait([&] { return cluster.failure().has_value(); }, seconds(10)));
+  EXPECT_EQ(cluster.failure()->identity.name, "node-b");
+}
+
+TEST_F(CoordinatorHosts, WhoeverIsLostWhileItIsUnderWayNoOtherBytesAreFound) {
+  for (const std::string victim : {"node-a", "node-b", "coordinator", "x"}) {
+    for (const bool reads : {true, false}) {
+      for (int piece = 1; piece <= 2; ++piece) {
+        SCOPED_TRACE(victim + (reads ? " at what is read, " : " at what is written, ") +
+                     std::to_string(piece));
+        SimWorld there{1, registry};
+        Cluster run{there.launcher(), registry, with_a_spare_host()};
+        int count = 0;
+        there.set_on_send([&](const std::string&, const Header& header) {
+          const auto type = reads ? type_id_of<KeptPiece>() : type_id_of<WriteKept>();
+          if (header.type_id == type && ++count == piece) there.kill(victim);
+          return Links::Fate{};
+        });
+        ASSERT_TRUE(run.start().ok());
+        ActorSpec spec{"x", "peer", pack(PeerArgs{1, ""}), "b"};
+        spec.restart = {.times = 5};
+        spec.elsewhere.push_back({"a", pack(PeerArgs{2, ""})});
+        ASSERT_TRUE(run.start_actors({spec}).ok());
+        const auto kept = [&](std::int64_t value) -> std::int64_t {
+          for (int i = 0; i < 3; ++i) {  // the answer may be lost with whom we asked
+            auto found = run.ask(agent_of<Coordinator>(kCoordinatorProcess), Find{"x", seconds(20)},
+                                 seconds(30));
+            if (!found) continue;
+            const auto asked = run.ask(*found->actor.as<Peer>(), Keep{value}, seconds(5));
+            if (asked) return asked->value;
+          }
+          return -2;
+        };
+        ASSERT_EQ(kept(7), 0);
+        (void)run.ask(agent_of<Coordinator>(kCoordinatorProcess), Move{"x", "a", seconds(10)},
+                      seconds(20));
+        run.run_until([] { return false; }, there.loop().now() + seconds(20));
+        EXPECT_EQ(count >= piece, true);
+        const std::int64_t found = kept(8);
+        if (victim == "node-b") {
+          EXPECT_TRUE(found == 0 || found == 7) << found;  // all of it, or nothing
+        } else {
+          EXPECT_EQ(found, 7);
+        }
+        EXPECT_FALSE(run.failure().has_value()) << run.failure()->cause;
+        run.stop(seconds(1));
+      }
+    }
+  }
 }
 
 TEST_F(CoordinatorHosts, OneThatWasLostComesBack) {

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <vector>
 
 namespace sterna {
 namespace {
@@ -65,6 +66,35 @@ TEST(MemoryFile, MoreThanTheMachineHasIsRefusedAndNothingIsTaken) {
   EXPECT_EQ(memory->take(std::size_t{1} << 62).error().code, Errc::overloaded);
   EXPECT_EQ(memory->size(), 0U);
   EXPECT_TRUE(memory->take(4096).ok());
+}
+
+TEST(MemoryFile, PieceByPieceItGoesToAnotherHost) {
+  const MemoryFile here = MemoryFile::make("worker0").value();
+  EXPECT_EQ(here.size(), 0U);
+  EXPECT_EQ(here.read(0, 100)->size(), 0U);
+  {
+    const auto region = inherited(here)->take(10'000);
+    ASSERT_TRUE(region.ok());
+    for (std::size_t i = 0; i < 10'000; ++i) region->bytes[i] = static_cast<std::byte>(i % 251);
+  }
+  MemoryFile there = MemoryFile::make("worker0").value();
+  for (std::uint64_t at = 0; at < here.size();) {
+    const Result<Bytes> piece = here.read(at, 4096);
+    ASSERT_TRUE(piece.ok()) << piece.error().message;
+    ASSERT_TRUE(there.write(at, here.size(), piece->view()).ok());
+    at += piece->size();
+  }
+  const auto region = inherited(there)->take(10'000);
+  ASSERT_TRUE(region.ok()) << region.error().message;
+  for (std::size_t i = 0; i < 10'000; ++i) {
+    ASSERT_EQ(region->bytes[i], static_cast<std::byte>(i % 251)) << i;
+  }
+  const std::vector<std::byte> more(100);
+  EXPECT_EQ(there.write(9'950, 10'000, more).error().code, Errc::invalid_argument);
+  EXPECT_EQ(there.write(0, 20'000, more).error().code, Errc::invalid_argument);
+  EXPECT_EQ(there.write(20'000, 10'000, {}).error().code, Errc::invalid_argument);
+  MemoryFile too_much = MemoryFile::make("worker0").value();
+  EXPECT_EQ(too_much.write(0, std::uint64_t{1} << 62, more).error().code, Errc::overloaded);
 }
 
 TEST(MemoryFile, WhatIsNoneOrAnothersIsLeftAlone) {
