@@ -462,6 +462,10 @@ Task<Result<Agreed>> ParameterServer::on(RecallScalers recall) {
     co_return blamed(from, Result<Agreed>(Error{Errc::invalid_argument,
                                                 "the ranks of this job recall no scalers"}));
   }
+  // What the lost worker has offered is here; others may still be about to.
+  while (!scalers_->recall(recall.step) && scalers_->comes_to(recall.step)) {
+    co_await agreed_.wait();
+  }
   STERNA_CO_ASSIGN(std::vector<float> values, blamed(from, scalers_->recall(recall.step)));
   co_return Agreed{std::move(values)};
 }

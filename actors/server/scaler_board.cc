@@ -171,6 +171,12 @@ void ScalerBoard::begin_at(std::uint64_t step) {
   }
 }
 
+bool ScalerBoard::comes_to(std::uint64_t step) const {
+  return std::ranges::any_of(entries_, [&](const Entry& entry) {
+    return entry.here && (entry.step == step || entry.step + 1 == step);
+  });
+}
+
 Result<std::vector<float>> ScalerBoard::recall(std::uint64_t step) const {
   std::vector<float> values;
   for (std::uint32_t index = 0; index < entries_.size(); ++index) {

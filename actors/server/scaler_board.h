@@ -46,6 +46,8 @@ class ScalerBoard {
   void begin_at(std::uint64_t step);
   /// All that are agreed here, of `step`, in the order of the table. Errors: not_found.
   Result<std::vector<float>> recall(std::uint64_t step) const;
+  /// Whether they will be, once others have offered theirs of that step, or the one before.
+  bool comes_to(std::uint64_t step) const;
 
  private:
   struct Entry {

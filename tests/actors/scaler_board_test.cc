@@ -92,6 +92,10 @@ TEST(ScalerBoard, OfTwoStepsItKnowsTheScalersAndOfOlderOnesThatTheyAreGone) {
   EXPECT_EQ(*board.recall(5), std::vector{5.0F});
   EXPECT_EQ(board.recall(4).error().code, Errc::not_found);
   EXPECT_EQ(board.recall(7).error().code, Errc::not_found);
+  EXPECT_TRUE(board.comes_to(7)) << "it is being agreed";
+  EXPECT_TRUE(board.comes_to(8));
+  EXPECT_FALSE(board.comes_to(9));
+  EXPECT_FALSE(board.comes_to(6));
   EXPECT_FALSE(*board.offer(offer(0, 5, 5)));  // said again
   EXPECT_EQ(board.offer(offer(0, 4, 4)).error().code, Errc::not_found);
   EXPECT_EQ(board.offer(offer(0, 3, 4)).error().code, Errc::invalid_argument);  // never was
