@@ -69,9 +69,9 @@ TEST(TextWriter, NobodyWaitsForADiskThatHangsAndWhatIsLostIsSaid) {
   TextWriter writer(onto(disk), {.most_bytes = 3, .instead = [](std::uint64_t lost) {
                                    return std::to_string(lost) + " lost";
                                  }});
-  writer.put("first");  // too long for the queue
   writer.put("a");
-  disk->await_first();  // ... which the thread has taken
+  disk->await_first();      // which the thread has taken
+  writer.put("something");  // too long for the queue
   for (const char* text : {"b", "c", "d", "e", "f"}) writer.put(text);
   EXPECT_EQ(writer.lost(), 3U);
   EXPECT_FALSE(writer.idle());
