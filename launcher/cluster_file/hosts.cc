@@ -173,6 +173,13 @@ class HostPlanner {
                            "something else: use letters, digits and / . _ - + , @ ~",
                            toml_quoted(host.work)));
     }
+    for (const std::string& folder : host.cuda) {  // of a list with colons, which no shell reads
+      if (folder.starts_with('/') && folder.find(':') == std::string::npos) continue;
+      complain(index, "cuda",
+               fmt::format("\"host.cuda\" wants folders whose paths begin with / and hold no "
+                           "colon, not \"{}\"",
+                           folder));
+    }
   }
 
   void complain(std::size_t index, std::string_view key, const std::string& message) {

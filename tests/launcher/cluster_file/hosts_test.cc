@@ -136,6 +136,12 @@ TEST_F(ClusterHostsTest, FoldersOfAHostAreAbsoluteOrInItsHome) {
             "x.toml:14: \"host.work\" is read by the host's shell, which would take "
             "\"/scratch/$(id -un)\" for something else: use letters, digits and / . _ - + , @ ~");
   EXPECT_THAT(error_of_more("[[host]]\nwork = \"/my runs\"\n"), HasSubstr("host's shell"));
+  for (const std::string folder : {"~/cudnn", "cudnn", "/opt/a:/opt/b"}) {
+    EXPECT_EQ(error_of_more("[[host]]\ncuda = [\"/opt/cuda\", \"" + folder + "\"]\n"),
+              "x.toml:14: \"host.cuda\" wants folders whose paths begin with / and hold no colon, "
+              "not \"" +
+                  folder + "\"");
+  }
 }
 
 TEST_F(ClusterHostsTest, SizesLabelsAndVariablesSayWhatIsWanted) {
