@@ -23,6 +23,7 @@ constexpr std::uint64_t kMostEnds = 3;
 constexpr std::uint64_t kCheckpointsApart = 0x636865636b;
 constexpr std::uint64_t kStartsApart = 0x7374617274;
 constexpr std::uint64_t kFeedbackApart = 0x66656564;
+constexpr std::uint64_t kLastStepApart = 0x6c617374;
 constexpr std::string_view kNode = "node-";
 constexpr std::string_view kCoordinator = "coordinator";
 
@@ -108,9 +109,9 @@ class Scheduler {
       faults.push_back(std::move(fault));
     }
     // While what error feedback keeps is on its way.
-    for (std::uint64_t left = keeps_residuals() ? draw_.below(3) : 0; left > 0; --left) {
-      const std::array said = {"ReadKept", "WriteKept"};
-      faults.push_back(strike_at(draw_.one_of(said), 3, std::string(kCoordinator)));
+    for (std::uint64_t left = keeps_residuals() ? draw_.between(1, 4) : 0; left > 0; --left) {
+      const std::array said = {"ReadKept", "WriteKept", "WriteKept"};
+      faults.push_back(strike_at(draw_.one_of(said), 2, std::string(kCoordinator)));
     }
     return faults;
   }
@@ -454,6 +455,15 @@ void feed_back(std::string& text) {
   text.insert(table + kTable.size(), "error_feedback = true\n");
 }
 
+/// Where there are any.
+void take_last_scalers(std::string& text) {
+  constexpr std::string_view kKey = "\nscaler = \"";
+  const std::size_t key = text.find(kKey);
+  if (key == std::string::npos || text.find("codec = \"ternary") == std::string::npos) return;
+  const std::size_t value = key + kKey.size();
+  text.replace(value, text.find('"', value) - value, "last_step");
+}
+
 }  // namespace
 
 Result<Scene> draw_scene(std::uint64_t seed) {
@@ -465,6 +475,10 @@ Result<Scene> draw_scene(std::uint64_t seed) {
   if (!scene.apart && Drawer(seed ^ kFeedbackApart).once_in(4)) {
     feed_back(text);
     feed_back(scene.job);
+  }
+  if (!scene.apart && Drawer(seed ^ kLastStepApart).once_in(6)) {
+    take_last_scalers(text);
+    take_last_scalers(scene.job);
   }
   STERNA_ASSIGN(scene.file, parse_cluster_file(text, fmt::format("seed {}", seed)));
   const std::array<Duration, 4> delays = {microseconds(100), milliseconds(1), milliseconds(4),
@@ -509,13 +523,15 @@ std::string describe(const Scene& scene) {
   const ClusterFile& file = scene.file;
   return fmt::format(
       "{} hosts, {} servers, {} readers, {} workers with {} ranks in all; {}{}, {} steps, codec "
-      "{}, scaler rule {}, down {}, evaluated every {}, {}; messages take up to {}, jobs up to {}, "
+      "{}{}, scaler rule {}, down {}, evaluated every {}, {}; messages take up to {}, jobs up to "
+      "{}, "
       "silence {}, link_patience {}",
       file.hosts.size(), file.count(Role::kParameterServer), file.count(Role::kInputReader),
       file.count(Role::kWorker), file.ranks(), file.scheme.name,
       file.scheme.quorum > 0 ? fmt::format(" with a quorum of {}", file.scheme.quorum) : "",
-      file.job.steps, file.gradient.codec, static_cast<int>(file.gradient.scaler),
-      static_cast<int>(file.gradient.down), file.evaluation.every,
+      file.job.steps, file.gradient.codec, file.gradient.error_feedback ? " with feedback" : "",
+      static_cast<int>(file.gradient.scaler), static_cast<int>(file.gradient.down),
+      file.evaluation.every,
       file.checkpoint.on() ? fmt::format("kept every {}", file.checkpoint.every_steps) : "not kept",
       duration_text(scene.longest_delay), duration_text(scene.longest_job),
       duration_text(file.cluster.silence), duration_text(file.cluster.link_patience));

@@ -354,6 +354,7 @@ struct ReadFile {
 /// host.
 struct KeptPiece {
   using Wire = schema::KeptPiece;
+  static constexpr Lane kLane = Lane::data;
   std::uint64_t size = 0;  ///< of all of it; 0: nothing is kept
   Bytes bytes;
   STERNA_DECLARE_MESSAGE(KeptPiece);
@@ -366,18 +367,19 @@ struct ReadKept {
   std::uint64_t offset = 0;
   STERNA_DECLARE_MESSAGE(ReadKept);
 };
-/// Such a piece, at another node, before the actor is started there. That of offset 0 comes first,
-/// and takes the place of all that was kept.
+/// Such a piece, at another node, before the actor is started there: from offset 0 on, one after
+/// the other. With the last they take the place of all that was kept.
 struct WriteKept {
   using Wire = schema::WriteKept;
   using Reply = void;
+  static constexpr Lane kLane = Lane::data;
   std::string actor;
   std::uint64_t offset = 0;
   std::uint64_t size = 0;  ///< of all of it
   Bytes bytes;
   STERNA_DECLARE_MESSAGE(WriteKept);
 };
-/// It has come elsewhere.
+/// It has come elsewhere, or what there is of it is not what is to be kept.
 struct ForgetKept {
   using Wire = schema::ForgetKept;
   std::string actor;

@@ -326,6 +326,7 @@ Task<Result<Started>> CoordinatorActor::begin(StartActor start) {
       co_return Error{Errc::actor_down, start.name + " did not start: its node is gone"};
     }
     if (!brought) {
+      origin->second.lost_here = kMostOnOneHost;  // better on another, such as where it was
       co_return failed(
           {brought.error().code, start.name + " cannot start: " + brought.error().message});
     }
@@ -362,6 +363,9 @@ Task<Result<Started>> CoordinatorActor::begin(StartActor start) {
   co_await std::move(kept);
   const Member* own = find(process_id);
   if (own != nullptr && own->state == State::READY) {
+    if (kept_by != ProcessId{} && kept_by != agent.id.process && find_live(kept_by) != nullptr) {
+      tell(agent_of<Node>(kept_by), ForgetKept{start.name});
+    }
     co_return Started{process_id, spawned->pid, own->actor};
   }
   if (own != nullptr && own->done && !stopping_) {

@@ -72,6 +72,8 @@ class CoordinatorActor final : public Actor<Coordinator> {
 
  private:
   using State = MemberState;
+  /// As often an actor is lost on one host; then another is tried, where there is one.
+  static constexpr std::uint32_t kMostOnOneHost = 2;
   struct Member {
     ProcessKind kind = ProcessKind::ACTOR;
     ProcessId process;
@@ -189,12 +191,10 @@ class CoordinatorActor final : public Actor<Coordinator> {
   static void take_place(Origin& origin, AllowMove& place);
   /// The node that has its memory, if it lives.
   const Member* keeper_of(const Origin& origin) const;
-  /// Of a node that lives, again where only a link is lost.
-  template <class M>
-  Task<Result<ReplyTo<M>>> ask_node(ProcessId node, M message);
-  /// What another node keeps for an actor comes to this one, where it is started next. Of what is
-  /// lost with the other node nothing does: an error, if the actor cannot do without.
+  /// What another node keeps for an actor comes to this one, where it is started next. An error, if
+  /// it is lost, or finds no place there, and the actor cannot do without.
   Task<Result<void>> bring_kept(std::string name, ProcessId node);
+  Task<Result<void>> copy_kept(std::string name, ProcessId keeper, ProcessId node);
   /// Whether it cannot do without.
   static bool needs_kept(const Origin& origin);
   /// Where it is started next: elsewhere, if its host is gone or has lost it too often.
@@ -246,6 +246,7 @@ class CoordinatorActor final : public Actor<Coordinator> {
   Condition changed_;                ///< somebody is ready or dead, or an introduction has ended
   Bytes report_;                     ///< the launcher's
   std::optional<Stopped> stopped_;   ///< all actors have
+  bool bringing_ = false;            ///< what a node keeps for an actor comes to another one
   bool faults_allowed_ = false;      ///< to visitors
   bool ends_soon_ = false;
   bool stopping_ = false;

@@ -175,7 +175,9 @@ Task<Result<Moved>> CoordinatorActor::on(Drain drain) {
   }
   if (!is_empty()) {
     co_return Error{Errc::deadline,
-                    fmt::format("somebody is still on \"{}\": ask again", drain.host)};
+                    fmt::format("somebody, or what is kept for somebody, is still on \"{}\": ask "
+                                "again",
+                                drain.host)};
   }
   const Member* left = named(node_name(drain.host));
   if (left != nullptr && drained_.contains(drain.host)) {

@@ -15,8 +15,6 @@ namespace sterna {
 namespace {
 
 constexpr Duration kLongestBackoff = std::chrono::seconds(10);
-/// As often on one host; then another is tried, where there is one.
-constexpr std::uint32_t kMostOnOneHost = 2;
 /// A node whose lease has run out kills its processes at once; a machine that is busy takes a
 /// while.
 constexpr Duration kLeaseEnds = std::chrono::milliseconds(500);
@@ -92,52 +90,61 @@ const CoordinatorActor::Member* CoordinatorActor::keeper_of(const Origin& origin
   return lives ? &found->second : nullptr;
 }
 
-template <class M>
-Task<Result<ReplyTo<M>>> CoordinatorActor::ask_node(ProcessId node, M message) {
-  const Time deadline = now() + 2 * kControlDeadline;
-  while (true) {
-    Task<void> heard = resumed(node, deadline);
-    co_await std::move(heard);
-    Future<ReplyTo<M>> answer = ask(agent_of<Node>(node), M(message), kControlDeadline);
-    Result<ReplyTo<M>> answered = co_await answer;
-    const bool linked = answered || answered.error().code != Errc::actor_down;
-    if (linked || find_live(node) == nullptr || now() >= deadline) co_return answered;
-    co_await sleep(self_.heartbeat / 2);
-  }
-}
-
 Task<Result<void>> CoordinatorActor::bring_kept(std::string name, ProcessId node) {
+  // One after the other: the links have other things to carry.
+  while (bringing_ && !stopping_) co_await changed_.wait();
+  bringing_ = true;
   const Origin& origin = origins_.at(name);  // it stays in the map
   const ProcessId keeper = origin.kept_by;
-  const bool needs_it = needs_kept(origin);
+  Result<void> brought;
+  for (const Time deadline = now() + self_.link_patience + kControlDeadline;;) {
+    Task<Result<void>> copying = copy_kept(name, keeper, node);
+    brought = co_await std::move(copying);
+    const bool over = find_live(keeper) == nullptr || find_live(node) == nullptr || stopping_;
+    if (brought || over || now() >= deadline) break;
+    const Errc code = brought.error().code;
+    // Anything else would be said again.
+    if (code != Errc::actor_down && code != Errc::deadline) break;
+    co_await sleep(self_.heartbeat / 2);
+  }
+  bringing_ = false;
+  changed_.notify_all();
+  if (brought || needs_kept(origin) || find_live(node) == nullptr) co_return brought;
+  // What may lie there of other times is not what it is to find.
+  tell(agent_of<Node>(node), ForgetKept{name});
+  co_return {};
+}
+
+Task<Result<void>> CoordinatorActor::copy_kept(std::string name, ProcessId keeper, ProcessId node) {
+  for (const ProcessId other : {keeper, node}) {
+    if (find_live(other) == nullptr) co_return Error{Errc::actor_down, "its host is gone"};
+    Task<void> heard = resumed(other, now() + kControlDeadline);
+    co_await std::move(heard);
+  }
   WriteKept piece;
   piece.actor = name;
-  const auto lost = [&]() -> Result<void> {
-    if (!needs_it) return {};
-    return Error{Errc::actor_down, "what was kept for it is lost"};
-  };
   do {
-    if (find_live(keeper) == nullptr) co_return lost();
-    Task<Result<KeptPiece>> reading = ask_node(keeper, ReadKept{name, piece.offset});
-    Result<KeptPiece> read = co_await std::move(reading);
-    if (find_live(keeper) == nullptr) co_return lost();
-    STERNA_CO_ASSIGN(KeptPiece got, std::move(read).in("what is kept for it cannot be read"));
-    piece.size = got.size;
-    const std::size_t bytes = got.bytes.size();
-    if (piece.offset > got.size || bytes > got.size - piece.offset ||
-        (bytes == 0 && got.size > 0)) {
+    ReadKept question{name, piece.offset};
+    Future<KeptPiece> answer = ask(agent_of<Node>(keeper), std::move(question), kControlDeadline);
+    Result<KeptPiece> read = co_await answer;
+    if (!read) co_return Error(read.error()).in("what is kept for it cannot be read");
+    const std::size_t bytes = read->bytes.size();
+    if (piece.offset == 0 && read->size == 0) {
+      tell(agent_of<Node>(node), ForgetKept{name});
+      co_return {};
+    }
+    const bool fits = piece.offset < read->size && bytes > 0 && bytes <= read->size - piece.offset;
+    if (!fits || (piece.offset > 0 && read->size != piece.size)) {
       co_return Error{Errc::malformed, "what is kept for it comes in other pieces"};
     }
-    if (bytes == 0) break;
-    piece.bytes = std::move(got.bytes);
-    Task<Result<void>> writing = ask_node(node, WriteKept(piece));
-    Result<void> written = co_await std::move(writing);
-    STERNA_CO_TRY(std::move(written).in("what is kept for it does not come along"));
+    piece.size = read->size;
+    piece.bytes = std::move(read->bytes);
+    Future<void> taken = ask(agent_of<Node>(node), WriteKept(piece), kControlDeadline);
+    const Result<void> written = co_await taken;
+    if (!written) co_return Error(written.error()).in("what is kept for it has no place");
     piece.offset += bytes;
-  } while (piece.offset < piece.size);
-  if (piece.size == 0) co_return {};
+  } while (piece.offset < piece.size && !stopping_);
   log(fmt::format("{} bytes that are kept for {} came along", piece.size, name));
-  tell(agent_of<Node>(keeper), ForgetKept{name});
   co_return {};
 }
 

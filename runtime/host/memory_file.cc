@@ -35,23 +35,32 @@ std::size_t size_of(int descriptor) {
   return ::fstat(descriptor, &status) == 0 ? static_cast<std::size_t>(status.st_size) : 0;
 }
 
-/// With all of its pages: what the machine has not shows now, and not as SIGBUS later. Nobody can
-/// make it shorter under somebody who has it mapped.
-Result<void> allocate(int descriptor, std::size_t bytes) {
-  // The kernel would take what there is, until it ends somebody for it.
+/// The kernel would take what there is, until it ends somebody for it.
+Result<void> has_room(std::size_t bytes) {
   if (const auto free = free_memory(); free && bytes > *free) {
     return no_memory(fmt::format("no {} bytes of memory to be kept", bytes), ENOMEM);
   }
+  return {};
+}
+
+/// Nobody can make it shorter then under somebody who has it mapped.
+Result<void> seal(int descriptor) {
+  if (::fcntl(descriptor, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) != 0) {
+    return system_error("cannot seal kept memory", errno);
+  }
+  return {};
+}
+
+/// With all of its pages: what the machine has not shows now, and not as SIGBUS later.
+Result<void> allocate(int descriptor, std::size_t bytes) {
+  STERNA_TRY(has_room(bytes));
   int code = EINTR;
   while (code == EINTR) code = ::posix_fallocate(descriptor, 0, static_cast<off_t>(bytes));
   if (code != 0) {
     if (::ftruncate(descriptor, 0) != 0) return system_error("cannot empty kept memory", errno);
     return no_memory(fmt::format("no {} bytes of memory to be kept", bytes), code);
   }
-  if (::fcntl(descriptor, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) != 0) {
-    return system_error("cannot seal kept memory", errno);
-  }
-  return {};
+  return seal(descriptor);
 }
 
 class InheritedMemory final : public KeptMemory {
@@ -97,10 +106,11 @@ Result<MemoryFile> MemoryFile::make(const std::string& name) {
 }
 
 MemoryFile::MemoryFile(MemoryFile&& other) noexcept
-    : descriptor_(std::exchange(other.descriptor_, -1)) {}
+    : descriptor_(std::exchange(other.descriptor_, -1)), written_(other.written_) {}
 
 MemoryFile& MemoryFile::operator=(MemoryFile&& other) noexcept {
   std::swap(descriptor_, other.descriptor_);
+  std::swap(written_, other.written_);
   return *this;
 }
 
@@ -124,22 +134,26 @@ Result<Bytes> MemoryFile::read(std::uint64_t offset, std::size_t most) const {
 }
 
 Result<void> MemoryFile::write(std::uint64_t offset, std::uint64_t size, ByteView bytes) {
-  if (offset > size || bytes.size() > size - offset) {
-    return Error{Errc::invalid_argument, "it does not fit into the kept memory"};
-  }
   const std::size_t before = this->size();
-  if (before == 0 && size > 0) STERNA_TRY(allocate(descriptor_, size));
-  if (before != 0 && before != size) {
-    return Error{Errc::invalid_argument, "the kept memory has another size"};
+  const bool next = offset == written_ && (offset == 0 ? before == 0 : before == size);
+  if (!next || bytes.empty() || bytes.size() > size - offset) {
+    return Error{Errc::invalid_argument, "another piece of kept memory is to come"};
+  }
+  if (offset == 0) {  // its pages come with the pieces: who writes them waits for nothing long
+    STERNA_TRY(has_room(size));
+    if (::ftruncate(descriptor_, static_cast<off_t>(size)) != 0) {
+      return no_memory(fmt::format("no {} bytes of memory to be kept", size), errno);
+    }
   }
   for (std::size_t done = 0; done < bytes.size();) {
     const ssize_t put = ::pwrite(descriptor_, bytes.data() + done, bytes.size() - done,
                                  static_cast<off_t>(offset + done));
     if (put < 0 && errno == EINTR) continue;
-    if (put <= 0) return system_error("cannot write kept memory", put < 0 ? errno : EIO);
+    if (put <= 0) return no_memory("cannot write kept memory", put < 0 ? errno : EIO);
     done += static_cast<std::size_t>(put);
   }
-  return {};
+  written_ = offset + bytes.size();
+  return written_ == size ? seal(descriptor_) : Result<void>{};
 }
 
 std::unique_ptr<KeptMemory> inherited_memory(int descriptor, const std::string& name) {

@@ -25,13 +25,15 @@ class MemoryFile {
   std::size_t size() const;
   /// Up to so many bytes from there; fewer at its end, none behind it.
   Result<Bytes> read(std::uint64_t offset, std::size_t most) const;
-  /// Of one that shall have `size` bytes; the first gives it that. Errors: invalid_argument (it is
-  /// no part of that size, or the file has another), io, overloaded (the machine has not so much).
+  /// The next piece of one that shall have `size` bytes, above 0. The first gives it that size, the
+  /// last makes it one that a process can take. Errors: invalid_argument (it is not the next one),
+  /// io, overloaded (the machine has not so much).
   Result<void> write(std::uint64_t offset, std::uint64_t size, ByteView bytes);
 
  private:
   explicit MemoryFile(int descriptor) : descriptor_(descriptor) {}
   int descriptor_ = -1;
+  std::uint64_t written_ = 0;  ///< of the pieces that have come
 };
 
 /// What lies at `descriptor` in a process that was started with such a file, and is its own from

@@ -58,8 +58,9 @@ class Spawner {
                                       std::size_t /*most*/) const {
     return KeptBytes{};
   }
-  /// What shall be kept for it, `size` bytes in all, before it is started here; that of offset 0
-  /// comes first, instead of all that was kept. Errors as MemoryFile::write's.
+  /// What shall be kept for it, `size` bytes in all, before it is started here, piece by piece from
+  /// offset 0 on; with the last one it takes the place of all that was kept. Errors as
+  /// MemoryFile::write's.
   virtual Result<void> write_kept(const std::string& /*actor*/, std::uint64_t /*offset*/,
                                   std::uint64_t /*size*/, ByteView /*bytes*/) {
     return Error{Errc::unavailable, "nothing is kept here"};

@@ -228,13 +228,20 @@ Result<void> UvSpawner::write_kept(const std::string& actor, std::uint64_t offse
                                    std::uint64_t size, ByteView bytes) {
   if (offset == 0) {
     STERNA_ASSIGN(MemoryFile made, MemoryFile::make(actor));
-    kept_.insert_or_assign(actor, std::move(made));
+    arriving_.insert_or_assign(actor, std::move(made));
   }
-  const auto found = kept_.find(actor);
-  if (found == kept_.end()) return Error{Errc::invalid_argument, "its beginning did not come"};
-  Result<void> written = found->second.write(offset, size, bytes);
-  if (!written) kept_.erase(found);
+  const auto found = arriving_.find(actor);
+  if (found == arriving_.end()) return Error{Errc::invalid_argument, "its beginning did not come"};
+  const Result<void> written = found->second.write(offset, size, bytes);
+  if (written && offset + bytes.size() < size) return {};
+  if (written) kept_.insert_or_assign(actor, std::move(found->second));
+  arriving_.erase(found);
   return written;
+}
+
+void UvSpawner::forget(const std::string& actor) {
+  kept_.erase(actor);
+  arriving_.erase(actor);
 }
 
 void UvSpawner::kill(std::int64_t pid) {

@@ -32,7 +32,7 @@ class UvSpawner final : public Spawner {
   void kill(std::int64_t pid) override;
   void freeze(std::int64_t pid) override;
   void thaw(std::int64_t pid) override;
-  void forget(const std::string& actor) override { kept_.erase(actor); }
+  void forget(const std::string& actor) override;
   Result<KeptBytes> read_kept(const std::string& actor, std::uint64_t offset,
                               std::size_t most) const override;
   Result<void> write_kept(const std::string& actor, std::uint64_t offset, std::uint64_t size,
@@ -58,7 +58,8 @@ class UvSpawner final : public Spawner {
   UvLoop& loop_;
   std::map<std::int64_t, Child*> children_;  ///< by pid; freed when libuv has closed their handles
   std::map<std::string, MemoryFile> kept_;   ///< by actor
-  std::set<std::int64_t> ended_groups_;      ///< groups whose leader is gone, until they are empty
+  std::map<std::string, MemoryFile> arriving_;  ///< from other hosts, and not whole yet
+  std::set<std::int64_t> ended_groups_;  ///< groups whose leader is gone, until they are empty
   uv_signal_t* child_signal_ = nullptr;
   OomKills oom_kills_;
 };

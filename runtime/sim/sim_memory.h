@@ -1,6 +1,7 @@
 // SimMemory: KeptMemory of simulated processes, by their names: what a test's host holds.
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <string>
@@ -19,15 +20,30 @@ class SimMemory {
     if (place == nullptr) place = std::make_shared<std::shared_ptr<Buffer>>();
     return std::make_unique<Kept>(place);
   }
-  void forget(const std::string& name) { by_name_.erase(name); }
+  void forget(const std::string& name) {
+    by_name_.erase(name);
+    arriving_.erase(name);
+  }
   /// What lies there now; null: nothing.
   std::shared_ptr<Buffer> contents(const std::string& name) const {
     const auto found = by_name_.find(name);
     return found == by_name_.end() ? nullptr : *found->second;
   }
-  /// Instead of all that lay there.
-  void put(const std::string& name, std::shared_ptr<Buffer> contents) {
-    by_name_[name] = std::make_shared<std::shared_ptr<Buffer>>(std::move(contents));
+  /// A piece of `size` bytes that take the place of all that lay there once the last has come.
+  Result<void> put(const std::string& name, std::uint64_t offset, std::uint64_t size,
+                   ByteView bytes) {
+    if (offset == 0) arriving_[name] = std::make_shared<Buffer>(size);
+    const auto found = arriving_.find(name);
+    if (found == arriving_.end() || found->second->size() != size || offset > size ||
+        bytes.size() > size - offset) {
+      return Error{Errc::invalid_argument, "another piece of kept memory is to come"};
+    }
+    const auto place = found->second->bytes().subspan(offset, bytes.size());
+    std::copy(bytes.begin(), bytes.end(), place.begin());
+    if (offset + bytes.size() < size) return {};
+    by_name_[name] = std::make_shared<std::shared_ptr<Buffer>>(std::move(found->second));
+    arriving_.erase(found);
+    return {};
   }
   /// Of how many actors there is memory.
   std::size_t count() const { return by_name_.size(); }
@@ -51,6 +67,7 @@ class SimMemory {
   };
 
   std::map<std::string, std::shared_ptr<std::shared_ptr<Buffer>>> by_name_;
+  std::map<std::string, std::shared_ptr<Buffer>> arriving_;
 };
 
 }  // namespace sterna

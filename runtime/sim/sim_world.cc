@@ -200,13 +200,7 @@ Result<KeptBytes> SimWorld::Host::read_kept(const std::string& actor, std::uint6
 
 Result<void> SimWorld::Host::write_kept(const std::string& actor, std::uint64_t offset,
                                         std::uint64_t size, ByteView bytes) {
-  if (offset == 0) world_.kept_[pid_].put(actor, make_buffer(size));
-  const std::shared_ptr<Buffer> kept = world_.kept_[pid_].contents(actor);
-  if (kept == nullptr || kept->size() != size || offset > size || bytes.size() > size - offset) {
-    return Error{Errc::invalid_argument, "it does not fit into the kept memory"};
-  }
-  std::ranges::copy(bytes, kept->bytes().begin() + static_cast<std::ptrdiff_t>(offset));
-  return {};
+  return world_.kept_[pid_].put(actor, offset, size, bytes);
 }
 
 /// Of whom it reaches.

@@ -84,7 +84,7 @@ examples = 200
 /// What one process has, at a time.
 struct Sample {
   double hour = 0;
-  double megabytes = 0;  ///< resident
+  double megabytes = 0;  ///< of its own that is resident
   long descriptors = 0;
 };
 using Samples = std::map<std::string, std::vector<Sample>>;
@@ -100,11 +100,15 @@ double growth_per_hour(const std::vector<Sample>& all) {
   return spread > 0 ? (n * xy - x * y) / spread : 0;
 }
 
-/// Megabytes, by a process's status.
+/// Megabytes, by a process's status: what it has written, not pages of the program that it has
+/// looked at for the first time.
 double resident(const std::string& status) {
-  constexpr std::string_view kLine = "VmRSS:";
-  const std::size_t at = status.find(kLine);
-  return at == std::string::npos ? 0 : std::atof(status.c_str() + at + kLine.size()) / 1024;
+  double kilobytes = 0;
+  for (const std::string_view line : {"RssAnon:", "RssShmem:"}) {
+    const std::size_t at = status.find(line);
+    if (at != std::string::npos) kilobytes += std::atof(status.c_str() + at + line.size());
+  }
+  return kilobytes / 1024;
 }
 
 class Soak : public testing::Test {

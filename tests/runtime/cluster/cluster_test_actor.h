@@ -110,8 +110,14 @@ class PeerActor final : public Actor<Peer> {
       if (auto region = memory->take(kKept)) kept_ = *region;
     }
     if (!kept_.owner) return {-1};
-    std::byte* const last = kept_.bytes.last(sizeof(std::int64_t)).data();
-    return {std::exchange(*reinterpret_cast<std::int64_t*>(last), keep.value)};
+    const auto at = [&](std::byte* place) -> std::int64_t& {
+      return *reinterpret_cast<std::int64_t*>(place);
+    };
+    std::int64_t& first = at(kept_.bytes.data());
+    const std::int64_t before = std::exchange(first, keep.value);
+    std::int64_t& last = at(kept_.bytes.last(sizeof(std::int64_t)).data());
+    if (std::exchange(last, keep.value) != before) return {-3};  // of other times
+    return {before};
   }
   void on(Fail how) { fail(how.cause); }
   void on(Block block) {

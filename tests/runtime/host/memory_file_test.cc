@@ -89,12 +89,27 @@ TEST(MemoryFile, PieceByPieceItGoesToAnotherHost) {
   for (std::size_t i = 0; i < 10'000; ++i) {
     ASSERT_EQ(region->bytes[i], static_cast<std::byte>(i % 251)) << i;
   }
-  const std::vector<std::byte> more(100);
-  EXPECT_EQ(there.write(9'950, 10'000, more).error().code, Errc::invalid_argument);
-  EXPECT_EQ(there.write(0, 20'000, more).error().code, Errc::invalid_argument);
-  EXPECT_EQ(there.write(20'000, 10'000, {}).error().code, Errc::invalid_argument);
+  EXPECT_NE(::ftruncate(there.descriptor(), 0), 0) << "nobody makes it shorter";
+}
+
+TEST(MemoryFile, OnlyTheNextPieceIsTaken) {
+  const std::vector<std::byte> piece(100);
+  const auto refused = [&](MemoryFile& file, std::uint64_t offset, std::uint64_t size) {
+    return file.write(offset, size, piece).error().code == Errc::invalid_argument;
+  };
+  MemoryFile file = MemoryFile::make("worker0").value();
+  EXPECT_TRUE(refused(file, 100, 200)) << "its beginning did not come";
+  EXPECT_TRUE(refused(file, 0, 99)) << "it is longer than all of it";
+  EXPECT_EQ(file.write(0, 200, {}).error().code, Errc::invalid_argument);
+  EXPECT_TRUE(file.write(0, 200, piece).ok());
+  EXPECT_TRUE(refused(file, 0, 200)) << "twice";
+  EXPECT_TRUE(refused(file, 50, 200));
+  EXPECT_TRUE(refused(file, 100, 300)) << "of another size";
+  EXPECT_TRUE(refused(file, ~std::uint64_t{0}, 200));
+  EXPECT_TRUE(file.write(100, 200, piece).ok());
+  EXPECT_TRUE(refused(file, 200, 200)) << "it is whole";
   MemoryFile too_much = MemoryFile::make("worker0").value();
-  EXPECT_EQ(too_much.write(0, std::uint64_t{1} << 62, more).error().code, Errc::overloaded);
+  EXPECT_EQ(too_much.write(0, std::uint64_t{1} << 62, piece).error().code, Errc::overloaded);
 }
 
 TEST(MemoryFile, WhatIsNoneOrAnothersIsLeftAlone) {
