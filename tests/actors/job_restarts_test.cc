@@ -217,7 +217,7 @@ TEST_F(JobRestartsTest, RanksWhoseHostIsLostGoOnWithoutTheirResidualsIfTheJobSay
       job.gradient.residuals = LostResiduals::zero;
       calm(layout);
       int others = 0;
-      for (int ninth = 1; ninth < 9; ++ninth) {
+      for (int ninth = 1; ninth < 9; ninth += test::kSanitized ? 4 : 1) {
         launch(layout);
         pass(took * ninth / 9);
         lose("worker1");
@@ -237,7 +237,7 @@ TEST_F(JobRestartsTest, RanksWhoseHostIsLostGoOnWithoutTheirResidualsIfTheJobSay
           EXPECT_TRUE(record.without.empty());
         }
       }
-      EXPECT_GT(others, 4) << "something of them was lost";
+      EXPECT_GT(others, test::kSanitized ? 0 : 4) << "something of them was lost";
       job.gradient.residuals = LostResiduals::rollback;
       launch(layout);
       pass(took / 2);
