@@ -524,8 +524,7 @@ std::string describe(const Scene& scene) {
   return fmt::format(
       "{} hosts, {} servers, {} readers, {} workers with {} ranks in all; {}{}, {} steps, codec "
       "{}{}, scaler rule {}, down {}, evaluated every {}, {}; messages take up to {}, jobs up to "
-      "{}, "
-      "silence {}, link_patience {}",
+      "{}, silence {}, link_patience {}",
       file.hosts.size(), file.count(Role::kParameterServer), file.count(Role::kInputReader),
       file.count(Role::kWorker), file.ranks(), file.scheme.name,
       file.scheme.quorum > 0 ? fmt::format(" with a quorum of {}", file.scheme.quorum) : "",

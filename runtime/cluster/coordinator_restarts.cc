@@ -143,7 +143,8 @@ Task<Result<void>> CoordinatorActor::copy_kept(std::string name, ProcessId keepe
     const Result<void> written = co_await taken;
     if (!written) co_return Error(written.error()).in("what is kept for it has no place");
     piece.offset += bytes;
-  } while (piece.offset < piece.size && !stopping_);
+    if (stopping_) co_return Error{Errc::unavailable, "the run is stopping"};
+  } while (piece.offset < piece.size);
   log(fmt::format("{} bytes that are kept for {} came along", piece.size, name));
   co_return {};
 }
