@@ -197,13 +197,13 @@ STERNA_DEVICE void loss_row(const Warp& warp, const LossLaunch& launch, std::siz
 /// under way while earlier numbers are added up.
 template <class Warp, class Load>
 STERNA_DEVICE double sum_of_all(const Warp& warp, std::size_t count, Load load) {
-  constexpr std::uint32_t kTogether = 4;  // loads of a lane that are under way at once
+  constexpr std::size_t kTogether = 4;  // loads of a lane that are under way at once
   double total = 0;
   for (std::size_t first = 0; first < count; first += kTogether * kWarpLanes) {
     typename Warp::template Each<double> values[kTogether];
     warp.each([&](std::uint32_t lane) {
       STERNA_UNROLL
-      for (std::uint32_t i = 0; i < kTogether; ++i) {
+      for (std::size_t i = 0; i < kTogether; ++i) {
         const std::size_t at = first + i * kWarpLanes + lane;
         values[i][lane] = at < count ? load(at) : 0.0;  // which changes no sum but that of -0
       }
@@ -211,7 +211,7 @@ STERNA_DEVICE double sum_of_all(const Warp& warp, std::size_t count, Load load) 
     warp.each([&](std::uint32_t lane) {
       double sum = total;
       STERNA_UNROLL
-      for (std::uint32_t i = 0; i < kTogether; ++i) {
+      for (std::size_t i = 0; i < kTogether; ++i) {
         STERNA_UNROLL
         for (std::uint32_t l = 0; l < kWarpLanes; ++l) sum += Warp::of_lane(values[i], l);
       }

@@ -133,23 +133,23 @@ STERNA_DEVICE void window_channels(const WindowLaunch& launch, std::size_t at) {
       return;  // is made of single elements
     case WindowPass::fold:
       for_windows_over(w, place, [&](std::size_t output, std::uint32_t i, std::uint32_t j) {
-        const std::size_t part = output * kernel + i * w.kernel_columns + j;
+        const std::size_t part = output * kernel + std::size_t{i} * w.kernel_columns + j;
         STERNA_UNROLL
-        for (std::uint32_t c = 0; c < kChannels; ++c) {
-          made[c] += launch.from[part + std::size_t{c} * step * kernel];
+        for (std::size_t c = 0; c < kChannels; ++c) {
+          made[c] += launch.from[part + c * step * kernel];
         }
       });
       break;
     case WindowPass::maximum: {
       STERNA_UNROLL
-      for (std::uint32_t c = 0; c < kChannels; ++c) winners[c] = kernel;
+      for (std::size_t c = 0; c < kChannels; ++c) winners[c] = kernel;
       for (std::uint32_t part = 0; part < kernel; ++part) {
         std::size_t element = 0;
         if (!under_window(w, place, part / w.kernel_columns, part % w.kernel_columns, element)) {
           continue;
         }
         STERNA_UNROLL
-        for (std::uint32_t c = 0; c < kChannels; ++c) {
+        for (std::size_t c = 0; c < kChannels; ++c) {
           const float value = launch.from[element + c * step];
           if (winners[c] != kernel && !(value > made[c])) continue;
           made[c] = value;
@@ -158,14 +158,14 @@ STERNA_DEVICE void window_channels(const WindowLaunch& launch, std::size_t at) {
       }
       if (launch.winners == nullptr) break;
       STERNA_UNROLL
-      for (std::uint32_t c = 0; c < kChannels; ++c) launch.winners[pixel + c * step] = winners[c];
+      for (std::size_t c = 0; c < kChannels; ++c) launch.winners[pixel + c * step] = winners[c];
       break;
     }
     case WindowPass::maximum_back:
       for_windows_over(w, place, [&](std::size_t output, std::uint32_t i, std::uint32_t j) {
         const std::uint32_t part = i * w.kernel_columns + j;
         STERNA_UNROLL
-        for (std::uint32_t c = 0; c < kChannels; ++c) {
+        for (std::size_t c = 0; c < kChannels; ++c) {
           if (launch.winners[output + c * step] == part) made[c] += launch.from[output + c * step];
         }
       });
@@ -176,12 +176,12 @@ STERNA_DEVICE void window_channels(const WindowLaunch& launch, std::size_t at) {
           std::size_t element = 0;
           if (!under_window(w, place, i, j, element)) continue;
           STERNA_UNROLL
-          for (std::uint32_t c = 0; c < kChannels; ++c) made[c] += launch.from[element + c * step];
+          for (std::size_t c = 0; c < kChannels; ++c) made[c] += launch.from[element + c * step];
         }
       }
       const float pixels = pixels_of_mean(launch, place.row, place.column);
       STERNA_UNROLL
-      for (std::uint32_t c = 0; c < kChannels; ++c) made[c] /= pixels;
+      for (std::size_t c = 0; c < kChannels; ++c) made[c] /= pixels;
       break;
     }
     case WindowPass::mean_back:
@@ -190,14 +190,14 @@ STERNA_DEVICE void window_channels(const WindowLaunch& launch, std::size_t at) {
         const std::uint32_t column = (place.column + w.columns_before - j) / w.stride;
         const float pixels = pixels_of_mean(launch, row, column);
         STERNA_UNROLL
-        for (std::uint32_t c = 0; c < kChannels; ++c) {
+        for (std::size_t c = 0; c < kChannels; ++c) {
           made[c] += launch.from[output + c * step] / pixels;
         }
       });
       break;
   }
   STERNA_UNROLL
-  for (std::uint32_t c = 0; c < kChannels; ++c) launch.to[pixel + c * step] = made[c];
+  for (std::size_t c = 0; c < kChannels; ++c) launch.to[pixel + c * step] = made[c];
 }
 
 /// Element `at` of all windows' pixels.

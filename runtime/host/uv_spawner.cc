@@ -232,7 +232,7 @@ Result<void> UvSpawner::write_kept(const std::string& actor, std::uint64_t offse
   }
   const auto found = arriving_.find(actor);
   if (found == arriving_.end()) return Error{Errc::invalid_argument, "its beginning did not come"};
-  const Result<void> written = found->second.write(offset, size, bytes);
+  Result<void> written = found->second.write(offset, size, bytes);
   if (written && offset + bytes.size() < size) return {};
   if (written) kept_.insert_or_assign(actor, std::move(found->second));
   arriving_.erase(found);
