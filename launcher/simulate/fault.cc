@@ -18,8 +18,9 @@ struct Word {
   FaultKind kind;
   std::string_view word;
   bool two;
-  bool lasts;     ///< always
-  bool may_last;  ///< or not
+  bool lasts;           ///< always
+  bool may_last;        ///< or not
+  bool has_by = false;  ///< how much later
 };
 constexpr std::array kWords = {Word{FaultKind::kill, "kill", false, false, false},
                                Word{FaultKind::freeze, "freeze", false, true, true},
@@ -30,11 +31,12 @@ constexpr std::array kWords = {Word{FaultKind::kill, "kill", false, false, false
                                Word{FaultKind::isolate, "isolate", false, true, true},
                                Word{FaultKind::deafen, "deafen", false, true, true},
                                Word{FaultKind::mute, "mute", false, true, true},
-                               Word{FaultKind::delay, "delay", false, true, true},
+                               Word{FaultKind::delay, "delay", false, true, true, true},
                                Word{FaultKind::drop, "drop", false, true, true},
                                Word{FaultKind::recall, "recall", false, true, true},
                                Word{FaultKind::unmount, "unmount", false, true, true},
-                               Word{FaultKind::tear, "tear", false, false, false}};
+                               Word{FaultKind::tear, "tear", false, false, false},
+                               Word{FaultKind::slow, "slow", false, true, true, true}};
 
 const Word& word_of(FaultKind kind) {
   return *std::ranges::find_if(kWords, [&](const Word& one) { return one.kind == kind; });
@@ -70,19 +72,18 @@ std::optional<Fault> read_fault(const std::string& line) {
   fault.kind = word->kind;
   if (word->two && !(words >> fault.other)) return std::nullopt;
   if (word->kind == FaultKind::repeat && fault.point.message.empty()) return std::nullopt;
-  const bool delays = word->kind == FaultKind::delay;
   std::string what;
   while (words >> what) {
     Duration* into = what == "for" && word->may_last ? &fault.lasts : nullptr;
-    if (what == "by" && delays) into = &fault.by;
+    if (what == "by" && word->has_by) into = &fault.by;
     std::string span;
     if (into == nullptr || !(words >> span)) return std::nullopt;
     const std::optional<Duration> read = parse_duration(span);
     if (!read) return std::nullopt;
     *into = *read;
   }
-  const bool whole =
-      (!word->lasts || fault.lasts > Duration::zero()) && (!delays || fault.by > Duration::zero());
+  const bool whole = (!word->lasts || fault.lasts > Duration::zero()) &&
+                     (!word->has_by || fault.by > Duration::zero());
   return whole ? std::optional(fault) : std::nullopt;
 }
 
@@ -93,7 +94,9 @@ bool is_of_host(FaultKind kind) {
   return kind == FaultKind::isolate || kind == FaultKind::deafen || kind == FaultKind::mute ||
          kind == FaultKind::recall || is_of_disk(kind);
 }
-bool is_of_disk(FaultKind kind) { return kind == FaultKind::unmount || kind == FaultKind::tear; }
+bool is_of_disk(FaultKind kind) {
+  return kind == FaultKind::unmount || kind == FaultKind::tear || kind == FaultKind::slow;
+}
 
 std::string text_of(const Fault& fault) {
   const FaultPoint& point = fault.point;

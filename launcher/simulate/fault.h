@@ -7,6 +7,7 @@
 //   at 50ms isolate h1 for 20s
 //   at 50ms recall h1 for 3s
 //   at 50ms unmount h1 for 200ms
+//   at 50ms slow h1 by 40ms for 200ms
 //   at 60ms delay worker0 by 5ms for 300ms
 //   before Push 17 of worker0 kill worker0
 //   behind Rejoin 1 of worker0 kill server0
@@ -40,6 +41,7 @@ enum class FaultKind : std::uint8_t {
   recall,   ///< its supervisor wants a host back, and `lasts` later an operator adds it again
   unmount,  ///< a host's files are not there for so long: nothing is read or written
   tear,     ///< of the file that was written last on a host the second half is zeros
+  slow,     ///< what is written and computed on a host takes `by` longer, for so long
 };
 
 /// A message that is about to leave, or has just left.
@@ -59,7 +61,7 @@ struct Fault {
   std::string who = {};    ///< a process, or a host
   std::string other = {};  ///< of two processes the second one
   Duration lasts{};
-  Duration by{};  ///< of a delay
+  Duration by{};  ///< of `delay` and `slow`
   bool operator==(const Fault&) const = default;
 };
 
@@ -69,7 +71,7 @@ bool has_two(FaultKind kind);
 bool is_of_host(FaultKind kind);
 /// The folder of the run's owner, among those of hosts.
 inline constexpr const char* kOwnerFiles = "checkpoints";
-/// Whether only files suffer, a host's or kOwnerFiles; nobody is lost by it.
+/// Whether only work suffers, on a host or of kOwnerFiles; nobody is lost by it.
 bool is_of_disk(FaultKind kind);
 std::string text_of(const Fault& fault);
 /// One line each.

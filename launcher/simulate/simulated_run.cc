@@ -70,7 +70,9 @@ class SimulatedRun {
     world_.network().set_delay([this](const std::string&, const std::string&) {
       return some_of(delays_, scene_.longest_delay);
     });
-    world_.set_job_time([this] { return some_of(jobs_, scene_.longest_job); });
+    world_.set_job_time([this](const std::string& host) {
+      return some_of(jobs_, scene_.longest_job) + slower_[host];
+    });
     world_.network().set_on_message(
         [this](const std::string& from, const std::string& to, const std::vector<Bytes>& frames) {
           ++facts_.messages;
@@ -342,6 +344,13 @@ class SimulatedRun {
       case FaultKind::tear:
         if (checkpoints_) tear(fault.who, checkpoints_->step());
         break;
+      case FaultKind::slow: {
+        // Who writes the owner's files is on no host.
+        Duration& slower = slower_[fault.who == kOwnerFiles ? "" : fault.who];
+        slower += fault.by;
+        later(fault, [&slower, by = fault.by] { slower -= by; });
+        break;
+      }
     }
   }
 
@@ -414,6 +423,7 @@ class SimulatedRun {
   std::map<std::pair<std::string, std::string>, int> parted_;
   std::map<std::pair<std::string, std::string>, int> stalled_;
   std::map<std::string, std::pair<int, int>> isolated_;          // hosts: deaf, mute
+  std::map<std::string, Duration> slower_;                       // hosts: by how much
   std::map<std::pair<std::string, std::string>, Point> points_;  // by speaker and message
   std::optional<Cluster> cluster_;
   std::vector<Future<void>> additions_;  ///< that are under way, or were

@@ -46,6 +46,8 @@ class MemoryNetwork {
   /// there does not come to others (`mute`), ends of connections included, and none is made. What
   /// was sent comes afterwards, in order.
   void set_isolated(const std::string& host, bool deaf, bool mute);
+  /// Where it is; "": nowhere in particular, as the launcher.
+  const std::string& host_of(const PeerIdentity& who) const;
   /// Whether that one's host is cut off from the other's, at least one way.
   bool apart(const PeerIdentity& a, const PeerIdentity& b) const;
   /// Hears of each message as it is sent.
@@ -65,7 +67,6 @@ class MemoryNetwork {
   /// The ends that `a` has of its connections with `b`, oldest first.
   std::vector<std::pair<MemoryTransport*, ChannelId>> ends_of(const std::string& a,
                                                               const std::string& b) const;
-  const std::string& host_of(const PeerIdentity& who) const;
   /// What `from` says now comes to `to`.
   bool comes(const PeerIdentity& from, const PeerIdentity& to) const;
   bool host_comes(const PeerIdentity& from, const PeerIdentity& to) const;

@@ -107,11 +107,11 @@ class OwnExecutor final : public Executor {
 /// What one simulated process stands on.
 class SimWorld::Host final : public Machine, private KeyIssuer, private Spawner {
  public:
-  Host(SimWorld& world, std::int64_t pid, std::string name)
+  Host(SimWorld& world, std::int64_t pid, PeerIdentity who)
       : own_loop(world.loop_),
         world_(world),
         pid_(pid),
-        name_(std::move(name)),
+        who_(std::move(who)),
         random_(world.seed_ + static_cast<std::uint64_t>(pid)) {}
 
   Loop& loop() override { return own_loop; }
@@ -124,12 +124,14 @@ class SimWorld::Host final : public Machine, private KeyIssuer, private Spawner 
         world_.network_, bootstrap.identity, bootstrap.credentials));
   }
   std::unique_ptr<Executor> make_executor(std::uint32_t) override {
-    return std::make_unique<OwnExecutor>(world_.loop_, own_loop, world_.job_time_);
+    return std::make_unique<OwnExecutor>(world_.loop_, own_loop, [&world = world_, who = who_] {
+      return world.job_time_(world.network_.host_of(who));
+    });
   }
   std::unique_ptr<KeptMemory> kept_memory(const Bootstrap& bootstrap) override;
   std::int64_t pid() const override { return pid_; }
   void log(std::string_view line) override {
-    std::string whole = name_ + ": " + std::string(line);
+    std::string whole = who_.name + ": " + std::string(line);
     if (world_.on_log_) {
       world_.on_log_(whole);
     } else {
@@ -164,7 +166,7 @@ class SimWorld::Host final : public Machine, private KeyIssuer, private Spawner 
 
   SimWorld& world_;
   std::int64_t pid_;
-  std::string name_;
+  PeerIdentity who_;
   SeededRandom random_;
 };
 
@@ -173,7 +175,7 @@ struct SimWorld::Hosted {
          Spawner::Callbacks to_parent)
       : parent(parent_pid),
         who(bootstrap.identity),
-        host(world, pid, who.name),
+        host(world, pid, who),
         process(host, std::move(bootstrap), world.registry_),
         callbacks(std::move(to_parent)) {}
   std::int64_t parent;
@@ -186,7 +188,7 @@ struct SimWorld::Hosted {
 std::unique_ptr<KeptMemory> SimWorld::Host::kept_memory(const Bootstrap& bootstrap) {
   const auto hosted = world_.processes_.find(pid_);  // nobody started the launcher
   if (bootstrap.kind != ProcessKind::ACTOR || hosted == world_.processes_.end()) return nullptr;
-  return world_.kept_[hosted->second->parent].of(name_);
+  return world_.kept_[hosted->second->parent].of(who_.name);
 }
 
 Result<KeptBytes> SimWorld::Host::read_kept(const std::string& actor, std::uint64_t offset,
@@ -217,8 +219,8 @@ SimWorld::SimWorld(std::uint64_t seed, const Registry& registry)
     : network_(loop_),
       registry_(registry),
       seed_(seed),
-      job_time_([] { return Duration(std::chrono::milliseconds(1)); }),
-      launcher_(std::make_unique<Host>(*this, kLauncherPid, kLauncher.name)) {}
+      job_time_([](const std::string&) { return Duration(std::chrono::milliseconds(1)); }),
+      launcher_(std::make_unique<Host>(*this, kLauncherPid, kLauncher)) {}
 
 SimWorld::~SimWorld() {
   while (!processes_.empty()) {

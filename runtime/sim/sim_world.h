@@ -36,9 +36,10 @@ class SimWorld {
   SimLoop& loop() { return loop_; }
   MemoryNetwork& network() { return network_; }
 
-  /// How long a new process takes until it runs, and a job of an executor.
+  /// How long a new process takes until it runs, and a job of an executor on that host.
+  using JobTime = std::function<Duration(const std::string& host)>;
   void set_spawn_time(Duration time) { spawn_time_ = time; }
-  void set_job_time(std::function<Duration()> time) { job_time_ = std::move(time); }
+  void set_job_time(JobTime time) { job_time_ = std::move(time); }
   /// kill -9, kill -STOP and kill -CONT of a process, by name.
   void kill(const std::string& name);
   void freeze(const std::string& name);
@@ -91,7 +92,7 @@ class SimWorld {
   const Registry& registry_;
   std::uint64_t seed_;
   Duration spawn_time_ = std::chrono::milliseconds(10);
-  std::function<Duration()> job_time_;
+  JobTime job_time_;
   std::uint64_t issued_keys_ = 0;
   std::int64_t next_pid_ = 100;
   std::vector<std::string> log_;

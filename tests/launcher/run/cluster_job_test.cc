@@ -72,7 +72,7 @@ class ClusterJob : public testing::Test {
             static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(slowest.count()))));
       };
       world.network().set_delay([any](const std::string&, const std::string&) { return any(); });
-      world.set_job_time(any);
+      world.set_job_time([any](const std::string&) { return any(); });
     }
     record = {};
     start(world, settings);

@@ -25,6 +25,7 @@ TEST(Faults, ALineOfEachKindIsReadAsItIsWritten) {
       "at 2s recall h0 for 1s\n"
       "at 2s unmount h0 for 1s\n"
       "at 2s tear checkpoints\n"
+      "at 2s slow h0 by 40ms for 1s\n"
       "at 2s delay worker0 by 5ms for 300ms\n"
       "at 2s drop reader0 for 1s\n"
       "starting 20ms kill coordinator\n"
@@ -33,7 +34,7 @@ TEST(Faults, ALineOfEachKindIsReadAsItIsWritten) {
       "before Pull 3 of worker1 repeat worker1\n";
   const auto schedule = read_schedule(text);
   ASSERT_TRUE(schedule.ok()) << schedule.error().message;
-  EXPECT_EQ(schedule->size(), 18U);
+  EXPECT_EQ(schedule->size(), 19U);
   EXPECT_EQ(text_of(*schedule), text);
 }
 
@@ -57,6 +58,8 @@ TEST(Faults, WhatIsNoneIsNamedWithItsLine) {
                            "at 1s recall h0",
                            "at 1s unmount h0",
                            "at 1s tear h0 for 1s",
+                           "at 1s slow h0 for 1s",
+                           "at 1s slow h0 by 1ms",
                            "at 1s freeze worker0",
                            "at 1s part server0 for 2s",
                            "at 1s freeze worker0 for long",

@@ -12,6 +12,7 @@
 namespace sterna::launcher {
 namespace {
 
+using namespace std::chrono_literals;
 using testing::Contains;
 using testing::HasSubstr;
 
@@ -82,6 +83,14 @@ TEST_F(Simulators, OneThatIsFrozenForLongIsReplacedAndForAShortTimeIsNot) {
   EXPECT_TRUE(report.violations.empty()) << all(report);
   ASSERT_EQ(report.facts.restarts.size(), 1U);
   EXPECT_THAT(report.facts.restarts[0].cause, HasSubstr("silence"));
+}
+
+TEST_F(Simulators, WhatASlowHostDoesTakesLongerAndNobodyIsGivenUpForIt) {
+  const Duration calm = run(1, "").facts.took;
+  const SeedReport report = run(1, "at 0ms slow h0 by 50ms for 400ms");
+  EXPECT_TRUE(report.violations.empty()) << all(report);
+  EXPECT_TRUE(report.facts.restarts.empty());
+  EXPECT_GT(report.facts.took, calm + 100ms);
 }
 
 /// The first seed whose run keeps checkpoints and has a server that does not come again.

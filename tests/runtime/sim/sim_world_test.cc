@@ -81,7 +81,7 @@ TEST_F(SimWorlds, WhatAChildIsToldHasTravelled) {
 }
 
 TEST_F(SimWorlds, WhoIsFrozenHearsOfWhatCameOnceItIsThawed) {
-  world.set_job_time([] { return Duration(10ms); });
+  world.set_job_time([](const std::string&) { return Duration(10ms); });
   spawn(coordinator());
   pass(1s);
   std::vector<std::string> life;
