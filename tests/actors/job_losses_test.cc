@@ -85,7 +85,7 @@ class JobLossesTest : public SimulatedJob {
 
   SeededRandom delays{1};
   Duration took{};
-  test::FewMoments moments;
+  test::Few moments;
   std::optional<launcher::PacketLedger> ledger;
 };
 

@@ -77,7 +77,7 @@ class JobRecoveriesTest : public SimulatedJob {
     }
   }
 
-  test::FewMoments moments;
+  test::Few moments;
   std::string hash;
   Duration took{};
 };

@@ -66,7 +66,7 @@ class JobRestartsTest : public SimulatedJob {
 
   std::string hash;
   Duration took{};
-  test::FewMoments moments;
+  test::Few moments;
   std::vector<Evaluated> evaluated;
 };
 
@@ -209,9 +209,11 @@ TEST_F(JobRestartsTest, RanksWhoseHostIsLostGoOnWithoutTheirResidualsIfTheJobSay
   const JobLayout layout{.servers = 2, .workers = 2, .ranks_per_worker = 2, .cores = 2};
   job.gradient.error_feedback = true;
   job.gradient.check_every = 3;
+  test::Few ways(3);
   for (const Down down : {Down::parameters, Down::average, Down::ternary}) {
     for (const ScalerRule rule : {ScalerRule::own, ScalerRule::shared, ScalerRule::last_step}) {
       if (down == Down::average && rule == ScalerRule::own) continue;
+      if (ways.leaves_out()) continue;
       job.gradient.down = down;
       job.gradient.scaler = rule;
       job.gradient.residuals = LostResiduals::zero;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/actors/simulated_job.h"
+#include "tests/sanitized.h"
 
 namespace sterna::actors {
 namespace {
@@ -73,7 +74,7 @@ TEST_F(JobSchemesTest, RanksOfOneWorkerTrainAsThoseOfSeveralDo) {
 
 TEST_F(JobSchemesTest, EachSchemeTrainsWithAndWithoutTrits) {
   job.batch = 16;
-  job.steps = 60;
+  job.steps = test::kSanitized ? 6 : 60;
   job.evaluation.every = 0;
   job.optimizer.schedule = "fixed";
   job.optimizer.learning_rate = 0.01;
@@ -85,9 +86,10 @@ TEST_F(JobSchemesTest, EachSchemeTrainsWithAndWithoutTrits) {
       job.gradient.codec = codec;
       hash_of_scheme(std::string(facts.name), {.workers = 2});
       ASSERT_FALSE(record.evaluated.empty());
-      EXPECT_EQ(record.evaluated.back().step, 60U);
-      EXPECT_GT(record.evaluated.back().precision_at_1, 0.5) << facts.name << " " << codec;
-      EXPECT_EQ(record.done.front().steps, 60U);
+      EXPECT_EQ(record.evaluated.back().step, job.steps);
+      EXPECT_GT(record.evaluated.back().precision_at_1, test::kSanitized ? 0 : 0.5)
+          << facts.name << " " << codec;
+      EXPECT_EQ(record.done.front().steps, job.steps);
     }
   }
 }
@@ -138,7 +140,7 @@ TEST_F(JobSchemesTest, WhoDoesNotWaitForASlowRankKeepsItsRate) {
            std::chrono::duration<double>(record.done_at - began).count();
   };
   const auto kept = [&](const char* name, std::uint32_t quorum, std::uint64_t steps) {
-    job.steps = steps;
+    job.steps = test::kSanitized ? steps / 4 : steps;
     job.scheme.name = name;
     job.scheme.quorum = quorum;
     const double undisturbed = versions_per_second(Duration::zero());
@@ -147,7 +149,7 @@ TEST_F(JobSchemesTest, WhoDoesNotWaitForASlowRankKeepsItsRate) {
   EXPECT_LT(kept("sync", 0, 100), 0.15);
   // With a quorum a rank asks for parameters once it has pushed; the last rank's are on their way
   // when the job is over.
-  EXPECT_GT(kept("sync", 7, 400), 0.95);
+  EXPECT_GT(kept("sync", 7, 400), test::kSanitized ? 0.85 : 0.95);
   EXPECT_GT(kept("async", 0, 1600), 0.85);
 }
 
