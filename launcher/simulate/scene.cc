@@ -21,6 +21,7 @@ constexpr std::uint64_t kCheckpointsApart = 0x636865636b;
 constexpr std::uint64_t kStartsApart = 0x7374617274;
 constexpr std::uint64_t kFeedbackApart = 0x66656564;
 constexpr std::uint64_t kLastStepApart = 0x6c617374;
+constexpr std::uint64_t kKeeperApart = 0x6b656570;
 constexpr std::uint64_t kSlowApart = 0x736c6f77;
 
 /// Where the codec leaves anything.
@@ -79,6 +80,11 @@ Result<Scene> draw_scene(std::uint64_t seed) {
   }
   if (draw.once_in(3)) {
     std::ranges::copy(scheduler.disturbances(), std::back_inserter(scene.schedule));
+  }
+  if (Drawer keeper(seed ^ kKeeperApart); scene.ends_with.empty() && keeper.once_in(6)) {
+    const std::vector<Fault> lost = Scheduler(keeper, scene).lost_keeper();
+    if (!lost.empty()) scene.ends_with.push_back(lost.back().who);
+    std::ranges::copy(lost, std::back_inserter(scene.schedule));
   }
   const bool hosts_suffer = std::ranges::any_of(
       scene.schedule, [](const Fault& fault) { return is_of_host(fault.kind); });

@@ -121,6 +121,29 @@ std::vector<Fault> Scheduler::rarities() {
   return faults;
 }
 
+std::vector<Fault> Scheduler::lost_keeper() {
+  if (scene_.file.hosts.size() < 2 || !keeps_residuals()) return {};
+  std::vector<Fault> faults;
+  const ActorPlan& lost = plan_of(worker());
+  Duration at = draw_.time(milliseconds(200));
+  for (int times = 0; times < 2; ++times) {
+    faults.push_back({.at = at, .who = lost.name});
+    at += milliseconds(20) + draw_.time(milliseconds(300));
+  }
+  const std::array said = {"ReadKept", "WriteKept", "StartProcess"};
+  Fault keeper{.who = std::string(kNode) + lost.host};
+  keeper.point = {.message = draw_.one_of(said),
+                  .count = draw_.between(1, 3),
+                  .speaker = std::string(kCoordinator),
+                  .before = draw_.once_in(2)};
+  if (draw_.once_in(2)) {
+    keeper.point = {};
+    keeper.at = at;
+  }
+  faults.push_back(std::move(keeper));
+  return faults;
+}
+
 std::vector<Fault> Scheduler::disturbances() {
   std::vector<Fault> faults;
   const Duration silence = scene_.file.cluster.silence;

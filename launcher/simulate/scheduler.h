@@ -29,6 +29,9 @@ class Scheduler {
   std::vector<Fault> recalls();
   /// What brings about what is rare by itself, and strikes in the middle of it.
   std::vector<Fault> rarities();
+  /// A worker that is lost again and again moves, with what is kept for it; the host that has it is
+  /// lost in the middle of that. Nothing where nothing is kept, or there is only one host.
+  std::vector<Fault> lost_keeper();
   /// What comes to actors comes late, or not at all, now and then.
   std::vector<Fault> disturbances();
   /// What is computed and written takes longer, now and then, on one host or another.
