@@ -189,7 +189,7 @@ class Judge {
              cause.starts_with(who.name + " cannot start: ");
     }
     if (cause == kHostDrained) return one.fault.kind == FaultKind::recall;
-    if (is_of_disk(one.fault.kind)) return false;
+    if (loses_nobody(one.fault.kind)) return false;
     if (is_of_host(one.fault.kind)) {
       // It ends whatever goes there or comes from there, and all that is there.
       const std::string node = "node-" + one.who.name;

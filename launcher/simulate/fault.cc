@@ -92,9 +92,9 @@ std::optional<Fault> read_fault(const std::string& line) {
 bool has_two(FaultKind kind) { return word_of(kind).two; }
 bool is_of_host(FaultKind kind) {
   return kind == FaultKind::isolate || kind == FaultKind::deafen || kind == FaultKind::mute ||
-         kind == FaultKind::recall || is_of_disk(kind);
+         kind == FaultKind::recall || loses_nobody(kind);
 }
-bool is_of_disk(FaultKind kind) {
+bool loses_nobody(FaultKind kind) {
   return kind == FaultKind::unmount || kind == FaultKind::tear || kind == FaultKind::slow;
 }
 

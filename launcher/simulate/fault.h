@@ -71,8 +71,8 @@ bool has_two(FaultKind kind);
 bool is_of_host(FaultKind kind);
 /// The folder of the run's owner, among those of hosts.
 inline constexpr const char* kOwnerFiles = "checkpoints";
-/// Whether only work suffers, on a host or of kOwnerFiles; nobody is lost by it.
-bool is_of_disk(FaultKind kind);
+/// Whether nobody is lost by it: only files or work suffer, of a host or of kOwnerFiles.
+bool loses_nobody(FaultKind kind);
 std::string text_of(const Fault& fault);
 /// One line each.
 std::string text_of(const std::vector<Fault>& schedule);

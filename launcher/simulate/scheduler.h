@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "launcher/simulate/drawer.h"
@@ -16,7 +17,7 @@ inline constexpr std::string_view kCoordinator = "coordinator";
 
 class Scheduler {
  public:
-  /// Both are used as long as it is there; the scene has its file.
+  /// Keeps references to both; the scene's file has been read.
   Scheduler(Drawer& draw, const Scene& scene);
 
   /// The faults that each scene has.
@@ -29,8 +30,9 @@ class Scheduler {
   std::vector<Fault> recalls();
   /// What brings about what is rare by itself, and strikes in the middle of it.
   std::vector<Fault> rarities();
-  /// A worker that is lost again and again moves, with what is kept for it; the host that has it is
-  /// lost in the middle of that. Nothing where nothing is kept, or there is only one host.
+  /// A worker that is lost again and again moves mostly, with what is kept for it; the host that
+  /// has it is lost in the middle of that. Nothing where nothing is kept, or there is only one
+  /// host.
   std::vector<Fault> lost_keeper();
   /// What comes to actors comes late, or not at all, now and then.
   std::vector<Fault> disturbances();
@@ -65,7 +67,6 @@ class Scheduler {
   /// Often of the one who is struck; else of whom it talks with.
   FaultPoint draw_point(const Fault& fault);
   /// What says itself what it is about.
-
   Fault draw_repeat();
   Fault draw();
   /// Two times of three a worker, and now and then the coordinator.

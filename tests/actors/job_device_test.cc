@@ -233,7 +233,7 @@ TEST_F(JobOnSeveralDevices, EndsInTheHashOfAWorkerForEachWhateverComesDown) {
   job.steps = 10;
   job.gradient.check_every = 3;
   expect_the_bits_of_apart(3);
-  test::Few ways(4);
+  test::Few ways(3);
   for (const ScalerRule rule : {ScalerRule::shared, ScalerRule::last_step, ScalerRule::mean}) {
     for (const Down down :
          {Down::parameters, Down::parameters_bf16, Down::average, Down::ternary}) {
