@@ -17,8 +17,8 @@ inline constexpr bool kSanitized = false;
 /// How many of so many seeds are tried: one in twenty where a sanitizer looks on, at least one.
 constexpr std::uint64_t seeds_of(std::uint64_t all) { return kSanitized ? (all + 19) / 20 : all; }
 
-/// Of many moments at which something may happen, or ways to do it, a sanitizer sees one in so many:
-/// it wants code to run, not each of them.
+/// Of many moments at which something may happen, or ways to do it, a sanitizer sees one in so
+/// many: it wants code to run, not each of them.
 class Few {
  public:
   explicit Few(int one_in = 12) : one_in_(one_in) {}
