@@ -37,6 +37,15 @@ macro(sterna_compiled_fast)
   endif()
 endmacro()
 
+# Files of the calling folder where each sum of addresses that UBSan checks would take most of the
+# time: ASan alone watches what they read and write.
+function(sterna_without_ubsan)
+  if(STERNA_SANITIZE)
+    set_source_files_properties(${ARGN} PROPERTIES COMPILE_OPTIONS
+      "-O2;-fno-sanitize=undefined$<$<BOOL:${STERNA_FUZZ}>:;-fno-sanitize=fuzzer-no-link>")
+  endif()
+endfunction()
+
 # Headers of others, parsed once for all files of a target: half of what its files take to compile.
 # sterna_precompile(TARGET [REUSE_FROM OTHER]), whose options are the same, or [<HEADER>...].
 function(sterna_precompile name)
