@@ -46,6 +46,7 @@ bool Restarts::after(const JobOutcome& outcome, JobOptions& job) {
   trained_ += since_first_step(outcome);
   missed_ += outcome.record.result.missed_checkpoints;
   missed_copies_ += outcome.record.result.missed_copies;
+  left_out_ = std::max(left_out_, outcome.record.result.left_out_examples);
   lost_losses_ += outcome.record.result.lost_losses;
   lost_histograms_ += outcome.record.result.lost_histograms;
   relinked_ += outcome.record.result.relinked;
@@ -72,6 +73,7 @@ void Restarts::complete(JobOutcome& outcome) const {
                              lost_workers_.end());
   result.missed_checkpoints += missed_;
   result.missed_copies += missed_copies_;
+  result.left_out_examples = std::max(result.left_out_examples, left_out_);
   result.lost_losses += lost_losses_;
   result.lost_histograms += lost_histograms_;
   result.relinked += relinked_;

@@ -32,6 +32,7 @@ class Restarts {
   Duration trained_{};        ///< before the last loss
   std::uint64_t missed_ = 0;  ///< checkpoints, until then
   std::uint64_t missed_copies_ = 0;
+  std::uint64_t left_out_ = 0;
   std::uint64_t lost_losses_ = 0;
   std::uint64_t lost_histograms_ = 0;
   std::uint64_t relinked_ = 0;

@@ -18,15 +18,16 @@
 #include "launcher/hosts/placer.h"
 #include "launcher/probe/codec_choice.h"
 #include "launcher/probe/codec_probe.h"
-#include "launcher/record/link_troubles.h"
+#include "launcher/record/actor_places.h"
 #include "launcher/record/ranks_left.h"
+#include "launcher/record/state_holders.h"
 #include "launcher/run/job_plan.h"
 #include "launcher/run/log_reader.h"
 #include "launcher/run/program_run.h"
 #include "launcher/run/restarts.h"
 #include "launcher/run/resume.h"
 #include "launcher/run/run_files_back.h"
-#include "launcher/run/state_holders.h"
+#include "launcher/run/run_news.h"
 #include "launcher/text/console.h"
 #include "launcher/text/text_format.h"
 #include "runtime/base/duration_text.h"
@@ -38,7 +39,6 @@ namespace sterna::launcher {
 
 namespace {
 
-constexpr std::size_t kLogLinesShown = 5;
 constexpr std::size_t kConsequencesShown = 5;
 /// What the hosts have of a run that failed or was interrupted is waited for so long.
 constexpr Duration kFilesTake = std::chrono::seconds(10);
@@ -102,7 +102,7 @@ class Job {
     } else {
       hang_up_.emplace(machine_.loop(), SIGHUP, [this] { interrupted(); });
     }
-    machine_.set_log([this](std::string_view line) { logged(line); });
+    machine_.set_log([this](std::string_view line) { news_.logged(line); });
     outcome_.record = blank_record(options);
   }
   ~Job() { machine_.set_log(log_to_stderr); }
@@ -162,7 +162,7 @@ class Job {
 
   Result<void> train() {
     Cluster::Events events;
-    events.progress = [this](std::string_view what) { logged(what); };
+    events.progress = [this](std::string_view what) { news_.logged(what); };
     events.down = [this](const ProcessDown& down) { is_down(down); };
     if (ranks_left_.left() > 0) {
       events.goes_on_without = [this](ProcessDown& down) { return goes_on_without(down); };
@@ -178,32 +178,13 @@ class Job {
       interrupted();
     };
     events.restarts = [this](const ProcessRestarts& restarts) { comes_again(restarts); };
-    events.link_trouble = [this](const LinkTrouble& trouble) {
-      const std::string words = note_link_trouble(outcome_.record, trouble);
-      if (!words.empty() && options_.notice) options_.notice(words);
-      note({.kind = trouble.over ? "relinked" : "apart",
-            .actor = trouble.from_name + ", " + trouble.to_name,
-            .cause = trouble.cause,
-            .seconds = in_seconds(trouble.lasts)});
-    };
-    events.link_pace = [this](const LinkPace& pace) {
-      const std::string words =
-          note_link_pace(outcome_.record, pace, options_.file.cluster.slow_link.count);
-      if (options_.notice) options_.notice(words);
-      note({.kind = pace.over ? "slow_link_over" : "slow_link",
-            .actor = pace.from_name + ", " + pace.to_name,
-            .cause = words,
-            .seconds = in_seconds(pace.lasts)});
-    };
+    events.link_trouble = [this](const LinkTrouble& trouble) { news_.link_trouble(trouble); };
+    events.link_pace = [this](const LinkPace& pace) { news_.link_pace(pace); };
     events.coordinator = [this](const Contact& contact) {
       if (options_.coordinator_again) options_.coordinator_again(contact);
     };
-    events.host_added = [this](const std::string& host) {
-      logged(host + " is one of the run's hosts now");
-      note({.kind = "added", .actor = node_name(host)});
-      if (options_.host_added) options_.host_added(host);
-    };
-    events.fault_injected = [this](const FaultInjected& fault) { is_injected(fault); };
+    events.host_added = [this](const std::string& host) { news_.host_added(host); };
+    events.fault_injected = [this](const FaultInjected& fault) { news_.injected(fault); };
     show_(outcome_.record);
 
     actors::JobConfig job;
@@ -218,8 +199,9 @@ class Job {
     how.schema_hash = options_.program.schema_hash;
     if (!options_.program.path.empty()) machine_.spawner().set_program(options_.program.path);
     if (options_.make_placer) {
-      STERNA_ASSIGN(placer_, options_.make_placer([this](std::string_view line) { logged(line); },
-                                                  [this] { return interrupted_; }));
+      STERNA_ASSIGN(placer_,
+                    options_.make_placer([this](std::string_view line) { news_.logged(line); },
+                                         [this] { return interrupted_; }));
     }
     cluster_.emplace(machine_, registry_, std::move(how), placer_.get());
     cluster_->set_events(std::move(events));
@@ -269,14 +251,14 @@ class Job {
                   choosable_tensors(options_.file, job.images()));
     std::map<std::string, std::string> chosen;
     if (tensors.empty()) {
-      logged("codec auto: other keys choose for every tensor");
+      news_.logged("codec auto: other keys choose for every tensor");
     } else {
-      logged("measuring the links and the codecs");
+      news_.logged("measuring the links and the codecs");
       Result<ExchangeCosts> costs = probe_exchange(*cluster_, options_.file, job, ended_);
       if (!costs) return std::move(costs).error().in("codec auto");
       chosen = choose_codecs(tensors, *costs);
       outcome_.record.status.codecs = choice_line(chosen, costs->link);
-      logged("codec auto: " + outcome_.record.status.codecs);
+      news_.logged("codec auto: " + outcome_.record.status.codecs);
     }
     ClusterFile file = options_.file;
     file.gradient = with_choice(file.gradient, chosen);
@@ -299,22 +281,17 @@ class Job {
                                   options_.checkpoints));
     setup.resolved = options_.resolved;
     if (options_.file.checkpoint.folder.empty()) {
-      setup.node_of = [this](const std::string& actor) { return node_elsewhere(actor); };
+      setup.node_of = [this](const std::string& actor) { return places_.node_elsewhere(actor); };
     }
     if (job.checkpoint.copies > 0) {
-      setup.copy_places = [this] { return copy_places(); };
+      setup.copy_places = [this] { return places_.copy_places(); };
       setup.say_no_copy = [this](const std::string& line) {
-        outcome_.record.result.missed_copies = kept_->copies_missed;
-        note({.kind = "missed_copy", .cause = line});
-        if (options_.notice) options_.notice(line);
-        logged(line);
+        news_.copy_missed(line, kept_->copies_missed);
       };
     }
     setup.record = kept_;
     setup.say = [this](const std::string& line) {
-      outcome_.record.result.missed_checkpoints = kept_->said.size();
-      if (options_.checkpoint_missed) options_.checkpoint_missed(line);
-      logged(line);
+      news_.checkpoint_missed(line, kept_->said.size());
     };
     setup.committed = [this](const actors::SavedCheckpoint& saved) {
       outcome_.record.status.checkpoint_step = static_cast<std::int64_t>(saved.manifest.step);
@@ -325,43 +302,10 @@ class Job {
     return cluster_->publish(actors::kKeeperName, keeper);
   }
 
-  /// Where it is now.
-  std::string host_of(const ActorPlan& actor) const {
-    const auto moved = moved_to_.find(actor.name);
-    return moved != moved_to_.end() ? moved->second : actor.host;
-  }
-  /// The node of an actor that is on another machine than the head now.
-  std::optional<ProcessId> node_elsewhere(const std::string& actor) const {
-    const auto plan = std::ranges::find(options_.file.actors, actor, &ActorPlan::name);
-    if (plan == options_.file.actors.end()) return std::nullopt;
-    const std::string name = host_of(*plan);
-    const auto& hosts = options_.file.hosts;
-    const auto host = std::ranges::find(hosts, name, &HostSection::name);
-    const bool here =
-        host == hosts.end() || !is_remote(options_.file, *host) || &*host == head_of(options_.file);
-    return here ? std::nullopt : cluster_->process_of(node_name(name));
-  }
-
-  /// Servers first: they write beside computing anyway.
-  std::vector<actors::CopyPlace> copy_places() const {
-    std::vector<actors::CopyPlace> places;
-    const std::vector<std::string> servers = options_.file.names_of_servers();
-    for (const bool is_server : {true, false}) {
-      for (const ActorPlan& actor : options_.file.actors) {
-        const bool trains = actor.role == Role::kParameterServer || actor.role == Role::kWorker;
-        const bool serves =
-            actor.role == Role::kParameterServer || std::ranges::count(servers, actor.name) > 0;
-        if (!trains || serves != is_server || !node_elsewhere(actor.name)) continue;
-        places.push_back({actor.name, host_of(actor), is_server});
-      }
-    }
-    return places;
-  }
-
   /// Who told it to end gives some seconds.
   void keep_before_the_end() {
     if (done() || cluster_->failure() || cluster_->interrupted()) return;
-    logged("told to end: a checkpoint first");
+    news_.logged("told to end: a checkpoint first");
     cluster_->ends_soon();
     kept_->keep_soon();
     const auto is_kept = [this] { return kept_->soon > 0 && kept_->last >= kept_->soon; };
@@ -398,24 +342,15 @@ class Job {
       kept_->precisions[version] = one.precision_at_1;
       const Result<void> noted =
           actors::note_precision(options_.checkpoints, version, one.precision_at_1);
-      if (!noted) logged(noted.error().message);
+      if (!noted) news_.logged(noted.error().message);
     };
     hooks.changed = [this] { show_(outcome_.record); };
     hooks.actor_whole = [this](const PeerIdentity& actor) {
       if (!holders_->whole(actor)) return;
-      logged(actor.name + " has the parameters again");
-      note({.kind = "refilled", .actor = actor.name, .incarnation = actor.incarnation});
+      news_.refilled(actor);
     };
     hooks.residuals_lost = [this](const actors::ResidualsLost& lost) {
-      const std::string words =
-          fmt::format("{} rank{} without error feedback's residuals from step {} on", lost.ranks,
-                      lost.ranks == 1 ? "" : "s", thousands(static_cast<std::int64_t>(lost.step)));
-      logged(lost.worker + ": " + words);
-      if (options_.notice) options_.notice(lost.worker + ": " + words);
-      note({.kind = "residuals_lost",
-            .actor = lost.worker,
-            .incarnation = lost.incarnation,
-            .cause = words});
+      news_.residuals_lost(lost);
     };
     const auto observer =
         cluster_->process().spawn<RunObserver>(outcome_.record, options_.file, job, hooks);
@@ -429,20 +364,7 @@ class Job {
         options_.file.faults,
         options_.faults_over ? options_.faults_over : std::make_shared<PlannedFaults::Over>(),
         [this](InjectFault fault) { return cluster_->inject(std::move(fault)); },
-        [this](const std::string& line) { logged(line); });
-  }
-
-  void is_injected(const FaultInjected& fault) {
-    RunRecord& record = outcome_.record;
-    record.result.injected_faults = ++record.status.injected_faults;
-    const std::string cause = fmt::format("{} ({})", name_of(fault.kind), fault.reason);
-    note({.kind = "injected",
-          .actor = fault.identity.name,
-          .incarnation = fault.identity.incarnation,
-          .cause = cause,
-          .seconds = fault.lasts > Duration::zero() ? std::optional(in_seconds(fault.lasts))
-                                                    : std::nullopt});
-    logged(fmt::format("{}: {}", fault.identity.text(), cause));
+        [this](const std::string& line) { news_.logged(line); });
   }
 
   void read_logs() {
@@ -452,7 +374,7 @@ class Job {
           return cluster_->process().ask(agent_of<Coordinator>(kCoordinatorProcess), question,
                                          kControlDeadline);
         },
-        [this](std::string_view line) { logged(line); });
+        [this](std::string_view line) { news_.logged(line); });
   }
 
   /// What the actors logged last, for who looks at the screen; the logs have it anyway.
@@ -464,51 +386,23 @@ class Job {
     logs_.reset();
   }
 
-  void note(Event event) const {
-    if (!options_.event) return;
-    event.step = outcome_.record.status.step;
-    options_.event(std::move(event));
-  }
-
   void is_down(const ProcessDown& down) {
-    RunRecord& record = outcome_.record;
     const std::string& name = down.identity.name;
     if (down.wanted) ended_.insert(name);
-    mark_dead(record.status, name, down.wanted, down.cause);
-    note_end(record, down, stopping_);
-    if (!down.wanted) {
-      logged(death_in_words(options_.file, down));
-      if (!stopping_) {
-        note({.kind = "death",
-              .actor = down.identity.name,
-              .incarnation = down.identity.incarnation,
-              .cause = down.full_cause()});
-      }
-    } else if (down.cause == kHostDrained) {
-      logged(name.substr(name.find('-') + 1) + " is drained");
-      note({.kind = "drained", .actor = name, .cause = down.cause});
-    } else if (!options_.file.trains() && !stopping_) {
+    news_.ended(down, stopping_);
+    if (down.wanted && down.cause != kHostDrained && !options_.file.trains() && !stopping_) {
       const std::string line = name + " has ended";
-      logs_ ? logs_->say_at_end_of(name, line) : logged(line);
+      logs_ ? logs_->say_at_end_of(name, line) : news_.logged(line);
     }
-    show_(record);
+    show_(outcome_.record);
   }
 
   bool goes_on_without(ProcessDown& down) {
     const std::string& name = down.identity.name;
     if (!ranks_left_.goes_on_without(down)) return false;
     if (outcome_.record.workers_lost.contains(name)) return true;
-    const std::string words =
-        fmt::format("{}; the run goes on without it: {}", death_in_words(options_.file, down),
-                    ranks_left_.in_words());
-    note({.kind = "lost",
-          .actor = name,
-          .incarnation = down.identity.incarnation,
-          .cause = down.full_cause() + "; " + ranks_left_.in_words()});
-    note_loss(outcome_.record, down, words);
+    news_.goes_on_without(down, ranks_left_.in_words());
     if (kept_->do_without) kept_->do_without(name);
-    if (options_.notice) options_.notice(words);
-    logged(words);
     return true;
   }
 
@@ -520,19 +414,8 @@ class Job {
       both.consequence = false;  // of its host's end it need not have been one
       return cluster_->give_up(both);
     }
-    const bool moves = restarts.host != down.host;
-    if (moves) moved_to_[down.identity.name] = restarts.host;
-    const std::string words =
-        death_in_words(options_.file, down) + (moves ? "; it moves to " + restarts.host : "");
-    note({.kind = "actor_restart",
-          .actor = down.identity.name,
-          .incarnation = down.identity.incarnation,
-          .cause = down.full_cause() + (moves ? "; it moves to " + restarts.host : "")});
-    note_actor_restart(outcome_.record, down, words);
-    logged(words + (moves ? "" : "; it is started again"));
-    if (options_.actor_restarts && !outcome_.record.result.actor_restarts.empty()) {
-      options_.actor_restarts(outcome_.record.result.actor_restarts.back());
-    }
+    if (restarts.host != down.host) places_.moves(down.identity.name, restarts.host);
+    news_.comes_again(restarts);
   }
 
   /// From the first step; before it, and where there are none, from the command.
@@ -640,28 +523,23 @@ class Job {
     if (cluster_) cluster_->interrupt();
   }
 
-  void logged(std::string_view line) {
-    auto& lines = outcome_.record.status.log_lines;
-    lines.emplace_back(line);
-    ++outcome_.record.status.logged;
-    if (lines.size() > kLogLinesShown) lines.erase(lines.begin());
-    show_(outcome_.record);
-  }
-
   const JobOptions& options_;
   const std::function<void(const RunRecord&)>& show_;
   RanksLeft ranks_left_{options_.file};
   std::optional<StateHolders> holders_;  // of a training job, from its start on
   JobOutcome outcome_;
+  RunNews news_{options_, outcome_.record, [this] { show_(outcome_.record); }};
+  ActorPlaces places_{options_.file, [this](const std::string& host) {
+                        return cluster_->process_of(node_name(host));
+                      }};
   bool interrupted_ = false;
   bool second_interrupt_ = false;
   bool told_to_end_ = false;  ///< by SIGTERM
   Time told_at_;
   bool trains_ = false;  ///< all actors run, and are waited for
   bool stopping_ = false;
-  std::set<std::string> ended_;                  ///< actors that have stopped by themselves
-  std::map<std::string, std::string> moved_to_;  ///< the hosts of those that did, by actor
-  std::string ended_by_;                         ///< an operator's words
+  std::set<std::string> ended_;  ///< actors that have stopped by themselves
+  std::string ended_by_;         ///< an operator's words
   std::optional<Time> last_turn_;
   Duration stopped_for_{};
   RealMachine& machine_;

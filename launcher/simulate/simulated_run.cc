@@ -9,7 +9,7 @@
 #include "launcher/hosts/host_plan.h"
 #include "launcher/record/ranks_left.h"
 #include "launcher/run/job_plan.h"
-#include "launcher/run/state_holders.h"
+#include "launcher/record/state_holders.h"
 #include "launcher/simulate/message_names.h"
 #include "launcher/simulate/own_folder.h"
 #include "launcher/simulate/packet_ledger.h"

@@ -1,4 +1,4 @@
-#include "launcher/run/state_holders.h"
+#include "launcher/record/state_holders.h"
 
 namespace sterna::launcher {
 
