@@ -145,6 +145,8 @@ class CoordinatorActor final : public Actor<Coordinator> {
   Task<void> ending(std::string cause);
   Task<void> left_alone(std::string why);
   std::size_t apart_from(ProcessId process) const;
+  bool is_over(const std::pair<ProcessId, ProcessId>& pair, const Member& from, const Member& to,
+               Duration lasted);
   bool is_alone(ProcessId process) const;
   Task<void> condemn(ProcessId process, std::string cause, bool at_once);
   /// Has its node end a process, whatever becomes of links meanwhile; false: it was not there.
@@ -240,6 +242,8 @@ class CoordinatorActor final : public Actor<Coordinator> {
   Condition kept_more_;
   std::set<std::pair<ProcessId, ProcessId>> introducing_;
   std::set<std::pair<ProcessId, ProcessId>> apart_;  // who do not reach each other, the lower first
+  /// Of pairs that do again the moment since which that is known from the end that was dialled.
+  std::map<std::pair<ProcessId, ProcessId>, Time> over_since_;
   std::uint64_t next_process_ = kFirstIssuedProcess;
   std::set<std::string> drained_;    ///< hosts that are given no more actors
   std::set<std::string> strangers_;  ///< told of in the log: peers that are no part of the run

@@ -40,9 +40,11 @@ void CoordinatorActor::mark_dead(Member& member, ProcessDown down) {
   down.wanted = down.wanted || stopping_;
   const bool was_ready = member.state == State::READY;
   member.state = State::DEAD;
-  std::erase_if(apart_, [&](const auto& pair) {
+  const auto has_it = [&](const std::pair<ProcessId, ProcessId>& pair) {
     return pair.first == member.process || pair.second == member.process;
-  });
+  };
+  std::erase_if(apart_, has_it);
+  std::erase_if(over_since_, [&](const auto& one) { return has_it(one.first); });
   const bool again = starts_again(member, was_ready, down);
   member.cause = down.full_cause();
   member.done = down.wanted;
@@ -138,14 +140,25 @@ void CoordinatorActor::on(LinkTrouble trouble) {
     return;
   }
   const std::pair<ProcessId, ProcessId> pair = std::minmax(trouble.from, trouble.to);
-  // Of two ends one may have told already: that it lasts, and, the one who dialled, that it is
-  // over.
-  const bool dialled = from->identity.name < to->identity.name;
-  const bool news = trouble.over ? apart_.erase(pair) > 0 || dialled : apart_.insert(pair).second;
+  const bool news = trouble.over ? is_over(pair, *from, *to, trouble.lasts)
+                                 : apart_.insert(pair).second;  // the other end may have told
   if (!news) return;
   trouble.from_name = from->identity.name;
   trouble.to_name = to->identity.name;
   tell(agent_of<LauncherControl>(kLauncherProcess), std::move(trouble));
+}
+
+/// Whether it is news that two reach each other again. Who dialled always tells so; the other end
+/// only where it had missed the connection itself, and then first.
+bool CoordinatorActor::is_over(const std::pair<ProcessId, ProcessId>& pair, const Member& from,
+                               const Member& to, Duration lasted) {
+  const bool were_apart = apart_.erase(pair) > 0;
+  if (from.identity.name > to.identity.name) {
+    if (were_apart) over_since_[pair] = now();
+    return were_apart;
+  }
+  const auto told = over_since_.extract(pair);
+  return told.empty() || now() - told.mapped() > lasted;  // else that was this loss
 }
 
 void CoordinatorActor::on(LinkPace pace) {

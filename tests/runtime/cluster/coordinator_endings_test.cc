@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "tests/runtime/cluster/cluster_sim.h"
 
 namespace sterna::test {
@@ -198,6 +200,58 @@ TEST_F(PatientCoordinator, TheOneWhomMoreDoNotReachGoes) {
   ASSERT_TRUE(wait([&] { return cluster.failure().has_value(); }, seconds(40)));
   EXPECT_EQ(cluster.failure()->identity.name, "a");
   EXPECT_THAT(cluster.failure()->cause, HasSubstr("link lost"));
+}
+
+TEST_F(PatientCoordinator, WhoHearNothingOfEachOtherAreNamedOnceTheSilenceHasLastedForASecond) {
+  // Nothing is cut: what they say is lost. Who dialled ("a") gives the connection up after half the
+  // silence, who was dialled after three halves: so late it is where only what "a" says is lost.
+  // Both look only as often as a heart beats: by one beat the last word counts as heard too late,
+  // by another one the silence as long enough.
+  struct Way {
+    bool there, back;
+    int halves;
+  };
+  const ClusterOptions options{};
+  std::vector<LinkTrouble> troubles;
+  Cluster::Events events;
+  events.link_trouble = [&](const LinkTrouble& trouble) { troubles.push_back(trouble); };
+  cluster.set_events(events);
+  const ActorRef<Peer> a = spawn("a");
+  for (const char* other : {"b", "c"}) {
+    spawn(other);
+    ASSERT_TRUE(cluster.ask(a, Relay{other, 1}, seconds(5)).ok());
+    wait([] { return false; }, options.heartbeat / 2);  // those of "c" are at other moments
+  }
+  Time parted = world.loop().now();
+  for (const Way way : {Way{true, true, 1}, Way{false, true, 1}, Way{true, false, 3}}) {
+    const Duration soonest = way.halves * options.silence / 2 + seconds(1);
+    Duration longest{};
+    for (int i = 0; i < 10; ++i) {
+      const std::string other = i % 2 == 0 ? "b" : "c";
+      const auto part = [&](bool on) {
+        world.network().set_parted("a", other, on);
+        world.network().set_stalled("a", other, on && way.there);
+        world.network().set_stalled(other, "a", on && way.back);
+      };
+      // Each time at another moment between two heartbeats.
+      parted = parted + seconds(20) + options.heartbeat / 10;
+      cluster.run_until([] { return false; }, parted);
+      troubles.clear();
+      part(true);
+      ASSERT_TRUE(wait([&] { return !troubles.empty(); }, seconds(15))) << i;
+      EXPECT_FALSE(troubles[0].over) << i;
+      const Duration took = world.loop().now() - parted;
+      EXPECT_GT(took, soonest) << i;
+      EXPECT_LE(took, soonest + 2 * options.heartbeat) << i;
+      longest = std::max(longest, took);
+      part(false);
+      ASSERT_TRUE(wait([&] { return troubles.back().over; }, seconds(4))) << i;
+      wait([] { return false; }, seconds(2));
+      EXPECT_EQ(std::ranges::count(troubles, true, &LinkTrouble::over), 1) << i;
+    }
+    EXPECT_GT(longest, soonest + options.heartbeat) << "no moment was a bad one";
+  }
+  EXPECT_FALSE(cluster.failure().has_value());
 }
 
 class WithoutAnotherCoordinator : public CoordinatorEndings {
