@@ -36,7 +36,7 @@ STERNA_MESSAGE(Progress, FIELD(worker, Worker), FIELD(step, Step), FIELD(loss, L
                FIELD(lost_losses, LostLosses))
 
 STERNA_MESSAGE(ReaderProgress, FIELD(reader, Reader), FIELD(pictures, Pictures),
-               FIELD(busy_seconds, BusySeconds), FIELD(threads, Threads))
+               FIELD(busy_seconds, BusySeconds), FIELD(threads, Threads), FIELD(left_out, LeftOut))
 
 STERNA_FIELDS(ConfusionCell, FIELD(label, Label), FIELD(answer, Answer), FIELD(count, Count))
 STERNA_MESSAGE(Evaluated, FIELD(step, Step), FIELD(precision_at_1, PrecisionAt1),

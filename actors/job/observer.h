@@ -93,6 +93,7 @@ struct ReaderProgress {
   std::uint64_t pictures = 0;  ///< prepared so far
   double busy_seconds = 0;     ///< of a clock, not of its threads: in which it prepared some
   std::uint32_t threads = 1;   ///< in which it does
+  std::uint64_t left_out = 0;  ///< examples so far, as they are damaged
   STERNA_DECLARE_MESSAGE(ReaderProgress);
   bool operator==(const ReaderProgress&) const = default;
 };

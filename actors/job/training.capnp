@@ -365,6 +365,7 @@ struct ReaderProgress {
   pictures @1 :UInt64;      # prepared so far
   busySeconds @2 :Float64;  # in which it prepared some
   threads @3 :UInt32;       # in which it does
+  leftOut @4 :UInt64;       # examples so far, as they are damaged
 }
 
 struct Evaluated {

@@ -150,7 +150,8 @@ Task<Result<Batch>> InputReader::prepare(input::BatchQuestion question) {
 void InputReader::report() {
   if (!observed_) return;
   const std::string& name = process().options().link.identity.name;
-  auto progress = meter_.report(name, args_.job.data.threads, now());
+  const std::uint64_t left_out = examples_->how.bad->count();
+  auto progress = meter_.report(name, args_.job.data.threads, left_out, now());
   if (progress) observer_->tell(std::move(*progress));
 }
 

@@ -15,13 +15,15 @@ void PreparingMeter::end(std::uint64_t pictures, Time now) {
 }
 
 std::optional<ReaderProgress> PreparingMeter::report(std::string reader, std::uint32_t threads,
-                                                     Time now) {
-  if (reported_at_ && now - *reported_at_ < kInterval) return std::nullopt;
+                                                     std::uint64_t left_out, Time now) {
+  const bool more = left_out > std::exchange(left_out_, left_out);
+  if (!more && reported_at_ && now - *reported_at_ < kInterval) return std::nullopt;
   reported_at_ = now;
   return ReaderProgress{.reader = std::move(reader),
                         .pictures = pictures_,
                         .busy_seconds = std::chrono::duration<double>(busy_).count(),
-                        .threads = threads};
+                        .threads = threads,
+                        .left_out = left_out};
 }
 
 }  // namespace sterna::actors

@@ -16,7 +16,7 @@ namespace sterna::launcher {
 class MetricsFile {
  public:
   /// So long a line may take before the disk is said to hang.
-  static constexpr Duration kHangs = std::chrono::seconds(5);
+  static constexpr Duration kHangs = std::chrono::seconds(4);
 
   /// `say` is told, on the caller's thread and once each, that the disk hangs, does so no more, or
   /// takes no lines.

@@ -88,7 +88,11 @@ void keep_other(std::vector<OtherPrecision>& others, std::string what, double pr
 
 RunObserver::RunObserver(RunRecord& record, const ClusterFile& file, const actors::JobConfig& job,
                          Hooks hooks)
-    : record_(record), ranks_(job.ranks), losses_(job), hooks_(std::move(hooks)) {
+    : record_(record),
+      shards_(job.shards > 0),
+      ranks_(job.ranks),
+      losses_(job),
+      hooks_(std::move(hooks)) {
   for (const ActorPlan& actor : file.actors) {
     if (actor.role == Role::kWorker) workers_.insert(actor.name);
     if (actor.role == Role::kInputReader) readers_.insert(actor.name);
@@ -431,6 +435,13 @@ void RunObserver::on(actors::ReaderProgress progress) {
     before.busy_seconds += last.busy_seconds;
   }
   last = progress;
+  // One that comes again finds the same ones again.
+  std::uint64_t& left_out = record_.left_out[progress.reader];
+  left_out = std::max(left_out, progress.left_out);
+  std::uint64_t& all = record_.result.left_out_examples;
+  all = 0;
+  for (const auto& [reader, some] : record_.left_out)
+    all = shards_ ? all + some : std::max(all, some);
   progress.pictures += before.pictures;
   progress.busy_seconds += before.busy_seconds;
   const auto pictures = static_cast<double>(progress.pictures);

@@ -34,6 +34,7 @@ struct RunRecord {
   /// What each had done when it was lost, so that what its next incarnation counts goes on there.
   std::map<std::string, actors::ReaderProgress> readers_before;
   std::map<std::string, actors::ReaderProgress> readers_last;
+  std::map<std::string, std::uint64_t> left_out;  ///< damaged examples, by reader
   std::optional<Time> first_step_began;
   std::optional<Time> first_step_seen;
   double median_step_seconds = 0;  ///< of the slowest worker, once done
@@ -94,6 +95,7 @@ class RunObserver final : public Actor<actors::Observer> {
   std::map<std::string, std::uint64_t> incarnations_;  ///< of the workers
   std::uint64_t known_lost_histograms_ = 0;            ///< as the worker said last
   std::set<std::string> readers_;
+  bool shards_ = false;  ///< each reader has its own examples
   std::set<std::string> servers_;
   std::string evaluator_;    ///< empty: none
   std::string main_subset_;  ///< of evaluations that stand for the run

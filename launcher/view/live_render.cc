@@ -217,7 +217,7 @@ std::string row(const Layout& layout, const ViewOptions& options, CellOf cell_of
 
 /// The state that says most of several: a death, then what is not running yet or no more.
 std::string worst_state(const std::vector<const ActorStatus*>& actors) {
-  for (const char* state : {"dead", "killed", "stopping", "starting", "running"}) {
+  for (const char* state : {"dead", "killed", "stopping", "restarting", "starting", "running"}) {
     if (std::ranges::any_of(actors, [&](const auto* actor) { return actor->state == state; })) {
       return state;
     }

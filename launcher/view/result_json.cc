@@ -11,13 +11,13 @@ STERNA_JSON(EvaluationResult, step, seconds, subset, of, precision_at_1, recall_
 STERNA_JSON(Restart, step, steps_again, seconds, cause)
 STERNA_JSON(ActorRestart, actor, incarnation, step, cause)
 STERNA_JSON(RunResult, run, exit, cause, consequences, steps, checkpoint, resume,
-            missed_checkpoints, missed_copies, lost_losses, lost_histograms, restarts,
-            actor_restarts, lost_workers, relinked, residuals_lost, injected_faults, workers, ranks,
-            data, data_dir, codec, security, transport, isa, seconds, seconds_to_first_step,
-            evaluations, examples_per_second, loss, decay_loss, precision_at_1, recall_at_5,
-            skipped_evaluations, late_packets, evaluator_wait, data_wait, readers,
-            bits_per_ternarized_element_up, bits_per_element_up, bits_per_element_down, bytes_up,
-            bytes_down, parameters_sha256)
+            missed_checkpoints, missed_copies, left_out_examples, lost_losses, lost_histograms,
+            restarts, actor_restarts, lost_workers, relinked, residuals_lost, injected_faults,
+            workers, ranks, data, data_dir, codec, security, transport, isa, seconds,
+            seconds_to_first_step, evaluations, examples_per_second, loss, decay_loss,
+            precision_at_1, recall_at_5, skipped_evaluations, late_packets, evaluator_wait,
+            data_wait, readers, bits_per_ternarized_element_up, bits_per_element_up,
+            bits_per_element_down, bytes_up, bytes_down, parameters_sha256)
 STERNA_JSON(StepMetrics, step, seconds, loss, decay_loss, learning_rate, examples_per_second,
             bytes_up, bytes_down, bits_up, bits_down, nonzero, saturated, data_wait, readers)
 STERNA_JSON(TensorMetrics, tensor, codec, elements, bits_up, bits_down, ratio, nonzero, saturated,
@@ -36,10 +36,18 @@ std::string line_of(Json begin, const Json& rest) {
 }
 
 Json program_json(const RunResult& result) {
-  Json json = {{"run", result.run},           {"exit", result.exit},
-               {"cause", result.cause},       {"seconds", result.seconds},
-               {"security", result.security}, {"transport", result.transport},
-               {"awaited", result.awaited},   {"actors", Json::array()}};
+  Json json = {{"run", result.run},
+               {"exit", result.exit},
+               {"cause", result.cause},
+               {"seconds", result.seconds},
+               {"security", result.security},
+               {"transport", result.transport},
+               {"awaited", result.awaited},
+               {"actors", Json::array()},
+               {"consequences", result.consequences},
+               {"actor_restarts", result.actor_restarts},
+               {"relinked", result.relinked},
+               {"injected_faults", result.injected_faults}};
   for (const ActorEnd& actor : result.actors) {
     Json one = actor;
     if (actor.cause.empty()) one.erase("cause");
@@ -56,8 +64,9 @@ std::string to_json(const RunResult& result) {
   if (result.consequences.empty()) json.erase("consequences");
   if (result.checkpoint.empty()) json.erase("checkpoint");
   if (result.resume.empty()) json.erase("resume");
-  for (const char* count : {"missed_checkpoints", "missed_copies", "lost_losses", "lost_histograms",
-                            "relinked", "residuals_lost", "injected_faults"}) {
+  for (const char* count :
+       {"missed_checkpoints", "missed_copies", "left_out_examples", "lost_losses",
+        "lost_histograms", "relinked", "residuals_lost", "injected_faults"}) {
     if (json.value(count, std::uint64_t{0}) == 0) json.erase(count);
   }
   if (result.restarts.empty()) json.erase("restarts");

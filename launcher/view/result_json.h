@@ -62,6 +62,9 @@ struct RunResult {
   std::string resume;                          ///< the command that goes on; empty: none does
   std::uint64_t missed_checkpoints = 0;        ///< that were due and not made; the log says why
   std::uint64_t missed_copies = 0;             ///< of checkpoints that were made
+  /// Training examples that were damaged, others in their place (data.most_bad): the most that a
+  /// reader counted, or all readers, where each holds a shard.
+  std::uint64_t left_out_examples = 0;
   // What was left out of metrics.jsonl, because whoever keeps it was too slow:
   std::uint64_t lost_losses = 0;       ///< of single ranks in single steps
   std::uint64_t lost_histograms = 0;   ///< steps of which there are none, nor pictures

@@ -25,7 +25,7 @@ std::string states_of(const std::vector<ActorStatus>& actors) {
   std::string text = fmt::format("{} actor{}:", actors.size(), actors.size() == 1 ? "" : "s");
   std::string_view comma;
   for (const char* state :
-       {"starting", "running", "stopping", "done", "stopped", "killed", "dead"}) {
+       {"starting", "running", "restarting", "stopping", "done", "stopped", "killed", "dead"}) {
     const auto count = std::count_if(actors.begin(), actors.end(), [&](const ActorStatus& actor) {
       return actor.state == state;
     });

@@ -11,7 +11,9 @@
 #include <algorithm>
 #include <set>
 
+#include "input/records/example.h"
 #include "tests/end_to_end/run_test.h"
+#include "tests/input/record_bytes.h"
 
 namespace sterna::test {
 namespace {
@@ -211,6 +213,73 @@ TEST_F(RunInput, RefusesAnUnreadableFile) {
     std::filesystem::permissions(labels, std::filesystem::perms::none);
   }
   expect_data_refused(StartsWith(std::string("data/") + kTestLabels));
+}
+
+/// "records", a folder of TFRecord files: as many pictures to train on as two ranks take in a step
+/// of the job, so that each step sees all of them, and some to test with.
+class RunRecords : public RunInput {
+ protected:
+  static constexpr std::uint64_t kPictures = 16;
+  static constexpr const char* kFile = "train-00000-of-00001";
+
+  void SetUp() override {
+    RunInput::SetUp();
+    const auto record = [](std::uint64_t i) {
+      input::PictureRecord picture;
+      picture.coding = input::Coding::pixels;
+      picture.shape = {28, 28, 1};
+      picture.bytes.assign(picture.shape.bytes(), static_cast<char>(7 * i));
+      picture.label = static_cast<std::int64_t>(i % 10);
+      return input::pack_picture_record(picture);
+    };
+    std::vector<std::vector<std::uint8_t>> records;
+    for (std::uint64_t i = 0; i < kPictures; ++i) records.push_back(record(i));
+    std::filesystem::create_directory(path("records"));
+    input::write_records(file(), records);
+    input::write_records(path("records/validation-00000-of-00001"), {record(1), record(2)});
+  }
+  std::string file() const { return path("records/") + kFile; }
+  /// Changes a byte in the middle of that record; they are all as long. What errors call it.
+  std::string damage(std::uint64_t number) const {
+    const std::uint64_t bytes = std::filesystem::file_size(file()) / kPictures;
+    std::fstream stream(file(), std::ios::in | std::ios::out | std::ios::binary);
+    stream.seekp(static_cast<std::streamoff>(number * bytes + bytes / 2));
+    stream.put('\x7f');
+    return std::string(kFile) + ": record " + std::to_string(number) + " at byte " +
+           std::to_string(number * bytes);
+  }
+  SternaProgram& train(const std::string& most_bad) {
+    Arguments arguments = {"run", "job.toml", "--data", "records", "--run-dir", "run"};
+    const Arguments more =
+        with({"job.steps=3", "data.preprocess=mnist", "data.size=28", "data.channels=1",
+              "data.classes=10", "data.most_bad=" + most_bad});
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return sterna(arguments);
+  }
+};
+
+TEST_F(RunRecords, OneThatIsDamagedIsLeftOutAndToldOfOnceWhereSoManyMayBe) {
+  const std::string place = damage(3);
+  SternaProgram& program = train("0.1");
+  ASSERT_EQ(program.exit_code(kPatience), 0) << program.story();
+  EXPECT_EQ(result()["steps"], 3);
+  EXPECT_EQ(result()["data"], "tfrecord");
+  EXPECT_EQ(result()["left_out_examples"], 1);
+  std::vector<std::string> lines = lines_of(content_of(path("run/logs/reader0.log")));
+  std::erase_if(lines, [](const std::string& line) {
+    return line.find("left out, as it is damaged: ") == line.npos;
+  });
+  EXPECT_THAT(lines, testing::ElementsAre(HasSubstr(place + ": its data do not match their CRC")))
+      << "once, though each step has come to it";
+}
+
+TEST_F(RunRecords, OneThatIsDamagedEndsTheRunWithItsFileAndPlaceWhereNoneMayBe) {
+  const std::string place = damage(3);
+  SternaProgram& program = train("0.0");
+  ASSERT_EQ(program.exit_code(kPatience), 1) << program.story();
+  EXPECT_THAT(lines_of(program.err()).back(),
+              AllOf(HasSubstr("1 of 16 examples are damaged"), HasSubstr(place)));
+  EXPECT_FALSE(result().contains("actor_restarts")) << "it would happen again";
 }
 
 // ---- the run directory ----

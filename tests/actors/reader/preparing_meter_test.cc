@@ -16,9 +16,9 @@ TEST(PreparingMeter, CountsTheTimeInWhichSomethingIsPrepared) {
   meter.end(0, now + milliseconds(40));
   meter.begin(now + milliseconds(500));  // it had nothing to do
   meter.end(8, now + milliseconds(510));
-  const auto report = meter.report("reader0", 2, now + milliseconds(510));
+  const auto report = meter.report("reader0", 2, 3, now + milliseconds(510));
   ASSERT_TRUE(report);
-  EXPECT_EQ(*report, (ReaderProgress{"reader0", 16, 0.05, 2}));
+  EXPECT_EQ(*report, (ReaderProgress{"reader0", 16, 0.05, 2, 3}));
 }
 
 TEST(PreparingMeter, ReportsTheFirstPicturesAndThoseThatComeLater) {
@@ -26,11 +26,13 @@ TEST(PreparingMeter, ReportsTheFirstPicturesAndThoseThatComeLater) {
   Time now;
   meter.begin(now);
   meter.end(4, now);
-  EXPECT_TRUE(meter.report("r", 1, now));
+  EXPECT_TRUE(meter.report("r", 1, 0, now));
   now = now + PreparingMeter::kInterval / 2;
-  EXPECT_FALSE(meter.report("r", 1, now));
+  EXPECT_FALSE(meter.report("r", 1, 0, now));
   now = now + PreparingMeter::kInterval / 2;
-  EXPECT_TRUE(meter.report("r", 1, now));
+  EXPECT_TRUE(meter.report("r", 1, 0, now));
+  EXPECT_TRUE(meter.report("r", 1, 1, now)) << "an example that is left out is told of at once";
+  EXPECT_FALSE(meter.report("r", 1, 1, now));
 }
 
 }  // namespace

@@ -220,6 +220,16 @@ TEST_F(RunObserverTest, SaysHowFastAReaderPreparesPictures) {
   EXPECT_EQ(record_.status.readers.size(), 1U);
 }
 
+TEST_F(RunObserverTest, CountsADamagedExampleOnceThoughEachReaderMeetsIt) {
+  const auto found = [&](std::uint64_t examples) {
+    say("reader0", actors::ReaderProgress{.reader = "reader0", .left_out = examples});
+    return record_.result.left_out_examples;
+  };
+  EXPECT_EQ(found(1), 1U);
+  EXPECT_EQ(found(3), 3U);
+  EXPECT_EQ(found(2), 3U) << "its next incarnation has not met all of them again";
+}
+
 TEST_F(RunObserverTest, BelievesOfResultsOnlyTheEvaluator) {
   say("worker0", actors::Evaluated{.step = 5, .precision_at_1 = 1});
   say("worker0", actors::JobFinished{"forged", "", 0});
