@@ -124,6 +124,25 @@ TEST_F(JobReplicasTest, AServerIsLostAndItsReplicaGoesOn) {
   }
 }
 
+TEST_F(JobReplicasTest, NobodyWaitsForTheOneThatIsLostToComeAgain) {
+  JobLayout layout{.servers = 2, .workers = 2};
+  calm(layout);
+  layout.replicas = true;
+  for (const char* name : {"server0", "server1-replica"}) {
+    launch(layout);
+    pass(part(0.5));
+    EXPECT_FALSE(record.progress.empty()) << "it trains";
+    lose(name);
+    const auto over = [this] { return record.finished && record.done.size() == 2; };
+    loop.run_until([&] { return over() || !deaths.empty(); }, loop.now() + 10s);
+    EXPECT_TRUE(over()) << name;
+    bring_back(name);
+    loop.run_until([this] { return !record.whole.empty(); }, loop.now() + 10s);
+    EXPECT_EQ(record.whole.size(), 1U) << name;
+    ends_the_same(std::string("comes again after the end: ") + name);
+  }
+}
+
 TEST_F(JobReplicasTest, WhoOnlyLosesTheLinkToOneOfTwoTellsItAllTheSame) {
   JobLayout layout{.servers = 2, .workers = 2};
   for (const ScalerRule scaler : {ScalerRule::own, ScalerRule::shared}) {

@@ -8,9 +8,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <map>
+#include <optional>
 #include <vector>
 
 #include "tests/end_to_end/run_test.h"
@@ -35,6 +38,10 @@ constexpr double kLeastRate = 0.95;
 int seconds_of_each() {
   const char* given = std::getenv("STERNA_SECONDS");
   return given == nullptr ? 0 : std::atoi(given);
+}
+
+double seconds_since_1970() {
+  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
 int shell(const std::string& command) { return std::system(command.c_str()); }
@@ -134,6 +141,21 @@ class Causes : public RunTest {
     return causes;
   }
 
+  /// When an actor of the run was replaced first.
+  std::optional<double> restarted_at() const {
+    for (const std::string& line : lines_of(content_of(path("run/events.jsonl")))) {
+      const auto event = nlohmann::json::parse(line, nullptr, false);
+      const bool restart = event.is_object() && event.value("kind", "") == "actor_restart";
+      if (restart) return event.value("time", 0.0);
+    }
+    return std::nullopt;
+  }
+  std::ptrdiff_t steps_made() const {
+    return std::ranges::count_if(lines_of(content_of(path("run/metrics.jsonl"))),
+                                 [](const std::string& line) {
+                                   return line.find("\"kind\":\"step\"") != std::string::npos;
+                                 });
+  }
   std::int64_t step(const std::string& name = "run") {
     SternaProgram& status = sterna({"status", name, "--json"});
     EXPECT_EQ(status.exit_code(kPatience), 0) << status.story();
@@ -292,7 +314,7 @@ TEST_F(Causes, AKillAfterAnotherProgramsOutOfMemoryIsAKill) {
   EXPECT_THAT(causes_in(program, hash), ElementsAre(Pair("worker1", is_a_kill)));
 }
 
-TEST_F(Causes, AnActorThatItsGroupHasFrozenIsReplacedThoughNothingEndsIt) {
+TEST_F(Causes, AnActorThatItsGroupHasFrozenIsReplacedAndEndsOnceItGoesOn) {
   const Group group("freezer");
   if (!group.made()) GTEST_SKIP() << "no control groups to make here";
   const std::string hash = calm_hash();
@@ -300,21 +322,24 @@ TEST_F(Causes, AnActorThatItsGroupHasFrozenIsReplacedThoughNothingEndsIt) {
   ASSERT_TRUE(trains(program)) << program.story();
   const pid_t frozen = program.pid_of("worker0");
   ASSERT_TRUE(group.add(frozen));
-  const SteadyClock clock;
-  const Time began = clock.now();
+  const double began = seconds_since_1970();
   ASSERT_TRUE(group.set("freezer.state", "FROZEN"));
-  const bool replaced = eventually(seconds(20), [&] {
-    const pid_t now = program.pid_of("worker0");
-    return content_of(path("run/events.jsonl")).find("\"actor_restart\"") != std::string::npos ||
-           (now > 0 && now != frozen);
-  });
-  const double took = in_seconds(clock.now() - began);
-  const bool ended = replaced && program.exit_code(seconds(40)).has_value();
+  const bool replaced = eventually(seconds(20), [&] { return restarted_at().has_value(); });
+  const std::ptrdiff_t stood = steps_made();  // nobody makes one without it
+  const bool goes_on = eventually(seconds(20), [&] { return steps_made() > stood; });
+  const bool stayed = ::kill(frozen, 0) == 0;
   group.set("freezer.state", "THAWED");
-  std::printf("frozen by its group: replaced %s after %.1f s (cluster.silence 2 s); the run %s\n",
-              replaced ? "" : "NOT", took, ended ? "ended while it was frozen" : "waited for it");
+  const bool gone = eventually(seconds(10), [&] { return ::kill(frozen, 0) != 0; });
+  const bool trains_on = !program.exit_code(Duration::zero()).has_value();
   ASSERT_TRUE(replaced) << program.story();
+  const double took = *restarted_at() - began;
+  std::printf("frozen by its group: replaced after %.1f s (cluster.silence 2 s)\n", took);
+  EXPECT_LE(took, 2 + 5 + 3) << "the silence, what SIGKILL may take, and the machine";
+  EXPECT_TRUE(goes_on && stayed) << "the next one works beside it";
+  EXPECT_TRUE(gone) << "it outlives its freezing";
+  EXPECT_TRUE(trains_on) << "the run was over before it was gone";
   EXPECT_THAT(causes_in(program, hash), ElementsAre(Pair("worker0", HasSubstr("silence"))));
+  EXPECT_NE(::kill(frozen, 0), 0);
 }
 
 }  // namespace

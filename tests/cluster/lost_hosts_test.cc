@@ -17,6 +17,7 @@ namespace sterna::test {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 constexpr Duration kPatience = std::chrono::minutes(3);
 /// In full with the defaults that a user has.
@@ -327,6 +328,33 @@ TEST_F(LostHosts, OneThatIsAddedTakesOverFromOneThatIsGivenBackAndNoStepIsDoneAg
   };
   print_figure(
       {{"added_in_s", seconds(began, came)}, {"drained_in_s", seconds(drains, is_drained)}});
+}
+
+TEST_F(LostHosts, OneThatSshDoesNotReachIsNotAddedAndCanBeOnceItIsThere) {
+  const std::string file =
+      runs_->file({"lost_hosts", {"a", "b", "c", "d"}, "", "root", kSoon}, job(1'000'000));
+  const auto up = runs_->sterna({"up", file, "--run-dir", folder("unreached"), "--set",
+                                 "host.1.spare=true", "--set", "deadlines.host=9s"});
+  ASSERT_EQ(up->exit_code(kPatience), 0) << up->story();
+  const auto watch = runs_->sterna({"watch", "unreached"});
+  ASSERT_TRUE(is_at_work(*watch, "unreached")) << watch->story();
+  runs_->hosts().kill("b");
+  const auto add = runs_->sterna({"add", "unreached", "b"});
+  EXPECT_EQ(add->exit_code(kPatience), 1) << add->story();
+  EXPECT_THAT(add->err(), HasSubstr("b: ssh does not get there: "));
+  const std::int64_t step = last_step("unreached");
+  EXPECT_TRUE(eventually(std::chrono::seconds(30), [&] { return last_step("unreached") > step; }))
+      << watch->story();
+  const std::string events = content_of(folder("unreached") + "/events.jsonl");
+  for (const char* kind : {"death", "actor_restart", "restart", "added"}) {
+    EXPECT_THAT(events, Not(HasSubstr(fmt::format("\"kind\":\"{}\"", kind))));
+  }
+  runs_->hosts().revive("b");
+  EXPECT_TRUE(runs_->ask({"add", "unreached", "b"}).is_object()) << watch->story();
+  const std::vector<RunProcess> there = runs_->there();
+  EXPECT_TRUE(std::ranges::any_of(there, [](const RunProcess& one) { return one.host == "b"; }));
+  const nlohmann::json down = runs_->ask({"down", "unreached"});
+  EXPECT_EQ(down.value("left", -1), 0) << down;
 }
 
 TEST_F(LostHosts, OneThatIsCutOffForAMomentOneWayOrBothLosesNobody) {

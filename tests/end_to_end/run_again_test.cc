@@ -100,6 +100,22 @@ TEST_F(RunAgain, ToldToEndItMakesACheckpointFirst) {
   EXPECT_EQ(hash_of("run"), hash);
 }
 
+TEST_F(RunAgain, ToldToEndItWaitsForOneThatHangsForTwiceTheGrace) {
+  // No silence ends it before.
+  SternaProgram& told =
+      run_for_ever(with({"checkpoint.every_steps=5", "cluster.grace=3s", "cluster.silence=10m"}));
+  ASSERT_TRUE(keeps(5)) << told.story();
+  ::kill(told.pid_of("server0"), SIGSTOP);
+  const SteadyClock clock;
+  const Time began = clock.now();
+  ::kill(told.pid(), SIGTERM);
+  EXPECT_EQ(told.exit_code(kPatience), 75) << told.story();
+  const double took = in_seconds(clock.now() - began);
+  EXPECT_GE(took, 3 + 3) << "for the checkpoint, and for its end";
+  EXPECT_LE(took, 3 + 3 + 5) << "and on a slow machine";
+  EXPECT_EQ(result()["cause"], "told to end by SIGTERM");
+}
+
 TEST_F(RunAgain, AfterCtrlCTheExitCodeIsAsEverAndTheCommandIsSaid) {
   SternaProgram& program = run_for_ever(with({"checkpoint.every_steps=5"}));
   ASSERT_TRUE(keeps(5)) << program.story();

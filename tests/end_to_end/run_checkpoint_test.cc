@@ -15,10 +15,23 @@ namespace {
 
 using testing::AllOf;
 using testing::HasSubstr;
+using testing::StartsWith;
 
 const std::vector<std::string> kKept = {"checkpoint.every_steps=5", "checkpoint.resume=true",
                                         "checkpoint.keep=100000", "gradient.error_feedback=true",
                                         "optimizer.schedule=fixed"};
+
+/// The job with both ranks in one worker, which has what servers have elsewhere.
+std::string one_worker_alone() {
+  std::string text = kThirtySteps;
+  const auto replace = [&](const std::string& what, const std::string& by) {
+    text.replace(text.find(what), what.size(), by);
+  };
+  replace("[[actor]]\nrole = \"parameter_server\"\n\n", "");
+  replace("count = 2", "ranks = 2");
+  replace("[gradient]\n", "[gradient]\nexchange = \"nccl\"\n");
+  return text;
+}
 
 class RunCheckpoint : public RunTest {
  protected:
@@ -114,6 +127,34 @@ TEST_F(RunCheckpoint, LosingActorsItGoesOnByItselfToTheSameBits) {
   std::vector<int> all(static_cast<std::size_t>(200 - last_restart));
   std::iota(all.begin(), all.end(), last_restart + 1);
   EXPECT_EQ(steps, all);
+}
+
+TEST_F(RunCheckpoint, LosingTheOneWorkerThatDoesWithoutServersItGoesOnToTheSameBits) {
+  write("job.toml", one_worker_alone());
+  const std::string hash = hash_of(kept("calm", {"job.steps=200", "evaluator.every=0"}));
+  SternaProgram& hit = kept("run", {"job.steps=200", "evaluator.every=0"});
+  kill_after(hit, "run", 20, "worker0");
+  EXPECT_EQ(hash_of(hit), hash) << hit.story();
+  nlohmann::json got = result();
+  ASSERT_EQ(got["restarts"].size(), 1U) << hit.story();
+  EXPECT_GE(got["restarts"][0]["step"], 20);
+  EXPECT_THAT(got["restarts"][0]["cause"].get<std::string>(),
+              AllOf(StartsWith("worker0#1 is dead"), HasSubstr("SIGKILL")));
+  EXPECT_FALSE(got.contains("actor_restarts")) << "nobody can give it what it had: " << got;
+}
+
+TEST_F(RunCheckpoint, WithoutAnyTheLossOfThatWorkerEndsTheRunAndNamesIt) {
+  write("job.toml", one_worker_alone());
+  SternaProgram& hit = run_for_ever();
+  ASSERT_TRUE(trains(hit)) << hit.story();
+  const pid_t worker = hit.pid_of("worker0");
+  ASSERT_GT(worker, 0) << hit.story();
+  ::kill(worker, SIGKILL);
+  ASSERT_EQ(hit.exit_code(kPatience), 1) << hit.story();
+  const testing::Matcher<std::string> cause =
+      AllOf(StartsWith("worker0#1 is dead"), HasSubstr("SIGKILL"));
+  EXPECT_THAT(lines_of(hit.err()).back(), cause);
+  EXPECT_THAT(result()["cause"].get<std::string>(), cause);
 }
 
 TEST_F(RunCheckpoint, WhatIsLostAgainAndAgainFails) {

@@ -120,5 +120,21 @@ TEST_F(RunDetached, AnActorThatTakesTooMuchMemoryIsEndedWithThatCause) {
                                                                  "than its limit of 8 MB")));
 }
 
+TEST_F(RunDetached, OneThatTakesTooMuchAgainAfterItCameAgainEndsTheRunWithBothCauses) {
+  // While it starts it takes two thirds of that; 500 pictures at once take as much besides.
+  SternaProgram& program =
+      run({"--run-dir", "run", "--set", "job.steps=1000000", "--set", "evaluator.batch=500",
+           "--set", "evaluator.examples=500", "--set", "actor.evaluator.memory=\"60MB\"", "--set",
+           "actor.evaluator.restart=1", "--set", "actor.evaluator.backoff=20ms"});
+  ASSERT_EQ(program.exit_code(kPatience), 1) << program.story();
+  nlohmann::json got = result();
+  EXPECT_THAT(got["cause"].get<std::string>(),
+              AllOf(HasSubstr("evaluator0#2 is dead"), HasSubstr("more than its limit of 60 MB"),
+                    HasSubstr("after 1 restart of it within 10m; first lost: it uses ")));
+  ASSERT_EQ(got["actor_restarts"].size(), 1U) << got;
+  EXPECT_THAT(got["actor_restarts"][0]["cause"].get<std::string>(),
+              AllOf(HasSubstr("evaluator0#1 is dead"), HasSubstr("more than its limit of 60 MB")));
+}
+
 }  // namespace
 }  // namespace sterna::test

@@ -85,6 +85,21 @@ TEST_F(RunInterrupt, ASecondOneEndsTheGraceOfAProcessThatHangs) {
   expect_interrupted(program);
 }
 
+TEST_F(RunInterrupt, OneThatHangsIsKilledAfterTheGrace) {
+  // No silence ends it before.
+  SternaProgram& program = run_for_ever(with({"cluster.silence=10m"}));
+  ASSERT_TRUE(trains(program)) << program.story();
+  ::kill(program.pid_of("server0"), SIGSTOP);
+  const SteadyClock clock;
+  const Time began = clock.now();
+  program.interrupt();
+  EXPECT_EQ(program.exit_code(kPatience), 130) << program.story();
+  const double took = in_seconds(clock.now() - began);
+  EXPECT_GE(took, 3) << "cluster.grace, which it was given";
+  EXPECT_LE(took, 3 + 3 + 5) << "that, what SIGKILL may take, and a slow machine";
+  expect_interrupted(program);
+}
+
 TEST_F(RunInterrupt, ATerminationIsAnInterruptToo) {
   SternaProgram& program = run_for_ever();
   ASSERT_TRUE(trains(program)) << program.story();

@@ -119,5 +119,22 @@ TEST_F(RunLosses, WithFewerThanTheQuorumItEndsAndNamesThat) {
                                                     "2")));
 }
 
+TEST_F(RunLosses, WithFewerThanTheQuorumAndACheckpointAllBeginAgainThere) {
+  SternaProgram& hit = begin({"scheme.quorum=2", "cluster.lost_host=quorum", "job.steps=600",
+                              "actor.worker.restart=0", "checkpoint.every_steps=100"});
+  ASSERT_TRUE(eventually(kPatience, [&] {
+    return exists("run/checkpoints/step-000000100/manifest.json");
+  })) << hit.story();
+  for (const char* worker : {"worker1", "worker2"}) ::kill(next_of(hit, worker), SIGKILL);
+  ASSERT_EQ(hit.exit_code(kPatience), 0) << hit.story();
+  nlohmann::json got = result();
+  ASSERT_EQ(got["restarts"].size(), 1U) << got;
+  EXPECT_GE(got["restarts"][0]["step"], 100);
+  EXPECT_THAT(got["restarts"][0]["cause"].get<std::string>(),
+              HasSubstr("1 of 3 ranks are left, and a version takes 2"));
+  EXPECT_EQ(got["steps"], 600);
+  EXPECT_EQ(got["lost_workers"].size(), 1U) << "the other one is why all began again: " << got;
+}
+
 }  // namespace
 }  // namespace sterna::test

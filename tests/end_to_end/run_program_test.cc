@@ -2,6 +2,7 @@
 // run, when it ends, and what its result says of each.
 #include <csignal>
 #include <cstdlib>
+#include <set>
 
 #include "tests/end_to_end/run_test.h"
 
@@ -16,12 +17,25 @@ class RunProgramTest : public RunTest {
  protected:
   /// sterna run of these tables, into the run directory "run".
   SternaProgram& run_counter(const std::string& done_when, const std::string& more = "") {
-    const std::filesystem::path sterna = std::getenv("STERNA_BINARY");
-    write("counter.toml", "format = 1\n[program]\npath = \"" +
-                              (sterna.parent_path() / "tests/counter_example").string() + "\"\n" +
-                              done_when + "[[actor]]\ntype = \"counter\"\nargs = { value = 40 }\n" +
-                              more);
+    write("counter.toml", program_table("counter_example") + done_when +
+                              "[[actor]]\ntype = \"counter\"\nargs = { value = 40 }\n" + more);
     return RunTest::sterna({"run", "counter.toml", "--run-dir", "run"});
+  }
+  /// A file that begins with a program that was built beside sterna.
+  static std::string program_table(const std::string& name) {
+    const std::filesystem::path sterna = std::getenv("STERNA_BINARY");
+    return "format = 1\n[program]\npath = \"" + (sterna.parent_path() / "tests" / name).string() +
+           "\"\n";
+  }
+  /// Kills the process of that name; whether another one has it then.
+  static bool comes_again(SternaProgram& program, const std::string& name) {
+    const pid_t killed = program.pid_of(name);
+    if (killed == 0) return false;
+    ::kill(killed, SIGKILL);
+    return eventually(kPatience, [&] {
+      const pid_t next = program.pid_of(name);
+      return next > 0 && next != killed;
+    });
   }
   /// Until it has said this.
   static bool says(SternaProgram& program, const std::string& text) {
@@ -79,6 +93,30 @@ TEST_F(RunProgramTest, ADeathEndsItWithItsCause) {
   ASSERT_EQ(program.exit_code(kPatience), 1) << program.story();
   EXPECT_EQ(end_of("counter0"), "dead");
   EXPECT_THAT(result()["actors"][0]["cause"].get<std::string>(), HasSubstr("SIGKILL"));
+}
+
+TEST_F(RunProgramTest, ItsActorsAndTheCoordinatorAreKilledAndWhoAsksThemByNameGoesOn) {
+  write("peers.toml", program_table("runtime_processes_test") +
+                          "done_when = [\"asker\"]\n"
+                          "[[actor]]\ntype = \"peer\"\nname = \"asked\"\n"
+                          "restart = 2\nbackoff = \"20ms\"\n"
+                          "[[actor]]\ntype = \"peer\"\nname = \"asker\"\n"
+                          "args = { asks = \"asked\", until = \"" +
+                          path("enough") + "\" }\n");
+  SternaProgram& program = sterna({"run", "peers.toml", "--run-dir", "run"});
+  ASSERT_TRUE(says(program, "running, 2 actors")) << program.story();
+  for (const char* name : {"asked", "coordinator", "asked"}) {
+    ASSERT_TRUE(comes_again(program, name)) << name << "\n" << program.story();
+  }
+  write("enough", "");
+  ASSERT_EQ(program.exit_code(kPatience), 0) << program.story();
+  EXPECT_EQ(end_of("asker"), "done");
+  const nlohmann::json json = result();
+  std::multiset<std::string> restarted;
+  for (const auto& one : json.value("actor_restarts", nlohmann::json::array())) {
+    restarted.insert(one["actor"].get<std::string>());
+  }
+  EXPECT_EQ(restarted, (std::multiset<std::string>{"asked", "asked", "coordinator"})) << json;
 }
 
 }  // namespace

@@ -7,8 +7,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <filesystem>
+#include <set>
+#include <utility>
 
 #include "runtime/host/process_names.h"
 #include "runtime/host/real_machine.h"
@@ -21,6 +24,8 @@ namespace {
 
 using std::chrono::milliseconds;
 using std::chrono::seconds;
+using testing::AllOf;
+using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
@@ -60,9 +65,15 @@ std::vector<std::filesystem::path> near_directories(std::uint64_t run) {
 
 class RuntimeProcesses : public testing::TestWithParam<std::string> {
  protected:
+  explicit RuntimeProcesses(ClusterOptions options = quick(GetParam()))
+      : cluster(machine, registry, std::move(options)) {}
   void SetUp() override {
-    cluster.set_events({.down = [this](const ProcessDown& down) { downs.push_back(down); },
-                        .status = [this](const StatusReport& report) { status = report; }});
+    cluster.set_events(
+        {.down = [this](const ProcessDown& down) { downs.push_back(down); },
+         .status = [this](const StatusReport& report) { status = report; },
+         .restarts =
+             [this](const ProcessRestarts& one) { restarts.push_back(one.down.identity.text()); },
+         .link_trouble = [this](const LinkTrouble& trouble) { linked_again += trouble.over; }});
     const Result<void> started = cluster.start();
     ASSERT_TRUE(started.ok()) << started.error().message;
     for (const std::string name : {"a", "b"}) {
@@ -87,6 +98,40 @@ class RuntimeProcesses : public testing::TestWithParam<std::string> {
   bool wait(const std::function<bool()>& done, Duration patience) {
     return cluster.run_until(done, machine.loop().now() + patience);
   }
+  /// Another actor, which begins with 40 and may be started again so often.
+  void begin(const std::string& name, std::uint32_t times) {
+    ActorSpec spec{name, "peer", pack(PeerArgs{40, ""})};
+    spec.restart = {.times = times, .backoff = milliseconds(20)};
+    const auto started = cluster.start_actors({spec});
+    ASSERT_TRUE(started.ok()) << started.error().message;
+  }
+  /// What a is answered by the actor of that name, or by the one that follows it.
+  std::int64_t relay(const std::string& name) {
+    return total_of(cluster.ask(peers[0], RelayAgain{name, 1}, seconds(60)));
+  }
+  /// The same where that actor is killed once a has asked it, before it can answer.
+  std::int64_t relay_to_killed(const std::string& name) {
+    const pid_t killed = pid(name);
+    if (killed == 0) return -1;
+    ::kill(killed, SIGSTOP);
+    Future<Balance> answer = cluster.process().ask(peers[0], RelayAgain{name, 1}, seconds(60));
+    // It comes behind that: once it is answered a has asked.
+    EXPECT_TRUE(cluster.ask(peers[0], Deposit{0}, seconds(5)).ok());
+    ::kill(killed, SIGKILL);
+    if (wait([&] { return answer.ready(); }, seconds(60))) return total_of(answer.take());
+    ADD_FAILURE() << "nobody has answered";
+    return -1;
+  }
+  static std::int64_t total_of(const Result<Balance>& balance) {
+    EXPECT_TRUE(balance.ok()) << (balance.ok() ? "" : balance.error().message);
+    return balance.ok() ? balance->value : -1;
+  }
+  std::uint64_t incarnation_of(const std::string& name) {
+    const Result<Found> found = cluster.ask(agent_of<Coordinator>(kCoordinatorProcess),
+                                            Find{name, seconds(5)}, seconds(10));
+    EXPECT_TRUE(found.ok()) << (found.ok() ? "" : found.error().message);
+    return found.ok() ? found->incarnation : 0;
+  }
   /// Kills b with a signal while a watches it; what a learnt, and how long that took.
   std::pair<Obituary, Duration> mourn(int signal, Duration patience) {
     Future<Obituary> obituary = cluster.process().ask(peers[0], Mourn{"b"}, seconds(60));
@@ -102,14 +147,33 @@ class RuntimeProcesses : public testing::TestWithParam<std::string> {
 
   Registry registry = peer_registry();
   RealMachine machine;
-  Cluster cluster{machine, registry, quick(GetParam())};
+  Cluster cluster;
   std::vector<ActorRef<Peer>> peers;
   std::vector<ProcessDown> downs;
+  std::vector<std::string> restarts;
+  int linked_again = 0;  ///< connections that were lost and are back
   StatusReport status;
 };
 
-INSTANTIATE_TEST_SUITE_P(Over, RuntimeProcesses, testing::Values("ipc", "tcp_and_curve", "mixed"),
-                         [](const auto& over) { return over.param; });
+/// A process whose connection with its node is cut has two heartbeats to dial again, which on a
+/// loaded machine may take longer than the quick ones last.
+class RuntimeConnections : public RuntimeProcesses {
+ protected:
+  RuntimeConnections() : RuntimeProcesses(unhurried()) {}
+  static ClusterOptions unhurried() {
+    ClusterOptions options = quick(GetParam());
+    options.heartbeat = milliseconds(500);
+    options.silence = seconds(5);
+    return options;
+  }
+};
+
+auto transports() { return testing::Values("ipc", "tcp_and_curve", "mixed"); }
+std::string name_of_transport(const testing::TestParamInfo<std::string>& over) {
+  return over.param;
+}
+INSTANTIATE_TEST_SUITE_P(Over, RuntimeProcesses, transports(), name_of_transport);
+INSTANTIATE_TEST_SUITE_P(Over, RuntimeConnections, transports(), name_of_transport);
 
 TEST_P(RuntimeProcesses, ActorsInProcessesOfTheirOwnAnswerTheLauncherAndEachOther) {
   EXPECT_EQ(cluster.ask(peers[0], Deposit{2}, seconds(5))->value, 2);
@@ -190,6 +254,72 @@ TEST_P(RuntimeProcesses, AKilledCoordinatorComesAgainAndEndsEverybody) {
   EXPECT_FALSE(cluster.failure().has_value());
   cluster.stop(seconds(5));
   EXPECT_TRUE(eventually([&] { return processes_of_run(cluster.run()).empty(); }, seconds(5)));
+}
+
+TEST_P(RuntimeProcesses, WhoAskedAKilledActorByNameIsAnsweredByItsNextIncarnation) {
+  ASSERT_NO_FATAL_FAILURE(begin("c", 2));
+  EXPECT_EQ(relay("c"), 41);
+  EXPECT_EQ(relay_to_killed("c"), 41) << "the next one begins with 40, too";
+  EXPECT_EQ(relay("c"), 42);
+  EXPECT_EQ(incarnation_of("c"), 2u);
+  ASSERT_TRUE(wait([&] { return !restarts.empty(); }, seconds(5)));
+  EXPECT_THAT(restarts, ElementsAre("c#1"));
+  EXPECT_TRUE(downs.empty());
+  EXPECT_FALSE(cluster.failure().has_value());
+}
+
+TEST_P(RuntimeProcesses, TheNextCoordinatorKnowsWhoMayComeAgainAndHowOften) {
+  ASSERT_NO_FATAL_FAILURE(begin("c", 2));
+  EXPECT_EQ(relay("c"), 41);
+  EXPECT_EQ(relay_to_killed("c"), 41);
+  ::kill(pid("coordinator"), SIGKILL);
+  ASSERT_TRUE(wait([&] { return cluster.coordinator().identity.incarnation == 2; }, seconds(5)));
+  EXPECT_EQ(relay_to_killed("c"), 41);
+  EXPECT_EQ(incarnation_of("c"), 3u);
+  ASSERT_TRUE(wait([&] { return restarts.size() == 3; }, seconds(5)));
+  EXPECT_THAT(restarts, ElementsAre("c#1", "coordinator#1", "c#2"));
+  EXPECT_FALSE(cluster.failure().has_value());
+  // Each of the two coordinators has seen one of its restarts.
+  const pid_t last = pid("c");
+  ASSERT_GT(last, 0);
+  ::kill(last, SIGKILL);
+  ASSERT_TRUE(wait([&] { return cluster.failure().has_value(); }, seconds(5)));
+  EXPECT_EQ(cluster.failure()->identity.text(), "c#3");
+  EXPECT_THAT(cluster.failure()->cause,
+              AllOf(HasSubstr("SIGKILL"), HasSubstr("after 2 restarts of it within 10m")));
+}
+
+TEST_P(RuntimeConnections, WhatIsUnderWayWhenTheyAreCutIsCountedOnce) {
+  std::vector<Future<Balance>> answers;
+  const auto ask_many = [&] {
+    for (int i = 0; i < 50; ++i) {
+      answers.push_back(cluster.process().ask(peers[1], Deposit{1}, seconds(60)));
+      answers.push_back(cluster.process().ask(peers[0], RelayAgain{"b", 1}, seconds(60)));
+    }
+  };
+  const auto answered = [&] {
+    return std::ranges::all_of(answers, [](const auto& one) { return one.ready(); });
+  };
+  ask_many();
+  ASSERT_TRUE(wait(answered, seconds(30)));
+  for (int cuts = 1; cuts <= 3; ++cuts) {
+    ask_many();
+    Future<void> cut = cluster.inject({"b", FaultKind::CUT, {}, "a test", {}});
+    ask_many();
+    ASSERT_TRUE(wait([&] { return cut.ready(); }, seconds(10)));
+    const Result<void> done = cut.take();
+    ASSERT_TRUE(done.ok()) << done.error().message;
+    ask_many();
+    // b had one with a and one with the launcher.
+    ASSERT_TRUE(wait([&] { return linked_again >= 2 * cuts && answered(); }, seconds(30)));
+  }
+  std::set<std::int64_t> totals;
+  for (Future<Balance>& answer : answers) totals.insert(total_of(answer.take()));
+  EXPECT_EQ(totals.size(), answers.size());
+  EXPECT_EQ(*totals.rbegin(), std::ssize(answers));
+  EXPECT_TRUE(restarts.empty());
+  EXPECT_TRUE(downs.empty());
+  EXPECT_FALSE(cluster.failure().has_value());
 }
 
 /// A launcher in a process of its own: this program with another argument.

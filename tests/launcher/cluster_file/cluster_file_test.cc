@@ -67,6 +67,24 @@ hosts = ["b"]
   EXPECT_EQ(file->count(Role::kParameterServer), 3);
 }
 
+TEST_F(ClusterFileTest, AProgramsActorIsStartedAgainOnlyWhereItsTableSaysSo) {
+  const auto file = read(R"(format = 1
+[program]
+path = "x"
+[[actor]]
+type = "counter"
+restart = 2
+within = "1m"
+backoff = "20ms"
+[[actor]]
+type = "sink"
+)");
+  ASSERT_TRUE(file.ok()) << file.error().message;
+  ASSERT_EQ(file->actors.size(), 2U);
+  EXPECT_EQ(file->actors[0].restarts, (RestartBudget{.times = 2, .within = 1min, .backoff = 20ms}));
+  EXPECT_EQ(file->actors[1].restarts.times, 0U);
+}
+
 TEST_F(ClusterFileTest, TheResolvedFileHasEveryKeyAndReadsAsTheSame) {
   const auto file = read(std::string(smallest) + R"([[host]]
 name = "here"

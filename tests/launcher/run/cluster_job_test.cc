@@ -8,6 +8,7 @@
 #include "launcher/cluster_file/cluster_file.h"
 #include "launcher/hosts/host_plan.h"
 #include "launcher/program_registry.h"
+#include "launcher/record/ranks_left.h"
 #include "launcher/record/run_observer.h"
 #include "launcher/run/job_plan.h"
 #include "runtime/message/packed_message.h"
@@ -35,6 +36,21 @@ class ClusterJob : public testing::Test {
   static std::string digits() { return folder_->path() + "/digits"; }
   static launcher::ClusterFile read(const Settings& settings) {
     return launcher::read_cluster_file(folder_->path() + "/job.toml", settings).value();
+  }
+  /// The job on the hosts a and b: on b is worker1, and nobody else.
+  static launcher::ClusterFile on_two_hosts(const Settings& settings) {
+    std::string text = kThirtySteps;
+    const auto put = [&](const std::string& behind, const std::string& more) {
+      text.insert(text.find(behind) + behind.size(), more);
+    };
+    put("format = 1\n",
+        "[cluster]\ntransport = \"tcp\"\nsecurity = \"none\"\n[[host]]\nname = \"a\"\n"
+        "[[host]]\nname = \"b\"\n");
+    put("count = 2\n", "hosts = [\"a\", \"b\"]\n");
+    for (const std::string role : {"parameter_server", "input_reader", "evaluator"}) {
+      put("role = \"" + role + "\"\n", "hosts = [\"a\"]\n");
+    }
+    return launcher::parse_cluster_file(text, "x.toml", settings).value();
   }
   static actors::JobConfig job(const Settings& settings) {
     return launcher::job_of(read(settings), {digits(), "digits", false}).value();
@@ -218,25 +234,12 @@ TEST_F(ClusterJob, AServerThatStandsStillEndsItWithTheCauseSilence) {
 }
 
 TEST_F(ClusterJob, AWorkerWhoseHostIsLostGoesOnElsewhereWithoutItsResidualsIfTheFileSaysSo) {
-  std::string text = kThirtySteps;
-  const auto put = [&](const std::string& behind, const std::string& more) {
-    text.insert(text.find(behind) + behind.size(), more);
-  };
-  put("format = 1\n",
-      "[cluster]\ntransport = \"tcp\"\nsecurity = \"none\"\n[[host]]\nname = \"a\"\n"
-      "[[host]]\nname = \"b\"\n");
-  put("count = 2\n", "hosts = [\"a\", \"b\"]\n");
-  for (const std::string role : {"parameter_server", "input_reader", "evaluator"}) {
-    put("role = \"" + role + "\"\n", "hosts = [\"a\"]\n");
-  }
   for (const bool zero : {true, false}) {
     Settings settings = {"gradient.error_feedback=true", "job.steps=300"};
     if (zero) settings.push_back("gradient.residuals=zero");
-    const auto file = launcher::parse_cluster_file(text, "x.toml", settings);
-    ASSERT_TRUE(file.ok()) << file.error().message;
     record = {};
     SimWorld world(1, registry);
-    start(world, *file);
+    start(world, on_two_hosts(settings));
     ASSERT_FALSE(HasFatalFailure());
     ASSERT_TRUE(cluster->run_until([&] { return record.status.step > 20; },
                                    world.loop().now() + std::chrono::seconds(60)));
@@ -255,6 +258,41 @@ TEST_F(ClusterJob, AWorkerWhoseHostIsLostGoesOnElsewhereWithoutItsResidualsIfThe
     EXPECT_EQ(world.processes(), 0U);
     cluster.reset();
   }
+}
+
+TEST_F(ClusterJob, AboveItsQuorumItGoesOnWithoutTheWorkerOfAHostThatIsLostAndMakesAllSteps) {
+  const launcher::ClusterFile file =
+      on_two_hosts({"scheme.quorum=1", "cluster.lost_host=quorum", "job.steps=300"});
+  launcher::RanksLeft ranks_left(file);
+  SimWorld world(1, registry);
+  start(world, file);
+  ASSERT_FALSE(HasFatalFailure());
+  cluster->set_events({.goes_on_without = [&](ProcessDown& down) {
+    if (!ranks_left.goes_on_without(down)) return false;
+    launcher::note_loss(record, down, launcher::death_in_words(file, down));
+    return true;
+  }});
+  EXPECT_TRUE(cluster->run_until([&] { return record.status.step > 20; },
+                                 world.loop().now() + std::chrono::seconds(60)));
+  EXPECT_LT(record.status.step, 300);
+  world.kill("node-b");
+  finish();
+  // The evaluator's last word may come before the worker's.
+  cluster->run_until([&] { return !record.workers_done.empty() || cluster->failure(); },
+                     world.loop().now() + std::chrono::seconds(1));
+  EXPECT_FALSE(cluster->failure()) << describe(*cluster->failure());
+  EXPECT_TRUE(record.finished);
+  EXPECT_EQ(record.result.steps, 300);
+  EXPECT_EQ(record.result.evaluations.size(), 30U);
+  EXPECT_EQ(cluster->lost_hosts(), Settings{"b"});
+  using Lost = launcher::ActorRestart;
+  EXPECT_THAT(record.result.lost_workers,
+              testing::ElementsAre(testing::AllOf(
+                  testing::Field(&Lost::actor, "worker1"),
+                  testing::Field(&Lost::cause, testing::HasSubstr("node-b is gone")))));
+  cluster->stop(Duration::zero());
+  EXPECT_EQ(world.processes(), 0U);
+  cluster.reset();
 }
 
 }  // namespace

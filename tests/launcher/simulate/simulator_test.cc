@@ -5,9 +5,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "launcher/program_registry.h"
+#include "tests/sanitized.h"
 
 namespace sterna::launcher {
 namespace {
@@ -44,14 +46,29 @@ class Simulators : public testing::Test {
 TEST_F(Simulators, WhateverHappensEachSeedEndsInTheSameBits) {
   std::uint64_t faults = 0;
   std::uint64_t restarts = 0;
-  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+  std::uint64_t moves = 0;
+  std::uint64_t losses = 0;  // after which all went on from a checkpoint
+  std::map<FaultKind, std::uint64_t> struck;
+  for (std::uint64_t seed = 1; seed <= test::seeds_of(100); ++seed) {
     const SeedReport report = run(seed);
     EXPECT_TRUE(report.violations.empty()) << all(report);
     faults += report.facts.injected.size();
     restarts += report.facts.restarts.size();
+    moves += report.facts.moves;
+    losses += report.facts.losses.size();
+    for (const RunFacts::Injected& one : report.facts.injected) ++struck[one.fault.kind];
   }
+  if (test::kSanitized) return;  // of a few seeds
   EXPECT_GE(faults, 1000U);
   EXPECT_GE(restarts, 300U);
+  EXPECT_GT(moves, 0U);
+  EXPECT_GT(losses, 0U);
+  // A kind that no run has met is one of which nothing is known.
+  constexpr auto kLast = static_cast<int>(FaultKind::slow);
+  for (int kind = 0; kind <= kLast; ++kind) {
+    const Fault one{.kind = static_cast<FaultKind>(kind)};
+    EXPECT_GT(struck[one.kind], 0U) << text_of(one);
+  }
 }
 
 TEST_F(Simulators, ASeedRepeatsToTheLastMessage) {
@@ -92,6 +109,44 @@ TEST_F(Simulators, WhatASlowHostDoesTakesLongerAndNobodyIsGivenUpForIt) {
   EXPECT_TRUE(report.facts.restarts.empty());
   EXPECT_GT(report.facts.took, calm + 100ms);
   EXPECT_LT(report.facts.took, run(1, "at 0ms slow h0 by 50ms for 1h").facts.took);
+}
+
+/// A host with workers without which the scene's run goes on, and with no server whose loss would
+/// be its end; empty: there is none.
+std::string host_to_lose(const Scene& scene) {
+  const ClusterFile& file = scene.file;
+  if (file.cluster.lost_host != "quorum") return "";
+  for (const HostSection& host : file.hosts) {
+    std::int64_t left = file.ranks();
+    bool servers_have_partners = true;
+    for (const ActorPlan& actor : file.actors) {
+      if (actor.host != host.name) continue;
+      left -= actor.ranks;
+      if (actor.role == Role::kParameterServer && actor.partner.empty()) {
+        servers_have_partners = false;
+      }
+    }
+    if (left < file.ranks() && left >= file.scheme.quorum && servers_have_partners) {
+      return host.name;
+    }
+  }
+  return "";
+}
+
+TEST_F(Simulators, ARunThatMayDoWithoutWorkersGoesOnWithoutThoseOfALostHost) {
+  std::uint64_t seed = 1;
+  while (host_to_lose(draw_scene(seed).value()).empty()) ++seed;
+  const std::string host = host_to_lose(draw_scene(seed).value());
+  const SeedReport report = run(seed, "behind Push 10 of worker0 kill node-" + host + "\n");
+  EXPECT_TRUE(report.violations.empty()) << all(report);
+  EXPECT_TRUE(report.facts.finished);
+  EXPECT_TRUE(report.facts.losses.empty()) << "nothing was done again";
+  std::set<std::string> workers;
+  for (const ActorPlan& actor : report.scene.file.actors) {
+    if (actor.role == Role::kWorker && actor.host == host) workers.insert(actor.name);
+  }
+  const std::vector<std::string>& lost = report.facts.lost_workers;
+  EXPECT_EQ(std::set<std::string>(lost.begin(), lost.end()), workers);
 }
 
 /// The first seed whose run keeps checkpoints and has a server that does not come again.

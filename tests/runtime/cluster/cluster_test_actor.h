@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
+#include <map>
 #include <string>
 #include <thread>
 #include <utility>
@@ -12,6 +14,7 @@
 #include "runtime/actor/process.h"
 #include "runtime/actor/registry.h"
 #include "runtime/cluster/find_actor.h"
+#include "runtime/cluster/peer.h"
 #include "runtime/message/fields.h"
 #include "tests/runtime/cluster/cluster_test.capnp.h"
 
@@ -23,7 +26,10 @@ struct PeerArgs {
   using Wire = wire::PeerArgs;
   std::int64_t total = 0;
   std::string fail_with;
-  STERNA_INLINE_MESSAGE(PeerArgs, FIELD(total, Total), FIELD(fail_with, FailWith))
+  std::string asks = {};   ///< another by its name, again and again
+  std::string until = {};  ///< there is a file of this path; then it ends
+  STERNA_INLINE_MESSAGE(PeerArgs, FIELD(total, Total), FIELD(fail_with, FailWith),
+                        FIELD(asks, Asks), FIELD(until, Until))
 };
 struct Balance {
   using Wire = wire::Balance;
@@ -43,6 +49,14 @@ struct Relay {
   std::string name;
   std::int64_t amount = 0;
   STERNA_INLINE_MESSAGE(Relay, FIELD(name, Name), FIELD(amount, Amount))
+};
+/// The same, through a Peer that is kept: where the actor is lost its next incarnation is asked.
+struct RelayAgain {
+  using Wire = wire::RelayAgain;
+  using Reply = Balance;
+  std::string name;
+  std::int64_t amount = 0;
+  STERNA_INLINE_MESSAGE(RelayAgain, FIELD(name, Name), FIELD(amount, Amount))
 };
 struct Obituary {
   using Wire = wire::Obituary;
@@ -79,7 +93,7 @@ struct Block {
   STERNA_INLINE_MESSAGE(Block, FIELD(milliseconds, Milliseconds))
 };
 
-struct Peer : Interface<Deposit, Relay, Mourn, Fail, Block, Keep> {};
+struct Peer : Interface<Deposit, Relay, RelayAgain, Mourn, Fail, Block, Keep> {};
 
 class PeerActor final : public Actor<Peer> {
  public:
@@ -90,6 +104,10 @@ class PeerActor final : public Actor<Peer> {
     Result<ActorRef<Peer>> peer = co_await find_actor<Peer>(process(), relay.name, kPatience);
     if (!peer) co_return peer.error();
     co_return co_await ask(*peer, Deposit{relay.amount}, kPatience);
+  }
+  Task<Result<Balance>> on(RelayAgain relay) {
+    Task<Result<Balance>> asking = known(relay.name).ask_again(Deposit{relay.amount}, kPatience);
+    co_return co_await std::move(asking);
   }
   Task<Result<Obituary>> on(Mourn mourn) {
     Result<ActorRef<Peer>> peer = co_await find_actor<Peer>(process(), mourn.name, kPatience);
@@ -131,6 +149,19 @@ class PeerActor final : public Actor<Peer> {
   void started() override {
     log("started with " + std::to_string(total_));
     if (!args_.fail_with.empty()) fail(args_.fail_with);
+    if (!args_.asks.empty()) run(ask_until());
+  }
+  Task<Result<void>> ask_until() {
+    while (!std::filesystem::exists(args_.until)) {
+      STERNA_CO_TRY(known(args_.asks).ask_again(Deposit{1}, kPatience));
+      co_await sleep(std::chrono::milliseconds(10));
+    }
+    stop();
+    co_return {};
+  }
+  /// Found once; it stays in the map, as others of its questions may be under way.
+  sterna::Peer<Peer>& known(const std::string& name) {
+    return known_.try_emplace(name, *this, name, kPatience).first->second;
   }
   void down(const DownNotice& notice) override {
     deaths_.push_back(notice);
@@ -140,6 +171,7 @@ class PeerActor final : public Actor<Peer> {
   PeerArgs args_;
   std::int64_t total_;
   KeptMemory::Region kept_;
+  std::map<std::string, sterna::Peer<Peer>> known_;
   std::vector<DownNotice> deaths_;
   Condition died_;
 };

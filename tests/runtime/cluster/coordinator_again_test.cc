@@ -252,6 +252,27 @@ TEST_F(CoordinatorAgain, ASilentOneIsKilledAndFollowed) {
   expect_calm();
 }
 
+TEST_F(CoordinatorAgain, WhoAskEachOtherNeverWaitForIt) {
+  const ActorRef<Peer> x = begin("x");
+  begin("y", "b");
+  ASSERT_TRUE(cluster.ask(x, RelayAgain{"y", 1}, seconds(5)).ok());  // now they have met
+  for (const bool killed : {true, false}) {
+    const std::size_t before = contacts.size();
+    killed ? world.kill("coordinator") : world.freeze("coordinator");
+    int asked = 0;
+    for (; contacts.size() == before && asked < 1000; ++asked) {
+      const Time asks = world.loop().now();
+      const Result<Balance> answer = cluster.ask(x, RelayAgain{"y", 1}, seconds(5));
+      ASSERT_TRUE(answer.ok()) << answer.error().message;
+      ASSERT_LT(world.loop().now() - asks, milliseconds(1)) << asked;
+      wait([] { return false; }, milliseconds(10));
+    }
+    EXPECT_GT(asked, killed ? 10 : 400) << "it was not away for as long as that";
+    ASSERT_TRUE(is_there(before + 2));
+  }
+  EXPECT_EQ(restarts, (std::vector<std::string>{"coordinator#1", "coordinator#2"}));
+}
+
 TEST_F(CoordinatorAgain, OneThatTheLauncherDoesNotReachAnyMoreIsFollowedToo) {
   begin("x", "b");
   world.network().set_parted("launcher", "coordinator", true);

@@ -103,6 +103,7 @@ TEST_F(CoordinatorMoves, WhoIsOnlyOutOfReachIsFollowedWhenItsLeaseHasEnded) {
     SCOPED_TRACE(way.deaf ? way.mute ? "both ways" : "it hears nobody" : "nobody hears it");
     bool told = false;
     std::vector<std::string> lives;
+    std::vector<Time> when;
     SimWorld there{1, registry};
     Cluster run{there.launcher(), registry, three_hosts()};
     run.set_events({.down = nullptr, .restarts = [&](const ProcessRestarts&) { told = true; }});
@@ -112,7 +113,9 @@ TEST_F(CoordinatorMoves, WhoIsOnlyOutOfReachIsFollowedWhenItsLeaseHasEnded) {
     spec.elsewhere.push_back({"c", pack(PeerArgs{0, ""})});
     ASSERT_TRUE(run.start_actors({spec}).ok());
     there.set_on_life([&](const PeerIdentity& who, const ProcessExit* exit) {
-      if (who.name == "x") lives.push_back((exit == nullptr ? "+" : "-") + who.text());
+      if (who.name != "x") return;
+      lives.push_back((exit == nullptr ? "+" : "-") + who.text());
+      when.push_back(there.loop().now());
     });
     const Time began = there.loop().now();
     there.set_isolated("b", way.deaf, way.mute);
@@ -123,6 +126,11 @@ TEST_F(CoordinatorMoves, WhoIsOnlyOutOfReachIsFollowedWhenItsLeaseHasEnded) {
     EXPECT_LE(there.loop().now() - began, seconds(7)) << "it is known at once";
     ASSERT_TRUE(until([&] { return lives.size() == 2; }));
     EXPECT_THAT(lives, testing::ElementsAre("-x#1", "+x#2"));
+    // Its lease was last granted a quarter of it ago at most; where it is only deaf it is granted
+    // until it gives up the coordinator itself.
+    const Duration lease = three_hosts().lease;
+    EXPECT_GE(when[1] - began, lease * 3 / 4);
+    EXPECT_LE(when[1] - began, lease + seconds(way.mute ? 1 : 8));
     EXPECT_FALSE(run.failure().has_value());
     there.set_isolated("b", false, false);
     run.stop(seconds(1));

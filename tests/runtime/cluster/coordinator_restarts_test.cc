@@ -79,6 +79,22 @@ TEST_F(CoordinatorRestarts, WhoAskedIsToldThatTheOldOneIsDownAndReachesTheNewOne
   EXPECT_EQ(again->value, 8);
 }
 
+TEST_F(CoordinatorRestarts, WhatWasAskedByNameIsAskedAgainOfTheNextIncarnation) {
+  const ActorRef<Peer> asker = spawn("asker");
+  begin("b", {.times = 2}, 7);
+  ASSERT_TRUE(cluster.ask(asker, RelayAgain{"b", 1}, seconds(5)).ok());
+  world.freeze("b");
+  auto answer = cluster.process().ask(asker, RelayAgain{"b", 2}, seconds(20));
+  ASSERT_FALSE(wait([&] { return answer.ready(); }, milliseconds(500)));
+  world.kill("b");
+  ASSERT_TRUE(wait([&] { return answer.ready(); }, seconds(5)));
+  const Result<Balance> balance = answer.take();
+  ASSERT_TRUE(balance.ok()) << balance.error().message;
+  EXPECT_EQ(balance->value, 9) << "the next one begins with 7";
+  EXPECT_EQ(find("b")->incarnation, 2U);
+  EXPECT_TRUE(downs.empty());
+}
+
 TEST_F(CoordinatorRestarts, AfterItsBudgetTheRunFailsWithTheFirstAndTheLastCause) {
   begin("a", {.times = 2});
   for (std::size_t i = 1; i <= 2; ++i) {
@@ -201,6 +217,23 @@ TEST_F(CoordinatorRestarts, OfALostLinkTheEndThatCanComeAgainGoes) {
   EXPECT_THAT(restarts[0].cause, HasSubstr("its link with a ended"));
   wait([] { return false; }, seconds(5));
   EXPECT_FALSE(cluster.failure().has_value());
+}
+
+TEST_F(CoordinatorRestarts, OfALostLinkTheEndThatMostDoNotReachGoesThoughItCannotComeAgain) {
+  const ActorRef<Peer> a = spawn("a");
+  for (const char* name : {"b", "c", "d", "e"}) {
+    begin(name, {.times = 5});
+    ASSERT_TRUE(cluster.ask(a, Relay{name, 1}, seconds(5)).ok());
+  }
+  for (const char* name : {"b", "c", "d"}) {
+    world.network().set_parted("a", name, true);
+    world.network().cut("a", name);
+  }
+  ASSERT_TRUE(wait([&] { return cluster.failure().has_value(); }, seconds(40)));
+  EXPECT_EQ(cluster.failure()->identity.name, "a");
+  EXPECT_THAT(cluster.failure()->cause, HasSubstr("link lost"));
+  wait([] { return false; }, seconds(5));
+  EXPECT_TRUE(restarts.empty()) << restarts[0].identity.name << " went instead of a, or too";
 }
 
 TEST_F(CoordinatorRestarts, WhoFailsForWantOfALinkThatItIsEndedForComesAgain) {
