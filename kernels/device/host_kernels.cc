@@ -61,7 +61,7 @@ void measure(const EncodeLaunch& launch) {
     }
     make_scaler(all, tensor.elements, launch.clip);
     *tensor.found = all;
-    if (tensor.made != nullptr) *tensor.made = scaler_in_use(tensor, all.scaler, launch.clip);
+    if (tensor.made != nullptr) *tensor.made = all.scaler;
   }
 }
 
@@ -93,11 +93,13 @@ void encode_chunk(EncodePass pass, const EncodeLaunch& launch, const ChunkWork& 
     case EncodePass::take_in:
       for (std::uint32_t i = 0; i < chunk.count; ++i) chunk.values[i] += chunk.incoming[i];
       return;
-    case EncodePass::keep_error:
+    case EncodePass::keep_error: {
+      const float scaler = stands_for(tensor, *tensor.scaler, launch.clip);
       return for_blocks(chunk.count, [&](std::uint32_t block, std::uint32_t count) {
-        keep_error_of_block(kWarp, chunk.planes + block * kPlaneBlockBytes, count, *tensor.scaler,
+        keep_error_of_block(kWarp, chunk.planes + block * kPlaneBlockBytes, count, scaler,
                             chunk.values + block * kPlaneBlock);
       });
+    }
   }
 }
 

@@ -20,7 +20,7 @@ struct EncodedTensor {
   std::byte* planes = nullptr;      ///< as ChunkWork says
   bool fed_back = false;
   bool bf16 = false;  ///< `planes` are bf16s
-  /// Where the scaler is read that a trit stands for; null: what was measured last is used.
+  /// Where the scaler is read under which trits are drawn; null: what was measured last is used.
   const float* scaler = nullptr;
 };
 

@@ -61,7 +61,7 @@ __device__ void fold_tensor(const TensorWork& work, float clip, Staged& staged) 
   all.sums.squares = squares;
   make_scaler(all, work.elements, clip);
   *work.found = all;
-  if (work.made != nullptr) *work.made = scaler_in_use(work, all.scaler, clip);
+  if (work.made != nullptr) *work.made = all.scaler;
 }
 
 /// Measures, and ternarizes in the same pass where kTrits. Whichever block of a tensor is done last
@@ -161,7 +161,8 @@ __global__ void __launch_bounds__(kPartThreads) take_in_parts(const EncodeLaunch
 
 __global__ void __launch_bounds__(kPartThreads) keep_error_parts(const EncodeLaunch launch) {
   const ChunkWork chunk = launch.chunks[blockIdx.x / kParts];
-  const float scaler = *launch.tensors[chunk.work].scaler;
+  const TensorWork& tensor = launch.tensors[chunk.work];
+  const float scaler = stands_for(tensor, *tensor.scaler, launch.clip);
   constexpr std::uint32_t kPartBlocks = kBlocksPerChunk / kParts;
   const std::uint32_t part = blockIdx.x % kParts * kPartBlocks;
   for (std::uint32_t i = threadIdx.x / kWarpLanes; i < kPartBlocks;

@@ -37,12 +37,12 @@ struct TensorWork {
   std::uint64_t elements = 0;
   std::uint32_t tensor = 0;  ///< its place in the table of parameters
   std::uint32_t chunks = 0;
-  std::uint32_t fed_back = 0;         ///< 1: its trits stand for fed_back_scaler(s)
+  std::uint32_t fed_back = 0;         ///< 1: its trits stand for fed_back_scaler(*scaler)
   std::uint32_t arrived = 0;          ///< the device's own: chunks that a launch has measured
   ChunkMeasured* measured = nullptr;  ///< of its first chunk
   TensorMeasured* found = nullptr;    ///< written by whoever measures
   float* made = nullptr;              ///< gets the scaler that was found; null: nobody
-  const float* scaler = nullptr;      ///< what a trit stands for: read by whoever ternarizes
+  const float* scaler = nullptr;      ///< under which trits are drawn: read by whoever ternarizes
 };
 
 /// A chunk of a tensor: 65,536 elements, the last one fewer.

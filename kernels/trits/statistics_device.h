@@ -175,8 +175,8 @@ STERNA_DEVICE void make_scaler(TensorMeasured& of, std::uint64_t elements, float
   }
 }
 
-/// What a trit stands for.
-STERNA_DEVICE float scaler_in_use(const TensorWork& work, float scaler, float clip) {
+/// What the trits stand for that were drawn under `scaler`.
+STERNA_DEVICE float stands_for(const TensorWork& work, float scaler, float clip) {
   return work.fed_back != 0 ? fed_back_scaler(scaler, clip) : scaler;
 }
 

@@ -205,9 +205,9 @@ Result<void> feeds_errors_back_like_the_cpu(Device& device, const EncodeCase& wh
     for (int step = 0; step < kSteps; ++step) {
       for (std::size_t i = 0; i < residual.size(); ++i) residual[i] += gradient[there.first(t) + i];
       STERNA_ASSIGN(const float fresh, scaler(residual, what.clip, best_isa()));
-      const float s = fed_back_scaler(fresh, what.clip);
-      ternarize(residual, s, draw_of_tensor(what, t), 0, planes, best_isa());
-      decode(planes, s, decoded, best_isa());
+      // Drawn under the one, and taken for the other.
+      ternarize(residual, fresh, draw_of_tensor(what, t), 0, planes, best_isa());
+      decode(planes, fed_back_scaler(fresh, what.clip), decoded, best_isa());
       for (std::size_t i = 0; i < residual.size(); ++i) residual[i] -= decoded[i];
     }
     STERNA_TRY(same_floats(std::span(found).subspan(there.first(t), residual.size()), residual,
