@@ -163,7 +163,8 @@ void host_encode_bf16(const EncodeLaunch& launch) {
   for (std::uint32_t c = 0; c < launch.count; ++c) {
     const ChunkWork& chunk = launch.chunks[c];
     auto* const out = reinterpret_cast<std::uint16_t*>(chunk.planes);
-    for (std::uint32_t i = 0; i < chunk.count; ++i) out[i] = to_bf16(chunk.values[i]);
+    const bool keeps_error = launch.tensors[chunk.work].fed_back != 0;
+    for (std::uint32_t i = 0; i < chunk.count; ++i) out[i] = round_element(chunk, i, keeps_error);
   }
 }
 

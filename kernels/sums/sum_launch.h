@@ -34,7 +34,8 @@ struct SumLaunch {
 // Each puts one launch on a stream of CUDA's (sums.cu) and returns a cudaError_t.
 
 int cuda_sum_trits(const SumLaunch& launch, CUstream_st* stream);
-/// Fills the chunks' planes with the nearest bf16s of their values.
+/// Fills the chunks' planes with the nearest bf16s of their values; where a tensor is fed back
+/// those become what is left of them.
 int cuda_encode_bf16(const EncodeLaunch& launch, CUstream_st* stream);
 
 }  // namespace sterna::kernels

@@ -28,9 +28,10 @@ __global__ void __launch_bounds__(kThreads) encode_bf16_parts(const EncodeLaunch
   constexpr auto kPart = static_cast<std::uint32_t>(kChunkElements) / kParts;
   const ChunkWork chunk = launch.chunks[blockIdx.x / kParts];
   auto* const out = reinterpret_cast<std::uint16_t*>(chunk.planes);
+  const bool keeps_error = launch.tensors[chunk.work].fed_back != 0;
   const std::uint32_t begin = blockIdx.x % kParts * kPart;
   for (std::uint32_t i = begin + threadIdx.x; i < begin + kPart && i < chunk.count; i += kThreads) {
-    out[i] = to_bf16(chunk.values[i]);
+    out[i] = round_element(chunk, i, keeps_error);
   }
 }
 

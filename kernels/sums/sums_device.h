@@ -16,6 +16,15 @@ namespace sterna::kernels {
 
 inline constexpr std::size_t kPlanePart = kPlaneBlockBytes / 2;  ///< a plane of a block
 
+/// The nearest bf16 of element `i` of the chunk, of which what it was rounded by stays if so told.
+STERNA_DEVICE std::uint16_t round_element(const ChunkWork& chunk, std::uint32_t i,
+                                          bool keeps_error) {
+  const float value = chunk.values[i];
+  const std::uint16_t rounded = to_bf16(value);
+  if (keeps_error) chunk.values[i] = value - from_bf16(rounded);
+  return rounded;
+}
+
 /// Adds a trit to 32 sums in two's complement, plane by plane; carries out of the last are dropped.
 template <std::size_t kPlanes>
 STERNA_DEVICE void add_trit_word(std::uint32_t nonzero, std::uint32_t negative,

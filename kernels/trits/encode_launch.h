@@ -37,7 +37,8 @@ struct TensorWork {
   std::uint64_t elements = 0;
   std::uint32_t tensor = 0;  ///< its place in the table of parameters
   std::uint32_t chunks = 0;
-  std::uint32_t fed_back = 0;         ///< 1: its trits stand for fed_back_scaler(*scaler)
+  std::uint32_t fed_back = 0;         ///< 1: its trits stand for fed_back_scaler(*scaler); bf16s
+                                      ///< leave in `values` what they were rounded by
   std::uint32_t arrived = 0;          ///< the device's own: chunks that a launch has measured
   ChunkMeasured* measured = nullptr;  ///< of its first chunk
   TensorMeasured* found = nullptr;    ///< written by whoever measures

@@ -227,6 +227,16 @@ Result<void> encodes_bf16_like_the_cpu(Device& device, const EncodeCase& what) {
     std::vector<std::byte> expected(one.tensors[0].size() * 2);
     encode_bf16(one.tensors[0], expected, best_isa());
     STERNA_TRY(same_bytes(alone.of(found, 0, expected.size()), expected, named(what, t, "bf16s")));
+    STERNA_ASSIGN(plan, alone.plan(device, one, nullptr, {.fed_back = true, .bf16 = true}));
+    STERNA_TRY(alone.stream().encode_bf16(plan.launch()));
+    STERNA_ASSIGN(const std::vector<std::byte> again, alone.bytes());
+    STERNA_TRY(same_bytes(alone.of(again, 0, expected.size()), expected, named(what, t, "bf16s")));
+    STERNA_ASSIGN(const std::vector<float> left, downloaded(alone.stream(), alone.values()));
+    std::vector<float> residual = one.tensors[0];
+    std::vector<float> decoded(residual.size());
+    decode_bf16(expected, decoded, best_isa());
+    for (std::size_t i = 0; i < residual.size(); ++i) residual[i] -= decoded[i];
+    STERNA_TRY(same_floats(left, residual, named(what, t, "what bf16s leave")));
   }
   return {};
 }
