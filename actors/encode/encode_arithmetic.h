@@ -56,8 +56,9 @@ class EncodeArithmetic {
   /// measured.
   virtual nets::Gradient keep(std::uint32_t tensor, const nets::Gradient& gradient) = 0;
 
-  /// What error feedback keeps of each tensor, between steps; empty where it keeps none.
-  virtual std::vector<std::vector<float>> residuals() const = 0;
+  /// What error feedback keeps of each tensor, between steps; empty where it keeps none. Errors:
+  /// the device's.
+  virtual Result<std::vector<std::vector<float>>> residuals() = 0;
   virtual void restore(const std::vector<std::vector<float>>& residuals) = 0;
   /// Between steps: a packet that did not count goes with the next one, with error feedback.
   virtual Result<void> give_back(const Packet& packet) = 0;

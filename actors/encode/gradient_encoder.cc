@@ -55,8 +55,9 @@ bool GradientEncoder::may_begin(std::uint64_t step) const {
                      [&](const Shared& one) { return one.known && one.step == step - 1; });
 }
 
-GradientEncoder::State GradientEncoder::state() const {
-  State state{.residuals = arithmetic_->residuals(), .scalers = {}};
+Result<GradientEncoder::State> GradientEncoder::state() const {
+  State state;
+  STERNA_ASSIGN(state.residuals, arithmetic_->residuals());
   if (job_.gradient.scaler != ScalerRule::last_step) return state;
   const std::lock_guard lock(mutex_);
   // With a quorum a rank may have come by without knowing any.

@@ -73,7 +73,8 @@ class GradientEncoder final : private EncodeArithmetic::Listener {
     std::vector<std::vector<float>> residuals;  ///< by tensor
     std::vector<float> scalers;                 ///< by the table's index
   };
-  State state() const;
+  /// Errors: a device's.
+  Result<State> state() const;
   /// Before the first begin().
   void restore(State state);
 

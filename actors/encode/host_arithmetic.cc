@@ -65,10 +65,10 @@ nets::Gradient HostArithmetic::keep(std::uint32_t tensor, const nets::Gradient& 
   return {copied_[tensor]};
 }
 
-std::vector<std::vector<float>> HostArithmetic::residuals() const {
+Result<std::vector<std::vector<float>>> HostArithmetic::residuals() {
   std::vector<std::vector<float>> all;
   for (std::uint32_t t = 0; job_.gradient.error_feedback && t < table_->tensors.size(); ++t) {
-    const std::span<const float> newest = residuals_.newest(t);
+    const std::span<const float> newest = std::as_const(residuals_).newest(t);
     all.emplace_back(newest.begin(), newest.end());
   }
   return all;

@@ -35,12 +35,14 @@ class HostArithmetic final : public EncodeArithmetic {
   Result<void> start(const Order& order, Listener& listener) override;
   Result<void> finish(Listener& /*listener*/) override { return {}; }
   nets::Gradient keep(std::uint32_t tensor, const nets::Gradient& gradient) override;
-  std::vector<std::vector<float>> residuals() const override;
+  Result<std::vector<std::vector<float>>> residuals() override;
   void restore(const std::vector<std::vector<float>>& residuals) override;
   Result<void> give_back(const Packet& packet) override;
   void settle(std::span<const std::uint32_t> repeated) override {
     residuals_.settle(*table_, repeated);
   }
+  /// For who encodes some tensors in its stead.
+  Residuals& kept_residuals() { return residuals_; }
 
  private:
   struct Filled {

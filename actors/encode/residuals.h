@@ -40,6 +40,8 @@ class Residuals {
   static bool has(const JobConfig& job, const TableTensor& tensor);
 
   bool none() const { return tensors_.empty(); }
+  /// Whether they lie in memory that does.
+  bool outlive_worker() const { return owner_ != nullptr; }
   bool has(std::uint32_t tensor) const {
     return tensor < tensors_.size() && !tensors_[tensor].newest().empty();
   }

@@ -88,8 +88,9 @@ class RankNet final : private nets::GradientSink {
   /// which that is told (SummarySection).
   std::optional<Watched> take_watched();
 
-  /// What the next step needs of those before, besides parameters; between steps.
-  GradientEncoder::State state() const { return encoder_->state(); }
+  /// What the next step needs of those before, besides parameters; between steps. Errors: a
+  /// device's.
+  Result<GradientEncoder::State> state() const { return encoder_->state(); }
   void restore(GradientEncoder::State state) { encoder_->restore(std::move(state)); }
   /// Where it has steps of its own: LocalSteps::kept().
   /// Errors: a device's.

@@ -16,7 +16,7 @@ Bytes bytes_of(std::span<const float> values) { return copy_bytes(std::as_bytes(
 Result<std::vector<StatePiece>> pieces_of(std::uint32_t rank, RankNet& net,
                                           const ParameterTable& table,
                                           std::uint32_t averaged_ranks) {
-  const GradientEncoder::State state = net.state();
+  STERNA_ASSIGN(const GradientEncoder::State state, net.state());
   std::vector<StatePiece> pieces;
   for (std::size_t t = 0; t < state.residuals.size(); ++t) {
     if (state.residuals[t].empty()) continue;

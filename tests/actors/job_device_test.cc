@@ -150,6 +150,50 @@ TEST_F(JobOnDevices, TheSameGradientsLeadToTheParametersOfACpuJob) {
   std::filesystem::remove(weights);
 }
 
+TEST_F(JobOnDevices, WhatIsRoundedOrFedBackThereLeadsToTheParametersOfACpuJob) {
+  job.net = nets::kFixedGradientsName;
+  job.hidden = {1, 70, 3};
+  weights = testing::TempDir() + "sterna-fed-back-" + std::to_string(::getpid()) + ".safetensors";
+  std::map<std::string, std::vector<float>> before;
+  for (const char* codec : {"bf16", "ternary", "ternary_entropy"}) {
+    for (const ScalerRule rule : {ScalerRule::own, ScalerRule::shared, ScalerRule::last_step}) {
+      for (const bool feedback : {false, true}) {
+        if (codec == std::string("bf16") ? rule != ScalerRule::own : !feedback) continue;
+        job.gradient.codec = codec;
+        job.gradient.scaler = rule;
+        job.gradient.error_feedback = feedback;
+        const JobLayout layout{.workers = 2, .ranks_per_worker = 2};
+        EXPECT_FALSE(hash_of(layout).empty());
+        const auto expected = fixed_tensors(weights);
+        ASSERT_EQ(expected.size(), 3U);
+        if (codec != std::string("ternary_entropy")) {  // which has the bits of the one before
+          EXPECT_NE(std::exchange(before, expected), expected);
+        }
+        EXPECT_FALSE(hash_on({.seed = 5}, layout).empty());
+        EXPECT_EQ(fixed_tensors(weights), expected) << codec << ", " << static_cast<int>(rule);
+      }
+    }
+  }
+  std::filesystem::remove(weights);
+}
+
+TEST_F(JobOnDevices, WhatIsRoundedOrFedBackEndsInOneHashToo) {
+  job.gradient.error_feedback = true;
+  expect_the_same_bits(5);
+  job.gradient.scaler = ScalerRule::last_step;
+  expect_the_same_bits(5, {.workers = 1, .ranks_per_worker = 2});
+  job.gradient.scaler = ScalerRule::shared;
+  job.gradient.down = Down::average;
+  expect_the_same_bits(5);
+  EXPECT_EQ(hash_on({.seed = 3, .hidden = true}), hash_on({.late = false}));
+  job.gradient.scaler = ScalerRule::own;
+  job.gradient.down = Down::parameters;
+  job.gradient.codec = "bf16";
+  expect_the_same_bits(3);
+  job.gradient.error_feedback = false;
+  expect_the_same_bits(3);
+}
+
 TEST_F(JobOnDevices, GradientsAreClippedThereAsOnACpu) {
   job.net = nets::kFixedGradientsName;
   job.hidden = {1, 70, 3};
@@ -192,11 +236,13 @@ TEST_F(JobOnDevices, ClippedGradientsEndInOneHashToo) {
 TEST_F(JobOnDevices, WhatTheDeviceHasNoPassForIsEncodedByTheHost) {
   job.gradient.buckets = true;
   expect_the_same_bits(3);
-  job.gradient.buckets = false;
   job.gradient.error_feedback = true;
-  expect_the_same_bits(3);
   job.gradient.scaler = ScalerRule::shared;
   expect_the_same_bits(3, {.workers = 1, .ranks_per_worker = 2});
+  job.gradient.buckets = false;
+  job.gradient.scaler = ScalerRule::own;
+  job.gradient.codec = "topk";
+  expect_the_same_bits(3);
 }
 
 TEST_F(JobOnDevices, RanksThatWaitForNobodyTrainThereToo) {
@@ -252,7 +298,7 @@ TEST_F(JobOnSeveralDevices, EndsInTheHashOfAWorkerForEachWhateverComesDown) {
   }
 }
 
-TEST_F(JobOnSeveralDevices, AlsoOfWhatIsClippedAndWhatTheHostEncodes) {
+TEST_F(JobOnSeveralDevices, AlsoOfWhatIsClippedAndFedBack) {
   job.steps = 5;
   job.gradient.clip_norm = 0.1;
   job.gradient.error_feedback = true;

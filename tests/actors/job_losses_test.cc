@@ -6,6 +6,7 @@
 
 #include "actors/checkpoint/manifest.h"
 #include "actors/checkpoint/state_part.h"
+#include "kernels/device/host_device.h"
 #include "launcher/simulate/packet_ledger.h"
 #include "tests/actors/simulated_job.h"
 #include "tests/sanitized.h"
@@ -251,6 +252,22 @@ TEST_F(JobLossesTest, WhatErrorFeedbackKeptIsFoundOrSaidToStartFromZero) {
   bring_back("worker1");
   end();
   EXPECT_TRUE(said("1 ranks go on without what error feedback kept of them"));
+}
+
+TEST_F(JobLossesTest, WhatErrorFeedbackKeptOnADeviceIsFoundToo) {
+  job.gradient.error_feedback = true;
+  JobLayout layout{.servers = 2, .workers = 3};
+  layout.device = [seed = std::uint64_t{0}](std::uint32_t) mutable {
+    return kernels::make_host_device({.seed = ++seed});
+  };
+  for (const char* scheme : {"async", "sync"}) {  // packets that are late, and a quorum's
+    job.scheme.name = scheme;
+    if (scheme == std::string("sync")) job.scheme.quorum = 2;
+    delay_messages();
+    calm(layout);
+    for (int fourth = 1; fourth < 4; ++fourth) disturbed(layout, "worker1", fourth / 4.0, 1ms);
+    EXPECT_FALSE(said("go on without what error feedback kept"));
+  }
 }
 
 TEST_F(JobLossesTest, CheckpointsGoOnWithTheNextWorker) {

@@ -205,6 +205,59 @@ TEST_F(JobRestartsTest, WhatErrorFeedbackKeepsOutlivesItsWorker) {
   }
 }
 
+TEST_F(JobRestartsTest, WhatErrorFeedbackKeepsOnADeviceOutlivesItsWorkerToo) {
+  JobLayout layout{.servers = 2, .workers = 2, .ranks_per_worker = 2};
+  layout.device = [seed = std::uint64_t{0}](std::uint32_t) mutable {
+    return kernels::make_host_device({.seed = ++seed});
+  };
+  job.gradient.error_feedback = true;
+  job.gradient.check_every = 3;
+  for (const char* codec : {"ternary", "bf16"}) {
+    for (const ScalerRule rule : {ScalerRule::own, ScalerRule::shared, ScalerRule::last_step}) {
+      if (codec == std::string("bf16") && rule != ScalerRule::own) continue;
+      job.gradient.codec = codec;
+      job.gradient.scaler = rule;
+      job.gradient.down = rule == ScalerRule::shared ? Down::average : Down::parameters;
+      layout.devices = rule == ScalerRule::shared ? 1 : 2;
+      calm(layout);
+      for (int i = 0; i < 6; ++i) disturbed(layout, "worker1", 0.05 + i / 6.0, Duration(1));
+    }
+  }
+  job.hidden = {20};
+  job.gradient.codec = "ternary";
+  job.gradient.scaler = ScalerRule::own;
+  job.gradient.host = HostRule::average;
+  calm(layout);
+  for (int i = 0; i < 4; ++i) disturbed(layout, "worker0", 0.1 + i / 5.0, Duration(1));
+}
+
+TEST_F(JobRestartsTest, OnADeviceRanksGoOnWithoutTheirResidualsIfTheJobSaysSo) {
+  JobLayout layout{.servers = 2, .workers = 2, .ranks_per_worker = 2};
+  layout.device = [seed = std::uint64_t{0}](std::uint32_t) mutable {
+    return kernels::make_host_device({.seed = ++seed});
+  };
+  job.gradient.error_feedback = true;
+  for (const LostResiduals rule : {LostResiduals::zero, LostResiduals::rollback}) {
+    job.gradient.residuals = rule;
+    calm(layout);
+    launch(layout);
+    pass(took / 2);
+    lose("worker1");
+    host_memory.forget("worker1");
+    bring_back("worker1");
+    finish();
+    if (rule == LostResiduals::zero) {
+      ASSERT_TRUE(record.finished);
+      ASSERT_EQ(record.without.size(), 1U);
+      EXPECT_EQ(record.without.front().ranks, 2U);
+      EXPECT_NE(record.finished->parameters_sha256, hash) << "something of them was lost";
+    } else {
+      ASSERT_FALSE(deaths.empty());
+      EXPECT_NE(deaths.front().find("what error feedback kept of rank"), std::string::npos);
+    }
+  }
+}
+
 TEST_F(JobRestartsTest, RanksWhoseHostIsLostGoOnWithoutTheirResidualsIfTheJobSaysSo) {
   const JobLayout layout{.servers = 2, .workers = 2, .ranks_per_worker = 2, .cores = 2};
   job.gradient.error_feedback = true;

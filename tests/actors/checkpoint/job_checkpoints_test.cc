@@ -101,6 +101,7 @@ INSTANTIATE_TEST_SUITE_P(
         Way{.name = "momentum"}, Way{.name = "adam", .optimizer = "adam", .average_decay = 0.9},
         Way{.name = "gradient_descent", .optimizer = "gd", .codec = "none"},
         Way{.name = "error_feedback", .error_feedback = true},
+        Way{.name = "error_feedback_of_bf16", .error_feedback = true, .codec = "bf16"},
         Way{.name = "last_step", .scaler = ScalerRule::last_step},
         Way{.name = "last_step_average",
             .optimizer = "adam",

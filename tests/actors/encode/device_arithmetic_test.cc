@@ -12,6 +12,7 @@
 #include "actors/encode/gradient_encoder.h"
 #include "kernels/device/host_device.h"
 #include "runtime/base/random.h"
+#include "runtime/sim/sim_memory.h"
 
 namespace sterna::actors {
 namespace {
@@ -69,21 +70,35 @@ class DeviceArithmeticTest : public testing::Test {
     std::vector<std::unique_ptr<kernels::DeviceEvent>> complete;
   };
 
-  /// Of some steps, all of whose offers are agreed to. `device` null: the host's.
-  Said encode(const std::shared_ptr<kernels::Device>& device, bool copies = false) {
+  std::shared_ptr<const ParameterTable> table_of_tensors() const {
     std::vector<nets::ParameterSpec> specs;
     for (std::size_t i = 0; i < std::size(kSizes); ++i) {
       specs.emplace_back().name = "tensor" + std::to_string(i);
       specs.back().shape = {kSizes[i]};
     }
-    const auto table = std::make_shared<const ParameterTable>(specs, job, 2);
+    return std::make_shared<const ParameterTable>(specs, job, 2);
+  }
+  KeptMemory::Region memory_of(const std::string& name) {
+    return host_memory.of(name)->take(Residuals::bytes_of(job, *table_of_tensors())).value();
+  }
+
+  /// Of some steps, all of whose offers are agreed to. `device` null: the host's. `memory`: what
+  /// outlives the encoder, where anything does.
+  Said encode(const std::shared_ptr<kernels::Device>& device, bool copies = false,
+              const std::optional<KeptMemory::Region>& memory = std::nullopt) {
+    const auto table = table_of_tensors();
     Said said;
+    std::vector<Packet> last;  // of the last step
     const GradientEncoder::Events events{
         [&](std::uint64_t step, std::uint32_t, const std::vector<Packet>& packets) {
           for (const Packet& packet : packets) {
             const ByteView bytes = packet.payload.view();
             said.packets[{step, packet.chunk}] = {packet.scaler, std::string(text_of(bytes))};
             said.order.push_back(packet.chunk);
+            last.push_back(packet);
+          }
+          if (memory && last.size() == table->chunks.size()) {
+            EXPECT_TRUE(Residuals(job, *table, *memory, 0).whole_for(step + 1)) << step;
           }
         },
         [&](std::uint64_t step, std::uint32_t, const std::vector<Offer::OwnScaler>& own) {
@@ -93,17 +108,26 @@ class DeviceArithmeticTest : public testing::Test {
     std::optional<Net> net;
     std::vector<std::vector<float>> here(3);
     std::optional<GradientEncoder> encoder;
-    std::unique_ptr<EncodeArithmetic> arithmetic =
-        std::make_unique<HostArithmetic>(job, kRank, isa, table, copies && !device);
+    Residuals residuals;
+    if (memory) {
+      residuals = Residuals(job, *table, *memory, 0);
+      if (first_step == 0) residuals.start_at(0);
+      EXPECT_TRUE(first_step == 0 || residuals.whole_for(first_step));
+    }
+    auto on_host = std::make_unique<HostArithmetic>(job, kRank, isa, table, copies && !device,
+                                                    std::move(residuals));
+    std::unique_ptr<EncodeArithmetic> arithmetic;
     if (device) {
       net.emplace(*device);
       arithmetic =
-          DeviceArithmetic::make(job, kRank, isa, table, device,
-                                 std::make_unique<HostArithmetic>(job, kRank, isa, table), copies)
+          DeviceArithmetic::make(job, kRank, isa, table, device, std::move(on_host), copies)
               .value();
+    } else {
+      arithmetic = std::move(on_host);
     }
     encoder.emplace(job, table, clock, events, std::move(arithmetic));
-    for (std::uint64_t step = 0; step < kSteps && said.result; ++step) {
+    for (std::uint64_t step = first_step; step < first_step + kSteps && said.result; ++step) {
+      last.clear();
       encoder->begin(step);
       const auto write = [&](std::size_t tensor, std::vector<float> values) -> nets::Gradient {
         if (net) return net->write(tensor, here[tensor] = std::move(values));
@@ -130,6 +154,11 @@ class DeviceArithmeticTest : public testing::Test {
       if (said.result) said.result = encoder->encode_held();
       encoder->flush();
       EXPECT_FALSE(said.result.ok() && encoder->holds());
+      if (step == first_step && !repeated.empty()) encoder->settle(repeated);
+      for (const Packet& packet : last) {
+        if (step != dropped_step || packet.chunk % 2 == 0) continue;
+        EXPECT_TRUE(encoder->give_back(packet).ok());
+      }
       if (net) {  // the next step's values take the place of those that it copies
         EXPECT_TRUE(net->stream->finish().ok());
       }
@@ -141,11 +170,35 @@ class DeviceArithmeticTest : public testing::Test {
         said.counts.push_back(one);
       }
     }
-    said.residuals = encoder->state().residuals;
+    said.residuals = encoder->state().value().residuals;
     if (net) {
       EXPECT_TRUE(net->stream->finish().ok());
     }
     return said;
+  }
+
+  /// The same of a job whose workers come again, and of the next worker, which does the last step
+  /// again; what the one and the other said.
+  std::pair<Said, Said> encode_twice(const std::shared_ptr<kernels::Device>& device,
+                                     const std::string& name) {
+    host_memory.forget(name);
+    std::pair<Said, Said> said;
+    first_step = 0;
+    said.first = encode(device, false, memory_of(name));
+    first_step = kSteps - 1;
+    said.second = encode(device, false, memory_of(name));
+    first_step = 0;
+    return said;
+  }
+  void expect_the_hosts_bits_in_the_next_worker() {
+    const auto expected = encode_twice(nullptr, "host");
+    for (std::uint64_t seed = 0; seed < 3; ++seed) {
+      const std::shared_ptr<kernels::Device> device =
+          kernels::make_host_device({.seed = seed, .hidden = seed == 0});
+      const auto found = encode_twice(device, "device");
+      EXPECT_TRUE(found.first == expected.first) << "seed " << seed;
+      EXPECT_TRUE(found.second == expected.second) << "seed " << seed;
+    }
   }
 
   void expect_the_hosts_bits(bool copies = false) {
@@ -163,6 +216,10 @@ class DeviceArithmeticTest : public testing::Test {
 
   JobConfig job;
   SteadyClock clock;
+  SimMemory host_memory;
+  std::uint64_t first_step = 0;
+  std::uint64_t dropped_step = 99;      ///< of which every second chunk did not count
+  std::vector<std::uint32_t> repeated;  ///< chunks of the first step that another worker has sent
   std::uint64_t bad_step = 99;
   std::uint32_t bad_tensor = 1;
   float bad = std::numeric_limits<float>::infinity();
@@ -171,7 +228,7 @@ class DeviceArithmeticTest : public testing::Test {
 TEST_F(DeviceArithmeticTest, MakesThePacketsOffersAndCountsOfTheHost) {
   for (const ScalerRule rule :
        {ScalerRule::own, ScalerRule::shared, ScalerRule::mean, ScalerRule::last_step}) {
-    for (const char* codec : {"ternary", "ternary_entropy", "none"}) {
+    for (const char* codec : {"ternary", "ternary_entropy", "none", "bf16"}) {
       job.gradient.scaler = rule;
       job.gradient.codec = codec;
       SCOPED_TRACE(std::string(codec) + ", rule " + std::to_string(static_cast<int>(rule)));
@@ -180,23 +237,83 @@ TEST_F(DeviceArithmeticTest, MakesThePacketsOffersAndCountsOfTheHost) {
   }
 }
 
+TEST_F(DeviceArithmeticTest, FeedsBackWhatTheHostFeedsBack) {
+  job.gradient.error_feedback = true;
+  job.gradient.tensors = {{"tensor2", "bf16"}};
+  for (const ScalerRule rule :
+       {ScalerRule::own, ScalerRule::shared, ScalerRule::mean, ScalerRule::last_step}) {
+    for (const char* codec : {"ternary", "ternary_entropy", "bf16"}) {
+      job.gradient.scaler = rule;
+      job.gradient.codec = codec;
+      SCOPED_TRACE(std::string(codec) + ", rule " + std::to_string(static_cast<int>(rule)));
+      expect_the_hosts_bits();
+    }
+  }
+  job.gradient.codec = "ternary";
+  job.gradient.clip = 0;
+  expect_the_hosts_bits(true);
+}
+
+TEST_F(DeviceArithmeticTest, WhatIsLeftGoesWithAStepThatTravelsAsFloats) {
+  job.gradient.error_feedback = true;
+  job.gradient.tensors = {{"tensor2", "bf16"}};
+  job.examples = job.batch * job.ranks;  // each step an epoch
+  for (const std::uint64_t every : {2, 3}) {
+    job.gradient.floating_grad_epoch = every;
+    for (const ScalerRule rule : {ScalerRule::own, ScalerRule::shared, ScalerRule::last_step}) {
+      job.gradient.scaler = rule;
+      expect_the_hosts_bits();
+    }
+  }
+}
+
+TEST_F(DeviceArithmeticTest, WhatDidNotCountGoesWithTheNextOne) {
+  job.gradient.error_feedback = true;
+  job.gradient.tensors = {{"tensor2", "bf16"}};
+  dropped_step = 1;
+  expect_the_hosts_bits();
+  expect_the_hosts_bits_in_the_next_worker();
+}
+
+TEST_F(DeviceArithmeticTest, TheNextWorkerFindsWhatWasLeftBeforeTheLastPacketWent) {
+  job.gradient.error_feedback = true;
+  job.gradient.tensors = {{"tensor2", "bf16"}};
+  for (const char* scheme : {"sync", "async"}) {
+    job.scheme.name = scheme;
+    for (const ScalerRule rule : {ScalerRule::own, ScalerRule::shared}) {
+      if (rule == ScalerRule::shared && !job.in_step()) continue;
+      job.gradient.scaler = rule;
+      expect_the_hosts_bits_in_the_next_worker();
+    }
+    for (std::uint32_t chunk = 0; chunk < table_of_tensors()->chunks.size(); chunk += 3) {
+      repeated.push_back(chunk);
+    }
+    expect_the_hosts_bits_in_the_next_worker();
+    repeated.clear();
+  }
+}
+
 TEST_F(DeviceArithmeticTest, LeavesTheRestToTheHost) {
-  for (const char* codec : {"bf16", "sign", "topk", "rowwise"}) {
+  for (const char* codec : {"sign", "topk", "rowwise"}) {
     job.gradient.codec = codec;
     SCOPED_TRACE(codec);
-    job.gradient.error_feedback = codec == std::string("sign") || codec == std::string("topk");
+    job.gradient.error_feedback = codec != std::string("rowwise");
     expect_the_hosts_bits();
   }
   job.gradient.codec = "ternary";
-  job.gradient.error_feedback = true;
-  for (const bool buckets : {false, true}) {
+  job.gradient.buckets = true;
+  for (const bool feedback : {false, true}) {
     for (const ScalerRule rule : {ScalerRule::own, ScalerRule::shared, ScalerRule::last_step}) {
       job.gradient.scaler = rule;
-      job.gradient.buckets = buckets;
+      job.gradient.error_feedback = feedback;
       expect_the_hosts_bits();
-      job.gradient.error_feedback = !job.gradient.error_feedback;
     }
   }
+  // Beside what the device does.
+  job.gradient.tensors = {{"tensor2", "bf16"}};
+  job.gradient.scaler = ScalerRule::shared;
+  expect_the_hosts_bits();
+  expect_the_hosts_bits_in_the_next_worker();
 }
 
 TEST_F(DeviceArithmeticTest, CopiesWhatIsHeldWhereOthersTakeTurns) {
