@@ -9,6 +9,7 @@
 #include "kernels/layers/norms_launch.h"
 #include "kernels/layers/runs.h"
 #include "kernels/numbers/squares.h"
+#include "kernels/random/dropout.h"
 #include "kernels/random/philox.h"
 
 struct CUstream_st;  // a cudaStream_t points to one
@@ -66,22 +67,21 @@ struct DropoutLaunch {
   const float* x = nullptr;
   float* out = nullptr;  ///< `x`, or apart from it
   std::size_t count = 0;
-  std::uint64_t first = 0;
-  std::uint64_t seed = 0;
-  std::uint32_t step = 0;
-  std::uint32_t rank_layer = 0;  ///< the rank times 65,536, and the layer
-  std::uint32_t limit = 0;       ///< of the words of what is kept
-  float factor = 1;              ///< of what is kept
+  /// In the device's memory, as a pass that is recorded once draws anew each time.
+  const DropoutDraw* draw = nullptr;
+  std::uint32_t limit = 0;  ///< of the words of what is kept
+  float factor = 1;         ///< of what is kept
 };
 
 /// Elements whose draws are mapped together, as those of a block of trits are.
 inline constexpr std::uint32_t kDropoutBlock = 512;
 
-/// One for each column of 16 elements of the blocks that a launch touches.
+/// One for each column of 16 elements of the blocks that a launch may touch, wherever the draw says
+/// that the first of them begins.
 constexpr std::size_t dropout_columns(const DropoutLaunch& launch) {
   if (launch.count == 0) return 0;
-  const std::uint64_t last = (launch.first + launch.count - 1) / kDropoutBlock;
-  return (last - launch.first / kDropoutBlock + 1) * kDrawsPerBlock;
+  const std::size_t before = kDropoutBlock - 1;  // of a block, in front of the first element
+  return ((before + launch.count - 1) / kDropoutBlock + 1) * kDrawsPerBlock;
 }
 
 /// Images as bytes become the numbers that they stand for, as nets::PixelImages says.

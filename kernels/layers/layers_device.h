@@ -103,16 +103,17 @@ STERNA_DEVICE float largest_lane(const typename Warp::template Each<float>& valu
 
 /// One of dropout_columns(launch).
 STERNA_DEVICE void dropout_column(const DropoutLaunch& launch, std::size_t i) {
-  const std::uint64_t block = launch.first / kDropoutBlock + i / kDrawsPerBlock;
+  const DropoutDraw of = *launch.draw;
+  const std::uint64_t block = of.first / kDropoutBlock + i / kDrawsPerBlock;
   const auto column = static_cast<std::uint32_t>(i % kDrawsPerBlock);
-  const ColumnDraw draw = draw_column({static_cast<std::uint32_t>(block * kDrawsPerBlock),
-                                       launch.step, launch.rank_layer, launch.seed},
+  const ColumnDraw draw = draw_column({static_cast<std::uint32_t>(block * kDrawsPerBlock), of.step,
+                                       of.rank << 16 | of.layer, of.seed},
                                       column, Stream::dropout);
   STERNA_UNROLL
   for (std::uint32_t row = 0; row < kDropoutBlock / kDrawsPerBlock; ++row) {
     const std::uint64_t of_batch =
         block * kDropoutBlock + std::uint64_t{row} * kDrawsPerBlock + column;
-    const std::uint64_t at = of_batch - launch.first;  // wraps before the first, and is none
+    const std::uint64_t at = of_batch - of.first;  // wraps before the first, and is none
     if (at >= launch.count) continue;
     launch.out[at] = draw.of_row(row) < launch.limit ? launch.x[at] * launch.factor : 0.0F;
   }

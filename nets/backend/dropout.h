@@ -16,8 +16,10 @@ struct DropoutSpec {
 class Dropout {
  public:
   virtual ~Dropout() = default;
-  /// y = x / keep where `draw` keeps it, else 0. `y` may be `x`.
-  virtual void run(const Tensor& x, const kernels::DropoutDraw& draw, Tensor& y) = 0;
+  /// What run() keeps from here on; not a part of a pass that is repeated.
+  virtual void draw(const kernels::DropoutDraw& draw) = 0;
+  /// y = x / keep where the last draw keeps it, else 0. `y` may be `x`.
+  virtual void run(const Tensor& x, Tensor& y) = 0;
 };
 
 }  // namespace sterna::nets

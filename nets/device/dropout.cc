@@ -7,15 +7,14 @@ namespace {
 
 class DeviceDropout final : public Dropout {
  public:
-  DeviceDropout(DeviceContext& context, const DropoutSpec& spec) : context_(context), spec_(spec) {}
-  void run(const Tensor& x, const kernels::DropoutDraw& draw, Tensor& y) override {
+  DeviceDropout(DeviceContext& context, const DropoutSpec& spec)
+      : context_(context), spec_(spec), draws_(context, 1) {}
+  void draw(const kernels::DropoutDraw& draw) override { draw_ = draws_.send({&draw, 1}); }
+  void run(const Tensor& x, Tensor& y) override {
     context_.run(kernels::DropoutLaunch{.x = x.data(),
                                         .out = y.data(),
                                         .count = spec_.count,
-                                        .first = draw.first,
-                                        .seed = draw.seed,
-                                        .step = draw.step,
-                                        .rank_layer = draw.rank << 16 | draw.layer,
+                                        .draw = draw_,
                                         .limit = kernels::dropout_limit(spec_.keep),
                                         .factor = 1 / spec_.keep});
   }
@@ -23,6 +22,8 @@ class DeviceDropout final : public Dropout {
  private:
   DeviceContext& context_;
   DropoutSpec spec_;
+  Inbox<kernels::DropoutDraw> draws_;
+  const kernels::DropoutDraw* draw_ = nullptr;  // of the device; each takes the place of the last
 };
 
 }  // namespace

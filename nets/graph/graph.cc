@@ -200,6 +200,7 @@ ActivationMemory Graph::finish() {
 void Graph::restart(const Pass& pass) {
   next_ = 0;
   pass_ = pass;
+  for (const Placed& placed : layers_) placed.layer->begin(pass);
 }
 
 bool Graph::forward(std::size_t readable) {

@@ -109,7 +109,7 @@ class Graph {
   /// The forward pass begins anew, as the same pass.
   void rewind() { next_ = 0; }
   /// Whether passes of one mode are the same but for what lies in memory.
-  bool repeats() const { return dropouts_ == 0 && !watcher_; }
+  bool repeats() const { return !watcher_; }
   /// Whether no layer of the forward pass has run.
   bool begins() const { return next_ == 0; }
   /// Runs the layers in reverse. Where several read one activation, their gradients are added, the

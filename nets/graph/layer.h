@@ -96,6 +96,8 @@ struct Pass {
 class Layer {
  public:
   virtual ~Layer() = default;
+  /// What of a pass is not the same each time, before its layers run.
+  virtual void begin(const Pass& /*pass*/) {}
   virtual void forward(const Pass& pass) = 0;
   /// From the gradient of the output: first the parameters' gradients, each reported as it is
   /// done, so that sending them overlaps with the rest; then those of what was read.

@@ -12,23 +12,25 @@ class DropoutLayer final : public Layer {
   DropoutLayer(std::unique_ptr<Dropout> operation, Memory& memory, std::uint32_t number, Reading& x,
                Activation& y)
       : operation_(std::move(operation)), memory_(memory), number_(number), x_(x), y_(y) {}
-  void forward(const Pass& pass) override {
+  void begin(const Pass& pass) override {
+    if (pass.mode == Mode::evaluation) return;
     const Tensor& x = x_.value();
-    Tensor& y = y_.value();
-    if (pass.mode == Mode::evaluation) {
-      memory_.copy(x, y);
-      return;
-    }
     const std::size_t image = x.size() / x.shape()[0];
-    draw_ = {.seed = pass.draw.seed,
-             .step = pass.draw.step,
-             .rank = pass.draw.rank,
-             .layer = number_,
-             .first = pass.draw.first_image * image};
-    operation_->run(x, draw_, y);
+    operation_->draw({.seed = pass.draw.seed,
+                      .step = pass.draw.step,
+                      .rank = pass.draw.rank,
+                      .layer = number_,
+                      .first = pass.draw.first_image * image});
+  }
+  void forward(const Pass& pass) override {
+    if (pass.mode == Mode::evaluation) {
+      memory_.copy(x_.value(), y_.value());
+    } else {
+      operation_->run(x_.value(), y_.value());
+    }
   }
   void backward(Completion& /*completion*/) override {
-    if (Tensor* dx = x_.gradient()) operation_->run(y_.gradient(), draw_, *dx);
+    if (Tensor* dx = x_.gradient()) operation_->run(y_.gradient(), *dx);
   }
 
  private:
@@ -37,7 +39,6 @@ class DropoutLayer final : public Layer {
   std::uint32_t number_;
   Reading& x_;
   Activation& y_;
-  kernels::DropoutDraw draw_;
 };
 
 }  // namespace

@@ -12,11 +12,12 @@ namespace {
 class CpuDropout final : public Dropout {
  public:
   explicit CpuDropout(float keep) : keep_(keep) {}
-  void run(const Tensor& x, const kernels::DropoutDraw& draw, Tensor& y) override {
+  void draw(const kernels::DropoutDraw& draw) override { draw_ = draw; }
+  void run(const Tensor& x, Tensor& y) override {
     if (x.element() == Element::fp32) {
-      return kernels::dropout(x.values(), keep_, draw, y.values());
+      return kernels::dropout(x.values(), keep_, draw_, y.values());
     }
-    kernels::DropoutDraw of_some = draw;
+    kernels::DropoutDraw of_some = draw_;
     std::array<float, kElementsAtOnce> some;
     for (std::size_t i = 0; i < x.size(); i += kElementsAtOnce) {
       const auto values = std::span(some).first(std::min(kElementsAtOnce, x.size() - i));
@@ -29,6 +30,7 @@ class CpuDropout final : public Dropout {
 
  private:
   float keep_;
+  kernels::DropoutDraw draw_;
 };
 
 }  // namespace

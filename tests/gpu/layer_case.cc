@@ -135,13 +135,11 @@ Result<void> dropouts(There& there) {
       Floats expected(count);
       dropout(x, kKeep, draw, expected);
       STERNA_ASSIGN(const auto there_x, there.bring(x));
+      STERNA_ASSIGN(const auto there_draw, there.bring(std::vector{draw}));
       STERNA_TRY(there.run(DropoutLaunch{.x = there_x.data(),
                                          .out = there_x.data(),
                                          .count = count,
-                                         .first = first,
-                                         .seed = draw.seed,
-                                         .step = draw.step,
-                                         .rank_layer = draw.rank << 16 | draw.layer,
+                                         .draw = there_draw.data(),
                                          .limit = dropout_limit(kKeep),
                                          .factor = 1 / kKeep}));
       STERNA_ASSIGN(const Floats found, there.fetch(there_x));

@@ -274,8 +274,9 @@ TEST(DeviceOperations, DropWhatTheCpuDrops) {
             const auto operation = side.backend->dropout({.count = 1301, .keep = keep});
             Tensor& x = side.drawn({1301});
             Tensor& y = side.drawn({1301});
-            operation->run(x, draw, y);
-            operation->run(x, draw, x);
+            operation->draw(draw);
+            operation->run(x, y);
+            operation->run(x, x);
             return {side.read(y), side.read(x)};
           },
           0);

@@ -177,7 +177,7 @@ Gradients scaled(const Net& net, float factor) {
   return values;
 }
 
-TEST_P(ZooOnADevice, RepeatsPassesWithOtherImagesLabelsAndParameters) {
+TEST_P(ZooOnADevice, RepeatsPassesWithOtherImagesLabelsParametersAndDraws) {
   if (GetParam().tolerance != kShallow || GetParam().micro_batch > 0) return;
   constexpr float kLast = 1.25F;
   const std::uint64_t draw = GetParam().draw;
@@ -202,7 +202,7 @@ TEST_P(ZooOnADevice, RepeatsPassesWithOtherImagesLabelsAndParameters) {
       Fetched fetched(*on_it.backend.device, values.size());
       if (step < 3) {
         const Input input(on_it, draw + 100 + step);
-        const StepDraw other{.seed = 5, .step = step, .rank = 1};
+        const StepDraw other{.seed = 5, .step = 100 + step, .rank = 1};
         ASSERT_TRUE(net->train_step(input.images, input.labels, fetched, other).ok());
         fetched.wait();
         continue;
