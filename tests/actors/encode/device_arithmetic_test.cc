@@ -257,7 +257,7 @@ TEST_F(DeviceArithmeticTest, FeedsBackWhatTheHostFeedsBack) {
 TEST_F(DeviceArithmeticTest, WhatIsLeftGoesWithAStepThatTravelsAsFloats) {
   job.gradient.error_feedback = true;
   job.gradient.tensors = {{"tensor2", "bf16"}};
-  job.examples = job.batch * job.ranks;  // each step an epoch
+  job.examples = std::uint64_t{job.batch} * job.ranks;  // each step an epoch
   for (const std::uint64_t every : {2, 3}) {
     job.gradient.floating_grad_epoch = every;
     for (const ScalerRule rule : {ScalerRule::own, ScalerRule::shared, ScalerRule::last_step}) {
