@@ -275,7 +275,7 @@ TEST_F(DeviceArithmeticTest, WhatDidNotCountGoesWithTheNextOne) {
   expect_the_hosts_bits_in_the_next_worker();
 }
 
-TEST_F(DeviceArithmeticTest, TheNextWorkerFindsWhatWasLeftBeforeTheLastPacketWent) {
+TEST_F(DeviceArithmeticTest, TheNextWorkerFindsWhatWasLeft) {
   job.gradient.error_feedback = true;
   job.gradient.tensors = {{"tensor2", "bf16"}};
   for (const char* scheme : {"sync", "async"}) {
@@ -290,6 +290,69 @@ TEST_F(DeviceArithmeticTest, TheNextWorkerFindsWhatWasLeftBeforeTheLastPacketWen
     }
     expect_the_hosts_bits_in_the_next_worker();
     repeated.clear();
+  }
+}
+
+/// Of each packet of the first step its tensor, and whether all that is left was stamped by then.
+struct StampedAtPackets final : EncodeArithmetic::Listener {
+  StampedAtPackets(const JobConfig& of, const ParameterTable& chunks, KeptMemory::Region lies_in)
+      : job(of), table(chunks), memory(std::move(lies_in)) {}
+  void packed(std::uint32_t chunk, float, Bytes, std::uint64_t) override {
+    tensors.push_back(table.chunks[chunk].tensor);
+    stamped.push_back(Residuals(job, table, memory, 0).whole_for(1));
+  }
+  void measured(std::uint32_t, const Measured&) override {}
+  const JobConfig& job;
+  const ParameterTable& table;
+  KeptMemory::Region memory;
+  std::vector<std::uint32_t> tensors;
+  std::vector<bool> stamped;
+};
+
+TEST_F(DeviceArithmeticTest, WhatIsLeftIsStampedBeforeTheLastPacketOfItsStepIsMade) {
+  job.gradient.error_feedback = true;
+  const auto packets_of = [&](std::uint64_t seed) {
+    host_memory.forget("worker");
+    const std::shared_ptr<kernels::Device> device = kernels::make_host_device({.seed = seed});
+    const auto table = table_of_tensors();
+    const KeptMemory::Region memory = memory_of("worker");
+    Residuals residuals(job, *table, memory, 0);
+    residuals.start_at(0);
+    const kernels::Isa isa = kernels::best_isa();
+    const auto arithmetic =
+        DeviceArithmetic::make(
+            job, kRank, isa, table, device,
+            std::make_unique<HostArithmetic>(job, kRank, isa, table, false, std::move(residuals)))
+            .value();
+    Net net(*device);
+    StampedAtPackets found(job, *table, memory);
+    arithmetic->begin(0);
+    std::vector<std::vector<float>> here(3);
+    for (std::uint32_t tensor = 0; tensor < 3; ++tensor) {
+      here[tensor] = gradient(0, tensor);
+      const nets::Gradient written = net.write(tensor, here[tensor]);
+      EXPECT_TRUE(arithmetic->start({.tensor = tensor, .gradient = written}, found).ok());
+    }
+    EXPECT_TRUE(arithmetic->finish(found).ok());
+    EXPECT_TRUE(net.stream->finish().ok());
+    return std::pair(found.tensors, found.stamped);
+  };
+  std::size_t early = 0;
+  for (std::uint64_t seed = 0; seed < 10; ++seed) {
+    const auto [tensors, stamped] = packets_of(seed);
+    EXPECT_TRUE(stamped.back()) << seed;
+    early += static_cast<std::size_t>(std::ranges::count(stamped, false));
+  }
+  EXPECT_GT(early, 0U) << "nobody waits for what is left but the last";
+
+  // Where ranks are not in step the next worker may have to tell which chunks went already.
+  job.scheme.name = "async";
+  job.gradient.tensors = {{"tensor2", "none"}};
+  for (std::uint64_t seed = 0; seed < 10; ++seed) {
+    const auto [tensors, stamped] = packets_of(seed);
+    for (std::size_t i = 0; i < tensors.size(); ++i) {
+      EXPECT_TRUE(stamped[i] || tensors[i] != 1) << seed;
+    }
   }
 }
 
