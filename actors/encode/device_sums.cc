@@ -8,12 +8,13 @@ using kernels::DeviceArray;
 using kernels::ElementLaunch;
 using kernels::ElementPass;
 
-Result<std::unique_ptr<DeviceSums>> DeviceSums::make(std::shared_ptr<kernels::Device> device,
-                                                     std::size_t tensors, std::uint32_t devices) {
-  std::unique_ptr<DeviceSums> made(new DeviceSums(std::move(device), tensors));
+Result<std::unique_ptr<DeviceSums>> DeviceSums::make(
+    const std::vector<std::shared_ptr<kernels::Device>>& devices, std::size_t tensors) {
+  std::unique_ptr<DeviceSums> made(new DeviceSums(devices.front(), tensors));
   STERNA_ASSIGN(made->stream_, made->device_->make_stream());
-  for (std::uint32_t i = 0; i < devices; ++i) {
+  for (const std::shared_ptr<kernels::Device>& device : devices) {
     STERNA_ASSIGN(made->ends_.emplace_back(), made->device_->make_event());
+    STERNA_TRY(made->device_->reach(*device));
   }
   return made;
 }

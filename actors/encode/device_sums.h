@@ -17,10 +17,9 @@ namespace sterna::actors {
 /// for when the next start() of its tensor comes.
 class DeviceSums final : public AverageSums {
  public:
-  /// Of ranks on so many devices, rank i on device i mod `devices`; `device` is the first of them.
-  /// Errors: the device's.
-  static Result<std::unique_ptr<DeviceSums>> make(std::shared_ptr<kernels::Device> device,
-                                                  std::size_t tensors, std::uint32_t devices);
+  /// Of ranks on these devices, rank i on device i mod their number. Errors: the devices'.
+  static Result<std::unique_ptr<DeviceSums>> make(
+      const std::vector<std::shared_ptr<kernels::Device>>& devices, std::size_t tensors);
   ~DeviceSums() override;
   DeviceSums(const DeviceSums&) = delete;
   DeviceSums& operator=(const DeviceSums&) = delete;

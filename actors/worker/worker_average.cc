@@ -11,11 +11,9 @@
 namespace sterna::actors {
 namespace {
 
-/// `device` is the first of so many.
-Result<std::unique_ptr<AverageSums>> sums_on(const std::shared_ptr<kernels::Device>& device,
-                                             std::uint32_t devices, std::size_t tensors) {
-  if (device == nullptr) return std::unique_ptr<AverageSums>(std::make_unique<HostSums>(tensors));
-  STERNA_ASSIGN(auto made, DeviceSums::make(device, tensors, devices));
+Result<std::unique_ptr<AverageSums>> sums_on(const Worker::Devices& devices, std::size_t tensors) {
+  if (devices.empty()) return std::unique_ptr<AverageSums>(std::make_unique<HostSums>(tensors));
+  STERNA_ASSIGN(auto made, DeviceSums::make(devices, tensors));
   return std::unique_ptr<AverageSums>(std::move(made));
 }
 
@@ -37,9 +35,11 @@ Result<std::shared_ptr<RankNet>> Worker::make_averaged_net(Rank& rank) {
     const Replica& replica = *rank.seat->replica;
     STERNA_ASSIGN(auto arithmetic,
                   arithmetic_for(job, rank.rank, replica, table_, false, std::move(residuals)));
-    const std::uint32_t devices =
-        replicas_of(job, args_.ranks, static_cast<std::uint32_t>(devices_.size()));
-    STERNA_ASSIGN(auto sums, sums_on(replica.device(), devices, table_->tensors.size()));
+    Devices devices = devices_;
+    if (!devices.empty()) {
+      devices.resize(replicas_of(job, args_.ranks, static_cast<std::uint32_t>(devices_.size())));
+    }
+    STERNA_ASSIGN(auto sums, sums_on(devices, table_->tensors.size()));
     average_ = std::make_shared<HostAverage>(
         job, *table_, std::move(sums),
         std::make_unique<GradientEncoder>(job, table_, process().loop(), std::move(events),

@@ -52,6 +52,7 @@ Result<std::unique_ptr<DeviceGather>> make_copying_gather(
     CopyingGather::End& end = ends.emplace_back();
     STERNA_ASSIGN(end.there, device->make_event());
     STERNA_ASSIGN(end.fetched, device->make_event());
+    for (const std::shared_ptr<Device>& other : devices) STERNA_TRY(device->reach(*other));
   }
   return std::unique_ptr<DeviceGather>(std::make_unique<CopyingGather>(std::move(ends)));
 }

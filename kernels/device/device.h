@@ -113,6 +113,9 @@ class Device {
   virtual Result<std::unique_ptr<DeviceOperation>> product(const ProductShape& shape) noexcept = 0;
   virtual Result<std::unique_ptr<DeviceOperation>> convolution(
       const ConvolutionShape& shape) noexcept = 0;
+  /// Whether copies from `other`, which is of the same kind, come straight from its memory from now
+  /// on: what this machine has no way for is staged through the host's. Errors: the device's.
+  virtual Result<bool> reach(Device& other) noexcept = 0;
   /// Seconds from one event to another, both recorded and passed.
   virtual Result<double> seconds(DeviceEvent& from, DeviceEvent& to) noexcept = 0;
 

@@ -346,6 +346,7 @@ class HostDevice : public Device {
     if (!options_.libraries) return std::unique_ptr<DeviceOperation>();
     return host_convolution(shape);
   }
+  Result<bool> reach(Device& /*other*/) noexcept override { return true; }
   Result<double> seconds(DeviceEvent& from, DeviceEvent& to) noexcept override {
     const auto& begin = *static_cast<HostEvent&>(from).state();
     const auto& end = *static_cast<HostEvent&>(to).state();

@@ -1,9 +1,11 @@
 // The module's own sources, kernels and all, compiled for the host with headers that play CUDA's:
 // which block and thread does what, who waits for whom, and who makes a tensor's scaler.
+#include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
 #include "encode_case.h"
 #include "kernels/device/cuda/cuda_device.h"
+#include "kernels/device/device_gather.h"
 #include "kernels/device/host_device.h"
 #include "kernels/trits/statistics.h"
 #include "layer_case.h"
@@ -152,6 +154,29 @@ TEST_F(EmulatedCuda, TrainsNetsWithTheBitsOfTheHostDevice) {
     ASSERT_FALSE(found.empty());
     EXPECT_EQ(found, gradients_on(make_host_device({.seed = 3}), name, steps)) << name;
   }
+}
+
+/// Whether `device` has been given access to the memory of `peer`; it has from now on.
+bool reached(int device, int peer) {
+  cudaSetDevice(device);
+  return cudaDeviceEnablePeerAccess(peer, 0) == cudaErrorPeerAccessAlreadyEnabled;
+}
+
+TEST_F(EmulatedCuda, CopiesStraightBetweenDevicesThatReachEachOther) {
+  const std::shared_ptr<Device> zero = std::move(device_);
+  const std::shared_ptr<Device> one = open_cuda_device(1).value();
+  const std::shared_ptr<Device> two = open_cuda_device(2).value();
+  const std::shared_ptr<Device> apart = open_cuda_device(7).value();
+  for (int again = 0; again < 2; ++again) {
+    EXPECT_TRUE(make_copying_gather({zero, one, apart, zero}).ok());
+    EXPECT_EQ(zero->reach(*two).value(), true);
+    EXPECT_EQ(zero->reach(*zero).value(), true);
+    EXPECT_EQ(zero->reach(*apart).value(), false);
+  }
+  EXPECT_TRUE(reached(0, 1));
+  EXPECT_TRUE(reached(1, 0));
+  EXPECT_TRUE(reached(0, 2));
+  EXPECT_FALSE(reached(2, 0));
 }
 
 TEST_F(EmulatedCuda, SaysWhatDoesNotFit) {

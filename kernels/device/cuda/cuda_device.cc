@@ -228,6 +228,20 @@ class CudaDevice : public Device {
     STERNA_TRY(use());
     return libraries_->convolution(shape);
   }
+  Result<bool> reach(Device& other) noexcept override {
+    const int peer = static_cast<CudaDevice&>(other).index_;
+    if (peer == index_) return true;
+    int can = 0;
+    STERNA_TRY(checked(cudaDeviceCanAccessPeer(&can, index_, peer), "cudaDeviceCanAccessPeer"));
+    if (can == 0) return false;
+    STERNA_TRY(use());
+    const cudaError_t made = cudaDeviceEnablePeerAccess(peer, 0);
+    if (made != cudaSuccess) cudaGetLastError();  // no sticky one
+    if (made == cudaErrorPeerAccessAlreadyEnabled) return true;
+    if (made == cudaErrorTooManyPeers) return false;
+    STERNA_TRY(checked(made, "cudaDeviceEnablePeerAccess"));
+    return true;
+  }
   Result<double> seconds(DeviceEvent& from, DeviceEvent& to) noexcept override {
     constexpr double kMilli = 1e-3;
     float milliseconds = 0;

@@ -1,12 +1,19 @@
 #include "cuda_runtime.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <utility>
 
 namespace {
 
 constexpr std::size_t kAlignment = 256;
 constexpr std::size_t kMemory = std::size_t{1} << 30U;
+constexpr int kDevices = 8;
+constexpr int kReaching = 4;  // the first of them
+
+thread_local int current_device = 0;
+bool reaches[kReaching][kReaching];
 
 cudaError_t allocate(void** memory, std::size_t bytes) {
   if (bytes > kMemory) return cudaErrorMemoryAllocation;
@@ -19,7 +26,22 @@ cudaError_t allocate(void** memory, std::size_t bytes) {
 const char* cudaGetErrorString(cudaError_t) { return "an error of the emulation"; }
 const char* cudaGetErrorName(cudaError_t) { return "cudaErrorEmulated"; }
 cudaError_t cudaGetLastError() { return cudaSuccess; }
-cudaError_t cudaSetDevice(int device) { return device == 0 ? cudaSuccess : cudaErrorInvalidValue; }
+cudaError_t cudaSetDevice(int device) {
+  if (device < 0 || device >= kDevices) return cudaErrorInvalidValue;
+  current_device = device;
+  return cudaSuccess;
+}
+cudaError_t cudaDeviceCanAccessPeer(int* can, int device, int peer) {
+  *can = device != peer && std::max(device, peer) < kReaching ? 1 : 0;
+  return cudaSuccess;
+}
+cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned) {
+  int can = 0;
+  cudaDeviceCanAccessPeer(&can, current_device, peer);
+  if (can == 0) return cudaErrorPeerAccessUnsupported;
+  bool& reached = reaches[static_cast<std::size_t>(current_device)][static_cast<std::size_t>(peer)];
+  return std::exchange(reached, true) ? cudaErrorPeerAccessAlreadyEnabled : cudaSuccess;
+}
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int) {
   std::strcpy(properties->name, "emulation");
   properties->major = 8;

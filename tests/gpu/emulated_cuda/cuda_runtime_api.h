@@ -1,5 +1,5 @@
 // As much of CUDA's runtime as the module calls, on the host: memory is the host's, and all work is
-// done at once.
+// done at once. There are eight devices, of which the first four reach each other's memory.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,10 @@ enum cudaError_t : int {
   cudaSuccess = 0,
   cudaErrorMemoryAllocation = 2,
   cudaErrorInvalidValue = 1,
+  cudaErrorPeerAccessUnsupported = 217,
   cudaErrorNotReady = 600,
+  cudaErrorPeerAccessAlreadyEnabled = 704,
+  cudaErrorTooManyPeers = 711,
   cudaErrorNotSupported = 801,
 };
 enum cudaMemcpyKind { cudaMemcpyDefault = 4 };
@@ -48,6 +51,8 @@ const char* cudaGetErrorString(cudaError_t error);
 const char* cudaGetErrorName(cudaError_t error);
 cudaError_t cudaGetLastError();
 cudaError_t cudaSetDevice(int device);
+cudaError_t cudaDeviceCanAccessPeer(int* can, int device, int peer);
+cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags);
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device);
 cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* all);
 cudaError_t cudaMalloc(void** memory, std::size_t bytes);
