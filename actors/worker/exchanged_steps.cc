@@ -99,7 +99,7 @@ PacketPlace ExchangedSteps::place(std::uint32_t tensor, std::uint32_t rank) cons
   return {packet, reinterpret_cast<float*>(packet + of.bytes - kAligned)};
 }
 
-kernels::DeviceGather::Place ExchangedSteps::end(std::uint32_t tensor) const {
+kernels::DeviceExchange::Place ExchangedSteps::end(std::uint32_t tensor) const {
   return {stream_.get(), tensors_[tensor].parts.data()};
 }
 

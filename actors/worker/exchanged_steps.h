@@ -2,7 +2,7 @@
 // parameters take from them, where there are no servers (gradient.exchange).
 //
 // Each tensor has a place for each rank's packet: trits and the scaler that they stand for, or
-// fp32. The ranks of this device encode into theirs; those of the others come by a DeviceGather.
+// fp32. The ranks of this device encode into theirs; those of the others come by a DeviceExchange.
 // Then one pass decodes, averages in rank order and steps, as a server does, with the same bits.
 //
 //   part 0 (device 0)         part 1 (device 1)
@@ -18,7 +18,7 @@
 #include "actors/parameters/parameter_table.h"
 #include "actors/parameters/update_rule.h"
 #include "kernels/device/device_array.h"
-#include "kernels/device/device_gather.h"
+#include "kernels/device/device_exchange.h"
 #include "nets/net.h"
 #include "runtime/base/bytes.h"
 
@@ -42,7 +42,7 @@ class ExchangedSteps {
   bool has(std::uint32_t tensor) const { return tensors_[tensor].bytes > 0; }
   PacketPlace place(std::uint32_t tensor, std::uint32_t rank) const;
   /// This device's end of the exchange of a tensor, and how large a part is.
-  kernels::DeviceGather::Place end(std::uint32_t tensor) const;
+  kernels::DeviceExchange::Place end(std::uint32_t tensor) const;
   std::size_t part_bytes(std::uint32_t tensor) const { return tensors_[tensor].bytes * each_; }
   /// What was put on the stream of end() is what step() waits for.
   Result<void> gathered(std::uint32_t tensor);

@@ -31,7 +31,7 @@
 #include "actors/worker/rank_net.h"
 #include "actors/worker/replica.h"
 #include "actors/worker/worker_trace.h"
-#include "kernels/device/device_gather.h"
+#include "kernels/device/device_exchange.h"
 #include "runtime/actor/byte_window.h"
 #include "runtime/actor/process.h"
 #include "runtime/cluster/peer.h"
@@ -145,7 +145,7 @@ class Worker final : public Actor<WorkerInterface> {
   /// Of the version that devices make among themselves.
   struct Exchanging {
     std::uint64_t step = 0;  ///< that leads to it
-    std::unique_ptr<kernels::DeviceGather> gather;
+    std::unique_ptr<kernels::DeviceExchange> exchange;
     std::vector<std::uint32_t> missing;  ///< by tensor: ranks whose packet is not there
     std::deque<std::uint32_t> complete;  ///< tensors that are to be exchanged
     std::size_t tensors = 0;             ///< of a version

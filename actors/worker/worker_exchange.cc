@@ -17,7 +17,7 @@ Result<void> Worker::begin_exchanging() {
   exchanging_ = std::make_unique<Exchanging>();
   Devices devices;
   for (std::size_t i = 0; i < seats_.size(); ++i) devices.push_back(devices_[i % devices_.size()]);
-  STERNA_ASSIGN(exchanging_->gather, kernels::make_copying_gather(devices));
+  STERNA_ASSIGN(exchanging_->exchange, kernels::make_copying_exchange(devices));
   const ExchangedSteps& steps = *seats_.front().replica->exchanged();
   for (std::uint32_t tensor = 0; tensor < table_->tensors.size(); ++tensor) {
     exchanging_->missing.push_back(args_.ranks);
@@ -62,10 +62,10 @@ Result<void> Worker::exchange_next() {
   const std::uint32_t tensor = exchanging_->complete.front();
   exchanging_->complete.pop_front();
   if (seats_.size() > 1) {
-    std::vector<kernels::DeviceGather::Place> ends;
+    std::vector<kernels::DeviceExchange::Place> ends;
     for (const Seat& seat : seats_) ends.push_back(seat.replica->exchanged()->end(tensor));
     const std::size_t bytes = seats_.front().replica->exchanged()->part_bytes(tensor);
-    STERNA_TRY(exchanging_->gather->gather(ends, bytes));
+    STERNA_TRY(exchanging_->exchange->gather(ends, bytes));
     for (const Seat& seat : seats_) STERNA_TRY(seat.replica->exchanged()->gathered(tensor));
   }
   for (Seat& seat : seats_) {

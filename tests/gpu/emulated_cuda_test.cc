@@ -5,7 +5,7 @@
 
 #include "encode_case.h"
 #include "kernels/device/cuda/cuda_device.h"
-#include "kernels/device/device_gather.h"
+#include "kernels/device/device_exchange.h"
 #include "kernels/device/host_device.h"
 #include "kernels/trits/statistics.h"
 #include "layer_case.h"
@@ -168,7 +168,7 @@ TEST_F(EmulatedCuda, CopiesStraightBetweenDevicesThatReachEachOther) {
   const std::shared_ptr<Device> two = open_cuda_device(2).value();
   const std::shared_ptr<Device> apart = open_cuda_device(7).value();
   for (int again = 0; again < 2; ++again) {
-    EXPECT_TRUE(make_copying_gather({zero, one, apart, zero}).ok());
+    EXPECT_TRUE(make_copying_exchange({zero, one, apart, zero}).ok());
     EXPECT_EQ(zero->reach(*two).value(), true);
     EXPECT_EQ(zero->reach(*zero).value(), true);
     EXPECT_EQ(zero->reach(*apart).value(), false);

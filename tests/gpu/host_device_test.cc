@@ -11,7 +11,7 @@
 
 #include "codec_checks.h"
 #include "codec_speed.h"
-#include "kernels/device/device_gather.h"
+#include "kernels/device/device_exchange.h"
 #include "kernels/device/tables.h"
 #include "kernels/random/philox.h"
 #include "kernels/sums/sums.h"
@@ -297,17 +297,17 @@ TEST(HostDevice, SaysWhatIsFreeWhenMemoryIsShort) {
 
 // Behind it a device may write its next part, whether or not the others' streams have come that
 // far.
-TEST(DeviceGather, BringsAllPartsToAllDevicesBeforeTheyAreWrittenAnew) {
+TEST(DeviceExchange, BringsAllPartsToAllDevicesBeforeTheyAreWrittenAnew) {
   constexpr std::size_t kDevices = 3;
   constexpr std::size_t kRounds = 4;
   for (std::uint64_t seed = 0; seed < 200 && !testing::Test::HasFailure(); ++seed) {
     const std::shared_ptr<Device> device = make_host_device({.seed = seed});
-    const auto gather = make_copying_gather({device, device, device}).value();
+    const auto exchange = make_copying_exchange({device, device, device}).value();
     std::array<std::array<std::uint32_t, kDevices>, kDevices> parts{};
     std::array<std::array<std::uint32_t, kRounds>, kDevices> own{};
     std::array<std::array<std::array<std::uint32_t, kDevices>, kRounds>, kDevices> found{};
     std::vector<std::unique_ptr<DeviceStream>> streams;
-    std::vector<DeviceGather::Place> places;
+    std::vector<DeviceExchange::Place> places;
     for (std::size_t d = 0; d < kDevices; ++d) {
       streams.push_back(device->make_stream().value());
       places.push_back({streams.back().get(), reinterpret_cast<std::byte*>(parts[d].data())});
@@ -317,7 +317,7 @@ TEST(DeviceGather, BringsAllPartsToAllDevicesBeforeTheyAreWrittenAnew) {
         own[d][round] = 10 * round + static_cast<std::uint32_t>(d);
         ASSERT_TRUE(streams[d]->copy(&parts[d][d], &own[d][round], sizeof(std::uint32_t)).ok());
       }
-      ASSERT_TRUE(gather->gather(places, sizeof(std::uint32_t)).ok());
+      ASSERT_TRUE(exchange->gather(places, sizeof(std::uint32_t)).ok());
       for (std::size_t d = 0; d < kDevices; ++d) {
         ASSERT_TRUE(
             streams[d]->copy(found[d][round].data(), parts[d].data(), sizeof(parts[d])).ok());
@@ -334,10 +334,10 @@ TEST(DeviceGather, BringsAllPartsToAllDevicesBeforeTheyAreWrittenAnew) {
   }
 }
 
-TEST(DeviceGather, WantsAPlaceForEachDevice) {
+TEST(DeviceExchange, WantsAPlaceForEachDevice) {
   const std::shared_ptr<Device> device = make_host_device({});
-  const auto gather = make_copying_gather({device, device}).value();
-  EXPECT_EQ(gather->gather({}, 4).error().code, Errc::invalid_argument);
+  const auto exchange = make_copying_exchange({device, device}).value();
+  EXPECT_EQ(exchange->gather({}, 4).error().code, Errc::invalid_argument);
 }
 
 // What a CPU takes says nothing of a card; that each figure is measured does.

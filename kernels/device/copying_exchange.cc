@@ -1,19 +1,19 @@
 #include <utility>
 
-#include "kernels/device/device_gather.h"
+#include "kernels/device/device_exchange.h"
 
 namespace sterna::kernels {
 namespace {
 
 /// Each device fetches what the others have, once that is there; and goes on once the others have
 /// fetched its own.
-class CopyingGather final : public DeviceGather {
+class CopyingExchange final : public DeviceExchange {
  public:
   struct End {
     std::unique_ptr<DeviceEvent> there;    // its own part
     std::unique_ptr<DeviceEvent> fetched;  // the others'
   };
-  explicit CopyingGather(std::vector<End> ends) : ends_(std::move(ends)) {}
+  explicit CopyingExchange(std::vector<End> ends) : ends_(std::move(ends)) {}
 
   Result<void> gather(std::span<const Place> places, std::size_t bytes) noexcept override {
     if (places.size() != ends_.size()) {
@@ -45,16 +45,16 @@ class CopyingGather final : public DeviceGather {
 
 }  // namespace
 
-Result<std::unique_ptr<DeviceGather>> make_copying_gather(
+Result<std::unique_ptr<DeviceExchange>> make_copying_exchange(
     const std::vector<std::shared_ptr<Device>>& devices) {
-  std::vector<CopyingGather::End> ends;
+  std::vector<CopyingExchange::End> ends;
   for (const std::shared_ptr<Device>& device : devices) {
-    CopyingGather::End& end = ends.emplace_back();
+    CopyingExchange::End& end = ends.emplace_back();
     STERNA_ASSIGN(end.there, device->make_event());
     STERNA_ASSIGN(end.fetched, device->make_event());
     for (const std::shared_ptr<Device>& other : devices) STERNA_TRY(device->reach(*other));
   }
-  return std::unique_ptr<DeviceGather>(std::make_unique<CopyingGather>(std::move(ends)));
+  return std::unique_ptr<DeviceExchange>(std::make_unique<CopyingExchange>(std::move(ends)));
 }
 
 }  // namespace sterna::kernels

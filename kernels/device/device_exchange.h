@@ -1,4 +1,4 @@
-// DeviceGather: what each of several devices has comes to all of them, as NCCL's all-gather in
+// DeviceExchange: what each of several devices has comes to all of them, as NCCL's all-gather in
 // place does it: nothing is added up on the way, so that no sum depends on who was first.
 #pragma once
 
@@ -12,9 +12,9 @@
 namespace sterna::kernels {
 
 /// Of devices in one process, in their order. Used by one thread at a time.
-class DeviceGather {
+class DeviceExchange {
  public:
-  virtual ~DeviceGather() = default;
+  virtual ~DeviceExchange() = default;
 
   /// One device's end of it.
   struct Place {
@@ -28,14 +28,14 @@ class DeviceGather {
   virtual Result<void> gather(std::span<const Place> places, std::size_t bytes) noexcept = 0;
 
  protected:
-  DeviceGather() = default;
-  DeviceGather(const DeviceGather&) = default;
-  DeviceGather& operator=(const DeviceGather&) = default;
+  DeviceExchange() = default;
+  DeviceExchange(const DeviceExchange&) = default;
+  DeviceExchange& operator=(const DeviceExchange&) = default;
 };
 
 /// By copies from device to device. One device may be several of these, which NCCL's ranks may not:
 /// it refuses two on one GPU. They outlive it.
-Result<std::unique_ptr<DeviceGather>> make_copying_gather(
+Result<std::unique_ptr<DeviceExchange>> make_copying_exchange(
     const std::vector<std::shared_ptr<Device>>& devices);
 
 }  // namespace sterna::kernels
