@@ -10,9 +10,10 @@ if(STERNA_CUDA AND NOT STERNA_SANITIZE)
   find_package(CUDAToolkit 13.0 QUIET)
   # Which cuDNN 8 does not have.
   find_path(STERNA_CUDNN_INCLUDE cudnn_graph.h HINTS ${CUDAToolkit_INCLUDE_DIRS})
+  find_path(STERNA_NCCL_INCLUDE nccl.h HINTS ${CUDAToolkit_INCLUDE_DIRS})
   if(CUDAToolkit_FOUND AND CUDAToolkit_NVCC_EXECUTABLE AND TARGET CUDA::cudart_static
-     AND NOT STERNA_CUDNN_INCLUDE)
-    message(STATUS "CUDA ${CUDAToolkit_VERSION}: without cuDNN 9's headers no module for GPUs is built")
+     AND NOT (STERNA_CUDNN_INCLUDE AND STERNA_NCCL_INCLUDE))
+    message(STATUS "CUDA ${CUDAToolkit_VERSION}: without the headers of cuDNN 9 and NCCL 2 no module for GPUs is built")
   elseif(CUDAToolkit_FOUND AND CUDAToolkit_NVCC_EXECUTABLE AND TARGET CUDA::cudart_static)
     set(STERNA_CUDA_FOUND ON)
     message(STATUS "CUDA ${CUDAToolkit_VERSION}: the module for GPUs is built")

@@ -136,6 +136,14 @@ Task<Result<void>> Worker::make_replicas() {
   co_return {};
 }
 
+Worker::Devices Worker::devices_of(std::size_t replicas) const {
+  Devices devices;
+  for (std::size_t i = 0; i < replicas && !devices_.empty(); ++i) {
+    devices.push_back(devices_[i % devices_.size()]);
+  }
+  return devices;
+}
+
 Result<void> Worker::make_ranks(Seat& seat, const std::vector<std::uint32_t>& numbers) {
   for (const std::uint32_t number : numbers) {
     Rank& rank = ranks_.emplace_back();

@@ -196,9 +196,12 @@ class Worker final : public Actor<WorkerInterface> {
   /// The scalers of the step before the first, of a job whose ranks use those.
   Task<Result<void>> recall_scalers();
   Task<Result<void>> make_replicas();
+  /// By replica, of so many, the device that it is on; of CPUs none.
+  Devices devices_of(std::size_t replicas) const;
   /// Whether each device has all ranks' packets, and steps by itself (worker_exchange.cc).
   bool exchanges() const { return served_ != nullptr && !devices_.empty(); }
-  Result<void> begin_exchanging();
+  /// Errors: unavailable, where NCCL is missing that has to move what the devices have.
+  Task<Result<void>> begin_exchanging();
   /// The rank's packet of a tensor is on its device.
   void packet_is_there(std::uint32_t tensor);
   Task<Result<void>> exchange_all();
@@ -301,9 +304,8 @@ class Worker final : public Actor<WorkerInterface> {
   std::size_t in_first_step_ = 0;
   Finder finder_;
   std::uint32_t cores_;
-  Devices devices_;                         // none: the CPU
-  std::shared_ptr<ServedShard> served_;     // null: there are servers
-  std::unique_ptr<Exchanging> exchanging_;  // where devices exchange
+  Devices devices_;                      // none: the CPU
+  std::shared_ptr<ServedShard> served_;  // null: there are servers
   std::unique_ptr<WorkerPolicy> policy_;
   std::deque<ShardServers> servers_;
   std::optional<std::uint64_t> begins_at_;  // nothing is pushed of earlier steps; once it is known
@@ -316,6 +318,9 @@ class Worker final : public Actor<WorkerInterface> {
   std::shared_ptr<BufferPool> pool_ = std::make_shared<BufferPool>();
   std::deque<Seat> seats_;  // deques: conditions do not move
   std::deque<Rank> ranks_;
+  /// Where devices exchange. It ends before the replicas, whose streams may wait for what one that
+  /// has failed never does.
+  std::unique_ptr<Exchanging> exchanging_;
   std::shared_ptr<HostAverage> average_;    // of all ranks, where they push one
   std::optional<std::uint64_t> averaging_;  // the step of which it is
   Condition averaged_;                      // it is another's, or a rank is done

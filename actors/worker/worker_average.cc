@@ -35,11 +35,9 @@ Result<std::shared_ptr<RankNet>> Worker::make_averaged_net(Rank& rank) {
     const Replica& replica = *rank.seat->replica;
     STERNA_ASSIGN(auto arithmetic,
                   arithmetic_for(job, rank.rank, replica, table_, false, std::move(residuals)));
-    Devices devices = devices_;
-    if (!devices.empty()) {
-      devices.resize(replicas_of(job, args_.ranks, static_cast<std::uint32_t>(devices_.size())));
-    }
-    STERNA_ASSIGN(auto sums, sums_on(devices, table_->tensors.size()));
+    const std::uint32_t replicas =
+        replicas_of(job, args_.ranks, static_cast<std::uint32_t>(devices_.size()));
+    STERNA_ASSIGN(auto sums, sums_on(devices_of(replicas), table_->tensors.size()));
     average_ = std::make_shared<HostAverage>(
         job, *table_, std::move(sums),
         std::make_unique<GradientEncoder>(job, table_, process().loop(), std::move(events),

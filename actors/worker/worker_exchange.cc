@@ -6,6 +6,8 @@
 //
 // Ranks are in step: nobody begins a step before all packets of the one before are there, so that
 // what is exchanged is of one version.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -13,17 +15,23 @@
 
 namespace sterna::actors {
 
-Result<void> Worker::begin_exchanging() {
+Task<Result<void>> Worker::begin_exchanging() {
   exchanging_ = std::make_unique<Exchanging>();
-  Devices devices;
-  for (std::size_t i = 0; i < seats_.size(); ++i) devices.push_back(devices_[i % devices_.size()]);
-  STERNA_ASSIGN(exchanging_->exchange, kernels::make_copying_exchange(devices));
+  const Devices devices = devices_of(seats_.size());
+  const auto begin = [devices]() -> Result<std::unique_ptr<kernels::DeviceExchange>> {
+    return kernels::make_exchange(devices).in("gradient.exchange = \"nccl\"");
+  };
+  STERNA_CO_ASSIGN(exchanging_->exchange, compute(begin));
+  if (devices.size() > 1) {
+    log(fmt::format("{} devices exchange gradients by {}", devices.size(),
+                    exchanging_->exchange->name()));
+  }
   const ExchangedSteps& steps = *seats_.front().replica->exchanged();
   for (std::uint32_t tensor = 0; tensor < table_->tensors.size(); ++tensor) {
     exchanging_->missing.push_back(args_.ranks);
     if (steps.has(tensor)) ++exchanging_->tensors;
   }
-  return {};
+  co_return {};
 }
 
 void Worker::packet_is_there(std::uint32_t tensor) {

@@ -1,3 +1,4 @@
+#include <set>
 #include <utility>
 
 #include "kernels/device/device_exchange.h"
@@ -15,6 +16,7 @@ class CopyingExchange final : public DeviceExchange {
   };
   explicit CopyingExchange(std::vector<End> ends) : ends_(std::move(ends)) {}
 
+  std::string name() const noexcept override { return "copies"; }
   Result<void> gather(std::span<const Place> places, std::size_t bytes) noexcept override {
     if (places.size() != ends_.size()) {
       return Error{Errc::invalid_argument, "a place for each device must be given"};
@@ -44,6 +46,16 @@ class CopyingExchange final : public DeviceExchange {
 };
 
 }  // namespace
+
+Result<std::unique_ptr<DeviceExchange>> make_exchange(
+    const std::vector<std::shared_ptr<Device>>& devices) {
+  const std::set<std::shared_ptr<Device>> distinct(devices.begin(), devices.end());
+  if (devices.size() > 1 && distinct.size() == devices.size()) {
+    STERNA_ASSIGN(auto by_library, devices.front()->exchange(devices));
+    if (by_library != nullptr) return by_library;
+  }
+  return make_copying_exchange(devices);
+}
 
 Result<std::unique_ptr<DeviceExchange>> make_copying_exchange(
     const std::vector<std::shared_ptr<Device>>& devices) {

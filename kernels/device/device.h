@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "kernels/device/operation.h"
 #include "kernels/layers/layer_launch.h"
@@ -21,6 +22,8 @@
 #include "runtime/base/result.h"
 
 namespace sterna::kernels {
+
+class DeviceExchange;
 
 struct DeviceFacts {
   std::string name;  ///< "NVIDIA H100 80GB HBM3"
@@ -116,6 +119,11 @@ class Device {
   /// Whether copies from `other`, which is of the same kind, come straight from its memory from now
   /// on: what this machine has no way for is staged through the host's. Errors: the device's.
   virtual Result<bool> reach(Device& other) noexcept = 0;
+  /// A library's among `all`, which are distinct, of this kind, and this one among them; null:
+  /// there is none for this kind. Errors: unavailable, where that library is not there or does not
+  /// start.
+  virtual Result<std::unique_ptr<DeviceExchange>> exchange(
+      const std::vector<std::shared_ptr<Device>>& all) noexcept = 0;
   /// Seconds from one event to another, both recorded and passed.
   virtual Result<double> seconds(DeviceEvent& from, DeviceEvent& to) noexcept = 0;
 

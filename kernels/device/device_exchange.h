@@ -1,10 +1,11 @@
-// DeviceExchange: what each of several devices has comes to all of them, as NCCL's all-gather in
-// place does it: nothing is added up on the way, so that no sum depends on who was first.
+// DeviceExchange: what each of several devices has comes to all of them, by NCCL among cards, else
+// by copies. Nothing is added up on the way, so that no sum depends on who was first.
 #pragma once
 
 #include <cstddef>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "kernels/device/device.h"
@@ -16,6 +17,8 @@ class DeviceExchange {
  public:
   virtual ~DeviceExchange() = default;
 
+  /// By what, for logs: "NCCL 2.28.9", "copies".
+  virtual std::string name() const noexcept = 0;
   /// One device's end of it.
   struct Place {
     DeviceStream* stream = nullptr;  ///< of that device
@@ -32,6 +35,12 @@ class DeviceExchange {
   DeviceExchange(const DeviceExchange&) = default;
   DeviceExchange& operator=(const DeviceExchange&) = default;
 };
+
+/// Among devices that are distinct and at least two by their library, where their kind has one;
+/// else by copies. They outlive it. Errors: unavailable, where that library is not there or does
+/// not start; it is not copied then.
+Result<std::unique_ptr<DeviceExchange>> make_exchange(
+    const std::vector<std::shared_ptr<Device>>& devices);
 
 /// By copies from device to device. One device may be several of these, which NCCL's ranks may not:
 /// it refuses two on one GPU. They outlive it.

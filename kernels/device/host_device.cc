@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "kernels/device/device_exchange.h"
 #include "kernels/device/host_kernels.h"
 #include "kernels/device/host_layers.h"
 #include "kernels/device/host_operations.h"
@@ -347,6 +348,10 @@ class HostDevice : public Device {
     return host_convolution(shape);
   }
   Result<bool> reach(Device& /*other*/) noexcept override { return true; }
+  Result<std::unique_ptr<DeviceExchange>> exchange(
+      const std::vector<std::shared_ptr<Device>>& /*all*/) noexcept override {
+    return std::unique_ptr<DeviceExchange>();
+  }
   Result<double> seconds(DeviceEvent& from, DeviceEvent& to) noexcept override {
     const auto& begin = *static_cast<HostEvent&>(from).state();
     const auto& end = *static_cast<HostEvent&>(to).state();

@@ -8,6 +8,7 @@
 
 #include "kernels/device/cuda/cuda_error.h"
 #include "kernels/device/cuda/cuda_libraries.h"
+#include "kernels/device/cuda/nccl.h"
 
 namespace sterna::kernels {
 namespace {
@@ -148,6 +149,7 @@ class CudaStream : public DeviceStream {
     STERNA_TRY(use());
     return static_cast<CudaOperation&>(operation).run(tensors, stream_);
   }
+  cudaStream_t stream() const { return stream_; }
 
  private:
   // Any thread may call, and each has a current device of its own.
@@ -242,6 +244,13 @@ class CudaDevice : public Device {
     STERNA_TRY(checked(made, "cudaDeviceEnablePeerAccess"));
     return true;
   }
+  Result<std::unique_ptr<DeviceExchange>> exchange(
+      const std::vector<std::shared_ptr<Device>>& all) noexcept override {
+    std::vector<int> indices;
+    indices.reserve(all.size());
+    for (const auto& device : all) indices.push_back(static_cast<CudaDevice&>(*device).index_);
+    return make_nccl_exchange(indices);
+  }
   Result<double> seconds(DeviceEvent& from, DeviceEvent& to) noexcept override {
     constexpr double kMilli = 1e-3;
     float milliseconds = 0;
@@ -264,6 +273,8 @@ class CudaDevice : public Device {
 };
 
 }  // namespace
+
+CUstream_st* stream_of(DeviceStream& stream) { return static_cast<CudaStream&>(stream).stream(); }
 
 Result<std::unique_ptr<Device>> open_cuda_device(int index) {
   auto device = std::make_unique<CudaDevice>(index);
