@@ -17,21 +17,23 @@ namespace {
 /// Planes and fp32 are read 16 bytes at a time; the scaler has as many to itself.
 constexpr std::size_t kAligned = 16;
 
+std::size_t aligned(std::size_t bytes) { return (bytes + kAligned - 1) / kAligned * kAligned; }
+
 std::size_t payload_bytes(const TableTensor& tensor) {
-  const std::size_t bytes = codec_of(tensor.codec).ternary() ? kernels::planes_bytes(tensor.count)
-                                                             : tensor.count * sizeof(float);
-  return (bytes + kAligned - 1) / kAligned * kAligned;
+  return aligned(codec_of(tensor.codec).ternary() ? kernels::planes_bytes(tensor.count)
+                                                  : tensor.count * sizeof(float));
 }
 
 }  // namespace
 
 ExchangedSteps::ExchangedSteps(const JobConfig& job, std::shared_ptr<const ParameterTable> table,
                                const UpdateRule& rule, std::shared_ptr<kernels::Device> device,
-                               std::uint32_t devices)
+                               std::uint32_t number, std::uint32_t devices)
     : job_(job),
       table_(std::move(table)),
       rule_(rule),
       device_(std::move(device)),
+      number_(number),
       devices_(devices),
       each_((job.ranks + devices - 1) / devices),
       tensors_(table_->tensors.size()) {}
@@ -45,9 +47,9 @@ ExchangedSteps::~ExchangedSteps() {
 
 Result<std::unique_ptr<ExchangedSteps>> ExchangedSteps::make(
     const JobConfig& job, std::shared_ptr<const ParameterTable> table, const UpdateRule& rule,
-    std::shared_ptr<kernels::Device> device, std::uint32_t devices) {
+    std::shared_ptr<kernels::Device> device, std::uint32_t number, std::uint32_t devices) {
   std::unique_ptr<ExchangedSteps> made(
-      new ExchangedSteps(job, std::move(table), rule, std::move(device), devices));
+      new ExchangedSteps(job, std::move(table), rule, std::move(device), number, devices));
   kernels::Device& on = *made->device_;
   STERNA_ASSIGN(made->stream_, on.make_stream());
   const std::size_t tensors = made->tensors_.size();
@@ -66,18 +68,30 @@ Result<void> ExchangedSteps::make_tensor(std::uint32_t index) {
   Tensor& made = tensors_[index];
   kernels::Device& on = *device_;
   const bool ternary = codec_of(place.codec).ternary();
-  made.bytes = payload_bytes(place) + kAligned;
+  const bool by_slices = !ternary && devices_ > 1;
   made.sums = ternary && job_.shares_scalers();
-  STERNA_ASSIGN(made.parts, DeviceArray<std::byte>::make(on, part_bytes(index) * devices_));
+  if (by_slices) made.slice = aligned((payload_bytes(place) + devices_ - 1) / devices_);
+  made.bytes = (by_slices ? made.slice * devices_ : payload_bytes(place)) + kAligned;
+  STERNA_ASSIGN(made.parts,
+                DeviceArray<std::byte>::make(on, made.bytes * each_ * (by_slices ? 1 : devices_)));
   STERNA_ASSIGN(made.gathered, on.make_event());
   STERNA_ASSIGN(made.sent, on.make_event());
+  if (by_slices) {
+    const std::size_t theirs = std::size_t{devices_ - 1} * each_ * made.slice;
+    STERNA_ASSIGN(made.slices, DeviceArray<std::byte>::make(on, theirs));
+  }
   std::vector<kernels::DevicePacket> packets;
   for (std::uint32_t rank = 0; rank < job_.ranks; ++rank) {
+    if (by_slices) {
+      packets.push_back({slice_of(made, rank), nullptr, kernels::Packing::fp32});
+      continue;
+    }
     const PacketPlace of_rank = this->place(index, rank);
     packets.push_back({of_rank.payload, of_rank.scaler,
                        ternary ? kernels::Packing::planes : kernels::Packing::fp32});
   }
   STERNA_ASSIGN(made.packets, kernels::uploaded<kernels::DevicePacket>(on, *stream_, packets));
+  if (by_slices) STERNA_TRY(make_slices(index));
   if (made.sums) {
     STERNA_ASSIGN(made.summed,
                   DeviceArray<std::byte>::make(on, kernels::sum_bytes(place.count, job_.ranks)));
@@ -92,19 +106,67 @@ Result<void> ExchangedSteps::make_tensor(std::uint32_t index) {
   return {};
 }
 
+Result<void> ExchangedSteps::make_slices(std::uint32_t index) {
+  Tensor& made = tensors_[index];
+  kernels::Device& on = *device_;
+  const std::size_t each = made.slice / sizeof(float);
+  const std::size_t first = std::min(number_ * each, table_->tensors[index].count);
+  std::vector<kernels::UpdateWork> work;
+  kernels::append_update(
+      {.elements = std::min(each, table_->tensors[index].count - first),
+       .packets = made.packets.data(),
+       .next = reinterpret_cast<float*>(made.parts.data() + number_ * made.slice)},
+      work);
+  STERNA_ASSIGN(made.slice_work, kernels::uploaded<kernels::UpdateWork>(on, *stream_, work));
+  made.slice_sum = {.work = made.slice_work.data(),
+                    .count = static_cast<std::uint32_t>(work.size()),
+                    .ranks = job_.ranks,
+                    .rule = kernels::DeviceRule::average,
+                    .divisor = 1};
+  const kernels::DevicePacket sum{made.parts.data(), nullptr, kernels::Packing::fp32};
+  STERNA_ASSIGN(made.summed_slices,
+                kernels::uploaded<kernels::DevicePacket>(on, *stream_, {&sum, 1}));
+  return {};
+}
+
 PacketPlace ExchangedSteps::place(std::uint32_t tensor, std::uint32_t rank) const {
   const Tensor& of = tensors_[tensor];
-  const std::size_t before = (rank % devices_) * std::size_t{each_} + rank / devices_;
-  std::byte* const packet = of.parts.data() + before * of.bytes;
+  const std::size_t part = of.slice > 0 ? 0 : (rank % devices_) * std::size_t{each_};
+  std::byte* const packet = of.parts.data() + (part + rank / devices_) * of.bytes;
   return {packet, reinterpret_cast<float*>(packet + of.bytes - kAligned)};
 }
 
-kernels::DeviceExchange::Place ExchangedSteps::end(std::uint32_t tensor) const {
-  return {stream_.get(), tensors_[tensor].parts.data()};
+std::byte* ExchangedSteps::slice_of(const Tensor& tensor, std::uint32_t rank) const {
+  const std::uint32_t device = rank % devices_;
+  const std::size_t turn = rank / devices_;
+  if (device == number_) return tensor.parts.data() + turn * tensor.bytes + number_ * tensor.slice;
+  const std::size_t before = kernels::DeviceExchange::place_of(device, number_) * each_ + turn;
+  return tensor.slices.data() + before * tensor.slice;
 }
 
-Result<void> ExchangedSteps::gathered(std::uint32_t tensor) {
-  return stream_->record(*tensors_[tensor].gathered);
+Result<void> ExchangedSteps::exchange(std::span<ExchangedSteps* const> all,
+                                      kernels::DeviceExchange& by, std::uint32_t tensor) {
+  const ExchangedSteps& first = *all.front();
+  const std::size_t slice = first.tensors_[tensor].slice;
+  const std::size_t bytes = first.tensors_[tensor].bytes;
+  std::vector<kernels::DeviceExchange::Scattered> scattered;
+  std::vector<kernels::DeviceExchange::Place> places;
+  for (const ExchangedSteps* const one : all) {
+    const Tensor& of = one->tensors_[tensor];
+    scattered.push_back({one->stream_.get(), of.parts.data(), of.slices.data()});
+    places.push_back({one->stream_.get(), of.parts.data()});
+  }
+  if (slice > 0) {
+    STERNA_TRY(by.scatter(scattered, {first.each_, bytes, slice}));
+    for (const ExchangedSteps* const one : all) {
+      STERNA_TRY(one->stream_->update(one->tensors_[tensor].slice_sum));
+    }
+  }
+  STERNA_TRY(by.gather(places, slice > 0 ? slice : bytes * first.each_));
+  for (const ExchangedSteps* const one : all) {
+    STERNA_TRY(one->stream_->record(*one->tensors_[tensor].gathered));
+  }
+  return {};
 }
 
 Result<void> ExchangedSteps::plan(std::uint32_t index, float* values,
@@ -113,7 +175,9 @@ Result<void> ExchangedSteps::plan(std::uint32_t index, float* values,
   if (one.update.count > 0) return {};
   std::vector<kernels::UpdateWork> work;
   kernels::UpdatedTensor updated{.elements = table_->tensors[index].count,
-                                 .packets = one.sums ? nullptr : one.packets.data(),
+                                 .packets = one.sums        ? nullptr
+                                            : one.slice > 0 ? one.summed_slices.data()
+                                                            : one.packets.data(),
                                  .sums = one.sums ? one.summed.data() : nullptr,
                                  // All ranks' trits stand for the same.
                                  .scaler = place(index, 0).scaler,
@@ -124,10 +188,11 @@ Result<void> ExchangedSteps::plan(std::uint32_t index, float* values,
   STERNA_ASSIGN(one.work, kernels::uploaded<kernels::UpdateWork>(*device_, stream, work));
   one.update = {.work = one.work.data(),
                 .count = static_cast<std::uint32_t>(work.size()),
-                .ranks = job_.ranks,
+                .ranks = one.slice > 0 ? 1 : job_.ranks,
                 .rule = kernels::device_rule(job_.optimizer.name).value(),
                 .from_sums = one.sums,
-                .step = steps_.data() + index};
+                .step = steps_.data() + index,
+                .divisor = job_.ranks};
   return {};
 }
 

@@ -1,16 +1,23 @@
 // ExchangedSteps: the packets of all ranks on one of a worker's devices, and the steps that its
 // parameters take from them, where there are no servers (gradient.exchange).
 //
-// Each tensor has a place for each rank's packet: trits and the scaler that they stand for, or
-// fp32. The ranks of this device encode into theirs; those of the others come by a DeviceExchange.
-// Then one pass decodes, averages in rank order and steps, as a server does, with the same bits.
+// A tensor of trits has a place for each rank's packet, which is trits and the scaler that they
+// stand for. The ranks of this device encode into theirs; those of the others come by a
+// DeviceExchange. Then one pass decodes, averages in rank order and steps, as a server does, with
+// the same bits.
 //
 //   part 0 (device 0)         part 1 (device 1)
 //   rank 0 | rank M | ...     rank 1 | rank M + 1 | ...        M devices
+//
+// One of fp32 is summed slice by slice, so that no device needs the whole gradient of all ranks:
+// device i gets slice i of each, sums them in rank order, and the sums come to all. They lie in the
+// place of the device's first rank. The sum of one slice takes as many roundings, in the same
+// order, as that of the whole tensor: these are the same bits, too.
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "actors/encode/device_arithmetic.h"
@@ -28,24 +35,24 @@ namespace sterna::actors {
 /// for place(), which any may call.
 class ExchangedSteps {
  public:
-  /// One of `devices`; rank i is on device i mod `devices`. Errors: the device's.
+  /// Number `number` of `devices`; rank i is on device i mod `devices`. Errors: the device's.
   static Result<std::unique_ptr<ExchangedSteps>> make(const JobConfig& job,
                                                       std::shared_ptr<const ParameterTable> table,
                                                       const UpdateRule& rule,
                                                       std::shared_ptr<kernels::Device> device,
-                                                      std::uint32_t devices);
+                                                      std::uint32_t number, std::uint32_t devices);
   ~ExchangedSteps();
   ExchangedSteps(const ExchangedSteps&) = delete;
   ExchangedSteps& operator=(const ExchangedSteps&) = delete;
 
   /// Whether gradients of this tensor are exchanged: not what is frozen, nor statistics.
   bool has(std::uint32_t tensor) const { return tensors_[tensor].bytes > 0; }
+  /// That of a rank of this device's own, until step() is done.
   PacketPlace place(std::uint32_t tensor, std::uint32_t rank) const;
-  /// This device's end of the exchange of a tensor, and how large a part is.
-  kernels::DeviceExchange::Place end(std::uint32_t tensor) const;
-  std::size_t part_bytes(std::uint32_t tensor) const { return tensors_[tensor].bytes * each_; }
-  /// What was put on the stream of end() is what step() waits for.
-  Result<void> gathered(std::uint32_t tensor);
+  /// Puts on its way what step() waits for on each of several devices: all ranks' packets of the
+  /// tensor are there. Errors: the devices', and what fails between them.
+  static Result<void> exchange(std::span<ExchangedSteps* const> all, kernels::DeviceExchange& by,
+                               std::uint32_t tensor);
 
   /// Puts the step from version `step` to the next on its way. Errors: the device's.
   Result<void> step(nets::Net& net, std::uint32_t tensor, std::uint64_t step);
@@ -60,8 +67,13 @@ class ExchangedSteps {
  private:
   struct Tensor {
     std::size_t bytes = 0;  // of a packet with its scaler; 0: it has none
+    std::size_t slice = 0;  // bytes of each device's slice; 0: packets are gathered whole
     bool sums = false;      // ranks' trits are summed as integers first
-    kernels::DeviceArray<std::byte> parts;
+    kernels::DeviceArray<std::byte> parts;   // of slices: this device's alone
+    kernels::DeviceArray<std::byte> slices;  // of other devices' ranks
+    kernels::DeviceArray<kernels::UpdateWork> slice_work;
+    kernels::UpdateLaunch slice_sum;
+    kernels::DeviceArray<kernels::DevicePacket> summed_slices;  // what that makes, of all devices
     std::unique_ptr<kernels::DeviceEvent> gathered;
     std::unique_ptr<kernels::DeviceEvent> sent;  // the step's constants have left
     kernels::DeviceArray<kernels::DevicePacket> packets;
@@ -75,8 +87,11 @@ class ExchangedSteps {
 
   ExchangedSteps(const JobConfig& job, std::shared_ptr<const ParameterTable> table,
                  const UpdateRule& rule, std::shared_ptr<kernels::Device> device,
-                 std::uint32_t devices);
+                 std::uint32_t number, std::uint32_t devices);
   Result<void> make_tensor(std::uint32_t tensor);
+  Result<void> make_slices(std::uint32_t tensor);
+  /// Where this device's slice of a rank's packet lies.
+  std::byte* slice_of(const Tensor& tensor, std::uint32_t rank) const;
   Result<void> plan(std::uint32_t tensor, float* values, kernels::DeviceStream& stream);
   float* slot_of(const TableChunk& chunk, std::size_t slot) const;
 
@@ -84,6 +99,7 @@ class ExchangedSteps {
   std::shared_ptr<const ParameterTable> table_;
   UpdateRule rule_;
   std::shared_ptr<kernels::Device> device_;
+  std::uint32_t number_;
   std::uint32_t devices_;
   std::uint32_t each_;  // packets of a part; fewer are filled where the ranks do not come out even
   kernels::DeviceArray<kernels::DeviceStep> steps_;  // by tensor

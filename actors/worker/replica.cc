@@ -146,8 +146,8 @@ void Replica::count_step(std::uint32_t tensor, Time began, std::uint32_t chunks)
   ++down.exchanges;
 }
 
-Result<void> Replica::exchange(std::uint32_t devices) {
-  STERNA_ASSIGN(exchanged_, ExchangedSteps::make(job_, table_, rule_, device_, devices));
+Result<void> Replica::exchange(std::uint32_t number, std::uint32_t devices) {
+  STERNA_ASSIGN(exchanged_, ExchangedSteps::make(job_, table_, rule_, device_, number, devices));
   return {};
 }
 

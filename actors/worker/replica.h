@@ -54,9 +54,9 @@ class Replica final : private nets::GradientSink {
   void set_table(std::shared_ptr<const ParameterTable> table, const Clock& clock,
                  std::function<void()> settled);
 
-  /// On a device, which is one of so many among which gradients are exchanged: after set_table().
-  /// Errors: the device's.
-  Result<void> exchange(std::uint32_t devices);
+  /// On a device, which is number `number` of those among which gradients are exchanged: after
+  /// set_table(). Errors: the device's.
+  Result<void> exchange(std::uint32_t number, std::uint32_t devices);
   /// Null where they are not.
   ExchangedSteps* exchanged() const { return exchanged_.get(); }
   /// On a device, of which one rank alone steps by itself, as its scheme says: after set_table().

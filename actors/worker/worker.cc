@@ -129,7 +129,7 @@ Task<Result<void>> Worker::make_replicas() {
     seat.replica->set_table(table_, process().loop(), [this, &seat, loop = poster()] {
       loop.post([this, &seat] { write_settled(seat); });
     });
-    if (exchanges()) STERNA_CO_TRY(seat.replica->exchange(replicas));
+    if (exchanges()) STERNA_CO_TRY(seat.replica->exchange(i, replicas));
     STERNA_CO_TRY(make_ranks(seat, ranks_of_seat(args_, devices > 0, i, replicas)));
   }
   if (exchanges()) STERNA_CO_TRY(begin_exchanging());

@@ -1,8 +1,8 @@
-// A worker whose ranks' gradients meet on its devices (gradient.exchange): each device has all
-// ranks' packets, and steps its one copy of the parameters from them. The host learns when a packet
-// is there and says what is put on which stream; no gradient comes to it, and parameters only for
-// versions that the evaluator or a checkpoint takes. Statistics, which need no step of devices,
-// take the way of a CPU's gradients.
+// A worker whose ranks' gradients meet on its devices (gradient.exchange): each device gets all
+// ranks' packets, or what they come to, and steps its one copy of the parameters from them. The
+// host learns when a packet is there and says what is put on which stream; no gradient comes to it,
+// and parameters only for versions that the evaluator or a checkpoint takes. Statistics, which need
+// no step of devices, take the way of a CPU's gradients.
 //
 // Ranks are in step: nobody begins a step before all packets of the one before are there, so that
 // what is exchanged is of one version.
@@ -70,11 +70,9 @@ Result<void> Worker::exchange_next() {
   const std::uint32_t tensor = exchanging_->complete.front();
   exchanging_->complete.pop_front();
   if (seats_.size() > 1) {
-    std::vector<kernels::DeviceExchange::Place> ends;
-    for (const Seat& seat : seats_) ends.push_back(seat.replica->exchanged()->end(tensor));
-    const std::size_t bytes = seats_.front().replica->exchanged()->part_bytes(tensor);
-    STERNA_TRY(exchanging_->exchange->gather(ends, bytes));
-    for (const Seat& seat : seats_) STERNA_TRY(seat.replica->exchanged()->gathered(tensor));
+    std::vector<ExchangedSteps*> all;
+    for (const Seat& seat : seats_) all.push_back(seat.replica->exchanged());
+    STERNA_TRY(ExchangedSteps::exchange(all, *exchanging_->exchange, tensor));
   }
   for (Seat& seat : seats_) {
     seat.steps.push_back(tensor);

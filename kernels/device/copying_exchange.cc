@@ -18,6 +18,28 @@ class CopyingExchange final : public DeviceExchange {
 
   std::string name() const noexcept override { return "copies"; }
   Result<void> gather(std::span<const Place> places, std::size_t bytes) noexcept override {
+    return put(places, [&](std::size_t to, std::size_t from) {
+      const std::size_t at = from * bytes;
+      return places[to].stream->copy(places[to].parts + at, places[from].parts + at, bytes);
+    });
+  }
+  Result<void> scatter(std::span<const Scattered> all, const Packets& packets) noexcept override {
+    return put(all, [&](std::size_t to, std::size_t from) -> Result<void> {
+      std::byte* place = all[to].to + place_of(from, to) * packets.count * packets.slice;
+      const std::byte* slice = all[from].from + to * packets.slice;
+      for (std::size_t i = 0; i < packets.count; ++i) {
+        STERNA_TRY(all[to].stream->copy(place, slice, packets.slice));
+        place += packets.slice;
+        slice += packets.stride;
+      }
+      return {};
+    });
+  }
+
+ private:
+  /// fetch(to, from) puts what device `to` needs of `from` on its stream.
+  template <class Place, class Fetch>
+  Result<void> put(std::span<const Place> places, Fetch fetch) {
     if (places.size() != ends_.size()) {
       return Error{Errc::invalid_argument, "a place for each device must be given"};
     }
@@ -27,9 +49,8 @@ class CopyingExchange final : public DeviceExchange {
     for (std::size_t i = 0; i < ends_.size(); ++i) {
       for (std::size_t from = 0; from < ends_.size(); ++from) {
         if (from == i) continue;
-        const std::size_t at = from * bytes;
         STERNA_TRY(places[i].stream->wait_for(*ends_[from].there));
-        STERNA_TRY(places[i].stream->copy(places[i].parts + at, places[from].parts + at, bytes));
+        STERNA_TRY(fetch(i, from));
       }
       STERNA_TRY(places[i].stream->record(*ends_[i].fetched));
     }
@@ -41,7 +62,6 @@ class CopyingExchange final : public DeviceExchange {
     return {};
   }
 
- private:
   std::vector<End> ends_;
 };
 

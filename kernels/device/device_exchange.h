@@ -30,6 +30,29 @@ class DeviceExchange {
   /// any more.
   virtual Result<void> gather(std::span<const Place> places, std::size_t bytes) noexcept = 0;
 
+  /// What each device has to scatter, in bytes: `count` packets, each `stride` behind the one
+  /// before, and each of as many slices of `slice` as there are devices.
+  struct Packets {
+    std::size_t count = 0;
+    std::size_t stride = 0;
+    std::size_t slice = 0;
+  };
+  /// One device's end of it.
+  struct Scattered {
+    DeviceStream* stream = nullptr;   ///< of that device
+    const std::byte* from = nullptr;  ///< its own packets
+    /// What comes from the others: `count` slices from each, the devices in their order.
+    std::byte* to = nullptr;
+  };
+  /// Where in `to` of device `at`, among all others, lie the slices from device `from`.
+  static constexpr std::size_t place_of(std::size_t from, std::size_t at) {
+    return from < at ? from : from - 1;
+  }
+  /// Puts it on all the streams. Slice i of each packet comes to device i, but from its own, where
+  /// it lies already. Packets are there once their device's stream has come to this. Behind it each
+  /// device has its slices, and its packets are read by no other any more.
+  virtual Result<void> scatter(std::span<const Scattered> all, const Packets& packets) noexcept = 0;
+
  protected:
   DeviceExchange() = default;
   DeviceExchange(const DeviceExchange&) = default;

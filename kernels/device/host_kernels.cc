@@ -122,7 +122,8 @@ void update_work(const UpdateLaunch& launch, const UpdateWork& work) {
     if (launch.from_sums) {
       update_block<Rule>(kWarp, SumSource{work.sums, work.scaler, launch.ranks}, work, block, step);
     } else {
-      update_block<Rule>(kWarp, PacketSource{work.packets, launch.ranks}, work, block, step);
+      update_block<Rule>(kWarp, PacketSource{work.packets, launch.ranks, divisor_of(launch)}, work,
+                         block, step);
     }
   });
 }

@@ -24,7 +24,8 @@ __global__ void __launch_bounds__(kThreads, 3) update_parts(const UpdateLaunch l
     if constexpr (kSums) {
       update_block<Rule>(warp, SumSource{work.sums, work.scaler, launch.ranks}, work, block, step);
     } else {
-      update_block<Rule>(warp, PacketSource{work.packets, launch.ranks}, work, block, step);
+      update_block<Rule>(warp, PacketSource{work.packets, launch.ranks, divisor_of(launch)}, work,
+                         block, step);
     }
   }
 }

@@ -56,7 +56,7 @@ struct UpdateWork {
   std::uint64_t first = 0;
   std::uint32_t count = 0;
   const float* current = nullptr;
-  float* next = nullptr;                ///< `current`, or apart from it
+  float* next = nullptr;                ///< `current`, or a packet of fp32, or apart from all
   float* slots[kMostDeviceSlots] = {};  ///< the optimizer's, in its order
 };
 
@@ -67,7 +67,14 @@ struct UpdateLaunch {
   DeviceRule rule = DeviceRule::average;
   bool from_sums = false;
   const DeviceStep* step = nullptr;  ///< not of `average`
+  /// What the sum of the packets is divided by; 0: `ranks`. Ranks' fp32 that are summed with 1, and
+  /// that sum stepped with as one packet divided by their number, give the bits of one pass.
+  std::uint32_t divisor = 0;
 };
+
+constexpr std::uint32_t divisor_of(const UpdateLaunch& launch) {
+  return launch.divisor != 0 ? launch.divisor : launch.ranks;
+}
 
 /// Puts one launch on a stream of CUDA's (update.cu) and returns a cudaError_t.
 int cuda_update(const UpdateLaunch& launch, CUstream_st* stream);

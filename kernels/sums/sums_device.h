@@ -117,10 +117,12 @@ STERNA_DEVICE void add_packet(const Warp& warp, const DevicePacket& packet, std:
   });
 }
 
-/// The gradient that the ranks' packets of a tensor make: their average.
+/// The gradient that the ranks' packets of a tensor make: their sum over `over`, which is the
+/// number of ranks where it is their average.
 struct PacketSource {
   const DevicePacket* packets;
   std::uint32_t ranks;
+  std::uint32_t over;
 
   template <class Warp>
   STERNA_DEVICE void average(const Warp& warp, std::uint64_t block, std::uint32_t four,
@@ -130,8 +132,8 @@ struct PacketSource {
     for (std::uint32_t rank = 0; rank < ranks; ++rank) {
       add_packet(warp, packets[rank], block, four, count, out);
     }
-    const auto divisor = static_cast<float>(ranks);
-    const bool exact = (ranks & (ranks - 1)) == 0;  // then the product is the quotient
+    const auto divisor = static_cast<float>(over);
+    const bool exact = (over & (over - 1)) == 0;  // then the product is the quotient
     const float factor = 1.0F / divisor;
     warp.each([&](std::uint32_t lane) {
       STERNA_UNROLL

@@ -82,6 +82,20 @@ TEST_F(JobWithin, DevicesEndInTheHashOfTheSameDevicesAtServersWhateverTheirStrea
   }
 }
 
+// Each device sums its slice of all ranks' gradients; those of biases have fewer elements than
+// there are devices.
+TEST_F(JobWithin, Fp32EndsInOneHashOnAnyNumberOfDevices) {
+  job.gradient.codec = "none";
+  job.optimizer.name = "momentum";
+  job.steps = 6;
+  const std::string expected = hash_at_servers_of_devices(7);
+  ASSERT_FALSE(expected.empty());
+  for (std::uint32_t devices = 1; devices <= 7; ++devices) {
+    EXPECT_EQ(hash_of(on_devices({.seed = devices}, 7, devices)), expected)
+        << devices << " devices";
+  }
+}
+
 // Gradients are clipped, weights decay at the servers, small tensors travel as fp32, others stay as
 // they are.
 TEST_F(JobWithin, TensorsThatDifferTakeTheirOwnWays) {
@@ -98,10 +112,13 @@ TEST_F(JobWithin, TensorsThatDifferTakeTheirOwnWays) {
 }
 
 TEST_F(JobWithin, NoCodeOfTheHostLooksAtTheDevicesMemory) {
-  job.steps = 4;
+  job.steps = 2;
   job.gradient.scaler = ScalerRule::shared;
-  const std::string expected = hash_at_servers_of_devices(3);
-  EXPECT_EQ(hash_of(on_devices({.seed = 3, .hidden = true}, 3, 2)), expected);
+  for (const char* codec : {"ternary", "none"}) {
+    job.gradient.codec = codec;
+    const std::string expected = hash_at_servers_of_devices(3);
+    EXPECT_EQ(hash_of(on_devices({.seed = 3, .hidden = true}, 3, 2)), expected) << codec;
+  }
 }
 
 // Statistics are moved where a server would, which only the evaluator asks for.

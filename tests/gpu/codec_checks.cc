@@ -148,6 +148,10 @@ Result<void> steps_of_ranks(Device& device, Thoroughness how) {
   for (const auto& packings : every) {
     STERNA_TRY(steps_like_the_cpu(device, {{0, 1, 31, 511, 512, 513, 4100}, packings, 3}));
   }
+  for (const std::size_t ranks : {1, 2, 3, 8}) {
+    STERNA_TRY(averages_from_fp32_sums_like_the_cpu(
+        device, {{0, 1, 31, 513, 4100}, std::vector<Packing>(ranks, fp32), 6}));
+  }
   const std::size_t large = how == Thoroughness::full ? 25'600'000 : 140'001;
   STERNA_TRY(steps_like_the_cpu(device, {{large}, std::vector<Packing>(2, planes), 4}));
   return steps_like_the_cpu(device, {short_lengths(how), {planes, planes}, 5});

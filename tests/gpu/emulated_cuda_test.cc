@@ -59,6 +59,8 @@ TEST_F(EmulatedCuda, SumsAndStepsLikeTheCpu) {
   }
   expect(steps_like_the_cpu(*device_, {{0, 1, 513, 4100}, {planes, bf16, fp32}, 1}));
   expect(steps_like_the_cpu(*device_, {{700, kChunkElements + 700}, {planes, planes}, 2}));
+  expect(averages_from_fp32_sums_like_the_cpu(
+      *device_, {{1, 513, kChunkElements + 700}, {fp32, fp32, fp32}, 3}));
 }
 
 // More chunks than a block has threads, each of a few elements: the last one's block adds them up.

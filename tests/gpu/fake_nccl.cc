@@ -25,11 +25,21 @@ struct Gather {
   char* to;
   std::size_t bytes;
 };
+/// What a rank sends to, or receives from, another.
+struct Message {
+  int from;
+  int to;
+  const char* read;
+  char* written;
+  std::size_t bytes;
+};
 
 struct World {
   std::vector<std::unique_ptr<ncclComm>> ranks;  // the last that were made; they stay
   std::vector<Gather> gathers;                   // of the group
-  int groups = 0;                                // that are open
+  std::vector<Message> sent;                     // likewise
+  std::vector<Message> received;
+  int groups = 0;  // that are open
   bool failed = false;
 };
 
@@ -52,7 +62,7 @@ ncclResult_t run_gathers(std::vector<Gather> gathers) {
   const std::size_t each = gathers.size() / ranks;
   for (std::size_t i = 0; i < gathers.size(); ++i) {
     const Gather& to = gathers[i];
-    if (to.by->rank != static_cast<int>(i / each) || to.by->aborts > 0) return ncclInvalidUsage;
+    if (to.by->rank != static_cast<int>(i / each)) return ncclInvalidUsage;
     for (std::size_t rank = 0; rank < ranks; ++rank) {
       const Gather& from = gathers[rank * each + i % each];
       if (from.bytes != to.bytes) return ncclInvalidUsage;
@@ -61,6 +71,24 @@ ncclResult_t run_gathers(std::vector<Gather> gathers) {
     }
   }
   return ncclSuccess;
+}
+
+/// Each that is sent must be received, in the same order between the same two.
+ncclResult_t run_messages(std::vector<Message> sent, const std::vector<Message>& received) {
+  if (sent.size() != received.size()) return ncclInvalidUsage;
+  for (const Message& to : received) {
+    const auto from = std::ranges::find_if(
+        sent, [&](const Message& one) { return one.from == to.from && one.to == to.to; });
+    if (from == sent.end() || from->bytes != to.bytes) return ncclInvalidUsage;
+    std::memcpy(to.written, from->read, to.bytes);
+    sent.erase(from);
+  }
+  return ncclSuccess;
+}
+
+/// Whether a call of such a kind may be part of the group.
+bool allowed(ncclDataType_t datatype, ncclComm_t comm, cudaStream_t stream) {
+  return world().groups > 0 && datatype == ncclUint8 && comm->aborts == 0 && stream != nullptr;
 }
 
 }  // namespace
@@ -112,15 +140,32 @@ ncclResult_t ncclGroupEnd() {
   if (world().groups == 0) return ncclInvalidUsage;
   if (--world().groups > 0) return ncclSuccess;
   world().failed = fails("later");
-  return run_gathers(std::exchange(world().gathers, {}));
+  const ncclResult_t gathered = run_gathers(std::exchange(world().gathers, {}));
+  const ncclResult_t swapped =
+      run_messages(std::exchange(world().sent, {}), std::exchange(world().received, {}));
+  return gathered != ncclSuccess ? gathered : swapped;
 }
 
 ncclResult_t ncclAllGather(const void* sendbuff, void* recvbuff, std::size_t sendcount,
                            ncclDataType_t datatype, ncclComm_t comm, cudaStream_t stream) {
   if (fails("ncclAllGather")) return ncclUnhandledCudaError;
-  if (world().groups == 0 || datatype != ncclUint8 || stream == nullptr) return ncclInvalidUsage;
+  if (!allowed(datatype, comm, stream)) return ncclInvalidUsage;
   world().gathers.push_back(
       {comm, static_cast<const char*>(sendbuff), static_cast<char*>(recvbuff), sendcount});
+  return ncclSuccess;
+}
+
+ncclResult_t ncclSend(const void* sendbuff, std::size_t count, ncclDataType_t datatype, int peer,
+                      ncclComm_t comm, cudaStream_t stream) {
+  if (!allowed(datatype, comm, stream)) return ncclInvalidUsage;
+  world().sent.push_back({comm->rank, peer, static_cast<const char*>(sendbuff), nullptr, count});
+  return ncclSuccess;
+}
+
+ncclResult_t ncclRecv(void* recvbuff, std::size_t count, ncclDataType_t datatype, int peer,
+                      ncclComm_t comm, cudaStream_t stream) {
+  if (!allowed(datatype, comm, stream)) return ncclInvalidUsage;
+  world().received.push_back({peer, comm->rank, nullptr, static_cast<char*>(recvbuff), count});
   return ncclSuccess;
 }
 

@@ -334,10 +334,65 @@ TEST(DeviceExchange, BringsAllPartsToAllDevicesBeforeTheyAreWrittenAnew) {
   }
 }
 
+TEST(DeviceExchange, ScattersToEachDeviceItsSlicesOfTheOthersBeforeTheyAreWrittenAnew) {
+  constexpr std::size_t kDevices = 3;
+  constexpr std::size_t kPackets = 2;
+  constexpr std::uint32_t kRounds = 4;
+  const auto number = [](std::uint32_t round, std::size_t device, std::size_t packet,
+                         std::size_t slice) {
+    return static_cast<std::uint32_t>(1000 * round + 100 * device + 10 * packet + slice);
+  };
+  for (std::uint64_t seed = 0; seed < 200 && !testing::Test::HasFailure(); ++seed) {
+    const std::shared_ptr<Device> device = make_host_device({.seed = seed});
+    const auto exchange = make_copying_exchange({device, device, device}).value();
+    using Packets = std::array<std::array<std::uint32_t, kDevices>, kPackets>;
+    using Slices = std::array<std::array<std::uint32_t, kPackets>, kDevices - 1>;
+    std::array<Packets, kDevices> packets{};
+    std::array<Slices, kDevices> slices{};
+    std::array<std::array<Packets, kRounds>, kDevices> own{};
+    std::array<std::array<Slices, kRounds>, kDevices> found{};
+    std::vector<std::unique_ptr<DeviceStream>> streams;
+    std::vector<DeviceExchange::Scattered> ends;
+    for (std::size_t d = 0; d < kDevices; ++d) {
+      streams.push_back(device->make_stream().value());
+      ends.push_back({streams.back().get(), reinterpret_cast<const std::byte*>(&packets[d]),
+                      reinterpret_cast<std::byte*>(&slices[d])});
+    }
+    for (std::uint32_t round = 0; round < kRounds; ++round) {
+      for (std::size_t d = 0; d < kDevices; ++d) {
+        for (std::size_t p = 0; p < kPackets; ++p) {
+          for (std::size_t s = 0; s < kDevices; ++s) own[d][round][p][s] = number(round, d, p, s);
+        }
+        ASSERT_TRUE(streams[d]->copy(&packets[d], &own[d][round], sizeof(Packets)).ok());
+      }
+      ASSERT_TRUE(exchange
+                      ->scatter(ends, {.count = kPackets,
+                                       .stride = kDevices * sizeof(std::uint32_t),
+                                       .slice = sizeof(std::uint32_t)})
+                      .ok());
+      for (std::size_t d = 0; d < kDevices; ++d) {
+        ASSERT_TRUE(streams[d]->copy(&found[d][round], &slices[d], sizeof(Slices)).ok());
+      }
+    }
+    for (std::size_t d = 0; d < kDevices; ++d) {
+      ASSERT_TRUE(streams[d]->finish().ok());
+      for (std::uint32_t round = 0; round < kRounds; ++round) {
+        for (std::size_t from = 0; from < kDevices; ++from) {
+          if (from == d) continue;
+          EXPECT_THAT(found[d][round][DeviceExchange::place_of(from, d)],
+                      testing::ElementsAre(number(round, from, 0, d), number(round, from, 1, d)))
+              << "device " << d << ", seed " << seed;
+        }
+      }
+    }
+  }
+}
+
 TEST(DeviceExchange, WantsAPlaceForEachDevice) {
   const std::shared_ptr<Device> device = make_host_device({});
   const auto exchange = make_copying_exchange({device, device}).value();
   EXPECT_EQ(exchange->gather({}, 4).error().code, Errc::invalid_argument);
+  EXPECT_EQ(exchange->scatter({}, {1, 8, 4}).error().code, Errc::invalid_argument);
 }
 
 // What a CPU takes says nothing of a card; that each figure is measured does.

@@ -86,6 +86,32 @@ class NcclExchangeTest : public testing::Test {
   }
 };
 
+/// What all have behind a scatter of packets that end in a byte of their own.
+std::vector<std::vector<std::byte>> scattered(DeviceExchange& exchange,
+                                              const std::vector<std::shared_ptr<Device>>& devices,
+                                              std::size_t count, std::size_t slice) {
+  const std::size_t stride = slice * devices.size() + 1;
+  std::vector<std::unique_ptr<DeviceStream>> streams;
+  std::vector<DeviceArray<std::byte>> from;
+  std::vector<DeviceArray<std::byte>> to;
+  std::vector<DeviceExchange::Scattered> ends;
+  for (std::size_t i = 0; i < devices.size(); ++i) {
+    streams.push_back(devices[i]->make_stream().value());
+    std::vector<std::byte> own(count * stride);
+    for (std::size_t b = 0; b < own.size(); ++b) own[b] = static_cast<std::byte>(40 * i + b);
+    from.push_back(uploaded<std::byte>(*devices[i], *streams[i], own).value());
+    to.push_back(
+        DeviceArray<std::byte>::make(*devices[i], (devices.size() - 1) * count * slice).value());
+    ends.push_back({streams[i].get(), from[i].data(), to[i].data()});
+  }
+  const Result<void> done = exchange.scatter(ends, {count, stride, slice});
+  EXPECT_TRUE(done.ok()) << done.error().message;
+  std::vector<std::vector<std::byte>> all;
+  for (const DeviceArray<std::byte>& one : to)
+    all.emplace_back(one.data(), one.data() + one.size());
+  return all;
+}
+
 TEST_F(NcclExchangeTest, BringsTheBytesThatCopiesBring) {
   for (int count = 2; count <= 7; ++count) {
     const Devices all = devices(count);
@@ -95,6 +121,11 @@ TEST_F(NcclExchangeTest, BringsTheBytesThatCopiesBring) {
     for (const std::size_t bytes : {1, 16, 1000}) {
       EXPECT_EQ(gathered(*by_nccl, all, bytes), gathered(*by_copies, all, bytes))
           << count << " devices, " << bytes << " bytes";
+    }
+    for (const std::size_t packets : {1, 3}) {
+      const auto found = scattered(*by_nccl, all, packets, 16);
+      EXPECT_EQ(found, scattered(*by_copies, all, packets, 16)) << count << " devices";
+      EXPECT_EQ(found.back().front(), static_cast<std::byte>(16 * (count - 1)));
     }
   }
 }

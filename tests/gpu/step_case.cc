@@ -264,4 +264,42 @@ Result<void> steps_like_the_cpu(Device& device, const StepCase& what) {
   return {};
 }
 
+Result<void> averages_from_fp32_sums_like_the_cpu(Device& device, const StepCase& what) {
+  STERNA_ASSIGN(const std::unique_ptr<DeviceStream> stream, device.make_stream());
+  STERNA_ASSIGN(const std::vector<TensorPackets> packets, all_packets(device, *stream, what));
+  const auto ranks = static_cast<std::uint32_t>(what.packings.size());
+  for (std::size_t t = 0; t < packets.size(); ++t) {
+    const TensorPackets& tensor = packets[t];
+    auto* const sum = reinterpret_cast<float*>(tensor.there.front().data());
+    std::vector<UpdateWork> table;
+    append_update(
+        {.elements = tensor.elements, .packets = tensor.packets_there.data(), .next = sum}, table);
+    STERNA_ASSIGN(const auto summing, uploaded<UpdateWork>(device, *stream, table));
+    STERNA_ASSIGN(const auto average_there, DeviceArray<float>::make(device, tensor.elements));
+    // The sum is the first packet now.
+    table.clear();
+    append_update({.elements = tensor.elements,
+                   .packets = tensor.packets_there.data(),
+                   .next = average_there.data()},
+                  table);
+    STERNA_ASSIGN(const auto averaging, uploaded<UpdateWork>(device, *stream, table));
+    UpdateLaunch launch{.work = summing.data(),
+                        .count = static_cast<std::uint32_t>(table.size()),
+                        .ranks = ranks,
+                        .divisor = 1};
+    STERNA_TRY(stream->update(launch));
+    launch.work = averaging.data();
+    launch.ranks = 1;
+    launch.divisor = ranks;
+    STERNA_TRY(stream->update(launch));
+    std::vector<float> found(tensor.elements);
+    std::vector<float> expected(tensor.elements);
+    STERNA_TRY(average_there.download(*stream, found));
+    STERNA_TRY(stream->finish());
+    average(tensor.packets(what.packings), expected, best_isa());
+    STERNA_TRY(same_floats(found, expected, named(what, t, "averages from sums")));
+  }
+  return {};
+}
+
 }  // namespace sterna::kernels

@@ -21,4 +21,8 @@ Result<void> sums_like_the_cpu(Device& device, const StepCase& what);
 /// Averages and steps of every rule, from packets and (where all are planes) from sums.
 Result<void> steps_like_the_cpu(Device& device, const StepCase& what);
 
+/// Averages from sums of fp32, each written over the first rank's packet, as devices make them that
+/// each sum a slice of all gradients. `what` has no other packings.
+Result<void> averages_from_fp32_sums_like_the_cpu(Device& device, const StepCase& what);
+
 }  // namespace sterna::kernels

@@ -24,6 +24,8 @@ struct Functions {
   decltype(&ncclGroupStart) group_start = nullptr;
   decltype(&ncclGroupEnd) group_end = nullptr;
   decltype(&ncclAllGather) all_gather = nullptr;
+  decltype(&ncclSend) send = nullptr;
+  decltype(&ncclRecv) receive = nullptr;
 };
 
 /// "2.28.9" of 22809.
@@ -43,7 +45,9 @@ Result<Functions> load(const NcclPlaces& places) {
                    find_function(library, "ncclCommAbort", f.abort) &&
                    find_function(library, "ncclGroupStart", f.group_start) &&
                    find_function(library, "ncclGroupEnd", f.group_end) &&
-                   find_function(library, "ncclAllGather", f.all_gather);
+                   find_function(library, "ncclAllGather", f.all_gather) &&
+                   find_function(library, "ncclSend", f.send) &&
+                   find_function(library, "ncclRecv", f.receive);
   if (!all) {
     return Error{Errc::unavailable,
                  places.library + " lacks functions of NCCL 2; install 2.18 or newer"};
@@ -82,8 +86,34 @@ class NcclExchange final : public DeviceExchange {
                      "ncclAllGather");
     });
   }
+  Result<void> scatter(std::span<const Scattered> all, const Packets& packets) noexcept override {
+    return put(all.size(), [&](std::size_t i) -> Result<void> {
+      for (std::size_t peer = 0; peer < all.size(); ++peer) {
+        if (peer != i) STERNA_TRY(swap(all[i], packets, i, peer));
+      }
+      return {};
+    });
+  }
 
  private:
+  /// What device i sends one other, and what it receives from it.
+  Result<void> swap(const Scattered& own, const Packets& packets, std::size_t i,
+                    std::size_t peer) const {
+    const auto rank = static_cast<int>(peer);
+    CUstream_st* const stream = stream_of(*own.stream);
+    const std::byte* from = own.from + peer * packets.slice;
+    std::byte* to = own.to + place_of(peer, i) * packets.count * packets.slice;
+    for (std::size_t k = 0; k < packets.count; ++k) {
+      STERNA_TRY(checked(f_.send(from, packets.slice, ncclUint8, rank, communicators_[i], stream),
+                         "ncclSend"));
+      STERNA_TRY(checked(f_.receive(to, packets.slice, ncclUint8, rank, communicators_[i], stream),
+                         "ncclRecv"));
+      from += packets.stride;
+      to += packets.slice;
+    }
+    return {};
+  }
+
   /// Calls one(i) for each device i, of so many, all as one group.
   template <class One>
   Result<void> put(std::size_t devices, One one) {
