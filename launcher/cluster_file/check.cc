@@ -453,7 +453,7 @@ class Finisher {
                fmt::format("an evaluator computes on one GPU, not on {}; set 1", table.gpus));
     }
     if (table.plays() != Role::kWorker) return;
-    if (table.gpus > table.ranks && file_.gradient.exchange == actors::ExchangeRule::servers) {
+    if (table.gpus > table.ranks) {
       complain("gpus", fmt::format("a worker of {} {} computes on as many GPUs at most, not on {}; "
                                    "set \"actor.ranks\" to {} or more, or \"actor.gpus\" to {}",
                                    table.ranks, table.ranks == 1 ? "rank" : "ranks", table.gpus,

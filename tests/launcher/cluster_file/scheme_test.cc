@@ -122,12 +122,15 @@ TEST_F(SchemeKeysTest, WithoutServersOneWorkerHasAllRanks) {
   EXPECT_EQ(without(worker, "down = \"parameters_bf16\"\n"),
             "x.toml:13: \"gradient.down\" is what comes from servers, and \"gradient.exchange\" = "
             "\"nccl\" has no servers; remove one of them");
-  EXPECT_EQ(without(worker + "backend = \"cuda\"\ngpus = 2\n[[host]]\nname = \"a\"\ngpus = 2\n"),
-            "no error");
-  EXPECT_EQ(
-      without(worker + "backend = \"cuda\"\ngpus = 2\ndevices = [1, 1]\n[[host]]\nname = \"a\"\n"
-                       "gpus = 2\n"),
-      "no error");
+  const std::string on_gpus = worker + "backend = \"cuda\"\ngpus = 2\n";
+  const std::string host = "[[host]]\nname = \"a\"\ngpus = 2\n";
+  EXPECT_EQ(without(on_gpus + "ranks = 2\n" + host), "no error");
+  EXPECT_EQ(without(on_gpus + "ranks = 2\ndevices = [1, 1]\n" + host), "no error");
+  for (const char* devices : {"", "devices = [1, 1]\n"}) {
+    EXPECT_EQ(without(on_gpus + devices + host),
+              "x.toml:9: a worker of 1 rank computes on as many GPUs at most, not on 2; set "
+              "\"actor.ranks\" to 2 or more, or \"actor.gpus\" to 1");
+  }
   EXPECT_EQ(
       without(worker + "backend = \"cuda\"\n", "error_feedback = true\n"),
       "x.toml:8: no device does gradient.error_feedback where gradient.exchange = \"nccl\" yet; "
