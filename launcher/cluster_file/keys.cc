@@ -185,7 +185,7 @@ Section<ActorSection> actor_section() {
            .at_most(1023),
        key("backend", &S::backend,
            "of workers and evaluators, what they compute on: cuda is the GPUs that each is given, "
-           "rank i on GPU i mod their number, or the first that it sees")
+           "rank i on GPU i mod their number, or, where no host has gpus, the first that it sees")
            .one_of(actors::compute_backends())
            .defaults_to("\"cuda\" with gpus or devices, else \"cpu\""),
        key("ranks", &S::ranks, "virtual workers per worker (workers only)")

@@ -120,6 +120,7 @@ class Placing {
       : tables_(tables) {
     for (const HostSection& host : hosts) {
       if (!host.spare) rooms_.emplace_back().host = &host;
+      some_gpus_ |= host.gpus > 0;
     }
     result_.actors = expand(tables);
   }
@@ -131,6 +132,7 @@ class Placing {
         for (std::int64_t turn = 0; turn < tables_[table].actors(); ++turn, ++actor) {
           if (tables_[table].asks_for_resources() != asking) continue;
           const Wish wish{table, static_cast<std::size_t>(turn), &result_.actors[actor]};
+          if (would_see_no_gpu(wish)) continue;
           asking ? fit(wish) : put_in_turn(wish);
         }
       }
@@ -144,6 +146,21 @@ class Placing {
     std::size_t turn;  ///< among the actors of its table
     ActorPlan* actor;
   };
+
+  /// Whether it computes on GPUs and asks for none, which is a problem as soon as they are given
+  /// out: then nobody sees others than its own.
+  bool would_see_no_gpu(const Wish& wish) {
+    const ActorSection& table = tables_[wish.table];
+    if (!some_gpus_ || wish.actor->backend != "cuda") return false;
+    if (table.gpus > 0 || !table.devices.empty()) return false;
+    const char* const what_to_do =
+        table.hosts.empty() ? "set \"actor.gpus\" = 1" : "name one in \"actor.devices\"";
+    problem(wish, "backend",
+            fmt::format("computes on GPUs and asks for none, and where a host has \"gpus\" actors "
+                        "see only what they are given; {}",
+                        what_to_do));
+    return true;
+  }
 
   /// The devices that the table names for this actor; none where it names none.
   std::vector<std::int64_t> named_devices(const Wish& wish) const {
@@ -297,6 +314,7 @@ class Placing {
 
   std::span<const ActorSection> tables_;
   std::vector<Room> rooms_;
+  bool some_gpus_ = false;  ///< whether a host says which it has
   Placement result_;
 };
 

@@ -548,6 +548,12 @@ TEST_F(ClusterFileTest, OnlyWorkersAndEvaluatorsComputeOnGpusAndOnlyWhatThoseDo)
   EXPECT_EQ(on_gpu("gpus = 3\nranks = 2\n[[host]]\ngpus = 3\n"),
             "x.toml:16: a worker of 2 ranks computes on as many GPUs at most, not on 3; set "
             "\"actor.ranks\" to 3 or more, or \"actor.gpus\" to 2");
+  const std::string sees_none =
+      "x.toml:15: \"worker1\" computes on GPUs and asks for none, and where a host has \"gpus\" "
+      "actors see only what they are given; ";
+  EXPECT_EQ(on_gpu("[[host]]\ngpus = 1\n"), sees_none + "set \"actor.gpus\" = 1");
+  EXPECT_EQ(on_gpu("hosts = [\"a\"]\n[[host]]\nname = \"a\"\n[[host]]\nname = \"b\"\ngpus = 1\n"),
+            sees_none + "name one in \"actor.devices\"");
   EXPECT_EQ(on_gpu("[summary]\ntensorboard = true\n"),
             "x.toml:15: no device does histograms for summary.tensorboard (summary.every = 0 makes "
             "none) yet; set actor.backend = \"cpu\"");
