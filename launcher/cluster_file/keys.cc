@@ -179,7 +179,8 @@ Section<ActorSection> actor_section() {
            "most left (spread)")
            .one_of({"pack", "spread"}),
        key("devices", &S::devices,
-           "GPUs by index, used in turn: each sees one, or as many as gpus says")
+           "GPUs by index, as nvidia-smi counts them, used in turn: each sees one, or as many as "
+           "gpus says")
            .defaults_to("free ones, if gpus are asked for")
            .at_least(0)
            .at_most(1023),

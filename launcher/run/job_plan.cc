@@ -242,6 +242,8 @@ class Specs {
     }
     if (devices_given_) {
       place.environment = {fmt::format("CUDA_VISIBLE_DEVICES={}", fmt::join(visible, ","))};
+      // CUDA's own order is the fastest card first; the file's numbers are those of nvidia-smi.
+      if (!visible.empty()) place.environment.emplace_back("CUDA_DEVICE_ORDER=PCI_BUS_ID");
     }
     if (!actor.type.empty()) {
       place.args = copy_bytes(actor.args_json.empty() ? "{}" : actor.args_json);

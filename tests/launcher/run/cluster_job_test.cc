@@ -152,7 +152,8 @@ exchange = "nccl"
   const ActorSpec& worker = specs->front();
   EXPECT_EQ(worker.type, actors::kServingWorkerType);
   EXPECT_EQ(worker.restart.times, 0) << "what it has nobody else has";
-  EXPECT_THAT(worker.environment, testing::ElementsAre("CUDA_VISIBLE_DEVICES=2,3"));
+  EXPECT_THAT(worker.environment,
+              testing::ElementsAre("CUDA_VISIBLE_DEVICES=2,3", "CUDA_DEVICE_ORDER=PCI_BUS_ID"));
   const auto args = unpack<actors::WorkerArgs>(worker.args.view());
   ASSERT_TRUE(args.ok()) << args.error().message;
   EXPECT_THAT(args->devices, testing::ElementsAre(0, 1, 0));
@@ -161,6 +162,7 @@ exchange = "nccl"
   const auto evaluator = unpack<actors::EvaluatorArgs>(specs->back().args.view());
   ASSERT_TRUE(evaluator.ok()) << evaluator.error().message;
   EXPECT_THAT(evaluator->servers, testing::ElementsAre("worker0"));
+  EXPECT_THAT(specs->back().environment, testing::ElementsAre("CUDA_VISIBLE_DEVICES="));
 }
 
 TEST_F(ClusterJob, OfAWorkerWithServersIsToldItsDevicesAndHasAThreadForEach) {
