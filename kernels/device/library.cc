@@ -2,7 +2,9 @@
 
 #include <dlfcn.h>
 #include <glob.h>
+#include <link.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <sstream>
@@ -27,26 +29,56 @@ std::string variable(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-/// Folders of NVIDIA's wheels beside the first python3 of a PATH.
-std::vector<std::string> folders_of_wheels(const std::string& path) {
-  std::vector<std::string> folders;
-  for (const std::string& folder : divided(path)) {
-    std::error_code failed;
-    if (!fs::exists(folder + "/python3", failed)) continue;
-    const std::string pattern =
-        folder + "/../lib/python3*/*-packages/nvidia/*/lib";  // site- or dist-packages
-    glob_t found{};
-    if (glob(pattern.c_str(), 0, nullptr, &found) == 0) {
-      for (std::size_t i = 0; i < found.gl_pathc; ++i) folders.emplace_back(found.gl_pathv[i]);
-    }
-    globfree(&found);
-    break;
-  }
-  return folders;
+/// Of wheels; what goes on for longer is no Python.
+constexpr std::size_t kMostFolders = 256;
+
+bool exists(const std::string& file) {
+  std::error_code failed;
+  return fs::exists(file, failed);
 }
 
-void* open_one(const std::string& file) {
-  return dlopen(file.c_str(), RTLD_NOW | RTLD_GLOBAL | RTLD_NODELETE);
+/// The folder of the first python3 of a PATH; empty: there is none.
+std::string folder_of_python(const std::string& path) {
+  const std::vector<std::string> folders = divided(path);
+  const auto found = std::ranges::find_if(
+      folders, [](const std::string& folder) { return exists(folder + "/python3"); });
+  return found == folders.end() ? "" : *found;
+}
+
+/// `prefix` with a folder in place of the variable that it begins with; empty: there is none.
+std::string without_variable(const std::string& prefix, const LibraryPlaces& places) {
+  if (!prefix.starts_with('$')) return prefix;
+  const std::size_t end = prefix.find('/');
+  const std::string name = prefix.substr(0, end);
+  std::string value = places.home;
+  if (name != "$HOME") value = folder_of_python(places.path);
+  if (name == "$real" && !value.empty()) {
+    std::error_code failed;
+    value = fs::canonical(value + "/python3", failed).parent_path();
+  }
+  return value.empty() ? "" : value + prefix.substr(end);
+}
+
+/// Folders of NVIDIA's wheels, each once.
+std::vector<std::string> folders_of_wheels(const LibraryPlaces& places) {
+  std::vector<std::string> folders;
+  std::vector<fs::path> seen;
+  for (const std::string& prefix : places.prefixes) {
+    const std::string begin = without_variable(prefix, places);
+    if (begin.empty()) continue;
+    glob_t found{};
+    if (glob((begin + kWheelLibraries).c_str(), 0, nullptr, &found) == 0) {
+      for (std::size_t i = 0; i < found.gl_pathc && folders.size() < kMostFolders; ++i) {
+        std::error_code failed;
+        fs::path real = fs::canonical(found.gl_pathv[i], failed);
+        if (failed || std::ranges::find(seen, real) != seen.end()) continue;
+        seen.push_back(std::move(real));
+        folders.emplace_back(found.gl_pathv[i]);
+      }
+    }
+    globfree(&found);
+  }
+  return folders;
 }
 
 /// Whether the loader says that it did not find this very library.
@@ -54,52 +86,113 @@ bool is_nowhere(const std::string& said, const std::string& name) {
   return said.starts_with(name + ": ") && said.find("No such file") != std::string::npos;
 }
 
-/// Where a library is, and all places that were looked at: an empty folder is the loader's search.
+/// Where a library is looked for, and what became of that.
+class Search {
+ public:
+  explicit Search(const std::vector<std::string>& names) : names_(names) {}
+
+  /// What dlopen gives for the last of the names, if `folder` has them all, else null. An empty one
+  /// is where the loader looks.
+  void* open_in(const std::string& folder) {
+    return folder.empty() ? open_by_loader() : open_all(folder, folder);
+  }
+  /// Whether no other folder may be tried: parts of two would call each other.
+  bool is_over() const { return is_over_; }
+
+  Error error() const {
+    const char* const missing = some_ ? " is not there with all its parts" : " is not there";
+    return {Errc::unavailable, (why_.empty() ? names_.front() + missing : why_) + "; looked in " +
+                                   looked_ + "; install it, or name its folder in host.cuda"};
+  }
+
+ private:
+  void* open_all(const std::string& folder, const std::string& shown) {
+    std::string lacks;
+    for (const std::string& name : names_) {
+      if (!exists(folder + "/" + name)) lacks += (lacks.empty() ? "" : ", ") + name;
+    }
+    const bool has_some = exists(folder + "/" + names_.front());
+    looked_at(has_some && !lacks.empty() ? shown + " (which lacks " + lacks + ")" : shown);
+    some_ |= has_some;
+    if (!lacks.empty()) return nullptr;
+    void* opened = nullptr;
+    for (const std::string& name : names_) {
+      const std::string file = folder + "/" + name;
+      opened = dlopen(file.c_str(), RTLD_NOW | RTLD_GLOBAL | RTLD_NODELETE);
+      if (opened == nullptr) {
+        why_ = dlerror();
+        return nullptr;
+      }
+      is_over_ = true;
+    }
+    return opened;
+  }
+
+  /// The loader tells only of what it has opened in which folder that was.
+  void* open_by_loader() {
+    const std::string shown = "where the loader looks";
+    void* const first = dlopen(names_.front().c_str(), RTLD_LAZY | RTLD_LOCAL);
+    if (first == nullptr) {
+      const std::string said = dlerror();
+      if (!is_nowhere(said, names_.front())) why_ = said;
+      looked_at(shown);
+      return nullptr;
+    }
+    link_map* map = nullptr;
+    std::string folder;
+    if (dlinfo(first, RTLD_DI_LINKMAP, &map) == 0) folder = fs::path(map->l_name).parent_path();
+    void* const opened = open_all(folder, shown + ": " + folder);
+    if (opened == nullptr) dlclose(first);
+    return opened;
+  }
+
+  void looked_at(const std::string& place) { looked_ += (looked_.empty() ? "" : ", ") + place; }
+
+  const std::vector<std::string>& names_;
+  std::string looked_;
+  std::string why_;    ///< what is there does not load, in the loader's words
+  bool some_ = false;  ///< whether a place had the first of them
+  bool is_over_ = false;
+};
+
+/// All places: an empty folder is the loader's own search.
 std::vector<std::string> all_places(const LibraryPlaces& places) {
   std::vector<std::string> all = places.folders;
   all.emplace_back();
   all.push_back(places.toolkit);
-  for (std::string& folder : folders_of_wheels(places.path)) all.push_back(std::move(folder));
+  for (std::string& folder : folders_of_wheels(places)) all.push_back(std::move(folder));
   return all;
 }
 
-std::string file_in(const std::string& folder, const std::string& name) {
-  return folder.empty() ? name : folder + "/" + name;
-}
-
 }  // namespace
+
+std::vector<std::string> parts_of_cudnn() {
+  return {"libcudnn_graph.so.9",
+          "libcudnn_ops.so.9",
+          "libcudnn_cnn.so.9",
+          "libcudnn_adv.so.9",
+          "libcudnn_engines_precompiled.so.9",
+          "libcudnn_engines_runtime_compiled.so.9",
+          "libcudnn_heuristic.so.9",
+          "libcudnn.so.9"};
+}
 
 LibraryPlaces library_places() {
   LibraryPlaces places;
   places.folders = divided(variable(kLibraryFolders));
   places.path = variable("PATH");
+  places.home = variable("HOME");
   return places;
 }
 
 Result<void*> open_libraries(const std::vector<std::string>& names, const LibraryPlaces& places) {
-  const std::vector<std::string> all = all_places(places);
-  std::string why;
-  for (const std::string& folder : all) {
-    std::error_code failed;
-    if (!folder.empty() && !fs::exists(file_in(folder, names.front()), failed)) continue;
-    void* opened = nullptr;
-    for (const std::string& name : names) {
-      opened = open_one(file_in(folder, name));
-      if (opened != nullptr) continue;
-      // What is there but does not load says why; the loader's search may find nothing at all.
-      const std::string said = dlerror();
-      if (!folder.empty() || !is_nowhere(said, names.front())) why = said;
-      break;
-    }
+  Search search(names);
+  for (const std::string& folder : all_places(places)) {
+    void* const opened = search.open_in(folder);
     if (opened != nullptr) return opened;
+    if (search.is_over()) break;
   }
-  if (!why.empty()) return Error{Errc::unavailable, why};
-  std::string looked;
-  for (const std::string& folder : all) {
-    looked += (looked.empty() ? "" : ", ") + (folder.empty() ? "where the loader looks" : folder);
-  }
-  return Error{Errc::unavailable, names.front() + " is not there; looked in " + looked +
-                                      "; install it, or name its folder in host.cuda"};
+  return search.error();
 }
 
 }  // namespace sterna::kernels

@@ -143,7 +143,7 @@ Section<HostSection> host_section() {
            .is_identifier(),
        key("cuda", &S::cuda,
            "folders with NVIDIA's cuBLASLt and cuDNN, which are looked at first; then where the "
-           "loader looks, /usr/local/cuda/lib64, and what pip has for the python3 of PATH"),
+           "loader looks, /usr/local/cuda/lib64, and where pip installs"),
        key("spare", &S::spare,
            "whether it is none of the run's until `sterna add` makes it one; actors may move there "
            "then")}};

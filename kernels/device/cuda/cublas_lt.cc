@@ -13,7 +13,6 @@
 namespace sterna::kernels {
 namespace {
 
-constexpr const char* kLibrary = "libcublasLt.so.13";
 constexpr std::size_t kMostWorkspace = std::size_t{32} << 20U;
 constexpr std::uint32_t kAlignment = 16;
 
@@ -35,7 +34,7 @@ struct Functions {
 };
 
 Result<Functions> load() {
-  STERNA_ASSIGN(void* const library, open_libraries({kLibrary}, library_places()));
+  STERNA_ASSIGN(void* const library, open_libraries({kCublasLt}, library_places()));
   Functions f;
   const bool all =
       find_function(library, "cublasLtCreate", f.create) &&
@@ -53,7 +52,7 @@ Result<Functions> load() {
       find_function(library, "cublasLtMatmul", f.matmul);
   if (!all) {
     return Error{Errc::unavailable,
-                 std::string(kLibrary) + " lacks functions of cuBLASLt 13; install that"};
+                 std::string(kCublasLt) + " lacks functions of cuBLASLt 13; install that"};
   }
   return f;
 }

@@ -18,18 +18,6 @@
 namespace sterna::kernels {
 namespace {
 
-/// All that cuDNN consists of, the one with the functions last: with one of them missing its first
-/// call would end the process.
-const std::vector<std::string> kLibraries = {"libcudnn_graph.so.9",
-                                             "libcudnn_ops.so.9",
-                                             "libcudnn_cnn.so.9",
-                                             "libcudnn_adv.so.9",
-                                             "libcudnn_engines_precompiled.so.9",
-                                             "libcudnn_engines_runtime_compiled.so.9",
-                                             "libcudnn_heuristic.so.9",
-                                             "libcudnn.so.9"};
-/// What cuDNN's engines link, and find only where it is loaded.
-constexpr const char* kItsCublasLt = "libcublasLt.so.13";
 constexpr std::int64_t kAlignment = 16;
 constexpr std::int64_t kMostPlans = 64;  // of a heuristic's, in its order
 constexpr std::size_t kMostWorkspace = std::size_t{1} << 30U;
@@ -49,8 +37,9 @@ struct Functions {
 
 Result<Functions> load() {
   const LibraryPlaces places = library_places();
-  STERNA_TRY(open_libraries({kItsCublasLt}, places));
-  STERNA_ASSIGN(void* const library, open_libraries(kLibraries, places));
+  // Its engines link it, and find it only where it is loaded.
+  STERNA_TRY(open_libraries({kCublasLt}, places));
+  STERNA_ASSIGN(void* const library, open_libraries(parts_of_cudnn(), places));
   Functions f;
   const bool all = find_function(library, "cudnnCreate", f.create) &&
                    find_function(library, "cudnnDestroy", f.destroy) &&
