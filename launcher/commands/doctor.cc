@@ -9,6 +9,7 @@
 #include <csignal>
 #include <filesystem>
 
+#include "kernels/device/cuda_module.h"
 #include "launcher/cluster_file/cluster_file.h"
 #include "launcher/commands/file_arguments.h"
 #include "launcher/doctor/checks.h"
@@ -18,6 +19,7 @@
 #include "launcher/hosts/host_plan.h"
 #include "launcher/hosts/host_shell.h"
 #include "runtime/loop/signal_watch.h"
+#include "runtime/remote/bundle.h"
 #include "runtime/transport/numeric_address.h"
 
 namespace sterna::launcher {
@@ -61,6 +63,7 @@ class Doctor {
     ::uname(&system);
     program_.arch = system.machine;
     program_.libc = std::string("glibc ") + ::gnu_get_libc_version();
+    look_for_module();
     look_up_names();
     if (!has_remote_hosts(file_)) return;
     context_.console.say("getting ready what would be put on the hosts");
@@ -75,6 +78,18 @@ class Doctor {
     program_.name = bundle_.program;
     std::error_code ignored;
     program_.archive_bytes = std::filesystem::file_size(bundle_.archive, ignored);
+  }
+
+  /// What computes on GPUs lies beside the program, here and where it is shipped to.
+  void look_for_module() {
+    const std::filesystem::path self("/proc/self/exe");
+    std::error_code failed;
+    const auto program = std::filesystem::read_symlink(self, failed);
+    program_.has_module =
+        std::filesystem::exists(program.parent_path() / kernels::kCudaModule, failed);
+    const Result<std::filesystem::path> bundle = own_bundle(self);
+    program_.ships_module =
+        bundle && std::filesystem::exists(*bundle / "bin" / kernels::kCudaModule, failed);
   }
 
   /// Where the coordinator is here, this machine talks to all hosts.

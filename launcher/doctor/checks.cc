@@ -6,14 +6,14 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <cstdio>
 #include <set>
+#include <utility>
 
 #include "input/place/data_set.h"
 #include "input/place/data_shard.h"
-#include "kernels/device/driver.h"
+#include "launcher/doctor/gpu_checks.h"
 #include "launcher/hosts/host_plan.h"
 #include "launcher/text/text_format.h"
 #include "runtime/base/duration_text.h"
@@ -51,16 +51,6 @@ bool computes_in_bf16(const ClusterFile& file, const HostSection& host) {
   return std::any_of(file.actors.begin(), file.actors.end(), [&](const ActorPlan& actor) {
     return actor.host == host.name &&
            (actor.role == Role::kWorker || actor.role == Role::kEvaluator);
-  });
-}
-
-/// What actor.backend says of those that compute on a card.
-constexpr std::string_view kCudaBackend = "cuda";
-
-/// Whether some actor of it computes on a card.
-bool computes_on_cuda(const ClusterFile& file, const HostSection& host) {
-  return std::ranges::any_of(file.actors, [&](const ActorPlan& actor) {
-    return actor.host == host.name && actor.backend == kCudaBackend;
   });
 }
 
@@ -112,8 +102,9 @@ class HostCheck {
     check_names();
     check_bind();
     check_ports();
-    check_gpus();
-    check_cuda();
+    for (Finding& finding : check_gpus(file_, host_, program_, facts_)) {
+      findings_.push_back(std::move(finding));
+    }
     check_precision();
     check_data();
     check_linger();
@@ -256,41 +247,6 @@ class HostCheck {
          fmt::format("widen cluster.ports, or stop what listens: {}", there("ss -ltnp")));
   }
 
-  void check_gpus() {
-    if (!facts_.gpus || *facts_.gpus >= host_.gpus) return;
-    find(
-        "gpus",
-        *facts_.gpus == 0
-            ? fmt::format("host.gpus is {}, and no NVIDIA driver shows any", host_.gpus)
-            : fmt::format("host.gpus is {}, and it has {}", host_.gpus, *facts_.gpus),
-        fmt::format("set host.gpus to {}, or see what {} says", *facts_.gpus, there("nvidia-smi")));
-  }
-
-  void check_cuda() {
-    if (!facts_.driver) return;
-    const std::string wanted = fmt::format("actor.backend is \"{}\", and ", kCudaBackend);
-    const std::string or_cpu = ", or let its actors compute on the CPU (actor.backend)";
-    int release = 0;
-    std::from_chars(facts_.driver->data(), facts_.driver->data() + facts_.driver->size(), release);
-    if (facts_.driver->empty()) {
-      return find("driver", wanted + "there is no NVIDIA driver",
-                  fmt::format("install release {} or newer; in a container, let its runtime bring "
-                              "the host's{}",
-                              kernels::kLeastDriver, or_cpu));
-    }
-    if (release < kernels::kLeastDriver) {
-      return find("driver", fmt::format("{}the NVIDIA driver is {}", wanted, *facts_.driver),
-                  fmt::format("install release {} or newer{}", kernels::kLeastDriver, or_cpu));
-    }
-    int capability = kernels::kLeastCapability;
-    std::from_chars(facts_.capability.data(), facts_.capability.data() + facts_.capability.size(),
-                    capability);
-    if (capability >= kernels::kLeastCapability) return;
-    find("gpus", fmt::format("{}a card has compute capability {}", wanted, facts_.capability),
-         fmt::format("{}.0 is needed: A100, RTX 30, L4, H100 and their successors{}",
-                     kernels::kLeastCapability, or_cpu));
-  }
-
   void check_precision() {
     if (facts_.bf16.value_or(true)) return;
     find("precision",
@@ -379,8 +335,7 @@ FactsQuestion facts_question(const ClusterFile& file, const HostSection& host,
   question.work = host.work;
   question.bundle_hash = program.hash;
   question.program = program.name;
-  question.gpus = host.gpus > 0;
-  question.cuda = computes_on_cuda(file, host);
+  ask_about_gpus(file, host, question);
   question.bf16 = computes_in_bf16(file, host);
   question.data = data_wanted(file, host);
   question.data_folder = !host.data.empty() ? host.data : file.data.dir;

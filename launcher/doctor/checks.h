@@ -20,6 +20,8 @@ struct ShippedProgram {
   std::string hash;  ///< of the bundle; empty: nothing is shipped
   std::string name;
   std::uint64_t archive_bytes = 0;
+  bool has_module = false;    ///< the one for GPUs, beside the program here
+  bool ships_module = false;  ///< ... in its bundle
 };
 
 FactsQuestion facts_question(const ClusterFile& file, const HostSection& host,

@@ -13,6 +13,7 @@
 #include "input/digits/digits.h"
 #include "input/place/data_set.h"
 #include "input/place/data_shard.h"
+#include "launcher/doctor/gpu_script.h"
 #include "launcher/hosts/host_shell.h"
 
 namespace sterna::launcher {
@@ -45,20 +46,6 @@ if [ -d /run/systemd/system ] && [ "$(id -u)" != 0 ]; then
   echo "STERNA kills $k"
   echo "STERNA $(loginctl show-user "$(id -un)" -p Linger 2>/dev/null)"
 fi
-)sh";
-
-constexpr std::string_view kGpus = R"sh(
-n=$(nvidia-smi -L 2>/dev/null | grep -c "^GPU")
-[ "$n" != 0 ] || n=$(ls -d /proc/driver/nvidia/gpus/* 2>/dev/null | wc -l)
-echo "STERNA gpus $((n))"
-)sh";
-
-constexpr std::string_view kCuda = R"sh(
-v=$(cat /sys/module/nvidia/version 2>/dev/null) ||
-  v=$(nvidia-smi --query-gpu=driver_version --format=csv,noheader 2>/dev/null | head -n 1)
-echo "STERNA driver $v"
-c=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | sort -n | head -n 1)
-echo "STERNA capability $c"
 )sh";
 
 constexpr std::string_view kBf16 = R"sh(
@@ -143,6 +130,23 @@ std::string address_text(int family, const void* bytes) {
   return text.data();
 }
 
+/// "1 OK X OK": how card 1 reads of each. The header, "0 GPU1 GPU2", is none.
+void take_peers(HostFacts& facts, std::string_view value) {
+  const auto card = number<std::size_t>(first_word(value));
+  if (!card) return;
+  std::vector<std::string> cells;
+  while (!value.empty()) {
+    const std::size_t begin = value.find_first_not_of(" \t");
+    if (begin == std::string_view::npos) break;
+    value.remove_prefix(begin);
+    const std::size_t end = std::min(value.find_first_of(" \t"), value.size());
+    if (value.starts_with("GPU")) return;
+    cells.emplace_back(value.substr(0, end));
+    value.remove_prefix(end);
+  }
+  facts.peers[*card] = std::move(cells);
+}
+
 void take(HostFacts& facts, std::string_view word, std::string_view value) {
   if (word == "clock") {
     facts.clock = parse_clock(value, facts.clock_has_fraction);
@@ -176,6 +180,13 @@ void take(HostFacts& facts, std::string_view word, std::string_view value) {
     facts.driver = value;
   } else if (word == "capability") {
     facts.capability = value;
+  } else if (word == "misses") {
+    const std::string_view library = first_word(value);
+    facts.missing_libraries[std::string(library)] = value;
+  } else if (word == "peers") {
+    take_peers(facts, value);
+  } else if (word == "mps") {
+    facts.mps = value == "yes";
   } else if (word == "bf16") {
     facts.bf16 = value == "yes";
   } else if (word == "data") {
@@ -212,8 +223,13 @@ std::string facts_script(const FactsQuestion& question) {
       "umask 077; LC_ALL=C; export LC_ALL; PATH=$PATH:/usr/sbin:/sbin\nw={}; h={}; p={}",
       shell_word(question.work), shell_word(question.bundle_hash), shell_word(question.program));
   script += kBasics;
-  if (question.gpus) script += kGpus;
-  if (question.cuda) script += kCuda;
+  if (question.gpus) script += gpus_script();
+  if (question.cuda) script += driver_script();
+  if (!question.libraries.empty()) {
+    script += libraries_script(question.libraries, question.environment);
+  }
+  if (question.peers) script += peers_script();
+  if (question.mps) script += mps_script();
   if (question.bf16) script += kBf16;
   if (!question.names.empty()) {
     script += "names='";

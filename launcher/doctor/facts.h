@@ -13,15 +13,19 @@ namespace sterna::launcher {
 
 /// What to ask one host for.
 struct FactsQuestion {
-  std::string work;                ///< host.work; "~/" is the home there
-  std::string bundle_hash;         ///< empty: nothing is to be shipped
-  std::string program;             ///< its file in the bundle's bin/
-  std::vector<std::string> names;  ///< to be resolved there
-  bool gpus = false;               ///< count them
-  bool cuda = false;               ///< which driver and what cards it has
-  bool bf16 = false;               ///< whether its processor computes with it
-  std::string data = {};           ///< whose files to look for; "any": a data set's; empty: none
-  std::string data_folder;         ///< empty: $STERNA_DATA, then the user's cache
+  std::string work;                                      ///< host.work; "~/" is the home there
+  std::string bundle_hash;                               ///< empty: nothing is to be shipped
+  std::string program;                                   ///< its file in the bundle's bin/
+  std::vector<std::string> names;                        ///< to be resolved there
+  bool gpus = false;                                     ///< count them
+  bool cuda = false;                                     ///< which driver and what cards it has
+  std::vector<std::vector<std::string>> libraries = {};  ///< NVIDIA's to look for, their parts each
+  std::vector<std::string> environment = {};  ///< "NAME=VALUE": what its processes will have
+  bool peers = false;                         ///< whether its cards read each other's memory
+  bool mps = false;         ///< whether its cards serve several processes side by side
+  bool bf16 = false;        ///< whether its processor computes with it
+  std::string data = {};    ///< whose files to look for; "any": a data set's; empty: none
+  std::string data_folder;  ///< empty: $STERNA_DATA, then the user's cache
   /// Folders of shards that will do instead of the whole set, if all are there.
   std::vector<std::string> shards = {};
   bool any_shard = false;  ///< whichever shard is there will do: only test examples are read
@@ -49,6 +53,12 @@ struct HostFacts {
   std::optional<std::int64_t> gpus;
   std::optional<std::string> driver;  ///< release of NVIDIA's: "580.65.06"; empty: there is none
   std::string capability;             ///< of its oldest card: "8.0"; empty: nobody says
+  /// Of the libraries asked for those that are nowhere, by their last part: and a folder that has
+  /// some of it, with what it lacks, or nothing.
+  std::map<std::string, std::string> missing_libraries;
+  /// Of a card, by index: how it reads of each, "OK" or why not; "X" is itself.
+  std::map<std::size_t, std::vector<std::string>> peers;
+  std::optional<bool> mps;   ///< it runs
   std::optional<bool> bf16;  ///< its processor has AVX512-BF16, which one with AMX has, too
   std::vector<std::string> addresses;                     ///< its own, numeric
   std::map<std::string, std::vector<std::string>> names;  ///< resolved; empty: nobody knows it

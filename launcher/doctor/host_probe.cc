@@ -204,7 +204,9 @@ void HostProbe::probe() {
   }
   start_probers(all);
   for (const Prober* prober : all) {
-    const auto known = [&](const Finding& finding) { return finding.host == prober->host; };
+    const auto known = [&](const Finding& finding) {
+      return finding.host == prober->host && !finding.hint;
+    };
     if (prober->actor || interrupted_ ||
         std::any_of(report_.findings.begin(), report_.findings.end(), known)) {
       continue;

@@ -9,7 +9,7 @@
 
 namespace sterna::launcher {
 
-STERNA_JSON(Finding, host, check, wrong, fix)
+STERNA_JSON(Finding, host, check, wrong, fix, hint)
 STERNA_JSON(RoundTrip, from, to, microseconds, megabytes_per_second)
 
 namespace {
@@ -44,7 +44,8 @@ std::string findings_table(const DoctorReport& report) {
       {"host"}, {"check"}, {"what is wrong", false, kCellWidth}, {"what fixes it"}};
   std::vector<std::vector<std::string>> rows;
   for (const Finding& finding : report.findings) {
-    rows.push_back({finding.host, finding.check, finding.wrong, finding.fix});
+    const std::string wrong = (finding.hint ? "hint: " : "") + finding.wrong;
+    rows.push_back({finding.host, finding.check, wrong, finding.fix});
   }
   return lines_text(text_table(columns, rows));
 }
@@ -62,15 +63,20 @@ std::string round_trips_table(const DoctorReport& report) {
   return lines_text(text_table(columns, rows));
 }
 
+std::string counted(std::size_t count, const std::string& what) {
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
+
 std::string last_line(const DoctorReport& report) {
   if (report.interrupted) return "interrupted; what was seen until then is above";
-  if (report.findings.empty()) {
-    return fmt::format("all is well on {} host{}; {}", report.hosts.size(),
-                       report.hosts.size() == 1 ? "" : "s", report.probed);
+  const std::string hosts = counted(report.hosts.size(), "host");
+  const std::size_t hints = report.hints();
+  if (report.well()) {
+    return fmt::format("all is well on {}{}; {}", hosts,
+                       hints == 0 ? "" : ", with " + counted(hints, "hint"), report.probed);
   }
-  return fmt::format("{} finding{} on {} host{}; {}", report.findings.size(),
-                     report.findings.size() == 1 ? "" : "s", report.hosts.size(),
-                     report.hosts.size() == 1 ? "" : "s", report.probed);
+  return fmt::format("{}{} on {}; {}", counted(report.findings.size() - hints, "finding"),
+                     hints == 0 ? "" : " and " + counted(hints, "hint"), hosts, report.probed);
 }
 
 }  // namespace

@@ -1,6 +1,8 @@
 // What `sterna doctor` has found out about the hosts of a cluster file, for people and as JSON.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <vector>
@@ -13,6 +15,7 @@ struct Finding {
   std::string check;  ///< "ssh", "disk", "data", ...
   std::string wrong;  ///< what is wrong
   std::string fix;    ///< the command, or what else puts it right
+  bool hint = false;  ///< a run only goes slower for it
   bool operator==(const Finding&) const = default;
 };
 
@@ -31,7 +34,11 @@ struct DoctorReport {
   std::vector<RoundTrip> round_trips;  ///< of the pairs that were connected
   std::string probed;                  ///< whether and how the hosts probed each other, in words
   bool interrupted = false;
-  bool well() const { return findings.empty() && !interrupted; }
+  /// How many of the findings are hints.
+  std::size_t hints() const {
+    return static_cast<std::size_t>(std::ranges::count(findings, true, &Finding::hint));
+  }
+  bool well() const { return findings.size() == hints() && !interrupted; }
 };
 
 /// Tables and a last line, each line ended.

@@ -48,6 +48,8 @@ Result<std::string> address_towards(const std::string& address) {
   return std::string(text.data());
 }
 
+}  // namespace
+
 std::vector<std::string> environment_of(const HostSection& host) {
   std::vector<std::string> variables;
   for (const auto& [name, value] : host.env) variables.push_back(fmt::format("{}={}", name, value));
@@ -56,8 +58,6 @@ std::vector<std::string> environment_of(const HostSection& host) {
   }
   return variables;
 }
-
-}  // namespace
 
 bool is_remote(const ClusterFile& file, const HostSection& host) {
   const PlacerTraits& placer = file.cluster.placing();

@@ -5,6 +5,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "launcher/cluster_file/cluster_file.h"
 #include "runtime/cluster/cluster.h"
@@ -19,6 +20,9 @@ bool has_remote_hosts(const ClusterFile& file);
 const HostSection* head_of(const ClusterFile& file);
 /// Whether the coordinator runs on another machine than this one.
 bool head_is_remote(const ClusterFile& file);
+
+/// The variables, "NAME=VALUE", that the file gives to the processes of a host.
+std::vector<std::string> environment_of(const HostSection& host);
 
 /// The folder of one run on a remote host.
 std::string remote_folder(const HostSection& host, const std::string& run_id);

@@ -260,15 +260,102 @@ TEST_F(HostCheck, NamesADriverOrACardThatCannotComputeForItsActors) {
               HasSubstr("compute capability 7.5"));
 }
 
-TEST_F(HostCheck, AsksForADriverWhereACardComputes) {
-  ActorPlan actor;
-  actor.host = "b";
-  actor.role = Role::kWorker;
-  file.actors = {actor};
-  EXPECT_FALSE(facts_question(file, file.hosts[1], program).cuda);
-  file.actors[0].backend = "cuda";
-  EXPECT_TRUE(facts_question(file, file.hosts[1], program).cuda);
-  EXPECT_FALSE(facts_question(file, file.hosts[0], program).cuda);
+/// Where a worker of b computes on cards.
+class HostCheckOfGpus : public HostCheck {
+ protected:
+  HostCheckOfGpus() {
+    file.job.net = "lenet";
+    file.actors = {worker("worker0", {0})};
+    program.has_module = program.ships_module = true;
+  }
+  static ActorPlan worker(const std::string& name, const std::vector<std::int64_t>& devices) {
+    ActorPlan actor;
+    actor.name = name;
+    actor.host = "b";
+    actor.role = Role::kWorker;
+    actor.backend = "cuda";
+    actor.devices = devices;
+    return actor;
+  }
+  FactsQuestion asked(std::size_t host = 1) {
+    return facts_question(file, file.hosts[host], program);
+  }
+  /// The only finding, which is a hint.
+  Finding only_hint(const std::string& line) {
+    const Finding finding = only("", line);
+    EXPECT_TRUE(finding.hint);
+    return finding;
+  }
+};
+
+TEST_F(HostCheckOfGpus, AsksForADriverAndLibrariesWhereACardComputes) {
+  EXPECT_TRUE(asked().cuda);
+  EXPECT_FALSE(asked(0).cuda);
+  EXPECT_THAT(asked(0).libraries, IsEmpty());
+  ASSERT_THAT(asked().libraries, SizeIs(2));
+  EXPECT_THAT(asked().libraries[0], ElementsAre("libcublasLt.so.13"));
+  EXPECT_EQ(asked().libraries[1].back(), "libcudnn.so.9");
+  file.job.net = "mlp";
+  EXPECT_THAT(asked().libraries, SizeIs(1)) << "it has no convolutions";
+  file.hosts[1].cuda = {"/opt/cudnn"};
+  EXPECT_THAT(asked().environment, ElementsAre("STERNA_CUDA=/opt/cudnn"));
+  file.actors[0].backend = "cpu";
+  EXPECT_FALSE(asked().cuda);
+  EXPECT_THAT(asked().libraries, IsEmpty());
+}
+
+TEST_F(HostCheckOfGpus, NamesAProgramWithoutTheModule) {
+  EXPECT_THAT(check(), IsEmpty());
+  program.ships_module = false;
+  EXPECT_EQ(only("", "").check, "module");
+  EXPECT_THAT(only("", "").wrong, HasSubstr("libsterna_cuda.so is not in the bundle"));
+  file.hosts[1].ssh.clear();
+  EXPECT_THAT(check(), IsEmpty());
+  program.has_module = false;
+  EXPECT_THAT(only("", "").wrong, HasSubstr("libsterna_cuda.so is not beside the program"));
+  file.actors[0].backend = "cpu";
+  EXPECT_THAT(check(), IsEmpty());
+}
+
+TEST_F(HostCheckOfGpus, NamesLibrariesThatAreNotThereOrNotWhole) {
+  const Finding none = only("", "STERNA misses libcublasLt.so.13 ");
+  EXPECT_EQ(none.check, "libraries");
+  EXPECT_EQ(none.wrong, "actor.backend is \"cuda\", and libcublasLt.so.13 is not there");
+  EXPECT_THAT(none.fix, HasSubstr("install CUDA 13, or name its folder in host.cuda"));
+  const Finding half = only("", "STERNA misses libcudnn.so.9 /opt lacks libcudnn_adv.so.9");
+  EXPECT_THAT(half.wrong, HasSubstr("libcudnn.so.9 is not there with all its parts: /opt lacks "
+                                    "libcudnn_adv.so.9"));
+  EXPECT_THAT(half.fix, HasSubstr("install cuDNN 9"));
+}
+
+TEST_F(HostCheckOfGpus, HintsAtCardsOfOneActorThatDoNotReadEachOther) {
+  const std::string rows =
+      "STERNA peers 0 GPU1\tGPU2\nSTERNA peers 0 X\tOK\tCNS\t\nSTERNA peers 1 OK\tX\tOK\n"
+      "STERNA peers 2 CNS\tOK\tX";
+  EXPECT_FALSE(asked().peers);
+  file.actors = {worker("worker0", {0, 0, 1})};
+  EXPECT_TRUE(asked().peers);
+  EXPECT_THAT(check("", rows), IsEmpty());
+  file.actors = {worker("worker0", {0, 2})};
+  const Finding hint = only_hint(rows);
+  EXPECT_EQ(hint.check, "peers");
+  EXPECT_THAT(hint.wrong, HasSubstr("worker0 computes on the cards 0, 2, which do not all read "
+                                    "each other's memory (0 of 2: CNS, 2 of 0: CNS)"));
+  EXPECT_THAT(hint.fix, HasSubstr("ssh b nvidia-smi topo -p2p r"));
+  EXPECT_THAT(check("", "STERNA peers 0 X\tOK"), IsEmpty()) << "nobody knows";
+}
+
+TEST_F(HostCheckOfGpus, HintsAtMpsWhereActorsShareACard) {
+  EXPECT_FALSE(asked().mps);
+  file.actors = {worker("worker0", {0, 1}), worker("worker1", {1})};
+  EXPECT_TRUE(asked().mps);
+  EXPECT_THAT(check("", "STERNA mps yes"), IsEmpty());
+  const Finding hint = only_hint("STERNA mps no");
+  EXPECT_EQ(hint.check, "mps");
+  EXPECT_THAT(hint.wrong, HasSubstr("worker0, worker1 share card 1"));
+  EXPECT_EQ(hint.fix, "ssh b nvidia-cuda-mps-control -d");
+  file.actors = {worker("worker0", {}), worker("worker1", {})};
+  EXPECT_TRUE(asked().mps) << "each takes the first that it sees";
 }
 
 TEST_F(HostCheck, NamesAProcessorThatCannotComputeInThePrecision) {

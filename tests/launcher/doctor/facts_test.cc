@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <sys/utsname.h>
 
+#include <cstdlib>
 #include <ctime>
 #include <filesystem>
 #include <fstream>
@@ -115,6 +116,82 @@ TEST_F(FactsOfThisMachine, KnowWhetherItHasADriver) {
   EXPECT_TRUE(here.complete);
   ASSERT_TRUE(here.driver.has_value());
   EXPECT_EQ(here.driver->empty(), !std::filesystem::exists("/proc/driver/nvidia/version"));
+}
+
+/// A PATH whose first folder is `folder`, for as long as this lives.
+class FirstInPath {
+ public:
+  explicit FirstInPath(const std::string& folder) : path_(std::getenv("PATH")) {
+    setenv("PATH", (folder + ":" + path_).c_str(), 1);
+  }
+  ~FirstInPath() { setenv("PATH", path_.c_str(), 1); }
+  FirstInPath(const FirstInPath&) = delete;
+  FirstInPath& operator=(const FirstInPath&) = delete;
+
+ private:
+  std::string path_;
+};
+
+void write_program(const std::filesystem::path& file, const std::string& text) {
+  std::filesystem::create_directories(file.parent_path());
+  std::ofstream(file) << text;
+  std::filesystem::permissions(file, std::filesystem::perms::owner_all);
+}
+
+TEST_F(FactsOfThisMachine, KnowHowItsCardsReadEachOther) {
+  write_program(folder_ / "bin/nvidia-smi", R"sh(#!/bin/sh
+[ "$*" = "topo -p2p r" ] || exit 1
+printf ' \tGPU0\tGPU1\t\n GPU0\tX\tNS\t\n GPU1\tNS\tX\t\n\nLegend:\n\n  X    = Self\n  OK   = Status Ok\n'
+)sh");
+  const FirstInPath fake(folder_ / "bin");
+  const HostFacts here = facts(asking([](FactsQuestion& question) { question.peers = true; }));
+  EXPECT_TRUE(here.complete);
+  ASSERT_EQ(here.peers.size(), 2U);
+  EXPECT_THAT(here.peers.at(0), ElementsAre("X", "NS"));
+  EXPECT_THAT(here.peers.at(1), ElementsAre("NS", "X"));
+  EXPECT_FALSE(here.mps.has_value());
+}
+
+TEST_F(FactsOfThisMachine, KnowWhetherMpsRuns) {
+  const auto ask = [&] {
+    return facts(asking([](FactsQuestion& question) { question.mps = true; })).mps;
+  };
+  const FirstInPath fake(folder_ / "bin");
+  write_program(folder_ / "bin/ps", "#!/bin/sh\necho sh; echo nvidia-cuda-mps\n");
+  EXPECT_EQ(ask(), true);
+  write_program(folder_ / "bin/ps", "#!/bin/sh\necho sh\n");
+  EXPECT_EQ(ask(), false);
+}
+
+TEST_F(FactsOfThisMachine, KnowWhichLibrariesAreNowhereWithAllTheirParts) {
+  const auto put = [&](const std::string& folder, const std::vector<std::string>& names) {
+    std::filesystem::create_directories(folder_ / folder);
+    for (const std::string& name : names) std::ofstream(folder_ / folder / name) << "a library";
+  };
+  const std::string path = (folder_ / "a venv/bin").string() + ":" + std::getenv("PATH");
+  const auto missing = [&] {
+    return facts(asking([&](FactsQuestion& question) {
+             question.libraries = {{"libone.so.1", "libtwo.so.1"}, {"libone.so.1"}, {"libm.so.6"}};
+             question.environment = {"STERNA_CUDA=/none:" + (folder_ / "half a").string(),
+                                     "HOME=" + (folder_ / "home").string(), "PATH=" + path};
+           }))
+        .missing_libraries;
+  };
+  using Missing = std::map<std::string, std::string>;
+  EXPECT_EQ(missing(), (Missing{{"libone.so.1", ""}, {"libtwo.so.1", ""}}));
+  put("half a", {"libone.so.1"});
+  const std::string lacks = (folder_ / "half a").string() + " lacks libtwo.so.1";
+  EXPECT_EQ(missing(), (Missing{{"libtwo.so.1", lacks}}));
+
+  const std::vector<std::string> both = {"libone.so.1", "libtwo.so.1"};
+  const std::string wheel = "/lib/python3.12/site-packages/nvidia/some/lib";
+  put("home/.local" + wheel, both);
+  EXPECT_EQ(missing(), Missing{});
+  std::filesystem::remove_all(folder_ / "home");
+  put("a venv" + wheel, both);
+  EXPECT_EQ(missing(), (Missing{{"libtwo.so.1", lacks}})) << "of no python3 in PATH";
+  write_program(folder_ / "a venv/bin/python3", "#!/bin/sh\n");
+  EXPECT_EQ(missing(), Missing{});
 }
 
 TEST_F(FactsOfThisMachine, KnowWhetherItsWorkFolderCanBeWritten) {

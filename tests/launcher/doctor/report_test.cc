@@ -39,6 +39,20 @@ TEST(DoctorReport, HasATableOfFindings) {
             "x.toml: 1 finding on 1 host; not probed\n");
 }
 
+TEST(DoctorReport, IsWellWithHints) {
+  DoctorReport report = with_a_finding();
+  report.findings.push_back({"a", "mps", "they take turns", "start it", true});
+  EXPECT_FALSE(report.well());
+  EXPECT_NE(doctor_text(report).find("x.toml: 1 finding and 1 hint on 1 host; not probed\n"),
+            std::string::npos);
+  report.findings.erase(report.findings.begin());
+  EXPECT_TRUE(report.well());
+  EXPECT_EQ(doctor_text(report),
+            "host  check  what is wrong          what fixes it\n"
+            "a     mps    hint: they take turns  start it\n\n"
+            "x.toml: all is well on 1 host, with 1 hint; not probed\n");
+}
+
 TEST(DoctorReport, IsNotWellWhereItWasInterrupted) {
   DoctorReport report;
   EXPECT_TRUE(report.well());
@@ -54,7 +68,7 @@ TEST(DoctorJson, HasTheFindingsAndTheRoundTrips) {
   EXPECT_EQ(json["format"], 1);
   EXPECT_EQ(json["well"], false);
   EXPECT_EQ(json["findings"][0].dump(),
-            R"({"check":"disk","fix":"make room","host":"a","wrong":"1 GB is free"})");
+            R"({"check":"disk","fix":"make room","hint":false,"host":"a","wrong":"1 GB is free"})");
   EXPECT_EQ(json["round_trips"][0]["megabytes_per_second"], 11);
   EXPECT_FALSE(json["round_trips"][1].contains("megabytes_per_second"));
 }
