@@ -1,5 +1,8 @@
 #include "actors/job/observer.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <functional>
 #include <utility>
@@ -102,7 +105,40 @@ STERNA_MESSAGE(ResidualsLost, FIELD(worker, Worker), FIELD(incarnation, Incarnat
 STERNA_MESSAGE(WorkerDone, FIELD(worker, Worker), FIELD(steps, Steps), FIELD(loss, Loss, any_float),
                FIELD(decay_loss, DecayLoss, any_float), FIELD(seconds, Seconds),
                FIELD(median_step_seconds, MedianStepSeconds), FIELD(traffic, Traffic),
-               FIELD(tensors, Tensors))
+               FIELD(tensors, Tensors),
+               FIELD(computed_by.device, Device, at_most(DevicePlans::kMostBytes)),
+               FIELD(computed_by.plans, Plans, at_most(DevicePlans::kMost)))
+
+Result<void> WorkerDone::check() const {
+  for (const std::string& plan : computed_by.plans) {
+    if (plan.size() <= DevicePlans::kMostBytes) continue;
+    return Error{Errc::malformed, "a plan with a name that is too long"};
+  }
+  return {};
+}
+
+DevicePlans DevicePlans::of(const std::string& device, const std::vector<std::string>& names) {
+  std::vector<std::pair<std::string, std::size_t>> counted;
+  for (const std::string& name : names) {
+    const auto known =
+        std::ranges::find(counted, name, &std::pair<std::string, std::size_t>::first);
+    if (known != counted.end()) {
+      ++known->second;
+    } else if (counted.size() < kMost) {
+      counted.emplace_back(name, 1);
+    }
+  }
+  DevicePlans made{device.substr(0, kMostBytes), {}};
+  for (const auto& [name, times] : counted) {
+    const std::string often = times > 1 ? fmt::format(" ({})", times) : "";
+    made.plans.push_back(name.substr(0, kMostBytes - often.size()) + often);
+  }
+  return made;
+}
+
+std::string DevicePlans::text() const {
+  return plans.empty() ? device : fmt::format("{}, by {}", device, fmt::join(plans, ", "));
+}
 
 STERNA_MESSAGE(JobFinished, FIELD(parameters_sha256, ParametersSha256), FIELD(weights, Weights),
                FIELD(parameters, Parameters))

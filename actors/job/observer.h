@@ -1,6 +1,7 @@
 // What the actors of a job tell its observer (the launcher), which they find by name.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -178,6 +179,20 @@ struct Evaluated {
   bool operator==(const Evaluated&) const = default;
 };
 
+/// What computed a net on a device: the device, and what its libraries ran.
+struct DevicePlans {
+  static constexpr std::size_t kMost = 256;
+  static constexpr std::size_t kMostBytes = 256;  ///< of a name
+
+  std::string device;              ///< empty: the CPU
+  std::vector<std::string> plans;  ///< each once, with how often if more: "cuDNN engine 5 (3)"
+  /// Of the libraries' names, of which one may be there often. What is too much is left out.
+  static DevicePlans of(const std::string& device, const std::vector<std::string>& names);
+  /// For a log: the device, "by" its plans.
+  std::string text() const;
+  bool operator==(const DevicePlans&) const = default;
+};
+
 /// A worker has done its last step, and every gradient of it was acknowledged.
 struct WorkerDone {
   using Wire = schema::WorkerDone;
@@ -189,6 +204,8 @@ struct WorkerDone {
   double median_step_seconds = 0;
   Traffic traffic;
   std::vector<TensorTotals> tensors = {};
+  DevicePlans computed_by = {};
+  Result<void> check() const;
   STERNA_DECLARE_MESSAGE(WorkerDone);
   bool operator==(const WorkerDone&) const = default;
 };

@@ -450,6 +450,8 @@ struct WorkerDone {
   traffic @5 :Traffic;
   tensors @6 :List(TensorTotals);
   decayLoss @7 :Float64;
+  device @8 :Text;        # what computed; empty: the CPU
+  plans @9 :List(Text);   # of the libraries there: "cuDNN engine 5 (3)"
 }
 
 struct JobFinished {

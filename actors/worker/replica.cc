@@ -1,7 +1,5 @@
 #include "actors/worker/replica.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstring>
 
@@ -36,22 +34,9 @@ Result<std::shared_ptr<Replica>> Replica::make(const JobConfig& job,
   return std::shared_ptr<Replica>(new Replica(job, isa, rule, std::move(device), std::move(net)));
 }
 
-std::string Replica::computed_by() const {
-  std::vector<std::pair<std::string, std::size_t>> plans;  // each with how often it is there
-  for (std::string& name : net_->implementations()) {
-    const auto known = std::ranges::find(plans, name, [](const auto& plan) { return plan.first; });
-    if (known == plans.end()) {
-      plans.emplace_back(std::move(name), 1);
-    } else {
-      ++known->second;
-    }
-  }
-  std::string text = device_->facts().name;
-  for (std::size_t i = 0; i < plans.size(); ++i) {
-    text += (i == 0 ? ", by " : ", ") + plans[i].first;
-    if (plans[i].second > 1) text += fmt::format(" ({})", plans[i].second);
-  }
-  return text;
+DevicePlans Replica::computed_by() const {
+  if (device_ == nullptr) return {};
+  return DevicePlans::of(device_->facts().name, net_->implementations());
 }
 
 std::size_t Replica::image_bytes() const {

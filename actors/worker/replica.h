@@ -46,8 +46,8 @@ class Replica final : private nets::GradientSink {
   const std::shared_ptr<kernels::Device>& device() const { return device_; }
   kernels::Isa isa() const { return isa_; }
   const std::vector<nets::ParameterSpec>& parameters() const { return net_->parameters(); }
-  /// On a device: its name, and the libraries' for what they run there, with how often.
-  std::string computed_by() const;
+  /// On a device: what computes there; on the CPU nothing.
+  DevicePlans computed_by() const;
   /// Of one image with its levels, as it travels.
   std::size_t image_bytes() const;
   /// `settled`: called on the compute thread when settled() has changed.

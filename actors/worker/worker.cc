@@ -110,7 +110,10 @@ Task<Result<void>> Worker::make_replicas() {
     STERNA_CO_ASSIGN(seat.replica, compute([job = args_.job, device = std::move(on)] {
                        return Replica::make(job, device);
                      }));
-    if (devices > 0 && !table_) log("computes on " + seat.replica->computed_by());
+    if (devices > 0 && !table_) {
+      computed_by_ = seat.replica->computed_by();
+      log("computes on " + computed_by_.text());
+    }
     if (!table_) {
       table_ = std::make_shared<const ParameterTable>(seat.replica->parameters(), args_.job,
                                                       static_cast<std::uint32_t>(servers_.size()));

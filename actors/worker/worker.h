@@ -305,6 +305,7 @@ class Worker final : public Actor<WorkerInterface> {
   Finder finder_;
   std::uint32_t cores_;
   Devices devices_;                      // none: the CPU
+  DevicePlans computed_by_;              // likewise
   std::shared_ptr<ServedShard> served_;  // null: there are servers
   std::unique_ptr<WorkerPolicy> policy_;
   std::deque<ShardServers> servers_;

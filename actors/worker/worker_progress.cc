@@ -66,7 +66,9 @@ void Worker::finish() {
     observer_->tell(meter_.progress(identity().name, traffic(), now()));
   }
   trace_.flush();
-  observer_->tell(meter_.done(identity().name, traffic(), totals(), now()));
+  WorkerDone done = meter_.done(identity().name, traffic(), totals(), now());
+  done.computed_by = computed_by_;
+  observer_->tell(std::move(done));
 }
 
 }  // namespace sterna::actors

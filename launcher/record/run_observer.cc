@@ -373,6 +373,17 @@ void RunObserver::on(actors::ResidualsLost lost) {
   hooks_.changed();
 }
 
+void note_plans(RunResult& result, const std::string& worker, actors::DevicePlans by) {
+  if (by.device.empty()) return;
+  for (PlansOfWorkers& known : result.plans) {
+    if (known.device != by.device || known.plans != by.plans) continue;
+    known.workers.push_back(worker);
+    return;
+  }
+  if (result.plans.size() == RunResult::kMostPlans) return;
+  result.plans.push_back({{worker}, std::move(by.device), std::move(by.plans)});
+}
+
 bool all_done(const RunRecord& record, const std::set<std::string>& workers) {
   return std::ranges::all_of(workers, [&](const std::string& name) {
     return record.workers_done.contains(name) || record.workers_lost.contains(name);
@@ -396,6 +407,7 @@ void RunObserver::on(actors::WorkerDone done) {
   last.seconds = whole.seconds;
   last.traffic = whole.traffic;
   record_.median_step_seconds = std::max(record_.median_step_seconds, done.median_step_seconds);
+  note_plans(record_.result, done.worker, std::move(done.computed_by));
   total();
   std::vector<actors::TensorTotals>& tensors = record_.tensors;
   if (tensors.empty()) {

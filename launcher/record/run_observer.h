@@ -116,6 +116,8 @@ void mark_dead(RunStatus& status, const std::string& name, bool wanted, const st
 void note_actor_restart(RunRecord& record, const ProcessDown& down, const std::string& in_words);
 /// A worker was lost, and the run goes on without it.
 void note_loss(RunRecord& record, const ProcessDown& down, const std::string& in_words);
+/// What a worker on a device was computed by: once for all who have the same.
+void note_plans(RunResult& result, const std::string& worker, actors::DevicePlans by);
 /// Of those that are not lost.
 bool all_done(const RunRecord& record, const std::set<std::string>& workers);
 /// A death in words, with the actor's host where the file has several: what is missing there (data,

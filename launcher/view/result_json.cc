@@ -10,6 +10,7 @@ STERNA_JSON(EvaluationResult, step, seconds, subset, of, precision_at_1, recall_
             examples)
 STERNA_JSON(Restart, step, steps_again, seconds, cause)
 STERNA_JSON(ActorRestart, actor, incarnation, step, cause)
+STERNA_JSON(PlansOfWorkers, workers, device, plans)
 STERNA_JSON(RunResult, run, exit, cause, consequences, steps, checkpoint, resume,
             missed_checkpoints, missed_copies, left_out_examples, lost_losses, lost_histograms,
             restarts, actor_restarts, lost_workers, relinked, residuals_lost, injected_faults,
@@ -17,7 +18,7 @@ STERNA_JSON(RunResult, run, exit, cause, consequences, steps, checkpoint, resume
             seconds_to_first_step, evaluations, examples_per_second, loss, decay_loss,
             precision_at_1, recall_at_5, skipped_evaluations, late_packets, evaluator_wait,
             data_wait, readers, bits_per_ternarized_element_up, bits_per_element_up,
-            bits_per_element_down, bytes_up, bytes_down, parameters_sha256)
+            bits_per_element_down, bytes_up, bytes_down, parameters_sha256, plans)
 STERNA_JSON(StepMetrics, step, seconds, loss, decay_loss, learning_rate, examples_per_second,
             bytes_up, bytes_down, bits_up, bits_down, nonzero, saturated, data_wait, readers)
 STERNA_JSON(TensorMetrics, tensor, codec, elements, bits_up, bits_down, ratio, nonzero, saturated,
@@ -72,6 +73,7 @@ std::string to_json(const RunResult& result) {
   if (result.restarts.empty()) json.erase("restarts");
   if (result.actor_restarts.empty()) json.erase("actor_restarts");
   if (result.lost_workers.empty()) json.erase("lost_workers");
+  if (result.plans.empty()) json.erase("plans");
   return line_of({{"format", kFormat}}, json);
 }
 

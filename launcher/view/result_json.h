@@ -51,6 +51,13 @@ struct ActorRestart {
   std::string cause;
 };
 
+/// What libraries ran of a net on a device, and for which workers, in the order of their ends.
+struct PlansOfWorkers {
+  std::vector<std::string> workers;
+  std::string device;
+  std::vector<std::string> plans;  ///< as actors::DevicePlans has them
+};
+
 /// How a run ended. Numbers that were never measured (a run that failed early) are JSON's null.
 struct RunResult {
   std::string run;                             ///< the run directory's path
@@ -104,6 +111,8 @@ struct RunResult {
   std::uint64_t bytes_up = 0;  ///< whole frames, envelopes included
   std::uint64_t bytes_down = 0;
   std::string parameters_sha256;
+  std::vector<PlansOfWorkers> plans = {};        ///< of workers on devices, the first kMostPlans
+  static constexpr std::size_t kMostPlans = 16;  ///< that differ
   /// Of a run of a program's own actors, which trains nothing: only these, the seconds since the
   /// command, and how it ended, are written then.
   std::vector<ActorEnd> actors = {};

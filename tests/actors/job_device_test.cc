@@ -9,6 +9,7 @@
 #include "kernels/optimizer/optimizer.h"
 #include "nets/zoo/fixed_gradients.h"
 #include "runtime/base/file.h"
+#include "runtime/message/packed_message.h"
 #include "tests/actors/fixed_tensors.h"
 #include "tests/actors/simulated_job.h"
 #include "tests/sanitized.h"
@@ -68,6 +69,34 @@ TEST_F(JobOnDevices, NetsWithNormsAndShortcutsEndInOneHashToo) {
   job.gradient.scaler = ScalerRule::shared;
   job.gradient.down = Down::average;
   expect_the_same_bits(1);
+}
+
+TEST_F(JobOnDevices, WorkersSayWhichPlansOfLibrariesTheyTook) {
+  train_lenet();
+  job.steps = 1;
+  ASSERT_FALSE(hash_on({.libraries = true}).empty());
+  ASSERT_EQ(record.done.size(), 2U);
+  for (const WorkerDone& done : record.done) {
+    EXPECT_EQ(done.computed_by.device, "the host");
+    EXPECT_THAT(done.computed_by.plans,
+                testing::UnorderedElementsAre(testing::StartsWith("the host's convolution ("),
+                                              testing::StartsWith("the host's product (")));
+  }
+  ASSERT_FALSE(hash_of({.workers = 2}).empty());
+  for (const WorkerDone& done : record.done) EXPECT_EQ(done.computed_by, DevicePlans());
+}
+
+TEST(DevicePlans, AreEachThereOnceAndNoMoreThanAMessageHolds) {
+  EXPECT_EQ(DevicePlans::of("card", {"a", "b", "a", "a"}).text(), "card, by a (3), b");
+  std::vector<std::string> many(2, std::string(2 * DevicePlans::kMostBytes, 'x'));
+  for (std::size_t i = 0; i < DevicePlans::kMost; ++i) many.push_back(std::to_string(i));
+  WorkerDone done;
+  done.computed_by = DevicePlans::of(many[0], many);
+  EXPECT_EQ(done.computed_by.plans.size(), DevicePlans::kMost);
+  EXPECT_THAT(done.computed_by.plans[0], testing::EndsWith("xx (2)"));
+  const auto sent = unpack<WorkerDone>(pack(done).view());
+  ASSERT_TRUE(sent.ok()) << sent.error().message;
+  EXPECT_EQ(*sent, done);
 }
 
 TEST_F(JobOnDevices, NoCodeOfTheHostLooksAtADevicesMemory) {

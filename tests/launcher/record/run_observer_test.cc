@@ -95,8 +95,9 @@ class RunObserverTest : public test::SimFixture {
     progress.data_seconds = waited;
     say(worker, progress);
   }
-  void done(const std::string& worker) {
+  void done(const std::string& worker, actors::DevicePlans by = {}) {
     actors::WorkerDone done;
+    done.computed_by = std::move(by);
     done.worker = worker;
     done.steps = 10;
     done.seconds = 1;
@@ -380,6 +381,24 @@ TEST_F(RunObserverTest, GivesTheTensorsOfAllWorkersWhenAllAreDone) {
   EXPECT_EQ(tensors_[0].bits_down, 32);
   EXPECT_EQ(tensors_[0].nonzero, 0.5);
   EXPECT_EQ(tensors_[0].saturated, std::nullopt);
+}
+
+TEST_F(RunObserverTest, HasThePlansOfWorkersOnDevicesOnceForAllWithTheSame) {
+  const actors::DevicePlans plans{"a card", {"a plan (2)", "another"}};
+  done("worker0", plans);
+  done("worker1", plans);
+  ASSERT_EQ(record_.result.plans.size(), 1U);
+  EXPECT_THAT(record_.result.plans[0].workers, ElementsAre("worker0", "worker1"));
+  EXPECT_EQ(record_.result.plans[0].device, "a card");
+  EXPECT_THAT(record_.result.plans[0].plans, ElementsAre("a plan (2)", "another"));
+
+  RunResult result;
+  note_plans(result, "on a cpu", {});
+  EXPECT_THAT(result.plans, IsEmpty());
+  for (std::size_t i = 0; i < RunResult::kMostPlans + 1; ++i) {
+    note_plans(result, "worker", {std::to_string(i), {}});
+  }
+  EXPECT_EQ(result.plans.size(), RunResult::kMostPlans);
 }
 
 TEST_F(RunObserverTest, OfAWorkerThatWasLostWhatItCountedStaysAndItIsDoneOnce) {

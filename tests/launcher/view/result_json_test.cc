@@ -49,6 +49,14 @@ TEST(ResultJson, HasTheEvaluationsInTheirOrder) {
             R"("precision_at_1":0.98,"recall_at_5":null,"loss":0.5,"examples":10000}])");
 }
 
+TEST(ResultJson, HasThePlansOfWorkersOnDevices) {
+  RunResult result;
+  result.plans = {{{"worker0", "worker1"}, "NVIDIA H200", {"cuDNN engine 5", "another"}}};
+  EXPECT_EQ(Json::parse(to_json(result))["plans"].dump(),
+            R"([{"workers":["worker0","worker1"],"device":"NVIDIA H200",)"
+            R"("plans":["cuDNN engine 5","another"]}])");
+}
+
 TEST(ResultJson, IsNullWhereNothingWasMeasured) {
   RunResult result;
   result.seconds = std::nan("");
