@@ -32,6 +32,7 @@ struct DeviceFacts {
   std::size_t memory = 0;  ///< bytes
   std::size_t cache = 0;   ///< bytes of the cache that all of it shares
   int multiprocessors = 0;
+  int index = 0;  ///< of those that the driver shows
 };
 
 /// A point in a stream. Made by a Device, and recorded again and again.
@@ -96,16 +97,28 @@ class DeviceStream {
   DeviceStream& operator=(const DeviceStream&) = default;
 };
 
+/// How often a device has given out memory since it was opened: a step that is planned takes none.
+struct DeviceAllocations {
+  std::uint64_t device = 0;  ///< of its own
+  std::uint64_t host = 0;    ///< of the host's
+  friend bool operator==(const DeviceAllocations&, const DeviceAllocations&) = default;
+};
+
 /// Outlives what it has made. Any thread may call it and what it has made, one at a time each.
 class Device {
  public:
   virtual ~Device() = default;
 
   virtual DeviceFacts facts() const noexcept = 0;
-  /// Bytes of the device's memory, zeroed, at a multiple of 256. Errors: unavailable, with what is
-  /// free.
+  /// Bytes of the device's memory, zeroed, at a multiple of 256. Errors: overloaded where so many
+  /// are not free, with how many are; unavailable, the device's.
   virtual Result<void*> allocate(std::size_t bytes) noexcept = 0;
   virtual void release(void* memory) noexcept = 0;
+  /// Bytes of the device's memory that nobody has, other processes included. Errors: the device's.
+  virtual Result<std::size_t> free_memory() noexcept = 0;
+  /// How many of them allocate() takes for so many.
+  virtual std::size_t taken_by(std::size_t bytes) const noexcept = 0;
+  virtual DeviceAllocations allocations() const noexcept = 0;
   /// Bytes of the host's memory, zeroed, at a multiple of 256, that copies need not stage.
   virtual Result<void*> allocate_on_host(std::size_t bytes) noexcept = 0;
   virtual void release_on_host(void* memory) noexcept = 0;

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
@@ -42,12 +43,11 @@ class DeviceMemory {
 
   Result<void*> allocate(std::size_t bytes) {
     const std::lock_guard lock(mutex_);
-    const std::size_t size =
-        rounded_up(bytes, hidden_ ? static_cast<std::size_t>(sysconf(_SC_PAGESIZE)) : kAlignment);
+    const std::size_t size = taken_by(bytes);
     if (size > most_ - used_) {
-      return Error{Errc::unavailable, std::to_string(bytes) + " bytes are more than the " +
-                                          std::to_string(most_ - used_) +
-                                          " that the host device has free"};
+      return Error{Errc::overloaded, std::to_string(bytes) + " bytes are more than the " +
+                                         std::to_string(most_ - used_) +
+                                         " that the host device has free"};
     }
     void* memory = nullptr;
     if (hidden_) {
@@ -59,8 +59,21 @@ class DeviceMemory {
     }
     if (memory == nullptr) return Error{Errc::unavailable, "no memory is free"};
     used_ += size;
+    ++given_;
     sizes_[memory] = size;
     return memory;
+  }
+  std::size_t taken_by(std::size_t bytes) const {
+    return rounded_up(bytes,
+                      hidden_ ? static_cast<std::size_t>(sysconf(_SC_PAGESIZE)) : kAlignment);
+  }
+  std::size_t free() const {
+    const std::lock_guard lock(mutex_);
+    return most_ - used_;
+  }
+  std::uint64_t given() const {
+    const std::lock_guard lock(mutex_);
+    return given_;
   }
   void release(void* memory) {
     const std::lock_guard lock(mutex_);
@@ -90,8 +103,9 @@ class DeviceMemory {
 
   std::size_t most_;
   bool hidden_;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::size_t used_ = 0;
+  std::uint64_t given_ = 0;  // pieces, those that came back included
   std::map<void*, std::size_t> sizes_;
 };
 
@@ -324,10 +338,18 @@ class HostDevice : public Device {
   }
   Result<void*> allocate(std::size_t bytes) noexcept override { return memory_->allocate(bytes); }
   void release(void* memory) noexcept override { memory_->release(memory); }
+  Result<std::size_t> free_memory() noexcept override { return memory_->free(); }
+  std::size_t taken_by(std::size_t bytes) const noexcept override {
+    return memory_->taken_by(bytes);
+  }
+  DeviceAllocations allocations() const noexcept override {
+    return {.device = memory_->given(), .host = given_on_host_.load(std::memory_order_relaxed)};
+  }
   Result<void*> allocate_on_host(std::size_t bytes) noexcept override {
     const std::size_t size = rounded_up(bytes, kAlignment);
     void* const memory = std::aligned_alloc(kAlignment, size);
     if (memory == nullptr) return Error{Errc::unavailable, "no memory is free"};
+    given_on_host_.fetch_add(1, std::memory_order_relaxed);
     return std::memset(memory, 0, size);
   }
   void release_on_host(void* memory) noexcept override { std::free(memory); }
@@ -362,6 +384,7 @@ class HostDevice : public Device {
   HostDeviceOptions options_;
   std::shared_ptr<DeviceMemory> memory_;
   std::shared_ptr<Schedule> schedule_;
+  std::atomic<std::uint64_t> given_on_host_{0};
 };
 
 }  // namespace

@@ -1,13 +1,17 @@
 // The module's own sources, kernels and all, compiled for the host with headers that play CUDA's:
 // which block and thread does what, who waits for whom, and who makes a tensor's scaler.
 #include <cuda_runtime_api.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "cuda_watch.h"
 #include "encode_case.h"
 #include "kernels/device/cuda/cuda_device.h"
 #include "kernels/device/device_exchange.h"
 #include "kernels/device/host_device.h"
+#include "kernels/device/tables.h"
 #include "kernels/trits/statistics.h"
+#include "kernels/trits/ternary.h"
 #include "layer_case.h"
 #include "nets/net.h"
 #include "norm_case.h"
@@ -179,6 +183,87 @@ TEST_F(EmulatedCuda, CopiesStraightBetweenDevicesThatReachEachOther) {
   EXPECT_TRUE(reached(1, 0));
   EXPECT_TRUE(reached(0, 2));
   EXPECT_FALSE(reached(2, 0));
+}
+
+/// A step of a small net on a device of its own, whose gradients are encoded.
+/// `calls`: how many of CUDA's it took, before anything of it is given back.
+Result<void> one_step(const CudaWatch& watch, std::uint64_t& calls) {
+  struct Encodes final : nets::GradientSink {
+    Encodes(Device& on, DeviceStream& of, const StepOfRank* at)
+        : device(on), stream(of), draw(at) {}
+    void gradient(std::size_t index, const nets::Gradient& gradient) override {
+      if (done) done = encode(index, gradient);
+    }
+    Result<void> encode(std::size_t index, const nets::Gradient& gradient) {
+      const std::size_t bytes = planes_bytes(gradient.values.size());
+      STERNA_ASSIGN(planes.emplace_back(), DeviceArray<std::byte>::make(device, bytes));
+      const EncodedTensor what{.tensor = static_cast<std::uint32_t>(index),
+                               .elements = gradient.values.size(),
+                               .values = const_cast<float*>(gradient.values.data()),
+                               .planes = planes.back().data()};
+      STERNA_ASSIGN(EncodePlan plan, EncodePlan::make(device, stream, {&what, 1}, draw, 2.5F));
+      const EncodeLaunch launch = plan.launch();
+      plans.push_back(std::move(plan));
+      STERNA_TRY(stream.wait_for(*gradient.complete));
+      STERNA_TRY(stream.encode(EncodePass::measure, launch));
+      return stream.encode(EncodePass::ternarize, launch);
+    }
+    Device& device;
+    DeviceStream& stream;
+    const StepOfRank* draw;
+    std::vector<DeviceArray<std::byte>> planes;
+    std::vector<EncodePlan> plans;
+    Result<void> done;
+  };
+  STERNA_ASSIGN(std::unique_ptr<Device> opened, open_cuda_device(0));
+  const std::shared_ptr<Device> device = std::move(opened);
+  STERNA_ASSIGN(const auto stream, device->make_stream());
+  STERNA_ASSIGN(const auto draw, DeviceArray<StepOfRank>::make(*device, 1));
+  Encodes sink(*device, *stream, draw.data());
+  STERNA_ASSIGN(const auto net,
+                nets::make_net({.name = "mlp",
+                                .images = {.rows = 4, .columns = 4, .channels = 1, .classes = 3},
+                                .hidden = {5},
+                                .batch = 2,
+                                .weight_decay = 0.01F,
+                                .backend = {.name = "device", .device = device}}));
+  for (std::uint32_t i = 0; i < net->parameters().size(); ++i) {
+    const std::vector<float> values(net->parameters()[i].count(), 0.1F);
+    STERNA_TRY(net->write_parameter(i, 0, values));
+    net->parameters_changed(i);
+  }
+  const std::vector<std::uint8_t> pixels(32, 7);
+  const std::vector<float> levels(4, 0.5F);
+  const std::vector<std::uint16_t> labels{1, 2};
+  STERNA_TRY(net->train_step(nets::PixelImages{pixels, levels}, labels, sink));
+  STERNA_TRY(std::move(sink.done));
+  STERNA_TRY(stream->finish());
+  calls = watch.calls();
+  return {};
+}
+
+TEST(EmulatedCudaFaults, WhicheverCallFailsIsOneLineWithWhatToDoAndLeavesNothing) {
+  std::uint64_t calls = 0;
+  {
+    const CudaWatch watch;
+    const Result<void> done = one_step(watch, calls);
+    ASSERT_TRUE(done.ok()) << done.error().message;
+    EXPECT_EQ(watch.live(), LiveCuda());
+  }
+  ASSERT_GT(calls, 100U);
+  for (std::uint64_t fails_at = 1; fails_at <= calls; ++fails_at) {
+    const CudaWatch watch(fails_at);
+    std::uint64_t unused = 0;
+    const Result<void> done = one_step(watch, unused);
+    ASSERT_FALSE(done.ok()) << "call " << fails_at;
+    EXPECT_EQ(done.error().code, Errc::unavailable) << "call " << fails_at;
+    EXPECT_THAT(done.error().message,
+                testing::MatchesRegex("device 0: [a-zA-Z0-9 ]+: an illegal memory access was "
+                                      "encountered .cudaErrorIllegalAddress.; see the kernel's log "
+                                      ".dmesg. for NVRM: Xid"))
+        << "call " << fails_at;
+    EXPECT_EQ(watch.live(), LiveCuda()) << "call " << fails_at;
+  }
 }
 
 TEST_F(EmulatedCuda, SaysWhatDoesNotFit) {

@@ -233,7 +233,7 @@ class Handle final : public CublasLt {
 
 Result<std::unique_ptr<CublasLt>> CublasLt::open(int device) {
   STERNA_ASSIGN(const Functions functions, load());
-  STERNA_TRY(checked(cudaSetDevice(device), "cudaSetDevice"));
+  STERNA_TRY(checked(cudaSetDevice(device), "cudaSetDevice", device));
   auto handle = std::make_unique<Handle>(functions);
   STERNA_TRY(handle->start());
   return std::unique_ptr<CublasLt>(std::move(handle));

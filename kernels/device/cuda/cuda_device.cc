@@ -3,6 +3,7 @@
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <string>
 
@@ -23,18 +24,19 @@ class CudaEvent : public DeviceEvent {
   CudaEvent& operator=(const CudaEvent&) = delete;
 
   Result<void> make() {
-    STERNA_TRY(checked(cudaSetDevice(device_), "cudaSetDevice"));
-    return checked(cudaEventCreateWithFlags(&event_, cudaEventBlockingSync), "cudaEventCreate");
+    STERNA_TRY(checked(cudaSetDevice(device_), "cudaSetDevice", device_));
+    return checked(cudaEventCreateWithFlags(&event_, cudaEventBlockingSync), "cudaEventCreate",
+                   device_);
   }
   Result<bool> passed() noexcept override {
     const cudaError_t found = cudaEventQuery(event_);
     if (found == cudaErrorNotReady) return false;
-    STERNA_TRY(checked(found, "cudaEventQuery"));
+    STERNA_TRY(checked(found, "cudaEventQuery", device_));
     return true;
   }
   Result<void> wait() noexcept override {
-    STERNA_TRY(checked(cudaSetDevice(device_), "cudaSetDevice"));
-    return checked(cudaEventSynchronize(event_), "cudaEventSynchronize");
+    STERNA_TRY(checked(cudaSetDevice(device_), "cudaSetDevice", device_));
+    return checked(cudaEventSynchronize(event_), "cudaEventSynchronize", device_);
   }
   cudaEvent_t event() const { return event_; }
 
@@ -52,19 +54,20 @@ class CudaRecording : public DeviceRecording {
     if (runs_ != nullptr) cudaGraphExecDestroy(runs_);
     if (graph_ != nullptr) cudaGraphDestroy(graph_);
   }
-  CudaRecording() = default;
+  explicit CudaRecording(int device) : device_(device) {}
   CudaRecording(const CudaRecording&) = delete;
   CudaRecording& operator=(const CudaRecording&) = delete;
 
   Result<void> end(cudaStream_t stream) {
-    STERNA_TRY(checked(cudaStreamEndCapture(stream, &graph_), "cudaStreamEndCapture"));
-    return checked(cudaGraphInstantiate(&runs_, graph_, 0), "cudaGraphInstantiate");
+    STERNA_TRY(checked(cudaStreamEndCapture(stream, &graph_), "cudaStreamEndCapture", device_));
+    return checked(cudaGraphInstantiate(&runs_, graph_, 0), "cudaGraphInstantiate", device_);
   }
   Result<void> launch(cudaStream_t stream) const {
-    return checked(cudaGraphLaunch(runs_, stream), "cudaGraphLaunch");
+    return checked(cudaGraphLaunch(runs_, stream), "cudaGraphLaunch", device_);
   }
 
  private:
+  int device_;
   cudaGraph_t graph_ = nullptr;
   cudaGraphExec_t runs_ = nullptr;
 };
@@ -82,60 +85,64 @@ class CudaStream : public DeviceStream {
 
   Result<void> make() {
     STERNA_TRY(use());
-    return checked(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreate");
+    return checked(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreate",
+                   device_);
   }
 
   Result<void> copy(void* to, const void* from, std::size_t bytes) noexcept override {
     if (bytes == 0) return {};
     STERNA_TRY(use());
-    return checked(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream_), "cudaMemcpyAsync");
+    return checked(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream_), "cudaMemcpyAsync",
+                   device_);
   }
   Result<void> record(DeviceEvent& event) noexcept override {
     STERNA_TRY(use());
     // Within a graph events are for those outside, as they are elsewhere.
     const unsigned how = records_ ? cudaEventRecordExternal : cudaEventRecordDefault;
-    return checked(cudaEventRecordWithFlags(event_of(event), stream_, how), "cudaEventRecord");
+    return checked(cudaEventRecordWithFlags(event_of(event), stream_, how), "cudaEventRecord",
+                   device_);
   }
   Result<void> wait_for(DeviceEvent& event) noexcept override {
     STERNA_TRY(use());
     const unsigned how = records_ ? cudaEventWaitExternal : cudaEventWaitDefault;
-    return checked(cudaStreamWaitEvent(stream_, event_of(event), how), "cudaStreamWaitEvent");
+    return checked(cudaStreamWaitEvent(stream_, event_of(event), how), "cudaStreamWaitEvent",
+                   device_);
   }
   Result<void> finish() noexcept override {
     STERNA_TRY(use());
-    return checked(cudaStreamSynchronize(stream_), "cudaStreamSynchronize");
+    return checked(cudaStreamSynchronize(stream_), "cudaStreamSynchronize", device_);
   }
   Result<void> encode(EncodePass pass, const EncodeLaunch& launch) noexcept override {
     STERNA_TRY(use());
-    return checked(cuda_encode(pass, launch, stream_), "launch of a pass over gradients");
+    return checked(cuda_encode(pass, launch, stream_), "launch of a pass over gradients", device_);
   }
   Result<void> encode_bf16(const EncodeLaunch& launch) noexcept override {
     STERNA_TRY(use());
-    return checked(cuda_encode_bf16(launch, stream_), "launch of bf16s");
+    return checked(cuda_encode_bf16(launch, stream_), "launch of bf16s", device_);
   }
   Result<void> sum_trits(const SumLaunch& launch) noexcept override {
     STERNA_TRY(use());
-    return checked(cuda_sum_trits(launch, stream_), "launch of a sum of trits");
+    return checked(cuda_sum_trits(launch, stream_), "launch of a sum of trits", device_);
   }
   Result<void> update(const UpdateLaunch& launch) noexcept override {
     STERNA_TRY(use());
-    return checked(cuda_update(launch, stream_), "launch of an update");
+    return checked(cuda_update(launch, stream_), "launch of an update", device_);
   }
   Result<void> layer(const LayerLaunch& launch) noexcept override {
     STERNA_TRY(use());
-    return checked(cuda_layer(launch, stream_), "launch of a layer");
+    return checked(cuda_layer(launch, stream_), "launch of a layer", device_);
   }
   Result<void> begin_recording() noexcept override {
     STERNA_TRY(use());
     const cudaError_t begun = cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal);
     records_ = begun == cudaSuccess;
     if (!records_) cudaGetLastError();  // no sticky one: all can be done without a graph
-    return checked(begun, "cudaStreamBeginCapture");
+    return checked(begun, "cudaStreamBeginCapture", device_);
   }
   Result<std::unique_ptr<DeviceRecording>> end_recording() noexcept override {
     records_ = false;
     STERNA_TRY(use());
-    auto recording = std::make_unique<CudaRecording>();
+    auto recording = std::make_unique<CudaRecording>(device_);
     const Result<void> made = recording->end(stream_);
     cudaGetLastError();  // no sticky one, of whatever could not be recorded
     if (!made) return made.error();
@@ -147,13 +154,15 @@ class CudaStream : public DeviceStream {
   }
   Result<void> run(DeviceOperation& operation, const OperationTensors& tensors) noexcept override {
     STERNA_TRY(use());
-    return static_cast<CudaOperation&>(operation).run(tensors, stream_);
+    return static_cast<CudaOperation&>(operation)
+        .run(tensors, stream_)
+        .in("device " + std::to_string(device_));
   }
   cudaStream_t stream() const { return stream_; }
 
  private:
   // Any thread may call, and each has a current device of its own.
-  Result<void> use() const { return checked(cudaSetDevice(device_), "cudaSetDevice"); }
+  Result<void> use() const { return checked(cudaSetDevice(device_), "cudaSetDevice", device_); }
 
   int device_;
   cudaStream_t stream_ = nullptr;
@@ -166,14 +175,19 @@ class CudaDevice : public Device {
 
   Result<void> open() {
     STERNA_TRY(use());
+    // Who waits for a stream sleeps, too, as who waits for an event does.
+    STERNA_TRY(
+        checked(cudaSetDeviceFlags(cudaDeviceScheduleBlockingSync), "cudaSetDeviceFlags", index_));
     cudaDeviceProp properties{};
-    STERNA_TRY(checked(cudaGetDeviceProperties(&properties, index_), "cudaGetDeviceProperties"));
+    STERNA_TRY(
+        checked(cudaGetDeviceProperties(&properties, index_), "cudaGetDeviceProperties", index_));
     facts_ = {properties.name,
               properties.major,
               properties.minor,
               properties.totalGlobalMem,
               static_cast<std::size_t>(std::max(0, properties.l2CacheSize)),
-              properties.multiProcessorCount};
+              properties.multiProcessorCount,
+              index_};
     return {};
   }
 
@@ -185,29 +199,47 @@ class CudaDevice : public Device {
     const cudaError_t made = cudaMalloc(&memory, wanted);
     if (made == cudaErrorMemoryAllocation) {
       cudaGetLastError();  // no sticky one: the next call is not to report it
-      std::size_t free = 0;
-      std::size_t all = 0;
-      STERNA_TRY(checked(cudaMemGetInfo(&free, &all), "cudaMemGetInfo"));
-      return Error{Errc::unavailable, std::to_string(bytes) + " bytes do not fit into the " +
-                                          std::to_string(free) + " that device " +
-                                          std::to_string(index_) + " has free"};
+      STERNA_ASSIGN(const std::size_t free, free_memory());
+      return Error{Errc::overloaded, std::to_string(bytes) + " bytes do not fit into the " +
+                                         std::to_string(free) + " that device " +
+                                         std::to_string(index_) + " has free"};
     }
-    STERNA_TRY(checked(made, "cudaMalloc"));
+    STERNA_TRY(checked(made, "cudaMalloc", index_));
     if (const Result<void> zeroed = zero(memory, wanted); !zeroed) {
       cudaFree(memory);
       return zeroed.error();
     }
+    given_.fetch_add(1, std::memory_order_relaxed);
     return memory;
   }
   void release(void* memory) noexcept override { cudaFree(memory); }
+  Result<std::size_t> free_memory() noexcept override {
+    STERNA_TRY(use());
+    std::size_t free = 0;
+    std::size_t all = 0;
+    STERNA_TRY(checked(cudaMemGetInfo(&free, &all), "cudaMemGetInfo", index_));
+    return free;
+  }
+  // What cudaMemGetInfo shows of cudaMalloc: large pieces are pages of their own, small ones share.
+  std::size_t taken_by(std::size_t bytes) const noexcept override {
+    constexpr std::size_t kPage = std::size_t{2} << 20U;
+    constexpr std::size_t kPiece = 512;
+    const std::size_t unit = bytes > kPage / 2 ? kPage : kPiece;
+    return (std::max<std::size_t>(bytes, 1) + unit - 1) / unit * unit;
+  }
+  DeviceAllocations allocations() const noexcept override {
+    return {.device = given_.load(std::memory_order_relaxed),
+            .host = given_on_host_.load(std::memory_order_relaxed)};
+  }
   Result<void*> allocate_on_host(std::size_t bytes) noexcept override {
     STERNA_TRY(use());
     void* memory = nullptr;
     const std::size_t wanted = std::max<std::size_t>(bytes, 1);
     const cudaError_t made = cudaHostAlloc(&memory, wanted, cudaHostAllocPortable);
     if (made != cudaSuccess) cudaGetLastError();  // no sticky one
-    STERNA_TRY(checked(made, "cudaHostAlloc"));
+    STERNA_TRY(checked(made, "cudaHostAlloc", index_));
     std::memset(memory, 0, wanted);
+    given_on_host_.fetch_add(1, std::memory_order_relaxed);
     return memory;
   }
   void release_on_host(void* memory) noexcept override { cudaFreeHost(memory); }
@@ -234,14 +266,15 @@ class CudaDevice : public Device {
     const int peer = static_cast<CudaDevice&>(other).index_;
     if (peer == index_) return true;
     int can = 0;
-    STERNA_TRY(checked(cudaDeviceCanAccessPeer(&can, index_, peer), "cudaDeviceCanAccessPeer"));
+    STERNA_TRY(
+        checked(cudaDeviceCanAccessPeer(&can, index_, peer), "cudaDeviceCanAccessPeer", index_));
     if (can == 0) return false;
     STERNA_TRY(use());
     const cudaError_t made = cudaDeviceEnablePeerAccess(peer, 0);
     if (made != cudaSuccess) cudaGetLastError();  // no sticky one
     if (made == cudaErrorPeerAccessAlreadyEnabled) return true;
     if (made == cudaErrorTooManyPeers) return false;
-    STERNA_TRY(checked(made, "cudaDeviceEnablePeerAccess"));
+    STERNA_TRY(checked(made, "cudaDeviceEnablePeerAccess", index_));
     return true;
   }
   Result<std::unique_ptr<DeviceExchange>> exchange(
@@ -255,21 +288,23 @@ class CudaDevice : public Device {
     constexpr double kMilli = 1e-3;
     float milliseconds = 0;
     STERNA_TRY(checked(cudaEventElapsedTime(&milliseconds, event_of(from), event_of(to)),
-                       "cudaEventElapsedTime"));
+                       "cudaEventElapsedTime", index_));
     return milliseconds * kMilli;
   }
 
  private:
-  Result<void> use() const { return checked(cudaSetDevice(index_), "cudaSetDevice"); }
+  Result<void> use() const { return checked(cudaSetDevice(index_), "cudaSetDevice", index_); }
   // Memory is planned before step 0, so that waiting here costs no step anything.
-  static Result<void> zero(void* memory, std::size_t bytes) {
-    STERNA_TRY(checked(cudaMemset(memory, 0, bytes), "cudaMemset"));
-    return checked(cudaStreamSynchronize(nullptr), "cudaStreamSynchronize");
+  Result<void> zero(void* memory, std::size_t bytes) const {
+    STERNA_TRY(checked(cudaMemset(memory, 0, bytes), "cudaMemset", index_));
+    return checked(cudaStreamSynchronize(nullptr), "cudaStreamSynchronize", index_);
   }
 
   int index_;
   std::unique_ptr<CudaLibraries> libraries_;
   DeviceFacts facts_;
+  std::atomic<std::uint64_t> given_{0};
+  std::atomic<std::uint64_t> given_on_host_{0};
 };
 
 }  // namespace

@@ -10,12 +10,33 @@
 
 namespace sterna::kernels {
 
-/// "what: CUDA's own word for it" where `code` is no success.
-inline Result<void> checked(int code, std::string_view what) {
+/// What to do about an error; empty: nothing that is known.
+inline const char* advice(cudaError_t error) {
+  switch (error) {
+    // After these no call of the process's succeeds any more; the driver says more than CUDA.
+    case cudaErrorIllegalAddress:
+    case cudaErrorLaunchFailure:
+    case cudaErrorLaunchTimeout:
+    case cudaErrorMisalignedAddress:
+    case cudaErrorIllegalInstruction:
+    case cudaErrorHardwareStackError:
+    case cudaErrorECCUncorrectable:
+    case cudaErrorUnknown:
+      return "; see the kernel's log (dmesg) for NVRM: Xid";
+    case cudaErrorDevicesUnavailable:
+      return "; another process may have it for itself: see nvidia-smi";
+    default:
+      return "";
+  }
+}
+
+/// "device 0: what: CUDA's own words for it" where `code` is no success, and what to do.
+inline Result<void> checked(int code, std::string_view what, int device) {
   if (code == cudaSuccess) return {};
   const auto error = static_cast<cudaError_t>(code);
-  return Error{Errc::unavailable, std::string(what) + ": " + cudaGetErrorString(error) + " (" +
-                                      cudaGetErrorName(error) + ")"};
+  return Error{Errc::unavailable, "device " + std::to_string(device) + ": " + std::string(what) +
+                                      ": " + cudaGetErrorString(error) + " (" +
+                                      cudaGetErrorName(error) + ")" + advice(error)};
 }
 
 }  // namespace sterna::kernels

@@ -384,7 +384,7 @@ class Opened final : public Cudnn {
 
 Result<std::unique_ptr<Cudnn>> Cudnn::open(int device) {
   STERNA_ASSIGN(const Functions functions, load());
-  STERNA_TRY(checked(cudaSetDevice(device), "cudaSetDevice"));
+  STERNA_TRY(checked(cudaSetDevice(device), "cudaSetDevice", device));
   auto opened = std::make_unique<Opened>(functions);
   STERNA_TRY(opened->start());
   return std::unique_ptr<Cudnn>(std::move(opened));

@@ -9,6 +9,7 @@
 #include <type_traits>
 
 #include "cuda_runtime_api.h"
+#include "cuda_watch.h"
 #include "thread_block.h"
 
 #define __global__
@@ -67,6 +68,7 @@ inline std::uint32_t min(std::uint32_t a, std::uint32_t b) { return std::min(a, 
 template <class Launch>
 cudaError_t cudaLaunchKernel(void (*kernel)(Launch), dim3 blocks, dim3 threads, void** arguments,
                              std::size_t, cudaStream_t) {
+  if (const cudaError_t failed = sterna::CudaWatch::call(); failed != cudaSuccess) return failed;
   const Launch launch = *static_cast<const Launch*>(arguments[0]);
   sterna::run_blocks(blocks.x, threads.x, [&] { kernel(launch); });
   return cudaSuccess;

@@ -9,15 +9,25 @@ enum cudaError_t : int {
   cudaSuccess = 0,
   cudaErrorMemoryAllocation = 2,
   cudaErrorInvalidValue = 1,
+  cudaErrorDevicesUnavailable = 46,
+  cudaErrorECCUncorrectable = 214,
   cudaErrorPeerAccessUnsupported = 217,
   cudaErrorNotReady = 600,
+  cudaErrorIllegalAddress = 700,
+  cudaErrorLaunchTimeout = 702,
   cudaErrorPeerAccessAlreadyEnabled = 704,
   cudaErrorTooManyPeers = 711,
+  cudaErrorHardwareStackError = 714,
+  cudaErrorIllegalInstruction = 715,
+  cudaErrorMisalignedAddress = 716,
+  cudaErrorLaunchFailure = 719,
   cudaErrorNotSupported = 801,
+  cudaErrorUnknown = 999,
 };
 enum cudaMemcpyKind { cudaMemcpyDefault = 4 };
 // By the names that the runtime has.
 // NOLINTBEGIN(readability-identifier-naming)
+inline constexpr unsigned cudaDeviceScheduleBlockingSync = 4;
 inline constexpr unsigned cudaStreamNonBlocking = 1;
 inline constexpr unsigned cudaEventBlockingSync = 1;
 inline constexpr unsigned cudaHostAllocPortable = 1;
@@ -53,6 +63,7 @@ cudaError_t cudaGetLastError();
 cudaError_t cudaSetDevice(int device);
 cudaError_t cudaDeviceCanAccessPeer(int* can, int device, int peer);
 cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags);
+cudaError_t cudaSetDeviceFlags(unsigned flags);
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device);
 cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* all);
 cudaError_t cudaMalloc(void** memory, std::size_t bytes);

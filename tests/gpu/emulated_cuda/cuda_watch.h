@@ -1,0 +1,44 @@
+// What a test wants to know of the emulated CUDA that it calls, and what is to fail of it.
+#pragma once
+
+#include <cstdint>
+
+#include "cuda_runtime_api.h"
+
+namespace sterna {
+
+/// What was made and not given back.
+struct LiveCuda {
+  int memory = 0;  ///< pieces of the device's
+  int pinned = 0;  ///< pieces of the host's
+  int streams = 0;
+  int events = 0;
+  friend bool operator==(const LiveCuda&, const LiveCuda&) = default;
+};
+
+/// Of the calls of the thread that has made it, for as long as it lives; one at a time.
+class CudaWatch {
+ public:
+  /// From the call of this number on, counted from 1, each fails: as after an error that lies with
+  /// the context. 0: none does.
+  explicit CudaWatch(std::uint64_t fails_at = 0);
+  ~CudaWatch();
+  CudaWatch(const CudaWatch&) = delete;
+  CudaWatch& operator=(const CudaWatch&) = delete;
+
+  /// So far, but for those that give something back.
+  std::uint64_t calls() const { return calls_; }
+  const LiveCuda& live() const { return live_; }
+
+  /// A call of this thread: what it comes to before it has done anything.
+  static cudaError_t call();
+  /// Adds to what is live of one kind.
+  static void count(int LiveCuda::*kind, int more);
+
+ private:
+  std::uint64_t fails_at_;
+  std::uint64_t calls_ = 0;
+  LiveCuda live_;
+};
+
+}  // namespace sterna
