@@ -32,6 +32,14 @@ Result<void> guarded(Work&& work) {
   }
 }
 
+std::vector<std::size_t> sizes_of_parameters(Graph& graph) {
+  std::vector<std::size_t> sizes;
+  for (std::size_t i = 0; i < graph.parameter_count(); ++i) {
+    sizes.push_back(graph.parameter(i).spec.count());
+  }
+  return sizes;
+}
+
 }  // namespace
 
 /// Adds up the gradients of passes that others follow.
@@ -94,7 +102,7 @@ Net::Net(NetOptions options, std::unique_ptr<Backend> backend, std::unique_ptr<G
       head_(heads.main),
       auxiliary_(heads.auxiliary),
       memory_(graph_->finish()),
-      versions_(backend_->parameter_versions(graph_->parameter_count())) {
+      versions_(backend_->parameter_versions(sizes_of_parameters(*graph_))) {
   std::size_t most = 0;
   for (std::size_t i = 0; i < graph_->parameter_count(); ++i) {
     specs_.push_back(graph_->parameter(i).spec);
@@ -103,6 +111,8 @@ Net::Net(NetOptions options, std::unique_ptr<Backend> backend, std::unique_ptr<G
   if (options_.trains && options_.weight_decay > 0 && most > 0) {
     decay_ = backend_->decay({.most = most, .decay = options_.weight_decay});
   }
+  const std::size_t channels = input_.shape()[1];
+  backend_->memory().expect_images(input_.value().size(), 2 * channels * images_per_pass());
   if (options_.trains && passes() == 1) {
     forwards_ = backend_->repeated_pass();
     backwards_ = backend_->repeated_pass();
@@ -128,6 +138,10 @@ std::size_t Net::trained() const { return graph_->trained_count(); }
 
 std::span<float> Net::parameter(std::size_t index) {
   return graph_->parameter(index).value.values();
+}
+
+std::span<const float> Net::gradient_place(std::size_t index) const {
+  return graph_->parameter(index).gradient.values();
 }
 
 void Net::parameters_changed(std::size_t index) {

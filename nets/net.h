@@ -69,6 +69,8 @@ class Net {
   /// The values of parameter `index`, 64-byte aligned, where they lie. On the host, write them
   /// between steps, then call parameters_changed(index).
   std::span<float> parameter(std::size_t index);
+  /// Where the gradient of parameter `index` will lie in each step, of a net that trains.
+  std::span<const float> gradient_place(std::size_t index) const;
   /// What fails of it on a device is the error of the next pass.
   void parameters_changed(std::size_t index);
   /// Writes and reads values of parameter `index` from `first` on, wherever they lie. write() is

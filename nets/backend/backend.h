@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -56,8 +57,9 @@ class Backend {
   virtual std::unique_ptr<class Relayout> relayout(const struct RelayoutSpec& spec) = 0;
   virtual std::unique_ptr<class Loss> loss(const struct LossSpec& spec) = 0;
   virtual std::unique_ptr<class Decay> decay(const struct DecaySpec& spec) = 0;
-  /// Of the net's whole table.
-  virtual std::unique_ptr<class ParameterVersions> parameter_versions(std::size_t parameters) = 0;
+  /// Of the net's whole table, whose parameters have so many elements each.
+  virtual std::unique_ptr<class ParameterVersions> parameter_versions(
+      std::span<const std::size_t> elements) = 0;
   /// Null: it computes at once, and has nothing to put anywhere.
   virtual std::unique_ptr<class RepeatedPass> repeated_pass() = 0;
   /// Where all its tensors lie.

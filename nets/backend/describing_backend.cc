@@ -71,7 +71,7 @@ std::unique_ptr<Decay> DescribingBackend::decay(const DecaySpec& /*spec*/) { ret
 std::unique_ptr<RepeatedPass> DescribingBackend::repeated_pass() { return nullptr; }
 
 std::unique_ptr<ParameterVersions> DescribingBackend::parameter_versions(
-    std::size_t /*parameters*/) {
+    std::span<const std::size_t> /*elements*/) {
   return nullptr;
 }
 

@@ -12,6 +12,7 @@ class HostMemory final : public Memory {
   void write(std::span<const float> values, Tensor& to, std::size_t first) override;
   void write(const PixelImages& images, std::size_t count, std::size_t channels,
              Tensor& to) override;
+  void expect_images(std::size_t /*pixels*/, std::size_t /*levels*/) override {}
   void read(const Tensor& from, std::size_t first, std::span<float> out) override;
   void finish() noexcept override {}
   void copy(const Tensor& from, Tensor& to) override;

@@ -21,6 +21,9 @@ class Memory {
   /// Bytes, zeroed, at a multiple of 64, for as long as the pointer lives.
   virtual std::shared_ptr<std::byte> allocate(std::size_t bytes) = 0;
 
+  /// Makes room for what comes with the largest batch that will be written: so many pixels, and
+  /// levels of theirs.
+  virtual void expect_images(std::size_t pixels, std::size_t levels) = 0;
   /// From the host, element `first` on. `values` need not stay.
   virtual void write(std::span<const float> values, Tensor& to, std::size_t first) = 0;
   /// What `count` images stand for, to the first elements.

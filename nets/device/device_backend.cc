@@ -78,8 +78,9 @@ std::unique_ptr<Decay> DeviceBackend::decay(const DecaySpec& spec) {
 std::unique_ptr<RepeatedPass> DeviceBackend::repeated_pass() {
   return device_repeated_pass(parts_->context);
 }
-std::unique_ptr<ParameterVersions> DeviceBackend::parameter_versions(std::size_t parameters) {
-  return device_parameter_versions(parts_->context, parameters);
+std::unique_ptr<ParameterVersions> DeviceBackend::parameter_versions(
+    std::span<const std::size_t> elements) {
+  return device_parameter_versions(parts_->context, elements);
 }
 
 }  // namespace sterna::nets

@@ -15,6 +15,11 @@ std::shared_ptr<std::byte> DeviceMemory::allocate(std::size_t bytes) {
 
 void DeviceMemory::finish() noexcept { static_cast<void>(context_.stream->finish()); }
 
+void DeviceMemory::expect_images(std::size_t pixels, std::size_t levels) {
+  pixels_.expect(context_, pixels);
+  levels_.expect(context_, levels);
+}
+
 void DeviceMemory::write(std::span<const float> values, Tensor& to, std::size_t first) {
   const float* const sent = values_.send(context_, values);
   must(context_.stream->copy(to.data() + first, sent, values.size_bytes()));

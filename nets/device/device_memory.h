@@ -16,6 +16,7 @@ class DeviceMemory final : public Memory {
 
   bool on_host() const override { return false; }
   std::shared_ptr<std::byte> allocate(std::size_t bytes) override;
+  void expect_images(std::size_t pixels, std::size_t levels) override;
   void write(std::span<const float> values, Tensor& to, std::size_t first) override;
   void write(const PixelImages& images, std::size_t count, std::size_t channels,
              Tensor& to) override;
@@ -28,16 +29,18 @@ class DeviceMemory final : public Memory {
   void scale(Tensor& a, float factor) override;
 
  private:
-  /// As large as the largest that was written, which is an input: none is made after the first.
+  /// As large as the largest that is expected or was written.
   template <class T>
   struct Growing {
     std::optional<Inbox<T>> inbox;
     std::size_t most = 0;
+    void expect(DeviceContext& context, std::size_t elements) {
+      if (elements <= most) return;
+      inbox.emplace(context, elements);
+      most = elements;
+    }
     const T* send(DeviceContext& context, std::span<const T> elements) {
-      if (elements.size() > most) {
-        inbox.emplace(context, elements.size());
-        most = elements.size();
-      }
+      expect(context, elements.size());
       return elements.empty() ? nullptr : inbox->send(elements);
     }
   };

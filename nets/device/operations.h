@@ -37,6 +37,6 @@ std::unique_ptr<Loss> device_loss(DeviceContext& context, const LossSpec& spec);
 std::unique_ptr<Decay> device_decay(DeviceContext& context, const DecaySpec& spec);
 std::unique_ptr<RepeatedPass> device_repeated_pass(DeviceContext& context);
 std::unique_ptr<ParameterVersions> device_parameter_versions(DeviceContext& context,
-                                                             std::size_t parameters);
+                                                             std::span<const std::size_t> elements);
 
 }  // namespace sterna::nets

@@ -10,10 +10,11 @@ namespace {
 /// stream waits for it.
 class DeviceParameterVersions final : public ParameterVersions {
  public:
-  DeviceParameterVersions(DeviceContext& context, std::size_t parameters)
+  DeviceParameterVersions(DeviceContext& context, std::span<const std::size_t> elements)
       : context_(context), writer_(must(context.device->make_stream())) {
-    for (std::size_t i = 0; i < parameters; ++i) {
+    for (const std::size_t count : elements) {
       Parameter& made = parameters_.emplace_back();
+      made.staged = must(kernels::PinnedArray<float>::make(*context.device, count));
       made.released = must(context.device->make_event());
       made.written = must(context.device->make_event());
       made.completed = must(context.device->make_event());
@@ -25,9 +26,6 @@ class DeviceParameterVersions final : public ParameterVersions {
              std::span<const float> values) override {
     const std::lock_guard lock(mutex_);
     Parameter& parameter = parameters_[index];
-    if (parameter.staged.elements().empty()) {
-      parameter.staged = must(kernels::PinnedArray<float>::make(*context_.device, to.size()));
-    }
     if (std::exchange(parameter.read, false)) must(parameter.written->wait());
     const std::span<float> staged = parameter.staged.elements().subspan(first, values.size());
     std::ranges::copy(values, staged.begin());
@@ -86,9 +84,9 @@ class DeviceParameterVersions final : public ParameterVersions {
 
 }  // namespace
 
-std::unique_ptr<ParameterVersions> device_parameter_versions(DeviceContext& context,
-                                                             std::size_t parameters) {
-  return std::make_unique<DeviceParameterVersions>(context, parameters);
+std::unique_ptr<ParameterVersions> device_parameter_versions(
+    DeviceContext& context, std::span<const std::size_t> elements) {
+  return std::make_unique<DeviceParameterVersions>(context, elements);
 }
 
 }  // namespace sterna::nets

@@ -36,7 +36,8 @@ class OneDnnBackend final : public Backend {
   std::unique_ptr<Relayout> relayout(const RelayoutSpec& spec) override;
   std::unique_ptr<Loss> loss(const LossSpec& spec) override;
   std::unique_ptr<Decay> decay(const DecaySpec& spec) override;
-  std::unique_ptr<ParameterVersions> parameter_versions(std::size_t parameters) override;
+  std::unique_ptr<ParameterVersions> parameter_versions(
+      std::span<const std::size_t> elements) override;
   std::unique_ptr<RepeatedPass> repeated_pass() override;
   Memory& memory() override { return memory_; }
   std::uint64_t reorders() const override;

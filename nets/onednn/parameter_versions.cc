@@ -28,7 +28,8 @@ class CpuParameterVersions final : public ParameterVersions {
 
 }  // namespace
 
-std::unique_ptr<ParameterVersions> OneDnnBackend::parameter_versions(std::size_t /*parameters*/) {
+std::unique_ptr<ParameterVersions> OneDnnBackend::parameter_versions(
+    std::span<const std::size_t> /*elements*/) {
   return std::make_unique<CpuParameterVersions>();
 }
 
