@@ -7,6 +7,7 @@
 #include <system_error>
 #include <utility>
 
+#include "actors/job/device_fit.h"
 #include "actors/reader/data_folder.h"
 #include "actors/reader/preparation.h"
 #include "input/place/class_names.h"
@@ -32,6 +33,21 @@ Result<EvaluationBench::Subset> open_subset(const JobConfig& job, const std::str
   return subset;
 }
 
+MadeOnDevices made_on(const std::shared_ptr<kernels::Device>& device,
+                      const nets::NetOptions& options) {
+  return {.net = options.name,
+          .key = "evaluator.batch",
+          .sizes = {.batch = static_cast<std::uint32_t>(options.batch)},
+          .devices = {device},
+          .make = [options](const BatchSizes& sizes, const MadeOnDevices::Devices& on) {
+            nets::NetOptions other = options;
+            other.batch = sizes.batch;
+            other.backend.device = on.front();
+            const auto net = nets::make_net(other);
+            return net ? Result<void>() : net.error();
+          }};
+}
+
 }  // namespace
 
 Result<EvaluationBench> EvaluationBench::make(const JobConfig& job,
@@ -43,9 +59,11 @@ Result<EvaluationBench> EvaluationBench::make(const JobConfig& job,
   options.trains = false;
   if (device != nullptr) {
     options.backend.name = "device";
-    options.backend.device = std::move(device);
+    options.backend.device = device;
   }
-  STERNA_ASSIGN(bench.net, nets::make_net(options));
+  auto made = nets::make_net(options);
+  if (!made && device != nullptr) return memory_error(made.error(), made_on(device, options));
+  STERNA_ASSIGN(bench.net, std::move(made));
   for (const std::string& name : job.evaluation.subsets) {
     STERNA_ASSIGN(Subset subset, open_subset(job, name));
     bench.subsets.push_back(std::move(subset));
