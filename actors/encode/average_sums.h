@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "actors/codecs/buffer_pool.h"
@@ -33,6 +34,8 @@ class AverageSums {
   /// as it is until finish(). Errors: the device's.
   virtual Result<void> start(std::uint32_t tensor, const nets::Gradient& gradient) = 0;
   virtual Result<void> add(std::uint32_t tensor, const nets::Gradient& gradient) = 0;
+  /// Where average() leaves it, where that is known before; else empty.
+  virtual std::span<const float> place(std::uint32_t /*tensor*/) const { return {}; }
   /// The sum over `ranks`, which stays until the next start().
   virtual Result<nets::Gradient> average(std::uint32_t tensor, std::uint32_t ranks) = 0;
   /// Waits until all gradients were read that the rank has given.

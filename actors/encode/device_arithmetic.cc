@@ -68,6 +68,21 @@ bool DeviceArithmetic::here(std::uint32_t tensor) const {
   return stays(tensor) || encodes(codec(tensor)) || feeds_back(tensor);
 }
 
+Result<void> DeviceArithmetic::expect(std::uint32_t index, std::span<const float> place) {
+  const GradientCodec codec = codec_of(table_->tensors[index].codec);
+  const bool passes = stays(index) || encodes(codec);
+  const bool floats = job_.gradient.floating_grad_epoch > 0;  // in some step
+  if (!stays(index) && (!passes || floats)) STERNA_TRY(make_values_here(index));
+  if (!passes) return {};
+  const bool fed_back = feeds_back(index);
+  if (fed_back) STERNA_TRY(residuals_->expect(index));
+  STERNA_TRY(plan_at(index, place));
+  if (!copies_ || fed_back || !codec.ternary() || !job_.offers_scalers()) return {};
+  STERNA_TRY(make_copy(index));
+  STERNA_TRY(plan_at(index, {tensors_[index].copy.data(), tensors_[index].copy.size()}));
+  return {};
+}
+
 void DeviceArithmetic::begin(std::uint64_t step) {
   step_ = step;
   host_->begin(step);
@@ -95,6 +110,20 @@ Result<void> DeviceArithmetic::start(const Order& order, Listener& listener) {
   return host_->start(on_host, listener);
 }
 
+Result<void> DeviceArithmetic::make_values_here(std::uint32_t index) {
+  Tensor& tensor = tensors_[index];
+  if (!tensor.values_here.elements().empty()) return {};
+  STERNA_ASSIGN(tensor.values_here, PinnedArray<float>::make(*device_, elements(index)));
+  return {};
+}
+
+Result<void> DeviceArithmetic::make_copy(std::uint32_t index) {
+  Tensor& tensor = tensors_[index];
+  if (tensor.copy.size() > 0) return {};
+  STERNA_ASSIGN(tensor.copy, DeviceArray<float>::make(*device_, elements(index)));
+  return {};
+}
+
 Result<void> DeviceArithmetic::fetch(const Order& order) {
   if (order.gradient.complete != nullptr) STERNA_TRY(stream_->wait_for(*order.gradient.complete));
   STERNA_TRY(fetch_values(order.tensor, order.gradient.values));
@@ -104,11 +133,8 @@ Result<void> DeviceArithmetic::fetch(const Order& order) {
 }
 
 Result<void> DeviceArithmetic::fetch_values(std::uint32_t index, std::span<const float> from) {
-  Tensor& tensor = tensors_[index];
-  if (tensor.values_here.elements().empty()) {
-    STERNA_ASSIGN(tensor.values_here, PinnedArray<float>::make(*device_, from.size()));
-  }
-  return stream_->copy(tensor.values_here.data(), from.data(), from.size_bytes());
+  STERNA_TRY(make_values_here(index));
+  return stream_->copy(tensors_[index].values_here.data(), from.data(), from.size_bytes());
 }
 
 Result<void> DeviceArithmetic::make_places(std::uint32_t index) {
@@ -127,24 +153,28 @@ Result<void> DeviceArithmetic::make_places(std::uint32_t index) {
 }
 
 Result<const kernels::EncodePlan*> DeviceArithmetic::plan_of(const Order& order) {
-  const std::uint32_t index = order.tensor;
-  Tensor& tensor = tensors_[index];
-  const bool fed_back = feeds_back(index);
   // What was kept of it then are the residual's sums, which all its plans are of.
-  if (fed_back && order.kept) return &tensor.plans.front().tables;
-  const float* const gradient = order.gradient.values.data();
+  if (feeds_back(order.tensor) && order.kept) return &tensors_[order.tensor].plans.front().tables;
+  return plan_at(order.tensor, order.gradient.values);
+}
+
+Result<const kernels::EncodePlan*> DeviceArithmetic::plan_at(std::uint32_t index,
+                                                             std::span<const float> place) {
+  Tensor& tensor = tensors_[index];
+  const float* const gradient = place.data();
   const auto known = std::ranges::find(tensor.plans, gradient, &Plan::gradient);
   if (known != tensor.plans.end()) return &known->tables;
   if (tensor.plans.empty()) STERNA_TRY(make_places(index));
-  const PacketPlace place = place_of(index);
+  const PacketPlace made_at = place_of(index);
+  const bool fed_back = feeds_back(index);
   const bool bf16 = codec_of(table_->tensors[index].codec).packing == kernels::Packing::bf16;
   kernels::EncodedTensor what{.tensor = index,
                               .elements = elements(index),
                               .values = const_cast<float*>(gradient),  // only read
-                              .planes = place.payload,
+                              .planes = made_at.payload,
                               .fed_back = fed_back,
                               .bf16 = bf16,
-                              .scaler = place.scaler};
+                              .scaler = made_at.scaler};
   if (fed_back) {
     what.values = residuals_->there(index).data();
     what.incoming = gradient;
@@ -219,9 +249,7 @@ nets::Gradient DeviceArithmetic::keep(std::uint32_t index, const nets::Gradient&
   if (feeds_back(index)) return {residuals_->there(index)};
   if (!copies_) return {gradient.values};
   const auto copied = [&]() -> Result<void> {
-    if (tensor.copy.size() == 0) {
-      STERNA_ASSIGN(tensor.copy, DeviceArray<float>::make(*device_, elements(index)));
-    }
+    STERNA_TRY(make_copy(index));
     return stream_->copy(tensor.copy.data(), gradient.values.data(), gradient.values.size_bytes());
   }();
   if (!copied) failed_ = copied.error();

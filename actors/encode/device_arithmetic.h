@@ -15,6 +15,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "actors/codecs/codec.h"
@@ -47,6 +48,7 @@ class DeviceArithmetic final : public EncodeArithmetic {
   DeviceArithmetic(const DeviceArithmetic&) = delete;
   DeviceArithmetic& operator=(const DeviceArithmetic&) = delete;
 
+  Result<void> expect(std::uint32_t tensor, std::span<const float> place) override;
   void begin(std::uint64_t step) override;
   /// What has become of earlier orders is told first.
   Result<void> start(const Order& order, Listener& listener) override;
@@ -63,9 +65,9 @@ class DeviceArithmetic final : public EncodeArithmetic {
     const float* gradient = nullptr;
     kernels::EncodePlan tables;
   };
-  /// Of one tensor; all is made when it is first needed.
+  /// Of one tensor; all is made when it is expected, or first needed.
   struct Tensor {
-    std::vector<Plan> plans;  // of the gradient, and of its copy
+    std::vector<Plan> plans;  // of each place where its gradients lie
     std::unique_ptr<kernels::DeviceEvent> done;
     kernels::DeviceArray<std::byte> payload;  // by the table's codec
     kernels::DeviceArray<float> scaler;       // under which trits are drawn
@@ -106,13 +108,17 @@ class DeviceArithmetic final : public EncodeArithmetic {
     return !stays(tensor) && codec(tensor).packing == kernels::Packing::fp32;
   }
   float clip() const { return static_cast<float>(job_.gradient.clip); }
+  Result<void> make_places(std::uint32_t tensor);
+  Result<void> make_values_here(std::uint32_t tensor);
+  Result<void> make_copy(std::uint32_t tensor);
   Result<void> enqueue(const Order& order);
   Result<void> put_trits(const Order& order, const kernels::EncodePlan& plan);
   Result<void> put_numbers(const Order& order, const kernels::EncodePlan& plan);
   Result<void> fetch(const Order& order);
   Result<void> fetch_values(std::uint32_t tensor, std::span<const float> from);
   Result<const kernels::EncodePlan*> plan_of(const Order& order);
-  Result<void> make_places(std::uint32_t tensor);
+  /// Of a gradient of the tensor that lies there.
+  Result<const kernels::EncodePlan*> plan_at(std::uint32_t tensor, std::span<const float> place);
   /// Until this has passed, or nothing more is to be landed.
   Result<void> land_before(kernels::DeviceEvent& passes);
   /// Tells what the oldest order came to, which the device has done.

@@ -1,5 +1,6 @@
 #include "actors/encode/device_clip.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace sterna::actors {
@@ -8,12 +9,23 @@ using kernels::DeviceArray;
 using kernels::PinnedArray;
 
 Result<std::unique_ptr<DeviceClip>> DeviceClip::make(std::shared_ptr<kernels::Device> device,
-                                                     std::size_t tensors) {
+                                                     const ParameterTable& table) {
+  const std::size_t tensors = table.tensors.size();
   std::unique_ptr<DeviceClip> made(new DeviceClip(std::move(device), tensors));
   kernels::Device& on = *made->device_;
   STERNA_ASSIGN(made->stream_, on.make_stream());
   STERNA_ASSIGN(made->sums_, DeviceArray<double>::make(on, tensors));
   STERNA_ASSIGN(made->sums_here_, PinnedArray<double>::make(on, tensors));
+  std::size_t lanes = 0;
+  for (std::size_t i = 0; i < tensors; ++i) {
+    const TableTensor& tensor = table.tensors[i];
+    if (tensor.frozen || tensor.spec.role == nets::Role::statistic) continue;
+    Scaled& to = made->scaled_[i];
+    STERNA_ASSIGN(to.values, DeviceArray<float>::make(on, tensor.count));
+    STERNA_ASSIGN(to.complete, on.make_event());
+    lanes = std::max(lanes, kernels::square_lanes(tensor.count));
+  }
+  STERNA_ASSIGN(made->lanes_, DeviceArray<double>::make(on, lanes));
   return made;
 }
 
@@ -24,13 +36,9 @@ DeviceClip::~DeviceClip() {
 Result<double> DeviceClip::squares(std::span<const nets::Gradient> gradients) {
   for (std::size_t i = 0; i < gradients.size(); ++i) {
     const nets::Gradient& one = gradients[i];
-    const std::size_t lanes = kernels::square_lanes(one.values.size());
-    if (lanes_[i].size() < lanes) {
-      STERNA_ASSIGN(lanes_[i], DeviceArray<double>::make(*device_, lanes));
-    }
     if (one.complete != nullptr) STERNA_TRY(stream_->wait_for(*one.complete));
     STERNA_TRY(stream_->layer(kernels::SquaresLaunch{.values = one.values.data(),
-                                                     .lanes = lanes_[i].data(),
+                                                     .lanes = lanes_.data(),
                                                      .sum = sums_.data() + i,
                                                      .count = one.values.size()}));
   }
@@ -45,10 +53,6 @@ Result<nets::Gradient> DeviceClip::scaled(std::uint32_t tensor, const nets::Grad
                                           float factor) {
   Scaled& to = scaled_[tensor];
   const std::size_t count = gradient.values.size();
-  if (!to.complete) {
-    STERNA_ASSIGN(to.values, DeviceArray<float>::make(*device_, count));
-    STERNA_ASSIGN(to.complete, device_->make_event());
-  }
   if (gradient.complete != nullptr) STERNA_TRY(stream_->wait_for(*gradient.complete));
   STERNA_TRY(stream_->layer(kernels::ElementLaunch{.pass = kernels::ElementPass::scale,
                                                    .a = gradient.values.data(),

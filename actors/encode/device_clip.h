@@ -6,21 +6,24 @@
 #include <vector>
 
 #include "actors/encode/gradient_clip.h"
+#include "actors/parameters/parameter_table.h"
 #include "kernels/device/device_array.h"
 
 namespace sterna::actors {
 
-/// Memory is made when it is first needed.
 class DeviceClip final : public GradientClip {
  public:
-  /// Errors: the device's.
+  /// Of what is trained of the table. Errors: the device's.
   static Result<std::unique_ptr<DeviceClip>> make(std::shared_ptr<kernels::Device> device,
-                                                  std::size_t tensors);
+                                                  const ParameterTable& table);
   ~DeviceClip() override;
   DeviceClip(const DeviceClip&) = delete;
   DeviceClip& operator=(const DeviceClip&) = delete;
 
   Result<double> squares(std::span<const nets::Gradient> gradients) override;
+  std::span<const float> place(std::uint32_t tensor) const override {
+    return {scaled_[tensor].values.data(), scaled_[tensor].values.size()};
+  }
   Result<nets::Gradient> scaled(std::uint32_t tensor, const nets::Gradient& gradient,
                                 float factor) override;
 
@@ -30,11 +33,11 @@ class DeviceClip final : public GradientClip {
     std::unique_ptr<kernels::DeviceEvent> complete;
   };
   DeviceClip(std::shared_ptr<kernels::Device> device, std::size_t tensors)
-      : device_(std::move(device)), lanes_(tensors), scaled_(tensors) {}
+      : device_(std::move(device)), scaled_(tensors) {}
 
   std::shared_ptr<kernels::Device> device_;
   std::unique_ptr<kernels::DeviceStream> stream_;
-  std::vector<kernels::DeviceArray<double>> lanes_;  // by their place among the gradients
+  kernels::DeviceArray<double> lanes_;  // of one gradient after the other
   kernels::DeviceArray<double> sums_;
   kernels::PinnedArray<double> sums_here_;
   std::vector<Scaled> scaled_;  // by tensor

@@ -19,14 +19,25 @@ DeviceResiduals::~DeviceResiduals() {
   if (down_) static_cast<void>(down_->finish());
 }
 
+Result<void> DeviceResiduals::expect(std::uint32_t index) {
+  Tensor& tensor = tensors_[index];
+  if (tensor.values.size() > 0) return {};
+  const std::size_t count = host_.before(index).size();
+  if (host_.outlive_worker()) {
+    STERNA_ASSIGN(tensor.here, PinnedArray<float>::make(*device_, count));
+    STERNA_ASSIGN(tensor.arrived, device_->make_event());
+  }
+  STERNA_ASSIGN(tensor.values, DeviceArray<float>::make(*device_, count));  // last: all is there
+  return {};
+}
+
 Result<std::span<float>> DeviceResiduals::bring(std::uint32_t index,
                                                 kernels::DeviceStream& stream) {
+  STERNA_TRY(expect(index));
   Tensor& tensor = tensors_[index];
-  const std::span<const float> before = host_.before(index);
-  if (tensor.values.size() == 0) {
-    STERNA_ASSIGN(tensor.values, DeviceArray<float>::make(*device_, before.size()));
+  if (!std::exchange(tensor.is_there, true)) {
+    STERNA_TRY(tensor.values.upload(stream, host_.before(index)));
   }
-  if (!std::exchange(tensor.is_there, true)) STERNA_TRY(tensor.values.upload(stream, before));
   return there(index);
 }
 
@@ -36,11 +47,7 @@ std::span<float> DeviceResiduals::there(std::uint32_t tensor) const {
 
 Result<void> DeviceResiduals::leave(std::uint32_t index, kernels::DeviceEvent& left) {
   if (!host_.outlive_worker()) return {};
-  Tensor& tensor = tensors_[index];
-  if (!tensor.arrived) {
-    STERNA_ASSIGN(tensor.here, PinnedArray<float>::make(*device_, tensor.values.size()));
-    STERNA_ASSIGN(tensor.arrived, device_->make_event());
-  }
+  const Tensor& tensor = tensors_[index];
   STERNA_TRY(down_->wait_for(left));
   STERNA_TRY(tensor.values.download(*down_, tensor.here.elements()));
   STERNA_TRY(down_->record(*tensor.arrived));

@@ -18,8 +18,8 @@
 
 namespace sterna::actors {
 
-/// Used by one thread at a time. Memory of a tensor is made when it is first needed. All errors are
-/// the device's.
+/// Used by one thread at a time. Memory of a tensor is made when it is expected, or first needed.
+/// All errors are the device's.
 class DeviceResiduals {
  public:
   /// Those of `host`, which outlives it, of `tensors` tensors.
@@ -29,6 +29,8 @@ class DeviceResiduals {
   DeviceResiduals(const DeviceResiduals&) = delete;
   DeviceResiduals& operator=(const DeviceResiduals&) = delete;
 
+  /// Makes what a tensor's take, which the host has.
+  Result<void> expect(std::uint32_t tensor);
   /// Where a tensor's lie. Those of the step before that are not there come from the host, on
   /// `stream`.
   Result<std::span<float>> bring(std::uint32_t tensor, kernels::DeviceStream& stream);

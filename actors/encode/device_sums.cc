@@ -9,12 +9,25 @@ using kernels::ElementLaunch;
 using kernels::ElementPass;
 
 Result<std::unique_ptr<DeviceSums>> DeviceSums::make(
-    const std::vector<std::shared_ptr<kernels::Device>>& devices, std::size_t tensors) {
-  std::unique_ptr<DeviceSums> made(new DeviceSums(devices.front(), tensors));
-  STERNA_ASSIGN(made->stream_, made->device_->make_stream());
+    const std::vector<std::shared_ptr<kernels::Device>>& devices,
+    std::span<const std::size_t> elements) {
+  std::unique_ptr<DeviceSums> made(new DeviceSums(devices.front(), elements.size()));
+  kernels::Device& on = *made->device_;
+  STERNA_ASSIGN(made->stream_, on.make_stream());
   for (const std::shared_ptr<kernels::Device>& device : devices) {
-    STERNA_ASSIGN(made->ends_.emplace_back(), made->device_->make_event());
-    STERNA_TRY(made->device_->reach(*device));
+    STERNA_ASSIGN(made->ends_.emplace_back(), on.make_event());
+    STERNA_TRY(on.reach(*device));
+  }
+  for (std::size_t tensor = 0; tensor < elements.size(); ++tensor) {
+    if (elements[tensor] == 0) continue;
+    Sum& sum = made->sums_[tensor];
+    STERNA_ASSIGN(sum.values, DeviceArray<float>::make(on, elements[tensor]));
+    STERNA_ASSIGN(sum.complete, on.make_event());
+    sum.fetched.resize(devices.size());
+    // Of the first device's ranks none is early (Worker::may_add).
+    for (std::size_t from = 1; from < devices.size(); ++from) {
+      STERNA_ASSIGN(sum.fetched[from], DeviceArray<float>::make(on, elements[tensor]));
+    }
   }
   return made;
 }
@@ -28,8 +41,7 @@ Result<AverageSums::Held> DeviceSums::hold(std::uint32_t tensor, std::uint32_t p
   const std::lock_guard lock(mutex_);
   const std::size_t from = place % ends_.size();
   auto& fetched = sums_[tensor].fetched;
-  fetched.resize(ends_.size());
-  if (fetched[from].size() == 0) {
+  if (fetched[from].size() == 0) {  // who takes no turns in that order
     STERNA_ASSIGN(fetched[from], DeviceArray<float>::make(*device_, gradient.values.size()));
   }
   if (gradient.complete != nullptr) STERNA_TRY(stream_->wait_for(*gradient.complete));
@@ -40,11 +52,7 @@ Result<AverageSums::Held> DeviceSums::hold(std::uint32_t tensor, std::uint32_t p
 
 Result<void> DeviceSums::start(std::uint32_t tensor, const nets::Gradient& gradient) {
   const std::lock_guard lock(mutex_);
-  Sum& sum = sums_[tensor];
-  if (!sum.complete) {
-    STERNA_ASSIGN(sum.values, DeviceArray<float>::make(*device_, gradient.values.size()));
-    STERNA_ASSIGN(sum.complete, device_->make_event());
-  }
+  const Sum& sum = sums_[tensor];
   STERNA_TRY(stream_->layer(ElementLaunch{
       .pass = ElementPass::clear, .out = sum.values.data(), .count = sum.values.size()}));
   return put(tensor, gradient);

@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <mutex>
+#include <span>
 #include <vector>
 
 #include "actors/encode/average_sums.h"
@@ -13,13 +14,15 @@
 namespace sterna::actors {
 
 /// Ranks take turns on devices: what one has held was added before the next of its device gives a
-/// gradient. Memory is made when it is first needed. What was made of an average has been waited
+/// gradient. What was made of an average has been waited
 /// for when the next start() of its tensor comes.
 class DeviceSums final : public AverageSums {
  public:
-  /// Of ranks on these devices, rank i on device i mod their number. Errors: the devices'.
+  /// Of tensors of so many elements, with none of those that have no gradient, and of ranks on
+  /// these devices, rank i on device i mod their number. Errors: the devices'.
   static Result<std::unique_ptr<DeviceSums>> make(
-      const std::vector<std::shared_ptr<kernels::Device>>& devices, std::size_t tensors);
+      const std::vector<std::shared_ptr<kernels::Device>>& devices,
+      std::span<const std::size_t> elements);
   ~DeviceSums() override;
   DeviceSums(const DeviceSums&) = delete;
   DeviceSums& operator=(const DeviceSums&) = delete;
@@ -29,6 +32,9 @@ class DeviceSums final : public AverageSums {
   bool reaches(std::uint32_t place) const override { return place % ends_.size() == 0; }
   Result<void> start(std::uint32_t tensor, const nets::Gradient& gradient) override;
   Result<void> add(std::uint32_t tensor, const nets::Gradient& gradient) override;
+  std::span<const float> place(std::uint32_t tensor) const override {
+    return {sums_[tensor].values.data(), sums_[tensor].values.size()};
+  }
   Result<nets::Gradient> average(std::uint32_t tensor, std::uint32_t ranks) override;
   Result<void> finish(std::uint32_t place) override;
 
@@ -36,7 +42,7 @@ class DeviceSums final : public AverageSums {
   struct Sum {
     kernels::DeviceArray<float> values;
     std::unique_ptr<kernels::DeviceEvent> complete;
-    std::vector<kernels::DeviceArray<float>> fetched;  // by the device that it came from
+    std::vector<kernels::DeviceArray<float>> fetched;  // by the device that they come from
   };
   DeviceSums(std::shared_ptr<kernels::Device> device, std::size_t tensors)
       : device_(std::move(device)), sums_(tensors) {}

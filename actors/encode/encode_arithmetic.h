@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "actors/job/messages.h"
@@ -46,6 +47,11 @@ class EncodeArithmetic {
   };
 
   virtual ~EncodeArithmetic() = default;
+  /// Before the first step: gradients of this tensor may lie there, and what their packets take is
+  /// made now. Errors: the device's.
+  virtual Result<void> expect(std::uint32_t /*tensor*/, std::span<const float> /*place*/) {
+    return {};
+  }
   /// Orders of `step` follow.
   virtual void begin(std::uint64_t step) = 0;
   /// Errors: non_finite of this gradient, where it is known at once.

@@ -19,6 +19,8 @@ class GradientClip {
   /// The sum of squares of each of these gradients (kernels/numbers/squares.h), added in their
   /// order. Waits for it. Errors: the device's.
   virtual Result<double> squares(std::span<const nets::Gradient> gradients) = 0;
+  /// Where scaled() puts a tensor's gradient, where that is known before; else empty.
+  virtual std::span<const float> place(std::uint32_t /*tensor*/) const { return {}; }
   /// A tensor's gradient times `factor`, which stays until the next call for it. Errors: the
   /// device's.
   virtual Result<nets::Gradient> scaled(std::uint32_t tensor, const nets::Gradient& gradient,

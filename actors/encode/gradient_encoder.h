@@ -39,6 +39,10 @@ class GradientEncoder final : private EncodeArithmetic::Listener {
   GradientEncoder(const JobConfig& job, std::shared_ptr<const ParameterTable> table,
                   const Clock& clock, Events events, std::unique_ptr<EncodeArithmetic> arithmetic);
 
+  /// Before the first step: as EncodeArithmetic's.
+  Result<void> expect(std::uint32_t tensor, std::span<const float> place) {
+    return arithmetic_->expect(tensor, place);
+  }
   /// The gradients of `step` follow.
   void begin(std::uint64_t step);
   /// A tensor's gradient is complete, or on its way; it stays as it is until the next begin(), or

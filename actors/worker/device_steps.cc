@@ -7,6 +7,7 @@
 
 #include "actors/codecs/codec.h"
 #include "kernels/device/tables.h"
+#include "kernels/sums/sums.h"
 
 namespace sterna::actors {
 
@@ -87,35 +88,52 @@ DeviceSteps::~DeviceSteps() {
   }
 }
 
-Result<void> DeviceSteps::make_slots(Chunk& chunk, std::uint32_t index,
-                                     kernels::DeviceStream& stream) {
-  if (rule_.slots().empty() || chunk.slots.size() > 0) return {};
-  const std::vector<float> start = rule_.initial_slots(table_->chunks[index].count);
-  STERNA_ASSIGN(chunk.slots, DeviceArray<float>::make(*device_, start.size()));
-  STERNA_ASSIGN(chunk.slots_here, PinnedArray<float>::make(*device_, start.size()));
-  std::ranges::copy(start, chunk.slots_here.data());
-  return chunk.slots.upload(stream, chunk.slots_here.elements());
+Result<std::unique_ptr<DeviceSteps>> DeviceSteps::make(const JobConfig& job,
+                                                       std::shared_ptr<const ParameterTable> table,
+                                                       const UpdateRule& rule,
+                                                       std::shared_ptr<kernels::Device> device,
+                                                       nets::Net& net) {
+  std::unique_ptr<DeviceSteps> made(
+      new DeviceSteps(job, std::move(table), rule, std::move(device)));
+  for (std::uint32_t index = 0; index < made->chunks_.size(); ++index) {
+    const TableTensor& tensor = made->table_->tensors[made->table_->chunks[index].tensor];
+    if (!tensor.pulled(Pulled::changing)) continue;  // no average of it comes
+    STERNA_TRY(net.update_parameter(made->table_->chunks[index].tensor,
+                                    [&](kernels::DeviceStream& stream, float* values) {
+                                      return made->plan(index, values, stream);
+                                    }));
+  }
+  return made;
 }
 
-Result<void> DeviceSteps::plan(Chunk& chunk, std::uint32_t index, bool sums, std::size_t bytes,
-                               float* values, kernels::DeviceStream& stream) {
+Result<void> DeviceSteps::plan(std::uint32_t index, float* values, kernels::DeviceStream& stream) {
+  Chunk& chunk = chunks_[index];
   const TableChunk& place = table_->chunks[index];
   kernels::Device& on = *device_;
-  if (!chunk.sent) {
-    STERNA_ASSIGN(chunk.sent, on.make_event());
-    STERNA_ASSIGN(chunk.sent_here, PinnedArray<Sent>::make(on, 1));
-    STERNA_ASSIGN(chunk.sent_there, DeviceArray<Sent>::make(on, 1));
-    STERNA_TRY(make_slots(chunk, index, stream));
+  STERNA_ASSIGN(chunk.sent, on.make_event());
+  STERNA_ASSIGN(chunk.sent_here, PinnedArray<Sent>::make(on, 1));
+  STERNA_ASSIGN(chunk.sent_there, DeviceArray<Sent>::make(on, 1));
+  if (!rule_.slots().empty()) {
+    const std::vector<float> start = rule_.initial_slots(place.count);
+    STERNA_ASSIGN(chunk.slots, kernels::uploaded<float>(on, stream, start));
   }
   // A step may travel as floats where others are trits.
-  if (chunk.payload.size() >= bytes && chunk.launch.from_sums == sums && chunk.launch.count > 0) {
-    return {};
-  }
-  STERNA_TRY(stream.finish());  // what is replaced may still be read
+  const bool sums = codec_of(table_->tensors[place.tensor].codec).ternary();
+  const bool floats = !sums || job_.gradient.floating_grad_epoch > 0;
+  const std::size_t bytes = std::max(sums ? kernels::sum_bytes(place.count, job_.ranks_down()) : 0,
+                                     floats ? place.count * sizeof(float) : 0);
   STERNA_ASSIGN(chunk.payload_here, PinnedArray<std::byte>::make(on, bytes));
   STERNA_ASSIGN(chunk.payload, DeviceArray<std::byte>::make(on, bytes));
   const kernels::DevicePacket packet{chunk.payload.data(), nullptr, kernels::Packing::fp32};
   STERNA_ASSIGN(chunk.packet, kernels::uploaded<kernels::DevicePacket>(on, stream, {&packet, 1}));
+  if (sums) STERNA_TRY(plan_way(chunk, place, true, values, stream));
+  if (floats) STERNA_TRY(plan_way(chunk, place, false, values, stream));
+  return {};
+}
+
+Result<void> DeviceSteps::plan_way(Chunk& chunk, const TableChunk& place, bool sums, float* values,
+                                   kernels::DeviceStream& stream) {
+  Way& way = sums ? chunk.of_sums : chunk.of_floats;
   std::vector<kernels::UpdateWork> work;
   kernels::UpdatedTensor updated{.elements = place.count,
                                  .packets = sums ? nullptr : chunk.packet.data(),
@@ -125,12 +143,12 @@ Result<void> DeviceSteps::plan(Chunk& chunk, std::uint32_t index, bool sums, std
                                  .next = values + place.first};
   kernels::set_slots(updated, chunk.slots.data(), rule_.slots().size());
   kernels::append_update(updated, work);
-  STERNA_ASSIGN(chunk.work, kernels::uploaded<kernels::UpdateWork>(on, stream, work));
-  chunk.launch = {.work = chunk.work.data(),
-                  .count = static_cast<std::uint32_t>(work.size()),
-                  .rule = kernels::device_rule(job_.optimizer.name).value(),
-                  .from_sums = sums,
-                  .step = &chunk.sent_there.data()->step};
+  STERNA_ASSIGN(way.work, kernels::uploaded<kernels::UpdateWork>(*device_, stream, work));
+  way.launch = {.work = way.work.data(),
+                .count = static_cast<std::uint32_t>(work.size()),
+                .rule = kernels::device_rule(job_.optimizer.name).value(),
+                .from_sums = sums,
+                .step = &chunk.sent_there.data()->step};
   return {};
 }
 
@@ -139,10 +157,16 @@ Result<void> DeviceSteps::step(nets::Net& net, const Parameters& answer,
   const TableChunk& place = table_->chunks[taken.chunk];
   Chunk& chunk = chunks_[taken.chunk];
   const bool sums = codec_of(taken.codec).ternary();
+  const Way& way = sums ? chunk.of_sums : chunk.of_floats;
+  const std::size_t room = chunk.payload_here.elements().size();
+  if (way.launch.count == 0 || taken.payload.size() > room) {
+    return Error{Errc::malformed,
+                 fmt::format("an average of {} bytes, {}, for chunk {}, of which none such comes",
+                             taken.payload.size(), sums ? "of trits" : "as floats", taken.chunk)};
+  }
   return net.update_parameter(
-      place.tensor, [&](kernels::DeviceStream& stream, float* values) -> Result<void> {
-        if (chunk.sent) STERNA_TRY(chunk.sent->wait());  // long ago, for the version before
-        STERNA_TRY(plan(chunk, taken.chunk, sums, taken.payload.size(), values, stream));
+      place.tensor, [&](kernels::DeviceStream& stream, float*) -> Result<void> {
+        STERNA_TRY(chunk.sent->wait());  // long ago, for the version before
         Sent& sent = *chunk.sent_here.data();
         sent.scaler = taken.scaler;
         std::ranges::copy(answer.constants, sent.step.value);
@@ -153,21 +177,19 @@ Result<void> DeviceSteps::step(nets::Net& net, const Parameters& answer,
         STERNA_TRY(chunk.payload.upload(stream,
                                         chunk.payload_here.elements().first(taken.payload.size())));
         STERNA_TRY(stream.record(*chunk.sent));
-        kernels::UpdateLaunch launch = chunk.launch;
+        kernels::UpdateLaunch launch = way.launch;
         launch.ranks = sums ? answer.ranks : 1;
         return stream.update(launch);
       });
 }
 
 Result<void> DeviceSteps::restore(nets::Net& net, std::uint32_t index, ByteView slots) {
-  Chunk& chunk = chunks_[index];
-  if (slots.empty()) return {};
+  const Chunk& chunk = chunks_[index];
+  if (slots.empty() || chunk.slots.size() == 0) return {};
   return net.update_parameter(
       table_->chunks[index].tensor, [&](kernels::DeviceStream& stream, float*) -> Result<void> {
-        STERNA_TRY(make_slots(chunk, index, stream));
-        STERNA_TRY(stream.finish());
-        std::ranges::copy(slots, std::as_writable_bytes(chunk.slots_here.elements()).begin());
-        return chunk.slots.upload(stream, chunk.slots_here.elements());
+        STERNA_TRY(stream.copy(chunk.slots.data(), slots.data(), slots.size()));
+        return stream.finish();  // they need not stay
       });
 }
 

@@ -16,17 +16,21 @@ namespace sterna::actors {
 /// What of a job no device does yet. Errors: invalid_argument, with the key.
 Result<void> check_device_job(const JobSections& job);
 
-/// Of one net, whose stream that writes parameters it works on. Used by one thread at a time. What
-/// a chunk needs is made when its first average comes.
+/// Of one net, whose stream that writes parameters it works on. Used by one thread at a time.
 class DeviceSteps {
  public:
-  DeviceSteps(const JobConfig& job, std::shared_ptr<const ParameterTable> table,
-              const UpdateRule& rule, std::shared_ptr<kernels::Device> device);
+  /// Makes all that steps take, and waits until it is there. Errors: the device's.
+  static Result<std::unique_ptr<DeviceSteps>> make(const JobConfig& job,
+                                                   std::shared_ptr<const ParameterTable> table,
+                                                   const UpdateRule& rule,
+                                                   std::shared_ptr<kernels::Device> device,
+                                                   nets::Net& net);
   ~DeviceSteps();
   DeviceSteps(const DeviceSteps&) = delete;
   DeviceSteps& operator=(const DeviceSteps&) = delete;
 
-  /// Puts the step of one chunk of an opened answer on its way. Errors: the device's.
+  /// Puts the step of one chunk of an opened answer on its way. Errors: the device's; malformed for
+  /// an average of a kind that the job has none of.
   Result<void> step(nets::Net& net, const Parameters& answer, const ParameterChunk& taken);
   /// The optimizer's slots of a chunk are these, one after the other, as fp32.
   Result<void> restore(nets::Net& net, std::uint32_t chunk, ByteView slots);
@@ -37,6 +41,11 @@ class DeviceSteps {
     float scaler = 0;
     kernels::DeviceStep step;
   };
+  /// The step from averages of one kind.
+  struct Way {
+    kernels::DeviceArray<kernels::UpdateWork> work;
+    kernels::UpdateLaunch launch;  // of no chunk: no such average comes
+  };
   struct Chunk {
     std::unique_ptr<kernels::DeviceEvent> sent;  // what was sent last has left
     kernels::PinnedArray<Sent> sent_here;
@@ -44,15 +53,14 @@ class DeviceSteps {
     kernels::PinnedArray<std::byte> payload_here;
     kernels::DeviceArray<std::byte> payload;
     kernels::DeviceArray<kernels::DevicePacket> packet;
-    kernels::DeviceArray<kernels::UpdateWork> work;
-    kernels::UpdateLaunch launch;
+    Way of_sums, of_floats;
     kernels::DeviceArray<float> slots;  // one after the other
-    kernels::PinnedArray<float> slots_here;
   };
-
-  Result<void> make_slots(Chunk& chunk, std::uint32_t index, kernels::DeviceStream& stream);
-  Result<void> plan(Chunk& chunk, std::uint32_t index, bool sums, std::size_t bytes, float* values,
-                    kernels::DeviceStream& stream);
+  DeviceSteps(const JobConfig& job, std::shared_ptr<const ParameterTable> table,
+              const UpdateRule& rule, std::shared_ptr<kernels::Device> device);
+  Result<void> plan(std::uint32_t index, float* values, kernels::DeviceStream& stream);
+  Result<void> plan_way(Chunk& chunk, const TableChunk& place, bool sums, float* values,
+                        kernels::DeviceStream& stream);
 
   JobConfig job_;
   std::shared_ptr<const ParameterTable> table_;

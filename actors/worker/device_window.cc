@@ -31,52 +31,55 @@ DeviceWindow::~DeviceWindow() {
 
 Result<std::unique_ptr<DeviceWindow>> DeviceWindow::make(
     const JobConfig& job, std::uint32_t rank, std::shared_ptr<const ParameterTable> table,
-    std::shared_ptr<kernels::Device> device, Pushed pushed) {
+    std::shared_ptr<kernels::Device> device, Pushed pushed, nets::Net& net) {
   STERNA_ASSIGN(LocalOptimizer optimizer, LocalOptimizer::make(job, rank, table));
   const auto rule = kernels::device_rule(job.local_optimizer.name);
   if (!rule) {
     return Error{Errc::invalid_argument,
                  "no device steps by local_optimizer.name = \"" + job.local_optimizer.name + "\""};
   }
-  return std::unique_ptr<DeviceWindow>(new DeviceWindow(
+  std::unique_ptr<DeviceWindow> made(new DeviceWindow(
       std::move(optimizer), std::move(table), std::move(device), job.window(), *rule, pushed));
-}
-
-Result<void> DeviceWindow::make_slots(std::uint32_t index, kernels::DeviceStream& stream) {
-  Tensor& tensor = tensors_[index];
-  const std::vector<float> start = optimizer_.rule().initial_slots(table_->tensors[index].count);
-  if (start.empty() || tensor.slots.size() > 0) return {};
-  STERNA_ASSIGN(tensor.slots, kernels::uploaded<float>(*device_, stream, start));
-  return {};
+  for (std::uint32_t tensor = 0; tensor < made->tensors_.size(); ++tensor) {
+    if (made->table_->tensors[tensor].frozen) continue;
+    STERNA_TRY(net.update_parameter(tensor, [&](kernels::DeviceStream& stream, float* values) {
+      return made->make_tensor(tensor, values, stream);
+    }));
+  }
+  return made;
 }
 
 Result<void> DeviceWindow::make_tensor(std::uint32_t index, float* values,
                                        kernels::DeviceStream& stream) {
   Tensor& tensor = tensors_[index];
-  if (tensor.complete) return {};
   kernels::Device& on = *device_;
   const std::size_t count = table_->tensors[index].count;
   STERNA_ASSIGN(tensor.sum, DeviceArray<float>::make(on, count));
+  STERNA_ASSIGN(tensor.complete, on.make_event());
   STERNA_ASSIGN(tensor.sent, on.make_event());
   STERNA_ASSIGN(tensor.sent_here, PinnedArray<Sent>::make(on, 1));
   STERNA_ASSIGN(tensor.sent_there, DeviceArray<Sent>::make(on, 1));
-  if (steps(index)) {
-    STERNA_TRY(make_slots(index, stream));
-    std::vector<kernels::UpdateWork> work;
-    kernels::UpdatedTensor updated{.elements = count,
-                                   .packets = &tensor.sent_there.data()->gradient,
-                                   .current = values,
-                                   .next = values};
-    kernels::set_slots(updated, tensor.slots.data(), optimizer_.rule().slots().size());
-    kernels::append_update(updated, work);
-    STERNA_ASSIGN(tensor.work, kernels::uploaded<kernels::UpdateWork>(on, stream, work));
-    tensor.launch = {.work = tensor.work.data(),
-                     .count = static_cast<std::uint32_t>(work.size()),
-                     .ranks = 1,
-                     .rule = rule_,
-                     .step = &tensor.sent_there.data()->step};
+  if (!steps(index)) return {};
+  if (pushed_ == Pushed::difference) {
+    STERNA_ASSIGN(tensor.base, DeviceArray<float>::make(on, count));
   }
-  STERNA_ASSIGN(tensor.complete, on.make_event());  // last: all is there
+  const std::vector<float> start = optimizer_.rule().initial_slots(count);
+  if (!start.empty()) {
+    STERNA_ASSIGN(tensor.slots, kernels::uploaded<float>(on, stream, start));
+  }
+  std::vector<kernels::UpdateWork> work;
+  kernels::UpdatedTensor updated{.elements = count,
+                                 .packets = &tensor.sent_there.data()->gradient,
+                                 .current = values,
+                                 .next = values};
+  kernels::set_slots(updated, tensor.slots.data(), optimizer_.rule().slots().size());
+  kernels::append_update(updated, work);
+  STERNA_ASSIGN(tensor.work, kernels::uploaded<kernels::UpdateWork>(on, stream, work));
+  tensor.launch = {.work = tensor.work.data(),
+                   .count = static_cast<std::uint32_t>(work.size()),
+                   .ranks = 1,
+                   .rule = rule_,
+                   .step = &tensor.sent_there.data()->step};
   return {};
 }
 
@@ -84,7 +87,6 @@ Result<nets::Gradient> DeviceWindow::gradient(nets::Net& net, std::uint32_t inde
                                               const nets::Gradient& gradient) {
   Tensor& tensor = tensors_[index];
   const auto work = [&](kernels::DeviceStream& stream, float* values) -> Result<void> {
-    STERNA_TRY(make_tensor(index, values, stream));
     if (gradient.complete != nullptr) STERNA_TRY(stream.wait_for(*gradient.complete));
     if (tensor.begun) {
       STERNA_TRY(stream.layer(ElementLaunch{.pass = ElementPass::add,
@@ -144,13 +146,9 @@ Result<void> DeviceWindow::close(std::uint32_t index, const float* values,
 }
 
 Result<void> DeviceWindow::came(nets::Net& net, const TableChunk& place) {
-  if (pushed_ != Pushed::difference) return {};
+  if (pushed_ != Pushed::difference || !steps(place.tensor)) return {};
   const auto work = [&](kernels::DeviceStream& stream, float* values) -> Result<void> {
-    DeviceArray<float>& base = tensors_[place.tensor].base;
-    if (base.size() == 0) {
-      STERNA_ASSIGN(base, DeviceArray<float>::make(*device_, table_->tensors[place.tensor].count));
-    }
-    return stream.copy(base.data() + place.first, values + place.first,
+    return stream.copy(tensors_[place.tensor].base.data() + place.first, values + place.first,
                        place.count * sizeof(float));
   };
   return net.update_parameter(place.tensor, work);
@@ -161,7 +159,6 @@ Result<std::vector<KeptArray>> DeviceWindow::copy_slots(nets::Net& net, bool to_
   std::vector<std::size_t> next(tensors_.size());  // by tensor: the slot that comes
   for (const KeptArray& kept : all) {
     const auto work = [&](kernels::DeviceStream& stream, float*) -> Result<void> {
-      STERNA_TRY(make_slots(kept.tensor, stream));
       float* const there =
           tensors_[kept.tensor].slots.data() + next[kept.tensor]++ * kept.values.size();
       const std::size_t bytes = kept.values.size_bytes();

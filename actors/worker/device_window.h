@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "actors/schemes/window_steps.h"
@@ -14,19 +15,23 @@
 
 namespace sterna::actors {
 
-/// Of one net, and used by one thread at a time. What a tensor needs is made with its first
-/// gradient.
+/// Of one net, and used by one thread at a time.
 class DeviceWindow {
  public:
-  /// Of a scheme with windows of which ranks push `pushed`. Errors: as UpdateRule's.
+  /// Of a scheme with windows of which ranks push `pushed`. Makes all that steps take, and waits
+  /// until it is there. Errors: as UpdateRule's; the device's.
   static Result<std::unique_ptr<DeviceWindow>> make(const JobConfig& job, std::uint32_t rank,
                                                     std::shared_ptr<const ParameterTable> table,
                                                     std::shared_ptr<kernels::Device> device,
-                                                    Pushed pushed);
+                                                    Pushed pushed, nets::Net& net);
   ~DeviceWindow();
   DeviceWindow(const DeviceWindow&) = delete;
   DeviceWindow& operator=(const DeviceWindow&) = delete;
 
+  /// Where what is pushed of a tensor lies.
+  std::span<const float> place(std::uint32_t tensor) const {
+    return {tensors_[tensor].sum.data(), tensors_[tensor].sum.size()};
+  }
   /// The gradients of this step follow.
   void begin(const RankStep& step) { step_ = step; }
   /// Puts the step from a tensor's gradient on its way, which stays until the next pass. What is to
@@ -67,7 +72,6 @@ class DeviceWindow {
     const TableTensor& place = table_->tensors[tensor];
     return place.spec.role != nets::Role::statistic && !place.frozen;
   }
-  Result<void> make_slots(std::uint32_t tensor, kernels::DeviceStream& stream);
   Result<void> make_tensor(std::uint32_t tensor, float* values, kernels::DeviceStream& stream);
   Result<void> step(std::uint32_t tensor, const nets::Gradient& gradient,
                     kernels::DeviceStream& stream);

@@ -47,7 +47,8 @@ ExchangedSteps::~ExchangedSteps() {
 
 Result<std::unique_ptr<ExchangedSteps>> ExchangedSteps::make(
     const JobConfig& job, std::shared_ptr<const ParameterTable> table, const UpdateRule& rule,
-    std::shared_ptr<kernels::Device> device, std::uint32_t number, std::uint32_t devices) {
+    std::shared_ptr<kernels::Device> device, std::uint32_t number, std::uint32_t devices,
+    nets::Net& net) {
   std::unique_ptr<ExchangedSteps> made(
       new ExchangedSteps(job, std::move(table), rule, std::move(device), number, devices));
   kernels::Device& on = *made->device_;
@@ -59,6 +60,9 @@ Result<std::unique_ptr<ExchangedSteps>> ExchangedSteps::make(
     const TableTensor& place = made->table_->tensors[tensor];
     if (place.frozen || place.spec.role == nets::Role::statistic) continue;
     STERNA_TRY(made->make_tensor(tensor));
+    STERNA_TRY(net.update_parameter(tensor, [&](kernels::DeviceStream& stream, float* values) {
+      return made->plan(tensor, values, stream);
+    }));
   }
   return made;
 }
@@ -172,7 +176,6 @@ Result<void> ExchangedSteps::exchange(std::span<ExchangedSteps* const> all,
 Result<void> ExchangedSteps::plan(std::uint32_t index, float* values,
                                   kernels::DeviceStream& stream) {
   Tensor& one = tensors_[index];
-  if (one.update.count > 0) return {};
   std::vector<kernels::UpdateWork> work;
   kernels::UpdatedTensor updated{.elements = table_->tensors[index].count,
                                  .packets = one.sums        ? nullptr
@@ -198,21 +201,19 @@ Result<void> ExchangedSteps::plan(std::uint32_t index, float* values,
 
 Result<void> ExchangedSteps::step(nets::Net& net, std::uint32_t index, std::uint64_t step) {
   Tensor& one = tensors_[index];
-  return net.update_parameter(
-      index, [&](kernels::DeviceStream& stream, float* values) -> Result<void> {
-        STERNA_TRY(one.sent->wait());  // long ago, for the version before
-        STERNA_TRY(plan(index, values, stream));
-        kernels::DeviceStep& constants = steps_here_.elements()[index];
-        const nets::ParameterSpec& spec = table_->tensors[index].spec;
-        const kernels::UpdateOptions options = rule_.options_at(spec, step);
-        std::ranges::copy(options.constants.value, constants.value);
-        constants.weight_decay = options.weight_decay;
-        STERNA_TRY(stream.copy(steps_.data() + index, &constants, sizeof(constants)));
-        STERNA_TRY(stream.record(*one.sent));
-        STERNA_TRY(stream.wait_for(*one.gathered));
-        if (one.sums) STERNA_TRY(stream.sum_trits(one.sum));
-        return stream.update(one.update);
-      });
+  return net.update_parameter(index, [&](kernels::DeviceStream& stream, float*) -> Result<void> {
+    STERNA_TRY(one.sent->wait());  // long ago, for the version before
+    kernels::DeviceStep& constants = steps_here_.elements()[index];
+    const nets::ParameterSpec& spec = table_->tensors[index].spec;
+    const kernels::UpdateOptions options = rule_.options_at(spec, step);
+    std::ranges::copy(options.constants.value, constants.value);
+    constants.weight_decay = options.weight_decay;
+    STERNA_TRY(stream.copy(steps_.data() + index, &constants, sizeof(constants)));
+    STERNA_TRY(stream.record(*one.sent));
+    STERNA_TRY(stream.wait_for(*one.gathered));
+    if (one.sums) STERNA_TRY(stream.sum_trits(one.sum));
+    return stream.update(one.update);
+  });
 }
 
 float* ExchangedSteps::slot_of(const TableChunk& chunk, std::size_t slot) const {

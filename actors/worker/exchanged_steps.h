@@ -35,12 +35,14 @@ namespace sterna::actors {
 /// for place(), which any may call.
 class ExchangedSteps {
  public:
-  /// Number `number` of `devices`; rank i is on device i mod `devices`. Errors: the device's.
+  /// Number `number` of `devices`; rank i is on device i mod `devices`. Makes all that steps take,
+  /// and waits until it is there. Errors: the device's.
   static Result<std::unique_ptr<ExchangedSteps>> make(const JobConfig& job,
                                                       std::shared_ptr<const ParameterTable> table,
                                                       const UpdateRule& rule,
                                                       std::shared_ptr<kernels::Device> device,
-                                                      std::uint32_t number, std::uint32_t devices);
+                                                      std::uint32_t number, std::uint32_t devices,
+                                                      nets::Net& net);
   ~ExchangedSteps();
   ExchangedSteps(const ExchangedSteps&) = delete;
   ExchangedSteps& operator=(const ExchangedSteps&) = delete;
@@ -79,7 +81,7 @@ class ExchangedSteps {
     kernels::DeviceArray<kernels::DevicePacket> packets;
     kernels::DeviceArray<std::byte> summed;
     kernels::DeviceArray<kernels::SumWork> sum_work;
-    kernels::DeviceArray<kernels::UpdateWork> work;  // made with the first step
+    kernels::DeviceArray<kernels::UpdateWork> work;
     kernels::SumLaunch sum;
     kernels::UpdateLaunch update;
     kernels::DeviceArray<float> slots;  // one after the other

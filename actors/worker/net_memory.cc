@@ -43,6 +43,26 @@ std::uint32_t replicas_of(const JobConfig& job, std::uint32_t ranks, std::uint32
   return job.in_step() ? std::clamp(cores, 1U, ranks) : ranks;
 }
 
+std::vector<std::shared_ptr<kernels::Device>> devices_of(
+    const std::vector<std::shared_ptr<kernels::Device>>& devices, std::size_t replicas) {
+  std::vector<std::shared_ptr<kernels::Device>> of;
+  for (std::size_t i = 0; i < replicas && !devices.empty(); ++i) {
+    of.push_back(devices[i % devices.size()]);
+  }
+  return of;
+}
+
+std::vector<std::uint32_t> ranks_of_seat(const WorkerArgs& args, bool on_devices,
+                                         std::uint32_t seat, std::uint32_t seats) {
+  std::vector<std::uint32_t> numbers;
+  for (std::uint32_t i = 0; i < args.ranks; ++i) {
+    const bool in_turn = args.job.averaged_ranks > 1 || on_devices;
+    const std::uint64_t on = in_turn ? i % seats : std::uint64_t{i} * seats / args.ranks;
+    if (on == seat) numbers.push_back(args.first_rank + i);
+  }
+  return numbers;
+}
+
 Result<std::uint64_t> numbers_of_ranks(const JobConfig& job, std::uint32_t ranks,
                                        std::uint32_t replicas) {
   std::uint64_t numbers = 0;

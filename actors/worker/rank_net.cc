@@ -8,8 +8,25 @@
 
 #include "actors/encode/device_arithmetic.h"
 #include "actors/encode/device_clip.h"
+#include "actors/encode/device_sums.h"
 
 namespace sterna::actors {
+namespace {
+
+Result<std::unique_ptr<AverageSums>> sums_on(
+    const std::vector<std::shared_ptr<kernels::Device>>& devices, const ParameterTable& table) {
+  if (devices.empty()) {
+    return std::unique_ptr<AverageSums>(std::make_unique<HostSums>(table.tensors.size()));
+  }
+  std::vector<std::size_t> elements;
+  for (const TableTensor& tensor : table.tensors) {
+    elements.push_back(tensor.frozen ? 0 : tensor.count);
+  }
+  STERNA_ASSIGN(auto made, DeviceSums::make(devices, elements));
+  return std::unique_ptr<AverageSums>(std::move(made));
+}
+
+}  // namespace
 
 Result<std::unique_ptr<EncodeArithmetic>> arithmetic_for(
     const JobConfig& job, std::uint32_t rank, const Replica& replica,
@@ -26,6 +43,23 @@ Result<std::unique_ptr<EncodeArithmetic>> arithmetic_for(
   STERNA_ASSIGN(auto made, DeviceArithmetic::make(job, rank, replica.isa(), table, replica.device(),
                                                   std::move(host), copies, std::move(places)));
   return std::unique_ptr<EncodeArithmetic>(std::move(made));
+}
+
+Result<std::shared_ptr<HostAverage>> average_for(
+    const JobConfig& job, std::uint32_t rank, const Replica& replica,
+    const std::vector<std::shared_ptr<kernels::Device>>& devices,
+    const std::shared_ptr<const ParameterTable>& table, const Clock& clock,
+    GradientEncoder::Events events, Residuals residuals) {
+  STERNA_ASSIGN(auto arithmetic,
+                arithmetic_for(job, rank, replica, table, false, std::move(residuals)));
+  STERNA_ASSIGN(auto sums, sums_on(devices, *table));
+  auto encoder = std::make_unique<GradientEncoder>(job, table, clock, std::move(events),
+                                                   std::move(arithmetic));
+  for (std::uint32_t tensor = 0; tensor < table->tensors.size(); ++tensor) {
+    if (replica.device() == nullptr || table->tensors[tensor].frozen) continue;
+    STERNA_TRY(encoder->expect(tensor, sums->place(tensor)));
+  }
+  return std::make_shared<HostAverage>(job, *table, std::move(sums), std::move(encoder));
 }
 
 Result<std::shared_ptr<RankNet>> RankNet::make(const JobConfig& job, std::uint32_t rank,
@@ -59,7 +93,23 @@ Result<std::shared_ptr<RankNet>> RankNet::make(const JobConfig& job, std::uint32
                                                 std::move(residuals), std::move(sent)));
   made->encoder_ = std::make_shared<GradientEncoder>(job, std::move(table), clock,
                                                      std::move(events), std::move(arithmetic));
+  if (on_device) STERNA_TRY(made->expect_gradients());
   return made;
+}
+
+Result<void> RankNet::expect_gradients() {
+  for (std::uint32_t tensor = 0; tensor < table_->tensors.size(); ++tensor) {
+    const TableTensor& of = table_->tensors[tensor];
+    if (of.frozen) continue;
+    if (replica_->window() != nullptr) {
+      STERNA_TRY(encoder_->expect(tensor, replica_->window()->place(tensor)));
+      continue;
+    }
+    STERNA_TRY(encoder_->expect(tensor, replica_->gradient_place(tensor)));
+    if (clip_ == nullptr || of.spec.role == nets::Role::statistic) continue;
+    STERNA_TRY(encoder_->expect(tensor, clip_->place(tensor)));
+  }
+  return {};
 }
 
 Result<std::shared_ptr<RankNet>> RankNet::make_averaged(const JobConfig& job, std::uint32_t rank,
@@ -89,7 +139,7 @@ Result<void> RankNet::make_clip() {
     clip_ = std::make_unique<HostClip>(table_->tensors.size());
     return {};
   }
-  STERNA_ASSIGN(clip_, DeviceClip::make(replica_->device(), table_->tensors.size()));
+  STERNA_ASSIGN(clip_, DeviceClip::make(replica_->device(), *table_));
   return {};
 }
 

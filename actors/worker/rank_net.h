@@ -38,6 +38,14 @@ Result<std::unique_ptr<EncodeArithmetic>> arithmetic_for(
     const std::shared_ptr<const ParameterTable>& table, bool copies, Residuals residuals,
     HostArithmetic::Sent sent = nullptr);
 
+/// The average of job.averaged_ranks ranks, which `rank`, its first, pushes: `replica` is that
+/// rank's, and on the first of the devices that replicas are on, if on any. Errors: the devices'.
+Result<std::shared_ptr<HostAverage>> average_for(
+    const JobConfig& job, std::uint32_t rank, const Replica& replica,
+    const std::vector<std::shared_ptr<kernels::Device>>& devices,
+    const std::shared_ptr<const ParameterTable>& table, const Clock& clock,
+    GradientEncoder::Events events, Residuals residuals);
+
 class RankNet final : private nets::GradientSink {
  public:
   /// `rank`'s, on `replica`, of which it is the only user unless `shares`; `residuals` as the
@@ -108,6 +116,8 @@ class RankNet final : private nets::GradientSink {
   RankNet(const JobConfig& job, std::uint32_t rank, std::shared_ptr<Replica> replica,
           std::shared_ptr<const ParameterTable> table);
   Result<void> make_clip();
+  /// Tells the encoder where gradients on a device will lie. Errors: the device's.
+  Result<void> expect_gradients();
   void gradient(std::size_t index, const nets::Gradient& gradient) override;
   std::string where(std::uint64_t step) const;
   void encode(std::uint32_t tensor, const nets::Gradient& gradient);

@@ -50,7 +50,12 @@ void Replica::set_table(std::shared_ptr<const ParameterTable> table, const Clock
   on_settled_ = std::move(settled);
   down_.resize(table_->tensors.size());
   slots_.resize(table_->chunks.size());
-  if (device_ != nullptr) steps_ = std::make_unique<DeviceSteps>(job_, table_, rule_, device_);
+}
+
+Result<void> Replica::plan_steps() {
+  if (device_ == nullptr || !job_.gradient.workers_step()) return {};
+  STERNA_ASSIGN(steps_, DeviceSteps::make(job_, table_, rule_, device_, *net_));
+  return {};
 }
 
 Result<bool> Replica::forward(std::uint64_t step, std::uint32_t rank, const Batch& batch,
@@ -132,12 +137,13 @@ void Replica::count_step(std::uint32_t tensor, Time began, std::uint32_t chunks)
 }
 
 Result<void> Replica::exchange(std::uint32_t number, std::uint32_t devices) {
-  STERNA_ASSIGN(exchanged_, ExchangedSteps::make(job_, table_, rule_, device_, number, devices));
+  STERNA_ASSIGN(exchanged_,
+                ExchangedSteps::make(job_, table_, rule_, device_, number, devices, *net_));
   return {};
 }
 
 Result<void> Replica::step_alone(std::uint32_t rank, Pushed pushed) {
-  STERNA_ASSIGN(window_, DeviceWindow::make(job_, rank, table_, device_, pushed));
+  STERNA_ASSIGN(window_, DeviceWindow::make(job_, rank, table_, device_, pushed, *net_));
   return {};
 }
 
@@ -238,7 +244,7 @@ Result<void> Replica::apply_there(const Parameters& answer, std::size_t index) {
   }
   STERNA_TRY(net_->write_parameter(place.tensor, place.first, came_));
   if (window_ != nullptr) STERNA_TRY(window_->came(*net_, place));
-  if (answer.kind == PayloadKind::STATE && !table_->frozen(taken.chunk)) {
+  if (answer.kind == PayloadKind::STATE && steps_ && !table_->frozen(taken.chunk)) {
     return steps_->restore(*net_, taken.chunk,
                            taken.payload.view().subspan(place.count * sizeof(float)));
   }
@@ -256,7 +262,7 @@ std::vector<std::span<float>> Replica::slots(std::uint32_t chunk) {
 }
 
 Result<void> Replica::slots_restored() {
-  if (device_ == nullptr) return {};
+  if (exchanged_ == nullptr && steps_ == nullptr) return {};
   for (std::uint32_t chunk = 0; chunk < slots_.size(); ++chunk) {
     std::vector<float> all;
     for (const std::span<float> slot : slots(chunk))

@@ -54,6 +54,9 @@ class Replica final : private nets::GradientSink {
   void set_table(std::shared_ptr<const ParameterTable> table, const Clock& clock,
                  std::function<void()> settled);
 
+  /// On a device: makes what steps from averages take, where such come: after set_table(). Errors:
+  /// the device's.
+  Result<void> plan_steps();
   /// On a device, which is number `number` of those among which gradients are exchanged: after
   /// set_table(). Errors: the device's.
   Result<void> exchange(std::uint32_t number, std::uint32_t devices);
@@ -64,6 +67,10 @@ class Replica final : private nets::GradientSink {
   Result<void> step_alone(std::uint32_t rank, Pushed pushed);
   /// Null where none does.
   DeviceWindow* window() const { return window_.get(); }
+  /// Where a tensor's gradient will lie in each step.
+  std::span<const float> gradient_place(std::uint32_t tensor) const {
+    return net_->gradient_place(tensor);
+  }
   /// That rank's own step, as DeviceWindow::gradient(), and its slots.
   Result<nets::Gradient> step_alone(std::uint32_t tensor, const nets::Gradient& gradient) {
     return window_->gradient(*net_, tensor, gradient);
@@ -139,7 +146,7 @@ class Replica final : private nets::GradientSink {
   JobConfig job_;
   kernels::Isa isa_;
   std::shared_ptr<kernels::Device> device_;  // outlives the net
-  std::unique_ptr<DeviceSteps> steps_;       // of a device; outlives the net's stream that it uses
+  std::unique_ptr<DeviceSteps> steps_;       // null: no averages come to a device; outlives the net
   std::unique_ptr<ExchangedSteps> exchanged_;  // likewise
   std::unique_ptr<DeviceWindow> window_;       // likewise
   std::unique_ptr<nets::Net> net_;

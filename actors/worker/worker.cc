@@ -6,26 +6,10 @@
 
 #include "actors/job/open_device.h"
 #include "actors/worker/net_memory.h"
+#include "actors/worker/ranks_on_devices.h"
 #include "runtime/host/free_memory.h"
 
 namespace sterna::actors {
-namespace {
-
-/// Which of a worker's ranks take turns on one of its seats: neighbours; of an average, and on
-/// devices (`on_devices`), those of the same place in each round of turns, so that a round adds
-/// neighbours, and rank i is on device i mod their number.
-std::vector<std::uint32_t> ranks_of_seat(const WorkerArgs& args, bool on_devices,
-                                         std::uint32_t seat, std::uint32_t seats) {
-  std::vector<std::uint32_t> numbers;
-  for (std::uint32_t i = 0; i < args.ranks; ++i) {
-    const bool in_turn = args.job.averaged_ranks > 1 || on_devices;
-    const std::uint64_t on = in_turn ? i % seats : std::uint64_t{i} * seats / args.ranks;
-    if (on == seat) numbers.push_back(args.first_rank + i);
-  }
-  return numbers;
-}
-
-}  // namespace
 
 Error Worker::at(std::uint64_t step, const std::string& with, const Error& error) {
   return {error.code,
@@ -98,12 +82,49 @@ Task<Result<void>> Worker::make_replicas() {
   const auto devices = static_cast<std::uint32_t>(devices_.size());
   const std::uint32_t replicas =
       replicas_of(args_.job, args_.ranks, devices > 0 ? devices : cores_);
-  // A device says itself what does not fit.
+  // A device says itself what does not fit, and lack_of_memory() what would.
   std::optional<std::uint64_t> available = devices > 0 ? std::nullopt : free_memory();
   if (const KeptMemory* kept = process().kept_memory(); kept != nullptr && available) {
     *available += kept->size();  // what a worker before took is this one's
   }
   STERNA_CO_TRY(check_nets_fit(args_.job, args_.ranks, replicas, available));
+  Task<Result<void>> making = make_seats(replicas);
+  if (const Result<void> made = co_await std::move(making); !made) {
+    if (devices_.empty()) co_return made.error();
+    auto explaining = lack_of_memory(made.error(), replicas);
+    co_return co_await std::move(explaining);
+  }
+  if (exchanges()) STERNA_CO_TRY(begin_exchanging());
+  for (const auto& device : devices_) planned_.push_back(device->allocations());
+  co_return {};
+}
+
+Task<Error> Worker::lack_of_memory(Error refused, std::uint32_t replicas) {
+  average_ = nullptr;
+  ranks_.clear();
+  seats_.clear();  // what they had is free
+  MadeOnDevices what{.net = args_.job.net,
+                     .key = "job.batch",
+                     .sizes = {args_.job.batch, args_.job.micro_batch},
+                     .splits = true,
+                     .devices = devices_,
+                     .make = nullptr};
+  const RanksOnDevices ranks{.args = args_,
+                             .shards = static_cast<std::uint32_t>(servers_.size()),
+                             .replicas = replicas,
+                             .exchanges = exchanges()};
+  what.make = [ranks, &clock = process().loop()](const BatchSizes& sizes,
+                                                 const MadeOnDevices::Devices& on) {
+    return make_once(ranks, sizes, on, clock);
+  };
+  auto explaining = compute([refused = std::move(refused), what = std::move(what)] {
+    return memory_error(refused, what);
+  });
+  co_return co_await std::move(explaining);
+}
+
+Task<Result<void>> Worker::make_seats(std::uint32_t replicas) {
+  const auto devices = static_cast<std::uint32_t>(devices_.size());
   for (std::uint32_t i = 0; i < replicas; ++i) {
     Seat& seat = seats_.emplace_back();
     std::shared_ptr<kernels::Device> on = devices > 0 ? devices_[i % devices] : nullptr;
@@ -132,22 +153,18 @@ Task<Result<void>> Worker::make_replicas() {
     seat.replica->set_table(table_, process().loop(), [this, &seat, loop = poster()] {
       loop.post([this, &seat] { write_settled(seat); });
     });
-    if (exchanges()) STERNA_CO_TRY(seat.replica->exchange(i, replicas));
-    STERNA_CO_TRY(make_ranks(seat, ranks_of_seat(args_, devices > 0, i, replicas)));
+    auto planning = make_there(
+        [replica = seat.replica, i, replicas, exchanges = exchanges()]() -> Result<void> {
+          return exchanges ? replica->exchange(i, replicas) : replica->plan_steps();
+        });
+    STERNA_CO_TRY(std::move(planning));
+    Task<Result<void>> making = make_ranks(seat, ranks_of_seat(args_, devices > 0, i, replicas));
+    STERNA_CO_TRY(std::move(making));
   }
-  if (exchanges()) STERNA_CO_TRY(begin_exchanging());
   co_return {};
 }
 
-Worker::Devices Worker::devices_of(std::size_t replicas) const {
-  Devices devices;
-  for (std::size_t i = 0; i < replicas && !devices_.empty(); ++i) {
-    devices.push_back(devices_[i % devices_.size()]);
-  }
-  return devices;
-}
-
-Result<void> Worker::make_ranks(Seat& seat, const std::vector<std::uint32_t>& numbers) {
+Task<Result<void>> Worker::make_ranks(Seat& seat, std::vector<std::uint32_t> numbers) {
   for (const std::uint32_t number : numbers) {
     Rank& rank = ranks_.emplace_back();
     rank.rank = number;
@@ -156,18 +173,23 @@ Result<void> Worker::make_ranks(Seat& seat, const std::vector<std::uint32_t>& nu
     rank.version = rank.pushed = args_.job.first_step;
     rank.kept = std::max(args_.job.first_step, lacked_.version);
     seat.ranks.push_back(&rank);
-    STERNA_ASSIGN(rank.net, make_net(rank, numbers.size() > 1));
+    auto making = averages() ? make_averaged_net(rank) : make_net(rank, numbers.size() > 1);
+    STERNA_CO_ASSIGN(rank.net, std::move(making));
     rank.trace = RankTrace(process().tracer(), number, first_traced(args_.job.trace));
     rank.net->set_trace(process().tracer());
   }
-  return {};
+  co_return {};
 }
 
-Result<std::shared_ptr<RankNet>> Worker::make_net(Rank& rank, bool shares) {
-  if (averages()) return make_averaged_net(rank);
-  STERNA_ASSIGN(Residuals residuals, residuals_of(rank.rank));
-  return RankNet::make(args_.job, rank.rank, rank.seat->replica, shares, table_, process().loop(),
-                       events_of(rank), std::move(residuals));
+Task<Result<std::shared_ptr<RankNet>>> Worker::make_net(Rank& rank, bool shares) {
+  STERNA_CO_ASSIGN(Residuals found, residuals_of(rank.rank));
+  const auto residuals = std::make_shared<Residuals>(std::move(found));
+  auto making = make_there([job = args_.job, number = rank.rank, replica = rank.seat->replica,
+                            shares, table = table_, &clock = process().loop(),
+                            events = events_of(rank), residuals] {
+    return RankNet::make(job, number, replica, shares, table, clock, events, std::move(*residuals));
+  });
+  co_return co_await std::move(making);
 }
 
 GradientEncoder::Events Worker::events_of(Rank& rank) {

@@ -196,8 +196,9 @@ class Worker final : public Actor<WorkerInterface> {
   /// The scalers of the step before the first, of a job whose ranks use those.
   Task<Result<void>> recall_scalers();
   Task<Result<void>> make_replicas();
-  /// By replica, of so many, the device that it is on; of CPUs none.
-  Devices devices_of(std::size_t replicas) const;
+  Task<Result<void>> make_seats(std::uint32_t replicas);
+  /// Lets go of what was made on the devices, and says what would have fitted (memory_error()).
+  Task<Error> lack_of_memory(Error refused, std::uint32_t replicas);
   /// Whether each device has all ranks' packets, and steps by itself (worker_exchange.cc).
   bool exchanges() const { return served_ != nullptr && !devices_.empty(); }
   /// Errors: unavailable, where NCCL is missing that has to move what the devices have.
@@ -210,14 +211,25 @@ class Worker final : public Actor<WorkerInterface> {
   Result<void> exchange_next();
   /// Gives a version that all devices have made, or will have, to those who want it.
   Task<Result<void>> give_version(std::uint64_t version, Shard::Wanted wanted);
-  Result<void> make_ranks(Seat& seat, const std::vector<std::uint32_t>& numbers);
-  Result<std::shared_ptr<RankNet>> make_net(Rank& rank, bool shares);
+  /// Calls what makes something: where ranks compute on devices on a compute thread, as memory of
+  /// theirs takes its time.
+  template <class Make>
+  Task<std::invoke_result_t<Make>> make_there(Make make) {
+    if (devices_.empty()) co_return make();
+    auto making = compute(std::move(make));
+    co_return co_await std::move(making);
+  }
+  Task<Result<void>> make_ranks(Seat& seat, std::vector<std::uint32_t> numbers);
+  Task<Result<std::shared_ptr<RankNet>>> make_net(Rank& rank, bool shares);
   /// Where what the rank encodes goes to.
   GradientEncoder::Events events_of(Rank& rank);
   /// Whether the worker's ranks push one average, and of those whether this one pushes it.
   bool averages() const { return args_.job.averaged_ranks > 1; }
   bool pushes(const Rank& rank) const { return args_.job.pushes(rank.rank); }
-  Result<std::shared_ptr<RankNet>> make_averaged_net(Rank& rank);
+  Task<Result<std::shared_ptr<RankNet>>> make_averaged_net(Rank& rank);
+  /// The sum of all ranks' gradients, with the encoder of this one, which pushes it.
+  Task<Result<std::shared_ptr<HostAverage>>> make_average(const Rank& rank,
+                                                          GradientEncoder::Events events);
   /// The rank's gradients may be added: all that is early then is of one turn of the replicas.
   Task<void> may_add(const Rank& rank, std::uint64_t step);
   /// All ranks' were; to a rank that does not push also: what is made of them was encoded.
@@ -289,6 +301,8 @@ class Worker final : public Actor<WorkerInterface> {
   void tell(Watched step);
   Task<void> tell_observer(Watched step);
   void step_done(std::uint64_t step, Rank& rank, const nets::Net::Loss& loss);
+  /// Logs what was allocated on devices, and that nothing was in its steps.
+  void log_allocations();
   /// Says that this worker is done, if it is: nothing it has sent waits for its answer.
   void finish();
   const PeerIdentity& identity() const { return process().options().link.identity; }
@@ -304,9 +318,10 @@ class Worker final : public Actor<WorkerInterface> {
   std::size_t in_first_step_ = 0;
   Finder finder_;
   std::uint32_t cores_;
-  Devices devices_;                      // none: the CPU
-  DevicePlans computed_by_;              // likewise
-  std::shared_ptr<ServedShard> served_;  // null: there are servers
+  Devices devices_;                                  // none: the CPU
+  DevicePlans computed_by_;                          // likewise
+  std::vector<kernels::DeviceAllocations> planned_;  // on each, before the first step
+  std::shared_ptr<ServedShard> served_;              // null: there are servers
   std::unique_ptr<WorkerPolicy> policy_;
   std::deque<ShardServers> servers_;
   std::optional<std::uint64_t> begins_at_;  // nothing is pushed of earlier steps; once it is known

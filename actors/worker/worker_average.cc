@@ -4,49 +4,47 @@
 // order, replica by replica, so that few gradients are early.
 #include <algorithm>
 
-#include "actors/encode/device_sums.h"
 #include "actors/worker/net_memory.h"
 #include "actors/worker/worker.h"
 
 namespace sterna::actors {
-namespace {
 
-Result<std::unique_ptr<AverageSums>> sums_on(const Worker::Devices& devices, std::size_t tensors) {
-  if (devices.empty()) return std::unique_ptr<AverageSums>(std::make_unique<HostSums>(tensors));
-  STERNA_ASSIGN(auto made, DeviceSums::make(devices, tensors));
-  return std::unique_ptr<AverageSums>(std::move(made));
-}
-
-}  // namespace
-
-Result<std::shared_ptr<RankNet>> Worker::make_averaged_net(Rank& rank) {
+Task<Result<std::shared_ptr<RankNet>>> Worker::make_averaged_net(Rank& rank) {
   const JobConfig& job = args_.job;
   // The watcher's turn is over when packets leave; they do so on the thread of the last rank, which
   // may outlive this actor.
   const auto watcher = std::make_shared<std::weak_ptr<RankNet>>();
   if (pushes(rank)) {
-    STERNA_ASSIGN(Residuals residuals, residuals_of(rank.rank));
     GradientEncoder::Events events = events_of(rank);
     events.packets = [watcher, send = std::move(events.packets)](
                          std::uint64_t step, std::uint32_t shard, std::vector<Packet> packets) {
       if (const std::shared_ptr<RankNet> net = watcher->lock()) net->sent(packets);
       send(step, shard, std::move(packets));
     };
-    const Replica& replica = *rank.seat->replica;
-    STERNA_ASSIGN(auto arithmetic,
-                  arithmetic_for(job, rank.rank, replica, table_, false, std::move(residuals)));
-    const std::uint32_t replicas =
-        replicas_of(job, args_.ranks, static_cast<std::uint32_t>(devices_.size()));
-    STERNA_ASSIGN(auto sums, sums_on(devices_of(replicas), table_->tensors.size()));
-    average_ = std::make_shared<HostAverage>(
-        job, *table_, std::move(sums),
-        std::make_unique<GradientEncoder>(job, table_, process().loop(), std::move(events),
-                                          std::move(arithmetic)));
+    auto making = make_average(rank, std::move(events));
+    STERNA_CO_ASSIGN(average_, std::move(making));
   }
-  STERNA_ASSIGN(const auto net,
-                RankNet::make_averaged(job, rank.rank, rank.seat->replica, table_, average_));
+  auto making = make_there(
+      [job, number = rank.rank, replica = rank.seat->replica, table = table_, average = average_] {
+        return RankNet::make_averaged(job, number, replica, table, average);
+      });
+  STERNA_CO_ASSIGN(const auto net, std::move(making));
   if (pushes(rank)) *watcher = net;
-  return net;
+  co_return net;
+}
+
+Task<Result<std::shared_ptr<HostAverage>>> Worker::make_average(const Rank& rank,
+                                                                GradientEncoder::Events events) {
+  STERNA_CO_ASSIGN(Residuals found, residuals_of(rank.rank));
+  const auto residuals = std::make_shared<Residuals>(std::move(found));
+  const std::uint32_t replicas =
+      replicas_of(args_.job, args_.ranks, static_cast<std::uint32_t>(devices_.size()));
+  auto making = make_there([job = args_.job, number = rank.rank, replica = rank.seat->replica,
+                            devices = devices_of(devices_, replicas), table = table_,
+                            &clock = process().loop(), events = std::move(events), residuals] {
+    return average_for(job, number, *replica, devices, table, clock, events, std::move(*residuals));
+  });
+  co_return co_await std::move(making);
 }
 
 Task<void> Worker::may_add(const Rank& rank, std::uint64_t step) {

@@ -17,7 +17,7 @@ namespace sterna::actors {
 
 Task<Result<void>> Worker::begin_exchanging() {
   exchanging_ = std::make_unique<Exchanging>();
-  const Devices devices = devices_of(seats_.size());
+  const Devices devices = devices_of(devices_, seats_.size());
   const auto begin = [devices]() -> Result<std::unique_ptr<kernels::DeviceExchange>> {
     return kernels::make_exchange(devices).in("gradient.exchange = \"nccl\"");
   };

@@ -1,6 +1,8 @@
 // What a worker tells the observer of its steps.
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "actors/worker/worker.h"
 
 namespace sterna::actors {
@@ -60,12 +62,24 @@ void Worker::step_done(std::uint64_t step, Rank& rank, const nets::Net::Loss& lo
   finish();
 }
 
+void Worker::log_allocations() {
+  for (std::size_t i = 0; i < planned_.size(); ++i) {
+    const kernels::DeviceAllocations all = devices_[i]->allocations();
+    const std::uint64_t later = (all.device - planned_[i].device) + (all.host - planned_[i].host);
+    log(
+        fmt::format("device {}: memory was allocated {} times, {} more of the host's; {} since the "
+                    "first step began",
+                    devices_[i]->facts().index, all.device, all.host, later));
+  }
+}
+
 void Worker::finish() {
   if (!meter_.complete() || unacknowledged_ > 0) return;
   if (meter_.has_news()) {
     observer_->tell(meter_.progress(identity().name, traffic(), now()));
   }
   trace_.flush();
+  log_allocations();
   WorkerDone done = meter_.done(identity().name, traffic(), totals(), now());
   done.computed_by = computed_by_;
   observer_->tell(std::move(done));

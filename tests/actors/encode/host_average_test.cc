@@ -174,8 +174,7 @@ class DeviceAverageTest : public HostAverageTest {
                           job, kFirst, kernels::best_isa(), table, device_,
                           std::make_unique<HostArithmetic>(job, kFirst, kernels::best_isa(), table))
                           .value();
-    average.emplace(job, *table,
-                    DeviceSums::make(std::vector(devices, device_), kElements.size()).value(),
+    average.emplace(job, *table, DeviceSums::make(std::vector(devices, device_), kElements).value(),
                     encoder(sent, std::move(arithmetic)));
     for (std::uint32_t device = 0; device < devices; ++device) {
       There& there = there_.emplace_back();

@@ -1,0 +1,50 @@
+#include "actors/worker/ranks_on_devices.h"
+
+#include <memory>
+#include <vector>
+
+#include "actors/worker/net_memory.h"
+#include "actors/worker/rank_net.h"
+#include "actors/worker/replica.h"
+
+namespace sterna::actors {
+
+Result<void> make_once(const RanksOnDevices& ranks, const BatchSizes& sizes,
+                       const MadeOnDevices::Devices& on, const Clock& clock) {
+  JobConfig job = ranks.args.job;
+  job.batch = sizes.batch;
+  job.micro_batch = sizes.micro_batch;
+  const auto devices = static_cast<std::uint32_t>(on.size());
+  std::shared_ptr<const ParameterTable> table;
+  std::shared_ptr<HostAverage> average;
+  std::vector<std::shared_ptr<RankNet>> nets;  // all at a time
+  for (std::uint32_t i = 0; i < ranks.replicas; ++i) {
+    STERNA_ASSIGN(const auto replica, Replica::make(job, on[i % devices]));
+    if (!table) {
+      table = std::make_shared<const ParameterTable>(replica->parameters(), job, ranks.shards);
+    }
+    replica->set_table(table, clock, [] {});
+    STERNA_TRY(ranks.exchanges ? replica->exchange(i, ranks.replicas) : replica->plan_steps());
+    const auto numbers = ranks_of_seat(ranks.args, true, i, ranks.replicas);
+    for (const std::uint32_t number : numbers) {
+      // Whether they are to outlive the worker makes no difference to the device.
+      const auto residuals = [&] {
+        return job.gradient.error_feedback ? Residuals(job, *table) : Residuals();
+      };
+      if (job.averaged_ranks == 1) {
+        STERNA_ASSIGN(nets.emplace_back(), RankNet::make(job, number, replica, numbers.size() > 1,
+                                                         table, clock, {}, residuals()));
+        continue;
+      }
+      if (job.pushes(number)) {
+        STERNA_ASSIGN(average, average_for(job, number, *replica, devices_of(on, ranks.replicas),
+                                           table, clock, {}, residuals()));
+      }
+      STERNA_ASSIGN(nets.emplace_back(),
+                    RankNet::make_averaged(job, number, replica, table, average));
+    }
+  }
+  return {};
+}
+
+}  // namespace sterna::actors
