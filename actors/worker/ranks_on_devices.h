@@ -16,6 +16,7 @@ struct RanksOnDevices {
   std::uint32_t shards = 1;    ///< of the parameters
   std::uint32_t replicas = 1;  ///< nets on which its ranks take turns
   bool exchanges = false;      ///< gradients among its devices
+  bool keeps = false;          ///< what lossy codecs leave where it outlives the worker
 };
 
 /// Makes the nets and what the ranks keep as Worker::make_replicas() does, on these devices and

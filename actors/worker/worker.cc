@@ -112,7 +112,8 @@ Task<Error> Worker::lack_of_memory(Error refused, std::uint32_t replicas) {
   const RanksOnDevices ranks{.args = args_,
                              .shards = static_cast<std::uint32_t>(servers_.size()),
                              .replicas = replicas,
-                             .exchanges = exchanges()};
+                             .exchanges = exchanges(),
+                             .keeps = residual_memory_.has_value()};
   what.make = [ranks, &clock = process().loop()](const BatchSizes& sizes,
                                                  const MadeOnDevices::Devices& on) {
     return make_once(ranks, sizes, on, clock);

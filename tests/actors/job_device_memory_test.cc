@@ -142,6 +142,7 @@ class DeviceMemoryOfAJob : public SimulatedJob {
     ranks.args.ranks = way.ranks;
     ranks.replicas = replicas_of(job, way.ranks, way.devices);
     ranks.exchanges = job.gradient.exchange == ExchangeRule::nccl;
+    ranks.keeps = job.gradient.error_feedback && job.workers_come_again();
     const auto counting = std::make_shared<kernels::CountingDevice>(devices_[number]);
     const MadeOnDevices::Devices on(way.devices, counting);
     const Result<void> made = make_once(ranks, {job.batch, job.micro_batch}, on, loop);
