@@ -107,18 +107,21 @@ class Search {
 
  private:
   void* open_all(const std::string& folder, const std::string& shown) {
+    const auto file_of = [&](const std::string& name) {
+      std::string file = folder;
+      return file.append("/").append(name);
+    };
     std::string lacks;
     for (const std::string& name : names_) {
-      if (!exists(folder + "/" + name)) lacks += (lacks.empty() ? "" : ", ") + name;
+      if (!exists(file_of(name))) lacks.append(lacks.empty() ? "" : ", ").append(name);
     }
-    const bool has_some = exists(folder + "/" + names_.front());
+    const bool has_some = exists(file_of(names_.front()));
     looked_at(has_some && !lacks.empty() ? shown + " (which lacks " + lacks + ")" : shown);
     some_ |= has_some;
     if (!lacks.empty()) return nullptr;
     void* opened = nullptr;
     for (const std::string& name : names_) {
-      const std::string file = folder + "/" + name;
-      opened = dlopen(file.c_str(), RTLD_NOW | RTLD_GLOBAL | RTLD_NODELETE);
+      opened = dlopen(file_of(name).c_str(), RTLD_NOW | RTLD_GLOBAL | RTLD_NODELETE);
       if (opened == nullptr) {
         why_ = dlerror();
         return nullptr;
