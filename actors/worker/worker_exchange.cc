@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "actors/worker/net_memory.h"
 #include "actors/worker/worker.h"
 
 namespace sterna::actors {

@@ -1,4 +1,4 @@
-#include "actors/worker/device_window.h"
+#include "actors/schemes/device_window.h"
 
 #include <algorithm>
 #include <utility>
