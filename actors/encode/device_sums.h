@@ -14,8 +14,8 @@
 namespace sterna::actors {
 
 /// Ranks take turns on devices: what one has held was added before the next of its device gives a
-/// gradient. What was made of an average has been waited
-/// for when the next start() of its tensor comes.
+/// gradient. What was made of an average has been waited for when the next start() of its tensor
+/// comes.
 class DeviceSums final : public AverageSums {
  public:
   /// Of tensors of so many elements, with none of those that have no gradient, and of ranks on

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "launcher/record/run_observer.h"
+#include "launcher/record/run_record.h"
 #include "runtime/cluster/cluster_messages.h"
 
 namespace sterna::launcher {

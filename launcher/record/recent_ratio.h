@@ -3,8 +3,15 @@
 #pragma once
 
 #include <deque>
+#include <optional>
 
 namespace sterna::launcher {
+
+/// None where there is no whole.
+inline std::optional<double> fraction(double part, double whole) {
+  if (whole == 0) return std::nullopt;
+  return part / whole;
+}
 
 class RecentRatio {
  public:

@@ -21,11 +21,6 @@ std::optional<double> bits(std::uint64_t bytes, std::uint64_t elements) {
   return kBitsPerByte * static_cast<double>(bytes) / static_cast<double>(elements);
 }
 
-std::optional<double> fraction(double part, double whole) {
-  if (whole == 0) return std::nullopt;
-  return part / whole;
-}
-
 const char* name(actors::HistogramOf of) {
   switch (of) {
     case actors::HistogramOf::WEIGHTS:
@@ -373,23 +368,6 @@ void RunObserver::on(actors::ResidualsLost lost) {
   hooks_.changed();
 }
 
-void note_plans(RunResult& result, const std::string& worker, actors::DevicePlans by) {
-  if (by.device.empty()) return;
-  for (PlansOfWorkers& known : result.plans) {
-    if (known.device != by.device || known.plans != by.plans) continue;
-    known.workers.push_back(worker);
-    return;
-  }
-  if (result.plans.size() == RunResult::kMostPlans) return;
-  result.plans.push_back({{worker}, std::move(by.device), std::move(by.plans)});
-}
-
-bool all_done(const RunRecord& record, const std::set<std::string>& workers) {
-  return std::ranges::all_of(workers, [&](const std::string& name) {
-    return record.workers_done.contains(name) || record.workers_lost.contains(name);
-  });
-}
-
 void RunObserver::on(actors::WorkerDone done) {
   if (!from_worker(done.worker)) return;
   // One that was lost when it was done comes again, and says it again.
@@ -447,13 +425,12 @@ void RunObserver::on(actors::ReaderProgress progress) {
     before.busy_seconds += last.busy_seconds;
   }
   last = progress;
-  // One that comes again finds the same ones again.
-  std::uint64_t& left_out = record_.left_out[progress.reader];
-  left_out = std::max(left_out, progress.left_out);
+  before.left_out = std::max(before.left_out, progress.left_out);
   std::uint64_t& all = record_.result.left_out_examples;
   all = 0;
-  for (const auto& [reader, some] : record_.left_out)
-    all = shards_ ? all + some : std::max(all, some);
+  for (const auto& [reader, counts] : record_.readers_before) {
+    all = shards_ ? all + counts.left_out : std::max(all, counts.left_out);
+  }
   progress.pictures += before.pictures;
   progress.busy_seconds += before.busy_seconds;
   const auto pictures = static_cast<double>(progress.pictures);
@@ -469,73 +446,6 @@ void RunObserver::on(actors::ReaderProgress progress) {
   tell(record_.status.readers, fraction(counted.part(), counted.whole()));
   tell(record_.result.readers, fraction(pictures, progress.busy_seconds));
   hooks_.changed();
-}
-
-void count_waits(RunRecord& record, Time now) {
-  if (!record.first_step_began || record.status.phase != "training") return;
-  const Time since = record.waited_at.value_or(*record.first_step_began);
-  if (!record.waiting.empty()) record.waited += now - since;
-  record.waited_at = now;
-  const double waited = in_seconds(record.waited);
-  const double trained = in_seconds(now - *record.first_step_began);
-  record.waits.add(trained, waited, trained);
-  record.status.evaluator_wait = fraction(record.waits.part(), record.waits.whole());
-  record.result.evaluator_wait = fraction(waited, trained);
-}
-
-void update_actors(RunStatus& status, const StatusReport& report) {
-  for (const ProcessStatus& process : report.processes) {
-    for (ActorStatus& actor : status.actors) {
-      if (actor.name != process.identity.name || actor.has_ended()) continue;
-      actor.state = process.state;
-      actor.pid = process.pid;
-      actor.host = process.host;
-      actor.incarnation = process.identity.incarnation;
-      actor.memory_bytes = process.resident_bytes;
-      actor.queue_bytes = process.queued_bytes;
-      actor.loop_lag_ms = std::chrono::duration<double, std::milli>(process.loop_lag).count();
-      actor.bytes_in = process.bytes_in;
-      actor.bytes_out = process.bytes_out;
-    }
-  }
-}
-
-void mark_dead(RunStatus& status, const std::string& name, bool wanted, const std::string& cause) {
-  for (ActorStatus& actor : status.actors) {
-    if (actor.name != name) continue;
-    actor.state = wanted ? "done" : "dead";
-    if (!wanted) actor.cause = cause;
-  }
-}
-
-void note_loss(RunRecord& record, const ProcessDown& down, const std::string& in_words) {
-  if (!record.workers_lost.insert(down.identity.name).second) return;
-  mark_dead(record.status, down.identity.name, false, in_words);
-  record.status.lost_workers.push_back(down.identity.name);
-  record.result.lost_workers.push_back(
-      {down.identity.name, down.identity.incarnation, record.status.step, in_words});
-}
-
-void note_actor_restart(RunRecord& record, const ProcessDown& down, const std::string& in_words) {
-  for (ActorStatus& actor : record.status.actors) {
-    if (actor.name == down.identity.name) actor.state = "restarting";
-  }
-  ++record.status.actor_restarts;
-  record.status.actor_restart = in_words;
-  std::vector<ActorRestart>& made = record.result.actor_restarts;
-  if (made.size() == RunResult::kMostActorRestarts) return;
-  made.push_back({down.identity.name, down.identity.incarnation, record.status.step, in_words});
-}
-
-std::string death_in_words(const ClusterFile& file, const ProcessDown& down) {
-  std::string words = describe(down);
-  const auto actor =
-      std::find_if(file.actors.begin(), file.actors.end(),
-                   [&](const ActorPlan& plan) { return plan.name == down.identity.name; });
-  if (file.hosts.size() > 1 && actor != file.actors.end())
-    words.insert(down.identity.text().size(),
-                 " on " + (down.host.empty() ? actor->host : down.host));
-  return words;
 }
 
 }  // namespace sterna::launcher

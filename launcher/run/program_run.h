@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "launcher/cluster_file/cluster_file.h"
-#include "launcher/record/run_observer.h"
+#include "launcher/record/run_record.h"
 #include "launcher/run/log_reader.h"
 #include "runtime/cluster/cluster.h"
 

@@ -8,7 +8,7 @@
 
 #include "actors/job/observer.h"
 #include "launcher/record/event.h"
-#include "launcher/record/run_observer.h"
+#include "launcher/record/run_record.h"
 #include "launcher/run/run_job.h"
 #include "runtime/cluster/cluster_messages.h"
 

@@ -18,7 +18,7 @@ enum class Errc {
   deadline,          ///< no answer in time
   cancelled,         ///< the asker, or the actor asked, gave up
   actor_down,        ///< the actor asked is dead or cannot be reached; the message names the cause
-  overloaded,        ///< a bounded queue is full
+  overloaded,        ///< a bounded queue is full, or memory of a device
   invalid_argument,  ///< what the caller (often: the user) gave is wrong
   not_found,         ///< a file, name or key does not exist
   already_exists,    ///< a name or file is taken

@@ -1,5 +1,4 @@
-// Readers, workers and the evaluator are lost at any moment and come again: the parameters end the
-// same, and each version that is due is evaluated to the same numbers.
+// Readers and workers are lost at any moment and come again: the parameters end the same.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -7,7 +6,7 @@
 #include "actors/checkpoint/manifest.h"
 #include "actors/checkpoint/state_part.h"
 #include "kernels/device/host_device.h"
-#include "tests/actors/simulated_job.h"
+#include "tests/actors/job_restarts.h"
 #include "tests/sanitized.h"
 #include "tests/temporary_folder.h"
 
@@ -15,60 +14,6 @@ namespace sterna::actors {
 namespace {
 
 using namespace std::chrono_literals;
-
-class JobRestartsTest : public SimulatedJob {
- protected:
-  JobRestartsTest() { job.hidden = {100}; }  // a tensor of two chunks, on two servers
-  /// How long the job takes that nobody disturbs; its hash and evaluations are remembered.
-  void calm(const JobLayout& layout) {
-    const Time began = loop.now();
-    hash = hash_of(layout);
-    took = loop.now() - began;
-    evaluated = told_once();
-  }
-  /// The same job; `name` is lost after a part of that time, and comes again after `pause`; false:
-  /// that moment was left out.
-  bool disturbed(const JobLayout& layout, const std::string& name, double part,
-                 Duration pause = 200ms) {
-    if (moments.leaves_out()) return false;
-    launch(layout);
-    pass(Duration(static_cast<std::int64_t>(static_cast<double>(took.count()) * part)));
-    lose(name);
-    pass(pause);
-    bring_back(name);
-    finish();
-    for (const std::string& death : deaths)
-      ADD_FAILURE() << name << " at " << part << ": " << death;
-    EXPECT_TRUE(record.finished) << name << " at " << part << ", of " << job.gradient.codec << ", "
-                                 << static_cast<int>(job.gradient.scaler);
-    if (record.finished) {
-      EXPECT_EQ(record.finished->parameters_sha256, hash) << name << " at " << part;
-    }
-    return true;
-  }
-  /// What the observer has heard, each once; what was told twice was the same.
-  std::vector<Evaluated> told_once() {
-    std::vector<Evaluated> once;
-    for (const Evaluated& one : record.evaluated) {
-      const auto known = std::ranges::find_if(once, [&](const Evaluated& other) {
-        return other.step == one.step && other.subset == one.subset && other.of == one.of;
-      });
-      if (known == once.end()) {
-        once.push_back(one);
-      } else {
-        Evaluated same = one;
-        same.skipped = known->skipped;
-        EXPECT_EQ(same, *known);
-      }
-    }
-    return once;
-  }
-
-  std::string hash;
-  Duration took{};
-  test::Few moments;
-  std::vector<Evaluated> evaluated;
-};
 
 TEST_F(JobRestartsTest, AReaderIsLostAndTrainingWaitsForIt) {
   const JobLayout layout{.readers = 2, .workers = 2};
@@ -240,12 +185,7 @@ TEST_F(JobRestartsTest, OnADeviceRanksGoOnWithoutTheirResidualsIfTheJobSaysSo) {
   for (const LostResiduals rule : {LostResiduals::zero, LostResiduals::rollback}) {
     job.gradient.residuals = rule;
     calm(layout);
-    launch(layout);
-    pass(took / 2);
-    lose("worker1");
-    host_memory.forget("worker1");
-    bring_back("worker1");
-    finish();
+    loses_its_host(layout, "worker1", took / 2);
     if (rule == LostResiduals::zero) {
       ASSERT_TRUE(record.finished);
       ASSERT_EQ(record.without.size(), 1U);
@@ -273,12 +213,7 @@ TEST_F(JobRestartsTest, RanksWhoseHostIsLostGoOnWithoutTheirResidualsIfTheJobSay
       calm(layout);
       int others = 0;
       for (int ninth = 1; ninth < 9; ninth += test::kSanitized ? 4 : 1) {
-        launch(layout);
-        pass(took * ninth / 9);
-        lose("worker1");
-        host_memory.forget("worker1");
-        bring_back("worker1");
-        finish();
+        loses_its_host(layout, "worker1", took * ninth / 9);
         for (const std::string& death : deaths) ADD_FAILURE() << ninth << ": " << death;
         ASSERT_TRUE(record.finished) << ninth << ", " << static_cast<int>(rule);
         ASSERT_EQ(record.without.size(), 1U) << ninth;
@@ -294,12 +229,7 @@ TEST_F(JobRestartsTest, RanksWhoseHostIsLostGoOnWithoutTheirResidualsIfTheJobSay
       }
       EXPECT_GT(others, test::kSanitized ? 0 : 4) << "something of them was lost";
       job.gradient.residuals = LostResiduals::rollback;
-      launch(layout);
-      pass(took / 2);
-      lose("worker1");
-      host_memory.forget("worker1");
-      bring_back("worker1");
-      finish();
+      loses_its_host(layout, "worker1", took / 2);
       ASSERT_FALSE(deaths.empty());
       EXPECT_NE(deaths.front().find("what error feedback kept of rank"), std::string::npos)
           << deaths.front();
@@ -468,62 +398,6 @@ TEST_F(JobRestartsTest, MomentsOfNormalizedBatchesAndWhatIsLeftOfGradientsGoToge
   const JobLayout layout{.servers = 2, .workers = 2};
   calm(layout);
   for (int fifth = 1; fifth < 5; ++fifth) disturbed(layout, "worker1", fifth / 5.0, 1ms);
-}
-
-TEST_F(JobRestartsTest, TheEvaluatorIsLostAndGoesOnWhereItWas) {
-  job.evaluation.every = 3;
-  const JobLayout layout{.servers = 2, .workers = 2};
-  calm(layout);
-  ASSERT_EQ(evaluated.size(), 10U);
-  for (int twentieth = 1; twentieth < 20; ++twentieth) {
-    disturbed(layout, "evaluator", twentieth / 20.0);
-    EXPECT_EQ(told_once(), evaluated) << twentieth;
-  }
-}
-
-TEST_F(JobRestartsTest, TheEvaluatorOfTwoKindsOfNumbersIsLostAndGoesOn) {
-  job.optimizer.average_decay = 0.9;
-  job.evaluation.subsets = {"test", "train"};
-  job.evaluation.of = EvaluatedOf::both;
-  const JobLayout layout{.servers = 2, .workers = 1};
-  calm(layout);
-  ASSERT_EQ(evaluated.size(), 12U);
-  for (int fifth = 1; fifth < 5; ++fifth) {
-    disturbed(layout, "evaluator", fifth / 5.0);
-    EXPECT_EQ(told_once(), evaluated) << fifth;
-  }
-}
-
-TEST_F(JobRestartsTest, WhatAnEvaluatorThatWasLostHadNamedIsEvaluatedOrCountedAsSkipped) {
-  job.steps = 60;
-  job.evaluation.every = 2;
-  job.evaluation.behind = Behind::skip;
-  const JobLayout layout{.servers = 2, .workers = 1};
-  calm(layout);
-  for (int tenth = 1; tenth < 10; ++tenth) {
-    disturbed(layout, "evaluator", tenth / 10.0, 1ms);
-    const std::vector<Evaluated> once = told_once();
-    EXPECT_EQ(once.back().step, 60U);
-    EXPECT_EQ(once.back().skipped + once.size(), 30U) << tenth;
-    for (std::size_t i = 1; i < once.size(); ++i) EXPECT_LT(once[i - 1].step, once[i].step);
-  }
-}
-
-TEST_F(JobRestartsTest, AnEvaluatorThatIsLostAgainAndAgainLosesNothing) {
-  job.evaluation.every = 5;
-  const JobLayout layout{.servers = 2, .workers = 2};
-  calm(layout);
-  launch(layout);
-  for (int i = 0; i < 8; ++i) {
-    pass(took / 20);
-    lose("evaluator");
-    pass(1ms);
-    bring_back("evaluator");
-  }
-  finish();
-  ASSERT_TRUE(record.finished);
-  EXPECT_EQ(record.finished->parameters_sha256, hash);
-  EXPECT_EQ(told_once(), evaluated);
 }
 
 }  // namespace

@@ -46,4 +46,16 @@ examples = 100
 /// Its data: drawn digits, of which there are few, for speed.
 inline constexpr input::DigitsOptions kFewDigits{.seed = 1, .train = 2000, .test = 500};
 
+/// The same with both ranks in one worker, which has what servers have elsewhere.
+inline std::string without_servers() {
+  std::string text = kThirtySteps;
+  const auto replace = [&](const std::string& what, const std::string& by) {
+    text.replace(text.find(what), what.size(), by);
+  };
+  replace("[[actor]]\nrole = \"parameter_server\"\n\n", "");
+  replace("count = 2", "ranks = 2");
+  replace("[gradient]\n", "[gradient]\nexchange = \"nccl\"\n");
+  return text;
+}
+
 }  // namespace sterna::test

@@ -21,18 +21,6 @@ const std::vector<std::string> kKept = {"checkpoint.every_steps=5", "checkpoint.
                                         "checkpoint.keep=100000", "gradient.error_feedback=true",
                                         "optimizer.schedule=fixed"};
 
-/// The job with both ranks in one worker, which has what servers have elsewhere.
-std::string one_worker_alone() {
-  std::string text = kThirtySteps;
-  const auto replace = [&](const std::string& what, const std::string& by) {
-    text.replace(text.find(what), what.size(), by);
-  };
-  replace("[[actor]]\nrole = \"parameter_server\"\n\n", "");
-  replace("count = 2", "ranks = 2");
-  replace("[gradient]\n", "[gradient]\nexchange = \"nccl\"\n");
-  return text;
-}
-
 class RunCheckpoint : public RunTest {
  protected:
   SternaProgram& kept(const std::string& folder, std::vector<std::string> more = {}) {
@@ -130,7 +118,7 @@ TEST_F(RunCheckpoint, LosingActorsItGoesOnByItselfToTheSameBits) {
 }
 
 TEST_F(RunCheckpoint, LosingTheOneWorkerThatDoesWithoutServersItGoesOnToTheSameBits) {
-  write("job.toml", one_worker_alone());
+  write("job.toml", without_servers());
   const std::string hash = hash_of(kept("calm", {"job.steps=200", "evaluator.every=0"}));
   SternaProgram& hit = kept("run", {"job.steps=200", "evaluator.every=0"});
   kill_after(hit, "run", 20, "worker0");
@@ -144,7 +132,7 @@ TEST_F(RunCheckpoint, LosingTheOneWorkerThatDoesWithoutServersItGoesOnToTheSameB
 }
 
 TEST_F(RunCheckpoint, WithoutAnyTheLossOfThatWorkerEndsTheRunAndNamesIt) {
-  write("job.toml", one_worker_alone());
+  write("job.toml", without_servers());
   SternaProgram& hit = run_for_ever();
   ASSERT_TRUE(trains(hit)) << hit.story();
   const pid_t worker = hit.pid_of("worker0");

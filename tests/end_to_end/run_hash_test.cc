@@ -139,18 +139,6 @@ TEST_F(RunHash, WithBothRanksInOneWorkerItIsTheSame) {
   EXPECT_EQ(hash({"actor.worker.count=1", "actor.worker.ranks=2"}), oracle({}));
 }
 
-/// The same ranks in one worker, and no servers.
-std::string without_servers() {
-  std::string text = kThirtySteps;
-  const auto replace = [&](const std::string& what, const std::string& by) {
-    text.replace(text.find(what), what.size(), by);
-  };
-  replace("[[actor]]\nrole = \"parameter_server\"\n\n", "");
-  replace("count = 2", "ranks = 2");
-  replace("[gradient]\n", "[gradient]\nexchange = \"nccl\"\n");
-  return text;
-}
-
 TEST_F(RunHash, WithoutServersItIsTheSame) {
   const std::string expected = oracle({});
   write("job.toml", without_servers());
