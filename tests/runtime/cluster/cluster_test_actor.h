@@ -99,7 +99,11 @@ class PeerActor final : public Actor<Peer> {
  public:
   explicit PeerActor(PeerArgs args) : args_(std::move(args)), total_(args_.total) {}
 
-  Balance on(Deposit deposit) { return {total_ += deposit.amount}; }
+  Balance on(Deposit deposit) {
+    // Whoever was asked by name is known to be ready.
+    if (!std::exchange(asked_, true)) log("is asked");
+    return {total_ += deposit.amount};
+  }
   Task<Result<Balance>> on(Relay relay) {
     Result<ActorRef<Peer>> peer = co_await find_actor<Peer>(process(), relay.name, kPatience);
     if (!peer) co_return peer.error();
@@ -170,6 +174,7 @@ class PeerActor final : public Actor<Peer> {
 
   PeerArgs args_;
   std::int64_t total_;
+  bool asked_ = false;
   KeptMemory::Region kept_;
   std::map<std::string, sterna::Peer<Peer>> known_;
   std::vector<DownNotice> deaths_;
