@@ -17,7 +17,8 @@ if(STERNA_SANITIZE)
   endif()
 endif()
 if(STERNA_FUZZ)
-  target_compile_options(sterna_flags INTERFACE -fsanitize=fuzzer-no-link)
+  target_compile_options(sterna_flags INTERFACE -fsanitize=fuzzer-no-link
+    -fsanitize-coverage-ignorelist=${CMAKE_CURRENT_LIST_DIR}/not_fuzzed.txt)
 endif()
 
 # For the hundred programs that are tests: a fifth of the time of binutils' linker, where it is.
