@@ -42,8 +42,7 @@ endmacro()
 # time: ASan alone watches what they read and write.
 function(sterna_without_ubsan)
   if(STERNA_SANITIZE)
-    set_source_files_properties(${ARGN} PROPERTIES COMPILE_OPTIONS
-      "-O2;-fno-sanitize=undefined$<$<BOOL:${STERNA_FUZZ}>:;-fno-sanitize=fuzzer-no-link>")
+    set_source_files_properties(${ARGN} PROPERTIES COMPILE_OPTIONS "-O2;-fno-sanitize=undefined")
   endif()
 endfunction()
 
