@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-#include "actors/job/open_device.h"
 #include "actors/weights/model_note.h"
 #include "nets/weights/weights_file.h"
 

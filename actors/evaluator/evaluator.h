@@ -20,6 +20,7 @@
 #include "actors/evaluator/evaluation_bench.h"
 #include "actors/job/args.h"
 #include "actors/job/messages.h"
+#include "actors/job/open_device.h"
 #include "actors/parameters/parameter_table.h"
 #include "actors/server/shard_servers.h"
 #include "runtime/actor/byte_window.h"
@@ -37,6 +38,7 @@ class Evaluator final : public Actor<EvaluatorInterface> {
 
   Task<Result<Enlisted>> on(Enlist);
   Result<Handover> on(TakeOver);
+  Result<void> suffer_device_fault() override { return fail_soon(args_.backend, device_); }
 
  private:
   /// What the net holds.

@@ -71,4 +71,13 @@ Result<std::shared_ptr<kernels::Device>> open_device(std::string_view name,
   return opened.front();
 }
 
+Result<void> fail_soon(const std::string& backend, const std::shared_ptr<kernels::Device>& device) {
+  if (device == nullptr && backend == "cpu") {
+    return Error{Errc::invalid_argument, "it computes on the CPU, and a device_fault is a GPU's"};
+  }
+  if (device == nullptr) return Error{Errc::unavailable, "it has not opened its device yet"};
+  device->fail_soon();
+  return {};
+}
+
 }  // namespace sterna::actors

@@ -25,4 +25,8 @@ Result<std::vector<std::shared_ptr<kernels::Device>>> open_devices(
 Result<std::shared_ptr<kernels::Device>> open_device(std::string_view name,
                                                      const kernels::CudaOptions& options = {});
 
+/// For ActorBase::suffer_device_fault(), of an actor with that backend. `device`: null while none
+/// is open.
+Result<void> fail_soon(const std::string& backend, const std::shared_ptr<kernels::Device>& device);
+
 }  // namespace sterna::actors

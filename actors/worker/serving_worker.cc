@@ -43,6 +43,13 @@ void ServingWorker::started() {
   const ActorRef<WorkerInterface> worker =
       spawn<Worker>(worker_, finder, cores_, devices_, served_);
   watch(worker.id);
+  spawned_ = worker.id.local;
+}
+
+Result<void> ServingWorker::suffer_device_fault() {
+  ActorBase* const worker = process().find(spawned_);
+  if (worker == nullptr) return Error{Errc::unavailable, "it is ending"};
+  return worker->suffer_device_fault();
 }
 
 }  // namespace sterna::actors

@@ -22,6 +22,9 @@ class ServingWorker final : public ParameterServer {
   explicit ServingWorker(const WorkerArgs& args, Finder finder = find_any,
                          std::uint32_t cores = usable_cores(), Worker::Devices devices = {});
 
+  /// The Worker's.
+  Result<void> suffer_device_fault() override;
+
  private:
   ServingWorker(const WorkerArgs& args, const Finder& finder, std::uint32_t cores,
                 Worker::Devices devices, std::shared_ptr<ServedShard> served);
@@ -34,6 +37,7 @@ class ServingWorker final : public ParameterServer {
   std::uint32_t cores_;
   Worker::Devices devices_;
   std::shared_ptr<ServedShard> served_;
+  LocalId spawned_;  ///< the Worker
 };
 
 }  // namespace sterna::actors

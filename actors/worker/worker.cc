@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include "actors/job/open_device.h"
 #include "actors/worker/net_memory.h"
 #include "actors/worker/ranks_on_devices.h"
 #include "runtime/host/free_memory.h"

@@ -24,6 +24,7 @@
 #include "actors/encode/host_average.h"
 #include "actors/job/args.h"
 #include "actors/job/messages.h"
+#include "actors/job/open_device.h"
 #include "actors/schemes/scheme.h"
 #include "actors/server/served_shard.h"
 #include "actors/server/shard_servers.h"
@@ -61,6 +62,10 @@ class Worker final : public Actor<WorkerInterface> {
   Task<Result<Enlisted>> on(Enlist);
   Task<Result<Held>> on(ShowHeld);
   Task<Result<ChunkCopy>> on(CopyChunk question);
+  /// Of several the first.
+  Result<void> suffer_device_fault() override {
+    return fail_soon(args_.backend, devices_.empty() ? nullptr : devices_.front());
+  }
 
  private:
   /// Whom it asks, and how much of that may be under way.

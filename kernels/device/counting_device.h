@@ -49,6 +49,8 @@ class CountingDevice final : public Device {
   Result<std::unique_ptr<DeviceExchange>> exchange(
       const std::vector<std::shared_ptr<Device>>& all) noexcept override;
   Result<double> seconds(DeviceEvent& /*from*/, DeviceEvent& /*to*/) noexcept override { return 0; }
+  /// It does nothing that could fail.
+  void fail_soon() noexcept override {}
 
  private:
   std::shared_ptr<Device> counted_;

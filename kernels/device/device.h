@@ -139,6 +139,9 @@ class Device {
       const std::vector<std::shared_ptr<Device>>& all) noexcept = 0;
   /// Seconds from one event to another, both recorded and passed.
   virtual Result<double> seconds(DeviceEvent& from, DeviceEvent& to) noexcept = 0;
+  /// On purpose: behind what one of its streams is given next to compute, the device fails for
+  /// good, as one does of which a kernel traps. May be called while others use it.
+  virtual void fail_soon() noexcept = 0;
 
  protected:
   Device() = default;

@@ -171,6 +171,12 @@ class Schedule {
     return run_until([&] { return state.passed == state.recorded; });
   }
 
+  /// One piece of work more is done.
+  void fail_soon() {
+    const std::lock_guard lock(mutex_);
+    fails_after_ = done_ + 1;
+  }
+
   /// What a caller that only looks sees: perhaps some work was done meanwhile.
   Result<bool> passed(const HostEventState& state) {
     const std::lock_guard lock(mutex_);
@@ -379,6 +385,7 @@ class HostDevice : public Device {
     const auto& end = *static_cast<HostEvent&>(to).state();
     return std::chrono::duration<double>(end.when - begin.when).count();
   }
+  void fail_soon() noexcept override { schedule_->fail_soon(); }
 
  private:
   HostDeviceOptions options_;

@@ -11,7 +11,11 @@ namespace sterna::launcher {
 
 void check_faults(const Draft& draft, const ClusterFile& file, Problems& problems) {
   std::vector<std::string> names;
-  for (const ActorPlan& actor : file.actors) names.push_back(actor.name);
+  std::vector<std::string> on_cpus;  // a program's own actors say for themselves what they are on
+  for (const ActorPlan& actor : file.actors) {
+    names.push_back(actor.name);
+    if (actor.role != Role::kNone && actor.backend == "cpu") on_cpus.push_back(actor.name);
+  }
   for (std::size_t i = 0; i < file.faults.size(); ++i) {
     const FaultSection& fault = file.faults[i];
     const auto complain = [&](const char* key, const std::string& message) {
@@ -44,6 +48,11 @@ void check_faults(const Draft& draft, const ClusterFile& file, Problems& problem
       complain("for", fmt::format("a \"{}\" lasts for some time: say how long, as in "
                                   "inject.fault.for = \"2s\"",
                                   fault.kind));
+    }
+    if (kind == FaultKind::DEVICE_FAULT && std::ranges::count(on_cpus, fault.actor)) {
+      complain("kind", fmt::format("a \"device_fault\" is of a worker or an evaluator with "
+                                   "actor.backend = \"cuda\", and {} computes on no GPU",
+                                   fault.actor));
     }
     if (fault.by > Duration::zero() && kind != FaultKind::DELAY) {
       complain("by", fmt::format("\"inject.fault.by\" is of a \"delay\", not of a \"{}\"; "

@@ -237,7 +237,8 @@ Section<FaultSection> fault_section() {
                .must_be_given(),
            key("kind", &S::kind,
                "kill: SIGKILL; stop: SIGSTOP; cut: all its connections are shut; delay: what comes "
-               "to it comes later; drop: what comes to it is thrown away")
+               "to it comes later; drop: what comes to it is thrown away; device_fault: the GPU "
+               "that it computes on fails in the middle of its next step")
                .one_of(fault_kinds())
                .must_be_given(),
            key("for", &S::lasts,

@@ -101,7 +101,7 @@ class Story {
     }
     std::string text = all == 1 ? "1 fault" : fmt::format("{} faults", all);
     if (!kinds.empty()) text += fmt::format(": {}", fmt::join(kinds, ", "));
-    if (refused_ > 0) text += fmt::format("; {} came too late", refused_);
+    if (refused_ > 0) text += fmt::format("; {} could not be injected", refused_);
     return text;
   }
 
@@ -217,7 +217,8 @@ Command chaos_command() {
                 .into = &o->kinds,
                 .help = "kill (SIGKILL), stop (SIGSTOP, half of them for good), cut (its "
                         "connections), delay "
-                        "(what comes to it, by 200 ms), drop (what comes to it)",
+                        "(what comes to it, by 200 ms), drop (what comes to it), device_fault (its "
+                        "GPU fails, and it does not come again)",
                 .type = "KINDS",
                 .shows_default = true},
                {"--actors", &o->actors,

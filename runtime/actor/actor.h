@@ -114,6 +114,11 @@ class ActorBase {
   virtual ~ActorBase() = default;
 
   Process& process() const { return *process_; }
+  /// The device that it computes on shall fail in the middle of what it computes next, to see what
+  /// the run does about it. Errors: invalid_argument, it computes on none; unavailable, not yet.
+  virtual Result<void> suffer_device_fault() {
+    return Error{Errc::invalid_argument, "it computes on no device"};
+  }
 
  protected:
   /// Runs once, before the first message.

@@ -220,6 +220,7 @@ enum FaultKind {
   cut @2;   # its connections are shut
   delay @3; # what comes to it comes later
   drop @4;  # what comes to it is thrown away
+  deviceFault @5;  # of the device that it computes on
 }
 struct InjectFault {
   name @0 :Text;       # of an actor

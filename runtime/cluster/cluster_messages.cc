@@ -128,7 +128,8 @@ STERNA_MESSAGE(OriginNote, FIELD(allowed, Allowed), FIELD(start, Start),
 STERNA_MESSAGE(NameNote, FIELD(name, Name), FIELD(incarnation, Incarnation))
 
 namespace {
-constexpr std::array<std::string_view, 5> kFaultKinds = {"kill", "stop", "cut", "delay", "drop"};
+constexpr std::array<std::string_view, 6> kFaultKinds = {"kill",  "stop", "cut",
+                                                         "delay", "drop", "device_fault"};
 }  // namespace
 
 std::string_view name_of(FaultKind kind) { return kFaultKinds.at(static_cast<std::size_t>(kind)); }

@@ -292,7 +292,7 @@ struct EndProcess {
   STERNA_DECLARE_MESSAGE(EndProcess);
 };
 using schema::FaultKind;
-/// "kill", "stop", "cut", "delay" or "drop".
+/// "kill", "stop", "cut", "delay", "drop" or "device_fault".
 std::string_view name_of(FaultKind kind);
 std::optional<FaultKind> fault_kind(std::string_view name);
 /// All of them, in the schema's order.
@@ -305,7 +305,8 @@ bool must_last(FaultKind kind);
 constexpr Duration kUsualDelay = std::chrono::milliseconds(200);
 
 /// A fault on purpose, to see what the run does about it: the node kills or stops the process; what
-/// happens to its connections the process does by itself.
+/// happens to its connections, or to what it computes on, the process does by itself. Errors:
+/// invalid_argument, where it computes on no device; unavailable, where it has none yet.
 struct Strike {
   using Wire = schema::Strike;
   using Reply = void;

@@ -90,6 +90,13 @@ Result<void> HostedProcess::suffer(const Strike& strike) {
                                duration_text(strike.lasts)));
       connected_->network().drop(strike.lasts);
       break;
+    case FaultKind::DEVICE_FAULT: {
+      ActorBase* const actor = process().find(main_actor_);
+      if (actor == nullptr) return Error{Errc::unavailable, "its actor is not there"};
+      STERNA_TRY(actor->suffer_device_fault());
+      machine_.log("its device is about to fail, as was asked for");
+      break;
+    }
   }
   return {};
 }
@@ -190,13 +197,12 @@ void HostedProcess::start_actor() {
     return;
   }
   // It may die before its id is known here: in started().
-  auto main_actor = std::make_shared<LocalId>();
-  process().set_on_death([main_actor, &agent](LocalId dead, const std::string& cause) {
-    if (dead == *main_actor) agent.leave(cause);
+  process().set_on_death([this, &agent](LocalId dead, const std::string& cause) {
+    if (dead == main_actor_) agent.leave(cause);
   });
   const std::uint64_t interface_id = made->type->interface_id;
   const ActorId actor = process().adopt(std::move(made->actor), *made->type, LocalId{});
-  *main_actor = actor.local;
+  main_actor_ = actor.local;
   if (!process().doomed(actor.local)) agent.announce(connected_->contact(), {actor, interface_id});
 }
 

@@ -52,6 +52,7 @@ class HostedProcess {
   Machine& machine_;
   Bootstrap bootstrap_;
   const Registry& registry_;
+  LocalId main_actor_;  ///< of an actor's process, once it is there
   std::unique_ptr<ConnectedProcess> connected_;
   std::function<void(const std::string& cause)> lease_lost_;
   std::function<void()> told_to_end_;

@@ -342,9 +342,9 @@ void NodeActor::on(ForgetKept forget) {
 
 // ---- faults on purpose ----
 
-Result<void> NodeActor::on(Strike strike) {
-  STERNA_TRY(from_coordinator());
-  if (!children_.contains(strike.process)) return Error{Errc::not_found, "it has ended"};
+Task<Result<void>> NodeActor::on(Strike strike) {
+  STERNA_CO_TRY(from_coordinator());
+  if (!children_.contains(strike.process)) co_return Error{Errc::not_found, "it has ended"};
   switch (strike.kind) {
     case FaultKind::KILL:
       children_.kill(strike.process);
@@ -359,8 +359,10 @@ Result<void> NodeActor::on(Strike strike) {
       // Its answer comes over a connection that suffers.
       run(ordering(strike));
       break;
+    case FaultKind::DEVICE_FAULT:
+      co_return co_await ask(agent_of<Control>(strike.process), strike, kControlDeadline);
   }
-  return {};
+  co_return Result<void>{};
 }
 
 Task<void> NodeActor::thawing(ProcessId process, Duration after) {

@@ -45,7 +45,7 @@ class NodeActor final : public Actor<Node> {
   Result<KeptPiece> on(ReadKept question);
   Result<void> on(WriteKept piece);
   void on(ForgetKept forget);
-  Result<void> on(Strike strike);
+  Task<Result<void>> on(Strike strike);
   Result<void> on(Resume resume);
 
   /// Its process listens: says so to the coordinator.

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
+
 #include "cuda_watch.h"
 #include "encode_case.h"
 #include "kernels/device/cuda/cuda_device.h"
@@ -186,8 +188,10 @@ TEST_F(EmulatedCuda, CopiesStraightBetweenDevicesThatReachEachOther) {
 }
 
 /// A step of a small net on a device of its own, whose gradients are encoded.
-/// `calls`: how many of CUDA's it took, before anything of it is given back.
-Result<void> one_step(const CudaWatch& watch, std::uint64_t& calls) {
+/// `calls`: how many of CUDA's it took, before anything of it is given back. `before`: what happens
+/// to the device just before the step.
+Result<void> one_step(const CudaWatch& watch, std::uint64_t& calls,
+                      const std::function<void(Device& device)>& before = [](Device&) {}) {
   struct Encodes final : nets::GradientSink {
     Encodes(Device& on, DeviceStream& of, const StepOfRank* at)
         : device(on), stream(of), draw(at) {}
@@ -235,6 +239,7 @@ Result<void> one_step(const CudaWatch& watch, std::uint64_t& calls) {
   const std::vector<std::uint8_t> pixels(32, 7);
   const std::vector<float> levels(4, 0.5F);
   const std::vector<std::uint16_t> labels{1, 2};
+  before(*device);
   STERNA_TRY(net->train_step(nets::PixelImages{pixels, levels}, labels, sink));
   STERNA_TRY(std::move(sink.done));
   STERNA_TRY(stream->finish());
@@ -264,6 +269,24 @@ TEST(EmulatedCudaFaults, WhicheverCallFailsIsOneLineWithWhatToDoAndLeavesNothing
         << "call " << fails_at;
     EXPECT_EQ(watch.live(), LiveCuda()) << "call " << fails_at;
   }
+}
+
+TEST(EmulatedCudaFaults, AFaultThatIsWantedIsATrapInMidStepAfterWhichNothingSucceeds) {
+  const CudaWatch watch;
+  std::uint64_t calls = 0;
+  std::uint64_t calls_before = 0;
+  const Result<void> done = one_step(watch, calls, [&](Device& device) {
+    calls_before = watch.calls();
+    device.fail_soon();
+    EXPECT_TRUE(device.make_event().ok());  // nothing computes
+  });
+  ASSERT_FALSE(done.ok());
+  EXPECT_THAT(done.error().message,
+              testing::MatchesRegex("device 0: [a-zA-Z0-9 ]+: unspecified launch failure "
+                                    ".cudaErrorLaunchFailure.; see the kernel's log .dmesg. for "
+                                    "NVRM: Xid"));
+  EXPECT_GT(watch.calls(), calls_before + 3);
+  EXPECT_EQ(watch.live(), LiveCuda());
 }
 
 TEST_F(EmulatedCuda, SaysWhatDoesNotFit) {

@@ -74,7 +74,10 @@ class CudaRecording : public DeviceRecording {
 
 class CudaStream : public DeviceStream {
  public:
-  explicit CudaStream(int device) : device_(device) {}
+  /// `fails_soon`: whether the next of the device's streams that is given something to compute
+  /// makes it fail. The device has it.
+  CudaStream(int device, std::atomic<bool>& fails_soon)
+      : device_(device), fails_soon_(fails_soon) {}
   ~CudaStream() override {
     if (stream_ == nullptr) return;
     cudaStreamSynchronize(stream_);
@@ -130,7 +133,8 @@ class CudaStream : public DeviceStream {
   }
   Result<void> layer(const LayerLaunch& launch) noexcept override {
     STERNA_TRY(use());
-    return checked(cuda_layer(launch, stream_), "launch of a layer", device_);
+    STERNA_TRY(checked(cuda_layer(launch, stream_), "launch of a layer", device_));
+    return computed();
   }
   Result<void> begin_recording() noexcept override {
     STERNA_TRY(use());
@@ -150,21 +154,31 @@ class CudaStream : public DeviceStream {
   }
   Result<void> repeat(DeviceRecording& recording) noexcept override {
     STERNA_TRY(use());
-    return static_cast<CudaRecording&>(recording).launch(stream_);
+    STERNA_TRY(static_cast<CudaRecording&>(recording).launch(stream_));
+    return computed();
   }
   Result<void> run(DeviceOperation& operation, const OperationTensors& tensors) noexcept override {
     STERNA_TRY(use());
-    return static_cast<CudaOperation&>(operation)
-        .run(tensors, stream_)
-        .in("device " + std::to_string(device_));
+    STERNA_TRY(static_cast<CudaOperation&>(operation)
+                   .run(tensors, stream_)
+                   .in("device " + std::to_string(device_)));
+    return computed();
   }
   cudaStream_t stream() const { return stream_; }
 
  private:
   // Any thread may call, and each has a current device of its own.
   Result<void> use() const { return checked(cudaSetDevice(device_), "cudaSetDevice", device_); }
+  /// Something to compute is on its way, and behind it the fault, where one is wanted. A recording
+  /// is spared: it might come to nothing.
+  Result<void> computed() {
+    if (records_ || !fails_soon_.load(std::memory_order_relaxed)) return {};
+    if (!fails_soon_.exchange(false)) return {};
+    return checked(cuda_trap(stream_), "launch of a trap", device_);
+  }
 
   int device_;
+  std::atomic<bool>& fails_soon_;
   cudaStream_t stream_ = nullptr;
   bool records_ = false;
 };
@@ -244,7 +258,7 @@ class CudaDevice : public Device {
   }
   void release_on_host(void* memory) noexcept override { cudaFreeHost(memory); }
   Result<std::unique_ptr<DeviceStream>> make_stream() noexcept override {
-    auto stream = std::make_unique<CudaStream>(index_);
+    auto stream = std::make_unique<CudaStream>(index_, fails_soon_);
     STERNA_TRY(stream->make());
     return std::unique_ptr<DeviceStream>(std::move(stream));
   }
@@ -291,6 +305,7 @@ class CudaDevice : public Device {
                        "cudaEventElapsedTime", index_));
     return milliseconds * kMilli;
   }
+  void fail_soon() noexcept override { fails_soon_ = true; }
 
  private:
   Result<void> use() const { return checked(cudaSetDevice(index_), "cudaSetDevice", index_); }
@@ -305,6 +320,7 @@ class CudaDevice : public Device {
   DeviceFacts facts_;
   std::atomic<std::uint64_t> given_{0};
   std::atomic<std::uint64_t> given_on_host_{0};
+  std::atomic<bool> fails_soon_{false};
 };
 
 }  // namespace

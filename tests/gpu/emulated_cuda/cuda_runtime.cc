@@ -46,10 +46,12 @@ cudaError_t called(Work work) {
 }  // namespace
 
 const char* cudaGetErrorString(cudaError_t error) {
+  if (error == cudaErrorLaunchFailure) return "unspecified launch failure";
   return error == cudaErrorIllegalAddress ? "an illegal memory access was encountered"
                                           : "an error of the emulation";
 }
 const char* cudaGetErrorName(cudaError_t error) {
+  if (error == cudaErrorLaunchFailure) return "cudaErrorLaunchFailure";
   return error == cudaErrorIllegalAddress ? "cudaErrorIllegalAddress" : "cudaErrorEmulated";
 }
 cudaError_t cudaGetLastError() { return cudaSuccess; }

@@ -29,6 +29,7 @@ inline const sterna::ThreadIndex& blockIdx = sterna::this_block();
 
 inline void __syncthreads() { sterna::wait_for_block(); }
 inline void __threadfence() {}
+inline void __trap() { sterna::CudaWatch::trap(); }
 
 inline std::uint32_t __ballot_sync(std::uint32_t, bool truth) {
   std::uint32_t bits = 0;

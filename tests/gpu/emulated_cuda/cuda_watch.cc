@@ -17,9 +17,14 @@ CudaWatch::CudaWatch(std::uint64_t fails_at) : fails_at_(fails_at) {
 
 CudaWatch::~CudaWatch() { watch_of_this_thread() = nullptr; }
 
+void CudaWatch::trap() {
+  if (CudaWatch* const watch = watch_of_this_thread()) watch->trapped_ = true;
+}
+
 cudaError_t CudaWatch::call() {
   CudaWatch* const watch = watch_of_this_thread();
   if (watch == nullptr) return cudaSuccess;
+  if (watch->trapped_) return cudaErrorLaunchFailure;
   const bool fails = ++watch->calls_ >= watch->fails_at_ && watch->fails_at_ != 0;
   return fails ? cudaErrorIllegalAddress : cudaSuccess;
 }

@@ -30,6 +30,8 @@ class CudaWatch {
   std::uint64_t calls() const { return calls_; }
   const LiveCuda& live() const { return live_; }
 
+  /// Of a kernel of this thread's: each later call fails.
+  static void trap();
   /// A call of this thread: what it comes to before it has done anything.
   static cudaError_t call();
   /// Adds to what is live of one kind.
@@ -38,6 +40,7 @@ class CudaWatch {
  private:
   std::uint64_t fails_at_;
   std::uint64_t calls_ = 0;
+  bool trapped_ = false;
   LiveCuda live_;
 };
 
