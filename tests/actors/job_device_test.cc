@@ -415,6 +415,36 @@ TEST_F(JobOnDevices, AFaultInMidStepEndsTheWorkerWithItsCause) {
   }
 }
 
+TEST_F(JobOnDevices, AFaultThatIsInjectedEndsTheWorkerWithItsCauseToo) {
+  for (const std::uint64_t seed : {1, 2, 3}) {
+    JobLayout layout{.workers = 2};
+    layout.device = [seed](std::uint32_t worker) {
+      return kernels::make_host_device({.seed = 10 * seed + worker});
+    };
+    launch(layout);
+    const Result<void> injected = inject_device_fault("worker1");
+    ASSERT_TRUE(injected.ok()) << injected.error().message;
+    EXPECT_TRUE(deaths.empty()) << "its next step has not come so far";
+    finish();
+    ASSERT_FALSE(deaths.empty()) << seed;
+    EXPECT_THAT(deaths.front(), testing::AllOf(testing::StartsWith("worker1: "),
+                                               HasSubstr("the host device has failed")))
+        << seed;
+    EXPECT_FALSE(record.finished);
+  }
+}
+
+TEST_F(JobOnDevices, AFaultOfADeviceIsRefusedByWhoHasNone) {
+  launch({.workers = 1});
+  for (const char* name : {"worker0", "evaluator", "server0"}) {
+    const Result<void> injected = inject_device_fault(name);
+    ASSERT_FALSE(injected.ok()) << name;
+    EXPECT_EQ(injected.error().code, Errc::invalid_argument) << name;
+  }
+  finish();
+  EXPECT_TRUE(deaths.empty());
+}
+
 // Nobody builds the module beside this test.
 TEST_F(JobOnDevices, AWorkerThatIsToUseAGpuAndFindsNoneEndsBeforeTheFirstStep) {
   launch({.workers = 2, .backend = "cuda"});
@@ -492,6 +522,16 @@ TEST_F(EvaluatorOnADevice, OfLenetAndOfNetsWithStatisticsToo) {
 TEST_F(EvaluatorOnADevice, EndsWithTheCauseOfItsFault) {
   launch({.workers = 2,
           .evaluator_device = kernels::make_host_device({.seed = 1, .fails_after = 100})});
+  finish();
+  ASSERT_FALSE(deaths.empty());
+  EXPECT_THAT(deaths.front(), testing::AllOf(testing::StartsWith("evaluator: "),
+                                             HasSubstr("the host device has failed")));
+}
+
+TEST_F(EvaluatorOnADevice, EndsWithTheCauseOfAFaultThatIsInjectedToo) {
+  launch({.workers = 2, .evaluator_device = kernels::make_host_device({.seed = 1})});
+  const Result<void> injected = inject_device_fault("evaluator");
+  ASSERT_TRUE(injected.ok()) << injected.error().message;
   finish();
   ASSERT_FALSE(deaths.empty());
   EXPECT_THAT(deaths.front(), testing::AllOf(testing::StartsWith("evaluator: "),

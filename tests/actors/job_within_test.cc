@@ -161,6 +161,19 @@ TEST_F(JobWithin, AFaultInMidStepEndsTheWorkerWithItsCause) {
   }
 }
 
+TEST_F(JobWithin, AFaultThatIsInjectedEndsTheWorkerWithItsCauseToo) {
+  for (const std::uint64_t seed : {1, 2, 3}) {
+    launch(on_devices({.seed = seed}, 3, 2));
+    const Result<void> injected = inject_device_fault("worker0");
+    ASSERT_TRUE(injected.ok()) << injected.error().message;
+    finish();
+    ASSERT_FALSE(deaths.empty()) << seed;
+    EXPECT_THAT(deaths.front(), testing::AllOf(testing::StartsWith("worker0: "),
+                                               testing::HasSubstr("the host device has failed")))
+        << seed;
+  }
+}
+
 TEST_F(JobWithin, WhatIsNoNumberOnADeviceEndsTheRunNamingRankAndStep) {
   job.optimizer.learning_rate = 1e30;
   for (const char* codec : {"ternary", "none"}) {

@@ -284,6 +284,11 @@ void SimulatedJob::lose(const std::string& name) {
   }
 }
 
+Result<void> SimulatedJob::inject_device_fault(const std::string& name) {
+  loop.run_until([this] { return !record.progress.empty(); }, kNever);
+  return process_of(name).process->find(ref_of(name).id.local)->suffer_device_fault();
+}
+
 void SimulatedJob::bring_back(const std::string& name) {
   std::uint64_t& incarnation = incarnations_.try_emplace(name, 1).first->second;
   by_name_.at(name) = &start(name, ++incarnation);

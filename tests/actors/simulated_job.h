@@ -121,6 +121,8 @@ class SimulatedJob : public test::SimFixture {
 
   /// As by SIGKILL of that actor's process.
   void lose(const std::string& name);
+  /// Of what that actor computes on, once the job trains, as by [[inject.fault]].
+  Result<void> inject_device_fault(const std::string& name);
   /// Its next incarnation.
   void bring_back(const std::string& name);
 

@@ -191,7 +191,7 @@ TEST_F(EmulatedCuda, CopiesStraightBetweenDevicesThatReachEachOther) {
 /// `calls`: how many of CUDA's it took, before anything of it is given back. `before`: what happens
 /// to the device just before the step.
 Result<void> one_step(const CudaWatch& watch, std::uint64_t& calls,
-                      const std::function<void(Device& device)>& before = [](Device&) {}) {
+                      const std::function<void(Device& device)>& before = nullptr) {
   struct Encodes final : nets::GradientSink {
     Encodes(Device& on, DeviceStream& of, const StepOfRank* at)
         : device(on), stream(of), draw(at) {}
@@ -239,7 +239,7 @@ Result<void> one_step(const CudaWatch& watch, std::uint64_t& calls,
   const std::vector<std::uint8_t> pixels(32, 7);
   const std::vector<float> levels(4, 0.5F);
   const std::vector<std::uint16_t> labels{1, 2};
-  before(*device);
+  if (before) before(*device);
   STERNA_TRY(net->train_step(nets::PixelImages{pixels, levels}, labels, sink));
   STERNA_TRY(std::move(sink.done));
   STERNA_TRY(stream->finish());

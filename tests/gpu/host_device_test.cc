@@ -284,6 +284,22 @@ TEST(HostDevice, FailsOnDemandAndFromThenOn) {
   EXPECT_FALSE(stream->copy(&to[2], &from[2], sizeof(int)).ok());
 }
 
+TEST(HostDevice, FailsSoonWhereThatIsWantedInTheMiddleOfItsWork) {
+  const auto device = make_host_device({});
+  const auto stream = std::move(device->make_stream()).value();
+  std::array<int, 4> from{1, 2, 3, 4};
+  std::array<int, 4> to{};
+  ASSERT_TRUE(stream->copy(to.data(), from.data(), sizeof(int)).ok());
+  ASSERT_TRUE(stream->finish().ok());
+  for (std::size_t i = 1; i < to.size(); ++i) {
+    if (i == 2) device->fail_soon();
+    ASSERT_TRUE(stream->copy(&to[i], &from[i], sizeof(int)).ok());
+  }
+  EXPECT_FALSE(stream->finish().ok());
+  EXPECT_THAT(to, testing::ElementsAre(1, 2, 0, 0));
+  EXPECT_FALSE(stream->finish().ok());
+}
+
 TEST(HostDevice, SaysWhatIsFreeWhenMemoryIsShort) {
   const auto device = make_host_device({.memory = 4096});
   const auto kept = DeviceArray<std::byte>::make(*device, 3000);

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "kernels/device/host_device.h"
 #include "tests/temporary_folder.h"
 
 namespace sterna::actors {
@@ -51,6 +52,21 @@ TEST(OpenDevice, ByItsNameIsOneOfThoseThatTheDriverShows) {
     EXPECT_EQ(opened.error().code, Errc::invalid_argument) << name;
     EXPECT_THAT(opened.error().message, testing::HasSubstr("say cpu, cuda, or cuda:N")) << name;
   }
+}
+
+TEST(OpenDevice, FailsOnPurposeOnceItIsOpenAndNotWhereThereIsNone) {
+  const Result<void> none = fail_soon("cpu", nullptr);
+  ASSERT_FALSE(none.ok());
+  EXPECT_EQ(none.error().code, Errc::invalid_argument);
+  EXPECT_THAT(none.error().message, testing::HasSubstr("computes on the CPU"));
+  EXPECT_EQ(fail_soon("cuda", nullptr).error().code, Errc::unavailable) << "may be tried again";
+  const std::shared_ptr<kernels::Device> device = kernels::make_host_device({});
+  EXPECT_TRUE(fail_soon("cuda", device).ok());
+  const auto stream = std::move(device->make_stream()).value();
+  int from = 1;
+  int to = 0;
+  for (int i = 0; i < 2; ++i) EXPECT_TRUE(stream->copy(&to, &from, sizeof to).ok());
+  EXPECT_FALSE(stream->finish().ok());
 }
 
 }  // namespace

@@ -52,9 +52,8 @@ TEST_F(FaultKeysTest, ThatCannotHappenAreComplainedOfInOneLine) {
             "\"inject.fault.at_step\" = 201 is beyond the job's 200 steps");
   EXPECT_EQ(message_of(fault("worker0", 200, "kind = \"kill\"\n")), "no error");
   EXPECT_EQ(message_of(fault("worker0", 1, "kind = \"kil\"\n")),
-            "\"inject.fault.kind\" must be \"kill\", \"stop\", \"cut\", \"delay\" or \"drop\", not "
-            "\"kil\"; "
-            "did you mean \"kill\"?");
+            "\"inject.fault.kind\" must be \"kill\", \"stop\", \"cut\", \"delay\", \"drop\" or "
+            "\"device_fault\", not \"kil\"; did you mean \"kill\"?");
   EXPECT_EQ(message_of(fault("worker0", 1, "kind = \"cut\"\nfor = \"1s\"\n")),
             "a \"cut\" does not last; remove \"inject.fault.for\"");
   EXPECT_EQ(message_of(fault("worker0", 1, "kind = \"drop\"\n")),
@@ -63,6 +62,21 @@ TEST_F(FaultKeysTest, ThatCannotHappenAreComplainedOfInOneLine) {
             "\"inject.fault.by\" is of a \"delay\", not of a \"drop\"; remove it");
   EXPECT_EQ(message_of("[[inject.fault]]\nactor = \"worker0\"\nkind = \"kill\"\n"),
             "the key \"inject.fault.at_step\" is missing");
+}
+
+TEST_F(FaultKeysTest, OfADeviceAreOfAnActorThatComputesOnOne) {
+  const std::string kind = "kind = \"device_fault\"\n";
+  for (const char* name : {"worker0", "evaluator0", "server0", "reader0"}) {
+    EXPECT_EQ(message_of(fault(name, 1, kind)),
+              "a \"device_fault\" is of a worker or an evaluator with actor.backend = \"cuda\", "
+              "and " +
+                  std::string(name) + " computes on no GPU");
+  }
+  EXPECT_EQ(error(smallest + fault("worker0", 1, kind), {"actor.worker.backend=cuda"}), "no error");
+  EXPECT_EQ(error(smallest + fault("evaluator0", 1, kind), {"actor.evaluator.backend=cuda"}),
+            "no error");
+  EXPECT_EQ(message_of(fault("nobody0", 1, kind)),
+            "there is no actor \"nobody0\"; there are server0, worker0, reader0, evaluator0");
 }
 
 TEST_F(FaultKeysTest, OfAProgramThatTrainsNothingThereAreNoSteps) {

@@ -15,9 +15,10 @@ TEST_F(ChaosCommand, WantsTimesAndKindsThatThereAre) {
   EXPECT_EQ(sterna({"chaos", "--for", "0s"}).err,
             "--for 0s: no time; write it as 500ms, 10s or 1h\n");
   EXPECT_EQ(sterna({"chaos", "--kinds", "kill,burn"}).err,
-            "--kinds: there is no fault \"burn\"; there are kill, stop, cut, delay, drop\n");
+            "--kinds: there is no fault \"burn\"; there are kill, stop, cut, delay, drop, "
+            "device_fault\n");
   const Said none = sterna({"chaos", "--kinds", ","});
-  EXPECT_EQ(none.err, "--kinds: say which, of kill, stop, cut, delay, drop\n");
+  EXPECT_EQ(none.err, "--kinds: say which, of kill, stop, cut, delay, drop, device_fault\n");
   EXPECT_EQ(none.exit, 2);
 }
 

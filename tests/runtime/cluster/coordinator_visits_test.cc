@@ -26,6 +26,16 @@ class BriefActor final : public Actor<Interface<>> {
   void started() override { stop(); }
 };
 
+/// Its device fails as soon as that is wanted.
+class ActorOnADevice final : public Actor<Interface<>> {
+ public:
+  explicit ActorOnADevice(const PeerArgs&) {}
+  Result<void> suffer_device_fault() override {
+    fail("its device has failed");
+    return {};
+  }
+};
+
 class ClusterVisit : public testing::Test {
  protected:
   void start(ClusterOptions options) {
@@ -246,6 +256,29 @@ TEST_F(ClusterVisit, WhatComesToAnActorIsLateOrLostAndThenAllHasCome) {
   EXPECT_EQ(balance->value, 42);
   EXPECT_TRUE(restarts.empty());
   EXPECT_FALSE(cluster->failure().has_value());
+}
+
+TEST_F(ClusterVisit, AFaultOfADeviceEndsWhoComputesOnOneForGoodAndIsRefusedByWhoDoesNot) {
+  registry.add<ActorOnADevice, PeerArgs>("on_a_device");
+  start({});
+  ActorSpec spec{"b", "on_a_device", pack(PeerArgs{0, ""})};
+  spec.restart.times = 2;
+  ASSERT_TRUE(cluster->start_actors({spec}).ok());
+  cluster->allow_faults();
+  visit();
+  const Result<void> none = ask(InjectFault{"a", FaultKind::DEVICE_FAULT, {}, "a test", {}});
+  ASSERT_FALSE(none.ok());
+  EXPECT_EQ(none.error().code, Errc::invalid_argument);
+  EXPECT_EQ(none.error().message, "it computes on no device");
+  EXPECT_TRUE(injected.empty());
+  const Result<void> done = ask(InjectFault{"b", FaultKind::DEVICE_FAULT, {}, "a test", {}});
+  ASSERT_TRUE(done.ok()) << done.error().message;
+  ASSERT_TRUE(wait([this] { return cluster->failure().has_value(); }));
+  EXPECT_EQ(cluster->failure()->identity, (PeerIdentity{"b", 1}));
+  EXPECT_THAT(cluster->failure()->cause, HasSubstr("its device has failed"));
+  EXPECT_TRUE(restarts.empty());
+  ASSERT_EQ(injected.size(), 1U);
+  EXPECT_EQ(injected.front().kind, FaultKind::DEVICE_FAULT);
 }
 
 TEST_F(ClusterVisit, WhoWouldComeAgainIsKnown) {
