@@ -182,9 +182,9 @@ Section<JobSection> job_section() {
            enum_key<&S::precision>(
                "precision", {"fp32", "bf16", "tf32"},
                "of activations and their gradients; bf16, half the bytes, needs a CPU with "
-               "AVX512-BF16 or AMX; tf32: on GPUs products and convolutions round what they "
-               "multiply to 10 bits of mantissa; parameters, their gradients and the loss are "
-               "fp32 always")}};
+               "AVX512-BF16 or AMX; on GPUs bf16 and tf32 (10 bits of mantissa) are what products "
+               "and convolutions round what they multiply to; parameters, their gradients and the "
+               "loss are fp32 always")}};
 }
 
 Section<DataSection> data_section() {

@@ -21,6 +21,14 @@ void run(const ElementLaunch& launch) {
   for (std::size_t i = 0; i < launch.count; ++i) pass_element(launch, i);
 }
 
+void run(const RoundLaunch& launch) {
+  for (std::size_t i = 0; i < launch.count; ++i) round_elements<1>(launch, i, 1);
+}
+
+void run(const WidenLaunch& launch) {
+  for (std::size_t i = 0; i < launch.count; ++i) widen_elements<1>(launch, i, 1);
+}
+
 void run(const PixelLaunch& launch) {
   for (std::size_t i = 0; i < launch.image * launch.images; ++i) pixel_element(launch, i);
 }

@@ -1,8 +1,10 @@
 #include "kernels/device/host_operations.h"
 
 #include <cstring>
+#include <vector>
 
 #include "kernels/device/host_layers.h"
+#include "kernels/sums/bf16.h"
 
 namespace sterna::kernels {
 namespace {
@@ -12,21 +14,28 @@ constexpr std::size_t kWorkspace = 256;
 
 class Product final : public HostOperation {
  public:
-  explicit Product(const ProductShape& shape) : launch_(shape.launch) {}
+  explicit Product(const ProductShape& shape)
+      : launch_(shape.launch), bf16s_(shape.arithmetic == Arithmetic::bf16) {}
   std::size_t workspace() const noexcept override { return kWorkspace; }
   std::string name() const noexcept override { return "the host's product"; }
   void run(const OperationTensors& tensors) const override {
     std::memset(tensors.workspace, 0xFF, kWorkspace);
     ProductLaunch launch = launch_;
-    launch.a.data = tensors.a;
-    launch.b.data = tensors.b;
+    put(launch.a, tensors.a);
+    put(launch.b, tensors.b);
     launch.bias = tensors.bias;
-    launch.out = tensors.out;
+    launch.out = static_cast<float*>(tensors.out);
     host_layer(launch);
   }
 
  private:
+  void put(MatrixView& matrix, const void* place) const {
+    matrix.data = bf16s_ ? nullptr : static_cast<const float*>(place);
+    matrix.bf16s = bf16s_ ? static_cast<const std::uint16_t*>(place) : nullptr;
+  }
+
   ProductLaunch launch_;
+  bool bf16s_;
 };
 
 class Convolution final : public HostOperation {
@@ -36,35 +45,74 @@ class Convolution final : public HostOperation {
         of_{shape.windows.channels / shape.groups, shape.out_channels / shape.groups} {}
   std::size_t workspace() const noexcept override { return kWorkspace; }
   std::string name() const noexcept override { return "the host's convolution"; }
-  void run(const OperationTensors& tensors) const override {
-    std::memset(tensors.workspace, 0xFF, kWorkspace);
+  bool rounds() const noexcept override {
+    return shape_.arithmetic == Arithmetic::bf16 && shape_.out_channels % 2 != 0;  // as one may
+  }
+  void run(const OperationTensors& given) const override {
+    std::memset(given.workspace, 0xFF, kWorkspace);
     const Windows& w = shape_.windows;
     const std::size_t inputs = std::size_t{w.images} * w.rows * w.columns * w.channels;
     const std::size_t outputs =
         std::size_t{w.images} * w.out_rows * w.out_columns * shape_.out_channels;
     const std::size_t weights =
         std::size_t{shape_.out_channels} * w.kernel_rows * w.kernel_columns * of_.channels;
-    float* const out = tensors.out;
     switch (shape_.pass) {
       case ConvolutionPass::forward:
-        std::memset(out, 0, outputs * sizeof(float));
-        return for_all([&](std::size_t x, std::size_t k, std::size_t y) {
-          out[y] += tensors.a[x] * tensors.b[k];
+        return run_on(given, {inputs, weights, outputs}, [&](const Fp32s& tensors, float* out) {
+          for_all([&](std::size_t x, std::size_t k, std::size_t y) {
+            out[y] += tensors.a[x] * tensors.b[k];
+          });
         });
       case ConvolutionPass::data:
-        std::memset(out, 0, inputs * sizeof(float));
-        return for_all([&](std::size_t x, std::size_t k, std::size_t y) {
-          out[x] += tensors.a[y] * tensors.b[k];
+        return run_on(given, {outputs, weights, inputs}, [&](const Fp32s& tensors, float* out) {
+          for_all([&](std::size_t x, std::size_t k, std::size_t y) {
+            out[x] += tensors.a[y] * tensors.b[k];
+          });
         });
       case ConvolutionPass::weights:
-        std::memset(out, 0, weights * sizeof(float));
-        return for_all([&](std::size_t x, std::size_t k, std::size_t y) {
-          out[k] += tensors.a[x] * tensors.b[y];
+        return run_on(given, {inputs, outputs, weights}, [&](const Fp32s& tensors, float* out) {
+          for_all([&](std::size_t x, std::size_t k, std::size_t y) {
+            out[k] += tensors.a[x] * tensors.b[y];
+          });
         });
     }
   }
 
  private:
+  struct Sizes {
+    std::size_t a, b, out;
+  };
+  struct Fp32s {
+    const float* a;
+    const float* b;
+  };
+
+  /// Calls add(operands, sums), whose sums begin at 0; both as fp32s, whatever is given or made.
+  template <class Add>
+  void run_on(const OperationTensors& given, const Sizes& sizes, Add add) const {
+    if (shape_.arithmetic != Arithmetic::bf16) {
+      auto* const out = static_cast<float*>(given.out);
+      std::memset(out, 0, sizes.out * sizeof(float));
+      return add({static_cast<const float*>(given.a), static_cast<const float*>(given.b)}, out);
+    }
+    const std::vector<float> a = widened(given.a, sizes.a), b = widened(given.b, sizes.b);
+    std::vector<float> sums(sizes.out);
+    add({a.data(), b.data()}, sums.data());
+    if (!rounds()) {
+      std::memcpy(given.out, sums.data(), sizes.out * sizeof(float));
+      return;
+    }
+    auto* const out = static_cast<std::uint16_t*>(given.out);
+    for (std::size_t i = 0; i < sizes.out; ++i) out[i] = to_bf16(sums[i]);
+  }
+  static std::vector<float> widened(const void* bf16s, std::size_t count) {
+    std::vector<float> numbers;
+    numbers.reserve(count);
+    const auto* const stored = static_cast<const std::uint16_t*>(bf16s);
+    for (std::size_t i = 0; i < count; ++i) numbers.push_back(from_bf16(stored[i]));
+    return numbers;
+  }
+
   /// Of a group.
   struct Group {
     std::uint32_t channels;

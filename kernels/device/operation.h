@@ -11,8 +11,9 @@
 
 namespace sterna::kernels {
 
-/// How fp32 numbers are multiplied: as they are, or rounded to TF32's ten bits of mantissa first.
-enum class Arithmetic : std::uint8_t { fp32, tf32 };
+/// How fp32 numbers are multiplied: as they are, rounded to TF32's ten bits of mantissa first, or
+/// as the bf16s that they were rounded to before. What is added is fp32.
+enum class Arithmetic : std::uint8_t { fp32, tf32, bf16 };
 
 /// A product as a launch of the same steps and sizes says it; its addresses do not matter, but
 /// whether there is a bias does. One step of each of `a` and `b` is 1.
@@ -39,11 +40,11 @@ struct ConvolutionShape {
 
 /// Where they lie on the device, each at a multiple of 16 bytes.
 struct OperationTensors {
-  const float* a = nullptr;
-  const float* b = nullptr;
+  const void* a = nullptr;  ///< fp32s; bf16s where such are multiplied
+  const void* b = nullptr;
   const float* bias = nullptr;  ///< of each column of a product; null: none
-  float* out = nullptr;
-  void* workspace = nullptr;  ///< of workspace() bytes, for nobody else until it is done
+  void* out = nullptr;          ///< fp32s; bf16s where the operation rounds()
+  void* workspace = nullptr;    ///< of workspace() bytes, for nobody else until it is done
 };
 
 /// Put on a stream by DeviceStream::run(). Its bits are the same each time, on one kind of device
@@ -53,6 +54,8 @@ class DeviceOperation {
   virtual ~DeviceOperation() = default;
   virtual std::size_t workspace() const noexcept = 0;  ///< bytes
   virtual std::string name() const noexcept = 0;       ///< the library's, and of its plan
+  /// Whether what it makes are bf16s, of a convolution of bf16s: a library may have no other plan.
+  virtual bool rounds() const noexcept { return false; }
 
  protected:
   DeviceOperation() = default;

@@ -16,12 +16,13 @@ struct CUstream_st;  // a cudaStream_t points to one
 
 namespace sterna::kernels {
 
-/// A matrix somewhere in memory: element (i, j) is data[i * row + j * column]. With a step of 0 one
-/// element stands for many.
+/// A matrix somewhere in memory: element (i, j) is data[i * row + j * column], or that of `bf16s`
+/// where it is not null. With a step of 0 one element stands for many.
 struct MatrixView {
   const float* data = nullptr;
   std::size_t row = 0;
   std::size_t column = 0;
+  const std::uint16_t* bf16s = nullptr;
 };
 
 /// So many of an element's products are added one after the other, each rounded, and then those
@@ -29,6 +30,7 @@ struct MatrixView {
 inline constexpr std::size_t kProductBlock = 512;
 
 /// out = a b, and where there is one the bias of each column; `out` is rows x columns, row-major.
+/// Both operands are fp32s or both bf16s; what is added is fp32.
 struct ProductLaunch {
   MatrixView a;
   MatrixView b;
@@ -186,6 +188,8 @@ struct TransposeLaunch {
   std::size_t count = 0;
   std::size_t rows = 0;
   std::size_t columns = 0;
+  std::uint16_t* bf16s =
+      nullptr;  ///< where it is not null: gets the nearest ones, and `to` nothing
 };
 
 /// Copies runs from one place to another, apart from it.
@@ -193,13 +197,29 @@ struct RunLaunch {
   const float* from = nullptr;
   float* to = nullptr;
   Runs runs;
+  std::uint16_t* bf16s =
+      nullptr;  ///< where it is not null: gets the nearest ones, and `to` nothing
+};
+
+/// Each element's nearest bf16, ties to even.
+struct RoundLaunch {
+  const float* from = nullptr;
+  std::uint16_t* to = nullptr;
+  std::size_t count = 0;
+};
+
+/// The fp32s that are the same numbers.
+struct WidenLaunch {
+  const std::uint16_t* from = nullptr;
+  float* to = nullptr;
+  std::size_t count = 0;
 };
 
 using LayerLaunch =
     std::variant<ProductLaunch, ElementLaunch, DropoutLaunch, PixelLaunch, LossLaunch, DecayLaunch,
-                 SquaresLaunch, WindowLaunch, TransposeLaunch, RunLaunch, LocalNormLaunch,
-                 LocalNormGradientLaunch, BiasLaunch, ChannelSumLaunch, MomentsLaunch,
-                 ChannelNormLaunch, ChannelNormGradientLaunch>;
+                 SquaresLaunch, WindowLaunch, TransposeLaunch, RunLaunch, RoundLaunch, WidenLaunch,
+                 LocalNormLaunch, LocalNormGradientLaunch, BiasLaunch, ChannelSumLaunch,
+                 MomentsLaunch, ChannelNormLaunch, ChannelNormGradientLaunch>;
 
 /// Puts one on a stream of CUDA's (layers.cu) and returns a cudaError_t.
 int cuda_layer(const LayerLaunch& launch, CUstream_st* stream);

@@ -26,17 +26,23 @@ __global__ void __launch_bounds__(kThreads) make_product(const ProductLaunch lau
 
 constexpr std::uint32_t kElementsAtOnce = 4;
 
-/// A block of threads takes neighbouring elements, each thread each 256th of them.
+/// A block of threads takes neighbouring elements, each thread each 256th of them: calls
+/// several(its first), or one(each) where there are no more so many.
+template <class Several, class One>
+__device__ void for_neighbours(std::size_t count, Several several, One one) {
+  const std::size_t first = std::size_t{blockIdx.x} * kThreads * kElementsAtOnce + threadIdx.x;
+  if (first + (kElementsAtOnce - 1) * kThreads < count) return several(first);
+  for (std::size_t i = first; i < count; i += kThreads) one(i);
+}
+
 template <ElementPass kPass>
 __global__ void __launch_bounds__(kThreads) pass_elements(const ElementLaunch whole) {
   ElementLaunch launch = whole;
   launch.pass = kPass;
-  const std::size_t first = std::size_t{blockIdx.x} * kThreads * kElementsAtOnce + threadIdx.x;
-  if (first + (kElementsAtOnce - 1) * kThreads < launch.count) {
-    pass_elements_of<kElementsAtOnce>(launch, first, kThreads);
-    return;
-  }
-  for (std::size_t i = first; i < launch.count; i += kThreads) pass_element(launch, i);
+  for_neighbours(
+      launch.count,
+      [&](std::size_t first) { pass_elements_of<kElementsAtOnce>(launch, first, kThreads); },
+      [&](std::size_t i) { pass_element(launch, i); });
 }
 
 using ElementKernel = void (*)(ElementLaunch);
@@ -63,6 +69,20 @@ ElementKernel kernel_of(ElementPass pass) {
       return pass_elements<ElementPass::sigmoid_gradient>;
   }
   return pass_elements<ElementPass::clear>;
+}
+
+__global__ void __launch_bounds__(kThreads) round_numbers(const RoundLaunch launch) {
+  for_neighbours(
+      launch.count,
+      [&](std::size_t first) { round_elements<kElementsAtOnce>(launch, first, kThreads); },
+      [&](std::size_t i) { round_elements<1>(launch, i, 1); });
+}
+
+__global__ void __launch_bounds__(kThreads) widen_numbers(const WidenLaunch launch) {
+  for_neighbours(
+      launch.count,
+      [&](std::size_t first) { widen_elements<kElementsAtOnce>(launch, first, kThreads); },
+      [&](std::size_t i) { widen_elements<1>(launch, i, 1); });
 }
 
 __global__ void __launch_bounds__(kThreads) drop_columns(const DropoutLaunch launch) {
@@ -267,9 +287,21 @@ int run(const ProductLaunch& launch, CUstream_st* stream) {
   return launch_for(make_product, launch.rows * launch.columns, launch, stream);
 }
 
+/// Of a kernel that takes several elements at once.
+std::size_t element_threads(std::size_t count) {
+  return (count + kElementsAtOnce - 1) / kElementsAtOnce;
+}
+
 int run(const ElementLaunch& launch, CUstream_st* stream) {
-  const std::size_t threads = (launch.count + kElementsAtOnce - 1) / kElementsAtOnce;
-  return launch_for(kernel_of(launch.pass), threads, launch, stream);
+  return launch_for(kernel_of(launch.pass), element_threads(launch.count), launch, stream);
+}
+
+int run(const RoundLaunch& launch, CUstream_st* stream) {
+  return launch_for(round_numbers, element_threads(launch.count), launch, stream);
+}
+
+int run(const WidenLaunch& launch, CUstream_st* stream) {
+  return launch_for(widen_numbers, element_threads(launch.count), launch, stream);
 }
 
 int run(const DropoutLaunch& launch, CUstream_st* stream) {

@@ -10,26 +10,28 @@
 #include "kernels/isa/warp.h"
 #include "kernels/layers/layer_launch.h"
 #include "kernels/layers/norms_device.h"
+#include "kernels/layers/rounding_device.h"
 #include "kernels/layers/windows_device.h"
 #include "kernels/random/philox_device.h"
 
 namespace sterna::kernels {
 
-/// Elements (i, j) to (i, j + kColumns - 1) of a product.
-template <std::uint32_t kColumns>
-STERNA_DEVICE void product_elements(const ProductLaunch& launch, std::size_t i, std::size_t j) {
-  const float* a = launch.a.data + i * launch.a.row;
-  const float* b = launch.b.data + j * launch.b.column;
+/// Elements (i, j) to (i, j + kColumns - 1) of a product, whose operands begin at `a` and `b`.
+template <std::uint32_t kColumns, class Number>
+STERNA_DEVICE void product_elements_of(const ProductLaunch& launch, const Number* a,
+                                       const Number* b, std::size_t i, std::size_t j) {
+  a += i * launch.a.row;
+  b += j * launch.b.column;
   float totals[kColumns] = {};
   for (std::size_t first = 0; first < launch.depth; first += kProductBlock) {
     const std::size_t end =
         first + kProductBlock < launch.depth ? first + kProductBlock : launch.depth;
     float sums[kColumns] = {};
     for (std::size_t k = first; k < end; ++k) {
-      const float left = a[k * launch.a.column];
+      const float left = number_of(a[k * launch.a.column]);
       STERNA_UNROLL
       for (std::uint32_t c = 0; c < kColumns; ++c) {
-        sums[c] += left * b[k * launch.b.row + c * launch.b.column];
+        sums[c] += left * number_of(b[k * launch.b.row + c * launch.b.column]);
       }
     }
     STERNA_UNROLL
@@ -41,6 +43,14 @@ STERNA_DEVICE void product_elements(const ProductLaunch& launch, std::size_t i, 
     const float bias = launch.bias != nullptr ? launch.bias[j + c] : 0;
     launch.out[i * out_row + j + c] = totals[c] + bias;
   }
+}
+
+template <std::uint32_t kColumns>
+STERNA_DEVICE void product_elements(const ProductLaunch& launch, std::size_t i, std::size_t j) {
+  if (launch.a.bf16s != nullptr) {
+    return product_elements_of<kColumns>(launch, launch.a.bf16s, launch.b.bf16s, i, j);
+  }
+  product_elements_of<kColumns>(launch, launch.a.data, launch.b.data, i, j);
 }
 
 /// What a pass makes of an element of `a` and one of `b`.
@@ -131,7 +141,7 @@ STERNA_DEVICE void run_element(const RunLaunch& launch, std::size_t at) {
   const auto place = [&](const Runs::Place& of) {
     return of.first + image * of.image + row * of.row + column * of.column + element;
   };
-  launch.to[place(runs.to)] = launch.from[place(runs.from)];
+  put_number(launch.to, launch.bf16s, place(runs.to), launch.from[place(runs.from)]);
 }
 
 /// Byte i of all images.

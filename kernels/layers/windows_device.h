@@ -7,6 +7,7 @@
 
 #include "kernels/isa/warp.h"
 #include "kernels/layers/layer_launch.h"
+#include "kernels/layers/rounding_device.h"
 
 namespace sterna::kernels {
 
@@ -223,7 +224,7 @@ STERNA_DEVICE void transpose_element(const TransposeLaunch& launch, std::size_t 
   const std::size_t size = launch.rows * launch.columns;
   const std::size_t i = at % size / launch.columns;
   const std::size_t j = at % launch.columns;
-  launch.to[at - at % size + j * launch.rows + i] = launch.from[at];
+  put_number(launch.to, launch.bf16s, at - at % size + j * launch.rows + i, launch.from[at]);
 }
 
 }  // namespace sterna::kernels

@@ -162,7 +162,10 @@ Result<void> add_net(const std::string& name, std::size_t batch, const NetBenchS
     options.backend = {.name = "device", .device = setup.device};
     STERNA_TRY(add_device_step({name + ".fp32", options}, rounds, progress, figures));
     options.backend.tf32 = true;
-    return add_device_step({name + ".tf32", options}, rounds, progress, figures);
+    STERNA_TRY(add_device_step({name + ".tf32", options}, rounds, progress, figures));
+    options.backend.tf32 = false;
+    options.backend.precision = nets::Element::bf16;
+    return add_device_step({name + ".bf16", options}, rounds, progress, figures);
   }
   STERNA_ASSIGN(const double fp32, add_step({name + ".fp32", options}, rounds, progress, figures));
   options.backend.precision = nets::Element::bf16;

@@ -443,11 +443,6 @@ class Finisher {
                                              "\"actor.backend\" from the {}",
                                              facts_of(table.plays()).words));
     }
-    if (file_.job.precision == actors::Precision::bf16) {
-      complain("backend",
-               "no GPU computes with job.precision = \"bf16\" yet; set \"fp32\", or "
-               "actor.backend = \"cpu\"");
-    }
     if (table.plays() == Role::kEvaluator && table.gpus > 1) {
       complain("gpus",
                fmt::format("an evaluator computes on one GPU, not on {}; set 1", table.gpus));

@@ -45,11 +45,11 @@ bool has_reader(const ClusterFile& file, const HostSection& host) {
   });
 }
 
-/// Whether it runs nets whose activations are bf16.
+/// Whether its processor runs nets whose activations are bf16.
 bool computes_in_bf16(const ClusterFile& file, const HostSection& host) {
   if (file.job.precision != actors::Precision::bf16) return false;
   return std::any_of(file.actors.begin(), file.actors.end(), [&](const ActorPlan& actor) {
-    return actor.host == host.name &&
+    return actor.host == host.name && actor.backend == "cpu" &&
            (actor.role == Role::kWorker || actor.role == Role::kEvaluator);
   });
 }

@@ -26,7 +26,9 @@ class Convolution {
   /// w has new values: what was derived from them is stale.
   virtual void weights_changed() = 0;
   virtual void forward(const Tensor& x, const Tensor& w, const Tensor* b, Tensor& y) = 0;
+  /// Of the x that the last forward pass read.
   virtual void backward_parameters(const Tensor& x, const Tensor& dy, Tensor& dw, Tensor* db) = 0;
+  /// Right behind backward_parameters() of the same dy.
   virtual void backward_data(const Tensor& dy, const Tensor& w, Tensor& dx) = 0;
 };
 

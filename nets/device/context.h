@@ -2,7 +2,9 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
@@ -44,6 +46,16 @@ struct DeviceContext {
     return reinterpret_cast<T*>(scratch_.data());
   }
 
+  /// Memory for bf16s that operations share, one after the other; before any runs. There are two
+  /// pieces, as some operations need both at once.
+  enum class Bf16s : std::uint8_t { first, second };
+  void reserve_bf16s(Bf16s which, std::size_t elements) {
+    kernels::DeviceArray<std::uint16_t>& array = bf16s_[static_cast<std::size_t>(which)];
+    if (elements <= array.size()) return;
+    array = must(kernels::DeviceArray<std::uint16_t>::make(*device, elements));
+  }
+  std::uint16_t* bf16s(Bf16s which) const { return bf16s_[static_cast<std::size_t>(which)].data(); }
+
   /// Room for what is summed of each channel, within what operations share; reserve_sums() first.
   kernels::ChannelSums sums_of(std::size_t pixels, std::size_t channels) const {
     return {.pixels = pixels, .channels = channels, .sums = scratch<double>()};
@@ -55,12 +67,15 @@ struct DeviceContext {
   std::shared_ptr<kernels::Device> device;
   std::unique_ptr<kernels::DeviceStream> stream;
   kernels::Arithmetic arithmetic = kernels::Arithmetic::fp32;
+  /// Whether products and convolutions multiply bf16s.
+  bool rounds() const { return arithmetic == kernels::Arithmetic::bf16; }
   /// What libraries say that they run, in the order of the operations.
   std::vector<std::string> plans;
 
  private:
   kernels::DeviceArray<std::byte> scratch_;
   kernels::DeviceArray<std::byte> workspace_;
+  std::array<kernels::DeviceArray<std::uint16_t>, 2> bf16s_;
 };
 
 /// Elements that come from the host again and again: what is sent lies still until it is there.

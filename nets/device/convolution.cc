@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "nets/device/operand.h"
 #include "nets/device/operations.h"
 #include "nets/device/product.h"
 #include "nets/device/windows.h"
@@ -13,10 +14,10 @@ namespace sterna::nets {
 namespace {
 
 using kernels::ConvolutionPass;
-using kernels::DeviceArray;
 using kernels::DeviceOperation;
 using kernels::ProductLaunch;
 using kernels::TransposeLaunch;
+using kernels::WidenLaunch;
 using kernels::WindowLaunch;
 using kernels::WindowPass;
 
@@ -34,7 +35,9 @@ class DeviceConvolution : public Convolution {
         windows_(windows_of(spec.input, spec.window)),
         groups_(spec.groups),
         out_(spec.out_channels),
-        pixels_(std::size_t{windows_.images} * windows_.out_rows * windows_.out_columns) {
+        pixels_(std::size_t{windows_.images} * windows_.out_rows * windows_.out_columns),
+        dy_(spec.backward ? Operand::shared(context, DeviceContext::Bf16s::first, pixels_ * out_)
+                          : Operand()) {
     if (spec.bias && spec.backward) context.reserve_sums(pixels_, out_);
   }
 
@@ -49,6 +52,7 @@ class DeviceConvolution : public Convolution {
   std::size_t groups_;
   std::size_t out_;
   std::size_t pixels_;  // of all images' outputs
+  Operand dy_;
 };
 
 /// Products with the windows' pixels, which are laid side by side first, those of a group's
@@ -59,7 +63,10 @@ class ConvolutionByProducts final : public DeviceConvolution {
       : DeviceConvolution(context, spec),
         depth_(std::size_t{windows_.channels} * windows_.kernel_rows * windows_.kernel_columns),
         plain_(windows_are_pixels(windows_)),
-        biased_(spec.bias) {
+        biased_(spec.bias),
+        x_(plain_ ? Operand::of_input(context, spec.backward, pixels_ * depth_)
+                  : Operand::shared(context, DeviceContext::Bf16s::second, pixels_ * depth_)),
+        w_(Operand::kept(context, out_ * depth_ / groups_)) {
     if (!plain_) context.reserve<float>(pixels_ * depth_);
     if (groups_ != 1) return;  // a library's products want matrices that begin anywhere
     forward_.emplace(context, forward_like(Group{0, 0, 0, depth_, out_}));
@@ -68,35 +75,43 @@ class ConvolutionByProducts final : public DeviceConvolution {
     if (spec.input_gradient) data_.emplace(context, data_like(Group{0, 0, 0, depth_, out_}));
   }
 
-  void weights_changed() override {}
+  void weights_changed() override { w_.changed(); }
   void forward(const Tensor& x, const Tensor& w, const Tensor* b, Tensor& y) override {
-    const float* const unfolded = unfold(x);
+    x_.take(unfold(x));
+    w_.keep(w.data());
     each_group([&](const Group& group) {
       ProductLaunch launch = forward_like(group);
-      launch.a.data = unfolded + group.in;
-      launch.b.data = w.data() + group.weights;
+      launch.a = x_.view(launch.a, group.in);
+      launch.b = w_.view(launch.b, group.weights);
       launch.bias = b != nullptr ? b->data() + group.out : nullptr;
       launch.out = y.data() + group.out;
       run(forward_, launch);
     });
   }
   void backward_parameters(const Tensor& x, const Tensor& dy, Tensor& dw, Tensor* db) override {
-    const float* const unfolded = unfold(x);
+    if (plain_) {
+      x_.keep(x.data());
+    } else {
+      x_.take(unfold(x));
+    }
+    dy_.take(dy.data());
     each_group([&](const Group& group) {
       ProductLaunch launch = parameters_like(group);
-      launch.a.data = dy.data() + group.out;
-      launch.b.data = unfolded + group.in;
+      launch.a = dy_.view(launch.a, group.out);
+      launch.b = x_.view(launch.b, group.in);
       launch.out = dw.data() + group.weights;
       run(parameters_, launch);
     });
     sum_bias(dy, db);
   }
   void backward_data(const Tensor& dy, const Tensor& w, Tensor& dx) override {
+    dy_.keep(dy.data());
+    w_.keep(w.data());
     float* const unfolded = plain_ ? dx.data() : context_.scratch<float>();
     each_group([&](const Group& group) {
       ProductLaunch launch = data_like(group);
-      launch.a.data = dy.data() + group.out;
-      launch.b.data = w.data() + group.weights;
+      launch.a = dy_.view(launch.a, group.out);
+      launch.b = w_.view(launch.b, group.weights);
       launch.out = unfolded + group.in;
       run(data_, launch);
     });
@@ -160,6 +175,8 @@ class ConvolutionByProducts final : public DeviceConvolution {
   std::size_t depth_;  // of a window
   bool plain_;         // nothing is laid anywhere
   bool biased_;
+  Operand x_;  // their windows' pixels
+  Operand w_;
   std::optional<Product> forward_, parameters_, data_;  // none where there are groups
 };
 
@@ -193,34 +210,42 @@ class ConvolutionByLibrary final : public DeviceConvolution {
         plans_(std::move(plans)),
         channels_(windows_.channels / groups_),
         window_(std::size_t{windows_.kernel_rows} * windows_.kernel_columns) {
-    for (const auto* const plan : {&plans_.forward, &plans_.data, &plans_.weights}) {
-      if (*plan == nullptr) continue;
-      context.prepare(**plan);
-      context.plans.push_back((*plan)->name());
-    }
-    if (turns()) {
-      turned_ = must(DeviceArray<float>::make(*context.device, out_ * channels_ * window_));
-      if (plans_.weights != nullptr) context.reserve<float>(out_ * channels_ * window_);
-    }
-    if (!pads()) return;
-    const std::size_t pixels = std::size_t{planned_.images} * planned_.rows * planned_.columns;
-    padded_ = must(DeviceArray<float>::make(*context.device, pixels * planned_.channels));
-    if (plans_.data != nullptr) context.reserve<float>(pixels * planned_.channels);
+    const std::size_t inputs = planned_pixels() * planned_.channels;
+    const std::size_t weights = out_ * channels_ * window_;
+    prepare(plans_.forward.get(), pixels_ * out_);
+    prepare(plans_.data.get(), inputs);
+    prepare(plans_.weights.get(), weights);
+    if (turns() && plans_.weights != nullptr) context.reserve<float>(weights);
+    if (pads() && plans_.data != nullptr) context.reserve<float>(inputs);
+    w_ = turns() ? Operand::laid(context, weights,
+                                 [this](const float* from, float* to, std::uint16_t* bf16s) {
+                                   turn(from, to, bf16s);
+                                 })
+                 : Operand::kept(context, weights);
+    x_ = pads() ? Operand::laid(context, inputs,
+                                [this](const float* from, float* to, std::uint16_t* bf16s) {
+                                  pad(from, to, bf16s);
+                                })
+                : Operand::of_input(context, spec.backward, inputs);
   }
+  ConvolutionByLibrary(const ConvolutionByLibrary&) = delete;
+  ConvolutionByLibrary& operator=(const ConvolutionByLibrary&) = delete;
 
   /// At once, not in the pass that wants them: that may be repeated where they did not change.
-  void weights_changed() override {
-    if (weights_ != nullptr && turns()) turn();
-  }
+  void weights_changed() override { w_.changed(); }
   void forward(const Tensor& x, const Tensor& w, const Tensor* b, Tensor& y) override {
-    context_.run(*plans_.forward, {.a = padded(x), .b = turned(w), .out = y.data()});
+    x_.take(x.data());
+    w_.keep(w.data());
+    run(*plans_.forward, x_, w_, y.data(), y.size());
     if (b == nullptr) return;
     context_.run(
         kernels::BiasLaunch{.bias = b->data(), .y = y.data(), .pixels = pixels_, .channels = out_});
   }
   void backward_parameters(const Tensor& x, const Tensor& dy, Tensor& dw, Tensor* db) override {
+    x_.keep(x.data());
+    dy_.take(dy.data());
     float* const out = turns() ? context_.scratch<float>() : dw.data();
-    context_.run(*plans_.weights, {.a = padded(x), .b = dy.data(), .out = out});
+    run(*plans_.weights, x_, dy_, out, dw.size());
     if (turns()) {
       context_.run(TransposeLaunch{
           .from = out, .to = dw.data(), .count = out_, .rows = window_, .columns = channels_});
@@ -228,8 +253,10 @@ class ConvolutionByLibrary final : public DeviceConvolution {
     sum_bias(dy, db);
   }
   void backward_data(const Tensor& dy, const Tensor& w, Tensor& dx) override {
+    dy_.keep(dy.data());
+    w_.keep(w.data());
     float* const out = pads() ? context_.scratch<float>() : dx.data();
-    context_.run(*plans_.data, {.a = dy.data(), .b = turned(w), .out = out});
+    run(*plans_.data, dy_, w_, out, planned_pixels() * planned_.channels);
     if (!pads()) return;
     const kernels::Runs runs = inner().turned();
     if (runs.elements() < dx.size()) {
@@ -292,31 +319,43 @@ class ConvolutionByLibrary final : public DeviceConvolution {
         .to = {first, std::size_t{planned_.rows} * planned_.columns * channels,
                planned_.columns * channels, 0}};
   }
-  const float* padded(const Tensor& x) const {
-    if (!pads()) return x.data();
-    context_.run(kernels::RunLaunch{.from = x.data(), .to = padded_.data(), .runs = inner()});
-    return padded_.data();
+  void pad(const float* x, float* to, std::uint16_t* bf16s) const {
+    context_.run(kernels::RunLaunch{.from = x, .to = to, .runs = inner(), .bf16s = bf16s});
   }
-  const float* turned(const Tensor& w) {
-    if (!turns()) return w.data();
-    if (std::exchange(weights_, w.data()) != w.data()) turn();  // the first time
-    return turned_.data();
-  }
-  void turn() const {
-    context_.run(TransposeLaunch{.from = weights_,
-                                 .to = turned_.data(),
+  void turn(const float* weights, float* to, std::uint16_t* bf16s) const {
+    context_.run(TransposeLaunch{.from = weights,
+                                 .to = to,
                                  .count = out_,
                                  .rows = channels_,
-                                 .columns = window_});
+                                 .columns = window_,
+                                 .bf16s = bf16s});
+  }
+
+  std::size_t planned_pixels() const {
+    return std::size_t{planned_.images} * planned_.rows * planned_.columns;
+  }
+  /// A plan, if there is one, which makes so many elements.
+  void prepare(const DeviceOperation* plan, std::size_t elements) const {
+    if (plan == nullptr) return;
+    context_.prepare(*plan);
+    context_.plans.push_back(plan->name());
+    if (plan->rounds()) context_.reserve_bf16s(DeviceContext::Bf16s::second, elements);
+  }
+  /// As many elements come to `out`, as fp32s.
+  void run(DeviceOperation& plan, const Operand& a, const Operand& b, float* out,
+           std::size_t elements) const {
+    if (!plan.rounds()) return context_.run(plan, {.a = a.data(), .b = b.data(), .out = out});
+    std::uint16_t* const rounded = context_.bf16s(DeviceContext::Bf16s::second);
+    context_.run(plan, {.a = a.data(), .b = b.data(), .out = rounded});
+    context_.run(WidenLaunch{.from = rounded, .to = out, .count = elements});
   }
 
   kernels::Windows planned_;
   Plans plans_;
-  std::size_t channels_;            // of a group's input
-  std::size_t window_;              // pixels of one
-  const float* weights_ = nullptr;  // where they lie, once that is known
-  DeviceArray<float> turned_;       // as the library wants them
-  DeviceArray<float> padded_;       // 0 around the images
+  std::size_t channels_;  // of a group's input
+  std::size_t window_;    // pixels of one
+  Operand w_;             // as the library wants them
+  Operand x_;             // where it pads with 0 around the images
 };
 
 }  // namespace

@@ -8,6 +8,7 @@ namespace sterna::nets {
 struct DeviceBackend::Parts {
   explicit Parts(const BackendOptions& options) : context(options.device), memory(context) {
     if (options.tf32) context.arithmetic = kernels::Arithmetic::tf32;
+    if (options.precision == Element::bf16) context.arithmetic = kernels::Arithmetic::bf16;
   }
   DeviceContext context;
   DeviceMemory memory;
@@ -16,10 +17,6 @@ struct DeviceBackend::Parts {
 Result<std::unique_ptr<Backend>> DeviceBackend::make(const BackendOptions& options) {
   if (options.device == nullptr) {
     return Error{Errc::invalid_argument, "the backend \"device\" needs a device"};
-  }
-  if (options.precision != Element::fp32) {
-    return Error{Errc::invalid_argument,
-                 "job.precision = \"bf16\": no device computes with it yet; set \"fp32\""};
   }
   try {
     return std::unique_ptr<Backend>(new DeviceBackend(std::make_unique<Parts>(options)));

@@ -1,6 +1,6 @@
 // A backend that computes on a device, through the interfaces of kernels/device/device.h: a CUDA
-// device, or the host's own that plays one for tests. In fp32, and but for squared errors: what it
-// lacks is refused when the net is made.
+// device, or the host's own that plays one for tests. Tensors are fp32. Squared errors, which it
+// lacks, are refused when the net is made.
 #pragma once
 
 #include "nets/backend/backend.h"
@@ -11,7 +11,7 @@ namespace sterna::nets {
 /// Passes are put on a stream and run when the device comes to it. Operations throw BackendFailure.
 class DeviceBackend final : public Backend {
  public:
-  /// Errors: invalid_argument without a device, or for bf16; the device's.
+  /// Errors: invalid_argument without a device; the device's.
   static Result<std::unique_ptr<Backend>> make(const BackendOptions& options);
 
   ~DeviceBackend() override;

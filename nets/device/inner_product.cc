@@ -1,5 +1,6 @@
 #include <optional>
 
+#include "nets/device/operand.h"
 #include "nets/device/operations.h"
 #include "nets/device/product.h"
 
@@ -11,25 +12,36 @@ using kernels::ProductLaunch;
 class DeviceInnerProduct final : public InnerProduct {
  public:
   DeviceInnerProduct(DeviceContext& context, const InnerProductSpec& spec)
-      : context_(context), spec_(spec), forward_(context, forward_like(spec)) {
+      : context_(context),
+        spec_(spec),
+        forward_(context, forward_like(spec)),
+        x_(Operand::of_input(context, spec.backward, spec.batch * spec.in)),
+        w_(Operand::kept(context, spec.out * spec.in)) {
     if (!spec.backward) return;
+    dy_ = Operand::shared(context, DeviceContext::Bf16s::first, spec.batch * spec.out);
     parameters_.emplace(context, parameters_like(spec));
     if (spec.input_gradient) data_.emplace(context, data_like(spec));
     if (spec.bias) context.reserve_sums(spec.batch, spec.out);
   }
 
+  /// At once, not in the pass that wants them: that may be repeated where they did not change.
+  void weights_changed() override { w_.changed(); }
   void forward(const Tensor& x, const Tensor& w, const Tensor* b, Tensor& y) override {
+    x_.take(x.data());
+    w_.keep(w.data());
     ProductLaunch launch = forward_like(spec_);
-    launch.a.data = x.data();
-    launch.b.data = w.data();
+    launch.a = x_.view(launch.a);
+    launch.b = w_.view(launch.b);
     launch.bias = b != nullptr ? b->data() : nullptr;
     launch.out = y.data();
     forward_.run(launch);
   }
   void backward_parameters(const Tensor& x, const Tensor& dy, Tensor& dw, Tensor* db) override {
+    x_.keep(x.data());
+    dy_.take(dy.data());
     ProductLaunch launch = parameters_like(spec_);
-    launch.a.data = dy.data();
-    launch.b.data = x.data();
+    launch.a = dy_.view(launch.a);
+    launch.b = x_.view(launch.b);
     launch.out = dw.data();
     parameters_->run(launch);
     if (db == nullptr) return;
@@ -37,9 +49,11 @@ class DeviceInnerProduct final : public InnerProduct {
         .sums = context_.sums_of(spec_.batch, spec_.out), .from = dy.data(), .to = db->data()});
   }
   void backward_data(const Tensor& dy, const Tensor& w, Tensor& dx) override {
+    dy_.keep(dy.data());
+    w_.keep(w.data());
     ProductLaunch launch = data_like(spec_);
-    launch.a.data = dy.data();
-    launch.b.data = w.data();
+    launch.a = dy_.view(launch.a);
+    launch.b = w_.view(launch.b);
     launch.out = dx.data();
     data_->run(launch);
   }
@@ -72,6 +86,7 @@ class DeviceInnerProduct final : public InnerProduct {
   DeviceContext& context_;
   InnerProductSpec spec_;
   Product forward_;
+  Operand x_, w_, dy_;
   std::optional<Product> parameters_;  // backward
   std::optional<Product> data_;        // likewise, where it has one
 };

@@ -21,11 +21,17 @@ class Product {
 
   void run(const kernels::ProductLaunch& launch) const {
     if (operation_ == nullptr) return context_.run(launch);
-    context_.run(*operation_,
-                 {.a = launch.a.data, .b = launch.b.data, .bias = launch.bias, .out = launch.out});
+    context_.run(
+        *operation_,
+        {.a = place_of(launch.a), .b = place_of(launch.b), .bias = launch.bias, .out = launch.out});
   }
 
  private:
+  static const void* place_of(const kernels::MatrixView& matrix) {
+    if (matrix.bf16s != nullptr) return matrix.bf16s;
+    return matrix.data;
+  }
+
   DeviceContext& context_;
   std::unique_ptr<kernels::DeviceOperation> operation_;
 };

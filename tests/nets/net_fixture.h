@@ -32,6 +32,19 @@ class Recorder final : public GradientSink {
   Gradients gradients;
 };
 
+/// The cosine between all gradients of two steps.
+inline double cosine(const Gradients& a, const Gradients& b) {
+  double both = 0, squares_a = 0, squares_b = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    for (std::size_t j = 0; j < a[i].size(); ++j) {
+      both += double{a[i][j]} * double{b[i][j]};
+      squares_a += double{a[i][j]} * double{a[i][j]};
+      squares_b += double{b[i][j]} * double{b[i][j]};
+    }
+  }
+  return both / std::sqrt(squares_a * squares_b);
+}
+
 /// A net with initial parameters, and biases that differ.
 inline std::unique_ptr<Net> initialized(const NetOptions& options) {
   auto made = make_net(options);

@@ -126,9 +126,11 @@ class Product final : public CudaOperation {
     biased_ = of.bias != nullptr;
     if (biased_) STERNA_TRY(set(CUBLASLT_MATMUL_DESC_EPILOGUE, CUBLASLT_EPILOGUE_BIAS));
     const std::size_t out_row = of.out_row != 0 ? of.out_row : of.columns;
-    STERNA_TRY(layout(left_, left));
-    STERNA_TRY(layout(right_, right));
-    STERNA_TRY(layout(out_, {false, of.columns, of.rows, static_cast<std::int64_t>(out_row)}));
+    const cudaDataType_t number = shape.arithmetic == Arithmetic::bf16 ? CUDA_R_16BF : CUDA_R_32F;
+    STERNA_TRY(layout(left_, left, number));
+    STERNA_TRY(layout(right_, right, number));
+    STERNA_TRY(
+        layout(out_, {false, of.columns, of.rows, static_cast<std::int64_t>(out_row)}, CUDA_R_32F));
     return choose();
   }
 
@@ -159,8 +161,9 @@ class Product final : public CudaOperation {
     return checked_lt(f_.desc_set(desc_.made, attribute, &value, sizeof(value)),
                       "cublasLtMatmulDescSetAttribute");
   }
-  Result<void> layout(Owned<cublasLtMatrixLayout_t>& made, const Operand& of) const {
-    return checked_lt(f_.layout_create(&made.made, CUDA_R_32F, of.rows, of.columns, of.leading),
+  Result<void> layout(Owned<cublasLtMatrixLayout_t>& made, const Operand& of,
+                      cudaDataType_t number) const {
+    return checked_lt(f_.layout_create(&made.made, number, of.rows, of.columns, of.leading),
                       "cublasLtMatrixLayoutCreate");
   }
 

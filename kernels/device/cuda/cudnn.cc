@@ -123,11 +123,12 @@ struct Handle {
 constexpr std::int64_t kA = 'a', kB = 'b', kOut = 'o';
 
 /// {N, C, H, W} of channels-last memory.
-Descriptor tensor(const Functions& f, std::int64_t id, const std::array<std::int64_t, 4>& shape) {
+Descriptor tensor(const Functions& f, std::int64_t id, cudnnDataType_t number,
+                  const std::array<std::int64_t, 4>& shape) {
   const std::array<std::int64_t, 4> steps = {shape[1] * shape[2] * shape[3], 1, shape[1] * shape[3],
                                              shape[1]};
   Descriptor made(f, CUDNN_BACKEND_TENSOR_DESCRIPTOR);
-  made.set(CUDNN_ATTR_TENSOR_DATA_TYPE, CUDNN_TYPE_DATA_TYPE, {CUDNN_DATA_FLOAT})
+  made.set(CUDNN_ATTR_TENSOR_DATA_TYPE, CUDNN_TYPE_DATA_TYPE, {number})
       .set(CUDNN_ATTR_TENSOR_DIMENSIONS, CUDNN_TYPE_INT64, 4, shape.data())
       .set(CUDNN_ATTR_TENSOR_STRIDES, CUDNN_TYPE_INT64, 4, steps.data())
       .set(CUDNN_ATTR_TENSOR_UNIQUE_ID, CUDNN_TYPE_INT64, {id})
@@ -194,22 +195,72 @@ class Convolution final : public CudaOperation {
  public:
   explicit Convolution(std::shared_ptr<Handle> handle) : handle_(std::move(handle)) {}
 
-  /// Whether there is a plan.
+  /// Whether there is a plan. Of bf16s one that makes fp32s is preferred to one that makes bf16s,
+  /// and both to the library's last resort.
   Result<bool> make(const ConvolutionShape& shape) {
-    const Functions& f = handle_->f;
     const Windows& w = shape.windows;
-    const PassNames names = names_of(shape.pass);
-    const Roles roles = roles_of(shape.pass);
-    const Descriptor x = tensor(f, roles.x, {w.images, w.channels, w.rows, w.columns});
-    const Descriptor weights =
-        tensor(f, roles.w,
-               {shape.out_channels, w.channels / shape.groups, w.kernel_rows, w.kernel_columns});
-    const Descriptor y =
-        tensor(f, roles.y, {w.images, shape.out_channels, w.out_rows, w.out_columns});
     if (!pads_evenly(w.out_rows, w.stride, w.kernel_rows, w.rows_before, w.rows) ||
         !pads_evenly(w.out_columns, w.stride, w.kernel_columns, w.columns_before, w.columns)) {
       return false;
     }
+    // B knows best: its first plans take half and, in TF32, a quarter of the time of A's.
+    for (const Heuristics& some :
+         {Heuristics{CUDNN_HEUR_MODE_B, CUDNN_HEUR_MODE_A}, {CUDNN_HEUR_MODE_FALLBACK}}) {
+      for (const bool rounds : {false, true}) {
+        if (rounds && shape.arithmetic != Arithmetic::bf16) continue;
+        STERNA_ASSIGN(const bool found, plan(shape, rounds, some));
+        if (!found) continue;
+        rounds_ = rounds;
+        return true;
+      }
+    }
+    return false;
+  }
+
+  std::size_t workspace() const noexcept override { return workspace_; }
+  std::string name() const noexcept override {
+    return "cuDNN engine " + std::to_string(engine_) + (rounds_ ? " to bf16" : "");
+  }
+  bool rounds() const noexcept override { return rounds_; }
+
+  Result<void> run(const OperationTensors& tensors, CUstream_st* stream) noexcept override {
+    const Functions& f = handle_->f;
+    const std::lock_guard lock(handle_->mutex);
+    const void* const places[] = {tensors.a, tensors.b, tensors.out};
+    const std::int64_t ids[] = {kA, kB, kOut};
+    Descriptor pack(f, CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR);
+    pack.set(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, CUDNN_TYPE_INT64, 3, ids)
+        .set(CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, CUDNN_TYPE_VOID_PTR, 3, places)
+        .set(CUDNN_ATTR_VARIANT_PACK_WORKSPACE, CUDNN_TYPE_VOID_PTR, {tensors.workspace})
+        .finalize();
+    STERNA_TRY(pack.checked("a pack of cuDNN's"));
+    cudnnStatus_t status = f.set_stream(handle_->handle, stream);
+    if (status == CUDNN_STATUS_SUCCESS) {
+      status = f.execute(handle_->handle, plan_.front().get(), pack.get());
+    }
+    if (status == CUDNN_STATUS_SUCCESS) return {};
+    return Error{Errc::unavailable, std::string("cudnnBackendExecute: ") + f.error_string(status)};
+  }
+
+ private:
+  using Heuristics = std::vector<cudnnBackendHeurMode_t>;
+
+  /// Whether one of them has a plan, which makes bf16s where it `rounds`.
+  Result<bool> plan(const ConvolutionShape& shape, bool rounds, const Heuristics& heuristics) {
+    const Functions& f = handle_->f;
+    const Windows& w = shape.windows;
+    const PassNames names = names_of(shape.pass);
+    const Roles roles = roles_of(shape.pass);
+    const bool bf16s = shape.arithmetic == Arithmetic::bf16;
+    const auto tensor_of = [&](std::int64_t role, const std::array<std::int64_t, 4>& sizes) {
+      const bool stores_bf16s = role == kOut ? rounds : bf16s;
+      return tensor(f, role, stores_bf16s ? CUDNN_DATA_BFLOAT16 : CUDNN_DATA_FLOAT, sizes);
+    };
+    const Descriptor x = tensor_of(roles.x, {w.images, w.channels, w.rows, w.columns});
+    const Descriptor weights = tensor_of(
+        roles.w, {shape.out_channels, w.channels / shape.groups, w.kernel_rows, w.kernel_columns});
+    const Descriptor y =
+        tensor_of(roles.y, {w.images, shape.out_channels, w.out_rows, w.out_columns});
     const std::int64_t stride = w.stride, top = w.rows_before, left = w.columns_before;
     Descriptor convolution(f, CUDNN_BACKEND_CONVOLUTION_DESCRIPTOR);
     convolution.set(CUDNN_ATTR_CONVOLUTION_COMP_TYPE, CUDNN_TYPE_DATA_TYPE, {CUDNN_DATA_FLOAT})
@@ -238,39 +289,16 @@ class Convolution final : public CudaOperation {
          {&x, &weights, &y, static_cast<const Descriptor*>(&convolution),
           static_cast<const Descriptor*>(&operation), static_cast<const Descriptor*>(&graph)}) {
       if (one->unsupported()) return false;
+      if (!one->ok() && bf16s && !rounds) return false;  // no wrong call: it may not mix types
       STERNA_TRY(one->checked("a graph of cuDNN's"));
     }
-    // B knows best: its first plans take half and, in TF32, a quarter of the time of A's.
-    for (const auto mode : {CUDNN_HEUR_MODE_B, CUDNN_HEUR_MODE_A, CUDNN_HEUR_MODE_FALLBACK}) {
-      STERNA_ASSIGN(const bool found, choose(graph, mode, shape.arithmetic));
+    for (const cudnnBackendHeurMode_t heuristic : heuristics) {
+      STERNA_ASSIGN(const bool found, choose(graph, heuristic, shape.arithmetic));
       if (found) return true;
     }
     return false;
   }
 
-  std::size_t workspace() const noexcept override { return workspace_; }
-  std::string name() const noexcept override { return "cuDNN engine " + std::to_string(engine_); }
-
-  Result<void> run(const OperationTensors& tensors, CUstream_st* stream) noexcept override {
-    const Functions& f = handle_->f;
-    const std::lock_guard lock(handle_->mutex);
-    const void* const places[] = {tensors.a, tensors.b, tensors.out};
-    const std::int64_t ids[] = {kA, kB, kOut};
-    Descriptor pack(f, CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR);
-    pack.set(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, CUDNN_TYPE_INT64, 3, ids)
-        .set(CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, CUDNN_TYPE_VOID_PTR, 3, places)
-        .set(CUDNN_ATTR_VARIANT_PACK_WORKSPACE, CUDNN_TYPE_VOID_PTR, {tensors.workspace})
-        .finalize();
-    STERNA_TRY(pack.checked("a pack of cuDNN's"));
-    cudnnStatus_t status = f.set_stream(handle_->handle, stream);
-    if (status == CUDNN_STATUS_SUCCESS) {
-      status = f.execute(handle_->handle, plan_.front().get(), pack.get());
-    }
-    if (status == CUDNN_STATUS_SUCCESS) return {};
-    return Error{Errc::unavailable, std::string("cudnnBackendExecute: ") + f.error_string(status)};
-  }
-
- private:
   /// The first of a heuristic's plans whose bits are the same each time, and of the arithmetic.
   Result<bool> choose(const Descriptor& graph, cudnnBackendHeurMode_t mode, Arithmetic arithmetic) {
     const Functions& f = handle_->f;
@@ -345,6 +373,10 @@ class Convolution final : public CudaOperation {
         case CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS:
           if (arithmetic == Arithmetic::fp32) return false;
           break;
+        case CUDNN_NUMERICAL_NOTE_WINOGRAD:
+        case CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_4x4:
+          if (arithmetic == Arithmetic::bf16) return false;  // it rounds what it has made of them
+          break;
         default:
           break;
       }
@@ -356,6 +388,7 @@ class Convolution final : public CudaOperation {
   std::shared_ptr<Handle> handle_;
   std::vector<Descriptor> plan_;  // the one, once there is one
   std::int64_t engine_ = 0;
+  bool rounds_ = false;
   std::size_t workspace_ = 0;
 };
 

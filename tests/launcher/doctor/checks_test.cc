@@ -372,6 +372,9 @@ TEST_F(HostCheck, AsksForBf16WhereItIsComputed) {
   file.job.precision = actors::Precision::bf16;
   EXPECT_TRUE(facts_question(file, file.hosts[1], program).bf16);
   EXPECT_FALSE(facts_question(file, file.hosts[0], program).bf16);
+  file.actors[0].backend = "cuda";
+  EXPECT_FALSE(facts_question(file, file.hosts[1], program).bf16) << "a card computes with it";
+  file.actors[0].backend = "cpu";
   file.actors[0].role = Role::kParameterServer;
   EXPECT_FALSE(facts_question(file, file.hosts[1], program).bf16);
 }

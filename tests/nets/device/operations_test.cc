@@ -22,6 +22,8 @@ namespace sterna::nets {
 namespace {
 
 constexpr double kTolerance = 1e-5;
+/// Of what is multiplied in bf16: nearer than that, and not so near that nothing was rounded.
+constexpr double kNear = 1e-2, kRounded = 1e-4;
 constexpr Layout kImages = Layout::channels_last;
 
 /// A backend, and tensors in its memory, whose numbers are the same wherever they are drawn.
@@ -55,10 +57,10 @@ class Side {
 };
 
 using Outputs = std::vector<std::vector<float>>;
-using Run = std::function<Outputs(Side&)>;
+using Passes = std::function<Outputs(Side&)>;
 
 /// `run` on the CPU and on devices.
-void expect_alike(const Run& run, double tolerance = kTolerance) {
+void expect_alike(const Passes& run, double tolerance = kTolerance) {
   Side cpu({});
   const Outputs expected = run(cpu);
   for (const bool libraries : {false, true}) {
@@ -91,13 +93,41 @@ void expect_alike(const Run& run, double tolerance = kTolerance) {
   }
 }
 
+/// `run` on devices that multiply bf16s beside the CPU in fp32: near it, but the first `multiplied`
+/// of its outputs not as near as without; the others are sums, and as in fp32.
+void expect_bf16s_to_be_multiplied(const Passes& run, std::size_t multiplied) {
+  Side cpu({});
+  const Outputs expected = run(cpu);
+  const auto expect_on = [&](const std::shared_ptr<kernels::Device>& card, Outputs& first) {
+    Side device({.name = "device", .precision = Element::bf16, .device = card});
+    const Outputs found = run(device);
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      const double off = distance(found[i], expected[i]);
+      EXPECT_LE(off, i < multiplied ? kNear : kTolerance) << "output " << i;
+      EXPECT_GE(off, i < multiplied ? kRounded : 0) << "output " << i;
+    }
+    if (first.empty()) first = found;
+    EXPECT_EQ(found, first);
+  };
+  for (const bool libraries : {false, true}) {
+    Outputs first;
+    for (const bool hidden : {false, true}) {
+      const kernels::HostDeviceOptions options{
+          .seed = 1U + hidden, .hidden = hidden, .libraries = libraries};
+      expect_on(kernels::make_host_device(options), first);
+    }
+  }
+  Outputs first;
+  for (int time = 0; time < 2 && gpu() != nullptr; ++time) expect_on(gpu(), first);
+}
+
 /// Of an image batch after a window has slid over it.
 Shape slid(const Shape& in, const Window& window, std::size_t channels) {
   return {in[0], channels, window.down().out(in[2]), window.across().out(in[3])};
 }
 
 void expect_convolution(const ConvolutionSpec& spec) {
-  expect_alike([&](Side& side) -> Outputs {
+  const Passes run = [&](Side& side) -> Outputs {
     const auto operation = side.backend->convolution(spec);
     const Tensor& x = side.drawn(spec.input, kImages);
     const Tensor& w = side.drawn({spec.out_channels, spec.input[1] / spec.groups,
@@ -111,8 +141,10 @@ void expect_convolution(const ConvolutionSpec& spec) {
     operation->forward(x, w, b, y);
     operation->backward_parameters(x, dy, dw, spec.bias ? &db : nullptr);
     operation->backward_data(dy, w, dx);
-    return {side.read(y), side.read(dw), side.read(db), side.read(dx)};
-  });
+    return {side.read(y), side.read(dw), side.read(dx), side.read(db)};
+  };
+  expect_alike(run);
+  expect_bf16s_to_be_multiplied(run, 3);
 }
 
 TEST(DeviceOperations, ConvolveAsTheCpuDoes) {
@@ -173,6 +205,32 @@ TEST(DeviceOperations, MultiplyLongRows) {
         return {side.read(y)};
       },
       1e-6);
+}
+
+TEST(DeviceOperations, MultiplyRowsByWeightsAsTheCpuDoes) {
+  for (const bool bias : {true, false}) {
+    const Passes run = [&](Side& side) -> Outputs {
+      const InnerProductSpec spec{.batch = 5, .in = 75, .out = 18, .bias = bias};
+      const auto operation = side.backend->inner_product(spec);
+      const Tensor& x = side.drawn({spec.batch, spec.in});
+      Tensor& w = side.drawn({spec.out, spec.in});
+      const Tensor& b = side.drawn({spec.out});
+      Tensor& y = side.drawn({spec.batch, spec.out});
+      const Tensor& dy = side.drawn({spec.batch, spec.out});
+      Tensor& dw = side.drawn({spec.out, spec.in});
+      Tensor& db = side.drawn({spec.out});
+      Tensor& dx = side.drawn({spec.batch, spec.in});
+      operation->forward(x, w, bias ? &b : nullptr, y);
+      side.backend->memory().scale(w, 0.7F);
+      operation->weights_changed();
+      operation->forward(x, w, bias ? &b : nullptr, y);
+      operation->backward_parameters(x, dy, dw, bias ? &db : nullptr);
+      operation->backward_data(dy, w, dx);
+      return {side.read(y), side.read(dw), side.read(dx), side.read(db)};
+    };
+    expect_alike(run);
+    expect_bf16s_to_be_multiplied(run, 3);
+  }
 }
 
 /// A pool's forward and backward pass.

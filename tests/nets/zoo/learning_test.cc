@@ -110,19 +110,6 @@ float descended(Net& net, const Colours& batch, int steps, float rate) {
   return least / first;
 }
 
-/// The cosine between all gradients of two steps.
-double cosine(const Gradients& a, const Gradients& b) {
-  double both = 0, squares_a = 0, squares_b = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    for (std::size_t j = 0; j < a[i].size(); ++j) {
-      both += double{a[i][j]} * double{b[i][j]};
-      squares_a += double{a[i][j]} * double{a[i][j]};
-      squares_b += double{b[i][j]} * double{b[i][j]};
-    }
-  }
-  return both / std::sqrt(squares_a * squares_b);
-}
-
 // Of a deep net with batch norm no bound says much: where nothing is trained yet, weights that are
 // rounded to bf16 turn its gradient in fp32 by as much as all of bf16 does (inception_v3: cosine
 // 0.3).
