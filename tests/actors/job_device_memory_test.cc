@@ -113,6 +113,7 @@ std::vector<Way> every_way() {
        },
        2, 2},
       {"passes of micro-batches", [](JobConfig& job) { job.micro_batch = 2; }},
+      {"bf16s are multiplied", [](JobConfig& job) { job.precision = Precision::bf16; }},
       {"local_sgd", [](JobConfig& job) { step_alone(job, "local_sgd"); }},
       {"downpour", [](JobConfig& job) { step_alone(job, "downpour"); }, 1, 1, 1},
   };
@@ -128,6 +129,7 @@ class DeviceMemoryOfAJob : public SimulatedJob {
     devices_.clear();
     JobLayout layout{.workers = way.workers, .ranks_per_worker = way.ranks};
     layout.devices = way.devices;
+    if (job.precision == Precision::bf16) layout.evaluator_device = kernels::make_host_device({});
     layout.device = [this, seed, memory](std::uint32_t worker) {
       return devices_.emplace_back(
           kernels::make_host_device({.seed = seed + worker, .memory = memory}));

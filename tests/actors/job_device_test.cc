@@ -71,6 +71,25 @@ TEST_F(JobOnDevices, NetsWithNormsAndShortcutsEndInOneHashToo) {
   expect_the_same_bits(1);
 }
 
+TEST_F(JobOnDevices, NetsThatMultiplyBf16sEndInOneHashToo) {
+  const std::string in_fp32 = hash_on({.seed = 1});
+  job.precision = Precision::bf16;
+  JobLayout layout{.workers = 2, .evaluator_device = kernels::make_host_device({.seed = 9})};
+  expect_the_same_bits(10, layout);
+  EXPECT_NE(hash_on({.seed = 1}, layout), in_fp32);
+  layout.ranks_per_worker = 2;
+  job.micro_batch = job.batch / 2;
+  expect_the_same_bits(3, layout);
+  job.micro_batch = 0;
+  train_lenet();
+  job.steps = 3;
+  const std::string expected = hash_on({.late = false, .libraries = true}, layout);
+  ASSERT_FALSE(expected.empty());
+  for (std::uint64_t seed = 0; seed < 2; ++seed) {
+    EXPECT_EQ(hash_on({.seed = seed, .hidden = seed == 1, .libraries = true}, layout), expected);
+  }
+}
+
 TEST_F(JobOnDevices, WorkersSayWhichPlansOfLibrariesTheyTook) {
   train_lenet();
   job.steps = 1;

@@ -17,6 +17,7 @@
 #include "layer_case.h"
 #include "nets/net.h"
 #include "norm_case.h"
+#include "rounding_case.h"
 #include "step_case.h"
 #include "tests/kernels/gradients.h"
 
@@ -106,11 +107,13 @@ TEST_F(EmulatedCuda, AddsUpTheChunksOfATensorInOrderWhateverOrderTheyAreDoneIn) 
 TEST_F(EmulatedCuda, ComputesLayersLikeTheCpu) {
   expect(computes_layers_like_the_cpu(*device_));
   expect(normalizes_as_defined(*device_));
+  expect(rounds_layers_like_the_cpu(*device_));
 }
 
 /// The gradients of the last of some steps of a net, copied once they are complete.
 std::vector<std::vector<float>> gradients_on(std::shared_ptr<Device> device, const char* name,
-                                             std::uint32_t steps) {
+                                             std::uint32_t steps,
+                                             nets::Element precision = nets::Element::fp32) {
   struct Fetched final : nets::GradientSink {
     explicit Fetched(Device& device) : stream(std::move(device.make_stream()).value()) {}
     void gradient(std::size_t index, const nets::Gradient& gradient) override {
@@ -125,12 +128,13 @@ std::vector<std::vector<float>> gradients_on(std::shared_ptr<Device> device, con
     std::unique_ptr<DeviceStream> stream;
     std::vector<std::vector<float>> gradients;
   } fetched(*device);
-  auto made = nets::make_net({.name = name,
-                              .images = {.rows = 12, .columns = 12, .channels = 3, .classes = 10},
-                              .batch = 3,
-                              .weight_decay = 0.01F,
-                              .divisor = 10,
-                              .backend = {.name = "device", .device = std::move(device)}});
+  auto made = nets::make_net(
+      {.name = name,
+       .images = {.rows = 12, .columns = 12, .channels = 3, .classes = 10},
+       .batch = 3,
+       .weight_decay = 0.01F,
+       .divisor = 10,
+       .backend = {.name = "device", .precision = precision, .device = std::move(device)}});
   EXPECT_TRUE(made.ok()) << made.error().message;
   nets::Net& net = **made;
   for (std::uint32_t i = 0; i < net.parameters().size(); ++i) {
@@ -161,6 +165,11 @@ TEST_F(EmulatedCuda, TrainsNetsWithTheBitsOfTheHostDevice) {
     const auto found = gradients_on(cuda, name, steps);
     ASSERT_FALSE(found.empty());
     EXPECT_EQ(found, gradients_on(make_host_device({.seed = 3}), name, steps)) << name;
+  }
+  for (const char* name : {"lenet", "resnet_20"}) {
+    EXPECT_EQ(gradients_on(cuda, name, 1, nets::Element::bf16),
+              gradients_on(make_host_device({.seed = 4}), name, 1, nets::Element::bf16))
+        << name;
   }
 }
 
