@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "nets/describe_net.h"
 #include "tests/nets/device/device_fixture.h"
 
 namespace sterna::nets {
@@ -157,6 +158,15 @@ TEST(DeviceBackend, AddsTheGradientsOfMicroBatches) {
       EXPECT_NEAR(found[i][j], expected[i][j], 1e-6);
     }
   }
+}
+
+TEST(DeviceBackend, HasTensorsOfFp32WhereItMultipliesBf16s) {
+  const NetOptions fp32 = small_mlp({});
+  NetOptions bf16 = fp32;
+  bf16.backend.precision = Element::bf16;
+  const std::size_t bytes = make_net(fp32).value()->activation_memory().bytes;
+  EXPECT_EQ(make_net(bf16).value()->activation_memory().bytes, bytes);
+  EXPECT_EQ(describe_net(bf16)->activations.bytes, bytes);
 }
 
 TEST(DeviceBackend, InfersWhatTheCpuDoesFromBytes) {
