@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "launcher/bench/actors/asks.h"
 #include "launcher/bench/codec/codec.h"
 #include "launcher/bench/exchange/exchange.h"
 #include "launcher/bench/figures.h"

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "launcher/bench/actors/actors.h"
-#include "launcher/bench/figures.h"
+#include "launcher/bench/actors/asks.h"
 #include "launcher/bench/logs.h"
 #include "runtime/base/median.h"
 #include "runtime/cluster/cluster.h"

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "launcher/bench/actors/actors.h"
-#include "launcher/bench/figures.h"
+#include "launcher/bench/actors/asks.h"
 #include "runtime/base/median.h"
 #include "runtime/loop/thread_executor.h"
 #include "runtime/loop/uv_loop.h"
