@@ -23,7 +23,7 @@ RoundTimes RoundTimes::measure(const std::vector<Contender>& contenders, int rou
   for (const Contender& contender : contenders) contender.run();
   for (int round = 0; round < rounds; ++round) {
     for (const Contender& contender : contenders) {
-      times.seconds_[contender.name].push_back(seconds_of(contender.run));
+      times.add(contender.name, seconds_of(contender.run));
     }
   }
   return times;

@@ -20,6 +20,9 @@ class RoundTimes {
   /// Runs every contender once unmeasured, and then `rounds` times in turn.
   static RoundTimes measure(const std::vector<Contender>& contenders, int rounds);
 
+  /// Of one round more, which somebody else measured.
+  void add(const std::string& name, double seconds) { seconds_[name].push_back(seconds); }
+
   /// Seconds, the median.
   double seconds(const std::string& name) const;
   /// The median over the rounds of a's time over b's time in the same round.

@@ -10,7 +10,6 @@
 #include <numeric>
 
 #include "codec_checks.h"
-#include "codec_speed.h"
 #include "kernels/device/device_exchange.h"
 #include "kernels/device/tables.h"
 #include "kernels/random/philox.h"
@@ -409,29 +408,6 @@ TEST(DeviceExchange, WantsAPlaceForEachDevice) {
   const auto exchange = make_copying_exchange({device, device}).value();
   EXPECT_EQ(exchange->gather({}, 4).error().code, Errc::invalid_argument);
   EXPECT_EQ(exchange->scatter({}, {1, 8, 4}).error().code, Errc::invalid_argument);
-}
-
-// What a CPU takes says nothing of a card; that each figure is measured does.
-TEST(CodecSpeed, MeasuresEveryFigureThatHasAGoal) {
-  const auto device = make_host_device({});
-  const auto figures = codec_speed(
-      *device, {.elements = 66'000, .net = {1000, 64, 513}, .rounds = 1, .least_cache = 0});
-  ASSERT_TRUE(figures.ok()) << figures.error().message;
-  for (const SpeedGoal& goal : codec_speed_goals()) {
-    ASSERT_TRUE(figures->contains(goal.name)) << goal.name;
-    EXPECT_GT(figures->at(goal.name), 0) << goal.name;
-  }
-  EXPECT_GT(figures->at("read_gbps"), 0);
-}
-
-TEST(CodecSpeed, KnowsTheTensorsOfItsNets) {
-  const auto all = [](const std::vector<std::size_t>& tensors) {
-    return std::accumulate(tensors.begin(), tensors.end(), std::size_t{0});
-  };
-  EXPECT_EQ(resnet50_tensors().size(), 161U);
-  EXPECT_EQ(all(resnet50_tensors()), 25'557'032U);
-  EXPECT_EQ(lenet_tensors().size(), 8U);
-  EXPECT_EQ(all(lenet_tensors()), 431'080U);
 }
 
 TEST(EncodePlan, OfAnEmptyTensorHasAScalerOfZero) {

@@ -9,11 +9,13 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 
 #include "codec_checks.h"
-#include "codec_speed.h"
 #include "kernels/device/cuda_module.h"
 #include "kernels/isa/isa.h"
+#include "launcher/bench/codec/device/device_codec.h"
+#include "speed_goals.h"
 
 namespace sterna::kernels {
 namespace {
@@ -66,7 +68,8 @@ int check_all(Device& device, Json& json) {
 
 /// The table of speeds; a figure below its floor is no failure of the program, but is marked.
 int measure_all(Device& device, Json& json) {
-  const Result<std::map<std::string, double>> figures = codec_speed(device, {});
+  const Result<launcher::Figures> figures =
+      launcher::bench_device_codec(device, {}, "", [](std::string_view /*part*/) {});
   if (!figures) {
     say("FAILED  speed: " + figures.error().message);
     json["speed_error"] = figures.error().message;
@@ -74,13 +77,13 @@ int measure_all(Device& device, Json& json) {
   }
   json["figures"] = *figures;
   say(fmt::format("{:<28}{:>10}{:>10}{:>10}", "figure", "found", "floor", "aim"));
-  for (const SpeedGoal& goal : codec_speed_goals()) {
-    const double found = figures->at(goal.name);
+  for (const SpeedGoal& goal : kSpeedGoals) {
+    const double found = figures->at(goal.figure);
     const bool met = goal.less_is_better ? found <= goal.floor : found >= goal.floor;
-    say(fmt::format("{:<28}{:>10.3g}{:>10.3g}{:>10.3g}{}", goal.name, found, goal.floor, goal.aim,
+    say(fmt::format("{:<28}{:>10.3g}{:>10.3g}{:>10.3g}{}", goal.figure, found, goal.floor, goal.aim,
                     met ? "" : "  beyond its floor"));
     json["goals"].push_back(
-        {{"name", goal.name}, {"floor", goal.floor}, {"aim", goal.aim}, {"met", met}});
+        {{"name", goal.figure}, {"floor", goal.floor}, {"aim", goal.aim}, {"met", met}});
   }
   say(fmt::format("{:<28}{:>10.4g}", "read_gbps", figures->at("read_gbps")));
   return 0;

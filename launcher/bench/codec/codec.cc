@@ -2,29 +2,18 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <charconv>
 #include <string_view>
 #include <system_error>
 
+#include "launcher/bench/codec/parts.h"
 #include "launcher/bench/memory_speed.h"
 
 namespace sterna::launcher {
 
 namespace {
 
-struct Part {
-  std::string_view name;
-  Result<Figures> (*measure)(const CodecBenchSetup&);
-};
-
 constexpr double kFewest = 65'536;
-
-constexpr std::array kParts{
-    Part{"encode", bench_codec_encode},
-    Part{"entropy", bench_codec_entropy},
-    Part{"sums", bench_codec_sums},
-};
 
 }  // namespace
 
@@ -45,22 +34,17 @@ Result<std::size_t> parse_elements(std::string_view text) {
 
 Result<Figures> bench_codec(const CodecBenchSetup& setup, const std::string& only,
                             const BenchProgress& progress) {
-  std::string names;
+  const auto part = [&](std::string_view name,
+                        Result<Figures> (*figures_of)(const CodecBenchSetup&)) {
+    return BenchPart{name, [&setup, figures_of] { return figures_of(setup); }};
+  };
+  STERNA_ASSIGN(Figures figures, measure_parts({part("encode", bench_codec_encode),
+                                                part("entropy", bench_codec_entropy),
+                                                part("sums", bench_codec_sums)},
+                                               only, progress));
   progress("memory");
-  STERNA_ASSIGN(Figures figures, measure_memory(setup.elements, setup.isa, setup.rounds));
-  bool found = false;
-  for (const Part& part : kParts) {
-    names += fmt::format("{}{}", names.empty() ? "" : ", ", part.name);
-    if (!part.name.starts_with(only)) continue;
-    found = true;
-    progress(part.name);
-    STERNA_ASSIGN(const Figures measured, part.measure(setup));
-    figures.insert(measured.begin(), measured.end());
-  }
-  if (!found) {
-    return Error{Errc::invalid_argument,
-                 fmt::format("no part of this benchmark begins with '{}': {}", only, names)};
-  }
+  STERNA_ASSIGN(const Figures memory, measure_memory(setup.elements, setup.isa, setup.rounds));
+  figures.insert(memory.begin(), memory.end());
   figures["elements"] = static_cast<double>(setup.elements);
   return figures;
 }

@@ -20,7 +20,7 @@ struct CodecBenchSetup {
 
 /// The key `elements`, the machine's own `read_gbps` and `memcpy_gbps`, and the figures of every
 /// part whose name begins with `only`. To add a part: its function below, and a line in
-/// bench_codec.cc.
+/// codec.cc. Errors: invalid_argument for no part.
 Result<Figures> bench_codec(const CodecBenchSetup& setup, const std::string& only,
                             const BenchProgress& progress);
 

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <vector>
 
-namespace sterna::kernels {
+namespace sterna::launcher {
 
 /// LeNet's eight.
 inline std::vector<std::size_t> lenet_tensors() {
@@ -36,4 +36,4 @@ inline std::vector<std::size_t> resnet50_tensors() {
   return all;
 }
 
-}  // namespace sterna::kernels
+}  // namespace sterna::launcher
