@@ -12,6 +12,7 @@
 #include "runtime/message/packed_message.h"
 #include "tests/actors/fixed_tensors.h"
 #include "tests/actors/simulated_job.h"
+#include "tests/actors/train_locally.h"
 #include "tests/sanitized.h"
 
 namespace sterna::actors {
@@ -53,6 +54,32 @@ TEST_F(JobOnDevices, LenetEndsInOneHashToo) {
   train_lenet();
   job.steps = 3;
   expect_the_same_bits(3);
+}
+
+TEST_F(JobOnDevices, OneRankWithoutACodecIsTheLocalTrainer) {
+  job.gradient.codec = "none";
+  const auto expect_the_same = [this](const std::string& what) {
+    const std::string expected = hash_on({.late = false}, {});
+    for (std::uint64_t seed = 0; seed < 5; ++seed) {
+      const Result<std::string> found =
+          train_locally(job, kernels::make_host_device({.seed = seed}));
+      ASSERT_TRUE(found.ok()) << found.error().message;
+      EXPECT_EQ(*found, expected) << what << ", seed " << seed;
+    }
+  };
+  for (const char* optimizer : {"momentum", "adam"}) {
+    job.optimizer.name = optimizer;
+    expect_the_same(optimizer);
+  }
+  const Result<std::string> failed =
+      train_locally(job, kernels::make_host_device({.fails_after = 500}));
+  ASSERT_FALSE(failed.ok());
+  EXPECT_THAT(failed.error().message, HasSubstr("the host device has failed"));
+  job.hidden.clear();
+  job.net = "resnet_20";  // whose norms have statistics
+  job.steps = 2;
+  job.batch = 1;
+  expect_the_same(job.net);
 }
 
 // Layers of every kind, and statistics, which travel as they are and which servers move.

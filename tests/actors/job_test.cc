@@ -2,14 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "actors/local_trainer.h"
-#include "actors/reader/preparation.h"
 #include "actors/weights/model_note.h"
-#include "input/batches/batch.h"
-#include "input/batches/prepare.h"
-#include "input/formats/idx.h"
 #include "nets/weights/weights_file.h"
 #include "tests/actors/simulated_job.h"
+#include "tests/actors/train_locally.h"
 
 namespace sterna::actors {
 namespace {
@@ -154,20 +150,7 @@ TEST_F(JobTest, AnotherNetTrainsTheSameWay) {
 TEST_F(JobTest, OneRankWithoutACodecIsTheLocalTrainer) {
   job.steps = 8;
   job.gradient.codec = "none";
-  const std::string hash = hash_of({});
-  auto trainer = LocalTrainer::make(job);
-  ASSERT_TRUE(trainer.ok());
-  const auto dataset = input::load_mnist(job.data.dir, input::Split::train);
-  ASSERT_TRUE(dataset.ok());
-  const input::MemorySource source(*dataset);
-  const input::Preparation how = preparation_of(job, source.facts(), source.facts().count).value();
-  input::PreparedBatch batch(how, job.batch);
-  for (std::uint64_t step = 0; step < job.steps; ++step) {
-    const auto rows = input::batch_rows({job.seed, step, 0, 1, job.batch}, dataset->count);
-    ASSERT_TRUE(input::prepare_training(source, 0, rows, how, batch.rows()).ok());
-    ASSERT_TRUE(trainer->step(step, {batch.pixels, batch.levels}, batch.labels).ok());
-  }
-  EXPECT_EQ(parameters_sha256(trainer->net()).value(), hash);
+  EXPECT_EQ(hash_of({}), train_locally(job).value());
 }
 
 TEST_F(JobTest, WeightDecayAtTheServerIsAnotherAlgorithmAndAsReproducible) {
