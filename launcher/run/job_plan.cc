@@ -281,8 +281,9 @@ class Specs {
         args.replicas = replicas_;
         args.backend = actor.backend;
         for (const std::int64_t device : actor.devices) {
+          // It sees no others, or all that the driver shows.
           const auto shown = std::ranges::find(visible, device) - visible.begin();
-          args.devices.push_back(static_cast<std::uint32_t>(shown));
+          args.devices.push_back(static_cast<std::uint32_t>(devices_given_ ? shown : device));
         }
         place.args = pack(args);
         // A compute thread per net: their passes run side by side. How many cores another host has

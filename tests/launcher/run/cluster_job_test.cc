@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 
 #include "launcher/cluster_file/cluster_file.h"
@@ -163,6 +164,41 @@ exchange = "nccl"
   ASSERT_TRUE(evaluator.ok()) << evaluator.error().message;
   EXPECT_THAT(evaluator->servers, testing::ElementsAre("worker0"));
   EXPECT_THAT(specs->back().environment, testing::ElementsAre("CUDA_VISIBLE_DEVICES="));
+}
+
+// As benchmarks ask for it; no file can.
+TEST_F(ClusterJob, WhereNoHostHasGpusDevicesAreThoseThatTheDriverShows) {
+  auto file = launcher::parse_cluster_file(R"(
+format = 1
+[[actor]]
+role = "parameter_server"
+[[actor]]
+role = "worker"
+[[actor]]
+role = "input_reader"
+[[actor]]
+role = "evaluator"
+[job]
+net = "lenet"
+steps = 30
+)",
+                                           "x.toml", {});
+  ASSERT_TRUE(file.ok()) << file.error().message;
+  const auto worker =
+      std::ranges::find(file->actors, launcher::Role::kWorker, &launcher::ActorPlan::role);
+  ASSERT_NE(worker, file->actors.end());
+  worker->backend = "cuda";
+  worker->devices = {3};
+  const auto config = launcher::job_of(*file, {digits(), "digits", false});
+  ASSERT_TRUE(config.ok()) << config.error().message;
+  const auto specs = launcher::specs_of(*file, *config, "");
+  ASSERT_TRUE(specs.ok()) << specs.error().message;
+  const ActorSpec& spec = (*specs)[static_cast<std::size_t>(worker - file->actors.begin())];
+  EXPECT_THAT(spec.environment, testing::IsEmpty());
+  const auto args = unpack<actors::WorkerArgs>(spec.args.view());
+  ASSERT_TRUE(args.ok()) << args.error().message;
+  EXPECT_EQ(args->backend, "cuda");
+  EXPECT_THAT(args->devices, testing::ElementsAre(3));
 }
 
 TEST_F(ClusterJob, OfAWorkerWithServersIsToldItsDevicesAndHasAThreadForEach) {
