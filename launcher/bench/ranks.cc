@@ -11,9 +11,8 @@
 #include "input/batches/batch.h"
 #include "input/batches/prepare.h"
 #include "input/place/data_set.h"
-#include "launcher/bench/logs.h"
+#include "launcher/bench/job.h"
 #include "launcher/run/job_plan.h"
-#include "launcher/run/run_job.h"
 #include "runtime/base/median.h"
 
 namespace sterna::launcher {
@@ -32,6 +31,7 @@ ClusterFile file_of(const RanksBenchSetup& setup) {
                  {"worker0", Role::kWorker, "localhost", 1, 0},
                  {"worker1", Role::kWorker, "localhost", 1, 1},
                  {"reader0", Role::kInputReader, "localhost", 0, 0}};
+  if (setup.device != nullptr) compute_on(*setup.device, file.actors);
   file.job.net = setup.net;
   file.job.steps = kStepsOfARound;
   file.job.batch = setup.batch;
@@ -42,12 +42,12 @@ ClusterFile file_of(const RanksBenchSetup& setup) {
 }
 
 /// A trainer's median step in seconds, while others train beside it.
-Result<double> alone(const actors::JobConfig& job) {
+Result<double> alone(const actors::JobConfig& job, const std::shared_ptr<kernels::Device>& device) {
   STERNA_ASSIGN(const auto source, input::open_data("", input::Split::train,
                                                     actors::data_options(job.data, job.seed)));
   STERNA_ASSIGN(const input::Preparation how,
                 actors::preparation_of(job, source->facts(), source->facts().count));
-  STERNA_ASSIGN(actors::LocalTrainer trainer, actors::LocalTrainer::make(job));
+  STERNA_ASSIGN(actors::LocalTrainer trainer, actors::LocalTrainer::make(job, device));
   // Noise: the same batch does for every step.
   input::PreparedBatch batch(how, job.batch);
   const auto rows =
@@ -57,21 +57,21 @@ Result<double> alone(const actors::JobConfig& job) {
   const SteadyClock clock;
   for (std::uint64_t step = 0; step < job.steps; ++step) {
     const Time begin = clock.now();
-    STERNA_ASSIGN(const double loss,
-                  trainer.step(step, {batch.pixels, batch.levels}, batch.labels));
-    static_cast<void>(loss);
+    STERNA_TRY(trainer.step(step, {batch.pixels, batch.levels}, batch.labels));
     times.push_back(in_seconds(clock.now() - begin));
   }
   return median(times);
 }
 
 /// The slowest of as many trainers as there are ranks, side by side.
-Result<double> side_by_side(const actors::JobConfig& job) {
+Result<double> side_by_side(const actors::JobConfig& job,
+                            const std::shared_ptr<kernels::Device>& device) {
   std::array<std::optional<Result<double>>, kRanks> steps;
   {
     std::vector<std::jthread> trainers;
     trainers.reserve(steps.size());
-    for (auto& step : steps) trainers.emplace_back([&job, &step] { step = alone(job); });
+    for (auto& step : steps)
+      trainers.emplace_back([&, &step = step] { step = alone(job, device); });
   }
   double slowest = 0;
   for (auto& step : steps) {
@@ -79,23 +79,6 @@ Result<double> side_by_side(const actors::JobConfig& job) {
     slowest = std::max(slowest, seconds);
   }
   return slowest;
-}
-
-Result<double> in_ranks(const Registry& registry, const ClusterFile& file,
-                        const input::DataLocation& data) {
-  JobOptions options;
-  options.file = file;
-  options.data = data;
-  options.began = SteadyClock().now();
-  STERNA_ASSIGN(const BenchLogs logs, BenchLogs::create());
-  options.log_directory = logs.path();
-  RealMachine machine;
-  const JobOutcome outcome = run_job(machine, registry, options, [](const RunRecord&) {});
-  if (outcome.record.result.exit != 0) {
-    return logs.explain({Errc::remote, outcome.record.result.cause});
-  }
-  logs.discard();
-  return outcome.record.median_step_seconds;
 }
 
 }  // namespace
@@ -110,8 +93,9 @@ Result<Figures> bench_ranks(const Registry& registry, const RanksBenchSetup& set
   std::vector<double> ratios;
   for (int round = 0; round < setup.rounds; ++round) {
     progress("round " + std::to_string(round + 1) + " of " + std::to_string(setup.rounds));
-    STERNA_ASSIGN(const double by_itself, side_by_side(job));
-    STERNA_ASSIGN(const double in_a_job, in_ranks(registry, file, data));
+    STERNA_ASSIGN(const double by_itself, side_by_side(job, setup.device));
+    STERNA_ASSIGN(const RunRecord record, run_bench_job(registry, file, data));
+    const double in_a_job = record.median_step_seconds;
     alone_steps.push_back(by_itself);
     rank_steps.push_back(in_a_job);
     ratios.push_back(by_itself / in_a_job);

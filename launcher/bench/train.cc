@@ -6,9 +6,8 @@
 #include "input/batches/batch.h"
 #include "input/batches/prepare.h"
 #include "launcher/bench/data.h"
-#include "launcher/bench/logs.h"
+#include "launcher/bench/job.h"
 #include "launcher/run/job_plan.h"
-#include "launcher/run/run_job.h"
 #include "runtime/base/median.h"
 
 namespace sterna::launcher {
@@ -20,7 +19,7 @@ constexpr std::int64_t kSteps = 120;
 constexpr std::int64_t kBatch = 64;
 
 /// One server, one worker with one rank, one reader, no evaluations but the last one's.
-ClusterFile bench_file(bool tcp) {
+ClusterFile bench_file(bool tcp, const kernels::Device* device) {
   ClusterFile file;
   file.cluster.name = "bench_train";
   file.cluster.head = "localhost";
@@ -29,29 +28,38 @@ ClusterFile bench_file(bool tcp) {
   file.actors = {{"server0", Role::kParameterServer, "localhost", 0, 0},
                  {"worker0", Role::kWorker, "localhost", 1, 0},
                  {"reader0", Role::kInputReader, "localhost", 0, 0}};
+  if (device != nullptr) compute_on(*device, file.actors);
   file.job.net = "lenet";
   file.job.steps = kSteps;
   file.job.batch = kBatch;
   return file;
 }
 
-/// The median step of the same job without actors, in seconds.
-Result<double> local_step(const actors::JobConfig& job, const BenchData& data) {
-  STERNA_ASSIGN(actors::LocalTrainer trainer, actors::LocalTrainer::make(job));
-  std::vector<double> times;
-  input::PreparedBatch batch(data.how, kBatch);
-  const SteadyClock clock;
-  Time last = clock.now();
+/// The batches of all steps, as readers make them beside the steps.
+Result<std::vector<input::PreparedBatch>> batches_of(const actors::JobConfig& job,
+                                                     const BenchData& data) {
+  std::vector<input::PreparedBatch> batches(job.steps, {data.how, kBatch});
   for (std::uint64_t step = 0; step < job.steps; ++step) {
     const auto rows =
         input::batch_rows({job.seed, step, 0, 1, job.batch}, data.train->facts().count);
-    STERNA_TRY(input::prepare_training(*data.train, 0, rows, data.how, batch.rows()));
+    STERNA_TRY(input::prepare_training(*data.train, 0, rows, data.how, batches[step].rows()));
+  }
+  return batches;
+}
+
+/// The median step of the same job without actors, in seconds. On a device a step waits for what
+/// the one before has left to do.
+Result<double> local_step(const actors::JobConfig& job,
+                          const std::vector<input::PreparedBatch>& batches,
+                          const std::shared_ptr<kernels::Device>& device) {
+  STERNA_ASSIGN(actors::LocalTrainer trainer, actors::LocalTrainer::make(job, device));
+  std::vector<double> times;
+  const SteadyClock clock;
+  for (std::uint64_t step = 0; step < job.steps; ++step) {
+    const input::PreparedBatch& batch = batches[step];
     const Time begin = clock.now();
-    STERNA_ASSIGN(const double loss,
-                  trainer.step(step, {batch.pixels, batch.levels}, batch.labels));
-    static_cast<void>(loss);
-    last = clock.now();
-    times.push_back(std::chrono::duration<double>(last - begin).count());
+    STERNA_TRY(trainer.step(step, {batch.pixels, batch.levels}, batch.labels));
+    times.push_back(in_seconds(clock.now() - begin));
   }
   return median(times);
 }
@@ -63,21 +71,10 @@ struct ActorStep {
 
 Result<ActorStep> actor_step(const Registry& registry, const ClusterFile& file,
                              const input::DataLocation& data) {
-  JobOptions options;
-  options.file = file;
-  options.data = data;
-  options.began = SteadyClock().now();
-  STERNA_ASSIGN(const BenchLogs logs, BenchLogs::create());
-  options.log_directory = logs.path();
-  RealMachine machine;
-  const JobOutcome outcome = run_job(machine, registry, options, [](const RunRecord&) {});
-  if (outcome.record.result.exit != 0) {
-    return logs.explain({Errc::remote, outcome.record.result.cause});
-  }
-  logs.discard();
+  STERNA_ASSIGN(const RunRecord record, run_bench_job(registry, file, data));
   ActorStep step;
-  step.seconds = outcome.record.median_step_seconds;
-  const actors::Traffic& traffic = outcome.record.progress.begin()->second.traffic;
+  step.seconds = record.median_step_seconds;
+  const actors::Traffic& traffic = record.progress.begin()->second.traffic;
   step.pushed_before_backward_ends = static_cast<double>(traffic.bytes_before_backward_ended) /
                                      static_cast<double>(traffic.gradient_bytes);
   return step;
@@ -85,9 +82,14 @@ Result<ActorStep> actor_step(const Registry& registry, const ClusterFile& file,
 
 }  // namespace
 
-Result<Figures> bench_train(const Registry& registry, const BenchProgress& progress) {
+Result<Figures> bench_train(const Registry& registry,
+                            const std::shared_ptr<kernels::Device>& device,
+                            const BenchProgress& progress) {
   STERNA_ASSIGN(const BenchData found, find_bench_data(progress));
   const input::DataLocation& location = found.location;
+  const ClusterFile file = bench_file(false, device.get());
+  STERNA_ASSIGN(const actors::JobConfig job, job_of(file, location));
+  STERNA_ASSIGN(const std::vector<input::PreparedBatch> batches, batches_of(job, found));
 
   std::vector<double> local;
   std::vector<double> ipc;
@@ -97,11 +99,10 @@ Result<Figures> bench_train(const Registry& registry, const BenchProgress& progr
   std::vector<double> early;
   for (int round = 0; round < kRounds; ++round) {
     progress("round " + std::to_string(round + 1) + " of " + std::to_string(kRounds));
-    const ClusterFile file = bench_file(false);
-    STERNA_ASSIGN(const actors::JobConfig job, job_of(file, location));
-    STERNA_ASSIGN(const double alone, local_step(job, found));
+    STERNA_ASSIGN(const double alone, local_step(job, batches, device));
     STERNA_ASSIGN(const ActorStep over_ipc, actor_step(registry, file, location));
-    STERNA_ASSIGN(const ActorStep over_curve, actor_step(registry, bench_file(true), location));
+    STERNA_ASSIGN(const ActorStep over_curve,
+                  actor_step(registry, bench_file(true, device.get()), location));
     local.push_back(alone);
     ipc.push_back(over_ipc.seconds);
     curve.push_back(over_curve.seconds);

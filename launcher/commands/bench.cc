@@ -6,6 +6,7 @@
 
 #include "launcher/bench/actors/asks.h"
 #include "launcher/bench/codec/codec.h"
+#include "launcher/bench/codec/device/device_codec.h"
 #include "launcher/bench/exchange/exchange.h"
 #include "launcher/bench/figures.h"
 #include "launcher/bench/input.h"
@@ -46,15 +47,22 @@ BenchProgress progress_to(const Console& console) {
 }
 
 Result<Figures> measure_train(const BenchOptions& options, const Context& context) {
+  STERNA_ASSIGN(const std::shared_ptr<kernels::Device> device, options.device.open());
   if (options.train_net.empty()) {
-    return bench_train(context.registry, progress_to(context.console));
+    return bench_train(context.registry, device, progress_to(context.console));
   }
-  return bench_ranks(context.registry, {.net = options.train_net}, progress_to(context.console));
+  return bench_ranks(context.registry, {.net = options.train_net, .device = device},
+                     progress_to(context.console));
 }
 
 Result<Figures> measure_codec(const BenchOptions& options, const Context& context) {
   CodecBenchSetup setup;
   STERNA_ASSIGN(setup.elements, parse_elements(options.elements));
+  STERNA_ASSIGN(const std::shared_ptr<kernels::Device> device, options.device.open());
+  if (device != nullptr) {
+    return bench_device_codec(*device, {.elements = setup.elements}, options.only,
+                              progress_to(context.console));
+  }
   return bench_codec(setup, options.only, progress_to(context.console));
 }
 
@@ -191,8 +199,8 @@ Command bench_command() {
            {json, only},
            shown("actors", measure_actors)},
           {"codec",
-           "Ternary codec, beside reading memory",
-           {json, only, elements},
+           "Ternary codec, beside reading memory, or a GPU's beside reading its own",
+           {json, only, elements, o->device.argument()},
            shown("codec", measure_codec)},
           {"exchange", "Steps that only move gradients", std::move(of_exchange),
            [o](const Context& context) { return exchange(*o, context); }},
@@ -217,8 +225,9 @@ Command bench_command() {
             o->device.argument()},
            shown("net", measure_net)},
           {"train",
-           "A step with actors over one without",
+           "A step with actors over one without, of workers on the CPU or on a GPU",
            {json,
+            o->device.argument(),
             {"--net", &o->train_net,
              "In place of lenet's one rank: two ranks of this net, beside two trainers alone",
              "NAME"}},

@@ -1,0 +1,36 @@
+#include "launcher/bench/job.h"
+
+#include <utility>
+
+#include "launcher/bench/logs.h"
+#include "launcher/run/run_job.h"
+#include "runtime/base/clock.h"
+
+namespace sterna::launcher {
+
+void compute_on(const kernels::Device& device, std::vector<ActorPlan>& actors) {
+  for (ActorPlan& actor : actors) {
+    if (actor.role != Role::kWorker) continue;
+    actor.backend = "cuda";
+    actor.devices = {device.facts().index};
+  }
+}
+
+Result<RunRecord> run_bench_job(const Registry& registry, const ClusterFile& file,
+                                const input::DataLocation& data) {
+  JobOptions options;
+  options.file = file;
+  options.data = data;
+  options.began = SteadyClock().now();
+  STERNA_ASSIGN(const BenchLogs logs, BenchLogs::create());
+  options.log_directory = logs.path();
+  RealMachine machine;
+  JobOutcome outcome = run_job(machine, registry, options, [](const RunRecord&) {});
+  if (outcome.record.result.exit != 0) {
+    return logs.explain({Errc::remote, outcome.record.result.cause});
+  }
+  logs.discard();
+  return std::move(outcome.record);
+}
+
+}  // namespace sterna::launcher
