@@ -67,7 +67,7 @@ Result<void> moves(There& there, Launch launch, std::size_t elements, const std:
 }
 
 /// A product of bf16s is that of the fp32s which are the same numbers.
-Result<void> products(There& there) {
+Result<void> products_of_bf16s(There& there) {
   constexpr std::size_t kRows = 5, kColumns = 67, kDepth = 530;
   const Bf16s a = nearest(gaussian(kRows * kDepth, 1, 61));
   const Bf16s b = nearest(gaussian(kDepth * kColumns, 1, 62));
@@ -114,7 +114,7 @@ Result<void> rounds_layers_like_the_cpu(Device& device) {
                   .from = {.first = 2, .image = 100, .row = 30, .column = 6},
                   .to = {.first = 1, .image = 70, .row = 21, .column = 5}};
   STERNA_TRY(moves(there, RunLaunch{.runs = runs}, 200, "runs"));
-  return products(there);
+  return products_of_bf16s(there);
 }
 
 }  // namespace sterna::kernels
