@@ -17,7 +17,8 @@ struct HostDeviceOptions {
   /// Its memory cannot be touched but by its work, as a card's cannot: who does ends by a signal.
   bool hidden = false;
   std::size_t memory = 1U << 30U;  ///< bytes that can be allocated in all
-  /// Whether it has products and convolutions as a library has them, with sums in their own order.
+  /// Whether it has products and convolutions as a library has them, with sums in their own order,
+  /// and of numbers that are rounded to TF32 where they are to be.
   bool libraries = false;
   /// Whether what a stream records comes to nothing, as some work of a card's may not be recorded.
   bool fails_recording = false;

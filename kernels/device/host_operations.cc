@@ -12,30 +12,57 @@ namespace {
 /// Of which nobody else may make use meanwhile: it is overwritten, as a library's would be.
 constexpr std::size_t kWorkspace = 256;
 
+/// Numbers that are multiplied, as an arithmetic sees them: where they lie, or copies that it
+/// rounds or widens.
+class Operand {
+ public:
+  Operand(const void* place, std::size_t count, Arithmetic arithmetic)
+      : values_(static_cast<const float*>(place)) {
+    if (arithmetic == Arithmetic::fp32) return;
+    const auto* const bf16s = static_cast<const std::uint16_t*>(place);
+    copies_.reserve(count);
+    for (std::size_t i = 0; i < count; ++i) {
+      copies_.push_back(arithmetic == Arithmetic::bf16 ? from_bf16(bf16s[i]) : to_tf32(values_[i]));
+    }
+    values_ = copies_.data();
+  }
+  Operand(const Operand&) = delete;
+  Operand& operator=(const Operand&) = delete;
+  ~Operand() = default;
+  const float* values() const { return values_; }
+
+ private:
+  std::vector<float> copies_;
+  const float* values_;
+};
+
 class Product final : public HostOperation {
  public:
   explicit Product(const ProductShape& shape)
-      : launch_(shape.launch), bf16s_(shape.arithmetic == Arithmetic::bf16) {}
+      : launch_(shape.launch), arithmetic_(shape.arithmetic) {}
   std::size_t workspace() const noexcept override { return kWorkspace; }
   std::string name() const noexcept override { return "the host's product"; }
   void run(const OperationTensors& tensors) const override {
     std::memset(tensors.workspace, 0xFF, kWorkspace);
     ProductLaunch launch = launch_;
-    put(launch.a, tensors.a);
-    put(launch.b, tensors.b);
+    const Operand a(tensors.a, extent(launch.a, launch.rows, launch.depth), arithmetic_);
+    const Operand b(tensors.b, extent(launch.b, launch.depth, launch.columns), arithmetic_);
+    launch.a.data = a.values();
+    launch.b.data = b.values();
     launch.bias = tensors.bias;
     launch.out = static_cast<float*>(tensors.out);
     host_layer(launch);
   }
 
  private:
-  void put(MatrixView& matrix, const void* place) const {
-    matrix.data = bf16s_ ? nullptr : static_cast<const float*>(place);
-    matrix.bf16s = bf16s_ ? static_cast<const std::uint16_t*>(place) : nullptr;
+  /// Elements from a matrix's first to behind its last.
+  static std::size_t extent(const MatrixView& of, std::size_t rows, std::size_t columns) {
+    if (rows == 0 || columns == 0) return 0;
+    return (rows - 1) * of.row + (columns - 1) * of.column + 1;
   }
 
   ProductLaunch launch_;
-  bool bf16s_;
+  Arithmetic arithmetic_;
 };
 
 class Convolution final : public HostOperation {
@@ -56,61 +83,40 @@ class Convolution final : public HostOperation {
         std::size_t{w.images} * w.out_rows * w.out_columns * shape_.out_channels;
     const std::size_t weights =
         std::size_t{shape_.out_channels} * w.kernel_rows * w.kernel_columns * of_.channels;
+    const bool back = shape_.pass == ConvolutionPass::data;
+    const bool of_weights = shape_.pass == ConvolutionPass::weights;
+    const Operand left(given.a, back ? outputs : inputs, shape_.arithmetic);
+    const Operand right(given.b, of_weights ? outputs : weights, shape_.arithmetic);
+    const float* const a = left.values();
+    const float* const b = right.values();
     switch (shape_.pass) {
       case ConvolutionPass::forward:
-        return run_on(given, {inputs, weights, outputs}, [&](const Fp32s& tensors, float* out) {
-          for_all([&](std::size_t x, std::size_t k, std::size_t y) {
-            out[y] += tensors.a[x] * tensors.b[k];
-          });
+        return sum(given.out, outputs, [&](float* out) {
+          for_all([&](std::size_t x, std::size_t k, std::size_t y) { out[y] += a[x] * b[k]; });
         });
       case ConvolutionPass::data:
-        return run_on(given, {outputs, weights, inputs}, [&](const Fp32s& tensors, float* out) {
-          for_all([&](std::size_t x, std::size_t k, std::size_t y) {
-            out[x] += tensors.a[y] * tensors.b[k];
-          });
+        return sum(given.out, inputs, [&](float* out) {
+          for_all([&](std::size_t x, std::size_t k, std::size_t y) { out[x] += a[y] * b[k]; });
         });
       case ConvolutionPass::weights:
-        return run_on(given, {inputs, outputs, weights}, [&](const Fp32s& tensors, float* out) {
-          for_all([&](std::size_t x, std::size_t k, std::size_t y) {
-            out[k] += tensors.a[x] * tensors.b[y];
-          });
+        return sum(given.out, weights, [&](float* out) {
+          for_all([&](std::size_t x, std::size_t k, std::size_t y) { out[k] += a[x] * b[y]; });
         });
     }
   }
 
  private:
-  struct Sizes {
-    std::size_t a, b, out;
-  };
-  struct Fp32s {
-    const float* a;
-    const float* b;
-  };
-
-  /// Calls add(operands, sums), whose sums begin at 0; both as fp32s, whatever is given or made.
+  /// Calls add(sums), which begin at 0; they end at `place`, there as bf16s where it rounds.
   template <class Add>
-  void run_on(const OperationTensors& given, const Sizes& sizes, Add add) const {
-    if (shape_.arithmetic != Arithmetic::bf16) {
-      auto* const out = static_cast<float*>(given.out);
-      std::memset(out, 0, sizes.out * sizeof(float));
-      return add({static_cast<const float*>(given.a), static_cast<const float*>(given.b)}, out);
-    }
-    const std::vector<float> a = widened(given.a, sizes.a), b = widened(given.b, sizes.b);
-    std::vector<float> sums(sizes.out);
-    add({a.data(), b.data()}, sums.data());
+  void sum(void* place, std::size_t count, Add add) const {
     if (!rounds()) {
-      std::memcpy(given.out, sums.data(), sizes.out * sizeof(float));
-      return;
+      std::memset(place, 0, count * sizeof(float));
+      return add(static_cast<float*>(place));
     }
-    auto* const out = static_cast<std::uint16_t*>(given.out);
-    for (std::size_t i = 0; i < sizes.out; ++i) out[i] = to_bf16(sums[i]);
-  }
-  static std::vector<float> widened(const void* bf16s, std::size_t count) {
-    std::vector<float> numbers;
-    numbers.reserve(count);
-    const auto* const stored = static_cast<const std::uint16_t*>(bf16s);
-    for (std::size_t i = 0; i < count; ++i) numbers.push_back(from_bf16(stored[i]));
-    return numbers;
+    std::vector<float> sums(count);
+    add(sums.data());
+    auto* const out = static_cast<std::uint16_t*>(place);
+    for (std::size_t i = 0; i < count; ++i) out[i] = to_bf16(sums[i]);
   }
 
   /// Of a group.
