@@ -33,26 +33,67 @@ void each_product(const Shape& in, std::size_t outputs, const Window& window, st
             }
 }
 
+/// Calls visit(output index, the input indices of the pixels that it covers) for each window.
+template <class Visit>
+void each_window(const Shape& in, const Window& window, Visit visit) {
+  const std::size_t height = in[2], width = in[3];
+  const Slide down = window.down(), across = window.across();
+  std::size_t output = 0;
+  std::vector<std::size_t> pixels;
+  for (std::size_t plane = 0; plane < in[0] * in[1]; ++plane)
+    for (std::size_t r = 0; r < down.out(height); ++r)
+      for (std::size_t s = 0; s < across.out(width); ++s) {
+        pixels.clear();
+        for (std::size_t i = 0; i < down.kernel; ++i)
+          for (std::size_t j = 0; j < across.kernel; ++j) {
+            const std::size_t a = r * window.stride + i - down.before(height);
+            const std::size_t b = s * window.stride + j - across.before(width);
+            if (a >= height || b >= width) continue;  // above the image, it wrapped round
+            pixels.push_back((plane * height + a) * width + b);
+          }
+        visit(output++, pixels);
+      }
+}
+
 /// The input index of the first maximum of each window.
 std::vector<std::size_t> winners(const Values& x, const Shape& in, const Window& window) {
-  const std::size_t height = in[2], width = in[3];
-  const std::size_t rows = window.down().out(height), columns = window.across().out(width);
   std::vector<std::size_t> result;
-  for (std::size_t plane = 0; plane < in[0] * in[1]; ++plane)
-    for (std::size_t r = 0; r < rows; ++r)
-      for (std::size_t s = 0; s < columns; ++s) {
-        std::size_t best = x.size();
-        for (std::size_t i = 0; i < window.kernel; ++i)
-          for (std::size_t j = 0; j < window.across().kernel; ++j) {
-            const std::size_t a = r * window.stride + i - window.down().before(height);
-            const std::size_t b = s * window.stride + j - window.across().before(width);
-            if (a >= height || b >= width) continue;
-            const std::size_t at = (plane * height + a) * width + b;
-            if (best == x.size() || x[at] > x[best]) best = at;
-          }
-        result.push_back(best);
-      }
+  each_window(in, window, [&](std::size_t, const std::vector<std::size_t>& pixels) {
+    std::size_t best = pixels.front();
+    for (const std::size_t at : pixels)
+      if (x[at] > x[best]) best = at;
+    result.push_back(best);
+  });
   return result;
+}
+
+/// What the mean of a window divides by.
+double mean_of(const std::vector<std::size_t>& pixels, const Window& window, bool counts_padding) {
+  const std::size_t all = window.down().kernel * window.across().kernel;
+  return static_cast<double>(counts_padding ? all : pixels.size());
+}
+
+/// Calls visit(element, neighbour) for each element and those of its pixel, itself among them,
+/// whose channels are at most `radius` away.
+template <class Visit>
+void each_neighbour(const Shape& shape, std::size_t radius, Visit visit) {
+  const std::size_t channels = shape[1], plane = shape[2] * shape[3];
+  for (std::size_t i = 0; i < element_count(shape); ++i) {
+    const std::size_t c = i / plane % channels;
+    for (std::size_t other = 0; other < channels; ++other) {
+      if (other + radius < c || other > c + radius) continue;
+      visit(i, i + other * plane - c * plane);
+    }
+  }
+}
+
+/// bias + alpha · Σ x² of each element.
+Values lrn_sums(const Values& x, const Shape& shape, const Lrn& options) {
+  Values sums(x.size(), options.bias);
+  each_neighbour(shape, options.radius, [&](std::size_t i, std::size_t other) {
+    sums[i] += options.alpha * x[other] * x[other];
+  });
+  return sums;
 }
 
 }  // namespace
@@ -125,41 +166,40 @@ Values max_pool_backward(const Values& x, const Shape& shape, const Values& dy,
 }
 
 Values average_pool(const Values& x, const Shape& in, const Window& window, bool counts_padding) {
-  const std::size_t height = in[2], width = in[3];
-  const Slide down = window.down(), across = window.across();
   Values y;
-  for (std::size_t plane = 0; plane < in[0] * in[1]; ++plane)
-    for (std::size_t r = 0; r < down.out(height); ++r)
-      for (std::size_t s = 0; s < across.out(width); ++s) {
-        double sum = 0, count = 0;
-        for (std::size_t i = 0; i < down.kernel; ++i)
-          for (std::size_t j = 0; j < across.kernel; ++j) {
-            const std::size_t a = r * window.stride + i - down.before(height);
-            const std::size_t b = s * window.stride + j - across.before(width);
-            if (a >= height || b >= width) continue;  // above the image, it wrapped round
-            sum += x[(plane * height + a) * width + b];
-            ++count;
-          }
-        const auto all = static_cast<double>(down.kernel * across.kernel);
-        y.push_back(sum / (counts_padding ? all : count));
-      }
+  each_window(in, window, [&](std::size_t, const std::vector<std::size_t>& pixels) {
+    double sum = 0;
+    for (const std::size_t at : pixels) sum += x[at];
+    y.push_back(sum / mean_of(pixels, window, counts_padding));
+  });
   return y;
 }
 
+Values average_pool_backward(const Values& dy, const Shape& in, const Window& window,
+                             bool counts_padding) {
+  Values dx(element_count(in));
+  each_window(in, window, [&](std::size_t output, const std::vector<std::size_t>& pixels) {
+    for (const std::size_t at : pixels)
+      dx[at] += dy[output] / mean_of(pixels, window, counts_padding);
+  });
+  return dx;
+}
+
 Values lrn(const Values& x, const Shape& shape, const Lrn& options) {
-  const std::size_t channels = shape[1], plane = shape[2] * shape[3];
-  Values y(x.size());
-  for (std::size_t i = 0; i < x.size(); ++i) {
-    const std::size_t c = i / plane % channels;
-    double sum = 0;
-    for (std::size_t other = 0; other < channels; ++other) {
-      if (other + options.radius < c || other > c + options.radius) continue;
-      const double value = x[i + other * plane - c * plane];
-      sum += value * value;
-    }
-    y[i] = x[i] / std::pow(options.bias + options.alpha * sum, options.beta);
-  }
+  Values y = lrn_sums(x, shape, options);
+  for (std::size_t i = 0; i < x.size(); ++i) y[i] = x[i] / std::pow(y[i], options.beta);
   return y;
+}
+
+Values lrn_backward(const Values& x, const Shape& shape, const Lrn& options, const Values& dy) {
+  const Values sums = lrn_sums(x, shape, options);
+  Values dx(x.size());
+  for (std::size_t i = 0; i < x.size(); ++i) dx[i] = dy[i] / std::pow(sums[i], options.beta);
+  each_neighbour(shape, options.radius, [&](std::size_t i, std::size_t other) {
+    dx[other] -= 2 * options.alpha * options.beta * x[other] * x[i] * dy[i] /
+                 std::pow(sums[i], options.beta + 1);
+  });
+  return dx;
 }
 
 Moments moments(const Values& x, const Shape& shape) {
@@ -182,6 +222,27 @@ Values normalize(const Values& x, const Shape& shape, const Moments& by, double 
     y[i] = scale[c] * (x[i] - by.mean[c]) / std::sqrt(by.variance[c] + epsilon) + shift[c];
   }
   return y;
+}
+
+Gradients normalize_backward(const Values& x, const Shape& shape, double epsilon,
+                             const Values& scale, const Values& dy) {
+  const std::size_t channels = shape[1];
+  const Moments by = moments(x, shape);
+  const Values ones(channels, 1), zeros(channels);
+  const Values normal = normalize(x, shape, by, epsilon, ones, zeros);
+  const auto count = static_cast<double>(x.size() / channels);
+  const auto channel = [&](std::size_t i) { return i / (shape[2] * shape[3]) % channels; };
+  Gradients d{Values(x.size()), Values(channels), Values(channels)};
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    d.w[channel(i)] += dy[i] * normal[i];
+    d.b[channel(i)] += dy[i];
+  }
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const std::size_t c = channel(i);
+    d.x[i] = scale[c] / std::sqrt(by.variance[c] + epsilon) *
+             (dy[i] - d.b[c] / count - normal[i] * d.w[c] / count);
+  }
+  return d;
 }
 
 Values concat(const Values& a, const Shape& shape, const Values& b, std::size_t more) {
@@ -210,6 +271,12 @@ Values sigmoid(const Values& x) {
   return y;
 }
 
+Values sigmoid_backward(const Values& x, const Values& dy) {
+  Values dx = sigmoid(x);
+  for (std::size_t i = 0; i < dx.size(); ++i) dx[i] *= dy[i] * (1 - dx[i]);
+  return dx;
+}
+
 Values relu(const Values& x) {
   Values y(x);
   for (double& value : y) value = std::max(value, 0.0);
@@ -223,22 +290,25 @@ Values relu_backward(const Values& x, const Values& dy) {
   return dx;
 }
 
-double cross_entropy(const Values& logits, std::span<const std::uint16_t> labels,
-                     Values* gradient) {
+double cross_entropy(const Values& logits, std::span<const std::uint16_t> labels, Values* gradient,
+                     const CrossEntropy& options) {
   const std::size_t batch = labels.size(), classes = logits.size() / batch;
+  const double even = options.smoothing / static_cast<double>(classes);
+  const double share = options.weight / static_cast<double>(batch);
   if (gradient != nullptr) gradient->assign(logits.size(), 0);
   double loss = 0;
   for (std::size_t n = 0; n < batch; ++n) {
     double sum = 0;
     for (std::size_t k = 0; k < classes; ++k) sum += std::exp(logits[n * classes + k]);
-    loss += std::log(sum) - logits[n * classes + labels[n]];
-    if (gradient == nullptr) continue;
-    for (std::size_t k = 0; k < classes; ++k)
-      (*gradient)[n * classes + k] =
-          (std::exp(logits[n * classes + k]) / sum - (k == labels[n] ? 1 : 0)) /
-          static_cast<double>(batch);
+    for (std::size_t k = 0; k < classes; ++k) {
+      const double target = even + (k == labels[n] ? 1 - options.smoothing : 0);
+      const double logit = logits[n * classes + k];
+      loss += share * target * (std::log(sum) - logit);
+      if (gradient != nullptr)
+        (*gradient)[n * classes + k] = share * (std::exp(logit) / sum - target);
+    }
   }
-  return loss / static_cast<double>(batch);
+  return loss;
 }
 
 double lenet(const std::vector<Values>& p, const Values& images,

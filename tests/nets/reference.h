@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "nets/tensor/loss.h"
 #include "nets/tensor/tensor.h"
 #include "nets/tensor/window.h"
 
@@ -37,6 +38,9 @@ Values max_pool_backward(const Values& x, const Shape& shape, const Values& dy,
 /// The mean of the pixels that each window covers; padding does not count, or as zeros.
 Values average_pool(const Values& x, const Shape& shape, const Window& window,
                     bool counts_padding = false);
+/// `shape` is that of x.
+Values average_pool_backward(const Values& dy, const Shape& shape, const Window& window,
+                             bool counts_padding = false);
 
 /// x / (bias + alpha · Σ x²)^beta, the sum over the channels at most `radius` away.
 struct Lrn {
@@ -44,6 +48,7 @@ struct Lrn {
   double bias, alpha, beta;
 };
 Values lrn(const Values& x, const Shape& shape, const Lrn& options);
+Values lrn_backward(const Values& x, const Shape& shape, const Lrn& options, const Values& dy);
 
 /// Of each channel; the variance is biased.
 struct Moments {
@@ -53,6 +58,9 @@ Moments moments(const Values& x, const Shape& shape);
 /// scale · (x - mean) / √(variance + epsilon) + shift, channel by channel.
 Values normalize(const Values& x, const Shape& shape, const Moments& by, double epsilon,
                  const Values& scale, const Values& shift);
+/// By x, scale (`w`) and shift (`b`), where x is normalized by its own moments.
+Gradients normalize_backward(const Values& x, const Shape& shape, double epsilon,
+                             const Values& scale, const Values& dy);
 
 /// Along the channels; `b` is {shape[0], more, shape[2], shape[3]}.
 Values concat(const Values& a, const Shape& shape, const Values& b, std::size_t more);
@@ -60,12 +68,13 @@ Values concat(const Values& a, const Shape& shape, const Values& b, std::size_t 
 Values subsample(const Values& x, const Shape& shape, std::size_t channels, std::size_t stride);
 
 Values sigmoid(const Values& x);
+Values sigmoid_backward(const Values& x, const Values& dy);
 Values relu(const Values& x);
 Values relu_backward(const Values& x, const Values& dy);
 
 /// Mean cross-entropy; `gradient` (if wanted) is by the logits.
 double cross_entropy(const Values& logits, std::span<const std::uint16_t> labels,
-                     Values* gradient = nullptr);
+                     Values* gradient = nullptr, const CrossEntropy& options = {});
 
 /// LeNet's loss without decay, and its gradients in the order of the parameter table.
 double lenet(const std::vector<Values>& parameters, const Values& images,

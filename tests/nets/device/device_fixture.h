@@ -83,7 +83,8 @@ inline void write_all(Net& net, const Gradients& values) {
 }
 
 /// The norm of the difference over that of what is expected.
-inline double distance(std::span<const float> found, std::span<const float> expected) {
+template <class Value>
+double distance(const std::vector<Value>& found, const std::vector<Value>& expected) {
   EXPECT_EQ(found.size(), expected.size());
   double squares = 0, off = 0;
   for (std::size_t i = 0; i < std::min(found.size(), expected.size()); ++i) {

@@ -10,6 +10,7 @@
 #include "nets/describe_net.h"
 #include "nets/zoo/zoo.h"
 #include "tests/nets/device/device_fixture.h"
+#include "tests/nets/device/precisions.h"
 
 namespace sterna::nets {
 namespace {
@@ -24,6 +25,9 @@ constexpr double kUndecided = 0.3;
 /// Of loss and logits where bf16s are multiplied, and of the cosine between all gradients: only of
 /// nets without batch norm, which makes differences in a small batch as large as you like.
 constexpr double kInBf16 = 0.02, kCosine = 0.99;
+
+/// Of loss and logits where operands are rounded: so many times the bound of one operation.
+constexpr double kRounded = 50;
 
 struct SmallNet {
   const char* name;
@@ -107,9 +111,9 @@ Found on_cpu(const NetOptions& options, std::uint64_t draw) {
   return found;
 }
 
-Found on_device(NetOptions options, std::uint64_t draw, std::shared_ptr<kernels::Device> device) {
-  options.backend.name = "device";
-  options.backend.device = std::move(device);
+Found on_device(NetOptions options, std::uint64_t draw, std::shared_ptr<kernels::Device> device,
+                const Precision& precision = kPrecisions[0]) {
+  options.backend = options_of(precision, std::move(device));
   auto made = make_net(options);
   EXPECT_TRUE(made.ok()) << made.error().message;
   Net& net = **made;
@@ -163,15 +167,29 @@ TEST_P(ZooOnADevice, HasTheCpusLossGradientsAndLogits) {
 
 TEST_P(ZooOnADevice, HasThemByLibrariesAndTwiceTheSameBits) {
   const bool demanded = gpu() != nullptr;
-  const auto device = [&](std::uint64_t seed) {
-    return demanded ? gpu() : kernels::make_host_device({.seed = seed, .libraries = true});
+  const auto on_one = [&](const Precision& precision, std::uint64_t seed) {
+    return on_device(
+        options(), GetParam().draw,
+        demanded ? gpu() : kernels::make_host_device({.seed = seed, .libraries = true}), precision);
   };
-  const Found found = on_device(options(), GetParam().draw, device(1));
-  expect_alike(found, on_cpu(options(), GetParam().draw));
-  const Found again = on_device(options(), GetParam().draw, device(2));
-  EXPECT_EQ(again.gradients, found.gradients);
-  EXPECT_EQ(again.losses, found.losses);
-  EXPECT_EQ(again.logits, found.logits);
+  const Found expected = on_cpu(options(), GetParam().draw);
+  Gradients plain;
+  for (const Precision& precision : kPrecisions) {
+    if (&precision == &kBf16) continue;  // see below
+    SCOPED_TRACE(precision.name);
+    const Found found = on_one(precision, 1), again = on_one(precision, 2);
+    EXPECT_EQ(again.gradients, found.gradients);
+    EXPECT_EQ(again.losses, found.losses);
+    EXPECT_EQ(again.logits, found.logits);
+    if (precision.least == 0) {
+      expect_alike(found, expected);
+      plain = found.gradients;
+      continue;
+    }
+    EXPECT_LE(distance(found.losses, expected.losses), kRounded * precision.most);
+    EXPECT_LE(distance(found.logits, expected.logits), kRounded * precision.most);
+    EXPECT_TRUE(demanded || found.gradients != plain) << "nothing is rounded";
+  }
 }
 
 bool has_batch_norm(const NetOptions& options) {
@@ -186,10 +204,8 @@ TEST_P(ZooOnADevice, MultipliesBf16sTwiceWithTheSameBits) {
     const auto device = [&](std::uint64_t seed) {
       return demanded ? gpu() : kernels::make_host_device({.seed = seed, .libraries = libraries});
     };
-    NetOptions in_bf16 = options();
-    in_bf16.backend.precision = Element::bf16;
-    const Found found = on_device(in_bf16, GetParam().draw, device(1));
-    const Found again = on_device(in_bf16, GetParam().draw, device(2));
+    const Found found = on_device(options(), GetParam().draw, device(1), kBf16);
+    const Found again = on_device(options(), GetParam().draw, device(2), kBf16);
     EXPECT_EQ(again.gradients, found.gradients);
     EXPECT_EQ(again.losses, found.losses);
     EXPECT_EQ(again.logits, found.logits);
