@@ -230,7 +230,7 @@ Gradients normalize_backward(const Values& x, const Shape& shape, double epsilon
   const Moments by = moments(x, shape);
   const Values ones(channels, 1), zeros(channels);
   const Values normal = normalize(x, shape, by, epsilon, ones, zeros);
-  const auto count = static_cast<double>(x.size() / channels);
+  const auto count = static_cast<double>(shape[0] * shape[2] * shape[3]);
   const auto channel = [&](std::size_t i) { return i / (shape[2] * shape[3]) % channels; };
   Gradients d{Values(x.size()), Values(channels), Values(channels)};
   for (std::size_t i = 0; i < x.size(); ++i) {

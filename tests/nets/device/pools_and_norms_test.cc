@@ -31,7 +31,7 @@ TEST_F(DeviceOperations, PoolAsInDoublePrecision) {
     const Shape out{in[0], in[1], window.down().out(in[2]), window.across().out(in[3])};
     Drawn drawn;
     const Values x = drawn(in), dy = drawn(out);
-    const std::string name = fmt::format("pool of {} x {} / {}", window.down().kernel,
+    const std::string name = fmt::format("pool of {} x {}, stride {}", window.down().kernel,
                                          window.across().kernel, window.stride);
     expect_the_reference({.name = "max " + name,
                           .expected = {{"y", reference::max_pool(x, in, window)},

@@ -88,7 +88,7 @@ OperationCase case_of(const ConvolutionSpec& spec) {
   const Operands of = operands_of(spec);
   const Shape& in = spec.input;
   return case_of(
-      fmt::format("convolution of {} to {}, {} x {} / {}, {} groups", fmt::join(in, " x "),
+      fmt::format("convolution of {} to {} by {} x {}, stride {}, {} groups", fmt::join(in, " x "),
                   spec.out_channels, spec.window.down().kernel, spec.window.across().kernel,
                   spec.window.stride, spec.groups),
       spec, of,
