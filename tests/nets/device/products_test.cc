@@ -247,8 +247,8 @@ TEST(DevicePrecision, Tf32OnTheHostIsFp32OfBothOperandsRounded) {
       ConvolutionSpec{.input = {2, 5, 9, 8}, .out_channels = 20, .window = {.kernel = 3}});
 }
 
-// Layers so large that no library would multiply them by anything but its tensor cores.
-TEST_F(DeviceOperations, AreRoundedToTf32OnAGpu) {
+// Layers so large that no library would multiply them by anything but its tensor cores, if it may.
+TEST_F(DeviceOperations, AreRoundedOnAGpu) {
   if (demanded() == nullptr) GTEST_SKIP() << "no GPU is demanded";
   for (const OperationCase& one :
        {case_of(InnerProductSpec{.batch = 128, .in = 1024, .out = 256}),
