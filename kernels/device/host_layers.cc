@@ -38,6 +38,11 @@ void run(const LossLaunch& launch) {
   mean_loss(HostWarp(), launch);
 }
 
+void run(const SquaredErrorLaunch& launch) {
+  for (std::size_t i = 0; i < launch.count; ++i) error_gradient(launch, i);
+  mean_squared_error(HostWarp(), launch);
+}
+
 void run(const DecayLaunch& launch) {
   for (std::size_t lane = 0; lane < decay_lanes(launch.count); ++lane) decay_lane(launch, lane);
   add_decayed(HostWarp(), launch);

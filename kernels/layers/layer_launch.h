@@ -110,6 +110,17 @@ struct LossLaunch {
   double weight = 1;
 };
 
+/// The mean squared error of values against one target, and its gradient by them: the bits of
+/// nets::squared_error.
+struct SquaredErrorLaunch {
+  const float* values = nullptr;
+  float* gradient = nullptr;
+  float* loss = nullptr;  ///< gets the mean
+  std::size_t count = 0;
+  float target = 0;
+  double weight = 1;
+};
+
 /// So many weights at a time have their squares added in so many lanes of fp32, element i in lane
 /// i mod 16; the lanes of all such blocks are added in fp64, in their order.
 inline constexpr std::size_t kDecayBlock = 4096;
@@ -216,10 +227,11 @@ struct WidenLaunch {
 };
 
 using LayerLaunch =
-    std::variant<ProductLaunch, ElementLaunch, DropoutLaunch, PixelLaunch, LossLaunch, DecayLaunch,
-                 SquaresLaunch, WindowLaunch, TransposeLaunch, RunLaunch, RoundLaunch, WidenLaunch,
-                 LocalNormLaunch, LocalNormGradientLaunch, BiasLaunch, ChannelSumLaunch,
-                 MomentsLaunch, ChannelNormLaunch, ChannelNormGradientLaunch>;
+    std::variant<ProductLaunch, ElementLaunch, DropoutLaunch, PixelLaunch, LossLaunch,
+                 SquaredErrorLaunch, DecayLaunch, SquaresLaunch, WindowLaunch, TransposeLaunch,
+                 RunLaunch, RoundLaunch, WidenLaunch, LocalNormLaunch, LocalNormGradientLaunch,
+                 BiasLaunch, ChannelSumLaunch, MomentsLaunch, ChannelNormLaunch,
+                 ChannelNormGradientLaunch>;
 
 /// Puts one on a stream of CUDA's (layers.cu) and returns a cudaError_t.
 int cuda_layer(const LayerLaunch& launch, CUstream_st* stream);

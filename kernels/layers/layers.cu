@@ -102,6 +102,15 @@ __global__ void __launch_bounds__(kThreads) lose_rows(const LossLaunch launch) {
 
 __global__ void take_mean_loss(const LossLaunch launch) { mean_loss(this_warp(), launch); }
 
+__global__ void __launch_bounds__(kThreads) take_error_gradients(const SquaredErrorLaunch launch) {
+  const std::size_t i = index_of_thread();
+  if (i < launch.count) error_gradient(launch, i);
+}
+
+__global__ void take_mean_squared_error(const SquaredErrorLaunch launch) {
+  mean_squared_error(this_warp(), launch);
+}
+
 __global__ void __launch_bounds__(kThreads) decay_lanes_of(const DecayLaunch launch) {
   const std::size_t i = index_of_thread();
   if (i < decay_lanes(launch.count)) decay_lane(launch, i);
@@ -318,6 +327,14 @@ int run(const LossLaunch& launch, CUstream_st* stream) {
     return failed;
   }
   return launch_kernel(take_mean_loss, 1, kWarpLanes, launch, stream);
+}
+
+int run(const SquaredErrorLaunch& launch, CUstream_st* stream) {
+  if (const int failed = launch_for(take_error_gradients, launch.count, launch, stream);
+      failed != cudaSuccess) {
+    return failed;
+  }
+  return launch_kernel(take_mean_squared_error, 1, kWarpLanes, launch, stream);
 }
 
 int run(const DecayLaunch& launch, CUstream_st* stream) {

@@ -243,6 +243,27 @@ STERNA_DEVICE void mean_loss(const Warp& warp, const LossLaunch& launch) {
   });
 }
 
+STERNA_DEVICE double error_of(const SquaredErrorLaunch& launch, std::size_t i) {
+  return double{launch.values[i]} - double{launch.target};
+}
+
+STERNA_DEVICE void error_gradient(const SquaredErrorLaunch& launch, std::size_t i) {
+  const double share = launch.weight / static_cast<double>(launch.count);
+  launch.gradient[i] = static_cast<float>(2 * error_of(launch, i) * share);
+}
+
+template <class Warp>
+STERNA_DEVICE void mean_squared_error(const Warp& warp, const SquaredErrorLaunch& launch) {
+  const double sum = sum_of_all(warp, launch.count, [&](std::size_t i) {
+    const double error = error_of(launch, i);
+    return error * error;
+  });
+  warp.each([&](std::uint32_t lane) {
+    if (lane != 0) return;
+    *launch.loss = static_cast<float>(sum * (launch.weight / static_cast<double>(launch.count)));
+  });
+}
+
 /// Lane `lane` of those of all blocks.
 STERNA_DEVICE void decay_lane(const DecayLaunch& launch, std::size_t lane) {
   const std::size_t first = lane / kDecayLanes * kDecayBlock;

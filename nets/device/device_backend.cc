@@ -64,9 +64,6 @@ std::unique_ptr<Relayout> DeviceBackend::relayout(const RelayoutSpec& spec) {
   return device_relayout(parts_->context, spec);
 }
 std::unique_ptr<Loss> DeviceBackend::loss(const LossSpec& spec) {
-  if (spec.target) {
-    throw BackendFailure({Errc::invalid_argument, "no device computes squared errors yet"});
-  }
   return device_loss(parts_->context, spec);
 }
 std::unique_ptr<Decay> DeviceBackend::decay(const DecaySpec& spec) {

@@ -38,9 +38,33 @@ class DeviceLoss final : public Loss {
   Outbox<float> loss_;
 };
 
+class DeviceSquaredError final : public Loss {
+ public:
+  DeviceSquaredError(DeviceContext& context, const LossSpec& spec)
+      : context_(context), spec_(spec), loss_(context) {}
+
+  void set_labels(std::span<const std::uint16_t> /*labels*/) override {}
+  void backward(const Tensor& logits, Tensor& gradient) override {
+    context_.run(kernels::SquaredErrorLaunch{.values = logits.data(),
+                                             .gradient = gradient.data(),
+                                             .loss = loss_.place(),
+                                             .count = spec_.batch * spec_.classes,
+                                             .target = *spec_.target,
+                                             .weight = spec_.cross_entropy.weight});
+    loss_.send();
+  }
+  float loss() override { return loss_.wait(); }
+
+ private:
+  DeviceContext& context_;
+  LossSpec spec_;
+  Outbox<float> loss_;
+};
+
 }  // namespace
 
 std::unique_ptr<Loss> device_loss(DeviceContext& context, const LossSpec& spec) {
+  if (spec.target) return std::make_unique<DeviceSquaredError>(context, spec);
   return std::make_unique<DeviceLoss>(context, spec);
 }
 

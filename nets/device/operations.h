@@ -32,7 +32,6 @@ std::unique_ptr<Relayout> device_relayout(DeviceContext& context, const Relayout
 std::unique_ptr<InnerProduct> device_inner_product(DeviceContext& context,
                                                    const InnerProductSpec& spec);
 std::unique_ptr<Eltwise> device_eltwise(DeviceContext& context, const EltwiseSpec& spec);
-/// Of cross-entropy alone.
 std::unique_ptr<Loss> device_loss(DeviceContext& context, const LossSpec& spec);
 std::unique_ptr<Decay> device_decay(DeviceContext& context, const DecaySpec& spec);
 std::unique_ptr<RepeatedPass> device_repeated_pass(DeviceContext& context);

@@ -4,6 +4,7 @@
 // the pictures, which it does not look at: any will do, of two classes, since its "logits" are c.
 #include <algorithm>
 
+#include "nets/backend/memory.h"
 #include "nets/layers/layers.h"
 #include "nets/tensor/elementwise.h"
 #include "nets/zoo/zoo.h"
@@ -46,12 +47,52 @@ class Sum final : public Layer {
   std::vector<float> row_major_;  // y or its gradient
 };
 
+/// The same bits, where the host cannot look.
+class SumElsewhere final : public Layer {
+ public:
+  SumElsewhere(Memory& memory, Parameter& a, Parameter& b, Activation& y)
+      : memory_(memory), a_(a), b_(b), y_(y), row_(Tensor::unbound({kDimensions})) {}
+
+  void ready() override { row_.bind(memory_.allocate(row_.bytes())); }
+  void forward(const Pass& /*pass*/) override {
+    memory_.add(a_.value, b_.value, row_);
+    kernels::Runs to_each{.images = rows(), .length = kDimensions, .from = {}, .to = {}};
+    to_each.to.image = kDimensions;
+    memory_.copy(row_, to_each, y_.value());
+  }
+  void backward(Completion& completion) override {
+    memory_.clear(b_.gradient, 0);
+    kernels::Runs one{.length = kDimensions, .from = {}, .to = {}};
+    for (std::size_t row = 0; row < rows(); ++row) {
+      one.from.first = row * kDimensions;
+      memory_.copy(y_.gradient(), one, row_);
+      memory_.add(b_.gradient, row_, b_.gradient);
+    }
+    memory_.copy(b_.gradient, a_.gradient);
+    for (Parameter* parameter : {&b_, &a_}) completion.complete(*parameter);
+  }
+
+ private:
+  std::size_t rows() { return y_.shape()[0]; }
+
+  Memory& memory_;
+  Parameter& a_;
+  Parameter& b_;
+  Activation& y_;
+  Tensor row_;
+};
+
 NetOutputs build(Graph& graph, const ZooOptions& options) {
   images_input(graph, options);
   Parameter& a = graph.parameter(ParameterSpec{.name = "a", .shape = {kDimensions}});
   Parameter& b = graph.parameter(ParameterSpec{.name = "b", .shape = {kDimensions}});
   Activation& y = graph.output({options.batch, kDimensions}, Layout::row_major);
-  graph.add(std::make_unique<Sum>(a, b, y));
+  Memory& memory = graph.backend().memory();
+  if (memory.on_host()) {
+    graph.add(std::make_unique<Sum>(a, b, y));
+  } else {
+    graph.add(std::make_unique<SumElsewhere>(memory, a, b, y));
+  }
   return {.logits = y, .target = kTarget};
 }
 

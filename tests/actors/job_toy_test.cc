@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "kernels/device/host_device.h"
 #include "nets/weights/weights_file.h"
 #include "tests/actors/simulated_job.h"
 
@@ -53,6 +54,18 @@ TEST_F(JobToyTest, PlainGradientDescentEndsWhereItsFormulaSays) {
 TEST_F(JobToyTest, SynchronousRanksTakeTheMeanOfTheirGradients) {
   job.steps = 10;
   EXPECT_NEAR(c_of({.servers = 2, .workers = 2}) / 0.199820096, 1, 1e-6);
+}
+
+TEST_F(JobToyTest, ADeviceEndsInTheBitsOfACpu) {
+  job.steps = 20;
+  job.batch = 3;
+  const std::string expected = hash_of({.workers = 2});
+  ASSERT_FALSE(expected.empty());
+  JobLayout layout{.workers = 2};
+  layout.device = [](std::uint32_t worker) {
+    return kernels::make_host_device({.seed = worker, .hidden = true});
+  };
+  EXPECT_EQ(hash_of(layout), expected);
 }
 
 // Both elements of a gradient are alike, so that each is the scaler itself.

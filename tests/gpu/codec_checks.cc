@@ -171,7 +171,7 @@ std::vector<DeviceCheck> codec_checks() {
       {"bf16s", halves},
       {"sums of 1 to 100 ranks", sums_of_ranks},
       {"averages and steps from packets and sums", steps_of_ranks},
-      {"products, windows, elements, pixels, dropout, decay and the loss of layers",
+      {"products, windows, elements, pixels, dropout, decay and the losses of layers",
        [](Device& device, Thoroughness) { return computes_layers_like_the_cpu(device); }},
       {"normalizations across channels and over batches",
        [](Device& device, Thoroughness) { return normalizes_as_defined(device); }},

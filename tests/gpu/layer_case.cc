@@ -229,6 +229,34 @@ Result<void> loss(There& there) {
   return {};
 }
 
+Result<void> squared_errors(There& there) {
+  for (const std::size_t count : {1UL, 31UL, 128UL, 1001UL}) {
+    const Floats values = gaussian(count, 40, 60 + count);
+    STERNA_ASSIGN(const auto values_there, there.bring(values));
+    STERNA_ASSIGN(const auto gradient, there.bring(Floats(count)));
+    STERNA_ASSIGN(const auto mean, there.bring(Floats(1)));
+    constexpr float kTarget = 99.9F;
+    constexpr double kWeight = 0.4;
+    STERNA_TRY(there.run(SquaredErrorLaunch{values_there.data(), gradient.data(), mean.data(),
+                                            count, kTarget, kWeight}));
+    const double share = kWeight / static_cast<double>(count);
+    double sum = 0;
+    Floats expected;
+    for (const float value : values) {
+      const double error = double{value} - double{kTarget};
+      expected.push_back(static_cast<float>(2 * error * share));
+      const double square = error * error;
+      sum += square;
+    }
+    expected.push_back(static_cast<float>(sum * share));
+    STERNA_ASSIGN(Floats found, there.fetch(gradient));
+    STERNA_ASSIGN(const Floats found_mean, there.fetch(mean));
+    found.push_back(found_mean.front());
+    STERNA_TRY(same_floats(found, expected, "squared errors"));
+  }
+  return {};
+}
+
 Result<void> decay(There& there) {
   for (const std::size_t count : {1UL, 17UL, 4096UL, 9001UL}) {
     const Floats w = gaussian(count, 1, 8);
@@ -417,6 +445,7 @@ Result<void> computes_layers_like_the_cpu(Device& device) {
   STERNA_TRY(runs(there));
   STERNA_TRY(pixels(there));
   STERNA_TRY(loss(there));
+  STERNA_TRY(squared_errors(there));
   STERNA_TRY(windows(there));
   STERNA_TRY(transposes(there));
   return decay(there);

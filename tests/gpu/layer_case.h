@@ -1,5 +1,5 @@
 // What a device computes of a net's layers, and the same by plain loops: products, elements,
-// pixels, dropout and decay bit for bit, the others to within their rounding.
+// pixels, dropout, squared errors and decay bit for bit, the others to within their rounding.
 #pragma once
 
 #include "kernels/device/device.h"

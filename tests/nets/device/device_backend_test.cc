@@ -184,15 +184,29 @@ TEST(DeviceBackend, InfersWhatTheCpuDoesFromBytes) {
   for (std::size_t i = 0; i < found.size(); ++i) EXPECT_NEAR(found[i], expected[i], 1e-5);
 }
 
-TEST(DeviceBackend, RefusesALossThatItLacksAndSaysWhich) {
-  NetOptions options = small_mlp({});
+TEST(DeviceBackend, SquaredErrorsAndTheirGradientsHaveTheCpusBits) {
+  NetOptions options = small_mlp({.seed = 6, .hidden = true});
   options.name = "toy_ab";
   options.hidden.clear();
   options.images.classes = 2;
-  const auto made = make_net(options);
-  ASSERT_FALSE(made.ok());
-  EXPECT_EQ(made.error().code, Errc::invalid_argument);
-  EXPECT_EQ(made.error().message, "no device computes squared errors yet");
+  options.batch = 67;
+  NetOptions on_cpu = options;
+  on_cpu.backend = {};
+  const auto net = make_net(options).value(), cpu = make_net(on_cpu).value();
+  const Batch batch(options.batch);
+  for (const float start : {0.1F, 99.7F, 3e37F}) {
+    write_all(*net, {{start, -start}, {7 * start, 0.3F}});
+    write_all(*cpu, {{start, -start}, {7 * start, 0.3F}});
+    Fetched fetched(*options.backend.device, 2);
+    Recorder recorder;
+    const std::vector<std::uint16_t> labels(options.batch);
+    const auto found = net->train_step(batch.images, labels, fetched);
+    const auto expected = cpu->train_step(batch.images, labels, recorder);
+    fetched.wait();
+    ASSERT_TRUE(found.ok() && expected.ok());
+    EXPECT_EQ(found->cross_entropy, expected->cross_entropy) << start;
+    EXPECT_EQ(fetched.gradients, recorder.gradients) << start;
+  }
 }
 
 TEST(DeviceBackend, SaysWhatTheDeviceLacksMemoryFor) {
