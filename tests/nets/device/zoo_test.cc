@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <ostream>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "nets/describe_net.h"
@@ -130,6 +131,8 @@ Found on_device(NetOptions options, std::uint64_t draw, std::shared_ptr<kernels:
 
 class ZooOnADevice : public testing::TestWithParam<SmallNet> {
  protected:
+  /// Whether by a product or a convolution, which alone round.
+  static bool multiplies() { return GetParam().name != std::string_view("toy_ab"); }
   static NetOptions options() {
     const SmallNet& net = GetParam();
     const ZooNet& made = *find_net(net.name);
@@ -194,7 +197,7 @@ TEST_P(ZooOnADevice, HasThemByLibrariesAndTwiceTheSameBits) {
     }
     EXPECT_LE(distance(found.losses, expected.losses), kRounded * precision.most);
     EXPECT_LE(distance(found.logits, expected.logits), kRounded * precision.most);
-    EXPECT_TRUE(demanded || found.gradients != plain) << "nothing is rounded";
+    EXPECT_TRUE(demanded || found.gradients != plain || !multiplies()) << "nothing is rounded";
   }
 }
 
@@ -216,7 +219,7 @@ TEST_P(ZooOnADevice, MultipliesBf16sTwiceWithTheSameBits) {
     EXPECT_EQ(again.losses, found.losses);
     EXPECT_EQ(again.logits, found.logits);
     const Found exact = on_device(options(), GetParam().draw, device(3));
-    EXPECT_NE(found.logits, exact.logits);
+    EXPECT_EQ(found.logits == exact.logits, !multiplies());
     if (has_batch_norm(options())) continue;
     EXPECT_LE(distance(found.losses, exact.losses), kInBf16);
     EXPECT_LE(distance(found.logits, exact.logits), kInBf16);
