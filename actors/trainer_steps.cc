@@ -1,6 +1,5 @@
 #include "actors/trainer_steps.h"
 
-#include <algorithm>
 #include <span>
 #include <utility>
 
@@ -71,10 +70,7 @@ Result<void> TrainerSteps::step(nets::Net& net, std::size_t index, const nets::G
   if (tensor.launch.count == 0) return {};
   return net.update_parameter(index, [&](kernels::DeviceStream& stream, float*) -> Result<void> {
     STERNA_TRY(tensor.sent->wait());  // long ago, for the version before
-    const kernels::UpdateOptions options = rule_.options_at(spec, step);
-    DeviceStep& constants = *tensor.step_here.data();
-    std::ranges::copy(options.constants.value, constants.value);
-    constants.weight_decay = options.weight_decay;
+    *tensor.step_here.data() = kernels::device_step(rule_.options_at(spec, step));
     STERNA_TRY(tensor.step_there.upload(stream, tensor.step_here.elements()));
     STERNA_TRY(stream.record(*tensor.sent));
     if (gradient.complete != nullptr) STERNA_TRY(stream.wait_for(*gradient.complete));

@@ -1,6 +1,5 @@
 #include "actors/schemes/device_window.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "kernels/device/tables.h"
@@ -114,9 +113,7 @@ Result<void> DeviceWindow::step(std::uint32_t index, const nets::Gradient& gradi
   Tensor& tensor = tensors_[index];
   STERNA_TRY(tensor.sent->wait());  // long ago, for the step before
   Sent& sent = *tensor.sent_here.data();
-  const kernels::UpdateOptions options = optimizer_.options(step_, index);
-  std::ranges::copy(options.constants.value, sent.step.value);
-  sent.step.weight_decay = options.weight_decay;
+  sent.step = kernels::device_step(optimizer_.options(step_, index));
   sent.gradient = {reinterpret_cast<const std::byte*>(gradient.values.data()), nullptr,
                    kernels::Packing::fp32};
   STERNA_TRY(tensor.sent_there.upload(stream, tensor.sent_here.elements()));

@@ -204,10 +204,7 @@ Result<void> ExchangedSteps::step(nets::Net& net, std::uint32_t index, std::uint
   return net.update_parameter(index, [&](kernels::DeviceStream& stream, float*) -> Result<void> {
     STERNA_TRY(one.sent->wait());  // long ago, for the version before
     kernels::DeviceStep& constants = steps_here_.elements()[index];
-    const nets::ParameterSpec& spec = table_->tensors[index].spec;
-    const kernels::UpdateOptions options = rule_.options_at(spec, step);
-    std::ranges::copy(options.constants.value, constants.value);
-    constants.weight_decay = options.weight_decay;
+    constants = kernels::device_step(rule_.options_at(table_->tensors[index].spec, step));
     STERNA_TRY(stream.copy(steps_.data() + index, &constants, sizeof(constants)));
     STERNA_TRY(stream.record(*one.sent));
     STERNA_TRY(stream.wait_for(*one.gathered));

@@ -77,6 +77,13 @@ void append_sums(const DevicePacket* packets, std::uint64_t elements, std::uint3
   });
 }
 
+DeviceStep device_step(const UpdateOptions& options) {
+  DeviceStep step;
+  std::ranges::copy(options.constants.value, step.value);
+  step.weight_decay = options.weight_decay;
+  return step;
+}
+
 void append_update(const UpdatedTensor& tensor, std::vector<UpdateWork>& to) {
   for_chunks(tensor.elements, [&](std::uint64_t first, std::uint32_t count) {
     to.push_back({tensor.packets,

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "kernels/device/device_array.h"
+#include "kernels/optimizer/optimizer.h"
 
 namespace sterna::kernels {
 
@@ -68,6 +69,8 @@ inline void set_slots(UpdatedTensor& tensor, float* first, std::size_t slots) {
   for (std::size_t i = 0; i < slots; ++i) tensor.slots[i] = first + i * tensor.elements;
 }
 
+/// What a device's step reads of a server's.
+DeviceStep device_step(const UpdateOptions& options);
 /// Appends the work that steps a tensor.
 void append_update(const UpdatedTensor& tensor, std::vector<UpdateWork>& to);
 
