@@ -32,7 +32,7 @@ inline std::vector<std::size_t> resnet50_tensors() {
     }
     width *= 2;
   }
-  all.insert(all.end(), {2048 * 1000, 1000});
+  all.insert(all.end(), {std::size_t{2048} * 1000, 1000});
   return all;
 }
 
