@@ -325,7 +325,7 @@ ByteView DeviceArithmetic::made_of(std::uint32_t tensor) const {
 Result<void> DeviceArithmetic::pack(std::uint32_t index, float scaler, Listener& listener) {
   const TableTensor& tensor = table_->tensors[index];
   const GradientCodec codec = this->codec(index);
-  const std::span chunks = std::span(table_->chunks).subspan(tensor.first_chunk, tensor.chunks);
+  const std::span<const TableChunk> chunks = table_->chunks_of(tensor);
   const ByteView all = made_of(index);
   if (fetched(index)) STERNA_TRY(kernels::scaler(tensors_[index].values_here.elements(), 0, isa_));
   float stands_for = 1;  // of numbers

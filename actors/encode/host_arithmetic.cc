@@ -96,7 +96,7 @@ Result<std::vector<float>> HostArithmetic::own_scalers(std::uint32_t tensor,
 Result<void> HostArithmetic::pack(std::uint32_t index, const Fill& fill, Listener& listener) {
   const TableTensor& tensor = table_->tensors[index];
   const GradientCodec codec = codec_of(table_->codec_at(index, job_, step_));
-  const std::span chunks = std::span(table_->chunks).subspan(tensor.first_chunk, tensor.chunks);
+  const std::span<const TableChunk> chunks = table_->chunks_of(tensor);
   std::size_t room = 0;
   for (const TableChunk& chunk : chunks)
     room += (codec.room({.count = chunk.count, .choices = choices()}) + 7) / 8 * 8;  // aligned()

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -86,6 +87,9 @@ struct ParameterTable {
   /// And of the average that leads to `version`, above 0.
   Codec codec_down(std::uint32_t tensor, const JobConfig& job, std::uint64_t version) const;
   std::vector<std::uint32_t> chunks_of(std::uint32_t shard) const;
+  std::span<const TableChunk> chunks_of(const TableTensor& tensor) const {
+    return std::span(chunks).subspan(tensor.first_chunk, tensor.chunks);
+  }
   bool frozen(std::uint32_t chunk) const { return tensors[chunks[chunk].tensor].frozen; }
 
   /// The chunks of each pull, which is of one shard and at most 1 MB of fp32: a large chunk by

@@ -64,8 +64,6 @@ Result<void> check_device_job(const JobSections& job) {
   if (scheme != nullptr && scheme->windows && !kernels::device_rule(job.local_optimizer.name)) {
     return lacks("steps of local_optimizer.name = \"" + job.local_optimizer.name + "\"");
   }
-  if (job.summary.has_histograms())
-    return lacks("histograms for summary.tensorboard (summary.every = 0 makes none)");
   STERNA_TRY(check_exchange(job));
   if (!steps_at_workers(job)) return {};
   if (!kernels::device_rule(job.optimizer.name)) {

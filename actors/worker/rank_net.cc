@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "actors/codecs/codec.h"
 #include "actors/encode/device_arithmetic.h"
 #include "actors/encode/device_clip.h"
 #include "actors/encode/device_sums.h"
@@ -70,6 +71,7 @@ Result<std::shared_ptr<RankNet>> RankNet::make(const JobConfig& job, std::uint32
   STERNA_ASSIGN(const Scheme scheme, find_scheme(job.scheme.name));
   std::shared_ptr<RankNet> made(new RankNet(job, rank, std::move(replica), table));
   STERNA_TRY(made->make_clip());
+  STERNA_TRY(made->make_watch());
   HostArithmetic::Sent sent;
   const bool on_device = made->replica_->device() != nullptr;
   if (on_device && scheme.pushed) {
@@ -118,6 +120,7 @@ Result<std::shared_ptr<RankNet>> RankNet::make_averaged(const JobConfig& job, st
                                                         std::shared_ptr<HostAverage> average) {
   std::shared_ptr<RankNet> made(new RankNet(job, rank, std::move(replica), std::move(table)));
   STERNA_TRY(made->make_clip());
+  STERNA_TRY(made->make_watch());
   made->encoder_ = {average, &average->encoder()};
   made->average_ = std::move(average);
   return made;
@@ -140,6 +143,12 @@ Result<void> RankNet::make_clip() {
     return {};
   }
   STERNA_ASSIGN(clip_, DeviceClip::make(replica_->device(), *table_));
+  return {};
+}
+
+Result<void> RankNet::make_watch() {
+  if (!watch_ || replica_->device() == nullptr) return {};
+  STERNA_ASSIGN(watch_there_, DeviceWatch::make(replica_->device(), *table_));
   return {};
 }
 
@@ -197,9 +206,9 @@ Result<nets::Net::Loss> RankNet::backward(const RankStep& of) {
 void RankNet::gradient(std::size_t index, const nets::Gradient& gradient) {
   const auto tensor = static_cast<std::uint32_t>(index);
   if (trace_) trace_->layer_done(tensor);
-  if (watch_) {
-    const std::lock_guard lock(watching_);
-    watch_->gradient(tensor, gradient.values, replica_->values(tensor));
+  if (watch_ && watch_->watches(tensor)) {
+    const Result<void> watched = watch_gradient(tensor, gradient);
+    if (!watched && !error_) error_ = watched.error();
   }
   // What is clipped together, or steps by itself, waits for the end of the passes.
   const bool statistic = table_->tensors[tensor].spec.role == nets::Role::statistic;
@@ -209,6 +218,33 @@ void RankNet::gradient(std::size_t index, const nets::Gradient& gradient) {
     encode(tensor, gradient);
   }
   if (trace_) trace_->layer_begins();
+}
+
+Result<void> RankNet::watch_gradient(std::uint32_t tensor, const nets::Gradient& gradient) {
+  if (watch_there_ == nullptr) {
+    const std::lock_guard lock(watching_);
+    watch_->gradient(tensor, gradient.values, replica_->values(tensor));
+    return {};
+  }
+  for (const TableChunk& chunk : table_->chunks_of(table_->tensors[tensor])) {
+    STERNA_ASSIGN(const std::span<const float> values, watch_there_->gradient(gradient, chunk));
+    const std::span<float> weights = watch_there_->room(chunk);
+    STERNA_TRY(replica_->read(chunk, weights));
+    const std::lock_guard lock(watching_);
+    watch_->gradient(tensor, values, weights);
+  }
+  return {};
+}
+
+Result<void> RankNet::watch_packet(std::uint32_t tensor) {
+  if (!watch_->watches(tensor)) return {};
+  const PacketPlace place = replica_->exchanged()->place(tensor, rank_);
+  const kernels::Packing packing = codec_of(table_->tensors[tensor].codec).packing;
+  for (const TableChunk& chunk : table_->chunks_of(table_->tensors[tensor])) {
+    STERNA_ASSIGN(const kernels::Packet packet, watch_there_->packet(place, packing, chunk));
+    watch_->sent(chunk, packet);
+  }
+  return {};
 }
 
 void RankNet::encode(std::uint32_t tensor, const nets::Gradient& gradient) {
@@ -261,13 +297,16 @@ Result<void> RankNet::encode_held() {
   if (trace_) span = trace_->encode(table_->tensors.size());
   STERNA_TRY(encoder_->encode_held());
   encoder_->flush();
-  return {};
+  return error_ ? Result<void>(*error_) : Result<void>();
 }
 
 void RankNet::sent(std::span<const Packet> packets) {
   if (!watch_) return;
   const std::lock_guard lock(watching_);
-  watch_->sent(packets);
+  const bool stays = replica_->exchanged() != nullptr && packets.front().payload.size() == 0;
+  if (!stays) return watch_->sent(packets);
+  const Result<void> watched = watch_packet(table_->chunks[packets.front().chunk].tensor);
+  if (!watched && !error_) error_ = watched.error();
 }
 
 std::optional<Watched> RankNet::take_watched() { return watch_ ? watch_->take() : std::nullopt; }

@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "actors/encode/device_watch.h"
 #include "actors/encode/gradient_clip.h"
 #include "actors/encode/gradient_encoder.h"
 #include "actors/encode/host_arithmetic.h"
@@ -116,6 +117,11 @@ class RankNet final : private nets::GradientSink {
   RankNet(const JobConfig& job, std::uint32_t rank, std::shared_ptr<Replica> replica,
           std::shared_ptr<const ParameterTable> table);
   Result<void> make_clip();
+  /// On a device: what it takes to look at its numbers. Errors: the device's.
+  Result<void> make_watch();
+  Result<void> watch_gradient(std::uint32_t tensor, const nets::Gradient& gradient);
+  /// The same of its packet, which stays on the device.
+  Result<void> watch_packet(std::uint32_t tensor);
   /// Tells the encoder where gradients on a device will lie. Errors: the device's.
   Result<void> expect_gradients();
   void gradient(std::size_t index, const nets::Gradient& gradient) override;
@@ -139,6 +145,7 @@ class RankNet final : private nets::GradientSink {
   std::shared_ptr<GradientEncoder> encoder_;  // its own, or the average's
   std::unique_ptr<LocalSteps> local_;         // where the scheme has some, on a CPU
   std::optional<TensorWatch> watch_;          // of rank 0, where somebody looks
+  std::unique_ptr<DeviceWatch> watch_there_;  // likewise, on a device
   std::mutex watching_;                       // of an average another rank's thread sends
   /// Gradients that wait for the end of the passes, by tensor, and what scales them down.
   std::vector<nets::Gradient> kept_;

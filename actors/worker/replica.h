@@ -67,6 +67,11 @@ class Replica final : private nets::GradientSink {
   Result<void> step_alone(std::uint32_t rank, Pushed pushed);
   /// Null where none does.
   DeviceWindow* window() const { return window_.get(); }
+  /// A chunk's parameters to the host, which waits for them; only between turns, or before the
+  /// tensor is settled. Errors: the device's.
+  Result<void> read(const TableChunk& chunk, std::span<float> out) {
+    return net_->read_parameter(chunk.tensor, chunk.first, out);
+  }
   /// Where a tensor's gradient will lie in each step.
   std::span<const float> gradient_place(std::uint32_t tensor) const {
     return net_->gradient_place(tensor);

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "actors/codecs/codec.h"
-#include "kernels/sums/aggregate.h"
 
 namespace sterna::actors {
 namespace {
@@ -83,25 +82,28 @@ void TensorWatch::activation(const std::string& layer, std::span<const float> va
 
 void TensorWatch::gradient(std::uint32_t tensor, std::span<const float> values,
                            std::span<const float> weights) {
-  if (!watching_ || table_->tensors[tensor].spec.role == nets::Role::statistic) return;
+  if (!watches(tensor)) return;
   const std::string& name = table_->tensors[tensor].spec.name;
   histograms_[{name, HistogramOf::GRADIENTS}].add(values);
   histograms_[{name, HistogramOf::WEIGHTS}].add(weights);
 }
 
 void TensorWatch::sent(std::span<const Packet> packets) {
-  if (!watching_) return;
   for (const Packet& packet : packets) {
-    const TableTensor& tensor = table_->tensors[table_->chunks[packet.chunk].tensor];
-    if (tensor.spec.role == nets::Role::statistic) continue;
+    const TableChunk& chunk = table_->chunks[packet.chunk];
+    if (!watches(chunk.tensor)) continue;
     const GradientCodec codec = codec_of(packet.codec);
     const auto opened = codec.open(packet.payload, {.count = packet.count}, pool_, isa_);
     if (!opened) continue;  // its server says so
-    const kernels::Packet one{codec.packing, packet.scaler, opened->view()};
-    decoded_.resize(packet.count);
-    kernels::average(std::span(&one, 1), decoded_, isa_);
-    histograms_[{tensor.spec.name, HistogramOf::SENT}].add(decoded_);
+    sent(chunk, {codec.packing, packet.scaler, opened->view()});
   }
+}
+
+void TensorWatch::sent(const TableChunk& chunk, const kernels::Packet& packet) {
+  if (!watches(chunk.tensor)) return;
+  decoded_.resize(chunk.count);
+  kernels::average(std::span(&packet, 1), decoded_, isa_);
+  histograms_[{table_->tensors[chunk.tensor].spec.name, HistogramOf::SENT}].add(decoded_);
 }
 
 std::optional<Watched> TensorWatch::take() {

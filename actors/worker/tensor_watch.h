@@ -17,6 +17,7 @@
 #include "actors/parameters/parameter_table.h"
 #include "kernels/isa/isa.h"
 #include "kernels/numbers/histogram.h"
+#include "kernels/sums/aggregate.h"
 
 namespace sterna::actors {
 
@@ -27,11 +28,18 @@ class TensorWatch {
 
   /// The rank computes this step. Whether it has just begun, and is told of.
   bool begin(std::uint64_t step, const Batch& batch);
-  /// Where the step is not told of, these do nothing.
+  /// Whether the step is told of, and of it this tensor.
+  bool watches(std::uint32_t tensor) const {
+    return watching_ && table_->tensors[tensor].spec.role != nets::Role::statistic;
+  }
+  /// Of what is not told of, these do nothing.
   void activation(const std::string& layer, std::span<const float> values);
+  /// A tensor, or a part of it.
   void gradient(std::uint32_t tensor, std::span<const float> values,
                 std::span<const float> weights);
   void sent(std::span<const Packet> packets);
+  /// An opened one.
+  void sent(const TableChunk& chunk, const kernels::Packet& packet);
 
   /// Of the step that has ended, once.
   std::optional<Watched> take();

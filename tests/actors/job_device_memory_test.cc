@@ -38,6 +38,8 @@ void feed_back(JobConfig& job) { job.gradient.error_feedback = true; }
 
 void exchange_within(JobConfig& job) { job.gradient.exchange = ExchangeRule::nccl; }
 
+void look(JobConfig& job) { job.summary = {.tensorboard = true, .every = 3}; }
+
 void step_alone(JobConfig& job, const char* scheme) {
   job.scheme.name = scheme;
   job.scheme.window = 2;
@@ -112,6 +114,13 @@ std::vector<Way> every_way() {
          job.gradient.host = HostRule::average;
        },
        2, 2},
+      {"numbers are looked at", look},
+      {"numbers within two devices are looked at",
+       [](JobConfig& job) {
+         exchange_within(job);
+         look(job);
+       },
+       3, 2, 1},
       {"passes of micro-batches", [](JobConfig& job) { job.micro_batch = 2; }},
       {"bf16s are multiplied", [](JobConfig& job) { job.precision = Precision::bf16; }},
       {"local_sgd", [](JobConfig& job) { step_alone(job, "local_sgd"); }},

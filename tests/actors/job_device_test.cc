@@ -593,18 +593,5 @@ TEST_F(EvaluatorOnADevice, ThatIsToUseAGpuAndFindsNoneEndsBeforeTheFirstStep) {
                                              HasSubstr("libsterna_cuda.so is not there")));
 }
 
-TEST_F(JobOnDevices, WhatNoDeviceDoesIsRefusedBeforeTheFirstStep) {
-  const auto cause = [&] {
-    JobLayout layout{.workers = 1};
-    layout.device = [](std::uint32_t) { return kernels::make_host_device({}); };
-    launch(layout);
-    finish();
-    EXPECT_TRUE(record.progress.empty());
-    return deaths.empty() ? "" : deaths.front();
-  };
-  job.summary = {.tensorboard = true, .every = 2};
-  EXPECT_THAT(cause(), HasSubstr("no device does histograms for summary.tensorboard"));
-}
-
 }  // namespace
 }  // namespace sterna::actors

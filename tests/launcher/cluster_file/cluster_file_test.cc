@@ -554,9 +554,10 @@ TEST_F(ClusterFileTest, OnlyWorkersAndEvaluatorsComputeOnGpusAndOnlyWhatThoseDo)
   EXPECT_EQ(on_gpu("[[host]]\ngpus = 1\n"), sees_none + "set \"actor.gpus\" = 1");
   EXPECT_EQ(on_gpu("hosts = [\"a\"]\n[[host]]\nname = \"a\"\n[[host]]\nname = \"b\"\ngpus = 1\n"),
             sees_none + "name one in \"actor.devices\"");
-  EXPECT_EQ(on_gpu("[summary]\ntensorboard = true\n"),
-            "x.toml:15: no device does histograms for summary.tensorboard (summary.every = 0 makes "
-            "none) yet; set actor.backend = \"cpu\"");
+  EXPECT_EQ(on_gpu("[summary]\ntensorboard = true\n"), "no error");
+  EXPECT_EQ(on_gpu("[scheme]\nname = \"aeasgd\"\n[local_optimizer]\nname = \"gd\"\n"),
+            "x.toml:15: no device does parameters of a rank's own (scheme.name = \"aeasgd\") yet; "
+            "set actor.backend = \"cpu\"");
   EXPECT_EQ(error_of_set("actor.worker.backend=abacus"),
             "--set actor.worker.backend=abacus: \"actor.backend\" must be \"cpu\" or "
             "\"cuda\", not \"abacus\"");
