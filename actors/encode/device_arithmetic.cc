@@ -220,8 +220,19 @@ Result<void> DeviceArithmetic::put_trits(const Order& order, const kernels::Enco
   if (feeds_back(order.tensor)) {
     STERNA_TRY(stream_->encode(EncodePass::keep_error, plan.launch()));
   }
-  if (stays(order.tensor)) return {};
+  if (stays(order.tensor)) return feeds_back(order.tensor) ? put_fed_back(scaler) : Result<void>();
   return tensor.payload.download(*stream_, tensor.payload_here.elements());
+}
+
+/// What a packet that stays on the device stands for is read there by who steps: the bits of
+/// fed_back_scaler().
+Result<void> DeviceArithmetic::put_fed_back(float* scaler) {
+  if (clip() <= 1) return {};
+  return stream_->layer(kernels::ElementLaunch{.pass = kernels::ElementPass::divide,
+                                               .a = scaler,
+                                               .out = scaler,
+                                               .count = 1,
+                                               .factor = clip()});
 }
 
 /// bf16s, or all 32 bits: of what stays on the device, or of a step in which that travels as fp32

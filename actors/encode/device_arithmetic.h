@@ -29,7 +29,7 @@ namespace sterna::actors {
 /// Where a rank's packet of a tensor stays, in a device's memory.
 struct PacketPlace {
   std::byte* payload = nullptr;  ///< planes, or fp32
-  float* scaler = nullptr;       ///< of planes
+  float* scaler = nullptr;       ///< of planes: what their trits stand for
 };
 
 class DeviceArithmetic final : public EncodeArithmetic {
@@ -113,6 +113,7 @@ class DeviceArithmetic final : public EncodeArithmetic {
   Result<void> make_copy(std::uint32_t tensor);
   Result<void> enqueue(const Order& order);
   Result<void> put_trits(const Order& order, const kernels::EncodePlan& plan);
+  Result<void> put_fed_back(float* scaler);
   Result<void> put_numbers(const Order& order, const kernels::EncodePlan& plan);
   Result<void> fetch(const Order& order);
   Result<void> fetch_values(std::uint32_t tensor, std::span<const float> from);

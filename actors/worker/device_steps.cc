@@ -39,7 +39,6 @@ Result<void> check_exchange(const JobSections& job) {
   const auto without_servers = [](const std::string& key) {
     return lacks(key + " where gradient.exchange = \"nccl\"");
   };
-  if (gradient.error_feedback) return without_servers("gradient.error_feedback");
   if (gradient.buckets) return without_servers("gradient.buckets");
   if (gradient.floating_grad_epoch > 0) return without_servers("gradient.floating_grad_epoch");
   if (!stays_there(gradient.codec)) {

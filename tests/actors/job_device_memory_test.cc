@@ -96,6 +96,13 @@ std::vector<Way> every_way() {
          job.optimizer.name = "adam";
        },
        3, 2, 1},
+      {"what is left stays within two devices",
+       [](JobConfig& job) {
+         exchange_within(job);
+         feed_back(job);
+         job.gradient.scaler = ScalerRule::last_step;
+       },
+       3, 2, 1},
       {"floats stay within",
        [](JobConfig& job) {
          exchange_within(job);

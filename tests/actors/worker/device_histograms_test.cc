@@ -87,6 +87,8 @@ TEST_F(DeviceHistograms, AlsoOfPacketsThatStayThere) {
     expect_those_of_a_cpu(within, 2);
   }
   job.gradient.codec = "ternary";
+  job.gradient.error_feedback = true;
+  expect_those_of_a_cpu(within, 2);
   job.gradient.scaler = ScalerRule::shared;
   job.hidden = {1, 2, 3};
   expect_those_of_a_cpu(within, 2, {.seed = 8, .hidden = true});

@@ -131,10 +131,10 @@ TEST_F(SchemeKeysTest, WithoutServersOneWorkerHasAllRanks) {
               "x.toml:9: a worker of 1 rank computes on as many GPUs at most, not on 2; set "
               "\"actor.ranks\" to 2 or more, or \"actor.gpus\" to 1");
   }
-  EXPECT_EQ(
-      without(worker + "backend = \"cuda\"\n", "error_feedback = true\n"),
-      "x.toml:8: no device does gradient.error_feedback where gradient.exchange = \"nccl\" yet; "
-      "set actor.backend = \"cpu\"");
+  EXPECT_EQ(without(worker + "backend = \"cuda\"\n", "buckets = true\n"),
+            "x.toml:8: no device does gradient.buckets where gradient.exchange = \"nccl\" yet; "
+            "set actor.backend = \"cpu\"");
+  EXPECT_EQ(without(worker + "backend = \"cuda\"\n", "error_feedback = true\n"), "no error");
 }
 
 TEST_F(SchemeKeysTest, RanksAreAveragedWhereAllStepTogetherAndWorkersHaveAsMany) {
