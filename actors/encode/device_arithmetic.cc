@@ -358,8 +358,15 @@ Result<void> DeviceArithmetic::pack(std::uint32_t index, float scaler, Listener&
       made = codec.seal(of_chunk, {.count = chunks[i].count}, free, isa_);
     }
     const Bytes payload(buffer, free.first(made));
-    if (feeds_back(index) && !codec.ternary()) {  // of what was rounded to infinity nothing is left
-      STERNA_TRY(codec.open(payload, {.count = chunks[i].count}, pool_, isa_));
+    const bool tells = host_->tells_what_is_sent();
+    Bytes numbers;
+    if ((feeds_back(index) || tells) && !codec.ternary()) {
+      // Of what was rounded to infinity nothing is left.
+      STERNA_ASSIGN(numbers, codec.open(payload, {.count = chunks[i].count}, pool_, isa_));
+    }
+    if (tells) {
+      const ByteView opened = codec.ternary() ? of_chunk : numbers.view();
+      host_->tell_sent(chunks[i], {codec.packing, stands_for, opened});
     }
     listener.packed(tensor.first_chunk + i, stands_for, payload,
                     codec.ternary() ? kernels::nonzero_trits(of_chunk, isa_) : 0);

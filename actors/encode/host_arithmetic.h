@@ -43,6 +43,12 @@ class HostArithmetic final : public EncodeArithmetic {
   }
   /// For who encodes some tensors in its stead.
   Residuals& kept_residuals() { return residuals_; }
+  bool tells_what_is_sent() const { return sent_ != nullptr; }
+  /// Tells it of a chunk of whose packet, which is opened, that is so.
+  void tell_sent(const TableChunk& chunk, const kernels::Packet& packet) {
+    decode(chunk, packet);
+    sent_(chunk, decoded_);
+  }
 
  private:
   struct Filled {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "actors/schemes/device_elastic.h"
 #include "actors/schemes/server_rules.h"
 #include "actors/schemes/window_steps.h"
 #include "actors/schemes/worker_rules.h"
@@ -147,7 +148,8 @@ Scheme aeasgd_scheme() {
   return {.name = "aeasgd",
           .worker = make_worker<ElasticWorker>,
           .server = make_server<SingleRules>,
-          .local_steps = ElasticSteps::make};
+          .local_steps = ElasticSteps::make,
+          .device_steps = DeviceElastic::make};
 }
 
 Scheme aeamsgd_scheme() {

@@ -22,7 +22,16 @@
 #include "actors/job/messages.h"
 #include "actors/parameters/parameter_table.h"
 
+namespace sterna::kernels {
+class Device;
+}
+namespace sterna::nets {
+class Net;
+}
+
 namespace sterna::actors {
+
+class DeviceLocalSteps;
 
 /// How the packets of a chunk become what the optimizer steps from.
 enum class Combine {
@@ -185,8 +194,10 @@ struct Scheme {
   Result<std::unique_ptr<LocalSteps>> (*local_steps)(const JobConfig& job, std::uint32_t rank,
                                                      std::shared_ptr<const ParameterTable> table) =
       nullptr;
-  /// What its local steps do, where that is WindowSteps: a device does it, too.
-  std::optional<Pushed> pushed = std::nullopt;
+  /// The same of a rank on a device. Errors: the device's, too.
+  Result<std::unique_ptr<DeviceLocalSteps>> (*device_steps)(
+      const JobConfig& job, std::uint32_t rank, std::shared_ptr<const ParameterTable> table,
+      std::shared_ptr<kernels::Device> device, nets::Net& net) = nullptr;
 };
 
 std::vector<std::string_view> scheme_names();

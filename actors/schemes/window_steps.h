@@ -68,12 +68,4 @@ class WindowSteps final : public LocalSteps {
   std::vector<std::vector<float>> bases_;  // what came, by tensor, where differences are pushed
 };
 
-/// The scheme, with such local steps.
-template <Pushed pushed>
-Scheme with_windows(Scheme scheme) {
-  scheme.local_steps = WindowSteps::make<pushed>;
-  scheme.pushed = pushed;
-  return scheme;
-}
-
 }  // namespace sterna::actors

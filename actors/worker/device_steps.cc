@@ -57,9 +57,6 @@ Result<void> check_exchange(const JobSections& job) {
 
 Result<void> check_device_job(const JobSections& job) {
   const SchemeFacts* const scheme = find_scheme_facts(job.scheme.name);
-  if (scheme != nullptr && scheme->elastic) {
-    return lacks("parameters of a rank's own (scheme.name = \"" + job.scheme.name + "\")");
-  }
   if (scheme != nullptr && scheme->windows && !kernels::device_rule(job.local_optimizer.name)) {
     return lacks("steps of local_optimizer.name = \"" + job.local_optimizer.name + "\"");
   }

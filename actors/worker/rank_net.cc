@@ -74,8 +74,14 @@ Result<std::shared_ptr<RankNet>> RankNet::make(const JobConfig& job, std::uint32
   STERNA_TRY(made->make_watch());
   HostArithmetic::Sent sent;
   const bool on_device = made->replica_->device() != nullptr;
-  if (on_device && scheme.pushed) {
-    STERNA_TRY(made->replica_->step_alone(rank, *scheme.pushed));
+  if (on_device && scheme.device_steps != nullptr) {
+    STERNA_TRY(made->replica_->step_alone(rank, scheme));
+    if (made->replica_->alone()->follows_what_is_sent()) {
+      sent = [net = made.get()](const TableChunk& place, std::span<const float> decoded) {
+        const Result<void> told = net->replica_->sent_alone(place, decoded);
+        if (!told && !net->error_) net->error_ = told.error();
+      };
+    }
   } else if (scheme.local_steps != nullptr) {
     STERNA_ASSIGN(made->local_, scheme.local_steps(job, rank, table));
     if (made->local_->follows_what_is_sent()) {
@@ -103,8 +109,8 @@ Result<void> RankNet::expect_gradients() {
   for (std::uint32_t tensor = 0; tensor < table_->tensors.size(); ++tensor) {
     const TableTensor& of = table_->tensors[tensor];
     if (of.frozen) continue;
-    if (replica_->window() != nullptr) {
-      STERNA_TRY(encoder_->expect(tensor, replica_->window()->place(tensor)));
+    if (replica_->alone() != nullptr) {
+      STERNA_TRY(encoder_->expect(tensor, replica_->alone()->place(tensor)));
       continue;
     }
     STERNA_TRY(encoder_->expect(tensor, replica_->gradient_place(tensor)));
@@ -178,7 +184,7 @@ Result<nets::Net::Loss> RankNet::backward(const RankStep& of) {
   const std::uint64_t step = of.step;
   if (of.pushes && average_ == nullptr) encoder_->begin(of.push);
   if (local_ != nullptr) local_->begin(of);
-  if (replica_->window() != nullptr) replica_->window()->begin(of);
+  if (replica_->alone() != nullptr) replica_->alone()->begin(of);
   error_.reset();
   Span span;
   if (trace_) span = trace_->backward(step);
@@ -312,12 +318,12 @@ void RankNet::sent(std::span<const Packet> packets) {
 std::optional<Watched> RankNet::take_watched() { return watch_ ? watch_->take() : std::nullopt; }
 
 Result<std::vector<KeptArray>> RankNet::kept() {
-  if (replica_->window() != nullptr) return replica_->kept_alone();
+  if (replica_->alone() != nullptr) return replica_->kept_alone();
   return local_ == nullptr ? std::vector<KeptArray>() : local_->kept();
 }
 
 Result<void> RankNet::restored() {
-  if (replica_->window() != nullptr) return replica_->restored_alone();
+  if (replica_->alone() != nullptr) return replica_->restored_alone();
   for (std::uint32_t tensor = 0; tensor < table_->tensors.size(); ++tensor) {
     const TableTensor& place = table_->tensors[tensor];
     if (place.spec.role == nets::Role::statistic || place.frozen) continue;

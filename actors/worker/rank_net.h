@@ -132,7 +132,7 @@ class RankNet final : private nets::GradientSink {
   /// What they are to be multiplied by, if they are longer than they may be.
   Result<std::optional<float>> clip_factor();
   /// Whether the scheme has steps of the rank's own, here or on its device.
-  bool steps_alone() const { return local_ != nullptr || replica_->window() != nullptr; }
+  bool steps_alone() const { return local_ != nullptr || replica_->alone() != nullptr; }
   bool keeps_gradients() const { return job_.gradient.clip_norm > 0 || steps_alone(); }
   /// What is to be pushed of a gradient, once its own step is on its way.
   Result<nets::Gradient> step_alone(std::uint32_t tensor, const nets::Gradient& gradient);

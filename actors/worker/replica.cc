@@ -142,8 +142,8 @@ Result<void> Replica::exchange(std::uint32_t number, std::uint32_t devices) {
   return {};
 }
 
-Result<void> Replica::step_alone(std::uint32_t rank, Pushed pushed) {
-  STERNA_ASSIGN(window_, DeviceWindow::make(job_, rank, table_, device_, pushed, *net_));
+Result<void> Replica::step_alone(std::uint32_t rank, const Scheme& scheme) {
+  STERNA_ASSIGN(alone_, scheme.device_steps(job_, rank, table_, device_, *net_));
   return {};
 }
 
@@ -242,8 +242,8 @@ Result<void> Replica::apply_there(const Parameters& answer, std::size_t index) {
   } else {
     std::memcpy(came_.data(), taken.payload.data(), place.count * sizeof(float));
   }
+  if (alone_ != nullptr) return alone_->came(*net_, place, came_);
   STERNA_TRY(net_->write_parameter(place.tensor, place.first, came_));
-  if (window_ != nullptr) STERNA_TRY(window_->came(*net_, place));
   if (answer.kind == PayloadKind::STATE && steps_ && !table_->frozen(taken.chunk)) {
     return steps_->restore(*net_, taken.chunk,
                            taken.payload.view().subspan(place.count * sizeof(float)));

@@ -24,7 +24,7 @@
 #include "actors/job/messages.h"
 #include "actors/parameters/parameter_table.h"
 #include "actors/parameters/update_rule.h"
-#include "actors/schemes/device_window.h"
+#include "actors/schemes/device_local_steps.h"
 #include "actors/schemes/scheme.h"
 #include "actors/server/shard.h"
 #include "actors/worker/device_steps.h"
@@ -63,10 +63,10 @@ class Replica final : private nets::GradientSink {
   /// Null where they are not.
   ExchangedSteps* exchanged() const { return exchanged_.get(); }
   /// On a device, of which one rank alone steps by itself, as its scheme says: after set_table().
-  /// Errors: as DeviceWindow's.
-  Result<void> step_alone(std::uint32_t rank, Pushed pushed);
+  /// Errors: as Scheme::device_steps.
+  Result<void> step_alone(std::uint32_t rank, const Scheme& scheme);
   /// Null where none does.
-  DeviceWindow* window() const { return window_.get(); }
+  DeviceLocalSteps* alone() const { return alone_.get(); }
   /// A chunk's parameters to the host, which waits for them; only between turns, or before the
   /// tensor is settled. Errors: the device's.
   Result<void> read(const TableChunk& chunk, std::span<float> out) {
@@ -76,12 +76,15 @@ class Replica final : private nets::GradientSink {
   std::span<const float> gradient_place(std::uint32_t tensor) const {
     return net_->gradient_place(tensor);
   }
-  /// That rank's own step, as DeviceWindow::gradient(), and its slots.
+  /// That rank's own step, and what else DeviceLocalSteps do to its net.
   Result<nets::Gradient> step_alone(std::uint32_t tensor, const nets::Gradient& gradient) {
-    return window_->gradient(*net_, tensor, gradient);
+    return alone_->gradient(*net_, tensor, gradient);
   }
-  Result<std::vector<KeptArray>> kept_alone() { return window_->kept(*net_); }
-  Result<void> restored_alone() { return window_->restored(*net_); }
+  Result<void> sent_alone(const TableChunk& place, std::span<const float> decoded) {
+    return alone_->sent(*net_, place, decoded);
+  }
+  Result<std::vector<KeptArray>> kept_alone() { return alone_->kept(*net_); }
+  Result<void> restored_alone() { return alone_->restored(*net_); }
   /// Puts the step of a tensor from version `step` on its way; as take(), once all that is to be
   /// gathered of it is on the stream of exchanged().
   void step(std::uint32_t tensor, std::uint64_t step);
@@ -153,7 +156,7 @@ class Replica final : private nets::GradientSink {
   std::shared_ptr<kernels::Device> device_;  // outlives the net
   std::unique_ptr<DeviceSteps> steps_;       // null: no averages come to a device; outlives the net
   std::unique_ptr<ExchangedSteps> exchanged_;  // likewise
-  std::unique_ptr<DeviceWindow> window_;       // likewise
+  std::unique_ptr<DeviceLocalSteps> alone_;    // likewise
   std::unique_ptr<nets::Net> net_;
   std::mutex mutex_;
   std::optional<Error> failed_;  // why a chunk's next version did not come; guarded by mutex_

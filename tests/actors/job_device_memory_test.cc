@@ -40,10 +40,10 @@ void exchange_within(JobConfig& job) { job.gradient.exchange = ExchangeRule::ncc
 
 void look(JobConfig& job) { job.summary = {.tensorboard = true, .every = 3}; }
 
-void step_alone(JobConfig& job, const char* scheme) {
+void step_alone(JobConfig& job, const char* scheme, const char* optimizer = "momentum") {
   job.scheme.name = scheme;
   job.scheme.window = 2;
-  job.local_optimizer.name = "momentum";
+  job.local_optimizer.name = optimizer;
   job.local_optimizer.learning_rate = 0.01;
 }
 
@@ -131,6 +131,8 @@ std::vector<Way> every_way() {
       {"passes of micro-batches", [](JobConfig& job) { job.micro_batch = 2; }},
       {"bf16s are multiplied", [](JobConfig& job) { job.precision = Precision::bf16; }},
       {"local_sgd", [](JobConfig& job) { step_alone(job, "local_sgd"); }},
+      {"aeasgd", [](JobConfig& job) { step_alone(job, "aeasgd"); }, 1, 1, 1},
+      {"aeamsgd", [](JobConfig& job) { step_alone(job, "aeamsgd", "gd"); }, 1, 1, 1},
       {"downpour", [](JobConfig& job) { step_alone(job, "downpour"); }, 1, 1, 1},
   };
 }
