@@ -5,14 +5,11 @@
 #include <algorithm>
 #include <set>
 
-#include "actors/codecs/codec.h"
 #include "actors/job/job.h"
-#include "actors/worker/device_steps.h"
 #include "input/place/data_set.h"
 #include "launcher/cluster_file/draft.h"
 #include "launcher/cluster_file/listen_address.h"
 #include "launcher/cluster_file/placement.h"
-#include "launcher/text/nearest.h"
 #include "runtime/base/duration_text.h"
 
 namespace sterna::launcher {
@@ -20,16 +17,6 @@ namespace {
 
 /// Ranks are 16 bits in the counter words of the ternary codec's random numbers.
 constexpr std::int64_t kMaxRanks = 65536;
-
-/// "a" or "b".
-std::string codecs_of_trits() {
-  std::string names;
-  for (const std::string_view name : actors::codec_names()) {
-    if (actors::makes_trits(name))
-      names.append(names.empty() ? "\"" : " or \"").append(name).append("\"");
-  }
-  return names;
-}
 
 class Finisher {
  public:
@@ -57,17 +44,17 @@ class Finisher {
     check_optimizer();
     check_data();
     check_init(draft_, file_, problems_);
-    check_gradient();
+    check_gradient(draft_, file_, problems_);
     check_life();
     check_metrics();
-    for (std::size_t i = 0; i < file_.tables.size(); ++i) check_table(i);
+    for (std::size_t i = 0; i < file_.tables.size(); ++i) check_table(draft_, file_, i, problems_);
     if (problems_.any()) return file_;  // a mistake above would only echo below
     plan_actors();
-    if (trains()) check_roles();
-    if (trains()) check_precision();
-    if (trains()) check_subsets();
-    if (trains()) check_copies();
-    if (trains() && !problems_.any()) check_scheme();
+    if (draft_.trains()) check_roles();
+    if (draft_.trains()) check_precision();
+    if (draft_.trains()) check_subsets();
+    if (draft_.trains()) check_copies();
+    if (draft_.trains() && !problems_.any()) check_scheme();
     check_done_when(draft_, file_, problems_);
     check_faults(draft_, file_, problems_);
     if (!problems_.any()) check_ports(draft_, file_, problems_);
@@ -75,19 +62,10 @@ class Finisher {
   }
 
  private:
-  /// Whether some actor has a training role, or none a type of its own: then [job] counts.
-  bool trains() const {
-    const auto& tables = draft_.actors;
-    return tables.empty() ||
-           std::any_of(tables.begin(), tables.end(), [](const ActorSection& table) {
-             return !table.role.empty() || table.type.empty();
-           });
-  }
-
   void check_required() {
     const ClusterKeys keys = cluster_keys();
     keys.for_each([&](const auto& section) {
-      if (section.name == keys.job.name && !trains()) return;
+      if (section.name == keys.job.name && !draft_.trains()) return;
       if (section.list) return;  // no key of theirs must be given
       for (const auto& key : section.keys) {
         const std::string shown = section.name.empty()
@@ -99,7 +77,7 @@ class Finisher {
                                   shown == "format" ? "; such a file begins with format = 1" : ""));
       }
     });
-    if (trains()) return check_length();
+    if (draft_.trains()) return check_length();
     const auto is_for_training = [&](const auto& section, const auto&) {
       if (!draft_.has(section.name)) return;
       problems_.add(draft_.where(section.name),
@@ -149,7 +127,7 @@ class Finisher {
       }
       return;
     }
-    check_host("cluster.head", cluster.head);
+    check_host(draft_, file_, "cluster.head", cluster.head, problems_);
     for (std::size_t i = 0; i < file_.hosts.size(); ++i) {
       if (file_.hosts[i].name != cluster.head || !file_.hosts[i].spare) continue;
       problems_.add(
@@ -167,7 +145,7 @@ class Finisher {
   }
 
   void plan_net() {
-    add_mismatch(actors::mismatch(file_.job), "job.batch");
+    add_mismatch(draft_, actors::mismatch(file_.job), "job.batch", problems_);
     const nets::ZooNet* net = nets::find_net(file_.job.net);
     if (net == nullptr) return;  // said already
     if (net->takes_hidden) {
@@ -205,9 +183,10 @@ class Finisher {
 
   void check_optimizer() {
     check_owners(actors::optimizer_section(), file_.optimizer, file_.optimizer.name);
-    add_mismatch(actors::mismatch(file_.optimizer), "optimizer.name");
-    add_mismatch(actors::mismatch(file_.evaluation, file_.optimizer), "evaluator.of");
-    add_mismatch(actors::mismatch(file_.trace), "trace.steps");
+    add_mismatch(draft_, actors::mismatch(file_.optimizer), "optimizer.name", problems_);
+    add_mismatch(draft_, actors::mismatch(file_.evaluation, file_.optimizer), "evaluator.of",
+                 problems_);
+    add_mismatch(draft_, actors::mismatch(file_.trace), "trace.steps", problems_);
   }
 
   void check_scheme() {
@@ -216,8 +195,8 @@ class Finisher {
     check_owners(actors::local_optimizer_section(), file_.local_optimizer,
                  file_.local_optimizer.name);
     if (problems_.any()) return;
-    add_mismatch(actors::mismatch(file_, static_cast<std::uint32_t>(file_.ranks())),
-                 draft_.has("scheme.name") ? "scheme.name" : "job");
+    add_mismatch(draft_, actors::mismatch(file_, static_cast<std::uint32_t>(file_.ranks())),
+                 draft_.has("scheme.name") ? "scheme.name" : "job", problems_);
     const std::uint32_t quorum = file_.scheme.quorum;
     if (file_.cluster.lost_host == "quorum" && (quorum == 0 || quorum >= file_.ranks())) {
       problems_.add(draft_.where("cluster.lost_host"),
@@ -225,13 +204,6 @@ class Finisher {
                                 "\"scheme.quorum\" must be set, and below the number of ranks ({})",
                                 file_.ranks()));
     }
-  }
-
-  /// At its key, or where the file leaves that out, at `otherwise`.
-  void add_mismatch(const std::optional<actors::Mismatch>& wrong, std::string_view otherwise) {
-    if (!wrong) return;
-    const std::string key(draft_.has(std::string(wrong->key)) ? wrong->key : otherwise);
-    problems_.add(draft_.where(key), wrong->message);
   }
 
   void check_data() {
@@ -267,79 +239,6 @@ class Finisher {
     }
   }
 
-  /// Averages go down as sums of trits: there must be trits, and one number that all stand for.
-  void check_gradient() {
-    const GradientSection& gradient = file_.gradient;
-    if (!gradient.tensors.empty()) check_tensors();
-    if (draft_.has("gradient.allow") || gradient.codec == actors::kAutoCodec) check_allowed();
-    add_mismatch(actors::mismatch(gradient), "gradient.codec");
-    const bool trits = gradient.codec == actors::kAutoCodec || actors::makes_trits(gradient.codec);
-    const bool fed_down = gradient.down == actors::Down::ternary && gradient.down_feedback;
-    if (trits && gradient.clip == 0 && (gradient.error_feedback || fed_down)) {
-      problems_.add(draft_.where("gradient.clip"),
-                    "\"gradient.clip\" = 0 lets a residual of trits grow without end; with "
-                    "\"gradient.error_feedback\" or \"gradient.down\" = \"ternary\" it must be "
-                    "more, e.g. 2.5");
-    }
-    if (gradient.down != actors::Down::average) return;
-    const auto needs = [&](std::string_view key, std::string_view value) {
-      problems_.add(
-          draft_.where("gradient.down"),
-          fmt::format("\"gradient.down\" = \"average\" sends sums of trits: {} must be {}", key,
-                      value));
-    };
-    if (!trits) needs("\"gradient.codec\"", codecs_of_trits());
-    if (gradient.scaler == actors::ScalerRule::own)
-      needs("\"gradient.scaler\"", "\"shared\", \"last_step\" or \"mean\"");
-  }
-
-  /// What "auto" chooses among: it must be able to leave a tensor as it is, and where sums of trits
-  /// travel down, some tensor must have trits.
-  void check_allowed() {
-    const GradientSection& gradient = file_.gradient;
-    const std::vector<std::string>& allow = gradient.allow;
-    const auto wrong = [&](const std::string& what) {
-      problems_.add(draft_.where("gradient.allow"), fmt::format("\"gradient.allow\": {}", what));
-    };
-    const auto named = actors::codec_names();
-    const std::vector<std::string> codecs(named.begin(), named.end());
-    for (const std::string& codec : allow) {
-      if (actors::find_codec(codec)) continue;
-      wrong(fmt::format("there is no codec \"{}\"{}", codec, did_you_mean(codec, codecs)));
-    }
-    if (std::set<std::string>(allow.begin(), allow.end()).size() < allow.size()) {
-      wrong("a codec is there twice");
-    }
-    if (std::find(allow.begin(), allow.end(), "none") == allow.end()) {
-      wrong("\"none\" must be among them, for tensors that no codec makes faster");
-    }
-    const bool trits = std::any_of(allow.begin(), allow.end(), actors::makes_trits);
-    if (gradient.codec == actors::kAutoCodec && gradient.down == actors::Down::average && !trits) {
-      wrong("with \"gradient.down\" = \"average\", which sends sums of trits, it needs " +
-            codecs_of_trits());
-    }
-  }
-
-  void check_tensors() {
-    const std::vector<std::string> tensors = trained_tensors(file_);
-    if (tensors.empty()) return;
-    const auto named = actors::codec_names();
-    const std::vector<std::string> codecs(named.begin(), named.end());
-    const auto wrong = [&](std::string_view what) {
-      problems_.add(draft_.where("gradient.tensors"),
-                    fmt::format("\"gradient.tensors\": {}", what));
-    };
-    for (const auto& [tensor, codec] : file_.gradient.tensors) {
-      if (std::find(tensors.begin(), tensors.end(), tensor) == tensors.end()) {
-        wrong(fmt::format("{} has no tensor \"{}\"{}", file_.job.net, tensor,
-                          did_you_mean(tensor, tensors)));
-      }
-      if (!actors::find_codec(codec)) {
-        wrong(fmt::format("there is no codec \"{}\"{}", codec, did_you_mean(codec, codecs)));
-      }
-    }
-  }
-
   void check_metrics() {
     const std::string& address = file_.metrics.prometheus;
     if (address.empty()) return;
@@ -364,64 +263,6 @@ class Finisher {
     outlasts_heartbeat("lease", cluster.lease, "every host stops its actors");
   }
 
-  /// What the keys of one [[actor]] say together.
-  void check_table(std::size_t index) {
-    const ActorSection& table = file_.tables[index];
-    const std::string path = fmt::format("actor.{}", index);
-    const auto complain = [&](std::string_view key, const std::string& message) {
-      problems_.add(draft_.where(fmt::format("{}.{}", path, key)), message);
-    };
-    if (table.role.empty() && table.type.empty()) {
-      return complain("",
-                      "the key \"actor.role\" is missing (or \"actor.type\", for a program's own "
-                      "actors)");
-    }
-    if (!table.role.empty() && !table.type.empty()) {
-      complain("type",
-               "an actor has a role in training or a type of the program, not both; remove one");
-    } else if (!table.type.empty() && trains()) {
-      complain("type",
-               "actors with a type and training roles do not go together yet; write a file for "
-               "each");
-    }
-    for (const RoleFacts& owner : roles()) {
-      const bool given = draft_.has(fmt::format("{}.{}", path, owner.own_key));
-      if (owner.own_key.empty() || owner.role == table.plays() || !given) continue;
-      const std::string role =
-          table.role.empty() ? "types of the program" : fmt::format("the role \"{}\"", table.role);
-      complain(owner.own_key,
-               owner.role == Role::kNone
-                   ? fmt::format("\"actor.{}\" is for types of the program; {} takes what it needs "
-                                 "from [job] and the tables after it",
-                                 owner.own_key, role)
-                   : fmt::format("\"actor.{}\" is for {}s, not for {}", owner.own_key, owner.words,
-                                 role));
-    }
-    if (table.plays() == Role::kParameterServer && table.restart > 0 && table.replicas == 0 &&
-        !file_.workers_hold_all()) {
-      complain(
-          "restart",
-          fmt::format("a {} without replicas is not started again by itself where workers do "
-                      "not have all that it has (gradient.down = \"average\"): all actors are, "
-                      "from the newest checkpoint (\"checkpoint.every_steps\", "
-                      "\"checkpoint.restarts\")",
-                      facts_of(table.plays()).words));
-    }
-    if (table.plays() == Role::kWorker && table.restart > 0 && !workers_come_again()) {
-      complain(
-          "restart",
-          "a worker that does without servers, or whose ranks keep what nobody else has (an "
-          "elastic scheme, slots of [local_optimizer], shared scalers beside a window), is not "
-          "started again by itself: all actors are, from the newest checkpoint "
-          "(\"checkpoint.every_steps\", \"checkpoint.restarts\")");
-    }
-    check_replicas(table, complain);
-    check_shards(table, complain);
-    check_backend(table, complain);
-    check_averaged(table, complain);
-    check_place(table, path, complain);
-  }
-
   /// A CPU would silently compute with more than what was asked for.
   void check_precision() {
     if (file_.job.precision != actors::Precision::tf32) return;
@@ -432,149 +273,6 @@ class Finisher {
     problems_.add(draft_.where("job.precision"),
                   "job.precision = \"tf32\" is of GPUs, and no worker computes on one; set "
                   "\"fp32\", or give the workers gpus");
-  }
-
-  /// What no GPU does yet is better said here than by a worker that ends.
-  template <class Complain>
-  void check_backend(const ActorSection& table, Complain complain) {
-    if (table.computes_on() == "cpu") return;
-    if (!facts_of(table.plays()).computes) {
-      return complain("backend", fmt::format("only workers and evaluators compute on GPUs; remove "
-                                             "\"actor.backend\" from the {}",
-                                             facts_of(table.plays()).words));
-    }
-    if (table.plays() == Role::kEvaluator && table.gpus > 1) {
-      complain("gpus",
-               fmt::format("an evaluator computes on one GPU, not on {}; set 1", table.gpus));
-    }
-    if (table.plays() != Role::kWorker) return;
-    if (table.gpus > table.ranks) {
-      complain("gpus", fmt::format("a worker of {} {} computes on as many GPUs at most, not on {}; "
-                                   "set \"actor.ranks\" to {} or more, or \"actor.gpus\" to {}",
-                                   table.ranks, table.ranks == 1 ? "rank" : "ranks", table.gpus,
-                                   table.gpus, table.ranks));
-    }
-    const actors::JobSections& job = file_;
-    const Result<void> can = actors::check_device_job(job);
-    if (!can) complain("backend", can.error().message);
-  }
-
-  /// Averages of unequally many ranks would count alike.
-  template <class Complain>
-  void check_averaged(const ActorSection& table, Complain complain) {
-    if (table.plays() != Role::kWorker || file_.gradient.host == actors::HostRule::each) return;
-    for (const ActorSection& other : file_.tables) {
-      if (other.plays() != Role::kWorker) continue;
-      if (other.ranks == table.ranks) return;  // the first of them
-      return complain(
-          "ranks", fmt::format("with gradient.host = \"average\" all workers have as many ranks: "
-                               "{} here, and {} in the first [[actor]] of workers; make them "
-                               "equal, or set gradient.host = \"each\"",
-                               table.ranks, other.ranks));
-    }
-  }
-
-  /// Whether workers that are lost may be started again beside the others.
-  bool workers_come_again() const {
-    actors::JobConfig job;
-    static_cast<actors::JobSections&>(job) = file_;
-    job.restarts_workers = true;
-    job.ranks = 0;
-    for (const ActorSection& other : file_.tables) {
-      if (other.plays() != Role::kWorker) continue;
-      job.ranks += static_cast<std::uint32_t>(other.count * other.ranks);
-    }
-    return job.workers_come_again();
-  }
-
-  /// Two servers make the same versions where each waits for all ranks, or one decides the order.
-  template <class Complain>
-  void check_replicas(const ActorSection& table, Complain complain) {
-    if (table.plays() != Role::kParameterServer || table.replicas == 0) return;
-    std::int64_t ranks = 0;
-    bool some_without = false;
-    for (const ActorSection& other : file_.tables) {
-      if (other.plays() == Role::kWorker) ranks += other.count * other.ranks;
-      some_without |= other.plays() == Role::kParameterServer && other.replicas == 0;
-    }
-    if (some_without) {
-      complain("replicas",
-               "either all parameter servers have replicas or none; give \"actor.replicas\" in "
-               "each [[actor]] of theirs");
-    }
-    const actors::SchemeFacts* facts = actors::find_scheme_facts(file_.scheme.name);
-    if (facts == nullptr) return;  // said elsewhere
-    const bool all = file_.scheme.quorum == 0 || file_.scheme.quorum == ranks;
-    const bool in_step = facts->together && !facts->windows && all;
-    if (in_step && file_.gradient.zeroes_residuals()) {
-      complain("replicas",
-               "two servers make the same versions of the same gradients, and with "
-               "\"gradient.residuals\" = \"zero\" a rank may have told one what it does not tell "
-               "the other; remove \"actor.replicas\" or \"gradient.residuals\"");
-    }
-    if (in_step) return;
-    if (file_.gradient.scaler != actors::ScalerRule::own) {
-      complain("replicas",
-               "where ranks do not go in step servers have replicas only if each rank has scalers "
-               "of its own: set gradient.scaler = \"own\", or remove \"actor.replicas\"");
-    }
-    const actors::EvaluationSection& evaluation = file_.evaluation;
-    if (evaluation.every_seconds > 0 || evaluation.behind == actors::Behind::skip) {
-      complain("replicas",
-               "where ranks do not go in step servers have replicas only if training waits for "
-               "evaluations by steps: set evaluator.behind = \"wait\" and evaluator.every, or "
-               "remove \"actor.replicas\"");
-    }
-  }
-
-  /// Each shard has one reader, and every reader one shard.
-  template <class Complain>
-  void check_shards(const ActorSection& table, Complain complain) {
-    if (table.plays() != Role::kInputReader || table.shards == 0) return;
-    if (table.shards != table.count) {
-      complain("shards", fmt::format("{} shards need as many input readers; \"actor.count\" is {}",
-                                     table.shards, table.count));
-    }
-    const auto tables = std::count_if(
-        file_.tables.begin(), file_.tables.end(),
-        [](const ActorSection& other) { return other.plays() == Role::kInputReader; });
-    if (tables > 1) {
-      complain("shards",
-               "with shards all input readers are of one [[actor]]; \"actor.hosts\" can name a "
-               "host for each");
-    }
-  }
-
-  template <class Complain>
-  void check_place(const ActorSection& table, const std::string& path, Complain complain) {
-    if (!table.hosts.empty()) {
-      for (const auto& [key, asked] : {std::pair{"cpus", table.cpus > 0},
-                                       {"gpus", table.gpus > 0},
-                                       {"labels", !table.labels.empty()},
-                                       {"policy", table.policy != "spread"}}) {
-        if (!asked) continue;
-        complain(key,
-                 fmt::format("\"actor.{}\" chooses among hosts, and \"actor.hosts\" has chosen; "
-                             "remove one of them",
-                             key));
-      }
-      if (file_.cluster.placing().brings_hosts) {
-        return complain("hosts",
-                        fmt::format("with placer = \"{}\" nobody knows the hosts yet; ask for "
-                                    "cpus, gpus or memory instead",
-                                    file_.cluster.placer));
-      }
-      for (const std::string& host : table.hosts) check_host(path + ".hosts", host);
-    } else if (table.policy != "spread" && !table.asks_for_resources()) {
-      complain("policy",
-               "\"actor.policy\" chooses among hosts that have what is asked for; ask for cpus, "
-               "gpus, memory or labels too");
-    }
-    if (table.gpus > 0 && !table.devices.empty() &&
-        static_cast<std::size_t>(table.gpus) > table.devices.size()) {
-      complain("devices", fmt::format("{} devices are too few for {} gpus per actor",
-                                      table.devices.size(), table.gpus));
-    }
   }
 
   void plan_actors() {
@@ -687,15 +385,6 @@ class Finisher {
         draft_.where("evaluator.subsets"),
         "\"evaluator.subsets\" = \"train\" needs the whole training set in one place, and "
         "\"actor.shards\" cuts it; remove one of them");
-  }
-
-  void check_host(const std::string& path, const std::string& host) {
-    std::vector<std::string> hosts;
-    for (const HostSection& known : file_.hosts) hosts.push_back(known.name);
-    if (std::find(hosts.begin(), hosts.end(), host) != hosts.end()) return;
-    std::string advice = did_you_mean(host, hosts);
-    if (advice.empty()) advice = fmt::format("; there are {}", fmt::join(hosts, ", "));
-    problems_.add(draft_.where(path), fmt::format("there is no host \"{}\"{}", host, advice));
   }
 
   void two_of_one_name(const std::string& name, const std::string& first,

@@ -1,10 +1,12 @@
-// The mistakes of a cluster file, and where they stand.
+// The mistakes of a cluster file, where they stand, and those that several checks find.
 #include "launcher/cluster_file/draft.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <utility>
+
+#include "launcher/text/nearest.h"
 
 namespace sterna::launcher {
 
@@ -46,6 +48,29 @@ Where Draft::where(std::string_view path) const {
     if (dot == std::string_view::npos) return {};
     path = path.substr(0, dot);
   }
+}
+
+bool Draft::trains() const {
+  return actors.empty() || std::any_of(actors.begin(), actors.end(), [](const auto& table) {
+           return !table.role.empty() || table.type.empty();
+         });
+}
+
+void check_host(const Draft& draft, const ClusterFile& file, const std::string& path,
+                const std::string& host, Problems& problems) {
+  std::vector<std::string> hosts;
+  for (const HostSection& known : file.hosts) hosts.push_back(known.name);
+  if (std::find(hosts.begin(), hosts.end(), host) != hosts.end()) return;
+  std::string advice = did_you_mean(host, hosts);
+  if (advice.empty()) advice = fmt::format("; there are {}", fmt::join(hosts, ", "));
+  problems.add(draft.where(path), fmt::format("there is no host \"{}\"{}", host, advice));
+}
+
+void add_mismatch(const Draft& draft, const std::optional<actors::Mismatch>& wrong,
+                  std::string_view otherwise, Problems& problems) {
+  if (!wrong) return;
+  const std::string key(draft.has(std::string(wrong->key)) ? wrong->key : otherwise);
+  problems.add(draft.where(key), wrong->message);
 }
 
 }  // namespace sterna::launcher

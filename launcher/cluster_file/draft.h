@@ -56,6 +56,8 @@ struct Draft : actors::JobSections {
   /// Where the key, or else the table, with this path was written.
   Where where(std::string_view path) const;
   bool has(std::string_view path) const { return given.find(path) != given.end(); }
+  /// Whether some actor has a training role, or none a type of its own: then [job] counts.
+  bool trains() const;
 };
 
 /// Reads TOML `text` and applies `overrides`; mistakes go to `problems`.
@@ -71,6 +73,19 @@ void check_init(const Draft& draft, const ClusterFile& file, Problems& problems)
 std::vector<HostSection> plan_hosts(const Draft& draft, Problems& problems);
 /// Every process of a placed file binds ports of [cluster] ports: complains where they are too few.
 void check_ports(const Draft& draft, const ClusterFile& file, Problems& problems);
+
+/// Complains of what keys of [gradient] say together.
+void check_gradient(const Draft& draft, const ClusterFile& file, Problems& problems);
+/// And of those of the [[actor]] with this index.
+void check_table(const Draft& draft, const ClusterFile& file, std::size_t index,
+                 Problems& problems);
+
+/// Complains, at the key `path`, of a host that there is not.
+void check_host(const Draft& draft, const ClusterFile& file, const std::string& path,
+                const std::string& host, Problems& problems);
+/// Complains of this, at its key, or where the file leaves that out, at `otherwise`.
+void add_mismatch(const Draft& draft, const std::optional<actors::Mismatch>& wrong,
+                  std::string_view otherwise, Problems& problems);
 
 /// Complains of [[inject.fault]]s that nobody could suffer.
 void check_faults(const Draft& draft, const ClusterFile& file, Problems& problems);
