@@ -371,62 +371,6 @@ TEST_F(ClusterFileTest, AdamwDecaysAtTheServerOrNotAtAll) {
   EXPECT_TRUE(read(smallest + adamw + "weight_decay = 0\n").ok());
 }
 
-TEST_F(ClusterFileTest, AveragesDownNeedTritsAndOneScaler) {
-  EXPECT_EQ(
-      error_of_more("[gradient]\ndown = \"average\"\n"),
-      "x.toml:14: \"gradient.down\" = \"average\" sends sums of trits: \"gradient.scaler\" must "
-      "be \"shared\", \"last_step\" or \"mean\"");
-  EXPECT_EQ(
-      error_of_more("[gradient]\nscaler = \"shared\"\ncodec = \"none\"\ndown = \"average\"\n"),
-      "x.toml:16: \"gradient.down\" = \"average\" sends sums of trits: \"gradient.codec\" must be "
-      "\"ternary\" or \"ternary_entropy\"");
-}
-
-TEST_F(ClusterFileTest, KeysOfACodecNeedIt) {
-  EXPECT_EQ(
-      error_of_more("[gradient]\nbits = 4\n"),
-      "x.toml:14: \"gradient.bits\" is for the codec \"rowwise\", which no tensor has; remove "
-      "it");
-  EXPECT_EQ(error_of_more("[gradient]\ncodec = \"rowwise\"\nbits = 3\n"),
-            "x.toml:15: \"gradient.bits\" must be 1, 2, 4 or 8, not 3");
-  EXPECT_EQ(
-      error_of_more("[gradient]\ndensity = 0.5\n"),
-      "x.toml:14: \"gradient.density\" is for the codec \"topk\", which no tensor has; remove "
-      "it");
-  const std::string biased =
-      "x.toml:14: the codecs \"sign\" and \"topk\" are wrong on average: they need "
-      "\"gradient.error_feedback\" = true, or \"sign\" a vote (\"scheme.combine\")";
-  for (const char* codec : {"sign", "topk"}) {
-    const std::string chosen = "[gradient]\ncodec = \"" + std::string(codec) + "\"\n";
-    EXPECT_EQ(error_of_more(chosen), biased);
-    EXPECT_TRUE(read(std::string(smallest) + chosen + "error_feedback = true\n").ok());
-  }
-  EXPECT_TRUE(read(std::string(smallest) +
-                   "[gradient]\nbits = 4\n[gradient.tensors]\n\"fc3/weights\" = \"rowwise\"\n")
-                  .ok());
-  EXPECT_EQ(
-      error_of_more("[gradient]\ndown_feedback = false\n"),
-      "x.toml:14: \"gradient.down_feedback\" is for \"gradient.down\" = \"ternary\"; remove it");
-  EXPECT_EQ(
-      error_of_more("[gradient]\nresiduals = \"zero\"\n"),
-      "x.toml:14: \"gradient.residuals\" is for \"gradient.error_feedback\" = true; remove it");
-  EXPECT_TRUE(
-      read(std::string(smallest) + "[gradient]\nresiduals = \"zero\"\nerror_feedback = true\n")
-          .ok());
-  EXPECT_TRUE(read(std::string(smallest) +
-                   "[gradient]\ndown = \"ternary\"\ndown_feedback = false\nclip = 0\n")
-                  .ok());
-}
-
-TEST_F(ClusterFileTest, CodecsOfTensorsNeedBothToExist) {
-  const std::string lenet = "[gradient.tensors]\n";
-  EXPECT_EQ(error_of_more(lenet + "\"fc3/weihgts\" = \"none\"\n"),
-            "x.toml:13: \"gradient.tensors\": lenet has no tensor \"fc3/weihgts\"; did you mean "
-            "\"fc3/weights\"?");
-  EXPECT_EQ(error_of_more(lenet + "\"fc3/weights\" = \"bf61\"\n"),
-            "x.toml:13: \"gradient.tensors\": there is no codec \"bf61\"; did you mean \"bf16\"?");
-}
-
 TEST_F(ClusterFileTest, InitNamesTensorsThatTheNetHas) {
   const std::string init = "[init]\nfrom = \"x.safetensors\"\n";
   EXPECT_EQ(error_of_more(init + "skip = [\"logitts\"]\n"),
@@ -451,18 +395,6 @@ TEST_F(ClusterFileTest, TorchvisionsInceptionNeedsTheNetThatItIs) {
                                           "init.names=torchvision"};
   EXPECT_THAT(error(smallest, settings),
               testing::HasSubstr("set \"net.bn_scale\" and \"net.pool_padding\" to true"));
-}
-
-TEST_F(ClusterFileTest, AutoChoosesAmongCodecsThatLeaveItAChoice) {
-  EXPECT_THAT(error_of_more("[gradient]\ncodec = \"auto\"\nallow = [\"none\", \"bf61\"]\n"),
-              testing::HasSubstr("\"gradient.allow\": there is no codec \"bf61\"; did you mean"));
-  EXPECT_THAT(error_of_more("[gradient]\ncodec = \"auto\"\nallow = [\"ternary\"]\n"),
-              testing::HasSubstr("\"none\" must be among them"));
-  EXPECT_THAT(error_of_more("[gradient]\ncodec = \"auto\"\nscaler = \"shared\"\n"
-                            "down = \"average\"\nallow = [\"none\", \"bf16\"]\n"),
-              testing::HasSubstr("it needs \"ternary\" or \"ternary_entropy\""));
-  EXPECT_THAT(error_of_more("[gradient]\ncodec = \"auto\"\ndown = \"average\"\n"),
-              testing::HasSubstr("\"gradient.scaler\" must be"));
 }
 
 TEST_F(ClusterFileTest, AWrongChoiceListsTheChoicesAndTheNearest) {
@@ -492,123 +424,6 @@ TEST_F(ClusterFileTest, AMissingFileAFolderAndAMissingFormatAreErrors) {
             "x.toml: the key \"format\" is missing; such a file begins with format = 1");
   text[9] = '2';
   EXPECT_EQ(error(text), "x.toml:1: \"format\" must be 1, not 2");
-}
-
-TEST_F(ClusterFileTest, TwoActorsOfOneNameNameBothLines) {
-  EXPECT_EQ(error_of_more("[[actor]]\nrole = \"worker\"\nname = \"w\"\n"
-                          "[[actor]]\nrole = \"worker\"\nname = \"w\"\n"),
-            "x.toml:18: two actors are named \"w\", here and at x.toml:15; give one of them "
-            "another name");
-  EXPECT_EQ(error_of_more("[[actor]]\nrole = \"worker\"\nname = \"worker0\"\n"),
-            "x.toml:15: two actors are named \"worker0\", here and at x.toml:4; give one of them "
-            "another name");
-  EXPECT_EQ(error_of_more("[[host]]\nname = \"a\"\n[[host]]\nname = \"a\"\n"),
-            "x.toml:16: two hosts are named \"a\", here and at x.toml:14; give one of them another "
-            "name");
-}
-
-TEST_F(ClusterFileTest, NamesBecomeFilesAndSocketsAndMustBePlain) {
-  EXPECT_EQ(error_of_more("[[actor]]\nrole = \"worker\"\nname = \"../up\"\n"),
-            "x.toml:15: \"actor.name\" must be 1 to 40 letters, digits, _, - or . and start with a "
-            "letter or digit, not \"../up\"");
-  EXPECT_EQ(error_of_more("[[actor]]\nrole = \"worker\"\nname = \"node\"\n"),
-            "x.toml:15: the run itself has a process named \"node\"; give the actor another name");
-}
-
-TEST_F(ClusterFileTest, EveryRoleIsNeededAndTheEvaluatorOnce) {
-  std::string text = smallest;
-  text.erase(text.find("[[actor]]\nrole = \"worker\"\n"), 26);
-  EXPECT_EQ(error(text),
-            "x.toml: no actor has the role \"worker\", which computes gradients; add [[actor]] "
-            "with role = \"worker\"");
-  EXPECT_EQ(error_of_more("[[actor]]\nrole = \"evaluator\"\n"),
-            "x.toml:13: a job has one evaluator, not 2");
-  EXPECT_EQ(error_of_more("[[actor]]\ncount = 1\n"),
-            "x.toml:13: the key \"actor.role\" is missing (or \"actor.type\", for a program's own "
-            "actors)");
-}
-
-TEST_F(ClusterFileTest, RanksBelongToWorkers) {
-  EXPECT_EQ(error_of_more("[[actor]]\nrole = \"input_reader\"\nranks = 2\n"),
-            "x.toml:15: \"actor.ranks\" is for workers, not for the role \"input_reader\"");
-  EXPECT_EQ(error_of_set("actor.worker.ranks=4096"), "no error");
-}
-
-TEST_F(ClusterFileTest, OnlyWorkersAndEvaluatorsComputeOnGpus) {
-  const auto on_gpu = [&](const std::string& more) {
-    return error_of_more("[[actor]]\nrole = \"worker\"\nbackend = \"cuda\"\n" + more);
-  };
-  EXPECT_EQ(on_gpu(""), "no error");
-  EXPECT_EQ(read(smallest, {"actor.worker.backend=cuda"})->actors[1].backend, "cuda");
-  EXPECT_EQ(read(smallest, {"actor.evaluator.backend=cuda"})->actors[3].backend, "cuda");
-  EXPECT_EQ(error_of_set("actor.input_reader.backend=cuda"),
-            "--set actor.input_reader.backend=cuda: only workers and evaluators compute on GPUs; "
-            "remove \"actor.backend\" from the input reader");
-  EXPECT_EQ(on_gpu("gpus = 2\nranks = 3\n[[host]]\ngpus = 2\n"), "no error");
-  EXPECT_EQ(on_gpu("gpus = 3\nranks = 2\n[[host]]\ngpus = 3\n"),
-            "x.toml:16: a worker of 2 ranks computes on as many GPUs at most, not on 3; set "
-            "\"actor.ranks\" to 3 or more, or \"actor.gpus\" to 2");
-  const std::string sees_none =
-      "x.toml:15: \"worker1\" computes on GPUs and asks for none, and where a host has \"gpus\" "
-      "actors see only what they are given; ";
-  EXPECT_EQ(on_gpu("[[host]]\ngpus = 1\n"), sees_none + "set \"actor.gpus\" = 1");
-  EXPECT_EQ(on_gpu("hosts = [\"a\"]\n[[host]]\nname = \"a\"\n[[host]]\nname = \"b\"\ngpus = 1\n"),
-            sees_none + "name one in \"actor.devices\"");
-  EXPECT_EQ(on_gpu("[summary]\ntensorboard = true\n"), "no error");
-  EXPECT_EQ(on_gpu("[scheme]\nname = \"aeasgd\"\n[local_optimizer]\nname = \"gd\"\n"), "no error");
-  EXPECT_EQ(error_of_set("actor.worker.backend=abacus"),
-            "--set actor.worker.backend=abacus: \"actor.backend\" must be \"cpu\" or "
-            "\"cuda\", not \"abacus\"");
-}
-
-TEST_F(ClusterFileTest, WhoHasGpusComputesOnThemUnlessTheFileSaysOtherwise) {
-  const auto backend_of = [&](std::size_t actor, const std::vector<std::string>& sets) {
-    const auto file = read(std::string(smallest) + "[[host]]\nname = \"a\"\ngpus = 2\n", sets);
-    return file.ok() ? file->actors[actor].backend : file.error().message;
-  };
-  EXPECT_EQ(backend_of(1, {}), "cpu");
-  EXPECT_EQ(backend_of(1, {"actor.worker.gpus=1"}), "cuda");
-  EXPECT_EQ(backend_of(1, {"actor.worker.devices=[1]"}), "cuda");
-  EXPECT_EQ(backend_of(1, {"actor.worker.gpus=1", "actor.worker.backend=cpu"}), "cpu");
-  EXPECT_EQ(backend_of(3, {"actor.evaluator.gpus=1"}), "cuda");
-  EXPECT_EQ(backend_of(0, {"actor.parameter_server.gpus=1"}), "cpu");
-  EXPECT_EQ(backend_of(1, {"actor.worker.gpus=1", "job.precision=bf16"}), "cuda");
-  EXPECT_EQ(backend_of(1, {"actor.worker.gpus=1", "job.precision=tf32"}), "cuda");
-  EXPECT_EQ(backend_of(1, {"job.precision=tf32"}),
-            "--set job.precision=tf32: job.precision = \"tf32\" is of GPUs, and no worker computes "
-            "on one; set \"fp32\", or give the workers gpus");
-  EXPECT_EQ(backend_of(3, {"actor.evaluator.gpus=2"}),
-            "--set actor.evaluator.gpus=2: an evaluator computes on one GPU, not on 2; set 1");
-}
-
-TEST_F(ClusterFileTest, EachShardBelongsToOneInputReader) {
-  const auto file = read(smallest, {"actor.input_reader.count=3", "actor.input_reader.shards=3"});
-  ASSERT_TRUE(file.ok()) << file.error().message;
-  EXPECT_EQ(file->shards(), 3);
-  EXPECT_EQ(file->actors[4].shard, 2);
-  const auto again = parse_cluster_file(resolved(*file), path());
-  ASSERT_TRUE(again.ok()) << again.error().message;
-  EXPECT_EQ(*again, *file);
-  EXPECT_EQ(error_of_set("actor.input_reader.shards=3"),
-            "--set actor.input_reader.shards=3: 3 shards need as many input readers; "
-            "\"actor.count\" is 1");
-  EXPECT_EQ(error_of_set("actor.worker.shards=1"),
-            "--set actor.worker.shards=1: \"actor.shards\" is for input readers, not for the role "
-            "\"worker\"");
-  EXPECT_THAT(error(std::string(smallest) + "[[actor]]\nrole = \"input_reader\"\nname = \"more\"\n",
-                    {"actor.input_reader.shards=1"}),
-              HasSubstr("with shards all input readers are of one [[actor]]"));
-}
-
-TEST_F(ClusterFileTest, HostsMustBeThisMachineAndKnown) {
-  EXPECT_EQ(
-      error_of_more("[[host]]\nname = \"far\"\naddress = \"192.0.2.1\"\n"),
-      "x.toml:15: \"192.0.2.1\" is not an address of this machine; give the host its ssh, e.g. "
-      "ssh = \"user@host\"");
-  EXPECT_EQ(error_of_more("[[actor]]\nrole = \"worker\"\nhosts = [\"localhots\"]\n"),
-            "x.toml:15: there is no host \"localhots\"; did you mean \"localhost\"?");
-  EXPECT_EQ(error_of_more("[cluster]\nhead = \"x\"\n"),
-            "x.toml:14: there is no host \"x\"; there are localhost");
 }
 
 TEST_F(ClusterFileTest, SilenceAndLeaseMustOutlastTheHeartbeat) {
