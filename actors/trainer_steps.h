@@ -4,11 +4,11 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "actors/job/job.h"
-#include "actors/parameters/update_rule.h"
-#include "kernels/device/device_array.h"
+#include "actors/parameters/device_update.h"
 #include "nets/net.h"
 
 namespace sterna::actors {
@@ -31,26 +31,15 @@ class TrainerSteps {
                     std::uint64_t step);
 
  private:
-  struct Tensor {
-    std::unique_ptr<kernels::DeviceEvent> sent;  // the constants of the last step have left
-    kernels::PinnedArray<kernels::DeviceStep> step_here;
-    kernels::DeviceArray<kernels::DeviceStep> step_there;
-    kernels::DeviceArray<kernels::DevicePacket> packet;
-    kernels::DeviceArray<float> slots;  // one after the other
-    kernels::DeviceArray<kernels::UpdateWork> work;
-    kernels::UpdateLaunch launch;  // of no work: it is not trained
-  };
   TrainerSteps(const UpdateRule& rule, kernels::Isa isa, std::shared_ptr<kernels::Device> device)
       : rule_(rule), isa_(isa), device_(std::move(device)) {}
-  Result<void> plan(Tensor& tensor, kernels::DeviceRule by, std::span<const float> gradient,
-                    float* values, kernels::DeviceStream& stream);
   Result<void> move_statistic(nets::Net& net, std::size_t tensor, const nets::Gradient& gradient,
                               std::uint64_t step) const;
 
   UpdateRule rule_;
   kernels::Isa isa_;  // of the host's
   std::shared_ptr<kernels::Device> device_;
-  std::vector<Tensor> tensors_;  // those of the net
+  std::vector<std::optional<DeviceUpdate>> tensors_;  // those of the net that are trained
 };
 
 }  // namespace sterna::actors

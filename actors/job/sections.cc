@@ -43,14 +43,6 @@ Numbers initial_numbers() {
 }
 
 std::optional<Mismatch> mismatch(const JobSection& chosen) {
-  if (chosen.precision == Precision::bf16 &&
-      (chosen.cpu_isa == "avx2" || chosen.cpu_isa == "scalar")) {
-    return Mismatch{
-        "job.precision",
-        fmt::format("\"job.precision\" = \"bf16\" needs instructions that \"job.cpu_isa\" = "
-                    "\"{}\" leaves out: set that to \"best\", or \"job.precision\" to \"fp32\"",
-                    chosen.cpu_isa)};
-  }
   if (chosen.micro_batch == 0 || chosen.batch % chosen.micro_batch == 0) return std::nullopt;
   std::uint32_t divisor = std::min(chosen.micro_batch, chosen.batch);
   while (chosen.batch % divisor != 0) --divisor;

@@ -23,7 +23,9 @@ DeviceElastic::DeviceElastic(const JobConfig& job, DeviceOptimizer optimizer,
 
 DeviceElastic::~DeviceElastic() {
   for (Tensor& tensor : tensors_) {
-    for (const auto& left : tensor.left) static_cast<void>(left->wait());
+    for (const auto& left : tensor.left) {
+      if (left) static_cast<void>(left->wait());
+    }
   }
 }
 

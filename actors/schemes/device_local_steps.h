@@ -27,15 +27,16 @@ class DeviceLocalSteps {
                                           const nets::Gradient& gradient) = 0;
   /// Whether sent() is to be called.
   virtual bool follows_what_is_sent() const { return false; }
-  /// As the others', in the host's memory.
+  /// As LocalSteps::sent(): in the host's memory.
   virtual Result<void> sent(nets::Net& net, const TableChunk& place,
                             std::span<const float> decoded) {
     static_cast<void>(net), static_cast<void>(place), static_cast<void>(decoded);
     return {};
   }
+  /// As LocalSteps::came().
   virtual Result<void> came(nets::Net& net, const TableChunk& place,
                             std::span<const float> theirs) = 0;
-  /// As the others', read from the device into arrays that stay.
+  /// As LocalSteps::kept(), read from the device into arrays that stay.
   virtual Result<std::vector<KeptArray>> kept(nets::Net& net) = 0;
   /// What kept() gave is of a checkpoint now.
   virtual Result<void> restored(nets::Net& net) = 0;

@@ -3,12 +3,12 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
+#include "actors/parameters/device_update.h"
 #include "actors/schemes/window_steps.h"
-#include "kernels/device/device_array.h"
-#include "kernels/device/tables.h"
 #include "nets/net.h"
 
 namespace sterna::actors {
@@ -20,11 +20,6 @@ class DeviceOptimizer {
   static Result<DeviceOptimizer> make(const JobConfig& job, std::uint32_t rank,
                                       std::shared_ptr<const ParameterTable> table,
                                       std::shared_ptr<kernels::Device> device);
-  DeviceOptimizer() = default;
-  DeviceOptimizer(DeviceOptimizer&&) = default;
-  DeviceOptimizer& operator=(DeviceOptimizer&&) = default;
-  /// Waits for what was sent.
-  ~DeviceOptimizer();
 
   /// Whether a tensor is stepped: neither a statistic nor frozen.
   bool steps(std::uint32_t tensor) const;
@@ -43,26 +38,13 @@ class DeviceOptimizer {
   Result<void> restore(nets::Net& net);
 
  private:
-  /// All that the host sends for one step.
-  struct Sent {
-    kernels::DeviceStep step;
-    kernels::DevicePacket gradient;
-  };
-  struct Tensor {
-    std::unique_ptr<kernels::DeviceEvent> sent;  // what was sent last has left
-    kernels::PinnedArray<Sent> sent_here;
-    kernels::DeviceArray<Sent> sent_there;
-    kernels::DeviceArray<float> slots;  // one after the other
-    kernels::DeviceArray<kernels::UpdateWork> work;
-    kernels::UpdateLaunch launch;
-  };
   Result<std::vector<KeptArray>> copy_slots(nets::Net& net, bool to_device);
 
   LocalOptimizer host_;  // its numbers; of the slots what slots() gives
   std::shared_ptr<const ParameterTable> table_;
   std::shared_ptr<kernels::Device> device_;
   kernels::DeviceRule rule_ = {};
-  std::vector<Tensor> tensors_;
+  std::vector<std::optional<DeviceUpdate>> tensors_;  // those that are planned
 };
 
 }  // namespace sterna::actors

@@ -171,7 +171,7 @@ class Schedule {
     return run_until([&] { return state.passed == state.recorded; });
   }
 
-  /// One piece of work more is done.
+  /// One piece of work more is done, of any kind and stream: also of what was put there long ago.
   void fail_soon() {
     const std::lock_guard lock(mutex_);
     fails_after_ = done_ + 1;

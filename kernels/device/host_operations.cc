@@ -72,7 +72,7 @@ class Convolution final : public HostOperation {
         of_{shape.windows.channels / shape.groups, shape.out_channels / shape.groups} {}
   std::size_t workspace() const noexcept override { return kWorkspace; }
   std::string name() const noexcept override { return "the host's convolution"; }
-  bool rounds() const noexcept override {
+  bool makes_bf16s() const noexcept override {
     return shape_.arithmetic == Arithmetic::bf16 && shape_.out_channels % 2 != 0;  // as one may
   }
   void run(const OperationTensors& given) const override {
@@ -109,7 +109,7 @@ class Convolution final : public HostOperation {
   /// Calls add(sums), which begin at 0; they end at `place`, there as bf16s where it rounds.
   template <class Add>
   void sum(void* place, std::size_t count, Add add) const {
-    if (!rounds()) {
+    if (!makes_bf16s()) {
       std::memset(place, 0, count * sizeof(float));
       return add(static_cast<float*>(place));
     }

@@ -43,7 +43,7 @@ struct OperationTensors {
   const void* a = nullptr;  ///< fp32s; bf16s where such are multiplied
   const void* b = nullptr;
   const float* bias = nullptr;  ///< of each column of a product; null: none
-  void* out = nullptr;          ///< fp32s; bf16s where the operation rounds()
+  void* out = nullptr;          ///< fp32s; bf16s where the operation makes_bf16s()
   void* workspace = nullptr;    ///< of workspace() bytes, for nobody else until it is done
 };
 
@@ -55,7 +55,7 @@ class DeviceOperation {
   virtual std::size_t workspace() const noexcept = 0;  ///< bytes
   virtual std::string name() const noexcept = 0;       ///< the library's, and of its plan
   /// Whether what it makes are bf16s, of a convolution of bf16s: a library may have no other plan.
-  virtual bool rounds() const noexcept { return false; }
+  virtual bool makes_bf16s() const noexcept { return false; }
 
  protected:
   DeviceOperation() = default;

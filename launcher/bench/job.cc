@@ -1,10 +1,13 @@
 #include "launcher/bench/job.h"
 
 #include <utility>
+#include <vector>
 
+#include "actors/local_trainer.h"
 #include "launcher/bench/logs.h"
 #include "launcher/run/run_job.h"
 #include "runtime/base/clock.h"
+#include "runtime/base/median.h"
 
 namespace sterna::launcher {
 
@@ -31,6 +34,21 @@ Result<RunRecord> run_bench_job(const Registry& registry, const ClusterFile& fil
   }
   logs.discard();
   return std::move(outcome.record);
+}
+
+Result<double> trainer_step(const actors::JobConfig& job,
+                            std::span<const input::PreparedBatch> batches,
+                            const std::shared_ptr<kernels::Device>& device) {
+  STERNA_ASSIGN(actors::LocalTrainer trainer, actors::LocalTrainer::make(job, device));
+  std::vector<double> times;
+  const SteadyClock clock;
+  for (std::uint64_t step = 0; step < job.steps; ++step) {
+    const input::PreparedBatch& batch = batches[step % batches.size()];
+    const Time begin = clock.now();
+    STERNA_TRY(trainer.step(step, {batch.pixels, batch.levels}, batch.labels));
+    times.push_back(in_seconds(clock.now() - begin));
+  }
+  return median(times);
 }
 
 }  // namespace sterna::launcher

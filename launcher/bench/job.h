@@ -1,8 +1,12 @@
 // Real jobs on this machine whose steps are measured.
 #pragma once
 
+#include <memory>
+#include <span>
 #include <vector>
 
+#include "actors/job/job.h"
+#include "input/batches/prepare.h"
 #include "input/place/data_source.h"
 #include "kernels/device/device.h"
 #include "launcher/cluster_file/cluster_file.h"
@@ -18,5 +22,12 @@ void compute_on(const kernels::Device& device, std::vector<ActorPlan>& actors);
 /// where its logs are.
 Result<RunRecord> run_bench_job(const Registry& registry, const ClusterFile& file,
                                 const input::DataLocation& data);
+
+/// The median step of the same job without actors, in seconds, of these batches in turn. On a
+/// device (null: the CPU) a step waits for what the one before has left to do. Errors:
+/// LocalTrainer's.
+Result<double> trainer_step(const actors::JobConfig& job,
+                            std::span<const input::PreparedBatch> batches,
+                            const std::shared_ptr<kernels::Device>& device);
 
 }  // namespace sterna::launcher

@@ -5,7 +5,6 @@
 #include <thread>
 #include <vector>
 
-#include "actors/local_trainer.h"
 #include "actors/reader/data_folder.h"
 #include "actors/reader/preparation.h"
 #include "input/batches/batch.h"
@@ -47,20 +46,12 @@ Result<double> alone(const actors::JobConfig& job, const std::shared_ptr<kernels
                                                     actors::data_options(job.data, job.seed)));
   STERNA_ASSIGN(const input::Preparation how,
                 actors::preparation_of(job, source->facts(), source->facts().count));
-  STERNA_ASSIGN(actors::LocalTrainer trainer, actors::LocalTrainer::make(job, device));
   // Noise: the same batch does for every step.
   input::PreparedBatch batch(how, job.batch);
   const auto rows =
       input::batch_rows({.seed = job.seed, .batch = job.batch}, source->facts().count);
   STERNA_TRY(input::prepare_training(*source, 0, rows, how, batch.rows()));
-  std::vector<double> times;
-  const SteadyClock clock;
-  for (std::uint64_t step = 0; step < job.steps; ++step) {
-    const Time begin = clock.now();
-    STERNA_TRY(trainer.step(step, {batch.pixels, batch.levels}, batch.labels));
-    times.push_back(in_seconds(clock.now() - begin));
-  }
-  return median(times);
+  return trainer_step(job, {&batch, 1}, device);
 }
 
 /// The slowest of as many trainers as there are ranks, side by side.

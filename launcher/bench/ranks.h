@@ -20,7 +20,8 @@ struct RanksBenchSetup {
 
 /// One server and two workers of a rank each, ternary gradients up, over ipc, no evaluator; beside
 /// two trainers without actors, each in a thread of its own, at the same time. On 32 x 32 noise,
-/// cropped as CIFAR-10 is, with a compute thread for each rank, or all on one device. Both in turn,
+/// cropped as CIFAR-10 is, with a compute thread for each rank, or all on one device, on which the
+/// workers' processes take turns and the trainers' streams do not. Both in turn,
 /// so that a busy moment meets both; medians of the rounds' medians. Errors: not_found for a net
 /// that does not exist.
 Result<Figures> bench_ranks(const Registry& registry, const RanksBenchSetup& setup,

@@ -2,7 +2,6 @@
 
 #include <vector>
 
-#include "actors/local_trainer.h"
 #include "input/batches/batch.h"
 #include "input/batches/prepare.h"
 #include "launcher/bench/data.h"
@@ -47,23 +46,6 @@ Result<std::vector<input::PreparedBatch>> batches_of(const actors::JobConfig& jo
   return batches;
 }
 
-/// The median step of the same job without actors, in seconds. On a device a step waits for what
-/// the one before has left to do.
-Result<double> local_step(const actors::JobConfig& job,
-                          const std::vector<input::PreparedBatch>& batches,
-                          const std::shared_ptr<kernels::Device>& device) {
-  STERNA_ASSIGN(actors::LocalTrainer trainer, actors::LocalTrainer::make(job, device));
-  std::vector<double> times;
-  const SteadyClock clock;
-  for (std::uint64_t step = 0; step < job.steps; ++step) {
-    const input::PreparedBatch& batch = batches[step];
-    const Time begin = clock.now();
-    STERNA_TRY(trainer.step(step, {batch.pixels, batch.levels}, batch.labels));
-    times.push_back(in_seconds(clock.now() - begin));
-  }
-  return median(times);
-}
-
 struct ActorStep {
   double seconds = 0;
   double pushed_before_backward_ends = 0;
@@ -99,7 +81,7 @@ Result<Figures> bench_train(const Registry& registry,
   std::vector<double> early;
   for (int round = 0; round < kRounds; ++round) {
     progress("round " + std::to_string(round + 1) + " of " + std::to_string(kRounds));
-    STERNA_ASSIGN(const double alone, local_step(job, batches, device));
+    STERNA_ASSIGN(const double alone, trainer_step(job, batches, device));
     STERNA_ASSIGN(const ActorStep over_ipc, actor_step(registry, file, location));
     STERNA_ASSIGN(const ActorStep over_curve,
                   actor_step(registry, bench_file(true, device.get()), location));

@@ -263,16 +263,30 @@ class Finisher {
     outlasts_heartbeat("lease", cluster.lease, "every host stops its actors");
   }
 
-  /// A CPU would silently compute with more than what was asked for.
-  void check_precision() {
-    if (file_.job.precision != actors::Precision::tf32) return;
-    const bool on_gpus = std::ranges::any_of(file_.tables, [](const ActorSection& table) {
-      return table.plays() == Role::kWorker && table.computes_on() == "cuda";
+  bool some_compute(Role role, std::string_view on) const {
+    return std::ranges::any_of(file_.tables, [&](const ActorSection& table) {
+      return table.plays() == role && table.computes_on() == on;
     });
-    if (on_gpus) return;
-    problems_.add(draft_.where("job.precision"),
-                  "job.precision = \"tf32\" is of GPUs, and no worker computes on one; set "
-                  "\"fp32\", or give the workers gpus");
+  }
+
+  /// A CPU would silently compute with more than what was asked for, or not at all.
+  void check_precision() {
+    const actors::JobSection& job = file_.job;
+    if (job.precision == actors::Precision::tf32 && !some_compute(Role::kWorker, "cuda")) {
+      problems_.add(draft_.where("job.precision"),
+                    "job.precision = \"tf32\" is of GPUs, and no worker computes on one; set "
+                    "\"fp32\", or give the workers gpus");
+    }
+    const bool left_out = job.cpu_isa == "avx2" || job.cpu_isa == "scalar";
+    const bool on_cpus =
+        some_compute(Role::kWorker, "cpu") || some_compute(Role::kEvaluator, "cpu");
+    if (job.precision == actors::Precision::bf16 && left_out && on_cpus) {
+      problems_.add(draft_.where("job.precision"),
+                    fmt::format("\"job.precision\" = \"bf16\" needs instructions of the CPU that "
+                                "\"job.cpu_isa\" = \"{}\" leaves out: set that to \"best\", or "
+                                "\"job.precision\" to \"fp32\", or give workers and evaluator gpus",
+                                job.cpu_isa));
+    }
   }
 
   void plan_actors() {

@@ -164,7 +164,7 @@ struct ActorPlan {
   std::string args_json = {};   ///< a JSON object, where there is a type
   double cpus = 0;              ///< asked for; 0: nothing
   /// The GPUs of its host that it may use, by index; empty: none of them. Where no host declares
-  /// GPUs, nobody's view of them is restricted, and these are numbers of those that it sees.
+  /// GPUs, nobody's view of them is restricted, and a worker's are numbers of those that it sees.
   std::vector<std::int64_t> devices = {};
   std::uint64_t memory = 0;  ///< bytes; a process that takes more is ended; 0: no limit
   /// Of an input reader: it holds part `shard` of so many of the training examples; 0: all of them.

@@ -14,7 +14,7 @@
 #include "launcher/bench/ranks.h"
 #include "launcher/bench/train.h"
 #include "launcher/commands/command.h"
-#include "launcher/commands/weights/device_option.h"
+#include "launcher/commands/device_option.h"
 #include "launcher/text/json_line.h"
 #include "launcher/text/progress_line.h"
 

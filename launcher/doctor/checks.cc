@@ -251,7 +251,7 @@ class HostCheck {
     if (facts_.bf16.value_or(true)) return;
     find("precision",
          "job.precision is \"bf16\", and its processor has neither AVX512-BF16 nor AMX",
-         "set job.precision to \"fp32\", or place workers and evaluator elsewhere");
+         "set job.precision to \"fp32\", or place workers and evaluator elsewhere, or on GPUs");
   }
 
   /// What puts the data set into `at` on this host.

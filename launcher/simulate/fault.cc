@@ -35,6 +35,7 @@ constexpr std::array kWords = {Word{FaultKind::kill, "kill", false, false, false
                                Word{FaultKind::drop, "drop", false, true, true},
                                Word{FaultKind::recall, "recall", false, true, true},
                                Word{FaultKind::unmount, "unmount", false, true, true},
+                               Word{FaultKind::fill, "fill", false, true, true},
                                Word{FaultKind::tear, "tear", false, false, false},
                                Word{FaultKind::slow, "slow", false, true, true, true}};
 
@@ -95,7 +96,8 @@ bool is_of_host(FaultKind kind) {
          kind == FaultKind::recall || loses_nobody(kind);
 }
 bool loses_nobody(FaultKind kind) {
-  return kind == FaultKind::unmount || kind == FaultKind::tear || kind == FaultKind::slow;
+  return kind == FaultKind::unmount || kind == FaultKind::fill || kind == FaultKind::tear ||
+         kind == FaultKind::slow;
 }
 
 std::string text_of(const Fault& fault) {

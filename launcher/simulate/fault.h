@@ -7,6 +7,7 @@
 //   at 50ms isolate h1 for 20s
 //   at 50ms recall h1 for 3s
 //   at 50ms unmount h1 for 200ms
+//   at 50ms fill h1 for 200ms
 //   at 50ms slow h1 by 40ms for 200ms
 //   at 60ms delay worker0 by 5ms for 300ms
 //   before Push 17 of worker0 kill worker0
@@ -40,6 +41,7 @@ enum class FaultKind : std::uint8_t {
   drop,     ///< what comes to a process is thrown away, for so long
   recall,   ///< its supervisor wants a host back, and `lasts` later an operator adds it again
   unmount,  ///< a host's files are not there for so long: nothing is read or written
+  fill,     ///< a host's disk is full for so long: what is there is read, and nothing is written
   tear,     ///< of the file that was written last on a host the second half is zeros
   slow,     ///< what is written and computed on a host takes `by` longer, for so long
 };

@@ -23,6 +23,7 @@ constexpr std::uint64_t kFeedbackApart = 0x66656564;
 constexpr std::uint64_t kLastStepApart = 0x6c617374;
 constexpr std::uint64_t kKeeperApart = 0x6b656570;
 constexpr std::uint64_t kSlowApart = 0x736c6f77;
+constexpr std::uint64_t kFullApart = 0x66756c6c;
 
 /// Where the codec leaves anything.
 void feed_back(std::string& text) {
@@ -94,6 +95,9 @@ Result<Scene> draw_scene(std::uint64_t seed) {
   }
   if (Drawer slow(seed ^ kSlowApart); slow.once_in(5)) {
     std::ranges::copy(Scheduler(slow, scene).slowness(), std::back_inserter(scene.schedule));
+  }
+  if (Drawer full(seed ^ kFullApart); scene.file.checkpoint.on() && full.once_in(3)) {
+    std::ranges::copy(Scheduler(full, scene).fullness(), std::back_inserter(scene.schedule));
   }
   if (Drawer starts(seed ^ kStartsApart); starts.once_in(4)) {
     for (std::uint64_t left = starts.between(1, 2); left > 0; --left) {

@@ -427,6 +427,17 @@ void Scheduler::choose_pair(Fault& fault, bool tree) {
   if (draw_.once_in(2)) std::swap(fault.who, fault.other);
 }
 
+std::vector<Fault> Scheduler::fullness() {
+  std::vector<Fault> faults;
+  for (std::uint64_t left = draw_.between(1, 3); left > 0; --left) {
+    faults.push_back({.kind = FaultKind::fill,
+                      .at = draw_.time(milliseconds(800)),
+                      .who = draw_.once_in(3) ? kOwnerFiles : draw_.one_of(scene_.file.hosts).name,
+                      .lasts = microseconds(100) + draw_.time(milliseconds(300))});
+  }
+  return faults;
+}
+
 std::vector<Fault> Scheduler::slowness() {
   std::vector<Fault> faults;
   const bool keeps = scene_.file.checkpoint.on();

@@ -38,6 +38,8 @@ class Scheduler {
   std::vector<Fault> disturbances();
   /// What is computed and written takes longer, now and then, on one host or another.
   std::vector<Fault> slowness();
+  /// Full disks.
+  std::vector<Fault> fullness();
   /// The run keeps checkpoints, goes on from them, and what it keeps suffers, too.
   void keep_checkpoints(Scene& scene);
   /// One that does not come again.

@@ -15,6 +15,7 @@
 #include "launcher/simulate/packet_ledger.h"
 #include "launcher/simulate/simulated_checkpoints.h"
 #include "launcher/simulate/trace_hash.h"
+#include "runtime/base/full_disk.h"
 #include "runtime/cluster/cluster.h"
 #include "runtime/cluster/process_control.h"
 #include "runtime/sim/sim_world.h"
@@ -28,6 +29,7 @@ namespace {
 constexpr Duration kEndTakes = std::chrono::minutes(2);
 constexpr Duration kLeaseEnds = std::chrono::seconds(1);
 constexpr Duration kHostComes = std::chrono::seconds(5);
+constexpr std::size_t kLeftOnAFullDisk = 256;  // bytes of each file
 
 /// Keeps what the roles tell.
 class Witness final : public Actor<actors::Observer> {
@@ -72,6 +74,11 @@ class SimulatedRun {
     });
     world_.set_job_time([this](const std::string& host) {
       return some_of(jobs_, scene_.longest_job) + slower_[host];
+    });
+    world_.set_run_job([this](const std::string& host, const std::function<void()>& job) {
+      std::optional<FullDisk> full;
+      if (full_[host] > 0) full.emplace(kLeftOnAFullDisk);
+      job();
     });
     world_.network().set_on_message(
         [this](const std::string& from, const std::string& to, const std::vector<Bytes>& frames) {
@@ -341,17 +348,25 @@ class SimulatedRun {
         unmount(fault.who);
         later(fault, [fault] { mount(fault.who); });
         break;
+      case FaultKind::fill:
+        ++full_[machine_of(fault)];
+        later(fault, [this, fault] { --full_[machine_of(fault)]; });
+        break;
       case FaultKind::tear:
         if (checkpoints_) tear(fault.who, checkpoints_->step());
         break;
       case FaultKind::slow: {
-        // Who writes the owner's files is on no host.
-        Duration& slower = slower_[fault.who == kOwnerFiles ? "" : fault.who];
+        Duration& slower = slower_[machine_of(fault)];
         slower += fault.by;
         later(fault, [&slower, by = fault.by] { slower -= by; });
         break;
       }
     }
+  }
+
+  /// Who writes the owner's files is on no host.
+  static std::string machine_of(const Fault& fault) {
+    return fault.who == kOwnerFiles ? "" : fault.who;
   }
 
   void cut(const Fault& fault) {
@@ -424,6 +439,7 @@ class SimulatedRun {
   std::map<std::pair<std::string, std::string>, int> stalled_;
   std::map<std::string, std::pair<int, int>> isolated_;          // hosts: deaf, mute
   std::map<std::string, Duration> slower_;                       // hosts: by how much
+  std::map<std::string, int> full_;                              // hosts: how often at once
   std::map<std::pair<std::string, std::string>, Point> points_;  // by speaker and message
   std::optional<Cluster> cluster_;
   std::vector<Future<void>> additions_;  ///< that are under way, or were

@@ -38,7 +38,7 @@ struct BackendOptions {
   Element precision = Element::fp32;
   /// Of "device": what computes. Threads and instruction set are its own matter.
   std::shared_ptr<kernels::Device> device = nullptr;
-  /// Of "device": products and convolutions round what they multiply to TF32.
+  /// Of "device" with fp32: products and convolutions round what they multiply to TF32.
   bool tf32 = false;
 
   /// Of activations in nets.

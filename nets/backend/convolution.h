@@ -23,7 +23,8 @@ struct ConvolutionSpec {
 class Convolution {
  public:
   virtual ~Convolution() = default;
-  /// w has new values: what was derived from them is stale.
+  /// w, which lies where it always does, has new values: what was derived from them is stale, and
+  /// without this call stays in use.
   virtual void weights_changed() = 0;
   virtual void forward(const Tensor& x, const Tensor& w, const Tensor* b, Tensor& y) = 0;
   /// Of the x that the last forward pass read.

@@ -20,7 +20,8 @@ struct InnerProductSpec {
 class InnerProduct {
  public:
   virtual ~InnerProduct() = default;
-  /// w has new values: what was derived from them, if anything, is stale.
+  /// w, which lies where it always does, has new values: what was derived from them, if anything,
+  /// is stale, and without this call stays in use.
   virtual void weights_changed() {}
   virtual void forward(const Tensor& x, const Tensor& w, const Tensor* b, Tensor& y) = 0;
   /// Of the x that the last forward pass read.

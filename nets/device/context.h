@@ -68,7 +68,7 @@ struct DeviceContext {
   std::unique_ptr<kernels::DeviceStream> stream;
   kernels::Arithmetic arithmetic = kernels::Arithmetic::fp32;
   /// Whether products and convolutions multiply bf16s.
-  bool rounds() const { return arithmetic == kernels::Arithmetic::bf16; }
+  bool multiplies_bf16s() const { return arithmetic == kernels::Arithmetic::bf16; }
   /// What libraries say that they run, in the order of the operations.
   std::vector<std::string> plans;
 

@@ -339,12 +339,12 @@ class ConvolutionByLibrary final : public DeviceConvolution {
     if (plan == nullptr) return;
     context_.prepare(*plan);
     context_.plans.push_back(plan->name());
-    if (plan->rounds()) context_.reserve_bf16s(DeviceContext::Bf16s::second, elements);
+    if (plan->makes_bf16s()) context_.reserve_bf16s(DeviceContext::Bf16s::second, elements);
   }
   /// As many elements come to `out`, as fp32s.
   void run(DeviceOperation& plan, const Operand& a, const Operand& b, float* out,
            std::size_t elements) const {
-    if (!plan.rounds()) return context_.run(plan, {.a = a.data(), .b = b.data(), .out = out});
+    if (!plan.makes_bf16s()) return context_.run(plan, {.a = a.data(), .b = b.data(), .out = out});
     std::uint16_t* const rounded = context_.bf16s(DeviceContext::Bf16s::second);
     context_.run(plan, {.a = a.data(), .b = b.data(), .out = rounded});
     context_.run(WidenLaunch{.from = rounded, .to = out, .count = elements});

@@ -17,14 +17,14 @@ class Operand {
   /// With memory of its own, where bf16s are multiplied.
   static Operand kept(DeviceContext& context, std::size_t elements) {
     Operand made(context, elements);
-    if (context.rounds()) made.make_room();
+    if (context.multiplies_bf16s()) made.make_room();
     return made;
   }
   /// In memory that the next operation may write to, where bf16s are multiplied.
   static Operand shared(DeviceContext& context, DeviceContext::Bf16s which, std::size_t elements) {
     Operand made(context, elements);
     made.which_ = which;
-    if (context.rounds()) context.reserve_bf16s(which, elements);
+    if (context.multiplies_bf16s()) context.reserve_bf16s(which, elements);
     return made;
   }
   /// Kept for a backward pass, if there is one.
@@ -45,8 +45,8 @@ class Operand {
   /// Puts what rounds or lays them on the stream, if they are.
   void take(const float* from) {
     from_ = from;
-    if (lay_) return lay_(from, context_->rounds() ? nullptr : own<float>(), bf16s());
-    if (!context_->rounds()) return;
+    if (lay_) return lay_(from, context_->multiplies_bf16s() ? nullptr : own<float>(), bf16s());
+    if (!context_->multiplies_bf16s()) return;
     context_->run(kernels::RoundLaunch{.from = from, .to = bf16s(), .count = elements_});
   }
   /// Unless it was taken last.
@@ -59,12 +59,12 @@ class Operand {
   }
 
   const void* data() const {
-    if (context_->rounds()) return bf16s();
+    if (context_->multiplies_bf16s()) return bf16s();
     return fp32s();
   }
   /// A matrix with the steps of `like`, from element `first` on.
   kernels::MatrixView view(kernels::MatrixView like, std::size_t first = 0) const {
-    if (context_->rounds()) {
+    if (context_->multiplies_bf16s()) {
       like.bf16s = bf16s() + first;
     } else {
       like.data = fp32s() + first;
@@ -76,7 +76,7 @@ class Operand {
   Operand(DeviceContext& context, std::size_t elements) : context_(&context), elements_(elements) {}
   void make_room() {
     const std::size_t bytes =
-        elements_ * (context_->rounds() ? sizeof(std::uint16_t) : sizeof(float));
+        elements_ * (context_->multiplies_bf16s() ? sizeof(std::uint16_t) : sizeof(float));
     own_ = must(kernels::DeviceArray<std::byte>::make(*context_->device, bytes));
   }
   template <class T>
@@ -85,7 +85,7 @@ class Operand {
   }
   const float* fp32s() const { return lay_ ? own<float>() : from_; }
   std::uint16_t* bf16s() const {  // null in other arithmetic
-    if (!context_->rounds()) return nullptr;
+    if (!context_->multiplies_bf16s()) return nullptr;
     return own_.data() != nullptr ? own<std::uint16_t>() : context_->bf16s(which_);
   }
 

@@ -51,7 +51,7 @@ Result<void> check_bf16(const std::string& isa) {
   }
   return Error{Errc::unavailable,
                "job.precision = \"bf16\": this CPU has neither AMX nor AVX512-BF16; set "
-               "job.precision = \"fp32\", or place workers and evaluator where a CPU has them"};
+               "job.precision = \"fp32\", or compute on a GPU, or where a CPU has them"};
 }
 
 }  // namespace

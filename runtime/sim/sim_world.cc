@@ -83,10 +83,11 @@ namespace {
 /// As SimExecutor, but who is frozen hears of the end of a job when it is not any more.
 class OwnExecutor final : public Executor {
  public:
-  OwnExecutor(SimLoop& shared, OwnLoop& own, std::function<Duration()> duration)
-      : shared_(shared), own_(own), duration_(std::move(duration)) {}
+  using Run = std::function<void(const std::function<void()>& work)>;
+  OwnExecutor(SimLoop& shared, OwnLoop& own, std::function<Duration()> duration, Run run)
+      : shared_(shared), own_(own), duration_(std::move(duration)), run_(std::move(run)) {}
   void submit(std::function<void()> work, std::function<void()> done) override {
-    work();
+    run_(work);
     // The launcher's machine outlives the executors of its clusters.
     auto told = [alive = std::weak_ptr<bool>(alive_), done = std::move(done)] {
       if (!alive.expired()) done();
@@ -99,6 +100,7 @@ class OwnExecutor final : public Executor {
   SimLoop& shared_;
   OwnLoop& own_;
   std::function<Duration()> duration_;
+  Run run_;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 
@@ -124,9 +126,10 @@ class SimWorld::Host final : public Machine, private KeyIssuer, private Spawner 
         world_.network_, bootstrap.identity, bootstrap.credentials));
   }
   std::unique_ptr<Executor> make_executor(std::uint32_t) override {
-    return std::make_unique<OwnExecutor>(world_.loop_, own_loop, [&world = world_, who = who_] {
-      return world.job_time_(world.network_.host_of(who));
-    });
+    const auto host = [&world = world_, who = who_] { return world.network_.host_of(who); };
+    return std::make_unique<OwnExecutor>(
+        world_.loop_, own_loop, [&world = world_, host] { return world.job_time_(host()); },
+        [&world = world_, host](const std::function<void()>& job) { world.run_job_(host(), job); });
   }
   std::unique_ptr<KeptMemory> kept_memory(const Bootstrap& bootstrap) override;
   std::int64_t pid() const override { return pid_; }
@@ -220,6 +223,7 @@ SimWorld::SimWorld(std::uint64_t seed, const Registry& registry)
       registry_(registry),
       seed_(seed),
       job_time_([](const std::string&) { return Duration(std::chrono::milliseconds(1)); }),
+      run_job_([](const std::string&, const std::function<void()>& job) { job(); }),
       launcher_(std::make_unique<Host>(*this, kLauncherPid, kLauncher)) {}
 
 SimWorld::~SimWorld() {

@@ -40,6 +40,9 @@ class SimWorld {
   using JobTime = std::function<Duration(const std::string& host)>;
   void set_spawn_time(Duration time) { spawn_time_ = time; }
   void set_job_time(JobTime time) { job_time_ = std::move(time); }
+  /// Who calls such a job, to see to it that its host is what it is then.
+  using RunJob = std::function<void(const std::string& host, const std::function<void()>& job)>;
+  void set_run_job(RunJob run) { run_job_ = std::move(run); }
   /// kill -9, kill -STOP and kill -CONT of a process, by name.
   void kill(const std::string& name);
   void freeze(const std::string& name);
@@ -93,6 +96,7 @@ class SimWorld {
   std::uint64_t seed_;
   Duration spawn_time_ = std::chrono::milliseconds(10);
   JobTime job_time_;
+  RunJob run_job_;
   std::uint64_t issued_keys_ = 0;
   std::int64_t next_pid_ = 100;
   std::vector<std::string> log_;

@@ -206,11 +206,11 @@ class Convolution final : public CudaOperation {
     // B knows best: its first plans take half and, in TF32, a quarter of the time of A's.
     for (const Heuristics& some :
          {Heuristics{CUDNN_HEUR_MODE_B, CUDNN_HEUR_MODE_A}, {CUDNN_HEUR_MODE_FALLBACK}}) {
-      for (const bool rounds : {false, true}) {
-        if (rounds && shape.arithmetic != Arithmetic::bf16) continue;
-        STERNA_ASSIGN(const bool found, plan(shape, rounds, some));
+      for (const bool makes_bf16s : {false, true}) {
+        if (makes_bf16s && shape.arithmetic != Arithmetic::bf16) continue;
+        STERNA_ASSIGN(const bool found, plan(shape, makes_bf16s, some));
         if (!found) continue;
-        rounds_ = rounds;
+        makes_bf16s_ = makes_bf16s;
         return true;
       }
     }
@@ -219,9 +219,9 @@ class Convolution final : public CudaOperation {
 
   std::size_t workspace() const noexcept override { return workspace_; }
   std::string name() const noexcept override {
-    return "cuDNN engine " + std::to_string(engine_) + (rounds_ ? " to bf16" : "");
+    return "cuDNN engine " + std::to_string(engine_) + (makes_bf16s_ ? " to bf16" : "");
   }
-  bool rounds() const noexcept override { return rounds_; }
+  bool makes_bf16s() const noexcept override { return makes_bf16s_; }
 
   Result<void> run(const OperationTensors& tensors, CUstream_st* stream) noexcept override {
     const Functions& f = handle_->f;
@@ -245,15 +245,15 @@ class Convolution final : public CudaOperation {
  private:
   using Heuristics = std::vector<cudnnBackendHeurMode_t>;
 
-  /// Whether one of them has a plan, which makes bf16s where it `rounds`.
-  Result<bool> plan(const ConvolutionShape& shape, bool rounds, const Heuristics& heuristics) {
+  /// Whether one of them has a plan, which `makes_bf16s` or fp32s.
+  Result<bool> plan(const ConvolutionShape& shape, bool makes_bf16s, const Heuristics& heuristics) {
     const Functions& f = handle_->f;
     const Windows& w = shape.windows;
     const PassNames names = names_of(shape.pass);
     const Roles roles = roles_of(shape.pass);
     const bool bf16s = shape.arithmetic == Arithmetic::bf16;
     const auto tensor_of = [&](std::int64_t role, const std::array<std::int64_t, 4>& sizes) {
-      const bool stores_bf16s = role == kOut ? rounds : bf16s;
+      const bool stores_bf16s = role == kOut ? makes_bf16s : bf16s;
       return tensor(f, role, stores_bf16s ? CUDNN_DATA_BFLOAT16 : CUDNN_DATA_FLOAT, sizes);
     };
     const Descriptor x = tensor_of(roles.x, {w.images, w.channels, w.rows, w.columns});
@@ -289,7 +289,8 @@ class Convolution final : public CudaOperation {
          {&x, &weights, &y, static_cast<const Descriptor*>(&convolution),
           static_cast<const Descriptor*>(&operation), static_cast<const Descriptor*>(&graph)}) {
       if (one->unsupported()) return false;
-      if (!one->ok() && bf16s && !rounds) return false;  // no wrong call: it may not mix types
+      // No wrong call: of bf16s products do what it does not.
+      if (!one->ok() && bf16s) return false;
       STERNA_TRY(one->checked("a graph of cuDNN's"));
     }
     for (const cudnnBackendHeurMode_t heuristic : heuristics) {
@@ -375,7 +376,8 @@ class Convolution final : public CudaOperation {
           break;
         case CUDNN_NUMERICAL_NOTE_WINOGRAD:
         case CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_4x4:
-          if (arithmetic == Arithmetic::bf16) return false;  // it rounds what it has made of them
+          if (arithmetic == Arithmetic::bf16)
+            return false;  // it makes_bf16s what it has made of them
           break;
         default:
           break;
@@ -388,7 +390,7 @@ class Convolution final : public CudaOperation {
   std::shared_ptr<Handle> handle_;
   std::vector<Descriptor> plan_;  // the one, once there is one
   std::int64_t engine_ = 0;
-  bool rounds_ = false;
+  bool makes_bf16s_ = false;
   std::size_t workspace_ = 0;
 };
 

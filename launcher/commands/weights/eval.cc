@@ -10,7 +10,7 @@
 #include "actors/checkpoint/saved.h"
 #include "actors/job/sections.h"
 #include "launcher/commands/command.h"
-#include "launcher/commands/weights/device_option.h"
+#include "launcher/commands/device_option.h"
 #include "launcher/commands/weights/evaluate_weights.h"
 #include "launcher/commands/weights/follow_checkpoints.h"
 #include "launcher/text/json_line.h"

@@ -9,7 +9,7 @@
 #include "actors/weights/model.h"
 #include "input/pictures/decode.h"
 #include "launcher/commands/command.h"
-#include "launcher/commands/weights/device_option.h"
+#include "launcher/commands/device_option.h"
 #include "launcher/commands/weights/which_values.h"
 #include "launcher/text/json_line.h"
 #include "launcher/text/text_format.h"

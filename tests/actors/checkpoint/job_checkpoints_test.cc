@@ -2,15 +2,14 @@
 // without a break, whatever optimizer, codec and way down, and however many servers.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
-#include <csignal>
 #include <filesystem>
 #include <fstream>
 
 #include "actors/checkpoint/state_part.h"
 #include "kernels/device/host_device.h"
+#include "runtime/base/full_disk.h"
 #include "tests/actors/simulated_job.h"
 
 namespace sterna::actors {
@@ -228,26 +227,6 @@ TEST_F(JobCheckpointsTest, APartThatCannotBeWrittenMakesNoneAndTrainingGoesOn) {
   ASSERT_EQ(kept->said.size(), 1U);
   EXPECT_THAT(kept->said.front(), HasSubstr("no checkpoint of step 8: "));
 }
-
-/// While it lives no file of this process can grow beyond so many bytes, as on a full disk.
-class FullDisk {
- public:
-  explicit FullDisk(rlim_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
-    EXPECT_EQ(::getrlimit(RLIMIT_FSIZE, &before_), 0);
-    const rlimit full{bytes, before_.rlim_max};
-    EXPECT_EQ(::setrlimit(RLIMIT_FSIZE, &full), 0);
-  }
-  FullDisk(const FullDisk&) = delete;
-  FullDisk& operator=(const FullDisk&) = delete;
-  ~FullDisk() {
-    EXPECT_EQ(::setrlimit(RLIMIT_FSIZE, &before_), 0);
-    std::signal(SIGXFSZ, handler_);
-  }
-
- private:
-  void (*handler_)(int);
-  rlimit before_{};
-};
 
 TEST_F(JobCheckpointsTest, OnAFullDiskTrainingGoesOnAndTheCheckpointBeforeStays) {
   const JobLayout layout{.servers = 2, .workers = 2};

@@ -230,10 +230,15 @@ TEST_F(ClusterFileTest, Bf16NeedsTheInstructionsForIt) {
   const auto wrong = read(text, {"job.precision=bf16", "job.cpu_isa=avx2"});
   ASSERT_FALSE(wrong.ok());
   EXPECT_THAT(wrong.error().message,
-              HasSubstr("\"job.precision\" = \"bf16\" needs instructions that \"job.cpu_isa\" = "
-                        "\"avx2\" leaves out: set that to \"best\", or \"job.precision\" to "
-                        "\"fp32\""));
+              HasSubstr("\"job.precision\" = \"bf16\" needs instructions of the CPU that "
+                        "\"job.cpu_isa\" = \"avx2\" leaves out: set that to \"best\", or "
+                        "\"job.precision\" to \"fp32\", or give workers and evaluator gpus"));
   EXPECT_TRUE(read(text, {"job.precision=bf16", "job.cpu_isa=avx512"}).ok());
+  const std::string worker = "actor.worker.backend=cuda";
+  EXPECT_FALSE(read(text, {"job.precision=bf16", "job.cpu_isa=avx2", worker}).ok());
+  EXPECT_TRUE(
+      read(text, {"job.precision=bf16", "job.cpu_isa=avx2", worker, "actor.evaluator.backend=cuda"})
+          .ok());
 }
 
 TEST_F(ClusterFileTest, KeysOfPicturesMustFitEachOther) {

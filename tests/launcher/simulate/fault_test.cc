@@ -24,6 +24,7 @@ TEST(Faults, ALineOfEachKindIsReadAsItIsWritten) {
       "at 2s mute h0 for 1s\n"
       "at 2s recall h0 for 1s\n"
       "at 2s unmount h0 for 1s\n"
+      "at 2s fill h0 for 1s\n"
       "at 2s tear checkpoints\n"
       "at 2s slow h0 by 40ms for 1s\n"
       "at 2s delay worker0 by 5ms for 300ms\n"
@@ -34,7 +35,7 @@ TEST(Faults, ALineOfEachKindIsReadAsItIsWritten) {
       "before Pull 3 of worker1 repeat worker1\n";
   const auto schedule = read_schedule(text);
   ASSERT_TRUE(schedule.ok()) << schedule.error().message;
-  EXPECT_EQ(schedule->size(), 19U);
+  EXPECT_EQ(schedule->size(), 20U);
   EXPECT_EQ(text_of(*schedule), text);
 }
 
@@ -57,6 +58,7 @@ TEST(Faults, WhatIsNoneIsNamedWithItsLine) {
                            "at 1s isolate h0",
                            "at 1s recall h0",
                            "at 1s unmount h0",
+                           "at 1s fill h0",
                            "at 1s tear h0 for 1s",
                            "at 1s slow h0 for 1s",
                            "at 1s slow h0 by 1ms",

@@ -163,6 +163,10 @@ std::uint64_t one_that_keeps_checkpoints() {
   }
 }
 
+std::string host_of(const Scene& scene, const std::string& name) {
+  return std::ranges::find(scene.file.actors, name, &ActorPlan::name)->host;
+}
+
 TEST_F(Simulators, ARunThatLosesAServerGoesOnFromItsNewestWholeCheckpoint) {
   const std::uint64_t seed = one_that_keeps_checkpoints();
   SeedReport report = run(seed, "behind Push 60 of worker0 kill server0\n");
@@ -179,6 +183,15 @@ TEST_F(Simulators, ARunThatLosesAServerGoesOnFromItsNewestWholeCheckpoint) {
   EXPECT_TRUE(report.violations.empty()) << all(report);
   ASSERT_EQ(report.facts.losses.size(), 1U);
   EXPECT_EQ(report.facts.losses[0].goes_on_from + every, newest);
+  // And where a disk is full none is whole.
+  for (const std::string& disk : {std::string(kOwnerFiles), host_of(report.scene, "server0")}) {
+    report = run(seed, "at 0ms fill " + disk +
+                           " for 1h\n"
+                           "behind Push 60 of worker0 kill server0\n");
+    EXPECT_TRUE(report.violations.empty()) << disk << ": " << all(report);
+    ASSERT_EQ(report.facts.losses.size(), 1U) << disk;
+    EXPECT_EQ(report.facts.losses[0].goes_on_from, 0U) << disk;
+  }
 }
 
 TEST_F(Simulators, OfAScheduleThatBreaksSomethingOnlyWhatBreaksItIsLeft) {

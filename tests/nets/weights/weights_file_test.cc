@@ -1,13 +1,10 @@
 #include "nets/weights/weights_file.h"
-#include "tests/temporary_folder.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cmath>
-#include <csignal>
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
@@ -15,6 +12,9 @@
 #include <iterator>
 #include <limits>
 #include <numeric>
+
+#include "runtime/base/full_disk.h"
+#include "tests/temporary_folder.h"
 
 namespace sterna::nets {
 namespace {
@@ -247,21 +247,16 @@ TEST_F(WeightsFileTest, ReportsAFolderThatIsNotThere) {
   EXPECT_THAT(written.error().message, HasSubstr("no/such/folder"));
 }
 
-// A limit on file sizes stands in for a full disk: both make write() fail half way.
 TEST_F(WeightsFileTest, LeavesTheOldFileWhenTheDiskIsFull) {
   ASSERT_TRUE(write_safetensors(path(), specs_, values_, {}).ok());
   const std::string before = contents(path());
   const std::vector<ParameterSpec> large{{.name = "large", .shape = {100'000}}};
   const std::vector<float> zeros(100'000);
   const std::vector<std::span<const float>> values{zeros};
-  rlimit limit{};
-  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &limit), 0);
-  const rlimit small{8192, limit.rlim_max};
-  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
-  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
-  const auto written = write_safetensors(path(), large, values, {});
-  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0);
-  std::signal(SIGXFSZ, handler);
+  const auto written = [&] {
+    const FullDisk full(8192);
+    return write_safetensors(path(), large, values, {});
+  }();
   ASSERT_FALSE(written.ok());
   EXPECT_EQ(written.error().code, Errc::io);
   EXPECT_THAT(written.error().message, HasSubstr(path()));

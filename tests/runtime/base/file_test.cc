@@ -3,17 +3,16 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
-#include <csignal>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <thread>
 
+#include "runtime/base/full_disk.h"
 #include "tests/temporary_folder.h"
 
 namespace sterna {
@@ -40,14 +39,10 @@ TEST_F(FileTest, WhatIsWrittenIsReadAndNothingElseIsLeft) {
 
 TEST_F(FileTest, WhatCannotBeWrittenWholeLeavesWhatWasThere) {
   ASSERT_TRUE(write_atomically(path(), "before").ok());
-  rlimit limit{};
-  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &limit), 0);
-  const rlimit small{4096, limit.rlim_max};
-  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
-  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
-  const Result<void> written = write_atomically(path(), std::string(10'000, 'x'));
-  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0);
-  std::signal(SIGXFSZ, handler);
+  const Result<void> written = [&] {
+    const FullDisk full(4096);
+    return write_atomically(path(), std::string(10'000, 'x'));
+  }();
   ASSERT_FALSE(written.ok());
   EXPECT_EQ(written.error().code, Errc::io);
   EXPECT_THAT(written.error().message, StartsWith("cannot write " + path() + ": "));

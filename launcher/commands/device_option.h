@@ -1,4 +1,4 @@
-// --device: what a command computes on that tries weights.
+// --device: what a command computes on, be it an answer or a benchmark.
 #pragma once
 
 #include <memory>
