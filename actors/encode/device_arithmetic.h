@@ -1,6 +1,10 @@
 // The arithmetic of gradients on a device: statistics and trits are made there, on a stream of its
 // own that waits for each gradient and for nothing else, so that the backward pass goes on
-// meanwhile; what reaches the host are the packets' bytes and a few numbers.
+// meanwhile; what reaches the host are the packets' bytes and a few numbers. The bytes come to
+// pinned memory, from which they are sent as they are, unless a codec makes something else of them.
+//
+// Gradients that are given at once share launches: one serves all of them that lie side by side in
+// the tables, and of which the same is wanted. Nothing waits for a gradient that comes by itself.
 //
 // With error feedback what the codec leaves stays on the device, too (device_residuals.h). Of a
 // job whose workers come again it is on the host before the last packet of its step leaves, so that
@@ -22,6 +26,7 @@
 #include "actors/encode/device_residuals.h"
 #include "actors/encode/encode_arithmetic.h"
 #include "actors/encode/host_arithmetic.h"
+#include "actors/encode/pinned_packets.h"
 #include "kernels/device/tables.h"
 
 namespace sterna::actors {
@@ -48,10 +53,12 @@ class DeviceArithmetic final : public EncodeArithmetic {
   DeviceArithmetic(const DeviceArithmetic&) = delete;
   DeviceArithmetic& operator=(const DeviceArithmetic&) = delete;
 
-  Result<void> expect(std::uint32_t tensor, std::span<const float> place) override;
+  Result<void> expect(std::span<const Expected> gradients) override;
   void begin(std::uint64_t step) override;
   /// What has become of earlier orders is told first.
   Result<void> start(const Order& order, Listener& listener) override;
+  void gather() override { ++gathering_; }
+  Result<void> launch() override;
   Result<void> finish(Listener& listener) override;
   nets::Gradient keep(std::uint32_t tensor, const nets::Gradient& gradient) override;
   Result<std::vector<std::vector<float>>> residuals() override;
@@ -60,23 +67,48 @@ class DeviceArithmetic final : public EncodeArithmetic {
   void settle(std::span<const std::uint32_t> repeated) override;
 
  private:
-  /// The tables of one tensor whose gradient lies at one place.
-  struct Plan {
+  /// Where one of a tensor's gradients may lie: a row of tables of many.
+  struct Row {
     const float* gradient = nullptr;
-    kernels::EncodePlan tables;
+    std::uint32_t plan = 0;   // of plans_
+    std::uint32_t index = 0;  // among the plan's tensors
   };
   /// Of one tensor; all is made when it is expected, or first needed.
   struct Tensor {
-    std::vector<Plan> plans;  // of each place where its gradients lie
+    std::vector<Row> rows;
+    std::uint32_t slot = 0;  // among the numbers that come with others' (found_here_, ...)
     std::unique_ptr<kernels::DeviceEvent> done;
-    kernels::DeviceArray<std::byte> payload;  // by the table's codec
-    kernels::DeviceArray<float> scaler;       // under which trits are drawn
     kernels::DeviceArray<float> copy;
-    kernels::PinnedArray<std::byte> payload_here;
-    kernels::PinnedArray<float> scaler_here;
-    kernels::PinnedArray<kernels::TensorMeasured> found_here;
-    kernels::PinnedArray<float> values_here;  // what the host encodes, or what travels as fp32
+    kernels::PinnedArray<float> values_here;  // what the host encodes
   };
+  /// What is done with gradients of which the same is wanted.
+  struct Passes {
+    bool ternary = false;
+    bool floats = false;
+    bool takes_in = false;
+    bool feeds_back = false;
+    bool given = false;  // its scalers
+    bool measures = false;
+    bool packs = false;
+    bool stays = false;
+    auto operator<=>(const Passes&) const = default;
+  };
+  /// An order that is not told of yet.
+  struct UnderWay {
+    Order order;
+    kernels::DeviceEvent* done = nullptr;  // null: it is not launched yet
+  };
+  /// One that is to be launched.
+  struct Ready {
+    UnderWay* of = nullptr;
+    std::size_t turn = 0;  // in which it will be told of
+    std::uint32_t plan = 0;
+    std::uint32_t row = 0;  // of the plan
+    Passes passes;
+    std::uint32_t tensor() const { return of->order.tensor; }
+  };
+  /// Some of the same plan and passes, of tensors side by side.
+  using Run = std::span<const Ready>;
   DeviceArithmetic(const JobConfig& job, std::uint32_t rank, kernels::Isa isa,
                    std::shared_ptr<const ParameterTable> table,
                    std::shared_ptr<kernels::Device> device, std::unique_ptr<HostArithmetic> host,
@@ -87,10 +119,7 @@ class DeviceArithmetic final : public EncodeArithmetic {
     return places_ != nullptr && table_->tensors[tensor].spec.role != nets::Role::statistic;
   }
   /// Where the device makes the tensor's packets.
-  PacketPlace place_of(std::uint32_t tensor) const {
-    if (stays(tensor)) return places_(tensor);
-    return {tensors_[tensor].payload.data(), tensors_[tensor].scaler.data()};
-  }
+  PacketPlace place_of(std::uint32_t tensor) const;
   /// Whether the device makes packets by this codec, and keeps what it leaves.
   bool encodes(const GradientCodec& codec) const;
   /// Whether what is left of the tensor lies on the device. Also in a step in which it travels as
@@ -108,28 +137,67 @@ class DeviceArithmetic final : public EncodeArithmetic {
     return !stays(tensor) && codec(tensor).packing == kernels::Packing::fp32;
   }
   float clip() const { return static_cast<float>(job_.gradient.clip); }
-  Result<void> make_places(std::uint32_t tensor);
+  /// Whether it always travels as fp32 of which nothing is left, which come here and go.
+  bool plain(std::uint32_t tensor) const {
+    return !stays(tensor) && !host_->kept_residuals().has(tensor) &&
+           codec_of(table_->tensors[tensor].codec).wire == Codec::FP32;
+  }
+  /// Whether the device makes packets of the tensor in some step.
+  bool passes(std::uint32_t tensor) const {
+    return stays(tensor) || encodes(codec_of(table_->tensors[tensor].codec));
+  }
+
+  // ---- device_arithmetic.cc: what is made before the first step, and what comes back ----
+
+  /// Gives each tensor its place among all, those that are launched together side by side.
+  Result<void> lay_out();
   Result<void> make_values_here(std::uint32_t tensor);
   Result<void> make_copy(std::uint32_t tensor);
-  Result<void> enqueue(const Order& order);
-  Result<void> put_trits(const Order& order, const kernels::EncodePlan& plan);
-  Result<void> put_fed_back(float* scaler);
-  Result<void> put_numbers(const Order& order, const kernels::EncodePlan& plan);
-  Result<void> fetch(const Order& order);
-  Result<void> fetch_values(std::uint32_t tensor, std::span<const float> from);
-  Result<const kernels::EncodePlan*> plan_of(const Order& order);
-  /// Of a gradient of the tensor that lies there.
-  Result<const kernels::EncodePlan*> plan_at(std::uint32_t tensor, std::span<const float> place);
+  /// Tables of gradients of distinct tensors, in their order in memory.
+  Result<void> make_plans(std::span<const Expected> gradients);
+  Result<void> make_plan(std::vector<Expected>& gradients, float clip);
+  Result<Row> row_of(const Order& order);
   /// Until this has passed, or nothing more is to be landed.
   Result<void> land_before(kernels::DeviceEvent& passes);
   /// Tells what the oldest order came to, which the device has done.
   Result<void> tell(Listener& listener);
   Result<void> tell_here(const Order& order, Listener& listener);
-  /// What the device has made of the tensor in this step.
-  ByteView made_of(std::uint32_t tensor) const;
-  Result<void> pack(std::uint32_t tensor, float scaler, Listener& listener);
   /// The same error that the host would have.
   Error non_finite(const Order& order);
+
+  // ---- device_arithmetic_launches.cc: what is put on the stream ----
+
+  Passes passes_of(const Order& order) const;
+  bool side_by_side(const Ready& one, const Ready& next) const;
+  /// Of all orders that are not launched yet. After an error they are forgotten.
+  Result<void> launch_ready();
+  Result<void> launch_all(std::vector<Ready>& ready);
+  Result<void> launch_run(Run run);
+  Result<void> put_trits(Run run);
+  /// `from`: theirs, one after the other.
+  Result<void> put_scalers(Run run, const float* from);
+  Result<void> put_fed_back(Run run);
+  Result<void> put_numbers(Run run);
+  Result<void> download(Run run);
+  Result<void> fetch(const Order& order);
+  Result<void> fetch_floats(std::uint32_t tensor, std::span<const float> from);
+
+  // ---- device_arithmetic_packing.cc ----
+
+  /// What codecs have made of a tensor's payloads, one behind the other.
+  struct Sealed {
+    std::shared_ptr<Buffer> buffer = nullptr;
+    std::size_t bytes = 0;
+  };
+  /// Of so many elements, before they are sealed.
+  static std::size_t bytes_made(const GradientCodec& codec, std::size_t elements) {
+    return codec.ternary() ? kernels::planes_bytes(elements) : codec.room({.count = elements});
+  }
+  /// What has come of the tensor in this step, in pinned memory.
+  Bytes made_of(std::uint32_t tensor) const;
+  Result<void> pack(std::uint32_t tensor, float scaler, Listener& listener);
+  Sealed room_for(const GradientCodec& codec, std::span<const TableChunk> chunks);
+  Bytes seal(const GradientCodec& codec, ByteView made, const TableChunk& chunk, Sealed& to) const;
   std::size_t elements(std::uint32_t tensor) const { return table_->tensors[tensor].count; }
 
   JobConfig job_;
@@ -145,9 +213,17 @@ class DeviceArithmetic final : public EncodeArithmetic {
   std::unique_ptr<kernels::DeviceStream> stream_;
   kernels::DeviceArray<kernels::StepOfRank> draw_;
   kernels::PinnedArray<kernels::StepOfRank> draw_here_;
-  BufferPool pool_;
+  kernels::DeviceArray<std::byte> payload_;  // by the table's codecs, where payloads_ has them
+  kernels::DeviceArray<float> scalers_;      // by slot: under which trits are drawn
+  kernels::PinnedArray<float> scalers_here_;
+  kernels::PinnedArray<kernels::TensorMeasured> found_here_;
+  PinnedPackets payloads_;
+  PinnedPackets floats_;  // of what travels as fp32
+  BufferPool pool_;       // of what is sealed
   std::vector<Tensor> tensors_;
-  std::deque<Order> under_way_;
+  std::vector<kernels::EncodePlan> plans_;
+  std::deque<UnderWay> under_way_;
+  std::uint32_t gathering_ = 0;  // so many have begun to give orders at once
   std::optional<Error> failed_;  // what was found while another order was given
 };
 

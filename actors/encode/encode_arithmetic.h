@@ -46,16 +46,24 @@ class EncodeArithmetic {
     virtual void measured(std::uint32_t tensor, const Measured& found) = 0;
   };
 
+  /// Where gradients of a tensor may lie.
+  struct Expected {
+    std::uint32_t tensor = 0;
+    std::span<const float> place;
+  };
+
   virtual ~EncodeArithmetic() = default;
-  /// Before the first step: gradients of this tensor may lie there, and what their packets take is
-  /// made now. Errors: the device's.
-  virtual Result<void> expect(std::uint32_t /*tensor*/, std::span<const float> /*place*/) {
-    return {};
-  }
+  /// Before the first step: all places where gradients may lie, and what their packets take is made
+  /// now. Errors: the device's.
+  virtual Result<void> expect(std::span<const Expected> /*gradients*/) { return {}; }
   /// Orders of `step` follow.
   virtual void begin(std::uint64_t step) = 0;
   /// Errors: non_finite of this gradient, where it is known at once.
   virtual Result<void> start(const Order& order, Listener& listener) = 0;
+  /// The orders that follow are given at once: on a device a launch may serve many of them, which
+  /// is made by launch() at the latest. May be within another gather(), whose launch() counts.
+  virtual void gather() {}
+  virtual Result<void> launch() { return {}; }
   /// Waits until all orders were told of. Errors: non_finite, with the tensor's name; the device's.
   virtual Result<void> finish(Listener& listener) = 0;
   /// A gradient of which there will be another order in this step: where it lies then. It was

@@ -133,7 +133,9 @@ Result<void> GradientEncoder::start(const EncodeArithmetic::Order& order) {
 }
 
 Result<void> GradientEncoder::start_held() {
+  if (held_.empty()) return {};
   Result<void> started;
+  arithmetic_->gather();
   std::erase_if(held_, [&](const Held& held) {
     auto shared = agreed(scalers_[held.tensor]);
     if (!started || !shared) return false;
@@ -145,7 +147,8 @@ Result<void> GradientEncoder::start_held() {
     counts_[held.tensor].encoding += clock_.now() - began;
     return true;
   });
-  return started;
+  const Result<void> launched = arithmetic_->launch();
+  return started ? launched : started;
 }
 
 Result<void> GradientEncoder::encode_held() {

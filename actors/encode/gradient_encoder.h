@@ -40,14 +40,17 @@ class GradientEncoder final : private EncodeArithmetic::Listener {
                   const Clock& clock, Events events, std::unique_ptr<EncodeArithmetic> arithmetic);
 
   /// Before the first step: as EncodeArithmetic's.
-  Result<void> expect(std::uint32_t tensor, std::span<const float> place) {
-    return arithmetic_->expect(tensor, place);
+  Result<void> expect(std::span<const EncodeArithmetic::Expected> gradients) {
+    return arithmetic_->expect(gradients);
   }
   /// The gradients of `step` follow.
   void begin(std::uint64_t step);
   /// A tensor's gradient is complete, or on its way; it stays as it is until the next begin(), or
   /// where the arithmetic copies what is held until encode_held() returns. Errors: non_finite.
   Result<void> add(std::uint32_t tensor, const nets::Gradient& gradient);
+  /// The same as EncodeArithmetic's, of gradients that are added at once.
+  void gather() { arithmetic_->gather(); }
+  Result<void> launch() { return arithmetic_->launch(); }
   /// Encodes what was held and has its scalers now, and waits for all that is under way. Errors:
   /// non_finite, with the tensor's name, of gradients that were on their way; a device's.
   Result<void> encode_held();

@@ -56,10 +56,12 @@ Result<std::shared_ptr<HostAverage>> average_for(
   STERNA_ASSIGN(auto sums, sums_on(devices, *table));
   auto encoder = std::make_unique<GradientEncoder>(job, table, clock, std::move(events),
                                                    std::move(arithmetic));
+  std::vector<EncodeArithmetic::Expected> expected;
   for (std::uint32_t tensor = 0; tensor < table->tensors.size(); ++tensor) {
     if (replica.device() == nullptr || table->tensors[tensor].frozen) continue;
-    STERNA_TRY(encoder->expect(tensor, sums->place(tensor)));
+    expected.push_back({tensor, sums->place(tensor)});
   }
+  STERNA_TRY(encoder->expect(expected));
   return std::make_shared<HostAverage>(job, *table, std::move(sums), std::move(encoder));
 }
 
@@ -106,18 +108,19 @@ Result<std::shared_ptr<RankNet>> RankNet::make(const JobConfig& job, std::uint32
 }
 
 Result<void> RankNet::expect_gradients() {
+  std::vector<EncodeArithmetic::Expected> expected;
   for (std::uint32_t tensor = 0; tensor < table_->tensors.size(); ++tensor) {
     const TableTensor& of = table_->tensors[tensor];
     if (of.frozen) continue;
     if (replica_->alone() != nullptr) {
-      STERNA_TRY(encoder_->expect(tensor, replica_->alone()->place(tensor)));
+      expected.push_back({tensor, replica_->alone()->place(tensor)});
       continue;
     }
-    STERNA_TRY(encoder_->expect(tensor, replica_->gradient_place(tensor)));
+    expected.push_back({tensor, replica_->gradient_place(tensor)});
     if (clip_ == nullptr || of.spec.role == nets::Role::statistic) continue;
-    STERNA_TRY(encoder_->expect(tensor, clip_->place(tensor)));
+    expected.push_back({tensor, clip_->place(tensor)});
   }
-  return {};
+  return encoder_->expect(expected);
 }
 
 Result<std::shared_ptr<RankNet>> RankNet::make_averaged(const JobConfig& job, std::uint32_t rank,
@@ -279,6 +282,7 @@ Result<std::optional<float>> RankNet::clip_factor() {
 /// Each gradient, scaled down where all together are too long, goes where the scheme says.
 Result<void> RankNet::take_kept() {
   STERNA_ASSIGN(const std::optional<float> factor, clip_factor());
+  if (average_ == nullptr) encoder_->gather();
   for (auto tensor = static_cast<std::uint32_t>(kept_.size()); tensor-- > 0;) {
     nets::Gradient gradient = kept_[tensor];
     if (gradient.values.empty()) continue;  // statistics that are on their way, and what is frozen
@@ -290,7 +294,7 @@ Result<void> RankNet::take_kept() {
     }
     if (!gradient.values.empty()) encode(tensor, gradient);
   }
-  return average_ == nullptr ? Result<void>() : average_->wait(rank_);
+  return average_ == nullptr ? encoder_->launch() : average_->wait(rank_);
 }
 
 Result<nets::Gradient> RankNet::step_alone(std::uint32_t tensor, const nets::Gradient& gradient) {

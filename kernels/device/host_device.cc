@@ -263,10 +263,11 @@ class HostRecording : public DeviceRecording {
 
 class HostStream : public DeviceStream {
  public:
-  HostStream(std::shared_ptr<Schedule> schedule, bool fails_recording)
+  HostStream(std::shared_ptr<Schedule> schedule, const HostDeviceOptions& options)
       : schedule_(std::move(schedule)),
         queue_(schedule_->make_queue()),
-        fails_recording_(fails_recording) {}
+        fails_recording_(options.fails_recording),
+        watch_(options.watch) {}
 
   Result<void> copy(void* to, const void* from, std::size_t bytes) noexcept override {
     if (bytes == 0) return {};
@@ -284,6 +285,7 @@ class HostStream : public DeviceStream {
   }
   Result<void> finish() noexcept override { return schedule_->finish(*queue_); }
   Result<void> encode(EncodePass pass, const EncodeLaunch& launch) noexcept override {
+    if (watch_) watch_->launched(pass, launch);
     return put([=] { host_encode(pass, launch); });
   }
   Result<void> encode_bf16(const EncodeLaunch& launch) noexcept override {
@@ -330,6 +332,7 @@ class HostStream : public DeviceStream {
   std::shared_ptr<Queue> queue_;
   std::unique_ptr<HostRecording> recording_;  // while it records
   bool fails_recording_;
+  std::shared_ptr<HostDeviceWatch> watch_;
 };
 
 class HostDevice : public Device {
@@ -356,12 +359,15 @@ class HostDevice : public Device {
     void* const memory = std::aligned_alloc(kAlignment, size);
     if (memory == nullptr) return Error{Errc::unavailable, "no memory is free"};
     given_on_host_.fetch_add(1, std::memory_order_relaxed);
+    if (options_.watch) options_.watch->given_on_host(memory, size);
     return std::memset(memory, 0, size);
   }
-  void release_on_host(void* memory) noexcept override { std::free(memory); }
+  void release_on_host(void* memory) noexcept override {
+    if (options_.watch) options_.watch->released_on_host(memory);
+    std::free(memory);
+  }
   Result<std::unique_ptr<DeviceStream>> make_stream() noexcept override {
-    return std::unique_ptr<DeviceStream>(
-        std::make_unique<HostStream>(schedule_, options_.fails_recording));
+    return std::unique_ptr<DeviceStream>(std::make_unique<HostStream>(schedule_, options_));
   }
   Result<std::unique_ptr<DeviceEvent>> make_event() noexcept override {
     return std::unique_ptr<DeviceEvent>(std::make_unique<HostEvent>(schedule_));

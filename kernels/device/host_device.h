@@ -11,6 +11,15 @@
 
 namespace sterna::kernels {
 
+/// Hears what a host device is asked for, on the threads that ask.
+class HostDeviceWatch {
+ public:
+  virtual ~HostDeviceWatch() = default;
+  virtual void launched(EncodePass /*pass*/, const EncodeLaunch& /*launch*/) {}
+  virtual void given_on_host(const void* /*memory*/, std::size_t /*bytes*/) {}
+  virtual void released_on_host(const void* /*memory*/) {}
+};
+
 struct HostDeviceOptions {
   std::uint64_t seed = 0;  ///< of the order
   bool late = true;        ///< else all work is done when it is given
@@ -24,6 +33,7 @@ struct HostDeviceOptions {
   bool fails_recording = false;
   /// How many pieces of work are done before the device fails, for good; 0: it never does.
   std::uint64_t fails_after = 0;
+  std::shared_ptr<HostDeviceWatch> watch = nullptr;
 };
 
 std::unique_ptr<Device> make_host_device(const HostDeviceOptions& options);

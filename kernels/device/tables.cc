@@ -34,7 +34,6 @@ Result<EncodePlan> EncodePlan::make(Device& device, DeviceStream& stream,
   STERNA_ASSIGN(plan.scalers_, DeviceArray<float>::make(device, tensors.size()));
   std::vector<ChunkWork> chunks;
   std::vector<TensorWork> works;
-  std::vector<std::size_t> first_chunks;
   for (std::size_t t = 0; t < tensors.size(); ++t) {
     const EncodedTensor& tensor = tensors[t];
     TensorWork work;
@@ -44,7 +43,7 @@ Result<EncodePlan> EncodePlan::make(Device& device, DeviceStream& stream,
     work.found = plan.found_.data() + t;
     work.made = plan.scalers_.data() + t;
     work.scaler = tensor.scaler != nullptr ? tensor.scaler : work.made;
-    first_chunks.push_back(chunks.size());
+    plan.first_chunks_.push_back(chunks.size());
     for_chunks(tensor.elements, [&](std::uint64_t first, std::uint32_t count) {
       ChunkWork chunk;
       chunk.values = tensor.values + first;
@@ -58,15 +57,23 @@ Result<EncodePlan> EncodePlan::make(Device& device, DeviceStream& stream,
     });
     works.push_back(work);
   }
+  plan.first_chunks_.push_back(chunks.size());
   STERNA_ASSIGN(plan.measured_, DeviceArray<ChunkMeasured>::make(device, chunks.size()));
   for (std::size_t t = 0; t < works.size(); ++t) {
-    works[t].measured = plan.measured_.data() + first_chunks[t];
+    works[t].measured = plan.measured_.data() + plan.first_chunks_[t];
   }
   STERNA_ASSIGN(plan.chunks_, uploaded<ChunkWork>(device, stream, chunks));
   STERNA_ASSIGN(plan.tensors_, uploaded<TensorWork>(device, stream, works));
   plan.launch_ = {plan.chunks_.data(), static_cast<std::uint32_t>(chunks.size()),
                   plan.tensors_.data(), draw, clip};
   return plan;
+}
+
+EncodeLaunch EncodePlan::launch(std::size_t first, std::size_t count) const {
+  EncodeLaunch some = launch_;
+  some.chunks = launch_.chunks + first_chunks_[first];
+  some.count = static_cast<std::uint32_t>(first_chunks_[first + count] - first_chunks_[first]);
+  return some;
 }
 
 void append_sums(const DevicePacket* packets, std::uint64_t elements, std::uint32_t ranks,

@@ -34,6 +34,8 @@ class EncodePlan {
                                  float clip);
 
   const EncodeLaunch& launch() const { return launch_; }
+  /// Of `count` of the tensors, from the one at `first` of those that it was made of.
+  EncodeLaunch launch(std::size_t first, std::size_t count) const;
   /// By tensor, of the device: what was measured last, and the scalers that it made.
   const DeviceArray<TensorMeasured>& found() const { return found_; }
   const DeviceArray<float>& scalers() const { return scalers_; }
@@ -46,6 +48,7 @@ class EncodePlan {
   DeviceArray<ChunkMeasured> measured_;
   DeviceArray<TensorMeasured> found_;
   DeviceArray<float> scalers_;
+  std::vector<std::size_t> first_chunks_;  // by tensor, and behind the last
   EncodeLaunch launch_;
 };
 
