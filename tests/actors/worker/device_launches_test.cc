@@ -59,8 +59,8 @@ TEST_F(LaunchesOfAJob, GradientsThatAreClippedTogetherAreEncodedTogether) {
 }
 
 TEST_F(LaunchesOfAJob, WhatARanksWindowHasComeToIsEncodedTogether) {
-  job.scheme.name = "downpour";
-  job.scheme.window = 1;
+  job.scheme.name = "sagn";
+  job.scheme.window = 2;
   job.local_optimizer.name = "momentum";
   job.local_optimizer.learning_rate = 0.01;
   const auto found = launches();
