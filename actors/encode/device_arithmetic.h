@@ -34,7 +34,8 @@ namespace sterna::actors {
 /// Where a rank's packet of a tensor stays, in a device's memory.
 struct PacketPlace {
   std::byte* payload = nullptr;  ///< planes, or fp32
-  float* scaler = nullptr;       ///< of planes: what their trits stand for
+  float* scaler = nullptr;  ///< of planes: under which their trits are drawn, and, of those that
+                            ///< stay, what they stand for once they are there
 };
 
 class DeviceArithmetic final : public EncodeArithmetic {
@@ -153,7 +154,7 @@ class DeviceArithmetic final : public EncodeArithmetic {
   Result<void> lay_out();
   Result<void> make_values_here(std::uint32_t tensor);
   Result<void> make_copy(std::uint32_t tensor);
-  /// Tables of gradients of distinct tensors, in their order in memory.
+  /// Tables of gradients of distinct tensors, those of bf16s apart.
   Result<void> make_plans(std::span<const Expected> gradients);
   Result<void> make_plan(std::vector<Expected>& gradients, float clip);
   Result<Row> row_of(const Order& order);

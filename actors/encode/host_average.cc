@@ -49,6 +49,16 @@ Result<void> HostAverage::add(std::uint32_t rank, std::uint32_t tensor,
   return encoder_->add(tensor, average);
 }
 
+void HostAverage::gather() {
+  const std::lock_guard lock(encoding_);
+  encoder_->gather();
+}
+
+Result<void> HostAverage::launch() {
+  const std::lock_guard lock(encoding_);
+  return encoder_->launch();
+}
+
 Result<void> HostAverage::end() {
   const std::lock_guard lock(encoding_);
   if (++ended_ < ranks_) return {};

@@ -30,6 +30,10 @@ class HostAverage {
   /// A rank's gradient of one tensor, once in a step; from any thread. On a device it stays as it
   /// is until wait(). Errors: the encoder's, the device's.
   Result<void> add(std::uint32_t rank, std::uint32_t tensor, const nets::Gradient& gradient);
+  /// Around gradients that a rank adds at once; from any thread. The averages that are complete
+  /// then are encoded together (EncodeArithmetic::gather()). Errors: the encoder's.
+  void gather();
+  Result<void> launch();
   /// Waits until what the rank has added may change. Errors: the device's.
   Result<void> wait(std::uint32_t rank) { return arithmetic_->finish(rank % ranks_); }
   /// A rank has added all of its own; from any thread. After the last, what has its scalers is on

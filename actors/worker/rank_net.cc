@@ -282,7 +282,7 @@ Result<std::optional<float>> RankNet::clip_factor() {
 /// Each gradient, scaled down where all together are too long, goes where the scheme says.
 Result<void> RankNet::take_kept() {
   STERNA_ASSIGN(const std::optional<float> factor, clip_factor());
-  if (average_ == nullptr) encoder_->gather();
+  average_ == nullptr ? encoder_->gather() : average_->gather();
   for (auto tensor = static_cast<std::uint32_t>(kept_.size()); tensor-- > 0;) {
     nets::Gradient gradient = kept_[tensor];
     if (gradient.values.empty()) continue;  // statistics that are on their way, and what is frozen
@@ -294,7 +294,9 @@ Result<void> RankNet::take_kept() {
     }
     if (!gradient.values.empty()) encode(tensor, gradient);
   }
-  return average_ == nullptr ? encoder_->launch() : average_->wait(rank_);
+  if (average_ == nullptr) return encoder_->launch();
+  STERNA_TRY(average_->launch());
+  return average_->wait(rank_);
 }
 
 Result<nets::Gradient> RankNet::step_alone(std::uint32_t tensor, const nets::Gradient& gradient) {

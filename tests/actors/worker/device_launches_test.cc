@@ -35,9 +35,8 @@ class LaunchesOfAJob : public SimulatedJob {
     job.hidden = {20, 12};
     job.steps = 5;
   }
-  std::shared_ptr<CountLaunches> launches() {
+  std::shared_ptr<CountLaunches> launches(JobLayout layout = {.workers = 2}) {
     auto watch = std::make_shared<CountLaunches>();
-    JobLayout layout{.workers = 2};
     layout.device = [watch](std::uint32_t worker) {
       return kernels::make_host_device({.seed = worker, .watch = watch});
     };
@@ -56,6 +55,14 @@ TEST_F(LaunchesOfAJob, GradientsThatAreClippedTogetherAreEncodedTogether) {
   const auto last = launches();
   EXPECT_EQ(last->of(EncodePass::measure), 2U);  // of the first step
   EXPECT_EQ(last->of(EncodePass::ternarize_and_measure), kSteps - 2);
+}
+
+TEST_F(LaunchesOfAJob, AveragesOfWhatIsClippedAreEncodedTogether) {
+  job.gradient.clip_norm = 1;
+  job.gradient.host = HostRule::average;
+  const auto found = launches({.workers = 2, .ranks_per_worker = 3});
+  EXPECT_EQ(found->of(EncodePass::measure), kSteps);
+  EXPECT_EQ(found->of(EncodePass::ternarize), kSteps);
 }
 
 TEST_F(LaunchesOfAJob, WhatARanksWindowHasComeToIsEncodedTogether) {
