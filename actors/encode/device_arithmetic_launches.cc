@@ -23,7 +23,7 @@ DeviceArithmetic::Passes DeviceArithmetic::passes_of(const Order& order) const {
 
 Result<void> DeviceArithmetic::launch_ready() {
   std::vector<Ready> ready;
-  const auto launched = [&]() -> Result<void> {
+  Result<void> launched = [&]() -> Result<void> {
     for (std::size_t turn = 0; turn < under_way_.size(); ++turn) {
       UnderWay& one = under_way_[turn];
       if (one.done != nullptr) continue;
