@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -30,12 +31,15 @@ int create(const std::string& path) {
 }  // namespace
 
 bool eventually(Duration patience, const std::function<bool()>& condition) {
-  constexpr int kBetweenLooks = 5;  // milliseconds
+  constexpr std::int64_t kLeast = 5, kMost = 250;  // milliseconds between looks
   const SteadyClock clock;
   const Time deadline = clock.now() + patience;
-  while (!condition()) {
-    if (clock.now() > deadline) return false;
-    ::poll(nullptr, 0, kBetweenLooks);
+  for (Time looked = clock.now(); !condition(); looked = clock.now()) {
+    const Time now = clock.now();
+    if (now > deadline) return false;
+    // Who looks with effort, as by starting a program, does so for a fifth of the time.
+    const std::int64_t effort = (now - looked) / std::chrono::milliseconds(1);
+    ::poll(nullptr, 0, static_cast<int>(std::clamp(4 * effort, kLeast, kMost)));
   }
   return true;
 }
