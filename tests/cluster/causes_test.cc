@@ -117,8 +117,8 @@ class Causes : public RunTest {
   SternaProgram& start(const std::vector<std::string>& more = {},
                        const std::string& folder = "run") {
     std::vector<std::string> settings = {"actor.worker.backoff=20ms", "cluster.heartbeat=200ms",
-                                         "cluster.silence=2s", "job.steps=400",
-                                         "evaluator.every=100"};
+                                         "cluster.silence=2s", "job.steps=150",
+                                         "evaluator.every=50"};
     settings.insert(settings.end(), more.begin(), more.end());
     Arguments arguments = with(settings);
     arguments.insert(arguments.end(), {"--run-dir", folder});

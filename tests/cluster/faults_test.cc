@@ -18,7 +18,6 @@ namespace {
 
 /// So long a process may be silent, in these runs.
 constexpr Duration kSilence = seconds(2);
-constexpr int kSteps = 300;
 /// For a run of hundreds of restarts.
 constexpr Duration kLongest = std::chrono::minutes(40);
 /// A row's floors: from a death to the first step after it.
@@ -35,6 +34,9 @@ std::string given(const char* name) {
 }
 int times() { return given("STERNA_TIMES").empty() ? 1 : std::stoi(given("STERNA_TIMES")); }
 bool in_full() { return !given("STERNA_FIGURES").empty(); }
+int steps_of_each() { return in_full() ? 300 : 120; }
+/// None is struck in its last ones, which may be made before it is.
+constexpr int kLastSteps = 30;
 
 /// How gradients travel: what decides what a rank has to find again.
 struct Way {
@@ -164,9 +166,9 @@ class Faults : public RunTest {
     const std::string data = mnist.empty() ? digits() : mnist;
     Arguments arguments = {"run", "job.toml", "--data", data, "--run-dir", folder};
     std::vector<std::string> all = {
-        fmt::format("job.steps={}", kSteps),
+        fmt::format("job.steps={}", steps_of_each()),
         "job.batch=4",
-        "evaluator.every=100",
+        fmt::format("evaluator.every={}", steps_of_each() / 3),
         "evaluator.examples=500",
         "cluster.heartbeat=200ms",
         "cluster.silence=" + std::to_string(kSilence / seconds(1)) + "s"};
@@ -231,7 +233,7 @@ void Faults::strike_once(const Row& row, Tally& tally) {
   const std::string& expected = calm(row.way.name(), row.way.settings());
   paired_ = row.whom == "server of two";
   const std::vector<std::string> victims = victims_of(row);
-  const auto at_step = static_cast<std::int64_t>(1 + drawn_of(kSteps * 9 / 10));
+  const auto at_step = static_cast<std::int64_t>(1 + drawn_of(steps_of_each() - kLastSteps));
   const Duration later(static_cast<std::int64_t>(1e9 * drawn(0.1)));  // steps are told in dozens
   SCOPED_TRACE(fmt::format("{}: {}, {:.3f} s after step {}", row.name(),
                            fmt::join(victims, " and "), in_seconds(later), at_step));
@@ -382,7 +384,7 @@ TEST_F(Faults, NoStepNeedsTheCoordinatorHoweverOftenItIsKilled) {
   if (!given("STERNA_ONLY").empty() && given("STERNA_ONLY") != "coordinator")
     GTEST_SKIP() << "of all rows";
   const std::vector<std::string> settings = {
-      in_full() ? "job.steps=500" : "job.steps=60", in_full() ? "job.batch=512" : "job.batch=128",
+      in_full() ? "job.steps=500" : "job.steps=36", in_full() ? "job.batch=512" : "job.batch=128",
       "evaluator.every=1000", "cluster.coordinator_restarts=1000"};
   const std::string& expected = calm("coordinator", settings);
   SternaProgram& program = start("run", settings);

@@ -15,7 +15,7 @@ using testing::HasSubstr;
 using testing::Not;
 
 /// Some seconds of training.
-const std::vector<std::string> kSome = {"job.steps=400", "evaluator.every=0",
+const std::vector<std::string> kSome = {"job.steps=150", "evaluator.every=0",
                                         "optimizer.schedule=fixed", "gradient.error_feedback=true"};
 
 class RunAgain : public RunTest {

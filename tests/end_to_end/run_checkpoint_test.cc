@@ -83,9 +83,9 @@ TEST_F(RunCheckpoint, KilledAsAWholeItGoesOnToTheSameBits) {
 }
 
 TEST_F(RunCheckpoint, LosingActorsItGoesOnByItselfToTheSameBits) {
-  const std::string hash = hash_of(kept("calm", {"job.steps=200", "evaluator.every=0"}));
+  const std::string hash = hash_of(kept("calm", {"job.steps=100", "evaluator.every=0"}));
   SternaProgram& hit =
-      kept("run", {"job.steps=200", "evaluator.every=0", "actor.worker.restart=0"});
+      kept("run", {"job.steps=100", "evaluator.every=0", "actor.worker.restart=0"});
   kill_after(hit, "run", 20, "worker0");
   ASSERT_TRUE(eventually(kPatience, [&] {
     return hit.err().find("restart 1 of 5, from step ") != std::string::npos;
@@ -112,15 +112,15 @@ TEST_F(RunCheckpoint, LosingActorsItGoesOnByItselfToTheSameBits) {
   }
   EXPECT_TRUE(std::ranges::is_sorted(steps, std::ranges::less_equal()));
   std::erase_if(steps, [&](int step) { return step <= last_restart; });
-  std::vector<int> all(static_cast<std::size_t>(200 - last_restart));
+  std::vector<int> all(static_cast<std::size_t>(100 - last_restart));
   std::iota(all.begin(), all.end(), last_restart + 1);
   EXPECT_EQ(steps, all);
 }
 
 TEST_F(RunCheckpoint, LosingTheOneWorkerThatDoesWithoutServersItGoesOnToTheSameBits) {
   write("job.toml", without_servers());
-  const std::string hash = hash_of(kept("calm", {"job.steps=200", "evaluator.every=0"}));
-  SternaProgram& hit = kept("run", {"job.steps=200", "evaluator.every=0"});
+  const std::string hash = hash_of(kept("calm", {"job.steps=100", "evaluator.every=0"}));
+  SternaProgram& hit = kept("run", {"job.steps=100", "evaluator.every=0"});
   kill_after(hit, "run", 20, "worker0");
   EXPECT_EQ(hash_of(hit), hash) << hit.story();
   nlohmann::json got = result();

@@ -22,7 +22,7 @@ class RunFaults : public RunTest {
   }
 };
 
-const std::vector<std::string> kHow = {"job.steps=300", "actor.worker.backoff=20ms",
+const std::vector<std::string> kHow = {"job.steps=150", "actor.worker.backoff=20ms",
                                        "cluster.heartbeat=100ms", "cluster.silence=2s"};
 
 TEST_F(RunFaults, OfAFileHappenAtTheirStepsAndTheBitsAreTheSame) {
@@ -32,12 +32,12 @@ TEST_F(RunFaults, OfAFileHappenAtTheirStepsAndTheBitsAreTheSame) {
   ASSERT_EQ(calm.exit_code(kPatience), 0) << calm.story();
   std::vector<std::string> how = kHow;
   how.emplace_back(
-      "inject.fault=[{at_step = 40, actor = \"worker1\", kind = \"kill\"}, "
-      "{at_step = 80, actor = \"reader0\", kind = \"stop\", for = \"300ms\"}, "
-      "{at_step = 120, actor = \"worker0\", kind = \"cut\"}, "
-      "{at_step = 160, actor = \"worker1\", kind = \"drop\", for = \"500ms\"}, "
-      "{at_step = 200, actor = \"server0\", kind = \"drop\", for = \"300ms\"}, "
-      "{at_step = 240, actor = \"worker0\", kind = \"delay\", for = \"1s\", by = \"50ms\"}]");
+      "inject.fault=[{at_step = 20, actor = \"worker1\", kind = \"kill\"}, "
+      "{at_step = 40, actor = \"reader0\", kind = \"stop\", for = \"300ms\"}, "
+      "{at_step = 60, actor = \"worker0\", kind = \"cut\"}, "
+      "{at_step = 80, actor = \"worker1\", kind = \"drop\", for = \"500ms\"}, "
+      "{at_step = 100, actor = \"server0\", kind = \"drop\", for = \"300ms\"}, "
+      "{at_step = 120, actor = \"worker0\", kind = \"delay\", for = \"1s\", by = \"50ms\"}]");
   Arguments hit = with(how);
   hit.insert(hit.end(), {"--run-dir", "run"});
   SternaProgram& program = run(hit);
@@ -48,13 +48,13 @@ TEST_F(RunFaults, OfAFileHappenAtTheirStepsAndTheBitsAreTheSame) {
   const auto injected = events("injected");
   ASSERT_EQ(injected.size(), 6U) << program.story();
   EXPECT_EQ(injected[0]["actor"], "worker1");
-  EXPECT_GE(injected[0]["step"], 40);
-  EXPECT_EQ(injected[0]["cause"], "kill (inject.fault 0, at step 40)");
+  EXPECT_GE(injected[0]["step"], 20);
+  EXPECT_EQ(injected[0]["cause"], "kill (inject.fault 0, at step 20)");
   EXPECT_EQ(injected[1]["seconds"], 0.3);
-  EXPECT_EQ(injected[2]["cause"], "cut (inject.fault 2, at step 120)");
-  EXPECT_EQ(injected[3]["cause"], "drop (inject.fault 3, at step 160)");
+  EXPECT_EQ(injected[2]["cause"], "cut (inject.fault 2, at step 60)");
+  EXPECT_EQ(injected[3]["cause"], "drop (inject.fault 3, at step 80)");
   EXPECT_EQ(injected[3]["seconds"], 0.5);
-  EXPECT_EQ(injected[5]["cause"], "delay (inject.fault 5, at step 240)");
+  EXPECT_EQ(injected[5]["cause"], "delay (inject.fault 5, at step 120)");
   // Only the first is a death; what is cut or lost is healed by dialling again.
   const auto restarts = events("actor_restart");
   ASSERT_EQ(restarts.size(), 1U) << program.story();

@@ -49,7 +49,7 @@ TEST_F(RunLosses, WorkersThatAreKilledComeAgainWhereRanksDoNotGoInStep) {
   for (const auto& [name, how] : ways) {
     SCOPED_TRACE(name);
     std::vector<std::string> all = how;
-    all.insert(all.end(), {"job.steps=300", "actor.worker.backoff=20ms"});
+    all.insert(all.end(), {"job.steps=100", "actor.worker.backoff=20ms"});
     SternaProgram& hit = begin(all);
     ASSERT_TRUE(trains(hit)) << hit.story();
     std::map<std::string, pid_t> killed;
@@ -59,10 +59,10 @@ TEST_F(RunLosses, WorkersThatAreKilledComeAgainWhereRanksDoNotGoInStep) {
       }
     }
     ASSERT_EQ(hit.exit_code(kPatience), 0) << hit.story();
-    EXPECT_EQ(result()["steps"], 300) << result();
+    EXPECT_EQ(result()["steps"], 100) << result();
     EXPECT_EQ(result()["actor_restarts"].size(), 4U) << result();
     EXPECT_FALSE(result().contains("restarts")) << "no step was done again";
-    EXPECT_EQ(result()["evaluations"].size(), 15U);
+    EXPECT_EQ(result()["evaluations"].size(), 5U);
     std::filesystem::remove_all(path("run"));
   }
 }
@@ -71,7 +71,7 @@ TEST_F(RunLosses, EitherOfTwoServersIsLostWhereRanksDoNotGoInStep) {
   const auto refilled = [&] { return events_of("refilled"); };
   for (const char* how : {"scheme.name=async", "scheme.quorum=2"}) {
     SCOPED_TRACE(how);
-    SternaProgram& hit = begin({how, "job.steps=400", "actor.parameter_server.replicas=1",
+    SternaProgram& hit = begin({how, "job.steps=100", "actor.parameter_server.replicas=1",
                                 "actor.parameter_server.backoff=20ms"});
     ASSERT_TRUE(trains(hit)) << hit.story();
     std::ptrdiff_t times = 0;
@@ -81,17 +81,17 @@ TEST_F(RunLosses, EitherOfTwoServersIsLostWhereRanksDoNotGoInStep) {
       EXPECT_TRUE(eventually(kPatience, [&] { return refilled() >= times; })) << hit.story();
     }
     ASSERT_EQ(hit.exit_code(kPatience), 0) << hit.story();
-    EXPECT_EQ(result()["steps"], 400) << result();
+    EXPECT_EQ(result()["steps"], 100) << result();
     EXPECT_EQ(result()["actor_restarts"].size(), 3U) << result();
     EXPECT_FALSE(result().contains("restarts")) << "no step was done again";
-    EXPECT_EQ(result()["evaluations"].size(), 20U);
+    EXPECT_EQ(result()["evaluations"].size(), 5U);
     std::filesystem::remove_all(path("run"));
   }
 }
 
 TEST_F(RunLosses, BelowAFullQuorumTheRunGoesOnWithoutAWorkerAndSaysSo) {
-  SternaProgram& hit = begin({"scheme.quorum=2", "cluster.lost_host=quorum", "job.steps=600",
-                              "actor.worker.restart=0", "checkpoint.every_steps=100",
+  SternaProgram& hit = begin({"scheme.quorum=2", "cluster.lost_host=quorum", "job.steps=100",
+                              "actor.worker.restart=0", "checkpoint.every_steps=50",
                               "gradient.error_feedback=true"});
   ASSERT_TRUE(trains(hit)) << hit.story();
   ::kill(next_of(hit, "worker1"), SIGKILL);
@@ -99,13 +99,13 @@ TEST_F(RunLosses, BelowAFullQuorumTheRunGoesOnWithoutAWorkerAndSaysSo) {
   ASSERT_EQ(hit.exit_code(kPatience), 0) << hit.story();
   EXPECT_THAT(content_of(path("run/status.json")), HasSubstr("\"lost_workers\":[\"worker1\"]"));
   const nlohmann::json got = result();
-  EXPECT_EQ(got["steps"], 600);
-  EXPECT_EQ(got["evaluations"].size(), 30U);
+  EXPECT_EQ(got["steps"], 100);
+  EXPECT_EQ(got["evaluations"].size(), 5U);
   ASSERT_EQ(got["lost_workers"].size(), 1U) << got;
   EXPECT_EQ(got["lost_workers"][0]["actor"], "worker1");
   EXPECT_THAT(got["lost_workers"][0]["cause"].get<std::string>(),
               AllOf(HasSubstr("SIGKILL"), HasSubstr("2 of 3 ranks are left")));
-  EXPECT_THAT(got["checkpoint"].get<std::string>(), HasSubstr("600")) << "also without its part";
+  EXPECT_THAT(got["checkpoint"].get<std::string>(), HasSubstr("100")) << "also without its part";
 }
 
 TEST_F(RunLosses, WithFewerThanTheQuorumItEndsAndNamesThat) {
@@ -120,19 +120,19 @@ TEST_F(RunLosses, WithFewerThanTheQuorumItEndsAndNamesThat) {
 }
 
 TEST_F(RunLosses, WithFewerThanTheQuorumAndACheckpointAllBeginAgainThere) {
-  SternaProgram& hit = begin({"scheme.quorum=2", "cluster.lost_host=quorum", "job.steps=600",
-                              "actor.worker.restart=0", "checkpoint.every_steps=100"});
+  SternaProgram& hit = begin({"scheme.quorum=2", "cluster.lost_host=quorum", "job.steps=100",
+                              "actor.worker.restart=0", "checkpoint.every_steps=20"});
   ASSERT_TRUE(eventually(kPatience, [&] {
-    return exists("run/checkpoints/step-000000100/manifest.json");
+    return exists("run/checkpoints/step-000000020/manifest.json");
   })) << hit.story();
   for (const char* worker : {"worker1", "worker2"}) ::kill(next_of(hit, worker), SIGKILL);
   ASSERT_EQ(hit.exit_code(kPatience), 0) << hit.story();
   nlohmann::json got = result();
   ASSERT_EQ(got["restarts"].size(), 1U) << got;
-  EXPECT_GE(got["restarts"][0]["step"], 100);
+  EXPECT_GE(got["restarts"][0]["step"], 20);
   EXPECT_THAT(got["restarts"][0]["cause"].get<std::string>(),
               HasSubstr("1 of 3 ranks are left, and a version takes 2"));
-  EXPECT_EQ(got["steps"], 600);
+  EXPECT_EQ(got["steps"], 100);
   EXPECT_EQ(got["lost_workers"].size(), 1U) << "the other one is why all began again: " << got;
 }
 

@@ -55,7 +55,7 @@ class RunRestart : public RunTest {
 };
 
 TEST_F(RunRestart, ReadersWorkersAndTheEvaluatorComeAndGoAndTheBitsAreTheSame) {
-  const std::vector<std::string> how = {"job.steps=300", "evaluator.every=20",
+  const std::vector<std::string> how = {"job.steps=120", "evaluator.every=20",
                                         "cluster.heartbeat=100ms", "cluster.silence=2s"};
   SternaProgram& calm = begin("calm", how);
   ASSERT_EQ(calm.exit_code(kPatience), 0) << calm.story();
@@ -93,7 +93,7 @@ TEST_F(RunRestart, ReadersWorkersAndTheEvaluatorComeAndGoAndTheBitsAreTheSame) {
   const std::vector<std::string> lines = lines_of(events.out());
   ASSERT_GE(lines.size(), 9U) << events.story();
   EXPECT_THAT(lines.front(), HasSubstr("  began"));
-  EXPECT_THAT(lines.back(), AllOf(HasSubstr("step 300"), HasSubstr("  ended"), HasSubstr("done")));
+  EXPECT_THAT(lines.back(), AllOf(HasSubstr("step 120"), HasSubstr("  ended"), HasSubstr("done")));
   EXPECT_EQ(
       std::ranges::count_if(
           lines, [](const std::string& line) { return line.find("  actor_restart") != line.npos; }),
@@ -103,7 +103,7 @@ TEST_F(RunRestart, ReadersWorkersAndTheEvaluatorComeAndGoAndTheBitsAreTheSame) {
 
 TEST_F(RunRestart, WhatErrorFeedbackKeepsOutlivesWorkersThatAreKilled) {
   for (const std::string scaler : {"shared", "last_step"}) {
-    const std::vector<std::string> how = {"job.steps=150", "evaluator.every=0",
+    const std::vector<std::string> how = {"job.steps=80", "evaluator.every=0",
                                           "gradient.error_feedback=true", "actor.worker.ranks=2",
                                           "gradient.scaler=" + scaler};
     SternaProgram& calm = begin("calm-" + scaler, how);
@@ -137,7 +137,7 @@ TEST_F(RunRestart, AReaderThatIsLostTooOftenEndsTheRunWithTheFirstAndTheLastCaus
 }
 
 TEST_F(RunRestart, EitherOfTwoServersIsLostAndTheOtherGoesOn) {
-  const std::vector<std::string> how = {"job.steps=400", "evaluator.every=50"};
+  const std::vector<std::string> how = {"job.steps=120", "evaluator.every=20"};
   SternaProgram& calm = begin("calm", how);
   ASSERT_EQ(calm.exit_code(kPatience), 0) << calm.story();
   std::vector<std::string> paired = how;
@@ -163,7 +163,7 @@ TEST_F(RunRestart, EitherOfTwoServersIsLostAndTheOtherGoesOn) {
 }
 
 TEST_F(RunRestart, WhereWorkersStepAServerGetsFromThemWhatTheLostOneHad) {
-  const std::vector<std::string> how = {"job.steps=300",
+  const std::vector<std::string> how = {"job.steps=120",
                                         "evaluator.every=20",
                                         "gradient.down=average",
                                         "gradient.scaler=shared",
@@ -230,7 +230,7 @@ TEST_F(RunRestart, ReplicasAreOfServersWhoseRanksAreInStepOrShareNoScalers) {
 }
 
 TEST_F(RunRestart, TheCoordinatorComesAndGoesAndNobodyElseNotices) {
-  const std::vector<std::string> how = {"job.steps=300", "evaluator.every=20",
+  const std::vector<std::string> how = {"job.steps=120", "evaluator.every=20",
                                         "cluster.heartbeat=100ms", "cluster.silence=2s"};
   SternaProgram& calm = begin("calm", how);
   ASSERT_EQ(calm.exit_code(kPatience), 0) << calm.story();
