@@ -62,7 +62,7 @@ SternaProgram::SternaProgram(const std::string& folder, std::vector<std::string>
                with_variables(clean_environment(folder), variables), output) {}
 
 SternaProgram::~SternaProgram() {
-  processes();  // while it lives, its run can be learnt
+  learn_run();  // while it lives
   exit_code(Duration::zero());
   if (!ended_) {
     program_.kill();
@@ -74,7 +74,7 @@ SternaProgram::~SternaProgram() {
 std::optional<int> SternaProgram::exit_code(Duration patience) {
   std::optional<int> code;
   eventually(patience, [&] {
-    processes();
+    learn_run();
     code = program_.exit_code(Duration::zero());
     return code.has_value();
   });
@@ -82,10 +82,14 @@ std::optional<int> SternaProgram::exit_code(Duration patience) {
   return code;
 }
 
-std::vector<FoundProcess> SternaProgram::processes() {
+void SternaProgram::learn_run() {
   // One that loses an actor begins another.
   const std::uint64_t now = ended_ ? 0 : run_of_child(pid());
   if (now != 0) runs_.insert(now);
+}
+
+std::vector<FoundProcess> SternaProgram::processes() {
+  learn_run();
   std::vector<FoundProcess> all;
   for (const std::uint64_t run : runs_)
     std::ranges::copy(processes_of_run(run), std::back_inserter(all));

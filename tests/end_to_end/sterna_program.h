@@ -44,6 +44,8 @@ class SternaProgram {
   std::string story();
 
  private:
+  void learn_run();
+
   Program program_;
   bool ended_ = false;
   std::set<std::uint64_t> runs_;  ///< that are known of
