@@ -53,7 +53,7 @@ dir = ")" +
          R"(/digits"
 [evaluator]
 every = 0
-)";
+)" + (steps == kForEver ? "[[inject.delay]]\nranks = [0, 1, 2, 3]\ndelay = \"100ms\"\n" : "");
 }
 
 void bring_program(const ClusterHosts& hosts, const std::string& host) {

@@ -9,7 +9,9 @@
 namespace sterna::test {
 
 /// LeNet over 2 servers, 4 workers, 2 readers and an evaluator that ask for cpus; `cluster` are
-/// further lines of [cluster] and whatever tables follow.
+/// further lines of [cluster] and whatever tables follow. With kForEver steps they begin a tenth of
+/// a second apart, as nobody waits for them and others need the processors.
+inline constexpr int kForEver = 1000000;
 std::string job_by_resources(int steps, const std::string& cluster);
 
 /// Where a host has its things.

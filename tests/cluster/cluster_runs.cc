@@ -117,6 +117,12 @@ schedule = "fixed"
 learning_rate = 0.001
 )";
 
+const std::string kUnhurriedJob = std::string(kSmallJob) + R"(
+[[inject.delay]]
+ranks = [0, 1]
+delay = "10ms"
+)";
+
 Call::Call(const ClusterHosts& hosts, const User& user, std::vector<std::string> arguments)
     : mark_(new_mark()),
       temporary_(hosts.folder() + "/tmp/" + mark_.substr(mark_.find('=') + 1)),

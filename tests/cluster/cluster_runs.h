@@ -88,6 +88,9 @@ inline constexpr const char* kDigitsThere = "/var/tmp/digits";
 /// A parameter server, two workers, a reader and an evaluator on four hosts, with steps of well
 /// under a millisecond and no end.
 extern const char* const kSmallJob;
+/// The same, but that each step begins 10 ms later: for who compares no rates and leaves the
+/// processors to others.
+extern const std::string kUnhurriedJob;
 
 /// How often each proof is done: 1, or what STERNA_TIMES says.
 int times();

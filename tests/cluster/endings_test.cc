@@ -76,7 +76,7 @@ class Endings : public testing::TestWithParam<Ending> {
     runs_ = std::make_unique<ClusterRuns>(4);
     if (!runs_->hosts().missing().empty()) return;
     // It also brings the program to the hosts. It leaves out d, which loses its power.
-    std::string job = kSmallJob;
+    std::string job = kUnhurriedJob;
     job.replace(job.find("[\"b\", \"d\"]"), 10, "[\"b\", \"c\"]");
     const auto up = runs_->ask({"up", runs_->file({"other", {"a", "b", "c"}, "", "root", ""}, job)},
                                other_user());
@@ -85,8 +85,8 @@ class Endings : public testing::TestWithParam<Ending> {
     ASSERT_FALSE(runs_->there().empty());
     other_run_ = runs_->there().at(0).run;
     const std::string end = "lost_host = \"wait\"\ncoordinator_restarts = 0\n";
-    runs_->file({"here", {"a", "b", "c", "d"}, "", "root", end}, kSmallJob);
-    runs_->file({"away", {"a", "b", "c", "d"}, "a", "root", end}, kSmallJob);
+    runs_->file({"here", {"a", "b", "c", "d"}, "", "root", end}, kUnhurriedJob);
+    runs_->file({"away", {"a", "b", "c", "d"}, "a", "root", end}, kUnhurriedJob);
   }
   static void TearDownTestSuite() {
     if (!other_.empty()) {

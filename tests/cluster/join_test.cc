@@ -109,7 +109,7 @@ TEST_F(Join, RefusesAFileThatOthersCanRead) {
 }
 
 TEST_F(Join, EndsPolitelyWhenItsSupervisorSaysSo) {
-  start(1000000);
+  start(kForEver);
   join_all();
   ASSERT_TRUE(trains()) << run_->err() << nodes_[0]->err();
   hosts_->exec("a", {"pkill", "-TERM", "-f", "sterna __process node-a"});
@@ -119,7 +119,7 @@ TEST_F(Join, EndsPolitelyWhenItsSupervisorSaysSo) {
 }
 
 TEST_F(Join, EndsWithItsLease) {
-  start(1000000);
+  start(kForEver);
   join_all();
   ASSERT_TRUE(trains()) << run_->err() << nodes_[0]->err();
   hosts_->cut("b");
@@ -131,7 +131,7 @@ TEST_F(Join, EndsWithItsLease) {
 }
 
 TEST_F(Join, EndsWhenTheRunIsKilled) {
-  start(1000000);
+  start(kForEver);
   join_all();
   ASSERT_TRUE(trains()) << run_->err() << nodes_[0]->err();
   ::kill(run_->pid(), SIGKILL);

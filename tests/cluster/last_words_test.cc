@@ -34,7 +34,7 @@ class LastWords : public testing::Test {
     const ClusterHosts& hosts = runs_->hosts();
     folder_ = hosts.launcher_folder() + "/" + name;
     const auto call = runs_->sterna(
-        {"run", runs_->file({name, {"a", "b", "c", "d"}, "", "root", how_ + more}, kSmallJob),
+        {"run", runs_->file({name, {"a", "b", "c", "d"}, "", "root", how_ + more}, kUnhurriedJob),
          "--run-dir", folder_});
     EXPECT_TRUE(eventually(kPatience, [&] {
       return call->out().find("examples/s") != std::string::npos;

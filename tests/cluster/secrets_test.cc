@@ -33,7 +33,7 @@ class Users : public testing::Test {
   /// Its id.
   std::string up(const User& user, const std::string& head) {
     const std::string file =
-        runs().file({"of_" + user.name, {"a", "b", "c", "d"}, head, user.name, ""}, kSmallJob);
+        runs().file({"of_" + user.name, {"a", "b", "c", "d"}, head, user.name, ""}, kUnhurriedJob);
     const nlohmann::json state = runs().ask({"up", file}, user);
     EXPECT_TRUE(state.is_object()) << state;
     return state.is_object() ? state.value("id", "") : "";

@@ -50,7 +50,7 @@ class SlurmJobTest : public testing::TestWithParam<const char*> {
   /// The same, and waits until it trains: it would for ever.
   std::string start_for_ever(const std::vector<std::string>& options = {},
                              const std::string& more = "") {
-    const std::string job = submit(1000000, options, more);
+    const std::string job = submit(kForEver, options, more);
     EXPECT_TRUE(eventually(seconds(90), [&] { return trains_on(hosts(), "a", kRun); })) << story();
     EXPECT_GE(survivors(), 13U);
     return job;

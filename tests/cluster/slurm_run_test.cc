@@ -81,7 +81,7 @@ class SlurmUp : public SlurmJobTest {
     EXPECT_TRUE(hosts().exec("a", {"ln", "-s", "/var/tmp", disk_}).ok());
     std::filesystem::create_directories(disk_ + "/user");
     std::ofstream(disk_ + "/user/job.toml")
-        << job_by_resources(1000000, "placer = \"slurm\"\nnodes = 3\ntime = \"10m\"\n");
+        << job_by_resources(kForEver, "placer = \"slurm\"\nnodes = 3\ntime = \"10m\"\n");
   }
   Said sterna(const std::vector<std::string>& arguments) {
     // Through the bundle, which the first node finds at the same path.

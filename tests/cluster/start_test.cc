@@ -86,9 +86,8 @@ const RunProcess* owner_in(const std::vector<RunProcess>& processes) {
 }
 
 TEST_F(Start, AKilledOwnersRunIsStartedAgainOnItsHosts) {
-  const std::string file =
-      runs().file({"again", {"a", "b", "c", "d"}},
-                  std::string(kSmallJob) + "[checkpoint]\nevery_seconds = 1\n");
+  const std::string file = runs().file({"again", {"a", "b", "c", "d"}},
+                                       kUnhurriedJob + "[checkpoint]\nevery_seconds = 1\n");
   const auto up = runs().sterna({"up", file, "--again", "1", "--json"});
   ASSERT_EQ(up->exit_code(kPatience), 0) << up->story();
   const std::string id = nlohmann::json::parse(lines_of(up->out()).back())["id"];
