@@ -172,6 +172,7 @@ class Faults : public RunTest {
         "evaluator.examples=500",
         "cluster.heartbeat=200ms",
         "cluster.silence=" + std::to_string(kSilence / seconds(1)) + "s"};
+    if (!in_full()) all.push_back(unhurried());
     if (paired_) all.push_back("actor.parameter_server.replicas=1");
     all.insert(all.end(), settings.begin(), settings.end());
     const Arguments set = with(all);
@@ -384,7 +385,7 @@ TEST_F(Faults, NoStepNeedsTheCoordinatorHoweverOftenItIsKilled) {
   if (!given("STERNA_ONLY").empty() && given("STERNA_ONLY") != "coordinator")
     GTEST_SKIP() << "of all rows";
   const std::vector<std::string> settings = {
-      in_full() ? "job.steps=500" : "job.steps=36", in_full() ? "job.batch=512" : "job.batch=128",
+      in_full() ? "job.steps=500" : "job.steps=300", in_full() ? "job.batch=512" : "job.batch=8",
       "evaluator.every=1000", "cluster.coordinator_restarts=1000"};
   const std::string& expected = calm("coordinator", settings);
   SternaProgram& program = start("run", settings);

@@ -16,7 +16,8 @@ using testing::Not;
 
 /// Some seconds of training.
 const std::vector<std::string> kSome = {"job.steps=150", "evaluator.every=0",
-                                        "optimizer.schedule=fixed", "gradient.error_feedback=true"};
+                                        "optimizer.schedule=fixed", "gradient.error_feedback=true",
+                                        unhurried()};
 
 class RunAgain : public RunTest {
  protected:

@@ -18,8 +18,8 @@ using testing::HasSubstr;
 using testing::StartsWith;
 
 const std::vector<std::string> kKept = {"checkpoint.every_steps=5", "checkpoint.resume=true",
-                                        "checkpoint.keep=100000", "gradient.error_feedback=true",
-                                        "optimizer.schedule=fixed"};
+                                        "checkpoint.keep=100000",   "gradient.error_feedback=true",
+                                        "optimizer.schedule=fixed", unhurried()};
 
 class RunCheckpoint : public RunTest {
  protected:

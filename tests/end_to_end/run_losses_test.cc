@@ -15,7 +15,7 @@ using testing::HasSubstr;
 class RunLosses : public RunTest {
  protected:
   SternaProgram& begin(std::vector<std::string> more) {
-    more.insert(more.end(), {"actor.worker.count=3", "evaluator.every=20"});
+    more.insert(more.end(), {"actor.worker.count=3", "evaluator.every=20", unhurried(3)});
     Arguments arguments = with(more);
     arguments.insert(arguments.end(), {"--run-dir", "run"});
     return run(arguments);

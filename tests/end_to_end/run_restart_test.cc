@@ -17,7 +17,7 @@ class RunRestart : public RunTest {
  protected:
   SternaProgram& begin(const std::string& folder, std::vector<std::string> more = {}) {
     more.insert(more.begin(), {"actor.input_reader.backoff=20ms", "actor.evaluator.backoff=20ms",
-                               "actor.worker.backoff=20ms"});
+                               "actor.worker.backoff=20ms", unhurried()});
     Arguments arguments = with(more);
     arguments.insert(arguments.end(), {"--run-dir", folder});
     return run(arguments);

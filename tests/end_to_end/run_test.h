@@ -35,6 +35,16 @@ inline Arguments with(const std::vector<std::string>& settings) {
   return arguments;
 }
 
+/// A setting: each of the first `ranks` ranks begins its steps so much later that a run lasts for a
+/// while on the fastest machine, too, and leaves the processors to others meanwhile.
+inline std::string unhurried(int ranks = 1) {
+  std::string numbers;
+  for (int rank = 0; rank < ranks; ++rank) {
+    numbers += (rank == 0 ? "" : ", ") + std::to_string(rank);
+  }
+  return "inject.delay=[{ranks = [" + numbers + "], delay = \"20ms\"}]";
+}
+
 class RunTest : public testing::Test {
  protected:
   static void SetUpTestSuite() {
