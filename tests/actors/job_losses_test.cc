@@ -303,7 +303,9 @@ TEST_F(JobLossesTest, CheckpointsAreMadeWithoutWhoDoesNotComeAgain) {
   delay_messages();
   job.checkpoint.folder = (folder / "calm").string();
   calm(layout);
+  test::Few moments(4);
   for (int tenth = 1; tenth < 10; ++tenth) {
+    if (moments.leaves_out()) continue;
     job.checkpoint.folder = (folder / std::to_string(tenth)).string();
     begin(layout);
     pass_part(tenth / 10.0);

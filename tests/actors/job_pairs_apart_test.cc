@@ -135,11 +135,13 @@ class JobPairsApartTest : public SimulatedJob {
 TEST_F(JobPairsApartTest, WhoeverIsAskedHasTheSameVersions) {
   delay_messages();
   job.steps = 160;
+  test::Few ways(3);
   for (const char* name : {"async", "sync"}) {
     job.scheme.name = name;
     job.scheme.quorum = name == std::string("sync") ? 3 : 0;
     for (const Down down : {Down::parameters, Down::parameters_bf16}) {
       for (const char* codec : {"ternary_entropy", "bf16"}) {
+        if (ways.leaves_out()) continue;
         job.gradient.down = down;
         job.gradient.codec = codec;
         compared = 0;

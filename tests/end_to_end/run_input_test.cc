@@ -383,8 +383,8 @@ TEST_F(RunDisk, ThatIsFullNeedsOneLineToo) {
 
 TEST_F(RunDisk, ThatFillsUpWhileTrainingFailsTheRunWithThatCause) {
   if (!mount("size=80m")) GTEST_SKIP() << "NO SMALL DISK: mounting one is not allowed here";
-  SternaProgram& program =
-      run({"--run-dir", "disk/run", "--set", "job.steps=150", "--set", "evaluator.every=0"});
+  SternaProgram& program = run({"--run-dir", "disk/run", "--set", "job.steps=60", "--set",
+                                "evaluator.every=0", "--set", unhurried()});
   ASSERT_TRUE(trains(program, "disk/run")) << program.story();
   std::ofstream(path("disk/filler")) << std::string(100 << 20, 'x');
   EXPECT_EQ(program.exit_code(kPatience), 1) << program.story();

@@ -7,12 +7,15 @@
 #include <set>
 
 #include "tests/fuzz/message_list.h"
+#include "tests/sanitized.h"
 
 namespace sterna::fuzz {
 namespace {
 
 /// The head and the first fields; the fuzzer changes the rest.
 constexpr std::size_t kLookedAt = 240;
+/// Fuzzers look further, and at all bytes.
+constexpr std::size_t kApart = test::kSanitized ? 5 : 1;
 
 bool decodes(const std::string& input) {
   return decode_input(reinterpret_cast<const std::uint8_t*>(input.data()), input.size());
@@ -37,7 +40,7 @@ TEST(DecodeInput, OneWrongByteNeverHurts) {
   std::size_t refused = 0;
   std::size_t tried = 0;
   for (std::string input : seeds()) {
-    for (std::size_t at = 0; at < std::min(input.size(), kLookedAt); ++at) {
+    for (std::size_t at = 0; at < std::min(input.size(), kLookedAt); at += kApart) {
       const char right = input[at];
       for (const int flip : {0x01, 0x40, 0xff}) {
         input[at] = static_cast<char>(right ^ flip);
@@ -53,7 +56,7 @@ TEST(DecodeInput, OneWrongByteNeverHurts) {
 
 TEST(DecodeInput, NoTruncationHurts) {
   for (const std::string& input : seeds()) {
-    for (std::size_t size = 0; size < std::min(input.size(), kLookedAt); ++size) {
+    for (std::size_t size = 0; size < std::min(input.size(), kLookedAt); size += kApart) {
       decodes(input.substr(0, size));
     }
     decodes(input.substr(0, input.size() - 8));

@@ -273,7 +273,7 @@ TEST_F(ClusterJob, AServerThatStandsStillEndsItWithTheCauseSilence) {
 
 TEST_F(ClusterJob, AWorkerWhoseHostIsLostGoesOnElsewhereWithoutItsResidualsIfTheFileSaysSo) {
   for (const bool zero : {true, false}) {
-    Settings settings = {"gradient.error_feedback=true", "job.steps=300"};
+    Settings settings = {"gradient.error_feedback=true", "job.steps=80"};
     if (zero) settings.push_back("gradient.residuals=zero");
     record = {};
     SimWorld world(1, registry);
@@ -287,7 +287,7 @@ TEST_F(ClusterJob, AWorkerWhoseHostIsLostGoesOnElsewhereWithoutItsResidualsIfThe
       EXPECT_FALSE(cluster->failure()) << describe(*cluster->failure());
       EXPECT_TRUE(record.finished);
       EXPECT_EQ(record.result.residuals_lost, 1U);
-      EXPECT_EQ(record.result.steps, 300);
+      EXPECT_EQ(record.result.steps, 80);
     } else {
       EXPECT_FALSE(record.finished);
       EXPECT_TRUE(cluster->failure()) << "a run with a checkpoint goes on from that";
