@@ -265,7 +265,7 @@ TEST_F(UpAgain, WhoseSupervisorIsToldToEndMakesACheckpointAndSaysHowItGoesOn) {
   SternaProgram& status = sterna({"status", "run"});
   EXPECT_EQ(status.exit_code(kPatience), 75) << status.story();
   EXPECT_THAT(lines_of(status.err()).back(), HasSubstr("--set checkpoint.resume=true"));
-  EXPECT_TRUE(keepers().empty());
+  EXPECT_TRUE(eventually(seconds(10), [this] { return keepers().empty(); }));
 }
 
 TEST_F(UpAgain, IsEndedByDownAndNotStartedAgain) {
