@@ -145,6 +145,12 @@ RankNet::RankNet(const JobConfig& job, std::uint32_t rank, std::shared_ptr<Repli
   if (rank == 0 && job.summary.has_histograms()) watch_.emplace(job, table_, replica_->isa());
 }
 
+RankNet::~RankNet() {
+  // Errors of the device have been told of, or nobody is left to be told.
+  if (replica_->alone() != nullptr) static_cast<void>(replica_->finish_alone());
+  if (average_ != nullptr) static_cast<void>(average_->wait(rank_));
+}
+
 Result<void> RankNet::make_clip() {
   if (job_.gradient.clip_norm == 0) return {};
   if (replica_->device() == nullptr) {

@@ -49,6 +49,8 @@ Result<std::shared_ptr<HostAverage>> average_for(
 
 class RankNet final : private nets::GradientSink {
  public:
+  /// On a device: waits for what still reads its gradients.
+  ~RankNet() override;
   /// `rank`'s, on `replica`, of which it is the only user unless `shares`; `residuals` as the
   /// encoder's. Errors: those of the scheme's local steps.
   static Result<std::shared_ptr<RankNet>> make(const JobConfig& job, std::uint32_t rank,
@@ -141,15 +143,16 @@ class RankNet final : private nets::GradientSink {
   std::uint32_t rank_;
   std::shared_ptr<Replica> replica_;
   std::shared_ptr<const ParameterTable> table_;
+  std::unique_ptr<GradientClip> clip_;        // null: they are as long as they are; outlives those
+                                              // that its gradients go to
   std::shared_ptr<HostAverage> average_;      // where others' gradients travel with its own
   std::shared_ptr<GradientEncoder> encoder_;  // its own, or the average's
   std::unique_ptr<LocalSteps> local_;         // where the scheme has some, on a CPU
   std::optional<TensorWatch> watch_;          // of rank 0, where somebody looks
   std::unique_ptr<DeviceWatch> watch_there_;  // likewise, on a device
   std::mutex watching_;                       // of an average another rank's thread sends
-  /// Gradients that wait for the end of the passes, by tensor, and what scales them down.
+  /// Gradients that wait for the end of the passes, by tensor.
   std::vector<nets::Gradient> kept_;
-  std::unique_ptr<GradientClip> clip_;  // null: they are as long as they are
   std::optional<Error> error_;
   std::optional<ComputeTrace> trace_;
   std::atomic<bool> computing_{false};

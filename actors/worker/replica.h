@@ -83,6 +83,11 @@ class Replica final : private nets::GradientSink {
   Result<void> sent_alone(const TableChunk& place, std::span<const float> decoded) {
     return alone_->sent(*net_, place, decoded);
   }
+  /// Waits until all that is done.
+  Result<void> finish_alone() {
+    return net_->update_parameter(
+        0, [](kernels::DeviceStream& stream, float*) { return stream.finish(); });
+  }
   Result<std::vector<KeptArray>> kept_alone() { return alone_->kept(*net_); }
   Result<void> restored_alone() { return alone_->restored(*net_); }
   /// Puts the step of a tensor from version `step` on its way; as take(), once all that is to be

@@ -135,7 +135,7 @@ class JobPairsApartTest : public SimulatedJob {
 TEST_F(JobPairsApartTest, WhoeverIsAskedHasTheSameVersions) {
   delay_messages();
   job.steps = 160;
-  test::Few ways(3);
+  test::Few ways(4);
   for (const char* name : {"async", "sync"}) {
     job.scheme.name = name;
     job.scheme.quorum = name == std::string("sync") ? 3 : 0;
