@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""How fast PyTorch trains a net of torch_nets.py: forward and backward passes in one thread, images
+"""How fast PyTorch trains nets of torch_nets.py: forward and backward passes in one thread, images
 and weights channels last, without an optimizer's step.
 
-usage: OMP_NUM_THREADS=1 python3 tests/reference/torch_speed.py NET BATCH fp32|bf16 [SECONDS]
-       python3 tests/reference/torch_speed.py NET BATCH fp32|tf32|bf16 [SECONDS] --cuda
+usage: OMP_NUM_THREADS=1 python3 tests/reference/torch_speed.py NET[,NET...] BATCH PRECISION[,PRECISION...] [SECONDS]
+       python3 tests/reference/torch_speed.py NET[,NET...] BATCH PRECISION[,PRECISION...] [SECONDS] --cuda
 
-bf16 is autocast's: parameters stay float32. There is no dropout. Prints one line of JSON, with the
-images_per_second of the median round after a few to warm up, and those of the round that took the least time of the
-processor, as `sterna bench net` counts; images are as large as the original's. With --cuda a step is a CUDA
-graph on a GPU, by the clock, its images there already.
+A precision is fp32, bf16, or with --cuda tf32. bf16 is autocast's: parameters stay float32. There is no dropout. Prints a
+line of JSON for each net in each precision, with the images_per_second of the median round after a few to warm up, and
+those of the round that took the least time of the processor, as `sterna bench net` counts; images are as large as the
+original's. With --cuda a step is a CUDA graph on a GPU, by the clock, its images there already.
 """
 import json
 import statistics
@@ -66,16 +66,9 @@ def captured(step):
     return replay
 
 
-def main():
-    cuda = "--cuda" in sys.argv
-    name, batch, precision, *seconds = [word for word in sys.argv[1:] if word != "--cuda"]
-    batch, seconds = int(batch), float(seconds[0]) if seconds else 20
-    if precision not in (("fp32", "tf32", "bf16") if cuda else ("fp32", "bf16")):
-        sys.exit(f"precision {precision}; there are fp32 and bf16, and with --cuda tf32")
-    device = "cuda" if cuda else "cpu"
+def measured(name, batch, precision, seconds, device):
+    cuda = device == "cuda"
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = precision == "tf32"
-    torch.set_default_device(device)
-    torch.set_num_threads(1)
     torch.manual_seed(1)
     size, channels, classes = SIZES.get(name, (224, 3, 1000))
     images = torch.randn(batch, channels, size, size).to(memory_format=torch.channels_last)
@@ -102,12 +95,30 @@ def main():
         step()
         rounds.append(time.perf_counter() - start)
         computed.append(time.process_time() - computing)
-    print(json.dumps({"net": name, "batch": batch, "precision": precision, "threads": 1,
-                      "torch": torch.__version__,
-                      "isa": torch.cuda.get_device_name() if cuda else torch.backends.cpu.get_cpu_capability(),
-                      "rounds": len(rounds),
-                      "images_per_second": round(batch / statistics.median(rounds), 2),
-                      "images_per_second_least": round(batch / min(computed), 2)}))
+    return {"net": name, "batch": batch, "precision": precision, "threads": 1,
+            "torch": torch.__version__,
+            "isa": torch.cuda.get_device_name() if cuda else torch.backends.cpu.get_cpu_capability(),
+            "rounds": len(rounds),
+            "images_per_second": round(batch / statistics.median(rounds), 2),
+            "images_per_second_least": round(batch / min(computed), 2)}
+
+
+def main():
+    cuda = "--cuda" in sys.argv
+    names, batch, precisions, *seconds = [word for word in sys.argv[1:] if word != "--cuda"]
+    names, precisions, there = names.split(","), precisions.split(","), set(NETS)
+    for precision in precisions:
+        if precision not in (("fp32", "tf32", "bf16") if cuda else ("fp32", "bf16")):
+            sys.exit(f"precision {precision}; there are fp32 and bf16, and with --cuda tf32")
+    if not there.issuperset(names):
+        sys.exit(f"nets {','.join(names)}; there are {', '.join(sorted(there))}")
+    device = "cuda" if cuda else "cpu"
+    torch.set_default_device(device)
+    torch.set_num_threads(1)
+    for name in names:
+        for precision in precisions:
+            print(json.dumps(measured(name, int(batch), precision,
+                                      float(seconds[0]) if seconds else 20, device)), flush=True)
 
 
 main()
