@@ -17,6 +17,7 @@
 
 #include "runtime/base/file.h"
 #include "runtime/cluster/hosted_process.h"
+#include "runtime/crash_trace.h"
 #include "runtime/host/lifeline.h"
 #include "runtime/host/process_names.h"
 #include "runtime/host/real_machine.h"
@@ -119,6 +120,7 @@ void take_all_descriptors() {
 }
 
 int host(const ChildArguments& arguments, const Registry& registry) {
+  trace_crashes();
   take_all_descriptors();
   const bool from_afar = arguments.parent == 0;
   const bool joined = from_afar && input_is_a_file();

@@ -1,0 +1,12 @@
+// Where a process was when it crashed: what its log says besides "killed by SIGSEGV".
+#pragma once
+
+namespace sterna {
+
+/// From now on a SIGSEGV, SIGBUS, SIGILL, SIGFPE or SIGABRT writes to standard error the calls that
+/// its thread was in, innermost last, as `addr2line -Cfe PROGRAM OFFSET` wants them, and which
+/// thread that was; then it ends the process as ever. What handles such a signal already (a
+/// sanitizer) keeps it. A stack that overflows leaves no room to say so.
+void trace_crashes();
+
+}  // namespace sterna
