@@ -181,7 +181,9 @@ Result<void> check_sums(std::span<const std::byte> sums, std::size_t count, std:
 
 void decode_sums(const SumPacket& sums, std::span<float> out, Isa isa) {
   assert(sums.payload.size() == sum_bytes(out.size(), sums.ranks));
-  const auto run = isa == Isa::avx512 ? decode_sum_blocks_avx512 : decode_sum_blocks;
+  const auto run = isa == Isa::avx512 ? decode_sum_blocks_avx512
+                   : isa == Isa::avx2 ? decode_sum_blocks_avx2
+                                      : decode_sum_blocks;
   run(sums.payload.data(), sum_planes(sums.ranks), sums.scaler / static_cast<float>(sums.ranks),
       out.size(), out.data());
 }

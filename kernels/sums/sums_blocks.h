@@ -32,6 +32,8 @@ void add_trits_avx512(const TritAddition& addition);
 /// out = sum * factor, for `count` elements, of which the last block may hold fewer than 512.
 void decode_sum_blocks(const std::byte* sums, std::size_t planes, float factor, std::size_t count,
                        float* out);
+void decode_sum_blocks_avx2(const std::byte* sums, std::size_t planes, float factor,
+                            std::size_t count, float* out);
 void decode_sum_blocks_avx512(const std::byte* sums, std::size_t planes, float factor,
                               std::size_t count, float* out);
 

@@ -26,7 +26,8 @@ struct TileKernels {
 };
 
 TileKernels scalar_tiles();
+TileKernels avx2_tiles();
 TileKernels avx512_tiles();
-inline TileKernels tiles(Isa isa) { return isa == Isa::avx512 ? avx512_tiles() : scalar_tiles(); }
+TileKernels tiles(Isa isa);
 
 }  // namespace sterna::kernels
