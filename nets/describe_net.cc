@@ -27,7 +27,7 @@ Result<NetDescription> describe_net(const NetOptions& options) {
   DescribingBackend backend;
   Graph graph(
       backend,
-      {.shares_memory = true, .trains = options.trains, .element = options.backend.element()});
+      {.shares_memory = true, .trains = options.trains, .element = options.backend.precision});
   add_heads(graph, net->build(graph, zoo_options(options)), 0);
   NetDescription description;
   description.trained = graph.trained_count();

@@ -406,7 +406,7 @@ Result<std::unique_ptr<Net>> make_net(const NetOptions& options,
     auto graph =
         std::make_unique<Graph>(*backend, GraphOptions{.shares_memory = true,
                                                        .trains = options.trains,
-                                                       .element = options.backend.element()});
+                                                       .element = options.backend.precision});
     const NetHeads heads = add_heads(*graph, build(*graph), std::max(0.0F, options.label_smoothing),
                                      options.batch / images_per_pass(options));
     net.reset(new Net(options, std::move(backend), std::move(graph), heads));

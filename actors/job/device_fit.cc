@@ -40,7 +40,7 @@ Result<std::optional<Lack>> lack_of(const MadeOnDevices& what, const BatchSizes&
   }
   STERNA_TRY(what.make(sizes, on));
   for (std::size_t i = 0; i < counting.size(); ++i) {
-    STERNA_ASSIGN(const std::size_t free, what.devices[i]->free_memory());
+    STERNA_ASSIGN(const std::size_t free, counting[i]->free_beside_libraries());
     if (counting[i]->most() <= free) continue;
     return std::optional(Lack{what.devices[i]->facts().index, counting[i]->most(), free});
   }

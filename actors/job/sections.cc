@@ -173,10 +173,10 @@ Section<JobSection> job_section() {
                .one_of({"best", "avx512", "avx2", "scalar"}),
            enum_key<&S::precision>(
                "precision", {"fp32", "bf16", "tf32"},
-               "of activations and their gradients; bf16, half the bytes, needs a CPU with "
-               "AVX512-BF16 or AMX; on GPUs bf16 and tf32 (10 bits of mantissa) are what products "
-               "and convolutions round what they multiply to; parameters, their gradients and the "
-               "loss are fp32 always")}};
+               "of activations and their gradients; bf16, half the bytes, needs a GPU, or a CPU "
+               "with AVX512-BF16 or AMX; tf32 (10 bits of mantissa) is what products and "
+               "convolutions on GPUs round fp32s to that they multiply; parameters, their "
+               "gradients and the loss are fp32 always")}};
 }
 
 Section<DataSection> data_section() {
@@ -352,7 +352,7 @@ Section<OptimizerSection> optimizer_section() {
       "weight decay before ternarizing (worker) or after averaging (server, as adamw's must)"));
   keys.push_back(
       key("average_decay", &S::average_decay,
-          "servers keep moving averages of the parameters, of which so much stays in a "
+          "moving averages of the parameters are kept beside them, of which so much stays in a "
           "step, at first (1 + step) / (10 + step); evaluations and the weights file are "
           "of them; 0: none are kept")
           .at_least(0)

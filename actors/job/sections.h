@@ -25,9 +25,9 @@ constexpr std::uint32_t kLongestSide = 4096;
 /// Of a job.
 constexpr double kMostSteps = 1e9;
 
-/// What nets compute with. `tf32` is of GPUs: tensors are fp32, and products and convolutions round
-/// what they multiply to ten bits of mantissa; on a CPU it is fp32. `bf16` is of a CPU's
-/// activations, and on a GPU, whose tensors are fp32, of what products and convolutions multiply.
+/// What nets compute with. `bf16` is of activations and their gradients. `tf32` is of GPUs: tensors
+/// are fp32, and products and convolutions round what they multiply to ten bits of mantissa; on a
+/// CPU it is fp32.
 enum class Precision : std::uint8_t { fp32, bf16, tf32 };
 
 /// [job]: what is trained.

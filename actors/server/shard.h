@@ -158,7 +158,10 @@ class Shard {
     std::uint32_t chunk = 0;
     std::shared_ptr<Buffer> parameters;
     std::vector<std::shared_ptr<Buffer>> slots;  ///< where they are kept
+    std::shared_ptr<Buffer> average = nullptr;   ///< moving, if the job has it
   };
+  /// By chunk, the moving averages that go with the version that the worker begins from.
+  std::vector<std::shared_ptr<const Buffer>> first_averages() const;
   void made(std::uint64_t version, Wanted wanted, Made made);
 
   // ---- checkpoints ----

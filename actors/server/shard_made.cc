@@ -19,11 +19,18 @@ Shard::Wanted Shard::begin(std::uint64_t version) {
   return {.evaluated = policy_->evaluates(version), .kept = kept_.gathers(version)};
 }
 
+std::vector<std::shared_ptr<const Buffer>> Shard::first_averages() const {
+  std::vector<std::shared_ptr<const Buffer>> averages;
+  for (const Chunk& chunk : chunks_) averages.push_back(chunk.average);
+  return averages;
+}
+
 void Shard::made(std::uint64_t version, Wanted wanted, Made made) {
   Chunk& chunk = chunks_[made.chunk];
   chunk.version = version;
   chunk.parameters = std::move(made.parameters);
   chunk.slots = std::move(made.slots);
+  chunk.average = std::move(made.average);
   if (wanted.kept) kept_.add(version, pieces_of(made.chunk, chunk.slots, nullptr));
   if (wanted.evaluated) take_snapshot(chunk);
 }

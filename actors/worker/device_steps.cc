@@ -47,7 +47,6 @@ Result<void> check_exchange(const JobSections& job) {
   for (const auto& [tensor, codec] : gradient.tensors) {
     if (!stays_there(codec)) return without_servers("gradient.tensors with \"" + codec + "\"");
   }
-  if (job.keeps_averages()) return without_servers("optimizer.average_decay");
   if (job.scheme.combine != CombineRule::mean) return without_servers("scheme.combine");
   if (!job.scheme.rank_rates.empty()) return without_servers("scheme.rank_rates");
   return {};

@@ -5,6 +5,7 @@
 
 #include "actors/codecs/codec.h"
 #include "kernels/device/tables.h"
+#include "kernels/optimizer/moving_average.h"
 #include "kernels/sums/sums.h"
 
 namespace sterna::actors {
@@ -104,6 +105,9 @@ Result<void> ExchangedSteps::make_tensor(std::uint32_t index) {
     STERNA_ASSIGN(made.sum_work, kernels::uploaded<kernels::SumWork>(on, *stream_, work));
     made.sum = {made.sum_work.data(), static_cast<std::uint32_t>(work.size()), job_.ranks};
   }
+  if (keeps_averages()) {
+    STERNA_ASSIGN(made.average, DeviceArray<float>::make(on, place.count));
+  }
   if (rule_.slots().empty()) return {};
   const std::vector<float> start = rule_.initial_slots(place.count);
   STERNA_ASSIGN(made.slots, kernels::uploaded<float>(on, *stream_, start));
@@ -201,7 +205,7 @@ Result<void> ExchangedSteps::plan(std::uint32_t index, float* values,
 
 Result<void> ExchangedSteps::step(nets::Net& net, std::uint32_t index, std::uint64_t step) {
   Tensor& one = tensors_[index];
-  return net.update_parameter(index, [&](kernels::DeviceStream& stream, float*) -> Result<void> {
+  const auto put = [&](kernels::DeviceStream& stream, float* values) -> Result<void> {
     STERNA_TRY(one.sent->wait());  // long ago, for the version before
     kernels::DeviceStep& constants = steps_here_.elements()[index];
     constants = kernels::device_step(rule_.options_at(table_->tensors[index].spec, step));
@@ -209,8 +213,17 @@ Result<void> ExchangedSteps::step(nets::Net& net, std::uint32_t index, std::uint
     STERNA_TRY(stream.record(*one.sent));
     STERNA_TRY(stream.wait_for(*one.gathered));
     if (one.sums) STERNA_TRY(stream.sum_trits(one.sum));
-    return stream.update(one.update);
-  });
+    STERNA_TRY(stream.update(one.update));
+    if (!keeps_averages()) return {};
+    return stream.layer(kernels::ElementLaunch{
+        .pass = kernels::ElementPass::move,
+        .a = one.average.data(),
+        .b = values,
+        .out = one.average.data(),
+        .count = one.average.size(),
+        .factor = kernels::average_part(job_.optimizer.average_decay, step)});
+  };
+  return net.update_parameter(index, put);
 }
 
 float* ExchangedSteps::slot_of(const TableChunk& chunk, std::size_t slot) const {
@@ -231,15 +244,35 @@ Result<void> ExchangedSteps::restore(nets::Net& net, std::uint32_t chunk, ByteVi
       });
 }
 
+Result<void> ExchangedSteps::read(nets::Net& net, std::uint32_t tensor, const float* from,
+                                  std::span<float> out) {
+  return net.update_parameter(tensor, [&](kernels::DeviceStream& stream, float*) -> Result<void> {
+    STERNA_TRY(stream.copy(out.data(), from, out.size_bytes()));
+    return stream.finish();
+  });
+}
+
 Result<void> ExchangedSteps::read_slot(nets::Net& net, std::uint32_t chunk, std::size_t slot,
                                        std::span<float> out) {
   const TableChunk& place = table_->chunks[chunk];
-  const float* const from = slot_of(place, slot);
+  return read(net, place.tensor, slot_of(place, slot), out);
+}
+
+Result<void> ExchangedSteps::set_average(nets::Net& net, std::uint32_t chunk,
+                                         std::span<const float> values) {
+  const TableChunk& place = table_->chunks[chunk];
+  float* const to = tensors_[place.tensor].average.data() + place.first;
   return net.update_parameter(place.tensor,
                               [&](kernels::DeviceStream& stream, float*) -> Result<void> {
-                                STERNA_TRY(stream.copy(out.data(), from, out.size_bytes()));
+                                STERNA_TRY(stream.copy(to, values.data(), values.size_bytes()));
                                 return stream.finish();
                               });
+}
+
+Result<void> ExchangedSteps::read_average(nets::Net& net, std::uint32_t chunk,
+                                          std::span<float> out) {
+  const TableChunk& place = table_->chunks[chunk];
+  return read(net, place.tensor, tensors_[place.tensor].average.data() + place.first, out);
 }
 
 }  // namespace sterna::actors

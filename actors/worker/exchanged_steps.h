@@ -13,6 +13,9 @@
 // device i gets slice i of each, sums them in rank order, and the sums come to all. They lie in the
 // place of the device's first rank. The sum of one slice takes as many roundings, in the same
 // order, as that of the whole tensor: these are the same bits, too.
+//
+// Moving averages of the parameters, where the job has them, move behind each step on the first
+// device alone, from which versions are read.
 #pragma once
 
 #include <cstdint>
@@ -66,6 +69,13 @@ class ExchangedSteps {
                          std::span<float> out);
   std::size_t slots() const { return rule_.slots().size(); }
 
+  /// Whether moving averages are kept here: on the first device, if the job has them.
+  bool keeps_averages() const { return number_ == 0 && job_.keeps_averages(); }
+  /// A chunk's average is this, before its first step.
+  Result<void> set_average(nets::Net& net, std::uint32_t chunk, std::span<const float> values);
+  /// As read_slot().
+  Result<void> read_average(nets::Net& net, std::uint32_t chunk, std::span<float> out);
+
  private:
   struct Tensor {
     std::size_t bytes = 0;  // of a packet with its scaler; 0: it has none
@@ -84,7 +94,8 @@ class ExchangedSteps {
     kernels::DeviceArray<kernels::UpdateWork> work;
     kernels::SumLaunch sum;
     kernels::UpdateLaunch update;
-    kernels::DeviceArray<float> slots;  // one after the other
+    kernels::DeviceArray<float> slots;    // one after the other
+    kernels::DeviceArray<float> average;  // moving, where it is kept here
   };
 
   ExchangedSteps(const JobConfig& job, std::shared_ptr<const ParameterTable> table,
@@ -96,6 +107,7 @@ class ExchangedSteps {
   std::byte* slice_of(const Tensor& tensor, std::uint32_t rank) const;
   Result<void> plan(std::uint32_t tensor, float* values, kernels::DeviceStream& stream);
   float* slot_of(const TableChunk& chunk, std::size_t slot) const;
+  Result<void> read(nets::Net& net, std::uint32_t tensor, const float* from, std::span<float> out);
 
   JobConfig job_;
   std::shared_ptr<const ParameterTable> table_;

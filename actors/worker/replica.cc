@@ -169,8 +169,19 @@ Result<std::vector<Shard::Made>> Replica::made(bool keeps) {
       const auto& slot = made.slots.emplace_back(make_buffer(place.count * sizeof(float)));
       STERNA_TRY(exchanged_->read_slot(*net_, c, s, slot->as<float>()));
     }
+    if (!exchanged_->keeps_averages()) continue;
+    made.average = make_buffer(place.count * sizeof(float));
+    STERNA_TRY(exchanged_->read_average(*net_, c, made.average->as<float>()));
   }
   return all;
+}
+
+Result<void> Replica::begin_averages(const std::vector<std::shared_ptr<const Buffer>>& averages) {
+  for (std::uint32_t c = 0; c < averages.size(); ++c) {
+    if (!exchanged_->has(table_->chunks[c].tensor)) continue;
+    STERNA_TRY(exchanged_->set_average(*net_, c, averages[c]->as<float>()));
+  }
+  return {};
 }
 
 void Replica::count_down(std::uint32_t chunk, std::uint64_t bytes) {

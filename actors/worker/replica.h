@@ -93,8 +93,12 @@ class Replica final : private nets::GradientSink {
   /// Puts the step of a tensor from version `step` on its way; as take(), once all that is to be
   /// gathered of it is on the stream of exchanged().
   void step(std::uint32_t tensor, std::uint64_t step);
-  /// All exchanged parameters as the steps that are on their way leave them, and their slots where
-  /// they are to be kept. Beside a forward pass, but to no step. Errors: the device's.
+  /// Before the first step: the moving averages of all chunks, where exchanged() keeps any. Errors:
+  /// the device's.
+  Result<void> begin_averages(const std::vector<std::shared_ptr<const Buffer>>& averages);
+  /// All exchanged parameters as the steps that are on their way leave them, their moving averages,
+  /// if any, and their slots where they are to be kept. Beside a forward pass, but to no step.
+  /// Errors: the device's.
   Result<std::vector<Shard::Made>> made(bool keeps);
 
   /// The forward pass of a rank's turn in a step, as far as the first `readable` tensors take it:

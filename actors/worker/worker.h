@@ -211,6 +211,7 @@ class Worker final : public Actor<WorkerInterface> {
   /// The rank's packet of a tensor is on its device.
   void packet_is_there(std::uint32_t tensor);
   Task<Result<void>> exchange_all();
+  Task<Result<void>> begin_averages();
   Task<Result<void>> exchange_version(std::uint64_t step);
   /// Puts the exchange of a complete tensor on its way, and each device's step with it.
   Result<void> exchange_next();

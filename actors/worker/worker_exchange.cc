@@ -43,10 +43,27 @@ void Worker::packet_is_there(std::uint32_t tensor) {
 }
 
 Task<Result<void>> Worker::exchange_all() {
+  if (args_.job.keeps_averages()) {
+    Task<Result<void>> beginning = begin_averages();
+    STERNA_CO_TRY(std::move(beginning));
+  }
   for (std::uint64_t step = args_.job.first_step; step < args_.job.steps; ++step) {
     Task<Result<void>> exchange = exchange_version(step);
     STERNA_CO_TRY(std::move(exchange));
   }
+  co_return {};
+}
+
+/// As the shard has drawn or read them, which it has by the time that ranks have computed.
+Task<Result<void>> Worker::begin_averages() {
+  if (args_.job.first_step == args_.job.steps) co_return {};
+  while (exchanging_->complete.empty()) co_await exchanging_->came.wait();
+  auto beginning =
+      compute([replica = seats_.front().replica, averages = served_->shard->first_averages()] {
+        return replica->begin_averages(averages);
+      });
+  const Result<void> begun = co_await std::move(beginning);
+  if (!begun) co_return at(args_.job.first_step, "moving averages", begun.error());
   co_return {};
 }
 
@@ -95,7 +112,7 @@ Task<Result<void>> Worker::give_version(std::uint64_t version, Shard::Wanted wan
   } else {
     for (std::uint32_t chunk = 0; chunk < table_->chunks.size(); ++chunk) {
       if (!seats_.front().replica->exchanged()->has(table_->chunks[chunk].tensor)) continue;
-      made.push_back({.chunk = chunk, .parameters = nullptr, .slots = {}});
+      made.push_back({.chunk = chunk, .parameters = nullptr, .slots = {}, .average = nullptr});
     }
   }
   for (Shard::Made& chunk : made) served_->shard->made(version, wanted, std::move(chunk));

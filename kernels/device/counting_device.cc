@@ -22,6 +22,10 @@ class PassedEvent final : public DeviceEvent {
 
 class IdleStream final : public DeviceStream {
  public:
+  /// `counted`: of the other device.
+  IdleStream(CountingDevice& device, std::unique_ptr<DeviceStream> counted)
+      : device_(device), counted_(std::move(counted)) {}
+
   Result<void> copy(void*, const void*, std::size_t) noexcept override { return {}; }
   Result<void> record(DeviceEvent&) noexcept override { return {}; }
   Result<void> wait_for(DeviceEvent&) noexcept override { return {}; }
@@ -36,12 +40,28 @@ class IdleStream final : public DeviceStream {
     return nothing_recorded();
   }
   Result<void> repeat(DeviceRecording&) noexcept override { return {}; }
+  Result<std::unique_ptr<DeviceOperation>> product(const ProductShape& shape) noexcept override {
+    return planned(counted_->product(shape));
+  }
+  Result<std::unique_ptr<DeviceOperation>> convolution(
+      const ConvolutionShape& shape) noexcept override {
+    return planned(counted_->convolution(shape));
+  }
   Result<void> run(DeviceOperation&, const OperationTensors&) noexcept override { return {}; }
 
  private:
+  /// With the library's own beside it.
+  Result<std::unique_ptr<DeviceOperation>> planned(
+      Result<std::unique_ptr<DeviceOperation>> plan) const {
+    STERNA_TRY(device_.free_beside_libraries());
+    return plan;
+  }
   static Error nothing_recorded() {
     return {Errc::unavailable, "nothing is done on a device that only counts"};
   }
+
+  CountingDevice& device_;
+  std::unique_ptr<DeviceStream> counted_;
 };
 
 }  // namespace
@@ -49,6 +69,13 @@ class IdleStream final : public DeviceStream {
 std::size_t CountingDevice::most() const {
   const std::lock_guard lock(mutex_);
   return most_;
+}
+
+Result<std::size_t> CountingDevice::free_beside_libraries() {
+  STERNA_ASSIGN(const std::size_t free, counted_->free_memory());
+  const std::lock_guard lock(mutex_);
+  least_free_ = std::min(least_free_, free);
+  return least_free_;
 }
 
 Result<void*> CountingDevice::allocate(std::size_t bytes) noexcept {
@@ -87,7 +114,8 @@ Result<void*> CountingDevice::allocate_on_host(std::size_t bytes) noexcept {
 void CountingDevice::release_on_host(void* memory) noexcept { std::free(memory); }
 
 Result<std::unique_ptr<DeviceStream>> CountingDevice::make_stream() noexcept {
-  return std::unique_ptr<DeviceStream>(std::make_unique<IdleStream>());
+  STERNA_ASSIGN(auto counted, counted_->make_stream());
+  return std::unique_ptr<DeviceStream>(std::make_unique<IdleStream>(*this, std::move(counted)));
 }
 
 Result<std::unique_ptr<DeviceEvent>> CountingDevice::make_event() noexcept {

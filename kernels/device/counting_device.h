@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -22,6 +23,8 @@ class CountingDevice final : public Device {
 
   /// The most bytes of the other device's memory that would have been taken at any time.
   std::size_t most() const;
+  /// How many were free there beside what its libraries take to plan. Errors: the other device's.
+  Result<std::size_t> free_beside_libraries();
 
   DeviceFacts facts() const noexcept override { return counted_->facts(); }
   Result<void*> allocate(std::size_t bytes) noexcept override;
@@ -37,13 +40,6 @@ class CountingDevice final : public Device {
   void release_on_host(void* memory) noexcept override;
   Result<std::unique_ptr<DeviceStream>> make_stream() noexcept override;
   Result<std::unique_ptr<DeviceEvent>> make_event() noexcept override;
-  Result<std::unique_ptr<DeviceOperation>> product(const ProductShape& shape) noexcept override {
-    return counted_->product(shape);
-  }
-  Result<std::unique_ptr<DeviceOperation>> convolution(
-      const ConvolutionShape& shape) noexcept override {
-    return counted_->convolution(shape);
-  }
   Result<bool> reach(Device& /*other*/) noexcept override { return true; }
   /// None: what a library takes for itself is not counted.
   Result<std::unique_ptr<DeviceExchange>> exchange(
@@ -59,6 +55,7 @@ class CountingDevice final : public Device {
   std::size_t next_ = std::size_t{1} << 44U;  // the address of the next one: nobody is there
   std::size_t used_ = 0;
   std::size_t most_ = 0;
+  std::size_t least_free_ = SIZE_MAX;  // after a plan was made
   DeviceAllocations given_;
 };
 

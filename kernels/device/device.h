@@ -87,7 +87,13 @@ class DeviceStream {
   /// As if all of it were put on the stream anew, with the same arguments. Its events count as
   /// recorded from now on.
   virtual Result<void> repeat(DeviceRecording& recording) noexcept = 0;
-  /// Of this stream's device.
+  /// A library's, for this stream alone, which outlives it: what a library keeps between calls no
+  /// two streams share. Null: it has none of this shape. Errors: unavailable, where the library
+  /// that a device of this kind computes with is not there.
+  virtual Result<std::unique_ptr<DeviceOperation>> product(const ProductShape& shape) noexcept = 0;
+  virtual Result<std::unique_ptr<DeviceOperation>> convolution(
+      const ConvolutionShape& shape) noexcept = 0;
+  /// One that this stream has made.
   virtual Result<void> run(DeviceOperation& operation,
                            const OperationTensors& tensors) noexcept = 0;
 
@@ -124,11 +130,6 @@ class Device {
   virtual void release_on_host(void* memory) noexcept = 0;
   virtual Result<std::unique_ptr<DeviceStream>> make_stream() noexcept = 0;
   virtual Result<std::unique_ptr<DeviceEvent>> make_event() noexcept = 0;
-  /// A library's; null: it has none of this shape. Errors: unavailable, where the library that a
-  /// device of this kind computes with is not there.
-  virtual Result<std::unique_ptr<DeviceOperation>> product(const ProductShape& shape) noexcept = 0;
-  virtual Result<std::unique_ptr<DeviceOperation>> convolution(
-      const ConvolutionShape& shape) noexcept = 0;
   /// Whether copies from `other`, which is of the same kind, come straight from its memory from now
   /// on: what this machine has no way for is staged through the host's. Errors: the device's.
   virtual Result<bool> reach(Device& other) noexcept = 0;

@@ -266,6 +266,7 @@ class HostStream : public DeviceStream {
   HostStream(std::shared_ptr<Schedule> schedule, const HostDeviceOptions& options)
       : schedule_(std::move(schedule)),
         queue_(schedule_->make_queue()),
+        libraries_(options.libraries),
         fails_recording_(options.fails_recording),
         watch_(options.watch) {}
 
@@ -313,6 +314,15 @@ class HostStream : public DeviceStream {
     for (const auto& one : static_cast<HostRecording&>(recording).told) STERNA_TRY(one());
     return {};
   }
+  Result<std::unique_ptr<DeviceOperation>> product(const ProductShape& shape) noexcept override {
+    if (!libraries_) return std::unique_ptr<DeviceOperation>();
+    return host_product(shape);
+  }
+  Result<std::unique_ptr<DeviceOperation>> convolution(
+      const ConvolutionShape& shape) noexcept override {
+    if (!libraries_) return std::unique_ptr<DeviceOperation>();
+    return host_convolution(shape);
+  }
   Result<void> run(DeviceOperation& operation, const OperationTensors& tensors) noexcept override {
     return put([&own = static_cast<HostOperation&>(operation), tensors] { own.run(tensors); });
   }
@@ -331,6 +341,7 @@ class HostStream : public DeviceStream {
   std::shared_ptr<Schedule> schedule_;
   std::shared_ptr<Queue> queue_;
   std::unique_ptr<HostRecording> recording_;  // while it records
+  bool libraries_;
   bool fails_recording_;
   std::shared_ptr<HostDeviceWatch> watch_;
 };
@@ -371,15 +382,6 @@ class HostDevice : public Device {
   }
   Result<std::unique_ptr<DeviceEvent>> make_event() noexcept override {
     return std::unique_ptr<DeviceEvent>(std::make_unique<HostEvent>(schedule_));
-  }
-  Result<std::unique_ptr<DeviceOperation>> product(const ProductShape& shape) noexcept override {
-    if (!options_.libraries) return std::unique_ptr<DeviceOperation>();
-    return host_product(shape);
-  }
-  Result<std::unique_ptr<DeviceOperation>> convolution(
-      const ConvolutionShape& shape) noexcept override {
-    if (!options_.libraries) return std::unique_ptr<DeviceOperation>();
-    return host_convolution(shape);
   }
   Result<bool> reach(Device& /*other*/) noexcept override { return true; }
   Result<std::unique_ptr<DeviceExchange>> exchange(

@@ -83,8 +83,19 @@ void run(const LocalNormGradientLaunch& launch) {
   for (std::size_t i = 0; i < launch.norm.count; ++i) local_gradient(launch, i);
 }
 
-void sum_all_groups(const ChannelSums& sums) {
-  for (std::size_t i = 0; i < channel_groups(sums); ++i) sum_group(sums, i);
+/// Of whatever launch has such sums.
+template <class Launch>
+void sum_channels(const Launch& launch) {
+  const ChannelSums& sums = launch.sums;
+  TwoSums blocks[kTileThreads];
+  for (std::uint32_t i = 0; i < tiles_of(sums); ++i) {
+    const Tile tile(sums, i);
+    for (std::uint32_t t = 0; t < kTileThreads; ++t) blocks[t] = sum_of_thread(launch, tile, t);
+    for (std::uint32_t t = 0; t < kTileThreads; ++t) sum_tile(sums, tile, t, blocks);
+  }
+  for (std::size_t c = 0; c < sums.channels; ++c) {
+    sum_channel(HostWarp(), sums, c, [&](const TwoSums& all) { take_sums(launch, c, all); });
+  }
 }
 
 void run(const BiasLaunch& launch) {
@@ -93,17 +104,9 @@ void run(const BiasLaunch& launch) {
   }
 }
 
-void run(const ChannelSumLaunch& launch) {
-  for (std::size_t i = 0; i < channel_blocks(launch.sums); ++i) channel_sum_block(launch, i);
-  sum_all_groups(launch.sums);
-  for (std::size_t c = 0; c < launch.sums.channels; ++c) take_channel_sum(launch, c);
-}
+void run(const ChannelSumLaunch& launch) { sum_channels(launch); }
 
-void run(const MomentsLaunch& launch) {
-  for (std::size_t i = 0; i < channel_blocks(launch.sums); ++i) moment_block_of(launch, i);
-  sum_all_groups(launch.sums);
-  for (std::size_t c = 0; c < launch.sums.channels; ++c) take_moments(launch, c);
-}
+void run(const MomentsLaunch& launch) { sum_channels(launch); }
 
 void run(const ChannelNormLaunch& launch) {
   for (std::size_t i = 0; i < pixel_threads(launch.pixels, launch.channels); ++i) {
@@ -112,10 +115,8 @@ void run(const ChannelNormLaunch& launch) {
 }
 
 void run(const ChannelNormGradientLaunch& launch) {
+  sum_channels(launch);
   const ChannelSums& sums = launch.sums;
-  for (std::size_t i = 0; i < channel_blocks(sums); ++i) norm_gradient_block(launch, i);
-  sum_all_groups(sums);
-  for (std::size_t c = 0; c < sums.channels; ++c) take_norm_gradients(launch, c);
   for (std::size_t i = 0; i < pixel_threads(sums.pixels, sums.channels); ++i) {
     norm_gradient(launch, i);
   }

@@ -50,9 +50,10 @@ class Product final : public HostOperation {
     launch.a.data = a.values();
     launch.b.data = b.values();
     launch.bias = tensors.bias;
-    launch.out = static_cast<float*>(tensors.out);
+    launch.out = {tensors.out, makes_bf16s()};
     host_layer(launch);
   }
+  bool makes_bf16s() const noexcept override { return launch_.out.bf16s; }
 
  private:
   /// Elements from a matrix's first to behind its last.
@@ -73,7 +74,8 @@ class Convolution final : public HostOperation {
   std::size_t workspace() const noexcept override { return kWorkspace; }
   std::string name() const noexcept override { return "the host's convolution"; }
   bool makes_bf16s() const noexcept override {
-    return shape_.arithmetic == Arithmetic::bf16 && shape_.out_channels % 2 != 0;  // as one may
+    const bool as_wanted = shape_.out_channels % 2 == 0;  // a library may have no such plan
+    return shape_.arithmetic == Arithmetic::bf16 && shape_.to_bf16s == as_wanted;
   }
   void run(const OperationTensors& given) const override {
     std::memset(given.workspace, 0xFF, kWorkspace);

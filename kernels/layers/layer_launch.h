@@ -1,5 +1,5 @@
 // What a device is told to compute of a net's layers. Plain data that host and device read alike;
-// all addresses are the device's, and all numbers fp32 unless a type says otherwise.
+// all addresses are the device's, and all that is computed is fp32 unless a type says otherwise.
 #pragma once
 
 #include <cstddef>
@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "kernels/layers/norms_launch.h"
+#include "kernels/layers/numbers.h"
 #include "kernels/layers/runs.h"
 #include "kernels/numbers/squares.h"
 #include "kernels/random/dropout.h"
@@ -16,13 +17,12 @@ struct CUstream_st;  // a cudaStream_t points to one
 
 namespace sterna::kernels {
 
-/// A matrix somewhere in memory: element (i, j) is data[i * row + j * column], or that of `bf16s`
-/// where it is not null. With a step of 0 one element stands for many.
+/// A matrix somewhere in memory: element (i, j) is number i * row + j * column. With a step of 0
+/// one element stands for many.
 struct MatrixView {
-  const float* data = nullptr;
+  Numbers data = nullptr;
   std::size_t row = 0;
   std::size_t column = 0;
-  const std::uint16_t* bf16s = nullptr;
 };
 
 /// So many of an element's products are added one after the other, each rounded, and then those
@@ -35,7 +35,7 @@ struct ProductLaunch {
   MatrixView a;
   MatrixView b;
   const float* bias = nullptr;  ///< null: none
-  float* out = nullptr;
+  Numbers out = nullptr;
   std::size_t rows = 0;
   std::size_t columns = 0;
   std::size_t depth = 0;
@@ -48,26 +48,27 @@ enum class ElementPass : std::uint32_t {
   subtract,          ///< out = a - b
   scale,             ///< out = a factor
   divide,            ///< out = a / factor
+  move,              ///< out = a - factor (a - b): as a moving average does towards b
   relu,              ///< out = a > 0 ? a : 0
   relu_gradient,     ///< out = a > 0 ? b : 0
   sigmoid,           ///< out = 1 / (1 + e^-a)
   sigmoid_gradient,  ///< out = b a (1 - a)
 };
 
-/// The same of each element; `out` may be an operand.
+/// The same of each element; `out` may be an operand. All are fp32s or all bf16s.
 struct ElementLaunch {
   ElementPass pass = ElementPass::clear;
-  const float* a = nullptr;
-  const float* b = nullptr;
-  float* out = nullptr;
+  Numbers a = nullptr;
+  Numbers b = nullptr;
+  Numbers out = nullptr;
   std::size_t count = 0;
   float factor = 0;
 };
 
 /// What kernels/random/dropout.h says, of elements [first, first + count) of the rank's batch.
 struct DropoutLaunch {
-  const float* x = nullptr;
-  float* out = nullptr;  ///< `x`, or apart from it
+  Numbers x = nullptr;
+  Numbers out = nullptr;  ///< `x`, or apart from it
   std::size_t count = 0;
   /// In the device's memory, as a pass that is recorded once draws anew each time.
   const DropoutDraw* draw = nullptr;
@@ -90,7 +91,7 @@ constexpr std::size_t dropout_columns(const DropoutLaunch& launch) {
 struct PixelLaunch {
   const std::uint8_t* pixels = nullptr;
   const float* levels = nullptr;
-  float* out = nullptr;
+  Numbers out = nullptr;
   std::size_t image = 0;  ///< bytes of one
   std::size_t channels = 0;
   std::size_t images = 0;
@@ -99,9 +100,9 @@ struct PixelLaunch {
 /// The mean softmax cross-entropy of `rows` rows of logits and its gradient by them, as
 /// nets::softmax_cross_entropy says, in fp64 within. `lost` has room for a number a row.
 struct LossLaunch {
-  const float* logits = nullptr;
+  Numbers logits = nullptr;
   const std::uint16_t* labels = nullptr;
-  float* gradient = nullptr;
+  Numbers gradient = nullptr;
   double* lost = nullptr;
   float* loss = nullptr;  ///< gets the mean
   std::size_t rows = 0;
@@ -113,8 +114,8 @@ struct LossLaunch {
 /// The mean squared error of values against one target, and its gradient by them: the bits of
 /// nets::squared_error.
 struct SquaredErrorLaunch {
-  const float* values = nullptr;
-  float* gradient = nullptr;
+  Numbers values = nullptr;
+  Numbers gradient = nullptr;
   float* loss = nullptr;  ///< gets the mean
   std::size_t count = 0;
   float target = 0;
@@ -186,30 +187,26 @@ enum class WindowPass : std::uint32_t {
 struct WindowLaunch {
   WindowPass pass = WindowPass::unfold;
   Windows windows;
-  const float* from = nullptr;
-  float* to = nullptr;
+  Numbers from = nullptr;
+  Numbers to = nullptr;
   std::uint32_t* winners = nullptr;  ///< of each output element
   bool counts_padding = false;       ///< a mean does, as zeros
 };
 
 /// Of `count` matrices of rows x columns: to(j, i) = from(i, j).
 struct TransposeLaunch {
-  const float* from = nullptr;
-  float* to = nullptr;
+  Numbers from = nullptr;
+  Numbers to = nullptr;
   std::size_t count = 0;
   std::size_t rows = 0;
   std::size_t columns = 0;
-  std::uint16_t* bf16s =
-      nullptr;  ///< where it is not null: gets the nearest ones, and `to` nothing
 };
 
 /// Copies runs from one place to another, apart from it.
 struct RunLaunch {
-  const float* from = nullptr;
-  float* to = nullptr;
+  Numbers from = nullptr;
+  Numbers to = nullptr;
   Runs runs;
-  std::uint16_t* bf16s =
-      nullptr;  ///< where it is not null: gets the nearest ones, and `to` nothing
 };
 
 /// Each element's nearest bf16, ties to even.

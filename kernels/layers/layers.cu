@@ -1,5 +1,6 @@
 // What a net's layers compute, on CUDA. Plain: each thread makes an element, a row or a block by
-// itself, so that the order of every sum is the one that layers_device.h writes down.
+// itself, and only the sums of channels meet in a block of threads, so that the order of every sum
+// is the one that layers_device.h writes down.
 #include <algorithm>
 #include <initializer_list>
 
@@ -11,6 +12,9 @@ namespace sterna::kernels {
 namespace {
 
 constexpr std::uint32_t kThreads = 256;
+/// Blocks of a multiprocessor that a kernel of many registers leaves room for: where the compiler
+/// is told nothing it makes room for more, and spills.
+constexpr std::uint32_t kFewBlocks = 4;
 
 __device__ CudaWarp this_warp() { return CudaWarp(threadIdx.x % kWarpLanes); }
 
@@ -35,10 +39,47 @@ __device__ void for_neighbours(std::size_t count, Several several, One one) {
   for (std::size_t i = first; i < count; i += kThreads) one(i);
 }
 
-template <ElementPass kPass>
+// What a kernel is compiled for, so that it does not ask at each element: the pass, and whether its
+// numbers are bf16s.
+
+template <bool kBf16s, class... All>
+__device__ void know_all(All&... numbers) {
+  ((numbers = known<kBf16s>(numbers)), ...);
+}
+template <bool kBf16s>
+__device__ void know(ElementLaunch& launch) {
+  know_all<kBf16s>(launch.a, launch.b, launch.out);
+}
+template <bool kBf16s>
+__device__ void know(WindowLaunch& launch) {
+  know_all<kBf16s>(launch.from, launch.to);
+}
+template <bool kBf16s>
+__device__ void know(BiasLaunch& launch) {
+  know_all<kBf16s>(launch.y);
+}
+template <bool kBf16s>
+__device__ void know(ChannelSumLaunch& launch) {
+  know_all<kBf16s>(launch.from);
+}
+template <bool kBf16s>
+__device__ void know(MomentsLaunch& launch) {
+  know_all<kBf16s>(launch.x);
+}
+template <bool kBf16s>
+__device__ void know(ChannelNormLaunch& launch) {
+  know_all<kBf16s>(launch.norm.x, launch.y);
+}
+template <bool kBf16s>
+__device__ void know(ChannelNormGradientLaunch& launch) {
+  know_all<kBf16s>(launch.norm.x, launch.dy, launch.dx);
+}
+
+template <ElementPass kPass, bool kBf16s>
 __global__ void __launch_bounds__(kThreads) pass_elements(const ElementLaunch whole) {
   ElementLaunch launch = whole;
   launch.pass = kPass;
+  know<kBf16s>(launch);
   for_neighbours(
       launch.count,
       [&](std::size_t first) { pass_elements_of<kElementsAtOnce>(launch, first, kThreads); },
@@ -47,28 +88,31 @@ __global__ void __launch_bounds__(kThreads) pass_elements(const ElementLaunch wh
 
 using ElementKernel = void (*)(ElementLaunch);
 
+template <bool kBf16s>
 ElementKernel kernel_of(ElementPass pass) {
   switch (pass) {
     case ElementPass::clear:
       break;
     case ElementPass::add:
-      return pass_elements<ElementPass::add>;
+      return pass_elements<ElementPass::add, kBf16s>;
     case ElementPass::subtract:
-      return pass_elements<ElementPass::subtract>;
+      return pass_elements<ElementPass::subtract, kBf16s>;
     case ElementPass::scale:
-      return pass_elements<ElementPass::scale>;
+      return pass_elements<ElementPass::scale, kBf16s>;
     case ElementPass::divide:
-      return pass_elements<ElementPass::divide>;
+      return pass_elements<ElementPass::divide, kBf16s>;
+    case ElementPass::move:
+      return pass_elements<ElementPass::move, kBf16s>;
     case ElementPass::relu:
-      return pass_elements<ElementPass::relu>;
+      return pass_elements<ElementPass::relu, kBf16s>;
     case ElementPass::relu_gradient:
-      return pass_elements<ElementPass::relu_gradient>;
+      return pass_elements<ElementPass::relu_gradient, kBf16s>;
     case ElementPass::sigmoid:
-      return pass_elements<ElementPass::sigmoid>;
+      return pass_elements<ElementPass::sigmoid, kBf16s>;
     case ElementPass::sigmoid_gradient:
-      return pass_elements<ElementPass::sigmoid_gradient>;
+      return pass_elements<ElementPass::sigmoid_gradient, kBf16s>;
   }
-  return pass_elements<ElementPass::clear>;
+  return pass_elements<ElementPass::clear, kBf16s>;
 }
 
 __global__ void __launch_bounds__(kThreads) round_numbers(const RoundLaunch launch) {
@@ -132,35 +176,42 @@ __global__ void take_squares(const SquaresLaunch launch) { add_squares(this_warp
 
 constexpr std::uint32_t kChannelsAtOnce = 4;
 
-template <WindowPass kPass>
-__global__ void __launch_bounds__(kThreads) pass_windows(const WindowLaunch whole) {
-  WindowLaunch launch = whole;
+/// Of windows' pixels that are laid out or folded not both sides need be of one kind.
+template <WindowPass kPass, bool kBf16s>
+__device__ WindowLaunch known_windows(WindowLaunch launch) {
   launch.pass = kPass;
+  if constexpr (kPass != WindowPass::unfold && kPass != WindowPass::fold) know<kBf16s>(launch);
+  return launch;
+}
+
+template <WindowPass kPass, bool kBf16s>
+__global__ void __launch_bounds__(kThreads, kFewBlocks) pass_windows(const WindowLaunch whole) {
+  const WindowLaunch launch = known_windows<kPass, kBf16s>(whole);
   const std::size_t i = index_of_thread();
   if (i < window_elements(launch)) window_element(launch, i);
 }
 
 /// Where channels are a multiple of that.
-template <WindowPass kPass>
+template <WindowPass kPass, bool kBf16s>
 __global__ void __launch_bounds__(kThreads) pass_window_channels(const WindowLaunch whole) {
-  WindowLaunch launch = whole;
-  launch.pass = kPass;
+  const WindowLaunch launch = known_windows<kPass, kBf16s>(whole);
   const std::size_t i = index_of_thread();
   if (i < window_elements(launch) / kChannelsAtOnce) window_channels<kChannelsAtOnce>(launch, i);
 }
 
 using WindowKernel = void (*)(WindowLaunch);
 
+template <bool kBf16s>
 WindowKernel channels_kernel_of(WindowPass pass) {
   switch (pass) {
     case WindowPass::fold:
-      return pass_window_channels<WindowPass::fold>;
+      return pass_window_channels<WindowPass::fold, false>;
     case WindowPass::maximum:
-      return pass_window_channels<WindowPass::maximum>;
+      return pass_window_channels<WindowPass::maximum, kBf16s>;
     case WindowPass::maximum_back:
-      return pass_window_channels<WindowPass::maximum_back>;
+      return pass_window_channels<WindowPass::maximum_back, kBf16s>;
     case WindowPass::mean:
-      return pass_window_channels<WindowPass::mean>;
+      return pass_window_channels<WindowPass::mean, kBf16s>;
     case WindowPass::unfold:
     case WindowPass::mean_back:  // has no registers for several
       break;
@@ -168,22 +219,23 @@ WindowKernel channels_kernel_of(WindowPass pass) {
   return nullptr;
 }
 
+template <bool kBf16s>
 WindowKernel kernel_of(WindowPass pass) {
   switch (pass) {
     case WindowPass::unfold:
       break;
     case WindowPass::fold:
-      return pass_windows<WindowPass::fold>;
+      return pass_windows<WindowPass::fold, false>;
     case WindowPass::maximum:
-      return pass_windows<WindowPass::maximum>;
+      return pass_windows<WindowPass::maximum, kBf16s>;
     case WindowPass::maximum_back:
-      return pass_windows<WindowPass::maximum_back>;
+      return pass_windows<WindowPass::maximum_back, kBf16s>;
     case WindowPass::mean:
-      return pass_windows<WindowPass::mean>;
+      return pass_windows<WindowPass::mean, kBf16s>;
     case WindowPass::mean_back:
-      return pass_windows<WindowPass::mean_back>;
+      return pass_windows<WindowPass::mean_back, kBf16s>;
   }
-  return pass_windows<WindowPass::unfold>;
+  return pass_windows<WindowPass::unfold, false>;
 }
 
 __global__ void __launch_bounds__(kThreads) transpose(const TransposeLaunch launch) {
@@ -212,57 +264,48 @@ __global__ void __launch_bounds__(kThreads)
   if (i < launch.norm.count) local_gradient(launch, i);
 }
 
-__global__ void __launch_bounds__(kThreads) add_biases(const BiasLaunch launch) {
+template <bool kBf16s>
+__global__ void __launch_bounds__(kThreads) add_biases(const BiasLaunch whole) {
+  BiasLaunch launch = whole;
+  know<kBf16s>(launch);
   const std::size_t i = index_of_thread();
   if (i < pixel_threads(launch.pixels, launch.channels)) add_bias(launch, i);
 }
 
-/// Of whatever launch has such sums.
+/// Of whatever launch has such sums: a block of threads for each tile, and then a warp for each
+/// channel.
+template <bool kBf16s, class Launch>
+__global__ void __launch_bounds__(kTileThreads, kFewBlocks) sum_tiles(const Launch whole) {
+  __shared__ TwoSums blocks[kTileThreads];
+  Launch launch = whole;
+  know<kBf16s>(launch);
+  const Tile tile(launch.sums, blockIdx.x);
+  blocks[threadIdx.x] = sum_of_thread(launch, tile, threadIdx.x);
+  __syncthreads();
+  sum_tile(launch.sums, tile, threadIdx.x, blocks);
+}
+
 template <class Launch>
-__global__ void __launch_bounds__(kThreads) sum_groups_of(const Launch launch) {
-  const std::size_t i = index_of_thread();
-  if (i < channel_groups(launch.sums)) sum_group(launch.sums, i);
+__global__ void __launch_bounds__(kThreads) take_channels(const Launch launch) {
+  const std::size_t channel = index_of_thread() / kWarpLanes;
+  if (channel >= launch.sums.channels) return;
+  sum_channel(this_warp(), launch.sums, channel,
+              [&](const TwoSums& sums) { take_sums(launch, channel, sums); });
 }
 
-__global__ void __launch_bounds__(kThreads) sum_channels(const ChannelSumLaunch launch) {
-  const std::size_t i = index_of_thread();
-  if (i < channel_blocks(launch.sums)) channel_sum_block(launch, i);
-}
-
-__global__ void __launch_bounds__(kThreads) fold_channels(const ChannelSumLaunch launch) {
-  const std::size_t i = index_of_thread();
-  if (i < launch.sums.channels) take_channel_sum(launch, i);
-}
-
-__global__ void __launch_bounds__(kThreads) sum_moments(const MomentsLaunch launch) {
-  const std::size_t i = index_of_thread();
-  if (i < channel_blocks(launch.sums)) moment_block_of(launch, i);
-}
-
-__global__ void __launch_bounds__(kThreads) fold_moments(const MomentsLaunch launch) {
-  const std::size_t i = index_of_thread();
-  if (i < launch.sums.channels) take_moments(launch, i);
-}
-
-__global__ void __launch_bounds__(kThreads) norm_channels(const ChannelNormLaunch launch) {
+template <bool kBf16s>
+__global__ void __launch_bounds__(kThreads) norm_channels(const ChannelNormLaunch whole) {
+  ChannelNormLaunch launch = whole;
+  know<kBf16s>(launch);
   const std::size_t i = index_of_thread();
   if (i < pixel_threads(launch.pixels, launch.channels)) normalize_channel(launch, i);
 }
 
+template <bool kBf16s>
 __global__ void __launch_bounds__(kThreads)
-    sum_norm_gradients(const ChannelNormGradientLaunch launch) {
-  const std::size_t i = index_of_thread();
-  if (i < channel_blocks(launch.sums)) norm_gradient_block(launch, i);
-}
-
-__global__ void __launch_bounds__(kThreads)
-    fold_norm_gradients(const ChannelNormGradientLaunch launch) {
-  const std::size_t i = index_of_thread();
-  if (i < launch.sums.channels) take_norm_gradients(launch, i);
-}
-
-__global__ void __launch_bounds__(kThreads)
-    take_norm_gradients_of_x(const ChannelNormGradientLaunch launch) {
+    take_norm_gradients_of_x(const ChannelNormGradientLaunch whole) {
+  ChannelNormGradientLaunch launch = whole;
+  know<kBf16s>(launch);
   const std::size_t i = index_of_thread();
   if (i < pixel_threads(launch.sums.pixels, launch.sums.channels)) norm_gradient(launch, i);
 }
@@ -302,7 +345,9 @@ std::size_t element_threads(std::size_t count) {
 }
 
 int run(const ElementLaunch& launch, CUstream_st* stream) {
-  return launch_for(kernel_of(launch.pass), element_threads(launch.count), launch, stream);
+  const ElementKernel kernel =
+      launch.out.bf16s ? kernel_of<true>(launch.pass) : kernel_of<false>(launch.pass);
+  return launch_for(kernel, element_threads(launch.count), launch, stream);
 }
 
 int run(const RoundLaunch& launch, CUstream_st* stream) {
@@ -361,11 +406,14 @@ int run(const WindowLaunch& launch, CUstream_st* stream) {
   const std::size_t parts = launch.pass == WindowPass::unfold
                                 ? outputs * w.kernel_rows * w.kernel_columns
                                 : std::max(outputs, pixels);
-  const WindowKernel together = channels_kernel_of(launch.pass);
+  const bool bf16s = launch.to.bf16s;
+  const WindowKernel together =
+      bf16s ? channels_kernel_of<true>(launch.pass) : channels_kernel_of<false>(launch.pass);
   if (together != nullptr && w.channels % kChannelsAtOnce == 0) {
     return launch_for(together, parts / kChannelsAtOnce, launch, stream);
   }
-  return launch_for(kernel_of(launch.pass), parts, launch, stream);
+  const WindowKernel kernel = bf16s ? kernel_of<true>(launch.pass) : kernel_of<false>(launch.pass);
+  return launch_for(kernel, parts, launch, stream);
 }
 
 int run(const TransposeLaunch& launch, CUstream_st* stream) {
@@ -387,36 +435,38 @@ int run(const LocalNormGradientLaunch& launch, CUstream_st* stream) {
 }
 
 int run(const BiasLaunch& launch, CUstream_st* stream) {
-  return launch_for(add_biases, pixel_threads(launch.pixels, launch.channels), launch, stream);
+  return launch_for(launch.y.bf16s ? add_biases<true> : add_biases<false>,
+                    pixel_threads(launch.pixels, launch.channels), launch, stream);
+}
+
+/// Of bf16s, or of fp32s.
+template <class Launch>
+int sum_channels(const Launch& launch, bool bf16s, CUstream_st* stream) {
+  const ChannelSums& sums = launch.sums;
+  const int failed = launch_kernel(bf16s ? sum_tiles<true, Launch> : sum_tiles<false, Launch>,
+                                   tiles_of(sums), kTileThreads, launch, stream);
+  if (failed != cudaSuccess) return failed;
+  return launch_for(take_channels<Launch>, sums.channels * kWarpLanes, launch, stream);
 }
 
 int run(const ChannelSumLaunch& launch, CUstream_st* stream) {
-  return launch_all<ChannelSumLaunch>(
-      {{sum_channels, channel_blocks(launch.sums)},
-       {sum_groups_of<ChannelSumLaunch>, channel_groups(launch.sums)},
-       {fold_channels, launch.sums.channels}},
-      launch, stream);
+  return sum_channels(launch, launch.from.bf16s, stream);
 }
 
 int run(const MomentsLaunch& launch, CUstream_st* stream) {
-  return launch_all<MomentsLaunch>({{sum_moments, channel_blocks(launch.sums)},
-                                    {sum_groups_of<MomentsLaunch>, channel_groups(launch.sums)},
-                                    {fold_moments, launch.sums.channels}},
-                                   launch, stream);
+  return sum_channels(launch, launch.x.bf16s, stream);
 }
 
 int run(const ChannelNormLaunch& launch, CUstream_st* stream) {
-  return launch_for(norm_channels, pixel_threads(launch.pixels, launch.channels), launch, stream);
+  return launch_for(launch.y.bf16s ? norm_channels<true> : norm_channels<false>,
+                    pixel_threads(launch.pixels, launch.channels), launch, stream);
 }
 
 int run(const ChannelNormGradientLaunch& launch, CUstream_st* stream) {
-  const ChannelSums& sums = launch.sums;
-  return launch_all<ChannelNormGradientLaunch>(
-      {{sum_norm_gradients, channel_blocks(sums)},
-       {sum_groups_of<ChannelNormGradientLaunch>, channel_groups(sums)},
-       {fold_norm_gradients, sums.channels},
-       {take_norm_gradients_of_x, pixel_threads(sums.pixels, sums.channels)}},
-      launch, stream);
+  const bool bf16s = launch.dx.bf16s;
+  if (const int failed = sum_channels(launch, bf16s, stream); failed != cudaSuccess) return failed;
+  return launch_for(bf16s ? take_norm_gradients_of_x<true> : take_norm_gradients_of_x<false>,
+                    pixel_threads(launch.sums.pixels, launch.sums.channels), launch, stream);
 }
 
 }  // namespace

@@ -41,16 +41,20 @@ STERNA_DEVICE void product_elements_of(const ProductLaunch& launch, const Number
   STERNA_UNROLL
   for (std::uint32_t c = 0; c < kColumns; ++c) {
     const float bias = launch.bias != nullptr ? launch.bias[j + c] : 0;
-    launch.out[i * out_row + j + c] = totals[c] + bias;
+    put_number(launch.out, i * out_row + j + c, totals[c] + bias);
   }
 }
 
 template <std::uint32_t kColumns>
 STERNA_DEVICE void product_elements(const ProductLaunch& launch, std::size_t i, std::size_t j) {
-  if (launch.a.bf16s != nullptr) {
-    return product_elements_of<kColumns>(launch, launch.a.bf16s, launch.b.bf16s, i, j);
+  const void* const a = launch.a.data.at;
+  const void* const b = launch.b.data.at;
+  if (launch.a.data.bf16s) {
+    return product_elements_of<kColumns>(launch, static_cast<const std::uint16_t*>(a),
+                                         static_cast<const std::uint16_t*>(b), i, j);
   }
-  product_elements_of<kColumns>(launch, launch.a.data, launch.b.data, i, j);
+  product_elements_of<kColumns>(launch, static_cast<const float*>(a), static_cast<const float*>(b),
+                                i, j);
 }
 
 /// What a pass makes of an element of `a` and one of `b`.
@@ -66,6 +70,8 @@ STERNA_DEVICE float element_of(ElementPass pass, float a, float b, float factor)
       return a * factor;
     case ElementPass::divide:
       return a / factor;
+    case ElementPass::move:
+      return a - factor * (a - b);
     case ElementPass::relu:
       return a > 0 ? a : 0;
     case ElementPass::relu_gradient:
@@ -86,12 +92,12 @@ STERNA_DEVICE void pass_elements_of(const ElementLaunch& launch, std::size_t fir
   float b[kCount];
   STERNA_UNROLL
   for (std::uint32_t i = 0; i < kCount; ++i) {
-    a[i] = launch.a != nullptr ? launch.a[first + i * step] : 0;
-    b[i] = launch.b != nullptr ? launch.b[first + i * step] : 0;
+    a[i] = launch.a.at != nullptr ? number_at(launch.a, first + i * step) : 0;
+    b[i] = launch.b.at != nullptr ? number_at(launch.b, first + i * step) : 0;
   }
   STERNA_UNROLL
   for (std::uint32_t i = 0; i < kCount; ++i) {
-    launch.out[first + i * step] = element_of(launch.pass, a[i], b[i], launch.factor);
+    put_number(launch.out, first + i * step, element_of(launch.pass, a[i], b[i], launch.factor));
   }
 }
 
@@ -125,7 +131,8 @@ STERNA_DEVICE void dropout_column(const DropoutLaunch& launch, std::size_t i) {
         block * kDropoutBlock + std::uint64_t{row} * kDrawsPerBlock + column;
     const std::uint64_t at = of_batch - of.first;  // wraps before the first, and is none
     if (at >= launch.count) continue;
-    launch.out[at] = draw.of_row(row) < launch.limit ? launch.x[at] * launch.factor : 0.0F;
+    const bool kept = draw.of_row(row) < launch.limit;
+    put_number(launch.out, at, kept ? number_at(launch.x, at) * launch.factor : 0.0F);
   }
 }
 
@@ -141,7 +148,7 @@ STERNA_DEVICE void run_element(const RunLaunch& launch, std::size_t at) {
   const auto place = [&](const Runs::Place& of) {
     return of.first + image * of.image + row * of.row + column * of.column + element;
   };
-  put_number(launch.to, launch.bf16s, place(runs.to), launch.from[place(runs.from)]);
+  put_number(launch.to, place(runs.to), number_at(launch.from, place(runs.from)));
 }
 
 /// Byte i of all images.
@@ -149,14 +156,14 @@ STERNA_DEVICE void pixel_element(const PixelLaunch& launch, std::size_t i) {
   const float* levels = launch.levels + i / launch.image * 2 * launch.channels;
   const std::size_t channel = i % launch.image % launch.channels;
   const float value = static_cast<float>(launch.pixels[i]) / 255.0F;
-  launch.out[i] = (value - levels[channel]) * levels[launch.channels + channel];
+  put_number(launch.out, i, (value - levels[channel]) * levels[launch.channels + channel]);
 }
 
 /// One row's gradient, and what it adds to the loss. A lane has each 32nd class.
 template <class Warp>
 STERNA_DEVICE void loss_row(const Warp& warp, const LossLaunch& launch, std::size_t row) {
-  const float* z = launch.logits + row * launch.classes;
-  float* dz = launch.gradient + row * launch.classes;
+  const std::size_t first = row * launch.classes;
+  const auto logit = [&](std::size_t k) { return number_at(launch.logits, first + k); };
   const double share = launch.weight / static_cast<double>(launch.rows);
   const double even = launch.smoothing / static_cast<double>(launch.classes);
   const std::size_t label = launch.labels[row];
@@ -164,9 +171,9 @@ STERNA_DEVICE void loss_row(const Warp& warp, const LossLaunch& launch, std::siz
   typename Warp::template Each<double> sum;
   typename Warp::template Each<double> all;
   warp.each([&](std::uint32_t lane) {
-    float own = lane < launch.classes ? z[lane] : z[0];
+    float own = lane < launch.classes ? logit(lane) : logit(0);
     for (std::size_t k = lane; k < launch.classes; k += kWarpLanes) {
-      if (own < z[k]) own = z[k];
+      if (own < logit(k)) own = logit(k);
     }
     largest[lane] = own;
   });
@@ -175,7 +182,7 @@ STERNA_DEVICE void loss_row(const Warp& warp, const LossLaunch& launch, std::siz
     double exponentials = 0;
     double values = 0;
     for (std::size_t k = lane; k < launch.classes; k += kWarpLanes) {
-      const double value = double{z[k]} - double{most};
+      const double value = double{logit(k)} - double{most};
       exponentials += std::exp(value);
       values += value;
     }
@@ -193,12 +200,12 @@ STERNA_DEVICE void loss_row(const Warp& warp, const LossLaunch& launch, std::siz
     }
     for (std::size_t k = lane; k < launch.classes; k += kWarpLanes) {
       const double target = k == label ? 1.0 - launch.smoothing + even : even;
-      dz[k] = static_cast<float>((std::exp(double{z[k]} - double{most}) / exponentials - target) *
-                                 share);
+      const double likely = std::exp(double{logit(k)} - double{most}) / exponentials;
+      put_number(launch.gradient, first + k, static_cast<float>((likely - target) * share));
     }
     if (lane != 0) return;
     double lost =
-        std::log(exponentials) - (1.0 - launch.smoothing) * (double{z[label]} - double{most});
+        std::log(exponentials) - (1.0 - launch.smoothing) * (double{logit(label)} - double{most});
     if (even > 0) lost -= even * values;
     launch.lost[row] = lost;
   });
@@ -244,12 +251,12 @@ STERNA_DEVICE void mean_loss(const Warp& warp, const LossLaunch& launch) {
 }
 
 STERNA_DEVICE double error_of(const SquaredErrorLaunch& launch, std::size_t i) {
-  return double{launch.values[i]} - double{launch.target};
+  return double{number_at(launch.values, i)} - double{launch.target};
 }
 
 STERNA_DEVICE void error_gradient(const SquaredErrorLaunch& launch, std::size_t i) {
   const double share = launch.weight / static_cast<double>(launch.count);
-  launch.gradient[i] = static_cast<float>(2 * error_of(launch, i) * share);
+  put_number(launch.gradient, i, static_cast<float>(2 * error_of(launch, i) * share));
 }
 
 template <class Warp>

@@ -5,9 +5,12 @@
 
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 
 #include "kernels/isa/warp.h"
+#include "kernels/layers/channel_sums_device.h"
 #include "kernels/layers/norms_launch.h"
+#include "kernels/layers/numbers_device.h"
 
 namespace sterna::kernels {
 
@@ -24,20 +27,24 @@ STERNA_DEVICE void for_channels_around(const LocalNorm& norm, std::size_t i, Vis
 /// bias + alpha S around element i.
 STERNA_DEVICE float local_energy(const LocalNorm& norm, std::size_t i) {
   float squares = 0;
-  for_channels_around(norm, i, [&](std::size_t at) { squares += norm.x[at] * norm.x[at]; });
+  for_channels_around(norm, i, [&](std::size_t at) {
+    const float x = number_at(norm.x, at);
+    squares += x * x;
+  });
   return norm.bias + norm.alpha * squares;
 }
 
 STERNA_DEVICE void normalize_locally(const LocalNormLaunch& launch, std::size_t i) {
   const LocalNorm& norm = launch.norm;
-  launch.y[i] = norm.x[i] * std::pow(local_energy(norm, i), -norm.beta);
+  put_number(launch.y, i, number_at(norm.x, i) * std::pow(local_energy(norm, i), -norm.beta));
 }
 
 /// What element i adds to the gradients around it.
 STERNA_DEVICE void local_part(const LocalNormGradientLaunch& launch, std::size_t i) {
   const LocalNorm& norm = launch.norm;
   const float energy = local_energy(norm, i);
-  launch.parts[i] = launch.dy[i] * norm.x[i] * std::pow(energy, -norm.beta) / energy;
+  launch.parts[i] =
+      number_at(launch.dy, i) * number_at(norm.x, i) * std::pow(energy, -norm.beta) / energy;
 }
 
 /// After all parts.
@@ -45,167 +52,113 @@ STERNA_DEVICE void local_gradient(const LocalNormGradientLaunch& launch, std::si
   const LocalNorm& norm = launch.norm;
   float sum = 0;
   for_channels_around(norm, i, [&](std::size_t at) { sum += launch.parts[at]; });
-  const float own = launch.dy[i] * std::pow(local_energy(norm, i), -norm.beta);
-  launch.dx[i] = own - 2 * norm.alpha * norm.beta * norm.x[i] * sum;
+  const float own = number_at(launch.dy, i) * std::pow(local_energy(norm, i), -norm.beta);
+  put_number(launch.dx, i, own - 2 * norm.alpha * norm.beta * number_at(norm.x, i) * sum);
 }
 
-/// The two sums of channel `channel` of block `block`; behind the blocks lie those of groups, and
-/// then the channel's own.
-STERNA_DEVICE double* sums_of(const ChannelSums& sums, std::size_t block, std::size_t channel) {
-  return sums.sums + 2 * (block * sums.channels + channel);
-}
+/// What thread i of pixel_threads() passes over: some pixels of one channel.
+struct PixelsOfThread {
+  std::size_t channel;
+  std::size_t first;  ///< of kPixelsAtOnce pixels, as far as there are so many
 
-/// Thread i adds up a block of a channel's pixels: add(element, sums).
-template <class Add>
-STERNA_DEVICE void sum_block(const ChannelSums& sums, std::size_t i, Add add) {
-  const std::size_t block = i / sums.channels;
-  const std::size_t channel = i % sums.channels;
-  const std::size_t size = moment_block(sums.pixels, sums.channels);
-  const std::size_t first = block * size;
-  const std::size_t end = first + size < sums.pixels ? first + size : sums.pixels;
-  double one = 0;
-  double other = 0;
-  STERNA_UNROLL_BY(8)
-  for (std::size_t pixel = first; pixel < end; ++pixel) {
-    add(pixel * sums.channels + channel, one, other);
-  }
-  double* const to = sums_of(sums, block, channel);
-  to[0] = one;
-  to[1] = other;
-}
-
-/// Adds up blocks [first, end) of a channel into `to`.
-STERNA_DEVICE void add_blocks(const ChannelSums& sums, std::size_t channel, std::size_t first,
-                              std::size_t end, double* to) {
-  constexpr std::uint32_t kTogether = 16;  // loads that are under way at once
-  double one = 0;
-  double other = 0;
-  for (; first + kTogether <= end; first += kTogether) {
-    double ones[kTogether];
-    double others[kTogether];
-    STERNA_UNROLL
-    for (std::uint32_t i = 0; i < kTogether; ++i) {
-      const double* const part = sums_of(sums, first + i, channel);
-      ones[i] = part[0];
-      others[i] = part[1];
+  STERNA_DEVICE PixelsOfThread(std::size_t channels, std::size_t i) {
+    std::size_t run = 0;
+    if (i >> 32U == 0) {  // a device divides short numbers several times as fast
+      const auto wide = static_cast<std::uint32_t>(channels);
+      run = static_cast<std::uint32_t>(i) / wide;
+    } else {
+      run = i / channels;
     }
-    STERNA_UNROLL
-    for (std::uint32_t i = 0; i < kTogether; ++i) {
-      one += ones[i];
-      other += others[i];
-    }
+    channel = i - run * channels;
+    first = run * kPixelsAtOnce;
   }
-  for (; first < end; ++first) {
-    const double* const part = sums_of(sums, first, channel);
-    one += part[0];
-    other += part[1];
-  }
-  to[0] = one;
-  to[1] = other;
-}
+};
 
-/// After all blocks: thread i adds up a group of a channel's.
-STERNA_DEVICE void sum_group(const ChannelSums& sums, std::size_t i) {
-  const std::size_t blocks = moment_blocks(sums.pixels, sums.channels);
-  const std::size_t group = i / sums.channels;
-  const std::size_t channel = i % sums.channels;
-  const std::size_t size = moment_group(sums.pixels, sums.channels);
-  const std::size_t first = group * size;
-  const std::size_t end = first + size < blocks ? first + size : blocks;
-  add_blocks(sums, channel, first, end, sums_of(sums, blocks + group, channel));
-}
-
-/// Where a channel's own two sums lie.
-STERNA_DEVICE double* all_of(const ChannelSums& sums, std::size_t channel) {
-  const std::size_t blocks = moment_blocks(sums.pixels, sums.channels);
-  return sums_of(sums, blocks + moment_groups(sums.pixels, sums.channels), channel);
-}
-
-/// After all groups: adds up those of a channel.
-STERNA_DEVICE double* sum_groups(const ChannelSums& sums, std::size_t channel) {
-  const std::size_t blocks = moment_blocks(sums.pixels, sums.channels);
-  const std::size_t groups = moment_groups(sums.pixels, sums.channels);
-  double* const to = all_of(sums, channel);
-  add_blocks(sums, channel, blocks, blocks + groups, to);
-  return to;
-}
-
-/// Thread i of pixel_threads() passes over some of a channel's pixels: out[element] =
-/// make(values...), of the values of each `from` there.
+/// out[element] = make(values...) there, of the value of `from`.
 template <class Make>
-STERNA_DEVICE void pass_pixels(const float* from, float* out, std::size_t pixels,
-                               std::size_t channels, std::size_t i, Make make) {
-  const std::size_t first = i / channels * kPixelsAtOnce;
-  const std::size_t start = first * channels + i % channels;
-  if (first + kPixelsAtOnce <= pixels) {
+STERNA_DEVICE void pass_pixels(const Numbers& from, const Numbers& out, std::size_t pixels,
+                               std::size_t channels, const PixelsOfThread& own, Make make) {
+  const std::size_t start = own.first * channels + own.channel;
+  if (own.first + kPixelsAtOnce <= pixels) {
     float values[kPixelsAtOnce];
     STERNA_UNROLL
-    for (std::size_t p = 0; p < kPixelsAtOnce; ++p) values[p] = from[start + p * channels];
+    for (std::size_t p = 0; p < kPixelsAtOnce; ++p) {
+      values[p] = number_at(from, start + p * channels);
+    }
     STERNA_UNROLL
-    for (std::size_t p = 0; p < kPixelsAtOnce; ++p) out[start + p * channels] = make(values[p]);
+    for (std::size_t p = 0; p < kPixelsAtOnce; ++p) {
+      put_number(out, start + p * channels, make(values[p]));
+    }
     return;
   }
-  for (std::size_t p = 0; first + p < pixels; ++p) {
-    out[start + p * channels] = make(from[start + p * channels]);
+  for (std::size_t p = 0; own.first + p < pixels; ++p) {
+    put_number(out, start + p * channels, make(number_at(from, start + p * channels)));
   }
 }
 
-/// The same with two.
+/// The same of two.
 template <class Make>
-STERNA_DEVICE void pass_pixels(const float* from, const float* other, float* out,
-                               std::size_t pixels, std::size_t channels, std::size_t i, Make make) {
-  const std::size_t first = i / channels * kPixelsAtOnce;
-  const std::size_t start = first * channels + i % channels;
-  if (first + kPixelsAtOnce <= pixels) {
+STERNA_DEVICE void pass_pixels(const Numbers& from, const Numbers& other, const Numbers& out,
+                               std::size_t pixels, std::size_t channels, const PixelsOfThread& own,
+                               Make make) {
+  const std::size_t start = own.first * channels + own.channel;
+  if (own.first + kPixelsAtOnce <= pixels) {
     float values[kPixelsAtOnce];
     float others[kPixelsAtOnce];
     STERNA_UNROLL
     for (std::size_t p = 0; p < kPixelsAtOnce; ++p) {
-      values[p] = from[start + p * channels];
-      others[p] = other[start + p * channels];
+      values[p] = number_at(from, start + p * channels);
+      others[p] = number_at(other, start + p * channels);
     }
     STERNA_UNROLL
     for (std::size_t p = 0; p < kPixelsAtOnce; ++p) {
-      out[start + p * channels] = make(values[p], others[p]);
+      put_number(out, start + p * channels, make(values[p], others[p]));
     }
     return;
   }
-  for (std::size_t p = 0; first + p < pixels; ++p) {
-    out[start + p * channels] = make(from[start + p * channels], other[start + p * channels]);
+  for (std::size_t p = 0; own.first + p < pixels; ++p) {
+    const std::size_t at = start + p * channels;
+    put_number(out, at, make(number_at(from, at), number_at(other, at)));
   }
 }
 
 STERNA_DEVICE void add_bias(const BiasLaunch& launch, std::size_t i) {
-  const float bias = launch.bias[i % launch.channels];
-  pass_pixels(launch.y, launch.y, launch.pixels, launch.channels, i,
+  const PixelsOfThread own(launch.channels, i);
+  const float bias = launch.bias[own.channel];
+  pass_pixels(launch.y, launch.y, launch.pixels, launch.channels, own,
               [&](float y) { return y + bias; });
 }
 
-STERNA_DEVICE void channel_sum_block(const ChannelSumLaunch& launch, std::size_t i) {
-  sum_block(launch.sums, i, [&](std::size_t at, double& sum, double& /*other*/) {
-    sum += double{launch.from[at]};
-  });
+// What a tile's thread has of each launch that sums, and what is made of a channel's sums.
+
+STERNA_DEVICE TwoSums sum_of_thread(const ChannelSumLaunch& launch, const Tile& tile,
+                                    std::uint32_t thread) {
+  return sum_of_block(
+      launch.sums, tile, thread, [&](std::size_t at) { return number_at(launch.from, at); },
+      [](float value, TwoSums& sums) { sums.one += double{value}; });
 }
 
-/// After all groups.
-STERNA_DEVICE void take_channel_sum(const ChannelSumLaunch& launch, std::size_t channel) {
-  launch.to[channel] = static_cast<float>(sum_groups(launch.sums, channel)[0]);
+STERNA_DEVICE void take_sums(const ChannelSumLaunch& launch, std::size_t channel,
+                             const TwoSums& sums) {
+  launch.to[channel] = static_cast<float>(sums.one);
 }
 
-STERNA_DEVICE void moment_block_of(const MomentsLaunch& launch, std::size_t i) {
-  sum_block(launch.sums, i, [&](std::size_t at, double& sum, double& squares) {
-    const double x = launch.x[at];
-    sum += x;
-    squares += x * x;
-  });
+STERNA_DEVICE TwoSums sum_of_thread(const MomentsLaunch& launch, const Tile& tile,
+                                    std::uint32_t thread) {
+  return sum_of_block(
+      launch.sums, tile, thread, [&](std::size_t at) { return number_at(launch.x, at); },
+      [](float value, TwoSums& sums) {
+        const double x = value;
+        sums.one += x;
+        sums.other += x * x;
+      });
 }
 
-/// After all groups.
-STERNA_DEVICE void take_moments(const MomentsLaunch& launch, std::size_t channel) {
-  const double* const sums = sum_groups(launch.sums, channel);
+STERNA_DEVICE void take_sums(const MomentsLaunch& launch, std::size_t channel,
+                             const TwoSums& sums) {
   const auto pixels = static_cast<double>(launch.sums.pixels);
-  const double mean = sums[0] / pixels;
-  const double variance = sums[1] / pixels - mean * mean;
+  const double mean = sums.one / pixels;
+  const double variance = sums.other / pixels - mean * mean;
   launch.mean[channel] = static_cast<float>(mean);
   launch.variance[channel] = variance < 0 ? 0.0F : static_cast<float>(variance);
 }
@@ -235,40 +188,51 @@ STERNA_DEVICE NormedChannel channel_of(const ChannelNorm& norm, std::size_t chan
 }
 
 STERNA_DEVICE void normalize_channel(const ChannelNormLaunch& launch, std::size_t i) {
-  const NormedChannel channel = channel_of(launch.norm, i % launch.channels);
-  pass_pixels(launch.norm.x, launch.y, launch.pixels, launch.channels, i,
+  const PixelsOfThread own(launch.channels, i);
+  const NormedChannel channel = channel_of(launch.norm, own.channel);
+  pass_pixels(launch.norm.x, launch.y, launch.pixels, launch.channels, own,
               [&](float x) { return channel.made(channel.centred(x)); });
 }
 
-STERNA_DEVICE void norm_gradient_block(const ChannelNormGradientLaunch& launch, std::size_t i) {
-  const NormedChannel channel = channel_of(launch.norm, i % launch.sums.channels);
-  sum_block(launch.sums, i, [&](std::size_t at, double& shift, double& scale) {
-    const float x = channel.centred(launch.norm.x[at]);
-    const float dy = channel.passed_back(launch.dy[at], x);
-    shift += double{dy};
-    scale += double{dy} * double{x};
-  });
+STERNA_DEVICE TwoSums sum_of_thread(const ChannelNormGradientLaunch& launch, const Tile& tile,
+                                    std::uint32_t thread) {
+  struct Element {
+    float x, dy;
+  };
+  const std::uint32_t column = thread % tile.shape.channels;
+  if (column >= tile.channels) return {0, 0};
+  const NormedChannel channel = channel_of(launch.norm, tile.first_channel + column);
+  return sum_of_block(
+      launch.sums, tile, thread,
+      [&](std::size_t at) {
+        return Element{number_at(launch.norm.x, at), number_at(launch.dy, at)};
+      },
+      [&](const Element& element, TwoSums& sums) {
+        const float x = channel.centred(element.x);
+        const float dy = channel.passed_back(element.dy, x);
+        sums.one += double{dy};
+        sums.other += double{dy} * double{x};
+      });
 }
 
-/// After all groups. What is left of the sums are the means that each gradient by x takes off.
-STERNA_DEVICE void take_norm_gradients(const ChannelNormGradientLaunch& launch,
-                                       std::size_t channel) {
-  double* const sums = sum_groups(launch.sums, channel);
-  launch.dshift[channel] = static_cast<float>(sums[0]);
-  if (launch.dscale != nullptr) launch.dscale[channel] = static_cast<float>(sums[1]);
+/// What stays are the means that each gradient by x takes off.
+STERNA_DEVICE void take_sums(const ChannelNormGradientLaunch& launch, std::size_t channel,
+                             const TwoSums& sums) {
+  launch.dshift[channel] = static_cast<float>(sums.one);
+  if (launch.dscale != nullptr) launch.dscale[channel] = static_cast<float>(sums.other);
   const auto pixels = static_cast<double>(launch.sums.pixels);
-  sums[0] /= pixels;
-  sums[1] /= pixels;
+  *sums_of_channel(launch.sums, channel) = {sums.one / pixels, sums.other / pixels};
 }
 
 /// After all channels. Mean and variance depend on x, too.
 STERNA_DEVICE void norm_gradient(const ChannelNormGradientLaunch& launch, std::size_t i) {
   const ChannelSums& sums = launch.sums;
-  const NormedChannel channel = channel_of(launch.norm, i % sums.channels);
-  const double* const means = all_of(sums, i % sums.channels);
-  const auto shift = static_cast<float>(means[0]);
-  const auto scale = static_cast<float>(means[1]);
-  pass_pixels(launch.norm.x, launch.dy, launch.dx, sums.pixels, sums.channels, i,
+  const PixelsOfThread own(sums.channels, i);
+  const NormedChannel channel = channel_of(launch.norm, own.channel);
+  const TwoSums means = *sums_of_channel(sums, own.channel);
+  const auto shift = static_cast<float>(means.one);
+  const auto scale = static_cast<float>(means.other);
+  pass_pixels(launch.norm.x, launch.dy, launch.dx, sums.pixels, sums.channels, own,
               [&](float x, float dy) {
                 const float centred = channel.centred(x);
                 const float back = channel.passed_back(dy, centred);

@@ -7,21 +7,10 @@
 
 #include "kernels/isa/warp.h"
 #include "kernels/layers/layer_launch.h"
+#include "kernels/layers/numbers_device.h"
 #include "kernels/sums/bf16.h"
 
 namespace sterna::kernels {
-
-STERNA_DEVICE float number_of(float stored) { return stored; }
-STERNA_DEVICE float number_of(std::uint16_t stored) { return from_bf16(stored); }
-
-/// Element `at` of bf16s where there are any, else of fp32s.
-STERNA_DEVICE void put_number(float* to, std::uint16_t* bf16s, std::size_t at, float number) {
-  if (bf16s != nullptr) {
-    bf16s[at] = to_bf16(number);
-  } else {
-    to[at] = number;
-  }
-}
 
 /// `kCount` elements, `step` apart from `first` on: all are read before the first is written.
 template <std::uint32_t kCount>

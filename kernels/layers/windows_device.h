@@ -137,7 +137,7 @@ STERNA_DEVICE void window_channels(const WindowLaunch& launch, std::size_t at) {
         const std::size_t part = output * kernel + std::size_t{i} * w.kernel_columns + j;
         STERNA_UNROLL
         for (std::size_t c = 0; c < kChannels; ++c) {
-          made[c] += launch.from[part + c * step * kernel];
+          made[c] += number_at(launch.from, part + c * step * kernel);
         }
       });
       break;
@@ -151,7 +151,7 @@ STERNA_DEVICE void window_channels(const WindowLaunch& launch, std::size_t at) {
         }
         STERNA_UNROLL
         for (std::size_t c = 0; c < kChannels; ++c) {
-          const float value = launch.from[element + c * step];
+          const float value = number_at(launch.from, element + c * step);
           if (winners[c] != kernel && !(value > made[c])) continue;
           made[c] = value;
           winners[c] = part;
@@ -167,7 +167,9 @@ STERNA_DEVICE void window_channels(const WindowLaunch& launch, std::size_t at) {
         const std::uint32_t part = i * w.kernel_columns + j;
         STERNA_UNROLL
         for (std::size_t c = 0; c < kChannels; ++c) {
-          if (launch.winners[output + c * step] == part) made[c] += launch.from[output + c * step];
+          if (launch.winners[output + c * step] == part) {
+            made[c] += number_at(launch.from, output + c * step);
+          }
         }
       });
       break;
@@ -177,7 +179,9 @@ STERNA_DEVICE void window_channels(const WindowLaunch& launch, std::size_t at) {
           std::size_t element = 0;
           if (!under_window(w, place, i, j, element)) continue;
           STERNA_UNROLL
-          for (std::size_t c = 0; c < kChannels; ++c) made[c] += launch.from[element + c * step];
+          for (std::size_t c = 0; c < kChannels; ++c) {
+            made[c] += number_at(launch.from, element + c * step);
+          }
         }
       }
       const float pixels = pixels_of_mean(launch, place.row, place.column);
@@ -192,13 +196,13 @@ STERNA_DEVICE void window_channels(const WindowLaunch& launch, std::size_t at) {
         const float pixels = pixels_of_mean(launch, row, column);
         STERNA_UNROLL
         for (std::size_t c = 0; c < kChannels; ++c) {
-          made[c] += launch.from[output + c * step] / pixels;
+          made[c] += number_at(launch.from, output + c * step) / pixels;
         }
       });
       break;
   }
   STERNA_UNROLL
-  for (std::size_t c = 0; c < kChannels; ++c) launch.to[pixel + c * step] = made[c];
+  for (std::size_t c = 0; c < kChannels; ++c) put_number(launch.to, pixel + c * step, made[c]);
 }
 
 /// Element `at` of all windows' pixels.
@@ -211,7 +215,7 @@ STERNA_DEVICE void unfold_element(const WindowLaunch& launch, std::size_t at) {
   std::size_t element = 0;
   const bool there =
       under_window(w, window, part / w.kernel_columns, part % w.kernel_columns, element);
-  launch.to[at] = there ? launch.from[element] : 0;
+  put_number(launch.to, at, there ? number_at(launch.from, element) : 0);
 }
 
 STERNA_DEVICE void window_element(const WindowLaunch& launch, std::size_t at) {
@@ -224,7 +228,7 @@ STERNA_DEVICE void transpose_element(const TransposeLaunch& launch, std::size_t 
   const std::size_t size = launch.rows * launch.columns;
   const std::size_t i = at % size / launch.columns;
   const std::size_t j = at % launch.columns;
-  put_number(launch.to, launch.bf16s, at - at % size + j * launch.rows + i, launch.from[at]);
+  put_number(launch.to, at - at % size + j * launch.rows + i, number_at(launch.from, at));
 }
 
 }  // namespace sterna::kernels

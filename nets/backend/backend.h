@@ -33,16 +33,13 @@ struct BackendOptions {
   /// the CPU has), "avx512", "avx2" or "scalar".
   std::string isa = "best";
   /// What operations' activations may be, and are in nets. With bf16 "avx512" includes the
-  /// instructions that compute with it, and excludes AMX. Of "device" they are fp32 always: with
-  /// bf16 products and convolutions round what they multiply to that.
+  /// instructions that compute with it, and excludes AMX. Of "device" they are that: products and
+  /// convolutions multiply nothing else.
   Element precision = Element::fp32;
   /// Of "device": what computes. Threads and instruction set are its own matter.
   std::shared_ptr<kernels::Device> device = nullptr;
   /// Of "device" with fp32: products and convolutions round what they multiply to TF32.
   bool tf32 = false;
-
-  /// Of activations in nets.
-  Element element() const { return name == "device" ? Element::fp32 : precision; }
 };
 
 /// Each operation's interface lies in a header of its own, which who makes or runs one includes.

@@ -22,8 +22,8 @@ class DeviceAveragePool final : public AveragePool {
   void run(WindowPass pass, const Tensor& from, Tensor& to) {
     context_.run(WindowLaunch{.pass = pass,
                               .windows = windows_,
-                              .from = from.data(),
-                              .to = to.data(),
+                              .from = numbers(from),
+                              .to = numbers(to),
                               .counts_padding = counts_padding_});
   }
 

@@ -22,13 +22,13 @@ class DeviceBatchNorm final : public BatchNorm {
   void forward(const Tensor& x, const Tensor* scale, const Tensor& shift, Tensor& mean,
                Tensor& variance, Tensor& y) override {
     context_.run(MomentsLaunch{
-        .sums = sums(), .x = x.data(), .mean = mean.data(), .variance = variance.data()});
+        .sums = sums(), .x = numbers(x), .mean = mean.data(), .variance = variance.data()});
     infer(x, scale, shift, mean, variance, y);
   }
   void infer(const Tensor& x, const Tensor* scale, const Tensor& shift, const Tensor& mean,
              const Tensor& variance, Tensor& y) override {
     context_.run(ChannelNormLaunch{.norm = norm_of(x, scale, shift, mean, variance),
-                                   .y = y.data(),
+                                   .y = numbers(y),
                                    .pixels = pixels_,
                                    .channels = channels_});
   }
@@ -37,8 +37,8 @@ class DeviceBatchNorm final : public BatchNorm {
                 Tensor& dshift) override {
     context_.run(ChannelNormGradientLaunch{.norm = norm_of(x, scale, shift, mean, variance),
                                            .sums = sums(),
-                                           .dy = dy.data(),
-                                           .dx = dx.data(),
+                                           .dy = numbers(dy),
+                                           .dx = numbers(dx),
                                            .dscale = dscale != nullptr ? dscale->data() : nullptr,
                                            .dshift = dshift.data()});
   }
@@ -47,7 +47,7 @@ class DeviceBatchNorm final : public BatchNorm {
   kernels::ChannelSums sums() const { return context_.sums_of(pixels_, channels_); }
   ChannelNorm norm_of(const Tensor& x, const Tensor* scale, const Tensor& shift, const Tensor& mean,
                       const Tensor& variance) const {
-    return {.x = x.data(),
+    return {.x = numbers(x),
             .scale = scale != nullptr ? scale->data() : nullptr,
             .shift = shift.data(),
             .mean = mean.data(),

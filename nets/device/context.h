@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -16,6 +15,12 @@
 #include "nets/tensor/tensor.h"
 
 namespace sterna::nets {
+
+/// What a launch is told of a tensor's elements.
+inline kernels::Numbers numbers(const Tensor& of) {
+  if (of.element() == Element::bf16) return of.bf16();
+  return of.data();
+}
 
 /// The device, and the stream on which passes run, one operation after the other.
 struct DeviceContext {
@@ -46,22 +51,19 @@ struct DeviceContext {
     return reinterpret_cast<T*>(scratch_.data());
   }
 
-  /// Memory for bf16s that operations share, one after the other; before any runs. There are two
-  /// pieces, as some operations need both at once.
-  enum class Bf16s : std::uint8_t { first, second };
-  void reserve_bf16s(Bf16s which, std::size_t elements) {
-    kernels::DeviceArray<std::uint16_t>& array = bf16s_[static_cast<std::size_t>(which)];
-    if (elements <= array.size()) return;
-    array = must(kernels::DeviceArray<std::uint16_t>::make(*device, elements));
+  /// Memory for what a library makes of another kind of number than is wanted, until that is made
+  /// of it; before any operation runs.
+  void reserve_made(std::size_t bytes) {
+    if (bytes > made_.size()) made_ = must(kernels::DeviceArray<std::byte>::make(*device, bytes));
   }
-  std::uint16_t* bf16s(Bf16s which) const { return bf16s_[static_cast<std::size_t>(which)].data(); }
+  kernels::Numbers made(bool bf16s) const { return {made_.data(), bf16s}; }
 
   /// Room for what is summed of each channel, within what operations share; reserve_sums() first.
   kernels::ChannelSums sums_of(std::size_t pixels, std::size_t channels) const {
-    return {.pixels = pixels, .channels = channels, .sums = scratch<double>()};
+    return {.pixels = pixels, .channels = channels, .sums = scratch<kernels::TwoSums>()};
   }
   void reserve_sums(std::size_t pixels, std::size_t channels) {
-    reserve<double>(kernels::channel_sums(pixels, channels));
+    reserve<kernels::TwoSums>(kernels::channel_sums(pixels, channels));
   }
 
   std::shared_ptr<kernels::Device> device;
@@ -75,7 +77,7 @@ struct DeviceContext {
  private:
   kernels::DeviceArray<std::byte> scratch_;
   kernels::DeviceArray<std::byte> workspace_;
-  std::array<kernels::DeviceArray<std::uint16_t>, 2> bf16s_;
+  kernels::DeviceArray<std::byte> made_;
 };
 
 /// Elements that come from the host again and again: what is sent lies still until it is there.

@@ -1,6 +1,7 @@
 #include "nets/backend/convolution.h"
 
 #include <algorithm>
+#include <cassert>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -13,9 +14,12 @@
 namespace sterna::nets {
 namespace {
 
+using kernels::BiasLaunch;
 using kernels::ConvolutionPass;
 using kernels::DeviceOperation;
+using kernels::Numbers;
 using kernels::ProductLaunch;
+using kernels::RoundLaunch;
 using kernels::TransposeLaunch;
 using kernels::WidenLaunch;
 using kernels::WindowLaunch;
@@ -36,15 +40,20 @@ class DeviceConvolution : public Convolution {
         groups_(spec.groups),
         out_(spec.out_channels),
         pixels_(std::size_t{windows_.images} * windows_.out_rows * windows_.out_columns),
-        dy_(spec.backward ? Operand::shared(context, DeviceContext::Bf16s::first, pixels_ * out_)
-                          : Operand()) {
+        bf16s_(spec.element == Element::bf16) {
+    assert(bf16s_ == context.multiplies_bf16s());
     if (spec.bias && spec.backward) context.reserve_sums(pixels_, out_);
   }
 
   void sum_bias(const Tensor& dy, Tensor* db) const {
     if (db == nullptr) return;
     context_.run(kernels::ChannelSumLaunch{
-        .sums = context_.sums_of(pixels_, out_), .from = dy.data(), .to = db->data()});
+        .sums = context_.sums_of(pixels_, out_), .from = numbers(dy), .to = db->data()});
+  }
+  void add_bias(const Tensor* b, const Tensor& y) const {
+    if (b == nullptr) return;
+    context_.run(
+        BiasLaunch{.bias = b->data(), .y = numbers(y), .pixels = pixels_, .channels = out_});
   }
 
   DeviceContext& context_;
@@ -52,7 +61,7 @@ class DeviceConvolution : public Convolution {
   std::size_t groups_;
   std::size_t out_;
   std::size_t pixels_;  // of all images' outputs
-  Operand dy_;
+  bool bf16s_;          // images and outputs are
 };
 
 /// Products with the windows' pixels, which are laid side by side first, those of a group's
@@ -63,10 +72,8 @@ class ConvolutionByProducts final : public DeviceConvolution {
       : DeviceConvolution(context, spec),
         depth_(std::size_t{windows_.channels} * windows_.kernel_rows * windows_.kernel_columns),
         plain_(windows_are_pixels(windows_)),
-        biased_(spec.bias),
-        x_(plain_ ? Operand::of_input(context, spec.backward, pixels_ * depth_)
-                  : Operand::shared(context, DeviceContext::Bf16s::second, pixels_ * depth_)),
-        w_(Operand::kept(context, out_ * depth_ / groups_)) {
+        biased_(spec.bias && !bf16s_),
+        w_(Operand::of_weights(context, out_ * depth_ / groups_)) {
     if (!plain_) context.reserve<float>(pixels_ * depth_);
     if (groups_ != 1) return;  // a library's products want matrices that begin anywhere
     forward_.emplace(context, forward_like(Group{0, 0, 0, depth_, out_}));
@@ -77,47 +84,42 @@ class ConvolutionByProducts final : public DeviceConvolution {
 
   void weights_changed() override { w_.changed(); }
   void forward(const Tensor& x, const Tensor& w, const Tensor* b, Tensor& y) override {
-    x_.take(unfold(x));
-    w_.keep(w.data());
+    const Numbers unfolded = unfold(x);
+    w_.keep(numbers(w));
     each_group([&](const Group& group) {
       ProductLaunch launch = forward_like(group);
-      launch.a = x_.view(launch.a, group.in);
-      launch.b = w_.view(launch.b, group.weights);
-      launch.bias = b != nullptr ? b->data() + group.out : nullptr;
-      launch.out = y.data() + group.out;
+      launch.a.data = unfolded.from(group.in);
+      launch.b.data = w_.numbers().from(group.weights);
+      launch.bias = biased_ ? b->data() + group.out : nullptr;
+      launch.out = numbers(y).from(group.out);
       run(forward_, launch);
     });
+    if (!biased_) add_bias(b, y);
   }
   void backward_parameters(const Tensor& x, const Tensor& dy, Tensor& dw, Tensor* db) override {
-    if (plain_) {
-      x_.keep(x.data());
-    } else {
-      x_.take(unfold(x));
-    }
-    dy_.take(dy.data());
+    const Numbers unfolded = unfold(x);
     each_group([&](const Group& group) {
       ProductLaunch launch = parameters_like(group);
-      launch.a = dy_.view(launch.a, group.out);
-      launch.b = x_.view(launch.b, group.in);
+      launch.a.data = numbers(dy).from(group.out);
+      launch.b.data = unfolded.from(group.in);
       launch.out = dw.data() + group.weights;
       run(parameters_, launch);
     });
     sum_bias(dy, db);
   }
   void backward_data(const Tensor& dy, const Tensor& w, Tensor& dx) override {
-    dy_.keep(dy.data());
-    w_.keep(w.data());
-    float* const unfolded = plain_ ? dx.data() : context_.scratch<float>();
+    w_.keep(numbers(w));
+    const Numbers unfolded = plain_ ? numbers(dx) : Numbers(context_.scratch<float>());
     each_group([&](const Group& group) {
       ProductLaunch launch = data_like(group);
-      launch.a = dy_.view(launch.a, group.out);
-      launch.b = w_.view(launch.b, group.weights);
-      launch.out = unfolded + group.in;
+      launch.a.data = numbers(dy).from(group.out);
+      launch.b.data = w_.numbers().from(group.weights);
+      launch.out = unfolded.from(group.in);
       run(data_, launch);
     });
     if (plain_) return;
     context_.run(WindowLaunch{
-        .pass = WindowPass::fold, .windows = windows_, .from = unfolded, .to = dx.data()});
+        .pass = WindowPass::fold, .windows = windows_, .from = unfolded, .to = numbers(dx)});
   }
 
  private:
@@ -143,6 +145,7 @@ class ConvolutionByProducts final : public DeviceConvolution {
     return {.a = {nullptr, depth_, 1},
             .b = {nullptr, 1, group.depth},
             .bias = biased_ ? &kSome : nullptr,
+            .out = {nullptr, bf16s_},
             .rows = pixels_,
             .columns = group.outputs,
             .depth = group.depth,
@@ -158,24 +161,24 @@ class ConvolutionByProducts final : public DeviceConvolution {
   ProductLaunch data_like(const Group& group) const {
     return {.a = {nullptr, out_, 1},
             .b = {nullptr, group.depth, 1},
+            .out = {nullptr, bf16s_ && plain_},  // what is added up later is not rounded before
             .rows = pixels_,
             .columns = group.depth,
             .depth = group.outputs,
             .out_row = depth_};
   }
 
-  const float* unfold(const Tensor& x) const {
-    if (plain_) return x.data();
-    float* const unfolded = context_.scratch<float>();
+  Numbers unfold(const Tensor& x) const {
+    if (plain_) return numbers(x);
+    const Numbers unfolded(context_.scratch<std::byte>(), bf16s_);
     context_.run(WindowLaunch{
-        .pass = WindowPass::unfold, .windows = windows_, .from = x.data(), .to = unfolded});
+        .pass = WindowPass::unfold, .windows = windows_, .from = numbers(x), .to = unfolded});
     return unfolded;
   }
 
   std::size_t depth_;  // of a window
   bool plain_;         // nothing is laid anywhere
-  bool biased_;
-  Operand x_;  // their windows' pixels
+  bool biased_;        // by the product
   Operand w_;
   std::optional<Product> forward_, parameters_, data_;  // none where there are groups
 };
@@ -212,21 +215,18 @@ class ConvolutionByLibrary final : public DeviceConvolution {
         window_(std::size_t{windows_.kernel_rows} * windows_.kernel_columns) {
     const std::size_t inputs = planned_pixels() * planned_.channels;
     const std::size_t weights = out_ * channels_ * window_;
-    prepare(plans_.forward.get(), pixels_ * out_);
-    prepare(plans_.data.get(), inputs);
-    prepare(plans_.weights.get(), weights);
+    prepare(plans_.forward.get(), pixels_ * out_, bf16s_);
+    prepare(plans_.data.get(), inputs, bf16s_);
+    prepare(plans_.weights.get(), weights, false);
     if (turns() && plans_.weights != nullptr) context.reserve<float>(weights);
     if (pads() && plans_.data != nullptr) context.reserve<float>(inputs);
     w_ = turns() ? Operand::laid(context, weights,
-                                 [this](const float* from, float* to, std::uint16_t* bf16s) {
-                                   turn(from, to, bf16s);
-                                 })
-                 : Operand::kept(context, weights);
-    x_ = pads() ? Operand::laid(context, inputs,
-                                [this](const float* from, float* to, std::uint16_t* bf16s) {
-                                  pad(from, to, bf16s);
-                                })
-                : Operand::of_input(context, spec.backward, inputs);
+                                 [this](const Numbers& from, const Numbers& to) { turn(from, to); })
+                 : Operand::of_weights(context, weights);
+    if (pads()) {
+      x_ = Operand::laid(context, inputs,
+                         [this](const Numbers& from, const Numbers& to) { pad(from, to); });
+    }
   }
   ConvolutionByLibrary(const ConvolutionByLibrary&) = delete;
   ConvolutionByLibrary& operator=(const ConvolutionByLibrary&) = delete;
@@ -234,18 +234,15 @@ class ConvolutionByLibrary final : public DeviceConvolution {
   /// At once, not in the pass that wants them: that may be repeated where they did not change.
   void weights_changed() override { w_.changed(); }
   void forward(const Tensor& x, const Tensor& w, const Tensor* b, Tensor& y) override {
-    x_.take(x.data());
-    w_.keep(w.data());
-    run(*plans_.forward, x_, w_, y.data(), y.size());
-    if (b == nullptr) return;
-    context_.run(
-        kernels::BiasLaunch{.bias = b->data(), .y = y.data(), .pixels = pixels_, .channels = out_});
+    if (pads()) x_.take(numbers(x));
+    w_.keep(numbers(w));
+    run(*plans_.forward, input(x), w_.numbers(), numbers(y), y.size());
+    add_bias(b, y);
   }
   void backward_parameters(const Tensor& x, const Tensor& dy, Tensor& dw, Tensor* db) override {
-    x_.keep(x.data());
-    dy_.take(dy.data());
+    if (pads()) x_.keep(numbers(x));
     float* const out = turns() ? context_.scratch<float>() : dw.data();
-    run(*plans_.weights, x_, dy_, out, dw.size());
+    run(*plans_.weights, input(x), numbers(dy), out, dw.size());
     if (turns()) {
       context_.run(TransposeLaunch{
           .from = out, .to = dw.data(), .count = out_, .rows = window_, .columns = channels_});
@@ -253,17 +250,16 @@ class ConvolutionByLibrary final : public DeviceConvolution {
     sum_bias(dy, db);
   }
   void backward_data(const Tensor& dy, const Tensor& w, Tensor& dx) override {
-    dy_.keep(dy.data());
-    w_.keep(w.data());
-    float* const out = pads() ? context_.scratch<float>() : dx.data();
-    run(*plans_.data, dy_, w_, out, planned_pixels() * planned_.channels);
+    w_.keep(numbers(w));
+    const Numbers out = pads() ? Numbers(context_.scratch<std::byte>(), bf16s_) : numbers(dx);
+    run(*plans_.data, numbers(dy), w_.numbers(), out, planned_pixels() * planned_.channels);
     if (!pads()) return;
     const kernels::Runs runs = inner().turned();
     if (runs.elements() < dx.size()) {
       context_.run(kernels::ElementLaunch{
-          .pass = kernels::ElementPass::clear, .out = dx.data(), .count = dx.size()});
+          .pass = kernels::ElementPass::clear, .out = numbers(dx), .count = dx.size()});
     }
-    context_.run(kernels::RunLaunch{.from = out, .to = dx.data(), .runs = runs});
+    context_.run(kernels::RunLaunch{.from = out, .to = numbers(dx), .runs = runs});
   }
 
  private:
@@ -271,12 +267,13 @@ class ConvolutionByLibrary final : public DeviceConvolution {
                                    const kernels::Windows& windows) {
     bool all = true;
     const auto plan_of = [&](ConvolutionPass pass) {
-      std::unique_ptr<DeviceOperation> made = must(context.device->convolution(
+      std::unique_ptr<DeviceOperation> made = must(context.stream->convolution(
           {.windows = windows,
            .out_channels = static_cast<std::uint32_t>(spec.out_channels),
            .groups = static_cast<std::uint32_t>(spec.groups),
            .pass = pass,
-           .arithmetic = context.arithmetic}));
+           .arithmetic = context.arithmetic,
+           .to_bf16s = spec.element == Element::bf16 && pass != ConvolutionPass::weights}));
       all = all && made != nullptr;
       return made;
     };
@@ -319,35 +316,42 @@ class ConvolutionByLibrary final : public DeviceConvolution {
         .to = {first, std::size_t{planned_.rows} * planned_.columns * channels,
                planned_.columns * channels, 0}};
   }
-  void pad(const float* x, float* to, std::uint16_t* bf16s) const {
-    context_.run(kernels::RunLaunch{.from = x, .to = to, .runs = inner(), .bf16s = bf16s});
+  void pad(const Numbers& x, const Numbers& to) const {
+    context_.run(kernels::RunLaunch{.from = x, .to = to, .runs = inner()});
   }
-  void turn(const float* weights, float* to, std::uint16_t* bf16s) const {
-    context_.run(TransposeLaunch{.from = weights,
-                                 .to = to,
-                                 .count = out_,
-                                 .rows = channels_,
-                                 .columns = window_,
-                                 .bf16s = bf16s});
+  void turn(const Numbers& weights, const Numbers& to) const {
+    context_.run(TransposeLaunch{
+        .from = weights, .to = to, .count = out_, .rows = channels_, .columns = window_});
   }
+  Numbers input(const Tensor& x) const { return pads() ? x_.numbers() : numbers(x); }
 
   std::size_t planned_pixels() const {
     return std::size_t{planned_.images} * planned_.rows * planned_.columns;
   }
-  /// A plan, if there is one, which makes so many elements.
-  void prepare(const DeviceOperation* plan, std::size_t elements) const {
+  /// A plan, if there is one, of which so many bf16s are wanted, or fp32s.
+  void prepare(const DeviceOperation* plan, std::size_t elements, bool bf16s) const {
     if (plan == nullptr) return;
     context_.prepare(*plan);
     context_.plans.push_back(plan->name());
-    if (plan->makes_bf16s()) context_.reserve_bf16s(DeviceContext::Bf16s::second, elements);
+    const bool makes = plan->makes_bf16s();
+    if (makes != bf16s) context_.reserve_made(Numbers(nullptr, makes).bytes(elements));
   }
-  /// As many elements come to `out`, as fp32s.
-  void run(DeviceOperation& plan, const Operand& a, const Operand& b, float* out,
+  /// So many elements come to `out`, whatever the plan makes.
+  void run(DeviceOperation& plan, const Numbers& a, const Numbers& b, const Numbers& out,
            std::size_t elements) const {
-    if (!plan.makes_bf16s()) return context_.run(plan, {.a = a.data(), .b = b.data(), .out = out});
-    std::uint16_t* const rounded = context_.bf16s(DeviceContext::Bf16s::second);
-    context_.run(plan, {.a = a.data(), .b = b.data(), .out = rounded});
-    context_.run(WidenLaunch{.from = rounded, .to = out, .count = elements});
+    const bool converts = plan.makes_bf16s() != out.bf16s;
+    const Numbers made = converts ? context_.made(plan.makes_bf16s()) : out;
+    context_.run(plan, {.a = a.at, .b = b.at, .out = made.at});
+    if (!converts) return;
+    if (out.bf16s) {
+      context_.run(RoundLaunch{.from = static_cast<const float*>(made.at),
+                               .to = static_cast<std::uint16_t*>(out.at),
+                               .count = elements});
+    } else {
+      context_.run(WidenLaunch{.from = static_cast<const std::uint16_t*>(made.at),
+                               .to = static_cast<float*>(out.at),
+                               .count = elements});
+    }
   }
 
   kernels::Windows planned_;
@@ -355,7 +359,7 @@ class ConvolutionByLibrary final : public DeviceConvolution {
   std::size_t channels_;  // of a group's input
   std::size_t window_;    // pixels of one
   Operand w_;             // as the library wants them
-  Operand x_;             // where it pads with 0 around the images
+  Operand x_;             // with 0 around the images, where it pads
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
 // A backend that computes on a device, through the interfaces of kernels/device/device.h: a CUDA
-// device, or the host's own that plays one for tests. Tensors are fp32.
+// device, or the host's own that plays one for tests.
 #pragma once
 
 #include "nets/backend/backend.h"

@@ -1,5 +1,10 @@
 #include "nets/device/device_memory.h"
 
+#include <algorithm>
+#include <vector>
+
+#include "kernels/sums/bf16.h"
+
 namespace sterna::nets {
 
 using kernels::ElementLaunch;
@@ -22,6 +27,10 @@ void DeviceMemory::expect_images(std::size_t pixels, std::size_t levels) {
 
 void DeviceMemory::write(std::span<const float> values, Tensor& to, std::size_t first) {
   const float* const sent = values_.send(context_, values);
+  if (to.element() == Element::bf16) {
+    return context_.run(
+        kernels::RoundLaunch{.from = sent, .to = to.bf16() + first, .count = values.size()});
+  }
   must(context_.stream->copy(to.data() + first, sent, values.size_bytes()));
 }
 
@@ -31,13 +40,20 @@ void DeviceMemory::write(const PixelImages& images, std::size_t count, std::size
   const float* const levels = levels_.send(context_, images.levels);
   context_.run(kernels::PixelLaunch{.pixels = pixels,
                                     .levels = levels,
-                                    .out = to.data(),
+                                    .out = numbers(to),
                                     .image = images.pixels.size() / count,
                                     .channels = channels,
                                     .images = count});
 }
 
 void DeviceMemory::read(const Tensor& from, std::size_t first, std::span<float> out) {
+  if (from.element() == Element::bf16) {
+    std::vector<std::uint16_t> bits(out.size());
+    must(context_.stream->copy(bits.data(), from.bf16() + first, bits.size() * sizeof(bits[0])));
+    must(context_.stream->finish());
+    std::ranges::transform(bits, out.begin(), kernels::from_bf16);
+    return;
+  }
   must(context_.stream->copy(out.data(), from.data() + first, out.size_bytes()));
   must(context_.stream->finish());
 }
@@ -48,26 +64,26 @@ void DeviceMemory::copy(const Tensor& from, Tensor& to) {
 }
 
 void DeviceMemory::copy(const Tensor& from, const kernels::Runs& runs, Tensor& to) {
-  context_.run(kernels::RunLaunch{.from = from.data(), .to = to.data(), .runs = runs});
+  context_.run(kernels::RunLaunch{.from = numbers(from), .to = numbers(to), .runs = runs});
 }
 
 void DeviceMemory::clear(Tensor& to, std::size_t first) {
   context_.run(ElementLaunch{
-      .pass = ElementPass::clear, .out = to.data() + first, .count = to.size() - first});
+      .pass = ElementPass::clear, .out = numbers(to).from(first), .count = to.size() - first});
 }
 
 void DeviceMemory::add(const Tensor& a, const Tensor& b, Tensor& out) {
   context_.run(ElementLaunch{.pass = ElementPass::add,
-                             .a = a.data(),
-                             .b = b.data(),
-                             .out = out.data(),
+                             .a = numbers(a),
+                             .b = numbers(b),
+                             .out = numbers(out),
                              .count = a.size()});
 }
 
 void DeviceMemory::scale(Tensor& a, float factor) {
   context_.run(ElementLaunch{.pass = ElementPass::scale,
-                             .a = a.data(),
-                             .out = a.data(),
+                             .a = numbers(a),
+                             .out = numbers(a),
                              .count = a.size(),
                              .factor = factor});
 }

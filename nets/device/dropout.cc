@@ -11,8 +11,8 @@ class DeviceDropout final : public Dropout {
       : context_(context), spec_(spec), draws_(context, 1) {}
   void draw(const kernels::DropoutDraw& draw) override { draw_ = draws_.send({&draw, 1}); }
   void run(const Tensor& x, Tensor& y) override {
-    context_.run(kernels::DropoutLaunch{.x = x.data(),
-                                        .out = y.data(),
+    context_.run(kernels::DropoutLaunch{.x = numbers(x),
+                                        .out = numbers(y),
                                         .count = spec_.count,
                                         .draw = draw_,
                                         .limit = kernels::dropout_limit(spec_.keep),

@@ -16,16 +16,16 @@ class DeviceEltwise final : public Eltwise {
         count_(spec.count) {}
   void forward(Tensor& xy) override {
     context_.run(ElementLaunch{.pass = relu_ ? ElementPass::relu : ElementPass::sigmoid,
-                               .a = xy.data(),
-                               .out = xy.data(),
+                               .a = numbers(xy),
+                               .out = numbers(xy),
                                .count = count_});
   }
   void backward(const Tensor& y, Tensor& dy) override {
     context_.run(
         ElementLaunch{.pass = relu_ ? ElementPass::relu_gradient : ElementPass::sigmoid_gradient,
-                      .a = y.data(),
-                      .b = dy.data(),
-                      .out = dy.data(),
+                      .a = numbers(y),
+                      .b = numbers(dy),
+                      .out = numbers(dy),
                       .count = count_});
   }
 

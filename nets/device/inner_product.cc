@@ -1,3 +1,4 @@
+#include <cassert>
 #include <optional>
 
 #include "nets/device/operand.h"
@@ -15,10 +16,9 @@ class DeviceInnerProduct final : public InnerProduct {
       : context_(context),
         spec_(spec),
         forward_(context, forward_like(spec)),
-        x_(Operand::of_input(context, spec.backward, spec.batch * spec.in)),
-        w_(Operand::kept(context, spec.out * spec.in)) {
+        w_(Operand::of_weights(context, spec.out * spec.in)) {
+    assert((spec.element == Element::bf16) == context.multiplies_bf16s());
     if (!spec.backward) return;
-    dy_ = Operand::shared(context, DeviceContext::Bf16s::first, spec.batch * spec.out);
     parameters_.emplace(context, parameters_like(spec));
     if (spec.input_gradient) data_.emplace(context, data_like(spec));
     if (spec.bias) context.reserve_sums(spec.batch, spec.out);
@@ -27,34 +27,34 @@ class DeviceInnerProduct final : public InnerProduct {
   /// At once, not in the pass that wants them: that may be repeated where they did not change.
   void weights_changed() override { w_.changed(); }
   void forward(const Tensor& x, const Tensor& w, const Tensor* b, Tensor& y) override {
-    x_.take(x.data());
-    w_.keep(w.data());
+    w_.keep(numbers(w));
     ProductLaunch launch = forward_like(spec_);
-    launch.a = x_.view(launch.a);
-    launch.b = w_.view(launch.b);
-    launch.bias = b != nullptr ? b->data() : nullptr;
-    launch.out = y.data();
+    const bool biased = launch.bias != nullptr;
+    launch.a.data = numbers(x);
+    launch.b.data = w_.numbers();
+    if (biased) launch.bias = b->data();
+    launch.out = numbers(y);
     forward_.run(launch);
+    if (biased || b == nullptr) return;
+    context_.run(kernels::BiasLaunch{
+        .bias = b->data(), .y = numbers(y), .pixels = spec_.batch, .channels = spec_.out});
   }
   void backward_parameters(const Tensor& x, const Tensor& dy, Tensor& dw, Tensor* db) override {
-    x_.keep(x.data());
-    dy_.take(dy.data());
     ProductLaunch launch = parameters_like(spec_);
-    launch.a = dy_.view(launch.a);
-    launch.b = x_.view(launch.b);
+    launch.a.data = numbers(dy);
+    launch.b.data = numbers(x);
     launch.out = dw.data();
     parameters_->run(launch);
     if (db == nullptr) return;
     context_.run(kernels::ChannelSumLaunch{
-        .sums = context_.sums_of(spec_.batch, spec_.out), .from = dy.data(), .to = db->data()});
+        .sums = context_.sums_of(spec_.batch, spec_.out), .from = numbers(dy), .to = db->data()});
   }
   void backward_data(const Tensor& dy, const Tensor& w, Tensor& dx) override {
-    dy_.keep(dy.data());
-    w_.keep(w.data());
+    w_.keep(numbers(w));
     ProductLaunch launch = data_like(spec_);
-    launch.a = dy_.view(launch.a);
-    launch.b = w_.view(launch.b);
-    launch.out = dx.data();
+    launch.a.data = numbers(dy);
+    launch.b.data = w_.numbers();
+    launch.out = numbers(dx);
     data_->run(launch);
   }
 
@@ -63,7 +63,8 @@ class DeviceInnerProduct final : public InnerProduct {
     static constexpr float kSome = 0;  // there is a bias
     return {.a = {nullptr, spec.in, 1},
             .b = {nullptr, 1, spec.in},
-            .bias = spec.bias ? &kSome : nullptr,
+            .bias = spec.bias && spec.element == Element::fp32 ? &kSome : nullptr,
+            .out = {nullptr, spec.element == Element::bf16},
             .rows = spec.batch,
             .columns = spec.out,
             .depth = spec.in};
@@ -78,6 +79,7 @@ class DeviceInnerProduct final : public InnerProduct {
   static ProductLaunch data_like(const InnerProductSpec& spec) {
     return {.a = {nullptr, spec.out, 1},
             .b = {nullptr, spec.in, 1},
+            .out = {nullptr, spec.element == Element::bf16},
             .rows = spec.batch,
             .columns = spec.in,
             .depth = spec.out};
@@ -86,7 +88,7 @@ class DeviceInnerProduct final : public InnerProduct {
   DeviceContext& context_;
   InnerProductSpec spec_;
   Product forward_;
-  Operand x_, w_, dy_;
+  Operand w_;
   std::optional<Product> parameters_;  // backward
   std::optional<Product> data_;        // likewise, where it has one
 };

@@ -16,9 +16,9 @@ class DeviceLoss final : public Loss {
     labels_there_ = labels_.send(labels);
   }
   void backward(const Tensor& logits, Tensor& gradient) override {
-    context_.run(kernels::LossLaunch{.logits = logits.data(),
+    context_.run(kernels::LossLaunch{.logits = numbers(logits),
                                      .labels = labels_there_,
-                                     .gradient = gradient.data(),
+                                     .gradient = numbers(gradient),
                                      .lost = lost_.data(),
                                      .loss = loss_.place(),
                                      .rows = spec_.batch,
@@ -45,8 +45,8 @@ class DeviceSquaredError final : public Loss {
 
   void set_labels(std::span<const std::uint16_t> /*labels*/) override {}
   void backward(const Tensor& logits, Tensor& gradient) override {
-    context_.run(kernels::SquaredErrorLaunch{.values = logits.data(),
-                                             .gradient = gradient.data(),
+    context_.run(kernels::SquaredErrorLaunch{.values = numbers(logits),
+                                             .gradient = numbers(gradient),
                                              .loss = loss_.place(),
                                              .count = spec_.batch * spec_.classes,
                                              .target = *spec_.target,

@@ -15,16 +15,18 @@ class DeviceLrn final : public Lrn {
     if (spec.backward) context.reserve<float>(count_);
   }
   void forward(const Tensor& x, Tensor& y) override {
-    context_.run(LocalNormLaunch{.norm = norm_of(x), .y = y.data()});
+    context_.run(LocalNormLaunch{.norm = norm_of(x), .y = numbers(y)});
   }
   void backward(const Tensor& x, const Tensor& dy, Tensor& dx) override {
-    context_.run(LocalNormGradientLaunch{
-        .norm = norm_of(x), .dy = dy.data(), .parts = context_.scratch<float>(), .dx = dx.data()});
+    context_.run(LocalNormGradientLaunch{.norm = norm_of(x),
+                                         .dy = numbers(dy),
+                                         .parts = context_.scratch<float>(),
+                                         .dx = numbers(dx)});
   }
 
  private:
   kernels::LocalNorm norm_of(const Tensor& x) const {
-    return {.x = x.data(),
+    return {.x = numbers(x),
             .count = count_,
             .channels = spec_.input[1],
             .radius = spec_.radius,

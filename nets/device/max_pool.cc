@@ -21,15 +21,15 @@ class DeviceMaxPool final : public MaxPool {
   void forward(const Tensor& x, Tensor& y) override {
     context_.run(WindowLaunch{.pass = WindowPass::maximum,
                               .windows = windows_,
-                              .from = x.data(),
-                              .to = y.data(),
+                              .from = numbers(x),
+                              .to = numbers(y),
                               .winners = winners_.data()});
   }
   void backward(const Tensor& dy, Tensor& dx) override {
     context_.run(WindowLaunch{.pass = WindowPass::maximum_back,
                               .windows = windows_,
-                              .from = dy.data(),
-                              .to = dx.data(),
+                              .from = numbers(dy),
+                              .to = numbers(dx),
                               .winners = winners_.data()});
   }
 

@@ -11,9 +11,10 @@ namespace sterna::nets {
 /// One shape's, again and again. The context outlives it.
 class Product {
  public:
-  /// Of launches that differ from `like` in their addresses alone; with a bias where it has one.
+  /// Of launches that differ from `like` in their addresses alone: with a bias where it has one,
+  /// and to bf16s where it is.
   Product(DeviceContext& context, const kernels::ProductLaunch& like)
-      : context_(context), operation_(must(context.device->product({like, context.arithmetic}))) {
+      : context_(context), operation_(must(context.stream->product({like, context.arithmetic}))) {
     if (operation_ == nullptr) return;
     context.prepare(*operation_);
     context.plans.push_back(operation_->name());
@@ -23,15 +24,10 @@ class Product {
     if (operation_ == nullptr) return context_.run(launch);
     context_.run(
         *operation_,
-        {.a = place_of(launch.a), .b = place_of(launch.b), .bias = launch.bias, .out = launch.out});
+        {.a = launch.a.data.at, .b = launch.b.data.at, .bias = launch.bias, .out = launch.out.at});
   }
 
  private:
-  static const void* place_of(const kernels::MatrixView& matrix) {
-    if (matrix.bf16s != nullptr) return matrix.bf16s;
-    return matrix.data;
-  }
-
   DeviceContext& context_;
   std::unique_ptr<kernels::DeviceOperation> operation_;
 };

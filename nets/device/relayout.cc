@@ -13,15 +13,15 @@ class DeviceRelayout final : public Relayout {
   DeviceRelayout(DeviceContext& context, const Shape& shape)
       : context_(context), images_(shape[0]), channels_(shape[1]), pixels_(shape[2] * shape[3]) {}
   void forward(const Tensor& channels_last, Tensor& row_major) override {
-    context_.run(TransposeLaunch{.from = channels_last.data(),
-                                 .to = row_major.data(),
+    context_.run(TransposeLaunch{.from = numbers(channels_last),
+                                 .to = numbers(row_major),
                                  .count = images_,
                                  .rows = pixels_,
                                  .columns = channels_});
   }
   void backward(const Tensor& row_major, Tensor& channels_last) override {
-    context_.run(TransposeLaunch{.from = row_major.data(),
-                                 .to = channels_last.data(),
+    context_.run(TransposeLaunch{.from = numbers(row_major),
+                                 .to = numbers(channels_last),
                                  .count = images_,
                                  .rows = channels_,
                                  .columns = pixels_});

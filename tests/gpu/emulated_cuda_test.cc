@@ -166,7 +166,7 @@ TEST_F(EmulatedCuda, TrainsNetsWithTheBitsOfTheHostDevice) {
     ASSERT_FALSE(found.empty());
     EXPECT_EQ(found, gradients_on(make_host_device({.seed = 3}), name, steps)) << name;
   }
-  for (const char* name : {"lenet", "resnet_20"}) {
+  for (const char* name : {"lenet", "resnet_20", "googlenet"}) {
     EXPECT_EQ(gradients_on(cuda, name, 1, nets::Element::bf16),
               gradients_on(make_host_device({.seed = 4}), name, 1, nets::Element::bf16))
         << name;

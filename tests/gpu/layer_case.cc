@@ -65,7 +65,7 @@ Result<void> elements(There& there) {
   STERNA_ASSIGN(const auto a_there, there.bring(a));
   STERNA_ASSIGN(const auto b_there, there.bring(b));
   constexpr float kFactor = 0.3F;
-  for (const ElementPass pass : {clear, add, subtract, scale, divide, relu, relu_gradient}) {
+  for (const ElementPass pass : {clear, add, subtract, scale, divide, move, relu, relu_gradient}) {
     STERNA_ASSIGN(const auto out, there.bring(Floats(a.size(), 7)));
     STERNA_TRY(there.run(
         ElementLaunch{pass, a_there.data(), b_there.data(), out.data(), a.size(), kFactor}));
@@ -76,6 +76,7 @@ Result<void> elements(There& there) {
                          : pass == subtract ? a[i] - b[i]
                          : pass == scale    ? a[i] * kFactor
                          : pass == divide   ? a[i] / kFactor
+                         : pass == move     ? a[i] - kFactor * (a[i] - b[i])
                          : pass == relu     ? std::max(a[i], 0.0F)
                          : a[i] > 0         ? b[i]
                                             : 0);

@@ -141,7 +141,7 @@ Result<void> normalizes_channels(There& there, std::size_t pixels, std::size_t c
   STERNA_ASSIGN(const auto y, there.bring(Floats(count, 7)));
   STERNA_ASSIGN(const auto dscale, there.bring(Floats(channels, 7)));
   STERNA_ASSIGN(const auto dshift, there.bring(Floats(channels, 7)));
-  STERNA_ASSIGN(const auto room, there.bring(Doubles(channel_sums(pixels, channels))));
+  STERNA_ASSIGN(const auto room, there.bring(std::vector<TwoSums>(channel_sums(pixels, channels))));
   const ChannelSums sums{pixels, channels, room.data()};
   const ChannelNorm norm{x.data(),
                          scales ? scale.data() : nullptr,
@@ -174,7 +174,7 @@ Result<void> adds_biases(There& there, std::size_t pixels, std::size_t channels)
   const Floats y = gaussian(count, 1, 27), bias = gaussian(channels, 1, 28);
   STERNA_ASSIGN(const auto y_there, there.bring(y));
   STERNA_ASSIGN(const auto bias_there, there.bring(bias));
-  STERNA_ASSIGN(const auto room, there.bring(Doubles(channel_sums(pixels, channels))));
+  STERNA_ASSIGN(const auto room, there.bring(std::vector<TwoSums>(channel_sums(pixels, channels))));
   STERNA_ASSIGN(const auto sums, there.bring(Floats(channels, 7)));
   STERNA_TRY(
       there.run(ChannelSumLaunch{{pixels, channels, room.data()}, y_there.data(), sums.data()}));
@@ -199,11 +199,13 @@ Result<void> normalizes_as_defined(Device& device) {
   STERNA_TRY(normalizes_locally(there, {5, 1, 3, 1, 0.5F, 1}));
   STERNA_TRY(adds_biases(there, 50, 19));
   STERNA_TRY(adds_biases(there, 16 * 32 + 3, 64));
+  STERNA_TRY(adds_biases(there, 16 * 8 * 40 + 5, 130));  // a last tile of two channels
   for (const bool scales : {false, true}) {
     for (const bool relu : {false, true}) {
       STERNA_TRY(normalizes_channels(there, 50, 19, scales, relu));
       STERNA_TRY(normalizes_channels(there, 256, 1, scales, relu));
       STERNA_TRY(normalizes_channels(there, 16 * 64 + 7, 33, scales, relu));
+      STERNA_TRY(normalizes_channels(there, 16 * 8 * 3 + 1, 160, scales, relu));
     }
   }
   return {};

@@ -49,21 +49,29 @@ Result<void> numbers(There& there) {
   return {};
 }
 
-/// What a launch that moves elements makes of bf16s is what it makes of fp32s, rounded.
+/// What a launch that moves elements writes as bf16s is what it writes as fp32s, rounded, and so is
+/// what it moves of bf16s.
 template <class Launch>
 Result<void> moves(There& there, Launch launch, std::size_t elements, const std::string& what) {
-  STERNA_ASSIGN(const auto from, there.bring(gaussian(elements, 1, 60)));
+  const Floats values = gaussian(elements, 1, 60);
+  STERNA_ASSIGN(const auto from, there.bring(values));
+  STERNA_ASSIGN(const auto rounded, there.bring(nearest(values)));
   STERNA_ASSIGN(const auto fp32s, there.bring(Floats(elements, 7)));
   STERNA_ASSIGN(const auto bf16s, there.bring(nearest(Floats(elements, 7))));
   launch.from = from.data();
   launch.to = fp32s.data();
   STERNA_TRY(there.run(launch));
-  launch.to = nullptr;
-  launch.bf16s = bf16s.data();
+  launch.to = bf16s.data();
   STERNA_TRY(there.run(launch));
   STERNA_ASSIGN(const Floats expected, there.fetch(fp32s));
   STERNA_ASSIGN(const Bf16s found, there.fetch(bf16s));
-  return same_bf16s(found, nearest(expected), what);
+  STERNA_TRY(same_bf16s(found, nearest(expected), what));
+  STERNA_ASSIGN(const auto moved, there.bring(nearest(Floats(elements, 7))));
+  launch.from = rounded.data();
+  launch.to = moved.data();
+  STERNA_TRY(there.run(launch));
+  STERNA_ASSIGN(const Bf16s of_bf16s, there.fetch(moved));
+  return same_bf16s(of_bf16s, found, what + " of bf16s");
 }
 
 /// A product of bf16s is that of the fp32s which are the same numbers.
@@ -89,8 +97,8 @@ Result<void> products_of_bf16s(There& there) {
                          .columns = kColumns,
                          .depth = kDepth};
     STERNA_TRY(there.run(launch));
-    launch.a = {nullptr, launch.a.row, launch.a.column, a_there.data()};
-    launch.b = {nullptr, launch.b.row, launch.b.column, b_there.data()};
+    launch.a.data = a_there.data();
+    launch.b.data = b_there.data();
     launch.out = found.data();
     STERNA_TRY(there.run(launch));
     STERNA_ASSIGN(const Floats wide, there.fetch(expected));

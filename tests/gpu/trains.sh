@@ -46,6 +46,7 @@ train() { # NAME [OPTION...]
     return 0
   }
   tail -n 12 "$work/$1.out"
+  grep -rhB 40 '^crashed: ' "$work/$1/logs" 2>/dev/null # which thread, and above that its calls
   return 1
 }
 one_hash() { # WHAT NAME...: the same parameters at all their ends

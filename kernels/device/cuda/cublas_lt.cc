@@ -129,15 +129,17 @@ class Product final : public CudaOperation {
     const cudaDataType_t number = shape.arithmetic == Arithmetic::bf16 ? CUDA_R_16BF : CUDA_R_32F;
     STERNA_TRY(layout(left_, left, number));
     STERNA_TRY(layout(right_, right, number));
-    STERNA_TRY(
-        layout(out_, {false, of.columns, of.rows, static_cast<std::int64_t>(out_row)}, CUDA_R_32F));
+    makes_bf16s_ = of.out.bf16s;
+    STERNA_TRY(layout(out_, {false, of.columns, of.rows, static_cast<std::int64_t>(out_row)},
+                      makes_bf16s_ ? CUDA_R_16BF : CUDA_R_32F));
     return choose();
   }
 
   std::size_t workspace() const noexcept override { return workspace_; }
   std::string name() const noexcept override {
-    return "cuBLASLt algorithm " + std::to_string(algorithm_);
+    return "cuBLASLt algorithm " + std::to_string(algorithm_) + (makes_bf16s_ ? " to bf16" : "");
   }
+  bool makes_bf16s() const noexcept override { return makes_bf16s_; }
 
   Result<void> run(const OperationTensors& tensors, CUstream_st* stream) noexcept override {
     const float one = 1;
@@ -176,6 +178,10 @@ class Product final : public CudaOperation {
                         "cublasLtMatmulPreferenceSetAttribute");
     };
     STERNA_TRY(prefer(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, std::uint64_t{kMostWorkspace}));
+    if (makes_bf16s_) {  // parts of a sum are not rounded to what comes out
+      STERNA_TRY(prefer(CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK,
+                        std::uint32_t{CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE}));
+    }
     for (const auto attribute :
          {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES,
           CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES}) {
@@ -204,6 +210,7 @@ class Product final : public CudaOperation {
   Owned<cublasLtMatrixLayout_t> right_;
   Owned<cublasLtMatrixLayout_t> out_;
   bool biased_ = false;
+  bool makes_bf16s_ = false;
   const float* bias_ = nullptr;
   cublasLtMatmulAlgo_t plan_{};
   int algorithm_ = 0;
@@ -219,7 +226,13 @@ class Handle final : public CublasLt {
   Handle(const Handle&) = delete;
   Handle& operator=(const Handle&) = delete;
 
-  Result<void> start() { return checked_lt(functions_.create(&handle_), "cublasLtCreate"); }
+  Result<void> start() {
+    const cublasStatus_t status = functions_.create(&handle_);
+    if (status == CUBLAS_STATUS_ALLOC_FAILED) {
+      return Error{Errc::overloaded, "cublasLtCreate: no memory is free"};
+    }
+    return checked_lt(status, "cublasLtCreate");
+  }
   Result<std::unique_ptr<DeviceOperation>> plan(const ProductShape& shape) override {
     auto product = std::make_unique<Product>(functions_, handle_);
     STERNA_ASSIGN(const bool made, product->make(shape));

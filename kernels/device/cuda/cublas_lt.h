@@ -7,7 +7,7 @@
 
 namespace sterna::kernels {
 
-/// One device's handle. Any thread may call it.
+/// A handle, for one stream of a device. Used by one thread at a time, and outlives its plans.
 class CublasLt {
  public:
   /// Errors: unavailable, where the library is not there, or does not start.

@@ -77,10 +77,12 @@ class CudaStream : public DeviceStream {
   /// `fails_soon`: whether the next of the device's streams that is given something to compute
   /// makes it fail. The device has it.
   CudaStream(int device, std::atomic<bool>& fails_soon)
-      : device_(device), fails_soon_(fails_soon) {}
+      : device_(device), fails_soon_(fails_soon), libraries_(make_cuda_libraries(device)) {}
   ~CudaStream() override {
     if (stream_ == nullptr) return;
+    static_cast<void>(use());  // which may be another thread's than ever was here
     cudaStreamSynchronize(stream_);
+    libraries_.reset();  // whose handles are of this stream
     cudaStreamDestroy(stream_);
   }
   CudaStream(const CudaStream&) = delete;
@@ -157,6 +159,15 @@ class CudaStream : public DeviceStream {
     STERNA_TRY(static_cast<CudaRecording&>(recording).launch(stream_));
     return computed();
   }
+  Result<std::unique_ptr<DeviceOperation>> product(const ProductShape& shape) noexcept override {
+    STERNA_TRY(use());
+    return libraries_->product(shape);
+  }
+  Result<std::unique_ptr<DeviceOperation>> convolution(
+      const ConvolutionShape& shape) noexcept override {
+    STERNA_TRY(use());
+    return libraries_->convolution(shape);
+  }
   Result<void> run(DeviceOperation& operation, const OperationTensors& tensors) noexcept override {
     STERNA_TRY(use());
     STERNA_TRY(static_cast<CudaOperation&>(operation)
@@ -179,13 +190,14 @@ class CudaStream : public DeviceStream {
 
   int device_;
   std::atomic<bool>& fails_soon_;
+  std::unique_ptr<CudaLibraries> libraries_;
   cudaStream_t stream_ = nullptr;
   bool records_ = false;
 };
 
 class CudaDevice : public Device {
  public:
-  explicit CudaDevice(int index) : index_(index), libraries_(make_cuda_libraries(index)) {}
+  explicit CudaDevice(int index) : index_(index) {}
 
   Result<void> open() {
     STERNA_TRY(use());
@@ -267,15 +279,6 @@ class CudaDevice : public Device {
     STERNA_TRY(event->make());
     return std::unique_ptr<DeviceEvent>(std::move(event));
   }
-  Result<std::unique_ptr<DeviceOperation>> product(const ProductShape& shape) noexcept override {
-    STERNA_TRY(use());
-    return libraries_->product(shape);
-  }
-  Result<std::unique_ptr<DeviceOperation>> convolution(
-      const ConvolutionShape& shape) noexcept override {
-    STERNA_TRY(use());
-    return libraries_->convolution(shape);
-  }
   Result<bool> reach(Device& other) noexcept override {
     const int peer = static_cast<CudaDevice&>(other).index_;
     if (peer == index_) return true;
@@ -316,7 +319,6 @@ class CudaDevice : public Device {
   }
 
   int index_;
-  std::unique_ptr<CudaLibraries> libraries_;
   DeviceFacts facts_;
   std::atomic<std::uint64_t> given_{0};
   std::atomic<std::uint64_t> given_on_host_{0};

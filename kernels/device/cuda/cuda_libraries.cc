@@ -1,6 +1,5 @@
 #include "kernels/device/cuda/cuda_libraries.h"
 
-#include <mutex>
 #include <utility>
 
 #include "kernels/device/cuda/cublas_lt.h"
@@ -14,7 +13,6 @@ template <class Library>
 class Opening {
  public:
   Result<Library*> get(int device) {
-    const std::lock_guard lock(mutex_);
     if (!opened_)
       opened_ = std::make_unique<Result<std::unique_ptr<Library>>>(Library::open(device));
     if (!*opened_) return opened_->error();
@@ -22,7 +20,6 @@ class Opening {
   }
 
  private:
-  std::mutex mutex_;
   std::unique_ptr<Result<std::unique_ptr<Library>>> opened_;
 };
 

@@ -16,7 +16,9 @@ class CudaOperation : public DeviceOperation {
   virtual Result<void> run(const OperationTensors& tensors, CUstream_st* stream) noexcept = 0;
 };
 
-/// One device's; each is opened when it is first asked. Any thread may ask, and run what it gets.
+/// For one stream of a device; each is opened when it is first asked. Used by one thread at a time,
+/// with what it gives: a handle of theirs has a state, and where its stream is being recorded, so
+/// is all that it does.
 class CudaLibraries {
  public:
   virtual ~CudaLibraries() = default;

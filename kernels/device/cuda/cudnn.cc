@@ -7,7 +7,6 @@
 #include <array>
 #include <cstdint>
 #include <initializer_list>
-#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -116,7 +115,6 @@ struct Handle {
 
   Functions f;
   cudnnHandle_t handle = nullptr;
-  std::mutex mutex;  ///< of the handle's stream
 };
 
 // What tensors are called within a graph.
@@ -193,10 +191,10 @@ bool pads_evenly(std::uint32_t out, std::uint32_t stride, std::uint32_t kernel,
 
 class Convolution final : public CudaOperation {
  public:
-  explicit Convolution(std::shared_ptr<Handle> handle) : handle_(std::move(handle)) {}
+  explicit Convolution(Handle& handle) : handle_(handle) {}
 
-  /// Whether there is a plan. Of bf16s one that makes fp32s is preferred to one that makes bf16s,
-  /// and both to the library's last resort.
+  /// Whether there is a plan. Of bf16s one that makes what is wanted is preferred to one that does
+  /// not, and both to the library's last resort.
   Result<bool> make(const ConvolutionShape& shape) {
     const Windows& w = shape.windows;
     if (!pads_evenly(w.out_rows, w.stride, w.kernel_rows, w.rows_before, w.rows) ||
@@ -206,7 +204,7 @@ class Convolution final : public CudaOperation {
     // B knows best: its first plans take half and, in TF32, a quarter of the time of A's.
     for (const Heuristics& some :
          {Heuristics{CUDNN_HEUR_MODE_B, CUDNN_HEUR_MODE_A}, {CUDNN_HEUR_MODE_FALLBACK}}) {
-      for (const bool makes_bf16s : {false, true}) {
+      for (const bool makes_bf16s : {shape.to_bf16s, !shape.to_bf16s}) {
         if (makes_bf16s && shape.arithmetic != Arithmetic::bf16) continue;
         STERNA_ASSIGN(const bool found, plan(shape, makes_bf16s, some));
         if (!found) continue;
@@ -224,8 +222,7 @@ class Convolution final : public CudaOperation {
   bool makes_bf16s() const noexcept override { return makes_bf16s_; }
 
   Result<void> run(const OperationTensors& tensors, CUstream_st* stream) noexcept override {
-    const Functions& f = handle_->f;
-    const std::lock_guard lock(handle_->mutex);
+    const Functions& f = handle_.f;
     const void* const places[] = {tensors.a, tensors.b, tensors.out};
     const std::int64_t ids[] = {kA, kB, kOut};
     Descriptor pack(f, CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR);
@@ -234,9 +231,9 @@ class Convolution final : public CudaOperation {
         .set(CUDNN_ATTR_VARIANT_PACK_WORKSPACE, CUDNN_TYPE_VOID_PTR, {tensors.workspace})
         .finalize();
     STERNA_TRY(pack.checked("a pack of cuDNN's"));
-    cudnnStatus_t status = f.set_stream(handle_->handle, stream);
+    cudnnStatus_t status = f.set_stream(handle_.handle, stream);
     if (status == CUDNN_STATUS_SUCCESS) {
-      status = f.execute(handle_->handle, plan_.front().get(), pack.get());
+      status = f.execute(handle_.handle, plan_.front().get(), pack.get());
     }
     if (status == CUDNN_STATUS_SUCCESS) return {};
     return Error{Errc::unavailable, std::string("cudnnBackendExecute: ") + f.error_string(status)};
@@ -247,7 +244,7 @@ class Convolution final : public CudaOperation {
 
   /// Whether one of them has a plan, which `makes_bf16s` or fp32s.
   Result<bool> plan(const ConvolutionShape& shape, bool makes_bf16s, const Heuristics& heuristics) {
-    const Functions& f = handle_->f;
+    const Functions& f = handle_.f;
     const Windows& w = shape.windows;
     const PassNames names = names_of(shape.pass);
     const Roles roles = roles_of(shape.pass);
@@ -282,7 +279,7 @@ class Convolution final : public CudaOperation {
         .finalize();
     const cudnnBackendDescriptor_t only = operation.get();
     Descriptor graph(f, CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR);
-    graph.set(CUDNN_ATTR_OPERATIONGRAPH_HANDLE, CUDNN_TYPE_HANDLE, {handle_->handle})
+    graph.set(CUDNN_ATTR_OPERATIONGRAPH_HANDLE, CUDNN_TYPE_HANDLE, {handle_.handle})
         .set(CUDNN_ATTR_OPERATIONGRAPH_OPS, CUDNN_TYPE_BACKEND_DESCRIPTOR, {only})
         .finalize();
     for (const Descriptor* one :
@@ -302,7 +299,7 @@ class Convolution final : public CudaOperation {
 
   /// The first of a heuristic's plans whose bits are the same each time, and of the arithmetic.
   Result<bool> choose(const Descriptor& graph, cudnnBackendHeurMode_t mode, Arithmetic arithmetic) {
-    const Functions& f = handle_->f;
+    const Functions& f = handle_.f;
     Descriptor heuristic(f, CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR);
     heuristic.set(CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH, graph)
         .set(CUDNN_ATTR_ENGINEHEUR_MODE, CUDNN_TYPE_HEUR_MODE, {mode})
@@ -329,7 +326,7 @@ class Convolution final : public CudaOperation {
       std::int64_t engine = 0;
       if (!suits(configuration, arithmetic, engine)) continue;
       Descriptor plan(f, CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR);
-      plan.set(CUDNN_ATTR_EXECUTION_PLAN_HANDLE, CUDNN_TYPE_HANDLE, {handle_->handle})
+      plan.set(CUDNN_ATTR_EXECUTION_PLAN_HANDLE, CUDNN_TYPE_HANDLE, {handle_.handle})
           .set(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, configuration)
           .finalize();
       if (!plan.ok()) continue;
@@ -349,7 +346,7 @@ class Convolution final : public CudaOperation {
   }
 
   bool suits(const Descriptor& configuration, Arithmetic arithmetic, std::int64_t& number) const {
-    const Functions& f = handle_->f;
+    const Functions& f = handle_.f;
     Descriptor engine(f, CUDNN_BACKEND_ENGINE_DESCRIPTOR);
     cudnnBackendDescriptor_t place = engine.get();
     std::int64_t got = 0;
@@ -387,7 +384,7 @@ class Convolution final : public CudaOperation {
                  &number) == CUDNN_STATUS_SUCCESS;
   }
 
-  std::shared_ptr<Handle> handle_;
+  Handle& handle_;
   std::vector<Descriptor> plan_;  // the one, once there is one
   std::int64_t engine_ = 0;
   bool makes_bf16s_ = false;
@@ -396,15 +393,17 @@ class Convolution final : public CudaOperation {
 
 class Opened final : public Cudnn {
  public:
-  explicit Opened(const Functions& functions) : handle_(std::make_shared<Handle>(functions)) {}
+  explicit Opened(const Functions& functions) : handle_(functions) {}
 
   Result<void> start() {
-    const cudnnStatus_t status = handle_->f.create(&handle_->handle);
+    const cudnnStatus_t status = handle_.f.create(&handle_.handle);
     if (status == CUDNN_STATUS_SUCCESS) return {};
-    return Error{Errc::unavailable, std::string("cudnnCreate: ") + handle_->f.error_string(status)};
+    const bool full = status == CUDNN_STATUS_INTERNAL_ERROR_DEVICE_ALLOCATION_FAILED ||
+                      status == CUDNN_STATUS_INTERNAL_ERROR_HOST_ALLOCATION_FAILED;
+    return Error{full ? Errc::overloaded : Errc::unavailable,
+                 std::string("cudnnCreate: ") + handle_.f.error_string(status)};
   }
   Result<std::unique_ptr<DeviceOperation>> plan(const ConvolutionShape& shape) override {
-    const std::lock_guard lock(handle_->mutex);
     auto convolution = std::make_unique<Convolution>(handle_);
     STERNA_ASSIGN(const bool made, convolution->make(shape));
     if (!made) return std::unique_ptr<DeviceOperation>();
@@ -412,7 +411,7 @@ class Opened final : public Cudnn {
   }
 
  private:
-  std::shared_ptr<Handle> handle_;
+  Handle handle_;
 };
 
 }  // namespace

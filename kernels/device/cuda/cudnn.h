@@ -7,7 +7,7 @@
 
 namespace sterna::kernels {
 
-/// One device's handle. Any thread may call it.
+/// A handle, for one stream of a device. Used by one thread at a time, with the plans it gives.
 class Cudnn {
  public:
   /// Errors: unavailable, where the library or one of those that it consists of is not there.

@@ -27,7 +27,7 @@ inline constexpr Layout kImages = Layout::channels_last;
 class Side {
  public:
   explicit Side(const BackendOptions& options)
-      : backend(make_backend(options).value()), element(options.element()) {}
+      : backend(make_backend(options).value()), element(options.precision) {}
   ~Side() { backend->memory().finish(); }
   Side(const Side&) = delete;
   Side& operator=(const Side&) = delete;
@@ -88,6 +88,10 @@ class Drawn {
     for (double& value : values) value = static_cast<float>(value + center);
     return values;
   }
+  /// That bf16 holds, too: of what decides which way a gradient goes, in each precision alike.
+  Values bf16s(const Shape& shape, double center = 0) {
+    return rounded_to_bf16((*this)(shape, center));
+  }
 
  private:
   SeededRandom random_{11};
@@ -95,9 +99,9 @@ class Drawn {
 
 /// Of what a precision may round, the operands of products and convolutions.
 enum class Rounding {
-  none,      ///< nothing is multiplied so
-  visible,   ///< the error is more than that of fp32
-  averaged,  ///< of so many numbers of one sign that their errors cancel
+  none,     ///< nothing is multiplied so
+  visible,  ///< the error is more than that of fp32
+  hidden,   ///< of a single number, or so many of one sign that their errors cancel
 };
 
 /// What an operation is to write.
@@ -207,10 +211,12 @@ class DeviceOperations : public testing::Test {
     }
   }
 
-  /// What multiplies nothing has the bits of fp32, which are kept in `plain`.
+  /// What multiplies nothing has the bits of fp32, which are kept in `plain`, unless activations
+  /// are rounded.
   static void expect_unrounded(const OperationCase& one, const Outputs& found,
                                const Precision& precision, Outputs& plain) {
     if (plain.empty()) plain = found;
+    if (precision.element == Element::bf16) return;
     for (std::size_t i = 0; i < found.size(); ++i) {
       if (one.expected[i].rounding != Rounding::none) continue;
       EXPECT_EQ(found[i], plain[i])

@@ -30,7 +30,7 @@ TEST_F(DeviceOperations, PoolAsInDoublePrecision) {
                                {.kernel = 8, .padding = Padding::valid, .width = 7}}) {
     const Shape out{in[0], in[1], window.down().out(in[2]), window.across().out(in[3])};
     Drawn drawn;
-    const Values x = drawn(in), dy = drawn(out);
+    const Values x = drawn.bf16s(in), dy = drawn(out);
     const std::string name = fmt::format("pool of {} x {}, stride {}", window.down().kernel,
                                          window.across().kernel, window.stride);
     expect_the_reference({.name = "max " + name,
@@ -93,7 +93,7 @@ class BatchNormCase {
   explicit BatchNormCase(const BatchNormSpec& spec)
       : spec_(spec),
         channels_{spec.input[1]},
-        x_(drawn_(spec.input, 3)),
+        x_(drawn_.bf16s(spec.input, 3)),
         scale_(spec.scale ? drawn_(channels_, 2) : Values(spec.input[1], 1)),
         shift_(drawn_(channels_)),
         dy_(drawn_(spec.input)),

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "kernels/isa/isa.h"
 #include "tests/nets/bf16_fixture.h"
 #include "tests/nets/finite_differences.h"
 
@@ -94,7 +95,9 @@ TEST(BatchNormOperation, MeasuresWhatLiesFarFromZero) {
   const Inputs inputs = random_inputs(spec, 1000);
   const Results results = run(spec, inputs, 1);
   const auto [mean, variance] = reference::moments(inputs.x, spec.input);
-  expect_near(mean, results.mean, "mean", 1e-6);
+  // Other CPUs run oneDNN's, which adds all of them up in fp32.
+  const bool ours = kernels::best_isa() == kernels::Isa::avx512;
+  expect_near(mean, results.mean, "mean", ours ? 1e-6 : 4e-6);
   expect_near(variance, results.variance, "variance", 1e-5);
 }
 
