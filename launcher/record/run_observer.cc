@@ -86,6 +86,7 @@ RunObserver::RunObserver(RunRecord& record, const ClusterFile& file, const actor
     : record_(record),
       shards_(job.shards > 0),
       ranks_(job.ranks),
+      job_steps_(job.steps),
       losses_(job),
       hooks_(std::move(hooks)) {
   for (const ActorPlan& actor : file.actors) {
@@ -163,6 +164,8 @@ void RunObserver::total() {
       })) {
     step = static_cast<std::uint64_t>(status.first_step);
   }
+  // All versions are made, though a rank that others do not wait for may still be in its last step.
+  if (record_.finished) step = job_steps_;
   RunResult& result = record_.result;
   status.step = static_cast<std::int64_t>(step);
   if (left > 0) {
@@ -393,26 +396,32 @@ void RunObserver::on(actors::WorkerDone done) {
   } else if (tensors.size() == done.tensors.size()) {
     for (std::size_t t = 0; t < tensors.size(); ++t) tensors[t] += done.tensors[t];
   }
-  if (all_done(record_, workers_)) {
-    count_waits(record_, now());
-    record_.status.evaluator_wait.reset();
-    // The rate of the training itself; what follows is the last evaluation.
-    record_.result.examples_per_second = record_.status.examples_per_second;
+  if (all_done(record_, workers_) && !record_.finished) {
+    training_is_over();
     record_.status.phase = "evaluating";
-    record_.status.left_seconds.reset();
-    for (const actors::TensorTotals& totals : tensors) {
-      if (hooks_.tensor) hooks_.tensor(metrics_of(totals));
-    }
   }
   hooks_.changed();
 }
 
+void RunObserver::training_is_over() {
+  count_waits(record_, now());
+  record_.status.evaluator_wait.reset();
+  // The rate of the training itself; what follows is the last evaluation.
+  record_.result.examples_per_second = record_.status.examples_per_second;
+  record_.status.left_seconds.reset();
+  for (const actors::TensorTotals& totals : record_.tensors) {
+    if (hooks_.tensor) hooks_.tensor(metrics_of(totals));
+  }
+}
+
 void RunObserver::on(actors::JobFinished finished) {
-  if (!from_evaluator()) return;
+  if (!from_evaluator() || record_.finished) return;
   record_.result.parameters_sha256 = finished.parameters_sha256;
   record_.result.seconds = since_first_step();
   record_.status.elapsed_seconds = since_first_step();
   record_.finished = true;
+  total();
+  if (!all_done(record_, workers_)) training_is_over();
   hooks_.changed();
 }
 

@@ -51,6 +51,8 @@ class RunObserver final : public Actor<actors::Observer> {
  private:
   double since_first_step() const;
   void total();
+  /// All workers are done, or no version is left to make for those that are not.
+  void training_is_over();
   /// Each step's loss, as far as it is known by these.
   void tell_losses(const std::vector<actors::RankLoss>& losses);
   /// Whether the message is from who it says, one of `who`; who lies about that is blamed.
@@ -70,6 +72,7 @@ class RunObserver final : public Actor<actors::Observer> {
   std::string main_subset_;  ///< of evaluations that stand for the run
   bool averages_ = false;    ///< and they are of moving averages
   std::uint32_t ranks_;      ///< of the job
+  std::uint64_t job_steps_;
   StepLosses losses_;
   Hooks hooks_;
 };

@@ -481,6 +481,20 @@ TEST_F(RunObserverTest, EndsWithTheHashOfTheParameters) {
   EXPECT_EQ(record_.result.parameters_sha256, "abc");
 }
 
+TEST_F(RunObserverTest, WhoIsTooLateForTheLastVersionsTakesNoneOfThemBack) {
+  progress("worker0", 8, 1);
+  progress("worker1", 9, 1);
+  done("worker1");
+  say("evaluator0", actors::JobFinished{"abc", "", 0});
+  EXPECT_EQ(record_.result.steps, 10);
+  EXPECT_GT(record_.result.examples_per_second.value_or(0), 0);
+  EXPECT_THAT(tensors_, SizeIs(1)) << "of the one that was done";
+  progress("worker0", 9, 1);
+  EXPECT_EQ(record_.result.steps, 10);
+  done("worker0");
+  EXPECT_THAT(tensors_, SizeIs(1)) << "they are told once";
+}
+
 RunStatus with_worker0(const std::string& state) {
   RunStatus status;
   status.actors.resize(1);
