@@ -1,7 +1,9 @@
-// Whether a sanitizer looks on: code is several times slower then, and memory is kept back.
+// Whether a sanitizer looks on: code is several times slower then, and memory is kept back. And how
+// many of the seeds, ways and moments of something a test tries.
 #pragma once
 
 #include <cstdint>
+#include <cstdlib>
 
 namespace sterna::test {
 
@@ -17,16 +19,27 @@ inline constexpr bool kSanitized = false;
 /// How many of so many seeds are tried: one in twenty where a sanitizer looks on, at least one.
 constexpr std::uint64_t seeds_of(std::uint64_t all) { return kSanitized ? (all + 19) / 20 : all; }
 
-/// Of many moments at which something may happen, or ways to do it, a sanitizer sees one in so
-/// many: it wants code to run, not each of them.
+/// Of many ways to do something a sanitizer sees one in so many: it wants code to run, not each of
+/// them.
 class Few {
  public:
-  explicit Few(int one_in = 12) : one_in_(one_in) {}
-  bool leaves_out() { return kSanitized && seen_++ % one_in_ != 0; }
+  explicit Few(int sanitized, int otherwise = 1) : one_in_(kSanitized ? sanitized : otherwise) {}
+  bool leaves_out() { return seen_++ % one_in_ != 0; }
 
  private:
   int one_in_;
   int seen_ = 0;
+};
+
+/// Whether all moments are tried, as the script `tests/wide` does, which takes its time.
+inline bool wide() {
+  static const bool asked = std::getenv("STERNA_WIDE") != nullptr;  // NOLINT(concurrency-mt-unsafe)
+  return asked;
+}
+
+/// Of many moments at which something may happen: one in three, unless all are.
+struct Moments : Few {
+  explicit Moments(int sanitized = 12) : Few(sanitized, wide() ? 1 : 3) {}
 };
 
 }  // namespace sterna::test

@@ -86,7 +86,7 @@ class JobLossesTest : public SimulatedJob {
 
   SeededRandom delays{1};
   Duration took{};
-  test::Few moments;
+  test::Moments moments;
   std::optional<launcher::PacketLedger> ledger;
 };
 
@@ -303,7 +303,7 @@ TEST_F(JobLossesTest, CheckpointsAreMadeWithoutWhoDoesNotComeAgain) {
   delay_messages();
   job.checkpoint.folder = (folder / "calm").string();
   calm(layout);
-  test::Few moments(4);
+  test::Moments moments(4);
   for (int tenth = 1; tenth < 10; ++tenth) {
     if (moments.leaves_out()) continue;
     job.checkpoint.folder = (folder / std::to_string(tenth)).string();

@@ -77,7 +77,7 @@ class JobRecoveriesTest : public SimulatedJob {
     }
   }
 
-  test::Few moments;
+  test::Moments moments;
   std::string hash;
   Duration took{};
 };

@@ -98,7 +98,7 @@ class JobReplicasTest : public SimulatedJob {
            std::to_string(static_cast<int>(job.gradient.down));
   }
 
-  test::Few moments;
+  test::Moments moments;
   std::string hash;
   Duration took{};
   std::vector<Evaluated> evaluated;

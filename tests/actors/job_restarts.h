@@ -73,7 +73,7 @@ class JobRestartsTest : public SimulatedJob {
 
   std::string hash;
   Duration took{};
-  test::Few moments;
+  test::Moments moments;
   std::vector<Evaluated> evaluated;
 };
 

@@ -275,6 +275,17 @@ TEST_F(JobWithinKept, DevicesGoOnFromACheckpointToo) {
   }
 }
 
+TEST_F(JobWithinKept, AndTheirMovingAveragesDo) {
+  job.optimizer.average_decay = 0.9;
+  const std::string hash = hash_of(on_devices({.seed = 1}, 3, 2));
+  ASSERT_FALSE(hash.empty());
+  const double loss = record.evaluated.back().loss;
+  EXPECT_EQ(resumed(4, on_devices({.seed = 2}, 3, 2)), hash);
+  EXPECT_EQ(record.evaluated.back().loss, loss);
+  job.gradient.exchange = ExchangeRule::servers;  // of the CPU's, which take up what devices left
+  EXPECT_FALSE(resumed(8, {.servers = 2, .workers = 3}).empty());
+}
+
 TEST_F(JobWithinKept, CheckpointsByTimeAreNamedAsItRuns) {
   job.steps = 60;
   job.gradient.scaler = ScalerRule::last_step;
@@ -339,9 +350,22 @@ TEST_F(JobWithin, AnEvaluatorThatWasLostGoesOn) {
   EXPECT_EQ(record.evaluated.back().step, 60U);
 }
 
-TEST_F(JobWithin, MovingAveragesAreKeptOnCpus) {
+TEST_F(JobWithin, MovingAveragesAreKeptOnCpusAndOnTheFirstOfDevices) {
   job.optimizer.average_decay = 0.9;
+  job.evaluation = {.every = 5, .of = EvaluatedOf::both};
   EXPECT_EQ(hash_within(3), hash_at_servers(3));
+  const auto losses = [&] {
+    std::map<std::pair<std::uint64_t, schema::PayloadKind>, double> losses;
+    for (const Evaluated& one : record.evaluated) losses[{one.step, one.of}] = one.loss;
+    return losses;
+  };
+  const std::string hash = hash_at_servers_of_devices(3);
+  const auto at_servers = losses();
+  ASSERT_EQ(at_servers.size(), 2 * (job.steps / job.evaluation.every));
+  for (const std::uint32_t devices : {1, 2}) {
+    EXPECT_EQ(hash_of(on_devices({.seed = devices}, 3, devices)), hash);
+    EXPECT_EQ(losses(), at_servers);
+  }
 }
 
 TEST_F(JobWithin, WhatDevicesDoNotDoIsRefusedBeforeTheFirstStep) {
@@ -361,8 +385,6 @@ TEST_F(JobWithin, WhatDevicesDoNotDoIsRefusedBeforeTheFirstStep) {
   refused("gradient.buckets");
   job.gradient.codec = "bf16";
   refused("gradient.codec = \"bf16\"");
-  job.optimizer.average_decay = 0.9;
-  refused("optimizer.average_decay");
   job.scheme.combine = CombineRule::sum;
   refused("scheme.combine");
 }

@@ -105,6 +105,21 @@ TEST_F(ThreadedJob, NorWhereRanksTakeTurnsOnDevices) {
   }
 }
 
+// There the first rank's device has the sums, which threads of other ranks add to.
+TEST_F(ThreadedJob, NorWhereRanksOnDevicesAreAveraged) {
+  job.net = "mlp";
+  job.hidden = {40, 20};
+  job.gradient.host = HostRule::average;
+  const std::string expected =
+      final_hash([](std::uint32_t) { return kernels::make_host_device({.late = false}); });
+  devices = 2;
+  for (std::uint64_t seed = 0; seed < 4; ++seed) {
+    EXPECT_EQ(
+        final_hash([seed](std::uint32_t) { return kernels::make_host_device({.seed = seed}); }),
+        expected);
+  }
+}
+
 TEST_F(ThreadedJob, NorWhereOneWorkerDoesWithoutServers) {
   job.gradient.exchange = ExchangeRule::nccl;
   cores = 2;

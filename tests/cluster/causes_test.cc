@@ -106,6 +106,9 @@ int take_memory(const Group& group, std::size_t bytes, int score) {
 
 class Causes : public RunTest {
  protected:
+  std::string job() const override {
+    return seconds_of_each() > 0 ? kThirtySteps : of_a_small_net();
+  }
   void TearDown() override {
     for (const std::string& mounted : mounted_) {
       shell("fsfreeze -u '" + mounted + "' 2>/dev/null");
@@ -117,8 +120,8 @@ class Causes : public RunTest {
   SternaProgram& start(const std::vector<std::string>& more = {},
                        const std::string& folder = "run") {
     std::vector<std::string> settings = {"actor.worker.backoff=20ms", "cluster.heartbeat=200ms",
-                                         "cluster.silence=2s", "job.steps=150",
-                                         "evaluator.every=50"};
+                                         "cluster.silence=2s",        "job.steps=250",
+                                         "evaluator.every=50",        unhurried()};
     settings.insert(settings.end(), more.begin(), more.end());
     Arguments arguments = with(settings);
     arguments.insert(arguments.end(), {"--run-dir", folder});

@@ -11,6 +11,8 @@
 #include <fstream>
 #include <sstream>
 
+#include "tests/actors/thirty_steps.h"
+
 namespace sterna::test {
 
 namespace {
@@ -244,6 +246,11 @@ void ClusterRuns::kill(const RunProcess& process) const {
   } else {
     hosts_.exec(process.host, {"kill", "-9", std::to_string(process.pid)});
   }
+}
+
+std::string small_unless_in_full(const std::string& job) {
+  if (in_full()) return job;
+  return of_a_small_net(job) + "\n[[inject.delay]]\nranks = [0]\ndelay = \"50ms\"\n";
 }
 
 int times() { return std::max(1, std::atoi(variable("STERNA_TIMES").c_str())); }

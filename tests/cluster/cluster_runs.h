@@ -92,6 +92,11 @@ extern const char* const kSmallJob;
 /// processors to others.
 extern const std::string kUnhurriedJob;
 
+/// A job of LeNet that proves something about hosts or links: in full as it is. Else of a small net
+/// each of whose steps begins 50 ms later, so that it takes as long and leaves the processors to
+/// others.
+std::string small_unless_in_full(const std::string& job);
+
 /// How often each proof is done: 1, or what STERNA_TIMES says.
 int times();
 /// Whether the proofs shall measure in full what a test only tries (STERNA_FIGURES).

@@ -151,6 +151,7 @@ class Steps {
 
 class Faults : public RunTest {
  protected:
+  std::string job() const override { return in_full() ? kThirtySteps : of_a_small_net(); }
   void SetUp() override {
     RunTest::SetUp();
     const std::string seed = given("STERNA_SEED");

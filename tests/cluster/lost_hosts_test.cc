@@ -26,7 +26,7 @@ constexpr int kLease = 10;  // seconds
 
 /// The servers on a and d, everything else on b and c, where each may be on the other's.
 std::string job(int steps) {
-  return fmt::format(R"(
+  return small_unless_in_full(fmt::format(R"(
 [[actor]]
 role = "parameter_server"
 count = 2
@@ -63,7 +63,7 @@ every = 50
 [checkpoint]
 every_steps = 50
 )",
-                     steps);
+                                          steps));
 }
 
 class LostHosts : public testing::Test {

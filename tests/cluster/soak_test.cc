@@ -38,7 +38,7 @@ std::string seed() {
 /// Host a is spared, which has the server. All else may be on any other.
 std::string job(std::int64_t steps) {
   const std::string again = "restart = 1000\nwithin = \"5s\"\nbackoff = \"50ms\"";
-  return fmt::format(R"(
+  const std::string whole = fmt::format(R"(
 [chaos]
 allow = true
 
@@ -78,7 +78,8 @@ codec = "ternary"
 every = 500
 examples = 200
 )",
-                     again, steps);
+                                        again, steps);
+  return hours() > 0 ? whole : small_unless_in_full(whole);
 }
 
 /// What one process has, at a time.

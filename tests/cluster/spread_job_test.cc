@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "tests/actors/thirty_steps.h"
 #include "tests/cluster/cluster_runs.h"
 
 namespace sterna::test {
@@ -124,7 +125,7 @@ class KeptJobs {
   std::unique_ptr<Call> start(const std::string& name, const std::vector<std::string>& groups,
                               std::vector<std::string> settings) const {
     const std::string file =
-        runs_.file({name, {"a", "b", "c", "d"}, ""}, job(groups, "digits", 90));
+        runs_.file({name, {"a", "b", "c", "d"}, ""}, of_a_small_net(job(groups, "digits", 90)));
     std::vector<std::string> arguments = {"run", file, "--json", "--run-dir",
                                           folder() + "/" + name};
     settings.insert(settings.end(), {"gradient.error_feedback=true", "checkpoint.every_steps=30",

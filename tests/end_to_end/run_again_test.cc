@@ -21,6 +21,7 @@ const std::vector<std::string> kSome = {"job.steps=150", "evaluator.every=0",
 
 class RunAgain : public RunTest {
  protected:
+  std::string job() const override { return of_a_small_net(); }
   static Arguments some(const std::string& folder, std::vector<std::string> more = {}) {
     more.insert(more.begin(), kSome.begin(), kSome.end());
     Arguments arguments = with(more);

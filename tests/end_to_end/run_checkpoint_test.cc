@@ -23,6 +23,7 @@ const std::vector<std::string> kKept = {"checkpoint.every_steps=5", "checkpoint.
 
 class RunCheckpoint : public RunTest {
  protected:
+  std::string job() const override { return of_a_small_net(); }
   SternaProgram& kept(const std::string& folder, std::vector<std::string> more = {}) {
     more.insert(more.begin(), kKept.begin(), kKept.end());
     Arguments arguments = with(more);
@@ -118,7 +119,7 @@ TEST_F(RunCheckpoint, LosingActorsItGoesOnByItselfToTheSameBits) {
 }
 
 TEST_F(RunCheckpoint, LosingTheOneWorkerThatDoesWithoutServersItGoesOnToTheSameBits) {
-  write("job.toml", without_servers());
+  write("job.toml", without_servers(job()));
   const std::string hash = hash_of(kept("calm", {"job.steps=100", "evaluator.every=0"}));
   SternaProgram& hit = kept("run", {"job.steps=100", "evaluator.every=0"});
   kill_after(hit, "run", 20, "worker0");
@@ -132,7 +133,7 @@ TEST_F(RunCheckpoint, LosingTheOneWorkerThatDoesWithoutServersItGoesOnToTheSameB
 }
 
 TEST_F(RunCheckpoint, WithoutAnyTheLossOfThatWorkerEndsTheRunAndNamesIt) {
-  write("job.toml", without_servers());
+  write("job.toml", without_servers(job()));
   SternaProgram& hit = run_for_ever();
   ASSERT_TRUE(trains(hit)) << hit.story();
   const pid_t worker = hit.pid_of("worker0");
@@ -212,7 +213,7 @@ TEST_F(RunCheckpoint, WhatCannotBeGoneOnFromIsSaidInALine) {
   EXPECT_THAT(said("nowhere"), HasSubstr("nowhere: there is no such folder"));
   ASSERT_EQ(kept("calm").exit_code(kPatience), 0);
   EXPECT_THAT(said("calm"), HasSubstr("nothing left to train"));
-  EXPECT_THAT(said("calm", {"job.net=mlp"}), HasSubstr("is of the net lenet"));
+  EXPECT_THAT(said("calm", {"job.net=lenet", "job.hidden=[]"}), HasSubstr("is of the net mlp"));
   {
     std::fstream part(path("calm/checkpoints/step-000000030/server0.safetensors"),
                       std::ios::in | std::ios::out | std::ios::binary);

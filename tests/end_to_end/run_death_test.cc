@@ -83,11 +83,12 @@ TEST_F(RunDeath, AStoppedLauncherSaysThatItWasStopped) {
   expect_failure(program, seconds(5), HasSubstr("longer than cluster.silence (1s)"));
 }
 
-TEST_F(RunDeath, OverTcpAKilledServerIsNamedToo) {
+TEST_F(RunDeath, OverTcpACrashedServerIsNamedTooAndItsLogSaysWhereItWas) {
   SternaProgram& program = run_for_ever(with({"cluster.transport=tcp"}));
   ASSERT_TRUE(trains(program)) << program.story();
-  ::kill(program.pid_of("server0"), SIGKILL);
-  expect_failure(program, seconds(5), AllOf(StartsWith("server0"), HasSubstr("SIGKILL")));
+  ::kill(program.pid_of("server0"), SIGSEGV);
+  expect_failure(program, seconds(5), AllOf(StartsWith("server0"), HasSubstr("SIGSEGV")));
+  EXPECT_THAT(content_of(path("run/logs/server0.log")), HasSubstr("crashed: SIGSEGV"));
 }
 
 TEST_F(RunDeath, AnActorThatDiesWhileItStartsEndsTheRun) {

@@ -11,6 +11,7 @@ using testing::HasSubstr;
 
 class RunFaults : public RunTest {
  protected:
+  std::string job() const override { return of_a_small_net(); }
   /// Its run's events of that kind.
   std::vector<nlohmann::json> events(const std::string& kind) const {
     std::vector<nlohmann::json> found;
@@ -23,7 +24,8 @@ class RunFaults : public RunTest {
 };
 
 const std::vector<std::string> kHow = {"job.steps=150", "actor.worker.backoff=20ms",
-                                       "cluster.heartbeat=100ms", "cluster.silence=2s"};
+                                       "cluster.heartbeat=100ms", "cluster.silence=2s",
+                                       unhurried()};
 
 TEST_F(RunFaults, OfAFileHappenAtTheirStepsAndTheBitsAreTheSame) {
   Arguments calmly = with(kHow);

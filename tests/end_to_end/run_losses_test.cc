@@ -14,6 +14,7 @@ using testing::HasSubstr;
 
 class RunLosses : public RunTest {
  protected:
+  std::string job() const override { return of_a_small_net(); }
   SternaProgram& begin(std::vector<std::string> more) {
     more.insert(more.end(), {"actor.worker.count=3", "evaluator.every=20", unhurried(3)});
     Arguments arguments = with(more);

@@ -15,6 +15,7 @@ using testing::HasSubstr;
 
 class RunRestart : public RunTest {
  protected:
+  std::string job() const override { return of_a_small_net(); }
   SternaProgram& begin(const std::string& folder, std::vector<std::string> more = {}) {
     more.insert(more.begin(), {"actor.input_reader.backoff=20ms", "actor.evaluator.backoff=20ms",
                                "actor.worker.backoff=20ms", unhurried()});
@@ -277,7 +278,7 @@ TEST_F(RunRestart, TheCoordinatorMayBeLostWhileTheRunStarts) {
 }
 
 TEST_F(RunRestart, TheNodeOfAnEmulatedHostThatIsToldToEndGivesItsHostBack) {
-  std::string text = kThirtySteps + R"(
+  std::string text = job() + R"(
 [cluster]
 placer = "local"
 

@@ -7,14 +7,17 @@ namespace {
 
 using testing::HasSubstr;
 
-class RunTerminal : public RunTest {};
+class RunTerminal : public RunTest {
+ protected:
+  std::string job() const override { return of_a_small_net(); }
+};
 
 TEST_F(RunTerminal, ATerminalThatTakesNothingHoldsNobodyUp) {
   const launcher::PseudoTerminal terminal;
   // Frames of many seconds, of which a terminal that nobody reads takes four kilobytes.
-  SternaProgram& program =
-      sterna({"run", "job.toml", "--data", digits(), "--run-dir", "run", "--set", "job.steps=200"},
-             {"TERM=xterm"}, terminal.descriptor());
+  SternaProgram& program = sterna({"run", "job.toml", "--data", digits(), "--run-dir", "run",
+                                   "--set", "job.steps=200", "--set", unhurried()},
+                                  {"TERM=xterm"}, terminal.descriptor());
   ASSERT_TRUE(eventually(kPatience, [&] { return exists("run/result.json"); })) << program.story();
   EXPECT_EQ(result()["exit"], 0);
   EXPECT_EQ(result()["steps"], 200);

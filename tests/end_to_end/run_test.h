@@ -56,7 +56,9 @@ class RunTest : public testing::Test {
   }
   static void TearDownTestSuite() { drawn_.reset(); }
 
-  void SetUp() override { write("job.toml", kThirtySteps); }
+  /// What "job.toml" holds.
+  virtual std::string job() const { return kThirtySteps; }
+  void SetUp() override { write("job.toml", job()); }
   void TearDown() override {
     for (const auto& program : programs_) {
       EXPECT_TRUE(eventually(seconds(5), [&] { return program->processes().empty(); }))
