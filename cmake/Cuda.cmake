@@ -40,7 +40,7 @@ function(sterna_cuda_objects out includes_of)
     file(MAKE_DIRECTORY ${folder})
     add_custom_command(OUTPUT ${object} BYPRODUCTS ${object}.resources DEPFILE ${object}.d VERBATIM
       COMMAND ${CMAKE_COMMAND} -DOBJECT=${object} -P ${CMAKE_SOURCE_DIR}/cmake/compile_cuda.cmake --
-        ${CUDAToolkit_NVCC_EXECUTABLE} -ccbin ${CMAKE_CXX_COMPILER} ${STERNA_CUDA_FLAGS}
+        ${CCACHE} ${CUDAToolkit_NVCC_EXECUTABLE} -ccbin ${CMAKE_CXX_COMPILER} ${STERNA_CUDA_FLAGS}
         ${STERNA_CUDA_CODE} "-I$<JOIN:${includes},;-I>" -c ${CMAKE_CURRENT_SOURCE_DIR}/${source}
         -o ${object} -MD -MF ${object}.d -MT ${object}
       DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${source} ${CMAKE_SOURCE_DIR}/cmake/compile_cuda.cmake
