@@ -23,7 +23,10 @@ using testing::HasSubstr;
 
 class JobOnDevices : public SimulatedJob {
  protected:
-  JobOnDevices() { job.hidden = {20, 12}; }
+  JobOnDevices() {
+    job.hidden = {20, 12};
+    if (test::kSanitized) job.steps = 12;
+  }
 
   /// Of workers with a device each, seeded apart.
   std::string hash_on(HostDeviceOptions options, JobLayout layout = {.workers = 2}) {
@@ -47,6 +50,7 @@ class JobOnDevices : public SimulatedJob {
 };
 
 TEST_F(JobOnDevices, ThirtyStepsEndInOneHashOverAHundredSeedsOfLateStreams) {
+  job.steps = 30;
   expect_the_same_bits_of_all(100);
 }
 
@@ -60,7 +64,7 @@ TEST_F(JobOnDevices, OneRankWithoutACodecIsTheLocalTrainer) {
   job.gradient.codec = "none";
   const auto expect_the_same = [this](const std::string& what) {
     const std::string expected = hash_on({.late = false}, {});
-    for (std::uint64_t seed = 0; seed < 5; ++seed) {
+    for (std::uint64_t seed = 0; seed < test::seeds_of(5); ++seed) {
       const Result<std::string> found =
           train_locally(job, kernels::make_host_device({.seed = seed}));
       ASSERT_TRUE(found.ok()) << found.error().message;
@@ -72,7 +76,7 @@ TEST_F(JobOnDevices, OneRankWithoutACodecIsTheLocalTrainer) {
     expect_the_same(optimizer);
   }
   const Result<std::string> failed =
-      train_locally(job, kernels::make_host_device({.fails_after = 500}));
+      train_locally(job, kernels::make_host_device({.fails_after = 100}));
   ASSERT_FALSE(failed.ok());
   EXPECT_THAT(failed.error().message, HasSubstr("the host device has failed"));
   job.hidden.clear();
@@ -186,7 +190,9 @@ TEST_F(JobOnDevices, EveryOptimizerStepsThereAsTheServersDo) {
   job.gradient.scaler = ScalerRule::shared;
   job.optimizer.decay_at = DecayAt::server;
   job.optimizer.weight_decay = 1e-3;
+  test::Few optimizers(2);
   for (const std::string_view name : kernels::optimizer_names()) {
+    if (optimizers.leaves_out()) continue;
     job.optimizer.name = name;
     ASSERT_TRUE(kernels::device_rule(name)) << name;
     job.gradient.down = Down::parameters;
@@ -210,9 +216,11 @@ TEST_F(JobOnDevices, TheSameGradientsLeadToTheParametersOfACpuJob) {
   job.net = nets::kFixedGradientsName;
   job.hidden = {1, 70, 3};  // of 1,024 elements: one of two chunks of trits
   weights = testing::TempDir() + "sterna-fixed-" + std::to_string(::getpid()) + ".safetensors";
+  test::Few ways(3);
   for (const ScalerRule rule : {ScalerRule::own, ScalerRule::shared, ScalerRule::last_step}) {
     for (const Down down : {Down::parameters, Down::parameters_bf16, Down::average}) {
       if (down == Down::average && rule == ScalerRule::own) continue;
+      if (ways.leaves_out()) continue;
       job.gradient.scaler = rule;
       job.gradient.down = down;
       EXPECT_FALSE(hash_of({.workers = 2}).empty());
@@ -394,8 +402,10 @@ TEST_F(JobOnSeveralDevices, TheSameGradientsLeadToTheParametersOfACpuJob) {
   job.hidden = {1, 70, 3};
   weights = testing::TempDir() + "sterna-several-" + std::to_string(::getpid()) + ".safetensors";
   job.gradient.scaler = ScalerRule::shared;
+  test::Few ways(3);  // the first and the last of four
   for (const HostRule host : {HostRule::each, HostRule::average}) {
     for (const Down down : {Down::parameters, Down::average}) {
+      if (ways.leaves_out()) continue;
       job.gradient.host = host;
       job.gradient.down = down;
       EXPECT_FALSE(hash_of({.servers = 2, .workers = 2, .ranks_per_worker = 4}).empty());
@@ -421,6 +431,7 @@ TEST_F(JobOnSeveralDevices, NoCodeOfTheHostLooksAtTheirMemory) {
 }
 
 TEST_F(JobOnSeveralDevices, AFaultInMidStepEndsTheWorkerWithItsCause) {
+  job.steps = 30;
   for (const std::uint64_t after : {100, 1000, 2000}) {
     JobLayout layout = of(2);
     layout.device = [after](std::uint32_t worker) {
@@ -447,6 +458,7 @@ TEST_F(JobOnDevices, MixWithWorkersOnCpus) {
 }
 
 TEST_F(JobOnDevices, AFaultInMidStepEndsTheWorkerWithItsCause) {
+  job.steps = 30;
   for (const std::uint64_t after : {100, 1000, 2000}) {
     JobLayout layout{.workers = 2};
     layout.device = [after](std::uint32_t worker) {

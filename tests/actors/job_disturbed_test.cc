@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/actors/simulated_job.h"
+#include "tests/sanitized.h"
 
 namespace sterna::actors {
 namespace {
@@ -22,6 +23,8 @@ class JobDisturbedTest : public SimulatedJob {
   void disturbed(const std::function<void(DisturbedTransport&)>& fault) {
     for (const char* name : {"server0", "server1", "worker0", "worker1", "reader0", "evaluator"}) {
       for (int fifth = 0; fifth < 5; ++fifth) {
+        if (ways.leaves_out()) continue;
+        ++runs;
         launch(layout);
         pass(took * fifth / 5);
         fault(process_of(name).transport);
@@ -42,13 +45,15 @@ class JobDisturbedTest : public SimulatedJob {
   const JobLayout layout{.servers = 2, .workers = 2};
   std::string hash;
   Duration took{};
+  test::Few ways{4};
+  std::uint64_t runs = 0;
   std::uint64_t gaps = 0;
   std::uint64_t sent_again = 0;
 };
 
 TEST_F(JobDisturbedTest, WhatIsThrownAwayIsMissedAndSentAgain) {
   disturbed([this](DisturbedTransport& transport) { transport.drop(took / 10); });
-  EXPECT_GT(gaps, 10U);
+  EXPECT_GT(gaps, runs / 3);
   EXPECT_GT(sent_again, gaps);
 }
 

@@ -19,7 +19,10 @@ namespace {
 
 class JobWithin : public SimulatedJob {
  protected:
-  JobWithin() { job.hidden = {20, 12}; }
+  JobWithin() {
+    job.hidden = {20, 12};
+    if (test::kSanitized) job.steps = 12;
+  }
 
   std::string hash_at_servers(std::uint32_t ranks) {
     job.gradient.exchange = ExchangeRule::servers;
