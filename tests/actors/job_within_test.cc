@@ -179,6 +179,7 @@ TEST_F(JobWithin, TheSameGradientsLeadDevicesToTheParametersOfCpusAtServers) {
 }
 
 TEST_F(JobWithin, AFaultInMidStepEndsTheWorkerWithItsCause) {
+  job.steps = 30;
   for (const std::uint64_t after : {200, 1000, 3000, 5000}) {
     launch(on_devices({.seed = after, .fails_after = after}, 3, 2));
     finish();
@@ -354,6 +355,7 @@ TEST_F(JobWithin, AnEvaluatorThatWasLostGoesOn) {
 }
 
 TEST_F(JobWithin, MovingAveragesAreKeptOnCpusAndOnTheFirstOfDevices) {
+  job.steps = 30;
   job.optimizer.average_decay = 0.9;
   job.evaluation = {.every = 5, .of = EvaluatedOf::both};
   EXPECT_EQ(hash_within(3), hash_at_servers(3));
