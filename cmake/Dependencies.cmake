@@ -2,11 +2,7 @@
 find_package(Threads REQUIRED)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(UV REQUIRED IMPORTED_TARGET libuv)
-pkg_check_modules(ZMQ REQUIRED IMPORTED_TARGET libzmq)
-# Its -isystem is a folder when a build is first configured and an option from then on [CMake 3.25,
-# FindPkgConfig], so that all would be compiled anew; and its headers include nothing from there.
-set_target_properties(PkgConfig::ZMQ PROPERTIES
-  INTERFACE_COMPILE_OPTIONS "" INTERFACE_INCLUDE_DIRECTORIES "${ZMQ_INCLUDEDIR}")
+include(ZeroMQ)
 pkg_check_modules(SODIUM REQUIRED IMPORTED_TARGET libsodium)
 find_package(CapnProto CONFIG REQUIRED)
 find_package(tomlplusplus CONFIG REQUIRED)

@@ -21,7 +21,7 @@ install(EXPORT sterna NAMESPACE sterna:: FILE sterna-targets.cmake DESTINATION $
 write_basic_package_version_file(${CMAKE_BINARY_DIR}/sterna-config-version.cmake
                                  COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_BINARY_DIR}/sterna-config-version.cmake
-              ${CMAKE_CURRENT_LIST_DIR}/sterna-config.cmake
+              ${CMAKE_CURRENT_LIST_DIR}/sterna-config.cmake ${CMAKE_CURRENT_LIST_DIR}/ZeroMQ.cmake
               ${CMAKE_CURRENT_LIST_DIR}/SternaBundle.cmake
               ${CMAKE_CURRENT_LIST_DIR}/make_bundle.cmake
         DESTINATION ${package})
