@@ -13,16 +13,17 @@ constexpr std::size_t kNamed = 10;
 
 Result<void> BadExamples::add(std::uint64_t example, const Error& why) {
   const std::scoped_lock lock(mutex_);
-  if (!bad_.insert(example).second) return {};
   // Of few examples one may be, unless none may.
   const double most = most_ > 0 ? std::max(1.0, most_ * static_cast<double>(examples_)) : 0;
-  if (static_cast<double>(bad_.size()) > most) {
+  const auto too_many = [&] { return static_cast<double>(bad_.size()) > most; };
+  const bool is_new = !too_many() && bad_.insert(example).second;
+  if (too_many()) {
     return Error{Errc::malformed,
                  fmt::format("{} of {} examples are damaged, more than data.most_bad = {} allows; "
                              "the last is {}",
                              bad_.size(), examples_, most_, why.message)};
   }
-  if (bad_.size() <= kNamed) {
+  if (is_new && bad_.size() <= kNamed) {
     news_.push_back(fmt::format("left out, as it is damaged: {}{}", why.message,
                                 bad_.size() == kNamed ? "; no more are named" : ""));
   }

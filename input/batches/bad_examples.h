@@ -17,7 +17,8 @@ class BadExamples {
   /// Of `examples`, at most the part `most` (0 to 1) may be damaged, or one; of a part of 0, none.
   BadExamples(std::uint64_t examples, double most) : examples_(examples), most_(most) {}
 
-  /// Counts an example once. `malformed` when it is one too many, with what is wrong with it.
+  /// Counts an example once. `malformed` from the one on that is too many, with what is wrong with
+  /// it, whoever asks again.
   Result<void> add(std::uint64_t example, const Error& why);
   std::uint64_t count() const;
   /// Lines for the log that nobody has taken yet: of the first few examples one each.
@@ -27,7 +28,7 @@ class BadExamples {
   std::uint64_t examples_;
   double most_;
   mutable std::mutex mutex_;
-  std::set<std::uint64_t> bad_;  // grows to most_ * examples_
+  std::set<std::uint64_t> bad_;  // grows to one more than may be
   std::vector<std::string> news_;
 };
 

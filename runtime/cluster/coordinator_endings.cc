@@ -5,6 +5,7 @@
 
 #include "runtime/actor/wait_for.h"
 #include "runtime/cluster/coordinator.h"
+#include "runtime/transport/handshake.h"
 
 namespace sterna {
 
@@ -228,7 +229,8 @@ bool CoordinatorActor::is_alone(ProcessId process) const {
 /// the other one; of two that are equal in that the one whom more do not reach, else the one that
 /// was told of first.
 Task<void> CoordinatorActor::suspect(ProcessId reporter, ProcessId peer, std::string cause) {
-  const bool bare = cause.ends_with(kConnectionLost) || cause.ends_with(kGoodbye);
+  const bool bare = cause.ends_with(kConnectionLost) || cause.ends_with(kGoodbye) ||
+                    cause.ends_with(kHandshakeFailed);
   if (bare) co_await sleep(kLinksCauseFollows);
   // Where we follow one that was lost, the nodes tell of deaths and of links in no order.
   while (!resuming_.empty() || (resumed_at_ && now() - *resumed_at_ < kLinksCauseFollows)) {

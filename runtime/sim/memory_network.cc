@@ -8,20 +8,20 @@ namespace sterna {
 
 namespace {
 
-constexpr const char* kCut = "the connection was cut";
 /// As with the real transport and its kernel.
 constexpr Duration kConnectTimeout = std::chrono::seconds(5);
 constexpr Duration kConnectAgain = std::chrono::milliseconds(20);
 
 }  // namespace
 
-void MemoryNetwork::cut(const std::string& a, const std::string& b) {
-  cut_unseen(a, b);
-  cut_unseen(b, a);
+void MemoryNetwork::cut(const std::string& a, const std::string& b, const std::string& cause) {
+  cut_unseen(a, b, cause);
+  cut_unseen(b, a, cause);
 }
 
-void MemoryNetwork::cut_unseen(const std::string& a, const std::string& b) {
-  for (const auto& [transport, id] : ends_of(a, b)) transport->close(id, kCut);
+void MemoryNetwork::cut_unseen(const std::string& a, const std::string& b,
+                               const std::string& cause) {
+  for (const auto& [transport, id] : ends_of(a, b)) transport->close(id, cause);
 }
 
 void MemoryNetwork::cut_seen_late(const std::string& a, const std::string& b, Duration later) {

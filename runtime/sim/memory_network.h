@@ -21,16 +21,19 @@ class MemoryTransport;
 
 class MemoryNetwork {
  public:
+  static constexpr const char* kCut = "the connection was cut";
+
   explicit MemoryNetwork(SimLoop& loop) : loop_(loop) {}
 
   /// The one-way delay of the next message; messages of one channel never overtake each other.
   void set_delay(std::function<Duration(const std::string& from, const std::string& to)> delay) {
     delay_ = std::move(delay);
   }
-  /// Breaks every connection between two processes (by name); new ones may be made.
-  void cut(const std::string& a, const std::string& b);
+  /// Breaks every connection between two processes (by name), which hear of that cause; new ones
+  /// may be made.
+  void cut(const std::string& a, const std::string& b, const std::string& cause = kCut);
   /// The same, but only `a` sees it.
-  void cut_unseen(const std::string& a, const std::string& b);
+  void cut_unseen(const std::string& a, const std::string& b, const std::string& cause = kCut);
   /// The same, and `b` sees it `later`; what is made meanwhile is not touched.
   void cut_seen_late(const std::string& a, const std::string& b, Duration later);
   /// While parted, they make no new ones: who dials gets no answer until it gives up.

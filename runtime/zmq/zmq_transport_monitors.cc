@@ -1,4 +1,5 @@
 // ZmqTransport: what the socket monitors tell of connections.
+#include "runtime/transport/handshake.h"
 #include "runtime/zmq/zmq_endpoints.h"
 #include "runtime/zmq/zmq_transport_state.h"
 
@@ -80,7 +81,7 @@ void ZmqTransport::dial_event(Port& port, const SocketMonitor::Event& event) {
     case ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL:
     case ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL:
       ++counters_.handshake_failures;
-      channel.cause = "the handshake with " + peer + " failed (is its key another?)";
+      channel.cause = "the handshake with " + peer + " " + std::string(kHandshakeFailed);
       if (event.kind == ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL &&
           loop_.now() - channel.dialled >= options_.answer_timeout) {
         channel.cause = "silence: " + peer + " took no part in the handshake";

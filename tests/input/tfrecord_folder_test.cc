@@ -139,6 +139,9 @@ TEST_F(TfRecordFolder, ADamagedPictureIsStoodForByTheNextOfItsFile) {
   const Result<void> refused = prepare_training(*source, 0, rows, how, batch.rows());
   ASSERT_FALSE(refused.ok());
   EXPECT_THAT(refused.error().message, HasSubstr("1 of 7 examples are damaged"));
+  const Result<void> asked_again = prepare_training(*source, 0, rows, how, batch.rows());
+  ASSERT_FALSE(asked_again.ok());
+  EXPECT_EQ(asked_again.error().message, refused.error().message);
 }
 
 TEST_F(TfRecordFolder, AFileOfDamageAloneIsAnError) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "runtime/transport/handshake.h"
 #include "tests/runtime/cluster/cluster_sim.h"
 
 namespace sterna::test {
@@ -22,9 +23,9 @@ class CoordinatorEndings : public ClusterSim {
     options.link_patience = std::chrono::milliseconds(700);
     return options;
   }
-  void part(const std::string& a, const std::string& b) {
+  void part(const std::string& a, const std::string& b, const std::string& cause = "cut") {
     world.network().set_parted(a, b, true);
-    world.network().cut(a, b);
+    world.network().cut(a, b, cause);
   }
 };
 
@@ -95,6 +96,19 @@ TEST_F(CoordinatorEndings, ALinkThatStaysLostBetweenTwoActorsEndsTheOneThatIsRep
   part("a", "b");
   ASSERT_TRUE(wait([&] { return cluster.failure().has_value(); }, seconds(5)));
   EXPECT_THAT(cluster.failure()->cause, HasSubstr("link lost"));
+}
+
+// Who ends in the middle of a handshake looks like one of another key.
+TEST_F(CoordinatorEndings, TheDeathThatFollowsAHandshakeThatFailedSaysMore) {
+  const ActorRef<Peer> a = spawn("a");
+  spawn("b");
+  ASSERT_TRUE(cluster.ask(a, Relay{"b", 1}, seconds(5)).ok());
+  part("a", "b", "the handshake with b " + std::string(kHandshakeFailed));
+  EXPECT_FALSE(wait([&] { return cluster.failure().has_value(); }, std::chrono::seconds(1)));
+  world.kill("b");
+  ASSERT_TRUE(wait([&] { return cluster.failure().has_value(); }, seconds(5)));
+  EXPECT_EQ(cluster.failure()->identity.name, "b");
+  EXPECT_THAT(cluster.failure()->cause, HasSubstr("SIGKILL"));
 }
 
 TEST_F(CoordinatorEndings, WhoDoNotReachEachOtherAreNamedAndThatItIsOver) {
