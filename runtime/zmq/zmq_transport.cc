@@ -117,8 +117,9 @@ Result<void> ZmqTransport::open_port(Port& port) {
   STERNA_TRY(socket.set(ZMQ_RCVHWM, options_.high_water_mark));
   STERNA_TRY(socket.set(ZMQ_LINGER, milliseconds(options_.linger)));
   STERNA_TRY(socket.set(ZMQ_CONNECT_TIMEOUT, milliseconds(options_.connect_timeout)));
-  STERNA_TRY(socket.set(ZMQ_HANDSHAKE_IVL, milliseconds(port.dials ? options_.answer_timeout
-                                                                   : options_.handshake_timeout)));
+  const bool strangers = !port.dials && options_.kind == ZmqOptions::Kind::tcp;
+  STERNA_TRY(socket.set(ZMQ_HANDSHAKE_IVL, milliseconds(strangers ? options_.handshake_timeout
+                                                                  : options_.answer_timeout)));
   const int probe = std::max(1, milliseconds(options_.dead_after) / 1000 / (kProbes + 1));
   STERNA_TRY(socket.set(ZMQ_TCP_KEEPALIVE, 1));
   STERNA_TRY(socket.set(ZMQ_TCP_KEEPALIVE_IDLE, probe));  // seconds, as the next
@@ -297,11 +298,12 @@ Result<ChannelId> ZmqTransport::dial(Lane lane, const Contact& peer) {
   }
   std::string routing_id = peer.identity.text() + "#" + std::to_string(serial);
   STERNA_TRY(socket.set(ZMQ_CONNECT_ROUTING_ID, std::string_view(routing_id)));
+  const Time dialled = loop_.now();
   STERNA_TRY(socket.connect(spelling));
   Channel& channel = add_channel(port, std::move(routing_id), peer.identity);
   channel.spelling = std::move(spelling);
   port.by_spelling[channel.spelling] = &channel;
-  channel.dialled = loop_.now();
+  channel.dialled = dialled;
   dials_.emplace_back(channel.dialled + options_.connect_timeout + options_.answer_timeout,
                       channel.id);
   port.watch.touch();

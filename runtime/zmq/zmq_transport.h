@@ -56,9 +56,11 @@ struct ZmqOptions {
   /// Messages queued per connection and direction. Only a backstop: credits bound the bytes.
   int high_water_mark = 1 << 16;
   Duration connect_timeout = std::chrono::seconds(5);
-  /// Half-open connections hold a descriptor each for so long where they arrive.
-  Duration handshake_timeout = std::chrono::seconds(2);
-  /// Whom we dial may take so long for its part of the handshake: as long as it may be silent.
+  /// Half-open connections of strangers hold a descriptor each for so long where they arrive. And
+  /// whom we admit waits as long for our loop, which answers ZAP, before it is turned away.
+  Duration handshake_timeout = std::chrono::seconds(4);
+  /// Whom we dial, and who reaches us within this host, may take so long for its part of the
+  /// handshake: as long as it may be silent.
   Duration answer_timeout = std::chrono::seconds(5);
   /// Connections to hosts that say nothing any more are ended by the kernel: more patient than the
   /// links' heartbeats, which know the cause. libzmq's own heartbeats stay off: with them 4.3.4

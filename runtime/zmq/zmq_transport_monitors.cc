@@ -1,9 +1,18 @@
 // ZmqTransport: what the socket monitors tell of connections.
+#include <algorithm>
+
 #include "runtime/transport/handshake.h"
 #include "runtime/zmq/zmq_endpoints.h"
 #include "runtime/zmq/zmq_transport_state.h"
 
 namespace sterna {
+
+namespace {
+
+// libzmq reads its clock only now and then: its timers may fire a little early.
+constexpr Duration kEarly = std::chrono::milliseconds(10);
+
+}  // namespace
 
 void ZmqTransport::drain_monitor(Port& port) {
   SocketMonitor::Event event;
@@ -82,8 +91,10 @@ void ZmqTransport::dial_event(Port& port, const SocketMonitor::Event& event) {
     case ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL:
       ++counters_.handshake_failures;
       channel.cause = "the handshake with " + peer + " " + std::string(kHandshakeFailed);
+      // We have waited in vain, or its loop has not answered for so long that it was turned away.
       if (event.kind == ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL &&
-          loop_.now() - channel.dialled >= options_.answer_timeout) {
+          loop_.now() - channel.dialled + kEarly >=
+              std::min(options_.answer_timeout, options_.handshake_timeout)) {
         channel.cause = "silence: " + peer + " took no part in the handshake";
       }
       notice(channel.cause);

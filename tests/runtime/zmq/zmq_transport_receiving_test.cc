@@ -72,6 +72,7 @@ TEST_P(ZmqTransportReceiving, NothingOfABatchIsHeardAfterItsChannelWasMuted) {
 }
 
 TEST_P(ZmqTransportReceiving, WhatAPeerSaidLastIsHeardBeforeItsEnd) {
+  options.linger = std::chrono::seconds(10);  // it is over once all is sent
   auto server = make("server");
   auto worker = make("worker");
   server->transport->admit(worker->contact);
