@@ -18,7 +18,8 @@ namespace {
 
 constexpr std::array<int, 5> kCrashes = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT};
 constexpr int kDeepest = 64;
-constexpr int kOurs = 2;  // calls of a signal's handler itself, and of what calls it
+constexpr int kOurs = 2;       // calls of a signal's handler itself, and of what calls it
+constexpr int kPatience = 10;  // seconds
 
 std::string_view name_of(int signal) {
   switch (signal) {
@@ -45,6 +46,7 @@ class Line {
     size_ += fits;
     return *this;
   }
+  Line& operator<<(char one) { return *this << std::string_view(&one, 1); }
   Line& number(std::uint64_t value, int base) {
     std::array<char, 20> digits{};
     const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value, base).ptr;
@@ -62,7 +64,7 @@ bool has_address(int signal, const siginfo_t& what) {
   return signal != SIGABRT && what.si_code > 0 && what.si_code != SI_KERNEL;
 }
 
-void say_what(int signal, const siginfo_t& what) {
+void say_what(int signal, const siginfo_t& what, std::string_view where) {
   std::array<char, 17> thread{};
   ::prctl(PR_GET_NAME, thread.data());
   Line line;
@@ -74,26 +76,46 @@ void say_what(int signal, const siginfo_t& what) {
     line << " from process ";
     line.number(static_cast<std::uint64_t>(what.si_pid), 10);
   }
-  line << " in thread \"" << thread.data() << "\"; the calls that it was in are above\n";
+  line << " in thread \"" << thread.data() << "\"; the calls that it was in are " << where << '\n';
   line.write();
 }
 
-/// Whether some thread has crashed: a signal's handler has nothing else to know that by.
-std::atomic<bool> has_crashed{false};
+/// This one is delivered even where it is being handled.
+void end_by(int signal) {
+  ::signal(signal, SIG_DFL);
+  (void)::raise(signal);
+}
+
+/// The crash that is told of, the first one. A signal's handler has nothing else to know it by.
+struct First {
+  std::atomic<pid_t> thread{0};
+  int signal = 0;
+  siginfo_t what{};
+};
+First first_crash;
 
 void crashed(int signal, siginfo_t* what, void* /*context*/) {
-  // Others that crash meanwhile wait until the first one has said where it was.
-  while (has_crashed.exchange(true)) ::pause();
+  const pid_t self = ::gettid();
+  pid_t first = 0;
+  if (!first_crash.thread.compare_exchange_strong(first, self)) {
+    // Others that crash meanwhile wait until it has said where it was: but not for ever, as it may
+    // need a lock that they have.
+    for (int i = 0; first != self && i < kPatience; ++i) ::sleep(1);
+    // To look for its calls has crashed: a pointer that leads nowhere was called, or the stack is
+    // overwritten.
+    if (first == self) say_what(first_crash.signal, first_crash.what, "not to be found");
+    end_by(first_crash.signal);
+  }
+  first_crash.signal = signal;
+  first_crash.what = *what;
   // Whoever asks is shown the last lines first: the innermost calls, and behind them what it was.
   std::array<void*, kDeepest> calls{};
   const int deep = ::backtrace(calls.data(), kDeepest);
   const int ours = deep > kOurs ? kOurs : 0;
   std::reverse(calls.begin() + ours, calls.begin() + deep);
   ::backtrace_symbols_fd(calls.data() + ours, deep - ours, STDERR_FILENO);
-  say_what(signal, *what);
-  // This one is delivered once the handler has returned.
-  ::signal(signal, SIG_DFL);
-  (void)::raise(signal);
+  say_what(signal, *what, "above");
+  end_by(signal);
 }
 
 }  // namespace
@@ -106,7 +128,7 @@ void trace_crashes() {
     if (::sigaction(signal, nullptr, &handles) != 0) continue;
     if ((handles.sa_flags & SA_SIGINFO) != 0 || handles.sa_handler != SIG_DFL) continue;
     handles.sa_sigaction = crashed;
-    handles.sa_flags = SA_SIGINFO;
+    handles.sa_flags = SA_SIGINFO | SA_NODEFER;
     ::sigemptyset(&handles.sa_mask);
     ::sigaction(signal, &handles, nullptr);
   }

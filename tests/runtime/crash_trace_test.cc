@@ -4,6 +4,7 @@
 #include <pthread.h>
 
 #include <csignal>
+#include <cstdlib>
 #include <string>
 #include <thread>
 #include <vector>
@@ -66,6 +67,37 @@ TEST(CrashTraceOfAccess, SaysWhichAddressAndLastWhoAskedForIt) {
   EXPECT_EXIT(crash(), testing::KilledBySignal(SIGSEGV),
               "roof_test\\([^\n]*\ncrashed: SIGSEGV at address 0x1000 in");
 }
+
+// Whose calls cannot be found, as to look for them crashes as well.
+TEST(CrashTraceOfAccess, SaysWhatItWasWhereTheCallsAreNotToBeFound) {
+  if (is_taken(SIGSEGV)) GTEST_SKIP() << "a sanitizer has that signal";
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const auto crash = [] {
+    trace_crashes();
+    reinterpret_cast<void (*)()>(0x1000)();  // NOLINT(performance-no-int-to-ptr)
+  };
+  EXPECT_EXIT(crash(), testing::KilledBySignal(SIGSEGV), "crashed: SIGSEGV at address 0x1000 in");
+}
+
+#if defined(__x86_64__)
+[[gnu::noinline]] void aborts_on_a_broken_stack() {
+  void** frame = static_cast<void**>(__builtin_frame_address(0));
+  frame[1] = reinterpret_cast<void*>(0x1000);  // NOLINT(performance-no-int-to-ptr)
+  std::abort();
+}
+
+TEST(CrashTraceOfAccess, EndsByTheFirstSignalWhereTheStackIsBroken) {
+  if (is_taken(SIGSEGV) || is_taken(SIGABRT)) GTEST_SKIP() << "a sanitizer has that signal";
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const auto crash = [] {
+    trace_crashes();
+    std::thread thread(aborts_on_a_broken_stack);
+    thread.join();
+  };
+  EXPECT_EXIT(crash(), testing::KilledBySignal(SIGABRT),
+              "crashed: SIGABRT .*the calls that it was in are not to be found\n$");
+}
+#endif
 
 }  // namespace
 }  // namespace sterna
