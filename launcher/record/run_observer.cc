@@ -173,7 +173,9 @@ void RunObserver::total() {
     status.decay_loss = decay_loss / left;
   }
   status.elapsed_seconds = since_first_step();
-  if (status.elapsed_seconds > 0 && status.step > status.first_step) {
+  // Of the training: what is heard after it, and the last evaluation, take nothing off its rate.
+  const bool trains = !result.examples_per_second;
+  if (trains && status.elapsed_seconds > 0 && status.step > status.first_step) {
     status.examples_per_second = static_cast<double>(examples) / status.elapsed_seconds;
     status.left_seconds = status.elapsed_seconds /
                           static_cast<double>(status.step - status.first_step) *

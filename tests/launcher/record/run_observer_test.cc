@@ -495,6 +495,19 @@ TEST_F(RunObserverTest, WhoIsTooLateForTheLastVersionsTakesNoneOfThemBack) {
   EXPECT_THAT(tensors_, SizeIs(1)) << "they are told once";
 }
 
+TEST_F(RunObserverTest, TheLastEvaluationTakesNothingOffTheRateOfTheTraining) {
+  progress("worker0", 8, 1);
+  progress("worker1", 9, 1);
+  done("worker0");
+  done("worker1");
+  const double rate = record_.result.examples_per_second.value();
+  pass(10s);
+  say("evaluator0", actors::JobFinished{"abc", "", 0});
+  EXPECT_EQ(record_.result.examples_per_second, rate);
+  EXPECT_EQ(record_.status.examples_per_second, rate);
+  EXPECT_EQ(record_.status.left_seconds, std::nullopt);
+}
+
 RunStatus with_worker0(const std::string& state) {
   RunStatus status;
   status.actors.resize(1);
