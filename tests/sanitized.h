@@ -20,11 +20,15 @@ inline constexpr bool kSanitized = false;
 constexpr std::uint64_t seeds_of(std::uint64_t all) { return kSanitized ? (all + 19) / 20 : all; }
 
 /// Of many ways to do something a sanitizer sees one in so many: it wants code to run, not each of
-/// them.
+/// them. The first of the first so many, the last of the next, the one before that of those after
+/// them: so that of loops within loops not always the same is left out.
 class Few {
  public:
   explicit Few(int sanitized, int otherwise = 1) : one_in_(kSanitized ? sanitized : otherwise) {}
-  bool leaves_out() { return seen_++ % one_in_ != 0; }
+  bool leaves_out() {
+    const int i = seen_++;
+    return (i + i / one_in_) % one_in_ != 0;
+  }
 
  private:
   int one_in_;

@@ -97,6 +97,12 @@ std::vector<Way> every_way() {
          job.optimizer.name = "adam";
        },
        3, 2, 1},
+      {"averages of what stays within are kept",
+       [](JobConfig& job) {
+         exchange_within(job);
+         job.optimizer.average_decay = 0.9;
+       },
+       2, 1, 1},
       {"what is left stays within two devices",
        [](JobConfig& job) {
          exchange_within(job);

@@ -200,6 +200,7 @@ Result<void> normalizes_as_defined(Device& device) {
   STERNA_TRY(adds_biases(there, 50, 19));
   STERNA_TRY(adds_biases(there, 16 * 32 + 3, 64));
   STERNA_TRY(adds_biases(there, 16 * 8 * 40 + 5, 130));  // a last tile of two channels
+  STERNA_TRY(adds_biases(there, 16 * 8 * 300 + 5, 32));  // more tiles than a block adds up at once
   for (const bool scales : {false, true}) {
     for (const bool relu : {false, true}) {
       STERNA_TRY(normalizes_channels(there, 50, 19, scales, relu));

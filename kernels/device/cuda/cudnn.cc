@@ -373,8 +373,7 @@ class Convolution final : public CudaOperation {
           break;
         case CUDNN_NUMERICAL_NOTE_WINOGRAD:
         case CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_4x4:
-          if (arithmetic == Arithmetic::bf16)
-            return false;  // it makes_bf16s what it has made of them
+          if (arithmetic == Arithmetic::bf16) return false;  // it rounds what it has transformed
           break;
         default:
           break;
