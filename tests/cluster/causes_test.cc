@@ -312,7 +312,7 @@ TEST_F(Causes, AKillAfterAnotherProgramsOutOfMemoryIsAKill) {
   ASSERT_TRUE(group.set("memory.limit_in_bytes", std::to_string(8U << 20U)));
   const int status = take_memory(group, 64U << 20U, 1000);
   EXPECT_TRUE(WIFSIGNALED(status)) << "nobody was killed for want of memory: is there swap?";
-  ::kill(program.pid_of("worker1"), SIGKILL);
+  strike(program.pid_of("worker1"), SIGKILL);
   const auto is_a_kill = AllOf(HasSubstr("SIGKILL"), Not(HasSubstr("memory")));
   EXPECT_THAT(causes_in(program, hash), ElementsAre(Pair("worker1", is_a_kill)));
 }

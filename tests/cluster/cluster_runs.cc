@@ -230,6 +230,17 @@ std::vector<RunProcess> ClusterRuns::there() const {
   return found;
 }
 
+std::optional<RunProcess> ClusterRuns::wait_for(const std::string& name, Duration patience) const {
+  std::optional<RunProcess> found;
+  eventually(patience, [&] {
+    for (const RunProcess& process : there()) {
+      if (process.name == name) found = process;
+    }
+    return found.has_value();
+  });
+  return found;
+}
+
 std::vector<std::string> ClusterRuns::state_files(const User& user) const {
   std::vector<std::string> files;
   std::error_code ignored;

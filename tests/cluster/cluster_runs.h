@@ -75,6 +75,8 @@ class ClusterRuns {
   std::int64_t step_of(const std::string& id, const User& user = {}) const;
   /// All processes of all runs on all hosts.
   std::vector<RunProcess> there() const;
+  /// Waits for a process of that name. To look for one takes long: before whom to kill is urgent.
+  std::optional<RunProcess> wait_for(const std::string& name, Duration patience) const;
   /// What lies in the state folder of the launching machine: the files of runs.
   std::vector<std::string> state_files(const User& user = {}) const;
   void kill(const RunProcess& process) const;

@@ -6,6 +6,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <optional>
 
 #include "tests/cluster/cluster_runs.h"
 
@@ -170,13 +171,13 @@ TEST_F(Copies, WhereTheHeadsDiskIsLostTheCopyIsGoneOnFrom) {
 
 TEST_F(Copies, APartThatIsGoneWhenARunStartsAgainByItselfIsTakenFromThem) {
   const auto call = start("restarted");
+  const std::optional<RunProcess> server = runs_->wait_for("server1", kPatience);
+  ASSERT_TRUE(server) << call->story();
   ASSERT_TRUE(eventually(kPatience, [&] {
     return !copy_of("restarted", 50).empty() || call->exit_code(Duration::zero());
   })) << call->story();
   fs::remove(checkpoint("restarted", 50) + "/server1.safetensors");
-  for (const RunProcess& process : runs_->there()) {
-    if (process.name == "server1") runs_->kill(process);
-  }
+  runs_->kill(*server);
   ASSERT_EQ(call->exit_code(kPatience), 0) << call->story();
   EXPECT_THAT(call->out() + call->err(),
               HasSubstr("server1.safetensors: this part of the checkpoint is missing; it is "

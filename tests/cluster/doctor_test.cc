@@ -150,9 +150,9 @@ TEST_F(Doctor, MeasuresEveryPairInBothDirections) {
 
 TEST_F(Doctor, WhatAShellSeesIsARow) {
   const std::string file = write();
-  const auto broken = [&](const std::string& what) {
+  const auto broken = [&](const std::string& what, const std::string& deadline = "20s") {
     hosts().must("break", {"b", what});
-    Json row = only_row({file, "--no-ship", "--set", "deadlines.host=\"3s\""});
+    Json row = only_row({file, "--no-ship", "--set", "deadlines.host=\"" + deadline + "\""});
     hosts().must("fix", {"b"});
     return row;
   };
@@ -160,7 +160,7 @@ TEST_F(Doctor, WhatAShellSeesIsARow) {
   expect(broken("password"), "b", "ssh", "asks for a password", "ssh-copy-id b");
   expect(broken("hostkey"), "b", "ssh", "host key has changed", "ssh-keygen -R b");
   expect(broken("diskfull"), "b", "disk", "a run takes", "host.work");
-  expect(broken("slow"), "b", "ssh", "timed out", "does its sshd run");
+  expect(broken("slow", "5s"), "b", "ssh", "timed out", "does its sshd run");
   EXPECT_THAT(examine({file, "--no-ship"})["findings"], IsEmpty());
 }
 

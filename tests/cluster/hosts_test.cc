@@ -10,6 +10,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
+#include <functional>
 #include <optional>
 
 #include "tests/cluster/cluster_hosts.h"
@@ -202,11 +203,17 @@ TEST_F(Hosts, AShapedLinkHasItsRateInBothDirections) {
   Measured measured(hosts());
   hosts().shape("a", "100mbit");
   const NetworkBytes before = hosts().network_bytes("a");
-  EXPECT_NEAR(measured.from("a"), kRate, 0.2 * kRate);
-  EXPECT_NEAR(measured.to("a"), kRate, 0.2 * kRate);
+  const double sent = measured.from("a"), received = measured.to("a");
   const NetworkBytes after = hosts().network_bytes("a");
   EXPECT_NEAR(after.sent - before.sent, 1 << 24, 1 << 20);
   EXPECT_NEAR(after.received - before.received, 1 << 24, 1 << 20);
+  // Whoever stands still for a moment is slower than the link, and tries again.
+  const auto is_the_links = [&](double rate, const std::function<double()>& again) {
+    for (int i = 0; i < 4 && rate < 0.8 * kRate; ++i) rate = again();
+    EXPECT_NEAR(rate, kRate, 0.2 * kRate);
+  };
+  is_the_links(sent, [&] { return measured.from("a"); });
+  is_the_links(received, [&] { return measured.to("a"); });
   EXPECT_GT(measured.from("b"), 2 * kRate);
   hosts().shape("a", "none");
   EXPECT_GT(measured.from("a"), 2 * kRate);
@@ -229,13 +236,15 @@ TEST_F(Hosts, WhatIsBrokenShowsAndCanBeFixed) {
 }
 
 TEST_F(Hosts, AFirewallDropsWhatOneHostSendsToSomePorts) {
-  const auto connects = [&](const std::string& from, const std::string& port) {
+  const auto connects = [&](const std::string& from, const std::string& port,
+                            const std::string& patience = "10") {
     // Nobody listens: where nothing is dropped, the answer comes at once.
-    const Said said = hosts().exec(from, {"timeout", "1", "bash", "-c", "</dev/tcp/b/" + port});
+    const Said said =
+        hosts().exec(from, {"timeout", patience, "bash", "-c", "</dev/tcp/b/" + port});
     return said.err.find("refused") != std::string::npos;
   };
   hosts().must("break", {"b", "port", "a", "7000-7009"});
-  EXPECT_FALSE(connects("a", "7005"));
+  EXPECT_FALSE(connects("a", "7005", "1"));
   EXPECT_TRUE(connects("a", "7010"));
   EXPECT_TRUE(connects("c", "7005"));
   hosts().must("fix", {"b"});

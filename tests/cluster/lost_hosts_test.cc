@@ -358,7 +358,7 @@ TEST_F(LostHosts, OneThatSshDoesNotReachIsNotAddedAndCanBeOnceItIsThere) {
 }
 
 TEST_F(LostHosts, OneThatIsCutOffForAMomentOneWayOrBothLosesNobody) {
-  const auto call = start("moments", false);
+  const auto call = start("moments", false, fmt::format("{}s", kLease));
   ASSERT_TRUE(is_at_work(*call, "moments")) << call->story();
   for (const char* way : {"in", "out", ""}) {
     cut({"c"}, way);

@@ -7,7 +7,6 @@
 #include <filesystem>
 #include <memory>
 
-#include "tests/actors/thirty_steps.h"
 #include "tests/cluster/cluster_runs.h"
 
 namespace sterna::test {
@@ -124,8 +123,8 @@ class KeptJobs {
   std::string folder() const { return runs_.hosts().launcher_folder(); }
   std::unique_ptr<Call> start(const std::string& name, const std::vector<std::string>& groups,
                               std::vector<std::string> settings) const {
-    const std::string file =
-        runs_.file({name, {"a", "b", "c", "d"}, ""}, of_a_small_net(job(groups, "digits", 90)));
+    const std::string file = runs_.file({name, {"a", "b", "c", "d"}, ""},
+                                        small_unless_in_full(job(groups, "digits", 90)));
     std::vector<std::string> arguments = {"run", file, "--json", "--run-dir",
                                           folder() + "/" + name};
     settings.insert(settings.end(), {"gradient.error_feedback=true", "checkpoint.every_steps=30",
@@ -167,13 +166,13 @@ TEST(Job, OverFourHostsGoesOnFromAnyCheckpointToTheSameParameters) {
             undisturbed);
 
   const auto hit = jobs.start("hit", kHere, {"actor.worker.restart=0"});
+  const std::optional<RunProcess> worker = jobs.runs().wait_for("worker1", kPatience);
+  ASSERT_TRUE(worker) << hit->story();
   ASSERT_TRUE(eventually(kPatience, [&] {
     return hit->exit_code(Duration::zero()) ||
            std::filesystem::exists(jobs.folder() + "/hit/checkpoints/step-000000030/manifest.json");
   })) << hit->story();
-  for (const RunProcess& process : jobs.runs().there()) {
-    if (process.name == "worker1") jobs.runs().kill(process);
-  }
+  jobs.runs().kill(*worker);
   const nlohmann::json result = KeptJobs::result_of(*hit);
   EXPECT_EQ(result.value("parameters_sha256", "no hash"), undisturbed) << hit->story();
   EXPECT_EQ(result.value("restarts", nlohmann::json::array()).size(), 1U) << result;

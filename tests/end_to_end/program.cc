@@ -1,6 +1,7 @@
 #include "tests/end_to_end/program.h"
 
 #include <fcntl.h>
+#include <gtest/gtest.h>
 #include <poll.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -42,6 +43,14 @@ bool eventually(Duration patience, const std::function<bool()>& condition) {
     ::poll(nullptr, 0, static_cast<int>(std::clamp(4 * effort, kLeast, kMost)));
   }
   return true;
+}
+
+void strike(pid_t process, int signal) {
+  if (process <= 0) {
+    ADD_FAILURE() << "nobody to send signal " << signal << " to";
+  } else {
+    ::kill(process, signal);
+  }
 }
 
 std::string content_of(const std::string& path) {

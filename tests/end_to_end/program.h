@@ -17,6 +17,10 @@ namespace sterna::test {
 /// what nobody tells us about: files of another process, and /proc.
 bool eventually(Duration patience, const std::function<bool()>& condition);
 
+/// Sends a signal to a process that was looked for. Where none was found (0) the test fails: to the
+/// kernel 0 is the test's own process group, with ctest and all that runs it.
+void strike(pid_t process, int signal);
+
 /// All of a file; "" where there is none.
 std::string content_of(const std::string& path);
 /// Without their ends; a last line that has none counts too.

@@ -76,7 +76,7 @@ TEST_F(RunAgain, WhoLosesItsCoordinatorTooOftenSaysHowItGoesOn) {
       coordinator = hit.pid_of("coordinator");
       return coordinator > 0 && coordinator != killed && hit.has_process("worker1");
     })) << hit.story();
-    ::kill(coordinator, SIGKILL);
+    strike(coordinator, SIGKILL);
     killed = coordinator;
   }
   EXPECT_EQ(hit.exit_code(kPatience), 75) << hit.story();
@@ -94,7 +94,7 @@ TEST_F(RunAgain, ToldToEndItMakesACheckpointFirst) {
   // None would be due before the end.
   SternaProgram& told = run(some("run", {"checkpoint.every_steps=100000", "cluster.grace=20s"}));
   ASSERT_TRUE(trains(told)) << told.story();
-  ::kill(told.pid(), SIGTERM);
+  strike(told.pid(), SIGTERM);
   EXPECT_EQ(told.exit_code(kPatience), 75) << told.story();
   EXPECT_THAT(told.err(), HasSubstr("interrupted at step"));
   EXPECT_EQ(result()["cause"], "told to end by SIGTERM");
@@ -107,10 +107,10 @@ TEST_F(RunAgain, ToldToEndItWaitsForOneThatHangsForTwiceTheGrace) {
   SternaProgram& told =
       run_for_ever(with({"checkpoint.every_steps=5", "cluster.grace=3s", "cluster.silence=10m"}));
   ASSERT_TRUE(keeps(5)) << told.story();
-  ::kill(told.pid_of("server0"), SIGSTOP);
+  strike(told.pid_of("server0"), SIGSTOP);
   const SteadyClock clock;
   const Time began = clock.now();
-  ::kill(told.pid(), SIGTERM);
+  strike(told.pid(), SIGTERM);
   EXPECT_EQ(told.exit_code(kPatience), 75) << told.story();
   const double took = in_seconds(clock.now() - began);
   EXPECT_GE(took, 3 + 3) << "for the checkpoint, and for its end";
@@ -148,7 +148,7 @@ TEST_F(RunAgain, InItsOwnProcessItIsStartedAgainToo) {
   arguments.insert(arguments.end(), {"--again", "1"});
   SternaProgram& hit = run(arguments);
   ASSERT_TRUE(keeps(20)) << hit.story();
-  ::kill(hit.pid_of("server0"), SIGKILL);
+  strike(hit.pid_of("server0"), SIGKILL);
   EXPECT_EQ(hit.exit_code(kPatience), 0) << hit.story();
   EXPECT_THAT(hit.err(), HasSubstr("started again, 1 of 1 times"));
   EXPECT_EQ(hash_of("run"), hash);
@@ -215,7 +215,7 @@ TEST_F(UpAgain, WhoseOwnerIsKilledEndsWithTheSameBits) {
   up(2, {"checkpoint.every_steps=5"});
   const pid_t first = owner();
   ASSERT_TRUE(keeps(20));
-  ::kill(first, SIGKILL);
+  strike(first, SIGKILL);
   EXPECT_TRUE(eventually(kPatience, [this] {
     const std::string said = output({"list"});
     return said.find("it is started again") != std::string::npos ||
@@ -223,7 +223,7 @@ TEST_F(UpAgain, WhoseOwnerIsKilledEndsWithTheSameBits) {
   }));
   const pid_t second = owner(first);
   ASSERT_TRUE(keeps(60));
-  ::kill(second, SIGKILL);
+  strike(second, SIGKILL);
   ASSERT_TRUE(eventually(kPatience, [this] { return result().is_object(); }))
       << content_of(path("run/logs/launcher.log"));
   EXPECT_EQ(result()["exit"], 0);
@@ -240,8 +240,8 @@ TEST_F(UpAgain, WhoseOwnerIsKilledTooOftenSaysHowItGoesOn) {
   up(1, {"checkpoint.every_steps=5", "job.steps=1000000"});
   const pid_t first = owner();
   ASSERT_TRUE(keeps(5));
-  ::kill(first, SIGKILL);
-  ::kill(owner(first), SIGKILL);
+  strike(first, SIGKILL);
+  strike(owner(first), SIGKILL);
   ASSERT_TRUE(eventually(kPatience, [this] {
     const nlohmann::json known = state();
     return known.is_object() && !known["ended"].get<std::string>().empty();
@@ -257,7 +257,7 @@ TEST_F(UpAgain, WhoseSupervisorIsToldToEndMakesACheckpointAndSaysHowItGoesOn) {
   up(2, {"checkpoint.every_steps=5", "job.steps=1000000"});
   owner();
   ASSERT_TRUE(keeps(5));
-  ::kill(state()["supervisor"]["pid"].get<pid_t>(), SIGTERM);
+  strike(state()["supervisor"]["pid"].get<pid_t>(), SIGTERM);
   ASSERT_TRUE(eventually(kPatience, [this] {
     const nlohmann::json known = state();
     return known.is_object() && !known["ended"].get<std::string>().empty();

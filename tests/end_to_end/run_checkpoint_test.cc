@@ -59,7 +59,7 @@ class RunCheckpoint : public RunTest {
       pid = program.pid_of(actor);
       return !steps.empty() && *steps.rbegin() >= step && pid > 0;
     })) << program.story();
-    ::kill(pid, SIGKILL);
+    strike(pid, SIGKILL);
   }
 };
 
@@ -68,7 +68,7 @@ TEST_F(RunCheckpoint, KilledAsAWholeItGoesOnToTheSameBits) {
   may_leave_socket_folders();
   SternaProgram& killed = kept("run", {"job.steps=1000000"});
   ASSERT_TRUE(eventually(kPatience, [&] { return steps_of("run").size() > 2; })) << killed.story();
-  for (const FoundProcess& process : killed.processes()) ::kill(process.pid, SIGKILL);
+  for (const FoundProcess& process : killed.processes()) strike(process.pid, SIGKILL);
   killed.kill();
   ASSERT_TRUE(eventually(kPatience, [&] { return killed.processes().empty(); }));
   // From an earlier one, too, by another number of servers; and of the same steps as the calm run.
@@ -138,7 +138,7 @@ TEST_F(RunCheckpoint, WithoutAnyTheLossOfThatWorkerEndsTheRunAndNamesIt) {
   ASSERT_TRUE(trains(hit)) << hit.story();
   const pid_t worker = hit.pid_of("worker0");
   ASSERT_GT(worker, 0) << hit.story();
-  ::kill(worker, SIGKILL);
+  strike(worker, SIGKILL);
   ASSERT_EQ(hit.exit_code(kPatience), 1) << hit.story();
   const testing::Matcher<std::string> cause =
       AllOf(StartsWith("worker0#1 is dead"), HasSubstr("SIGKILL"));
@@ -156,7 +156,7 @@ TEST_F(RunCheckpoint, WhatIsLostAgainAndAgainFails) {
       worker = hit.pid_of("worker0");
       return worker > 0 && worker != killed;
     })) << hit.story();
-    ::kill(worker, SIGKILL);
+    strike(worker, SIGKILL);
     killed = worker;
   }
   EXPECT_EQ(hit.exit_code(kPatience), 1) << hit.story();

@@ -48,7 +48,7 @@ INSTANTIATE_TEST_SUITE_P(Each, RunDeathOf,
 TEST_P(RunDeathOf, KilledItEndsTheRunWithinFiveSecondsAndIsNamed) {
   SternaProgram& program = run_for_ever(with(kForGood));
   ASSERT_TRUE(trains(program)) << program.story();
-  ::kill(program.pid_of(GetParam()), SIGKILL);
+  strike(program.pid_of(GetParam()), SIGKILL);
   expect_failure(program, seconds(5), AllOf(StartsWith(GetParam()), HasSubstr("SIGKILL")));
 }
 
@@ -63,30 +63,30 @@ TEST_P(RunSilenceOf, StoppedItEndsTheRunSoonAfterTheTimeThatTheFileAllows) {
       {"cluster.heartbeat=100ms", "cluster.silence=1s", "cluster.grace=1s",
        "actor.evaluator.restart=0", "actor.worker.restart=0", "cluster.coordinator_restarts=0"}));
   ASSERT_TRUE(trains(program)) << program.story();
-  ::kill(program.pid_of(GetParam()), SIGSTOP);
+  strike(program.pid_of(GetParam()), SIGSTOP);
   expect_failure(program, seconds(5), AllOf(StartsWith(GetParam()), HasSubstr("silence")));
 }
 
 TEST_F(RunDeath, AStoppedWorkerEndsTheRunWithinTenSecondsUnlessTheFileSaysOtherwise) {
   SternaProgram& program = run_for_ever(with(kForGood));
   ASSERT_TRUE(trains(program)) << program.story();
-  ::kill(program.pid_of("worker0"), SIGSTOP);
+  strike(program.pid_of("worker0"), SIGSTOP);
   expect_failure(program, seconds(10), AllOf(StartsWith("worker0"), HasSubstr("silence")));
 }
 
 TEST_F(RunDeath, AStoppedLauncherSaysThatItWasStopped) {
-  SternaProgram& program = run_for_ever(with({"cluster.silence=1s"}));
+  SternaProgram& program = run_for_ever(with({"cluster.heartbeat=100ms", "cluster.silence=1s"}));
   ASSERT_TRUE(trains(program)) << program.story();
-  ::kill(program.pid(), SIGSTOP);
+  strike(program.pid(), SIGSTOP);
   EXPECT_TRUE(eventually(kPatience, [&] { return !program.has_process("worker0"); }));
-  ::kill(program.pid(), SIGCONT);
+  strike(program.pid(), SIGCONT);
   expect_failure(program, seconds(5), HasSubstr("longer than cluster.silence (1s)"));
 }
 
 TEST_F(RunDeath, OverTcpACrashedServerIsNamedTooAndItsLogSaysWhereItWas) {
   SternaProgram& program = run_for_ever(with({"cluster.transport=tcp"}));
   ASSERT_TRUE(trains(program)) << program.story();
-  ::kill(program.pid_of("server0"), SIGSEGV);
+  strike(program.pid_of("server0"), SIGSEGV);
   expect_failure(program, seconds(5), AllOf(StartsWith("server0"), HasSubstr("SIGSEGV")));
   EXPECT_THAT(content_of(path("run/logs/server0.log")), HasSubstr("crashed: SIGSEGV"));
 }
@@ -94,7 +94,7 @@ TEST_F(RunDeath, OverTcpACrashedServerIsNamedTooAndItsLogSaysWhereItWas) {
 TEST_F(RunDeath, AnActorThatDiesWhileItStartsEndsTheRun) {
   SternaProgram& program = run_for_ever(with(kForGood));
   ASSERT_TRUE(eventually(kPatience, [&] { return program.has_process("reader0"); }));
-  ::kill(program.pid_of("reader0"), SIGKILL);
+  strike(program.pid_of("reader0"), SIGKILL);
   expect_failure(program, seconds(5), AllOf(StartsWith("reader0"), HasSubstr("SIGKILL")));
 }
 

@@ -83,7 +83,7 @@ TEST_F(RunDetached, WhoKillsItsOwnerEndsItAll) {
   const auto state = nlohmann::json::parse(content_of(path("home/.local/state/sterna/runs/run")));
   const pid_t pid = owner_of(state["run"]);
   ASSERT_GT(pid, 0);
-  ::kill(pid, SIGKILL);
+  strike(pid, SIGKILL);
   const std::string said = output({"down", "run"});
   EXPECT_THAT(said, HasSubstr("nothing is left"));
 }

@@ -24,7 +24,7 @@ class RunFaults : public RunTest {
 };
 
 const std::vector<std::string> kHow = {"job.steps=150", "actor.worker.backoff=20ms",
-                                       "cluster.heartbeat=100ms", "cluster.silence=2s",
+                                       "cluster.heartbeat=500ms", "cluster.silence=5s",
                                        unhurried()};
 
 TEST_F(RunFaults, OfAFileHappenAtTheirStepsAndTheBitsAreTheSame) {

@@ -76,7 +76,7 @@ TEST_F(RunInterrupt, WithJsonTheLastLineStillIsTheResult) {
 TEST_F(RunInterrupt, ASecondOneEndsTheGraceOfAProcessThatHangs) {
   SternaProgram& program = run_for_ever(with({"cluster.grace=5m", "cluster.silence=10m"}));
   ASSERT_TRUE(trains(program)) << program.story();
-  ::kill(program.pid_of("server0"), SIGSTOP);
+  strike(program.pid_of("server0"), SIGSTOP);
   program.interrupt();
   // The others stop, and all wait for the one that cannot.
   ASSERT_TRUE(eventually(kPatience, [&] { return !program.has_process("worker0"); }));
@@ -89,7 +89,7 @@ TEST_F(RunInterrupt, OneThatHangsIsKilledAfterTheGrace) {
   // No silence ends it before.
   SternaProgram& program = run_for_ever(with({"cluster.silence=10m"}));
   ASSERT_TRUE(trains(program)) << program.story();
-  ::kill(program.pid_of("server0"), SIGSTOP);
+  strike(program.pid_of("server0"), SIGSTOP);
   const SteadyClock clock;
   const Time began = clock.now();
   program.interrupt();
@@ -103,7 +103,7 @@ TEST_F(RunInterrupt, OneThatHangsIsKilledAfterTheGrace) {
 TEST_F(RunInterrupt, ATerminationIsAnInterruptToo) {
   SternaProgram& program = run_for_ever();
   ASSERT_TRUE(trains(program)) << program.story();
-  ::kill(program.pid(), SIGTERM);
+  strike(program.pid(), SIGTERM);
   expect_interrupted(program);
 }
 
@@ -111,21 +111,21 @@ TEST_F(RunInterrupt, ATerminationOfEveryProcessIsAnInterruptWhoeverHearsOfItFirs
   SternaProgram& program = run_for_ever();
   ASSERT_TRUE(trains(program)) << program.story();
   for (const FoundProcess& process : program.processes()) {
-    ::kill(static_cast<pid_t>(process.pid), SIGTERM);
+    strike(static_cast<pid_t>(process.pid), SIGTERM);
   }
   const std::string metrics = path("run/metrics.jsonl");
   const std::size_t written = content_of(metrics).size();
   ASSERT_TRUE(eventually(kPatience, [&] { return content_of(metrics).size() > 2 * written; }))
       << program.story();  // it trains on
   EXPECT_EQ(program.processes().size(), 7U) << program.story();
-  ::kill(program.pid(), SIGTERM);
+  strike(program.pid(), SIGTERM);
   expect_interrupted(program);
 }
 
 TEST_F(RunInterrupt, SoIsAClosedTerminal) {
   SternaProgram& program = run_for_ever();
   ASSERT_TRUE(trains(program)) << program.story();
-  ::kill(program.pid(), SIGHUP);
+  strike(program.pid(), SIGHUP);
   expect_interrupted(program);
 }
 

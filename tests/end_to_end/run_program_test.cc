@@ -31,7 +31,7 @@ class RunProgramTest : public RunTest {
   static bool comes_again(SternaProgram& program, const std::string& name) {
     const pid_t killed = program.pid_of(name);
     if (killed == 0) return false;
-    ::kill(killed, SIGKILL);
+    strike(killed, SIGKILL);
     return eventually(kPatience, [&] {
       const pid_t next = program.pid_of(name);
       return next > 0 && next != killed;
@@ -97,7 +97,7 @@ TEST_F(RunProgramTest, WithoutDoneWhenItGoesOnUntilItIsInterrupted) {
 TEST_F(RunProgramTest, ADeathEndsItWithItsCause) {
   SternaProgram& program = run_counter("");
   ASSERT_TRUE(says(program, "running, 1 actor: 1 running")) << program.story();
-  ::kill(program.pid_of("counter0"), SIGKILL);
+  strike(program.pid_of("counter0"), SIGKILL);
   ASSERT_EQ(program.exit_code(kPatience), 1) << program.story();
   EXPECT_EQ(end_of("counter0"), "dead");
   EXPECT_THAT(result()["actors"][0]["cause"].get<std::string>(), HasSubstr("SIGKILL"));

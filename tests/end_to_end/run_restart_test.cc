@@ -65,14 +65,14 @@ TEST_F(RunRestart, ReadersWorkersAndTheEvaluatorComeAndGoAndTheBitsAreTheSame) {
   std::map<std::string, pid_t> killed;
   for (int i = 0; i < 2; ++i) {
     for (const char* name : {"reader0", "evaluator0", "worker1"}) {
-      ::kill(killed[name] = next_of(hit, name, killed[name]), SIGKILL);
+      strike(killed[name] = next_of(hit, name, killed[name]), SIGKILL);
     }
   }
   // One that has not begun yet would not be missed so soon.
   const pid_t reader = next_of(hit, "reader0", killed["reader0"]);
   trains_on(hit, 20);
   // Nobody trains on without it, however long it takes.
-  ::kill(reader, SIGSTOP);
+  strike(reader, SIGSTOP);
   ASSERT_EQ(hit.exit_code(kPatience), 0) << hit.story();
   const nlohmann::json expected = result("calm");
   const nlohmann::json got = result();
@@ -104,7 +104,7 @@ TEST_F(RunRestart, ReadersWorkersAndTheEvaluatorComeAndGoAndTheBitsAreTheSame) {
 
 TEST_F(RunRestart, WhatErrorFeedbackKeepsOutlivesWorkersThatAreKilled) {
   for (const std::string scaler : {"shared", "last_step"}) {
-    const std::vector<std::string> how = {"job.steps=80", "evaluator.every=0",
+    const std::vector<std::string> how = {"job.steps=160", "evaluator.every=0",
                                           "gradient.error_feedback=true", "actor.worker.ranks=2",
                                           "gradient.scaler=" + scaler};
     SternaProgram& calm = begin("calm-" + scaler, how);
@@ -114,7 +114,7 @@ TEST_F(RunRestart, WhatErrorFeedbackKeepsOutlivesWorkersThatAreKilled) {
     std::map<std::string, pid_t> killed;
     for (int i = 0; i < 2; ++i) {
       for (const char* name : {"worker0", "worker1"}) {
-        ::kill(killed[name] = next_of(hit, name, killed[name]), SIGKILL);
+        strike(killed[name] = next_of(hit, name, killed[name]), SIGKILL);
         trains_on(hit, 10);
       }
     }
@@ -129,8 +129,8 @@ TEST_F(RunRestart, AReaderThatIsLostTooOftenEndsTheRunWithTheFirstAndTheLastCaus
   SternaProgram& program = run_for_ever(with({"actor.input_reader.restart=1"}));
   ASSERT_TRUE(trains(program)) << program.story();
   pid_t reader = next_of(program, "reader0");
-  ::kill(reader, SIGKILL);
-  ::kill(next_of(program, "reader0", reader), SIGKILL);
+  strike(reader, SIGKILL);
+  strike(next_of(program, "reader0", reader), SIGKILL);
   ASSERT_EQ(program.exit_code(kPatience), 1) << program.story();
   EXPECT_THAT(result()["cause"].get<std::string>(),
               AllOf(HasSubstr("reader0#2 is dead"), HasSubstr("after 1 restart of it within 10m"),
@@ -153,7 +153,7 @@ TEST_F(RunRestart, EitherOfTwoServersIsLostAndTheOtherGoesOn) {
   };
   std::ptrdiff_t times = 0;
   for (const char* name : {"server0", "server0-replica", "server0"}) {
-    ::kill(next_of(hit, name), SIGKILL);
+    strike(next_of(hit, name), SIGKILL);
     ++times;
     EXPECT_TRUE(eventually(kPatience, [&] { return refilled() >= times; })) << hit.story();
   }
@@ -177,7 +177,7 @@ TEST_F(RunRestart, WhereWorkersStepAServerGetsFromThemWhatTheLostOneHad) {
   ASSERT_TRUE(trains(hit)) << hit.story();
   pid_t killed = 0;
   for (int i = 0; i < 3; ++i) {
-    ::kill(killed = next_of(hit, "server1", killed), SIGKILL);
+    strike(killed = next_of(hit, "server1", killed), SIGKILL);
     trains_on(hit, 20);
   }
   ASSERT_EQ(hit.exit_code(kPatience), 0) << hit.story();
@@ -192,8 +192,8 @@ TEST_F(RunRestart, AServerAndAWorkerThatAreLostTogetherEndTheRun) {
   SternaProgram& program = run_for_ever(with({"gradient.down=average", "gradient.scaler=shared"}));
   ASSERT_TRUE(trains(program)) << program.story();
   const pid_t server = next_of(program, "server0"), worker = next_of(program, "worker0");
-  ::kill(server, SIGKILL);
-  ::kill(worker, SIGKILL);
+  strike(server, SIGKILL);
+  strike(worker, SIGKILL);
   EXPECT_EQ(program.exit_code(kPatience), 1) << program.story();
   EXPECT_THAT(program.err(), HasSubstr("had the parameters again")) << program.story();
 }
@@ -201,8 +201,8 @@ TEST_F(RunRestart, AServerAndAWorkerThatAreLostTogetherEndTheRun) {
 TEST_F(RunRestart, TwoServersThatAreLostTogetherEndTheRun) {
   SternaProgram& program = run_for_ever(with({"actor.parameter_server.replicas=1"}));
   ASSERT_TRUE(trains(program)) << program.story();
-  ::kill(next_of(program, "server0"), SIGKILL);
-  ::kill(next_of(program, "server0-replica"), SIGKILL);
+  strike(next_of(program, "server0"), SIGKILL);
+  strike(next_of(program, "server0-replica"), SIGKILL);
   ASSERT_EQ(program.exit_code(kPatience), 1) << program.story();
   EXPECT_THAT(result()["cause"].get<std::string>(),
               AllOf(HasSubstr("server0"), HasSubstr("had the parameters again")));
@@ -240,9 +240,9 @@ TEST_F(RunRestart, TheCoordinatorComesAndGoesAndNobodyElseNotices) {
   pid_t killed = 0;
   for (int i = 0; i < 2; ++i) {
     killed = next_of(hit, "coordinator", killed);
-    ::kill(killed, SIGKILL);
+    strike(killed, SIGKILL);
     // Who asks finds the next one; who is lost meanwhile comes again with its help.
-    if (i == 0) ::kill(next_of(hit, "worker1"), SIGKILL);
+    if (i == 0) strike(next_of(hit, "worker1"), SIGKILL);
     SternaProgram& status = sterna({"status", "--json"});
     EXPECT_EQ(status.exit_code(kPatience), 0) << status.story();
     EXPECT_THAT(status.out(), HasSubstr("\"name\":\"worker0\""));
@@ -267,10 +267,10 @@ TEST_F(RunRestart, TheCoordinatorMayBeLostWhileTheRunStarts) {
   ASSERT_EQ(calm.exit_code(kPatience), 0) << calm.story();
   SternaProgram& hit = begin("run", how);
   const pid_t first = next_of(hit, "coordinator");
-  ::kill(first, SIGKILL);
+  strike(first, SIGKILL);
   const pid_t second = next_of(hit, "coordinator", first);
   ASSERT_TRUE(eventually(kPatience, [&] { return hit.pid_of("worker1") > 0; })) << hit.story();
-  ::kill(second, SIGKILL);
+  strike(second, SIGKILL);
   ASSERT_EQ(hit.exit_code(kPatience), 0) << hit.story();
   const nlohmann::json got = result();
   EXPECT_EQ(got["parameters_sha256"], result("calm")["parameters_sha256"]);
@@ -291,13 +291,13 @@ name = "b"
   write("job.toml", text);
   // What error feedback has kept there goes with its worker.
   const std::vector<std::string> how = {
-      "job.steps=100", "actor.parameter_server.hosts=[\"a\"]", "actor.worker.hosts=[\"b\", \"a\"]",
+      "job.steps=200", "actor.parameter_server.hosts=[\"a\"]", "actor.worker.hosts=[\"b\", \"a\"]",
       "gradient.error_feedback=true", "gradient.scaler=last_step"};
   SternaProgram& calm = begin("calm", how);
   ASSERT_EQ(calm.exit_code(kPatience), 0) << calm.story();
   SternaProgram& hit = begin("run", how);
   ASSERT_TRUE(trains(hit)) << hit.story();
-  ::kill(next_of(hit, "node-b"), SIGTERM);
+  strike(next_of(hit, "node-b"), SIGTERM);
   ASSERT_EQ(hit.exit_code(kPatience), 0) << hit.story();
   const nlohmann::json got = result();
   EXPECT_EQ(got["parameters_sha256"], result("calm")["parameters_sha256"]);

@@ -95,6 +95,10 @@ class RuntimeProcesses : public testing::TestWithParam<std::string> {
     ADD_FAILURE() << "no process called " << name;
     return 0;
   }
+  /// 0 would be the test's own process group.
+  static void strike(pid_t process, int signal) {
+    if (process > 0) ::kill(process, signal);
+  }
   bool wait(const std::function<bool()>& done, Duration patience) {
     return cluster.run_until(done, machine.loop().now() + patience);
   }
@@ -117,7 +121,7 @@ class RuntimeProcesses : public testing::TestWithParam<std::string> {
     Future<Balance> answer = cluster.process().ask(peers[0], RelayAgain{name, 1}, seconds(60));
     // It comes behind that: once it is answered a has asked.
     EXPECT_TRUE(cluster.ask(peers[0], Deposit{0}, seconds(5)).ok());
-    ::kill(killed, SIGKILL);
+    strike(killed, SIGKILL);
     if (wait([&] { return answer.ready(); }, seconds(60))) return total_of(answer.take());
     ADD_FAILURE() << "nobody has answered";
     return -1;
@@ -136,8 +140,9 @@ class RuntimeProcesses : public testing::TestWithParam<std::string> {
   std::pair<Obituary, Duration> mourn(int signal, Duration patience) {
     Future<Obituary> obituary = cluster.process().ask(peers[0], Mourn{"b"}, seconds(60));
     EXPECT_TRUE(cluster.ask(peers[0], Relay{"b", 1}, seconds(5)).ok());
+    const pid_t process = pid("b");
     const Time struck = machine.loop().now();
-    ::kill(pid("b"), signal);
+    strike(process, signal);
     EXPECT_TRUE(wait([&] { return obituary.ready(); }, patience));
     if (!obituary.ready()) return {};
     const Result<Obituary> read = obituary.take();
@@ -228,7 +233,7 @@ TEST_P(RuntimeProcesses, AFailedActorsCauseIsTheRunsCause) {
 }
 
 TEST_P(RuntimeProcesses, AKilledNodeLeavesNobodyBehind) {
-  ::kill(pid("node-localhost"), SIGKILL);
+  strike(pid("node-localhost"), SIGKILL);
   ASSERT_TRUE(
       wait([&] { return cluster.failure() && !cluster.failure()->consequence; }, seconds(5)));
   EXPECT_EQ(cluster.failure()->identity.name, "node-localhost");
@@ -243,7 +248,7 @@ TEST_P(RuntimeProcesses, AKilledNodeLeavesNobodyBehind) {
 
 TEST_P(RuntimeProcesses, AKilledCoordinatorComesAgainAndEndsEverybody) {
   const auto killed = pid("coordinator");
-  ::kill(killed, SIGKILL);
+  strike(killed, SIGKILL);
   ASSERT_TRUE(wait([&] { return cluster.coordinator().identity.incarnation == 2; }, seconds(5)));
   EXPECT_NE(pid("coordinator"), killed);
   for (const ActorRef<Peer>& peer : peers) {
@@ -272,7 +277,7 @@ TEST_P(RuntimeProcesses, TheNextCoordinatorKnowsWhoMayComeAgainAndHowOften) {
   ASSERT_NO_FATAL_FAILURE(begin("c", 2));
   EXPECT_EQ(relay("c"), 41);
   EXPECT_EQ(relay_to_killed("c"), 41);
-  ::kill(pid("coordinator"), SIGKILL);
+  strike(pid("coordinator"), SIGKILL);
   ASSERT_TRUE(wait([&] { return cluster.coordinator().identity.incarnation == 2; }, seconds(5)));
   EXPECT_EQ(relay_to_killed("c"), 41);
   EXPECT_EQ(incarnation_of("c"), 3u);
