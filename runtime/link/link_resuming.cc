@@ -37,10 +37,12 @@ Header header_of(const Mail& mail, std::uint64_t number) {
 }  // namespace
 
 /// Whether the loss of a connection is no end. Who leaves says Goodbye before; and who is above or
-/// below us in the tree has ended, if there was no connection with it yet.
+/// below us in the tree has ended, if there was no connection with it yet, on either lane.
 bool Links::resumes(const Link& link) const {
+  const bool connected =
+      std::ranges::any_of(link.lanes, [](const LaneState& lane) { return lane.was_open; });
   return options_.patience > Duration::zero() && !link.parting &&
-         (link.was_open || !tree_peers_.contains(link.peer));
+         (connected || !tree_peers_.contains(link.peer));
 }
 
 Duration Links::patience_with(const Link& link) const {

@@ -210,6 +210,24 @@ TEST_F(LinkResuming, InTheTreeNobodyIsWaitedForLongerThanTwoHeartbeats) {
   EXPECT_LE(loop.now() - lost, 3 * options.heartbeat);
 }
 
+TEST_F(LinkResuming, InTheTreeOneOpenLaneIsAConnectionThatMayBeLost) {
+  a->links->set_tree_peer(kB);
+  b->links->set_tree_peer(kA);
+  acquaint(*a, *b);
+  int said = 0;  // the second is the Hello of the data lane
+  network.set_delay([&](const std::string& from, const std::string&) {
+    return Duration(from == "a" && ++said == 2 ? 300ms : 1ms);
+  });
+  a->links->dial(b->contact);
+  pass(50ms);
+  network.cut("a", "b");
+  ASSERT_TRUE(a->tell(kB, 1).ok());
+  pass(1s);
+  EXPECT_THAT(a->ends, IsEmpty());
+  EXPECT_THAT(b->ends, IsEmpty());
+  EXPECT_THAT(b->amounts(), ElementsAre(1));
+}
+
 TEST_F(LinkResuming, InTheTreeWhoComesBackLivesThoughItIsLostAgainAtOnce) {
   link(*a, *b);
   a->links->set_tree_peer(kB);
