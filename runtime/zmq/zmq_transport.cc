@@ -173,6 +173,7 @@ Result<void> ZmqTransport::bind_ipc(Lane lane, std::string& endpoint) {
 Result<void> ZmqTransport::listen_to_neighbours() {
   for (const Lane lane : {Lane::control, Lane::data}) {
     STERNA_TRY(bound(lane).socket.set(ZMQ_PLAIN_SERVER, 1));
+    STERNA_TRY(bound(lane).socket.set(ZMQ_HANDSHAKE_IVL, milliseconds(options_.answer_timeout)));
     std::string endpoint;
     STERNA_TRY(bind_ipc(lane, endpoint));
   }

@@ -121,6 +121,7 @@ class ZmqTransport final : public Transport, private Loop::Source {
 
   void drain_monitor(Port& port);
   void bound_event(Port& port, const SocketMonitor::Event& event);
+  Duration patience_at(const std::string& endpoint) const;
   void dial_event(Port& port, const SocketMonitor::Event& event);
   Time dial_deadline();
   void expire_dials();

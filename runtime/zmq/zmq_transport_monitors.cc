@@ -14,6 +14,13 @@ constexpr Duration kEarly = std::chrono::milliseconds(10);
 
 }  // namespace
 
+/// How long somebody who listens there may be silent before we, or he, give the handshake up:
+/// whoever is busy does not hear either who asks him.
+Duration ZmqTransport::patience_at(const std::string& endpoint) const {
+  return is_tcp(endpoint) ? std::min(options_.answer_timeout, options_.handshake_timeout)
+                          : options_.answer_timeout;
+}
+
 void ZmqTransport::drain_monitor(Port& port) {
   SocketMonitor::Event event;
   while (port.monitor.next(event)) {
@@ -91,10 +98,8 @@ void ZmqTransport::dial_event(Port& port, const SocketMonitor::Event& event) {
     case ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL:
       ++counters_.handshake_failures;
       channel.cause = "the handshake with " + peer + " " + std::string(kHandshakeFailed);
-      // We have waited in vain, or its loop has not answered for so long that it was turned away.
       if (event.kind == ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL &&
-          loop_.now() - channel.dialled + kEarly >=
-              std::min(options_.answer_timeout, options_.handshake_timeout)) {
+          loop_.now() - channel.dialled + kEarly >= patience_at(event.endpoint)) {
         channel.cause = "silence: " + peer + " took no part in the handshake";
       }
       notice(channel.cause);

@@ -6,6 +6,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <optional>
+
+#include "runtime/transport/handshake.h"
 #include "tests/runtime/zmq/zmq_network.h"
 
 namespace sterna {
@@ -16,6 +19,7 @@ using zmq_test::kCarriers;
 using zmq_test::Network;
 using zmq_test::Peer;
 using namespace std::chrono_literals;
+using testing::EndsWith;
 using testing::HasSubstr;
 using testing::StartsWith;
 
@@ -141,29 +145,58 @@ TEST_P(ZmqTransportMonitors, DiallingWhereNobodyListensCloses) {
   EXPECT_THAT(worker->ends[channel], HasSubstr(", where worker#1 asked for server#1: "));
 }
 
-using SilentListener = Network;
+/// A socket that accepts and never says a word.
+class SilentListener : public Network {
+ protected:
+  SilentListener() {
+    options.kind = ZmqOptions::Kind::tcp;
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof address;
+    EXPECT_EQ(::bind(listener_, reinterpret_cast<sockaddr*>(&address), size), 0);
+    EXPECT_EQ(::listen(listener_, 1), 0);
+    EXPECT_EQ(::getsockname(listener_, reinterpret_cast<sockaddr*>(&address), &size), 0);
+    contact_.identity = {"silent", 1};
+    contact_.public_key = make_credentials().public_key;
+    contact_.control_endpoint = "tcp://127.0.0.1:" + std::to_string(ntohs(address.sin_port));
+  }
+  ~SilentListener() override { ::close(listener_); }
+  /// What a worker that dials it says in the end. It hangs up after `patience`, or never.
+  std::string end(std::optional<Duration> patience = {}) {
+    const auto worker = make("worker");
+    const Time dialled = loop.now();
+    const ChannelId channel = worker->transport->dial(Lane::control, contact_).value();
+    if (patience) {
+      const int accepted = ::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC);
+      EXPECT_TRUE(until([&] { return loop.now() - dialled >= *patience; }));
+      ::close(accepted);
+    }
+    EXPECT_TRUE(until([&] { return worker->ends.contains(channel); }));
+    return worker->ends[channel];
+  }
+
+  static constexpr const char* kSilent = "silence: silent#1 took no part in the handshake";
+
+ private:
+  int listener_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  Contact contact_;
+};
 
 TEST_F(SilentListener, ASilentListenerIsGivenUpAfterAWhile) {
-  options.kind = ZmqOptions::Kind::tcp;
   options.answer_timeout = 50ms;
-  // A socket that accepts (its backlog does) and never says a word.
-  const int silent = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof address;
-  ASSERT_EQ(::bind(silent, reinterpret_cast<sockaddr*>(&address), size), 0);
-  ASSERT_EQ(::listen(silent, 1), 0);
-  ASSERT_EQ(::getsockname(silent, reinterpret_cast<sockaddr*>(&address), &size), 0);
-  auto worker = make("worker");
-  Contact contact;
-  contact.identity = {"silent", 1};
-  contact.public_key = make_credentials().public_key;
-  contact.control_endpoint = "tcp://127.0.0.1:" + std::to_string(ntohs(address.sin_port));
-  const ChannelId channel = worker->transport->dial(Lane::control, contact).value();
-  ASSERT_TRUE(until([&] { return worker->ends.contains(channel); }));
-  EXPECT_THAT(worker->ends[channel], StartsWith("silence: silent#1 took no part in the handshake"));
-  ::close(silent);
+  EXPECT_THAT(end(), StartsWith(kSilent));
+}
+
+// As of somebody who is too busy to let us in.
+TEST_F(SilentListener, OneThatHangsUpAfterAWhileWasSilentToo) {
+  options.handshake_timeout = 50ms;
+  EXPECT_THAT(end(50ms), StartsWith(kSilent));
+}
+
+TEST_F(SilentListener, OneThatHangsUpBeforeMayHaveAnotherKey) {
+  options.handshake_timeout = options.answer_timeout = 60s;
+  EXPECT_THAT(end(0ms), EndsWith(kHandshakeFailed));
 }
 
 }  // namespace
