@@ -174,8 +174,7 @@ void RunObserver::total() {
   }
   status.elapsed_seconds = since_first_step();
   // Of the training: what is heard after it, and the last evaluation, take nothing off its rate.
-  const bool trains = !result.examples_per_second;
-  if (trains && status.elapsed_seconds > 0 && status.step > status.first_step) {
+  if (!record_.trained && status.elapsed_seconds > 0 && status.step > status.first_step) {
     status.examples_per_second = static_cast<double>(examples) / status.elapsed_seconds;
     status.left_seconds = status.elapsed_seconds /
                           static_cast<double>(status.step - status.first_step) *
@@ -406,6 +405,7 @@ void RunObserver::on(actors::WorkerDone done) {
 }
 
 void RunObserver::training_is_over() {
+  record_.trained = true;
   count_waits(record_, now());
   record_.status.evaluator_wait.reset();
   // The rate of the training itself; what follows is the last evaluation.
@@ -422,8 +422,9 @@ void RunObserver::on(actors::JobFinished finished) {
   record_.result.seconds = since_first_step();
   record_.status.elapsed_seconds = since_first_step();
   record_.finished = true;
+  // Some worker may still be in its last step, or have been lost when the others were done.
+  if (!record_.trained) training_is_over();
   total();
-  if (!all_done(record_, workers_)) training_is_over();
   hooks_.changed();
 }
 

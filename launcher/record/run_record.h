@@ -43,6 +43,7 @@ struct RunRecord {
   std::set<std::string> workers_lost;         ///< without which the run goes on
   std::set<std::set<std::string>> apart;      ///< pairs that do not reach each other
   std::vector<actors::TensorTotals> tensors;  ///< of the workers that are done
+  bool trained = false;                       ///< what follows is the last evaluation
   bool finished = false;
 };
 

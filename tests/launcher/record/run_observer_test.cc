@@ -495,6 +495,20 @@ TEST_F(RunObserverTest, WhoIsTooLateForTheLastVersionsTakesNoneOfThemBack) {
   EXPECT_THAT(tensors_, SizeIs(1)) << "they are told once";
 }
 
+TEST_F(RunObserverTest, ItsRateIsKnownWhereAWorkerIsLostWhenTheOthersAreDone) {
+  progress("worker0", 8, 1);
+  progress("worker1", 9, 1);
+  const double rate = record_.status.examples_per_second.value();
+  done("worker0");
+  ProcessDown lost;
+  lost.identity = {"worker1", 1};
+  note_loss(record_, lost, "it is gone");
+  say("evaluator0", actors::JobFinished{"abc", "", 0});
+  EXPECT_GT(record_.result.examples_per_second.value_or(0), 0.5 * rate);
+  EXPECT_THAT(tensors_, SizeIs(1));
+  EXPECT_EQ(record_.result.steps, 10);
+}
+
 TEST_F(RunObserverTest, TheLastEvaluationTakesNothingOffTheRateOfTheTraining) {
   progress("worker0", 8, 1);
   progress("worker1", 9, 1);
