@@ -20,19 +20,21 @@ inline constexpr bool kSanitized = false;
 constexpr std::uint64_t seeds_of(std::uint64_t all) { return kSanitized ? (all + 19) / 20 : all; }
 
 /// Of many ways to do something a sanitizer sees one in so many: it wants code to run, not each of
-/// them. The first of the first so many, the last of the next, the one before that of those after
-/// them: so that of loops within loops not always the same is left out.
+/// them. The first, and then such as lie evenly, but at no period that a loop within a loop may
+/// have, whose first way alone would be seen: multiples of the golden ratio whose fractions are
+/// small (Knuth, TAOCP 3, 6.4).
 class Few {
  public:
-  explicit Few(int sanitized, int otherwise = 1) : one_in_(kSanitized ? sanitized : otherwise) {}
+  explicit Few(int sanitized, int otherwise = 1)
+      : one_in_(static_cast<std::uint32_t>(kSanitized ? sanitized : otherwise)) {}
   bool leaves_out() {
-    const int i = seen_++;
-    return (i + i / one_in_) % one_in_ != 0;
+    constexpr std::uint32_t kGolden = 0x9E3779B9;
+    return seen_++ * kGolden > UINT32_MAX / one_in_;
   }
 
  private:
-  int one_in_;
-  int seen_ = 0;
+  std::uint32_t one_in_;
+  std::uint32_t seen_ = 0;
 };
 
 /// Whether all moments are tried, as the script `tests/wide` does, which takes its time.

@@ -5,49 +5,19 @@
 
 #include <unistd.h>
 
-#include "kernels/device/host_device.h"
+#include <filesystem>
+
 #include "kernels/optimizer/optimizer.h"
 #include "nets/zoo/fixed_gradients.h"
-#include "runtime/base/file.h"
 #include "runtime/message/packed_message.h"
 #include "tests/actors/fixed_tensors.h"
-#include "tests/actors/simulated_job.h"
+#include "tests/actors/job_on_devices.h"
 #include "tests/actors/train_locally.h"
-#include "tests/sanitized.h"
 
 namespace sterna::actors {
 namespace {
 
-using kernels::HostDeviceOptions;
 using testing::HasSubstr;
-
-class JobOnDevices : public SimulatedJob {
- protected:
-  JobOnDevices() {
-    job.hidden = {20, 12};
-    if (test::kSanitized) job.steps = 12;
-  }
-
-  /// Of workers with a device each, seeded apart.
-  std::string hash_on(HostDeviceOptions options, JobLayout layout = {.workers = 2}) {
-    layout.device = [options](std::uint32_t worker) {
-      HostDeviceOptions own = options;
-      own.seed = 1000 * options.seed + worker;
-      return kernels::make_host_device(own);
-    };
-    return hash_of(layout);
-  }
-  void expect_the_same_bits(std::uint64_t seeds, const JobLayout& layout = {.workers = 2}) {
-    expect_the_same_bits_of_all(test::seeds_of(seeds), layout);
-  }
-  void expect_the_same_bits_of_all(std::uint64_t seeds, const JobLayout& layout = {.workers = 2}) {
-    const std::string expected = hash_on({.late = false}, layout);
-    ASSERT_FALSE(expected.empty());
-    for (std::uint64_t seed = 0; seed < seeds && !HasFailure(); ++seed) {
-      EXPECT_EQ(hash_on({.seed = seed}, layout), expected) << "seed " << seed;
-    }
-  }
-};
 
 TEST_F(JobOnDevices, ThirtyStepsEndInOneHashOverAHundredSeedsOfLateStreams) {
   job.steps = 30;
@@ -336,116 +306,6 @@ TEST_F(JobOnDevices, RanksThatWaitForNobodyTrainThereToo) {
   EXPECT_FALSE(hash_on({.seed = 1}, {.workers = 3}).empty());
 }
 
-// ---- several of one worker ----
-
-class JobOnSeveralDevices : public JobOnDevices {
- protected:
-  /// Two workers of four ranks each, rank i on device i mod their number.
-  static JobLayout of(std::uint32_t devices) {
-    return {.servers = 2, .workers = 2, .ranks_per_worker = 4, .devices = devices};
-  }
-  /// Of the same ranks, a worker and a device for each.
-  void expect_the_bits_of_apart(std::uint64_t seeds) {
-    const std::string expected = hash_on({.late = false}, {.servers = 2, .workers = 8});
-    ASSERT_FALSE(expected.empty());
-    for (const std::uint32_t devices : {2, 3, 7}) {
-      if (test::kSanitized && devices != 3) continue;
-      for (std::uint64_t seed = 0; seed < test::seeds_of(seeds) && !HasFailure(); ++seed) {
-        EXPECT_EQ(hash_on({.seed = seed}, of(devices)), expected)
-            << devices << " devices, seed " << seed;
-      }
-    }
-  }
-};
-
-TEST_F(JobOnSeveralDevices, EndsInTheHashOfAWorkerForEachWhateverComesDown) {
-  job.steps = 10;
-  job.gradient.check_every = 3;
-  expect_the_bits_of_apart(3);
-  test::Few ways(3);
-  for (const ScalerRule rule : {ScalerRule::shared, ScalerRule::last_step, ScalerRule::mean}) {
-    for (const Down down :
-         {Down::parameters, Down::parameters_bf16, Down::average, Down::ternary}) {
-      if (ways.leaves_out()) continue;
-      job.gradient.scaler = rule;
-      job.gradient.down = down;
-      expect_the_bits_of_apart(1);
-    }
-  }
-  job.gradient.codec = "none";
-  job.gradient.scaler = ScalerRule::own;
-  job.gradient.down = Down::average;
-  for (const char* optimizer : {"momentum", "gd"}) {
-    job.optimizer.name = optimizer;
-    expect_the_bits_of_apart(2);
-  }
-}
-
-TEST_F(JobOnSeveralDevices, AlsoOfWhatIsClippedAndFedBack) {
-  job.steps = 5;
-  job.gradient.clip_norm = 0.1;
-  job.gradient.error_feedback = true;
-  expect_the_bits_of_apart(2);
-}
-
-TEST_F(JobOnSeveralDevices, NetsWithNormsEndInOneHashToo) {
-  job.net = "resnet_20";
-  job.hidden.clear();
-  job.evaluation = {.every = 1, .examples = 8, .batch = 8};
-  job.steps = 2;
-  job.batch = 1;
-  expect_the_bits_of_apart(1);
-}
-
-TEST_F(JobOnSeveralDevices, TheSameGradientsLeadToTheParametersOfACpuJob) {
-  job.net = nets::kFixedGradientsName;
-  job.hidden = {1, 70, 3};
-  weights = testing::TempDir() + "sterna-several-" + std::to_string(::getpid()) + ".safetensors";
-  job.gradient.scaler = ScalerRule::shared;
-  test::Few ways(2);  // the first and the last of four
-  for (const HostRule host : {HostRule::each, HostRule::average}) {
-    for (const Down down : {Down::parameters, Down::average}) {
-      if (ways.leaves_out()) continue;
-      job.gradient.host = host;
-      job.gradient.down = down;
-      EXPECT_FALSE(hash_of({.servers = 2, .workers = 2, .ranks_per_worker = 4}).empty());
-      const auto expected = fixed_tensors(weights);
-      ASSERT_EQ(expected.size(), 3U);
-      EXPECT_FALSE(hash_on({.seed = 5}, of(3)).empty());
-      EXPECT_EQ(fixed_tensors(weights), expected);
-    }
-  }
-  std::filesystem::remove(weights);
-}
-
-TEST_F(JobOnSeveralDevices, RanksThatWaitForNobodyHaveOneEach) {
-  job.scheme.name = "async";
-  EXPECT_FALSE(hash_on({.seed = 1}, of(3)).empty());
-}
-
-TEST_F(JobOnSeveralDevices, NoCodeOfTheHostLooksAtTheirMemory) {
-  job.steps = 2;
-  job.gradient.scaler = ScalerRule::shared;
-  job.gradient.down = Down::average;
-  EXPECT_EQ(hash_on({.seed = 3, .hidden = true}, of(2)), hash_on({.late = false}, of(1)));
-}
-
-TEST_F(JobOnSeveralDevices, AFaultInMidStepEndsTheWorkerWithItsCause) {
-  job.steps = 30;
-  for (const std::uint64_t after : {100, 1000, 2000}) {
-    JobLayout layout = of(2);
-    layout.device = [after](std::uint32_t worker) {
-      return kernels::make_host_device({.seed = after, .fails_after = worker == 1 ? after : 0});
-    };
-    launch(layout);
-    finish();
-    ASSERT_FALSE(deaths.empty()) << after;
-    EXPECT_THAT(deaths.front(), testing::AllOf(testing::StartsWith("worker1: "),
-                                               HasSubstr("the host device has failed")))
-        << after;
-  }
-}
-
 TEST_F(JobOnDevices, MixWithWorkersOnCpus) {
   const auto mixed = [&](std::uint64_t seed) {
     JobLayout layout{.workers = 2};
@@ -512,97 +372,6 @@ TEST_F(JobOnDevices, AWorkerThatIsToUseAGpuAndFindsNoneEndsBeforeTheFirstStep) {
               testing::AllOf(testing::StartsWith("worker"), HasSubstr("actor.backend = \"cuda\": "),
                              HasSubstr("libsterna_cuda.so is not there")));
   EXPECT_TRUE(record.progress.empty());
-}
-
-// ---- an evaluator on one ----
-
-class EvaluatorOnADevice : public JobOnDevices {
- protected:
-  EvaluatorOnADevice() {
-    weights =
-        testing::TempDir() + "sterna-evaluated-" + std::to_string(::getpid()) + ".safetensors";
-  }
-  ~EvaluatorOnADevice() override { std::filesystem::remove(weights); }
-
-  /// What the evaluator found, and what it wrote of a job that computes on CPUs.
-  struct Found {
-    std::string hash;
-    std::string file;
-    std::vector<Evaluated> evaluated;
-  };
-  Found found_on(std::shared_ptr<kernels::Device> device) {
-    JobLayout layout{.servers = 2, .workers = 2};
-    layout.evaluator_device = std::move(device);
-    Found found{.hash = hash_of(layout), .file = {}, .evaluated = record.evaluated};
-    const Result<std::string> file = read_file(weights);
-    found.file = file ? *file : file.error().message;
-    return found;
-  }
-  void expect_what_a_cpu_finds(const HostDeviceOptions& options) {
-    const Found cpu = found_on(nullptr);
-    ASSERT_FALSE(cpu.hash.empty());
-    const Found device = found_on(kernels::make_host_device(options));
-    EXPECT_EQ(device.hash, cpu.hash);
-    EXPECT_EQ(device.file, cpu.file);
-    ASSERT_EQ(device.evaluated.size(), cpu.evaluated.size());
-    for (std::size_t i = 0; i < cpu.evaluated.size(); ++i) {
-      const Evaluated &here = cpu.evaluated[i], &there = device.evaluated[i];
-      EXPECT_EQ(there.step, here.step);
-      EXPECT_EQ(there.of, here.of);
-      EXPECT_EQ(there.precision_at_1, here.precision_at_1) << here.step;
-      EXPECT_EQ(there.recall_at_5, here.recall_at_5) << here.step;
-      EXPECT_NEAR(there.loss, here.loss, 1e-5 * here.loss) << here.step;
-    }
-  }
-};
-
-TEST_F(EvaluatorOnADevice, FindsWhatACpuFindsAndWritesItsBits) {
-  expect_what_a_cpu_finds({.seed = 1});
-  job.optimizer.average_decay = 0.9;
-  expect_what_a_cpu_finds({.seed = 2, .hidden = true});
-  job.net = nets::kFixedGradientsName;
-  job.hidden = {1, 70, 3};
-  expect_what_a_cpu_finds({.seed = 3});
-}
-
-TEST_F(EvaluatorOnADevice, OfLenetAndOfNetsWithStatisticsToo) {
-  train_lenet();
-  job.steps = 4;
-  job.evaluation.every = 2;
-  expect_what_a_cpu_finds({.seed = 1});
-  job.net = "resnet_20";
-  job.steps = 2;
-  job.batch = 2;
-  job.evaluation = {.every = 1, .examples = 8, .batch = 8};
-  expect_what_a_cpu_finds({.seed = 2});
-}
-
-TEST_F(EvaluatorOnADevice, EndsWithTheCauseOfItsFault) {
-  launch({.workers = 2,
-          .evaluator_device = kernels::make_host_device({.seed = 1, .fails_after = 100})});
-  finish();
-  ASSERT_FALSE(deaths.empty());
-  EXPECT_THAT(deaths.front(), testing::AllOf(testing::StartsWith("evaluator: "),
-                                             HasSubstr("the host device has failed")));
-}
-
-TEST_F(EvaluatorOnADevice, EndsWithTheCauseOfAFaultThatIsInjectedToo) {
-  launch({.workers = 2, .evaluator_device = kernels::make_host_device({.seed = 1})});
-  const Result<void> injected = inject_device_fault("evaluator");
-  ASSERT_TRUE(injected.ok()) << injected.error().message;
-  finish();
-  ASSERT_FALSE(deaths.empty());
-  EXPECT_THAT(deaths.front(), testing::AllOf(testing::StartsWith("evaluator: "),
-                                             HasSubstr("the host device has failed")));
-}
-
-TEST_F(EvaluatorOnADevice, ThatIsToUseAGpuAndFindsNoneEndsBeforeTheFirstStep) {
-  launch({.workers = 2, .evaluator_backend = "cuda"});
-  finish();
-  ASSERT_FALSE(deaths.empty());
-  EXPECT_THAT(deaths.front(), testing::AllOf(testing::StartsWith("evaluator: "),
-                                             HasSubstr("actor.backend = \"cuda\": "),
-                                             HasSubstr("libsterna_cuda.so is not there")));
 }
 
 }  // namespace
