@@ -68,7 +68,8 @@ TEST(CrashTraceOfAccess, SaysWhichAddressAndLastWhoAskedForIt) {
               "roof_test\\([^\n]*\ncrashed: SIGSEGV at address 0x1000 in");
 }
 
-// Whose calls cannot be found, as to look for them crashes as well.
+// There whoever looks for the calls crashes as well, where they lead nowhere.
+#if defined(__x86_64__)
 TEST(CrashTraceOfAccess, SaysWhatItWasWhereTheCallsAreNotToBeFound) {
   if (is_taken(SIGSEGV)) GTEST_SKIP() << "a sanitizer has that signal";
   GTEST_FLAG_SET(death_test_style, "threadsafe");
@@ -76,10 +77,10 @@ TEST(CrashTraceOfAccess, SaysWhatItWasWhereTheCallsAreNotToBeFound) {
     trace_crashes();
     reinterpret_cast<void (*)()>(0x1000)();  // NOLINT(performance-no-int-to-ptr)
   };
-  EXPECT_EXIT(crash(), testing::KilledBySignal(SIGSEGV), "crashed: SIGSEGV at address 0x1000 in");
+  EXPECT_EXIT(crash(), testing::KilledBySignal(SIGSEGV),
+              "crashed: SIGSEGV at address 0x1000 in .*not to be found\n$");
 }
 
-#if defined(__x86_64__)
 [[gnu::noinline]] void aborts_on_a_broken_stack() {
   void** frame = static_cast<void**>(__builtin_frame_address(0));
   frame[1] = reinterpret_cast<void*>(0x1000);  // NOLINT(performance-no-int-to-ptr)
