@@ -318,23 +318,12 @@ TEST_F(JobOnDevices, MixWithWorkersOnCpus) {
 }
 
 TEST_F(JobOnDevices, AFaultInMidStepEndsTheWorkerWithItsCause) {
-  job.steps = 30;
-  for (const std::uint64_t after : {100, 1000, 2000}) {
-    JobLayout layout{.workers = 2};
-    layout.device = [after](std::uint32_t worker) {
-      return kernels::make_host_device({.seed = after, .fails_after = worker == 1 ? after : 0});
-    };
-    launch(layout);
-    finish();
-    ASSERT_FALSE(deaths.empty()) << after;
-    EXPECT_THAT(deaths.front(), testing::AllOf(testing::StartsWith("worker1: "),
-                                               HasSubstr("the host device has failed")))
-        << after;
-  }
+  expect_a_fault_ends_the_second({.workers = 2});
 }
 
 TEST_F(JobOnDevices, AFaultThatIsInjectedEndsTheWorkerWithItsCauseToo) {
   for (const std::uint64_t seed : {1, 2, 3}) {
+    SCOPED_TRACE(seed);
     JobLayout layout{.workers = 2};
     layout.device = [seed](std::uint32_t worker) {
       return kernels::make_host_device({.seed = 10 * seed + worker});
@@ -343,11 +332,7 @@ TEST_F(JobOnDevices, AFaultThatIsInjectedEndsTheWorkerWithItsCauseToo) {
     const Result<void> injected = inject_device_fault("worker1");
     ASSERT_TRUE(injected.ok()) << injected.error().message;
     EXPECT_TRUE(deaths.empty()) << "its next step has not come so far";
-    finish();
-    ASSERT_FALSE(deaths.empty()) << seed;
-    EXPECT_THAT(deaths.front(), testing::AllOf(testing::StartsWith("worker1: "),
-                                               HasSubstr("the host device has failed")))
-        << seed;
+    expect_died_of_its_device("worker1");
     EXPECT_FALSE(record.finished);
   }
 }

@@ -1,6 +1,7 @@
 // Jobs whose workers compute on devices that the host plays.
 #pragma once
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "kernels/device/host_device.h"
@@ -33,6 +34,25 @@ class JobOnDevices : public SimulatedJob {
     ASSERT_FALSE(expected.empty());
     for (std::uint64_t seed = 0; seed < seeds && !HasFailure(); ++seed) {
       EXPECT_EQ(hash_on({.seed = seed}, layout), expected) << "seed " << seed;
+    }
+  }
+  /// That job ended, first of all because the device of that actor failed.
+  void expect_died_of_its_device(const std::string& actor) {
+    finish();
+    ASSERT_FALSE(deaths.empty());
+    EXPECT_THAT(deaths.front(), testing::AllOf(testing::StartsWith(actor + ": "),
+                                               testing::HasSubstr("the host device has failed")));
+  }
+  /// Of two workers, the second's devices fail in mid-step.
+  void expect_a_fault_ends_the_second(JobLayout layout) {
+    job.steps = 30;
+    for (const std::uint64_t after : {100, 1000, 2000}) {
+      SCOPED_TRACE(after);
+      layout.device = [after](std::uint32_t worker) {
+        return kernels::make_host_device({.seed = after, .fails_after = worker == 1 ? after : 0});
+      };
+      launch(layout);
+      expect_died_of_its_device("worker1");
     }
   }
 };

@@ -80,20 +80,14 @@ TEST_F(EvaluatorOnADevice, OfLenetAndOfNetsWithStatisticsToo) {
 TEST_F(EvaluatorOnADevice, EndsWithTheCauseOfItsFault) {
   launch({.workers = 2,
           .evaluator_device = kernels::make_host_device({.seed = 1, .fails_after = 100})});
-  finish();
-  ASSERT_FALSE(deaths.empty());
-  EXPECT_THAT(deaths.front(), testing::AllOf(testing::StartsWith("evaluator: "),
-                                             HasSubstr("the host device has failed")));
+  expect_died_of_its_device("evaluator");
 }
 
 TEST_F(EvaluatorOnADevice, EndsWithTheCauseOfAFaultThatIsInjectedToo) {
   launch({.workers = 2, .evaluator_device = kernels::make_host_device({.seed = 1})});
   const Result<void> injected = inject_device_fault("evaluator");
   ASSERT_TRUE(injected.ok()) << injected.error().message;
-  finish();
-  ASSERT_FALSE(deaths.empty());
-  EXPECT_THAT(deaths.front(), testing::AllOf(testing::StartsWith("evaluator: "),
-                                             HasSubstr("the host device has failed")));
+  expect_died_of_its_device("evaluator");
 }
 
 TEST_F(EvaluatorOnADevice, ThatIsToUseAGpuAndFindsNoneEndsBeforeTheFirstStep) {

@@ -1,5 +1,4 @@
 // A job whose workers have several devices each, logical ones of the host.
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <unistd.h>
@@ -12,8 +11,6 @@
 
 namespace sterna::actors {
 namespace {
-
-using testing::HasSubstr;
 
 class JobOnSeveralDevices : public JobOnDevices {
  protected:
@@ -107,19 +104,7 @@ TEST_F(JobOnSeveralDevices, NoCodeOfTheHostLooksAtTheirMemory) {
 }
 
 TEST_F(JobOnSeveralDevices, AFaultInMidStepEndsTheWorkerWithItsCause) {
-  job.steps = 30;
-  for (const std::uint64_t after : {100, 1000, 2000}) {
-    JobLayout layout = of(2);
-    layout.device = [after](std::uint32_t worker) {
-      return kernels::make_host_device({.seed = after, .fails_after = worker == 1 ? after : 0});
-    };
-    launch(layout);
-    finish();
-    ASSERT_FALSE(deaths.empty()) << after;
-    EXPECT_THAT(deaths.front(), testing::AllOf(testing::StartsWith("worker1: "),
-                                               HasSubstr("the host device has failed")))
-        << after;
-  }
+  expect_a_fault_ends_the_second(of(2));
 }
 
 }  // namespace
