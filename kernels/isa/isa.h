@@ -17,4 +17,18 @@ Result<Isa> parse_isa(std::string_view text);
 /// The fastest instruction set that this CPU has and that the kernels know.
 Isa best_isa();
 
+/// Of a kernel's versions that one for `isa`.
+template <class F>
+constexpr F* twin(Isa isa, F* scalar, F* avx2, F* avx512) {
+  switch (isa) {
+    case Isa::scalar:
+      break;
+    case Isa::avx2:
+      return avx2;
+    case Isa::avx512:
+      return avx512;
+  }
+  return scalar;
+}
+
 }  // namespace sterna::kernels

@@ -87,9 +87,15 @@ void normal(std::span<float> out, float stddev, const InitialDraw& draw) {
 
 namespace {
 
-void uniform_scalar(std::span<float> out, float limit, const InitialDraw& draw) {
+void truncated_normal_scalar(float* out, std::size_t count, float stddev, const InitialDraw& draw) {
+  for (std::size_t i = 0; i < count; ++i) {
+    out[i] = truncated_normal_of(draw.first + static_cast<std::uint32_t>(i), stddev, draw);
+  }
+}
+
+void uniform_scalar(float* out, std::size_t count, float limit, const InitialDraw& draw) {
   std::array<std::uint32_t, kUniformShares> words{};
-  for (std::size_t i = 0; i < out.size(); ++i) {
+  for (std::size_t i = 0; i < count; ++i) {
     const std::uint32_t element = draw.first + static_cast<std::uint32_t>(i);
     const std::uint32_t share = element % kUniformShares;
     if (i == 0 || share == 0) {
@@ -104,26 +110,18 @@ void uniform_scalar(std::span<float> out, float limit, const InitialDraw& draw) 
 }  // namespace
 
 void uniform(std::span<float> out, float limit, const InitialDraw& draw, Isa isa) {
-  if (isa != Isa::avx512) {
-    uniform_scalar(out, limit, draw);
-    return;
-  }
   const std::size_t begun = -std::size_t{draw.first} % kUniformShares;  // of a draw before
   const std::size_t head = std::min(begun, out.size());
-  uniform_scalar(out.first(head), limit, draw);
+  uniform_scalar(out.data(), head, limit, draw);
   const std::span<float> rest = out.subspan(head);
-  uniform_avx512(rest.data(), rest.size(), limit,
-                 {draw.seed, draw.tensor, draw.first + static_cast<std::uint32_t>(head)});
+  twin(isa, uniform_scalar, uniform_avx2, uniform_avx512)(
+      rest.data(), rest.size(), limit,
+      {draw.seed, draw.tensor, draw.first + static_cast<std::uint32_t>(head)});
 }
 
 void truncated_normal(std::span<float> out, float stddev, const InitialDraw& draw, Isa isa) {
-  if (isa == Isa::avx512) {
-    truncated_normal_avx512(out.data(), out.size(), stddev, draw);
-    return;
-  }
-  for (std::size_t i = 0; i < out.size(); ++i) {
-    out[i] = truncated_normal_of(draw.first + static_cast<std::uint32_t>(i), stddev, draw);
-  }
+  twin(isa, truncated_normal_scalar, truncated_normal_avx2, truncated_normal_avx512)(
+      out.data(), out.size(), stddev, draw);
 }
 
 }  // namespace sterna::kernels

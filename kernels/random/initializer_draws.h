@@ -17,12 +17,14 @@ inline constexpr float kUnsure = 2e-5F;
 /// The value of one element, exactly.
 float truncated_normal_of(std::uint32_t element, float stddev, const InitialDraw& draw);
 
+void truncated_normal_avx2(float* out, std::size_t count, float stddev, const InitialDraw& draw);
 void truncated_normal_avx512(float* out, std::size_t count, float stddev, const InitialDraw& draw);
 
 /// Elements that one draw of a uniform start serves.
 inline constexpr std::uint32_t kUniformShares = 4;
 
 /// The first element is the first of its draw.
+void uniform_avx2(float* out, std::size_t count, float limit, const InitialDraw& draw);
 void uniform_avx512(float* out, std::size_t count, float limit, const InitialDraw& draw);
 
 }  // namespace sterna::kernels

@@ -33,15 +33,7 @@ std::uint32_t max_magnitude(const float* x, std::size_t count) {
 ScalerKernels scalar_scaler() { return {add_blocks, max_magnitude}; }
 
 ScalerKernels scaler_kernels(Isa isa) {
-  switch (isa) {
-    case Isa::scalar:
-      break;
-    case Isa::avx2:
-      return avx2_scaler();
-    case Isa::avx512:
-      return avx512_scaler();
-  }
-  return scalar_scaler();
+  return twin(isa, scalar_scaler, avx2_scaler, avx512_scaler)();
 }
 
 Result<float> scaler(std::span<const float> gradient, float clip, Isa isa) {

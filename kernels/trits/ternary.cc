@@ -131,15 +131,7 @@ TernaryKernels scalar_ternary() {
 }
 
 TernaryKernels ternary_kernels(Isa isa) {
-  switch (isa) {
-    case Isa::scalar:
-      break;
-    case Isa::avx2:
-      return avx2_ternary();
-    case Isa::avx512:
-      return avx512_ternary();
-  }
-  return scalar_ternary();
+  return twin(isa, scalar_ternary, avx2_ternary, avx512_ternary)();
 }
 
 void ternarize(std::span<const float> gradient, float scaler, const TernaryDraw& draw,
@@ -214,7 +206,7 @@ std::size_t count_nonzero(const std::byte* planes, std::size_t blocks) {
 }
 
 std::size_t nonzero_trits(std::span<const std::byte> planes, Isa isa) {
-  const auto count = isa == Isa::avx512 ? count_nonzero_avx512 : count_nonzero;
+  const auto count = twin(isa, count_nonzero, count_nonzero_avx2, count_nonzero_avx512);
   return count(planes.data(), planes.size() / kPlaneBlockBytes);
 }
 

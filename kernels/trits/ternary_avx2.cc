@@ -1,7 +1,6 @@
 // A block of 512 elements is 16 rows of 32 columns, a Philox call per column (ternary_avx512.cc);
 // here eight columns go side by side, one byte of each row.
-#include "kernels/isa/avx2.h"
-#include "kernels/random/philox.h"
+#include "kernels/random/philox_avx2.h"
 #include "kernels/random/stream.h"
 #include "kernels/trits/ternary_blocks.h"
 
@@ -20,51 +19,10 @@ struct Seen {
   std::uint64_t saturated;
 };
 
-// The four counter words of four columns, in the lower halves of 64-bit lanes.
-struct Lanes {
-  __m256i w0, w1, w2, w3;
-};
-
-// Word w of eight columns.
-struct ColumnWords {
-  __m256i word[4];
-};
-
-STERNA_AVX2_INLINE __m256i each64(std::uint64_t x) {
-  return _mm256_set1_epi64x(static_cast<long long>(x));
-}
-
-STERNA_AVX2_INLINE Lanes philox_round(const Lanes& c, __m256i key0, __m256i key1) {
-  const __m256i product0 = _mm256_mul_epu32(c.w0, each64(Philox::kMultiplier0));
-  const __m256i product1 = _mm256_mul_epu32(c.w2, each64(Philox::kMultiplier1));
-  return {_mm256_xor_si256(_mm256_srli_epi64(product1, 32), _mm256_xor_si256(c.w1, key0)), product1,
-          _mm256_xor_si256(_mm256_srli_epi64(product0, 32), _mm256_xor_si256(c.w3, key1)),
-          product0};
-}
-
-// 32-bit lanes from the lower halves: even columns from `even`, odd ones from `odd`.
-STERNA_AVX2_INLINE __m256i join(__m256i even, __m256i odd) {
-  return _mm256_blend_epi32(even, _mm256_slli_epi64(odd, 32), 0xAA);
-}
-
 // The words of the eight columns from counter word 0 = `first`.
-STERNA_AVX2_INLINE ColumnWords column_words(std::uint32_t first, const BlockDraw& draw) {
-  const __m256i step = each64(draw.step);
-  const __m256i rank_tensor = each64(draw.rank_tensor);
-  const __m256i stream = each64(static_cast<std::uint32_t>(Stream::ternary));
-  const __m256i start = _mm256_add_epi64(each64(first), _mm256_setr_epi64x(0, 2, 4, 6));
-  Lanes even{start, step, rank_tensor, stream};
-  Lanes odd{_mm256_add_epi64(start, each64(1)), step, rank_tensor, stream};
-  __m256i key0 = each64(static_cast<std::uint32_t>(draw.key));
-  __m256i key1 = each64(static_cast<std::uint32_t>(draw.key >> 32));
-  for (int round = 0; round < Philox::kRounds; ++round) {
-    even = philox_round(even, key0, key1);
-    odd = philox_round(odd, key0, key1);
-    key0 = _mm256_add_epi32(key0, each64(Philox::kWeyl0));
-    key1 = _mm256_add_epi32(key1, each64(Philox::kWeyl1));
-  }
-  return {
-      {join(even.w0, odd.w0), join(even.w1, odd.w1), join(even.w2, odd.w2), join(even.w3, odd.w3)}};
+STERNA_AVX2_INLINE EightWords column_words(std::uint32_t first, const BlockDraw& draw) {
+  return philox_avx2(first, draw.step, draw.rank_tensor,
+                     static_cast<std::uint32_t>(Stream::ternary), draw.key);
 }
 
 STERNA_AVX2_INLINE __m256i top_bit() { return _mm256_set1_epi32(-0x7FFFFFFF - 1); }
@@ -108,7 +66,7 @@ STERNA_AVX2_INLINE void one_block(const float* g, BlockDraw draw, __m256 k, std:
                                           0, 1, 2, 7, 4, 5, 6, 11, 8, 9, 10, 15, 12, 13, 14);
   alignas(32) __m256i words[4][4];
   for (unsigned group = 0; group < 4; ++group) {
-    const ColumnWords columns = column_words(draw.counter0 + 8 * group, draw);
+    const EightWords columns = column_words(draw.counter0 + 8 * group, draw);
     for (std::size_t word = 0; word < 4; ++word) words[word][group] = columns.word[word];
   }
   for (std::size_t row = 0; row < 16; ++row) {
@@ -190,6 +148,18 @@ STERNA_AVX2 void decode(const std::byte* planes, float scaler, float* out, std::
 }
 
 }  // namespace
+
+STERNA_AVX2 std::size_t count_nonzero_avx2(const std::byte* planes, std::size_t blocks) {
+  std::size_t count = 0;
+  for (; blocks > 0; --blocks, planes += kPlaneBlockBytes) {
+    for (std::size_t i = 0; i < kPlane; i += sizeof(std::uint64_t)) {
+      std::uint64_t word = 0;
+      __builtin_memcpy(&word, planes + i, sizeof word);
+      count += static_cast<std::size_t>(__builtin_popcountll(word));
+    }
+  }
+  return count;
+}
 
 TernaryKernels avx2_ternary() { return {ternarize, ternarize_and_sum, ternarize_and_max, decode}; }
 

@@ -66,6 +66,7 @@ inline std::span<const float> a_little_ahead(std::span<const float> gradient, st
 
 /// How many trits of `blocks` blocks are not 0.
 std::size_t count_nonzero(const std::byte* planes, std::size_t blocks);
+std::size_t count_nonzero_avx2(const std::byte* planes, std::size_t blocks);
 std::size_t count_nonzero_avx512(const std::byte* planes, std::size_t blocks);
 
 TernaryKernels ternary_kernels(Isa isa);
