@@ -2,7 +2,7 @@
 // w' = w - lr g / sqrt(s'), where s starts at 0.1.
 #include <cmath>
 
-#include "kernels/isa/avx512.h"
+#include "kernels/isa/lanes_avx2.h"
 #include "kernels/isa/lanes_avx512.h"
 #include "kernels/optimizer/optimizer.h"
 
@@ -28,6 +28,21 @@ void step(const StepConstants& c, const StepTile& t) {
   }
 }
 
+STERNA_AVX2 void step_avx2(const StepConstants& c, const StepTile& t) {
+  const __m256 lr = _mm256_set1_ps(c.value[0]);
+  float* slot = t.slots[0];
+  for (std::size_t i = 0; i < t.count; i += 8) {
+    const LiveLanes live = live_lanes(i, t.count);
+    const __m256 g = load(t.gradient + i, live);
+    const __m256 s0 = load(slot + i, live);
+    const __m256 s = _mm256_add_ps(s0, _mm256_mul_ps(g, g));
+    const __m256 w = load(t.current + i, live);
+    const __m256 change = _mm256_div_ps(_mm256_mul_ps(lr, g), _mm256_sqrt_ps(s));
+    store(slot + i, live, s);
+    store(t.next + i, live, _mm256_sub_ps(w, change), t.past_cache);
+  }
+}
+
 STERNA_AVX512 void step_avx512(const StepConstants& c, const StepTile& t) {
   const __m512 lr = _mm512_set1_ps(c.value[0]);
   float* slot = t.slots[0];
@@ -45,6 +60,8 @@ STERNA_AVX512 void step_avx512(const StepConstants& c, const StepTile& t) {
 
 }  // namespace
 
-Optimizer adagrad_optimizer() { return {"adagrad", kSlots, constants, step, step_avx512}; }
+Optimizer adagrad_optimizer() {
+  return {"adagrad", kSlots, constants, step, step_avx2, step_avx512};
+}
 
 }  // namespace sterna::kernels

@@ -7,7 +7,7 @@
 // that, by d of each: w' = (w - (lr d) w) - lr_t m' / (sqrt(v') + epsilon).
 #include <cmath>
 
-#include "kernels/isa/avx512.h"
+#include "kernels/isa/lanes_avx2.h"
 #include "kernels/isa/lanes_avx512.h"
 #include "kernels/optimizer/optimizer.h"
 #include "kernels/optimizer/power.h"
@@ -51,6 +51,31 @@ void step(const StepConstants& c, const StepTile& t) {
 }
 
 template <bool decays>
+STERNA_AVX2 void step_avx2(const StepConstants& c, const StepTile& t) {
+  const __m256 lr_t = _mm256_set1_ps(c.value[0]);
+  const __m256 new_m = _mm256_set1_ps(c.value[1]);
+  const __m256 new_v = _mm256_set1_ps(c.value[2]);
+  const __m256 epsilon = _mm256_set1_ps(c.value[3]);
+  const __m256 shrink = _mm256_set1_ps(c.value[4] * t.decay);
+  for (std::size_t i = 0; i < t.count; i += 8) {
+    const LiveLanes live = live_lanes(i, t.count);
+    const __m256 g = load(t.gradient + i, live);
+    const __m256 m0 = load(t.slots[0] + i, live);
+    const __m256 v0 = load(t.slots[1] + i, live);
+    __m256 w = load(t.current + i, live);
+    if constexpr (decays) w = _mm256_sub_ps(w, _mm256_mul_ps(shrink, w));
+    const __m256 m = _mm256_add_ps(m0, _mm256_mul_ps(new_m, _mm256_sub_ps(g, m0)));
+    const __m256 squared = _mm256_mul_ps(g, g);
+    const __m256 v = _mm256_add_ps(v0, _mm256_mul_ps(new_v, _mm256_sub_ps(squared, v0)));
+    const __m256 root = _mm256_add_ps(_mm256_sqrt_ps(v), epsilon);
+    const __m256 change = _mm256_div_ps(_mm256_mul_ps(lr_t, m), root);
+    store(t.slots[0] + i, live, m);
+    store(t.slots[1] + i, live, v);
+    store(t.next + i, live, _mm256_sub_ps(w, change), t.past_cache);
+  }
+}
+
+template <bool decays>
 STERNA_AVX512 void step_avx512(const StepConstants& c, const StepTile& t) {
   const __m512 lr_t = _mm512_set1_ps(c.value[0]);
   const __m512 new_m = _mm512_set1_ps(c.value[1]);
@@ -78,7 +103,8 @@ STERNA_AVX512 void step_avx512(const StepConstants& c, const StepTile& t) {
 }  // namespace
 
 Optimizer adam_optimizer() {
-  return {"adam", kSlots, constants, step<false>, step_avx512<false>, kKeys, "fixed"};
+  return {"adam", kSlots, constants, step<false>, step_avx2<false>, step_avx512<false>,
+          kKeys,  "fixed"};
 }
 
 Optimizer adamw_optimizer() {
@@ -86,6 +112,7 @@ Optimizer adamw_optimizer() {
           .slots = kSlots,
           .constants = constants,
           .scalar = step<true>,
+          .avx2 = step_avx2<true>,
           .avx512 = step_avx512<true>,
           .keys = kKeys,
           .decays = true};

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "kernels/isa/avx512.h"
+#include "kernels/isa/lanes_avx2.h"
 #include "kernels/isa/lanes_avx512.h"
 
 namespace sterna::kernels {
@@ -12,6 +12,18 @@ void move_scalar(float part, const AverageTile& t) {
   for (std::size_t i = 0; i < t.count; ++i) {
     t.next_average[i] = t.average[i] - part * (t.average[i] - t.made[i]);
     t.next[i] = t.made[i];
+  }
+}
+
+STERNA_AVX2 void move_avx2(float part, const AverageTile& t) {
+  const __m256 moved = _mm256_set1_ps(part);
+  for (std::size_t i = 0; i < t.count; i += 8) {
+    const LiveLanes live = live_lanes(i, t.count);
+    const __m256 w = load(t.made + i, live);
+    const __m256 e = load(t.average + i, live);
+    const __m256 change = _mm256_mul_ps(moved, _mm256_sub_ps(e, w));
+    store(t.next_average + i, live, _mm256_sub_ps(e, change));
+    store(t.next + i, live, w, t.past_cache);
   }
 }
 
@@ -37,7 +49,9 @@ void take_in(const StepConstants& c, const StepTile& t) {
 
 }  // namespace
 
-Optimizer statistics_rule() { return {.name = "statistics", .scalar = take_in, .avx512 = take_in}; }
+Optimizer statistics_rule() {
+  return {.name = "statistics", .scalar = take_in, .avx2 = take_in, .avx512 = take_in};
+}
 
 float average_part(double decay, std::uint64_t step) {
   const auto n = static_cast<double>(step);
@@ -45,8 +59,7 @@ float average_part(double decay, std::uint64_t step) {
 }
 
 void move_average(float part, const AverageTile& tile, Isa isa) {
-  if (isa == Isa::avx512) return move_avx512(part, tile);
-  move_scalar(part, tile);
+  twin(isa, move_scalar, move_avx2, move_avx512)(part, tile);
 }
 
 }  // namespace sterna::kernels

@@ -1,5 +1,5 @@
 // Nesterov's momentum in TensorFlow's form: a' = m a + g; w' = w - lr (g + m a').
-#include "kernels/isa/avx512.h"
+#include "kernels/isa/lanes_avx2.h"
 #include "kernels/isa/lanes_avx512.h"
 #include "kernels/optimizer/momentum_key.h"
 #include "kernels/optimizer/optimizer.h"
@@ -28,6 +28,22 @@ void step(const StepConstants& c, const StepTile& t) {
   }
 }
 
+STERNA_AVX2 void step_avx2(const StepConstants& c, const StepTile& t) {
+  const __m256 lr = _mm256_set1_ps(c.value[0]);
+  const __m256 m = _mm256_set1_ps(c.value[1]);
+  float* slot = t.slots[0];
+  for (std::size_t i = 0; i < t.count; i += 8) {
+    const LiveLanes live = live_lanes(i, t.count);
+    const __m256 g = load(t.gradient + i, live);
+    const __m256 kept = _mm256_mul_ps(m, load(slot + i, live));
+    const __m256 a = _mm256_add_ps(kept, g);
+    const __m256 w = load(t.current + i, live);
+    const __m256 ahead = _mm256_add_ps(g, _mm256_mul_ps(m, a));
+    store(slot + i, live, a);
+    store(t.next + i, live, _mm256_sub_ps(w, _mm256_mul_ps(lr, ahead)), t.past_cache);
+  }
+}
+
 STERNA_AVX512 void step_avx512(const StepConstants& c, const StepTile& t) {
   const __m512 lr = _mm512_set1_ps(c.value[0]);
   const __m512 m = _mm512_set1_ps(c.value[1]);
@@ -46,6 +62,8 @@ STERNA_AVX512 void step_avx512(const StepConstants& c, const StepTile& t) {
 
 }  // namespace
 
-Optimizer nesterov_optimizer() { return {"nesterov", kSlots, constants, step, step_avx512, kKeys}; }
+Optimizer nesterov_optimizer() {
+  return {"nesterov", kSlots, constants, step, step_avx2, step_avx512, kKeys};
+}
 
 }  // namespace sterna::kernels

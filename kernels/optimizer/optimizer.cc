@@ -50,7 +50,8 @@ class Stepper {
   Stepper(const UpdateOptions& options, const Parameters& parameters, bool last, Isa isa)
       : options_(options),
         parameters_(parameters),
-        step_(isa == Isa::avx512 ? options.optimizer.avx512 : options.optimizer.scalar),
+        step_(
+            twin(isa, options.optimizer.scalar, options.optimizer.avx2, options.optimizer.avx512)),
         add_decay_(tiles(isa).add_decay),
         isa_(isa),
         add_decay_to_gradient_(options.weight_decay > 0 && !options.optimizer.decays),

@@ -45,6 +45,7 @@ struct Optimizer {
   std::span<const float> slots = {};
   ConstantsOfStep (*constants)(const Numbers& values) = nullptr;  ///< with these of its keys
   StepFunction scalar = nullptr;
+  StepFunction avx2 = nullptr;
   StepFunction avx512 = nullptr;
   std::span<const NumberKey> keys = {};
   std::string_view schedule = {};  ///< the only one it goes with; empty: any

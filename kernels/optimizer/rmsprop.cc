@@ -3,7 +3,7 @@
 // TernGrad, which makes of it little more than momentum while gradients are small.
 #include <cmath>
 
-#include "kernels/isa/avx512.h"
+#include "kernels/isa/lanes_avx2.h"
 #include "kernels/isa/lanes_avx512.h"
 #include "kernels/optimizer/momentum_key.h"
 #include "kernels/optimizer/optimizer.h"
@@ -45,6 +45,28 @@ void step(const StepConstants& c, const StepTile& t) {
   }
 }
 
+STERNA_AVX2 void step_avx2(const StepConstants& c, const StepTile& t) {
+  const __m256 lr = _mm256_set1_ps(c.value[0]);
+  const __m256 m = _mm256_set1_ps(c.value[1]);
+  const __m256 new_s = _mm256_set1_ps(c.value[2]);
+  const __m256 epsilon = _mm256_set1_ps(c.value[3]);
+  for (std::size_t i = 0; i < t.count; i += 8) {
+    const LiveLanes live = live_lanes(i, t.count);
+    const __m256 g = load(t.gradient + i, live);
+    const __m256 s0 = load(t.slots[0] + i, live);
+    const __m256 a0 = load(t.slots[1] + i, live);
+    const __m256 w = load(t.current + i, live);
+    const __m256 grown = _mm256_sub_ps(_mm256_mul_ps(g, g), s0);
+    const __m256 s = _mm256_add_ps(s0, _mm256_mul_ps(new_s, grown));
+    const __m256 root = _mm256_sqrt_ps(_mm256_add_ps(s, epsilon));
+    const __m256 change = _mm256_div_ps(_mm256_mul_ps(lr, g), root);
+    const __m256 a = _mm256_add_ps(_mm256_mul_ps(m, a0), change);
+    store(t.slots[0] + i, live, s);
+    store(t.slots[1] + i, live, a);
+    store(t.next + i, live, _mm256_sub_ps(w, a), t.past_cache);
+  }
+}
+
 STERNA_AVX512 void step_avx512(const StepConstants& c, const StepTile& t) {
   const __m512 lr = _mm512_set1_ps(c.value[0]);
   const __m512 m = _mm512_set1_ps(c.value[1]);
@@ -69,6 +91,8 @@ STERNA_AVX512 void step_avx512(const StepConstants& c, const StepTile& t) {
 
 }  // namespace
 
-Optimizer rmsprop_optimizer() { return {"rmsprop", kSlots, constants, step, step_avx512, kKeys}; }
+Optimizer rmsprop_optimizer() {
+  return {"rmsprop", kSlots, constants, step, step_avx2, step_avx512, kKeys};
+}
 
 }  // namespace sterna::kernels

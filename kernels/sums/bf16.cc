@@ -37,21 +37,21 @@ void add_bf16_values(const std::uint16_t* a, const std::uint16_t* b, std::size_t
 
 void encode_bf16(std::span<const float> values, std::span<std::byte> out, Isa isa) {
   assert(out.size() == 2 * values.size());
-  const auto run = isa == Isa::avx512 ? encode_bf16_values_avx512 : encode_bf16_values;
-  run(values.data(), values.size(), out.data());
+  twin(isa, encode_bf16_values, encode_bf16_values_avx2, encode_bf16_values_avx512)(
+      values.data(), values.size(), out.data());
 }
 
 void decode_bf16(std::span<const std::byte> payload, std::span<float> out, Isa isa) {
   assert(payload.size() == 2 * out.size());
-  const auto run = isa == Isa::avx512 ? decode_bf16_values_avx512 : decode_bf16_values;
-  run(payload.data(), out.size(), out.data());
+  twin(isa, decode_bf16_values, decode_bf16_values_avx2, decode_bf16_values_avx512)(
+      payload.data(), out.size(), out.data());
 }
 
 void add_bf16(std::span<const std::uint16_t> a, std::span<const std::uint16_t> b,
               std::span<std::uint16_t> out, Isa isa) {
   assert(a.size() == out.size() && b.size() == out.size());
-  const auto run = isa == Isa::avx512 ? add_bf16_values_avx512 : add_bf16_values;
-  run(a.data(), b.data(), out.size(), out.data());
+  twin(isa, add_bf16_values, add_bf16_values_avx2, add_bf16_values_avx512)(a.data(), b.data(),
+                                                                           out.size(), out.data());
 }
 
 Result<void> check_bf16(std::span<const std::byte> payload, std::size_t count) {

@@ -120,7 +120,7 @@ void sum_trits(std::span<const Packet> packets, std::span<std::byte> sums, Isa i
   const std::size_t planes = sum_planes(ranks);
   const std::size_t blocks = packets[0].payload.size() / kPlaneBlockBytes;
   assert(sums.size() == blocks * planes * kPlaneBytes);
-  const auto add = isa == Isa::avx512 ? add_trits_avx512 : add_trits;
+  const auto add = twin(isa, add_trits, add_trits_avx2, add_trits_avx512);
   alignas(64) std::array<std::byte, kMostSumPlanes * kPlaneBytes> start;
   fill_block(0U - 2 * ranks, planes, start.data());  // add_trits adds 2 too many per rank
   const bool one_group = ranks <= kSumGroup;
@@ -161,7 +161,7 @@ Result<void> check_sums(std::span<const std::byte> sums, std::size_t count, std:
                                       std::to_string(sums.size())};
   }
   const std::size_t planes = sum_planes(ranks);
-  const auto beyond = isa == Isa::avx512 ? out_of_range_avx512 : out_of_range;
+  const auto beyond = twin(isa, out_of_range, out_of_range_avx2, out_of_range_avx512);
   if (beyond(sums.data(), sums.size() / (planes * kPlaneBytes), planes, ranks)) {
     return Error{Errc::malformed,
                  "a sum of trits is larger than the " + std::to_string(ranks) + " ranks"};
@@ -181,9 +181,7 @@ Result<void> check_sums(std::span<const std::byte> sums, std::size_t count, std:
 
 void decode_sums(const SumPacket& sums, std::span<float> out, Isa isa) {
   assert(sums.payload.size() == sum_bytes(out.size(), sums.ranks));
-  const auto run = isa == Isa::avx512 ? decode_sum_blocks_avx512
-                   : isa == Isa::avx2 ? decode_sum_blocks_avx2
-                                      : decode_sum_blocks;
+  const auto run = twin(isa, decode_sum_blocks, decode_sum_blocks_avx2, decode_sum_blocks_avx512);
   run(sums.payload.data(), sum_planes(sums.ranks), sums.scaler / static_cast<float>(sums.ranks),
       out.size(), out.data());
 }

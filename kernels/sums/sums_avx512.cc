@@ -15,14 +15,6 @@ constexpr std::size_t kFetchAhead = 8 * kPlaneBlockBytes;
 constexpr int kXor3 = 0x96;      // vpternlog's table for a ^ b ^ c
 constexpr int kMajority = 0xE8;  // ... and for "at least two of a, b, c"
 
-/// What a rank that is not there adds: neither its nonzero bit nor its inverted negative bit is
-/// set.
-struct alignas(64) AbsentBlock {
-  std::uint64_t nonzero[8] = {};
-  std::uint64_t negative[8] = {~0ULL, ~0ULL, ~0ULL, ~0ULL, ~0ULL, ~0ULL, ~0ULL, ~0ULL};
-};
-constexpr AbsentBlock kAbsent;
-
 STERNA_AVX512_INLINE __m512i load(const void* p) { return _mm512_loadu_si512(p); }
 
 STERNA_AVX512_INLINE void store(std::byte* p, __m512i v, bool past_cache) {

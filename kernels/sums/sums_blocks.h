@@ -26,7 +26,16 @@ struct TritAddition {
   bool past_cache;          ///< `sums` is too long to stay in the cache; 64-byte aligned then
 };
 
+/// What a rank that is not there adds: neither its nonzero bit nor its inverted negative bit is
+/// set.
+struct alignas(64) AbsentBlock {
+  std::uint64_t nonzero[8] = {};
+  std::uint64_t negative[8] = {~0ULL, ~0ULL, ~0ULL, ~0ULL, ~0ULL, ~0ULL, ~0ULL, ~0ULL};
+};
+inline constexpr AbsentBlock kAbsent;
+
 void add_trits(const TritAddition& addition);
+void add_trits_avx2(const TritAddition& addition);
 void add_trits_avx512(const TritAddition& addition);
 
 /// out = sum * factor, for `count` elements, of which the last block may hold fewer than 512.
@@ -40,6 +49,8 @@ void decode_sum_blocks_avx512(const std::byte* sums, std::size_t planes, float f
 /// Whether any of the sums in `blocks` blocks is outside [-ranks, ranks].
 bool out_of_range(const std::byte* sums, std::size_t blocks, std::size_t planes,
                   std::uint32_t ranks);
+bool out_of_range_avx2(const std::byte* sums, std::size_t blocks, std::size_t planes,
+                       std::uint32_t ranks);
 bool out_of_range_avx512(const std::byte* sums, std::size_t blocks, std::size_t planes,
                          std::uint32_t ranks);
 

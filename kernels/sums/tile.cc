@@ -42,16 +42,6 @@ void add_decay(float decay, const float* w, std::size_t count, float* g) {
 
 TileKernels scalar_tiles() { return {kPlaneBlock, average, add_decay}; }
 
-TileKernels tiles(Isa isa) {
-  switch (isa) {
-    case Isa::scalar:
-      break;
-    case Isa::avx2:
-      return avx2_tiles();
-    case Isa::avx512:
-      return avx512_tiles();
-  }
-  return scalar_tiles();
-}
+TileKernels tiles(Isa isa) { return twin(isa, scalar_tiles, avx2_tiles, avx512_tiles)(); }
 
 }  // namespace sterna::kernels
