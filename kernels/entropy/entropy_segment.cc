@@ -10,12 +10,13 @@ constexpr std::size_t kChunkSymbols = 1024;  // between planes and words, in the
 }  // namespace
 
 EntropyKernels entropy_kernels(Isa isa) {
-  if (isa == Isa::avx512) {
-    return {count_nonzero_avx512, pack_signs_avx512,  unpack_signs_avx512, read_symbols_avx512,
-            write_symbols_avx512, rans_encode_avx512, rans_decode_avx512};
-  }
-  return {count_nonzero, pack_signs,  unpack_signs, read_symbols,
-          write_symbols, rans_encode, rans_decode};
+  return {.count = twin(isa, count_nonzero, count_nonzero_avx2, count_nonzero_avx512),
+          .pack = twin(isa, pack_signs, pack_signs_avx2, pack_signs_avx512),
+          .unpack = twin(isa, unpack_signs, unpack_signs_avx2, unpack_signs_avx512),
+          .read = twin(isa, read_symbols, read_symbols_avx2, read_symbols_avx512),
+          .write = twin(isa, write_symbols, write_symbols_avx2, write_symbols_avx512),
+          .encode = twin(isa, rans_encode, rans_encode_avx2, rans_encode_avx512),
+          .decode = twin(isa, rans_decode, rans_decode_avx2, rans_decode_avx512)};
 }
 
 std::byte* encode_words(const EntropyKernels& kernels, const RansEncodeTable& table,

@@ -43,20 +43,26 @@ struct SymbolLayout {
 /// Writes one bit per nonzero trit, in order: whether it is negative. May write zeros up to 16
 /// bytes behind them. Returns how many bits there are.
 std::size_t pack_signs(const std::byte* planes, std::size_t blocks, std::byte* signs);
+std::size_t pack_signs_avx2(const std::byte* planes, std::size_t blocks, std::byte* signs);
 std::size_t pack_signs_avx512(const std::byte* planes, std::size_t blocks, std::byte* signs);
 
 /// Fills the `negative` planes from the bits that pack_signs wrote; reads up to 16 bytes behind
 /// them.
 void unpack_signs(const std::byte* signs, std::size_t blocks, std::byte* planes);
+void unpack_signs_avx2(const std::byte* signs, std::size_t blocks, std::byte* planes);
 void unpack_signs_avx512(const std::byte* signs, std::size_t blocks, std::byte* planes);
 
 /// The symbols of whole blocks, and back. Symbols that are read back are those of some block.
 void read_symbols(const SymbolLayout& layout, const std::byte* planes, std::size_t blocks,
                   std::byte* symbols);
+void read_symbols_avx2(const SymbolLayout& layout, const std::byte* planes, std::size_t blocks,
+                       std::byte* symbols);
 void read_symbols_avx512(const SymbolLayout& layout, const std::byte* planes, std::size_t blocks,
                          std::byte* symbols);
 void write_symbols(const SymbolLayout& layout, const std::byte* symbols, std::size_t blocks,
                    std::byte* planes);
+void write_symbols_avx2(const SymbolLayout& layout, const std::byte* symbols, std::size_t blocks,
+                        std::byte* planes);
 void write_symbols_avx512(const SymbolLayout& layout, const std::byte* symbols, std::size_t blocks,
                           std::byte* planes);
 

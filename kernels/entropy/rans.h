@@ -79,12 +79,16 @@ class RansWords {
 /// first, writing words downwards from `words`, at most one per symbol. Returns where they begin.
 std::byte* rans_encode(const RansEncodeTable& table, const std::byte* symbols, std::size_t count,
                        RansStates& states, std::byte* words);
+std::byte* rans_encode_avx2(const RansEncodeTable& table, const std::byte* symbols,
+                            std::size_t count, RansStates& states, std::byte* words);
 std::byte* rans_encode_avx512(const RansEncodeTable& table, const std::byte* symbols,
                               std::size_t count, RansStates& states, std::byte* words);
 
 /// Decodes the next `count` symbols, a multiple of 32. False if there are not enough words.
 bool rans_decode(const RansDecodeTable& table, RansWords& words, RansStates& states,
                  std::byte* symbols, std::size_t count);
+bool rans_decode_avx2(const RansDecodeTable& table, RansWords& words, RansStates& states,
+                      std::byte* symbols, std::size_t count);
 bool rans_decode_avx512(const RansDecodeTable& table, RansWords& words, RansStates& states,
                         std::byte* symbols, std::size_t count);
 
