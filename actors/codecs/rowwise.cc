@@ -11,9 +11,9 @@ namespace {
 std::size_t room(Packed what) { return kernels::rows_bytes(what.count, what.choices.bits); }
 
 std::size_t pack(std::span<const float> values, const PackContext& how, MutableBytes out,
-                 kernels::Isa) {
+                 kernels::Isa isa) {
   const std::size_t bytes = kernels::rows_bytes(values.size(), how.choices.bits);
-  kernels::encode_rows(values, how.choices.bits, how.draw, how.first, out.first(bytes));
+  kernels::encode_rows(values, how.choices.bits, how.draw, how.first, out.first(bytes), isa);
   return bytes;
 }
 

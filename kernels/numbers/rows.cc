@@ -9,10 +9,40 @@
 
 #include <fmt/format.h>
 
+#include "kernels/numbers/rows_blocks.h"
 #include "kernels/random/philox.h"
 #include "kernels/random/stream.h"
 
 namespace sterna::kernels {
+
+RowEnds row_ends(const float* row, std::size_t count) {
+  RowEnds ends{.least = row[0], .largest = row[0]};
+  bool finite = true;
+  for (std::size_t i = 0; i < count; ++i) {
+    finite = finite && std::isfinite(row[i]);
+    ends.least = std::min(ends.least, row[i]);
+    ends.largest = std::max(ends.largest, row[i]);
+  }
+  if (!finite) ends.least = ends.largest = std::numeric_limits<float>::quiet_NaN();
+  return {.least = ends.least + 0.0F, .largest = ends.largest + 0.0F};
+}
+
+void row_levels(const RowLevels& how, const float* row, std::size_t count, std::uint64_t first,
+                std::uint8_t* levels) {
+  std::array<std::uint32_t, 4> words{};
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::uint64_t index = first + i;
+    if (i == 0 || index % 4 == 0) {
+      words =
+          philox({static_cast<std::uint32_t>(index / 4), how.draw.step,
+                  how.draw.rank << 16U | how.draw.tensor, static_cast<std::uint32_t>(Stream::rows)},
+                 how.draw.seed);
+    }
+    const double place = (double{row[i]} - how.least) * how.places + words[index % 4] * 0x1p-32;
+    levels[i] = static_cast<std::uint8_t>(std::min(how.most, static_cast<std::uint32_t>(place)));
+  }
+}
+
 namespace {
 
 /// A row as it lies in memory.
@@ -42,52 +72,28 @@ Header read(const std::byte* from) {
   return header;
 }
 
-Header header_of(std::span<const float> row, std::uint32_t bits) {
-  Header header{.bits = static_cast<std::uint8_t>(bits), .tail = tail_of(row.size(), bits)};
-  bool finite = true;
-  header.least = header.largest = row[0];
-  for (const float x : row) {
-    finite = finite && std::isfinite(x);
-    header.least = std::min(header.least, x);
-    header.largest = std::max(header.largest, x);
-  }
-  if (!finite) header.least = header.largest = std::numeric_limits<float>::quiet_NaN();
-  return header;
-}
-
 /// From one level to the next. In fp64, where no difference of two fp32 overflows.
 double step_of(const Header& header) {
   return (double{header.largest} - double{header.least}) / ((1U << header.bits) - 1);
 }
 
-/// The draws of a row's elements, each uniform on [0, 1).
-void draw_row(const TernaryDraw& draw, std::uint64_t first, std::span<double> out) {
-  std::array<std::uint32_t, 4> words{};
-  for (std::size_t i = 0; i < out.size(); ++i) {
-    const std::uint64_t index = first + i;
-    if (i == 0 || index % 4 == 0) {
-      words = philox({static_cast<std::uint32_t>(index / 4), draw.step,
-                      draw.rank << 16U | draw.tensor, static_cast<std::uint32_t>(Stream::rows)},
-                     draw.seed);
-    }
-    out[i] = words[index % 4] * 0x1p-32;
-  }
-}
-
 void encode_row(std::span<const float> row, const Header& header, const TernaryDraw& draw,
-                std::uint64_t first, std::byte* levels) {
+                std::uint64_t first, Isa isa, std::byte* out) {
   const std::size_t bytes = level_bytes(row.size(), header.bits);
-  std::fill_n(levels, bytes, std::byte{0});
+  std::fill_n(out, bytes, std::byte{0});
   const double step = step_of(header);
   if (!(step > 0)) return;  // of one number, or not finite
-  std::array<double, kRowElements> uniform;
-  draw_row(draw, first, std::span(uniform).first(row.size()));
-  const double places = 1 / step;
-  const auto most = static_cast<std::uint32_t>((1U << header.bits) - 1);
-  for (std::size_t i = 0; i < row.size(); ++i) {
-    const double place = (double{row[i]} - double{header.least}) * places + uniform[i];
-    const std::uint32_t level = std::min(most, static_cast<std::uint32_t>(place));
-    levels[i % bytes] |= static_cast<std::byte>(level << (i / bytes * header.bits));
+  const RowLevels how{
+      .least = header.least, .places = 1 / step, .most = (1U << header.bits) - 1, .draw = draw};
+  std::array<std::uint8_t, kRowElements> levels;
+  twin(isa, row_levels, row_levels_avx2, row_levels_avx2)(how, row.data(), row.size(), first,
+                                                          levels.data());
+  const std::uint8_t* level = levels.data();
+  for (std::size_t left = row.size(), shift = 0; left > 0; shift += header.bits) {
+    const std::size_t count = std::min(bytes, left);
+    for (std::size_t i = 0; i < count; ++i) out[i] |= static_cast<std::byte>(level[i] << shift);
+    level += count;
+    left -= count;
   }
 }
 
@@ -130,14 +136,18 @@ void decode_row(const Header& header, const std::byte* levels, std::span<float> 
 }  // namespace
 
 void encode_rows(std::span<const float> values, std::uint32_t bits, const TernaryDraw& draw,
-                 std::uint64_t first_index, std::span<std::byte> out) {
+                 std::uint64_t first_index, std::span<std::byte> out, Isa isa) {
   assert(out.size() == rows_bytes(values.size(), bits));
   std::byte* at = out.data();
   for (std::size_t first = 0; first < values.size(); first += kRowElements) {
     const auto row = values.subspan(first, std::min(kRowElements, values.size() - first));
-    const Header header = header_of(row, bits);
+    const RowEnds ends = twin(isa, row_ends, row_ends_avx2, row_ends_avx2)(row.data(), row.size());
+    const Header header{.bits = static_cast<std::uint8_t>(bits),
+                        .tail = tail_of(row.size(), bits),
+                        .least = ends.least,
+                        .largest = ends.largest};
     write(header, at);
-    encode_row(row, header, draw, first_index + first, at + kRowHeaderBytes);
+    encode_row(row, header, draw, first_index + first, isa, at + kRowHeaderBytes);
     at += kRowHeaderBytes + level_bytes(row.size(), bits);
   }
 }

@@ -16,13 +16,15 @@
 //
 // Ours: a row is 1,024 neighbouring elements of a tensor, whatever its shape (the last one of a
 // chunk may be shorter), and u is word (index mod 4) / 2^32 of Philox with the counter
-// (index / 4, step, rank << 16 | tensor, stream `rows`), the run's seed as its key.
+// (index / 4, step, rank << 16 | tensor, stream `rows`), the run's seed as its key. A least or
+// largest element that is a zero is +0.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <span>
 
+#include "kernels/isa/isa.h"
 #include "kernels/trits/ternary.h"
 #include "runtime/base/result.h"
 
@@ -48,7 +50,7 @@ constexpr std::size_t rows_bytes(std::size_t count, std::uint32_t bits) {
 /// `first_index` is the index of values[0] within its tensor, which has fewer than 2^34 elements. A
 /// row with a number that is not finite is written so that decode_rows() refuses it.
 void encode_rows(std::span<const float> values, std::uint32_t bits, const TernaryDraw& draw,
-                 std::uint64_t first_index, std::span<std::byte> out);
+                 std::uint64_t first_index, std::span<std::byte> out, Isa isa);
 
 /// Fills `out` from a peer's bytes, at any alignment. Errors: malformed for what encode_rows()
 /// would not write, non_finite for a least or largest element that is not; then `out` holds

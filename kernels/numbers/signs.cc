@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cassert>
 #include <cmath>
 #include <cstdint>
@@ -48,9 +49,11 @@ Result<void> decode_part(std::span<const std::byte> payload, std::span<float> ou
   if (out.size() % 8 != 0 && std::to_integer<std::uint32_t>(bits.back()) >> (out.size() % 8) != 0) {
     return Error{Errc::malformed, "signs behind the last element"};
   }
+  // Into the float's sign: a branch that is taken every other time costs ten times as much.
+  const auto plus = std::bit_cast<std::uint32_t>(mean);
   for (std::size_t i = 0; i < out.size(); ++i) {
-    const bool negative = (std::to_integer<std::uint32_t>(bits[i / 8]) >> (i % 8) & 1U) != 0;
-    out[i] = negative ? -mean : mean;
+    const std::uint32_t negative = std::to_integer<std::uint32_t>(bits[i / 8]) >> (i % 8) & 1U;
+    out[i] = std::bit_cast<float>(plus ^ negative << 31);
   }
   return {};
 }

@@ -24,9 +24,10 @@ std::vector<float> values_of(std::size_t count) {
 }
 
 std::vector<std::byte> rows_of(std::span<const float> values, std::uint32_t bits,
-                               const TernaryDraw& draw = {}, std::uint64_t first = 0) {
+                               const TernaryDraw& draw = {}, std::uint64_t first = 0,
+                               Isa isa = best_isa()) {
   std::vector<std::byte> rows(rows_bytes(values.size(), bits));
-  encode_rows(values, bits, draw, first, rows);
+  encode_rows(values, bits, draw, first, rows, isa);
   return rows;
 }
 
@@ -106,6 +107,35 @@ TEST(Rows, OfATensorCutBetweenThemAreThoseOfTheWhole) {
   EXPECT_EQ(parts, whole);
   EXPECT_NE(rows_of(values, 4, {.seed = 9, .step = 4, .rank = 2, .tensor = 1}), whole);
   EXPECT_NE(rows_of(values, 4, {.seed = 9, .step = 3, .rank = 1, .tensor = 1}), whole);
+}
+
+TEST(Rows, HaveTheSameBytesOnEveryInstructionSet) {
+  const auto expect_same = [](std::span<const float> values, std::uint64_t first) {
+    for (const std::uint32_t bits : {1U, 2U, 4U, 8U}) {
+      const TernaryDraw draw{.seed = 7, .step = bits, .rank = 3, .tensor = 2};
+      const auto expected = rows_of(values, bits, draw, first, Isa::scalar);
+      for (const Isa isa : every_isa()) {
+        ASSERT_EQ(rows_of(values, bits, draw, first, isa), expected)
+            << values.size() << " from " << first << ", " << bits << " bits, " << name(isa);
+      }
+    }
+  };
+  for (const std::size_t count : lengths()) {
+    expect_same(gaussian(count, 0.1F, count), 65'536);
+    expect_same(any_finite(count, count), 0);
+  }
+  expect_same(gaussian(1000, 1, 1), 3);  // in the middle of a draw
+  // Zeros of either sign at an end, and what has no end.
+  std::vector<float> values(1024);
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = i % 3 == 1 ? -0.0F : 0.0F;
+  expect_same(values, 0);
+  values[700] = 2;
+  expect_same(values, 0);
+  for (const float end :
+       {std::numeric_limits<float>::infinity(), std::numeric_limits<float>::quiet_NaN()}) {
+    values[1023] = end;
+    expect_same(values, 0);
+  }
 }
 
 TEST(Rows, TakeOneNumberAndTheLargestThereAre) {
