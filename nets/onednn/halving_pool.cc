@@ -1,9 +1,13 @@
-// Two versions of the same selections, so with the same bits: a plain one, and one in AVX-512 with
-// 16 channels at a time. (Left to itself the compiler makes vectors of 64 channels, as wide as the
-// bytes of `winner`, and LeNet's 20 and 50 fall into the scalar remainder and its branches.)
-// LeNet's two poolings forward and backward, batch 64, one core: oneDNN 4.2 ms, AVX-512 0.6 ms.
+// Versions of the same selections, so with the same bits: a plain one, and ones in AVX2 with 8 (of
+// fp32: without AVX-512 there is no bf16) and in AVX-512 with 16 channels at a time. (Left to
+// itself the compiler makes vectors of 64 channels, as wide as the bytes of `winner`, and LeNet's
+// 20 and 50 fall into the scalar remainder and its branches.) LeNet's two poolings forward and
+// backward, batch 64, one core: oneDNN 4.2 ms, AVX-512 0.6 ms.
 #include "nets/onednn/halving_pool.h"
 
+#include <algorithm>
+
+#include "kernels/isa/avx2.h"
 #include "kernels/sums/bf16.h"
 #include "nets/onednn/stored_avx512.h"
 
@@ -58,6 +62,85 @@ void backward_plain(const HalvingPool& pool, const Stored* dy, const std::uint8_
       for (std::uint8_t pixel = 0; pixel < 4; ++pixel)
         for (std::size_t k = 0; k < channels; ++k)
           pixels[pixel][k] = winner[k] == pixel ? dy[k] : Stored{};
+      dy += channels;
+      winner += channels;
+    }
+  }
+}
+
+constexpr std::size_t kAvx2Lanes = 8;
+
+/// Where the vector of channels begins that `k` is in: the last one reaches back into the one
+/// before it, whose selections it makes again.
+std::size_t vector_of(std::size_t k, std::size_t channels) {
+  return std::min(k, channels - kAvx2Lanes);
+}
+
+STERNA_AVX2_INLINE __m256 chosen(__m256 otherwise, __m256 wins, __m256 one) {
+  return _mm256_blendv_ps(otherwise, one, wins);
+}
+
+STERNA_AVX2_INLINE __m256i index_of(__m256 wins, int otherwise, int one) {
+  return _mm256_blendv_epi8(_mm256_set1_epi32(otherwise), _mm256_set1_epi32(one),
+                            _mm256_castps_si256(wins));
+}
+
+/// The lowest bytes of eight lanes.
+STERNA_AVX2_INLINE void store_bytes(std::uint8_t* to, __m256i lanes) {
+  const __m128i words =
+      _mm_packus_epi32(_mm256_castsi256_si128(lanes), _mm256_extracti128_si256(lanes, 1));
+  _mm_storel_epi64(reinterpret_cast<__m128i*>(to), _mm_packus_epi16(words, words));
+}
+
+STERNA_AVX2 void forward_avx2(const HalvingPool& pool, const float* x, float* y,
+                              std::uint8_t* winner) {
+  const std::size_t channels = pool.channels;
+  if (channels < kAvx2Lanes) return forward_plain(pool, x, y, winner);
+  for (std::size_t row = 0; row < pool.rows; ++row) {
+    for (std::size_t column = 0; column < pool.columns; ++column) {
+      const Corners at(pool, row, column);
+      for (std::size_t i = 0; i < channels; i += kAvx2Lanes) {
+        const std::size_t k = vector_of(i, channels);
+        const float* top = x + at.top + k;
+        const float* bottom = x + at.bottom + k;
+        const __m256 a = _mm256_loadu_ps(top);
+        const __m256 b = _mm256_loadu_ps(top + channels);
+        const __m256 c = _mm256_loadu_ps(bottom);
+        const __m256 d = _mm256_loadu_ps(bottom + channels);
+        const __m256 b_wins = _mm256_cmp_ps(b, a, _CMP_GT_OQ);
+        const __m256 d_wins = _mm256_cmp_ps(d, c, _CMP_GT_OQ);
+        const __m256 upper = chosen(a, b_wins, b);
+        const __m256 lower = chosen(c, d_wins, d);
+        const __m256 lower_wins = _mm256_cmp_ps(lower, upper, _CMP_GT_OQ);
+        _mm256_storeu_ps(y + k, chosen(upper, lower_wins, lower));
+        store_bytes(winner + k, _mm256_blendv_epi8(index_of(b_wins, 0, 1), index_of(d_wins, 2, 3),
+                                                   _mm256_castps_si256(lower_wins)));
+      }
+      y += channels;
+      winner += channels;
+    }
+  }
+}
+
+STERNA_AVX2 void backward_avx2(const HalvingPool& pool, const float* dy, const std::uint8_t* winner,
+                               float* dx) {
+  const std::size_t channels = pool.channels;
+  if (channels < kAvx2Lanes) return backward_plain(pool, dy, winner, dx);
+  for (std::size_t row = 0; row < pool.rows; ++row) {
+    for (std::size_t column = 0; column < pool.columns; ++column) {
+      const Corners at(pool, row, column);
+      for (std::size_t i = 0; i < channels; i += kAvx2Lanes) {
+        const std::size_t k = vector_of(i, channels);
+        const __m256 gradient = _mm256_loadu_ps(dy + k);
+        const __m256i index =
+            _mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(winner + k)));
+        float* const pixels[] = {dx + at.top + k, dx + at.top + channels + k, dx + at.bottom + k,
+                                 dx + at.bottom + channels + k};
+        for (int pixel = 0; pixel < 4; ++pixel) {
+          const __m256i won = _mm256_cmpeq_epi32(index, _mm256_set1_epi32(pixel));
+          _mm256_storeu_ps(pixels[pixel], _mm256_and_ps(gradient, _mm256_castsi256_ps(won)));
+        }
+      }
       dy += channels;
       winner += channels;
     }
@@ -124,25 +207,25 @@ STERNA_AVX512 void backward_avx512(const HalvingPool& pool, const Stored* dy,
 
 void halving_pool_forward(const HalvingPool& pool, kernels::Isa isa, const Tensor& x, Tensor& y,
                           std::uint8_t* winner) {
-  const bool avx512 = isa == kernels::Isa::avx512;
   if (x.element() == Element::bf16) {
-    const auto version = avx512 ? forward_avx512<std::uint16_t> : forward_plain<std::uint16_t>;
-    version(pool, x.bf16(), y.bf16(), winner);
+    const auto plain = forward_plain<std::uint16_t>;
+    kernels::twin(isa, plain, plain, forward_avx512<std::uint16_t>)(pool, x.bf16(), y.bf16(),
+                                                                    winner);
   } else {
-    const auto version = avx512 ? forward_avx512<float> : forward_plain<float>;
-    version(pool, x.data(), y.data(), winner);
+    kernels::twin(isa, forward_plain<float>, forward_avx2, forward_avx512<float>)(pool, x.data(),
+                                                                                  y.data(), winner);
   }
 }
 
 void halving_pool_backward(const HalvingPool& pool, kernels::Isa isa, const Tensor& dy,
                            const std::uint8_t* winner, Tensor& dx) {
-  const bool avx512 = isa == kernels::Isa::avx512;
   if (dy.element() == Element::bf16) {
-    const auto version = avx512 ? backward_avx512<std::uint16_t> : backward_plain<std::uint16_t>;
-    version(pool, dy.bf16(), winner, dx.bf16());
+    const auto plain = backward_plain<std::uint16_t>;
+    kernels::twin(isa, plain, plain, backward_avx512<std::uint16_t>)(pool, dy.bf16(), winner,
+                                                                     dx.bf16());
   } else {
-    const auto version = avx512 ? backward_avx512<float> : backward_plain<float>;
-    version(pool, dy.data(), winner, dx.data());
+    kernels::twin(isa, backward_plain<float>, backward_avx2, backward_avx512<float>)(
+        pool, dy.data(), winner, dx.data());
   }
 }
 
