@@ -3,6 +3,7 @@
 #include <bit>
 #include <cstring>
 
+#include "kernels/isa/avx2.h"
 #include "kernels/isa/avx512.h"
 #include "launcher/bench/huge_buffer.h"
 #include "launcher/bench/rounds.h"
@@ -14,6 +15,23 @@ namespace {
 std::uint32_t read_plain(const float* x, std::size_t count) {
   std::uint32_t mixed = 0;
   for (std::size_t i = 0; i < count; ++i) mixed ^= std::bit_cast<std::uint32_t>(x[i]);
+  return mixed;
+}
+
+STERNA_AVX2 std::uint32_t read_avx2(const float* x, std::size_t count) {
+  __m256i a = _mm256_setzero_si256();
+  __m256i b = _mm256_setzero_si256();
+  const auto* from = reinterpret_cast<const __m256i*>(x);
+  for (std::size_t i = 0; i < count / 8; i += 4) {
+    a = _mm256_xor_si256(a, _mm256_loadu_si256(from + i));
+    b = _mm256_xor_si256(b, _mm256_loadu_si256(from + i + 1));
+    a = _mm256_xor_si256(a, _mm256_loadu_si256(from + i + 2));
+    b = _mm256_xor_si256(b, _mm256_loadu_si256(from + i + 3));
+  }
+  alignas(32) std::uint32_t lanes[8];
+  _mm256_store_si256(reinterpret_cast<__m256i*>(lanes), _mm256_xor_si256(a, b));
+  std::uint32_t mixed = 0;
+  for (const std::uint32_t lane : lanes) mixed ^= lane;
   return mixed;
 }
 
@@ -32,9 +50,9 @@ STERNA_AVX512 std::uint32_t read_avx512(const float* x, std::size_t count) {
 }  // namespace
 
 std::uint32_t read_all(std::span<const float> values, kernels::Isa isa) {
-  const std::size_t whole = isa == kernels::Isa::avx512 ? values.size() / 64 * 64 : 0;
-  std::uint32_t mixed = whole > 0 ? read_avx512(values.data(), whole) : 0;
-  return mixed ^ read_plain(values.data() + whole, values.size() - whole);
+  const std::size_t whole = values.size() / 64 * 64;
+  return kernels::twin(isa, read_plain, read_avx2, read_avx512)(values.data(), whole) ^
+         read_plain(values.data() + whole, values.size() - whole);
 }
 
 Result<Figures> measure_memory(std::size_t floats, kernels::Isa isa, int rounds) {

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "kernels/isa/avx2.h"
 #include "kernels/isa/avx512.h"
 #include "kernels/optimizer/optimizer.h"
 #include "kernels/sums/sums.h"
@@ -23,11 +24,18 @@ namespace {
 
 constexpr std::size_t kRanks = 8;
 constexpr std::size_t kStepsAtOnce = 4;
-constexpr std::size_t kLanes = 16;  // floats of a vector
+constexpr std::size_t kLanes = 16;  // floats of AVX-512's vectors
+constexpr std::size_t kAvx2Lanes = 8;
 
 /// out += x, for whole vectors.
 void add_plain(const float* x, std::size_t count, float* out) {
   for (std::size_t i = 0; i < count; ++i) out[i] += x[i];
+}
+
+STERNA_AVX2 void add_avx2(const float* x, std::size_t count, float* out) {
+  for (std::size_t i = 0; i < count; i += kAvx2Lanes) {
+    _mm256_store_ps(out + i, _mm256_add_ps(_mm256_load_ps(out + i), _mm256_load_ps(x + i)));
+  }
 }
 
 STERNA_AVX512 void add_avx512(const float* x, std::size_t count, float* out) {
@@ -43,6 +51,17 @@ void add_all_plain(const float* const* x, std::size_t count, float* out) {
     for (std::size_t rank = 1; rank < kRanks; ++rank) sum += x[rank][i];
     out[i] = sum;
   }
+}
+
+STERNA_AVX2 void add_all_avx2(const float* const* x, std::size_t count, float* out) {
+  for (std::size_t i = 0; i < count; i += kAvx2Lanes) {
+    __m256 sum = _mm256_load_ps(x[0] + i);
+    for (std::size_t rank = 1; rank < kRanks; ++rank) {
+      sum = _mm256_add_ps(sum, _mm256_load_ps(x[rank] + i));
+    }
+    _mm256_stream_ps(out + i, sum);
+  }
+  _mm_sfence();
 }
 
 STERNA_AVX512 void add_all_avx512(const float* const* x, std::size_t count, float* out) {
@@ -94,9 +113,8 @@ Result<Figures> bench_aggregate(const Ranks& ranks, std::size_t elements,
                                 const CodecBenchSetup& setup) {
   STERNA_ASSIGN(const HugeBuffer sums, HugeBuffer::allocate(kernels::sum_bytes(elements, kRanks)));
   STERNA_ASSIGN(const HugeBuffer out, HugeBuffer::allocate(elements * sizeof(float)));
-  const bool wide = setup.isa == kernels::Isa::avx512;
-  const auto add = wide ? add_avx512 : add_plain;
-  const auto add_all = wide ? add_all_avx512 : add_all_plain;
+  const auto add = kernels::twin(setup.isa, add_plain, add_avx2, add_avx512);
+  const auto add_all = kernels::twin(setup.isa, add_all_plain, add_all_avx2, add_all_avx512);
   const auto packets = ranks.packets();
   std::array<const float*, kRanks> gradients{};
   for (std::size_t rank = 0; rank < kRanks; ++rank) {
