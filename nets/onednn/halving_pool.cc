@@ -5,10 +5,8 @@
 // backward, batch 64, one core: oneDNN 4.2 ms, AVX-512 0.6 ms.
 #include "nets/onednn/halving_pool.h"
 
-#include <algorithm>
-
-#include "kernels/isa/avx2.h"
 #include "kernels/sums/bf16.h"
+#include "nets/onednn/channels_avx2.h"
 #include "nets/onednn/stored_avx512.h"
 
 namespace sterna::nets {
@@ -68,14 +66,6 @@ void backward_plain(const HalvingPool& pool, const Stored* dy, const std::uint8_
   }
 }
 
-constexpr std::size_t kAvx2Lanes = 8;
-
-/// Where the vector of channels begins that `k` is in: the last one reaches back into the one
-/// before it, whose selections it makes again.
-std::size_t vector_of(std::size_t k, std::size_t channels) {
-  return std::min(k, channels - kAvx2Lanes);
-}
-
 STERNA_AVX2_INLINE __m256 chosen(__m256 otherwise, __m256 wins, __m256 one) {
   return _mm256_blendv_ps(otherwise, one, wins);
 }
@@ -83,13 +73,6 @@ STERNA_AVX2_INLINE __m256 chosen(__m256 otherwise, __m256 wins, __m256 one) {
 STERNA_AVX2_INLINE __m256i index_of(__m256 wins, int otherwise, int one) {
   return _mm256_blendv_epi8(_mm256_set1_epi32(otherwise), _mm256_set1_epi32(one),
                             _mm256_castps_si256(wins));
-}
-
-/// The lowest bytes of eight lanes.
-STERNA_AVX2_INLINE void store_bytes(std::uint8_t* to, __m256i lanes) {
-  const __m128i words =
-      _mm_packus_epi32(_mm256_castsi256_si128(lanes), _mm256_extracti128_si256(lanes, 1));
-  _mm_storel_epi64(reinterpret_cast<__m128i*>(to), _mm_packus_epi16(words, words));
 }
 
 STERNA_AVX2 void forward_avx2(const HalvingPool& pool, const float* x, float* y,
@@ -132,8 +115,7 @@ STERNA_AVX2 void backward_avx2(const HalvingPool& pool, const float* dy, const s
       for (std::size_t i = 0; i < channels; i += kAvx2Lanes) {
         const std::size_t k = vector_of(i, channels);
         const __m256 gradient = _mm256_loadu_ps(dy + k);
-        const __m256i index =
-            _mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(winner + k)));
+        const __m256i index = load_bytes(winner + k);
         float* const pixels[] = {dx + at.top + k, dx + at.top + channels + k, dx + at.bottom + k,
                                  dx + at.bottom + channels + k};
         for (int pixel = 0; pixel < 4; ++pixel) {

@@ -2,8 +2,8 @@
 
 #include <optional>
 
-#include "nets/onednn/avx512_max_pool.h"
 #include "nets/onednn/halving_pool.h"
+#include "nets/onednn/own_max_pool.h"
 #include "nets/onednn/primitive.h"
 
 namespace sterna::nets {
@@ -81,8 +81,9 @@ std::unique_ptr<MaxPool> OneDnnBackend::max_pool(const MaxPoolSpec& spec) {
   // Ours run on one thread, and are as fast as oneDNN on six and on four.
   if (HalvingMaxPool::fits(spec) && context_->threads <= 6)
     return std::make_unique<HalvingMaxPool>(spec.input);
-  if (is_avx512_max_pool(spec) && may_use_avx512() && context_->threads <= 4)
-    return make_avx512_max_pool(spec);
+  if (context_->threads <= 4) {
+    if (auto own = make_own_max_pool(spec)) return own;
+  }
   return std::make_unique<OneDnnMaxPool>(*context_, spec);
 }
 

@@ -14,6 +14,11 @@ dnnl::reorder::primitive_desc reorder_between(const dnnl::engine& engine, const 
   return {engine, from, engine, to, attributes()};
 }
 
+bool may_use(dnnl::cpu_isa isa) {
+  const auto needed = static_cast<unsigned>(isa);
+  return (static_cast<unsigned>(dnnl::get_effective_cpu_isa()) & needed) == needed;
+}
+
 }  // namespace
 
 dnnl::primitive_attr attributes() {
@@ -22,10 +27,8 @@ dnnl::primitive_attr attributes() {
   return attr;
 }
 
-bool may_use_avx512() {
-  constexpr auto kNeeded = static_cast<unsigned>(dnnl::cpu_isa::avx512_core);
-  return (static_cast<unsigned>(dnnl::get_effective_cpu_isa()) & kNeeded) == kNeeded;
-}
+bool may_use_avx2() { return may_use(dnnl::cpu_isa::avx2); }
+bool may_use_avx512() { return may_use(dnnl::cpu_isa::avx512_core); }
 
 TeamSize::TeamSize(int threads) : before_(omp_get_max_threads()) { omp_set_num_threads(threads); }
 TeamSize::~TeamSize() { omp_set_num_threads(before_); }

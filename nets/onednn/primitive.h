@@ -40,6 +40,7 @@ struct WindowDims {
 dnnl::primitive_attr attributes();
 
 /// Whether kernels of ours may: where oneDNN does.
+bool may_use_avx2();
 bool may_use_avx512();
 
 /// Holds the calling thread's OpenMP team at a size, which is that thread's own setting.

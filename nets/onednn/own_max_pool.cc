@@ -1,13 +1,15 @@
 // The forward pass remembers of each window which of its pixels won, as a byte. The backward pass
 // goes over the pixels of x: each adds up, in fp32 and in row-major order, the gradients of the
 // windows that it won, so that none is written twice and nothing need be cleared before.
-#include "nets/onednn/avx512_max_pool.h"
+#include "nets/onednn/own_max_pool.h"
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
+#include "nets/onednn/channels_avx2.h"
+#include "nets/onednn/primitive.h"
 #include "nets/onednn/stored_avx512.h"
 
 namespace sterna::nets {
@@ -66,8 +68,8 @@ struct Pixel {
 constexpr std::size_t kMostPixels = 256;
 
 template <class Stored>
-STERNA_AVX512 void greatest(const Pixel<Stored>* pixels, std::size_t count, std::size_t channels,
-                            Stored* y, std::uint8_t* winner) {
+STERNA_AVX512 void greatest_avx512(const Pixel<Stored>* pixels, std::size_t count,
+                                   std::size_t channels, Stored* y, std::uint8_t* winner) {
   for (std::size_t k = 0; k < channels; k += 16) {
     const __mmask16 live = kernels::lanes(k, channels);
     __m512 most = load(live, pixels[0].values + k);
@@ -83,6 +85,24 @@ STERNA_AVX512 void greatest(const Pixel<Stored>* pixels, std::size_t count, std:
   }
 }
 
+STERNA_AVX2 void greatest_avx2(const Pixel<float>* pixels, std::size_t count, std::size_t channels,
+                               float* y, std::uint8_t* winner) {
+  for (std::size_t i = 0; i < channels; i += kAvx2Lanes) {
+    const std::size_t k = vector_of(i, channels);
+    __m256 most = _mm256_loadu_ps(pixels[0].values + k);
+    __m256i place = _mm256_set1_epi32(pixels[0].place);
+    for (std::size_t p = 1; p < count; ++p) {
+      const __m256 value = _mm256_loadu_ps(pixels[p].values + k);
+      const __m256 wins = _mm256_cmp_ps(value, most, _CMP_GT_OQ);
+      most = _mm256_blendv_ps(most, value, wins);
+      place =
+          _mm256_blendv_epi8(place, _mm256_set1_epi32(pixels[p].place), _mm256_castps_si256(wins));
+    }
+    _mm256_storeu_ps(y + k, most);
+    store_bytes(winner + k, place);
+  }
+}
+
 /// A window that covers the pixel, and at which place.
 template <class Stored>
 struct Covering {
@@ -92,8 +112,8 @@ struct Covering {
 };
 
 template <class Stored>
-STERNA_AVX512 void sum_of_won(const Covering<Stored>* windows, std::size_t count,
-                              std::size_t channels, Stored* dx) {
+STERNA_AVX512 void sum_of_won_avx512(const Covering<Stored>* windows, std::size_t count,
+                                     std::size_t channels, Stored* dx) {
   for (std::size_t k = 0; k < channels; k += 16) {
     const __mmask16 live = kernels::lanes(k, channels);
     __m512 sum = _mm512_setzero_ps();
@@ -106,9 +126,33 @@ STERNA_AVX512 void sum_of_won(const Covering<Stored>* windows, std::size_t count
   }
 }
 
+STERNA_AVX2 void sum_of_won_avx2(const Covering<float>* windows, std::size_t count,
+                                 std::size_t channels, float* dx) {
+  for (std::size_t i = 0; i < channels; i += kAvx2Lanes) {
+    const std::size_t k = vector_of(i, channels);
+    __m256 sum = _mm256_setzero_ps();
+    for (std::size_t w = 0; w < count; ++w) {
+      const __m256i place = _mm256_set1_epi32(static_cast<std::uint8_t>(windows[w].place));
+      const __m256i won = _mm256_cmpeq_epi32(load_bytes(windows[w].winner + k), place);
+      const __m256 gradient = _mm256_loadu_ps(windows[w].dy + k);
+      sum = _mm256_add_ps(sum, _mm256_and_ps(gradient, _mm256_castsi256_ps(won)));
+    }
+    _mm256_storeu_ps(dx + k, sum);
+  }
+}
+
+/// What is done for each window, and for each pixel of x.
 template <class Stored>
-void forward(const Pooling& pool, std::size_t images, const Stored* x, Stored* y,
-             std::uint8_t* winner) {
+struct Channels {
+  void (*greatest)(const Pixel<Stored>* pixels, std::size_t count, std::size_t channels, Stored* y,
+                   std::uint8_t* winner);
+  void (*sum_of_won)(const Covering<Stored>* windows, std::size_t count, std::size_t channels,
+                     Stored* dx);
+};
+
+template <class Stored>
+void forward(const Pooling& pool, std::size_t images, const Channels<Stored>& each, const Stored* x,
+             Stored* y, std::uint8_t* winner) {
   Pixel<Stored> pixels[kMostPixels];
   for (std::size_t n = 0; n < images; ++n) {
     for (std::size_t r = 0; r < pool.down.out(); ++r) {
@@ -123,7 +167,7 @@ void forward(const Pooling& pool, std::size_t images, const Stored* x, Stored* y
                                static_cast<int>(i * pool.width + j)};
           }
         }
-        greatest(pixels, count, pool.channels, y, winner);
+        each.greatest(pixels, count, pool.channels, y, winner);
         y += pool.channels;
         winner += pool.channels;
       }
@@ -133,8 +177,8 @@ void forward(const Pooling& pool, std::size_t images, const Stored* x, Stored* y
 }
 
 template <class Stored>
-void backward(const Pooling& pool, std::size_t images, const Stored* dy, const std::uint8_t* winner,
-              Stored* dx) {
+void backward(const Pooling& pool, std::size_t images, const Channels<Stored>& each,
+              const Stored* dy, const std::uint8_t* winner, Stored* dx) {
   Covering<Stored> windows[kMostPixels];
   for (std::size_t n = 0; n < images; ++n) {
     for (std::size_t h = 0; h < pool.down.in(); ++h) {
@@ -150,7 +194,7 @@ void backward(const Pooling& pool, std::size_t images, const Stored* dy, const s
                                 static_cast<char>(static_cast<std::uint8_t>(place))};
           }
         }
-        sum_of_won(windows, count, pool.channels, dx);
+        each.sum_of_won(windows, count, pool.channels, dx);
         dx += pool.channels;
       }
     }
@@ -160,9 +204,9 @@ void backward(const Pooling& pool, std::size_t images, const Stored* dy, const s
   }
 }
 
-class Avx512MaxPool final : public MaxPool {
+class OwnMaxPool final : public MaxPool {
  public:
-  explicit Avx512MaxPool(const MaxPoolSpec& spec)
+  explicit OwnMaxPool(const MaxPoolSpec& spec)
       : pool_{.down = Sliding(spec.window.down(), spec.input[2]),
               .across = Sliding(spec.window.across(), spec.input[3]),
               .width = spec.window.across().kernel,
@@ -172,33 +216,37 @@ class Avx512MaxPool final : public MaxPool {
 
   void forward(const Tensor& x, Tensor& y) override {
     if (x.element() == Element::bf16) {
-      nets::forward(pool_, images_, x.bf16(), y.bf16(), winner_.data());
+      nets::forward(pool_, images_, bf16_, x.bf16(), y.bf16(), winner_.data());
     } else {
-      nets::forward(pool_, images_, x.data(), y.data(), winner_.data());
+      nets::forward(pool_, images_, fp32_, x.data(), y.data(), winner_.data());
     }
   }
   void backward(const Tensor& dy, Tensor& dx) override {
     if (dy.element() == Element::bf16) {
-      nets::backward(pool_, images_, dy.bf16(), winner_.data(), dx.bf16());
+      nets::backward(pool_, images_, bf16_, dy.bf16(), winner_.data(), dx.bf16());
     } else {
-      nets::backward(pool_, images_, dy.data(), winner_.data(), dx.data());
+      nets::backward(pool_, images_, fp32_, dy.data(), winner_.data(), dx.data());
     }
   }
 
  private:
   Pooling pool_;
+  Channels<float> fp32_ = may_use_avx512()
+                              ? Channels<float>{greatest_avx512<float>, sum_of_won_avx512<float>}
+                              : Channels<float>{greatest_avx2, sum_of_won_avx2};
+  Channels<std::uint16_t> bf16_{greatest_avx512<std::uint16_t>, sum_of_won_avx512<std::uint16_t>};
   std::size_t images_;
   std::vector<std::uint8_t> winner_;
 };
 
 }  // namespace
 
-bool is_avx512_max_pool(const MaxPoolSpec& spec) {
-  return spec.window.down().kernel * spec.window.across().kernel <= kMostPixels;
-}
-
-std::unique_ptr<MaxPool> make_avx512_max_pool(const MaxPoolSpec& spec) {
-  return std::make_unique<Avx512MaxPool>(spec);
+std::unique_ptr<MaxPool> make_own_max_pool(const MaxPoolSpec& spec) {
+  if (spec.window.down().kernel * spec.window.across().kernel > kMostPixels) return nullptr;
+  const bool in_avx2 =
+      may_use_avx2() && spec.element == Element::fp32 && spec.input[1] >= kAvx2Lanes;
+  if (!may_use_avx512() && !in_avx2) return nullptr;
+  return std::make_unique<OwnMaxPool>(spec);
 }
 
 }  // namespace sterna::nets
