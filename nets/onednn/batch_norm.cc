@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "nets/onednn/avx512_batch_norm.h"
+#include "nets/cpu/avx512_batch_norm.h"
 #include "nets/onednn/primitive.h"
 
 namespace sterna::nets {
@@ -108,7 +108,8 @@ class OneDnnBatchNorm final : public BatchNorm {
 
 std::unique_ptr<BatchNorm> OneDnnBackend::batch_norm(const BatchNormSpec& spec) {
   // Ours runs on one thread, and is as fast as oneDNN on two.
-  if (may_use_avx512() && context_->threads <= 2) return make_avx512_batch_norm(spec);
+  if (usable_isa() == kernels::Isa::avx512 && context_->threads <= 2)
+    return make_avx512_batch_norm(spec);
   return std::make_unique<OneDnnBatchNorm>(*context_, spec);
 }
 

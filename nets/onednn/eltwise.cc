@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "nets/onednn/bf16_relu.h"
+#include "nets/cpu/bf16_relu.h"
 #include "nets/onednn/primitive.h"
 
 namespace sterna::nets {

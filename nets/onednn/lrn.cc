@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "nets/onednn/own_lrn.h"
+#include "nets/cpu/own_lrn.h"
 #include "nets/onednn/primitive.h"
 
 namespace sterna::nets {
@@ -49,7 +49,7 @@ class OneDnnLrn final : public Lrn {
 }  // namespace
 
 std::unique_ptr<Lrn> OneDnnBackend::lrn(const LrnSpec& spec) {
-  if (auto own = make_own_lrn(spec)) return own;
+  if (auto own = make_own_lrn(spec, usable_isa())) return own;
   return std::make_unique<OneDnnLrn>(*context_, spec);
 }
 

@@ -2,8 +2,8 @@
 
 #include <optional>
 
-#include "nets/onednn/halving_pool.h"
-#include "nets/onednn/own_max_pool.h"
+#include "nets/cpu/halving_pool.h"
+#include "nets/cpu/own_max_pool.h"
 #include "nets/onednn/primitive.h"
 
 namespace sterna::nets {
@@ -71,7 +71,7 @@ class HalvingMaxPool final : public MaxPool {
 
  private:
   HalvingPool pool_;
-  kernels::Isa isa_ = kernels::best_isa();
+  kernels::Isa isa_ = usable_isa();
   Buffer winner_;
 };
 
@@ -82,7 +82,7 @@ std::unique_ptr<MaxPool> OneDnnBackend::max_pool(const MaxPoolSpec& spec) {
   if (HalvingMaxPool::fits(spec) && context_->threads <= 6)
     return std::make_unique<HalvingMaxPool>(spec.input);
   if (context_->threads <= 4) {
-    if (auto own = make_own_max_pool(spec)) return own;
+    if (auto own = make_own_max_pool(spec, usable_isa())) return own;
   }
   return std::make_unique<OneDnnMaxPool>(*context_, spec);
 }

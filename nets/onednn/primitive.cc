@@ -27,8 +27,10 @@ dnnl::primitive_attr attributes() {
   return attr;
 }
 
-bool may_use_avx2() { return may_use(dnnl::cpu_isa::avx2); }
-bool may_use_avx512() { return may_use(dnnl::cpu_isa::avx512_core); }
+kernels::Isa usable_isa() {
+  if (may_use(dnnl::cpu_isa::avx512_core)) return kernels::Isa::avx512;
+  return may_use(dnnl::cpu_isa::avx2) ? kernels::Isa::avx2 : kernels::Isa::scalar;
+}
 
 TeamSize::TeamSize(int threads) : before_(omp_get_max_threads()) { omp_set_num_threads(threads); }
 TeamSize::~TeamSize() { omp_set_num_threads(before_); }

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "kernels/isa/isa.h"
 #include "nets/onednn/onednn_backend.h"
 #include "nets/tensor/tensor.h"
 #include "nets/tensor/window.h"
@@ -39,9 +40,8 @@ struct WindowDims {
 /// With a scratchpad of ours: see OneDnnBackend::Context.
 dnnl::primitive_attr attributes();
 
-/// Whether kernels of ours may: where oneDNN does.
-bool may_use_avx2();
-bool may_use_avx512();
+/// What kernels of ours may use: what oneDNN does.
+kernels::Isa usable_isa();
 
 /// Holds the calling thread's OpenMP team at a size, which is that thread's own setting.
 class TeamSize {

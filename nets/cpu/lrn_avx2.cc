@@ -1,6 +1,6 @@
 // Eight channels at a time.
 #include "kernels/isa/lanes_avx2.h"
-#include "nets/onednn/lrn_passes.h"
+#include "nets/cpu/lrn_passes.h"
 
 namespace sterna::nets {
 namespace {

@@ -4,12 +4,13 @@
 
 #include <memory>
 
+#include "kernels/isa/isa.h"
 #include "nets/backend/max_pool.h"
 
 namespace sterna::nets {
 
 /// On one thread, in AVX-512, or of fp32 and at least eight channels in AVX2. Null where the CPU
 /// has neither, or a byte does not count a window's pixels.
-std::unique_ptr<MaxPool> make_own_max_pool(const MaxPoolSpec& spec);
+std::unique_ptr<MaxPool> make_own_max_pool(const MaxPoolSpec& spec, kernels::Isa isa);
 
 }  // namespace sterna::nets

@@ -1,7 +1,7 @@
 // Sixteen channels at a time.
 #include "kernels/isa/avx512.h"
 #include "kernels/isa/lanes_avx512.h"
-#include "nets/onednn/lrn_passes.h"
+#include "nets/cpu/lrn_passes.h"
 
 namespace sterna::nets {
 namespace {

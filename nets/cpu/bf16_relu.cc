@@ -1,4 +1,4 @@
-#include "nets/onednn/bf16_relu.h"
+#include "nets/cpu/bf16_relu.h"
 
 #include <cstddef>
 #include <cstdint>

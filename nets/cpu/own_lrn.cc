@@ -1,10 +1,9 @@
-#include "nets/onednn/own_lrn.h"
+#include "nets/cpu/own_lrn.h"
 
 #include <algorithm>
 #include <vector>
 
-#include "nets/onednn/lrn_passes.h"
-#include "nets/onednn/primitive.h"
+#include "nets/cpu/lrn_passes.h"
 #include "nets/tensor/elementwise.h"
 
 namespace sterna::nets {
@@ -66,13 +65,11 @@ class OwnLrn final : public Lrn {
 
 }  // namespace
 
-std::unique_ptr<Lrn> make_own_lrn(const LrnSpec& spec) {
+std::unique_ptr<Lrn> make_own_lrn(const LrnSpec& spec, kernels::Isa isa) {
   if (spec.beta != 0.75F) return nullptr;
   if (spec.element == Element::bf16) return std::make_unique<OwnLrn>(spec, lrn_passes_avx512());
-  if (may_use_avx2() && !may_use_avx512()) {
-    return std::make_unique<OwnLrn>(spec, lrn_passes_avx2());
-  }
-  return nullptr;
+  if (isa != kernels::Isa::avx2) return nullptr;
+  return std::make_unique<OwnLrn>(spec, lrn_passes_avx2());
 }
 
 }  // namespace sterna::nets

@@ -1,16 +1,15 @@
 // The forward pass remembers of each window which of its pixels won, as a byte. The backward pass
 // goes over the pixels of x: each adds up, in fp32 and in row-major order, the gradients of the
 // windows that it won, so that none is written twice and nothing need be cleared before.
-#include "nets/onednn/own_max_pool.h"
+#include "nets/cpu/own_max_pool.h"
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
-#include "nets/onednn/channels_avx2.h"
-#include "nets/onednn/primitive.h"
-#include "nets/onednn/stored_avx512.h"
+#include "nets/cpu/channels_avx2.h"
+#include "nets/cpu/stored_avx512.h"
 
 namespace sterna::nets {
 namespace {
@@ -206,11 +205,14 @@ void backward(const Pooling& pool, std::size_t images, const Channels<Stored>& e
 
 class OwnMaxPool final : public MaxPool {
  public:
-  explicit OwnMaxPool(const MaxPoolSpec& spec)
+  OwnMaxPool(const MaxPoolSpec& spec, kernels::Isa isa)
       : pool_{.down = Sliding(spec.window.down(), spec.input[2]),
               .across = Sliding(spec.window.across(), spec.input[3]),
               .width = spec.window.across().kernel,
               .channels = spec.input[1]},
+        fp32_(isa == kernels::Isa::avx512
+                  ? Channels<float>{greatest_avx512<float>, sum_of_won_avx512<float>}
+                  : Channels<float>{greatest_avx2, sum_of_won_avx2}),
         images_(spec.input[0]),
         winner_(images_ * pool_.down.out() * pool_.across.out() * pool_.channels) {}
 
@@ -231,9 +233,7 @@ class OwnMaxPool final : public MaxPool {
 
  private:
   Pooling pool_;
-  Channels<float> fp32_ = may_use_avx512()
-                              ? Channels<float>{greatest_avx512<float>, sum_of_won_avx512<float>}
-                              : Channels<float>{greatest_avx2, sum_of_won_avx2};
+  Channels<float> fp32_;
   Channels<std::uint16_t> bf16_{greatest_avx512<std::uint16_t>, sum_of_won_avx512<std::uint16_t>};
   std::size_t images_;
   std::vector<std::uint8_t> winner_;
@@ -241,12 +241,12 @@ class OwnMaxPool final : public MaxPool {
 
 }  // namespace
 
-std::unique_ptr<MaxPool> make_own_max_pool(const MaxPoolSpec& spec) {
+std::unique_ptr<MaxPool> make_own_max_pool(const MaxPoolSpec& spec, kernels::Isa isa) {
   if (spec.window.down().kernel * spec.window.across().kernel > kMostPixels) return nullptr;
   const bool in_avx2 =
-      may_use_avx2() && spec.element == Element::fp32 && spec.input[1] >= kAvx2Lanes;
-  if (!may_use_avx512() && !in_avx2) return nullptr;
-  return std::make_unique<OwnMaxPool>(spec);
+      isa == kernels::Isa::avx2 && spec.element == Element::fp32 && spec.input[1] >= kAvx2Lanes;
+  if (isa != kernels::Isa::avx512 && !in_avx2) return nullptr;
+  return std::make_unique<OwnMaxPool>(spec, isa);
 }
 
 }  // namespace sterna::nets

@@ -9,7 +9,7 @@
 // The gradient, with d = x - mean and r = 1 / √(variance + epsilon), over n pixels:
 //   dshift = Σ dy,  dscale = r · Σ dy · d,
 //   dx = scale · r · (dy - dshift / n - d · r² · Σ dy · d / n).
-#include "nets/onednn/avx512_batch_norm.h"
+#include "nets/cpu/avx512_batch_norm.h"
 
 #include <algorithm>
 #include <cmath>
@@ -18,7 +18,7 @@
 #include <numeric>
 #include <vector>
 
-#include "nets/onednn/stored_avx512.h"
+#include "nets/cpu/stored_avx512.h"
 
 namespace sterna::nets {
 namespace {

@@ -1,4 +1,4 @@
-#include "nets/onednn/halving_pool.h"
+#include "nets/cpu/halving_pool.h"
 
 #include <gtest/gtest.h>
 

@@ -3,11 +3,11 @@
 // itself the compiler makes vectors of 64 channels, as wide as the bytes of `winner`, and LeNet's
 // 20 and 50 fall into the scalar remainder and its branches.) LeNet's two poolings forward and
 // backward, batch 64, one core: oneDNN 4.2 ms, AVX-512 0.6 ms.
-#include "nets/onednn/halving_pool.h"
+#include "nets/cpu/halving_pool.h"
 
 #include "kernels/sums/bf16.h"
-#include "nets/onednn/channels_avx2.h"
-#include "nets/onednn/stored_avx512.h"
+#include "nets/cpu/channels_avx2.h"
+#include "nets/cpu/stored_avx512.h"
 
 namespace sterna::nets {
 namespace {
