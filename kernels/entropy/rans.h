@@ -6,7 +6,7 @@
 // frequency f of 4096 that starts at slot b makes it floor(x / f) * 4096 + b + x mod f; before that
 // its lower 16 bits move to the words if it would grow too large. Decoding runs backwards through
 // the same steps, so the encoder takes the symbols from the last to the first and the decoder gives
-// them in order. Symbol i belongs to state i mod 32, which lets a vector do 16 at once.
+// them in order. Symbol i belongs to state i mod 32, which lets a vector do 8 or 16 at once.
 #pragma once
 
 #include <array>
@@ -76,7 +76,8 @@ class RansWords {
 };
 
 /// Codes `count` symbols, a multiple of 32, that have frequencies above 0: from the last to the
-/// first, writing words downwards from `words`, at most one per symbol. Returns where they begin.
+/// first, writing words downwards from `words`, at most one per symbol. Returns where they begin;
+/// below, as far as `count` words would have reached, anything may have been written.
 std::byte* rans_encode(const RansEncodeTable& table, const std::byte* symbols, std::size_t count,
                        RansStates& states, std::byte* words);
 std::byte* rans_encode_avx2(const RansEncodeTable& table, const std::byte* symbols,

@@ -1,7 +1,5 @@
 // Eight states in a vector, four vectors side by side. AVX2 picks no lanes by a mask: a table of
 // shuffles says for each mask where its lanes' words go to, or come from.
-#include <cstring>
-
 #include "kernels/entropy/rans.h"
 #include "kernels/isa/avx2.h"
 

@@ -34,7 +34,7 @@ Result<Isa> parse_isa(std::string_view text) {
     if (isa <= best) return isa;
     return Error{Errc::unavailable, "this CPU has no " +
                                         std::string(isa == Isa::avx2 ? "AVX2" : "AVX-512") +
-                                        "; use cpu_isa = \"best\""};
+                                        "; use job.cpu_isa = \"best\""};
   }
   return Error{Errc::invalid_argument, "unknown instruction set \"" + std::string(text) +
                                            "\"; use best, avx512, avx2 or scalar"};

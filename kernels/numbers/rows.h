@@ -17,7 +17,7 @@
 // Ours: a row is 1,024 neighbouring elements of a tensor, whatever its shape (the last one of a
 // chunk may be shorter), and u is word (index mod 4) / 2^32 of Philox with the counter
 // (index / 4, step, rank << 16 | tensor, stream `rows`), the run's seed as its key. A least or
-// largest element that is a zero is +0.
+// largest element that is a zero is written as +0.
 #pragma once
 
 #include <cstddef>

@@ -12,18 +12,10 @@ constexpr std::size_t kLanes = 8;
 constexpr std::size_t kDraws = 8;
 constexpr std::size_t kDrawn = 4 * kDraws;
 
-/// The number of each word over 2^32.
-STERNA_AVX2_INLINE __m256d fractions(__m128i words) {
-  // AVX2 converts signed numbers only: 2^31 less, exactly, and back.
-  const __m128i less = _mm_xor_si128(words, _mm_set1_epi32(-0x7FFFFFFF - 1));
-  const __m256d whole = _mm256_add_pd(_mm256_cvtepi32_pd(less), _mm256_set1_pd(0x1p31));
-  return _mm256_mul_pd(whole, _mm256_set1_pd(0x1p-32));
-}
-
 STERNA_AVX2_INLINE __m128i four_levels(const RowLevels& how, __m128 row, __m128i words) {
   const __m256d above = _mm256_sub_pd(_mm256_cvtps_pd(row), _mm256_set1_pd(how.least));
-  const __m256d place =
-      _mm256_add_pd(_mm256_mul_pd(above, _mm256_set1_pd(how.places)), fractions(words));
+  const __m256d uniform = _mm256_mul_pd(as_doubles(words), _mm256_set1_pd(0x1p-32));
+  const __m256d place = _mm256_add_pd(_mm256_mul_pd(above, _mm256_set1_pd(how.places)), uniform);
   return _mm_min_epi32(_mm256_cvttpd_epi32(place), _mm_set1_epi32(static_cast<int>(how.most)));
 }
 

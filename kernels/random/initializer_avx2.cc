@@ -40,9 +40,7 @@ STERNA_AVX2_INLINE __m256 above(__m256i where, __m256i uniform) {
 }
 
 STERNA_AVX2_INLINE __m128 half_of_values(__m128i where, double scale) {
-  // AVX2 converts signed numbers only: 2^31 less, exactly, and back.
-  const __m128i less = _mm_xor_si128(where, _mm_set1_epi32(-0x7FFFFFFF - 1));
-  const __m256d middle = _mm256_add_pd(_mm256_cvtepi32_pd(less), _mm256_set1_pd(0x1p31 + 0.5));
+  const __m256d middle = _mm256_add_pd(as_doubles(where), _mm256_set1_pd(0.5));
   const __m256d x =
       _mm256_sub_pd(_mm256_mul_pd(middle, _mm256_set1_pd(0x1p-30)), _mm256_set1_pd(2));
   return _mm256_cvtpd_ps(_mm256_mul_pd(x, _mm256_set1_pd(scale)));

@@ -55,6 +55,12 @@ STERNA_AVX2_INLINE EightWords philox_avx2(std::uint32_t first, std::uint32_t wor
       {join(even.w0, odd.w0), join(even.w1, odd.w1), join(even.w2, odd.w2), join(even.w3, odd.w3)}};
 }
 
+/// Words as numbers. AVX2 converts signed ones only: 2^31 less, exactly, and back.
+STERNA_AVX2_INLINE __m256d as_doubles(__m128i words) {
+  const __m128i less = _mm_xor_si128(words, _mm_set1_epi32(-0x7FFFFFFF - 1));
+  return _mm256_add_pd(_mm256_cvtepi32_pd(less), _mm256_set1_pd(0x1p31));
+}
+
 /// Four elements a counter, a word each: eight elements in each vector, in order.
 struct ElementWords {
   __m256i eight[4];

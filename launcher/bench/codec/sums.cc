@@ -24,7 +24,7 @@ namespace {
 
 constexpr std::size_t kRanks = 8;
 constexpr std::size_t kStepsAtOnce = 4;
-constexpr std::size_t kLanes = 16;  // floats of AVX-512's vectors
+constexpr std::size_t kAvx512Lanes = 16;  // floats of a vector
 constexpr std::size_t kAvx2Lanes = 8;
 
 /// out += x, for whole vectors.
@@ -39,7 +39,7 @@ STERNA_AVX2 void add_avx2(const float* x, std::size_t count, float* out) {
 }
 
 STERNA_AVX512 void add_avx512(const float* x, std::size_t count, float* out) {
-  for (std::size_t i = 0; i < count; i += kLanes) {
+  for (std::size_t i = 0; i < count; i += kAvx512Lanes) {
     _mm512_store_ps(out + i, _mm512_add_ps(_mm512_load_ps(out + i), _mm512_load_ps(x + i)));
   }
 }
@@ -65,7 +65,7 @@ STERNA_AVX2 void add_all_avx2(const float* const* x, std::size_t count, float* o
 }
 
 STERNA_AVX512 void add_all_avx512(const float* const* x, std::size_t count, float* out) {
-  for (std::size_t i = 0; i < count; i += kLanes) {
+  for (std::size_t i = 0; i < count; i += kAvx512Lanes) {
     __m512 sum = _mm512_load_ps(x[0] + i);
     for (std::size_t rank = 1; rank < kRanks; ++rank) {
       sum = _mm512_add_ps(sum, _mm512_load_ps(x[rank] + i));
