@@ -52,12 +52,24 @@ Result<std::string> make_own_folder(const RunDirectoryOptions& options) {
                        [](const std::string& path) { return mkdir(path.c_str(), 0755) == 0; });
 }
 
+Error goes_on_there(const std::string& path) {
+  return {Errc::already_exists,
+          fmt::format("the run directory {} is another run's that goes on; end that first, "
+                      "or give another --run-dir",
+                      path)};
+}
+
+bool is_locked(const Result<input::FolderLock>& lock) {
+  return !lock && lock.error().code == Errc::already_exists;
+}
+
 Result<std::string> make_explicit_folder(std::string path) {
   while (path.size() > 1 && path.back() == '/') path.pop_back();
   const std::string parent = std::filesystem::path(path).parent_path().string();
   if (!parent.empty()) STERNA_TRY(make_parents(parent));
   if (mkdir(path.c_str(), 0755) == 0) return path;
   if (errno != EEXIST) return cannot_create(path, errno);
+  if (is_locked(input::FolderLock::take(path))) return goes_on_there(path);
   return Error{
       Errc::already_exists,
       fmt::format("the run directory {} exists; give another --run-dir or remove it", path)};
@@ -118,12 +130,7 @@ Result<RunDirectory> RunDirectory::create(const RunDirectoryOptions& options) {
     STERNA_ASSIGN(path, path.empty() ? make_own_folder(options) : make_explicit_folder(path));
   }
   Result<input::FolderLock> lock = input::FolderLock::take(path);
-  if (!lock && lock.error().code == Errc::already_exists) {
-    return Error{Errc::already_exists,
-                 fmt::format("the run directory {} is another run's that goes on; end that first, "
-                             "or give another --run-dir",
-                             path)};
-  }
+  if (is_locked(lock)) return goes_on_there(path);
   if (!lock) {
     if (!there) std::filesystem::remove_all(path, ignored);
     return std::move(lock).error();

@@ -136,6 +136,18 @@ std::string newest_since(const std::string& run_dir, const ClusterFile& file) {
   return "";
 }
 
+/// Whether a run without a checkpoint may begin in this directory: what lies there is replaced.
+Result<void> check_may_begin(const std::string& run_dir) {
+  std::error_code failed;
+  if (std::filesystem::is_empty(run_dir, failed) || failed) return {};  // or it is not there
+  const char* const why = has_ended(run_dir, 0) ? "there is a run that has ended, and no checkpoint"
+                          : began(run_dir)      ? nullptr
+                                                : "it is no run's directory, and not empty";
+  if (why == nullptr) return {};
+  return Error{Errc::already_exists,
+               fmt::format("checkpoint.resume: {}: {}; give another --run-dir", run_dir, why)};
+}
+
 }  // namespace
 
 ClusterFile begun_again(ClusterFile file, const std::string& run_dir) {
@@ -162,7 +174,10 @@ Result<std::shared_ptr<const actors::SavedCheckpoint>> checkpoint_to_resume(
   using Found = std::shared_ptr<const actors::SavedCheckpoint>;
   if (!file.trains() || !file.checkpoint.resume.given) return Found();
   Result<actors::SavedCheckpoint> found = find(file, run_dir);
-  if (!found && goes_on_in_place(file) && found.error().code == Errc::not_found) return Found();
+  if (!found && goes_on_in_place(file) && found.error().code == Errc::not_found) {
+    STERNA_TRY(check_may_begin(run_dir));
+    return Found();
+  }
   if (!found) return Error(found.error()).in("checkpoint.resume");
   const actors::Manifest& manifest = found->manifest;
   if (manifest.net != file.job.net) {

@@ -337,6 +337,7 @@ Result<WholeRunEnd> whole_run(RealMachine& machine, const Registry& registry,
                  .step = from ? static_cast<std::int64_t>(from->manifest.step) : 0,
                  .cause = from ? "from " + from->folder : ""});
   if (!directory.made()) {
+    if (from == nullptr) say(directory.path() + " has no checkpoint: it begins at step 0");
     const auto step = from ? static_cast<std::int64_t>(from->manifest.step) : std::int64_t{0};
     metrics.append(to_json(Restart{.step = step, .cause = "the run was begun again"},
                            in_unix_seconds(where.now)));

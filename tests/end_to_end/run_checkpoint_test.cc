@@ -186,6 +186,34 @@ TEST_F(RunCheckpoint, InItsOwnDirectoryItGoesOnOrBegins) {
   EXPECT_TRUE(std::filesystem::exists(path("run/weights.safetensors")));
 }
 
+TEST_F(RunCheckpoint, WithoutOneNothingThatIsDoneOrIsNotOursIsReplaced) {
+  const auto begun = [&](const std::string& folder, const std::string& setting) -> SternaProgram& {
+    Arguments arguments = with({setting});
+    arguments.insert(arguments.end(), {"--run-dir", folder});
+    return run(arguments);
+  };
+  ASSERT_EQ(begun("run", "job.seed=1").exit_code(kPatience), 0);
+  const std::string weights = content_of(path("run/weights.safetensors"));
+  SternaProgram& again = begun("run", "checkpoint.resume=true");
+  EXPECT_EQ(again.exit_code(kPatience), 2) << again.story();
+  EXPECT_THAT(again.err(), HasSubstr("run: there is a run that has ended, and no checkpoint; give "
+                                     "another --run-dir"));
+  EXPECT_EQ(content_of(path("run/weights.safetensors")), weights);
+  // Killed before its first checkpoint.
+  std::filesystem::remove(path("run/result.json"));
+  SternaProgram& first = begun("run", "checkpoint.resume=true");
+  EXPECT_EQ(first.exit_code(kPatience), 0) << first.story();
+  EXPECT_THAT(first.story(), HasSubstr("run has no checkpoint: it begins at step 0"));
+  std::filesystem::create_directory(path("mine"));
+  EXPECT_EQ(begun("mine", "checkpoint.resume=true").exit_code(kPatience), 0) << "it was empty";
+  std::filesystem::create_directory(path("notes"));
+  write("notes/result.json", "mine");
+  SternaProgram& foreign = begun("notes", "checkpoint.resume=true");
+  EXPECT_EQ(foreign.exit_code(kPatience), 2) << foreign.story();
+  EXPECT_THAT(foreign.err(), HasSubstr("notes: it is no run's directory, and not empty"));
+  EXPECT_EQ(content_of(path("notes/result.json")), "mine");
+}
+
 TEST_F(RunCheckpoint, OneThatCannotBeMadeIsSaidAndTheRunGoesOn) {
   std::filesystem::create_directory(path("kept"));
   write("kept/step-000000010", "in the way");

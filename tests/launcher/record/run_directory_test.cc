@@ -62,6 +62,13 @@ TEST_F(RunDirectoryTest, AnExplicitOneThatExistsIsAnError) {
   EXPECT_EQ(again.error().code, Errc::already_exists);
   EXPECT_EQ(again.error().message, "the run directory " + folder_.path() +
                                        "/a/b exists; give another --run-dir or remove it");
+  mine.explicit_path = folder_.path() + "/c";
+  const auto goes_on = RunDirectory::create(mine);
+  ASSERT_TRUE(goes_on.ok());
+  const auto beside = RunDirectory::create(mine);
+  ASSERT_FALSE(beside.ok());
+  EXPECT_THAT(beside.error().message, HasSubstr("/c is another run's that goes on; end that first"))
+      << "its directory is not to be removed";
 }
 
 TEST_F(RunDirectoryTest, OneThatCannotBeMadeIsAnError) {
