@@ -54,6 +54,17 @@ bool computes_in_bf16(const ClusterFile& file, const HostSection& host) {
   });
 }
 
+/// What its processor must have for job.cpu_isa, as /proc/cpuinfo names it (kernels/isa/isa.cc).
+std::vector<std::string> cpu_flags_wanted(const ClusterFile& file, const HostSection& host) {
+  const bool any = std::ranges::any_of(
+      file.actors, [&](const ActorPlan& actor) { return actor.host == host.name; });
+  if (any && file.job.cpu_isa == "avx2") return {"avx2", "fma", "popcnt"};
+  if (any && file.job.cpu_isa == "avx512") {
+    return {"avx512f", "avx512bw", "avx512vl", "avx512dq", "bmi2"};
+  }
+  return {};
+}
+
 /// What its actors look for; empty: nothing, or what can be drawn.
 std::string data_wanted(const ClusterFile& file, const HostSection& host) {
   if (!reads_data(file, host)) return "";
@@ -106,6 +117,7 @@ class HostCheck {
       findings_.push_back(std::move(finding));
     }
     check_precision();
+    check_cpu_isa();
     check_data();
     check_linger();
     return std::move(findings_);
@@ -254,6 +266,14 @@ class HostCheck {
          "set job.precision to \"fp32\", or place workers and evaluator elsewhere, or on GPUs");
   }
 
+  void check_cpu_isa() {
+    if (facts_.missing_cpu_flags.empty()) return;
+    find("cpu_isa",
+         fmt::format("job.cpu_isa is \"{}\", and its processor has no {}", file_.job.cpu_isa,
+                     fmt::join(facts_.missing_cpu_flags, ", ")),
+         "set job.cpu_isa to \"best\", or place its actors elsewhere");
+  }
+
   /// What puts the data set into `at` on this host.
   std::string how_to_put(const std::string& wanted, const std::string& at) const {
     const input::DataSet* set = input::find_data_set(wanted);
@@ -337,6 +357,7 @@ FactsQuestion facts_question(const ClusterFile& file, const HostSection& host,
   question.program = program.name;
   ask_about_gpus(file, host, question);
   question.bf16 = computes_in_bf16(file, host);
+  question.cpu_flags = cpu_flags_wanted(file, host);
   question.data = data_wanted(file, host);
   question.data_folder = !host.data.empty() ? host.data : file.data.dir;
   question.shards = shards_on(file, host);

@@ -54,6 +54,12 @@ if [ -r /proc/cpuinfo ]; then
 fi
 )sh";
 
+constexpr std::string_view kCpuFlags = R"sh(
+if [ -r /proc/cpuinfo ]; then
+  for f in {}; do grep -qw $f /proc/cpuinfo || echo "STERNA without $f"; done
+fi
+)sh";
+
 // $f: the files, as patterns, of "a|b" one, $x: the folder that the file names, $m: marks digits
 // that were drawn, $l: marks a shard, $s: the shards that will do if all are there, $any: whether
 // any one will.
@@ -189,6 +195,8 @@ void take(HostFacts& facts, std::string_view word, std::string_view value) {
     facts.mps = value == "yes";
   } else if (word == "bf16") {
     facts.bf16 = value == "yes";
+  } else if (word == "without") {
+    facts.missing_cpu_flags.emplace_back(value);
   } else if (word == "data") {
     facts.data_found = value;
   } else if (word == "shard") {
@@ -231,6 +239,9 @@ std::string facts_script(const FactsQuestion& question) {
   if (question.peers) script += peers_script();
   if (question.mps) script += mps_script();
   if (question.bf16) script += kBf16;
+  if (!question.cpu_flags.empty()) {
+    script += fmt::format(kCpuFlags, fmt::join(question.cpu_flags, " "));
+  }
   if (!question.names.empty()) {
     script += "names='";
     // Names of the file are checked by nobody before; what is none is not asked for.

@@ -22,8 +22,9 @@ struct FactsQuestion {
   std::vector<std::vector<std::string>> libraries = {};  ///< NVIDIA's to look for, their parts each
   std::vector<std::string> environment = {};  ///< "NAME=VALUE": what its processes will have
   bool peers = false;                         ///< whether its cards read each other's memory
-  bool mps = false;         ///< whether its cards serve several processes side by side
-  bool bf16 = false;        ///< whether its processor computes with it
+  bool mps = false;                    ///< whether its cards serve several processes side by side
+  bool bf16 = false;                   ///< whether its processor computes with it
+  std::vector<std::string> cpu_flags;  ///< which of these its processor does not have
   std::string data = {};    ///< whose files to look for; "any": a data set's; empty: none
   std::string data_folder;  ///< empty: $STERNA_DATA, then the user's cache
   /// Folders of shards that will do instead of the whole set, if all are there.
@@ -58,7 +59,8 @@ struct HostFacts {
   std::map<std::string, std::string> missing_libraries;
   /// Of a card, by index: how it reads of each, "OK" or why not; "X" is itself.
   std::map<std::size_t, std::vector<std::string>> peers;
-  std::optional<bool> mps;   ///< it runs
+  std::optional<bool> mps;                     ///< it runs
+  std::vector<std::string> missing_cpu_flags;  ///< of those asked for
   std::optional<bool> bf16;  ///< its processor has AVX512-BF16, which one with AMX has, too
   std::vector<std::string> addresses;                     ///< its own, numeric
   std::map<std::string, std::vector<std::string>> names;  ///< resolved; empty: nobody knows it

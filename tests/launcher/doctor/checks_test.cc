@@ -23,6 +23,7 @@ void PrintTo(const Finding& finding, std::ostream* out) {
 namespace {
 
 using std::chrono::system_clock;
+using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -377,6 +378,23 @@ TEST_F(HostCheck, AsksForBf16WhereItIsComputed) {
   file.actors[0].backend = "cpu";
   file.actors[0].role = Role::kParameterServer;
   EXPECT_FALSE(facts_question(file, file.hosts[1], program).bf16);
+}
+
+TEST_F(HostCheck, NamesAProcessorWithoutTheInstructionsThatTheFileWants) {
+  ActorPlan actor;
+  actor.host = "b";
+  actor.role = Role::kParameterServer;
+  file.actors = {actor};
+  const auto asked = [&](std::size_t host) {
+    return facts_question(file, file.hosts[host], program).cpu_flags;
+  };
+  EXPECT_THAT(asked(1), IsEmpty());
+  file.job.cpu_isa = "avx512";
+  EXPECT_THAT(asked(1), Contains("avx512bw"));
+  EXPECT_THAT(asked(0), IsEmpty()) << "nothing of the job runs there";
+  const Finding found = only("", "STERNA without avx512f\nSTERNA without avx512bw");
+  EXPECT_EQ(found.check, "cpu_isa");
+  EXPECT_THAT(found.wrong, HasSubstr("\"avx512\", and its processor has no avx512f, avx512bw"));
 }
 
 TEST_F(HostCheck, NamesALogoutThatEndsProcesses) {

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <sys/utsname.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <ctime>
 #include <filesystem>
@@ -108,6 +109,16 @@ TEST_F(FactsOfThisMachine, KnowWhetherItsProcessorComputesWithBf16) {
   EXPECT_FALSE(facts(asking([](FactsQuestion&) {})).bf16.has_value());
   const HostFacts here = facts(asking([](FactsQuestion& question) { question.bf16 = true; }));
   EXPECT_EQ(here.bf16, __builtin_cpu_supports("avx512bf16") != 0);
+}
+
+TEST_F(FactsOfThisMachine, KnowWhichInstructionsItsProcessorDoesNotHave) {
+  const HostFacts here = facts(asking([](FactsQuestion& question) {
+    question.cpu_flags = {"fpu", "avx2", "no_such_flag"};
+  }));
+  EXPECT_THAT(here.missing_cpu_flags, Contains("no_such_flag"));
+  EXPECT_THAT(here.missing_cpu_flags, Not(Contains("fpu")));
+  EXPECT_EQ(std::ranges::count(here.missing_cpu_flags, "avx2"),
+            __builtin_cpu_supports("avx2") != 0 ? 0 : 1);
 }
 
 TEST_F(FactsOfThisMachine, KnowWhetherItHasADriver) {
