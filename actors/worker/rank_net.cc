@@ -208,7 +208,10 @@ Result<nets::Net::Loss> RankNet::backward(const RankStep& of) {
   if (!loss) return Error(loss.error()).in(where(step));
   const double total = double{loss->cross_entropy} + double{loss->regularization};
   if (!std::isfinite(total)) {
-    return Error{Errc::non_finite, fmt::format("{}: the loss is {}", where(step), total)};
+    return Error{Errc::non_finite,
+                 fmt::format("{}: the loss is {}; lower optimizer.learning_rate, or set "
+                             "gradient.clip_norm",
+                             where(step), std::isnan(total) ? "not a number" : "infinite")};
   }
   const Result<void> taken = keeps_gradients() ? take_kept() : encoded;
   if (!error_ && !encoded) error_ = encoded.error();
