@@ -2,6 +2,7 @@
 // with AVX2: their bits are moved in six steps, by distances of powers of two (Warren, Hacker's
 // Delight, section 7-4). Sums 32 at a time: a plane's bits are spread over a vector's bytes.
 #include "kernels/entropy/entropy_symbols.h"
+#include "kernels/entropy/sign_words.h"
 #include "kernels/sums/words_avx2.h"
 
 namespace sterna::kernels {
@@ -27,10 +28,6 @@ STERNA_AVX2_INLINE __m256i load_vector(const std::byte* p) {
 
 STERNA_AVX2_INLINE void store_vector(std::byte* p, __m256i v) {
   _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), v);
-}
-
-STERNA_AVX2_INLINE unsigned popcount(std::uint64_t v) {
-  return static_cast<unsigned>(__builtin_popcountll(v));
 }
 
 /// Which bits move down by 1, 2, 4, ... 32, one after the other, so that those of a mask come
@@ -97,8 +94,7 @@ STERNA_AVX2_INLINE void write32(__m256i elements, std::byte* bits, std::size_t p
 
 STERNA_AVX2 std::size_t pack_signs_avx2(const std::byte* planes, std::size_t blocks,
                                         std::byte* signs) {
-  std::size_t count = 0;
-  std::uint64_t word = 0;
+  SignWriter writer{signs};
   for (; blocks > 0; --blocks, planes += kPlaneBlockBytes) {
     for (std::size_t i = 0; i < kPlaneBytes; i += kVectorBytes) {
       const __m256i nonzero = load_vector(planes + i);
@@ -107,32 +103,22 @@ STERNA_AVX2 std::size_t pack_signs_avx2(const std::byte* planes, std::size_t blo
       store_vector(compressed, compress(negative, moves_of(nonzero)));
 #pragma GCC unroll 4
       for (std::size_t w = 0; w < kVectorBytes; w += kWordBytes) {
-        const std::uint64_t bits = load(compressed + w);
-        const unsigned used = count % 64;
-        const std::uint64_t filled = word | bits << used;
-        const std::uint64_t spilled = bits >> 1 >> (63 - used);
-        store(signs + count / 64 * kWordBytes, filled);
-        const std::size_t before = count;
-        count += popcount(load(planes + i + w));
-        word = count / 64 == before / 64 ? filled : spilled;
+        writer.append(load(compressed + w), load(planes + i + w));
       }
     }
   }
-  store(signs + count / 64 * kWordBytes, word);
-  return count;
+  writer.finish();
+  return writer.count;
 }
 
 STERNA_AVX2 void unpack_signs_avx2(const std::byte* signs, std::size_t blocks, std::byte* planes) {
-  std::size_t at = 0;
+  SignReader reader{signs};
   for (; blocks > 0; --blocks, planes += kPlaneBlockBytes) {
     for (std::size_t i = 0; i < kPlaneBytes; i += kVectorBytes) {
       alignas(32) std::byte compressed[kVectorBytes];
 #pragma GCC unroll 4
       for (std::size_t w = 0; w < kVectorBytes; w += kWordBytes) {
-        const std::byte* from = signs + at / 64 * kWordBytes;
-        const unsigned used = at % 64;
-        store(compressed + w, load(from) >> used | load(from + kWordBytes) << 1 << (63 - used));
-        at += popcount(load(planes + i + w));
+        store(compressed + w, reader.take(load(planes + i + w)));
       }
       const __m256i nonzero = load_vector(planes + i);
       const __m256i negative = expand(load_vector(compressed), moves_of(nonzero));

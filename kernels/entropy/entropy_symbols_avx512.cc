@@ -1,6 +1,7 @@
 // Signs by the bit-gathering instructions (BMI2) that every CPU with AVX-512 has: 64 trits at once.
 // Sums 64 at once too: a plane's bits are a mask of 64 bytes.
 #include "kernels/entropy/entropy_symbols.h"
+#include "kernels/entropy/sign_words.h"
 #include "kernels/isa/avx512.h"
 
 namespace sterna::kernels {
@@ -19,44 +20,28 @@ STERNA_AVX512_INLINE void store(std::byte* p, std::uint64_t v) {
   __builtin_memcpy(p, &v, sizeof v);
 }
 
-STERNA_AVX512_INLINE unsigned popcount(std::uint64_t v) {
-  return static_cast<unsigned>(__builtin_popcountll(v));
-}
-
 }  // namespace
 
 STERNA_AVX512 std::size_t pack_signs_avx512(const std::byte* planes, std::size_t blocks,
                                             std::byte* signs) {
-  std::size_t count = 0;
-  std::uint64_t word = 0;
+  SignWriter writer{signs};
   for (; blocks > 0; --blocks, planes += kPlaneBlockBytes) {
     for (std::size_t i = 0; i < kPlaneBytes; i += kWordBytes) {
       const std::uint64_t nonzero = load(planes + i);
-      const std::uint64_t bits = _pext_u64(load(planes + kPlaneBytes + i), nonzero);
-      const unsigned used = count % 64;
-      const std::uint64_t filled = word | bits << used;
-      const std::uint64_t spilled = bits >> 1 >> (63 - used);
-      store(signs + count / 64 * kWordBytes, filled);
-      const std::size_t before = count;
-      count += popcount(nonzero);
-      word = count / 64 == before / 64 ? filled : spilled;
+      writer.append(_pext_u64(load(planes + kPlaneBytes + i), nonzero), nonzero);
     }
   }
-  store(signs + count / 64 * kWordBytes, word);
-  return count;
+  writer.finish();
+  return writer.count;
 }
 
 STERNA_AVX512 void unpack_signs_avx512(const std::byte* signs, std::size_t blocks,
                                        std::byte* planes) {
-  std::size_t at = 0;
+  SignReader reader{signs};
   for (; blocks > 0; --blocks, planes += kPlaneBlockBytes) {
     for (std::size_t i = 0; i < kPlaneBytes; i += kWordBytes) {
       const std::uint64_t nonzero = load(planes + i);
-      const std::byte* from = signs + at / 64 * kWordBytes;
-      const unsigned used = at % 64;
-      const std::uint64_t bits = load(from) >> used | load(from + kWordBytes) << 1 << (63 - used);
-      store(planes + kPlaneBytes + i, _pdep_u64(bits, nonzero));
-      at += popcount(nonzero);
+      store(planes + kPlaneBytes + i, _pdep_u64(reader.take(nonzero), nonzero));
     }
   }
 }
