@@ -55,12 +55,6 @@ std::optional<Mismatch> mismatch(const JobSection& chosen) {
 std::optional<Mismatch> mismatch(const OptimizerSection& chosen) {
   const auto optimizer = kernels::find_optimizer(chosen.name);
   if (!optimizer) return std::nullopt;
-  if (!optimizer->schedule.empty() && optimizer->schedule != chosen.schedule) {
-    return Mismatch{"optimizer.schedule",
-                    fmt::format("with the optimizer \"{}\", which adapts its own rate, "
-                                "\"optimizer.schedule\" must be \"{}\"",
-                                chosen.name, optimizer->schedule)};
-  }
   if (optimizer->decays && chosen.weight_decay > 0 && chosen.decay_at != DecayAt::server) {
     return Mismatch{
         "optimizer.decay_at",
@@ -169,7 +163,8 @@ Section<JobSection> job_section() {
            key("threads", &S::threads, "compute threads per rank; part of what is reproducible")
                .at_least(1)
                .at_most(1024),
-           key("cpu_isa", &S::cpu_isa, "the highest instruction set to use")
+           key("cpu_isa", &S::cpu_isa,
+               "the highest instruction set to use; decides the last bits of a net's sums")
                .one_of({"best", "avx512", "avx2", "scalar"}),
            enum_key<&S::precision>(
                "precision", {"fp32", "bf16", "tf32"},

@@ -103,8 +103,7 @@ STERNA_AVX512 void step_avx512(const StepConstants& c, const StepTile& t) {
 }  // namespace
 
 Optimizer adam_optimizer() {
-  return {"adam", kSlots, constants, step<false>, step_avx2<false>, step_avx512<false>,
-          kKeys,  "fixed"};
+  return {"adam", kSlots, constants, step<false>, step_avx2<false>, step_avx512<false>, kKeys};
 }
 
 Optimizer adamw_optimizer() {

@@ -48,7 +48,6 @@ struct Optimizer {
   StepFunction avx2 = nullptr;
   StepFunction avx512 = nullptr;
   std::span<const NumberKey> keys = {};
-  std::string_view schedule = {};  ///< the only one it goes with; empty: any
   /// Weight decay is no part of its gradient but a term of its step (StepTile::decay).
   bool decays = false;
 };

@@ -631,8 +631,10 @@ TEST_F(AveragingShardTest, WhatWasLentStaysAsItWas) {
   EXPECT_TRUE(std::ranges::equal(lent.payload.view(), before));
 }
 
-TEST_F(ShardTest, AdamKeepsItsSlotsAndCorrectsTheirBiasFromStepToStep) {
+TEST_F(ShardTest, AdamKeepsItsSlotsAndCorrectsTheirBiasFromStepToStepUnderASchedule) {
   job.optimizer.name = "adam";
+  job.optimizer.schedule = "polynomial";
+  job.optimizer.numbers["power"] = 1;
   job.optimizer.learning_rate = 0.125;
   job.steps = 10;
   Shard shard = make();
@@ -648,7 +650,8 @@ TEST_F(ShardTest, AdamKeepsItsSlotsAndCorrectsTheirBiasFromStepToStep) {
     m = 0.9 * m + 0.1 * g;
     v = 0.999 * v + 0.001 * g * g;
     const auto t = static_cast<double>(step + 1);
-    w -= 0.125 * (m / (1 - std::pow(0.9, t))) / std::sqrt(v / (1 - std::pow(0.999, t)));
+    const double rate = 0.125 * (1 - static_cast<double>(step) / 10);
+    w -= rate * (m / (1 - std::pow(0.9, t))) / std::sqrt(v / (1 - std::pow(0.999, t)));
     EXPECT_NEAR(values(shard, 2, step + 1)[9], w, 1e-4) << step;
   }
 }

@@ -325,9 +325,6 @@ TEST_F(ClusterFileTest, KeysOfAnotherOptimizerAreRefused) {
             "\"momentum\"; remove it");
   EXPECT_TRUE(
       read(std::string(smallest) + "[optimizer]\nname = \"rmsprop\"\nmomentum = 0.5\n").ok());
-  EXPECT_EQ(error_of_more("[optimizer]\nname = \"adam\"\nschedule = \"polynomial\"\n"),
-            "x.toml:15: with the optimizer \"adam\", which adapts its own rate, "
-            "\"optimizer.schedule\" must be \"fixed\"");
 }
 
 TEST_F(ClusterFileTest, WhatIsEvaluatedMustBeThere) {
