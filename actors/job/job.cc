@@ -84,7 +84,7 @@ Result<void> validate(const JobConfig& job) {
   if (const auto wrong = mismatch(job.evaluation, job.optimizer)) {
     return wrong_job(wrong->message.c_str());
   }
-  if (const auto wrong = mismatch(job.trace)) return wrong_job(wrong->message.c_str());
+  if (const auto wrong = mismatch(job.trace, job.steps)) return wrong_job(wrong->message.c_str());
   if (const auto wrong = mismatch(job, job.ranks)) return wrong_job(wrong->message.c_str());
   if (!find_codec(job.gradient.codec)) return wrong_job("gradient.codec: must be chosen");
   for (const auto& [tensor, codec] : job.gradient.tensors) {

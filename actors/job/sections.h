@@ -333,7 +333,8 @@ std::optional<Mismatch> mismatch(const GradientSection& gradient);
 std::optional<Mismatch> mismatch(const GradientSection& gradient, CombineRule combine);
 std::optional<Mismatch> mismatch(const EvaluationSection& evaluation,
                                  const OptimizerSection& optimizer);
-std::optional<Mismatch> mismatch(const TraceSection& trace);
+/// Of a job of so many steps; 0: they are not counted yet.
+std::optional<Mismatch> mismatch(const TraceSection& trace, std::uint64_t job_steps);
 /// Between the scheme's keys, and the others; of a job of so many ranks.
 std::optional<Mismatch> mismatch(const JobSections& job, std::uint32_t ranks);
 

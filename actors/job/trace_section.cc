@@ -48,11 +48,14 @@ Result<TracedSteps> parse_steps(std::string_view text) {
   return TracedSteps{*first, *last};
 }
 
-std::optional<Mismatch> mismatch(const TraceSection& trace) {
+std::optional<Mismatch> mismatch(const TraceSection& trace, std::uint64_t job_steps) {
   if (trace.steps.empty()) return std::nullopt;
   const Result<TracedSteps> steps = parse_steps(trace.steps);
-  if (steps) return std::nullopt;
-  return Mismatch{"trace.steps", "\"trace.steps\": " + steps.error().message};
+  if (!steps) return Mismatch{"trace.steps", "\"trace.steps\": " + steps.error().message};
+  if (job_steps == 0 || steps->first < job_steps) return std::nullopt;
+  return Mismatch{"trace.steps",
+                  fmt::format("\"trace.steps\" = \"{}\" begins behind the last step, which is {}",
+                              trace.steps, job_steps - 1)};
 }
 
 std::uint64_t first_traced(const TraceSection& section) {

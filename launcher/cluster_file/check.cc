@@ -186,7 +186,8 @@ class Finisher {
     add_mismatch(draft_, actors::mismatch(file_.optimizer), "optimizer.name", problems_);
     add_mismatch(draft_, actors::mismatch(file_.evaluation, file_.optimizer), "evaluator.of",
                  problems_);
-    add_mismatch(draft_, actors::mismatch(file_.trace), "trace.steps", problems_);
+    const std::uint64_t steps = file_.job.epochs > 0 ? 0 : file_.job.steps;
+    add_mismatch(draft_, actors::mismatch(file_.trace, steps), "trace.steps", problems_);
   }
 
   void check_scheme() {

@@ -221,6 +221,8 @@ TEST_F(SchemeKeysTest, TracedStepsAreARangeANumberOrAll) {
               std::string("\"trace.steps\": \"") + steps +
                   "\" are no steps: write \"100..110\", \"100\" or \"all\"");
   }
+  EXPECT_EQ(message_of("[trace]\nsteps = \"5000..5010\"\n"),
+            "\"trace.steps\" = \"5000..5010\" begins behind the last step, which is 199");
 }
 
 TEST_F(SchemeKeysTest, AveragesGoDownToRanksThatAllStepFromTheSameVersion) {
