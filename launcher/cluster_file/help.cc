@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "launcher/cluster_file/keys.h"
+#include "launcher/text/nearest.h"
 
 namespace sterna::launcher {
 namespace {
@@ -37,6 +38,7 @@ std::vector<SectionDescription> describe_keys() {
   std::vector<SectionDescription> sections;
   cluster_keys().for_each([&](const auto& section) {
     SectionDescription described;
+    described.name = section.name;
     if (!section.name.empty()) {
       described.title =
           section.list ? fmt::format("[[{}]]", section.name) : fmt::format("[{}]", section.name);
@@ -48,6 +50,25 @@ std::vector<SectionDescription> describe_keys() {
   return sections;
 }
 
+Result<std::vector<SectionDescription>> describe_keys(std::string_view word) {
+  const std::size_t begin = std::min(word.find_first_not_of('['), word.size());
+  const std::string_view bare =
+      word.substr(begin, word.find_last_not_of(']') - begin + 1);  // of "[[actor]]"
+  std::vector<SectionDescription> meant;
+  std::vector<std::string> names;
+  for (SectionDescription& section : describe_keys()) {
+    if (!section.name.empty()) names.push_back(section.name);
+    for (const KeyDescription& key : section.keys) names.push_back(key.key);
+    if (section.name.empty() || section.name != bare) {
+      std::erase_if(section.keys, [&](const KeyDescription& key) { return key.key != bare; });
+    }
+    if (!section.keys.empty()) meant.push_back(std::move(section));
+  }
+  if (!meant.empty()) return meant;
+  return Error{Errc::not_found, fmt::format("no section and no key is called \"{}\"{}", word,
+                                            did_you_mean(bare, names))};
+}
+
 std::vector<std::string> key_names() {
   std::vector<std::string> names;
   for (const SectionDescription& section : describe_keys()) {
@@ -56,10 +77,9 @@ std::vector<std::string> key_names() {
   return names;
 }
 
-std::string keys_as_text() {
+std::string keys_as_text(const std::vector<SectionDescription>& sections) {
   std::string text =
       "The keys of a cluster file (TOML); --set KEY=VALUE changes one for one run.\n\n";
-  const auto sections = describe_keys();
   std::size_t widest = 0;
   for (const SectionDescription& section : sections) {
     for (const KeyDescription& key : section.keys) widest = std::max(widest, key.key.size());
@@ -81,10 +101,10 @@ std::string keys_as_text() {
   return text;
 }
 
-std::string keys_as_markdown() {
+std::string keys_as_markdown(const std::vector<SectionDescription>& sections) {
   std::string text =
       "| key | type | default | allowed | meaning |\n| --- | --- | --- | --- | --- |\n";
-  for (const SectionDescription& section : describe_keys()) {
+  for (const SectionDescription& section : sections) {
     for (const KeyDescription& key : section.keys) {
       fmt::format_to(std::back_inserter(text), "| `{}` | {} | {} | {} | {} |\n", key.key, key.type,
                      key.default_value, key.allowed, key.help);

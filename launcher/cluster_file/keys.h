@@ -61,6 +61,7 @@ struct KeyDescription {
 };
 
 struct SectionDescription {
+  std::string name;   ///< "job", "inject.fault" or "" for the keys above the first table
   std::string title;  ///< "[job]", "[[actor]]" or "" for the keys above the first table
   std::string help;
   std::vector<KeyDescription> keys;
@@ -68,10 +69,13 @@ struct SectionDescription {
 
 /// The table in words, in the order of the file.
 std::vector<SectionDescription> describe_keys();
+/// Of it what `word` means: a section ("job", "[job]", "inject.fault"), or one key ("job.net").
+/// not_found, with the nearest of both, if that is none.
+Result<std::vector<SectionDescription>> describe_keys(std::string_view word);
 /// Every key's full name: "format", "cluster.name", …
 std::vector<std::string> key_names();
-/// describe_keys() for a terminal, and as a Markdown table for docs/keys.md.
-std::string keys_as_text();
-std::string keys_as_markdown();
+/// Descriptions for a terminal, and as a Markdown table for docs/keys.md.
+std::string keys_as_text(const std::vector<SectionDescription>& sections);
+std::string keys_as_markdown(const std::vector<SectionDescription>& sections);
 
 }  // namespace sterna::launcher

@@ -10,13 +10,22 @@ namespace sterna::launcher {
 Command help_command() {
   const auto markdown = std::make_shared<bool>(false);
   const auto shell = std::make_shared<std::string>();
-  const Command keys = {
-      "keys",
-      "Every key of a cluster file",
-      {{"--markdown", markdown.get(), "As a Markdown table"}},
-      [markdown](const Context& context) {
-        return context.console.result(*markdown ? keys_as_markdown() : keys_as_text());
-      }};
+  const auto word = std::make_shared<std::string>();
+  const Command keys = {.name = "keys",
+                        .help = "Every key of a cluster file, or those of a section",
+                        .arguments = {{"SECTION", word.get(), "Of which, or one key; default: all"},
+                                      {"--markdown", markdown.get(), "As a Markdown table"}},
+                        .run =
+                            [markdown, word](const Context& context) {
+                              const auto described =
+                                  word->empty()
+                                      ? Result<std::vector<SectionDescription>>(describe_keys())
+                                      : describe_keys(*word);
+                              if (!described) return context.console.report(described.error());
+                              return context.console.result(*markdown ? keys_as_markdown(*described)
+                                                                      : keys_as_text(*described));
+                            },
+                        .examples = "sterna help keys gradient\nsterna help keys job.precision"};
   const Command metrics = {
       "metrics",
       "Every metric that [metrics] prometheus shows",

@@ -15,8 +15,12 @@ namespace sterna::launcher {
 namespace {
 
 using namespace std::chrono_literals;
+using testing::Contains;
+using testing::Each;
+using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
+using testing::StartsWith;
 
 TEST_F(ClusterFileTest, TheSmallestFileGetsEveryDefault) {
   const auto file = read(smallest);
@@ -517,9 +521,31 @@ TEST(Configs, LenetMnistIsTheJobThatTheReadmePromises) {
 
 TEST(Keys, TheHelpAndTheMarkdownTableNameEveryKey) {
   for (const std::string& key : key_names()) {
-    EXPECT_THAT(keys_as_text(), HasSubstr("  " + key + " "));
-    EXPECT_THAT(keys_as_markdown(), HasSubstr("| `" + key + "` |"));
+    EXPECT_THAT(keys_as_text(describe_keys()), HasSubstr("  " + key + " "));
+    EXPECT_THAT(keys_as_markdown(describe_keys()), HasSubstr("| `" + key + "` |"));
   }
+}
+
+TEST(Keys, AreDescribedBySectionOrOneByOne) {
+  const auto keys_of = [](std::string_view word) {
+    std::vector<std::string> keys;
+    const auto described = describe_keys(word);
+    if (!described) return std::vector{described.error().message};
+    for (const SectionDescription& section : *described) {
+      for (const KeyDescription& key : section.keys) keys.push_back(key.key);
+    }
+    return keys;
+  };
+  EXPECT_THAT(keys_of("trace"), ElementsAre("trace.steps", "trace.most_bytes"));
+  EXPECT_EQ(keys_of("[trace]"), keys_of("trace"));
+  EXPECT_THAT(keys_of("[[inject.fault]]"), Contains("inject.fault.at_step"));
+  EXPECT_THAT(keys_of("inject.fault"), Each(StartsWith("inject.fault.")));
+  EXPECT_THAT(keys_of("job.net"), ElementsAre("job.net"));
+  EXPECT_THAT(keys_of("format"), ElementsAre("format"));
+  EXPECT_THAT(keys_of("job.nett"), ElementsAre("no section and no key is called \"job.nett\"; did "
+                                               "you mean \"job.net\"?"));
+  EXPECT_THAT(keys_of("gradiant"), ElementsAre(HasSubstr("did you mean \"gradient\"?")));
+  EXPECT_THAT(keys_of("[]"), ElementsAre("no section and no key is called \"[]\""));
 }
 
 }  // namespace
