@@ -28,7 +28,7 @@ int status_of_queued(RealMachine& machine, const RunState& state, bool json,
 }  // namespace
 
 Argument run_argument(std::string& run) {
-  return {"RUN", &run, "Its id or name; default: the only one"};
+  return {"RUN", &run, "Its id, name or directory; default: the only one"};
 }
 
 std::vector<Argument> visit_arguments(VisitOptions& options, std::vector<Argument> own) {
@@ -40,7 +40,7 @@ std::vector<Argument> visit_arguments(VisitOptions& options, std::vector<Argumen
 Argument named_run_argument(std::string& run) {
   return {.name = "RUN",
           .into = &run,
-          .help = "Its id or name, or how either begins",
+          .help = "Its id, name or directory, or how either of the first begins",
           .required = true};
 }
 

@@ -72,6 +72,15 @@ constexpr std::size_t kEndedKept = 20;
 std::string hex(std::uint64_t number) { return fmt::format("{:016x}", number); }
 std::uint64_t number(const Json& json) { return std::stoull(json.get<std::string>(), nullptr, 16); }
 
+/// As RunState::run_directory has it; empty: the word is no path.
+std::string directory_named(const std::string& word) {
+  if (word.find('/') == std::string::npos) return "";
+  std::error_code ignored;
+  std::filesystem::path path = std::filesystem::absolute(word, ignored).lexically_normal();
+  if (!path.has_filename()) path = path.parent_path();  // of "runs/mnist-1/"
+  return path.string();
+}
+
 std::string listed(const std::vector<RunState>& states) {
   std::string text;
   for (const RunState& state : states) text += (text.empty() ? "" : ", ") + state.id;
@@ -230,12 +239,16 @@ std::string resume_of(const RunState& state) {
 
 Result<RunState> RunStates::find(const std::string& word) const {
   const std::vector<RunState> states = all();
-  if (states.empty()) {
+  const std::string directory = directory_named(word);
+  std::error_code ignored;
+  if (states.empty() && directory.empty()) {
     return Error{Errc::not_found, "no run is known here; `sterna up FILE` starts one"};
   }
   std::vector<RunState> meant;
   for (const RunState& state : states) {
     if (state.id == word) return state;
+    const bool here = state.head.empty() && !directory.empty();
+    if (here && state.run_directory == directory) return state;
     if (word.empty() || state.name == word || state.id.starts_with(word)) meant.push_back(state);
   }
   if (word.empty()) {
@@ -251,6 +264,11 @@ Result<RunState> RunStates::find(const std::string& word) const {
     }
   }
   if (meant.size() == 1) return meant.front();
+  if (meant.empty() && !directory.empty()) {
+    const bool over = std::filesystem::exists(directory + "/result.json", ignored);
+    return Error{Errc::not_found, fmt::format("no run goes on in {}{}", word,
+                                              over ? "; its result.json says how it ended" : "")};
+  }
   if (meant.empty()) {
     return Error{Errc::not_found,
                  fmt::format("no run is called \"{}\"; there are {}", word, listed(states))};

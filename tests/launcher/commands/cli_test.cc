@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <string>
 
@@ -15,7 +16,9 @@
 namespace sterna::launcher {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
+using testing::Not;
 using testing::StartsWith;
 
 struct Outcome {
@@ -162,9 +165,23 @@ TEST_F(CliTest, AMirrorThatCannotBeReachedIsOneLine) {
   EXPECT_THAT(outcome.err, HasSubstr("127.0.0.1:1"));
 }
 
+TEST_F(CliTest, LogsAreReadFromTheDirectoryOfARunThatNobodyRemembers) {
+  std::filesystem::create_directories(folder_.path() + "/runs/one/logs");
+  write("runs/one/logs/worker0.log", "2026-11-21T07:01:55.000Z it is done\n");
+  write("runs/one/logs/server0.log", "2026-11-21T07:01:54.000Z so is it\n");
+  EXPECT_EQ(sterna("logs runs/one").out,
+            "server0      2026-11-21T07:01:54.000Z so is it\n"
+            "worker0      2026-11-21T07:01:55.000Z it is done\n");
+  EXPECT_EQ(sterna("logs runs/one worker0").out, "2026-11-21T07:01:55.000Z it is done\n");
+  expect_one_line("status runs/one", 2, "no run goes on in runs/one");
+}
+
 TEST_F(CliTest, HelpKeysListsEveryKey) {
   EXPECT_THAT(sterna("help keys").out, HasSubstr("gradient.codec"));
   EXPECT_THAT(sterna("help keys --markdown").out, HasSubstr("| `gradient.codec` | text |"));
+  EXPECT_THAT(sterna("help keys job").out,
+              AllOf(HasSubstr("job.steps"), Not(HasSubstr("gradient.codec"))));
+  EXPECT_EQ(sterna("help keys jobs").exit, 2);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <filesystem>
 #include <fstream>
 #include <set>
 
@@ -70,6 +71,25 @@ TEST_F(RunStatesTest, ARunIsFoundByItsIdItsNameOrTheirBeginning) {
   EXPECT_THAT(states.find("mnist").error().message, HasSubstr("say which run: mnist-1, mnist-2"));
   EXPECT_THAT(states.find("").error().message, HasSubstr("say which run"));
   EXPECT_EQ(states.find("none").error().code, Errc::not_found);
+}
+
+TEST_F(RunStatesTest, ARunIsFoundByTheDirectoryThatItHasOnThisMachine) {
+  RunState here = state_named("mnist-1", "mnist");
+  here.run_directory = folder.path() + "/runs/mnist-1";
+  RunState there = state_named("mnist-2", "mnist");
+  there.run_directory = folder.path() + "/runs/mnist-2";
+  there.head = "node1";
+  for (const RunState& state : {here, there}) ASSERT_TRUE(states.write(state).ok());
+  EXPECT_EQ(states.find(folder.path() + "/runs/mnist-1")->id, "mnist-1");
+  EXPECT_EQ(states.find(folder.path() + "/runs/../runs/mnist-1/")->id, "mnist-1");
+  const std::string elsewhere = folder.path() + "/runs/mnist-2";
+  EXPECT_EQ(states.find(elsewhere).error().message, "no run goes on in " + elsewhere);
+  std::filesystem::create_directories(elsewhere);
+  std::ofstream(elsewhere + "/result.json") << "{}";
+  EXPECT_EQ(states.find(elsewhere + "/").error().message,
+            "no run goes on in " + elsewhere + "/; its result.json says how it ended");
+  const auto from_here = std::filesystem::relative(folder.path() + "/runs/mnist-1");
+  EXPECT_EQ(states.find("./" + from_here.string())->id, "mnist-1");
 }
 
 TEST_F(RunStatesTest, TheOnlyOneThatGoesOnNeedsNoName) {
