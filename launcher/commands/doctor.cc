@@ -18,6 +18,7 @@
 #include "launcher/hosts/bundle_archive.h"
 #include "launcher/hosts/host_plan.h"
 #include "launcher/hosts/host_shell.h"
+#include "launcher/run/run_init.h"
 #include "runtime/loop/signal_watch.h"
 #include "runtime/remote/bundle.h"
 #include "runtime/transport/numeric_address.h"
@@ -35,6 +36,16 @@ struct DoctorOptions {
   bool bandwidth = false;  ///< between the hosts, too
   bool json = false;
 };
+
+/// "1 host", "3 hosts over ssh", "3 hosts, 2 of them over ssh".
+std::string hosts_in_words(const ClusterFile& file) {
+  const std::size_t all = file.hosts.size();
+  const auto remote = static_cast<std::size_t>(std::ranges::count_if(
+      file.hosts, [&](const HostSection& host) { return is_remote(file, host); }));
+  std::string words = fmt::format("{} host{}", all, all == 1 ? "" : "s");
+  if (remote == all) return words + " over ssh";
+  return remote == 0 ? words : words + fmt::format(", {} of them over ssh", remote);
+}
 
 class Doctor {
  public:
@@ -105,8 +116,7 @@ class Doctor {
   }
 
   void look_at_hosts() {
-    context_.console.say(fmt::format("looking at {} host{} over ssh", file_.hosts.size(),
-                                     file_.hosts.size() == 1 ? "" : "s"));
+    context_.console.say("looking at " + hosts_in_words(file_));
     std::vector<ShellQuestion> questions;
     for (const HostSection& host : file_.hosts) {
       questions.push_back({host.name, is_remote(file_, host) ? host.ssh : "",
@@ -201,6 +211,7 @@ int doctor(const DoctorOptions& options, const Context& context) {
     return kExitBadInput;
   }
   look_for_data_in(options.data, *file);
+  *file = with_absolute_init(*file);
   const DoctorReport found = Doctor(options, context, std::move(file).value()).run();
   const std::string text = options.json ? doctor_json(found) + "\n" : doctor_text(found);
   if (!console.print_result(text)) return kExitFailed;

@@ -75,8 +75,23 @@ std::string data_wanted(const ClusterFile& file, const HostSection& host) {
   if (!file.data.train_files.empty() || !file.data.test_files.empty()) return "";  // any names
   const bool named = !host.data.empty() || !file.data.dir.empty();
   if (named) return name;
-  if (!is_remote(file, host) || input::is_made_where_missing(*set)) return "";
-  return std::string(set->name);
+  // On the machine of the run, digits are drawn where nothing is found and nothing was asked for.
+  const bool drawn = input::is_made_where_missing(*set) || (any && !is_remote(file, host));
+  return drawn ? "" : std::string(set->name);
+}
+
+/// The weights that its servers begin with; empty: none, or a path that means a folder of its own
+/// on each host.
+std::string init_wanted(const ClusterFile& file, const HostSection& host) {
+  const std::string& from = file.init.from;
+  if (from.empty() || (is_remote(file, host) && !from.starts_with('/') && !from.starts_with('~'))) {
+    return "";
+  }
+  const std::vector<std::string> servers = file.names_of_servers();
+  const bool serves = std::ranges::any_of(file.actors, [&](const ActorPlan& actor) {
+    return actor.host == host.name && std::ranges::count(servers, actor.name) > 0;
+  });
+  return serves ? from : "";
 }
 
 /// The shards that its readers hold, by their folders' names.
@@ -119,6 +134,7 @@ class HostCheck {
     check_precision();
     check_cpu_isa();
     check_data();
+    check_init();
     check_linger();
     return std::move(findings_);
   }
@@ -278,7 +294,8 @@ class HostCheck {
   std::string how_to_put(const std::string& wanted, const std::string& at) const {
     const input::DataSet* set = input::find_data_set(wanted);
     if (set != nullptr && set->format != input::usual_data_set().format) {
-      return fmt::format("fill {} there: it comes from {}", at, set->source);
+      return fmt::format("fill {}{}: it comes from {}", at, host_.ssh.empty() ? "" : " there",
+                         set->source);
     }
     if (host_.ssh.empty()) return fmt::format("sterna data fetch mnist --dir {}", at);
     return fmt::format("sterna data fetch mnist && scp -r ~/.cache/sterna/mnist {}:{}", host_.ssh,
@@ -310,6 +327,14 @@ class HostCheck {
            fmt::format("{} holds drawn digits, and data.name asks for mnist", facts_.data_found),
            put);
     }
+  }
+
+  void check_init() {
+    if (!facts_.init_missing) return;
+    const std::string& from = file_.init.from;
+    find("init", fmt::format("it has no {}, which init.from names", from),
+         host_.ssh.empty() ? "correct init.from"
+                           : fmt::format("copy it there: scp {0} {1}:{0}", from, host_.ssh));
   }
 
   /// Whether what was found is one shard's folder, and not all that its readers want.
@@ -361,6 +386,7 @@ FactsQuestion facts_question(const ClusterFile& file, const HostSection& host,
   question.data = data_wanted(file, host);
   question.data_folder = !host.data.empty() ? host.data : file.data.dir;
   question.shards = shards_on(file, host);
+  question.init = init_wanted(file, host);
   question.any_shard = !has_reader(file, host);
   if (!file.talks_tcp()) return question;
   std::set<std::string> names;

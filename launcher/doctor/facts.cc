@@ -98,6 +98,15 @@ done; done
 echo "STERNA lacks $folder:$best"
 )sh";
 
+// $i: the weights, $x: the folder of data that may hold them, too (actors/weights).
+constexpr std::string_view kInit = R"sh(
+case $i in "~/"*) i=$HOME/${i#??};; esac
+case $x in "~/"*) x=$HOME/${x#??};; esac
+no=yes; for one in "$i" ${x:+"$x/${i##*/}"}; do
+  for file in "$one" "$one.index"; do [ -r "$file" ] && no=; done
+done; [ -z "$no" ] || echo "STERNA no-init"
+)sh";
+
 constexpr std::string_view kNames = R"sh(
 if command -v getent >/dev/null; then for n in $names; do
   echo "STERNA name $n"
@@ -203,6 +212,8 @@ void take(HostFacts& facts, std::string_view word, std::string_view value) {
     const auto index = number<std::uint32_t>(first_word(value));
     const auto shards = number<std::uint32_t>(value);
     if (index && shards) facts.data_shard = input::folder_name({*index, *shards});
+  } else if (word == "no-init") {
+    facts.init_missing = true;
   } else if (word == "drawn") {
     facts.data_is_drawn = true;
   } else if (word == "lacks") {
@@ -241,6 +252,11 @@ std::string facts_script(const FactsQuestion& question) {
   if (question.bf16) script += kBf16;
   if (!question.cpu_flags.empty()) {
     script += fmt::format(kCpuFlags, fmt::join(question.cpu_flags, " "));
+  }
+  if (!question.init.empty()) {
+    script +=
+        fmt::format("i={}; x={}", shell_word(question.init), shell_word(question.data_folder));
+    script += kInit;
   }
   if (!question.names.empty()) {
     script += "names='";

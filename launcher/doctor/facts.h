@@ -29,6 +29,7 @@ struct FactsQuestion {
   std::string data_folder;  ///< empty: $STERNA_DATA, then the user's cache
   /// Folders of shards that will do instead of the whole set, if all are there.
   std::vector<std::string> shards = {};
+  std::string init = {};   ///< weights to look for, a file or TensorFlow's prefix; empty: none
   bool any_shard = false;  ///< whichever shard is there will do: only test examples are read
 };
 
@@ -71,6 +72,7 @@ struct HostFacts {
   bool data_is_drawn = false;    ///< by `sterna data make digits`
   std::string data_shard;        ///< the folder is this shard's: "shard-0-of-4"; empty: no shard's
   std::string data_missing;      ///< what the likeliest folder lacks
+  bool init_missing = false;     ///< the weights asked for are not there
 };
 
 /// The script (see launcher/hosts/host_shell.h). It waits for a line before it reads the clock.

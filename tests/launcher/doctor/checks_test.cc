@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "input/digits/digits.h"
+#include "input/place/data_set.h"
 #include "input/place/data_shard.h"
 #include "launcher/doctor/checks.h"
 #include "launcher/doctor/facts.h"
@@ -153,6 +154,35 @@ TEST_F(HostCheck, NamesDataThatAReaderWouldMiss) {
   EXPECT_THAT(only("", "STERNA drawn\nSTERNA data /data").wrong, HasSubstr("drawn digits"));
 }
 
+TEST_F(HostCheck, LooksForADataSetThatNobodyDrawsAlsoWhereTheRunIsStarted) {
+  file.hosts[0].name = file.cluster.head = "here";
+  file.hosts[0].ssh.clear();
+  ActorPlan reader;
+  reader.role = Role::kInputReader;
+  reader.host = "here";
+  file.actors = {reader};
+  const auto asked = [&] { return facts_question(file, file.hosts[0], program).data; };
+  for (const char* name : {"mnist", "cifar10"}) {
+    file.data.name = name;
+    EXPECT_EQ(asked(), name);
+  }
+  file.data.name = input::kAnyDataSet;
+  EXPECT_EQ(asked(), "");
+}
+
+TEST_F(HostCheck, NamesWeightsThatAServerWouldMiss) {
+  ActorPlan server;
+  server.role = Role::kParameterServer;
+  server.host = "b";
+  file.actors = {server};
+  file.init.from = "/weights/vgg.npz";
+  EXPECT_EQ(facts_question(file, file.hosts[1], program).init, "/weights/vgg.npz");
+  EXPECT_EQ(facts_question(file, file.hosts[0], program).init, "");
+  const Finding found = only("", "STERNA no-init");
+  EXPECT_EQ(found.wrong, "it has no /weights/vgg.npz, which init.from names");
+  EXPECT_EQ(found.fix, "copy it there: scp /weights/vgg.npz b:/weights/vgg.npz");
+}
+
 TEST_F(HostCheck, NamesAShardThatIsNotItsReaders) {
   ActorPlan reader;
   reader.role = Role::kInputReader;
@@ -244,6 +274,17 @@ TEST_F(DataOfAHost, IsAWholeSetOrTheShardsOfItsReaders) {
   EXPECT_EQ(shard.data_found, path("parts/shard-1-of-2"));
   EXPECT_EQ(shard.data_shard, "shard-1-of-2");
   EXPECT_TRUE(shard.data_is_drawn);
+}
+
+TEST_F(DataOfAHost, AlsoHasWeightsByTheirNameOrInItsFolderOfData) {
+  question.init = path("vgg.npz");
+  EXPECT_TRUE(ask("whole", {}).init_missing);
+  std::ofstream(path("whole/vgg.npz")) << "x";
+  EXPECT_FALSE(ask("whole", {}).init_missing);
+  question.init = path("model.ckpt-7");
+  EXPECT_TRUE(ask("whole", {}).init_missing);
+  std::ofstream(path("model.ckpt-7.index")) << "x";
+  EXPECT_FALSE(ask("whole", {}).init_missing);
 }
 
 TEST_F(HostCheck, NamesFewerGpusThanDeclared) {
