@@ -153,6 +153,18 @@ std::vector<Group> grouped(const std::vector<std::string>& runs) {
   return groups;
 }
 
+/// "batch" of "job.batch", "scheme" of "scheme.name"; whole where another's is called the same.
+std::string shown_key(const std::string& key, const std::vector<std::string>& all) {
+  const auto brief = [](const std::string& one) {
+    const std::size_t dot = std::min(one.rfind('.'), one.size());
+    const std::string last = dot == one.size() ? one : one.substr(dot + 1);
+    return last == "name" && dot > 0 ? one.substr(0, dot) : last;
+  };
+  const auto same = std::ranges::count_if(
+      all, [&](const std::string& other) { return brief(other) == brief(key); });
+  return same > 1 ? key : brief(key);
+}
+
 /// By what the groups differ, as far as that is short.
 std::vector<std::string> labels_of(const std::vector<Group>& groups) {
   std::set<std::string> all;
@@ -177,8 +189,7 @@ std::vector<std::string> labels_of(const std::vector<Group>& groups) {
     for (const std::string& key : differing) {
       std::string value = value_of(group, key);
       std::erase(value, '"');
-      label +=
-          fmt::format("{}{} {}", label.empty() ? "" : ", ", key.substr(key.rfind('.') + 1), value);
+      label += fmt::format("{}{} {}", label.empty() ? "" : ", ", shown_key(key, differing), value);
     }
     if (differing.empty() || differing.size() > kMostKeys) {
       label = fs::path(group.runs.front()).lexically_normal().filename().string();

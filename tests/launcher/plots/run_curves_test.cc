@@ -144,6 +144,24 @@ TEST_F(RunCurvesTest, RunsThatDifferByTheirSeedAloneMakeOneCurveWithABand) {
   EXPECT_THAT(plot->curves[1].low, ElementsAre());
 }
 
+TEST_F(RunCurvesTest, AKeyIsCalledByItsLastWordWhereThatSaysWhichItIs) {
+  const auto labels = [&](const std::string& a, const std::string& b) {
+    const auto plot = plot_of_runs(
+        {run("a", kHead + evaluation(10, 0.5), a), run("b", kHead + evaluation(10, 0.5), b)}, {});
+    std::filesystem::remove_all(temporary.path() + "/a");
+    std::filesystem::remove_all(temporary.path() + "/b");
+    return plot ? std::vector{plot->curves[0].label, plot->curves[1].label}
+                : std::vector{plot.error().message};
+  };
+  EXPECT_THAT(labels("[scheme]\nname = \"sync\"\n[optimizer]\nlearning_rate = 0.1\n",
+                     "[scheme]\nname = \"async\"\n[optimizer]\nlearning_rate = 0.2\n"),
+              ElementsAre("learning_rate 0.1, scheme sync", "learning_rate 0.2, scheme async"));
+  EXPECT_THAT(labels("[optimizer]\nlearning_rate = 0.1\n[local_optimizer]\nlearning_rate = 0.1\n",
+                     "[optimizer]\nlearning_rate = 0.2\n[local_optimizer]\nlearning_rate = 0.4\n"),
+              ElementsAre("local_optimizer.learning_rate 0.1, optimizer.learning_rate 0.1",
+                          "local_optimizer.learning_rate 0.4, optimizer.learning_rate 0.2"));
+}
+
 TEST_F(RunCurvesTest, RunsWithoutACommonStepAreRefused) {
   EXPECT_THAT(error(plot_of_runs({run("a", kHead + evaluation(10, 0.5), file("none", 1)),
                                   run("b", kHead + evaluation(20, 0.5), file("none", 2))},
