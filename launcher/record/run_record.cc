@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <csignal>
 #include <utility>
 
 #include "runtime/base/clock.h"
@@ -38,17 +39,24 @@ void update_actors(RunStatus& status, const StatusReport& report) {
   }
 }
 
-void mark_dead(RunStatus& status, const std::string& name, bool wanted, const std::string& cause) {
+std::string end_of(const ProcessDown& down, bool stopping) {
+  if (!down.wanted) return "dead";
+  if (!stopping) return "done";
+  return down.signal == SIGKILL ? "killed" : "stopped";
+}
+
+void mark_ended(RunStatus& status, const std::string& name, const std::string& end,
+                const std::string& cause) {
   for (ActorStatus& actor : status.actors) {
     if (actor.name != name) continue;
-    actor.state = wanted ? "done" : "dead";
-    if (!wanted) actor.cause = cause;
+    actor.state = end;
+    if (end == "dead" || end == "killed") actor.cause = cause;
   }
 }
 
 void note_loss(RunRecord& record, const ProcessDown& down, const std::string& in_words) {
   if (!record.workers_lost.insert(down.identity.name).second) return;
-  mark_dead(record.status, down.identity.name, false, in_words);
+  mark_ended(record.status, down.identity.name, "dead", in_words);
   record.status.lost_workers.push_back(down.identity.name);
   record.result.lost_workers.push_back(
       {down.identity.name, down.identity.incarnation, record.status.step, in_words});

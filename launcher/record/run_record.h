@@ -52,8 +52,12 @@ void count_waits(RunRecord& record, Time now);
 
 /// The line of each actor in the live view, from what the nodes report.
 void update_actors(RunStatus& status, const StatusReport& report);
-/// The end of an actor; `cause` of one that nobody wanted.
-void mark_dead(RunStatus& status, const std::string& name, bool wanted, const std::string& cause);
+/// How it ended: "done" by itself, "dead" where nobody wanted that; where all that still ran were
+/// asked to end (`stopping`), "stopped", or "killed" if it did not in time.
+std::string end_of(const ProcessDown& down, bool stopping);
+/// The end of an actor in the live view, as end_of() has it; `cause` of one that nobody wanted.
+void mark_ended(RunStatus& status, const std::string& name, const std::string& end,
+                const std::string& cause);
 /// An actor was lost and is started again: it is counted, with its cause `in_words`.
 void note_actor_restart(RunRecord& record, const ProcessDown& down, const std::string& in_words);
 /// A worker was lost, and the run goes on without it.

@@ -1,18 +1,8 @@
 #include "launcher/run/program_run.h"
 
 #include <algorithm>
-#include <csignal>
 
 namespace sterna::launcher {
-namespace {
-
-std::string end_of(const ProcessDown& down, bool stopping) {
-  if (!down.wanted) return "dead";
-  if (!stopping) return "done";
-  return down.signal == SIGKILL ? "killed" : "stopped";
-}
-
-}  // namespace
 
 void expect_actors(RunRecord& record, const ClusterFile& file) {
   record.result.awaited = file.awaited();

@@ -54,7 +54,7 @@ RunRecord blank_record(const JobOptions& options) {
   status.phase = "starting";
   status.steps = static_cast<std::int64_t>(file.job.steps);
   if (options.from != nullptr) {
-    status.first_step = static_cast<std::int64_t>(options.from->manifest.step);
+    status.step = status.first_step = static_cast<std::int64_t>(options.from->manifest.step);
   }
   if (!options.restarts.empty()) {
     const Restart& last = options.restarts.back();
@@ -458,6 +458,9 @@ class Job {
     record.status.left_seconds.reset();
     count_time();
     if (!options_.file.trains()) result.seconds = record.status.elapsed_seconds;
+    // What is kept was made, though no worker may have said so yet.
+    record.status.step = std::max(record.status.step, record.status.checkpoint_step);
+    if (options_.file.trains()) result.steps = record.status.step;
     if (outcome_.interrupted) {
       result.exit = kExitInterrupted;
       result.cause = cause_so_far(trained);

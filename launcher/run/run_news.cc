@@ -29,7 +29,7 @@ void RunNews::logged(std::string_view line) {
 
 void RunNews::ended(const ProcessDown& down, bool stopping) {
   const std::string& name = down.identity.name;
-  mark_dead(record_.status, name, down.wanted, down.cause);
+  mark_ended(record_.status, name, end_of(down, stopping), down.cause);
   note_end(record_, down, stopping);
   if (!down.wanted) {
     logged(death_in_words(options_.file, down));

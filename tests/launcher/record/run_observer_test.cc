@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <csignal>
+
 #include "tests/runtime/sim/sim_fixture.h"
 
 namespace sterna::launcher {
@@ -557,14 +559,27 @@ TEST(UpdateActors, DoesNotBringBackWhoHasEnded) {
   }
 }
 
-TEST(MarkDead, IsDoneWhereItsEndWasWanted) {
+TEST(EndOf, IsWhetherItWasWantedAndAsked) {
+  ProcessDown down;
+  EXPECT_EQ(end_of(down, false), "dead");
+  EXPECT_EQ(end_of(down, true), "dead");
+  down.wanted = true;
+  EXPECT_EQ(end_of(down, false), "done");
+  EXPECT_EQ(end_of(down, true), "stopped");
+  down.signal = SIGKILL;
+  EXPECT_EQ(end_of(down, true), "killed");
+}
+
+TEST(MarkEnded, NotesTheCauseOfAnEndThatNobodyWanted) {
   RunStatus status = with_worker0("running");
-  mark_dead(status, "worker1", false, "killed by signal 9");
+  mark_ended(status, "worker1", "dead", "killed by signal 9");
   EXPECT_EQ(status.actors[0].state, "running");
-  mark_dead(status, "worker0", true, "");
-  EXPECT_EQ(status.actors[0].state, "done");
-  mark_dead(status, "worker0", false, "");
+  mark_ended(status, "worker0", "stopped", "asked to");
+  EXPECT_EQ(status.actors[0].state, "stopped");
+  EXPECT_EQ(status.actors[0].cause, "");
+  mark_ended(status, "worker0", "dead", "killed by signal 9");
   EXPECT_EQ(status.actors[0].state, "dead");
+  EXPECT_EQ(status.actors[0].cause, "killed by signal 9");
 }
 
 TEST(DeathInWords, NamesTheHostWhereThereAreSeveral) {
