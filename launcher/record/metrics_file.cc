@@ -96,4 +96,20 @@ Result<void> MetricsFile::close() {
   return state_->sink->close();
 }
 
+void MetricsFiles::append(const std::string& line) {
+  for (const auto& file : files_) file->append(line);
+}
+
+void MetricsFiles::look() {
+  for (const auto& file : files_) file->look();
+}
+
+Result<void> MetricsFiles::close() {
+  Result<void> closed;
+  for (const auto& file : files_) {
+    if (Result<void> one = file->close(); closed && !one) closed = std::move(one);
+  }
+  return closed;
+}
+
 }  // namespace sterna::launcher

@@ -5,6 +5,8 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "launcher/record/line_sink.h"
 #include "runtime/base/file.h"
@@ -43,6 +45,20 @@ class MetricsFile {
   bool hangs_ = false;
   bool failed_ = false;
   TextWriter writer_;
+};
+
+/// All that a run's metrics go to.
+class MetricsFiles {
+ public:
+  void add(std::unique_ptr<MetricsFile> file) { files_.push_back(std::move(file)); }
+  /// As a MetricsFile's, of each.
+  void append(const std::string& line);
+  void look();
+  /// The first error.
+  Result<void> close();
+
+ private:
+  std::vector<std::unique_ptr<MetricsFile>> files_;
 };
 
 }  // namespace sterna::launcher

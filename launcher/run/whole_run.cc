@@ -18,6 +18,7 @@
 #include "launcher/hosts/mended_checkpoint.h"
 #include "launcher/hosts/placer.h"
 #include "launcher/page/page_server.h"
+#include "launcher/past/remembered_run.h"
 #include "launcher/record/event_log.h"
 #include "launcher/record/metrics_file.h"
 #include "launcher/record/run_directory.h"
@@ -108,88 +109,9 @@ RunState state_of(const WholeRunOptions& options, const Cluster& cluster,
   return state;
 }
 
-/// What this machine remembers of the run while it goes on.
-class Remembered {
- public:
-  explicit Remembered(const Console& console) : console_(console) {}
-  ~Remembered() {
-    if (states_) states_->remove(state_.id);
-  }
-  /// A run that nobody watched leaves word of how it ended. One that is started again at once
-  /// (`again`) has not: whoever does that finds it by what is remembered.
-  void ended(const WholeRunEnd& end, bool again) {
-    if (!states_ || !state_.detached) return;
-    const bool nobody_is_left = !state_.supervisor.machine.empty() && state_.supervisor.is_gone();
-    if (again && !nobody_is_left) return states_.reset();
-    state_.resume = end.result.resume;
-    state_.operators.clear();
-    state_.ended = end.last_words;
-    state_.exit = end.result.exit;
-    if (states_->write(state_)) states_.reset();
-  }
-  /// `head` is this machine's name among the run's hosts.
-  void write(RunState state, const std::string& head) {
-    for (StateHost& host : state.hosts) {
-      if (host.name == head) host.ssh.clear();
-    }
-    state.head.clear();
-    state.keeper = Keeper::this_process();
-    const Result<RunStates> states = RunStates::of_user();
-    Result<void> written = states ? states->write(state) : Result<void>(states.error());
-    if (!written) {
-      console_.say(written.error().message + "; `sterna status` will not find this run");
-      return;
-    }
-    states_ = *states;
-    state_ = state;
-  }
-  void coordinator_is_at(const Contact& contact) {
-    state_.coordinator = contact;
-    write_again();
-  }
-  void has_host(const StateHost& host) {
-    if (std::ranges::find(state_.hosts, host.name, &StateHost::name) != state_.hosts.end()) return;
-    state_.hosts.push_back(host);
-    write_again();
-  }
-
- private:
-  void write_again() {
-    if (!states_) return;
-    if (const Result<void> written = states_->write(state_); !written)
-      console_.say(written.error().message + "; `sterna status` will not find this run");
-  }
-
-  const Console& console_;
-  std::optional<RunStates> states_;
-  RunState state_;
-};
-
-/// The lines of a run's metrics, and who gets them.
-class Metrics {
- public:
-  void add(std::unique_ptr<MetricsFile> file) { files_.push_back(std::move(file)); }
-  void append(const std::string& line) {
-    for (const auto& file : files_) file->append(line);
-  }
-  void look() {
-    for (const auto& file : files_) file->look();
-  }
-  /// Closes all of them; the first error.
-  Result<void> close() {
-    Result<void> closed;
-    for (const auto& file : files_) {
-      if (Result<void> one = file->close(); closed && !one) closed = std::move(one);
-    }
-    return closed;
-  }
-
- private:
-  std::vector<std::unique_ptr<MetricsFile>> files_;
-};
-
 /// A result that cannot be kept makes a failure of a run that was none.
-void keep(RunDirectory& directory, Metrics& metrics, RunResult& result, const Console& console) {
+void keep(RunDirectory& directory, MetricsFiles& metrics, RunResult& result,
+          const Console& console) {
   Result<void> kept = directory.write_result(result);
   if (const Result<void> closed = metrics.close(); kept && !closed) kept = closed;
   if (kept) return;
@@ -258,235 +180,317 @@ void mend_before_restart(RealMachine& machine, JobOutcome& outcome, const JobOpt
               [&] { return outcome.told_while_stopping; });
 }
 
+/// One whole run. What it has comes to be in the order in which it lies here.
+class WholeRun {
+ public:
+  WholeRun(RealMachine& machine, const Registry& registry, const WholeRunOptions& options)
+      : machine_(machine),
+        registry_(registry),
+        options_(options),
+        remembered_(options.console),
+        operators_(issue_operators()) {}
+
+  /// All that may be wrong with what is given, and the run's directory. Starts nothing.
+  Result<void> prepare() {
+    STERNA_TRY(look_at_what_is_given());
+    STERNA_TRY(find_where_it_begins());
+    STERNA_TRY(make_directory());
+    STERNA_TRY(open_records());
+    plan_job();
+    plan_what_is_told();
+    return {};
+  }
+
+  WholeRunEnd run() && {
+    train();
+    return leave();
+  }
+
+ private:
+  const Console& console() const { return options_.console; }
+  /// On the screen, whatever that shows by now.
+  void say(const std::string& line) { view_ != nullptr ? view_->say(line) : console().say(line); }
+  std::int64_t first_step() const {
+    return from_ ? static_cast<std::int64_t>(from_->manifest.step) : 0;
+  }
+  std::string absolute_directory() const {
+    return std::filesystem::absolute(directory_->path()).lexically_normal().string();
+  }
+
+  Result<void> look_at_what_is_given() {
+    const ClusterFile& given = options_.file;
+    STERNA_ASSIGN(data_, needs_data_here(given)
+                             ? find_run_data(options_.data, given, console())
+                             : Result<input::DataLocation>(data_elsewhere(given)));
+    STERNA_ASSIGN(const ClusterFile counted, in_steps(given, data_));
+    file_ = with_absolute_init(counted);
+    STERNA_ASSIGN(const std::vector<std::string> taken, look_at_init(file_, data_));
+    for (const std::string& line : taken) console().say(line);
+    // What does not go together is bad input, of which nothing has to be started to hear.
+    if (file_.trains()) STERNA_TRY(job_of(file_, data_));
+    return {};
+  }
+
+  Result<void> find_where_it_begins() {
+    if (file_.trains() && file_.checkpoint.resume.given) {
+      mend_newest(machine_, file_, folder_to_resume(file_, options_.run_dir), true,
+                  [&](const std::string& line) { console().say(line); });
+    }
+    STERNA_ASSIGN(from_, checkpoint_to_resume(file_, options_.run_dir));
+    if (from_ == nullptr) return {};
+    for (const std::string& line : passed_over(file_, *from_)) console().say(line);
+    console().say(fmt::format("going on from step {}, {}", thousands(first_step()), from_->folder));
+    return {};
+  }
+
+  Result<void> make_directory() {
+    if (!file_.metrics.prometheus.empty()) {
+      STERNA_ASSIGN(scraped_, MetricsServer::start(file_.metrics));
+      console().say("metrics at " + scraped_->url());
+    }
+    RunDirectoryOptions where;
+    where.config = file_.cluster.name;
+    where.explicit_path = options_.run_dir;
+    where.goes_on = goes_on_in_place(file_) || options_.begun;
+    where.parent = options_.run_parent;
+    where.now = now_;
+    STERNA_ASSIGN(directory_, RunDirectory::create(where));
+    Result<std::unique_ptr<PageServer>> page = page_of(options_, *directory_);
+    if (!page) {
+      directory_->discard();
+      return std::move(page).error();
+    }
+    page_ = std::move(page).value();
+    // The run again, from this file alone: with the data that it is given now.
+    resolved_ = file_;
+    if (!file_.checkpoint.folder.empty()) {
+      resolved_.checkpoint.folder = std::filesystem::absolute(expand_home(file_.checkpoint.folder));
+    }
+    resolved_.data.name = data_.name;
+    if (!data_.dir.empty()) {
+      resolved_.data.dir = std::filesystem::absolute(data_.folder()).string();
+    }
+    STERNA_TRY(directory_->write_resolved(resolved_));
+    return keep_class_names(*directory_, file_, data_);
+  }
+
+  Result<void> open_records() {
+    const auto say_it = [this](const std::string& line) { say(line); };
+    metrics_.add(std::make_unique<MetricsFile>(directory_->take_metrics(), say_it));
+    if (file_.summary.tensorboard) {
+      STERNA_ASSIGN(EventFile events, EventFile::create(directory_->path(), in_unix_seconds(now_),
+                                                        launcher::resolved(resolved_)));
+      auto lines =
+          std::make_unique<MetricsFile>(std::make_unique<EventFile>(std::move(events)), say_it);
+      for_tensorboard_ = lines.get();
+      metrics_.add(std::move(lines));
+    }
+    events_.emplace(directory_->take_events(), say_it,
+                    [] { return in_unix_seconds(std::chrono::system_clock::now()); });
+    events_->append(
+        {.kind = "began", .step = first_step(), .cause = from_ ? "from " + from_->folder : ""});
+    if (directory_->made()) return {};
+    if (from_ == nullptr) say(directory_->path() + " has no checkpoint: it begins at step 0");
+    metrics_.append(to_json(Restart{.step = first_step(), .cause = "the run was begun again"},
+                            in_unix_seconds(now_)));
+    return {};
+  }
+
+  void plan_job() {
+    resume_ = options_.resume
+                  ? options_.resume(absolute_directory())
+                  : resume_command(options_.detached ? "up" : "run", absolute_directory());
+    job_.file = file_;
+    job_.data = data_;
+    job_.began = options_.began;
+    job_.run = options_.run;
+    job_.begun = options_.begun;
+    job_.program = options_.program;
+    job_.run_directory = directory_->path();
+    job_.from = from_;
+    job_.checkpoints = std::filesystem::absolute(file_.checkpoint.folder.empty()
+                                                     ? directory_->checkpoints_path()
+                                                     : expand_home(file_.checkpoint.folder))
+                           .string();
+    job_.resolved = launcher::resolved(resolved_);
+    job_.weights = std::filesystem::absolute(directory_->weights_path()).string();
+    job_.log_directory = std::filesystem::absolute(directory_->logs_path()).string();
+    const std::string name = std::filesystem::path(directory_->path()).filename().string();
+    job_.id = fmt::format("{}-{:08x}", name, static_cast<std::uint32_t>(SteadyClock().now().ns));
+    job_.make_placer = options_.make_placer;
+    if (!job_.make_placer) {
+      job_.make_placer = [this](auto progress, const auto& interrupted) {
+        return placer_of(file_).nodes(
+            machine_, job_.file,
+            {options_.bundle, absolute_directory(), std::move(progress),
+             [this](std::string_view line) { console().say(line); }, interrupted});
+      };
+    }
+    job_.operators = contacts_of(operators_);
+    job_.faults_over = std::make_shared<PlannedFaults::Over>(faults_suffered(
+        file_.faults, directory_->path(), static_cast<std::uint64_t>(first_step())));
+  }
+
+  /// Whom the job tells what.
+  void plan_what_is_told() {
+    job_.started = [this](Cluster& cluster) { started(cluster); };
+    job_.coordinator_again = [this](const Contact& contact) {
+      remembered_.coordinator_is_at(contact);
+    };
+    job_.host_added = [this](const std::string& name) {
+      const auto host = std::ranges::find(file_.hosts, name, &HostSection::name);
+      if (host == file_.hosts.end()) return;
+      if (const auto one = state_of(file_, *host)) remembered_.has_host(*one);
+    };
+    job_.codecs_chosen = [this](const GradientSection& gradient) {
+      resolved_.gradient = gradient;
+      const Result<void> written = directory_->write_resolved(resolved_);
+      if (!written) console().say(written.error().message);
+    };
+    job_.checkpoint_missed = [this](const std::string& line) {
+      metrics_.append(json_line({{"kind", "missed_checkpoint"}, {"why", line}}));
+      events_->append({.kind = "missed_checkpoint", .cause = line});
+      say(line);
+    };
+    job_.notice = [this](const std::string& line) { say(line); };
+    job_.event = [this](Event event) { events_->append(std::move(event)); };
+    job_.actor_restarts = [this](const ActorRestart& one) { metrics_.append(to_json(one)); };
+    job_.running = [this] {
+      if (options_.running && job_.restarts.empty()) options_.running();
+    };
+    RunObserver::Hooks& hooks = job_.hooks;
+    hooks.step = [this](const StepMetrics& step) { metrics_.append(to_json(step)); };
+    hooks.loss = [this](const LossMetrics& one) { metrics_.append(to_json(one)); };
+    hooks.tensor = [this](const TensorMetrics& one) { metrics_.append(to_json(one)); };
+    hooks.evaluation = [this](const EvaluationResult& one) { metrics_.append(to_json(one)); };
+    if (for_tensorboard_ == nullptr) return;
+    hooks.histogram = [this](const HistogramMetrics& one) {
+      for_tensorboard_->append(to_json(one));
+    };
+    hooks.picture = [this](const PictureMetrics& one) { for_tensorboard_->append(to_json(one)); };
+  }
+
+  void started(Cluster& cluster) {
+    reports_.set_cluster(&cluster);
+    RunState state = state_of(options_, cluster, *directory_, operators_);
+    if (file_.checkpoint.on()) state.resume = resume_;
+    state.checkpoints = job_.checkpoints;
+    remembered_.write(state, file_.cluster.head);
+    if (options_.started && job_.restarts.empty()) options_.started(state);
+  }
+
+  /// The job, and once more as often as it goes on after a loss.
+  void train() {
+    view_ = options_.make_view();
+    for (bool again = true; again;) {
+      outcome_ = run_job(machine_, registry_, job_, [this](const RunRecord& r) { show(r); });
+      reports_.set_cluster(nullptr);
+      job_.file.gradient = resolved_.gradient;  // what codec = "auto" chose stays chosen
+      mend_before_restart(machine_, outcome_, job_);
+      again = move_from_lost(machine_, outcome_, job_) && restarts_.after(outcome_, job_);
+      if (again) tell_of_restart(job_.restarts.back());
+    }
+    restarts_.complete(outcome_);
+  }
+
+  void show(const RunRecord& record) {
+    view_->update(record.status);
+    metrics_.look();
+    events_->look();
+    if (scraped_) scraped_->update(record.status);
+    if (page_) page_->update(record.status);
+    reports_.update(record.status);
+  }
+
+  /// What metrics.jsonl has of later steps is done again.
+  void tell_of_restart(const Restart& last) {
+    metrics_.append(to_json(last, in_unix_seconds(std::chrono::system_clock::now())));
+    events_->append({.kind = "restart",
+                     .step = last.step,
+                     .cause = last.cause,
+                     .steps_again = last.steps_again});
+    if (job_.from == nullptr) return;
+    for (const std::string& line : passed_over(job_.file, *job_.from)) say(line);
+  }
+
+  WholeRunEnd leave() {
+    RunResult& result = outcome_.record.result;
+    const RunStatus& status = outcome_.record.status;
+    tell_how_it_goes_on(outcome_, job_, restarts_.stuck(), resume_);
+    if (page_) page_->end(status, result.exit, last_words(options_, outcome_));
+    view_->finish(status);
+    view_.reset();
+    for (const std::string& line : outcome_.left_behind) console().say(line);
+    if (outcome_.stop.survivors != 0) {
+      console().say(fmt::format("killed {} of the run's processes that its node had left behind",
+                                outcome_.stop.survivors));
+    }
+    WholeRunEnd end;
+    const bool kept = outcome_.started || result.exit != kExitFailed || !job_.restarts.empty();
+    if (kept) {
+      keep_all();
+      end.last_words = last_words(options_, outcome_);
+    } else {
+      // There was nobody to run yet: the cause is all that is worth keeping.
+      directory_->discard();
+      end.last_words = result.cause;
+    }
+    end.result = result;
+    end.stop = outcome_.stop;
+    end.told_to_end = outcome_.told_to_end || outcome_.told_while_stopping;
+    if (kept) {
+      remembered_.ended(result.exit, end.last_words, result.resume,
+                        options_.comes_again && result.exit == kExitGoesOn);
+    }
+    if (page_) page_->say_goodbye();
+    return end;
+  }
+
+  void keep_all() {
+    RunResult& result = outcome_.record.result;
+    keep_confusion(*directory_, outcome_.record.confusion, console());
+    keep_status(*directory_, outcome_.record.status, console());
+    events_->append({.kind = "ended",
+                     .step = result.steps,
+                     .cause = result.exit == kExitDone ? "done" : result.cause,
+                     .seconds = result.seconds});
+    if (const Result<void> closed = events_->close(); !closed) {
+      console().say(closed.error().message);
+    }
+    keep(*directory_, metrics_, result, console());
+  }
+
+  RealMachine& machine_;
+  const Registry& registry_;
+  const WholeRunOptions& options_;
+  const std::chrono::system_clock::time_point now_ = std::chrono::system_clock::now();
+  input::DataLocation data_;
+  ClusterFile file_;  ///< in steps, and with where its weights are
+  std::shared_ptr<const actors::SavedCheckpoint> from_;  ///< null: it begins at step 0
+  std::unique_ptr<MetricsServer> scraped_;               ///< null: nobody asked for it
+  std::optional<RunDirectory> directory_;
+  std::unique_ptr<PageServer> page_;  ///< null: nobody asked for it
+  ClusterFile resolved_;
+  RememberedRun remembered_;
+  const std::vector<OperatorKeys> operators_;
+  Reports reports_;
+  std::unique_ptr<RunView> view_;  ///< while the job goes on
+  MetricsFiles metrics_;
+  MetricsFile* for_tensorboard_ = nullptr;  ///< one of them: what only TensorBoard shows
+  std::optional<EventLog> events_;
+  std::string resume_;  ///< the command that goes on with it
+  JobOptions job_;
+  Restarts restarts_;
+  JobOutcome outcome_;
+};
+
 }  // namespace
 
 Result<WholeRunEnd> whole_run(RealMachine& machine, const Registry& registry,
                               const WholeRunOptions& options) {
-  const SteadyClock clock;
-  const ClusterFile& given = options.file;
-  Result<input::DataLocation> data = needs_data_here(given)
-                                         ? find_run_data(options.data, given, options.console)
-                                         : Result<input::DataLocation>(data_elsewhere(given));
-  if (!data) return std::move(data).error();
-  STERNA_ASSIGN(const ClusterFile counted, in_steps(given, *data));
-  const ClusterFile file = with_absolute_init(counted);
-  STERNA_ASSIGN(const std::vector<std::string> taken, look_at_init(file, *data));
-  for (const std::string& line : taken) options.console.say(line);
-  // What does not go together is bad input, of which nothing has to be started to hear.
-  if (file.trains()) STERNA_TRY(job_of(file, *data));
-
-  if (file.trains() && file.checkpoint.resume.given) {
-    mend_newest(machine, file, folder_to_resume(file, options.run_dir), true,
-                [&](const std::string& line) { options.console.say(line); });
-  }
-  STERNA_ASSIGN(const auto from, checkpoint_to_resume(file, options.run_dir));
-  if (from != nullptr) {
-    for (const std::string& line : passed_over(file, *from)) options.console.say(line);
-    options.console.say(fmt::format("going on from step {}, {}",
-                                    thousands(static_cast<std::int64_t>(from->manifest.step)),
-                                    from->folder));
-  }
-  std::unique_ptr<MetricsServer> scraped;
-  if (!file.metrics.prometheus.empty()) {
-    STERNA_ASSIGN(scraped, MetricsServer::start(file.metrics));
-    options.console.say("metrics at " + scraped->url());
-  }
-  RunDirectoryOptions where;
-  where.config = file.cluster.name;
-  where.explicit_path = options.run_dir;
-  where.goes_on = goes_on_in_place(file) || options.begun;
-  where.parent = options.run_parent;
-  where.now = std::chrono::system_clock::now();
-  STERNA_ASSIGN(RunDirectory directory, RunDirectory::create(where));
-  Result<std::unique_ptr<PageServer>> page_or = page_of(options, directory);
-  if (!page_or) {
-    directory.discard();
-    return std::move(page_or).error();
-  }
-  const std::unique_ptr<PageServer> page = std::move(page_or).value();
-  // The run again, from this file alone: with the data that it is given now.
-  ClusterFile resolved = file;
-  if (!file.checkpoint.folder.empty()) {
-    resolved.checkpoint.folder = std::filesystem::absolute(expand_home(file.checkpoint.folder));
-  }
-  resolved.data.name = data->name;
-  if (!data->dir.empty()) resolved.data.dir = std::filesystem::absolute(data->folder()).string();
-  STERNA_TRY(directory.write_resolved(resolved));
-  STERNA_TRY(keep_class_names(directory, file, *data));
-
-  const std::vector<OperatorKeys> operators = issue_operators();
-  Remembered remembered(options.console);
-  Reports reports;
-  std::unique_ptr<RunView> view;
-  const auto say = [&](const std::string& line) {
-    view != nullptr ? view->say(line) : options.console.say(line);
-  };
-  Metrics metrics;
-  metrics.add(std::make_unique<MetricsFile>(directory.take_metrics(), say));
-  MetricsFile* events_only = nullptr;  // for what only TensorBoard shows
-  if (file.summary.tensorboard) {
-    STERNA_ASSIGN(EventFile events, EventFile::create(directory.path(), in_unix_seconds(where.now),
-                                                      launcher::resolved(resolved)));
-    auto lines = std::make_unique<MetricsFile>(std::make_unique<EventFile>(std::move(events)), say);
-    events_only = lines.get();
-    metrics.add(std::move(lines));
-  }
-  EventLog events(directory.take_events(), say,
-                  [] { return in_unix_seconds(std::chrono::system_clock::now()); });
-  events.append({.kind = "began",
-                 .step = from ? static_cast<std::int64_t>(from->manifest.step) : 0,
-                 .cause = from ? "from " + from->folder : ""});
-  if (!directory.made()) {
-    if (from == nullptr) say(directory.path() + " has no checkpoint: it begins at step 0");
-    const auto step = from ? static_cast<std::int64_t>(from->manifest.step) : std::int64_t{0};
-    metrics.append(to_json(Restart{.step = step, .cause = "the run was begun again"},
-                           in_unix_seconds(where.now)));
-  }
-  const std::string place = std::filesystem::absolute(directory.path()).lexically_normal();
-  const std::string resume = options.resume
-                                 ? options.resume(place)
-                                 : resume_command(options.detached ? "up" : "run", place);
-  JobOptions job;
-  job.file = file;
-  job.data = *data;
-  job.began = options.began;
-  job.run = options.run;
-  job.begun = options.begun;
-  job.program = options.program;
-  job.run_directory = directory.path();
-  job.from = from;
-  job.checkpoints = std::filesystem::absolute(file.checkpoint.folder.empty()
-                                                  ? directory.checkpoints_path()
-                                                  : expand_home(file.checkpoint.folder))
-                        .string();
-  job.resolved = launcher::resolved(resolved);
-  job.weights = std::filesystem::absolute(directory.weights_path()).string();
-  job.log_directory = std::filesystem::absolute(directory.logs_path()).string();
-  const std::string name = std::filesystem::path(directory.path()).filename().string();
-  job.id = fmt::format("{}-{:08x}", name, static_cast<std::uint32_t>(clock.now().ns));
-  job.make_placer = options.make_placer;
-  if (!job.make_placer) {
-    job.make_placer = [&](auto progress, const auto& interrupted) {
-      const auto folder = std::filesystem::absolute(directory.path()).lexically_normal();
-      return placer_of(file).nodes(
-          machine, job.file,
-          {options.bundle, folder.string(), std::move(progress),
-           [&](std::string_view line) { options.console.say(line); }, interrupted});
-    };
-  }
-  job.operators = contacts_of(operators);
-  job.started = [&](Cluster& cluster) {
-    reports.set_cluster(&cluster);
-    RunState state = state_of(options, cluster, directory, operators);
-    if (file.checkpoint.on()) state.resume = resume;
-    state.checkpoints = job.checkpoints;
-    remembered.write(state, file.cluster.head);
-    if (options.started && job.restarts.empty()) options.started(state);
-  };
-  job.coordinator_again = [&](const Contact& contact) { remembered.coordinator_is_at(contact); };
-  job.host_added = [&](const std::string& name) {
-    const auto host = std::ranges::find(file.hosts, name, &HostSection::name);
-    if (host == file.hosts.end()) return;
-    if (const auto one = state_of(file, *host)) remembered.has_host(*one);
-  };
-  job.codecs_chosen = [&](const GradientSection& gradient) {
-    resolved.gradient = gradient;
-    const Result<void> written = directory.write_resolved(resolved);
-    if (!written) options.console.say(written.error().message);
-  };
-  job.checkpoint_missed = [&](const std::string& line) {
-    metrics.append(json_line({{"kind", "missed_checkpoint"}, {"why", line}}));
-    events.append({.kind = "missed_checkpoint", .cause = line});
-    view->say(line);
-  };
-  job.notice = [&](const std::string& line) { view->say(line); };
-  job.event = [&](Event event) { events.append(std::move(event)); };
-  job.actor_restarts = [&](const ActorRestart& one) { metrics.append(to_json(one)); };
-  job.running = [&] {
-    if (options.running && job.restarts.empty()) options.running();
-  };
-  job.hooks.step = [&](const StepMetrics& step) { metrics.append(to_json(step)); };
-  job.hooks.loss = [&](const LossMetrics& one) { metrics.append(to_json(one)); };
-  job.hooks.tensor = [&](const TensorMetrics& one) { metrics.append(to_json(one)); };
-  job.hooks.evaluation = [&](const EvaluationResult& one) { metrics.append(to_json(one)); };
-  if (events_only != nullptr) {
-    job.hooks.histogram = [events_only](const HistogramMetrics& one) {
-      events_only->append(to_json(one));
-    };
-    job.hooks.picture = [events_only](const PictureMetrics& one) {
-      events_only->append(to_json(one));
-    };
-  }
-
-  job.faults_over = std::make_shared<PlannedFaults::Over>(
-      faults_suffered(file.faults, directory.path(), from != nullptr ? from->manifest.step : 0));
-
-  view = options.make_view();
-  Restarts restarts;
-  JobOutcome outcome;
-  for (bool again = true; again;) {
-    outcome = run_job(machine, registry, job, [&](const RunRecord& record) {
-      view->update(record.status);
-      metrics.look();
-      events.look();
-      if (scraped) scraped->update(record.status);
-      if (page) page->update(record.status);
-      reports.update(record.status);
-    });
-    reports.set_cluster(nullptr);
-    job.file.gradient = resolved.gradient;  // what codec = "auto" chose stays chosen
-    mend_before_restart(machine, outcome, job);
-    again = move_from_lost(machine, outcome, job) && restarts.after(outcome, job);
-    // What metrics.jsonl has of later steps is done again.
-    if (again) {
-      const double time = in_unix_seconds(std::chrono::system_clock::now());
-      metrics.append(to_json(job.restarts.back(), time));
-      const Restart& last = job.restarts.back();
-      events.append({.kind = "restart",
-                     .step = last.step,
-                     .cause = last.cause,
-                     .steps_again = last.steps_again});
-      if (job.from != nullptr) {
-        for (const std::string& line : passed_over(job.file, *job.from)) say(line);
-      }
-    }
-  }
-  restarts.complete(outcome);
-  RunResult& result = outcome.record.result;
-  tell_how_it_goes_on(outcome, job, restarts.stuck(), resume);
-  if (page) page->end(outcome.record.status, result.exit, last_words(options, outcome));
-  view->finish(outcome.record.status);
-  view.reset();
-
-  WholeRunEnd end;
-  for (const std::string& line : outcome.left_behind) options.console.say(line);
-  if (outcome.stop.survivors != 0) {
-    options.console.say(fmt::format(
-        "killed {} of the run's processes that its node had left behind", outcome.stop.survivors));
-  }
-  const bool kept = outcome.started || result.exit != kExitFailed || !job.restarts.empty();
-  if (!kept) {
-    // There was nobody to run yet: the cause is all that is worth keeping.
-    directory.discard();
-    end.last_words = result.cause;
-  } else {
-    keep_confusion(directory, outcome.record.confusion, options.console);
-    keep_status(directory, outcome.record.status, options.console);
-    events.append({.kind = "ended",
-                   .step = result.steps,
-                   .cause = result.exit == kExitDone ? "done" : result.cause,
-                   .seconds = result.seconds});
-    if (const Result<void> closed = events.close(); !closed)
-      options.console.say(closed.error().message);
-    keep(directory, metrics, result, options.console);
-    end.last_words = last_words(options, outcome);
-  }
-  end.result = result;
-  end.stop = outcome.stop;
-  end.told_to_end = outcome.told_to_end || outcome.told_while_stopping;
-  if (kept) remembered.ended(end, options.comes_again && result.exit == kExitGoesOn);
-  if (page) page->say_goodbye();
-  return end;
+  WholeRun whole(machine, registry, options);
+  STERNA_TRY(whole.prepare());
+  return std::move(whole).run();
 }
 
 }  // namespace sterna::launcher
