@@ -43,11 +43,11 @@ struct TileShape {
   std::uint32_t channels = 1;
   std::uint32_t blocks = 1;
 };
+inline constexpr std::uint32_t kSumRun = 32;  // channels, which a warp reads at once
 constexpr TileShape tile_shape(std::size_t channels) {
-  constexpr std::uint32_t kRun = 32;  // channels, which a warp reads at once
   constexpr std::uint32_t kMost = kTileThreads / 2;
-  const bool cut = channels % kRun == 0 || channels > kMost;
-  const std::uint32_t wide = cut ? kRun : static_cast<std::uint32_t>(channels);
+  const bool cut = channels % kSumRun == 0 || channels > kMost;
+  const std::uint32_t wide = cut ? kSumRun : static_cast<std::uint32_t>(channels);
   return {wide, kTileThreads / wide};
 }
 

@@ -7,6 +7,7 @@
 
 #include "kernels/isa/warp.h"
 #include "kernels/layers/channel_sums.h"
+#include "kernels/layers/numbers.h"
 
 namespace sterna::kernels {
 
@@ -27,20 +28,16 @@ struct Tile {
   }
 };
 
-/// What a tile's thread adds up: add(load(element), sums) for each pixel of its block, in their
-/// order; loads are under way together.
-template <class Load, class Add>
-STERNA_DEVICE TwoSums sum_of_block(const ChannelSums& sums, const Tile& tile, std::uint32_t thread,
-                                   Load load, Add add) {
-  constexpr std::uint32_t kTogether = 8;
-  const std::uint32_t column = thread % tile.shape.channels;
-  const std::uint32_t row = thread / tile.shape.channels;
-  TwoSums found{0, 0};
-  if (row >= tile.shape.blocks || column >= tile.channels) return found;
+/// What a thread adds up, of kWide neighbouring channels from `channel` on: add(load(element), c,
+/// sums of channel c) for each pixel of block `block`, in their order; loads are under way
+/// together.
+template <std::uint32_t kWide, class Load, class Add>
+STERNA_DEVICE void sum_of_block(const ChannelSums& sums, std::size_t block, std::size_t channel,
+                                TwoSums (&found)[kWide], Load load, Add add) {
+  constexpr std::uint32_t kTogether = kWide == 1 ? 8 : 4;
   const std::size_t size = sum_block(sums.pixels, sums.channels);
-  std::size_t pixel = (std::size_t{tile.down} * tile.shape.blocks + row) * size;
+  std::size_t pixel = block * size;
   const std::size_t end = pixel + size < sums.pixels ? pixel + size : sums.pixels;
-  const std::size_t channel = tile.first_channel + column;
   for (; pixel + kTogether <= end; pixel += kTogether) {
     decltype(load(channel)) values[kTogether];
     STERNA_UNROLL
@@ -48,10 +45,29 @@ STERNA_DEVICE TwoSums sum_of_block(const ChannelSums& sums, const Tile& tile, st
       values[i] = load((pixel + i) * sums.channels + channel);
     }
     STERNA_UNROLL
-    for (std::uint32_t i = 0; i < kTogether; ++i) add(values[i], found);
+    for (std::uint32_t i = 0; i < kTogether; ++i) {
+      STERNA_UNROLL
+      for (std::uint32_t c = 0; c < kWide; ++c) add(values[i], c, found[c]);
+    }
   }
-  for (; pixel < end; ++pixel) add(load(pixel * sums.channels + channel), found);
-  return found;
+  for (; pixel < end; ++pixel) {
+    const auto value = load(pixel * sums.channels + channel);
+    STERNA_UNROLL
+    for (std::uint32_t c = 0; c < kWide; ++c) add(value, c, found[c]);
+  }
+}
+
+/// What a tile's thread adds up of whatever launch has such sums.
+template <class Launch>
+STERNA_DEVICE TwoSums sum_of_thread(const Launch& launch, const Tile& tile, std::uint32_t thread) {
+  const std::uint32_t column = thread % tile.shape.channels;
+  const std::uint32_t row = thread / tile.shape.channels;
+  TwoSums found[1] = {{0, 0}};
+  if (row < tile.shape.blocks && column < tile.channels) {
+    sum_block_of(launch, std::size_t{tile.down} * tile.shape.blocks + row,
+                 tile.first_channel + column, found);
+  }
+  return found[0];
 }
 
 /// Where the sums of a channel's tiles begin.
@@ -64,18 +80,61 @@ STERNA_DEVICE TwoSums* sums_of_channel(const ChannelSums& sums, std::size_t chan
   return tiles_of_channel(sums, sums.channels) + channel;
 }
 
+/// A channel of a tile, whose blocks' sums lie `wide` apart from `blocks` on.
+STERNA_DEVICE void sum_tile(const ChannelSums& sums, std::uint32_t tile_down, std::size_t channel,
+                            const TwoSums* blocks, std::uint32_t wide, std::uint32_t rows) {
+  TwoSums all{0, 0};
+  for (std::uint32_t row = 0; row < rows; ++row) {
+    const TwoSums& block = blocks[row * wide];
+    all.one += block.one;
+    all.other += block.other;
+  }
+  tiles_of_channel(sums, channel)[tile_down] = all;
+}
+
 /// After all threads of a tile, whose sums `blocks` has: its first ones add up a channel each.
 STERNA_DEVICE void sum_tile(const ChannelSums& sums, const Tile& tile, std::uint32_t thread,
                             const TwoSums* blocks) {
   if (thread >= tile.channels) return;
-  TwoSums all{0, 0};
-  for (std::uint32_t row = 0; row < tile.shape.blocks; ++row) {
-    const TwoSums& block = blocks[row * tile.shape.channels + thread];
-    all.one += block.one;
-    all.other += block.other;
-  }
-  tiles_of_channel(sums, tile.first_channel + thread)[tile.down] = all;
+  sum_tile(sums, tile.down, tile.first_channel + thread, blocks + thread, tile.shape.channels,
+           tile.shape.blocks);
 }
+
+/// Where a tile is as wide as kSumRun, kQuad of them one behind the other are what a block of
+/// threads takes at once, each thread a block of kQuad channels: the sums are the same.
+struct QuadTiles {
+  static constexpr std::uint32_t kQuads = kSumRun / kQuad;  ///< across
+  static constexpr std::uint32_t kRows = kTileThreads / kQuads;
+  static constexpr std::uint32_t kRowsOfTile = kTileThreads / kSumRun;
+  std::uint32_t down = 0;  ///< so many kQuads of tiles lie before
+  std::size_t first_channel = 0;
+
+  STERNA_DEVICE QuadTiles(const ChannelSums& sums, std::uint32_t number) {
+    const std::uint32_t across = tiles_across(sums.channels);
+    down = number / across;
+    first_channel = std::size_t{number % across} * kSumRun;
+  }
+  /// What a thread adds up, into its kQuad places of `blocks`, kTileThreads * kQuad in all.
+  template <class Launch>
+  STERNA_DEVICE void sum(const Launch& launch, std::uint32_t thread, TwoSums* blocks) const {
+    const std::uint32_t row = thread / kQuads;
+    const std::uint32_t column = thread % kQuads * kQuad;
+    TwoSums found[kQuad] = {};
+    sum_block_of(launch, std::size_t{down} * kRows + row, first_channel + column, found);
+    STERNA_UNROLL
+    for (std::uint32_t c = 0; c < kQuad; ++c) blocks[row * kSumRun + column + c] = found[c];
+  }
+  /// After all threads.
+  STERNA_DEVICE void sum_tiles(const ChannelSums& sums, std::uint32_t thread,
+                               const TwoSums* blocks) const {
+    const std::uint32_t tile = thread / kSumRun;
+    const std::uint32_t tile_down = down * kQuad + tile;
+    if (tile >= kQuad || tile_down >= tiles_down(sums.pixels, sums.channels)) return;
+    const std::uint32_t column = thread % kSumRun;
+    sum_tile(sums, tile_down, first_channel + column,
+             blocks + tile * kRowsOfTile * kSumRun + column, kSumRun, kRowsOfTile);
+  }
+};
 
 /// After all tiles: take(sums) of a channel, once. Lane l adds up the tiles that are l mod 32, and
 /// then half of the lanes what the other half has, and so on.

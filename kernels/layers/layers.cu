@@ -28,14 +28,16 @@ __global__ void __launch_bounds__(kThreads) make_product(const ProductLaunch lau
     product_elements<1>(launch, i / launch.columns, i % launch.columns);
 }
 
-constexpr std::uint32_t kElementsAtOnce = 4;
+/// What a thread takes at once: elements, or quads of them, more of which would take registers that
+/// other threads need.
+constexpr std::uint32_t at_once(std::uint32_t wide) { return wide == 1 ? 4 : 2; }
 
-/// A block of threads takes neighbouring elements, each thread each 256th of them: calls
-/// several(its first), or one(each) where there are no more so many.
-template <class Several, class One>
+/// A block of threads takes neighbours of `count`, each thread each 256th of them: calls
+/// several(its first of kAtOnce), or one(each) where there are no more so many.
+template <std::uint32_t kAtOnce, class Several, class One>
 __device__ void for_neighbours(std::size_t count, Several several, One one) {
-  const std::size_t first = std::size_t{blockIdx.x} * kThreads * kElementsAtOnce + threadIdx.x;
-  if (first + (kElementsAtOnce - 1) * kThreads < count) return several(first);
+  const std::size_t first = std::size_t{blockIdx.x} * kThreads * kAtOnce + threadIdx.x;
+  if (first + (kAtOnce - 1) * kThreads < count) return several(first);
   for (std::size_t i = first; i < count; i += kThreads) one(i);
 }
 
@@ -75,57 +77,62 @@ __device__ void know(ChannelNormGradientLaunch& launch) {
   know_all<kBf16s>(launch.norm.x, launch.dy, launch.dx);
 }
 
-template <ElementPass kPass, bool kBf16s>
+/// Elements one by one, or in quads; what is behind the last quad is the first threads'.
+template <ElementPass kPass, bool kBf16s, std::uint32_t kWide>
 __global__ void __launch_bounds__(kThreads) pass_elements(const ElementLaunch whole) {
   ElementLaunch launch = whole;
   launch.pass = kPass;
   know<kBf16s>(launch);
-  for_neighbours(
-      launch.count,
-      [&](std::size_t first) { pass_elements_of<kElementsAtOnce>(launch, first, kThreads); },
-      [&](std::size_t i) { pass_element(launch, i); });
+  const std::size_t groups = launch.count / kWide;
+  for_neighbours<at_once(kWide)>(
+      groups,
+      [&](std::size_t first) {
+        pass_elements_of<at_once(kWide), kWide>(launch, first * kWide, kThreads * kWide);
+      },
+      [&](std::size_t i) { pass_elements_of<1, kWide>(launch, i * kWide, kWide); });
+  if (index_of_thread() < launch.count % kWide) {
+    pass_element(launch, groups * kWide + index_of_thread());
+  }
 }
 
 using ElementKernel = void (*)(ElementLaunch);
 
-template <bool kBf16s>
+template <bool kBf16s, std::uint32_t kWide>
 ElementKernel kernel_of(ElementPass pass) {
   switch (pass) {
     case ElementPass::clear:
       break;
     case ElementPass::add:
-      return pass_elements<ElementPass::add, kBf16s>;
+      return pass_elements<ElementPass::add, kBf16s, kWide>;
     case ElementPass::subtract:
-      return pass_elements<ElementPass::subtract, kBf16s>;
+      return pass_elements<ElementPass::subtract, kBf16s, kWide>;
     case ElementPass::scale:
-      return pass_elements<ElementPass::scale, kBf16s>;
+      return pass_elements<ElementPass::scale, kBf16s, kWide>;
     case ElementPass::divide:
-      return pass_elements<ElementPass::divide, kBf16s>;
+      return pass_elements<ElementPass::divide, kBf16s, kWide>;
     case ElementPass::move:
-      return pass_elements<ElementPass::move, kBf16s>;
+      return pass_elements<ElementPass::move, kBf16s, kWide>;
     case ElementPass::relu:
-      return pass_elements<ElementPass::relu, kBf16s>;
+      return pass_elements<ElementPass::relu, kBf16s, kWide>;
     case ElementPass::relu_gradient:
-      return pass_elements<ElementPass::relu_gradient, kBf16s>;
+      return pass_elements<ElementPass::relu_gradient, kBf16s, kWide>;
     case ElementPass::sigmoid:
-      return pass_elements<ElementPass::sigmoid, kBf16s>;
+      return pass_elements<ElementPass::sigmoid, kBf16s, kWide>;
     case ElementPass::sigmoid_gradient:
-      return pass_elements<ElementPass::sigmoid_gradient, kBf16s>;
+      return pass_elements<ElementPass::sigmoid_gradient, kBf16s, kWide>;
   }
-  return pass_elements<ElementPass::clear, kBf16s>;
+  return pass_elements<ElementPass::clear, kBf16s, kWide>;
 }
 
 __global__ void __launch_bounds__(kThreads) round_numbers(const RoundLaunch launch) {
-  for_neighbours(
-      launch.count,
-      [&](std::size_t first) { round_elements<kElementsAtOnce>(launch, first, kThreads); },
+  for_neighbours<at_once(1)>(
+      launch.count, [&](std::size_t first) { round_elements<at_once(1)>(launch, first, kThreads); },
       [&](std::size_t i) { round_elements<1>(launch, i, 1); });
 }
 
 __global__ void __launch_bounds__(kThreads) widen_numbers(const WidenLaunch launch) {
-  for_neighbours(
-      launch.count,
-      [&](std::size_t first) { widen_elements<kElementsAtOnce>(launch, first, kThreads); },
+  for_neighbours<at_once(1)>(
+      launch.count, [&](std::size_t first) { widen_elements<at_once(1)>(launch, first, kThreads); },
       [&](std::size_t i) { widen_elements<1>(launch, i, 1); });
 }
 
@@ -264,12 +271,12 @@ __global__ void __launch_bounds__(kThreads)
   if (i < launch.norm.count) local_gradient(launch, i);
 }
 
-template <bool kBf16s>
-__global__ void __launch_bounds__(kThreads) add_biases(const BiasLaunch whole) {
+template <bool kBf16s, std::uint32_t kWide>
+__global__ void __launch_bounds__(kThreads, kFewBlocks) add_biases(const BiasLaunch whole) {
   BiasLaunch launch = whole;
   know<kBf16s>(launch);
   const std::size_t i = index_of_thread();
-  if (i < pixel_threads(launch.pixels, launch.channels)) add_bias(launch, i);
+  if (i < pixel_threads(launch.pixels, launch.channels, kWide)) add_bias<kWide>(launch, i);
 }
 
 /// Of whatever launch has such sums: a block of threads for each tile, and then a warp for each
@@ -285,6 +292,18 @@ __global__ void __launch_bounds__(kTileThreads, kFewBlocks) sum_tiles(const Laun
   sum_tile(launch.sums, tile, threadIdx.x, blocks);
 }
 
+/// The same by QuadTiles.
+template <bool kBf16s, class Launch>
+__global__ void __launch_bounds__(kTileThreads, 2) sum_quad_tiles(const Launch whole) {
+  __shared__ TwoSums blocks[kTileThreads * kQuad];
+  Launch launch = whole;
+  know<kBf16s>(launch);
+  const QuadTiles tiles(launch.sums, blockIdx.x);
+  tiles.sum(launch, threadIdx.x, blocks);
+  __syncthreads();
+  tiles.sum_tiles(launch.sums, threadIdx.x, blocks);
+}
+
 template <class Launch>
 __global__ void __launch_bounds__(kThreads) take_channels(const Launch launch) {
   const std::size_t channel = index_of_thread() / kWarpLanes;
@@ -293,21 +312,31 @@ __global__ void __launch_bounds__(kThreads) take_channels(const Launch launch) {
               [&](const TwoSums& sums) { take_sums(launch, channel, sums); });
 }
 
-template <bool kBf16s>
-__global__ void __launch_bounds__(kThreads) norm_channels(const ChannelNormLaunch whole) {
+template <bool kBf16s, std::uint32_t kWide>
+__global__ void __launch_bounds__(kThreads, kFewBlocks)
+    norm_channels(const ChannelNormLaunch whole) {
   ChannelNormLaunch launch = whole;
   know<kBf16s>(launch);
   const std::size_t i = index_of_thread();
-  if (i < pixel_threads(launch.pixels, launch.channels)) normalize_channel(launch, i);
+  if (i < pixel_threads(launch.pixels, launch.channels, kWide)) normalize_channel<kWide>(launch, i);
 }
 
-template <bool kBf16s>
-__global__ void __launch_bounds__(kThreads)
+template <bool kBf16s, std::uint32_t kWide>
+__global__ void __launch_bounds__(kThreads, kFewBlocks)
     take_norm_gradients_of_x(const ChannelNormGradientLaunch whole) {
   ChannelNormGradientLaunch launch = whole;
   know<kBf16s>(launch);
   const std::size_t i = index_of_thread();
-  if (i < pixel_threads(launch.sums.pixels, launch.sums.channels)) norm_gradient(launch, i);
+  if (i < pixel_threads(launch.sums.pixels, launch.sums.channels, kWide)) {
+    norm_gradient<kWide>(launch, i);
+  }
+}
+
+/// Whether all of these, of images with so many channels, may be read in quads of channels.
+bool lie_in_quads(std::initializer_list<Numbers> numbers, std::size_t channels) {
+  return channels % kQuad == 0 &&
+         std::all_of(numbers.begin(), numbers.end(),
+                     [](const Numbers& one) { return one.lie_in_quads(); });
 }
 
 template <class Launch>
@@ -339,15 +368,20 @@ int run(const ProductLaunch& launch, CUstream_st* stream) {
   return launch_for(make_product, launch.rows * launch.columns, launch, stream);
 }
 
-/// Of a kernel that takes several elements at once.
-std::size_t element_threads(std::size_t count) {
-  return (count + kElementsAtOnce - 1) / kElementsAtOnce;
+/// Of a kernel that takes several elements at once, or quads of them.
+std::size_t element_threads(std::size_t count, std::uint32_t wide = 1) {
+  const std::size_t groups = (count + wide - 1) / wide;
+  return (groups + at_once(wide) - 1) / at_once(wide);
 }
 
 int run(const ElementLaunch& launch, CUstream_st* stream) {
+  const bool bf16s = launch.out.bf16s;
+  const bool quads =
+      launch.a.lie_in_quads() && launch.b.lie_in_quads() && launch.out.lie_in_quads();
   const ElementKernel kernel =
-      launch.out.bf16s ? kernel_of<true>(launch.pass) : kernel_of<false>(launch.pass);
-  return launch_for(kernel, element_threads(launch.count), launch, stream);
+      quads ? (bf16s ? kernel_of<true, kQuad>(launch.pass) : kernel_of<false, kQuad>(launch.pass))
+            : (bf16s ? kernel_of<true, 1>(launch.pass) : kernel_of<false, 1>(launch.pass));
+  return launch_for(kernel, element_threads(launch.count, quads ? kQuad : 1), launch, stream);
 }
 
 int run(const RoundLaunch& launch, CUstream_st* stream) {
@@ -434,39 +468,76 @@ int run(const LocalNormGradientLaunch& launch, CUstream_st* stream) {
       {{take_local_parts, count}, {take_local_gradients, count}}, launch, stream);
 }
 
-int run(const BiasLaunch& launch, CUstream_st* stream) {
-  return launch_for(launch.y.bf16s ? add_biases<true> : add_biases<false>,
-                    pixel_threads(launch.pixels, launch.channels), launch, stream);
+/// Which of a kernel's four is for these numbers.
+template <class Launch>
+struct Kernels {
+  void (*fp32s)(Launch);
+  void (*bf16s)(Launch);
+  void (*quads_of_fp32s)(Launch);
+  void (*quads_of_bf16s)(Launch);
+};
+
+/// Passes over pixels of so many channels, in quads of them where all of `numbers` lie so.
+template <class Launch>
+int pass_pixels_of(const Kernels<Launch>& kernels, const Launch& launch,
+                   std::initializer_list<Numbers> numbers, std::size_t pixels, std::size_t channels,
+                   CUstream_st* stream) {
+  const bool quads = lie_in_quads(numbers, channels);
+  const bool bf16s = numbers.begin()->bf16s;
+  void (*const kernel)(Launch) = quads ? (bf16s ? kernels.quads_of_bf16s : kernels.quads_of_fp32s)
+                                       : (bf16s ? kernels.bf16s : kernels.fp32s);
+  return launch_for(kernel, pixel_threads(pixels, channels, quads ? kQuad : 1), launch, stream);
 }
 
-/// Of bf16s, or of fp32s.
+int run(const BiasLaunch& launch, CUstream_st* stream) {
+  return pass_pixels_of<BiasLaunch>({add_biases<false, 1>, add_biases<true, 1>,
+                                     add_biases<false, kQuad>, add_biases<true, kQuad>},
+                                    launch, {launch.y}, launch.pixels, launch.channels, stream);
+}
+
+/// Of `numbers`, all of them bf16s or fp32s.
 template <class Launch>
-int sum_channels(const Launch& launch, bool bf16s, CUstream_st* stream) {
+int sum_channels(const Launch& launch, std::initializer_list<Numbers> numbers,
+                 CUstream_st* stream) {
   const ChannelSums& sums = launch.sums;
-  const int failed = launch_kernel(bf16s ? sum_tiles<true, Launch> : sum_tiles<false, Launch>,
-                                   tiles_of(sums), kTileThreads, launch, stream);
+  const bool bf16s = numbers.begin()->bf16s;
+  int failed = cudaSuccess;
+  if (sums.channels % kSumRun == 0 && lie_in_quads(numbers, sums.channels)) {
+    const std::uint32_t down = tiles_down(sums.pixels, sums.channels);
+    failed = launch_kernel(bf16s ? sum_quad_tiles<true, Launch> : sum_quad_tiles<false, Launch>,
+                           tiles_across(sums.channels) * ((down + kQuad - 1) / kQuad), kTileThreads,
+                           launch, stream);
+  } else {
+    failed = launch_kernel(bf16s ? sum_tiles<true, Launch> : sum_tiles<false, Launch>,
+                           tiles_of(sums), kTileThreads, launch, stream);
+  }
   if (failed != cudaSuccess) return failed;
   return launch_for(take_channels<Launch>, sums.channels * kWarpLanes, launch, stream);
 }
 
 int run(const ChannelSumLaunch& launch, CUstream_st* stream) {
-  return sum_channels(launch, launch.from.bf16s, stream);
+  return sum_channels(launch, {launch.from}, stream);
 }
 
 int run(const MomentsLaunch& launch, CUstream_st* stream) {
-  return sum_channels(launch, launch.x.bf16s, stream);
+  return sum_channels(launch, {launch.x}, stream);
 }
 
 int run(const ChannelNormLaunch& launch, CUstream_st* stream) {
-  return launch_for(launch.y.bf16s ? norm_channels<true> : norm_channels<false>,
-                    pixel_threads(launch.pixels, launch.channels), launch, stream);
+  return pass_pixels_of<ChannelNormLaunch>(
+      {norm_channels<false, 1>, norm_channels<true, 1>, norm_channels<false, kQuad>,
+       norm_channels<true, kQuad>},
+      launch, {launch.y, launch.norm.x}, launch.pixels, launch.channels, stream);
 }
 
 int run(const ChannelNormGradientLaunch& launch, CUstream_st* stream) {
-  const bool bf16s = launch.dx.bf16s;
-  if (const int failed = sum_channels(launch, bf16s, stream); failed != cudaSuccess) return failed;
-  return launch_for(bf16s ? take_norm_gradients_of_x<true> : take_norm_gradients_of_x<false>,
-                    pixel_threads(launch.sums.pixels, launch.sums.channels), launch, stream);
+  const int failed = sum_channels(launch, {launch.dy, launch.norm.x}, stream);
+  if (failed != cudaSuccess) return failed;
+  return pass_pixels_of<ChannelNormGradientLaunch>(
+      {take_norm_gradients_of_x<false, 1>, take_norm_gradients_of_x<true, 1>,
+       take_norm_gradients_of_x<false, kQuad>, take_norm_gradients_of_x<true, kQuad>},
+      launch, {launch.dx, launch.dy, launch.norm.x}, launch.sums.pixels, launch.sums.channels,
+      stream);
 }
 
 }  // namespace

@@ -84,20 +84,24 @@ STERNA_DEVICE float element_of(ElementPass pass, float a, float b, float factor)
   return 0;
 }
 
-/// `kCount` elements, `step` apart from `first` on.
-template <std::uint32_t kCount>
+/// `kCount` elements, or quads of them, `step` elements apart from `first` on.
+template <std::uint32_t kCount, std::uint32_t kWide = 1>
 STERNA_DEVICE void pass_elements_of(const ElementLaunch& launch, std::size_t first,
                                     std::size_t step) {
-  float a[kCount];
-  float b[kCount];
+  float a[kCount][kWide] = {};
+  float b[kCount][kWide] = {};
   STERNA_UNROLL
   for (std::uint32_t i = 0; i < kCount; ++i) {
-    a[i] = launch.a.at != nullptr ? number_at(launch.a, first + i * step) : 0;
-    b[i] = launch.b.at != nullptr ? number_at(launch.b, first + i * step) : 0;
+    if (launch.a.at != nullptr) read_numbers<kWide>(launch.a, first + i * step, a[i]);
+    if (launch.b.at != nullptr) read_numbers<kWide>(launch.b, first + i * step, b[i]);
   }
   STERNA_UNROLL
   for (std::uint32_t i = 0; i < kCount; ++i) {
-    put_number(launch.out, first + i * step, element_of(launch.pass, a[i], b[i], launch.factor));
+    STERNA_UNROLL
+    for (std::uint32_t c = 0; c < kWide; ++c) {
+      a[i][c] = element_of(launch.pass, a[i][c], b[i][c], launch.factor);
+    }
+    put_numbers<kWide>(launch.out, first + i * step, a[i]);
   }
 }
 

@@ -56,86 +56,116 @@ STERNA_DEVICE void local_gradient(const LocalNormGradientLaunch& launch, std::si
   put_number(launch.dx, i, own - 2 * norm.alpha * norm.beta * number_at(norm.x, i) * sum);
 }
 
-/// What thread i of pixel_threads() passes over: some pixels of one channel.
+/// What thread i of pixel_threads() passes over: some pixels of kWide channels.
+template <std::uint32_t kWide>
 struct PixelsOfThread {
-  std::size_t channel;
-  std::size_t first;  ///< of kPixelsAtOnce pixels, as far as there are so many
+  static constexpr std::size_t kPixels = pixels_at_once(kWide);
+  std::size_t channel;  ///< the first
+  std::size_t first;    ///< of kPixels pixels, as far as there are so many
 
   STERNA_DEVICE PixelsOfThread(std::size_t channels, std::size_t i) {
+    const std::size_t across = channels / kWide;
     std::size_t run = 0;
     if (i >> 32U == 0) {  // a device divides short numbers several times as fast
-      const auto wide = static_cast<std::uint32_t>(channels);
-      run = static_cast<std::uint32_t>(i) / wide;
+      run = static_cast<std::uint32_t>(i) / static_cast<std::uint32_t>(across);
     } else {
-      run = i / channels;
+      run = i / across;
     }
-    channel = i - run * channels;
-    first = run * kPixelsAtOnce;
+    channel = (i - run * across) * kWide;
+    first = run * kPixels;
   }
 };
 
-/// out[element] = make(values...) there, of the value of `from`.
-template <class Make>
+/// out = make(channel of kWide, value) of the values of `from`.
+template <std::uint32_t kWide, class Make>
 STERNA_DEVICE void pass_pixels(const Numbers& from, const Numbers& out, std::size_t pixels,
-                               std::size_t channels, const PixelsOfThread& own, Make make) {
+                               std::size_t channels, const PixelsOfThread<kWide>& own, Make make) {
+  constexpr std::size_t kPixels = PixelsOfThread<kWide>::kPixels;
   const std::size_t start = own.first * channels + own.channel;
-  if (own.first + kPixelsAtOnce <= pixels) {
-    float values[kPixelsAtOnce];
+  const auto put = [&](std::size_t p, float(&values)[kWide]) {
     STERNA_UNROLL
-    for (std::size_t p = 0; p < kPixelsAtOnce; ++p) {
-      values[p] = number_at(from, start + p * channels);
+    for (std::uint32_t c = 0; c < kWide; ++c) values[c] = make(c, values[c]);
+    put_numbers<kWide>(out, start + p * channels, values);
+  };
+  if (own.first + kPixels <= pixels) {
+    float values[kPixels][kWide];
+    STERNA_UNROLL
+    for (std::size_t p = 0; p < kPixels; ++p) {
+      read_numbers<kWide>(from, start + p * channels, values[p]);
     }
     STERNA_UNROLL
-    for (std::size_t p = 0; p < kPixelsAtOnce; ++p) {
-      put_number(out, start + p * channels, make(values[p]));
-    }
+    for (std::size_t p = 0; p < kPixels; ++p) put(p, values[p]);
     return;
   }
   for (std::size_t p = 0; own.first + p < pixels; ++p) {
-    put_number(out, start + p * channels, make(number_at(from, start + p * channels)));
+    float values[kWide];
+    read_numbers<kWide>(from, start + p * channels, values);
+    put(p, values);
   }
 }
 
 /// The same of two.
-template <class Make>
+template <std::uint32_t kWide, class Make>
 STERNA_DEVICE void pass_pixels(const Numbers& from, const Numbers& other, const Numbers& out,
-                               std::size_t pixels, std::size_t channels, const PixelsOfThread& own,
-                               Make make) {
+                               std::size_t pixels, std::size_t channels,
+                               const PixelsOfThread<kWide>& own, Make make) {
+  constexpr std::size_t kPixels = PixelsOfThread<kWide>::kPixels;
   const std::size_t start = own.first * channels + own.channel;
-  if (own.first + kPixelsAtOnce <= pixels) {
-    float values[kPixelsAtOnce];
-    float others[kPixelsAtOnce];
+  const auto put = [&](std::size_t p, float(&values)[kWide], const float(&others)[kWide]) {
     STERNA_UNROLL
-    for (std::size_t p = 0; p < kPixelsAtOnce; ++p) {
-      values[p] = number_at(from, start + p * channels);
-      others[p] = number_at(other, start + p * channels);
+    for (std::uint32_t c = 0; c < kWide; ++c) values[c] = make(c, values[c], others[c]);
+    put_numbers<kWide>(out, start + p * channels, values);
+  };
+  if (own.first + kPixels <= pixels) {
+    float values[kPixels][kWide];
+    float others[kPixels][kWide];
+    STERNA_UNROLL
+    for (std::size_t p = 0; p < kPixels; ++p) {
+      read_numbers<kWide>(from, start + p * channels, values[p]);
+      read_numbers<kWide>(other, start + p * channels, others[p]);
     }
     STERNA_UNROLL
-    for (std::size_t p = 0; p < kPixelsAtOnce; ++p) {
-      put_number(out, start + p * channels, make(values[p], others[p]));
-    }
+    for (std::size_t p = 0; p < kPixels; ++p) put(p, values[p], others[p]);
     return;
   }
   for (std::size_t p = 0; own.first + p < pixels; ++p) {
-    const std::size_t at = start + p * channels;
-    put_number(out, at, make(number_at(from, at), number_at(other, at)));
+    float values[kWide];
+    float others[kWide];
+    read_numbers<kWide>(from, start + p * channels, values);
+    read_numbers<kWide>(other, start + p * channels, others);
+    put(p, values, others);
   }
 }
 
+template <std::uint32_t kWide = 1>
 STERNA_DEVICE void add_bias(const BiasLaunch& launch, std::size_t i) {
-  const PixelsOfThread own(launch.channels, i);
-  const float bias = launch.bias[own.channel];
+  const PixelsOfThread<kWide> own(launch.channels, i);
+  float bias[kWide];
+  STERNA_UNROLL
+  for (std::uint32_t c = 0; c < kWide; ++c) bias[c] = launch.bias[own.channel + c];
   pass_pixels(launch.y, launch.y, launch.pixels, launch.channels, own,
-              [&](float y) { return y + bias; });
+              [&](std::uint32_t c, float y) { return y + bias[c]; });
 }
 
-// What a tile's thread has of each launch that sums, and what is made of a channel's sums.
+// What a thread has of each launch that sums, in a block of pixels of kWide channels, and what is
+// made of a channel's sums.
 
-STERNA_DEVICE TwoSums sum_of_thread(const ChannelSumLaunch& launch, const Tile& tile,
-                                    std::uint32_t thread) {
-  return sum_of_block(
-      launch.sums, tile, thread, [&](std::size_t at) { return number_at(launch.from, at); },
-      [](float value, TwoSums& sums) { sums.one += double{value}; });
+template <std::uint32_t kWide>
+STERNA_DEVICE void sum_block_of(const ChannelSumLaunch& launch, std::size_t block,
+                                std::size_t channel, TwoSums (&sums)[kWide]) {
+  struct Element {
+    float x[kWide];
+  };
+  sum_of_block(
+      launch.sums, block, channel, sums,
+      [&](std::size_t at) {
+        Element element;
+        read_numbers<kWide>(launch.from, at, element.x);
+        return element;
+      },
+      [](const Element& element, std::uint32_t c, TwoSums& of_channel) {
+        of_channel.one += double{element.x[c]};
+      });
 }
 
 STERNA_DEVICE void take_sums(const ChannelSumLaunch& launch, std::size_t channel,
@@ -143,14 +173,23 @@ STERNA_DEVICE void take_sums(const ChannelSumLaunch& launch, std::size_t channel
   launch.to[channel] = static_cast<float>(sums.one);
 }
 
-STERNA_DEVICE TwoSums sum_of_thread(const MomentsLaunch& launch, const Tile& tile,
-                                    std::uint32_t thread) {
-  return sum_of_block(
-      launch.sums, tile, thread, [&](std::size_t at) { return number_at(launch.x, at); },
-      [](float value, TwoSums& sums) {
-        const double x = value;
-        sums.one += x;
-        sums.other += x * x;
+template <std::uint32_t kWide>
+STERNA_DEVICE void sum_block_of(const MomentsLaunch& launch, std::size_t block, std::size_t channel,
+                                TwoSums (&sums)[kWide]) {
+  struct Element {
+    float x[kWide];
+  };
+  sum_of_block(
+      launch.sums, block, channel, sums,
+      [&](std::size_t at) {
+        Element element;
+        read_numbers<kWide>(launch.x, at, element.x);
+        return element;
+      },
+      [](const Element& element, std::uint32_t c, TwoSums& of_channel) {
+        const double x = element.x[c];
+        of_channel.one += x;
+        of_channel.other += x * x;
       });
 }
 
@@ -187,31 +226,39 @@ STERNA_DEVICE NormedChannel channel_of(const ChannelNorm& norm, std::size_t chan
           norm.scale == nullptr ? 1 : norm.scale[channel], norm.shift[channel], norm.relu};
 }
 
+template <std::uint32_t kWide = 1>
 STERNA_DEVICE void normalize_channel(const ChannelNormLaunch& launch, std::size_t i) {
-  const PixelsOfThread own(launch.channels, i);
-  const NormedChannel channel = channel_of(launch.norm, own.channel);
+  const PixelsOfThread<kWide> own(launch.channels, i);
+  NormedChannel channels[kWide];
+  STERNA_UNROLL
+  for (std::uint32_t c = 0; c < kWide; ++c) channels[c] = channel_of(launch.norm, own.channel + c);
   pass_pixels(launch.norm.x, launch.y, launch.pixels, launch.channels, own,
-              [&](float x) { return channel.made(channel.centred(x)); });
+              [&](std::uint32_t c, float x) { return channels[c].made(channels[c].centred(x)); });
 }
 
-STERNA_DEVICE TwoSums sum_of_thread(const ChannelNormGradientLaunch& launch, const Tile& tile,
-                                    std::uint32_t thread) {
+template <std::uint32_t kWide>
+STERNA_DEVICE void sum_block_of(const ChannelNormGradientLaunch& launch, std::size_t block,
+                                std::size_t channel, TwoSums (&sums)[kWide]) {
   struct Element {
-    float x, dy;
+    float x[kWide];
+    float dy[kWide];
   };
-  const std::uint32_t column = thread % tile.shape.channels;
-  if (column >= tile.channels) return {0, 0};
-  const NormedChannel channel = channel_of(launch.norm, tile.first_channel + column);
-  return sum_of_block(
-      launch.sums, tile, thread,
+  NormedChannel channels[kWide];
+  STERNA_UNROLL
+  for (std::uint32_t c = 0; c < kWide; ++c) channels[c] = channel_of(launch.norm, channel + c);
+  sum_of_block(
+      launch.sums, block, channel, sums,
       [&](std::size_t at) {
-        return Element{number_at(launch.norm.x, at), number_at(launch.dy, at)};
+        Element element;
+        read_numbers<kWide>(launch.norm.x, at, element.x);
+        read_numbers<kWide>(launch.dy, at, element.dy);
+        return element;
       },
-      [&](const Element& element, TwoSums& sums) {
-        const float x = channel.centred(element.x);
-        const float dy = channel.passed_back(element.dy, x);
-        sums.one += double{dy};
-        sums.other += double{dy} * double{x};
+      [&](const Element& element, std::uint32_t c, TwoSums& of_channel) {
+        const float x = channels[c].centred(element.x[c]);
+        const float dy = channels[c].passed_back(element.dy[c], x);
+        of_channel.one += double{dy};
+        of_channel.other += double{dy} * double{x};
       });
 }
 
@@ -225,18 +272,26 @@ STERNA_DEVICE void take_sums(const ChannelNormGradientLaunch& launch, std::size_
 }
 
 /// After all channels. Mean and variance depend on x, too.
+template <std::uint32_t kWide = 1>
 STERNA_DEVICE void norm_gradient(const ChannelNormGradientLaunch& launch, std::size_t i) {
   const ChannelSums& sums = launch.sums;
-  const PixelsOfThread own(sums.channels, i);
-  const NormedChannel channel = channel_of(launch.norm, own.channel);
-  const TwoSums means = *sums_of_channel(sums, own.channel);
-  const auto shift = static_cast<float>(means.one);
-  const auto scale = static_cast<float>(means.other);
+  const PixelsOfThread<kWide> own(sums.channels, i);
+  NormedChannel channels[kWide];
+  float shift[kWide];
+  float scale[kWide];
+  STERNA_UNROLL
+  for (std::uint32_t c = 0; c < kWide; ++c) {
+    channels[c] = channel_of(launch.norm, own.channel + c);
+    const TwoSums means = *sums_of_channel(sums, own.channel + c);
+    shift[c] = static_cast<float>(means.one);
+    scale[c] = static_cast<float>(means.other);
+  }
   pass_pixels(launch.norm.x, launch.dy, launch.dx, sums.pixels, sums.channels, own,
-              [&](float x, float dy) {
+              [&](std::uint32_t c, float x, float dy) {
+                const NormedChannel& channel = channels[c];
                 const float centred = channel.centred(x);
                 const float back = channel.passed_back(dy, centred);
-                return channel.scale * channel.inverse * (back - shift - centred * scale);
+                return channel.scale * channel.inverse * (back - shift[c] - centred * scale[c]);
               });
 }
 

@@ -35,10 +35,12 @@ struct LocalNormGradientLaunch {
   Numbers dx = nullptr;
 };
 
-/// So many of a channel's pixels are passed over by one thread, which reads the channel's own once.
-inline constexpr std::size_t kPixelsAtOnce = 8;
-constexpr std::size_t pixel_threads(std::size_t pixels, std::size_t channels) {
-  return (pixels + kPixelsAtOnce - 1) / kPixelsAtOnce * channels;
+/// So many pixels are passed over by one thread, of one channel or of `wide` neighbours; it reads
+/// what is the channels' own once.
+constexpr std::size_t pixels_at_once(std::size_t wide) { return wide == 1 ? 8 : 4; }
+constexpr std::size_t pixel_threads(std::size_t pixels, std::size_t channels,
+                                    std::size_t wide = 1) {
+  return (pixels + pixels_at_once(wide) - 1) / pixels_at_once(wide) * (channels / wide);
 }
 
 /// y += bias of each channel.

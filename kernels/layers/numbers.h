@@ -26,9 +26,19 @@ struct Numbers {
   std::size_t bytes(std::size_t count) const {
     return count * (bf16s ? sizeof(std::uint16_t) : sizeof(float));
   }
+  /// Whether a device may read them kQuad at once; also where there are none.
+  bool lie_in_quads() const;
 
   void* at = nullptr;
   bool bf16s = false;
 };
+
+/// Neighbours that a thread of a device reads or writes by one instruction: more is under way at
+/// once, above all of bf16s. They begin at multiples of their size in memory.
+inline constexpr std::uint32_t kQuad = 4;
+
+inline bool Numbers::lie_in_quads() const {
+  return reinterpret_cast<std::uintptr_t>(at) % bytes(kQuad) == 0;
+}
 
 }  // namespace sterna::kernels

@@ -7,6 +7,7 @@
 #include "kernels/trits/statistics.h"
 #include "layer_case.h"
 #include "norm_case.h"
+#include "quad_case.h"
 #include "rounding_case.h"
 #include "step_case.h"
 #include "tests/kernels/gradients.h"
@@ -175,6 +176,8 @@ std::vector<DeviceCheck> codec_checks() {
        [](Device& device, Thoroughness) { return computes_layers_like_the_cpu(device); }},
       {"normalizations across channels and over batches",
        [](Device& device, Thoroughness) { return normalizes_as_defined(device); }},
+      {"what layers read and write four numbers at once",
+       [](Device& device, Thoroughness) { return takes_quads_like_single_numbers(device); }},
       {"what layers round to bf16",
        [](Device& device, Thoroughness) { return rounds_layers_like_the_cpu(device); }},
   };

@@ -17,6 +17,7 @@
 #include "layer_case.h"
 #include "nets/net.h"
 #include "norm_case.h"
+#include "quad_case.h"
 #include "rounding_case.h"
 #include "step_case.h"
 #include "tests/kernels/gradients.h"
@@ -107,6 +108,7 @@ TEST_F(EmulatedCuda, AddsUpTheChunksOfATensorInOrderWhateverOrderTheyAreDoneIn) 
 TEST_F(EmulatedCuda, ComputesLayersLikeTheCpu) {
   expect(computes_layers_like_the_cpu(*device_));
   expect(normalizes_as_defined(*device_));
+  expect(takes_quads_like_single_numbers(*device_));
   expect(rounds_layers_like_the_cpu(*device_));
 }
 
