@@ -82,10 +82,12 @@ Task<Result<void>> Evaluator::evaluate_version(std::uint64_t version) {
   // What stands for the run is told last.
   if (job.evaluates_parameters()) {
     STERNA_CO_TRY(take_version(version, PayloadKind::PARAMETERS));
+    STERNA_CO_TRY(keep_weights());
     STERNA_CO_TRY(evaluate_subsets(version, PayloadKind::PARAMETERS));
   }
   if (!job.evaluates_averages()) co_return {};
   STERNA_CO_TRY(take_version(version, PayloadKind::MOVING_AVERAGE));
+  STERNA_CO_TRY(keep_weights());
   co_return co_await evaluate_subsets(version, PayloadKind::MOVING_AVERAGE);
 }
 
@@ -155,8 +157,11 @@ Result<void> Evaluator::write(const Parameters& parameters, const Pull& question
   return {};
 }
 
-Task<Result<void>> Evaluator::write_weights() {
-  if (args_.weights.empty()) co_return {};
+Task<Result<void>> Evaluator::keep_weights() {
+  const bool averages = args_.job.keeps_averages();
+  const Held final{args_.job.steps,
+                   averages ? PayloadKind::MOVING_AVERAGE : PayloadKind::PARAMETERS};
+  if (args_.weights.empty() || weights_kept_ || held_ != final) co_return {};
   auto written = compute([bench = bench_, path = args_.weights, job = args_.job]() -> Result<void> {
     const std::size_t tensors = bench->net->parameters().size();
     std::vector<std::vector<float>> copies(tensors);
@@ -168,18 +173,21 @@ Task<Result<void>> Evaluator::write_weights() {
         note_of(job, job.steps, bench->subsets.back().how.family->name, bench->labels);
     return nets::write_safetensors(path, bench->net->parameters(), values, to_metadata(note));
   });
-  Result<void> result = co_await std::move(written);
-  co_return std::move(result).in("writing the final weights");
+  const Result<void> result = co_await std::move(written);
+  STERNA_CO_TRY(Result<void>(result).in("writing the final weights"));
+  weights_kept_ = true;
+  co_return {};
 }
 
 Task<Result<void>> Evaluator::finish() {
   const std::uint64_t last = args_.job.steps;
-  if (args_.job.keeps_averages()) {
+  if (args_.job.keeps_averages() && !weights_kept_) {
     STERNA_CO_TRY(take_version(last, PayloadKind::MOVING_AVERAGE));
+    STERNA_CO_TRY(keep_weights());
   }
-  STERNA_CO_TRY(write_weights());
   // The last version's parameters, which no step changes any more.
   STERNA_CO_TRY(take_version(last, PayloadKind::PARAMETERS));
+  STERNA_CO_TRY(keep_weights());
   auto hashed = compute([bench = bench_] { return parameters_sha256(*bench->net); });
   STERNA_CO_ASSIGN(const std::string sha256, std::move(hashed));
   observer_->tell(JobFinished{

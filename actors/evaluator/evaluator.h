@@ -67,7 +67,9 @@ class Evaluator final : public Actor<EvaluatorInterface> {
   Task<Result<void>> take_group(std::uint64_t version, PayloadKind kind,
                                 ParameterTable::PullGroup group);
   Result<void> write(const Parameters& parameters, const Pull& question);
-  Task<Result<void>> write_weights();
+  /// Writes the final weights once the net has them: before they are evaluated, since what ends the
+  /// run then shall not cost them.
+  Task<Result<void>> keep_weights();
   Task<Result<void>> finish();
 
   /// The version to evaluate after `version`.
@@ -98,6 +100,7 @@ class Evaluator final : public Actor<EvaluatorInterface> {
   ParameterTable table_;
   std::optional<Held> held_;
   std::vector<float> came_;  // of one chunk
+  bool weights_kept_ = false;
 
   std::deque<Named> named_;       // and not evaluated yet
   std::uint64_t evaluating_ = 0;  // the version, until it is concluded; else 0

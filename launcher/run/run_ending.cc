@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "actors/weights/trained_weights.h"
 #include "launcher/hosts/host_plan.h"
 #include "launcher/run/resume.h"
 #include "launcher/text/text_format.h"
@@ -46,8 +47,15 @@ std::string ending(const WholeRunOptions& options, const JobOutcome& outcome) {
                        stop.killed, place);
   }
   if (outcome.interrupted) {
-    return fmt::format("interrupted at step {}: {} processes stopped, {} killed; logs are in {}",
-                       thousands(result.steps), stop.stopped, stop.killed, place);
+    const bool trained = result.steps == static_cast<std::int64_t>(file.job.steps);
+    const auto weights = std::filesystem::path(result.run) / actors::kWeightsFile;
+    std::error_code ignored;
+    return fmt::format("interrupted at step {}: {} processes stopped, {} killed; {} in {}",
+                       thousands(result.steps), stop.stopped, stop.killed,
+                       trained && std::filesystem::exists(weights, ignored)
+                           ? "its weights and logs are"
+                           : "logs are",
+                       place);
   }
   if (result.steps == 0) return fmt::format("{} (logs are in {}/logs)", result.cause, place);
   // The cause comes last, where it is looked for.

@@ -54,13 +54,17 @@ TEST_F(RunInterrupt, WhileItStartsItStopsWhatHasStarted) {
   }
 }
 
-TEST_F(RunInterrupt, WhileItEvaluatesItStopsToo) {
+TEST_F(RunInterrupt, WhileItEvaluatesItStopsTooAndLeavesTheWeights) {
   SternaProgram& program = sterna({"run", "job.toml", "--data", many_test_images(), "--run-dir",
                                    "run", "--set", "job.steps=1"});
   ASSERT_TRUE(
       eventually(kPatience, [&] { return program.out().find("evaluating") != std::string::npos; }));
+  ASSERT_TRUE(eventually(kPatience, [&] {
+    return std::filesystem::exists(path("run") + "/weights.safetensors");
+  })) << program.story();
   program.interrupt();
   expect_interrupted(program);
+  EXPECT_THAT(program.err(), HasSubstr("; its weights and logs are in run"));
 }
 
 TEST_F(RunInterrupt, WithJsonTheLastLineStillIsTheResult) {
