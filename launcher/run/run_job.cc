@@ -134,7 +134,9 @@ class Job {
     }
     outcome_.told_while_stopping = (interrupted_ || told_to_end_) && !outcome_.interrupted;
     // By now the first cause is known; what was heard first may have been its consequence.
-    const bool loss = cluster_ && cluster_->failure() && is_loss(*cluster_->failure());
+    const auto failure = cluster_ ? cluster_->failure() : std::nullopt;
+    const bool loss =
+        failure && (is_loss(*failure) || (outcome_.started && is_lost_with_ssh(*failure)));
     // What was there before does not come up again; which host that is they are asked themselves.
     const bool told = interrupted_ || told_to_end_;
     const bool gone = !outcome_.started && !options_.restarts.empty() && !told;

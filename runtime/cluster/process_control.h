@@ -36,6 +36,13 @@ inline std::string node_name(const std::string& host) { return std::string(kNode
 constexpr std::string_view kSilence = "silence";
 std::string silence_text(Duration silence);
 
+/// Whether a node was lost with the ssh that had started it: that ends so where the connection is
+/// lost, or a signal has ended what it started. (It also does where it connects to nobody.)
+inline bool is_lost_with_ssh(const ProcessDown& down) {
+  constexpr int kSshFailed = 255;
+  return down.exit_code == kSshFailed && down.identity.name.starts_with(kNodePrefix);
+}
+
 /// Whether an end is no doing of the actor's own, and need not happen again: one that fails says
 /// why and ends with an exit code, and what it could not work with is still there. Who ends because
 /// its node does not answer has not failed.

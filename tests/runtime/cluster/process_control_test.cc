@@ -15,6 +15,23 @@ using testing::StartsWith;
 
 using ProcessControl = ClusterSim;
 
+TEST(Loss, IsWhatIsNoDoingOfWhoEnded) {
+  ProcessDown down;
+  down.identity = {"node-a", 1};
+  down.exit_code = 1;
+  EXPECT_FALSE(is_loss(down));
+  EXPECT_FALSE(is_lost_with_ssh(down));
+  down.exit_code = 255;  // of ssh
+  EXPECT_TRUE(is_lost_with_ssh(down));
+  down.identity = {"worker0", 1};
+  EXPECT_FALSE(is_lost_with_ssh(down));
+  down.exit_code = kExitLostLease;
+  EXPECT_TRUE(is_loss(down));
+  down.exit_code = 0;
+  down.signal = 9;
+  EXPECT_TRUE(is_loss(down));
+}
+
 TEST_F(ProcessControl, AFailedActorsCauseReachesThoseWhoWatch) {
   const ActorRef<Peer> a = spawn("a");
   const ActorRef<Peer> b = spawn("b");
