@@ -27,7 +27,8 @@ struct CheckOptions {
 /// nothing where none are looked for here.
 Result<std::string> data_line(const CheckOptions& options, const ClusterFile& file,
                               const Console& console) {
-  if (options.data.empty() || head_is_remote(file) || !needs_data_here(file)) return std::string();
+  STERNA_TRY(check_data_flag(options.data, file));
+  if (options.data.empty() || head_is_remote(file)) return std::string();
   STERNA_ASSIGN(const input::DataLocation data, find_run_data(options.data, file, console));
   STERNA_ASSIGN(const actors::JobConfig job, job_of(file, data));
   STERNA_ASSIGN(const std::vector<std::string> taken, look_at_init(with_absolute_init(file), data));

@@ -1,6 +1,7 @@
 #include "launcher/run/run_data.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <vector>
@@ -69,6 +70,22 @@ Result<input::DataLocation> find_run_data(const std::string& flag, const Cluster
     STERNA_TRY(input::data_facts(found.dir, split, actors::data_options(file.data, file.job.seed)));
   }
   return found;
+}
+
+Result<void> check_data_flag(const std::string& flag, const ClusterFile& file) {
+  if (flag.empty() || needs_data_here(file)) return {};
+  std::vector<std::string> readers;
+  for (const HostSection& host : file.hosts) {
+    if (reads_data(file, host)) readers.push_back(host.name);
+  }
+  if (readers.empty()) {
+    return Error{Errc::invalid_argument, "--data: no actor of this file reads data"};
+  }
+  return Error{Errc::invalid_argument,
+               fmt::format("--data is for the machine that the run is started on, and the actors "
+                           "that read data are on {}: set data.dir, the folder on all of them, or "
+                           "host.data of each",
+                           fmt::join(readers, ", "))};
 }
 
 bool needs_data_here(const ClusterFile& file) {

@@ -16,6 +16,10 @@ namespace sterna::launcher {
 Result<input::DataLocation> find_run_data(const std::string& flag, const ClusterFile& file,
                                           const Console& console);
 
+/// invalid_argument for a --data that nobody would look into: it is for the machine that the run is
+/// started on, and for its head.
+Result<void> check_data_flag(const std::string& flag, const ClusterFile& file);
+
 /// Whether an actor on this machine reads the data, or its number of examples is needed.
 bool needs_data_here(const ClusterFile& file);
 

@@ -104,5 +104,15 @@ TEST_F(RunData, OfAnotherSetThanIsAskedForIsRefused) {
       HasSubstr("holds digits, but data.name asks for mnist"));
 }
 
+TEST(DataFlag, ThatNobodyWouldLookIntoIsRefused) {
+  EXPECT_TRUE(check_data_flag("/data", file_of("here")).ok());
+  EXPECT_TRUE(check_data_flag("", file_of("there")).ok());
+  EXPECT_EQ(check_data_flag("/data", file_of("there")).error().message,
+            "--data is for the machine that the run is started on, and the actors that read data "
+            "are on there: set data.dir, the folder on all of them, or host.data of each");
+  EXPECT_TRUE(check_data_flag("/data", file_of("there", {"gradient.floating_grad_epoch=1"})).ok())
+      << "its examples are counted here";
+}
+
 }  // namespace
 }  // namespace sterna::launcher
