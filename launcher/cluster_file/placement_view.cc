@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <set>
 
+#include "launcher/text/text_format.h"
 #include "launcher/text/text_table.h"
 #include "runtime/base/byte_size.h"
 
@@ -14,10 +15,6 @@ namespace {
 
 /// Of the cell that lists a host's actors, in columns.
 constexpr std::size_t kActorsWidth = 60;
-
-std::string counted(std::int64_t count, std::string_view what) {
-  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
-}
 
 /// "worker0 (ranks 0-3, gpu 1)"
 std::string actor_text(const ActorPlan& actor) {

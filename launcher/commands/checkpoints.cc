@@ -5,6 +5,7 @@
 
 #include "actors/checkpoint/saved.h"
 #include "launcher/commands/command.h"
+#include "launcher/past/run_state.h"
 #include "launcher/text/json_line.h"
 #include "launcher/text/text_format.h"
 
@@ -33,7 +34,7 @@ Json facts_of(const actors::FoundCheckpoint& found) {
 }
 
 int checkpoints(const CheckpointsOptions& options, const Console& console) {
-  const std::string folder = actors::checkpoints_in(options.run);
+  const std::string folder = actors::checkpoints_in(run_directory_of(options.run));
   std::error_code ignored;
   if (!std::filesystem::is_directory(folder, ignored)) {
     return console.report(Error{Errc::not_found, options.run + ": there is no such folder"});

@@ -18,7 +18,9 @@
 #include "launcher/hosts/bundle_archive.h"
 #include "launcher/hosts/host_plan.h"
 #include "launcher/hosts/host_shell.h"
+#include "launcher/run/run_data.h"
 #include "launcher/run/run_init.h"
+#include "launcher/text/text_format.h"
 #include "runtime/loop/signal_watch.h"
 #include "runtime/remote/bundle.h"
 #include "runtime/transport/numeric_address.h"
@@ -42,7 +44,7 @@ std::string hosts_in_words(const ClusterFile& file) {
   const std::size_t all = file.hosts.size();
   const auto remote = static_cast<std::size_t>(std::ranges::count_if(
       file.hosts, [&](const HostSection& host) { return is_remote(file, host); }));
-  std::string words = fmt::format("{} host{}", all, all == 1 ? "" : "s");
+  const std::string words = counted(all, "host");
   if (remote == all) return words + " over ssh";
   return remote == 0 ? words : words + fmt::format(", {} of them over ssh", remote);
 }
@@ -209,6 +211,9 @@ int doctor(const DoctorOptions& options, const Context& context) {
                     "looks at the [[host]] tables of a file",
                     options.given.file));
     return kExitBadInput;
+  }
+  if (const auto right = check_data_flag(options.data, *file); !right) {
+    return console.report(right.error());
   }
   look_for_data_in(options.data, *file);
   *file = with_absolute_init(*file);

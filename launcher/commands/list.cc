@@ -11,11 +11,11 @@
 namespace sterna::launcher {
 namespace {
 
-/// Several lines as one.
+/// Several lines as one: "...; it goes on from its newest checkpoint with sterna up ...".
 std::string in_a_line(std::string text) {
-  for (std::size_t end = text.find('\n'); end != std::string::npos;
-       end = text.find('\n', end + 2)) {
-    text.replace(end, 1, "; ");
+  for (std::size_t end = text.find('\n'); end != std::string::npos; end = text.find('\n', end)) {
+    const bool goes_on = std::string_view(text).substr(0, end).ends_with(" with");
+    text.replace(end, 1, goes_on ? " " : "; ");
   }
   return printable(text);
 }
@@ -40,8 +40,12 @@ std::pair<std::string, Json> told_of(RealMachine& machine, const RunState& state
     if (status.steps > 0) word += fmt::format(", step {} of {}", status.step, status.steps);
     return {word, {{"phase", status.phase}, {"step", status.step}, {"steps", status.steps}}};
   }
-  return {queue_of(state) == nullptr ? "does not answer" : words_of(queued_job(machine, state)),
-          {{"phase", "does not answer"}}};
+  std::string word = "does not answer";
+  if (queue_of(state) != nullptr) word = words_of(queued_job(machine, state));
+  if (head_elsewhere(state)) {
+    word += fmt::format("; `sterna status {}` asks {}", state.id, state.head);
+  }
+  return {word, {{"phase", "does not answer"}}};
 }
 
 int list(const VisitOptions& options, const Console& console) {

@@ -5,7 +5,10 @@
 #include "launcher/past/elsewhere.h"
 #include "launcher/past/queued_run.h"
 #include "launcher/text/json_line.h"
+#include "launcher/text/text_format.h"
+#include "launcher/text/whole_number.h"
 #include "runtime/base/duration_text.h"
+#include "runtime/base/file.h"
 
 namespace sterna::launcher {
 namespace {
@@ -76,6 +79,31 @@ std::vector<std::string> words_for(const std::string& command, const VisitOption
   return words;
 }
 
+namespace {
+
+/// Of a run that nobody remembers, whose directory is here: how it ended.
+std::optional<int> end_in_directory(const std::string& directory, bool json,
+                                    const Console& console) {
+  const Result<std::string> text = read_file(directory + "/result.json");
+  const Json result = text ? Json::parse(*text, nullptr, false) : Json();
+  const std::optional<double> exit =
+      result.is_object() ? json_number_of(result, "exit") : std::nullopt;
+  if (!exit) return std::nullopt;
+  const auto code = static_cast<int>(whole_number(*exit, 0, 255));
+  if (json) return console.print_result(json_line(result) + "\n") ? code : kExitFailed;
+  const std::string cause = json_text_of(result, "cause", "");
+  const double steps = json_number_of(result, "steps").value_or(0);
+  console.say(fmt::format("{} has ended at step {}: {}", directory,
+                          thousands(whole_number(steps, 0, kLastStep)),
+                          code == kExitDone ? "done" : cause));
+  if (const std::string resume = json_text_of(result, "resume", ""); !resume.empty()) {
+    console.say("it goes on from its newest checkpoint with\n" + resume);
+  }
+  return code;
+}
+
+}  // namespace
+
 int without_answer(RealMachine& machine, const RunStates& states, const RunState& remembered,
                    const std::string& command, const VisitOptions& options, const Error& error,
                    const Console& console) {
@@ -109,6 +137,10 @@ int with_visitor(const std::string& command, const VisitOptions& options, const 
   const Result<RunStates> states = RunStates::of_user();
   if (!states) return console.report(states.error());
   const Result<RunState> state = states->find(options.run);
+  if (!state && options.run.find('/') != std::string::npos) {
+    const auto exit = end_in_directory(options.run, options.json, console);
+    if (exit) return *exit;
+  }
   if (!state) return console.report(state.error());
   RealMachine machine;
   const Result<std::unique_ptr<RunVisitor>> visitor =

@@ -45,7 +45,10 @@ Survey survey(const input::Source& source, const SurveyOptions& options) {
     const Result<Seen> seen = look_at(source, i, options.decode);
     if (!seen) {
       if (found.damaged++ < kMostDamages) {
-        found.damages.push_back(fmt::format("example {}: {}", i, seen.error().message));
+        std::string why = seen.error().message;
+        const std::string place = source.place_of(i);
+        if (!place.empty() && why.find(place) == std::string::npos) why = place + ": " + why;
+        found.damages.push_back(fmt::format("example {}: {}", i, why));
       }
       continue;
     }

@@ -80,18 +80,14 @@ std::string data_wanted(const ClusterFile& file, const HostSection& host) {
   return drawn ? "" : std::string(set->name);
 }
 
-/// The weights that its servers begin with; empty: none, or a path that means a folder of its own
-/// on each host.
+/// The weights that its servers begin with; empty: none. By a name alone they are looked for in the
+/// home, where a shell on another machine begins, too.
 std::string init_wanted(const ClusterFile& file, const HostSection& host) {
-  const std::string& from = file.init.from;
-  if (from.empty() || (is_remote(file, host) && !from.starts_with('/') && !from.starts_with('~'))) {
-    return "";
-  }
   const std::vector<std::string> servers = file.names_of_servers();
   const bool serves = std::ranges::any_of(file.actors, [&](const ActorPlan& actor) {
     return actor.host == host.name && std::ranges::count(servers, actor.name) > 0;
   });
-  return serves ? from : "";
+  return serves ? file.init.from : "";
 }
 
 /// The shards that its readers hold, by their folders' names.
@@ -324,7 +320,8 @@ class HostCheck {
            shards.empty() ? put : "put these there, from what `sterna data split` writes");
     } else if (wanted == usual && facts_.data_is_drawn) {
       find("data",
-           fmt::format("{} holds drawn digits, and data.name asks for mnist", facts_.data_found),
+           fmt::format("it has no mnist, which data.name asks for ({} holds drawn digits)",
+                       facts_.data_found),
            put);
     }
   }
@@ -334,7 +331,7 @@ class HostCheck {
     const std::string& from = file_.init.from;
     find("init", fmt::format("it has no {}, which init.from names", from),
          host_.ssh.empty() ? "correct init.from"
-                           : fmt::format("copy it there: scp {0} {1}:{0}", from, host_.ssh));
+                           : fmt::format("scp {0} {1}:{0}, or correct init.from", from, host_.ssh));
   }
 
   /// Whether what was found is one shard's folder, and not all that its readers want.

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "launcher/text/json_struct.h"
+#include "launcher/text/text_format.h"
 #include "launcher/text/text_table.h"
 
 namespace sterna::launcher {
@@ -61,10 +62,6 @@ std::string round_trips_table(const DoctorReport& report) {
     for (const std::string& to : report.hosts) row.push_back(cell_of(between(report, from, to)));
   }
   return lines_text(text_table(columns, rows));
-}
-
-std::string counted(std::size_t count, const std::string& what) {
-  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
 
 std::string last_line(const DoctorReport& report) {

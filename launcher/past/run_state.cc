@@ -242,7 +242,9 @@ Result<RunState> RunStates::find(const std::string& word) const {
   const std::string directory = directory_named(word);
   std::error_code ignored;
   if (states.empty() && directory.empty()) {
-    return Error{Errc::not_found, "no run is known here; `sterna up FILE` starts one"};
+    return Error{Errc::not_found,
+                 (word.empty() ? std::string() : fmt::format("no run is called \"{}\": ", word)) +
+                     "no run is known here; `sterna up FILE` starts one"};
   }
   std::vector<RunState> meant;
   for (const RunState& state : states) {
@@ -251,23 +253,23 @@ Result<RunState> RunStates::find(const std::string& word) const {
     if (here && state.run_directory == directory) return state;
     if (word.empty() || state.name == word || state.id.starts_with(word)) meant.push_back(state);
   }
-  if (word.empty()) {
-    // Those that are over are asked for by name.
+  if (word.empty() || meant.size() > 1) {
+    // Those that are over are asked for by name, and of several that are called so by their ids.
     const auto is_over = [this](const RunState& state) {
       return !state.ended.empty() || abandoned_(state);
     };
     if (!std::all_of(meant.begin(), meant.end(), is_over)) {
       std::erase_if(meant, is_over);
-    } else if (meant.size() > 1) {
+    } else if (word.empty() && meant.size() > 1) {
       return Error{Errc::not_found,
                    fmt::format("no run goes on; these are over: {}", listed(meant))};
     }
   }
   if (meant.size() == 1) return meant.front();
   if (meant.empty() && !directory.empty()) {
-    const bool over = std::filesystem::exists(directory + "/result.json", ignored);
-    return Error{Errc::not_found, fmt::format("no run goes on in {}{}", word,
-                                              over ? "; its result.json says how it ended" : "")};
+    const bool there = std::filesystem::is_directory(directory, ignored);
+    return Error{Errc::not_found, there ? fmt::format("no run goes on in {}", word)
+                                        : fmt::format("there is no folder {}", word)};
   }
   if (meant.empty()) {
     return Error{Errc::not_found,

@@ -101,8 +101,9 @@ class RunStates {
   /// All that can be read, oldest first.
   std::vector<RunState> all() const;
   /// The one run that is meant: by its id, by the path of its directory on this machine, by its
-  /// name where only one has it, by the beginning of either; with an empty word the only one that
-  /// goes on, or else the only one there is. Else an error that lists them.
+  /// name where only one has it, or only one that goes on, by the beginning of either; with an
+  /// empty word the only one that goes on, or else the only one there is. Else an error that lists
+  /// them.
   Result<RunState> find(const std::string& word) const;
 
  private:

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <limits>
 #include <map>
 #include <optional>
@@ -280,17 +281,34 @@ Result<std::vector<RunPoint>> run_points(const std::string& run, const PlotQuant
   return all.points;
 }
 
-Result<Plot> plot_of_runs(const std::vector<std::string>& runs, const PlotQuantities& what) {
-  const std::vector<Group> groups = grouped(runs);
+Result<Plot> plot_of_runs(const std::vector<std::string>& runs, const PlotQuantities& what,
+                          const std::function<void(const std::string&)>& left_out) {
+  std::map<std::string, std::vector<RunPoint>> points_of;
+  std::vector<std::string> with_points;
+  std::optional<Error> none;
+  for (const std::string& run : runs) {
+    Result<std::vector<RunPoint>> points = run_points(run, what);
+    std::error_code ignored;
+    const bool without = !points && points.error().code == Errc::not_found &&
+                         fs::exists(fs::path(run) / "metrics.jsonl", ignored);
+    if (!points && !(left_out && without)) return points.error();
+    if (points) {
+      points_of[run] = *std::move(points);
+      with_points.push_back(run);
+    } else {
+      left_out(points.error().message);
+      none = points.error();
+    }
+  }
+  if (with_points.empty() && none) return *none;
+  const std::vector<Group> groups = grouped(with_points);
   const std::vector<std::string> labels = labels_of(groups);
   Plot plot{.x_label =
                 std::ranges::find_if(kXs, [&](const auto& x) { return x.first == what.x; })->second,
             .y_label = quantity(what.y).label};
   for (std::size_t g = 0; g < groups.size(); ++g) {
     std::vector<std::vector<RunPoint>> points;
-    for (const std::string& run : groups[g].runs) {
-      STERNA_ASSIGN(points.emplace_back(), run_points(run, what));
-    }
+    for (const std::string& run : groups[g].runs) points.push_back(points_of.at(run));
     PlotCurve curve = curve_of(points);
     if (curve.x.empty()) {
       return Error{Errc::not_found, fmt::format("the {} runs like {} have no step in common",

@@ -2,6 +2,7 @@
 // that differ by their seed alone make one curve, with a band.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -34,7 +35,10 @@ struct RunPoint {
 Result<std::vector<RunPoint>> run_points(const std::string& run, const PlotQuantities& what);
 
 /// `runs` are run directories. Of runs that make one curve only the steps that all of them have are
-/// in it, at the mean of their x. Labels are what the files differ in. Errors: run_points'.
-Result<Plot> plot_of_runs(const std::vector<std::string>& runs, const PlotQuantities& what);
+/// in it, at the mean of their x. Labels are what the files differ in. Errors: run_points', but
+/// where `left_out` is given it is told of runs that have nothing of what is asked, as one that was
+/// interrupted early, and only where all are such is that an error.
+Result<Plot> plot_of_runs(const std::vector<std::string>& runs, const PlotQuantities& what,
+                          const std::function<void(const std::string&)>& left_out = {});
 
 }  // namespace sterna::launcher

@@ -219,6 +219,7 @@ class WholeRun {
 
   Result<void> look_at_what_is_given() {
     const ClusterFile& given = options_.file;
+    STERNA_TRY(check_data_flag(options_.data, given));
     STERNA_ASSIGN(data_, needs_data_here(given)
                              ? find_run_data(options_.data, given, console())
                              : Result<input::DataLocation>(data_elsewhere(given)));
@@ -349,7 +350,7 @@ class WholeRun {
     };
     job_.checkpoint_missed = [this](const std::string& line) {
       metrics_.append(json_line({{"kind", "missed_checkpoint"}, {"why", line}}));
-      events_->append({.kind = "missed_checkpoint", .cause = line});
+      events_->append({.kind = "missed_checkpoint", .step = step_, .cause = line});
       say(line);
     };
     job_.notice = [this](const std::string& line) { say(line); };
@@ -394,6 +395,7 @@ class WholeRun {
   }
 
   void show(const RunRecord& record) {
+    step_ = record.status.step;
     view_->update(record.status);
     metrics_.look();
     events_->look();
@@ -480,6 +482,7 @@ class WholeRun {
   std::optional<EventLog> events_;
   std::string resume_;  ///< the command that goes on with it
   JobOptions job_;
+  std::int64_t step_ = 0;  ///< that was shown last
   Restarts restarts_;
   JobOutcome outcome_;
 };

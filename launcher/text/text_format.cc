@@ -61,6 +61,10 @@ void for_each_character(std::string_view text, Visitor visit) {
 
 }  // namespace
 
+std::string counted(std::uint64_t count, std::string_view what) {
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
+
 std::string thousands(std::int64_t number) {
   const std::string digits = std::to_string(number);
   const std::size_t first = number < 0 ? 1 : 0;

@@ -13,6 +13,11 @@ std::string thousands(std::int64_t number);
 inline std::string count_text(std::uint64_t count) {
   return thousands(static_cast<std::int64_t>(count));
 }
+/// "1 restart", "2 restarts"
+std::string counted(std::uint64_t count, std::string_view what);
+inline std::string counted(std::int64_t count, std::string_view what) {
+  return counted(static_cast<std::uint64_t>(count), what);
+}
 /// "950 B", "12.3 MB": decimal units, three digits.
 std::string bytes_text(std::uint64_t bytes);
 /// "21 s", "1:05", "2:00:07"

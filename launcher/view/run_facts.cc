@@ -22,7 +22,7 @@ constexpr std::size_t kSlowLinksShown = 3;
 
 /// "3 actors: 1 running, 2 done"; of actors that train, their steps say more.
 std::string states_of(const std::vector<ActorStatus>& actors) {
-  std::string text = fmt::format("{} actor{}:", actors.size(), actors.size() == 1 ? "" : "s");
+  std::string text = counted(actors.size(), "actor") + ":";
   std::string_view comma;
   for (const char* state :
        {"starting", "running", "restarting", "stopping", "done", "stopped", "killed", "dead"}) {
@@ -82,15 +82,13 @@ void add_precision(const RunStatus& status, std::vector<Fact>& all) {
     all.push_back({fmt::format("{}", fmt::join(others, ", "))});
   }
   if (status.late_packets > 0) {
-    all.push_back({fmt::format("{} late packet{}", status.late_packets,
-                               status.late_packets == 1 ? "" : "s")});
+    all.push_back({counted(status.late_packets, "late packet")});
   }
   if (!status.lost_workers.empty()) {
     all.push_back({fmt::format("without {}", fmt::join(status.lost_workers, ", "))});
   }
   if (status.skipped_evaluations > 0) {
-    all.push_back({fmt::format("{} evaluation{} skipped", status.skipped_evaluations,
-                               status.skipped_evaluations == 1 ? "" : "s")});
+    all.push_back({counted(status.skipped_evaluations, "evaluation") + " skipped"});
   }
 }
 
@@ -146,6 +144,10 @@ std::vector<Fact> facts(const RunStatus& status) {
     std::string text = fmt::format("{:.1f} % of trits not 0", 100 * *status.nonzero);
     if (status.saturated) text += fmt::format(", {:.2f} % saturated", 100 * *status.saturated);
     all.push_back({std::move(text)});
+  }
+  if (status.restarts > 0) all.push_back({counted(status.restarts, "restart")});
+  if (status.actor_restarts > 0) {
+    all.push_back({counted(status.actor_restarts, "actor") + " started again"});
   }
   std::string time = seconds_text(status.elapsed_seconds) + " elapsed";
   if (status.left_seconds) time += ", " + seconds_text(*status.left_seconds) + " left";

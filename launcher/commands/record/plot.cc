@@ -17,8 +17,12 @@ struct PlotOptions {
   bool log = false;
 };
 
-Result<std::string> plot(const PlotOptions& options) {
-  STERNA_ASSIGN(Plot plot, plot_of_runs(options.runs, options.what));
+Result<std::string> plot(const PlotOptions& options, const Console& console) {
+  std::function<void(const std::string&)> left_out;
+  if (options.runs.size() > 1) {
+    left_out = [&](const std::string& why) { console.say("left out: " + why); };
+  }
+  STERNA_ASSIGN(Plot plot, plot_of_runs(options.runs, options.what, left_out));
   plot.log_x = options.log;
   STERNA_TRY(draw(plot, options.out));
   std::string said;
@@ -70,7 +74,7 @@ Command plot_command() {
                          .required = true}},
           .run =
               [options](const Context& context) {
-                const Result<std::string> said = plot(*options);
+                const Result<std::string> said = plot(*options, context.console);
                 return said ? context.console.result(*said) : context.console.report(said.error());
               },
           .examples = "sterna plot runs/fp32* runs/ternary* --x bytes --log -o accuracy.svg"};

@@ -174,6 +174,12 @@ TEST_F(CliTest, LogsAreReadFromTheDirectoryOfARunThatNobodyRemembers) {
             "worker0      2026-11-21T07:01:55.000Z it is done\n");
   EXPECT_EQ(sterna("logs runs/one worker0").out, "2026-11-21T07:01:55.000Z it is done\n");
   expect_one_line("status runs/one", 2, "no run goes on in runs/one");
+  expect_one_line("status runs/two", 2, "there is no folder runs/two");
+  write("runs/one/result.json",
+        "{\"exit\":75,\"steps\":102,\"cause\":\"told to end\",\"resume\":\"sterna run x\"}\n");
+  expect_one_line("status runs/one", 75,
+                  "runs/one has ended at step 102: told to end\nit goes on from its newest "
+                  "checkpoint with\nsterna run x");
 }
 
 TEST_F(CliTest, HelpKeysListsEveryKey) {

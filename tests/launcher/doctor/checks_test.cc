@@ -180,7 +180,7 @@ TEST_F(HostCheck, NamesWeightsThatAServerWouldMiss) {
   EXPECT_EQ(facts_question(file, file.hosts[0], program).init, "");
   const Finding found = only("", "STERNA no-init");
   EXPECT_EQ(found.wrong, "it has no /weights/vgg.npz, which init.from names");
-  EXPECT_EQ(found.fix, "copy it there: scp /weights/vgg.npz b:/weights/vgg.npz");
+  EXPECT_EQ(found.fix, "scp /weights/vgg.npz b:/weights/vgg.npz, or correct init.from");
 }
 
 TEST_F(HostCheck, NamesAShardThatIsNotItsReaders) {

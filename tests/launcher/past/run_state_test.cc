@@ -69,6 +69,12 @@ TEST_F(RunStatesTest, ARunIsFoundByItsIdItsNameOrTheirBeginning) {
   EXPECT_EQ(states.find("other")->id, "other-1");
   EXPECT_EQ(states.find("o")->id, "other-1");
   EXPECT_THAT(states.find("mnist").error().message, HasSubstr("say which run: mnist-1, mnist-2"));
+  abandoned = {"mnist-1"};
+  EXPECT_EQ(states.find("mnist")->id, "mnist-2") << "the only one that goes on";
+  EXPECT_EQ(states.find("mnist-1")->id, "mnist-1");
+  abandoned = {"mnist-1", "mnist-2"};
+  EXPECT_THAT(states.find("mnist").error().message, HasSubstr("say which run: mnist-1, mnist-2"));
+  abandoned.clear();
   EXPECT_THAT(states.find("").error().message, HasSubstr("say which run"));
   EXPECT_EQ(states.find("none").error().code, Errc::not_found);
 }
@@ -83,11 +89,9 @@ TEST_F(RunStatesTest, ARunIsFoundByTheDirectoryThatItHasOnThisMachine) {
   EXPECT_EQ(states.find(folder.path() + "/runs/mnist-1")->id, "mnist-1");
   EXPECT_EQ(states.find(folder.path() + "/runs/../runs/mnist-1/")->id, "mnist-1");
   const std::string elsewhere = folder.path() + "/runs/mnist-2";
-  EXPECT_EQ(states.find(elsewhere).error().message, "no run goes on in " + elsewhere);
+  EXPECT_EQ(states.find(elsewhere).error().message, "there is no folder " + elsewhere);
   std::filesystem::create_directories(elsewhere);
-  std::ofstream(elsewhere + "/result.json") << "{}";
-  EXPECT_EQ(states.find(elsewhere + "/").error().message,
-            "no run goes on in " + elsewhere + "/; its result.json says how it ended");
+  EXPECT_EQ(states.find(elsewhere).error().message, "no run goes on in " + elsewhere);
   const auto from_here = std::filesystem::relative(folder.path() + "/runs/mnist-1");
   EXPECT_EQ(states.find("./" + from_here.string())->id, "mnist-1");
 }

@@ -144,6 +144,23 @@ TEST_F(RunCurvesTest, RunsThatDifferByTheirSeedAloneMakeOneCurveWithABand) {
   EXPECT_THAT(plot->curves[1].low, ElementsAre());
 }
 
+TEST_F(RunCurvesTest, RunsWithNothingOfWhatIsAskedAreLeftOutWithAWord) {
+  const std::vector<std::string> runs = {
+      run("early", kHead, file("none", 1)),
+      run("whole", kHead + evaluation(10, 0.5), file("none", 2))};
+  EXPECT_THAT(error(plot_of_runs(runs, {})), HasSubstr("early/metrics.jsonl: has no"));
+  std::vector<std::string> said;
+  const auto say = [&](const std::string& why) { said.push_back(why); };
+  const auto plot = plot_of_runs(runs, {}, say);
+  ASSERT_TRUE(plot.ok()) << plot.error().message;
+  ASSERT_THAT(plot->curves, SizeIs(1));
+  EXPECT_EQ(plot->curves[0].label, "whole");
+  EXPECT_THAT(said, ElementsAre(HasSubstr("early/metrics.jsonl: has no")));
+  EXPECT_THAT(error(plot_of_runs({runs[0]}, {}, say)), HasSubstr("has no precision_at_1"));
+  EXPECT_THAT(error(plot_of_runs({runs[1], temporary.path() + "/nowhere"}, {}, say)),
+              HasSubstr("there is no such file"));
+}
+
 TEST_F(RunCurvesTest, AKeyIsCalledByItsLastWordWhereThatSaysWhichItIs) {
   const auto labels = [&](const std::string& a, const std::string& b) {
     const auto plot = plot_of_runs(
