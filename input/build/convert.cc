@@ -75,6 +75,10 @@ std::string_view ending_of(Coding coding, std::string_view name) {
   return found != endings.end() ? *found : endings.front();
 }
 
+/// Behind the name of a split's folder until all of it is there: what was interrupted is no data
+/// set.
+constexpr const char* kUnfinished = ".unfinished";
+
 /// A picture folder that grows.
 class FolderWriter {
  public:
@@ -82,21 +86,26 @@ class FolderWriter {
       : into_(std::move(into)), options_(options), total_(total) {}
 
   Result<void> write(const std::string& split_name, const RecordSplit& split) {
+    if (split.count > 0) splits_.push_back(split_name);
     for (std::uint64_t index = 0; index < split.count; ++index) {
       STERNA_ASSIGN(const PictureRecord record, split.read(index));
       STERNA_ASSIGN(const std::string folder, class_folder(record, split.labels));
-      STERNA_TRY(write_picture(into_ / split_name / folder, record, index));
+      STERNA_TRY(write_picture(into_ / (split_name + kUnfinished) / folder, record, index));
       ++done_;
       if (options_.progress) options_.progress(done_, total_);
     }
     return {};
   }
 
-  /// The classes that were met, in the order of their labels.
+  /// After all splits. The classes that were met, in the order of their labels.
   Result<void> finish() const {
     ClassLabels labels;
     for (const auto& [label, name] : folders_) labels.names.push_back(name);
-    return write_labels(into_ / kLabelsFile, labels);
+    STERNA_TRY(write_labels(into_ / kLabelsFile, labels));
+    for (const std::string& split : splits_) {
+      STERNA_TRY(rename_into_place(into_ / (split + kUnfinished), into_ / split));
+    }
+    return {};
   }
 
  private:
@@ -133,6 +142,7 @@ class FolderWriter {
   const ConvertOptions& options_;
   const std::uint64_t total_;
   std::uint64_t done_ = 0;
+  std::vector<std::string> splits_;              ///< written so far
   std::map<std::int64_t, std::string> folders_;  ///< of each label
   std::set<std::string> class_names_;
   std::map<std::string, std::set<std::string>> taken_;  ///< in each folder

@@ -38,8 +38,12 @@ std::string ending(const WholeRunOptions& options, const JobOutcome& outcome) {
                        place);
   }
   if (result.exit == kExitDone) {
-    return fmt::format("precision@1 {:.4f} on {} after {} steps in {:.1f} s; everything is in {}",
+    // What went before a run was begun again, nobody has counted.
+    const std::int64_t first = outcome.record.status.first_step;
+    const bool begun_again = first > 0 && result.restarts.empty();
+    return fmt::format("precision@1 {:.4f} on {} after {} steps, {}in {:.1f} s; everything is in {}",
                        result.precision_at_1.value_or(0), result.data, thousands(result.steps),
+                       begun_again ? fmt::format("those from {} on ", thousands(first)) : "",
                        result.seconds, place);
   }
   if (outcome.interrupted && !file.trains()) {

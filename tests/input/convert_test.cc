@@ -93,6 +93,20 @@ TEST_F(ConvertTest, DigitsComeBackFromRecordsAndFromAFolder) {
   }
 }
 
+TEST_F(ConvertTest, AFolderIsNoDataSetBeforeAllOfItIsThere) {
+  ASSERT_TRUE(make_digits(at("digits"), {.train = 4, .test = 2}, {}).ok());
+  ConvertOptions how = options();
+  std::size_t looked = 0;
+  how.progress = [&](std::uint64_t, std::uint64_t) {
+    EXPECT_FALSE(split_folder(at("folder"), Split::train));
+    ++looked;
+  };
+  ASSERT_TRUE(convert_to_folder(at("digits"), at("folder"), how).ok());
+  EXPECT_EQ(looked, 6U);
+  EXPECT_TRUE(split_folder(at("folder"), Split::train));
+  EXPECT_TRUE(split_folder(at("folder"), Split::test));
+}
+
 TEST_F(ConvertTest, APlaceOfSeveralSetsOrAFileSaysWhatToName) {
   ASSERT_TRUE(make_digits(at("place/digits"), {.train = 3, .test = 1}, {}).ok());
   put("place/notes/1.txt", {});
