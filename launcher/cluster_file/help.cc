@@ -86,7 +86,8 @@ std::string keys_as_text(const std::vector<SectionDescription>& sections) {
   }
   auto out = std::back_inserter(text);
   for (const SectionDescription& section : sections) {
-    if (!section.title.empty()) fmt::format_to(out, "\n{}  {}\n", section.title, section.help);
+    if (!text.ends_with("\n\n")) text += "\n";
+    if (!section.title.empty()) fmt::format_to(out, "{}  {}\n", section.title, section.help);
     for (const KeyDescription& key : section.keys) {
       fmt::format_to(out, "  {:<{}}  {}\n", key.key, widest, key.help);
       // Choices say their type themselves.

@@ -137,7 +137,7 @@ int with_visitor(const std::string& command, const VisitOptions& options, const 
   const Result<RunStates> states = RunStates::of_user();
   if (!states) return console.report(states.error());
   const Result<RunState> state = states->find(options.run);
-  if (!state && options.run.find('/') != std::string::npos) {
+  if (!state && !options.run.empty()) {
     const auto exit = end_in_directory(options.run, options.json, console);
     if (exit) return *exit;
   }

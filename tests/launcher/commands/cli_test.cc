@@ -180,6 +180,8 @@ TEST_F(CliTest, LogsAreReadFromTheDirectoryOfARunThatNobodyRemembers) {
   expect_one_line("status runs/one", 75,
                   "runs/one has ended at step 102: told to end\nit goes on from its newest "
                   "checkpoint with\nsterna run x");
+  std::filesystem::rename(folder_.path() + "/runs/one", folder_.path() + "/one");
+  EXPECT_EQ(sterna("status one").exit, 75);
 }
 
 TEST_F(CliTest, HelpKeysListsEveryKey) {
