@@ -79,6 +79,10 @@ Task<Result<void>> Evaluator::prepare() {
 
 Task<Result<void>> Evaluator::evaluate_version(std::uint64_t version) {
   const JobConfig& job = args_.job;
+  if (version == job.steps && job.keeps_averages()) {
+    STERNA_CO_TRY(take_version(version, PayloadKind::MOVING_AVERAGE));
+    STERNA_CO_TRY(keep_weights());
+  }
   // What stands for the run is told last.
   if (job.evaluates_parameters()) {
     STERNA_CO_TRY(take_version(version, PayloadKind::PARAMETERS));
@@ -87,7 +91,6 @@ Task<Result<void>> Evaluator::evaluate_version(std::uint64_t version) {
   }
   if (!job.evaluates_averages()) co_return {};
   STERNA_CO_TRY(take_version(version, PayloadKind::MOVING_AVERAGE));
-  STERNA_CO_TRY(keep_weights());
   co_return co_await evaluate_subsets(version, PayloadKind::MOVING_AVERAGE);
 }
 

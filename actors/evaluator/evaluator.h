@@ -1,6 +1,6 @@
 // Evaluator: takes one consistent version of the parameters over all shards, at the steps that the
-// job evaluates, and says how good it is while training goes on; after the last step it evaluates
-// all test examples, and writes and hashes the final weights.
+// job evaluates, and says how good it is while training goes on; after the last step it writes the
+// final weights, evaluates all test examples, and hashes the parameters.
 //
 // Where the servers keep moving averages of the parameters, it takes those, or both, as the job
 // says, and writes averages; the hash is of the parameters themselves all the same.

@@ -102,8 +102,9 @@ class FolderWriter {
     ClassLabels labels;
     for (const auto& [label, name] : folders_) labels.names.push_back(name);
     STERNA_TRY(write_labels(into_ / kLabelsFile, labels));
-    for (const std::string& split : splits_) {
-      STERNA_TRY(rename_into_place(into_ / (split + kUnfinished), into_ / split));
+    // What is tested with first: without what is trained on it is no data set yet.
+    for (auto split = splits_.rbegin(); split != splits_.rend(); ++split) {
+      STERNA_TRY(rename_into_place(into_ / (*split + kUnfinished), into_ / *split));
     }
     return {};
   }

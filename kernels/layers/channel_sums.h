@@ -2,9 +2,9 @@
 // fp64. Images lie channels last. Plain data that host and device read alike.
 //
 // A channel's pixels are cut into blocks, which one thread each adds up. A tile is what a block of
-// threads takes: neighbouring channels, so that it reads runs of memory, and as many blocks of
-// each as there are threads for. The tiles' sums, a row for each channel, are added up by a warp.
-// The order of all of this follows from the shape alone.
+// threads takes (or four, one behind the other: QuadTiles): neighbouring channels, so that it reads
+// runs of memory, and as many blocks of each as there are threads for. The tiles' sums, a row for
+// each channel, are added up by a warp. The order of all of this follows from the shape alone.
 #pragma once
 
 #include <cstddef>

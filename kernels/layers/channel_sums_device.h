@@ -106,7 +106,7 @@ struct QuadTiles {
   static constexpr std::uint32_t kQuads = kSumRun / kQuad;  ///< across
   static constexpr std::uint32_t kRows = kTileThreads / kQuads;
   static constexpr std::uint32_t kRowsOfTile = kTileThreads / kSumRun;
-  std::uint32_t down = 0;  ///< so many kQuads of tiles lie before
+  std::uint32_t down = 0;  ///< so many times kQuad tiles lie before
   std::size_t first_channel = 0;
 
   STERNA_DEVICE QuadTiles(const ChannelSums& sums, std::uint32_t number) {

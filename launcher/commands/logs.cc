@@ -172,13 +172,13 @@ int logs(LogsOptions options, const Console& console) {
   if (!states) return console.report(states.error());
   Result<RunState> state = states->find(options.run);
   std::error_code ignored;
-  if (!state && !options.run.empty() &&
+  if (!state && state.error().code == Errc::not_found && !options.run.empty() &&
       std::filesystem::is_directory(options.run + "/logs", ignored)) {
     RunState over;
     over.run_directory = options.run;
     return from_directory(over, options, *since, console);
   }
-  if (!state && options.actor.empty()) {
+  if (!state && options.actor.empty() && options.run.find('/') == std::string::npos) {
     // Of the only run there is, a process may be named alone.
     if (const Result<RunState> only = states->find("")) {
       options.actor = std::exchange(options.run, "");

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "input/files/folder_lock.h"
 #include "launcher/past/elsewhere.h"
 #include "launcher/past/queued_run.h"
 #include "launcher/text/json_line.h"
@@ -81,7 +82,7 @@ std::vector<std::string> words_for(const std::string& command, const VisitOption
 
 namespace {
 
-/// Of a run that nobody remembers, whose directory is here: how it ended.
+/// Of a run that nobody remembers, whose directory is here: how it ended. None where it has not.
 std::optional<int> end_in_directory(const std::string& directory, bool json,
                                     const Console& console) {
   const Result<std::string> text = read_file(directory + "/result.json");
@@ -89,13 +90,15 @@ std::optional<int> end_in_directory(const std::string& directory, bool json,
   const std::optional<double> exit =
       result.is_object() ? json_number_of(result, "exit") : std::nullopt;
   if (!exit) return std::nullopt;
+  // One that goes on in it has not said its end yet.
+  if (!input::FolderLock::take(directory)) return std::nullopt;
+  if (json) return console.result(json_line(result) + "\n");
   const auto code = static_cast<int>(whole_number(*exit, 0, 255));
-  if (json) return console.print_result(json_line(result) + "\n") ? code : kExitFailed;
-  const std::string cause = json_text_of(result, "cause", "");
-  const double steps = json_number_of(result, "steps").value_or(0);
-  console.say(fmt::format("{} has ended at step {}: {}", directory,
-                          thousands(whole_number(steps, 0, kLastStep)),
-                          code == kExitDone ? "done" : cause));
+  const std::optional<double> steps = json_number_of(result, "steps");
+  console.say(fmt::format(
+      "{} has ended{}: {}", directory,
+      steps ? " at step " + thousands(whole_number(*steps, 0, kLastStep)) : std::string(),
+      code == kExitDone ? "done" : json_text_of(result, "cause", "")));
   if (const std::string resume = json_text_of(result, "resume", ""); !resume.empty()) {
     console.say("it goes on from its newest checkpoint with\n" + resume);
   }
@@ -137,7 +140,7 @@ int with_visitor(const std::string& command, const VisitOptions& options, const 
   const Result<RunStates> states = RunStates::of_user();
   if (!states) return console.report(states.error());
   const Result<RunState> state = states->find(options.run);
-  if (!state && !options.run.empty()) {
+  if (!state && state.error().code == Errc::not_found && !options.run.empty()) {
     const auto exit = end_in_directory(options.run, options.json, console);
     if (exit) return *exit;
   }

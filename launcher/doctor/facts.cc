@@ -98,13 +98,17 @@ done; done
 echo "STERNA lacks $folder:$best"
 )sh";
 
-// $i: the weights, $x: the folder of data that may hold them, too (actors/weights).
+// $i: the weights, $x: the folder of data that may hold them, too (actors/weights), or a folder in
+// it; where none is named, a run on this machine finds one.
 constexpr std::string_view kInit = R"sh(
 case $i in "~/"*) i=$HOME/${i#??};; esac
 case $x in "~/"*) x=$HOME/${x#??};; esac
-no=yes; for one in "$i" ${x:+"$x/${i##*/}"}; do
-  for file in "$one" "$one.index"; do [ -r "$file" ] && no=; done
-done; [ -z "$no" ] || echo "STERNA no-init"
+c=${XDG_CACHE_HOME:-$HOME/.cache}/sterna
+if [ -n "$x" ]; then set -- "$x"; else set -- "${STERNA_DATA:-$c}" "$c"; fi
+no=yes; for file in "$i" "$i.index"; do [ -r "$file" ] && no=; done
+for place; do for file in "$place/${i##*/}" "$place"/*/"${i##*/}"; do
+  for one in "$file" "$file.index"; do [ -r "$one" ] && no=; done
+done; done; [ -z "$no" ] || echo "STERNA no-init"
 )sh";
 
 constexpr std::string_view kNames = R"sh(

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <functional>
 #include <sstream>
 
 #include "actors/checkpoint/saved.h"
@@ -253,6 +254,9 @@ Result<RunState> RunStates::find(const std::string& word) const {
     if (here && state.run_directory == directory) return state;
     if (word.empty() || state.name == word || state.id.starts_with(word)) meant.push_back(state);
   }
+  // Who is called so is meant before who only begins so.
+  const auto is_called = [&](const RunState& state) { return state.name == word; };
+  if (std::ranges::any_of(meant, is_called)) std::erase_if(meant, std::not_fn(is_called));
   if (word.empty() || meant.size() > 1) {
     // Those that are over are asked for by name, and of several that are called so by their ids.
     const auto is_over = [this](const RunState& state) {

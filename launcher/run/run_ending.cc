@@ -40,18 +40,17 @@ std::string ending(const WholeRunOptions& options, const JobOutcome& outcome) {
   if (result.exit == kExitDone) {
     // What went before a run was begun again, nobody has counted.
     const std::int64_t first = outcome.record.status.first_step;
-    const bool begun_again = first > 0 && result.restarts.empty();
-    return fmt::format("precision@1 {:.4f} on {} after {} steps, {}in {:.1f} s; everything is in {}",
-                       result.precision_at_1.value_or(0), result.data, thousands(result.steps),
-                       begun_again ? fmt::format("those from {} on ", thousands(first)) : "",
-                       result.seconds, place);
+    return fmt::format(
+        "precision@1 {:.4f} on {} after {} steps, {}in {:.1f} s; everything is in {}",
+        result.precision_at_1.value_or(0), result.data, thousands(result.steps),
+        first > 0 ? fmt::format("those from {} on ", thousands(first)) : "", result.seconds, place);
   }
   if (outcome.interrupted && !file.trains()) {
     return fmt::format("interrupted: {} processes stopped, {} killed; logs are in {}", stop.stopped,
                        stop.killed, place);
   }
   if (outcome.interrupted) {
-    const bool trained = result.steps == static_cast<std::int64_t>(file.job.steps);
+    const bool trained = result.steps == outcome.record.status.steps;
     const auto weights = std::filesystem::path(result.run) / actors::kWeightsFile;
     std::error_code ignored;
     return fmt::format("interrupted at step {}: {} processes stopped, {} killed; {} in {}",

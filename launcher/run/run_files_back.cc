@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <fstream>
 #include <optional>
 
@@ -75,7 +76,11 @@ std::vector<std::string> fetch_files(Cluster& cluster, const JobOptions& options
       if (actor.host != host.name && cluster.host_of(actor.name) != host.name) continue;
       bring_log(actor.name);
       bring_trace(actor);
-      if (finished && actor.role == Role::kEvaluator && !options.weights.empty()) {
+      // Where it was before it moved it may have left some, too.
+      const bool is_here = cluster.host_of(actor.name) == host.name;
+      if (finished && is_here && actor.role == Role::kEvaluator && !options.weights.empty()) {
+        std::error_code ignored;
+        std::filesystem::remove(options.weights, ignored);  // of an evaluator or a run before
         bring(kRemoteWeights, options.weights, kMostOfWeights);
       }
     }

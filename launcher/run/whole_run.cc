@@ -249,6 +249,7 @@ class WholeRun {
       STERNA_ASSIGN(scraped_, MetricsServer::start(file_.metrics));
       console().say("metrics at " + scraped_->url());
     }
+    now_ = std::chrono::system_clock::now();
     RunDirectoryOptions where;
     where.config = file_.cluster.name;
     where.explicit_path = options_.run_dir;
@@ -392,6 +393,7 @@ class WholeRun {
       if (again) tell_of_restart(job_.restarts.back());
     }
     restarts_.complete(outcome_);
+    outcome_.record.status.first_step = first_step();  // of all of it, not of the last job
   }
 
   void show(const RunRecord& record) {
@@ -465,11 +467,11 @@ class WholeRun {
   RealMachine& machine_;
   const Registry& registry_;
   const WholeRunOptions& options_;
-  const std::chrono::system_clock::time_point now_ = std::chrono::system_clock::now();
   input::DataLocation data_;
   ClusterFile file_;  ///< in steps, and with where its weights are
   std::shared_ptr<const actors::SavedCheckpoint> from_;  ///< null: it begins at step 0
   std::unique_ptr<MetricsServer> scraped_;               ///< null: nobody asked for it
+  std::chrono::system_clock::time_point now_;            ///< when the directory was made
   std::optional<RunDirectory> directory_;
   std::unique_ptr<PageServer> page_;  ///< null: nobody asked for it
   ClusterFile resolved_;

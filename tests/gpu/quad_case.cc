@@ -35,18 +35,21 @@ class Shifted {
   static Result<Shifted> make(There& there, const Floats& values, std::size_t shift) {
     std::vector<T> all = as<T>(values);
     all.insert(all.begin(), shift, T{});
+    all.insert(all.end(), kQuad, T{});
     STERNA_ASSIGN(DeviceArray<T> array, there.bring(all));
     return Shifted(std::move(array), shift);
   }
   Numbers numbers() const { return Numbers(array_.data()).from(shift_); }
-  /// All of it, what lies before included, which nobody may write.
+  /// Those; what lies around them nobody may write.
   Result<std::vector<T>> fetch(There& there) const {
     STERNA_ASSIGN(std::vector<T> all, there.fetch(array_));
-    for (std::size_t i = 0; i < shift_; ++i) {
-      if (all[i] != T{}) return Error{Errc::internal, "what lies before was written"};
+    const std::size_t end = all.size() - kQuad;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const bool around = i < shift_ || i >= end;
+      if (around && all[i] != T{}) return Error{Errc::internal, "what lies around was written"};
     }
-    all.erase(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(shift_));
-    return all;
+    return std::vector<T>(all.begin() + static_cast<std::ptrdiff_t>(shift_),
+                          all.begin() + static_cast<std::ptrdiff_t>(end));
   }
 
  private:

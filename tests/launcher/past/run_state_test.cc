@@ -74,6 +74,9 @@ TEST_F(RunStatesTest, ARunIsFoundByItsIdItsNameOrTheirBeginning) {
   EXPECT_EQ(states.find("mnist-1")->id, "mnist-1");
   abandoned = {"mnist-1", "mnist-2"};
   EXPECT_THAT(states.find("mnist").error().message, HasSubstr("say which run: mnist-1, mnist-2"));
+  ASSERT_TRUE(states.write(state_named("mnist-big-1", "mnist-big")).ok());
+  EXPECT_THAT(states.find("mnist").error().message, HasSubstr("say which run: mnist-1, mnist-2"))
+      << "and not the one that goes on, which only begins so";
   abandoned.clear();
   EXPECT_THAT(states.find("").error().message, HasSubstr("say which run"));
   EXPECT_EQ(states.find("none").error().code, Errc::not_found);
