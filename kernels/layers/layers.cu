@@ -322,7 +322,7 @@ __global__ void __launch_bounds__(kThreads, kFewBlocks)
 }
 
 template <bool kBf16s, std::uint32_t kWide>
-__global__ void __launch_bounds__(kThreads, kFewBlocks)
+__global__ void __launch_bounds__(kThreads, kWide == 1 ? kFewBlocks : kFewBlocks - 1)
     take_norm_gradients_of_x(const ChannelNormGradientLaunch whole) {
   ChannelNormGradientLaunch launch = whole;
   know<kBf16s>(launch);
