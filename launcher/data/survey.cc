@@ -47,7 +47,7 @@ Survey survey(const input::Source& source, const SurveyOptions& options) {
       if (found.damaged++ < kMostDamages) {
         std::string why = seen.error().message;
         const std::string place = source.place_of(i);
-        if (!place.empty() && why.find(place) == std::string::npos) why = place + ": " + why;
+        if (!place.empty() && why.find(place) == std::string::npos) why.insert(0, place + ": ");
         found.damages.push_back(fmt::format("example {}: {}", i, why));
       }
       continue;
