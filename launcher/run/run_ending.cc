@@ -40,10 +40,10 @@ std::string ending(const WholeRunOptions& options, const JobOutcome& outcome) {
   if (result.exit == kExitDone) {
     // What went before a run was begun again, nobody has counted.
     const std::int64_t first = outcome.record.status.first_step;
-    return fmt::format(
-        "precision@1 {:.4f} on {} after {} steps, {}in {:.1f} s; everything is in {}",
-        result.precision_at_1.value_or(0), result.data, thousands(result.steps),
-        first > 0 ? fmt::format("those from {} on ", thousands(first)) : "", result.seconds, place);
+    return fmt::format("precision@1 {:.4f} on {} after {} steps{} in {:.1f} s; everything is in {}",
+                       result.precision_at_1.value_or(0), result.data, thousands(result.steps),
+                       first > 0 ? fmt::format(", those from {} on", thousands(first)) : "",
+                       result.seconds, place);
   }
   if (outcome.interrupted && !file.trains()) {
     return fmt::format("interrupted: {} processes stopped, {} killed; logs are in {}", stop.stopped,
