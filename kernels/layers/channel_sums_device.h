@@ -82,7 +82,7 @@ STERNA_DEVICE TwoSums* sums_of_channel(const ChannelSums& sums, std::size_t chan
 
 /// A channel of a tile, whose blocks' sums lie `wide` apart from `blocks` on.
 STERNA_DEVICE void sum_tile(const ChannelSums& sums, std::uint32_t tile_down, std::size_t channel,
-                            const TwoSums* blocks, std::uint32_t wide, std::uint32_t rows) {
+                            const TwoSums* blocks, std::size_t wide, std::uint32_t rows) {
   TwoSums all{0, 0};
   for (std::uint32_t row = 0; row < rows; ++row) {
     const TwoSums& block = blocks[row * wide];
@@ -129,10 +129,11 @@ struct QuadTiles {
                                const TwoSums* blocks) const {
     const std::uint32_t tile = thread / kSumRun;
     const std::uint32_t tile_down = down * kQuad + tile;
+    const std::size_t row = std::size_t{tile} * kRowsOfTile;
     if (tile >= kQuad || tile_down >= tiles_down(sums.pixels, sums.channels)) return;
     const std::uint32_t column = thread % kSumRun;
-    sum_tile(sums, tile_down, first_channel + column,
-             blocks + tile * kRowsOfTile * kSumRun + column, kSumRun, kRowsOfTile);
+    sum_tile(sums, tile_down, first_channel + column, blocks + row * kSumRun + column, kSumRun,
+             kRowsOfTile);
   }
 };
 
