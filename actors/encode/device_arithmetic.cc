@@ -61,8 +61,12 @@ bool DeviceArithmetic::here(std::uint32_t tensor) const {
 }
 
 PacketPlace DeviceArithmetic::place_of(std::uint32_t tensor) const {
-  if (stays(tensor)) return places_(tensor);
+  if (stays(tensor)) return places_(tensor, codec_of(table_->tensors[tensor].codec).packing);
   return {payload_.data() + payloads_.begin_of(tensor), scalers_.data() + tensors_[tensor].slot};
+}
+
+PacketPlace DeviceArithmetic::place_now(std::uint32_t tensor) const {
+  return stays(tensor) ? places_(tensor, codec(tensor).packing) : place_of(tensor);
 }
 
 // ---- before the first step ----

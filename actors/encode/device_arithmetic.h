@@ -33,16 +33,17 @@ namespace sterna::actors {
 
 /// Where a rank's packet of a tensor stays, in a device's memory.
 struct PacketPlace {
-  std::byte* payload = nullptr;  ///< planes, or fp32
+  std::byte* payload = nullptr;  ///< planes, bf16s, or fp32s
   float* scaler = nullptr;  ///< of planes: under which their trits are drawn, and, of those that
                             ///< stay, what they stand for once they are there
 };
 
 class DeviceArithmetic final : public EncodeArithmetic {
  public:
-  /// Of what is trained. Where there is such, its packets do not come to the host: they are fp32,
-  /// or planes with the tensor's one scaler, and nothing else.
-  using Places = std::function<PacketPlace(std::uint32_t tensor)>;
+  /// Of what is trained, in steps in which it is packed so: as the tensor's codec does, or as fp32.
+  /// Where there is such, its packets do not come to the host: they are fp32, bf16s, or planes with
+  /// the tensor's one scaler, and nothing else.
+  using Places = std::function<PacketPlace(std::uint32_t tensor, kernels::Packing packing)>;
 
   /// `host` does the rest. `copies`: what is kept is copied, on the device. `places` may be null.
   /// Errors: the device's.
@@ -119,8 +120,9 @@ class DeviceArithmetic final : public EncodeArithmetic {
   bool stays(std::uint32_t tensor) const {
     return places_ != nullptr && table_->tensors[tensor].spec.role != nets::Role::statistic;
   }
-  /// Where the device makes the tensor's packets.
+  /// Where the device makes the tensor's packets, by its own codec, and in this step.
   PacketPlace place_of(std::uint32_t tensor) const;
+  PacketPlace place_now(std::uint32_t tensor) const;
   /// Whether the device makes packets by this codec, and keeps what it leaves.
   bool encodes(const GradientCodec& codec) const;
   /// Whether what is left of the tensor lies on the device. Also in a step in which it travels as

@@ -103,7 +103,7 @@ Result<void> DeviceArithmetic::put_scalers(Run run, const float* from) {
     return stream_->copy(to, from, run.size() * sizeof(float));
   }
   for (std::size_t i = 0; i < run.size(); ++i) {
-    STERNA_TRY(stream_->copy(place_of(run[i].tensor()).scaler, from + i, sizeof(float)));
+    STERNA_TRY(stream_->copy(place_now(run[i].tensor()).scaler, from + i, sizeof(float)));
   }
   return {};
 }
@@ -113,7 +113,7 @@ Result<void> DeviceArithmetic::put_scalers(Run run, const float* from) {
 Result<void> DeviceArithmetic::put_fed_back(Run run) {
   if (clip() <= 1) return {};
   for (const Ready& one : run) {
-    float* const scaler = place_of(one.tensor()).scaler;
+    float* const scaler = place_now(one.tensor()).scaler;
     STERNA_TRY(stream_->layer(kernels::ElementLaunch{.pass = kernels::ElementPass::divide,
                                                      .a = scaler,
                                                      .out = scaler,
@@ -124,24 +124,27 @@ Result<void> DeviceArithmetic::put_fed_back(Run run) {
 }
 
 /// bf16s, or all 32 bits: of what stays on the device, or of a step in which that travels as fp32
-/// of which something is left.
+/// of which something is left. Then nothing is left any more.
 Result<void> DeviceArithmetic::put_numbers(Run run) {
   const kernels::EncodeLaunch launch = plans_[run.front().plan].launch(run.front().row, run.size());
   const Passes& passes = run.front().passes;
   STERNA_TRY(stream_->encode(EncodePass::measure, launch));
-  if (!passes.stays && !passes.floats) {
+  if (!passes.floats) {
     STERNA_TRY(stream_->encode_bf16(launch));
-    return download(run);
+    return passes.stays ? Result<void>() : download(run);
   }
   for (const Ready& one : run) {
+    const std::span<float> sums =
+        passes.feeds_back ? residuals_->there(one.tensor()) : std::span<float>();
     if (passes.stays) {
-      const std::span<const float> gradient = one.of->order.gradient.values;
+      const std::span<const float> numbers =
+          passes.feeds_back ? sums : one.of->order.gradient.values;
       STERNA_TRY(
-          stream_->copy(place_of(one.tensor()).payload, gradient.data(), gradient.size_bytes()));
-      continue;
+          stream_->copy(place_now(one.tensor()).payload, numbers.data(), numbers.size_bytes()));
+    } else {
+      STERNA_TRY(fetch_floats(one.tensor(), sums));
     }
-    const std::span<float> sums = residuals_->there(one.tensor());
-    STERNA_TRY(fetch_floats(one.tensor(), sums));
+    if (!passes.feeds_back) continue;
     STERNA_TRY(stream_->layer(kernels::ElementLaunch{
         .pass = kernels::ElementPass::clear, .out = sums.data(), .count = sums.size()}));
   }

@@ -40,7 +40,9 @@ Result<kernels::Packet> DeviceWatch::packet(const PacketPlace& place, kernels::P
   const bool planes = packing == kernels::Packing::planes;
   // Chunks begin where a block of planes does.
   const auto bytes_of = [&](std::size_t elements) {
-    return planes ? kernels::planes_bytes(elements) : elements * sizeof(float);
+    const bool bf16 = packing == kernels::Packing::bf16;
+    return planes ? kernels::planes_bytes(elements)
+                  : elements * (bf16 ? sizeof(std::uint16_t) : sizeof(float));
   };
   const auto here = std::as_writable_bytes(values_.elements()).first(bytes_of(chunk.count));
   STERNA_TRY(stream_->copy(here.data(), place.payload + bytes_of(chunk.first), here.size()));

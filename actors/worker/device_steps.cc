@@ -26,10 +26,11 @@ bool steps_at_workers(const JobSections& job) {
          job.gradient.down == Down::ternary;
 }
 
-/// Whether packets of this codec stay on a device: fp32, and trits, which travel as planes there.
+/// Whether packets of this codec stay on a device: fp32, bf16s, and trits, which travel as planes
+/// there.
 bool stays_there(const std::string& codec) {
   const std::optional<GradientCodec> found = find_codec(codec);
-  return !found || found->ternary() || found->wire == Codec::FP32;
+  return !found || found->ternary() || found->wire == Codec::FP32 || found->wire == Codec::BF16;
 }
 
 /// What servers do and devices, among themselves, do not.
@@ -40,14 +41,13 @@ Result<void> check_exchange(const JobSections& job) {
     return lacks(key + " where gradient.exchange = \"nccl\"");
   };
   if (gradient.buckets) return without_servers("gradient.buckets");
-  if (gradient.floating_grad_epoch > 0) return without_servers("gradient.floating_grad_epoch");
   if (!stays_there(gradient.codec)) {
     return without_servers("gradient.codec = \"" + gradient.codec + "\"");
   }
   for (const auto& [tensor, codec] : gradient.tensors) {
     if (!stays_there(codec)) return without_servers("gradient.tensors with \"" + codec + "\"");
   }
-  if (job.scheme.combine != CombineRule::mean) return without_servers("scheme.combine");
+  if (job.scheme.combine == CombineRule::vote) return without_servers("scheme.combine = \"vote\"");
   if (!job.scheme.rank_rates.empty()) return without_servers("scheme.rank_rates");
   return {};
 }

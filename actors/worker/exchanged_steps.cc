@@ -17,12 +17,20 @@ namespace {
 
 /// Planes and fp32 are read 16 bytes at a time; the scaler has as many to itself.
 constexpr std::size_t kAligned = 16;
+constexpr kernels::Packing kFloats = kernels::Packing::fp32;
 
 std::size_t aligned(std::size_t bytes) { return (bytes + kAligned - 1) / kAligned * kAligned; }
 
-std::size_t payload_bytes(const TableTensor& tensor) {
-  return aligned(codec_of(tensor.codec).ternary() ? kernels::planes_bytes(tensor.count)
-                                                  : tensor.count * sizeof(float));
+std::size_t payload_bytes(std::size_t elements, kernels::Packing packing) {
+  switch (packing) {
+    case kernels::Packing::planes:
+      return aligned(kernels::planes_bytes(elements));
+    case kernels::Packing::bf16:
+      return aligned(elements * sizeof(std::uint16_t));
+    case kernels::Packing::fp32:
+      break;
+  }
+  return aligned(elements * sizeof(float));
 }
 
 }  // namespace
@@ -61,9 +69,13 @@ Result<std::unique_ptr<ExchangedSteps>> ExchangedSteps::make(
     const TableTensor& place = made->table_->tensors[tensor];
     if (place.frozen || place.spec.role == nets::Role::statistic) continue;
     STERNA_TRY(made->make_tensor(tensor));
-    STERNA_TRY(net.update_parameter(tensor, [&](kernels::DeviceStream& stream, float* values) {
-      return made->plan(tensor, values, stream);
-    }));
+    STERNA_TRY(net.update_parameter(
+        tensor, [&](kernels::DeviceStream& stream, float* values) -> Result<void> {
+          Tensor& planned = made->tensors_[tensor];
+          STERNA_TRY(made->plan(tensor, planned.by_codec, values, stream));
+          if (planned.as_floats.bytes == 0) return {};
+          return made->plan(tensor, planned.as_floats, values, stream);
+        }));
   }
   return made;
 }
@@ -72,38 +84,16 @@ Result<void> ExchangedSteps::make_tensor(std::uint32_t index) {
   const TableTensor& place = table_->tensors[index];
   Tensor& made = tensors_[index];
   kernels::Device& on = *device_;
-  const bool ternary = codec_of(place.codec).ternary();
-  const bool by_slices = !ternary && devices_ > 1;
-  made.sums = ternary && job_.shares_scalers();
-  if (by_slices) made.slice = aligned((payload_bytes(place) + devices_ - 1) / devices_);
-  made.bytes = (by_slices ? made.slice * devices_ : payload_bytes(place)) + kAligned;
-  STERNA_ASSIGN(made.parts,
-                DeviceArray<std::byte>::make(on, made.bytes * each_ * (by_slices ? 1 : devices_)));
+  const kernels::Packing packing = codec_of(place.codec).packing;
+  const bool floats_too = job_.gradient.floating_grad_epoch > 0 && packing != kFloats;
+  std::size_t bytes = lay_out(made.by_codec, place.count, packing);
+  if (floats_too) bytes = std::max(bytes, lay_out(made.as_floats, place.count, kFloats));
+  STERNA_ASSIGN(made.parts, DeviceArray<std::byte>::make(on, bytes));
   STERNA_ASSIGN(made.gathered, on.make_event());
   STERNA_ASSIGN(made.sent, on.make_event());
-  if (by_slices) {
-    const std::size_t theirs = std::size_t{devices_ - 1} * each_ * made.slice;
-    STERNA_ASSIGN(made.slices, DeviceArray<std::byte>::make(on, theirs));
-  }
-  std::vector<kernels::DevicePacket> packets;
-  for (std::uint32_t rank = 0; rank < job_.ranks; ++rank) {
-    if (by_slices) {
-      packets.push_back({slice_of(made, rank), nullptr, kernels::Packing::fp32});
-      continue;
-    }
-    const PacketPlace of_rank = this->place(index, rank);
-    packets.push_back({of_rank.payload, of_rank.scaler,
-                       ternary ? kernels::Packing::planes : kernels::Packing::fp32});
-  }
-  STERNA_ASSIGN(made.packets, kernels::uploaded<kernels::DevicePacket>(on, *stream_, packets));
-  if (by_slices) STERNA_TRY(make_slices(index));
-  if (made.sums) {
-    STERNA_ASSIGN(made.summed,
-                  DeviceArray<std::byte>::make(on, kernels::sum_bytes(place.count, job_.ranks)));
-    std::vector<kernels::SumWork> work;
-    kernels::append_sums(made.packets.data(), place.count, job_.ranks, made.summed.data(), work);
-    STERNA_ASSIGN(made.sum_work, kernels::uploaded<kernels::SumWork>(on, *stream_, work));
-    made.sum = {made.sum_work.data(), static_cast<std::uint32_t>(work.size()), job_.ranks};
+  for (Way* const way : {&made.by_codec, &made.as_floats}) {
+    way->parts = made.parts.data();
+    if (way->bytes > 0) STERNA_TRY(make_way(*way, place.count));
   }
   if (keeps_averages()) {
     STERNA_ASSIGN(made.average, DeviceArray<float>::make(on, place.count));
@@ -114,60 +104,112 @@ Result<void> ExchangedSteps::make_tensor(std::uint32_t index) {
   return {};
 }
 
-Result<void> ExchangedSteps::make_slices(std::uint32_t index) {
-  Tensor& made = tensors_[index];
+std::size_t ExchangedSteps::lay_out(Way& way, std::size_t elements,
+                                    kernels::Packing packing) const {
+  const std::size_t payload = payload_bytes(elements, packing);
+  const bool by_slices = packing == kFloats && devices_ > 1;
+  way.packing = packing;
+  way.sums = packing == kernels::Packing::planes && job_.shares_scalers() &&
+             job_.scheme.combine == CombineRule::mean;
+  if (by_slices) way.slice = aligned((payload + devices_ - 1) / devices_);
+  way.bytes = (by_slices ? way.slice * devices_ : payload) + kAligned;
+  return way.bytes * each_ * (by_slices ? 1 : devices_);
+}
+
+Result<void> ExchangedSteps::make_way(Way& way, std::size_t elements) {
   kernels::Device& on = *device_;
-  const std::size_t each = made.slice / sizeof(float);
-  const std::size_t first = std::min(number_ * each, table_->tensors[index].count);
+  if (way.slice > 0) {
+    const std::size_t theirs = std::size_t{devices_ - 1} * each_ * way.slice;
+    STERNA_ASSIGN(way.slices, DeviceArray<std::byte>::make(on, theirs));
+  }
+  std::vector<kernels::DevicePacket> packets;
+  for (std::uint32_t rank = 0; rank < job_.ranks; ++rank) {
+    if (way.slice > 0) {
+      packets.push_back({slice_of(way, rank), nullptr, way.packing});
+      continue;
+    }
+    const PacketPlace of_rank = place_of(way, rank);
+    packets.push_back({of_rank.payload, of_rank.scaler, way.packing});
+  }
+  STERNA_ASSIGN(way.packets, kernels::uploaded<kernels::DevicePacket>(on, *stream_, packets));
+  if (way.slice > 0) return make_slices(way, elements);
+  if (!way.sums) return {};
+  STERNA_ASSIGN(way.summed,
+                DeviceArray<std::byte>::make(on, kernels::sum_bytes(elements, job_.ranks)));
+  std::vector<kernels::SumWork> work;
+  kernels::append_sums(way.packets.data(), elements, job_.ranks, way.summed.data(), work);
+  STERNA_ASSIGN(way.sum_work, kernels::uploaded<kernels::SumWork>(on, *stream_, work));
+  way.sum = {way.sum_work.data(), static_cast<std::uint32_t>(work.size()), job_.ranks};
+  return {};
+}
+
+Result<void> ExchangedSteps::make_slices(Way& way, std::size_t elements) {
+  kernels::Device& on = *device_;
+  const std::size_t each = way.slice / sizeof(float);
+  const std::size_t first = std::min(number_ * each, elements);
   std::vector<kernels::UpdateWork> work;
-  kernels::append_update(
-      {.elements = std::min(each, table_->tensors[index].count - first),
-       .packets = made.packets.data(),
-       .next = reinterpret_cast<float*>(made.parts.data() + number_ * made.slice)},
-      work);
-  STERNA_ASSIGN(made.slice_work, kernels::uploaded<kernels::UpdateWork>(on, *stream_, work));
-  made.slice_sum = {.work = made.slice_work.data(),
-                    .count = static_cast<std::uint32_t>(work.size()),
-                    .ranks = job_.ranks,
-                    .rule = kernels::DeviceRule::average,
-                    .divisor = 1};
-  const kernels::DevicePacket sum{made.parts.data(), nullptr, kernels::Packing::fp32};
-  STERNA_ASSIGN(made.summed_slices,
+  kernels::append_update({.elements = std::min(each, elements - first),
+                          .packets = way.packets.data(),
+                          .next = reinterpret_cast<float*>(way.parts + number_ * way.slice)},
+                         work);
+  STERNA_ASSIGN(way.slice_work, kernels::uploaded<kernels::UpdateWork>(on, *stream_, work));
+  way.slice_sum = {.work = way.slice_work.data(),
+                   .count = static_cast<std::uint32_t>(work.size()),
+                   .ranks = job_.ranks,
+                   .rule = kernels::DeviceRule::average,
+                   .divisor = 1};
+  const kernels::DevicePacket sum{way.parts, nullptr, kFloats};
+  STERNA_ASSIGN(way.summed_slices,
                 kernels::uploaded<kernels::DevicePacket>(on, *stream_, {&sum, 1}));
   return {};
 }
 
-PacketPlace ExchangedSteps::place(std::uint32_t tensor, std::uint32_t rank) const {
+const ExchangedSteps::Way& ExchangedSteps::way_of(std::uint32_t tensor,
+                                                  kernels::Packing packing) const {
   const Tensor& of = tensors_[tensor];
-  const std::size_t part = of.slice > 0 ? 0 : (rank % devices_) * std::size_t{each_};
-  std::byte* const packet = of.parts.data() + (part + rank / devices_) * of.bytes;
-  return {packet, reinterpret_cast<float*>(packet + of.bytes - kAligned)};
+  return packing == of.by_codec.packing ? of.by_codec : of.as_floats;
 }
 
-std::byte* ExchangedSteps::slice_of(const Tensor& tensor, std::uint32_t rank) const {
+const ExchangedSteps::Way& ExchangedSteps::way_at(std::uint32_t tensor, std::uint64_t step) const {
+  return way_of(tensor, codec_of(table_->codec_at(tensor, job_, step)).packing);
+}
+
+PacketPlace ExchangedSteps::place(std::uint32_t tensor, std::uint32_t rank,
+                                  kernels::Packing packing) const {
+  return place_of(way_of(tensor, packing), rank);
+}
+
+PacketPlace ExchangedSteps::place_of(const Way& way, std::uint32_t rank) const {
+  const std::size_t part = way.slice > 0 ? 0 : (rank % devices_) * std::size_t{each_};
+  std::byte* const packet = way.parts + (part + rank / devices_) * way.bytes;
+  return {packet, reinterpret_cast<float*>(packet + way.bytes - kAligned)};
+}
+
+std::byte* ExchangedSteps::slice_of(const Way& way, std::uint32_t rank) const {
   const std::uint32_t device = rank % devices_;
   const std::size_t turn = rank / devices_;
-  if (device == number_) return tensor.parts.data() + turn * tensor.bytes + number_ * tensor.slice;
+  if (device == number_) return way.parts + turn * way.bytes + number_ * way.slice;
   const std::size_t before = kernels::DeviceExchange::place_of(device, number_) * each_ + turn;
-  return tensor.slices.data() + before * tensor.slice;
+  return way.slices.data() + before * way.slice;
 }
 
 Result<void> ExchangedSteps::exchange(std::span<ExchangedSteps* const> all,
-                                      kernels::DeviceExchange& by, std::uint32_t tensor) {
+                                      kernels::DeviceExchange& by, std::uint32_t tensor,
+                                      std::uint64_t step) {
   const ExchangedSteps& first = *all.front();
-  const std::size_t slice = first.tensors_[tensor].slice;
-  const std::size_t bytes = first.tensors_[tensor].bytes;
+  const std::size_t slice = first.way_at(tensor, step).slice;
+  const std::size_t bytes = first.way_at(tensor, step).bytes;
   std::vector<kernels::DeviceExchange::Scattered> scattered;
   std::vector<kernels::DeviceExchange::Place> places;
   for (const ExchangedSteps* const one : all) {
-    const Tensor& of = one->tensors_[tensor];
-    scattered.push_back({one->stream_.get(), of.parts.data(), of.slices.data()});
-    places.push_back({one->stream_.get(), of.parts.data()});
+    const Way& way = one->way_at(tensor, step);
+    scattered.push_back({one->stream_.get(), way.parts, way.slices.data()});
+    places.push_back({one->stream_.get(), way.parts});
   }
   if (slice > 0) {
     STERNA_TRY(by.scatter(scattered, {first.each_, bytes, slice}));
     for (const ExchangedSteps* const one : all) {
-      STERNA_TRY(one->stream_->update(one->tensors_[tensor].slice_sum));
+      STERNA_TRY(one->stream_->update(one->way_at(tensor, step).slice_sum));
     }
   }
   STERNA_TRY(by.gather(places, slice > 0 ? slice : bytes * first.each_));
@@ -177,34 +219,35 @@ Result<void> ExchangedSteps::exchange(std::span<ExchangedSteps* const> all,
   return {};
 }
 
-Result<void> ExchangedSteps::plan(std::uint32_t index, float* values,
+Result<void> ExchangedSteps::plan(std::uint32_t index, Way& way, float* values,
                                   kernels::DeviceStream& stream) {
-  Tensor& one = tensors_[index];
   std::vector<kernels::UpdateWork> work;
   kernels::UpdatedTensor updated{.elements = table_->tensors[index].count,
-                                 .packets = one.sums        ? nullptr
-                                            : one.slice > 0 ? one.summed_slices.data()
-                                                            : one.packets.data(),
-                                 .sums = one.sums ? one.summed.data() : nullptr,
+                                 .packets = way.sums        ? nullptr
+                                            : way.slice > 0 ? way.summed_slices.data()
+                                                            : way.packets.data(),
+                                 .sums = way.sums ? way.summed.data() : nullptr,
                                  // All ranks' trits stand for the same.
-                                 .scaler = place(index, 0).scaler,
+                                 .scaler = place_of(way, 0).scaler,
                                  .current = values,
                                  .next = values};
-  kernels::set_slots(updated, one.slots.data(), slots());
+  kernels::set_slots(updated, tensors_[index].slots.data(), slots());
   kernels::append_update(updated, work);
-  STERNA_ASSIGN(one.work, kernels::uploaded<kernels::UpdateWork>(*device_, stream, work));
-  one.update = {.work = one.work.data(),
+  STERNA_ASSIGN(way.work, kernels::uploaded<kernels::UpdateWork>(*device_, stream, work));
+  const bool added_up = job_.scheme.combine == CombineRule::sum;
+  way.update = {.work = way.work.data(),
                 .count = static_cast<std::uint32_t>(work.size()),
-                .ranks = one.slice > 0 ? 1 : job_.ranks,
+                .ranks = way.slice > 0 ? 1 : job_.ranks,
                 .rule = kernels::device_rule(job_.optimizer.name).value(),
-                .from_sums = one.sums,
+                .from_sums = way.sums,
                 .step = steps_.data() + index,
-                .divisor = job_.ranks};
+                .divisor = added_up ? 1 : job_.ranks};
   return {};
 }
 
 Result<void> ExchangedSteps::step(nets::Net& net, std::uint32_t index, std::uint64_t step) {
-  Tensor& one = tensors_[index];
+  const Tensor& one = tensors_[index];
+  const Way& way = way_at(index, step);
   const auto put = [&](kernels::DeviceStream& stream, float* values) -> Result<void> {
     STERNA_TRY(one.sent->wait());  // long ago, for the version before
     kernels::DeviceStep& constants = steps_here_.elements()[index];
@@ -212,8 +255,8 @@ Result<void> ExchangedSteps::step(nets::Net& net, std::uint32_t index, std::uint
     STERNA_TRY(stream.copy(steps_.data() + index, &constants, sizeof(constants)));
     STERNA_TRY(stream.record(*one.sent));
     STERNA_TRY(stream.wait_for(*one.gathered));
-    if (one.sums) STERNA_TRY(stream.sum_trits(one.sum));
-    STERNA_TRY(stream.update(one.update));
+    if (way.sums) STERNA_TRY(stream.sum_trits(way.sum));
+    STERNA_TRY(stream.update(way.update));
     if (!keeps_averages()) return {};
     return stream.layer(kernels::ElementLaunch{
         .pass = kernels::ElementPass::move,

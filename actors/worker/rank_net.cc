@@ -39,7 +39,9 @@ Result<std::unique_ptr<EncodeArithmetic>> arithmetic_for(
   if (on_host) return std::unique_ptr<EncodeArithmetic>(std::move(host));
   DeviceArithmetic::Places places;
   if (const ExchangedSteps* const steps = replica.exchanged()) {
-    places = [steps, rank](std::uint32_t tensor) { return steps->place(tensor, rank); };
+    places = [steps, rank](std::uint32_t tensor, kernels::Packing packing) {
+      return steps->place(tensor, rank, packing);
+    };
   }
   STERNA_ASSIGN(auto made, DeviceArithmetic::make(job, rank, replica.isa(), table, replica.device(),
                                                   std::move(host), copies, std::move(places)));
@@ -254,10 +256,10 @@ Result<void> RankNet::watch_gradient(std::uint32_t tensor, const nets::Gradient&
   return {};
 }
 
-Result<void> RankNet::watch_packet(std::uint32_t tensor) {
+Result<void> RankNet::watch_packet(std::uint32_t tensor, Codec codec) {
   if (!watch_->watches(tensor)) return {};
-  const PacketPlace place = replica_->exchanged()->place(tensor, rank_);
-  const kernels::Packing packing = codec_of(table_->tensors[tensor].codec).packing;
+  const kernels::Packing packing = codec_of(codec).packing;
+  const PacketPlace place = replica_->exchanged()->place(tensor, rank_, packing);
   for (const TableChunk& chunk : table_->chunks_of(table_->tensors[tensor])) {
     STERNA_ASSIGN(const kernels::Packet packet, watch_there_->packet(place, packing, chunk));
     watch_->sent(chunk, packet);
@@ -326,7 +328,8 @@ void RankNet::sent(std::span<const Packet> packets) {
   const std::lock_guard lock(watching_);
   const bool stays = replica_->exchanged() != nullptr && packets.front().payload.size() == 0;
   if (!stays) return watch_->sent(packets);
-  const Result<void> watched = watch_packet(table_->chunks[packets.front().chunk].tensor);
+  const Packet& of = packets.front();
+  const Result<void> watched = watch_packet(table_->chunks[of.chunk].tensor, of.codec);
   if (!watched && !error_) error_ = watched.error();
 }
 

@@ -123,7 +123,7 @@ class RankNet final : private nets::GradientSink {
   Result<void> make_watch();
   Result<void> watch_gradient(std::uint32_t tensor, const nets::Gradient& gradient);
   /// The same of its packet, which stays on the device.
-  Result<void> watch_packet(std::uint32_t tensor);
+  Result<void> watch_packet(std::uint32_t tensor, Codec codec);
   /// Tells the encoder where gradients on a device will lie. Errors: the device's.
   Result<void> expect_gradients();
   void gradient(std::size_t index, const nets::Gradient& gradient) override;

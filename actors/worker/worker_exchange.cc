@@ -90,7 +90,7 @@ Result<void> Worker::exchange_next() {
   if (seats_.size() > 1) {
     std::vector<ExchangedSteps*> all;
     for (const Seat& seat : seats_) all.push_back(seat.replica->exchanged());
-    STERNA_TRY(ExchangedSteps::exchange(all, *exchanging_->exchange, tensor));
+    STERNA_TRY(ExchangedSteps::exchange(all, *exchanging_->exchange, tensor, exchanging_->step));
   }
   for (Seat& seat : seats_) {
     seat.steps.push_back(tensor);

@@ -122,6 +122,19 @@ std::vector<Way> every_way() {
          job.gradient.codec = "none";
        },
        3, 2, 1},
+      {"some steps' floats stay within two devices",
+       [](JobConfig& job) {
+         exchange_within(job);
+         feed_back(job);
+         job.gradient.floating_grad_epoch = 2;
+       },
+       3, 2, 1},
+      {"bf16s stay within two devices",
+       [](JobConfig& job) {
+         exchange_within(job);
+         job.gradient.codec = "bf16";
+       },
+       3, 2, 1},
       {"what the average leaves is fed back",
        [](JobConfig& job) {
          feed_back(job);

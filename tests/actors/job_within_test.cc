@@ -65,7 +65,8 @@ TEST_F(JobWithin, DevicesEndInTheHashOfTheSameDevicesAtServersWhateverTheirStrea
   const std::vector<std::pair<const char*, ScalerRule>> ways = {
       {"none", ScalerRule::own},       {"ternary", ScalerRule::own},
       {"ternary", ScalerRule::shared}, {"ternary", ScalerRule::last_step},
-      {"ternary", ScalerRule::mean},   {"ternary_entropy", ScalerRule::own}};
+      {"ternary", ScalerRule::mean},   {"ternary_entropy", ScalerRule::own},
+      {"bf16", ScalerRule::own}};
   test::Few few(4);
   for (const auto& [codec, rule] : ways) {
     job.gradient.codec = codec;
@@ -120,6 +121,56 @@ TEST_F(JobWithin, Fp32EndsInOneHashOnAnyNumberOfDevices) {
   }
 }
 
+// Every third epoch is one of floats, of which others' trits and their sums are no part; with
+// error feedback what trits had left travels with them.
+TEST_F(JobWithin, EpochsOfFloatsComeAndGoOnAnyNumberOfDevices) {
+  job.gradient.floating_grad_epoch = 3;
+  job.examples = 5 * job.batch;  // at 3 and 4 ranks an epoch ends within a step now and then
+  job.optimizer.name = "momentum";
+  const auto expect_one_hash = [&](std::uint32_t ranks, const std::vector<std::uint32_t>& on) {
+    const std::string expected = hash_at_servers_of_devices(ranks);
+    ASSERT_FALSE(expected.empty());
+    for (const std::uint32_t devices : on) {
+      for (std::uint64_t seed = 0; seed < test::seeds_of(3) && !HasFailure(); ++seed) {
+        EXPECT_EQ(hash_of(on_devices({.seed = seed}, ranks, devices)), expected)
+            << devices << " devices, seed " << seed;
+      }
+    }
+  };
+  expect_one_hash(3, {1, 2});
+  job.gradient.scaler = ScalerRule::shared;
+  expect_one_hash(4, {1, 3});
+  job.gradient.error_feedback = true;
+  job.gradient.scaler = ScalerRule::last_step;
+  expect_one_hash(3, {2});
+  job.gradient.codec = "bf16";
+  job.gradient.scaler = ScalerRule::own;
+  expect_one_hash(3, {1, 2});
+  job.gradient.floating_grad_epoch = 1;  // all of them
+  const std::string of_floats = hash_of(on_devices({}, 3, 2));
+  job.gradient.floating_grad_epoch = 0;
+  EXPECT_NE(hash_of(on_devices({}, 3, 2)), of_floats);
+  job.gradient.codec = "none";
+  job.gradient.error_feedback = false;
+  EXPECT_EQ(hash_of(on_devices({}, 3, 2)), of_floats);
+}
+
+TEST_F(JobWithin, GradientsThatAreAddedUpEndInOneHashToo) {
+  job.scheme.combine = CombineRule::sum;
+  job.optimizer.learning_rate /= 3;
+  for (const auto& [codec, rule] : {std::pair("ternary", ScalerRule::own),
+                                    {"ternary", ScalerRule::shared},
+                                    {"none", ScalerRule::own},
+                                    {"bf16", ScalerRule::own}}) {
+    job.gradient.codec = codec;
+    job.gradient.scaler = rule;
+    const std::string expected = hash_at_servers_of_devices(3);
+    ASSERT_FALSE(expected.empty());
+    EXPECT_EQ(hash_of(on_devices({.seed = 1}, 3, 1)), expected) << codec;
+    EXPECT_EQ(hash_of(on_devices({.seed = 2}, 3, 2)), expected) << codec;
+  }
+}
+
 // Gradients are clipped, weights decay at the servers, small tensors travel as fp32, others stay as
 // they are.
 TEST_F(JobWithin, TensorsThatDifferTakeTheirOwnWays) {
@@ -144,6 +195,11 @@ TEST_F(JobWithin, NoCodeOfTheHostLooksAtTheDevicesMemory) {
     const std::string expected = hash_at_servers_of_devices(3);
     EXPECT_EQ(hash_of(on_devices({.seed = 3, .hidden = true}, 3, 2)), expected) << codec;
   }
+  job.gradient.codec = "ternary";
+  job.gradient.floating_grad_epoch = 2;
+  job.examples = 3 * job.batch;  // a step
+  const std::string expected = hash_at_servers_of_devices(3);
+  EXPECT_EQ(hash_of(on_devices({.seed = 4, .hidden = true}, 3, 2)), expected);
 }
 
 // Statistics are moved where a server would, which only the evaluator asks for.
@@ -388,10 +444,13 @@ TEST_F(JobWithin, WhatDevicesDoNotDoIsRefusedBeforeTheFirstStep) {
   };
   job.gradient.buckets = true;
   refused("gradient.buckets");
-  job.gradient.codec = "bf16";
-  refused("gradient.codec = \"bf16\"");
-  job.scheme.combine = CombineRule::sum;
-  refused("scheme.combine");
+  job.gradient.codec = "topk";
+  refused("gradient.codec = \"topk\"");
+  job.scheme.rank_rates = {1, 2};
+  refused("scheme.rank_rates");
+  job.gradient.codec = "sign";
+  job.scheme.combine = CombineRule::vote;
+  refused("gradient.codec = \"sign\"");
 }
 
 }  // namespace

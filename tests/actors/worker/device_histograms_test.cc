@@ -81,7 +81,7 @@ TEST_F(DeviceHistograms, AlsoOfPacketsThatStayThere) {
   job.hidden = {1, 270, 3};
   job.gradient.exchange = ExchangeRule::nccl;
   const JobLayout within{.workers = 1, .ranks_per_worker = 3};
-  for (const char* codec : {"ternary", "none"}) {
+  for (const char* codec : {"ternary", "none", "bf16"}) {
     job.gradient.codec = codec;
     expect_those_of_a_cpu(within, 1);
     expect_those_of_a_cpu(within, 2);
@@ -89,6 +89,9 @@ TEST_F(DeviceHistograms, AlsoOfPacketsThatStayThere) {
   job.gradient.codec = "ternary";
   job.gradient.error_feedback = true;
   expect_those_of_a_cpu(within, 2);
+  job.gradient.floating_grad_epoch = 1;
+  expect_those_of_a_cpu(within, 2);
+  job.gradient.floating_grad_epoch = 0;
   job.gradient.scaler = ScalerRule::shared;
   job.hidden = {1, 2, 3};
   expect_those_of_a_cpu(within, 2, {.seed = 8, .hidden = true});
