@@ -4,12 +4,21 @@
 #include <tuple>
 #include <utility>
 
+#include "kernels/sums/bf16.h"
+#include "kernels/trits/scaler.h"
 #include "kernels/trits/statistics.h"
 
 namespace sterna::actors {
 
 using kernels::DeviceArray;
 using kernels::PinnedArray;
+
+namespace {
+
+/// The bits, as fp32, of the least number that is infinite as a bf16.
+constexpr std::uint32_t kFirstBeyondBf16 = 0x7F7F8000;
+
+}  // namespace
 
 DeviceArithmetic::DeviceArithmetic(const JobConfig& job, std::uint32_t rank, kernels::Isa isa,
                                    std::shared_ptr<const ParameterTable> table,
@@ -77,7 +86,8 @@ Result<void> DeviceArithmetic::lay_out() {
   for (std::uint32_t t = 0; t < tensors_.size(); ++t) {
     if (table_->tensors[t].frozen) continue;
     if (passes(t)) made_here.push_back(t);
-    if (plain(t) || (floats && feeds_back(t))) floats_.add(t, elements(t) * sizeof(float));
+    const bool floats_go = floats && feeds_back(t) && !stays(t);
+    if (plain(t) || floats_go) floats_.add(t, elements(t) * sizeof(float));
   }
   const auto codec = [&](std::uint32_t t) { return codec_of(table_->tensors[t].codec); };
   std::ranges::stable_sort(made_here, {}, [&](std::uint32_t t) {
@@ -290,7 +300,7 @@ Result<void> DeviceArithmetic::tell(Listener& listener) {
 Result<void> DeviceArithmetic::tell_here(const Order& order, Listener& listener) {
   const kernels::TensorMeasured& found = found_here_.data()[tensors_[order.tensor].slot];
   const bool measured = order.measures || (!order.scalers && !fetched(order.tensor));
-  if (measured && found.non_finite != 0) return non_finite(order);
+  if (measured) STERNA_TRY(check_finite(order, found));
   const auto tell_measured = [&] {
     Listener::Measured own{.scalers = {found.scaler}};
     if (order.scalers) {
@@ -313,14 +323,32 @@ Result<void> DeviceArithmetic::tell_here(const Order& order, Listener& listener)
   return {};
 }
 
-Error DeviceArithmetic::non_finite(const Order& order) {
-  std::vector<float> values(order.gradient.values.size());
-  const std::size_t bytes = order.gradient.values.size_bytes();
-  if (const auto sent = stream_->copy(values.data(), order.gradient.values.data(), bytes); !sent) {
-    return sent.error();
+Result<void> DeviceArithmetic::check_finite(const Order& order,
+                                            const kernels::TensorMeasured& found) {
+  const kernels::Packing packing = codec(order.tensor).packing;
+  const bool numbers = stays(order.tensor) && packing != kernels::Packing::planes;
+  const bool as_bf16 = numbers && packing == kernels::Packing::bf16;
+  const bool passed = as_bf16 ? found.largest < kFirstBeyondBf16 : found.non_finite == 0;
+  if (passed) return {};
+  if (!numbers || order.measures || (as_bf16 && found.non_finite != 0)) {
+    std::vector<float> values(order.gradient.values.size());
+    STERNA_TRY(fetch_now(order.gradient.values.data(), std::span(values)));
+    return kernels::non_finite(values);
   }
-  if (const auto done = stream_->finish(); !done) return done.error();
-  return kernels::non_finite(values);
+  // Of floats a scaler of trits need not be finite.
+  std::vector<std::byte> made(elements(order.tensor) *
+                              (as_bf16 ? sizeof(std::uint16_t) : sizeof(float)));
+  STERNA_TRY(fetch_now(place_now(order.tensor).payload, std::span(made)));
+  if (as_bf16) return kernels::check_bf16(made, elements(order.tensor));
+  const std::span values(reinterpret_cast<const float*>(made.data()), elements(order.tensor));
+  STERNA_TRY(kernels::scaler(values, 0, isa_));
+  return {};
+}
+
+template <class T>
+Result<void> DeviceArithmetic::fetch_now(const T* from, std::span<T> to) {
+  STERNA_TRY(stream_->copy(to.data(), from, to.size_bytes()));
+  return stream_->finish();
 }
 
 // ---- between steps ----

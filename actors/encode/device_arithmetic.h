@@ -165,8 +165,12 @@ class DeviceArithmetic final : public EncodeArithmetic {
   /// Tells what the oldest order came to, which the device has done.
   Result<void> tell(Listener& listener);
   Result<void> tell_here(const Order& order, Listener& listener);
-  /// The same error that the host would have.
-  Error non_finite(const Order& order);
+  /// Errors: those that the host, or a server, would have of the gradient or of what was made of
+  /// it.
+  Result<void> check_finite(const Order& order, const kernels::TensorMeasured& found);
+  /// From the device, which has done all that was put on its way then.
+  template <class T>
+  Result<void> fetch_now(const T* from, std::span<T> to);
 
   // ---- device_arithmetic_launches.cc: what is put on the stream ----
 

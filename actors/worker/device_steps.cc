@@ -47,7 +47,6 @@ Result<void> check_exchange(const JobSections& job) {
   for (const auto& [tensor, codec] : gradient.tensors) {
     if (!stays_there(codec)) return without_servers("gradient.tensors with \"" + codec + "\"");
   }
-  if (job.scheme.combine == CombineRule::vote) return without_servers("scheme.combine = \"vote\"");
   if (!job.scheme.rank_rates.empty()) return without_servers("scheme.rank_rates");
   return {};
 }

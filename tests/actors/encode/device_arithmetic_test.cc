@@ -78,6 +78,20 @@ class DeviceArithmeticTest : public testing::Test {
     }
     return std::make_shared<const ParameterTable>(specs, job, 2);
   }
+  /// Where packets stay, whatever they are made of.
+  struct Stay {
+    explicit Stay(kernels::Device& device) {
+      for (const std::size_t size : kSizes) {
+        const std::size_t bytes = (size + 4) / 4 * 16 + 16;
+        there.push_back(kernels::DeviceArray<std::byte>::make(device, bytes).value());
+      }
+    }
+    PacketPlace operator[](std::uint32_t tensor) {
+      std::byte* const end = there[tensor].data() + there[tensor].size();
+      return {there[tensor].data(), reinterpret_cast<float*>(end - 16)};
+    }
+    std::vector<kernels::DeviceArray<std::byte>> there;
+  };
   KeptMemory::Region memory_of(const std::string& name) {
     return host_memory.of(name)->take(Residuals::bytes_of(job, *table_of_tensors())).value();
   }
@@ -106,6 +120,7 @@ class DeviceArithmeticTest : public testing::Test {
         }};
     const kernels::Isa isa = kernels::best_isa();
     std::optional<Net> net;
+    std::optional<Stay> stay;
     std::vector<std::vector<float>> here(3);
     std::optional<GradientEncoder> encoder;
     Residuals residuals;
@@ -119,9 +134,14 @@ class DeviceArithmeticTest : public testing::Test {
     std::unique_ptr<EncodeArithmetic> arithmetic;
     if (device) {
       net.emplace(*device);
-      arithmetic =
-          DeviceArithmetic::make(job, kRank, isa, table, device, std::move(on_host), copies)
-              .value();
+      DeviceArithmetic::Places places;
+      if (stays) {
+        stay.emplace(*device);
+        places = [&stay](std::uint32_t tensor, kernels::Packing) { return (*stay)[tensor]; };
+      }
+      arithmetic = DeviceArithmetic::make(job, kRank, isa, table, device, std::move(on_host),
+                                          copies, std::move(places))
+                       .value();
     } else {
       arithmetic = std::move(on_host);
     }
@@ -223,6 +243,7 @@ class DeviceArithmeticTest : public testing::Test {
   std::uint64_t bad_step = 99;
   std::uint32_t bad_tensor = 1;
   float bad = std::numeric_limits<float>::infinity();
+  bool stays = false;  // packets do, on the device
 };
 
 TEST_F(DeviceArithmeticTest, MakesThePacketsOffersAndCountsOfTheHost) {
@@ -400,6 +421,34 @@ TEST_F(DeviceArithmeticTest, WhatIsNotFiniteIsNamedLaterAndNeitherOfferedNorSent
       EXPECT_THAT(found.result.error().message, HasSubstr("element 150000 "));
       for (const auto& [at, value] : found.offers) EXPECT_FALSE(at.first == 1 && at.second == 0);
     }
+  }
+}
+
+// As a server would say of it.
+TEST_F(DeviceArithmeticTest, OfNumbersThatStayOnlyWhatIsNotFiniteAsTheyArePackedIsRefused) {
+  stays = true;
+  bad_step = 1;
+  const auto said_of = [&](float value) {
+    bad = value;
+    const Said said = encode(kernels::make_host_device({.seed = 4}));
+    return said.result ? "" : said.result.error().message;
+  };
+  for (const bool feedback : {false, true}) {
+    job.gradient.error_feedback = feedback;
+    job.gradient.codec = "ternary";
+    EXPECT_THAT(said_of(1e30F), HasSubstr("squares overflow"));
+    job.gradient.codec = "none";
+    EXPECT_EQ(said_of(1e30F), "");
+    EXPECT_THAT(said_of(std::numeric_limits<float>::infinity()), HasSubstr("150000 is infinite"));
+    job.gradient.codec = "bf16";
+    EXPECT_EQ(said_of(1e30F), "");
+    EXPECT_THAT(said_of(3.4e38F), HasSubstr("bf16 element 150000 is not finite"));
+    EXPECT_THAT(said_of(std::numeric_limits<float>::quiet_NaN()), HasSubstr("150000 is NaN"));
+    job.gradient.codec = "ternary";
+    job.gradient.floating_grad_epoch = 1;
+    EXPECT_EQ(said_of(1e30F), "");
+    EXPECT_THAT(said_of(std::numeric_limits<float>::infinity()), HasSubstr("150000 is infinite"));
+    job.gradient.floating_grad_epoch = 0;
   }
 }
 
