@@ -80,9 +80,17 @@ function(sterna_precompile name)
   endif()
 endfunction()
 
-# A room's files compile as one, six at a time: they share the headers, where most of the time goes.
-# Not those of rooms kept APART (each of their files has the same private names), and not files with
-# compile options of their own. Off (STERNA_TOGETHER) where files are edited one by one.
+# A room's files compile as one, six at a time, or twelve where few cores have much memory: they share
+# the headers, where most of the time goes. Not those of rooms kept APART (each of their files has the
+# same private names), and not files with compile options of their own. Off (STERNA_TOGETHER) where
+# files are edited one by one.
+cmake_host_system_information(RESULT cores QUERY NUMBER_OF_LOGICAL_CORES)
+cmake_host_system_information(RESULT megabytes QUERY TOTAL_PHYSICAL_MEMORY)
+set(files_together 6)
+math(EXPR megabytes_each "${megabytes} / ${cores}")
+if(cores LESS_EQUAL 4 AND megabytes_each GREATER_EQUAL 4000)
+  set(files_together 12)
+endif()
 function(sterna_compile_together name)
   cmake_parse_arguments(ARG "" "" "APART" ${ARGN})
   if(NOT STERNA_TOGETHER)
@@ -102,7 +110,7 @@ function(sterna_compile_together name)
     endif()
     string(MAKE_C_IDENTIFIER ${room} group)
     math(EXPR count_${group} "0${count_${group}} + 1")
-    math(EXPR piece "(${count_${group}} - 1) / 6")
+    math(EXPR piece "(${count_${group}} - 1) / ${files_together}")
     set_source_files_properties(${file} PROPERTIES UNITY_GROUP ${group}_${piece})
   endforeach()
   set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)

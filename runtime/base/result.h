@@ -5,10 +5,12 @@
 #pragma once
 
 #include <cassert>
+#include <concepts>
+#include <memory>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
-#include <variant>
 
 namespace sterna {
 
@@ -43,29 +45,43 @@ struct Error {
   [[nodiscard]] Error in(std::string_view context) &&;
 };
 
+/// A union of our own: of std::variant each kind would cost what compiling the rest of it does.
 template <class T>
 class [[nodiscard]] Result {
  public:
   using Value = T;
   // NOLINTNEXTLINE(google-explicit-constructor): an implicit conversion by design
-  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}
+  Result(T value) : value_(std::move(value)), ok_(true) {}
   // NOLINTNEXTLINE(google-explicit-constructor): an implicit conversion by design
-  Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}
+  Result(Error error) : error_(std::move(error)), ok_(false) {}
+  Result(const Result& other) requires std::copy_constructible<T> : ok_(other.ok_) {
+    ok_ ? static_cast<void>(std::construct_at(&value_, other.value_))
+        : static_cast<void>(std::construct_at(&error_, other.error_));
+  }
+  Result(Result&& other) noexcept(std::is_nothrow_move_constructible_v<T>) : ok_(other.ok_) {
+    ok_ ? static_cast<void>(std::construct_at(&value_, std::move(other.value_)))
+        : static_cast<void>(std::construct_at(&error_, std::move(other.error_)));
+  }
+  Result& operator=(Result other) noexcept(std::is_nothrow_move_constructible_v<T>) {
+    std::destroy_at(this);
+    return *std::construct_at(this, std::move(other));
+  }
+  ~Result() { ok_ ? std::destroy_at(&value_) : std::destroy_at(&error_); }
 
-  bool ok() const { return state_.index() == 0; }
-  explicit operator bool() const { return ok(); }
+  bool ok() const { return ok_; }
+  explicit operator bool() const { return ok_; }
 
   T& value() & {
-    assert(ok());
-    return *std::get_if<0>(&state_);
+    assert(ok_);
+    return value_;
   }
   const T& value() const& {
-    assert(ok());
-    return *std::get_if<0>(&state_);
+    assert(ok_);
+    return value_;
   }
   T&& value() && {
-    assert(ok());
-    return std::move(*std::get_if<0>(&state_));
+    assert(ok_);
+    return std::move(value_);
   }
   T& operator*() & { return value(); }
   const T& operator*() const& { return value(); }
@@ -74,21 +90,25 @@ class [[nodiscard]] Result {
   const T* operator->() const { return &value(); }
 
   const Error& error() const& {
-    assert(!ok());
-    return *std::get_if<1>(&state_);
+    assert(!ok_);
+    return error_;
   }
   Error&& error() && {
-    assert(!ok());
-    return std::move(*std::get_if<1>(&state_));
+    assert(!ok_);
+    return std::move(error_);
   }
   /// The same; an error has "context: " before its message.
   [[nodiscard]] Result in(std::string_view context) && {
-    if (ok()) return std::move(*this);
-    return std::move(*this).error().in(context);
+    if (ok_) return std::move(*this);
+    return std::move(error_).in(context);
   }
 
  private:
-  std::variant<T, Error> state_;
+  union {
+    T value_;
+    Error error_;
+  };
+  bool ok_;
 };
 
 template <>

@@ -4,7 +4,7 @@ namespace sterna {
 
 namespace {
 /// So many are remembered; as many as the coordinator does.
-constexpr std::size_t kMostDeaths = 4096;
+constexpr std::size_t kMostRemembered = 4096;
 }  // namespace
 
 LauncherActor::LauncherActor(Machine& machine, Process& process, Spawner& placer, Duration silence,
@@ -45,7 +45,7 @@ bool LauncherActor::is_news(ProcessId dead) {
     return true;
   });
   deaths_.push_back(dead);
-  if (deaths_.size() > kMostDeaths) {
+  if (deaths_.size() > kMostRemembered) {
     dead_.erase(deaths_.front());
     deaths_.pop_front();
   }
@@ -73,7 +73,7 @@ void LauncherActor::on(LinkTrouble trouble) {
   if (!trouble.over && known) return;
   if (trouble.over) {
     apart_.erase(both);
-  } else if (apart_.size() < kMostDeaths) {
+  } else if (apart_.size() < kMostRemembered) {
     apart_.insert(both);
   }
   hooks_.link_trouble(trouble);
@@ -87,7 +87,7 @@ void LauncherActor::on(LinkPace pace) {
   if (pace.over != known || dead_.contains(pace.from) || dead_.contains(pace.to)) return;
   if (pace.over) {
     slow_.erase(pair);
-  } else if (slow_.size() == kMostDeaths) {
+  } else if (slow_.size() == kMostRemembered) {
     return;
   } else {
     slow_[pair] = {pace, now()};
