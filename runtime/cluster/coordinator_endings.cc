@@ -334,6 +334,7 @@ Task<Stopped> CoordinatorActor::stop_nodes(Duration grace) {
 
 Task<Result<Stopped>> CoordinatorActor::on(Shutdown shutdown) {
   STERNA_CO_TRY(from_launcher());
+  if (stopped_) co_return *stopped_;  // and the nodes have been told to end
   co_return co_await stop_nodes(shutdown.grace);
 }
 

@@ -273,14 +273,16 @@ Result<void> NodeActor::on(Resume resume) {
 
 Task<Result<Stopped>> NodeActor::on(StopAll stop) {
   STERNA_CO_TRY(from_coordinator());
-  const std::size_t all = children_.size();
+  // Whoever is told once more, as there is no more patience, counts those that have ended since.
+  if (!to_end_) to_end_ = children_.size();
   auto ended = end_all(stop.grace);
-  const std::size_t killed = co_await std::move(ended);
-  co_return Stopped{static_cast<std::uint32_t>(all - killed), static_cast<std::uint32_t>(killed)};
+  co_await std::move(ended);
+  co_return Stopped{static_cast<std::uint32_t>(*to_end_ - killed_),
+                    static_cast<std::uint32_t>(killed_)};
 }
 
-/// Politely, and who is left after the grace by SIGKILL; returns how many those were.
-Task<std::size_t> NodeActor::end_all(Duration grace) {
+/// Politely, and who is left after the grace by SIGKILL.
+Task<void> NodeActor::end_all(Duration grace) {
   stopping_ = true;
   std::vector<ProcessId> asked;
   children_.for_each(
@@ -295,10 +297,9 @@ Task<std::size_t> NodeActor::end_all(Duration grace) {
     }
   }
   co_await all_gone(now() + grace);
-  const std::size_t left = children_.size();
+  killed_ = std::max(killed_, children_.size());
   children_.kill_all();
   co_await all_gone(now() + kDeathTakes);
-  co_return left;
 }
 
 Task<void> NodeActor::all_gone(Time deadline) {

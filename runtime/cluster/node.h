@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -77,7 +78,7 @@ class NodeActor final : public Actor<Node> {
   /// To all of its processes that have a link.
   template <class M>
   void tell_children(const M& message);
-  Task<std::size_t> end_all(Duration grace);
+  Task<void> end_all(Duration grace);
   Task<void> renewing();
   Task<void> renewing_once();
   void end_all_here(const std::string& cause, Duration grace);
@@ -102,6 +103,8 @@ class NodeActor final : public Actor<Node> {
   bool alone_ = false;      ///< without a coordinator
   bool leaving_ = false;    ///< told to end
   bool stopping_ = false;
+  std::optional<std::size_t> to_end_;  ///< processes of actors, when all were first told to end
+  std::size_t killed_ = 0;             ///< of those
   bool ending_ = false;
 };
 

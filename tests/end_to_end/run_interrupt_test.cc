@@ -83,10 +83,13 @@ TEST_F(RunInterrupt, ASecondOneEndsTheGraceOfAProcessThatHangs) {
   strike(program.pid_of("server0"), SIGSTOP);
   program.interrupt();
   // The others stop, and all wait for the one that cannot.
-  ASSERT_TRUE(eventually(kPatience, [&] { return !program.has_process("worker0"); }));
+  for (const char* other : {"worker0", "worker1", "reader0", "evaluator0"}) {
+    ASSERT_TRUE(eventually(kPatience, [&] { return !program.has_process(other); })) << other;
+  }
   EXPECT_FALSE(program.exit_code(Duration::zero())) << program.story();
   program.interrupt();
   expect_interrupted(program);
+  EXPECT_THAT(program.err(), HasSubstr("4 processes stopped, 1 killed"));
 }
 
 TEST_F(RunInterrupt, OneThatHangsIsKilledAfterTheGrace) {
