@@ -22,11 +22,13 @@ namespace {
 constexpr long kStalledBytesPerSecond = 1024;
 constexpr long kRedirects = 5;
 
-/// The .part file, open for appending and locked against another download of the same file.
+/// The .part file, open for appending and locked against another download of the same file. It is
+/// gone if nothing has come.
 class PartFile {
  public:
   explicit PartFile(const std::filesystem::path& path)
-      : descriptor_(open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644)) {
+      : path_(path),
+        descriptor_(open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644)) {
     if (descriptor_ < 0) {
       problem_ = fmt::format("cannot open {}: {}", path.string(), std::strerror(errno));
       return;
@@ -36,11 +38,18 @@ class PartFile {
       return;
     }
     struct stat status {};
-    if (fstat(descriptor_, &status) == 0) size_ = static_cast<std::uint64_t>(status.st_size);
+    if (fstat(descriptor_, &status) != 0) return;
+    if (status.st_nlink == 0) {
+      problem_ = fmt::format("another download has just ended with {}", path.string());
+      return;
+    }
+    size_ = static_cast<std::uint64_t>(status.st_size);
+    known_ = true;
   }
   PartFile(const PartFile&) = delete;
   PartFile& operator=(const PartFile&) = delete;
   ~PartFile() {
+    if (known_ && size_ == 0) unlink(path_.c_str());
     if (descriptor_ >= 0) close(descriptor_);
   }
 
@@ -71,8 +80,10 @@ class PartFile {
     return false;
   }
 
+  std::filesystem::path path_;
   int descriptor_;
   std::uint64_t size_ = 0;
+  bool known_ = false;  // that size
   std::string problem_;
 };
 

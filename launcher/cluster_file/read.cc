@@ -25,8 +25,9 @@ std::string suggest(std::string_view section, std::string_view key, const Cluste
     const bool near_section = is_near(section, candidate_section.name);
     for (const auto& candidate : candidate_section.keys) {
       if (!is_near(key, candidate.name)) continue;
-      // A slip in a key stays within its table; only an exact name is looked for in the others.
-      if (!near_section && key != candidate.name) continue;
+      // A slip in a key stays within its table; only an exact name is looked for in the others,
+      // which the file itself, with its format, is none of.
+      if (!near_section && (key != candidate.name || candidate_section.name.empty())) continue;
       const std::size_t cost =
           edit_distance(section, candidate_section.name) + edit_distance(key, candidate.name);
       if (best.empty() || cost < best_cost) {
@@ -307,6 +308,7 @@ class Reader {
           advice = fmt::format("; the keys of [{}] are {}", section, list_of_keys(known));
         }
       });
+      if (key == "format") advice += "; that of the file stands before all tables";
       if (advice.empty()) advice = "; sterna help keys lists all keys";
     }
     problems_.add(where, fmt::format("unknown key \"{}\"{}", joined(section, key), advice));

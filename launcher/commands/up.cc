@@ -94,6 +94,9 @@ int up(const StartOptions& options, const Context& context) {
     console.say(
         fmt::format("{} is already up; `sterna watch {}` shows it, `sterna down {}` ends it",
                     state->id, state->id, state->id));
+    if (!options.given.overrides.empty()) {
+      console.say("it goes on as it was started: --set changes nothing of it");
+    }
     return options.json ? console.result(state_json_line(*state) + "\n") : kExitDone;
   }
   const Result<Program> program = check_program(machine, context.registry, *file);

@@ -64,7 +64,7 @@ std::string ending(const WholeRunOptions& options, const JobOutcome& outcome) {
   // The cause comes last, where it is looked for.
   std::string text = fmt::format("the run failed at step {}; logs are in {}/logs\n",
                                  thousands(result.steps), place);
-  for (const std::string& one : result.consequences) text += "  in consequence: " + one + "\n";
+  for (const std::string& one : result.consequences) text += "  also: " + one + "\n";
   return text + result.cause;
 }
 

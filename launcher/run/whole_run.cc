@@ -195,6 +195,7 @@ class WholeRun {
     STERNA_TRY(look_at_what_is_given());
     STERNA_TRY(find_where_it_begins());
     STERNA_TRY(make_directory());
+    tell_where_it_begins();
     STERNA_TRY(open_records());
     plan_job();
     plan_what_is_told();
@@ -238,9 +239,6 @@ class WholeRun {
                   [&](const std::string& line) { console().say(line); });
     }
     STERNA_ASSIGN(from_, checkpoint_to_resume(file_, options_.run_dir));
-    if (from_ == nullptr) return {};
-    for (const std::string& line : passed_over(file_, *from_)) console().say(line);
-    console().say(fmt::format("going on from step {}, {}", thousands(first_step()), from_->folder));
     return {};
   }
 
@@ -276,6 +274,17 @@ class WholeRun {
     return keep_class_names(*directory_, file_, data_);
   }
 
+  /// Once nobody else has the directory.
+  void tell_where_it_begins() {
+    if (from_ != nullptr) {
+      for (const std::string& line : passed_over(file_, *from_)) console().say(line);
+      console().say(
+          fmt::format("going on from step {}, {}", thousands(first_step()), from_->folder));
+    } else if (!directory_->made()) {
+      console().say(directory_->path() + " has no checkpoint: it begins at step 0");
+    }
+  }
+
   Result<void> open_records() {
     const auto say_it = [this](const std::string& line) { say(line); };
     metrics_.add(std::make_unique<MetricsFile>(directory_->take_metrics(), say_it));
@@ -292,7 +301,6 @@ class WholeRun {
     events_->append(
         {.kind = "began", .step = first_step(), .cause = from_ ? "from " + from_->folder : ""});
     if (directory_->made()) return {};
-    if (from_ == nullptr) say(directory_->path() + " has no checkpoint: it begins at step 0");
     metrics_.append(to_json(Restart{.step = first_step(), .cause = "the run was begun again"},
                             in_unix_seconds(now_)));
     return {};
@@ -398,9 +406,11 @@ class WholeRun {
 
   void show(const RunRecord& record) {
     step_ = record.status.step;
-    view_->update(record.status);
     metrics_.look();
     events_->look();
+    // Whether the run has, or goes on from a checkpoint, is not known yet.
+    if (record.status.phase == "failed") return;
+    view_->update(record.status);
     if (scraped_) scraped_->update(record.status);
     if (page_) page_->update(record.status);
     reports_.update(record.status);
@@ -421,6 +431,7 @@ class WholeRun {
     RunResult& result = outcome_.record.result;
     const RunStatus& status = outcome_.record.status;
     tell_how_it_goes_on(outcome_, job_, restarts_.stuck(), resume_);
+    if (scraped_) scraped_->update(status);
     if (page_) page_->end(status, result.exit, last_words(options_, outcome_));
     view_->finish(status);
     view_.reset();

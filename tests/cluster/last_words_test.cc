@@ -74,7 +74,7 @@ TEST_F(LastWords, WhoseCableIsCutIsTheCauseAndItsVictimsAreConsequences) {
   ASSERT_FALSE(lines.empty());
   EXPECT_THAT(lines.back(), StartsWith("node-d#1 is dead: silence"));
   EXPECT_THAT(lines, Contains(StartsWith("the logs of d stay there, in ")));
-  EXPECT_THAT(lines, Contains(StartsWith("  in consequence: ")));
+  EXPECT_THAT(lines, Contains(StartsWith("  also: ")));
   const nlohmann::json end = result();
   EXPECT_EQ(end["cause"], lines.back());
   EXPECT_GE(end["consequences"].size(), 1U);

@@ -66,6 +66,9 @@ TEST_F(RunDetached, TheSameFileIsNotStartedTwice) {
   SternaProgram& again = sterna({"up", "job.toml", "--data", digits()});
   EXPECT_EQ(again.exit_code(kPatience), 0) << again.story();
   EXPECT_THAT(again.err(), HasSubstr("run is already up"));
+  SternaProgram& other = sterna({"up", "job.toml", "--data", digits(), "--set", "job.batch=9"});
+  EXPECT_EQ(other.exit_code(kPatience), 0) << other.story();
+  EXPECT_THAT(other.err(), HasSubstr("--set changes nothing of it"));
 }
 
 TEST_F(RunDetached, ItEndsByItselfAndLeavesItsResult) {

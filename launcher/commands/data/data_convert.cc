@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "input/build/convert.h"
+#include "input/place/data_set.h"
 #include "input/place/data_source.h"
 #include "launcher/commands/data/data_parts.h"
 #include "launcher/text/environment.h"
@@ -22,6 +23,17 @@ struct DataConvertOptions {
   std::string into;
   std::string to;
 };
+
+/// Files of pictures of any size are prepared for nets of large ones, unless a run says otherwise;
+/// "" where that suits what they were made of.
+std::string how_to_train(const std::string& from) {
+  const input::DataSet& set = input::data_set_in(from);
+  if (set.shape.rows == 0) return "";
+  return fmt::format(
+      "to train on them as on {} itself set data.preprocess = \"{}\"{}: else they are enlarged\n",
+      input::told_name(from, set.name), set.family,
+      set.shape.channels == 1 ? " and data.channels = 1" : "");
+}
 
 int convert(const DataConvertOptions& options, const Console& console) {
   const SteadyClock clock;
@@ -41,7 +53,8 @@ int convert(const DataConvertOptions& options, const Console& console) {
   if (!*converted) return console.report(converted->error());
   return console.result(fmt::format("{}: {} examples to train on and {} to validate\n",
                                     options.into, count_text((*converted)->train),
-                                    count_text((*converted)->validation)));
+                                    count_text((*converted)->validation)) +
+                        how_to_train(options.from));
 }
 
 }  // namespace

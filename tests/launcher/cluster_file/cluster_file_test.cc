@@ -15,9 +15,11 @@ namespace sterna::launcher {
 namespace {
 
 using namespace std::chrono_literals;
+using testing::AllOf;
 using testing::Contains;
 using testing::Each;
 using testing::ElementsAre;
+using testing::EndsWith;
 using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
@@ -196,6 +198,9 @@ TEST_F(ClusterFileTest, AnUnknownKeyNamesItsLineAndTheNearestKey) {
       error_of_more("flavour = 1\n"),
       "x.toml:13: unknown key \"job.flavour\"; the keys of [job] are net, hidden, steps, epochs, "
       "batch, micro_batch, seed, threads, cpu_isa, precision");
+  EXPECT_THAT(error_of_more("[data]\nformat = \"mnist\"\n"),
+              AllOf(StartsWith("x.toml:14: unknown key \"data.format\"; the keys of [data] are "),
+                    EndsWith("; that of the file stands before all tables")));
   EXPECT_EQ(error("formt = 1\n" + std::string(smallest)),
             "x.toml:1: unknown key \"formt\"; did you mean \"format\"?");
   EXPECT_EQ(error_of_more("[[actor]]\nrole = \"worker\"\nrnks = 2\n"),

@@ -76,6 +76,21 @@ TEST_F(DataBuildCommand, NamesThePicturesThatItLeavesOut) {
               HasSubstr("left out: 1 pictures in all that cannot be decoded\n"));
 }
 
+TEST_F(DataBuildCommand, ConvertSaysHowRunsTakeSmallPicturesForWhatTheyWere) {
+  const std::string digits = folder.path() + "/digits";
+  ASSERT_EQ(
+      sterna({"data", "make", "digits", "--out", digits.c_str(), "--train", "20", "--test", "10"})
+          .exit,
+      0);
+  const Said said =
+      sterna({"data", "convert", digits.c_str(), "--into", out.c_str(), "--to", "tfrecord"});
+  EXPECT_EQ(said.exit, 0) << said.err;
+  EXPECT_THAT(said.out,
+              testing::EndsWith("10 to validate\nto train on them as on digits itself set "
+                                "data.preprocess = \"mnist\" and data.channels = 1: "
+                                "else they are enlarged\n"));
+}
+
 TEST_F(DataBuildCommand, IsUndoneByConvert) {
   ASSERT_EQ(build({"--validation", "0%"}).exit, 0);
   const std::string back = folder.path() + "/back";
