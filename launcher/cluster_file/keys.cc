@@ -61,7 +61,7 @@ Section<ClusterSection> cluster_section() {
            .above(0),
        key("coordinator_restarts", &S::coordinator_restarts,
            "how often the coordinator is started again in any 10 minutes, should it be lost; then "
-           "the run ends")
+           "all is started again from the newest checkpoint, or the run ends")
            .at_least(0)
            .at_most(1000000),
        key("grace", &S::grace, "how long a process may take to stop before it is killed")
@@ -130,7 +130,9 @@ Section<HostSection> host_section() {
        key("cpus", &S::cpus, "its cores, for actors that ask for some; 0: unknown, never too few")
            .at_least(0)
            .at_most(65536),
-       key("gpus", &S::gpus, "how many GPUs it has").at_least(0).at_most(1024),
+       key("gpus", &S::gpus, "how many GPUs it has to give; none is looked for")
+           .at_least(0)
+           .at_most(1024),
        key("memory", &S::memory,
            "for actors that ask for some, e.g. \"64GB\"; empty: unknown, never too little"),
        key("labels", &S::labels, "what actors may ask for, e.g. [\"fast\", \"ssd\"]")

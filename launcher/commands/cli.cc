@@ -95,9 +95,9 @@ class CommandLine {
     CLI::Option* option = std::visit(
         [&](auto* into) {
           if constexpr (std::is_same_v<decltype(into), bool*>) {
-            return app.add_flag(argument.name, *into, argument.help);
+            return app.add_flag(argument.name, *into, full_help(argument));
           } else {
-            return app.add_option(argument.name, *into, argument.help);
+            return app.add_option(argument.name, *into, full_help(argument));
           }
         },
         argument.into);

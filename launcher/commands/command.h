@@ -10,6 +10,9 @@
 #include <variant>
 #include <vector>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include "launcher/text/console.h"
 #include "runtime/actor/registry.h"
 
@@ -33,6 +36,12 @@ struct Argument {
   std::optional<std::pair<std::int64_t, std::int64_t>> range = {};
   std::vector<std::string> choices = {};
 };
+
+/// Its help, and the words that it may be, where they are given.
+inline std::string full_help(const Argument& argument) {
+  if (argument.choices.empty()) return argument.help;
+  return fmt::format("{} ({})", argument.help, fmt::join(argument.choices, ", "));
+}
 
 struct Command {
   std::string name;

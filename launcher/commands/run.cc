@@ -155,7 +155,9 @@ Command run_command() {
           with_file(o->given,
                     {{"--data", &o->data, "The folder of the data set", "DIR"},
                      {"--run-dir", &o->run_dir,
-                      "Where logs, metrics and weights go; must not exist", "DIR"},
+                      "Where logs, metrics and weights go; must not exist, but where the run goes "
+                      "on from a checkpoint",
+                      "DIR"},
                      again_argument(*o),
                      {"--page", &o->page, "Show it in a browser, too, on this machine"},
                      {"--json", &o->json, "Print the result as one line of JSON at the end"}},

@@ -200,11 +200,7 @@ std::string man_page(const std::vector<Command>& commands) {
     for (const Argument& argument : command.arguments) {
       std::string name = argument.name;
       if (!argument.type.empty()) name += " " + argument.type;
-      std::string help = argument.help;
-      if (!argument.choices.empty()) {
-        help += fmt::format(" ({})", fmt::join(argument.choices, ", "));
-      }
-      out += fmt::format(".TP\n.B {}\n{}\n", roff(name), roff(help));
+      out += fmt::format(".TP\n.B {}\n{}\n", roff(name), roff(full_help(argument)));
     }
     if (command.examples.empty()) return;
     out += ".PP\n.nf\n" + roff(command.examples) + "\n.fi\n";
