@@ -14,7 +14,7 @@
 #include "input/place/data_set.h"
 #include "input/place/data_shard.h"
 #include "launcher/doctor/gpu_script.h"
-#include "launcher/hosts/host_shell.h"
+#include "launcher/text/shell_word.h"
 
 namespace sterna::launcher {
 namespace {

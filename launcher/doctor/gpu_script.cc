@@ -4,7 +4,7 @@
 #include <fmt/ranges.h>
 
 #include "kernels/device/library.h"
-#include "launcher/hosts/host_shell.h"
+#include "launcher/text/shell_word.h"
 
 namespace sterna::launcher {
 namespace {

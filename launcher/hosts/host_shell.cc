@@ -88,16 +88,4 @@ std::string shell_trouble(const ShellQuestion& question, const ShellAnswer& answ
   return explain_connection(question.host, {"ssh", question.ssh}, answer.errors, *answer.exit);
 }
 
-std::string shell_word(const std::string& text) {
-  std::string word = "'";
-  for (const char c : text) {
-    if (c == '\'') {
-      word += "'\\''";
-    } else {
-      word += c;
-    }
-  }
-  return word + "'";
-}
-
 }  // namespace sterna::launcher

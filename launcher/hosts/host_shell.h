@@ -44,7 +44,4 @@ std::vector<ShellAnswer> ask_shells(
 /// Why an answer lacks what the script would have said: one line for the user.
 std::string shell_trouble(const ShellQuestion& question, const ShellAnswer& answer);
 
-/// `text` as one word of a shell.
-std::string shell_word(const std::string& text);
-
 }  // namespace sterna::launcher

@@ -11,7 +11,7 @@
 
 #include "actors/checkpoint/checkpoint_folder.h"
 #include "actors/checkpoint/saved.h"
-#include "launcher/hosts/host_shell.h"
+#include "launcher/text/shell_word.h"
 #include "runtime/base/file.h"
 #include "runtime/host/piped_process.h"
 #include "runtime/remote/remote_placer.h"

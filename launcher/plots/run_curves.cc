@@ -16,6 +16,7 @@
 
 #include "launcher/record/read_metrics.h"
 #include "launcher/text/json_line.h"
+#include "launcher/text/text_format.h"
 #include "launcher/text/whole_number.h"
 #include "runtime/base/file.h"
 
@@ -196,7 +197,7 @@ std::vector<std::string> labels_of(const std::vector<Group>& groups) {
       label = fs::path(group.runs.front()).lexically_normal().filename().string();
     }
     if (group.runs.size() > 1) label += fmt::format(" ({} runs)", group.runs.size());
-    labels.push_back(std::move(label));
+    labels.push_back(valid_utf8(label));  // paths may be anything
   }
   return labels;
 }

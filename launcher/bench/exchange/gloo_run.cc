@@ -11,7 +11,7 @@
 #include <optional>
 #include <vector>
 
-#include "launcher/hosts/host_shell.h"
+#include "launcher/text/shell_word.h"
 
 namespace sterna::launcher {
 

@@ -28,7 +28,7 @@ struct DataConvertOptions {
 /// "" where that suits what they were made of.
 std::string how_to_train(const std::string& from) {
   const input::DataSet& set = input::data_set_in(from);
-  if (set.shape.rows == 0) return "";
+  if (set.shape.rows == 0 || !input::missing_files(*set.format, from).empty()) return "";
   return fmt::format(
       "to train on them as on {} itself set data.preprocess = \"{}\"{}: else they are enlarged\n",
       input::told_name(from, set.name), set.family,

@@ -1,5 +1,6 @@
 // Shells of this machine, which stand for those of hosts that ssh reaches.
 #include "launcher/hosts/host_shell.h"
+#include "launcher/text/shell_word.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

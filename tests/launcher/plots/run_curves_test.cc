@@ -155,6 +155,9 @@ TEST_F(RunCurvesTest, RunsWithNothingOfWhatIsAskedAreLeftOutWithAWord) {
   ASSERT_TRUE(plot.ok()) << plot.error().message;
   ASSERT_THAT(plot->curves, SizeIs(1));
   EXPECT_EQ(plot->curves[0].label, "whole");
+  const auto odd = plot_of_runs({run("odd\xff", kHead + evaluation(10, 0.5))}, {});
+  ASSERT_TRUE(odd.ok()) << odd.error().message;
+  EXPECT_EQ(odd->curves[0].label, "odd?");
   EXPECT_THAT(said, ElementsAre(HasSubstr("early/metrics.jsonl: has no")));
   EXPECT_THAT(error(plot_of_runs({runs[0]}, {}, say)), HasSubstr("has no precision_at_1"));
   EXPECT_THAT(error(plot_of_runs({runs[1], temporary.path() + "/nowhere"}, {}, say)),
