@@ -266,7 +266,7 @@ std::string to_html(const Report& report) {
   for (const ReportCurve& curve : report.curves) add_curve(page, curve);
   for (const ReportRun& run : report.runs) add_run(page, run);
   page.line("</body></html>");
-  return page.take();
+  return valid_utf8(page.take());  // paths may be anything
 }
 
 }  // namespace sterna::launcher

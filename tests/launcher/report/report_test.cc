@@ -106,6 +106,14 @@ TEST_F(ReportTest, OfALineOnlyWhatIsShownIsKept) {
   EXPECT_FALSE(tensor.contains("x"));
 }
 
+TEST_F(ReportTest, IsUtf8WhateverPathsAre) {
+  const auto report = read_report({run("odd\xff", evaluation(10, 0.5))}, STERNA_DRAWING_FOLDER);
+  ASSERT_TRUE(report.ok()) << report.error().message;
+  const std::string html = to_html(*report);
+  EXPECT_THAT(html, HasSubstr("/odd?"));
+  EXPECT_FALSE(html.find('\xff') != std::string::npos);
+}
+
 TEST_F(ReportTest, OfARunWithoutAResultSaysSo) {
   const auto report = read_report({run("one", "")}, STERNA_DRAWING_FOLDER);
   ASSERT_TRUE(report.ok()) << report.error().message;
