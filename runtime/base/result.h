@@ -9,7 +9,6 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <type_traits>
 #include <utility>
 
 namespace sterna {
@@ -58,11 +57,11 @@ class [[nodiscard]] Result {
     ok_ ? static_cast<void>(std::construct_at(&value_, other.value_))
         : static_cast<void>(std::construct_at(&error_, other.error_));
   }
-  Result(Result&& other) noexcept(std::is_nothrow_move_constructible_v<T>) : ok_(other.ok_) {
+  Result(Result&& other) noexcept : ok_(other.ok_) {
     ok_ ? static_cast<void>(std::construct_at(&value_, std::move(other.value_)))
         : static_cast<void>(std::construct_at(&error_, std::move(other.error_)));
   }
-  Result& operator=(Result other) noexcept(std::is_nothrow_move_constructible_v<T>) {
+  Result& operator=(Result other) noexcept {
     std::destroy_at(this);
     return *std::construct_at(this, std::move(other));
   }
