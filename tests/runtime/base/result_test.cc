@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <memory>
 #include <set>
+#include <type_traits>
 
 namespace sterna {
 namespace {
@@ -43,6 +44,30 @@ TEST(Result, GivesAwayWhatCannotBeCopied) {
   Result<std::unique_ptr<int>> made = std::make_unique<int>(7);
   const std::unique_ptr<int> taken = std::move(made).value();
   EXPECT_EQ(*taken, 7);
+}
+
+TEST(Result, TakesAnothersPlaceWhateverTheTwoAre) {
+  using Shared = std::shared_ptr<int>;
+  const auto watched = std::make_shared<int>(7);
+  static_assert(!std::is_copy_constructible_v<Result<std::unique_ptr<int>>>);
+  for (const bool from_value : {true, false}) {
+    for (const bool to_value : {true, false}) {
+      const Error wrong{Errc::io, "a message too long for the string itself to hold"};
+      const auto made = [&](bool value) { return value ? Result<Shared>(watched) : wrong; };
+      Result<Shared> to = made(to_value);
+      const Result<Shared> from = made(from_value);
+      to = from;
+      EXPECT_EQ(to.ok(), from_value);
+      EXPECT_EQ(from_value ? *to.value() : 7, 7);
+      EXPECT_EQ(from_value ? wrong.message : to.error().message, wrong.message);
+      to = std::move(to);
+      EXPECT_EQ(to.ok(), from_value);
+      Result<Shared> moved = std::move(to);
+      EXPECT_EQ(moved.ok(), from_value);
+      EXPECT_EQ(watched.use_count(), from_value ? 3 : 1) << "itself, from and moved";
+    }
+  }
+  EXPECT_EQ(watched.use_count(), 1);
 }
 
 TEST(Error, GathersContextOnItsWayUpAndKeepsItsKind) {
