@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <csignal>
 #include <type_traits>
 
 #include "runtime/actor/ask_above.h"
@@ -277,8 +278,10 @@ Task<Result<Stopped>> NodeActor::on(StopAll stop) {
   if (!to_end_) to_end_ = children_.size();
   auto ended = end_all(stop.grace);
   co_await std::move(ended);
-  co_return Stopped{static_cast<std::uint32_t>(*to_end_ - killed_),
-                    static_cast<std::uint32_t>(killed_)};
+  // Whom SIGKILL has not ended yet did not stop either.
+  const std::size_t killed = killed_ + children_.size();
+  co_return Stopped{static_cast<std::uint32_t>(*to_end_ - killed),
+                    static_cast<std::uint32_t>(killed)};
 }
 
 /// Politely, and who is left after the grace by SIGKILL.
@@ -297,7 +300,7 @@ Task<void> NodeActor::end_all(Duration grace) {
     }
   }
   co_await all_gone(now() + grace);
-  killed_ = std::max(killed_, children_.size());
+  patience_over_ = true;
   children_.kill_all();
   co_await all_gone(now() + kDeathTakes);
 }
@@ -380,6 +383,8 @@ Task<void> NodeActor::ordering(Strike strike) {
 void NodeActor::child_ended(const ProcessDown& down) {
   log(down.identity.text() + (down.wanted ? " has ended: " : " is dead: ") + down.cause);
   process().links()->drop(down.process, down.cause);
+  // By its exit: who was already on its way out when SIGKILL came has stopped.
+  if (patience_over_ && down.signal == SIGKILL) ++killed_;
   // Who ends because we do has not done all that it was to do: our own end says so.
   if (!ending_) run(telling(ProcessDown(down)));
   changed_.notify_all();

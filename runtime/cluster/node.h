@@ -104,7 +104,8 @@ class NodeActor final : public Actor<Node> {
   bool leaving_ = false;    ///< told to end
   bool stopping_ = false;
   std::optional<std::size_t> to_end_;  ///< processes of actors, when all were first told to end
-  std::size_t killed_ = 0;             ///< of those
+  bool patience_over_ = false;         ///< who is left of those is killed
+  std::size_t killed_ = 0;             ///< of those, by then
   bool ending_ = false;
 };
 
