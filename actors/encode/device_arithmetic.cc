@@ -336,8 +336,7 @@ Result<void> DeviceArithmetic::check_finite(const Order& order,
     return kernels::non_finite(values);
   }
   // Of floats a scaler of trits need not be finite.
-  std::vector<std::byte> made(elements(order.tensor) *
-                              (as_bf16 ? sizeof(std::uint16_t) : sizeof(float)));
+  std::vector<std::byte> made(kernels::packed_bytes(packing, elements(order.tensor)));
   STERNA_TRY(fetch_now(place_now(order.tensor).payload, std::span(made)));
   if (as_bf16) return kernels::check_bf16(made, elements(order.tensor));
   const std::span values(reinterpret_cast<const float*>(made.data()), elements(order.tensor));

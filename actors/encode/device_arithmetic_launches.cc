@@ -103,7 +103,7 @@ Result<void> DeviceArithmetic::put_scalers(Run run, const float* from) {
     return stream_->copy(to, from, run.size() * sizeof(float));
   }
   for (std::size_t i = 0; i < run.size(); ++i) {
-    STERNA_TRY(stream_->copy(place_now(run[i].tensor()).scaler, from + i, sizeof(float)));
+    STERNA_TRY(stream_->copy(place_of(run[i].tensor()).scaler, from + i, sizeof(float)));
   }
   return {};
 }
@@ -113,7 +113,7 @@ Result<void> DeviceArithmetic::put_scalers(Run run, const float* from) {
 Result<void> DeviceArithmetic::put_fed_back(Run run) {
   if (clip() <= 1) return {};
   for (const Ready& one : run) {
-    float* const scaler = place_now(one.tensor()).scaler;
+    float* const scaler = place_of(one.tensor()).scaler;
     STERNA_TRY(stream_->layer(kernels::ElementLaunch{.pass = kernels::ElementPass::divide,
                                                      .a = scaler,
                                                      .out = scaler,

@@ -37,16 +37,14 @@ Result<std::span<const float>> DeviceWatch::gradient(const nets::Gradient& gradi
 
 Result<kernels::Packet> DeviceWatch::packet(const PacketPlace& place, kernels::Packing packing,
                                             const TableChunk& chunk) {
-  const bool planes = packing == kernels::Packing::planes;
   // Chunks begin where a block of planes does.
-  const auto bytes_of = [&](std::size_t elements) {
-    const bool bf16 = packing == kernels::Packing::bf16;
-    return planes ? kernels::planes_bytes(elements)
-                  : elements * (bf16 ? sizeof(std::uint16_t) : sizeof(float));
-  };
-  const auto here = std::as_writable_bytes(values_.elements()).first(bytes_of(chunk.count));
-  STERNA_TRY(stream_->copy(here.data(), place.payload + bytes_of(chunk.first), here.size()));
-  if (planes) STERNA_TRY(stream_->copy(scaler_.data(), place.scaler, sizeof(float)));
+  const std::byte* const from = place.payload + kernels::packed_bytes(packing, chunk.first);
+  const auto here =
+      std::as_writable_bytes(values_.elements()).first(kernels::packed_bytes(packing, chunk.count));
+  STERNA_TRY(stream_->copy(here.data(), from, here.size()));
+  if (packing == kernels::Packing::planes) {
+    STERNA_TRY(stream_->copy(scaler_.data(), place.scaler, sizeof(float)));
+  }
   STERNA_TRY(stream_->finish());
   return kernels::Packet{packing, *scaler_.data(), here};
 }

@@ -21,18 +21,6 @@ constexpr kernels::Packing kFloats = kernels::Packing::fp32;
 
 std::size_t aligned(std::size_t bytes) { return (bytes + kAligned - 1) / kAligned * kAligned; }
 
-std::size_t payload_bytes(std::size_t elements, kernels::Packing packing) {
-  switch (packing) {
-    case kernels::Packing::planes:
-      return aligned(kernels::planes_bytes(elements));
-    case kernels::Packing::bf16:
-      return aligned(elements * sizeof(std::uint16_t));
-    case kernels::Packing::fp32:
-      break;
-  }
-  return aligned(elements * sizeof(float));
-}
-
 }  // namespace
 
 ExchangedSteps::ExchangedSteps(const JobConfig& job, std::shared_ptr<const ParameterTable> table,
@@ -106,7 +94,7 @@ Result<void> ExchangedSteps::make_tensor(std::uint32_t index) {
 
 std::size_t ExchangedSteps::lay_out(Way& way, std::size_t elements,
                                     kernels::Packing packing) const {
-  const std::size_t payload = payload_bytes(elements, packing);
+  const std::size_t payload = aligned(kernels::packed_bytes(packing, elements));
   const bool by_slices = packing == kFloats && devices_ > 1;
   way.packing = packing;
   way.sums = packing == kernels::Packing::planes && job_.shares_scalers() &&

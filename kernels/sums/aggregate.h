@@ -5,6 +5,7 @@
 #include <span>
 
 #include "kernels/isa/isa.h"
+#include "kernels/trits/ternary.h"
 
 namespace sterna::kernels {
 
@@ -15,8 +16,21 @@ enum class Packing {
   bf16,    ///< little-endian bf16, one per element (kernels/sums/bf16.h)
 };
 
-/// One rank's gradient of n elements as it came: planes_bytes(n), 4 n or 2 n bytes, at any
-/// alignment. The payload is borrowed, and was checked (check_planes, size) when it was received.
+/// Bytes of so many elements.
+constexpr std::size_t packed_bytes(Packing packing, std::size_t count) {
+  switch (packing) {
+    case Packing::planes:
+      return planes_bytes(count);
+    case Packing::bf16:
+      return count * 2;
+    case Packing::fp32:
+      break;
+  }
+  return count * sizeof(float);
+}
+
+/// One rank's gradient of n elements as it came: packed_bytes(packing, n), at any alignment. The
+/// payload is borrowed, and was checked (check_planes, size) when it was received.
 struct Packet {
   Packing packing = Packing::planes;
   float scaler = 0;  ///< of planes
