@@ -45,6 +45,7 @@ struct ProductLaunch {
 enum class ElementPass : std::uint32_t {
   clear,             ///< out = 0
   add,               ///< out = a + b
+  add_and_rectify,   ///< out = a + b > 0 ? a + b : 0
   subtract,          ///< out = a - b
   scale,             ///< out = a factor
   divide,            ///< out = a / factor

@@ -104,6 +104,8 @@ ElementKernel kernel_of(ElementPass pass) {
       break;
     case ElementPass::add:
       return pass_elements<ElementPass::add, kBf16s, kWide>;
+    case ElementPass::add_and_rectify:
+      return pass_elements<ElementPass::add_and_rectify, kBf16s, kWide>;
     case ElementPass::subtract:
       return pass_elements<ElementPass::subtract, kBf16s, kWide>;
     case ElementPass::scale:

@@ -64,6 +64,10 @@ STERNA_DEVICE float element_of(ElementPass pass, float a, float b, float factor)
       break;
     case ElementPass::add:
       return a + b;
+    case ElementPass::add_and_rectify: {
+      const float sum = a + b;
+      return sum > 0 ? sum : 0;
+    }
     case ElementPass::subtract:
       return a - b;
     case ElementPass::scale:

@@ -19,6 +19,7 @@ class HostMemory final : public Memory {
   void copy(const Tensor& from, const kernels::Runs& runs, Tensor& to) override;
   void clear(Tensor& to, std::size_t first) override;
   void add(const Tensor& a, const Tensor& b, Tensor& out) override;
+  void add_and_rectify(const Tensor& a, const Tensor& b, Tensor& out) override;
   void scale(Tensor& a, float factor) override;
 };
 

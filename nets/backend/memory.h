@@ -42,6 +42,8 @@ class Memory {
   virtual void clear(Tensor& to, std::size_t first) = 0;
   /// out = a + b; `out` may be `a`.
   virtual void add(const Tensor& a, const Tensor& b, Tensor& out) = 0;
+  /// out = max(0, a + b), in one pass; `out` may be `a`.
+  virtual void add_and_rectify(const Tensor& a, const Tensor& b, Tensor& out) = 0;
   /// Of fp32: a *= factor.
   virtual void scale(Tensor& a, float factor) = 0;
 };

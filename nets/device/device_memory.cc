@@ -73,11 +73,16 @@ void DeviceMemory::clear(Tensor& to, std::size_t first) {
 }
 
 void DeviceMemory::add(const Tensor& a, const Tensor& b, Tensor& out) {
-  context_.run(ElementLaunch{.pass = ElementPass::add,
-                             .a = numbers(a),
-                             .b = numbers(b),
-                             .out = numbers(out),
-                             .count = a.size()});
+  pass(ElementPass::add, a, b, out);
+}
+
+void DeviceMemory::add_and_rectify(const Tensor& a, const Tensor& b, Tensor& out) {
+  pass(ElementPass::add_and_rectify, a, b, out);
+}
+
+void DeviceMemory::pass(ElementPass pass, const Tensor& a, const Tensor& b, Tensor& out) {
+  context_.run(ElementLaunch{
+      .pass = pass, .a = numbers(a), .b = numbers(b), .out = numbers(out), .count = a.size()});
 }
 
 void DeviceMemory::scale(Tensor& a, float factor) {

@@ -104,6 +104,7 @@ void Graph::place(std::unique_ptr<Layer> layer, const std::optional<NodeSpec>& w
                      .parameters = trained_.size(),
                      .readings = std::exchange(unplaced_, {}),
                      .training_only = training_only_,
+                     .hands_on = std::exchange(hands_on_, false),
                      .output = writes ? &last : nullptr});
 }
 
@@ -130,48 +131,128 @@ void Graph::name_watched() {
 struct Graph::Lives {
   std::vector<Life> lives;
   std::vector<Tensor*> tensors;
+  std::vector<std::size_t> lies_with;  // in whose memory; mostly itself
+  std::unordered_map<const Tensor*, std::size_t> place;
 
-  std::size_t add(Tensor& tensor, std::size_t first, std::size_t last) {
+  void add(Tensor& tensor, std::size_t first, std::size_t last) {
+    place[&tensor] = lives.size();
+    lies_with.push_back(lives.size());
     lives.push_back({tensor.bytes(), first, last});
     tensors.push_back(&tensor);
-    return lives.size() - 1;
   }
-  void extend(std::size_t life, std::size_t moment) {
-    lives[life].first = std::min(lives[life].first, moment);
-    lives[life].last = std::max(lives[life].last, moment);
+  void extend(const Tensor& tensor, std::size_t moment) {
+    Life& life = lives[place.at(&tensor)];
+    life.first = std::min(life.first, moment);
+    life.last = std::max(life.last, moment);
+  }
+  std::size_t host_of(std::size_t life) const {
+    while (lies_with[life] != life) life = lies_with[life];
+    return life;
+  }
+  /// From here on they are one.
+  void lay(const Tensor& tensor, const Tensor& with) {
+    const std::size_t guest = host_of(place.at(&tensor)), host = host_of(place.at(&with));
+    if (guest == host) return;
+    lies_with[guest] = host;
+    lives[host].first = std::min(lives[host].first, lives[guest].first);
+    lives[host].last = std::max(lives[host].last, lives[guest].last);
+  }
+  /// With a place for each tensor.
+  MemoryPlan plan() const {
+    std::vector<Life> hosts;
+    std::vector<std::size_t> index(lives.size());
+    for (std::size_t i = 0; i < lives.size(); ++i) {
+      if (lies_with[i] != i) continue;
+      index[i] = hosts.size();
+      hosts.push_back(lives[i]);
+    }
+    MemoryPlan plan = plan_memory(hosts);
+    std::vector<std::size_t> offsets;
+    for (std::size_t i = 0; i < lives.size(); ++i) {
+      offsets.push_back(plan.offsets[index[host_of(i)]]);
+    }
+    plan.offsets = std::move(offsets);
+    return plan;
   }
 };
 
 Graph::Lives Graph::lives() {
-  const auto backward = [&](std::size_t layer) { return 2 * layers_.size() - 1 - layer; };
   Lives found;
-  std::unordered_map<const Activation*, std::size_t> values, gradients;  // of roots
   for (Activation& one : activations_) {
     Activation& root = one.root();
     if (&root == &one) {
-      values[&root] = found.add(one.value_, one.made_by_, one.made_by_);
+      found.add(one.value_, one.made_by_, one.made_by_);
       if (options_.trains && one.gradient_.size() > 0) {
-        const std::size_t moment = backward(one.made_by_);
-        gradients[&root] = found.add(one.gradient_, moment, moment);
+        const std::size_t moment = backward_moment(one.made_by_);
+        found.add(one.gradient_, moment, moment);
       }
     }
-    found.extend(values.at(&root), one.made_by_);
-    if (options_.trains && one.kept_) found.extend(values.at(&root), backward(one.made_by_));
+    found.extend(root.value_, one.made_by_);
+    if (options_.trains && one.kept_) found.extend(root.value_, backward_moment(one.made_by_));
   }
   for (Reading& reading : readings_) {
     const Activation& root = reading.x_.root();
-    found.extend(values.at(&root), reading.layer_);
+    found.extend(root.value_, reading.layer_);
     if (!options_.trains) continue;
-    const std::size_t moment = backward(reading.layer_);
-    if (reading.uses_ == Uses::both) found.extend(values.at(&root), moment);
-    if (gradients.contains(&root)) found.extend(gradients.at(&root), moment);
+    const std::size_t moment = backward_moment(reading.layer_);
+    if (reading.uses_ == Uses::both) found.extend(root.value_, moment);
+    if (root.gradient_.size() > 0) found.extend(root.gradient_, moment);
     if (reading.part_) found.add(*reading.part_, moment, moment);
+  }
+  if (!options_.trains) return found;
+  for (std::size_t i = 0; i < layers_.size(); ++i) {
+    if (layers_[i].hands_on) share_handed_on(layers_[i], i, found);
   }
   return found;
 }
 
+/// What is read gets its gradient where that of the layer's output lies, as far as nobody writes
+/// over it who is not the last to use it.
+void Graph::share_handed_on(const Placed& placed, std::size_t layer, Lives& lives) {
+  struct Guest {
+    Tensor* gradient;
+    const Activation* root;
+    std::size_t last, written;
+  };
+  const Tensor& handed = placed.output->gradient();
+  std::vector<Guest> guests;
+  // A later reading writes what an earlier one's is added to.
+  for (auto reading = placed.readings.rbegin(); reading != placed.readings.rend(); ++reading) {
+    Tensor* const gradient = (*reading)->gradient();
+    if (gradient == nullptr || gradient->layout() != handed.layout()) continue;
+    const Activation& root = (*reading)->x_.root();
+    const bool part = (*reading)->part_.has_value();
+    const Guest guest{gradient, &root, backward_moment(part ? layer : root.made_by_),
+                      written_again(**reading)};
+    const bool in_the_way = std::ranges::any_of(guests, [&](const Guest& other) {
+      return other.root == guest.root || other.written < guest.last || guest.written < other.last;
+    });
+    if (in_the_way) continue;
+    lives.lay(*gradient, handed);
+    guests.push_back(guest);
+  }
+}
+
+/// When somebody writes to the gradient that this reading has given what it read, at the end of
+/// that moment; later than any: nobody.
+std::size_t Graph::written_again(const Reading& reading) const {
+  std::size_t moment = 2 * layers_.size();
+  if (reading.part_) return moment;
+  const Activation& root = reading.x_.root();
+  for (const Reading& other : readings_) {  // adds its own, or writes in place
+    if (&other.x_.root() != &root || other.layer_ >= reading.layer_) continue;
+    moment = std::min(moment, backward_moment(other.layer_));
+  }
+  // Who has nobody to give a gradient to may write it over that of its output.
+  const Placed& maker = layers_[root.made_by_];
+  const bool over = maker.hands_on || std::ranges::any_of(maker.readings, [](Reading* read) {
+                      return read->gradient() == nullptr;
+                    });
+  return over ? std::min(moment, backward_moment(root.made_by_)) : moment;
+}
+
 ActivationMemory Graph::memory() {
-  const MemoryPlan plan = plan_memory(lives().lives);
+  const MemoryPlan plan = lives().plan();
   return {plan.bytes, plan.bound};
 }
 
@@ -179,7 +260,7 @@ ActivationMemory Graph::finish() {
   ActivationMemory memory;
   if (options_.shares_memory) {
     const Lives found = lives();
-    const MemoryPlan plan = plan_memory(found.lives);
+    const MemoryPlan plan = found.plan();
     memory = {plan.bytes, plan.bound};
     Memory& memory_of = backend_.memory();
     arena_ = memory_of.allocate(plan.bytes);

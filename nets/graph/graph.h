@@ -49,6 +49,10 @@ class Graph {
   /// An output like `x`, which has been read for this layer: in place as long as that is its only
   /// reading.
   Activation& output_over(Activation& x);
+  /// The layer that is being made hands the gradient of its output, which it may write over, to all
+  /// that it reads, as it is: where nothing is in the way these lie in one place, and a copy from
+  /// the one to the other has nothing to do.
+  void hand_gradient_on() { hands_on_ = true; }
   /// The layer, after all it refers to. `what` it does in evaluation, between the activations and
   /// with the parameters that were asked for since the layer before; without that, it does nothing
   /// there.
@@ -122,6 +126,7 @@ class Graph {
     std::size_t parameters = 0;      // that are trained: of it and all layers before
     std::vector<Reading*> readings;  // by it
     bool training_only = false;
+    bool hands_on = false;  // hand_gradient_on()
     Activation* output = nullptr;
     std::string watched = {};  // the layer whose activation it writes last
   };
@@ -136,6 +141,9 @@ class Graph {
   Tensor made(Shape shape, Layout layout) const;
   Tensor like(const Tensor& tensor) const { return made(tensor.shape(), tensor.layout()); }
   Lives lives();
+  void share_handed_on(const Placed& placed, std::size_t layer, Lives& lives);
+  std::size_t written_again(const Reading& reading) const;
+  std::size_t backward_moment(std::size_t layer) const { return 2 * layers_.size() - 1 - layer; }
   void name_watched();
 
   Backend& backend_;
@@ -150,6 +158,7 @@ class Graph {
   std::vector<Placed> layers_;
   std::uint32_t dropouts_ = 0;
   bool training_only_ = false;  // are the layers that are being made
+  bool hands_on_ = false;       // does the next of them
   std::shared_ptr<std::byte> arena_;
   std::size_t next_ = 0;  // of the forward pass
   Pass pass_;

@@ -30,6 +30,7 @@ class Activation {
  private:
   friend class Graph;
   Activation& root() { return under_ != nullptr ? under_->root() : *this; }
+  const Activation& root() const { return under_ != nullptr ? under_->root() : *this; }
   Tensor value_;
   Tensor gradient_;
   Activation* under_ = nullptr;
@@ -100,7 +101,8 @@ class Layer {
   virtual void begin(const Pass& /*pass*/) {}
   virtual void forward(const Pass& pass) = 0;
   /// From the gradient of the output: first the parameters' gradients, each reported as it is
-  /// done, so that sending them overlaps with the rest; then those of what was read.
+  /// done, so that sending them overlaps with the rest; then those of what was read. Only where
+  /// nobody asks for these, or Graph::hand_gradient_on() was said, may it write over the output's.
   virtual void backward(Completion& completion) = 0;
   /// A parameter of this layer has new values.
   virtual void parameter_changed(const Parameter& /*parameter*/) {}

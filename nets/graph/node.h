@@ -16,7 +16,9 @@ struct Parameter;
 /// Along the channels, the first input's first.
 struct ConcatSpec {};
 /// Of two, element by element.
-struct AddSpec {};
+struct AddSpec {
+  bool relu = false;  ///< y = max(0, y)
+};
 /// What it reads, as it is: dropout.
 struct CopySpec {};
 /// Every stride-th pixel in both directions, and channels of zeros behind, up to so many.

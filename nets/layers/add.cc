@@ -1,3 +1,4 @@
+#include "nets/backend/eltwise.h"
 #include "nets/backend/memory.h"
 #include "nets/layers/layers.h"
 
@@ -6,10 +7,19 @@ namespace {
 
 class AddLayer final : public Layer {
  public:
-  AddLayer(Memory& memory, Reading& a, Reading& b, Activation& y)
-      : memory_(memory), a_(a), b_(b), y_(y) {}
-  void forward(const Pass& /*pass*/) override { memory_.add(a_.value(), b_.value(), y_.value()); }
+  /// `relu`: null where none follows.
+  AddLayer(Memory& memory, std::unique_ptr<Eltwise> relu, const AddSpec& spec, Reading& a,
+           Reading& b, Activation& y)
+      : memory_(memory), relu_(std::move(relu)), spec_(spec), a_(a), b_(b), y_(y) {}
+  void forward(const Pass& /*pass*/) override {
+    if (spec_.relu) {
+      memory_.add_and_rectify(a_.value(), b_.value(), y_.value());
+    } else {
+      memory_.add(a_.value(), b_.value(), y_.value());
+    }
+  }
   void backward(Completion& /*completion*/) override {
+    if (spec_.relu) relu_->backward(y_.value(), y_.gradient());
     for (Reading* x : {&a_, &b_}) {
       if (Tensor* dx = x->gradient()) memory_.copy(y_.gradient(), *dx);
     }
@@ -17,6 +27,8 @@ class AddLayer final : public Layer {
 
  private:
   Memory& memory_;
+  std::unique_ptr<Eltwise> relu_;
+  AddSpec spec_;
   Reading& a_;
   Reading& b_;
   Activation& y_;
@@ -24,11 +36,22 @@ class AddLayer final : public Layer {
 
 }  // namespace
 
-Activation& add(Graph& graph, Activation& a, Activation& b) {
+Activation& add(Graph& graph, Activation& a, Activation& b, const AddOptions& options) {
   Reading& read_a = graph.read(a, Uses::forward);
   Reading& read_b = graph.read(b, Uses::forward);
-  Activation& y = graph.output(a.shape(), a.value().layout());
-  graph.add(std::make_unique<AddLayer>(graph.backend().memory(), read_a, read_b, y), AddSpec{});
+  Activation& y = graph.output(a.shape(), a.value().layout(), options.relu);
+  std::unique_ptr<Eltwise> relu;
+  if (options.relu) {
+    relu = graph.backend().eltwise({.function = EltwiseSpec::Function::relu,
+                                    .count = y.value().size(),
+                                    .element = y.value().element(),
+                                    .backward = graph.trains()});
+  }
+  const AddSpec spec{.relu = options.relu};
+  graph.hand_gradient_on();
+  graph.add(std::make_unique<AddLayer>(graph.backend().memory(), std::move(relu), spec, read_a,
+                                       read_b, y),
+            spec);
   return y;
 }
 

@@ -74,8 +74,11 @@ Activation& concat(Graph& graph, const std::vector<Activation*>& x);
 /// Every stride-th pixel in both directions, and channels of zeros behind those of x: the shortcut
 /// without parameters of He et al., "Deep residual learning", 2015 (option A).
 Activation& subsample(Graph& graph, Activation& x, std::size_t channels, std::size_t stride);
+struct AddOptions {
+  bool relu = false;  ///< followed by one, in the same pass over memory
+};
 /// Element by element; both of one shape.
-Activation& add(Graph& graph, Activation& a, Activation& b);
+Activation& add(Graph& graph, Activation& a, Activation& b, const AddOptions& options = {});
 /// {N, C, H, W} channels last to row-major {N, C·H·W}: a unit's weights lie in the order channel,
 /// row, column, whatever the layout of activations.
 Activation& flatten(Graph& graph, Activation& x);

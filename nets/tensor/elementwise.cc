@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <cstdint>
 #include <cstring>
 #include <functional>
 
@@ -44,6 +45,27 @@ void add(const Tensor& a, const Tensor& b, Tensor& out) {
   }
   kernels::add_bf16({a.bf16(), a.size()}, {b.bf16(), b.size()}, {out.bf16(), out.size()},
                     kernels::best_isa());
+}
+
+void add_and_rectify(const Tensor& a, const Tensor& b, Tensor& out) {
+  if (out.element() == Element::fp32) {
+    std::transform(a.data(), a.data() + a.size(), b.data(), out.data(), [](float x, float y) {
+      const float sum = x + y;
+      return sum <= 0 ? 0 : sum;
+    });
+    return;
+  }
+  for (std::size_t first = 0; first < out.size(); first += kElementsAtOnce) {
+    const std::size_t count = std::min(kElementsAtOnce, out.size() - first);
+    const std::span<std::uint16_t> sums(out.bf16() + first, count);
+    kernels::add_bf16({a.bf16() + first, count}, {b.bf16() + first, count}, sums,
+                      kernels::best_isa());
+    // While they are at hand. As integers, what is above 0 is above 0, and NaNs above infinity.
+    std::ranges::transform(sums, sums.begin(), [](std::uint16_t bits) {
+      const bool stays = static_cast<std::int16_t>(bits) > 0 || (bits & 0x7FFFU) > 0x7F80U;
+      return stays ? bits : std::uint16_t{0};
+    });
+  }
 }
 
 }  // namespace sterna::nets

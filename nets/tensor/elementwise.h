@@ -23,5 +23,7 @@ void copy(const Tensor& from, Tensor& to);
 void clear(Tensor& to);
 /// out = a + b, of as many elements of one kind; `out` may be `a`.
 void add(const Tensor& a, const Tensor& b, Tensor& out);
+/// out = max(0, a + b), likewise, in one pass over memory. NaNs stay.
+void add_and_rectify(const Tensor& a, const Tensor& b, Tensor& out);
 
 }  // namespace sterna::nets

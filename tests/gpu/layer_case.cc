@@ -65,21 +65,23 @@ Result<void> elements(There& there) {
   STERNA_ASSIGN(const auto a_there, there.bring(a));
   STERNA_ASSIGN(const auto b_there, there.bring(b));
   constexpr float kFactor = 0.3F;
-  for (const ElementPass pass : {clear, add, subtract, scale, divide, move, relu, relu_gradient}) {
+  for (const ElementPass pass :
+       {clear, add, add_and_rectify, subtract, scale, divide, move, relu, relu_gradient}) {
     STERNA_ASSIGN(const auto out, there.bring(Floats(a.size(), 7)));
     STERNA_TRY(there.run(
         ElementLaunch{pass, a_there.data(), b_there.data(), out.data(), a.size(), kFactor}));
     Floats expected;
     for (std::size_t i = 0; i < a.size(); ++i) {
-      expected.push_back(pass == clear      ? 0
-                         : pass == add      ? a[i] + b[i]
-                         : pass == subtract ? a[i] - b[i]
-                         : pass == scale    ? a[i] * kFactor
-                         : pass == divide   ? a[i] / kFactor
-                         : pass == move     ? a[i] - kFactor * (a[i] - b[i])
-                         : pass == relu     ? std::max(a[i], 0.0F)
-                         : a[i] > 0         ? b[i]
-                                            : 0);
+      expected.push_back(pass == clear             ? 0
+                         : pass == add             ? a[i] + b[i]
+                         : pass == add_and_rectify ? std::max(a[i] + b[i], 0.0F)
+                         : pass == subtract        ? a[i] - b[i]
+                         : pass == scale           ? a[i] * kFactor
+                         : pass == divide          ? a[i] / kFactor
+                         : pass == move            ? a[i] - kFactor * (a[i] - b[i])
+                         : pass == relu            ? std::max(a[i], 0.0F)
+                         : a[i] > 0                ? b[i]
+                                                   : 0);
     }
     STERNA_ASSIGN(const Floats found, there.fetch(out));
     STERNA_TRY(same_floats(found, expected, "pass " + std::to_string(static_cast<int>(pass))));

@@ -157,6 +157,15 @@ TEST_F(DeviceOperations, ConcatenateShortenAddAndFlattenAsDefined) {
         return x;
       }));
   expect_the_reference(moved_by_layers(
+      "sum of which a relu follows", in,
+      [](Graph& graph, Activation& x) -> Activation& {
+        return add(graph, x, subsample(graph, x, 3, 1), {.relu = true});
+      },
+      [](Values x) {
+        for (double& value : x) value = std::max(2 * value, 0.0);
+        return x;
+      }));
+  expect_the_reference(moved_by_layers(
       "flattening", in,
       [](Graph& graph, Activation& x) -> Activation& { return flatten(graph, x); },
       [](const Values& x) { return x; }));

@@ -205,6 +205,23 @@ TEST_F(Bf16Layers, AddSumsInFp32AndRoundsOnce) {
   EXPECT_EQ(rounded_to_bf16(back), row_major(a.gradient()));
 }
 
+TEST_F(Bf16Layers, ASumBehindWhichAReluFollowsHasTheBitsOfBoth) {
+  const auto y_and_dx = [](bool in_one_pass) {
+    const auto engine = backend(1, kBf16);
+    Graph graph(*engine, {.element = kBf16});
+    const Shape in{3, kElementsAtOnce / 2 + 7};
+    Activation& a = scale(graph, graph.input(in, Layout::row_major), 1);
+    Activation& b = scale(graph, a, -0.75F);
+    Activation& y = in_one_pass ? add(graph, a, b, {.relu = true}) : relu(graph, add(graph, a, b));
+    SeededRandom random(1);
+    randomize(graph.first().value(), random);
+    randomize(y.gradient(), random);
+    pass(graph);
+    return std::pair(row_major(y.value()), row_major(a.gradient()));
+  };
+  EXPECT_EQ(y_and_dx(true), y_and_dx(false));
+}
+
 TEST_F(Bf16Layers, ConcatSubsampleAndFlattenMoveWhatTheyRead) {
   const Shape in{2, 3, 5, 4};
   check(
