@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "launcher/bench/partial_device.h"
 #include "launcher/bench/peak_memory.h"
 #include "nets/describe_net.h"
 #include "nets/make_backend.h"
@@ -86,13 +87,6 @@ class Stepping {
     return median(std::move(taken));
   }
 
-  std::size_t reference_implementations() const {
-    const std::vector<std::string> all = net_->implementations();
-    return static_cast<std::size_t>(std::ranges::count_if(
-        all, [](const std::string& name) { return nets::is_reference(name); }));
-  }
-
- private:
   Result<void> step() {
     Ignored sink;
     for (std::size_t i = 0; i < net_->parameters().size(); ++i) net_->parameters_changed(i);
@@ -100,6 +94,13 @@ class Stepping {
     return {};
   }
 
+  std::size_t reference_implementations() const {
+    const std::vector<std::string> all = net_->implementations();
+    return static_cast<std::size_t>(std::ranges::count_if(
+        all, [](const std::string& name) { return nets::is_reference(name); }));
+  }
+
+ private:
   std::unique_ptr<nets::Net> net_;
   std::vector<std::uint8_t> pixels_;
   std::vector<float> levels_;
@@ -140,6 +141,27 @@ Result<double> add_step(const Case& one, int rounds, const BenchProgress& progre
   return step;
 }
 
+/// What a step would take of which all were free but the libraries' products and convolutions: as
+/// little as its plans allow.
+Result<void> add_libraries(const Case& one, int rounds, double step, const BenchProgress& progress,
+                           Figures& figures) {
+  progress(fmt::format("{} at {}: its libraries' part", one.name, one.options.batch));
+  const auto device = std::make_shared<PartialDevice>(one.options.backend.device);
+  nets::NetOptions options = one.options;
+  options.backend.device = device;
+  STERNA_ASSIGN(Stepping stepping, Stepping::make(options));
+  const PartialDevice::Given before = device->given();
+  STERNA_TRY(stepping.step());  // whose numbers are multiplied from then on: zeros take less power
+  const PartialDevice::Given after = device->given();
+  device->does(PartialDevice::Does::libraries);
+  STERNA_ASSIGN(const double libraries, stepping.clock_seconds(rounds));
+  figures[one.name + ".launches"] = static_cast<double>(after.launches - before.launches);
+  figures[one.name + ".operations"] = static_cast<double>(after.operations - before.operations);
+  figures[one.name + ".libraries_ms"] = libraries * 1e3;
+  figures[one.name + ".step_over_libraries"] = step / libraries;
+  return {};
+}
+
 Result<void> add_device_step(const Case& one, int rounds, const BenchProgress& progress,
                              Figures& figures) {
   progress(fmt::format("{} at {}: a step", one.name, one.options.batch));
@@ -147,7 +169,7 @@ Result<void> add_device_step(const Case& one, int rounds, const BenchProgress& p
   STERNA_ASSIGN(const double step, stepping.clock_seconds(rounds));
   figures[one.name + ".step_ms"] = step * 1e3;
   figures[one.name + ".images_per_second"] = static_cast<double>(one.options.batch) / step;
-  return {};
+  return add_libraries(one, rounds, step, progress, figures);
 }
 
 Result<void> add_net(const std::string& name, std::size_t batch, const NetBenchSetup& setup,

@@ -28,7 +28,9 @@ struct NetBenchSetup {
 /// `peak_over_bound`, that over the least that any plan of the net's memory would take; and
 /// `NET.bf16_over_fp32`, of the steps. The least of all rounds, of the thread's own time.
 /// On a device `NET.fp32.step_ms` and `images_per_second`, by the clock, from images in the host's
-/// memory to the loss there, the median of all rounds; and the same of `NET.tf32` and `NET.bf16`.
+/// memory to the loss there, the median of all rounds; how many `launches` of ours and `operations`
+/// of its libraries a step is, `libraries_ms`, which these would take alone with the same copies,
+/// and `step_over_libraries`; and the same of `NET.tf32` and `NET.bf16`.
 /// Errors: those of making the net.
 Result<Figures> bench_net(const NetBenchSetup& setup, const BenchProgress& progress);
 
