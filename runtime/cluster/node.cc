@@ -274,8 +274,6 @@ Result<void> NodeActor::on(Resume resume) {
 
 Task<Result<Stopped>> NodeActor::on(StopAll stop) {
   STERNA_CO_TRY(from_coordinator());
-  // Whoever is told once more, as there is no more patience, counts those that have ended since.
-  if (!to_end_) to_end_ = children_.size();
   auto ended = end_all(stop.grace);
   co_await std::move(ended);
   // Whom SIGKILL has not ended yet did not stop either.
@@ -287,6 +285,8 @@ Task<Result<Stopped>> NodeActor::on(StopAll stop) {
 /// Politely, and who is left after the grace by SIGKILL.
 Task<void> NodeActor::end_all(Duration grace) {
   stopping_ = true;
+  // Whoever is told once more, as there is no more patience, counts those that have ended since.
+  if (!to_end_) to_end_ = children_.size();
   std::vector<ProcessId> asked;
   children_.for_each(
       [&](ProcessId child, const Bootstrap&, std::int64_t, bool) { asked.push_back(child); });
@@ -296,11 +296,11 @@ Task<void> NodeActor::end_all(Duration grace) {
     if (grace > Duration::zero() && process().links()->identity_of(child) != nullptr) {
       tell(agent_of<Control>(child), Stop{});
     } else {
-      children_.kill(child);  // no grace, or not even connected: it has nothing to finish
+      if (grace > Duration::zero()) nothing_to_finish_.insert(child);  // it is not even connected
+      children_.kill(child);
     }
   }
   co_await all_gone(now() + grace);
-  patience_over_ = true;
   children_.kill_all();
   co_await all_gone(now() + kDeathTakes);
 }
@@ -384,7 +384,8 @@ void NodeActor::child_ended(const ProcessDown& down) {
   log(down.identity.text() + (down.wanted ? " has ended: " : " is dead: ") + down.cause);
   process().links()->drop(down.process, down.cause);
   // By its exit: who was already on its way out when SIGKILL came has stopped.
-  if (patience_over_ && down.signal == SIGKILL) ++killed_;
+  const bool killed = down.signal == SIGKILL && !nothing_to_finish_.contains(down.process);
+  if (to_end_ && killed) ++killed_;
   // Who ends because we do has not done all that it was to do: our own end says so.
   if (!ending_) run(telling(ProcessDown(down)));
   changed_.notify_all();

@@ -103,9 +103,9 @@ class NodeActor final : public Actor<Node> {
   bool alone_ = false;      ///< without a coordinator
   bool leaving_ = false;    ///< told to end
   bool stopping_ = false;
-  std::optional<std::size_t> to_end_;  ///< processes of actors, when all were first told to end
-  bool patience_over_ = false;         ///< who is left of those is killed
-  std::size_t killed_ = 0;             ///< of those, by then
+  std::optional<std::size_t> to_end_;      ///< processes of actors, when all were first told to end
+  std::size_t killed_ = 0;                 ///< of those, whoever did it
+  std::set<ProcessId> nothing_to_finish_;  ///< who is killed at once, and counts as stopped
   bool ending_ = false;
 };
 

@@ -37,6 +37,7 @@ TEST_F(ClusterSim, AnInterruptWhileItStopsEndsTheGrace) {
   world.loop().after(milliseconds(500), [this] { cluster.interrupt(); });
   const StopReport report = cluster.stop(seconds(3600));
   EXPECT_LT(world.loop().now() - began, seconds(1));
+  EXPECT_EQ(report.stopped, 1u);
   EXPECT_EQ(report.killed, 1u);
   EXPECT_EQ(report.survivors, 0u);
 }
