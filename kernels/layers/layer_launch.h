@@ -45,7 +45,8 @@ struct ProductLaunch {
 enum class ElementPass : std::uint32_t {
   clear,             ///< out = 0
   add,               ///< out = a + b
-  add_and_rectify,   ///< out = a + b > 0 ? a + b : 0
+  add_and_rectify,   ///< out = max(0, a + b); what is no number stays so
+  add_gated,         ///< out = a > 0 ? out + b : 0
   subtract,          ///< out = a - b
   scale,             ///< out = a factor
   divide,            ///< out = a / factor

@@ -106,6 +106,8 @@ ElementKernel kernel_of(ElementPass pass) {
       return pass_elements<ElementPass::add, kBf16s, kWide>;
     case ElementPass::add_and_rectify:
       return pass_elements<ElementPass::add_and_rectify, kBf16s, kWide>;
+    case ElementPass::add_gated:
+      return pass_elements<ElementPass::add_gated, kBf16s, kWide>;
     case ElementPass::subtract:
       return pass_elements<ElementPass::subtract, kBf16s, kWide>;
     case ElementPass::scale:

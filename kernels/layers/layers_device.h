@@ -57,8 +57,8 @@ STERNA_DEVICE void product_elements(const ProductLaunch& launch, std::size_t i, 
                                 i, j);
 }
 
-/// What a pass makes of an element of `a` and one of `b`.
-STERNA_DEVICE float element_of(ElementPass pass, float a, float b, float factor) {
+/// What a pass makes of an element of `a`, one of `b`, and what is there.
+STERNA_DEVICE float element_of(ElementPass pass, float a, float b, float out, float factor) {
   switch (pass) {
     case ElementPass::clear:
       break;
@@ -66,8 +66,10 @@ STERNA_DEVICE float element_of(ElementPass pass, float a, float b, float factor)
       return a + b;
     case ElementPass::add_and_rectify: {
       const float sum = a + b;
-      return sum > 0 ? sum : 0;
+      return sum <= 0 ? 0 : sum;
     }
+    case ElementPass::add_gated:
+      return a > 0 ? out + b : 0;
     case ElementPass::subtract:
       return a - b;
     case ElementPass::scale:
@@ -94,16 +96,19 @@ STERNA_DEVICE void pass_elements_of(const ElementLaunch& launch, std::size_t fir
                                     std::size_t step) {
   float a[kCount][kWide] = {};
   float b[kCount][kWide] = {};
+  float out[kCount][kWide] = {};
+  const bool adds_to_it = launch.pass == ElementPass::add_gated;
   STERNA_UNROLL
   for (std::uint32_t i = 0; i < kCount; ++i) {
     if (launch.a.at != nullptr) read_numbers<kWide>(launch.a, first + i * step, a[i]);
     if (launch.b.at != nullptr) read_numbers<kWide>(launch.b, first + i * step, b[i]);
+    if (adds_to_it) read_numbers<kWide>(launch.out, first + i * step, out[i]);
   }
   STERNA_UNROLL
   for (std::uint32_t i = 0; i < kCount; ++i) {
     STERNA_UNROLL
     for (std::uint32_t c = 0; c < kWide; ++c) {
-      a[i][c] = element_of(launch.pass, a[i][c], b[i][c], launch.factor);
+      a[i][c] = element_of(launch.pass, a[i][c], b[i][c], out[i][c], launch.factor);
     }
     put_numbers<kWide>(launch.out, first + i * step, a[i]);
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 
 #include "kernels/isa/isa.h"
@@ -22,7 +23,7 @@ constexpr std::size_t packed_bytes(Packing packing, std::size_t count) {
     case Packing::planes:
       return planes_bytes(count);
     case Packing::bf16:
-      return count * 2;
+      return count * sizeof(std::uint16_t);
     case Packing::fp32:
       break;
   }

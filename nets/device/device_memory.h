@@ -27,6 +27,7 @@ class DeviceMemory final : public Memory {
   void clear(Tensor& to, std::size_t first) override;
   void add(const Tensor& a, const Tensor& b, Tensor& out) override;
   void add_and_rectify(const Tensor& a, const Tensor& b, Tensor& out) override;
+  void add_gated(const Tensor& gate, const Tensor& b, Tensor& sum) override;
   void scale(Tensor& a, float factor) override;
 
  private:

@@ -105,6 +105,7 @@ void Graph::place(std::unique_ptr<Layer> layer, const std::optional<NodeSpec>& w
                      .readings = std::exchange(unplaced_, {}),
                      .training_only = training_only_,
                      .hands_on = std::exchange(hands_on_, false),
+                     .takes_part = std::exchange(takes_part_, false),
                      .output = writes ? &last : nullptr});
 }
 
@@ -176,7 +177,22 @@ struct Graph::Lives {
   }
 };
 
+/// To layers that add it themselves: of each the one part of its output's gradient, if it is one.
+void Graph::leave_parts() {
+  for (const Placed& placed : layers_) {
+    if (!placed.takes_part) continue;
+    std::vector<Reading*> parts;
+    for (Reading& reading : readings_) {
+      if (&reading.x_ == placed.output && reading.part_) parts.push_back(&reading);
+    }
+    if (parts.size() != 1) continue;
+    parts.front()->left_ = true;
+    placed.layer->take_part(*parts.front()->part_);
+  }
+}
+
 Graph::Lives Graph::lives() {
+  leave_parts();
   Lives found;
   for (Activation& one : activations_) {
     Activation& root = one.root();
@@ -197,23 +213,24 @@ Graph::Lives Graph::lives() {
     const std::size_t moment = backward_moment(reading.layer_);
     if (reading.uses_ == Uses::both) found.extend(root.value_, moment);
     if (root.gradient_.size() > 0) found.extend(root.gradient_, moment);
-    if (reading.part_) found.add(*reading.part_, moment, moment);
+    if (reading.part_) found.add(*reading.part_, moment, part_lasts(reading));
   }
   if (!options_.trains) return found;
-  for (std::size_t i = 0; i < layers_.size(); ++i) {
-    if (layers_[i].hands_on) share_handed_on(layers_[i], i, found);
+  for (const Placed& placed : layers_) {
+    if (placed.hands_on) share_handed_on(placed, found);
   }
   return found;
 }
 
 /// What is read gets its gradient where that of the layer's output lies, as far as nobody writes
 /// over it who is not the last to use it.
-void Graph::share_handed_on(const Placed& placed, std::size_t layer, Lives& lives) {
+void Graph::share_handed_on(const Placed& placed, Lives& lives) {
   struct Guest {
     Tensor* gradient;
     const Activation* root;
     std::size_t last, written;
   };
+  assert(placed.output != nullptr);
   const Tensor& handed = placed.output->gradient();
   std::vector<Guest> guests;
   // A later reading writes what an earlier one's is added to.
@@ -222,7 +239,8 @@ void Graph::share_handed_on(const Placed& placed, std::size_t layer, Lives& live
     if (gradient == nullptr || gradient->layout() != handed.layout()) continue;
     const Activation& root = (*reading)->x_.root();
     const bool part = (*reading)->part_.has_value();
-    const Guest guest{gradient, &root, backward_moment(part ? layer : root.made_by_),
+    const Guest guest{gradient, &root,
+                      part ? part_lasts(**reading) : backward_moment(root.made_by_),
                       written_again(**reading)};
     const bool in_the_way = std::ranges::any_of(guests, [&](const Guest& other) {
       return other.root == guest.root || other.written < guest.last || guest.written < other.last;
@@ -245,9 +263,9 @@ std::size_t Graph::written_again(const Reading& reading) const {
   }
   // Who has nobody to give a gradient to may write it over that of its output.
   const Placed& maker = layers_[root.made_by_];
-  const bool over = maker.hands_on || std::ranges::any_of(maker.readings, [](Reading* read) {
-                      return read->gradient() == nullptr;
-                    });
+  const bool over = maker.hands_on || maker.readings.empty() ||
+                    std::ranges::any_of(maker.readings,
+                                        [](Reading* read) { return read->gradient() == nullptr; });
   return over ? std::min(moment, backward_moment(root.made_by_)) : moment;
 }
 
@@ -273,6 +291,7 @@ ActivationMemory Graph::finish() {
       if (options_.trains) allocate(parameter(i).gradient);
     }
   }
+  leave_parts();
   for (const Placed& placed : layers_) placed.layer->ready();
   name_watched();
   return memory;
@@ -300,7 +319,7 @@ void Graph::backward(Completion& completion) {
   for (auto placed = layers_.rbegin(); placed != layers_.rend(); ++placed) {
     placed->layer->backward(completion);
     for (Reading* reading : placed->readings) {
-      if (!reading->part_) continue;
+      if (!reading->part_ || reading->left_) continue;
       Tensor& sum = reading->x_.gradient();
       backend_.memory().add(sum, *reading->part_, sum);
     }

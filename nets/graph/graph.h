@@ -19,8 +19,8 @@
 namespace sterna::nets {
 
 struct GraphOptions {
-  /// Activations whose lives do not meet share memory, which is there after finish(); else each has
-  /// its own from the start, to be looked at after a pass.
+  /// Activations whose lives do not meet, and gradients that are handed on, share memory, which is
+  /// there after finish(); else each has its own from the start, to be looked at after a pass.
   bool shares_memory = false;
   /// Else there are no gradients, and only evaluation passes.
   bool trains = true;
@@ -53,6 +53,9 @@ class Graph {
   /// that it reads, as it is: where nothing is in the way these lie in one place, and a copy from
   /// the one to the other has nothing to do.
   void hand_gradient_on() { hands_on_ = true; }
+  /// Where the output of the layer that is being made is read twice, it adds up both gradients
+  /// itself: finish() gives it the one that is not in the other's place.
+  void take_part() { takes_part_ = true; }
   /// The layer, after all it refers to. `what` it does in evaluation, between the activations and
   /// with the parameters that were asked for since the layer before; without that, it does nothing
   /// there.
@@ -126,7 +129,8 @@ class Graph {
     std::size_t parameters = 0;      // that are trained: of it and all layers before
     std::vector<Reading*> readings;  // by it
     bool training_only = false;
-    bool hands_on = false;  // hand_gradient_on()
+    bool hands_on = false;    // hand_gradient_on()
+    bool takes_part = false;  // take_part()
     Activation* output = nullptr;
     std::string watched = {};  // the layer whose activation it writes last
   };
@@ -141,8 +145,13 @@ class Graph {
   Tensor made(Shape shape, Layout layout) const;
   Tensor like(const Tensor& tensor) const { return made(tensor.shape(), tensor.layout()); }
   Lives lives();
-  void share_handed_on(const Placed& placed, std::size_t layer, Lives& lives);
+  void leave_parts();
+  void share_handed_on(const Placed& placed, Lives& lives);
   std::size_t written_again(const Reading& reading) const;
+  /// When a part is added to the rest.
+  std::size_t part_lasts(const Reading& reading) const {
+    return backward_moment(reading.left_ ? reading.x_.made_by_ : reading.layer_);
+  }
   std::size_t backward_moment(std::size_t layer) const { return 2 * layers_.size() - 1 - layer; }
   void name_watched();
 
@@ -159,6 +168,7 @@ class Graph {
   std::uint32_t dropouts_ = 0;
   bool training_only_ = false;  // are the layers that are being made
   bool hands_on_ = false;       // does the next of them
+  bool takes_part_ = false;     // likewise
   std::shared_ptr<std::byte> arena_;
   std::size_t next_ = 0;  // of the forward pass
   Pass pass_;

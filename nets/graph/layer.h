@@ -61,6 +61,7 @@ class Reading {
   std::size_t layer_;
   Uses uses_;
   std::optional<Tensor> part_;  // where a later reading writes the activation's own
+  bool left_ = false;           // the activation's layer adds it, not the graph
 };
 
 /// A parameter with its storage, row-major.
@@ -101,9 +102,12 @@ class Layer {
   virtual void begin(const Pass& /*pass*/) {}
   virtual void forward(const Pass& pass) = 0;
   /// From the gradient of the output: first the parameters' gradients, each reported as it is
-  /// done, so that sending them overlaps with the rest; then those of what was read. Only where
-  /// nobody asks for these, or Graph::hand_gradient_on() was said, may it write over the output's.
+  /// done, so that sending them overlaps with the rest; then those of what was read. It may write
+  /// over the output's only in place, where nobody asks for these, or where it said
+  /// Graph::hand_gradient_on().
   virtual void backward(Completion& completion) = 0;
+  /// Where it said Graph::take_part(): what backward() is to add to the output's gradient first.
+  virtual void take_part(Tensor& /*part*/) {}
   /// A parameter of this layer has new values.
   virtual void parameter_changed(const Parameter& /*parameter*/) {}
   /// Its tensors have memory now.

@@ -19,11 +19,16 @@ class AddLayer final : public Layer {
     }
   }
   void backward(Completion& /*completion*/) override {
-    if (spec_.relu) relu_->backward(y_.value(), y_.gradient());
+    if (part_ != nullptr) {
+      memory_.add_gated(y_.value(), *part_, y_.gradient());
+    } else if (spec_.relu) {
+      relu_->backward(y_.value(), y_.gradient());
+    }
     for (Reading* x : {&a_, &b_}) {
       if (Tensor* dx = x->gradient()) memory_.copy(y_.gradient(), *dx);
     }
   }
+  void take_part(Tensor& part) override { part_ = &part; }
 
  private:
   Memory& memory_;
@@ -32,6 +37,7 @@ class AddLayer final : public Layer {
   Reading& a_;
   Reading& b_;
   Activation& y_;
+  Tensor* part_ = nullptr;  // of y's gradient, with a relu
 };
 
 }  // namespace
@@ -49,6 +55,7 @@ Activation& add(Graph& graph, Activation& a, Activation& b, const AddOptions& op
   }
   const AddSpec spec{.relu = options.relu};
   graph.hand_gradient_on();
+  if (options.relu) graph.take_part();
   graph.add(std::make_unique<AddLayer>(graph.backend().memory(), std::move(relu), spec, read_a,
                                        read_b, y),
             spec);

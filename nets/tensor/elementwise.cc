@@ -47,6 +47,26 @@ void add(const Tensor& a, const Tensor& b, Tensor& out) {
                     kernels::best_isa());
 }
 
+namespace {
+
+/// out = a + b, of bf16s, and while they are at hand what becomes of each sum, of the element of
+/// that index.
+template <class Then>
+void add_bf16_then(const Tensor& a, const Tensor& b, Tensor& out, Then then) {
+  for (std::size_t first = 0; first < out.size(); first += kElementsAtOnce) {
+    const std::size_t count = std::min(kElementsAtOnce, out.size() - first);
+    std::uint16_t* const sums = out.bf16() + first;
+    kernels::add_bf16({a.bf16() + first, count}, {b.bf16() + first, count}, {sums, count},
+                      kernels::best_isa());
+    for (std::size_t i = 0; i < count; ++i) sums[i] = then(sums[i], first + i);
+  }
+}
+
+/// As integers bf16s above 0 are above 0, and so are NaNs that are not negative.
+bool above_zero(std::uint16_t bits) { return static_cast<std::int16_t>(bits) > 0; }
+
+}  // namespace
+
 void add_and_rectify(const Tensor& a, const Tensor& b, Tensor& out) {
   if (out.element() == Element::fp32) {
     std::transform(a.data(), a.data() + a.size(), b.data(), out.data(), [](float x, float y) {
@@ -55,17 +75,23 @@ void add_and_rectify(const Tensor& a, const Tensor& b, Tensor& out) {
     });
     return;
   }
-  for (std::size_t first = 0; first < out.size(); first += kElementsAtOnce) {
-    const std::size_t count = std::min(kElementsAtOnce, out.size() - first);
-    const std::span<std::uint16_t> sums(out.bf16() + first, count);
-    kernels::add_bf16({a.bf16() + first, count}, {b.bf16() + first, count}, sums,
-                      kernels::best_isa());
-    // While they are at hand. As integers, what is above 0 is above 0, and NaNs above infinity.
-    std::ranges::transform(sums, sums.begin(), [](std::uint16_t bits) {
-      const bool stays = static_cast<std::int16_t>(bits) > 0 || (bits & 0x7FFFU) > 0x7F80U;
-      return stays ? bits : std::uint16_t{0};
-    });
+  add_bf16_then(a, b, out, [](std::uint16_t sum, std::size_t /*index*/) {
+    const bool nan = (sum & 0x7FFFU) > 0x7F80U;
+    return above_zero(sum) || nan ? sum : std::uint16_t{0};
+  });
+}
+
+void add_gated(const Tensor& gate, const Tensor& b, Tensor& sum) {
+  if (sum.element() == Element::fp32) {
+    const float* const open = gate.data();
+    const float* const other = b.data();
+    float* const out = sum.data();
+    for (std::size_t i = 0; i < sum.size(); ++i) out[i] = open[i] > 0 ? out[i] + other[i] : 0;
+    return;
   }
+  add_bf16_then(sum, b, sum, [open = gate.bf16()](std::uint16_t both, std::size_t i) {
+    return above_zero(open[i]) ? both : std::uint16_t{0};
+  });
 }
 
 }  // namespace sterna::nets

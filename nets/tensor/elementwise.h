@@ -25,5 +25,7 @@ void clear(Tensor& to);
 void add(const Tensor& a, const Tensor& b, Tensor& out);
 /// out = max(0, a + b), likewise, in one pass over memory. NaNs stay.
 void add_and_rectify(const Tensor& a, const Tensor& b, Tensor& out);
+/// sum = gate > 0 ? sum + b : 0, likewise.
+void add_gated(const Tensor& gate, const Tensor& b, Tensor& sum);
 
 }  // namespace sterna::nets

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include "kernels/random/dropout.h"
@@ -65,8 +66,8 @@ Result<void> elements(There& there) {
   STERNA_ASSIGN(const auto a_there, there.bring(a));
   STERNA_ASSIGN(const auto b_there, there.bring(b));
   constexpr float kFactor = 0.3F;
-  for (const ElementPass pass :
-       {clear, add, add_and_rectify, subtract, scale, divide, move, relu, relu_gradient}) {
+  for (const ElementPass pass : {clear, add, add_and_rectify, add_gated, subtract, scale, divide,
+                                 move, relu, relu_gradient}) {
     STERNA_ASSIGN(const auto out, there.bring(Floats(a.size(), 7)));
     STERNA_TRY(there.run(
         ElementLaunch{pass, a_there.data(), b_there.data(), out.data(), a.size(), kFactor}));
@@ -75,6 +76,7 @@ Result<void> elements(There& there) {
       expected.push_back(pass == clear             ? 0
                          : pass == add             ? a[i] + b[i]
                          : pass == add_and_rectify ? std::max(a[i] + b[i], 0.0F)
+                         : pass == add_gated       ? (a[i] > 0 ? 7 + b[i] : 0)
                          : pass == subtract        ? a[i] - b[i]
                          : pass == scale           ? a[i] * kFactor
                          : pass == divide          ? a[i] / kFactor
@@ -87,6 +89,22 @@ Result<void> elements(There& there) {
     STERNA_TRY(same_floats(found, expected, "pass " + std::to_string(static_cast<int>(pass))));
   }
   return {};
+}
+
+/// Of what is no number a sum's relu makes none.
+Result<void> sums_of_nan(There& there) {
+  const Floats a{std::numeric_limits<float>::quiet_NaN(), -1}, b{1, 0.5F};
+  STERNA_ASSIGN(const auto a_there, there.bring(a));
+  STERNA_ASSIGN(const auto b_there, there.bring(b));
+  STERNA_TRY(there.run(ElementLaunch{.pass = ElementPass::add_and_rectify,
+                                     .a = a_there.data(),
+                                     .b = b_there.data(),
+                                     .out = b_there.data(),
+                                     .count = a.size()}));
+  STERNA_ASSIGN(const Floats found, there.fetch(b_there));
+  if (std::isnan(found[0]) && found[1] == 0) return {};
+  return Error{Errc::internal,
+               fmt::format("a rectified sum of NaN is {}, of -0.5 {}", found[0], found[1])};
 }
 
 Result<void> squares(There& there) {
@@ -442,6 +460,7 @@ Result<void> computes_layers_like_the_cpu(Device& device) {
   STERNA_ASSIGN(There there, There::make(device));
   STERNA_TRY(products(there));
   STERNA_TRY(elements(there));
+  STERNA_TRY(sums_of_nan(there));
   STERNA_TRY(sigmoids(there));
   STERNA_TRY(squares(there));
   STERNA_TRY(dropouts(there));

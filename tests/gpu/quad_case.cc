@@ -68,9 +68,10 @@ template <class T>
 Result<void> elements(There& there, std::size_t count) {
   const Floats a = gaussian(count, 1, 70), b = gaussian(count, 1, 71);
   for (const ElementPass pass :
-       {ElementPass::clear, ElementPass::add, ElementPass::add_and_rectify, ElementPass::subtract,
-        ElementPass::scale, ElementPass::divide, ElementPass::move, ElementPass::relu,
-        ElementPass::relu_gradient, ElementPass::sigmoid, ElementPass::sigmoid_gradient}) {
+       {ElementPass::clear, ElementPass::add, ElementPass::add_and_rectify, ElementPass::add_gated,
+        ElementPass::subtract, ElementPass::scale, ElementPass::divide, ElementPass::move,
+        ElementPass::relu, ElementPass::relu_gradient, ElementPass::sigmoid,
+        ElementPass::sigmoid_gradient}) {
     const bool one = pass == ElementPass::scale || pass == ElementPass::divide ||
                      pass == ElementPass::relu || pass == ElementPass::sigmoid;
     std::vector<T> made[2];

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "nets/graph/graph.h"
+#include "nets/tensor/elementwise.h"
 #include "tests/nets/finite_differences.h"
 
 namespace sterna::nets {
@@ -44,14 +45,11 @@ class Sum final : public Layer {
  public:
   Sum(std::vector<Reading*> x, Activation& y) : x_(std::move(x)), y_(y) {}
   void forward(const Pass& /*pass*/) override {
-    std::fill_n(y_.value().data(), y_.value().size(), 0.0F);
-    for (Reading* x : x_)
-      for (std::size_t i = 0; i < y_.value().size(); ++i)
-        y_.value().data()[i] += x->value().data()[i];
+    clear(y_.value());
+    for (Reading* x : x_) add(y_.value(), x->value(), y_.value());
   }
   void backward(Completion& /*completion*/) override {
-    for (Reading* x : x_)
-      std::copy_n(y_.gradient().data(), y_.gradient().size(), x->gradient()->data());
+    for (Reading* x : x_) copy(y_.gradient(), *x->gradient());
   }
 
  private:

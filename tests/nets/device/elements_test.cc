@@ -80,13 +80,19 @@ TEST_F(DeviceOperations, MoveElementsAsTheyAre) {
     moved[1 + image * 70 + row * 21 + column * 5 + element] =
         a[2 + image * 100 + row * 30 + column * 6 + element];
   }
-  Values sum = a, part = b;
-  for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += b[i];
+  Values sum = a, part = b, gated = b;
+  for (std::size_t i = 0; i < sum.size(); ++i) {
+    sum[i] += b[i];
+    gated[i] = a[i] > 0 ? b[i] + a[i] : 0;
+  }
   for (double& value : part) value *= double{0.3F};
   std::fill(part.begin() + 150, part.end(), 0);
   expect_the_reference(
       {.name = "moved elements",
-       .expected = {{"runs", moved}, {"a sum", sum}, {"what is scaled and cleared", part}},
+       .expected = {{"runs", moved},
+                    {"a sum", sum},
+                    {"a gated sum", gated},
+                    {"what is scaled and cleared", part}},
        .run = [&](Side& side) -> Outputs {
          Memory& memory = side.backend->memory();
          const Tensor& from = side.parameter(shape, a);
@@ -94,10 +100,12 @@ TEST_F(DeviceOperations, MoveElementsAsTheyAre) {
          memory.copy(from, runs, to);
          Tensor& added = side.parameter(shape);
          memory.add(from, side.parameter(shape, b), added);
+         Tensor& let_through = side.parameter(shape, b);
+         memory.add_gated(from, from, let_through);
          Tensor& scaled = side.parameter(shape, b);
          memory.scale(scaled, 0.3F);
          memory.clear(scaled, 150);
-         return {side.read(to), side.read(added), side.read(scaled)};
+         return {side.read(to), side.read(added), side.read(let_through), side.read(scaled)};
        },
        .fp32_error = 1e-7});
 }

@@ -121,6 +121,17 @@ TEST(OnnxModel, SaysWhatEachLayerDoes) {
                           "Transpose", "Flatten", "Gemm", "Relu", "Gemm", "Relu", "Gemm"));
 }
 
+TEST(OnnxModel, HasAReluBehindEachResidualSum) {
+  const std::vector<std::string> types = types_of(model_of("resnet_20"));
+  std::size_t sums = 0;
+  for (std::size_t i = 0; i + 1 < types.size(); ++i) {
+    if (types[i] != "Add") continue;
+    ++sums;
+    EXPECT_EQ(types[i + 1], "Relu");
+  }
+  EXPECT_EQ(sums, 9U);
+}
+
 TEST(OnnxModel, CarriesItsProperties) {
   const onnx::ModelProto model = model_of("lenet", {{"labels", "[\"a\"]"}, {"rows", "32"}});
   ASSERT_EQ(model.metadata_props_size(), 2);

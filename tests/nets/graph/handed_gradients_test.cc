@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "nets/layers/layers.h"
+#include "tests/nets/bf16_fixture.h"
 #include "tests/nets/graph_fixture.h"
 
 namespace sterna::nets {
@@ -52,12 +53,18 @@ TEST_F(HandedGradients, DoNotWhereTheOneIsWrittenBeforeTheOtherIsDone) {
   EXPECT_TRUE(together(twice, sum));
 }
 
-/// A net of so many layers, each of a kind and of inputs that the seed draws; what comes of a pass.
-std::vector<Values> drawn_net(std::uint64_t seed, bool shares_memory) {
-  const auto engine = backend();
-  Graph graph(*engine, {.shares_memory = shares_memory});
+struct Way {
+  bool shares_memory = true;
+  bool in_one_pass = true;  // a sum and the relu behind it
+  Element element = Element::fp32;
+};
+
+/// A net of layers of kinds and inputs that the seed draws; what comes of a pass.
+std::vector<Values> drawn_net(std::uint64_t seed, const Way& way) {
+  const auto engine = backend(1, way.element);
+  Graph graph(*engine, {.shares_memory = way.shares_memory, .element = way.element});
   SeededRandom random(seed);
-  const auto below = [&](std::size_t count) { return random.next() % count; };
+  const auto below = [&](std::size_t count) { return random.below(count); };
   Activation& input = graph.input(kShape, Layout::channels_last);
   std::vector<Activation*> made{below(2) == 0 ? &input : &scale(graph, input, 1)};
   std::vector<bool> read(1, false);
@@ -81,7 +88,10 @@ std::vector<Values> drawn_net(std::uint64_t seed, bool shares_memory) {
         case 3:
           return sigmoid(graph, x);
         default:
-          return add(graph, x, any(), {.relu = below(3) > 0});
+          Activation& other = any();
+          if (below(3) == 0) return add(graph, x, other);
+          if (way.in_one_pass) return add(graph, x, other, {.relu = true});
+          return relu(graph, add(graph, x, other));
       }
     };
     made.push_back(&build());
@@ -111,10 +121,25 @@ std::vector<Values> drawn_net(std::uint64_t seed, bool shares_memory) {
   return found;
 }
 
-TEST(HandedGradientsOfNets, AreTheBitsThatLieApart) {
+/// Of nets with sums in sums and readers of readers.
+void expect_the_same_bits_in_all_ways(Element element) {
   for (std::uint64_t seed = 0; seed < 300; ++seed) {
-    EXPECT_EQ(drawn_net(seed, true), drawn_net(seed, false)) << "seed " << seed;
+    const auto plain =
+        drawn_net(seed, {.shares_memory = false, .in_one_pass = false, .element = element});
+    EXPECT_EQ(drawn_net(seed, {.shares_memory = false, .element = element}), plain)
+        << "in one pass, seed " << seed;
+    EXPECT_EQ(drawn_net(seed, {.element = element}), plain) << "where they lie, seed " << seed;
   }
+}
+
+TEST(HandedGradientsOfNets, AreTheBitsThatLieApart) {
+  expect_the_same_bits_in_all_ways(Element::fp32);
+}
+
+class HandedGradientsInBf16 : public Bf16Test {};
+
+TEST_F(HandedGradientsInBf16, AreTheBitsThatLieApart) {
+  expect_the_same_bits_in_all_ways(Element::bf16);
 }
 
 }  // namespace
