@@ -177,17 +177,16 @@ struct Graph::Lives {
   }
 };
 
-/// To layers that add it themselves: of each the one part of its output's gradient, if it is one.
+/// To layers that add it themselves: of each the first reading's part of its output's gradient,
+/// which is the last that is added.
 void Graph::leave_parts() {
   for (const Placed& placed : layers_) {
     if (!placed.takes_part) continue;
-    std::vector<Reading*> parts;
-    for (Reading& reading : readings_) {
-      if (&reading.x_ == placed.output && reading.part_) parts.push_back(&reading);
-    }
-    if (parts.size() != 1) continue;
-    parts.front()->left_ = true;
-    placed.layer->take_part(*parts.front()->part_);
+    const auto first = std::ranges::find_if(
+        readings_, [&](const Reading& reading) { return &reading.x_ == placed.output; });
+    if (first == readings_.end() || !first->part_) continue;
+    first->left_ = true;
+    placed.layer->take_part(*first->part_);
   }
 }
 

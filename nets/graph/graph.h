@@ -53,8 +53,8 @@ class Graph {
   /// that it reads, as it is: where nothing is in the way these lie in one place, and a copy from
   /// the one to the other has nothing to do.
   void hand_gradient_on() { hands_on_ = true; }
-  /// Where the output of the layer that is being made is read twice, it adds up both gradients
-  /// itself: finish() gives it the one that is not in the other's place.
+  /// Where the output of the layer that is being made has several readings, it adds what the first
+  /// has given to the others' sum itself: finish() gives it that.
   void take_part() { takes_part_ = true; }
   /// The layer, after all it refers to. `what` it does in evaluation, between the activations and
   /// with the parameters that were asked for since the layer before; without that, it does nothing
