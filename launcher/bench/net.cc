@@ -141,8 +141,7 @@ Result<double> add_step(const Case& one, int rounds, const BenchProgress& progre
   return step;
 }
 
-/// What a step would take of which all were free but the libraries' products and convolutions: as
-/// little as its plans allow.
+/// What a step takes without the launches of ours: as little as its plans and its copies allow.
 Result<void> add_libraries(const Case& one, int rounds, double step, const BenchProgress& progress,
                            Figures& figures) {
   progress(fmt::format("{} at {}: its libraries' part", one.name, one.options.batch));
@@ -151,7 +150,7 @@ Result<void> add_libraries(const Case& one, int rounds, double step, const Bench
   options.backend.device = device;
   STERNA_ASSIGN(Stepping stepping, Stepping::make(options));
   const PartialDevice::Given before = device->given();
-  STERNA_TRY(stepping.step());  // whose numbers are multiplied from then on: zeros take less power
+  STERNA_TRY(stepping.step());  // so that numbers are multiplied, which take more power than zeros
   const PartialDevice::Given after = device->given();
   device->does(PartialDevice::Does::libraries);
   STERNA_ASSIGN(const double libraries, stepping.clock_seconds(rounds));
@@ -165,8 +164,11 @@ Result<void> add_libraries(const Case& one, int rounds, double step, const Bench
 Result<void> add_device_step(const Case& one, int rounds, const BenchProgress& progress,
                              Figures& figures) {
   progress(fmt::format("{} at {}: a step", one.name, one.options.batch));
-  STERNA_ASSIGN(Stepping stepping, Stepping::make(one.options));
-  STERNA_ASSIGN(const double step, stepping.clock_seconds(rounds));
+  double step = 0;
+  {  // Its memory is free again for the other.
+    STERNA_ASSIGN(Stepping stepping, Stepping::make(one.options));
+    STERNA_ASSIGN(step, stepping.clock_seconds(rounds));
+  }
   figures[one.name + ".step_ms"] = step * 1e3;
   figures[one.name + ".images_per_second"] = static_cast<double>(one.options.batch) / step;
   return add_libraries(one, rounds, step, progress, figures);

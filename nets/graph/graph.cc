@@ -177,8 +177,8 @@ struct Graph::Lives {
   }
 };
 
-/// To layers that add it themselves: of each the first reading's part of its output's gradient,
-/// which is the last that is added.
+/// To layers that add it themselves: of each the first reading's part of its output's gradient, the
+/// last that is added.
 void Graph::leave_parts() {
   for (const Placed& placed : layers_) {
     if (!placed.takes_part) continue;
@@ -257,7 +257,8 @@ std::size_t Graph::written_again(const Reading& reading) const {
   if (reading.part_) return moment;
   const Activation& root = reading.x_.root();
   for (const Reading& other : readings_) {  // adds its own, or writes in place
-    if (&other.x_.root() != &root || other.layer_ >= reading.layer_) continue;
+    if (&other.x_.root() != &root || &other == &reading) continue;
+    if (other.layer_ > reading.layer_) continue;
     moment = std::min(moment, backward_moment(other.layer_));
   }
   // Who has nobody to give a gradient to may write it over that of its output.

@@ -1,6 +1,7 @@
 #include "nets/tensor/elementwise.h"
 
 #include <algorithm>
+#include <bit>
 #include <cassert>
 #include <cstdint>
 #include <cstring>
@@ -49,8 +50,7 @@ void add(const Tensor& a, const Tensor& b, Tensor& out) {
 
 namespace {
 
-/// out = a + b, of bf16s, and while they are at hand what becomes of each sum, of the element of
-/// that index.
+/// out = a + b of bf16s, each of which then(sum, index) replaces while it is at hand.
 template <class Then>
 void add_bf16_then(const Tensor& a, const Tensor& b, Tensor& out, Then then) {
   for (std::size_t first = 0; first < out.size(); first += kElementsAtOnce) {
@@ -86,7 +86,11 @@ void add_gated(const Tensor& gate, const Tensor& b, Tensor& sum) {
     const float* const open = gate.data();
     const float* const other = b.data();
     float* const out = sum.data();
-    for (std::size_t i = 0; i < sum.size(); ++i) out[i] = open[i] > 0 ? out[i] + other[i] : 0;
+    // By a mask: what may be added or not would be a branch for each, and no vectors.
+    for (std::size_t i = 0; i < sum.size(); ++i) {
+      const std::uint32_t mask = open[i] > 0 ? ~0U : 0U;
+      out[i] = std::bit_cast<float>(std::bit_cast<std::uint32_t>(out[i] + other[i]) & mask);
+    }
     return;
   }
   add_bf16_then(sum, b, sum, [open = gate.bf16()](std::uint16_t both, std::size_t i) {

@@ -93,8 +93,8 @@ struct ActorSpec {
 
 /// How a run ended.
 struct StopReport {
-  std::uint32_t stopped = 0;    ///< actors' processes that ended by themselves
-  std::uint32_t killed = 0;     ///< actors' processes that had to be killed after the grace
+  std::uint32_t stopped = 0;    ///< actors' processes that ended, or were not yet connected
+  std::uint32_t killed = 0;     ///< actors' processes that SIGKILL ended, mostly after the grace
   std::uint32_t survivors = 0;  ///< processes still found afterwards, and killed then: a defect
 };
 

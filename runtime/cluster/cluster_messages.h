@@ -198,8 +198,8 @@ struct StartActor {
 };
 struct Stopped {
   using Wire = schema::Stopped;
-  std::uint32_t stopped = 0;  ///< ended by themselves
-  std::uint32_t killed = 0;   ///< had to be killed
+  std::uint32_t stopped = 0;  ///< ended by themselves, or were not yet connected
+  std::uint32_t killed = 0;   ///< ended by SIGKILL, whoever sent it
   STERNA_DECLARE_MESSAGE(Stopped);
 };
 /// Stops every actor's process, and then the nodes.
