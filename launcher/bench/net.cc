@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "launcher/bench/partial_device.h"
+#include "kernels/device/partial_device.h"
 #include "launcher/bench/peak_memory.h"
 #include "nets/describe_net.h"
 #include "nets/make_backend.h"
@@ -145,14 +145,14 @@ Result<double> add_step(const Case& one, int rounds, const BenchProgress& progre
 Result<void> add_libraries(const Case& one, int rounds, double step, const BenchProgress& progress,
                            Figures& figures) {
   progress(fmt::format("{} at {}: its libraries' part", one.name, one.options.batch));
-  const auto device = std::make_shared<PartialDevice>(one.options.backend.device);
+  const auto device = std::make_shared<kernels::PartialDevice>(one.options.backend.device);
   nets::NetOptions options = one.options;
   options.backend.device = device;
   STERNA_ASSIGN(Stepping stepping, Stepping::make(options));
-  const PartialDevice::Given before = device->given();
+  const kernels::PartialDevice::Given before = device->given();
   STERNA_TRY(stepping.step());  // so that numbers are multiplied, which take more power than zeros
-  const PartialDevice::Given after = device->given();
-  device->does(PartialDevice::Does::libraries);
+  const kernels::PartialDevice::Given after = device->given();
+  device->does(kernels::PartialDevice::Does::libraries);
   STERNA_ASSIGN(const double libraries, stepping.clock_seconds(rounds));
   figures[one.name + ".launches"] = static_cast<double>(after.launches - before.launches);
   figures[one.name + ".operations"] = static_cast<double>(after.operations - before.operations);

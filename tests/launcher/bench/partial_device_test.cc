@@ -1,5 +1,5 @@
 // What a device leaves out that does only what libraries do, and what is found of a step with it.
-#include "launcher/bench/partial_device.h"
+#include "kernels/device/partial_device.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -16,6 +16,7 @@ namespace {
 using kernels::DeviceArray;
 using kernels::ElementLaunch;
 using kernels::ElementPass;
+using kernels::PartialDevice;
 using testing::ElementsAre;
 using Four = std::array<float, 4>;
 

@@ -8,11 +8,11 @@
 
 #include "kernels/device/device.h"
 
-namespace sterna::launcher {
+namespace sterna::kernels {
 
 /// Another device, of whose layers what is done can be chosen: copies, events and the codec's
 /// passes always are. Used by one thread at a time; outlives what it has made.
-class PartialDevice final : public kernels::Device {
+class PartialDevice final : public Device {
  public:
   enum class Does : std::uint8_t {
     all,
@@ -24,41 +24,41 @@ class PartialDevice final : public kernels::Device {
     std::uint64_t operations = 0;  ///< a library's
   };
 
-  explicit PartialDevice(std::shared_ptr<kernels::Device> whole) : whole_(std::move(whole)) {}
+  explicit PartialDevice(std::shared_ptr<Device> whole) : whole_(std::move(whole)) {}
 
   /// Of what comes from here on.
   void does(Does what) { does_ = what; }
   const Given& given() const { return given_; }
 
-  kernels::DeviceFacts facts() const noexcept override { return whole_->facts(); }
+  DeviceFacts facts() const noexcept override { return whole_->facts(); }
   Result<void*> allocate(std::size_t bytes) noexcept override { return whole_->allocate(bytes); }
   void release(void* memory) noexcept override { whole_->release(memory); }
   Result<std::size_t> free_memory() noexcept override { return whole_->free_memory(); }
   std::size_t taken_by(std::size_t bytes) const noexcept override {
     return whole_->taken_by(bytes);
   }
-  kernels::DeviceAllocations allocations() const noexcept override { return whole_->allocations(); }
+  DeviceAllocations allocations() const noexcept override { return whole_->allocations(); }
   Result<void*> allocate_on_host(std::size_t bytes) noexcept override {
     return whole_->allocate_on_host(bytes);
   }
   void release_on_host(void* memory) noexcept override { whole_->release_on_host(memory); }
-  Result<std::unique_ptr<kernels::DeviceStream>> make_stream() noexcept override;
-  Result<std::unique_ptr<kernels::DeviceEvent>> make_event() noexcept override {
+  Result<std::unique_ptr<DeviceStream>> make_stream() noexcept override;
+  Result<std::unique_ptr<DeviceEvent>> make_event() noexcept override {
     return whole_->make_event();
   }
-  Result<bool> reach(kernels::Device& /*other*/) noexcept override { return false; }
-  Result<std::unique_ptr<kernels::DeviceExchange>> exchange(
-      const std::vector<std::shared_ptr<kernels::Device>>& all) noexcept override;
-  Result<double> seconds(kernels::DeviceEvent& from, kernels::DeviceEvent& to) noexcept override {
+  Result<bool> reach(Device& /*other*/) noexcept override { return false; }
+  Result<std::unique_ptr<DeviceExchange>> exchange(
+      const std::vector<std::shared_ptr<Device>>& all) noexcept override;
+  Result<double> seconds(DeviceEvent& from, DeviceEvent& to) noexcept override {
     return whole_->seconds(from, to);
   }
   void fail_soon() noexcept override { whole_->fail_soon(); }
 
  private:
   class Stream;
-  std::shared_ptr<kernels::Device> whole_;
+  std::shared_ptr<Device> whole_;
   Does does_ = Does::all;
   Given given_;
 };
 
-}  // namespace sterna::launcher
+}  // namespace sterna::kernels
