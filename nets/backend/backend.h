@@ -51,6 +51,8 @@ class Backend {
       const struct InnerProductSpec& spec) = 0;
   virtual std::unique_ptr<class MaxPool> max_pool(const struct MaxPoolSpec& spec) = 0;
   virtual std::unique_ptr<class Eltwise> eltwise(const struct EltwiseSpec& spec) = 0;
+  virtual std::unique_ptr<class RectifiedSum> rectified_sum(
+      const struct RectifiedSumSpec& spec) = 0;
   virtual std::unique_ptr<class BatchNorm> batch_norm(const struct BatchNormSpec& spec) = 0;
   virtual std::unique_ptr<class Lrn> lrn(const struct LrnSpec& spec) = 0;
   virtual std::unique_ptr<class AveragePool> average_pool(const struct AveragePoolSpec& spec) = 0;

@@ -48,6 +48,10 @@ std::unique_ptr<Eltwise> DescribingBackend::eltwise(const EltwiseSpec& spec) {
   operations_.emplace_back(spec);
   return nullptr;
 }
+std::unique_ptr<RectifiedSum> DescribingBackend::rectified_sum(const RectifiedSumSpec& spec) {
+  operations_.emplace_back(spec);
+  return nullptr;
+}
 std::unique_ptr<BatchNorm> DescribingBackend::batch_norm(const BatchNormSpec& spec) {
   operations_.emplace_back(spec);
   return nullptr;

@@ -51,14 +51,6 @@ void HostMemory::clear(Tensor& to, std::size_t first) {
 
 void HostMemory::add(const Tensor& a, const Tensor& b, Tensor& out) { nets::add(a, b, out); }
 
-void HostMemory::add_and_rectify(const Tensor& a, const Tensor& b, Tensor& out) {
-  nets::add_and_rectify(a, b, out);
-}
-
-void HostMemory::add_gated(const Tensor& gate, const Tensor& b, Tensor& sum) {
-  nets::add_gated(gate, b, sum);
-}
-
 void HostMemory::scale(Tensor& a, float factor) {
   for (float& value : a.values()) value *= factor;
 }

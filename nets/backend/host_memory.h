@@ -19,8 +19,6 @@ class HostMemory final : public Memory {
   void copy(const Tensor& from, const kernels::Runs& runs, Tensor& to) override;
   void clear(Tensor& to, std::size_t first) override;
   void add(const Tensor& a, const Tensor& b, Tensor& out) override;
-  void add_and_rectify(const Tensor& a, const Tensor& b, Tensor& out) override;
-  void add_gated(const Tensor& gate, const Tensor& b, Tensor& sum) override;
   void scale(Tensor& a, float factor) override;
 };
 

@@ -43,11 +43,6 @@ class Memory {
   virtual void clear(Tensor& to, std::size_t first) = 0;
   /// out = a + b; `out` may be `a`.
   virtual void add(const Tensor& a, const Tensor& b, Tensor& out) = 0;
-  /// out = max(0, a + b), in one pass; `out` may be `a`. What is no number stays so.
-  virtual void add_and_rectify(const Tensor& a, const Tensor& b, Tensor& out) = 0;
-  /// sum = gate > 0 ? sum + b : 0, in one pass: what comes back through a ReLU that wrote `gate`.
-  /// Where a gate is no number it is either.
-  virtual void add_gated(const Tensor& gate, const Tensor& b, Tensor& sum) = 0;
   /// Of fp32: a *= factor.
   virtual void scale(Tensor& a, float factor) = 0;
 };

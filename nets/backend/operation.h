@@ -10,11 +10,12 @@
 #include "nets/backend/inner_product.h"
 #include "nets/backend/lrn.h"
 #include "nets/backend/max_pool.h"
+#include "nets/backend/rectified_sum.h"
 #include "nets/backend/relayout.h"
 
 namespace sterna::nets {
 
 using Operation = std::variant<ConvolutionSpec, InnerProductSpec, MaxPoolSpec, AveragePoolSpec,
-                               BatchNormSpec, LrnSpec, EltwiseSpec, RelayoutSpec>;
+                               BatchNormSpec, LrnSpec, EltwiseSpec, RectifiedSumSpec, RelayoutSpec>;
 
 }  // namespace sterna::nets

@@ -46,6 +46,12 @@ class Bf16Relu final : public Eltwise {
 
 }  // namespace
 
+void rectify_bf16(std::span<std::uint16_t> x) { rectify(x.data(), x.size()); }
+
+void gate_bf16(std::span<const std::uint16_t> y, std::span<std::uint16_t> dy) {
+  pass_where_positive(y.data(), dy.data(), dy.size());
+}
+
 bool is_bf16_relu(const EltwiseSpec& spec) {
   return spec.element == Element::bf16 && spec.function == EltwiseSpec::Function::relu;
 }

@@ -2,16 +2,25 @@
 // forward and back take 0.28 ms, here 0.08 (cifarnet's step in batches of 32: 10 ms).
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <span>
 
 #include "nets/backend/eltwise.h"
 
 namespace sterna::nets {
 
+// In AVX-512, which all CPUs have that compute with bf16.
+
+/// x = max(0, x); NaNs stay NaNs.
+void rectify_bf16(std::span<std::uint16_t> x);
+/// dy = y > 0 ? dy : 0, of as many; where y is NaN it is either.
+void gate_bf16(std::span<const std::uint16_t> y, std::span<std::uint16_t> dy);
+
 /// Whether `spec` is of the kind.
 bool is_bf16_relu(const EltwiseSpec& spec);
 
-/// NaNs stay NaNs. On one thread, in AVX-512, which all CPUs have that compute with bf16.
+/// On one thread.
 std::unique_ptr<Eltwise> make_bf16_relu(const EltwiseSpec& spec);
 
 }  // namespace sterna::nets

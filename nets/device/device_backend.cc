@@ -48,6 +48,9 @@ std::unique_ptr<MaxPool> DeviceBackend::max_pool(const MaxPoolSpec& spec) {
 std::unique_ptr<Eltwise> DeviceBackend::eltwise(const EltwiseSpec& spec) {
   return device_eltwise(parts_->context, spec);
 }
+std::unique_ptr<RectifiedSum> DeviceBackend::rectified_sum(const RectifiedSumSpec& spec) {
+  return device_rectified_sum(parts_->context, spec);
+}
 std::unique_ptr<BatchNorm> DeviceBackend::batch_norm(const BatchNormSpec& spec) {
   return device_batch_norm(parts_->context, spec);
 }

@@ -73,20 +73,11 @@ void DeviceMemory::clear(Tensor& to, std::size_t first) {
 }
 
 void DeviceMemory::add(const Tensor& a, const Tensor& b, Tensor& out) {
-  pass(ElementPass::add, a, b, out);
-}
-
-void DeviceMemory::add_and_rectify(const Tensor& a, const Tensor& b, Tensor& out) {
-  pass(ElementPass::add_and_rectify, a, b, out);
-}
-
-void DeviceMemory::add_gated(const Tensor& gate, const Tensor& b, Tensor& sum) {
-  pass(ElementPass::add_gated, gate, b, sum);
-}
-
-void DeviceMemory::pass(ElementPass pass, const Tensor& a, const Tensor& b, Tensor& out) {
-  context_.run(ElementLaunch{
-      .pass = pass, .a = numbers(a), .b = numbers(b), .out = numbers(out), .count = a.size()});
+  context_.run(ElementLaunch{.pass = ElementPass::add,
+                             .a = numbers(a),
+                             .b = numbers(b),
+                             .out = numbers(out),
+                             .count = a.size()});
 }
 
 void DeviceMemory::scale(Tensor& a, float factor) {

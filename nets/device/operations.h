@@ -12,6 +12,7 @@
 #include "nets/backend/lrn.h"
 #include "nets/backend/max_pool.h"
 #include "nets/backend/parameter_versions.h"
+#include "nets/backend/rectified_sum.h"
 #include "nets/backend/relayout.h"
 #include "nets/backend/repeated_pass.h"
 #include "nets/device/context.h"
@@ -32,6 +33,8 @@ std::unique_ptr<Relayout> device_relayout(DeviceContext& context, const Relayout
 std::unique_ptr<InnerProduct> device_inner_product(DeviceContext& context,
                                                    const InnerProductSpec& spec);
 std::unique_ptr<Eltwise> device_eltwise(DeviceContext& context, const EltwiseSpec& spec);
+std::unique_ptr<RectifiedSum> device_rectified_sum(DeviceContext& context,
+                                                   const RectifiedSumSpec& spec);
 std::unique_ptr<Loss> device_loss(DeviceContext& context, const LossSpec& spec);
 std::unique_ptr<Decay> device_decay(DeviceContext& context, const DecaySpec& spec);
 std::unique_ptr<RepeatedPass> device_repeated_pass(DeviceContext& context);

@@ -243,10 +243,14 @@ class Drawing {
     OnnxGraph::set(out_.emit("Concat", inputs, named(node, "Concat")), "axis", std::int64_t{1});
   }
 
-  void add(const AddSpec& spec, const Node& node) {
-    const std::string sum = spec.relu ? numbered("Add") : named(node, "Add");
+  void add(const AddSpec& /*spec*/, const Node& node) {
+    out_.emit("Add", {input(node, 0), input(node, 1)}, named(node, "Add"));
+  }
+
+  void add(const RectifiedSumSpec& /*spec*/, const Node& node) {
+    const std::string sum = numbered("Add");
     out_.emit("Add", {input(node, 0), input(node, 1)}, sum);
-    if (spec.relu) out_.emit("Relu", {sum}, named(node, "Relu"));
+    out_.emit("Relu", {sum}, named(node, "Relu"));
   }
 
   void add(const CopySpec& /*spec*/, const Node& node) { names_[node.output] = input(node); }

@@ -16,9 +16,7 @@ struct Parameter;
 /// Along the channels, the first input's first.
 struct ConcatSpec {};
 /// Of two, element by element.
-struct AddSpec {
-  bool relu = false;  ///< y = max(0, y)
-};
+struct AddSpec {};
 /// What it reads, as it is: dropout.
 struct CopySpec {};
 /// Every stride-th pixel in both directions, and channels of zeros behind, up to so many.
@@ -28,9 +26,9 @@ struct SubsampleSpec {
 };
 
 /// Operations of a backend, and those that layers do themselves.
-using NodeSpec =
-    std::variant<ConvolutionSpec, InnerProductSpec, MaxPoolSpec, AveragePoolSpec, BatchNormSpec,
-                 LrnSpec, EltwiseSpec, RelayoutSpec, ConcatSpec, AddSpec, CopySpec, SubsampleSpec>;
+using NodeSpec = std::variant<ConvolutionSpec, InnerProductSpec, MaxPoolSpec, AveragePoolSpec,
+                              BatchNormSpec, LrnSpec, EltwiseSpec, RectifiedSumSpec, RelayoutSpec,
+                              ConcatSpec, AddSpec, CopySpec, SubsampleSpec>;
 
 /// Its activations and parameters are the graph's. Written in place or not, what it writes is
 /// another activation than what it reads.

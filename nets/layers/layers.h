@@ -74,11 +74,10 @@ Activation& concat(Graph& graph, const std::vector<Activation*>& x);
 /// Every stride-th pixel in both directions, and channels of zeros behind those of x: the shortcut
 /// without parameters of He et al., "Deep residual learning", 2015 (option A).
 Activation& subsample(Graph& graph, Activation& x, std::size_t channels, std::size_t stride);
-struct AddOptions {
-  bool relu = false;  ///< followed by one, in the same pass over memory
-};
 /// Element by element; both of one shape.
-Activation& add(Graph& graph, Activation& a, Activation& b, const AddOptions& options = {});
+Activation& add(Graph& graph, Activation& a, Activation& b);
+/// max(0, a + b), with the same bits as a relu behind a sum, in one pass over memory.
+Activation& rectified_sum(Graph& graph, Activation& a, Activation& b);
 /// {N, C, H, W} channels last to row-major {N, C·H·W}: a unit's weights lie in the order channel,
 /// row, column, whatever the layout of activations.
 Activation& flatten(Graph& graph, Activation& x);

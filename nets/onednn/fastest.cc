@@ -344,19 +344,11 @@ void measure(Measuring& m, const LrnSpec& spec, FastestPasses& passes) {
   add(passes, forward, data, {});
 }
 
-void measure(Measuring& m, const EltwiseSpec& spec, FastestPasses& passes) {
-  const dnnl::memory::desc x = {dims_of({spec.count}), m.type, Tag::x};
-  const auto algorithm = spec.function == EltwiseSpec::Function::relu
-                             ? dnnl::algorithm::eltwise_relu
-                             : dnnl::algorithm::eltwise_logistic;
-  const dnnl::memory value = m.filled(x), gradient = m.filled(x);
-  Best forward, data;
-  using Forward = dnnl::eltwise_forward;
-  const Forward::primitive_desc hint({dnnl::prop_kind::forward_training, algorithm, x, 0.0F, 0.0F},
-                                     attributes(), m.engine);
-  m.offer<Forward>(forward, hint, [&](const Forward::primitive_desc& /*one*/) {
-    return Arguments{{DNNL_ARG_SRC, value}, {DNNL_ARG_DST, value}};
-  });
+/// `value`: what the forward pass read.
+void offer_backward(Measuring& m, Best& data, const dnnl::eltwise_forward::primitive_desc& hint,
+                    dnnl::algorithm algorithm, const dnnl::memory& value) {
+  const dnnl::memory::desc x = value.get_desc();
+  const dnnl::memory gradient = m.filled(x);
   using Backward = dnnl::eltwise_backward;
   m.offer<Backward>(
       data, Backward::primitive_desc({algorithm, x, x, 0.0F, 0.0F}, attributes(), m.engine, hint),
@@ -364,6 +356,44 @@ void measure(Measuring& m, const EltwiseSpec& spec, FastestPasses& passes) {
         return Arguments{
             {DNNL_ARG_SRC, value}, {DNNL_ARG_DIFF_DST, gradient}, {DNNL_ARG_DIFF_SRC, gradient}};
       });
+}
+
+void measure(Measuring& m, const EltwiseSpec& spec, FastestPasses& passes) {
+  const dnnl::memory::desc x = {dims_of({spec.count}), m.type, Tag::x};
+  const auto algorithm = spec.function == EltwiseSpec::Function::relu
+                             ? dnnl::algorithm::eltwise_relu
+                             : dnnl::algorithm::eltwise_logistic;
+  const dnnl::memory value = m.filled(x);
+  Best forward, data;
+  using Forward = dnnl::eltwise_forward;
+  const Forward::primitive_desc hint({dnnl::prop_kind::forward_training, algorithm, x, 0.0F, 0.0F},
+                                     attributes(), m.engine);
+  m.offer<Forward>(forward, hint, [&](const Forward::primitive_desc& /*one*/) {
+    return Arguments{{DNNL_ARG_SRC, value}, {DNNL_ARG_DST, value}};
+  });
+  offer_backward(m, data, hint, algorithm, value);
+  add(passes, forward, data, {});
+}
+
+/// A sum with the relu fused to it, and the way back through the relu.
+void measure(Measuring& m, const RectifiedSumSpec& spec, FastestPasses& passes) {
+  constexpr auto kRelu = dnnl::algorithm::eltwise_relu;
+  const dnnl::memory::desc x = {dims_of({spec.count}), m.type, Tag::x};
+  const dnnl::memory value = m.filled(x), other = m.filled(x);
+  dnnl::post_ops relu;
+  relu.append_eltwise(1, kRelu, 0, 0);
+  dnnl::primitive_attr fused = attributes();
+  fused.set_post_ops(relu);
+  Best forward, data;
+  using Forward = dnnl::binary;
+  m.offer<Forward>(
+      forward, Forward::primitive_desc({dnnl::algorithm::binary_add, x, x, x}, fused, m.engine),
+      [&](const Forward::primitive_desc& /*one*/) {
+        return Arguments{{DNNL_ARG_SRC_0, value}, {DNNL_ARG_SRC_1, other}, {DNNL_ARG_DST, value}};
+      });
+  const dnnl::eltwise_forward::primitive_desc hint(
+      {dnnl::prop_kind::forward_training, kRelu, x, 0.0F, 0.0F}, attributes(), m.engine);
+  offer_backward(m, data, hint, kRelu, value);
   add(passes, forward, data, {});
 }
 

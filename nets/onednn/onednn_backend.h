@@ -29,6 +29,7 @@ class OneDnnBackend final : public Backend {
   std::unique_ptr<InnerProduct> inner_product(const InnerProductSpec& spec) override;
   std::unique_ptr<MaxPool> max_pool(const MaxPoolSpec& spec) override;
   std::unique_ptr<Eltwise> eltwise(const EltwiseSpec& spec) override;
+  std::unique_ptr<RectifiedSum> rectified_sum(const RectifiedSumSpec& spec) override;
   std::unique_ptr<BatchNorm> batch_norm(const BatchNormSpec& spec) override;
   std::unique_ptr<Lrn> lrn(const LrnSpec& spec) override;
   std::unique_ptr<AveragePool> average_pool(const AveragePoolSpec& spec) override;

@@ -23,9 +23,5 @@ void copy(const Tensor& from, Tensor& to);
 void clear(Tensor& to);
 /// out = a + b, of as many elements of one kind; `out` may be `a`.
 void add(const Tensor& a, const Tensor& b, Tensor& out);
-/// out = max(0, a + b), likewise, in one pass over memory. NaNs stay.
-void add_and_rectify(const Tensor& a, const Tensor& b, Tensor& out);
-/// sum = gate > 0 ? sum + b : 0, likewise.
-void add_gated(const Tensor& gate, const Tensor& b, Tensor& sum);
 
 }  // namespace sterna::nets

@@ -37,7 +37,7 @@ struct Blocks {
     const std::size_t outputs = options.channels(channels);
     Activation& shortcut =
         stride == 1 && x.shape()[1] == outputs ? x : subsample(graph, x, outputs, stride);
-    return add(graph, second, shortcut, {.relu = true});
+    return rectified_sum(graph, second, shortcut);
   }
 
   /// 1 × 1, 3 × 3 and 1 × 1 to four times as many channels.
@@ -48,7 +48,7 @@ struct Blocks {
     y = &normed(*y, name + "/conv3", 4 * channels, square(1), false);
     Activation& shortcut =
         projects ? normed(x, name + "/shortcut", 4 * channels, padded(1, stride, 0), false) : x;
-    return add(graph, *y, shortcut, {.relu = true});
+    return rectified_sum(graph, *y, shortcut);
   }
 
   NetOutputs logits(Activation& x) const {

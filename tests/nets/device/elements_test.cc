@@ -3,6 +3,7 @@
 #include "nets/backend/dropout.h"
 #include "nets/backend/eltwise.h"
 #include "nets/backend/loss.h"
+#include "nets/backend/rectified_sum.h"
 #include "nets/layers/layers.h"
 #include "tests/nets/device/operation_fixture.h"
 #include "tests/nets/graph_fixture.h"
@@ -33,6 +34,33 @@ TEST_F(DeviceOperations, PassElementsAsInDoublePrecision) {
                             return {side.read(y), side.read(dx)};
                           }});
   }
+}
+
+TEST_F(DeviceOperations, RectifySumsAsInDoublePrecision) {
+  const Shape shape{3'000};
+  Drawn drawn;
+  const Values a = drawn.bf16s(shape), b = drawn.bf16s(shape), dy = drawn(shape),
+               part = drawn(shape);
+  Values sum = a, both = dy;
+  for (std::size_t i = 0; i < sum.size(); ++i) {
+    sum[i] += b[i];
+    both[i] += part[i];
+  }
+  expect_the_reference({.name = "rectified sum",
+                        .expected = {{"y", reference::relu(sum)},
+                                     {"dx", reference::relu_backward(sum, dy)},
+                                     {"dx of two parts", reference::relu_backward(sum, both)}},
+                        .run = [&](Side& side) -> Outputs {
+                          const auto operation = side.backend->rectified_sum(
+                              {.count = a.size(), .element = side.element});
+                          Tensor& y = side.activation(shape, kRows, a);
+                          Tensor& alone = side.activation(shape, kRows, dy);
+                          Tensor& together = side.activation(shape, kRows, dy);
+                          operation->forward(y, side.activation(shape, kRows, b), y);
+                          operation->backward(y, alone);
+                          operation->backward(y, side.activation(shape, kRows, part), together);
+                          return {side.read(y), side.read(alone), side.read(together)};
+                        }});
 }
 
 TEST_F(DeviceOperations, DropWhatTheCpuDropsAndScaleTheRest) {
@@ -80,19 +108,13 @@ TEST_F(DeviceOperations, MoveElementsAsTheyAre) {
     moved[1 + image * 70 + row * 21 + column * 5 + element] =
         a[2 + image * 100 + row * 30 + column * 6 + element];
   }
-  Values sum = a, part = b, gated = b;
-  for (std::size_t i = 0; i < sum.size(); ++i) {
-    sum[i] += b[i];
-    gated[i] = a[i] > 0 ? b[i] + a[i] : 0;
-  }
+  Values sum = a, part = b;
+  for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += b[i];
   for (double& value : part) value *= double{0.3F};
   std::fill(part.begin() + 150, part.end(), 0);
   expect_the_reference(
       {.name = "moved elements",
-       .expected = {{"runs", moved},
-                    {"a sum", sum},
-                    {"a gated sum", gated},
-                    {"what is scaled and cleared", part}},
+       .expected = {{"runs", moved}, {"a sum", sum}, {"what is scaled and cleared", part}},
        .run = [&](Side& side) -> Outputs {
          Memory& memory = side.backend->memory();
          const Tensor& from = side.parameter(shape, a);
@@ -100,12 +122,10 @@ TEST_F(DeviceOperations, MoveElementsAsTheyAre) {
          memory.copy(from, runs, to);
          Tensor& added = side.parameter(shape);
          memory.add(from, side.parameter(shape, b), added);
-         Tensor& let_through = side.parameter(shape, b);
-         memory.add_gated(from, from, let_through);
          Tensor& scaled = side.parameter(shape, b);
          memory.scale(scaled, 0.3F);
          memory.clear(scaled, 150);
-         return {side.read(to), side.read(added), side.read(let_through), side.read(scaled)};
+         return {side.read(to), side.read(added), side.read(scaled)};
        },
        .fp32_error = 1e-7});
 }
@@ -167,7 +187,7 @@ TEST_F(DeviceOperations, ConcatenateShortenAddAndFlattenAsDefined) {
   expect_the_reference(moved_by_layers(
       "sum of which a relu follows", in,
       [](Graph& graph, Activation& x) -> Activation& {
-        return add(graph, x, subsample(graph, x, 3, 1), {.relu = true});
+        return rectified_sum(graph, x, subsample(graph, x, 3, 1));
       },
       [](Values x) {
         for (double& value : x) value = std::max(2 * value, 0.0);

@@ -29,9 +29,9 @@ TEST_F(HandedGradients, LieInOnePlaceAlongResidualBlocks) {
   Activation& x = first();
   Activation& projected = norm(x);
   Activation& plain = norm(norm(x));
-  Activation& y = add(graph_, plain, projected, {.relu = true});
+  Activation& y = rectified_sum(graph_, plain, projected);
   Activation& normed = norm(norm(y));
-  Activation& z = add(graph_, normed, y, {.relu = true});
+  Activation& z = rectified_sum(graph_, normed, y);
   graph_.finish();
   EXPECT_TRUE(together(z, normed));
   EXPECT_TRUE(together(z, y));
@@ -90,7 +90,7 @@ std::vector<Values> drawn_net(std::uint64_t seed, const Way& way) {
         default:
           Activation& other = any();
           if (below(3) == 0) return add(graph, x, other);
-          if (way.in_one_pass) return add(graph, x, other, {.relu = true});
+          if (way.in_one_pass) return rectified_sum(graph, x, other);
           return relu(graph, add(graph, x, other));
       }
     };

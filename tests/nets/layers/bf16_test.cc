@@ -212,7 +212,7 @@ TEST_F(Bf16Layers, ASumBehindWhichAReluFollowsHasTheBitsOfBoth) {
     const Shape in{3, kElementsAtOnce / 2 + 7};
     Activation& a = scale(graph, graph.input(in, Layout::row_major), 1);
     Activation& b = scale(graph, a, -0.75F);
-    Activation& y = in_one_pass ? add(graph, a, b, {.relu = true}) : relu(graph, add(graph, a, b));
+    Activation& y = in_one_pass ? rectified_sum(graph, a, b) : relu(graph, add(graph, a, b));
     SeededRandom random(1);
     randomize(graph.first().value(), random);
     randomize(y.gradient(), random);

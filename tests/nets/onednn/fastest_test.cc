@@ -46,7 +46,7 @@ TEST(Fastest, MeasuresEveryKindOfOperation) {
            AveragePoolSpec{kImages, {.kernel = 3}},
            BatchNormSpec{.input = kImages, .scale = true, .relu = true},
            LrnSpec{.input = kImages, .radius = 2, .bias = 1, .alpha = 0.1F, .beta = 0.75F},
-           EltwiseSpec{.count = 1000}}) {
+           EltwiseSpec{.count = 1000}, RectifiedSumSpec{.count = 1000}}) {
     EXPECT_GT(measure_fastest(operation, 1).seconds, 0) << operation.index();
   }
 }

@@ -1,0 +1,80 @@
+#include "nets/cpu/rectified_sum.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+#include "kernels/sums/bf16.h"
+#include "nets/cpu/bf16_relu.h"
+#include "nets/tensor/elementwise.h"
+
+namespace sterna::nets {
+namespace {
+
+class Fp32Sum final : public RectifiedSum {
+ public:
+  void forward(const Tensor& a, const Tensor& b, Tensor& y) override {
+    std::transform(a.data(), a.data() + a.size(), b.data(), y.data(), [](float x, float z) {
+      const float sum = x + z;
+      return sum <= 0 ? 0 : sum;
+    });
+  }
+  void backward(const Tensor& y, Tensor& dy) override {
+    gate(y, dy, [](float gradient, std::size_t /*i*/) { return gradient; });
+  }
+  void backward(const Tensor& y, const Tensor& part, Tensor& dy) override {
+    gate(y, dy,
+         [other = part.data()](float gradient, std::size_t i) { return gradient + other[i]; });
+  }
+
+ private:
+  /// What `whole` makes of each gradient, by a mask: what may be written or not would be a branch
+  /// for each, and no vectors.
+  template <class Whole>
+  static void gate(const Tensor& y, Tensor& dy, Whole whole) {
+    const float* const open = y.data();
+    float* const out = dy.data();
+    for (std::size_t i = 0; i < dy.size(); ++i) {
+      const std::uint32_t mask = open[i] > 0 ? ~0U : 0U;
+      out[i] = std::bit_cast<float>(std::bit_cast<std::uint32_t>(whole(out[i], i)) & mask);
+    }
+  }
+};
+
+class Bf16Sum final : public RectifiedSum {
+ public:
+  void forward(const Tensor& a, const Tensor& b, Tensor& y) override {
+    add(a, b, y, [](std::span<std::uint16_t> sums, std::size_t /*first*/) { rectify_bf16(sums); });
+  }
+  void backward(const Tensor& y, Tensor& dy) override { gate_bf16(all(y), all(dy)); }
+  void backward(const Tensor& y, const Tensor& part, Tensor& dy) override {
+    add(dy, part, dy, [gate = all(y)](std::span<std::uint16_t> sums, std::size_t first) {
+      gate_bf16(gate.subspan(first, sums.size()), sums);
+    });
+  }
+
+ private:
+  static std::span<std::uint16_t> all(Tensor& x) { return {x.bf16(), x.size()}; }
+  static std::span<const std::uint16_t> all(const Tensor& x) { return {x.bf16(), x.size()}; }
+  /// out = a + b, of which then(sums, first) does more while they are at hand.
+  template <class Then>
+  static void add(const Tensor& a, const Tensor& b, Tensor& out, Then then) {
+    for (std::size_t first = 0; first < out.size(); first += kElementsAtOnce) {
+      const std::size_t count = std::min(kElementsAtOnce, out.size() - first);
+      const std::span<std::uint16_t> sums = all(out).subspan(first, count);
+      kernels::add_bf16(all(a).subspan(first, count), all(b).subspan(first, count), sums,
+                        kernels::best_isa());
+      then(sums, first);
+    }
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<RectifiedSum> make_rectified_sum(const RectifiedSumSpec& spec) {
+  if (spec.element == Element::bf16) return std::make_unique<Bf16Sum>();
+  return std::make_unique<Fp32Sum>();
+}
+
+}  // namespace sterna::nets
