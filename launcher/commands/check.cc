@@ -1,7 +1,7 @@
 // sterna check FILE: reads the cluster file and says what it describes and where everything would
 // run; contacts no host, and starts nothing but the file's program, to describe its actor types.
-// With --data it also looks at the data, and at the weights of [init], as `sterna run` would before
-// it starts anything.
+// Where the file or --data names a folder of data on this machine it also looks at that, and at the
+// weights of [init], as `sterna run` would before it starts anything.
 #include <fmt/format.h>
 
 #include "input/place/data_set.h"
@@ -23,12 +23,13 @@ struct CheckOptions {
   bool json = false;
 };
 
-/// What the job would be given of the data in --data, and of the weights that it begins with;
-/// nothing where none are looked for here.
+/// What the job would be given of the data in the folder that --data or the file names, and of the
+/// weights that it begins with; nothing where no folder is named, or none here.
 Result<std::string> data_line(const CheckOptions& options, const ClusterFile& file,
                               const Console& console) {
   STERNA_TRY(check_data_flag(options.data, file));
-  if (options.data.empty() || head_is_remote(file)) return std::string();
+  const bool named = !options.data.empty() || names_data_here(file);
+  if (!named || head_is_remote(file)) return std::string();
   STERNA_ASSIGN(const input::DataLocation data, find_run_data(options.data, file, console));
   STERNA_ASSIGN(const actors::JobConfig job, job_of(file, data));
   STERNA_ASSIGN(const std::vector<std::string> taken, look_at_init(with_absolute_init(file), data));

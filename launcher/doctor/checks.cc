@@ -139,6 +139,9 @@ class HostCheck {
   void find(const std::string& check, const std::string& wrong, const std::string& fix) {
     findings_.push_back({host_.name, check, wrong, fix});
   }
+  void hint(const std::string& check, const std::string& wrong, const std::string& fix) {
+    findings_.push_back({host_.name, check, wrong, fix, true});
+  }
   /// A command as it is typed here.
   std::string there(const std::string& command) const {
     return host_.ssh.empty() ? command : fmt::format("ssh {} {}", host_.ssh, command);
@@ -272,10 +275,19 @@ class HostCheck {
   }
 
   void check_precision() {
+    constexpr std::string_view kElsewhere =
+        "set job.precision to \"fp32\", or place workers and evaluator elsewhere, or on GPUs";
+    if (facts_.slow_bf16) {
+      hint("precision",
+           "job.precision is \"bf16\", which takes longer than fp32 on its processor: one of "
+           "Intel's "
+           "without AMX",
+           std::string(kElsewhere));
+    }
     if (facts_.bf16.value_or(true)) return;
     find("precision",
          "job.precision is \"bf16\", and its processor has neither AVX512-BF16 nor AMX",
-         "set job.precision to \"fp32\", or place workers and evaluator elsewhere, or on GPUs");
+         std::string(kElsewhere));
   }
 
   void check_cpu_isa() {

@@ -50,7 +50,10 @@ fi
 
 constexpr std::string_view kBf16 = R"sh(
 if [ -r /proc/cpuinfo ]; then
-  grep -qw avx512_bf16 /proc/cpuinfo && echo "STERNA bf16 yes" || echo "STERNA bf16 no"
+  if ! grep -qw avx512_bf16 /proc/cpuinfo; then echo "STERNA bf16 no"
+  elif grep -qw GenuineIntel /proc/cpuinfo && ! grep -qw amx_bf16 /proc/cpuinfo
+  then echo "STERNA bf16 slow"
+  else echo "STERNA bf16 yes"; fi
 fi
 )sh";
 
@@ -207,7 +210,8 @@ void take(HostFacts& facts, std::string_view word, std::string_view value) {
   } else if (word == "mps") {
     facts.mps = value == "yes";
   } else if (word == "bf16") {
-    facts.bf16 = value == "yes";
+    facts.bf16 = value != "no";
+    facts.slow_bf16 = value == "slow";
   } else if (word == "without") {
     facts.missing_cpu_flags.emplace_back(value);
   } else if (word == "data") {

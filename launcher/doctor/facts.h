@@ -63,6 +63,8 @@ struct HostFacts {
   std::optional<bool> mps;                     ///< it runs
   std::vector<std::string> missing_cpu_flags;  ///< of those asked for
   std::optional<bool> bf16;  ///< its processor has AVX512-BF16, which one with AMX has, too
+  /// It is Intel's and has no AMX: its AVX512-BF16 takes 1.5 times as long as fp32 (README.md).
+  bool slow_bf16 = false;
   std::vector<std::string> addresses;                     ///< its own, numeric
   std::map<std::string, std::vector<std::string>> names;  ///< resolved; empty: nobody knows it
   std::vector<Listening> listening;

@@ -93,6 +93,10 @@ bool needs_data_here(const ClusterFile& file) {
   return (file.trains() && !file.placed()) || !readers_here(file).empty();
 }
 
+bool names_data_here(const ClusterFile& file) {
+  return needs_data_here(file) && !named_folder(file).empty();
+}
+
 input::DataLocation data_elsewhere(const ClusterFile& file) {
   const bool any = file.data.name == input::kAnyDataSet;
   return {file.data.dir, any ? std::string(input::usual_data_set().name) : file.data.name, false};

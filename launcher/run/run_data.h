@@ -23,6 +23,9 @@ Result<void> check_data_flag(const std::string& flag, const ClusterFile& file);
 /// Whether an actor on this machine reads the data, or its number of examples is needed.
 bool needs_data_here(const ClusterFile& file);
 
+/// Whether the file itself says in which folder that is.
+bool names_data_here(const ClusterFile& file);
+
 /// Where it is not: hosts that look for "any" data by themselves might find different ones.
 input::DataLocation data_elsewhere(const ClusterFile& file);
 

@@ -61,6 +61,8 @@ TEST_F(CheckCommand, SaysWhatAFileDescribes) {
 TEST_F(CheckCommand, LooksAtTheDataItIsGiven) {
   const std::string path = write("x.toml", kFile);
   EXPECT_THAT(sterna({"check", path.c_str(), "--data", "/nowhere"}).err, HasSubstr("/nowhere"));
+  EXPECT_THAT(sterna({"check", path.c_str(), "--set", "data.dir=/nowhere"}).err,
+              HasSubstr("/nowhere"));
   for (const char* name : {"train/a/1.jpg", "train/b/1.jpg", "val/a/1.jpg"}) {
     std::filesystem::create_directories((folder / name).parent_path());
     write(name, "no picture, and nobody looks");

@@ -403,6 +403,10 @@ TEST_F(HostCheckOfGpus, HintsAtMpsWhereActorsShareACard) {
 TEST_F(HostCheck, NamesAProcessorThatCannotComputeInThePrecision) {
   EXPECT_THAT(check("", "STERNA bf16 yes"), IsEmpty());
   EXPECT_EQ(only("", "STERNA bf16 no").check, "precision");
+  const Finding slow = only("", "STERNA bf16 slow");
+  EXPECT_TRUE(slow.hint);
+  EXPECT_EQ(slow.check, "precision");
+  EXPECT_THAT(slow.wrong, HasSubstr("takes longer than fp32"));
 }
 
 TEST_F(HostCheck, AsksForBf16WhereItIsComputed) {

@@ -109,6 +109,9 @@ TEST_F(FactsOfThisMachine, KnowWhetherItsProcessorComputesWithBf16) {
   EXPECT_FALSE(facts(asking([](FactsQuestion&) {})).bf16.has_value());
   const HostFacts here = facts(asking([](FactsQuestion& question) { question.bf16 = true; }));
   EXPECT_EQ(here.bf16, __builtin_cpu_supports("avx512bf16") != 0);
+  if (!__builtin_cpu_is("intel")) {
+    EXPECT_FALSE(here.slow_bf16);
+  }
 }
 
 TEST_F(FactsOfThisMachine, KnowWhichInstructionsItsProcessorDoesNotHave) {
