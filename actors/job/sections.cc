@@ -410,7 +410,7 @@ Section<GradientSection> gradient_section() {
            "a rank's whole gradient is scaled down to this norm before it is packed; 0: never")
            .at_least(0),
        key("floating_grad_epoch", &S::floating_grad_epoch,
-           "every so manyth epoch gradients travel as fp32; 0: never")
+           "in every N-th epoch gradients travel as fp32; 0: never")
            .at_least(0),
        enum_key<&S::down>(
            "down", {"parameters", "parameters_bf16", "average", "ternary"},

@@ -12,6 +12,35 @@ namespace {
 
 constexpr std::string_view kMustBeGiven = "must be given";
 
+/// What docs/keys.md says before its tables.
+constexpr std::string_view kMarkdownHead = R"(# Every key of a cluster file
+
+This page is what `sterna help keys --markdown` prints; `sterna help keys gradient` prints one section, and
+`sterna help keys job.batch` one key. The file is TOML. Of `[[host]]`, `[[actor]]`, `[[inject.delay]]` and
+`[[inject.fault]]` there may be several, each with its own `[[...]]`; of every other section there is one. A key that is
+left out has its default: a value as it would stand in the file, or, where that depends, what is taken in words.
+
+| type | how it is written |
+| --- | --- |
+| duration | a number and `ns`, `us`, `ms`, `s`, `m` or `h`, in quotes: `"500ms"`, `"1.5m"`; at most 366 days |
+| size | a number and `B`, `kB`, `MB`, `GB`, `TB`, or `KiB`, `MiB`, `GiB`, `TiB`, in quotes: `"4GB"` |
+| rate | a size a second: `"10MB/s"` |
+| port range | `"40000-40100"`, both ends included, or `"any"` |
+| list | in brackets: `["test", "train"]`, `[300, 100]` |
+| table | in braces: `{ "fc3/weights" = "none" }` |
+
+`--set KEY=VALUE` changes a key for one run, and may be given several times. VALUE is written as in the file, but text
+needs no quotes. A list or a table has to be quoted for the shell: `--set 'evaluator.subsets=["test", "train"]'`.
+
+| `--set` | changes |
+| --- | --- |
+| `job.steps=100` | a key of a section |
+| `actor.worker.count=4` | of the first `[[actor]]` of that name, or, where it has none, of that role or type |
+| `actor.1.count=4` | of the second `[[actor]]` of the file |
+| `host.node1.gpus=2` | of the `[[host]]` of that name, or by number, `host.0.gpus=2`; a file without any has `localhost` |
+| `inject.delay=[{ranks = [7], delay = "180ms"}]` | all `[[inject.delay]]`: the file's own are gone; `inject.fault` likewise |
+)";
+
 template <class S>
 KeyDescription describe_key(const Section<S>& section, const Key<S>& key) {
   const S defaults;
@@ -103,12 +132,18 @@ std::string keys_as_text(const std::vector<SectionDescription>& sections) {
 }
 
 std::string keys_as_markdown(const std::vector<SectionDescription>& sections) {
-  std::string text =
-      "| key | type | default | allowed | meaning |\n| --- | --- | --- | --- | --- |\n";
+  std::string text(kMarkdownHead);
+  auto out = std::back_inserter(text);
   for (const SectionDescription& section : sections) {
+    if (!section.title.empty()) {
+      fmt::format_to(out, "\n## `{}`\n\n{}\n", section.title, section.help);
+    } else {
+      text += "\n## Above all sections\n";
+    }
+    text += "\n| key | type | default | allowed | meaning |\n| --- | --- | --- | --- | --- |\n";
     for (const KeyDescription& key : section.keys) {
-      fmt::format_to(std::back_inserter(text), "| `{}` | {} | {} | {} | {} |\n", key.key, key.type,
-                     key.default_value, key.allowed, key.help);
+      fmt::format_to(out, "| `{}` | {} | {} | {} | {} |\n", key.key, key.type, key.default_value,
+                     key.allowed, key.help);
     }
   }
   return text;

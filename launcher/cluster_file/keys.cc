@@ -202,8 +202,8 @@ Section<ActorSection> actor_section() {
        key("replicas", &S::replicas,
            "of parameter servers: 1 is one more of each, on another host where there is one, which "
            "gets all gradients, too, and makes the same steps: either may be lost, and comes "
-           "again. Where ranks do not go in step (another scheme than \"sync\", a quorum) for "
-           "gradient.scaler = \"own\"")
+           "again. Where ranks are not in step (another scheme than \"sync\", or a quorum), only "
+           "with gradient.scaler = \"own\"")
            .at_least(0)
            .at_most(1),
        key("restart", &S::restart,
@@ -217,7 +217,7 @@ Section<ActorSection> actor_section() {
            .defaults_to("5 for input readers, workers, evaluators and servers, else 0")
            .at_least(-1)
            .at_most(1000),
-       key("within", &S::within, "... in any time of this length").above(0),
+       key("within", &S::within, "the time over which `restart` counts").above(0),
        key("backoff", &S::backoff,
            "before the first restart within that time; before each that follows twice as long, up "
            "to 10s")

@@ -30,7 +30,11 @@ std::string wish(const ActorSection& table) {
   if (table.cpus > 0)
     parts.push_back(fmt::format("{} cpu{}", table.cpus, table.cpus == 1 ? "" : "s"));
   if (!table.devices.empty()) {
-    parts.push_back(fmt::format("of the gpus {}", fmt::join(table.devices, ", ")));
+    parts.push_back(table.devices.size() == 1
+                        ? fmt::format("gpu {}", table.devices.front())
+                        : fmt::format("{} of gpus {}",
+                                      table.gpus > 1 ? std::to_string(table.gpus) : "one",
+                                      fmt::join(table.devices, ", ")));
   } else if (table.gpus > 0) {
     parts.push_back(fmt::format("{} gpu{}", table.gpus, table.gpus == 1 ? "" : "s"));
   }

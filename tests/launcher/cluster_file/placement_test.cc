@@ -162,6 +162,20 @@ TEST(Placement, WhoFindsNoPlaceSaysWhatWasAskedForAndWhatThereIs) {
   EXPECT_EQ(placement.problems[0].table, 0U);
 }
 
+TEST(Placement, WhoAsksForSomeOfNamedDevicesSaysHowMany) {
+  std::vector tables = {workers(1)};
+  const auto asks = [&](std::int64_t gpus, std::vector<std::int64_t> named) {
+    tables[0].gpus = gpus;
+    tables[0].devices = std::move(named);
+    const auto all = messages(place(hosts({{}}), tables));
+    return all.empty() ? "" : all[0].substr(0, all[0].find(", and no host"));
+  };
+  EXPECT_EQ(asks(1, {}), "\"worker0\" asks for 1 gpu");
+  EXPECT_EQ(asks(1, {3}), "\"worker0\" asks for gpu 3");
+  EXPECT_EQ(asks(1, {0, 1}), "\"worker0\" asks for one of gpus 0, 1");
+  EXPECT_EQ(asks(2, {0, 1, 2, 3}), "\"worker0\" asks for 2 of gpus 0, 1, 2, 3");
+}
+
 TEST(Placement, MemoryIsALimitThatMustExistOnNamedHostsToo) {
   std::vector tables = {workers(2)};
   tables[0].hosts = {"h0"};
