@@ -46,9 +46,12 @@ std::vector<std::size_t> sizes_of_parameters(Graph& graph) {
 class Net::Sum final : public Completion {
  public:
   explicit Sum(Net& net) : net_(net) {}
-  void complete(Parameter& parameter) override {
-    Tensor& sum = net_.sums_[net_.graph_->index_of(parameter)];
-    net_.backend_->memory().add(sum, parameter.gradient, sum);
+  void complete(std::span<Parameter* const> parameters) override {
+    for (const Parameter* parameter : parameters) {
+      if (parameter == nullptr) continue;
+      Tensor& sum = net_.sums_[net_.graph_->index_of(*parameter)];
+      net_.backend_->memory().add(sum, parameter->gradient, sum);
+    }
   }
 
  private:
@@ -60,12 +63,20 @@ class Net::Completed final : public Completion {
  public:
   Completed(Net& net, GradientSink& sink)
       : net_(net), sink_(sink), lowest_(net.graph_->trained_count()), released_(lowest_) {}
-  void complete(Parameter& parameter) override {
-    const std::size_t index = net_.graph_->index_of(parameter);
-    if (index < lowest_) release(index);
-    if (!net_.sums_.empty()) add_sum(parameter, net_.sums_[index]);
-    if (net_.decay_ && parameter.spec.decay) net_.decay_->add(parameter.value, parameter.gradient);
-    sink_.gradient(index, {parameter.gradient.values(), net_.versions_->completed(index)});
+  void complete(std::span<Parameter* const> parameters) override {
+    std::size_t first = net_.specs_.size();
+    for (const Parameter* parameter : parameters) {
+      if (parameter != nullptr) first = std::min(first, net_.graph_->index_of(*parameter));
+    }
+    if (first < lowest_) release(first);
+    for (Parameter* parameter : parameters) {
+      if (parameter != nullptr) make_whole(*parameter);
+    }
+    kernels::DeviceEvent* const there = net_.versions_->completed(first);
+    for (const Parameter* parameter : parameters) {
+      if (parameter == nullptr) continue;
+      sink_.gradient(net_.graph_->index_of(*parameter), {parameter->gradient.values(), there});
+    }
   }
   /// A layer's gradients are complete before it passes on to the layer below: what comes from below
   /// says that all above are read no more.
@@ -77,6 +88,10 @@ class Net::Completed final : public Completion {
   void end() { net_.versions_->released(0, released_); }
 
  private:
+  void make_whole(Parameter& parameter) {
+    if (!net_.sums_.empty()) add_sum(parameter, net_.sums_[net_.graph_->index_of(parameter)]);
+    if (net_.decay_ && parameter.spec.decay) net_.decay_->add(parameter.value, parameter.gradient);
+  }
   /// The heads weigh their gradients by the number of passes; a statistic comes from no head.
   void add_sum(Parameter& parameter, Tensor& sum) {
     Memory& memory = net_.backend_->memory();

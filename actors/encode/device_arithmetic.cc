@@ -51,7 +51,7 @@ Result<std::unique_ptr<DeviceArithmetic>> DeviceArithmetic::make(
       made->residuals_,
       DeviceResiduals::make(made->device_, made->host_->kept_residuals(), made->tensors_.size()));
   for (Tensor& tensor : made->tensors_) {
-    STERNA_ASSIGN(tensor.done, on.make_event());
+    STERNA_ASSIGN(tensor.done, on.make_event(kernels::EventUse::host));
   }
   STERNA_TRY(made->lay_out());
   return made;

@@ -16,16 +16,16 @@ Result<std::unique_ptr<DeviceClip>> DeviceClip::make(std::shared_ptr<kernels::De
   STERNA_ASSIGN(made->stream_, on.make_stream());
   STERNA_ASSIGN(made->sums_, DeviceArray<double>::make(on, tensors));
   STERNA_ASSIGN(made->sums_here_, PinnedArray<double>::make(on, tensors));
-  std::size_t lanes = 0;
+  std::size_t blocks = 0;
   for (std::size_t i = 0; i < tensors; ++i) {
     const TableTensor& tensor = table.tensors[i];
     if (tensor.frozen || tensor.spec.role == nets::Role::statistic) continue;
     Scaled& to = made->scaled_[i];
     STERNA_ASSIGN(to.values, DeviceArray<float>::make(on, tensor.count));
-    STERNA_ASSIGN(to.complete, on.make_event());
-    lanes = std::max(lanes, kernels::square_lanes(tensor.count));
+    STERNA_ASSIGN(to.complete, on.make_event(kernels::EventUse::streams));
+    blocks = std::max(blocks, kernels::square_blocks(tensor.count));
   }
-  STERNA_ASSIGN(made->lanes_, DeviceArray<double>::make(on, lanes));
+  STERNA_ASSIGN(made->blocks_, DeviceArray<double>::make(on, blocks));
   return made;
 }
 
@@ -38,7 +38,7 @@ Result<double> DeviceClip::squares(std::span<const nets::Gradient> gradients) {
     const nets::Gradient& one = gradients[i];
     if (one.complete != nullptr) STERNA_TRY(stream_->wait_for(*one.complete));
     STERNA_TRY(stream_->layer(kernels::SquaresLaunch{.values = one.values.data(),
-                                                     .lanes = lanes_.data(),
+                                                     .blocks = blocks_.data(),
                                                      .sum = sums_.data() + i,
                                                      .count = one.values.size()}));
   }

@@ -37,7 +37,7 @@ class DeviceClip final : public GradientClip {
 
   std::shared_ptr<kernels::Device> device_;
   std::unique_ptr<kernels::DeviceStream> stream_;
-  kernels::DeviceArray<double> lanes_;  // of one gradient after the other
+  kernels::DeviceArray<double> blocks_;  // of one gradient after the other
   kernels::DeviceArray<double> sums_;
   kernels::PinnedArray<double> sums_here_;
   std::vector<Scaled> scaled_;  // by tensor

@@ -25,7 +25,7 @@ Result<void> DeviceResiduals::expect(std::uint32_t index) {
   const std::size_t count = host_.before(index).size();
   if (host_.outlive_worker()) {
     STERNA_ASSIGN(tensor.here, PinnedArray<float>::make(*device_, count));
-    STERNA_ASSIGN(tensor.arrived, device_->make_event());
+    STERNA_ASSIGN(tensor.arrived, device_->make_event(kernels::EventUse::host));
   }
   STERNA_ASSIGN(tensor.values, DeviceArray<float>::make(*device_, count));  // last: all is there
   return {};

@@ -15,14 +15,14 @@ Result<std::unique_ptr<DeviceSums>> DeviceSums::make(
   kernels::Device& on = *made->device_;
   STERNA_ASSIGN(made->stream_, on.make_stream());
   for (const std::shared_ptr<kernels::Device>& device : devices) {
-    STERNA_ASSIGN(made->ends_.emplace_back(), on.make_event());
+    STERNA_ASSIGN(made->ends_.emplace_back(), on.make_event(kernels::EventUse::host));
     STERNA_TRY(on.reach(*device));
   }
   for (std::size_t tensor = 0; tensor < elements.size(); ++tensor) {
     if (elements[tensor] == 0) continue;
     Sum& sum = made->sums_[tensor];
     STERNA_ASSIGN(sum.values, DeviceArray<float>::make(on, elements[tensor]));
-    STERNA_ASSIGN(sum.complete, on.make_event());
+    STERNA_ASSIGN(sum.complete, on.make_event(kernels::EventUse::streams));
     sum.fetched.resize(devices.size());
     // Of the first device's ranks none is early (Worker::may_add).
     for (std::size_t from = 1; from < devices.size(); ++from) {

@@ -11,7 +11,7 @@ Result<DeviceUpdate> DeviceUpdate::make(kernels::Device& device, kernels::Device
                                         const UpdateRule& rule, kernels::DeviceRule by,
                                         std::size_t elements, float* values) {
   DeviceUpdate made;
-  STERNA_ASSIGN(made.sent_, device.make_event());
+  STERNA_ASSIGN(made.sent_, device.make_event(kernels::EventUse::host));
   STERNA_ASSIGN(made.sent_here_, PinnedArray<Sent>::make(device, 1));
   STERNA_ASSIGN(made.sent_there_, DeviceArray<Sent>::make(device, 1));
   const std::vector<float> start = rule.initial_slots(elements);

@@ -55,13 +55,13 @@ Result<void> DeviceElastic::make_tensor(std::uint32_t index, float* values,
   kernels::Device& on = *device_;
   const std::size_t count = table_->tensors[index].count;
   STERNA_ASSIGN(tensor.push, DeviceArray<float>::make(on, count));
-  STERNA_ASSIGN(tensor.complete, on.make_event());
+  STERNA_ASSIGN(tensor.complete, on.make_event(kernels::EventUse::streams));
   if (!optimizer_.steps(index)) return {};
   STERNA_ASSIGN(tensor.theirs, DeviceArray<float>::make(on, count));
   STERNA_ASSIGN(tensor.here, PinnedArray<float>::make(on, count));
   tensor.left.resize(table_->tensors[index].chunks);
   for (auto& left : tensor.left) {
-    STERNA_ASSIGN(left, on.make_event());
+    STERNA_ASSIGN(left, on.make_event(kernels::EventUse::host));
   }
   if (!nesterov_) return optimizer_.plan(index, values, stream);
   STERNA_ASSIGN(tensor.x, DeviceArray<float>::make(on, count));

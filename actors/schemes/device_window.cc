@@ -39,7 +39,7 @@ Result<void> DeviceWindow::make_tensor(std::uint32_t index, float* values,
   Tensor& tensor = tensors_[index];
   const std::size_t count = table_->tensors[index].count;
   STERNA_ASSIGN(tensor.sum, DeviceArray<float>::make(*device_, count));
-  STERNA_ASSIGN(tensor.complete, device_->make_event());
+  STERNA_ASSIGN(tensor.complete, device_->make_event(kernels::EventUse::streams));
   if (!optimizer_.steps(index)) return {};
   if (pushed_ == Pushed::difference) {
     STERNA_ASSIGN(tensor.base, DeviceArray<float>::make(*device_, count));

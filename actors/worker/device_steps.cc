@@ -102,7 +102,7 @@ Result<void> DeviceSteps::plan(std::uint32_t index, float* values, kernels::Devi
   Chunk& chunk = chunks_[index];
   const TableChunk& place = table_->chunks[index];
   kernels::Device& on = *device_;
-  STERNA_ASSIGN(chunk.sent, on.make_event());
+  STERNA_ASSIGN(chunk.sent, on.make_event(kernels::EventUse::host));
   STERNA_ASSIGN(chunk.sent_here, PinnedArray<Sent>::make(on, 1));
   STERNA_ASSIGN(chunk.sent_there, DeviceArray<Sent>::make(on, 1));
   if (!rule_.slots().empty()) {

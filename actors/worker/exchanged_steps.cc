@@ -77,8 +77,8 @@ Result<void> ExchangedSteps::make_tensor(std::uint32_t index) {
   std::size_t bytes = lay_out(made.by_codec, place.count, packing);
   if (floats_too) bytes = std::max(bytes, lay_out(made.as_floats, place.count, kFloats));
   STERNA_ASSIGN(made.parts, DeviceArray<std::byte>::make(on, bytes));
-  STERNA_ASSIGN(made.gathered, on.make_event());
-  STERNA_ASSIGN(made.sent, on.make_event());
+  STERNA_ASSIGN(made.gathered, on.make_event(kernels::EventUse::streams));
+  STERNA_ASSIGN(made.sent, on.make_event(kernels::EventUse::host));
   for (Way* const way : {&made.by_codec, &made.as_floats}) {
     way->parts = made.parts.data();
     if (way->bytes > 0) STERNA_TRY(make_way(*way, place.count));

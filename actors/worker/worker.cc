@@ -132,8 +132,7 @@ Task<Result<void>> Worker::make_seats(std::uint32_t replicas) {
                        return Replica::make(job, device);
                      }));
     if (devices > 0 && !table_) {
-      computed_by_ = seat.replica->computed_by();
-      log("computes on " + computed_by_.text());
+      log("computes on " + seat.replica->computed_by().text());
     }
     if (!table_) {
       table_ = std::make_shared<const ParameterTable>(seat.replica->parameters(), args_.job,

@@ -325,7 +325,6 @@ class Worker final : public Actor<WorkerInterface> {
   Finder finder_;
   std::uint32_t cores_;
   Devices devices_;                                  // none: the CPU
-  DevicePlans computed_by_;                          // likewise
   std::vector<kernels::DeviceAllocations> planned_;  // on each, before the first step
   std::shared_ptr<ServedShard> served_;              // null: there are servers
   std::unique_ptr<WorkerPolicy> policy_;

@@ -81,7 +81,7 @@ void Worker::finish() {
   trace_.flush();
   log_allocations();
   WorkerDone done = meter_.done(identity().name, traffic(), totals(), now());
-  done.computed_by = computed_by_;
+  if (!devices_.empty()) done.computed_by = seats_.front().replica->computed_by();
   observer_->tell(std::move(done));
 }
 

@@ -82,8 +82,8 @@ Result<std::unique_ptr<DeviceExchange>> make_copying_exchange(
   std::vector<CopyingExchange::End> ends;
   for (const std::shared_ptr<Device>& device : devices) {
     CopyingExchange::End& end = ends.emplace_back();
-    STERNA_ASSIGN(end.there, device->make_event());
-    STERNA_ASSIGN(end.fetched, device->make_event());
+    STERNA_ASSIGN(end.there, device->make_event(EventUse::streams));
+    STERNA_ASSIGN(end.fetched, device->make_event(EventUse::streams));
     for (const std::shared_ptr<Device>& other : devices) STERNA_TRY(device->reach(*other));
   }
   return std::unique_ptr<DeviceExchange>(std::make_unique<CopyingExchange>(std::move(ends)));

@@ -118,7 +118,7 @@ Result<std::unique_ptr<DeviceStream>> CountingDevice::make_stream() noexcept {
   return std::unique_ptr<DeviceStream>(std::make_unique<IdleStream>(*this, std::move(counted)));
 }
 
-Result<std::unique_ptr<DeviceEvent>> CountingDevice::make_event() noexcept {
+Result<std::unique_ptr<DeviceEvent>> CountingDevice::make_event(EventUse /*use*/) noexcept {
   return std::unique_ptr<DeviceEvent>(std::make_unique<PassedEvent>());
 }
 

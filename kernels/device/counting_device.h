@@ -39,7 +39,7 @@ class CountingDevice final : public Device {
   Result<void*> allocate_on_host(std::size_t bytes) noexcept override;
   void release_on_host(void* memory) noexcept override;
   Result<std::unique_ptr<DeviceStream>> make_stream() noexcept override;
-  Result<std::unique_ptr<DeviceEvent>> make_event() noexcept override;
+  Result<std::unique_ptr<DeviceEvent>> make_event(EventUse use) noexcept override;
   Result<bool> reach(Device& /*other*/) noexcept override { return true; }
   /// None: what a library takes for itself is not counted.
   Result<std::unique_ptr<DeviceExchange>> exchange(

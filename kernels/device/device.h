@@ -110,6 +110,13 @@ struct DeviceAllocations {
   friend bool operator==(const DeviceAllocations&, const DeviceAllocations&) = default;
 };
 
+/// What an event is for: the less, the less a device does where it is recorded.
+enum class EventUse : std::uint8_t {
+  streams,  ///< others wait for it; the host may, too, but would spin
+  host,     ///< the host waits for it as well, asleep
+  timing,   ///< likewise, and asks when it was (Device::seconds)
+};
+
 /// Outlives what it has made. Any thread may call it and what it has made, one at a time each.
 class Device {
  public:
@@ -129,7 +136,7 @@ class Device {
   virtual Result<void*> allocate_on_host(std::size_t bytes) noexcept = 0;
   virtual void release_on_host(void* memory) noexcept = 0;
   virtual Result<std::unique_ptr<DeviceStream>> make_stream() noexcept = 0;
-  virtual Result<std::unique_ptr<DeviceEvent>> make_event() noexcept = 0;
+  virtual Result<std::unique_ptr<DeviceEvent>> make_event(EventUse use) noexcept = 0;
   /// Whether copies from `other`, which is of the same kind, come straight from its memory from now
   /// on: what this machine has no way for is staged through the host's. Errors: the device's.
   virtual Result<bool> reach(Device& other) noexcept = 0;
@@ -138,7 +145,7 @@ class Device {
   /// start.
   virtual Result<std::unique_ptr<DeviceExchange>> exchange(
       const std::vector<std::shared_ptr<Device>>& all) noexcept = 0;
-  /// Seconds from one event to another, both recorded and passed.
+  /// Seconds from one event to another, both for timing, recorded and passed.
   virtual Result<double> seconds(DeviceEvent& from, DeviceEvent& to) noexcept = 0;
   /// On purpose: behind what one of its streams is given next to compute, the device fails for
   /// good, as one does of which a kernel traps. May be called while others use it.

@@ -380,7 +380,7 @@ class HostDevice : public Device {
   Result<std::unique_ptr<DeviceStream>> make_stream() noexcept override {
     return std::unique_ptr<DeviceStream>(std::make_unique<HostStream>(schedule_, options_));
   }
-  Result<std::unique_ptr<DeviceEvent>> make_event() noexcept override {
+  Result<std::unique_ptr<DeviceEvent>> make_event(EventUse /*use*/) noexcept override {
     return std::unique_ptr<DeviceEvent>(std::make_unique<HostEvent>(schedule_));
   }
   Result<bool> reach(Device& /*other*/) noexcept override { return true; }

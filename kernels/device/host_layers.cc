@@ -1,6 +1,7 @@
 #include "kernels/device/host_layers.h"
 
 #include "kernels/layers/layers_device.h"
+#include "kernels/layers/squares_device.h"
 
 namespace sterna::kernels {
 namespace {
@@ -43,15 +44,27 @@ void run(const SquaredErrorLaunch& launch) {
   mean_squared_error(HostWarp(), launch);
 }
 
+template <class Launch>
+void sum_squares(const Launch& launch) {
+  float values[kSquaresBlock];
+  typename Launch::Lane lanes[kSquaresLanes];
+  for (std::size_t number = 0; number < square_blocks(launch.count); ++number) {
+    const SquareBlock block(launch.count, number);
+    for (std::uint32_t t = 0; t < kSquareThreads; ++t) bring_squares(launch, block, t, values);
+    for (std::uint32_t lane = 0; lane < kSquaresLanes; ++lane) {
+      lanes[lane] = sum_of_lane<typename Launch::Lane>(block, lane, values);
+    }
+    sum_lanes(launch, number, lanes);
+  }
+}
+
 void run(const DecayLaunch& launch) {
-  for (std::size_t lane = 0; lane < decay_lanes(launch.count); ++lane) decay_lane(launch, lane);
+  sum_squares(launch);
   add_decayed(HostWarp(), launch);
 }
 
 void run(const SquaresLaunch& launch) {
-  const std::size_t lanes = square_lanes(launch.count);
-  for (std::size_t lane = 0; lane < lanes; ++lane) square_lane(launch, lane);
-  for (std::size_t block = 0; block < lanes / kSquaresLanes; ++block) square_block(launch, block);
+  sum_squares(launch);
   add_squares(HostWarp(), launch);
 }
 
@@ -71,7 +84,7 @@ void run(const DropoutLaunch& launch) {
 
 void run(const RunLaunch& launch) {
   const std::size_t elements = launch.runs.elements();
-  for (std::size_t i = 0; i < elements; ++i) run_element(launch, i);
+  for (std::size_t i = 0; i < elements; ++i) copy_run(launch, i);
 }
 
 void run(const LocalNormLaunch& launch) {

@@ -43,8 +43,8 @@ class PartialDevice final : public Device {
   }
   void release_on_host(void* memory) noexcept override { whole_->release_on_host(memory); }
   Result<std::unique_ptr<DeviceStream>> make_stream() noexcept override;
-  Result<std::unique_ptr<DeviceEvent>> make_event() noexcept override {
-    return whole_->make_event();
+  Result<std::unique_ptr<DeviceEvent>> make_event(EventUse use) noexcept override {
+    return whole_->make_event(use);
   }
   Result<bool> reach(Device& /*other*/) noexcept override { return false; }
   Result<std::unique_ptr<DeviceExchange>> exchange(

@@ -124,40 +124,32 @@ struct SquaredErrorLaunch {
   double weight = 1;
 };
 
-/// So many weights at a time have their squares added in so many lanes of fp32, element i in lane
-/// i mod 16; the lanes of all such blocks are added in fp64, in their order.
-inline constexpr std::size_t kDecayBlock = 4096;
-inline constexpr std::size_t kDecayLanes = 16;
+/// The blocks of `count` elements whose squares are added up (kernels/numbers/squares.h).
+constexpr std::size_t square_blocks(std::size_t count) {
+  return (count + kSquaresBlock - 1) / kSquaresBlock;
+}
 
 /// gradient += decay * weights, and the sum of the weights' squares is added to `total`: the bits
-/// of nets::add_decay. `squares` has room for decay_lanes(count) numbers.
+/// of nets::add_decay. `blocks` has room for square_blocks(count) numbers.
 struct DecayLaunch {
+  using Lane = float;  ///< in which a lane of a block is added up
   const float* weights = nullptr;
   float* gradient = nullptr;
-  float* squares = nullptr;
+  double* blocks = nullptr;
   double* total = nullptr;
   std::size_t count = 0;
   float decay = 0;
 };
 
-/// Of all blocks together.
-constexpr std::size_t decay_lanes(std::size_t count) {
-  return (count + kDecayBlock - 1) / kDecayBlock * kDecayLanes;
-}
-
-/// The sum of the elements' squares: the bits of kernels/numbers/squares.h. `lanes` has room for
-/// square_lanes(count) numbers.
+/// The sum of the elements' squares: the bits of kernels/numbers/squares.h. `blocks` has room for
+/// square_blocks(count) numbers.
 struct SquaresLaunch {
+  using Lane = double;
   const float* values = nullptr;
-  double* lanes = nullptr;
+  double* blocks = nullptr;
   double* sum = nullptr;  ///< gets it
   std::size_t count = 0;
 };
-
-/// Of all blocks together.
-constexpr std::size_t square_lanes(std::size_t count) {
-  return (count + kSquaresBlock - 1) / kSquaresBlock * kSquaresLanes;
-}
 
 /// Windows over images that lie channels last. Output pixel (r, s) is that of the window whose
 /// first row is r * stride - rows_before, and so with columns; what lies outside of the image is

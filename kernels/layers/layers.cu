@@ -7,6 +7,7 @@
 #include "kernels/isa/launch_cuda.h"
 #include "kernels/layers/layer_launch.h"
 #include "kernels/layers/layers_device.h"
+#include "kernels/layers/squares_device.h"
 
 namespace sterna::kernels {
 namespace {
@@ -166,22 +167,23 @@ __global__ void take_mean_squared_error(const SquaredErrorLaunch launch) {
   mean_squared_error(this_warp(), launch);
 }
 
-__global__ void __launch_bounds__(kThreads) decay_lanes_of(const DecayLaunch launch) {
-  const std::size_t i = index_of_thread();
-  if (i < decay_lanes(launch.count)) decay_lane(launch, i);
+/// A block of threads for each block of elements.
+template <class Launch>
+__global__ void __launch_bounds__(kSquareThreads) sum_squares(const Launch launch) {
+  using Lane = typename Launch::Lane;
+  __shared__ float values[kSquaresBlock];
+  __shared__ Lane lanes[kSquaresLanes];
+  const SquareBlock block(launch.count, blockIdx.x);
+  bring_squares(launch, block, threadIdx.x, values);
+  __syncthreads();
+  if (threadIdx.x < kSquaresLanes) {
+    lanes[threadIdx.x] = sum_of_lane<Lane>(block, threadIdx.x, values);
+  }
+  __syncthreads();
+  if (threadIdx.x == 0) sum_lanes(launch, blockIdx.x, lanes);
 }
 
 __global__ void take_decayed(const DecayLaunch launch) { add_decayed(this_warp(), launch); }
-
-__global__ void __launch_bounds__(kThreads) square_lanes_of(const SquaresLaunch launch) {
-  const std::size_t i = index_of_thread();
-  if (i < square_lanes(launch.count)) square_lane(launch, i);
-}
-
-__global__ void __launch_bounds__(kThreads) square_blocks(const SquaresLaunch launch) {
-  const std::size_t i = index_of_thread();
-  if (i < square_lanes(launch.count) / kSquaresLanes) square_block(launch, i);
-}
 
 __global__ void take_squares(const SquaresLaunch launch) { add_squares(this_warp(), launch); }
 
@@ -204,7 +206,8 @@ __global__ void __launch_bounds__(kThreads, kFewBlocks) pass_windows(const Windo
 
 /// Where channels are a multiple of that.
 template <WindowPass kPass, bool kBf16s>
-__global__ void __launch_bounds__(kThreads) pass_window_channels(const WindowLaunch whole) {
+__global__ void __launch_bounds__(kThreads, kFewBlocks)
+    pass_window_channels(const WindowLaunch whole) {
   const WindowLaunch launch = known_windows<kPass, kBf16s>(whole);
   const std::size_t i = index_of_thread();
   if (i < window_elements(launch) / kChannelsAtOnce) window_channels<kChannelsAtOnce>(launch, i);
@@ -223,8 +226,9 @@ WindowKernel channels_kernel_of(WindowPass pass) {
       return pass_window_channels<WindowPass::maximum_back, kBf16s>;
     case WindowPass::mean:
       return pass_window_channels<WindowPass::mean, kBf16s>;
+    case WindowPass::mean_back:
+      return pass_window_channels<WindowPass::mean_back, kBf16s>;
     case WindowPass::unfold:
-    case WindowPass::mean_back:  // has no registers for several
       break;
   }
   return nullptr;
@@ -254,9 +258,10 @@ __global__ void __launch_bounds__(kThreads) transpose(const TransposeLaunch laun
   if (i < launch.count * launch.rows * launch.columns) transpose_element(launch, i);
 }
 
+template <std::uint32_t kWide>
 __global__ void __launch_bounds__(kThreads) copy_runs(const RunLaunch launch) {
   const std::size_t i = index_of_thread();
-  if (i < launch.runs.elements()) run_element(launch, i);
+  if (i < launch.runs.elements() / kWide) copy_run<kWide>(launch, i);
 }
 
 __global__ void __launch_bounds__(kThreads) norm_locally(const LocalNormLaunch launch) {
@@ -420,20 +425,23 @@ int run(const SquaredErrorLaunch& launch, CUstream_st* stream) {
   return launch_kernel(take_mean_squared_error, 1, kWarpLanes, launch, stream);
 }
 
+/// And then `take`s what the blocks have come to.
+template <class Launch>
+int sum_all_squares(void (*take)(Launch), const Launch& launch, CUstream_st* stream) {
+  const auto blocks = static_cast<std::uint32_t>(square_blocks(launch.count));
+  const int failed =
+      blocks == 0 ? int{cudaSuccess}
+                  : launch_kernel(sum_squares<Launch>, blocks, kSquareThreads, launch, stream);
+  if (failed != cudaSuccess) return failed;
+  return launch_kernel(take, 1, kWarpLanes, launch, stream);
+}
+
 int run(const DecayLaunch& launch, CUstream_st* stream) {
-  const std::size_t lanes = decay_lanes(launch.count);
-  if (const int failed = launch_for(decay_lanes_of, lanes, launch, stream); failed != cudaSuccess) {
-    return failed;
-  }
-  return launch_kernel(take_decayed, 1, kWarpLanes, launch, stream);
+  return sum_all_squares(take_decayed, launch, stream);
 }
 
 int run(const SquaresLaunch& launch, CUstream_st* stream) {
-  const std::size_t lanes = square_lanes(launch.count);
-  const int failed = launch_all<SquaresLaunch>(
-      {{square_lanes_of, lanes}, {square_blocks, lanes / kSquaresLanes}}, launch, stream);
-  if (failed != cudaSuccess) return failed;
-  return launch_kernel(take_squares, 1, kWarpLanes, launch, stream);
+  return sum_all_squares(take_squares, launch, stream);
 }
 
 int run(const WindowLaunch& launch, CUstream_st* stream) {
@@ -458,8 +466,20 @@ int run(const TransposeLaunch& launch, CUstream_st* stream) {
   return launch_for(transpose, launch.count * launch.rows * launch.columns, launch, stream);
 }
 
+/// Whether all runs begin at quads and are made of them, on both sides, of one kind.
+bool runs_are_quads(const RunLaunch& launch) {
+  const auto in_quads = [](const Runs::Place& of) {
+    return (of.first | of.image | of.row | of.column) % kQuad == 0;
+  };
+  const Runs& runs = launch.runs;
+  return launch.from.bf16s == launch.to.bf16s && runs.length % kQuad == 0 && in_quads(runs.from) &&
+         in_quads(runs.to) && launch.from.lie_in_quads() && launch.to.lie_in_quads();
+}
+
 int run(const RunLaunch& launch, CUstream_st* stream) {
-  return launch_for(copy_runs, launch.runs.elements(), launch, stream);
+  const bool quads = runs_are_quads(launch);
+  return launch_for(quads ? copy_runs<kQuad> : copy_runs<1>,
+                    launch.runs.elements() / (quads ? kQuad : 1), launch, stream);
 }
 
 int run(const LocalNormLaunch& launch, CUstream_st* stream) {
@@ -499,6 +519,9 @@ int run(const BiasLaunch& launch, CUstream_st* stream) {
                                     launch, {launch.y}, launch.pixels, launch.channels, stream);
 }
 
+/// About as many as cards have multiprocessors: of fewer blocks some would have nothing to do.
+constexpr std::uint32_t kManyBlocks = 128;
+
 /// Of `numbers`, all of them bf16s or fp32s.
 template <class Launch>
 int sum_channels(const Launch& launch, std::initializer_list<Numbers> numbers,
@@ -506,11 +529,12 @@ int sum_channels(const Launch& launch, std::initializer_list<Numbers> numbers,
   const ChannelSums& sums = launch.sums;
   const bool bf16s = numbers.begin()->bf16s;
   int failed = cudaSuccess;
-  if (sums.channels % kSumRun == 0 && lie_in_quads(numbers, sums.channels)) {
-    const std::uint32_t down = tiles_down(sums.pixels, sums.channels);
+  const std::uint32_t down = tiles_down(sums.pixels, sums.channels);
+  const std::uint32_t fours = tiles_across(sums.channels) * ((down + kQuad - 1) / kQuad);
+  if (fours >= kManyBlocks && sums.channels % kSumRun == 0 &&
+      lie_in_quads(numbers, sums.channels)) {
     failed = launch_kernel(bf16s ? sum_quad_tiles<true, Launch> : sum_quad_tiles<false, Launch>,
-                           tiles_across(sums.channels) * ((down + kQuad - 1) / kQuad), kTileThreads,
-                           launch, stream);
+                           fours, kTileThreads, launch, stream);
   } else {
     failed = launch_kernel(bf16s ? sum_tiles<true, Launch> : sum_tiles<false, Launch>,
                            tiles_of(sums), kTileThreads, launch, stream);

@@ -149,19 +149,34 @@ STERNA_DEVICE void dropout_column(const DropoutLaunch& launch, std::size_t i) {
   }
 }
 
-/// Element `at` of all runs.
-STERNA_DEVICE void run_element(const RunLaunch& launch, std::size_t at) {
+/// `Number` is what `at` fits into, as of place_by().
+template <std::uint32_t kWide, class Number>
+STERNA_DEVICE void copy_run_by(const RunLaunch& launch, Number at) {
   const Runs& runs = launch.runs;
-  const std::size_t element = at % runs.length;
-  at /= runs.length;
-  const std::size_t column = at % runs.columns;
-  at /= runs.columns;
-  const std::size_t row = at % runs.rows;
-  const std::size_t image = at / runs.rows;
+  const auto length = static_cast<Number>(runs.length / kWide);
+  const auto columns = static_cast<Number>(runs.columns);
+  const auto rows = static_cast<Number>(runs.rows);
+  const std::size_t element = std::size_t{at % length} * kWide;
+  at /= length;
+  const std::size_t column = at % columns;
+  at /= columns;
+  const std::size_t row = at % rows;
+  const std::size_t image = at / rows;
   const auto place = [&](const Runs::Place& of) {
     return of.first + image * of.image + row * of.row + column * of.column + element;
   };
-  put_number(launch.to, place(runs.to), number_at(launch.from, place(runs.from)));
+  float numbers[kWide];
+  read_numbers<kWide>(launch.from, place(runs.from), numbers);
+  put_numbers<kWide>(launch.to, place(runs.to), numbers);
+}
+
+/// Element `at` of all runs, or kQuad of them from there on, which all runs are made of.
+template <std::uint32_t kWide = 1>
+STERNA_DEVICE void copy_run(const RunLaunch& launch, std::size_t at) {
+  if (launch.runs.elements() >> 32U == 0) {
+    return copy_run_by<kWide>(launch, static_cast<std::uint32_t>(at));
+  }
+  copy_run_by<kWide>(launch, at);
 }
 
 /// Byte i of all images.
@@ -284,54 +299,21 @@ STERNA_DEVICE void mean_squared_error(const Warp& warp, const SquaredErrorLaunch
   });
 }
 
-/// Lane `lane` of those of all blocks.
-STERNA_DEVICE void decay_lane(const DecayLaunch& launch, std::size_t lane) {
-  const std::size_t first = lane / kDecayLanes * kDecayBlock;
-  const std::size_t end = first + kDecayBlock < launch.count ? first + kDecayBlock : launch.count;
-  float sum = 0;
-  for (std::size_t i = first + lane % kDecayLanes; i < end; i += kDecayLanes) {
-    const float weight = launch.weights[i];
-    launch.gradient[i] += launch.decay * weight;
-    sum += weight * weight;
-  }
-  launch.squares[lane] = sum;
-}
-
-/// After all lanes.
+/// After all blocks.
 template <class Warp>
 STERNA_DEVICE void add_decayed(const Warp& warp, const DecayLaunch& launch) {
-  const double sum = sum_of_all(warp, decay_lanes(launch.count),
-                                [&](std::size_t lane) { return double{launch.squares[lane]}; });
+  const double sum = sum_of_all(warp, square_blocks(launch.count),
+                                [&](std::size_t i) { return launch.blocks[i]; });
   warp.each([&](std::uint32_t lane) {
     if (lane == 0) *launch.total += sum;
   });
 }
 
-/// Lane `lane` of those of all blocks.
-STERNA_DEVICE void square_lane(const SquaresLaunch& launch, std::size_t lane) {
-  const std::size_t first = lane / kSquaresLanes * kSquaresBlock;
-  const std::size_t end =
-      first + kSquaresBlock < launch.count ? first + kSquaresBlock : launch.count;
-  double sum = 0;
-  for (std::size_t i = first + lane % kSquaresLanes; i < end; i += kSquaresLanes) {
-    sum += double{launch.values[i]} * double{launch.values[i]};
-  }
-  launch.lanes[lane] = sum;
-}
-
-/// After all lanes: the first of a block gets the block's sum.
-STERNA_DEVICE void square_block(const SquaresLaunch& launch, std::size_t block) {
-  double* const lanes = launch.lanes + block * kSquaresLanes;
-  double sum = 0;
-  for (std::size_t lane = 0; lane < kSquaresLanes; ++lane) sum += lanes[lane];
-  lanes[0] = sum;
-}
-
 /// After all blocks.
 template <class Warp>
 STERNA_DEVICE void add_squares(const Warp& warp, const SquaresLaunch& launch) {
-  const double sum = sum_of_all(warp, square_lanes(launch.count) / kSquaresLanes,
-                                [&](std::size_t i) { return launch.lanes[i * kSquaresLanes]; });
+  const double sum = sum_of_all(warp, square_blocks(launch.count),
+                                [&](std::size_t i) { return launch.blocks[i]; });
   warp.each([&](std::uint32_t lane) {
     if (lane == 0) *launch.sum = sum;
   });

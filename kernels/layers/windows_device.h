@@ -79,8 +79,17 @@ STERNA_DEVICE Covering covering(std::uint32_t at, std::uint32_t kernel, std::uin
   return {at < kernel ? 0 : (at - kernel) / stride + 1, end < windows ? end : windows};
 }
 
-/// Calls visit(window's output element, i, j) for each window that has a pixel of the image as its
-/// pixel (i, j), in the order of the windows.
+/// A window over a pixel of an image: its output element, its row and column among the windows, and
+/// which of its pixels that is.
+struct Over {
+  std::size_t output;
+  std::uint32_t row;
+  std::uint32_t column;
+  std::uint32_t i;
+  std::uint32_t j;
+};
+
+/// Calls visit(Over) for each window over a pixel, in the order of the windows.
 template <class Visit>
 STERNA_DEVICE void for_windows_over(const Windows& w, const Place& pixel, Visit visit) {
   const std::uint32_t row = pixel.row + w.rows_before;
@@ -90,7 +99,8 @@ STERNA_DEVICE void for_windows_over(const Windows& w, const Place& pixel, Visit 
   for (std::uint32_t r = down.first; r < down.end; ++r) {
     for (std::uint32_t s = across.first; s < across.end; ++s) {
       const std::size_t window = (std::size_t{pixel.image} * w.out_rows + r) * w.out_columns + s;
-      visit(window * w.channels + pixel.channel, row - r * w.stride, column - s * w.stride);
+      visit(Over{window * w.channels + pixel.channel, r, s, row - r * w.stride,
+                 column - s * w.stride});
     }
   }
 }
@@ -133,8 +143,9 @@ STERNA_DEVICE void window_channels(const WindowLaunch& launch, std::size_t at) {
     case WindowPass::unfold:
       return;  // is made of single elements
     case WindowPass::fold:
-      for_windows_over(w, place, [&](std::size_t output, std::uint32_t i, std::uint32_t j) {
-        const std::size_t part = output * kernel + std::size_t{i} * w.kernel_columns + j;
+      for_windows_over(w, place, [&](const Over& window) {
+        const std::size_t part =
+            window.output * kernel + std::size_t{window.i} * w.kernel_columns + window.j;
         STERNA_UNROLL
         for (std::size_t c = 0; c < kChannels; ++c) {
           made[c] += number_at(launch.from, part + c * step * kernel);
@@ -144,17 +155,18 @@ STERNA_DEVICE void window_channels(const WindowLaunch& launch, std::size_t at) {
     case WindowPass::maximum: {
       STERNA_UNROLL
       for (std::size_t c = 0; c < kChannels; ++c) winners[c] = kernel;
-      for (std::uint32_t part = 0; part < kernel; ++part) {
-        std::size_t element = 0;
-        if (!under_window(w, place, part / w.kernel_columns, part % w.kernel_columns, element)) {
-          continue;
-        }
-        STERNA_UNROLL
-        for (std::size_t c = 0; c < kChannels; ++c) {
-          const float value = number_at(launch.from, element + c * step);
-          if (winners[c] != kernel && !(value > made[c])) continue;
-          made[c] = value;
-          winners[c] = part;
+      std::uint32_t part = 0;
+      for (std::uint32_t i = 0; i < w.kernel_rows; ++i) {
+        for (std::uint32_t j = 0; j < w.kernel_columns; ++j, ++part) {
+          std::size_t element = 0;
+          if (!under_window(w, place, i, j, element)) continue;
+          STERNA_UNROLL
+          for (std::size_t c = 0; c < kChannels; ++c) {
+            const float value = number_at(launch.from, element + c * step);
+            if (winners[c] != kernel && !(value > made[c])) continue;
+            made[c] = value;
+            winners[c] = part;
+          }
         }
       }
       if (launch.winners == nullptr) break;
@@ -163,12 +175,12 @@ STERNA_DEVICE void window_channels(const WindowLaunch& launch, std::size_t at) {
       break;
     }
     case WindowPass::maximum_back:
-      for_windows_over(w, place, [&](std::size_t output, std::uint32_t i, std::uint32_t j) {
-        const std::uint32_t part = i * w.kernel_columns + j;
+      for_windows_over(w, place, [&](const Over& window) {
+        const std::uint32_t part = window.i * w.kernel_columns + window.j;
         STERNA_UNROLL
         for (std::size_t c = 0; c < kChannels; ++c) {
-          if (launch.winners[output + c * step] == part) {
-            made[c] += number_at(launch.from, output + c * step);
+          if (launch.winners[window.output + c * step] == part) {
+            made[c] += number_at(launch.from, window.output + c * step);
           }
         }
       });
@@ -190,13 +202,11 @@ STERNA_DEVICE void window_channels(const WindowLaunch& launch, std::size_t at) {
       break;
     }
     case WindowPass::mean_back:
-      for_windows_over(w, place, [&](std::size_t output, std::uint32_t i, std::uint32_t j) {
-        const std::uint32_t row = (place.row + w.rows_before - i) / w.stride;
-        const std::uint32_t column = (place.column + w.columns_before - j) / w.stride;
-        const float pixels = pixels_of_mean(launch, row, column);
+      for_windows_over(w, place, [&](const Over& window) {
+        const float pixels = pixels_of_mean(launch, window.row, window.column);
         STERNA_UNROLL
         for (std::size_t c = 0; c < kChannels; ++c) {
-          made[c] += number_at(launch.from, output + c * step) / pixels;
+          made[c] += number_at(launch.from, window.output + c * step) / pixels;
         }
       });
       break;

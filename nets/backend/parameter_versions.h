@@ -36,8 +36,8 @@ class ParameterVersions {
   virtual void changed(std::size_t index) = 0;
   /// All that reads those in [first, end) is on its way.
   virtual void released(std::size_t first, std::size_t end) = 0;
-  /// The parameter's gradient is on its way: when it is there. Null: it is. The event is recorded
-  /// anew in the next pass.
+  /// Gradients are on their way, that of parameter `index` among them: when they are there. Null:
+  /// they are. The event, which is the parameter's, is recorded anew in the next pass.
   virtual kernels::DeviceEvent* completed(std::size_t index) = 0;
 };
 

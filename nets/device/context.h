@@ -71,7 +71,8 @@ struct DeviceContext {
   kernels::Arithmetic arithmetic = kernels::Arithmetic::fp32;
   /// Whether products and convolutions multiply bf16s.
   bool multiplies_bf16s() const { return arithmetic == kernels::Arithmetic::bf16; }
-  /// What libraries say that they run, in the order of the operations.
+  /// What libraries say that they run, in the order of the operations, and behind that which passes
+  /// could not be recorded.
   std::vector<std::string> plans;
 
  private:
@@ -86,7 +87,7 @@ class Inbox {
  public:
   Inbox(DeviceContext& context, std::size_t most)
       : context_(context),
-        sent_(must(context.device->make_event())),
+        sent_(must(context.device->make_event(kernels::EventUse::host))),
         here_(must(kernels::PinnedArray<T>::make(*context.device, most))),
         there_(must(kernels::DeviceArray<T>::make(*context.device, most))) {}
 
@@ -116,7 +117,7 @@ class Outbox {
  public:
   explicit Outbox(DeviceContext& context)
       : context_(context),
-        arrived_(must(context.device->make_event())),
+        arrived_(must(context.device->make_event(kernels::EventUse::host))),
         here_(must(kernels::PinnedArray<T>::make(*context.device, 1))),
         there_(must(kernels::DeviceArray<T>::make(*context.device, 1))) {}
 

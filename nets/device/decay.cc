@@ -8,8 +8,8 @@ class DeviceDecay final : public Decay {
   DeviceDecay(DeviceContext& context, const DecaySpec& spec)
       : context_(context),
         decay_(spec.decay),
-        squares_(must(
-            kernels::DeviceArray<float>::make(*context.device, kernels::decay_lanes(spec.most)))),
+        blocks_(must(kernels::DeviceArray<double>::make(*context.device,
+                                                        kernels::square_blocks(spec.most)))),
         total_(context) {}
 
   void begin() override {
@@ -21,7 +21,7 @@ class DeviceDecay final : public Decay {
   void add(const Tensor& weights, Tensor& gradient) override {
     context_.run(kernels::DecayLaunch{.weights = weights.data(),
                                       .gradient = gradient.data(),
-                                      .squares = squares_.data(),
+                                      .blocks = blocks_.data(),
                                       .total = total_.place(),
                                       .count = weights.size(),
                                       .decay = decay_});
@@ -34,7 +34,7 @@ class DeviceDecay final : public Decay {
  private:
   DeviceContext& context_;
   float decay_;
-  kernels::DeviceArray<float> squares_;
+  kernels::DeviceArray<double> blocks_;
   Outbox<double> total_;
 };
 

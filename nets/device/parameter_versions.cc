@@ -15,9 +15,9 @@ class DeviceParameterVersions final : public ParameterVersions {
     for (const std::size_t count : elements) {
       Parameter& made = parameters_.emplace_back();
       made.staged = must(kernels::PinnedArray<float>::make(*context.device, count));
-      made.released = must(context.device->make_event());
-      made.written = must(context.device->make_event());
-      made.completed = must(context.device->make_event());
+      made.released = must(context.device->make_event(kernels::EventUse::streams));
+      made.written = must(context.device->make_event(kernels::EventUse::host));
+      made.completed = must(context.device->make_event(kernels::EventUse::streams));
     }
   }
   ~DeviceParameterVersions() override { static_cast<void>(writer_->finish()); }
@@ -51,9 +51,10 @@ class DeviceParameterVersions final : public ParameterVersions {
   }
   void released(std::size_t first, std::size_t end) override {
     const std::lock_guard lock(mutex_);
-    for (std::size_t i = first; i < end; ++i) {
-      must(context_.stream->record(*parameters_[i].released));
-    }
+    if (first == end) return;
+    kernels::DeviceEvent& all = *parameters_[first].released;
+    must(context_.stream->record(all));
+    for (std::size_t i = first; i < end; ++i) parameters_[i].released_with = &all;
   }
   kernels::DeviceEvent* completed(std::size_t index) override {
     kernels::DeviceEvent* const event = parameters_[index].completed.get();
@@ -64,14 +65,15 @@ class DeviceParameterVersions final : public ParameterVersions {
  private:
   struct Parameter {
     std::unique_ptr<kernels::DeviceEvent> released, written, completed;
-    kernels::PinnedArray<float> staged;  // what comes, until it is written
-    bool read = false;                   // by a pass, since it was written
+    kernels::DeviceEvent* released_with = nullptr;  // its own, or of one before it; null: none yet
+    kernels::PinnedArray<float> staged;             // what comes, until it is written
+    bool read = false;                              // by a pass, since it was written
   };
 
   /// After the last pass that reads it, and before the next.
   template <class Write>
   void put(Parameter& parameter, Write write) {
-    must(writer_->wait_for(*parameter.released));
+    if (parameter.released_with != nullptr) must(writer_->wait_for(*parameter.released_with));
     must(write());
     must(writer_->record(*parameter.written));
   }

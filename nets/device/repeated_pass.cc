@@ -1,6 +1,7 @@
 #include "nets/backend/repeated_pass.h"
 
 #include <exception>
+#include <string>
 
 #include "nets/device/operations.h"
 
@@ -8,7 +9,8 @@ namespace sterna::nets {
 namespace {
 
 /// The first time the pass is run, which leaves nothing to be made; the second it is recorded, and
-/// that is repeated from then on. What cannot be recorded is run each time.
+/// that is repeated from then on. What cannot be recorded is run each time, and told of among the
+/// plans: it costs a launch for each piece of it.
 class DeviceRepeatedPass final : public RepeatedPass {
  public:
   explicit DeviceRepeatedPass(DeviceContext& context) : context_(context) {}
@@ -21,17 +23,24 @@ class DeviceRepeatedPass final : public RepeatedPass {
 
  private:
   bool record(const std::function<void()>& work) {
-    if (!context_.stream->begin_recording()) return false;
-    bool recorded = true;
+    if (const Result<void> begun = context_.stream->begin_recording(); !begun) {
+      return give_up(begun.error().message);
+    }
+    std::string failed;
     try {
       work();
-    } catch (const std::exception&) {  // which is thrown again where the pass is run
-      recorded = false;
+    } catch (const std::exception& failure) {  // which is thrown again where the pass is run
+      failed = failure.what();
     }
     Result<std::unique_ptr<kernels::DeviceRecording>> made = context_.stream->end_recording();
-    if (!recorded || !made) return false;
+    if (!made) return give_up(made.error().message);
+    if (!failed.empty()) return give_up(failed);
     recording_ = std::move(made).value();
     return true;
+  }
+  bool give_up(const std::string& why) {
+    context_.plans.push_back("no recorded pass: " + why);
+    return false;
   }
 
   DeviceContext& context_;

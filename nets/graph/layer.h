@@ -3,7 +3,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include "nets/tensor/parameter.h"
@@ -76,11 +78,16 @@ struct Parameter {
   Tensor gradient;
 };
 
-/// Hears of each parameter's gradient when it is complete.
+/// Hears of the parameters whose gradients are complete.
 class Completion {
  public:
   virtual ~Completion() = default;
-  virtual void complete(Parameter& parameter) = 0;
+  /// Of those that one pass has completed; null: none. What says when they are there is then one
+  /// for all.
+  virtual void complete(std::span<Parameter* const> parameters) = 0;
+  void complete(std::initializer_list<Parameter*> parameters) {
+    complete(std::span<Parameter* const>(parameters.begin(), parameters.size()));
+  }
 };
 
 enum class Mode { training, evaluation };

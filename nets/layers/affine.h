@@ -30,8 +30,7 @@ class AffineLayer final : public Layer {
     operation_->backward_parameters(
         x_.value(), y_.gradient(), affine_.weights.gradient,
         affine_.biases != nullptr ? &affine_.biases->gradient : nullptr);
-    completion.complete(affine_.weights);
-    if (affine_.biases != nullptr) completion.complete(*affine_.biases);
+    completion.complete({&affine_.weights, affine_.biases});
     if (Tensor* dx = x_.gradient())
       operation_->backward_data(y_.gradient(), affine_.weights.value, *dx);
   }

@@ -36,10 +36,7 @@ class BatchNormLayer final : public Layer {
     operation_->backward(x_.value(), y_.gradient(), scale, beta.value, mean.gradient,
                          variance.gradient, dx != nullptr ? *dx : y_.gradient(), dscale,
                          beta.gradient);
-    completion.complete(beta);
-    if (gamma != nullptr) completion.complete(*gamma);
-    completion.complete(mean);
-    completion.complete(variance);
+    completion.complete({&beta, gamma, &mean, &variance});
   }
 
  private:

@@ -46,7 +46,7 @@ float squared_error(std::span<const float> values, float target, std::span<float
 }
 
 double add_decay(std::span<const float> weights, float decay, std::span<float> gradient) {
-  // 16 lanes in fp32 per block of 4,096, blocks in fp64: vectors for the compiler, and no long
+  // 16 lanes in fp32 per block of 4,096, all else in fp64: vectors for the compiler, and no long
   // fp32 sums.
   constexpr std::size_t kLanes = 16, kBlock = 4096;
   double total = 0;
@@ -68,7 +68,9 @@ double add_decay(std::span<const float> weights, float decay, std::span<float> g
       g[i + lane] += decay * value;
       sums[lane] += value * value;
     }
-    for (const float sum : sums) total += sum;
+    double block = 0;
+    for (const float sum : sums) block += sum;
+    total += block;
   }
   return total;
 }

@@ -39,7 +39,7 @@ class FixedGradient final : public Layer {
   void forward(const Pass& /*pass*/) override { pass(pace_.forward); }
   void backward(Completion& completion) override {
     pass(pace_.backward);
-    completion.complete(parameter_);
+    completion.complete({&parameter_});
   }
   void ready() override {
     if (parameter_.gradient.data() != nullptr) {

@@ -36,8 +36,8 @@ class Sum final : public Layer {
       std::ranges::fill(gradient, 0.0F);
       for (std::size_t i = 0; i < row_major_.size(); ++i)
         gradient[i % kDimensions] += row_major_[i];
-      completion.complete(*parameter);
     }
+    completion.complete({&b_, &a_});
   }
 
  private:
@@ -69,7 +69,7 @@ class SumElsewhere final : public Layer {
       memory_.add(b_.gradient, row_, b_.gradient);
     }
     memory_.copy(b_.gradient, a_.gradient);
-    for (Parameter* parameter : {&b_, &a_}) completion.complete(*parameter);
+    completion.complete({&b_, &a_});
   }
 
  private:

@@ -106,6 +106,16 @@ TEST_F(JobOnDevices, WorkersSayWhichPlansOfLibrariesTheyTook) {
   for (const WorkerDone& done : record.done) EXPECT_EQ(done.computed_by, DevicePlans());
 }
 
+TEST_F(JobOnDevices, WorkersSayWhichPassesCouldNotBeRecorded) {
+  train_lenet();
+  job.steps = 3;
+  ASSERT_FALSE(hash_on({.libraries = true, .fails_recording = true}).empty());
+  for (const WorkerDone& done : record.done) {
+    EXPECT_THAT(done.computed_by.plans,
+                testing::Contains("no recorded pass: the host device cannot repeat that (2)"));
+  }
+}
+
 TEST(DevicePlans, AreEachThereOnceAndNoMoreThanAMessageHolds) {
   EXPECT_EQ(DevicePlans::of("card", {"a", "b", "a", "a"}).text(), "card, by a (3), b");
   std::vector<std::string> many(2, std::string(2 * DevicePlans::kMostBytes, 'x'));

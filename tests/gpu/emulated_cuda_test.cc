@@ -289,7 +289,7 @@ TEST(EmulatedCudaFaults, AFaultThatIsWantedIsATrapInMidStepAfterWhichNothingSucc
   const Result<void> done = one_step(watch, calls, [&](Device& device) {
     calls_before = watch.calls();
     device.fail_soon();
-    EXPECT_TRUE(device.make_event().ok());  // nothing computes
+    EXPECT_TRUE(device.make_event(EventUse::host).ok());  // nothing computes
   });
   ASSERT_FALSE(done.ok());
   EXPECT_THAT(done.error().message,

@@ -184,8 +184,8 @@ int handed_over(std::uint64_t seed, bool waits) {
   const auto device = make_host_device({.seed = seed});
   const auto writer = std::move(device->make_stream()).value();
   const auto reader = std::move(device->make_stream()).value();
-  const auto written = std::move(device->make_event()).value();
-  const auto read = std::move(device->make_event()).value();
+  const auto written = std::move(device->make_event(EventUse::host)).value();
+  const auto read = std::move(device->make_event(EventUse::host)).value();
   std::array<int, 8> from{};
   std::array<int, 8> to{};
   std::iota(from.begin(), from.end(), 1);
@@ -240,7 +240,7 @@ TEST(HostDevice, HidesItsMemoryFromWhoeverIsNotItsWork) {
 TEST(HostDevice, WaitsForAnEventAndForNoMore) {
   const auto device = make_host_device({.seed = 2});
   const auto stream = std::move(device->make_stream()).value();
-  const auto event = std::move(device->make_event()).value();
+  const auto event = std::move(device->make_event(EventUse::host)).value();
   std::array<int, 2> from{1, 2};
   std::array<int, 2> to{};
   ASSERT_TRUE(stream->copy(&to[0], &from[0], sizeof(int)).ok());
@@ -253,7 +253,7 @@ TEST(HostDevice, WaitsForAnEventAndForNoMore) {
 TEST(HostDevice, SaysThatAnEventHasPassedOnlyWhenItHas) {
   const auto device = make_host_device({.seed = 4});
   const auto stream = std::move(device->make_stream()).value();
-  const auto event = std::move(device->make_event()).value();
+  const auto event = std::move(device->make_event(EventUse::host)).value();
   EXPECT_TRUE(*event->passed());  // nothing was recorded
   int from = 1;
   int to = 0;

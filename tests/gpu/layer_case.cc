@@ -111,9 +111,9 @@ Result<void> squares(There& there) {
   for (const std::size_t count : {1UL, 17UL, 4096UL, 4097UL, 70'001UL}) {
     const Floats values = gaussian(count, 0.3F, 40 + count);
     STERNA_ASSIGN(const auto values_there, there.bring(values));
-    STERNA_ASSIGN(const auto lanes, there.bring(std::vector<double>(square_lanes(count))));
+    STERNA_ASSIGN(const auto blocks, there.bring(std::vector<double>(square_blocks(count))));
     STERNA_ASSIGN(const auto sum, there.bring(std::vector<double>(1)));
-    STERNA_TRY(there.run(SquaresLaunch{values_there.data(), lanes.data(), sum.data(), count}));
+    STERNA_TRY(there.run(SquaresLaunch{values_there.data(), blocks.data(), sum.data(), count}));
     STERNA_ASSIGN(const auto found, there.fetch(sum));
     const double expected = sum_of_squares(values);
     if (found.front() == expected) continue;
@@ -284,11 +284,11 @@ Result<void> decay(There& there) {
     Floats expected = gaussian(count, 1, 9);
     STERNA_ASSIGN(const auto w_there, there.bring(w));
     STERNA_ASSIGN(const auto gradient, there.bring(expected));
-    STERNA_ASSIGN(const auto squares, there.bring(Floats(decay_lanes(count))));
+    STERNA_ASSIGN(const auto blocks, there.bring(std::vector<double>(square_blocks(count))));
     STERNA_ASSIGN(const auto total, there.bring(std::vector<double>{0.5}));
     constexpr float kDecay = 0.01F;
     STERNA_TRY(there.run(
-        DecayLaunch{w_there.data(), gradient.data(), squares.data(), total.data(), count, kDecay}));
+        DecayLaunch{w_there.data(), gradient.data(), blocks.data(), total.data(), count, kDecay}));
     double sum = 0.5;
     double squared = 0;
     for (std::size_t first = 0; first < count; first += 4096) {
@@ -299,7 +299,9 @@ Result<void> decay(There& there) {
         const float square = w[i] * w[i];
         lanes[(i - first) % 16] += square;
       }
-      for (const float lane : lanes) squared += double{lane};
+      double block = 0;
+      for (const float lane : lanes) block += double{lane};
+      squared += block;
     }
     sum += squared;
     STERNA_ASSIGN(const Floats found, there.fetch(gradient));

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "kernels/layers/runs.h"
 #include "kernels/sums/bf16.h"
 #include "same_bits.h"
 #include "tests/kernels/gradients.h"
@@ -148,6 +149,24 @@ Result<void> channels(There& there, std::size_t pixels, std::size_t channels, bo
 }
 
 template <class T>
+Result<void> runs(There& there, const Runs& runs) {
+  const Floats x = gaussian(400, 1, 76);
+  std::vector<T> made[2];
+  for (const std::size_t shift : {0U, 1U}) {
+    STERNA_ASSIGN(const auto from, Shifted<T>::make(there, x, shift));
+    STERNA_ASSIGN(const auto to, Shifted<T>::make(there, Floats(400, 7), shift));
+    STERNA_TRY(there.run(RunLaunch{from.numbers(), to.numbers(), runs}));
+    STERNA_ASSIGN(made[shift], to.fetch(there));
+  }
+  const std::size_t begin = runs.to.first;
+  for (std::size_t i = begin; i < begin + runs.length; ++i) {
+    const T expected = as<T>(x)[runs.from.first + i - begin];
+    if (made[0][i] != expected) return Error{Errc::internal, "a run is not what was read"};
+  }
+  return same(made[0], made[1], fmt::format("runs of {} {} in quads", runs.length, kKind<T>));
+}
+
+template <class T>
 Result<void> of_kind(There& there) {
   for (const std::size_t count : {1UL, 3UL, 4UL, 6UL, 2'047UL, 2'048UL, 9'001UL}) {
     STERNA_TRY(elements<T>(there, count));
@@ -158,6 +177,17 @@ Result<void> of_kind(There& there) {
     STERNA_TRY(channels<T>(there, 1, 32, relu));
     STERNA_TRY(channels<T>(there, 16 * 8 * 5 + 3, 64, relu));  // a last group of two tiles
     STERNA_TRY(channels<T>(there, 16 * 8 * 9, 160, relu));
+  }
+  // As many blocks of threads as sums in quads are for; the last of 2,048 have two tiles each.
+  STERNA_TRY(channels<T>(there, 259, 4096, true));
+  STERNA_TRY(channels<T>(there, 16 * 8 * 5 + 3, 2048, false));
+  for (const std::size_t length : {4U, 5U, 12U}) {
+    STERNA_TRY(runs<T>(there, {.images = 2,
+                               .rows = 3,
+                               .columns = 4,
+                               .length = length,
+                               .from = {.first = 8, .image = 152, .row = 48, .column = 12},
+                               .to = {.first = 4, .image = 192, .row = 64, .column = 16}}));
   }
   return {};
 }

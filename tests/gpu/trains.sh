@@ -43,6 +43,8 @@ train() { # NAME [OPTION...]
   local begin=$SECONDS
   (cd "$work" && timeout 240 "$sterna" run "$1.toml" --run-dir "$1" "${@:2}") >"$work/$1.out" 2>&1 && {
     echo "        $1: precision@1 $(field "$1" precision_at_1), $(field "$1" parameters_sha256 | cut -c 1-12), $((SECONDS - begin)) s"
+    # Then each piece of a pass is launched by itself, in every step.
+    ! grep -oE 'no recorded pass: [^"]*' "$work/$1/result.json" || return 1
     return 0
   }
   tail -n 12 "$work/$1.out"

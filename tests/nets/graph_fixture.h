@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -68,7 +69,11 @@ inline Activation& sum(Graph& graph, const std::vector<Activation*>& x) {
 
 struct Heard final : Completion {
   explicit Heard(const Graph& graph) : of(graph) {}
-  void complete(Parameter& parameter) override { order.push_back(of.index_of(parameter)); }
+  void complete(std::span<Parameter* const> parameters) override {
+    for (const Parameter* parameter : parameters) {
+      if (parameter != nullptr) order.push_back(of.index_of(*parameter));
+    }
+  }
   const Graph& of;
   std::vector<std::size_t> order;
 };

@@ -23,9 +23,11 @@ class CudaEvent : public DeviceEvent {
   CudaEvent(const CudaEvent&) = delete;
   CudaEvent& operator=(const CudaEvent&) = delete;
 
-  Result<void> make() {
+  Result<void> make(EventUse use) {
     STERNA_TRY(checked(cudaSetDevice(device_), "cudaSetDevice", device_));
-    return checked(cudaEventCreateWithFlags(&event_, cudaEventBlockingSync), "cudaEventCreate",
+    const unsigned untimed = use == EventUse::timing ? 0 : cudaEventDisableTiming;
+    const unsigned awakens = use == EventUse::streams ? 0 : cudaEventBlockingSync;
+    return checked(cudaEventCreateWithFlags(&event_, untimed | awakens), "cudaEventCreate",
                    device_);
   }
   Result<bool> passed() noexcept override {
@@ -274,9 +276,9 @@ class CudaDevice : public Device {
     STERNA_TRY(stream->make());
     return std::unique_ptr<DeviceStream>(std::move(stream));
   }
-  Result<std::unique_ptr<DeviceEvent>> make_event() noexcept override {
+  Result<std::unique_ptr<DeviceEvent>> make_event(EventUse use) noexcept override {
     auto event = std::make_unique<CudaEvent>(index_);
-    STERNA_TRY(event->make());
+    STERNA_TRY(event->make(use));
     return std::unique_ptr<DeviceEvent>(std::move(event));
   }
   Result<bool> reach(Device& other) noexcept override {

@@ -57,7 +57,7 @@ class DeviceArithmeticTest : public testing::Test {
     explicit Net(kernels::Device& device) : stream(device.make_stream().value()) {
       for (const std::size_t size : kSizes) {
         there.push_back(kernels::DeviceArray<float>::make(device, size).value());
-        complete.push_back(device.make_event().value());
+        complete.push_back(device.make_event(kernels::EventUse::streams).value());
       }
     }
     nets::Gradient write(std::size_t tensor, const std::vector<float>& values) {

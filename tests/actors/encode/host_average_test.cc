@@ -181,7 +181,7 @@ class DeviceAverageTest : public HostAverageTest {
       there.stream = device_->make_stream().value();
       for (const std::size_t elements : kElements) {
         there.gradients.push_back(kernels::DeviceArray<float>::make(*device_, elements).value());
-        there.complete.push_back(device_->make_event().value());
+        there.complete.push_back(device_->make_event(kernels::EventUse::streams).value());
       }
     }
   }

@@ -100,7 +100,7 @@ TEST(Graph, TellsALayerOfItsParametersAndTheMode) {
   struct Witness final : Layer {
     explicit Witness(Parameter& own) : w(own) {}
     void forward(const Pass& pass) override { seen.push_back(pass.mode); }
-    void backward(Completion& completion) override { completion.complete(w); }
+    void backward(Completion& completion) override { completion.complete({&w}); }
     void parameter_changed(const Parameter& /*parameter*/) override { ++changed; }
     Parameter& w;
     std::vector<Mode> seen;

@@ -7,8 +7,10 @@ namespace sterna::launcher {
 Result<RoundTimes> measure_on(kernels::Device& device, kernels::DeviceStream& stream,
                               const std::vector<DeviceContender>& contenders, int rounds) {
   RoundTimes times;
-  STERNA_ASSIGN(const std::unique_ptr<kernels::DeviceEvent> begin, device.make_event());
-  STERNA_ASSIGN(const std::unique_ptr<kernels::DeviceEvent> end, device.make_event());
+  STERNA_ASSIGN(const std::unique_ptr<kernels::DeviceEvent> begin,
+                device.make_event(kernels::EventUse::timing));
+  STERNA_ASSIGN(const std::unique_ptr<kernels::DeviceEvent> end,
+                device.make_event(kernels::EventUse::timing));
   for (int round = -1; round < rounds; ++round) {
     for (const DeviceContender& contender : contenders) {
       STERNA_TRY(stream.record(*begin));

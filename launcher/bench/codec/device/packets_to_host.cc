@@ -30,8 +30,8 @@ Result<PacketsToHost> PacketsToHost::make(kernels::Device& device, kernels::Devi
   }
   if (!group.empty()) STERNA_TRY(made.add(device, setup, group));
   STERNA_ASSIGN(made.copies_, device.make_stream());
-  STERNA_ASSIGN(made.encoded_, device.make_event());
-  STERNA_ASSIGN(made.copied_, device.make_event());
+  STERNA_ASSIGN(made.encoded_, device.make_event(kernels::EventUse::streams));
+  STERNA_ASSIGN(made.copied_, device.make_event(kernels::EventUse::streams));
   STERNA_ASSIGN(made.here_, kernels::PinnedArray<std::byte>::make(device, made.bytes_));
   STERNA_ASSIGN(made.there_, kernels::DeviceArray<std::byte>::make(device, made.bytes_));
   return made;
