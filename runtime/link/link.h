@@ -230,6 +230,7 @@ class Links final : private Transport::Events, private Timers::Target {
   void dial_again(Link& link);
   bool may_resume(Link& link) const;
   void tell_trouble(Link& link);
+  void log_loss(Link& link);
   void resume(ChannelId channel, Lane lane, const Contact& peer, const Hello& hello);
   bool go_on(Link& link, Lane lane, std::uint64_t received, std::uint64_t credit);
   void opened(Link& link, Lane lane);

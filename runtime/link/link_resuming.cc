@@ -70,8 +70,13 @@ void Links::lose(Link& link, Lane lane, const std::string& cause) {
   const bool lives = tree_peers_.contains(link.peer) && link.back_at > link.lost_at;
   if (back || (lives && ++link.fruitless <= kMostFruitless)) link.lost_at = loop_.now();
   link.progressed = false;
-  if (!link.was_open) return;  // as often as anybody likes who is let in
-  log_(fmt::format("{}: {}; {} again", link.contact.identity.text(), cause,
+  link.logged = !link.was_open;  // as often as anybody likes who is let in
+}
+
+/// Once it lasts, or is over: a peer that has ended is often known to have a moment later.
+void Links::log_loss(Link& link) {
+  if (std::exchange(link.logged, true)) return;
+  log_(fmt::format("{}: {}; {} again", link.contact.identity.text(), link.lost_cause,
                    link.dialled ? "dialling" : "it may dial"));
 }
 
@@ -94,7 +99,9 @@ void Links::dial_again(Link& link) {
 
 void Links::tell_trouble(Link& link) {
   const Duration lasts = loop_.now() - link.lost_at;
-  if (!resumes(link) || link.told || lasts < kTroubleLasts) return;
+  if (!resumes(link)) return;
+  if (lasts >= options_.heartbeat / 2) log_loss(link);
+  if (link.told || lasts < kTroubleLasts) return;
   link.told = true;
   owner_.link_trouble(link.contact, link.lost_cause, lasts, false);
 }
@@ -172,6 +179,7 @@ void Links::opened(Link& link, Lane lane) {
 
 void Links::back(Link& link) {
   ++counters_.resumed;
+  log_loss(link);
   log_(fmt::format("{}: linked again after {:.0f} ms", link.contact.identity.text(),
                    std::chrono::duration<double, std::milli>(loop_.now() - link.lost_at).count()));
   const std::string cause = std::exchange(link.lost_cause, {});

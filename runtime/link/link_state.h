@@ -104,6 +104,7 @@ struct Links::Link {
   bool progressed = true;       // the peer has received something since the last loss
   std::uint32_t fruitless = 0;  // it came back so often since it had
   bool told = false;            // the owner, of this loss
+  bool logged = true;           // the last loss, where it is one to be logged
   /// A peer of ours dials twice in a heartbeat at most; so many it may have saved up.
   static constexpr double kMostResumes = 16;
   double resumes_left = kMostResumes;  // as of:
