@@ -183,7 +183,7 @@ struct GradientSection {
   /// Whether a rank may go on in another worker without what error feedback kept of it.
   bool zeroes_residuals() const { return error_feedback && residuals == LostResiduals::zero; }
   double clip_norm = 0;  ///< a rank's whole gradient is scaled down to this norm; 0: never
-  std::uint64_t floating_grad_epoch = 0;  ///< every so manyth epoch travels as fp32; 0: none
+  std::uint64_t floating_grad_epoch = 0;  ///< every Nth epoch travels as fp32; 0: none
   bool operator==(const GradientSection&) const = default;
 };
 

@@ -226,7 +226,7 @@ Command chaos_command() {
                 "come again",
                 "NAMES"}}),
       .run = [o](const Context& context) { return chaos(*o, context.console); },
-      .examples = "sterna chaos\nsterna chaos RUN --every 2s --for 1m --seed 7 --kinds kill"};
+      .examples = {"sterna chaos", "sterna chaos RUN --every 2s --for 1m --seed 7 --kinds kill"}};
 }
 
 }  // namespace sterna::launcher

@@ -84,7 +84,7 @@ class CommandLine {
     CLI::App* app = parent.add_subcommand(command.name, command.help);
     app->set_help_flag("-h,--help", "Print this help");
     app->allow_extras();
-    app->footer(command.examples);
+    app->footer(help_end(command));
     for (const Argument& argument : command.arguments) add(*app, argument);
     if (command.rest != nullptr) app->prefix_command();
     for (const Command& part : command.parts) add(*app, part);

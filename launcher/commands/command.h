@@ -49,9 +49,18 @@ struct Command {
   std::vector<Argument> arguments = {};
   std::function<int(const Context&)> run = {};  ///< gives the exit code; none: say which part
   std::vector<Command> parts = {};
-  std::string examples = {};                 ///< the end of its help
+  std::string notes = {};                    ///< behind its options, in lines that fit a terminal
+  std::vector<std::string> examples = {};    ///< command lines, at the end of its help
   std::vector<std::string>* rest = nullptr;  ///< takes all that follows the command as it is
 };
+
+/// The end of its help; empty: it has none.
+inline std::string help_end(const Command& command) {
+  std::string end = command.notes;
+  if (command.examples.empty()) return end;
+  end += fmt::format("{}Examples:\n", end.empty() ? "" : "\n\n");
+  return end + fmt::format("  {}", fmt::join(command.examples, "\n  "));
+}
 
 /// All, in the order of the help.
 std::vector<Command> all_commands();

@@ -270,7 +270,7 @@ Command down_command() {
   return {"down", "End a run, and make sure that nothing of it is left",
           visit_arguments(
               *o, {run_argument(o->run),
-                   {"--all", &o->all, "Every run known here"},
+                   {"--all", &o->all, "Every run known here, also those that other terminals show"},
                    {"--file", &o->file, "Whatever runs on the hosts of this file", "FILE"}}),
           [o](const Context& context) { return down(*o, context.console); }};
 }

@@ -254,7 +254,7 @@ Command page_command() {
                          .help = "Print the line that shows the page of a run on that host here",
                          .type = "HOST"}},
           .run = [o](const Context& context) { return page(*o, context.console); },
-          .examples = "\nWho knows the address may look; it is of this machine alone.\n"};
+          .notes = "Who knows the address may look; it is of this machine alone."};
 }
 
 }  // namespace sterna::launcher

@@ -164,10 +164,10 @@ Command run_command() {
                     "The cluster file, e.g. configs/lenet_mnist.toml"),
           [o](const Context& context) { return run(*o, context); },
           {},
-          "\nExamples:\n"
-          "  sterna run configs/lenet_mnist.toml\n"
-          "  sterna run my.toml --set job.steps=500 --set actor.worker.count=4 --data ~/mnist\n"
-          "  sterna run my.toml --json | tail -n 1 > result.json"};
+          {},
+          {"sterna run configs/lenet_mnist.toml",
+           "sterna run my.toml --set job.steps=500 --set actor.worker.count=4 --data ~/mnist",
+           "sterna run my.toml --json | tail -n 1 > result.json"}};
 }
 
 }  // namespace sterna::launcher

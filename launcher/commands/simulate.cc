@@ -265,12 +265,10 @@ Command simulate_command() {
             .shows_default = true,
             .range = {{1, kMostJobs}}}},
       .run = [o](const Context& context) { return simulate(*o, context); },
-      .examples =
-          "Examples:\n"
-          "  sterna simulate --seeds 1..10000 --jobs 2\n"
-          "  sterna simulate --seed 17 --log\n"
-          "  sterna simulate --minimise 17 > faults; sterna simulate --seed 17 --schedule "
-          "faults --log"};
+      .examples = {
+          "sterna simulate --seeds 1..10000 --jobs 2", "sterna simulate --seed 17 --log",
+          "sterna simulate --minimise 17 > faults; sterna simulate --seed 17 --schedule faults "
+          "--log"}};
 }
 
 }  // namespace sterna::launcher

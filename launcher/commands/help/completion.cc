@@ -202,8 +202,8 @@ std::string man_page(const std::vector<Command>& commands) {
       if (!argument.type.empty()) name += " " + argument.type;
       out += fmt::format(".TP\n.B {}\n{}\n", roff(name), roff(full_help(argument)));
     }
-    if (command.examples.empty()) return;
-    out += ".PP\n.nf\n" + roff(command.examples) + "\n.fi\n";
+    const std::string end = help_end(command);
+    if (!end.empty()) out += ".PP\n.nf\n" + roff(end) + "\n.fi\n";
   });
   out +=
       ".SH EXIT STATUS\n0 done, 1 failed, 2 bad input, 130 Ctrl\\-C.\n"

@@ -11,21 +11,21 @@ Command help_command() {
   const auto markdown = std::make_shared<bool>(false);
   const auto shell = std::make_shared<std::string>();
   const auto word = std::make_shared<std::string>();
-  const Command keys = {.name = "keys",
-                        .help = "Every key of a cluster file, or those of a section",
-                        .arguments = {{"SECTION", word.get(), "Of which, or one key; default: all"},
-                                      {"--markdown", markdown.get(), "As a Markdown table"}},
-                        .run =
-                            [markdown, word](const Context& context) {
-                              const auto described =
-                                  word->empty()
-                                      ? Result<std::vector<SectionDescription>>(describe_keys())
-                                      : describe_keys(*word);
-                              if (!described) return context.console.report(described.error());
-                              return context.console.result(*markdown ? keys_as_markdown(*described)
-                                                                      : keys_as_text(*described));
-                            },
-                        .examples = "sterna help keys gradient\nsterna help keys job.precision"};
+  const Command keys = {
+      .name = "keys",
+      .help = "Every key of a cluster file, or those of a section",
+      .arguments = {{"SECTION", word.get(), "Of which, or one key; default: all"},
+                    {"--markdown", markdown.get(), "As a Markdown table"}},
+      .run =
+          [markdown, word](const Context& context) {
+            const auto described = word->empty()
+                                       ? Result<std::vector<SectionDescription>>(describe_keys())
+                                       : describe_keys(*word);
+            if (!described) return context.console.report(described.error());
+            return context.console.result(*markdown ? keys_as_markdown(*described)
+                                                    : keys_as_text(*described));
+          },
+      .examples = {"sterna help keys gradient", "sterna help keys job.precision"}};
   const Command metrics = {
       "metrics",
       "Every metric that [metrics] prometheus shows",
@@ -45,15 +45,15 @@ Command help_command() {
           [shell](const Context& context) {
             return context.console.result(completion(all_commands(), *shell));
           },
-      .examples =
-          "sterna help completion bash > ~/.local/share/bash-completion/completions/sterna\n"
-          "sterna help completion fish > ~/.config/fish/completions/sterna.fish"};
+      .examples = {
+          "sterna help completion bash > ~/.local/share/bash-completion/completions/sterna",
+          "sterna help completion fish > ~/.config/fish/completions/sterna.fish"}};
   const Command man = {
       .name = "man",
       .help = "The manual page, for man's macros",
       .run =
           [](const Context& context) { return context.console.result(man_page(all_commands())); },
-      .examples = "sterna help man | man -l -"};
+      .examples = {"sterna help man | man -l -"}};
   return {.name = "help",
           .help = "Help on a command, or on the cluster file's keys",
           .parts = {keys, metrics, scripts, man}};

@@ -42,8 +42,8 @@ Command join_command() {
                      .help = "The run's file for this host, RUN_DIR/join/HOST",
                      .required = true}},
       .run = [file](const Context& context) { return join(*file, context.console); },
-      .examples =
-          "\nWith placer = \"join\" `sterna run` and `sterna up` write a file for each host "
+      .notes =
+          "With placer = \"join\" `sterna run` and `sterna up` write a file for each host "
           "and wait.\n"
           "It holds secrets: bring it there unread by others (mode 0600). SIGTERM has the\n"
           "node's actors go on elsewhere, and a second one ends it at once; without a word from\n"

@@ -66,7 +66,7 @@ Command events_command() {
                      .into = &options->json,
                      .help = "The lines as they are in events.jsonl"}},
       .run = [options](const Context& context) { return events(*options, context.console); },
-      .examples = "sterna events runs/a\nsterna events runs/a -f"};
+      .examples = {"sterna events runs/a", "sterna events runs/a -f"}};
 }
 
 }  // namespace sterna::launcher

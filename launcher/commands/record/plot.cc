@@ -77,7 +77,7 @@ Command plot_command() {
                 const Result<std::string> said = plot(*options, context.console);
                 return said ? context.console.result(*said) : context.console.report(said.error());
               },
-          .examples = "sterna plot runs/fp32* runs/ternary* --x bytes --log -o accuracy.svg"};
+          .examples = {"sterna plot runs/fp32* runs/ternary* --x bytes --log -o accuracy.svg"}};
 }
 
 }  // namespace sterna::launcher

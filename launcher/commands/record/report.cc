@@ -45,7 +45,7 @@ Command report_command() {
                 return written ? context.console.result(printable(options->out) + "\n")
                                : context.console.report(written.error());
               },
-          .examples = "sterna report runs/fp32* runs/ternary* -o ternary.html"};
+          .examples = {"sterna report runs/fp32* runs/ternary* -o ternary.html"}};
 }
 
 }  // namespace sterna::launcher

@@ -95,9 +95,9 @@ Command trace_command() {
             const Result<std::string> said = trace(*options);
             return said ? context.console.result(*said) : context.console.report(said.error());
           },
-      .examples =
-          "sterna run configs/lenet_mnist.toml --run-dir runs/a --set "
-          "trace.steps=100..110\nsterna trace runs/a --summary"};
+      .examples = {
+          "sterna run configs/lenet_mnist.toml --run-dir runs/a --set trace.steps=100..110",
+          "sterna trace runs/a --summary"}};
 }
 
 }  // namespace sterna::launcher

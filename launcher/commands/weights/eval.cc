@@ -179,12 +179,10 @@ Command eval_command() {
                     o->device.argument(),
                     {"--json", &o->json, "Print it as one line of JSON"}},
       .run = [o](const Context& context) { return eval(*o, context.console); },
-      .examples =
-          "\nExamples:\n"
-          "  sterna eval --weights runs/lenet_mnist-20260102T030405Z\n"
-          "  sterna eval --weights RUN/weights.safetensors --subset train --json\n"
-          "  sterna eval --checkpoint RUN --follow\n"
-          "  sterna eval --weights RUN --device cuda:1"};
+      .examples = {"sterna eval --weights runs/lenet_mnist-20260102T030405Z",
+                   "sterna eval --weights RUN/weights.safetensors --subset train --json",
+                   "sterna eval --checkpoint RUN --follow",
+                   "sterna eval --weights RUN --device cuda:1"}};
 }
 
 }  // namespace sterna::launcher

@@ -88,12 +88,12 @@ Command export_command() {
                          .help = "Where it goes; without, beside the weights or the metrics",
                          .type = "FILE"}},
           .run = [o](const Context& context) { return export_to(*o, context.console); },
-          .examples = forms +
-                      "\nThe net, its preprocessing and the names of its classes go with it, as "
-                      "metadata.\nAn ONNX model takes \"images\" {batch, channels, rows, columns}, "
-                      "prepared, and\ngives \"logits\"; batch norms are folded into convolutions.\n"
-                      "\n  sterna export runs/flowers/weights.safetensors --to onnx\n"
-                      "  sterna export runs/flowers --to tensorboard\n"};
+          .notes = forms +
+                   "\nThe net, its preprocessing and the names of its classes go with it, as "
+                   "metadata.\nAn ONNX model takes \"images\" {batch, channels, rows, columns}, "
+                   "prepared, and\ngives \"logits\"; batch norms are folded into convolutions.",
+          .examples = {"sterna export runs/flowers/weights.safetensors --to onnx",
+                       "sterna export runs/flowers --to tensorboard"}};
 }
 
 }  // namespace sterna::launcher

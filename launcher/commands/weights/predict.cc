@@ -106,12 +106,12 @@ Command predict_command() {
                         o->device.argument(),
                         {"--json", &o->json, "Print it as one line of JSON"}},
           .run = [o](const Context& context) { return predict(*o, context.console); },
-          .examples =
+          .notes =
               "Pictures are prepared as in the evaluation of the run that left the weights.\n"
               "One that cannot be read is said on a line of its own, the others are\n"
-              "answered, and the exit code is 2.\n\n"
-              "  sterna predict --weights runs/flowers/weights.safetensors rose.jpg\n"
-              "  sterna predict --weights runs/flowers --raw rose.jpg\n"};
+              "answered, and the exit code is 2.",
+          .examples = {"sterna predict --weights runs/flowers/weights.safetensors rose.jpg",
+                       "sterna predict --weights runs/flowers --raw rose.jpg"}};
 }
 
 }  // namespace sterna::launcher
