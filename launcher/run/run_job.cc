@@ -85,6 +85,12 @@ RunRecord blank_record(const JobOptions& options) {
   return record;
 }
 
+/// What a run says to Ctrl-Z: its processes would give up who is stopped.
+constexpr std::string_view kNotSuspended =
+    "Ctrl-Z would end this run and is ignored; Ctrl-C ends it, and `sterna up` starts one that "
+    "needs "
+    "no terminal";
+
 /// One job while it runs.
 class Job {
  public:
@@ -95,7 +101,8 @@ class Job {
         machine_(machine),
         registry_(registry),
         interrupt_(machine_.loop(), SIGINT, [this] { interrupted(); }),
-        terminate_(machine_.loop(), SIGTERM, [this] { told_to_end(); }) {
+        terminate_(machine_.loop(), SIGTERM, [this] { told_to_end(); }),
+        suspend_(machine_.loop(), SIGTSTP, [this] { news_.logged(kNotSuspended); }) {
     // The terminal was closed; under nohup that is nothing to us.
     if (std::signal(SIGHUP, SIG_DFL) == SIG_IGN) {
       std::signal(SIGHUP, SIG_IGN);
@@ -489,6 +496,10 @@ class Job {
     }
     record.status.cause = result.cause;
     if (result.exit != 0) {
+      // Of whom nobody has said how it ended: nothing outlives a run.
+      for (ActorStatus& actor : record.status.actors) {
+        if (!actor.has_ended()) actor.state = "stopped";
+      }
       if (record.first_step_began) {
         result.seconds = in_seconds(machine_.loop().now() - *record.first_step_began);
       }
@@ -556,6 +567,7 @@ class Job {
   std::optional<LogReader> logs_;  ///< of a program's actors, while they run
   SignalWatch interrupt_;
   SignalWatch terminate_;
+  SignalWatch suspend_;
   std::optional<SignalWatch> hang_up_;
 };
 

@@ -44,6 +44,15 @@ TEST_F(RunInterrupt, WhileItTrainsItStopsEverything) {
   expect_interrupted(program);
 }
 
+TEST_F(RunInterrupt, ASuspendIsIgnoredAndSaysSo) {
+  SternaProgram& program = run_for_ever();
+  ASSERT_TRUE(trains(program)) << program.story();
+  strike(program.pid(), SIGTSTP);
+  program.interrupt();
+  expect_interrupted(program);
+  EXPECT_THAT(content_of(path("run/status.json")), HasSubstr("Ctrl-Z would end this run"));
+}
+
 TEST_F(RunInterrupt, WhileItStartsItStopsWhatHasStarted) {
   for (const char* until : {"coordinator", "node-localhost", "worker0", "evaluator0"}) {
     SternaProgram& program =
