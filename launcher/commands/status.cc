@@ -1,5 +1,8 @@
 // sterna status: what runs where, once.
 #include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
 
 #include "launcher/commands/visit.h"
 #include "launcher/past/overview.h"
@@ -38,14 +41,15 @@ int show(const Visit& visit, const VisitOptions& options, const Console& console
     return console.result(overview_json(visit.state, *overview, counted) + "\n");
   }
   RunStatus status = status_of(visit.state, *overview);
-  status.actors.clear();  // the table below knows all processes
-  constexpr std::size_t kWidth = 100;
+  status.actors.clear();               // the table below knows all processes
+  constexpr std::size_t kWidth = 100;  // of what is no terminal, or a wider one
   constexpr std::size_t kHeight = 24;
+  const std::size_t width =
+      isatty(STDOUT_FILENO) != 0 ? std::min(kWidth, terminal_options(STDOUT_FILENO).width) : kWidth;
   std::string text;
-  for (const std::string& line : render(status, {kWidth, kHeight, false, true}))
-    text += line + "\n";
+  for (const std::string& line : render(status, {width, kHeight, false, true})) text += line + "\n";
   text += codec_line(status) + "\n";
-  for (const std::string& line : member_table(*overview)) text += line + "\n";
+  for (const std::string& line : member_table(*overview, width)) text += line + "\n";
   if (const std::string line = refusals_line(counted); !line.empty()) text += "\n" + line + "\n";
   return console.result(text);
 }

@@ -92,7 +92,7 @@ std::string overview_json(const RunState& state, const Overview& overview,
   return json_line(json);
 }
 
-std::vector<std::string> member_table(const Overview& overview) {
+std::vector<std::string> member_table(const Overview& overview, std::size_t width) {
   using Row = std::array<std::string, 9>;
   std::vector<Row> rows = {
       {"process", "host", "state", "pid", "memory", "queued", "lag", "in", "out"}};
@@ -108,10 +108,22 @@ std::vector<std::string> member_table(const Overview& overview) {
     for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], columns(row[i]));
   }
   constexpr std::size_t kTexts = 3;  // the rest are numbers
+  std::array<bool, 9> shown;
+  shown.fill(true);
+  const auto taken = [&] {
+    std::size_t all = 0;
+    for (std::size_t i = 0; i < shown.size(); ++i) all += shown[i] ? widths[i] + 2 : 0;
+    return all - 2;
+  };
+  constexpr std::array<std::size_t, 6> kLeastWanted = {4, 6, 3, 5, 1, 8};
+  for (const std::size_t i : kLeastWanted) {
+    if (taken() > width) shown[i] = false;
+  }
   std::vector<std::string> lines;
   for (const Row& row : rows) {
     std::string line;
     for (std::size_t i = 0; i < row.size(); ++i) {
+      if (!shown[i]) continue;
       const std::string gap(widths[i] - columns(row[i]), ' ');
       line += i == 0 ? "" : "  ";
       line += i < kTexts ? row[i] + gap : gap + row[i];

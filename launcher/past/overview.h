@@ -20,7 +20,8 @@ RunStatus status_of(const RunState& state, const Overview& overview);
 std::string overview_json(const RunState& state, const Overview& overview,
                           const std::optional<Inspection>& counted = std::nullopt);
 /// The members as a table for people, a line each.
-std::vector<std::string> member_table(const Overview& overview);
+/// Columns that have no room in `width` are left out, the least wanted first.
+std::vector<std::string> member_table(const Overview& overview, std::size_t width);
 
 /// What processes of a run have counted, of all of them together.
 Inspection sum_of(const std::vector<Inspection>& counted);

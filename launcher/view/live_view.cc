@@ -34,6 +34,8 @@ bool locale_is_utf8() {
   return false;
 }
 
+}  // namespace
+
 ViewOptions terminal_options(int terminal) {
   ViewOptions options;
   winsize size{};
@@ -45,6 +47,8 @@ ViewOptions terminal_options(int terminal) {
   options.utf8 = locale_is_utf8();
   return options;
 }
+
+namespace {
 
 /// Columns of a line with ANSI colours.
 std::size_t columns_on_screen(std::string_view line) {

@@ -35,6 +35,10 @@ struct Trends {
 std::vector<std::string> render(const RunStatus& status, const ViewOptions& options,
                                 const Trends& trends = {});
 
+/// What a terminal, by its descriptor, and the environment are for: its size where it has one, else
+/// the defaults.
+ViewOptions terminal_options(int terminal);
+
 /// `status` on one line, for a log.
 std::string plain_line(const RunStatus& status);
 

@@ -95,9 +95,12 @@ TEST(OverviewJson, HasNoStatusWhereNothingWasReported) {
 
 TEST(MemberTable, HasALineForEachProcess) {
   EXPECT_THAT(
-      member_table(overview()),
+      member_table(overview(), 80),
       ElementsAre("process    host  state    pid   memory  queued     lag       in     out",
                   "worker0#2  b     running  811  55.7 MB    10 B  1.5 ms  1.00 kB  402 MB"));
+  EXPECT_THAT(member_table(overview(), 60),
+              ElementsAre("process    host  state    pid  queued       in     out",
+                          "worker0#2  b     running  811    10 B  1.00 kB  402 MB"));
 }
 
 TEST(Refusals, AreCountedByKindOverAllProcesses) {
