@@ -35,6 +35,10 @@ Result<std::vector<float>> predict(actors::Model& model, const std::string& path
   input::EncodedPicture picture;
   picture.bytes = {reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()};
   STERNA_ASSIGN(picture.coding, input::coding_of(picture.bytes).in(path));
+  // All of it, not only what a net sees: of a damaged one nothing is said.
+  if (const auto whole = input::decode(picture, {}); !whole) {
+    return Error(whole.error()).in(path);
+  }
   return model.logits(picture).in(path);
 }
 
