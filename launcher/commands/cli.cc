@@ -101,6 +101,15 @@ class CommandLine {
           }
         },
         argument.into);
+    // What a variable that is not set leaves is no value, and not the default either.
+    if (std::holds_alternative<std::string*>(argument.into) ||
+        std::holds_alternative<std::vector<std::string>*>(argument.into)) {
+      option->check(CLI::Validator(
+          [](const std::string& value) {
+            return value.empty() ? std::string("it is empty") : std::string();
+          },
+          ""));
+    }
     // Of an option each value has its name before it; words by their place are as many as come.
     if (std::holds_alternative<std::vector<std::string>*>(argument.into)) {
       option->allow_extra_args(!argument.name.starts_with('-'));

@@ -46,9 +46,6 @@ Result<std::string> write_file(const RunTrace& trace, const std::string& path) {
 }
 
 Result<std::string> trace(const TraceOptions& options) {
-  if (options.json && !options.summary) {
-    return Error{Errc::invalid_argument, "--json is for --summary: the trace itself is JSON"};
-  }
   std::optional<TracedSteps> wanted;
   if (!options.steps.empty()) {
     Result<TracedSteps> steps = actors::parse_steps(options.steps);
@@ -57,7 +54,7 @@ Result<std::string> trace(const TraceOptions& options) {
   }
   const std::string run = run_directory_of(options.run);
   STERNA_ASSIGN(const RunTrace trace, read_run_trace(run, wanted));
-  if (options.summary) {
+  if (options.summary || options.json) {
     const TraceSummary summary = summary_of(trace);
     return options.json ? to_json(summary) : to_text(summary);
   }

@@ -107,6 +107,15 @@ TEST_F(CliTest, WhatIsMissingOrWrongIsOneLine) {
   EXPECT_EQ(sterna("").exit, 2);
 }
 
+TEST_F(CliTest, WhatIsEmptyIsNeitherAValueNorTheDefault) {
+  for (const std::string arguments :
+       {"down \"$NOT_SET\"", "data show \"\"", "check job.toml --set \"\""}) {
+    const Outcome outcome = sterna(arguments);
+    EXPECT_EQ(outcome.exit, 2) << arguments;
+    EXPECT_THAT(outcome.err, HasSubstr("it is empty")) << arguments;
+  }
+}
+
 TEST_F(CliTest, AMissingFileIsOneLine) {
   expect_one_line("run nope.toml", 2, "nope.toml: there is no such file");
   expect_one_line("check nope.toml", 2, "nope.toml: there is no such file");
