@@ -2,18 +2,21 @@
 // who draws it is drawing/, a module that is loaded when there is something to draw.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
 namespace sterna::launcher {
 
-/// One of a plot's curves: for each x the mean of some runs, and the lowest and highest of them.
+/// One of a plot's curves: for each x the mean of some runs, and the lowest and highest of them. A
+/// part of it that has one point is a dot.
 struct PlotCurve {
   std::string label;
   std::vector<double> x = {};
   std::vector<double> mean = {};
   std::vector<double> low = {};  ///< as long as `mean`, or empty: no band
   std::vector<double> high = {};
+  std::vector<std::size_t> gaps = {};  ///< points, in order, that no line leads to from the last
 };
 
 struct Plot {

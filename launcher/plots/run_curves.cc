@@ -8,7 +8,6 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
-#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -51,7 +50,7 @@ constexpr std::array<std::pair<const char*, const char*>, 3> kXs = {
 using Known = std::map<std::int64_t, double>;
 
 struct Read {
-  std::vector<RunPoint> points;
+  RunPoints points;
   Known known;
   bool of_ranks = false;  ///< there are lines of single ranks
 };
@@ -167,6 +166,14 @@ std::string shown_key(const std::string& key, const std::vector<std::string>& al
   return same > 1 ? key : brief(key);
 }
 
+/// What it is called, however it was named: "runs/a/", ".".
+std::string folder_name(const std::string& run) {
+  std::error_code failed;
+  const fs::path absolute = fs::absolute(run, failed);
+  const fs::path path = (failed ? fs::path(run) : absolute).lexically_normal();
+  return (path.has_filename() ? path : path.parent_path()).filename().string();
+}
+
 /// By what the groups differ, as far as that is short.
 std::vector<std::string> labels_of(const std::vector<Group>& groups) {
   std::set<std::string> all;
@@ -194,41 +201,11 @@ std::vector<std::string> labels_of(const std::vector<Group>& groups) {
       label += fmt::format("{}{} {}", label.empty() ? "" : ", ", shown_key(key, differing), value);
     }
     if (differing.empty() || differing.size() > kMostKeys) {
-      label = fs::path(group.runs.front()).lexically_normal().filename().string();
+      label = folder_name(group.runs.front());
     }
-    if (group.runs.size() > 1) label += fmt::format(" ({} runs)", group.runs.size());
     labels.push_back(valid_utf8(label));  // paths may be anything
   }
   return labels;
-}
-
-/// Of the steps that all runs have.
-PlotCurve curve_of(const std::vector<std::vector<RunPoint>>& runs) {
-  std::map<std::int64_t, std::vector<const RunPoint*>> by_step;
-  for (const std::vector<RunPoint>& run : runs) {
-    for (const RunPoint& point : run) by_step[point.step].push_back(&point);
-  }
-  PlotCurve curve;
-  for (const auto& [step, points] : by_step) {
-    if (points.size() != runs.size()) continue;
-    double x = 0;
-    double y = 0;
-    double low = std::numeric_limits<double>::infinity();
-    double high = -std::numeric_limits<double>::infinity();
-    for (const RunPoint* point : points) {
-      x += point->x;
-      y += point->y;
-      low = std::min(low, point->y);
-      high = std::max(high, point->y);
-    }
-    const auto count = static_cast<double>(points.size());
-    curve.x.push_back(x / count);
-    curve.mean.push_back(y / count);
-    if (runs.size() == 1) continue;
-    curve.low.push_back(low);
-    curve.high.push_back(high);
-  }
-  return curve;
 }
 
 const Quantity& quantity(const std::string& name) {
@@ -251,7 +228,18 @@ std::vector<std::string> plot_ys() {
   return names;
 }
 
-Result<std::vector<RunPoint>> run_points(const std::string& run, const PlotQuantities& what) {
+std::vector<std::string> each_once(const std::vector<std::string>& runs) {
+  std::vector<std::string> once;
+  std::set<fs::path> known;
+  for (const std::string& run : runs) {
+    std::error_code failed;
+    const fs::path path = fs::canonical(run, failed);
+    if (known.insert(failed ? fs::path(run) : path).second) once.push_back(run);
+  }
+  return once;
+}
+
+Result<RunPoints> run_points(const std::string& run, const PlotQuantities& what) {
   const std::string path = run + "/metrics.jsonl";
   const Quantity& y = quantity(what.y);
   Reader reader(y, what);
@@ -284,11 +272,11 @@ Result<std::vector<RunPoint>> run_points(const std::string& run, const PlotQuant
 
 Result<Plot> plot_of_runs(const std::vector<std::string>& runs, const PlotQuantities& what,
                           const std::function<void(const std::string&)>& left_out) {
-  std::map<std::string, std::vector<RunPoint>> points_of;
+  std::map<std::string, RunPoints> points_of;
   std::vector<std::string> with_points;
   std::optional<Error> none;
-  for (const std::string& run : runs) {
-    Result<std::vector<RunPoint>> points = run_points(run, what);
+  for (const std::string& run : each_once(runs)) {
+    Result<RunPoints> points = run_points(run, what);
     std::error_code ignored;
     const bool without = !points && points.error().code == Errc::not_found &&
                          fs::exists(fs::path(run) / "metrics.jsonl", ignored);
@@ -308,14 +296,11 @@ Result<Plot> plot_of_runs(const std::vector<std::string>& runs, const PlotQuanti
                 std::ranges::find_if(kXs, [&](const auto& x) { return x.first == what.x; })->second,
             .y_label = quantity(what.y).label};
   for (std::size_t g = 0; g < groups.size(); ++g) {
-    std::vector<std::vector<RunPoint>> points;
+    std::vector<RunPoints> points;
     for (const std::string& run : groups[g].runs) points.push_back(points_of.at(run));
-    PlotCurve curve = curve_of(points);
-    if (curve.x.empty()) {
-      return Error{Errc::not_found, fmt::format("the {} runs like {} have no step in common",
-                                                points.size(), groups[g].runs.front())};
-    }
+    PlotCurve curve = mean_curve(points);
     curve.label = labels[g];
+    if (points.size() > 1) curve.label += fmt::format(" ({})", runs_text(points));
     plot.curves.push_back(std::move(curve));
   }
   return plot;

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "launcher/plots/mean_curve.h"
 #include "launcher/plots/plot.h"
 #include "runtime/base/result.h"
 
@@ -23,21 +24,19 @@ struct PlotQuantities {
 std::vector<std::string> plot_xs();
 std::vector<std::string> plot_ys();
 
-/// One point of one run.
-struct RunPoint {
-  std::int64_t step = 0;
-  double x = 0;
-  double y = 0;
-};
-/// In the order of their steps. Seconds and bytes at a step between two that the metrics tell of
+/// Without those that name a directory again, by another path too.
+std::vector<std::string> each_once(const std::vector<std::string>& runs);
+
+/// Seconds and bytes at a step between two that the metrics tell of
 /// lie between theirs, in proportion. Errors: not_found (no metrics, or nothing of what is asked),
 /// malformed (another format), io.
-Result<std::vector<RunPoint>> run_points(const std::string& run, const PlotQuantities& what);
+Result<RunPoints> run_points(const std::string& run, const PlotQuantities& what);
 
-/// `runs` are run directories. Of runs that make one curve only the steps that all of them have are
-/// in it, at the mean of their x. Labels are what the files differ in. Errors: run_points', but
-/// where `left_out` is given it is told of runs that have nothing of what is asked, as one that was
-/// interrupted early, and only where all are such is that an error.
+/// `runs` are run directories, of which each counts once. Those whose files say the same, but for
+/// the seed, make one curve (mean_curve). Labels are what the files differ in, and how many runs a
+/// curve is made of. Errors: run_points', but where `left_out` is given it is told of runs that
+/// have nothing of what is asked, as one that was interrupted early, and only where all are such is
+/// that an error.
 Result<Plot> plot_of_runs(const std::vector<std::string>& runs, const PlotQuantities& what,
                           const std::function<void(const std::string&)>& left_out = {});
 

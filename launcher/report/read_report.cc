@@ -28,14 +28,19 @@ Result<std::optional<ReportCurve>> read_curve(const std::vector<std::string>& ru
   PlotQuantities quantities;
   quantities.x = what.x;
   quantities.y = what.y;
-  const Result<Plot> plot = plot_of_runs(runs, quantities);
+  std::size_t left_out = 0;
+  const Result<Plot> plot = plot_of_runs(runs, quantities, [&](const std::string&) { ++left_out; });
   if (!plot && plot.error().code == Errc::not_found) return std::optional<ReportCurve>();
   if (!plot) return plot.error();
-  ReportCurve curve{
-      .title = what.title, .x_label = plot->x_label, .y_label = plot->y_label, .svg = {}};
+  ReportCurve curve{.title = what.title,
+                    .x_label = plot->x_label,
+                    .y_label = plot->y_label,
+                    .svg = {},
+                    .left_out = left_out};
   STERNA_ASSIGN(curve.svg, picture_of(*plot, PictureForm::svg, folder));
   for (const PlotCurve& one : plot->curves) {
     if (!one.x.empty()) curve.ends.push_back({one.label, one.x.back(), one.mean.back()});
+    curve.has_means = curve.has_means || !one.low.empty();
   }
   return std::optional(std::move(curve));
 }
@@ -80,7 +85,7 @@ Result<ReportRun> read_run(const std::string& path) {
 
 Result<Report> read_report(const std::vector<std::string>& runs, const std::string& folder) {
   Report report;
-  for (const std::string& run : runs) {
+  for (const std::string& run : each_once(runs)) {
     STERNA_ASSIGN(ReportRun read, read_run(run));
     report.runs.push_back(std::move(read));
   }

@@ -2,6 +2,7 @@
 // configured, their curves, their tensors, where the time went, what was lost on the way.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,8 @@ struct ReportCurve {
   std::string y_label;
   std::string svg;
   std::vector<End> ends = {};
+  bool has_means = false;    ///< of several runs
+  std::size_t left_out = 0;  ///< runs that say nothing of it
 };
 
 struct ReportRun {
@@ -40,8 +43,9 @@ struct Report {
   std::vector<ReportRun> runs = {};
 };
 
-/// What run directories hold; curves are drawn by the module in `folder` (drawer.h). A quantity
-/// that the runs say nothing of has no curve. Errors: not_found, malformed (for_each_metric's), io.
+/// What run directories hold, of which each counts once; curves are drawn by the module in `folder`
+/// (drawer.h). A quantity that the runs say nothing of has no curve. Errors: not_found, malformed
+/// (for_each_metric's), io.
 Result<Report> read_report(const std::vector<std::string>& runs, const std::string& folder);
 
 /// Of what is not known nothing is said. Texts of runs are shown as text.

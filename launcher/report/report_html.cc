@@ -105,8 +105,13 @@ void add_curve(Page& page, const ReportCurve& curve) {
   page.line("<figure>");
   page.line(fmt::format("<img alt=\"{}: {} against {}\" src=\"{}\">", escaped(curve.title),
                         escaped(curve.y_label), escaped(curve.x_label), data_address(curve.svg)));
-  page.line(
-      fmt::format("<figcaption>{}: where each curve ends</figcaption>", escaped(curve.title)));
+  std::string caption = curve.title + ": where each curve ends";
+  if (curve.has_means)
+    caption += "; one of several runs is the mean of those that have come so far";
+  if (curve.left_out > 0) {
+    caption += fmt::format("; left out: {} without this", counted(curve.left_out, "run"));
+  }
+  page.line("<figcaption>" + escaped(caption) + "</figcaption>");
   std::vector<std::vector<Cell>> rows;
   for (const ReportCurve::End& end : curve.ends) {
     rows.push_back(

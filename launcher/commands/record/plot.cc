@@ -6,6 +6,7 @@
 #include "launcher/commands/command.h"
 #include "launcher/plots/drawer.h"
 #include "launcher/plots/run_curves.h"
+#include "launcher/text/text_format.h"
 
 namespace sterna::launcher {
 namespace {
@@ -27,8 +28,8 @@ Result<std::string> plot(const PlotOptions& options, const Console& console) {
   STERNA_TRY(draw(plot, options.out));
   std::string said;
   for (const PlotCurve& curve : plot.curves) {
-    said += fmt::format("{}: {} points, the last {:.6g} at {:.6g}\n", curve.label, curve.x.size(),
-                        curve.mean.back(), curve.x.back());
+    said += fmt::format("{}: {}, the last {:.6g} at {:.6g}\n", curve.label,
+                        counted(curve.x.size(), "point"), curve.mean.back(), curve.x.back());
   }
   return said + options.out + "\n";
 }
@@ -42,7 +43,8 @@ Command plot_command() {
           .arguments = {{.name = "RUN",
                          .into = &options->runs,
                          .help = "Run directories; those that differ by their seed alone make one "
-                                 "curve, with a band from the lowest to the highest",
+                                 "curve as far as any of them goes: the mean of those that have "
+                                 "come so far, with a band from the lowest to the highest",
                          .required = true},
                         {.name = "--x",
                          .into = &options->what.x,

@@ -32,7 +32,8 @@ Command report_command() {
           .arguments = {{.name = "RUN",
                          .into = &options->runs,
                          .help = "Run directories; those that differ by their seed alone make one "
-                                 "curve",
+                                 "curve as far as any of them goes: the mean of those that have "
+                                 "come so far",
                          .required = true},
                         {.name = "-o,--out",
                          .into = &options->out,

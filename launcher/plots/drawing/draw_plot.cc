@@ -4,6 +4,7 @@
 #include <cairo.h>
 
 #include <array>
+#include <cmath>
 #include <cstdio>
 #include <memory>
 #include <string>
@@ -30,6 +31,7 @@ constexpr double kLineOfText = 18;
 constexpr double kSample = 26;  // of a curve, beside its label
 constexpr double kLabelsLeft = PlotFrame::kLeft + kSample;
 constexpr double kBand = 0.18;  // opacity
+constexpr double kDot = 4;      // radius
 constexpr double kPi = 3.14159265358979323846;
 
 class Drawing {
@@ -67,12 +69,12 @@ class Drawing {
   }
   /// A line of its own for each: where there are more than colors, broken ones.
   void stroke_as(std::size_t curve) {
-    constexpr double kDash[] = {9, 5};
-    constexpr double kDot[] = {2, 4};
+    constexpr double kDashes[] = {9, 5};
+    constexpr double kDots[] = {2, 4};
     const std::size_t kind = curve / kColors.size() % 3;
     set(color(curve));
     cairo_set_line_width(on_, 2);
-    cairo_set_dash(on_, kind == 2 ? kDot : kDash, kind == 0 ? 0 : 2, 0);
+    cairo_set_dash(on_, kind == 2 ? kDots : kDashes, kind == 0 ? 0 : 2, 0);
     cairo_stroke(on_);
     cairo_set_dash(on_, nullptr, 0, 0);
   }
@@ -121,28 +123,68 @@ class Drawing {
     cairo_restore(on_);
   }
 
-  void path(const std::vector<double>& x, const std::vector<double>& y) {
-    for (std::size_t i = 0; i < x.size(); ++i)
+  /// A part of a curve: points from `first` on, until before `end`.
+  struct Part {
+    std::size_t first, end;
+  };
+  static std::vector<Part> parts_of(const PlotCurve& curve) {
+    std::vector<Part> parts = {{0, curve.x.size()}};
+    for (const std::size_t gap : curve.gaps) {
+      parts.back().end = gap;
+      parts.push_back({gap, curve.x.size()});
+    }
+    return parts;
+  }
+  /// Whether a line through it would hardly be seen.
+  bool is_dot(const PlotCurve& curve, Part part) const {
+    for (std::size_t i = part.first; i < part.end; ++i) {
+      if (std::abs(frame_.x_of(curve.x[i]) - frame_.x_of(curve.x[part.first])) > 1 ||
+          std::abs(frame_.y_of(curve.mean[i]) - frame_.y_of(curve.mean[part.first])) > 1) {
+        return false;
+      }
+    }
+    return part.first < part.end;
+  }
+
+  void path(const std::vector<double>& x, const std::vector<double>& y, Part part) {
+    for (std::size_t i = part.first; i < part.end; ++i)
       cairo_line_to(on_, frame_.x_of(x[i]), frame_.y_of(y[i]));
   }
 
   void draw_band(const PlotCurve& curve, Color color) {
     if (curve.low.empty()) return;
-    cairo_new_path(on_);
-    path(curve.x, curve.high);
-    for (std::size_t i = curve.x.size(); i-- > 0;) {
-      cairo_line_to(on_, frame_.x_of(curve.x[i]), frame_.y_of(curve.low[i]));
-    }
-    cairo_close_path(on_);
     set(color, kBand);
-    cairo_fill(on_);
+    for (const Part part : parts_of(curve)) {
+      cairo_new_path(on_);
+      path(curve.x, curve.high, part);
+      for (std::size_t i = part.end; i-- > part.first;) {
+        cairo_line_to(on_, frame_.x_of(curve.x[i]), frame_.y_of(curve.low[i]));
+      }
+      cairo_close_path(on_);
+      if (!is_dot(curve, part)) {
+        cairo_fill(on_);
+        continue;
+      }
+      cairo_set_line_width(on_, 2 * kDot);  // as wide as the dot, it is seen
+      cairo_stroke(on_);
+    }
   }
 
-  void draw_curve(std::size_t curve) {
-    cairo_new_path(on_);
-    path(plot_.curves[curve].x, plot_.curves[curve].mean);
+  void draw_curve(std::size_t index) {
+    const PlotCurve& curve = plot_.curves[index];
     cairo_set_line_join(on_, CAIRO_LINE_JOIN_ROUND);
-    stroke_as(curve);
+    for (const Part part : parts_of(curve)) {
+      cairo_new_path(on_);
+      if (is_dot(curve, part)) {
+        cairo_arc(on_, frame_.x_of(curve.x[part.first]), frame_.y_of(curve.mean[part.first]), kDot,
+                  0, 2 * kPi);
+        set(color(index));
+        cairo_fill(on_);
+      } else {
+        path(curve.x, curve.mean, part);
+        stroke_as(index);
+      }
+    }
   }
 
   struct Place {

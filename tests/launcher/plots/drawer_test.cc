@@ -73,6 +73,35 @@ TEST_F(DrawerTest, AnSvgHasEveryPointWhereItLies) {
   EXPECT_FALSE(is_there(100, 0.93));
 }
 
+TEST_F(DrawerTest, OnePointIsADot) {
+  // A circle begins to the right of its middle.
+  const auto dots = [&](const PlotCurve& curve) {
+    Plot one{.x_label = "steps", .y_label = "loss", .curves = {curve}};
+    const std::string path = temporary.path() + "/dot.svg";
+    EXPECT_TRUE(draw(one, path, STERNA_DRAWING_FOLDER).ok());
+    const std::string svg = content(path);
+    std::vector<std::pair<double, double>> middles;
+    const std::regex circle(R"(M ([0-9.]+) ([0-9.]+) C )");
+    const std::size_t drawn = svg.rfind("</defs>");  // letters are before it
+    const std::string picture = drawn == std::string::npos ? svg : svg.substr(drawn);
+    for (std::sregex_iterator at(picture.begin(), picture.end(), circle), end; at != end; ++at) {
+      middles.emplace_back(std::stod((*at)[1]) - 4, std::stod((*at)[2]));
+    }
+    return std::pair(middles, PlotFrame(one));
+  };
+  const auto is_one_at = [](const auto& drawn, double x, double y) {
+    const auto& [middles, frame] = drawn;
+    return middles.size() == 1 && std::abs(middles[0].first - frame.x_of(x)) < 0.01 &&
+           std::abs(middles[0].second - frame.y_of(y)) < 0.01;
+  };
+  EXPECT_TRUE(is_one_at(dots({.label = "a", .x = {45}, .mean = {2.5}}), 45, 2.5));
+  EXPECT_TRUE(is_one_at(dots({.label = "band", .x = {45}, .mean = {2.5}, .low = {2}, .high = {3}}),
+                        45, 2.5));
+  EXPECT_TRUE(
+      is_one_at(dots({.label = "part", .x = {10, 20, 5}, .mean = {3, 2, 1}, .gaps = {2}}), 5, 1));
+  EXPECT_TRUE(dots({.label = "line", .x = {10, 20}, .mean = {3, 2}}).first.empty());
+}
+
 TEST_F(DrawerTest, MoreCurvesThanColorsAreBroken) {
   Plot many = plot;
   const std::string path = temporary.path() + "/many.svg";

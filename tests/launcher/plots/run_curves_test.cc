@@ -129,17 +129,17 @@ TEST_F(RunCurvesTest, RunsThatDifferByTheirSeedAloneMakeOneCurveWithABand) {
   const std::vector<std::string> runs = {
       run("a1", kHead + evaluation(10, 0.5) + evaluation(20, 0.75), file("none", 1)),
       run("b1", kHead + evaluation(10, 0.25), file("ternary", 1)),
-      run("a2", kHead + evaluation(10, 0.75) + evaluation(30, 0.9), file("none", 2))};
+      run("a2", kHead + evaluation(10, 0.75) + evaluation(20, 0.875), file("none", 2))};
   const auto plot = plot_of_runs(runs, {});
   ASSERT_TRUE(plot.ok()) << plot.error().message;
   EXPECT_EQ(plot->y_label, "precision@1");
   ASSERT_THAT(plot->curves, SizeIs(2));
   const PlotCurve& both = plot->curves[0];
   EXPECT_EQ(both.label, "codec none (2 runs)");
-  EXPECT_THAT(both.x, ElementsAre(10)) << "the step that both have";
-  EXPECT_THAT(both.mean, ElementsAre(0.625));
-  EXPECT_THAT(both.low, ElementsAre(0.5));
-  EXPECT_THAT(both.high, ElementsAre(0.75));
+  EXPECT_THAT(both.x, ElementsAre(10, 20));
+  EXPECT_THAT(both.mean, ElementsAre(0.625, 0.8125));
+  EXPECT_THAT(both.low, ElementsAre(0.5, 0.75));
+  EXPECT_THAT(both.high, ElementsAre(0.75, 0.875));
   EXPECT_EQ(plot->curves[1].label, "codec ternary");
   EXPECT_THAT(plot->curves[1].low, ElementsAre());
 }
@@ -182,11 +182,34 @@ TEST_F(RunCurvesTest, AKeyIsCalledByItsLastWordWhereThatSaysWhichItIs) {
                           "local_optimizer.learning_rate 0.4, optimizer.learning_rate 0.2"));
 }
 
-TEST_F(RunCurvesTest, RunsWithoutACommonStepAreRefused) {
-  EXPECT_THAT(error(plot_of_runs({run("a", kHead + evaluation(10, 0.5), file("none", 1)),
-                                  run("b", kHead + evaluation(20, 0.5), file("none", 2))},
-                                 {})),
-              HasSubstr("have no step in common"));
+TEST_F(RunCurvesTest, ACurveGoesAsFarAsAnyOfItsRunsAndSaysHowManyDo) {
+  const auto plot =
+      plot_of_runs({run("killed", kHead + loss(1, 3), file("none", 1)),
+                    run("whole", kHead + loss(1, 2) + loss(2, 1.5) + loss(3, 1), file("none", 2)),
+                    run("other", kHead + loss(1, 4), file("ternary", 1))},
+                   {.y = "loss"});
+  ASSERT_TRUE(plot.ok()) << plot.error().message;
+  ASSERT_THAT(plot->curves, SizeIs(2));
+  EXPECT_EQ(plot->curves[0].label, "codec none (2 runs, 1 of them to the end)");
+  EXPECT_THAT(plot->curves[0].x, ElementsAre(1, 2, 3));
+  EXPECT_THAT(plot->curves[0].mean, ElementsAre(2.5, 1.5, 1));
+  EXPECT_EQ(plot->curves[1].label, "codec ternary");
+  EXPECT_THAT(plot->curves[1].x, ElementsAre(1));
+}
+
+TEST_F(RunCurvesTest, ADirectoryThatIsNamedAgainCountsOnce) {
+  const std::string r = run("r", kHead + evaluation(10, 0.5));
+  const std::string link = temporary.path() + "/link";
+  std::filesystem::create_directory_symlink(r, link);
+  const std::vector<std::string> runs = {r + "/", link, temporary.path() + "/./r", r};
+  EXPECT_THAT(each_once(runs), ElementsAre(r + "/"));
+  const auto plot = plot_of_runs(runs, {});
+  ASSERT_TRUE(plot.ok()) << plot.error().message;
+  ASSERT_THAT(plot->curves, SizeIs(1));
+  EXPECT_EQ(plot->curves[0].label, "r");
+  EXPECT_THAT(plot->curves[0].low, ElementsAre()) << "no band";
+  const std::string nowhere = temporary.path() + "/nowhere";
+  EXPECT_THAT(each_once({nowhere, r, nowhere}), ElementsAre(nowhere, r));
 }
 
 }  // namespace

@@ -55,6 +55,28 @@ TEST_F(ReportTest, HasCurvesOfWhatRunsSaySomethingOf) {
   }
 }
 
+TEST_F(ReportTest, SaysHowManyRunsOfACurveGoToItsEndAndCountsEachOnce) {
+  const std::string whole = run("whole", evaluation(10, 0.5) + evaluation(20, 0.75));
+  const std::string killed = run("killed", evaluation(10, 0.25));
+  const std::string early = run("early", "");
+  for (const std::string& path : {killed, early}) {
+    std::filesystem::copy_file(whole + "/resolved.toml", path + "/resolved.toml",
+                               std::filesystem::copy_options::overwrite_existing);
+  }
+  const auto report =
+      read_report({whole, killed, early, whole + "/", killed}, STERNA_DRAWING_FOLDER);
+  ASSERT_TRUE(report.ok()) << report.error().message;
+  EXPECT_THAT(report->runs, SizeIs(3));
+  ASSERT_THAT(report->curves, SizeIs(3));
+  ASSERT_THAT(report->curves.front().ends, SizeIs(1));
+  EXPECT_EQ(report->curves.front().ends[0].x, 20);
+  EXPECT_EQ(report->curves.front().ends[0].y, 0.75);
+  const std::string html = to_html(*report);
+  EXPECT_THAT(html, HasSubstr("<td>whole (2 runs, 1 of them to the end)</td>"));
+  EXPECT_THAT(html, HasSubstr("Accuracy by step: where each curve ends; one of several runs is the "
+                              "mean of those that have come so far; left out: 1 run without this"));
+}
+
 TEST_F(ReportTest, SaysHowARunEndedWhatItLostAndWhatItsTensorsCameTo) {
   const std::string path = run(
       "one", R"({"kind":"restart","step":20,"steps_again":7,"cause":"worker1 on <b> was killed"})"
